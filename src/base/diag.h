@@ -1,0 +1,48 @@
+/* Diagnostics for people: what is wrong, where, and what to do.
+ *
+ * A diagnostic names a file, a line and a column (1-based; 0 = unknown), a
+ * severity, a stable code such as "L-RULE-ON-FILE-NO-DEPS" and a text. They are
+ * collected in a list so that one run reports all of them, and printed like a
+ * compiler's: "file:line:column: error: text [code]", the source line, a caret.
+ */
+#ifndef LEAT_BASE_DIAG_H
+#define LEAT_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum leat_severity { LEAT_NOTE, LEAT_WARNING, LEAT_ERROR };
+
+/* A place in a source file. Plain value; line and column count from 1. */
+struct leat_pos {
+	int line;
+	int column;
+};
+
+struct leat_diags;
+
+/* New empty list. `path` is copied, `source` (the whole text, may be NULL) is
+ * borrowed until leat_diags_free and used to print the line with its caret.
+ * Returns NULL when out of memory. Any thread. */
+struct leat_diags *leat_diags_new(const char *path, const char *source);
+
+/* NULL is allowed; errno is preserved. */
+void leat_diags_free(struct leat_diags *d);
+
+/* Add one diagnostic; `code` is a string constant (borrowed), the text is
+ * formatted and copied. */
+void leat_diags_add(struct leat_diags *d, enum leat_severity severity, const char *code,
+		    struct leat_pos pos, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* Number of diagnostics of that severity. */
+size_t leat_diags_count(const struct leat_diags *d, enum leat_severity severity);
+
+/* True if a diagnostic with this code was added (used by tests and fixtures). */
+bool leat_diags_has(const struct leat_diags *d, const char *code);
+
+/* Print all, ordered by position, to `out`; `color` adds terminal colours. */
+void leat_diags_print(const struct leat_diags *d, FILE *out, bool color);
+
+#endif

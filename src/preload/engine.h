@@ -1,0 +1,54 @@
+/* The two halves of the interception library meet here.
+ *
+ * The engine (patch_x86_64.c, clone, exec guard, symbol wrappers) brings every
+ * file system call of libc and ld.so to leat_hook; the hooks (hook_*.c) decide
+ * what becomes of it. Nothing here may allocate, lock, call dlsym or touch
+ * errno: hooks run in signal handlers, after vfork, before main. */
+#ifndef LEAT_PRELOAD_ENGINE_H
+#define LEAT_PRELOAD_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LEAT_MAX_FD 65536
+
+/* One byte a descriptor: 0 = not ours. The engine's stubs test it before they
+ * save a single register, so calls on other descriptors cost a few ns.
+ * Defined by the hooks; values are enum leat_kind (wire/wire.h) + 1. */
+extern uint8_t leat_fd_mark[LEAT_MAX_FD];
+
+/* 0 until hooks are ready; the stubs of path calls test it first, so that a
+ * program outside any workflow runs as if leat were not there. */
+extern uint8_t leat_active;
+
+/* Defined by the hooks. `nr` and arguments as the kernel takes them; returns as
+ * the kernel does (-errno). Calls that are not ours end in leat_raw. */
+long leat_hook(long nr, long a, long b, long c, long d, long e, long f);
+
+/* The real system call, never intercepted. Defined by the engine. */
+long leat_raw(long nr, long a, long b, long c, long d, long e, long f);
+
+/* True in a vfork or posix_spawn child that still shares its parent's memory:
+ * descriptor tables must not be changed. Defined by the engine (TLS flag set
+ * by the patched clone and vfork sites). */
+bool leat_in_vfork(void);
+
+/* Called by the engine in a fork child (own memory) before it runs on. Defined
+ * by the hooks. */
+void leat_fork_child(void);
+
+/* Called once by the engine's constructor after patching. Defined by the hooks:
+ * reads the environment, recognises inherited descriptors. */
+void leat_hooks_init(char **envp);
+
+/* Run `path` (already resolved by the hooks, absolute or relative to `dirfd`):
+ * puts LD_PRELOAD and the LEAT_ variables back into `envp` if the program
+ * dropped them, refuses programs that cannot be intercepted (static, Go,
+ * setuid) with -EACCES after telling `refused`, then execve/execveat. Returns
+ * only on failure. Defined by the engine (exec.c). */
+long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags);
+
+/* Tell the daemon why an exec was refused. Defined by the hooks. */
+void leat_exec_refused(const char *program, const char *why);
+
+#endif

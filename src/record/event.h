@@ -1,0 +1,82 @@
+/* The one vocabulary of events, shared by the rules, the daemon's event log,
+ * replay and (later) the tracers. */
+#ifndef LEAT_RECORD_EVENT_H
+#define LEAT_RECORD_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum leat_event_kind {
+	/* facts, in the order the daemon learnt them */
+	LEAT_EV_STEP_START,  /* step: an instance begins */
+	LEAT_EV_STEP_END,    /* step, status: 0 succeeded, else failed; name: reason */
+	LEAT_EV_STEP_CLOSED, /* step: no further instance will start */
+	LEAT_EV_PROC_EXIT,   /* step, pid, status (-signal when killed or unknown) */
+	LEAT_EV_PRESENT,     /* name existed on disk before the run */
+	LEAT_EV_CREATE, /* step created name without a write open (mkdir, symlink, link, rename in)
+			 */
+	LEAT_EV_OPEN,   /* step, pid opened name for writing as open description ofd; flags */
+	LEAT_EV_CLOSE,  /* ofd: true last close; length: size then; flags LEAT_EVF_ABNORMAL */
+	LEAT_EV_EXTENT, /* bytes [offset, offset+length) of name exist */
+	LEAT_EV_TRUNCATE,  /* name now has length bytes */
+	LEAT_EV_RENAME,    /* step: name -> to */
+	LEAT_EV_UNLINK,    /* step removed name */
+	LEAT_EV_ASK,       /* step, waiter: may this call go on? call, offset, length */
+	LEAT_EV_CANCEL,    /* waiter: the client gave up or died */
+	LEAT_EV_VIOLATION, /* step, name, code: told by a client */
+	/* decisions, which replay must reproduce */
+	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
+	LEAT_EV_STATE,  /* name, code: enum leat_file_state */
+	LEAT_EV_WAKE,   /* name: everybody who waits on this name looks again */
+	LEAT_EV_KINDS
+};
+
+enum {
+	LEAT_EVF_TRUNC = 1,    /* the open truncated */
+	LEAT_EVF_CREAT = 2,    /* the open created */
+	LEAT_EVF_ABNORMAL = 4, /* the close came from abnormal death */
+	LEAT_EVF_DIR = 8,      /* name is a directory */
+};
+
+/* One event. Fields a kind does not name are 0 / -1 / NULL. Strings are
+ * borrowed from whoever made the event and copied by whoever keeps it. */
+struct leat_event {
+	uint64_t seq;
+	uint64_t time_ns; /* CLOCK_MONOTONIC; not used by any rule */
+	enum leat_event_kind kind;
+	int node; /* 0 on one node */
+	int step; /* index in the model, -1 = none */
+	int pid;
+	int status;
+	unsigned flags;
+	unsigned code;
+	unsigned call;   /* enum leat_call for ASK */
+	uint64_t ofd;    /* id of an open file description */
+	uint64_t waiter; /* id of a waiting call */
+	uint64_t offset;
+	uint64_t length;
+	const char *name; /* path relative to the workflow's directory */
+	const char *to;   /* RENAME: new name */
+};
+
+const char *leat_event_kind_name(enum leat_event_kind kind);
+
+/* The event log: one line per event, tab separated, names percent-encoded,
+ * first line "# leat event log 1". */
+
+/* Write one line (and, for seq 0, the header). 0 or -errno. */
+int leat_event_write(FILE *out, const struct leat_event *ev);
+
+struct leat_event_reader;
+
+/* Reader over `in` (borrowed). NULL and errno when the header is wrong. */
+struct leat_event_reader *leat_event_reader_new(FILE *in);
+void leat_event_reader_free(struct leat_event_reader *r);
+
+/* Next event; its strings live until the next call. 1 read, 0 end, -EINVAL a
+ * malformed line (leat_event_reader_line tells which). */
+int leat_event_read(struct leat_event_reader *r, struct leat_event *ev);
+long leat_event_reader_line(const struct leat_event_reader *r);
+
+#endif

@@ -1,0 +1,108 @@
+/* The shared segment: one state record per file that the rules know, one
+ * account per step. All atomics of the project are in this room.
+ *
+ * The daemon makes the segment (memfd), clients map it. The daemon decides and
+ * writes `state`, `flags`, `size`; the producer's processes advance `frontier`;
+ * consumers widen `read_lo`/`read_hi`. Everything a client can write is
+ * advice to the daemon, never trusted as an index. */
+#ifndef LEAT_SHM_STATE_H
+#define LEAT_SHM_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
+#define LEAT_SHM_VERSION 1
+#define LEAT_SHM_MAX_FILES (1u << 20)
+#define LEAT_SHM_MAX_STEPS 1024u
+
+enum leat_shm_flags {
+	LEAT_SHM_SPARSE = 1,    /* holes may exist: the kernel's size is no frontier */
+	LEAT_SHM_EXTENTS = 2,   /* the daemon keeps extents beyond the frontier */
+	LEAT_SHM_COMMITTED = 4, /* final; `size` is the length */
+	LEAT_SHM_FAILED = 8,    /* reads answer EIO */
+};
+
+struct leat_shm_file {
+	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
+	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
+	_Atomic uint32_t flags;   /* enum leat_shm_flags */
+	uint32_t reserved;
+	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
+	_Atomic uint64_t wake_at;  /* producers wake when the frontier reaches this */
+	_Atomic uint64_t size;     /* length, valid once committed */
+	_Atomic uint64_t read_lo;  /* hull of the bytes consumers have read; lo > hi: none */
+	_Atomic uint64_t read_hi;
+	uint64_t pad;
+};
+_Static_assert(sizeof(struct leat_shm_file) == 64, "one cache line a file");
+
+struct leat_shm_step {
+	_Atomic uint64_t bytes_in;
+	_Atomic uint64_t bytes_out;
+	_Atomic uint64_t wait_ns; /* summed over all its threads */
+	_Atomic uint64_t waiting; /* threads waiting now */
+	_Atomic uint64_t reads;
+	_Atomic uint64_t writes;
+	_Atomic uint64_t opens;
+	_Atomic uint64_t processes;
+};
+_Static_assert(sizeof(struct leat_shm_step) == 64, "one cache line a step");
+
+struct leat_shm {
+	uint32_t magic;
+	uint32_t version;
+	_Atomic uint32_t daemon_alive; /* 0 once the daemon is shutting down */
+	uint32_t n_steps;
+	uint8_t pad[48];
+	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
+	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
+};
+
+/* --- daemon side (event loop only) --- */
+
+/* Make the segment; on success *fd is a memfd to pass to clients (owned by the
+ * caller) and *shm its mapping. 0 or -errno. */
+int leat_shm_create(int *fd, struct leat_shm **shm);
+void leat_shm_unmap(struct leat_shm *shm);
+
+/* Reset a record for a new name. */
+void leat_shm_file_init(struct leat_shm_file *f);
+
+/* Change of state: set and clear flags, then wake everybody. */
+void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear);
+
+/* --- client side (any thread, async-signal-safe, errno untouched) --- */
+
+/* Map a segment received from the daemon. 0 or -errno (-EPROTO: other version). */
+int leat_shm_map(int fd, struct leat_shm **shm);
+
+/* Publish that [0, end) exists; wakes waiters whose wake_at is reached. */
+void leat_shm_publish(struct leat_shm_file *f, uint64_t end);
+
+/* Do the bytes [offset, offset+length) exist, or is the file final? */
+bool leat_shm_covered(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
+/* Note that a consumer has read [offset, offset+length). */
+void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
+/* Has some consumer read any of [offset, offset+length)? (hull, may say yes too often) */
+bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
+/* Sleep until seq differs from `seen`, the frontier reaches `wake_at`, a
+ * signal was handled, or timeout_ns passed. Returns 0 woken, -EAGAIN seq had
+ * changed already, -EINTR, -ETIMEDOUT. */
+int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint64_t timeout_ns);
+
+static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->seq, memory_order_acquire);
+}
+
+static inline uint32_t leat_shm_flags(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->flags, memory_order_acquire);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* The state of every file of a run, as pure logic: events in, state and
+ * wake-ups out; no I/O, no clock, no threads. Every commit and firing decision
+ * of leat is taken here and nowhere else; unit tests, the model checker and the
+ * replay of real runs drive this same module.
+ *
+ * The unit is a token {file, object}; object is always 0 today.
+ * Sources: CAPIO (2023) Sec. III-IV, CAPIO-CL (2025) Sec. 3, docs/semantics.md. */
+#ifndef LEAT_STREAM_STREAM_H
+#define LEAT_STREAM_STREAM_H
+
+#include "model/match.h"
+#include "record/event.h"
+
+enum leat_file_state {
+	LEAT_FILE_ABSENT,    /* not created yet */
+	LEAT_FILE_PRODUCED,  /* created, not complete */
+	LEAT_FILE_COMMITTED, /* complete, or known never to come (`gone`) */
+	LEAT_FILE_FAILED,    /* a producer failed before the commit */
+	LEAT_FILE_GONE,      /* all producers ended and none created it */
+};
+
+/* What a call wants to know of a file or directory. */
+enum leat_call {
+	LEAT_CALL_OPEN,   /* open for reading */
+	LEAT_CALL_LOOK,   /* stat, access, readlink... by path: needs the final answer */
+	LEAT_CALL_READ,   /* bytes [offset, offset+length) */
+	LEAT_CALL_WHOLE,  /* needs the committed file: seek to end, mmap, sendfile, lock... */
+	LEAT_CALL_WRITE,  /* open for writing (producers: always GO) */
+	LEAT_CALL_LIST,   /* next names of a directory; offset = names already seen */
+	LEAT_CALL_REMOVE, /* unlink, rename away */
+	LEAT_CALL_LAUNCH, /* a staged step wants to start: all its inputs final */
+};
+
+enum leat_answer {
+	LEAT_GO,        /* go on; the file is final, or the caller sees plain POSIX */
+	LEAT_GO_STREAM, /* go on, but the file still grows: reads must be covered */
+	LEAT_WAIT,      /* wait until the name is woken, then ask again */
+	LEAT_NOENT,     /* it will never exist */
+	LEAT_FAILED,    /* EIO: its producer failed */
+};
+
+enum leat_role {
+	LEAT_ROLE_PLAIN, /* undeclared, excluded, or the step is upstream: plain POSIX */
+	LEAT_ROLE_PRODUCER,
+	LEAT_ROLE_CONSUMER,
+	LEAT_ROLE_BOTH, /* producer and consumer */
+};
+
+enum leat_violation {
+	LEAT_VIOLATION_REWRITE = 1,  /* changed bytes a consumer has read, under no_update */
+	LEAT_VIOLATION_AFTER_COMMIT, /* wrote, truncated or re-opened for writing after the commit
+				      */
+	LEAT_VIOLATION_CLOSES,       /* one close too many */
+	LEAT_VIOLATION_UNDECLARED,   /* a step that is no producer wrote a declared file */
+	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
+	LEAT_VIOLATION_KINDS
+};
+
+/* What the module tells its owner while it handles one event. All strings are
+ * borrowed for the call. None of them may call back into the stream. */
+struct leat_stream_ops {
+	/* `name` changed state; called before the wake it causes. */
+	void (*state)(void *ctx, const char *name, enum leat_file_state state);
+	/* everybody waiting on `name` must look again */
+	void (*wake)(void *ctx, const char *name);
+	/* step < 0: unknown. `text` says it in words for a person. */
+	void (*violation)(void *ctx, enum leat_violation kind, const char *name, int step,
+			  const char *text);
+	/* why `name` failed, in words: producer and cause */
+	void (*failed)(void *ctx, const char *name, const char *why);
+};
+
+struct leat_stream;
+
+/* `m` is borrowed, `ops` copied. NULL when out of memory. */
+struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_workflow *wf,
+				    const struct leat_stream_ops *ops, void *ctx);
+void leat_stream_free(struct leat_stream *s);
+
+/* Apply one fact (any kind before LEAT_EV_ANSWER but ASK). 0, -EINVAL for an
+ * event that contradicts the state (unknown ofd...), -ENOMEM. */
+int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
+
+/* Decide one call: a LEAT_EV_ASK event. With LEAT_WAIT the waiter (ev->waiter,
+ * not 0) is remembered as waiting on ev->name until the same waiter asks again
+ * or is cancelled. */
+enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev);
+
+/* How step `step` stands to `name`. */
+enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name);
+
+/* State of a name; LEAT_FILE_ABSENT if never heard of. */
+enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name);
+
+/* True if bytes must be published as they are written: no_update, not yet
+ * committed, and some step other than its producers may read it. */
+bool leat_stream_publishes(struct leat_stream *s, const char *name);
+
+/* Bytes [0, n) of `name` that are known to exist without a gap. */
+uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name);
+
+/* May `name` appear in a listing made by `step`? (declared and not yet visible
+ * to it: no). */
+bool leat_stream_visible(struct leat_stream *s, int step, const char *name);
+
+/* Who made an undeclared file, or -1. */
+int leat_stream_creator(const struct leat_stream *s, const char *name);
+
+/* Write what blocks whom, one line each ("step B waits for file x (open),
+ * which step A produces, ..."), and the cycle if there is one. Returns 1 if a
+ * deadlock is certain (every running step's waiters form a cycle or wait for
+ * a name nobody alive can produce), else 0. `out` may be NULL. */
+int leat_stream_deadlock(struct leat_stream *s, FILE *out);
+
+/* Walk all names known, in order of first mention. */
+void leat_stream_each(struct leat_stream *s,
+		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),
+		      void *ctx);
+
+#endif

@@ -1,0 +1,243 @@
+/* Messages between client and daemon over a Unix SEQPACKET socket. One message
+ * is one packet: a header, a fixed body by type, then strings. Numbers are in
+ * host order (both ends are on one machine). Every request but the one-way
+ * ones has exactly one reply, sent at once: a call that has to wait is told so
+ * and sleeps on shared memory, never on the socket. */
+#ifndef LEAT_WIRE_WIRE_H
+#define LEAT_WIRE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEAT_WIRE_VERSION 1
+#define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
+
+enum leat_msg_type {
+	/* client requests */
+	LEAT_MSG_HELLO = 1, /* -> WELCOME, with 2 descriptors: store directory, shared segment */
+	LEAT_MSG_RESOLVE,   /* -> RESOLVED: may this path call go on, and where */
+	LEAT_MSG_ASK,       /* -> ANSWER: may this call on an open file go on */
+	LEAT_MSG_CHANGE,    /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
+	LEAT_MSG_LIST,      /* -> NAMES: next part of a directory listing */
+	LEAT_MSG_IDENTIFY,  /* -> RESOLVED: which file is this inherited descriptor */
+	/* one way */
+	LEAT_MSG_OPENED, /* the open allowed by RESOLVE failed (error != 0) */
+	LEAT_MSG_CLOSED, /* a descriptor open for writing was closed: look whether it was the last
+			  */
+	LEAT_MSG_EXTENT, /* bytes beyond the frontier were written */
+	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
+	LEAT_MSG_EXITING,   /* the process is about to exit normally with status */
+	LEAT_MSG_VIOLATED,  /* a violation the client saw */
+	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why */
+	/* control: leat run, exec, done, top */
+	LEAT_MSG_STEP_START, /* -> ANSWER; the step's root process is pid */
+	LEAT_MSG_STEP_END,   /* -> ANSWER; status as from waitpid */
+	LEAT_MSG_STEP_DONE,  /* -> ANSWER; no further instance will start */
+	LEAT_MSG_STATUS,     /* -> TEXT: JSON of steps, files, waits */
+	LEAT_MSG_FINISH,     /* -> TEXT when all is permanent; the daemon then ends */
+	LEAT_MSG_ABORT,      /* -> ANSWER; fail what is not committed and end */
+	/* daemon's replies */
+	LEAT_MSG_WELCOME = 64,
+	LEAT_MSG_RESOLVED,
+	LEAT_MSG_ANSWER,
+	LEAT_MSG_NAMES,
+	LEAT_MSG_TEXT,
+	/* daemon to a control connection that asked for it (unsolicited) */
+	LEAT_MSG_EVENT,
+};
+
+/* What a RESOLVE is for. */
+enum leat_op {
+	LEAT_OP_OPEN = 1, /* flags, mode: as for openat */
+	LEAT_OP_LOOK,     /* stat, access, readlink, getxattr...; flags AT_SYMLINK_NOFOLLOW */
+	LEAT_OP_CHDIR,
+	LEAT_OP_EXEC,
+	LEAT_OP_MKDIR,    /* mode */
+	LEAT_OP_MAKE,     /* mknod, symlink, bind: a new name */
+	LEAT_OP_META,     /* chmod, chown, utimensat, setxattr by path; flags AT_SYMLINK_NOFOLLOW */
+	LEAT_OP_TRUNCATE, /* truncate by path; length */
+};
+
+enum leat_change {
+	LEAT_CHANGE_RENAME = 1, /* flags as renameat2 */
+	LEAT_CHANGE_UNLINK,
+	LEAT_CHANGE_RMDIR,
+	LEAT_CHANGE_LINK, /* flags as linkat */
+};
+
+/* Where the daemon says a path is. */
+enum leat_place {
+	LEAT_PLACE_ASIS = 1, /* make the call as the program wrote it (outside, or on disk) */
+	LEAT_PLACE_STORE,    /* `path` relative to the store's directory */
+	LEAT_PLACE_DISK,     /* `path` relative to the workflow's directory */
+};
+
+/* How a descriptor on the file must be treated by the client. */
+enum leat_kind {
+	LEAT_KIND_NONE,      /* not ours */
+	LEAT_KIND_COUNTED,   /* only bytes are counted: committed input, plain file */
+	LEAT_KIND_CONSUMER,  /* still growing: reads wait until covered */
+	LEAT_KIND_PRODUCER,  /* last close matters */
+	LEAT_KIND_PUBLISHER, /* last close matters and bytes are published as written */
+	LEAT_KIND_DIR,       /* listing comes from the daemon */
+};
+
+/* Offset of the byte whose OFD lock marks a live open description: ofd k holds
+ * a write lock on byte LEAT_OFD_LOCK + k. The kernel drops it at the true last
+ * close (dup, fork, exec, mmap and SCM_RIGHTS included). Byte-range locks of
+ * programs are cut off below. */
+#define LEAT_OFD_LOCK 0x7000000000000000ull
+
+struct leat_msg {
+	uint16_t version;
+	uint16_t type;
+	uint32_t size; /* whole packet, bytes */
+	uint32_t pid;  /* sender's process (advice; the daemon checks peer credentials at hello) */
+	uint32_t tid;
+};
+
+struct leat_msg_hello {
+	struct leat_msg h;
+	uint32_t control; /* 1: leat itself, no step */
+	uint32_t reserved;
+	/* strings: step name, workflow name ("" = whatever is served), program */
+};
+
+struct leat_msg_welcome {
+	struct leat_msg h;
+	int32_t error;      /* -errno: text says why */
+	int32_t step;       /* index of the step, -1 for control */
+	uint64_t store_dev; /* st_dev of the store */
+	/* strings: workflow directory (real path), store's mount point as getcwd shows it,
+	 * path through which exec'd programs reach the store, error text */
+};
+
+struct leat_msg_resolve {
+	struct leat_msg h;
+	uint32_t op;
+	uint32_t flags;
+	uint32_t mode;
+	uint32_t reserved;
+	uint64_t length;
+	/* strings: path below the workflow's directory, not normalised ("" = the directory) */
+};
+
+struct leat_msg_resolved {
+	struct leat_msg h;
+	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
+	uint32_t place;
+	uint32_t kind;
+	uint32_t slot;  /* index of the file's shared record; 0 = none */
+	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on */
+	uint32_t flags; /* OPEN: open flags to use instead of the program's */
+	uint64_t ofd;   /* OPEN for writing: byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
+			/* strings: path (see enum leat_place) */
+};
+
+struct leat_msg_ask {
+	struct leat_msg h;
+	uint32_t call; /* enum leat_call, src/stream */
+	uint32_t slot;
+	uint64_t offset;
+	uint64_t length;
+};
+
+struct leat_msg_answer {
+	struct leat_msg h;
+	int32_t error; /* 0 go on; -EAGAIN wait; else fail the call so */
+	uint32_t slot;
+	uint32_t seq;
+	uint32_t reserved;
+	/* strings: text for a person (control), may be "" */
+};
+
+struct leat_msg_change {
+	struct leat_msg h;
+	uint32_t change;
+	uint32_t flags;
+	/* strings: path, second path ("" if none) */
+};
+
+/* `handle` 0: start a listing of the directory `path`, later calls name it. */
+struct leat_msg_list {
+	struct leat_msg h;
+	uint64_t handle;
+	uint64_t cookie;  /* names already taken */
+	uint32_t release; /* 1: forget the handle (one-way) */
+	uint32_t reserved;
+	/* strings: path */
+};
+
+struct leat_msg_names {
+	struct leat_msg h;
+	int32_t error; /* -EAGAIN: wait on slot/seq */
+	uint32_t slot;
+	uint32_t seq;
+	uint32_t count; /* entries in this part; 0 = end */
+	uint64_t handle;
+	uint64_t cookie; /* for the next call */
+	/* then `count` packed entries: uint64_t ino, uint8_t type (DT_*), string */
+};
+
+struct leat_msg_identify {
+	struct leat_msg h;
+	uint64_t dev;
+	uint64_t ino;
+	uint32_t flags; /* F_GETFL */
+	uint32_t reserved;
+	/* strings: path as /proc/self/fd shows it */
+};
+
+/* OPENED, CLOSED, EXTENT, TRUNCATED, VIOLATED */
+struct leat_msg_fact {
+	struct leat_msg h;
+	uint32_t slot;
+	int32_t error;
+	uint32_t code; /* VIOLATED: enum leat_violation, src/stream */
+	uint32_t reserved;
+	uint64_t ofd;
+	uint64_t offset;
+	uint64_t length;
+};
+
+/* EXITING, STEP_START, STEP_END, STEP_DONE, ABORT */
+struct leat_msg_step {
+	struct leat_msg h;
+	int32_t pid;
+	int32_t status;
+	/* strings: step name, text */
+};
+
+/* STATUS, FINISH (no body beyond the header), TEXT, REFUSED, EVENT */
+struct leat_msg_text {
+	struct leat_msg h;
+	int32_t error;
+	uint32_t more; /* 1: another TEXT follows with the rest */
+		       /* strings: text */
+};
+
+/* Strings are stored one after the other behind the fixed part, each with its
+ * terminating 0. These helpers check bounds and never allocate; they are
+ * async-signal-safe. */
+
+/* Start a message in `buf` (LEAT_WIRE_MAX bytes): zero the fixed part, set the header. */
+void *leat_wire_begin(void *buf, enum leat_msg_type type, size_t fixed_size);
+/* Append a string / raw bytes. 0 or -EMSGSIZE. */
+int leat_wire_put(void *buf, const char *text);
+int leat_wire_put_raw(void *buf, const void *data, size_t size);
+/* Check version and size of a received packet of `size` bytes with a fixed part of
+ * `fixed_size`. 0 or -EPROTO. */
+int leat_wire_check(const void *buf, size_t size, size_t fixed_size);
+/* Size of the fixed part for a message type; 0 = unknown type. */
+size_t leat_wire_fixed_size(enum leat_msg_type type);
+/* The i-th string behind the fixed part, or NULL. */
+const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i);
+
+/* Path of the daemon's socket for a workflow directory (real path) into `out`.
+ * Base: $LEAT_RUNTIME_DIR, else /tmp/leat-<uid>; then a hash of the directory.
+ * `runtime_dir` may be NULL. 0 or -ENAMETOOLONG. No allocation. */
+int leat_wire_session_path(const char *runtime_dir, unsigned uid, const char *real_dir, char *out,
+			   size_t out_size);
+
+#endif
