@@ -73,12 +73,16 @@ void leat_shm_file_init(struct leat_shm_file *f);
 /* Change of state: set and clear flags, then wake everybody. */
 void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear);
 
+/* The file is final with `size` bytes: set size and COMMITTED, wake everybody. */
+void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
+
 /* --- client side (any thread, async-signal-safe, errno untouched) --- */
 
 /* Map a segment received from the daemon. 0 or -errno (-EPROTO: other version). */
 int leat_shm_map(int fd, struct leat_shm **shm);
 
-/* Publish that [0, end) exists; wakes waiters whose wake_at is reached. */
+/* Publish that [0, end) exists; wakes waiters when the lowest wake_at is reached.
+ * The daemon moves the frontier with it, too. */
 void leat_shm_publish(struct leat_shm_file *f, uint64_t end);
 
 /* Do the bytes [offset, offset+length) exist, or is the file final? */
@@ -103,6 +107,29 @@ static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 static inline uint32_t leat_shm_flags(struct leat_shm_file *f)
 {
 	return atomic_load_explicit(&f->flags, memory_order_acquire);
+}
+
+/* Pairs with leat_shm_publish: bytes below the value returned can be read. */
+static inline uint64_t leat_shm_frontier(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->frontier, memory_order_acquire);
+}
+
+/* Length of a committed file. */
+static inline uint64_t leat_shm_size(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->size, memory_order_acquire);
+}
+
+/* Statistics: no ordering is implied. */
+static inline void leat_shm_count(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static inline uint64_t leat_shm_counted(_Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 #endif

@@ -1,0 +1,200 @@
+#include "shm/state.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+/* Nobody waits for the frontier. */
+#define NEVER UINT64_MAX
+
+/* libc's syscall() sets errno; callers of this room must not notice. */
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	int saved = errno;
+	long rc = syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+
+	if (rc < 0)
+		rc = -errno;
+	errno = saved;
+	return rc;
+}
+
+int leat_shm_create(int *fd, struct leat_shm **shm)
+{
+	struct leat_shm *map = MAP_FAILED;
+	int rc = 0;
+	int mem = memfd_create("leat-state", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (mem < 0)
+		return -errno;
+	/* A client that could shrink the segment could kill the daemon by SIGBUS. */
+	if (ftruncate(mem, sizeof(**shm)) < 0 ||
+	    fcntl(mem, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		rc = -errno;
+		goto out;
+	}
+	map = mmap(NULL, sizeof(**shm), PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+	if (map == MAP_FAILED) {
+		rc = -errno;
+		goto out;
+	}
+	map->magic = LEAT_SHM_MAGIC;
+	map->version = LEAT_SHM_VERSION;
+	atomic_store(&map->daemon_alive, 1);
+	*fd = mem;
+	*shm = map;
+	return 0;
+out:
+	close(mem);
+	return rc;
+}
+
+int leat_shm_map(int fd, struct leat_shm **shm)
+{
+	struct leat_shm *map = MAP_FAILED;
+	struct stat st;
+	int saved = errno;
+	int rc = 0;
+
+	if (fstat(fd, &st) < 0) {
+		rc = -errno;
+		goto out;
+	}
+	if ((uint64_t)st.st_size != sizeof(*map)) {
+		rc = -EPROTO;
+		goto out;
+	}
+	map = mmap(NULL, sizeof(*map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		rc = -errno;
+		goto out;
+	}
+	if (map->magic != LEAT_SHM_MAGIC || map->version != LEAT_SHM_VERSION) {
+		munmap(map, sizeof(*map));
+		rc = -EPROTO;
+		goto out;
+	}
+	*shm = map;
+out:
+	errno = saved;
+	return rc;
+}
+
+void leat_shm_unmap(struct leat_shm *shm)
+{
+	if (shm)
+		munmap(shm, sizeof(*shm));
+}
+
+void leat_shm_file_init(struct leat_shm_file *f)
+{
+	atomic_store(&f->flags, 0);
+	atomic_store(&f->frontier, 0);
+	atomic_store(&f->size, 0);
+	atomic_store(&f->read_lo, UINT64_MAX);
+	atomic_store(&f->read_hi, 0);
+	/* Sleepers of the record's former life look again and find the new one. */
+	leat_shm_file_update(f, 0, 0);
+}
+
+/* wake_at is reset before seq changes: who registers in between sees the new
+ * seq and does not sleep; who registered before is woken and registers anew. */
+static void wake_all(struct leat_shm_file *f)
+{
+	atomic_store(&f->wake_at, NEVER);
+	atomic_fetch_add(&f->seq, 1);
+	if (atomic_load(&f->waiters))
+		futex(&f->seq, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear)
+{
+	uint32_t old = atomic_load(&f->flags);
+
+	while (!atomic_compare_exchange_weak(&f->flags, &old, (old | set) & ~clear))
+		;
+	wake_all(f);
+}
+
+void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size)
+{
+	atomic_store(&f->size, size);
+	leat_shm_file_update(f, LEAT_SHM_COMMITTED, 0);
+}
+
+static bool raise_to(_Atomic uint64_t *word, uint64_t value)
+{
+	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (old < value)
+		if (atomic_compare_exchange_weak(word, &old, value))
+			return true;
+	return false;
+}
+
+static void lower_to(_Atomic uint64_t *word, uint64_t value)
+{
+	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (old > value)
+		if (atomic_compare_exchange_weak(word, &old, value))
+			return;
+}
+
+void leat_shm_publish(struct leat_shm_file *f, uint64_t end)
+{
+	/* Pairs with leat_shm_wait: both sides store their word, then load the
+	 * other's (seq_cst), so at least one of them sees the other. */
+	if (raise_to(&f->frontier, end) && end >= atomic_load(&f->wake_at))
+		wake_all(f);
+}
+
+static uint64_t end_of(uint64_t offset, uint64_t length)
+{
+	return length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
+}
+
+bool leat_shm_covered(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	if (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED))
+		return true;
+	return leat_shm_frontier(f) >= end_of(offset, length);
+}
+
+void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	if (!length)
+		return;
+	lower_to(&f->read_lo, offset);
+	raise_to(&f->read_hi, end_of(offset, length));
+}
+
+bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	return length && end_of(offset, length) > atomic_load(&f->read_lo) &&
+	       offset < atomic_load(&f->read_hi);
+}
+
+int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint64_t timeout_ns)
+{
+	struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+				   .tv_nsec = (long)(timeout_ns % 1000000000u)};
+	long rc;
+
+	/* A waiter that is killed or longjmps away leaves `waiters` too high and
+	 * `wake_at` too low; both cost its fellows a system call, no wake-up. */
+	atomic_fetch_add(&f->waiters, 1);
+	lower_to(&f->wake_at, wake_at);
+	if (atomic_load(&f->frontier) >= wake_at)
+		rc = 0;
+	else
+		rc = futex(&f->seq, FUTEX_WAIT, seen, &timeout);
+	atomic_fetch_sub(&f->waiters, 1);
+	return (int)rc;
+}

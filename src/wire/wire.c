@@ -1,0 +1,160 @@
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const size_t fixed_sizes[] = {
+	[LEAT_MSG_HELLO] = sizeof(struct leat_msg_hello),
+	[LEAT_MSG_RESOLVE] = sizeof(struct leat_msg_resolve),
+	[LEAT_MSG_ASK] = sizeof(struct leat_msg_ask),
+	[LEAT_MSG_CHANGE] = sizeof(struct leat_msg_change),
+	[LEAT_MSG_LIST] = sizeof(struct leat_msg_list),
+	[LEAT_MSG_IDENTIFY] = sizeof(struct leat_msg_identify),
+	[LEAT_MSG_OPENED] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_CLOSED] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_EXTENT] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_TRUNCATED] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_EXITING] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_VIOLATED] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_REFUSED] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_STEP_START] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_STEP_END] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_STEP_DONE] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_STATUS] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_FINISH] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_ABORT] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_WELCOME] = sizeof(struct leat_msg_welcome),
+	[LEAT_MSG_RESOLVED] = sizeof(struct leat_msg_resolved),
+	[LEAT_MSG_ANSWER] = sizeof(struct leat_msg_answer),
+	[LEAT_MSG_NAMES] = sizeof(struct leat_msg_names),
+	[LEAT_MSG_TEXT] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_EVENT] = sizeof(struct leat_msg_text),
+};
+
+size_t leat_wire_fixed_size(enum leat_msg_type type)
+{
+	size_t index = (size_t)type;
+
+	return index < sizeof(fixed_sizes) / sizeof(*fixed_sizes) ? fixed_sizes[index] : 0;
+}
+
+void *leat_wire_begin(void *buf, enum leat_msg_type type, size_t fixed_size)
+{
+	struct leat_msg *h = buf;
+
+	memset(buf, 0, fixed_size);
+	h->version = LEAT_WIRE_VERSION;
+	h->type = (uint16_t)type;
+	h->size = (uint32_t)fixed_size;
+	h->pid = (uint32_t)getpid();
+	h->tid = (uint32_t)syscall(SYS_gettid);
+	return buf;
+}
+
+int leat_wire_put_raw(void *buf, const void *data, size_t size)
+{
+	struct leat_msg *h = buf;
+
+	if (size > LEAT_WIRE_MAX - h->size)
+		return -EMSGSIZE;
+	memcpy((char *)buf + h->size, data, size);
+	h->size += (uint32_t)size;
+	return 0;
+}
+
+int leat_wire_put(void *buf, const char *text)
+{
+	return leat_wire_put_raw(buf, text, strlen(text) + 1);
+}
+
+int leat_wire_check(const void *buf, size_t size, size_t fixed_size)
+{
+	const struct leat_msg *h = buf;
+
+	if (size < sizeof(*h) || size < fixed_size || size > LEAT_WIRE_MAX)
+		return -EPROTO;
+	if (h->version != LEAT_WIRE_VERSION || h->size != size)
+		return -EPROTO;
+	return 0;
+}
+
+const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i)
+{
+	const struct leat_msg *h = buf;
+	const char *at = (const char *)buf + fixed_size;
+	const char *end = (const char *)buf + h->size;
+
+	while (at < end) {
+		const char *zero = memchr(at, 0, (size_t)(end - at));
+
+		if (!zero)
+			return NULL;
+		if (i-- == 0)
+			return at;
+		at = zero + 1;
+	}
+	return NULL;
+}
+
+/* Appends to out[*used..]; snprintf is not async-signal-safe. */
+static int append(char *out, size_t out_size, size_t *used, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length >= out_size - *used)
+		return -ENAMETOOLONG;
+	memcpy(out + *used, text, length + 1);
+	*used += length;
+	return 0;
+}
+
+static void decimal(unsigned value, char out[11])
+{
+	char digits[11];
+	unsigned n = 0;
+
+	do
+		digits[n++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (n)
+		*out++ = digits[--n];
+	*out = 0;
+}
+
+/* FNV-1a, 64 bits, in hexadecimal: short enough for a socket's path. */
+static void hash_name(const char *text, char out[17])
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	for (unsigned i = 0; i < 16; i++)
+		out[i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15];
+	out[16] = 0;
+}
+
+int leat_wire_session_path(const char *runtime_dir, unsigned uid, const char *real_dir, char *out,
+			   size_t out_size)
+{
+	size_t used = 0;
+	char user[11], hash[17];
+	int rc;
+
+	if (!out_size)
+		return -ENAMETOOLONG;
+	decimal(uid, user);
+	hash_name(real_dir, hash);
+	if (runtime_dir && *runtime_dir)
+		rc = append(out, out_size, &used, runtime_dir);
+	else if (!(rc = append(out, out_size, &used, "/tmp/leat-")))
+		rc = append(out, out_size, &used, user);
+	if (!rc)
+		rc = append(out, out_size, &used, "/");
+	if (!rc)
+		rc = append(out, out_size, &used, hash);
+	if (!rc)
+		rc = append(out, out_size, &used, "/socket");
+	return rc;
+}

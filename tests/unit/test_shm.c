@@ -1,0 +1,221 @@
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "shm/state.h"
+
+#define SECOND 1000000000ull
+
+static struct leat_shm *shm;
+static int shm_fd;
+
+static int setup(void **state)
+{
+	(void)state;
+	return leat_shm_create(&shm_fd, &shm);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	leat_shm_unmap(shm);
+	return close(shm_fd);
+}
+
+static void test_covered(void **state)
+{
+	static const struct {
+		uint64_t offset, length;
+		bool covered;
+	} cases[] = {
+		{0, 0, true},    {0, 100, true}, {0, 101, false},        {100, 0, true},
+		{100, 1, false}, {99, 1, true},  {UINT64_MAX, 1, false}, {1, UINT64_MAX, false},
+	};
+	struct leat_shm_file *f = &shm->files[1];
+
+	(void)state;
+	leat_shm_file_init(f);
+	leat_shm_publish(f, 100);
+	leat_shm_publish(f, 50);
+	assert_int_equal(leat_shm_frontier(f), 100);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(leat_shm_covered(f, cases[i].offset, cases[i].length),
+				 cases[i].covered);
+	leat_shm_file_finish(f, 100);
+	assert_true(leat_shm_covered(f, 100, 1));
+	assert_int_equal(leat_shm_size(f), 100);
+}
+
+static void test_consumed_hull(void **state)
+{
+	struct leat_shm_file *f = &shm->files[2];
+
+	(void)state;
+	leat_shm_file_init(f);
+	assert_false(leat_shm_was_consumed(f, 0, UINT64_MAX));
+	leat_shm_consumed(f, 10, 0);
+	assert_false(leat_shm_was_consumed(f, 0, UINT64_MAX));
+	leat_shm_consumed(f, 10, 10);
+	assert_false(leat_shm_was_consumed(f, 0, 10));
+	assert_true(leat_shm_was_consumed(f, 0, 11));
+	assert_true(leat_shm_was_consumed(f, 19, 1));
+	assert_false(leat_shm_was_consumed(f, 20, 100));
+	assert_false(leat_shm_was_consumed(f, 15, 0));
+}
+
+static void test_wait_outcomes(void **state)
+{
+	struct leat_shm_file *f = &shm->files[3];
+	uint32_t seen;
+
+	(void)state;
+	leat_shm_file_init(f);
+	seen = leat_shm_seq(f);
+	assert_int_equal(leat_shm_wait(f, seen, 1, 1000000), -ETIMEDOUT);
+	leat_shm_publish(f, 10);
+	assert_int_equal(leat_shm_wait(f, leat_shm_seq(f), 10, SECOND), 0);
+	seen = leat_shm_seq(f);
+	leat_shm_file_update(f, LEAT_SHM_FAILED, 0);
+	assert_int_equal(leat_shm_wait(f, seen, 100, SECOND), -EAGAIN);
+	assert_int_equal(leat_shm_flags(f), LEAT_SHM_FAILED);
+	leat_shm_file_update(f, LEAT_SHM_SPARSE, LEAT_SHM_FAILED);
+	assert_int_equal(leat_shm_flags(f), LEAT_SHM_SPARSE);
+	assert_int_equal(atomic_load(&f->waiters), 0);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void test_wait_interrupted(void **state)
+{
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct leat_shm_file *f = &shm->files[4];
+
+	(void)state;
+	leat_shm_file_init(f);
+	sigaction(SIGALRM, &sa, NULL);
+	ualarm(20000, 0);
+	assert_int_equal(leat_shm_wait(f, leat_shm_seq(f), 1, 10 * SECOND), -EINTR);
+}
+
+/* A waiter of another process, with its own mapping, must never sleep through a
+ * publication; it waits without help from the timeout. */
+static void follow(int fd, uint64_t steps)
+{
+	struct leat_shm *mine;
+	struct leat_shm_file *f;
+
+	if (leat_shm_map(fd, &mine))
+		_exit(2);
+	f = &mine->files[5];
+	for (uint64_t at = 1; at <= steps; at++) {
+		while (!leat_shm_covered(f, 0, at)) {
+			uint32_t seen = leat_shm_seq(f);
+
+			if (leat_shm_covered(f, 0, at))
+				break;
+			if (leat_shm_wait(f, seen, at, 20 * SECOND) == -ETIMEDOUT)
+				_exit(1);
+		}
+		leat_shm_publish(&mine->files[6], at);
+	}
+	_exit(0);
+}
+
+static void test_two_processes(void **state)
+{
+	const uint64_t steps = 20000;
+	struct leat_shm_file *f = &shm->files[5], *echo = &shm->files[6];
+	int status;
+	pid_t child;
+
+	(void)state;
+	leat_shm_file_init(f);
+	leat_shm_file_init(echo);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		follow(shm_fd, steps);
+	for (uint64_t at = 1; at <= steps; at++) {
+		leat_shm_publish(f, at);
+		while (at % 4 == 0 && !leat_shm_covered(echo, 0, at)) {
+			uint32_t seen = leat_shm_seq(echo);
+
+			if (!leat_shm_covered(echo, 0, at))
+				assert_int_not_equal(leat_shm_wait(echo, seen, at, 20 * SECOND),
+						     -ETIMEDOUT);
+		}
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void *sleeper(void *arg)
+{
+	struct leat_shm_file *f = arg;
+
+	while (!leat_shm_covered(f, 0, 1000))
+		if (leat_shm_wait(f, leat_shm_seq(f), 1000, 20 * SECOND) == -ETIMEDOUT)
+			return arg;
+	return NULL;
+}
+
+static void test_commit_wakes_all(void **state)
+{
+	struct leat_shm_file *f = &shm->files[7];
+	pthread_t threads[8];
+	void *late;
+
+	(void)state;
+	leat_shm_file_init(f);
+	for (size_t i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, sleeper, f);
+	usleep(20000);
+	leat_shm_publish(f, 500);
+	leat_shm_file_finish(f, 500);
+	for (size_t i = 0; i < 8; i++) {
+		pthread_join(threads[i], &late);
+		assert_null(late);
+	}
+	assert_int_equal(atomic_load(&f->waiters), 0);
+}
+
+static void test_map_refuses_others(void **state)
+{
+	struct leat_shm *mine = NULL;
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(leat_shm_map(-1, &mine), -EBADF);
+	assert_int_equal(pipe(pair), 0);
+	assert_int_equal(leat_shm_map(pair[0], &mine), -EPROTO);
+	close(pair[0]);
+	close(pair[1]);
+	assert_null(mine);
+	assert_int_equal(ftruncate(shm_fd, 0), -1);
+	assert_int_equal(errno, EPERM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_covered),
+		cmocka_unit_test(test_consumed_hull),
+		cmocka_unit_test(test_wait_outcomes),
+		cmocka_unit_test(test_wait_interrupted),
+		cmocka_unit_test(test_two_processes),
+		cmocka_unit_test(test_commit_wakes_all),
+		cmocka_unit_test(test_map_refuses_others),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
