@@ -1,0 +1,216 @@
+#include "base/diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Longer source lines are cut to a window around the caret. */
+enum { WINDOW_COLUMNS = 120, WINDOW_LEFT = 70 };
+
+struct diag {
+	enum leat_severity severity;
+	const char *code; /* borrowed constant */
+	struct leat_pos pos;
+	char *text; /* owned; NULL when memory ran out */
+};
+
+struct leat_diags {
+	char *path;
+	const char *source; /* borrowed, may be NULL */
+	struct diag *v;
+	size_t n;
+	size_t capacity;
+	size_t counts[LEAT_ERROR + 1]; /* right even for those lost to memory */
+	size_t lost;
+};
+
+struct leat_diags *leat_diags_new(const char *path, const char *source)
+{
+	struct leat_diags *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->path = strdup(path);
+	d->source = source;
+	if (!d->path) {
+		free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void leat_diags_free(struct leat_diags *d)
+{
+	int saved = errno;
+
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n; i++)
+		free(d->v[i].text);
+	free(d->v);
+	free(d->path);
+	free(d);
+	errno = saved;
+}
+
+static struct diag *diags_grow(struct leat_diags *d)
+{
+	if (d->n == d->capacity) {
+		size_t capacity = d->capacity ? 2 * d->capacity : 8;
+		struct diag *v = reallocarray(d->v, capacity, sizeof(*v));
+
+		if (!v)
+			return NULL;
+		d->v = v;
+		d->capacity = capacity;
+	}
+	return &d->v[d->n++];
+}
+
+void leat_diags_add(struct leat_diags *d, enum leat_severity severity, const char *code,
+		    struct leat_pos pos, const char *format, ...)
+{
+	struct diag *diag;
+	va_list ap;
+
+	d->counts[severity]++;
+	diag = diags_grow(d);
+	if (!diag) {
+		d->lost++;
+		return;
+	}
+	va_start(ap, format);
+	*diag = (struct diag){severity, code, pos, leat_vstrf(format, ap)};
+	va_end(ap);
+}
+
+size_t leat_diags_count(const struct leat_diags *d, enum leat_severity severity)
+{
+	return d->counts[severity];
+}
+
+bool leat_diags_has(const struct leat_diags *d, const char *code)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!strcmp(d->v[i].code, code))
+			return true;
+	return false;
+}
+
+/* The text of source line `number` without its newline, or NULL. */
+static const char *find_line(const char *source, int number, size_t *length)
+{
+	const char *line = source;
+
+	if (!source || number < 1)
+		return NULL;
+	while (--number > 0) {
+		line = strchr(line, '\n');
+		if (!line)
+			return NULL;
+		line++;
+	}
+	*length = strcspn(line, "\r\n");
+	return line;
+}
+
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Offset of the character in column `column` (1-based, counted in characters). */
+static size_t column_offset(const char *line, size_t length, int column)
+{
+	size_t at = 0;
+
+	for (int c = 1; c < column && at < length; c++) {
+		at++;
+		while (at < length && is_continuation(line[at]))
+			at++;
+	}
+	return at;
+}
+
+/* Print the part [from, to) of a line; what would disturb a terminal as '?'. */
+static void print_source(const char *line, size_t from, size_t to, FILE *out)
+{
+	for (size_t i = from; i < to; i++) {
+		unsigned char c = (unsigned char)line[i];
+
+		fputc((c < 0x20 && c != '\t') || c == 0x7f ? '?' : c, out);
+	}
+	fputc('\n', out);
+}
+
+static void print_caret(const struct leat_diags *d, struct leat_pos pos, FILE *out, bool color)
+{
+	size_t length, caret, from = 0;
+	const char *line = find_line(d->source, pos.line, &length);
+
+	if (!line || pos.column < 1)
+		return;
+	caret = column_offset(line, length, pos.column);
+	if (length > WINDOW_COLUMNS) {
+		from = caret > WINDOW_LEFT ? caret - WINDOW_LEFT : 0;
+		while (from > 0 && is_continuation(line[from]))
+			from--;
+		if (length - from > WINDOW_COLUMNS)
+			length = from + WINDOW_COLUMNS;
+		while (length > caret && is_continuation(line[length]))
+			length--;
+	}
+	print_source(line, from, length, out);
+	for (size_t i = from; i < caret; i++)
+		if (!is_continuation(line[i]))
+			fputc(line[i] == '\t' ? '\t' : ' ', out);
+	fputs(color ? "\033[1;32m^\033[0m\n" : "^\n", out);
+}
+
+static void print_one(const struct leat_diags *d, const struct diag *diag, FILE *out, bool color)
+{
+	static const char *const words[] = {"note", "warning", "error"};
+	static const char *const colors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m"};
+	const char *end = color ? "\033[0m" : "";
+
+	fprintf(out, "%s%s:", color ? "\033[1m" : "", d->path);
+	if (diag->pos.line > 0)
+		fprintf(out, "%d:", diag->pos.line);
+	if (diag->pos.line > 0 && diag->pos.column > 0)
+		fprintf(out, "%d:", diag->pos.column);
+	fprintf(out, "%s %s%s:%s %s [%s]\n", end, color ? colors[diag->severity] : "",
+		words[diag->severity], end, diag->text ? diag->text : "(out of memory)",
+		diag->code);
+	print_caret(d, diag->pos, out, color);
+}
+
+static int by_position(const void *pa, const void *pb)
+{
+	const struct diag *a = *(const struct diag *const *)pa;
+	const struct diag *b = *(const struct diag *const *)pb;
+
+	if (a->pos.line != b->pos.line)
+		return a->pos.line < b->pos.line ? -1 : 1;
+	if (a->pos.column != b->pos.column)
+		return a->pos.column < b->pos.column ? -1 : 1;
+	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
+
+void leat_diags_print(const struct leat_diags *d, FILE *out, bool color)
+{
+	const struct diag **order = d->n ? calloc(d->n, sizeof(const struct diag *)) : NULL;
+
+	for (size_t i = 0; order && i < d->n; i++)
+		order[i] = &d->v[i];
+	if (order)
+		qsort(order, d->n, sizeof(const struct diag *), by_position);
+	for (size_t i = 0; i < d->n; i++)
+		print_one(d, order ? order[i] : &d->v[i], out, color);
+	if (d->lost)
+		fprintf(out, "%s: %zu more, lost for want of memory\n", d->path, d->lost);
+	free(order);
+}

@@ -1,0 +1,73 @@
+#include "base/str.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *leat_vstrf(const char *format, va_list ap)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, ap) < 0)
+		return NULL;
+	return text;
+}
+
+char *leat_strf(const char *format, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = leat_vstrf(format, ap);
+	va_end(ap);
+	return text;
+}
+
+char *leat_path_join(const char *dir, const char *name)
+{
+	size_t n = dir ? strlen(dir) : 0;
+
+	if (!n || name[0] == '/')
+		return strdup(name);
+	return leat_strf("%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", name);
+}
+
+bool leat_str_begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+unsigned leat_str_distance(const char *a, const char *b)
+{
+	unsigned row[64];
+	size_t na = strlen(a), nb = strlen(b);
+
+	if (na >= 64 || nb >= 64)
+		return UINT_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= na; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= nb; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
+			unsigned next = min3(row[j] + 1, row[j - 1] + 1, diagonal + !same);
+
+			diagonal = row[j];
+			row[j] = next;
+		}
+	}
+	return row[nb];
+}

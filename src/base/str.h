@@ -1,0 +1,24 @@
+/* Strings: formatting into the heap, joining paths. */
+#ifndef LEAT_BASE_STR_H
+#define LEAT_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+/* A new string, formatted; the caller frees it. NULL when out of memory. Any thread. */
+char *leat_strf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *leat_vstrf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
+
+/* "dir/name", or `name` alone if it is absolute or `dir` is empty or NULL. The
+ * caller frees it. NULL when out of memory. Any thread. */
+char *leat_path_join(const char *dir, const char *name);
+
+/* True if `text` begins with `prefix`. */
+bool leat_str_begins(const char *text, const char *prefix);
+
+/* Number of single-character insertions, deletions and replacements that turn
+ * `a` into `b`, upper and lower case alike; used to suggest the word that was
+ * meant. Texts of more than 63 characters count as far apart. Any thread. */
+unsigned leat_str_distance(const char *a, const char *b);
+
+#endif
