@@ -102,11 +102,32 @@ struct leat_workflow *leat_workflow_new(void);
 /* Free it and all it owns; NULL is allowed; errno is preserved. */
 void leat_workflow_free(struct leat_workflow *wf);
 
+/* Append a zeroed element (a step has its name and one instance) and return it;
+ * it moves when the next one is appended. NULL when out of memory. */
+struct leat_step *leat_workflow_add_step(struct leat_workflow *wf, const char *name,
+					 struct leat_pos pos);
+struct leat_rule *leat_step_add_rule(struct leat_step *step, const char *name, struct leat_pos pos);
+struct leat_alias *leat_workflow_add_alias(struct leat_workflow *wf, const char *name,
+					   struct leat_pos pos);
+struct leat_home_manual *leat_workflow_add_home(struct leat_workflow *wf, int step,
+						unsigned process, struct leat_pos pos);
+
 /* Index of the step of that name, or -1. */
 int leat_workflow_find_step(const struct leat_workflow *wf, const char *name);
+
+/* True if both say the same: everything but the file read from and positions. */
+bool leat_workflow_equal(const struct leat_workflow *a, const struct leat_workflow *b);
+
+/* True if both rules ask for the same behaviour (their names aside). */
+bool leat_rule_agrees(const struct leat_rule *a, const struct leat_rule *b);
 
 /* Append a copy of `text`. 0 or -ENOMEM. */
 int leat_names_add(struct leat_names *names, const char *text, struct leat_pos pos);
 void leat_names_release(struct leat_names *names);
+
+/* The `committed` and `mode` values of CAPIO-CL (2025), e.g. "on_close:3";
+ * constants but for the number, which goes into `buffer`. Any thread. */
+const char *leat_commit_text(enum leat_commit commit, unsigned count, char buffer[32]);
+const char *leat_fire_text(enum leat_fire fire);
 
 #endif

@@ -1,0 +1,170 @@
+#include "model/workflow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Array `v` of `n` elements with room for one more, or NULL. An array holds as
+ * many as the next power of two, so that its length says its capacity. */
+static void *grow(void *v, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0)
+		return v;
+	return reallocarray(v, n ? 2 * n : 1, size);
+}
+
+int leat_names_add(struct leat_names *names, const char *text, struct leat_pos pos)
+{
+	char *copy = strdup(text);
+	struct leat_name *v = copy ? grow(names->v, names->n, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		return -ENOMEM;
+	}
+	names->v = v;
+	v[names->n++] = (struct leat_name){copy, pos};
+	return 0;
+}
+
+void leat_names_release(struct leat_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->v[i].text);
+	free(names->v);
+	*names = (struct leat_names){NULL, 0};
+}
+
+struct leat_workflow *leat_workflow_new(void)
+{
+	return calloc(1, sizeof(struct leat_workflow));
+}
+
+static void rule_release(struct leat_rule *rule)
+{
+	free(rule->name.text);
+	leat_names_release(&rule->deps);
+}
+
+static void step_release(struct leat_step *step)
+{
+	free(step->name);
+	for (char **arg = step->argv; arg && *arg; arg++)
+		free(*arg);
+	free(step->argv);
+	leat_names_release(&step->inputs);
+	leat_names_release(&step->outputs);
+	for (size_t i = 0; i < step->n_rules; i++)
+		rule_release(&step->rules[i]);
+	free(step->rules);
+}
+
+void leat_workflow_free(struct leat_workflow *wf)
+{
+	int saved = errno;
+
+	if (!wf)
+		return;
+	for (size_t i = 0; i < wf->n_steps; i++)
+		step_release(&wf->steps[i]);
+	free(wf->steps);
+	for (size_t i = 0; i < wf->n_aliases; i++) {
+		free(wf->aliases[i].name.text);
+		leat_names_release(&wf->aliases[i].files);
+	}
+	free(wf->aliases);
+	for (size_t i = 0; i < wf->n_home_manual; i++)
+		leat_names_release(&wf->home_manual[i].files);
+	free(wf->home_manual);
+	leat_names_release(&wf->permanent);
+	leat_names_release(&wf->exclude);
+	leat_names_release(&wf->store_memory);
+	leat_names_release(&wf->store_fs);
+	leat_names_release(&wf->home_create);
+	leat_names_release(&wf->home_hashing);
+	free(wf->name);
+	free(wf->path);
+	free(wf->dir);
+	free(wf);
+	errno = saved;
+}
+
+struct leat_step *leat_workflow_add_step(struct leat_workflow *wf, const char *name,
+					 struct leat_pos pos)
+{
+	char *copy = strdup(name);
+	struct leat_step *v = copy ? grow(wf->steps, wf->n_steps, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		return NULL;
+	}
+	wf->steps = v;
+	v[wf->n_steps] = (struct leat_step){.name = copy, .pos = pos, .instances = 1};
+	return &v[wf->n_steps++];
+}
+
+struct leat_rule *leat_step_add_rule(struct leat_step *step, const char *name, struct leat_pos pos)
+{
+	char *copy = strdup(name);
+	struct leat_rule *v = copy ? grow(step->rules, step->n_rules, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		return NULL;
+	}
+	step->rules = v;
+	v[step->n_rules] = (struct leat_rule){.name = {copy, pos}};
+	return &v[step->n_rules++];
+}
+
+struct leat_alias *leat_workflow_add_alias(struct leat_workflow *wf, const char *name,
+					   struct leat_pos pos)
+{
+	char *copy = strdup(name);
+	struct leat_alias *v = copy ? grow(wf->aliases, wf->n_aliases, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		return NULL;
+	}
+	wf->aliases = v;
+	v[wf->n_aliases] = (struct leat_alias){.name = {copy, pos}};
+	return &v[wf->n_aliases++];
+}
+
+struct leat_home_manual *leat_workflow_add_home(struct leat_workflow *wf, int step,
+						unsigned process, struct leat_pos pos)
+{
+	struct leat_home_manual *v = grow(wf->home_manual, wf->n_home_manual, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	wf->home_manual = v;
+	v[wf->n_home_manual] = (struct leat_home_manual){{NULL, 0}, step, process, pos};
+	return &v[wf->n_home_manual++];
+}
+
+int leat_workflow_find_step(const struct leat_workflow *wf, const char *name)
+{
+	for (size_t i = 0; i < wf->n_steps; i++)
+		if (!strcmp(wf->steps[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+const char *leat_commit_text(enum leat_commit commit, unsigned count, char buffer[32])
+{
+	static const char *const words[] = {"on_termination", "on_close", "on_file", "n_files"};
+
+	if (count == 0 || commit == LEAT_COMMIT_ON_FILE)
+		return words[commit];
+	snprintf(buffer, 32, "%s:%u", words[commit], count);
+	return buffer;
+}
+
+const char *leat_fire_text(enum leat_fire fire)
+{
+	return fire == LEAT_FIRE_NO_UPDATE ? "no_update" : "update";
+}
