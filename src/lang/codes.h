@@ -1,24 +1,22 @@
-/* The stable codes of all diagnostics about workflow files.
- *
- * One table gives the code, its severity, what it means and what to do about
- * it; messages, `leat help codes` and the manual page come from it. A code is
- * never renamed, reused or removed; new ones are appended to their group. */
+/* The codes of all diagnostics of the language, in one table: what each means
+ * and what to do. Codes are stable: append, never rename or reuse. The table
+ * gives the man page its section on diagnostics. */
 #ifndef LEAT_LANG_CODES_H
 #define LEAT_LANG_CODES_H
 
 #include "base/diag.h"
 
-struct leat_code {
+struct leat_lang_code {
 	const char *code;
-	enum leat_severity severity;
-	const char *meaning; /* one sentence, without the particulars of a case */
-	const char *fix;     /* what the author of the file does about it */
+	enum leat_severity severity; /* the gravest it is reported with */
+	const char *meaning;         /* one line */
+	const char *fix;             /* what the author of the file can do */
 };
 
-/* All codes; ends with an entry whose `code` is NULL. */
-extern const struct leat_code leat_codes[];
+/* Ends with an element whose code is NULL. */
+extern const struct leat_lang_code leat_lang_codes[];
 
 /* The entry of that code, or NULL. Any thread. */
-const struct leat_code *leat_code_find(const char *code);
+const struct leat_lang_code *leat_lang_code_find(const char *code);
 
 #endif
