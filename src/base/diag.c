@@ -18,9 +18,16 @@ struct diag {
 	char *text; /* owned; NULL when memory ran out */
 };
 
-struct leat_diags {
+struct file {
 	char *path;
 	const char *source; /* borrowed, may be NULL */
+};
+
+struct leat_diags {
+	struct file *files; /* the first is the list's own */
+	size_t n_files;
+	void **kept; /* freed with the list */
+	size_t n_kept;
 	struct diag *v;
 	size_t n;
 	size_t capacity;
@@ -28,16 +35,36 @@ struct leat_diags {
 	size_t lost;
 };
 
+int leat_diags_add_file(struct leat_diags *d, const char *path, const char *source)
+{
+	struct file *files = reallocarray(d->files, d->n_files + 1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	d->files = files;
+	files[d->n_files] = (struct file){strdup(path), source};
+	if (!files[d->n_files].path)
+		return -ENOMEM;
+	return (int)d->n_files++;
+}
+
+int leat_diags_keep(struct leat_diags *d, void *memory)
+{
+	void **kept = reallocarray(d->kept, d->n_kept + 1, sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	d->kept = kept;
+	kept[d->n_kept++] = memory;
+	return 0;
+}
+
 struct leat_diags *leat_diags_new(const char *path, const char *source)
 {
 	struct leat_diags *d = calloc(1, sizeof(*d));
 
-	if (!d)
-		return NULL;
-	d->path = strdup(path);
-	d->source = source;
-	if (!d->path) {
-		free(d);
+	if (d && leat_diags_add_file(d, path, source) < 0) {
+		leat_diags_free(d);
 		return NULL;
 	}
 	return d;
@@ -52,7 +79,12 @@ void leat_diags_free(struct leat_diags *d)
 	for (size_t i = 0; i < d->n; i++)
 		free(d->v[i].text);
 	free(d->v);
-	free(d->path);
+	for (size_t i = 0; i < d->n_kept; i++)
+		free(d->kept[i]);
+	free(d->kept);
+	for (size_t i = 0; i < d->n_files; i++)
+		free(d->files[i].path);
+	free(d->files);
 	free(d);
 	errno = saved;
 }
@@ -150,7 +182,7 @@ static void print_source(const char *line, size_t from, size_t to, FILE *out)
 static void print_caret(const struct leat_diags *d, struct leat_pos pos, FILE *out, bool color)
 {
 	size_t length, caret, from = 0;
-	const char *line = find_line(d->source, pos.line, &length);
+	const char *line = find_line(d->files[pos.file].source, pos.line, &length);
 
 	if (!line || pos.column < 1)
 		return;
@@ -177,7 +209,7 @@ static void print_one(const struct leat_diags *d, const struct diag *diag, FILE 
 	static const char *const colors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m"};
 	const char *end = color ? "\033[0m" : "";
 
-	fprintf(out, "%s%s:", color ? "\033[1m" : "", d->path);
+	fprintf(out, "%s%s:", color ? "\033[1m" : "", d->files[diag->pos.file].path);
 	if (diag->pos.line > 0)
 		fprintf(out, "%d:", diag->pos.line);
 	if (diag->pos.line > 0 && diag->pos.column > 0)
@@ -193,6 +225,8 @@ static int by_position(const void *pa, const void *pb)
 	const struct diag *a = *(const struct diag *const *)pa;
 	const struct diag *b = *(const struct diag *const *)pb;
 
+	if (a->pos.file != b->pos.file)
+		return a->pos.file < b->pos.file ? -1 : 1;
 	if (a->pos.line != b->pos.line)
 		return a->pos.line < b->pos.line ? -1 : 1;
 	if (a->pos.column != b->pos.column)
@@ -211,6 +245,6 @@ void leat_diags_print(const struct leat_diags *d, FILE *out, bool color)
 	for (size_t i = 0; i < d->n; i++)
 		print_one(d, order ? order[i] : &d->v[i], out, color);
 	if (d->lost)
-		fprintf(out, "%s: %zu more, lost for want of memory\n", d->path, d->lost);
+		fprintf(out, "%s: %zu more, lost for want of memory\n", d->files[0].path, d->lost);
 	free(order);
 }

@@ -14,10 +14,12 @@
 
 enum leat_severity { LEAT_NOTE, LEAT_WARNING, LEAT_ERROR };
 
-/* A place in a source file. Plain value; line and column count from 1. */
+/* A place in a source file. Plain value; line and column (in characters) count
+ * from 1. `file` is 0 for the list's own file, else from leat_diags_add_file. */
 struct leat_pos {
 	int line;
 	int column;
+	int file;
 };
 
 struct leat_diags;
@@ -29,6 +31,15 @@ struct leat_diags *leat_diags_new(const char *path, const char *source);
 
 /* NULL is allowed; errno is preserved. */
 void leat_diags_free(struct leat_diags *d);
+
+/* Make another file known, as leat_diags_new does the first. Its positions have
+ * the returned number as `file`, and print after those of earlier files. The
+ * number, or -ENOMEM. */
+int leat_diags_add_file(struct leat_diags *d, const char *path, const char *source);
+
+/* Hand over `memory` (from malloc; e.g. a source text) to be freed with the
+ * list. 0, or -ENOMEM; then it still belongs to the caller. */
+int leat_diags_keep(struct leat_diags *d, void *memory);
 
 /* Add one diagnostic; `code` is a string constant (borrowed), the text is
  * formatted and copied. */
