@@ -1,0 +1,57 @@
+# Thin over meson and ninja: `make help` lists what there is.
+BUILD ?= build/dev
+PREFIX ?= /usr/local
+export LEAT_BUILD = $(abspath $(BUILD))
+
+.PHONY: build all help deps check quick-check demo bench install format tidy clean
+
+build: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+all: build
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null && pkg-config --exists libfyaml libuv libxxhash cmocka || \
+		{ echo 'make: build tools or libraries are missing; run: make deps' >&2; exit 1; }
+	meson setup --prefix=$(PREFIX) -Dbench=true $(BUILD)
+
+help:
+	@echo 'make            build leat into $(BUILD)'
+	@echo 'make deps       install what is missing of the packages in .ci/packages (root or sudo)'
+	@echo 'make demo       a real workflow as a batch and streamed, outputs compared'
+	@echo 'make check      every test: install what is missing, build, test, lint'
+	@echo 'make quick-check  gcc build, its tests, layers and format only'
+	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
+	@echo 'make install    into PREFIX ($(PREFIX))'
+	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
+
+deps:
+	@.ci/deps build check examples
+
+check: deps
+	@.ci/check
+
+quick-check:
+	@.ci/check --quick
+
+demo:
+	@.ci/deps build examples
+	@$(MAKE) --no-print-directory build >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
+	@rm -f build.log
+	@examples/demo
+
+bench: build
+	@bench/run $(BENCH)
+
+install: build
+	meson install -C $(BUILD)
+
+format:
+	@.ci/format
+
+tidy:
+	@[ -d build/clang ] || CC=clang meson setup -Dbench=true build/clang
+	@.ci/tidy build/clang $(ROOM)
+
+clean:
+	rm -rf build
