@@ -57,6 +57,8 @@ enum leat_op {
 	LEAT_OP_MAKE,     /* mknod, symlink, bind: a new name */
 	LEAT_OP_META,     /* chmod, chown, utimensat, setxattr by path; flags AT_SYMLINK_NOFOLLOW */
 	LEAT_OP_TRUNCATE, /* truncate by path; length */
+	LEAT_OP_ACCESS,   /* access, readlink, O_PATH: waits as OPEN for reading does, not for the
+			   * commit; flags AT_SYMLINK_NOFOLLOW */
 };
 
 enum leat_change {
@@ -68,7 +70,8 @@ enum leat_change {
 
 /* Where the daemon says a path is. */
 enum leat_place {
-	LEAT_PLACE_ASIS = 1, /* make the call as the program wrote it (outside, or on disk) */
+	LEAT_PLACE_ASIS = 1, /* make the call as the program wrote it (outside, or on disk); if
+			      * `path` is not empty it is absolute and used instead */
 	LEAT_PLACE_STORE,    /* `path` relative to the store's directory */
 	LEAT_PLACE_DISK,     /* `path` relative to the workflow's directory */
 };
@@ -156,14 +159,17 @@ struct leat_msg_change {
 	struct leat_msg h;
 	uint32_t change;
 	uint32_t flags;
-	/* strings: path, second path ("" if none) */
+	/* strings: path, second path ("" if none); one that is absolute lies outside */
 };
 
-/* `handle` 0: start a listing of the directory `path`, later calls name it. */
+/* `handle` 0: start a listing of the directory `path`, later calls name it. A handle
+ * is good on every connection of the run (threads and children share directory
+ * streams); one the daemon has forgotten is answered -ESTALE, and the client
+ * starts anew with its cookie. */
 struct leat_msg_list {
 	struct leat_msg h;
 	uint64_t handle;
-	uint64_t cookie;  /* names already taken */
+	uint64_t cookie;  /* names already taken: the first `cookie` ones are left out */
 	uint32_t release; /* 1: forget the handle (one-way) */
 	uint32_t reserved;
 	/* strings: path */
@@ -189,7 +195,9 @@ struct leat_msg_identify {
 	/* strings: path as /proc/self/fd shows it */
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, VIOLATED */
+/* OPENED, CLOSED, EXTENT, TRUNCATED, VIOLATED. EARLY_SIZE: offset = end of what was
+ * read, length = size seen; a violation only if the final size is larger. Whether a
+ * violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
 struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;
