@@ -13,17 +13,34 @@
 /* True if `path` matches `pattern`; a pattern without wildcards matches only itself. */
 bool leat_pattern_match(const char *pattern, const char *path);
 
-/* True if the text holds a wildcard. */
+/* True if `pattern` matches a directory above `path`, and so, where it stands
+ * for a directory, covers it. */
+bool leat_pattern_covers(const char *pattern, const char *path);
+
+/* True if the text holds a wildcard: "*", "?" or a set "[...]"; a bracket that
+ * is never closed is a plain character, and so is a backslash. */
 bool leat_pattern_is_wild(const char *text);
 
 /* <0, 0, >0 as `a` is less, equally or more specific than `b`. */
 int leat_pattern_compare(const char *a, const char *b);
 
-/* True if some path could match both (used by the checks; exact for plain
- * names, conservative - may say yes - for two patterns). */
+/* True if some text matches both. */
 bool leat_pattern_overlap(const char *a, const char *b);
 
-/* What governs one path. Bit i of a set is step i; workflows of more than 64
+/* What governs one path.
+ *
+ * An output entry that matches the path makes its step a producer, and so does a
+ * `dirname` rule that holds outputs of its step; one that matches a directory
+ * above does, unless a more specific one exists ("dir" counts as "dir/" and a
+ * run). Inputs add up. `commit` to `deps` are
+ * those of the winning rule among the producers': a rule for the path itself
+ * over a `dirname` rule for a directory above, then by specificity, then the
+ * first. `dirname` "dir" and N files: "dir" has LEAT_COMMIT_N_FILES, the files in it
+ * have LEAT_COMMIT_ON_CLOSE. A wildcard in `dirname` may match files too, so what
+ * it matches has n_files and the rule for a file; a directory with ON_CLOSE and
+ * no n_files commits on termination. An excluded path has empty sets.
+ *
+ * Bit i of a set is step i; workflows of more than 64
  * steps use several words: see leat_steps_words. Borrowed pointers live as long
  * as the matcher. */
 struct leat_file_rule {
@@ -38,10 +55,10 @@ struct leat_file_rule {
 	enum leat_fire fire;
 	const struct leat_names *deps; /* on_file; else NULL */
 	/* Directory facts, when the path itself is (or may be) a directory. */
-	bool dir_declared;  /* the path is named by `dirname` or as a stream entry that is one */
+	bool dir_declared;  /* a `dirname` rule or a stream entry names it or a directory above */
 	unsigned n_files;   /* complete at N committed files; 0 = not by count */
-	bool holds_outputs; /* some declared output lies below this path */
-	bool holds_inputs;  /* some declared input lies below this path */
+	bool holds_outputs; /* if it is a directory, some declared output may lie below */
+	bool holds_inputs;  /* the same for inputs */
 };
 
 struct leat_matcher;
@@ -59,7 +76,9 @@ size_t leat_steps_words(const struct leat_matcher *m);
 const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path);
 
 /* True if step `up` is (transitively) upstream of step `down`: some output of
- * `up` is an input of `down`. Steps on a common cycle are upstream of each other. */
+ * `up` is, or for two patterns may be, an input of `down`. Steps on a common
+ * cycle are upstream of each other, but a file that both read and write does
+ * not order two steps. */
 bool leat_is_upstream(const struct leat_matcher *m, int up, int down);
 
 /* True if step `s` has an input (output) pattern that can match something

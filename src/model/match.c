@@ -1,0 +1,314 @@
+#include "model/matcher.h"
+
+#include <errno.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the entries that concern one path say together. */
+struct verdict {
+	struct leat_matcher *m;
+	uint64_t *producers, *consumers;
+	bool excluded, permanent;
+	struct leat_specificity storage_spec;
+	bool has_storage;
+	enum leat_storage storage;
+};
+
+size_t leat_steps_words(const struct leat_matcher *m)
+{
+	return m->words;
+}
+
+struct leat_matcher *leat_matcher_new(const struct leat_workflow *wf)
+{
+	struct leat_matcher *m = calloc(1, sizeof(*m));
+	int rc;
+
+	if (!m)
+		return NULL;
+	m->wf = wf;
+	m->words = (wf->n_steps + 63) / 64;
+	rc = leat_index_init(&m->index, wf);
+	if (!rc) {
+		m->hits = calloc(m->index.n_entries + 1, sizeof(*m->hits));
+		rc = m->hits ? leat_matcher_order(m) : -ENOMEM;
+	}
+	if (rc) {
+		leat_matcher_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void leat_matcher_free(struct leat_matcher *m)
+{
+	struct leat_cached *c, *next;
+	int saved = errno;
+
+	if (!m)
+		return;
+	HASH_ITER(hh, m->cache, c, next)
+	{
+		HASH_DEL(m->cache, c);
+		free(c);
+	}
+	leat_index_release(&m->index);
+	free(m->hits);
+	free(m->upstream);
+	free(m);
+	errno = saved;
+}
+
+static struct leat_specificity hit_specificity(const struct leat_entry *e, bool below)
+{
+	return below ? leat_pattern_specificity_below(e->spec) : e->spec;
+}
+
+static void note_storage(struct verdict *v, const struct leat_entry *e, bool below)
+{
+	struct leat_specificity spec = hit_specificity(e, below);
+
+	if (v->has_storage && leat_specificity_compare(&spec, &v->storage_spec) <= 0)
+		return;
+	v->has_storage = true;
+	v->storage_spec = spec;
+	v->storage = e->kind == LEAT_ENTRY_FS ? LEAT_STORAGE_FS : LEAT_STORAGE_MEMORY;
+}
+
+static int note_hit(void *ctx, const struct leat_entry *e, bool below)
+{
+	struct verdict *v = ctx;
+
+	switch (e->kind) {
+	case LEAT_ENTRY_INPUT:
+		leat_steps_add(v->consumers, e->step);
+		break;
+	case LEAT_ENTRY_OUTPUT:
+	case LEAT_ENTRY_RULE:
+		v->m->hits[v->m->n_hits++] = (struct leat_hit){e, below};
+		break;
+	case LEAT_ENTRY_PERMANENT:
+		v->permanent = true;
+		break;
+	case LEAT_ENTRY_EXCLUDE:
+		v->excluded = true;
+		break;
+	case LEAT_ENTRY_MEMORY:
+	case LEAT_ENTRY_FS:
+		note_storage(v, e, below);
+		break;
+	}
+	return 0;
+}
+
+/* An output entry (or `dirname` rule) that matches the path makes a producer; one that only names a
+ * directory above does so unless some output entry is more specific. */
+static void find_producers(struct verdict *v)
+{
+	const struct leat_matcher *m = v->m;
+	struct leat_specificity best = {false, 0, 0};
+
+	for (size_t i = 0; i < m->n_hits; i++) {
+		struct leat_specificity spec = hit_specificity(m->hits[i].entry, m->hits[i].below);
+
+		if (m->hits[i].entry->produces && leat_specificity_compare(&spec, &best) > 0)
+			best = spec;
+	}
+	for (size_t i = 0; i < m->n_hits; i++) {
+		const struct leat_hit *hit = &m->hits[i];
+		struct leat_specificity spec = hit_specificity(hit->entry, hit->below);
+
+		if (hit->entry->produces &&
+		    (!hit->below || leat_specificity_compare(&spec, &best) >= 0))
+			leat_steps_add(v->producers, hit->entry->step);
+	}
+}
+
+/* True if rule `a` governs the path in hand rather than rule `b`. */
+static bool rule_wins(const struct leat_hit *a, const struct leat_hit *b)
+{
+	struct leat_specificity sa, sb;
+	int order;
+
+	if (a->below != b->below)
+		return b->below;
+	sa = hit_specificity(a->entry, a->below);
+	sb = hit_specificity(b->entry, b->below);
+	order = leat_specificity_compare(&sa, &sb);
+	if (order != 0)
+		return order > 0;
+	/* The same name as file and as directory: whoever says `dirname` knows. */
+	return a->entry->rule->is_dir && !b->entry->rule->is_dir;
+}
+
+static const struct leat_hit *find_rule(const struct verdict *v)
+{
+	const struct leat_hit *best = NULL;
+
+	for (size_t i = 0; i < v->m->n_hits; i++) {
+		const struct leat_hit *hit = &v->m->hits[i];
+
+		if (hit->entry->kind == LEAT_ENTRY_RULE &&
+		    leat_steps_has(v->producers, hit->entry->step) &&
+		    (!best || rule_wins(hit, best)))
+			best = hit;
+	}
+	return best;
+}
+
+/* A `dirname` rule speaks of the directory and of the files in it: by number of
+ * files the directory is complete, while each file commits on close. */
+static void apply_rule(struct leat_file_rule *out, const struct leat_hit *hit)
+{
+	const struct leat_rule *rule = hit->entry->rule;
+	bool by_number = rule->commit == LEAT_COMMIT_N_FILES;
+
+	out->fire = rule->fire;
+	out->commit = by_number ? LEAT_COMMIT_ON_CLOSE : rule->commit;
+	out->count = by_number ? 0 : rule->count;
+	out->deps = rule->commit == LEAT_COMMIT_ON_FILE ? &rule->deps : NULL;
+	if (!rule->is_dir || hit->below)
+		return;
+	out->n_files = by_number ? rule->count : rule->n_files;
+	if (!hit->entry->spec.exact)
+		return;
+	if (out->commit == LEAT_COMMIT_ON_CLOSE) {
+		out->commit = out->n_files ? LEAT_COMMIT_N_FILES : LEAT_COMMIT_ON_TERMINATION;
+		out->count = out->n_files;
+	}
+}
+
+static bool any(const uint64_t *set, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		if (set[i])
+			return true;
+	return false;
+}
+
+/* True if some step reads the file that does not write it itself. */
+static bool has_reader(const struct verdict *v)
+{
+	for (size_t i = 0; i < v->m->words; i++)
+		if (v->consumers[i] & ~v->producers[i])
+			return true;
+	return false;
+}
+
+static void look_below(const struct leat_matcher *m, const char *path, struct leat_file_rule *out)
+{
+	const struct leat_node *node = leat_index_find(&m->index, path, strlen(path));
+
+	out->holds_inputs = node && node->has_inputs_below;
+	out->holds_outputs = node && node->has_outputs_below;
+	for (size_t i = 0; i < m->index.n_entries && !*path; i++) {
+		out->holds_inputs |= m->index.entries[i].kind == LEAT_ENTRY_INPUT;
+		out->holds_outputs |= m->index.entries[i].kind == LEAT_ENTRY_OUTPUT;
+	}
+	for (size_t i = 0; i < m->index.n_wild; i++) {
+		const struct leat_entry *e = m->index.wild[i];
+		bool *flag = e->kind == LEAT_ENTRY_INPUT    ? &out->holds_inputs
+			     : e->kind == LEAT_ENTRY_OUTPUT ? &out->holds_outputs
+							    : NULL;
+
+		if (flag && !*flag)
+			*flag = leat_pattern_reaches_below(e->text, path);
+	}
+}
+
+static bool names_directory(const struct verdict *v)
+{
+	for (size_t i = 0; i < v->m->n_hits; i++) {
+		const struct leat_entry *e = v->m->hits[i].entry;
+
+		if (e->kind == LEAT_ENTRY_RULE && e->rule->is_dir)
+			return true;
+	}
+	return false;
+}
+
+static void decide(struct verdict *v, const char *path, struct leat_file_rule *out)
+{
+	struct leat_matcher *m = v->m;
+	const struct leat_hit *hit;
+
+	m->n_hits = 0;
+	(void)leat_index_each_hit(&m->index, path, note_hit, v); /* note_hit never fails */
+	out->excluded = v->excluded;
+	out->storage = v->storage;
+	if (v->excluded) {
+		memset(v->consumers, 0, m->words * sizeof(uint64_t));
+		return;
+	}
+	find_producers(v);
+	out->declared = any(v->producers, m->words) || any(v->consumers, m->words);
+	out->permanent = v->permanent || (m->wf->permanent_unless_consumed &&
+					  any(v->producers, m->words) && !has_reader(v));
+	hit = find_rule(v);
+	if (hit)
+		apply_rule(out, hit);
+	out->dir_declared = out->declared || names_directory(v);
+	look_below(m, path, out);
+}
+
+const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path)
+{
+	size_t length = strlen(path), sets;
+	struct leat_cached *c;
+	struct verdict v = {.m = m};
+
+	HASH_FIND(hh, m->cache, path, length, c);
+	if (c)
+		return &c->rule;
+	sets = offsetof(struct leat_cached, path) + length + 1;
+	sets = (sets + alignof(uint64_t) - 1) / alignof(uint64_t) * alignof(uint64_t);
+	c = calloc(1, sets + 2 * m->words * sizeof(uint64_t));
+	if (!c)
+		return NULL;
+	memcpy(c->path, path, length + 1);
+	v.producers = (uint64_t *)(void *)((char *)c + sets);
+	v.consumers = v.producers + m->words;
+	c->rule.producers = v.producers;
+	c->rule.consumers = v.consumers;
+	decide(&v, path, &c->rule);
+	HASH_ADD_KEYPTR(hh, m->cache, c->path, length, c);
+	if (!c->hh.tbl) {
+		free(c);
+		return NULL;
+	}
+	return &c->rule;
+}
+
+/* True if step `s` declares, as `kind`, something that lies below `dir`, or a
+ * directory that contains `dir`. */
+static bool step_touches_below(const struct leat_matcher *m, int s, const char *dir,
+			       enum leat_entry_kind kind)
+{
+	const struct leat_node *node = leat_index_find(&m->index, dir, strlen(dir));
+
+	if (node &&
+	    leat_steps_has(kind == LEAT_ENTRY_INPUT ? node->inputs_below : node->outputs_below, s))
+		return true;
+	for (size_t i = 0; i < m->index.n_entries; i++) {
+		const struct leat_entry *e = &m->index.entries[i];
+
+		if (e->step != s || e->kind != kind)
+			continue;
+		if (!*dir || leat_pattern_covers(e->text, dir) ||
+		    leat_pattern_match(e->text, dir) ||
+		    (!e->spec.exact && leat_pattern_reaches_below(e->text, dir)))
+			return true;
+	}
+	return false;
+}
+
+bool leat_step_reads_below(const struct leat_matcher *m, int s, const char *dir)
+{
+	return step_touches_below(m, s, dir, LEAT_ENTRY_INPUT);
+}
+
+bool leat_step_writes_below(const struct leat_matcher *m, int s, const char *dir)
+{
+	return step_touches_below(m, s, dir, LEAT_ENTRY_OUTPUT);
+}

@@ -1,0 +1,38 @@
+/* The compiled model, shared by the files of this room. */
+#ifndef LEAT_MODEL_MATCHER_H
+#define LEAT_MODEL_MATCHER_H
+
+#include "model/index.h"
+#include "model/match.h"
+
+/* One stream entry or rule that concerns the path in hand. */
+struct leat_hit {
+	const struct leat_entry *entry;
+	bool below;
+};
+
+struct leat_cached {
+	struct leat_file_rule rule;
+	UT_hash_handle hh;
+	char path[]; /* after it, aligned: the two step sets */
+};
+
+struct leat_matcher {
+	const struct leat_workflow *wf; /* borrowed */
+	size_t words;
+	struct leat_index index;
+	struct leat_cached *cache;
+	struct leat_hit *hits; /* of the path in hand */
+	size_t n_hits;
+	uint64_t *upstream; /* row s: the steps that s is upstream of */
+};
+
+/* Fill m->upstream. 0 or -ENOMEM. */
+int leat_matcher_order(struct leat_matcher *m);
+
+static inline void leat_steps_add(uint64_t *set, int s)
+{
+	set[s / 64] |= (uint64_t)1 << (s % 64);
+}
+
+#endif
