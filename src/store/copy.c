@@ -1,0 +1,93 @@
+#include "store/copy.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#define CHUNK (1u << 20)
+
+/* For file systems that can neither copy_file_range nor sendfile. */
+static int copy_by_hand(int in, int out, off_t at, off_t end)
+{
+	char *buffer = malloc(CHUNK);
+	int rc = buffer ? 0 : -ENOMEM;
+
+	while (!rc && at < end) {
+		size_t want = end - at < (off_t)CHUNK ? (size_t)(end - at) : CHUNK;
+		ssize_t n = pread(in, buffer, want, at);
+
+		if (n < 0)
+			rc = errno == EINTR ? 0 : -errno;
+		else if (n == 0)
+			break;
+		else
+			rc = leat_write_all(out, buffer, (size_t)n);
+		at += n > 0 ? n : 0;
+	}
+	free(buffer);
+	return rc;
+}
+
+/* Copies [at, end); the file may be shorter by now, which ends it early. */
+static int copy_range(int in, int out, off_t at, off_t end)
+{
+	if (lseek(out, at, SEEK_SET) < 0)
+		return -errno;
+	while (at < end) {
+		ssize_t n = copy_file_range(in, &at, out, NULL, (size_t)(end - at), 0);
+
+		if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
+			      errno == EOPNOTSUPP || errno == EIO))
+			n = sendfile(out, in, &at, (size_t)(end - at));
+		if (n < 0 && (errno == EINVAL || errno == ENOSYS))
+			return copy_by_hand(in, out, at, end);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			break;
+	}
+	return 0;
+}
+
+int leat_copy_data(int in, int out, uint64_t size)
+{
+	const off_t end = (off_t)size;
+	off_t at = 0;
+	int rc = 0;
+
+	while (!rc && at < end) {
+		off_t data = lseek(in, at, SEEK_DATA);
+		off_t hole;
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data < 0)
+			return copy_range(in, out, 0, end);
+		hole = lseek(in, data, SEEK_HOLE);
+		if (hole < 0 || hole > end)
+			hole = end;
+		if (data < end)
+			rc = copy_range(in, out, data, hole);
+		at = hole;
+	}
+	if (!rc && ftruncate(out, end) < 0)
+		rc = -errno;
+	return rc;
+}
+
+int leat_copy_meta(int out, const struct stat *st)
+{
+	struct stat now;
+
+	if (fstat(out, &now) < 0)
+		return -errno;
+	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
+	    fchown(out, st->st_uid, st->st_gid) < 0 && errno != EPERM && errno != EINVAL)
+		return -errno;
+	if (fchmod(out, st->st_mode & 07777) < 0)
+		return -errno;
+	return futimens(out, (struct timespec[]){st->st_atim, st->st_mtim}) < 0 ? -errno : 0;
+}

@@ -1,0 +1,16 @@
+/* Copying what a file holds, within the kernel where it can. */
+#ifndef LEAT_STORE_COPY_H
+#define LEAT_STORE_COPY_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Copy the first `size` bytes of `in` to the empty file `out`; holes stay
+ * holes. 0 or -errno. Any thread. */
+int leat_copy_data(int in, int out, uint64_t size);
+
+/* Give the open file `out` the owner (where allowed), mode and times of `st`.
+ * 0 or -errno. Any thread. */
+int leat_copy_meta(int out, const struct stat *st);
+
+#endif

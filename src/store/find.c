@@ -1,0 +1,232 @@
+/* Path lookup over both places. See path_resolution(7) for what it must mean. */
+#include "store/tree.h"
+
+#include "base/str.h"
+#include "store/tree_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* as the kernel */
+
+struct walk {
+	struct leat_tree *t;
+	struct leat_found *out; /* out->path: the directory reached so far */
+	size_t length;          /* of out->path */
+	unsigned links;
+	unsigned missing; /* trailing components of out->path that do not exist */
+	bool have_stat;   /* out->st and out->root describe out->path */
+	bool follow;
+	char rest[2 * PATH_MAX]; /* still to walk */
+	char next[2 * PATH_MAX]; /* scratch: rest behind a symlink */
+};
+
+static void cut(struct walk *w, size_t length)
+{
+	w->length = length;
+	w->out->path[length] = 0;
+	w->have_stat = false;
+}
+
+/* In the outside an empty path is "/". */
+static int append(struct walk *w, const char *name, size_t size)
+{
+	char *path = w->out->path;
+	bool slash = w->length || w->out->outside;
+
+	if (size > NAME_MAX || w->length + slash + size >= sizeof(w->out->path))
+		return -ENAMETOOLONG;
+	if (slash)
+		path[w->length++] = '/';
+	memcpy(path + w->length, name, size);
+	cut(w, w->length + size);
+	return 0;
+}
+
+/* A path from outside may lead back into the workflow's directory, or into the
+ * store by the name /proc shows. */
+static void come_in(struct walk *w)
+{
+	struct leat_found *out = w->out;
+
+	if (!out->outside || w->missing)
+		return;
+	if (strcmp(out->path, w->t->disk_path) == 0 || strcmp(out->path, w->t->store_path) == 0) {
+		out->outside = false;
+		cut(w, 0);
+	}
+}
+
+static void go_up(struct walk *w)
+{
+	struct leat_found *out = w->out;
+	const char *slash;
+
+	if (!out->outside && !w->length) {
+		out->outside = true;
+		w->length = strlen(w->t->disk_path);
+		memcpy(out->path, w->t->disk_path, w->length + 1);
+	}
+	slash = strrchr(out->path, '/');
+	cut(w, slash ? (size_t)(slash - out->path) : 0);
+	if (w->missing)
+		w->missing--;
+	come_in(w);
+}
+
+static int look_here(struct walk *w)
+{
+	struct leat_found *out = w->out;
+
+	if (!out->outside)
+		return leat_tree_look(w->t, out->path, &out->root, &out->st);
+	out->root = LEAT_ROOT_DISK;
+	return lstat(out->path, &out->st) < 0 ? -errno : 0;
+}
+
+/* Puts the symlink's target in front of the rest; `length` cuts its name off. */
+static int enter_link(struct walk *w, size_t length)
+{
+	struct leat_found *out = w->out;
+	int fd = out->outside ? AT_FDCWD : leat_tree_fd(w->t, out->root);
+	ssize_t n;
+	size_t rest = strlen(w->rest);
+
+	if (++w->links > MAX_LINKS)
+		return -ELOOP;
+	n = readlinkat(fd, out->path, w->next, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n >= PATH_MAX || (size_t)n + rest + 2 > sizeof(w->next))
+		return -ENAMETOOLONG;
+	memcpy(w->next + n, w->rest, rest + 1);
+	memcpy(w->rest, w->next, (size_t)n + rest + 1);
+	cut(w, length);
+	if (w->rest[0] == '/') {
+		out->outside = true;
+		cut(w, 0);
+	}
+	return 0;
+}
+
+/* One component that is neither "." nor "..". `last`: only slashes may follow. */
+static int step(struct walk *w, const char *name, size_t size, bool last)
+{
+	struct leat_found *out = w->out;
+	size_t before = w->length;
+	int rc = append(w, name, size);
+
+	if (rc)
+		return rc;
+	if (w->missing) {
+		w->missing++;
+		return 0;
+	}
+	if (!last && !out->outside && leat_tree_dir_find(w->t, out->path))
+		return 0;
+	rc = look_here(w);
+	if (rc == -ENOENT) {
+		w->missing = 1;
+		return 0;
+	}
+	if (rc)
+		return rc;
+	if (S_ISLNK(out->st.st_mode) && (!last || w->follow || out->dir_wanted))
+		return enter_link(w, before);
+	if (!S_ISDIR(out->st.st_mode))
+		return last && !out->dir_wanted ? (w->have_stat = true, 0) : -ENOTDIR;
+	w->have_stat = true;
+	if (!out->outside)
+		leat_tree_dir_note(w->t, out->path);
+	come_in(w);
+	return 0;
+}
+
+/* /proc and /dev lead back to the process that asks: only it can walk them. */
+static bool is_magic(const struct walk *w)
+{
+	return w->out->outside &&
+	       (strcmp(w->out->path, "/proc") == 0 || strcmp(w->out->path, "/dev") == 0);
+}
+
+static int walk(struct walk *w)
+{
+	int rc = 0;
+
+	while (!rc && !is_magic(w)) {
+		size_t skip = strspn(w->rest, "/");
+		size_t size = strcspn(w->rest + skip, "/");
+		const char *name = w->next;
+		bool last;
+
+		if (!size)
+			return 0;
+		memcpy(w->next, w->rest + skip, size);
+		w->next[size] = 0;
+		memmove(w->rest, w->rest + skip + size, strlen(w->rest + skip + size) + 1);
+		last = w->rest[strspn(w->rest, "/")] == 0;
+		if (last && w->rest[0])
+			w->out->dir_wanted = true;
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+			w->out->dir_wanted |= last;
+			if (size == 2)
+				go_up(w);
+		} else {
+			rc = step(w, name, size, last);
+		}
+	}
+	return rc;
+}
+
+/* What was reached without looking at it: the top, or by "..". */
+static int finish(struct walk *w)
+{
+	struct leat_found *out = w->out;
+	int rc;
+
+	if (out->outside) {
+		/* What is behind /proc or /dev is left to the process. */
+		while (w->rest[0] == '/')
+			memmove(w->rest, w->rest + 1, strlen(w->rest));
+		if (w->rest[0] || !w->length) {
+			if (w->length + strlen(w->rest) + 2 > sizeof(out->path))
+				return -ENAMETOOLONG;
+			out->path[w->length] = '/';
+			strcpy(out->path + w->length + 1, w->rest);
+		}
+		out->parent_missing = false;
+		out->root = LEAT_ROOT_NONE;
+		return 0;
+	}
+	out->parent_missing = w->missing > 1;
+	if (w->missing) {
+		out->root = LEAT_ROOT_NONE;
+		return 0;
+	}
+	if (w->have_stat)
+		return 0;
+	rc = look_here(w);
+	if (rc == -ENOENT) { /* a remembered directory is gone: somebody past leat removed it */
+		leat_tree_forget(w->t);
+		out->root = LEAT_ROOT_NONE;
+		rc = 0;
+	}
+	return rc;
+}
+
+int leat_tree_find(struct leat_tree *t, const char *path, bool follow, struct leat_found *found)
+{
+	struct walk w = {.t = t, .out = found, .follow = follow};
+	size_t size = strlen(path);
+	int rc;
+
+	if (size >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(w.rest, path, size + 1);
+	memset(found, 0, offsetof(struct leat_found, st));
+	found->outside = path[0] == '/';
+	rc = walk(&w);
+	return rc ? rc : finish(&w);
+}

@@ -1,0 +1,169 @@
+#include "store/persist.h"
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "store/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define ATTEMPTS 16
+
+bool leat_is_temporary_name(const char *name)
+{
+	return leat_str_begins(name, LEAT_TEMPORARY_PREFIX);
+}
+
+/* Opens the directory that holds `path`; *name is the part behind it. */
+static int open_parent(int dirfd, const char *path, int flags, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+	int fd;
+
+	*name = slash ? slash + 1 : path;
+	if (slash && (size_t)(slash - path) >= sizeof(dir))
+		return -ENAMETOOLONG;
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	fd = openat(dirfd, dir, flags | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ".leat-<name>.XXXXXX", shortened to what a name may be. */
+static void make_name(char out[NAME_MAX + 1], const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	uint8_t random[6] = {0};
+	int keep = NAME_MAX - (int)strlen(LEAT_TEMPORARY_PREFIX) - 7;
+	char tail[7];
+
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
+		random[0] = (uint8_t)getpid();
+	for (int i = 0; i < 6; i++)
+		tail[i] = letters[random[i] % 32];
+	tail[6] = 0;
+	snprintf(out, NAME_MAX + 1, LEAT_TEMPORARY_PREFIX "%.*s.%s", keep, name, tail);
+}
+
+static int create_temporary(int dir, const char *name, char temporary[NAME_MAX + 1])
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		int fd;
+
+		make_name(temporary, name);
+		fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int fill(int in, int out)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(in, &st) < 0)
+		return -errno;
+	rc = leat_copy_data(in, out, (uint64_t)st.st_size);
+	if (!rc)
+		rc = leat_copy_meta(out, &st);
+	if (!rc && fsync(out) < 0)
+		rc = -errno;
+	return rc;
+}
+
+int leat_persist_file(int disk_fd, const char *path, int in)
+{
+	char temporary[NAME_MAX + 1];
+	const char *name;
+	int out = -1, rc;
+	int dir = open_parent(disk_fd, path, O_PATH, &name);
+
+	if (dir < 0)
+		return dir;
+	out = create_temporary(dir, name, temporary);
+	if (out < 0) {
+		rc = out;
+		goto out;
+	}
+	rc = fill(in, out);
+	if (close(out) < 0 && !rc)
+		rc = -errno;
+	if (!rc && renameat(dir, temporary, dir, name) < 0)
+		rc = -errno;
+	if (rc)
+		unlinkat(dir, temporary, 0);
+out:
+	close(dir);
+	return rc;
+}
+
+int leat_persist_symlink(int disk_fd, const char *path, const char *target)
+{
+	char temporary[NAME_MAX + 1];
+	const char *name;
+	int rc = -EEXIST;
+	int dir = open_parent(disk_fd, path, O_PATH, &name);
+
+	if (dir < 0)
+		return dir;
+	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
+		make_name(temporary, name);
+		rc = symlinkat(target, dir, temporary) < 0 ? -errno : 0;
+	}
+	if (!rc && renameat(dir, temporary, dir, name) < 0) {
+		rc = -errno;
+		unlinkat(dir, temporary, 0);
+	}
+	close(dir);
+	return rc;
+}
+
+int leat_persist_sync_parent(int disk_fd, const char *path)
+{
+	const char *name;
+	int rc = 0;
+	int dir = open_parent(disk_fd, path, O_RDONLY, &name);
+
+	if (dir < 0)
+		return dir;
+	if (fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP)
+		rc = -errno;
+	close(dir);
+	return rc;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+int leat_persist_meta(int disk_fd, const char *path, const struct stat *st)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+	struct stat now;
+
+	if (fstatat(disk_fd, path, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
+	    fchownat(disk_fd, path, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno != EPERM && errno != EINVAL)
+		return -errno;
+	if (!S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777) &&
+	    fchmodat(disk_fd, path, st->st_mode & 07777, 0) < 0)
+		return -errno;
+	if (!same_time(now.st_mtim, st->st_mtim) &&
+	    utimensat(disk_fd, path, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,65 @@
+#include "store/remove.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int remove_below(int fd, dev_t dev);
+
+static int remove_entry(int fd, const char *name, dev_t dev)
+{
+	struct stat st;
+	int sub, rc;
+
+	if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0)
+		return -errno;
+	if (fstat(sub, &st) < 0 || st.st_dev != dev) {
+		close(sub);
+		return -EXDEV;
+	}
+	rc = remove_below(sub, dev);
+	if (unlinkat(fd, name, AT_REMOVEDIR) < 0 && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* Owns `fd`. */
+static int remove_below(int fd, dev_t dev)
+{
+	struct dirent *e;
+	int rc = 0;
+	DIR *dir = fdopendir(fd);
+
+	if (!dir) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	while ((e = readdir(dir))) {
+		int one;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		one = remove_entry(fd, e->d_name, dev);
+		rc = rc ? rc : one;
+	}
+	closedir(dir);
+	return rc;
+}
+
+int leat_remove_tree(int dirfd, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return remove_entry(dirfd, path, st.st_dev);
+}

@@ -1,0 +1,71 @@
+/* The workflow's directory as its steps see it: the union of two places, the
+ * store and the disk, searched component by component as the kernel would
+ * search one. Event loop only. */
+#ifndef LEAT_STORE_TREE_H
+#define LEAT_STORE_TREE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_DISK };
+
+struct leat_tree;
+
+/* A tree over two directories, whose descriptors are borrowed. `disk_path` is
+ * the real path of the workflow's directory, `store_path` that of the store
+ * (both copied). NULL when out of memory. */
+struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_fd,
+				const char *disk_path);
+
+/* NULL is allowed; errno is preserved. */
+void leat_tree_free(struct leat_tree *t);
+
+/* Descriptor of a place's top directory, borrowed. */
+int leat_tree_fd(const struct leat_tree *t, enum leat_root root);
+
+/* What a path means. */
+struct leat_found {
+	char path[PATH_MAX]; /* canonical and relative; absolute if `outside` */
+	bool outside;        /* it leads out of the workflow's directory */
+	bool dir_wanted;     /* it ends in "/" or "/." */
+	enum leat_root root; /* where it exists; NONE: it does not. For a
+			      * directory in both places, DISK */
+	bool parent_missing; /* nor does the directory it would be in */
+	struct stat st;      /* of it, if it exists inside */
+};
+
+/* Find `path`, relative to the workflow's directory or absolute. A last
+ * symlink is followed if `follow` or if a directory is wanted. 0, also when
+ * nothing is there; -ELOOP, -ENOTDIR, -ENAMETOOLONG, -EACCES... as the kernel
+ * would say. */
+int leat_tree_find(struct leat_tree *t, const char *path, bool follow, struct leat_found *found);
+
+/* Look at one canonical path, in the store first. 0 or -errno (-ENOENT: in
+ * neither place). `st` may be NULL. */
+int leat_tree_look(struct leat_tree *t, const char *path, enum leat_root *root, struct stat *st);
+
+/* True if `path` exists in that place. `st` may be NULL. */
+bool leat_tree_has(struct leat_tree *t, enum leat_root root, const char *path, struct stat *st);
+
+/* Make the directories above `path` in `root`, with the modes they have in the
+ * other place. 0 or -errno. */
+int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char *path);
+
+/* Make `path` itself a directory in `root`, too. 0 or -errno. */
+int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path);
+
+/* Copy a file or symlink that exists in place `from` only to the other one,
+ * with mode, owner and times; `empty`: without its content. 0 or -errno, and
+ * then nothing is left of it. */
+int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, bool empty);
+
+/* Directories may have been removed or renamed: forget what was remembered. */
+void leat_tree_forget(struct leat_tree *t);
+
+/* A relative name below the store's or the workflow's directory for an absolute
+ * path as /proc shows it, or NULL. Points into `path` ("" for the top). */
+const char *leat_tree_inside(const struct leat_tree *t, const char *path);
+
+#endif

@@ -1,0 +1,28 @@
+/* What the files of the tree share among themselves. */
+#ifndef LEAT_STORE_TREE_PRIVATE_H
+#define LEAT_STORE_TREE_PRIVATE_H
+
+#include "store/tree.h"
+
+#include <uthash.h>
+
+/* A directory known to be one, reached without symlinks. */
+struct leat_tree_dir {
+	UT_hash_handle hh;
+	bool in[3]; /* by enum leat_root: known to exist there */
+	char path[];
+};
+
+struct leat_tree {
+	int fd[3];        /* by enum leat_root; borrowed */
+	char *store_path; /* owned */
+	char *disk_path;  /* owned */
+	struct leat_tree_dir *dirs;
+};
+
+struct leat_tree_dir *leat_tree_dir_find(struct leat_tree *t, const char *path);
+
+/* Find or add; NULL when out of memory (then it is just not remembered). */
+struct leat_tree_dir *leat_tree_dir_note(struct leat_tree *t, const char *path);
+
+#endif

@@ -1,0 +1,294 @@
+#include "store/list.h"
+#include "store/persist.h"
+#include "store/remove.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define NOBODY 65534
+
+static char base[64];
+static int base_fd = -1;
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(base, "/tmp/leat-test-store-XXXXXX");
+	if (!mkdtemp(base) || chmod(base, 0777) < 0)
+		return -1;
+	base_fd = open(base, O_RDONLY | O_DIRECTORY);
+	return base_fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	close(base_fd);
+	return leat_remove_tree(AT_FDCWD, base);
+}
+
+static int make_file(const char *name, size_t size)
+{
+	int fd = openat(base_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0640);
+	char block[4096];
+
+	assert_true(fd >= 0);
+	memset(block, 'x', sizeof(block));
+	for (size_t done = 0; done < size; done += sizeof(block))
+		assert_int_equal(write(fd, block, sizeof(block)), (int)sizeof(block));
+	return fd;
+}
+
+static size_t names_in(int dirfd)
+{
+	DIR *dir = fdopendir(openat(dirfd, ".", O_RDONLY | O_DIRECTORY));
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count - 2;
+}
+
+/* Makes a store, uses it, lets it go. An exit code, as it also runs in a child. */
+static int use_store(void)
+{
+	struct leat_store *s = NULL;
+	char mount_point[128], expected[160], link[32], seen[256] = "";
+	struct stat st;
+	int fd, rc;
+
+	snprintf(mount_point, sizeof(mount_point), "%s/mount-%u", base, geteuid());
+	if (mkdir(mount_point, 0700) < 0 || leat_store_create(mount_point, 1 << 20, &s))
+		return 1;
+	fd = openat(leat_store_fd(s), "file", O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid())
+		return 2;
+	if (st.st_dev != leat_store_dev(s))
+		return 3;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	snprintf(expected, sizeof(expected), "%s/file", leat_store_path(s));
+	if (readlink(link, seen, sizeof(seen) - 1) < 0 || strcmp(seen, expected) != 0)
+		return 4;
+	rc = stat(expected, &st) == 0;
+	if (rc != leat_store_is_private(s))
+		return 5; /* a mount is to be seen by nobody else */
+	close(fd);
+	leat_store_destroy(s);
+	return rmdir(mount_point) < 0 ? 6 : 0;
+}
+
+static void test_create(void **state)
+{
+	(void)state;
+	assert_int_equal(use_store(), 0);
+}
+
+static void test_create_as_nobody(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	child = fork();
+	if (child == 0) {
+		if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+		    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+			_exit(99);
+		/* a change of ids closes /proc/self to the process */
+		prctl(PR_SET_DUMPABLE, 1);
+		_exit(use_store());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void test_private(void **state)
+{
+	struct leat_store *s;
+	char path[128];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(setenv("LEAT_STORE", "shm", 1), 0);
+	assert_int_equal(leat_store_create(base, 0, &s), 0);
+	unsetenv("LEAT_STORE");
+	assert_true(leat_store_is_private(s));
+	snprintf(path, sizeof(path), "%s", leat_store_path(s));
+	assert_int_equal(mkdirat(leat_store_fd(s), "sub", 0700), 0);
+	leat_store_clean_stale();
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	leat_store_destroy(s);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+static void test_private_stale(void **state)
+{
+	struct leat_store *s;
+	char path[128] = "";
+	int pipe_fd[2];
+	struct stat st;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(pipe_fd), 0);
+	child = fork();
+	if (child == 0) {
+		if (leat_store_create_private(&s))
+			_exit(1);
+		if (mkdirat(leat_store_fd(s), "sub", 0700) < 0)
+			_exit(2);
+		if (write(pipe_fd[1], leat_store_path(s), strlen(leat_store_path(s))) < 0)
+			_exit(3);
+		_exit(0); /* dies without cleaning up */
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(read(pipe_fd[0], path, sizeof(path) - 1) > 0);
+	assert_int_equal(stat(path, &st), 0);
+	leat_store_clean_stale();
+	assert_int_equal(stat(path, &st), -1);
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
+}
+
+static void test_persist(void **state)
+{
+	const struct timespec old[2] = {{1000000000, 5}, {1000000000, 7}};
+	int fd = make_file("in", 100 << 10);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fchmod(fd, 0604), 0);
+	assert_int_equal(futimens(fd, old), 0);
+	mkdirat(base_fd, "dir", 0755);
+	assert_int_equal(leat_persist_file(base_fd, "dir/out", fd), 0);
+	assert_int_equal(fstatat(base_fd, "dir/out", &st, 0), 0);
+	assert_int_equal(st.st_size, 100 << 10);
+	assert_int_equal(st.st_mode & 07777, 0604);
+	assert_int_equal(st.st_mtim.tv_sec, 1000000000);
+	assert_int_equal(st.st_mtim.tv_nsec, 7);
+	/* over an older one */
+	assert_int_equal(ftruncate(fd, 3), 0);
+	assert_int_equal(leat_persist_file(base_fd, "dir/out", fd), 0);
+	assert_int_equal(fstatat(base_fd, "dir/out", &st, 0), 0);
+	assert_int_equal(st.st_size, 3);
+	assert_int_equal(leat_persist_sync_parent(base_fd, "dir/out"), 0);
+	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "out"), 0);
+	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "other"), 0);
+	assert_int_equal(leat_persist_file(base_fd, "none/out", fd), -ENOENT);
+	assert_int_equal(leat_persist_file(base_fd, "dir", fd), -EISDIR);
+	close(fd);
+	fd = openat(base_fd, "dir", O_RDONLY);
+	assert_int_equal(names_in(fd), 2);
+	close(fd);
+}
+
+static void test_persist_long_name(void **state)
+{
+	char name[NAME_MAX + 1];
+	int fd = make_file("in", 10);
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[NAME_MAX] = 0;
+	assert_int_equal(leat_persist_file(base_fd, name, fd), 0);
+	assert_int_equal(unlinkat(base_fd, name, 0), 0);
+	close(fd);
+}
+
+static void test_persist_meta(void **state)
+{
+	int fd = make_file("meta", 10);
+	struct stat st, now;
+
+	(void)state;
+	assert_int_equal(fstat(fd, &st), 0);
+	st.st_mode = (st.st_mode & S_IFMT) | 0711;
+	st.st_mtim.tv_sec = 1234567890;
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st), 0);
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_int_equal(now.st_mode & 07777, 0711);
+	assert_int_equal(now.st_mtim.tv_sec, 1234567890);
+	assert_int_equal(leat_persist_meta(base_fd, "none", &st), -ENOENT);
+	close(fd);
+}
+
+/* A store of 1 MB serves as the full disk. */
+static void test_persist_full(void **state)
+{
+	struct leat_store *s;
+	int fd = make_file("big", 4 << 20);
+	char mount_point[128];
+	int disk;
+	struct stat st;
+
+	(void)state;
+	mkdirat(base_fd, "mount", 0700);
+	snprintf(mount_point, sizeof(mount_point), "%s/mount", base);
+	assert_int_equal(leat_store_create(mount_point, 1 << 20, &s), 0);
+	if (leat_store_is_private(s)) {
+		leat_store_destroy(s);
+		skip();
+	}
+	disk = leat_store_fd(s);
+	close(openat(disk, "out", O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(leat_persist_file(disk, "out", fd), -ENOSPC);
+	assert_int_equal(fstatat(disk, "out", &st, 0), 0);
+	assert_int_equal(st.st_size, 0); /* as it was */
+	assert_int_equal(names_in(disk), 1);
+	leat_store_destroy(s);
+	close(fd);
+}
+
+static void test_persist_denied(void **state)
+{
+	int fd = make_file("in", 10);
+	int dir, status;
+	pid_t child;
+
+	(void)state;
+	mkdirat(base_fd, "locked", 0555);
+	dir = openat(base_fd, "locked", O_RDONLY);
+	child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY) < 0)
+			_exit(99);
+		_exit(leat_persist_file(dir, "out", fd) != -EACCES);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(names_in(dir), 0);
+	close(dir);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_create),         cmocka_unit_test(test_create_as_nobody),
+		cmocka_unit_test(test_private),        cmocka_unit_test(test_private_stale),
+		cmocka_unit_test(test_persist),        cmocka_unit_test(test_persist_long_name),
+		cmocka_unit_test(test_persist_meta),   cmocka_unit_test(test_persist_full),
+		cmocka_unit_test(test_persist_denied),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,305 @@
+#include "base/str.h"
+#include "store/list.h"
+#include "store/remove.h"
+#include "store/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct world {
+	char base[64];
+	char disk[80];
+	char store[80];
+	struct leat_tree *t;
+	int store_fd, disk_fd;
+};
+
+static void put(int dirfd, const char *path, const char *text)
+{
+	int fd = openat(dirfd, path, O_WRONLY | O_CREAT | O_TRUNC, 0640);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (int)strlen(text));
+	close(fd);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	strcpy(w->base, "/tmp/leat-test-tree-XXXXXX");
+	assert_non_null(mkdtemp(w->base));
+	snprintf(w->disk, sizeof(w->disk), "%s/disk", w->base);
+	snprintf(w->store, sizeof(w->store), "%s/store", w->base);
+	assert_int_equal(mkdir(w->disk, 0755), 0);
+	assert_int_equal(mkdir(w->store, 0700), 0);
+	w->disk_fd = open(w->disk, O_RDONLY | O_DIRECTORY);
+	w->store_fd = open(w->store, O_RDONLY | O_DIRECTORY);
+	w->t = leat_tree_new(w->store_fd, w->store, w->disk_fd, w->disk);
+	assert_non_null(w->t);
+	mkdirat(w->disk_fd, "both", 0750);
+	mkdirat(w->store_fd, "both", 0750);
+	mkdirat(w->disk_fd, "d", 0755);
+	mkdirat(w->store_fd, "s", 0711);
+	put(w->disk_fd, "d/f", "disk");
+	put(w->store_fd, "s/g", "store");
+	put(w->disk_fd, "both/x", "old");
+	put(w->store_fd, "both/x", "new");
+	symlinkat("../s/g", w->disk_fd, "d/to_g");
+	symlinkat("d", w->disk_fd, "ld");
+	symlinkat("loop", w->disk_fd, "loop");
+	symlinkat("nowhere", w->disk_fd, "dangling");
+	symlinkat("/usr", w->disk_fd, "usr");
+	symlinkat("../..", w->disk_fd, "d/up");
+	symlinkat("/proc/self/fd/1", w->disk_fd, "out");
+	symlinkat(w->disk, w->disk_fd, "self");
+	symlinkat(w->store, w->disk_fd, "mount");
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	leat_tree_free(w->t);
+	close(w->disk_fd);
+	close(w->store_fd);
+	assert_int_equal(leat_remove_tree(AT_FDCWD, w->base), 0);
+	free(w);
+	return 0;
+}
+
+static const struct {
+	const char *path;
+	bool nofollow;
+	int rc;
+	enum leat_root root;
+	const char *found; /* @ is the disk's path, % its parent; these are outside */
+	bool parent_missing;
+} finds[] = {
+	{"", false, 0, LEAT_ROOT_DISK, "", false},
+	{".", false, 0, LEAT_ROOT_DISK, "", false},
+	{"d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"./d//./f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"both/x", false, 0, LEAT_ROOT_STORE, "both/x", false},
+	{"both", false, 0, LEAT_ROOT_DISK, "both", false},
+	{"both/", false, 0, LEAT_ROOT_DISK, "both", false},
+	{"s", false, 0, LEAT_ROOT_STORE, "s", false},
+	{"s/../d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"d/../s/./g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"d/to_g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"d/to_g", true, 0, LEAT_ROOT_DISK, "d/to_g", false},
+	{"ld/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"ld", true, 0, LEAT_ROOT_DISK, "ld", false},
+	{"ld/", true, 0, LEAT_ROOT_DISK, "d", false},
+	{"ld/..", false, 0, LEAT_ROOT_DISK, "", false},
+	{"ld/to_g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"loop", false, -ELOOP, 0, NULL, false},
+	{"loop", true, 0, LEAT_ROOT_DISK, "loop", false},
+	{"loop/x", true, -ELOOP, 0, NULL, false},
+	{"dangling", false, 0, LEAT_ROOT_NONE, "nowhere", false},
+	{"new", false, 0, LEAT_ROOT_NONE, "new", false},
+	{"new/", false, 0, LEAT_ROOT_NONE, "new", false},
+	{"s/new", false, 0, LEAT_ROOT_NONE, "s/new", false},
+	{"no/such/file", false, 0, LEAT_ROOT_NONE, "no/such/file", true},
+	{"no/../d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"no/such/../x", false, 0, LEAT_ROOT_NONE, "no/x", true},
+	{"d/f/", false, -ENOTDIR, 0, NULL, false},
+	{"d/f/x", false, -ENOTDIR, 0, NULL, false},
+	{"s/g/..", false, -ENOTDIR, 0, NULL, false},
+	{"..", false, 0, LEAT_ROOT_NONE, "%", false},
+	{"../x", false, 0, LEAT_ROOT_NONE, "%/x", false},
+	{"../disk/d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"d/up/disk/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"usr", true, 0, LEAT_ROOT_DISK, "usr", false},
+	{"usr", false, 0, LEAT_ROOT_NONE, "/usr", false},
+	{"usr/bin/../include", false, 0, LEAT_ROOT_NONE, "/usr/include", false},
+	{"usr/..", false, 0, LEAT_ROOT_NONE, "/", false},
+	{"out", false, 0, LEAT_ROOT_NONE, "/proc/self/fd/1", false},
+	{"self/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"self", false, 0, LEAT_ROOT_DISK, "", false},
+	{"mount/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"/usr/lib", false, 0, LEAT_ROOT_NONE, "/usr/lib", false},
+	{"/usr/bin/env/x", false, -ENOTDIR, 0, NULL, false},
+};
+
+static void test_find(void **state)
+{
+	struct world *w = *state;
+	struct leat_found f;
+	char expected[PATH_MAX];
+
+	/* twice: the second pass meets the remembered directories */
+	for (size_t i = 0; i < 2 * sizeof(finds) / sizeof(*finds); i++) {
+		const __typeof__(finds[0]) *c = &finds[i % (sizeof(finds) / sizeof(*finds))];
+		int rc = leat_tree_find(w->t, c->path, !c->nofollow, &f);
+
+		if (rc != c->rc)
+			fail_msg("'%s': %d, expected %d", c->path, rc, c->rc);
+		if (rc)
+			continue;
+		snprintf(expected, sizeof(expected), "%s%s", *c->found == '%' ? w->base : "",
+			 c->found + (*c->found == '%'));
+		if (strcmp(f.path, expected) != 0 || f.root != c->root ||
+		    f.parent_missing != c->parent_missing)
+			fail_msg("'%s': '%s' root %d missing %d, expected '%s' root %d", c->path,
+				 f.path, f.root, f.parent_missing, expected, c->root);
+		assert_int_equal(f.outside, *expected == '/');
+	}
+}
+
+static void test_find_limits(void **state)
+{
+	struct world *w = *state;
+	struct leat_found f;
+	char path[PATH_MAX + 10];
+
+	memset(path, 'a', sizeof(path));
+	path[300] = 0;
+	assert_int_equal(leat_tree_find(w->t, path, true, &f), -ENAMETOOLONG);
+	for (size_t i = 0; i < sizeof(path); i++)
+		path[i] = i % 100 == 99 ? '/' : 'a';
+	path[sizeof(path) - 1] = 0;
+	assert_int_equal(leat_tree_find(w->t, path, true, &f), -ENAMETOOLONG);
+	path[PATH_MAX - 1] = 0;
+	assert_int_equal(leat_tree_find(w->t, path, true, &f), 0);
+	assert_true(f.parent_missing);
+}
+
+static void test_external_removal(void **state)
+{
+	struct world *w = *state;
+	struct leat_found f;
+
+	assert_int_equal(leat_tree_find(w->t, "d/f", true, &f), 0);
+	assert_int_equal(leat_remove_tree(w->disk_fd, "d"), 0);
+	assert_int_equal(leat_tree_find(w->t, "d/.", true, &f), 0);
+	assert_int_equal(f.root, LEAT_ROOT_NONE);
+	assert_int_equal(leat_tree_find(w->t, "d/f", true, &f), 0);
+	assert_true(f.parent_missing);
+}
+
+static void test_parents(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "s/a/b/file"), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "s/a/b", &st));
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "s", &st));
+	assert_int_equal(st.st_mode & 07777, 0711);
+	assert_false(leat_tree_has(w->t, LEAT_ROOT_DISK, "s/a/b/file", NULL));
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_STORE, "d/f/x"), 0);
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "d/f/x"), -ENOTDIR);
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "top"), 0);
+}
+
+static void test_copy(void **state)
+{
+	struct world *w = *state;
+	struct stat a, b;
+
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", false), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "d/f", &a));
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "d/f", &b));
+	assert_int_equal(b.st_size, 4);
+	assert_int_equal(a.st_mode, b.st_mode);
+	assert_int_equal(a.st_mtim.tv_nsec, b.st_mtim.tv_nsec);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", false), -EEXIST);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_STORE, "s/g", true), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "s/g", &b));
+	assert_int_equal(b.st_size, 0);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "ld", false), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "ld", &b));
+	assert_true(S_ISLNK(b.st_mode));
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "none", false), -ENOENT);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d", false), -EINVAL);
+}
+
+static void test_copy_sparse(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+	char c = 0;
+	int fd = openat(w->disk_fd, "sparse", O_RDWR | O_CREAT, 0600);
+
+	assert_int_equal(pwrite(fd, "x", 1, 5 << 20), 1);
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	close(fd);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "sparse", false), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "sparse", &st));
+	assert_int_equal(st.st_size, 64 << 20);
+	assert_true(st.st_blocks * 512 < 8 << 20);
+	fd = openat(w->store_fd, "sparse", O_RDONLY);
+	assert_int_equal(pread(fd, &c, 1, 5 << 20), 1);
+	assert_int_equal(c, 'x');
+	close(fd);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct leat_entry *)a)->name, ((const struct leat_entry *)b)->name);
+}
+
+static void test_list(void **state)
+{
+	struct world *w = *state;
+	struct leat_listing l = {0};
+	const char *names[] = {".", "..", "a", "b", "x"};
+
+	put(w->store_fd, "both/a", "");
+	put(w->disk_fd, "both/b", "");
+	put(w->disk_fd, "both/.leat-b.123456", "");
+	assert_int_equal(leat_tree_list(w->t, "both", &l), 0);
+	assert_int_equal(l.n, 5);
+	qsort(l.v, l.n, sizeof(*l.v), by_name);
+	for (size_t i = 0; i < l.n; i++)
+		assert_string_equal(l.v[i].name, names[i]);
+	leat_listing_release(&l);
+	assert_int_equal(leat_tree_list(w->t, "s", &l), 0);
+	assert_int_equal(l.n, 3);
+	leat_listing_release(&l);
+	assert_int_equal(leat_tree_list(w->t, "none", &l), -ENOENT);
+	assert_int_equal(leat_tree_list(w->t, "d/f", &l), -ENOTDIR);
+	leat_listing_release(&l);
+}
+
+static void test_inside(void **state)
+{
+	struct world *w = *state;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/s/g", w->store);
+	assert_string_equal(leat_tree_inside(w->t, path), "s/g");
+	assert_string_equal(leat_tree_inside(w->t, w->disk), "");
+	snprintf(path, sizeof(path), "%sx", w->disk);
+	assert_null(leat_tree_inside(w->t, path));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_find, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_find_limits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_external_removal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parents, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copy_sparse, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inside, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
