@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "model/match.h"
+#include "model/matcher.h"
 
 struct leat_node *leat_index_find(const struct leat_index *index, const char *path, size_t length)
 {
@@ -42,11 +42,6 @@ static struct leat_node *node_get(struct leat_index *index, const char *path, si
 	return node;
 }
 
-static void set_step(uint64_t *set, int step)
-{
-	set[step / 64] |= (uint64_t)1 << (step % 64);
-}
-
 /* Note on every directory above an exact stream entry what lies below it. */
 static int mark_directories(struct leat_index *index, const struct leat_entry *e, size_t words)
 {
@@ -58,8 +53,9 @@ static int mark_directories(struct leat_index *index, const struct leat_entry *e
 		node = node_get(index, e->text, length, words);
 		if (!node)
 			return -ENOMEM;
-		set_step(e->kind == LEAT_ENTRY_INPUT ? node->inputs_below : node->outputs_below,
-			 e->step);
+		leat_steps_add(e->kind == LEAT_ENTRY_INPUT ? node->inputs_below
+							   : node->outputs_below,
+			       e->step);
 		node->has_inputs_below |= e->kind == LEAT_ENTRY_INPUT;
 		node->has_outputs_below |= e->kind == LEAT_ENTRY_OUTPUT;
 	}
@@ -85,17 +81,6 @@ static int index_entry(struct leat_index *index, struct leat_entry *e, size_t wo
 	if (e->kind == LEAT_ENTRY_INPUT || e->kind == LEAT_ENTRY_OUTPUT)
 		return mark_directories(index, e, words);
 	return 0;
-}
-
-static void collect_names(struct leat_index *index, const struct leat_names *names,
-			  enum leat_entry_kind kind, int step)
-{
-	for (size_t i = 0; i < names->n; i++)
-		index->entries[index->n_entries++] =
-			(struct leat_entry){.text = names->v[i].text,
-					    .kind = kind,
-					    .step = step,
-					    .produces = kind == LEAT_ENTRY_OUTPUT};
 }
 
 /* True if directory `dir` and one of the outputs lie in one another. */
