@@ -138,6 +138,10 @@ struct leat_msg_resolved {
 			/* strings: path (see enum leat_place) */
 };
 
+/* leat_msg_ask.call of a driver that wants to start a staged step: LEAT_CALL_LAUNCH
+ * for those who cannot see src/stream. */
+#define LEAT_WIRE_LAUNCH 7
+
 struct leat_msg_ask {
 	struct leat_msg h;
 	uint32_t call; /* enum leat_call, src/stream */

@@ -1,0 +1,62 @@
+/* leat's own connection to the daemon: what `leat run`, exec, done and status
+ * say to it. One request at a time; each blocks for its reply, which the daemon
+ * sends at once, but for FINISH. */
+#ifndef LEAT_DRIVER_CONTROL_H
+#define LEAT_DRIVER_CONTROL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct leat_control;
+
+/* One EVENT message: a line for a person; error 0 is a warning. Called from within
+ * requests and leat_control_receive; must not make requests. */
+typedef void leat_control_event(void *ctx, int error, const char *text);
+
+/* Connect to the daemon that serves the directory `dir` (a real path) and say
+ * hello with the `kind` of control connection (daemon/daemon.h). `workflow` may be
+ * "" for whatever is served. 0 or -errno: -ENOENT no daemon there, -EPROTO
+ * another version; a refusal of the daemon is logged. */
+int leat_control_open(const char *runtime_dir, const char *dir, const char *workflow, unsigned kind,
+		      struct leat_control **control);
+
+/* Where EVENT messages go; without it they are dropped. */
+void leat_control_on_event(struct leat_control *c, leat_control_event *fn, void *ctx);
+
+/* NULL is allowed; errno is preserved. */
+void leat_control_close(struct leat_control *c);
+
+/* The socket, to wait on; readable outside a request: leat_control_receive. */
+int leat_control_fd(const struct leat_control *c);
+
+/* The shared segment's descriptor, now the caller's; -1 when already taken. */
+int leat_control_take_segment(struct leat_control *c);
+
+/* Device number of the store. */
+uint64_t leat_control_store_dev(const struct leat_control *c);
+
+/* Tell that a step's root process was started, has ended (status as from
+ * waitpid), or that no further instance of it will start. 0 or -errno. */
+int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid);
+int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status);
+int leat_control_step_done(struct leat_control *c, const char *step);
+
+/* May this staged step start? 0 yes; -EAGAIN ask again; else the reason why it never will. */
+int leat_control_ask_launch(struct leat_control *c, int step);
+
+/* Fail what is not committed and end the daemon. 0 or -errno. */
+int leat_control_abort(struct leat_control *c);
+
+/* The daemon's status as JSON in *text (freed by the caller). 0 or -errno. */
+int leat_control_status(struct leat_control *c, char **text);
+
+/* Ask the daemon to bring all permanent files to disk and end; the reply comes
+ * through leat_control_receive. 0 or -errno. */
+int leat_control_finish(struct leat_control *c);
+
+/* Take one message that is there. 1: the reply to FINISH has come, *error and
+ * *text (freed by the caller) are set; 0: an event, or a part of the reply;
+ * -errno: the connection is gone. */
+int leat_control_receive(struct leat_control *c, int *error, char **text);
+
+#endif

@@ -1,0 +1,29 @@
+/* Running a workflow: all steps at once under the daemon, or, without one, one
+ * after another on plain files. Single-threaded; takes over SIGCHLD, SIGINT,
+ * SIGTERM and SIGHUP while it runs. */
+#ifndef LEAT_DRIVER_DRIVER_H
+#define LEAT_DRIVER_DRIVER_H
+
+#include "driver/control.h"
+#include "driver/plan.h"
+#include "driver/result.h"
+
+struct leat_driver_config {
+	const struct leat_plan *plan;
+	const char *dir;              /* the workflow's directory, a real path */
+	const char *runtime_dir;      /* for the steps' environment; NULL: unset */
+	const char *library;          /* libleat.so; NULL without interception */
+	struct leat_control *control; /* borrowed; NULL: plain files, in order */
+	pid_t daemon_pid;             /* 0: none */
+	bool quiet;                   /* no output of steps, no progress */
+	/* Fill in the counters of a step; NULL: there are none. */
+	void (*counters)(void *ctx, size_t step, struct leat_counters *out);
+	void *counters_ctx;
+};
+
+/* Run to the end. Every process started is gone when it returns. The exit
+ * status for leat run: 0; that of the first step that failed; 128+n after signal n;
+ * 125 when leat itself could not do its part, which has been logged. */
+int leat_driver_run(const struct leat_driver_config *config, struct leat_result *result);
+
+#endif

@@ -1,0 +1,18 @@
+/* The environment of a step. */
+#ifndef LEAT_DRIVER_ENVIRONMENT_H
+#define LEAT_DRIVER_ENVIRONMENT_H
+
+struct leat_environment_spec {
+	const char *dir;         /* LEAT_DIR, a real path */
+	const char *step;        /* LEAT_APP_NAME */
+	const char *workflow;    /* LEAT_WORKFLOW_NAME */
+	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
+	const char *library;     /* put in front of LD_PRELOAD; NULL: left as it is */
+};
+
+/* This process's environment with the above set. Freed with
+ * leat_environment_free; NULL when out of memory. */
+char **leat_environment_new(const struct leat_environment_spec *spec);
+void leat_environment_free(char **envp);
+
+#endif

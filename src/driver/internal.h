@@ -1,0 +1,113 @@
+/* What the files of the driver share. */
+#ifndef LEAT_DRIVER_INTERNAL_H
+#define LEAT_DRIVER_INTERNAL_H
+
+#include "driver/console.h"
+#include "driver/driver.h"
+#include "driver/process.h"
+
+#include <uv.h>
+
+enum {
+	LEAT_TICK_MS = 50,         /* samples, deadlines, launches of staged steps */
+	LEAT_STOP_GRACE_MS = 5000, /* from a failure to SIGTERM, and from there to SIGKILL */
+	LEAT_LINGER_MS = 10000,    /* for processes that outlive their step and write nothing */
+	LEAT_EXIT_OWN_FAILURE = 125,
+};
+
+enum leat_step_state {
+	LEAT_STEP_PENDING, /* a staged step whose inputs are not final, or not its turn yet */
+	LEAT_STEP_RUNNING,
+	LEAT_STEP_ENDED, /* or will never start */
+};
+
+enum leat_stop {
+	LEAT_STOP_NONE,
+	LEAT_STOP_WAITING, /* a step has failed, or a signal came: the others may end */
+	LEAT_STOP_TERM,    /* they were sent SIGTERM */
+	LEAT_STOP_KILL,
+};
+
+struct leat_driver;
+
+/* One output of one step on its way to the console. */
+struct leat_pump {
+	uv_poll_t poll;
+	struct leat_driver *driver;
+	bool open;
+	struct leat_stream_out text;
+};
+
+struct leat_run_step {
+	struct leat_process process;
+	enum leat_step_state state;
+	bool just_ended; /* reaped, failure not yet looked at */
+	struct leat_pump out;
+	struct leat_pump err;
+};
+
+struct leat_driver {
+	const struct leat_driver_config *config;
+	const struct leat_workflow *wf;
+	struct leat_result *result;
+	struct leat_run_step *steps; /* owned */
+	struct leat_console console;
+	uv_loop_t loop;
+	uv_timer_t tick;
+	uv_poll_t control_poll;
+	uv_signal_t signals[4];
+	uint64_t last_progress_ns;
+	int exit_status; /* of the first thing that went wrong; 0: nothing has */
+	int interrupted; /* signal that ended the run, 0 = none */
+	enum leat_stop stop;
+	uint64_t stop_at_ns; /* when the next stage of stopping is due */
+	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
+	bool linger_told;
+	bool control_lost; /* the daemon is gone */
+	bool finishing;    /* FINISH was sent */
+	bool over;
+};
+
+/* steps.c */
+
+/* Start whatever can start now. */
+void leat_driver_start_steps(struct leat_driver *d);
+/* Reap every child that has ended. */
+void leat_driver_reap(struct leat_driver *d);
+/* A number of steps in that state. */
+size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state);
+
+/* stop.c */
+
+/* Remember the first failure and let the run come to its end. */
+void leat_driver_fail(struct leat_driver *d, int exit_status);
+/* A signal for leat: pass it on, and stop. */
+void leat_driver_interrupt(struct leat_driver *d, int signo);
+/* Send the steps what is due. */
+void leat_driver_stop_tick(struct leat_driver *d);
+/* All steps have ended: true once no process of theirs is left; ends those that
+ * stay but write nothing. */
+bool leat_driver_all_gone(struct leat_driver *d);
+/* Kill and reap everything at once. */
+void leat_driver_kill_all(struct leat_driver *d);
+
+/* leftover.c */
+
+/* Processes of steps, whoever their parent is now. */
+struct leat_leftover {
+	size_t n;
+	bool writing;    /* some has a file of the run open for writing */
+	char names[200]; /* "sleep (pid 12), cat (pid 13)" */
+};
+
+/* Look for them; sends `signo` to each if it is not 0. */
+void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_leftover *out);
+
+/* pump.c */
+
+/* Read both outputs of a step from now on. 0 or -errno. */
+int leat_pump_start(struct leat_driver *d, size_t step);
+/* Take what is there, print it, and stop reading. */
+void leat_pump_stop(struct leat_driver *d, size_t step);
+
+#endif

@@ -1,0 +1,64 @@
+/* What became of a run: filled while it goes, printed at its end. */
+#ifndef LEAT_DRIVER_RESULT_H
+#define LEAT_DRIVER_RESULT_H
+
+#include "model/workflow.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Counters of one step, as its processes keep them. */
+struct leat_counters {
+	uint64_t bytes_in;
+	uint64_t bytes_out;
+	uint64_t wait_ns; /* summed over threads */
+	uint64_t waiting; /* threads waiting now */
+};
+
+struct leat_step_result {
+	const char *name;  /* borrowed from the model */
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: never started */
+	uint64_t end_ns;   /* 0: not ended */
+	int status;        /* as from waitpid */
+	struct leat_counters counters;
+};
+
+struct leat_result {
+	struct leat_step_result *steps; /* owned */
+	size_t n_steps;
+	bool streamed; /* counters are known */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t sample_ns; /* distance of two samples */
+	uint8_t *samples;   /* owned; n_samples rows of n_steps: 1 = the step waits */
+	size_t n_samples;
+	size_t samples_room; /* rows allocated */
+};
+
+/* 0 or -ENOMEM. `wf` is borrowed: names point into it. */
+int leat_result_init(struct leat_result *r, const struct leat_workflow *wf);
+void leat_result_release(struct leat_result *r);
+
+/* Add one sample from the steps' counters. When memory runs out the timeline
+ * ends there; nothing else suffers. */
+void leat_result_sample(struct leat_result *r);
+
+/* Time the step has spent waiting for its inputs, never more than it ran. */
+uint64_t leat_step_wait_ns(const struct leat_step_result *s);
+
+/* Table of the steps, and the totals in words. */
+void leat_summary_print(const struct leat_result *r, FILE *out);
+
+/* Bar chart, a line per step: running, and waiting shaded. `width` in
+ * characters; `utf8` selects block characters. */
+void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool utf8);
+
+/* "12.3 s", "120 MB" into buf; returns buf. */
+const char *leat_format_seconds(uint64_t ns, char buf[24]);
+const char *leat_format_bytes(uint64_t bytes, char buf[24]);
+
+/* "ok", "exit 3", "killed by SIGKILL", "not started" into buf; returns buf. */
+const char *leat_format_status(const struct leat_step_result *s, char buf[48]);
+
+#endif

@@ -1,0 +1,236 @@
+#include "driver/internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+static void draw_progress(struct leat_driver *d)
+{
+	uint64_t now_ns = leat_clock_ns(), bytes = 0;
+	size_t waiting = 0;
+	char text[160], seconds[24], amount[24];
+
+	if (!d->console.progress || now_ns - d->last_progress_ns < 200000000u)
+		return;
+	d->last_progress_ns = now_ns;
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		const struct leat_counters *c = &d->result->steps[i].counters;
+
+		waiting += d->steps[i].state == LEAT_STEP_PENDING ||
+			   (d->steps[i].state == LEAT_STEP_RUNNING && c->waiting);
+		bytes += c->bytes_in;
+	}
+	snprintf(text, sizeof(text), "%zu running, %zu waiting, %zu of %zu done",
+		 d->wf->n_steps - waiting - leat_driver_count(d, LEAT_STEP_ENDED), waiting,
+		 leat_driver_count(d, LEAT_STEP_ENDED), d->wf->n_steps);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %s%s%s",
+		 d->config->counters ? leat_format_bytes(bytes, amount) : "",
+		 d->config->counters ? " streamed, " : "",
+		 leat_format_seconds(now_ns - d->result->start_ns, seconds));
+	leat_console_progress(&d->console, text);
+}
+
+static void take_samples(struct leat_driver *d)
+{
+	if (!d->config->counters)
+		return;
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].state == LEAT_STEP_RUNNING)
+			d->config->counters(d->config->counters_ctx, i,
+					    &d->result->steps[i].counters);
+		else
+			d->result->steps[i].counters.waiting = 0;
+	leat_result_sample(d->result);
+}
+
+static void begin_finish(struct leat_driver *d)
+{
+	d->result->end_ns = leat_clock_ns();
+	d->finishing = true;
+	if (!d->config->control || d->control_lost || leat_control_finish(d->config->control) < 0) {
+		d->over = true;
+		uv_stop(&d->loop);
+	}
+}
+
+/* What to do after anything has changed. */
+static void look_around(struct leat_driver *d)
+{
+	if (d->finishing)
+		return;
+	leat_driver_start_steps(d);
+	if (leat_driver_count(d, LEAT_STEP_ENDED) == d->wf->n_steps && leat_driver_all_gone(d))
+		begin_finish(d);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct leat_driver *d = timer->data;
+
+	leat_driver_stop_tick(d);
+	if (!d->finishing)
+		take_samples(d);
+	draw_progress(d);
+	look_around(d);
+}
+
+static void on_signal(uv_signal_t *handle, int signo)
+{
+	struct leat_driver *d = handle->data;
+
+	if (signo == SIGCHLD)
+		leat_driver_reap(d);
+	else
+		leat_driver_interrupt(d, signo);
+	look_around(d);
+}
+
+static void on_event(void *ctx, int error, const char *text)
+{
+	struct leat_driver *d = ctx;
+
+	/* What fails because the run was interrupted is no news. */
+	if (d->interrupted && error == -EIO)
+		return;
+	leat_console_progress(&d->console, NULL);
+	if (error)
+		leat_error("%s", text);
+	else
+		leat_warn("%s", text);
+	/* A file that failed or a program refused makes a step fail, whose status counts. */
+	if (error && error != -EIO && error != -ENOEXEC)
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+}
+
+static void finished(struct leat_driver *d, int error)
+{
+	if (error)
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+	d->over = true;
+	uv_stop(&d->loop);
+}
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+	struct leat_driver *d = poll->data;
+	char *text = NULL;
+	int error = 0;
+	int result = status < 0 ? status : leat_control_receive(d->config->control, &error, &text);
+
+	(void)events;
+	free(text);
+	if (result > 0) {
+		finished(d, error);
+	} else if (result < 0) {
+		leat_error("the daemon of this run has ended unexpectedly");
+		d->control_lost = true;
+		uv_poll_stop(poll);
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+		if (d->finishing)
+			finished(d, 0);
+	}
+}
+
+static int watch(struct leat_driver *d)
+{
+	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+	int result = uv_timer_init(&d->loop, &d->tick);
+
+	d->tick.data = d;
+	if (result == 0)
+		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
+	for (size_t i = 0; i < 4 && result == 0; i++) {
+		result = uv_signal_init(&d->loop, &d->signals[i]);
+		d->signals[i].data = d;
+		if (result == 0)
+			result = uv_signal_start(&d->signals[i], on_signal, signals[i]);
+	}
+	if (result < 0 || !d->config->control)
+		return result;
+	leat_control_on_event(d->config->control, on_event, d);
+	result = uv_poll_init(&d->loop, &d->control_poll, leat_control_fd(d->config->control));
+	d->control_poll.data = d;
+	if (result == 0)
+		result = uv_poll_start(&d->control_poll, UV_READABLE, on_control);
+	return result;
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+static void unwatch(struct leat_driver *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		leat_pump_stop(d, i);
+		leat_process_close(&d->steps[i].process);
+	}
+	leat_console_progress(&d->console, NULL);
+	if (d->config->control)
+		leat_control_on_event(d->config->control, NULL, NULL);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+}
+
+static int setup(struct leat_driver *d)
+{
+	int widest = 0;
+	int result = uv_loop_init(&d->loop);
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		int width = (int)strlen(d->wf->steps[i].name);
+
+		d->steps[i].process = (struct leat_process){0, -1, -1, -1, -1};
+		widest = width > widest ? width : widest;
+	}
+	leat_console_init(&d->console, d->config->quiet, widest);
+	/* Background children of steps come to us when their parents end. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	return watch(d);
+}
+
+int leat_driver_run(const struct leat_driver_config *config, struct leat_result *result)
+{
+	struct leat_driver d = {.config = config, .wf = config->plan->wf, .result = result};
+	int error;
+
+	d.steps = calloc(d.wf->n_steps ? d.wf->n_steps : 1, sizeof(*d.steps));
+	if (!d.steps) {
+		leat_error("out of memory");
+		return LEAT_EXIT_OWN_FAILURE;
+	}
+	result->streamed = config->counters != NULL;
+	result->sample_ns = LEAT_TICK_MS * (uint64_t)1000000;
+	result->start_ns = leat_clock_ns();
+	error = setup(&d);
+	if (error == 0) {
+		look_around(&d);
+		uv_run(&d.loop, UV_RUN_DEFAULT);
+	} else {
+		leat_error("cannot start the run: %s", uv_strerror(error));
+		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE);
+	}
+	leat_driver_kill_all(&d);
+	unwatch(&d);
+	if (d.console.failed_errno) {
+		leat_error("cannot write the steps' output: %s", strerror(d.console.failed_errno));
+		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE);
+	}
+	if (!result->end_ns)
+		result->end_ns = leat_clock_ns();
+	free(d.steps);
+	return d.exit_status;
+}

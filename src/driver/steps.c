@@ -1,0 +1,176 @@
+/* Starting steps and learning of their ends. */
+#include "driver/internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "driver/environment.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		n += d->steps[i].state == state;
+	return n;
+}
+
+static void note_counters(struct leat_driver *d, size_t step)
+{
+	if (d->config->counters)
+		d->config->counters(d->config->counters_ctx, step,
+				    &d->result->steps[step].counters);
+}
+
+/* The daemon is told before the step's first instruction runs. */
+static int start_process(struct leat_driver *d, size_t step, char **envp)
+{
+	const struct leat_driver_config *config = d->config;
+	struct leat_run_step *s = &d->steps[step];
+	struct leat_process_spec spec = {.program = config->plan->programs[step],
+					 .argv = d->wf->steps[step].argv,
+					 .envp = envp,
+					 .dir = config->dir,
+					 .own_group = true,
+					 .capture = true};
+	int result = leat_process_fork(&spec, &s->process);
+
+	if (result < 0)
+		return result;
+	s->state = LEAT_STEP_RUNNING;
+	d->result->steps[step].start_ns = leat_clock_ns();
+	result = leat_pump_start(d, step);
+	if (result == 0 && config->control)
+		result = leat_control_step_start(config->control, d->wf->steps[step].name,
+						 s->process.pid);
+	if (result == 0)
+		result = leat_process_release(&s->process);
+	else
+		leat_process_abandon(&s->process);
+	return result;
+}
+
+static void start_step(struct leat_driver *d, size_t step)
+{
+	const struct leat_driver_config *config = d->config;
+	const struct leat_step *model = &d->wf->steps[step];
+	struct leat_environment_spec spec = {.dir = config->dir,
+					     .step = model->name,
+					     .workflow = d->wf->name,
+					     .runtime_dir = config->runtime_dir,
+					     .library = model->staged ? NULL : config->library};
+	char **envp = leat_environment_new(&spec);
+	int result = envp ? start_process(d, step, envp) : -ENOMEM;
+
+	leat_environment_free(envp);
+	if (result == 0)
+		return;
+	leat_console_progress(&d->console, NULL);
+	leat_error("step %s: cannot start %s: %s", model->name, config->plan->programs[step],
+		   strerror(-result));
+	/* A child that could not execute ends by itself and is reaped as the step's end. */
+	if (d->steps[step].state == LEAT_STEP_PENDING)
+		d->steps[step].state = LEAT_STEP_ENDED;
+	leat_driver_fail(d, result == -ENOENT   ? LEAT_PLAN_NOT_FOUND
+			    : result == -EACCES ? LEAT_PLAN_CANNOT_EXECUTE
+						: LEAT_EXIT_OWN_FAILURE);
+}
+
+/* May this step start now? -EAGAIN: later. */
+static int may_start(struct leat_driver *d, size_t step)
+{
+	if (d->stop != LEAT_STOP_NONE)
+		return -ECANCELED;
+	if (!d->config->control)
+		return leat_driver_count(d, LEAT_STEP_RUNNING) ? -EAGAIN : 0;
+	if (!d->wf->steps[step].staged)
+		return 0;
+	return leat_control_ask_launch(d->config->control, (int)step);
+}
+
+void leat_driver_start_steps(struct leat_driver *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		size_t step = d->config->plan->order[i];
+		int result;
+
+		if (d->steps[step].state != LEAT_STEP_PENDING)
+			continue;
+		result = may_start(d, step);
+		if (result == 0)
+			start_step(d, step);
+		else if (result != -EAGAIN)
+			d->steps[step].state = LEAT_STEP_ENDED;
+		else if (!d->config->control)
+			return;
+	}
+}
+
+static void report_failure(struct leat_driver *d, size_t step)
+{
+	char status[48];
+
+	leat_console_progress(&d->console, NULL);
+	leat_error("step %s failed: %s", d->wf->steps[step].name,
+		   leat_format_status(&d->result->steps[step], status));
+}
+
+static void step_ended(struct leat_driver *d, size_t step, int status)
+{
+	struct leat_run_step *s = &d->steps[step];
+
+	s->state = LEAT_STEP_ENDED;
+	s->just_ended = true;
+	d->result->steps[step].end_ns = leat_clock_ns();
+	d->result->steps[step].status = status;
+	note_counters(d, step);
+	if (!d->config->control || d->control_lost)
+		return;
+	if (leat_control_step_end(d->config->control, d->wf->steps[step].name, s->process.pid,
+				  status) < 0)
+		leat_debug("step %s: the daemon did not take its end", d->wf->steps[step].name);
+}
+
+static long step_of(const struct leat_driver *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].state == LEAT_STEP_RUNNING && d->steps[i].process.pid == pid)
+			return (long)i;
+	return -1;
+}
+
+/* Of steps that were found ended at once, the failure of one is likely the
+ * cause of those downstream of it: it is the one to look at first. */
+static void fail_ended_steps(struct leat_driver *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		size_t step = d->config->plan->order[i];
+		int status = d->result->steps[step].status;
+
+		if (!d->steps[step].just_ended)
+			continue;
+		d->steps[step].just_ended = false;
+		if (status == 0)
+			continue;
+		if (!d->interrupted && d->stop < LEAT_STOP_TERM)
+			report_failure(d, step);
+		leat_driver_fail(d, leat_process_exit_status(status));
+	}
+}
+
+void leat_driver_reap(struct leat_driver *d)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		long step = step_of(d, pid);
+
+		if (step >= 0)
+			step_ended(d, (size_t)step, status);
+	}
+	fail_ended_steps(d);
+}

@@ -1,0 +1,110 @@
+#include "driver/result.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define NS 1e9
+
+const char *leat_format_seconds(uint64_t ns, char buf[24])
+{
+	double s = (double)ns / NS;
+
+	if (s < 9.995)
+		snprintf(buf, 24, "%.2f s", s);
+	else if (s < 999.95)
+		snprintf(buf, 24, "%.1f s", s);
+	else
+		snprintf(buf, 24, "%.0f min %02d s", (double)((long)s / 60), (int)((long)s % 60));
+	return buf;
+}
+
+const char *leat_format_bytes(uint64_t bytes, char buf[24])
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units)) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(buf, 24, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return buf;
+}
+
+const char *leat_format_status(const struct leat_step_result *s, char buf[48])
+{
+	const char *name;
+
+	if (!s->start_ns)
+		snprintf(buf, 48, "not started");
+	else if (!s->end_ns)
+		snprintf(buf, 48, "running");
+	else if (!WIFSIGNALED(s->status))
+		snprintf(buf, 48, s->status ? "exit %d" : "ok", WEXITSTATUS(s->status));
+	else if ((name = sigabbrev_np(WTERMSIG(s->status))))
+		snprintf(buf, 48, "killed by SIG%s", name);
+	else
+		snprintf(buf, 48, "killed by signal %d", WTERMSIG(s->status));
+	return buf;
+}
+
+static uint64_t wall_ns(const struct leat_step_result *s)
+{
+	return s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
+}
+
+static int name_width(const struct leat_result *r)
+{
+	size_t width = strlen("step");
+
+	for (size_t i = 0; i < r->n_steps; i++)
+		if (strlen(r->steps[i].name) > width)
+			width = strlen(r->steps[i].name);
+	return width > 40 ? 40 : (int)width;
+}
+
+static void print_row(const struct leat_result *r, const struct leat_step_result *s, int width,
+		      FILE *out)
+{
+	char wall[24], waiting[24] = "-", in[24] = "-", written[24] = "-", status[48];
+
+	if (r->streamed && s->start_ns) {
+		leat_format_seconds(leat_step_wait_ns(s), waiting);
+		leat_format_bytes(s->counters.bytes_in, in);
+		leat_format_bytes(s->counters.bytes_out, written);
+	}
+	if (s->start_ns)
+		leat_format_seconds(wall_ns(s), wall);
+	else
+		snprintf(wall, sizeof(wall), "-");
+	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s\n", width, s->name, wall, waiting, in, written,
+		leat_format_status(s, status));
+}
+
+void leat_summary_print(const struct leat_result *r, FILE *out)
+{
+	int width = name_width(r);
+	uint64_t sum_ns = 0;
+	bool all_ok = true;
+	char total[24], sum[24];
+
+	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s\n", width, "step", "wall", "waiting",
+		"bytes in", "bytes out", "status");
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct leat_step_result *s = &r->steps[i];
+
+		print_row(r, s, width, out);
+		sum_ns += wall_ns(s) - leat_step_wait_ns(s);
+		all_ok = all_ok && s->start_ns && s->status == 0;
+	}
+	leat_format_seconds(r->end_ns - r->start_ns, total);
+	if (!r->streamed)
+		fprintf(out, "%s, the steps one after another on plain files\n", total);
+	else if (all_ok)
+		fprintf(out, "%s; the steps one after another would have taken about %s\n", total,
+			leat_format_seconds(sum_ns, sum));
+	else
+		fprintf(out, "%s; not all steps succeeded\n", total);
+}
