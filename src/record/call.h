@@ -1,0 +1,27 @@
+/* Words that the rules, the daemon and its clients use for the same things. */
+#ifndef LEAT_RECORD_CALL_H
+#define LEAT_RECORD_CALL_H
+
+/* What a call wants to know of a file or directory. */
+enum leat_call {
+	LEAT_CALL_OPEN,   /* open for reading */
+	LEAT_CALL_LOOK,   /* stat, access, readlink... by path: needs the final answer */
+	LEAT_CALL_READ,   /* bytes [offset, offset+length) */
+	LEAT_CALL_WHOLE,  /* needs the committed file: seek to end, mmap, sendfile, lock... */
+	LEAT_CALL_WRITE,  /* open for writing (producers: always GO) */
+	LEAT_CALL_LIST,   /* next names of a directory; offset = names already seen */
+	LEAT_CALL_REMOVE, /* unlink, rename away */
+	LEAT_CALL_LAUNCH, /* a staged step wants to start: all its inputs final */
+};
+
+enum leat_violation {
+	LEAT_VIOLATION_REWRITE = 1,  /* changed bytes a consumer has read, under no_update */
+	LEAT_VIOLATION_AFTER_COMMIT, /* wrote, truncated or re-opened for writing after the commit
+				      */
+	LEAT_VIOLATION_CLOSES,       /* one close too many */
+	LEAT_VIOLATION_UNDECLARED,   /* a step that is no producer wrote a declared file */
+	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
+	LEAT_VIOLATION_KINDS
+};
+
+#endif
