@@ -1,0 +1,117 @@
+#include "base/elf.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define OWN_MACHINE EM_RISCV
+#else
+#define OWN_MACHINE EM_NONE
+#endif
+
+#define GO_BUILD_ID 4   /* type of the note "Go" */
+#define MAX_HEADERS 128 /* more than any linker makes */
+#define MAX_NOTES 1024  /* bytes of a note segment looked at */
+#define MAX_DYNAMIC 256 /* entries of a dynamic section looked at */
+
+struct image {
+	int fd;
+	leat_elf_read_at *read_at;
+};
+
+static bool read_exactly(const struct image *image, void *to, size_t size, uint64_t at)
+{
+	return image->read_at(image->fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+/* Does a note segment hold Go's build id? */
+static bool has_go_note(const struct image *image, const Elf64_Phdr *ph)
+{
+	uint8_t notes[MAX_NOTES];
+	size_t size = ph->p_filesz < sizeof notes ? ph->p_filesz : sizeof notes;
+	size_t at = 0;
+
+	if (!read_exactly(image, notes, size, ph->p_offset))
+		return false;
+	while (size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		size_t length;
+
+		memcpy(&note, notes + at, sizeof note);
+		at += sizeof note;
+		if (note.n_type == GO_BUILD_ID && note.n_namesz == 4 && size - at >= 4 &&
+		    memcmp(notes + at, "Go\0", 4) == 0)
+			return true;
+		length = (((size_t)note.n_namesz + 3) & ~(size_t)3) +
+			 (((size_t)note.n_descsz + 3) & ~(size_t)3);
+		if (length > size - at)
+			return false;
+		at += length;
+	}
+	return false;
+}
+
+/* Only libraries have a name of their own; of those, only the loader is ever run. */
+static bool has_soname(const struct image *image, const Elf64_Phdr *ph)
+{
+	for (unsigned i = 0; i < MAX_DYNAMIC && (i + 1) * sizeof(Elf64_Dyn) <= ph->p_filesz; i++) {
+		Elf64_Dyn entry;
+
+		if (!read_exactly(image, &entry, sizeof entry, ph->p_offset + i * sizeof entry) ||
+		    entry.d_tag == DT_NULL)
+			return false;
+		if (entry.d_tag == DT_SONAME)
+			return true;
+	}
+	return false;
+}
+
+enum leat_elf_kind leat_elf_inspect(int fd, leat_elf_read_at *read_at)
+{
+	const struct image image = {fd, read_at};
+	bool has_loader = false, is_go = false, is_library = false;
+	Elf64_Ehdr eh;
+
+	if (!read_exactly(&image, &eh, sizeof eh, 0) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
+		return LEAT_ELF_NONE;
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != OWN_MACHINE ||
+	    eh.e_phentsize != sizeof(Elf64_Phdr))
+		return LEAT_ELF_FOREIGN;
+	for (unsigned i = 0; i < eh.e_phnum && i < MAX_HEADERS; i++) {
+		Elf64_Phdr ph;
+
+		if (!read_exactly(&image, &ph, sizeof ph, eh.e_phoff + i * sizeof ph))
+			return LEAT_ELF_NONE;
+		if (ph.p_type == PT_INTERP)
+			has_loader = true;
+		else if (ph.p_type == PT_NOTE && has_go_note(&image, &ph))
+			is_go = true;
+		else if (ph.p_type == PT_DYNAMIC && !has_loader && has_soname(&image, &ph))
+			is_library = true;
+	}
+	if (is_go)
+		return LEAT_ELF_GO;
+	if (has_loader)
+		return LEAT_ELF_DYNAMIC;
+	return is_library ? LEAT_ELF_LOADER : LEAT_ELF_STATIC;
+}
+
+const char *leat_elf_obstacle(enum leat_elf_kind kind)
+{
+	switch (kind) {
+	case LEAT_ELF_STATIC:
+		return "statically linked";
+	case LEAT_ELF_GO:
+		return "a Go program, which makes its system calls itself";
+	case LEAT_ELF_FOREIGN:
+		return "built for another machine or word size";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,178 @@
+/* The variables that a program must hand on to its children for leat to see them. Kept from the
+ * start, because programs write over their environment and start others with an empty one. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "preload/engine.h"
+#include "preload/intercept.h"
+
+#define MAX_KEPT 32
+#define PRELOAD "LD_PRELOAD="
+#define LIBRARY "libleat"
+
+static struct {
+	char *variable[MAX_KEPT]; /* "NAME=value", in first_text or a mapping */
+	size_t count;
+	char first_text[4096];
+	const char *library; /* this library as LD_PRELOAD names it, in the kept LD_PRELOAD */
+	size_t library_size;
+} kept;
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_session(const char *variable)
+{
+	return starts_with(variable, "LEAT_") || starts_with(variable, "CAPIO_");
+}
+
+static bool is_kept(const char *variable)
+{
+	return is_session(variable) || starts_with(variable, PRELOAD);
+}
+
+bool leat_environment_has_session(char **envp)
+{
+	for (; envp && *envp; envp++)
+		if (is_session(*envp))
+			return true;
+	return false;
+}
+
+const char *leat_environment_get(char **envp, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, name, size) == 0 && (*envp)[size] == '=')
+			return *envp + size + 1;
+	return NULL;
+}
+
+static bool is_separator(char c)
+{
+	return c == ':' || c == ' ' || c == '\0';
+}
+
+/* Where LD_PRELOAD's `list` names this library; its length in `size`. */
+static const char *find_library(const char *list, size_t *size)
+{
+	while (*list) {
+		size_t length = 0, name = 0;
+
+		for (; !is_separator(list[length]); length++)
+			if (list[length] == '/')
+				name = length + 1;
+		if (starts_with(list + name, LIBRARY)) {
+			*size = length;
+			return list;
+		}
+		list += length + (list[length] != '\0');
+	}
+	return NULL;
+}
+
+static void keep(char *text)
+{
+	kept.variable[kept.count++] = text;
+	if (starts_with(text, PRELOAD))
+		kept.library = find_library(text + strlen(PRELOAD), &kept.library_size);
+}
+
+void leat_environment_keep(char **envp)
+{
+	size_t size = 0;
+	char *text = kept.first_text;
+
+	for (char **e = envp; *e; e++)
+		size += is_kept(*e) ? strlen(*e) + 1 : 0;
+	if (size > sizeof kept.first_text) {
+		long at = leat_raw(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (at < 0)
+			return;
+		text = (char *)at;
+	}
+	for (char **e = envp; *e && kept.count < MAX_KEPT; e++) {
+		if (!is_kept(*e))
+			continue;
+		memcpy(text, *e, strlen(*e) + 1);
+		keep(text);
+		text += strlen(text) + 1;
+	}
+}
+
+/* The entry of `envp` with the same name as the kept `variable`. */
+static const char *find_same(char *const *envp, const char *variable)
+{
+	size_t name = (size_t)(strchr(variable, '=') - variable) + 1;
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, variable, name) == 0)
+			return *envp;
+	return NULL;
+}
+
+static bool names_library(const char *preload)
+{
+	size_t size;
+
+	return !kept.library || find_library(preload + strlen(PRELOAD), &size);
+}
+
+size_t leat_environment_room(char *const *envp)
+{
+	size_t entries = 0, missing = 0;
+
+	for (size_t i = 0; i < kept.count; i++) {
+		const char *present = find_same(envp, kept.variable[i]);
+
+		if (!present || (starts_with(present, PRELOAD) && !names_library(present)))
+			missing++;
+	}
+	while (envp && envp[entries])
+		entries++;
+	return missing ? entries + missing + 1 : 0;
+}
+
+/* "LD_PRELOAD=<this library>:<theirs>" */
+static int merge_preload(const char *theirs, char *buffer, size_t size)
+{
+	const char *list = theirs + strlen(PRELOAD);
+	size_t head = strlen(PRELOAD), length = strlen(list);
+
+	if (head + kept.library_size + 1 + length + 1 > size)
+		return -E2BIG;
+	memcpy(buffer, PRELOAD, head);
+	memcpy(buffer + head, kept.library, kept.library_size);
+	buffer[head + kept.library_size] = ':';
+	memcpy(buffer + head + kept.library_size + 1, list, length + 1);
+	return 0;
+}
+
+int leat_environment_complete(char *const *envp, char **into, char *buffer, size_t size)
+{
+	char *const *e;
+
+	for (e = envp; e && *e; e++) {
+		*into = *e;
+		if (starts_with(*e, PRELOAD) && !names_library(*e)) {
+			int error = merge_preload(*e, buffer, size);
+
+			if (error)
+				return error;
+			*into = buffer;
+		}
+		into++;
+	}
+	for (size_t i = 0; i < kept.count; i++)
+		if (!find_same(envp, kept.variable[i]))
+			*into++ = kept.variable[i];
+	*into = NULL;
+	return 0;
+}

@@ -1,0 +1,187 @@
+/* Starting another program: it must load this library too, or it must not start. A program that
+ * reads and writes files unseen would break the promises made to the others. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/elf.h"
+#include "preload/engine.h"
+#include "preload/intercept.h"
+#include "preload/text.h"
+
+#define MAX_SCRIPTS 5   /* the kernel's limit of interpreters that are scripts */
+#define SCRIPT_LINE 256 /* bytes of the first line that the kernel looks at */
+#define FEW_VARIABLES 192
+
+/* A posix_spawn child has 32 KiB of stack: so much of it for the new environment. */
+struct few {
+	char *variable[FEW_VARIABLES];
+	char preload[PATH_MAX];
+};
+
+static ssize_t read_at(int fd, void *buffer, size_t size, off_t at)
+{
+	return leat_raw(SYS_pread64, fd, (long)buffer, (long)size, at, 0, 0);
+}
+
+static long stat_fd(int fd, struct stat *st)
+{
+#ifdef SYS_newfstatat
+	return leat_raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH, 0, 0);
+#else
+	return leat_raw(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
+#endif
+}
+
+static bool has_capabilities(int fd)
+{
+	return leat_raw(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
+}
+
+/* Will the loader ignore LD_PRELOAD because the program runs with more rights than its caller?
+ * (Rules of the kernel: security/commoncap.c.) */
+static bool gains_rights(int fd)
+{
+	long uid = leat_raw(SYS_getuid, 0, 0, 0, 0, 0, 0),
+	     gid = leat_raw(SYS_getgid, 0, 0, 0, 0, 0, 0);
+	struct statfs fs;
+	struct stat st;
+	bool set_uid, set_gid;
+
+	if (stat_fd(fd, &st) < 0)
+		return false;
+	set_uid = (st.st_mode & S_ISUID) && st.st_uid != (uid_t)uid;
+	set_gid = (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != (gid_t)gid;
+	if (!set_uid && !set_gid && (uid == 0 || !has_capabilities(fd)))
+		return false;
+	if (leat_raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) == 1)
+		return false;
+	return leat_raw(SYS_fstatfs, fd, (long)&fs, 0, 0, 0, 0) < 0 || !(fs.f_flags & ST_NOSUID);
+}
+
+/* The interpreter named in the first line "#!interpreter argument", cut out in place. */
+static char *find_interpreter(char *line, size_t size)
+{
+	char *name, *end;
+
+	if (size < 3 || line[0] != '#' || line[1] != '!')
+		return NULL;
+	line[size] = '\0';
+	for (name = line + 2; *name == ' ' || *name == '\t'; name++)
+		continue;
+	for (end = name; *end && *end != ' ' && *end != '\t' && *end != '\n'; end++)
+		continue;
+	*end = '\0';
+	return *name ? name : NULL;
+}
+
+static long open_program(int dirfd, const char *path, int flags)
+{
+	int nofollow = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
+	char self[LEAT_FD_PATH];
+
+	if ((flags & AT_EMPTY_PATH) && !*path) { /* opened anew: the descriptor may be O_PATH */
+		leat_fd_path(dirfd, self);
+		path = self;
+		dirfd = AT_FDCWD;
+	}
+	/* non-blocking: a FIFO is for the kernel to refuse, not to wait for */
+	return leat_raw(SYS_openat, dirfd, (long)path,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | nofollow, 0, 0, 0);
+}
+
+/* Sets `why` to what keeps the program in `fd` from being intercepted, or leaves it. For a script,
+ * cuts its interpreter out of `line` and returns it. */
+static char *inspect(int fd, char line[SCRIPT_LINE + 1], const char **why)
+{
+	enum leat_elf_kind kind;
+	ssize_t size;
+
+	if (gains_rights(fd)) {
+		*why = "it runs with the rights of another user (set-id or capabilities)";
+		return NULL;
+	}
+	kind = leat_elf_inspect(fd, read_at);
+	*why = leat_elf_obstacle(kind);
+	if (kind != LEAT_ELF_NONE)
+		return NULL;
+	size = read_at(fd, line, SCRIPT_LINE, 0);
+	return size > 0 ? find_interpreter(line, (size_t)size) : NULL;
+}
+
+/* 0 and `why` as inspect does, following interpreters; -errno if it could not be found out. */
+static long find_obstacle(int dirfd, const char *path, int flags, const char **why)
+{
+	char line[SCRIPT_LINE + 1];
+
+	for (int depth = 0; path && depth <= MAX_SCRIPTS; depth++) {
+		long fd = open_program(dirfd, path, flags);
+
+		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+			return fd;
+		if (fd < 0)
+			return 0; /* the kernel will say so itself, or runs what may not be read */
+		path = inspect((int)fd, line, why);
+		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+		dirfd = AT_FDCWD;
+		flags = 0;
+	}
+	return 0;
+}
+
+static long run(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	if (dirfd == AT_FDCWD && flags == 0)
+		return leat_raw(SYS_execve, (long)path, (long)argv, (long)envp, 0, 0, 0);
+	return leat_raw(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags, 0);
+}
+
+static long run_completed(int dirfd, const char *path, char *const argv[], char *const envp[],
+			  int flags, size_t room)
+{
+	struct few few;
+	char **variables = few.variable;
+	size_t size = room * sizeof *variables;
+	long result;
+
+	if (room > FEW_VARIABLES) {
+		long at = leat_raw(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (at < 0 && at > -4096)
+			return at;
+		variables = (char **)at;
+	}
+	result = leat_environment_complete(envp, variables, few.preload, sizeof few.preload);
+	if (result == 0)
+		result = run(dirfd, path, argv, variables, flags);
+	if (room > FEW_VARIABLES)
+		leat_raw(SYS_munmap, (long)variables, (long)size, 0, 0, 0, 0);
+	return result;
+}
+
+long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	const char *why = NULL;
+	long error = find_obstacle(dirfd, path, flags, &why);
+	size_t room;
+
+	if (error)
+		return error;
+	if (why && leat_active) {
+		leat_exec_refused(path, why);
+		return -EACCES;
+	}
+	room = leat_environment_room(envp);
+	if (room == 0)
+		return run(dirfd, path, argv, envp, flags);
+	return run_completed(dirfd, path, argv, envp, flags, room);
+}

@@ -1,0 +1,16 @@
+/* What becomes of the engine's state when a process is made. */
+#include "preload/engine.h"
+#include "preload/intercept.h"
+
+_Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));
+
+bool leat_in_vfork(void)
+{
+	return leat_vfork_depth > 0;
+}
+
+void leat_engine_forked(void)
+{
+	leat_vfork_depth = 0; /* a fork inside a vfork child has memory of its own */
+	leat_fork_child();
+}

@@ -1,0 +1,67 @@
+/* What the files of the engine share among themselves; the hooks need engine.h only. */
+#ifndef LEAT_PRELOAD_INTERCEPT_H
+#define LEAT_PRELOAD_INTERCEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a call of libc is routed. Bits 0-3: the argument that is a descriptor;
+ * only calls on marked descriptors reach the hook. */
+enum leat_call_class {
+	LEAT_CALL_FD1 = 1 << 0,
+	LEAT_CALL_FD2 = 1 << 1,
+	LEAT_CALL_FD3 = 1 << 2,
+	LEAT_CALL_FD5 = 1 << 3,
+	LEAT_CALL_PATH = 1 << 4,  /* reaches the hook whenever leat_active is set */
+	LEAT_CALL_CLONE = 1 << 5, /* makes a process or a thread: seen by the engine */
+	LEAT_CALL_EXIT = 1 << 6,  /* as PATH; libc keeps its number in another register */
+};
+
+#define LEAT_CALLS 512
+
+/* Class of each system call number of this architecture, 0 = none of ours. */
+extern const uint8_t leat_call_class[LEAT_CALLS];
+
+/* Redirect the system calls of libc and the dynamic loader to leat_hook. Only
+ * in the constructor, while there is one thread. 0, or -errno with nothing
+ * changed: -ENOSYS on other architectures, -ENOENT for an unknown libc,
+ * -EACCES and others where text may not be written. */
+int leat_patch_libc(void);
+
+/* Number of vfork calls this thread is inside of; see leat_in_vfork. */
+extern _Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));
+
+/* The child of a fork, before it returns to libc. Async-signal-safe. */
+void leat_engine_forked(void);
+
+/* Remember LD_PRELOAD, LEAT_* and CAPIO_* for leat_exec. Called once. */
+void leat_environment_keep(char **envp);
+
+/* True if `envp` belongs to a run of leat or CAPIO at all. */
+bool leat_environment_has_session(char **envp);
+
+/* Value of `name` in `envp`, NULL if unset. Borrowed. */
+const char *leat_environment_get(char **envp, const char *name);
+
+/* Entries, the closing NULL included, of `envp` completed with the kept
+ * variables that it lacks; 0 if it lacks none. `envp` may be NULL.
+ * Async-signal-safe. */
+size_t leat_environment_room(char *const *envp);
+
+/* Complete `envp` in `into`, which has leat_environment_room entries. Strings
+ * are borrowed; `buffer` receives LD_PRELOAD where this library is put before
+ * others. 0, or -E2BIG if that does not fit. Async-signal-safe. */
+int leat_environment_complete(char *const *envp, char **into, char *buffer, size_t size);
+
+/* Is this the library with the wrappers (libleat-wrap.so)? */
+extern const bool leat_has_wrappers;
+
+/* Start this program anew with libleat-wrap.so in place of this library.
+ * Returns only on failure: -errno. */
+int leat_reexec_with_wrappers(char **envp);
+
+/* Switch the wrappers on (libleat-wrap.so only). */
+void leat_wrappers_start(void);
+
+#endif

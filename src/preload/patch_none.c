@@ -1,0 +1,9 @@
+/* Architectures without a patcher: the wrappers are the only mode. */
+#include <errno.h>
+
+#include "preload/intercept.h"
+
+int leat_patch_libc(void)
+{
+	return -ENOSYS;
+}

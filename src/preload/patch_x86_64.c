@@ -1,0 +1,164 @@
+/* Patches the system calls of libc and the dynamic loader (glibc, x86-64).
+ *
+ * All or nothing: sites are found and stubs written first; libc's text is made writable (and stays
+ * executable, other code of it may be running); the jumps are written; then it is as before. */
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/engine.h"
+#include "preload/intercept.h"
+#include "preload/scan_x86_64.h"
+#include "preload/stub_x86_64.h"
+
+#define MAX_TEXTS 16
+#define PAGE 4096ul
+
+/* enter_x86_64.S */
+extern uint8_t leat_stub_area[16384];
+
+struct text {
+	uint8_t *start;
+	size_t size;
+};
+
+struct texts {
+	size_t count;
+	struct text text[MAX_TEXTS];
+};
+
+static struct leat_patch_sites sites; /* too large for the stack of a small program's main thread */
+
+/* Libraries that make file system calls of their own. libpthread and librt are part of libc since
+ * glibc 2.34; the io libraries set up rings that must be refused. */
+static bool is_wanted(const char *path)
+{
+	static const char *const names[] = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.",
+					    "librt.so.", "liburing.so.",         "libaio.so."};
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct texts *texts = context;
+
+	(void)size;
+	if (!info->dlpi_name || !is_wanted(info->dlpi_name))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum && texts->count < MAX_TEXTS; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X))
+			texts->text[texts->count++] = (struct text){
+				(uint8_t *)(info->dlpi_addr + ph->p_vaddr), ph->p_memsz};
+	}
+	return 0;
+}
+
+/* A libc whose important calls were not all recognised is better wrapped than half patched. */
+static int check_complete(void)
+{
+	static const uint16_t needed[] = {SYS_read,   SYS_write,   SYS_close,     SYS_lseek,
+					  SYS_openat, SYS_pread64, SYS_mmap,      SYS_newfstatat,
+					  SYS_execve, SYS_clone,   SYS_getdents64};
+
+	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+		size_t k = 0;
+
+		while (k < sites.count && sites.site[k].nr != needed[i])
+			k++;
+		if (k == sites.count)
+			return -ENOENT;
+	}
+	return 0;
+}
+
+static int find_sites(struct texts *texts)
+{
+	int error = 0;
+
+	dl_iterate_phdr(note_object, texts);
+	for (size_t i = 0; i < texts->count && !error; i++)
+		error = leat_scan_text(texts->text[i].start, texts->text[i].size, &sites);
+	if (!error)
+		error = check_complete();
+	if (!error)
+		error = leat_scan_exit((uint8_t *)(uintptr_t)_exit, &sites);
+	return error;
+}
+
+static int protect(const void *start, size_t size, int protection)
+{
+	uintptr_t from = (uintptr_t)start & ~(PAGE - 1);
+	uintptr_t to = ((uintptr_t)start + size + PAGE - 1) & ~(PAGE - 1);
+
+	return (int)leat_raw(SYS_mprotect, (long)from, (long)(to - from), protection, 0, 0, 0);
+}
+
+/* Make the first `count` texts read and execute only again. Cannot fail: the kernel only merges
+ * what it split before. */
+static void seal(const struct texts *texts, size_t count)
+{
+	while (count-- > 0)
+		protect(texts->text[count].start, texts->text[count].size, PROT_READ | PROT_EXEC);
+}
+
+/* Text stays executable while it is written: where that is refused nothing has been lost. */
+static int unseal(const struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		int error = protect(texts->text[i].start, texts->text[i].size,
+				    PROT_READ | PROT_WRITE | PROT_EXEC);
+
+		if (error) {
+			seal(texts, i);
+			return error;
+		}
+	}
+	return 0;
+}
+
+static int write_stubs(uint8_t jumps[][LEAT_JUMP_SIZE])
+{
+	struct leat_code code = {leat_stub_area, leat_stub_area + sizeof leat_stub_area, false};
+	int error =
+		protect(leat_stub_area, sizeof leat_stub_area, PROT_READ | PROT_WRITE | PROT_EXEC);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < sites.count; i++) {
+		uint8_t *stub = leat_stub_write(&code, &sites.site[i]);
+
+		if (!leat_stub_jump(jumps[i], sites.site[i].patch, stub))
+			code.failed = true;
+	}
+	error = protect(leat_stub_area, sizeof leat_stub_area, PROT_READ | PROT_EXEC);
+	return code.failed ? -ERANGE : error;
+}
+
+int leat_patch_libc(void)
+{
+	static uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
+	struct texts texts = {0};
+	int error = find_sites(&texts);
+
+	if (!error)
+		error = write_stubs(jumps);
+	if (!error)
+		error = unseal(&texts);
+	if (error)
+		return error;
+	for (size_t i = 0; i < sites.count; i++)
+		memcpy(sites.site[i].patch, jumps[i], LEAT_JUMP_SIZE);
+	seal(&texts, texts.count);
+	return 0;
+}

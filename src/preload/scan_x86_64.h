@@ -1,0 +1,41 @@
+/* Finding the system calls in a library's text. */
+#ifndef LEAT_PRELOAD_SCAN_X86_64_H
+#define LEAT_PRELOAD_SCAN_X86_64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEAT_MAX_SITES 384
+#define LEAT_JUMP_SIZE 5 /* jmp rel32 */
+
+enum leat_patch_kind {
+	LEAT_PATCH_NUMBER, /* mov $nr,%eax; ...; syscall: the mov becomes the jump */
+	LEAT_PATCH_READ,   /* xor %eax,%eax; syscall; cmp $-4096,%rax: all of it becomes the jump */
+	LEAT_PATCH_READ_AFTER_LOAD, /* mov d8(%rsp),%edi; xor %eax,%eax; syscall: the first two */
+	LEAT_PATCH_ANY,             /* syscall(): the load of the last argument */
+	LEAT_PATCH_EXIT,            /* _exit(): mov $exit_group,%reg */
+};
+
+/* One place to patch. Where `call` is set, the syscall instruction there stays
+ * as it is: calls that are not ours are made by it, with libc's own unwind
+ * tables around them, and a jump to it from elsewhere does no harm. */
+struct leat_patch_site {
+	uint8_t *patch; /* the LEAT_JUMP_SIZE bytes from here become the jump */
+	uint8_t *call;  /* the syscall instruction; NULL: it is overwritten or far */
+	uint16_t nr;
+	uint16_t kind;
+};
+
+struct leat_patch_sites {
+	size_t count;
+	struct leat_patch_site site[LEAT_MAX_SITES];
+};
+
+/* Add the sites in `text` whose calls have a class (leat_call_class). 0, or
+ * -E2BIG. Reads only. */
+int leat_scan_text(uint8_t *text, size_t size, struct leat_patch_sites *sites);
+
+/* Add the exit of the process, found in the code of _exit. 0 or -ENOENT. */
+int leat_scan_exit(uint8_t *function, struct leat_patch_sites *sites);
+
+#endif

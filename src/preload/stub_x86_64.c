@@ -1,0 +1,349 @@
+/* One stub per patched site: a test that costs a few cycles, then either the site's own syscall
+ * instruction or the hooks. Only rcx and r11 may change on the way, as in a system call. */
+#include <string.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "preload/engine.h"
+#include "preload/intercept.h"
+#include "preload/stub_x86_64.h"
+
+/* enter_x86_64.S; entered by jump only */
+void leat_enter(void);
+void leat_enter_forked(void);
+
+#define SYSCALL_SIZE 2
+#define COMPARE_SIZE 6 /* cmp $-4096,%rax */
+#define MAX_TESTS 2
+
+static void put(struct leat_code *code, const void *bytes, size_t size)
+{
+	if (code->failed || (size_t)(code->end - code->at) < size) {
+		code->failed = true;
+		return;
+	}
+	memcpy(code->at, bytes, size);
+	code->at += size;
+}
+
+#define PUT(code, ...) put(code, (const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
+
+static void put32(struct leat_code *code, uint32_t value)
+{
+	put(code, &value, sizeof value);
+}
+
+/* The 4-byte distance to `target`, in an instruction that ends `tail` bytes further on. */
+static void put_distance(struct leat_code *code, const void *target, unsigned tail)
+{
+	intptr_t distance = (intptr_t)target - ((intptr_t)code->at + 4 + (intptr_t)tail);
+
+	if (distance != (int32_t)distance)
+		code->failed = true;
+	put32(code, (uint32_t)distance);
+}
+
+static void put_jump(struct leat_code *code, const void *target)
+{
+	PUT(code, 0xe9); /* jmp target */
+	put_distance(code, target, 0);
+}
+
+/* A forward jump: its 4-byte distance is filled in by land(). */
+static uint8_t *put_forward(struct leat_code *code, uint8_t condition)
+{
+	PUT(code, 0x0f, condition); /* jcc */
+	put32(code, 0);
+	return code->at;
+}
+
+#define JE 0x84
+#define JNE 0x85
+#define JAE 0x83
+
+static void land(struct leat_code *code, uint8_t *after_jump)
+{
+	uint32_t distance = (uint32_t)(code->at - after_jump);
+
+	if (!code->failed)
+		memcpy(after_jump - 4, &distance, 4);
+}
+
+static void put_number(struct leat_code *code, unsigned nr)
+{
+	PUT(code, 0xb8); /* mov $nr,%eax */
+	put32(code, nr);
+}
+
+/* rax and the arguments are set: into the hooks, from there to `resume`. */
+static void put_enter(struct leat_code *code, void (*entry)(void), const void *resume)
+{
+	PUT(code, 0x4c, 0x8d, 0x1d); /* lea resume(%rip),%r11 */
+	put_distance(code, resume, 0);
+	put_jump(code, (const void *)(uintptr_t)entry);
+}
+
+/* if (fd < LEAT_MAX_FD && leat_fd_mark[fd]) goto hook; returns that jump. */
+static uint8_t *put_test_fd(struct leat_code *code, enum leat_call_class argument)
+{
+	uint8_t *beyond, *hook;
+
+	switch (argument) {
+	case LEAT_CALL_FD2:
+		PUT(code, 0x89, 0xf1); /* mov %esi,%ecx */
+		break;
+	case LEAT_CALL_FD3:
+		PUT(code, 0x89, 0xd1); /* mov %edx,%ecx */
+		break;
+	case LEAT_CALL_FD5:
+		PUT(code, 0x44, 0x89, 0xc1); /* mov %r8d,%ecx */
+		break;
+	default:
+		PUT(code, 0x89, 0xf9); /* mov %edi,%ecx */
+	}
+	PUT(code, 0x81, 0xf9); /* cmp $LEAT_MAX_FD,%ecx */
+	put32(code, LEAT_MAX_FD);
+	beyond = put_forward(code, JAE);
+	PUT(code, 0x4c, 0x8d, 0x1d); /* lea leat_fd_mark(%rip),%r11 */
+	put_distance(code, leat_fd_mark, 0);
+	PUT(code, 0x41, 0x80, 0x3c, 0x0b, 0x00); /* cmpb $0,(%r11,%rcx) */
+	hook = put_forward(code, JNE);
+	land(code, beyond);
+	return hook;
+}
+
+static void put_compare_active(struct leat_code *code)
+{
+	PUT(code, 0x80, 0x3d); /* cmpb $0,leat_active(%rip) */
+	put_distance(code, &leat_active, 1);
+	PUT(code, 0x00);
+}
+
+/* The tests of a class; the jumps to the hook are left in `to_hook`. */
+static unsigned put_tests(struct leat_code *code, unsigned class, uint8_t *to_hook[MAX_TESTS])
+{
+	static const enum leat_call_class arguments[] = {LEAT_CALL_FD1, LEAT_CALL_FD2,
+							 LEAT_CALL_FD3, LEAT_CALL_FD5};
+	unsigned tests = 0;
+
+	for (unsigned i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+		if ((class & arguments[i]) && tests < MAX_TESTS)
+			to_hook[tests++] = put_test_fd(code, arguments[i]);
+	if (tests == 0) {
+		put_compare_active(code);
+		to_hook[tests++] = put_forward(code, JNE);
+	}
+	return tests;
+}
+
+/* Calls that are not ours are made by libc's own instruction. */
+static void write_number(struct leat_code *code, const struct leat_patch_site *site)
+{
+	uint8_t *to_hook[MAX_TESTS];
+	unsigned tests;
+
+	if (site->kind == LEAT_PATCH_NUMBER) /* loads between the number and the call */
+		put(code, site->patch + LEAT_JUMP_SIZE,
+		    (size_t)(site->call - site->patch - LEAT_JUMP_SIZE));
+	else
+		put(code, site->patch, 4); /* the load before the xor */
+	tests = put_tests(code, leat_call_class[site->nr], to_hook);
+	put_number(code, site->nr);
+	put_jump(code, site->call);
+	while (tests > 0)
+		land(code, to_hook[--tests]);
+	put_number(code, site->nr);
+	put_enter(code, leat_enter, site->call + SYSCALL_SIZE);
+}
+
+/* The call and the comparison after it were overwritten: they are made here. */
+static void write_read(struct leat_code *code, const struct leat_patch_site *site)
+{
+	const uint8_t *after = site->patch + 2 * SYSCALL_SIZE;
+	uint8_t *to_hook[MAX_TESTS], *compare;
+	unsigned tests = put_tests(code, leat_call_class[SYS_read], to_hook);
+
+	PUT(code, 0x31, 0xc0, 0x0f, 0x05); /* xor %eax,%eax; syscall */
+	compare = code->at;
+	put(code, after, COMPARE_SIZE);
+	put_jump(code, after + COMPARE_SIZE);
+	while (tests > 0)
+		land(code, to_hook[--tests]);
+	PUT(code, 0x31, 0xc0); /* xor %eax,%eax */
+	put_enter(code, leat_enter, compare);
+}
+
+static void write_exit(struct leat_code *code, const struct leat_patch_site *site)
+{
+	uint8_t *to_hook, *back = code->at;
+
+	put_compare_active(code);
+	to_hook = put_forward(code, JNE);
+	back = code->at;
+	put(code, site->patch, LEAT_JUMP_SIZE);
+	put_jump(code, site->patch + LEAT_JUMP_SIZE);
+	land(code, to_hook);
+	put_number(code, SYS_exit_group);
+	put_enter(code, leat_enter, back);
+}
+
+/* "op leat_vfork_depth": the variable of the calling thread. */
+static void put_vfork_depth(struct leat_code *code, uint8_t modrm)
+{
+	uintptr_t thread;
+
+	__asm__("mov %%fs:0,%0" : "=r"(thread));
+	PUT(code, 0x64, 0xff, modrm, 0x25); /* incl or decl %fs:offset */
+	put32(code, (uint32_t)((uintptr_t)&leat_vfork_depth - thread));
+}
+
+#define INCREMENT 0x04
+#define DECREMENT 0x0c
+
+/* The child borrows memory and thread of its parent, which sleeps meanwhile: counted up before and
+ * down again when the parent goes on. The child's copy of a depth of its own is the same variable.
+ */
+static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
+{
+	uint8_t *child;
+
+	put_vfork_depth(code, INCREMENT);
+	PUT(code, 0x0f, 0x05);       /* syscall */
+	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
+	child = put_forward(code, JE);
+	put_vfork_depth(code, DECREMENT);
+	land(code, child);
+	put_jump(code, resume);
+}
+
+static void put_fork_call(struct leat_code *code, const uint8_t *resume)
+{
+	uint8_t *child;
+
+	PUT(code, 0x0f, 0x05);       /* syscall */
+	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
+	child = put_forward(code, JE);
+	put_jump(code, resume);
+	land(code, child);
+	put_enter(code, leat_enter_forked, resume);
+}
+
+/* mov <flags>,%ecx: the flags are the first argument, or the first member of what it points to. */
+static void put_clone_flags(struct leat_code *code, unsigned nr)
+{
+	if (nr == SYS_clone3)
+		PUT(code, 0x8b, 0x0f); /* mov (%rdi),%ecx */
+	else
+		PUT(code, 0x89, 0xf9); /* mov %edi,%ecx */
+}
+
+static void put_and_ecx(struct leat_code *code, uint32_t mask)
+{
+	PUT(code, 0x81, 0xe1); /* and $mask,%ecx */
+	put32(code, mask);
+}
+
+/* A clone is a fork (own memory), a vfork (memory shared, parent waits) or a thread. rax is set. */
+static void put_clone(struct leat_code *code, const struct leat_patch_site *site, unsigned nr)
+{
+	const uint8_t *resume = site->call + SYSCALL_SIZE;
+	uint8_t *is_fork, *is_thread;
+
+	if (nr == SYS_vfork) {
+		put_vfork_call(code, resume);
+		return;
+	}
+	if (nr == SYS_fork) {
+		put_fork_call(code, resume);
+		return;
+	}
+	put_clone_flags(code, nr);
+	put_and_ecx(code, CLONE_VM);
+	is_fork = put_forward(code, JE);
+	put_clone_flags(code, nr);
+	put_and_ecx(code, CLONE_VFORK);
+	is_thread = put_forward(code, JE);
+	put_vfork_call(code, resume);
+	land(code, is_fork);
+	put_fork_call(code, resume);
+	land(code, is_thread);
+	put_jump(code, site->call);
+}
+
+static void write_clone(struct leat_code *code, const struct leat_patch_site *site)
+{
+	put(code, site->patch + LEAT_JUMP_SIZE,
+	    (size_t)(site->call - site->patch - LEAT_JUMP_SIZE));
+	put_number(code, site->nr);
+	put_clone(code, site, site->nr);
+}
+
+static uint8_t *put_if_number(struct leat_code *code, unsigned nr)
+{
+	PUT(code, 0x48, 0x3d); /* cmp $nr,%rax */
+	put32(code, nr);
+	return put_forward(code, JE);
+}
+
+/* syscall(): the number is in rax, the sixth argument still on the stack. (vfork through this
+ * function cannot work: the child would return from it first.) */
+static void write_any(struct leat_code *code, const struct leat_patch_site *site)
+{
+	static const uint16_t clones[] = {SYS_clone, SYS_clone3, SYS_fork};
+	uint8_t *to_clone[3], *inactive, *beyond, *other;
+
+	put(code, site->patch, LEAT_JUMP_SIZE);
+	put_compare_active(code);
+	inactive = put_forward(code, JE);
+	PUT(code, 0x48, 0x3d); /* cmp $LEAT_CALLS,%rax */
+	put32(code, LEAT_CALLS);
+	beyond = put_forward(code, JAE);
+	PUT(code, 0x4c, 0x8d, 0x1d); /* lea leat_call_class(%rip),%r11 */
+	put_distance(code, leat_call_class, 0);
+	PUT(code, 0x41, 0x80, 0x3c, 0x03, 0x00); /* cmpb $0,(%r11,%rax) */
+	other = put_forward(code, JE);
+	for (unsigned i = 0; i < 3; i++)
+		to_clone[i] = put_if_number(code, clones[i]);
+	put_enter(code, leat_enter, site->call + SYSCALL_SIZE);
+	for (unsigned i = 0; i < 3; i++) {
+		land(code, to_clone[i]);
+		put_clone(code, site, clones[i]);
+	}
+	land(code, inactive);
+	land(code, beyond);
+	land(code, other);
+	put_jump(code, site->call);
+}
+
+uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *site)
+{
+	uint8_t *start = code->at;
+
+	switch (site->kind) {
+	case LEAT_PATCH_READ:
+		write_read(code, site);
+		break;
+	case LEAT_PATCH_ANY:
+		write_any(code, site);
+		break;
+	case LEAT_PATCH_EXIT:
+		write_exit(code, site);
+		break;
+	default:
+		if (leat_call_class[site->nr] & LEAT_CALL_CLONE)
+			write_clone(code, site);
+		else
+			write_number(code, site);
+	}
+	return start;
+}
+
+bool leat_stub_jump(uint8_t jump[LEAT_JUMP_SIZE], const uint8_t *from, const uint8_t *to)
+{
+	struct leat_code code = {jump, jump + LEAT_JUMP_SIZE, false};
+	intptr_t distance = to - (from + LEAT_JUMP_SIZE);
+
+	PUT(&code, 0xe9); /* jmp to */
+	put32(&code, (uint32_t)distance);
+	return distance == (int32_t)distance;
+}
