@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# The example workflows, small: streamed, compared with their batch, their event log replayed.
+load helper
+
+setup() {
+	work=$BATS_TEST_TMPDIR/work
+	mkdir -p "$work"
+}
+
+# example NAME PROGRAM...
+example() {
+	local name=$1 dir=$LEAT_SOURCE_DIR/examples/$1 run
+	shift
+	need "$@"
+	for run in batch leat; do
+		"$dir/prepare.sh" "$work/$run" --small || skip "the data cannot be had here"
+	done
+	"$dir/batch.sh" "$work/batch"
+	(cd "$work/leat" && leat run --log "$work/log" workflow.yaml)
+	"$dir/compare.sh" "$work/batch" "$work/leat"
+	(cd "$work/leat" && leat replay workflow.yaml "$work/log")
+	run=$(left_behind)
+	[ -z "$run" ] || {
+		echo "left behind: $run"
+		return 1
+	}
+}
+
+@test "lammps: outputs identical, log replays" {
+	example lammps lmp zstd
+}
+
+@test "hmmer: outputs identical, log replays" {
+	example hmmer phmmer seqkit
+}
+
+@test "variants: outputs identical, log replays" {
+	example variants fastp bwa samtools bcftools dwgsim
+}
+
+@test "small-files: outputs identical, log replays" {
+	example small-files seqkit
+}
+
+@test "every workflow file passes leat check without a word" {
+	for f in "$LEAT_SOURCE_DIR"/examples/*/workflow.yaml; do
+		run leat check "$f"
+		echo "$f: $output"
+		[ "$status" = 0 ]
+		[ -z "$output" ]
+	done
+}

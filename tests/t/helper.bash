@@ -1,0 +1,37 @@
+# Loaded by every bats file: `load helper`. LEAT_BUILD names the build under test.
+# shellcheck shell=bash
+LEAT_BUILD=${LEAT_BUILD:-$BATS_TEST_DIRNAME/../../build/dev}
+LEAT_SOURCE_DIR=${LEAT_SOURCE_DIR:-$BATS_TEST_DIRNAME/../..}
+PATH=$LEAT_BUILD/src/cli:$PATH
+export LEAT_BUILD LEAT_SOURCE_DIR PATH LC_ALL=C
+
+# What the caller's shell has set must not reach the tests.
+unset LEAT_DIR LEAT_APP_NAME LEAT_WORKFLOW_NAME LEAT_TIMELINE LEAT_EVENT_LOG LEAT_QUIET
+unset CAPIO_DIR CAPIO_APP_NAME CAPIO_WORKFLOW_NAME LD_PRELOAD
+export LEAT_RUNTIME_DIR=$BATS_TEST_TMPDIR/runtime
+
+# need PROGRAM...: skip the test, with the reason, where one is missing.
+need() {
+	local program
+	for program in "$@"; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}
+
+# nobody COMMAND...: run it as an ordinary user.
+nobody() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+# left_behind: print what leat left in shared memory, mounts and processes of this test's runtime
+# directory; nothing when all is clean.
+left_behind() {
+	find /dev/shm -maxdepth 1 -name 'leat*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null
+	grep -F "$LEAT_RUNTIME_DIR" /proc/mounts
+	pgrep -u "$(id -u)" -f "$LEAT_RUNTIME_DIR"
+	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
+}
