@@ -53,13 +53,13 @@ static bool in_choice(const char *range, const char *text)
 
 static bool in_range(const struct leat_option *o, double value)
 {
-	double low, high;
+	long low, high;
 
 	if (!o->range)
 		return true;
-	if (sscanf(o->range, "%lf..%lf", &low, &high) != 2)
+	if (sscanf(o->range, "%ld..%ld", &low, &high) != 2)
 		return false;
-	return value >= low && value <= high;
+	return value >= (double)low && value <= (double)high;
 }
 
 static bool value_is_valid(const struct leat_option *o, const char *text)
@@ -85,11 +85,13 @@ static bool value_is_valid(const struct leat_option *o, const char *text)
 	return false;
 }
 
+/* `source` is the option's name behind "--", or its environment variable. */
 static int set_value(const struct leat_option *o, const char *source, const char *text,
 		     const char **slot)
 {
 	if (!value_is_valid(o, text)) {
-		leat_error("%s: \"%s\" is not a valid value%s%s%s", source, text,
+		leat_error("%s%s: \"%s\" is not a valid value%s%s%s",
+			   source == o->name ? "--" : "$", source, text,
 			   o->range ? " (allowed: " : "", o->range ? o->range : "",
 			   o->range ? ")" : "");
 		return -1;

@@ -91,7 +91,7 @@ void leat_options_mdoc(const struct leat_command *command, FILE *out)
 	for (const struct leat_option *o = command->options; o && o->name; o++) {
 		fputs(".It", out);
 		if (o->letter)
-			fprintf(out, " Fl %c%s%s Ns ,", o->letter, o->argument ? " Ar " : "",
+			fprintf(out, " Fl %c%s%s ,", o->letter, o->argument ? " Ar " : "",
 				o->argument ? o->argument : "");
 		fprintf(out, " Fl \\-%s%s%s\n", o->name, o->argument ? " Ar " : "",
 			o->argument ? o->argument : "");

@@ -1,13 +1,9 @@
 #include "driver/plan.h"
 
 #include "base/log.h"
-#include "base/str.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static bool on_cycle(const struct leat_plan *plan, size_t a, size_t b)
 {
@@ -80,52 +76,4 @@ bool leat_plan_is_cyclic(const struct leat_plan *plan)
 				return true;
 			}
 	return false;
-}
-
-/* 0 if `path` is a program, -EACCES if something else is there, -ENOENT. */
-static int look_at(const char *path, const char *dir)
-{
-	char *full = leat_path_join(dir, path);
-	struct stat st;
-	int result = 0;
-
-	if (!full)
-		return -ENOMEM;
-	if (stat(full, &st) < 0)
-		result = errno == EACCES ? -EACCES : -ENOENT;
-	else if (!S_ISREG(st.st_mode) || access(full, X_OK) < 0)
-		result = -EACCES;
-	free(full);
-	return result;
-}
-
-int leat_find_program(const char *name, const char *dir, char **path)
-{
-	const char *at = getenv("PATH");
-	int result = -ENOENT;
-
-	if (strchr(name, '/')) {
-		result = look_at(name, dir);
-		if (result == 0)
-			*path = strdup(name);
-		return result == 0 && !*path ? -ENOMEM : result;
-	}
-	if (!at)
-		at = "/usr/local/bin:/usr/bin:/bin";
-	for (const char *end = at; *name && *end; at = end + 1) {
-		char *candidate;
-		int found;
-
-		end = strchrnul(at, ':');
-		candidate = leat_strf("%.*s%s%s", (int)(end - at), at, end > at ? "/" : "./", name);
-		found = candidate ? look_at(candidate, dir) : -ENOMEM;
-		if (found == 0) {
-			*path = candidate;
-			return 0;
-		}
-		free(candidate);
-		if (found == -EACCES || found == -ENOMEM)
-			result = found;
-	}
-	return result;
 }

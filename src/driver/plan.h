@@ -18,16 +18,17 @@ struct leat_plan {
 int leat_plan_init(struct leat_plan *plan, const struct leat_workflow *wf);
 void leat_plan_release(struct leat_plan *plan);
 
-/* Find each step's program (relative to `dir`, the workflow's directory, or in
- * PATH), and look whether it can be executed and, with `intercepted`, followed.
- * All problems are logged, one line a step. 0; else LEAT_PLAN_* for the first. */
+enum { LEAT_PLAN_NO_MEMORY = 125, LEAT_PLAN_CANNOT_EXECUTE = 126, LEAT_PLAN_NOT_FOUND = 127 };
+
+/* Find the program of each step. 0, else the LEAT_PLAN_* of the first that
+ * cannot run; all are logged, a line each. */
 int leat_plan_programs(struct leat_plan *plan, const char *dir, bool intercepted);
 
-enum { LEAT_PLAN_CANNOT_EXECUTE = 126, LEAT_PLAN_NOT_FOUND = 127 };
-
-/* The program a shell would run for `name` in `dir`: 0 and *path (freed by the
- * caller), -ENOENT, -EACCES, -ENOMEM. */
-int leat_find_program(const char *name, const char *dir, char **path);
+/* Find the program `name` of step `step`, as a shell in the directory `dir` (NULL: this
+ * process's) would; with `intercepted` it must be one that the library can
+ * follow. 0 and *path (freed by the caller), else LEAT_PLAN_* after one line. */
+int leat_plan_program(const char *step, const char *name, const char *dir, bool intercepted,
+		      char **path);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */
 bool leat_plan_is_cyclic(const struct leat_plan *plan);

@@ -1,0 +1,40 @@
+/* leat done: no further instance of a step will start. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/workflow.h"
+#include "daemon/daemon.h"
+#include "driver/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct leat_option leat_done_options[] = {
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+int leat_cli_done(const struct leat_args *args)
+{
+	struct leat_control *control = NULL;
+	char *dir = leat_cli_directory(NULL, args);
+	int status = LEAT_EXIT_FAILURE;
+
+	if (!dir || leat_cli_connect(args, dir, LEAT_CONTROL, &control) < 0)
+		goto out;
+	status = LEAT_EXIT_OK;
+	for (int i = 0; i < args->n_operands; i++) {
+		int result = leat_control_step_done(control, args->operands[i]);
+
+		if (result < 0) {
+			leat_error("step %s: %s", args->operands[i],
+				   result == -ENOENT ? "the workflow has no such step"
+						     : strerror(-result));
+			status = LEAT_EXIT_FAILURE;
+		}
+	}
+out:
+	leat_control_close(control);
+	free(dir);
+	return status;
+}

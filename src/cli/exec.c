@@ -1,0 +1,145 @@
+/* leat exec: one command as a step of the workflow that is served. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/workflow.h"
+#include "daemon/daemon.h"
+#include "driver/control.h"
+#include "driver/environment.h"
+#include "driver/plan.h"
+#include "driver/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const struct leat_option leat_exec_options[] = {
+	{.name = "app",
+	 .letter = 'a',
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "STEP",
+	 .env = "LEAT_APP_NAME",
+	 .doc = "Name of the step in the workflow file."},
+	{.name = "workflow",
+	 .letter = 'w',
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "NAME",
+	 .env = "LEAT_WORKFLOW_NAME",
+	 .doc = "Name of the workflow. Whatever is served in the directory if not given."},
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+static volatile sig_atomic_t child_pid;
+
+/* What a terminal sends reaches the child by itself; the rest is passed on. */
+static void pass_on(int signo)
+{
+	if (child_pid > 0)
+		kill((pid_t)child_pid, signo);
+}
+
+static void watch_signals(void)
+{
+	struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	sigaction(SIGTERM, &pass, NULL);
+	sigaction(SIGHUP, &pass, NULL);
+	sigaction(SIGUSR1, &pass, NULL);
+	sigaction(SIGUSR2, &pass, NULL);
+}
+
+/* Status of the child, as from waitpid. */
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int run_command(struct leat_control *control, const char *step,
+		       const struct leat_process_spec *spec)
+{
+	struct leat_process p;
+	int result = leat_process_fork(spec, &p);
+	int status;
+
+	if (result < 0) {
+		leat_error("cannot start %s: %s", spec->argv[0], strerror(-result));
+		return LEAT_EXIT_SELF;
+	}
+	child_pid = p.pid;
+	watch_signals();
+	result = leat_control_step_start(control, step, p.pid);
+	if (result < 0) {
+		leat_error("the daemon does not take %s as a step: %s", step, strerror(-result));
+		leat_process_close(&p);
+		wait_for(p.pid);
+		return LEAT_EXIT_SELF;
+	}
+	result = leat_process_release(&p);
+	if (result < 0)
+		leat_error("cannot execute %s: %s", spec->argv[0], strerror(-result));
+	status = wait_for(p.pid);
+	child_pid = 0;
+	leat_process_close(&p);
+	result = leat_control_step_end(control, step, p.pid, status);
+	if (result < 0 && status == 0) {
+		leat_error("the daemon is gone: what step %s wrote is lost", step);
+		return LEAT_EXIT_SELF;
+	}
+	return leat_process_exit_status(status);
+}
+
+static int prepare(const struct leat_args *args, const char *step, char *const *argv,
+		   struct leat_control *control, const char *dir)
+{
+	const char *workflow = leat_args_text(args, "workflow");
+	char *library = leat_cli_library();
+	struct leat_environment_spec env = {.dir = dir,
+					    .step = step,
+					    .workflow = workflow ? workflow : "",
+					    .runtime_dir = leat_args_text(args, "runtime-dir"),
+					    .library = library};
+	char **envp = library ? leat_environment_new(&env) : NULL;
+	char *program = NULL;
+	int status = LEAT_EXIT_SELF;
+
+	if (!envp)
+		goto out;
+	status = leat_plan_program(step, argv[0], NULL, true, &program);
+	if (status == 0)
+		status = run_command(control, step,
+				     &(struct leat_process_spec){
+					     .program = program, .argv = argv, .envp = envp});
+out:
+	free(program);
+	leat_environment_free(envp);
+	free(library);
+	return status;
+}
+
+int leat_cli_exec(const struct leat_args *args)
+{
+	const char *step = leat_args_text(args, "app");
+	struct leat_control *control = NULL;
+	char *dir;
+	int status = LEAT_EXIT_SELF;
+
+	if (!step) {
+		leat_error("which step is this? Name it with --app or LEAT_APP_NAME");
+		return LEAT_EXIT_SELF;
+	}
+	dir = leat_cli_directory(NULL, args);
+	if (dir && leat_cli_connect(args, dir, LEAT_CONTROL, &control) == 0)
+		status = prepare(args, step, args->operands, control, dir);
+	leat_control_close(control);
+	free(dir);
+	return status;
+}

@@ -1,0 +1,55 @@
+/* leat help: the commands, one command, and what the man pages take from here. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/man.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct leat_option leat_help_options[] = {
+	{.name = "man",
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "FILE",
+	 .doc = "Print the man page FILE with its lists of options made anew."},
+	{.name = "man-codes",
+	 .type = LEAT_OPTION_FLAG,
+	 .doc = "Print the man page of all diagnostics."},
+	{0},
+};
+
+static void print_overview(void)
+{
+	puts("leat streams files between the steps of a workflow of unmodified programs.\n\n"
+	     "Usage: leat COMMAND [OPTIONS] ...\n\nCommands:");
+	for (const struct leat_command *c = leat_commands; c->name; c++)
+		printf("  %-8s %s\n", c->name, c->summary);
+	puts("\nleat help COMMAND tells a command's options; leat --version the version.");
+}
+
+int leat_cli_help(const struct leat_args *args)
+{
+	const char *page = leat_args_text(args, "man");
+	const struct leat_command *command;
+
+	if (page) {
+		int result = leat_man_refresh(page, stdout);
+
+		if (result < 0)
+			leat_error("cannot make the page %s: %s", page, strerror(-result));
+		return result < 0 ? LEAT_EXIT_FAILURE : LEAT_EXIT_OK;
+	}
+	if (leat_args_flag(args, "man-codes")) {
+		leat_man_codes(stdout);
+		return LEAT_EXIT_OK;
+	}
+	if (args->n_operands == 0) {
+		print_overview();
+		return LEAT_EXIT_OK;
+	}
+	command = leat_command_find(args->operands[0]);
+	if (!command)
+		return leat_command_unknown(args->operands[0]);
+	leat_options_help(command, stdout);
+	return LEAT_EXIT_OK;
+}

@@ -1,0 +1,129 @@
+/* leat: one command, its subcommands in a table. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct leat_command leat_commands[] = {
+	{.name = "run",
+	 .summary = "Run a workflow: all its steps at once, their files streamed",
+	 .operands = "FILE",
+	 .min_operands = 1,
+	 .max_operands = 1,
+	 .options = leat_run_options,
+	 .run = leat_cli_run},
+	{.name = "check",
+	 .summary = "Look for mistakes in a workflow file",
+	 .operands = "FILE",
+	 .min_operands = 1,
+	 .max_operands = 1,
+	 .options = leat_check_options,
+	 .run = leat_cli_check},
+	{.name = "serve",
+	 .summary = "Serve a workflow whose steps are started by somebody else",
+	 .operands = "FILE",
+	 .min_operands = 1,
+	 .max_operands = 1,
+	 .options = leat_serve_options,
+	 .run = leat_cli_serve},
+	{.name = "exec",
+	 .summary = "Run a command as a step of the workflow that is served",
+	 .operands = "COMMAND [ARGUMENT...]",
+	 .min_operands = 1,
+	 .max_operands = -1,
+	 .options_first = true,
+	 .options = leat_exec_options,
+	 .run = leat_cli_exec},
+	{.name = "done",
+	 .summary = "Tell that no further instance of a step will start",
+	 .operands = "STEP...",
+	 .min_operands = 1,
+	 .max_operands = -1,
+	 .options = leat_done_options,
+	 .run = leat_cli_done},
+	{.name = "status",
+	 .summary = "Show the steps and files of the run that is going on",
+	 .operands = "",
+	 .options = leat_status_options,
+	 .run = leat_cli_status},
+	{.name = "replay",
+	 .summary = "Drive the rules with the event log of a run and compare",
+	 .operands = "FILE LOG",
+	 .min_operands = 2,
+	 .max_operands = 2,
+	 .options = leat_replay_options,
+	 .run = leat_cli_replay},
+	{.name = "help",
+	 .summary = "Explain a command",
+	 .operands = "[COMMAND]",
+	 .max_operands = 1,
+	 .options = leat_help_options,
+	 .run = leat_cli_help},
+	{0},
+};
+
+const struct leat_command *leat_command_find(const char *name)
+{
+	for (const struct leat_command *c = leat_commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+int leat_command_unknown(const char *name)
+{
+	struct leat_suggest s = {0};
+
+	for (const struct leat_command *c = leat_commands; c->name; c++)
+		leat_suggest_offer(&s, name, c->name);
+	if (s.word)
+		leat_error("unknown command %s; did you mean leat %s?", name, s.word);
+	else
+		leat_error("unknown command %s; leat help lists them", name);
+	return LEAT_EXIT_USAGE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct leat_command *command = leat_command_find(argv[0]);
+	struct leat_args args;
+	int parsed;
+
+	if (!command)
+		return leat_command_unknown(argv[0]);
+	parsed = leat_options_parse(command, argc, argv, &args);
+	if (parsed < 0)
+		return LEAT_EXIT_USAGE;
+	return parsed ? LEAT_EXIT_OK : command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (argc < 2) {
+		leat_error("what is to be done? leat help lists the commands");
+		return LEAT_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("leat " LEAT_VERSION);
+		status = LEAT_EXIT_OK;
+	} else {
+		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+			argv[1] = (char[]){"help"};
+		if (argv[1][0] == '-') {
+			leat_error("unknown option %s; usage: leat COMMAND [OPTIONS]", argv[1]);
+			return LEAT_EXIT_USAGE;
+		}
+		status = dispatch(argc - 1, argv + 1);
+	}
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && status == LEAT_EXIT_OK) {
+		leat_error("cannot write to standard output: %s", strerror(errno ? errno : EIO));
+		return LEAT_EXIT_FAILURE;
+	}
+	return status;
+}

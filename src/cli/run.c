@@ -1,0 +1,190 @@
+/* leat run: preflight, daemon, steps, summary. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/segment.h"
+#include "cli/workflow.h"
+#include "daemon/daemon.h"
+#include "driver/console.h"
+#include "driver/driver.h"
+#include "stream/stream.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+_Static_assert(LEAT_WIRE_LAUNCH == LEAT_CALL_LAUNCH, "two names of one question");
+
+const struct leat_option leat_run_options[] = {
+	{.name = "plain",
+	 .type = LEAT_OPTION_FLAG,
+	 .doc = "Run the steps one after another on plain files, producers before consumers, as a "
+		"batch script would. Nothing is intercepted."},
+	{.name = "timeline",
+	 .letter = 't',
+	 .type = LEAT_OPTION_FLAG,
+	 .env = "LEAT_TIMELINE",
+	 .doc = "Show a chart of when each step ran and when it waited."},
+	{.name = "log",
+	 .letter = 'l',
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "FILE",
+	 .env = "LEAT_EVENT_LOG",
+	 .doc = "Write each fact, question and decision of the run to this file, for leat replay."},
+	{.name = "on-violation",
+	 .type = LEAT_OPTION_CHOICE,
+	 .argument = "ACTION",
+	 .fallback = "fatal",
+	 .range = "fatal|warn",
+	 .env = "LEAT_ON_VIOLATION",
+	 .doc = "What to do when a step breaks a promise of the workflow file, such as changing "
+		"bytes under no_update that have been read: let the run fail, or only say so."},
+	{.name = "memory",
+	 .letter = 'm',
+	 .type = LEAT_OPTION_SIZE,
+	 .argument = "SIZE",
+	 .env = "LEAT_MEMORY",
+	 .doc = "Memory for files, with suffix k, M, G or T. Half of the machine's if not given."},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .type = LEAT_OPTION_FLAG,
+	 .env = "LEAT_QUIET",
+	 .doc = "Show neither what the steps print nor the progress and the summary."},
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+static bool steps_have_commands(const struct leat_workflow *wf)
+{
+	for (size_t i = 0; i < wf->n_steps; i++)
+		if (!wf->steps[i].argv) {
+			leat_error("step %s has no command in %s; serve the file with leat serve, "
+				   "and start the step with leat exec --app %s -- COMMAND",
+				   wf->steps[i].name, wf->path, wf->steps[i].name);
+			return false;
+		}
+	if (wf->n_steps == 0)
+		leat_error("%s has no steps", wf->path);
+	return wf->n_steps > 0;
+}
+
+static int start_daemon(const struct leat_args *args, const struct leat_cli_workflow *w,
+			struct leat_driver_config *config)
+{
+	struct leat_daemon_options options = {
+		.wf = w->wf,
+		.dir = w->dir,
+		.runtime_dir = config->runtime_dir,
+		.log_path = leat_args_text(args, "log"),
+		.memory_bytes = leat_args_size_bytes(args, "memory"),
+		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
+	};
+	char error[512] = "";
+	int result = leat_daemon_spawn(&options, &config->daemon_pid, error, sizeof(error));
+
+	if (result < 0) {
+		leat_error("%s", *error ? error : strerror(-result));
+		return result;
+	}
+	result = leat_control_open(config->runtime_dir, w->dir, w->wf->name,
+				   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &config->control);
+	if (result < 0)
+		leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+	return result;
+}
+
+/* The daemon ends by itself once it has finished; nothing of it may stay. */
+static void end_daemon(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	for (int i = 0; i < 1000; i++) {
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return;
+		usleep(10000);
+		if (i == 500)
+			kill(pid, SIGTERM);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static int run_streamed(const struct leat_args *args, const struct leat_cli_workflow *w,
+			struct leat_driver_config *config, struct leat_result *result)
+{
+	char *library = leat_cli_library();
+	struct leat_segment segment = {0};
+	int status = LEAT_EXIT_SELF;
+
+	if (!library)
+		return status;
+	config->library = library;
+	if (start_daemon(args, w, config) == 0 &&
+	    leat_segment_open(&segment, config->control) == 0) {
+		config->counters = leat_segment_counters;
+		config->counters_ctx = &segment;
+		status = leat_driver_run(config, result);
+	}
+	leat_segment_close(&segment);
+	leat_control_close(config->control);
+	end_daemon(config->daemon_pid);
+	free(library);
+	return status;
+}
+
+static int run_plan(const struct leat_args *args, const struct leat_cli_workflow *w,
+		    const struct leat_plan *plan)
+{
+	bool plain = leat_args_flag(args, "plain");
+	struct leat_driver_config config = {.plan = plan,
+					    .dir = w->dir,
+					    .runtime_dir = leat_args_text(args, "runtime-dir"),
+					    .quiet = leat_args_flag(args, "quiet")};
+	struct leat_result result;
+	int status;
+
+	if (plain && leat_plan_is_cyclic(plan))
+		return LEAT_EXIT_SELF;
+	status = leat_plan_programs(plan, w->dir, !plain);
+	if (status)
+		return status;
+	if (leat_result_init(&result, w->wf) < 0) {
+		leat_error("out of memory");
+		return LEAT_EXIT_SELF;
+	}
+	status =
+		plain ? leat_driver_run(&config, &result) : run_streamed(args, w, &config, &result);
+	if (result.start_ns && !config.quiet) {
+		if (leat_args_flag(args, "timeline"))
+			leat_timeline_print(&result, stdout, leat_console_width(),
+					    leat_console_utf8());
+		leat_summary_print(&result, stdout);
+	}
+	leat_result_release(&result);
+	return status;
+}
+
+int leat_cli_run(const struct leat_args *args)
+{
+	struct leat_cli_workflow w;
+	struct leat_plan plan;
+	int status = LEAT_EXIT_SELF;
+
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], true))
+		return LEAT_EXIT_SELF;
+	if (!steps_have_commands(w.wf))
+		goto out;
+	if (leat_plan_init(&plan, w.wf) < 0) {
+		leat_error("out of memory");
+		goto out;
+	}
+	status = run_plan(args, &w, &plan);
+	leat_plan_release(&plan);
+out:
+	leat_cli_workflow_close(&w);
+	return status;
+}

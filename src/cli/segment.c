@@ -1,0 +1,39 @@
+#include "cli/segment.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "shm/state.h"
+
+#include <string.h>
+
+int leat_segment_open(struct leat_segment *s, struct leat_control *control)
+{
+	int fd = leat_control_take_segment(control);
+	int result = leat_shm_map(fd, &s->shm);
+
+	if (result < 0)
+		leat_error("cannot map the daemon's shared memory: %s", strerror(-result));
+	leat_close(&fd);
+	return result;
+}
+
+void leat_segment_close(struct leat_segment *s)
+{
+	if (s->shm)
+		leat_shm_unmap(s->shm);
+	s->shm = NULL;
+}
+
+void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out)
+{
+	const struct leat_segment *s = ctx;
+	struct leat_shm_step *from;
+
+	if (step >= LEAT_SHM_MAX_STEPS)
+		return;
+	from = &s->shm->steps[step];
+	out->bytes_in = leat_shm_counted(&from->bytes_in);
+	out->bytes_out = leat_shm_counted(&from->bytes_out);
+	out->wait_ns = leat_shm_counted(&from->wait_ns);
+	out->waiting = leat_shm_counted(&from->waiting);
+}

@@ -1,0 +1,19 @@
+/* The steps' counters, read from the daemon's shared segment. */
+#ifndef LEAT_CLI_SEGMENT_H
+#define LEAT_CLI_SEGMENT_H
+
+#include "driver/control.h"
+#include "driver/result.h"
+
+struct leat_segment {
+	struct leat_shm *shm; /* owned */
+};
+
+/* Map the segment that came with the hello. 0 or -errno, logged. */
+int leat_segment_open(struct leat_segment *s, struct leat_control *control);
+void leat_segment_close(struct leat_segment *s);
+
+/* Counters of one step; `ctx` is a struct leat_segment. */
+void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out);
+
+#endif

@@ -1,0 +1,153 @@
+#include "cli/workflow.h"
+
+#include "base/log.h"
+#include "base/str.h"
+#include "driver/control.h"
+#include "lang/check.h"
+#include "lang/lang.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void leat_cli_print_diags(const struct leat_diags *diags)
+{
+	leat_diags_print(diags, stderr, isatty(STDERR_FILENO) && !getenv("NO_COLOR"));
+}
+
+char *leat_cli_directory(const struct leat_workflow *wf, const struct leat_args *args)
+{
+	char *path = leat_lang_dir(wf, leat_args_text(args, "dir"));
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	if (!path)
+		leat_error("cannot find the workflow's directory: %s", strerror(errno));
+	else if (!real && errno == ENOENT)
+		leat_error("the workflow's directory %s does not exist; create it, or name "
+			   "another with --dir",
+			   path);
+	else if (!real)
+		leat_error("cannot use the workflow's directory %s: %s", path, strerror(errno));
+	free(path);
+	return real;
+}
+
+/* Load and check; NULL after printing what is wrong. */
+static struct leat_workflow *load(const struct leat_args *args, const char *file)
+{
+	struct leat_diags *diags = NULL;
+	struct leat_workflow *wf;
+
+	if (access(file, R_OK) < 0) {
+		leat_error("cannot read %s: %s", file, strerror(errno));
+		return NULL;
+	}
+	wf = leat_lang_load_in(file, leat_args_text(args, "dir"), &diags);
+	if (!diags)
+		leat_error("out of memory");
+	if (wf)
+		leat_check_workflow(wf, diags);
+	if (diags) {
+		leat_cli_print_diags(diags);
+		if (leat_diags_count(diags, LEAT_ERROR)) {
+			leat_workflow_free(wf);
+			wf = NULL;
+		}
+	}
+	leat_diags_free(diags);
+	return wf;
+}
+
+bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
+			    const char *file, bool writable)
+{
+	*w = (struct leat_cli_workflow){.wf = load(args, file)};
+	if (!w->wf)
+		return false;
+	w->dir = leat_cli_directory(w->wf, args);
+	if (w->dir && writable && access(w->dir, W_OK | X_OK) < 0) {
+		leat_error("the workflow's directory %s is not writable: %s; change its "
+			   "permissions, or name another with --dir",
+			   w->dir, strerror(errno));
+		free(w->dir);
+		w->dir = NULL;
+	}
+	if (!w->dir) {
+		leat_cli_workflow_close(w);
+		return false;
+	}
+	return true;
+}
+
+void leat_cli_workflow_close(struct leat_cli_workflow *w)
+{
+	leat_workflow_free(w->wf);
+	free(w->dir);
+	*w = (struct leat_cli_workflow){0};
+}
+
+int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kind,
+		     struct leat_control **control)
+{
+	int result = leat_control_open(leat_args_text(args, "runtime-dir"), dir, "", kind, control);
+
+	if (result == -ENOENT)
+		leat_error("no run is going on in %s; start one with leat serve FILE, or name its "
+			   "directory with --dir",
+			   dir);
+	else if (result < 0)
+		leat_error("cannot talk to the daemon of %s: %s", dir, strerror(-result));
+	return result;
+}
+
+/* Relative to the folder of the executable: installed, and in the build tree. */
+static const char *const library_places[] = {
+	"libleat.so",
+	"../preload/libleat.so",
+	"../" LEAT_LIBDIR "/leat/libleat.so",
+	"../" LEAT_LIBDIR "/libleat.so",
+	"../lib/leat/libleat.so",
+	"../lib/libleat.so",
+};
+
+static char *find_library(void)
+{
+	const char *given = getenv("LEAT_LIBRARY");
+	char *self, *slash, *found = NULL;
+
+	if (given && *given)
+		return realpath(given, NULL);
+	self = realpath("/proc/self/exe", NULL);
+	slash = self ? strrchr(self, '/') : NULL;
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; slash && !found && i < sizeof(library_places) / sizeof(char *); i++) {
+		char *path = leat_path_join(self, library_places[i]);
+
+		if (path)
+			found = realpath(path, NULL);
+		free(path);
+	}
+	free(self);
+	return found;
+}
+
+char *leat_cli_library(void)
+{
+	char *path = find_library();
+
+	if (!path) {
+		leat_error("libleat.so was not found beside leat; set LEAT_LIBRARY to its path");
+		return NULL;
+	}
+	/* The dynamic linker splits LD_PRELOAD at these, and knows no quoting. */
+	if (strpbrk(path, " :")) {
+		leat_error("the path of the library, %s, contains a blank or colon, which "
+			   "LD_PRELOAD cannot hold; install leat elsewhere",
+			   path);
+		free(path);
+		return NULL;
+	}
+	return path;
+}

@@ -1,0 +1,35 @@
+/* What several subcommands do first: load a workflow, find its directory. */
+#ifndef LEAT_CLI_WORKFLOW_H
+#define LEAT_CLI_WORKFLOW_H
+
+#include "cli/options.h"
+#include "model/workflow.h"
+
+struct leat_cli_workflow {
+	struct leat_workflow *wf; /* owned */
+	char *dir;                /* owned; real path of its directory */
+};
+
+/* Load and check `file`, print what is wrong with it, and find its directory (option
+ * --dir). With `writable` the directory must be so. False after a message. */
+bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
+			    const char *file, bool writable);
+void leat_cli_workflow_close(struct leat_cli_workflow *w);
+
+/* Print the diagnostics of `file` to standard error. */
+struct leat_diags;
+void leat_cli_print_diags(const struct leat_diags *diags);
+
+/* The real path of the directory that --dir, LEAT_DIR, CAPIO_DIR or the working
+ * directory names, freed by the caller; NULL after a message. */
+char *leat_cli_directory(const struct leat_workflow *wf, const struct leat_args *args);
+
+/* Connect to the daemon that serves `dir`. 0 or -errno, logged. `kind`: daemon/daemon.h. */
+struct leat_control;
+int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kind,
+		     struct leat_control **control);
+
+/* Path of libleat.so, freed by the caller; NULL after a message. */
+char *leat_cli_library(void);
+
+#endif

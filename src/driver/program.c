@@ -1,0 +1,164 @@
+/* Before anything starts: is there a program, and can it be followed? */
+#include "driver/plan.h"
+
+#include "base/elf.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0 if `path` is a program, -EACCES if something else is there, -ENOENT. */
+static int look_at(const char *path, const char *dir)
+{
+	char *full = leat_path_join(dir, path);
+	struct stat st;
+	int result = 0;
+
+	if (!full)
+		return -ENOMEM;
+	if (stat(full, &st) < 0)
+		result = errno == EACCES ? -EACCES : -ENOENT;
+	else if (!S_ISREG(st.st_mode) || access(full, X_OK) < 0)
+		result = -EACCES;
+	free(full);
+	return result;
+}
+
+static int search_path(const char *name, const char *dir, char **path)
+{
+	const char *at = getenv("PATH");
+	int result = -ENOENT;
+
+	if (!at)
+		at = "/usr/local/bin:/usr/bin:/bin";
+	for (bool more = *name; more;) {
+		const char *end = strchrnul(at, ':');
+		char *candidate = leat_strf("%.*s/%s", end > at ? (int)(end - at) : 1,
+					    end > at ? at : ".", name);
+		int found = candidate ? look_at(candidate, dir) : -ENOMEM;
+
+		if (found == 0) {
+			*path = candidate;
+			return 0;
+		}
+		free(candidate);
+		if (found != -ENOENT)
+			result = found;
+		more = *end;
+		at = end + 1;
+	}
+	return result;
+}
+
+/* As a shell finds it. 0, -ENOENT, -EACCES, -ENOMEM. */
+static int find_program(const char *name, const char *dir, char **path)
+{
+	int result;
+
+	if (!strchr(name, '/'))
+		return search_path(name, dir, path);
+	result = look_at(name, dir);
+	if (result == 0)
+		*path = strdup(name);
+	return result == 0 && !*path ? -ENOMEM : result;
+}
+
+/* The interpreter of a script into `out`; false if it is none. */
+static bool read_interpreter(int fd, char *out, size_t size)
+{
+	char line[256];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	char *word;
+
+	line[n > 0 ? n : 0] = 0;
+	if (strncmp(line, "#!", 2) != 0)
+		return false;
+	line[strcspn(line, "\n")] = 0;
+	word = line + 2 + strspn(line + 2, " \t");
+	word[strcspn(word, " \t")] = 0;
+	return *word && strlen(word) < size && strcpy(out, word);
+}
+
+static bool drops_preload(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid());
+}
+
+/* Why the library cannot follow this program, or NULL. A file that cannot be
+ * read can still be executed, and is then judged by the library. */
+static const char *obstacle_of(const char *path, const char *dir)
+{
+	char interpreter[256];
+	const char *why = NULL;
+	char *full = leat_path_join(dir, path);
+	int fd = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd >= 0 && read_interpreter(fd, interpreter, sizeof(interpreter))) {
+		leat_close(&fd);
+		fd = open(interpreter, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd >= 0)
+		why = leat_elf_obstacle(leat_elf_inspect(fd, pread));
+	if (fd >= 0 && !why && drops_preload(fd))
+		why = "setuid or setgid";
+	leat_close(&fd);
+	free(full);
+	return why;
+}
+
+int leat_plan_program(const char *step, const char *name, const char *dir, bool intercepted,
+		      char **path)
+{
+	const char *why;
+	int result = find_program(name, dir, path);
+
+	if (result == -ENOMEM) {
+		leat_error("out of memory");
+		return LEAT_PLAN_NO_MEMORY;
+	}
+	if (result == -ENOENT) {
+		leat_error("step %s: program %s was not found; install it, or correct its name",
+			   step, name);
+		return LEAT_PLAN_NOT_FOUND;
+	}
+	if (result < 0) {
+		leat_error("step %s: %s is not an executable file; look at its permissions", step,
+			   name);
+		return LEAT_PLAN_CANNOT_EXECUTE;
+	}
+	why = intercepted ? obstacle_of(*path, dir) : NULL;
+	if (!why)
+		return 0;
+	leat_error("step %s: %s is %s and cannot be intercepted; give the step `staged: true` to "
+		   "run it outside, between its inputs and outputs",
+		   step, *path, why);
+	free(*path);
+	*path = NULL;
+	return LEAT_PLAN_CANNOT_EXECUTE;
+}
+
+int leat_plan_programs(struct leat_plan *plan, const char *dir, bool intercepted)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < plan->wf->n_steps; i++) {
+		const struct leat_step *step = &plan->wf->steps[i];
+		int result = leat_plan_program(step->name, step->argv[0], dir,
+					       intercepted && !step->staged, &plan->programs[i]);
+
+		if (!first)
+			first = result;
+	}
+	return first;
+}
