@@ -174,6 +174,8 @@ const struct leat_lang_code leat_lang_codes[] = {
 	/* leat YAML. */
 	{"L-EXEC", LEAT_ERROR, "A command line cannot be split into words.",
 	 "Close the quotes and give a program."},
+	{"L-EXEC-SHELL", LEAT_WARNING, "A command has a character that only a shell would act upon.",
+	 "Run it by sh -c '...', or put the character in quotes."},
 	{"L-COORDINATION", LEAT_ERROR, "The coordination file is not CAPIO-CL.",
 	 "Name a CAPIO-CL file, relative to this file."},
 	{NULL, LEAT_NOTE, NULL, NULL},

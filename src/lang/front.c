@@ -1,0 +1,144 @@
+/* One run of a front end: its tables, the workflow's directory and names. */
+#include "lang/front.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "lang/lang.h"
+
+const struct leat_index *leat_index_find(const struct leat_index *table, const char *name)
+{
+	struct leat_index *found;
+
+	HASH_FIND_STR(table, name, found);
+	return found;
+}
+
+int leat_index_add(struct leat_index **table, const char *name, size_t index)
+{
+	struct leat_index *element = calloc(1, sizeof(*element));
+
+	if (!element)
+		return -ENOMEM;
+	element->index = index;
+	HASH_ADD_KEYPTR(hh, *table, name, strlen(name), element);
+	if (!element->hh.tbl) {
+		free(element);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void leat_index_free(struct leat_index *table)
+{
+	struct leat_index *element, *next;
+
+	HASH_ITER(hh, table, element, next)
+	{
+		HASH_DEL(table, element);
+		free(element);
+	}
+}
+
+/* `path` made absolute, without "//", "/." and a slash at its end. */
+static char *absolute_path(const char *path)
+{
+	char cwd[PATH_MAX], *joined, *to;
+
+	if (path[0] != '/' && !getcwd(cwd, sizeof(cwd)))
+		return NULL;
+	joined = leat_path_join(path[0] == '/' ? NULL : cwd, path);
+	if (!joined)
+		return NULL;
+	to = joined;
+	for (const char *from = joined; *from;) {
+		size_t n = strcspn(from, "/");
+
+		if (n && !(n == 1 && from[0] == '.')) {
+			*to++ = '/';
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n + (from[n] == '/');
+	}
+	if (to == joined)
+		*to++ = '/';
+	*to = '\0';
+	return joined;
+}
+
+char *leat_lang_dir(const struct leat_workflow *wf, const char *given)
+{
+	const char *slash = wf && wf->path ? strrchr(wf->path, '/') : NULL;
+	char *folder, *joined, *dir;
+
+	if (!given)
+		given = getenv("LEAT_DIR");
+	if (!given || !given[0])
+		given = getenv("CAPIO_DIR");
+	if (given && given[0])
+		return absolute_path(given);
+	if (!wf || !wf->dir)
+		return absolute_path(".");
+	folder = slash ? strndup(wf->path, (size_t)(slash - wf->path) + 1) : strdup("");
+	joined = folder ? leat_path_join(folder, wf->dir) : NULL;
+	dir = joined ? absolute_path(joined) : NULL;
+	free(joined);
+	free(folder);
+	return dir;
+}
+
+int leat_front_find_dir(struct leat_front *front)
+{
+	front->dir = leat_lang_dir(front->wf, front->given_dir);
+	if (!front->dir)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	front->real_dir = realpath(front->dir, NULL);
+	return 0;
+}
+
+void leat_front_release(struct leat_front *front)
+{
+	leat_index_free(front->groups);
+	leat_index_free(front->steps);
+	free(front->dir);
+	free(front->real_dir);
+}
+
+int leat_read_workflow_name(struct leat_front *front, const struct leat_entry *entry)
+{
+	const char *slash = strrchr(front->wf->path, '/');
+	const char *text = slash ? slash + 1 : front->wf->path;
+	size_t n = strcspn(text, ".");
+
+	if (entry->value) {
+		text = leat_read_text(front, entry);
+		n = text ? strlen(text) : 0;
+	}
+	front->wf->name = n ? strndup(text, n) : strdup("workflow");
+	return front->wf->name ? 0 : -ENOMEM;
+}
+
+int leat_read_step_name(struct leat_front *front, const struct leat_entry *entry, int *step)
+{
+	const char *name = leat_read_text(front, entry);
+	const struct leat_index *known = name ? leat_index_find(front->steps, name) : NULL;
+	const struct leat_step *added;
+
+	*step = -1;
+	if (known)
+		leat_say(front->diags, "L-STEP-TWICE", entry->value->pos,
+			 "a step \"%s\" exists already (line %d)", name,
+			 front->wf->steps[known->index].pos.line);
+	if (!name || known)
+		return 0;
+	added = leat_workflow_add_step(front->wf, name, entry->value->pos);
+	if (!added)
+		return -ENOMEM;
+	*step = (int)front->wf->n_steps - 1;
+	return leat_index_add(&front->steps, added->name, (size_t)*step);
+}

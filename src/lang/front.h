@@ -1,0 +1,185 @@
+/* What the front ends share: reading keys, values, names and rules of a
+ * positioned tree into the model. Internal to this room. */
+#ifndef LEAT_LANG_FRONT_H
+#define LEAT_LANG_FRONT_H
+
+#include "lang/node.h"
+#include "model/workflow.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An allocation failure is for us to handle, not for the library to exit on. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* Finds an element of an array of the model by its name. */
+struct leat_index {
+	size_t index;
+	UT_hash_handle hh;
+};
+
+/* One run of a front end. The functions below report what they find wrong and
+ * go on; they return -ENOMEM only (0 otherwise), so that one run finds all. */
+struct leat_front {
+	struct leat_diags *diags;  /* borrowed */
+	struct leat_workflow *wf;  /* being built; owned by the caller */
+	int file;                  /* number of the file being read among the diagnostics */
+	const char *given_dir;     /* by the command line; borrowed, may be NULL */
+	char *dir;                 /* workflow's directory, absolute; owned */
+	char *real_dir;            /* the same with symbolic links resolved, or NULL; owned */
+	bool json;                 /* numbers are no strings */
+	struct leat_index *groups; /* wf->aliases by name; owned */
+	struct leat_index *steps;  /* wf->steps by name; owned */
+};
+
+/* A key found, with its value; both NULL when absent. Borrowed from the tree. */
+struct leat_entry {
+	const struct leat_node *key;
+	const struct leat_node *value;
+};
+
+/* --- front.c: the run itself --------------------------------------------- */
+
+/* Element of that name, or NULL. */
+const struct leat_index *leat_index_find(const struct leat_index *table, const char *name);
+
+/* Add an element; `name` is borrowed. 0 or -ENOMEM. */
+int leat_index_add(struct leat_index **table, const char *name, size_t index);
+void leat_index_free(struct leat_index *table);
+
+/* Find the workflow's directory, when wf->path and wf->dir are set. */
+int leat_front_find_dir(struct leat_front *front);
+
+/* Free what the run owns, not the model. */
+void leat_front_release(struct leat_front *front);
+
+/* Set wf->name from `entry`, or, if it is absent, from the file's name. */
+int leat_read_workflow_name(struct leat_front *front, const struct leat_entry *entry);
+
+/* Add a step of the name in `entry`; *step is its index, or -1 if there is no
+ * usable name (reported). */
+int leat_read_step_name(struct leat_front *front, const struct leat_entry *entry, int *step);
+
+/* --- keys.c: the keys of a map ----------------------------------------- */
+
+enum leat_key_kind {
+	LEAT_KEY_TAKEN,   /* into its slot */
+	LEAT_KEY_VARIANT, /* another spelling of the key that has the slot: warned about */
+	LEAT_KEY_LATER,   /* known, but not supported yet: an error that says so */
+};
+
+struct leat_key {
+	const char *name;
+	enum leat_key_kind kind;
+	int slot;
+};
+
+/* Sort the keys of `map` into `slots` (of `n_slots`, zeroed here) by the table
+ * `keys` (ends with a NULL name). `where` completes "unknown key in ...". False
+ * if `map` is no map (reported, with `what` it should be). */
+bool leat_keys_read(struct leat_front *front, const struct leat_node *map, const char *where,
+		    const struct leat_key *keys, struct leat_entry *slots, size_t n_slots);
+
+/* Report that the key `name` is missing at `pos`. */
+void leat_key_missing(struct leat_front *front, struct leat_pos pos, const char *name,
+		      const char *where);
+
+/* --- value.c: single values -------------------------------------------- */
+
+/* "a list", "an object", "a string", "a number" ...: what `node` is, for messages. */
+const char *leat_node_describe(const struct leat_node *node);
+
+/* The text of a string, or NULL (reported). Borrowed. Not empty. */
+const char *leat_read_text(struct leat_front *front, const struct leat_entry *entry);
+
+/* A whole number in [min, max] into *value. False when reported. */
+bool leat_read_number(struct leat_front *front, const struct leat_entry *entry, unsigned min,
+		      unsigned max, unsigned *value);
+
+/* True or false into *value. False when reported. */
+bool leat_read_bool(struct leat_front *front, const struct leat_entry *entry, bool *value);
+
+/* Parse all of `text` as a count of at least `min`. False if it is none. */
+bool leat_parse_count(const char *text, unsigned min, unsigned *value);
+
+/* How many objects a list of objects has; a single object counts as a list of
+ * one, with a warning. 0 when it is neither (reported) or absent. */
+size_t leat_read_objects(struct leat_front *front, const struct leat_entry *entry);
+
+/* Element `i` of a list, or what stands for a list of one. */
+const struct leat_node *leat_entry_item(const struct leat_entry *entry, size_t i);
+
+/* --- names.c: paths and groups ----------------------------------------- */
+
+enum leat_names_flags {
+	LEAT_NAMES_ONE_OK = 1, /* a single string needs no warning */
+};
+
+/* Append the names of `entry` (a list of strings; absent is fine) to `names`:
+ * groups expanded, paths made relative and normal. */
+int leat_read_names(struct leat_front *front, const struct leat_entry *entry, unsigned flags,
+		    struct leat_names *names);
+
+/* Append one name as above. */
+int leat_read_name(struct leat_front *front, const struct leat_node *node,
+		   struct leat_names *names);
+
+/* The path as the model has it, in *out (caller frees), or NULL in *out if it is
+ * to be left out (reported). 0 or -ENOMEM. */
+int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos pos, char **out);
+
+/* Make the group `name` of the files in `entry` known. */
+int leat_group_add(struct leat_front *front, const struct leat_node *name,
+		   const struct leat_entry *files);
+
+/* The files of a group, or NULL if there is none of that name. */
+const struct leat_names *leat_group_find(const struct leat_front *front, const char *name);
+
+/* The keys of a group of files. False if there are no usable files (reported). */
+bool leat_read_group(struct leat_front *front, const struct leat_node *node, const char *where,
+		     struct leat_entry *name, struct leat_entry *files);
+
+/* The list `aliases`: first of all sections, for the others name groups. */
+int leat_read_aliases(struct leat_front *front, const struct leat_entry *entry);
+
+/* Report the groups that name other groups; when all groups are known. */
+void leat_groups_check(struct leat_front *front);
+
+/* --- rule.c: one streaming entry --------------------------------------- */
+
+struct leat_rule_text {
+	struct leat_pos pos; /* of the whole entry */
+	struct leat_entry name, dirname, type;
+	struct leat_entry committed, mode, deps, n_files;
+	const char *name_key; /* "name" or "filename", for messages */
+};
+
+/* Add the rules of one entry to step `step`; all streams must be known. */
+int leat_read_rule(struct leat_front *front, size_t step, const struct leat_rule_text *text);
+
+/* Report directories that have two numbers of files. */
+int leat_rules_check(struct leat_front *front);
+
+/* --- the front ends ----------------------------------------------------- */
+
+/* Read the tree of a file into front->wf. 0 or -ENOMEM. */
+int leat_capio_read(struct leat_front *front, const struct leat_node *root);
+int leat_yaml_read(struct leat_front *front, const struct leat_node *root);
+
+/* home.c: the section home_node_policy, when all steps are known. */
+int leat_read_home(struct leat_front *front, const struct leat_entry *entry);
+
+/* The section `storage`. */
+int leat_read_storage(struct leat_front *front, const struct leat_entry *entry);
+
+/* --- load.c, merge.c ----------------------------------------------------- */
+
+/* Add all that the CAPIO-CL file `entry` names (relative to wf->path) says to
+ * front->wf, steps by name; when all steps and their streams are known. */
+int leat_read_coordination(struct leat_front *front, const struct leat_entry *entry);
+
+/* Add all that `from` says to front->wf. `from` is emptied in part. */
+int leat_merge(struct leat_front *front, const struct leat_workflow *from);
+
+#endif

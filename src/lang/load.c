@@ -1,0 +1,285 @@
+/* Reading files and choosing the front end. */
+#include "lang/lang.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "lang/front.h"
+
+enum { SIZE_MAX_BYTES = 16 << 20 };
+
+/* Read all of `path`. *text (caller frees) has a NUL after its *size bytes.
+ * 0, -EFBIG or another -errno. */
+static int read_file(const char *path, char **text, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *buffer = NULL;
+	size_t used = 0, capacity = 0;
+	ssize_t got = 1;
+	int ret = fd < 0 ? -errno : 0;
+
+	while (!ret && got > 0) {
+		if (capacity - used < 2) {
+			char *grown = realloc(buffer, capacity ? 2 * capacity : 1 << 16);
+
+			if (!grown) {
+				ret = -ENOMEM;
+				break;
+			}
+			buffer = grown;
+			capacity = capacity ? 2 * capacity : 1 << 16;
+		}
+		got = read(fd, buffer + used, capacity - used - 1);
+		if (got < 0 && errno != EINTR)
+			ret = -errno;
+		used += got > 0 ? (size_t)got : 0;
+		got = got < 0 ? 1 : got;
+		if (used > SIZE_MAX_BYTES)
+			ret = -EFBIG;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (ret) {
+		free(buffer);
+		return ret;
+	}
+	buffer[used] = '\0';
+	*text = buffer;
+	*size = used;
+	return 0;
+}
+
+/* Length of the UTF-8 character at `p`, or 0 if it is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+	static const struct {
+		unsigned char mask, bits; /* of the first byte */
+	} forms[] = {{0xe0, 0xc0}, {0xf0, 0xe0}, {0xf8, 0xf0}};
+
+	if (p[0] < 0x80)
+		return p[0] ? 1 : 0;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) ||
+	    (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if ((p[0] & forms[i].mask) != forms[i].bits)
+			continue;
+		for (size_t k = 1; k < i + 2; k++)
+			if ((p[k] & 0xc0) != 0x80)
+				return 0;
+		return i + 2;
+	}
+	return 0;
+}
+
+/* Report the first byte that is not UTF-8 text. */
+static bool is_text(struct leat_diags *diags, const char *text, size_t size, int file)
+{
+	size_t i = 0, n = 1;
+
+	while (i < size && (n = utf8_length((const unsigned char *)text + i)) > 0)
+		i += n;
+	if (i >= size)
+		return true;
+	leat_say(diags, "L-FILE-ENCODING", leat_text_pos(text, i, file),
+		 text[i] ? "the file is not UTF-8 text"
+			 : "a NUL character: this is not a text file");
+	return false;
+}
+
+/* CAPIO-CL and leat YAML are told apart by what they must have. */
+static int read_kind(struct leat_front *front, const struct leat_node *root)
+{
+	bool graph = leat_node_get(root, "IO_Graph") != NULL;
+
+	if (leat_node_get(root, "tasks"))
+		return leat_yaml_read(front, root);
+	if (front->json)
+		return leat_capio_read(front, root);
+	leat_say(front->diags, "L-FILE-KIND", root->pos,
+		 graph ? "CAPIO-CL is written in JSON: the file must begin with \"{\""
+		       : "no workflow: leat YAML has \"tasks\" at the top, CAPIO-CL is JSON with "
+			 "\"IO_Graph\"");
+	return 0;
+}
+
+static int read_text(struct leat_front *front, const char *text, size_t size)
+{
+	size_t blank = strspn(text, " \t\r\n");
+	struct leat_node *root = NULL;
+	int ret;
+
+	if (!is_text(front->diags, text, size, front->file))
+		return 0;
+	if (blank == size) {
+		leat_say(front->diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, front->file},
+			 "the file holds nothing");
+		return 0;
+	}
+	front->json = text[blank] == '{' || text[blank] == '[';
+	ret = leat_node_parse(text, size, front->file, front->json, front->diags, &root);
+	if (!ret)
+		ret = read_kind(front, root);
+	leat_node_free(root);
+	return ret == -EINVAL ? 0 : ret;
+}
+
+/* A copy of `text` without a byte order mark, with a NUL after it. */
+static char *copy_text(const char *text, size_t *size)
+{
+	size_t mark = *size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	char *copy = malloc(*size - mark + 1);
+
+	if (!copy)
+		return NULL;
+	*size -= mark;
+	memcpy(copy, text + mark, *size);
+	copy[*size] = '\0';
+	return copy;
+}
+
+struct leat_workflow *leat_lang_parse(const char *text, size_t size, const char *path,
+				      const char *dir, struct leat_diags **diags)
+{
+	char *copy = copy_text(text, &size);
+	struct leat_front front = {.given_dir = dir};
+	int ret = -ENOMEM;
+
+	*diags = copy ? leat_diags_new(path, copy) : NULL;
+	if (!*diags || leat_diags_keep(*diags, copy)) {
+		free(copy);
+		goto out;
+	}
+	front.diags = *diags;
+	front.wf = leat_workflow_new();
+	if (!front.wf)
+		goto out;
+	front.wf->path = strdup(path);
+	if (front.wf->path)
+		ret = read_text(&front, copy, size);
+out:
+	leat_front_release(&front);
+	if (ret || leat_diags_count(*diags, LEAT_ERROR)) {
+		leat_workflow_free(front.wf);
+		front.wf = NULL;
+	}
+	if (ret) {
+		leat_diags_free(*diags);
+		*diags = NULL;
+	}
+	return front.wf;
+}
+
+static void report_unreadable(struct leat_diags *diags, int error, struct leat_pos pos,
+			      const char *name)
+{
+	if (error == -EFBIG)
+		leat_say(diags, "L-FILE-BIG", pos, "%s is too large for a workflow file", name);
+	else
+		leat_say(diags, "L-FILE-READ", pos, "cannot read %s: %s", name, strerror(-error));
+}
+
+struct leat_workflow *leat_lang_load_in(const char *path, const char *dir,
+					struct leat_diags **diags)
+{
+	struct leat_workflow *wf = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	int ret = read_file(path, &text, &size);
+
+	if (ret) {
+		*diags = ret == -ENOMEM ? NULL : leat_diags_new(path, NULL);
+		if (*diags)
+			report_unreadable(*diags, ret, (struct leat_pos){0, 0, 0}, "the file");
+		return NULL;
+	}
+	wf = leat_lang_parse(text, size, path, dir, diags);
+	free(text);
+	return wf;
+}
+
+struct leat_workflow *leat_lang_load(const char *path, struct leat_diags **diags)
+{
+	return leat_lang_load_in(path, NULL, diags);
+}
+
+/* --- The coordination file of a YAML file ------------------------------------- */
+
+/* `name` relative to the folder of `path`. NULL when out of memory. */
+static char *beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+	char *joined = folder ? leat_path_join(folder, name) : NULL;
+
+	free(folder);
+	return joined;
+}
+
+/* Parse the text of a coordination file, which the diagnostics own, and merge it. */
+static int read_coordination(struct leat_front *front, const char *path, const char *text,
+			     size_t size, const struct leat_entry *entry)
+{
+	struct leat_front inner = {.diags = front->diags, .json = true, .given_dir = front->dir};
+	struct leat_node *root = NULL;
+	int ret = -ENOMEM;
+
+	inner.file = leat_diags_add_file(front->diags, path, text);
+	inner.wf = leat_workflow_new();
+	if (inner.file < 0 || !inner.wf)
+		goto out;
+	inner.wf->path = strdup(path);
+	if (!inner.wf->path)
+		goto out;
+	ret = is_text(front->diags, text, size, inner.file) ? 0 : -EINVAL;
+	if (!ret)
+		ret = leat_node_parse(text, size, inner.file, true, front->diags, &root);
+	if (!ret && leat_node_get(root, "tasks"))
+		leat_say(front->diags, "L-COORDINATION", entry->value->pos,
+			 "%s is not a CAPIO-CL file", entry->value->text);
+	else if (!ret)
+		ret = leat_capio_read(&inner, root);
+	if (!ret)
+		ret = leat_merge(front, inner.wf);
+out:
+	leat_node_free(root);
+	leat_front_release(&inner);
+	leat_workflow_free(inner.wf);
+	return ret == -EINVAL ? 0 : ret;
+}
+
+int leat_read_coordination(struct leat_front *front, const struct leat_entry *entry)
+{
+	const char *name = leat_read_text(front, entry);
+	char *path, *text = NULL, *copy = NULL;
+	size_t size = 0;
+	int ret;
+
+	if (!name)
+		return 0;
+	path = beside(front->wf->path, name);
+	if (!path)
+		return -ENOMEM;
+	ret = read_file(path, &text, &size);
+	if (ret && ret != -ENOMEM) {
+		report_unreadable(front->diags, ret, entry->value->pos, path);
+		ret = 0;
+		goto out;
+	}
+	copy = ret ? NULL : copy_text(text, &size);
+	if (!copy || leat_diags_keep(front->diags, copy)) {
+		free(copy);
+		ret = -ENOMEM;
+		goto out;
+	}
+	ret = read_coordination(front, path, copy, size, entry);
+out:
+	free(text);
+	free(path);
+	return ret;
+}

@@ -1,0 +1,148 @@
+/* Adding what a coordination file says to the tasks of a YAML file. */
+#include "lang/front.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Append the names that `to` does not have yet. */
+static int merge_names(struct leat_names *to, const struct leat_names *from)
+{
+	struct leat_index *known = NULL;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < to->n; i++)
+		if (!leat_index_find(known, to->v[i].text))
+			ret = leat_index_add(&known, to->v[i].text, i);
+	for (size_t i = 0; !ret && i < from->n; i++)
+		if (!leat_index_find(known, from->v[i].text))
+			ret = leat_names_add(to, from->v[i].text, from->v[i].pos);
+	leat_index_free(known);
+	return ret;
+}
+
+static int copy_names(struct leat_names *to, const struct leat_names *from)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < from->n; i++)
+		ret = leat_names_add(to, from->v[i].text, from->v[i].pos);
+	return ret;
+}
+
+static int merge_rules(struct leat_step *to, const struct leat_step *from)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < from->n_rules; i++) {
+		const struct leat_rule *rule = &from->rules[i];
+		struct leat_rule *added = leat_step_add_rule(to, rule->name.text, rule->name.pos);
+
+		if (!added)
+			return -ENOMEM;
+		added->is_dir = rule->is_dir;
+		added->commit = rule->commit;
+		added->count = rule->count;
+		added->fire = rule->fire;
+		added->n_files = rule->n_files;
+		ret = copy_names(&added->deps, &rule->deps);
+	}
+	return ret;
+}
+
+/* The step of that name here, or -1 (reported). */
+static int find_task(struct leat_front *front, const struct leat_step *step)
+{
+	const struct leat_index *known = leat_index_find(front->steps, step->name);
+	const char *meant = NULL;
+	unsigned best = 4;
+
+	if (known)
+		return (int)known->index;
+	for (size_t i = 0; i < front->wf->n_steps; i++) {
+		unsigned distance = leat_str_distance(front->wf->steps[i].name, step->name);
+
+		if (distance < best) {
+			best = distance;
+			meant = front->wf->steps[i].name;
+		}
+	}
+	if (meant)
+		leat_say(front->diags, "L-STEP-UNKNOWN", step->pos,
+			 "no task is called \"%s\"; did you mean \"%s\"?", step->name, meant);
+	else
+		leat_say(front->diags, "L-STEP-UNKNOWN", step->pos, "no task is called \"%s\"",
+			 step->name);
+	return -1;
+}
+
+static int merge_step(struct leat_front *front, const struct leat_step *from)
+{
+	int index = find_task(front, from);
+	struct leat_step *to;
+	int ret;
+
+	if (index < 0)
+		return 0;
+	to = &front->wf->steps[index];
+	ret = merge_names(&to->inputs, &from->inputs);
+	if (!ret)
+		ret = merge_names(&to->outputs, &from->outputs);
+	return ret ? ret : merge_rules(to, from);
+}
+
+static int merge_alias(struct leat_front *front, const struct leat_alias *from)
+{
+	struct leat_alias *alias;
+	int ret;
+
+	if (leat_group_find(front, from->name.text)) {
+		leat_say(front->diags, "L-ALIAS-TWICE", from->name.pos,
+			 "the YAML file has an alias \"%s\", too", from->name.text);
+		return 0;
+	}
+	alias = leat_workflow_add_alias(front->wf, from->name.text, from->name.pos);
+	if (!alias)
+		return -ENOMEM;
+	ret = leat_index_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
+	return ret ? ret : copy_names(&alias->files, &from->files);
+}
+
+static int merge_home(struct leat_front *front, const struct leat_workflow *from,
+		      const struct leat_home_manual *manual)
+{
+	const struct leat_index *known =
+		leat_index_find(front->steps, from->steps[manual->step].name);
+	struct leat_home_manual *added;
+
+	if (!known)
+		return 0; /* reported with its step */
+	added = leat_workflow_add_home(front->wf, (int)known->index, manual->process, manual->pos);
+	return added ? copy_names(&added->files, &manual->files) : -ENOMEM;
+}
+
+int leat_merge(struct leat_front *front, const struct leat_workflow *from)
+{
+	struct leat_workflow *to = front->wf;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < from->n_steps; i++)
+		ret = merge_step(front, &from->steps[i]);
+	for (size_t i = 0; !ret && i < from->n_aliases; i++)
+		ret = merge_alias(front, &from->aliases[i]);
+	for (size_t i = 0; !ret && i < from->n_home_manual; i++)
+		ret = merge_home(front, from, &from->home_manual[i]);
+	if (!ret)
+		ret = copy_names(&to->permanent, &from->permanent);
+	if (!ret)
+		ret = copy_names(&to->exclude, &from->exclude);
+	if (!ret)
+		ret = copy_names(&to->store_memory, &from->store_memory);
+	if (!ret)
+		ret = copy_names(&to->store_fs, &from->store_fs);
+	if (!ret)
+		ret = copy_names(&to->home_create, &from->home_create);
+	return ret ? ret : copy_names(&to->home_hashing, &from->home_hashing);
+}
