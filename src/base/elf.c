@@ -1,6 +1,6 @@
 #include "base/elf.h"
 
-#include <elf.h>
+#include <linux/elf.h> /* <elf.h> would find our own */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
