@@ -77,15 +77,15 @@ static const struct leat_key storage_keys[] = {
 /* A step of IO_Graph and where its keys are. */
 struct capio_step {
 	int index; /* into wf->steps; -1 if it cannot be used */
-	struct leat_entry slots[N_STEP];
+	struct leat_pair slots[N_STEP];
 };
 
 /* --- Streams ------------------------------------------------------------- */
 
 /* Objects in a stream define groups: make them known before any is used. */
-static int define_group(struct leat_front *front, const struct leat_node *node)
+static int define_group(struct leat_front *front, const struct leat_value *node)
 {
-	struct leat_entry name, files;
+	struct leat_pair name, files;
 
 	leat_say(front->diags, "L-STREAM-FILES", node->pos,
 		 "files of a stream as an object: declare them under \"aliases\" and write a list "
@@ -95,48 +95,48 @@ static int define_group(struct leat_front *front, const struct leat_node *node)
 	return leat_group_add(front, name.value, &files);
 }
 
-static int define_groups(struct leat_front *front, const struct leat_entry *stream)
+static int define_groups(struct leat_front *front, const struct leat_pair *stream)
 {
-	const struct leat_node *value = stream->value;
+	const struct leat_value *value = stream->value;
 	int ret = 0;
 
 	if (!value)
 		return 0;
-	if (value->kind == LEAT_NODE_MAP)
+	if (value->kind == LEAT_VALUE_MAP)
 		return define_group(front, value);
 	for (size_t i = 0; !ret && i < value->n; i++)
-		if (value->v[i]->kind == LEAT_NODE_MAP)
+		if (value->v[i]->kind == LEAT_VALUE_MAP)
 			ret = define_group(front, value->v[i]);
 	return ret;
 }
 
 /* The names in one element of a stream; an object was checked when its group was defined. */
-static int read_stream_item(struct leat_front *front, const struct leat_node *node,
+static int read_stream_item(struct leat_front *front, const struct leat_value *node,
 			    struct leat_names *names)
 {
-	const struct leat_node *group = leat_node_get(node, "group_name");
-	const struct leat_node *files = leat_node_get(node, "files");
-	const struct leat_node key = {.text = (char[]){"files"}, .pos = node->pos};
-	const struct leat_entry entry = {&key, files};
+	const struct leat_value *group = leat_value_get(node, "group_name");
+	const struct leat_value *files = leat_value_get(node, "files");
+	const struct leat_value key = {.text = (char[]){"files"}, .pos = node->pos};
+	const struct leat_pair entry = {&key, files};
 
-	if (node->kind != LEAT_NODE_MAP)
+	if (node->kind != LEAT_VALUE_MAP)
 		return leat_read_name(front, node, names);
-	if (group && group->kind == LEAT_NODE_SCALAR && leat_group_find(front, group->text))
+	if (group && group->kind == LEAT_VALUE_SCALAR && leat_group_find(front, group->text))
 		return leat_read_name(front, group, names);
 	return leat_read_names(front, &entry, 0, names);
 }
 
-static int read_stream(struct leat_front *front, const struct leat_entry *stream,
+static int read_stream(struct leat_front *front, const struct leat_pair *stream,
 		       struct leat_names *names)
 {
-	const struct leat_node *value = stream->value;
+	const struct leat_value *value = stream->value;
 	int ret = 0;
 
 	if (!value)
 		return 0;
-	if (value->kind == LEAT_NODE_MAP)
+	if (value->kind == LEAT_VALUE_MAP)
 		return read_stream_item(front, value, names);
-	if (value->kind != LEAT_NODE_LIST)
+	if (value->kind != LEAT_VALUE_LIST)
 		return leat_read_names(front, stream, 0, names);
 	for (size_t i = 0; !ret && i < value->n; i++)
 		ret = read_stream_item(front, value->v[i], names);
@@ -147,13 +147,13 @@ static int read_stream(struct leat_front *front, const struct leat_entry *stream
 
 static int read_streaming(struct leat_front *front, const struct capio_step *step)
 {
-	const struct leat_entry *list = &step->slots[STEP_STREAMING];
-	struct leat_entry slots[N_RULE];
+	const struct leat_pair *list = &step->slots[STEP_STREAMING];
+	struct leat_pair slots[N_RULE];
 	size_t n = leat_read_objects(front, list);
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < n; i++) {
-		const struct leat_node *item = leat_entry_item(list, i);
+		const struct leat_value *item = leat_pair_item(list, i);
 		struct leat_rule_text text = {.pos = item->pos, .name_key = "name"};
 
 		if (!leat_keys_read(front, item, "a streaming entry", rule_keys, slots, N_RULE))
@@ -175,7 +175,7 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 
 /* --- The graph ------------------------------------------------------------- */
 
-static int read_step(struct leat_front *front, const struct leat_node *node,
+static int read_step(struct leat_front *front, const struct leat_value *node,
 		     struct capio_step *step)
 {
 	int ret;
@@ -197,14 +197,14 @@ static int read_step(struct leat_front *front, const struct leat_node *node,
 
 /* Groups first, then streams, then rules: each may name what the others declare
  * anywhere in the file. */
-static int read_graph(struct leat_front *front, const struct leat_entry *graph)
+static int read_graph(struct leat_front *front, const struct leat_pair *graph)
 {
 	size_t n = leat_read_objects(front, graph);
 	struct capio_step *steps = n ? calloc(n, sizeof(*steps)) : NULL;
 	int ret = n && !steps ? -ENOMEM : 0;
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_step(front, leat_entry_item(graph, i), &steps[i]);
+		ret = read_step(front, leat_pair_item(graph, i), &steps[i]);
 	leat_groups_check(front);
 	for (size_t i = 0; !ret && i < n; i++) {
 		struct leat_step *step;
@@ -223,9 +223,9 @@ static int read_graph(struct leat_front *front, const struct leat_entry *graph)
 	return ret;
 }
 
-int leat_read_storage(struct leat_front *front, const struct leat_entry *entry)
+int leat_read_storage(struct leat_front *front, const struct leat_pair *entry)
 {
-	struct leat_entry slots[N_STORAGE];
+	struct leat_pair slots[N_STORAGE];
 	int ret;
 
 	if (!entry->value ||
@@ -235,20 +235,20 @@ int leat_read_storage(struct leat_front *front, const struct leat_entry *entry)
 	return ret ? ret : leat_read_names(front, &slots[STORAGE_FS], 0, &front->wf->store_fs);
 }
 
-static void check_version(struct leat_front *front, const struct leat_entry *version)
+static void check_version(struct leat_front *front, const struct leat_pair *version)
 {
-	const struct leat_node *node = version->value;
+	const struct leat_value *node = version->value;
 
 	if (node &&
-	    (node->kind != LEAT_NODE_SCALAR ||
+	    (node->kind != LEAT_VALUE_SCALAR ||
 	     (strcmp(node->text, "1") && strcmp(node->text, "1.0") && strcmp(node->text, "1.1"))))
 		leat_say(front->diags, "L-VERSION", node->pos,
 			 "unknown version of the language: 1, 1.0 and 1.1 are known");
 }
 
-int leat_capio_read(struct leat_front *front, const struct leat_node *root)
+int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 {
-	struct leat_entry top[N_TOP];
+	struct leat_pair top[N_TOP];
 	int ret;
 
 	ret = leat_front_find_dir(front);
@@ -267,7 +267,7 @@ int leat_capio_read(struct leat_front *front, const struct leat_node *root)
 	if (!ret)
 		ret = read_graph(front, &top[TOP_GRAPH]);
 	if (!ret && (!top[TOP_GRAPH].value ||
-		     (top[TOP_GRAPH].value->kind == LEAT_NODE_LIST && !top[TOP_GRAPH].value->n)))
+		     (top[TOP_GRAPH].value->kind == LEAT_VALUE_LIST && !top[TOP_GRAPH].value->n)))
 		leat_say(front->diags, "L-STEP-NONE", root->pos,
 			 "the workflow has no steps: \"IO_Graph\" is missing or empty");
 	if (!ret)

@@ -3,7 +3,7 @@
  * libfyaml decides that a text is refused, but says it in terms of YAML. This
  * walks through the text by the grammar of JSON up to the first token that does
  * not fit, and tells what was meant there. */
-#include "lang/node.h"
+#include "lang/value.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -10,17 +10,17 @@
 #include "base/str.h"
 #include "lang/lang.h"
 
-const struct leat_index *leat_index_find(const struct leat_index *table, const char *name)
+const struct leat_lookup *leat_lookup_find(const struct leat_lookup *table, const char *name)
 {
-	struct leat_index *found;
+	struct leat_lookup *found;
 
 	HASH_FIND_STR(table, name, found);
 	return found;
 }
 
-int leat_index_add(struct leat_index **table, const char *name, size_t index)
+int leat_lookup_add(struct leat_lookup **table, const char *name, size_t index)
 {
-	struct leat_index *element = calloc(1, sizeof(*element));
+	struct leat_lookup *element = calloc(1, sizeof(*element));
 
 	if (!element)
 		return -ENOMEM;
@@ -33,9 +33,9 @@ int leat_index_add(struct leat_index **table, const char *name, size_t index)
 	return 0;
 }
 
-void leat_index_free(struct leat_index *table)
+void leat_lookup_free(struct leat_lookup *table)
 {
-	struct leat_index *element, *next;
+	struct leat_lookup *element, *next;
 
 	HASH_ITER(hh, table, element, next)
 	{
@@ -103,13 +103,13 @@ int leat_front_find_dir(struct leat_front *front)
 
 void leat_front_release(struct leat_front *front)
 {
-	leat_index_free(front->groups);
-	leat_index_free(front->steps);
+	leat_lookup_free(front->groups);
+	leat_lookup_free(front->steps);
 	free(front->dir);
 	free(front->real_dir);
 }
 
-int leat_read_workflow_name(struct leat_front *front, const struct leat_entry *entry)
+int leat_read_workflow_name(struct leat_front *front, const struct leat_pair *entry)
 {
 	const char *slash = strrchr(front->wf->path, '/');
 	const char *text = slash ? slash + 1 : front->wf->path;
@@ -123,10 +123,10 @@ int leat_read_workflow_name(struct leat_front *front, const struct leat_entry *e
 	return front->wf->name ? 0 : -ENOMEM;
 }
 
-int leat_read_step_name(struct leat_front *front, const struct leat_entry *entry, int *step)
+int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry, int *step)
 {
 	const char *name = leat_read_text(front, entry);
-	const struct leat_index *known = name ? leat_index_find(front->steps, name) : NULL;
+	const struct leat_lookup *known = name ? leat_lookup_find(front->steps, name) : NULL;
 	const struct leat_step *added;
 
 	*step = -1;
@@ -140,5 +140,5 @@ int leat_read_step_name(struct leat_front *front, const struct leat_entry *entry
 	if (!added)
 		return -ENOMEM;
 	*step = (int)front->wf->n_steps - 1;
-	return leat_index_add(&front->steps, added->name, (size_t)*step);
+	return leat_lookup_add(&front->steps, added->name, (size_t)*step);
 }

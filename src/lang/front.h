@@ -3,7 +3,7 @@
 #ifndef LEAT_LANG_FRONT_H
 #define LEAT_LANG_FRONT_H
 
-#include "lang/node.h"
+#include "lang/value.h"
 #include "model/workflow.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include <uthash.h>
 
 /* Finds an element of an array of the model by its name. */
-struct leat_index {
+struct leat_lookup {
 	size_t index;
 	UT_hash_handle hh;
 };
@@ -22,31 +22,31 @@ struct leat_index {
 /* One run of a front end. The functions below report what they find wrong and
  * go on; they return -ENOMEM only (0 otherwise), so that one run finds all. */
 struct leat_front {
-	struct leat_diags *diags;  /* borrowed */
-	struct leat_workflow *wf;  /* being built; owned by the caller */
-	int file;                  /* number of the file being read among the diagnostics */
-	const char *given_dir;     /* by the command line; borrowed, may be NULL */
-	char *dir;                 /* workflow's directory, absolute; owned */
-	char *real_dir;            /* the same with symbolic links resolved, or NULL; owned */
-	bool json;                 /* numbers are no strings */
-	struct leat_index *groups; /* wf->aliases by name; owned */
-	struct leat_index *steps;  /* wf->steps by name; owned */
+	struct leat_diags *diags;   /* borrowed */
+	struct leat_workflow *wf;   /* being built; owned by the caller */
+	int file;                   /* number of the file being read among the diagnostics */
+	const char *given_dir;      /* by the command line; borrowed, may be NULL */
+	char *dir;                  /* workflow's directory, absolute; owned */
+	char *real_dir;             /* the same with symbolic links resolved, or NULL; owned */
+	bool json;                  /* numbers are no strings */
+	struct leat_lookup *groups; /* wf->aliases by name; owned */
+	struct leat_lookup *steps;  /* wf->steps by name; owned */
 };
 
 /* A key found, with its value; both NULL when absent. Borrowed from the tree. */
-struct leat_entry {
-	const struct leat_node *key;
-	const struct leat_node *value;
+struct leat_pair {
+	const struct leat_value *key;
+	const struct leat_value *value;
 };
 
 /* --- front.c: the run itself --------------------------------------------- */
 
 /* Element of that name, or NULL. */
-const struct leat_index *leat_index_find(const struct leat_index *table, const char *name);
+const struct leat_lookup *leat_lookup_find(const struct leat_lookup *table, const char *name);
 
 /* Add an element; `name` is borrowed. 0 or -ENOMEM. */
-int leat_index_add(struct leat_index **table, const char *name, size_t index);
-void leat_index_free(struct leat_index *table);
+int leat_lookup_add(struct leat_lookup **table, const char *name, size_t index);
+void leat_lookup_free(struct leat_lookup *table);
 
 /* Find the workflow's directory, when wf->path and wf->dir are set. */
 int leat_front_find_dir(struct leat_front *front);
@@ -55,11 +55,11 @@ int leat_front_find_dir(struct leat_front *front);
 void leat_front_release(struct leat_front *front);
 
 /* Set wf->name from `entry`, or, if it is absent, from the file's name. */
-int leat_read_workflow_name(struct leat_front *front, const struct leat_entry *entry);
+int leat_read_workflow_name(struct leat_front *front, const struct leat_pair *entry);
 
 /* Add a step of the name in `entry`; *step is its index, or -1 if there is no
  * usable name (reported). */
-int leat_read_step_name(struct leat_front *front, const struct leat_entry *entry, int *step);
+int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry, int *step);
 
 /* --- keys.c: the keys of a map ----------------------------------------- */
 
@@ -78,37 +78,37 @@ struct leat_key {
 /* Sort the keys of `map` into `slots` (of `n_slots`, zeroed here) by the table
  * `keys` (ends with a NULL name). `where` completes "unknown key in ...". False
  * if `map` is no map (reported, with `what` it should be). */
-bool leat_keys_read(struct leat_front *front, const struct leat_node *map, const char *where,
-		    const struct leat_key *keys, struct leat_entry *slots, size_t n_slots);
+bool leat_keys_read(struct leat_front *front, const struct leat_value *map, const char *where,
+		    const struct leat_key *keys, struct leat_pair *slots, size_t n_slots);
 
 /* Report that the key `name` is missing at `pos`. */
 void leat_key_missing(struct leat_front *front, struct leat_pos pos, const char *name,
 		      const char *where);
 
-/* --- value.c: single values -------------------------------------------- */
+/* --- scalar.c: single values ------------------------------------------- */
 
 /* "a list", "an object", "a string", "a number" ...: what `node` is, for messages. */
-const char *leat_node_describe(const struct leat_node *node);
+const char *leat_value_describe(const struct leat_value *node);
 
 /* The text of a string, or NULL (reported). Borrowed. Not empty. */
-const char *leat_read_text(struct leat_front *front, const struct leat_entry *entry);
+const char *leat_read_text(struct leat_front *front, const struct leat_pair *entry);
 
 /* A whole number in [min, max] into *value. False when reported. */
-bool leat_read_number(struct leat_front *front, const struct leat_entry *entry, unsigned min,
+bool leat_read_number(struct leat_front *front, const struct leat_pair *entry, unsigned min,
 		      unsigned max, unsigned *value);
 
 /* True or false into *value. False when reported. */
-bool leat_read_bool(struct leat_front *front, const struct leat_entry *entry, bool *value);
+bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, bool *value);
 
 /* Parse all of `text` as a count of at least `min`. False if it is none. */
 bool leat_parse_count(const char *text, unsigned min, unsigned *value);
 
 /* How many objects a list of objects has; a single object counts as a list of
  * one, with a warning. 0 when it is neither (reported) or absent. */
-size_t leat_read_objects(struct leat_front *front, const struct leat_entry *entry);
+size_t leat_read_objects(struct leat_front *front, const struct leat_pair *entry);
 
 /* Element `i` of a list, or what stands for a list of one. */
-const struct leat_node *leat_entry_item(const struct leat_entry *entry, size_t i);
+const struct leat_value *leat_pair_item(const struct leat_pair *entry, size_t i);
 
 /* --- names.c: paths and groups ----------------------------------------- */
 
@@ -118,11 +118,11 @@ enum leat_names_flags {
 
 /* Append the names of `entry` (a list of strings; absent is fine) to `names`:
  * groups expanded, paths made relative and normal. */
-int leat_read_names(struct leat_front *front, const struct leat_entry *entry, unsigned flags,
+int leat_read_names(struct leat_front *front, const struct leat_pair *entry, unsigned flags,
 		    struct leat_names *names);
 
 /* Append one name as above. */
-int leat_read_name(struct leat_front *front, const struct leat_node *node,
+int leat_read_name(struct leat_front *front, const struct leat_value *node,
 		   struct leat_names *names);
 
 /* The path as the model has it, in *out (caller frees), or NULL in *out if it is
@@ -130,18 +130,18 @@ int leat_read_name(struct leat_front *front, const struct leat_node *node,
 int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos pos, char **out);
 
 /* Make the group `name` of the files in `entry` known. */
-int leat_group_add(struct leat_front *front, const struct leat_node *name,
-		   const struct leat_entry *files);
+int leat_group_add(struct leat_front *front, const struct leat_value *name,
+		   const struct leat_pair *files);
 
 /* The files of a group, or NULL if there is none of that name. */
 const struct leat_names *leat_group_find(const struct leat_front *front, const char *name);
 
 /* The keys of a group of files. False if there are no usable files (reported). */
-bool leat_read_group(struct leat_front *front, const struct leat_node *node, const char *where,
-		     struct leat_entry *name, struct leat_entry *files);
+bool leat_read_group(struct leat_front *front, const struct leat_value *node, const char *where,
+		     struct leat_pair *name, struct leat_pair *files);
 
 /* The list `aliases`: first of all sections, for the others name groups. */
-int leat_read_aliases(struct leat_front *front, const struct leat_entry *entry);
+int leat_read_aliases(struct leat_front *front, const struct leat_pair *entry);
 
 /* Report the groups that name other groups; when all groups are known. */
 void leat_groups_check(struct leat_front *front);
@@ -150,8 +150,8 @@ void leat_groups_check(struct leat_front *front);
 
 struct leat_rule_text {
 	struct leat_pos pos; /* of the whole entry */
-	struct leat_entry name, dirname, type;
-	struct leat_entry committed, mode, deps, n_files;
+	struct leat_pair name, dirname, type;
+	struct leat_pair committed, mode, deps, n_files;
 	const char *name_key; /* "name" or "filename", for messages */
 };
 
@@ -164,20 +164,20 @@ int leat_rules_check(struct leat_front *front);
 /* --- the front ends ----------------------------------------------------- */
 
 /* Read the tree of a file into front->wf. 0 or -ENOMEM. */
-int leat_capio_read(struct leat_front *front, const struct leat_node *root);
-int leat_yaml_read(struct leat_front *front, const struct leat_node *root);
+int leat_capio_read(struct leat_front *front, const struct leat_value *root);
+int leat_yaml_read(struct leat_front *front, const struct leat_value *root);
 
 /* home.c: the section home_node_policy, when all steps are known. */
-int leat_read_home(struct leat_front *front, const struct leat_entry *entry);
+int leat_read_home(struct leat_front *front, const struct leat_pair *entry);
 
 /* The section `storage`. */
-int leat_read_storage(struct leat_front *front, const struct leat_entry *entry);
+int leat_read_storage(struct leat_front *front, const struct leat_pair *entry);
 
 /* --- load.c, merge.c ----------------------------------------------------- */
 
 /* Add all that the CAPIO-CL file `entry` names (relative to wf->path) says to
  * front->wf, steps by name; when all steps and their streams are known. */
-int leat_read_coordination(struct leat_front *front, const struct leat_entry *entry);
+int leat_read_coordination(struct leat_front *front, const struct leat_pair *entry);
 
 /* Add all that `from` says to front->wf. `from` is emptied in part. */
 int leat_merge(struct leat_front *front, const struct leat_workflow *from);

@@ -51,7 +51,7 @@ static int find_folded(const struct leat_workflow *wf, const char *name)
 
 static int find_step(struct leat_front *front, const char *name, struct leat_pos pos)
 {
-	const struct leat_index *known = leat_index_find(front->steps, name);
+	const struct leat_lookup *known = leat_lookup_find(front->steps, name);
 	int step;
 
 	if (known)
@@ -66,7 +66,7 @@ static int find_step(struct leat_front *front, const char *name, struct leat_pos
 }
 
 /* Split "step:process"; a step may itself be called so. *step is -1 when reported. */
-static int read_node(struct leat_front *front, const struct leat_entry *entry, int *step,
+static int read_node(struct leat_front *front, const struct leat_pair *entry, int *step,
 		     unsigned *process)
 {
 	const char *text = leat_read_text(front, entry);
@@ -77,7 +77,7 @@ static int read_node(struct leat_front *front, const struct leat_entry *entry, i
 	*process = 0;
 	if (!text)
 		return 0;
-	if (!colon || leat_index_find(front->steps, text)) {
+	if (!colon || leat_lookup_find(front->steps, text)) {
 		*step = find_step(front, text, entry->value->pos);
 		return 0;
 	}
@@ -96,10 +96,10 @@ static int read_node(struct leat_front *front, const struct leat_entry *entry, i
 
 /* --- Entries ----------------------------------------------------------------- */
 
-static int read_manual(struct leat_front *front, const struct leat_node *item,
+static int read_manual(struct leat_front *front, const struct leat_value *item,
 		       const struct leat_key *keys)
 {
-	struct leat_entry slots[N_MANUAL];
+	struct leat_pair slots[N_MANUAL];
 	struct leat_home_manual *manual;
 	unsigned process;
 	int step, ret;
@@ -121,9 +121,9 @@ static int read_manual(struct leat_front *front, const struct leat_node *item,
 }
 
 /* {"files": [...], "node": "step"}, or a list of these. */
-static int read_2023(struct leat_front *front, const struct leat_entry *entry)
+static int read_2023(struct leat_front *front, const struct leat_pair *entry)
 {
-	bool list = entry->value->kind == LEAT_NODE_LIST;
+	bool list = entry->value->kind == LEAT_VALUE_LIST;
 	size_t n = list ? entry->value->n : 1;
 	int ret = 0;
 
@@ -131,12 +131,12 @@ static int read_2023(struct leat_front *front, const struct leat_entry *entry)
 		 "\"files\" and \"node\" are the form of 2023: write {\"manual\": [{\"name\": "
 		 "[...], \"app_node\": \"step:0\"}]}");
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_manual(front, leat_entry_item(entry, i), keys_2023);
+		ret = read_manual(front, leat_pair_item(entry, i), keys_2023);
 	return ret;
 }
 
 /* "create" or "hashing": for all files. */
-static int read_policy_word(struct leat_front *front, const struct leat_entry *entry)
+static int read_policy_word(struct leat_front *front, const struct leat_pair *entry)
 {
 	const char *text = leat_read_text(front, entry);
 	bool hashing;
@@ -155,9 +155,9 @@ static int read_policy_word(struct leat_front *front, const struct leat_entry *e
 			      entry->value->pos);
 }
 
-static int read_policies(struct leat_front *front, const struct leat_entry *entry)
+static int read_policies(struct leat_front *front, const struct leat_pair *entry)
 {
-	struct leat_entry slots[N_HOME];
+	struct leat_pair slots[N_HOME];
 	size_t n;
 	int ret;
 
@@ -168,7 +168,7 @@ static int read_policies(struct leat_front *front, const struct leat_entry *entr
 		ret = leat_read_names(front, &slots[HOME_HASHING], 0, &front->wf->home_hashing);
 	n = leat_read_objects(front, &slots[HOME_MANUAL]);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_manual(front, leat_entry_item(&slots[HOME_MANUAL], i), manual_keys);
+		ret = read_manual(front, leat_pair_item(&slots[HOME_MANUAL], i), manual_keys);
 	return ret;
 }
 
@@ -200,19 +200,19 @@ static void report_twice(struct leat_front *front, const struct homed *a, const 
 
 static int check_equal_names(struct leat_front *front, const struct homes *homes)
 {
-	struct leat_index *table = NULL;
+	struct leat_lookup *table = NULL;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < homes->n; i++) {
 		const struct homed *a = &homes->v[i];
-		const struct leat_index *known = leat_index_find(table, a->name->text);
+		const struct leat_lookup *known = leat_lookup_find(table, a->name->text);
 
 		if (!known)
-			ret = leat_index_add(&table, a->name->text, i);
+			ret = leat_lookup_add(&table, a->name->text, i);
 		else if (homes->v[known->index].set != a->set)
 			report_twice(front, a, &homes->v[known->index]);
 	}
-	leat_index_free(table);
+	leat_lookup_free(table);
 	return ret;
 }
 
@@ -258,17 +258,17 @@ static int check_disjoint(struct leat_front *front)
 	return ret;
 }
 
-int leat_read_home(struct leat_front *front, const struct leat_entry *entry)
+int leat_read_home(struct leat_front *front, const struct leat_pair *entry)
 {
-	const struct leat_node *value = entry->value;
+	const struct leat_value *value = entry->value;
 	int ret;
 
 	if (!value)
 		return 0;
-	if (value->kind == LEAT_NODE_SCALAR)
+	if (value->kind == LEAT_VALUE_SCALAR)
 		ret = read_policy_word(front, entry);
-	else if (value->kind == LEAT_NODE_LIST || leat_node_get(value, "files") ||
-		 leat_node_get(value, "node"))
+	else if (value->kind == LEAT_VALUE_LIST || leat_value_get(value, "files") ||
+		 leat_value_get(value, "node"))
 		ret = read_2023(front, entry);
 	else
 		ret = read_policies(front, entry);

@@ -50,8 +50,8 @@ static void list_keys(const struct leat_key *keys, char *buffer, size_t size)
 						 used ? ", " : "", keys->name);
 }
 
-static void report_unknown(struct leat_front *front, const struct leat_node *key, const char *where,
-			   const struct leat_key *keys)
+static void report_unknown(struct leat_front *front, const struct leat_value *key,
+			   const char *where, const struct leat_key *keys)
 {
 	const char *meant = nearest_key(keys, key->text);
 	char list[512];
@@ -67,9 +67,9 @@ static void report_unknown(struct leat_front *front, const struct leat_node *key
 }
 
 /* Put one pair into its slot. */
-static void take_pair(struct leat_front *front, const struct leat_node *key,
-		      const struct leat_node *value, const struct leat_key *keys,
-		      const struct leat_key *known, struct leat_entry *slots)
+static void take_pair(struct leat_front *front, const struct leat_value *key,
+		      const struct leat_value *value, const struct leat_key *keys,
+		      const struct leat_key *known, struct leat_pair *slots)
 {
 	const char *name = canonical_name(keys, known->slot);
 
@@ -84,20 +84,20 @@ static void take_pair(struct leat_front *front, const struct leat_node *key,
 				 slots[known->slot].key->text, slots[known->slot].key->pos.line);
 		return;
 	}
-	slots[known->slot] = (struct leat_entry){key, value};
+	slots[known->slot] = (struct leat_pair){key, value};
 }
 
-bool leat_keys_read(struct leat_front *front, const struct leat_node *map, const char *where,
-		    const struct leat_key *keys, struct leat_entry *slots, size_t n_slots)
+bool leat_keys_read(struct leat_front *front, const struct leat_value *map, const char *where,
+		    const struct leat_key *keys, struct leat_pair *slots, size_t n_slots)
 {
 	memset(slots, 0, n_slots * sizeof(*slots));
-	if (map->kind != LEAT_NODE_MAP) {
+	if (map->kind != LEAT_VALUE_MAP) {
 		leat_say(front->diags, "L-TYPE", map->pos, "%s must be an object, not %s", where,
-			 leat_node_describe(map));
+			 leat_value_describe(map));
 		return false;
 	}
 	for (size_t i = 0; i < map->n; i += 2) {
-		const struct leat_node *key = map->v[i];
+		const struct leat_value *key = map->v[i];
 		const struct leat_key *known = find_key(keys, key->text);
 
 		if (!known)

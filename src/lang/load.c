@@ -93,11 +93,11 @@ static bool is_text(struct leat_diags *diags, const char *text, size_t size, int
 }
 
 /* CAPIO-CL and leat YAML are told apart by what they must have. */
-static int read_kind(struct leat_front *front, const struct leat_node *root)
+static int read_kind(struct leat_front *front, const struct leat_value *root)
 {
-	bool graph = leat_node_get(root, "IO_Graph") != NULL;
+	bool graph = leat_value_get(root, "IO_Graph") != NULL;
 
-	if (leat_node_get(root, "tasks"))
+	if (leat_value_get(root, "tasks"))
 		return leat_yaml_read(front, root);
 	if (front->json)
 		return leat_capio_read(front, root);
@@ -111,7 +111,7 @@ static int read_kind(struct leat_front *front, const struct leat_node *root)
 static int read_text(struct leat_front *front, const char *text, size_t size)
 {
 	size_t blank = strspn(text, " \t\r\n");
-	struct leat_node *root = NULL;
+	struct leat_value *root = NULL;
 	int ret;
 
 	if (!is_text(front->diags, text, size, front->file))
@@ -122,10 +122,10 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 		return 0;
 	}
 	front->json = text[blank] == '{' || text[blank] == '[';
-	ret = leat_node_parse(text, size, front->file, front->json, front->diags, &root);
+	ret = leat_value_parse(text, size, front->file, front->json, front->diags, &root);
 	if (!ret)
 		ret = read_kind(front, root);
-	leat_node_free(root);
+	leat_value_free(root);
 	return ret == -EINVAL ? 0 : ret;
 }
 
@@ -223,10 +223,10 @@ static char *beside(const char *path, const char *name)
 
 /* Parse the text of a coordination file, which the diagnostics own, and merge it. */
 static int read_coordination(struct leat_front *front, const char *path, const char *text,
-			     size_t size, const struct leat_entry *entry)
+			     size_t size, const struct leat_pair *entry)
 {
 	struct leat_front inner = {.diags = front->diags, .json = true, .given_dir = front->dir};
-	struct leat_node *root = NULL;
+	struct leat_value *root = NULL;
 	int ret = -ENOMEM;
 
 	inner.file = leat_diags_add_file(front->diags, path, text);
@@ -238,8 +238,8 @@ static int read_coordination(struct leat_front *front, const char *path, const c
 		goto out;
 	ret = is_text(front->diags, text, size, inner.file) ? 0 : -EINVAL;
 	if (!ret)
-		ret = leat_node_parse(text, size, inner.file, true, front->diags, &root);
-	if (!ret && leat_node_get(root, "tasks"))
+		ret = leat_value_parse(text, size, inner.file, true, front->diags, &root);
+	if (!ret && leat_value_get(root, "tasks"))
 		leat_say(front->diags, "L-COORDINATION", entry->value->pos,
 			 "%s is not a CAPIO-CL file", entry->value->text);
 	else if (!ret)
@@ -247,13 +247,13 @@ static int read_coordination(struct leat_front *front, const char *path, const c
 	if (!ret)
 		ret = leat_merge(front, inner.wf);
 out:
-	leat_node_free(root);
+	leat_value_free(root);
 	leat_front_release(&inner);
 	leat_workflow_free(inner.wf);
 	return ret == -EINVAL ? 0 : ret;
 }
 
-int leat_read_coordination(struct leat_front *front, const struct leat_entry *entry)
+int leat_read_coordination(struct leat_front *front, const struct leat_pair *entry)
 {
 	const char *name = leat_read_text(front, entry);
 	char *path, *text = NULL, *copy = NULL;

@@ -10,16 +10,16 @@
 /* Append the names that `to` does not have yet. */
 static int merge_names(struct leat_names *to, const struct leat_names *from)
 {
-	struct leat_index *known = NULL;
+	struct leat_lookup *known = NULL;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < to->n; i++)
-		if (!leat_index_find(known, to->v[i].text))
-			ret = leat_index_add(&known, to->v[i].text, i);
+		if (!leat_lookup_find(known, to->v[i].text))
+			ret = leat_lookup_add(&known, to->v[i].text, i);
 	for (size_t i = 0; !ret && i < from->n; i++)
-		if (!leat_index_find(known, from->v[i].text))
+		if (!leat_lookup_find(known, from->v[i].text))
 			ret = leat_names_add(to, from->v[i].text, from->v[i].pos);
-	leat_index_free(known);
+	leat_lookup_free(known);
 	return ret;
 }
 
@@ -55,7 +55,7 @@ static int merge_rules(struct leat_step *to, const struct leat_step *from)
 /* The step of that name here, or -1 (reported). */
 static int find_task(struct leat_front *front, const struct leat_step *step)
 {
-	const struct leat_index *known = leat_index_find(front->steps, step->name);
+	const struct leat_lookup *known = leat_lookup_find(front->steps, step->name);
 	const char *meant = NULL;
 	unsigned best = 4;
 
@@ -106,15 +106,15 @@ static int merge_alias(struct leat_front *front, const struct leat_alias *from)
 	alias = leat_workflow_add_alias(front->wf, from->name.text, from->name.pos);
 	if (!alias)
 		return -ENOMEM;
-	ret = leat_index_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
+	ret = leat_lookup_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
 	return ret ? ret : copy_names(&alias->files, &from->files);
 }
 
 static int merge_home(struct leat_front *front, const struct leat_workflow *from,
 		      const struct leat_home_manual *manual)
 {
-	const struct leat_index *known =
-		leat_index_find(front->steps, from->steps[manual->step].name);
+	const struct leat_lookup *known =
+		leat_lookup_find(front->steps, from->steps[manual->step].name);
 	struct leat_home_manual *added;
 
 	if (!known)

@@ -115,12 +115,12 @@ out:
 }
 
 /* The text of a name, or NULL (reported). */
-static const char *name_text(struct leat_front *front, const struct leat_node *node)
+static const char *name_text(struct leat_front *front, const struct leat_value *node)
 {
-	if (node->kind != LEAT_NODE_SCALAR || leat_node_is_null(node) ||
+	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node) ||
 	    (front->json && node->plain)) {
 		leat_say(front->diags, "L-TYPE", node->pos, "a name must be a string, not %s",
-			 leat_node_describe(node));
+			 leat_value_describe(node));
 		return NULL;
 	}
 	if (!node->text[0]) {
@@ -130,7 +130,7 @@ static const char *name_text(struct leat_front *front, const struct leat_node *n
 	return node->text;
 }
 
-static int add_path(struct leat_front *front, const struct leat_node *node,
+static int add_path(struct leat_front *front, const struct leat_value *node,
 		    struct leat_names *names)
 {
 	const char *text = name_text(front, node);
@@ -147,12 +147,13 @@ static int add_path(struct leat_front *front, const struct leat_node *node,
 	return ret;
 }
 
-int leat_read_name(struct leat_front *front, const struct leat_node *node, struct leat_names *names)
+int leat_read_name(struct leat_front *front, const struct leat_value *node,
+		   struct leat_names *names)
 {
 	const struct leat_names *files = NULL;
 	int ret = 0;
 
-	if (node->kind == LEAT_NODE_SCALAR)
+	if (node->kind == LEAT_VALUE_SCALAR)
 		files = leat_group_find(front, node->text);
 	if (!files)
 		return add_path(front, node, names);
@@ -161,28 +162,28 @@ int leat_read_name(struct leat_front *front, const struct leat_node *node, struc
 	return ret;
 }
 
-typedef int read_one(struct leat_front *front, const struct leat_node *node,
+typedef int read_one(struct leat_front *front, const struct leat_value *node,
 		     struct leat_names *names);
 
-static int read_list(struct leat_front *front, const struct leat_entry *entry, unsigned flags,
+static int read_list(struct leat_front *front, const struct leat_pair *entry, unsigned flags,
 		     read_one *one, struct leat_names *names)
 {
-	const struct leat_node *list = entry->value;
+	const struct leat_value *list = entry->value;
 	int ret = 0;
 
 	if (!list)
 		return 0;
-	if (list->kind == LEAT_NODE_SCALAR && !leat_node_is_null(list)) {
+	if (list->kind == LEAT_VALUE_SCALAR && !leat_value_is_null(list)) {
 		if (!(flags & LEAT_NAMES_ONE_OK))
 			leat_say(front->diags, "L-LIST-STRING", list->pos,
 				 "\"%s\" is taken for a list of one name; write [\"%s\"]",
 				 entry->key->text, list->text);
 		return one(front, list, names);
 	}
-	if (list->kind != LEAT_NODE_LIST) {
+	if (list->kind != LEAT_VALUE_LIST) {
 		leat_say(front->diags, "L-TYPE", list->pos,
 			 "\"%s\" must be a list of names, not %s", entry->key->text,
-			 leat_node_describe(list));
+			 leat_value_describe(list));
 		return 0;
 	}
 	for (size_t i = 0; !ret && i < list->n; i++)
@@ -190,7 +191,7 @@ static int read_list(struct leat_front *front, const struct leat_entry *entry, u
 	return ret;
 }
 
-int leat_read_names(struct leat_front *front, const struct leat_entry *entry, unsigned flags,
+int leat_read_names(struct leat_front *front, const struct leat_pair *entry, unsigned flags,
 		    struct leat_names *names)
 {
 	return read_list(front, entry, flags, leat_read_name, names);
@@ -198,15 +199,15 @@ int leat_read_names(struct leat_front *front, const struct leat_entry *entry, un
 
 const struct leat_names *leat_group_find(const struct leat_front *front, const char *name)
 {
-	const struct leat_index *group = leat_index_find(front->groups, name);
+	const struct leat_lookup *group = leat_lookup_find(front->groups, name);
 
 	return group ? &front->wf->aliases[group->index].files : NULL;
 }
 
-int leat_group_add(struct leat_front *front, const struct leat_node *name,
-		   const struct leat_entry *files)
+int leat_group_add(struct leat_front *front, const struct leat_value *name,
+		   const struct leat_pair *files)
 {
-	const struct leat_index *known = leat_index_find(front->groups, name->text);
+	const struct leat_lookup *known = leat_lookup_find(front->groups, name->text);
 	struct leat_alias *alias;
 	int ret;
 
@@ -219,14 +220,14 @@ int leat_group_add(struct leat_front *front, const struct leat_node *name,
 	alias = leat_workflow_add_alias(front->wf, name->text, name->pos);
 	if (!alias)
 		return -ENOMEM;
-	ret = leat_index_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
+	ret = leat_lookup_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
 	return ret ? ret : read_list(front, files, 0, add_path, &alias->files);
 }
 
-bool leat_read_group(struct leat_front *front, const struct leat_node *node, const char *where,
-		     struct leat_entry *name, struct leat_entry *files)
+bool leat_read_group(struct leat_front *front, const struct leat_value *node, const char *where,
+		     struct leat_pair *name, struct leat_pair *files)
 {
-	struct leat_entry slots[N_GROUP_SLOTS];
+	struct leat_pair slots[N_GROUP_SLOTS];
 
 	if (!leat_keys_read(front, node, where, group_keys, slots, N_GROUP_SLOTS))
 		return false;
@@ -237,14 +238,14 @@ bool leat_read_group(struct leat_front *front, const struct leat_node *node, con
 	return files->key && (!name->key || leat_read_text(front, name));
 }
 
-int leat_read_aliases(struct leat_front *front, const struct leat_entry *entry)
+int leat_read_aliases(struct leat_front *front, const struct leat_pair *entry)
 {
 	size_t n = leat_read_objects(front, entry);
-	struct leat_entry name, files;
+	struct leat_pair name, files;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < n; i++) {
-		const struct leat_node *item = leat_entry_item(entry, i);
+		const struct leat_value *item = leat_pair_item(entry, i);
 
 		if (!leat_read_group(front, item, "an alias", &name, &files))
 			continue;

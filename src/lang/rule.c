@@ -30,7 +30,7 @@ static void wrong(struct reading *r)
 
 static void read_type(struct leat_front *front, struct reading *r)
 {
-	const struct leat_entry *type = &r->text->type;
+	const struct leat_pair *type = &r->text->type;
 	const char *text;
 
 	if (!type->value)
@@ -147,7 +147,7 @@ static bool is_declared(struct leat_front *front, const char *text)
 /* Add the dependency that is written into the rule itself. */
 static int add_dep(struct leat_front *front, struct reading *r, const char *text)
 {
-	struct leat_node node = {.kind = LEAT_NODE_SCALAR, .pos = r->text->committed.value->pos};
+	struct leat_value node = {.kind = LEAT_VALUE_SCALAR, .pos = r->text->committed.value->pos};
 	int ret;
 
 	node.text = strdup(text);
@@ -192,7 +192,7 @@ static void read_count(struct leat_front *front, struct reading *r, const struct
 
 static int read_committed(struct leat_front *front, struct reading *r)
 {
-	const struct leat_entry *entry = &r->text->committed;
+	const struct leat_pair *entry = &r->text->committed;
 	const char *text = leat_read_text(front, entry);
 	const struct commit_word *word;
 	const char *colon;
@@ -228,7 +228,7 @@ static int read_committed(struct leat_front *front, struct reading *r)
 
 static void read_mode(struct leat_front *front, struct reading *r)
 {
-	const struct leat_entry *entry = &r->text->mode;
+	const struct leat_pair *entry = &r->text->mode;
 	const char *text;
 
 	if (!entry->value)
@@ -247,7 +247,7 @@ static void read_mode(struct leat_front *front, struct reading *r)
 
 static int read_deps(struct leat_front *front, struct reading *r)
 {
-	const struct leat_entry *entry = &r->text->deps;
+	const struct leat_pair *entry = &r->text->deps;
 	int ret;
 
 	if (r->commit == LEAT_COMMIT_ON_FILE) {
@@ -258,7 +258,7 @@ static int read_deps(struct leat_front *front, struct reading *r)
 			 "\"on_file\" needs \"file_deps\": [...], the files to wait for");
 		wrong(r);
 	} else if (entry->value && !r->wrong &&
-		   (entry->value->kind == LEAT_NODE_SCALAR || entry->value->n)) {
+		   (entry->value->kind == LEAT_VALUE_SCALAR || entry->value->n)) {
 		leat_say(front->diags, "L-RULE-DEPS-UNUSED", entry->key->pos,
 			 "\"%s\" is ignored: the commit rule is not \"on_file\"", entry->key->text);
 	}
@@ -268,7 +268,7 @@ static int read_deps(struct leat_front *front, struct reading *r)
 /* The number of files: from the rule, from the key beside it, or both alike. */
 static void read_n_files(struct leat_front *front, struct reading *r)
 {
-	const struct leat_entry *entry = &r->text->n_files;
+	const struct leat_pair *entry = &r->text->n_files;
 	bool by_rule = r->commit == LEAT_COMMIT_N_FILES && r->text->committed.value;
 	unsigned n = 0;
 

@@ -87,8 +87,8 @@ static const struct leat_key port_keys[] = {
 
 /* A port and where its keys are. */
 struct port {
-	const struct leat_node *node; /* NULL if it cannot be used */
-	struct leat_entry slots[N_PORT];
+	const struct leat_value *node; /* NULL if it cannot be used */
+	struct leat_pair slots[N_PORT];
 };
 
 struct ports {
@@ -98,7 +98,7 @@ struct ports {
 
 struct task {
 	int index; /* into wf->steps; -1 if it cannot be used */
-	struct leat_entry slots[N_TASK];
+	struct leat_pair slots[N_TASK];
 	struct ports out;
 };
 
@@ -128,7 +128,7 @@ static int append_arg(char ***argv, size_t *n, const char *text)
 /* The words of `exec`, or the name of the task; *argv NULL when reported. */
 static int read_exec(struct leat_front *front, const struct task *task, char ***argv)
 {
-	const struct leat_entry *exec = &task->slots[TASK_EXEC];
+	const struct leat_pair *exec = &task->slots[TASK_EXEC];
 	const char *text, *why;
 	size_t n = 0;
 	char shell;
@@ -161,11 +161,12 @@ static int read_exec(struct leat_front *front, const struct task *task, char ***
 	return ret;
 }
 
-static int read_arg(struct leat_front *front, const struct leat_node *node, char ***argv, size_t *n)
+static int read_arg(struct leat_front *front, const struct leat_value *node, char ***argv,
+		    size_t *n)
 {
-	if (node->kind != LEAT_NODE_SCALAR || leat_node_is_null(node)) {
+	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node)) {
 		leat_say(front->diags, "L-TYPE", node->pos, "an argument must be a string, not %s",
-			 leat_node_describe(node));
+			 leat_value_describe(node));
 		return 0;
 	}
 	check_braces(front, node->text, node->pos);
@@ -174,7 +175,7 @@ static int read_arg(struct leat_front *front, const struct leat_node *node, char
 
 static int read_command(struct leat_front *front, const struct task *task)
 {
-	const struct leat_entry *args = &task->slots[TASK_ARGS];
+	const struct leat_pair *args = &task->slots[TASK_ARGS];
 	struct leat_step *step = &front->wf->steps[task->index];
 	size_t n = 0;
 	int ret = read_exec(front, task, &step->argv);
@@ -183,10 +184,10 @@ static int read_command(struct leat_front *front, const struct task *task)
 		n++;
 	if (ret || !args->value)
 		return ret;
-	if (args->value->kind != LEAT_NODE_LIST) {
+	if (args->value->kind != LEAT_VALUE_LIST) {
 		leat_say(front->diags, "L-TYPE", args->value->pos,
 			 "\"args\" must be a list of strings, not %s",
-			 leat_node_describe(args->value));
+			 leat_value_describe(args->value));
 		return 0;
 	}
 	for (size_t i = 0; !ret && i < args->value->n; i++)
@@ -199,13 +200,13 @@ static int read_command(struct leat_front *front, const struct task *task)
 static int read_port_names(struct leat_front *front, const struct port *port,
 			   struct leat_names *names)
 {
-	const struct leat_entry *filename = &port->slots[PORT_FILENAME];
-	const struct leat_entry *dirname = &port->slots[PORT_DIRNAME];
+	const struct leat_pair *filename = &port->slots[PORT_FILENAME];
+	const struct leat_pair *dirname = &port->slots[PORT_DIRNAME];
 
 	return leat_read_names(front, filename->key ? filename : dirname, LEAT_NAMES_ONE_OK, names);
 }
 
-static bool read_port(struct leat_front *front, const struct leat_node *node, const char *where,
+static bool read_port(struct leat_front *front, const struct leat_value *node, const char *where,
 		      struct port *port)
 {
 	if (!leat_keys_read(front, node, where, port_keys, port->slots, N_PORT))
@@ -221,13 +222,13 @@ static bool read_port(struct leat_front *front, const struct leat_node *node, co
 
 static int read_inports(struct leat_front *front, const struct task *task)
 {
-	const struct leat_entry *list = &task->slots[TASK_INPORTS];
+	const struct leat_pair *list = &task->slots[TASK_INPORTS];
 	size_t n = leat_read_objects(front, list);
 	struct port port;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < n; i++) {
-		if (!read_port(front, leat_entry_item(list, i), "an inport", &port))
+		if (!read_port(front, leat_pair_item(list, i), "an inport", &port))
 			continue;
 		for (int slot = PORT_COMMITTED; slot < N_PORT; slot++)
 			if (port.slots[slot].key)
@@ -242,7 +243,7 @@ static int read_inports(struct leat_front *front, const struct task *task)
 
 static int read_outports(struct leat_front *front, struct task *task)
 {
-	const struct leat_entry *list = &task->slots[TASK_OUTPORTS];
+	const struct leat_pair *list = &task->slots[TASK_OUTPORTS];
 	size_t n = leat_read_objects(front, list);
 	int ret = 0;
 
@@ -253,7 +254,7 @@ static int read_outports(struct leat_front *front, struct task *task)
 		return -ENOMEM;
 	task->out.n = n;
 	for (size_t i = 0; !ret && i < n; i++)
-		if (read_port(front, leat_entry_item(list, i), "an outport", &task->out.v[i]))
+		if (read_port(front, leat_pair_item(list, i), "an outport", &task->out.v[i]))
 			ret = read_port_names(front, &task->out.v[i],
 					      &front->wf->steps[task->index].outputs);
 	return ret;
@@ -263,7 +264,7 @@ static int read_outports(struct leat_front *front, struct task *task)
 static int read_port_rule(struct leat_front *front, const struct task *task,
 			  const struct port *port)
 {
-	const struct leat_entry *slots = port->slots;
+	const struct leat_pair *slots = port->slots;
 	struct leat_rule_text text = {.name_key = "filename"};
 	bool given = slots[PORT_DIRNAME].key != NULL;
 
@@ -289,7 +290,7 @@ static void read_counts(struct leat_front *front, const struct task *task)
 	static const int slots[] = {TASK_NPROCS, TASK_COUNT, TASK_NWRITERS};
 
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		const struct leat_entry *entry = &task->slots[slots[i]];
+		const struct leat_pair *entry = &task->slots[slots[i]];
 		unsigned n = 1;
 
 		if (entry->key && leat_read_number(front, entry, 1, INT_MAX, &n) && n > 1)
@@ -299,7 +300,7 @@ static void read_counts(struct leat_front *front, const struct task *task)
 	}
 }
 
-static int read_task(struct leat_front *front, const struct leat_node *node, struct task *task)
+static int read_task(struct leat_front *front, const struct leat_value *node, struct task *task)
 {
 	struct leat_step *step;
 	int ret;
@@ -325,14 +326,14 @@ static int read_task(struct leat_front *front, const struct leat_node *node, str
 }
 
 /* Streams of all tasks first, then rules: a rule may name any declared file. */
-static int read_tasks(struct leat_front *front, const struct leat_entry *top)
+static int read_tasks(struct leat_front *front, const struct leat_pair *top)
 {
 	size_t n = leat_read_objects(front, &top[TOP_TASKS]);
 	struct task *tasks = n ? calloc(n, sizeof(*tasks)) : NULL;
 	int ret = n && !tasks ? -ENOMEM : 0;
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_task(front, leat_entry_item(&top[TOP_TASKS], i), &tasks[i]);
+		ret = read_task(front, leat_pair_item(&top[TOP_TASKS], i), &tasks[i]);
 	if (!ret && top[TOP_COORDINATION].value)
 		ret = leat_read_coordination(front, &top[TOP_COORDINATION]);
 	for (size_t i = 0; !ret && i < n; i++)
@@ -344,7 +345,7 @@ static int read_tasks(struct leat_front *front, const struct leat_entry *top)
 	return ret;
 }
 
-static int read_dir(struct leat_front *front, const struct leat_entry *dir)
+static int read_dir(struct leat_front *front, const struct leat_pair *dir)
 {
 	const char *text = dir->value ? leat_read_text(front, dir) : NULL;
 
@@ -356,9 +357,9 @@ static int read_dir(struct leat_front *front, const struct leat_entry *dir)
 	return leat_front_find_dir(front);
 }
 
-int leat_yaml_read(struct leat_front *front, const struct leat_node *root)
+int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 {
-	struct leat_entry top[N_TOP];
+	struct leat_pair top[N_TOP];
 	int ret;
 
 	front->wf->permanent_unless_consumed = true;
@@ -372,7 +373,7 @@ int leat_yaml_read(struct leat_front *front, const struct leat_node *root)
 	leat_groups_check(front);
 	if (!ret)
 		ret = read_tasks(front, top);
-	if (!ret && top[TOP_TASKS].value && top[TOP_TASKS].value->kind == LEAT_NODE_LIST &&
+	if (!ret && top[TOP_TASKS].value && top[TOP_TASKS].value->kind == LEAT_VALUE_LIST &&
 	    !top[TOP_TASKS].value->n)
 		leat_say(front->diags, "L-STEP-NONE", root->pos,
 			 "the workflow has no steps: \"tasks\" is empty");

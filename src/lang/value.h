@@ -1,20 +1,20 @@
 /* A parsed JSON or YAML text as a tree in which every node knows its place. */
-#ifndef LEAT_LANG_NODE_H
-#define LEAT_LANG_NODE_H
+#ifndef LEAT_LANG_VALUE_H
+#define LEAT_LANG_VALUE_H
 
 #include "base/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum leat_node_kind { LEAT_NODE_SCALAR, LEAT_NODE_LIST, LEAT_NODE_MAP };
+enum leat_value_kind { LEAT_VALUE_SCALAR, LEAT_VALUE_LIST, LEAT_VALUE_MAP };
 
-struct leat_node {
-	enum leat_node_kind kind;
-	bool plain;           /* scalar without quotes: a number, true, null ... */
-	char *text;           /* scalar: owned, NUL-terminated, holds no other NUL */
-	struct leat_node **v; /* owned; of a map: key, value, key, value ... */
-	size_t n;             /* elements of v */
+struct leat_value {
+	enum leat_value_kind kind;
+	bool plain;            /* scalar without quotes: a number, true, null ... */
+	char *text;            /* scalar: owned, NUL-terminated, holds no other NUL */
+	struct leat_value **v; /* owned; of a map: key, value, key, value ... */
+	size_t n;              /* elements of v */
 	struct leat_pos pos;
 };
 
@@ -22,17 +22,17 @@ struct leat_node {
  * JSON or as YAML. Keys are scalars and unique in their map. `file` goes into
  * all positions.
  * 0 and *root (caller frees); -EINVAL when an error was added; -ENOMEM. */
-int leat_node_parse(const char *text, size_t size, int file, bool json, struct leat_diags *diags,
-		    struct leat_node **root);
+int leat_value_parse(const char *text, size_t size, int file, bool json, struct leat_diags *diags,
+		     struct leat_value **root);
 
 /* NULL is allowed. */
-void leat_node_free(struct leat_node *node);
+void leat_value_free(struct leat_value *node);
 
 /* The value of `key` in a map, or NULL; NULL also when `map` is no map. */
-const struct leat_node *leat_node_get(const struct leat_node *map, const char *key);
+const struct leat_value *leat_value_get(const struct leat_value *map, const char *key);
 
 /* True for a scalar that stands for nothing: null, ~ or no text at all. */
-bool leat_node_is_null(const struct leat_node *node);
+bool leat_value_is_null(const struct leat_value *node);
 
 /* Line and column (in characters) of offset `at` in `text`. */
 struct leat_pos leat_text_pos(const char *text, size_t at, int file);

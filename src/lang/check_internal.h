@@ -1,0 +1,37 @@
+/* The checks themselves and what they share; see lang/check.h. */
+#ifndef LEAT_LANG_CHECK_INTERNAL_H
+#define LEAT_LANG_CHECK_INTERNAL_H
+
+#include "lang/check.h"
+
+leat_check_fn leat_check_dep_cycle, leat_check_dep_unproduced, leat_check_input_missing,
+	leat_check_closes_too_few, leat_check_count_unreachable, leat_check_deadlock,
+	leat_check_home_step, leat_check_rule_tie, leat_check_permanent_unused,
+	leat_check_exclude_unused, leat_check_pattern_captures, leat_check_two_updaters,
+	leat_check_rule_no_output;
+
+/* What governs the files that `text` stands for: of a pattern, one name that it
+ * matches. NULL when out of memory. */
+const struct leat_file_rule *leat_check_rule_of(const struct leat_check_context *ctx,
+						const char *text);
+
+/* True if two names or patterns may concern one file, as the file or as a
+ * directory above it. */
+bool leat_check_meets(const char *a, const char *b);
+
+/* True if one of the names meets `text`. */
+bool leat_check_any_meets(const struct leat_names *names, const char *text);
+
+/* True if some step has an output that meets `text`. */
+bool leat_check_is_produced(const struct leat_check_context *ctx, const char *text);
+
+/* Exactly this text is among the names. */
+bool leat_check_has_name(const struct leat_names *names, const char *text);
+
+/* Number of steps in a set. */
+unsigned leat_check_count_steps(const struct leat_check_context *ctx, const uint64_t *set);
+
+/* "A, B and C": the steps of a set; the caller frees it. NULL when out of memory. */
+char *leat_check_list_steps(const struct leat_check_context *ctx, const uint64_t *set);
+
+#endif
