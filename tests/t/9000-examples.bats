@@ -9,7 +9,7 @@ setup() {
 
 # example NAME PROGRAM...
 example() {
-	local name=$1 dir=$LEAT_SOURCE_DIR/examples/$1 run
+	local dir=$LEAT_SOURCE_DIR/examples/$1 run
 	shift
 	need "$@"
 	for run in batch leat; do

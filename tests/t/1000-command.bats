@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# The command line itself: help, version, mistakes, man pages.
+load helper
+
+# one_line: the last run printed exactly one line, and it begins "leat: ".
+one_line() {
+	echo "status $status, output: $output"
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "leat: "* ]]
+}
+
+@test "--version" {
+	run leat --version
+	[ "$status" = 0 ]
+	[[ $output =~ ^leat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "help lists every command, and each command has a help" {
+	run leat help
+	[ "$status" = 0 ]
+	for command in run check serve exec done status replay help; do
+		[[ $output == *"  $command "* ]]
+		[[ $(leat help "$command") == "Usage: leat $command "* ]]
+		[ "$(leat "$command" --help)" = "$(leat help "$command")" ]
+	done
+}
+
+@test "no command" {
+	run leat
+	[ "$status" = 2 ]
+	one_line
+}
+
+@test "unknown command, with a suggestion" {
+	run leat rnu
+	[ "$status" = 2 ]
+	one_line
+	[[ $output == *"did you mean leat run?"* ]]
+}
+
+@test "unknown option, with a suggestion" {
+	run leat run --timelin x --plian
+	[ "$status" = 2 ]
+	one_line
+	[[ $output == *"did you mean --plain?"* ]]
+}
+
+@test "missing operand, too many operands, a value out of range" {
+	run leat run
+	[ "$status" = 2 ]
+	one_line
+	run leat run a b
+	[ "$status" = 2 ]
+	one_line
+	run leat run --on-violation=ignore a
+	[ "$status" = 2 ]
+	one_line
+	[[ $output == *"fatal|warn"* ]]
+	LEAT_ON_VIOLATION=ignore run leat run a
+	[ "$status" = 2 ]
+	one_line
+	[[ $output == *LEAT_ON_VIOLATION* ]]
+}
+
+@test "standard output that cannot be written to is a failure" {
+	run bash -c 'leat help >/dev/full'
+	[ "$status" = 1 ]
+	one_line
+	[[ $output == *"No space left"* ]]
+}
+
+@test "the man pages are what the tables say" {
+	cd "$LEAT_SOURCE_DIR/man"
+	for page in leat*.1; do
+		leat help --man "$page" | diff "$page" -
+	done
+	leat help --man-codes | diff leat-diagnostics.7 -
+}
+
+@test "the man pages are good mdoc" {
+	need mandoc
+	mandoc -Tlint -W warning "$LEAT_SOURCE_DIR"/man/leat*.[0-9]
+}

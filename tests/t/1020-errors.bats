@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# Bad input: one line that names the thing and what to do, and nothing left behind.
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+	chmod 755 . work
+	cat >good.yaml <<-'END'
+		name: good
+		tasks:
+		  - {func: one, exec: cp /etc/passwd x, outports: [{filename: x}]}
+		  - {func: two, exec: cp x y, inports: [{filename: x}], outports: [{filename: y}]}
+	END
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# refused STATUS TEXT COMMAND...: it fails so, with one line that holds the text.
+refused() {
+	local wanted=$1 text=$2
+	shift 2
+	run "$@"
+	echo "status $status, output: $output"
+	[ "$status" = "$wanted" ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "leat: "*"$text"* ]]
+	[ ! -e work/x ]
+	[ ! -e x ]
+}
+
+@test "a file that is not there" {
+	refused 125 "cannot read nowhere.yaml: No such file" leat run nowhere.yaml
+	refused 1 "cannot read nowhere.yaml: No such file" leat check nowhere.yaml
+}
+
+@test "a syntax error is told like a compiler does" {
+	printf '{"name": "x",\n "IO_Graph": [ }\n' >bad.json
+	run leat run bad.json
+	echo "$output"
+	[ "$status" = 125 ]
+	[[ ${lines[0]} == "bad.json:2:"*": error: "* ]]
+}
+
+@test "a program that is not there" {
+	sed -i 's/cp x y/no-such-program x y/' good.yaml
+	refused 127 "step two: program no-such-program was not found" leat run -d work good.yaml
+}
+
+@test "a program that is not executable" {
+	echo 'echo' >work/script
+	sed -i 's|cp x y|./script x y|' good.yaml
+	refused 126 "step two: ./script is not an executable file" leat run -d work good.yaml
+}
+
+@test "a static program is refused by name" {
+	need gcc
+	echo 'int main(void) { return 0; }' | gcc -static -x c -o work/static -
+	sed -i 's|cp x y|./static x y|' good.yaml
+	refused 126 "step two: ./static is statically linked" leat run -d work good.yaml
+	[[ $output == *"staged: true"* ]]
+}
+
+@test "a Go program is refused by name" {
+	need seqkit
+	sed -i 's|cp x y|seqkit stats x|' good.yaml
+	refused 126 "step two: $(command -v seqkit) is a Go program" leat run -d work good.yaml
+}
+
+@test "a directory that does not exist" {
+	refused 125 "nowhere does not exist" leat run -d nowhere good.yaml
+}
+
+@test "a directory that is not writable" {
+	[ "$(id -u)" != 0 ] || command -v setpriv || skip "root can write everywhere"
+	chmod 555 work
+	LEAT_RUNTIME_DIR=/tmp/leat-test-$$ refused 125 "not writable" nobody env PATH="$PATH" \
+		leat run -d work good.yaml
+	[ ! -e /tmp/leat-test-$$ ]
+}
+
+@test "a step without a command" {
+	cat >capio.json <<-'END'
+		{"name": "w", "IO_Graph": [{"name": "a", "output_stream": ["x"]}]}
+	END
+	run leat run -d work capio.json
+	echo "$output"
+	[ "$status" = 125 ]
+	[[ $output == *"step a has no command"*"leat exec --app a"* ]]
+}
+
+@test "a daemon that is not there" {
+	refused 125 "no run is going on in" leat exec -d work --app one -- true
+	refused 1 "no run is going on in" leat done -d work one
+	refused 1 "no run is going on in" leat status -d work
+}
+
+@test "leat exec without the name of a step" {
+	refused 125 "which step is this?" leat exec -d work -- true
+}
+
+@test "a library that is not there" {
+	LEAT_LIBRARY=/nowhere/libleat.so refused 125 "LEAT_LIBRARY" leat run -d work good.yaml
+}
