@@ -22,3 +22,30 @@ const struct leat_option leat_check_options[] = {
 	LEAT_OPTION_ROW_DIR,
 	{0},
 };
+
+/* Print it as asked for; without that, nothing. */
+static int print_views(const struct leat_args *args, const struct leat_workflow *wf)
+{
+	const char *format = leat_args_text(args, "graph");
+	int result = 0;
+
+	if (leat_args_flag(args, "canonical"))
+		result = leat_canonical_print(wf, stdout);
+	if (result == 0 && format)
+		result = leat_graph_print(wf, format, stdout);
+	if (result < 0)
+		leat_error("%s: %s", wf->path, strerror(-result));
+	return result < 0 ? LEAT_EXIT_FAILURE : LEAT_EXIT_OK;
+}
+
+int leat_cli_check(const struct leat_args *args)
+{
+	struct leat_cli_workflow w;
+	int status;
+
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], false))
+		return LEAT_EXIT_FAILURE;
+	status = print_views(args, w.wf);
+	leat_cli_workflow_close(&w);
+	return status;
+}

@@ -5,6 +5,7 @@
 #include "daemon/daemon.h"
 #include "driver/control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -97,10 +97,18 @@ static int run_command(struct leat_control *control, const char *step,
 	return leat_process_exit_status(status);
 }
 
+/* The option, else CAPIO's spelling of its variable. */
+static const char *named(const struct leat_args *args, const char *option, const char *variable)
+{
+	const char *text = leat_args_text(args, option);
+
+	return text ? text : getenv(variable);
+}
+
 static int prepare(const struct leat_args *args, const char *step, char *const *argv,
 		   struct leat_control *control, const char *dir)
 {
-	const char *workflow = leat_args_text(args, "workflow");
+	const char *workflow = named(args, "workflow", "CAPIO_WORKFLOW_NAME");
 	char *library = leat_cli_library();
 	struct leat_environment_spec env = {.dir = dir,
 					    .step = step,
@@ -127,7 +135,7 @@ out:
 
 int leat_cli_exec(const struct leat_args *args)
 {
-	const char *step = leat_args_text(args, "app");
+	const char *step = named(args, "app", "CAPIO_APP_NAME");
 	struct leat_control *control = NULL;
 	char *dir;
 	int status = LEAT_EXIT_SELF;

@@ -60,7 +60,7 @@ int leat_man_refresh(const char *path, FILE *out)
 
 static const char codes_head[] =
 	".\\\" Made by `leat help --man-codes`; the texts are in src/lang/codes.c.\n"
-	".Dd $Mdocdate$\n"
+	".Dd November 20, 2026\n"
 	".Dt LEAT-DIAGNOSTICS 7\n"
 	".Os\n"
 	".Sh NAME\n"

@@ -137,7 +137,7 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 }
 
 static int run_plan(const struct leat_args *args, const struct leat_cli_workflow *w,
-		    const struct leat_plan *plan)
+		    struct leat_plan *plan)
 {
 	bool plain = leat_args_flag(args, "plain");
 	struct leat_driver_config config = {.plan = plan,

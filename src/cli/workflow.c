@@ -33,51 +33,54 @@ char *leat_cli_directory(const struct leat_workflow *wf, const struct leat_args 
 	return real;
 }
 
-/* Load and check; NULL after printing what is wrong. */
-static struct leat_workflow *load(const struct leat_args *args, const char *file)
+/* Print what was found; true if the workflow can be used. */
+static bool is_good(const struct leat_diags *diags)
 {
-	struct leat_diags *diags = NULL;
-	struct leat_workflow *wf;
-
-	if (access(file, R_OK) < 0) {
-		leat_error("cannot read %s: %s", file, strerror(errno));
-		return NULL;
-	}
-	wf = leat_lang_load_in(file, leat_args_text(args, "dir"), &diags);
-	if (!diags)
-		leat_error("out of memory");
-	if (wf)
-		leat_check_workflow(wf, diags);
-	if (diags) {
+	if (diags)
 		leat_cli_print_diags(diags);
-		if (leat_diags_count(diags, LEAT_ERROR)) {
-			leat_workflow_free(wf);
-			wf = NULL;
-		}
-	}
-	leat_diags_free(diags);
-	return wf;
+	else
+		leat_error("out of memory");
+	return diags && leat_diags_count(diags, LEAT_ERROR) == 0;
+}
+
+static bool is_writable(const char *dir)
+{
+	if (access(dir, W_OK | X_OK) == 0)
+		return true;
+	leat_error("the workflow's directory %s is not writable: %s; change its permissions, or "
+		   "name another with --dir",
+		   dir, strerror(errno));
+	return false;
 }
 
 bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
 			    const char *file, bool writable)
 {
-	*w = (struct leat_cli_workflow){.wf = load(args, file)};
-	if (!w->wf)
+	struct leat_diags *diags = NULL;
+	bool good = false;
+
+	*w = (struct leat_cli_workflow){0};
+	if (access(file, R_OK) < 0) {
+		leat_error("cannot read %s: %s", file, strerror(errno));
 		return false;
+	}
+	w->wf = leat_lang_load_in(file, leat_args_text(args, "dir"), &diags);
+	if (!w->wf) {
+		is_good(diags);
+		goto out;
+	}
 	w->dir = leat_cli_directory(w->wf, args);
-	if (w->dir && writable && access(w->dir, W_OK | X_OK) < 0) {
-		leat_error("the workflow's directory %s is not writable: %s; change its "
-			   "permissions, or name another with --dir",
-			   w->dir, strerror(errno));
-		free(w->dir);
-		w->dir = NULL;
-	}
-	if (!w->dir) {
+	if (!w->dir || (writable && !is_writable(w->dir)))
+		goto out;
+	if (leat_check_workflow(w->wf, w->dir, diags) < 0)
+		leat_error("out of memory");
+	else
+		good = is_good(diags);
+out:
+	leat_diags_free(diags);
+	if (!good)
 		leat_cli_workflow_close(w);
-		return false;
-	}
-	return true;
+	return good;
 }
 
 void leat_cli_workflow_close(struct leat_cli_workflow *w)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Bad input: one line that names the thing and what to do, and nothing left behind.
+bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
@@ -25,9 +26,8 @@ teardown() {
 refused() {
 	local wanted=$1 text=$2
 	shift 2
-	run "$@"
+	run "-$wanted" "$@"
 	echo "status $status, output: $output"
-	[ "$status" = "$wanted" ]
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "leat: "*"$text"* ]]
 	[ ! -e work/x ]
@@ -78,10 +78,13 @@ refused() {
 
 @test "a directory that is not writable" {
 	[ "$(id -u)" != 0 ] || command -v setpriv || skip "root can write everywhere"
-	chmod 555 work
-	LEAT_RUNTIME_DIR=/tmp/leat-test-$$ refused 125 "not writable" nobody env PATH="$PATH" \
-		leat run -d work good.yaml
+	open=$(mktemp -d /tmp/leat-test.XXXXXX)
+	chmod 555 "$open"
+	cp good.yaml "$open"
+	cd "$open"
+	LEAT_RUNTIME_DIR=/tmp/leat-test-$$ refused 125 "is not writable" nobody leat run good.yaml
 	[ ! -e /tmp/leat-test-$$ ]
+	rm -rf "$open"
 }
 
 @test "a step without a command" {
@@ -96,7 +99,7 @@ refused() {
 
 @test "a daemon that is not there" {
 	refused 125 "no run is going on in" leat exec -d work --app one -- true
-	refused 1 "no run is going on in" leat done -d work one
+	refused 1 "no run is going on in" leat 'done' -d work one
 	refused 1 "no run is going on in" leat status -d work
 }
 
