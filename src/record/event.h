@@ -9,7 +9,7 @@
 
 enum leat_event_kind {
 	/* facts, in the order the daemon learnt them */
-	LEAT_EV_STEP_START,  /* step: an instance begins */
+	LEAT_EV_STEP_START,  /* step: an instance begins; code: instances announced, 0 unknown */
 	LEAT_EV_STEP_END,    /* step, status: 0 succeeded, else failed; name: reason */
 	LEAT_EV_STEP_CLOSED, /* step: no further instance will start */
 	LEAT_EV_PROC_EXIT,   /* step, pid, status (-signal when killed or unknown) */
@@ -57,7 +57,7 @@ struct leat_event {
 	uint64_t offset;
 	uint64_t length;
 	const char *name; /* path relative to the workflow's directory */
-	const char *to;   /* RENAME: new name */
+	const char *to;   /* RENAME: new name; CREATE of a hard link: the existing name */
 };
 
 const char *leat_event_kind_name(enum leat_event_kind kind);

@@ -15,7 +15,7 @@
 enum leat_file_state {
 	LEAT_FILE_ABSENT,    /* not created yet */
 	LEAT_FILE_PRODUCED,  /* created, not complete */
-	LEAT_FILE_COMMITTED, /* complete, or known never to come (`gone`) */
+	LEAT_FILE_COMMITTED, /* complete */
 	LEAT_FILE_FAILED,    /* a producer failed before the commit */
 	LEAT_FILE_GONE,      /* all producers ended and none created it */
 };
@@ -57,12 +57,32 @@ struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_wo
 void leat_stream_free(struct leat_stream *s);
 
 /* Apply one fact (any kind before LEAT_EV_ANSWER but ASK). 0, -EINVAL for an
- * event that contradicts the state (unknown ofd...), -ENOMEM. */
+ * event that contradicts the state (unknown ofd...), -ENOMEM.
+ *
+ * What the owner must see to:
+ * - PRESENT (with DIR for directories, length for files) comes before anything
+ *   else about a name that exists on disk.
+ * - OPEN, CLOSE and CREATE are told of undeclared names too: closes travel with
+ *   a rename onto a declared name, and the creator is remembered.
+ * - The CLOSE of a description that dies with its process comes before that
+ *   process's PROC_EXIT where possible; status < 0 means an abnormal end.
+ * - CLOSE does not add extents: tell EXTENT [0, length) before it where all of
+ *   the file is known to be written. EXTENT and TRUNCATE go by ofd if it is not 0.
+ * - STEP_START: code is the number of instances announced by the launcher, 0 if
+ *   unknown. STEP_END with a status but without a start: it could not be started.
+ * - CREATE of a hard link: `to` is the existing name. Of symlinks and
+ *   directories: NULL.
+ * - LEAT_EV_VIOLATION is passed on to ops->violation with a text. */
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
 
 /* Decide one call: a LEAT_EV_ASK event. With LEAT_WAIT the waiter (ev->waiter,
- * not 0) is remembered as waiting on ev->name until the same waiter asks again
- * or is cancelled. */
+ * 0: nobody, just asking) is remembered as waiting on ev->name until the same
+ * waiter asks again or is cancelled.
+ *
+ * LIST: LEAT_GO says that what there is now is all: after it comes the end.
+ * LEAT_GO_STREAM says that there may be new names: list those visible, then ask
+ * again, with offset = leat_stream_shown as it was *before* the names were
+ * listed (0 at first). LAUNCH: name may be "" or any name to be woken by. */
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev);
 
 /* How step `step` stands to `name`. */
@@ -81,6 +101,9 @@ uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name);
 /* May `name` appear in a listing made by `step`? (declared and not yet visible
  * to it: no). */
 bool leat_stream_visible(struct leat_stream *s, int step, const char *name);
+
+/* Names that ever became visible to consumers in directory `dir`; see LIST. */
+uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir);
 
 /* Who made an undeclared file, or -1. */
 int leat_stream_creator(const struct leat_stream *s, const char *name);

@@ -1,0 +1,301 @@
+/* What was done to files, one function a kind of event. */
+#include "stream/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool leat_name_produced_by(const struct leat_name_state *n, int step)
+{
+	return n->governed && step >= 0 && leat_steps_has(n->rule->producers, step);
+}
+
+/* Whoever changes a declared file without being its producer, or after it was
+ * passed on as complete, breaks what the workflow file says. */
+void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
+			    bool changes, const char *what)
+{
+	if (!n->governed)
+		return;
+	if (leat_name_produced_by(n, step)) {
+		if (n->state == LEAT_FILE_COMMITTED || n->state == LEAT_FILE_GONE)
+			leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, n->text, step, what);
+	} else if (changes && leat_rule_role(s, step, n->rule) == LEAT_ROLE_CONSUMER) {
+		leat_violation_report(s, LEAT_VIOLATION_UNDECLARED, n->text, step, what);
+	}
+}
+
+void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int step)
+{
+	for (struct leat_name_state *dir = n->parent; dir && *dir->text; dir = dir->parent) {
+		if (!dir->content) {
+			if (!leat_content_new(s, dir, -1))
+				return;
+			dir->content->is_dir = true;
+			dir->content->old = dir->governed;
+		}
+		if (leat_name_produced_by(dir, step) && dir->content->old) {
+			dir->content->old = false;
+			leat_touch(s, dir);
+		}
+	}
+}
+
+/* The content `step` is about to write; whatever a producer touches is its own. */
+static struct leat_content *content_for_writing(struct leat_stream *s, struct leat_name_state *n,
+						int step, bool created)
+{
+	if (!n->content) {
+		if (!leat_content_new(s, n, created ? step : -1))
+			return NULL;
+		n->content->old = n->governed;
+		leat_fact_parents(s, n, step);
+	}
+	if (leat_name_produced_by(n, step))
+		n->content->old = false;
+	return n->content;
+}
+
+static struct leat_ofd *find_ofd(const struct leat_stream *s, uint64_t id)
+{
+	struct leat_ofd *o;
+
+	HASH_FIND(hh, s->ofds, &id, sizeof(id), o);
+	return o;
+}
+
+static struct leat_ofd *ofd_new(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_ofd *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	*o = (struct leat_ofd){.id = ev->ofd, .step = ev->step, .node = ev->node, .pid = ev->pid};
+	HASH_ADD(hh, s->ofds, id, sizeof(o->id), o);
+	if (!o->hh.tbl) {
+		free(o);
+		return NULL;
+	}
+	return o;
+}
+
+static void set_size(struct leat_content *c, uint64_t length)
+{
+	leat_extents_truncate(&c->extents, length);
+	c->size_bytes = length;
+}
+
+int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
+{
+	bool changes = ev->flags & (LEAT_EVF_TRUNC | LEAT_EVF_CREAT);
+	struct leat_name_state *n;
+	struct leat_content *c;
+	struct leat_part *part;
+	struct leat_ofd *o;
+
+	if (!ev->ofd || find_ofd(s, ev->ofd))
+		return -EINVAL;
+	n = leat_name_get(s, ev->name);
+	if (!n)
+		return -ENOMEM;
+	leat_fact_check_change(s, n, ev->step, changes, "opened for writing");
+	c = content_for_writing(s, n, ev->step, ev->flags & LEAT_EVF_CREAT);
+	part = c ? leat_content_part(s, c, ev->step) : NULL;
+	o = part ? ofd_new(s, ev) : NULL;
+	if (!o)
+		return -ENOMEM;
+	o->content = c;
+	o->late = leat_state_is_final(n->state);
+	c->writers++;
+	part->writers++;
+	if (ev->step >= 0)
+		s->steps[ev->step].writers++;
+	if (ev->flags & LEAT_EVF_TRUNC)
+		set_size(c, 0);
+	/* Somebody writes on: what was closed empty before was not the end. */
+	leat_pending_drop(s, c);
+	leat_content_touch(s, c);
+	return 0;
+}
+
+static void check_closes(struct leat_stream *s, const struct leat_ofd *o)
+{
+	const struct leat_content *c = o->content;
+	const struct leat_name_state *n;
+
+	DL_FOREACH2(c->names, n, same_next)
+	{
+		if (!o->late && leat_name_produced_by(n, o->step) &&
+		    n->rule->commit == LEAT_COMMIT_ON_CLOSE && n->rule->count &&
+		    leat_commit_closes(n) > n->rule->count)
+			leat_violation_report(s, LEAT_VIOLATION_CLOSES, n->text, o->step, NULL);
+	}
+}
+
+static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct leat_event *ev)
+{
+	struct leat_content *c = o->content;
+	struct leat_part *part = leat_content_find_part(c, o->step);
+
+	c->broken = ev->flags & LEAT_EVF_ABNORMAL;
+	if (c->broken)
+		return;
+	part->closes++;
+	if (ev->length || o->exited)
+		part->data_closes++;
+	else
+		leat_pending_add(s, c, o);
+	check_closes(s, o);
+}
+
+int leat_fact_close(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_ofd *o = find_ofd(s, ev->ofd);
+	struct leat_step_state *st;
+	struct leat_content *c;
+
+	if (!o)
+		return -EINVAL;
+	c = o->content;
+	c->writers--;
+	leat_content_find_part(c, o->step)->writers--;
+	if (ev->length > c->size_bytes)
+		c->size_bytes = ev->length;
+	count_close(s, o, ev);
+	st = o->step >= 0 ? &s->steps[o->step] : NULL;
+	if (st && !--st->writers && leat_step_is_over(st))
+		leat_touch_step(s, o->step, false);
+	leat_content_touch(s, c);
+	leat_content_release(s, c);
+	HASH_DEL(s->ofds, o);
+	free(o);
+	return 0;
+}
+
+int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_ofd *o, *next;
+
+	HASH_ITER(hh, s->ofds, o, next)
+	{
+		if (o->pid == ev->pid && o->node == ev->node)
+			o->exited = true;
+	}
+	leat_pending_exit(s, ev->node, ev->pid, ev->status >= 0);
+	return 0;
+}
+
+/* A second name for what `ev->to` names; NULL if that was never mentioned. */
+static struct leat_content *link_source(struct leat_stream *s, const struct leat_event *ev)
+{
+	const struct leat_name_state *from = ev->to ? leat_name_find(s, ev->to) : NULL;
+
+	return from ? from->content : NULL;
+}
+
+int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
+{
+	bool is_dir = ev->flags & LEAT_EVF_DIR;
+	struct leat_content *source = link_source(s, ev);
+	struct leat_name_state *n = leat_name_get(s, ev->name);
+
+	if (!n)
+		return -ENOMEM;
+	leat_fact_check_change(s, n, ev->step, true,
+			       is_dir ? "made as a directory" : "made as a link");
+	if (n->content && n->content == source)
+		return 0;
+	if (n->content && !(is_dir && n->content->is_dir))
+		leat_content_detach(s, n);
+	if (source)
+		leat_content_attach(s, source, n);
+	else if (!n->content && !leat_content_new(s, n, ev->step))
+		return -ENOMEM;
+	n->content->is_dir = is_dir;
+	leat_fact_parents(s, n, ev->step);
+	leat_fact_publish(s, n, ev->step);
+	return 0;
+}
+
+int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *n = leat_name_get(s, ev->name);
+	struct leat_content *c;
+
+	if (!n)
+		return -ENOMEM;
+	if (n->content)
+		return 0;
+	c = leat_content_new(s, n, -1);
+	if (!c)
+		return -ENOMEM;
+	c->old = n->governed;
+	c->is_dir = ev->flags & LEAT_EVF_DIR;
+	c->size_bytes = ev->length;
+	/* It was decided too early that it will never come. */
+	if (n->state == LEAT_FILE_GONE)
+		n->state = LEAT_FILE_ABSENT;
+	leat_fact_parents(s, n, -1);
+	return leat_extents_add(&c->extents, 0, ev->length);
+}
+
+/* The content an event on open files or names speaks of, or NULL. */
+static struct leat_content *content_of(const struct leat_stream *s, const struct leat_event *ev)
+{
+	const struct leat_ofd *o = ev->ofd ? find_ofd(s, ev->ofd) : NULL;
+	const struct leat_name_state *n = ev->name ? leat_name_find(s, ev->name) : NULL;
+
+	return o ? o->content : n ? n->content : NULL;
+}
+
+int leat_fact_extent(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_content *c = content_of(s, ev);
+	uint64_t end;
+	int rc;
+
+	if (!c || __builtin_add_overflow(ev->offset, ev->length, &end))
+		return -EINVAL;
+	rc = leat_extents_add(&c->extents, ev->offset, end);
+	if (rc)
+		return rc;
+	if (end > c->size_bytes)
+		c->size_bytes = end;
+	leat_content_touch(s, c);
+	return 0;
+}
+
+int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *n = leat_name_get(s, ev->name);
+	struct leat_content *c;
+
+	if (!n)
+		return -ENOMEM;
+	leat_fact_check_change(s, n, ev->step, true, "truncated");
+	c = ev->ofd ? content_of(s, ev) : content_for_writing(s, n, ev->step, false);
+	if (!c)
+		return ev->ofd ? -EINVAL : -ENOMEM;
+	set_size(c, ev->length);
+	leat_content_touch(s, c);
+	return 0;
+}
+
+void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int step)
+{
+	struct leat_content *c = n->content;
+	struct leat_part *part;
+
+	c->old = n->governed && !leat_name_produced_by(n, step);
+	leat_touch(s, n);
+	if (!leat_name_produced_by(n, step) || c->is_dir || c->writers || c->broken)
+		return;
+	/* Giving it its name says that it is whole, empty or not. */
+	part = leat_content_part(s, c, step);
+	if (part && !leat_commit_closes(n)) {
+		part->data_closes++;
+		part->closes += !part->closes;
+	}
+	if (part)
+		part->published = true;
+	leat_pending_drop(s, c);
+}

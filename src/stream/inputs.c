@@ -1,0 +1,279 @@
+/* Questions about several names at once: listings, and the launch of a step. */
+#include "stream/internal.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which step may make what an entry stands for ---- */
+
+static bool is_below(const char *text, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	return !length || (!strncmp(text, dir, length) && text[length] == '/');
+}
+
+/* True if the part of `pattern` before its first wildcard goes into `dir`. */
+static bool goes_into(const char *pattern, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	return strcspn(pattern, "*?[") > length && is_below(pattern, dir);
+}
+
+/* Does `pattern` match something below the exact name `dir`? */
+static bool reaches_below(const char *pattern, const char *dir)
+{
+	char *below = leat_path_join(dir, "*");
+	bool yes = !below || leat_pattern_overlap(pattern, below);
+
+	free(below);
+	return yes;
+}
+
+static bool is_known_directory(const struct leat_step *step, const char *text)
+{
+	for (size_t i = 0; i < step->n_rules; i++)
+		if (step->rules[i].is_dir && !strcmp(step->rules[i].name.text, text))
+			return true;
+	return false;
+}
+
+static bool output_meets(const struct leat_step *step, const char *output, const char *text)
+{
+	bool wild_output = leat_pattern_is_wild(output), wild_text = leat_pattern_is_wild(text);
+
+	if (leat_pattern_overlap(output, text))
+		return true;
+	/* `text` lies in directory `output`: a leading "*" reaches below every name,
+	 * which says something only of names known to be directories. */
+	if (!wild_text ? !wild_output && is_below(text, output)
+		       : !wild_output &&
+				 (goes_into(text, output) || (is_known_directory(step, output) &&
+							      reaches_below(text, output))))
+		return true;
+	/* `output` lies in directory `text`. */
+	return !wild_text && (wild_output ? goes_into(output, text) : is_below(output, text));
+}
+
+bool leat_step_may_make(const struct leat_stream *s, int step, const char *text)
+{
+	const struct leat_step *st = &s->wf->steps[step];
+
+	for (size_t i = 0; i < st->outputs.n; i++)
+		if (output_meets(st, st->outputs.v[i].text, text))
+			return true;
+	return false;
+}
+
+/* ---- a step's inputs ---- */
+
+static int compile(struct leat_stream *s, int step, struct leat_input *in, const char *text)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, text);
+
+	in->makers = calloc(leat_steps_words(s->m), sizeof(*in->makers));
+	if (!rule || !in->makers)
+		return -ENOMEM;
+	in->text = text;
+	in->wild = leat_pattern_is_wild(text);
+	/* A pattern's own text is governed by the same rule as what it matches, if
+	 * it is written like the output; if not, the listing is not streamed. */
+	in->no_update = rule->fire == LEAT_FIRE_NO_UPDATE;
+	for (int maker = 0; maker < s->n_steps; maker++)
+		if (maker != step && leat_step_may_make(s, maker, text))
+			in->makers[maker / 64] |= (uint64_t)1 << (maker % 64);
+	return 0;
+}
+
+struct leat_input *leat_inputs(struct leat_stream *s, int step)
+{
+	const struct leat_names *names = &s->wf->steps[step].inputs;
+	struct leat_step_state *st = &s->steps[step];
+
+	if (st->inputs)
+		return st->inputs;
+	st->inputs = calloc(names->n + 1, sizeof(*st->inputs));
+	if (!st->inputs)
+		goto fail;
+	for (size_t i = 0; i < names->n; i++)
+		if (compile(s, step, &st->inputs[i], names->v[i].text))
+			goto fail;
+	return st->inputs;
+fail:
+	leat_inputs_free(s, step);
+	s->error = -ENOMEM;
+	return NULL;
+}
+
+void leat_inputs_free(struct leat_stream *s, int step)
+{
+	struct leat_step_state *st = &s->steps[step];
+
+	for (size_t i = 0; st->inputs && i < s->wf->steps[step].inputs.n; i++)
+		free(st->inputs[i].makers);
+	free(st->inputs);
+	st->inputs = NULL;
+}
+
+/* All steps that may make it have ended: GO, FAILED, or WAIT for one of them. */
+static enum leat_answer makers_done(const struct leat_stream *s, const struct leat_input *in,
+				    struct leat_blocker *blocker)
+{
+	for (int step = 0; step < s->n_steps; step++) {
+		const struct leat_step_state *st = &s->steps[step];
+
+		if (!leat_steps_has(in->makers, step) || leat_step_is_quiet(st))
+			continue;
+		if (st->failures)
+			return LEAT_FAILED;
+		*blocker = (struct leat_blocker){.step = step};
+		return LEAT_WAIT;
+	}
+	return LEAT_GO;
+}
+
+/* Complete by number of files, itself or with a directory above. */
+static bool is_complete(const struct leat_name_state *n)
+{
+	for (; n; n = n->parent)
+		if (n->governed && n->rule->n_files && n->state == LEAT_FILE_COMMITTED)
+			return true;
+	return false;
+}
+
+/* What `step` will find under the governed name `n` is decided. */
+static enum leat_answer name_settled(const struct leat_stream *s, struct leat_name_state *n,
+				     int step, bool shown_is_enough, struct leat_blocker *blocker)
+{
+	enum leat_role role = leat_rule_role(s, step, n->rule);
+
+	if (role == LEAT_ROLE_PLAIN || role == LEAT_ROLE_PRODUCER)
+		return LEAT_GO;
+	if (n->state == LEAT_FILE_FAILED)
+		return LEAT_FAILED;
+	if (leat_state_is_final(n->state) || (shown_is_enough && leat_name_is_shown(n)))
+		return LEAT_GO;
+	if (role == LEAT_ROLE_BOTH && leat_commit_others_done(s, n, step))
+		return LEAT_GO;
+	*blocker = (struct leat_blocker){.name = n, .step = -1};
+	return LEAT_WAIT;
+}
+
+/* ---- launch ---- */
+
+static enum leat_answer input_ready(struct leat_stream *s, int step, const struct leat_input *in,
+				    struct leat_blocker *blocker)
+{
+	struct leat_name_state *n = in->wild ? NULL : leat_name_get(s, in->text);
+	enum leat_answer answer = LEAT_GO;
+
+	if (!in->wild && !n)
+		return LEAT_FAILED;
+	if (n && n->governed) {
+		answer = name_settled(s, n, step, false, blocker);
+		if (answer != LEAT_GO || !leat_name_is_dir(n) || is_complete(n))
+			return answer;
+	}
+	return makers_done(s, in, blocker);
+}
+
+enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_question *q,
+				    struct leat_blocker *blocker)
+{
+	const struct leat_input *inputs = leat_inputs(s, q->step);
+	struct leat_blocker first = {.step = -1};
+	enum leat_answer result = LEAT_GO;
+
+	if (!inputs)
+		return LEAT_FAILED;
+	/* A failed input shows at once, whatever else is still to come. */
+	for (size_t i = 0; i < s->wf->steps[q->step].inputs.n; i++) {
+		struct leat_blocker b = {.step = -1};
+		enum leat_answer answer = input_ready(s, q->step, &inputs[i], &b);
+
+		if (answer == LEAT_FAILED)
+			return LEAT_FAILED;
+		if (answer == LEAT_WAIT && result == LEAT_GO) {
+			result = LEAT_WAIT;
+			first = b;
+		}
+	}
+	*blocker = first;
+	return result;
+}
+
+/* ---- listings ---- */
+
+/* An input that is not spelt out below `dir`: it contains `dir`, or a wildcard
+ * may lead there; then any entry of `dir` may belong to it. */
+static enum leat_answer any_entry_settled(const struct leat_stream *s, const char *dir,
+					  const struct leat_input *in, struct leat_blocker *blocker)
+{
+	bool concerned = in->wild ? reaches_below(in->text, dir)
+				  : is_below(dir, in->text) || !strcmp(dir, in->text);
+
+	return concerned ? makers_done(s, in, blocker) : LEAT_GO;
+}
+
+/* Whatever input `in` adds to a listing of `dir` is decided. A listing shows one
+ * level: of what lies deeper, only the directory on the way has to be there. */
+static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, int step,
+				      const struct leat_input *in, struct leat_blocker *blocker)
+{
+	size_t skip = *dir ? strlen(dir) + 1 : 0, literal = strcspn(in->text, "*?["), end;
+	struct leat_name_state *entry;
+	char *path;
+
+	if (!is_below(in->text, dir) || literal < skip)
+		return any_entry_settled(s, dir, in, blocker);
+	end = skip + strcspn(in->text + skip, "/");
+	if (in->wild && end > literal)
+		return makers_done(s, in, blocker);
+	path = strndup(in->text, end);
+	entry = path ? leat_name_get(s, path) : NULL;
+	free(path);
+	if (!entry)
+		return LEAT_FAILED;
+	if (entry->governed)
+		return name_settled(s, entry, step, true, blocker);
+	return entry->content ? LEAT_GO : makers_done(s, in, blocker);
+}
+
+enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state *n,
+				  const struct leat_question *q, struct leat_blocker *blocker)
+{
+	const struct leat_input *inputs = leat_inputs(s, q->step);
+	enum leat_answer answer = LEAT_GO;
+	bool waits, streams = true;
+
+	if (!inputs)
+		return LEAT_FAILED;
+	if (is_complete(n))
+		return LEAT_GO;
+	if (n->governed)
+		answer = name_settled(s, n, q->step, false, blocker);
+	waits = answer == LEAT_WAIT;
+	if (waits)
+		streams = n->rule->fire == LEAT_FIRE_NO_UPDATE &&
+			  leat_rule_role(s, q->step, n->rule) == LEAT_ROLE_CONSUMER;
+	for (size_t i = 0; i < s->wf->steps[q->step].inputs.n && answer != LEAT_FAILED; i++) {
+		struct leat_blocker b = {.step = -1};
+
+		answer = entry_settled(s, n->text, q->step, &inputs[i], &b);
+		if (answer != LEAT_WAIT)
+			continue;
+		streams = streams && inputs[i].no_update;
+		if (!waits)
+			*blocker = b;
+		waits = true;
+	}
+	if (answer == LEAT_FAILED)
+		return LEAT_FAILED;
+	if (waits)
+		return streams && n->n_shown > q->offset ? LEAT_GO_STREAM : LEAT_WAIT;
+	return LEAT_GO;
+}

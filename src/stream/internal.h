@@ -1,0 +1,311 @@
+/* What the files of this room share; others use stream/stream.h.
+ *
+ * A *name* (struct leat_name_state) is what consumers wait for and what rules
+ * speak of. The *content* behind it is what producers open, write and move:
+ * rename and link change which names show a content, and the closes counted
+ * travel with it.
+ *
+ * Facts change contents and steps and `touch` the names concerned; leat_settle
+ * then brings all states up to date and wakes whoever can go on. Nothing else
+ * changes a state. */
+#ifndef LEAT_STREAM_INTERNAL_H
+#define LEAT_STREAM_INTERNAL_H
+
+#include "stream/extents.h"
+#include "stream/stream.h"
+
+/* A failed addition leaves hh.tbl NULL instead of ending the process. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+struct leat_name_state;
+
+/* What one step did with one content. */
+struct leat_part {
+	int step;
+	unsigned writers;     /* its open descriptions */
+	unsigned pending;     /* its empty closes that do not count yet */
+	unsigned closes;      /* normal closes, empty ones too */
+	unsigned data_closes; /* normal closes that count without a given number */
+	bool published;       /* it gave the finished content its name */
+};
+
+/* An empty close, waiting for its process to end without opening the file again. */
+struct leat_pending {
+	struct leat_content *content;
+	struct leat_process *process;
+	int step;
+	struct leat_pending *prev, *next;                 /* of the content */
+	struct leat_pending *process_prev, *process_next; /* of the process */
+};
+
+/* A process with empty closes pending; key {node, pid}. */
+struct leat_process {
+	struct leat_process_key {
+		int node;
+		int pid;
+	} key;
+	struct leat_pending *pending;
+	UT_hash_handle hh;
+};
+
+/* A file or directory itself. Lives while a name or an open description refers to it. */
+struct leat_content {
+	bool is_dir;
+	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
+	bool broken; /* the last close came from an abnormal death */
+	int creator; /* step, -1 unknown */
+	unsigned writers;
+	struct leat_part *parts;
+	size_t n_parts;
+	struct leat_pending *pending;
+	struct leat_extents extents;
+	uint64_t size_bytes;
+	struct leat_name_state *names; /* linked by same_prev, same_next */
+};
+
+/* An open description; key id. */
+struct leat_ofd {
+	uint64_t id;
+	struct leat_content *content;
+	int step;
+	int node;
+	int pid;
+	bool late;   /* opened after the commit: already reported */
+	bool exited; /* the process that opened it is gone */
+	UT_hash_handle hh;
+};
+
+/* Element of a list of names that somebody else's change concerns. */
+struct leat_link {
+	struct leat_name_state *name;
+	struct leat_link *next;
+};
+
+struct leat_question {
+	int step;
+	enum leat_call call;
+	uint64_t offset;
+	uint64_t length;
+};
+
+/* What a waiting call waits for beside its own name; at most one is set. */
+struct leat_blocker {
+	struct leat_name_state *name;
+	int step; /* -1 none */
+};
+
+/* A call that was told to wait; key id. */
+struct leat_waiter {
+	uint64_t id;
+	struct leat_question question;
+	struct leat_name_state *on;
+	struct leat_blocker blocker;
+	bool woken;                          /* its wake was sent; it will ask again */
+	struct leat_waiter *prev, *next;     /* of `on` */
+	struct leat_waiter *b_prev, *b_next; /* of the blocker */
+	UT_hash_handle hh;
+};
+
+/* One name (token). Names live as long as the stream; key text. */
+struct leat_name_state {
+	char *text;
+	const struct leat_file_rule *rule;
+	enum leat_file_state state;
+	bool governed;                /* declared, some step produces it, not excluded */
+	bool exact;                   /* some output entry spells it out */
+	bool seen;                    /* a consumer was let at it since it was created */
+	bool counted;                 /* included in committed_below of the directories above */
+	bool busy;                    /* included in writers_below of the directories above */
+	bool shown;                   /* a listing by a consumer may show it */
+	bool dirty;                   /* in the queue of leat_settle */
+	bool wake;                    /* in the list of names to wake */
+	struct leat_content *content; /* NULL: does not exist */
+	struct leat_name_state *same_prev, *same_next;
+	struct leat_name_state *parent; /* NULL for "" */
+	struct leat_name_state *children, *prev, *next;
+	struct leat_name_state *dirty_next, *wake_next;
+	unsigned committed_below;     /* committed files, at any depth */
+	unsigned writers_below;       /* files open for writing, at any depth */
+	uint64_t n_shown;             /* names ever shown in this directory */
+	struct leat_waiter *waiters;  /* calls on this name */
+	struct leat_waiter *blocked;  /* calls on other names that need this one */
+	struct leat_link *dependents; /* names whose on_file rule needs this one */
+	UT_hash_handle hh;
+};
+
+/* One entry of a step's input_stream, seen with the steps that may make what it names. */
+struct leat_input {
+	const char *text;
+	bool wild;
+	bool no_update;
+	uint64_t *makers; /* other steps whose outputs it can match, or that write below it */
+};
+
+struct leat_step_state {
+	unsigned expected; /* instances that will start, as far as known */
+	unsigned started;
+	unsigned ended;
+	unsigned failures;
+	bool closed;
+	bool ends_count;              /* some file counts how many of its instances ended */
+	bool dirty;                   /* in the queue of leat_settle */
+	bool dirty_names;             /* with all its names */
+	unsigned writers;             /* its open descriptions of any file */
+	char *why;                    /* why it failed */
+	struct leat_link *names;      /* it may produce, or created */
+	struct leat_link *dependents; /* names whose on_file rule needs its end */
+	struct leat_waiter *blocked;
+	struct leat_input *inputs; /* one for each of the model's; compiled at first use */
+	int dirty_next;
+};
+
+/* A name some output entry spells out. */
+struct leat_exact {
+	const char *text; /* borrowed from the workflow */
+	UT_hash_handle hh;
+};
+
+struct leat_stream {
+	struct leat_matcher *m;         /* borrowed */
+	const struct leat_workflow *wf; /* borrowed */
+	struct leat_stream_ops ops;
+	void *ctx;
+	int n_steps;
+	struct leat_step_state *steps;
+	struct leat_exact *exact;
+	struct leat_name_state *names; /* in order of first mention */
+	struct leat_ofd *ofds;
+	struct leat_waiter *waiters;
+	struct leat_process *processes;
+	struct leat_name_state *dirty, *dirty_tail;
+	int dirty_step;
+	struct leat_name_state *wake, *wake_tail;
+	int error; /* -ENOMEM met where nothing could be returned */
+};
+
+/* ---- names.c ---- */
+
+/* The state of `text`, or NULL if it was never mentioned. */
+struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *text);
+/* The same, made if need be with the directories above and what its rule depends
+ * on. NULL when out of memory (s->error is set). */
+struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text);
+void leat_names_free(struct leat_stream *s);
+bool leat_name_is_dir(const struct leat_name_state *n);
+/* Append a link. */
+void leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n);
+void leat_links_free(struct leat_link *list);
+/* True if a listing by a consumer may show it: committed and there, or growing
+ * under no_update. */
+bool leat_name_is_shown(const struct leat_name_state *n);
+/* Bring the counters of the directories above and `shown` up to date. */
+void leat_name_account(struct leat_stream *s, struct leat_name_state *n);
+
+/* ---- content.c ---- */
+
+/* A new content shown by `n` (which had none). NULL when out of memory. */
+struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n,
+				      int creator);
+void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct leat_name_state *n);
+/* Take the content away from its name; freed if nothing refers to it any more. */
+void leat_content_detach(struct leat_stream *s, struct leat_name_state *n);
+void leat_content_release(struct leat_stream *s, struct leat_content *c);
+/* The part of step `step`, or NULL if it did nothing. */
+struct leat_part *leat_content_find_part(const struct leat_content *c, int step);
+/* The same, made if need be. NULL when out of memory. */
+struct leat_part *leat_content_part(struct leat_stream *s, struct leat_content *c, int step);
+/* Touch all names that show `c`. */
+void leat_content_touch(struct leat_stream *s, struct leat_content *c);
+/* Remember an empty close / let one count or not / drop all of a content. */
+void leat_pending_add(struct leat_stream *s, struct leat_content *c, const struct leat_ofd *o);
+void leat_pending_drop(struct leat_stream *s, struct leat_content *c);
+/* Process {node, pid} ended: its empty closes count if it ended normally. */
+void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally);
+
+/* ---- facts.c, rename.c ---- */
+
+int leat_fact_open(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_close(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_create(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_present(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_extent(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev);
+/* True if `step` is a declared producer of `n`. */
+bool leat_name_produced_by(const struct leat_name_state *n, int step);
+/* Report a change of `n` by a step that may not make it (now): as its producer
+ * after the commit, or, with `changes`, as a consumer. */
+void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
+			    bool changes, const char *what);
+/* Directories above `n` exist, `step` having made what is missing. */
+void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int step);
+/* `step` made `n` show a finished content (rename, link, symlink). */
+void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int step);
+
+/* ---- commit.c ---- */
+
+/* The state `n` must be in now. */
+enum leat_file_state leat_commit_evaluate(const struct leat_stream *s,
+					  const struct leat_name_state *n);
+/* True if for `step`, itself a producer, all *other* producers are done with `n`. */
+bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name_state *n,
+			     int step);
+/* How many closes count for `n`, which has a content. */
+unsigned leat_commit_closes(const struct leat_name_state *n);
+bool leat_state_is_final(enum leat_file_state state);
+/* Why `n` failed; the caller frees it. */
+char *leat_commit_why(const struct leat_stream *s, const struct leat_name_state *n);
+
+/* ---- steps.c ---- */
+
+int leat_step_start(struct leat_stream *s, const struct leat_event *ev);
+int leat_step_end(struct leat_stream *s, const struct leat_event *ev);
+int leat_step_closed(struct leat_stream *s, const struct leat_event *ev);
+/* True if all its instances ended (well or not) and none will start. */
+bool leat_step_is_over(const struct leat_step_state *st);
+/* True if it is over, did not fail and none of its processes holds a file open for writing. */
+bool leat_step_is_quiet(const struct leat_step_state *st);
+
+/* ---- settle.c ---- */
+
+void leat_touch(struct leat_stream *s, struct leat_name_state *n);
+/* What waits for step `step` looks again; with `names`, so does each name it may produce. */
+void leat_touch_step(struct leat_stream *s, int step, bool names);
+void leat_touch_links(struct leat_stream *s, const struct leat_link *list);
+/* Bring states up to date, then wake. */
+void leat_settle(struct leat_stream *s);
+/* Let `w` be looked at again when `b` changes. */
+void leat_waiter_block(struct leat_stream *s, struct leat_waiter *w, const struct leat_blocker *b);
+void leat_waiter_free(struct leat_stream *s, struct leat_waiter *w);
+/* ---- violation.c ---- */
+
+/* Report it; `what` says what was done to the name ("truncated"), NULL for the usual. */
+void leat_violation_report(struct leat_stream *s, enum leat_violation kind, const char *name,
+			   int step, const char *what);
+int leat_fact_violation(struct leat_stream *s, const struct leat_event *ev);
+
+/* ---- ask.c, inputs.c ---- */
+
+/* How `step` stands to what `rule` governs. */
+enum leat_role leat_rule_role(const struct leat_stream *s, int step,
+			      const struct leat_file_rule *rule);
+bool leat_rule_governs(const struct leat_stream *s, const struct leat_file_rule *rule);
+/* Decide; with LEAT_WAIT `blocker` says for what, beside `n`. */
+enum leat_answer leat_decide(struct leat_stream *s, struct leat_name_state *n,
+			     const struct leat_question *q, struct leat_blocker *blocker);
+enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state *n,
+				  const struct leat_question *q, struct leat_blocker *blocker);
+enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_question *q,
+				    struct leat_blocker *blocker);
+/* The compiled inputs of a step, as many as the model has; NULL when out of memory. */
+struct leat_input *leat_inputs(struct leat_stream *s, int step);
+void leat_inputs_free(struct leat_stream *s, int step);
+/* True if an output of `step` may match what `text` (a name, directory or pattern)
+ * stands for, or lie below it, or contain it. */
+bool leat_step_may_make(const struct leat_stream *s, int step, const char *text);
+
+#endif

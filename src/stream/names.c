@@ -1,0 +1,194 @@
+/* Names and the tree they form. */
+#include "stream/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *text)
+{
+	struct leat_name_state *n;
+
+	HASH_FIND_STR(s->names, text, n);
+	return n;
+}
+
+void leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n)
+{
+	struct leat_link *link = malloc(sizeof(*link));
+
+	if (!link) {
+		s->error = -ENOMEM;
+		return;
+	}
+	link->name = n;
+	LL_PREPEND(*list, link);
+}
+
+void leat_links_free(struct leat_link *list)
+{
+	struct leat_link *link, *next;
+
+	LL_FOREACH_SAFE(list, link, next)
+	{
+		free(link);
+	}
+}
+
+/* A dependency that no step declares as a file is done when the steps that may
+ * make what it stands for are. */
+static void subscribe_steps(struct leat_stream *s, struct leat_name_state *n, const char *dep)
+{
+	for (int step = 0; step < s->n_steps; step++)
+		if (leat_step_may_make(s, step, dep))
+			leat_link_add(s, &s->steps[step].dependents, n);
+}
+
+static void subscribe(struct leat_stream *s, struct leat_name_state *n)
+{
+	const struct leat_names *deps = n->rule->deps;
+	bool by_count = n->rule->commit == LEAT_COMMIT_ON_TERMINATION && n->rule->count;
+
+	for (int step = 0; step < s->n_steps; step++) {
+		if (!leat_steps_has(n->rule->producers, step))
+			continue;
+		leat_link_add(s, &s->steps[step].names, n);
+		s->steps[step].ends_count = s->steps[step].ends_count || by_count;
+	}
+	for (size_t i = 0; deps && i < deps->n; i++) {
+		struct leat_name_state *dep = NULL;
+
+		if (!leat_pattern_is_wild(deps->v[i].text)) {
+			dep = leat_name_get(s, deps->v[i].text);
+			if (!dep)
+				return;
+		}
+		if (dep && dep->governed)
+			leat_link_add(s, &dep->dependents, n);
+		else
+			subscribe_steps(s, n, deps->v[i].text);
+	}
+}
+
+static struct leat_name_state *parent_of(struct leat_stream *s, const char *text)
+{
+	const char *slash = strrchr(text, '/');
+	struct leat_name_state *parent;
+	char *dir;
+
+	dir = slash ? strndup(text, (size_t)(slash - text)) : strdup("");
+	if (!dir)
+		return NULL;
+	parent = leat_name_get(s, dir);
+	free(dir);
+	return parent;
+}
+
+static struct leat_name_state *make(struct leat_stream *s, const char *text)
+{
+	struct leat_name_state *n = calloc(1, sizeof(*n));
+	struct leat_exact *exact;
+
+	if (!n)
+		return NULL;
+	n->text = strdup(text);
+	n->rule = leat_match(s->m, text);
+	n->parent = *text ? parent_of(s, text) : NULL;
+	if (!n->text || !n->rule || (*text && !n->parent))
+		goto fail;
+	n->governed = leat_rule_governs(s, n->rule);
+	HASH_FIND_STR(s->exact, text, exact);
+	n->exact = exact;
+	HASH_ADD_KEYPTR(hh, s->names, n->text, strlen(n->text), n);
+	if (!n->hh.tbl)
+		goto fail;
+	if (n->parent)
+		DL_APPEND(n->parent->children, n);
+	return n;
+fail:
+	free(n->text);
+	free(n);
+	return NULL;
+}
+
+struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text)
+{
+	struct leat_name_state *n = leat_name_find(s, text);
+
+	if (n)
+		return n;
+	n = make(s, text);
+	if (!n) {
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	if (n->governed) {
+		subscribe(s, n);
+		leat_touch(s, n);
+	}
+	return n;
+}
+
+void leat_names_free(struct leat_stream *s)
+{
+	struct leat_name_state *n, *next;
+
+	HASH_ITER(hh, s->names, n, next)
+	{
+		HASH_DEL(s->names, n);
+		leat_links_free(n->dependents);
+		free(n->text);
+		free(n);
+	}
+}
+
+bool leat_name_is_dir(const struct leat_name_state *n)
+{
+	return n->content ? n->content->is_dir : n->rule->n_files > 0;
+}
+
+bool leat_name_is_shown(const struct leat_name_state *n)
+{
+	if (!n->governed || !n->content)
+		return false;
+	if (n->state == LEAT_FILE_COMMITTED)
+		return true;
+	if (n->rule->fire != LEAT_FIRE_NO_UPDATE || leat_state_is_final(n->state))
+		return false;
+	if (n->content->is_dir)
+		return true;
+	/* Of names that only a pattern declares any may be a temporary one. */
+	return n->exact && n->state == LEAT_FILE_PRODUCED && n->content->size_bytes;
+}
+
+static void adjust(unsigned *counter, int by)
+{
+	*counter = (unsigned)((int)*counter + by);
+}
+
+void leat_name_account(struct leat_stream *s, struct leat_name_state *n)
+{
+	const struct leat_content *c = n->content;
+	bool file = n->governed && c && !c->is_dir;
+	bool counted = file && n->state == LEAT_FILE_COMMITTED;
+	bool busy = file && c->writers && !leat_state_is_final(n->state);
+	bool shown = leat_name_is_shown(n);
+	int committed_by = (int)counted - (int)n->counted;
+	int writers_by = (int)busy - (int)n->busy;
+
+	if (shown && !n->shown && n->parent) {
+		n->parent->n_shown++;
+		leat_touch(s, n->parent);
+	}
+	n->shown = shown;
+	n->counted = counted;
+	n->busy = busy;
+	if (!committed_by && !writers_by)
+		return;
+	for (struct leat_name_state *dir = n->parent; dir; dir = dir->parent) {
+		adjust(&dir->committed_below, committed_by);
+		adjust(&dir->writers_below, writers_by);
+		if (dir->governed)
+			leat_touch(s, dir);
+	}
+}

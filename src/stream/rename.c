@@ -1,0 +1,128 @@
+/* Contents change their names. */
+#include "stream/internal.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A consumer has begun to read what is taken away or replaced under its name. */
+static void check_streamed(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   const char *what)
+{
+	if (n->state == LEAT_FILE_PRODUCED && n->seen && !leat_name_is_dir(n))
+		leat_violation_report(s, LEAT_VIOLATION_REWRITE, n->text, step, what);
+}
+
+static bool producers_are_over(const struct leat_stream *s, const struct leat_name_state *n)
+{
+	for (int step = 0; step < s->n_steps; step++)
+		if (leat_steps_has(n->rule->producers, step) && !leat_step_is_over(&s->steps[step]))
+			return false;
+	return true;
+}
+
+/* A name without content is absent again and its closes are forgotten, unless
+ * its story is told: a consumer saw the commit, or nobody is left to write it. */
+static void forget(struct leat_stream *s, struct leat_name_state *n)
+{
+	bool told = n->state == LEAT_FILE_FAILED || n->state == LEAT_FILE_GONE ||
+		    (n->state == LEAT_FILE_COMMITTED && (n->seen || producers_are_over(s, n)));
+
+	leat_content_detach(s, n);
+	if (told || n->state == LEAT_FILE_ABSENT)
+		return;
+	n->seen = false;
+	n->state = LEAT_FILE_ABSENT;
+	if (s->ops.state)
+		s->ops.state(s->ctx, n->text, n->state);
+}
+
+/* The content of `from` becomes that of `to`, whose rule now governs it. */
+static void move(struct leat_stream *s, struct leat_name_state *from, struct leat_name_state *to,
+		 int step)
+{
+	struct leat_content *c = from->content;
+
+	check_streamed(s, to, step, "replaced");
+	leat_fact_check_change(s, to, step, true, "replaced");
+	if (to->content)
+		leat_content_detach(s, to);
+	leat_content_attach(s, c, to);
+	forget(s, from);
+	if (!to->governed && c->creator >= 0)
+		leat_link_add(s, &s->steps[c->creator].names, to);
+	leat_fact_parents(s, to, step);
+	leat_fact_publish(s, to, step);
+}
+
+/* Everything below directory `from` comes to lie below `to`. The walk sees
+ * names made meanwhile only if `to` lies below `from`, which rename(2) refuses. */
+static int move_below(struct leat_stream *s, struct leat_name_state *from, const char *to, int step)
+{
+	struct leat_name_state *child, *target;
+	int rc = 0;
+
+	DL_FOREACH(from->children, child)
+	{
+		char *path;
+
+		if (!child->content)
+			continue;
+		path = leat_path_join(to, strrchr(child->text, '/') + 1);
+		target = path ? leat_name_get(s, path) : NULL;
+		if (target && child->content->is_dir)
+			rc = move_below(s, child, path, step);
+		free(path);
+		if (!target)
+			return -ENOMEM;
+		if (rc)
+			return rc;
+		move(s, child, target, step);
+	}
+	return 0;
+}
+
+int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *from = leat_name_get(s, ev->name);
+	struct leat_name_state *to = ev->to ? leat_name_get(s, ev->to) : NULL;
+	size_t length = strlen(ev->name);
+
+	if (!ev->to || !*ev->name || !*ev->to ||
+	    (!strncmp(ev->to, ev->name, length) && ev->to[length] == '/'))
+		return -EINVAL;
+	if (!from || !to)
+		return -ENOMEM;
+	/* Two names of one file: rename(2) does nothing. */
+	if (from == to || (from->content && from->content == to->content))
+		return 0;
+	if (!from->content) {
+		if (!leat_content_new(s, from, ev->step))
+			return -ENOMEM;
+		from->content->is_dir = ev->flags & LEAT_EVF_DIR;
+	}
+	if (from->content->is_dir) {
+		int rc = move_below(s, from, ev->to, ev->step);
+
+		if (rc)
+			return rc;
+	}
+	move(s, from, to, ev->step);
+	return 0;
+}
+
+int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *n = leat_name_get(s, ev->name);
+
+	if (!n)
+		return -ENOMEM;
+	if (!n->content)
+		return 0;
+	if (leat_name_produced_by(n, ev->step))
+		check_streamed(s, n, ev->step, "removed");
+	forget(s, n);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* Beginning and end of steps. */
+#include "stream/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool leat_step_is_over(const struct leat_step_state *st)
+{
+	return st->started == st->ended && (st->closed || st->started >= st->expected);
+}
+
+bool leat_step_is_quiet(const struct leat_step_state *st)
+{
+	return leat_step_is_over(st) && !st->failures && !st->writers;
+}
+
+int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_step_state *st = &s->steps[ev->step];
+
+	st->started++;
+	if (ev->code > st->expected)
+		st->expected = ev->code;
+	return 0;
+}
+
+/* A step that could not even be started ends in failure without a start. */
+int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_step_state *st = &s->steps[ev->step];
+
+	if (st->ended == st->started) {
+		if (!ev->status)
+			return -EINVAL;
+		st->started++;
+	}
+	st->ended++;
+	if (ev->status) {
+		st->failures++;
+		if (!st->why && ev->name) {
+			st->why = strdup(ev->name);
+			if (!st->why)
+				return -ENOMEM;
+		}
+	}
+	if (ev->status || st->ends_count || leat_step_is_over(st))
+		leat_touch_step(s, ev->step, true);
+	return 0;
+}
+
+int leat_step_closed(struct leat_stream *s, const struct leat_event *ev)
+{
+	s->steps[ev->step].closed = true;
+	leat_touch_step(s, ev->step, true);
+	return 0;
+}

@@ -1,0 +1,321 @@
+#include "stream_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- workflows ---- */
+
+static void parse_commit(struct leat_rule *rule, char *word)
+{
+	static const char *const names[] = {
+		[LEAT_COMMIT_ON_TERMINATION] = "on_termination",
+		[LEAT_COMMIT_ON_CLOSE] = "on_close",
+		[LEAT_COMMIT_ON_FILE] = "on_file",
+		[LEAT_COMMIT_N_FILES] = "n_files",
+	};
+	char *rest = word + strcspn(word, ":="), *dep;
+	char separator = *rest;
+	int i;
+
+	if (separator)
+		*rest++ = '\0';
+	for (i = 0; i < 4 && strcmp(names[i], word) != 0; i++)
+		;
+	assert_in_range(i, 0, 3);
+	rule->commit = (enum leat_commit)i;
+	if (separator == ':')
+		rule->count = (unsigned)atoi(rest);
+	while (separator == '=' && (dep = strsep(&rest, ",")))
+		assert_int_equal(leat_names_add(&rule->deps, dep, (struct leat_pos){0}), 0);
+}
+
+static void parse_rule(struct leat_step *step, char *rest, bool is_dir)
+{
+	struct leat_rule *rule;
+	char *word;
+
+	step->rules = reallocarray(step->rules, step->n_rules + 1, sizeof(*step->rules));
+	assert_non_null(step->rules);
+	rule = &step->rules[step->n_rules++];
+	*rule = (struct leat_rule){.is_dir = is_dir};
+	rule->name.text = strdup(strsep(&rest, " "));
+	parse_commit(rule, strsep(&rest, " "));
+	while ((word = strsep(&rest, " "))) {
+		if (!strncmp(word, "n_files:", 8))
+			rule->n_files = (unsigned)atoi(word + 8);
+		else
+			rule->fire = strcmp(word, "no_update") ? LEAT_FIRE_ON_COMMIT
+							       : LEAT_FIRE_NO_UPDATE;
+	}
+}
+
+static void parse_line(struct leat_workflow *wf, char *line)
+{
+	char *rest = line, *key = strsep(&rest, " "), *word;
+	struct leat_step *step = wf->n_steps ? &wf->steps[wf->n_steps - 1] : NULL;
+
+	if (!strcmp(key, "step")) {
+		wf->steps = reallocarray(wf->steps, wf->n_steps + 1, sizeof(*wf->steps));
+		assert_non_null(wf->steps);
+		step = &wf->steps[wf->n_steps++];
+		*step = (struct leat_step){.instances = 1};
+		word = strsep(&rest, " ");
+		step->name = strdup(word);
+		if (rest)
+			step->instances = (unsigned)atoi(rest);
+	} else if (!strcmp(key, "rule") || !strcmp(key, "dir")) {
+		parse_rule(step, rest, *key == 'd');
+	} else {
+		struct leat_names *names = !strcmp(key, "in")    ? &step->inputs
+					   : !strcmp(key, "out") ? &step->outputs
+								 : &wf->exclude;
+
+		while ((word = strsep(&rest, " ")))
+			assert_int_equal(leat_names_add(names, word, (struct leat_pos){0}), 0);
+	}
+}
+
+struct leat_workflow *world_parse(const char *text)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	char *copy = strdup(text), *rest = copy, *line;
+
+	assert_non_null(wf);
+	assert_non_null(copy);
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			parse_line(wf, line);
+	free(copy);
+	return wf;
+}
+
+/* ---- what the stream says ---- */
+
+static void say(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct world *w, const char *format, ...)
+{
+	size_t used = strlen(w->said);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(w->said + used, sizeof(w->said) - used, format, ap);
+	va_end(ap);
+}
+
+static void on_state(void *ctx, const char *name, enum leat_file_state state)
+{
+	static const char *const names[] = {"absent", "produced", "committed", "failed", "gone"};
+
+	say(ctx, "%s=%s ", name, names[state]);
+}
+
+static void on_wake(void *ctx, const char *name)
+{
+	say(ctx, "!%s ", name);
+}
+
+static void on_violation(void *ctx, enum leat_violation kind, const char *name, int step,
+			 const char *text)
+{
+	struct world *w = ctx;
+
+	(void)name;
+	(void)step;
+	assert_non_null(text);
+	w->violations[kind]++;
+}
+
+static void on_failed(void *ctx, const char *name, const char *why)
+{
+	(void)ctx;
+	(void)name;
+	assert_non_null(why);
+}
+
+void world_init(struct world *w, const char *text)
+{
+	static const struct leat_stream_ops ops = {on_state, on_wake, on_violation, on_failed};
+
+	*w = (struct world){.next_waiter = 1};
+	w->wf = world_parse(text);
+	w->m = leat_matcher_new(w->wf);
+	assert_non_null(w->m);
+	w->s = leat_stream_new(w->m, w->wf, &ops, w);
+	assert_non_null(w->s);
+	w->said[0] = '\0';
+}
+
+void world_release(struct world *w)
+{
+	leat_stream_free(w->s);
+	leat_matcher_free(w->m);
+	leat_workflow_free(w->wf);
+}
+
+const char *world_said(struct world *w)
+{
+	static char copy[sizeof(w->said)];
+
+	memcpy(copy, w->said, sizeof(copy));
+	if (*copy)
+		copy[strlen(copy) - 1] = '\0';
+	w->said[0] = '\0';
+	return copy;
+}
+
+int world_step(const struct world *w, const char *name)
+{
+	int step = leat_workflow_find_step(w->wf, name);
+
+	assert_true(step >= 0);
+	return step;
+}
+
+/* ---- events in words ---- */
+
+/* Arguments: s step, p pid, n name, N name of which a final "/" says directory,
+ * t second name, o ofd, l length, b offset. */
+static const struct verb {
+	const char *word;
+	enum leat_event_kind kind;
+	unsigned flags;
+	int status;
+	const char *arguments;
+} verbs[] = {
+	{"start", LEAT_EV_STEP_START, 0, 0, "s"},
+	{"end", LEAT_EV_STEP_END, 0, 0, "s"},
+	{"fail", LEAT_EV_STEP_END, 0, 1, "s"},
+	{"closed", LEAT_EV_STEP_CLOSED, 0, 0, "s"},
+	{"exit", LEAT_EV_PROC_EXIT, 0, 0, "sp"},
+	{"killed", LEAT_EV_PROC_EXIT, 0, -9, "sp"},
+	{"present", LEAT_EV_PRESENT, 0, 0, "Nl"},
+	{"mkdir", LEAT_EV_CREATE, LEAT_EVF_DIR, 0, "sn"},
+	{"symlink", LEAT_EV_CREATE, 0, 0, "sn"},
+	{"link", LEAT_EV_CREATE, 0, 0, "stn"},
+	{"open", LEAT_EV_OPEN, 0, 0, "snop"},
+	{"creat", LEAT_EV_OPEN, LEAT_EVF_CREAT | LEAT_EVF_TRUNC, 0, "snop"},
+	{"trunc", LEAT_EV_OPEN, LEAT_EVF_TRUNC, 0, "snop"},
+	{"close", LEAT_EV_CLOSE, 0, 0, "ol"},
+	{"abort", LEAT_EV_CLOSE, LEAT_EVF_ABNORMAL, 0, "ol"},
+	{"extent", LEAT_EV_EXTENT, 0, 0, "nbl"},
+	{"cut", LEAT_EV_TRUNCATE, 0, 0, "snl"},
+	{"mv", LEAT_EV_RENAME, 0, 0, "snt"},
+	{"mvdir", LEAT_EV_RENAME, LEAT_EVF_DIR, 0, "snt"},
+	{"rm", LEAT_EV_UNLINK, 0, 0, "sn"},
+};
+
+static void take_argument(const struct world *w, char kind, char *word, struct leat_event *ev)
+{
+	size_t length = strlen(word);
+
+	switch (kind) {
+	case 's':
+		ev->step = world_step(w, word);
+		ev->pid = 100 + ev->step;
+		break;
+	case 'p':
+		ev->pid = atoi(word + (*word == '@'));
+		break;
+	case 'N':
+		if (length && word[length - 1] == '/') {
+			word[length - 1] = '\0';
+			ev->flags |= LEAT_EVF_DIR;
+		}
+		ev->name = word;
+		break;
+	case 'n':
+		ev->name = word;
+		break;
+	case 't':
+		ev->to = word;
+		break;
+	case 'o':
+		ev->ofd = strtoull(word, NULL, 10);
+		break;
+	case 'l':
+		ev->length = strtoull(word, NULL, 10);
+		break;
+	case 'b':
+		ev->offset = strtoull(word, NULL, 10);
+		break;
+	default:
+		fail_msg("no such argument");
+	}
+}
+
+void world_event(const struct world *w, const char *text, struct leat_event *ev, char *buf)
+{
+	const struct verb *verb = NULL;
+	char *rest, *word;
+
+	snprintf(buf, 256, "%s", text);
+	rest = buf;
+	word = strsep(&rest, " ");
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(verbs[i].word, word))
+			verb = &verbs[i];
+	if (!verb)
+		fail_msg("no such event: %s", text);
+	*ev = (struct leat_event){.kind = verb->kind,
+				  .flags = verb->flags,
+				  .status = verb->status,
+				  .step = -1,
+				  .name = verb->status > 0 ? "exited with status 1" : NULL};
+	for (const char *a = verb->arguments; *a && (word = strsep(&rest, " ")); a++)
+		take_argument(w, *a, word, ev);
+}
+
+void world_do(struct world *w, const char *events)
+{
+	char *copy = strdup(events), *rest = copy, *one;
+
+	assert_non_null(copy);
+	while ((one = strsep(&rest, ";"))) {
+		struct leat_event ev;
+		char buf[256];
+		int rc;
+
+		one += strspn(one, " ");
+		world_event(w, one, &ev, buf);
+		rc = leat_stream_apply(w->s, &ev);
+		if (rc)
+			fail_msg("%s: %s", one, strerror(-rc));
+	}
+	free(copy);
+}
+
+/* ---- questions ---- */
+
+enum leat_answer world_ask(struct world *w, const char *step, enum leat_call call, const char *name,
+			   uint64_t offset, uint64_t length)
+{
+	struct leat_event ev = {.kind = LEAT_EV_ASK,
+				.step = world_step(w, step),
+				.call = call,
+				.name = name,
+				.offset = offset,
+				.length = length};
+
+	return leat_stream_ask(w->s, &ev);
+}
+
+uint64_t world_wait(struct world *w, const char *step, enum leat_call call, const char *name,
+		    uint64_t offset, uint64_t length)
+{
+	struct leat_event ev = {.kind = LEAT_EV_ASK,
+				.step = world_step(w, step),
+				.waiter = w->next_waiter++,
+				.call = call,
+				.name = name,
+				.offset = offset,
+				.length = length};
+
+	assert_int_equal(leat_stream_ask(w->s, &ev), LEAT_WAIT);
+	return ev.waiter;
+}

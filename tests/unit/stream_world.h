@@ -1,0 +1,51 @@
+/* A small world to try the rules in: a workflow built in the test, the stream
+ * under test, and a log of what it said. Helpers fail the test on errors. */
+#ifndef LEAT_TESTS_STREAM_WORLD_H
+#define LEAT_TESTS_STREAM_WORLD_H
+
+#include "stream/stream.h"
+
+struct world {
+	struct leat_workflow *wf;
+	struct leat_matcher *m;
+	struct leat_stream *s;
+	uint64_t next_waiter;
+	char said[8192]; /* since the last world_said: "x=committed !x ..." */
+	unsigned violations[LEAT_VIOLATION_KINDS];
+};
+
+/* A workflow in lines:
+ *   step A
+ *   in  x*  dir
+ *   out y z
+ *   rule y on_close:2 no_update     commit[:N], then update or no_update
+ *   rule z on_file=y,w update
+ *   dir  d n_files:3 no_update      as `rule`, for a `dirname`
+ *   exclude tmp*
+ */
+struct leat_workflow *world_parse(const char *text);
+void world_init(struct world *w, const char *text);
+void world_release(struct world *w);
+
+/* Apply an event given in words, steps by name, as in
+ *   "start A", "end A", "fail A", "closed A", "exit A 7", "killed A 7",
+ *   "present x", "present x/", "mkdir A d", "symlink A x", "link A x y" (y is new),
+ *   "open A x 1" (step, name, ofd; pid = 100 + step unless @pid follows),
+ *   "creat A x 1", "trunc A x 1", "close 1 10" (length), "abort 1 10",
+ *   "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
+ * Several events are separated by ";". */
+void world_do(struct world *w, const char *events);
+/* One event of the above, into `ev`; strings live in `buf` (256 bytes). */
+void world_event(const struct world *w, const char *text, struct leat_event *ev, char *buf);
+
+/* Ask as step of that name; no waiter is remembered. */
+enum leat_answer world_ask(struct world *w, const char *step, enum leat_call call, const char *name,
+			   uint64_t offset, uint64_t length);
+/* Ask as a new waiter, which is returned; the answer must be LEAT_WAIT. */
+uint64_t world_wait(struct world *w, const char *step, enum leat_call call, const char *name,
+		    uint64_t offset, uint64_t length);
+/* What was said since the last call; valid until the next event. */
+const char *world_said(struct world *w);
+int world_step(const struct world *w, const char *name);
+
+#endif
