@@ -1,0 +1,314 @@
+/* Parts of the driver that need no daemon: order of steps, programs, processes,
+ * environment, and how results are printed. */
+#include "driver/console.h"
+#include "driver/environment.h"
+#include "driver/plan.h"
+#include "driver/process.h"
+#include "driver/result.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A workflow of steps "a", "b"...; each of `edges`, such as "ab", makes a file
+ * that the first step writes and the second reads. */
+static struct leat_workflow *make_workflow(size_t n, const char *const *edges)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+
+	wf->steps = calloc(n, sizeof(*wf->steps));
+	wf->n_steps = n;
+	for (size_t i = 0; i < n; i++)
+		wf->steps[i].name = strdup((const char[]){(char)('a' + i), 0});
+	for (; edges && *edges; edges++) {
+		struct leat_pos pos = {0};
+
+		leat_names_add(&wf->steps[(*edges)[0] - 'a'].outputs, *edges, pos);
+		leat_names_add(&wf->steps[(*edges)[1] - 'a'].inputs, *edges, pos);
+	}
+	return wf;
+}
+
+static void test_order(void **state)
+{
+	static const struct {
+		const char *edges[6];
+		const char *order;
+		bool cyclic;
+	} cases[] = {
+		{{NULL}, "abcd", false},
+		{{"dc", "cb", "ba"}, "dcba", false},
+		{{"ca", "cb", "ad", "bd"}, "cabd", false},
+		{{"bd", "da"}, "bcda", false},
+		{{"ab", "bc", "cb", "cd"}, "abcd", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct leat_workflow *wf = make_workflow(4, cases[i].edges);
+		struct leat_plan plan;
+		char order[5] = "";
+
+		assert_int_equal(0, leat_plan_init(&plan, wf));
+		for (size_t k = 0; k < 4; k++)
+			order[k] = wf->steps[plan.order[k]].name[0];
+		/* What comes after what is said by the edges; the rest as in the file. */
+		for (const char *const *e = cases[i].edges; *e && !cases[i].cyclic; e++)
+			assert_true(strchr(order, (*e)[0]) < strchr(order, (*e)[1]));
+		assert_int_equal(4, strlen(order));
+		assert_int_equal(cases[i].order[0], order[0]);
+		assert_int_equal(cases[i].cyclic, leat_plan_is_cyclic(&plan));
+		leat_plan_release(&plan);
+		leat_workflow_free(wf);
+	}
+}
+
+static void test_programs(void **state)
+{
+	static const struct {
+		const char *name;
+		int result;
+	} cases[] = {
+		{"sh", 0},
+		{"/bin/sh", 0},
+		{"no-such-program-at-all", LEAT_PLAN_NOT_FOUND},
+		{"", LEAT_PLAN_NOT_FOUND},
+		{"./script", 0},
+		{"./text", LEAT_PLAN_CANNOT_EXECUTE},
+		{"./missing", LEAT_PLAN_NOT_FOUND},
+		{"/", LEAT_PLAN_CANNOT_EXECUTE},
+	};
+	char dir[] = "/tmp/leat-test-driver.XXXXXX";
+	char *path;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(0, chdir(dir));
+	f = fopen("script", "w");
+	fputs("#! /bin/sh -e\n", f);
+	fclose(f);
+	chmod("script", 0755);
+	f = fopen("text", "w");
+	fclose(f);
+	assert_int_equal(0, chdir("/"));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		path = NULL;
+		assert_int_equal(cases[i].result,
+				 leat_plan_program("step", cases[i].name, dir, true, &path));
+		assert_int_equal(cases[i].result == 0, path != NULL);
+		free(path);
+	}
+	assert_int_equal(0, chdir(dir));
+	unlink("script");
+	unlink("text");
+	assert_int_equal(0, chdir("/"));
+	rmdir(dir);
+}
+
+static int run(const char *program, char *const *argv, int *exec_error)
+{
+	struct leat_process_spec spec = {
+		.program = program, .argv = argv, .envp = environ, .dir = "/", .own_group = true};
+	struct leat_process p;
+	int status;
+
+	assert_int_equal(0, leat_process_fork(&spec, &p));
+	assert_int_equal(p.pid, getpgid(p.pid));
+	*exec_error = leat_process_release(&p);
+	assert_int_equal(p.pid, waitpid(p.pid, &status, 0));
+	leat_process_close(&p);
+	return status;
+}
+
+static void test_process(void **state)
+{
+	char sh[] = "sh", option[] = "-c";
+	char *argv[] = {sh, option, (char[]){"exit 3"}, NULL};
+	char *killed[] = {sh, option, (char[]){"kill -9 $$"}, NULL};
+	struct leat_process_spec spec = {
+		.program = "/bin/true", .argv = argv, .envp = environ, .own_group = true};
+	struct leat_process p;
+	int error, status;
+
+	(void)state;
+	assert_int_equal(3, leat_process_exit_status(run("/bin/sh", argv, &error)));
+	assert_int_equal(0, error);
+	assert_int_equal(128 + 9, leat_process_exit_status(run("/bin/sh", killed, &error)));
+	assert_int_equal(127, leat_process_exit_status(run("/no/such", argv, &error)));
+	assert_int_equal(-ENOENT, error);
+	assert_int_equal(126, leat_process_exit_status(run("/etc/passwd", argv, &error)));
+	assert_int_equal(-EACCES, error);
+	/* Given up before it was let go. */
+	assert_int_equal(0, leat_process_fork(&spec, &p));
+	leat_process_abandon(&p);
+	assert_int_equal(p.pid, waitpid(p.pid, &status, 0));
+	assert_int_not_equal(0, status);
+	leat_process_close(&p);
+}
+
+static const char *value_in(char **envp, const char *name)
+{
+	const char *found = NULL;
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, strlen(name)) == 0 && (*envp)[strlen(name)] == '=') {
+			assert_null(found);
+			found = *envp + strlen(name) + 1;
+		}
+	return found;
+}
+
+static void test_environment(void **state)
+{
+	struct leat_environment_spec spec = {
+		.dir = "/d", .step = "s", .workflow = "w", .library = "/l.so"};
+	char **envp;
+
+	(void)state;
+	setenv("LEAT_APP_NAME", "old", 1);
+	setenv("LD_PRELOAD", "/other.so", 1);
+	envp = leat_environment_new(&spec);
+	assert_string_equal("/d", value_in(envp, "LEAT_DIR"));
+	assert_string_equal("s", value_in(envp, "LEAT_APP_NAME"));
+	assert_string_equal("w", value_in(envp, "LEAT_WORKFLOW_NAME"));
+	assert_null(value_in(envp, "LEAT_RUNTIME_DIR"));
+	assert_string_equal("/l.so /other.so", value_in(envp, "LD_PRELOAD"));
+	assert_string_equal(getenv("PATH"), value_in(envp, "PATH"));
+	leat_environment_free(envp);
+	setenv("LD_PRELOAD", "/l.so", 1);
+	envp = leat_environment_new(&spec);
+	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	leat_environment_free(envp);
+	spec.library = NULL;
+	spec.runtime_dir = "/r";
+	envp = leat_environment_new(&spec);
+	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	assert_string_equal("/r", value_in(envp, "LEAT_RUNTIME_DIR"));
+	leat_environment_free(envp);
+	unsetenv("LD_PRELOAD");
+	unsetenv("LEAT_APP_NAME");
+}
+
+static void test_formats(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} bytes[] = {{0, "0 B"},
+		     {999, "999 B"},
+		     {1000, "1.0 kB"},
+		     {99949, "99.9 kB"},
+		     {123456, "123 kB"},
+		     {999600, "1.0 MB"},
+		     {191000000, "191 MB"},
+		     {1500000000, "1.5 GB"}};
+	static const struct {
+		uint64_t ms;
+		const char *text;
+	} times[] = {{0, "0.00 s"}, {1234, "1.23 s"}, {12345, "12.3 s"}, {1234567, "20 min 34 s"}};
+	struct leat_step_result s = {0};
+	char buf[48];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
+		assert_string_equal(bytes[i].text, leat_format_bytes(bytes[i].bytes, buf));
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		assert_string_equal(times[i].text, leat_format_seconds(times[i].ms * 1000000, buf));
+	assert_string_equal("not started", leat_format_status(&s, buf));
+	s.start_ns = 1;
+	assert_string_equal("running", leat_format_status(&s, buf));
+	s.end_ns = 2;
+	assert_string_equal("ok", leat_format_status(&s, buf));
+	s.status = 3 << 8;
+	assert_string_equal("exit 3", leat_format_status(&s, buf));
+	s.status = SIGKILL;
+	assert_string_equal("killed by SIGKILL", leat_format_status(&s, buf));
+}
+
+#define S 1000000000u
+
+/* Two steps in 10 s: a from 0 to 6, b from 2 to 10, of which it waits until 4. */
+static void fill(struct leat_result *r, const struct leat_workflow *wf)
+{
+	assert_int_equal(0, leat_result_init(r, wf));
+	r->streamed = true;
+	r->start_ns = 100 * (uint64_t)S;
+	r->end_ns = 110 * (uint64_t)S;
+	r->sample_ns = S / 4;
+	r->steps[0].start_ns = r->start_ns;
+	r->steps[0].end_ns = 106 * (uint64_t)S;
+	r->steps[0].counters.bytes_out = 5000000;
+	r->steps[1].start_ns = 102 * (uint64_t)S;
+	r->steps[1].end_ns = 110 * (uint64_t)S;
+	r->steps[1].counters.bytes_in = 5000000;
+	r->steps[1].counters.wait_ns = 2 * (uint64_t)S;
+	for (int i = 0; i < 40; i++) {
+		r->steps[1].counters.waiting = i >= 8 && i < 16;
+		leat_result_sample(r);
+	}
+}
+
+static void test_summary(void **state)
+{
+	struct leat_workflow *wf = make_workflow(2, NULL);
+	struct leat_result r;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	fill(&r, wf);
+	leat_summary_print(&r, out);
+	fclose(out);
+	assert_string_equal("step        wall     waiting   bytes in  bytes out  status\n"
+			    "a         6.00 s      0.00 s        0 B     5.0 MB  ok\n"
+			    "b         8.00 s      2.00 s     5.0 MB        0 B  ok\n"
+			    "10.0 s; the steps one after another would have taken about 12.0 s\n",
+			    text);
+	free(text);
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
+static void test_timeline(void **state)
+{
+	struct leat_workflow *wf = make_workflow(2, NULL);
+	struct leat_result r;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	fill(&r, wf);
+	leat_timeline_print(&r, out, 26, false);
+	fclose(out);
+	assert_string_equal("      0 s           10.0 s\n"
+			    "a     ############\n"
+			    "b         ....############\n"
+			    "      # running   . waiting for its input\n",
+			    text);
+	free(text);
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),    cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_process),  cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_formats),  cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_timeline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
