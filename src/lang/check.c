@@ -40,11 +40,17 @@ const struct leat_check leat_checks[] = {
 int leat_check_workflow(const struct leat_workflow *wf, const char *dir, struct leat_diags *d)
 {
 	struct leat_check_context ctx = {
-		.wf = wf, .m = leat_matcher_new(wf), .dir = dir, .diags = d};
-	int rc = ctx.m ? 0 : -ENOMEM;
+		.wf = wf,
+		.m = leat_matcher_new(wf),
+		.dir = dir,
+		.diags = d,
+		.outputs = leat_check_outputs_new(wf),
+	};
+	int rc = ctx.m && ctx.outputs ? 0 : -ENOMEM;
 
 	for (const struct leat_check *c = leat_checks; c->name && !rc; c++)
 		rc = c->fn(&ctx);
+	leat_check_outputs_free(ctx.outputs);
 	leat_matcher_free(ctx.m);
 	return rc;
 }
@@ -71,14 +77,6 @@ bool leat_check_any_meets(const struct leat_names *names, const char *text)
 {
 	for (size_t i = 0; i < names->n; i++)
 		if (leat_check_meets(names->v[i].text, text))
-			return true;
-	return false;
-}
-
-bool leat_check_is_produced(const struct leat_check_context *ctx, const char *text)
-{
-	for (size_t s = 0; s < ctx->wf->n_steps; s++)
-		if (leat_check_any_meets(&ctx->wf->steps[s].outputs, text))
 			return true;
 	return false;
 }

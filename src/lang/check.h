@@ -17,6 +17,7 @@ struct leat_check_context {
 	struct leat_matcher *m;
 	const char *dir; /* the workflow's directory, or NULL: do not look at files */
 	struct leat_diags *diags;
+	struct leat_check_outputs *outputs; /* all output entries, in order */
 };
 
 /* Report what is wrong to ctx->diags. 0 or -ENOMEM. */

@@ -22,8 +22,18 @@ bool leat_check_meets(const char *a, const char *b);
 /* True if one of the names meets `text`. */
 bool leat_check_any_meets(const struct leat_names *names, const char *text);
 
-/* True if some step has an output that meets `text`. */
+/* The steps with an output that meets `text`; good until the next call. */
+const uint64_t *leat_check_producers(const struct leat_check_context *ctx, const char *text);
+
+/* True if step `s` is one of them. */
+bool leat_check_is_output(const struct leat_check_context *ctx, size_t s, const char *text);
+
+/* True if there is such a step. */
 bool leat_check_is_produced(const struct leat_check_context *ctx, const char *text);
+
+/* Number of different files declared by plain name below directory `dir`;
+ * UINT_MAX if a pattern or the directory itself leaves it open. */
+unsigned leat_check_files_in(const struct leat_check_context *ctx, const char *dir);
 
 /* Exactly this text is among the names. */
 bool leat_check_has_name(const struct leat_names *names, const char *text);
@@ -33,5 +43,9 @@ unsigned leat_check_count_steps(const struct leat_check_context *ctx, const uint
 
 /* "A, B and C": the steps of a set; the caller frees it. NULL when out of memory. */
 char *leat_check_list_steps(const struct leat_check_context *ctx, const uint64_t *set);
+
+/* For ctx->outputs. NULL when out of memory; NULL can be freed. */
+struct leat_check_outputs *leat_check_outputs_new(const struct leat_workflow *wf);
+void leat_check_outputs_free(struct leat_check_outputs *o);
 
 #endif

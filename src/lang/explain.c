@@ -214,7 +214,9 @@ static void report_bracket(const struct scan *s, const struct token *t, const st
 			 "\"%c\" closes nothing: there is one too many", t->type);
 	else
 		leat_say(s->diags, "L-JSON-BRACKET", at(s, t->at),
-			 "\"%c\" does not close the \"%c\" of line %d: put \"%c\" before it",
+			 "\"%c\" while the \"%c\" of line %d is open: put \"%c\" before it, or "
+			 "remove it if it "
+			 "is one too many",
 			 t->type, f->bracket, line_of(s, f->at), f->bracket == '[' ? ']' : '}');
 }
 

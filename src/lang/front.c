@@ -142,3 +142,23 @@ int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry,
 	*step = (int)front->wf->n_steps - 1;
 	return leat_lookup_add(&front->steps, added->name, (size_t)*step);
 }
+
+void leat_step_unknown(struct leat_front *front, const char *name, struct leat_pos pos)
+{
+	const char *meant = NULL;
+	unsigned best = 4;
+
+	for (size_t i = 0; i < front->wf->n_steps; i++) {
+		unsigned distance = leat_str_distance(front->wf->steps[i].name, name);
+
+		if (distance < best && distance < strlen(name)) {
+			best = distance;
+			meant = front->wf->steps[i].name;
+		}
+	}
+	if (meant)
+		leat_say(front->diags, "L-STEP-UNKNOWN", pos,
+			 "no step is called \"%s\"; did you mean \"%s\"?", name, meant);
+	else
+		leat_say(front->diags, "L-STEP-UNKNOWN", pos, "no step is called \"%s\"", name);
+}

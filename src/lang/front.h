@@ -61,6 +61,9 @@ int leat_read_workflow_name(struct leat_front *front, const struct leat_pair *en
  * usable name (reported). */
 int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry, int *step);
 
+/* Report that no step has this name, with the one that was probably meant. */
+void leat_step_unknown(struct leat_front *front, const char *name, struct leat_pos pos);
+
 /* --- keys.c: the keys of a map ----------------------------------------- */
 
 enum leat_key_kind {

@@ -34,31 +34,37 @@ static const struct leat_key keys_2023[] = {
 
 /* --- Which process ----------------------------------------------------------- */
 
-/* The step whose name differs from `name` only in case; -1 if none or several. */
-static int find_folded(const struct leat_workflow *wf, const char *name)
+/* The step whose name differs from `name` only in case, or -1; *several if
+ * there are two of them. */
+static int find_folded(const struct leat_workflow *wf, const char *name, bool *several)
 {
 	int found = -1;
 
+	*several = false;
 	for (size_t i = 0; i < wf->n_steps; i++) {
 		if (strcasecmp(wf->steps[i].name, name))
 			continue;
-		if (found >= 0)
-			return -1;
+		*several = found >= 0;
 		found = (int)i;
 	}
-	return found;
+	return *several ? -1 : found;
 }
 
 static int find_step(struct leat_front *front, const char *name, struct leat_pos pos)
 {
 	const struct leat_lookup *known = leat_lookup_find(front->steps, name);
+	bool several;
 	int step;
 
 	if (known)
 		return (int)known->index;
-	step = find_folded(front->wf, name);
-	if (step < 0)
-		leat_say(front->diags, "L-STEP-UNKNOWN", pos, "no step is called \"%s\"", name);
+	step = find_folded(front->wf, name, &several);
+	if (several)
+		leat_say(front->diags, "L-STEP-UNKNOWN", pos,
+			 "no step is called \"%s\", and several are in other upper and lower case",
+			 name);
+	else if (step < 0)
+		leat_step_unknown(front, name, pos);
 	else
 		leat_say(front->diags, "L-STEP-CASE", pos, "\"%s\" is taken for the step \"%s\"",
 			 name, front->wf->steps[step].name);

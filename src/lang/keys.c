@@ -22,7 +22,7 @@ static const char *canonical_name(const struct leat_key *keys, int slot)
 	return keys->name;
 }
 
-/* The key that was probably meant: near enough to be a slip, or part of the word. */
+/* The key that was probably meant: one that `name` begins or that differs by a slip. */
 static const char *nearest_key(const struct leat_key *keys, const char *name)
 {
 	const char *best = NULL;
@@ -31,6 +31,8 @@ static const char *nearest_key(const struct leat_key *keys, const char *name)
 	for (; keys->name; keys++) {
 		unsigned distance = leat_str_distance(name, keys->name);
 
+		if (strlen(name) > 2 && leat_str_begins(keys->name, name))
+			distance = 0;
 		if (keys->kind != LEAT_KEY_VARIANT && distance < best_distance) {
 			best_distance = distance;
 			best = keys->name;

@@ -2,10 +2,7 @@
 #include "lang/front.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
-
-#include "base/str.h"
 
 /* Append the names that `to` does not have yet. */
 static int merge_names(struct leat_names *to, const struct leat_names *from)
@@ -56,25 +53,10 @@ static int merge_rules(struct leat_step *to, const struct leat_step *from)
 static int find_task(struct leat_front *front, const struct leat_step *step)
 {
 	const struct leat_lookup *known = leat_lookup_find(front->steps, step->name);
-	const char *meant = NULL;
-	unsigned best = 4;
 
 	if (known)
 		return (int)known->index;
-	for (size_t i = 0; i < front->wf->n_steps; i++) {
-		unsigned distance = leat_str_distance(front->wf->steps[i].name, step->name);
-
-		if (distance < best) {
-			best = distance;
-			meant = front->wf->steps[i].name;
-		}
-	}
-	if (meant)
-		leat_say(front->diags, "L-STEP-UNKNOWN", step->pos,
-			 "no task is called \"%s\"; did you mean \"%s\"?", step->name, meant);
-	else
-		leat_say(front->diags, "L-STEP-UNKNOWN", step->pos, "no task is called \"%s\"",
-			 step->name);
+	leat_step_unknown(front, step->name, step->pos);
 	return -1;
 }
 

@@ -174,7 +174,7 @@ static int read_list(struct leat_front *front, const struct leat_pair *entry, un
 	if (!list)
 		return 0;
 	if (list->kind == LEAT_VALUE_SCALAR && !leat_value_is_null(list)) {
-		if (!(flags & LEAT_NAMES_ONE_OK))
+		if (!(flags & LEAT_NAMES_ONE_OK) && !(front->json && list->plain))
 			leat_say(front->diags, "L-LIST-STRING", list->pos,
 				 "\"%s\" is taken for a list of one name; write [\"%s\"]",
 				 entry->key->text, list->text);

@@ -1,6 +1,7 @@
 /* Reading single values of the kind their key takes. */
 #include "lang/front.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -33,7 +34,9 @@ const char *leat_value_describe(const struct leat_value *node)
 		return node->text[0] ? "null" : "nothing";
 	if (!strcmp(node->text, "true") || !strcmp(node->text, "false"))
 		return "true or false";
-	return strchr("-0123456789", node->text[0]) ? "a number" : "a string";
+	if (isdigit((unsigned char)node->text[node->text[0] == '-']))
+		return "a number";
+	return "a string";
 }
 
 const char *leat_read_text(struct leat_front *front, const struct leat_pair *entry)

@@ -76,7 +76,8 @@ static struct leat_pos builder_pos(struct builder *b, size_t at)
 	return b->pos;
 }
 
-/* Where `token` begins, its quote included; the last place known if it has no text. */
+/* Where `token` begins, with its quote (or "*", "&") if it has one; the last place known if it has
+ * no text. */
 static struct leat_pos token_pos(struct builder *b, struct fy_token *token, bool quoted)
 {
 	const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
@@ -213,7 +214,7 @@ static int refuse_alias(struct builder *b, struct fy_token *token)
 	const char *text = fy_token_get_text(token, &size);
 
 	leat_say(
-		b->diags, "L-YAML-ALIAS", token_pos(b, token, false),
+		b->diags, "L-YAML-ALIAS", token_pos(b, token, true),
 		"a name that begins with \"*\" must be in quotes: \"*%.*s\" (unquoted it is a YAML "
 		"alias)",
 		(int)size, text ? text : "");
@@ -223,7 +224,7 @@ static int refuse_alias(struct builder *b, struct fy_token *token)
 static int refuse_extras(struct builder *b, struct fy_token *anchor, struct fy_token *tag)
 {
 	if (anchor) {
-		leat_say(b->diags, "L-YAML-ALIAS", token_pos(b, anchor, false),
+		leat_say(b->diags, "L-YAML-ALIAS", token_pos(b, anchor, true),
 			 "YAML anchors are not supported: write repeated values out");
 		return -EINVAL;
 	}
@@ -284,6 +285,9 @@ static const char *yaml_words(const char *message)
 		{"did not find expected '-'", "wrong indentation: this is neither a \"- \" entry "
 					      "of the list above nor aligned with its keys"},
 		{"invalid indentation in mapping", "wrong indentation: aligned with no key above"},
+		{"invalid scalar at the end of block sequence",
+		 "wrong indentation: this is neither a \"- \" entry of the list above nor aligned "
+		 "with its keys"},
 		{"without closing quote", "the string is not closed"},
 		{"wrongly indented double-quoted", "the string is not closed on its line"},
 		{"wrongly indented single-quoted", "the string is not closed on its line"},
