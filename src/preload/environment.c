@@ -58,8 +58,7 @@ static bool is_separator(char c)
 	return c == ':' || c == ' ' || c == '\0';
 }
 
-/* Where LD_PRELOAD's `list` names this library; its length in `size`. */
-static const char *find_library(const char *list, size_t *size)
+const char *leat_environment_library(const char *list, size_t *size)
 {
 	while (*list) {
 		size_t length = 0, name = 0;
@@ -80,7 +79,7 @@ static void keep(char *text)
 {
 	kept.variable[kept.count++] = text;
 	if (starts_with(text, PRELOAD))
-		kept.library = find_library(text + strlen(PRELOAD), &kept.library_size);
+		kept.library = leat_environment_library(text + strlen(PRELOAD), &kept.library_size);
 }
 
 void leat_environment_keep(char **envp)
@@ -122,7 +121,7 @@ static bool names_library(const char *preload)
 {
 	size_t size;
 
-	return !kept.library || find_library(preload + strlen(PRELOAD), &size);
+	return !kept.library || leat_environment_library(preload + strlen(PRELOAD), &size);
 }
 
 size_t leat_environment_room(char *const *envp)

@@ -44,6 +44,9 @@ bool leat_environment_has_session(char **envp);
 /* Value of `name` in `envp`, NULL if unset. Borrowed. */
 const char *leat_environment_get(char **envp, const char *name);
 
+/* Where the value of LD_PRELOAD names this library, or NULL; its length. */
+const char *leat_environment_library(const char *list, size_t *size);
+
 /* Entries, the closing NULL included, of `envp` completed with the kept
  * variables that it lacks; 0 if it lacks none. `envp` may be NULL.
  * Async-signal-safe. */

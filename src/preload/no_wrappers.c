@@ -8,13 +8,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
 
 #define PRELOAD "LD_PRELOAD="
-#define OWN_NAME "/libleat.so"
-#define WRAP_NAME "/libleat-wrap.so"
+#define ENDING ".so"
+#define WRAP_ENDING "-wrap.so" /* of the other library's name */
 #define SELF "/proc/self/exe"
 
 const bool leat_has_wrappers = false;
@@ -50,59 +51,55 @@ static const char *find_program(void)
 	return name && is_same_file(name, SELF) ? name : SELF;
 }
 
-/* "LD_PRELOAD=...", with the other library in place of this one. */
-static int rename_library(const char *preload, char *buffer, size_t size)
-{
-	const char *own = strstr(preload, OWN_NAME);
-	size_t head, tail;
-
-	if (!own)
-		return -ENOENT;
-	head = (size_t)(own - preload);
-	tail = strlen(own + strlen(OWN_NAME)) + 1;
-	if (head + strlen(WRAP_NAME) + tail > size)
-		return -E2BIG;
-	memcpy(buffer, preload, head);
-	memcpy(buffer + head, WRAP_NAME, strlen(WRAP_NAME));
-	memcpy(buffer + head + strlen(WRAP_NAME), own + strlen(OWN_NAME), tail);
-	return 0;
-}
-
-/* Is the library named in `preload` there to be loaded? Without it the program would come back
- * here, for ever. */
-static bool is_present(const char *preload)
+/* Is there a file whose name are the `size` bytes at `name`? */
+static bool is_present(const char *name, size_t size)
 {
 	char path[PATH_MAX];
-	const char *name = strstr(preload, WRAP_NAME), *start = name, *end = name;
 
-	while (start[-1] != '=' && start[-1] != ':' && start[-1] != ' ')
-		start--;
-	while (*end && *end != ':' && *end != ' ')
-		end++;
-	if ((size_t)(end - start) >= sizeof path)
+	if (size >= sizeof path)
 		return false;
-	memcpy(path, start, (size_t)(end - start));
-	path[end - start] = '\0';
-	return leat_raw(SYS_faccessat, AT_FDCWD, (long)path, 4 /* R_OK */, 0, 0, 0) == 0;
+	memcpy(path, name, size);
+	path[size] = '\0';
+	return leat_raw(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0) == 0;
+}
+
+/* `preload` ("LD_PRELOAD=...") with the other library, which must be there: without it the program
+ * would come back here for ever. */
+static int rename_library(const char *preload, char *buffer, size_t size)
+{
+	size_t length, head, tail;
+	const char *own = leat_environment_library(preload + strlen(PRELOAD), &length);
+
+	if (!own || length < strlen(ENDING) ||
+	    memcmp(own + length - strlen(ENDING), ENDING, strlen(ENDING)) != 0)
+		return -ENOENT;
+	head = (size_t)(own - preload) + length - strlen(ENDING);
+	tail = strlen(own + length) + 1;
+	if (head + strlen(WRAP_ENDING) + tail > size)
+		return -E2BIG;
+	memcpy(buffer, preload, head);
+	memcpy(buffer + head, WRAP_ENDING, strlen(WRAP_ENDING));
+	memcpy(buffer + head + strlen(WRAP_ENDING), own + length, tail);
+	length += strlen(WRAP_ENDING) - strlen(ENDING);
+	return is_present(buffer + (own - preload), length) ? 0 : -ENOENT;
 }
 
 int leat_reexec_with_wrappers(char **envp)
 {
 	static char preload[2 * PATH_MAX];
 	char **argv = find_argv(envp);
-	int error = -ENOENT;
 
-	for (char **e = envp; *e; e++) {
+	for (char **e = envp; *e && argv; e++) {
+		int error;
+
 		if (strncmp(*e, PRELOAD, strlen(PRELOAD)) != 0)
 			continue;
 		error = rename_library(*e, preload, sizeof preload);
-		if (!error)
-			*e = preload;
-		break;
+		if (error)
+			return error;
+		*e = preload;
+		return (int)leat_raw(SYS_execve, (long)find_program(), (long)argv, (long)envp, 0, 0,
+				     0);
 	}
-	if (error)
-		return error;
-	if (!argv || !is_present(preload))
-		return -ENOENT;
-	return (int)leat_raw(SYS_execve, (long)find_program(), (long)argv, (long)envp, 0, 0, 0);
+	return -ENOENT;
 }
