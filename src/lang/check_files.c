@@ -22,7 +22,7 @@ int leat_check_dep_unproduced(const struct leat_check_context *ctx)
 					leat_diags_add(
 						ctx->diags, LEAT_ERROR, "L-CHECK-DEP-UNPRODUCED",
 						deps->v[i].pos,
-						"'%s' waits for '%s', which no step produces",
+						"\"%s\" waits for \"%s\", which no step produces",
 						step->rules[r].name.text, deps->v[i].text);
 		}
 	}
@@ -47,8 +47,7 @@ static int find_match(const char *dir, const char *pattern)
 		if (e->fts_level == FTS_ROOTLEVEL || e->fts_info == FTS_DP)
 			continue;
 		skip += e->fts_path[skip] == '/';
-		found = leat_pattern_match(pattern, e->fts_path + skip) ||
-			++looked > MAX_LOOKED_AT;
+		found = leat_pattern_match(pattern, e->fts_path + skip) || ++looked > MAX_LOOKED_AT;
 	}
 	if (tree)
 		fts_close(tree);
@@ -87,13 +86,14 @@ static int check_input(const struct leat_check_context *ctx, const struct leat_s
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc <= 0)
-		leat_diags_add(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR,
-			       "L-CHECK-INPUT-MISSING", input->pos,
-			       wild ? "no step produces what '%s' matches, an input of '%s', and "
-				      "nothing in '%s' does"
-				    : "no step produces '%s', an input of '%s', and it does not "
-				      "exist in '%s'",
-			       input->text, step->name, ctx->dir);
+		leat_diags_add(
+			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-INPUT-MISSING",
+			input->pos,
+			wild ? "no step produces what \"%s\" matches, an input of \"%s\", and "
+			       "nothing in \"%s\" does"
+			     : "no step produces \"%s\", an input of \"%s\", and it does not "
+			       "exist in \"%s\"",
+			input->text, step->name, ctx->dir);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ int leat_check_home_step(const struct leat_check_context *ctx)
 
 		if (home->step < 0 || (size_t)home->step >= ctx->wf->n_steps)
 			leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-HOME-STEP", home->pos,
-				       "home node of '%s': there is no such step",
+				       "home node of \"%s\": there is no such step",
 				       home->files.n ? home->files.v[0].text : "");
 	}
 	return 0;
@@ -154,7 +154,7 @@ int leat_check_permanent_unused(const struct leat_check_context *ctx)
 		    !may_be_in_directory(ctx, names->v[i].text))
 			leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-PERMANENT-UNUSED",
 				       names->v[i].pos,
-				       "'%s' is to be permanent, but no step produces it",
+				       "\"%s\" is to be permanent, but no step produces it",
 				       names->v[i].text);
 	return 0;
 }
@@ -176,10 +176,9 @@ int leat_check_exclude_unused(const struct leat_check_context *ctx)
 	for (size_t i = 0; i < names->n; i++)
 		if (!is_declared(ctx, names->v[i].text) &&
 		    !may_be_in_directory(ctx, names->v[i].text))
-			leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-EXCLUDE-UNUSED",
-				       names->v[i].pos,
-				       "'%s' is excluded, but no step declares it",
-				       names->v[i].text);
+			leat_diags_add(
+				ctx->diags, LEAT_WARNING, "L-CHECK-EXCLUDE-UNUSED", names->v[i].pos,
+				"\"%s\" is excluded, but no step declares it", names->v[i].text);
 	return 0;
 }
 
@@ -203,9 +202,10 @@ static void check_output_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_check_has_name(&ctx->wf->steps[s].outputs, file))
 			continue;
-		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
-			       "'%s' makes '%s' a producer of '%s' too, which is declared by '%s'",
-			       pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_diags_add(
+			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
+			"\"%s\" makes \"%s\" a producer of \"%s\" too, which is declared by \"%s\"",
+			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
 		return;
 	}
 }
@@ -220,10 +220,11 @@ static void check_input_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_check_has_name(&ctx->wf->steps[s].inputs, file))
 			continue;
-		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
-			       "'%s' makes '%s' a consumer of '%s', which is declared by '%s', "
-			       "a step that comes after it",
-			       pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_diags_add(
+			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
+			"\"%s\" makes \"%s\" a consumer of \"%s\", which is declared by \"%s\", "
+			"a step that comes after it",
+			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
 		return;
 	}
 }

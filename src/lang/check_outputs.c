@@ -153,7 +153,8 @@ unsigned leat_check_files_in(const struct leat_check_context *ctx, const char *d
 		    leat_pattern_reaches_below(o->wild[i].text, dir))
 			return UINT_MAX;
 	for (size_t k = length; k > 0; k--) {
-		size_t at = k == length || dir[k] == '/' ? lower_bound(o, dir, k, '\0') : o->n_plain;
+		size_t at =
+			k == length || dir[k] == '/' ? lower_bound(o, dir, k, '\0') : o->n_plain;
 
 		if (at < o->n_plain && begins(o->plain[at].text, dir, k, '\0'))
 			return UINT_MAX;

@@ -33,7 +33,7 @@ static bool all_declare(const struct leat_check_context *ctx, const uint64_t *se
 }
 
 static int report_closes(const struct leat_check_context *ctx, const char *output,
-			const struct leat_file_rule *file)
+			 const struct leat_file_rule *file)
 {
 	unsigned n = leat_check_count_steps(ctx, file->producers);
 	bool certain = !leat_pattern_is_wild(output) && all_declare(ctx, file->producers, output);
@@ -43,8 +43,9 @@ static int report_closes(const struct leat_check_context *ctx, const char *outpu
 	if (!who)
 		return -ENOMEM;
 	leat_diags_add(ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING, "L-CHECK-CLOSES-TOO-FEW",
-		       file->rule->name.pos, "'%s' commits after %u close%s, but has %u producers: %s",
-		       output, file->count, file->count == 1 ? "" : "s", n, who);
+		       file->rule->name.pos,
+		       "\"%s\" commits after %u close%s, but has %u producers: %s", output,
+		       file->count, file->count == 1 ? "" : "s", n, who);
 	free(who);
 	return 0;
 }
@@ -100,7 +101,7 @@ static void report_unreachable(const struct leat_check_context *ctx, enum leat_s
 	char text[32];
 
 	leat_diags_add(ctx->diags, severity, "L-CHECK-COUNT-UNREACHABLE", rule->name.pos,
-		       "'%s' never reaches %s: %s", rule->name.text,
+		       "\"%s\" never reaches %s: %s", rule->name.text,
 		       leat_commit_text(rule->commit, rule->count, text), why);
 }
 
@@ -161,10 +162,13 @@ static int output_of_rule(const struct leat_check_context *ctx, const struct lea
 		return -ENOMEM;
 	if (file->excluded)
 		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
-			       "the rule for '%s' has no effect: it is excluded", rule->name.text);
-	else if (!leat_check_is_output(ctx, s, rule->name.text))
+			       "the rule for \"%s\" has no effect: it is excluded",
+			       rule->name.text);
+	else if (!leat_check_is_output(ctx, s, rule->name.text) &&
+		 /* else count-unreachable has said it */
+		 (rule->count == 0 || leat_check_is_produced(ctx, rule->name.text)))
 		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
-			       "the rule for '%s' has no effect: it is no output of '%s'",
+			       "the rule for \"%s\" has no effect: it is no output of \"%s\"",
 			       rule->name.text, step->name);
 	return 0;
 }

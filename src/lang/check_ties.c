@@ -28,26 +28,35 @@ static int by_name(const void *pa, const void *pb)
 	return order;
 }
 
+static const char *kind(const struct leat_rule *rule)
+{
+	return rule->is_dir ? "directory" : "file";
+}
+
 static void report_tie(const struct leat_check_context *ctx, const struct tied *a,
 		       const struct tied *b)
 {
-	const struct leat_name *first = &a->rule->name, *second = &b->rule->name;
+	bool in_order = a->step < b->step || (a->step == b->step && a->rule < b->rule);
+	const struct tied *first = in_order ? a : b, *second = in_order ? b : a;
+	struct leat_pos pos = first->rule->name.pos;
 
-	leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-RULE-TIE", second->pos,
-		       "the rule for '%s' (step '%s') and the one for '%s' (step '%s', line %d, "
-		       "column %d) are equally specific, but disagree",
-		       second->text, b->step->name, first->text, a->step->name, first->pos.line,
-		       first->pos.column);
-	leat_diags_add(ctx->diags, LEAT_NOTE, "L-CHECK-RULE-TIE", first->pos,
-		       "the other rule for '%s' is here", first->text);
+	leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-RULE-TIE", second->rule->name.pos,
+		       "the rules for %s \"%s\" (here, step \"%s\") and %s \"%s\" (line %d, column "
+		       "%d, step \"%s\") disagree, and neither is more specific",
+		       kind(second->rule), second->rule->name.text, second->step->name,
+		       kind(first->rule), first->rule->name.text, pos.line, pos.column,
+		       first->step->name);
+	leat_diags_add(ctx->diags, LEAT_NOTE, "L-CHECK-RULE-TIE", pos,
+		       "the other rule, for %s \"%s\", is here", kind(first->rule),
+		       first->rule->name.text);
 }
 
 static void compare_rules(const struct leat_check_context *ctx, const struct tied *a,
 			  const struct tied *b)
 {
-	if (a->wild && (a->rule->is_dir != b->rule->is_dir ||
-			leat_pattern_compare(a->text, b->text) != 0 ||
-			!leat_pattern_overlap(a->text, b->text)))
+	if (a->wild &&
+	    (a->rule->is_dir != b->rule->is_dir || leat_pattern_compare(a->text, b->text) != 0 ||
+	     !leat_pattern_overlap(a->text, b->text)))
 		return;
 	if (a->rule->is_dir != b->rule->is_dir || !leat_rule_agrees(a->rule, b->rule))
 		report_tie(ctx, a, b);

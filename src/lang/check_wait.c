@@ -17,13 +17,27 @@ struct waits {
 	bool *can_end; /* by step */
 };
 
+/* True if `reader` waits for what step `p` does to the file. Of two steps that
+ * both read and write it, only the later one waits for the other. */
+static bool awaits(const struct waits *w, const struct leat_file_rule *file, size_t reader,
+		   size_t p)
+{
+	if (p == reader || !leat_steps_has(file->producers, (int)p))
+		return false;
+	return reader == w->ctx->wf->n_steps || !leat_steps_has(file->producers, (int)reader) ||
+	       !leat_steps_has(file->consumers, (int)p) ||
+	       leat_is_upstream(w->ctx->m, (int)p, (int)reader);
+}
+
+/* True if all producers that `reader` waits for can end, or `needed` of them
+ * (0: all). `reader` is the number of steps where nobody reads. */
 static bool others_can_end(const struct waits *w, const struct leat_file_rule *file, size_t reader,
 			   unsigned needed)
 {
 	unsigned n = 0, can = 0;
 
 	for (size_t s = 0; s < w->ctx->wf->n_steps; s++) {
-		if (s == reader || !leat_steps_has(file->producers, (int)s))
+		if (!awaits(w, file, reader, s))
 			continue;
 		n++;
 		can += w->can_end[s];
@@ -31,13 +45,11 @@ static bool others_can_end(const struct waits *w, const struct leat_file_rule *f
 	return can >= (needed && needed < n ? needed : n);
 }
 
-/* True if the closes of a producer other than the reader can be seen. */
-static bool somebody_closes(const struct waits *w, const struct leat_file_rule *file,
-			    size_t reader)
+/* True if what a producer other than the reader does is seen while it runs. */
+static bool is_seen(const struct waits *w, const struct leat_file_rule *file, size_t reader)
 {
 	for (size_t s = 0; s < w->ctx->wf->n_steps; s++)
-		if (s != reader && leat_steps_has(file->producers, (int)s) &&
-		    !w->ctx->wf->steps[s].staged)
+		if (awaits(w, file, reader, s) && !w->ctx->wf->steps[s].staged)
 			return true;
 	return false;
 }
@@ -61,7 +73,7 @@ static int can_commit(const struct waits *w, const char *name, size_t reader, in
 		return 0;
 	case LEAT_COMMIT_ON_CLOSE:
 	case LEAT_COMMIT_N_FILES:
-		return somebody_closes(w, file, reader);
+		return is_seen(w, file, reader);
 	case LEAT_COMMIT_ON_FILE:
 		break;
 	}
@@ -85,43 +97,48 @@ static int is_blocked(const struct waits *w, size_t s, const char *input)
 
 	if (!file)
 		return -ENOMEM;
-	if (file->fire == LEAT_FIRE_NO_UPDATE && w->strictness == CERTAIN_WAITS && !step->staged)
+	if (file->fire == LEAT_FIRE_NO_UPDATE && w->strictness == CERTAIN_WAITS && !step->staged &&
+	    is_seen(w, file, s))
 		return 0;
 	rc = can_commit(w, input, s, 0);
 	return rc < 0 ? rc : !rc;
 }
 
-/* The first input on which step `s` would wait for ever, or NULL; errno is set
- * to ENOMEM when that cannot be told. */
-static const struct leat_name *blocking_input(const struct waits *w, size_t s)
+/* Set *input to the first input on which step `s` would wait for ever, or to
+ * NULL. 0 or -ENOMEM. */
+static int find_blocking(const struct waits *w, size_t s, const struct leat_name **input)
 {
 	const struct leat_names *inputs = &w->ctx->wf->steps[s].inputs;
 
+	*input = NULL;
 	for (size_t i = 0; i < inputs->n; i++) {
 		int rc = is_blocked(w, s, inputs->v[i].text);
 
 		if (rc < 0)
-			errno = ENOMEM;
-		if (rc)
-			return rc < 0 ? NULL : &inputs->v[i];
+			return rc;
+		if (rc) {
+			*input = &inputs->v[i];
+			return 0;
+		}
 	}
-	return NULL;
+	return 0;
 }
 
 /* Find the steps that can end, from those that wait for nobody onwards. 0 or -ENOMEM. */
 static int find_ends(struct waits *w)
 {
+	const struct leat_name *input;
 	bool changed = true;
 
-	errno = 0;
 	while (changed) {
 		changed = false;
 		for (size_t s = 0; s < w->ctx->wf->n_steps; s++) {
-			if (w->can_end[s] || blocking_input(w, s))
+			if (w->can_end[s])
 				continue;
-			if (errno == ENOMEM)
+			if (find_blocking(w, s, &input))
 				return -ENOMEM;
-			w->can_end[s] = changed = true;
+			w->can_end[s] = !input;
+			changed |= !input;
 		}
 	}
 	return 0;
@@ -134,7 +151,7 @@ static size_t stuck_producer(const struct waits *w, size_t s, const char *input)
 	size_t n = w->ctx->wf->n_steps;
 
 	for (size_t p = 0; file && p < n; p++)
-		if (p != s && leat_steps_has(file->producers, (int)p) && !w->can_end[p])
+		if (awaits(w, file, s, p) && !w->can_end[p])
 			return p;
 	return n;
 }
@@ -162,9 +179,10 @@ static int report_circle(const struct waits *w, const struct link *circle, size_
 
 	for (size_t i = 0; i < n && text; i++) {
 		size_t producer = circle[(i + 1) % n].step;
-		char *longer = leat_strf("%s%s'%s' waits for '%s', which waits for the end of '%s'",
-					 text, i ? "; " : "", steps[circle[i].step].name,
-					 circle[i].input->text, steps[producer].name);
+		char *longer =
+			leat_strf("%s%s\"%s\" waits for \"%s\", which waits for the end of \"%s\"",
+				  text, i ? "; " : "", steps[circle[i].step].name,
+				  circle[i].input->text, steps[producer].name);
 
 		certain &= is_certain(w, &circle[i], producer);
 		free(text);
@@ -190,9 +208,9 @@ static int walk(const struct waits *w, size_t s, size_t number, size_t *walked, 
 	size_t n = 0, first = 0;
 
 	while (!walked[s]) {
-		const struct leat_name *input = blocking_input(w, s);
+		const struct leat_name *input;
 
-		if (!input)
+		if (find_blocking(w, s, &input))
 			return -ENOMEM;
 		walked[s] = number;
 		path[n++] = (struct link){s, input};
@@ -256,11 +274,12 @@ static int check_updater(const struct leat_check_context *ctx, size_t a,
 		    leat_is_upstream(ctx->m, (int)a, (int)b) !=
 			    leat_is_upstream(ctx->m, (int)b, (int)a))
 			continue;
-		leat_diags_add(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR,
-			       "L-CHECK-TWO-UPDATERS", output->pos,
-			       "'%s' and '%s' both read and write '%s', and nothing says which of "
-			       "them comes first",
-			       ctx->wf->steps[a].name, ctx->wf->steps[b].name, output->text);
+		leat_diags_add(
+			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-TWO-UPDATERS",
+			output->pos,
+			"\"%s\" and \"%s\" both read and write \"%s\", and nothing says which of "
+			"them comes first",
+			ctx->wf->steps[a].name, ctx->wf->steps[b].name, output->text);
 		return 0;
 	}
 	return 0;

@@ -164,6 +164,7 @@ static void apply_rule(struct leat_file_rule *out, const struct leat_hit *hit)
 	const struct leat_rule *rule = hit->entry->rule;
 	bool by_number = rule->commit == LEAT_COMMIT_N_FILES;
 
+	out->rule = rule;
 	out->fire = rule->fire;
 	out->commit = by_number ? LEAT_COMMIT_ON_CLOSE : rule->commit;
 	out->count = by_number ? 0 : rule->count;

@@ -17,6 +17,10 @@ bool leat_pattern_match(const char *pattern, const char *path);
  * for a directory, covers it. */
 bool leat_pattern_covers(const char *pattern, const char *path);
 
+/* True if the pattern's own text can match something below directory `dir`
+ * ("" is the workflow's directory). */
+bool leat_pattern_reaches_below(const char *pattern, const char *dir);
+
 /* True if the text holds a wildcard: "*", "?" or a set "[...]"; a bracket that
  * is never closed is a plain character, and so is a backslash. */
 bool leat_pattern_is_wild(const char *text);
@@ -26,6 +30,11 @@ int leat_pattern_compare(const char *a, const char *b);
 
 /* True if some text matches both. */
 bool leat_pattern_overlap(const char *a, const char *b);
+
+/* A name that the pattern matches: "*" and "?" stand for themselves, a set for
+ * a member. The caller frees it. NULL when
+ * out of memory. */
+char *leat_pattern_sample(const char *pattern);
 
 /* What governs one path.
  *
@@ -54,6 +63,7 @@ struct leat_file_rule {
 	unsigned count;
 	enum leat_fire fire;
 	const struct leat_names *deps; /* on_file; else NULL */
+	const struct leat_rule *rule;  /* the winning rule; NULL: defaults */
 	/* Directory facts, when the path itself is (or may be) a directory. */
 	bool dir_declared;  /* a `dirname` rule or a stream entry names it or a directory above */
 	unsigned n_files;   /* complete at N committed files; 0 = not by count */

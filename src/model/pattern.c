@@ -236,6 +236,46 @@ int leat_pattern_compare(const char *a, const char *b)
 	return leat_specificity_compare(&sa, &sb);
 }
 
+/* A character that the set admits: its first member, or one that is in no set. */
+static size_t sample_set(const struct token *t, char *out)
+{
+	const char *next;
+	size_t n;
+
+	if (t->negated) {
+		for (char c = '0'; c < 'z'; c++) {
+			*out = c;
+			if (admits(t, (unsigned char)c))
+				break;
+		}
+		return 1;
+	}
+	decode(t->set, t->set_end, &next);
+	n = (size_t)(next - t->set);
+	memcpy(out, t->set, n);
+	return n;
+}
+
+char *leat_pattern_sample(const char *pattern)
+{
+	/* Never longer than the pattern: a set is longer than its member. */
+	char *sample = malloc(strlen(pattern) + 1), *out = sample;
+	struct token t;
+
+	if (!sample)
+		return NULL;
+	for (const char *next; (next = scan(pattern, &t)), t.kind != TOKEN_END; pattern = next) {
+		if (t.kind == TOKEN_SET) {
+			out += sample_set(&t, out);
+			continue;
+		}
+		memcpy(out, pattern, (size_t)(next - pattern));
+		out += next - pattern;
+	}
+	*out = '\0';
+	return sample;
+}
+
 /* True if some character is admitted by both. Membership of a set changes only
  * at the ends of its ranges, so it is enough to try those and one character
  * outside of all. */

@@ -23,7 +23,4 @@ int leat_specificity_compare(const struct leat_specificity *a, const struct leat
 /* leat_pattern_match on the first `length` bytes of `path`. */
 bool leat_pattern_match_n(const char *pattern, const char *path, size_t length);
 
-/* True if the pattern's own text can match something below directory `dir`. */
-bool leat_pattern_reaches_below(const char *pattern, const char *dir);
-
 #endif

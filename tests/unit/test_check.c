@@ -1,0 +1,250 @@
+/* The semantic checks on tests/fixtures/check: <check>-bad*.* must trigger the check
+ * of that name, and only that one; <check>-good*.* must trigger none. The texts
+ * are in expected.txt; LEAT_TEST_WRITE=1 writes it anew, to be read before it is
+ * committed. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "lang/check.h"
+#include "lang/codes.h"
+#include "lang/lang.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "model_text.h"
+
+static struct dirent **files;
+static int n_files;
+
+static int is_fixture(const struct dirent *e)
+{
+	return strstr(e->d_name, ".json") || strstr(e->d_name, ".yaml");
+}
+
+static int find_fixtures(void **state)
+{
+	const char *source = getenv("LEAT_SOURCE_DIR");
+	char *dir = leat_path_join(source ? source : ".", "tests/fixtures/check");
+	int rc = chdir(dir);
+
+	(void)state;
+	free(dir);
+	if (rc)
+		return -1;
+	n_files = scandir(".", &files, is_fixture, alphasort);
+	return n_files > 0 ? 0 : -1;
+}
+
+static int forget_fixtures(void **state)
+{
+	(void)state;
+	for (int i = 0; i < n_files; i++)
+		free(files[i]);
+	free(files);
+	return 0;
+}
+
+/* Load and check one fixture; the caller frees the list. Only the fixtures about
+ * missing inputs look at files. */
+static struct leat_diags *check_file(const char *file)
+{
+	struct leat_diags *diags;
+	struct leat_workflow *wf = leat_lang_load(file, &diags);
+
+	assert_non_null(diags);
+	if (wf)
+		assert_int_equal(
+			leat_check_workflow(wf, strstr(file, "input-missing") ? "." : NULL, diags),
+			0);
+	leat_workflow_free(wf);
+	return diags;
+}
+
+static char *print_all(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	for (int i = 0; i < n_files; i++) {
+		struct leat_diags *diags = check_file(files[i]->d_name);
+
+		fprintf(out, "== %s\n", files[i]->d_name);
+		leat_diags_print(diags, out, false);
+		leat_diags_free(diags);
+	}
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void texts_are_as_expected(void **state)
+{
+	char *got = print_all(), *expected = NULL;
+
+	(void)state;
+	if (getenv("LEAT_TEST_WRITE")) {
+		FILE *out = fopen("expected.txt", "w");
+
+		assert_non_null(out);
+		fputs(got, out);
+		assert_int_equal(fclose(out), 0);
+	}
+	assert_int_equal(leat_read_file("expected.txt", 1 << 20, &expected, NULL), 0);
+	assert_string_equal(got, expected);
+	free(got);
+	free(expected);
+}
+
+/* The code that a fixture of that name is about. */
+static const char *code_of(const char *file)
+{
+	/* A second, weaker finding of the deadlock check; and what front ends see first. */
+	if (leat_str_begins(file, "wait-circle"))
+		return "L-CHECK-WAIT-CIRCLE";
+	if (leat_str_begins(file, "home-step"))
+		return "L-STEP-UNKNOWN";
+	for (const struct leat_check *c = leat_checks; c->name; c++)
+		if (leat_str_begins(file, c->name))
+			return c->code;
+	fail_msg("%s: no check of that name", file);
+	return NULL;
+}
+
+static void bad_ones_trigger_good_ones_do_not(void **state)
+{
+	(void)state;
+	for (int i = 0; i < n_files; i++) {
+		const char *file = files[i]->d_name;
+		const char *code = code_of(file);
+		struct leat_diags *diags = check_file(file);
+		bool bad = strstr(file, "-bad") != NULL;
+
+		assert_true(bad || strstr(file, "-good"));
+		for (const struct leat_lang_code *c = leat_lang_codes; c->code; c++)
+			if (leat_diags_has(diags, c->code) != (bad && !strcmp(c->code, code)))
+				fail_msg("%s: %s", file, c->code);
+		leat_diags_free(diags);
+	}
+}
+
+static bool has_fixture(const char *name, const char *kind)
+{
+	char *start = leat_strf("%s-%s", name, kind);
+	bool found = false;
+
+	for (int i = 0; i < n_files; i++)
+		found |= leat_str_begins(files[i]->d_name, start);
+	free(start);
+	return found;
+}
+
+static void every_check_has_both_and_a_known_code(void **state)
+{
+	(void)state;
+	for (const struct leat_check *c = leat_checks; c->name; c++) {
+		if (!has_fixture(c->name, "bad") || !has_fixture(c->name, "good"))
+			fail_msg("%s has no fixture", c->name);
+		assert_non_null(leat_lang_code_find(c->code));
+		assert_non_null(c->doc);
+	}
+}
+
+/* What no front end lets through, and positions that are not known. */
+static void checks_models_made_by_hand(void **state)
+{
+	static const struct {
+		const char *model, *code;
+	} rows[] = {
+		{"step A\nout x\nmanual B x", "L-CHECK-HOME-STEP"},
+		{"step A\nout x\nmanual A x", NULL},
+		{"", NULL},
+		{"step A", NULL},
+		/* on_file through patterns and directories */
+		{"step A\nout x* y*\nrule x* on_file update y1\nrule y* on_file update x1",
+		 "L-CHECK-DEP-CYCLE"},
+		{"step A\nout x\nrule x on_file update x", "L-CHECK-DEP-CYCLE"},
+		{"step A\nout d y\ndir d on_file update y\nrule y on_file update d/f",
+		 "L-CHECK-DEP-CYCLE"},
+		/* on_file falls back to the producer's end, which is no deadlock */
+		{"step A\nin y\nout z\nstep B\nout y\nrule y on_file update z", NULL},
+		/* one of several terminations is enough */
+		{"step A\nin y\nout x\nstep B\nin x\nout y\nstep C\nout y\n"
+		 "rule y on_termination:1 update",
+		 NULL},
+		{"step A\nin y\nout x\nstep B\nin x\nout y\nstep C\nout y\n"
+		 "rule y on_termination:2 update",
+		 "L-CHECK-DEADLOCK"},
+		/* what is excluded waits for nobody */
+		{"step A\nin y\nout x\nstep B\nin x\nout y\nexclude y", NULL},
+		/* through patterns it may be */
+		{"step A\nin y*\nout x*\nstep B\nin x*\nout y*", "L-CHECK-DEADLOCK"},
+		{"step A\nin y1\nout x*\nstep B\nin x1\nout y*", "L-CHECK-DEADLOCK"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct leat_workflow *wf = model_from_text(rows[i].model);
+		struct leat_diags *diags = leat_diags_new("model", rows[i].model);
+
+		assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+		for (const struct leat_lang_code *c = leat_lang_codes; c->code; c++)
+			if (leat_diags_has(diags, c->code) !=
+			    (rows[i].code && !strcmp(c->code, rows[i].code)))
+				fail_msg("row %zu: %s", i, c->code);
+		leat_diags_free(diags);
+		leat_workflow_free(wf);
+	}
+}
+
+/* Ten thousand names, as aliases expand to; generous, to notice only disasters. */
+static void is_quick_for_many_names(void **state)
+{
+	struct leat_workflow *wf = model_from_text("step A\nstep B\npermanent *9");
+	struct leat_diags *diags = leat_diags_new("model", NULL);
+	uint64_t start = leat_clock_ns();
+	char text[32];
+
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		struct leat_rule *rule;
+
+		snprintf(text, sizeof(text), "dir/file%d", i);
+		assert_int_equal(
+			leat_names_add(&wf->steps[0].outputs, text, (struct leat_pos){.line = i}),
+			0);
+		assert_int_equal(
+			leat_names_add(&wf->steps[1].inputs, text, (struct leat_pos){.line = i}),
+			0);
+		rule = leat_step_add_rule(&wf->steps[0], text, (struct leat_pos){.line = i});
+		assert_non_null(rule);
+		rule->commit = LEAT_COMMIT_ON_CLOSE;
+		rule->count = 1;
+	}
+	assert_int_equal(leat_check_workflow(wf, "/nonexistent", diags), 0);
+	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
+	assert_true(leat_clock_ns() - start < 5000000000u);
+	leat_diags_free(diags);
+	leat_workflow_free(wf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_as_expected),
+		cmocka_unit_test(bad_ones_trigger_good_ones_do_not),
+		cmocka_unit_test(every_check_has_both_and_a_known_code),
+		cmocka_unit_test(checks_models_made_by_hand),
+		cmocka_unit_test(is_quick_for_many_names),
+	};
+
+	return cmocka_run_group_tests(tests, find_fixtures, forget_fixtures);
+}
