@@ -121,7 +121,8 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 			 "the file holds nothing");
 		return 0;
 	}
-	front->json = text[blank] == '{' || text[blank] == '[';
+	/* "/" begins a comment that JSON does not have, but people write. */
+	front->json = strchr("{[/", text[blank]) != NULL;
 	ret = leat_value_parse(text, size, front->file, front->json, front->diags, &root);
 	if (!ret)
 		ret = read_kind(front, root);

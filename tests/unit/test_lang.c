@@ -1,0 +1,457 @@
+/* Each fixture in tests/fixtures/lang: its diagnostics, exactly, and, in
+ * expected.txt, their text and the model that comes of it. */
+#include "lang/codes.h"
+#include "lang/lang.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Codes in the order of their places; "CODE*3" stands for three in a row. A
+ * fixture is accepted if and only if all of its codes are warnings. */
+static const struct fixture {
+	const char *file, *codes;
+} fixtures[] = {
+	{"alias-nested.json", "L-ALIAS-NESTED"},
+	{"deps-unused.json", "L-RULE-DEPS-UNUSED"},
+	{"keys-twice.json", "L-KEY-TWICE L-KEY-SPELLING L-KEY-TWICE"},
+	{"many-errors.json", "L-PATH-ESCAPE L-RULE-COUNT L-RULE-MODE L-RULE-NAMES L-STEP-TWICE "
+			     "L-KEY-SPELLING L-KEY-UNKNOWN L-STEP-UNKNOWN"},
+	{"mode-unknown.json", "L-RULE-MODE"},
+	{"name-missing.json", "L-NAME-MISSING"},
+	{"paper-2023-fig3-mended.json",
+	 "L-STREAM-FILES L-LIST-STRING*2 L-RULE-ON-FILE-SHORT L-LIST-STRING*2 L-RULE-TYPE-D "
+	 "L-KEY-SPELLING L-LIST-STRING L-KEY-SPELLING L-HOME-2023"},
+	{"paper-2023-fig3.json", "L-JSON-LIST-BRACES"},
+	{"paper-2023-fig5-mended.json", "L-STREAM-FILES L-LIST-STRING"},
+	{"paper-2023-fig5.json", "L-JSON-BRACKET"},
+	{"paper-2025-listing1-mended.json", "L-STEP-NONE"},
+	{"paper-2025-listing1.json", "L-JSON-VALUE"},
+	{"paper-2025-listing2-mended.json", "L-STEP-NONE"},
+	{"paper-2025-listing2.json", "L-JSON-NEWLINE"},
+	{"paper-2025-listing3-mended.json", "L-STEP-NONE"},
+	{"paper-2025-listing3.json", "L-JSON-NEWLINE"},
+	{"paper-2025-listing4-mended.json", ""},
+	{"paper-2025-listing4.json", "L-JSON-NEWLINE"},
+	{"paper-2025-listing5-joined.json",
+	 "L-KEY-SPELLING*2 L-RULE-ON-FILE-SHORT L-STEP-CASE L-HOME-TWICE L-STEP-CASE"},
+	{"paper-2025-listing5-mended.json", "L-KEY-SPELLING*2 L-RULE-ON-FILE-SHORT L-STEP-CASE*2"},
+	{"paper-2025-listing5.json", "L-JSON-NEWLINE"},
+	{"paper-2025-listing6-indented.yaml", "L-NOT-YET L-KEY-UNKNOWN L-NOT-YET*4"},
+	{"paper-2025-listing6-mended.yaml", ""},
+	{"paper-2025-listing6.yaml", "L-YAML-SYNTAX"},
+	{"paper-2025-listing7-mended.json", "L-PATH-OUTSIDE*7"},
+	{"paper-2025-listing7.json", "L-JSON-NEWLINE"},
+	{"paper-2025-listing8-mended.json", ""},
+	{"paper-2025-listing8.json", "L-JSON-BRACKET"},
+	{"row-absolute-inside.json", ""},
+	{"row-absolute-outside.json", "L-PATH-OUTSIDE*4"},
+	{"row-alias-twice.json", "L-STREAM-FILES L-ALIAS-TWICE*2"},
+	{"row-aliases-everywhere.json", ""},
+	{"row-app-node-case-ambiguous.json", "L-STEP-UNKNOWN"},
+	{"row-app-node-case.json", "L-STEP-CASE"},
+	{"row-app-node-unknown.json", "L-STEP-UNKNOWN L-NUMBER"},
+	{"row-committed-misspelt-beside-star.json", "L-RULE-UNKNOWN"},
+	{"row-committed-names-alias.json", "L-RULE-ON-FILE-SHORT"},
+	{"row-committed-names-file.json", "L-RULE-ON-FILE-SHORT"},
+	{"row-committed-names-nothing.json", "L-RULE-UNKNOWN*2"},
+	{"row-configuration.json", "L-CONFIGURATION"},
+	{"row-counts-wrong.json", "L-RULE-COUNT*8"},
+	{"row-counts.json", ""},
+	{"row-dash-streams.json", "L-KEY-SPELLING*2"},
+	{"row-dirname-wildcard.json", ""},
+	{"row-file-deps.json", ""},
+	{"row-files-deps.json", "L-KEY-SPELLING*2"},
+	{"row-home-2023-process.json", "L-KEY-SPELLING L-HOME-2023"},
+	{"row-home-2023.json", "L-KEY-SPELLING L-HOME-2023"},
+	{"row-home-hash.json", "L-KEY-SPELLING"},
+	{"row-home-node-policy.json", ""},
+	{"row-home-spelt-home-node-policy.json", "L-KEY-SPELLING"},
+	{"row-home-spelt-home_node.json", "L-KEY-SPELLING"},
+	{"row-home-spelt-home_node_policies.json", "L-KEY-SPELLING"},
+	{"row-home-spelt-home_nodes.json", "L-KEY-SPELLING"},
+	{"row-home-word.json", "L-HOME-STRING"},
+	{"row-list-in-braces.json", "L-JSON-LIST-BRACES"},
+	{"row-missing-bracket.json", "L-JSON-BRACKET"},
+	{"row-missing-committed.json", "L-RULE-NO-COMMITTED"},
+	{"row-missing-last-bracket.json", "L-JSON-UNCLOSED"},
+	{"row-missing-mode.json", ""},
+	{"row-missing-streams.json", ""},
+	{"row-n-files-differ-between-steps.json", "L-RULE-N-FILES-DIFFER"},
+	{"row-n-files-differ.json", "L-RULE-N-FILES-DIFFER"},
+	{"row-n-files-key.json", ""},
+	{"row-n-files-on-file.json", "L-RULE-N-FILES-ON-FILE*2"},
+	{"row-n-files-rule.json", ""},
+	{"row-name-and-dirname.json", "L-RULE-NAMES"},
+	{"row-name-string.json", "L-LIST-STRING*2"},
+	{"row-neither-name-nor-dirname.json", "L-RULE-NAMES"},
+	{"row-newline-in-string.json", "L-JSON-NEWLINE"},
+	{"row-nfiles-key.json", "L-KEY-SPELLING"},
+	{"row-on-file-colon.json", "L-RULE-ON-FILE-SHORT"},
+	{"row-on-file-without-deps.json", "L-RULE-ON-FILE-NO-DEPS*2"},
+	{"row-on-n-files-without-number.json", "L-RULE-N-FILES-MISSING"},
+	{"row-on-n-files.json", ""},
+	{"row-output-files-list.json", "L-STREAM-FILES*2"},
+	{"row-output-object.json", "L-STREAM-FILES"},
+	{"row-path-escapes.json", "L-PATH-ESCAPE*3 L-PATH-ROOT*2 L-EMPTY"},
+	{"row-storage.json", ""},
+	{"row-streaming-object.json", "L-LIST-OBJECT"},
+	{"row-trailing-comma.json", "L-JSON-TRAILING-COMMA"},
+	{"row-two-policies-by-pattern.json", "L-HOME-TWICE"},
+	{"row-two-policies.json", "L-HOME-TWICE"},
+	{"row-type-d.json", "L-RULE-TYPE-D"},
+	{"row-type-other.json", "L-RULE-TYPE"},
+	{"row-unknown-key.json", "L-KEY-UNKNOWN*2 L-RULE-NO-COMMITTED L-KEY-UNKNOWN*5"},
+	{"row-version-decimal.json", ""},
+	{"row-version-number.json", ""},
+	{"row-version-string.json", ""},
+	{"row-version-unknown.json", "L-VERSION"},
+	{"step-twice.json", "L-STEP-TWICE"},
+	{"steps-none.json", "L-STEP-NONE"},
+	{"streams-as-strings.json", "L-LIST-STRING*3"},
+	{"wrong-types.json", "L-TYPE*4 L-EMPTY L-KEY-MISSING L-TYPE*10 L-KEY-MISSING*2 L-TYPE"},
+	{"yaml-anchor.yaml", "L-YAML-ALIAS"},
+	{"yaml-capio-not-json.yaml", "L-FILE-KIND"},
+	{"yaml-coordination-absent.yaml", "L-FILE-READ"},
+	{"yaml-coordination-is-yaml.yaml", "L-COORDINATION"},
+	{"yaml-coordination-wrong.yaml",
+	 "L-KEY-UNKNOWN L-STEP-UNKNOWN L-KEY-SPELLING L-RULE-UNKNOWN"},
+	{"yaml-coordination.yaml", ""},
+	{"yaml-exec.yaml", "L-EXEC*5 L-EXEC-SHELL*2 L-TYPE*2"},
+	{"yaml-full.yaml", ""},
+	{"yaml-in-json.json", ""},
+	{"yaml-indentation.yaml", "L-YAML-SYNTAX"},
+	{"yaml-no-tasks.yaml", "L-FILE-KIND"},
+	{"yaml-not-yet.yaml", "L-NOT-YET*6 L-KEY-TWICE L-NOT-YET*9"},
+	{"yaml-percent.yaml", "L-YAML-SYNTAX"},
+	{"yaml-port-names.yaml", "L-RULE-NAMES*2 L-RULE-N-FILES-ON-FILE"},
+	{"yaml-quote-open.yaml", "L-YAML-SYNTAX"},
+	{"yaml-rule-on-input.yaml", "L-RULE-ON-INPUT*2"},
+	{"yaml-star-unquoted.yaml", "L-YAML-ALIAS"},
+	{"yaml-tab.yaml", "L-YAML-SYNTAX"},
+	{"yaml-tag.yaml", "L-YAML-TAG"},
+	{"yaml-tasks-empty.yaml", "L-STEP-NONE"},
+	{"yaml-text.yaml", "L-FILE-KIND"},
+	{"yaml-two-colons.yaml", "L-YAML-SYNTAX"},
+	{"yaml-two-documents.yaml", "L-YAML-DOCUMENTS"},
+	{"yaml-types.yaml", "L-TYPE L-NUMBER*2 L-TYPE*2 L-LIST-OBJECT L-TYPE L-KEY-MISSING L-TYPE"},
+	{"yaml-unknown-keys.yaml", "L-KEY-UNKNOWN*4 L-RULE-NAMES L-KEY-UNKNOWN"},
+};
+
+enum { N_FIXTURES = sizeof(fixtures) / sizeof(fixtures[0]) };
+
+/* --- What a file gives, as text -------------------------------------------- */
+
+static void put_names(FILE *out, const char *word, const struct leat_names *names)
+{
+	if (!names->n)
+		return;
+	fprintf(out, "%s", word);
+	for (size_t i = 0; i < names->n; i++)
+		fprintf(out, " %s", names->v[i].text);
+	fputc('\n', out);
+}
+
+static void put_rule(FILE *out, const struct leat_rule *rule)
+{
+	char buffer[32];
+
+	fprintf(out, "  %s %s %s %s", rule->is_dir ? "dir" : "rule", rule->name.text,
+		leat_commit_text(rule->commit, rule->count, buffer), leat_fire_text(rule->fire));
+	if (rule->n_files)
+		fprintf(out, ":%u", rule->n_files);
+	for (size_t i = 0; i < rule->deps.n; i++)
+		fprintf(out, " %s", rule->deps.v[i].text);
+	fputc('\n', out);
+}
+
+static void put_step(FILE *out, const struct leat_step *step)
+{
+	fprintf(out, "step %s%s\n", step->name, step->staged ? " staged" : "");
+	if (step->argv) {
+		fputs("  run", out);
+		for (char **arg = step->argv; *arg; arg++)
+			fprintf(out, " <%s>", *arg);
+		fputc('\n', out);
+	}
+	put_names(out, "  in", &step->inputs);
+	put_names(out, "  out", &step->outputs);
+	for (size_t i = 0; i < step->n_rules; i++)
+		put_rule(out, &step->rules[i]);
+}
+
+static void put_workflow(FILE *out, const struct leat_workflow *wf)
+{
+	char word[64];
+
+	fprintf(out, "name %s%s%s%s\n", wf->name, wf->dir ? ", dir " : "", wf->dir ? wf->dir : "",
+		wf->permanent_unless_consumed ? ", permanent unless consumed" : "");
+	for (size_t i = 0; i < wf->n_aliases; i++) {
+		snprintf(word, sizeof(word), "alias %s", wf->aliases[i].name.text);
+		put_names(out, word, &wf->aliases[i].files);
+	}
+	for (size_t i = 0; i < wf->n_steps; i++)
+		put_step(out, &wf->steps[i]);
+	put_names(out, "permanent", &wf->permanent);
+	put_names(out, "exclude", &wf->exclude);
+	put_names(out, "memory", &wf->store_memory);
+	put_names(out, "fs", &wf->store_fs);
+	put_names(out, "create", &wf->home_create);
+	put_names(out, "hashing", &wf->home_hashing);
+	for (size_t i = 0; i < wf->n_home_manual; i++) {
+		snprintf(word, sizeof(word), "manual %s:%u",
+			 wf->steps[wf->home_manual[i].step].name, wf->home_manual[i].process);
+		put_names(out, word, &wf->home_manual[i].files);
+	}
+}
+
+/* Diagnostics and model of one fixture; the caller frees it. */
+static char *result_text(const char *file)
+{
+	struct leat_diags *diags;
+	struct leat_workflow *wf = leat_lang_load_in(file, "/wf", &diags);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_non_null(diags);
+	assert_int_equal(wf == NULL, leat_diags_count(diags, LEAT_ERROR) > 0);
+	leat_diags_print(diags, out, false);
+	if (wf)
+		put_workflow(out, wf);
+	else
+		fputs("rejected\n", out);
+	leat_workflow_free(wf);
+	leat_diags_free(diags);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* --- Codes ------------------------------------------------------------------- */
+
+/* The code at the end of `line` ("... [CODE]\n"), or false. */
+static bool line_code(const char *line, char code[64])
+{
+	size_t n = strcspn(line, "\n");
+	const char *open = NULL;
+
+	for (size_t i = 0; i + 2 < n; i++)
+		if (!strncmp(line + i, "[L-", 3))
+			open = line + i;
+	if (!open || line[n - 1] != ']')
+		return false;
+	snprintf(code, 64, "%.*s", (int)(line + n - 1 - (open + 1)), open + 1);
+	return true;
+}
+
+static void put_run(FILE *out, const char *code, unsigned n)
+{
+	if (n)
+		fprintf(out, "%s%s", ftell(out) ? " " : "", code);
+	if (n > 1)
+		fprintf(out, "*%u", n);
+	fflush(out);
+}
+
+/* The codes in printed diagnostics, as they are written in the table. */
+static void codes_of(const char *text, char *codes, size_t size)
+{
+	FILE *out = fmemopen(codes, size, "w");
+	char code[64], last[64] = "";
+	unsigned n = 0;
+
+	assert_non_null(out);
+	codes[0] = '\0';
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		if (!line_code(line, code))
+			continue;
+		if (strcmp(code, last)) {
+			put_run(out, last, n);
+			strcpy(last, code);
+			n = 0;
+		}
+		n++;
+	}
+	put_run(out, last, n);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void test_codes(void **state)
+{
+	char codes[1024];
+
+	(void)state;
+	for (size_t i = 0; i < N_FIXTURES; i++) {
+		char *text = result_text(fixtures[i].file);
+
+		codes_of(text, codes, sizeof(codes));
+		if (strcmp(codes, fixtures[i].codes))
+			print_error("%s: %s\n", fixtures[i].file, text);
+		assert_string_equal(codes, fixtures[i].codes);
+		free(text);
+	}
+}
+
+/* Each code that a fixture is expected to give is in the table. */
+static void test_codes_known(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_FIXTURES; i++) {
+		char *copy = strdup(fixtures[i].codes), *save = NULL;
+
+		for (char *c = strtok_r(copy, " ", &save); c; c = strtok_r(NULL, " ", &save)) {
+			c[strcspn(c, "*")] = '\0';
+			assert_non_null(leat_lang_code_find(c));
+		}
+		free(copy);
+	}
+}
+
+/* --- Texts and models ---------------------------------------------------------- */
+
+/* The part of expected.txt about `file`, up to the next; *length of it. */
+static const char *expected_part(const char *expected, const char *file, size_t *length)
+{
+	char title[128];
+	const char *start, *end;
+
+	snprintf(title, sizeof(title), "== %s\n", file);
+	start = strstr(expected, title);
+	if (!start)
+		return NULL;
+	start += strlen(title);
+	end = strstr(start, "\n== ");
+	*length = end ? (size_t)(end + 1 - start) : strlen(start);
+	return start;
+}
+
+static char *read_expected(void)
+{
+	FILE *in = fopen("expected.txt", "r");
+	char *text = calloc(1, 1 << 20);
+	size_t n = in ? fread(text, 1, (1 << 20) - 1, in) : 0;
+
+	assert_true(n > 0);
+	fclose(in);
+	return text;
+}
+
+/* LEAT_TEST_WRITE=1 writes expected.txt anew, to be read before it is committed. */
+static void write_expected(void)
+{
+	FILE *out = fopen("expected.txt", "w");
+
+	assert_non_null(out);
+	for (size_t i = 0; i < N_FIXTURES; i++) {
+		char *text = result_text(fixtures[i].file);
+
+		fprintf(out, "== %s\n%s", fixtures[i].file, text);
+		free(text);
+	}
+	assert_int_equal(fclose(out), 0);
+}
+
+static void test_texts(void **state)
+{
+	char *expected;
+
+	(void)state;
+	if (getenv("LEAT_TEST_WRITE"))
+		write_expected();
+	expected = read_expected();
+	for (size_t i = 0; i < N_FIXTURES; i++) {
+		size_t length = 0;
+		const char *part = expected_part(expected, fixtures[i].file, &length);
+		char *text = result_text(fixtures[i].file);
+
+		assert_non_null(part);
+		if (strlen(text) != length || strncmp(text, part, length))
+			fail_msg("%s:\n--- expected\n%.*s--- got\n%s", fixtures[i].file,
+				 (int)length, part, text);
+		free(text);
+	}
+	free(expected);
+}
+
+/* Where names stand: in the file, and where a group is used. */
+static void test_positions(void **state)
+{
+	struct leat_diags *diags;
+	struct leat_workflow *wf = leat_lang_load("yaml-coordination.yaml", &diags);
+	const struct leat_step *writer;
+
+	(void)state;
+	assert_non_null(wf);
+	writer = &wf->steps[0];
+	assert_int_equal(writer->pos.line, 3);
+	assert_int_equal(writer->pos.column, 11);
+	assert_int_equal(writer->outputs.v[0].pos.line, 6);
+	assert_int_equal(writer->outputs.v[0].pos.file, 0);
+	/* b.txt: from the coordination file, through its alias */
+	assert_string_equal(writer->outputs.v[2].text, "b.txt");
+	assert_int_equal(writer->outputs.v[2].pos.line, 6);
+	assert_int_equal(writer->outputs.v[2].pos.column, 43);
+	assert_int_equal(writer->outputs.v[2].pos.file, 1);
+	assert_int_equal(writer->rules[0].name.pos.file, 1);
+	/* the list does not need the model, nor the model the list */
+	leat_diags_add(diags, LEAT_NOTE, "L-TYPE", writer->outputs.v[2].pos, "here");
+	leat_workflow_free(wf);
+	leat_diags_free(diags);
+}
+
+/* Absolute paths below the directory, given by another name of it. */
+static void test_linked_directory(void **state)
+{
+	char dir[] = "/tmp/leat-test-lang.XXXXXX", text[512], link[128];
+	struct leat_diags *diags;
+	struct leat_workflow *wf;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s.link", dir);
+	assert_int_equal(symlink(dir, link), 0);
+	snprintf(text, sizeof(text),
+		 "{\"name\": \"x\", \"IO_Graph\": [{\"name\": \"s\", \"output_stream\": "
+		 "[\"%s/a\", \"%s/b\"]}]}",
+		 dir, link);
+	wf = leat_lang_parse(text, strlen(text), "x.json", link, &diags);
+	assert_non_null(wf);
+	assert_int_equal(leat_diags_count(diags, LEAT_WARNING), 0);
+	assert_string_equal(wf->steps[0].outputs.v[0].text, "a");
+	assert_string_equal(wf->steps[0].outputs.v[1].text, "b");
+	leat_workflow_free(wf);
+	leat_diags_free(diags);
+	unlink(link);
+	rmdir(dir);
+}
+
+static int enter_fixtures(void **state)
+{
+	const char *source = getenv("LEAT_SOURCE_DIR");
+
+	(void)state;
+	unsetenv("LEAT_DIR");
+	unsetenv("CAPIO_DIR");
+	return chdir(source ? source : ".") || chdir("tests/fixtures/lang");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_codes),
+		cmocka_unit_test(test_codes_known),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_linked_directory),
+	};
+
+	return cmocka_run_group_tests(tests, enter_fixtures, NULL);
+}
