@@ -1,20 +1,15 @@
 /* leat run: preflight, daemon, steps, summary. */
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/daemon.h"
 #include "cli/segment.h"
 #include "cli/workflow.h"
-#include "daemon/daemon.h"
 #include "driver/console.h"
 #include "driver/driver.h"
 #include "stream/stream.h"
 #include "wire/wire.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 _Static_assert(LEAT_WIRE_LAUNCH == LEAT_CALL_LAUNCH, "two names of one question");
 
@@ -28,26 +23,9 @@ const struct leat_option leat_run_options[] = {
 	 .type = LEAT_OPTION_FLAG,
 	 .env = "LEAT_TIMELINE",
 	 .doc = "Show a chart of when each step ran and when it waited."},
-	{.name = "log",
-	 .letter = 'l',
-	 .type = LEAT_OPTION_TEXT,
-	 .argument = "FILE",
-	 .env = "LEAT_EVENT_LOG",
-	 .doc = "Write each fact, question and decision of the run to this file, for leat replay."},
-	{.name = "on-violation",
-	 .type = LEAT_OPTION_CHOICE,
-	 .argument = "ACTION",
-	 .fallback = "fatal",
-	 .range = "fatal|warn",
-	 .env = "LEAT_ON_VIOLATION",
-	 .doc = "What to do when a step breaks a promise of the workflow file, such as changing "
-		"bytes under no_update that have been read: let the run fail, or only say so."},
-	{.name = "memory",
-	 .letter = 'm',
-	 .type = LEAT_OPTION_SIZE,
-	 .argument = "SIZE",
-	 .env = "LEAT_MEMORY",
-	 .doc = "Memory for files, with suffix k, M, G or T. Half of the machine's if not given."},
+	LEAT_OPTION_ROW_LOG,
+	LEAT_OPTION_ROW_ON_VIOLATION,
+	LEAT_OPTION_ROW_MEMORY,
 	{.name = "quiet",
 	 .letter = 'q',
 	 .type = LEAT_OPTION_FLAG,
@@ -72,66 +50,27 @@ static bool steps_have_commands(const struct leat_workflow *wf)
 	return wf->n_steps > 0;
 }
 
-static int start_daemon(const struct leat_args *args, const struct leat_cli_workflow *w,
-			struct leat_driver_config *config)
-{
-	struct leat_daemon_options options = {
-		.wf = w->wf,
-		.dir = w->dir,
-		.runtime_dir = config->runtime_dir,
-		.log_path = leat_args_text(args, "log"),
-		.memory_bytes = leat_args_size_bytes(args, "memory"),
-		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
-	};
-	char error[512] = "";
-	int result = leat_daemon_spawn(&options, &config->daemon_pid, error, sizeof(error));
-
-	if (result < 0) {
-		leat_error("%s", *error ? error : strerror(-result));
-		return result;
-	}
-	result = leat_control_open(config->runtime_dir, w->dir, w->wf->name,
-				   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &config->control);
-	if (result < 0)
-		leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
-	return result;
-}
-
-/* The daemon ends by itself once it has finished; nothing of it may stay. */
-static void end_daemon(pid_t pid)
-{
-	if (pid <= 0)
-		return;
-	for (int i = 0; i < 1000; i++) {
-		if (waitpid(pid, NULL, WNOHANG) != 0)
-			return;
-		usleep(10000);
-		if (i == 500)
-			kill(pid, SIGTERM);
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 static int run_streamed(const struct leat_args *args, const struct leat_cli_workflow *w,
 			struct leat_driver_config *config, struct leat_result *result)
 {
 	char *library = leat_cli_library();
+	struct leat_cli_daemon daemon = {0};
 	struct leat_segment segment = {0};
 	int status = LEAT_EXIT_SELF;
 
-	if (!library)
-		return status;
+	if (!library || leat_cli_daemon_start(&daemon, args, w, false) < 0)
+		goto out;
+	if (leat_segment_open(&segment, daemon.control) < 0)
+		goto out;
 	config->library = library;
-	if (start_daemon(args, w, config) == 0 &&
-	    leat_segment_open(&segment, config->control) == 0) {
-		config->counters = leat_segment_counters;
-		config->counters_ctx = &segment;
-		status = leat_driver_run(config, result);
-	}
+	config->control = daemon.control;
+	config->daemon_pid = daemon.pid;
+	config->counters = leat_segment_counters;
+	config->counters_ctx = &segment;
+	status = leat_driver_run(config, result);
+out:
 	leat_segment_close(&segment);
-	leat_control_close(config->control);
-	end_daemon(config->daemon_pid);
+	leat_cli_daemon_end(&daemon);
 	free(library);
 	return status;
 }

@@ -21,6 +21,23 @@ void leat_result_release(struct leat_result *r)
 	*r = (struct leat_result){0};
 }
 
+/* When more steps want to run than there are CPUs, each runs at a part of its
+ * speed. Steps are taken for one busy thread each. */
+static void share_cpus(struct leat_result *r, const uint8_t *waiting)
+{
+	unsigned running = 0;
+	uint64_t lost_ns;
+
+	for (size_t i = 0; i < r->n_steps; i++)
+		running += r->steps[i].start_ns && !r->steps[i].end_ns && !waiting[i];
+	if (!r->cpus || running <= r->cpus)
+		return;
+	lost_ns = r->sample_ns * (running - r->cpus) / running;
+	for (size_t i = 0; i < r->n_steps; i++)
+		if (r->steps[i].start_ns && !r->steps[i].end_ns && !waiting[i])
+			r->steps[i].shared_ns += lost_ns;
+}
+
 void leat_result_sample(struct leat_result *r)
 {
 	uint8_t *row;
@@ -37,11 +54,22 @@ void leat_result_sample(struct leat_result *r)
 	row = r->samples + r->n_samples++ * r->n_steps;
 	for (size_t i = 0; i < r->n_steps; i++)
 		row[i] = r->steps[i].counters.waiting > 0;
+	share_cpus(r, row);
+}
+
+static uint64_t wall_ns(const struct leat_step_result *s)
+{
+	return s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
 }
 
 uint64_t leat_step_wait_ns(const struct leat_step_result *s)
 {
-	uint64_t wall_ns = s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
+	return s->counters.wait_ns < wall_ns(s) ? s->counters.wait_ns : wall_ns(s);
+}
 
-	return s->counters.wait_ns < wall_ns ? s->counters.wait_ns : wall_ns;
+uint64_t leat_step_own_ns(const struct leat_step_result *s)
+{
+	uint64_t busy_ns = wall_ns(s) - leat_step_wait_ns(s);
+
+	return s->shared_ns < busy_ns ? busy_ns - s->shared_ns : 0;
 }

@@ -22,12 +22,14 @@ struct leat_step_result {
 	uint64_t end_ns;   /* 0: not ended */
 	int status;        /* as from waitpid */
 	struct leat_counters counters;
+	uint64_t shared_ns; /* time it was kept from running by too few CPUs, estimated */
 };
 
 struct leat_result {
 	struct leat_step_result *steps; /* owned */
 	size_t n_steps;
 	bool streamed; /* counters are known */
+	unsigned cpus; /* that the steps share; 0: not known */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t sample_ns; /* distance of two samples */
@@ -46,6 +48,9 @@ void leat_result_sample(struct leat_result *r);
 
 /* Time the step has spent waiting for its inputs, never more than it ran. */
 uint64_t leat_step_wait_ns(const struct leat_step_result *s);
+
+/* Time it would about have taken alone, on files that are there. */
+uint64_t leat_step_own_ns(const struct leat_step_result *s);
 
 /* Table of the steps, and the totals in words. */
 void leat_summary_print(const struct leat_result *r, FILE *out);

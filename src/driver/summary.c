@@ -96,7 +96,7 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 		const struct leat_step_result *s = &r->steps[i];
 
 		print_row(r, s, width, out);
-		sum_ns += wall_ns(s) - leat_step_wait_ns(s);
+		sum_ns += leat_step_own_ns(s);
 		all_ok = all_ok && s->start_ns && s->status == 0;
 	}
 	leat_format_seconds(r->end_ns - r->start_ns, total);

@@ -279,6 +279,34 @@ static void test_summary(void **state)
 	leat_workflow_free(wf);
 }
 
+/* Three busy steps on two CPUs run at two thirds of their speed. */
+static void test_shared_cpus(void **state)
+{
+	struct leat_workflow *wf = make_workflow(3, NULL);
+	struct leat_result r;
+
+	(void)state;
+	assert_int_equal(0, leat_result_init(&r, wf));
+	r.cpus = 2;
+	r.sample_ns = S / 10;
+	for (size_t i = 0; i < 3; i++)
+		r.steps[i].start_ns = S;
+	for (int i = 0; i < 30; i++)
+		leat_result_sample(&r);
+	r.steps[0].counters.waiting = 1;
+	for (int i = 0; i < 30; i++)
+		leat_result_sample(&r);
+	r.steps[0].counters.wait_ns = 3 * (uint64_t)S;
+	for (size_t i = 0; i < 3; i++)
+		r.steps[i].end_ns = 7 * (uint64_t)S;
+	assert_in_range(leat_step_own_ns(&r.steps[0]), 2 * (uint64_t)S - 100,
+			2 * (uint64_t)S + 100);
+	assert_in_range(leat_step_own_ns(&r.steps[1]), 5 * (uint64_t)S - 100,
+			5 * (uint64_t)S + 100);
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
 static void test_timeline(void **state)
 {
 	struct leat_workflow *wf = make_workflow(2, NULL);
@@ -307,7 +335,7 @@ int main(void)
 		cmocka_unit_test(test_order),    cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_process),  cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_formats),  cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_timeline), cmocka_unit_test(test_shared_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+#include "cli/daemon.h"
+
+#include "base/log.h"
+#include "daemon/daemon.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
+			  const struct leat_cli_workflow *w, bool serve)
+{
+	const char *runtime_dir = leat_args_text(args, "runtime-dir");
+	struct leat_daemon_options options = {
+		.wf = w->wf,
+		.dir = w->dir,
+		.runtime_dir = runtime_dir,
+		.log_path = leat_args_text(args, "log"),
+		.memory_bytes = leat_args_size_bytes(args, "memory"),
+		.serve = serve,
+		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
+	};
+	char error[512] = "";
+	int result = leat_daemon_spawn(&options, &daemon->pid, error, sizeof(error));
+
+	if (result < 0) {
+		daemon->pid = 0;
+		leat_error("%s", *error ? error : strerror(-result));
+		return result;
+	}
+	result = leat_control_open(runtime_dir, w->dir, w->wf->name,
+				   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &daemon->control);
+	if (result < 0) {
+		leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+		leat_cli_daemon_end(daemon);
+	}
+	return result;
+}
+
+void leat_cli_daemon_end(struct leat_cli_daemon *daemon)
+{
+	pid_t pid = daemon->pid;
+
+	leat_control_close(daemon->control);
+	*daemon = (struct leat_cli_daemon){0};
+	if (pid <= 0)
+		return;
+	/* It ends by itself, once asked to or left alone; but nothing of it may stay.
+	 * Somebody else may have reaped it: then waitpid fails. */
+	for (int i = 0; i < 1000; i++) {
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return;
+		usleep(10000);
+		if (i == 500)
+			kill(pid, SIGTERM);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}

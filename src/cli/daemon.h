@@ -1,0 +1,45 @@
+/* Starting and ending the daemon of a run, for leat run and leat serve. */
+#ifndef LEAT_CLI_DAEMON_H
+#define LEAT_CLI_DAEMON_H
+
+#include "cli/workflow.h"
+#include "driver/control.h"
+
+struct leat_cli_daemon {
+	pid_t pid;                    /* 0: not started */
+	struct leat_control *control; /* owned */
+};
+
+/* Start the daemon for `w` with the options --log, --memory, --on-violation and
+ * --runtime-dir, and connect to it. 0 or -errno, logged. */
+int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
+			  const struct leat_cli_workflow *w, bool serve);
+
+/* Close the connection and see to it that the daemon is gone. */
+void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
+
+/* Rows of the options named above. */
+#define LEAT_OPTION_ROW_LOG                                                                        \
+	{                                                                                          \
+		.name = "log", .letter = 'l', .type = LEAT_OPTION_TEXT, .argument = "FILE",        \
+		.env = "LEAT_EVENT_LOG",                                                           \
+		.doc = "Write each fact, question and decision of the run to this file, for leat " \
+		       "replay."                                                                   \
+	}
+#define LEAT_OPTION_ROW_ON_VIOLATION                                                               \
+	{                                                                                          \
+		.name = "on-violation", .type = LEAT_OPTION_CHOICE, .argument = "ACTION",          \
+		.fallback = "fatal", .range = "fatal|warn", .env = "LEAT_ON_VIOLATION",            \
+		.doc = "What to do when a step breaks a promise of the workflow file, such as "    \
+		       "changing bytes under no_update that have been read: let the run fail, or " \
+		       "only say so."                                                              \
+	}
+#define LEAT_OPTION_ROW_MEMORY                                                                     \
+	{                                                                                          \
+		.name = "memory", .letter = 'm', .type = LEAT_OPTION_SIZE, .argument = "SIZE",     \
+		.env = "LEAT_MEMORY",                                                              \
+		.doc = "Memory for files, with suffix k, M, G or T. Half of the machine's if not " \
+		       "given."                                                                    \
+	}
+
+#endif

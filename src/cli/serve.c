@@ -1,0 +1,94 @@
+/* leat serve: the daemon alone; the steps are started by others. */
+#include "driver/serve.h"
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/daemon.h"
+#include "cli/workflow.h"
+#include "driver/console.h"
+#include "driver/result.h"
+#include "driver/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct leat_option leat_serve_options[] = {
+	{.name = "timeout",
+	 .type = LEAT_OPTION_SECONDS,
+	 .argument = "SECONDS",
+	 .env = "LEAT_TIMEOUT",
+	 .doc = "Give up when a step that is waited for has not come for so long. Without it, it "
+		"is "
+		"waited for for ever."},
+	{.name = "timeline",
+	 .letter = 't',
+	 .type = LEAT_OPTION_FLAG,
+	 .env = "LEAT_TIMELINE",
+	 .doc = "Show a chart of when each step ran and when it waited."},
+	LEAT_OPTION_ROW_LOG,
+	LEAT_OPTION_ROW_ON_VIOLATION,
+	LEAT_OPTION_ROW_MEMORY,
+	{.name = "quiet",
+	 .letter = 'q',
+	 .type = LEAT_OPTION_FLAG,
+	 .env = "LEAT_QUIET",
+	 .doc = "Do not print the summary."},
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+/* Print the summary; 1 if some step failed. */
+static int print_summary(const struct leat_args *args, const struct leat_workflow *wf,
+			 const char *json)
+{
+	struct leat_result result;
+	int failed = 0;
+	int error = leat_result_init(&result, wf);
+
+	if (error == 0)
+		error = leat_status_result(json, wf, &result);
+	if (error < 0) {
+		leat_error("no summary: %s", strerror(-error));
+	} else if (!leat_args_flag(args, "quiet")) {
+		if (leat_args_flag(args, "timeline"))
+			leat_timeline_print(&result, stdout, leat_console_width(),
+					    leat_console_utf8());
+		leat_summary_print(&result, stdout);
+	}
+	for (size_t i = 0; error == 0 && i < result.n_steps; i++)
+		failed = failed || result.steps[i].status != 0;
+	leat_result_release(&result);
+	return failed;
+}
+
+static int serve(const struct leat_args *args, const struct leat_cli_workflow *w)
+{
+	struct leat_cli_daemon daemon = {0};
+	struct leat_serve_config config = {.timeout_s = leat_args_seconds(args, "timeout")};
+	char *summary = NULL;
+	int status;
+
+	if (leat_cli_daemon_start(&daemon, args, w, true) < 0)
+		return LEAT_EXIT_SELF;
+	config.control = daemon.control;
+	fprintf(stderr, "leat: serving %s in %s; steps may start\n", w->wf->name, w->dir);
+	status = leat_driver_serve(&config, &summary);
+	leat_cli_daemon_end(&daemon);
+	if (summary && print_summary(args, w->wf, summary) && status == LEAT_EXIT_OK)
+		status = LEAT_EXIT_FAILURE;
+	free(summary);
+	return status;
+}
+
+int leat_cli_serve(const struct leat_args *args)
+{
+	struct leat_cli_workflow w;
+	int status;
+
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], true))
+		return LEAT_EXIT_SELF;
+	status = serve(args, &w);
+	leat_cli_workflow_close(&w);
+	return status;
+}

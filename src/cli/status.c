@@ -1,0 +1,47 @@
+/* leat status: what the run in a directory is doing. */
+#include "driver/status.h"
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/workflow.h"
+#include "daemon/daemon.h"
+#include "driver/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct leat_option leat_status_options[] = {
+	{.name = "json",
+	 .letter = 'j',
+	 .type = LEAT_OPTION_FLAG,
+	 .doc = "Print all the daemon tells, as JSON."},
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+int leat_cli_status(const struct leat_args *args)
+{
+	struct leat_control *control = NULL;
+	char *dir = leat_cli_directory(NULL, args);
+	char *json = NULL;
+	int status = LEAT_EXIT_FAILURE;
+	int result;
+
+	if (!dir || leat_cli_connect(args, dir, LEAT_CONTROL, &control) < 0)
+		goto out;
+	result = leat_control_status(control, &json);
+	if (result == 0 && leat_args_flag(args, "json"))
+		puts(json);
+	else if (result == 0)
+		result = leat_status_print(json, stdout);
+	if (result < 0)
+		leat_error("the daemon of %s does not tell its status: %s", dir, strerror(-result));
+	else
+		status = LEAT_EXIT_OK;
+out:
+	free(json);
+	leat_control_close(control);
+	free(dir);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* Standing by while others start the steps. */
+#ifndef LEAT_DRIVER_SERVE_H
+#define LEAT_DRIVER_SERVE_H
+
+#include "driver/control.h"
+
+#include <stdbool.h>
+
+struct leat_serve_config {
+	struct leat_control *control; /* borrowed */
+	double timeout_s;             /* for a step that is waited for; 0: for ever */
+};
+
+/* Until SIGINT, SIGTERM or SIGHUP, then FINISH. Messages go to the log, steps
+ * that are waited for are named every 30 seconds. The exit status for leat
+ * serve, and in *summary the daemon's last words, JSON, freed by the caller
+ * (NULL if there were none). */
+int leat_driver_serve(const struct leat_serve_config *config, char **summary);
+
+#endif

@@ -1,0 +1,18 @@
+/* Reading the daemon's JSON: status and summary (docs/daemon.md). */
+#ifndef LEAT_DRIVER_STATUS_H
+#define LEAT_DRIVER_STATUS_H
+
+#include "driver/result.h"
+
+/* Names of steps that running ones wait for and that have not started, "a, b"; "" if
+ * there are none. */
+void leat_status_missing(const char *json, char *out, size_t out_size);
+
+/* Fill the result from the daemon's summary. 0 or -errno (-EPROTO: not what it should be). */
+int leat_status_result(const char *json, const struct leat_workflow *wf,
+		       struct leat_result *result);
+
+/* Print the status for a person. 0 or -errno. */
+int leat_status_print(const char *json, FILE *out);
+
+#endif

@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# leat run, end to end: streams, failures, signals, other users, nothing left behind.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+	# The producer ends only when the consumer has seen its first line: a batch would hang.
+	cat >stream.yaml <<-'END'
+		name: stream
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -c 'exec > numbers; echo 1; until [ -e ../seen ]; do sleep 0.05; done; seq 2 1000'
+		    outports: [{filename: numbers, mode: no_update}]
+		  - func: consume
+		    exec: bash -c 'while read -r n; do [ "$n" != 1 ] || touch ../seen; echo "$n"; done < numbers > copy'
+		    inports: [{filename: numbers}]
+		    outports: [{filename: copy}]
+	END
+	cat >chain.yaml <<-'END'
+		name: chain
+		dir: work
+		tasks:
+		  - {func: make, exec: bash -c 'seq 100000 -1 1 > numbers', outports: [{filename: numbers, mode: no_update}]}
+		  - {func: sort, exec: sort -n -o sorted numbers, inports: [{filename: numbers}], outports: [{filename: sorted}]}
+		  - {func: count, exec: bash -c 'wc -l < sorted > lines', inports: [{filename: sorted}], outports: [{filename: lines}]}
+		  - {func: sum, exec: bash -c 'cat sorted | md5sum > sum', inports: [{filename: sorted}], outports: [{filename: sum}]}
+	END
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# replace FILE STEP COMMAND: give a step another command; no quotes or bars in it.
+replace() {
+	sed -i "/func: $2/,/exec:/s|exec: .*|exec: $3|" "$1"
+}
+
+@test "a consumer reads while its producer is writing" {
+	run -0 timeout 20 leat run stream.yaml
+	echo "$output"
+	seq 1000 | cmp - work/copy
+	grep -Eq '^produce .* ok$' <<<"$output"
+	grep -Eq '^consume .* ok$' <<<"$output"
+	[[ $output == *"one after another would have taken about"* ]]
+}
+
+@test "outputs are those of the batch; temporary files are gone, permanent ones there" {
+	run -0 leat run --plain chain.yaml
+	mkdir plain
+	mv work/* plain
+	run -0 leat run --log log chain.yaml
+	echo "$output"
+	[ "$(cd work && echo *)" = "lines sum" ]
+	cmp work/lines plain/lines
+	cmp work/sum plain/sum
+	run -0 leat replay chain.yaml log
+	[[ $output == *" 0 differences" ]]
+}
+
+@test "the summary counts bytes and time spent waiting" {
+	run -0 leat run --timeline stream.yaml
+	echo "$output"
+	grep -Eq '^consume +[0-9.]+ s +[0-9.]+ s +3.9 kB +3.9 kB  ok$' <<<"$output"
+	grep -Eq '^produce +[0-9.]+ s +0.00 s +0 B +3.9 kB  ok$' <<<"$output"
+	grep -Eq '^consume +[.]*#+' <<<"$output"
+}
+
+@test "no progress and no colours in a pipe" {
+	run -0 leat run stream.yaml
+	[[ $output != *$'\033'* && $output != *$'\r'* ]]
+}
+
+@test "progress on a terminal" {
+	need script
+	run -0 env TERM=xterm script -qec 'leat run stream.yaml' /dev/null
+	[[ $output == *"2 running"* ]]
+	[[ $output == *$'\033[K'* ]]
+}
+
+@test "a failing step: its status is leat's, its consumer gets an error, nothing is committed" {
+	replace stream.yaml produce "bash -c 'echo 1 > numbers; exit 3'"
+	replace stream.yaml consume "cp numbers copy"
+	run -3 timeout 30 leat run stream.yaml
+	echo "$output"
+	[[ $output == *"leat: step produce failed: exit 3"* ]]
+	[[ $output == *"Input/output error"* ]]
+	[ ! -e work/copy ]
+	[ ! -e work/numbers ]
+}
+
+@test "a killed step" {
+	replace stream.yaml produce "bash -c 'echo 1 > numbers; kill -9 \$\$'"
+	run -137 timeout 30 leat run stream.yaml
+	echo "$output"
+	[[ $output == *"leat: step produce failed: killed by SIGKILL"* ]]
+	[ ! -e work/copy ]
+}
+
+@test "a step that ignores its failed input is ended" {
+	replace stream.yaml produce "bash -c 'exit 3'"
+	replace stream.yaml consume "sleep 100"
+	run -3 timeout 30 leat run stream.yaml
+	echo "$output"
+	grep -Eq '^consume .*killed by SIGTERM' <<<"$output"
+}
+
+@test "a static program inside a step is refused by name" {
+	need gcc
+	echo 'int main(void) { return 0; }' | gcc -static -x c -o work/static -
+	replace stream.yaml consume "bash -c './static; exit 5'"
+	replace stream.yaml produce "true"
+	run -5 timeout 30 leat run stream.yaml
+	echo "$output"
+	[[ $output == *static* ]]
+	[[ $output == *staged* ]]
+}
+
+@test "a staged step runs on plain files between streamed ones" {
+	need gcc
+	gcc -static -x c -o work/upper - <<-'END'
+		#include <ctype.h>
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			FILE *in = fopen(argv[argc - 2], "r"), *out = fopen(argv[argc - 1], "w");
+			int c;
+			if (!in || !out)
+				return 1;
+			while ((c = getc(in)) != EOF)
+				putc(toupper(c), out);
+			return fclose(out);
+		}
+	END
+	cat >staged.yaml <<-'END'
+		name: staged
+		dir: work
+		tasks:
+		  - {func: one, exec: bash -c 'echo hello > a', outports: [{filename: a}]}
+		  - {func: two, staged: true, exec: ./upper a b, inports: [{filename: a}], outports: [{filename: b}]}
+		  - {func: three, exec: bash -c 'cat b > c', inports: [{filename: b}], outports: [{filename: c}]}
+	END
+	run -0 timeout 30 leat run staged.yaml
+	echo "$output"
+	[ "$(cat work/c)" = HELLO ]
+	[ ! -e work/b ]
+}
+
+@test "a second run in the same directory is refused, and does not disturb the first" {
+	replace stream.yaml produce "bash -c 'echo 1 > numbers; until [ -e ../go ]; do sleep 0.05; done'"
+	leat run stream.yaml >out 2>&1 &
+	until leat status -d work >/dev/null 2>&1; do sleep 0.05; done
+	run -125 leat run chain.yaml
+	echo "$output"
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "leat: "*"$PWD/work"* ]]
+	touch go
+	wait $!
+	[ -e work/copy ]
+}
+
+@test "interrupted by SIGINT: all steps end, exit status 130" {
+	replace stream.yaml produce "bash -c 'sleep 100 \& echo \$\$ \$! > ../pids; wait'"
+	leat run stream.yaml >out 2>&1 &
+	until [ -s pids ]; do sleep 0.05; done
+	kill -INT $!
+	status=0
+	wait $! || status=$?
+	cat out
+	[ "$status" = 130 ]
+	read -r first second <pids
+	[ ! -e "/proc/$first" ]
+	[ ! -e "/proc/$second" ]
+}
+
+@test "leat itself killed: steps and daemon end, the next run starts" {
+	replace stream.yaml produce "bash -c 'echo \$\$ > ../pid; echo 1 > numbers; cat numbers nowhere; sleep 100'"
+	leat run stream.yaml >out 2>&1 &
+	until [ -s pid ]; do sleep 0.05; done
+	kill -9 $!
+	wait $! || true
+	for _ in $(seq 100); do
+		[ -e work/copy ] || leat status -d work >/dev/null 2>&1 || break
+		sleep 0.1
+	done
+	kill -9 "$(cat pid)" || true
+	run -0 timeout 30 leat run chain.yaml
+	echo "$output"
+}
+
+@test "as an ordinary user" {
+	[ "$(id -u)" != 0 ] || need setpriv
+	place=$(mktemp -d /tmp/leat-test.XXXXXX)
+	mkdir "$place/work"
+	cp chain.yaml "$place"
+	[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$place"
+	cd "$place"
+	LEAT_RUNTIME_DIR=$place/runtime run -0 nobody leat run chain.yaml
+	echo "$output"
+	[ "$(cat work/lines)" = 100000 ]
+	[ -z "$(LEAT_RUNTIME_DIR=$place/runtime left_behind)" ]
+	rm -rf "$place"
+}
+
+@test "a full disk" {
+	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
+	mkdir small
+	mount -t tmpfs -o size=64k leat-test-small small || skip "cannot mount a tmpfs"
+	cat >full.yaml <<-'END'
+		name: full
+		dir: small
+		tasks:
+		  - {func: big, exec: bash -c 'head -c 1M /dev/zero > big', outports: [{filename: big}]}
+	END
+	run leat run full.yaml
+	ls -la small
+	left=$(ls -A small)
+	umount small
+	echo "$output"
+	[ "$status" = 125 ]
+	[[ $output == *"leat: "*big*"No space left on device"* ]]
+	[ -z "$left" ]
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# leat serve, exec, done, status, and the library under LD_PRELOAD alone.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+	cat >flow.json <<-'END'
+		{"name": "flow",
+		 "IO_Graph": [
+		  {"name": "writer", "output_stream": ["data"],
+		   "streaming": [{"name": ["data"], "committed": "on_close", "mode": "no_update"}]},
+		  {"name": "reader", "input_stream": ["data"], "output_stream": ["copy"]}],
+		 "permanent": ["copy"]}
+	END
+	library=$LEAT_BUILD/src/preload/libleat.so
+	export LEAT_DIR=$PWD/work
+}
+
+teardown() {
+	local left
+	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# serve OPTION...: start it and wait until it is ready.
+serve() {
+	leat serve "$@" flow.json >served 2>served.err &
+	server=$!
+	for _ in $(seq 100); do
+		! grep -q "steps may start" served.err || return 0
+		sleep 0.05
+	done
+	cat served.err
+	return 1
+}
+
+# stop: end the server; its status in `status`.
+stop() {
+	status=0
+	kill "$server"
+	wait "$server" || status=$?
+	server=
+	cat served served.err
+}
+
+@test "serve and exec: the consumer comes first" {
+	serve
+	leat exec --app reader -- bash -c 'cat work/data > work/copy' &
+	reader=$!
+	sleep 0.3
+	run -0 leat exec --app writer -- bash -c 'seq 1000 > work/data'
+	wait "$reader"
+	stop
+	[ "$status" = 0 ]
+	seq 1000 | cmp - work/copy
+	[ "$(ls work)" = copy ]
+	grep -Eq '^writer .*3.9 kB  ok$' served
+	grep -Eq '^reader .*3.9 kB +3.9 kB  ok$' served
+}
+
+@test "exec ends with the status of its command" {
+	serve
+	run -7 leat exec --app writer -- bash -c 'exit 7'
+	run -127 leat exec --app writer -- no-such-program
+	run -126 leat exec --app writer -- /etc/passwd
+	run -137 leat exec --app writer -- bash -c 'kill -9 $$'
+	run leat exec --app nobody -- true
+	echo "$output"
+	[ "$status" = 125 ]
+	[ "${#lines[@]}" = 1 ]
+	stop
+	[ "$status" = 1 ]
+}
+
+@test "CAPIO's variables and LD_PRELOAD are enough" {
+	serve
+	export CAPIO_DIR=$LEAT_DIR CAPIO_WORKFLOW_NAME=flow
+	unset LEAT_DIR
+	CAPIO_APP_NAME=reader LD_PRELOAD=$library bash -c 'cp work/data work/copy' &
+	reader=$!
+	CAPIO_APP_NAME=writer LD_PRELOAD=$library bash -c 'seq 1000 > work/data'
+	wait "$reader"
+	stop
+	[ "$status" = 0 ]
+	seq 1000 | cmp - work/copy
+}
+
+@test "a step that fails: its consumer is told, and serve says so" {
+	serve
+	leat exec --app reader -- cp work/data work/copy 2>reader.err &
+	reader=$!
+	run -3 leat exec --app writer -- bash -c 'echo 1 > work/data; exit 3'
+	status=0
+	wait "$reader" || status=$?
+	[ "$status" = 1 ]
+	grep -q "Input/output error" reader.err
+	stop
+	[ "$status" = 1 ]
+	[ ! -e work/copy ]
+}
+
+@test "status shows the steps; done closes one that will not come" {
+	serve
+	leat exec --app reader -- cp work/data work/copy 2>reader.err &
+	reader=$!
+	until leat status | grep -Eq '^reader .*waiting'; do sleep 0.1; done
+	run -0 leat status
+	echo "$output"
+	grep -Eq '^writer .*not started' <<<"$output"
+	run -0 leat status --json
+	[[ $output == "{"* ]]
+	run -1 leat 'done' nobody
+	run -0 leat 'done' writer
+	status=0
+	wait "$reader" || status=$?
+	[ "$status" = 1 ]
+	grep -q "No such file" reader.err
+	stop
+}
+
+@test "--timeout gives up on a step that does not come" {
+	serve --timeout 2
+	run -1 timeout 20 leat exec --app reader -- cp work/data work/copy
+	status=0
+	wait "$server" || status=$?
+	server=
+	cat served.err
+	[ "$status" = 125 ]
+	grep -q "^leat: writer did not come within 2 s" served.err
+}
+
+@test "two servers in one directory: the second is refused" {
+	serve
+	run -125 leat serve flow.json
+	echo "$output"
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "leat: "*"$PWD/work"* ]]
+	stop
+	[ "$status" = 0 ]
+}
