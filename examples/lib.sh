@@ -91,20 +91,22 @@ same() {
 }
 
 # same_through A B FILTER NAME...: compare what FILTER, a command reading stdin, makes of them.
+# A filter that fails or leaves nothing is a difference too.
 same_through() {
-	local a=$1 b=$2 filter=$3 name
+	local a=$1 b=$2 filter=$3 name scratch
 	shift 3
+	scratch=$(mktemp -d) || die "cannot make a temporary directory"
 	for name in "$@"; do
-		if [ ! -s "$a/$name" ] || [ ! -s "$b/$name" ]; then
-			echo "missing or empty: $name"
-			differences=$((differences + 1))
-		elif diff <($filter <"$a/$name") <($filter <"$b/$name") | head -n 10 | sed "s/^/$name: /" |
-			grep .; then
-			differences=$((differences + 1))
-		else
+		if $filter <"$a/$name" >"$scratch/a" && $filter <"$b/$name" >"$scratch/b" &&
+			[ -s "$scratch/a" ] && cmp "$scratch/a" "$scratch/b"; then
 			echo "identical ($filter): $name"
+		else
+			echo "differs ($filter): $name"
+			diff "$scratch/a" "$scratch/b" | head -n 10 | cut -c 1-160
+			differences=$((differences + 1))
 		fi
 	done
+	rm -rf "$scratch"
 }
 
 # The last command of a compare.sh: exit status 0 only if nothing differed.

@@ -9,7 +9,7 @@ a=${1:?usage: compare.sh A B} b=${2:?usage: compare.sh A B}
 without_timings() {
 	sed -E -e '/^(Loop time|Total wall time|Performance:|[0-9.]+% CPU)/d' \
 		-e '/^MPI task timing breakdown/,/^Other/d' \
-		-e '/^ *generated|^ *(Per MPI rank memory)/d'
+		-e '/^Per MPI rank memory|^ *[a-z_]+ CPU = /d'
 }
 
 same "$a" "$b" rdf.txt profile.txt traj.zst
