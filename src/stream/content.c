@@ -44,6 +44,8 @@ void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
 
 	n->content = NULL;
 	DL_DELETE2(c->names, n, same_prev, same_next);
+	/* At once: a file that moves within a directory must not count twice there. */
+	leat_name_account(s, n);
 	leat_touch(s, n);
 	leat_content_release(s, c);
 }

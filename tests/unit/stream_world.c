@@ -1,5 +1,6 @@
 #include "stream_world.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +181,7 @@ int world_step(const struct world *w, const char *name)
 /* ---- events in words ---- */
 
 /* Arguments: s step, p pid, n name, N name of which a final "/" says directory,
- * t second name, o ofd, l length, b offset. */
+ * t second name, o ofd, l length, b offset, w waiter, c code. */
 static const struct verb {
 	const char *word;
 	enum leat_event_kind kind;
@@ -208,6 +209,8 @@ static const struct verb {
 	{"mv", LEAT_EV_RENAME, 0, 0, "snt"},
 	{"mvdir", LEAT_EV_RENAME, LEAT_EVF_DIR, 0, "snt"},
 	{"rm", LEAT_EV_UNLINK, 0, 0, "sn"},
+	{"cancel", LEAT_EV_CANCEL, 0, 0, "w"},
+	{"violate", LEAT_EV_VIOLATION, 0, 0, "nc"},
 };
 
 static void take_argument(const struct world *w, char kind, char *word, struct leat_event *ev)
@@ -237,6 +240,12 @@ static void take_argument(const struct world *w, char kind, char *word, struct l
 		break;
 	case 'o':
 		ev->ofd = strtoull(word, NULL, 10);
+		break;
+	case 'w':
+		ev->waiter = strtoull(word, NULL, 10);
+		break;
+	case 'c':
+		ev->code = (unsigned)atoi(word);
 		break;
 	case 'l':
 		ev->length = strtoull(word, NULL, 10);
@@ -315,7 +324,102 @@ uint64_t world_wait(struct world *w, const char *step, enum leat_call call, cons
 				.name = name,
 				.offset = offset,
 				.length = length};
+	enum leat_answer answer;
 
-	assert_int_equal(leat_stream_ask(w->s, &ev), LEAT_WAIT);
+	answer = leat_stream_ask(w->s, &ev);
+	if (answer != LEAT_WAIT)
+		fail_msg("%s on %s is answered %d at once", step, name, (int)answer);
 	return ev.waiter;
+}
+
+/* ---- scripts ---- */
+
+static int index_of(const char *const *words, int n, const char *word)
+{
+	for (int i = 0; i < n; i++)
+		if (words[i] && word && !strcmp(words[i], word))
+			return i;
+	fail_msg("no such word: %s", word ? word : "(none)");
+	return -1;
+}
+
+static const char *const call_words[] = {"open",  "look", "read",   "whole",
+					 "write", "list", "remove", "launch"};
+static const char *const answer_words[] = {"go", "stream", "wait", "noent", "failed"};
+static const char *const violation_words[] = {NULL,     "rewrite",    "late",
+					      "closes", "undeclared", "size"};
+
+/* "B open x [offset length] [answer]"; a name "." is the workflow's directory. */
+static void run_question(struct world *w, char *line, bool waits)
+{
+	char *rest = line, *words[6] = {NULL};
+	const char *name, *wanted;
+	uint64_t offset, length;
+	enum leat_call call;
+	int n = 0, answer;
+
+	while (n < 6 && (words[n] = strsep(&rest, " ")))
+		n++;
+	assert_true(n >= 3);
+	call = (enum leat_call)index_of(call_words, 8, words[1]);
+	name = strcmp(words[2], ".") ? words[2] : "";
+	offset = n >= 5 ? strtoull(words[3], NULL, 10) : 0;
+	length = n >= 5 ? strtoull(words[4], NULL, 10) : 0;
+	if (waits) {
+		world_wait(w, words[0], call, name, offset, length);
+		return;
+	}
+	wanted = words[n - 1];
+	answer = (int)world_ask(w, words[0], call, name, offset, length);
+	if (answer != index_of(answer_words, 5, wanted))
+		fail_msg("%s %s %s: %s, not %s", words[0], words[1], words[2], answer_words[answer],
+			 wanted);
+}
+
+static void run_line(struct world *w, char *line)
+{
+	if (*line == '=') {
+		const char *said = world_said(w), *wanted = line + 1 + (line[1] == ' ');
+
+		if (strcmp(said, wanted) != 0)
+			fail_msg("said \"%s\", not \"%s\"", said, wanted);
+	} else if (*line == '?') {
+		run_question(w, line + 2, false);
+	} else if (*line == '!') {
+		char *rest = line + 2, *kind = strsep(&rest, " ");
+
+		unsigned n = w->violations[index_of(violation_words, 6, kind)];
+
+		if (n != (unsigned)atoi(rest))
+			fail_msg("%u violations: %s, not %s", n, kind, rest);
+	} else if (!strncmp(line, "invalid ", 8)) {
+		struct leat_event ev;
+		char buf[256];
+
+		world_event(w, line + 8, &ev, buf);
+		if (leat_stream_apply(w->s, &ev) != -EINVAL)
+			fail_msg("accepted: %s", line);
+	} else {
+		char *rest = line, *one;
+
+		while ((one = strsep(&rest, ";"))) {
+			one += strspn(one, " ");
+			if (!strncmp(one, "wait ", 5))
+				run_question(w, one + 5, true);
+			else
+				world_do(w, one);
+		}
+	}
+}
+
+void world_script(struct world *w, const char *script)
+{
+	char *copy = strdup(script), *rest = copy, *line;
+
+	assert_non_null(copy);
+	while ((line = strsep(&rest, "\n"))) {
+		if (*line)
+			run_line(w, line);
+	}
+	free(copy);
 }

@@ -44,6 +44,16 @@ enum leat_answer world_ask(struct world *w, const char *step, enum leat_call cal
 /* Ask as a new waiter, which is returned; the answer must be LEAT_WAIT. */
 uint64_t world_wait(struct world *w, const char *step, enum leat_call call, const char *name,
 		    uint64_t offset, uint64_t length);
+/* Run a script, one line after another:
+ *   event;event            as for world_do, and
+ *   wait B open x [o l]    ask as a new waiter; must wait
+ *   = x=committed !x       what was said since the last such line, exactly
+ *   ? B open x [o l] go    ask; calls open look read whole write list remove launch,
+ *                          answers go stream wait noent failed
+ *   ! closes 1             so many violations of that kind so far: rewrite late closes
+ *                          undeclared size
+ *   invalid EVENT          the event must be refused */
+void world_script(struct world *w, const char *script);
 /* What was said since the last call; valid until the next event. */
 const char *world_said(struct world *w);
 int world_step(const struct world *w, const char *name);
