@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 /* Nobody waits for the frontier. */
 #define NEVER UINT64_MAX
@@ -23,73 +20,6 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 		rc = -errno;
 	errno = saved;
 	return rc;
-}
-
-int leat_shm_create(int *fd, struct leat_shm **shm)
-{
-	struct leat_shm *map = MAP_FAILED;
-	int rc = 0;
-	int mem = memfd_create("leat-state", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (mem < 0)
-		return -errno;
-	/* A client that could shrink the segment could kill the daemon by SIGBUS. */
-	if (ftruncate(mem, sizeof(**shm)) < 0 ||
-	    fcntl(mem, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-		rc = -errno;
-		goto out;
-	}
-	map = mmap(NULL, sizeof(**shm), PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
-	if (map == MAP_FAILED) {
-		rc = -errno;
-		goto out;
-	}
-	map->magic = LEAT_SHM_MAGIC;
-	map->version = LEAT_SHM_VERSION;
-	atomic_store(&map->daemon_alive, 1);
-	*fd = mem;
-	*shm = map;
-	return 0;
-out:
-	close(mem);
-	return rc;
-}
-
-int leat_shm_map(int fd, struct leat_shm **shm)
-{
-	struct leat_shm *map = MAP_FAILED;
-	struct stat st;
-	int saved = errno;
-	int rc = 0;
-
-	if (fstat(fd, &st) < 0) {
-		rc = -errno;
-		goto out;
-	}
-	if ((uint64_t)st.st_size != sizeof(*map)) {
-		rc = -EPROTO;
-		goto out;
-	}
-	map = mmap(NULL, sizeof(*map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		rc = -errno;
-		goto out;
-	}
-	if (map->magic != LEAT_SHM_MAGIC || map->version != LEAT_SHM_VERSION) {
-		munmap(map, sizeof(*map));
-		rc = -EPROTO;
-		goto out;
-	}
-	*shm = map;
-out:
-	errno = saved;
-	return rc;
-}
-
-void leat_shm_unmap(struct leat_shm *shm)
-{
-	if (shm)
-		munmap(shm, sizeof(*shm));
 }
 
 void leat_shm_file_init(struct leat_shm_file *f)
@@ -147,12 +77,24 @@ static void lower_to(_Atomic uint64_t *word, uint64_t value)
 			return;
 }
 
+void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length)
+{
+	lower_to(&f->frontier, length);
+	if (!length)
+		atomic_fetch_and(&f->flags, ~(uint32_t)(LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS));
+}
+
 void leat_shm_publish(struct leat_shm_file *f, uint64_t end)
 {
 	/* Pairs with leat_shm_wait: both sides store their word, then load the
 	 * other's (seq_cst), so at least one of them sees the other. */
 	if (raise_to(&f->frontier, end) && end >= atomic_load(&f->wake_at))
 		wake_all(f);
+}
+
+void leat_shm_mark_sparse(struct leat_shm_file *f)
+{
+	atomic_fetch_or(&f->flags, LEAT_SHM_SPARSE);
 }
 
 static uint64_t end_of(uint64_t offset, uint64_t length)

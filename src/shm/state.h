@@ -76,6 +76,10 @@ void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear)
 /* The file is final with `size` bytes: set size and COMMITTED, wake everybody. */
 void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
 
+/* The file was cut to `length` bytes: those beyond do not exist any more, and of
+ * an empty file nothing is known to be missing. */
+void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length);
+
 /* --- client side (any thread, async-signal-safe, errno untouched) --- */
 
 /* Map a segment received from the daemon. 0 or -errno (-EPROTO: other version). */
@@ -84,6 +88,9 @@ int leat_shm_map(int fd, struct leat_shm **shm);
 /* Publish that [0, end) exists; wakes waiters when the lowest wake_at is reached.
  * The daemon moves the frontier with it, too. */
 void leat_shm_publish(struct leat_shm_file *f, uint64_t end);
+
+/* Before a write or truncate that may leave a hole. */
+void leat_shm_mark_sparse(struct leat_shm_file *f);
 
 /* Do the bytes [offset, offset+length) exist, or is the file final? */
 bool leat_shm_covered(struct leat_shm_file *f, uint64_t offset, uint64_t length);

@@ -87,13 +87,13 @@ const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i)
 	const char *end = (const char *)buf + h->size;
 
 	while (at < end) {
-		const char *zero = memchr(at, 0, (size_t)(end - at));
+		size_t length = strnlen(at, (size_t)(end - at));
 
-		if (!zero)
+		if (at + length == end)
 			return NULL;
 		if (i-- == 0)
 			return at;
-		at = zero + 1;
+		at += length + 1;
 	}
 	return NULL;
 }

@@ -1,0 +1,256 @@
+#include "preload/fdtab.h"
+#include "preload/client.h"
+#include "preload/hooks.h"
+#include "shm/word.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Hidden descriptors go here, or as high as the limit allows. */
+#define HIDE_FROM 1000
+
+uint8_t leat_fd_mark[LEAT_MAX_FD];
+static struct leat_fd table[LEAT_MAX_FD];
+/* marks lie below it; it never falls */
+static struct leat_word end;
+static struct leat_word descriptions;
+
+static bool in_range(int fd)
+{
+	return fd >= 0 && fd < LEAT_MAX_FD;
+}
+
+enum leat_kind leat_fd_kind(int fd)
+{
+	if (!in_range(fd) || !leat_fd_mark[fd] || leat_fd_mark[fd] == LEAT_MARK_HIDDEN)
+		return LEAT_KIND_NONE;
+	return (enum leat_kind)(leat_fd_mark[fd] - 1);
+}
+
+bool leat_fd_hidden(int fd)
+{
+	return in_range(fd) && leat_fd_mark[fd] == LEAT_MARK_HIDDEN;
+}
+
+struct leat_fd *leat_fd_get(int fd)
+{
+	return leat_fd_kind(fd) ? &table[fd] : NULL;
+}
+
+int leat_fd_end(void)
+{
+	return (int)leat_word_get(&end);
+}
+
+static void mark(int fd, uint8_t value)
+{
+	uint64_t old = leat_word_get(&end);
+
+	while (old <= (uint64_t)fd && !leat_word_claim(&end, old, (uint64_t)fd + 1))
+		old = leat_word_get(&end);
+	leat_fd_mark[fd] = value;
+}
+
+int leat_fd_set(int fd, const struct leat_fd *record)
+{
+	if (leat_in_vfork())
+		return 0;
+	if (!in_range(fd)) {
+		if (record->kind == LEAT_KIND_NONE)
+			return 0;
+		raw(SYS_close, fd);
+		return -EMFILE;
+	}
+	if (record->kind == LEAT_KIND_NONE) {
+		leat_fd_mark[fd] = 0;
+		return 0;
+	}
+	table[fd] = *record;
+	table[fd].description = (uint32_t)leat_word_add(&descriptions, 1);
+	mark(fd, (uint8_t)(record->kind + 1));
+	return 0;
+}
+
+int leat_fd_copy(int fd, int copy)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (leat_in_vfork() || !r || fd == copy)
+		return 0;
+	if (!in_range(copy)) {
+		raw(SYS_close, copy);
+		return -EMFILE;
+	}
+	r->flags |= LEAT_FD_SHARED;
+	table[copy] = *r;
+	mark(copy, leat_fd_mark[fd]);
+	return 0;
+}
+
+/* Another descriptor of this process on the same description. */
+static struct leat_fd *twin(const struct leat_fd *r)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++)
+		if (leat_fd_kind(fd) && &table[fd] != r && table[fd].description == r->description)
+			return &table[fd];
+	return NULL;
+}
+
+/* A consumer was shown a size, and behaved as if it were the last word: it read
+ * exactly that far, or jumped to a place computed from it. */
+static bool trusted_early_size(const struct leat_fd *r)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+
+	if (!f || !(r->flags & LEAT_FD_SIZE) || r->read_end > r->size_seen)
+		return false;
+	if (r->read_end < r->size_seen && !(r->flags & LEAT_FD_JUMPED))
+		return false;
+	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
+}
+
+static void tell_closed(const struct leat_fd *r)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+	enum leat_kind kind = (enum leat_kind)r->kind;
+
+	if (kind == LEAT_KIND_PRODUCER || kind == LEAT_KIND_PUBLISHER) {
+		leat_client_fact(LEAT_MSG_CLOSED, &fact);
+	} else if (kind == LEAT_KIND_CONSUMER && trusted_early_size(r)) {
+		fact.code = LEAT_VIOLATION_EARLY_SIZE;
+		fact.offset = r->read_end;
+		fact.length = r->size_seen;
+		leat_client_fact(LEAT_MSG_VIOLATED, &fact);
+	}
+}
+
+static void release_listing(const struct leat_fd *r)
+{
+	struct leat_guard g;
+
+	if (!r->handle || leat_guard_take(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_LIST)) {
+		struct leat_msg_list *m = (struct leat_msg_list *)g.t->msg;
+
+		m->handle = r->handle;
+		m->release = 1;
+		if (!leat_wire_put(m, ""))
+			leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
+}
+
+static void merge(struct leat_fd *into, const struct leat_fd *r)
+{
+	if (r->read_end > into->read_end)
+		into->read_end = r->read_end;
+	if (r->flags & LEAT_FD_SIZE && !(into->flags & LEAT_FD_SIZE))
+		into->size_seen = r->size_seen;
+	into->flags |= r->flags & (LEAT_FD_SIZE | LEAT_FD_JUMPED);
+	into->handle = r->handle;
+}
+
+bool leat_fd_detach(int fd, struct leat_fd *last)
+{
+	struct leat_fd *r = leat_fd_get(fd), *other = NULL;
+
+	if (!r || leat_in_vfork())
+		return false;
+	*last = *r;
+	if (r->flags & LEAT_FD_SHARED)
+		other = twin(r);
+	if (other)
+		merge(other, r);
+	leat_fd_mark[fd] = 0;
+	return !other;
+}
+
+void leat_fd_tell(const struct leat_fd *last)
+{
+	if (last->kind == LEAT_KIND_DIR)
+		release_listing(last);
+	else
+		tell_closed(last);
+}
+
+long leat_fd_close(int fd)
+{
+	struct leat_fd last;
+	/* Before the close: the number may be another thread's right after it. */
+	bool tell = leat_fd_detach(fd, &last);
+	long rc = raw(SYS_close, fd);
+
+	if (tell)
+		leat_fd_tell(&last);
+	return rc;
+}
+
+static int highest_base(void)
+{
+	struct rlimit limit;
+
+	if (raw(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0)
+		return HIDE_FROM;
+	if (limit.rlim_cur > HIDE_FROM + 16)
+		return HIDE_FROM;
+	return (int)(limit.rlim_cur / 2);
+}
+
+int leat_fd_hide(int fd)
+{
+	long high = raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, highest_base());
+
+	if (high < 0)
+		high = raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 10);
+	if (high >= 0 && in_range((int)high)) {
+		raw(SYS_close, fd);
+		fd = (int)high;
+	} else if (high >= 0) {
+		raw(SYS_close, high);
+	}
+	mark(fd, LEAT_MARK_HIDDEN);
+	return fd;
+}
+
+void leat_fd_unhide(int fd)
+{
+	leat_fd_mark[fd] = 0;
+	raw(SYS_close, fd);
+}
+
+void leat_fd_fork_child(void)
+{
+	const struct leat_world *w = leat_client_known();
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (r) {
+			/* What the parent saw is the parent's to report; what it
+			 * writes moves this process' offsets. */
+			r->flags &= (uint8_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
+			r->flags |= LEAT_FD_UNSURE;
+			r->handle = 0;
+		} else if (leat_fd_hidden(fd) && !(w && (fd == w->store_fd || fd == w->dir_fd))) {
+			leat_fd_unhide(fd);
+		}
+	}
+}
+
+void leat_fd_exiting(void)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (r && r->kind == LEAT_KIND_CONSUMER)
+			tell_closed(r);
+	}
+}

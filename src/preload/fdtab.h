@@ -1,0 +1,82 @@
+/* What this process knows of its descriptors: a cache of the kernel's truth,
+ * rebuilt after exec, copied by fork, never changed in a vfork child. */
+#ifndef LEAT_PRELOAD_FDTAB_H
+#define LEAT_PRELOAD_FDTAB_H
+
+#include "preload/engine.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Mark of a descriptor of ours that the program must not see. */
+#define LEAT_MARK_HIDDEN 255
+
+enum leat_fd_flags {
+	LEAT_FD_SHARED = 1,  /* another descriptor here may be of the same description */
+	LEAT_FD_SIZE = 2,    /* size_seen was shown before the commit */
+	LEAT_FD_JUMPED = 4,  /* and then it went past what it had read */
+	LEAT_FD_UNSURE = 8,  /* writes may land on bytes that exist */
+	LEAT_FD_APPEND = 16, /* O_APPEND */
+	LEAT_FD_WRITE = 32,  /* open for writing */
+	LEAT_FD_TOLD = 64,   /* its violation was reported */
+};
+
+struct leat_fd {
+	uint8_t kind; /* enum leat_kind */
+	uint8_t flags;
+	uint32_t slot;
+	uint32_t description; /* the same for all dups made here */
+	uint64_t ofd;
+	uint64_t size_seen;
+	uint64_t read_end; /* end of what was read through it */
+	uint64_t handle;   /* DIR: the listing, 0 = none */
+	uint64_t cookie;   /* DIR: names taken */
+};
+
+/* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
+enum leat_kind leat_fd_kind(int fd);
+bool leat_fd_hidden(int fd);
+
+/* Record of a marked descriptor, NULL for others. Racing threads that use one
+ * descriptor may blur its statistics, never its kind. */
+struct leat_fd *leat_fd_get(int fd);
+
+/* Enter a descriptor just opened; kind NONE forgets it. 0, or -EMFILE when the
+ * number is too high to be marked (the descriptor is then closed). */
+int leat_fd_set(int fd, const struct leat_fd *record);
+
+/* `copy` is a new descriptor of the same description as `fd`. 0 or -EMFILE. */
+int leat_fd_copy(int fd, int copy);
+
+/* Close: forget, close, tell the daemon what it has to know. */
+long leat_fd_close(int fd);
+
+/* The first and the last part of it. True if `last` was the last descriptor here of
+ * its description, and leat_fd_tell is to follow. */
+bool leat_fd_detach(int fd, struct leat_fd *last);
+void leat_fd_tell(const struct leat_fd *last);
+
+/* Numbers from here on have no marks. */
+int leat_fd_end(void);
+
+/* Move a descriptor of ours out of the program's way and hide it; returns its
+ * new number, the old one is closed. */
+int leat_fd_hide(int fd);
+/* Close a hidden descriptor. */
+void leat_fd_unhide(int fd);
+
+/* In a fork child: close inherited connections, leave what is the parent's to report. */
+void leat_fd_fork_child(void);
+
+/* What a process leaves to be said when it ends with descriptors open. */
+void leat_fd_exiting(void);
+
+/* --- adopt.c --- */
+
+/* Recognise a descriptor that came from elsewhere: exec, another process. */
+void leat_fd_adopt(int fd);
+/* All of them. */
+void leat_fd_adopt_all(void);
+
+#endif

@@ -1,0 +1,72 @@
+/* All handlers, by the file they are in; hooks.c has the table. */
+#ifndef LEAT_PRELOAD_HANDLERS_H
+#define LEAT_PRELOAD_HANDLERS_H
+
+#include "preload/hooks.h"
+#include "preload/paths.h"
+
+/* hook_open.c */
+leat_handler leat_hook_open, leat_hook_creat, leat_hook_openat, leat_hook_openat2;
+
+/* hook_read.c */
+leat_handler leat_hook_read, leat_hook_pread, leat_hook_readv, leat_hook_preadv;
+
+/* hook_write.c */
+leat_handler leat_hook_write, leat_hook_pwrite, leat_hook_writev, leat_hook_pwritev;
+
+/* hook_size.c */
+leat_handler leat_hook_lseek, leat_hook_ftruncate, leat_hook_fallocate, leat_hook_truncate;
+
+/* hook_copy.c */
+leat_handler leat_hook_sendfile, leat_hook_copy_file_range, leat_hook_splice, leat_hook_mmap,
+	leat_hook_ioctl;
+
+/* hook_fd.c */
+leat_handler leat_hook_close, leat_hook_close_range, leat_hook_dup, leat_hook_dup2,
+	leat_hook_recvmsg, leat_hook_recvmmsg, leat_hook_pidfd_getfd;
+
+/* hook_lock.c */
+leat_handler leat_hook_fcntl, leat_hook_flock;
+
+/* hook_stat.c */
+leat_handler leat_hook_stat, leat_hook_lstat, leat_hook_fstat, leat_hook_newfstatat,
+	leat_hook_statx, leat_hook_statfs;
+
+/* hook_meta.c */
+leat_handler leat_hook_access, leat_hook_faccessat, leat_hook_readlink, leat_hook_readlinkat,
+	leat_hook_chmod, leat_hook_fchmodat, leat_hook_chown, leat_hook_lchown, leat_hook_fchownat,
+	leat_hook_utime, leat_hook_futimesat, leat_hook_utimensat, leat_hook_xattr,
+	leat_hook_lxattr, leat_hook_xattr_change, leat_hook_lxattr_change, leat_hook_file_handle,
+	leat_hook_inotify_add_watch;
+
+/* hook_names.c */
+leat_handler leat_hook_rename, leat_hook_renameat, leat_hook_unlink, leat_hook_unlinkat,
+	leat_hook_rmdir, leat_hook_link, leat_hook_linkat, leat_hook_symlink, leat_hook_symlinkat,
+	leat_hook_mkdir, leat_hook_mkdirat, leat_hook_mknod, leat_hook_mknodat;
+
+/* hook_dir.c */
+leat_handler leat_hook_chdir, leat_hook_fchdir, leat_hook_chroot, leat_hook_getcwd,
+	leat_hook_getdents64;
+/* Seek in a directory: cookies of the daemon's listing. */
+long leat_dir_seek(int fd, int64_t offset, int whence);
+
+/* hook_process.c */
+leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_exit_group, leat_hook_no_such_call;
+
+/* Publish what a call that moved data by itself (sendfile, splice...) has written
+ * to `fd`: it ends at `end`, or at the descriptor's offset for -1. */
+void leat_publish_to(int fd, int64_t end, int64_t written);
+/* A consumer's descriptor of a file that still grows: how many of `length` bytes
+ * from `offset` can be taken now, waiting for the first; `length` if it is final
+ * or no such file. 0..length or -errno. */
+int64_t leat_readable(int fd, int64_t offset, int64_t length);
+/* Wait for the commit of what `fd` reads, if it still grows. 0 or -errno. */
+int leat_wait_whole(int fd);
+/* The size the program sees by `fd` may not be the last word: remember it. */
+void leat_note_size(int fd, uint64_t size);
+/* Note that `fd` has read up to `end`. */
+void leat_note_read(int fd, uint64_t offset, uint64_t length);
+/* Before a write at `offset` of `fd`: a violation? a hole? 0 or -EIO. */
+int leat_before_write(int fd, int64_t offset, uint64_t length);
+
+#endif

@@ -1,0 +1,124 @@
+/* Calls that move data inside the kernel: sendfile, copy_file_range, splice,
+ * mmap, reflinks. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int64_t place_of(int fd, const int64_t *offset)
+{
+	return offset ? *offset : raw(SYS_lseek, fd, 0, SEEK_CUR);
+}
+
+/* One side of a copy. */
+struct side {
+	int fd;
+	const int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
+	int64_t at;            /* -1 for pipes and sockets */
+};
+
+static bool ours(const struct side *s)
+{
+	return leat_fd_kind(s->fd) != LEAT_KIND_NONE;
+}
+
+static void note_in(const struct side *in, long n)
+{
+	struct leat_shm_step *step = leat_client_step();
+
+	if (!ours(in) || n <= 0)
+		return;
+	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n);
+	leat_shm_count(&step->bytes_in, (uint64_t)n);
+	leat_shm_count(&step->reads, 1);
+}
+
+/* The call with `length` (its argument `index`) cut to what can be read now: a
+ * short count is what these calls may always return. */
+static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
+{
+	struct leat_syscall cut = *c;
+	int64_t length = c->a[index];
+	long n;
+	int rc;
+
+	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
+	out->at = ours(out) && out->offset ? *out->offset : -1;
+	if (in->at >= 0)
+		length = leat_readable(in->fd, in->at, length);
+	if (length < 0)
+		return length;
+	if (ours(out) && length) {
+		rc = leat_before_write(out->fd, out->at, (uint64_t)length);
+		if (rc)
+			return rc;
+	}
+	cut.a[index] = length;
+	n = leat_as_is(&cut);
+	note_in(in, n);
+	if (ours(out) && n > 0)
+		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);
+	return n;
+}
+
+long leat_hook_sendfile(const struct leat_syscall *c)
+{
+	struct side out = {.fd = (int)c->a[0]};
+	struct side in = {.fd = (int)c->a[1], .offset = (const int64_t *)c->a[2]};
+
+	return copy(c, 3, &in, &out);
+}
+
+/* copy_file_range and splice take the same arguments. */
+long leat_hook_copy_file_range(const struct leat_syscall *c)
+{
+	struct side in = {.fd = (int)c->a[0], .offset = (const int64_t *)c->a[1]};
+	struct side out = {.fd = (int)c->a[2], .offset = (const int64_t *)c->a[3]};
+
+	return copy(c, 4, &in, &out);
+}
+
+long leat_hook_splice(const struct leat_syscall *c)
+{
+	return leat_hook_copy_file_range(c);
+}
+
+/* A mapping shows the file as it will be: a consumer's waits for the commit. What
+ * a producer writes by it is published at its last close. */
+long leat_hook_mmap(const struct leat_syscall *c)
+{
+	int rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole((int)c->a[4]);
+
+	return rc ? rc : leat_as_is(c);
+}
+
+/* ioctl: only what copies file contents by reference */
+long leat_hook_ioctl(const struct leat_syscall *c)
+{
+	const struct file_clone_range *range = (const struct file_clone_range *)c->a[2];
+	int in = -1, rc;
+	long n;
+	struct stat st;
+
+	if ((unsigned long)c->a[1] == FICLONE)
+		in = (int)c->a[2];
+	else if ((unsigned long)c->a[1] == FICLONERANGE && range)
+		in = (int)range->src_fd;
+	else
+		return leat_as_is(c);
+	rc = leat_wait_whole(in);
+	if (rc)
+		return rc;
+	rc = leat_before_write((int)c->a[0], 0, UINT64_MAX);
+	if (rc)
+		return rc;
+	n = leat_as_is(c);
+	if (!n && !raw(SYS_fstat, c->a[0], &st))
+		leat_publish_to((int)c->a[0], st.st_size, st.st_size);
+	return n;
+}

@@ -1,0 +1,142 @@
+/* Calls that make, copy and close descriptors. Ours are hidden: to the program
+ * their numbers are free. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <linux/close_range.h>
+#include <string.h>
+#include <sys/socket.h>
+
+long leat_hook_close(const struct leat_syscall *c)
+{
+	return leat_fd_close((int)c->a[0]);
+}
+
+/* Closes [first, last] by the kernel, but for descriptors of ours. */
+static long close_around(unsigned first, unsigned last, unsigned flags)
+{
+	unsigned stop = (unsigned)leat_fd_end(), from = first;
+	long rc = 0;
+
+	for (unsigned fd = first; fd < stop && fd <= last; fd++) {
+		if (!leat_fd_hidden((int)fd))
+			continue;
+		if (from < fd)
+			rc = raw(SYS_close_range, from, fd - 1, flags);
+		if (rc < 0)
+			return rc;
+		flags &= ~(unsigned)CLOSE_RANGE_UNSHARE;
+		from = fd + 1;
+	}
+	return from <= last ? raw(SYS_close_range, from, last, flags) : rc;
+}
+
+long leat_hook_close_range(const struct leat_syscall *c)
+{
+	unsigned first = (unsigned)c->a[0], last = (unsigned)c->a[1], flags = (unsigned)c->a[2];
+	unsigned stop = (unsigned)leat_fd_end();
+
+	if (first > last || flags & CLOSE_RANGE_CLOEXEC)
+		return leat_as_is(c);
+	for (unsigned fd = first; fd < stop && fd <= last && !leat_in_vfork(); fd++)
+		if (leat_fd_kind((int)fd))
+			leat_fd_close((int)fd);
+	return close_around(first, last, flags);
+}
+
+static long copied(int fd, long copy)
+{
+	int rc;
+
+	if (copy < 0)
+		return copy;
+	rc = leat_fd_copy(fd, (int)copy);
+	return rc ? rc : copy;
+}
+
+long leat_hook_dup(const struct leat_syscall *c)
+{
+	return copied((int)c->a[0], leat_as_is(c));
+}
+
+/* The number is taken over, and what was open there is closed by the kernel in
+ * the same moment: its record is taken off first and told of afterwards. */
+long leat_hook_dup2(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0], to = (int)c->a[1];
+	struct leat_fd last;
+	bool tell = false;
+	long rc;
+
+	if (leat_fd_hidden(fd))
+		return -EBADF;
+	if (fd == to)
+		return leat_as_is(c);
+	if (leat_fd_hidden(to)) {
+		rc = leat_in_vfork() ? -EBUSY : leat_client_make_room(to);
+		if (rc)
+			return rc;
+	}
+	if (leat_fd_kind(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
+		tell = leat_fd_detach(to, &last);
+	rc = copied(fd, leat_as_is(c));
+	if (tell)
+		leat_fd_tell(&last);
+	return rc;
+}
+
+/* Descriptors that came in a message. */
+static void adopt_rights(const struct msghdr *m)
+{
+	const struct cmsghdr *h;
+
+	if (!m->msg_control || leat_in_vfork())
+		return;
+	for (h = CMSG_FIRSTHDR(m); h;
+	     h = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, (struct cmsghdr *)(uintptr_t)h)) {
+		size_t n;
+
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS ||
+		    h->cmsg_len < CMSG_LEN(0))
+			continue;
+		n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
+			leat_fd_adopt(fd);
+		}
+	}
+}
+
+long leat_hook_recvmsg(const struct leat_syscall *c)
+{
+	const struct msghdr *m = (const struct msghdr *)c->a[1];
+	long rc = leat_as_is(c);
+
+	if (rc >= 0 && m && m->msg_controllen >= sizeof(struct cmsghdr))
+		adopt_rights(m);
+	return rc;
+}
+
+long leat_hook_recvmmsg(const struct leat_syscall *c)
+{
+	const struct mmsghdr *m = (const struct mmsghdr *)c->a[1];
+	long rc = leat_as_is(c);
+
+	for (long i = 0; m && i < rc; i++)
+		if (m[i].msg_hdr.msg_controllen >= sizeof(struct cmsghdr))
+			adopt_rights(&m[i].msg_hdr);
+	return rc;
+}
+
+long leat_hook_pidfd_getfd(const struct leat_syscall *c)
+{
+	long rc = leat_as_is(c);
+
+	if (rc >= 0 && !leat_in_vfork())
+		leat_fd_adopt((int)rc);
+	return rc;
+}

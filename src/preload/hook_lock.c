@@ -1,0 +1,144 @@
+/* fcntl and flock. Locks of programs are kept below the bytes by which the kernel
+ * tells the daemon of open descriptions, and never conflict between steps: what a
+ * consumer locks is final and granted without asking anybody. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* A committed or growing input: a plain file has no record. */
+static bool is_input(const struct leat_fd *r)
+{
+	return r->slot && (r->kind == LEAT_KIND_CONSUMER || r->kind == LEAT_KIND_COUNTED);
+}
+
+/* The same lock counted from the start of the file, ending below our bytes. 0 or
+ * -errno. */
+static int below_ours(int fd, const struct flock *asked, struct flock *cut)
+{
+	int64_t base = 0;
+	struct stat st;
+
+	*cut = *asked;
+	if (asked->l_whence == SEEK_CUR) {
+		base = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	} else if (asked->l_whence == SEEK_END) {
+		if (raw(SYS_fstat, fd, &st))
+			return -EBADF;
+		base = st.st_size;
+	} else if (asked->l_whence != SEEK_SET) {
+		return -EINVAL;
+	}
+	if (base < 0)
+		return (int)base;
+	cut->l_whence = SEEK_SET;
+	if (__builtin_add_overflow(asked->l_start, base, &cut->l_start) || cut->l_start < 0)
+		return -EINVAL;
+	if (cut->l_start >= (int64_t)LEAT_OFD_LOCK)
+		return -EOVERFLOW;
+	if (cut->l_len < 0) /* ends before its start: below in any case */
+		return 0;
+	if (cut->l_len == 0 || cut->l_len > (int64_t)LEAT_OFD_LOCK - cut->l_start)
+		cut->l_len = (int64_t)LEAT_OFD_LOCK - cut->l_start;
+	return 0;
+}
+
+static long lock_real(const struct leat_syscall *c, int fd, struct flock *asked, bool get)
+{
+	struct leat_syscall call = *c;
+	struct flock cut;
+	long rc = below_ours(fd, asked, &cut);
+
+	if (rc)
+		return rc;
+	call.a[2] = (long)&cut;
+	rc = leat_as_is(&call);
+	if (rc || !get)
+		return rc;
+	if (cut.l_type == F_UNLCK) {
+		asked->l_type = F_UNLCK;
+		return 0;
+	}
+	/* "to the end of the file" again */
+	if (cut.l_start + cut.l_len >= (int64_t)LEAT_OFD_LOCK)
+		cut.l_len = 0;
+	*asked = cut;
+	return 0;
+}
+
+static long lock(const struct leat_syscall *c, bool get)
+{
+	int fd = (int)c->a[0];
+	struct flock *asked = (struct flock *)c->a[2];
+	const struct leat_fd *r = leat_fd_get(fd);
+	int rc;
+
+	if (!r || !asked)
+		return leat_as_is(c);
+	if (!is_input(r))
+		return lock_real(c, fd, asked, get);
+	rc = asked->l_type == F_UNLCK ? 0 : leat_wait_whole(fd);
+	if (!rc && get)
+		asked->l_type = F_UNLCK;
+	return rc;
+}
+
+static long duplicate(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0], rc;
+	long copy = leat_as_is(c);
+
+	if (copy < 0)
+		return copy;
+	rc = leat_fd_copy(fd, (int)copy);
+	return rc ? rc : copy;
+}
+
+static long set_flags(const struct leat_syscall *c)
+{
+	struct leat_fd *r = leat_fd_get((int)c->a[0]);
+	long rc = leat_as_is(c);
+
+	if (rc || !r)
+		return rc;
+	r->flags &= (uint8_t)~LEAT_FD_APPEND;
+	if (c->a[2] & O_APPEND)
+		r->flags |= LEAT_FD_APPEND;
+	else
+		r->flags |= LEAT_FD_UNSURE;
+	return 0;
+}
+
+long leat_hook_fcntl(const struct leat_syscall *c)
+{
+	switch ((int)c->a[1]) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return duplicate(c);
+	case F_SETFL:
+		return set_flags(c);
+	case F_GETLK:
+	case F_OFD_GETLK:
+		return lock(c, true);
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return lock(c, false);
+	default:
+		return leat_as_is(c);
+	}
+}
+
+long leat_hook_flock(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0];
+	const struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || !is_input(r))
+		return leat_as_is(c);
+	return (c->a[1] & ~LOCK_NB) == LOCK_UN ? 0 : leat_wait_whole(fd);
+}

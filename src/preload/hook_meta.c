@@ -1,0 +1,292 @@
+/* Calls by path that look at or change what is known of a file, not its bytes. On
+ * a path inside they become the call with a directory descriptor, or with the
+ * site as one path. */
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/time.h>
+#include <utime.h>
+
+static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *path, unsigned flags)
+{
+	struct leat_target target = {
+		.op = op, .dirfd = dirfd, .path = path, .flags = flags & AT_SYMLINK_NOFOLLOW};
+
+	return leat_site_enter(site, &target);
+}
+
+/* --- looking --- */
+
+static long do_access(const struct leat_syscall *c, int dirfd, const char *path, int mode,
+		      unsigned flags)
+{
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, flags);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	if (flags)
+		rc = raw(SYS_faccessat2, site.dirfd, site.path, mode, flags);
+	else
+		rc = raw(SYS_faccessat, site.dirfd, site.path, mode);
+	leat_site_leave(&site);
+	return rc;
+}
+
+long leat_hook_access(const struct leat_syscall *c)
+{
+	return do_access(c, AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0);
+}
+
+/* faccessat and faccessat2; the former has no flags */
+long leat_hook_faccessat(const struct leat_syscall *c)
+{
+	unsigned flags = c->nr == SYS_faccessat ? 0 : (unsigned)c->a[3];
+
+	return do_access(c, (int)c->a[0], (const char *)c->a[1], (int)c->a[2], flags);
+}
+
+/* What the links in /proc say of our files is translated, too. */
+static long read_outside(const struct leat_syscall *c, const char *path, char *out, long size)
+{
+	char name[PATH_MAX];
+	long n = leat_as_is(c);
+
+	if (n <= 0 || n >= PATH_MAX || strncmp(path, "/proc/", 6) != 0)
+		return n;
+	memcpy(name, out, (size_t)n);
+	name[n] = 0;
+	n = leat_path_translate(name, sizeof(name));
+	if (n < 0)
+		return -ENAMETOOLONG;
+	if (n > size)
+		n = size;
+	memcpy(out, name, (size_t)n);
+	return n;
+}
+
+static long do_readlink(const struct leat_syscall *c, int dirfd, const char *path, char *out,
+			long size)
+{
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
+
+	if (rc == LEAT_OUTSIDE)
+		return path ? read_outside(c, path, out, size) : leat_as_is(c);
+	if (rc)
+		return rc;
+	rc = raw(SYS_readlinkat, site.dirfd, site.path, out, size);
+	leat_site_leave(&site);
+	return rc;
+}
+
+long leat_hook_readlink(const struct leat_syscall *c)
+{
+	return do_readlink(c, AT_FDCWD, (const char *)c->a[0], (char *)c->a[1], c->a[2]);
+}
+
+long leat_hook_readlinkat(const struct leat_syscall *c)
+{
+	return do_readlink(c, (int)c->a[0], (const char *)c->a[1], (char *)c->a[2], c->a[3]);
+}
+
+/* --- mode, owner, times --- */
+
+static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
+		     unsigned flags)
+{
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	if (flags)
+		rc = raw(c->nr, site.dirfd, site.path, mode, flags);
+	else
+		rc = raw(SYS_fchmodat, site.dirfd, site.path, mode);
+	return leat_site_result(&site, rc);
+}
+
+long leat_hook_chmod(const struct leat_syscall *c)
+{
+	return do_chmod(c, AT_FDCWD, (const char *)c->a[0], c->a[1], 0);
+}
+
+/* fchmodat and fchmodat2; the former has no flags */
+long leat_hook_fchmodat(const struct leat_syscall *c)
+{
+	unsigned flags = c->nr == SYS_fchmodat ? 0 : (unsigned)c->a[3];
+
+	return do_chmod(c, (int)c->a[0], (const char *)c->a[1], c->a[2], flags);
+}
+
+static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
+		     unsigned flags)
+{
+	struct leat_site site;
+	long rc;
+
+	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
+		return leat_as_is(c);
+	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	return leat_site_result(&site, raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags));
+}
+
+long leat_hook_chown(const struct leat_syscall *c)
+{
+	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], 0);
+}
+
+long leat_hook_lchown(const struct leat_syscall *c)
+{
+	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], AT_SYMLINK_NOFOLLOW);
+}
+
+long leat_hook_fchownat(const struct leat_syscall *c)
+{
+	return do_chown(c, (int)c->a[0], (const char *)c->a[1], c->a[2], c->a[3],
+			(unsigned)c->a[4]);
+}
+
+static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
+		       const struct timespec *times, unsigned flags)
+{
+	struct leat_site site;
+	long rc;
+
+	if (!path || !*path) /* futimens */
+		return leat_as_is(c);
+	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	return leat_site_result(&site, raw(SYS_utimensat, site.dirfd, site.path, times, flags));
+}
+
+long leat_hook_utimensat(const struct leat_syscall *c)
+{
+	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
+			  (unsigned)c->a[3]);
+}
+
+#ifdef SYS_utime
+static struct timespec of_timeval(const struct timeval *t)
+{
+	return (struct timespec){.tv_sec = t->tv_sec, .tv_nsec = t->tv_usec * 1000};
+}
+
+/* utimes and futimesat */
+long leat_hook_futimesat(const struct leat_syscall *c)
+{
+	const bool at = c->nr == SYS_futimesat;
+	const struct timeval *t = (const struct timeval *)c->a[at ? 2 : 1];
+	int dirfd = at ? (int)c->a[0] : AT_FDCWD;
+	const char *path = (const char *)c->a[at ? 1 : 0];
+	struct timespec times[2];
+
+	if (t) {
+		times[0] = of_timeval(&t[0]);
+		times[1] = of_timeval(&t[1]);
+	}
+	return do_utimens(c, dirfd, path, t ? times : NULL, 0);
+}
+
+long leat_hook_utime(const struct leat_syscall *c)
+{
+	const struct utimbuf *t = (const struct utimbuf *)c->a[1];
+	struct timespec times[2] = {0};
+
+	if (t) {
+		times[0].tv_sec = t->actime;
+		times[1].tv_sec = t->modtime;
+	}
+	return do_utimens(c, AT_FDCWD, (const char *)c->a[0], t ? times : NULL, 0);
+}
+#endif
+
+/* --- calls that take a path only: (path, ...) --- */
+
+static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
+{
+	struct leat_syscall here = *c;
+	struct leat_site site;
+	long rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	here.a[0] = (long)leat_site_via(&site);
+	rc = leat_as_is(&here);
+	if (op == LEAT_OP_META)
+		return leat_site_result(&site, rc);
+	leat_site_leave(&site);
+	return rc;
+}
+
+long leat_hook_xattr(const struct leat_syscall *c)
+{
+	return by_path(c, LEAT_OP_ACCESS, 0);
+}
+
+long leat_hook_lxattr(const struct leat_syscall *c)
+{
+	return by_path(c, LEAT_OP_ACCESS, AT_SYMLINK_NOFOLLOW);
+}
+
+long leat_hook_xattr_change(const struct leat_syscall *c)
+{
+	return by_path(c, LEAT_OP_META, 0);
+}
+
+long leat_hook_lxattr_change(const struct leat_syscall *c)
+{
+	return by_path(c, LEAT_OP_META, AT_SYMLINK_NOFOLLOW);
+}
+
+/* --- others --- */
+
+long leat_hook_file_handle(const struct leat_syscall *c)
+{
+	struct leat_syscall here = *c;
+	struct leat_site site;
+	unsigned flags = c->a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
+	long rc = enter(&site, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	here.a[0] = site.dirfd;
+	here.a[1] = (long)site.path;
+	rc = leat_as_is(&here);
+	leat_site_leave(&site);
+	return rc;
+}
+
+long leat_hook_inotify_add_watch(const struct leat_syscall *c)
+{
+	struct leat_syscall here = *c;
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	here.a[1] = (long)leat_site_via(&site);
+	rc = leat_as_is(&here);
+	leat_site_leave(&site);
+	return rc;
+}

@@ -1,0 +1,241 @@
+/* Calls that make, move and remove names. Moving and removing is done by the
+ * daemon, because a name may be in two places and has records. */
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One of the two names of a call. */
+struct name {
+	int dirfd;
+	const char *path;
+};
+
+struct change {
+	enum leat_change what;
+	unsigned flags;
+	struct name first, second; /* second.path NULL: there is none */
+};
+
+/* Into t->below[which]; *inside is set if it lies inside, else the path is made
+ * absolute. */
+static int compose(struct leat_thread *t, const struct name *n, unsigned which, bool *inside)
+{
+	int rc = leat_path_find(t, n->dirfd, n->path, t->below[which]);
+
+	if (rc < 0)
+		return rc;
+	*inside |= rc > 0;
+	return rc ? 0 : leat_path_absolute(t, n->dirfd, n->path, t->below[which]);
+}
+
+/* 0 done or -errno, LEAT_OUTSIDE; -EAGAIN fills slot and seq. */
+static int request(struct leat_thread *t, const struct change *ch, uint32_t *slot, uint32_t *seq)
+{
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
+	struct leat_msg_change *m = (struct leat_msg_change *)t->msg;
+	bool inside = false;
+	int rc = compose(t, &ch->first, 0, &inside);
+
+	if (!rc && ch->second.path)
+		rc = compose(t, &ch->second, 1, &inside);
+	if (rc)
+		return rc;
+	if (!inside)
+		return LEAT_OUTSIDE;
+	rc = leat_client_begin(t, LEAT_MSG_CHANGE);
+	if (rc)
+		return rc;
+	m->change = ch->what;
+	m->flags = ch->flags;
+	rc = leat_wire_put(m, t->below[0]);
+	if (!rc)
+		rc = leat_wire_put(m, ch->second.path ? t->below[1] : "");
+	if (!rc)
+		rc = leat_client_roundtrip(t, LEAT_MSG_ANSWER);
+	if (rc)
+		return rc;
+	*slot = answer->slot;
+	*seq = answer->seq;
+	return answer->error;
+}
+
+static bool is_empty(const struct name *n)
+{
+	return !n->path || !*n->path;
+}
+
+static long do_change(const struct leat_syscall *c, const struct change *ch)
+{
+	struct leat_guard g;
+	uint32_t slot = 0, seq = 0;
+	int rc;
+
+	/* What was known to be outside may be a symlink or gone after this. */
+	if (ch->what != LEAT_CHANGE_UNLINK)
+		leat_path_forget();
+	if (is_empty(&ch->first) || (ch->second.path && !*ch->second.path))
+		return leat_as_is(c);
+	if (!leat_path_maybe(ch->first.dirfd, ch->first.path) &&
+	    !(ch->second.path && leat_path_maybe(ch->second.dirfd, ch->second.path)))
+		return leat_as_is(c);
+	for (;;) {
+		rc = leat_guard_take(&g);
+		if (rc)
+			return rc;
+		rc = request(g.t, ch, &slot, &seq);
+		leat_guard_release(&g);
+		if (rc == LEAT_OUTSIDE)
+			return leat_as_is(c);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = leat_wait_slot(slot, seq);
+		if (rc)
+			return rc;
+	}
+}
+
+static struct name here(long path)
+{
+	return (struct name){.dirfd = AT_FDCWD, .path = (const char *)path};
+}
+
+static struct name at(long dirfd, long path)
+{
+	return (struct name){.dirfd = (int)dirfd, .path = (const char *)path};
+}
+
+/* renameat and renameat2; the former has no flags */
+long leat_hook_renameat(const struct leat_syscall *c)
+{
+	struct change ch = {.what = LEAT_CHANGE_RENAME,
+			    .flags = c->nr == SYS_renameat2 ? (unsigned)c->a[4] : 0,
+			    .first = at(c->a[0], c->a[1]),
+			    .second = at(c->a[2], c->a[3])};
+
+	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+}
+
+long leat_hook_unlinkat(const struct leat_syscall *c)
+{
+	struct change ch = {.what = c->a[2] & AT_REMOVEDIR ? LEAT_CHANGE_RMDIR : LEAT_CHANGE_UNLINK,
+			    .first = at(c->a[0], c->a[1])};
+
+	return do_change(c, &ch);
+}
+
+long leat_hook_linkat(const struct leat_syscall *c)
+{
+	struct change ch = {.what = LEAT_CHANGE_LINK,
+			    .flags = (unsigned)c->a[4],
+			    .first = at(c->a[0], c->a[1]),
+			    .second = at(c->a[2], c->a[3])};
+
+	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+}
+
+/* --- new names: made by the program where the daemon says --- */
+
+static int enter(struct leat_site *site, uint32_t op, struct name n, long mode)
+{
+	struct leat_target target = {
+		.op = op, .dirfd = n.dirfd, .path = n.path, .mode = (uint32_t)mode};
+
+	return leat_site_enter(site, &target);
+}
+
+static long make_dir(const struct leat_syscall *c, struct name n, long mode)
+{
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_MKDIR, n, mode);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	return rc ? rc : leat_site_result(&site, raw(SYS_mkdirat, site.dirfd, site.path, mode));
+}
+
+static long make_node(const struct leat_syscall *c, struct name n, long mode, long dev)
+{
+	struct leat_site site;
+	long rc = enter(&site, LEAT_OP_MAKE, n, mode);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	return rc ? rc
+		  : leat_site_result(&site, raw(SYS_mknodat, site.dirfd, site.path, mode, dev));
+}
+
+static long make_link(const struct leat_syscall *c, const char *text, struct name n)
+{
+	struct leat_site site;
+	long rc;
+
+	leat_path_forget();
+	rc = enter(&site, LEAT_OP_MAKE, n, S_IFLNK | 0777);
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	return rc ? rc : leat_site_result(&site, raw(SYS_symlinkat, text, site.dirfd, site.path));
+}
+
+long leat_hook_mkdirat(const struct leat_syscall *c)
+{
+	return make_dir(c, at(c->a[0], c->a[1]), c->a[2]);
+}
+
+long leat_hook_mknodat(const struct leat_syscall *c)
+{
+	return make_node(c, at(c->a[0], c->a[1]), c->a[2], c->a[3]);
+}
+
+long leat_hook_symlinkat(const struct leat_syscall *c)
+{
+	return make_link(c, (const char *)c->a[0], at(c->a[1], c->a[2]));
+}
+
+#ifdef SYS_rename
+long leat_hook_rename(const struct leat_syscall *c)
+{
+	struct change ch = {
+		.what = LEAT_CHANGE_RENAME, .first = here(c->a[0]), .second = here(c->a[1])};
+
+	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+}
+
+long leat_hook_unlink(const struct leat_syscall *c)
+{
+	struct change ch = {.what = LEAT_CHANGE_UNLINK, .first = here(c->a[0])};
+
+	return do_change(c, &ch);
+}
+
+long leat_hook_rmdir(const struct leat_syscall *c)
+{
+	struct change ch = {.what = LEAT_CHANGE_RMDIR, .first = here(c->a[0])};
+
+	return do_change(c, &ch);
+}
+
+long leat_hook_link(const struct leat_syscall *c)
+{
+	struct change ch = {
+		.what = LEAT_CHANGE_LINK, .first = here(c->a[0]), .second = here(c->a[1])};
+
+	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+}
+
+long leat_hook_mkdir(const struct leat_syscall *c)
+{
+	return make_dir(c, here(c->a[0]), c->a[1]);
+}
+
+long leat_hook_mknod(const struct leat_syscall *c)
+{
+	return make_node(c, here(c->a[0]), c->a[1], c->a[2]);
+}
+
+long leat_hook_symlink(const struct leat_syscall *c)
+{
+	return make_link(c, (const char *)c->a[0], here(c->a[1]));
+}
+#endif

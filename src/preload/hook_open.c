@@ -1,0 +1,187 @@
+/* open, openat, openat2, creat. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <linux/openat2.h>
+
+/* An open, however it was spelt. */
+struct opening {
+	const struct leat_syscall *c; /* as the program made it */
+	int dirfd;
+	const char *path;
+	uint64_t flags;
+	uint64_t mode;
+	uint64_t resolve; /* openat2 */
+};
+
+/* A write lock on a byte of its own: the kernel drops it with the last reference
+ * to the description, which is how the daemon learns of the true last close. */
+static long lock_description(int fd, uint64_t ofd)
+{
+	struct flock lock = {.l_type = F_WRLCK,
+			     .l_whence = SEEK_SET,
+			     .l_start = (off_t)(LEAT_OFD_LOCK + ofd),
+			     .l_len = 1};
+
+	return raw(SYS_fcntl, fd, F_OFD_SETLK, &lock);
+}
+
+static bool writes(uint64_t flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+static long open_here(const struct opening *o, const struct leat_site *site)
+{
+	struct open_how how = {.flags = site->flags, .mode = o->mode, .resolve = o->resolve};
+
+	if (!o->resolve)
+		return raw(SYS_openat, site->dirfd, site->path, site->flags, o->mode);
+	/* The kernel insists on mode 0 when nothing is created. */
+	if (!(site->flags & O_CREAT))
+		how.mode = 0;
+	return raw(SYS_openat2, site->dirfd, site->path, &how, sizeof(how));
+}
+
+static struct leat_fd record_of(const struct opening *o, const struct leat_site *site)
+{
+	struct leat_fd r = {.kind = (uint8_t)site->kind, .slot = site->slot, .ofd = site->ofd};
+	struct leat_shm_file *f = leat_client_file(site->slot);
+
+	if (o->flags & O_APPEND)
+		r.flags |= LEAT_FD_APPEND;
+	if (writes(o->flags))
+		r.flags |= LEAT_FD_WRITE;
+	if (f && leat_shm_frontier(f))
+		r.flags |= LEAT_FD_UNSURE;
+	return r;
+}
+
+static long open_on_site(const struct opening *o, struct leat_site *site)
+{
+	struct leat_fd r;
+	long rc, fd;
+
+	if (o->flags & O_PATH)
+		site->flags = (uint32_t)o->flags;
+	fd = open_here(o, site);
+	if (fd < 0)
+		return fd;
+	if (site->ofd && writes(o->flags)) {
+		rc = lock_description((int)fd, site->ofd);
+		if (rc < 0) {
+			raw(SYS_close, fd);
+			return rc;
+		}
+	}
+	leat_shm_count(&leat_client_step()->opens, 1);
+	r = record_of(o, site);
+	rc = leat_fd_set((int)fd, &r);
+	return rc < 0 ? rc : fd;
+}
+
+static int enter(const struct opening *o, struct leat_site *site, bool follow)
+{
+	struct leat_target target = {.op = LEAT_OP_OPEN,
+				     .dirfd = o->dirfd,
+				     .path = o->path,
+				     .flags = (uint32_t)o->flags,
+				     .mode = (uint32_t)o->mode,
+				     .follow = follow};
+
+	if (o->flags & O_PATH) {
+		target.op = LEAT_OP_ACCESS;
+		target.flags = o->flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+	}
+	return leat_site_enter(site, &target);
+}
+
+static long open_inside(const struct opening *o, struct leat_site *site)
+{
+	/* Programs that are refused an unnamed file make a named one. */
+	if ((o->flags & O_TMPFILE) == O_TMPFILE) {
+		leat_site_leave(site);
+		return -EOPNOTSUPP;
+	}
+	return leat_site_result(site, open_on_site(o, site));
+}
+
+/* A last component that is a symlink outside may lead inside. O_NOFOLLOW finds
+ * out at no cost for all that are none. */
+static long open_outside(const struct opening *o)
+{
+	const uint64_t as_is = O_NOFOLLOW | O_PATH | O_EXCL;
+	struct leat_site site;
+	long rc;
+
+	if ((o->flags & as_is) || !o->path || !*o->path || o->resolve ||
+	    leat_path_leads_out(o->dirfd, o->path))
+		return leat_as_is(o->c);
+	rc = raw(SYS_openat, o->dirfd, o->path, o->flags | O_NOFOLLOW, o->mode);
+	if (rc != -ELOOP)
+		return rc;
+	rc = enter(o, &site, true);
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(o->c);
+	return rc ? rc : open_inside(o, &site);
+}
+
+static long do_open(const struct opening *o)
+{
+	struct leat_site site;
+	long rc = enter(o, &site, false);
+
+	if (rc == LEAT_OUTSIDE)
+		return open_outside(o);
+	return rc ? rc : open_inside(o, &site);
+}
+
+#ifdef SYS_open
+long leat_hook_open(const struct leat_syscall *c)
+{
+	struct opening o = {.c = c,
+			    .dirfd = AT_FDCWD,
+			    .path = (const char *)c->a[0],
+			    .flags = (unsigned)c->a[1],
+			    .mode = (unsigned)c->a[2]};
+
+	return do_open(&o);
+}
+
+long leat_hook_creat(const struct leat_syscall *c)
+{
+	struct opening o = {.c = c,
+			    .dirfd = AT_FDCWD,
+			    .path = (const char *)c->a[0],
+			    .flags = O_CREAT | O_WRONLY | O_TRUNC,
+			    .mode = (unsigned)c->a[1]};
+
+	return do_open(&o);
+}
+#endif
+
+long leat_hook_openat(const struct leat_syscall *c)
+{
+	struct opening o = {.c = c,
+			    .dirfd = (int)c->a[0],
+			    .path = (const char *)c->a[1],
+			    .flags = (unsigned)c->a[2],
+			    .mode = (unsigned)c->a[3]};
+
+	return do_open(&o);
+}
+
+long leat_hook_openat2(const struct leat_syscall *c)
+{
+	const struct open_how *how = (const struct open_how *)c->a[2];
+	struct opening o = {.c = c, .dirfd = (int)c->a[0], .path = (const char *)c->a[1]};
+
+	if (!how || (size_t)c->a[3] < sizeof(*how))
+		return leat_as_is(c); /* the kernel says what is wrong with it */
+	o.flags = how->flags;
+	o.mode = how->mode;
+	o.resolve = how->resolve;
+	return do_open(&o);
+}

@@ -1,0 +1,90 @@
+/* Calls that start and end programs, and ways around the hooks that are shut. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+#include "preload/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The program's path as the kernel can run it; a script's interpreter is given
+ * it, too, and opens it anew. */
+static int path_to_run(struct leat_site *site, char out[PATH_MAX])
+{
+	const struct leat_world *w = leat_client_known();
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+
+	if (site->place == LEAT_PLACE_STORE)
+		leat_text_add(&t, w->exec_prefix);
+	else if (site->dirfd != AT_FDCWD && site->path[0] != '/')
+		leat_text_add(&t, leat_session.real);
+	if (t.used)
+		leat_text_add(&t, "/");
+	leat_text_add(&t, site->path);
+	return t.full ? -ENAMETOOLONG : 0;
+}
+
+static long run(int dirfd, const char *path, char *const *argv, char *const *envp, int flags)
+{
+	struct leat_target target = {.op = LEAT_OP_EXEC,
+				     .dirfd = dirfd,
+				     .path = path,
+				     .flags = (unsigned)flags & AT_SYMLINK_NOFOLLOW};
+	struct leat_site site;
+	char inside[PATH_MAX];
+	long rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_exec(dirfd, path, argv, envp, flags);
+	if (rc)
+		return rc;
+	rc = path_to_run(&site, inside);
+	leat_site_leave(&site); /* the new program is not to start with signals blocked */
+	return rc ? rc : leat_exec(AT_FDCWD, inside, argv, envp, flags);
+}
+
+long leat_hook_execve(const struct leat_syscall *c)
+{
+	return run(AT_FDCWD, (const char *)c->a[0], (char *const *)c->a[1], (char *const *)c->a[2],
+		   0);
+}
+
+long leat_hook_execveat(const struct leat_syscall *c)
+{
+	return run((int)c->a[0], (const char *)c->a[1], (char *const *)c->a[2],
+		   (char *const *)c->a[3], (int)c->a[4]);
+}
+
+void leat_exec_refused(const char *program, const char *why)
+{
+	struct leat_guard g;
+
+	if (leat_guard_take(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_REFUSED)) {
+		struct leat_text t = leat_text_in(g.t->name, sizeof(g.t->name));
+
+		leat_text_add(&t, program);
+		leat_text_add(&t, ": ");
+		leat_text_add(&t, why);
+		if (!leat_wire_put(g.t->msg, g.t->name))
+			leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
+}
+
+long leat_hook_exit_group(const struct leat_syscall *c)
+{
+	if (!leat_in_vfork()) {
+		leat_fd_exiting();
+		leat_client_exiting((int)c->a[0]);
+	}
+	return leat_as_is(c);
+}
+
+/* io_uring and kernel AIO would read and write unseen; programs do without. */
+long leat_hook_no_such_call(const struct leat_syscall *c)
+{
+	(void)c;
+	return -ENOSYS;
+}

@@ -1,0 +1,218 @@
+/* Reads. A consumer of a growing file waits until all it asks for exists; every
+ * other read is only counted. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* What the kernel moves at most in one call. */
+#define MAX_RW 0x7ffff000
+
+static uint64_t total(const struct iovec *v, long n)
+{
+	uint64_t sum = 0;
+
+	for (long i = 0; v && i < n && n <= IOV_MAX; i++)
+		sum += v[i].iov_len;
+	return sum < MAX_RW ? sum : MAX_RW;
+}
+
+void leat_note_read(int fd, uint64_t offset, uint64_t length)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	uint64_t end = offset + length;
+
+	if (!r || r->kind != LEAT_KIND_CONSUMER)
+		return;
+	if (r->flags & LEAT_FD_SIZE && offset > r->read_end)
+		r->flags |= LEAT_FD_JUMPED;
+	if (length && end > r->read_end)
+		r->read_end = end;
+}
+
+void leat_note_size(int fd, uint64_t size)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f;
+
+	if (!r || r->kind != LEAT_KIND_CONSUMER)
+		return;
+	f = leat_client_file(r->slot);
+	if (!f)
+		return;
+	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
+		r->flags &= (uint8_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
+		return;
+	}
+	r->size_seen = size;
+	r->flags |= LEAT_FD_SIZE;
+}
+
+int leat_wait_whole(int fd)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f;
+	uint32_t flags;
+
+	if (!r || r->kind != LEAT_KIND_CONSUMER)
+		return 0;
+	f = leat_client_file(r->slot);
+	flags = f ? leat_shm_flags(f) : LEAT_SHM_COMMITTED;
+	if (flags & LEAT_SHM_FAILED)
+		return -EIO;
+	if (flags & LEAT_SHM_COMMITTED)
+		return 0;
+	return leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
+}
+
+/* Before the read: a producer that changes these bytes later must find the note. */
+static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint64_t there = leat_shm_frontier(f);
+
+	if (offset >= there)
+		return;
+	leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+}
+
+int64_t leat_readable(int fd, int64_t offset, int64_t length)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f;
+	uint64_t there;
+	bool final;
+	int rc;
+
+	if (!r || r->kind != LEAT_KIND_CONSUMER || length <= 0)
+		return length;
+	f = leat_client_file(r->slot);
+	rc = leat_wait_covered(r->slot, (uint64_t)offset, 1, &final);
+	if (rc)
+		return rc;
+	if (final || !f)
+		return length;
+	note_consumed(f, (uint64_t)offset, (uint64_t)length);
+	there = leat_shm_frontier(f) - (uint64_t)offset;
+	return there < (uint64_t)length ? (int64_t)there : length;
+}
+
+/* A read with its place and size. */
+struct reading {
+	const struct leat_syscall *c;
+	int fd;
+	bool positioned;
+	int64_t offset;
+	uint64_t length;
+};
+
+static bool locate(struct reading *r)
+{
+	if (r->positioned)
+		return r->offset >= 0;
+	r->offset = raw(SYS_lseek, r->fd, 0, SEEK_CUR);
+	return r->offset >= 0;
+}
+
+/* Zero or a short count is the truth only of a file that was final before; else
+ * another process has moved the common offset, or the file was cut: again, for
+ * the rest. */
+static long read_growing(struct reading *r, uint32_t slot)
+{
+	struct leat_shm_file *f = leat_client_file(slot);
+	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
+	struct leat_syscall c = *r->c;
+	long n, sum = 0;
+	bool final;
+
+	for (;;) {
+		int rc;
+
+		if (!locate(r))
+			return leat_as_is(&c);
+		rc = leat_wait_covered(slot, (uint64_t)r->offset, r->length, &final);
+		if (rc)
+			return sum ? sum : rc;
+		if (f)
+			note_consumed(f, (uint64_t)r->offset, r->length);
+		n = leat_as_is(&c);
+		if (n < 0)
+			return sum ? sum : n;
+		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n);
+		sum += n;
+		if (final || !f || (uint64_t)n == r->length || (sum && !plain))
+			return sum;
+		if (!n)
+			leat_shm_wait(f, leat_shm_seq(f), UINT64_MAX, 1000000);
+		c.a[1] += n;
+		c.a[2] -= n;
+		c.a[3] += n; /* not looked at by read */
+		r->offset += n;
+		r->length -= (uint64_t)n;
+	}
+}
+
+static long do_read(struct reading *r)
+{
+	const struct leat_fd *record = leat_fd_get(r->fd);
+	struct leat_shm_step *step = leat_client_step();
+	long n;
+
+	if (record && record->kind == LEAT_KIND_CONSUMER)
+		n = read_growing(r, record->slot);
+	else
+		n = leat_as_is(r->c);
+	if (n > 0) {
+		leat_shm_count(&step->bytes_in, (uint64_t)n);
+		leat_shm_count(&step->reads, 1);
+	}
+	return n;
+}
+
+static uint64_t at_most(long length)
+{
+	return (unsigned long)length < MAX_RW ? (unsigned long)length : MAX_RW;
+}
+
+long leat_hook_read(const struct leat_syscall *c)
+{
+	struct reading r = {.c = c, .fd = (int)c->a[0], .length = at_most(c->a[2])};
+
+	return do_read(&r);
+}
+
+long leat_hook_pread(const struct leat_syscall *c)
+{
+	struct reading r = {.c = c,
+			    .fd = (int)c->a[0],
+			    .positioned = true,
+			    .offset = c->a[3],
+			    .length = at_most(c->a[2])};
+
+	return do_read(&r);
+}
+
+long leat_hook_readv(const struct leat_syscall *c)
+{
+	struct reading r = {.c = c,
+			    .fd = (int)c->a[0],
+			    .length = total((const struct iovec *)c->a[1], c->a[2])};
+
+	return do_read(&r);
+}
+
+/* preadv and preadv2; the latter takes -1 for the descriptor's own offset */
+long leat_hook_preadv(const struct leat_syscall *c)
+{
+	struct reading r = {.c = c,
+			    .fd = (int)c->a[0],
+			    .positioned = c->nr != SYS_preadv2 || c->a[3] != -1,
+			    .offset = c->a[3],
+			    .length = total((const struct iovec *)c->a[1], c->a[2])};
+
+	return do_read(&r);
+}

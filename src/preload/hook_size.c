@@ -1,0 +1,133 @@
+/* Calls that ask for or change the size of an open file. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <unistd.h>
+
+/* Writes from here on may land on bytes that exist, or leave a hole. */
+static void moved(struct leat_fd *r, int fd, int64_t to)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	struct stat st;
+
+	r->flags |= LEAT_FD_UNSURE;
+	if (f && (uint64_t)to > leat_shm_frontier(f) && !raw(SYS_fstat, fd, &st) && to > st.st_size)
+		leat_shm_mark_sparse(f);
+}
+
+long leat_hook_lseek(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0], whence = (int)c->a[2];
+	struct leat_fd *r = leat_fd_get(fd);
+	long rc;
+
+	if (!r)
+		return leat_as_is(c);
+	if (r->kind == LEAT_KIND_DIR)
+		return leat_dir_seek(fd, c->a[1], whence);
+	if (whence != SEEK_SET && whence != SEEK_CUR) {
+		rc = leat_wait_whole(fd);
+		if (rc)
+			return rc;
+	}
+	rc = leat_as_is(c);
+	if (rc < 0)
+		return rc;
+	if (r->kind == LEAT_KIND_CONSUMER)
+		leat_note_read(fd, (uint64_t)rc, 0);
+	else if (r->kind == LEAT_KIND_PUBLISHER && !(whence == SEEK_CUR && c->a[1] == 0))
+		moved(r, fd, rc);
+	return rc;
+}
+
+/* Cutting below what is announced: the daemon must have taken it back before
+ * the next write announces anew. */
+static void tell_length(const struct leat_fd *r, uint64_t length, bool shrunk)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .length = length};
+	uint32_t seq;
+
+	leat_client_fact(LEAT_MSG_TRUNCATED, &fact);
+	if (shrunk)
+		leat_client_ask(LEAT_CALL_WRITE, r->slot, 0, 0, &seq);
+}
+
+static int check_cut(struct leat_fd *r, struct leat_shm_file *f, uint64_t length, uint64_t size)
+{
+	uint32_t code = 0;
+
+	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && length != size)
+		code = LEAT_VIOLATION_AFTER_COMMIT;
+	else if (length < size && leat_shm_was_consumed(f, length, UINT64_MAX - length))
+		code = LEAT_VIOLATION_REWRITE;
+	return code ? leat_client_violation(code, r->slot, length, 0) : 0;
+}
+
+/* Make the call that gives the file `length` bytes. */
+static long resize(const struct leat_syscall *c, int fd, uint64_t length)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	struct stat st;
+	bool shrunk;
+	long rc;
+
+	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER) ||
+	    raw(SYS_fstat, fd, &st))
+		return leat_as_is(c);
+	rc = check_cut(r, f, length, (uint64_t)st.st_size);
+	if (rc)
+		return rc;
+	/* Either way an offset may now lie beyond the end, or a hole is left. */
+	if (r->kind == LEAT_KIND_PUBLISHER && (int64_t)length != st.st_size)
+		leat_shm_mark_sparse(f);
+	r->flags |= LEAT_FD_UNSURE;
+	rc = leat_as_is(c);
+	shrunk = (int64_t)length < st.st_size;
+	if (!rc && (int64_t)length != st.st_size)
+		tell_length(r, length, shrunk && r->kind == LEAT_KIND_PUBLISHER);
+	return rc;
+}
+
+long leat_hook_ftruncate(const struct leat_syscall *c)
+{
+	return resize(c, (int)c->a[0], (uint64_t)c->a[1]);
+}
+
+long leat_hook_fallocate(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0], mode = (int)c->a[1];
+	uint64_t end = (uint64_t)c->a[2] + (uint64_t)c->a[3];
+	struct leat_fd *r = leat_fd_get(fd);
+	struct stat st;
+	int rc;
+
+	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
+		return leat_as_is(c);
+	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
+		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
+		if (rc)
+			return rc;
+	}
+	if (mode & FALLOC_FL_KEEP_SIZE || raw(SYS_fstat, fd, &st) || end <= (uint64_t)st.st_size)
+		return leat_as_is(c);
+	return resize(c, fd, end);
+}
+
+long leat_hook_truncate(const struct leat_syscall *c)
+{
+	struct leat_target target = {.op = LEAT_OP_TRUNCATE,
+				     .dirfd = AT_FDCWD,
+				     .path = (const char *)c->a[0],
+				     .length = (uint64_t)c->a[1]};
+	struct leat_site site;
+	long rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	return rc ? rc : leat_site_result(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));
+}

@@ -1,0 +1,202 @@
+/* The stat families. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <linux/stat.h>
+#include <sys/vfs.h>
+
+/* A huge page is no good size for a buffer of stdio's. */
+#define MAX_BLOCK 65536
+
+/* The link count of a directory that is the union of two says nothing; 1 is what
+ * file systems show that do not count. */
+static void mend(struct stat *st)
+{
+	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
+		st->st_blksize = MAX_BLOCK;
+	else if (S_ISDIR(st->st_mode))
+		st->st_nlink = 1;
+}
+
+static void mend_x(struct statx *st)
+{
+	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
+		st->stx_blksize = MAX_BLOCK;
+	else if (S_ISDIR(st->stx_mode))
+		st->stx_nlink = 1;
+}
+
+/* A stat of any kind. */
+struct look {
+	const struct leat_syscall *c;
+	int dirfd;
+	const char *path;
+	unsigned flags;
+	unsigned mask;   /* statx */
+	struct stat *st; /* one of the two */
+	struct statx *stx;
+};
+
+static long look_at(const struct look *l, int dirfd, const char *path, unsigned flags)
+{
+	if (l->stx)
+		return raw(SYS_statx, dirfd, path, flags, l->mask, l->stx);
+	return raw(SYS_newfstatat, dirfd, path, l->st, flags);
+}
+
+static unsigned type_of(const struct look *l)
+{
+	return (l->stx ? l->stx->stx_mode : l->st->st_mode) & S_IFMT;
+}
+
+static long look_inside(const struct look *l, struct leat_site *site)
+{
+	long rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+
+	leat_site_leave(site);
+	if (rc)
+		return rc;
+	if (l->stx)
+		mend_x(l->stx);
+	else
+		mend(l->st);
+	return 0;
+}
+
+static long enter(const struct look *l, struct leat_site *site, bool follow)
+{
+	struct leat_target target = {.op = LEAT_OP_LOOK,
+				     .dirfd = l->dirfd,
+				     .path = l->path,
+				     .flags = l->flags & AT_SYMLINK_NOFOLLOW,
+				     .follow = follow};
+
+	return leat_site_enter(site, &target);
+}
+
+/* Outside a symlink may lead inside; looking without following it costs nothing
+ * for all that are none. */
+static long look_outside(const struct look *l)
+{
+	struct leat_site site;
+	long rc;
+
+	if ((l->flags & AT_SYMLINK_NOFOLLOW) || !l->path || leat_path_leads_out(l->dirfd, l->path))
+		return leat_as_is(l->c);
+	rc = look_at(l, l->dirfd, l->path, l->flags | AT_SYMLINK_NOFOLLOW);
+	if (rc || type_of(l) != S_IFLNK)
+		return rc;
+	rc = enter(l, &site, true);
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(l->c);
+	return rc ? rc : look_inside(l, &site);
+}
+
+static long look_by_path(const struct look *l)
+{
+	struct leat_site site;
+	long rc = enter(l, &site, false);
+
+	if (rc == LEAT_OUTSIDE)
+		return look_outside(l);
+	return rc ? rc : look_inside(l, &site);
+}
+
+static long look_by_fd(const struct look *l, int fd)
+{
+	long rc = leat_as_is(l->c);
+
+	if (rc || !leat_fd_kind(fd))
+		return rc;
+	if (type_of(l) == S_IFREG)
+		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
+	if (l->stx)
+		mend_x(l->stx);
+	else
+		mend(l->st);
+	return 0;
+}
+
+long leat_hook_fstat(const struct leat_syscall *c)
+{
+	struct look l = {.c = c, .st = (struct stat *)c->a[1]};
+
+	return look_by_fd(&l, (int)c->a[0]);
+}
+
+static bool is_fd(const char *path, unsigned flags)
+{
+	return (flags & AT_EMPTY_PATH) && (!path || !*path);
+}
+
+long leat_hook_newfstatat(const struct leat_syscall *c)
+{
+	struct look l = {.c = c,
+			 .dirfd = (int)c->a[0],
+			 .path = (const char *)c->a[1],
+			 .st = (struct stat *)c->a[2],
+			 .flags = (unsigned)c->a[3]};
+
+	if (is_fd(l.path, l.flags) && l.dirfd != AT_FDCWD)
+		return look_by_fd(&l, l.dirfd);
+	if (is_fd(l.path, l.flags))
+		l.path = ".";
+	return look_by_path(&l);
+}
+
+long leat_hook_statx(const struct leat_syscall *c)
+{
+	struct look l = {.c = c,
+			 .dirfd = (int)c->a[0],
+			 .path = (const char *)c->a[1],
+			 .flags = (unsigned)c->a[2],
+			 .mask = (unsigned)c->a[3],
+			 .stx = (struct statx *)c->a[4]};
+
+	if (is_fd(l.path, l.flags) && l.dirfd != AT_FDCWD)
+		return look_by_fd(&l, l.dirfd);
+	if (is_fd(l.path, l.flags))
+		l.path = ".";
+	return look_by_path(&l);
+}
+
+#ifdef SYS_stat
+long leat_hook_stat(const struct leat_syscall *c)
+{
+	struct look l = {.c = c,
+			 .dirfd = AT_FDCWD,
+			 .path = (const char *)c->a[0],
+			 .st = (struct stat *)c->a[1]};
+
+	return look_by_path(&l);
+}
+
+long leat_hook_lstat(const struct leat_syscall *c)
+{
+	struct look l = {.c = c,
+			 .dirfd = AT_FDCWD,
+			 .path = (const char *)c->a[0],
+			 .st = (struct stat *)c->a[1],
+			 .flags = AT_SYMLINK_NOFOLLOW};
+
+	return look_by_path(&l);
+}
+#endif
+
+long leat_hook_statfs(const struct leat_syscall *c)
+{
+	struct leat_target target = {
+		.op = LEAT_OP_ACCESS, .dirfd = AT_FDCWD, .path = (const char *)c->a[0]};
+	struct leat_site site;
+	long rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(c);
+	if (rc)
+		return rc;
+	rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);
+	leat_site_leave(&site);
+	return rc;
+}

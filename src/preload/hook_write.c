@@ -1,0 +1,285 @@
+/* Writes. A publisher's bytes are announced as soon as they are in the file;
+ * writes that break a promise (bytes already read are changed, the file is
+ * committed) are reported. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct writing {
+	const struct leat_syscall *c;
+	int fd;
+	bool positioned;
+	int64_t offset; /* -1: at the descriptor's own */
+	const struct iovec *v;
+	long n;
+};
+
+static uint64_t total(const struct writing *w)
+{
+	uint64_t sum = 0;
+
+	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++)
+		sum += w->v[i].iov_len;
+	return sum;
+}
+
+/* Are the `length` bytes at `data` what the file holds at `offset`? */
+static bool same_bytes(int fd, const char *data, uint64_t length, uint64_t offset)
+{
+	char there[1024];
+
+	while (length) {
+		uint64_t part = length < sizeof(there) ? length : sizeof(there);
+		long n = raw(SYS_pread64, fd, there, part, offset);
+
+		if (n <= 0 || memcmp(there, data, (size_t)n) != 0)
+			return false;
+		data += n;
+		offset += (uint64_t)n;
+		length -= (uint64_t)n;
+	}
+	return true;
+}
+
+/* Would the write change bytes that a consumer has read? A descriptor that
+ * cannot be read counts as changing them. */
+static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset)
+{
+	uint64_t end = leat_shm_frontier(f);
+
+	for (long i = 0; w->v && i < w->n && offset < end; i++) {
+		uint64_t length = w->v[i].iov_len;
+
+		if (length > end - offset)
+			length = end - offset;
+		if (leat_shm_was_consumed(f, offset, length) &&
+		    !same_bytes(w->fd, w->v[i].iov_base, length, offset))
+			return true;
+		offset += length;
+	}
+	return false;
+}
+
+static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
+{
+	int rc = leat_client_violation(code, r->slot, offset, length);
+
+	r->flags |= LEAT_FD_TOLD;
+	return rc;
+}
+
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return raw(SYS_fstat, fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t offset,
+			   uint64_t length)
+{
+	if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || !length)
+		return 0;
+	if (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER)
+		return 0;
+	return tell_once(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
+}
+
+static void check_hole(int fd, struct leat_shm_file *f, uint64_t offset)
+{
+	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > leat_shm_frontier(f) &&
+	    offset > size_of(fd))
+		leat_shm_mark_sparse(f);
+}
+
+int leat_before_write(int fd, int64_t offset, uint64_t length)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	int rc;
+
+	if (!f)
+		return 0;
+	if (offset < 0)
+		offset = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	if (offset < 0)
+		return 0;
+	rc = check_committed(r, f, (uint64_t)offset, length);
+	if (rc || r->kind != LEAT_KIND_PUBLISHER)
+		return rc;
+	check_hole(fd, f, (uint64_t)offset);
+	if (leat_shm_was_consumed(f, (uint64_t)offset, length))
+		return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, length);
+	return 0;
+}
+
+/* A publisher's write, where it is about to land: -1 is not known, and does not
+ * matter because nothing there can exist. */
+static int check_publisher(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
+{
+	int64_t offset = w->offset;
+
+	if (r->flags & LEAT_FD_APPEND)
+		return 0;
+	if (!w->positioned) {
+		if (!(r->flags & LEAT_FD_UNSURE))
+			return 0;
+		offset = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
+	}
+	if (offset < 0)
+		return 0;
+	check_hole(w->fd, f, (uint64_t)offset);
+	if (!changes_consumed(w, f, (uint64_t)offset))
+		return 0;
+	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, total(w));
+}
+
+/* The bytes [start, end) are in the file. Where holes may be, only what joins the
+ * frontier moves it; the rest is put together by the daemon. The flags are read
+ * after the frontier was moved, as the daemon reads the frontier after it set
+ * EXTENTS: one of the two sees the other. */
+static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
+{
+	struct leat_msg_fact fact = {
+		.slot = r->slot, .ofd = r->ofd, .offset = start, .length = end - start};
+	bool sparse = leat_shm_flags(f) & LEAT_SHM_SPARSE;
+
+	if (!sparse || start <= leat_shm_frontier(f)) {
+		leat_shm_publish(f, end);
+		if (!(leat_shm_flags(f) & LEAT_SHM_EXTENTS))
+			return;
+	}
+	leat_client_fact(LEAT_MSG_EXTENT, &fact);
+}
+
+void leat_publish_to(int fd, int64_t end, int64_t written)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+
+	if (written <= 0)
+		return;
+	leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)written);
+	leat_shm_count(&leat_client_step()->writes, 1);
+	if (!f || r->kind != LEAT_KIND_PUBLISHER)
+		return;
+	if (end < 0)
+		end = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	if (end >= written)
+		publish(r, f, (uint64_t)(end - written), (uint64_t)end);
+}
+
+/* An offset that was not known before is known now: another process had moved
+ * it back. */
+static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t end, long written,
+			    uint64_t frontier)
+{
+	uint64_t start = (uint64_t)(end - written);
+
+	if (end < written || start >= frontier || r->flags & LEAT_FD_TOLD)
+		return 0;
+	if (!leat_shm_was_consumed(f, start,
+				   (uint64_t)written < frontier - start ? (uint64_t)written
+									: frontier - start))
+		return 0;
+	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
+}
+
+static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
+{
+	const bool guessed = !w->positioned && !(r->flags & (LEAT_FD_UNSURE | LEAT_FD_APPEND));
+	uint64_t frontier = leat_shm_frontier(f);
+	int64_t end;
+	long n;
+	int rc = check_publisher(w, r, f);
+
+	if (rc)
+		return rc;
+	n = leat_as_is(w->c);
+	if (n <= 0)
+		return n;
+	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
+		end = w->offset + n;
+	else if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
+		end = (int64_t)size_of(w->fd);
+	else
+		end = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
+	rc = guessed ? check_afterwards(r, f, end, n, frontier) : 0;
+	leat_publish_to(w->fd, end, n);
+	return rc ? rc : n;
+}
+
+static long do_write(const struct writing *w)
+{
+	struct leat_fd *r = leat_fd_get(w->fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	long n;
+	int rc;
+
+	if (f && !(r->flags & LEAT_FD_TOLD)) {
+		rc = check_committed(r, f, w->positioned ? (uint64_t)w->offset : 0, total(w));
+		if (rc)
+			return rc;
+	}
+	if (f && r->kind == LEAT_KIND_PUBLISHER)
+		return write_published(w, r, f);
+	n = leat_as_is(w->c);
+	if (n > 0) {
+		leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)n);
+		leat_shm_count(&leat_client_step()->writes, 1);
+	}
+	return n;
+}
+
+static struct iovec one(const struct leat_syscall *c)
+{
+	return (struct iovec){.iov_base = (void *)c->a[1], .iov_len = (size_t)c->a[2]};
+}
+
+long leat_hook_write(const struct leat_syscall *c)
+{
+	struct iovec v = one(c);
+	struct writing w = {.c = c, .fd = (int)c->a[0], .offset = -1, .v = &v, .n = 1};
+
+	return do_write(&w);
+}
+
+long leat_hook_pwrite(const struct leat_syscall *c)
+{
+	struct iovec v = one(c);
+	struct writing w = {
+		.c = c, .fd = (int)c->a[0], .positioned = true, .offset = c->a[3], .v = &v, .n = 1};
+
+	return do_write(&w);
+}
+
+long leat_hook_writev(const struct leat_syscall *c)
+{
+	struct writing w = {.c = c,
+			    .fd = (int)c->a[0],
+			    .offset = -1,
+			    .v = (const struct iovec *)c->a[1],
+			    .n = c->a[2]};
+
+	return do_write(&w);
+}
+
+/* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */
+long leat_hook_pwritev(const struct leat_syscall *c)
+{
+	struct writing w = {.c = c,
+			    .fd = (int)c->a[0],
+			    .positioned = c->nr != SYS_pwritev2 || c->a[3] != -1,
+			    .offset = c->a[3],
+			    .v = (const struct iovec *)c->a[1],
+			    .n = c->a[2]};
+
+	return do_write(&w);
+}

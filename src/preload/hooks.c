@@ -1,0 +1,156 @@
+/* The border to the engine: which handler does what. */
+#include "preload/fdtab.h"
+#include "preload/handlers.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+uint8_t leat_active;
+
+/* What a call's first argument is, if it is a descriptor: hidden ones are not
+ * there for the program. */
+struct entry {
+	leat_handler *handler;
+	bool fd;
+};
+
+#define ON_FD(nr, handler) [nr] = {handler, true}
+#define ON_PATH(nr, handler) [nr] = {handler, false}
+/* nothing to decide, but the descriptor may be a hidden one */
+#define PASS(nr) [nr] = {pass_on, true}
+
+static long pass_on(const struct leat_syscall *c)
+{
+	return leat_as_is(c);
+}
+
+static const struct entry table[] = {
+	ON_FD(SYS_read, leat_hook_read),
+	ON_FD(SYS_pread64, leat_hook_pread),
+	ON_FD(SYS_readv, leat_hook_readv),
+	ON_FD(SYS_preadv, leat_hook_preadv),
+	ON_FD(SYS_preadv2, leat_hook_preadv),
+	ON_FD(SYS_write, leat_hook_write),
+	ON_FD(SYS_pwrite64, leat_hook_pwrite),
+	ON_FD(SYS_writev, leat_hook_writev),
+	ON_FD(SYS_pwritev, leat_hook_pwritev),
+	ON_FD(SYS_pwritev2, leat_hook_pwritev),
+	ON_FD(SYS_lseek, leat_hook_lseek),
+	ON_FD(SYS_ftruncate, leat_hook_ftruncate),
+	ON_FD(SYS_fallocate, leat_hook_fallocate),
+	ON_FD(SYS_fstat, leat_hook_fstat),
+	ON_FD(SYS_close, leat_hook_close),
+	ON_FD(SYS_dup, leat_hook_dup),
+	ON_FD(SYS_dup3, leat_hook_dup2),
+	ON_FD(SYS_fcntl, leat_hook_fcntl),
+	ON_FD(SYS_flock, leat_hook_flock),
+	ON_FD(SYS_ioctl, leat_hook_ioctl),
+	ON_FD(SYS_getdents64, leat_hook_getdents64),
+	ON_FD(SYS_sendfile, leat_hook_sendfile),
+	ON_FD(SYS_copy_file_range, leat_hook_copy_file_range),
+	ON_FD(SYS_splice, leat_hook_splice),
+	ON_FD(SYS_fchdir, leat_hook_fchdir),
+	PASS(SYS_fsync),
+	PASS(SYS_fdatasync),
+	PASS(SYS_fchmod),
+	PASS(SYS_fchown),
+	PASS(SYS_fstatfs),
+	PASS(SYS_fadvise64),
+	PASS(SYS_readahead),
+	ON_PATH(SYS_mmap, leat_hook_mmap),
+	ON_PATH(SYS_close_range, leat_hook_close_range),
+	ON_PATH(SYS_recvmsg, leat_hook_recvmsg),
+	ON_PATH(SYS_recvmmsg, leat_hook_recvmmsg),
+	ON_PATH(SYS_pidfd_getfd, leat_hook_pidfd_getfd),
+	ON_PATH(SYS_openat, leat_hook_openat),
+	ON_PATH(SYS_openat2, leat_hook_openat2),
+	ON_PATH(SYS_newfstatat, leat_hook_newfstatat),
+	ON_PATH(SYS_statx, leat_hook_statx),
+	ON_PATH(SYS_statfs, leat_hook_statfs),
+	ON_PATH(SYS_faccessat, leat_hook_faccessat),
+	ON_PATH(SYS_faccessat2, leat_hook_faccessat),
+	ON_PATH(SYS_readlinkat, leat_hook_readlinkat),
+	ON_PATH(SYS_truncate, leat_hook_truncate),
+	ON_PATH(SYS_fchmodat, leat_hook_fchmodat),
+	ON_PATH(SYS_fchmodat2, leat_hook_fchmodat),
+	ON_PATH(SYS_fchownat, leat_hook_fchownat),
+	ON_PATH(SYS_utimensat, leat_hook_utimensat),
+	ON_PATH(SYS_getxattr, leat_hook_xattr),
+	ON_PATH(SYS_listxattr, leat_hook_xattr),
+	ON_PATH(SYS_lgetxattr, leat_hook_lxattr),
+	ON_PATH(SYS_llistxattr, leat_hook_lxattr),
+	ON_PATH(SYS_setxattr, leat_hook_xattr_change),
+	ON_PATH(SYS_removexattr, leat_hook_xattr_change),
+	ON_PATH(SYS_lsetxattr, leat_hook_lxattr_change),
+	ON_PATH(SYS_lremovexattr, leat_hook_lxattr_change),
+	ON_PATH(SYS_name_to_handle_at, leat_hook_file_handle),
+	ON_PATH(SYS_inotify_add_watch, leat_hook_inotify_add_watch),
+	ON_PATH(SYS_renameat2, leat_hook_renameat),
+	ON_PATH(SYS_unlinkat, leat_hook_unlinkat),
+	ON_PATH(SYS_linkat, leat_hook_linkat),
+	ON_PATH(SYS_symlinkat, leat_hook_symlinkat),
+	ON_PATH(SYS_mkdirat, leat_hook_mkdirat),
+	ON_PATH(SYS_mknodat, leat_hook_mknodat),
+	ON_PATH(SYS_chdir, leat_hook_chdir),
+	ON_PATH(SYS_chroot, leat_hook_chroot),
+	ON_PATH(SYS_getcwd, leat_hook_getcwd),
+	ON_PATH(SYS_execve, leat_hook_execve),
+	ON_PATH(SYS_execveat, leat_hook_execveat),
+	ON_PATH(SYS_exit_group, leat_hook_exit_group),
+	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
+	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
+#ifdef SYS_open /* the forms that newer architectures do without */
+	ON_FD(SYS_dup2, leat_hook_dup2),
+	ON_PATH(SYS_open, leat_hook_open),
+	ON_PATH(SYS_creat, leat_hook_creat),
+	ON_PATH(SYS_stat, leat_hook_stat),
+	ON_PATH(SYS_lstat, leat_hook_lstat),
+	ON_PATH(SYS_access, leat_hook_access),
+	ON_PATH(SYS_readlink, leat_hook_readlink),
+	ON_PATH(SYS_chmod, leat_hook_chmod),
+	ON_PATH(SYS_chown, leat_hook_chown),
+	ON_PATH(SYS_lchown, leat_hook_lchown),
+	ON_PATH(SYS_utime, leat_hook_utime),
+	ON_PATH(SYS_utimes, leat_hook_futimesat),
+	ON_PATH(SYS_futimesat, leat_hook_futimesat),
+	ON_PATH(SYS_rename, leat_hook_rename),
+	ON_PATH(SYS_renameat, leat_hook_renameat),
+	ON_PATH(SYS_unlink, leat_hook_unlink),
+	ON_PATH(SYS_rmdir, leat_hook_rmdir),
+	ON_PATH(SYS_link, leat_hook_link),
+	ON_PATH(SYS_symlink, leat_hook_symlink),
+	ON_PATH(SYS_mkdir, leat_hook_mkdir),
+	ON_PATH(SYS_mknod, leat_hook_mknod),
+#endif
+};
+
+long leat_hook(long nr, long a, long b, long c, long d, long e, long f)
+{
+	const struct leat_syscall call = {.nr = nr, .a = {a, b, c, d, e, f}};
+	const struct entry *entry;
+
+	if (!leat_active || nr < 0 || (unsigned long)nr >= sizeof(table) / sizeof(*table))
+		return leat_as_is(&call);
+	entry = &table[nr];
+	if (entry->fd && leat_fd_hidden((int)a))
+		return -EBADF;
+	return entry->handler ? entry->handler(&call) : leat_as_is(&call);
+}
+
+void leat_fork_child(void)
+{
+	leat_client_fork_child();
+}
+
+void leat_hooks_init(char **envp)
+{
+	if (!leat_session_find(envp) || leat_client_init())
+		return;
+	leat_path_init();
+	leat_fd_adopt_all();
+	leat_active = 1;
+}

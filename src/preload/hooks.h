@@ -1,0 +1,83 @@
+/* What the hooks share: the shape of a call, the real calls underneath, and the
+ * order of things in a path call. Private to src/preload.
+ *
+ * Hooks return as the kernel does (-errno), never touch errno, never allocate,
+ * and keep big buffers off the stack: the thread's scratch area (client.h) is
+ * used under a guard, with all signals blocked. */
+#ifndef LEAT_PRELOAD_HOOKS_H
+#define LEAT_PRELOAD_HOOKS_H
+
+#include "preload/client.h"
+#include "preload/engine.h"
+#include "shm/state.h"
+#include "wire/wire.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* A call as the program made it. */
+struct leat_syscall {
+	long nr;
+	long a[6];
+};
+
+/* Every handler: does the call or decides that it is not ours, and returns what
+ * the program is to see. */
+typedef long leat_handler(const struct leat_syscall *c);
+
+#define LEAT_RAW7(nr, a, b, c, d, e, f, ...)                                                       \
+	leat_raw((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* raw(SYS_x, arguments...): the real call, missing arguments are 0. */
+#define raw(...) LEAT_RAW7(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+/* The call as the program made it. */
+static inline long leat_as_is(const struct leat_syscall *c)
+{
+	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
+}
+
+/* --- a call on a path, site.c --- */
+
+enum { LEAT_OUTSIDE = 1 };
+
+/* What is to be done with which path. */
+struct leat_target {
+	uint32_t op; /* enum leat_op */
+	int dirfd;
+	const char *path;
+	uint32_t flags;
+	uint32_t mode;
+	uint64_t length;
+	bool follow; /* `path` is outside, but its last component is a symlink: follow it */
+};
+
+/* Where the daemon says it is. */
+struct leat_site {
+	struct leat_guard guard;
+	int dirfd; /* make the call on (dirfd, path) */
+	const char *path;
+	uint32_t place; /* enum leat_place */
+	uint32_t kind;  /* enum leat_kind */
+	uint32_t slot;
+	uint32_t flags;
+	uint64_t ofd;
+};
+
+/* Bring a path call to the daemon and wait as long as it says. Returns
+ * LEAT_OUTSIDE: not ours, make the call as it is; 0: make it on the site, all
+ * signals are blocked until leat_site_leave; -errno: fail it so. */
+int leat_site_enter(struct leat_site *site, const struct leat_target *target);
+
+/* The end of a call that changes nothing. */
+void leat_site_leave(struct leat_site *site);
+/* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
+ * rc. */
+long leat_site_result(struct leat_site *site, long rc);
+
+/* The site as one string, for system calls that take no directory descriptor.
+ * Lives in the thread's scratch area until the site is left. */
+const char *leat_site_via(struct leat_site *site);
+
+#endif

@@ -1,0 +1,289 @@
+#include "preload/paths.h"
+#include "preload/fdtab.h"
+#include "preload/hooks.h"
+#include "preload/text.h"
+#include "preload/walk.h"
+#include "shm/word.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Parent directories known to lie outside, by hash of their spelling: a path
+ * outside costs a hash and a look here. A word holds the hash with the lowest
+ * bit replaced: set if the workflow's directory itself is in that directory. */
+#define CACHE_SIZE 4096u
+static struct leat_word cache[CACHE_SIZE];
+
+/* Seed of the hashes; a change of it forgets everything. The cwd's own part
+ * changes with each chdir. */
+static struct leat_word generation;
+static struct leat_word cwd_generation;
+
+enum { CWD_OUTSIDE, CWD_INSIDE };
+static struct leat_word cwd;
+
+/* A path cut into parent and last component; `last` is "" if the whole is to be
+ * taken as a directory. */
+struct cut {
+	size_t parent; /* bytes; 0: the directory the path starts from */
+	const char *last;
+	size_t last_length;
+};
+
+static struct cut cut_path(const char *path)
+{
+	size_t end = strlen(path), start;
+
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	start = end;
+	while (start && path[start - 1] != '/')
+		start--;
+	if (end - start <= 2 && path[start] == '.' && (end - start == 1 || path[start + 1] == '.'))
+		return (struct cut){.parent = end, .last = "", .last_length = 0};
+	return (struct cut){.parent = start, .last = path + start, .last_length = end - start};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ (h >> 32);
+}
+
+static uint64_t hash_of(const char *text, size_t length, bool relative, uint64_t salt)
+{
+	uint64_t h = mix(leat_word_get(&generation) + salt, length);
+	uint64_t v = 0;
+
+	if (relative)
+		h = mix(h, leat_word_get(&cwd_generation) + 1);
+	for (; length >= 8; text += 8, length -= 8) {
+		__builtin_memcpy(&v, text, 8);
+		h = mix(h, v);
+	}
+	v = 0;
+	for (size_t i = 0; i < length; i++)
+		v = v << 8 | (unsigned char)text[i];
+	return mix(h, v) | 2; /* never 0 or 1 */
+}
+
+/* -1 unknown, else the lowest bit. */
+static int cached(uint64_t hash)
+{
+	uint64_t w = leat_word_get(&cache[(hash >> 8) % CACHE_SIZE]);
+
+	return (w | 1) == (hash | 1) ? (int)(w & 1) : -1;
+}
+
+static void remember(uint64_t hash, bool holds_dir)
+{
+	leat_word_set(&cache[(hash >> 8) % CACHE_SIZE], (hash & ~UINT64_C(1)) | holds_dir);
+}
+
+void leat_path_forget(void)
+{
+	leat_word_add(&generation, 0x10001);
+}
+
+bool leat_path_cwd_inside(void)
+{
+	return leat_word_get(&cwd) == CWD_INSIDE;
+}
+
+void leat_path_moved(bool inside)
+{
+	leat_word_add(&cwd_generation, 1);
+	leat_word_set(&cwd, inside ? CWD_INSIDE : CWD_OUTSIDE);
+}
+
+static const char *below_session(const char *path)
+{
+	const char *rest = leat_text_below(path, leat_session.given, leat_session.given_length);
+
+	return rest ? rest : leat_text_below(path, leat_session.real, leat_session.real_length);
+}
+
+const char *leat_path_of_name(const char *name)
+{
+	const struct leat_world *w = leat_client_known();
+	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
+
+	return rest ? rest : leat_text_below(name, leat_session.real, leat_session.real_length);
+}
+
+long leat_path_translate(char *name, size_t size)
+{
+	const struct leat_world *w = leat_client_known();
+	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
+	size_t rest_length, head = leat_session.real_length;
+
+	if (!rest)
+		return (long)strlen(name);
+	rest_length = strlen(rest);
+	if (head + (rest_length ? 1 : 0) + rest_length + 1 > size)
+		return -ERANGE;
+	memmove(name + head + (rest_length ? 1 : 0), rest, rest_length + 1);
+	memcpy(name, leat_session.real, head);
+	if (rest_length)
+		name[head] = '/';
+	else
+		name[head] = 0;
+	return (long)strlen(name);
+}
+
+static bool is_base(const struct cut *c)
+{
+	return strncmp(c->last, leat_session.base, c->last_length) == 0 &&
+	       !leat_session.base[c->last_length];
+}
+
+/* Relative to a descriptor that is not one of our directories. */
+static bool maybe_at(int dirfd, const char *path)
+{
+	struct cut c;
+
+	if (leat_fd_kind(dirfd))
+		return leat_fd_kind(dirfd) == LEAT_KIND_DIR;
+	c = cut_path(path);
+	return c.parent || is_base(&c);
+}
+
+bool leat_path_maybe(int dirfd, const char *path)
+{
+	bool relative;
+	struct cut c;
+	int known;
+
+	if (!path || !*path)
+		return false;
+	relative = path[0] != '/';
+	if (relative && dirfd != AT_FDCWD)
+		return maybe_at(dirfd, path);
+	if (relative ? leat_word_get(&cwd) == CWD_INSIDE : below_session(path) != NULL)
+		return true;
+	c = cut_path(path);
+	known = cached(hash_of(path, c.parent, relative, 0));
+	return known < 0 || (known == 1 && is_base(&c));
+}
+
+static bool join(char *out, const char *head, const char *tail, size_t tail_length)
+{
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+
+	leat_text_add(&t, head);
+	if (*head && tail_length)
+		leat_text_add(&t, "/");
+	leat_text_add_n(&t, tail, tail_length);
+	return !t.full;
+}
+
+/* A path that starts in a directory inside. */
+static int find_from(struct leat_thread *t, int dirfd, const char *path, char *below)
+{
+	const struct leat_world *w;
+	const char *head;
+	int rc;
+
+	if (leat_fd_name(dirfd, t->name, sizeof(t->name)) < 0)
+		return 0;
+	head = leat_path_of_name(t->name);
+	if (!head) { /* only the daemon knows the name of the store's directories */
+		rc = leat_client_world(t, &w);
+		if (rc)
+			return rc;
+		head = leat_path_of_name(t->name);
+	}
+	return head && join(below, head, path, strlen(path));
+}
+
+/* A path whose parent is not known to be outside. */
+static bool find_by_walk(struct leat_thread *t, int dirfd, const char *path, char *below)
+{
+	struct cut c = cut_path(path);
+	bool relative = path[0] != '/';
+	enum leat_walk where = leat_walk(t, dirfd, path, c.parent, t->name);
+	char *real = t->walk[0];
+	bool holds_dir;
+
+	if (where == LEAT_WALK_INSIDE)
+		return join(below, t->name, c.last, c.last_length);
+	if (where == LEAT_WALK_NOWHERE)
+		return false;
+	/* Is it the workflow's directory itself? */
+	holds_dir = strlen(real) + 1 == (size_t)(leat_session.base - leat_session.real) &&
+		    strncmp(real, leat_session.real, strlen(real)) == 0;
+	if (!relative || dirfd == AT_FDCWD)
+		remember(hash_of(path, c.parent, relative, 0), holds_dir);
+	below[0] = 0;
+	return holds_dir && c.last_length && is_base(&c);
+}
+
+int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *below)
+{
+	bool relative = path[0] != '/';
+	const char *rest = relative ? NULL : below_session(path);
+
+	if (rest)
+		return join(below, rest, "", 0);
+	if (relative && (dirfd == AT_FDCWD ? leat_word_get(&cwd) == CWD_INSIDE
+					   : leat_fd_kind(dirfd) == LEAT_KIND_DIR))
+		return find_from(t, dirfd, path, below);
+	return find_by_walk(t, dirfd, path, below);
+}
+
+#define FOLLOWED 0x5157 /* salt: whole paths, not parents */
+
+bool leat_path_leads_out(int dirfd, const char *path)
+{
+	bool relative = path[0] != '/';
+
+	if (relative && dirfd != AT_FDCWD)
+		return false;
+	return cached(hash_of(path, strlen(path), relative, FOLLOWED)) >= 0;
+}
+
+bool leat_path_follow(struct leat_thread *t, int dirfd, const char *path, char *below)
+{
+	bool relative = path[0] != '/';
+	enum leat_walk where = leat_walk(t, dirfd, path, strlen(path), below);
+
+	/* Magic links lead elsewhere each time. */
+	if (where == LEAT_WALK_OUTSIDE && (!relative || dirfd == AT_FDCWD) &&
+	    strncmp(t->walk[0], "/proc/", 6) != 0)
+		remember(hash_of(path, strlen(path), relative, FOLLOWED), false);
+	return where == LEAT_WALK_INSIDE;
+}
+
+int leat_path_absolute(struct leat_thread *t, int dirfd, const char *path, char *out)
+{
+	long n;
+
+	if (path[0] == '/')
+		return join(out, path, "", 0) ? 0 : -ENAMETOOLONG;
+	n = leat_fd_name(dirfd, t->name, sizeof(t->name));
+	if (n < 0)
+		return (int)n;
+	return join(out, t->name, path, strlen(path)) ? 0 : -ENAMETOOLONG;
+}
+
+void leat_path_init(void)
+{
+	static char name[PATH_MAX]; /* before main: nobody else is here */
+	struct leat_text t;
+	const char *socket = leat_session.socket;
+	bool inside;
+
+	if (leat_fd_name(AT_FDCWD, name, sizeof(name)) < 0)
+		return;
+	inside = leat_path_of_name(name) != NULL || strncmp(name, "/dev/shm/leat-", 14) == 0;
+	if (!inside) {
+		/* The store is mounted beside the socket. */
+		static char mount[sizeof(leat_session.socket) + 8];
+
+		t = leat_text_in(mount, sizeof(mount));
+		leat_text_add_n(&t, socket, (size_t)(strrchr(socket, '/') - socket));
+		leat_text_add(&t, "/store");
+		inside = leat_text_below(name, mount, t.used) != NULL;
+	}
+	leat_path_moved(inside);
+}

@@ -1,0 +1,91 @@
+/* Which workflow this process belongs to, from its environment. */
+#include "preload/client.h"
+#include "preload/hooks.h"
+#include "preload/text.h"
+
+#include <string.h>
+
+struct leat_session leat_session;
+
+static const char *value_of(char **envp, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, name, length) == 0 && (*envp)[length] == '=')
+			return *envp + length + 1;
+	return NULL;
+}
+
+/* CAPIO's spelling is taken where leat's is missing. */
+static const char *either(char **envp, const char *leat_name, const char *capio_name)
+{
+	const char *value = value_of(envp, leat_name);
+
+	return value && *value ? value : value_of(envp, capio_name);
+}
+
+static bool keep(char *out, size_t size, const char *text)
+{
+	struct leat_text t = leat_text_in(out, size);
+
+	leat_text_add(&t, text ? text : "");
+	return !t.full;
+}
+
+static size_t without_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = 0;
+	return length;
+}
+
+static bool resolve_dir(const char *dir)
+{
+	struct leat_session *s = &leat_session;
+	int fd = (int)raw(SYS_openat, AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	long n = -1;
+
+	if (fd >= 0) {
+		n = leat_fd_name(fd, s->real, sizeof(s->real));
+		raw(SYS_close, fd);
+	}
+	/* A directory that is not there has no daemon either: calls below its name
+	 * will say so. */
+	if (n < 0 && (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
+		return false;
+	if (!keep(s->given, sizeof(s->given), dir[0] == '/' ? dir : s->real))
+		return false;
+	s->real_length = without_slashes(s->real);
+	s->given_length = without_slashes(s->given);
+	s->base = strrchr(s->real, '/') + 1;
+	return true;
+}
+
+bool leat_session_find(char **envp)
+{
+	struct leat_session *s = &leat_session;
+	const char *dir = either(envp, "LEAT_DIR", "CAPIO_DIR");
+
+	if (!dir || !*dir)
+		return false;
+	if (!resolve_dir(dir)) {
+		leat_say("LEAT_DIR=", dir, " is no directory: this program runs without leat",
+			 NULL);
+		return false;
+	}
+	if (!keep(s->step, sizeof(s->step), either(envp, "LEAT_APP_NAME", "CAPIO_APP_NAME")) ||
+	    !keep(s->workflow, sizeof(s->workflow),
+		  either(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME"))) {
+		leat_say("LEAT_APP_NAME or LEAT_WORKFLOW_NAME is too long", NULL);
+		return false;
+	}
+	if (leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"), (unsigned)raw(SYS_geteuid),
+				   s->real, s->socket, sizeof(s->socket))) {
+		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
+		return false;
+	}
+	return true;
+}

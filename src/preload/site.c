@@ -1,0 +1,144 @@
+/* The order of things in a call on a path: is it inside, what does the daemon
+ * say, wait if it says so, then make the call where it says. */
+#include "preload/fdtab.h"
+#include "preload/hooks.h"
+#include "preload/paths.h"
+#include "preload/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int find(struct leat_thread *t, const struct leat_target *target)
+{
+	if (target->follow)
+		return leat_path_follow(t, target->dirfd, target->path, t->below[0]);
+	return leat_path_find(t, target->dirfd, target->path, t->below[0]);
+}
+
+static int request(struct leat_thread *t, const struct leat_target *target)
+{
+	struct leat_msg_resolve *m = (struct leat_msg_resolve *)t->msg;
+	int rc = leat_client_begin(t, LEAT_MSG_RESOLVE);
+
+	if (rc)
+		return rc;
+	m->op = target->op;
+	m->flags = target->flags;
+	m->mode = target->mode;
+	m->length = target->length;
+	rc = leat_wire_put(m, t->below[0]);
+	return rc ? rc : leat_client_roundtrip(t, LEAT_MSG_RESOLVED);
+}
+
+/* "As the program wrote it" is not enough where the kernel's idea of the working
+ * directory is a directory of the store. */
+static void place_as_is(struct leat_site *site, const struct leat_target *target, const char *path)
+{
+	const struct leat_world *w = leat_client_known();
+
+	site->dirfd = target->dirfd;
+	site->path = target->path;
+	if (*path) {
+		site->dirfd = AT_FDCWD;
+		site->path = path;
+	} else if (target->path[0] != '/' && w) {
+		site->dirfd = w->dir_fd;
+		site->path = *site->guard.t->below[0] ? site->guard.t->below[0] : ".";
+	}
+}
+
+static int place(struct leat_site *site, const struct leat_target *target)
+{
+	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)site->guard.t->msg;
+	const struct leat_world *w = leat_client_known();
+	const char *path = leat_wire_string(m, sizeof(*m), 0);
+
+	site->place = m->place;
+	site->kind = m->kind;
+	site->slot = m->slot;
+	site->flags = m->flags;
+	site->ofd = m->ofd;
+	if (m->error)
+		return m->error;
+	path = path ? path : "";
+	switch (m->place) {
+	case LEAT_PLACE_ASIS:
+		place_as_is(site, target, path);
+		return 0;
+	case LEAT_PLACE_STORE:
+	case LEAT_PLACE_DISK:
+		site->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
+		site->path = *path ? path : ".";
+		return 0;
+	default:
+		return -EIO;
+	}
+}
+
+int leat_site_enter(struct leat_site *site, const struct leat_target *target)
+{
+	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
+		return LEAT_OUTSIDE;
+	for (;;) {
+		uint32_t slot, seq;
+		int rc = leat_guard_take(&site->guard);
+
+		if (rc)
+			return rc;
+		rc = find(site->guard.t, target);
+		if (rc > 0)
+			rc = request(site->guard.t, target);
+		else if (!rc)
+			rc = LEAT_OUTSIDE;
+		if (!rc)
+			rc = place(site, target);
+		if (!rc)
+			return 0;
+		slot = site->slot;
+		seq = ((const struct leat_msg_resolved *)site->guard.t->msg)->seq;
+		leat_guard_release(&site->guard);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = leat_wait_slot(slot, seq);
+		if (rc)
+			return rc;
+	}
+}
+
+void leat_site_leave(struct leat_site *site)
+{
+	leat_guard_release(&site->guard);
+}
+
+long leat_site_result(struct leat_site *site, long rc)
+{
+	struct leat_thread *t = site->guard.t;
+
+	if (rc < 0 && !leat_client_begin(t, LEAT_MSG_OPENED)) {
+		struct leat_msg_fact *m = (struct leat_msg_fact *)t->msg;
+
+		m->slot = site->slot;
+		m->ofd = site->ofd;
+		m->error = (int32_t)rc;
+		leat_client_send(t);
+	}
+	leat_site_leave(site);
+	return rc;
+}
+
+const char *leat_site_via(struct leat_site *site)
+{
+	struct leat_thread *t = site->guard.t;
+	char head[LEAT_FD_PATH];
+	struct leat_text text;
+
+	if (site->dirfd == AT_FDCWD || site->path[0] == '/')
+		return site->path;
+	leat_fd_path(site->dirfd, head);
+	text = leat_text_in(t->name, sizeof(t->name));
+	leat_text_add(&text, head);
+	leat_text_add(&text, "/");
+	leat_text_add(&text, site->path);
+	/* A path cut short must not name another file. */
+	return text.full ? "" : t->name;
+}

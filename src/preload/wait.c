@@ -1,0 +1,241 @@
+/* Asking the daemon about open files, and waiting on shared memory. A wait runs
+ * signal handlers and goes on; a handler that never comes back leaves nothing
+ * behind but a statistic. */
+#include "preload/client.h"
+#include "preload/hooks.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define MS UINT64_C(1000000) /* in ns */
+#define SECOND (1000 * MS)
+
+/* A reader that has caught up waits for so much more, or so long: a wake-up for
+ * each small write would cost both sides more than the data. */
+#define BATCH_BYTES (256u << 10)
+#define BATCH_NS (2 * MS)
+/* Short waits are nobody's business; longer ones are told to the daemon. */
+#define ASK_AFTER_NS (50 * MS)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	raw(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+struct leat_shm_file *leat_client_file(uint32_t slot)
+{
+	const struct leat_world *w = leat_client_known();
+
+	return w && slot && slot < LEAT_SHM_MAX_FILES ? &w->shm->files[slot] : NULL;
+}
+
+struct leat_shm_step *leat_client_step(void)
+{
+	static struct leat_shm_step dummy;
+	const struct leat_world *w = leat_client_known();
+
+	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
+		return &dummy;
+	return &w->shm->steps[w->step];
+}
+
+static int ask_under(struct leat_thread *t, uint32_t call, uint32_t slot, uint64_t offset,
+		     uint64_t length, uint32_t *seq)
+{
+	struct leat_msg_ask *m = (struct leat_msg_ask *)t->msg;
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
+	int rc = leat_client_begin(t, LEAT_MSG_ASK);
+
+	if (rc)
+		return rc;
+	m->call = call;
+	m->slot = slot;
+	m->offset = offset;
+	m->length = length;
+	rc = leat_client_roundtrip(t, LEAT_MSG_ANSWER);
+	if (rc)
+		return rc;
+	*seq = answer->seq;
+	return answer->error;
+}
+
+int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq)
+{
+	struct leat_guard g;
+	int rc = leat_guard_take(&g);
+
+	if (rc)
+		return rc;
+	rc = ask_under(g.t, call, slot, offset, length, seq);
+	leat_guard_release(&g);
+	return rc;
+}
+
+void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact)
+{
+	struct leat_guard g;
+
+	if (leat_guard_take(&g))
+		return;
+	if (!leat_client_begin(g.t, type)) {
+		struct leat_msg_fact *m = (struct leat_msg_fact *)g.t->msg;
+		struct leat_msg h = m->h;
+
+		*m = *fact;
+		m->h = h;
+		leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
+}
+
+int leat_client_violation(uint32_t code, uint32_t slot, uint64_t offset, uint64_t length)
+{
+	struct leat_msg_fact fact = {
+		.slot = slot, .code = code, .offset = offset, .length = length};
+	uint32_t seq;
+
+	leat_client_fact(LEAT_MSG_VIOLATED, &fact);
+	return leat_client_ask(LEAT_CALL_WRITE, slot, offset, length, &seq) == -EIO ? -EIO : 0;
+}
+
+static bool is_alive(void)
+{
+	struct leat_guard g;
+	bool alive;
+
+	if (leat_guard_take(&g))
+		return true; /* no memory to look: the next request will tell */
+	alive = leat_client_alive(g.t);
+	leat_guard_release(&g);
+	return alive;
+}
+
+static uint64_t wait_begin(void)
+{
+	leat_shm_count(&leat_client_step()->waiting, 1);
+	return now_ns();
+}
+
+static void wait_end(uint64_t since)
+{
+	struct leat_shm_step *step = leat_client_step();
+
+	leat_shm_count(&step->waiting, (uint64_t)-1);
+	leat_shm_count(&step->wait_ns, now_ns() - since);
+}
+
+int leat_wait_slot(uint32_t slot, uint32_t seq)
+{
+	struct leat_shm_file *f = leat_client_file(slot);
+	const struct timespec nap = {.tv_nsec = 10 * MS};
+	uint64_t since = wait_begin();
+	int rc;
+
+	if (f)
+		rc = leat_shm_wait(f, seq, UINT64_MAX, SECOND);
+	else /* a vfork child that has let go of the segment, or a name without a record */
+		rc = (int)raw(SYS_nanosleep, &nap, NULL);
+	wait_end(since);
+	return rc == -ETIMEDOUT && !is_alive() ? -EIO : 0;
+}
+
+int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length)
+{
+	uint32_t seq;
+
+	for (;;) {
+		int rc = leat_client_ask(call, slot, offset, length, &seq);
+
+		if (rc == -EAGAIN)
+			rc = leat_wait_slot(slot, seq);
+		else
+			return rc;
+		if (rc)
+			return rc;
+	}
+}
+
+/* A wait for bytes. */
+struct patience {
+	uint64_t since;   /* 0: has not waited yet */
+	uint64_t batched; /* end of the time in which more than needed is waited for; 0: over */
+	bool asked;       /* the daemon knows */
+};
+
+/* 1 covered, 2 final, 0 not yet, -EIO. The flags are looked at first: a file
+ * that was final before has all its bytes. */
+static int look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint32_t flags = leat_shm_flags(f);
+
+	if (flags & LEAT_SHM_FAILED)
+		return -EIO;
+	if (flags & LEAT_SHM_COMMITTED)
+		return 2;
+	return leat_shm_covered(f, offset, length) ? 1 : 0;
+}
+
+static int sleep_once(struct leat_shm_file *f, uint32_t slot, uint64_t offset, uint64_t length,
+		      uint32_t seq, struct patience *p)
+{
+	uint64_t now = now_ns(), wanted = offset + length, timeout = SECOND;
+	int rc;
+
+	if (!p->since) {
+		p->since = now;
+		p->batched = now + BATCH_NS;
+	}
+	if (p->batched > now) {
+		uint64_t more = leat_shm_frontier(f) + BATCH_BYTES;
+
+		wanted = wanted > more ? wanted : more;
+		timeout = p->batched - now;
+	} else if (!p->asked && now - p->since < ASK_AFTER_NS) {
+		timeout = ASK_AFTER_NS - (now - p->since);
+	} else {
+		p->asked = true;
+		rc = leat_client_ask(LEAT_CALL_READ, slot, offset, length, &seq);
+		if (rc != -EAGAIN && rc)
+			return rc;
+		if (!rc)
+			timeout = MS; /* the record will say the same in a moment */
+	}
+	rc = leat_shm_wait(f, seq, wanted, timeout);
+	if (rc == -ETIMEDOUT && timeout == SECOND && !is_alive())
+		return -EIO;
+	return 0;
+}
+
+int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *final)
+{
+	struct leat_shm_file *f = leat_client_file(slot);
+	struct patience p = {0};
+	uint64_t since = 0;
+	uint32_t seq;
+	int rc;
+
+	*final = !f;
+	if (!f)
+		return 0;
+	for (;;) {
+		seq = leat_shm_seq(f);
+		rc = look(f, offset, length);
+		if (rc)
+			break;
+		if (!since)
+			since = wait_begin();
+		rc = sleep_once(f, slot, offset, length, seq, &p);
+		if (rc)
+			break;
+	}
+	if (since)
+		wait_end(since);
+	if (p.asked && rc > 0) /* takes this wait off the daemon's list */
+		leat_client_ask(LEAT_CALL_READ, slot, offset, length, &seq);
+	*final = rc == 2;
+	return rc < 0 ? rc : 0;
+}
