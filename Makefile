@@ -36,8 +36,8 @@ quick-check:
 
 demo:
 	@.ci/deps build examples
-	@$(MAKE) --no-print-directory build >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
-	@rm -f build.log
+	@mkdir -p build && echo 'building leat into $(BUILD)'
+	@$(MAKE) --no-print-directory build >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 	@examples/demo
 
 bench: build
