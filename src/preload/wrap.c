@@ -155,6 +155,7 @@ LEAT_WRAP_FD(int, flock, (int fd, int operation), fd, SYS_flock, fd, operation)
 LEAT_WRAP_FD(int, fchmod, (int fd, mode_t mode), fd, SYS_fchmod, fd, mode)
 LEAT_WRAP_FD(int, fchown, (int fd, uid_t uid, gid_t gid), fd, SYS_fchown, fd, uid, gid)
 LEAT_WRAP_FD(int, fstatfs, (int fd, struct statfs *fs), fd, SYS_fstatfs, fd, fs)
+LEAT_WRAP_FD(int, fstatfs64, (int fd, struct statfs64 *fs), fd, SYS_fstatfs, fd, fs)
 LEAT_WRAP_FD(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size), fd,
 	     SYS_fgetxattr, fd, name, value, size)
 LEAT_WRAP_FD(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),

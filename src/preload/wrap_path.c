@@ -80,6 +80,7 @@ LEAT_WRAP_PATH(int, statx,
 	       (int dirfd, const char *path, int flags, unsigned mask, struct statx *st), SYS_statx,
 	       dirfd, path, flags, mask, st)
 LEAT_WRAP_PATH(int, statfs, (const char *path, struct statfs *fs), SYS_statfs, path, fs)
+LEAT_WRAP_PATH(int, statfs64, (const char *path, struct statfs64 *fs), SYS_statfs, path, fs)
 LEAT_WRAP_PATH(int, access, (const char *path, int mode), SYS_faccessat, AT_FDCWD, path, mode)
 
 /* The kernel's older call takes no flags. */

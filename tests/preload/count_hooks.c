@@ -1,8 +1,8 @@
 /* Hooks for testing the engine: every call that reaches them is counted and made unchanged. All
  * descriptors are marked, so that every site of libc is driven through its slow way.
  *
- * LEAT_TEST_COUNTS=FILE: at a normal end a line "pid program hooked reads forks execs vforks"
- * is appended. LEAT_TEST_MARK=0: no descriptor is marked. LEAT_TEST_ACTIVE=0: hooks inactive. */
+ * LEAT_TEST_REPORT=FILE: at a normal end a line "program hooked reads execs in-vfork forks" is
+ * appended. LEAT_TEST_MARK=0: no descriptor is marked. LEAT_TEST_ACTIVE=0: hooks inactive. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,27 +14,25 @@
 #include "preload/intercept.h"
 #include "preload/text.h"
 
+#include "counts.h"
+
 uint8_t leat_fd_mark[LEAT_MAX_FD];
 uint8_t leat_active;
 
-static struct {
-	const char *report;
-	unsigned long hooked, reads, forks, execs, in_vfork;
-} counts;
+static const char *report_path;
+static struct test_counts counts;
 
 static void report(void)
 {
 	char line[256], name[64];
 	struct leat_text text = leat_text_in(line, sizeof line);
-	const unsigned long numbers[] = {counts.hooked, counts.reads, counts.forks, counts.execs,
-					 counts.in_vfork};
-	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)counts.report, O_WRONLY | O_APPEND | O_CREAT,
+	const unsigned long numbers[] = {counts.all, counts.calls[SYS_read],
+					 counts.calls[SYS_execve], counts.in_vfork, counts.forks};
+	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)report_path, O_WRONLY | O_APPEND | O_CREAT,
 			   0666, 0, 0);
 	long comm = leat_raw(SYS_openat, AT_FDCWD, (long)"/proc/self/comm", O_RDONLY, 0, 0, 0);
 	long length = leat_raw(SYS_read, comm, (long)name, sizeof name, 0, 0, 0);
 
-	leat_text_add_number(&text, (unsigned long)leat_raw(SYS_getpid, 0, 0, 0, 0, 0, 0));
-	leat_text_add(&text, " ");
 	leat_text_add_n(&text, name, length > 0 ? (size_t)length - 1 : 0);
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		leat_text_add(&text, " ");
@@ -48,19 +46,21 @@ static void report(void)
 
 long leat_hook(long nr, long a, long b, long c, long d, long e, long f)
 {
-	counts.hooked++;
-	counts.reads += nr == SYS_read;
+	if (nr == TEST_COUNTS_CALL && a == TEST_COUNTS_MAGIC) {
+		*(struct test_counts **)b = &counts;
+		return 0;
+	}
+	counts.all++;
+	counts.calls[nr]++;
 	counts.in_vfork += leat_in_vfork();
 	switch (nr) {
 	case SYS_execve:
-		counts.execs++;
 		return leat_exec(AT_FDCWD, (const char *)a, (char *const *)b, (char *const *)c, 0);
 	case SYS_execveat:
-		counts.execs++;
 		return leat_exec((int)a, (const char *)b, (char *const *)c, (char *const *)d,
 				 (int)e);
 	case SYS_exit_group:
-		if (counts.report && !leat_in_vfork())
+		if (report_path && !leat_in_vfork())
 			report();
 		break;
 	default:
@@ -82,7 +82,7 @@ void leat_hooks_init(char **envp)
 	if (!mark || *mark != '0')
 		memset(leat_fd_mark, 1, sizeof leat_fd_mark);
 	leat_active = !active || *active != '0';
-	counts.report = leat_environment_get(envp, "LEAT_TEST_COUNTS");
+	report_path = leat_environment_get(envp, "LEAT_TEST_REPORT");
 }
 
 void leat_exec_refused(const char *program, const char *why)
