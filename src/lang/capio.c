@@ -15,6 +15,8 @@ enum {
 	TOP_STORAGE,
 	TOP_VERSION,
 	TOP_CONFIGURATION,
+	TOP_DIR,
+	TOP_KEPT,
 	N_TOP
 };
 
@@ -32,10 +34,12 @@ static const struct leat_key top_keys[] = {
 	{"storage", LEAT_KEY_TAKEN, TOP_STORAGE},
 	{"version", LEAT_KEY_TAKEN, TOP_VERSION},
 	{"configuration", LEAT_KEY_TAKEN, TOP_CONFIGURATION},
+	{"dir", LEAT_KEY_TAKEN, TOP_DIR},
+	{"permanent_unless_consumed", LEAT_KEY_TAKEN, TOP_KEPT},
 	{NULL, 0, 0},
 };
 
-enum { STEP_NAME, STEP_INPUT, STEP_OUTPUT, STEP_STREAMING, N_STEP };
+enum { STEP_NAME, STEP_INPUT, STEP_OUTPUT, STEP_STREAMING, STEP_EXEC, STEP_STAGED, N_STEP };
 
 static const struct leat_key step_keys[] = {
 	{"name", LEAT_KEY_TAKEN, STEP_NAME},
@@ -44,6 +48,8 @@ static const struct leat_key step_keys[] = {
 	{"output_stream", LEAT_KEY_TAKEN, STEP_OUTPUT},
 	{"output-stream", LEAT_KEY_VARIANT, STEP_OUTPUT},
 	{"streaming", LEAT_KEY_TAKEN, STEP_STREAMING},
+	{"exec", LEAT_KEY_TAKEN, STEP_EXEC},
+	{"staged", LEAT_KEY_TAKEN, STEP_STAGED},
 	{NULL, 0, 0},
 };
 
@@ -175,6 +181,16 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 
 /* --- The graph ------------------------------------------------------------- */
 
+/* leat's own keys: how the step is started. */
+static int read_command(struct leat_front *front, const struct capio_step *step)
+{
+	struct leat_step *model = &front->wf->steps[step->index];
+
+	if (step->slots[STEP_STAGED].value)
+		leat_read_bool(front, &step->slots[STEP_STAGED], &model->staged);
+	return leat_read_argv(front, &step->slots[STEP_EXEC], &model->argv);
+}
+
 static int read_step(struct leat_front *front, const struct leat_value *node,
 		     struct capio_step *step)
 {
@@ -188,6 +204,8 @@ static int read_step(struct leat_front *front, const struct leat_value *node,
 		return 0;
 	}
 	ret = leat_read_step_name(front, &step->slots[STEP_NAME], &step->index);
+	if (!ret && step->index >= 0)
+		ret = read_command(front, step);
 	if (!ret)
 		ret = define_groups(front, &step->slots[STEP_INPUT]);
 	if (!ret)
@@ -251,9 +269,15 @@ int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 	struct leat_pair top[N_TOP];
 	int ret;
 
-	ret = leat_front_find_dir(front);
-	if (ret || !leat_keys_read(front, root, "the file", top_keys, top, N_TOP))
+	if (!leat_keys_read(front, root, "the file", top_keys, top, N_TOP))
+		return 0;
+	ret = leat_read_dir(front, &top[TOP_DIR]);
+	if (!ret)
+		ret = leat_front_find_dir(front);
+	if (ret)
 		return ret;
+	if (top[TOP_KEPT].value)
+		leat_read_bool(front, &top[TOP_KEPT], &front->wf->permanent_unless_consumed);
 	check_version(front, &top[TOP_VERSION]);
 	if (top[TOP_CONFIGURATION].key)
 		leat_say(front->diags, "L-CONFIGURATION", top[TOP_CONFIGURATION].key->pos,

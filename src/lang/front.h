@@ -113,6 +113,15 @@ size_t leat_read_objects(struct leat_front *front, const struct leat_pair *entry
 /* Element `i` of a list, or what stands for a list of one. */
 const struct leat_value *leat_pair_item(const struct leat_pair *entry, size_t i);
 
+/* --- extension.c: leat's own keys in CAPIO-CL --------------------------- */
+
+/* A command as a list of words into *argv (caller frees; untouched if absent or
+ * reported). */
+int leat_read_argv(struct leat_front *front, const struct leat_pair *entry, char ***argv);
+
+/* The workflow's directory into wf->dir, if given. */
+int leat_read_dir(struct leat_front *front, const struct leat_pair *entry);
+
 /* --- names.c: paths and groups ----------------------------------------- */
 
 enum leat_names_flags {

@@ -1,0 +1,15 @@
+/* The canonical form of a workflow: CAPIO-CL as published in 2025. */
+#ifndef LEAT_LANG_CANONICAL_H
+#define LEAT_LANG_CANONICAL_H
+
+#include "model/workflow.h"
+
+#include <stdio.h>
+
+/* Write any model, whatever syntax it came from; reading that again gives an
+ * equal model. What CAPIO-CL has no words for stands under leat's own keys (see
+ * docs/language.md): `exec` and `staged` of a step, `dir`,
+ * `permanent_unless_consumed`. 0, -ENOMEM, or -EIO when `out` took not all. Any thread. */
+int leat_canonical_write(const struct leat_workflow *wf, FILE *out);
+
+#endif
