@@ -45,8 +45,8 @@ char *leat_lang_dir(const struct leat_workflow *wf, const char *given);
 int leat_words_split(const char *text, char ***argv, const char **why);
 void leat_words_free(char **argv);
 
-/* The first character of `text` that a shell would act upon (| & ; < > * $ `, not
- * quoted), or NUL if there is none. */
+/* The first character of `text` that seems to be meant for a shell (| & ; < > * $ `,
+ * not quoted), or NUL if there is none. */
 char leat_words_shell(const char *text);
 
 #endif

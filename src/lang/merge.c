@@ -105,11 +105,27 @@ static int merge_home(struct leat_front *front, const struct leat_workflow *from
 	return added ? copy_names(&added->files, &manual->files) : -ENOMEM;
 }
 
+/* leat's own keys have no place in a coordination file: the YAML file has them. */
+static void refuse_own_keys(struct leat_front *front, const struct leat_workflow *from)
+{
+	const struct leat_pos top = {1, 1, from->n_steps ? from->steps[0].pos.file : 0};
+
+	if (from->dir || from->permanent_unless_consumed)
+		leat_say(front->diags, "L-COORDINATION", top,
+			 "\"dir\" and \"permanent_unless_consumed\" belong into the YAML file");
+	for (size_t i = 0; i < from->n_steps; i++)
+		if (from->steps[i].argv || from->steps[i].staged)
+			leat_say(front->diags, "L-COORDINATION", from->steps[i].pos,
+				 "\"exec\" and \"staged\" of \"%s\" belong into the YAML file",
+				 from->steps[i].name);
+}
+
 int leat_merge(struct leat_front *front, const struct leat_workflow *from)
 {
 	struct leat_workflow *to = front->wf;
 	int ret = 0;
 
+	refuse_own_keys(front, from);
 	for (size_t i = 0; !ret && i < from->n_steps; i++)
 		ret = merge_step(front, &from->steps[i]);
 	for (size_t i = 0; !ret && i < from->n_aliases; i++)

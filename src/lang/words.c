@@ -125,8 +125,20 @@ static bool is_expansion(const char *p)
 	       p[1];
 }
 
+/* True if the unquoted operator at `p`, in the word that begins at `word`, is
+ * where people write it for a shell, not inside of a word like QUAL>20. */
+static bool is_operator(const char *word, const char *p)
+{
+	if ((*p == '<' || *p == '>') && word + strspn(word, "0123456789") == p)
+		return true;
+	if (!strchr("|&;", *p))
+		return false;
+	return p == word || (*p != '|' && (!p[1] || is_blank(p[1])));
+}
+
 char leat_words_shell(const char *text)
 {
+	const char *word = text;
 	char quote = '\0';
 
 	for (const char *p = text; *p; p++) {
@@ -139,7 +151,9 @@ char leat_words_shell(const char *text)
 			quote = *p;
 		} else if (quote != '\'' && (*p == '`' || is_expansion(p))) {
 			return *p;
-		} else if (!quote && strchr("|&;<>*", *p)) {
+		} else if (!quote && is_blank(*p)) {
+			word = p + 1;
+		} else if (!quote && (is_operator(word, p) || (*p == '*' && *word != '-'))) {
 			return *p;
 		}
 	}

@@ -345,18 +345,6 @@ static int read_tasks(struct leat_front *front, const struct leat_pair *top)
 	return ret;
 }
 
-static int read_dir(struct leat_front *front, const struct leat_pair *dir)
-{
-	const char *text = dir->value ? leat_read_text(front, dir) : NULL;
-
-	if (text) {
-		front->wf->dir = strdup(text);
-		if (!front->wf->dir)
-			return -ENOMEM;
-	}
-	return leat_front_find_dir(front);
-}
-
 int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 {
 	struct leat_pair top[N_TOP];
@@ -365,7 +353,9 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 	front->wf->permanent_unless_consumed = true;
 	if (!leat_keys_read(front, root, "the file", top_keys, top, N_TOP))
 		return 0;
-	ret = read_dir(front, &top[TOP_DIR]);
+	ret = leat_read_dir(front, &top[TOP_DIR]);
+	if (!ret)
+		ret = leat_front_find_dir(front);
 	if (!ret)
 		ret = leat_read_workflow_name(front, &top[TOP_NAME]);
 	if (!ret)
