@@ -30,7 +30,7 @@ static int print_views(const struct leat_args *args, const struct leat_workflow 
 	int result = 0;
 
 	if (leat_args_flag(args, "canonical"))
-		result = leat_canonical_print(wf, stdout);
+		result = leat_canonical_write(wf, stdout);
 	if (result == 0 && format)
 		result = leat_graph_print(wf, format, stdout);
 	if (result < 0)

@@ -60,7 +60,7 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 
 	if (!library || leat_cli_daemon_start(&daemon, args, w, false) < 0)
 		goto out;
-	if (leat_segment_open(&segment, daemon.control) < 0)
+	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
 		goto out;
 	config->library = library;
 	config->control = daemon.control;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-int leat_segment_open(struct leat_segment *s, struct leat_control *control)
+int leat_segment_open(struct leat_segment *s, struct leat_control *control, size_t n_steps)
 {
 	int fd = leat_control_take_segment(control);
 	int result = leat_shm_map(fd, &s->shm);
@@ -14,6 +14,7 @@ int leat_segment_open(struct leat_segment *s, struct leat_control *control)
 	if (result < 0)
 		leat_error("cannot map the daemon's shared memory: %s", strerror(-result));
 	leat_close(&fd);
+	s->n_steps = n_steps < LEAT_SHM_MAX_STEPS ? n_steps : LEAT_SHM_MAX_STEPS;
 	return result;
 }
 
@@ -29,11 +30,21 @@ void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out)
 	const struct leat_segment *s = ctx;
 	struct leat_shm_step *from;
 
-	if (step >= LEAT_SHM_MAX_STEPS)
+	if (step >= s->n_steps)
 		return;
 	from = &s->shm->steps[step];
 	out->bytes_in = leat_shm_counted(&from->bytes_in);
 	out->bytes_out = leat_shm_counted(&from->bytes_out);
 	out->wait_ns = leat_shm_counted(&from->wait_ns);
 	out->waiting = leat_shm_counted(&from->waiting);
+}
+
+bool leat_segment_anybody_waits(void *ctx)
+{
+	const struct leat_segment *s = ctx;
+
+	for (size_t i = 0; i < s->n_steps; i++)
+		if (leat_shm_counted(&s->shm->steps[i].waiting))
+			return true;
+	return false;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
+#include "cli/segment.h"
 #include "cli/workflow.h"
 #include "driver/console.h"
 #include "driver/result.h"
@@ -38,46 +39,53 @@ const struct leat_option leat_serve_options[] = {
 	{0},
 };
 
-/* Print the summary; 1 if some step failed. */
-static int print_summary(const struct leat_args *args, const struct leat_workflow *wf,
-			 const char *json)
+/* Print the summary. True if all steps that came succeeded. */
+static bool print_summary(const struct leat_args *args, const struct leat_workflow *wf,
+			  const char *json)
 {
 	struct leat_result result;
-	int failed = 0;
+	bool good = true;
 	int error = leat_result_init(&result, wf);
 
 	if (error == 0)
-		error = leat_status_result(json, wf, &result);
-	if (error < 0) {
-		leat_error("no summary: %s", strerror(-error));
-	} else if (!leat_args_flag(args, "quiet")) {
+		error = leat_status_result(json, &result);
+	if (error < 0)
+		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
+	if (error == 0 && !leat_args_flag(args, "quiet")) {
 		if (leat_args_flag(args, "timeline"))
 			leat_timeline_print(&result, stdout, leat_console_width(),
 					    leat_console_utf8());
 		leat_summary_print(&result, stdout);
 	}
 	for (size_t i = 0; error == 0 && i < result.n_steps; i++)
-		failed = failed || result.steps[i].status != 0;
+		good = good && result.steps[i].status == 0;
 	leat_result_release(&result);
-	return failed;
+	return good;
 }
 
 static int serve(const struct leat_args *args, const struct leat_cli_workflow *w)
 {
 	struct leat_cli_daemon daemon = {0};
-	struct leat_serve_config config = {.timeout_s = leat_args_seconds(args, "timeout")};
+	struct leat_segment segment = {0};
+	struct leat_serve_config config = {.timeout_s = leat_args_seconds(args, "timeout"),
+					   .anybody_waits = leat_segment_anybody_waits,
+					   .ctx = &segment};
 	char *summary = NULL;
-	int status;
+	int status = LEAT_EXIT_SELF;
 
 	if (leat_cli_daemon_start(&daemon, args, w, true) < 0)
-		return LEAT_EXIT_SELF;
+		return status;
+	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
+		goto out;
 	config.control = daemon.control;
 	fprintf(stderr, "leat: serving %s in %s; steps may start\n", w->wf->name, w->dir);
 	status = leat_driver_serve(&config, &summary);
-	leat_cli_daemon_end(&daemon);
-	if (summary && print_summary(args, w->wf, summary) && status == LEAT_EXIT_OK)
+	if (summary && !print_summary(args, w->wf, summary))
 		status = LEAT_EXIT_FAILURE;
+out:
 	free(summary);
+	leat_segment_close(&segment);
+	leat_cli_daemon_end(&daemon);
 	return status;
 }
 

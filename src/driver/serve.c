@@ -65,12 +65,14 @@ static void look_for_missing(struct server *s, const char *missing)
 static void on_tick(uv_timer_t *timer)
 {
 	struct server *s = timer->data;
-	char missing[200];
+	char missing[200] = "";
 	char *text = NULL;
 
-	if (s->finishing || leat_control_status(s->config->control, &text) < 0)
+	if (s->finishing)
 		return;
-	leat_status_missing(text, missing, sizeof(missing));
+	if (s->config->anybody_waits(s->config->ctx) &&
+	    leat_control_status(s->config->control, &text) == 0)
+		leat_status_missing(text, missing, sizeof(missing));
 	free(text);
 	look_for_missing(s, missing);
 }
@@ -94,8 +96,8 @@ static void on_control(uv_poll_t *poll, int status, int events)
 {
 	struct server *s = poll->data;
 	int error = 0;
-	int result = status < 0 ? status
-				: leat_control_receive(s->config->control, &error, &s->summary);
+	int result =
+		status < 0 ? status : leat_control_receive(s->config->control, &error, &s->summary);
 
 	(void)events;
 	if (result == 0)

@@ -9,6 +9,9 @@
 struct leat_serve_config {
 	struct leat_control *control; /* borrowed */
 	double timeout_s;             /* for a step that is waited for; 0: for ever */
+	/* Does any step wait now? Asked before the daemon is. */
+	bool (*anybody_waits)(void *ctx);
+	void *ctx;
 };
 
 /* Until SIGINT, SIGTERM or SIGHUP, then FINISH. Messages go to the log, steps

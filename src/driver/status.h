@@ -8,9 +8,9 @@
  * there are none. */
 void leat_status_missing(const char *json, char *out, size_t out_size);
 
-/* Fill the result from the daemon's summary. 0 or -errno (-EPROTO: not what it should be). */
-int leat_status_result(const char *json, const struct leat_workflow *wf,
-		       struct leat_result *result);
+/* Fill the result, initialised for the same workflow, from the daemon's summary. 0 or -errno
+ * (-EPROTO: not what it should be). */
+int leat_status_result(const char *json, struct leat_result *result);
 
 /* Print the status for a person. 0 or -errno. */
 int leat_status_print(const char *json, FILE *out);

@@ -15,7 +15,7 @@ const char *leat_format_seconds(uint64_t ns, char buf[24])
 	else if (s < 999.95)
 		snprintf(buf, 24, "%.1f s", s);
 	else
-		snprintf(buf, 24, "%.0f min %02d s", (double)((long)s / 60), (int)((long)s % 60));
+		snprintf(buf, 24, "%u min %02u s", (unsigned)s / 60, (unsigned)s % 60);
 	return buf;
 }
 

@@ -1,0 +1,232 @@
+#include "driver/status.h"
+
+#include "lang/value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parsed text, freed by the caller, or NULL and *error. */
+static struct leat_value *parse(const char *json, int *error)
+{
+	struct leat_diags *diags = leat_diags_new("status", NULL);
+	struct leat_value *root = NULL;
+
+	*error = diags ? leat_value_parse(json, strlen(json), 0, true, diags, &root) : -ENOMEM;
+	if (*error == -EINVAL || (*error == 0 && root->kind != LEAT_VALUE_MAP))
+		*error = -EPROTO;
+	if (*error) {
+		leat_value_free(root);
+		root = NULL;
+	}
+	leat_diags_free(diags);
+	return root;
+}
+
+static const char *text_of(const struct leat_value *map, const char *key)
+{
+	const struct leat_value *v = leat_value_get(map, key);
+
+	return v && v->kind == LEAT_VALUE_SCALAR ? v->text : "";
+}
+
+static uint64_t number_of(const struct leat_value *map, const char *key)
+{
+	return strtoull(text_of(map, key), NULL, 10);
+}
+
+/* Elements of the list `key`, 0 if there is none. */
+static size_t list_of(const struct leat_value *map, const char *key, struct leat_value ***v)
+{
+	const struct leat_value *list = leat_value_get(map, key);
+
+	if (!list || list->kind != LEAT_VALUE_LIST)
+		return 0;
+	*v = list->v;
+	return list->n;
+}
+
+/* Append `name` to "a, b" unless it is there. */
+static void add_name(char *out, size_t out_size, const char *name)
+{
+	size_t used = strlen(out), length = strlen(name);
+
+	for (const char *p = out; (p = strstr(p, name)); p += length)
+		if ((p == out || p[-1] == ' ') && (p[length] == ',' || !p[length]))
+			return;
+	snprintf(out + used, out_size - used, "%s%s", used ? ", " : "", name);
+}
+
+static void add_names(const struct leat_value *map, const char *key, char *out, size_t out_size)
+{
+	struct leat_value **names;
+	size_t n = list_of(map, key, &names);
+
+	for (size_t i = 0; i < n; i++)
+		if (names[i]->kind == LEAT_VALUE_SCALAR)
+			add_name(out, out_size, names[i]->text);
+}
+
+void leat_status_missing(const char *json, char *out, size_t out_size)
+{
+	struct leat_value **waits;
+	int error;
+	struct leat_value *root = parse(json, &error);
+	size_t n = list_of(root, "waits", &waits);
+
+	*out = 0;
+	for (size_t i = 0; i < n; i++)
+		add_names(waits[i], "missing", out, out_size);
+	leat_value_free(root);
+}
+
+static void read_step(const struct leat_value *v, struct leat_step_result *s)
+{
+	s->start_ns = number_of(v, "start_ns");
+	s->end_ns = number_of(v, "end_ns");
+	s->status = (int)strtol(text_of(v, "status"), NULL, 10);
+	s->counters = (struct leat_counters){
+		.bytes_in = number_of(v, "bytes_in"),
+		.bytes_out = number_of(v, "bytes_out"),
+		.wait_ns = number_of(v, "wait_ns"),
+		.waiting = number_of(v, "waiting"),
+	};
+}
+
+/* Time in which nobody ran, before the first step and after the last, is not counted. */
+static void find_span(struct leat_result *r, uint64_t now_ns)
+{
+	r->start_ns = now_ns;
+	r->end_ns = 0;
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct leat_step_result *s = &r->steps[i];
+		uint64_t end_ns = s->end_ns ? s->end_ns : now_ns;
+
+		if (!s->start_ns)
+			continue;
+		if (s->start_ns < r->start_ns)
+			r->start_ns = s->start_ns;
+		if (end_ns > r->end_ns)
+			r->end_ns = end_ns;
+	}
+	if (r->end_ns < r->start_ns)
+		r->end_ns = r->start_ns;
+}
+
+/* Samples since the daemon's start become samples since the first step's. */
+static int read_samples(const struct leat_value *root, struct leat_result *r)
+{
+	uint64_t before_ns = r->start_ns - number_of(root, "start_ns");
+	size_t n = number_of(root, "samples"), skip;
+	struct leat_value **lines, **v;
+	size_t n_lines = list_of(root, "timeline", &lines);
+
+	r->sample_ns = number_of(root, "interval_ms") * 1000000u;
+	if (!r->sample_ns || n_lines != r->n_steps || before_ns > n * r->sample_ns)
+		return 0;
+	skip = before_ns / r->sample_ns;
+	r->samples = calloc(n - skip + 1, r->n_steps);
+	if (!r->samples)
+		return -ENOMEM;
+	r->n_samples = n - skip;
+	for (size_t i = 0; i < n_lines; i++) {
+		size_t have = list_of(lines[i], "waiting", &v);
+
+		for (size_t k = skip; k < have && k < n; k++)
+			if (v[k]->kind == LEAT_VALUE_SCALAR)
+				r->samples[(k - skip) * r->n_steps + i] =
+					strtod(v[k]->text, NULL) >= 0.5;
+	}
+	return 0;
+}
+
+int leat_status_result(const char *json, struct leat_result *result)
+{
+	struct leat_value **steps;
+	int error;
+	struct leat_value *root = parse(json, &error);
+	size_t n = list_of(root, "steps", &steps);
+
+	if (!root)
+		return error;
+	if (n == result->n_steps) {
+		for (size_t i = 0; i < n; i++)
+			read_step(steps[i], &result->steps[i]);
+		result->streamed = true;
+		find_span(result, number_of(root, "now_ns"));
+		error = read_samples(root, result);
+	} else {
+		error = -EPROTO;
+	}
+	leat_value_free(root);
+	return error;
+}
+
+/* What the step is doing, in words. */
+static void describe(const struct leat_value *root, const struct leat_value *step, char *out,
+		     size_t out_size)
+{
+	const char *state = text_of(step, "state");
+	struct leat_value **waits;
+	size_t n = list_of(root, "waits", &waits);
+
+	snprintf(out, out_size, "%s", strcmp(state, "waiting") == 0 ? "not started" : state);
+	for (size_t i = 0; i < n; i++) {
+		char names[200] = "";
+
+		if (strcmp(text_of(waits[i], "step"), text_of(step, "name")) != 0)
+			continue;
+		add_names(waits[i], "needs", names, sizeof(names));
+		snprintf(out, out_size, "waiting for %s%s%s", text_of(waits[i], "file"),
+			 *names ? " of " : "", names);
+	}
+}
+
+static void print_step(const struct leat_value *root, const struct leat_value *step, FILE *out)
+{
+	uint64_t start_ns = number_of(step, "start_ns");
+	uint64_t end_ns = number_of(step, "end_ns");
+	char wall[24] = "-", in[24], written[24], words[400];
+
+	if (!end_ns)
+		end_ns = number_of(root, "now_ns");
+	if (start_ns)
+		leat_format_seconds(end_ns - start_ns, wall);
+	describe(root, step, words, sizeof(words));
+	fprintf(out, "%-16s  %10s  %9s  %9s  %s\n", text_of(step, "name"), wall,
+		leat_format_bytes(number_of(step, "bytes_in"), in),
+		leat_format_bytes(number_of(step, "bytes_out"), written), words);
+}
+
+static void print_files(const struct leat_value *root, FILE *out)
+{
+	static const char *const states[] = {"produced", "committed", "failed"};
+	static const char *const words[] = {"being written", "complete", "failed"};
+	struct leat_value **files;
+	size_t n = list_of(root, "files", &files);
+	size_t counts[3] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < 3; k++)
+			counts[k] += strcmp(text_of(files[i], "state"), states[k]) == 0;
+	fprintf(out, "files: %zu %s, %zu %s, %zu %s\n", counts[0], words[0], counts[1], words[1],
+		counts[2], words[2]);
+}
+
+int leat_status_print(const char *json, FILE *out)
+{
+	struct leat_value **steps;
+	int error;
+	struct leat_value *root = parse(json, &error);
+	size_t n = list_of(root, "steps", &steps);
+
+	if (!root)
+		return error;
+	fprintf(out, "%s in %s\n%-16s  %10s  %9s  %9s  %s\n", text_of(root, "workflow"),
+		text_of(root, "dir"), "step", "time", "bytes in", "bytes out", "state");
+	for (size_t i = 0; i < n; i++)
+		print_step(root, steps[i], out);
+	print_files(root, out);
+	leat_value_free(root);
+	return 0;
+}
