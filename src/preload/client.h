@@ -16,7 +16,8 @@ struct leat_session {
 	char given[PATH_MAX]; /* the workflow's directory as spelt in the environment */
 	char real[PATH_MAX];  /* resolved */
 	size_t given_length, real_length;
-	const char *base; /* last component of `real` */
+	bool same_spelling; /* of the two */
+	const char *base;   /* last component of `real` */
 	char step[256];
 	char workflow[256];
 	char socket[108];

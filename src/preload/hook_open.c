@@ -116,13 +116,12 @@ static long open_outside(const struct opening *o)
 	struct leat_site site;
 	long rc;
 
-	if ((o->flags & as_is) || !o->path || !*o->path || o->resolve ||
-	    leat_path_leads_out(o->dirfd, o->path))
+	if ((o->flags & as_is) || !o->path || !*o->path || o->resolve)
 		return leat_as_is(o->c);
 	rc = raw(SYS_openat, o->dirfd, o->path, o->flags | O_NOFOLLOW, o->mode);
 	if (rc != -ELOOP)
 		return rc;
-	rc = enter(o, &site, true);
+	rc = leat_path_leads_out(o->dirfd, o->path) ? LEAT_OUTSIDE : enter(o, &site, true);
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(o->c);
 	return rc ? rc : open_inside(o, &site);
@@ -131,7 +130,7 @@ static long open_outside(const struct opening *o)
 static long do_open(const struct opening *o)
 {
 	struct leat_site site;
-	long rc = enter(o, &site, false);
+	long rc = leat_path_maybe(o->dirfd, o->path) ? enter(o, &site, false) : LEAT_OUTSIDE;
 
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o);

@@ -83,12 +83,12 @@ static long look_outside(const struct look *l)
 	struct leat_site site;
 	long rc;
 
-	if ((l->flags & AT_SYMLINK_NOFOLLOW) || !l->path || leat_path_leads_out(l->dirfd, l->path))
+	if ((l->flags & AT_SYMLINK_NOFOLLOW) || !l->path)
 		return leat_as_is(l->c);
 	rc = look_at(l, l->dirfd, l->path, l->flags | AT_SYMLINK_NOFOLLOW);
 	if (rc || type_of(l) != S_IFLNK)
 		return rc;
-	rc = enter(l, &site, true);
+	rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &site, true);
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(l->c);
 	return rc ? rc : look_inside(l, &site);
@@ -97,7 +97,7 @@ static long look_outside(const struct look *l)
 static long look_by_path(const struct look *l)
 {
 	struct leat_site site;
-	long rc = enter(l, &site, false);
+	long rc = leat_path_maybe(l->dirfd, l->path) ? enter(l, &site, false) : LEAT_OUTSIDE;
 
 	if (rc == LEAT_OUTSIDE)
 		return look_outside(l);

@@ -1,4 +1,5 @@
 #include "preload/paths.h"
+#include "preload/cut.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
@@ -22,49 +23,13 @@ static struct leat_word cwd_generation;
 enum { CWD_OUTSIDE, CWD_INSIDE };
 static struct leat_word cwd;
 
-/* A path cut into parent and last component; `last` is "" if the whole is to be
- * taken as a directory. */
-struct cut {
-	size_t parent; /* bytes; 0: the directory the path starts from */
-	const char *last;
-	size_t last_length;
-};
-
-static struct cut cut_path(const char *path)
-{
-	size_t end = strlen(path), start;
-
-	while (end > 1 && path[end - 1] == '/')
-		end--;
-	start = end;
-	while (start && path[start - 1] != '/')
-		start--;
-	if (end - start <= 2 && path[start] == '.' && (end - start == 1 || path[start + 1] == '.'))
-		return (struct cut){.parent = end, .last = "", .last_length = 0};
-	return (struct cut){.parent = start, .last = path + start, .last_length = end - start};
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ (h >> 32);
-}
-
 static uint64_t hash_of(const char *text, size_t length, bool relative, uint64_t salt)
 {
-	uint64_t h = mix(leat_word_get(&generation) + salt, length);
-	uint64_t v = 0;
+	uint64_t seed = leat_word_get(&generation) + salt;
 
 	if (relative)
-		h = mix(h, leat_word_get(&cwd_generation) + 1);
-	for (; length >= 8; text += 8, length -= 8) {
-		__builtin_memcpy(&v, text, 8);
-		h = mix(h, v);
-	}
-	v = 0;
-	for (size_t i = 0; i < length; i++)
-		v = v << 8 | (unsigned char)text[i];
-	return mix(h, v) | 2; /* never 0 or 1 */
+		seed += (leat_word_get(&cwd_generation) + 1) << 32;
+	return leat_cut_hash(text, length, seed) | 2; /* never 0 or 1 */
 }
 
 /* -1 unknown, else the lowest bit. */
@@ -98,9 +63,36 @@ void leat_path_moved(bool inside)
 
 static const char *below_session(const char *path)
 {
-	const char *rest = leat_text_below(path, leat_session.given, leat_session.given_length);
+	const struct leat_session *s = &leat_session;
+	const char *rest = leat_text_below(path, s->given, s->given_length);
 
-	return rest ? rest : leat_text_below(path, leat_session.real, leat_session.real_length);
+	if (rest || s->same_spelling)
+		return rest;
+	return leat_text_below(path, s->real, s->real_length);
+}
+
+/* Most paths differ from the directory's in the end of its name. */
+static bool differs(const char *path, size_t length, const char *dir, size_t dir_length)
+{
+	uint64_t a, b;
+
+	if (length < dir_length)
+		return true;
+	if (dir_length < 8)
+		return false;
+	__builtin_memcpy(&a, path + dir_length - 8, 8);
+	__builtin_memcpy(&b, dir + dir_length - 8, 8);
+	return a != b;
+}
+
+static bool is_outside_session(const char *path, size_t length)
+{
+	const struct leat_session *s = &leat_session;
+
+	if (!differs(path, length, s->given, s->given_length))
+		return !below_session(path);
+	return s->same_spelling || differs(path, length, s->real, s->real_length) ||
+	       !below_session(path);
 }
 
 const char *leat_path_of_name(const char *name)
@@ -131,7 +123,7 @@ long leat_path_translate(char *name, size_t size)
 	return (long)strlen(name);
 }
 
-static bool is_base(const struct cut *c)
+static bool is_base(const struct leat_cut *c)
 {
 	return strncmp(c->last, leat_session.base, c->last_length) == 0 &&
 	       !leat_session.base[c->last_length];
@@ -140,18 +132,18 @@ static bool is_base(const struct cut *c)
 /* Relative to a descriptor that is not one of our directories. */
 static bool maybe_at(int dirfd, const char *path)
 {
-	struct cut c;
+	struct leat_cut c;
 
 	if (leat_fd_kind(dirfd))
 		return leat_fd_kind(dirfd) == LEAT_KIND_DIR;
-	c = cut_path(path);
+	leat_cut(path, &c);
 	return c.parent || is_base(&c);
 }
 
 bool leat_path_maybe(int dirfd, const char *path)
 {
 	bool relative;
-	struct cut c;
+	struct leat_cut c;
 	int known;
 
 	if (!path || !*path)
@@ -159,9 +151,9 @@ bool leat_path_maybe(int dirfd, const char *path)
 	relative = path[0] != '/';
 	if (relative && dirfd != AT_FDCWD)
 		return maybe_at(dirfd, path);
-	if (relative ? leat_word_get(&cwd) == CWD_INSIDE : below_session(path) != NULL)
+	leat_cut(path, &c);
+	if (relative ? leat_word_get(&cwd) == CWD_INSIDE : !is_outside_session(path, c.length))
 		return true;
-	c = cut_path(path);
 	known = cached(hash_of(path, c.parent, relative, 0));
 	return known < 0 || (known == 1 && is_base(&c));
 }
@@ -199,12 +191,13 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 /* A path whose parent is not known to be outside. */
 static bool find_by_walk(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
-	struct cut c = cut_path(path);
-	bool relative = path[0] != '/';
-	enum leat_walk where = leat_walk(t, dirfd, path, c.parent, t->name);
+	bool relative = path[0] != '/', holds_dir;
 	char *real = t->walk[0];
-	bool holds_dir;
+	enum leat_walk where;
+	struct leat_cut c;
 
+	leat_cut(path, &c);
+	where = leat_walk(t, dirfd, path, c.parent, t->name);
 	if (where == LEAT_WALK_INSIDE)
 		return join(below, t->name, c.last, c.last_length);
 	if (where == LEAT_WALK_NOWHERE)

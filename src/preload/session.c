@@ -60,6 +60,7 @@ static bool resolve_dir(const char *dir)
 		return false;
 	s->real_length = without_slashes(s->real);
 	s->given_length = without_slashes(s->given);
+	s->same_spelling = strcmp(s->real, s->given) == 0;
 	s->base = strrchr(s->real, '/') + 1;
 	return true;
 }

@@ -34,8 +34,11 @@ void leat_text_add_number(struct leat_text *t, unsigned long number)
 
 const char *leat_text_below(const char *path, const char *prefix, size_t length)
 {
-	if (!length || strncmp(path, prefix, length) != 0)
+	if (!length)
 		return NULL;
+	for (size_t i = 0; i < length; i++)
+		if (path[i] != prefix[i])
+			return NULL;
 	path += length;
 	if (*path && *path != '/')
 		return NULL;
