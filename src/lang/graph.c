@@ -181,7 +181,7 @@ void leat_graph_release(struct leat_graph *g)
 	}
 	free(g->matches);
 	leat_matcher_free(g->m);
-	*g = (struct leat_graph){NULL};
+	*g = (struct leat_graph){.wf = NULL};
 }
 
 int leat_graph_write(const struct leat_workflow *wf, const char *format, FILE *out)
