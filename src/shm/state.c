@@ -77,6 +77,13 @@ static void lower_to(_Atomic uint64_t *word, uint64_t value)
 			return;
 }
 
+void leat_shm_shut(struct leat_shm *shm, uint32_t last_slot)
+{
+	atomic_store(&shm->daemon_alive, 0);
+	for (uint32_t i = 1; i <= last_slot; i++)
+		wake_all(&shm->files[i]);
+}
+
 void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length)
 {
 	lower_to(&f->frontier, length);

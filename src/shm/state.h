@@ -67,6 +67,10 @@ struct leat_shm {
 int leat_shm_create(int *fd, struct leat_shm **shm);
 void leat_shm_unmap(struct leat_shm *shm);
 
+/* The daemon ends: clear daemon_alive and wake who sleeps on one of the records
+ * up to `last_slot`, so that all look at their connections. */
+void leat_shm_shut(struct leat_shm *shm, uint32_t last_slot);
+
 /* Reset a record for a new name. */
 void leat_shm_file_init(struct leat_shm_file *f);
 

@@ -1,0 +1,204 @@
+/* What clients ask and tell of files they have open. */
+#include "daemon/events.h"
+#include "daemon/resolve.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *on = NULL;
+	int rc;
+
+	if (!c->control || in->slot >= c->d->wf->n_steps)
+		return -EPROTO;
+	rc = leat_staged_launch(c->d, (int)in->slot, &on);
+	leat_reply_answer(c, rc, on, NULL);
+	return 0;
+}
+
+int leat_handle_ask(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_ask *in = msg;
+	struct leat_daemon *d = c->d;
+	struct leat_file *f;
+	bool streams;
+	int rc = 0;
+
+	if (in->call == LEAT_CALL_LAUNCH)
+		return ask_launch(c, in);
+	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
+		return -EPROTO;
+	f = leat_file_at(d, in->slot);
+	/* A file without a name belongs to who has it open. */
+	if (!f || f->retired) {
+		leat_reply_answer(c, 0, f, NULL);
+		return 0;
+	}
+	if (in->call == LEAT_CALL_WRITE && f->violated)
+		rc = -EIO;
+	else
+		rc = leat_ask_rules(c, f, (enum leat_call)in->call, in->offset, in->length,
+				    &streams);
+	leat_reply_answer(c, rc, f, NULL);
+	return 0;
+}
+
+/* ---- facts ---- */
+
+int leat_handle_opened(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	if (c->pending) {
+		if (in->error)
+			leat_live_failed(c->d, c->pending);
+		else
+			leat_live_confirm(c->pending);
+	} else if (f && !f->retired && in->error && f->made && !f->lives &&
+		   leat_tree_look(c->d->tree, f->name, &(enum leat_root){0}, NULL) == -ENOENT) {
+		/* a directory or symlink that was not made after all */
+		f->made = f->told = false;
+		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_UNLINK,
+							    .step = c->step,
+							    .pid = c->pid,
+							    .name = f->name});
+	}
+	return 0;
+}
+
+int leat_handle_closed(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	if (f)
+		leat_lives_hint(c->d, f, in->ofd);
+	return 0;
+}
+
+/* The open description a client speaks of, if it is one of that file. */
+static uint64_t known_ofd(struct leat_daemon *d, const struct leat_file *f, uint64_t id)
+{
+	struct leat_live *l;
+
+	HASH_FIND(hh, d->lives, &id, sizeof(id), l);
+	return l && l->file == f && l->counted ? id : 0;
+}
+
+int leat_handle_extent(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_daemon *d = c->d;
+	struct leat_file *f = leat_file_at(d, in->slot);
+	struct leat_shm_file *s;
+
+	if (!f || f->retired || !f->publishes)
+		return 0;
+	s = leat_file_shm(d, f);
+	/* First the flag, then the frontier: a publisher does it the other way
+	 * round, so that one of the two sees the other. */
+	if (!(leat_shm_flags(s) & LEAT_SHM_EXTENTS))
+		leat_shm_file_update(s, LEAT_SHM_EXTENTS, 0);
+	leat_file_sync_frontier(d, f);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_EXTENT,
+						 .step = c->step,
+						 .pid = c->pid,
+						 .name = f->name,
+						 .offset = in->offset,
+						 .length = in->length});
+	leat_file_sync_frontier(d, f);
+	return 0;
+}
+
+int leat_handle_truncated(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_daemon *d = c->d;
+	struct leat_file *f = leat_file_at(d, in->slot);
+
+	if (!f)
+		return 0;
+	leat_shm_file_cut(leat_file_shm(d, f), in->length);
+	if (f->told_frontier > in->length)
+		f->told_frontier = in->length;
+	if (f->retired)
+		return 0;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
+						 .step = c->step,
+						 .pid = c->pid,
+						 .name = f->name,
+						 .ofd = known_ofd(d, f, in->ofd),
+						 .length = in->length});
+	return 0;
+}
+
+int leat_handle_exiting(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+
+	if (c->proc) {
+		c->proc->exiting = true;
+		c->proc->status = in->status & 0xff;
+	}
+	return 0;
+}
+
+static void tell_violation(struct leat_conn *c, struct leat_file *f, unsigned code)
+{
+	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+						    .step = c->step,
+						    .pid = c->pid,
+						    .name = f->name,
+						    .code = code});
+}
+
+/* The size a consumer relied on is judged when the true one is known. */
+static void note_early(struct leat_conn *c, struct leat_file *f, uint64_t size)
+{
+	struct leat_early *e;
+
+	if (leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED) {
+		if (f->size > size)
+			tell_violation(c, f, LEAT_VIOLATION_EARLY_SIZE);
+		return;
+	}
+	LL_FOREACH(f->early, e)
+	if (e->step == c->step && e->size == size)
+		return;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return;
+	e->step = c->step;
+	e->size = size;
+	LL_PREPEND(f->early, e);
+}
+
+int leat_handle_violated(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	if (in->code == 0 || in->code >= LEAT_VIOLATION_KINDS)
+		return -EPROTO;
+	if (!f || f->retired)
+		return 0;
+	if (in->code == LEAT_VIOLATION_EARLY_SIZE)
+		note_early(c, f, in->length);
+	else
+		tell_violation(c, f, in->code);
+	return 0;
+}
+
+int leat_handle_refused(struct leat_conn *c, const void *msg)
+{
+	const char *text = leat_wire_string(msg, sizeof(struct leat_msg_text), 0);
+
+	if (!text)
+		return -EPROTO;
+	leat_problem_add(c->d, -ENOEXEC, "step %s: %s", c->d->wf->steps[c->step].name, text);
+	return 0;
+}

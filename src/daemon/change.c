@@ -1,0 +1,197 @@
+#include "daemon/change.h"
+
+#include "daemon/events.h"
+#include "daemon/resolve.h"
+#include "daemon/steps.h"
+#include "store/list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_call call)
+{
+	struct leat_daemon *d = r->d;
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+	struct leat_file *f = leat_file_find(d, name);
+	bool streams;
+
+	if (!rule || rule->excluded || (!rule->declared && !f) ||
+	    leat_stream_role(d->stream, r->c->step, name) == LEAT_ROLE_PRODUCER)
+		return 0;
+	f = leat_file_get(d, name);
+	if (!f)
+		return -ENFILE;
+	leat_file_tell_present(d, f);
+	if (leat_file_is_hidden(f, r->c->step))
+		return -ENOENT;
+	r->on = f;
+	return leat_ask_rules(r->c, f, call, 0, 0, &streams);
+}
+
+int leat_unlink_everywhere(struct leat_daemon *d, const char *name)
+{
+	int store = unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0) < 0 ? -errno : 0;
+	int disk = unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_DISK), name, 0) < 0 ? -errno : 0;
+
+	if (store && store != -ENOENT && store != -ENOTDIR)
+		return store;
+	return store ? disk : disk == -ENOENT || disk == -ENOTDIR ? 0 : disk;
+}
+
+int leat_change_remove(struct leat_daemon *d, const char *name, int step, pid_t pid)
+{
+	struct leat_file *f = leat_file_find(d, name);
+	int rc;
+
+	if (f)
+		leat_lives_hold(d, f);
+	rc = leat_unlink_everywhere(d, name);
+	if (rc || !f)
+		return rc;
+	leat_file_retire(d, f);
+	leat_events_apply(d,
+			  (struct leat_event){
+				  .kind = LEAT_EV_UNLINK, .step = step, .pid = pid, .name = name});
+	return 0;
+}
+
+/* Is there a step that may still want to read it? */
+static bool is_wanted(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	for (int i = 0; i < (int)d->wf->n_steps; i++) {
+		const struct leat_step_run *s = &d->steps[i];
+		enum leat_role role = leat_stream_role(d->stream, i, f->name);
+
+		if (i != step && !leat_file_is_hidden(f, i) &&
+		    (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
+		    leat_steps_has(f->rule->consumers, i) &&
+		    (s->running || (!s->started && !s->done)))
+			return true;
+	}
+	return false;
+}
+
+void leat_change_settle_hidden(struct leat_daemon *d)
+{
+	for (uint32_t i = 1; d->n_hidden && i <= d->n_slots; i++) {
+		struct leat_file *f = d->by_slot[i];
+
+		if (f->retired || !f->hidden || is_wanted(d, f, -1))
+			continue;
+		d->n_hidden--;
+		leat_change_remove(d, f->name, -1, 0);
+	}
+}
+
+static int unlink_file(struct leat_change_request *r)
+{
+	const char *name = r->from.path;
+	struct leat_file *f;
+	int rc = leat_change_ask(r, name, LEAT_CALL_REMOVE);
+
+	if (rc)
+		return rc;
+	if (r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
+	if (S_ISDIR(r->from.st.st_mode))
+		return -EISDIR;
+	if (r->from.dir_wanted)
+		return -ENOTDIR;
+	f = leat_file_find(r->d, name);
+	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
+	    is_wanted(r->d, f, r->c->step)) {
+		r->d->n_hidden += !f->hidden;
+		return leat_file_hide(r->d, f, r->c->step);
+	}
+	return leat_change_remove(r->d, name, r->c->step, r->c->pid);
+}
+
+bool leat_change_is_empty(struct leat_daemon *d, const char *name)
+{
+	struct leat_listing l = {0};
+	bool empty = leat_tree_list(d->tree, name, &l) == 0 && l.n <= 2;
+
+	leat_listing_release(&l);
+	return empty;
+}
+
+static int remove_directory(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	const char *name = r->from.path;
+	struct leat_file *f;
+	int rc = -ENOENT;
+
+	if (r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
+	if (!*name)
+		return -EBUSY;
+	if (!S_ISDIR(r->from.st.st_mode))
+		return -ENOTDIR;
+	if (!leat_change_is_empty(d, name))
+		return -ENOTEMPTY;
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
+		int one =
+			unlinkat(leat_tree_fd(d->tree, root), name, AT_REMOVEDIR) < 0 ? -errno : 0;
+
+		if (rc == -ENOENT || (one && one != -ENOENT))
+			rc = one;
+	}
+	leat_tree_forget(d->tree);
+	f = leat_file_find(d, name);
+	if (rc || !f)
+		return rc;
+	leat_file_retire(d, f);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_UNLINK,
+						 .step = r->c->step,
+						 .pid = r->c->pid,
+						 .name = name,
+						 .flags = LEAT_EVF_DIR});
+	return 0;
+}
+
+static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
+		  const char *b)
+{
+	bool follow = in->change == LEAT_CHANGE_LINK && in->flags & AT_SYMLINK_FOLLOW;
+	int rc = leat_tree_find(r->d->tree, a, follow, &r->from);
+
+	if (rc)
+		return rc;
+	switch (in->change) {
+	case LEAT_CHANGE_UNLINK:
+		if (r->from.outside)
+			return unlink(r->from.path) < 0 ? -errno : 0;
+		return unlink_file(r);
+	case LEAT_CHANGE_RMDIR:
+		if (r->from.outside)
+			return rmdir(r->from.path) < 0 ? -errno : 0;
+		return remove_directory(r);
+	default:
+		break;
+	}
+	rc = leat_tree_find(r->d->tree, b, false, &r->to);
+	if (rc)
+		return rc;
+	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);
+}
+
+int leat_handle_change(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_change *in = msg;
+	struct leat_change_request r = {.c = c, .d = c->d, .flags = in->flags};
+	const char *a = leat_wire_string(msg, sizeof(*in), 0);
+	const char *b = leat_wire_string(msg, sizeof(*in), 1);
+	unsigned violations = c->d->n_violations;
+	int rc;
+
+	if (!a || !b || in->change < LEAT_CHANGE_RENAME || in->change > LEAT_CHANGE_LINK)
+		return -EPROTO;
+	rc = change(&r, in, a, b);
+	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
+		rc = -EIO;
+	leat_reply_answer(c, rc, rc == -EAGAIN ? r.on : NULL, NULL);
+	return 0;
+}

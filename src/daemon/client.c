@@ -1,0 +1,237 @@
+#include "daemon/client.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What a client may leave unread before it is taken for dead. */
+#define MAX_OUTBOX_PACKETS 4096u
+
+static void on_ready(uv_poll_t *poll, int status, int events);
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct leat_conn *c = handle->data;
+	struct leat_packet *p;
+
+	while ((p = c->outbox)) {
+		c->outbox = p->next;
+		free(p);
+	}
+	leat_close(&c->fd);
+	free(c);
+}
+
+void leat_conn_drop(struct leat_conn *c, const char *why)
+{
+	struct leat_daemon *d = c->d;
+	bool owner = d->driver && c->control & LEAT_CONTROL_EVENTS && c->pid == d->driver;
+
+	if (c->closing)
+		return;
+	c->closing = true;
+	if (why)
+		leat_warn("dropping the connection of process %d: %s", (int)c->pid, why);
+	if (c->waiting)
+		leat_events_cancel(d, c->id);
+	if (c->pending)
+		leat_live_confirm(c->pending);
+	if (c->proc)
+		DL_DELETE2(c->proc->conns, c, proc_prev, proc_next);
+	if (d->finishing == c)
+		d->finishing = NULL;
+	c->proc = NULL;
+	DL_DELETE(d->conns, c);
+	/* The other end learns of it now, not at the next turn of the loop. */
+	shutdown(c->fd, SHUT_RDWR);
+	uv_close((uv_handle_t *)&c->poll, on_closed);
+	if (owner && !d->ending)
+		leat_daemon_abort(d, "leat run is gone");
+}
+
+static int send_packet(int fd, const void *data, size_t size)
+{
+	while (send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+static void watch(struct leat_conn *c)
+{
+	uv_poll_start(&c->poll, UV_READABLE | (c->outbox ? UV_WRITABLE : 0), on_ready);
+}
+
+static int keep_packet(struct leat_conn *c, const void *data, size_t size)
+{
+	struct leat_packet *p = malloc(sizeof(*p) + size), *other;
+	unsigned n = 0;
+
+	if (!p)
+		return -ENOMEM;
+	LL_COUNT(c->outbox, other, n);
+	if (n >= MAX_OUTBOX_PACKETS) {
+		free(p);
+		return -ENOBUFS;
+	}
+	p->size = size;
+	memcpy(p->data, data, size);
+	LL_APPEND(c->outbox, p);
+	watch(c);
+	return 0;
+}
+
+void leat_conn_send(struct leat_conn *c, const void *buf)
+{
+	const struct leat_msg *h = buf;
+	int rc = -EAGAIN;
+
+	if (c->closing)
+		return;
+	if (!c->outbox)
+		rc = send_packet(c->fd, buf, h->size);
+	if (rc == -EAGAIN)
+		rc = keep_packet(c, buf, h->size);
+	if (rc && rc != -EPIPE && rc != -ECONNRESET)
+		leat_conn_drop(c, strerror(-rc));
+}
+
+static void flush(struct leat_conn *c)
+{
+	struct leat_packet *p;
+
+	while ((p = c->outbox)) {
+		if (send_packet(c->fd, p->data, p->size) == -EAGAIN)
+			return;
+		c->outbox = p->next;
+		free(p);
+	}
+	watch(c);
+}
+
+/* Takes one packet. 1 handled, 0 none there, -1 the connection is no more. */
+static int receive(struct leat_conn *c)
+{
+	_Alignas(8) char in[LEAT_WIRE_MAX];
+	ssize_t n;
+
+	do
+		n = recv(c->fd, in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0) {
+		leat_conn_drop(c, NULL);
+		return -1;
+	}
+	if ((size_t)n > sizeof(in) || leat_dispatch(c, in, (size_t)n) < 0)
+		leat_conn_drop(c, "it sent a malformed message");
+	return c->closing ? -1 : 1;
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+	struct leat_conn *c = poll->data;
+
+	if (c->closing)
+		return;
+	if (status < 0)
+		leat_conn_drop(c, NULL);
+	else if (events & UV_READABLE && receive(c) < 0)
+		return;
+	else if (events & UV_WRITABLE)
+		flush(c);
+}
+
+void leat_proc_drain(struct leat_proc *p)
+{
+	struct leat_conn *c, *next;
+
+	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
+	while (receive(c) > 0)
+		;
+}
+
+static int check_peer(int fd, pid_t *pid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return -errno;
+	*pid = peer.pid;
+	return peer.uid == geteuid() || peer.uid == 0 ? 0 : -EPERM;
+}
+
+/* Takes `fd` over. */
+static void welcome(struct leat_daemon *d, int fd)
+{
+	struct leat_conn *c = NULL;
+	pid_t pid = 0;
+	int rc = check_peer(fd, &pid);
+
+	if (rc) {
+		leat_warn("process %d was refused: %s", (int)pid, strerror(-rc));
+		goto fail;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		goto fail;
+	c->d = d;
+	c->fd = fd;
+	c->pid = pid;
+	c->step = -1;
+	c->id = ++d->last_conn;
+	c->proc = leat_proc_get(d, pid);
+	if (!c->proc || uv_poll_init(&d->loop, &c->poll, fd) < 0)
+		goto fail;
+	c->poll.data = c;
+	DL_APPEND(d->conns, c);
+	DL_APPEND2(c->proc->conns, c, proc_prev, proc_next);
+	watch(c);
+	return;
+fail:
+	free(c);
+	close(fd);
+}
+
+static void on_connect(uv_poll_t *poll, int status, int events)
+{
+	struct leat_daemon *d = poll->data;
+	int fd;
+
+	(void)events;
+	if (status < 0)
+		return;
+	while ((fd = accept4(d->session.socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		welcome(d, fd);
+	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		leat_error("cannot take a connection: %s", strerror(errno));
+}
+
+int leat_clients_start(struct leat_daemon *d)
+{
+	int rc = uv_poll_init(&d->loop, &d->listener, d->session.socket_fd);
+
+	if (rc)
+		return rc;
+	d->listener.data = d;
+	return uv_poll_start(&d->listener, UV_READABLE, on_connect);
+}
+
+void leat_clients_stop(struct leat_daemon *d)
+{
+	struct leat_conn *c, *next;
+
+	d->ending = true;
+	DL_FOREACH_SAFE(d->conns, c, next)
+	leat_conn_drop(c, NULL);
+	leat_procs_free(d);
+}

@@ -1,0 +1,104 @@
+/* Connections and the processes behind them. */
+#ifndef LEAT_DAEMON_CLIENT_H
+#define LEAT_DAEMON_CLIENT_H
+
+#include "daemon/internal.h"
+
+/* A packet that could not be sent at once. */
+struct leat_packet {
+	struct leat_packet *next;
+	size_t size;
+	char data[];
+};
+
+/* One connection: one thread of a client, or leat itself. */
+struct leat_conn {
+	struct leat_daemon *d;
+	uint64_t id; /* also its id as a waiter */
+	int fd;
+	uv_poll_t poll;
+	struct leat_proc *proc; /* NULL after its end */
+	pid_t pid;
+	int step;         /* -1: control, or before hello */
+	uint32_t control; /* LEAT_CONTROL... */
+	bool hello;       /* has said it */
+	bool closing;
+	bool waiting;              /* was last told to wait, */
+	uint32_t waiting_slot;     /* on that file */
+	bool asked;                /* the rules were asked while its message was handled */
+	struct leat_live *pending; /* opened by its last RESOLVE */
+	struct leat_packet *outbox, *outbox_tail;
+	struct leat_conn *prev, *next;           /* of the daemon */
+	struct leat_conn *proc_prev, *proc_next; /* of the process */
+};
+
+/* One process; lives until the kernel says it is gone. */
+struct leat_proc {
+	UT_hash_handle hh;
+	struct leat_daemon *d;
+	pid_t pid;
+	int pidfd;
+	uv_poll_t poll;
+	int step;     /* -1: control */
+	bool exiting; /* said so: a normal end */
+	int status;
+	bool gone;
+	struct leat_conn *conns;
+};
+
+int leat_clients_start(struct leat_daemon *d);
+/* Close all connections and process watches. */
+void leat_clients_stop(struct leat_daemon *d);
+
+/* Send the packet built in `buf` (size in its header); kept until the client
+ * takes it. A client that is gone is noticed elsewhere. */
+void leat_conn_send(struct leat_conn *c, const void *buf);
+/* End it, saying why in the log if `why` is not NULL. */
+void leat_conn_drop(struct leat_conn *c, const char *why);
+/* Handle what the process has sent so far. */
+void leat_proc_drain(struct leat_proc *p);
+
+/* ---- process.c ---- */
+
+/* The record of the process at the other end. NULL when out of memory or when it is gone. */
+struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
+/* See which processes of the step are gone, without waiting for the loop. */
+void leat_procs_reap(struct leat_daemon *d, int step);
+void leat_procs_free(struct leat_daemon *d);
+
+/* ---- dispatch.c ---- */
+
+/* Handle one packet of `size` bytes. 0 or -EPROTO: the client must be dropped. */
+int leat_dispatch(struct leat_conn *c, const void *msg, size_t size);
+
+/* ---- handlers; each answers by leat_conn_send. 0 or -EPROTO ---- */
+
+int leat_handle_hello(struct leat_conn *c, const void *msg);
+int leat_handle_resolve(struct leat_conn *c, const void *msg);
+int leat_handle_ask(struct leat_conn *c, const void *msg);
+int leat_handle_change(struct leat_conn *c, const void *msg);
+int leat_handle_list(struct leat_conn *c, const void *msg);
+int leat_handle_identify(struct leat_conn *c, const void *msg);
+int leat_handle_opened(struct leat_conn *c, const void *msg);
+int leat_handle_closed(struct leat_conn *c, const void *msg);
+int leat_handle_extent(struct leat_conn *c, const void *msg);
+int leat_handle_truncated(struct leat_conn *c, const void *msg);
+int leat_handle_exiting(struct leat_conn *c, const void *msg);
+int leat_handle_violated(struct leat_conn *c, const void *msg);
+int leat_handle_refused(struct leat_conn *c, const void *msg);
+int leat_handle_step_start(struct leat_conn *c, const void *msg);
+int leat_handle_step_end(struct leat_conn *c, const void *msg);
+int leat_handle_step_done(struct leat_conn *c, const void *msg);
+int leat_handle_status(struct leat_conn *c, const void *msg);
+int leat_handle_finish(struct leat_conn *c, const void *msg);
+int leat_handle_abort(struct leat_conn *c, const void *msg);
+
+/* An ANSWER with `text` (may be NULL); -EAGAIN takes slot and seq of `f`. */
+void leat_reply_answer(struct leat_conn *c, int error, struct leat_file *f, const char *text);
+/* Text in as many TEXT packets as it takes. */
+void leat_reply_text(struct leat_conn *c, int error, const char *text);
+
+/* Forget the listings a client left behind. */
+void leat_catalogs_free(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,113 @@
+/* What leat itself says: steps begin and end, the run is over. */
+#include "daemon/client.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+#include "daemon/keep.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+
+/* The step a control message names. 0 or -EPROTO; -1 in *step if there is none. */
+static int named_step(struct leat_conn *c, const void *msg, int *step)
+{
+	const char *name = leat_wire_string(msg, sizeof(struct leat_msg_step), 0);
+
+	if (!name)
+		return -EPROTO;
+	*step = leat_workflow_find_step(c->d->wf, name);
+	if (*step < 0)
+		leat_reply_answer(c, -ENOENT, NULL, "the workflow has no such step");
+	return 0;
+}
+
+int leat_handle_step_start(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+	struct leat_step_run *s;
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	s = &c->d->steps[step];
+	s->declared = true;
+	if (s->implicit) {
+		/* Its first process was faster than its parent. */
+		s->implicit = false;
+		s->pid = in->pid;
+	} else {
+		leat_step_begin(c->d, step, in->pid);
+	}
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_step_end(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+	const char *reason = leat_wire_string(msg, sizeof(*in), 1);
+	struct leat_step_run *s;
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	s = &c->d->steps[step];
+	/* Whatever its processes did before the parent heard of the end comes first. */
+	leat_procs_reap(c->d, step);
+	leat_lives_after_step(c->d, step);
+	if (s->running || (!s->started && in->status)) {
+		s->declared = true;
+		leat_step_ended(c->d, step, in->status, reason);
+	}
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_step_done(struct leat_conn *c, const void *msg)
+{
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	if (!c->d->steps[step].done) {
+		c->d->steps[step].done = true;
+		leat_events_apply(c->d,
+				  (struct leat_event){.kind = LEAT_EV_STEP_CLOSED, .step = step});
+	}
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_status(struct leat_conn *c, const void *msg)
+{
+	struct leat_json j;
+
+	(void)msg;
+	leat_json_init(&j);
+	leat_report_status(c->d, &j);
+	leat_reply_text(c, j.failed ? -ENOMEM : 0, j.failed || !j.text ? "{}" : j.text);
+	leat_json_release(&j);
+	return 0;
+}
+
+int leat_handle_finish(struct leat_conn *c, const void *msg)
+{
+	(void)msg;
+	if (c->d->finishing) {
+		leat_reply_text(c, -EBUSY, "{}");
+		return 0;
+	}
+	c->d->finishing = c;
+	leat_finish_begin(c->d);
+	return 0;
+}
+
+int leat_handle_abort(struct leat_conn *c, const void *msg)
+{
+	const char *why = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
+
+	if (!why)
+		return -EPROTO;
+	leat_reply_answer(c, 0, NULL, NULL);
+	leat_daemon_abort(c->d, *why ? why : "the run was aborted");
+	return 0;
+}

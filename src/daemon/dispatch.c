@@ -1,0 +1,197 @@
+#include "daemon/client.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum who { ANYONE_NEW, CLIENT, CONTROL, BOTH };
+
+static const struct {
+	int (*handle)(struct leat_conn *c, const void *msg);
+	enum who who;
+} handlers[] = {
+	[LEAT_MSG_HELLO] = {leat_handle_hello, ANYONE_NEW},
+	[LEAT_MSG_RESOLVE] = {leat_handle_resolve, BOTH},
+	[LEAT_MSG_ASK] = {leat_handle_ask, BOTH},
+	[LEAT_MSG_CHANGE] = {leat_handle_change, CLIENT},
+	[LEAT_MSG_LIST] = {leat_handle_list, CLIENT},
+	[LEAT_MSG_IDENTIFY] = {leat_handle_identify, CLIENT},
+	[LEAT_MSG_OPENED] = {leat_handle_opened, CLIENT},
+	[LEAT_MSG_CLOSED] = {leat_handle_closed, CLIENT},
+	[LEAT_MSG_EXTENT] = {leat_handle_extent, CLIENT},
+	[LEAT_MSG_TRUNCATED] = {leat_handle_truncated, CLIENT},
+	[LEAT_MSG_EXITING] = {leat_handle_exiting, CLIENT},
+	[LEAT_MSG_VIOLATED] = {leat_handle_violated, CLIENT},
+	[LEAT_MSG_REFUSED] = {leat_handle_refused, CLIENT},
+	[LEAT_MSG_STEP_START] = {leat_handle_step_start, CONTROL},
+	[LEAT_MSG_STEP_END] = {leat_handle_step_end, CONTROL},
+	[LEAT_MSG_STEP_DONE] = {leat_handle_step_done, CONTROL},
+	[LEAT_MSG_STATUS] = {leat_handle_status, CONTROL},
+	[LEAT_MSG_FINISH] = {leat_handle_finish, CONTROL},
+	[LEAT_MSG_ABORT] = {leat_handle_abort, CONTROL},
+};
+
+static bool allowed(const struct leat_conn *c, enum who who)
+{
+	switch (who) {
+	case ANYONE_NEW:
+		return !c->hello;
+	case CLIENT:
+		return c->hello && !c->control;
+	case CONTROL:
+		return c->hello && c->control;
+	case BOTH:
+		return c->hello;
+	}
+	return false;
+}
+
+int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
+{
+	const struct leat_msg *h = msg;
+	struct leat_daemon *d = c->d;
+	bool waited = c->waiting;
+	int rc;
+
+	if (size < sizeof(*h) || h->type >= sizeof(handlers) / sizeof(*handlers) ||
+	    !handlers[h->type].handle)
+		return -EPROTO;
+	if (leat_wire_check(msg, size, leat_wire_fixed_size((enum leat_msg_type)h->type)) ||
+	    !allowed(c, handlers[h->type].who))
+		return -EPROTO;
+	if (c->pending && h->type != LEAT_MSG_OPENED)
+		leat_live_confirm(c->pending);
+	c->waiting = false;
+	c->asked = false;
+	rc = handlers[h->type].handle(c, msg);
+	/* It went on to something else: it does not wait any more. */
+	if (waited && !c->asked && !c->closing)
+		leat_events_cancel(d, c->id);
+	return rc;
+}
+
+void leat_reply_answer(struct leat_conn *c, int error, struct leat_file *f, const char *text)
+{
+	struct leat_msg_answer *m = leat_wire_begin(c->d->out, LEAT_MSG_ANSWER, sizeof(*m));
+
+	m->error = error;
+	if (f) {
+		m->slot = f->slot;
+		m->seq = leat_shm_seq(leat_file_shm(c->d, f));
+	}
+	if (leat_wire_put(m, text ? text : "") == 0)
+		leat_conn_send(c, m);
+}
+
+void leat_reply_text(struct leat_conn *c, int error, const char *text)
+{
+	const size_t room = LEAT_WIRE_MAX - sizeof(struct leat_msg_text) - 1;
+	size_t left = strlen(text);
+	struct leat_msg_text *m;
+
+	do {
+		size_t n = left < room ? left : room;
+
+		m = leat_wire_begin(c->d->out, LEAT_MSG_TEXT, sizeof(*m));
+		m->error = error;
+		left -= n;
+		m->more = left > 0;
+		leat_wire_put_raw(m, text, n);
+		leat_wire_put_raw(m, "", 1);
+		leat_conn_send(c, m);
+		text += n;
+	} while (left);
+}
+
+/* Which step calls itself so, or an explanation for who got the name wrong. */
+static int find_step(struct leat_conn *c, const char *step, const char *workflow, char **error)
+{
+	const struct leat_workflow *wf = c->d->wf;
+	char *names = NULL;
+
+	if (*workflow && strcmp(workflow, wf->name ? wf->name : "") != 0) {
+		*error = leat_strf("the workflow \"%s\" is not served here, but \"%s\" is (set "
+				   "LEAT_WORKFLOW_NAME, or unset it)",
+				   workflow, wf->name ? wf->name : "");
+		return -ENOENT;
+	}
+	if (c->control)
+		return -1;
+	c->step = leat_workflow_find_step(wf, step);
+	if (c->step >= 0)
+		return c->step;
+	for (size_t i = 0; i < wf->n_steps; i++) {
+		char *more = leat_strf("%s%s%s", names ? names : "", names ? ", " : "",
+				       wf->steps[i].name);
+
+		free(names);
+		names = more;
+	}
+	*error = leat_strf("the workflow has no step \"%s\"; it has %s (set LEAT_APP_NAME)", step,
+			   names ? names : "none");
+	free(names);
+	return -ENOENT;
+}
+
+static int send_welcome(struct leat_conn *c, struct leat_msg_welcome *m)
+{
+	int fds[2] = {leat_store_fd(c->d->store), c->d->shm_fd};
+	char control[CMSG_SPACE(sizeof(fds))] = {0};
+	struct iovec io = {.iov_base = m, .iov_len = m->h.size};
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *cm;
+
+	if (!m->error) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+		cm = CMSG_FIRSTHDR(&msg);
+		cm->cmsg_level = SOL_SOCKET;
+		cm->cmsg_type = SCM_RIGHTS;
+		cm->cmsg_len = CMSG_LEN(sizeof(fds));
+		memcpy(CMSG_DATA(cm), fds, sizeof(fds));
+	}
+	return sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int leat_handle_hello(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_hello *in = msg;
+	struct leat_daemon *d = c->d;
+	const char *step = leat_wire_string(msg, sizeof(*in), 0);
+	const char *workflow = leat_wire_string(msg, sizeof(*in), 1);
+	struct leat_msg_welcome *m;
+	char *error = NULL;
+	int rc;
+
+	if (!step || !workflow)
+		return -EPROTO;
+	c->hello = true;
+	c->control = in->control;
+	rc = find_step(c, step, workflow, &error);
+	m = leat_wire_begin(d->out, LEAT_MSG_WELCOME, sizeof(*m));
+	m->step = c->step;
+	m->error = rc < -1 ? rc : 0;
+	m->store_dev = leat_store_dev(d->store);
+	if (leat_wire_put(m, d->dir) || leat_wire_put(m, leat_store_path(d->store)) ||
+	    leat_wire_put(m, d->exec_path) || leat_wire_put(m, error ? error : ""))
+		m->error = -ENAMETOOLONG;
+	free(error);
+	rc = send_welcome(c, m);
+	if (rc || m->error) {
+		leat_conn_drop(c, NULL);
+		return 0;
+	}
+	if (c->step >= 0 && c->proc && c->proc->step < 0) {
+		c->proc->step = c->step;
+		leat_step_process_came(d, c->step, c->pid);
+	}
+	return 0;
+}

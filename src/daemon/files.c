@@ -1,0 +1,240 @@
+#include "daemon/files.h"
+
+#include "daemon/events.h"
+#include "daemon/keep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_file *leat_file_find(struct leat_daemon *d, const char *name)
+{
+	struct leat_file *f;
+
+	HASH_FIND_STR(d->files, name, f);
+	return f;
+}
+
+struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot)
+{
+	return slot && slot <= d->n_slots ? d->by_slot[slot] : NULL;
+}
+
+static int take_slot(struct leat_daemon *d, struct leat_file *f)
+{
+	if (d->n_slots + 1 >= LEAT_SHM_MAX_FILES)
+		return -ENFILE;
+	if (d->n_slots + 1 >= d->room_slots) {
+		uint32_t room = d->room_slots ? 2 * d->room_slots : 256;
+		struct leat_file **v = realloc(d->by_slot, room * sizeof(struct leat_file *));
+
+		if (!v)
+			return -ENOMEM;
+		d->by_slot = v;
+		d->room_slots = room;
+		d->by_slot[0] = NULL;
+	}
+	f->slot = ++d->n_slots;
+	d->by_slot[f->slot] = f;
+	return 0;
+}
+
+static void free_file(struct leat_file *f)
+{
+	struct leat_early *e;
+
+	while ((e = f->early)) {
+		f->early = e->next;
+		free(e);
+	}
+	free(f->name);
+	free(f->why);
+	free(f->hidden);
+	free(f);
+}
+
+struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
+{
+	struct leat_file *f = leat_file_find(d, name);
+
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->name = strdup(name);
+	f->rule = leat_match(d->matcher, name);
+	if (!f->name || !f->rule)
+		goto fail;
+	HASH_ADD_KEYPTR(hh, d->files, f->name, strlen(f->name), f);
+	if (!f->hh.tbl)
+		goto fail;
+	if (take_slot(d, f)) {
+		HASH_DEL(d->files, f);
+		goto fail;
+	}
+	leat_shm_file_init(leat_file_shm(d, f));
+	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
+	return f;
+fail:
+	free_file(f);
+	return NULL;
+}
+
+void leat_files_free(struct leat_daemon *d)
+{
+	HASH_CLEAR(hh, d->files);
+	for (uint32_t i = 1; i <= d->n_slots; i++)
+		free_file(d->by_slot[i]);
+	free(d->by_slot);
+	d->by_slot = NULL;
+	d->n_slots = 0;
+}
+
+bool leat_rule_matters(const struct leat_file_rule *rule)
+{
+	return !rule->excluded &&
+	       (rule->declared || rule->dir_declared || rule->holds_outputs || rule->holds_inputs);
+}
+
+bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule *rule)
+{
+	if (rule->excluded || !rule->declared)
+		return false;
+	for (size_t i = 0; i < leat_steps_words(d->matcher); i++)
+		if (rule->producers[i])
+			return true;
+	return false;
+}
+
+enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule)
+{
+	return leat_rule_produced(d, rule) && rule->storage == LEAT_STORAGE_MEMORY ? LEAT_ROOT_STORE
+										   : LEAT_ROOT_DISK;
+}
+
+void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f)
+{
+	struct stat st;
+	enum leat_root root;
+
+	if (f->told || leat_tree_look(d->tree, f->name, &root, &st) < 0)
+		return;
+	f->told = true;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PRESENT,
+						 .step = -1,
+						 .name = f->name,
+						 .length = (uint64_t)st.st_size,
+						 .flags = S_ISDIR(st.st_mode) ? LEAT_EVF_DIR : 0});
+}
+
+static void on_commit(struct leat_daemon *d, struct leat_file *f)
+{
+	struct stat st;
+	enum leat_root root;
+
+	if (leat_tree_look(d->tree, f->name, &root, &st) == 0) {
+		f->size = (uint64_t)st.st_size;
+		if (root == LEAT_ROOT_STORE && (f->rule->permanent || f->keep))
+			leat_keep_file(d, f);
+	}
+	leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	if (f->early && !f->early_due) {
+		f->early_due = true;
+		f->early_next = d->early_due;
+		d->early_due = f;
+	}
+}
+
+void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+
+	switch (state) {
+	case LEAT_FILE_COMMITTED:
+		on_commit(d, f);
+		break;
+	case LEAT_FILE_FAILED:
+		leat_shm_file_update(s, LEAT_SHM_FAILED, 0);
+		break;
+	case LEAT_FILE_ABSENT:
+	case LEAT_FILE_PRODUCED:
+	case LEAT_FILE_GONE:
+		leat_shm_file_update(s, 0, LEAT_SHM_COMMITTED | LEAT_SHM_FAILED);
+		break;
+	}
+}
+
+void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+	uint64_t seen, known;
+
+	if (!f->publishes || f->retired)
+		return;
+	seen = leat_shm_frontier(s);
+	if (seen > f->told_frontier) {
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_EXTENT,
+							 .step = -1,
+							 .name = f->name,
+							 .offset = f->told_frontier,
+							 .length = seen - f->told_frontier});
+		f->told_frontier = seen;
+	}
+	known = leat_stream_frontier(d->stream, f->name);
+	if (known > seen) {
+		leat_shm_publish(s, known);
+		f->told_frontier = known;
+	}
+}
+
+void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
+{
+	if (f->retired)
+		return;
+	HASH_DEL(d->files, f);
+	f->retired = true;
+	leat_keep_forget(d, f);
+	if (!f->lives)
+		leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	else
+		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+}
+
+int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+	char *copy = strdup(name);
+
+	if (!copy || !rule) {
+		free(copy);
+		return -ENOMEM;
+	}
+	leat_keep_forget(d, f);
+	HASH_DEL(d->files, f);
+	free(f->name);
+	f->name = copy;
+	f->rule = rule;
+	f->told = f->made = true;
+	HASH_ADD_KEYPTR(hh, d->files, f->name, strlen(f->name), f);
+	if (!f->hh.tbl) {
+		f->retired = true;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+bool leat_file_is_hidden(const struct leat_file *f, int step)
+{
+	return f->hidden && step >= 0 && leat_steps_has(f->hidden, step);
+}
+
+int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
+{
+	if (!f->hidden)
+		f->hidden = calloc(leat_steps_words(d->matcher), sizeof(*f->hidden));
+	if (!f->hidden)
+		return -ENOMEM;
+	f->hidden[step / 64] |= (uint64_t)1 << (step % 64);
+	return 0;
+}

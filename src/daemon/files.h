@@ -1,0 +1,122 @@
+/* Names and the files behind them. */
+#ifndef LEAT_DAEMON_FILES_H
+#define LEAT_DAEMON_FILES_H
+
+#include "daemon/internal.h"
+
+/* A consumer that relied on a size before the commit. */
+struct leat_early {
+	int step;
+	uint64_t size; /* what it saw */
+	struct leat_early *next;
+};
+
+/* A file the rules know of. Clients hold its slot as long as they like: a file
+ * whose name was removed or taken over is `retired`, but never freed before the
+ * daemon ends. */
+struct leat_file {
+	UT_hash_handle hh;
+	char *name; /* owned; the last one it had */
+	uint32_t slot;
+	const struct leat_file_rule *rule;
+	bool retired;
+	bool told;      /* the rules know that it exists */
+	bool made;      /* came to exist in this run */
+	bool adopted;   /* stays where it is, whatever its name asks for */
+	bool keep;      /* in the store, though its name belongs on disk */
+	bool staged;    /* put on disk for a staged step only */
+	bool publishes; /* the frontier in shared memory is to be watched */
+	bool warned;    /* of being undeclared */
+	bool violated;
+	uint64_t told_frontier;
+	uint64_t size;    /* at the commit */
+	char *why;        /* it failed; owned */
+	uint64_t *hidden; /* steps that removed it for themselves; owned, NULL: none */
+	struct leat_early *early;
+	struct leat_file *early_next; /* in the daemon's list */
+	bool early_due;
+	struct leat_live *lives;
+	/* permanence */
+	struct leat_job *job; /* that is at it, if `saving` */
+	bool saving;
+	bool dirty;     /* is to be brought to disk (again) */
+	bool saved;     /* a whole copy is on disk */
+	int save_error; /* errno */
+	struct timespec saved_mtime;
+};
+
+static inline struct leat_shm_file *leat_file_shm(struct leat_daemon *d, const struct leat_file *f)
+{
+	return &d->shm->files[f->slot];
+}
+
+/* The file of that name, or NULL. */
+struct leat_file *leat_file_find(struct leat_daemon *d, const char *name);
+/* The same, made if need be. NULL: out of memory or slots. */
+struct leat_file *leat_file_get(struct leat_daemon *d, const char *name);
+/* The file of a slot a client names, or NULL: any number may come. */
+struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot);
+void leat_files_free(struct leat_daemon *d);
+
+/* True if the workflow says something of the path, or of what may be in it. */
+bool leat_rule_matters(const struct leat_file_rule *rule);
+/* True if some step has it as output. */
+bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule *rule);
+/* Where a new file of that rule belongs. */
+enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule);
+
+/* Tell the rules that it was there before the run, if they do not know it yet. */
+void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f);
+/* Bring shared memory into line with the rules' state; wakes its waiters. */
+void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state);
+/* Tell the rules how far the frontier has come, and clients what the rules know. */
+void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f);
+/* The name is gone or taken over: clients that hold the file see it as final. */
+void leat_file_retire(struct leat_daemon *d, struct leat_file *f);
+/* Now it is called `name` (whose file was retired before). 0 or -ENOMEM. */
+int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *name);
+/* Whether `step` removed it for itself. */
+bool leat_file_is_hidden(const struct leat_file *f, int step);
+int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
+
+/* ---- lives.c: open file descriptions for writing ---- */
+
+struct leat_live {
+	UT_hash_handle hh; /* by id */
+	uint64_t id;
+	int step;
+	int pid;
+	struct leat_file *file;
+	struct leat_conn *opener; /* until it has spoken again; then NULL */
+	int probe;                /* descriptor on the same inode, -1: not yet needed */
+	bool counted;             /* the rules know it */
+	bool foreign;             /* its step is no producer */
+	struct timespec mtime;    /* of a foreign one, when it was opened */
+	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
+	struct leat_live *prev, *next;
+};
+
+/* Open a file that may have been created without the right to read it, for
+ * looking at only. The descriptor, or -1 and errno. */
+int leat_open_hard(int dirfd, const char *name, mode_t mode);
+/* A new open description. NULL when out of memory. */
+struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c);
+/* Have descriptors on their inodes, before names change. */
+void leat_lives_hold(struct leat_daemon *d, struct leat_file *f);
+/* The opener said that its open failed. */
+void leat_live_failed(struct leat_daemon *d, struct leat_live *l);
+/* The opener has spoken again: the lock is there if the file is open. */
+void leat_live_confirm(struct leat_live *l);
+/* A descriptor of the file was closed: see which descriptions are gone. `id` 0: any. */
+void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id);
+/* A process of `step` has ended: the same for all it may have held. */
+void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p);
+/* An instance of the step has ended: the same, without delay. */
+void leat_lives_after_step(struct leat_daemon *d, int step);
+/* By the clock: those nobody gave a hint about. */
+void leat_lives_sweep(struct leat_daemon *d);
+/* Does some process of the step hold a file open for writing? */
+bool leat_lives_of_step(const struct leat_daemon *d, int step);
+void leat_lives_free(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,202 @@
+/* The end of a run: what is permanent is whole on disk with its last metadata,
+ * what leat put there for the run only is gone. */
+#include "daemon/change.h"
+#include "daemon/client.h"
+#include "daemon/keep.h"
+#include "daemon/steps.h"
+#include "store/persist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Put on disk for the run only. */
+static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
+{
+	if (f->rule->permanent || f->keep)
+		return false;
+	if (f->staged)
+		return true;
+	return f->adopted && f->made && leat_rule_produced(d, f->rule);
+}
+
+/* ---- times ---- */
+
+/* A file and the time it is to have. */
+struct stamp {
+	struct leat_file *f;
+	enum leat_root root;
+	struct stat st;
+	bool is_set; /* by the program, to a time before the run */
+	bool lifted;
+};
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+static size_t collect(struct leat_daemon *d, struct stamp *v)
+{
+	struct leat_file *f;
+	size_t n = 0;
+
+	for (f = d->files; f; f = f->hh.next) {
+		if (!f->rule->declared || f->rule->excluded ||
+		    leat_tree_look(d->tree, f->name, &v[n].root, &v[n].st) < 0 ||
+		    !S_ISREG(v[n].st.st_mode))
+			continue;
+		v[n].f = f;
+		/* File systems count in ticks: what was written first may seem older
+		 * than the run. */
+		v[n].is_set = v[n].st.st_mtim.tv_sec < d->start_time.tv_sec - 1;
+		v[n].lifted = false;
+		n++;
+	}
+	return n;
+}
+
+/* The newest input of each step, by the times known so far. */
+static void find_newest(struct leat_daemon *d, const struct stamp *v, size_t n,
+			struct timespec *newest)
+{
+	memset(newest, 0, d->wf->n_steps * sizeof(*newest));
+	for (size_t i = 0; i < n; i++)
+		for (int s = 0; s < (int)d->wf->n_steps; s++)
+			if (leat_steps_has(v[i].f->rule->consumers, s) &&
+			    is_before(newest[s], v[i].st.st_mtim))
+				newest[s] = v[i].st.st_mtim;
+}
+
+static bool lift(struct leat_daemon *d, struct stamp *v, size_t n, const struct timespec *newest)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < n; i++)
+		for (int s = 0; s < (int)d->wf->n_steps; s++) {
+			if (v[i].is_set || !v[i].f->made ||
+			    !leat_steps_has(v[i].f->rule->producers, s) ||
+			    leat_steps_has(v[i].f->rule->consumers, s) ||
+			    !is_before(v[i].st.st_mtim, newest[s]))
+				continue;
+			v[i].st.st_mtim = newest[s];
+			v[i].lifted = changed = true;
+		}
+	return changed;
+}
+
+static void apply(struct leat_daemon *d, const struct stamp *s)
+{
+	int rc = 0;
+
+	if (s->f->saved || (s->root == LEAT_ROOT_DISK && s->lifted))
+		rc = leat_persist_meta(d->disk_fd, s->f->name, &s->st);
+	if (rc && rc != -ENOENT)
+		leat_problem_add(d, rc, "cannot set mode and times of %s/%s: %s", d->dir,
+				 s->f->name, strerror(-rc));
+}
+
+/* A permanent file is never older than what it was made of: make and its kind
+ * would make it again. */
+static void sync_meta(struct leat_daemon *d)
+{
+	struct stamp *v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
+	struct timespec *newest = calloc(d->wf->n_steps + 1, sizeof(*newest));
+	size_t n = v ? collect(d, v) : 0;
+
+	for (size_t round = 0; newest && round <= d->wf->n_steps; round++) {
+		find_newest(d, v, n, newest);
+		if (!lift(d, v, n, newest))
+			break;
+	}
+	for (size_t i = 0; i < n; i++)
+		apply(d, &v[i]);
+	if (!v || !newest)
+		leat_problem_add(d, -ENOMEM, "out of memory: modes and times are not set");
+	free(v);
+	free(newest);
+}
+
+/* ---- the rest ---- */
+
+static void make_directories(struct leat_daemon *d)
+{
+	struct leat_file *f;
+	struct stat st;
+	int rc;
+
+	for (f = d->files; f; f = f->hh.next) {
+		if (!f->rule->permanent || !f->made ||
+		    leat_stream_state(d->stream, f->name) != LEAT_FILE_COMMITTED ||
+		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+		if (rc)
+			leat_problem_add(d, rc, "cannot make %s/%s: %s", d->dir, f->name,
+					 strerror(-rc));
+	}
+}
+
+static void remove_passing(struct leat_daemon *d)
+{
+	struct leat_file *f;
+
+	for (f = d->files; f; f = f->hh.next)
+		if (is_passing(d, f) && unlinkat(d->disk_fd, f->name, 0) < 0 && errno != ENOENT &&
+		    errno != EISDIR)
+			leat_problem_add(d, -errno, "cannot remove %s/%s: %s", d->dir, f->name,
+					 strerror(errno));
+}
+
+static void reply(struct leat_daemon *d)
+{
+	struct leat_json j;
+	bool ok;
+
+	leat_json_init(&j);
+	ok = leat_report_summary(d, &j);
+	if (d->finishing)
+		leat_reply_text(d->finishing, ok ? 0 : -ECANCELED,
+				j.failed || !j.text ? "{}" : j.text);
+	leat_json_release(&j);
+}
+
+static void complete(struct leat_daemon *d)
+{
+	if (d->is_finishing) {
+		make_directories(d);
+		sync_meta(d);
+	}
+	remove_passing(d);
+	leat_keep_sync_dirs(d);
+	if (d->is_finishing)
+		reply(d);
+	leat_daemon_stop(d);
+}
+
+void leat_finish_continue(struct leat_daemon *d)
+{
+	if ((d->is_finishing || d->ending) && !d->stopping && leat_keep_idle(d))
+		complete(d);
+}
+
+/* What came to the store by a rename, though its name belongs on disk, and what
+ * was changed after its commit. */
+static void keep_late(struct leat_daemon *d)
+{
+	struct leat_file *f, *next;
+
+	HASH_ITER(hh, d->files, f, next)
+	if (f->keep ||
+	    (f->rule->permanent && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED))
+		leat_keep_file(d, f);
+}
+
+void leat_finish_begin(struct leat_daemon *d)
+{
+	d->is_finishing = true;
+	leat_change_settle_hidden(d);
+	keep_late(d);
+	leat_finish_continue(d);
+}

@@ -1,0 +1,125 @@
+/* The daemon's state; one loop thread owns all of it. */
+#ifndef LEAT_DAEMON_INTERNAL_H
+#define LEAT_DAEMON_INTERNAL_H
+
+#include "daemon/daemon.h"
+#include "daemon/session.h"
+#include "model/match.h"
+#include "shm/state.h"
+#include "store/store.h"
+#include "store/tree.h"
+#include "stream/stream.h"
+#include "wire/wire.h"
+
+/* A failed addition leaves hh.tbl NULL instead of ending the process. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+#include <uv.h>
+
+struct leat_file;
+struct leat_live;
+struct leat_conn;
+struct leat_proc;
+struct leat_step_run;
+struct leat_catalog;
+struct leat_job;
+struct leat_problem;
+struct leat_dirty_dir;
+
+struct leat_daemon {
+	struct leat_daemon_options options;
+	const struct leat_workflow *wf; /* borrowed */
+	pid_t driver;                   /* whose end is ours; 0: nobody's */
+	char dir[PATH_MAX];             /* the workflow's directory, real path */
+	char exec_path[64];             /* the store as programs to be run reach it */
+	uint64_t start_ns;
+	struct timespec start_time; /* wall clock, as files have it */
+
+	uv_loop_t loop;
+	uv_poll_t listener;
+	uv_timer_t tick;
+	uv_signal_t on_term, on_int;
+
+	struct leat_session session;
+	struct leat_store *store;
+	struct leat_tree *tree;
+	int disk_fd;
+	int shm_fd;
+	struct leat_shm *shm;
+	struct leat_matcher *matcher;
+	struct leat_stream *stream;
+
+	FILE *log;         /* event log or NULL */
+	uint64_t seq;      /* events so far */
+	uint64_t progress; /* grows with everything that is not waiting */
+
+	struct leat_file *files;    /* by name */
+	struct leat_file **by_slot; /* [0] unused; never shrinks */
+	uint32_t n_slots;
+	uint32_t room_slots;
+	struct leat_live *lives; /* open descriptions, by id */
+	unsigned n_hidden;       /* files some consumer removed for itself */
+	uint64_t last_ofd;
+	struct leat_file *early_due; /* committed, with sizes relied on before */
+
+	struct leat_conn *conns;
+	struct leat_proc *procs; /* by pid */
+	uint64_t last_conn;
+	unsigned n_samples;            /* of each step */
+	unsigned sample_ticks;         /* length of one, in ticks of 100 ms */
+	unsigned n_ticks;              /* of the sample in the making */
+	struct leat_step_run *steps;   /* one per step of the model */
+	struct leat_catalog *catalogs; /* listings in progress, by handle */
+	uint64_t last_catalog;
+
+	struct leat_job *jobs;             /* queued; the running ones are libuv's */
+	unsigned n_jobs;                   /* running */
+	struct leat_dirty_dir *dirty_dirs; /* with renames that are not yet synced */
+	struct leat_problem *problems;     /* what a person must be told, in order */
+	unsigned n_problems;
+	unsigned n_violations;
+	bool failed; /* the run has failed whatever the steps say */
+
+	struct leat_conn *finishing; /* waits for the reply to FINISH */
+	bool stopping;
+	bool is_finishing; /* FINISH was asked for */
+	bool ending;       /* only what is committed is still brought to disk */
+
+	uint64_t quiet_since_ns; /* no progress since then */
+	uint64_t quiet_mark;     /* what was counted then */
+	uint64_t looked_ns;      /* for a deadlock */
+	bool odd_tick;
+	uint64_t reminded_ns; /* of who waits for whom */
+
+	char out[LEAT_WIRE_MAX];   /* the reply being built */
+	char event[LEAT_WIRE_MAX]; /* an EVENT: may come while a reply is built */
+};
+
+/* ---- daemon.c ---- */
+
+/* End the loop soon. */
+void leat_daemon_stop(struct leat_daemon *d);
+/* Fail what is not committed, saying why; then end when running jobs are done. */
+void leat_daemon_abort(struct leat_daemon *d, const char *why);
+
+/* ---- problems.c ---- */
+
+/* One line for a person: kept for the summary and sent to who asked for EVENTs,
+ * else logged. `error` 0: a warning; else the run has failed. */
+void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+struct leat_problem {
+	int error;
+	char *text; /* owned */
+	struct leat_problem *prev, *next;
+};
+
+void leat_problems_free(struct leat_daemon *d);
+
+/* ---- watch.c: everything that happens by the clock ---- */
+
+int leat_watch_start(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,266 @@
+#include "daemon/keep.h"
+
+#include "base/fd.h"
+#include "daemon/files.h"
+#include "store/persist.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* libuv's pool has so many threads. */
+#define MAX_JOBS 4u
+
+/* One file on its way to disk. */
+struct leat_job {
+	uv_work_t work;
+	struct leat_daemon *d;
+	struct leat_file *f; /* NULL: it was forgotten, and what is made is not wanted */
+	char *path;          /* owned */
+	int disk_fd;
+	int in;       /* open file, or -1: a symlink to `target` */
+	char *target; /* owned */
+	struct timespec mtime;
+	int rc;
+	struct leat_job *prev, *next;
+};
+
+/* A directory some rename went to. */
+struct leat_dirty_dir {
+	UT_hash_handle hh;
+	char path[]; /* of any file in it */
+};
+
+static void free_job(struct leat_job *j)
+{
+	leat_close(&j->in);
+	free(j->path);
+	free(j->target);
+	free(j);
+}
+
+static void work(uv_work_t *w)
+{
+	struct leat_job *j = w->data;
+
+	j->rc = j->target ? leat_persist_symlink(j->disk_fd, j->path, j->target)
+			  : leat_persist_file(j->disk_fd, j->path, j->in);
+}
+
+static void note_dir(struct leat_daemon *d, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+	struct leat_dirty_dir *dir;
+
+	HASH_FIND(hh, d->dirty_dirs, path, length, dir);
+	if (dir)
+		return;
+	dir = calloc(1, sizeof(*dir) + strlen(path) + 1);
+	if (!dir)
+		return;
+	strcpy(dir->path, path);
+	HASH_ADD(hh, d->dirty_dirs, path, length, dir);
+	if (!dir->hh.tbl)
+		free(dir);
+}
+
+void leat_keep_sync_dirs(struct leat_daemon *d)
+{
+	struct leat_dirty_dir *dir, *next;
+
+	HASH_ITER(hh, d->dirty_dirs, dir, next)
+	{
+		int rc = leat_persist_sync_parent(d->disk_fd, dir->path);
+
+		if (rc && rc != -ENOENT)
+			leat_problem_add(d, rc, "cannot sync the directory of %s/%s: %s", d->dir,
+					 dir->path, strerror(-rc));
+		HASH_DEL(d->dirty_dirs, dir);
+		free(dir);
+	}
+}
+
+static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
+{
+	f->save_error = -rc;
+	leat_problem_add(d, rc, "cannot write %s/%s: %s", d->dir, f->name, strerror(-rc));
+}
+
+static void start_jobs(struct leat_daemon *d);
+
+static void done(uv_work_t *w, int status)
+{
+	struct leat_job *j = w->data;
+	struct leat_daemon *d = j->d;
+	struct leat_file *f = j->f;
+	int rc = status ? -ECANCELED : j->rc;
+
+	d->n_jobs--;
+	if (!f) {
+		if (!rc)
+			unlinkat(d->disk_fd, j->path, 0);
+	} else {
+		f->saving = false;
+		f->job = NULL;
+		if (rc) {
+			failed(d, f, rc);
+		} else {
+			f->saved = true;
+			f->saved_mtime = j->mtime;
+			note_dir(d, j->path);
+		}
+		if (f->dirty) {
+			f->dirty = false;
+			leat_keep_file(d, f);
+		}
+	}
+	free_job(j);
+	start_jobs(d);
+	if (leat_keep_idle(d))
+		leat_finish_continue(d);
+	/* a staged step may wait for it */
+	f = leat_file_find(d, "");
+	if (f)
+		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+}
+
+static int prepare_symlink(struct leat_job *j, int store)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(store, j->path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = 0;
+	j->target = strdup(target);
+	return j->target ? 0 : -ENOMEM;
+}
+
+/* What the job needs of the store is taken now: names may change later. */
+static int prepare(struct leat_job *j)
+{
+	struct leat_daemon *d = j->d;
+	int store = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+	struct stat st;
+	int rc;
+
+	j->path = strdup(j->f->name);
+	j->disk_fd = d->disk_fd;
+	if (!j->path)
+		return -ENOMEM;
+	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, j->path, &st))
+		return -ENOENT;
+	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
+	if (rc)
+		return rc;
+	j->mtime = st.st_mtim;
+	if (S_ISLNK(st.st_mode))
+		return prepare_symlink(j, store);
+	j->in = leat_open_hard(store, j->path, st.st_mode);
+	return j->in < 0 ? -errno : 0;
+}
+
+static void start(struct leat_daemon *d, struct leat_job *j)
+{
+	struct leat_file *f = j->f;
+	int rc = prepare(j);
+
+	f->dirty = false;
+	if (!rc) {
+		j->work.data = j;
+		rc = uv_queue_work(&d->loop, &j->work, work, done);
+	}
+	if (!rc) {
+		f->saving = true;
+		f->job = j;
+		d->n_jobs++;
+		return;
+	}
+	/* Not there any more: whoever removed it has told the rules. */
+	if (rc != -ENOENT)
+		failed(d, f, rc);
+	free_job(j);
+}
+
+static void start_jobs(struct leat_daemon *d)
+{
+	while (d->jobs && d->n_jobs < MAX_JOBS) {
+		struct leat_job *j = d->jobs;
+
+		DL_DELETE(d->jobs, j);
+		start(d, j);
+	}
+}
+
+static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
+{
+	return f->saved && st->st_mtim.tv_sec == f->saved_mtime.tv_sec &&
+	       st->st_mtim.tv_nsec == f->saved_mtime.tv_nsec &&
+	       leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, NULL);
+}
+
+void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_job *j;
+	struct stat st;
+
+	if (f->dirty)
+		return;
+	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
+	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
+		return;
+	if (f->saving) {
+		f->dirty = true; /* again, once the job is done */
+		return;
+	}
+	j = calloc(1, sizeof(*j));
+	if (!j) {
+		failed(d, f, -ENOMEM);
+		return;
+	}
+	j->d = d;
+	j->f = f;
+	j->in = -1;
+	f->dirty = true;
+	DL_APPEND(d->jobs, j);
+	start_jobs(d);
+}
+
+void leat_keep_forget(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_job *j, *next;
+
+	DL_FOREACH_SAFE(d->jobs, j, next)
+	if (j->f == f) {
+		DL_DELETE(d->jobs, j);
+		free_job(j);
+	}
+	if (f->saving)
+		f->job->f = NULL;
+	f->job = NULL;
+	f->dirty = f->saving = f->saved = false;
+}
+
+bool leat_keep_idle(const struct leat_daemon *d)
+{
+	return !d->n_jobs && !d->jobs;
+}
+
+void leat_keep_free(struct leat_daemon *d)
+{
+	struct leat_dirty_dir *dir, *next;
+	struct leat_job *j;
+
+	while ((j = d->jobs)) {
+		d->jobs = j->next;
+		free_job(j);
+	}
+	HASH_ITER(hh, d->dirty_dirs, dir, next)
+	{
+		HASH_DEL(d->dirty_dirs, dir);
+		free(dir);
+	}
+}

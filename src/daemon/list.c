@@ -1,0 +1,254 @@
+/* LIST: directories as the step may see them. */
+#include "daemon/resolve.h"
+#include "store/list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A client whose handle was dropped starts anew, so the oldest may go. */
+#define MAX_CATALOGS 4096u
+
+struct leat_catalog_name {
+	UT_hash_handle hh;
+	char name[];
+};
+
+/* One listing in progress. */
+struct leat_catalog {
+	UT_hash_handle hh;
+	uint64_t handle;
+	char *dir; /* owned */
+	struct leat_listing names;
+	struct leat_catalog_name *seen; /* while more names may come */
+	uint64_t shown;                 /* by the rules' count, before the last look */
+	bool complete;
+};
+
+static void free_seen(struct leat_catalog *k)
+{
+	struct leat_catalog_name *s, *next;
+
+	HASH_ITER(hh, k->seen, s, next)
+	{
+		HASH_DEL(k->seen, s);
+		free(s);
+	}
+}
+
+static void free_catalog(struct leat_daemon *d, struct leat_catalog *k)
+{
+	HASH_DEL(d->catalogs, k);
+	free_seen(k);
+	leat_listing_release(&k->names);
+	free(k->dir);
+	free(k);
+}
+
+void leat_catalogs_free(struct leat_daemon *d)
+{
+	struct leat_catalog *k, *next;
+
+	HASH_ITER(hh, d->catalogs, k, next)
+	free_catalog(d, k);
+}
+
+static struct leat_catalog *new_catalog(struct leat_daemon *d, const char *dir)
+{
+	struct leat_catalog *k = calloc(1, sizeof(*k));
+
+	if (!k || !(k->dir = strdup(dir))) {
+		free(k);
+		return NULL;
+	}
+	if (HASH_COUNT(d->catalogs) >= MAX_CATALOGS)
+		free_catalog(d, d->catalogs);
+	k->handle = ++d->last_catalog;
+	HASH_ADD(hh, d->catalogs, handle, sizeof(k->handle), k);
+	if (k->hh.tbl)
+		return k;
+	free(k->dir);
+	free(k);
+	return NULL;
+}
+
+/* Whether the step may see the name now. */
+static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
+{
+	struct leat_daemon *d = c->d;
+	char path[PATH_MAX];
+	struct leat_file *f;
+	enum leat_role role;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return true;
+	if (snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
+		return false;
+	f = leat_file_find(d, path);
+	if (f && leat_file_is_hidden(f, c->step))
+		return false;
+	role = leat_stream_role(d->stream, c->step, path);
+	if (role != LEAT_ROLE_CONSUMER && role != LEAT_ROLE_BOTH)
+		return true;
+	f = leat_file_get(d, path);
+	if (!f)
+		return true;
+	leat_file_tell_present(d, f);
+	return leat_stream_visible(d->stream, c->step, path);
+}
+
+/* 1 noted, 0 seen before, -ENOMEM. */
+static int note(struct leat_catalog *k, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	struct leat_catalog_name *s;
+
+	HASH_FIND_STR(k->seen, name, s);
+	if (s)
+		return 0;
+	s = malloc(sizeof(*s) + size);
+	if (!s)
+		return -ENOMEM;
+	memcpy(s->name, name, size);
+	HASH_ADD_STR(k->seen, name, s);
+	if (s->hh.tbl)
+		return 1;
+	free(s);
+	return -ENOMEM;
+}
+
+/* Add what has come to be seen since the last look. */
+static int look(struct leat_conn *c, struct leat_catalog *k)
+{
+	struct leat_listing now = {0};
+	int rc;
+
+	k->shown = leat_stream_shown(c->d->stream, k->dir);
+	rc = leat_tree_list(c->d->tree, k->dir, &now);
+	for (size_t i = 0; rc >= 0 && i < now.n; i++) {
+		struct leat_entry *e = &now.v[i];
+
+		if (!is_visible(c, k->dir, e->name))
+			continue;
+		rc = note(k, e->name);
+		if (rc > 0)
+			rc = leat_listing_add(&k->names, e->ino, e->type, e->name);
+	}
+	leat_listing_release(&now);
+	if (k->complete)
+		free_seen(k);
+	return rc < 0 ? rc : 0;
+}
+
+/* May more names of the directory be given? As leat_ask_rules. */
+static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat_file **on,
+	       bool *streams)
+{
+	const struct leat_file_rule *rule = leat_match(c->d->matcher, dir);
+
+	*streams = false;
+	if (!rule)
+		return -ENOMEM;
+	if (!leat_rule_matters(rule))
+		return 0;
+	*on = leat_file_get(c->d, dir);
+	if (!*on)
+		return -ENFILE;
+	return leat_ask_rules(c, *on, LEAT_CALL_LIST, shown, 0, streams);
+}
+
+/* Have names beyond the first `cookie`, or know that there are none. */
+static int go_on(struct leat_conn *c, struct leat_catalog *k, uint64_t cookie,
+		 struct leat_file **on)
+{
+	bool streams;
+	int rc = 0;
+
+	/* What is new may be for others' eyes only: then the question is asked again. */
+	while (!rc && !k->complete && cookie >= k->names.n) {
+		rc = ask(c, k->dir, k->shown, on, &streams);
+		if (rc)
+			break;
+		k->complete = !streams;
+		rc = look(c, k);
+	}
+	return rc;
+}
+
+static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct leat_file **on,
+		 struct leat_catalog **catalog)
+{
+	struct leat_found found;
+	bool streams;
+	int rc = leat_tree_find(c->d->tree, path, true, &found);
+
+	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))
+		rc = -ENOENT;
+	if (!rc && !S_ISDIR(found.st.st_mode))
+		rc = -ENOTDIR;
+	if (!rc)
+		rc = ask(c, found.path, 0, on, &streams);
+	if (rc)
+		return rc;
+	*catalog = new_catalog(c->d, found.path);
+	if (!*catalog)
+		return -ENOMEM;
+	(*catalog)->complete = !streams;
+	rc = look(c, *catalog);
+	return rc ? rc : go_on(c, *catalog, cookie, on);
+}
+
+static void put_names(struct leat_msg_names *m, const struct leat_catalog *k, uint64_t cookie)
+{
+	uint64_t i = cookie;
+
+	for (; i < k->names.n; i++) {
+		const struct leat_entry *e = &k->names.v[i];
+		size_t size = sizeof(e->ino) + sizeof(e->type) + strlen(e->name) + 1;
+
+		if (m->h.size + size > LEAT_WIRE_MAX)
+			break;
+		leat_wire_put_raw(m, &e->ino, sizeof(e->ino));
+		leat_wire_put_raw(m, &e->type, sizeof(e->type));
+		leat_wire_put(m, e->name);
+		m->count++;
+	}
+	m->handle = k->handle;
+	m->cookie = i;
+}
+
+int leat_handle_list(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_list *in = msg;
+	struct leat_daemon *d = c->d;
+	const char *path = leat_wire_string(msg, sizeof(*in), 0);
+	struct leat_catalog *k = NULL;
+	struct leat_file *on = NULL;
+	struct leat_msg_names *m;
+	int rc = -ESTALE;
+
+	if (!path)
+		return -EPROTO;
+	HASH_FIND(hh, d->catalogs, &in->handle, sizeof(in->handle), k);
+	if (in->release) {
+		if (k)
+			free_catalog(d, k);
+		return 0;
+	}
+	if (!in->handle)
+		rc = start(c, path, in->cookie, &on, &k);
+	else if (k)
+		rc = go_on(c, k, in->cookie, &on);
+	m = leat_wire_begin(d->out, LEAT_MSG_NAMES, sizeof(*m));
+	m->error = rc;
+	m->handle = k ? k->handle : 0;
+	if (on) {
+		m->slot = on->slot;
+		m->seq = leat_shm_seq(leat_file_shm(d, on));
+	}
+	if (!rc)
+		put_names(m, k, in->cookie);
+	leat_conn_send(c, m);
+	return 0;
+}

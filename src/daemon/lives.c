@@ -1,0 +1,244 @@
+/* Open file descriptions for writing, whose true last close the kernel knows:
+ * each holds an OFD lock on a byte of its own (docs/design.md). */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "daemon/client.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+#include "daemon/keep.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* How long a lock must be missing before nobody's hint is waited for any more:
+ * the end of a process is told by several descriptors, in any order. */
+#define GRACE_NS 40000000u
+/* A close this close to an abnormal death in the step is taken for a part of it. */
+#define DEATH_NS 200000000u
+
+struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c)
+{
+	struct leat_live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->id = ++d->last_ofd;
+	l->probe = -1;
+	HASH_ADD(hh, d->lives, id, sizeof(l->id), l);
+	if (!l->hh.tbl) {
+		free(l);
+		return NULL;
+	}
+	l->step = c->step;
+	l->pid = c->pid;
+	l->file = f;
+	l->opener = c;
+	c->pending = l;
+	DL_APPEND(f->lives, l);
+	return l;
+}
+
+void leat_live_confirm(struct leat_live *l)
+{
+	if (l->opener)
+		l->opener->pending = NULL;
+	l->opener = NULL;
+}
+
+int leat_open_hard(int dirfd, const char *name, mode_t mode)
+{
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(dirfd, name, O_RDONLY | flags);
+
+	if (fd < 0 && errno == EACCES)
+		fd = openat(dirfd, name, O_WRONLY | flags);
+	if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, (mode & 07777) | 0400, 0) == 0) {
+		fd = openat(dirfd, name, O_RDONLY | flags);
+		fchmodat(dirfd, name, mode & 07777, 0);
+	}
+	return fd;
+}
+
+static void hold(struct leat_daemon *d, struct leat_live *l)
+{
+	struct stat st;
+	enum leat_root root;
+
+	if (l->probe >= 0 || l->file->retired)
+		return;
+	if (leat_tree_look(d->tree, l->file->name, &root, &st) == 0 && S_ISREG(st.st_mode))
+		l->probe = leat_open_hard(leat_tree_fd(d->tree, root), l->file->name, st.st_mode);
+}
+
+void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_live *l;
+	struct stat st;
+
+	DL_FOREACH(f->lives, l)
+	hold(d, l);
+	if (leat_tree_look(d->tree, f->name, &(enum leat_root){0}, &st) == 0)
+		f->size = (uint64_t)st.st_size;
+}
+
+static bool is_open(struct leat_daemon *d, struct leat_live *l)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+	if (l->opener)
+		return true;
+	hold(d, l);
+	lock.l_start = (off_t)(LEAT_OFD_LOCK + l->id);
+	return l->probe >= 0 && fcntl(l->probe, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static void discard(struct leat_daemon *d, struct leat_live *l)
+{
+	leat_live_confirm(l);
+	DL_DELETE(l->file->lives, l);
+	HASH_DEL(d->lives, l);
+	leat_close(&l->probe);
+	free(l);
+}
+
+/* A consumer that only opened for writing did no harm. */
+static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, const struct stat *st)
+{
+	if (!l->foreign ||
+	    (st->st_mtim.tv_sec == l->mtime.tv_sec && st->st_mtim.tv_nsec == l->mtime.tv_nsec))
+		return;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+						 .step = l->step,
+						 .pid = l->pid,
+						 .name = l->file->name,
+						 .code = LEAT_VIOLATION_UNDECLARED});
+}
+
+static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+{
+	struct leat_file *f = l->file;
+	struct stat st = {0};
+
+	leat_file_sync_frontier(d, f);
+	if (l->probe >= 0 && fstat(l->probe, &st) == 0) {
+		f->size = (uint64_t)st.st_size;
+		judge_foreign(d, l, &st);
+	}
+	if (l->counted)
+		leat_events_apply(d,
+				  (struct leat_event){.kind = LEAT_EV_CLOSE,
+						      .step = l->step,
+						      .pid = l->pid,
+						      .ofd = l->id,
+						      .length = f->size,
+						      .flags = abnormal ? LEAT_EVF_ABNORMAL : 0});
+	discard(d, l);
+	if (f->lives)
+		return;
+	/* What was written after the commit counts for the copy on disk. */
+	if (f->retired)
+		leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	else if (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED)
+		leat_file_refresh(d, f, LEAT_FILE_COMMITTED);
+	else if (f->keep)
+		leat_keep_file(d, f);
+}
+
+void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
+{
+	struct leat_file *f = l->file;
+	bool counted = l->counted;
+
+	leat_live_confirm(l);
+	hold(d, l);
+	closed(d, l, true);
+	if (counted && !f->retired && f->made &&
+	    leat_tree_look(d->tree, f->name, &(enum leat_root){0}, NULL) == -ENOENT) {
+		f->made = f->told = false;
+		leat_events_apply(d, (struct leat_event){
+					     .kind = LEAT_EV_UNLINK, .step = -1, .name = f->name});
+	}
+}
+
+void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id)
+{
+	struct leat_live *l, *next;
+
+	DL_FOREACH_SAFE(f->lives, l, next)
+	if ((!id || l->id == id) && !is_open(d, l))
+		closed(d, l, false);
+}
+
+/* Whether it can still be the process that opened it which closes it. */
+static bool opener_lives(struct leat_daemon *d, const struct leat_live *l)
+{
+	struct leat_proc *p;
+
+	HASH_FIND_INT(d->procs, &l->pid, p);
+	return p && !p->gone;
+}
+
+void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p)
+{
+	struct leat_live *l, *next;
+
+	/* Those of other live processes are theirs to end: this one's end says
+	 * nothing of how they were closed. */
+	HASH_ITER(hh, d->lives, l, next)
+	if (l->step == p->step && !opener_lives(d, l) && !is_open(d, l))
+		closed(d, l, !p->exiting);
+}
+
+static bool was_abnormal(struct leat_daemon *d, const struct leat_live *l, uint64_t now)
+{
+	uint64_t death = l->step >= 0 ? d->steps[l->step].death_ns : 0;
+
+	return death && now - death < DEATH_NS && !opener_lives(d, l);
+}
+
+void leat_lives_after_step(struct leat_daemon *d, int step)
+{
+	struct leat_live *l, *next;
+	uint64_t now = leat_clock_ns();
+
+	HASH_ITER(hh, d->lives, l, next)
+	if (l->step == step && !is_open(d, l))
+		closed(d, l, was_abnormal(d, l, now));
+}
+
+void leat_lives_sweep(struct leat_daemon *d)
+{
+	struct leat_live *l, *next;
+	uint64_t now = leat_clock_ns();
+
+	HASH_ITER(hh, d->lives, l, next)
+	{
+		if (is_open(d, l))
+			l->vanished_ns = 0;
+		else if (!l->vanished_ns)
+			l->vanished_ns = now;
+		else if (now - l->vanished_ns >= GRACE_NS)
+			closed(d, l, was_abnormal(d, l, now));
+	}
+}
+
+bool leat_lives_of_step(const struct leat_daemon *d, int step)
+{
+	const struct leat_live *l;
+
+	for (l = d->lives; l; l = l->hh.next)
+		if (l->step == step && l->counted)
+			return true;
+	return false;
+}
+
+void leat_lives_free(struct leat_daemon *d)
+{
+	struct leat_live *l, *next;
+
+	HASH_ITER(hh, d->lives, l, next)
+	discard(d, l);
+}

@@ -1,0 +1,211 @@
+/* RESOLVE for open and truncate. */
+#include "daemon/events.h"
+#include "daemon/resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static bool is_write(const struct leat_request *r)
+{
+	return (r->in->flags & O_ACCMODE) != O_RDONLY || r->in->flags & O_TRUNC;
+}
+
+static void violation(struct leat_request *r, enum leat_violation kind)
+{
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = r->found.path,
+						    .code = kind});
+}
+
+/* What consumers have read of a growing file is about to go. */
+static void cut(struct leat_request *r, uint64_t length)
+{
+	struct leat_shm_file *s = leat_file_shm(r->d, r->file);
+
+	if (r->file->publishes && leat_shm_was_consumed(s, length, UINT64_MAX - length))
+		violation(r, LEAT_VIOLATION_REWRITE);
+	leat_shm_file_cut(s, length);
+	if (r->file->told_frontier > length)
+		r->file->told_frontier = length;
+}
+
+/* The open is refused after the rules were told of it. */
+static int take_back(struct leat_request *r, struct leat_live *l)
+{
+	leat_live_failed(r->d, l);
+	return leat_request_fail(r, -EIO);
+}
+
+static int tell_open(struct leat_request *r, struct leat_live *l, bool made)
+{
+	unsigned flags =
+		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
+	int rc = leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_OPEN,
+							     .step = r->c->step,
+							     .pid = r->c->pid,
+							     .ofd = l->id,
+							     .flags = flags,
+							     .name = r->found.path});
+
+	l->counted = rc == 0;
+	return rc;
+}
+
+static int produce(struct leat_request *r)
+{
+	unsigned violations = r->d->n_violations;
+	bool made = !r->exists;
+	struct leat_live *l;
+	int rc = leat_request_file(r);
+
+	if (!rc && r->exists)
+		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
+	if (!rc && made) {
+		r->found.root = leat_rule_home(r->d, r->rule);
+		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
+	}
+	if (rc)
+		return leat_request_fail(r, rc);
+	l = leat_live_new(r->d, r->file, r->c);
+	if (!l)
+		return leat_request_fail(r, -ENOMEM);
+	r->file->told = true;
+	r->file->made |= made;
+	if (r->exists && r->in->flags & O_TRUNC)
+		cut(r, 0);
+	rc = tell_open(r, l, made);
+	if (rc || leat_request_is_violation(r, violations))
+		return take_back(r, l);
+	r->file->publishes = leat_stream_publishes(r->d->stream, r->found.path);
+	r->kind = r->file->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
+	leat_file_sync_frontier(r->d, r->file);
+	return leat_request_go_open(r, l->id);
+}
+
+/* A consumer opens a file for writing that is complete: no harm before it writes. */
+static int write_foreign(struct leat_request *r)
+{
+	unsigned violations = r->d->n_violations;
+	struct leat_live *l;
+	int rc = leat_request_file(r);
+
+	if (rc)
+		return leat_request_fail(r, rc);
+	l = leat_live_new(r->d, r->file, r->c);
+	if (!l)
+		return leat_request_fail(r, -ENOMEM);
+	l->foreign = true;
+	l->mtime = r->found.st.st_mtim;
+	if (r->in->flags & O_TRUNC && r->found.st.st_size > 0) {
+		l->foreign = false; /* told now, not at the close */
+		violation(r, LEAT_VIOLATION_UNDECLARED);
+	}
+	if (leat_request_is_violation(r, violations))
+		return take_back(r, l);
+	r->kind = LEAT_KIND_PRODUCER;
+	return leat_request_go_open(r, l->id);
+}
+
+static int create(struct leat_request *r)
+{
+	r->kind = LEAT_KIND_COUNTED;
+	return leat_request_create(r, leat_rule_home(r->d, r->rule), 0);
+}
+
+/* Nobody but the steps after it must know of a file that nobody declared. */
+static int write_plain(struct leat_request *r)
+{
+	if (!r->exists)
+		return create(r);
+	if (r->in->flags & O_TRUNC && !r->rule->excluded && !r->rule->declared)
+		return leat_request_create(r, r->found.root, 0);
+	return leat_request_go(r);
+}
+
+static int open_for_writing(struct leat_request *r)
+{
+	bool producer = r->role == LEAT_ROLE_PRODUCER || r->role == LEAT_ROLE_BOTH;
+	int rc = leat_request_ask(r, LEAT_CALL_WRITE);
+
+	if (rc && rc != -ENOENT)
+		return leat_request_fail(r, rc);
+	if (r->exists && r->in->flags & O_CREAT && r->in->flags & O_EXCL)
+		return leat_request_fail(r, -EEXIST);
+	if (r->is_dir)
+		return leat_request_fail(r, -EISDIR);
+	if (!r->exists && (!(r->in->flags & O_CREAT) || r->found.parent_missing))
+		return leat_request_fail(r, -ENOENT);
+	if (!r->exists && r->found.dir_wanted)
+		return leat_request_fail(r, -EISDIR);
+	if (r->exists && !S_ISREG(r->found.st.st_mode))
+		return leat_request_go(r);
+	if (producer && is_write(r))
+		return produce(r);
+	if (r->role == LEAT_ROLE_CONSUMER && r->exists)
+		return write_foreign(r);
+	return producer ? create(r) : write_plain(r);
+}
+
+/* A file without a name belongs to nobody until it is linked. */
+static int open_unnamed(struct leat_request *r)
+{
+	if (!r->exists)
+		return leat_request_fail(r, -ENOENT);
+	r->kind = LEAT_KIND_NONE;
+	return leat_request_go(r);
+}
+
+static int open_for_reading(struct leat_request *r)
+{
+	int rc = leat_request_ask(r, LEAT_CALL_OPEN);
+
+	if (!rc && !r->exists)
+		rc = -ENOENT;
+	if (!rc && (r->in->flags & O_DIRECTORY) && !r->is_dir)
+		rc = -ENOTDIR;
+	if (rc)
+		return leat_request_fail(r, rc);
+	if (r->is_dir)
+		r->kind = LEAT_KIND_DIR;
+	return leat_request_go(r);
+}
+
+int leat_request_open(struct leat_request *r)
+{
+	if ((r->in->flags & O_TMPFILE) == O_TMPFILE)
+		return open_unnamed(r);
+	if (is_write(r) || (r->in->flags & O_CREAT && (!r->exists || r->in->flags & O_EXCL)))
+		return open_for_writing(r);
+	return open_for_reading(r);
+}
+
+int leat_request_truncate(struct leat_request *r)
+{
+	unsigned violations = r->d->n_violations;
+	int rc = leat_request_ask(r, LEAT_CALL_WRITE);
+
+	if (!rc && !r->exists)
+		rc = -ENOENT;
+	if (!rc && r->is_dir)
+		rc = -EISDIR;
+	if (rc)
+		return leat_request_fail(r, rc);
+	if (r->rule->excluded || !leat_rule_produced(r->d, r->rule))
+		return leat_request_go(r);
+	rc = leat_request_file(r);
+	if (!rc && r->role != LEAT_ROLE_CONSUMER)
+		rc = leat_request_copy_up(r, false);
+	if (rc)
+		return leat_request_fail(r, rc);
+	cut(r, r->in->length);
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = r->found.path,
+						    .length = r->in->length});
+	if (leat_request_is_violation(r, violations))
+		return leat_request_fail(r, -EIO);
+	return leat_request_go(r);
+}

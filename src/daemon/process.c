@@ -1,0 +1,120 @@
+#include "daemon/client.h"
+
+#include "base/fd.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct leat_proc *p = handle->data;
+
+	leat_close(&p->pidfd);
+	free(p);
+}
+
+static void forget(struct leat_proc *p)
+{
+	struct leat_conn *c, *next;
+
+	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
+	leat_conn_drop(c, NULL);
+	HASH_DEL(p->d->procs, p);
+	uv_close((uv_handle_t *)&p->poll, on_closed);
+}
+
+/* The kernel says it is gone: what it sent comes first, then the closes its end
+ * brought about, then the end itself. */
+static void gone(struct leat_proc *p)
+{
+	struct leat_daemon *d = p->d;
+
+	if (p->gone)
+		return;
+	leat_proc_drain(p);
+	p->gone = true;
+	if (p->step >= 0) {
+		leat_lives_after_exit(d, p);
+		leat_events_apply(d,
+				  (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
+						      .step = p->step,
+						      .pid = p->pid,
+						      .status = p->exiting ? p->status : -SIGKILL});
+		leat_step_process_left(d, p);
+	}
+	forget(p);
+}
+
+static void on_end(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	gone(poll->data);
+}
+
+static bool has_ended(const struct leat_proc *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid)
+{
+	struct leat_proc *p;
+
+	HASH_FIND_INT(d->procs, &pid, p);
+	if (p && !has_ended(p))
+		return p;
+	/* The kernel gave the number to somebody else before we heard. */
+	if (p)
+		gone(p);
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->d = d;
+	p->pid = pid;
+	p->step = -1;
+	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pidfd < 0 || uv_poll_init(&d->loop, &p->poll, p->pidfd) < 0)
+		goto fail;
+	p->poll.data = p;
+	HASH_ADD_INT(d->procs, pid, p);
+	if (!p->hh.tbl) {
+		uv_close((uv_handle_t *)&p->poll, on_closed);
+		return NULL;
+	}
+	uv_poll_start(&p->poll, UV_READABLE, on_end);
+	return p;
+fail:
+	leat_close(&p->pidfd);
+	free(p);
+	return NULL;
+}
+
+void leat_procs_reap(struct leat_daemon *d, int step)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	if (p->step == step) {
+		leat_proc_drain(p);
+		if (has_ended(p))
+			gone(p);
+	}
+}
+
+void leat_procs_free(struct leat_daemon *d)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	forget(p);
+}

@@ -1,0 +1,347 @@
+/* Rename and link: which place a file is in is a fact of its record, so it stays
+ * there and the record says whether that is where its new name belongs. */
+#include "daemon/change.h"
+#include "daemon/events.h"
+#include "daemon/keep.h"
+#include "store/persist.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum leat_root other(enum leat_root root)
+{
+	return root == LEAT_ROOT_STORE ? LEAT_ROOT_DISK : LEAT_ROOT_STORE;
+}
+
+/* The file is in `root`: is that where it belongs? */
+static void note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
+{
+	enum leat_root home = leat_rule_home(d, f->rule);
+
+	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
+	f->keep = root == LEAT_ROOT_STORE && home == LEAT_ROOT_DISK;
+}
+
+/* Its name is another one: what follows from its state there. */
+static void renew(struct leat_daemon *d, struct leat_file *f)
+{
+	f->publishes = leat_stream_publishes(d->stream, f->name);
+	f->saved = false;
+	leat_file_refresh(d, f, leat_stream_state(d->stream, f->name));
+	if (f->keep && !f->lives)
+		leat_keep_file(d, f);
+}
+
+static void retire(struct leat_daemon *d, const char *name)
+{
+	struct leat_file *f = leat_file_find(d, name);
+
+	if (f)
+		leat_file_retire(d, f);
+}
+
+static void hold(struct leat_daemon *d, const char *name)
+{
+	struct leat_file *f = leat_file_find(d, name);
+
+	if (f)
+		leat_lives_hold(d, f);
+}
+
+static bool is_known(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+
+	return leat_file_find(d, name) || (rule && leat_rule_matters(rule));
+}
+
+static void tell_rename(struct leat_change_request *r, bool is_dir)
+{
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RENAME,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = r->from.path,
+						    .to = r->to.path,
+						    .flags = is_dir ? LEAT_EVF_DIR : 0});
+}
+
+static int rename_record(struct leat_change_request *r, enum leat_root root)
+{
+	struct leat_daemon *d = r->d;
+	struct leat_file *f;
+	int rc;
+
+	if (!is_known(d, r->from.path) && !is_known(d, r->to.path))
+		return 0;
+	f = leat_file_get(d, r->from.path);
+	if (!f)
+		return -ENFILE;
+	retire(d, r->to.path);
+	rc = leat_file_rename(d, f, r->to.path);
+	if (rc)
+		return rc;
+	note_place(d, f, root);
+	tell_rename(r, false);
+	renew(d, f);
+	return 0;
+}
+
+static int rename_file(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	enum leat_root root = r->from.root;
+	int fd = leat_tree_fd(d->tree, root), far = leat_tree_fd(d->tree, other(root));
+	int rc = leat_tree_make_parents(d->tree, root, r->to.path);
+
+	if (rc)
+		return rc;
+	hold(d, r->from.path);
+	hold(d, r->to.path);
+	if (renameat(fd, r->from.path, fd, r->to.path) < 0)
+		return -errno;
+	/* A copy on disk of what the store has, and a file in the store that would
+	 * hide the new one, go. */
+	unlinkat(far, r->from.path, 0);
+	if (root == LEAT_ROOT_DISK)
+		unlinkat(far, r->to.path, 0);
+	return rename_record(r, root);
+}
+
+/* ---- directories ---- */
+
+static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
+{
+	struct leat_daemon *d = r->d;
+	int fd = leat_tree_fd(d->tree, root), rc;
+
+	if (!leat_tree_has(d->tree, root, r->from.path, NULL)) {
+		/* an empty directory of the new name would be found here */
+		unlinkat(fd, r->to.path, AT_REMOVEDIR);
+		return 0;
+	}
+	rc = leat_tree_make_parents(d->tree, root, r->to.path);
+	if (rc)
+		return rc;
+	return renameat(fd, r->from.path, fd, r->to.path) < 0 ? -errno : 0;
+}
+
+/* All files below, found before the first is renamed. NULL: out of memory. */
+static struct leat_file **files_below(struct leat_daemon *d, const char *dir, size_t *n)
+{
+	struct leat_file **v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
+	struct leat_file *f, *next;
+	size_t length = strlen(dir);
+
+	*n = 0;
+	if (!v)
+		return NULL;
+	HASH_ITER(hh, d->files, f, next)
+	if (strncmp(f->name, dir, length) == 0 && (f->name[length] == '/' || f->name[length] == 0))
+		v[(*n)++] = f;
+	return v;
+}
+
+static int rename_below(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	size_t n, skip = strlen(r->from.path);
+	struct leat_file **v = files_below(d, r->from.path, &n);
+	char name[PATH_MAX];
+	enum leat_root root;
+	int rc = v ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (snprintf(name, sizeof(name), "%s%s", r->to.path, v[i]->name + skip) >=
+		    (int)sizeof(name))
+			rc = -ENAMETOOLONG;
+		else {
+			retire(d, name);
+			rc = leat_file_rename(d, v[i], name);
+		}
+		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)
+			note_place(d, v[i], root);
+	}
+	tell_rename(r, true);
+	for (size_t i = 0; !rc && i < n; i++)
+		renew(d, v[i]);
+	free(v);
+	return rc;
+}
+
+static int rename_dir(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	struct leat_live *l, *next;
+	int rc;
+
+	if (r->to.root != LEAT_ROOT_NONE && !S_ISDIR(r->to.st.st_mode))
+		return -ENOTDIR;
+	if (r->to.root != LEAT_ROOT_NONE && !leat_change_is_empty(d, r->to.path))
+		return -ENOTEMPTY;
+	HASH_ITER(hh, d->lives, l, next)
+	leat_lives_hold(d, l->file);
+	rc = rename_dir_in(r, LEAT_ROOT_STORE);
+	if (rc)
+		return rc;
+	rc = rename_dir_in(r, LEAT_ROOT_DISK);
+	leat_tree_forget(d->tree);
+	if (rc) {
+		int fd = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+
+		renameat(fd, r->to.path, fd, r->from.path);
+		return rc;
+	}
+	return rename_below(r);
+}
+
+/* ---- across the border of the workflow's directory ---- */
+
+static int move_out(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	int root = leat_tree_fd(d->tree, r->from.root);
+	int rc, in;
+
+	if (r->from.root == LEAT_ROOT_DISK) {
+		hold(d, r->from.path);
+		if (renameat2(root, r->from.path, AT_FDCWD, r->to.path, r->flags) < 0)
+			return -errno;
+	} else {
+		if (!S_ISREG(r->from.st.st_mode) || r->flags)
+			return -EXDEV;
+		in = openat(root, r->from.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (in < 0)
+			return -errno;
+		rc = leat_persist_file(AT_FDCWD, r->to.path, in);
+		close(in);
+		if (rc)
+			return rc;
+	}
+	leat_tree_forget(d->tree);
+	rc = leat_change_remove(d, r->from.path, r->c->step, r->c->pid);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int tell_arrival(struct leat_change_request *r, enum leat_root root, const char *source)
+{
+	struct leat_daemon *d = r->d;
+	struct leat_file *f;
+
+	retire(d, r->to.path);
+	if (!is_known(d, r->to.path) && !(source && is_known(d, source)))
+		return 0;
+	f = leat_file_get(d, r->to.path);
+	if (!f)
+		return -ENFILE;
+	f->told = f->made = true;
+	note_place(d, f, root);
+	leat_events_apply(
+		d, (struct leat_event){.kind = LEAT_EV_CREATE,
+				       .step = r->c->step,
+				       .pid = r->c->pid,
+				       .name = r->to.path,
+				       .to = source,
+				       .flags = S_ISDIR(r->from.st.st_mode) ? LEAT_EVF_DIR : 0});
+	renew(d, f);
+	return 0;
+}
+
+static int move_in(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	int rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, r->to.path);
+
+	if (rc)
+		return rc;
+	if (lstat(r->from.path, &r->from.st) < 0)
+		return -errno;
+	hold(d, r->to.path);
+	if (renameat2(AT_FDCWD, r->from.path, leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path,
+		      r->flags) < 0)
+		return -errno;
+	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), r->to.path, 0);
+	leat_tree_forget(d->tree);
+	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
+}
+
+/* ---- the calls ---- */
+
+static int check_rename(struct leat_change_request *r)
+{
+	size_t length = strlen(r->from.path);
+	bool from_dir;
+
+	if (r->from.root == LEAT_ROOT_NONE || r->to.parent_missing)
+		return -ENOENT;
+	if (!*r->from.path || !*r->to.path)
+		return -EBUSY;
+	from_dir = S_ISDIR(r->from.st.st_mode);
+	if (r->flags & RENAME_NOREPLACE && r->to.root != LEAT_ROOT_NONE)
+		return -EEXIST;
+	/* Programs know file systems that cannot do the rest. */
+	if (r->flags & ~(unsigned)RENAME_NOREPLACE)
+		return -EINVAL;
+	if (!from_dir && (r->from.dir_wanted || r->to.dir_wanted))
+		return -ENOTDIR;
+	if (!from_dir && r->to.root != LEAT_ROOT_NONE && S_ISDIR(r->to.st.st_mode))
+		return -EISDIR;
+	if (from_dir && strncmp(r->to.path, r->from.path, length) == 0 && r->to.path[length] == '/')
+		return -EINVAL;
+	return 0;
+}
+
+int leat_change_rename(struct leat_change_request *r)
+{
+	int rc;
+
+	if (r->from.outside && r->to.outside)
+		return renameat2(AT_FDCWD, r->from.path, AT_FDCWD, r->to.path, r->flags) < 0
+			       ? -errno
+			       : 0;
+	if (r->from.outside)
+		return move_in(r);
+	rc = leat_change_ask(r, r->from.path, LEAT_CALL_REMOVE);
+	if (rc)
+		return rc;
+	if (r->to.outside)
+		return r->from.root == LEAT_ROOT_NONE ? -ENOENT : move_out(r);
+	rc = check_rename(r);
+	if (rc)
+		return rc;
+	if (strcmp(r->from.path, r->to.path) == 0 ||
+	    (r->to.root == r->from.root && r->to.st.st_ino == r->from.st.st_ino &&
+	     r->to.st.st_dev == r->from.st.st_dev))
+		return 0;
+	return S_ISDIR(r->from.st.st_mode) ? rename_dir(r) : rename_file(r);
+}
+
+int leat_change_link(struct leat_change_request *r)
+{
+	struct leat_daemon *d = r->d;
+	enum leat_root root = r->from.outside ? LEAT_ROOT_DISK : r->from.root;
+	int from = r->from.outside ? AT_FDCWD : leat_tree_fd(d->tree, root);
+	int to = r->to.outside ? AT_FDCWD : leat_tree_fd(d->tree, root);
+	int rc = r->from.outside ? 0 : leat_change_ask(r, r->from.path, LEAT_CALL_LOOK);
+
+	if (rc)
+		return rc;
+	if (!r->from.outside && r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
+	if (!r->to.outside && r->to.root != LEAT_ROOT_NONE)
+		return -EEXIST;
+	if (!r->to.outside) {
+		if (r->to.parent_missing || r->to.dir_wanted)
+			return -ENOENT;
+		rc = leat_tree_make_parents(d->tree, root, r->to.path);
+	}
+	if (!rc && linkat(from, r->from.path, to, r->to.path, 0) < 0)
+		rc = -errno;
+	if (rc || r->to.outside)
+		return rc;
+	return tell_arrival(r, root, r->from.outside ? NULL : r->from.path);
+}

@@ -1,0 +1,267 @@
+/* Status and summary as JSON: docs/daemon.md. */
+#include "base/clock.h"
+#include "daemon/client.h"
+#include "daemon/files.h"
+#include "daemon/keep.h"
+#include "daemon/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_header(struct leat_daemon *d, struct leat_json *j)
+{
+	leat_json_string(j, "workflow", d->wf->name ? d->wf->name : "");
+	leat_json_string(j, "dir", d->dir);
+	leat_json_bool(j, "serve", d->options.serve);
+	leat_json_int(j, "start_ns", (int64_t)d->start_ns);
+	leat_json_int(j, "now_ns", (int64_t)leat_clock_ns());
+}
+
+static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
+{
+	const struct leat_step_run *s = &d->steps[i];
+	struct leat_shm_step *shm = &d->shm->steps[i];
+
+	leat_json_open(j, NULL, '{');
+	leat_json_string(j, "name", d->wf->steps[i].name);
+	leat_json_string(j, "state", leat_step_state_name(s));
+	leat_json_int(j, "pid", s->pid);
+	leat_json_int(j, "start_ns", (int64_t)s->start_ns);
+	leat_json_int(j, "end_ns", s->running ? 0 : (int64_t)s->end_ns);
+	leat_json_int(j, "status", s->status);
+	leat_json_string(j, "reason", s->reason ? s->reason : "");
+	leat_json_int(j, "bytes_in", (int64_t)leat_shm_counted(&shm->bytes_in));
+	leat_json_int(j, "bytes_out", (int64_t)leat_shm_counted(&shm->bytes_out));
+	leat_json_int(j, "reads", (int64_t)leat_shm_counted(&shm->reads));
+	leat_json_int(j, "writes", (int64_t)leat_shm_counted(&shm->writes));
+	leat_json_int(j, "opens", (int64_t)leat_shm_counted(&shm->opens));
+	leat_json_int(j, "wait_ns", (int64_t)leat_shm_counted(&shm->wait_ns));
+	leat_json_int(j, "waiting", (int64_t)leat_shm_counted(&shm->waiting));
+	leat_json_close(j, '}');
+}
+
+static void put_steps(struct leat_daemon *d, struct leat_json *j)
+{
+	leat_json_open(j, "steps", '[');
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		put_step(d, j, i);
+	leat_json_close(j, ']');
+}
+
+/* ---- status ---- */
+
+static void put_file(struct leat_daemon *d, struct leat_json *j, const struct leat_file *f)
+{
+	static const char *const states[] = {
+		[LEAT_FILE_ABSENT] = "absent",       [LEAT_FILE_PRODUCED] = "produced",
+		[LEAT_FILE_COMMITTED] = "committed", [LEAT_FILE_FAILED] = "failed",
+		[LEAT_FILE_GONE] = "gone",
+	};
+	static const char *const places[] = {
+		[LEAT_ROOT_NONE] = "none", [LEAT_ROOT_STORE] = "store", [LEAT_ROOT_DISK] = "disk"};
+	enum leat_root root = LEAT_ROOT_NONE;
+	const struct leat_live *l;
+	struct stat st = {0};
+	unsigned writers = 0;
+
+	DL_COUNT(f->lives, l, writers);
+	if (leat_tree_look(d->tree, f->name, &root, &st) < 0)
+		root = LEAT_ROOT_NONE;
+	leat_json_open(j, NULL, '{');
+	leat_json_string(j, "name", f->name);
+	leat_json_string(j, "state", states[leat_stream_state(d->stream, f->name)]);
+	leat_json_string(j, "place", places[root]);
+	leat_json_int(j, "bytes", root == LEAT_ROOT_NONE ? 0 : (int64_t)st.st_size);
+	leat_json_int(j, "writers", writers);
+	if (f->why)
+		leat_json_string(j, "why", f->why);
+	leat_json_close(j, '}');
+}
+
+static void put_needs(struct leat_daemon *d, struct leat_json *j, const struct leat_file *f,
+		      const char *key, bool missing)
+{
+	leat_json_open(j, key, '[');
+	for (int i = 0; i < (int)d->wf->n_steps; i++) {
+		const struct leat_step_run *s = &d->steps[i];
+		bool counts = missing ? !s->started : s->running || !s->started;
+
+		if (counts && leat_steps_has(f->rule->producers, i))
+			leat_json_string(j, NULL, d->wf->steps[i].name);
+	}
+	leat_json_close(j, ']');
+}
+
+static void put_waits(struct leat_daemon *d, struct leat_json *j)
+{
+	struct leat_conn *c;
+
+	leat_json_open(j, "waits", '[');
+	DL_FOREACH(d->conns, c)
+	{
+		const struct leat_file *f = leat_file_at(d, c->waiting_slot);
+
+		if (!c->waiting || !f || c->step < 0)
+			continue;
+		leat_json_open(j, NULL, '{');
+		leat_json_string(j, "step", d->wf->steps[c->step].name);
+		leat_json_string(j, "file", f->name);
+		put_needs(d, j, f, "needs", false);
+		put_needs(d, j, f, "missing", true);
+		leat_json_close(j, '}');
+	}
+	leat_json_close(j, ']');
+}
+
+static void put_blocked(struct leat_daemon *d, struct leat_json *j)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	leat_stream_deadlock(d->stream, out);
+	if (fclose(out) == 0)
+		leat_json_string(j, "blocked", text);
+	free(text);
+}
+
+void leat_report_status(struct leat_daemon *d, struct leat_json *j)
+{
+	const struct leat_file *f;
+
+	leat_json_open(j, NULL, '{');
+	put_header(d, j);
+	put_steps(d, j);
+	leat_json_open(j, "files", '[');
+	for (f = d->files; f; f = f->hh.next)
+		put_file(d, j, f);
+	leat_json_close(j, ']');
+	put_waits(d, j);
+	put_blocked(d, j);
+	leat_json_close(j, '}');
+}
+
+/* ---- summary ---- */
+
+static void put_timeline(struct leat_daemon *d, struct leat_json *j)
+{
+	leat_json_int(j, "interval_ms", leat_steps_interval_ms(d));
+	leat_json_int(j, "samples", d->n_samples);
+	leat_json_open(j, "timeline", '[');
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		const struct leat_sample *v = d->steps[i].samples;
+
+		leat_json_open(j, NULL, '{');
+		leat_json_string(j, "step", d->wf->steps[i].name);
+		leat_json_open(j, "waiting", '[');
+		for (unsigned k = 0; k < d->n_samples; k++)
+			leat_json_real(j, NULL, (double)v[k].waiting);
+		leat_json_close(j, ']');
+		leat_json_open(j, "bytes_in", '[');
+		for (unsigned k = 0; k < d->n_samples; k++)
+			leat_json_int(j, NULL, (int64_t)v[k].bytes_in);
+		leat_json_close(j, ']');
+		leat_json_open(j, "bytes_out", '[');
+		for (unsigned k = 0; k < d->n_samples; k++)
+			leat_json_int(j, NULL, (int64_t)v[k].bytes_out);
+		leat_json_close(j, ']');
+		leat_json_close(j, '}');
+	}
+	leat_json_close(j, ']');
+}
+
+struct counts {
+	unsigned committed, failed, open, saved, unsaved;
+};
+
+static struct counts count_files(struct leat_daemon *d)
+{
+	struct counts n = {0};
+	const struct leat_file *f;
+
+	for (f = d->files; f; f = f->hh.next) {
+		enum leat_file_state state = leat_stream_state(d->stream, f->name);
+
+		n.committed += state == LEAT_FILE_COMMITTED;
+		n.failed += state == LEAT_FILE_FAILED;
+		n.open += state == LEAT_FILE_PRODUCED;
+		n.saved += f->saved;
+		n.unsaved += f->save_error != 0;
+	}
+	return n;
+}
+
+static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
+{
+	const struct leat_file *f;
+
+	leat_json_open(j, "failed_files", '[');
+	for (f = d->files; f; f = f->hh.next) {
+		if (leat_stream_state(d->stream, f->name) != LEAT_FILE_FAILED)
+			continue;
+		leat_json_open(j, NULL, '{');
+		leat_json_string(j, "name", f->name);
+		leat_json_string(j, "why", f->why ? f->why : "");
+		leat_json_close(j, '}');
+	}
+	leat_json_close(j, ']');
+	leat_json_open(j, "unsaved_files", '[');
+	for (f = d->files; f; f = f->hh.next) {
+		if (!f->save_error)
+			continue;
+		leat_json_open(j, NULL, '{');
+		leat_json_string(j, "name", f->name);
+		leat_json_int(j, "error", f->save_error);
+		leat_json_string(j, "why", strerror(f->save_error));
+		leat_json_close(j, '}');
+	}
+	leat_json_close(j, ']');
+}
+
+static void put_problems(struct leat_daemon *d, struct leat_json *j)
+{
+	const struct leat_problem *p;
+
+	leat_json_int(j, "violations", d->n_violations);
+	leat_json_open(j, "problems", '[');
+	DL_FOREACH(d->problems, p)
+	{
+		leat_json_open(j, NULL, '{');
+		leat_json_int(j, "error", p->error);
+		leat_json_string(j, "text", p->text);
+		leat_json_close(j, '}');
+	}
+	leat_json_close(j, ']');
+}
+
+static bool no_step_failed(const struct leat_daemon *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].status)
+			return false;
+	return true;
+}
+
+bool leat_report_summary(struct leat_daemon *d, struct leat_json *j)
+{
+	struct counts n = count_files(d);
+	bool ok = !d->failed && !n.failed && !n.unsaved && no_step_failed(d);
+
+	leat_json_open(j, NULL, '{');
+	put_header(d, j);
+	leat_json_bool(j, "ok", ok);
+	put_steps(d, j);
+	put_timeline(d, j);
+	leat_json_open(j, "files", '{');
+	leat_json_int(j, "committed", n.committed);
+	leat_json_int(j, "failed", n.failed);
+	leat_json_int(j, "open", n.open);
+	leat_json_int(j, "saved", n.saved);
+	leat_json_close(j, '}');
+	put_bad_files(d, j);
+	put_problems(d, j);
+	leat_json_close(j, '}');
+	return ok;
+}

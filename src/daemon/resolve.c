@@ -1,0 +1,293 @@
+/* RESOLVE: may this path call go on, and where. */
+#include "daemon/resolve.h"
+
+#include "daemon/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static int reply(struct leat_conn *c, const struct leat_msg_resolved *fields, const char *path)
+{
+	struct leat_msg_resolved *m = leat_wire_begin(c->d->out, LEAT_MSG_RESOLVED, sizeof(*m));
+	struct leat_msg h = m->h;
+
+	*m = *fields;
+	m->h = h;
+	if (leat_wire_put(m, path) == 0)
+		leat_conn_send(c, m);
+	return 0;
+}
+
+static uint32_t place_of(enum leat_root root)
+{
+	return root == LEAT_ROOT_STORE ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+}
+
+int leat_request_fail(struct leat_request *r, int error)
+{
+	struct leat_msg_resolved m = {.error = error, .place = LEAT_PLACE_ASIS};
+
+	if (r->file) {
+		m.slot = r->file->slot;
+		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
+	}
+	return reply(r->c, &m, "");
+}
+
+int leat_request_go_open(struct leat_request *r, uint64_t ofd)
+{
+	struct leat_msg_resolved m = {.place = place_of(r->found.root),
+				      .kind = r->kind,
+				      .flags = r->in->flags,
+				      .ofd = ofd};
+
+	if (r->file)
+		m.slot = r->file->slot;
+	return reply(r->c, &m, r->found.path);
+}
+
+int leat_request_go(struct leat_request *r)
+{
+	return leat_request_go_open(r, 0);
+}
+
+int leat_request_file(struct leat_request *r)
+{
+	if (!r->file)
+		r->file = leat_file_get(r->d, r->found.path);
+	if (!r->file)
+		return -ENFILE;
+	if (r->exists)
+		leat_file_tell_present(r->d, r->file);
+	return 0;
+}
+
+static void report_failed(struct leat_daemon *d, struct leat_file *f)
+{
+	if (f->warned)
+		return;
+	f->warned = true;
+	leat_problem_add(d, -EIO, "%s failed: %s", f->name, f->why ? f->why : "its step failed");
+}
+
+/* The producer did not declare what it makes, so nobody can know when it is done. */
+static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
+{
+	const struct leat_workflow *wf = c->d->wf;
+	int maker = leat_stream_creator(c->d->stream, f->name);
+
+	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
+	    f->rule->holds_outputs)
+		return;
+	f->warned = true;
+	leat_problem_add(c->d, 0,
+			 "step %s reads %s, which step %s makes without declaring it: it waits for "
+			 "that step's end",
+			 wf->steps[c->step].name, f->name, wf->steps[maker].name);
+}
+
+int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call, uint64_t offset,
+		   uint64_t length, bool *streams)
+{
+	leat_file_sync_frontier(c->d, f);
+	c->asked = true;
+	*streams = false;
+	switch (leat_events_ask(c->d, c->step, c->id, call, f->name, offset, length)) {
+	case LEAT_GO:
+		return 0;
+	case LEAT_GO_STREAM:
+		*streams = true;
+		return 0;
+	case LEAT_WAIT:
+		c->waiting = true;
+		c->waiting_slot = f->slot;
+		warn_undeclared(c, f);
+		return -EAGAIN;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_FAILED:
+		break;
+	}
+	report_failed(c->d, f);
+	return -EIO;
+}
+
+/* Names that nothing is known of are not worth a record. */
+static bool is_of_interest(const struct leat_request *r)
+{
+	return !r->rule->excluded && (r->rule->declared || r->rule->dir_declared || r->file ||
+				      (!r->exists && r->rule->holds_outputs));
+}
+
+int leat_request_ask(struct leat_request *r, enum leat_call call)
+{
+	bool streams = false;
+	int rc;
+
+	if (r->is_dir || r->role == LEAT_ROLE_PRODUCER || r->c->step < 0 || !is_of_interest(r))
+		return 0;
+	rc = leat_request_file(r);
+	if (rc)
+		return rc;
+	if (leat_file_is_hidden(r->file, r->c->step))
+		return -ENOENT;
+	rc = leat_ask_rules(r->c, r->file, call, 0, 0, &streams);
+	if (streams)
+		r->kind = LEAT_KIND_CONSUMER;
+	return rc;
+}
+
+bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before)
+{
+	return r->d->n_violations != violations_before && !r->d->options.warn_violations;
+}
+
+int leat_request_create(struct leat_request *r, enum leat_root root, unsigned event_flags)
+{
+	unsigned violations = r->d->n_violations;
+	int rc = leat_tree_make_parents(r->d->tree, root, r->found.path);
+
+	if (rc)
+		return leat_request_fail(r, rc);
+	r->found.root = root;
+	if (r->rule->excluded)
+		return leat_request_go(r);
+	rc = leat_request_file(r);
+	if (rc)
+		return leat_request_fail(r, rc);
+	r->file->told = r->file->made = true;
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = r->found.path,
+						    .flags = event_flags});
+	if (leat_request_is_violation(r, violations))
+		return leat_request_fail(r, -EIO);
+	return leat_request_go(r);
+}
+
+int leat_request_copy_up(struct leat_request *r, bool empty)
+{
+	int rc;
+
+	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
+	    leat_rule_home(r->d, r->rule) != LEAT_ROOT_STORE)
+		return 0;
+	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, r->found.path, empty);
+	if (!rc)
+		r->found.root = LEAT_ROOT_STORE;
+	return rc;
+}
+
+/* ---- one function an operation ---- */
+
+static int look(struct leat_request *r, enum leat_call call)
+{
+	int rc = leat_request_ask(r, call);
+
+	if (!rc && !r->exists)
+		rc = -ENOENT;
+	return rc ? leat_request_fail(r, rc) : leat_request_go(r);
+}
+
+static int op_look(struct leat_request *r)
+{
+	return look(r, LEAT_CALL_LOOK);
+}
+
+static int op_access(struct leat_request *r)
+{
+	return look(r, LEAT_CALL_OPEN);
+}
+
+static int op_exec(struct leat_request *r)
+{
+	return look(r, LEAT_CALL_WHOLE);
+}
+
+static int op_chdir(struct leat_request *r)
+{
+	if (r->exists && !r->is_dir)
+		return leat_request_fail(r, -ENOTDIR);
+	r->kind = LEAT_KIND_DIR;
+	return look(r, LEAT_CALL_OPEN);
+}
+
+static int new_name(struct leat_request *r, enum leat_root root, unsigned event_flags)
+{
+	if (r->exists)
+		return leat_request_fail(r, -EEXIST);
+	if (r->found.parent_missing)
+		return leat_request_fail(r, -ENOENT);
+	r->kind = LEAT_KIND_NONE;
+	return leat_request_create(r, root, event_flags);
+}
+
+static int op_mkdir(struct leat_request *r)
+{
+	bool ours = !r->rule->excluded && r->rule->storage == LEAT_STORAGE_MEMORY &&
+		    (r->rule->holds_outputs || leat_rule_produced(r->d, r->rule));
+
+	return new_name(r, ours ? LEAT_ROOT_STORE : LEAT_ROOT_DISK, LEAT_EVF_DIR);
+}
+
+static int op_make(struct leat_request *r)
+{
+	if (r->found.dir_wanted)
+		return leat_request_fail(r, r->exists ? -EEXIST : -ENOENT);
+	return new_name(r, leat_rule_home(r->d, r->rule), 0);
+}
+
+static int (*const operations[])(struct leat_request *r) = {
+	[LEAT_OP_OPEN] = leat_request_open, [LEAT_OP_LOOK] = op_look,
+	[LEAT_OP_CHDIR] = op_chdir,         [LEAT_OP_EXEC] = op_exec,
+	[LEAT_OP_MKDIR] = op_mkdir,         [LEAT_OP_MAKE] = op_make,
+	[LEAT_OP_META] = op_look,           [LEAT_OP_TRUNCATE] = leat_request_truncate,
+	[LEAT_OP_ACCESS] = op_access,
+};
+
+static bool follows(const struct leat_msg_resolve *in)
+{
+	switch (in->op) {
+	case LEAT_OP_OPEN:
+		return !(in->flags & O_NOFOLLOW) &&
+		       (in->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	case LEAT_OP_LOOK:
+	case LEAT_OP_META:
+	case LEAT_OP_ACCESS:
+		return !(in->flags & AT_SYMLINK_NOFOLLOW);
+	case LEAT_OP_MKDIR:
+	case LEAT_OP_MAKE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+int leat_handle_resolve(struct leat_conn *c, const void *msg)
+{
+	struct leat_request r = {.c = c, .d = c->d, .in = msg, .kind = LEAT_KIND_COUNTED};
+	const char *path = leat_wire_string(msg, sizeof(*r.in), 0);
+	int rc;
+
+	if (!path || r.in->op >= sizeof(operations) / sizeof(*operations) || !operations[r.in->op])
+		return -EPROTO;
+	rc = leat_tree_find(r.d->tree, path, follows(r.in), &r.found);
+	if (rc)
+		return leat_request_fail(&r, rc);
+	if (r.found.outside) {
+		struct leat_msg_resolved m = {.place = LEAT_PLACE_ASIS, .flags = r.in->flags};
+
+		return reply(c, &m, r.found.path);
+	}
+	r.rule = leat_match(r.d->matcher, r.found.path);
+	if (!r.rule)
+		return leat_request_fail(&r, -ENOMEM);
+	r.role = leat_stream_role(r.d->stream, c->step, r.found.path);
+	r.file = leat_file_find(r.d, r.found.path);
+	r.exists = r.found.root != LEAT_ROOT_NONE;
+	r.is_dir = r.exists && S_ISDIR(r.found.st.st_mode);
+	if (r.exists && !r.is_dir && !S_ISREG(r.found.st.st_mode))
+		r.kind = LEAT_KIND_NONE;
+	return operations[r.in->op](&r);
+}

@@ -1,0 +1,146 @@
+/* Steps that run without interception, on files on disk. */
+#include "daemon/events.h"
+#include "daemon/files.h"
+#include "daemon/keep.h"
+#include "daemon/steps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Ids of waiters beyond those of connections. */
+#define LAUNCH_WAITER ((uint64_t)1 << 62)
+
+/* 0 it is on disk, -EAGAIN on its way, -errno. */
+static int bring_to_disk(struct leat_daemon *d, struct leat_file *f)
+{
+	struct stat st;
+
+	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+	if (f->save_error)
+		return -f->save_error;
+	f->staged = true;
+	leat_keep_file(d, f);
+	return f->dirty || f->saving ? -EAGAIN : -f->save_error;
+}
+
+static bool is_input(const struct leat_file *f, int step)
+{
+	return !f->rule->excluded && leat_steps_has(f->rule->consumers, step);
+}
+
+/* Directories an output may go to must be there, as in a batch. */
+static bool is_way(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	struct stat st;
+
+	return f->rule->holds_outputs && leat_step_writes_below(d->matcher, step, f->name) &&
+	       leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISDIR(st.st_mode);
+}
+
+int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
+{
+	struct leat_file *f, *next;
+	int rc = 0;
+
+	*on = leat_file_get(d, "");
+	switch (leat_events_ask(d, step, LAUNCH_WAITER + (uint64_t)step, LEAT_CALL_LAUNCH, "", 0,
+				0)) {
+	case LEAT_WAIT:
+		return -EAGAIN;
+	case LEAT_FAILED:
+		return -EIO;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_GO:
+	case LEAT_GO_STREAM:
+		break;
+	}
+	HASH_ITER(hh, d->files, f, next)
+	{
+		int one = is_input(f, step) || is_way(d, f, step) ? bring_to_disk(d, f) : 0;
+
+		if (one && one != -EAGAIN)
+			return one;
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+/* ---- adoption ---- */
+
+static bool is_newer(const struct stat *st, struct timespec since)
+{
+	/* file systems count time in ticks of up to 10 ms */
+	return st->st_ctim.tv_sec > since.tv_sec ||
+	       (st->st_ctim.tv_sec == since.tv_sec &&
+		st->st_ctim.tv_nsec + 20000000 > since.tv_nsec);
+}
+
+static void adopt(struct leat_daemon *d, int step, const char *name, const struct stat *st)
+{
+	struct leat_file *f = leat_file_get(d, name);
+
+	if (!f)
+		return;
+	if (!is_newer(st, d->start_time)) {
+		leat_file_tell_present(d, f);
+		return;
+	}
+	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0);
+	f->told = f->made = true;
+	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
+						 .step = step,
+						 .name = name,
+						 .flags = S_ISDIR(st->st_mode) ? LEAT_EVF_DIR : 0});
+}
+
+static void adopt_below(struct leat_daemon *d, int step, const char *dir);
+
+static void adopt_entry(struct leat_daemon *d, int step, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	const struct leat_file_rule *rule;
+	struct stat st;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
+		return;
+	rule = leat_match(d->matcher, path);
+	if (!rule || !leat_tree_has(d->tree, LEAT_ROOT_DISK, path, &st))
+		return;
+	if (!rule->excluded && leat_steps_has(rule->producers, step))
+		adopt(d, step, path, &st);
+	if (S_ISDIR(st.st_mode) && leat_step_writes_below(d->matcher, step, path))
+		adopt_below(d, step, path);
+}
+
+static void adopt_below(struct leat_daemon *d, int step, const char *dir)
+{
+	int fd = openat(d->disk_fd, *dir ? dir : ".",
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(stream)))
+		adopt_entry(d, step, dir, e->d_name);
+	closedir(stream);
+}
+
+void leat_staged_adopt(struct leat_daemon *d, int step)
+{
+	leat_tree_forget(d->tree);
+	adopt_below(d, step, "");
+}

@@ -1,0 +1,191 @@
+#include "daemon/steps.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "daemon/change.h"
+#include "daemon/client.h"
+#include "daemon/events.h"
+#include "daemon/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* An instance that began with its first process has ended when its processes
+ * have been gone for so long: the next one of a script may be on its way. */
+#define IDLE_NS 200000000u
+#define SAMPLE_MS 100u
+
+int leat_steps_init(struct leat_daemon *d)
+{
+	d->sample_ticks = 1;
+	d->steps = calloc(d->wf->n_steps + 1, sizeof(*d->steps));
+	if (!d->steps)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		d->steps[i].samples = calloc(LEAT_SAMPLES, sizeof(*d->steps[i].samples));
+		if (!d->steps[i].samples)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void leat_steps_free(struct leat_daemon *d)
+{
+	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
+		free(d->steps[i].samples);
+		free(d->steps[i].reason);
+	}
+	free(d->steps);
+	d->steps = NULL;
+}
+
+const char *leat_step_state_name(const struct leat_step_run *s)
+{
+	if (s->status)
+		return "failed";
+	if (s->running)
+		return "running";
+	return s->started ? "done" : "waiting";
+}
+
+void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (!s->started)
+		s->start_ns = leat_clock_ns();
+	s->started = true;
+	s->running++;
+	s->pid = pid;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_START, .step = step});
+}
+
+void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	s->processes++;
+	/* Late processes of a step that somebody looks after are no new instance. */
+	if (s->declared || s->running)
+		return;
+	s->implicit = true;
+	s->first_status = -1;
+	leat_step_begin(d, step, pid);
+}
+
+void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p)
+{
+	struct leat_step_run *s = &d->steps[p->step];
+
+	if (!p->exiting)
+		s->death_ns = leat_clock_ns();
+	if (s->implicit && p->pid == s->pid)
+		s->first_status = p->exiting ? p->status << 8 : SIGKILL;
+	if (s->processes && --s->processes == 0)
+		s->idle_ns = leat_clock_ns();
+}
+
+static char *describe(int status)
+{
+	if (WIFSIGNALED(status))
+		return leat_strf("killed by signal %d (%s)", WTERMSIG(status),
+				 strsignal(WTERMSIG(status)));
+	return leat_strf("exited with status %d", WEXITSTATUS(status));
+}
+
+void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason)
+{
+	struct leat_step_run *s = &d->steps[step];
+	char *text = !status ? NULL : reason && *reason ? strdup(reason) : describe(status);
+
+	if (s->running)
+		s->running--;
+	s->started = true;
+	s->implicit = false;
+	s->end_ns = leat_clock_ns();
+	if (d->wf->steps[step].staged)
+		leat_staged_adopt(d, step);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_END,
+						 .step = step,
+						 .pid = s->pid,
+						 .status = status,
+						 .name = text});
+	if (status && !s->status) {
+		s->status = status;
+		s->reason = text;
+		text = NULL;
+	}
+	free(text);
+	leat_change_settle_hidden(d);
+}
+
+void leat_steps_settle(struct leat_daemon *d)
+{
+	uint64_t now = leat_clock_ns();
+
+	for (int i = 0; i < (int)d->wf->n_steps; i++) {
+		struct leat_step_run *s = &d->steps[i];
+
+		if (!s->implicit || !s->running || s->processes || now - s->idle_ns < IDLE_NS ||
+		    leat_lives_of_step(d, i))
+			continue;
+		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);
+	}
+}
+
+/* ---- samples ---- */
+
+unsigned leat_steps_interval_ms(const struct leat_daemon *d)
+{
+	return d->sample_ticks * SAMPLE_MS;
+}
+
+/* Counters live where clients can write: they may jump, but not back. */
+static uint64_t grown(uint64_t *seen, uint64_t now)
+{
+	uint64_t more = now > *seen ? now - *seen : 0;
+
+	*seen = now;
+	return more;
+}
+
+static void coarsen(struct leat_daemon *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		struct leat_sample *v = d->steps[i].samples;
+
+		for (unsigned k = 0; k < LEAT_SAMPLES / 2; k++) {
+			v[k].bytes_in = v[2 * k].bytes_in + v[2 * k + 1].bytes_in;
+			v[k].bytes_out = v[2 * k].bytes_out + v[2 * k + 1].bytes_out;
+			v[k].waiting = (v[2 * k].waiting + v[2 * k + 1].waiting) / 2;
+		}
+	}
+	d->n_samples /= 2;
+	d->sample_ticks *= 2;
+}
+
+void leat_steps_sample(struct leat_daemon *d)
+{
+	bool full = ++d->n_ticks >= d->sample_ticks;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		struct leat_step_run *s = &d->steps[i];
+		struct leat_shm_step *shm = &d->shm->steps[i];
+
+		s->sum.bytes_in += grown(&s->seen_in, leat_shm_counted(&shm->bytes_in));
+		s->sum.bytes_out += grown(&s->seen_out, leat_shm_counted(&shm->bytes_out));
+		s->sum.waiting += s->running && leat_shm_counted(&shm->waiting) ? 1 : 0;
+		if (!full)
+			continue;
+		s->sum.waiting /= (float)d->sample_ticks;
+		s->samples[d->n_samples] = s->sum;
+		s->sum = (struct leat_sample){0};
+	}
+	if (!full)
+		return;
+	d->n_ticks = 0;
+	if (++d->n_samples == LEAT_SAMPLES)
+		coarsen(d);
+}

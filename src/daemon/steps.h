@@ -1,0 +1,60 @@
+/* Steps: when they run, what they did, what they wait for. */
+#ifndef LEAT_DAEMON_STEPS_H
+#define LEAT_DAEMON_STEPS_H
+
+#include "daemon/internal.h"
+
+#define LEAT_SAMPLES 600
+
+struct leat_sample {
+	uint64_t bytes_in, bytes_out; /* in this interval */
+	float waiting;                /* share of the interval */
+};
+
+struct leat_step_run {
+	bool started;  /* an instance ran or runs */
+	bool declared; /* somebody above said STEP_START: no instance begins by itself */
+	bool implicit; /* an instance that began with its first process */
+	bool done;     /* no further instance will start */
+	unsigned running;
+	unsigned processes; /* known ones alive, of the implicit instance */
+	pid_t pid;          /* root of the latest instance */
+	int status;         /* of the first failure, else 0 */
+	int first_status;   /* implicit: what the first process said; -1 nothing yet */
+	char *reason;       /* owned */
+	uint64_t start_ns, end_ns;
+	uint64_t idle_ns;  /* implicit: when the last process was gone */
+	uint64_t death_ns; /* a process died abnormally */
+	uint64_t seen_in, seen_out;
+	struct leat_sample *samples; /* owned; LEAT_SAMPLES */
+	struct leat_sample sum;      /* of the one in the making */
+};
+
+int leat_steps_init(struct leat_daemon *d);
+void leat_steps_free(struct leat_daemon *d);
+
+/* An instance begins. */
+void leat_step_begin(struct leat_daemon *d, int step, pid_t pid);
+/* A process of the step has come / is gone. */
+void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid);
+void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
+/* An instance has ended with `status` as from waitpid. */
+void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);
+/* By the clock: implicit instances whose processes are all gone. */
+void leat_steps_settle(struct leat_daemon *d);
+/* By the clock: take a sample of each running step. */
+void leat_steps_sample(struct leat_daemon *d);
+/* Length of one sample of all steps. */
+unsigned leat_steps_interval_ms(const struct leat_daemon *d);
+/* "waiting" (no instance yet), "running", "done", "failed". */
+const char *leat_step_state_name(const struct leat_step_run *s);
+
+/* ---- staged.c: steps that run without interception ---- */
+
+/* May it start? 0 and its inputs are on disk; -EAGAIN; -errno never. `on` is
+ * set to the file to wait on. */
+int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on);
+/* It has ended: what it made on disk becomes known to the rules. */
+void leat_staged_adopt(struct leat_daemon *d, int step);
+
+#endif
