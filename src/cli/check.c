@@ -32,7 +32,7 @@ static int print_views(const struct leat_args *args, const struct leat_workflow 
 	if (leat_args_flag(args, "canonical"))
 		result = leat_canonical_write(wf, stdout);
 	if (result == 0 && format)
-		result = leat_graph_print(wf, format, stdout);
+		result = leat_graph_write(wf, format, stdout);
 	if (result < 0)
 		leat_error("%s: %s", wf->path, strerror(-result));
 	return result < 0 ? LEAT_EXIT_FAILURE : LEAT_EXIT_OK;

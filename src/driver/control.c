@@ -5,6 +5,8 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +23,17 @@ struct leat_control {
 	char buf[LEAT_WIRE_MAX];
 };
 
+/* Did a call on the socket fail for now only? Waits until it may be repeated: event
+ * loops that watch the socket make it non-blocking. */
+static bool try_again(const struct leat_control *c, ssize_t n, short events)
+{
+	struct pollfd p = {.fd = c->fd, .events = events};
+
+	if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+		return false;
+	return errno == EINTR || poll(&p, 1, -1) >= 0 || errno == EINTR;
+}
+
 static int send_message(struct leat_control *c)
 {
 	const struct leat_msg *h = (const struct leat_msg *)(const void *)c->buf;
@@ -28,7 +41,7 @@ static int send_message(struct leat_control *c)
 
 	do
 		n = send(c->fd, c->buf, h->size, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
+	while (try_again(c, n, POLLOUT));
 	return n < 0 ? -errno : 0;
 }
 
@@ -49,7 +62,7 @@ static int receive_message(struct leat_control *c, int fds[2])
 
 	do
 		n = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (try_again(c, n, POLLIN));
 	if (n <= 0)
 		return n < 0 ? -errno : -EPIPE;
 	cm = CMSG_FIRSTHDR(&m);
