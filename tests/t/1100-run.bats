@@ -6,13 +6,14 @@ load helper
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work
-	# The producer ends only when the consumer has seen its first line: a batch would hang.
+	# The producer ends only when the consumer has seen its first line: a batch would hang. bash
+	# reads 128 bytes at a time, and gets them when they are all there.
 	cat >stream.yaml <<-'END'
 		name: stream
 		dir: work
 		tasks:
 		  - func: produce
-		    exec: bash -c 'exec > numbers; echo 1; until [ -e ../seen ]; do sleep 0.05; done; seq 2 1000'
+		    exec: bash -c 'exec > numbers; seq 1 500; until [ -e ../seen ]; do sleep 0.05; done; seq 501 1000'
 		    outports: [{filename: numbers, mode: no_update}]
 		  - func: consume
 		    exec: bash -c 'while read -r n; do [ "$n" != 1 ] || touch ../seen; echo "$n"; done < numbers > copy'
