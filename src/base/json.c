@@ -110,6 +110,15 @@ void leat_json_number(struct leat_json *j, const char *key, unsigned long long v
 	fprintf(j->out, "%llu", value);
 }
 
+void leat_json_real(struct leat_json *j, const char *key, double value)
+{
+	unsigned long long thousandths = (unsigned long long)(value * 1000 + 0.5);
+
+	begin_value(j, key);
+	/* printf's decimal point follows the locale */
+	fprintf(j->out, "%llu.%03llu", thousandths / 1000, thousandths % 1000);
+}
+
 void leat_json_bool(struct leat_json *j, const char *key, bool value)
 {
 	begin_value(j, key);

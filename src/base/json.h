@@ -30,6 +30,8 @@ void leat_json_close(struct leat_json *j);
 /* `text` is UTF-8; other bytes are written as U+FFFD. */
 void leat_json_string(struct leat_json *j, const char *key, const char *text);
 void leat_json_number(struct leat_json *j, const char *key, unsigned long long value);
+/* With three digits behind the point; not negative. */
+void leat_json_real(struct leat_json *j, const char *key, double value);
 void leat_json_bool(struct leat_json *j, const char *key, bool value);
 
 #endif

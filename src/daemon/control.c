@@ -6,6 +6,7 @@
 #include "daemon/steps.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* The step a control message names. 0 or -EPROTO; -1 in *step if there is none. */
 static int named_step(struct leat_conn *c, const void *msg, int *step)
@@ -79,13 +80,18 @@ int leat_handle_step_done(struct leat_conn *c, const void *msg)
 
 int leat_handle_status(struct leat_conn *c, const void *msg)
 {
-	struct leat_json j;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out != NULL;
 
 	(void)msg;
-	leat_json_init(&j);
-	leat_report_status(c->d, &j);
-	leat_reply_text(c, j.failed ? -ENOMEM : 0, j.failed || !j.text ? "{}" : j.text);
-	leat_json_release(&j);
+	if (out) {
+		leat_report_status(c->d, out);
+		ok = fclose(out) == 0;
+	}
+	leat_reply_text(c, ok ? 0 : -ENOMEM, ok ? text : "{}");
+	free(text);
 	return 0;
 }
 

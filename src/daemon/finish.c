@@ -151,15 +151,16 @@ static void remove_passing(struct leat_daemon *d)
 
 static void reply(struct leat_daemon *d)
 {
-	struct leat_json j;
-	bool ok;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out && leat_report_summary(d, out);
 
-	leat_json_init(&j);
-	ok = leat_report_summary(d, &j);
+	if (out && fclose(out) != 0)
+		ok = false;
 	if (d->finishing)
-		leat_reply_text(d->finishing, ok ? 0 : -ECANCELED,
-				j.failed || !j.text ? "{}" : j.text);
-	leat_json_release(&j);
+		leat_reply_text(d->finishing, ok ? 0 : -ECANCELED, text ? text : "{}");
+	free(text);
 }
 
 static void complete(struct leat_daemon *d)

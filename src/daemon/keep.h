@@ -2,8 +2,8 @@
 #ifndef LEAT_DAEMON_KEEP_H
 #define LEAT_DAEMON_KEEP_H
 
+#include "base/json.h"
 #include "daemon/internal.h"
-#include "daemon/json.h"
 
 /* The file is final: bring it to disk, in the background. */
 void leat_keep_file(struct leat_daemon *d, struct leat_file *f);
@@ -26,8 +26,9 @@ void leat_finish_continue(struct leat_daemon *d);
 
 /* ---- report.c ---- */
 
-void leat_report_status(struct leat_daemon *d, struct leat_json *j);
-/* True if all went well. */
-bool leat_report_summary(struct leat_daemon *d, struct leat_json *j);
+/* Write the document to `out`. */
+void leat_report_status(struct leat_daemon *d, FILE *out);
+/* The same; true if all went well. */
+bool leat_report_summary(struct leat_daemon *d, FILE *out);
 
 #endif

@@ -13,8 +13,8 @@ static void put_header(struct leat_daemon *d, struct leat_json *j)
 	leat_json_string(j, "workflow", d->wf->name ? d->wf->name : "");
 	leat_json_string(j, "dir", d->dir);
 	leat_json_bool(j, "serve", d->options.serve);
-	leat_json_int(j, "start_ns", (int64_t)d->start_ns);
-	leat_json_int(j, "now_ns", (int64_t)leat_clock_ns());
+	leat_json_number(j, "start_ns", d->start_ns);
+	leat_json_number(j, "now_ns", leat_clock_ns());
 }
 
 static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
@@ -22,30 +22,30 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	const struct leat_step_run *s = &d->steps[i];
 	struct leat_shm_step *shm = &d->shm->steps[i];
 
-	leat_json_open(j, NULL, '{');
+	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", d->wf->steps[i].name);
 	leat_json_string(j, "state", leat_step_state_name(s));
-	leat_json_int(j, "pid", s->pid);
-	leat_json_int(j, "start_ns", (int64_t)s->start_ns);
-	leat_json_int(j, "end_ns", s->running ? 0 : (int64_t)s->end_ns);
-	leat_json_int(j, "status", s->status);
+	leat_json_number(j, "pid", (unsigned)s->pid);
+	leat_json_number(j, "start_ns", s->start_ns);
+	leat_json_number(j, "end_ns", s->running ? 0 : s->end_ns);
+	leat_json_number(j, "status", (unsigned)s->status);
 	leat_json_string(j, "reason", s->reason ? s->reason : "");
-	leat_json_int(j, "bytes_in", (int64_t)leat_shm_counted(&shm->bytes_in));
-	leat_json_int(j, "bytes_out", (int64_t)leat_shm_counted(&shm->bytes_out));
-	leat_json_int(j, "reads", (int64_t)leat_shm_counted(&shm->reads));
-	leat_json_int(j, "writes", (int64_t)leat_shm_counted(&shm->writes));
-	leat_json_int(j, "opens", (int64_t)leat_shm_counted(&shm->opens));
-	leat_json_int(j, "wait_ns", (int64_t)leat_shm_counted(&shm->wait_ns));
-	leat_json_int(j, "waiting", (int64_t)leat_shm_counted(&shm->waiting));
-	leat_json_close(j, '}');
+	leat_json_number(j, "bytes_in", leat_shm_counted(&shm->bytes_in));
+	leat_json_number(j, "bytes_out", leat_shm_counted(&shm->bytes_out));
+	leat_json_number(j, "reads", leat_shm_counted(&shm->reads));
+	leat_json_number(j, "writes", leat_shm_counted(&shm->writes));
+	leat_json_number(j, "opens", leat_shm_counted(&shm->opens));
+	leat_json_number(j, "wait_ns", leat_shm_counted(&shm->wait_ns));
+	leat_json_number(j, "waiting", leat_shm_counted(&shm->waiting));
+	leat_json_close(j);
 }
 
 static void put_steps(struct leat_daemon *d, struct leat_json *j)
 {
-	leat_json_open(j, "steps", '[');
+	leat_json_list(j, "steps", true);
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		put_step(d, j, i);
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 /* ---- status ---- */
@@ -67,21 +67,21 @@ static void put_file(struct leat_daemon *d, struct leat_json *j, const struct le
 	DL_COUNT(f->lives, l, writers);
 	if (leat_tree_look(d->tree, f->name, &root, &st) < 0)
 		root = LEAT_ROOT_NONE;
-	leat_json_open(j, NULL, '{');
+	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", f->name);
 	leat_json_string(j, "state", states[leat_stream_state(d->stream, f->name)]);
 	leat_json_string(j, "place", places[root]);
-	leat_json_int(j, "bytes", root == LEAT_ROOT_NONE ? 0 : (int64_t)st.st_size);
-	leat_json_int(j, "writers", writers);
+	leat_json_number(j, "bytes", root == LEAT_ROOT_NONE ? 0 : (uint64_t)st.st_size);
+	leat_json_number(j, "writers", writers);
 	if (f->why)
 		leat_json_string(j, "why", f->why);
-	leat_json_close(j, '}');
+	leat_json_close(j);
 }
 
 static void put_needs(struct leat_daemon *d, struct leat_json *j, const struct leat_file *f,
 		      const char *key, bool missing)
 {
-	leat_json_open(j, key, '[');
+	leat_json_list(j, key, true);
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
 		const struct leat_step_run *s = &d->steps[i];
 		bool counts = missing ? !s->started : s->running || !s->started;
@@ -89,28 +89,28 @@ static void put_needs(struct leat_daemon *d, struct leat_json *j, const struct l
 		if (counts && leat_steps_has(f->rule->producers, i))
 			leat_json_string(j, NULL, d->wf->steps[i].name);
 	}
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 static void put_waits(struct leat_daemon *d, struct leat_json *j)
 {
 	struct leat_conn *c;
 
-	leat_json_open(j, "waits", '[');
+	leat_json_list(j, "waits", true);
 	DL_FOREACH(d->conns, c)
 	{
 		const struct leat_file *f = leat_file_at(d, c->waiting_slot);
 
 		if (!c->waiting || !f || c->step < 0)
 			continue;
-		leat_json_open(j, NULL, '{');
+		leat_json_object(j, NULL, true);
 		leat_json_string(j, "step", d->wf->steps[c->step].name);
 		leat_json_string(j, "file", f->name);
 		put_needs(d, j, f, "needs", false);
 		put_needs(d, j, f, "missing", true);
-		leat_json_close(j, '}');
+		leat_json_close(j);
 	}
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 static void put_blocked(struct leat_daemon *d, struct leat_json *j)
@@ -127,49 +127,50 @@ static void put_blocked(struct leat_daemon *d, struct leat_json *j)
 	free(text);
 }
 
-void leat_report_status(struct leat_daemon *d, struct leat_json *j)
+void leat_report_status(struct leat_daemon *d, FILE *out)
 {
+	struct leat_json writer = {.out = out}, *j = &writer;
 	const struct leat_file *f;
 
-	leat_json_open(j, NULL, '{');
+	leat_json_object(j, NULL, false);
 	put_header(d, j);
 	put_steps(d, j);
-	leat_json_open(j, "files", '[');
+	leat_json_list(j, "files", true);
 	for (f = d->files; f; f = f->hh.next)
 		put_file(d, j, f);
-	leat_json_close(j, ']');
+	leat_json_close(j);
 	put_waits(d, j);
 	put_blocked(d, j);
-	leat_json_close(j, '}');
+	leat_json_close(j);
 }
 
 /* ---- summary ---- */
 
 static void put_timeline(struct leat_daemon *d, struct leat_json *j)
 {
-	leat_json_int(j, "interval_ms", leat_steps_interval_ms(d));
-	leat_json_int(j, "samples", d->n_samples);
-	leat_json_open(j, "timeline", '[');
+	leat_json_number(j, "interval_ms", leat_steps_interval_ms(d));
+	leat_json_number(j, "samples", d->n_samples);
+	leat_json_list(j, "timeline", true);
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		const struct leat_sample *v = d->steps[i].samples;
 
-		leat_json_open(j, NULL, '{');
+		leat_json_object(j, NULL, true);
 		leat_json_string(j, "step", d->wf->steps[i].name);
-		leat_json_open(j, "waiting", '[');
+		leat_json_list(j, "waiting", true);
 		for (unsigned k = 0; k < d->n_samples; k++)
 			leat_json_real(j, NULL, (double)v[k].waiting);
-		leat_json_close(j, ']');
-		leat_json_open(j, "bytes_in", '[');
+		leat_json_close(j);
+		leat_json_list(j, "bytes_in", true);
 		for (unsigned k = 0; k < d->n_samples; k++)
-			leat_json_int(j, NULL, (int64_t)v[k].bytes_in);
-		leat_json_close(j, ']');
-		leat_json_open(j, "bytes_out", '[');
+			leat_json_number(j, NULL, v[k].bytes_in);
+		leat_json_close(j);
+		leat_json_list(j, "bytes_out", true);
 		for (unsigned k = 0; k < d->n_samples; k++)
-			leat_json_int(j, NULL, (int64_t)v[k].bytes_out);
-		leat_json_close(j, ']');
-		leat_json_close(j, '}');
+			leat_json_number(j, NULL, v[k].bytes_out);
+		leat_json_close(j);
+		leat_json_close(j);
 	}
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 struct counts {
@@ -197,43 +198,43 @@ static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
 {
 	const struct leat_file *f;
 
-	leat_json_open(j, "failed_files", '[');
+	leat_json_list(j, "failed_files", true);
 	for (f = d->files; f; f = f->hh.next) {
 		if (leat_stream_state(d->stream, f->name) != LEAT_FILE_FAILED)
 			continue;
-		leat_json_open(j, NULL, '{');
+		leat_json_object(j, NULL, true);
 		leat_json_string(j, "name", f->name);
 		leat_json_string(j, "why", f->why ? f->why : "");
-		leat_json_close(j, '}');
+		leat_json_close(j);
 	}
-	leat_json_close(j, ']');
-	leat_json_open(j, "unsaved_files", '[');
+	leat_json_close(j);
+	leat_json_list(j, "unsaved_files", true);
 	for (f = d->files; f; f = f->hh.next) {
 		if (!f->save_error)
 			continue;
-		leat_json_open(j, NULL, '{');
+		leat_json_object(j, NULL, true);
 		leat_json_string(j, "name", f->name);
-		leat_json_int(j, "error", f->save_error);
+		leat_json_number(j, "error", (unsigned)f->save_error);
 		leat_json_string(j, "why", strerror(f->save_error));
-		leat_json_close(j, '}');
+		leat_json_close(j);
 	}
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 static void put_problems(struct leat_daemon *d, struct leat_json *j)
 {
 	const struct leat_problem *p;
 
-	leat_json_int(j, "violations", d->n_violations);
-	leat_json_open(j, "problems", '[');
+	leat_json_number(j, "violations", d->n_violations);
+	leat_json_list(j, "problems", true);
 	DL_FOREACH(d->problems, p)
 	{
-		leat_json_open(j, NULL, '{');
-		leat_json_int(j, "error", p->error);
+		leat_json_object(j, NULL, true);
+		leat_json_number(j, "error", (unsigned)-p->error);
 		leat_json_string(j, "text", p->text);
-		leat_json_close(j, '}');
+		leat_json_close(j);
 	}
-	leat_json_close(j, ']');
+	leat_json_close(j);
 }
 
 static bool no_step_failed(const struct leat_daemon *d)
@@ -244,24 +245,25 @@ static bool no_step_failed(const struct leat_daemon *d)
 	return true;
 }
 
-bool leat_report_summary(struct leat_daemon *d, struct leat_json *j)
+bool leat_report_summary(struct leat_daemon *d, FILE *out)
 {
+	struct leat_json writer = {.out = out}, *j = &writer;
 	struct counts n = count_files(d);
 	bool ok = !d->failed && !n.failed && !n.unsaved && no_step_failed(d);
 
-	leat_json_open(j, NULL, '{');
+	leat_json_object(j, NULL, false);
 	put_header(d, j);
 	leat_json_bool(j, "ok", ok);
 	put_steps(d, j);
 	put_timeline(d, j);
-	leat_json_open(j, "files", '{');
-	leat_json_int(j, "committed", n.committed);
-	leat_json_int(j, "failed", n.failed);
-	leat_json_int(j, "open", n.open);
-	leat_json_int(j, "saved", n.saved);
-	leat_json_close(j, '}');
+	leat_json_object(j, "files", true);
+	leat_json_number(j, "committed", n.committed);
+	leat_json_number(j, "failed", n.failed);
+	leat_json_number(j, "open", n.open);
+	leat_json_number(j, "saved", n.saved);
+	leat_json_close(j);
 	put_bad_files(d, j);
 	put_problems(d, j);
-	leat_json_close(j, '}');
+	leat_json_close(j);
 	return ok;
 }

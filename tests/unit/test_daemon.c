@@ -382,7 +382,7 @@ static void finish(struct world *w, bool ok)
 	int error, status;
 	char *text = text_of(w, LEAT_MSG_FINISH, &error);
 
-	if ((strstr(text, "\"ok\":true") != NULL) != ok)
+	if ((strstr(text, "\"ok\": true") != NULL) != ok)
 		fail_msg("%s", text);
 	assert_int_equal(error == 0, ok);
 	free(text);
@@ -824,8 +824,8 @@ static void test_status(void **state)
 	assert_int_equal(resolve(b, LEAT_OP_OPEN, "late", O_RDONLY)->error, -EAGAIN);
 	text = text_of(w, LEAT_MSG_STATUS, &error);
 	assert_int_equal(error, 0);
-	assert_non_null(strstr(text, "{\"step\":\"B\",\"file\":\"late\",\"needs\":[\"A\"],"
-				     "\"missing\":[\"A\"]}"));
+	assert_non_null(strstr(text, "{\"step\": \"B\", \"file\": \"late\", \"needs\": [\"A\"], "
+				     "\"missing\": [\"A\"]}"));
 	free(text);
 	part(b);
 	free(b);
