@@ -1,0 +1,5 @@
+/* A program that cannot be intercepted. */
+int main(void)
+{
+	return 0;
+}
