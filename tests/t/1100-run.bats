@@ -7,13 +7,13 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work
 	# The producer ends only when the consumer has seen its first line: a batch would hang. bash
-	# reads 128 bytes at a time, and gets them when they are all there.
+	# reads 4096 bytes at a time, and gets them when they are all there.
 	cat >stream.yaml <<-'END'
 		name: stream
 		dir: work
 		tasks:
 		  - func: produce
-		    exec: bash -c 'exec > numbers; seq 1 500; until [ -e ../seen ]; do sleep 0.05; done; seq 501 1000'
+		    exec: bash -c 'exec > numbers; seq 1 5000; until [ -e ../seen ]; do sleep 0.05; done; seq 5001 10000'
 		    outports: [{filename: numbers, mode: no_update}]
 		  - func: consume
 		    exec: bash -c 'while read -r n; do [ "$n" != 1 ] || touch ../seen; echo "$n"; done < numbers > copy'
@@ -46,7 +46,7 @@ replace() {
 @test "a consumer reads while its producer is writing" {
 	run -0 timeout 20 leat run stream.yaml
 	echo "$output"
-	seq 1000 | cmp - work/copy
+	seq 10000 | cmp - work/copy
 	grep -Eq '^produce .* ok$' <<<"$output"
 	grep -Eq '^consume .* ok$' <<<"$output"
 	[[ $output == *"one after another would have taken about"* ]]
@@ -68,8 +68,8 @@ replace() {
 @test "the summary counts bytes and time spent waiting" {
 	run -0 leat run --timeline stream.yaml
 	echo "$output"
-	grep -Eq '^consume +[0-9.]+ s +[0-9.]+ s +3.9 kB +3.9 kB  ok$' <<<"$output"
-	grep -Eq '^produce +[0-9.]+ s +0.00 s +0 B +3.9 kB  ok$' <<<"$output"
+	grep -Eq '^consume +[0-9.]+ s +[0-9.]+ s +48.9 kB +48.9 kB  ok$' <<<"$output"
+	grep -Eq '^produce +[0-9.]+ s +0.00 s +0 B +48.9 kB  ok$' <<<"$output"
 	grep -Eq '^consume +[.]*#+' <<<"$output"
 }
 
