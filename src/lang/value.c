@@ -133,22 +133,51 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 	return 0;
 }
 
+/* The text of a scalar, from its pieces: fy_token_get_text of libfyaml 0.7.12
+ * hands out memory it has not written for some badly indented block scalars.
+ * The caller frees it; NULL when out of memory. */
+static char *token_text(struct fy_token *token, size_t *size)
+{
+	struct fy_token_iter *iter = fy_token_iter_create(token);
+	const struct fy_iter_chunk *chunk = NULL;
+	char *text = malloc(1), *grown;
+	int error = 0;
+
+	*size = 0;
+	while (iter && text && (chunk = fy_token_iter_chunk_next(iter, chunk, &error))) {
+		grown = realloc(text, *size + chunk->len + 1);
+		if (!grown) {
+			error = -ENOMEM;
+			break;
+		}
+		text = grown;
+		memcpy(text + *size, chunk->str, chunk->len);
+		*size += chunk->len;
+	}
+	if (!iter || !text || error) {
+		free(text);
+		text = NULL;
+	} else {
+		text[*size] = '\0';
+	}
+	if (iter)
+		fy_token_iter_destroy(iter);
+	return text;
+}
+
 static int builder_scalar(struct builder *b, struct fy_token *token)
 {
 	enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
 	bool quoted = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
 	struct leat_value *node;
-	const char *text = "";
 	size_t size = 0;
 	int ret;
 
 	ret = builder_add(b, LEAT_VALUE_SCALAR, token_pos(b, token, quoted), &node);
 	if (ret)
 		return ret;
-	if (token)
-		text = fy_token_get_text(token, &size);
 	node->plain = style == FYSS_PLAIN;
-	node->text = text ? strndup(text, size) : NULL;
+	node->text = token ? token_text(token, &size) : strdup("");
 	if (!node->text)
 		return -ENOMEM;
 	if (strlen(node->text) < size)

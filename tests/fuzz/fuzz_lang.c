@@ -1,6 +1,6 @@
 /* Any text at all: the front ends neither crash nor leak, report an error
  * exactly when there is no model, and a model that they do make passes through
- * the checks and the matcher.
+ * the checks, the matcher and the canonical form, which says the same.
  *
  *   CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined \
  *       -Db_lundef=false
@@ -8,6 +8,7 @@
  *   mkdir corpus
  *   build-fuzz/tests/fuzz/fuzz_lang -max_total_time=300 -dict=tests/fuzz/lang.dict \
  *       corpus tests/fixtures/lang */
+#include "lang/canonical.h"
 #include "lang/check.h"
 #include "lang/lang.h"
 
@@ -40,6 +41,28 @@ static void print(const struct leat_diags *diags)
 	free(text);
 }
 
+/* The canonical form is read back without a complaint, and is the same model. */
+static void round_trip(const struct leat_workflow *wf)
+{
+	struct leat_workflow *again;
+	struct leat_diags *diags;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out || leat_canonical_write(wf, out) || fclose(out))
+		abort();
+	again = leat_lang_parse(text, size, "fuzz", "/wf", &diags);
+	if (!again || !leat_workflow_equal(wf, again)) {
+		fputs(text, stderr);
+		leat_diags_print(diags, stderr, false);
+		abort();
+	}
+	leat_workflow_free(again);
+	leat_diags_free(diags);
+	free(text);
+}
+
 static void use(const struct leat_workflow *wf, struct leat_diags *diags)
 {
 	struct leat_matcher *m;
@@ -54,6 +77,7 @@ static void use(const struct leat_workflow *wf, struct leat_diags *diags)
 			if (!leat_match(m, wf->steps[i].outputs.v[k].text))
 				abort();
 	leat_matcher_free(m);
+	round_trip(wf);
 }
 
 static void split(const char *text)
