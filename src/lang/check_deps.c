@@ -24,14 +24,13 @@ struct search {
 
 static enum state *state_of(const struct search *search, const struct leat_rule *rule)
 {
-	const struct leat_step *step = search->ctx->wf->steps;
-	const size_t *first = search->first_of_step;
+	const struct leat_workflow *wf = search->ctx->wf;
+	size_t s = 0;
 
-	while (rule < step->rules || rule >= step->rules + step->n_rules) {
-		step++;
-		first++;
-	}
-	return &search->states[*first + (size_t)(rule - step->rules)];
+	while (s + 1 < wf->n_steps &&
+	       (rule < wf->steps[s].rules || rule >= wf->steps[s].rules + wf->steps[s].n_rules))
+		s++;
+	return &search->states[search->first_of_step[s] + (size_t)(rule - wf->steps[s].rules)];
 }
 
 static void enter(struct search *search, const struct leat_rule *rule)
@@ -46,7 +45,7 @@ static int report_circle(const struct search *search, const struct leat_rule *ru
 	char *text = leat_strf("\"%s\"", rule->name.text);
 	size_t top = search->depth;
 
-	while (text && search->stack[top - 1].rule != rule) {
+	while (text && top > 0 && search->stack[top - 1].rule != rule) {
 		char *longer =
 			leat_strf("\"%s\" -> %s", search->stack[top - 1].rule->name.text, text);
 

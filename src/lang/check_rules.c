@@ -86,7 +86,7 @@ int leat_check_closes_too_few(const struct leat_check_context *ctx)
 
 	for (size_t s = 0; s < ctx->wf->n_steps; s++)
 		room += ctx->wf->steps[s].n_rules;
-	seen = calloc(room, sizeof(*seen));
+	seen = calloc(room, sizeof(const struct leat_rule *));
 	if (!seen)
 		return -ENOMEM;
 	for (size_t s = 0; s < ctx->wf->n_steps && !rc; s++)

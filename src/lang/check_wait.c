@@ -174,6 +174,7 @@ static bool is_certain(const struct waits *w, const struct link *from, size_t pr
 static int report_circle(const struct waits *w, const struct link *circle, size_t n)
 {
 	const struct leat_step *steps = w->ctx->wf->steps;
+	struct leat_pos pos = circle[0].input->pos;
 	bool certain = w->strictness == CERTAIN_WAITS;
 	char *text = strdup("");
 
@@ -192,10 +193,9 @@ static int report_circle(const struct waits *w, const struct link *circle, size_
 		return -ENOMEM;
 	if (w->strictness == CERTAIN_WAITS)
 		leat_diags_add(w->ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING,
-			       "L-CHECK-DEADLOCK", circle[0].input->pos, "deadlock: %s", text);
+			       "L-CHECK-DEADLOCK", pos, "deadlock: %s", text);
 	else
-		leat_diags_add(w->ctx->diags, LEAT_WARNING, "L-CHECK-WAIT-CIRCLE",
-			       circle[0].input->pos,
+		leat_diags_add(w->ctx->diags, LEAT_WARNING, "L-CHECK-WAIT-CIRCLE", pos,
 			       "if each reads to the end of its input, none ends: %s", text);
 	free(text);
 	return 0;
@@ -212,6 +212,8 @@ static int walk(const struct waits *w, size_t s, size_t number, size_t *walked, 
 
 		if (find_blocking(w, s, &input))
 			return -ENOMEM;
+		if (!input)
+			return 0; /* it can end after all */
 		walked[s] = number;
 		path[n++] = (struct link){s, input};
 		s = stuck_producer(w, s, input->text);
@@ -220,7 +222,7 @@ static int walk(const struct waits *w, size_t s, size_t number, size_t *walked, 
 	}
 	if (walked[s] != number)
 		return 0; /* ends in a circle already reported */
-	while (path[first].step != s)
+	while (first + 1 < n && path[first].step != s)
 		first++;
 	return report_circle(w, path + first, n - first);
 }

@@ -216,7 +216,7 @@ static bool entry_covers(const struct leat_entry *e, const char *path)
 /* Rules written as `name` are for files; everything else may name a directory. */
 static bool may_cover(const struct leat_entry *e)
 {
-	return e->kind != LEAT_ENTRY_RULE || e->rule->is_dir;
+	return !e->rule || e->rule->is_dir;
 }
 
 static int hit_exact(const struct leat_index *index, const char *path, leat_index_hit_fn *fn,

@@ -243,9 +243,9 @@ static size_t sample_set(const struct token *t, char *out)
 	size_t n;
 
 	if (t->negated) {
-		for (char c = '0'; c < 'z'; c++) {
-			*out = c;
-			if (admits(t, (unsigned char)c))
+		for (uint32_t c = '0'; c < 'z'; c++) {
+			*out = (char)c;
+			if (admits(t, c))
 				break;
 		}
 		return 1;
