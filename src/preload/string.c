@@ -3,6 +3,7 @@
  * library uses them; compilers turn copies and loops into calls of these names. */
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #if defined(__x86_64__)
 
@@ -65,6 +66,12 @@ int memcmp(const void *left, const void *right, size_t size)
 		if (*a != *b)
 			return *a - *b;
 	return 0;
+}
+
+/* clang's choice where only equality is asked for */
+int bcmp(const void *left, const void *right, size_t size)
+{
+	return memcmp(left, right, size);
 }
 
 size_t strnlen(const char *text, size_t most)
