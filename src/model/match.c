@@ -172,11 +172,12 @@ static void apply_rule(struct leat_file_rule *out, const struct leat_hit *hit)
 	if (!rule->is_dir || hit->below)
 		return;
 	out->n_files = by_number ? rule->count : rule->n_files;
-	if (!hit->entry->spec.exact)
-		return;
-	if (out->commit == LEAT_COMMIT_ON_CLOSE) {
-		out->commit = out->n_files ? LEAT_COMMIT_N_FILES : LEAT_COMMIT_ON_TERMINATION;
+	if (out->n_files) {
+		out->commit = LEAT_COMMIT_N_FILES;
 		out->count = out->n_files;
+	} else if (rule->commit == LEAT_COMMIT_ON_CLOSE && hit->entry->spec.exact) {
+		out->commit = LEAT_COMMIT_ON_TERMINATION;
+		out->count = 0;
 	}
 }
 

@@ -38,20 +38,21 @@ char *leat_pattern_sample(const char *pattern);
 
 /* What governs one path.
  *
- * An output entry that matches the path makes its step a producer, and so does a
- * `dirname` rule that holds outputs of its step; one that matches a directory
- * above does, unless a more specific one exists ("dir" counts as "dir/" and a
- * run). Inputs add up. `commit` to `deps` are
- * those of the winning rule among the producers': a rule for the path itself
- * over a `dirname` rule for a directory above, then by specificity, then the
- * first. `dirname` "dir" and N files: "dir" has LEAT_COMMIT_N_FILES, the files in it
- * have LEAT_COMMIT_ON_CLOSE. A wildcard in `dirname` may match files too, so what
- * it matches has n_files and the rule for a file; a directory with ON_CLOSE and
- * no n_files commits on termination. An excluded path has empty sets.
+ * Producers: the steps with an output entry that matches the path, or with a
+ * `dirname` rule that does and holds outputs of theirs; an entry that matches a
+ * directory above counts unless some entry is more specific ("dir" ranks there
+ * as "dir/" and a run). Consumers: the steps with an input entry that matches
+ * the path or a directory above.
  *
- * Bit i of a set is step i; workflows of more than 64
- * steps use several words: see leat_steps_words. Borrowed pointers live as long
- * as the matcher. */
+ * `commit` to `rule` are those of the winning rule among the producers': one for
+ * the path itself before a `dirname` rule for a directory above, then the more
+ * specific, then the first. With `dirname` "dir" and N files, "dir" has
+ * LEAT_COMMIT_N_FILES and what is in it LEAT_COMMIT_ON_CLOSE. Where `dirname` has a
+ * wildcard a file may match, too: N files then count for what turns out to be a
+ * directory, and on_close for what does not. An excluded path has empty sets.
+ *
+ * Bit i of a set is step i; workflows of more than 64 steps use several words:
+ * see leat_steps_words. Borrowed pointers live as long as the matcher. */
 struct leat_file_rule {
 	const uint64_t *producers; /* steps whose output_stream matches */
 	const uint64_t *consumers; /* steps whose input_stream matches */

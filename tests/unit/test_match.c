@@ -102,7 +102,7 @@ static const struct table tables[] = {
 	 {{"chr1n", "A>- n_files:2504 no_update don2504"},
 	  {"chr1n/f", "A>- on_close no_update do"}}},
 	{"step A\nout out*\ndir out*/* n_files:3 update",
-	 {{"out1", "A>- on_close update don3"}, {"out1/f", "A>- on_close update do"}}},
+	 {{"out1", "A>- n_files:3 update don3"}, {"out1/f", "A>- on_close update do"}}},
 	/* on_file, also for a directory. */
 	{"step A\nout x d ok\nrule x on_file no_update ok\ndir d on_file update ok",
 	 {{"x", "A>- on_file no_update d=ok"},
