@@ -49,6 +49,9 @@ leat_handler leat_hook_chdir, leat_hook_fchdir, leat_hook_chroot, leat_hook_getc
 	leat_hook_getdents64;
 /* Seek in a directory: cookies of the daemon's listing. */
 long leat_dir_seek(int fd, int64_t offset, int whence);
+/* Wait as a listing of this directory would, so that its times are final: tar looks at them before
+ * and after. Does nothing for other descriptors; what goes wrong shows at the listing. */
+void leat_dir_settle(int fd);
 
 /* hook_process.c */
 leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_exit_group, leat_hook_no_such_call;

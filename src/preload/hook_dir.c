@@ -170,13 +170,10 @@ static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char 
 	return used;
 }
 
-long leat_hook_getdents64(const struct leat_syscall *c)
+/* Wait until there are entries behind the record's cookie, or the end, and put them into `out`
+ * unless that is NULL: bytes written or -errno. */
+static long list(int fd, struct leat_fd *r, char *out, size_t room)
 {
-	int fd = (int)c->a[0];
-	struct leat_fd *r = leat_fd_get(fd);
-
-	if (!r || r->kind != LEAT_KIND_DIR || leat_in_vfork())
-		return leat_as_is(c);
 	for (;;) {
 		const struct leat_msg_names *m;
 		uint32_t slot = 0, seq = 0;
@@ -194,8 +191,8 @@ long leat_hook_getdents64(const struct leat_syscall *c)
 			slot = m->slot;
 			seq = m->seq;
 		}
-		if (!rc)
-			rc = put_entries(m, r, (char *)c->a[1], (size_t)(unsigned)c->a[2]);
+		if (!rc && out)
+			rc = put_entries(m, r, out, room);
 		leat_guard_release(&g);
 		if (rc == -ESTALE && r->handle)
 			r->handle = 0;
@@ -204,6 +201,24 @@ long leat_hook_getdents64(const struct leat_syscall *c)
 		else if (leat_wait_slot(slot, seq))
 			return -EIO;
 	}
+}
+
+long leat_hook_getdents64(const struct leat_syscall *c)
+{
+	int fd = (int)c->a[0];
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || r->kind != LEAT_KIND_DIR || leat_in_vfork())
+		return leat_as_is(c);
+	return list(fd, r, (char *)c->a[1], (size_t)(unsigned)c->a[2]);
+}
+
+void leat_dir_settle(int fd)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (r && r->kind == LEAT_KIND_DIR && !r->handle && !leat_in_vfork())
+		list(fd, r, NULL, 0);
 }
 
 /* rewinddir, telldir, seekdir */

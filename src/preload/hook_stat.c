@@ -106,8 +106,11 @@ static long look_by_path(const struct look *l)
 
 static long look_by_fd(const struct look *l, int fd)
 {
-	long rc = leat_as_is(l->c);
+	long rc;
 
+	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
+		leat_dir_settle(fd);
+	rc = leat_as_is(l->c);
 	if (rc || !leat_fd_kind(fd))
 		return rc;
 	if (type_of(l) == S_IFREG)
