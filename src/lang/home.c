@@ -71,31 +71,32 @@ static int find_step(struct leat_front *front, const char *name, struct leat_pos
 	return step;
 }
 
-/* Split "step:process"; a step may itself be called so. *step is -1 when reported. */
+/* The step in "step:process" or "step". The form with a number goes first, as a
+ * step's own name may have a colon. *step is -1 when reported. */
 static int read_node(struct leat_front *front, const struct leat_pair *entry, int *step,
 		     unsigned *process)
 {
 	const char *text = leat_read_text(front, entry);
 	const char *colon = text ? strrchr(text, ':') : NULL;
+	bool numbered = colon && leat_parse_count(colon + 1, 0, process);
 	char *name;
 
 	*step = -1;
-	*process = 0;
 	if (!text)
 		return 0;
-	if (!colon || leat_lookup_find(front->steps, text)) {
-		*step = find_step(front, text, entry->value->pos);
-		return 0;
-	}
-	if (!leat_parse_count(colon + 1, 0, process)) {
-		leat_say(front->diags, "L-NUMBER", entry->value->pos,
-			 "\"%s\": what follows the colon must be the number of a process", text);
-		return 0;
-	}
-	name = strndup(text, (size_t)(colon - text));
+	name = strndup(text, numbered ? (size_t)(colon - text) : strlen(text));
 	if (!name)
 		return -ENOMEM;
-	*step = find_step(front, name, entry->value->pos);
+	if (!numbered ||
+	    (!leat_lookup_find(front->steps, name) && leat_lookup_find(front->steps, text)))
+		*process = 0;
+	else
+		text = name;
+	if (colon && !numbered && !leat_lookup_find(front->steps, text))
+		leat_say(front->diags, "L-NUMBER", entry->value->pos,
+			 "\"%s\": what follows the colon must be the number of a process", text);
+	else
+		*step = find_step(front, text, entry->value->pos);
 	free(name);
 	return 0;
 }

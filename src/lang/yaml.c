@@ -360,9 +360,9 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 		ret = leat_read_workflow_name(front, &top[TOP_NAME]);
 	if (!ret)
 		ret = leat_read_aliases(front, &top[TOP_ALIASES]);
-	leat_groups_check(front);
 	if (!ret)
 		ret = read_tasks(front, top);
+	leat_groups_check(front);
 	if (!ret && top[TOP_TASKS].value && top[TOP_TASKS].value->kind == LEAT_VALUE_LIST &&
 	    !top[TOP_TASKS].value->n)
 		leat_say(front->diags, "L-STEP-NONE", root->pos,

@@ -19,8 +19,10 @@
 static const struct fixture {
 	const char *file, *codes;
 } fixtures[] = {
+	{"alias-like-file.json", ""},
 	{"alias-nested.json", "L-ALIAS-NESTED"},
 	{"deps-unused.json", "L-RULE-DEPS-UNUSED"},
+	{"home-colons.json", ""},
 	{"keys-twice.json", "L-KEY-TWICE L-KEY-SPELLING L-KEY-TWICE"},
 	{"many-errors.json", "L-PATH-ESCAPE L-RULE-COUNT L-RULE-MODE L-RULE-NAMES L-STEP-TWICE "
 			     "L-KEY-SPELLING L-KEY-UNKNOWN L-STEP-UNKNOWN"},
