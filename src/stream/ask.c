@@ -139,8 +139,11 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 						 const struct leat_question *q,
 						 struct leat_blocker *blocker)
 {
-	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK) ||
-	    leat_step_writes_below(s->m, q->step, n->text))
+	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
+		return LEAT_GO;
+	/* Who only writes there would make it by itself. */
+	if (leat_step_writes_below(s->m, q->step, n->text) &&
+	    !leat_step_reads_below(s->m, q->step, n->text))
 		return LEAT_GO;
 	for (int step = 0; step < s->n_steps; step++) {
 		if (!precedes(s, step, q->step) || leat_step_is_over(&s->steps[step]) ||

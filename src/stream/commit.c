@@ -49,10 +49,16 @@ bool leat_state_is_final(enum leat_file_state state)
 }
 
 /* True if nobody can be in the middle of writing it: made by a producer, not
- * open, no empty close that may be followed by a re-open, not cut short. */
-static bool is_at_rest(const struct leat_content *c)
+ * open, no empty close that may be followed by a re-open, not cut short. Where
+ * every close counts, an empty one is as good as any. */
+static bool is_at_rest(const struct leat_content *c, bool empty_counts)
 {
-	return c && !c->old && !c->broken && !c->writers && !c->pending;
+	return c && !c->old && !c->broken && !c->writers && (empty_counts || !c->pending);
+}
+
+static bool every_close_counts(const struct leat_name_state *n)
+{
+	return n->rule->commit == LEAT_COMMIT_ON_CLOSE && n->rule->count > 1;
 }
 
 /* Closes counted against a given number; of a number above one each counts. */
@@ -66,7 +72,7 @@ static unsigned count_closes(const struct leat_name_state *n, int except)
 
 		if (part->step != except && part->step >= 0 &&
 		    leat_steps_has(n->rule->producers, part->step))
-			sum += n->rule->count > 1 ? part->closes : part->data_closes;
+			sum += every_close_counts(n) ? part->closes : part->data_closes;
 	}
 	return sum;
 }
@@ -89,7 +95,7 @@ static bool part_is_done(const struct leat_stream *s, const struct leat_content 
 
 static bool met_by_close(const struct leat_stream *s, const struct leat_name_state *n)
 {
-	if (leat_name_is_dir(n) || !is_at_rest(n->content))
+	if (leat_name_is_dir(n) || !is_at_rest(n->content, every_close_counts(n)))
 		return false;
 	if (n->rule->commit == LEAT_COMMIT_ON_CLOSE && n->rule->count)
 		return leat_commit_closes(n) >= n->rule->count;
@@ -121,7 +127,7 @@ static bool met_by_files(const struct leat_stream *s, const struct leat_name_sta
 {
 	const struct leat_names *deps = n->rule->deps;
 
-	if (!deps || !is_at_rest(n->content) || n->writers_below)
+	if (!deps || !is_at_rest(n->content, false) || n->writers_below)
 		return false;
 	for (size_t i = 0; i < deps->n; i++)
 		if (!dependency_is_done(s, deps->v[i].text))

@@ -24,6 +24,7 @@ void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct l
 	n->content = c;
 	DL_APPEND2(c->names, n, same_prev, same_next);
 	leat_touch(s, n);
+	leat_name_account(s, n);
 	if (n->parent)
 		leat_touch(s, n->parent);
 }
@@ -44,9 +45,8 @@ void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
 
 	n->content = NULL;
 	DL_DELETE2(c->names, n, same_prev, same_next);
-	/* At once: a file that moves within a directory must not count twice there. */
-	leat_name_account(s, n);
 	leat_touch(s, n);
+	leat_name_account(s, n);
 	leat_content_release(s, c);
 }
 
@@ -82,6 +82,7 @@ void leat_content_touch(struct leat_stream *s, struct leat_content *c)
 	DL_FOREACH2(c->names, n, same_next)
 	{
 		leat_touch(s, n);
+		leat_name_account(s, n);
 	}
 }
 

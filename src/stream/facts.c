@@ -293,7 +293,7 @@ void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int ste
 	part = leat_content_part(s, c, step);
 	if (part && !leat_commit_closes(n)) {
 		part->data_closes++;
-		part->closes += !part->closes;
+		part->closes++;
 	}
 	if (part)
 		part->published = true;

@@ -200,7 +200,10 @@ void leat_links_free(struct leat_link *list);
 /* True if a listing by a consumer may show it: committed and there, or growing
  * under no_update. */
 bool leat_name_is_shown(const struct leat_name_state *n);
-/* Bring the counters of the directories above and `shown` up to date. */
+/* Bring the counters of the directories above and `shown` up to date. Due at
+ * once when a content or its names change: a directory is looked at only when
+ * the event is over, and must not see a file that moves within it twice, or not
+ * at all. */
 void leat_name_account(struct leat_stream *s, struct leat_name_state *n);
 
 /* ---- content.c ---- */

@@ -251,6 +251,9 @@ static const struct scenario scenarios[] = {
 	 "= x=produced\n"
 	 "close 2 4\n"
 	 "= x=committed"},
+	{"empty close: with N above one the last may be empty too", A_TO_B("rule x on_close:2\n"),
+	 "start A;creat A x 1 @7;close 1 0;open A x 2 @7;close 2 0\n"
+	 "= x=produced x=committed"},
 	{"empty close: with N of one it does not", A_TO_B("rule x on_close:1\n"),
 	 "start A;creat A x 1 @7;close 1 0;open A x 2 @7;close 2 4\n"
 	 "= x=produced x=committed\n"
