@@ -17,16 +17,29 @@ struct waits {
 	bool *can_end; /* by step */
 };
 
-/* True if `reader` waits for what step `p` does to the file. Of two steps that
+/* True if `reader` waits for what producer `p` does to the file. Of two steps that
  * both read and write it, only the later one waits for the other. */
 static bool awaits(const struct waits *w, const struct leat_file_rule *file, size_t reader,
 		   size_t p)
 {
-	if (p == reader || !leat_steps_has(file->producers, (int)p))
+	if (p == reader)
 		return false;
 	return reader == w->ctx->wf->n_steps || !leat_steps_has(file->producers, (int)reader) ||
 	       !leat_steps_has(file->consumers, (int)p) ||
 	       leat_is_upstream(w->ctx->m, (int)p, (int)reader);
+}
+
+/* The first producer from step `p` on that `reader` waits for, or the number of steps. */
+static size_t next_awaited(const struct waits *w, const struct leat_file_rule *file, size_t reader,
+			   size_t p)
+{
+	int n = (int)w->ctx->wf->n_steps;
+
+	for (int s = leat_steps_next(file->producers, (int)p, n); s < n;
+	     s = leat_steps_next(file->producers, s + 1, n))
+		if (awaits(w, file, reader, (size_t)s))
+			return (size_t)s;
+	return (size_t)n;
 }
 
 /* True if all producers that `reader` waits for can end, or `needed` of them
@@ -36,9 +49,8 @@ static bool others_can_end(const struct waits *w, const struct leat_file_rule *f
 {
 	unsigned n = 0, can = 0;
 
-	for (size_t s = 0; s < w->ctx->wf->n_steps; s++) {
-		if (!awaits(w, file, reader, s))
-			continue;
+	for (size_t s = next_awaited(w, file, reader, 0); s < w->ctx->wf->n_steps;
+	     s = next_awaited(w, file, reader, s + 1)) {
 		n++;
 		can += w->can_end[s];
 	}
@@ -48,8 +60,9 @@ static bool others_can_end(const struct waits *w, const struct leat_file_rule *f
 /* True if what a producer other than the reader does is seen while it runs. */
 static bool is_seen(const struct waits *w, const struct leat_file_rule *file, size_t reader)
 {
-	for (size_t s = 0; s < w->ctx->wf->n_steps; s++)
-		if (awaits(w, file, reader, s) && !w->ctx->wf->steps[s].staged)
+	for (size_t s = next_awaited(w, file, reader, 0); s < w->ctx->wf->n_steps;
+	     s = next_awaited(w, file, reader, s + 1))
+		if (!w->ctx->wf->steps[s].staged)
 			return true;
 	return false;
 }
@@ -150,8 +163,9 @@ static size_t stuck_producer(const struct waits *w, size_t s, const char *input)
 	const struct leat_file_rule *file = leat_check_rule_of(w->ctx, input);
 	size_t n = w->ctx->wf->n_steps;
 
-	for (size_t p = 0; file && p < n; p++)
-		if (awaits(w, file, s, p) && !w->can_end[p])
+	for (size_t p = file ? next_awaited(w, file, s, 0) : n; p < n;
+	     p = next_awaited(w, file, s, p + 1))
+		if (!w->can_end[p])
 			return p;
 	return n;
 }

@@ -102,4 +102,18 @@ static inline bool leat_steps_has(const uint64_t *set, int s)
 	return (set[s / 64] >> (s % 64)) & 1;
 }
 
+/* The first step of the set that is not before `s`, or `n`, the number of steps:
+ * for (s = leat_steps_next(set, 0, n); s < n; s = leat_steps_next(set, s + 1, n)) */
+static inline int leat_steps_next(const uint64_t *set, int s, int n)
+{
+	while (s < n) {
+		uint64_t rest = set[s / 64] >> (s % 64);
+
+		if (rest)
+			return s + __builtin_ctzll(rest);
+		s = (s / 64 + 1) * 64;
+	}
+	return n;
+}
+
 #endif

@@ -19,17 +19,16 @@ static int link_exact(struct leat_matcher *m, const struct leat_entry *e)
 
 	if (!rule)
 		return -ENOMEM;
-	for (int up = 0; up < n; up++) {
-		if (!leat_steps_has(rule->producers, up))
-			continue;
-		for (int down = 0; down < n; down++) {
+	for (int up = leat_steps_next(rule->producers, 0, n); up < n;
+	     up = leat_steps_next(rule->producers, up + 1, n))
+		for (int down = leat_steps_next(rule->consumers, 0, n); down < n;
+		     down = leat_steps_next(rule->consumers, down + 1, n)) {
 			bool both = leat_steps_has(rule->consumers, up) &&
 				    leat_steps_has(rule->producers, down);
 
-			if (leat_steps_has(rule->consumers, down) && up != down && !both)
+			if (up != down && !both)
 				leat_steps_add(row(m, up), down);
 		}
-	}
 	return 0;
 }
 

@@ -181,6 +181,25 @@ static void random_step(struct leat_workflow *wf)
 	}
 }
 
+/* The sets must be disjoint, so nothing in them is a pattern. */
+static void random_homes(struct leat_workflow *wf)
+{
+	struct leat_names *lists[] = {&wf->home_create, &wf->home_hashing, NULL};
+	char text[32];
+
+	for (unsigned i = 0; i < 6; i++) {
+		struct leat_names *names = lists[i / 2];
+
+		snprintf(text, sizeof(text), "home %u", i);
+		if (!names)
+			names = &leat_workflow_add_home(wf, (int)below((unsigned)wf->n_steps),
+							below(3), (struct leat_pos){.line = 1})
+					 ->files;
+		if (below(2))
+			leat_names_add(names, text, (struct leat_pos){.line = 1});
+	}
+}
+
 static struct leat_workflow *random_workflow(void)
 {
 	struct leat_workflow *wf = leat_workflow_new();
@@ -201,6 +220,7 @@ static struct leat_workflow *random_workflow(void)
 	random_names(&wf->exclude, 3);
 	random_names(&wf->store_memory, 3);
 	random_names(&wf->store_fs, 3);
+	random_homes(wf);
 	return wf;
 }
 

@@ -236,6 +236,36 @@ static void is_quick_for_many_names(void **state)
 	leat_workflow_free(wf);
 }
 
+/* A thousand steps in a row, declared from the last to the first, and then closed
+ * to a circle. */
+static void is_quick_for_many_steps(void **state)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_diags *diags = leat_diags_new("model", NULL);
+	uint64_t start = leat_clock_ns();
+	char text[32];
+
+	(void)state;
+	for (int i = 1000; i > 0; i--) {
+		struct leat_step *step;
+
+		snprintf(text, sizeof(text), "file%d", i);
+		step = leat_workflow_add_step(wf, text, (struct leat_pos){.line = i});
+		leat_names_add(&step->outputs, text, (struct leat_pos){.line = i});
+		snprintf(text, sizeof(text), "file%d", i - 1);
+		leat_names_add(&step->inputs, text, (struct leat_pos){.line = i});
+	}
+	assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
+	leat_names_add(&wf->steps[999].inputs, "file1000", (struct leat_pos){.line = 1});
+	assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 1);
+	assert_true(leat_diags_has(diags, "L-CHECK-DEADLOCK"));
+	assert_true(leat_clock_ns() - start < 5000000000u);
+	leat_diags_free(diags);
+	leat_workflow_free(wf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +274,7 @@ int main(void)
 		cmocka_unit_test(every_check_has_both_and_a_known_code),
 		cmocka_unit_test(checks_models_made_by_hand),
 		cmocka_unit_test(is_quick_for_many_names),
+		cmocka_unit_test(is_quick_for_many_steps),
 	};
 
 	return cmocka_run_group_tests(tests, find_fixtures, forget_fixtures);
