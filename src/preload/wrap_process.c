@@ -19,8 +19,12 @@ extern char **environ;
 
 static pid_t (*real_fork)(void);
 
-/* A program that returns from main calls neither exit nor _exit where they could be wrapped. Ours
- * was the first handler to be registered, so it runs last: what is left to do is done here. */
+static int (*real_main)(int, char **, char **);
+static int status_of_exit;
+static bool has_status;
+
+/* Neither exit nor the return from main reaches _exit where it could be wrapped. Our handler was
+ * the first to be registered, so it runs last: what is left to do is done here. */
 static void at_end(int status, void *unused)
 {
 	(void)unused;
@@ -28,23 +32,66 @@ static void at_end(int status, void *unused)
 	leat_wrap_path(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-static void at_end_unknown(void *unused)
+/* Without on_exit the status is known only when it went through a wrapper. If not, the process
+ * counts as one that died, which is wrong on the safe side. */
+static void at_end_if_known(void *unused)
 {
-	at_end(0, unused);
+	if (has_status)
+		at_end(status_of_exit, unused);
+}
+
+static void note_status(int status)
+{
+	status_of_exit = status;
+	has_status = true;
 }
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 void leat_wrap_process_start(void)
 {
-	int (*with_status)(void (*)(int, void *), void *);
+	int (*on_exit_function)(void (*)(int, void *), void *);
 
 	*(void **)&real_fork = dlsym(RTLD_NEXT, "fork");
-	*(void **)&with_status = dlsym(RTLD_NEXT, "on_exit"); /* glibc only */
-	if (with_status)
-		with_status(at_end, NULL);
+	*(void **)&on_exit_function = dlsym(RTLD_NEXT, "on_exit"); /* glibc only */
+	if (on_exit_function)
+		on_exit_function(at_end, NULL);
 	else
-		__cxa_atexit(at_end_unknown, NULL, NULL);
+		__cxa_atexit(at_end_if_known, NULL, NULL);
+}
+
+LEAT_EXPORT void exit(int status)
+{
+	void (*real_exit)(int);
+
+	note_status(status);
+	*(void **)&real_exit = dlsym(RTLD_NEXT, "exit");
+	real_exit(status);
+	__builtin_unreachable();
+}
+
+static int main_with_status(int argc, char **argv, char **envp)
+{
+	int status = real_main(argc, argv, envp);
+
+	note_status(status);
+	return status;
+}
+
+typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv,
+		       void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+		       void *stack_end);
+LEAT_EXPORT start_main __libc_start_main;
+
+/* What a program's first instructions call to run main. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	start_main *real;
+
+	real_main = main;
+	*(void **)&real = dlsym(RTLD_NEXT, "__libc_start_main");
+	return real(main_with_status, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 LEAT_EXPORT pid_t fork(void)

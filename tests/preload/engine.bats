@@ -283,6 +283,24 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 	same "$loader /bin/cat ../input"
 }
 
+@test "where text may not be written the wrappers take over" {
+	need /usr/bin/python3
+	cat >refuse.py <<-'EOF'
+		import ctypes, os, sys
+		PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
+		if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
+		    sys.exit(77)
+		os.execvp(sys.argv[1], sys.argv[1:])
+	EOF
+	run /usr/bin/python3 refuse.py env LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
+		bash -c 'echo $LD_PRELOAD; cat input | wc -l; exit 5'
+	[ "$status" != 77 ] || skip "the kernel cannot refuse executable memory"
+	[ "$status" = 5 ]
+	[ "${lines[0]}" = "$built/libleat-test-wrap.so" ]
+	[ "${lines[1]}" = 5000 ]
+	hooked cat
+}
+
 @test "programs under a soft limit, in other directories, by other names" {
 	same 'ulimit -n 16; cat ../input | wc -l'
 	same 'ulimit -s 128; cat ../input | wc -l'
