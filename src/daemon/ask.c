@@ -48,25 +48,33 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 
 /* ---- facts ---- */
 
+void leat_conn_made(struct leat_conn *c)
+{
+	struct leat_file *f = c->making;
+	enum leat_root root;
+
+	c->making = NULL;
+	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, NULL))
+		return;
+	f->told = f->made = true;
+	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_CREATE,
+						    .step = c->step,
+						    .pid = c->pid,
+						    .name = f->name,
+						    .flags = c->making_flags});
+}
+
 int leat_handle_opened(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_fact *in = msg;
-	struct leat_file *f = leat_file_at(c->d, in->slot);
 
 	if (c->pending) {
 		if (in->error)
 			leat_live_failed(c->d, c->pending);
 		else
 			leat_live_confirm(c->pending);
-	} else if (f && !f->retired && in->error && f->made && !f->lives &&
-		   leat_tree_look(c->d->tree, f->name, &(enum leat_root){0}, NULL) == -ENOENT) {
-		/* a directory or symlink that was not made after all */
-		f->made = f->told = false;
-		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_UNLINK,
-							    .step = c->step,
-							    .pid = c->pid,
-							    .name = f->name});
 	}
+	leat_conn_made(c);
 	return 0;
 }
 

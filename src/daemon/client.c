@@ -43,6 +43,7 @@ void leat_conn_drop(struct leat_conn *c, const char *why)
 		leat_events_cancel(d, c->id);
 	if (c->pending)
 		leat_live_confirm(c->pending);
+	leat_conn_made(c);
 	if (c->proc)
 		DL_DELETE2(c->proc->conns, c, proc_prev, proc_next);
 	if (d->finishing == c)

@@ -27,6 +27,8 @@ struct leat_conn {
 	uint32_t waiting_slot;     /* on that file */
 	bool asked;                /* the rules were asked while its message was handled */
 	struct leat_live *pending; /* opened by its last RESOLVE */
+	struct leat_file *making;  /* a directory, node or symlink its last RESOLVE allowed */
+	unsigned making_flags;     /* LEAT_EVF_DIR or 0 */
 	struct leat_packet *outbox, *outbox_tail;
 	struct leat_conn *prev, *next;           /* of the daemon */
 	struct leat_conn *proc_prev, *proc_next; /* of the process */
@@ -55,6 +57,8 @@ void leat_clients_stop(struct leat_daemon *d);
 void leat_conn_send(struct leat_conn *c, const void *buf);
 /* End it, saying why in the log if `why` is not NULL. */
 void leat_conn_drop(struct leat_conn *c, const char *why);
+/* What it was allowed to make has been tried: tell the rules if it is there. */
+void leat_conn_made(struct leat_conn *c);
 /* Handle what the process has sent so far. */
 void leat_proc_drain(struct leat_proc *p);
 

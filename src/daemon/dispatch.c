@@ -69,6 +69,8 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 		return -EPROTO;
 	if (c->pending && h->type != LEAT_MSG_OPENED)
 		leat_live_confirm(c->pending);
+	if (h->type != LEAT_MSG_OPENED)
+		leat_conn_made(c);
 	c->waiting = false;
 	c->asked = false;
 	rc = handlers[h->type].handle(c, msg);

@@ -111,7 +111,7 @@ static int write_foreign(struct leat_request *r)
 static int create(struct leat_request *r)
 {
 	r->kind = LEAT_KIND_COUNTED;
-	return leat_request_create(r, leat_rule_home(r->d, r->rule), 0);
+	return leat_request_create(r, leat_rule_home(r->d, r->rule));
 }
 
 /* Nobody but the steps after it must know of a file that nobody declared. */
@@ -120,7 +120,7 @@ static int write_plain(struct leat_request *r)
 	if (!r->exists)
 		return create(r);
 	if (r->in->flags & O_TRUNC && !r->rule->excluded && !r->rule->declared)
-		return leat_request_create(r, r->found.root, 0);
+		return leat_request_create(r, r->found.root);
 	return leat_request_go(r);
 }
 

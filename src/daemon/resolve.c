@@ -142,25 +142,31 @@ bool leat_request_is_violation(const struct leat_request *r, unsigned violations
 	return r->d->n_violations != violations_before && !r->d->options.warn_violations;
 }
 
-int leat_request_create(struct leat_request *r, enum leat_root root, unsigned event_flags)
+/* Make room for a new name in `root`; r->file is its record unless it is excluded. */
+static int place_new(struct leat_request *r, enum leat_root root)
 {
-	unsigned violations = r->d->n_violations;
 	int rc = leat_tree_make_parents(r->d->tree, root, r->found.path);
 
 	if (rc)
-		return leat_request_fail(r, rc);
+		return rc;
 	r->found.root = root;
-	if (r->rule->excluded)
-		return leat_request_go(r);
-	rc = leat_request_file(r);
+	return r->rule->excluded ? 0 : leat_request_file(r);
+}
+
+int leat_request_create(struct leat_request *r, enum leat_root root)
+{
+	unsigned violations = r->d->n_violations;
+	int rc = place_new(r, root);
+
 	if (rc)
 		return leat_request_fail(r, rc);
+	if (r->rule->excluded)
+		return leat_request_go(r);
 	r->file->told = r->file->made = true;
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = r->c->step,
 						    .pid = r->c->pid,
-						    .name = r->found.path,
-						    .flags = event_flags});
+						    .name = r->found.path});
 	if (leat_request_is_violation(r, violations))
 		return leat_request_fail(r, -EIO);
 	return leat_request_go(r);
@@ -215,12 +221,20 @@ static int op_chdir(struct leat_request *r)
 
 static int new_name(struct leat_request *r, enum leat_root root, unsigned event_flags)
 {
+	int rc;
+
 	if (r->exists)
 		return leat_request_fail(r, -EEXIST);
 	if (r->found.parent_missing)
 		return leat_request_fail(r, -ENOENT);
 	r->kind = LEAT_KIND_NONE;
-	return leat_request_create(r, root, event_flags);
+	rc = place_new(r, root);
+	if (rc)
+		return leat_request_fail(r, rc);
+	/* Told once it is there: whoever the news wakes looks for it at once. */
+	r->c->making = r->file;
+	r->c->making_flags = event_flags;
+	return leat_request_go(r);
 }
 
 static int op_mkdir(struct leat_request *r)

@@ -33,7 +33,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd);
 
 /* Nothing of that name is there: make room for it in `root` and tell the rules
  * that the client makes it; then answer. */
-int leat_request_create(struct leat_request *r, enum leat_root root, unsigned event_flags);
+int leat_request_create(struct leat_request *r, enum leat_root root);
 
 /* Bring what exists on disk only to where a producer works on it. 0 or -errno. */
 int leat_request_copy_up(struct leat_request *r, bool empty);

@@ -152,7 +152,7 @@ static long make_dir(const struct leat_syscall *c, struct name n, long mode)
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(c);
-	return rc ? rc : leat_site_result(&site, raw(SYS_mkdirat, site.dirfd, site.path, mode));
+	return rc ? rc : leat_site_made(&site, raw(SYS_mkdirat, site.dirfd, site.path, mode));
 }
 
 static long make_node(const struct leat_syscall *c, struct name n, long mode, long dev)
@@ -162,8 +162,7 @@ static long make_node(const struct leat_syscall *c, struct name n, long mode, lo
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(c);
-	return rc ? rc
-		  : leat_site_result(&site, raw(SYS_mknodat, site.dirfd, site.path, mode, dev));
+	return rc ? rc : leat_site_made(&site, raw(SYS_mknodat, site.dirfd, site.path, mode, dev));
 }
 
 static long make_link(const struct leat_syscall *c, const char *text, struct name n)
@@ -175,7 +174,7 @@ static long make_link(const struct leat_syscall *c, const char *text, struct nam
 	rc = enter(&site, LEAT_OP_MAKE, n, S_IFLNK | 0777);
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(c);
-	return rc ? rc : leat_site_result(&site, raw(SYS_symlinkat, text, site.dirfd, site.path));
+	return rc ? rc : leat_site_made(&site, raw(SYS_symlinkat, text, site.dirfd, site.path));
 }
 
 long leat_hook_mkdirat(const struct leat_syscall *c)

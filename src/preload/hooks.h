@@ -75,6 +75,9 @@ void leat_site_leave(struct leat_site *site);
 /* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
  * rc. */
 long leat_site_result(struct leat_site *site, long rc);
+/* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
+ * there (or not), so that nobody is woken for a name that is still to come. */
+long leat_site_made(struct leat_site *site, long rc);
 
 /* The site as one string, for system calls that take no directory descriptor.
  * Lives in the thread's scratch area until the site is left. */

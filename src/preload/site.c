@@ -110,18 +110,31 @@ void leat_site_leave(struct leat_site *site)
 	leat_guard_release(&site->guard);
 }
 
-long leat_site_result(struct leat_site *site, long rc)
+static void report(struct leat_site *site, long rc)
 {
 	struct leat_thread *t = site->guard.t;
 
-	if (rc < 0 && !leat_client_begin(t, LEAT_MSG_OPENED)) {
+	if (!leat_client_begin(t, LEAT_MSG_OPENED)) {
 		struct leat_msg_fact *m = (struct leat_msg_fact *)t->msg;
 
 		m->slot = site->slot;
 		m->ofd = site->ofd;
-		m->error = (int32_t)rc;
+		m->error = (int32_t)(rc < 0 ? rc : 0);
 		leat_client_send(t);
 	}
+}
+
+long leat_site_result(struct leat_site *site, long rc)
+{
+	if (rc < 0)
+		report(site, rc);
+	leat_site_leave(site);
+	return rc;
+}
+
+long leat_site_made(struct leat_site *site, long rc)
+{
+	report(site, rc);
 	leat_site_leave(site);
 	return rc;
 }
