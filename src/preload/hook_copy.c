@@ -18,8 +18,8 @@ static int64_t place_of(int fd, const int64_t *offset)
 /* One side of a copy. */
 struct side {
 	int fd;
-	const int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
-	int64_t at;            /* -1 for pipes and sockets */
+	int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
+	int64_t at;      /* -1 for pipes and sockets */
 };
 
 static bool ours(const struct side *s)
@@ -36,6 +36,34 @@ static void note_in(const struct side *in, long n)
 	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n);
 	leat_shm_count(&step->bytes_in, (uint64_t)n);
 	leat_shm_count(&step->reads, 1);
+}
+
+/* In a batch both files are on one file system. Here one may be in memory: a
+ * piece is carried over by hand. */
+static long carry_over(const struct side *in, const struct side *out, int64_t length)
+{
+	struct leat_guard g;
+	long n = leat_guard_take(&g);
+
+	if (n)
+		return n;
+	if (length > (int64_t)sizeof(g.t->msg))
+		length = sizeof(g.t->msg);
+	n = raw(SYS_pread64, in->fd, g.t->msg, length, in->at);
+	if (n > 0 && out->offset)
+		n = raw(SYS_pwrite64, out->fd, g.t->msg, n, *out->offset);
+	else if (n > 0)
+		n = raw(SYS_write, out->fd, g.t->msg, n);
+	leat_guard_release(&g);
+	if (n <= 0)
+		return n;
+	if (in->offset)
+		*in->offset += n;
+	else
+		raw(SYS_lseek, in->fd, n, SEEK_CUR);
+	if (out->offset)
+		*out->offset += n;
+	return n;
 }
 
 /* The call with `length` (its argument `index`) cut to what can be read now: a
@@ -60,6 +88,11 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 	}
 	cut.a[index] = length;
 	n = leat_as_is(&cut);
+	if (n == -EXDEV && c->nr == SYS_copy_file_range && (ours(in) || ours(out))) {
+		if (in->at < 0)
+			in->at = place_of(in->fd, in->offset);
+		n = carry_over(in, out, length);
+	}
 	note_in(in, n);
 	if (ours(out) && n > 0)
 		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);
@@ -69,7 +102,7 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 long leat_hook_sendfile(const struct leat_syscall *c)
 {
 	struct side out = {.fd = (int)c->a[0]};
-	struct side in = {.fd = (int)c->a[1], .offset = (const int64_t *)c->a[2]};
+	struct side in = {.fd = (int)c->a[1], .offset = (int64_t *)c->a[2]};
 
 	return copy(c, 3, &in, &out);
 }
@@ -77,8 +110,8 @@ long leat_hook_sendfile(const struct leat_syscall *c)
 /* copy_file_range and splice take the same arguments. */
 long leat_hook_copy_file_range(const struct leat_syscall *c)
 {
-	struct side in = {.fd = (int)c->a[0], .offset = (const int64_t *)c->a[1]};
-	struct side out = {.fd = (int)c->a[2], .offset = (const int64_t *)c->a[3]};
+	struct side in = {.fd = (int)c->a[0], .offset = (int64_t *)c->a[1]};
+	struct side out = {.fd = (int)c->a[2], .offset = (int64_t *)c->a[3]};
 
 	return copy(c, 4, &in, &out);
 }

@@ -36,7 +36,8 @@ static bool push(struct walk *w, const char *text, size_t length)
 {
 	if ((size_t)(w->rest - w->buffer) < length + 1)
 		return false;
-	*--w->rest = '/';
+	if (*w->rest)
+		*--w->rest = '/';
 	w->rest -= length;
 	memcpy(w->rest, text, length);
 	return true;

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# Directories, names, links and places: one tree, whatever is in memory and what on disk.
+bats_require_minimum_version 1.5.0
+load helper
+load pair
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+@test "a directory of outputs, listed and globbed" {
+	both 'parts/*' <<-'END'
+		mkdir -p parts
+		for i in $(seq 30); do seq "$i" > "parts/p$i"; done
+		---
+		ls parts > out
+		cat parts/p* | md5sum >> out
+		find parts -type f | sort >> out
+		for f in parts/*; do wc -l < "$f"; done >> out
+		ls -l parts | awk 'NR > 1 { print $5, $9 }' >> out
+		du -a --apparent-size -b parts/p3 | cut -f 1 >> out
+	END
+}
+
+@test "working inside a directory of the store" {
+	both 'deep/*' <<-'END'
+		mkdir -p deep
+		cd deep
+		seq 5 > a
+		pwd > b
+		/bin/pwd > c
+		(cd .. && cat deep/a) > d
+		[ "$(cat ../deep/a)" = "$(cat a)" ]
+		---
+		top=$(pwd)
+		cd deep
+		for f in b c; do
+			[ "$(cat $f)" = "$top/deep" ] || echo "wrong: $(cat $f)"
+		done > ../out
+		cat a d >> ../out
+		[ "$(/bin/pwd)" = "$PWD" ] && echo same >> ../out
+		[ "$(readlink -f a)" = "$PWD/a" ] && echo real >> ../out
+		cd ..
+		cat ./deep/../deep//a >> out
+	END
+}
+
+@test "written under another name, then renamed" {
+	both <<-'END'
+		seq 1000 > .data.part
+		mv .data.part data
+		---
+		cat data > out
+	END
+}
+
+@test "symlinks to and from the directory" {
+	both <<-'END'
+		seq 10 > data
+		---
+		ln -s data link
+		cat link > out
+		readlink link >> out
+		ln -s "$PWD/data" ../outside
+		cat ../outside >> out
+		stat -L -c %s ../outside >> out
+		ln -s "$PWD" ../dir
+		cat ../dir/data >> out
+		(cd ../dir && cat data) >> out
+		rm ../outside ../dir link
+	END
+}
+
+@test "hard links, mkdir, rmdir, unlink" {
+	both <<-'END'
+		seq 10 > data
+		ln data other
+		rm other
+		mkdir -p t/u
+		touch t/u/x
+		mv t v
+		rm -r v
+		[ ! -e t ] && [ ! -e v ]
+		---
+		mkdir tmp
+		cp data tmp/copy
+		mv tmp/copy tmp/moved
+		ls tmp > out
+		cat tmp/moved >> out
+		rmdir tmp 2>/dev/null || echo "not empty" >> out
+		rm tmp/moved
+		rmdir tmp
+		ls >> out
+	END
+}
+
+@test "mode and times are kept" {
+	both <<-'END'
+		seq 10 > data
+		chmod 640 data
+		touch -d '2001-02-03 04:05:06 UTC' data
+		---
+		stat -c '%a %Y' data > out
+		cp -p data copy
+		stat -c '%a %Y' copy >> out
+		rm copy
+	END
+}
+
+@test "programs are run from the directory" {
+	both tool <<-'END'
+		printf '#!/bin/sh\necho "run with $1"\n' > tool.tmp
+		chmod +x tool.tmp
+		mv tool.tmp tool
+		---
+		./tool here > out
+		"$PWD/tool" there >> out
+		bash tool interpreted >> out
+	END
+}
+
+@test "/dev/fd, /dev/stdin and /proc/self/fd name the file itself" {
+	both <<-'END'
+		seq 100 > data
+		---
+		cat /dev/stdin < data > out
+		exec 3< data
+		head -n 1 /dev/fd/3 >> out
+		head -n 1 /proc/self/fd/3 >> out
+		[ "$(readlink /proc/self/fd/3)" = "$PWD/data" ] && echo named >> out
+	END
+}

@@ -1,0 +1,47 @@
+# A producer and a consumer, run as a batch and streamed. `load pair` after `load helper`.
+# shellcheck shell=bash
+
+# pair MODE [FILE...]: stdin is two scripts with a line "---" between them: the producer writes
+# `data` (or the FILEs), the consumer reads it and writes `out`. Runs both ways, and fails unless
+# `out` is the same.
+pair() {
+	local mode=$1 name ports= inports=
+	shift
+	[ $# -gt 0 ] || set -- data
+	rm -rf pair
+	mkdir -p pair/work
+	awk '/^---$/ { f = "pair/consume"; next } { print > f }' f=pair/produce -
+	for name in "$@"; do
+		ports+="{filename: '$name', mode: $mode}, "
+		inports+="{filename: '$name'}, "
+	done
+	cat >pair/flow.yaml <<-END
+		name: pair
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -eu ../produce
+		    outports: [$ports]
+		  - func: consume
+		    exec: bash -eu ../consume
+		    inports: [$inports]
+		    outports: [{filename: out}]
+	END
+	(cd pair && timeout 60 leat run --plain flow.yaml) || return 1
+	mv pair/work/out pair/batch
+	rm -rf pair/work
+	mkdir pair/work
+	(cd pair && timeout 60 leat run --log log flow.yaml) || return 1
+	cmp pair/batch pair/work/out || return 1
+	(cd pair && leat replay flow.yaml log) || return 1
+}
+
+# both [FILE...]: pair in both modes.
+both() {
+	local text
+	text=$(cat)
+	echo "# update"
+	pair update "$@" <<<"$text" || return 1
+	echo "# no_update"
+	pair no_update "$@" <<<"$text"
+}
