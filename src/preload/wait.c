@@ -135,8 +135,8 @@ int leat_wait_slot(uint32_t slot, uint32_t seq)
 	uint64_t since = wait_begin();
 	int rc;
 
-	if (f)
-		rc = leat_shm_wait(f, seq, UINT64_MAX, SECOND);
+	if (f) /* an open may go on at the first byte, which the producer publishes by itself */
+		rc = leat_shm_wait(f, seq, leat_shm_frontier(f) ? UINT64_MAX : 1, SECOND);
 	else /* a vfork child that has let go of the segment, or a name without a record */
 		rc = (int)raw(SYS_nanosleep, &nap, NULL);
 	wait_end(since);
