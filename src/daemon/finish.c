@@ -197,6 +197,7 @@ static void keep_late(struct leat_daemon *d)
 void leat_finish_begin(struct leat_daemon *d)
 {
 	d->is_finishing = true;
+	leat_steps_settle(d);
 	leat_change_settle_hidden(d);
 	keep_late(d);
 	leat_finish_continue(d);

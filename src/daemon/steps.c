@@ -128,7 +128,14 @@ void leat_steps_settle(struct leat_daemon *d)
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
 		struct leat_step_run *s = &d->steps[i];
 
-		if (!s->implicit || !s->running || s->processes || now - s->idle_ns < IDLE_NS ||
+		if (!s->implicit || !s->running)
+			continue;
+		/* At the run's end nobody follows any more: who is gone now has ended. */
+		if (d->is_finishing) {
+			leat_procs_reap(d, i);
+			leat_lives_after_step(d, i);
+		}
+		if (s->processes || (!d->is_finishing && now - s->idle_ns < IDLE_NS) ||
 		    leat_lives_of_step(d, i))
 			continue;
 		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);
