@@ -99,7 +99,9 @@ static void on_event(void *ctx, int error, const char *text)
 	if (d->interrupted && error == -EIO)
 		return;
 	leat_console_progress(&d->console, NULL);
-	if (error)
+	if (error == -ENOEXEC)
+		leat_error("%s: cannot be intercepted; give the step `staged: true`", text);
+	else if (error)
 		leat_error("%s", text);
 	else
 		leat_warn("%s", text);

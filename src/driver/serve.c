@@ -18,7 +18,7 @@ struct server {
 	uv_signal_t signals[3];
 	uint64_t missed_since_ns; /* somebody waits for a step that has not come; 0: nobody */
 	uint64_t told_ns;
-	bool finishing;
+	bool finishing; /* or aborted */
 	int exit_status;
 	char *summary; /* owned */
 };
@@ -37,6 +37,8 @@ static void give_up(struct server *s, const char *missing)
 {
 	leat_error("%s did not come within %g s; giving up", missing, s->config->timeout_s);
 	s->exit_status = EXIT_OWN_FAILURE;
+	s->finishing = true;
+	uv_poll_stop(&s->control_poll);
 	leat_control_abort(s->config->control);
 	uv_stop(&s->loop);
 }

@@ -74,10 +74,10 @@ one_line() {
 	for page in leat*.1; do
 		leat help --man "$page" | diff "$page" -
 	done
-	leat help --man-codes | diff leat-diagnostics.7 -
 }
 
 @test "the man pages are good mdoc" {
 	need mandoc
-	mandoc -Tlint -W warning "$LEAT_SOURCE_DIR"/man/leat*.[0-9]
+	leat help --man-codes >"$BATS_TEST_TMPDIR/leat-diagnostics.7"
+	mandoc -Tlint -W warning "$LEAT_SOURCE_DIR"/man/leat*.[0-9] "$BATS_TEST_TMPDIR"/*.7
 }

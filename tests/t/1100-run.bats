@@ -6,7 +6,7 @@ load helper
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work
-	# The producer ends only when the consumer has seen its first line: a batch would hang. bash
+	# The producer ends only when the consumer has read of it: a batch would hang. bash
 	# reads 4096 bytes at a time, and gets them when they are all there.
 	cat >stream.yaml <<-'END'
 		name: stream
@@ -80,8 +80,9 @@ replace() {
 
 @test "progress on a terminal" {
 	need script
+	replace stream.yaml produce "bash -c 'sleep 1; seq 3 > numbers'"
 	run -0 env TERM=xterm script -qec 'leat run stream.yaml' /dev/null
-	[[ $output == *"2 running"* ]]
+	[[ $output == *"1 running, 1 waiting, 0 of 2 done"* ]]
 	[[ $output == *$'\033[K'* ]]
 }
 

@@ -90,6 +90,7 @@ stop() {
 }
 
 @test "a step that fails: its consumer is told, and serve says so" {
+	sed -i 's/on_close/on_termination/' flow.json
 	serve
 	leat exec --app reader -- cp work/data work/copy 2>reader.err &
 	reader=$!

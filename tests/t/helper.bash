@@ -30,7 +30,7 @@ nobody() {
 # left_behind: print what leat left in shared memory, mounts and processes of this test's runtime
 # directory; nothing when all is clean.
 left_behind() {
-	find /dev/shm -maxdepth 1 -name 'leat*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null
+	find /dev/shm -maxdepth 1 -name 'leat-[0-9]*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null
 	grep -F "$LEAT_RUNTIME_DIR" /proc/mounts
 	pgrep -u "$(id -u)" -f "$LEAT_RUNTIME_DIR"
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
