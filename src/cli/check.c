@@ -23,6 +23,11 @@ const struct leat_option leat_check_options[] = {
 	{0},
 };
 
+static bool is_view(const struct leat_args *args)
+{
+	return leat_args_flag(args, "canonical") || leat_args_text(args, "graph");
+}
+
 /* Print it as asked for; without that, nothing. */
 static int print_views(const struct leat_args *args, const struct leat_workflow *wf)
 {
@@ -42,8 +47,10 @@ int leat_cli_check(const struct leat_args *args)
 {
 	struct leat_cli_workflow w;
 	int status;
+	unsigned needs = is_view(args) ? 0 : LEAT_CLI_INPUTS;
 
-	if (!leat_cli_workflow_open(&w, args, args->operands[0], false))
+	/* A picture of the workflow needs no data. */
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], needs))
 		return LEAT_EXIT_FAILURE;
 	status = print_views(args, w.wf);
 	leat_cli_workflow_close(&w);

@@ -43,7 +43,7 @@ int leat_cli_replay(const struct leat_args *args)
 	struct leat_cli_workflow w;
 	int status;
 
-	if (!leat_cli_workflow_open(&w, args, args->operands[0], false))
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], 0))
 		return LEAT_EXIT_FAILURE;
 	status = replay(w.wf, args->operands[1]);
 	leat_cli_workflow_close(&w);

@@ -113,7 +113,8 @@ int leat_cli_run(const struct leat_args *args)
 	struct leat_plan plan;
 	int status = LEAT_EXIT_SELF;
 
-	if (!leat_cli_workflow_open(&w, args, args->operands[0], true))
+	if (!leat_cli_workflow_open(&w, args, args->operands[0],
+				    LEAT_CLI_INPUTS | LEAT_CLI_WRITABLE))
 		return LEAT_EXIT_SELF;
 	if (!steps_have_commands(w.wf))
 		goto out;

@@ -94,7 +94,7 @@ int leat_cli_serve(const struct leat_args *args)
 	struct leat_cli_workflow w;
 	int status;
 
-	if (!leat_cli_workflow_open(&w, args, args->operands[0], true))
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], LEAT_CLI_WRITABLE))
 		return LEAT_EXIT_SELF;
 	status = serve(args, &w);
 	leat_cli_workflow_close(&w);

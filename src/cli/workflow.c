@@ -54,7 +54,7 @@ static bool is_writable(const char *dir)
 }
 
 bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
-			    const char *file, bool writable)
+			    const char *file, unsigned needs)
 {
 	struct leat_diags *diags = NULL;
 	bool good = false;
@@ -70,9 +70,9 @@ bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args 
 		goto out;
 	}
 	w->dir = leat_cli_directory(w->wf, args);
-	if (!w->dir || (writable && !is_writable(w->dir)))
+	if (!w->dir || (needs & LEAT_CLI_WRITABLE && !is_writable(w->dir)))
 		goto out;
-	if (leat_check_workflow(w->wf, w->dir, diags) < 0)
+	if (leat_check_workflow(w->wf, needs & LEAT_CLI_INPUTS ? w->dir : NULL, diags) < 0)
 		leat_error("out of memory");
 	else
 		good = is_good(diags);

@@ -10,10 +10,16 @@ struct leat_cli_workflow {
 	char *dir;                /* owned; real path of its directory */
 };
 
+/* What must hold beside a workflow file that is right in itself. */
+enum leat_cli_needs {
+	LEAT_CLI_INPUTS = 1,   /* the inputs that no step makes exist */
+	LEAT_CLI_WRITABLE = 2, /* the directory is writable */
+};
+
 /* Load and check `file`, print what is wrong with it, and find its directory (option
- * --dir). With `writable` the directory must be so. False after a message. */
+ * --dir). `needs`: enum leat_cli_needs. False after a message. */
 bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
-			    const char *file, bool writable);
+			    const char *file, unsigned needs);
 void leat_cli_workflow_close(struct leat_cli_workflow *w);
 
 /* Print the diagnostics of `file` to standard error. */

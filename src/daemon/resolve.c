@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* Failed files that are named one by one. */
+#define MAX_FAILED_TOLD 4u
+
 static int reply(struct leat_conn *c, const struct leat_msg_resolved *fields, const char *path)
 {
 	struct leat_msg_resolved *m = leat_wire_begin(c->d->out, LEAT_MSG_RESOLVED, sizeof(*m));
@@ -67,6 +70,14 @@ static void report_failed(struct leat_daemon *d, struct leat_file *f)
 	if (f->warned)
 		return;
 	f->warned = true;
+	/* A step that fails may take thousands of files with it. */
+	if (++d->n_failed_told > MAX_FAILED_TOLD) {
+		if (d->n_failed_told == MAX_FAILED_TOLD + 1)
+			leat_problem_add(d, -EIO,
+					 "more files failed like these; leat run --log "
+					 "FILE names them all");
+		return;
+	}
 	leat_problem_add(d, -EIO, "%s failed: %s", f->name, f->why ? f->why : "its step failed");
 }
 
