@@ -110,4 +110,12 @@ int leat_pump_start(struct leat_driver *d, size_t step);
 /* Take what is there, print it, and stop reading. */
 void leat_pump_stop(struct leat_driver *d, size_t step);
 
+/* machine.c */
+
+/* CPUs this process may use; 0: not known. */
+unsigned leat_count_cpus(void);
+/* Threads on the machine that want to run now, the caller not counted, at least
+ * 1; 0 where that says nothing about the CPUs this process may use. */
+unsigned leat_count_runnable(void);
+
 #endif

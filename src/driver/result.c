@@ -21,21 +21,34 @@ void leat_result_release(struct leat_result *r)
 	*r = (struct leat_result){0};
 }
 
-/* When more steps want to run than there are CPUs, each runs at a part of its
- * speed. Steps are taken for one busy thread each. */
-static void share_cpus(struct leat_result *r, const uint8_t *waiting)
+static bool is_busy(const struct leat_step_result *s)
 {
-	unsigned running = 0;
-	uint64_t lost_ns;
+	return s->start_ns && !s->end_ns && !s->counters.waiting;
+}
+
+/* Part of a CPU for each of `threads`. */
+static double share(unsigned cpus, unsigned threads)
+{
+	return threads > cpus ? (double)cpus / threads : 1;
+}
+
+/* When more threads want to run than there are CPUs, each gets a part of one.
+ * A step alone would have to share with those that are not of the run, only. */
+static void share_cpus(struct leat_result *r)
+{
+	unsigned busy = 0, all, others;
+	double lost;
 
 	for (size_t i = 0; i < r->n_steps; i++)
-		running += r->steps[i].start_ns && !r->steps[i].end_ns && !waiting[i];
-	if (!r->cpus || running <= r->cpus)
+		busy += is_busy(&r->steps[i]);
+	all = r->runnable ? r->runnable : busy;
+	others = all > busy ? all - busy : 0;
+	if (!r->cpus || all <= r->cpus)
 		return;
-	lost_ns = r->sample_ns * (running - r->cpus) / running;
+	lost = 1 - share(r->cpus, all) / share(r->cpus, others + 1);
 	for (size_t i = 0; i < r->n_steps; i++)
-		if (r->steps[i].start_ns && !r->steps[i].end_ns && !waiting[i])
-			r->steps[i].shared_ns += lost_ns;
+		if (is_busy(&r->steps[i]))
+			r->steps[i].shared_ns += (uint64_t)((double)r->sample_ns * lost);
 }
 
 void leat_result_sample(struct leat_result *r)
@@ -54,7 +67,7 @@ void leat_result_sample(struct leat_result *r)
 	row = r->samples + r->n_samples++ * r->n_steps;
 	for (size_t i = 0; i < r->n_steps; i++)
 		row[i] = r->steps[i].counters.waiting > 0;
-	share_cpus(r, row);
+	share_cpus(r);
 }
 
 static uint64_t wall_ns(const struct leat_step_result *s)

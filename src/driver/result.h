@@ -28,8 +28,9 @@ struct leat_step_result {
 struct leat_result {
 	struct leat_step_result *steps; /* owned */
 	size_t n_steps;
-	bool streamed; /* counters are known */
-	unsigned cpus; /* that the steps share; 0: not known */
+	bool streamed;     /* counters are known */
+	unsigned cpus;     /* that the steps share; 0: not known */
+	unsigned runnable; /* threads that want to run now, of anybody; 0: not known */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t sample_ns; /* distance of two samples */

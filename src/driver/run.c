@@ -4,7 +4,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +45,7 @@ static void take_samples(struct leat_driver *d)
 					    &d->result->steps[i].counters);
 		else
 			d->result->steps[i].counters.waiting = 0;
+	d->result->runnable = leat_count_runnable();
 	leat_result_sample(d->result);
 }
 
@@ -205,13 +205,6 @@ static int setup(struct leat_driver *d)
 	return watch(d);
 }
 
-static unsigned count_cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
-}
-
 int leat_driver_run(const struct leat_driver_config *config, struct leat_result *result)
 {
 	struct leat_driver d = {.config = config, .wf = config->plan->wf, .result = result};
@@ -223,7 +216,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 		return LEAT_EXIT_OWN_FAILURE;
 	}
 	result->streamed = config->counters != NULL;
-	result->cpus = count_cpus();
+	result->cpus = leat_count_cpus();
 	result->sample_ns = LEAT_TICK_MS * (uint64_t)1000000;
 	result->start_ns = leat_clock_ns();
 	error = setup(&d);

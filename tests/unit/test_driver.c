@@ -303,6 +303,12 @@ static void test_shared_cpus(void **state)
 			2 * (uint64_t)S + 100);
 	assert_in_range(leat_step_own_ns(&r.steps[1]), 5 * (uint64_t)S - 100,
 			5 * (uint64_t)S + 100);
+	/* One busy step of ours beside three threads of others: no worse than alone. */
+	r.steps[2].end_ns = 0;
+	r.steps[2].shared_ns = 0;
+	r.runnable = 4;
+	leat_result_sample(&r);
+	assert_int_equal(0, r.steps[2].shared_ns);
 	leat_result_release(&r);
 	leat_workflow_free(wf);
 }
