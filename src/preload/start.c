@@ -6,8 +6,6 @@
 #include "preload/engine.h"
 #include "preload/intercept.h"
 
-extern char **environ;
-
 /* "wrap" asks for the wrappers even where libc could be patched. */
 static bool wants_wrappers(char **envp)
 {

@@ -175,7 +175,7 @@ static void write_read(struct leat_code *code, const struct leat_patch_site *sit
 
 static void write_exit(struct leat_code *code, const struct leat_patch_site *site)
 {
-	uint8_t *to_hook, *back = code->at;
+	uint8_t *to_hook, *back;
 
 	put_compare_active(code);
 	to_hook = put_forward(code, JNE);

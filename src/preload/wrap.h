@@ -44,7 +44,8 @@ long leat_wrap_path(long nr, long a, long b, long c, long d, long e, long f);
 
 /* A second name of the function defined before. */
 #define LEAT_ALIAS(name, other)                                                                    \
-	LEAT_EXPORT extern __typeof__(name) other __attribute__((alias(#name)))
+	LEAT_EXPORT extern __typeof__(name) /* NOLINTNEXTLINE(bugprone-macro-parentheses) */       \
+		other __attribute__((alias(#name)))
 
 /* wrap_process.c: called once by leat_wrappers_start. */
 void leat_wrap_process_start(void);

@@ -15,8 +15,6 @@
 #include "preload/engine.h"
 #include "preload/intercept.h"
 
-extern char **environ;
-
 static pid_t (*real_fork)(void);
 
 static int (*real_main)(int, char **, char **);
