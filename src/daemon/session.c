@@ -147,7 +147,9 @@ static int lock_session(struct leat_session *s, const char *real_dir, pid_t pid,
 	for (int attempt = 0; attempt < 100 && (rc == -ESTALE || rc == -ENOENT); attempt++) {
 		if (attempt > 10)
 			usleep(1000);
-		rc = make_ours(s->dir, error, error_size);
+		rc = make_ours(s->base, error, error_size);
+		if (!rc)
+			rc = make_ours(s->dir, error, error_size);
 		if (!rc)
 			rc = check_ours(s->dir, error, error_size);
 		if (rc && rc != -ENOENT)
@@ -180,24 +182,24 @@ static int make_mount_point(struct leat_session *s, char *error, size_t error_si
 int leat_session_open(struct leat_session *s, const char *runtime_dir, const char *real_dir,
 		      pid_t pid, char *error, size_t error_size)
 {
-	char base[PATH_MAX];
 	int rc;
 
 	*s = (struct leat_session){.lock_fd = -1, .socket_fd = -1};
+	s->is_default = !runtime_dir || !*runtime_dir;
 	rc = leat_wire_session_path(runtime_dir, geteuid(), real_dir, s->socket, PATH_MAX - 8);
 	if (rc)
 		return refuse(rc, error, error_size, "LEAT_RUNTIME_DIR is too long");
 	snprintf(s->dir, sizeof(s->dir), "%.*s", (int)(strrchr(s->socket, '/') - s->socket),
 		 s->socket);
 	snprintf(s->store, sizeof(s->store), "%.*s/store", PATH_MAX - 8, s->dir);
-	snprintf(base, sizeof(base), "%.*s", (int)(strrchr(s->dir, '/') - s->dir), s->dir);
-	rc = make_ours(base, error, error_size);
+	snprintf(s->base, sizeof(s->base), "%.*s", (int)(strrchr(s->dir, '/') - s->dir), s->dir);
+	rc = make_ours(s->base, error, error_size);
 	/* A directory that was asked for may be shared; the session's never is. */
-	if (!rc && !(runtime_dir && *runtime_dir))
-		rc = check_ours(base, error, error_size);
+	if (!rc && s->is_default)
+		rc = check_ours(s->base, error, error_size);
 	if (rc)
 		return rc;
-	clean_stale(base);
+	clean_stale(s->base);
 	leat_store_clean_stale();
 	rc = lock_session(s, real_dir, pid, error, error_size);
 	return rc ? rc : make_mount_point(s, error, error_size);
@@ -230,4 +232,7 @@ void leat_session_close(struct leat_session *s)
 	if (s->lock_fd >= 0)
 		remove_session(s->dir, s->lock_fd);
 	s->lock_fd = -1;
+	/* Fails while other sessions are there; a directory that was asked for stays. */
+	if (s->is_default)
+		rmdir(s->base);
 }

@@ -4,10 +4,13 @@
 #define LEAT_DAEMON_SESSION_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 struct leat_session {
+	char base[PATH_MAX]; /* directory of all sessions */
+	bool is_default;     /* nobody asked for another one */
 	char dir[PATH_MAX];
 	char socket[PATH_MAX];
 	char store[PATH_MAX]; /* an empty directory to mount on */

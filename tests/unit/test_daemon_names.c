@@ -1,0 +1,320 @@
+/* Names: renames, links, removals, directories. */
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A makes mid (on close) and grow (no_update), B reads them
+ * and makes final, which is permanent. */
+
+static int setup(void **state)
+{
+	world_setup(state, world_flow(), false);
+	return 0;
+}
+
+static void test_rename_publishes(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file g;
+	char text[16] = "";
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	peer_make(w, a, "mid.tmp", "whole"); /* undeclared: on disk */
+	world_check_disk(w, "mid.tmp", "whole");
+	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "mid.tmp", "mid"), 0);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	assert_int_equal(read(g.fd, text, sizeof(text)), 5);
+	assert_string_equal(text, "whole");
+	close(g.fd);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "mid.tmp", "mid"), -ENOENT);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "nothing", ""), -ENOENT);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, true);
+	world_check_disk(w, "mid", NULL); /* a temporary leaves nothing behind */
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+/* Names of the listing, joined, in `out`; the error told. */
+static int list(struct peer *p, const char *path, char *out, size_t size)
+{
+	struct leat_msg_list *m = leat_wire_begin(p->buf, LEAT_MSG_LIST, sizeof(*m));
+	const struct leat_msg_names *n;
+	const char *at;
+
+	leat_wire_put(m, path);
+	peer_say(p);
+	n = peer_receive(p, LEAT_MSG_NAMES, sizeof(*n));
+	*out = 0;
+	at = (const char *)n + sizeof(*n);
+	for (unsigned i = 0; !n->error && i < n->count; i++) {
+		at += sizeof(uint64_t) + 1;
+		if (*at != '.')
+			snprintf(out + strlen(out), size - strlen(out), "%s ", at);
+		at += strlen(at) + 1;
+	}
+	return n->error;
+}
+
+static void test_directory(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	char names[64];
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	assert_int_equal(peer_resolve(b, LEAT_OP_OPEN, "parts", O_RDONLY | O_DIRECTORY)->error,
+			 -EAGAIN);
+	m = peer_resolve(a, LEAT_OP_MKDIR, "parts", 0);
+	assert_int_equal(m->error, 0);
+	assert_int_equal(m->place, LEAT_PLACE_STORE);
+	assert_int_equal(mkdirat(a->store_fd, peer_path(m), 0755), 0);
+	assert_int_equal(peer_resolve(a, LEAT_OP_MKDIR, "parts", 0)->error, -EEXIST);
+	peer_make(w, a, "parts/1", "one");
+	m = peer_resolve(b, LEAT_OP_OPEN, "parts", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(m->error, 0);
+	assert_int_equal(m->kind, LEAT_KIND_DIR);
+	assert_int_equal(list(b, "parts", names, sizeof(names)), -EAGAIN);
+	assert_int_equal(list(a, "parts", names, sizeof(names)), 0);
+	assert_string_equal(names, "1 ");
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	assert_int_equal(list(b, "parts", names, sizeof(names)), 0);
+	assert_string_equal(names, "1 ");
+	assert_int_equal(peer_change(b, LEAT_CHANGE_RMDIR, "parts", ""), -ENOTEMPTY);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+static void start_both(struct world *w, struct peer *a, struct peer *b)
+{
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+}
+
+static void make_dir(struct world *w, struct peer *p, const char *path)
+{
+	const struct leat_msg_resolved *m = peer_resolve(p, LEAT_OP_MKDIR, path, 0);
+
+	assert_int_equal(m->error, 0);
+	assert_int_equal(
+		mkdirat(m->place == LEAT_PLACE_STORE ? p->store_fd : w->dir_fd, peer_path(m), 0755),
+		0);
+}
+
+static void test_rename_directory(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file f, g;
+	char names[64];
+
+	start_both(w, a, b);
+	make_dir(w, a, "build");
+	make_dir(w, a, "build/sub");
+	peer_make(w, a, "build/x", "ex");
+	f = peer_open(w, a, "build/sub/y", O_WRONLY | O_CREAT);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "build", "build/sub/in"), -EINVAL);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "build", "parts"), 0);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "build", "parts"), -ENOENT);
+	peer_write(&f, "why");
+	peer_close(a, &f);
+	assert_int_equal(list(a, "parts", names, sizeof(names)), 0);
+	assert_true(strcmp(names, "x sub ") == 0 || strcmp(names, "sub x ") == 0);
+	assert_int_equal(peer_try_open(w, b, "parts/x", O_RDONLY, &g), -EAGAIN);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	g = peer_open(w, b, "parts/x", O_RDONLY);
+	close(g.fd);
+	g = peer_open(w, b, "parts/sub/../sub/y", O_RDONLY);
+	close(g.fd);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+static void test_open_over_rename(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file f, g;
+	char text[16] = "";
+
+	start_both(w, a, b);
+	/* renamed while it is written: complete when it is closed */
+	f = peer_open(w, a, "mid.tmp", O_WRONLY | O_CREAT);
+	peer_write(&f, "one");
+	peer_close(a, &f);
+	f = peer_open(w, a, "late", O_WRONLY | O_CREAT);
+	peer_write(&f, "two");
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "late", "mid"), 0);
+	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
+	peer_close(a, &f);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	assert_int_equal(read(g.fd, text, sizeof(text)), 3);
+	assert_string_equal(text, "two");
+	close(g.fd);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+static void test_unlink(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file f, g;
+	int fd = openat(w->dir_fd, "mid", O_WRONLY | O_CREAT, 0600);
+
+	close(fd);
+	start_both(w, a, b);
+	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT | O_TRUNC);
+	peer_write(&f, "gone");
+	/* both the file and what was on disk before; the open file goes on */
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+	world_check_disk(w, "mid", NULL);
+	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "mid", 0)->error, -ENOENT);
+	peer_write(&f, "!");
+	peer_close(a, &f);
+	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
+	peer_make(w, a, "mid", "anew");
+	g = peer_open(w, b, "mid", O_RDONLY);
+	assert_int_not_equal(g.slot, f.slot);
+	close(g.fd);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -ENOENT);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, ".", ""), -EISDIR);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+static void test_link(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file g;
+
+	start_both(w, a, b);
+	peer_make(w, a, "scratch", "text");
+	assert_int_equal(peer_change(a, LEAT_CHANGE_LINK, "scratch", "mid"), 0);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_LINK, "scratch", "mid"), -EEXIST);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "scratch", ""), 0);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	close(g.fd);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+/* Names outside come absolute. */
+static void test_border(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	char outside[128], text[16] = "";
+	struct file g;
+	int fd;
+
+	start_both(w, a, b);
+	snprintf(outside, sizeof(outside), "%s/elsewhere", w->base);
+	peer_make(w, a, "mid", "moved");
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "mid", outside), 0);
+	fd = open(outside, O_RDONLY);
+	assert_int_equal(read(fd, text, sizeof(text)), 5);
+	assert_string_equal(text, "moved");
+	close(fd);
+	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "mid", 0)->error, -ENOENT);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, outside, "mid"), 0);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	close(g.fd);
+	m = peer_resolve(a, LEAT_OP_OPEN, "../elsewhere", O_RDONLY);
+	assert_int_equal(m->error, 0);
+	assert_int_equal(m->place, LEAT_PLACE_ASIS);
+	assert_string_equal(peer_path(m), outside);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+/* A permanent file under another name than it was committed with. */
+static void test_rename_permanent(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = calloc(1, sizeof(*b));
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, b, "B");
+	make_dir(w, b, "out");
+	peer_make(w, b, "out/final.new", "right"); /* undeclared: on disk */
+	assert_int_equal(peer_change(b, LEAT_CHANGE_RENAME, "out/final.new", "out/final"), 0);
+	peer_part(b);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, true);
+	world_check_disk(w, "out/final", "right");
+	world_check_disk(w, "out/final.new", NULL);
+}
+
+/* A declared file that gets a name nobody declared has to be on disk at the end. */
+static void test_rename_to_undeclared(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a));
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_make(w, a, "late", "log");
+	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "late", "kept.log"), 0);
+	peer_part(a);
+	free(a);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, true);
+	world_check_disk(w, "kept.log", "log");
+	world_check_disk(w, "late", NULL);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_rename_publishes), T(test_directory),        T(test_rename_directory),
+		T(test_open_over_rename), T(test_unlink),           T(test_link),
+		T(test_border),           T(test_rename_permanent), T(test_rename_to_undeclared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,414 @@
+/* The run as a whole: steps, who may take part, how it ends. */
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A makes mid (on close) and grow (no_update), B reads them
+ * and makes final, which is permanent. */
+
+static int setup(void **state)
+{
+	world_setup(state, world_flow(), false);
+	return 0;
+}
+
+static int setup_serve(void **state)
+{
+	world_setup(state, world_flow(), true);
+	return 0;
+}
+
+static void test_refusals(void **state)
+{
+	struct world *w = *state;
+	struct peer *p = calloc(1, sizeof(*p));
+	char error[512] = "";
+	pid_t pid;
+
+	peer_dial(w, p);
+	assert_true(peer_hello(p, "C", "", 0) < 0);
+	assert_non_null(strstr(leat_wire_string(p->buf, sizeof(struct leat_msg_welcome), 3),
+			       "it has A, B"));
+	close(p->fd);
+	peer_dial(w, p);
+	assert_true(peer_hello(p, "A", "other", 0) < 0);
+	assert_non_null(strstr(leat_wire_string(p->buf, sizeof(struct leat_msg_welcome), 3),
+			       "\"flow\" is"));
+	close(p->fd);
+	assert_int_equal(leat_daemon_spawn(&w->options, &pid, error, sizeof(error)), -EBUSY);
+	assert_non_null(strstr(error, "another leat run"));
+	/* what is no message ends the connection, and only that */
+	peer_dial(w, p);
+	assert_int_equal(send(p->fd, "nonsense", 8, 0), 8);
+	assert_int_equal(recv(p->fd, p->buf, sizeof(p->buf), 0), 0);
+	close(p->fd);
+	peer_meet(w, p, "A");
+	leat_wire_begin(p->buf, LEAT_MSG_STATUS, sizeof(struct leat_msg_text));
+	peer_say(p); /* not for clients */
+	assert_int_equal(recv(p->fd, p->buf, sizeof(p->buf), 0), 0);
+	peer_part(p);
+	free(p);
+}
+
+static void test_bad_directory(void **state)
+{
+	struct world *w = *state;
+	struct leat_daemon_options options = w->options;
+	char error[512] = "";
+	pid_t pid;
+
+	options.dir = "/nonexistent/dir";
+	assert_int_equal(leat_daemon_spawn(&options, &pid, error, sizeof(error)), -ENOENT);
+	assert_non_null(strstr(error, "/nonexistent/dir"));
+	options.dir = "/dev/null";
+	assert_int_equal(leat_daemon_spawn(&options, &pid, error, sizeof(error)), -ENOTDIR);
+	assert_non_null(strstr(error, "/dev/null"));
+}
+
+static void test_status(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = calloc(1, sizeof(*b));
+	int error;
+	char *text;
+
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, b, "B");
+	assert_int_equal(peer_resolve(b, LEAT_OP_OPEN, "late", O_RDONLY)->error, -EAGAIN);
+	text = world_text(w, LEAT_MSG_STATUS, &error);
+	assert_int_equal(error, 0);
+	assert_non_null(strstr(text, "{\"step\": \"B\", \"file\": \"late\", \"needs\": [\"A\"], "
+				     "\"missing\": [\"A\"]}"));
+	free(text);
+	peer_part(b);
+	free(b);
+}
+
+static void test_implicit_steps(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = calloc(1, sizeof(*b));
+	struct file g;
+	int rc = -EAGAIN;
+
+	peer_meet(w, b, "B");
+	assert_int_equal(peer_try_open(w, b, "late", O_RDONLY, &g), -EAGAIN);
+	world_in_process(w, "A", write_mid, true, 0);
+	/* on termination: the step ends by itself when its last process is gone */
+	for (int i = 0; i < 200 && rc == -EAGAIN; i++) {
+		rc = peer_try_open(w, b, "late", O_RDONLY, &g);
+		usleep(10000);
+	}
+	assert_int_equal(rc, -ENOENT);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	close(g.fd);
+	peer_part(b);
+	free(b);
+	world_finish(w, true);
+}
+
+static void test_implicit_failure(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = calloc(1, sizeof(*b));
+	struct file g;
+	int rc = -EAGAIN;
+
+	peer_meet(w, b, "B");
+	world_in_process(w, "A", write_mid, false, 0); /* never says that it exits */
+	for (int i = 0; i < 200 && rc == -EAGAIN; i++) {
+		rc = peer_try_open(w, b, "mid", O_RDONLY, &g);
+		usleep(10000);
+	}
+	assert_int_equal(rc, -EIO);
+	peer_part(b);
+	free(b);
+	world_finish(w, false);
+}
+
+static void test_driver_gone(void **state)
+{
+	struct world *w = *state;
+	int status;
+
+	shutdown(w->control.fd, SHUT_RDWR);
+	assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
+	assert_int_equal(status, 0);
+	w->pid = 0;
+}
+
+static void test_killed_daemon(void **state)
+{
+	struct world *w = *state;
+
+	kill(w->pid, SIGKILL);
+	waitpid(w->pid, NULL, 0);
+	peer_part(&w->control);
+	world_start(w); /* takes the stale session over */
+}
+
+static struct leat_workflow *circle(void)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_pos pos = {.line = 1};
+	struct leat_step *s;
+
+	wf->name = strdup("circle");
+	s = leat_workflow_add_step(wf, "A", pos);
+	leat_names_add(&s->inputs, "y", pos);
+	leat_names_add(&s->outputs, "x", pos);
+	s = leat_workflow_add_step(wf, "B", pos);
+	leat_names_add(&s->inputs, "x", pos);
+	leat_names_add(&s->outputs, "y", pos);
+	return wf;
+}
+
+static int setup_circle(void **state)
+{
+	world_setup(state, circle(), false);
+	return 0;
+}
+
+/* Asks again as a client does, until it is told more than to wait. */
+static int open_patiently(struct world *w, struct peer *p, const char *path, struct file *f)
+{
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < 100 && rc == -EAGAIN; i++) {
+		rc = peer_try_open(w, p, path, O_RDONLY, f);
+		if (rc == -EAGAIN)
+			usleep(50000);
+	}
+	return rc;
+}
+
+static void test_deadlock(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file f;
+	const char *text;
+	int error;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	assert_int_equal(peer_try_open(w, b, "x", O_RDONLY, &f), -EAGAIN);
+	assert_int_equal(open_patiently(w, a, "y", &f), -EIO);
+	assert_int_equal(open_patiently(w, b, "x", &f), -EIO);
+	text = world_event(w, &error);
+	assert_int_equal(error, -EDEADLK);
+	assert_non_null(strstr(text, "step A waits for y"));
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "A", 1 << 8);
+	world_step(w, LEAT_MSG_STEP_END, "B", 1 << 8);
+	world_finish(w, false);
+}
+
+/* gen -> staged (without interception) -> use */
+static struct leat_workflow *with_staged(void)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_pos pos = {.line = 1};
+	struct leat_step *s;
+
+	wf->name = strdup("staged");
+	s = leat_workflow_add_step(wf, "gen", pos);
+	leat_names_add(&s->outputs, "in/a", pos);
+	s = leat_workflow_add_step(wf, "staged", pos);
+	s->staged = true;
+	leat_names_add(&s->inputs, "in/a", pos);
+	leat_names_add(&s->outputs, "tmp/*.out", pos);
+	leat_names_add(&s->outputs, "kept", pos);
+	s = leat_workflow_add_step(wf, "use", pos);
+	leat_names_add(&s->inputs, "tmp/*.out", pos);
+	leat_names_add(&wf->permanent, "kept", pos);
+	return wf;
+}
+
+static int setup_staged(void **state)
+{
+	world_setup(state, with_staged(), false);
+	return 0;
+}
+
+static int ask_launch(struct world *w, unsigned step)
+{
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < 100 && rc == -EAGAIN; i++) {
+		rc = peer_ask(&w->control, LEAT_CALL_LAUNCH, step, 0, 0);
+		if (rc == -EAGAIN)
+			usleep(10000);
+	}
+	return rc;
+}
+
+static void write_on_disk(struct world *w, const char *path, const char *text)
+{
+	int fd = openat(w->dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_int_equal(write(fd, text, strlen(text)), (int)strlen(text));
+	close(fd);
+}
+
+static void test_staged(void **state)
+{
+	struct world *w = *state;
+	struct peer *gen = calloc(1, sizeof(*gen)), *use = calloc(1, sizeof(*use));
+	const struct leat_msg_resolved *m;
+	struct file f;
+
+	world_step(w, LEAT_MSG_STEP_START, "gen", 0);
+	world_step(w, LEAT_MSG_STEP_START, "use", 0);
+	peer_meet(w, gen, "gen");
+	peer_meet(w, use, "use");
+	m = peer_resolve(gen, LEAT_OP_MKDIR, "in", 0);
+	assert_int_equal(mkdirat(gen->store_fd, peer_path(m), 0755), 0);
+	peer_make(w, gen, "in/a", "input");
+	assert_int_equal(peer_ask(&w->control, LEAT_CALL_LAUNCH, 1, 0, 0), -EAGAIN);
+	peer_part(gen);
+	world_step(w, LEAT_MSG_STEP_END, "gen", 0);
+	assert_int_equal(ask_launch(w, 1), 0);
+	world_check_disk(w, "in/a", "input");
+	world_step(w, LEAT_MSG_STEP_START, "staged", 0);
+	assert_int_equal(mkdirat(w->dir_fd, "tmp", 0755), 0);
+	write_on_disk(w, "tmp/1.out", "first");
+	write_on_disk(w, "kept", "kept");
+	assert_int_equal(peer_try_open(w, use, "tmp/1.out", O_RDONLY, &f), -EAGAIN);
+	world_step(w, LEAT_MSG_STEP_END, "staged", 0);
+	f = peer_open(w, use, "tmp/1.out", O_RDONLY);
+	close(f.fd);
+	peer_part(use);
+	world_step(w, LEAT_MSG_STEP_END, "use", 0);
+	world_finish(w, true);
+	world_check_disk(w, "in/a", NULL);
+	world_check_disk(w, "tmp/1.out", NULL);
+	world_check_disk(w, "kept", "kept");
+	free(gen);
+	free(use);
+}
+
+static void test_violation(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct file f;
+	const char *text;
+	int error;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	peer_make(w, a, "mid", "once");
+	f = peer_open(w, b, "mid", O_RDONLY);
+	close(f.fd);
+	/* on_close:1 */
+	assert_int_equal(peer_try_open(w, a, "mid", O_WRONLY | O_TRUNC, &f), -EIO);
+	text = world_event(w, &error);
+	assert_int_equal(error, -ECANCELED);
+	assert_non_null(strstr(text, "mid"));
+	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), -EIO);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, false);
+}
+
+/* The permanent file cannot be written: the run fails and says which, and why. */
+static void test_unsaved(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	const char *text;
+	int error;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	peer_meet(w, b, "B");
+	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
+	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
+	peer_make(w, b, "out/final", "result");
+	write_on_disk(w, "out", "in the way");
+	peer_part(b);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	text = world_event(w, &error);
+	assert_int_equal(error, -ENOTDIR);
+	assert_non_null(strstr(text, "out/final: Not a directory"));
+	world_finish(w, false);
+}
+
+/* make(1) would make it again if it seemed older than what it was made of. */
+static void test_times(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct timespec soon[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 4000000000}};
+	const struct leat_msg_resolved *m;
+	struct stat st;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	peer_make(w, a, "late", "x");
+	m = peer_resolve(a, LEAT_OP_META, "late", 0);
+	assert_int_equal(utimensat(a->store_fd, peer_path(m), soon, 0), 0);
+	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
+	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
+	peer_make(w, b, "out/final", "result");
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	m = peer_resolve(b, LEAT_OP_META, "out/final", 0);
+	assert_int_equal(fchmodat(b->store_fd, peer_path(m), 0711, 0), 0);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+	world_finish(w, true);
+	assert_int_equal(fstatat(w->dir_fd, "out/final", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0711);
+	assert_int_equal(st.st_mtim.tv_sec, 4000000000);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
+#define S(name) cmocka_unit_test_setup_teardown(name, setup_serve, world_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_refusals),
+		T(test_bad_directory),
+		T(test_status),
+		S(test_implicit_steps),
+		S(test_implicit_failure),
+		T(test_driver_gone),
+		T(test_killed_daemon),
+		T(test_violation),
+		T(test_unsaved),
+		T(test_times),
+		cmocka_unit_test_setup_teardown(test_deadlock, setup_circle, world_teardown),
+		cmocka_unit_test_setup_teardown(test_staged, setup_staged, world_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
