@@ -260,7 +260,7 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 		blocker = (struct leat_blocker){.step = -1};
 		answer = leat_decide(s, n, &q, &blocker);
 		/* Deciding may have brought up names that are new. */
-	} while (s->dirty || s->dirty_step >= 0);
+	} while (s->dirty);
 	note_seen(s, n, &q, answer);
 	if (answer == LEAT_WAIT && ev->waiter && remember(s, n, ev, &q, &blocker))
 		return LEAT_FAILED;

@@ -135,8 +135,7 @@ static void settle_name(struct leat_stream *s, struct leat_name_state *n)
 		announce(s, n);
 		check_complete(s, n);
 		leat_touch_links(s, n->dependents);
-		if (n->parent)
-			leat_touch(s, n->parent);
+		s->failing = s->failing || n->state == LEAT_FILE_FAILED;
 	}
 	leat_name_account(s, n);
 	DL_FOREACH_SAFE(n->waiters, w, next)
@@ -156,6 +155,7 @@ static void settle_step(struct leat_stream *s, struct leat_step_state *st)
 	if (st->dirty_names)
 		leat_touch_links(s, st->names);
 	st->dirty_names = false;
+	s->failing = s->failing || st->failures;
 	leat_touch_links(s, st->dependents);
 	DL_FOREACH_SAFE2(st->blocked, w, next, b_next)
 	{
@@ -176,15 +176,31 @@ static void send_wakes(struct leat_stream *s)
 	s->wake_tail = NULL;
 }
 
+/* A call that needs several names waits for the first that is not decided, but
+ * fails with any of them. */
+static void recheck_broad(struct leat_stream *s)
+{
+	struct leat_waiter *w, *next;
+
+	s->failing = false;
+	HASH_ITER(hh, s->waiters, w, next)
+	{
+		if (w->question.call == LEAT_CALL_LIST || w->question.call == LEAT_CALL_LAUNCH)
+			recheck(s, w);
+	}
+}
+
 void leat_settle(struct leat_stream *s)
 {
-	while (s->dirty || s->dirty_step >= 0) {
+	while (s->dirty || s->dirty_step >= 0 || s->failing) {
 		if (s->dirty_step >= 0) {
 			struct leat_step_state *st = &s->steps[s->dirty_step];
 
 			s->dirty_step = st->dirty_next;
 			st->dirty = false;
 			settle_step(s, st);
+		} else if (!s->dirty) {
+			recheck_broad(s);
 		} else {
 			struct leat_name_state *n = s->dirty;
 

@@ -56,6 +56,22 @@ static const struct plan on_file = {
 	.calls = {{2, LEAT_CALL_OPEN, "x", 0}, {2, LEAT_CALL_LIST, "", 0}},
 };
 
+/* C needs two files, of two steps. */
+static const struct plan two_inputs = {
+	.workflow =
+		"step A\nout x\nrule x @\nstep B\nout d/y\nrule d/y on_close\nstep C\nin x d/y\n",
+	.n_steps = 3,
+	.n_names = 2,
+	.names = {{.text = "x", .producers = A, .consumers = C, .dep = -1},
+		  {.text = "d/y",
+		   .producers = B,
+		   .consumers = C,
+		   .commit = LEAT_COMMIT_ON_CLOSE,
+		   .dep = -1}},
+	.n_calls = 2,
+	.calls = {{2, LEAT_CALL_LAUNCH, "", 0}, {2, LEAT_CALL_OPEN, "d/y", 0}},
+};
+
 /* A directory that is complete at two files. */
 static const struct plan directory = {
 	.workflow = "step A\nout d\ndir d @\nstep B\nin d\n",
@@ -391,6 +407,18 @@ static const struct variant variants[] = {
 	 0,
 	 1,
 	 {END | FILES | ABORT, END | CREAT | CLOSE}},
+	{&two_inputs,
+	 "two inputs",
+	 "on_termination",
+	 T,
+	 0,
+	 false,
+	 6,
+	 2,
+	 0,
+	 0,
+	 1,
+	 {ENDS | CREAT | CLOSE, ENDS | CREAT | CLOSE}},
 	{&directory,
 	 "directory",
 	 "n_files:2",

@@ -354,6 +354,10 @@ static const struct scenario scenarios[] = {
 	 "= d=produced d/1=produced\n"
 	 "end A\n"
 	 "= d/1=committed d=committed"},
+	{"n_files: failed files do not count",
+	 "step A\nout d\ndir d n_files:1\nstep B\nout d/1\nstep C\nin d\n",
+	 "start A;start B;mkdir A d;creat B d/1 1;close 1 5;fail B\n"
+	 "= d=produced d/1=produced d/1=failed"},
 	{"n_files: one more is a violation", "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
 	 "start A;mkdir A d;creat A d/1 1;close 1 5;creat A d/2 2;close 2 5\n"
 	 "! late 1"},
@@ -775,7 +779,13 @@ static const struct scenario scenarios[] = {
 	 "? B launch . go"},
 	{"launch: a failed input at once", "step A\nout x\nstep Z\nout z\nstep B\nin z x\n",
 	 "start A;start Z;wait B launch .;fail A\n"
+	 "= x=failed !\n"
 	 "? B launch . failed"},
+	{"launch: a failed input at once, wherever it is",
+	 "step A\nout d/x e/*\nstep Z\nout z\nstep B\nin z d/x e/*\n",
+	 "start A;start Z;wait B launch .;wait B list .;fail A\n"
+	 "= d/x=failed !\n"
+	 "? B launch . failed\n? B list . failed"},
 	{"launch: inputs nobody produces", "step B\nin x y*\n", "? B launch . go"},
 
 	/* ---- waiting ---- */
