@@ -1,10 +1,13 @@
 /* Where the library comes to life: before main, before the constructors of other libraries. */
-#include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+
+#define CANNOT_EXECUTE 126
 
 /* "wrap" asks for the wrappers even where libc could be patched. */
 static bool wants_wrappers(char **envp)
@@ -12,6 +15,19 @@ static bool wants_wrappers(char **envp)
 	const char *value = leat_environment_get(envp, "LEAT_INTERCEPT");
 
 	return value && strcmp(value, "wrap") == 0;
+}
+
+/* Neither patched nor wrapped, a program inside a workflow would run unseen. */
+static void refuse(char **envp)
+{
+	const char *program = (const char *)getauxval(AT_EXECFN);
+
+	leat_hooks_init(envp);
+	if (!leat_active)
+		return;
+	leat_exec_refused(program ? program : "?",
+			  "libc cannot be patched, and libleat-wrap.so is not beside libleat.so");
+	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0);
 }
 
 /* glibc hands over the environment, but sets `environ` only later: this library is initialised
@@ -26,8 +42,10 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	leat_environment_keep(envp);
 	if (leat_has_wrappers || wants_wrappers(envp) || leat_patch_libc() != 0) {
-		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0)
-			return; /* not intercepted: the daemon misses the hello and says so */
+		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0) {
+			refuse(envp);
+			return;
+		}
 		leat_wrappers_start();
 	}
 	leat_hooks_init(envp);

@@ -301,6 +301,13 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 	hooked cat
 }
 
+@test "a program that can be neither patched nor wrapped is refused" {
+	cp "$library" libleat-alone.so
+	run env LEAT_INTERCEPT=wrap LD_PRELOAD="$PWD/libleat-alone.so" /bin/cat input
+	[ "$status" = 126 ]
+	[[ $output == *"refused: /bin/cat: libc cannot be patched"* ]]
+}
+
 @test "programs under a soft limit, in other directories, by other names" {
 	same 'ulimit -n 16; cat ../input | wc -l'
 	same 'ulimit -s 128; cat ../input | wc -l'
