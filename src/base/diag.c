@@ -11,6 +11,9 @@
 /* Longer source lines are cut to a window around the caret. */
 enum { WINDOW_COLUMNS = 120, WINDOW_LEFT = 70 };
 
+/* More diagnostics than anybody reads are counted, not printed. */
+enum { PRINT_MAX = 500 };
+
 struct diag {
 	enum leat_severity severity;
 	const char *code; /* borrowed constant */
@@ -242,8 +245,10 @@ void leat_diags_print(const struct leat_diags *d, FILE *out, bool color)
 		order[i] = &d->v[i];
 	if (order)
 		qsort(order, d->n, sizeof(const struct diag *), by_position);
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n && i < PRINT_MAX; i++)
 		print_one(d, order ? order[i] : &d->v[i], out, color);
+	if (d->n > PRINT_MAX)
+		fprintf(out, "%s: %zu more, not shown\n", d->files[0].path, d->n - PRINT_MAX);
 	if (d->lost)
 		fprintf(out, "%s: %zu more, lost for want of memory\n", d->files[0].path, d->lost);
 	free(order);

@@ -183,7 +183,8 @@ static int read_policies(struct leat_front *front, const struct leat_pair *entry
 
 /* All names under all policies; `set` tells the policies (and nodes) apart. */
 struct homed {
-	const struct leat_name *name;
+	const char *text; /* borrowed */
+	struct leat_pos pos;
 	size_t set;
 };
 
@@ -195,14 +196,14 @@ struct homes {
 static void collect(struct homes *homes, const struct leat_names *names, size_t set)
 {
 	for (size_t i = 0; i < names->n; i++)
-		homes->v[homes->n++] = (struct homed){&names->v[i], set};
+		homes->v[homes->n++] = (struct homed){names->v[i].text, names->v[i].pos, set};
 }
 
 static void report_twice(struct leat_front *front, const struct homed *a, const struct homed *b)
 {
-	leat_say(front->diags, "L-HOME-TWICE", a->name->pos,
+	leat_say(front->diags, "L-HOME-TWICE", a->pos,
 		 "\"%s\" is under two home node policies (also line %d): keep the sets disjoint",
-		 a->name->text, b->name->pos.line);
+		 a->text, b->pos.line);
 }
 
 static int check_equal_names(struct leat_front *front, const struct homes *homes)
@@ -212,10 +213,10 @@ static int check_equal_names(struct leat_front *front, const struct homes *homes
 
 	for (size_t i = 0; !ret && i < homes->n; i++) {
 		const struct homed *a = &homes->v[i];
-		const struct leat_lookup *known = leat_lookup_find(table, a->name->text);
+		const struct leat_lookup *known = leat_lookup_find(table, a->text);
 
 		if (!known)
-			ret = leat_lookup_add(&table, a->name->text, i);
+			ret = leat_lookup_add(&table, a->text, i);
 		else if (homes->v[known->index].set != a->set)
 			report_twice(front, a, &homes->v[known->index]);
 	}
@@ -230,12 +231,12 @@ static void check_patterns(struct leat_front *front, const struct homes *homes)
 	for (size_t i = 0; i < homes->n; i++) {
 		const struct homed *pattern = &homes->v[i];
 
-		if (!leat_pattern_is_wild(pattern->name->text))
+		if (!leat_pattern_is_wild(pattern->text))
 			continue;
 		for (size_t k = 0; k < homes->n; k++)
 			if (homes->v[k].set != pattern->set &&
-			    !leat_pattern_is_wild(homes->v[k].name->text) &&
-			    leat_pattern_match(pattern->name->text, homes->v[k].name->text))
+			    !leat_pattern_is_wild(homes->v[k].text) &&
+			    leat_pattern_match(pattern->text, homes->v[k].text))
 				report_twice(front, &homes->v[k], pattern);
 	}
 }

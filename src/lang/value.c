@@ -237,6 +237,13 @@ static int check_unique(struct builder *b, const struct leat_value *map)
 	return 0;
 }
 
+static int builder_close(struct builder *b)
+{
+	const struct leat_value *done = b->depth > 0 ? b->open[--b->depth] : NULL;
+
+	return done && done->kind == LEAT_VALUE_MAP ? check_unique(b, done) : 0;
+}
+
 static int refuse_alias(struct builder *b, struct fy_token *token)
 {
 	size_t size = 0;
@@ -293,10 +300,8 @@ static int builder_event(struct builder *b, const struct fy_event *e)
 		ret = refuse_extras(b, e->mapping_start.anchor, e->mapping_start.tag);
 		return ret ? ret : builder_open(b, LEAT_VALUE_MAP, e->mapping_start.mapping_start);
 	case FYET_MAPPING_END:
-		return check_unique(b, b->open[--b->depth]);
 	case FYET_SEQUENCE_END:
-		b->depth--;
-		return 0;
+		return builder_close(b);
 	case FYET_ALIAS:
 		return refuse_alias(b, e->alias.anchor);
 	default:

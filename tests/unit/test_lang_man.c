@@ -17,8 +17,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-extern char **environ;
-
 static char dir[] = "/tmp/leat-test-man.XXXXXX";
 
 /* The next literal block of the page as plain text (caller frees), or NULL. */
@@ -92,7 +90,8 @@ static void test_examples(void **state)
 		assert_non_null(wf);
 		assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
 		assert_int_equal(leat_diags_count(diags, LEAT_WARNING), 0);
-		run(wf);
+		if (wf)
+			run(wf);
 		leat_workflow_free(wf);
 		leat_diags_free(diags);
 		free(text);
