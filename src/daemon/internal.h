@@ -80,7 +80,7 @@ struct leat_daemon {
 	unsigned n_problems;
 	unsigned n_violations;
 	unsigned n_failed_told; /* failed files somebody waited for */
-	bool failed; /* the run has failed whatever the steps say */
+	bool failed;            /* the run has failed whatever the steps say */
 
 	struct leat_conn *finishing; /* waits for the reply to FINISH */
 	bool stopping;

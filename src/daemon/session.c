@@ -19,6 +19,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Tries to take a session that others are just leaving. */
+#define ATTEMPTS 100
+
 __attribute__((format(printf, 4, 5))) static int refuse(int rc, char *error, size_t error_size,
 							const char *format, ...)
 {
@@ -116,6 +119,16 @@ static void remove_session(const char *dir, int lock_fd)
 	close(lock_fd);
 }
 
+/* What leat_wire_session_path calls a session: in a directory shared with others
+ * nothing else may be touched. */
+static bool is_session(const char *name, const char *path)
+{
+	char error[PATH_MAX + 128];
+
+	return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16 &&
+	       check_ours(path, error, sizeof(error)) == 0;
+}
+
 /* Sessions whose daemon was killed. */
 static void clean_stale(const char *base)
 {
@@ -128,8 +141,8 @@ static void clean_stale(const char *base)
 	while ((e = readdir(dir))) {
 		int lock;
 
-		if (e->d_name[0] == '.' ||
-		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path) ||
+		    !is_session(e->d_name, path))
 			continue;
 		lock = take_lock(path, 0);
 		if (lock >= 0)
@@ -138,23 +151,32 @@ static void clean_stale(const char *base)
 	closedir(dir);
 }
 
+/* A directory that was asked for may be shared; the session's never is. */
+static int make_base(const struct leat_session *s, char *error, size_t error_size)
+{
+	int rc = make_ours(s->base, error, error_size);
+
+	return rc || !s->is_default ? rc : check_ours(s->base, error, error_size);
+}
+
 static int lock_session(struct leat_session *s, const char *real_dir, pid_t pid, char *error,
 			size_t error_size)
 {
 	int rc = -ESTALE;
 
 	/* A daemon that is just ending may remove the directory under our hands. */
-	for (int attempt = 0; attempt < 100 && (rc == -ESTALE || rc == -ENOENT); attempt++) {
+	for (int attempt = 0; attempt < ATTEMPTS && (rc == -ESTALE || rc == -ENOENT); attempt++) {
 		if (attempt > 10)
 			usleep(1000);
-		rc = make_ours(s->base, error, error_size);
+		rc = make_base(s, error, error_size);
 		if (!rc)
 			rc = make_ours(s->dir, error, error_size);
 		if (!rc)
 			rc = check_ours(s->dir, error, error_size);
-		if (rc && rc != -ENOENT)
+		if (!rc)
+			rc = take_lock(s->dir, O_CREAT);
+		else if (rc != -ENOENT || attempt == ATTEMPTS - 1)
 			return rc;
-		rc = take_lock(s->dir, O_CREAT);
 	}
 	if (rc == -EWOULDBLOCK) {
 		long holder = lock_holder(s->dir);
@@ -193,12 +215,6 @@ int leat_session_open(struct leat_session *s, const char *runtime_dir, const cha
 		 s->socket);
 	snprintf(s->store, sizeof(s->store), "%.*s/store", PATH_MAX - 8, s->dir);
 	snprintf(s->base, sizeof(s->base), "%.*s", (int)(strrchr(s->dir, '/') - s->dir), s->dir);
-	rc = make_ours(s->base, error, error_size);
-	/* A directory that was asked for may be shared; the session's never is. */
-	if (!rc && s->is_default)
-		rc = check_ours(s->base, error, error_size);
-	if (rc)
-		return rc;
 	clean_stale(s->base);
 	leat_store_clean_stale();
 	rc = lock_session(s, real_dir, pid, error, error_size);

@@ -49,6 +49,11 @@ unsigned leat_steps_interval_ms(const struct leat_daemon *d);
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);
 
+/* ---- idle.c ---- */
+
+/* True if no process of a running step does anything, nor will by itself. */
+bool leat_steps_are_idle(struct leat_daemon *d);
+
 /* ---- staged.c: steps that run without interception ---- */
 
 /* May it start? 0 and its inputs are on disk; -EAGAIN; -errno never. `on` is

@@ -9,10 +9,8 @@
 #include <string.h>
 
 #define TICK_MS 50u
-/* So long nothing must have moved before a deadlock is believed; longer where
- * some process of the blocked steps is not known to wait. */
+/* So long nothing must have moved before a deadlock is looked for. */
 #define QUIET_NS UINT64_C(1000000000)
-#define LONG_QUIET_NS UINT64_C(10000000000)
 #define REMIND_NS UINT64_C(30000000000)
 
 /* Publishers do not tell the daemon of bytes; who waits for an open wants to know. */
@@ -54,24 +52,6 @@ static bool somebody_waits(struct leat_daemon *d)
 	return false;
 }
 
-/* Processes that are connected, but do not wait here: they may sleep, compute,
- * or wait for a child that waits here. */
-static bool somebody_else_runs(struct leat_daemon *d)
-{
-	const struct leat_proc *p;
-
-	for (p = d->procs; p; p = p->hh.next) {
-		const struct leat_conn *c;
-		bool waits = false;
-
-		DL_FOREACH2(p->conns, c, proc_next)
-		waits = waits || c->waiting;
-		if (p->step >= 0 && !waits)
-			return true;
-	}
-	return false;
-}
-
 static void break_deadlock(struct leat_daemon *d, const char *text)
 {
 	struct leat_conn *c, *next;
@@ -104,8 +84,7 @@ static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns)
 		goto out;
 	if (size && text[size - 1] == '\n')
 		text[size - 1] = 0;
-	if (certain && (!d->options.serve || all_came(d)) &&
-	    (quiet_ns >= LONG_QUIET_NS || !somebody_else_runs(d))) {
+	if (certain && (!d->options.serve || all_came(d)) && leat_steps_are_idle(d)) {
 		break_deadlock(d, text);
 		goto out;
 	}

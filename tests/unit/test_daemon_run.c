@@ -178,44 +178,74 @@ static int setup_circle(void **state)
 	return 0;
 }
 
-/* Asks again as a client does, until it is told more than to wait. */
-static int open_patiently(struct world *w, struct peer *p, const char *path, struct file *f)
+/* A process of `step` that opens `path` and waits as long as it is told to; it
+ * exits with 0 if that ends in EIO. First it leaves behind a child that sleeps. */
+static pid_t wait_in_process(struct world *w, const char *step, const char *path, unsigned sleep_ms)
 {
-	int rc = -EAGAIN;
+	pid_t child = fork();
+	struct peer *p;
 
-	for (int i = 0; i < 100 && rc == -EAGAIN; i++) {
-		rc = peer_try_open(w, p, path, O_RDONLY, f);
-		if (rc == -EAGAIN)
-			usleep(50000);
+	if (child)
+		return child;
+	if (sleep_ms && fork() == 0) {
+		usleep(1000 * sleep_ms);
+		_exit(0);
 	}
-	return rc;
+	p = calloc(1, sizeof(*p));
+	peer_meet(w, p, step);
+	for (;;) {
+		const struct leat_msg_resolved *m = peer_resolve(p, LEAT_OP_OPEN, path, O_RDONLY);
+
+		if (m->error != -EAGAIN)
+			_exit(m->error != -EIO);
+		leat_shm_wait(&p->shm->files[m->slot], m->seq, UINT64_MAX, 1000000000);
+	}
 }
 
 static void test_deadlock(void **state)
 {
 	struct world *w = *state;
-	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
-	struct file f;
 	const char *text;
-	int error;
+	int error, status;
+	pid_t a, b;
 
 	world_step(w, LEAT_MSG_STEP_START, "A", 0);
 	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
-	assert_int_equal(peer_try_open(w, b, "x", O_RDONLY, &f), -EAGAIN);
-	assert_int_equal(open_patiently(w, a, "y", &f), -EIO);
-	assert_int_equal(open_patiently(w, b, "x", &f), -EIO);
+	a = wait_in_process(w, "A", "y", 0);
+	b = wait_in_process(w, "B", "x", 0);
 	text = world_event(w, &error);
 	assert_int_equal(error, -EDEADLK);
 	assert_non_null(strstr(text, "step A waits for y"));
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	assert_int_equal(waitpid(a, &status, 0), a);
+	assert_int_equal(status, 0);
+	assert_int_equal(waitpid(b, &status, 0), b);
+	assert_int_equal(status, 0);
 	world_step(w, LEAT_MSG_STEP_END, "A", 1 << 8);
 	world_step(w, LEAT_MSG_STEP_END, "B", 1 << 8);
 	world_finish(w, false);
+}
+
+/* One of the steps has a child that sleeps: who knows what it will do. */
+static void test_no_deadlock(void **state)
+{
+	struct world *w = *state;
+	pid_t a, b;
+	int error;
+	char *text;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	a = wait_in_process(w, "A", "y", 3000);
+	b = wait_in_process(w, "B", "x", 0);
+	usleep(2200000);
+	text = world_text(w, LEAT_MSG_STATUS, &error);
+	assert_null(strstr(text, "deadlock"));
+	assert_string_equal(w->control.event, "");
+	free(text);
+	world_event(w, &error); /* once the sleeper is gone */
+	assert_int_equal(error, -EDEADLK);
+	waitpid(a, NULL, 0);
+	waitpid(b, NULL, 0);
 }
 
 /* gen -> staged (without interception) -> use */
@@ -407,6 +437,7 @@ int main(void)
 		T(test_unsaved),
 		T(test_times),
 		cmocka_unit_test_setup_teardown(test_deadlock, setup_circle, world_teardown),
+		cmocka_unit_test_setup_teardown(test_no_deadlock, setup_circle, world_teardown),
 		cmocka_unit_test_setup_teardown(test_staged, setup_staged, world_teardown),
 	};
 
