@@ -40,7 +40,10 @@ static bool thread_is_idle(pid_t pid, const char *tid)
 	rc = leat_read_file(path, 4096, &text, NULL);
 	if (rc)
 		return rc == -ESRCH || rc == -ENOENT;
-	idle = !*text || (*text >= '0' && *text <= '9' && is_passive(strtol(text, NULL, 10)));
+	/* proc(5): number and arguments; -1, stack and program counter outside a call.
+	 * A zombie has neither. */
+	idle = strcmp(text, "-1 0x0 0x0\n") == 0 ||
+	       (*text >= '0' && *text <= '9' && is_passive(strtol(text, NULL, 10)));
 	free(text);
 	return idle;
 }
