@@ -3,19 +3,20 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
-			  const struct leat_cli_workflow *w, bool serve)
+static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
+		 const struct leat_cli_workflow *w, bool serve)
 {
-	const char *runtime_dir = leat_args_text(args, "runtime-dir");
 	struct leat_daemon_options options = {
 		.wf = w->wf,
 		.dir = w->dir,
-		.runtime_dir = runtime_dir,
+		.runtime_dir = daemon->runtime_dir,
 		.log_path = leat_args_text(args, "log"),
 		.memory_bytes = leat_args_size_bytes(args, "memory"),
 		.serve = serve,
@@ -27,14 +28,27 @@ int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args
 	if (result < 0) {
 		daemon->pid = 0;
 		leat_error("%s", *error ? error : strerror(-result));
-		return result;
 	}
-	result = leat_control_open(runtime_dir, w->dir, w->wf->name,
-				   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &daemon->control);
-	if (result < 0) {
-		leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+	return result;
+}
+
+int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
+			  const struct leat_cli_workflow *w, bool serve)
+{
+	int result;
+
+	*daemon = (struct leat_cli_daemon){0};
+	if (!leat_cli_runtime_dir(args, &daemon->runtime_dir))
+		return -ENOENT;
+	result = spawn(daemon, args, w, serve);
+	if (result == 0) {
+		result = leat_control_open(daemon->runtime_dir, w->dir, w->wf->name,
+					   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &daemon->control);
+		if (result < 0)
+			leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+	}
+	if (result < 0)
 		leat_cli_daemon_end(daemon);
-	}
 	return result;
 }
 
@@ -43,6 +57,7 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon)
 	pid_t pid = daemon->pid;
 
 	leat_control_close(daemon->control);
+	free(daemon->runtime_dir);
 	*daemon = (struct leat_cli_daemon){0};
 	if (pid <= 0)
 		return;

@@ -8,6 +8,7 @@
 struct leat_cli_daemon {
 	pid_t pid;                    /* 0: not started */
 	struct leat_control *control; /* owned */
+	char *runtime_dir;            /* owned; absolute, NULL: the default */
 };
 
 /* Start the daemon for `w` with the options --log, --memory, --on-violation and

@@ -110,15 +110,16 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 {
 	const char *workflow = named(args, "workflow", "CAPIO_WORKFLOW_NAME");
 	char *library = leat_cli_library();
-	struct leat_environment_spec env = {.dir = dir,
-					    .step = step,
-					    .workflow = workflow ? workflow : "",
-					    .runtime_dir = leat_args_text(args, "runtime-dir"),
-					    .library = library};
-	char **envp = library ? leat_environment_new(&env) : NULL;
-	char *program = NULL;
+	struct leat_environment_spec env = {
+		.dir = dir, .step = step, .workflow = workflow ? workflow : "", .library = library};
+	char *runtime_dir = NULL, *program = NULL;
+	char **envp = NULL;
 	int status = LEAT_EXIT_SELF;
 
+	if (!library || !leat_cli_runtime_dir(args, &runtime_dir))
+		goto out;
+	env.runtime_dir = runtime_dir;
+	envp = leat_environment_new(&env);
 	if (!envp)
 		goto out;
 	status = leat_plan_program(step, argv[0], NULL, true, &program);
@@ -128,6 +129,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 					     .program = program, .argv = argv, .envp = envp});
 out:
 	free(program);
+	free(runtime_dir);
 	leat_environment_free(envp);
 	free(library);
 	return status;

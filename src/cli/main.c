@@ -4,8 +4,10 @@
 #include "cli/suggest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct leat_command leat_commands[] = {
 	{.name = "run",
@@ -100,10 +102,25 @@ static int dispatch(int argc, char **argv)
 	return parsed ? LEAT_EXIT_OK : command->run(&args);
 }
 
+/* A descriptor of ours must not be taken for a standard one that was closed. */
+static bool hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	if (!hold_standard_descriptors())
+		return LEAT_EXIT_SELF;
 	if (argc < 2) {
 		leat_error("what is to be done? leat help lists the commands");
 		return LEAT_EXIT_USAGE;

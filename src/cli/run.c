@@ -64,6 +64,7 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 		goto out;
 	config->library = library;
 	config->control = daemon.control;
+	config->runtime_dir = daemon.runtime_dir;
 	config->daemon_pid = daemon.pid;
 	config->counters = leat_segment_counters;
 	config->counters_ctx = &segment;
@@ -79,10 +80,8 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 		    struct leat_plan *plan)
 {
 	bool plain = leat_args_flag(args, "plain");
-	struct leat_driver_config config = {.plan = plan,
-					    .dir = w->dir,
-					    .runtime_dir = leat_args_text(args, "runtime-dir"),
-					    .quiet = leat_args_flag(args, "quiet")};
+	struct leat_driver_config config = {
+		.plan = plan, .dir = w->dir, .quiet = leat_args_flag(args, "quiet")};
 	struct leat_result result;
 	int status;
 

@@ -90,11 +90,32 @@ void leat_cli_workflow_close(struct leat_cli_workflow *w)
 	*w = (struct leat_cli_workflow){0};
 }
 
+bool leat_cli_runtime_dir(const struct leat_args *args, char **path)
+{
+	const char *given = leat_args_text(args, "runtime-dir");
+	char *here = given && *given != '/' ? getcwd(NULL, 0) : NULL;
+
+	*path = given ? leat_path_join(here, given) : NULL;
+	free(here);
+	if (given && (!*path || **path != '/')) {
+		leat_error("cannot find the runtime directory %s: %s", given, strerror(errno));
+		free(*path);
+		*path = NULL;
+		return false;
+	}
+	return true;
+}
+
 int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kind,
 		     struct leat_control **control)
 {
-	int result = leat_control_open(leat_args_text(args, "runtime-dir"), dir, "", kind, control);
+	char *runtime_dir;
+	int result;
 
+	if (!leat_cli_runtime_dir(args, &runtime_dir))
+		return -EINVAL;
+	result = leat_control_open(runtime_dir, dir, "", kind, control);
+	free(runtime_dir);
 	if (result == -ENOENT)
 		leat_error("no run is going on in %s; start one with leat serve FILE, or name its "
 			   "directory with --dir",

@@ -30,6 +30,10 @@ void leat_cli_print_diags(const struct leat_diags *diags);
  * directory names, freed by the caller; NULL after a message. */
 char *leat_cli_directory(const struct leat_workflow *wf, const struct leat_args *args);
 
+/* What --runtime-dir or LEAT_RUNTIME_DIR say, as an absolute path in *path, freed by the
+ * caller; NULL if they say nothing. False after a message. */
+bool leat_cli_runtime_dir(const struct leat_args *args, char **path);
+
 /* Connect to the daemon that serves `dir`. 0 or -errno, logged. `kind`: daemon/daemon.h. */
 struct leat_control;
 int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kind,
