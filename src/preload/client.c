@@ -408,7 +408,7 @@ bool leat_client_alive(struct leat_thread *t)
 	p = (struct pollfd){.fd = t->conn, .events = POLLRDHUP};
 	if (raw(SYS_ppoll, &p, 1, &at_once, NULL, 0) > 0 && p.revents)
 		return gone(t) == 0;
-	return (w && atomic_load(&w->shm->daemon_alive)) || gone(t) == 0;
+	return (w && leat_shm_alive(w->shm)) || gone(t) == 0;
 }
 
 void leat_client_fork_child(void)

@@ -84,6 +84,11 @@ void leat_shm_shut(struct leat_shm *shm, uint32_t last_slot)
 		wake_all(&shm->files[i]);
 }
 
+bool leat_shm_alive(const struct leat_shm *shm)
+{
+	return atomic_load(&shm->daemon_alive) != 0;
+}
+
 void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length)
 {
 	lower_to(&f->frontier, length);

@@ -89,6 +89,9 @@ void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length);
 /* Map a segment received from the daemon. 0 or -errno (-EPROTO: other version). */
 int leat_shm_map(int fd, struct leat_shm **shm);
 
+/* False once the daemon has shut the segment. */
+bool leat_shm_alive(const struct leat_shm *shm);
+
 /* Publish that [0, end) exists; wakes waiters when the lowest wake_at is reached.
  * The daemon moves the frontier with it, too. */
 void leat_shm_publish(struct leat_shm_file *f, uint64_t end);
