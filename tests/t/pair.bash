@@ -5,7 +5,7 @@
 # `data` (or the FILEs), the consumer reads it and writes `out`. Runs both ways, and fails unless
 # `out` is the same.
 pair() {
-	local mode=$1 name ports= inports=
+	local mode=$1 name ports='' inports=''
 	shift
 	[ $# -gt 0 ] || set -- data
 	rm -rf pair
