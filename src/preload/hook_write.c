@@ -4,6 +4,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/text.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static uint64_t total(const struct writing *w)
 	return sum;
 }
 
-/* Are the `length` bytes at `data` what the file holds at `offset`? */
+/* Are the `length` bytes at `data` what `fd` holds at `offset`? */
 static bool same_bytes(int fd, const char *data, uint64_t length, uint64_t offset)
 {
 	char there[1024];
@@ -48,8 +49,23 @@ static bool same_bytes(int fd, const char *data, uint64_t length, uint64_t offse
 	return true;
 }
 
-/* Would the write change bytes that a consumer has read? A descriptor that
- * cannot be read counts as changing them. */
+/* The same for a descriptor that may be open for writing only. */
+static bool writes_same(int fd, const char *data, uint64_t length, uint64_t offset)
+{
+	char name[LEAT_FD_PATH];
+	long reader;
+	bool same;
+
+	leat_fd_path(fd, name);
+	reader = raw(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	if (reader < 0)
+		return false;
+	same = same_bytes((int)reader, data, length, offset);
+	raw(SYS_close, reader);
+	return same;
+}
+
+/* Would the write change bytes that a consumer has read? */
 static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset)
 {
 	uint64_t end = leat_shm_frontier(f);
@@ -60,7 +76,7 @@ static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, u
 		if (length > end - offset)
 			length = end - offset;
 		if (leat_shm_was_consumed(f, offset, length) &&
-		    !same_bytes(w->fd, w->v[i].iov_base, length, offset))
+		    !writes_same(w->fd, w->v[i].iov_base, length, offset))
 			return true;
 		offset += length;
 	}
