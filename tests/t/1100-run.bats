@@ -154,6 +154,55 @@ replace() {
 	[ ! -e work/b ]
 }
 
+@test "a broken promise: fatal, or a warning" {
+	cat >broken.yaml <<-'END'
+		name: broken
+		dir: work
+		tasks:
+		  - {func: one, exec: bash -c 'seq 10 > a', outports: [{filename: a}]}
+		  - {func: two, exec: bash -c 'cat a > b; echo more >> a; true', inports: [{filename: a}], outports: [{filename: b}]}
+	END
+	run leat run broken.yaml
+	echo "$output"
+	[ "$status" = 125 ]
+	grep -q '^leat: .*two.*' <<<"$output"
+	run -0 leat run --on-violation warn broken.yaml
+	echo "$output"
+	grep -q '^leat: warning: .*two.*' <<<"$output"
+	[ "$(tail -n 1 work/b)" = 10 ]
+}
+
+@test "a background process delays the commit of what it writes" {
+	replace stream.yaml produce "bash -c '(seq 500; sleep 2; seq 501 1000) > numbers \&'"
+	replace stream.yaml consume "sort -n -o copy numbers"
+	run -0 timeout 30 leat run stream.yaml
+	echo "$output"
+	seq 1000 | cmp - work/copy
+}
+
+@test "a process that outlives its step and holds nothing is stopped" {
+	replace stream.yaml produce "bash -c 'setsid sleep 300 \& seq 3 > numbers'"
+	replace stream.yaml consume "sort -n -o copy numbers"
+	run -0 timeout 30 leat run stream.yaml
+	echo "$output"
+	[[ $output == *"processes they left behind: sleep (pid "* ]]
+	[[ $output == *"stopping sleep"* ]]
+	seq 3 | cmp - work/copy
+}
+
+@test "steps that would wait for each other for ever are found before anything starts" {
+	cat >cycle.yaml <<-'END'
+		name: cycle
+		dir: work
+		tasks:
+		  - {func: a, exec: cp y x, inports: [{filename: y}], outports: [{filename: x}]}
+		  - {func: b, exec: cp x y, inports: [{filename: x}], outports: [{filename: y}]}
+	END
+	run -125 leat run cycle.yaml
+	echo "$output"
+	[[ $output == *"[L-CHECK-DEADLOCK]"* ]]
+}
+
 @test "a second run in the same directory is refused, and does not disturb the first" {
 	replace stream.yaml produce "bash -c 'echo 1 > numbers; until [ -e ../go ]; do sleep 0.05; done'"
 	leat run stream.yaml >out 2>&1 &
