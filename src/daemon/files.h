@@ -36,6 +36,8 @@ struct leat_file {
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
 	struct leat_live *lives;
+	bool copying; /* into the store, in the background */
+	int copy_error;
 	/* permanence */
 	struct leat_job *job; /* that is at it, if `saving` */
 	bool saving;

@@ -16,6 +16,12 @@ void leat_keep_free(struct leat_daemon *d);
 /* True when nothing is queued or running. */
 bool leat_keep_idle(const struct leat_daemon *d);
 
+/* ---- copy_up.c ---- */
+
+/* Copy what is on disk only into the store, in the background: -EAGAIN until
+ * its waiters are woken, then the error of the last attempt, if it failed. */
+int leat_copy_up(struct leat_daemon *d, struct leat_file *f);
+
 /* ---- finish.c ---- */
 
 /* Everything that must be done before the run has ended well; answers who asked

@@ -2,9 +2,13 @@
 #include "daemon/resolve.h"
 
 #include "daemon/events.h"
+#include "daemon/keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
+
+/* More than this is not copied while all clients wait for their answers. */
+#define LARGE_BYTES (4 << 20)
 
 /* Failed files that are named one by one. */
 #define MAX_FAILED_TOLD 4u
@@ -190,6 +194,8 @@ int leat_request_copy_up(struct leat_request *r, bool empty)
 	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
 	    leat_rule_home(r->d, r->rule) != LEAT_ROOT_STORE)
 		return 0;
+	if (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode))
+		return leat_copy_up(r->d, r->file);
 	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, r->found.path, empty);
 	if (!rc)
 		r->found.root = LEAT_ROOT_STORE;

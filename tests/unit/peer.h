@@ -72,6 +72,7 @@ char *world_text(struct world *w, enum leat_msg_type type, int *error);
 /* 0 and the file, or the error told. */
 int peer_try_open(struct world *w, struct peer *p, const char *path, unsigned flags,
 		  struct file *f);
+/* The same, asking again while it is told to wait. */
 struct file peer_open(struct world *w, struct peer *p, const char *path, unsigned flags);
 void peer_write(struct file *f, const char *text);
 /* Close and say so. */

@@ -249,13 +249,36 @@ static void test_failed_open(void **state)
 	free(b);
 }
 
+/* A file that is copied for its producer in the background. */
+static void test_large_stale(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a));
+	struct file f;
+	struct stat st;
+	int fd = openat(w->dir_fd, "mid", O_WRONLY | O_CREAT, 0600);
+
+	assert_int_equal(ftruncate(fd, 8 << 20), 0);
+	assert_int_equal(pwrite(fd, "end", 3, (8 << 20) - 3), 3);
+	close(fd);
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	peer_meet(w, a, "A");
+	assert_int_equal(peer_try_open(w, a, "mid", O_RDWR, &f), -EAGAIN);
+	f = peer_open(w, a, "mid", O_RDWR);
+	assert_int_equal(fstat(f.fd, &st), 0);
+	assert_int_equal(st.st_size, 8 << 20);
+	peer_close(a, &f);
+	peer_part(a);
+	free(a);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_commit_on_close), T(test_growing),     T(test_last_close),
 		T(test_killed),          T(test_exit_closes), T(test_stale_is_hidden),
-		T(test_failed_open),
+		T(test_failed_open),     T(test_large_stale),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,91 @@
+#include "base/fd.h"
+#include "daemon/files.h"
+#include "daemon/keep.h"
+#include "store/persist.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file on its way into the store. It takes its name there when it is whole. */
+struct copy {
+	uv_work_t work;
+	struct leat_daemon *d;
+	struct leat_file *f;
+	char *path; /* owned */
+	int in;
+	int store_fd;
+	int rc;
+};
+
+static void work(uv_work_t *w)
+{
+	struct copy *c = w->data;
+
+	c->rc = leat_persist_file(c->store_fd, c->path, c->in);
+}
+
+static void free_copy(struct copy *c)
+{
+	leat_close(&c->in);
+	free(c->path);
+	free(c);
+}
+
+static void done(uv_work_t *w, int status)
+{
+	struct copy *c = w->data;
+	struct leat_file *f = c->f;
+
+	f->copying = false;
+	f->copy_error = status ? -ECANCELED : c->rc;
+	/* It was renamed or removed meanwhile: nobody asked for this name. */
+	if (!f->copy_error && (f->retired || strcmp(f->name, c->path) != 0))
+		unlinkat(c->store_fd, c->path, 0);
+	leat_shm_file_update(leat_file_shm(c->d, f), 0, 0);
+	free_copy(c);
+}
+
+static int start(struct leat_daemon *d, struct leat_file *f, struct copy *c)
+{
+	int rc = leat_tree_make_parents(d->tree, LEAT_ROOT_STORE, f->name);
+
+	if (rc)
+		return rc;
+	c->d = d;
+	c->f = f;
+	c->store_fd = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+	c->path = strdup(f->name);
+	if (!c->path)
+		return -ENOMEM;
+	c->in = openat(d->disk_fd, f->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (c->in < 0)
+		return -errno;
+	c->work.data = c;
+	return uv_queue_work(&d->loop, &c->work, work, done);
+}
+
+int leat_copy_up(struct leat_daemon *d, struct leat_file *f)
+{
+	struct copy *c;
+	int rc = f->copy_error;
+
+	f->copy_error = 0;
+	if (rc)
+		return rc;
+	if (f->copying)
+		return -EAGAIN;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->in = -1;
+	rc = start(d, f, c);
+	if (rc) {
+		free_copy(c);
+		return rc;
+	}
+	f->copying = true;
+	return -EAGAIN;
+}
