@@ -67,20 +67,29 @@ static void note_dir(struct leat_daemon *d, const char *path)
 		free(dir);
 }
 
-void leat_keep_sync_dirs(struct leat_daemon *d)
+static void forget_dirs(struct leat_daemon *d)
 {
 	struct leat_dirty_dir *dir, *next;
 
 	HASH_ITER(hh, d->dirty_dirs, dir, next)
 	{
+		HASH_DEL(d->dirty_dirs, dir);
+		free(dir);
+	}
+}
+
+void leat_keep_sync_dirs(struct leat_daemon *d)
+{
+	const struct leat_dirty_dir *dir;
+
+	for (dir = d->dirty_dirs; dir; dir = dir->hh.next) {
 		int rc = leat_persist_sync_parent(d->disk_fd, dir->path);
 
 		if (rc && rc != -ENOENT)
 			leat_problem_add(d, rc, "cannot sync the directory of %s/%s: %s", d->dir,
 					 dir->path, strerror(-rc));
-		HASH_DEL(d->dirty_dirs, dir);
-		free(dir);
 	}
+	forget_dirs(d);
 }
 
 static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
@@ -251,16 +260,12 @@ bool leat_keep_idle(const struct leat_daemon *d)
 
 void leat_keep_free(struct leat_daemon *d)
 {
-	struct leat_dirty_dir *dir, *next;
-	struct leat_job *j;
+	struct leat_job *j, *next;
 
-	while ((j = d->jobs)) {
-		d->jobs = j->next;
+	DL_FOREACH_SAFE(d->jobs, j, next)
+	{
+		DL_DELETE(d->jobs, j);
 		free_job(j);
 	}
-	HASH_ITER(hh, d->dirty_dirs, dir, next)
-	{
-		HASH_DEL(d->dirty_dirs, dir);
-		free(dir);
-	}
+	forget_dirs(d);
 }

@@ -133,7 +133,7 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 /* All files below, found before the first is renamed. NULL: out of memory. */
 static struct leat_file **files_below(struct leat_daemon *d, const char *dir, size_t *n)
 {
-	struct leat_file **v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
+	struct leat_file **v = calloc(HASH_COUNT(d->files) + 1, sizeof(struct leat_file *));
 	struct leat_file *f, *next;
 	size_t length = strlen(dir);
 
