@@ -421,6 +421,52 @@ static void test_times(void **state)
 	assert_int_equal(st.st_mtim.tv_sec, 4000000000);
 }
 
+/* A message with a proper header and a random body. */
+static void send_garbage(struct peer *p, unsigned *seed)
+{
+	static const char letters[] = "midgrowpartslate/./..*-";
+	unsigned type = LEAT_MSG_RESOLVE + (unsigned)rand_r(seed) % (LEAT_MSG_REFUSED - 1);
+	size_t fixed = leat_wire_fixed_size((enum leat_msg_type)type);
+	struct leat_msg *h = leat_wire_begin(p->buf, (enum leat_msg_type)type, fixed);
+	char *body = p->buf + sizeof(*h);
+
+	for (size_t i = 0; i < fixed - sizeof(*h); i += 4)
+		body[i] = (char)(rand_r(seed) % 7 ? rand_r(seed) % 10 : rand_r(seed));
+	for (int k = rand_r(seed) % 4; k > 0; k--) {
+		char name[16] = "x";
+
+		for (int i = 1, n = rand_r(seed) % 12; i < n; i++)
+			name[i] = letters[(unsigned)rand_r(seed) % (sizeof(letters) - 1)];
+		leat_wire_put(p->buf, name);
+	}
+	if (rand_r(seed) % 50 == 0)
+		h->size -= h->size > fixed;
+	send(p->fd, p->buf, h->size, MSG_NOSIGNAL);
+}
+
+/* Clients are not trusted: nothing they say may take the daemon down. */
+static void test_garbage(void **state)
+{
+	struct world *w = *state;
+	struct peer *p = calloc(1, sizeof(*p));
+	unsigned seed = 1;
+	int error;
+	char *text;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	for (int i = 0; i < 200; i++) {
+		peer_meet(w, p, i % 2 ? "A" : "B");
+		for (int k = 0; k < 20; k++)
+			send_garbage(p, &seed);
+		peer_part(p);
+	}
+	free(p);
+	text = world_text(w, LEAT_MSG_STATUS, &error);
+	assert_int_equal(error, 0);
+	free(text);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
@@ -436,6 +482,7 @@ int main(void)
 		T(test_violation),
 		T(test_unsaved),
 		T(test_times),
+		T(test_garbage),
 		cmocka_unit_test_setup_teardown(test_deadlock, setup_circle, world_teardown),
 		cmocka_unit_test_setup_teardown(test_no_deadlock, setup_circle, world_teardown),
 		cmocka_unit_test_setup_teardown(test_staged, setup_staged, world_teardown),
