@@ -121,13 +121,21 @@ long leat_hook_splice(const struct leat_syscall *c)
 	return leat_hook_copy_file_range(c);
 }
 
-/* A mapping shows the file as it will be: a consumer's waits for the commit. What
- * a producer writes by it is published at its last close. */
+/* A mapping shows the file as it will be: a consumer's waits for the commit. Its
+ * length was a guess if it was made before, and counts as read that far. What a
+ * producer writes by it is published at its last close. */
 long leat_hook_mmap(const struct leat_syscall *c)
 {
-	int rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole((int)c->a[4]);
+	int fd = (int)c->a[4];
+	int rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole(fd);
+	long at;
 
-	return rc ? rc : leat_as_is(c);
+	if (rc)
+		return rc;
+	at = leat_as_is(c);
+	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS))
+		leat_note_read(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
+	return at;
 }
 
 /* ioctl: only what copies file contents by reference */

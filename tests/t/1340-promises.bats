@@ -113,6 +113,10 @@ flow() {
 	run ! trust 'os.pread(fd, 10, size - 10)'
 	echo "$output"
 	rm -rf read work/*
+	run ! trust 'import mmap, threading; open("../read", "w"); mmap.mmap(fd, 0, prot=mmap.PROT_READ)'
+	echo "$output"
+	[[ $output == *data* && $output == *consume* ]]
+	rm -rf read work/*
 	# a reader of the head, and one that goes back to it
 	run -0 trust 'os.read(fd, 10)'
 	rm -rf read work/*
