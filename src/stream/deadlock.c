@@ -121,14 +121,13 @@ static void describe(const struct graph *g, const struct leat_waiter *w)
 		if (!needs(g->s, w, i))
 			continue;
 		fprintf(g->out, "%sstep %s", separator, step_name(g, i));
-		separator = ", step ";
+		separator = ", ";
 		if (is_running(&g->s->steps[i]))
 			fprintf(g->out, " (%s)", g->v[i].waits ? "waiting itself" : "running");
 		else
 			fprintf(g->out, " (%s)",
 				leat_step_is_over(&g->s->steps[i]) ? "ended, file still open"
 								   : "not started");
-		separator = ", ";
 	}
 	fputc('\n', g->out);
 }

@@ -200,6 +200,9 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!n)
 		return -ENOMEM;
+	/* Directories have one name. */
+	if (source && (is_dir || source->is_dir))
+		return -EINVAL;
 	leat_fact_check_change(s, n, ev->step, true,
 			       is_dir ? "made as a directory" : "made as a link");
 	if (n->content && n->content == source)

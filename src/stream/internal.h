@@ -182,8 +182,8 @@ struct leat_stream {
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;
-	bool failing; /* something failed in this event */
-	int error;    /* -ENOMEM met where nothing could be returned */
+	bool broad; /* something happened that concerns all listings and launches */
+	int error;  /* -ENOMEM met where nothing could be returned */
 };
 
 /* ---- names.c ---- */

@@ -135,7 +135,7 @@ static void settle_name(struct leat_stream *s, struct leat_name_state *n)
 		announce(s, n);
 		check_complete(s, n);
 		leat_touch_links(s, n->dependents);
-		s->failing = s->failing || n->state == LEAT_FILE_FAILED;
+		s->broad = s->broad || n->state == LEAT_FILE_FAILED || n->rule->n_files;
 	}
 	leat_name_account(s, n);
 	DL_FOREACH_SAFE(n->waiters, w, next)
@@ -155,7 +155,7 @@ static void settle_step(struct leat_stream *s, struct leat_step_state *st)
 	if (st->dirty_names)
 		leat_touch_links(s, st->names);
 	st->dirty_names = false;
-	s->failing = s->failing || st->failures;
+	s->broad = s->broad || st->failures;
 	leat_touch_links(s, st->dependents);
 	DL_FOREACH_SAFE2(st->blocked, w, next, b_next)
 	{
@@ -177,12 +177,12 @@ static void send_wakes(struct leat_stream *s)
 }
 
 /* A call that needs several names waits for the first that is not decided, but
- * fails with any of them. */
+ * fails with any of them, and goes on when a directory above is complete. */
 static void recheck_broad(struct leat_stream *s)
 {
 	struct leat_waiter *w, *next;
 
-	s->failing = false;
+	s->broad = false;
 	HASH_ITER(hh, s->waiters, w, next)
 	{
 		if (w->question.call == LEAT_CALL_LIST || w->question.call == LEAT_CALL_LAUNCH)
@@ -192,7 +192,7 @@ static void recheck_broad(struct leat_stream *s)
 
 void leat_settle(struct leat_stream *s)
 {
-	while (s->dirty || s->dirty_step >= 0 || s->failing) {
+	while (s->dirty || s->dirty_step >= 0 || s->broad) {
 		if (s->dirty_step >= 0) {
 			struct leat_step_state *st = &s->steps[s->dirty_step];
 

@@ -342,6 +342,11 @@ static const struct scenario scenarios[] = {
 	 "= d/e/2=committed d=committed !d\n"
 	 "? B list d go\n"
 	 "? B list d/e go"},
+	{"n_files: a complete directory completes those below",
+	 "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;mkdir A d/e;wait B list d/e;creat A d/1 1;close 1 5\n"
+	 "= d=produced d/e=produced d/1=produced d/1=committed d=committed !d/e\n"
+	 "? B list d/e go"},
 	{"n_files: too few, so at the end", "step A\nout d\ndir d n_files:9\nstep B\nin d\n",
 	 "start A;mkdir A d;creat A d/1 1;close 1 5;end A\n"
 	 "= d=produced d/1=produced d/1=committed d=committed"},
@@ -685,7 +690,7 @@ static const struct scenario scenarios[] = {
 	 "= d/x=produced\n"
 	 "close 1 3\n"
 	 "= d/x=committed"},
-	{"rename: into itself", A_TO_B(""), "invalid mvdir A d d/e"},
+	{"rename: into itself", A_TO_B(""), "invalid mvdir A d d/e\ninvalid mv A d/e d"},
 	{"rename: two names of one file", A_TO_B("rule x on_close\n"),
 	 "start A;creat A t 1;close 1 3;link A t x\n"
 	 "= x=committed\n"
@@ -786,6 +791,13 @@ static const struct scenario scenarios[] = {
 	 "start A;start Z;wait B launch .;wait B list .;fail A\n"
 	 "= d/x=failed !\n"
 	 "? B launch . failed\n? B list . failed"},
+	{"launch: a failed pattern at once", "step A\nout e/*\nstep Z\nout z\nstep B\nin z e/*\n",
+	 "start A;start Z;wait B launch .;fail A\n"
+	 "= !"},
+	{"launch: an input out of reach at once",
+	 "step A 3\nout x\nrule x on_termination:2\nstep Z\nout z\nstep B\nin z x\n",
+	 "start A;start Z;wait B launch .;end A;closed A\n"
+	 "= x=failed !"},
 	{"launch: inputs nobody produces", "step B\nin x y*\n", "? B launch . go"},
 
 	/* ---- waiting ---- */
