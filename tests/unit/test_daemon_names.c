@@ -307,13 +307,153 @@ static void test_rename_to_undeclared(void **state)
 	world_check_disk(w, "late", NULL);
 }
 
+/* A makes x and parts/ as they grow; B and C read both. */
+static struct leat_workflow *with_two_readers(void)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_pos pos = {.line = 1};
+	struct leat_step *s;
+	struct leat_rule *r;
+
+	wf->name = strdup("readers");
+	s = leat_workflow_add_step(wf, "A", pos);
+	leat_names_add(&s->outputs, "x", pos);
+	leat_names_add(&s->outputs, "parts/*", pos);
+	r = leat_step_add_rule(s, "x", pos);
+	r->commit = LEAT_COMMIT_ON_CLOSE;
+	r->count = 1;
+	r = leat_step_add_rule(s, "parts/*", pos);
+	r->commit = LEAT_COMMIT_ON_CLOSE;
+	r->count = 1;
+	r->fire = LEAT_FIRE_NO_UPDATE;
+	for (int i = 0; i < 2; i++) {
+		s = leat_workflow_add_step(wf, i ? "C" : "B", pos);
+		leat_names_add(&s->inputs, "x", pos);
+		leat_names_add(&s->inputs, "parts/*", pos);
+	}
+	return wf;
+}
+
+static int setup_readers(void **state)
+{
+	world_setup(state, with_two_readers(), false);
+	return 0;
+}
+
+/* What one consumer removes is gone for it at once, for the other when it is done. */
+static void test_unlink_by_one_of_two(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b)),
+		    *c = calloc(1, sizeof(*c));
+	struct file f;
+
+	start_both(w, a, b);
+	world_step(w, LEAT_MSG_STEP_START, "C", 0);
+	peer_meet(w, c, "C");
+	peer_make(w, a, "x", "data");
+	f = peer_open(w, b, "x", O_RDONLY);
+	close(f.fd);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_UNLINK, "x", ""), 0);
+	assert_int_equal(peer_try_open(w, b, "x", O_RDONLY, &f), -ENOENT);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_UNLINK, "x", ""), -ENOENT);
+	assert_int_equal(peer_try_open(w, c, "x", O_RDONLY, &f), 0);
+	close(f.fd);
+	peer_part(c);
+	world_step(w, LEAT_MSG_STEP_END, "C", 0);
+	assert_int_equal(faccessat(b->store_fd, "x", F_OK, 0), -1);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+	free(c);
+}
+
+/* The next part of a listing: its names, the error told. */
+static int list_on(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
+		   size_t size)
+{
+	struct leat_msg_list *m = leat_wire_begin(p->buf, LEAT_MSG_LIST, sizeof(*m));
+	const struct leat_msg_names *n;
+	const char *at;
+
+	m->handle = *handle;
+	m->cookie = *cookie;
+	leat_wire_put(m, path);
+	peer_say(p);
+	n = peer_receive(p, LEAT_MSG_NAMES, sizeof(*n));
+	*out = 0;
+	if (n->error)
+		return n->error;
+	at = (const char *)n + sizeof(*n);
+	for (unsigned i = 0; i < n->count; i++) {
+		at += sizeof(uint64_t) + 1;
+		if (*at != '.')
+			snprintf(out + strlen(out), size - strlen(out), "%s ", at);
+		at += strlen(at) + 1;
+	}
+	*handle = n->handle;
+	*cookie = n->cookie;
+	return 0;
+}
+
+static void test_growing_directory(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	uint64_t handle = 0, cookie = 0;
+	char names[64];
+	struct file f, g;
+
+	start_both(w, a, b);
+	assert_int_equal(peer_try_open(w, b, "parts/1", O_RDONLY, &g), -EAGAIN);
+	make_dir(w, a, "parts");
+	f = peer_open(w, a, "parts/1", O_WRONLY | O_CREAT);
+	peer_write(&f, "first");
+	leat_shm_publish(&a->shm->files[f.slot], 5);
+	g = peer_open(w, b, "parts/1", O_RDONLY);
+	assert_int_equal(g.kind, LEAT_KIND_CONSUMER);
+	close(g.fd);
+	/* a name that only a pattern declares is shown when it is complete */
+	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
+	peer_close(a, &f);
+	for (int i = 0; i < 1000 && !*names; i++)
+		if (list_on(b, "parts", &handle, &cookie, names, 64))
+			usleep(1000);
+	assert_string_equal(names, "1 ");
+	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
+	peer_make(w, a, "parts/2", "second");
+	for (int i = 0; i < 1000 && !*names; i++)
+		if (list_on(b, "parts", &handle, &cookie, names, 64))
+			usleep(1000);
+	assert_string_equal(names, "2 ");
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), 0);
+	assert_string_equal(names, "");
+	handle = 12345;
+	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -ESTALE);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
+#define READERS(name) cmocka_unit_test_setup_teardown(name, setup_readers, world_teardown)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_rename_publishes), T(test_directory),        T(test_rename_directory),
-		T(test_open_over_rename), T(test_unlink),           T(test_link),
-		T(test_border),           T(test_rename_permanent), T(test_rename_to_undeclared),
+		T(test_rename_publishes),
+		T(test_directory),
+		T(test_rename_directory),
+		T(test_open_over_rename),
+		T(test_unlink),
+		T(test_link),
+		T(test_border),
+		T(test_rename_permanent),
+		T(test_rename_to_undeclared),
+		READERS(test_unlink_by_one_of_two),
+		READERS(test_growing_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
