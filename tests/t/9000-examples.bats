@@ -16,6 +16,11 @@ example() {
 		"$dir/prepare.sh" "$work/$run" --small || skip "the data cannot be had here"
 	done
 	"$dir/batch.sh" "$work/batch"
+	run=$(cd "$work/leat" && leat check workflow.yaml 2>&1)
+	[ -z "$run" ] || {
+		echo "leat check: $run"
+		return 1
+	}
 	(cd "$work/leat" && leat run --log "$work/log" workflow.yaml)
 	"$dir/compare.sh" "$work/batch" "$work/leat"
 	(cd "$work/leat" && leat replay workflow.yaml "$work/log")
@@ -40,13 +45,4 @@ example() {
 
 @test "small-files: outputs identical, log replays" {
 	example small-files seqkit
-}
-
-@test "every workflow file passes leat check without a word" {
-	for f in "$LEAT_SOURCE_DIR"/examples/*/workflow.yaml; do
-		run leat check "$f"
-		echo "$f: $output"
-		[ "$status" = 0 ]
-		[ -z "$output" ]
-	done
 }

@@ -28,9 +28,14 @@ nobody() {
 }
 
 # left_behind: print what leat left in shared memory, mounts and processes of this test's runtime
-# directory; nothing when all is clean.
+# directory; nothing when all is clean. A store in shared memory that a process has open belongs
+# to another session that is at work.
 left_behind() {
-	find /dev/shm -maxdepth 1 -name 'leat-[0-9]*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null
+	local store
+	find /dev/shm -maxdepth 1 -name 'leat-[0-9]*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null |
+		while read -r store; do
+			find /proc/[0-9]*/fd -lname "$store" 2>/dev/null | grep -q . || echo "$store"
+		done
 	grep -F "$LEAT_RUNTIME_DIR" /proc/mounts
 	pgrep -u "$(id -u)" -f "$LEAT_RUNTIME_DIR"
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
