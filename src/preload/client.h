@@ -85,6 +85,17 @@ int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply);
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
 
+/* What follows is between client.c, thread.c and world.c. A descriptor of ours, out of
+ * the program's way: its new number. */
+int leat_client_put_away(const struct leat_thread *t, int fd);
+/* Close it. */
+void leat_client_drop(const struct leat_thread *t, int fd);
+/* The first to be welcomed publishes what it learnt from t->msg; others only check
+ * that it is the same daemon. Takes both descriptors over. 0 or -errno. */
+int leat_client_take_world(struct leat_thread *t, int fds[2]);
+/* This thread's area, NULL if it has none. */
+struct leat_thread *leat_client_self(void);
+
 /* --- without a guard --- */
 
 /* What the daemon said, or NULL when no thread has connected yet. */

@@ -222,8 +222,8 @@ python() {
 		_, fds, _, _ = socket.recv_fds(b, 1, 1)
 		text = os.read(fds[0], 1000)
 		os.closerange(3, 5000)
-		os.dup2(os.open("data", os.O_RDONLY), 1500)
-		text += os.read(1500, 1000)
+		os.dup2(os.open("data", os.O_RDONLY), 1000)
+		text += os.read(1000, 1000)
 		open("out", "wb").write(text)
 	END
 }

@@ -1,0 +1,101 @@
+/* The thread's scratch area, and the guard under which it is used. */
+#include "preload/client.h"
+#include "preload/fdtab.h"
+#include "preload/hooks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+static __thread struct leat_thread *self __attribute__((tls_model("initial-exec")));
+static pthread_key_t at_thread_end;
+
+/* --- threads --- */
+
+static void thread_end(void *arg)
+{
+	struct leat_thread *t = arg;
+
+	if (t->conn >= 0)
+		leat_fd_unhide(t->conn);
+	self = NULL;
+	raw(SYS_munmap, t, sizeof(*t));
+}
+
+int leat_client_init(void)
+{
+	return -pthread_key_create(&at_thread_end, thread_end);
+}
+
+static struct leat_thread *thread_new(void)
+{
+	long at = raw(SYS_mmap, 0, sizeof(struct leat_thread), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at < 0 && at > -4096)
+		return NULL;
+	self = (struct leat_thread *)at;
+	self->conn = -1;
+	pthread_setspecific(at_thread_end, self);
+	return self;
+}
+
+int leat_guard_take(struct leat_guard *g)
+{
+	static const uint64_t all = ~UINT64_C(0);
+
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &g->mask, sizeof(all));
+	g->t = self ? self : thread_new();
+	if (!g->t) {
+		raw(SYS_rt_sigprocmask, SIG_SETMASK, &g->mask, NULL, sizeof(g->mask));
+		return -ENOMEM;
+	}
+	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_client_known());
+	return 0;
+}
+
+/* Descriptors a vfork child opens are not its parent's, with whom it shares the
+ * memory that would remember them: it keeps a connection for one call only. */
+static void end_transient(struct leat_thread *t)
+{
+	struct leat_world *w = t->private_world;
+
+	if (t->conn >= 0)
+		raw(SYS_close, t->conn);
+	t->conn = -1;
+	t->transient = false;
+	t->private_world = NULL;
+	if (!w)
+		return;
+	raw(SYS_close, w->store_fd);
+	raw(SYS_close, w->dir_fd);
+	raw(SYS_munmap, w->shm, sizeof(*w->shm));
+	raw(SYS_munmap, w, sizeof(*w));
+}
+
+void leat_guard_release(struct leat_guard *g)
+{
+	if (g->t->transient)
+		end_transient(g->t);
+	g->t = NULL;
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, &g->mask, NULL, sizeof(g->mask));
+}
+
+int leat_client_put_away(const struct leat_thread *t, int fd)
+{
+	return t->transient ? fd : leat_fd_hide(fd);
+}
+
+void leat_client_drop(const struct leat_thread *t, int fd)
+{
+	if (t->transient)
+		raw(SYS_close, fd);
+	else
+		leat_fd_unhide(fd);
+}
+
+struct leat_thread *leat_client_self(void)
+{
+	return self;
+}

@@ -1,0 +1,155 @@
+/* What the daemon says at the first connection. */
+#include "preload/client.h"
+#include "preload/fdtab.h"
+#include "preload/hooks.h"
+#include "preload/text.h"
+#include "shm/word.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* struct leat_world *, set once */
+static struct leat_word world;
+
+const struct leat_world *leat_client_known(void)
+{
+	const struct leat_world *w = (const struct leat_world *)(uintptr_t)leat_word_get(&world);
+	const struct leat_thread *t = leat_client_self();
+
+	return !w && t ? t->private_world : w;
+}
+
+static int copy_string(char *out, size_t size, const char *msg, unsigned i)
+{
+	struct leat_text text = leat_text_in(out, size);
+	const char *s = leat_wire_string(msg, sizeof(struct leat_msg_welcome), i);
+
+	leat_text_add(&text, s ? s : "");
+	return text.full || !s ? -EPROTO : 0;
+}
+
+/* leat_shm_map without libc. */
+static int map_segment(int fd, const struct stat *st, struct leat_shm **shm)
+{
+	struct leat_shm *map;
+	long at;
+
+	if ((uint64_t)st->st_size != sizeof(*map))
+		return -EPROTO;
+	at = raw(SYS_mmap, 0, sizeof(*map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at < 0 && at > -4096)
+		return (int)at;
+	map = (struct leat_shm *)at;
+	if (map->magic != LEAT_SHM_MAGIC || map->version != LEAT_SHM_VERSION) {
+		raw(SYS_munmap, map, sizeof(*map));
+		return -EPROTO;
+	}
+	*shm = map;
+	return 0;
+}
+
+static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds[2])
+{
+	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
+	struct stat st;
+	int rc = (int)raw(SYS_fstat, fds[1], &st);
+
+	if (!rc)
+		rc = map_segment(fds[1], &st, &w->shm);
+	if (rc)
+		return rc;
+	rc = copy_string(w->mount, sizeof(w->mount), t->msg, 1);
+	if (!rc)
+		rc = copy_string(w->exec_prefix, sizeof(w->exec_prefix), t->msg, 2);
+	if (!rc) {
+		w->shm_ino = st.st_ino;
+		w->store_dev = m->store_dev;
+		w->step = m->step;
+		w->mount_length = strlen(w->mount);
+		w->dir_fd = (int)raw(SYS_openat, AT_FDCWD, leat_session.real,
+				     O_PATH | O_DIRECTORY | O_CLOEXEC);
+		rc = w->dir_fd < 0 ? w->dir_fd : 0;
+	}
+	if (rc)
+		raw(SYS_munmap, w->shm, sizeof(*w->shm));
+	return rc;
+}
+
+static struct leat_world *new_world(struct leat_thread *t, int fds[2])
+{
+	struct leat_world *w;
+	long at = raw(SYS_mmap, 0, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+
+	if (at < 0 && at > -4096)
+		return NULL;
+	w = (struct leat_world *)at;
+	if (fill_world(w, t, fds)) {
+		raw(SYS_munmap, w, sizeof(*w));
+		return NULL;
+	}
+	w->store_fd = leat_client_put_away(t, fds[0]);
+	w->dir_fd = leat_client_put_away(t, w->dir_fd);
+	fds[0] = -1;
+	return w;
+}
+
+static int publish_world(struct leat_thread *t, struct leat_world *w)
+{
+	if (t->transient) {
+		t->private_world = w;
+		return 0;
+	}
+	if (leat_word_claim(&world, 0, (uintptr_t)w)) {
+		leat_shm_count(&leat_client_step()->processes, 1);
+		return 0;
+	}
+	leat_fd_unhide(w->store_fd);
+	leat_fd_unhide(w->dir_fd);
+	raw(SYS_munmap, w->shm, sizeof(*w->shm));
+	raw(SYS_munmap, w, sizeof(*w));
+	return 0;
+}
+
+int leat_client_take_world(struct leat_thread *t, int fds[2])
+{
+	const struct leat_world *known = leat_client_known();
+	struct leat_world *w;
+	struct stat st;
+	int rc = 0;
+
+	if (known && (raw(SYS_fstat, fds[1], &st) || st.st_ino != known->shm_ino)) {
+		rc = -ESTALE;
+	} else if (!known) {
+		w = new_world(t, fds);
+		rc = w ? publish_world(t, w) : -ENOMEM;
+	}
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			raw(SYS_close, fds[i]);
+	return rc;
+}
+
+int leat_client_make_room(int fd)
+{
+	struct leat_world *w = (struct leat_world *)(uintptr_t)leat_word_get(&world);
+	struct leat_thread *t = leat_client_self();
+	int *holder = NULL;
+	long copy;
+
+	if (t && t->conn == fd)
+		holder = &t->conn;
+	else if (w && w->store_fd == fd)
+		holder = &w->store_fd;
+	else if (w && w->dir_fd == fd)
+		holder = &w->dir_fd;
+	else
+		return -EBUSY; /* another thread speaks on it */
+	copy = raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
+	if (copy < 0)
+		return -EBUSY;
+	*holder = leat_fd_hide((int)copy);
+	leat_fd_unhide(fd);
+	return 0;
+}
