@@ -43,6 +43,8 @@ void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
 {
 	struct leat_content *c = n->content;
 
+	/* What was waited for below it may be no more. */
+	s->broad = s->broad || c->is_dir;
 	n->content = NULL;
 	DL_DELETE2(c->names, n, same_prev, same_next);
 	leat_touch(s, n);

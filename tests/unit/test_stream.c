@@ -798,6 +798,11 @@ static const struct scenario scenarios[] = {
 	 "step A 3\nout x\nrule x on_termination:2\nstep Z\nout z\nstep B\nin z x\n",
 	 "start A;start Z;wait B launch .;end A;closed A\n"
 	 "= x=failed !"},
+	{"launch: what was a directory is removed", "step A\nout x\nstep B\nin x\nout x\n",
+	 "mkdir A x;open A t 1;closed A;wait B launch .\n"
+	 "= x=produced\n"
+	 "rm A x\n"
+	 "= x=absent !"},
 	{"launch: inputs nobody produces", "step B\nin x y*\n", "? B launch . go"},
 
 	/* ---- waiting ---- */
