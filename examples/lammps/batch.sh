@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 cd "${1:?usage: batch.sh DIR}"
-step md lmp -in in.run -log log.run
-step rerun lmp -in in.rerun -log log.rerun
+step md lmp -screen none -in in.run -log log.run
+step rerun lmp -screen none -in in.rerun -log log.rerun
 step profile bash profile.sh
 step archive zstd -q -6 traj.lammpstrj -o traj.zst
