@@ -28,16 +28,26 @@ workflow() {
 	done
 }
 
-# seeds FIRST LAST MODE
+# tree SEED MODE
+tree() {
+	echo "name: random"
+	echo "dir: work"
+	echo "tasks:"
+	step produce random_make_tree "$1" "outports: [{filename: d/, mode: $2}]"
+	step consume random_read_tree "" "inports: [{filename: d/}]"
+	echo "    outports: [{filename: out}]"
+}
+
+# seeds FIRST LAST MODE WORKFLOW
 seeds() {
 	local seed
 	for seed in $(seq "$1" "$2"); do
 		echo "# seed $seed"
-		workflow "$seed" "$3" >flow.yaml
+		"$4" "$seed" "$3" >flow.yaml
 		rm -rf work batch
 		mkdir work
 		timeout 60 leat run --plain flow.yaml || return 1
-		rm -f work/data
+		rm -rf work/data work/d
 		mv work batch
 		mkdir work
 		timeout 60 leat run --log log flow.yaml || return 1
@@ -46,5 +56,7 @@ seeds() {
 	done
 }
 
-@test "update" { seeds 1 10 update; }
-@test "no_update" { seeds 1 30 no_update; }
+@test "one file, update" { seeds 1 10 update workflow; }
+@test "one file, no_update" { seeds 1 30 no_update workflow; }
+@test "a tree of names, update" { seeds 1 10 update tree; }
+@test "a tree of names, no_update" { seeds 1 20 no_update tree; }
