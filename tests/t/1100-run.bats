@@ -173,7 +173,7 @@ replace() {
 }
 
 @test "a background process delays the commit of what it writes" {
-	replace stream.yaml produce "bash -c '(seq 500; sleep 2; seq 501 1000) > numbers \&'"
+	replace stream.yaml produce "bash -c 'exec > numbers; (seq 500; sleep 2; seq 501 1000) \&'"
 	replace stream.yaml consume "sort -n -o copy numbers"
 	run -0 timeout 30 leat run stream.yaml
 	echo "$output"

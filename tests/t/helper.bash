@@ -31,12 +31,18 @@ nobody() {
 # directory; nothing when all is clean. A store in shared memory that a process has open belongs
 # to another session that is at work.
 left_behind() {
-	local store
+	local store process
 	find /dev/shm -maxdepth 1 -name 'leat-[0-9]*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null |
 		while read -r store; do
 			find /proc/[0-9]*/fd -lname "$store" 2>/dev/null | grep -q . || echo "$store"
 		done
 	grep -F "$LEAT_RUNTIME_DIR" /proc/mounts
 	pgrep -u "$(id -u)" -f "$LEAT_RUNTIME_DIR"
+	# Steps, by their environment, and daemons.
+	find /proc -maxdepth 1 -name '[0-9]*' 2>/dev/null | while read -r process; do
+		tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" || continue
+		! tr '\0' '\n' <"$process/environ" | grep -q '^LEAT_APP_NAME=.' &&
+			! grep -q '^leat' "$process/comm" || echo "$process $(cat "$process/comm")"
+	done 2>/dev/null
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
 }
