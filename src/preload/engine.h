@@ -21,12 +21,39 @@ extern uint8_t leat_fd_mark[LEAT_MAX_FD];
  * program outside any workflow runs as if leat were not there. */
 extern uint8_t leat_active;
 
-/* Defined by the hooks. `nr` and arguments as the kernel takes them; returns as
- * the kernel does (-errno). Calls that are not ours end in leat_raw. */
-long leat_hook(long nr, long a, long b, long c, long d, long e, long f);
+/* A system call: number and arguments as the kernel takes them. */
+struct leat_syscall {
+	long nr;
+	long a[6];
+};
+
+/* What leat_hook_begin may say instead of a result. No call that reaches it has
+ * such a result; both fit an instruction's immediate. */
+#define LEAT_PASS INT32_MIN      /* the program makes the call itself */
+#define LEAT_TRY (INT32_MIN + 1) /* make the call as it is now in `c`, then ask leat_hook_end */
+
+/* Defined by the hooks. Returns as the kernel does (-errno) when the call was made
+ * or refused, else one of the above: a call that is not ours is best made by the
+ * engine, because each return that follows a system call is predicted wrongly. */
+long leat_hook_begin(struct leat_syscall *c);
+
+/* Defined by the hooks. After LEAT_TRY: what the program is to see of `result`. */
+long leat_hook_end(struct leat_syscall *c, long result);
 
 /* The real system call, never intercepted. Defined by the engine. */
 long leat_raw(long nr, long a, long b, long c, long d, long e, long f);
+
+/* A call in the program's name from start to end. */
+static inline long leat_hook(long nr, long a, long b, long c, long d, long e, long f)
+{
+	struct leat_syscall call = {.nr = nr, .a = {a, b, c, d, e, f}};
+	long result = leat_hook_begin(&call);
+
+	if (result != LEAT_PASS && result != LEAT_TRY)
+		return result;
+	nr = leat_raw(call.nr, call.a[0], call.a[1], call.a[2], call.a[3], call.a[4], call.a[5]);
+	return result == LEAT_TRY ? leat_hook_end(&call, nr) : nr;
+}
 
 /* True in a vfork or posix_spawn child that still shares its parent's memory:
  * descriptor tables must not be changed. Defined by the engine (TLS flag set

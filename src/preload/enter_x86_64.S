@@ -1,13 +1,27 @@
 /* The way from a patched site of libc into the hooks and back.
  *
  * A stub (stub_x86_64.c) comes here by a jump with the registers of a system call: rax the number,
- * rdi rsi rdx r10 r8 r9 the arguments, and r11 = where to go on. Like a system call, only rax, rcx
- * and r11 change. Vector registers are not saved: everything in this library is compiled without
- * them. The caller may be a leaf function, so its red zone is stepped over.
+ * rdi rsi rdx r10 r8 r9 the arguments, and r11 = where to go on, right behind a system call
+ * instruction. Like a system call, only rax, rcx and r11 change. Vector registers are not saved:
+ * everything in this library is compiled without them. The caller may be a leaf function, so its
+ * red zone is stepped over.
+ *
+ * What is saved is a struct leat_syscall. After a system call the processor predicts returns
+ * wrongly, so calls that are not ours are made by the site's own instruction (LEAT_PASS) or
+ * here (LEAT_TRY), and not below the handlers' frames.
  *
  * The unwind tables make this look like a function called by libc at r11: backtraces and thread
  * cancellation pass through. */
 #define RED_ZONE 128
+
+/* engine.h */
+#define LEAT_PASS -0x80000000
+#define LEAT_TRY -0x7fffffff
+
+/* struct leat_syscall, below the frame pointer */
+#define CALL -56
+#define NUMBER -56
+#define ARGUMENT(n) (-48 + 8 * (n))
 
 	.macro	save_registers
 	.cfi_startproc simple
@@ -23,22 +37,28 @@
 	.cfi_offset rbp, -(RED_ZONE + 16)
 	mov	%rsp, %rbp
 	.cfi_def_cfa rbp, RED_ZONE + 16
-	push	%rdi
-	push	%rsi
-	push	%rdx
-	push	%r10
-	push	%r8
 	push	%r9
+	push	%r8
+	push	%r10
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rax
 	and	$-16, %rsp
 	.endm
 
-	.macro	restore_registers
-	mov	-8(%rbp), %rdi
-	mov	-16(%rbp), %rsi
-	mov	-24(%rbp), %rdx
-	mov	-32(%rbp), %r10
-	mov	-40(%rbp), %r8
-	mov	-48(%rbp), %r9
+	.macro	load_arguments
+	mov	ARGUMENT(0)(%rbp), %rdi
+	mov	ARGUMENT(1)(%rbp), %rsi
+	mov	ARGUMENT(2)(%rbp), %rdx
+	mov	ARGUMENT(3)(%rbp), %r10
+	mov	ARGUMENT(4)(%rbp), %r8
+	mov	ARGUMENT(5)(%rbp), %r9
+	.endm
+
+	/* Back to the site, `before` bytes before where it goes on. */
+	.macro	leave_to_site before
+	load_arguments
 	mov	%rbp, %rsp
 	.cfi_def_cfa rsp, RED_ZONE + 16
 	pop	%rbp
@@ -49,8 +69,10 @@
 	.cfi_register rip, r11
 	lea	RED_ZONE(%rsp), %rsp
 	.cfi_def_cfa_offset 0
+	.if	\before
+	sub	$\before, %r11
+	.endif
 	jmp	*%r11
-	.cfi_endproc
 	.endm
 
 	.text
@@ -60,16 +82,29 @@
 	.balign	16
 leat_enter:
 	save_registers
-	push	%r9			/* f, the seventh parameter; pushed twice for alignment */
-	push	%r9
-	mov	%r8, %r9
-	mov	%r10, %r8
-	mov	%rdx, %rcx
-	mov	%rsi, %rdx
-	mov	%rdi, %rsi
-	mov	%rax, %rdi
-	call	leat_hook
-	restore_registers
+	lea	CALL(%rbp), %rdi
+	call	leat_hook_begin
+	cmp	$LEAT_PASS, %rax
+	je	.Lpass
+	cmp	$LEAT_TRY, %rax
+	je	.Ltry
+.Lmade:
+	.cfi_remember_state
+	leave_to_site 0
+	.cfi_restore_state
+.Ltry:
+	load_arguments
+	mov	NUMBER(%rbp), %rax
+	syscall
+	lea	CALL(%rbp), %rdi
+	mov	%rax, %rsi
+	call	leat_hook_end
+	jmp	.Lmade
+	.balign	16
+.Lpass:
+	mov	NUMBER(%rbp), %rax
+	leave_to_site 2
+	.cfi_endproc
 	.size	leat_enter, .-leat_enter
 
 	/* A fork child: the hooks first, then libc with 0. */
@@ -81,7 +116,8 @@ leat_enter_forked:
 	save_registers
 	call	leat_engine_forked
 	xor	%eax, %eax
-	restore_registers
+	leave_to_site 0
+	.cfi_endproc
 	.size	leat_enter_forked, .-leat_enter_forked
 
 	/* Room for the stubs, filled by leat_patch_libc. In this library's own text, because that

@@ -22,18 +22,6 @@ static bool in_range(int fd)
 	return fd >= 0 && fd < LEAT_MAX_FD;
 }
 
-enum leat_kind leat_fd_kind(int fd)
-{
-	if (!in_range(fd) || !leat_fd_mark[fd] || leat_fd_mark[fd] == LEAT_MARK_HIDDEN)
-		return LEAT_KIND_NONE;
-	return (enum leat_kind)(leat_fd_mark[fd] - 1);
-}
-
-bool leat_fd_hidden(int fd)
-{
-	return in_range(fd) && leat_fd_mark[fd] == LEAT_MARK_HIDDEN;
-}
-
 struct leat_fd *leat_fd_get(int fd)
 {
 	return leat_fd_kind(fd) ? &table[fd] : NULL;

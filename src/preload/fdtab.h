@@ -35,8 +35,17 @@ struct leat_fd {
 };
 
 /* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
-enum leat_kind leat_fd_kind(int fd);
-bool leat_fd_hidden(int fd);
+static inline enum leat_kind leat_fd_kind(int fd)
+{
+	uint8_t mark = (unsigned)fd < LEAT_MAX_FD ? leat_fd_mark[fd] : 0;
+
+	return mark && mark != LEAT_MARK_HIDDEN ? (enum leat_kind)(mark - 1) : LEAT_KIND_NONE;
+}
+
+static inline bool leat_fd_hidden(int fd)
+{
+	return (unsigned)fd < LEAT_MAX_FD && leat_fd_mark[fd] == LEAT_MARK_HIDDEN;
+}
 
 /* Record of a marked descriptor, NULL for others. Racing threads that use one
  * descriptor may blur its statistics, never its kind. */

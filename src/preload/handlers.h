@@ -6,7 +6,9 @@
 #include "preload/paths.h"
 
 /* hook_open.c */
-leat_handler leat_hook_open, leat_hook_creat, leat_hook_openat, leat_hook_openat2;
+leat_first_half leat_hook_open, leat_hook_openat;
+leat_second_half leat_hook_open_end, leat_hook_openat_end;
+leat_handler leat_hook_creat, leat_hook_openat2;
 
 /* hook_read.c */
 leat_handler leat_hook_read, leat_hook_pread, leat_hook_readv, leat_hook_preadv;
@@ -29,8 +31,9 @@ leat_handler leat_hook_close, leat_hook_close_range, leat_hook_dup, leat_hook_du
 leat_handler leat_hook_fcntl, leat_hook_flock;
 
 /* hook_stat.c */
-leat_handler leat_hook_stat, leat_hook_lstat, leat_hook_fstat, leat_hook_newfstatat,
-	leat_hook_statx, leat_hook_statfs;
+leat_first_half leat_hook_newfstatat, leat_hook_statx;
+leat_second_half leat_hook_newfstatat_end, leat_hook_statx_end;
+leat_handler leat_hook_stat, leat_hook_lstat, leat_hook_fstat, leat_hook_statfs;
 
 /* hook_meta.c */
 leat_handler leat_hook_access, leat_hook_faccessat, leat_hook_readlink, leat_hook_readlinkat,

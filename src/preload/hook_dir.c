@@ -89,12 +89,12 @@ long leat_hook_getcwd(const struct leat_syscall *c)
 	long n;
 
 	if (!leat_path_cwd_inside() || !out)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	n = leat_fd_name(AT_FDCWD, out, size);
 	if (n < 0)
 		return n == -ENAMETOOLONG ? -ERANGE : n;
 	if (!is_ours(out))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	n = leat_path_translate(out, size);
 	return n < 0 ? n : n + 1;
 }
@@ -209,7 +209,7 @@ long leat_hook_getdents64(const struct leat_syscall *c)
 	struct leat_fd *r = leat_fd_get(fd);
 
 	if (!r || r->kind != LEAT_KIND_DIR || leat_in_vfork())
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return list(fd, r, (char *)c->a[1], (size_t)(unsigned)c->a[2]);
 }
 

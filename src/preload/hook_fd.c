@@ -39,7 +39,7 @@ long leat_hook_close_range(const struct leat_syscall *c)
 	unsigned stop = (unsigned)leat_fd_end();
 
 	if (first > last || flags & CLOSE_RANGE_CLOEXEC)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	for (unsigned fd = first; fd < stop && fd <= last && !leat_in_vfork(); fd++)
 		if (leat_fd_kind((int)fd))
 			leat_fd_close((int)fd);
@@ -73,7 +73,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	if (leat_fd_hidden(fd))
 		return -EBADF;
 	if (fd == to)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (leat_fd_hidden(to)) {
 		rc = leat_in_vfork() ? -EBUSY : leat_client_make_room(to);
 		if (rc)

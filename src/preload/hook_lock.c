@@ -77,7 +77,7 @@ static long lock(const struct leat_syscall *c, bool get)
 	int rc;
 
 	if (!r || !asked)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (!is_input(r))
 		return lock_real(c, fd, asked, get);
 	rc = asked->l_type == F_UNLCK ? 0 : leat_wait_whole(fd);
@@ -129,7 +129,7 @@ long leat_hook_fcntl(const struct leat_syscall *c)
 	case F_OFD_SETLKW:
 		return lock(c, false);
 	default:
-		return leat_as_is(c);
+		return LEAT_PASS;
 	}
 }
 
@@ -139,6 +139,6 @@ long leat_hook_flock(const struct leat_syscall *c)
 	const struct leat_fd *r = leat_fd_get(fd);
 
 	if (!r || !is_input(r))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return (c->a[1] & ~LOCK_NB) == LOCK_UN ? 0 : leat_wait_whole(fd);
 }

@@ -19,14 +19,13 @@ static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *pat
 
 /* --- looking --- */
 
-static long do_access(const struct leat_syscall *c, int dirfd, const char *path, int mode,
-		      unsigned flags)
+static long do_access(int dirfd, const char *path, int mode, unsigned flags)
 {
 	struct leat_site site;
 	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, flags);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	if (flags)
@@ -37,9 +36,12 @@ static long do_access(const struct leat_syscall *c, int dirfd, const char *path,
 	return rc;
 }
 
+/* The next two are called so often that it is worth asking first. */
 long leat_hook_access(const struct leat_syscall *c)
 {
-	return do_access(c, AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0);
+	if (!leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
+		return LEAT_PASS;
+	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0);
 }
 
 /* faccessat and faccessat2; the former has no flags */
@@ -47,16 +49,21 @@ long leat_hook_faccessat(const struct leat_syscall *c)
 {
 	unsigned flags = c->nr == SYS_faccessat ? 0 : (unsigned)c->a[3];
 
-	return do_access(c, (int)c->a[0], (const char *)c->a[1], (int)c->a[2], flags);
+	if (!leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
+		return LEAT_PASS;
+	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], flags);
 }
 
 /* What the links in /proc say of our files is translated, too. */
 static long read_outside(const struct leat_syscall *c, const char *path, char *out, long size)
 {
 	char name[PATH_MAX];
-	long n = leat_as_is(c);
+	long n;
 
-	if (n <= 0 || n >= PATH_MAX || strncmp(path, "/proc/", 6) != 0)
+	if (!path || strncmp(path, "/proc/", 6) != 0)
+		return LEAT_PASS;
+	n = leat_as_is(c);
+	if (n <= 0 || n >= PATH_MAX)
 		return n;
 	memcpy(name, out, (size_t)n);
 	name[n] = 0;
@@ -76,7 +83,7 @@ static long do_readlink(const struct leat_syscall *c, int dirfd, const char *pat
 	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
 
 	if (rc == LEAT_OUTSIDE)
-		return path ? read_outside(c, path, out, size) : leat_as_is(c);
+		return read_outside(c, path, out, size);
 	if (rc)
 		return rc;
 	rc = raw(SYS_readlinkat, site.dirfd, site.path, out, size);
@@ -103,7 +110,7 @@ static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, 
 	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	if (flags)
@@ -126,17 +133,16 @@ long leat_hook_fchmodat(const struct leat_syscall *c)
 	return do_chmod(c, (int)c->a[0], (const char *)c->a[1], c->a[2], flags);
 }
 
-static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
-		     unsigned flags)
+static long do_chown(int dirfd, const char *path, long uid, long gid, unsigned flags)
 {
 	struct leat_site site;
 	long rc;
 
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	return leat_site_result(&site, raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags));
@@ -144,31 +150,29 @@ static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, 
 
 long leat_hook_chown(const struct leat_syscall *c)
 {
-	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], 0);
+	return do_chown(AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], 0);
 }
 
 long leat_hook_lchown(const struct leat_syscall *c)
 {
-	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], AT_SYMLINK_NOFOLLOW);
+	return do_chown(AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], AT_SYMLINK_NOFOLLOW);
 }
 
 long leat_hook_fchownat(const struct leat_syscall *c)
 {
-	return do_chown(c, (int)c->a[0], (const char *)c->a[1], c->a[2], c->a[3],
-			(unsigned)c->a[4]);
+	return do_chown((int)c->a[0], (const char *)c->a[1], c->a[2], c->a[3], (unsigned)c->a[4]);
 }
 
-static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
-		       const struct timespec *times, unsigned flags)
+static long do_utimens(int dirfd, const char *path, const struct timespec *times, unsigned flags)
 {
 	struct leat_site site;
 	long rc;
 
 	if (!path || !*path) /* futimens */
-		return leat_as_is(c);
+		return LEAT_PASS;
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	return leat_site_result(&site, raw(SYS_utimensat, site.dirfd, site.path, times, flags));
@@ -176,7 +180,7 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 
 long leat_hook_utimensat(const struct leat_syscall *c)
 {
-	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
+	return do_utimens((int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);
 }
 
@@ -199,7 +203,7 @@ long leat_hook_futimesat(const struct leat_syscall *c)
 		times[0] = of_timeval(&t[0]);
 		times[1] = of_timeval(&t[1]);
 	}
-	return do_utimens(c, dirfd, path, t ? times : NULL, 0);
+	return do_utimens(dirfd, path, t ? times : NULL, 0);
 }
 
 long leat_hook_utime(const struct leat_syscall *c)
@@ -211,7 +215,7 @@ long leat_hook_utime(const struct leat_syscall *c)
 		times[0].tv_sec = t->actime;
 		times[1].tv_sec = t->modtime;
 	}
-	return do_utimens(c, AT_FDCWD, (const char *)c->a[0], t ? times : NULL, 0);
+	return do_utimens(AT_FDCWD, (const char *)c->a[0], t ? times : NULL, 0);
 }
 #endif
 
@@ -224,7 +228,7 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	long rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	here.a[0] = (long)leat_site_via(&site);
@@ -265,7 +269,7 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 	long rc = enter(&site, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	here.a[0] = site.dirfd;
@@ -282,7 +286,7 @@ long leat_hook_inotify_add_watch(const struct leat_syscall *c)
 	long rc = enter(&site, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	here.a[1] = (long)leat_site_via(&site);

@@ -66,7 +66,7 @@ static bool is_empty(const struct name *n)
 	return !n->path || !*n->path;
 }
 
-static long do_change(const struct leat_syscall *c, const struct change *ch)
+static long do_change(const struct change *ch)
 {
 	struct leat_guard g;
 	uint32_t slot = 0, seq = 0;
@@ -76,10 +76,10 @@ static long do_change(const struct leat_syscall *c, const struct change *ch)
 	if (ch->what != LEAT_CHANGE_UNLINK)
 		leat_path_forget();
 	if (is_empty(&ch->first) || (ch->second.path && !*ch->second.path))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (!leat_path_maybe(ch->first.dirfd, ch->first.path) &&
 	    !(ch->second.path && leat_path_maybe(ch->second.dirfd, ch->second.path)))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	for (;;) {
 		rc = leat_guard_take(&g);
 		if (rc)
@@ -87,7 +87,7 @@ static long do_change(const struct leat_syscall *c, const struct change *ch)
 		rc = request(g.t, ch, &slot, &seq);
 		leat_guard_release(&g);
 		if (rc == LEAT_OUTSIDE)
-			return leat_as_is(c);
+			return LEAT_PASS;
 		if (rc != -EAGAIN)
 			return rc;
 		rc = leat_wait_slot(slot, seq);
@@ -114,7 +114,7 @@ long leat_hook_renameat(const struct leat_syscall *c)
 			    .first = at(c->a[0], c->a[1]),
 			    .second = at(c->a[2], c->a[3])};
 
-	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+	return ch.second.path ? do_change(&ch) : LEAT_PASS;
 }
 
 long leat_hook_unlinkat(const struct leat_syscall *c)
@@ -122,7 +122,7 @@ long leat_hook_unlinkat(const struct leat_syscall *c)
 	struct change ch = {.what = c->a[2] & AT_REMOVEDIR ? LEAT_CHANGE_RMDIR : LEAT_CHANGE_UNLINK,
 			    .first = at(c->a[0], c->a[1])};
 
-	return do_change(c, &ch);
+	return do_change(&ch);
 }
 
 long leat_hook_linkat(const struct leat_syscall *c)
@@ -132,7 +132,7 @@ long leat_hook_linkat(const struct leat_syscall *c)
 			    .first = at(c->a[0], c->a[1]),
 			    .second = at(c->a[2], c->a[3])};
 
-	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+	return ch.second.path ? do_change(&ch) : LEAT_PASS;
 }
 
 /* --- new names: made by the program where the daemon says --- */
@@ -145,27 +145,27 @@ static int enter(struct leat_site *site, uint32_t op, struct name n, long mode)
 	return leat_site_enter(site, &target);
 }
 
-static long make_dir(const struct leat_syscall *c, struct name n, long mode)
+static long make_dir(struct name n, long mode)
 {
 	struct leat_site site;
 	long rc = enter(&site, LEAT_OP_MKDIR, n, mode);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return rc ? rc : leat_site_made(&site, raw(SYS_mkdirat, site.dirfd, site.path, mode));
 }
 
-static long make_node(const struct leat_syscall *c, struct name n, long mode, long dev)
+static long make_node(struct name n, long mode, long dev)
 {
 	struct leat_site site;
 	long rc = enter(&site, LEAT_OP_MAKE, n, mode);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return rc ? rc : leat_site_made(&site, raw(SYS_mknodat, site.dirfd, site.path, mode, dev));
 }
 
-static long make_link(const struct leat_syscall *c, const char *text, struct name n)
+static long make_link(const char *text, struct name n)
 {
 	struct leat_site site;
 	long rc;
@@ -173,23 +173,23 @@ static long make_link(const struct leat_syscall *c, const char *text, struct nam
 	leat_path_forget();
 	rc = enter(&site, LEAT_OP_MAKE, n, S_IFLNK | 0777);
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return rc ? rc : leat_site_made(&site, raw(SYS_symlinkat, text, site.dirfd, site.path));
 }
 
 long leat_hook_mkdirat(const struct leat_syscall *c)
 {
-	return make_dir(c, at(c->a[0], c->a[1]), c->a[2]);
+	return make_dir(at(c->a[0], c->a[1]), c->a[2]);
 }
 
 long leat_hook_mknodat(const struct leat_syscall *c)
 {
-	return make_node(c, at(c->a[0], c->a[1]), c->a[2], c->a[3]);
+	return make_node(at(c->a[0], c->a[1]), c->a[2], c->a[3]);
 }
 
 long leat_hook_symlinkat(const struct leat_syscall *c)
 {
-	return make_link(c, (const char *)c->a[0], at(c->a[1], c->a[2]));
+	return make_link((const char *)c->a[0], at(c->a[1], c->a[2]));
 }
 
 #ifdef SYS_rename
@@ -198,21 +198,21 @@ long leat_hook_rename(const struct leat_syscall *c)
 	struct change ch = {
 		.what = LEAT_CHANGE_RENAME, .first = here(c->a[0]), .second = here(c->a[1])};
 
-	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+	return ch.second.path ? do_change(&ch) : LEAT_PASS;
 }
 
 long leat_hook_unlink(const struct leat_syscall *c)
 {
 	struct change ch = {.what = LEAT_CHANGE_UNLINK, .first = here(c->a[0])};
 
-	return do_change(c, &ch);
+	return do_change(&ch);
 }
 
 long leat_hook_rmdir(const struct leat_syscall *c)
 {
 	struct change ch = {.what = LEAT_CHANGE_RMDIR, .first = here(c->a[0])};
 
-	return do_change(c, &ch);
+	return do_change(&ch);
 }
 
 long leat_hook_link(const struct leat_syscall *c)
@@ -220,21 +220,21 @@ long leat_hook_link(const struct leat_syscall *c)
 	struct change ch = {
 		.what = LEAT_CHANGE_LINK, .first = here(c->a[0]), .second = here(c->a[1])};
 
-	return ch.second.path ? do_change(c, &ch) : leat_as_is(c);
+	return ch.second.path ? do_change(&ch) : LEAT_PASS;
 }
 
 long leat_hook_mkdir(const struct leat_syscall *c)
 {
-	return make_dir(c, here(c->a[0]), c->a[1]);
+	return make_dir(here(c->a[0]), c->a[1]);
 }
 
 long leat_hook_mknod(const struct leat_syscall *c)
 {
-	return make_node(c, here(c->a[0]), c->a[1], c->a[2]);
+	return make_node(here(c->a[0]), c->a[1], c->a[2]);
 }
 
 long leat_hook_symlink(const struct leat_syscall *c)
 {
-	return make_link(c, (const char *)c->a[0], here(c->a[1]));
+	return make_link((const char *)c->a[0], here(c->a[1]));
 }
 #endif

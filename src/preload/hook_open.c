@@ -108,79 +108,126 @@ static long open_inside(const struct opening *o, struct leat_site *site)
 	return leat_site_result(site, open_on_site(o, site));
 }
 
+/* These never follow a symlink at the end, or open nothing. */
+#define AS_IS (O_NOFOLLOW | O_PATH | O_EXCL)
+
 /* A last component that is a symlink outside may lead inside. O_NOFOLLOW finds
  * out at no cost for all that are none. */
-static long open_outside(const struct opening *o)
+static long open_outside(const char *path, long *flags)
 {
-	const uint64_t as_is = O_NOFOLLOW | O_PATH | O_EXCL;
-	struct leat_site site;
-	long rc;
+	if ((*flags & AS_IS) || !path || !*path)
+		return LEAT_PASS;
+	*flags |= O_NOFOLLOW;
+	return LEAT_TRY;
+}
 
-	if ((o->flags & as_is) || !o->path || !*o->path || o->resolve)
+/* What may be ours; `flags` are the call's own. */
+static long open_closely(const struct opening *o, long *flags)
+{
+	struct leat_site site;
+	long rc = enter(o, &site, false);
+
+	if (rc == LEAT_OUTSIDE)
+		return open_outside(o->path, flags);
+	return rc ? rc : open_inside(o, &site);
+}
+
+/* It was a symlink. */
+static long open_through(const struct opening *o)
+{
+	struct leat_site site;
+	long rc = leat_path_leads_out(o->dirfd, o->path) ? LEAT_OUTSIDE : enter(o, &site, true);
+
+	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(o->c);
-	rc = raw(SYS_openat, o->dirfd, o->path, o->flags | O_NOFOLLOW, o->mode);
+	return rc ? rc : open_inside(o, &site);
+}
+
+static struct opening of_openat(const struct leat_syscall *c)
+{
+	return (struct opening){.c = c,
+				.dirfd = (int)c->a[0],
+				.path = (const char *)c->a[1],
+				.flags = (unsigned)c->a[2],
+				.mode = (unsigned)c->a[3]};
+}
+
+long leat_hook_openat(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[1];
+	struct opening o;
+
+	if (!leat_path_maybe((int)c->a[0], path))
+		return open_outside(path, &c->a[2]);
+	o = of_openat(c);
+	return open_closely(&o, &c->a[2]);
+}
+
+long leat_hook_openat_end(struct leat_syscall *c, long rc)
+{
+	struct opening o;
+
 	if (rc != -ELOOP)
 		return rc;
-	rc = leat_path_leads_out(o->dirfd, o->path) ? LEAT_OUTSIDE : enter(o, &site, true);
-	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(o->c);
-	return rc ? rc : open_inside(o, &site);
-}
-
-static long do_open(const struct opening *o)
-{
-	struct leat_site site;
-	long rc = leat_path_maybe(o->dirfd, o->path) ? enter(o, &site, false) : LEAT_OUTSIDE;
-
-	if (rc == LEAT_OUTSIDE)
-		return open_outside(o);
-	return rc ? rc : open_inside(o, &site);
-}
-
-#ifdef SYS_open
-long leat_hook_open(const struct leat_syscall *c)
-{
-	struct opening o = {.c = c,
-			    .dirfd = AT_FDCWD,
-			    .path = (const char *)c->a[0],
-			    .flags = (unsigned)c->a[1],
-			    .mode = (unsigned)c->a[2]};
-
-	return do_open(&o);
-}
-
-long leat_hook_creat(const struct leat_syscall *c)
-{
-	struct opening o = {.c = c,
-			    .dirfd = AT_FDCWD,
-			    .path = (const char *)c->a[0],
-			    .flags = O_CREAT | O_WRONLY | O_TRUNC,
-			    .mode = (unsigned)c->a[1]};
-
-	return do_open(&o);
-}
-#endif
-
-long leat_hook_openat(const struct leat_syscall *c)
-{
-	struct opening o = {.c = c,
-			    .dirfd = (int)c->a[0],
-			    .path = (const char *)c->a[1],
-			    .flags = (unsigned)c->a[2],
-			    .mode = (unsigned)c->a[3]};
-
-	return do_open(&o);
+	c->a[2] &= ~O_NOFOLLOW;
+	o = of_openat(c);
+	return open_through(&o);
 }
 
 long leat_hook_openat2(const struct leat_syscall *c)
 {
 	const struct open_how *how = (const struct open_how *)c->a[2];
 	struct opening o = {.c = c, .dirfd = (int)c->a[0], .path = (const char *)c->a[1]};
+	struct leat_site site;
+	long rc;
 
 	if (!how || (size_t)c->a[3] < sizeof(*how))
-		return leat_as_is(c); /* the kernel says what is wrong with it */
+		return LEAT_PASS; /* the kernel says what is wrong with it */
 	o.flags = how->flags;
 	o.mode = how->mode;
 	o.resolve = how->resolve;
-	return do_open(&o);
+	rc = enter(&o, &site, false);
+	if (rc != LEAT_OUTSIDE)
+		return rc ? rc : open_inside(&o, &site);
+	if (o.resolve || (o.flags & AS_IS))
+		return LEAT_PASS;
+	return leat_hook(SYS_openat, o.dirfd, (long)o.path, (long)o.flags, (long)o.mode, 0, 0);
 }
+
+#ifdef SYS_open
+static struct opening of_open(const struct leat_syscall *c)
+{
+	return (struct opening){.c = c,
+				.dirfd = AT_FDCWD,
+				.path = (const char *)c->a[0],
+				.flags = (unsigned)c->a[1],
+				.mode = (unsigned)c->a[2]};
+}
+
+long leat_hook_open(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[0];
+	struct opening o;
+
+	if (!leat_path_maybe(AT_FDCWD, path))
+		return open_outside(path, &c->a[1]);
+	o = of_open(c);
+	return open_closely(&o, &c->a[1]);
+}
+
+long leat_hook_open_end(struct leat_syscall *c, long rc)
+{
+	struct opening o;
+
+	if (rc != -ELOOP)
+		return rc;
+	c->a[1] &= ~O_NOFOLLOW;
+	o = of_open(c);
+	return open_through(&o);
+}
+
+long leat_hook_creat(const struct leat_syscall *c)
+{
+	return leat_hook(SYS_open, c->a[0], O_CREAT | O_WRONLY | O_TRUNC, c->a[1], 0, 0, 0);
+}
+#endif

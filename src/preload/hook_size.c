@@ -26,7 +26,7 @@ long leat_hook_lseek(const struct leat_syscall *c)
 	long rc;
 
 	if (!r)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (r->kind == LEAT_KIND_DIR)
 		return leat_dir_seek(fd, c->a[1], whence);
 	if (whence != SEEK_SET && whence != SEEK_CUR) {
@@ -78,7 +78,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER) ||
 	    raw(SYS_fstat, fd, &st))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	rc = check_cut(r, f, length, (uint64_t)st.st_size);
 	if (rc)
 		return rc;
@@ -107,14 +107,14 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 	int rc;
 
 	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)
 			return rc;
 	}
 	if (mode & FALLOC_FL_KEEP_SIZE || raw(SYS_fstat, fd, &st) || end <= (uint64_t)st.st_size)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return resize(c, fd, end);
 }
 
@@ -128,6 +128,6 @@ long leat_hook_truncate(const struct leat_syscall *c)
 	long rc = leat_site_enter(&site, &target);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	return rc ? rc : leat_site_result(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));
 }

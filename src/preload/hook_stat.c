@@ -76,34 +76,6 @@ static long enter(const struct look *l, struct leat_site *site, bool follow)
 	return leat_site_enter(site, &target);
 }
 
-/* Outside a symlink may lead inside; looking without following it costs nothing
- * for all that are none. */
-static long look_outside(const struct look *l)
-{
-	struct leat_site site;
-	long rc;
-
-	if ((l->flags & AT_SYMLINK_NOFOLLOW) || !l->path)
-		return leat_as_is(l->c);
-	rc = look_at(l, l->dirfd, l->path, l->flags | AT_SYMLINK_NOFOLLOW);
-	if (rc || type_of(l) != S_IFLNK)
-		return rc;
-	rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &site, true);
-	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(l->c);
-	return rc ? rc : look_inside(l, &site);
-}
-
-static long look_by_path(const struct look *l)
-{
-	struct leat_site site;
-	long rc = leat_path_maybe(l->dirfd, l->path) ? enter(l, &site, false) : LEAT_OUTSIDE;
-
-	if (rc == LEAT_OUTSIDE)
-		return look_outside(l);
-	return rc ? rc : look_inside(l, &site);
-}
-
 static long look_by_fd(const struct look *l, int fd)
 {
 	long rc;
@@ -134,57 +106,120 @@ static bool is_fd(const char *path, unsigned flags)
 	return (flags & AT_EMPTY_PATH) && (!path || !*path);
 }
 
-long leat_hook_newfstatat(const struct leat_syscall *c)
+static struct look of_newfstatat(const struct leat_syscall *c)
 {
-	struct look l = {.c = c,
-			 .dirfd = (int)c->a[0],
-			 .path = (const char *)c->a[1],
-			 .st = (struct stat *)c->a[2],
-			 .flags = (unsigned)c->a[3]};
-
-	if (is_fd(l.path, l.flags) && l.dirfd != AT_FDCWD)
-		return look_by_fd(&l, l.dirfd);
-	if (is_fd(l.path, l.flags))
-		l.path = ".";
-	return look_by_path(&l);
+	return (struct look){.c = c,
+			     .dirfd = (int)c->a[0],
+			     .path = (const char *)c->a[1],
+			     .st = (struct stat *)c->a[2],
+			     .flags = (unsigned)c->a[3]};
 }
 
-long leat_hook_statx(const struct leat_syscall *c)
+static struct look of_statx(const struct leat_syscall *c)
 {
-	struct look l = {.c = c,
-			 .dirfd = (int)c->a[0],
-			 .path = (const char *)c->a[1],
-			 .flags = (unsigned)c->a[2],
-			 .mask = (unsigned)c->a[3],
-			 .stx = (struct statx *)c->a[4]};
+	return (struct look){.c = c,
+			     .dirfd = (int)c->a[0],
+			     .path = (const char *)c->a[1],
+			     .flags = (unsigned)c->a[2],
+			     .mask = (unsigned)c->a[3],
+			     .stx = (struct statx *)c->a[4]};
+}
 
-	if (is_fd(l.path, l.flags) && l.dirfd != AT_FDCWD)
-		return look_by_fd(&l, l.dirfd);
-	if (is_fd(l.path, l.flags))
+/* A look at what may be ours; LEAT_OUTSIDE if it is not. */
+static long look_closely(struct look l)
+{
+	struct leat_site site;
+	long rc;
+
+	if (is_fd(l.path, l.flags)) {
+		if (l.dirfd != AT_FDCWD)
+			return look_by_fd(&l, l.dirfd);
 		l.path = ".";
-	return look_by_path(&l);
+	}
+	rc = enter(&l, &site, false);
+	return rc ? rc : look_inside(&l, &site);
+}
+
+/* Can it be told at once that this is not ours? */
+static bool is_outside(int dirfd, const char *path, unsigned flags)
+{
+	if (!is_fd(path, flags))
+		return !leat_path_maybe(dirfd, path);
+	return dirfd == AT_FDCWD ? !leat_path_maybe(dirfd, ".") : !leat_fd_kind(dirfd);
+}
+
+/* Outside a symlink may lead inside; looking without following it costs nothing
+ * for all that are none. */
+static long look_outside(const char *path, long *flags)
+{
+	if ((*flags & AT_SYMLINK_NOFOLLOW) || !path || !*path)
+		return LEAT_PASS;
+	*flags |= AT_SYMLINK_NOFOLLOW;
+	return LEAT_TRY;
+}
+
+/* It was a symlink. */
+static long look_through(const struct look *l)
+{
+	struct leat_site site;
+	long rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &site, true);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(l->c);
+	return rc ? rc : look_inside(l, &site);
+}
+
+long leat_hook_newfstatat(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[1];
+	long rc = LEAT_OUTSIDE;
+
+	if (!is_outside((int)c->a[0], path, (unsigned)c->a[3]))
+		rc = look_closely(of_newfstatat(c));
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[3]) : rc;
+}
+
+long leat_hook_newfstatat_end(struct leat_syscall *c, long rc)
+{
+	struct look l;
+
+	if (rc || !S_ISLNK(((const struct stat *)c->a[2])->st_mode))
+		return rc;
+	c->a[3] &= ~AT_SYMLINK_NOFOLLOW;
+	l = of_newfstatat(c);
+	return look_through(&l);
+}
+
+long leat_hook_statx(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[1];
+	long rc = LEAT_OUTSIDE;
+
+	if (!is_outside((int)c->a[0], path, (unsigned)c->a[2]))
+		rc = look_closely(of_statx(c));
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[2]) : rc;
+}
+
+long leat_hook_statx_end(struct leat_syscall *c, long rc)
+{
+	struct look l;
+
+	if (rc || !S_ISLNK(((const struct statx *)c->a[4])->stx_mode))
+		return rc;
+	c->a[2] &= ~AT_SYMLINK_NOFOLLOW;
+	l = of_statx(c);
+	return look_through(&l);
 }
 
 #ifdef SYS_stat
 long leat_hook_stat(const struct leat_syscall *c)
 {
-	struct look l = {.c = c,
-			 .dirfd = AT_FDCWD,
-			 .path = (const char *)c->a[0],
-			 .st = (struct stat *)c->a[1]};
-
-	return look_by_path(&l);
+	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], 0, 0, 0);
 }
 
 long leat_hook_lstat(const struct leat_syscall *c)
 {
-	struct look l = {.c = c,
-			 .dirfd = AT_FDCWD,
-			 .path = (const char *)c->a[0],
-			 .st = (struct stat *)c->a[1],
-			 .flags = AT_SYMLINK_NOFOLLOW};
-
-	return look_by_path(&l);
+	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], AT_SYMLINK_NOFOLLOW, 0, 0);
 }
 #endif
 
@@ -196,7 +231,7 @@ long leat_hook_statfs(const struct leat_syscall *c)
 	long rc = leat_site_enter(&site, &target);
 
 	if (rc == LEAT_OUTSIDE)
-		return leat_as_is(c);
+		return LEAT_PASS;
 	if (rc)
 		return rc;
 	rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);

@@ -15,18 +15,16 @@ uint8_t leat_active;
  * there for the program. */
 struct entry {
 	leat_handler *handler;
+	leat_first_half *first; /* in place of `handler` */
+	leat_second_half *second;
 	bool fd;
 };
 
-#define ON_FD(nr, handler) [nr] = {handler, true}
-#define ON_PATH(nr, handler) [nr] = {handler, false}
+#define ON_FD(nr, function) [nr] = {.handler = (function), .fd = true}
+#define ON_PATH(nr, function) [nr] = {.handler = (function)}
+#define IN_HALVES(nr, function) [nr] = {.first = function, .second = function##_end}
 /* nothing to decide, but the descriptor may be a hidden one */
-#define PASS(nr) [nr] = {pass_on, true}
-
-static long pass_on(const struct leat_syscall *c)
-{
-	return leat_as_is(c);
-}
+#define PASS(nr) [nr] = {.fd = true}
 
 static const struct entry table[] = {
 	ON_FD(SYS_read, leat_hook_read),
@@ -66,10 +64,10 @@ static const struct entry table[] = {
 	ON_PATH(SYS_recvmsg, leat_hook_recvmsg),
 	ON_PATH(SYS_recvmmsg, leat_hook_recvmmsg),
 	ON_PATH(SYS_pidfd_getfd, leat_hook_pidfd_getfd),
-	ON_PATH(SYS_openat, leat_hook_openat),
+	IN_HALVES(SYS_openat, leat_hook_openat),
 	ON_PATH(SYS_openat2, leat_hook_openat2),
-	ON_PATH(SYS_newfstatat, leat_hook_newfstatat),
-	ON_PATH(SYS_statx, leat_hook_statx),
+	IN_HALVES(SYS_newfstatat, leat_hook_newfstatat),
+	IN_HALVES(SYS_statx, leat_hook_statx),
 	ON_PATH(SYS_statfs, leat_hook_statfs),
 	ON_PATH(SYS_faccessat, leat_hook_faccessat),
 	ON_PATH(SYS_faccessat2, leat_hook_faccessat),
@@ -105,7 +103,7 @@ static const struct entry table[] = {
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
 #ifdef SYS_open /* the forms that newer architectures do without */
 	ON_FD(SYS_dup2, leat_hook_dup2),
-	ON_PATH(SYS_open, leat_hook_open),
+	IN_HALVES(SYS_open, leat_hook_open),
 	ON_PATH(SYS_creat, leat_hook_creat),
 	ON_PATH(SYS_stat, leat_hook_stat),
 	ON_PATH(SYS_lstat, leat_hook_lstat),
@@ -128,17 +126,23 @@ static const struct entry table[] = {
 #endif
 };
 
-long leat_hook(long nr, long a, long b, long c, long d, long e, long f)
+long leat_hook_begin(struct leat_syscall *c)
 {
-	const struct leat_syscall call = {.nr = nr, .a = {a, b, c, d, e, f}};
 	const struct entry *entry;
 
-	if (!leat_active || nr < 0 || (unsigned long)nr >= sizeof(table) / sizeof(*table))
-		return leat_as_is(&call);
-	entry = &table[nr];
-	if (entry->fd && leat_fd_hidden((int)a))
+	if (!leat_active || (unsigned long)c->nr >= sizeof(table) / sizeof(*table))
+		return LEAT_PASS;
+	entry = &table[c->nr];
+	if (entry->first)
+		return entry->first(c);
+	if (entry->fd && leat_fd_hidden((int)c->a[0]))
 		return -EBADF;
-	return entry->handler ? entry->handler(&call) : leat_as_is(&call);
+	return entry->handler ? entry->handler(c) : LEAT_PASS;
+}
+
+long leat_hook_end(struct leat_syscall *c, long result)
+{
+	return table[c->nr].second(c, result);
 }
 
 void leat_fork_child(void)

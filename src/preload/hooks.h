@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* A call as the program made it. */
-struct leat_syscall {
-	long nr;
-	long a[6];
-};
-
-/* Every handler: does the call or decides that it is not ours, and returns what
- * the program is to see. */
+/* Every handler: does the call and returns what the program is to see, or LEAT_PASS
+ * if the call is not ours and nothing is to be done after it. */
 typedef long leat_handler(const struct leat_syscall *c);
+
+/* Handlers of frequent calls of which the result has to be looked at even if they
+ * are not ours. The first half may also change the call a little and return LEAT_TRY; the second
+ * half changes it back. */
+typedef long leat_first_half(struct leat_syscall *c);
+typedef long leat_second_half(struct leat_syscall *c, long result);
 
 #define LEAT_RAW7(nr, a, b, c, d, e, f, ...)                                                       \
 	leat_raw((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))

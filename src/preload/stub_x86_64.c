@@ -179,6 +179,7 @@ static void write_exit(struct leat_code *code, const struct leat_patch_site *sit
 
 	put_compare_active(code);
 	to_hook = put_forward(code, JNE);
+	PUT(code, 0x66, 0x90); /* where LEAT_PASS goes on: a nop of SYSCALL_SIZE */
 	back = code->at;
 	put(code, site->patch, LEAT_JUMP_SIZE);
 	put_jump(code, site->patch + LEAT_JUMP_SIZE);
