@@ -156,13 +156,25 @@ static long read_growing(struct reading *r, uint32_t slot)
 	}
 }
 
+/* Once the file is final its offsets matter only to who was shown a size before. */
+static bool is_plain(const struct leat_fd *record)
+{
+	struct leat_shm_file *f;
+
+	if (!record || record->kind != LEAT_KIND_CONSUMER)
+		return true;
+	f = leat_client_file(record->slot);
+	return f && !(record->flags & LEAT_FD_SIZE) &&
+	       (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) == LEAT_SHM_COMMITTED;
+}
+
 static long do_read(struct reading *r)
 {
 	const struct leat_fd *record = leat_fd_get(r->fd);
 	struct leat_shm_step *step = leat_client_step();
 	long n;
 
-	if (record && record->kind == LEAT_KIND_CONSUMER)
+	if (!is_plain(record))
 		n = read_growing(r, record->slot);
 	else
 		n = leat_as_is(r->c);
