@@ -39,7 +39,7 @@ const struct leat_option leat_serve_options[] = {
 	{0},
 };
 
-/* Print the summary. True if all steps that came succeeded. */
+/* Print the summary. True if all steps that came have ended well. */
 static bool print_summary(const struct leat_args *args, const struct leat_workflow *wf,
 			  const char *json)
 {
@@ -57,8 +57,11 @@ static bool print_summary(const struct leat_args *args, const struct leat_workfl
 					    leat_console_utf8());
 		leat_summary_print(&result, stdout);
 	}
-	for (size_t i = 0; error == 0 && i < result.n_steps; i++)
-		good = good && result.steps[i].status == 0;
+	for (size_t i = 0; error == 0 && i < result.n_steps; i++) {
+		const struct leat_step_result *s = &result.steps[i];
+
+		good = good && s->status == 0 && (s->end_ns || !s->start_ns);
+	}
 	leat_result_release(&result);
 	return good;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <uv.h>
 
-enum { LOOK_EVERY_MS = 1000, TELL_EVERY_S = 30, EXIT_OWN_FAILURE = 125 };
+enum { LOOK_EVERY_MS = 1000, EXIT_OWN_FAILURE = 125 };
 
 struct server {
 	const struct leat_serve_config *config;
@@ -17,8 +17,7 @@ struct server {
 	uv_timer_t tick;
 	uv_signal_t signals[3];
 	uint64_t missed_since_ns; /* somebody waits for a step that has not come; 0: nobody */
-	uint64_t told_ns;
-	bool finishing; /* or aborted */
+	bool finishing;           /* or aborted */
 	int exit_status;
 	char *summary; /* owned */
 };
@@ -53,15 +52,10 @@ static void look_for_missing(struct server *s, const char *missing)
 		return;
 	}
 	if (!s->missed_since_ns)
-		s->missed_since_ns = s->told_ns = now_ns;
+		s->missed_since_ns = now_ns;
 	since_s = (now_ns - s->missed_since_ns) / 1000000000u;
-	if (s->config->timeout_s > 0 && (double)since_s >= s->config->timeout_s) {
+	if (s->config->timeout_s > 0 && (double)since_s >= s->config->timeout_s)
 		give_up(s, missing);
-	} else if (now_ns - s->told_ns >= TELL_EVERY_S * (uint64_t)1000000000) {
-		leat_warn("waited for since %lu s, and not started yet: %s", (unsigned long)since_s,
-			  missing);
-		s->told_ns = now_ns;
-	}
 }
 
 static void on_tick(uv_timer_t *timer)

@@ -50,9 +50,12 @@ const char *leat_format_status(const struct leat_step_result *s, char buf[48])
 	return buf;
 }
 
-static uint64_t wall_ns(const struct leat_step_result *s)
+/* Of a step that has not ended: until the run did. */
+static uint64_t wall_ns(const struct leat_result *r, const struct leat_step_result *s)
 {
-	return s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
+	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
+
+	return end_ns > s->start_ns ? end_ns - s->start_ns : 0;
 }
 
 static int name_width(const struct leat_result *r)
@@ -76,7 +79,7 @@ static void print_row(const struct leat_result *r, const struct leat_step_result
 		leat_format_bytes(s->counters.bytes_out, written);
 	}
 	if (s->start_ns)
-		leat_format_seconds(wall_ns(s), wall);
+		leat_format_seconds(wall_ns(r, s), wall);
 	else
 		snprintf(wall, sizeof(wall), "-");
 	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s\n", width, s->name, wall, waiting, in, written,
@@ -97,7 +100,7 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 
 		print_row(r, s, width, out);
 		sum_ns += leat_step_own_ns(s);
-		all_ok = all_ok && s->start_ns && s->status == 0;
+		all_ok = all_ok && s->end_ns && s->status == 0;
 	}
 	leat_format_seconds(r->end_ns - r->start_ns, total);
 	if (!r->streamed)

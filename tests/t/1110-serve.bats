@@ -123,6 +123,20 @@ stop() {
 	stop
 }
 
+@test "ended while a step is running: that is no success" {
+	serve
+	leat exec --app reader -- cp work/data work/copy 2>reader.err &
+	reader=$!
+	until leat status | grep -Eq '^reader .*waiting'; do sleep 0.1; done
+	stop
+	[ "$status" = 1 ]
+	grep -Eq '^reader .*running$' served
+	status=0
+	wait "$reader" || status=$?
+	[ "$status" = 1 ]
+	[ ! -e work/copy ]
+}
+
 @test "--timeout gives up on a step that does not come" {
 	serve --timeout 2
 	run -1 timeout 20 leat exec --app reader -- cp work/data work/copy
