@@ -2,6 +2,7 @@
 
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static void free_file(struct leat_file *f)
 	free(f->name);
 	free(f->why);
 	free(f->hidden);
+	free(f->readers);
 	free(f);
 }
 
@@ -146,6 +148,14 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 	}
 }
 
+static void on_failure(struct leat_daemon *d, struct leat_file *f)
+{
+	leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_FAILED, 0);
+	for (int i = 0; f->readers && i < (int)d->wf->n_steps; i++)
+		if (leat_steps_has(f->readers, i))
+			leat_step_spoil(d, i, f->name);
+}
+
 void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
@@ -155,7 +165,7 @@ void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_fil
 		on_commit(d, f);
 		break;
 	case LEAT_FILE_FAILED:
-		leat_shm_file_update(s, LEAT_SHM_FAILED, 0);
+		on_failure(d, f);
 		break;
 	case LEAT_FILE_ABSENT:
 	case LEAT_FILE_PRODUCED:
@@ -229,12 +239,22 @@ bool leat_file_is_hidden(const struct leat_file *f, int step)
 	return f->hidden && step >= 0 && leat_steps_has(f->hidden, step);
 }
 
+static int add_step(struct leat_daemon *d, uint64_t **set, int step)
+{
+	if (!*set)
+		*set = calloc(leat_steps_words(d->matcher), sizeof(**set));
+	if (!*set)
+		return -ENOMEM;
+	(*set)[step / 64] |= (uint64_t)1 << (step % 64);
+	return 0;
+}
+
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
 {
-	if (!f->hidden)
-		f->hidden = calloc(leat_steps_words(d->matcher), sizeof(*f->hidden));
-	if (!f->hidden)
-		return -ENOMEM;
-	f->hidden[step / 64] |= (uint64_t)1 << (step % 64);
-	return 0;
+	return add_step(d, &f->hidden, step);
+}
+
+int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step)
+{
+	return add_step(d, &f->readers, step);
 }

@@ -29,9 +29,10 @@ struct leat_file {
 	bool warned;    /* of being undeclared */
 	bool violated;
 	uint64_t told_frontier;
-	uint64_t size;    /* at the commit */
-	char *why;        /* it failed; owned */
-	uint64_t *hidden; /* steps that removed it for themselves; owned, NULL: none */
+	uint64_t size;     /* at the commit */
+	char *why;         /* it failed; owned */
+	uint64_t *hidden;  /* steps that removed it for themselves; owned, NULL: none */
+	uint64_t *readers; /* steps that read it while it grew; owned, NULL: none */
 	struct leat_early *early;
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
@@ -79,6 +80,8 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f);
 int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *name);
 /* Whether `step` removed it for itself. */
 bool leat_file_is_hidden(const struct leat_file *f, int step);
+/* `step` reads it while it grows. */
+int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step);
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 
 /* ---- lives.c: open file descriptions for writing ---- */

@@ -3,6 +3,7 @@
 
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +83,8 @@ static void report_failed(struct leat_daemon *d, struct leat_file *f)
 					 "FILE names them all");
 		return;
 	}
-	leat_problem_add(d, -EIO, "%s failed: %s", f->name, f->why ? f->why : "its step failed");
+	leat_problem_add(d, -EIO, "%s failed: %s", *f->name ? f->name : ".",
+			 f->why ? f->why : "its step failed");
 }
 
 /* The producer did not declare what it makes, so nobody can know when it is done. */
@@ -112,7 +114,7 @@ int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call
 		return 0;
 	case LEAT_GO_STREAM:
 		*streams = true;
-		return 0;
+		return leat_file_note_reader(c->d, f, c->step);
 	case LEAT_WAIT:
 		c->waiting = true;
 		c->waiting_slot = f->slot;
@@ -124,6 +126,8 @@ int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call
 		break;
 	}
 	report_failed(c->d, f);
+	if (c->step >= 0)
+		leat_step_spoil(c->d, c->step, f->name);
 	return -EIO;
 }
 
@@ -132,6 +136,29 @@ static bool is_of_interest(const struct leat_request *r)
 {
 	return !r->rule->excluded && (r->rule->declared || r->rule->dir_declared || r->file ||
 				      (!r->exists && r->rule->holds_outputs));
+}
+
+static void note_found(struct leat_request *r)
+{
+	r->exists = r->found.root != LEAT_ROOT_NONE;
+	r->is_dir = r->exists && S_ISDIR(r->found.st.st_mode);
+	if (r->exists && !r->is_dir && !S_ISREG(r->found.st.st_mode))
+		r->kind = LEAT_KIND_NONE;
+}
+
+/* Its producer may have made it between the look for the name and the look at its frontier. */
+static int look_again(struct leat_request *r)
+{
+	enum leat_root root;
+	struct stat st;
+	int rc = leat_tree_look(r->d->tree, r->found.path, &root, &st);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	r->found.root = root;
+	r->found.st = st;
+	note_found(r);
+	return 0;
 }
 
 int leat_request_ask(struct leat_request *r, enum leat_call call)
@@ -147,6 +174,8 @@ int leat_request_ask(struct leat_request *r, enum leat_call call)
 	if (leat_file_is_hidden(r->file, r->c->step))
 		return -ENOENT;
 	rc = leat_ask_rules(r->c, r->file, call, 0, 0, &streams);
+	if (!rc && !r->exists)
+		rc = look_again(r);
 	if (streams)
 		r->kind = LEAT_KIND_CONSUMER;
 	return rc;
@@ -316,9 +345,6 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -ENOMEM);
 	r.role = leat_stream_role(r.d->stream, c->step, r.found.path);
 	r.file = leat_file_find(r.d, r.found.path);
-	r.exists = r.found.root != LEAT_ROOT_NONE;
-	r.is_dir = r.exists && S_ISDIR(r.found.st.st_mode);
-	if (r.exists && !r.is_dir && !S_ISREG(r.found.st.st_mode))
-		r.kind = LEAT_KIND_NONE;
+	note_found(&r);
 	return operations[r.in->op](&r);
 }

@@ -36,6 +36,7 @@ void leat_steps_free(struct leat_daemon *d)
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
 		free(d->steps[i].samples);
 		free(d->steps[i].reason);
+		free(d->steps[i].spoiled);
 	}
 	free(d->steps);
 	d->steps = NULL;
@@ -95,11 +96,29 @@ static char *describe(int status)
 	return leat_strf("exited with status %d", WEXITSTATUS(status));
 }
 
+void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (s->running && !s->spoiled)
+		s->spoiled = strdup(name);
+}
+
+static char *why_failed(const struct leat_step_run *s, int status, const char *reason)
+{
+	if (!status)
+		return s->spoiled ? leat_strf("its input %s failed", s->spoiled) : NULL;
+	return reason && *reason ? strdup(reason) : describe(status);
+}
+
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason)
 {
 	struct leat_step_run *s = &d->steps[step];
-	char *text = !status ? NULL : reason && *reason ? strdup(reason) : describe(status);
+	char *text = why_failed(s, status, reason);
 
+	/* Shells and their loops take a read error for the end and go on. */
+	if (!status && s->spoiled)
+		status = 1 << 8;
 	if (s->running)
 		s->running--;
 	s->started = true;

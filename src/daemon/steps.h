@@ -22,6 +22,7 @@ struct leat_step_run {
 	int status;         /* of the first failure, else 0 */
 	int first_status;   /* implicit: what the first process said; -1 nothing yet */
 	char *reason;       /* owned */
+	char *spoiled;      /* an input that failed while it was read; owned */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;  /* implicit: when the last process was gone */
 	uint64_t death_ns; /* a process died abnormally */
@@ -40,6 +41,9 @@ void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid);
 void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
 /* An instance has ended with `status` as from waitpid. */
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);
+/* The step was given a file that then failed, or an error instead of it: what it
+ * makes is not to be trusted, whatever it says at its end. */
+void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
 /* By the clock: implicit instances whose processes are all gone. */
 void leat_steps_settle(struct leat_daemon *d);
 /* By the clock: take a sample of each running step. */

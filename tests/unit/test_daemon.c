@@ -272,13 +272,46 @@ static void test_large_stale(void **state)
 	free(a);
 }
 
+/* A consumer that takes a read error for the end of its input and says that all
+ * is well: what it made is not. */
+static void test_spoilt(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	struct file f, g;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	f = peer_open(w, a, "grow", O_WRONLY | O_CREAT);
+	peer_write(&f, "half");
+	leat_shm_publish(&a->shm->files[f.slot], 4);
+	g = peer_open(w, b, "grow", O_RDONLY);
+	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
+	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
+	peer_make(w, b, "out/final", "made of half");
+	peer_part(a);
+	close(f.fd);
+	world_step(w, LEAT_MSG_STEP_END, "A", SIGKILL);
+	assert_true(leat_shm_flags(&b->shm->files[g.slot]) & LEAT_SHM_FAILED);
+	close(g.fd);
+	peer_part(b);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	free(a);
+	free(b);
+	world_finish(w, false);
+	world_check_disk(w, "out/final", NULL);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_commit_on_close), T(test_growing),     T(test_last_close),
 		T(test_killed),          T(test_exit_closes), T(test_stale_is_hidden),
-		T(test_failed_open),     T(test_large_stale),
+		T(test_failed_open),     T(test_large_stale), T(test_spoilt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
