@@ -34,7 +34,7 @@ struct leat_syscall {
 
 /* Defined by the hooks. Returns as the kernel does (-errno) when the call was made
  * or refused, else one of the above: a call that is not ours is best made by the
- * engine, because each return that follows a system call is predicted wrongly. */
+ * engine, because frames to return from after a system call are dear. */
 long leat_hook_begin(struct leat_syscall *c);
 
 /* Defined by the hooks. After LEAT_TRY: what the program is to see of `result`. */

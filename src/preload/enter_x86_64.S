@@ -6,9 +6,9 @@
  * everything in this library is compiled without them. The caller may be a leaf function, so its
  * red zone is stepped over.
  *
- * What is saved is a struct leat_syscall. After a system call the processor predicts returns
- * wrongly, so calls that are not ours are made by the site's own instruction (LEAT_PASS) or
- * here (LEAT_TRY), and not below the handlers' frames.
+ * What is saved is a struct leat_syscall. Frames to return from after a system call are dear, so
+ * calls that are not ours are made by the site's own instruction (LEAT_PASS) or here (LEAT_TRY),
+ * and not below the handlers' frames.
  *
  * The unwind tables make this look like a function called by libc at r11: backtraces and thread
  * cancellation pass through. */
