@@ -36,11 +36,12 @@ leat_second_half leat_hook_newfstatat_end, leat_hook_statx_end;
 leat_handler leat_hook_stat, leat_hook_lstat, leat_hook_fstat, leat_hook_statfs;
 
 /* hook_meta.c */
-leat_handler leat_hook_access, leat_hook_faccessat, leat_hook_readlink, leat_hook_readlinkat,
-	leat_hook_chmod, leat_hook_fchmodat, leat_hook_chown, leat_hook_lchown, leat_hook_fchownat,
-	leat_hook_utime, leat_hook_futimesat, leat_hook_utimensat, leat_hook_xattr,
-	leat_hook_lxattr, leat_hook_xattr_change, leat_hook_lxattr_change, leat_hook_file_handle,
-	leat_hook_inotify_add_watch;
+leat_first_half leat_hook_access, leat_hook_faccessat;
+leat_second_half leat_hook_access_end, leat_hook_faccessat_end;
+leat_handler leat_hook_readlink, leat_hook_readlinkat, leat_hook_chmod, leat_hook_fchmodat,
+	leat_hook_chown, leat_hook_lchown, leat_hook_fchownat, leat_hook_utime, leat_hook_futimesat,
+	leat_hook_utimensat, leat_hook_xattr, leat_hook_lxattr, leat_hook_xattr_change,
+	leat_hook_lxattr_change, leat_hook_file_handle, leat_hook_inotify_add_watch;
 
 /* hook_names.c */
 leat_handler leat_hook_rename, leat_hook_renameat, leat_hook_unlink, leat_hook_unlinkat,

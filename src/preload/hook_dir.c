@@ -43,10 +43,17 @@ long leat_hook_chdir(const struct leat_syscall *c)
 	struct leat_target target = {
 		.op = LEAT_OP_CHDIR, .dirfd = AT_FDCWD, .path = (const char *)c->a[0]};
 	struct leat_site site;
-	long rc = leat_site_enter(&site, &target);
+	long made, rc = leat_site_enter(&site, &target);
 
-	if (rc == LEAT_OUTSIDE)
-		return follow_cwd(leat_as_is(c));
+	if (rc == LEAT_OUTSIDE) {
+		made = leat_as_is(c);
+		if (made != -ENOENT || !leat_path_dangles(AT_FDCWD, target.path))
+			return follow_cwd(made);
+		target.follow = true;
+		rc = leat_site_enter(&site, &target);
+		if (rc == LEAT_OUTSIDE)
+			return made;
+	}
 	if (rc)
 		return rc;
 	rc = follow_cwd(change_dir(&site));

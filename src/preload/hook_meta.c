@@ -19,10 +19,15 @@ static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *pat
 
 /* --- looking --- */
 
-static long do_access(int dirfd, const char *path, int mode, unsigned flags)
+static long do_access(int dirfd, const char *path, int mode, unsigned flags, bool follow)
 {
+	struct leat_target target = {.op = LEAT_OP_ACCESS,
+				     .dirfd = dirfd,
+				     .path = path,
+				     .flags = flags & AT_SYMLINK_NOFOLLOW,
+				     .follow = follow};
 	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, flags);
+	long rc = leat_site_enter(&site, &target);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
@@ -36,22 +41,49 @@ static long do_access(int dirfd, const char *path, int mode, unsigned flags)
 	return rc;
 }
 
+/* What the kernel did not find outside may be a symlink into the store. */
+static long access_through(int dirfd, const char *path, int mode, unsigned flags)
+{
+	long rc = LEAT_PASS;
+
+	if (!(flags & AT_SYMLINK_NOFOLLOW) && leat_path_dangles(dirfd, path))
+		rc = do_access(dirfd, path, mode, flags, true);
+	return rc == LEAT_PASS ? -ENOENT : rc;
+}
+
+static unsigned access_flags(const struct leat_syscall *c)
+{
+	return c->nr == SYS_faccessat ? 0 : (unsigned)c->a[3];
+}
+
 /* The next two are called so often that it is worth asking first. */
-long leat_hook_access(const struct leat_syscall *c)
+long leat_hook_access(struct leat_syscall *c)
 {
 	if (!leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
-		return LEAT_PASS;
-	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0);
+		return LEAT_TRY;
+	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0, false);
+}
+
+long leat_hook_access_end(struct leat_syscall *c, long rc)
+{
+	if (rc != -ENOENT)
+		return rc;
+	return access_through(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0);
 }
 
 /* faccessat and faccessat2; the former has no flags */
-long leat_hook_faccessat(const struct leat_syscall *c)
+long leat_hook_faccessat(struct leat_syscall *c)
 {
-	unsigned flags = c->nr == SYS_faccessat ? 0 : (unsigned)c->a[3];
-
 	if (!leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
-		return LEAT_PASS;
-	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], flags);
+		return LEAT_TRY;
+	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], access_flags(c), false);
+}
+
+long leat_hook_faccessat_end(struct leat_syscall *c, long rc)
+{
+	if (rc != -ENOENT)
+		return rc;
+	return access_through((int)c->a[0], (const char *)c->a[1], (int)c->a[2], access_flags(c));
 }
 
 /* What the links in /proc say of our files is translated, too. */

@@ -32,10 +32,17 @@ static long run(int dirfd, const char *path, char *const *argv, char *const *env
 				     .flags = (unsigned)flags & AT_SYMLINK_NOFOLLOW};
 	struct leat_site site;
 	char inside[PATH_MAX];
-	long rc = leat_site_enter(&site, &target);
+	long failed, rc = leat_site_enter(&site, &target);
 
-	if (rc == LEAT_OUTSIDE)
-		return leat_exec(dirfd, path, argv, envp, flags);
+	if (rc == LEAT_OUTSIDE) {
+		failed = leat_exec(dirfd, path, argv, envp, flags);
+		if (failed != -ENOENT || !leat_path_dangles(dirfd, path))
+			return failed;
+		target.follow = true;
+		rc = leat_site_enter(&site, &target);
+		if (rc == LEAT_OUTSIDE)
+			return failed;
+	}
 	if (rc)
 		return rc;
 	rc = path_to_run(&site, inside);

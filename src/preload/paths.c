@@ -235,6 +235,14 @@ bool leat_path_leads_out(int dirfd, const char *path)
 	return cached(hash_of(path, strlen(path), relative, FOLLOWED)) >= 0;
 }
 
+bool leat_path_dangles(int dirfd, const char *path)
+{
+	char some[1];
+
+	return path && *path && raw(SYS_readlinkat, dirfd, path, some, sizeof(some)) > 0 &&
+	       !leat_path_leads_out(dirfd, path);
+}
+
 bool leat_path_follow(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
 	bool relative = path[0] != '/';

@@ -19,6 +19,10 @@ int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *bel
  * lead? */
 bool leat_path_follow(struct leat_thread *t, int dirfd, const char *path, char *below);
 
+/* The kernel found nothing behind this path outside: is it a symlink that has a
+ * target at all, to be followed by us? Without a guard. */
+bool leat_path_dangles(int dirfd, const char *path);
+
 /* Cheap, without a guard: this symlink is known to lead nowhere inside. */
 bool leat_path_leads_out(int dirfd, const char *path);
 

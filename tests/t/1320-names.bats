@@ -74,6 +74,7 @@ teardown() {
 		ln -s "$PWD" ../dir
 		cat ../dir/data >> out
 		(cd ../dir && cat data) >> out
+		[ -r ../outside ] && [ -w ../outside ] && echo accessible >> out
 		rm ../outside ../dir link
 	END
 }
@@ -123,6 +124,9 @@ teardown() {
 		./tool here > out
 		"$PWD/tool" there >> out
 		bash tool interpreted >> out
+		ln -s "$PWD/tool" ../shortcut
+		../shortcut linked >> out
+		rm ../shortcut
 	END
 }
 
