@@ -14,8 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static void fail(const char *what)
 {
 	perror(what);
