@@ -22,7 +22,7 @@ struct entry {
 
 #define ON_FD(nr, function) [nr] = {.handler = (function), .fd = true}
 #define ON_PATH(nr, function) [nr] = {.handler = (function)}
-#define IN_HALVES(nr, function) [nr] = {.first = function, .second = function##_end}
+#define IN_HALVES(nr, function) [nr] = {.first = (function), .second = function##_end}
 /* nothing to decide, but the descriptor may be a hidden one */
 #define PASS(nr) [nr] = {.fd = true}
 
