@@ -46,8 +46,8 @@ package_file() {
 		echo "$path"
 		return
 	fi
+	if ! mkdir -p "$cache" || [ ! -O "$cache" ]; then die "cannot use the directory $cache"; fi
 	if [ ! -r "$cache/$package$path" ]; then
-		mkdir -p "$cache"
 		if ! (cd "$cache" && rm -f "$package"_*.deb && apt-get -qq download "$package" &&
 			dpkg-deb -x "$package"_*.deb "$package" && rm -f "$package"_*.deb) \
 			2>"$cache/$package.log"; then
