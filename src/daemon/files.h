@@ -22,6 +22,7 @@ struct leat_file {
 	bool retired;
 	bool told;      /* the rules know that it exists */
 	bool made;      /* came to exist in this run */
+	bool listed;    /* the rules know what was in it before the run */
 	bool adopted;   /* stays where it is, whatever its name asks for */
 	bool keep;      /* in the store, though its name belongs on disk */
 	bool staged;    /* put on disk for a staged step only */

@@ -73,6 +73,16 @@ static struct leat_catalog *new_catalog(struct leat_daemon *d, const char *dir)
 	return NULL;
 }
 
+static bool join(char out[PATH_MAX], const char *dir, const char *name)
+{
+	return snprintf(out, PATH_MAX, "%s%s%s", dir, *dir ? "/" : "", name) < PATH_MAX;
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 /* Whether the step may see the name now. */
 static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 {
@@ -81,9 +91,9 @@ static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 	struct leat_file *f;
 	enum leat_role role;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	if (is_dots(name))
 		return true;
-	if (snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
+	if (!join(path, dir, name))
 		return false;
 	f = leat_file_find(d, path);
 	if (f && leat_file_is_hidden(f, c->step))
@@ -96,6 +106,41 @@ static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 		return true;
 	leat_file_tell_present(d, f);
 	return leat_stream_visible(d->stream, c->step, path);
+}
+
+static bool is_input(const struct leat_daemon *d, const struct leat_file_rule *rule)
+{
+	bool consumed = rule->holds_inputs;
+
+	for (size_t i = 0; i < leat_steps_words(d->matcher); i++)
+		consumed |= rule->consumers[i] != 0;
+	return consumed && !rule->excluded;
+}
+
+/* The rules know what happened in the run. Once a directory, they are told what
+ * is there of it, too, lest they have the listing wait for it. */
+static int tell_present(struct leat_daemon *d, struct leat_file *dir)
+{
+	struct leat_listing now = {0};
+	const struct leat_file_rule *rule;
+	struct leat_file *f;
+	char path[PATH_MAX];
+	int rc;
+
+	if (dir->listed)
+		return 0;
+	rc = leat_tree_list(d->tree, dir->name, &now);
+	for (size_t i = 0; rc >= 0 && i < now.n; i++) {
+		if (is_dots(now.v[i].name) || !join(path, dir->name, now.v[i].name))
+			continue;
+		rule = leat_match(d->matcher, path);
+		f = rule && is_input(d, rule) ? leat_file_get(d, path) : NULL;
+		if (f)
+			leat_file_tell_present(d, f);
+	}
+	leat_listing_release(&now);
+	dir->listed = rc >= 0;
+	return rc < 0 && rc != -ENOENT ? rc : 0;
 }
 
 /* 1 noted, 0 seen before, -ENOMEM. */
@@ -146,6 +191,7 @@ static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat
 	       bool *streams)
 {
 	const struct leat_file_rule *rule = leat_match(c->d->matcher, dir);
+	int rc;
 
 	*streams = false;
 	if (!rule)
@@ -155,7 +201,8 @@ static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat
 	*on = leat_file_get(c->d, dir);
 	if (!*on)
 		return -ENFILE;
-	return leat_ask_rules(c, *on, LEAT_CALL_LIST, shown, 0, streams);
+	rc = tell_present(c->d, *on);
+	return rc ? rc : leat_ask_rules(c, *on, LEAT_CALL_LIST, shown, 0, streams);
 }
 
 /* Have names beyond the first `cookie`, or know that there are none. */

@@ -438,6 +438,38 @@ static void test_growing_directory(void **state)
 	free(b);
 }
 
+/* A makes what is in parts, B reads it when A has ended. */
+static int setup_parts(void **state)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_pos pos = {.line = 1};
+
+	wf->name = strdup("parts");
+	leat_names_add(&leat_workflow_add_step(wf, "A", pos)->outputs, "parts/*", pos);
+	leat_names_add(&leat_workflow_add_step(wf, "B", pos)->inputs, "parts/*", pos);
+	world_setup(state, wf, false);
+	return 0;
+}
+
+/* A directory for outputs that was there before the run is found by a listing, before
+ * anything is made in it. */
+static void test_listing_finds_what_was_there(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	char names[64];
+
+	assert_int_equal(mkdirat(w->dir_fd, "parts", 0755), 0);
+	start_both(w, a, b);
+	assert_int_equal(list(b, "", names, sizeof(names)), 0);
+	assert_non_null(strstr(names, "parts "));
+	assert_int_equal(list(b, "parts", names, sizeof(names)), -EAGAIN);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
 #define READERS(name) cmocka_unit_test_setup_teardown(name, setup_readers, world_teardown)
@@ -454,6 +486,8 @@ int main(void)
 		T(test_rename_to_undeclared),
 		READERS(test_unlink_by_one_of_two),
 		READERS(test_growing_directory),
+		cmocka_unit_test_setup_teardown(test_listing_finds_what_was_there, setup_parts,
+						world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
