@@ -7,8 +7,10 @@
 #include "store/persist.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Put on disk for the run only. */
@@ -138,15 +140,94 @@ static void make_directories(struct leat_daemon *d)
 	}
 }
 
+/* A directory that may have been there only for what was removed. */
+struct passing_dir {
+	UT_hash_handle hh;
+	char path[];
+};
+
+static void note_passing_dir(struct passing_dir **dirs, const char *path, size_t length)
+{
+	struct passing_dir *dir;
+
+	HASH_FIND(hh, *dirs, path, length, dir);
+	if (dir)
+		return;
+	dir = calloc(1, sizeof(*dir) + length + 1);
+	if (!dir)
+		return; /* it stays behind, empty */
+	memcpy(dir->path, path, length);
+	HASH_ADD(hh, *dirs, path, length, dir);
+	if (!dir->hh.tbl)
+		free(dir);
+}
+
+static void note_parents(struct passing_dir **dirs, const char *path)
+{
+	for (size_t at = strlen(path); at-- > 0;)
+		if (path[at] == '/')
+			note_passing_dir(dirs, path, at);
+}
+
+/* In doubt it is not ours to remove. */
+static bool is_made_in_run(struct leat_daemon *d, const char *path)
+{
+	struct timespec birth;
+	struct statx st;
+
+	if (statx(d->disk_fd, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return false;
+	birth.tv_sec = st.stx_btime.tv_sec;
+	birth.tv_nsec = st.stx_btime.tv_nsec;
+	return is_before(d->start_time, birth);
+}
+
+static int by_depth(const struct passing_dir *a, const struct passing_dir *b)
+{
+	return strcmp(b->path, a->path); /* "a/b" before "a" */
+}
+
+static void remove_passing_dirs(struct leat_daemon *d, struct passing_dir **dirs)
+{
+	struct passing_dir *dir, *next;
+	const struct leat_file_rule *rule;
+
+	HASH_SORT(*dirs, by_depth);
+	HASH_ITER(hh, *dirs, dir, next)
+	{
+		rule = leat_match(d->matcher, dir->path);
+		if (rule && !rule->permanent && !rule->excluded && is_made_in_run(d, dir->path))
+			unlinkat(d->disk_fd, dir->path, AT_REMOVEDIR); /* if it is empty */
+		HASH_DEL(*dirs, dir);
+		free(dir);
+	}
+}
+
+static void remove_one(struct leat_daemon *d, const struct leat_file *f, struct passing_dir **dirs)
+{
+	if (unlinkat(d->disk_fd, f->name, 0) == 0)
+		note_parents(dirs, f->name);
+	else if (errno != ENOENT && errno != EISDIR)
+		leat_problem_add(d, -errno, "cannot remove %s/%s: %s", d->dir, f->name,
+				 strerror(errno));
+}
+
 static void remove_passing(struct leat_daemon *d)
 {
-	struct leat_file *f;
+	struct passing_dir *dirs = NULL;
+	const struct leat_file *f;
+	struct stat st;
 
-	for (f = d->files; f; f = f->hh.next)
-		if (is_passing(d, f) && unlinkat(d->disk_fd, f->name, 0) < 0 && errno != ENOENT &&
-		    errno != EISDIR)
-			leat_problem_add(d, -errno, "cannot remove %s/%s: %s", d->dir, f->name,
-					 strerror(errno));
+	for (f = d->files; f; f = f->hh.next) {
+		if (is_passing(d, f))
+			remove_one(d, f, &dirs);
+		/* On disk for the sake of some file that is no longer there. */
+		if (f->made && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE &&
+		    leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, &st) && S_ISDIR(st.st_mode))
+			note_passing_dir(&dirs, f->name, strlen(f->name));
+	}
+	remove_passing_dirs(d, &dirs);
 }
 
 static void reply(struct leat_daemon *d)

@@ -154,6 +154,25 @@ replace() {
 	[ ! -e work/b ]
 }
 
+@test "directories a staged step made for temporaries only go with them" {
+	cat >staged.yaml <<-'END'
+		name: staged
+		dir: work
+		tasks:
+		  - {func: one, staged: true, exec: bash -c 'mkdir -p new/deep && seq 3 > new/deep/a && seq 4 > old/b && seq 5 > new/kept', outports: [{filename: new/deep/a}, {filename: old/b}]}
+		  - {func: two, staged: true, exec: bash -c 'mkdir -p gone && seq 6 > gone/c', outports: [{filename: gone/*}]}
+		  - {func: three, exec: bash -c 'cat new/deep/a old/b gone/c > out', inports: [{filename: new/deep/a}, {filename: old/b}, {filename: gone/*}], outports: [{filename: out}]}
+	END
+	mkdir work/old
+	run -0 timeout 30 leat run staged.yaml
+	echo "$output"
+	[ "$(wc -l < work/out)" = 13 ]
+	[ ! -e work/gone ]
+	[ ! -e work/new/deep ]
+	[ "$(ls work/new)" = kept ] # undeclared: as in a batch
+	[ -d work/old ] && [ -z "$(ls work/old)" ]
+}
+
 @test "a broken promise: fatal, or a warning" {
 	cat >broken.yaml <<-'END'
 		name: broken
