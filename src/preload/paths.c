@@ -2,6 +2,7 @@
 #include "preload/cut.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/recall.h"
 #include "preload/text.h"
 #include "preload/walk.h"
 #include "shm/word.h"
@@ -23,12 +24,17 @@ static struct leat_word cwd_generation;
 enum { CWD_OUTSIDE, CWD_INSIDE };
 static struct leat_word cwd;
 
-static uint64_t hash_of(const char *text, size_t length, bool relative, uint64_t salt)
-{
-	uint64_t seed = leat_word_get(&generation) + salt;
+static __thread struct leat_recall recall __attribute__((tls_model("initial-exec")));
 
-	if (relative)
-		seed += (leat_word_get(&cwd_generation) + 1) << 32;
+static uint64_t seed_of(bool relative)
+{
+	uint64_t seed = leat_word_get(&generation);
+
+	return relative ? seed + ((leat_word_get(&cwd_generation) + 1) << 32) : seed;
+}
+
+static uint64_t hash_of(const char *text, size_t length, uint64_t seed)
+{
 	return leat_cut_hash(text, length, seed) | 2; /* never 0 or 1 */
 }
 
@@ -140,22 +146,41 @@ static bool maybe_at(int dirfd, const char *path)
 	return c.parent || is_base(&c);
 }
 
+/* The name the user gave the workflow's directory may be a symlink in it. */
+static bool holds_given(const char *path, size_t parent)
+{
+	return strncmp(path, leat_session.given, parent) == 0;
+}
+
+/* May it be one that the recall does not hold? */
+static bool maybe(const char *path, bool relative, uint64_t seed)
+{
+	struct leat_cut c;
+	uint64_t hash;
+	int known;
+
+	leat_cut(path, &c);
+	if (relative ? leat_word_get(&cwd) == CWD_INSIDE : !is_outside_session(path, c.length))
+		return true;
+	hash = hash_of(path, c.parent, seed);
+	known = cached(hash);
+	if (known == 0 && leat_recall_again(&recall, hash) && !holds_given(path, c.parent))
+		leat_recall_fill(&recall, path, c.parent, seed);
+	return known < 0 || (known == 1 && is_base(&c));
+}
+
 bool leat_path_maybe(int dirfd, const char *path)
 {
+	uint64_t seed;
 	bool relative;
-	struct leat_cut c;
-	int known;
 
 	if (!path || !*path)
 		return false;
 	relative = path[0] != '/';
 	if (relative && dirfd != AT_FDCWD)
 		return maybe_at(dirfd, path);
-	leat_cut(path, &c);
-	if (relative ? leat_word_get(&cwd) == CWD_INSIDE : !is_outside_session(path, c.length))
-		return true;
-	known = cached(hash_of(path, c.parent, relative, 0));
-	return known < 0 || (known == 1 && is_base(&c));
+	seed = seed_of(relative);
+	return !leat_recall_has(&recall, path, seed) && maybe(path, relative, seed);
 }
 
 static bool join(char *out, const char *head, const char *tail, size_t tail_length)
@@ -206,7 +231,7 @@ static bool find_by_walk(struct leat_thread *t, int dirfd, const char *path, cha
 	holds_dir = strlen(real) + 1 == (size_t)(leat_session.base - leat_session.real) &&
 		    strncmp(real, leat_session.real, strlen(real)) == 0;
 	if (!relative || dirfd == AT_FDCWD)
-		remember(hash_of(path, c.parent, relative, 0), holds_dir);
+		remember(hash_of(path, c.parent, seed_of(relative)), holds_dir);
 	below[0] = 0;
 	return holds_dir && c.last_length && is_base(&c);
 }
@@ -232,7 +257,7 @@ bool leat_path_leads_out(int dirfd, const char *path)
 
 	if (relative && dirfd != AT_FDCWD)
 		return false;
-	return cached(hash_of(path, strlen(path), relative, FOLLOWED)) >= 0;
+	return cached(hash_of(path, strlen(path), seed_of(relative) + FOLLOWED)) >= 0;
 }
 
 bool leat_path_dangles(int dirfd, const char *path)
@@ -251,7 +276,7 @@ bool leat_path_follow(struct leat_thread *t, int dirfd, const char *path, char *
 	/* Magic links lead elsewhere each time. */
 	if (where == LEAT_WALK_OUTSIDE && (!relative || dirfd == AT_FDCWD) &&
 	    strncmp(t->walk[0], "/proc/", 6) != 0)
-		remember(hash_of(path, strlen(path), relative, FOLLOWED), false);
+		remember(hash_of(path, strlen(path), seed_of(relative) + FOLLOWED), false);
 	return where == LEAT_WALK_INSIDE;
 }
 
