@@ -80,7 +80,7 @@ static bool value_is_valid(const struct leat_option *o, const char *text)
 	case LEAT_OPTION_SECONDS:
 		return parse_scaled(text, "", &value) == 0 && in_range(o, value);
 	case LEAT_OPTION_SIZE:
-		return parse_scaled(text, "kMGT", &value) == 0 && value < 9e18;
+		return parse_scaled(text, "kMGT", &value) == 0 && value >= 1 && value < 9e18;
 	}
 	return false;
 }

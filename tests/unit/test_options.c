@@ -113,12 +113,16 @@ static void test_precedence(void **state)
 static void test_refused(void **state)
 {
 	static const char *const bad[][5] = {
-		{"file", "--nonsense"},  {"file", "--flg"},      {"file", "-x"},
-		{"file", "--text"},      {"file", "-t"},         {"file", "--choice=blue"},
-		{"file", "--choice=re"}, {"file", "--choice="},  {"file", "--count=0"},
-		{"file", "--count=11"},  {"file", "--count=1x"}, {"file", "--count="},
-		{"file", "--wait=-1"},   {"file", "--wait=nan"}, {"file", "--size=1Q"},
-		{"file", "--size=1kk"},  {"file", "--flag=1"},   {"--flag"},
+		{"file", "--nonsense"},  {"file", "--flg"},
+		{"file", "-x"},          {"file", "--text"},
+		{"file", "-t"},          {"file", "--choice=blue"},
+		{"file", "--choice=re"}, {"file", "--choice="},
+		{"file", "--count=0"},   {"file", "--count=11"},
+		{"file", "--count=1x"},  {"file", "--count="},
+		{"file", "--wait=-1"},   {"file", "--wait=nan"},
+		{"file", "--size=1Q"},   {"file", "--size=1kk"},
+		{"file", "--size=0.5"},  {"file", "--size=0"},
+		{"file", "--flag=1"},    {"--flag"},
 		{"one", "two", "three"},
 	};
 	struct leat_args args;
