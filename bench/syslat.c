@@ -1,5 +1,6 @@
 /* syslat: what single calls cost, in ns, the median of five batches each.
- *   syslat DIR [COUNT]     writes and removes DIR/syslat.tmp */
+ *   syslat DIR [COUNT]       on DIR/syslat.tmp, which is made and removed
+ *   syslat -r FILE [COUNT]   on a file of 1 MB that is there, and is only read */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,11 @@ static void call_read_1(void)
 	check(read(fd, buf, 1));
 }
 
+static void call_pread_64(void)
+{
+	check(pread(fd, buf, 64, 0));
+}
+
 static void call_read_4k(void)
 {
 	check(read(fd, buf, 4096));
@@ -110,21 +116,23 @@ static const struct {
 	const char *name;
 	double weight;
 	void (*call)(void);
+	int changes; /* the file */
 } calls[] = {
-	{"getppid", 10, call_getppid},
-	{"open+close", 1, call_open_close},
-	{"stat", 1, call_stat},
-	{"access", 1, call_access},
-	{"fstat", 1, call_fstat},
-	{"lseek", 1, call_lseek},
-	{"read 1 B", 1, call_read_1},
-	{"read 4 KiB", 0, call_read_4k},
-	{"pread 1 KiB", 1, call_pread_1k},
-	{"pread 64 KiB", 0.1, call_pread_64k},
-	{"pread 1 MiB", 0.025, call_pread_1m},
-	{"write 1 B", 1, call_write_1},
-	{"write 4 KiB", 0, call_write_4k},
-	{"pwrite 1 KiB", 1, call_pwrite_1k},
+	{"getppid", 10, call_getppid, 0},
+	{"open+close", 1, call_open_close, 0},
+	{"stat", 1, call_stat, 0},
+	{"access", 1, call_access, 0},
+	{"fstat", 1, call_fstat, 0},
+	{"lseek", 1, call_lseek, 0},
+	{"read 1 B", 1, call_read_1, 0},
+	{"read 4 KiB", 0, call_read_4k, 0},
+	{"pread 64 B", 1, call_pread_64, 0},
+	{"pread 1 KiB", 1, call_pread_1k, 0},
+	{"pread 64 KiB", 0.1, call_pread_64k, 0},
+	{"pread 1 MiB", 0.025, call_pread_1m, 0},
+	{"write 1 B", 1, call_write_1, 1},
+	{"write 4 KiB", 0, call_write_4k, 1},
+	{"pwrite 1 KiB", 1, call_pwrite_1k, 1},
 };
 
 static double now_ns(void)
@@ -159,26 +167,48 @@ static double measure(void (*call)(void), long n)
 	return batch[BATCHES / 2];
 }
 
-int main(int argc, char **argv)
+static int usage(void)
 {
-	long count = argc > 2 ? atol(argv[2]) : 2000;
+	fputs("usage: syslat DIR [COUNT >= 100] | syslat -r FILE [COUNT]\n", stderr);
+	return 2;
+}
 
-	if (argc < 2 || count < 100) {
-		fputs("usage: syslat DIR [COUNT >= 100]\n", stderr);
-		return 2;
+static void open_file(int reads_only, const char *where)
+{
+	if (reads_only) {
+		snprintf(path, sizeof(path), "%s", where);
+		fd = open(path, O_RDONLY);
+		check(fd);
+		return;
 	}
-	snprintf(path, sizeof(path), "%s/syslat.tmp", argv[1]);
+	snprintf(path, sizeof(path), "%s/syslat.tmp", where);
 	memset(buf, 'x', sizeof(buf));
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	check(fd);
 	check(write(fd, buf, sizeof(buf)));
+}
+
+int main(int argc, char **argv)
+{
+	int reads_only = argc > 1 && strcmp(argv[1], "-r") == 0;
+	long count;
+
+	argv += reads_only;
+	argc -= reads_only;
+	count = argc > 2 ? atol(argv[2]) : 2000;
+	if (argc < 2 || count < 100)
+		return usage();
+	open_file(reads_only, argv[1]);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		long n = calls[i].weight > 0 ? (long)(calls[i].weight * (double)count)
 					     : LARGE / 4096;
 
-		printf("%-14s %10.0f\n", calls[i].name, measure(calls[i].call, n > 2 ? n : 2));
+		if (!reads_only || !calls[i].changes)
+			printf("%-14s %10.0f\n", calls[i].name,
+			       measure(calls[i].call, n > 2 ? n : 2));
 	}
 	check(close(fd));
-	check(unlink(path));
+	if (!reads_only)
+		check(unlink(path));
 	return 0;
 }

@@ -1,0 +1,111 @@
+"""What the parts of bench/run share: programs, runs, memory, bars."""
+import os
+import statistics
+import subprocess
+import threading
+
+K, M, G = 1 << 10, 1 << 20, 1 << 30
+
+
+class Failed(Exception):
+    """A measurement could not be made; the text says why."""
+
+
+class Tools:
+    """Where the programs and the directories are, and what is done before a timed run."""
+
+    def __init__(self, build, work, cold):
+        self.build, self.work, self.cold = build, work, cold
+        self.leat = os.path.join(build, "src", "cli", "leat")
+
+    def program(self, name):
+        return os.path.join(self.build, "bench", f"bench_{name}")
+
+    def command(self, text, **places):
+        words = text.format(**places).split()
+        return [self.program(words[0])] + words[1:]
+
+    def make_resident(self, nbytes):
+        """Have the guest hold twice the memory that the next run moves, unless told not to."""
+        if not self.cold:
+            run([self.program("resident"), str(max(2 * nbytes, 64 * M))])
+
+
+def run(argv, **kwargs):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **kwargs)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(argv)}: status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def ratio(a, b):
+    return a / b if b else float("nan")
+
+
+def in_turn(ways, rounds):
+    """Times of each of the (name, function) pairs over `rounds` rounds, as {name: [seconds]}.
+    The first round, not counted, warms up; then each way goes first in turn, so that none always
+    gets the pages another has just freed."""
+    seen = {name: [] for name, _ in ways}
+    for k in range(rounds + 1):
+        for name, way in ways[k % len(ways):] + ways[:k % len(ways)]:
+            seconds = way()
+            if k > 0:
+                seen[name].append(seconds)
+    return seen
+
+
+def medians(seen):
+    return {name: statistics.median(v) for name, v in seen.items()}
+
+
+class PageWatch:
+    """Looks every few milliseconds at how much more shared memory and page cache the machine
+    holds than at the beginning, and how much of it in huge pages."""
+
+    KINDS = {"Shmem": "ShmemHugePages", "Cached": "FileHugePages"}
+
+    def __init__(self):
+        self.begin = self.read()
+        self.most = dict.fromkeys(self.begin, 0)
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+
+    @staticmethod
+    def read():
+        with open("/proc/meminfo", encoding="ascii") as f:
+            fields = {line.split(":")[0]: int(line.split()[1]) for line in f}
+        # What the kernel calls Cached includes Shmem.
+        fields["Cached"] = fields.get("Cached", 0) - fields.get("Shmem", 0)
+        names = list(PageWatch.KINDS) + list(PageWatch.KINDS.values())
+        return {name: fields.get(name, 0) for name in names}
+
+    def look(self):
+        while not self.over.wait(0.003):
+            for name, kb in self.read().items():
+                self.most[name] = max(self.most[name], kb - self.begin[name])
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def page_size(self):
+        """Pages of whichever of the two grew more: 2M, smaller ones, or how many are 2M."""
+        kind = max(self.KINDS, key=lambda name: self.most[name])
+        share = ratio(self.most[self.KINDS[kind]], self.most[kind]) if self.most[kind] else 0
+        return "2M" if share > 0.9 else "<2M" if share < 0.1 else f"{share:.0%} 2M"
+
+
+def wait_for_session(server, runtime):
+    for _ in range(500):
+        if any("socket" in files for _, _, files in os.walk(runtime)):
+            return
+        if server.poll() is not None:
+            raise Failed(f"leat serve ended: {server.stdout.read()}")
+        subprocess.run(["sleep", "0.01"], check=True)
+    raise Failed("leat serve did not open its socket")
