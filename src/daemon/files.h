@@ -85,6 +85,16 @@ bool leat_file_is_hidden(const struct leat_file *f, int step);
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step);
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 
+/* ---- sizes.c: the kernel's size may be ahead of a file's length ---- */
+
+/* Length of a file in the store that the kernel describes by `st`. */
+uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, const struct stat *st);
+/* Make the kernel's size the length; `shut`: and have it stay so. 0, or -EAGAIN: a client is
+ * in the middle of a write and does not get on. */
+int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut);
+/* The same when nobody has it open for writing any more; `probe`: a descriptor of it, or -1. */
+void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, int probe);
+
 /* ---- lives.c: open file descriptions for writing ---- */
 
 struct leat_live {

@@ -81,7 +81,7 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 	DL_FOREACH(f->lives, l)
 	hold(d, l);
 	if (leat_tree_look(d->tree, f->name, &(enum leat_root){0}, &st) == 0)
-		f->size = (uint64_t)st.st_size;
+		f->size = leat_file_length(d, f, &st);
 }
 
 static bool is_open(struct leat_daemon *d, struct leat_live *l)
@@ -123,8 +123,10 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	struct stat st = {0};
 
 	leat_file_sync_frontier(d, f);
+	if (f->lives == l && !l->next)
+		leat_file_settle_closed(d, f, l->probe);
 	if (l->probe >= 0 && fstat(l->probe, &st) == 0) {
-		f->size = (uint64_t)st.st_size;
+		f->size = leat_file_length(d, f, &st);
 		judge_foreign(d, l, &st);
 	}
 	if (l->counted)

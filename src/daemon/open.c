@@ -68,6 +68,9 @@ static int produce(struct leat_request *r)
 	}
 	if (rc)
 		return leat_request_fail(r, rc);
+	/* Two writers go by the kernel's size. */
+	if (r->file->lives && (rc = leat_file_settle(r->d, r->file, true)))
+		return leat_request_fail(r, rc);
 	l = leat_live_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
@@ -169,6 +172,10 @@ static int open_for_reading(struct leat_request *r)
 		return leat_request_fail(r, rc);
 	if (r->is_dir)
 		r->kind = LEAT_KIND_DIR;
+	/* Who may read a file that is being written, and is no consumer, must find its end. */
+	if (r->file && r->file->lives && r->role != LEAT_ROLE_CONSUMER &&
+	    (rc = leat_file_settle(r->d, r->file, true)))
+		return leat_request_fail(r, rc);
 	return leat_request_go(r);
 }
 
@@ -197,6 +204,8 @@ int leat_request_truncate(struct leat_request *r)
 	rc = leat_request_file(r);
 	if (!rc && r->role != LEAT_ROLE_CONSUMER)
 		rc = leat_request_copy_up(r, false);
+	if (!rc)
+		rc = leat_file_settle(r->d, r->file, false);
 	if (rc)
 		return leat_request_fail(r, rc);
 	cut(r, r->in->length);

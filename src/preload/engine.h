@@ -7,6 +7,8 @@
 #ifndef LEAT_PRELOAD_ENGINE_H
 #define LEAT_PRELOAD_ENGINE_H
 
+#include "shm/word.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,6 +57,9 @@ static inline long leat_hook(long nr, long a, long b, long c, long d, long e, lo
 	return result == LEAT_TRY ? leat_hook_end(&call, nr) : nr;
 }
 
+/* Forks of this process so far. Counted by the engine, before each. */
+extern struct leat_word leat_forks;
+
 /* True in a vfork or posix_spawn child that still shares its parent's memory:
  * descriptor tables must not be changed. Defined by the engine (TLS flag set
  * by the patched clone and vfork sites). */
@@ -74,6 +79,9 @@ void leat_hooks_init(char **envp);
  * setuid) with -EACCES after telling `refused`, then execve/execveat. Returns
  * only on failure. Defined by the engine (exec.c). */
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags);
+
+/* The program is about to be replaced. Defined by the hooks. */
+void leat_before_exec(void);
 
 /* Tell the daemon why an exec was refused. Defined by the hooks. */
 void leat_exec_refused(const char *program, const char *why);

@@ -180,6 +180,7 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 		leat_exec_refused(path, why);
 		return -EACCES;
 	}
+	leat_before_exec();
 	room = leat_environment_room(envp);
 	if (room == 0)
 		return run(dirfd, path, argv, envp, flags);

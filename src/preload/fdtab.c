@@ -1,6 +1,7 @@
 #include "preload/fdtab.h"
 #include "preload/client.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 #include "shm/word.h"
 #include "record/call.h"
 
@@ -65,14 +66,22 @@ int leat_fd_copy(int fd, int copy)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (leat_in_vfork() || !r || fd == copy)
+	if (!r || fd == copy)
 		return 0;
+	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
+		leat_offset_yield(r->place, fd);
+		leat_window_settle(r->slot, fd, false);
+		return 0;
+	}
 	if (!in_range(copy)) {
 		raw(SYS_close, copy);
 		return -EMFILE;
 	}
 	r->flags |= LEAT_FD_SHARED;
+	leat_window_count(r);
 	table[copy] = *r;
+	table[copy].window = (struct leat_window){0};
+	leat_word_set(&table[copy].busy, 0);
 	mark(copy, leat_fd_mark[fd]);
 	return 0;
 }
@@ -149,11 +158,14 @@ bool leat_fd_detach(int fd, struct leat_fd *last)
 
 	if (!r || leat_in_vfork())
 		return false;
+	leat_window_close(r, fd);
 	*last = *r;
 	if (r->flags & LEAT_FD_SHARED)
 		other = twin(r);
 	if (other)
 		merge(other, r);
+	else
+		leat_offset_free(r->place);
 	leat_fd_mark[fd] = 0;
 	return !other;
 }
@@ -225,6 +237,9 @@ void leat_fd_fork_child(void)
 			r->flags &= (uint8_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
 			r->flags |= LEAT_FD_UNSURE;
 			r->handle = 0;
+			r->calls = 0;
+			r->bytes = 0;
+			leat_word_set(&r->busy, 0);
 		} else if (leat_fd_hidden(fd) && !(w && (fd == w->store_fd || fd == w->dir_fd))) {
 			leat_fd_unhide(fd);
 		}
@@ -238,7 +253,38 @@ void leat_fd_exiting(void)
 	for (int fd = 0; fd < stop; fd++) {
 		struct leat_fd *r = leat_fd_get(fd);
 
-		if (r && r->kind == LEAT_KIND_CONSUMER)
+		if (!r)
+			continue;
+		leat_window_count(r);
+		if (r->flags & LEAT_FD_WRITE)
+			leat_window_settle(r->slot, fd, false);
+		if (r->kind == LEAT_KIND_CONSUMER)
 			tell_closed(r);
+	}
+}
+
+/* Whether exec hands it on. */
+static bool is_handed_on(int fd)
+{
+	long flags = raw(SYS_fcntl, fd, F_GETFD);
+
+	return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+void leat_fd_before_exec(void)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (!r)
+			continue;
+		leat_window_count(r);
+		if (!r->place || !is_handed_on(fd))
+			continue;
+		leat_offset_yield(r->place, fd);
+		if (r->flags & LEAT_FD_WRITE)
+			leat_window_settle(r->slot, fd, false);
 	}
 }

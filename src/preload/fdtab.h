@@ -4,6 +4,7 @@
 #define LEAT_PRELOAD_FDTAB_H
 
 #include "preload/engine.h"
+#include "preload/offset.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -22,6 +23,14 @@ enum leat_fd_flags {
 	LEAT_FD_TOLD = 64,   /* its violation was reported */
 };
 
+/* A piece of the file mapped for small reads or writes, window.c. */
+struct leat_window {
+	char *base; /* NULL: none */
+	uint64_t start;
+	uint64_t end;
+	bool writable;
+};
+
 struct leat_fd {
 	uint8_t kind; /* enum leat_kind */
 	uint8_t flags;
@@ -32,6 +41,14 @@ struct leat_fd {
 	uint64_t read_end; /* end of what was read through it */
 	uint64_t handle;   /* DIR: the listing, 0 = none */
 	uint64_t cookie;   /* DIR: names taken */
+	/* Small reads and writes without system calls; only of what this process opened. */
+	struct leat_offset *place; /* the offset; NULL: the kernel keeps it */
+	uint64_t known;            /* bytes below it may be read without further looks */
+	struct leat_window window;
+	struct leat_word busy; /* 1: somebody uses the window */
+	uint32_t small;        /* small operations so far */
+	uint32_t calls;        /* not yet counted */
+	uint64_t bytes;
 };
 
 /* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
@@ -80,6 +97,9 @@ void leat_fd_fork_child(void);
 
 /* What a process leaves to be said when it ends with descriptors open. */
 void leat_fd_exiting(void);
+
+/* The program is about to be replaced: what the new one inherits is left to the kernel. */
+void leat_fd_before_exec(void);
 
 /* --- adopt.c --- */
 

@@ -4,6 +4,8 @@
 
 _Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));
 
+struct leat_word leat_forks;
+
 bool leat_in_vfork(void)
 {
 	return leat_vfork_depth > 0;

@@ -25,7 +25,8 @@ leat_handler leat_hook_sendfile, leat_hook_copy_file_range, leat_hook_splice, le
 
 /* hook_fd.c */
 leat_handler leat_hook_close, leat_hook_close_range, leat_hook_dup, leat_hook_dup2,
-	leat_hook_recvmsg, leat_hook_recvmmsg, leat_hook_pidfd_getfd;
+	leat_hook_sendmsg, leat_hook_sendmmsg, leat_hook_recvmsg, leat_hook_recvmmsg,
+	leat_hook_pidfd_getfd;
 
 /* hook_lock.c */
 leat_handler leat_hook_fcntl, leat_hook_flock;

@@ -3,6 +3,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -21,6 +22,18 @@ struct side {
 	int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
 	int64_t at;      /* -1 for pipes and sockets */
 };
+
+/* The kernel is to move the bytes: it must know offset and size. */
+static void leave_to_kernel(int fd, bool to_write)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r)
+		return;
+	leat_offset_yield(r->place, fd);
+	if (r->flags & LEAT_FD_WRITE)
+		leat_window_settle(r->slot, fd, to_write);
+}
 
 static bool ours(const struct side *s)
 {
@@ -75,6 +88,8 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 	long n;
 	int rc;
 
+	leave_to_kernel(in->fd, false);
+	leave_to_kernel(out->fd, true);
 	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
 	out->at = ours(out) && out->offset ? *out->offset : -1;
 	if (in->at >= 0)
@@ -132,6 +147,8 @@ long leat_hook_mmap(const struct leat_syscall *c)
 
 	if (rc)
 		return rc;
+	if (!(c->a[3] & MAP_ANONYMOUS))
+		leave_to_kernel(fd, true);
 	at = leat_as_is(c);
 	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS))
 		leat_note_read(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
@@ -155,6 +172,8 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 	rc = leat_wait_whole(in);
 	if (rc)
 		return rc;
+	leave_to_kernel(in, false);
+	leave_to_kernel((int)c->a[0], true);
 	rc = leat_before_write((int)c->a[0], 0, UINT64_MAX);
 	if (rc)
 		return rc;

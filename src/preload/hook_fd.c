@@ -3,6 +3,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 
 #include <errno.h>
 #include <linux/close_range.h>
@@ -87,12 +88,12 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	return rc;
 }
 
-/* Descriptors that came in a message. */
-static void adopt_rights(const struct msghdr *m)
+/* Descriptors in a message. */
+static void each_right(const struct msghdr *m, void (*visit)(int fd))
 {
 	const struct cmsghdr *h;
 
-	if (!m->msg_control || leat_in_vfork())
+	if (!m->msg_control || m->msg_controllen < sizeof(struct cmsghdr))
 		return;
 	for (h = CMSG_FIRSTHDR(m); h;
 	     h = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, (struct cmsghdr *)(uintptr_t)h)) {
@@ -106,9 +107,45 @@ static void adopt_rights(const struct msghdr *m)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-			leat_fd_adopt(fd);
+			visit(fd);
 		}
 	}
+}
+
+static void adopt(int fd)
+{
+	if (!leat_in_vfork())
+		leat_fd_adopt(fd);
+}
+
+/* Another process is to have the description: its offset is the kernel's from now on. */
+static void hand_on(int fd)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r)
+		return;
+	leat_offset_yield(r->place, fd);
+	if (r->flags & LEAT_FD_WRITE)
+		leat_window_settle(r->slot, fd, false);
+}
+
+long leat_hook_sendmsg(const struct leat_syscall *c)
+{
+	const struct msghdr *m = (const struct msghdr *)c->a[1];
+
+	if (m)
+		each_right(m, hand_on);
+	return LEAT_PASS;
+}
+
+long leat_hook_sendmmsg(const struct leat_syscall *c)
+{
+	const struct mmsghdr *m = (const struct mmsghdr *)c->a[1];
+
+	for (unsigned long i = 0; m && i < (unsigned long)c->a[2]; i++)
+		each_right(&m[i].msg_hdr, hand_on);
+	return LEAT_PASS;
 }
 
 long leat_hook_recvmsg(const struct leat_syscall *c)
@@ -116,8 +153,8 @@ long leat_hook_recvmsg(const struct leat_syscall *c)
 	const struct msghdr *m = (const struct msghdr *)c->a[1];
 	long rc = leat_as_is(c);
 
-	if (rc >= 0 && m && m->msg_controllen >= sizeof(struct cmsghdr))
-		adopt_rights(m);
+	if (rc >= 0 && m)
+		each_right(m, adopt);
 	return rc;
 }
 
@@ -127,8 +164,7 @@ long leat_hook_recvmmsg(const struct leat_syscall *c)
 	long rc = leat_as_is(c);
 
 	for (long i = 0; m && i < rc; i++)
-		if (m[i].msg_hdr.msg_controllen >= sizeof(struct cmsghdr))
-			adopt_rights(&m[i].msg_hdr);
+		each_right(&m[i].msg_hdr, adopt);
 	return rc;
 }
 

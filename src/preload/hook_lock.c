@@ -4,6 +4,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 
 #include <errno.h>
 #include <sys/file.h>
@@ -19,16 +20,16 @@ static bool is_input(const struct leat_fd *r)
  * -errno. */
 static int below_ours(int fd, const struct flock *asked, struct flock *cut)
 {
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint64_t at;
 	int64_t base = 0;
-	struct stat st;
 
 	*cut = *asked;
 	if (asked->l_whence == SEEK_CUR) {
-		base = raw(SYS_lseek, fd, 0, SEEK_CUR);
+		base = leat_offset_get(r->place, &at) ? (int64_t)at
+						      : raw(SYS_lseek, fd, 0, SEEK_CUR);
 	} else if (asked->l_whence == SEEK_END) {
-		if (raw(SYS_fstat, fd, &st))
-			return -EBADF;
-		base = st.st_size;
+		base = (int64_t)leat_window_length(r, fd);
 	} else if (asked->l_whence != SEEK_SET) {
 		return -EINVAL;
 	}
@@ -100,8 +101,13 @@ static long duplicate(const struct leat_syscall *c)
 static long set_flags(const struct leat_syscall *c)
 {
 	struct leat_fd *r = leat_fd_get((int)c->a[0]);
-	long rc = leat_as_is(c);
+	long rc;
 
+	if (r && c->a[2] & O_APPEND) { /* from now on the kernel says where the end is */
+		leat_offset_yield(r->place, (int)c->a[0]);
+		leat_window_settle(r->slot, (int)c->a[0], true);
+	}
+	rc = leat_as_is(c);
 	if (rc || !r)
 		return rc;
 	r->flags &= (uint8_t)~LEAT_FD_APPEND;

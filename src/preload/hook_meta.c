@@ -3,6 +3,7 @@
  * site as one path. */
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -212,6 +213,11 @@ static long do_utimens(int dirfd, const char *path, const struct timespec *times
 
 long leat_hook_utimensat(const struct leat_syscall *c)
 {
+	const struct leat_fd *r = c->a[1] ? NULL : leat_fd_get((int)c->a[0]);
+
+	/* The close would change the times again. */
+	if (r && r->flags & LEAT_FD_WRITE)
+		leat_window_settle(r->slot, (int)c->a[0], true);
 	return do_utimens((int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);
 }

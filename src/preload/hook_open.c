@@ -2,8 +2,10 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <linux/openat2.h>
 
 /* An open, however it was spelt. */
@@ -59,6 +61,18 @@ static struct leat_fd record_of(const struct opening *o, const struct leat_site 
 	return r;
 }
 
+/* The offset of what only this process can have is kept here. Appends go where the file
+ * ends, which the kernel knows. */
+static struct leat_offset *place_of(const struct opening *o, const struct leat_site *site, int fd)
+{
+	struct stat st;
+
+	if (site->place != LEAT_PLACE_STORE || !site->slot || leat_in_vfork() ||
+	    o->flags & (O_APPEND | O_PATH) || raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	return leat_offset_new();
+}
+
 static long open_on_site(const struct opening *o, struct leat_site *site)
 {
 	struct leat_fd r;
@@ -78,6 +92,7 @@ static long open_on_site(const struct opening *o, struct leat_site *site)
 	}
 	leat_shm_count(&leat_client_step()->opens, 1);
 	r = record_of(o, site);
+	r.place = place_of(o, site, (int)fd);
 	rc = leat_fd_set((int)fd, &r);
 	return rc < 0 ? rc : fd;
 }

@@ -3,6 +3,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -108,14 +109,51 @@ struct reading {
 	bool positioned;
 	int64_t offset;
 	uint64_t length;
+	struct leat_offset *place; /* whose offset is meant; NULL: the kernel's */
 };
 
 static bool locate(struct reading *r)
 {
+	uint64_t at;
+
 	if (r->positioned)
 		return r->offset >= 0;
+	if (leat_offset_get(r->place, &at)) {
+		r->offset = (int64_t)at;
+		return true;
+	}
+	r->place = NULL;
 	r->offset = raw(SYS_lseek, r->fd, 0, SEEK_CUR);
 	return r->offset >= 0;
+}
+
+/* The same call at a place of its own. */
+static struct leat_syscall positioned(const struct leat_syscall *c, int64_t offset)
+{
+	struct leat_syscall at = *c;
+
+	if (c->nr == SYS_read)
+		at.nr = SYS_pread64;
+	else if (c->nr == SYS_readv)
+		at.nr = SYS_preadv;
+	at.a[3] = offset;
+	at.a[4] = 0; /* the offset's upper half */
+	return at;
+}
+
+/* Read where the offset stands, which must be where `r` says. -EAGAIN: somebody has moved it. */
+static long read_placed(const struct reading *r, const struct leat_syscall *c)
+{
+	const uint64_t at = (uint64_t)r->offset, end = at + r->length;
+	struct leat_syscall call = positioned(c, r->offset);
+	long n;
+
+	if (!leat_offset_move(r->place, at, end))
+		return -EAGAIN;
+	n = leat_as_is(&call);
+	if ((uint64_t)n != r->length)
+		leat_offset_move(r->place, end, n < 0 ? at : at + (uint64_t)n);
+	return n;
 }
 
 /* Zero or a short count is the truth only of a file that was final before; else
@@ -139,7 +177,9 @@ static long read_growing(struct reading *r, uint32_t slot)
 			return sum ? sum : rc;
 		if (f)
 			note_consumed(f, (uint64_t)r->offset, r->length);
-		n = leat_as_is(&c);
+		n = r->place ? read_placed(r, &c) : leat_as_is(&c);
+		if (n == -EAGAIN && r->place)
+			continue;
 		if (n < 0)
 			return sum ? sum : n;
 		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n);
@@ -168,16 +208,29 @@ static bool is_plain(const struct leat_fd *record)
 	       (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) == LEAT_SHM_COMMITTED;
 }
 
+static long read_plain(struct reading *r)
+{
+	long n = -EAGAIN;
+
+	while (n == -EAGAIN && r->place && locate(r) && r->place)
+		n = read_placed(r, r->c);
+	return n == -EAGAIN ? leat_as_is(r->c) : n;
+}
+
 static long do_read(struct reading *r)
 {
 	const struct leat_fd *record = leat_fd_get(r->fd);
 	struct leat_shm_step *step = leat_client_step();
 	long n;
 
+	if (record && !r->positioned)
+		r->place = record->place;
+	if (record && record->flags & LEAT_FD_WRITE) /* the end of the file must be where it is */
+		leat_window_settle(record->slot, r->fd, false);
 	if (!is_plain(record))
 		n = read_growing(r, record->slot);
 	else
-		n = leat_as_is(r->c);
+		n = read_plain(r);
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);
 		leat_shm_count(&step->reads, 1);
@@ -193,8 +246,12 @@ static uint64_t at_most(long length)
 long leat_hook_read(const struct leat_syscall *c)
 {
 	struct reading r = {.c = c, .fd = (int)c->a[0], .length = at_most(c->a[2])};
+	struct leat_fd *record = leat_fd_get(r.fd);
+	int64_t n = LEAT_WINDOW_PASS;
 
-	return do_read(&r);
+	if (record && record->place)
+		n = leat_window_read(record, r.fd, (void *)c->a[1], r.length);
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : n;
 }
 
 long leat_hook_pread(const struct leat_syscall *c)
@@ -225,6 +282,9 @@ long leat_hook_preadv(const struct leat_syscall *c)
 			    .positioned = c->nr != SYS_preadv2 || c->a[3] != -1,
 			    .offset = c->a[3],
 			    .length = total((const struct iovec *)c->a[1], c->a[2])};
+	struct leat_fd *record = leat_fd_get(r.fd);
 
+	if (!r.positioned && record)
+		leat_offset_yield(record->place, r.fd);
 	return do_read(&r);
 }

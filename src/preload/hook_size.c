@@ -2,6 +2,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -12,11 +13,36 @@
 static void moved(struct leat_fd *r, int fd, int64_t to)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
-	struct stat st;
 
 	r->flags |= LEAT_FD_UNSURE;
-	if (f && (uint64_t)to > leat_shm_frontier(f) && !raw(SYS_fstat, fd, &st) && to > st.st_size)
+	if (f && (uint64_t)to > leat_shm_frontier(f) && (uint64_t)to > leat_window_length(r, fd))
 		leat_shm_mark_sparse(f);
+}
+
+/* The kernel is asked where it must know: at the end, and where data and holes are. */
+static long seek(const struct leat_syscall *c, struct leat_fd *r, int whence)
+{
+	int64_t to = c->a[1];
+	uint64_t at;
+	long rc;
+
+	do {
+		if (!leat_offset_get(r->place, &at))
+			return leat_as_is(c);
+		if (whence == SEEK_SET) {
+			rc = to;
+		} else if (whence == SEEK_CUR) {
+			if (__builtin_add_overflow((int64_t)at, to, &rc))
+				return -EOVERFLOW;
+		} else {
+			rc = leat_as_is(c);
+			if (rc < 0)
+				return rc;
+		}
+		if (rc < 0 || (uint64_t)rc > LEAT_OFFSET_VALUE)
+			return -EINVAL;
+	} while (!leat_offset_move(r->place, at, (uint64_t)rc));
+	return rc;
 }
 
 long leat_hook_lseek(const struct leat_syscall *c)
@@ -33,8 +59,10 @@ long leat_hook_lseek(const struct leat_syscall *c)
 		rc = leat_wait_whole(fd);
 		if (rc)
 			return rc;
+		if (r->flags & LEAT_FD_WRITE)
+			leat_window_settle(r->slot, fd, false);
 	}
-	rc = leat_as_is(c);
+	rc = seek(c, r, whence);
 	if (rc < 0)
 		return rc;
 	if (r->kind == LEAT_KIND_CONSUMER)
@@ -76,8 +104,10 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	bool shrunk;
 	long rc;
 
-	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER) ||
-	    raw(SYS_fstat, fd, &st))
+	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
+		return LEAT_PASS;
+	leat_window_settle(r->slot, fd, false);
+	if (raw(SYS_fstat, fd, &st))
 		return LEAT_PASS;
 	rc = check_cut(r, f, length, (uint64_t)st.st_size);
 	if (rc)
@@ -108,6 +138,7 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 
 	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
+	leat_window_settle(r->slot, fd, false);
 	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)

@@ -2,6 +2,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/window.h"
 
 #include <errno.h>
 #include <linux/stat.h>
@@ -76,6 +77,19 @@ static long enter(const struct look *l, struct leat_site *site, bool follow)
 	return leat_site_enter(site, &target);
 }
 
+/* What the kernel says of the size may be ahead. */
+static void mend_size(const struct look *l, const struct leat_fd *r)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+
+	if (!f || type_of(l) != S_IFREG)
+		return;
+	if (l->stx)
+		l->stx->stx_size = leat_shm_length(f, l->stx->stx_size);
+	else
+		l->st->st_size = (int64_t)leat_shm_length(f, (uint64_t)l->st->st_size);
+}
+
 static long look_by_fd(const struct look *l, int fd)
 {
 	long rc;
@@ -85,6 +99,7 @@ static long look_by_fd(const struct look *l, int fd)
 	rc = leat_as_is(l->c);
 	if (rc || !leat_fd_kind(fd))
 		return rc;
+	mend_size(l, leat_fd_get(fd));
 	if (type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
 	if (l->stx)

@@ -5,6 +5,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
+#include "preload/window.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -91,13 +92,6 @@ static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t
 	return rc;
 }
 
-static uint64_t size_of(int fd)
-{
-	struct stat st;
-
-	return raw(SYS_fstat, fd, &st) ? 0 : (uint64_t)st.st_size;
-}
-
 static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t offset,
 			   uint64_t length)
 {
@@ -108,10 +102,10 @@ static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t 
 	return tell_once(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
 }
 
-static void check_hole(int fd, struct leat_shm_file *f, uint64_t offset)
+static void check_hole(int fd, const struct leat_fd *r, struct leat_shm_file *f, uint64_t offset)
 {
 	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > leat_shm_frontier(f) &&
-	    offset > size_of(fd))
+	    offset > leat_window_length(r, fd))
 		leat_shm_mark_sparse(f);
 }
 
@@ -130,7 +124,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	rc = check_committed(r, f, (uint64_t)offset, length);
 	if (rc || r->kind != LEAT_KIND_PUBLISHER)
 		return rc;
-	check_hole(fd, f, (uint64_t)offset);
+	check_hole(fd, r, f, (uint64_t)offset);
 	if (leat_shm_was_consumed(f, (uint64_t)offset, length))
 		return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, length);
 	return 0;
@@ -151,7 +145,7 @@ static int check_publisher(const struct writing *w, struct leat_fd *r, struct le
 	}
 	if (offset < 0)
 		return 0;
-	check_hole(w->fd, f, (uint64_t)offset);
+	check_hole(w->fd, r, f, (uint64_t)offset);
 	if (!changes_consumed(w, f, (uint64_t)offset))
 		return 0;
 	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, total(w));
@@ -224,7 +218,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
 		end = w->offset + n;
 	else if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
-		end = (int64_t)size_of(w->fd);
+		end = (int64_t)leat_window_length(r, w->fd);
 	else
 		end = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
 	rc = guessed ? check_afterwards(r, f, end, n, frontier) : 0;
@@ -254,6 +248,53 @@ static long do_write(const struct writing *w)
 	return n;
 }
 
+/* A write whose place is known, while some other writer may have a window open. */
+static long write_here(const struct writing *w, const struct leat_fd *r)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	uint64_t start = (uint64_t)w->offset;
+	struct leat_shm_write write;
+	long n;
+
+	if (!f || !(r->flags & LEAT_FD_WRITE))
+		return do_write(w);
+	if (w->offset < 0) { /* where the kernel says */
+		leat_window_settle(r->slot, w->fd, false);
+		return do_write(w);
+	}
+	while (!leat_shm_writing(f, start, start + total(w), &write))
+		if (!leat_window_settle(r->slot, w->fd, false))
+			return -EIO; /* who changes the size was stopped for good */
+	n = do_write(w);
+	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
+	return n;
+}
+
+/* The same at the offset of the description, which is moved first: two threads never
+ * write at the same place. */
+static long write_placed(const struct writing *w, struct leat_fd *r)
+{
+	struct leat_syscall call = *w->c;
+	struct writing at = *w;
+	uint64_t from, length = total(w);
+	long n;
+
+	do
+		if (!leat_offset_get(r->place, &from))
+			return write_here(w, r);
+	while (!leat_offset_move(r->place, from, from + length));
+	call.nr = w->c->nr == SYS_write ? SYS_pwrite64 : SYS_pwritev;
+	call.a[3] = (long)from;
+	call.a[4] = 0; /* the offset's upper half */
+	at.c = &call;
+	at.positioned = true;
+	at.offset = (int64_t)from;
+	n = write_here(&at, r);
+	if ((uint64_t)n != length)
+		leat_offset_move(r->place, from + length, n < 0 ? from : from + (uint64_t)n);
+	return n;
+}
+
 static struct iovec one(const struct leat_syscall *c)
 {
 	return (struct iovec){.iov_base = (void *)c->a[1], .iov_len = (size_t)c->a[2]};
@@ -263,8 +304,21 @@ long leat_hook_write(const struct leat_syscall *c)
 {
 	struct iovec v = one(c);
 	struct writing w = {.c = c, .fd = (int)c->a[0], .offset = -1, .v = &v, .n = 1};
+	struct leat_fd *r = leat_fd_get(w.fd);
+	int64_t n;
 
-	return do_write(&w);
+	if (!r || !r->place)
+		return do_write(&w);
+	n = leat_window_write(r, w.fd, v.iov_base, v.iov_len);
+	return n == LEAT_WINDOW_PASS ? write_placed(&w, r) : n;
+}
+
+/* One that says where. */
+static long write_at(const struct writing *w)
+{
+	struct leat_fd *r = leat_fd_get(w->fd);
+
+	return r ? write_here(w, r) : do_write(w);
 }
 
 long leat_hook_pwrite(const struct leat_syscall *c)
@@ -273,7 +327,7 @@ long leat_hook_pwrite(const struct leat_syscall *c)
 	struct writing w = {
 		.c = c, .fd = (int)c->a[0], .positioned = true, .offset = c->a[3], .v = &v, .n = 1};
 
-	return do_write(&w);
+	return write_at(&w);
 }
 
 long leat_hook_writev(const struct leat_syscall *c)
@@ -283,8 +337,9 @@ long leat_hook_writev(const struct leat_syscall *c)
 			    .offset = -1,
 			    .v = (const struct iovec *)c->a[1],
 			    .n = c->a[2]};
+	struct leat_fd *r = leat_fd_get(w.fd);
 
-	return do_write(&w);
+	return r && r->place ? write_placed(&w, r) : do_write(&w);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */
@@ -296,6 +351,12 @@ long leat_hook_pwritev(const struct leat_syscall *c)
 			    .offset = c->a[3],
 			    .v = (const struct iovec *)c->a[1],
 			    .n = c->a[2]};
+	struct leat_fd *r = leat_fd_get(w.fd);
 
-	return do_write(&w);
+	/* With RWF_APPEND it lands at the end, wherever that is. */
+	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5]))) {
+		leat_offset_yield(r->place, w.fd);
+		leat_window_settle(r->slot, w.fd, true);
+	}
+	return write_at(&w);
 }

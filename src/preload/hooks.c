@@ -61,6 +61,8 @@ static const struct entry table[] = {
 	PASS(SYS_readahead),
 	ON_PATH(SYS_mmap, leat_hook_mmap),
 	ON_PATH(SYS_close_range, leat_hook_close_range),
+	ON_PATH(SYS_sendmsg, leat_hook_sendmsg),
+	ON_PATH(SYS_sendmmsg, leat_hook_sendmmsg),
 	ON_PATH(SYS_recvmsg, leat_hook_recvmsg),
 	ON_PATH(SYS_recvmmsg, leat_hook_recvmmsg),
 	ON_PATH(SYS_pidfd_getfd, leat_hook_pidfd_getfd),
@@ -143,6 +145,11 @@ long leat_hook_begin(struct leat_syscall *c)
 long leat_hook_end(struct leat_syscall *c, long result)
 {
 	return table[c->nr].second(c, result);
+}
+
+void leat_before_exec(void)
+{
+	leat_fd_before_exec();
 }
 
 void leat_fork_child(void)

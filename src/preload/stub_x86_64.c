@@ -217,10 +217,18 @@ static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
 	put_jump(code, resume);
 }
 
+/* Before the fork, so that neither process ever misses it. */
+static void put_count_fork(struct leat_code *code)
+{
+	PUT(code, 0xf0, 0xff, 0x05); /* lock incl leat_forks(%rip) */
+	put_distance(code, &leat_forks, 0);
+}
+
 static void put_fork_call(struct leat_code *code, const uint8_t *resume)
 {
 	uint8_t *child;
 
+	put_count_fork(code);
 	PUT(code, 0x0f, 0x05);       /* syscall */
 	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
 	child = put_forward(code, JE);

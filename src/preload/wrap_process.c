@@ -94,9 +94,11 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 
 LEAT_EXPORT pid_t fork(void)
 {
-	pid_t pid = real_fork
-			    ? real_fork()
-			    : (pid_t)leat_wrap_result(leat_raw(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0));
+	pid_t pid;
+
+	leat_word_add(&leat_forks, 1);
+	pid = real_fork ? real_fork()
+			: (pid_t)leat_wrap_result(leat_raw(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0));
 
 	if (pid == 0 && leat_active)
 		leat_engine_forked();
@@ -175,6 +177,15 @@ LEAT_EXPORT int execvp(const char *file, char *const argv[])
 }
 
 /* --- the rest --- */
+
+/* May take descriptors along. */
+LEAT_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	long result = leat_active ? LEAT_PATH_CALL(SYS_sendmsg, fd, message, flags)
+				  : LEAT_FD_CALL(fd, SYS_sendmsg, fd, message, flags);
+
+	return leat_wrap_result(result);
+}
 
 /* May bring descriptors. */
 LEAT_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)

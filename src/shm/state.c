@@ -24,6 +24,10 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 
 void leat_shm_file_init(struct leat_shm_file *f)
 {
+	atomic_store(&f->window, LEAT_WINDOW_NONE);
+	atomic_store(&f->length, 0);
+	atomic_store(&f->pending, 0);
+	atomic_store(&f->writing, 0);
 	atomic_store(&f->flags, 0);
 	atomic_store(&f->frontier, 0);
 	atomic_store(&f->size, 0);
@@ -96,12 +100,119 @@ void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length)
 		atomic_fetch_and(&f->flags, ~(uint32_t)(LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS));
 }
 
-void leat_shm_publish(struct leat_shm_file *f, uint64_t end)
+static void publish(struct leat_shm_file *f, uint64_t end)
 {
 	/* Pairs with leat_shm_wait: both sides store their word, then load the
 	 * other's (seq_cst), so at least one of them sees the other. */
 	if (raise_to(&f->frontier, end) && end >= atomic_load(&f->wake_at))
 		wake_all(f);
+}
+
+void leat_shm_publish(struct leat_shm_file *f, uint64_t end)
+{
+	/* Before these bytes there may be some that are just being copied (by who was
+	 * interrupted by this): then they are published together. Both sides store
+	 * their word, then load the other's. */
+	if (atomic_load(&f->window) == LEAT_WINDOW_COPY) {
+		raise_to(&f->pending, end);
+		if (atomic_load(&f->window) == LEAT_WINDOW_COPY)
+			return;
+	}
+	publish(f, end);
+}
+
+void leat_shm_copy_end(struct leat_shm_file *f, uint64_t end, bool announce)
+{
+	uint64_t pending;
+
+	raise_to(&f->length, end);
+	if (announce)
+		publish(f, end);
+	atomic_store(&f->window, LEAT_WINDOW_IDLE);
+	pending = atomic_load(&f->pending);
+	if (announce && pending > end)
+		publish(f, pending);
+}
+
+/* A change takes some microseconds, unless its maker was stopped or killed. */
+enum { NAP_NS = 20000, MAX_NAPS = 5000 };
+
+static void nap(void)
+{
+	const struct timespec t = {.tv_nsec = NAP_NS};
+	int saved = errno;
+
+	syscall(SYS_nanosleep, &t, NULL);
+	errno = saved;
+}
+
+bool leat_shm_window_take(struct leat_shm_file *f, bool begin, bool force)
+{
+	uint32_t from = begin ? LEAT_WINDOW_NONE : LEAT_WINDOW_IDLE;
+
+	if (force) {
+		from = atomic_exchange(&f->window, LEAT_WINDOW_CHANGE);
+		if (from != LEAT_WINDOW_NONE && from != LEAT_WINDOW_SHUT)
+			return true;
+		atomic_store(&f->window, from);
+		return false;
+	}
+	if (!atomic_compare_exchange_strong(&f->window, &from, LEAT_WINDOW_CHANGE))
+		return false;
+	/* A write that began before does not know of the change. */
+	if (!atomic_load(&f->writing))
+		return true;
+	atomic_store(&f->window, begin ? LEAT_WINDOW_NONE : LEAT_WINDOW_IDLE);
+	return false;
+}
+
+void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, uint64_t length)
+{
+	if (next == LEAT_WINDOW_IDLE) {
+		atomic_store(&f->length, length);
+		atomic_store(&f->pending, 0);
+	}
+	atomic_store(&f->window, next);
+}
+
+bool leat_shm_window_shut(struct leat_shm_file *f)
+{
+	uint32_t none = LEAT_WINDOW_NONE;
+
+	return atomic_compare_exchange_strong(&f->window, &none, LEAT_WINDOW_SHUT) ||
+	       none == LEAT_WINDOW_SHUT;
+}
+
+bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
+		      struct leat_shm_write *w)
+{
+	*w = (struct leat_shm_write){.end = end, .length = UINT64_MAX};
+	atomic_fetch_add(&f->writing, 1);
+	for (int i = 0; i < MAX_NAPS && atomic_load(&f->window) == LEAT_WINDOW_CHANGE; i++) {
+		atomic_fetch_sub(&f->writing, 1);
+		nap();
+		atomic_fetch_add(&f->writing, 1);
+	}
+	if (!leat_shm_is_ahead(f))
+		return true;
+	w->length = atomic_load(&f->length);
+	if (start > w->length) {
+		atomic_fetch_sub(&f->writing, 1);
+		return false;
+	}
+	raise_to(&f->length, end);
+	return true;
+}
+
+void leat_shm_written(struct leat_shm_file *f, const struct leat_shm_write *w, uint64_t end)
+{
+	uint64_t planned = w->end;
+
+	/* what was reserved and not used, unless others went on behind it */
+	if (end < planned && planned > w->length)
+		atomic_compare_exchange_strong(&f->length, &planned,
+					       end > w->length ? end : w->length);
+	atomic_fetch_sub(&f->writing, 1);
 }
 
 void leat_shm_mark_sparse(struct leat_shm_file *f)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 1
+#define LEAT_SHM_VERSION 2
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 
@@ -24,19 +24,34 @@ enum leat_shm_flags {
 	LEAT_SHM_FAILED = 8,    /* reads answer EIO */
 };
 
+/* Writing by mapped windows (see "windows" below): whether, and who is at it. */
+enum leat_shm_window {
+	LEAT_WINDOW_NONE,   /* nobody; the kernel's size is the length */
+	LEAT_WINDOW_IDLE,   /* the kernel's size is ahead of `length` */
+	LEAT_WINDOW_COPY,   /* and somebody is copying bytes in */
+	LEAT_WINDOW_CHANGE, /* somebody is changing the kernel's size */
+	LEAT_WINDOW_SHUT,   /* as NONE, and it stays so */
+};
+
+/* Two cache lines: what a producer writes for each operation, and the rest. */
 struct leat_shm_file {
+	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
+	_Atomic uint64_t wake_at;  /* producers wake when the frontier reaches this */
+	_Atomic uint64_t length;   /* of the file, while a window makes the kernel's size larger */
+	_Atomic uint64_t pending;  /* published by another than who is copying */
+	_Atomic uint32_t window;   /* enum leat_shm_window */
+	_Atomic uint32_t writing;  /* writes by the kernel under way */
+	uint64_t pad[3];
 	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
 	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
 	_Atomic uint32_t flags;   /* enum leat_shm_flags */
 	uint32_t reserved;
-	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
-	_Atomic uint64_t wake_at;  /* producers wake when the frontier reaches this */
-	_Atomic uint64_t size;     /* length, valid once committed */
-	_Atomic uint64_t read_lo;  /* hull of the bytes consumers have read; lo > hi: none */
+	_Atomic uint64_t size;    /* length, valid once committed */
+	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	uint64_t pad;
+	uint64_t pad2[3];
 };
-_Static_assert(sizeof(struct leat_shm_file) == 64, "one cache line a file");
+_Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
 struct leat_shm_step {
 	_Atomic uint64_t bytes_in;
@@ -112,6 +127,79 @@ bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t le
  * signal was handled, or timeout_ns passed. Returns 0 woken, -EAGAIN seq had
  * changed already, -EINTR, -ETIMEDOUT. */
 int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint64_t timeout_ns);
+
+/* --- windows: writing without system calls ---
+ *
+ * A writer that maps a piece of the file and copies small writes into it needs the
+ * kernel's size to be ahead. `length` is then the file's length, for all who ask
+ * through leat. Whoever needs the kernel's size to be true (another descriptor,
+ * truncation, commit) takes the window away first: leat_shm_window_take, cut the file to
+ * leat_shm_length, leat_shm_window_give. Writes by the kernel to such a file go on
+ * meanwhile, between leat_shm_writing and leat_shm_written. Any thread and process,
+ * async-signal-safe. */
+
+/* Is the kernel's size possibly ahead of the length? */
+static inline bool leat_shm_is_ahead(struct leat_shm_file *f)
+{
+	uint32_t w = atomic_load_explicit(&f->window, memory_order_acquire);
+
+	return w != LEAT_WINDOW_NONE && w != LEAT_WINDOW_SHUT;
+}
+
+static inline bool leat_shm_is_shut(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->window, memory_order_relaxed) == LEAT_WINDOW_SHUT;
+}
+
+/* Length of a file whose kernel's size is ahead. */
+static inline uint64_t leat_shm_reserved(struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->length, memory_order_acquire);
+}
+
+/* Length of a file whose kernel's size is `size`. */
+static inline uint64_t leat_shm_length(struct leat_shm_file *f, uint64_t size)
+{
+	uint64_t length;
+
+	if (!leat_shm_is_ahead(f))
+		return size;
+	length = atomic_load_explicit(&f->length, memory_order_acquire);
+	return length < size ? length : size;
+}
+
+/* Begin to copy. Only whoever has made the kernel's size larger may; false: not now. */
+static inline bool leat_shm_copy_begin(struct leat_shm_file *f)
+{
+	uint32_t idle = LEAT_WINDOW_IDLE;
+
+	return atomic_compare_exchange_strong(&f->window, &idle, LEAT_WINDOW_COPY);
+}
+
+/* The bytes up to `end` are there; `publish`: for consumers, too. */
+void leat_shm_copy_end(struct leat_shm_file *f, uint64_t end, bool publish);
+
+/* Take the right to change the kernel's size. From NONE only if `begin`: then `length`
+ * must be set by leat_shm_window_give. False: not now, or never again, or there is
+ * nothing to be changed. `force`: nobody can be at it any more. */
+bool leat_shm_window_take(struct leat_shm_file *f, bool begin, bool force);
+/* Give it back: IDLE (the kernel's size is ahead of `length`), NONE or SHUT. */
+void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, uint64_t length);
+
+/* No windows from now on. False: one is open, take it first. */
+bool leat_shm_window_shut(struct leat_shm_file *f);
+
+/* A write of [start, end) by the kernel begins: the size stays as it is until it is over.
+ * Waits, for at most a moment, while somebody changes the size. False: the kernel's size is
+ * ahead and the write begins beyond the length: make the size true first. */
+struct leat_shm_write {
+	uint64_t end;
+	uint64_t length; /* of the file before */
+};
+bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
+		      struct leat_shm_write *w);
+/* It has ended, at `end`. */
+void leat_shm_written(struct leat_shm_file *f, const struct leat_shm_write *w, uint64_t end);
 
 static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 {

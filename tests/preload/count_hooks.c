@@ -92,6 +92,10 @@ long leat_hook_begin(struct leat_syscall *c)
 	return make(c);
 }
 
+void leat_before_exec(void)
+{
+}
+
 void leat_fork_child(void)
 {
 	counts.forks++;

@@ -132,6 +132,7 @@ static void descriptor_calls(int fd)
 	CALL(SYS_splice, splice(fd, &zero, pipes[1], NULL, 16, 0));
 	CALL(SYS_vmsplice, vmsplice(pipes[1], &one, 1, 0));
 	CALL(SYS_tee, tee(pipes[0], pipes[1], 1, SPLICE_F_NONBLOCK));
+	CALL(SYS_sendmsg, sendmsg(pair[0], &message, 0));
 	if (write(pair[0], &byte, 1) != 1)
 		abort();
 	CALL(SYS_recvmsg, recvmsg(pair[1], &message, 0));

@@ -189,6 +189,108 @@ static void test_commit_wakes_all(void **state)
 	assert_int_equal(atomic_load(&f->waiters), 0);
 }
 
+/* A fresh record whose kernel's size is ahead of `length`. */
+static struct leat_shm_file *ahead(uint64_t length)
+{
+	struct leat_shm_file *f = &shm->files[7];
+
+	leat_shm_file_init(f);
+	assert_true(leat_shm_window_take(f, true, false));
+	leat_shm_window_give(f, LEAT_WINDOW_IDLE, length);
+	return f;
+}
+
+static void test_window_length(void **state)
+{
+	struct leat_shm_file *f = &shm->files[7];
+
+	(void)state;
+	leat_shm_file_init(f);
+	assert_int_equal(leat_shm_length(f, 5000), 5000);
+	assert_false(leat_shm_window_take(f, false, false)); /* nothing to be changed */
+	f = ahead(100);
+	assert_int_equal(leat_shm_length(f, 5000), 100);
+	assert_int_equal(leat_shm_length(f, 50), 50); /* never longer than the kernel says */
+	assert_true(leat_shm_copy_begin(f));
+	assert_false(leat_shm_copy_begin(f));
+	assert_false(leat_shm_window_take(f, false, false));
+	leat_shm_copy_end(f, 150, false);
+	assert_int_equal(leat_shm_length(f, 5000), 150);
+	assert_int_equal(leat_shm_frontier(f), 0);
+	assert_false(leat_shm_window_shut(f)); /* first make the size true */
+	assert_true(leat_shm_window_take(f, false, false));
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
+	assert_true(leat_shm_window_shut(f));
+	assert_false(leat_shm_window_take(f, true, false));
+	assert_int_equal(leat_shm_length(f, 5000), 5000);
+}
+
+/* What is published in the middle of a copy (by a handler that interrupts it) may lie behind
+ * bytes that are not there yet. */
+static void test_window_pending(void **state)
+{
+	struct leat_shm_file *f = ahead(0);
+
+	(void)state;
+	assert_true(leat_shm_copy_begin(f));
+	leat_shm_publish(f, 300);
+	assert_int_equal(leat_shm_frontier(f), 0);
+	leat_shm_copy_end(f, 200, true);
+	assert_int_equal(leat_shm_frontier(f), 300);
+	/* a copy that came to nothing hands it on as well */
+	assert_true(leat_shm_copy_begin(f));
+	leat_shm_publish(f, 400);
+	leat_shm_copy_end(f, 0, true);
+	assert_int_equal(leat_shm_frontier(f), 400);
+	leat_shm_publish(f, 500);
+	assert_int_equal(leat_shm_frontier(f), 500);
+}
+
+/* While the kernel writes nobody changes the size, and it counts before it is there. */
+static void test_window_writing(void **state)
+{
+	struct leat_shm_file *f = ahead(100);
+	struct leat_shm_write w;
+
+	(void)state;
+	assert_true(leat_shm_writing(f, 100, 180, &w));
+	assert_int_equal(leat_shm_length(f, 5000), 180);
+	assert_false(leat_shm_window_take(f, false, false));
+	leat_shm_written(f, &w, 180);
+	assert_int_equal(leat_shm_length(f, 5000), 180);
+	/* cut short */
+	assert_true(leat_shm_writing(f, 180, 300, &w));
+	leat_shm_written(f, &w, 200);
+	assert_int_equal(leat_shm_length(f, 5000), 200);
+	/* over what is there already */
+	assert_true(leat_shm_writing(f, 50, 200, &w));
+	leat_shm_written(f, &w, 50);
+	assert_int_equal(leat_shm_length(f, 5000), 200);
+	/* beyond the end: a hole is for the kernel */
+	assert_false(leat_shm_writing(f, 201, 300, &w));
+	assert_int_equal(leat_shm_length(f, 5000), 200);
+	assert_true(leat_shm_window_take(f, false, false));
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
+	assert_true(leat_shm_writing(f, 201, 300, &w));
+	assert_false(leat_shm_window_take(f, true, false));
+	leat_shm_written(f, &w, 300);
+	assert_true(leat_shm_window_take(f, true, false));
+}
+
+/* Its maker was killed in the middle. */
+static void test_window_forced(void **state)
+{
+	struct leat_shm_file *f = ahead(100);
+
+	(void)state;
+	assert_true(leat_shm_copy_begin(f));
+	assert_true(leat_shm_window_take(f, false, true));
+	assert_int_equal(leat_shm_reserved(f), 100);
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
+	assert_false(leat_shm_window_take(f, false, true));
+	assert_int_equal(leat_shm_length(f, 5000), 5000);
+}
+
 static void test_map_refuses_others(void **state)
 {
 	struct leat_shm *mine = NULL;
@@ -214,6 +316,10 @@ int main(void)
 		cmocka_unit_test(test_wait_interrupted),
 		cmocka_unit_test(test_two_processes),
 		cmocka_unit_test(test_commit_wakes_all),
+		cmocka_unit_test(test_window_length),
+		cmocka_unit_test(test_window_pending),
+		cmocka_unit_test(test_window_writing),
+		cmocka_unit_test(test_window_forced),
 		cmocka_unit_test(test_map_refuses_others),
 	};
 

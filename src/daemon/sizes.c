@@ -1,0 +1,72 @@
+/* Sizes of files that a client writes through a window: the kernel's is then ahead of the
+ * file's length (shm/state.h). */
+#include "base/fd.h"
+#include "daemon/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A copy takes less than a microsecond, but its maker may have been put to sleep in it. */
+#define TRIES 50
+
+uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
+{
+	return leat_shm_length(leat_file_shm(d, f), (uint64_t)st->st_size);
+}
+
+static bool take(struct leat_shm_file *s, bool force)
+{
+	bool taken = leat_shm_window_take(s, false, force);
+
+	for (int i = 0; !taken && i < TRIES && leat_shm_is_ahead(s); i++) {
+		sched_yield();
+		taken = leat_shm_window_take(s, false, false);
+	}
+	return taken;
+}
+
+/* Client memory is hostile: it may make the file shorter, never longer. */
+static void cut(struct leat_daemon *d, const struct leat_file *f, int probe)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	if (probe >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", probe);
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+	} else {
+		fd = openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
+			    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	}
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    leat_shm_reserved(leat_file_shm(d, f)) < (uint64_t)st.st_size &&
+	    ftruncate(fd, (off_t)leat_shm_reserved(leat_file_shm(d, f))) < 0)
+		leat_problem_add(d, -errno, "cannot set the size of %s", f->name);
+	leat_close(&fd);
+}
+
+int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+
+	while (leat_shm_is_ahead(s)) {
+		if (!take(s, false))
+			return -EAGAIN;
+		cut(d, f, -1);
+		leat_shm_window_give(s, shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE, 0);
+	}
+	return !shut || leat_shm_window_shut(s) ? 0 : -EAGAIN;
+}
+
+void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, int probe)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+
+	if (leat_shm_is_ahead(s) && take(s, true))
+		cut(d, f, probe);
+	leat_shm_window_give(s, LEAT_WINDOW_NONE, 0);
+}

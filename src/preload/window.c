@@ -1,0 +1,366 @@
+#include "preload/window.h"
+#include "preload/hooks.h"
+#include "preload/text.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* Beyond this the kernel copies as fast. */
+#define MAX_SMALL 16384u
+/* So many small operations are worth a mapping. */
+#define MANY 24u
+/* A window; a huge page, and so aligned. */
+#define WINDOW (UINT64_C(2) << 20)
+/* Smaller files are written by the kernel. */
+#define MIN_LENGTH (UINT64_C(256) << 10)
+/* A consumer notes that it has read so far ahead. */
+#define AHEAD (UINT64_C(64) << 10)
+#define COUNT_EVERY 512u
+
+enum { NAP_NS = 20000, MAX_NAPS = 5000 };
+
+void leat_window_count(struct leat_fd *r)
+{
+	struct leat_shm_step *step = leat_client_step();
+	bool writes = r->kind == LEAT_KIND_PRODUCER || r->kind == LEAT_KIND_PUBLISHER;
+
+	if (!r->calls)
+		return;
+	leat_shm_count(writes ? &step->bytes_out : &step->bytes_in, r->bytes);
+	leat_shm_count(writes ? &step->writes : &step->reads, r->calls);
+	r->calls = 0;
+	r->bytes = 0;
+}
+
+static void count(struct leat_fd *r, uint64_t n)
+{
+	r->bytes += n;
+	if (++r->calls >= COUNT_EVERY)
+		leat_window_count(r);
+}
+
+static bool take(struct leat_fd *r)
+{
+	return leat_word_claim(&r->busy, 0, 1);
+}
+
+static void give(struct leat_fd *r)
+{
+	leat_word_set(&r->busy, 0);
+}
+
+static void unmap(struct leat_window *w)
+{
+	if (w->base)
+		raw(SYS_munmap, w->base, w->end - w->start);
+	*w = (struct leat_window){0};
+}
+
+/* An address for WINDOW bytes at which the kernel can map a huge page. */
+static long find_room(void)
+{
+	long at = raw(SYS_mmap, 0, 2 * WINDOW, PROT_NONE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t start, room = (uint64_t)at;
+
+	if (at < 0 && at > -4096)
+		return at;
+	start = (room + WINDOW - 1) / WINDOW * WINDOW;
+	if (start > room)
+		raw(SYS_munmap, room, start - room);
+	if (room + WINDOW > start)
+		raw(SYS_munmap, start + WINDOW, room + WINDOW - start);
+	return (long)start;
+}
+
+static bool map(struct leat_window *w, int fd, uint64_t at, int protection)
+{
+	uint64_t start = at / WINDOW * WINDOW;
+	long room = w->base ? (long)(uintptr_t)w->base : find_room();
+
+	if (room < 0 && room > -4096)
+		return false;
+	/* in the place of the one before, if there is one */
+	if (raw(SYS_mmap, room, WINDOW, protection, MAP_SHARED | MAP_FIXED, fd, start) != room) {
+		raw(SYS_munmap, room, WINDOW);
+		*w = (struct leat_window){0};
+		return false;
+	}
+	*w = (struct leat_window){.base = (char *)(uintptr_t)room,
+				  .start = start,
+				  .end = start + WINDOW,
+				  .writable = protection & PROT_WRITE};
+	return true;
+}
+
+static bool holds(const struct leat_window *w, uint64_t at, uint64_t length)
+{
+	return w->base && at >= w->start && at + length <= w->end;
+}
+
+/* ---- reading ---- */
+
+static bool may_read(enum leat_kind kind)
+{
+	return kind == LEAT_KIND_CONSUMER || kind == LEAT_KIND_COUNTED;
+}
+
+/* How many of `length` bytes can be read at `at` without waiting; 0: the long way. What is
+ * known now holds for a while. */
+static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	uint32_t flags = f ? leat_shm_flags(f) : LEAT_SHM_FAILED;
+	uint64_t there;
+
+	if (flags & LEAT_SHM_FAILED)
+		return 0;
+	if (flags & LEAT_SHM_COMMITTED) {
+		there = leat_shm_size(f);
+		if (r->flags & LEAT_FD_SIZE || at >= there)
+			return 0;
+		r->known = there;
+		return length < there - at ? length : there - at;
+	}
+	if (r->kind != LEAT_KIND_CONSUMER)
+		return 0;
+	there = leat_shm_frontier(f);
+	if (at + length > there)
+		return 0;
+	r->known = there < at + AHEAD ? there : at + AHEAD;
+	/* Before the bytes are read: a producer that changes them later must find it. */
+	leat_shm_consumed(f, at, r->known - at);
+	return length;
+}
+
+static void note_read(struct leat_fd *r, uint64_t at, uint64_t length)
+{
+	if (r->flags & LEAT_FD_SIZE && at > r->read_end)
+		r->flags |= LEAT_FD_JUMPED;
+	if (at + length > r->read_end)
+		r->read_end = at + length;
+}
+
+static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t length)
+{
+	if (holds(&r->window, at, length) && !r->window.writable)
+		return true;
+	if (r->small < MANY) {
+		r->small++;
+		return false;
+	}
+	if (at / WINDOW == (at + length - 1) / WINDOW && map(&r->window, fd, at, PROT_READ))
+		return true;
+	r->small = 0; /* another try later */
+	return false;
+}
+
+int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
+{
+	uint64_t at;
+	bool done;
+
+	if (!length || length > MAX_SMALL || !may_read((enum leat_kind)r->kind) ||
+	    !leat_offset_get(r->place, &at))
+		return LEAT_WINDOW_PASS;
+	if (at + length > r->known) {
+		length = know(r, at, length);
+		if (!length)
+			return LEAT_WINDOW_PASS;
+	}
+	if (!take(r))
+		return LEAT_WINDOW_PASS;
+	done = ready_to_read(r, fd, at, length) && leat_offset_move(r->place, at, at + length);
+	if (done) {
+		memcpy(to, r->window.base + (at - r->window.start), length);
+		note_read(r, at, length);
+		count(r, length);
+	}
+	give(r);
+	return done ? (int64_t)length : LEAT_WINDOW_PASS;
+}
+
+/* ---- writing ---- */
+
+/* Only a description that can be read can be mapped. */
+static long open_to_map(int fd)
+{
+	char path[LEAT_FD_PATH];
+
+	leat_fd_path(fd, path);
+	return raw(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+}
+
+static bool map_to_write(struct leat_window *w, int fd, uint64_t at)
+{
+	long mine = open_to_map(fd);
+	bool done;
+
+	if (mine < 0)
+		return false;
+	done = map(w, (int)mine, at, PROT_READ | PROT_WRITE);
+	raw(SYS_close, mine);
+	return done;
+}
+
+/* Memory first: a store that is full must be noticed here, not by a signal. */
+static bool extend(int fd, uint64_t from, uint64_t to)
+{
+	return raw(SYS_ftruncate, fd, to) == 0 &&
+	       raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, from, to - from) == 0;
+}
+
+/* Under the right to change the size: have a window at `at`, where the file ends. */
+static bool open_window(struct leat_fd *r, int fd, uint64_t at)
+{
+	uint64_t end = (at / WINDOW + 1) * WINDOW;
+
+	return extend(fd, at, end) && map_to_write(&r->window, fd, at);
+}
+
+/* Make a window at the file's end, or go on to the next. All signals are blocked, because
+ * a handler that writes would have to wait for us. False: the kernel's size is true. */
+static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t at)
+{
+	static const uint64_t all = ~UINT64_C(0);
+	bool begin = !leat_shm_is_ahead(f), done = false;
+	uint64_t mask, length;
+	struct stat st;
+
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(all));
+	if (leat_shm_window_take(f, begin, false)) {
+		length = leat_shm_reserved(f);
+		if (begin)
+			length = raw(SYS_fstat, fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
+		done = length == at && open_window(r, fd, at);
+		if (!done && (!begin || length == at))
+			raw(SYS_ftruncate, fd, length);
+		leat_shm_window_give(f, done ? LEAT_WINDOW_IDLE : LEAT_WINDOW_NONE, length);
+	}
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	return done;
+}
+
+static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t at,
+			   uint64_t length)
+{
+	if (holds(&r->window, at, length) && r->window.writable && leat_shm_is_ahead(f))
+		return true;
+	if (r->small < MANY || at < MIN_LENGTH) {
+		r->small++;
+		return false;
+	}
+	if (at / WINDOW == (at + length - 1) / WINDOW && advance(r, fd, f, at))
+		return true;
+	r->small = 0; /* another try later */
+	return false;
+}
+
+#define NOT_FOR_US (LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS | LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)
+
+static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
+{
+	return (r->kind == LEAT_KIND_PUBLISHER || r->kind == LEAT_KIND_PRODUCER) &&
+	       !(r->flags & (LEAT_FD_APPEND | LEAT_FD_TOLD)) && f &&
+	       !(leat_shm_flags(f) & NOT_FOR_US) && !leat_shm_is_shut(f);
+}
+
+/* The bytes [at, at+length) are the next of the file, and the window has room for them. */
+static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from, uint64_t at,
+		   uint64_t length)
+{
+	const bool publish = r->kind == LEAT_KIND_PUBLISHER;
+
+	if (!leat_shm_copy_begin(f))
+		return false;
+	if (leat_shm_reserved(f) != at || !leat_offset_move(r->place, at, at + length)) {
+		leat_shm_copy_end(f, 0, publish);
+		return false;
+	}
+	memcpy(r->window.base + (at - r->window.start), from, length);
+	leat_shm_copy_end(f, at + length, publish);
+	return true;
+}
+
+int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t length)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	uint64_t at;
+	bool done;
+
+	if (!length || length > MAX_SMALL || !may_write(r, f) || !leat_offset_get(r->place, &at) ||
+	    !take(r))
+		return LEAT_WINDOW_PASS;
+	done = ready_to_write(r, fd, f, at, length) && append(r, f, from, at, length);
+	if (done)
+		count(r, length);
+	give(r);
+	return done ? (int64_t)length : LEAT_WINDOW_PASS;
+}
+
+/* ---- the true size ---- */
+
+uint64_t leat_window_length(const struct leat_fd *r, int fd)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	struct stat st;
+
+	if (raw(SYS_fstat, fd, &st))
+		return 0;
+	return f ? leat_shm_length(f, (uint64_t)st.st_size) : (uint64_t)st.st_size;
+}
+
+static void nap(void)
+{
+	const struct timespec t = {.tv_nsec = NAP_NS};
+
+	raw(SYS_nanosleep, &t, NULL);
+}
+
+static bool settle(struct leat_shm_file *f, int fd, bool shut)
+{
+	if (leat_shm_window_take(f, false, false)) {
+		raw(SYS_ftruncate, fd, leat_shm_reserved(f));
+		leat_shm_window_give(f, shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE, 0);
+		return true;
+	}
+	return shut ? leat_shm_window_shut(f) : !leat_shm_is_ahead(f);
+}
+
+bool leat_window_settle(uint32_t slot, int fd, bool shut)
+{
+	static const uint64_t all = ~UINT64_C(0);
+	struct leat_shm_file *f = leat_client_file(slot);
+	bool done = !f || (!shut && !leat_shm_is_ahead(f));
+	uint64_t mask;
+
+	for (int i = 0; !done && i < MAX_NAPS; i++) {
+		if (i)
+			nap();
+		raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(all));
+		done = settle(f, fd, shut);
+		raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	}
+	return done;
+}
+
+void leat_window_close(struct leat_fd *r, int fd)
+{
+	bool mine = take(r);
+
+	for (int i = 0; !mine && i < MAX_NAPS; i++) {
+		nap();
+		mine = take(r);
+	}
+	if (!mine)
+		return; /* a handler that never came back left it so: the mapping stays */
+	leat_window_count(r);
+	if (r->flags & LEAT_FD_WRITE)
+		leat_window_settle(r->slot, fd, false);
+	unmap(&r->window);
+	give(r);
+}

@@ -1,0 +1,31 @@
+/* Small reads and writes of files in memory, copied by this process through a mapped window of the
+ * file. Descriptors on which many small operations are made get one; large operations are made by
+ * the kernel, which copies as fast. */
+#ifndef LEAT_PRELOAD_WINDOW_H
+#define LEAT_PRELOAD_WINDOW_H
+
+#include "preload/fdtab.h"
+
+#include <stdint.h>
+
+/* "Not here": the call has to be made the long way. */
+#define LEAT_WINDOW_PASS INT64_MIN
+
+/* As read and write at the descriptor's own offset; bytes or LEAT_WINDOW_PASS. */
+int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length);
+int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t length);
+
+/* The descriptor is about to be closed: unmap, count what was not counted yet. */
+void leat_window_close(struct leat_fd *r, int fd);
+
+/* Count what was not counted yet. */
+void leat_window_count(struct leat_fd *r);
+
+/* Make the kernel's size of the file true, by a descriptor open for writing; `shut`: and keep it
+ * so. False: somebody is at it and does not end. */
+bool leat_window_settle(uint32_t slot, int fd, bool shut);
+
+/* The file's true length, by any descriptor of it. 0 if it cannot be known. */
+uint64_t leat_window_length(const struct leat_fd *r, int fd);
+
+#endif
