@@ -75,6 +75,7 @@ struct leat_daemon {
 
 	struct leat_job *jobs;             /* queued; the running ones are libuv's */
 	unsigned n_jobs;                   /* running */
+	unsigned n_ahead;                  /* clearings of memory under way, ahead.c */
 	struct leat_dirty_dir *dirty_dirs; /* with renames that are not yet synced */
 	struct leat_problem *problems;     /* what a person must be told, in order */
 	unsigned n_problems;

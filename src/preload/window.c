@@ -17,6 +17,8 @@
 #define WINDOW (UINT64_C(2) << 20)
 /* Smaller files are written by the kernel. */
 #define MIN_LENGTH (UINT64_C(256) << 10)
+/* From here on the next window is prepared. */
+#define MANY_WINDOWS (2 * WINDOW)
 /* A consumer notes that it has read so far ahead. */
 #define AHEAD (UINT64_C(64) << 10)
 #define COUNT_EVERY 512u
@@ -208,18 +210,24 @@ static bool map_to_write(struct leat_window *w, int fd, uint64_t at)
 }
 
 /* Memory first: a store that is full must be noticed here, not by a signal. */
-static bool extend(int fd, uint64_t from, uint64_t to)
+static bool extend(int fd, uint64_t from, uint64_t to, uint64_t size)
 {
-	return raw(SYS_ftruncate, fd, to) == 0 &&
+	return raw(SYS_ftruncate, fd, size) == 0 &&
 	       raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, from, to - from) == 0;
 }
 
-/* Under the right to change the size: have a window at `at`, where the file ends. */
+/* Under the right to change the size: have a window at `at`, where the file ends. For a file that
+ * grows and grows the daemon clears the memory of the next one. */
 static bool open_window(struct leat_fd *r, int fd, uint64_t at)
 {
-	uint64_t end = (at / WINDOW + 1) * WINDOW;
+	uint64_t end = (at / WINDOW + 1) * WINDOW, next = at >= MANY_WINDOWS ? WINDOW : 0;
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .offset = end, .length = next};
 
-	return extend(fd, at, end) && map_to_write(&r->window, fd, at);
+	if (!extend(fd, at, end, end + next) || !map_to_write(&r->window, fd, at))
+		return false;
+	if (next)
+		leat_client_fact(LEAT_MSG_AHEAD, &fact);
+	return true;
 }
 
 /* Make a window at the file's end, or go on to the next. All signals are blocked, because

@@ -115,6 +115,53 @@ static void test_growing(void **state)
 	free(b);
 }
 
+/* The kernel's size is ahead while a client writes through a window: whoever else asks finds
+ * the length, a client that dies in the middle leaves it right, and nonsense does no harm. */
+static void test_ahead(void **state)
+{
+	static const struct leat_msg_fact nonsense[] = {
+		{.offset = 4096, .length = UINT64_MAX}, {.offset = UINT64_MAX, .length = 4096},
+		{.offset = 1, .length = 4096},          {.offset = 0, .length = 0},
+		{.offset = 1 << 30, .length = 4096},
+	};
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a));
+	struct leat_shm_file *record;
+	struct file f;
+	struct stat st;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	peer_meet(w, a, "A");
+	f = peer_open(w, a, "grow", O_RDWR | O_CREAT | O_TRUNC);
+	record = &a->shm->files[f.slot];
+	peer_write(&f, "12345");
+	assert_true(leat_shm_window_take(record, true, false));
+	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
+	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
+	peer_fact(a, LEAT_MSG_AHEAD,
+		  (struct leat_msg_fact){.slot = f.slot, .offset = 65536, .length = 65536});
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
+		struct leat_msg_fact fact = nonsense[i];
+
+		fact.slot = f.slot;
+		peer_fact(a, LEAT_MSG_AHEAD, fact);
+	}
+	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, 0);
+	assert_int_equal(fstat(f.fd, &st), 0);
+	assert_int_equal(st.st_size, 5);
+	assert_true(leat_shm_window_take(record, true, false));
+	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
+	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
+	assert_true(leat_shm_copy_begin(record)); /* and never ends it */
+	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
+	peer_close(a, &f);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
+	assert_int_equal(leat_shm_size(record), 5);
+	peer_part(a);
+	free(a);
+}
+
 static void test_last_close(void **state)
 {
 	struct world *w = *state;
@@ -309,9 +356,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_commit_on_close), T(test_growing),     T(test_last_close),
-		T(test_killed),          T(test_exit_closes), T(test_stale_is_hidden),
-		T(test_failed_open),     T(test_large_stale), T(test_spoilt),
+		T(test_commit_on_close), T(test_growing),     T(test_ahead),
+		T(test_last_close),      T(test_killed),      T(test_exit_closes),
+		T(test_stale_is_hidden), T(test_failed_open), T(test_large_stale),
+		T(test_spoilt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
