@@ -261,8 +261,13 @@ long leat_hook_pread(const struct leat_syscall *c)
 			    .positioned = true,
 			    .offset = c->a[3],
 			    .length = at_most(c->a[2])};
+	struct leat_fd *record = leat_fd_get(r.fd);
+	int64_t n = LEAT_WINDOW_PASS;
 
-	return do_read(&r);
+	/* only a file of the store has an offset here */
+	if (record && record->place)
+		n = leat_window_pread(record, r.fd, (void *)c->a[1], r.length, r.offset);
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : n;
 }
 
 long leat_hook_readv(const struct leat_syscall *c)

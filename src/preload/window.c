@@ -123,8 +123,8 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 		return 0;
 	if (flags & LEAT_SHM_COMMITTED) {
 		there = leat_shm_size(f);
-		if (r->flags & LEAT_FD_SIZE || at >= there)
-			return 0;
+		if (at >= there)
+			return 0; /* the end */
 		r->known = there;
 		return length < there - at ? length : there - at;
 	}
@@ -161,14 +161,11 @@ static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t lengt
 	return false;
 }
 
-int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
+/* At `at`, and if `move`, only if the offset stands there, which is then moved. */
+static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uint64_t at, bool move)
 {
-	uint64_t at;
 	bool done;
 
-	if (!length || length > MAX_SMALL || !may_read((enum leat_kind)r->kind) ||
-	    !leat_offset_get(r->place, &at))
-		return LEAT_WINDOW_PASS;
 	if (at + length > r->known) {
 		length = know(r, at, length);
 		if (!length)
@@ -176,7 +173,8 @@ int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
 	}
 	if (!take(r))
 		return LEAT_WINDOW_PASS;
-	done = ready_to_read(r, fd, at, length) && leat_offset_move(r->place, at, at + length);
+	done = ready_to_read(r, fd, at, length) &&
+	       (!move || leat_offset_move(r->place, at, at + length));
 	if (done) {
 		memcpy(to, r->window.base + (at - r->window.start), length);
 		note_read(r, at, length);
@@ -184,6 +182,27 @@ int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
 	}
 	give(r);
 	return done ? (int64_t)length : LEAT_WINDOW_PASS;
+}
+
+static bool is_small_read(const struct leat_fd *r, uint64_t length)
+{
+	return length && length <= MAX_SMALL && may_read((enum leat_kind)r->kind);
+}
+
+int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
+{
+	uint64_t at;
+
+	if (!is_small_read(r, length) || !leat_offset_get(r->place, &at))
+		return LEAT_WINDOW_PASS;
+	return read_at(r, fd, to, length, at, true);
+}
+
+int64_t leat_window_pread(struct leat_fd *r, int fd, void *to, uint64_t length, int64_t at)
+{
+	if (!is_small_read(r, length) || at < 0 || (uint64_t)at > LEAT_OFFSET_VALUE)
+		return LEAT_WINDOW_PASS;
+	return read_at(r, fd, to, length, (uint64_t)at, false);
 }
 
 /* ---- writing ---- */

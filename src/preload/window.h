@@ -13,6 +13,8 @@
 
 /* As read and write at the descriptor's own offset; bytes or LEAT_WINDOW_PASS. */
 int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length);
+/* As pread. */
+int64_t leat_window_pread(struct leat_fd *r, int fd, void *to, uint64_t length, int64_t at);
 int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t length);
 
 /* The descriptor is about to be closed: unmap, count what was not counted yet. */
