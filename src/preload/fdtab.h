@@ -47,6 +47,7 @@ struct leat_fd {
 	struct leat_window window;
 	struct leat_word busy; /* 1: somebody uses the window */
 	uint32_t small;        /* small operations so far */
+	uint32_t used;         /* of them by this window */
 	uint32_t calls;        /* not yet counted */
 	uint64_t bytes;
 };

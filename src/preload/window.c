@@ -40,6 +40,7 @@ void leat_window_count(struct leat_fd *r)
 
 static void count(struct leat_fd *r, uint64_t n)
 {
+	r->used++;
 	r->bytes += n;
 	if (++r->calls >= COUNT_EVERY)
 		leat_window_count(r);
@@ -155,8 +156,13 @@ static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t lengt
 		r->small++;
 		return false;
 	}
-	if (at / WINDOW == (at + length - 1) / WINDOW && map(&r->window, fd, at, PROT_READ))
+	/* Who jumps about would map for each read. */
+	if ((!r->window.base || r->used >= MANY) && at / WINDOW == (at + length - 1) / WINDOW &&
+	    map(&r->window, fd, at, PROT_READ)) {
+		r->used = 0;
 		return true;
+	}
+	r->used = MANY;
 	r->small = 0; /* another try later */
 	return false;
 }
