@@ -93,6 +93,8 @@ static int unlink_file(struct leat_change_request *r)
 
 	if (rc)
 		return rc;
+	if (r->from.last != LEAT_LAST_NAME)
+		return -EISDIR;
 	if (r->from.root == LEAT_ROOT_NONE)
 		return -ENOENT;
 	if (S_ISDIR(r->from.st.st_mode))
@@ -124,10 +126,14 @@ static int remove_directory(struct leat_change_request *r)
 	struct leat_file *f;
 	int rc = -ENOENT;
 
-	if (r->from.root == LEAT_ROOT_NONE)
-		return -ENOENT;
+	if (r->from.last == LEAT_LAST_DOT)
+		return -EINVAL;
+	if (r->from.last == LEAT_LAST_DOTDOT)
+		return -ENOTEMPTY;
 	if (!*name)
 		return -EBUSY;
+	if (r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
 	if (!S_ISDIR(r->from.st.st_mode))
 		return -ENOTDIR;
 	if (!leat_change_is_empty(d, name))
@@ -152,11 +158,17 @@ static int remove_directory(struct leat_change_request *r)
 	return 0;
 }
 
+static enum leat_find how_to_find(const struct leat_msg_change *in)
+{
+	if (in->change != LEAT_CHANGE_LINK)
+		return LEAT_FIND_NAME;
+	return in->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW;
+}
+
 static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
 		  const char *b)
 {
-	bool follow = in->change == LEAT_CHANGE_LINK && in->flags & AT_SYMLINK_FOLLOW;
-	int rc = leat_tree_find(r->d->tree, a, follow, &r->from);
+	int rc = leat_tree_find(r->d->tree, a, how_to_find(in), &r->from);
 
 	if (rc)
 		return rc;
@@ -172,7 +184,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	default:
 		break;
 	}
-	rc = leat_tree_find(r->d->tree, b, false, &r->to);
+	rc = leat_tree_find(r->d->tree, b, LEAT_FIND_NAME, &r->to);
 	if (rc)
 		return rc;
 	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);

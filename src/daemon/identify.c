@@ -37,6 +37,7 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	m->kind = S_ISREG(st->st_mode) ? LEAT_KIND_COUNTED : LEAT_KIND_NONE;
 	if (!f || !S_ISREG(st->st_mode))
 		return;
+	m->input = leat_stream_role(c->d->stream, c->step, f->name) == LEAT_ROLE_CONSUMER;
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
 	} else if (f->lives) {

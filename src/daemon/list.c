@@ -228,7 +228,7 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 {
 	struct leat_found found;
 	bool streams;
-	int rc = leat_tree_find(c->d->tree, path, true, &found);
+	int rc = leat_tree_find(c->d->tree, path, LEAT_FIND_FOLLOW, &found);
 
 	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))
 		rc = -ENOENT;

@@ -271,28 +271,50 @@ static int move_in(struct leat_change_request *r)
 
 /* ---- the calls ---- */
 
+static bool is_name(const struct leat_found *f)
+{
+	return *f->path && f->last == LEAT_LAST_NAME;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	return strncmp(path, dir, length) == 0 && path[length] == '/';
+}
+
+/* In the order in which the kernel looks. */
 static int check_rename(struct leat_change_request *r)
 {
-	size_t length = strlen(r->from.path);
 	bool from_dir;
 
-	if (r->from.root == LEAT_ROOT_NONE || r->to.parent_missing)
-		return -ENOENT;
-	if (!*r->from.path || !*r->to.path)
-		return -EBUSY;
-	from_dir = S_ISDIR(r->from.st.st_mode);
-	if (r->flags & RENAME_NOREPLACE && r->to.root != LEAT_ROOT_NONE)
-		return -EEXIST;
 	/* Programs know file systems that cannot do the rest. */
 	if (r->flags & ~(unsigned)RENAME_NOREPLACE)
 		return -EINVAL;
+	if (r->from.parent_missing || r->to.parent_missing)
+		return -ENOENT;
+	if (!is_name(&r->from))
+		return -EBUSY;
+	if (!is_name(&r->to))
+		return r->flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
+	if (r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
+	from_dir = S_ISDIR(r->from.st.st_mode);
+	if (r->flags & RENAME_NOREPLACE && r->to.root != LEAT_ROOT_NONE)
+		return -EEXIST;
 	if (!from_dir && (r->from.dir_wanted || r->to.dir_wanted))
 		return -ENOTDIR;
-	if (!from_dir && r->to.root != LEAT_ROOT_NONE && S_ISDIR(r->to.st.st_mode))
-		return -EISDIR;
-	if (from_dir && strncmp(r->to.path, r->from.path, length) == 0 && r->to.path[length] == '/')
+	if (is_below(r->to.path, r->from.path))
 		return -EINVAL;
-	return 0;
+	return is_below(r->from.path, r->to.path) ? -ENOTEMPTY : 0;
+}
+
+static bool is_same(const struct leat_change_request *r)
+{
+	if (strcmp(r->from.path, r->to.path) == 0)
+		return true;
+	return r->to.root == r->from.root && r->to.st.st_ino == r->from.st.st_ino &&
+	       r->to.st.st_dev == r->from.st.st_dev;
 }
 
 int leat_change_rename(struct leat_change_request *r)
@@ -313,11 +335,13 @@ int leat_change_rename(struct leat_change_request *r)
 	rc = check_rename(r);
 	if (rc)
 		return rc;
-	if (strcmp(r->from.path, r->to.path) == 0 ||
-	    (r->to.root == r->from.root && r->to.st.st_ino == r->from.st.st_ino &&
-	     r->to.st.st_dev == r->from.st.st_dev))
+	if (is_same(r))
 		return 0;
-	return S_ISDIR(r->from.st.st_mode) ? rename_dir(r) : rename_file(r);
+	if (S_ISDIR(r->from.st.st_mode))
+		return rename_dir(r);
+	if (r->to.root != LEAT_ROOT_NONE && S_ISDIR(r->to.st.st_mode))
+		return -EISDIR;
+	return rename_file(r);
 }
 
 int leat_change_link(struct leat_change_request *r)

@@ -47,7 +47,8 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 	struct leat_msg_resolved m = {.place = place_of(r->found.root),
 				      .kind = r->kind,
 				      .flags = r->in->flags,
-				      .ofd = ofd};
+				      .ofd = ofd,
+				      .input = r->role == LEAT_ROLE_CONSUMER};
 
 	if (r->file)
 		m.slot = r->file->slot;
@@ -308,22 +309,34 @@ static int (*const operations[])(struct leat_request *r) = {
 	[LEAT_OP_ACCESS] = op_access,
 };
 
-static bool follows(const struct leat_msg_resolve *in)
+static enum leat_find how_to_find(const struct leat_msg_resolve *in)
 {
+	bool follow = true;
+
 	switch (in->op) {
 	case LEAT_OP_OPEN:
-		return !(in->flags & O_NOFOLLOW) &&
-		       (in->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+		follow = !(in->flags & O_NOFOLLOW) &&
+			 (in->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+		break;
 	case LEAT_OP_LOOK:
 	case LEAT_OP_META:
 	case LEAT_OP_ACCESS:
-		return !(in->flags & AT_SYMLINK_NOFOLLOW);
+		follow = !(in->flags & AT_SYMLINK_NOFOLLOW);
+		break;
 	case LEAT_OP_MKDIR:
 	case LEAT_OP_MAKE:
-		return false;
+		return LEAT_FIND_NAME;
 	default:
-		return true;
+		break;
 	}
+	return follow ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW;
+}
+
+/* No file can be made by a name that ends in a slash. */
+static bool makes_directory(const struct leat_request *r)
+{
+	return r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT && r->found.dir_wanted &&
+	       r->found.last == LEAT_LAST_NAME && !r->found.parent_missing;
 }
 
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
@@ -334,7 +347,9 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 
 	if (!path || r.in->op >= sizeof(operations) / sizeof(*operations) || !operations[r.in->op])
 		return -EPROTO;
-	rc = leat_tree_find(r.d->tree, path, follows(r.in), &r.found);
+	rc = leat_tree_find(r.d->tree, path, how_to_find(r.in), &r.found);
+	if ((!rc || rc == -ENOTDIR || rc == -ELOOP) && !r.found.outside && makes_directory(&r))
+		return leat_request_fail(&r, -EISDIR);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.found.outside) {

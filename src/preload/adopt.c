@@ -53,6 +53,8 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		r->flags |= LEAT_FD_APPEND;
 	if ((flags & O_ACCMODE) != O_RDONLY)
 		r->flags |= LEAT_FD_WRITE;
+	if (reply->input)
+		r->flags |= LEAT_FD_INPUT;
 	return reply->error && reply->error != -EAGAIN ? reply->error : 0;
 }
 

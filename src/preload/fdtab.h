@@ -21,6 +21,7 @@ enum leat_fd_flags {
 	LEAT_FD_APPEND = 16, /* O_APPEND */
 	LEAT_FD_WRITE = 32,  /* open for writing */
 	LEAT_FD_TOLD = 64,   /* its violation was reported */
+	LEAT_FD_INPUT = 128, /* a consumer's: locks never conflict */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */

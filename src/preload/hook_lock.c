@@ -10,10 +10,23 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* A committed or growing input: a plain file has no record. */
+/* A committed or growing input. What a step makes itself, and plain files, are locked among
+ * its processes as anywhere. */
 static bool is_input(const struct leat_fd *r)
 {
-	return r->slot && (r->kind == LEAT_KIND_CONSUMER || r->kind == LEAT_KIND_COUNTED);
+	return r->kind == LEAT_KIND_CONSUMER ||
+	       (r->kind == LEAT_KIND_COUNTED && r->flags & LEAT_FD_INPUT);
+}
+
+/* Would the kernel lock what is open like this? */
+static bool may_lock(int fd, int type)
+{
+	long flags = raw(SYS_fcntl, fd, F_GETFL);
+
+	if (flags < 0 || flags & O_PATH)
+		return false;
+	return !(type == F_WRLCK && (flags & O_ACCMODE) == O_RDONLY) &&
+	       !(type == F_RDLCK && (flags & O_ACCMODE) == O_WRONLY);
 }
 
 /* The same lock counted from the start of the file, ending below our bytes. 0 or
@@ -81,6 +94,8 @@ static long lock(const struct leat_syscall *c, bool get)
 		return LEAT_PASS;
 	if (!is_input(r))
 		return lock_real(c, fd, asked, get);
+	if (!may_lock(fd, get ? F_UNLCK : asked->l_type))
+		return -EBADF;
 	rc = asked->l_type == F_UNLCK ? 0 : leat_wait_whole(fd);
 	if (!rc && get)
 		asked->l_type = F_UNLCK;
@@ -144,7 +159,7 @@ long leat_hook_flock(const struct leat_syscall *c)
 	int fd = (int)c->a[0];
 	const struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r || !is_input(r))
+	if (!r || !is_input(r) || !may_lock(fd, F_UNLCK))
 		return LEAT_PASS;
 	return (c->a[1] & ~LOCK_NB) == LOCK_UN ? 0 : leat_wait_whole(fd);
 }

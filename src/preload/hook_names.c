@@ -4,6 +4,7 @@
 #include "preload/hooks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One of the two names of a call. */
@@ -106,6 +107,8 @@ static struct name at(long dirfd, long path)
 	return (struct name){.dirfd = (int)dirfd, .path = (const char *)path};
 }
 
+#define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
+
 /* renameat and renameat2; the former has no flags */
 long leat_hook_renameat(const struct leat_syscall *c)
 {
@@ -114,7 +117,10 @@ long leat_hook_renameat(const struct leat_syscall *c)
 			    .first = at(c->a[0], c->a[1]),
 			    .second = at(c->a[2], c->a[3])};
 
-	return ch.second.path ? do_change(&ch) : LEAT_PASS;
+	/* The kernel refuses unknown flags before it looks at the names. */
+	if (!ch.second.path || ch.flags & ~RENAME_FLAGS)
+		return LEAT_PASS;
+	return do_change(&ch);
 }
 
 long leat_hook_unlinkat(const struct leat_syscall *c)

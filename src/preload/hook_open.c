@@ -56,6 +56,8 @@ static struct leat_fd record_of(const struct opening *o, const struct leat_site 
 		r.flags |= LEAT_FD_APPEND;
 	if (writes(o->flags))
 		r.flags |= LEAT_FD_WRITE;
+	if (site->input)
+		r.flags |= LEAT_FD_INPUT;
 	if (f && leat_shm_frontier(f))
 		r.flags |= LEAT_FD_UNSURE;
 	return r;
@@ -136,12 +138,25 @@ static long open_outside(const char *path, long *flags)
 	return LEAT_TRY;
 }
 
+/* What the kernel refuses before it looks at the path (since Linux 6.4 all of it). */
+static bool is_contradiction(uint64_t flags)
+{
+	if (flags & O_PATH)
+		return false;
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return true;
+	return flags & (O_TMPFILE & ~O_DIRECTORY) && (!(flags & O_DIRECTORY) || !writes(flags));
+}
+
 /* What may be ours; `flags` are the call's own. */
 static long open_closely(const struct opening *o, long *flags)
 {
 	struct leat_site site;
-	long rc = enter(o, &site, false);
+	long rc;
 
+	if (is_contradiction(o->flags))
+		return -EINVAL;
+	rc = enter(o, &site, false);
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o->path, flags);
 	return rc ? rc : open_inside(o, &site);

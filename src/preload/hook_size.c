@@ -125,7 +125,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 
 long leat_hook_ftruncate(const struct leat_syscall *c)
 {
-	return resize(c, (int)c->a[0], (uint64_t)c->a[1]);
+	return c->a[1] < 0 ? LEAT_PASS : resize(c, (int)c->a[0], (uint64_t)c->a[1]);
 }
 
 long leat_hook_fallocate(const struct leat_syscall *c)
@@ -156,8 +156,11 @@ long leat_hook_truncate(const struct leat_syscall *c)
 				     .path = (const char *)c->a[0],
 				     .length = (uint64_t)c->a[1]};
 	struct leat_site site;
-	long rc = leat_site_enter(&site, &target);
+	long rc;
 
+	if (c->a[1] < 0)
+		return -EINVAL;
+	rc = leat_site_enter(&site, &target);
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
 	return rc ? rc : leat_site_result(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));

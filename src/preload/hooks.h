@@ -63,6 +63,7 @@ struct leat_site {
 	uint32_t slot;
 	uint32_t flags;
 	uint64_t ofd;
+	bool input; /* the step is a consumer of it */
 };
 
 /* Bring a path call to the daemon and wait as long as it says. Returns

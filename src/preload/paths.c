@@ -236,6 +236,17 @@ static bool find_by_walk(struct leat_thread *t, int dirfd, const char *path, cha
 	return holds_dir && c.last_length && is_base(&c);
 }
 
+/* 0 if names are looked up from it, else what the kernel says. */
+static int check_directory(int dirfd)
+{
+	struct stat st;
+	long rc = raw(SYS_fstat, dirfd, &st);
+
+	if (rc)
+		return (int)rc;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
 int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
 	bool relative = path[0] != '/';
@@ -246,6 +257,12 @@ int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *bel
 	if (relative && (dirfd == AT_FDCWD ? leat_word_get(&cwd) == CWD_INSIDE
 					   : leat_fd_kind(dirfd) == LEAT_KIND_DIR))
 		return find_from(t, dirfd, path, below);
+	if (relative && dirfd != AT_FDCWD) {
+		int rc = check_directory(dirfd);
+
+		if (rc)
+			return rc;
+	}
 	return find_by_walk(t, dirfd, path, below);
 }
 

@@ -58,6 +58,7 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	site->slot = m->slot;
 	site->flags = m->flags;
 	site->ofd = m->ofd;
+	site->input = m->input;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";

@@ -18,7 +18,7 @@ struct walk {
 	unsigned links;
 	unsigned missing; /* trailing components of out->path that do not exist */
 	bool have_stat;   /* out->st and out->root describe out->path */
-	bool follow;
+	enum leat_find how;
 	char rest[2 * PATH_MAX]; /* still to walk */
 	char next[2 * PATH_MAX]; /* scratch: rest behind a symlink */
 };
@@ -76,6 +76,20 @@ static void go_up(struct walk *w)
 	come_in(w);
 }
 
+/* "." and ".." are looked up in a directory as any name is. */
+static int search(const struct walk *w)
+{
+	const struct leat_found *out = w->out;
+
+	if (out->outside || w->missing || !w->length)
+		return 0;
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++)
+		if (faccessat(leat_tree_fd(w->t, root), out->path, X_OK, AT_EACCESS) < 0 &&
+		    errno == EACCES)
+			return -EACCES;
+	return 0;
+}
+
 static int look_here(struct walk *w)
 {
 	struct leat_found *out = w->out;
@@ -111,6 +125,13 @@ static int enter_link(struct walk *w, size_t length)
 	return 0;
 }
 
+static bool is_followed(const struct walk *w, bool last)
+{
+	if (!last || w->how == LEAT_FIND_FOLLOW)
+		return true;
+	return w->out->dir_wanted && w->how != LEAT_FIND_NAME;
+}
+
 /* One component that is neither "." nor "..". `last`: only slashes may follow. */
 static int step(struct walk *w, const char *name, size_t size, bool last)
 {
@@ -133,11 +154,11 @@ static int step(struct walk *w, const char *name, size_t size, bool last)
 	}
 	if (rc)
 		return rc;
-	if (S_ISLNK(out->st.st_mode) && (!last || w->follow || out->dir_wanted))
+	w->have_stat = true;
+	if (S_ISLNK(out->st.st_mode) && is_followed(w, last))
 		return enter_link(w, before);
 	if (!S_ISDIR(out->st.st_mode))
-		return last && !out->dir_wanted ? (w->have_stat = true, 0) : -ENOTDIR;
-	w->have_stat = true;
+		return last && (!out->dir_wanted || w->how == LEAT_FIND_NAME) ? 0 : -ENOTDIR;
 	if (!out->outside)
 		leat_tree_dir_note(w->t, out->path);
 	come_in(w);
@@ -170,10 +191,13 @@ static int walk(struct walk *w)
 		if (last && w->rest[0])
 			w->out->dir_wanted = true;
 		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+			rc = search(w);
 			w->out->dir_wanted |= last;
-			if (size == 2)
+			w->out->last = size == 2 ? LEAT_LAST_DOTDOT : LEAT_LAST_DOT;
+			if (size == 2 && !rc)
 				go_up(w);
 		} else {
+			w->out->last = LEAT_LAST_NAME;
 			rc = step(w, name, size, last);
 		}
 	}
@@ -200,7 +224,7 @@ static int finish(struct walk *w)
 		out->root = LEAT_ROOT_NONE;
 		return 0;
 	}
-	out->parent_missing = w->missing > 1;
+	out->parent_missing = w->missing > (out->last == LEAT_LAST_NAME);
 	if (w->missing) {
 		out->root = LEAT_ROOT_NONE;
 		return 0;
@@ -216,9 +240,10 @@ static int finish(struct walk *w)
 	return rc;
 }
 
-int leat_tree_find(struct leat_tree *t, const char *path, bool follow, struct leat_found *found)
+int leat_tree_find(struct leat_tree *t, const char *path, enum leat_find how,
+		   struct leat_found *found)
 {
-	struct walk w = {.t = t, .out = found, .follow = follow};
+	struct walk w = {.t = t, .out = found, .how = how};
 	size_t size = strlen(path);
 	int rc;
 

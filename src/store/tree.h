@@ -25,22 +25,34 @@ void leat_tree_free(struct leat_tree *t);
 /* Descriptor of a place's top directory, borrowed. */
 int leat_tree_fd(const struct leat_tree *t, enum leat_root root);
 
+/* What is to be done with a last component that is a symlink. */
+enum leat_find {
+	LEAT_FIND_NOFOLLOW, /* left alone, unless a directory is wanted */
+	LEAT_FIND_FOLLOW,
+	LEAT_FIND_NAME, /* the name itself is to be made, moved or removed: left alone, and
+			 * whether it may be there, and what it may be, is the caller's affair */
+};
+
+/* What the last component is. */
+enum leat_last { LEAT_LAST_NONE, LEAT_LAST_NAME, LEAT_LAST_DOT, LEAT_LAST_DOTDOT };
+
 /* What a path means. */
 struct leat_found {
 	char path[PATH_MAX]; /* canonical and relative; absolute if `outside` */
 	bool outside;        /* it leads out of the workflow's directory */
 	bool dir_wanted;     /* it ends in "/" or "/." */
+	enum leat_last last;
 	enum leat_root root; /* where it exists; NONE: it does not. For a
 			      * directory in both places, DISK */
 	bool parent_missing; /* nor does the directory it would be in */
 	struct stat st;      /* of it, if it exists inside */
 };
 
-/* Find `path`, relative to the workflow's directory or absolute. A last
- * symlink is followed if `follow` or if a directory is wanted. 0, also when
+/* Find `path`, relative to the workflow's directory or absolute. 0, also when
  * nothing is there; -ELOOP, -ENOTDIR, -ENAMETOOLONG, -EACCES... as the kernel
  * would say. */
-int leat_tree_find(struct leat_tree *t, const char *path, bool follow, struct leat_found *found);
+int leat_tree_find(struct leat_tree *t, const char *path, enum leat_find how,
+		   struct leat_found *found);
 
 /* Look at one canonical path, in the store first. 0 or -errno (-ENOENT: in
  * neither place). `st` may be NULL. */

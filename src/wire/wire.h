@@ -136,7 +136,9 @@ struct leat_msg_resolved {
 	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
 	uint64_t ofd;   /* OPEN for writing: byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
-			/* strings: path (see enum leat_place) */
+	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */
+	uint32_t reserved;
+	/* strings: path (see enum leat_place) */
 };
 
 /* leat_msg_ask.call of a driver that wants to start a staged step: LEAT_CALL_LAUNCH

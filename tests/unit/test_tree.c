@@ -80,59 +80,69 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define FOLLOW LEAT_FIND_FOLLOW
+#define LEAVE LEAT_FIND_NOFOLLOW
+#define NAME LEAT_FIND_NAME
+
 static const struct {
 	const char *path;
-	bool nofollow;
+	enum leat_find how;
 	int rc;
 	enum leat_root root;
 	const char *found; /* @ is the disk's path, % its parent; these are outside */
 	bool parent_missing;
 } finds[] = {
-	{"", false, 0, LEAT_ROOT_DISK, "", false},
-	{".", false, 0, LEAT_ROOT_DISK, "", false},
-	{"d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"./d//./f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"both/x", false, 0, LEAT_ROOT_STORE, "both/x", false},
-	{"both", false, 0, LEAT_ROOT_DISK, "both", false},
-	{"both/", false, 0, LEAT_ROOT_DISK, "both", false},
-	{"s", false, 0, LEAT_ROOT_STORE, "s", false},
-	{"s/../d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"d/../s/./g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"d/to_g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"d/to_g", true, 0, LEAT_ROOT_DISK, "d/to_g", false},
-	{"ld/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"ld", true, 0, LEAT_ROOT_DISK, "ld", false},
-	{"ld/", true, 0, LEAT_ROOT_DISK, "d", false},
-	{"ld/..", false, 0, LEAT_ROOT_DISK, "", false},
-	{"ld/to_g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"loop", false, -ELOOP, 0, NULL, false},
-	{"loop", true, 0, LEAT_ROOT_DISK, "loop", false},
-	{"loop/x", true, -ELOOP, 0, NULL, false},
-	{"dangling", false, 0, LEAT_ROOT_NONE, "nowhere", false},
-	{"new", false, 0, LEAT_ROOT_NONE, "new", false},
-	{"new/", false, 0, LEAT_ROOT_NONE, "new", false},
-	{"s/new", false, 0, LEAT_ROOT_NONE, "s/new", false},
-	{"no/such/file", false, 0, LEAT_ROOT_NONE, "no/such/file", true},
-	{"no/../d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"no/such/../x", false, 0, LEAT_ROOT_NONE, "no/x", true},
-	{"d/f/", false, -ENOTDIR, 0, NULL, false},
-	{"d/f/x", false, -ENOTDIR, 0, NULL, false},
-	{"s/g/..", false, -ENOTDIR, 0, NULL, false},
-	{"..", false, 0, LEAT_ROOT_NONE, "%", false},
-	{"../x", false, 0, LEAT_ROOT_NONE, "%/x", false},
-	{"../disk/d/f", false, 0, LEAT_ROOT_DISK, "d/f", false},
-	{"d/up/disk/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"usr", true, 0, LEAT_ROOT_DISK, "usr", false},
-	{"usr", false, 0, LEAT_ROOT_NONE, "/usr", false},
-	{"usr/bin/../include", false, 0, LEAT_ROOT_NONE, "/usr/include", false},
-	{"usr/..", false, 0, LEAT_ROOT_NONE, "/", false},
-	{"out", false, 0, LEAT_ROOT_NONE, "/proc/self/fd/1", false},
-	{"self/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"self", false, 0, LEAT_ROOT_DISK, "", false},
-	{"mount/s/g", false, 0, LEAT_ROOT_STORE, "s/g", false},
-	{"/usr/lib", false, 0, LEAT_ROOT_NONE, "/usr/lib", false},
-	{"/usr/bin/env/x", false, -ENOTDIR, 0, NULL, false},
+	{"", FOLLOW, 0, LEAT_ROOT_DISK, "", false},
+	{".", FOLLOW, 0, LEAT_ROOT_DISK, "", false},
+	{"d/f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"./d//./f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"s/g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"both/x", FOLLOW, 0, LEAT_ROOT_STORE, "both/x", false},
+	{"both", FOLLOW, 0, LEAT_ROOT_DISK, "both", false},
+	{"both/", FOLLOW, 0, LEAT_ROOT_DISK, "both", false},
+	{"s", FOLLOW, 0, LEAT_ROOT_STORE, "s", false},
+	{"s/../d/f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"d/../s/./g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"d/to_g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"d/to_g", LEAVE, 0, LEAT_ROOT_DISK, "d/to_g", false},
+	{"ld/f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"ld", LEAVE, 0, LEAT_ROOT_DISK, "ld", false},
+	{"ld/", LEAVE, 0, LEAT_ROOT_DISK, "d", false},
+	{"ld/..", FOLLOW, 0, LEAT_ROOT_DISK, "", false},
+	{"ld/to_g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"ld/", NAME, 0, LEAT_ROOT_DISK, "ld", false},
+	{"d/f/", NAME, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"loop/", NAME, 0, LEAT_ROOT_DISK, "loop", false},
+	{"ld/to_g", NAME, 0, LEAT_ROOT_DISK, "d/to_g", false},
+	{"no/such/", NAME, 0, LEAT_ROOT_NONE, "no/such", true},
+	{"d/f/x", NAME, -ENOTDIR, 0, NULL, false},
+	{"loop", FOLLOW, -ELOOP, 0, NULL, false},
+	{"loop", LEAVE, 0, LEAT_ROOT_DISK, "loop", false},
+	{"loop/x", LEAVE, -ELOOP, 0, NULL, false},
+	{"dangling", FOLLOW, 0, LEAT_ROOT_NONE, "nowhere", false},
+	{"new", FOLLOW, 0, LEAT_ROOT_NONE, "new", false},
+	{"new/", FOLLOW, 0, LEAT_ROOT_NONE, "new", false},
+	{"s/new", FOLLOW, 0, LEAT_ROOT_NONE, "s/new", false},
+	{"no/such/file", FOLLOW, 0, LEAT_ROOT_NONE, "no/such/file", true},
+	{"no/../d/f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"no/such/../x", FOLLOW, 0, LEAT_ROOT_NONE, "no/x", true},
+	{"d/f/", FOLLOW, -ENOTDIR, 0, NULL, false},
+	{"d/f/x", FOLLOW, -ENOTDIR, 0, NULL, false},
+	{"s/g/..", FOLLOW, -ENOTDIR, 0, NULL, false},
+	{"..", FOLLOW, 0, LEAT_ROOT_NONE, "%", false},
+	{"../x", FOLLOW, 0, LEAT_ROOT_NONE, "%/x", false},
+	{"../disk/d/f", FOLLOW, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"d/up/disk/s/g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"usr", LEAVE, 0, LEAT_ROOT_DISK, "usr", false},
+	{"usr", FOLLOW, 0, LEAT_ROOT_NONE, "/usr", false},
+	{"usr/bin/../include", FOLLOW, 0, LEAT_ROOT_NONE, "/usr/include", false},
+	{"usr/..", FOLLOW, 0, LEAT_ROOT_NONE, "/", false},
+	{"out", FOLLOW, 0, LEAT_ROOT_NONE, "/proc/self/fd/1", false},
+	{"self/s/g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"self", FOLLOW, 0, LEAT_ROOT_DISK, "", false},
+	{"mount/s/g", FOLLOW, 0, LEAT_ROOT_STORE, "s/g", false},
+	{"/usr/lib", FOLLOW, 0, LEAT_ROOT_NONE, "/usr/lib", false},
+	{"/usr/bin/env/x", FOLLOW, -ENOTDIR, 0, NULL, false},
 };
 
 static void test_find(void **state)
@@ -144,7 +154,7 @@ static void test_find(void **state)
 	/* twice: the second pass meets the remembered directories */
 	for (size_t i = 0; i < 2 * sizeof(finds) / sizeof(*finds); i++) {
 		const __typeof__(finds[0]) *c = &finds[i % (sizeof(finds) / sizeof(*finds))];
-		int rc = leat_tree_find(w->t, c->path, !c->nofollow, &f);
+		int rc = leat_tree_find(w->t, c->path, c->how, &f);
 
 		if (rc != c->rc)
 			fail_msg("'%s': %d, expected %d", c->path, rc, c->rc);
@@ -168,13 +178,13 @@ static void test_find_limits(void **state)
 
 	memset(path, 'a', sizeof(path));
 	path[300] = 0;
-	assert_int_equal(leat_tree_find(w->t, path, true, &f), -ENAMETOOLONG);
+	assert_int_equal(leat_tree_find(w->t, path, LEAT_FIND_FOLLOW, &f), -ENAMETOOLONG);
 	for (size_t i = 0; i < sizeof(path); i++)
 		path[i] = i % 100 == 99 ? '/' : 'a';
 	path[sizeof(path) - 1] = 0;
-	assert_int_equal(leat_tree_find(w->t, path, true, &f), -ENAMETOOLONG);
+	assert_int_equal(leat_tree_find(w->t, path, LEAT_FIND_FOLLOW, &f), -ENAMETOOLONG);
 	path[PATH_MAX - 1] = 0;
-	assert_int_equal(leat_tree_find(w->t, path, true, &f), 0);
+	assert_int_equal(leat_tree_find(w->t, path, LEAT_FIND_FOLLOW, &f), 0);
 	assert_true(f.parent_missing);
 }
 
@@ -183,11 +193,11 @@ static void test_external_removal(void **state)
 	struct world *w = *state;
 	struct leat_found f;
 
-	assert_int_equal(leat_tree_find(w->t, "d/f", true, &f), 0);
+	assert_int_equal(leat_tree_find(w->t, "d/f", LEAT_FIND_FOLLOW, &f), 0);
 	assert_int_equal(leat_remove_tree(w->disk_fd, "d"), 0);
-	assert_int_equal(leat_tree_find(w->t, "d/.", true, &f), 0);
+	assert_int_equal(leat_tree_find(w->t, "d/.", LEAT_FIND_FOLLOW, &f), 0);
 	assert_int_equal(f.root, LEAT_ROOT_NONE);
-	assert_int_equal(leat_tree_find(w->t, "d/f", true, &f), 0);
+	assert_int_equal(leat_tree_find(w->t, "d/f", LEAT_FIND_FOLLOW, &f), 0);
 	assert_true(f.parent_missing);
 }
 
