@@ -42,6 +42,32 @@ static void mark(int fd, uint8_t value)
 	leat_fd_mark[fd] = value;
 }
 
+/* Numbers a vfork child closed or took over: the table, which is its parent's as well, does not
+ * speak of what is open there now. */
+enum { GONE_BITS = 1024 };
+static __thread struct {
+	uint32_t pid; /* of the child */
+	uint64_t bits[GONE_BITS / 64];
+} gone __attribute__((tls_model("initial-exec")));
+
+static void note_gone(int fd)
+{
+	uint32_t pid = (uint32_t)raw(SYS_getpid);
+
+	if (gone.pid != pid) {
+		memset(gone.bits, 0, sizeof(gone.bits));
+		gone.pid = pid;
+	}
+	if (fd < GONE_BITS)
+		gone.bits[fd / 64] |= UINT64_C(1) << fd % 64;
+}
+
+static bool is_gone(int fd)
+{
+	return leat_in_vfork() && fd < GONE_BITS && gone.bits[fd / 64] >> fd % 64 & 1 &&
+	       gone.pid == (uint32_t)raw(SYS_getpid);
+}
+
 int leat_fd_set(int fd, const struct leat_fd *record)
 {
 	if (leat_in_vfork())
@@ -66,7 +92,7 @@ int leat_fd_copy(int fd, int copy)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r || fd == copy)
+	if (!r || fd == copy || is_gone(fd))
 		return 0;
 	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
 		leat_offset_yield(r->place, fd);
@@ -156,6 +182,8 @@ bool leat_fd_detach(int fd, struct leat_fd *last)
 {
 	struct leat_fd *r = leat_fd_get(fd), *other = NULL;
 
+	if (r && leat_in_vfork())
+		note_gone(fd);
 	if (!r || leat_in_vfork())
 		return false;
 	leat_window_close(r, fd);
@@ -281,7 +309,7 @@ void leat_fd_before_exec(void)
 		if (!r)
 			continue;
 		leat_window_count(r);
-		if (!r->place || !is_handed_on(fd))
+		if (!r->place || is_gone(fd) || !is_handed_on(fd))
 			continue;
 		leat_offset_yield(r->place, fd);
 		if (r->flags & LEAT_FD_WRITE)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -155,7 +156,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	return at;
 }
 
-/* ioctl: only what copies file contents by reference */
+/* ioctl: what copies file contents by reference, or looks at the offset */
 long leat_hook_ioctl(const struct leat_syscall *c)
 {
 	const struct file_clone_range *range = (const struct file_clone_range *)c->a[2];
@@ -167,7 +168,9 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 		in = (int)c->a[2];
 	else if ((unsigned long)c->a[1] == FICLONERANGE && range)
 		in = (int)range->src_fd;
-	else
+	else if ((unsigned long)c->a[1] == FIONREAD)
+		leave_to_kernel((int)c->a[0], false);
+	if (in < 0)
 		return leat_as_is(c);
 	rc = leat_wait_whole(in);
 	if (rc)

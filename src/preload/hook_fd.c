@@ -41,7 +41,7 @@ long leat_hook_close_range(const struct leat_syscall *c)
 
 	if (first > last || flags & CLOSE_RANGE_CLOEXEC)
 		return LEAT_PASS;
-	for (unsigned fd = first; fd < stop && fd <= last && !leat_in_vfork(); fd++)
+	for (unsigned fd = first; fd < stop && fd <= last; fd++)
 		if (leat_fd_kind((int)fd))
 			leat_fd_close((int)fd);
 	return close_around(first, last, flags);
