@@ -190,6 +190,17 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);
 }
 
+/* Does it concern files whose records are not told of it: other links, what is below? */
+static bool concerns_others(const struct leat_change_request *r, uint32_t change)
+{
+	const struct leat_found *from = &r->from, *to = &r->to;
+
+	if (change == LEAT_CHANGE_LINK || from->outside || to->outside)
+		return true;
+	return (from->root != LEAT_ROOT_NONE && from->st.st_nlink > 1) ||
+	       (change == LEAT_CHANGE_RENAME && to->root != LEAT_ROOT_NONE && to->st.st_nlink > 1);
+}
+
 int leat_handle_change(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_change *in = msg;
@@ -202,6 +213,8 @@ int leat_handle_change(struct leat_conn *c, const void *msg)
 	if (!a || !b || in->change < LEAT_CHANGE_RENAME || in->change > LEAT_CHANGE_LINK)
 		return -EPROTO;
 	rc = change(&r, in, a, b);
+	if (rc != -EAGAIN && concerns_others(&r, in->change))
+		leat_shm_changed(c->d->shm);
 	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
 		rc = -EIO;
 	leat_reply_answer(c, rc, rc == -EAGAIN ? r.on : NULL, NULL);

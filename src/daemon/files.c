@@ -204,6 +204,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 		return;
 	HASH_DEL(d->files, f);
 	f->retired = true;
+	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
 	if (!f->lives)
 		leat_shm_file_finish(leat_file_shm(d, f), f->size);
@@ -220,6 +221,7 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 		free(copy);
 		return -ENOMEM;
 	}
+	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
 	HASH_DEL(d->files, f);
 	free(f->name);
@@ -251,6 +253,7 @@ static int add_step(struct leat_daemon *d, uint64_t **set, int step)
 
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
 {
+	leat_shm_file_changed(leat_file_shm(d, f));
 	return add_step(d, &f->hidden, step);
 }
 

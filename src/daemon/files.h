@@ -29,6 +29,7 @@ struct leat_file {
 	bool publishes; /* the frontier in shared memory is to be watched */
 	bool warned;    /* of being undeclared */
 	bool violated;
+	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
 	uint64_t told_frontier;
 	uint64_t size;     /* at the commit */
 	char *why;         /* it failed; owned */

@@ -38,6 +38,7 @@ struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, stru
 	l->opener = c;
 	c->pending = l;
 	DL_APPEND(f->lives, l);
+	leat_shm_file_changed(leat_file_shm(d, f));
 	return l;
 }
 

@@ -122,6 +122,10 @@ static int write_plain(struct leat_request *r)
 {
 	if (!r->exists)
 		return create(r);
+	if (r->file) { /* nobody will tell of its close */
+		r->file->rewritable = true;
+		leat_shm_file_changed(leat_file_shm(r->d, r->file));
+	}
 	if (r->in->flags & O_TRUNC && !r->rule->excluded && !r->rule->declared)
 		return leat_request_create(r, r->found.root);
 	return leat_request_go(r);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 /* More than this is not copied while all clients wait for their answers. */
 #define LARGE_BYTES (4 << 20)
@@ -42,6 +43,23 @@ int leat_request_fail(struct leat_request *r, int error)
 	return reply(r->c, &m, "");
 }
 
+/* Will each later call of the step that only looks or reads get the same answer? Of a
+ * committed file nobody writes, by its own name: a symlink may change its target, and of
+ * what happens to a file by another link this record is not told. */
+static bool is_lasting(const struct leat_request *r)
+{
+	const struct leat_file *f = r->file;
+
+	if (!f || r->found.root != LEAT_ROOT_STORE || r->kind != LEAT_KIND_COUNTED ||
+	    (r->in->op != LEAT_OP_LOOK && r->in->op != LEAT_OP_ACCESS &&
+	     (r->in->op != LEAT_OP_OPEN || (r->in->flags & O_ACCMODE) != O_RDONLY)))
+		return false;
+	return leat_shm_flags(leat_file_shm(r->d, f)) & LEAT_SHM_COMMITTED && !f->retired &&
+	       !f->lives && !f->hidden && !f->rewritable && r->c->step >= 0 &&
+	       S_ISREG(r->found.st.st_mode) && r->found.st.st_nlink == 1 &&
+	       strcmp(r->path, r->found.path) == 0;
+}
+
 int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 {
 	struct leat_msg_resolved m = {.place = place_of(r->found.root),
@@ -50,8 +68,11 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 				      .ofd = ofd,
 				      .input = r->role == LEAT_ROLE_CONSUMER};
 
-	if (r->file)
+	if (r->file) {
 		m.slot = r->file->slot;
+		m.lasting = is_lasting(r);
+		m.changes = leat_shm_file_changes(leat_file_shm(r->d, r->file));
+	}
 	return reply(r->c, &m, r->found.path);
 }
 
@@ -357,6 +378,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 
 		return reply(c, &m, r.found.path);
 	}
+	r.path = path;
 	r.rule = leat_match(r.d->matcher, r.found.path);
 	if (!r.rule)
 		return leat_request_fail(&r, -ENOMEM);

@@ -9,6 +9,7 @@ struct leat_request {
 	struct leat_conn *c;
 	struct leat_daemon *d;
 	const struct leat_msg_resolve *in;
+	const char *path; /* of it */
 	struct leat_found found;
 	const struct leat_file_rule *rule; /* of found.path */
 	enum leat_role role;

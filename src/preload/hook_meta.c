@@ -1,8 +1,10 @@
 /* Calls by path that look at or change what is known of a file, not its bytes. On
  * a path inside they become the call with a directory descriptor, or with the
  * site as one path. */
+#include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/known.h"
 #include "preload/window.h"
 
 #include <errno.h>
@@ -136,6 +138,27 @@ long leat_hook_readlinkat(const struct leat_syscall *c)
 
 /* --- mode, owner, times --- */
 
+static long known_changed(long rc)
+{
+	leat_known_changed();
+	return rc;
+}
+
+/* By descriptor. */
+long leat_hook_change_by_fd(const struct leat_syscall *c)
+{
+	return known_changed(leat_as_is(c));
+}
+
+/* No path inside. But a descriptor may be meant, also by its link in /proc. */
+static long change_outside(const struct leat_syscall *c, int dirfd, const char *path)
+{
+	bool ours = path && *path ? strncmp(path, "/proc/", 6) == 0
+				  : leat_fd_kind(dirfd) != LEAT_KIND_NONE;
+
+	return ours ? leat_hook_change_by_fd(c) : LEAT_PASS;
+}
+
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
 		     unsigned flags)
 {
@@ -143,14 +166,14 @@ static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, 
 	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 
 	if (rc == LEAT_OUTSIDE)
-		return LEAT_PASS;
+		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
 	if (flags)
 		rc = raw(c->nr, site.dirfd, site.path, mode, flags);
 	else
 		rc = raw(SYS_fchmodat, site.dirfd, site.path, mode);
-	return leat_site_result(&site, rc);
+	return leat_site_changed(&site, rc);
 }
 
 long leat_hook_chmod(const struct leat_syscall *c)
@@ -166,49 +189,52 @@ long leat_hook_fchmodat(const struct leat_syscall *c)
 	return do_chmod(c, (int)c->a[0], (const char *)c->a[1], c->a[2], flags);
 }
 
-static long do_chown(int dirfd, const char *path, long uid, long gid, unsigned flags)
+static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
+		     unsigned flags)
 {
 	struct leat_site site;
 	long rc;
 
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
-		return LEAT_PASS;
+		return change_outside(c, dirfd, path);
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
-		return LEAT_PASS;
+		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	return leat_site_result(&site, raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags));
+	return leat_site_changed(&site, raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags));
 }
 
 long leat_hook_chown(const struct leat_syscall *c)
 {
-	return do_chown(AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], 0);
+	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], 0);
 }
 
 long leat_hook_lchown(const struct leat_syscall *c)
 {
-	return do_chown(AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], AT_SYMLINK_NOFOLLOW);
+	return do_chown(c, AT_FDCWD, (const char *)c->a[0], c->a[1], c->a[2], AT_SYMLINK_NOFOLLOW);
 }
 
 long leat_hook_fchownat(const struct leat_syscall *c)
 {
-	return do_chown((int)c->a[0], (const char *)c->a[1], c->a[2], c->a[3], (unsigned)c->a[4]);
+	return do_chown(c, (int)c->a[0], (const char *)c->a[1], c->a[2], c->a[3],
+			(unsigned)c->a[4]);
 }
 
-static long do_utimens(int dirfd, const char *path, const struct timespec *times, unsigned flags)
+static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
+		       const struct timespec *times, unsigned flags)
 {
 	struct leat_site site;
 	long rc;
 
 	if (!path || !*path) /* futimens */
-		return LEAT_PASS;
+		return change_outside(c, dirfd, path);
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
-		return LEAT_PASS;
+		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	return leat_site_result(&site, raw(SYS_utimensat, site.dirfd, site.path, times, flags));
+	return leat_site_changed(&site, raw(SYS_utimensat, site.dirfd, site.path, times, flags));
 }
 
 long leat_hook_utimensat(const struct leat_syscall *c)
@@ -218,7 +244,7 @@ long leat_hook_utimensat(const struct leat_syscall *c)
 	/* The close would change the times again. */
 	if (r && r->flags & LEAT_FD_WRITE)
 		leat_window_settle(r->slot, (int)c->a[0], true);
-	return do_utimens((int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
+	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);
 }
 
@@ -241,7 +267,7 @@ long leat_hook_futimesat(const struct leat_syscall *c)
 		times[0] = of_timeval(&t[0]);
 		times[1] = of_timeval(&t[1]);
 	}
-	return do_utimens(dirfd, path, t ? times : NULL, 0);
+	return do_utimens(c, dirfd, path, t ? times : NULL, 0);
 }
 
 long leat_hook_utime(const struct leat_syscall *c)
@@ -253,7 +279,7 @@ long leat_hook_utime(const struct leat_syscall *c)
 		times[0].tv_sec = t->actime;
 		times[1].tv_sec = t->modtime;
 	}
-	return do_utimens(AT_FDCWD, (const char *)c->a[0], t ? times : NULL, 0);
+	return do_utimens(c, AT_FDCWD, (const char *)c->a[0], t ? times : NULL, 0);
 }
 #endif
 
@@ -265,6 +291,8 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	struct leat_site site;
 	long rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
 
+	if (rc == LEAT_OUTSIDE && op == LEAT_OP_META)
+		return change_outside(c, AT_FDCWD, (const char *)c->a[0]);
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
 	if (rc)
@@ -272,7 +300,7 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	here.a[0] = (long)leat_site_via(&site);
 	rc = leat_as_is(&here);
 	if (op == LEAT_OP_META)
-		return leat_site_result(&site, rc);
+		return leat_site_changed(&site, rc);
 	leat_site_leave(&site);
 	return rc;
 }

@@ -163,5 +163,5 @@ long leat_hook_truncate(const struct leat_syscall *c)
 	rc = leat_site_enter(&site, &target);
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
-	return rc ? rc : leat_site_result(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));
+	return rc ? rc : leat_site_changed(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));
 }

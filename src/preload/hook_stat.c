@@ -2,10 +2,12 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/known.h"
 #include "preload/window.h"
 
 #include <errno.h>
 #include <linux/stat.h>
+#include <string.h>
 #include <sys/vfs.h>
 
 /* A huge page is no good size for a buffer of stdio's. */
@@ -56,14 +58,23 @@ static long look_inside(const struct look *l, struct leat_site *site)
 {
 	long rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
 
-	leat_site_leave(site);
-	if (rc)
-		return rc;
-	if (l->stx)
+	if (!rc && l->stx) {
 		mend_x(l->stx);
-	else
+	} else if (!rc) {
 		mend(l->st);
-	return 0;
+		leat_site_remember(site, l->st);
+	}
+	leat_site_leave(site);
+	return rc;
+}
+
+/* Nothing has changed since the last time. */
+static bool is_known(int dirfd, const char *path, struct stat *st)
+{
+	const char *below = *path ? leat_path_below(dirfd, path) : NULL;
+	struct leat_known known;
+
+	return below && leat_known_find(below, strlen(below), &known, st);
 }
 
 static long enter(const struct look *l, struct leat_site *site, bool follow)
@@ -189,8 +200,11 @@ long leat_hook_newfstatat(struct leat_syscall *c)
 	const char *path = (const char *)c->a[1];
 	long rc = LEAT_OUTSIDE;
 
-	if (!is_outside((int)c->a[0], path, (unsigned)c->a[3]))
+	if (!is_outside((int)c->a[0], path, (unsigned)c->a[3])) {
+		if (path && is_known((int)c->a[0], path, (struct stat *)c->a[2]))
+			return 0;
 		rc = look_closely(of_newfstatat(c));
+	}
 	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[3]) : rc;
 }
 

@@ -63,7 +63,10 @@ struct leat_site {
 	uint32_t slot;
 	uint32_t flags;
 	uint64_t ofd;
-	bool input; /* the step is a consumer of it */
+	bool input;      /* the step is a consumer of it */
+	uint64_t common; /* if `lasting`: the counters as they were before */
+	uint32_t changes;
+	bool lasting; /* the answer may be remembered (known.h) */
 };
 
 /* Bring a path call to the daemon and wait as long as it says. Returns
@@ -76,9 +79,16 @@ void leat_site_leave(struct leat_site *site);
 /* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
  * rc. */
 long leat_site_result(struct leat_site *site, long rc);
+/* The end of a change of what stat shows: as leat_site_result, and whoever remembers it looks
+ * again. */
+long leat_site_changed(struct leat_site *site, long rc);
 /* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
  * there (or not), so that nobody is woken for a name that is still to come. */
 long leat_site_made(struct leat_site *site, long rc);
+
+/* The answer is good for later calls as well: remember it, and what stat shows of the file
+ * if `st` is not NULL. Does nothing if it is not. */
+void leat_site_remember(const struct leat_site *site, const struct stat *st);
 
 /* The site as one string, for system calls that take no directory descriptor.
  * Lives in the thread's scratch area until the site is left. */

@@ -23,6 +23,8 @@ static struct leat_word cwd_generation;
 
 enum { CWD_OUTSIDE, CWD_INSIDE };
 static struct leat_word cwd;
+/* 1 + the cwd's generation when it was found to be the workflow's directory itself */
+static struct leat_word cwd_at_top;
 
 static __thread struct leat_recall recall __attribute__((tls_model("initial-exec")));
 
@@ -247,6 +249,27 @@ static int check_directory(int dirfd)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
+const char *leat_path_below(int dirfd, const char *path)
+{
+	if (path[0] == '/')
+		return below_session(path);
+	if (dirfd != AT_FDCWD || leat_word_get(&cwd) != CWD_INSIDE ||
+	    leat_word_get(&cwd_at_top) != leat_word_get(&cwd_generation) + 1)
+		return NULL;
+	return path;
+}
+
+/* From the working directory; see whether it is the top. */
+static int find_from_cwd(struct leat_thread *t, const char *path, char *below)
+{
+	uint64_t now = leat_word_get(&cwd_generation);
+	int rc = find_from(t, AT_FDCWD, path, below);
+
+	if (rc > 0 && strcmp(below, path) == 0)
+		leat_word_set(&cwd_at_top, now + 1);
+	return rc;
+}
+
 int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
 	bool relative = path[0] != '/';
@@ -254,8 +277,9 @@ int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *bel
 
 	if (rest)
 		return join(below, rest, "", 0);
-	if (relative && (dirfd == AT_FDCWD ? leat_word_get(&cwd) == CWD_INSIDE
-					   : leat_fd_kind(dirfd) == LEAT_KIND_DIR))
+	if (relative && dirfd == AT_FDCWD && leat_word_get(&cwd) == CWD_INSIDE)
+		return find_from_cwd(t, path, below);
+	if (relative && dirfd != AT_FDCWD && leat_fd_kind(dirfd) == LEAT_KIND_DIR)
 		return find_from(t, dirfd, path, below);
 	if (relative && dirfd != AT_FDCWD) {
 		int rc = check_directory(dirfd);

@@ -10,6 +10,10 @@
  * component that is a symlink, see leat_path_follow). */
 bool leat_path_maybe(int dirfd, const char *path);
 
+/* Cheap, without a guard: what follows the workflow's directory in the text of this path
+ * (points into it), or NULL if that is not plain to see. */
+const char *leat_path_below(int dirfd, const char *path);
+
 /* Under a guard: 1 if inside; then `below` (PATH_MAX bytes, in the scratch area) is
  * the path below the workflow's directory, not normalised. 0 outside, -EIO if
  * the daemon had to be asked and is not there. */

@@ -2,6 +2,7 @@
  * say, wait if it says so, then make the call where it says. */
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/known.h"
 #include "preload/paths.h"
 #include "preload/text.h"
 
@@ -59,6 +60,8 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	site->flags = m->flags;
 	site->ofd = m->ofd;
 	site->input = m->input;
+	site->changes = m->changes;
+	site->lasting = m->lasting;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
@@ -76,25 +79,82 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	}
 }
 
+/* Calls that what is known of a committed file answers. */
+static bool only_looks(const struct leat_target *target)
+{
+	switch (target->op) {
+	case LEAT_OP_LOOK:
+	case LEAT_OP_ACCESS:
+		return true;
+	case LEAT_OP_OPEN:
+		return !(target->flags & (O_ACCMODE | O_TRUNC | O_CREAT | O_DIRECTORY |
+					  (O_TMPFILE & ~O_DIRECTORY)));
+	default:
+		return false;
+	}
+}
+
+/* The daemon has said it before, and nothing has changed. */
+static bool place_known(struct leat_site *site, const struct leat_target *target)
+{
+	const struct leat_world *w = leat_client_known();
+	const char *below = site->guard.t->below[0];
+	struct leat_known known;
+
+	if (!w || !only_looks(target) || !leat_known_find(below, strlen(below), &known, NULL))
+		return false;
+	*site = (struct leat_site){.guard = site->guard,
+				   .dirfd = w->store_fd,
+				   .path = below,
+				   .place = LEAT_PLACE_STORE,
+				   .kind = LEAT_KIND_COUNTED,
+				   .slot = known.slot,
+				   .flags = target->flags,
+				   .common = known.common,
+				   .input = known.input,
+				   .changes = known.changes,
+				   .lasting = true};
+	return true;
+}
+
+void leat_site_remember(const struct leat_site *site, const struct stat *st)
+{
+	const struct leat_known known = {.common = site->common,
+					 .changes = site->changes,
+					 .slot = site->slot,
+					 .input = site->input};
+
+	if (site->lasting)
+		leat_known_put(site->path, strlen(site->path), &known, st);
+}
+
 int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 {
 	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
 		return LEAT_OUTSIDE;
-	for (;;) {
+	for (bool first = true;; first = false) {
 		uint32_t slot, seq;
+		uint64_t common;
 		int rc = leat_guard_take(&site->guard);
 
 		if (rc)
 			return rc;
 		rc = find(site->guard.t, target);
+		/* Who was told to wait says to the daemon how it went on. */
+		if (rc > 0 && first && place_known(site, target))
+			return 0;
+		common = leat_known_common();
 		if (rc > 0)
 			rc = request(site->guard.t, target);
 		else if (!rc)
 			rc = LEAT_OUTSIDE;
 		if (!rc)
 			rc = place(site, target);
-		if (!rc)
+		if (!rc) {
+			site->common = common;
+			leat_site_remember(site, NULL);
 			return 0;
+		}
 		slot = site->slot;
 		seq = ((const struct leat_msg_resolved *)site->guard.t->msg)->seq;
 		leat_guard_release(&site->guard);
@@ -131,6 +191,12 @@ long leat_site_result(struct leat_site *site, long rc)
 		report(site, rc);
 	leat_site_leave(site);
 	return rc;
+}
+
+long leat_site_changed(struct leat_site *site, long rc)
+{
+	leat_known_changed();
+	return leat_site_result(site, rc);
 }
 
 long leat_site_made(struct leat_site *site, long rc)

@@ -29,6 +29,7 @@ int leat_shm_create(int *fd, struct leat_shm **shm)
 	map->magic = LEAT_SHM_MAGIC;
 	map->version = LEAT_SHM_VERSION;
 	atomic_store(&map->daemon_alive, 1);
+	atomic_store(&map->changes, 1);
 	*fd = mem;
 	*shm = map;
 	return 0;

@@ -84,6 +84,7 @@ static void lower_to(_Atomic uint64_t *word, uint64_t value)
 void leat_shm_shut(struct leat_shm *shm, uint32_t last_slot)
 {
 	atomic_store(&shm->daemon_alive, 0);
+	leat_shm_changed(shm);
 	for (uint32_t i = 1; i <= last_slot; i++)
 		wake_all(&shm->files[i]);
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 2
+#define LEAT_SHM_VERSION 3
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 
@@ -45,7 +45,7 @@ struct leat_shm_file {
 	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
 	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
 	_Atomic uint32_t flags;   /* enum leat_shm_flags */
-	uint32_t reserved;
+	_Atomic uint32_t changes; /* see "names" below */
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
@@ -70,7 +70,8 @@ struct leat_shm {
 	uint32_t version;
 	_Atomic uint32_t daemon_alive; /* 0 once the daemon is shutting down */
 	uint32_t n_steps;
-	uint8_t pad[48];
+	_Atomic uint64_t changes; /* see "names" below */
+	uint8_t pad[40];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 };
@@ -200,6 +201,34 @@ bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
 		      struct leat_shm_write *w);
 /* It has ended, at `end`. */
 void leat_shm_written(struct leat_shm_file *f, const struct leat_shm_write *w, uint64_t end);
+
+/* --- names ---
+ *
+ * What the daemon says of a name, and what stat shows of the file, may be remembered for
+ * as long as two counters stand still: that of the file's record, and the common one for what
+ * concerns files nobody can name (another link, all below a directory). Whoever changes
+ * something counts after it is done and before anybody is told; whoever remembers reads
+ * the counters before it asks or looks. Any thread and process, async-signal-safe. */
+
+static inline uint32_t leat_shm_file_changes(const struct leat_shm_file *f)
+{
+	return atomic_load_explicit(&f->changes, memory_order_acquire);
+}
+
+static inline void leat_shm_file_changed(struct leat_shm_file *f)
+{
+	atomic_fetch_add(&f->changes, 1);
+}
+
+static inline uint64_t leat_shm_changes(const struct leat_shm *shm)
+{
+	return atomic_load_explicit(&shm->changes, memory_order_acquire);
+}
+
+static inline void leat_shm_changed(struct leat_shm *shm)
+{
+	atomic_fetch_add(&shm->changes, 1);
+}
 
 static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 {

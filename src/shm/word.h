@@ -40,4 +40,21 @@ static inline bool leat_word_claim(struct leat_word *w, uint64_t expected, uint6
 	return atomic_compare_exchange_strong(&w->value, &expected, value);
 }
 
+/* Data behind a sequence word: odd while somebody writes it. The writer claims an even
+ * value, writes, and sets the next even one with leat_word_set. The reader gets an even
+ * value, copies, and throws the copy away unless the word is still the same. */
+static inline bool leat_word_write_begin(struct leat_word *w, uint64_t even)
+{
+	bool claimed = leat_word_claim(w, even, even + 1);
+
+	atomic_thread_fence(memory_order_release);
+	return claimed;
+}
+
+static inline bool leat_word_still(const struct leat_word *w, uint64_t even)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&w->value, memory_order_relaxed) == even;
+}
+
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 1
+#define LEAT_WIRE_VERSION 2
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -137,6 +137,9 @@ struct leat_msg_resolved {
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
 	uint64_t ofd;   /* OPEN for writing: byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */
+	uint32_t lasting; /* 1: LOOK, ACCESS and OPEN for reading will get this answer until the
+			   * counters in shared memory (shm/state.h, "names") move */
+	uint32_t changes; /* of the slot, when this was said */
 	uint32_t reserved;
 	/* strings: path (see enum leat_place) */
 };

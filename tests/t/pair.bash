@@ -3,7 +3,8 @@
 
 # pair MODE [FILE...]: stdin is two scripts with a line "---" between them: the producer writes
 # `data` (or the FILEs), the consumer reads it and writes `out`. Runs both ways, and fails unless
-# `out` is the same.
+# `out` is the same. $pair_port is put into each port of the producer ("committed: on_close"),
+# $pair_options are given to the streamed run.
 pair() {
 	local mode=$1 name ports='' inports=''
 	shift
@@ -12,7 +13,7 @@ pair() {
 	mkdir -p pair/work
 	awk '/^---$/ { f = "pair/consume"; next } { print > f }' f=pair/produce -
 	for name in "$@"; do
-		ports+="{filename: '$name', mode: $mode}, "
+		ports+="{filename: '$name', mode: $mode${pair_port:+, $pair_port}}, "
 		inports+="{filename: '$name'}, "
 	done
 	cat >pair/flow.yaml <<-END
@@ -31,7 +32,8 @@ pair() {
 	mv pair/work/out pair/batch
 	rm -rf pair/work
 	mkdir pair/work
-	(cd pair && timeout 60 leat run --log log flow.yaml) || return 1
+	# shellcheck disable=SC2086 # several words
+	(cd pair && timeout 60 leat run ${pair_options:-} --log log flow.yaml) || return 1
 	cmp pair/batch pair/work/out || return 1
 	(cd pair && leat replay flow.yaml log) || return 1
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "shm/state.h"
+#include "shm/word.h"
 
 #define SECOND 1000000000ull
 
@@ -291,6 +292,51 @@ static void test_window_forced(void **state)
 	assert_int_equal(leat_shm_length(f, 5000), 5000);
 }
 
+/* Both counters move only when told to, and the common one when the daemon ends. */
+static void test_changes(void **state)
+{
+	struct leat_shm *map = NULL;
+	struct leat_shm_file *f;
+	uint32_t own;
+	uint64_t common;
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(leat_shm_create(&fd, &map), 0);
+	f = &map->files[1];
+	own = leat_shm_file_changes(f);
+	common = leat_shm_changes(map);
+	assert_int_not_equal(common, 0);
+	leat_shm_file_init(f);
+	leat_shm_file_finish(f, 5);
+	assert_int_equal(leat_shm_file_changes(f), own);
+	leat_shm_file_changed(f);
+	assert_int_equal(leat_shm_file_changes(f), own + 1);
+	assert_int_equal(leat_shm_changes(map), common);
+	leat_shm_changed(map);
+	assert_int_equal(leat_shm_changes(map), common + 1);
+	leat_shm_shut(map, 1);
+	assert_int_not_equal(leat_shm_changes(map), common + 1);
+	leat_shm_unmap(map);
+	close(fd);
+}
+
+static void test_sequence_word(void **state)
+{
+	struct leat_word w = {0};
+	uint64_t before;
+
+	(void)state;
+	before = leat_word_get(&w);
+	assert_true(leat_word_still(&w, before));
+	assert_true(leat_word_write_begin(&w, before));
+	assert_false(leat_word_still(&w, before));
+	assert_false(leat_word_write_begin(&w, before));
+	leat_word_set(&w, before + 2);
+	assert_false(leat_word_still(&w, before));
+	assert_true(leat_word_still(&w, before + 2));
+}
+
 static void test_map_refuses_others(void **state)
 {
 	struct leat_shm *mine = NULL;
@@ -320,6 +366,8 @@ int main(void)
 		cmocka_unit_test(test_window_pending),
 		cmocka_unit_test(test_window_writing),
 		cmocka_unit_test(test_window_forced),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_sequence_word),
 		cmocka_unit_test(test_map_refuses_others),
 	};
 

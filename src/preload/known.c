@@ -1,0 +1,93 @@
+#include "preload/known.h"
+#include "preload/client.h"
+#include "preload/cut.h"
+#include "shm/word.h"
+
+#include <string.h>
+
+/* Names beyond these are asked for again: they take the place of others. Untouched entries take
+ * no memory. */
+#define ENTRIES 8192u
+#define MAX_NAME 120u
+
+struct entry {
+	struct leat_word sequence;
+	struct leat_known known;
+	uint32_t length; /* of the name; 0: empty */
+	bool has_stat;
+	char name[MAX_NAME];
+	struct stat st;
+};
+
+static struct entry entries[ENTRIES];
+
+static struct entry *entry_of(const char *below, size_t length)
+{
+	return &entries[leat_cut_hash(below, length, 0) % ENTRIES];
+}
+
+/* Without vector registers, and the library's memcpy costs as much as all the rest. */
+static inline void copy_stat(struct stat *to, const struct stat *from)
+{
+	const uint64_t *source = (const uint64_t *)from;
+	uint64_t *target = (uint64_t *)to;
+
+	_Static_assert(sizeof(*to) % sizeof(*target) == 0, "whole words");
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*target); i++)
+		target[i] = source[i];
+}
+
+uint64_t leat_known_common(void)
+{
+	const struct leat_world *w = leat_client_known();
+
+	return w ? leat_shm_changes(w->shm) : 0;
+}
+
+void leat_known_changed(void)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (w)
+		leat_shm_changed(w->shm);
+}
+
+static bool holds(const struct leat_known *known)
+{
+	const struct leat_shm_file *f = leat_client_file(known->slot);
+
+	return f && leat_shm_file_changes(f) == known->changes &&
+	       leat_known_common() == known->common;
+}
+
+bool leat_known_find(const char *below, size_t length, struct leat_known *known, struct stat *st)
+{
+	const struct entry *e = entry_of(below, length);
+	uint64_t sequence = leat_word_get(&e->sequence);
+
+	if (sequence % 2 || e->length != length || !length || (st && !e->has_stat) ||
+	    memcmp(e->name, below, length) != 0)
+		return false;
+	*known = e->known;
+	if (st)
+		copy_stat(st, &e->st);
+	return leat_word_still(&e->sequence, sequence) && holds(known);
+}
+
+void leat_known_put(const char *below, size_t length, const struct leat_known *known,
+		    const struct stat *st)
+{
+	struct entry *e = entry_of(below, length);
+	uint64_t sequence = leat_word_get(&e->sequence);
+
+	if (!known->common || !length || length > MAX_NAME || sequence % 2 ||
+	    !leat_word_write_begin(&e->sequence, sequence))
+		return;
+	e->known = *known;
+	e->length = (uint32_t)length;
+	memcpy(e->name, below, length);
+	e->has_stat = st;
+	if (st)
+		copy_stat(&e->st, st);
+	leat_word_set(&e->sequence, sequence + 2);
+}
