@@ -21,6 +21,7 @@ struct leat_command {
 	int min_operands;
 	int max_operands;                  /* -1: any number */
 	bool options_first;                /* options end at the first operand */
+	bool hidden;                       /* for leat's own use */
 	const struct leat_option *options; /* ends with a row without name; may be NULL */
 	/* Returns the exit status. */
 	int (*run)(const struct leat_args *args);
@@ -42,6 +43,7 @@ int leat_cli_exec(const struct leat_args *args);
 int leat_cli_done(const struct leat_args *args);
 int leat_cli_status(const struct leat_args *args);
 int leat_cli_replay(const struct leat_args *args);
+int leat_cli_mount_exec(const struct leat_args *args);
 int leat_cli_help(const struct leat_args *args);
 
 extern const struct leat_option leat_check_options[];
@@ -51,6 +53,7 @@ extern const struct leat_option leat_exec_options[];
 extern const struct leat_option leat_done_options[];
 extern const struct leat_option leat_status_options[];
 extern const struct leat_option leat_replay_options[];
+extern const struct leat_option leat_mount_exec_options[];
 extern const struct leat_option leat_help_options[];
 
 #endif

@@ -5,8 +5,10 @@
 #include "daemon/daemon.h"
 #include "driver/control.h"
 #include "driver/environment.h"
+#include "driver/mounted.h"
 #include "driver/plan.h"
 #include "driver/process.h"
+#include "mount/mount.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -109,25 +111,37 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 		   struct leat_control *control, const char *dir)
 {
 	const char *workflow = named(args, "workflow", "CAPIO_WORKFLOW_NAME");
+	const struct leat_plan_reach reach = {.intercepted = true,
+					      .can_mount = leat_mount_possible};
 	char *library = leat_cli_library();
 	struct leat_environment_spec env = {
 		.dir = dir, .step = step, .workflow = workflow ? workflow : "", .library = library};
-	char *runtime_dir = NULL, *program = NULL;
-	char **envp = NULL;
+	char *runtime_dir = NULL, *program = NULL, *mount = leat_cli_mount();
+	char **envp = NULL, **mounted_argv = NULL;
+	struct leat_process_spec spec = {.argv = argv};
+	bool mounted;
 	int status = LEAT_EXIT_SELF;
 
 	if (!library || !leat_cli_runtime_dir(args, &runtime_dir))
 		goto out;
-	env.runtime_dir = runtime_dir;
-	envp = leat_environment_new(&env);
-	if (!envp)
+	status = leat_plan_program(step, argv[0], NULL, &reach, &program, &mounted);
+	if (status)
 		goto out;
-	status = leat_plan_program(step, argv[0], NULL, true, &program);
-	if (status == 0)
-		status = run_command(control, step,
-				     &(struct leat_process_spec){
-					     .program = program, .argv = argv, .envp = envp});
+	spec.program = program;
+	if (mounted && mount) {
+		mounted_argv = leat_mounted_argv(mount, program, argv);
+		spec.argv = mounted_argv;
+		spec.program = mount;
+		env.library = NULL;
+	}
+	env.runtime_dir = runtime_dir;
+	env.mount = mount;
+	envp = leat_environment_new(&env);
+	spec.envp = envp;
+	status = envp && spec.argv ? run_command(control, step, &spec) : LEAT_EXIT_SELF;
 out:
+	free(mounted_argv);
+	free(mount);
 	free(program);
 	free(runtime_dir);
 	leat_environment_free(envp);

@@ -23,7 +23,8 @@ static void print_overview(void)
 	puts("leat streams files between the steps of a workflow of unmodified programs.\n\n"
 	     "Usage: leat COMMAND [OPTIONS] ...\n\nCommands:");
 	for (const struct leat_command *c = leat_commands; c->name; c++)
-		printf("  %-8s %s\n", c->name, c->summary);
+		if (!c->hidden)
+			printf("  %-8s %s\n", c->name, c->summary);
 	puts("\nleat help COMMAND tells a command's options; leat --version the version.");
 }
 

@@ -58,6 +58,15 @@ const struct leat_command leat_commands[] = {
 	 .max_operands = 2,
 	 .options = leat_replay_options,
 	 .run = leat_cli_replay},
+	{.name = "mount-exec",
+	 .summary = "Become a program whose files lie behind a mount",
+	 .operands = "PROGRAM ARGUMENT0 [ARGUMENT...]",
+	 .min_operands = 1,
+	 .max_operands = -1,
+	 .options_first = true,
+	 .hidden = true,
+	 .options = leat_mount_exec_options,
+	 .run = leat_cli_mount_exec},
 	{.name = "help",
 	 .summary = "Explain a command",
 	 .operands = "[COMMAND]",
@@ -80,7 +89,8 @@ int leat_command_unknown(const char *name)
 	struct leat_suggest s = {0};
 
 	for (const struct leat_command *c = leat_commands; c->name; c++)
-		leat_suggest_offer(&s, name, c->name);
+		if (!c->hidden)
+			leat_suggest_offer(&s, name, c->name);
 	if (s.word)
 		leat_error("unknown command %s; did you mean leat %s?", name, s.word);
 	else

@@ -6,6 +6,7 @@
 #include "cli/workflow.h"
 #include "driver/console.h"
 #include "driver/driver.h"
+#include "mount/mount.h"
 #include "stream/stream.h"
 #include "wire/wire.h"
 
@@ -53,7 +54,7 @@ static bool steps_have_commands(const struct leat_workflow *wf)
 static int run_streamed(const struct leat_args *args, const struct leat_cli_workflow *w,
 			struct leat_driver_config *config, struct leat_result *result)
 {
-	char *library = leat_cli_library();
+	char *library = leat_cli_library(), *mount = leat_cli_mount();
 	struct leat_cli_daemon daemon = {0};
 	struct leat_segment segment = {0};
 	int status = LEAT_EXIT_SELF;
@@ -63,6 +64,7 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
 		goto out;
 	config->library = library;
+	config->mount_command = mount;
 	config->control = daemon.control;
 	config->runtime_dir = daemon.runtime_dir;
 	config->daemon_pid = daemon.pid;
@@ -73,6 +75,7 @@ out:
 	leat_segment_close(&segment);
 	leat_cli_daemon_end(&daemon);
 	free(library);
+	free(mount);
 	return status;
 }
 
@@ -80,6 +83,8 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 		    struct leat_plan *plan)
 {
 	bool plain = leat_args_flag(args, "plain");
+	const struct leat_plan_reach reach = {.intercepted = !plain,
+					      .can_mount = leat_mount_possible};
 	struct leat_driver_config config = {
 		.plan = plan, .dir = w->dir, .quiet = leat_args_flag(args, "quiet")};
 	struct leat_result result;
@@ -87,7 +92,7 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 
 	if (plain && leat_plan_is_cyclic(plan))
 		return LEAT_EXIT_SELF;
-	status = leat_plan_programs(plan, w->dir, !plain);
+	status = leat_plan_programs(plan, w->dir, &reach);
 	if (status)
 		return status;
 	if (leat_result_init(&result, w->wf) < 0) {

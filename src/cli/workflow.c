@@ -5,6 +5,7 @@
 #include "driver/control.h"
 #include "lang/check.h"
 #include "lang/lang.h"
+#include "mount/mount.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -174,4 +175,11 @@ char *leat_cli_library(void)
 		return NULL;
 	}
 	return path;
+}
+
+char *leat_cli_mount(void)
+{
+	const char *why;
+
+	return leat_mount_possible(&why) ? realpath("/proc/self/exe", NULL) : NULL;
 }

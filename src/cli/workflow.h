@@ -42,4 +42,8 @@ int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kin
 /* Path of libleat.so, freed by the caller; NULL after a message. */
 char *leat_cli_library(void);
 
+/* Path of this command, freed by the caller, if programs that cannot be intercepted can have a
+ * mount here; else NULL. */
+char *leat_cli_mount(void);
+
 #endif

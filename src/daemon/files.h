@@ -125,7 +125,7 @@ void leat_live_failed(struct leat_daemon *d, struct leat_live *l);
 /* The opener has spoken again: the lock is there if the file is open. */
 void leat_live_confirm(struct leat_live *l);
 /* A descriptor of the file was closed: see which descriptions are gone. `id` 0: any. */
-void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id);
+void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id, bool abnormal);
 /* A process of `step` has ended: the same for all it may have held. */
 void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p);
 /* An instance of the step has ended: the same, without delay. */

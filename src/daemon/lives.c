@@ -166,13 +166,13 @@ void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
 	}
 }
 
-void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id)
+void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id, bool abnormal)
 {
 	struct leat_live *l, *next;
 
 	DL_FOREACH_SAFE(f->lives, l, next)
 	if ((!id || l->id == id) && !is_open(d, l))
-		closed(d, l, false);
+		closed(d, l, abnormal);
 }
 
 /* Whether it can still be the process that opened it which closes it. */

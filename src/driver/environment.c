@@ -25,8 +25,8 @@ static void add(struct builder *b, const char *name, const char *value, const ch
 
 static bool is_replaced(const char *entry, const struct leat_environment_spec *spec)
 {
-	static const char *const names[] = {
-		"LEAT_DIR=", "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=", "LEAT_RUNTIME_DIR="};
+	static const char *const names[] = {"LEAT_DIR=", "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=",
+					    "LEAT_RUNTIME_DIR=", "LEAT_MOUNT="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -51,7 +51,7 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 
 	while (environ[n])
 		n++;
-	b.v = calloc(n + 6, sizeof(*b.v));
+	b.v = calloc(n + 7, sizeof(*b.v));
 	if (!b.v)
 		return NULL;
 	for (size_t i = 0; i < n && !b.failed; i++) {
@@ -65,6 +65,8 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->runtime_dir)
 		add(&b, "LEAT_RUNTIME_DIR", spec->runtime_dir, NULL);
+	if (spec->mount)
+		add(&b, "LEAT_MOUNT", spec->mount, NULL);
 	if (spec->library)
 		add_preload(&b, spec->library);
 	if (b.failed) {

@@ -43,7 +43,8 @@ int leat_plan_init(struct leat_plan *plan, const struct leat_workflow *wf)
 	*plan = (struct leat_plan){.wf = wf, .matcher = leat_matcher_new(wf)};
 	plan->order = calloc(n, sizeof(*plan->order));
 	plan->programs = calloc(n, sizeof(*plan->programs));
-	if (!counts || !plan->matcher || !plan->order || !plan->programs) {
+	plan->mounted = calloc(n, sizeof(*plan->mounted));
+	if (!counts || !plan->matcher || !plan->order || !plan->programs || !plan->mounted) {
 		free(counts);
 		leat_plan_release(plan);
 		return -ENOMEM;
@@ -60,6 +61,7 @@ void leat_plan_release(struct leat_plan *plan)
 	for (size_t i = 0; plan->programs && i < plan->wf->n_steps; i++)
 		free(plan->programs[i]);
 	free(plan->programs);
+	free(plan->mounted);
 	free(plan->order);
 	leat_matcher_free(plan->matcher);
 	*plan = (struct leat_plan){0};

@@ -12,6 +12,15 @@ struct leat_plan {
 	struct leat_matcher *matcher;   /* owned */
 	size_t *order;                  /* owned; producers before their consumers */
 	char **programs;                /* owned; the path of each step's program */
+	bool *mounted;                  /* owned; it sees its files through a mount */
+};
+
+/* How programs can be reached. */
+struct leat_plan_reach {
+	bool intercepted; /* by the library; else they run on plain files, whatever they are */
+	/* Can those that the library cannot follow have a mount? False sets *why to a static
+	 * text. NULL: they cannot. Asked when there is such a program. */
+	bool (*can_mount)(const char **why);
 };
 
 /* Order the steps. Steps on a common cycle stay in the order of the file. 0 or -ENOMEM. */
@@ -22,13 +31,14 @@ enum { LEAT_PLAN_NO_MEMORY = 125, LEAT_PLAN_CANNOT_EXECUTE = 126, LEAT_PLAN_NOT_
 
 /* Find the program of each step. 0, else the LEAT_PLAN_* of the first that
  * cannot run; all are logged, a line each. */
-int leat_plan_programs(struct leat_plan *plan, const char *dir, bool intercepted);
+int leat_plan_programs(struct leat_plan *plan, const char *dir,
+		       const struct leat_plan_reach *reach);
 
 /* Find the program `name` of step `step`, as a shell in the directory `dir` (NULL: this
- * process's) would; with `intercepted` it must be one that the library can
- * follow. 0 and *path (freed by the caller), else LEAT_PLAN_* after one line. */
-int leat_plan_program(const char *step, const char *name, const char *dir, bool intercepted,
-		      char **path);
+ * process's) would. 0, *path (freed by the caller) and *mounted, else LEAT_PLAN_* after one
+ * line. */
+int leat_plan_program(const char *step, const char *name, const char *dir,
+		      const struct leat_plan_reach *reach, char **path, bool *mounted);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */
 bool leat_plan_is_cyclic(const struct leat_plan *plan);

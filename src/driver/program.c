@@ -97,7 +97,7 @@ static bool drops_preload(int fd)
 
 /* Why the library cannot follow this program, or NULL. A file that cannot be
  * read can still be executed, and is then judged by the library. */
-static const char *obstacle_of(const char *path, const char *dir)
+static const char *obstacle_of(const char *path, const char *dir, bool *gains_rights)
 {
 	char interpreter[256];
 	const char *why = NULL;
@@ -108,19 +108,41 @@ static const char *obstacle_of(const char *path, const char *dir)
 		leat_close(&fd);
 		fd = open(interpreter, O_RDONLY | O_CLOEXEC);
 	}
+	*gains_rights = fd >= 0 && drops_preload(fd);
 	if (fd >= 0)
 		why = leat_elf_obstacle(leat_elf_inspect(fd, pread));
-	if (fd >= 0 && !why && drops_preload(fd))
+	if (!why && *gains_rights)
 		why = "setuid or setgid";
 	leat_close(&fd);
 	free(full);
 	return why;
 }
 
-int leat_plan_program(const char *step, const char *name, const char *dir, bool intercepted,
-		      char **path)
+/* Can the program be reached? */
+static bool is_reachable(const char *step, const char *path, const char *dir,
+			 const struct leat_plan_reach *reach, bool *mounted)
 {
-	const char *why;
+	bool gains_rights = false;
+	const char *why = reach->intercepted ? obstacle_of(path, dir, &gains_rights) : NULL;
+	const char *no_mount = "there is no mount here";
+
+	*mounted = false;
+	if (!why)
+		return true;
+	if (gains_rights && geteuid() != 0)
+		no_mount = "a mount of an ordinary user takes its rights away";
+	else if (reach->can_mount)
+		*mounted = reach->can_mount(&no_mount);
+	if (!*mounted)
+		leat_error("step %s: %s is %s and cannot be intercepted, and %s; give the step "
+			   "`staged: true` to run it outside, between its inputs and outputs",
+			   step, path, why, no_mount);
+	return *mounted;
+}
+
+int leat_plan_program(const char *step, const char *name, const char *dir,
+		      const struct leat_plan_reach *reach, char **path, bool *mounted)
+{
 	int result = find_program(name, dir, path);
 
 	if (result == -ENOMEM) {
@@ -137,25 +159,23 @@ int leat_plan_program(const char *step, const char *name, const char *dir, bool 
 			   name);
 		return LEAT_PLAN_CANNOT_EXECUTE;
 	}
-	why = intercepted ? obstacle_of(*path, dir) : NULL;
-	if (!why)
+	if (is_reachable(step, *path, dir, reach, mounted))
 		return 0;
-	leat_error("step %s: %s is %s and cannot be intercepted; give the step `staged: true` to "
-		   "run it outside, between its inputs and outputs",
-		   step, *path, why);
 	free(*path);
 	*path = NULL;
 	return LEAT_PLAN_CANNOT_EXECUTE;
 }
 
-int leat_plan_programs(struct leat_plan *plan, const char *dir, bool intercepted)
+int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct leat_plan_reach *reach)
 {
+	const struct leat_plan_reach outside = {0};
 	int first = 0;
 
 	for (size_t i = 0; i < plan->wf->n_steps; i++) {
 		const struct leat_step *step = &plan->wf->steps[i];
 		int result = leat_plan_program(step->name, step->argv[0], dir,
-					       intercepted && !step->staged, &plan->programs[i]);
+					       step->staged ? &outside : reach, &plan->programs[i],
+					       &plan->mounted[i]);
 
 		if (!first)
 			first = result;

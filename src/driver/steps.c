@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/environment.h"
+#include "driver/mounted.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -25,18 +27,42 @@ static void note_counters(struct leat_driver *d, size_t step)
 				    &d->result->steps[step].counters);
 }
 
-/* The daemon is told before the step's first instruction runs. */
-static int start_process(struct leat_driver *d, size_t step, char **envp)
+static bool is_mounted(const struct leat_driver *d, size_t step)
+{
+	return d->config->mount_command && d->config->plan->mounted[step];
+}
+
+/* As leat_process_fork. */
+static int fork_step(struct leat_driver *d, size_t step, char **envp)
 {
 	const struct leat_driver_config *config = d->config;
-	struct leat_run_step *s = &d->steps[step];
 	struct leat_process_spec spec = {.program = config->plan->programs[step],
 					 .argv = d->wf->steps[step].argv,
 					 .envp = envp,
 					 .dir = config->dir,
 					 .own_group = true,
 					 .capture = true};
-	int result = leat_process_fork(&spec, &s->process);
+	char **argv = NULL;
+	int result;
+
+	if (is_mounted(d, step)) {
+		argv = leat_mounted_argv(config->mount_command, spec.program, spec.argv);
+		if (!argv)
+			return -ENOMEM;
+		spec.argv = argv;
+		spec.program = config->mount_command;
+	}
+	result = leat_process_fork(&spec, &d->steps[step].process);
+	free(argv);
+	return result;
+}
+
+/* The daemon is told before the step's first instruction runs. */
+static int start_process(struct leat_driver *d, size_t step, char **envp)
+{
+	const struct leat_driver_config *config = d->config;
+	struct leat_run_step *s = &d->steps[step];
+	int result = fork_step(d, step, envp);
 
 	if (result < 0)
 		return result;
@@ -57,11 +83,13 @@ static void start_step(struct leat_driver *d, size_t step)
 {
 	const struct leat_driver_config *config = d->config;
 	const struct leat_step *model = &d->wf->steps[step];
-	struct leat_environment_spec spec = {.dir = config->dir,
-					     .step = model->name,
-					     .workflow = d->wf->name,
-					     .runtime_dir = config->runtime_dir,
-					     .library = model->staged ? NULL : config->library};
+	struct leat_environment_spec spec = {
+		.dir = config->dir,
+		.step = model->name,
+		.workflow = d->wf->name,
+		.runtime_dir = config->runtime_dir,
+		.library = model->staged || is_mounted(d, step) ? NULL : config->library,
+		.mount = config->mount_command};
 	char **envp = leat_environment_new(&spec);
 	int result = envp ? start_process(d, step, envp) : -ENOMEM;
 

@@ -131,7 +131,7 @@ struct leat_msg_resolved {
 	struct leat_msg h;
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
 	uint32_t place;
-	uint32_t kind;
+	uint32_t kind;  /* with -EAGAIN: LEAT_KIND_DIR if it is to become a directory */
 	uint32_t slot;  /* index of the file's shared record; 0 = none */
 	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
@@ -205,7 +205,8 @@ struct leat_msg_identify {
 	/* strings: path as /proc/self/fd shows it */
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, AHEAD, VIOLATED. EARLY_SIZE: offset = end of what was
+/* OPENED, CLOSED, EXTENT, TRUNCATED, AHEAD, VIOLATED. CLOSED: error != 0 when a killed process
+ * closed it, which never counts. EARLY_SIZE: offset = end of what was
  * read, length = size seen; a violation only if the final size is larger. Whether a
  * violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
 struct leat_msg_fact {

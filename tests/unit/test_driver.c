@@ -86,7 +86,9 @@ static void test_programs(void **state)
 		{"./missing", LEAT_PLAN_NOT_FOUND},
 		{"/", LEAT_PLAN_CANNOT_EXECUTE},
 	};
+	const struct leat_plan_reach reach = {.intercepted = true};
 	char dir[] = "/tmp/leat-test-driver.XXXXXX";
+	bool mounted;
 	char *path;
 	FILE *f;
 
@@ -103,7 +105,7 @@ static void test_programs(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		path = NULL;
 		assert_int_equal(cases[i].result,
-				 leat_plan_program("step", cases[i].name, dir, true, &path));
+				 leat_plan_program("step", cases[i].name, dir, &reach, &path, &mounted));
 		assert_int_equal(cases[i].result == 0, path != NULL);
 		free(path);
 	}

@@ -1,0 +1,46 @@
+/* leat mount-exec: what the driver and the interception library put in front of a program that the
+ * library cannot follow. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/workflow.h"
+#include "mount/mount.h"
+
+#include <stdlib.h>
+
+const struct leat_option leat_mount_exec_options[] = {
+	LEAT_OPTION_ROW_DIR,
+	LEAT_OPTION_ROW_RUNTIME_DIR,
+	{0},
+};
+
+/* leat's variable, else CAPIO's spelling of it. */
+static const char *either(const char *name, const char *capio_name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : getenv(capio_name);
+}
+
+int leat_cli_mount_exec(const struct leat_args *args)
+{
+	const char *workflow = either("LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
+	const char *step = either("LEAT_APP_NAME", "CAPIO_APP_NAME");
+	struct leat_mount_spec spec = {.step = step,
+				       .workflow = workflow ? workflow : "",
+				       .program = args->operands[0],
+				       .argv = args->operands + 1};
+	char *dir = NULL, *runtime_dir = NULL;
+	int status = LEAT_EXIT_SELF;
+
+	if (!step)
+		leat_error("which step is this? Name it with LEAT_APP_NAME");
+	else if ((dir = leat_cli_directory(NULL, args)) &&
+		 leat_cli_runtime_dir(args, &runtime_dir)) {
+		spec.dir = dir;
+		spec.runtime_dir = runtime_dir;
+		status = leat_mount_exec(&spec);
+	}
+	free(runtime_dir);
+	free(dir);
+	return status;
+}

@@ -1,0 +1,73 @@
+/* The kernel tells a FUSE server that a caller has some signal pending, or has closed a file, but
+ * not why. */
+#include "base/fd.h"
+#include "mount/internal.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(signo) (UINT64_C(1) << ((signo)-1))
+
+/* Nobody dies of these. */
+#define HARMLESS                                                                                   \
+	(BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGTSTP) | BIT(SIGTTIN) | \
+	 BIT(SIGTTOU))
+/* Somebody asks the program to end, and it wants to hear of it. */
+#define POLITE (BIT(SIGINT) | BIT(SIGTERM) | BIT(SIGHUP) | BIT(SIGQUIT))
+
+#define PF_EXITING 0x4ul
+
+static int read_proc(pid_t tid, const char *what, char **text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, what);
+	return leat_read_file(path, 65536, text, NULL);
+}
+
+static uint64_t mask_of(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 16) : 0;
+}
+
+bool leat_caller_stopped(pid_t tid)
+{
+	uint64_t pending, caught;
+	char *text = NULL;
+
+	if (tid <= 0)
+		return false;
+	if (read_proc(tid, "status", &text))
+		return true;
+	pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
+	pending &= ~mask_of(text, "\nSigBlk:") & ~mask_of(text, "\nSigIgn:");
+	caught = mask_of(text, "\nSigCgt:");
+	free(text);
+	return (pending & ~caught & ~HARMLESS) || (pending & caught & POLITE);
+}
+
+bool leat_caller_ending(pid_t tid, int *status)
+{
+	unsigned long flags = 0;
+	char *text = NULL, *at, *last;
+	bool ending = false;
+
+	if (tid <= 0 || read_proc(tid, "stat", &text))
+		return false;
+	/* The name may hold anything. Of the fields behind it flags is the seventh, the
+	 * exit code the last. */
+	at = strrchr(text, ')');
+	last = at ? strrchr(at, ' ') : NULL;
+	if (last && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
+	    flags & PF_EXITING) {
+		*status = atoi(last + 1);
+		ending = true;
+	}
+	free(text);
+	return ending;
+}

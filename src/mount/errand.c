@@ -1,0 +1,343 @@
+/* Asking the daemon on behalf of a caller, and waiting for its answer. */
+#include "mount/internal.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000) /* in ns */
+#define SECOND (1000 * MS)
+
+/* A sleeper looks so often whether its caller is to die: the kernel tells only once that a signal
+ * came. */
+#define SLICE_NS (100 * MS)
+/* As in the interception library: a reader that has caught up waits for so much more, or so long,
+ * and only long waits are told to the daemon. */
+#define BATCH_BYTES (256u << 10)
+#define BATCH_NS (2 * MS)
+#define ASK_AFTER_NS (50 * MS)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+int leat_errand_init(struct leat_errand *call, fuse_req_t req)
+{
+	*call = (struct leat_errand){
+		.m = fuse_req_userdata(req), .req = req, .tid = fuse_req_ctx(req)->pid};
+	return leat_line_get(call->m, &call->line);
+}
+
+struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot)
+{
+	return slot && slot < LEAT_SHM_MAX_FILES ? &call->m->shm->files[slot] : NULL;
+}
+
+struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
+{
+	int32_t step = call->m->step;
+
+	return &call->m->shm->steps[step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? step : 0];
+}
+
+void leat_errand_become(const struct leat_errand *call)
+{
+	const struct fuse_ctx *who = call->req ? fuse_req_ctx(call->req) : NULL;
+
+	if (!who || !call->m->as_root || (who->uid == 0 && who->gid == 0))
+		return;
+	setfsgid(who->gid);
+	setfsuid(who->uid);
+}
+
+void leat_errand_self(const struct leat_errand *call)
+{
+	if (!call->m->as_root)
+		return;
+	setfsuid(0);
+	setfsgid(0);
+}
+
+/* --- waiting --- */
+
+static bool is_stopped(const struct leat_errand *call)
+{
+	struct pollfd p = {.fd = call->m->peer, .events = POLLIN};
+
+	if (call->req)
+		return fuse_req_interrupted(call->req) && leat_caller_stopped(call->tid);
+	return p.fd >= 0 && poll(&p, 1, 0) > 0; /* the program's process is gone */
+}
+
+static void wake(fuse_req_t req, void *arg)
+{
+	(void)req;
+	pthread_kill(*(pthread_t *)arg, SIGUSR1);
+}
+
+/* 0 look again, -EINTR, -EIO. */
+static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at,
+	       uint64_t timeout_ns)
+{
+	const struct timespec t = {.tv_nsec = 10 * MS};
+	pthread_t self = pthread_self();
+	int rc = 0;
+
+	if (call->req)
+		fuse_req_interrupt_func(call->req, wake, &self);
+	if (f)
+		rc = leat_shm_wait(f, seq, wake_at, timeout_ns < SLICE_NS ? timeout_ns : SLICE_NS);
+	else
+		nanosleep(&t, NULL);
+	if (call->req)
+		fuse_req_interrupt_func(call->req, NULL, NULL);
+	if (rc != 0 && is_stopped(call))
+		return -EINTR;
+	return rc == -ETIMEDOUT && !leat_line_alive(call->line) ? -EIO : 0;
+}
+
+static uint64_t wait_begin(const struct leat_errand *call)
+{
+	leat_shm_count(&leat_errand_step(call)->waiting, 1);
+	return now_ns();
+}
+
+static void wait_end(const struct leat_errand *call, uint64_t since)
+{
+	leat_shm_count(&leat_errand_step(call)->waiting, (uint64_t)-1);
+	leat_shm_count(&leat_errand_step(call)->wait_ns, now_ns() - since);
+}
+
+int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+	uint64_t since = wait_begin(call), wake_at = UINT64_MAX;
+	int rc = 0;
+
+	/* An open may go on at the first byte, which the producer publishes by itself. */
+	if (f && !leat_shm_frontier(f))
+		wake_at = 1;
+	do
+		rc = nap(call, f, seq, wake_at, SLICE_NS);
+	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
+	       now_ns() - since < SECOND);
+	wait_end(call, since);
+	return rc;
+}
+
+int leat_errand_wait(struct leat_errand *call, uint32_t what, uint32_t slot, uint64_t offset,
+		     uint64_t length)
+{
+	uint32_t seq;
+	int rc;
+
+	for (;;) {
+		rc = leat_line_ask(call->line, what, slot, offset, length, &seq);
+		if (rc == -EAGAIN)
+			rc = leat_errand_sleep(call, slot, seq);
+		else
+			return rc;
+		if (rc)
+			return rc;
+	}
+}
+
+void leat_errand_cancel(struct leat_errand *call)
+{
+	uint32_t seq;
+
+	leat_line_ask(call->line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+}
+
+/* 1 covered, 2 final, 0 not yet, -EIO. */
+static int look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint32_t flags = leat_shm_flags(f);
+
+	if (flags & LEAT_SHM_FAILED)
+		return -EIO;
+	if (flags & LEAT_SHM_COMMITTED)
+		return 2;
+	return leat_shm_covered(f, offset, length) ? 1 : 0;
+}
+
+struct patience {
+	uint64_t since;
+	uint64_t ask_at;
+	bool asked; /* the daemon knows */
+};
+
+static int wait_once(struct leat_errand *call, struct leat_shm_file *f, uint32_t slot,
+		     uint64_t offset, uint64_t length, uint32_t seq, struct patience *p)
+{
+	uint64_t now = now_ns(), wanted = offset + length, timeout = SLICE_NS;
+	uint32_t ignored;
+	int rc;
+
+	if (now < p->since + BATCH_NS) {
+		uint64_t more = leat_shm_frontier(f) + BATCH_BYTES;
+
+		wanted = wanted > more ? wanted : more;
+		timeout = p->since + BATCH_NS - now;
+	} else if (now < p->ask_at) {
+		timeout = p->ask_at - now;
+	} else {
+		p->asked = true;
+		p->ask_at = now + SECOND;
+		rc = leat_line_ask(call->line, LEAT_CALL_READ, slot, offset, length, &ignored);
+		if (rc && rc != -EAGAIN)
+			return rc;
+		if (!rc)
+			timeout = MS; /* the record will say the same in a moment */
+	}
+	return nap(call, f, seq, wanted, timeout);
+}
+
+int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
+			bool *final)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+	struct patience p = {0};
+	uint32_t seq;
+	int rc;
+
+	*final = !f;
+	if (!f)
+		return 0;
+	for (;;) {
+		seq = leat_shm_seq(f);
+		rc = look(f, offset, length);
+		if (rc)
+			break;
+		if (!p.since) {
+			p.since = wait_begin(call);
+			p.ask_at = p.since + ASK_AFTER_NS;
+		}
+		rc = wait_once(call, f, slot, offset, length, seq, &p);
+		if (rc)
+			break;
+	}
+	if (p.since)
+		wait_end(call, p.since);
+	if (p.asked)
+		leat_errand_cancel(call);
+	*final = rc == 2;
+	return rc < 0 ? rc : 0;
+}
+
+/* --- questions about names --- */
+
+static int place_of(const struct leat_errand *call, const char *asked, struct leat_place_of *place)
+{
+	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)call->line->msg;
+	const char *path = leat_wire_string(m, sizeof(*m), 0);
+
+	place->kind = m->kind;
+	place->slot = m->slot;
+	place->seq = m->seq;
+	place->flags = m->flags;
+	place->ofd = m->ofd;
+	if (m->error)
+		return m->error;
+	if (m->place == LEAT_PLACE_ASIS) {
+		/* The kernel has followed all symlinks: a name that leads outside was
+		 * changed meanwhile. */
+		if (path && *path)
+			return -ESTALE;
+		path = asked;
+	}
+	place->dirfd = m->place == LEAT_PLACE_STORE ? call->m->store_fd : call->m->dir_fd;
+	if (!path || strlen(path) >= sizeof(place->path))
+		return -EIO;
+	strcpy(place->path, *path ? path : ".");
+	return 0;
+}
+
+int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+		    uint32_t mode, uint64_t length, struct leat_place_of *place)
+{
+	struct leat_msg_resolve *m = leat_line_begin(call->line, LEAT_MSG_RESOLVE);
+	int rc;
+
+	m->op = op;
+	m->flags = flags;
+	m->mode = mode;
+	m->length = length;
+	rc = leat_wire_put(m, path);
+	if (!rc)
+		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
+	return rc ? rc : place_of(call, path, place);
+}
+
+int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+			uint32_t mode, uint64_t length, struct leat_place_of *place)
+{
+	int rc;
+
+	for (;;) {
+		rc = leat_errand_try(call, op, path, flags, mode, length, place);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = leat_errand_sleep(call, place->slot, place->seq);
+		if (rc)
+			return rc;
+	}
+}
+
+void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc)
+{
+	struct leat_msg_fact fact = {.slot = place->slot, .ofd = place->ofd, .error = rc};
+
+	if (leat_line_fact(call->line, LEAT_MSG_OPENED, &fact))
+		return;
+	/* Other threads speak on other connections: what they say of this file must come
+	 * after it. */
+	if (place->ofd || !rc)
+		leat_errand_cancel(call);
+}
+
+static int change_once(struct leat_errand *call, enum leat_change what, uint32_t flags,
+		       const char *first, const char *second, uint32_t *slot, uint32_t *seq)
+{
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)call->line->msg;
+	struct leat_msg_change *m = leat_line_begin(call->line, LEAT_MSG_CHANGE);
+	int rc;
+
+	m->change = what;
+	m->flags = flags;
+	rc = leat_wire_put(m, first);
+	if (!rc)
+		rc = leat_wire_put(m, second ? second : "");
+	if (!rc)
+		rc = leat_line_roundtrip(call->line, LEAT_MSG_ANSWER);
+	if (rc)
+		return rc;
+	*slot = answer->slot;
+	*seq = answer->seq;
+	return answer->error;
+}
+
+int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t flags,
+		       const char *first, const char *second)
+{
+	uint32_t slot = 0, seq = 0;
+	int rc;
+
+	for (;;) {
+		rc = change_once(call, what, flags, first, second, &slot, &seq);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = leat_errand_sleep(call, slot, seq);
+		if (rc)
+			return rc;
+	}
+}

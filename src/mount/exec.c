@@ -1,0 +1,137 @@
+/* The program's process: it starts the server, mounts, and becomes the program, so that its exit
+ * status and its signals are the program's own. */
+#include "base/fd.h"
+#include "base/log.h"
+#include "mount/handshake.h"
+#include "mount/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OWN_FAILURE = 125, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
+
+/* The server is no child of the program's, and no member of its session: the program may wait for
+ * all its children, and a signal to its group must not end the server before it. */
+static int start_server(const struct leat_mount_spec *spec, int peer, int other)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(other);
+		setsid();
+		pid = fork();
+		if (pid == 0)
+			_exit(leat_server_run(spec, peer));
+		_exit(pid < 0);
+	}
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? -EAGAIN : 0;
+}
+
+static int mount_for(const struct leat_mount_spec *spec, int server)
+{
+	const char *why = "";
+	int fd = leat_enter_mount(spec->dir, &why), rc;
+
+	if (fd < 0) {
+		leat_error("%s cannot be intercepted, and %s: %s", spec->program, why,
+			   strerror(-fd));
+		return fd;
+	}
+	rc = leat_handshake_send_fd(server, fd);
+	leat_close(&fd);
+	return rc;
+}
+
+static bool is_session(const char *variable)
+{
+	return strncmp(variable, "LEAT_", 5) == 0 || strncmp(variable, "CAPIO_", 6) == 0;
+}
+
+/* All below the mount goes through it: nothing there is to speak to the daemon itself. */
+static void forget_session(void)
+{
+	char **to = environ;
+
+	for (char **from = environ; from && *from; from++)
+		if (!is_session(*from))
+			*to++ = *from;
+	if (to)
+		*to = NULL;
+}
+
+/* LD_PRELOAD without our library. */
+static void forget_library(void)
+{
+	const char *list = getenv("LD_PRELOAD");
+	char *left, *word, *rest = NULL, *copy;
+
+	if (!list)
+		return;
+	copy = strdup(list);
+	left = calloc(1, strlen(list) + 1);
+	for (word = copy && left ? strtok_r(copy, ": ", &rest) : NULL; word;
+	     word = strtok_r(NULL, ": ", &rest)) {
+		const char *slash = strrchr(word, '/');
+
+		if (strncmp(slash ? slash + 1 : word, "libleat", 7) == 0)
+			continue;
+		if (*left)
+			strcat(left, ":");
+		strcat(left, word);
+	}
+	if (left && *left)
+		setenv("LD_PRELOAD", left, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	free(left);
+	free(copy);
+}
+
+static int set_up(const struct leat_mount_spec *spec, int server)
+{
+	char cwd[PATH_MAX], ignored[PATH_MAX];
+	int rc = leat_handshake_receive(server, cwd);
+
+	if (!rc)
+		rc = mount_for(spec, server);
+	if (!rc)
+		rc = leat_handshake_receive(server, ignored);
+	if (!rc && *cwd && chdir(cwd) < 0)
+		rc = -errno;
+	if (rc)
+		leat_error("%s cannot be started in its view of %s: %s", spec->program, spec->dir,
+			   strerror(-rc));
+	return rc;
+}
+
+int leat_mount_exec(const struct leat_mount_spec *spec)
+{
+	int ends[2] = {-1, -1};
+	int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ? -errno : 0;
+
+	if (!rc)
+		rc = start_server(spec, ends[1], ends[0]);
+	leat_close(&ends[1]);
+	if (rc)
+		leat_error("%s cannot be started: %s", spec->program, strerror(-rc));
+	else
+		rc = set_up(spec, ends[0]);
+	leat_close(&ends[0]);
+	if (rc)
+		return OWN_FAILURE;
+	forget_session();
+	forget_library();
+	execv(spec->program, spec->argv);
+	rc = errno;
+	leat_error("cannot execute %s: %s", spec->program, strerror(rc));
+	return rc == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
+}

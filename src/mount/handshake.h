@@ -1,0 +1,17 @@
+/* Between the program's process and its server, before the program starts. */
+#ifndef LEAT_MOUNT_HANDSHAKE_H
+#define LEAT_MOUNT_HANDSHAKE_H
+
+#include <stddef.h>
+
+/* A result (0 or -errno) with a text. 0 or -errno. */
+int leat_handshake_send(int fd, int result, const char *text);
+
+/* The other's result; *text (PATH_MAX bytes) is set when it is 0. -EPIPE: the other is gone. */
+int leat_handshake_receive(int fd, char *text);
+
+int leat_handshake_send_fd(int fd, int sent);
+/* The descriptor, or -errno. */
+int leat_handshake_receive_fd(int fd);
+
+#endif

@@ -1,0 +1,131 @@
+/* What the program has from before the mount: descriptors on the real files, whose offsets are
+ * shared with others, and a working directory below the mount. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "mount/internal.h"
+#include "record/call.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Part of `path` below `dir`, or NULL. */
+static const char *below(const char *path, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	if (strncmp(path, dir, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	return path[length] ? path + length + 1 : path + length;
+}
+
+static const char *inside(const struct leat_mount *m, const char *path)
+{
+	const char *rest = below(path, m->store_path);
+
+	return rest ? rest : below(path, m->spec->dir);
+}
+
+static bool read_name(const char *link, char out[PATH_MAX])
+{
+	ssize_t n = readlink(link, out, PATH_MAX - 1);
+
+	out[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+bool leat_inherit_cwd(const struct leat_mount *m, char *out)
+{
+	char name[PATH_MAX];
+	const char *rest = read_name("/proc/self/cwd", name) ? inside(m, name) : NULL;
+
+	if (!rest)
+		return false;
+	return snprintf(out, PATH_MAX, "%s%s%s", m->spec->dir, *rest ? "/" : "", rest) < PATH_MAX;
+}
+
+/* Which file is it, to this step? */
+static int identify(struct leat_errand *call, int fd, const struct stat *st, const char *name,
+		    uint32_t *kind, uint32_t *slot)
+{
+	const struct leat_msg_resolved *reply = (const struct leat_msg_resolved *)call->line->msg;
+	struct leat_msg_identify *m = leat_line_begin(call->line, LEAT_MSG_IDENTIFY);
+	int rc;
+
+	m->dev = st->st_dev;
+	m->ino = st->st_ino;
+	m->flags = (uint32_t)fcntl(fd, F_GETFL);
+	rc = leat_wire_put(m, name);
+	if (!rc)
+		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
+	if (rc)
+		return rc;
+	*kind = reply->kind;
+	*slot = reply->slot;
+	return 0;
+}
+
+/* Its reads are seen by nobody: what it may read must be there. */
+static int settle(struct leat_errand *call, int fd)
+{
+	char link[64], name[PATH_MAX];
+	uint32_t kind, slot;
+	struct stat st;
+	int rc;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !read_name(link, name))
+		return 0;
+	if (st.st_dev != call->m->store_dev && !inside(call->m, name))
+		return 0;
+	rc = identify(call, fd, &st, name, &kind, &slot);
+	if (rc || kind != LEAT_KIND_CONSUMER)
+		return rc;
+	return leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
+}
+
+static bool is_ours(const struct leat_errand *call, int fd)
+{
+	const struct leat_mount *m = call->m;
+
+	return fd == m->store_fd || fd == m->dir_fd || fd == call->line->fd;
+}
+
+static int settle_and_close(struct leat_errand *call, DIR *dir, int keep)
+{
+	struct dirent *e;
+	int rc = 0;
+
+	while (!rc && (e = readdir(dir))) {
+		int fd = e->d_name[0] == '.' ? -1 : atoi(e->d_name);
+
+		if (fd < 0 || fd == dirfd(dir) || fd == keep || is_ours(call, fd))
+			continue;
+		rc = settle(call, fd);
+		if (fd != STDERR_FILENO)
+			close(fd);
+	}
+	return rc;
+}
+
+int leat_inherit_settle(struct leat_errand *call, int keep)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int rc, null;
+
+	if (!dir)
+		return -errno;
+	rc = settle_and_close(call, dir, keep);
+	closedir(dir);
+	/* The standard descriptors are not to be taken by files. */
+	do
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (null >= 0 && null < STDERR_FILENO);
+	if (null > STDERR_FILENO)
+		close(null);
+	return rc;
+}

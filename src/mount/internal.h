@@ -1,0 +1,278 @@
+/* What the files of the mount share: the server, its conversations with the daemon, names, open
+ * files. All functions may be called by any thread unless they say otherwise; results are 0 or
+ * -errno. */
+#ifndef LEAT_MOUNT_INTERNAL_H
+#define LEAT_MOUNT_INTERNAL_H
+
+#define FUSE_USE_VERSION 314
+
+#include "mount/mount.h"
+#include "shm/state.h"
+#include "wire/wire.h"
+
+#include <fuse3/fuse_lowlevel.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct leat_node;
+
+/* The server: one for each process of this kind. */
+struct leat_mount {
+	const struct leat_mount_spec *spec;
+	char socket[108];
+	char store_path[PATH_MAX]; /* the store as /proc shows it */
+	struct leat_shm *shm;
+	uint64_t store_dev;
+	int32_t step;
+	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
+	int peer;             /* socket to the program's process until it starts, then -1 */
+	bool as_root;         /* callers may be anybody: act with their ids */
+	bool direct_mmap;     /* the kernel maps files that are opened for direct I/O */
+	bool passthrough;     /* the kernel reads final files itself */
+	struct fuse_session *session;
+	pthread_key_t lines;
+	pthread_mutex_t lock;    /* of all nodes and handles */
+	struct leat_node *names; /* hash of the attached nodes */
+	struct leat_node *root;
+	struct leat_handle *handles; /* all that are open */
+	uint64_t generation;
+};
+
+/* A thread's connection to the daemon. */
+struct leat_line {
+	struct leat_mount *m;
+	int fd; /* -1: none */
+	_Alignas(8) char msg[LEAT_WIRE_MAX];
+};
+
+/* An errand to the daemon: for a request of the kernel, or our own (req NULL). */
+struct leat_errand {
+	struct leat_mount *m;
+	fuse_req_t req;
+	pid_t tid; /* of the caller */
+	struct leat_line *line;
+};
+
+/* Where the daemon says a name is. */
+struct leat_place_of {
+	int dirfd;
+	char path[PATH_MAX];
+	uint32_t kind; /* enum leat_kind */
+	uint32_t slot;
+	uint32_t seq;
+	uint32_t flags;
+	uint64_t ofd;
+};
+
+/* --- line.c: talking to the daemon --- */
+
+/* Connect for the first time and learn what the daemon says of itself. Logs an error. */
+int leat_line_first(struct leat_mount *m);
+
+/* This thread's connection. -EIO if there is no daemon. */
+int leat_line_get(struct leat_mount *m, struct leat_line **line);
+
+/* Start a message in line->msg. */
+void *leat_line_begin(struct leat_line *line, enum leat_msg_type type);
+/* Send it, one way. 0 or -EIO. */
+int leat_line_send(struct leat_line *line);
+/* Send it and receive the reply into line->msg. 0 or -EIO. */
+int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply);
+/* Send a fact. */
+int leat_line_fact(struct leat_line *line, enum leat_msg_type type,
+		   const struct leat_msg_fact *fact);
+/* Ask about a call on an open file: 0, -EAGAIN (*seq to sleep on), or -errno. */
+int leat_line_ask(struct leat_line *line, uint32_t call, uint32_t slot, uint64_t offset,
+		  uint64_t length, uint32_t *seq);
+/* Report a violation. 0: only a warning; -EIO: fail the call. */
+int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, uint64_t offset,
+			uint64_t length);
+/* Say that process `pid` (0: this one) ends normally with `status`. Returns when it was heard. */
+int leat_line_exiting(struct leat_line *line, pid_t pid, int status);
+/* False once the daemon is gone. */
+bool leat_line_alive(struct leat_line *line);
+
+/* --- errand.c: waiting, and acting for a caller --- */
+
+/* The request's call. -EIO if there is no daemon. */
+int leat_errand_init(struct leat_errand *call, fuse_req_t req);
+
+/* Record of a slot, or NULL. */
+struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot);
+/* The step's account. */
+struct leat_shm_step *leat_errand_step(const struct leat_errand *call);
+
+/* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq; `kind` is
+ * then LEAT_KIND_DIR for what is known to become a directory. */
+int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+		    uint32_t mode, uint64_t length, struct leat_place_of *place);
+/* The same, waiting until the call may go on. -EINTR if the caller is to die. */
+int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+			uint32_t mode, uint64_t length, struct leat_place_of *place);
+/* Tell the daemon how the call it allowed ended: `rc` 0 or -errno. Returns when it was heard. */
+void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc);
+/* CHANGE, waiting. `second` may be NULL. */
+int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t flags,
+		       const char *first, const char *second);
+/* Ask until the call may go on. */
+int leat_errand_wait(struct leat_errand *call, uint32_t what, uint32_t slot, uint64_t offset,
+		     uint64_t length);
+/* Wait for a change of the record from `seq`. 0: look again. */
+int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq);
+/* Wait until [offset, offset+length) can be read or the file is final (*final). */
+int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
+			bool *final);
+/* Take the call off the daemon's list of those who wait. */
+void leat_errand_cancel(struct leat_errand *call);
+
+/* From here to leat_errand_self file system calls are made with the caller's ids. */
+void leat_errand_become(const struct leat_errand *call);
+void leat_errand_self(const struct leat_errand *call);
+
+/* --- caller.c: what /proc says of a caller --- */
+
+/* Must a wait of thread `tid` end: is it to die, or asked to end? */
+bool leat_caller_stopped(pid_t tid);
+/* Is it ending now? Then *status is as from waitpid. */
+bool leat_caller_ending(pid_t tid, int *status);
+
+/* --- node.c: names the kernel knows --- */
+
+/* What tells one file from another at the same name. All 0: not known yet. */
+struct leat_identity {
+	uint64_t dev, ino, born_ns;
+};
+
+enum { LEAT_LOOKS = 4 };
+
+struct leat_handle;
+
+struct leat_node *leat_node_root(struct leat_mount *m);
+struct leat_node *leat_node_of(struct leat_mount *m, fuse_ino_t ino);
+fuse_ino_t leat_node_ino(const struct leat_mount *m, const struct leat_node *node);
+uint64_t leat_node_generation(const struct leat_node *node);
+
+/* Path below the workflow's directory of `name` in `ino`, or of `ino` itself (name NULL) into
+ * `out` (PATH_MAX bytes). -ESTALE: it has no name any more. */
+int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out);
+
+/* The node of that name, made if there is none or it stands for another file; its count of
+ * lookups is one more. NULL: no memory. */
+struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const char *name,
+				 const struct stat *st, const struct leat_identity *id, pid_t tid);
+/* Forget `n` lookups; the node may be gone after it. */
+void leat_node_forget(struct leat_mount *m, fuse_ino_t ino, uint64_t n);
+
+/* Has `tid` come to the node by its path, and done nothing with it since? Clears it. */
+bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
+
+/* Does the node stand for this file? A node that stood for none does from now on. */
+bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
+		  const struct leat_identity *id);
+
+/* May the pages the kernel has of this file be kept: same length and times as at the last open? */
+bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct stat *st);
+
+/* The name was removed, or renamed (exchange: both stay). */
+void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
+void leat_node_renamed(struct leat_mount *m, fuse_ino_t parent, const char *name,
+		       fuse_ino_t to_parent, const char *to_name, bool exchange);
+void leat_nodes_free(struct leat_mount *m);
+
+/* lstat of dirfd/path, with what tells it from other files. */
+int leat_identify(int dirfd, const char *path, struct stat *st, struct leat_identity *id);
+
+/* --- handle.c: open files --- */
+
+struct leat_handle {
+	struct leat_handle *prev, *next;         /* of its node */
+	struct leat_handle *all_prev, *all_next; /* of the mount */
+	struct leat_node *node;
+	struct leat_mount *m;
+	int fd;        /* owned */
+	int flags;     /* of the open */
+	uint32_t kind; /* enum leat_kind */
+	uint32_t slot;
+	uint64_t ofd;
+	int32_t backing;    /* passthrough: the kernel's id of fd, 0: none */
+	bool told;          /* a violation was reported */
+	bool abnormal;      /* the last to close it was killed */
+	bool sized, jumped; /* a consumer was shown a size; went to a place computed from it */
+	uint64_t size_seen, read_end;
+	const char *map; /* owned; the file's bytes, once it is final */
+	size_t map_size;
+	struct leat_listing_of *listing; /* owned; of a directory */
+};
+
+/* Open what RESOLVE allowed, and tell the daemon. */
+int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place_of *place,
+		     int flags, mode_t mode, struct leat_handle **handle);
+/* Attach to a node: it was created with the open. */
+void leat_handle_attach(struct leat_handle *h, fuse_ino_t ino);
+/* Undo it. */
+void leat_handle_detach(struct leat_handle *h);
+/* The last close. */
+void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
+/* A descriptor of some open file of the node, duplicated; -1: there is none. */
+int leat_handle_any(struct leat_mount *m, fuse_ino_t ino);
+/* Somebody was shown the current size of a file that may be growing. */
+void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
+/* Wait until the file is final, if it is growing. */
+int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h);
+/* Is nothing to be waited for? */
+bool leat_handle_is_final(const struct leat_errand *call, const struct leat_handle *h);
+static inline struct leat_handle *leat_handle_of(const struct fuse_file_info *fi)
+{
+	return (struct leat_handle *)(uintptr_t)fi->fh;
+}
+
+/* --- ops_*.c: the operations --- */
+
+/* Attributes of a name into `e`, with a lookup counted. */
+int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		   const struct leat_place_of *place, struct fuse_entry_param *e);
+/* Is the file final, so that its attributes may be kept? Seconds. */
+double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place);
+
+void leat_ops_add_names(struct fuse_lowlevel_ops *ops);
+void leat_ops_add_attributes(struct fuse_lowlevel_ops *ops);
+void leat_ops_add_directories(struct fuse_lowlevel_ops *ops);
+void leat_ops_add_files(struct fuse_lowlevel_ops *ops);
+void leat_ops_add_data(struct fuse_lowlevel_ops *ops);
+
+/* --- connection.c: the FUSE connection --- */
+
+/* Make a session that speaks on `fd` (taken over). */
+int leat_connection_new(struct leat_mount *m, int fd);
+/* Answer until the mount is gone. 0 or -errno. */
+int leat_connection_loop(struct leat_mount *m);
+/* Let the kernel read `fd` itself: an id to reply an open with, 0 if it does not. */
+int32_t leat_connection_back(struct leat_mount *m, int fd);
+void leat_connection_unback(struct leat_mount *m, int32_t backing);
+/* Reply to an open. */
+void leat_connection_opened(fuse_req_t req, const struct leat_handle *h, struct fuse_file_info *fi,
+			    const struct fuse_entry_param *e);
+
+/* --- server.c --- */
+
+/* The server's process: `peer` is a socket to the program's. Returns its exit status. */
+int leat_server_run(const struct leat_mount_spec *spec, int peer);
+
+/* --- inherit.c: descriptors from before the mount. One thread only. --- */
+
+/* Wait until the inherited descriptors on growing files are final, and close them all but `keep`
+ * and standard error. */
+int leat_inherit_settle(struct leat_errand *call, int keep);
+/* Where the working directory is below the workflow's: false if it is elsewhere. */
+bool leat_inherit_cwd(const struct leat_mount *m, char *out);
+
+/* --- enter.c: namespaces and the mount. One thread only. --- */
+
+/* Cover `dir` in a namespace of this process. The connection's descriptor, or -errno with *why
+ * (static text). */
+int leat_enter_mount(const char *dir, const char **why);
+
+#endif

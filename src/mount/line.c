@@ -1,0 +1,251 @@
+/* A connection to the daemon for each thread: what waits is a connection. */
+#include "base/fd.h"
+#include "base/log.h"
+#include "mount/internal.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void hang_up(struct leat_line *line)
+{
+	leat_close(&line->fd);
+}
+
+static void free_line(void *arg)
+{
+	struct leat_line *line = arg;
+
+	hang_up(line);
+	free(line);
+}
+
+static bool is_reply(const struct leat_line *line, ssize_t n, enum leat_msg_type type)
+{
+	const struct leat_msg *h = (const struct leat_msg *)line->msg;
+
+	return n > 0 && !leat_wire_check(line->msg, (size_t)n, leat_wire_fixed_size(type)) &&
+	       h->type == type;
+}
+
+void *leat_line_begin(struct leat_line *line, enum leat_msg_type type)
+{
+	return leat_wire_begin(line->msg, type, leat_wire_fixed_size(type));
+}
+
+int leat_line_send(struct leat_line *line)
+{
+	const struct leat_msg *h = (const struct leat_msg *)line->msg;
+	ssize_t n;
+
+	do
+		n = send(line->fd, line->msg, h->size, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)h->size)
+		return 0;
+	hang_up(line);
+	return -EIO;
+}
+
+/* With up to two descriptors. Bytes or -1. */
+static ssize_t receive(struct leat_line *line, int fds[2])
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+	struct iovec io = {.iov_base = line->msg, .iov_len = sizeof(line->msg)};
+	struct msghdr msg = {.msg_iov = &io,
+			     .msg_iovlen = 1,
+			     .msg_control = fds ? control : NULL,
+			     .msg_controllen = fds ? sizeof(control) : 0};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(line->fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = fds && n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+	return n;
+}
+
+int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply)
+{
+	int rc = leat_line_send(line);
+
+	if (!rc && !is_reply(line, receive(line, NULL), reply)) {
+		hang_up(line);
+		rc = -EIO;
+	}
+	return rc;
+}
+
+static int dial(struct leat_line *line)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	struct leat_mount *m = line->m;
+
+	memcpy(to.sun_path, m->socket, strlen(m->socket) + 1);
+	line->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (line->fd < 0 || connect(line->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		return -errno;
+	leat_line_begin(line, LEAT_MSG_HELLO);
+	if (leat_wire_put(line->msg, m->spec->step) ||
+	    leat_wire_put(line->msg, m->spec->workflow) || leat_wire_put(line->msg, "leat-mount"))
+		return -EMSGSIZE;
+	return leat_line_send(line);
+}
+
+/* What the daemon says at the first connection. Takes the descriptors over. */
+static int learn(struct leat_line *line, int fds[2])
+{
+	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)line->msg;
+	const char *store = leat_wire_string(w, sizeof(*w), 1);
+	struct leat_mount *m = line->m;
+	int rc;
+
+	if (m->shm || fds[1] < 0 || !store || strlen(store) >= sizeof(m->store_path))
+		return m->shm ? 0 : -EPROTO;
+	rc = leat_shm_map(fds[1], &m->shm);
+	if (rc)
+		return rc;
+	strcpy(m->store_path, store);
+	m->store_dev = w->store_dev;
+	m->step = w->step;
+	m->store_fd = fds[0];
+	fds[0] = -1;
+	return 0;
+}
+
+static int greet(struct leat_line *line)
+{
+	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)line->msg;
+	int fds[2] = {-1, -1};
+	const char *why;
+	int rc = dial(line);
+
+	if (!rc && !is_reply(line, receive(line, fds), LEAT_MSG_WELCOME))
+		rc = -EIO;
+	if (!rc && w->error) {
+		why = leat_wire_string(w, sizeof(*w), 3);
+		leat_error("%s", why && *why ? why : "the daemon refused this process");
+		rc = -EPERM;
+	}
+	if (!rc)
+		rc = learn(line, fds);
+	leat_close(&fds[0]);
+	leat_close(&fds[1]);
+	if (rc)
+		hang_up(line);
+	return rc;
+}
+
+int leat_line_get(struct leat_mount *m, struct leat_line **out)
+{
+	struct leat_line *line = pthread_getspecific(m->lines);
+
+	if (!line) {
+		line = malloc(sizeof(*line));
+		if (!line)
+			return -ENOMEM;
+		line->m = m;
+		line->fd = -1;
+		pthread_setspecific(m->lines, line);
+	}
+	if (line->fd < 0 && greet(line))
+		return -EIO;
+	*out = line;
+	return 0;
+}
+
+int leat_line_first(struct leat_mount *m)
+{
+	struct leat_line *line;
+	int rc = pthread_key_create(&m->lines, free_line);
+
+	if (rc)
+		return -rc;
+	rc = leat_wire_session_path(m->spec->runtime_dir, geteuid(), m->spec->dir, m->socket,
+				    sizeof(m->socket));
+	if (rc) {
+		leat_error("LEAT_RUNTIME_DIR is too long for a socket's path");
+		return rc;
+	}
+	rc = leat_line_get(m, &line);
+	if (rc)
+		leat_error("no leat daemon for %s: start it with leat run or leat serve",
+			   m->spec->dir);
+	return rc;
+}
+
+int leat_line_fact(struct leat_line *line, enum leat_msg_type type,
+		   const struct leat_msg_fact *fact)
+{
+	struct leat_msg_fact *m = leat_line_begin(line, type);
+	struct leat_msg h = m->h;
+
+	*m = *fact;
+	m->h = h;
+	return leat_line_send(line);
+}
+
+int leat_line_ask(struct leat_line *line, uint32_t call, uint32_t slot, uint64_t offset,
+		  uint64_t length, uint32_t *seq)
+{
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)line->msg;
+	struct leat_msg_ask *m = leat_line_begin(line, LEAT_MSG_ASK);
+	int rc;
+
+	m->call = call;
+	m->slot = slot;
+	m->offset = offset;
+	m->length = length;
+	rc = leat_line_roundtrip(line, LEAT_MSG_ANSWER);
+	if (rc)
+		return rc;
+	*seq = answer->seq;
+	return answer->error;
+}
+
+int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, uint64_t offset,
+			uint64_t length)
+{
+	struct leat_msg_fact fact = {
+		.slot = slot, .code = code, .offset = offset, .length = length};
+	uint32_t seq;
+	int rc = leat_line_fact(line, LEAT_MSG_VIOLATED, &fact);
+
+	if (!rc)
+		rc = leat_line_ask(line, LEAT_CALL_WRITE, slot, offset, length, &seq);
+	return rc == -EIO ? -EIO : 0;
+}
+
+int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
+{
+	struct leat_msg_step *m = leat_line_begin(line, LEAT_MSG_EXITING);
+	uint32_t seq;
+	int rc;
+
+	m->pid = pid ? pid : getpid();
+	m->status = status;
+	rc = leat_wire_put(m, line->m->spec->step);
+	if (!rc)
+		rc = leat_wire_put(m, "");
+	if (!rc)
+		rc = leat_line_send(line);
+	return rc ? rc : leat_line_ask(line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+}
+
+bool leat_line_alive(struct leat_line *line)
+{
+	struct pollfd p = {.fd = line->fd, .events = POLLRDHUP};
+
+	if (line->fd < 0 || !leat_shm_alive(line->m->shm))
+		return false;
+	return poll(&p, 1, 0) <= 0 || !p.revents;
+}

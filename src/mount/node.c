@@ -1,0 +1,420 @@
+/* The names the kernel knows. A node is a name in a directory, and stands for the file that was
+ * seen there last: when another file takes the name, the kernel is given another node, because it
+ * keeps lengths and pages by node. */
+#include "mount/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <uthash.h>
+#include <utlist.h>
+
+struct leat_node {
+	UT_hash_handle hh;
+	struct leat_node *parent; /* held by a reference; NULL: the root */
+	char *key;                /* owned; parent and name; NULL: it has no name any more */
+	size_t key_size;
+	uint64_t lookups;
+	uint64_t children;
+	uint64_t generation;
+	mode_t type;
+	struct leat_identity id;
+	struct timespec cached_mtime; /* of the pages the kernel may have */
+	off_t cached_size;
+	bool cached;
+	struct leat_handle *handles;
+	pid_t looks[LEAT_LOOKS];
+	unsigned next_look;
+};
+
+static const char *name_of(const struct leat_node *node)
+{
+	return node->key + sizeof(node->parent);
+}
+
+struct leat_node *leat_node_of(struct leat_mount *m, fuse_ino_t ino)
+{
+	return ino == FUSE_ROOT_ID ? m->root : (struct leat_node *)(uintptr_t)ino;
+}
+
+fuse_ino_t leat_node_ino(const struct leat_mount *m, const struct leat_node *node)
+{
+	return node == m->root ? FUSE_ROOT_ID : (fuse_ino_t)(uintptr_t)node;
+}
+
+uint64_t leat_node_generation(const struct leat_node *node)
+{
+	return node->generation;
+}
+
+struct leat_node *leat_node_root(struct leat_mount *m)
+{
+	m->root = calloc(1, sizeof(*m->root));
+	if (m->root)
+		m->root->type = S_IFDIR;
+	return m->root;
+}
+
+/* The key of `name` in `parent`: allocated. */
+static char *key_of(struct leat_node *parent, const char *name, size_t *size)
+{
+	size_t length = strlen(name) + 1;
+	char *key = malloc(sizeof(parent) + length);
+
+	if (!key)
+		return NULL;
+	memcpy(key, &parent, sizeof(parent));
+	memcpy(key + sizeof(parent), name, length);
+	*size = sizeof(parent) + length;
+	return key;
+}
+
+static struct leat_node *find(struct leat_mount *m, struct leat_node *parent, const char *name)
+{
+	struct leat_node *node = NULL;
+	size_t size;
+	char *key = key_of(parent, name, &size);
+
+	if (key)
+		HASH_FIND(hh, m->names, key, size, node);
+	free(key);
+	return node;
+}
+
+static void detach(struct leat_mount *m, struct leat_node *node)
+{
+	if (!node->key)
+		return;
+	HASH_DEL(m->names, node);
+	free(node->key);
+	node->key = NULL;
+}
+
+/* Takes `key` over. 0 or -ENOMEM. */
+static int attach(struct leat_mount *m, struct leat_node *node, struct leat_node *parent, char *key,
+		  size_t size)
+{
+	node->key = key;
+	node->key_size = size;
+	HASH_ADD_KEYPTR(hh, m->names, node->key, node->key_size, node);
+	if (!node->hh.tbl) {
+		free(node->key);
+		node->key = NULL;
+		return -ENOMEM;
+	}
+	parent->children++;
+	if (node->parent)
+		node->parent->children--;
+	node->parent = parent;
+	return 0;
+}
+
+/* Frees what nobody knows any more, and its parents with it. */
+static void settle(struct leat_mount *m, struct leat_node *node)
+{
+	while (node && node != m->root && !node->lookups && !node->children && !node->handles) {
+		struct leat_node *parent = node->parent;
+
+		detach(m, node);
+		free(node);
+		if (parent)
+			parent->children--;
+		node = parent;
+	}
+}
+
+int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out)
+{
+	const struct leat_node *node;
+	char *at = out + PATH_MAX - 1;
+	int rc = 0;
+
+	*at = 0;
+	pthread_mutex_lock(&m->lock);
+	for (node = leat_node_of(m, ino); !rc && (name || node != m->root);) {
+		const char *part = name;
+		size_t length;
+
+		if (!name) {
+			if (!node->key) {
+				rc = -ESTALE;
+				break;
+			}
+			part = name_of(node);
+			node = node->parent;
+		}
+		name = NULL;
+		length = strlen(part);
+		if ((size_t)(at - out) < length + 1) {
+			rc = -ENAMETOOLONG;
+			break;
+		}
+		if (*at)
+			*--at = '/';
+		at -= length;
+		memcpy(at, part, length);
+	}
+	pthread_mutex_unlock(&m->lock);
+	memmove(out, at, strlen(at) + 1);
+	return rc;
+}
+
+static bool is_unknown(const struct leat_identity *id)
+{
+	return !id->dev && !id->ino;
+}
+
+/* A directory is a name: it may be in both places. */
+static bool stands_for(struct leat_node *node, const struct stat *st,
+		       const struct leat_identity *id)
+{
+	if (node->type != (st->st_mode & S_IFMT))
+		return false;
+	if (S_ISDIR(st->st_mode) || is_unknown(id))
+		return true;
+	if (is_unknown(&node->id))
+		node->id = *id;
+	return node->id.dev == id->dev && node->id.ino == id->ino &&
+	       node->id.born_ns == id->born_ns;
+}
+
+static struct leat_node *make(struct leat_mount *m, struct leat_node *parent, const char *name)
+{
+	struct leat_node *node = calloc(1, sizeof(*node));
+	size_t size;
+	char *key = node ? key_of(parent, name, &size) : NULL;
+
+	if (!key || attach(m, node, parent, key, size)) {
+		free(node);
+		return NULL;
+	}
+	node->generation = ++m->generation;
+	return node;
+}
+
+struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const char *name,
+				 const struct stat *st, const struct leat_identity *id, pid_t tid)
+{
+	struct leat_node *node, *dir;
+
+	pthread_mutex_lock(&m->lock);
+	dir = leat_node_of(m, parent);
+	node = find(m, dir, name);
+	if (node && !stands_for(node, st, id)) {
+		detach(m, node);
+		node = NULL;
+	}
+	if (!node) {
+		node = make(m, dir, name);
+		if (node) {
+			node->type = st->st_mode & S_IFMT;
+			node->id = *id;
+		}
+	}
+	if (node) {
+		node->lookups++;
+		node->looks[node->next_look++ % LEAT_LOOKS] = tid;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return node;
+}
+
+void leat_node_forget(struct leat_mount *m, fuse_ino_t ino, uint64_t n)
+{
+	struct leat_node *node;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	node->lookups = node->lookups > n ? node->lookups - n : 0;
+	settle(m, node);
+	pthread_mutex_unlock(&m->lock);
+}
+
+bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid)
+{
+	struct leat_node *node;
+	bool found = false;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	for (unsigned i = 0; i < LEAT_LOOKS; i++)
+		if (node->looks[i] == tid) {
+			node->looks[i] = 0;
+			found = true;
+		}
+	pthread_mutex_unlock(&m->lock);
+	return found;
+}
+
+bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
+		  const struct leat_identity *id)
+{
+	bool same;
+
+	pthread_mutex_lock(&m->lock);
+	same = stands_for(leat_node_of(m, ino), st, id);
+	pthread_mutex_unlock(&m->lock);
+	return same;
+}
+
+bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct stat *st)
+{
+	struct leat_node *node;
+	bool keep;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	keep = node->cached && node->cached_size == st->st_size &&
+	       node->cached_mtime.tv_sec == st->st_mtim.tv_sec &&
+	       node->cached_mtime.tv_nsec == st->st_mtim.tv_nsec;
+	node->cached = true;
+	node->cached_size = st->st_size;
+	node->cached_mtime = st->st_mtim;
+	pthread_mutex_unlock(&m->lock);
+	return keep;
+}
+
+void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name)
+{
+	struct leat_node *node;
+
+	pthread_mutex_lock(&m->lock);
+	node = find(m, leat_node_of(m, parent), name);
+	if (node)
+		detach(m, node);
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* A name that cannot be noted is looked up anew. */
+static void move(struct leat_mount *m, struct leat_node *node, struct leat_node *parent,
+		 const char *name)
+{
+	size_t size;
+	char *key = key_of(parent, name, &size);
+
+	if (key)
+		attach(m, node, parent, key, size);
+}
+
+void leat_node_renamed(struct leat_mount *m, fuse_ino_t parent, const char *name,
+		       fuse_ino_t to_parent, const char *to_name, bool exchange)
+{
+	struct leat_node *from, *to, *a, *b;
+
+	pthread_mutex_lock(&m->lock);
+	a = leat_node_of(m, parent);
+	b = leat_node_of(m, to_parent);
+	from = find(m, a, name);
+	to = find(m, b, to_name);
+	if (from != to) {
+		if (from)
+			detach(m, from);
+		if (to)
+			detach(m, to);
+		if (from)
+			move(m, from, b, to_name);
+		if (to && exchange)
+			move(m, to, a, name);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+void leat_nodes_free(struct leat_mount *m)
+{
+	struct leat_node *node, *next;
+
+	HASH_ITER(hh, m->names, node, next)
+	{
+		detach(m, node);
+		free(node);
+	}
+	free(m->root);
+}
+
+int leat_identify(int dirfd, const char *path, struct stat *st, struct leat_identity *id)
+{
+	struct statx x;
+
+	if (statx(dirfd, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		  STATX_BASIC_STATS | STATX_BTIME, &x) < 0)
+		return -errno;
+	*st = (struct stat){.st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
+			    .st_ino = x.stx_ino,
+			    .st_mode = x.stx_mode,
+			    .st_nlink = x.stx_nlink,
+			    .st_uid = x.stx_uid,
+			    .st_gid = x.stx_gid,
+			    .st_rdev = makedev(x.stx_rdev_major, x.stx_rdev_minor),
+			    .st_size = (off_t)x.stx_size,
+			    .st_blksize = (blksize_t)x.stx_blksize,
+			    .st_blocks = (blkcnt_t)x.stx_blocks,
+			    .st_atim = {x.stx_atime.tv_sec, x.stx_atime.tv_nsec},
+			    .st_mtim = {x.stx_mtime.tv_sec, x.stx_mtime.tv_nsec},
+			    .st_ctim = {x.stx_ctime.tv_sec, x.stx_ctime.tv_nsec}};
+	*id = (struct leat_identity){.dev = st->st_dev, .ino = st->st_ino};
+	if (x.stx_mask & STATX_BTIME)
+		id->born_ns = (uint64_t)x.stx_btime.tv_sec * 1000000000u + x.stx_btime.tv_nsec;
+	return 0;
+}
+
+/* --- handles of a node --- */
+
+void leat_handle_attach(struct leat_handle *h, fuse_ino_t ino)
+{
+	struct leat_mount *m = h->m;
+
+	pthread_mutex_lock(&m->lock);
+	h->node = leat_node_of(m, ino);
+	DL_APPEND(h->node->handles, h);
+	DL_APPEND2(m->handles, h, all_prev, all_next);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void leat_handle_detach(struct leat_handle *h)
+{
+	struct leat_mount *m = h->m;
+
+	pthread_mutex_lock(&m->lock);
+	if (h->node) {
+		DL_DELETE(h->node->handles, h);
+		DL_DELETE2(m->handles, h, all_prev, all_next);
+		settle(m, h->node);
+		h->node = NULL;
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+int leat_handle_any(struct leat_mount *m, fuse_ino_t ino)
+{
+	const struct leat_handle *h;
+	int fd = -1;
+
+	pthread_mutex_lock(&m->lock);
+	h = leat_node_of(m, ino)->handles;
+	if (h)
+		fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
+	pthread_mutex_unlock(&m->lock);
+	return fd;
+}
+
+void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
+{
+	struct leat_mount *m = call->m;
+	struct leat_handle *h;
+
+	pthread_mutex_lock(&m->lock);
+	DL_FOREACH(leat_node_of(m, ino)->handles, h)
+	if (h->kind == LEAT_KIND_CONSUMER) {
+		struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+		if (f && leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
+			h->sized = h->jumped = false;
+		} else {
+			h->sized = true;
+			h->size_seen = size;
+		}
+	}
+	pthread_mutex_unlock(&m->lock);
+}

@@ -1,0 +1,367 @@
+/* Attributes: by path they follow the rules, by an open file they are what it has. */
+#include "base/fd.h"
+#include "mount/internal.h"
+#include "mount/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static int resolve(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, uint64_t length,
+		   struct leat_place_of *place)
+{
+	char path[PATH_MAX];
+	int rc = leat_node_path(call->m, ino, NULL, path);
+
+	return rc ? rc : leat_errand_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, 0, length, place);
+}
+
+/* --- looking --- */
+
+/* Programs take the block size for the best size of a read: one they would not wait long for. */
+enum { GROWING_BLOCK = 65536 };
+
+/* Of an open file, as it is now. -EBADF: the name is not open. */
+static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
+{
+	int fd = leat_handle_any(call->m, ino), rc = 0;
+
+	if (fd < 0)
+		return -EBADF;
+	if (fstat(fd, st) < 0)
+		rc = -errno;
+	leat_close(&fd);
+	if (!rc && S_ISREG(st->st_mode))
+		leat_handle_sized(call, ino, (uint64_t)st->st_size);
+	if (st->st_blksize > GROWING_BLOCK)
+		st->st_blksize = GROWING_BLOCK;
+	return rc;
+}
+
+static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, double *keep_s)
+{
+	struct leat_place_of place;
+	struct leat_identity id;
+	int rc = resolve(call, ino, LEAT_OP_LOOK, 0, &place);
+
+	if (!rc)
+		rc = leat_identify(place.dirfd, place.path, st, &id);
+	if (!rc && !leat_node_is(call->m, ino, st, &id))
+		rc = -ESTALE; /* the kernel looks the name up anew */
+	if (!rc)
+		*keep_s = leat_ops_keep_s(call, &place);
+	return rc;
+}
+
+/* The kernel names the open file when it wants to know where the end is. */
+static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
+		struct stat *st, double *keep_s)
+{
+	const struct leat_handle *h = fi ? leat_handle_of(fi) : NULL;
+	int rc;
+
+	if (h) {
+		rc = leat_handle_whole(call, h);
+		return rc ? rc : fstat(h->fd, st) < 0 ? -errno : 0;
+	}
+	if (!leat_node_by_path(call->m, ino, call->tid)) {
+		rc = by_handle(call, ino, st);
+		if (rc != -EBADF)
+			return rc;
+	}
+	return by_path(call, ino, st, keep_s);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	double keep_s = 0;
+	struct stat st;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = look(&call, ino, fi, &st, &keep_s);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_attr(req, &st, keep_s);
+}
+
+static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
+{
+	struct leat_place_of place;
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc) {
+		leat_node_by_path(call.m, ino, call.tid);
+		rc = resolve(&call, ino, LEAT_OP_ACCESS, 0, &place);
+	}
+	if (!rc) {
+		leat_errand_become(&call);
+		if (faccessat(place.dirfd, place.path, mask, AT_EACCESS) < 0)
+			rc = -errno;
+		leat_errand_self(&call);
+	}
+	fuse_reply_err(req, -rc);
+}
+
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct leat_mount *m = fuse_req_userdata(req);
+	char path[64];
+	struct statvfs fs;
+
+	(void)ino;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", m->dir_fd);
+	if (statvfs(path, &fs) < 0)
+		fuse_reply_err(req, errno);
+	else
+		fuse_reply_statfs(req, &fs);
+}
+
+/* --- changing --- */
+
+/* A new attribute, of an open file (fd) or of a place. */
+struct target {
+	int fd; /* -1: by place */
+	struct leat_place_of place;
+};
+
+static int set_mode(const struct target *t, mode_t mode)
+{
+	int rc =
+		t->fd >= 0 ? fchmod(t->fd, mode) : fchmodat(t->place.dirfd, t->place.path, mode, 0);
+
+	return rc < 0 ? -errno : 0;
+}
+
+static int set_owner(const struct target *t, const struct stat *st, int what)
+{
+	uid_t uid = what & FUSE_SET_ATTR_UID ? st->st_uid : (uid_t)-1;
+	gid_t gid = what & FUSE_SET_ATTR_GID ? st->st_gid : (gid_t)-1;
+	int rc = t->fd >= 0
+			 ? fchown(t->fd, uid, gid)
+			 : fchownat(t->place.dirfd, t->place.path, uid, gid, AT_SYMLINK_NOFOLLOW);
+
+	return rc < 0 ? -errno : 0;
+}
+
+static struct timespec time_for(int what, int now, int set, struct timespec value)
+{
+	if (what & now)
+		return (struct timespec){.tv_nsec = UTIME_NOW};
+	return what & set ? value : (struct timespec){.tv_nsec = UTIME_OMIT};
+}
+
+static int set_times(const struct target *t, const struct stat *st, int what)
+{
+	const struct timespec times[2] = {
+		time_for(what, FUSE_SET_ATTR_ATIME_NOW, FUSE_SET_ATTR_ATIME, st->st_atim),
+		time_for(what, FUSE_SET_ATTR_MTIME_NOW, FUSE_SET_ATTR_MTIME, st->st_mtim)};
+	int rc = t->fd >= 0 ? futimens(t->fd, times)
+			    : utimensat(t->place.dirfd, t->place.path, times, AT_SYMLINK_NOFOLLOW);
+
+	return rc < 0 ? -errno : 0;
+}
+
+#define SET_OWNER (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+#define SET_TIMES (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)
+
+static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *st, int what)
+{
+	struct target t = {.fd = -1};
+	bool named = leat_node_by_path(call->m, ino, call->tid);
+	int rc = 0;
+
+	if (!named)
+		t.fd = leat_handle_any(call->m, ino);
+	if (t.fd < 0)
+		rc = resolve(call, ino, LEAT_OP_META, 0, &t.place);
+	if (rc)
+		return rc;
+	leat_errand_become(call);
+	if (what & FUSE_SET_ATTR_MODE)
+		rc = set_mode(&t, st->st_mode & 07777);
+	if (!rc && what & SET_OWNER)
+		rc = set_owner(&t, st, what);
+	if (!rc && what & SET_TIMES)
+		rc = set_times(&t, st, what);
+	leat_errand_self(call);
+	leat_close(&t.fd);
+	return rc;
+}
+
+static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
+	       const struct fuse_file_info *fi)
+{
+	struct leat_place_of place;
+	char path[64];
+	int fd, rc;
+
+	if (fi)
+		return leat_handle_resize(call, leat_handle_of(fi), length);
+	leat_node_by_path(call->m, ino, call->tid);
+	rc = resolve(call, ino, LEAT_OP_TRUNCATE, length, &place);
+	if (rc)
+		return rc;
+	fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	leat_errand_become(call);
+	rc = truncate(path, (off_t)length) < 0 ? -errno : 0;
+	leat_errand_self(call);
+	leat_close(&fd);
+	return rc;
+}
+
+/* After a change: as it is now, without waiting. */
+static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
+		    struct stat *st)
+{
+	struct leat_place_of place;
+	struct leat_identity id;
+	int fd, rc;
+
+	if (fi)
+		return fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
+	fd = leat_handle_any(call->m, ino);
+	if (fd >= 0) {
+		rc = fstat(fd, st) < 0 ? -errno : 0;
+		leat_close(&fd);
+		return rc;
+	}
+	rc = resolve(call, ino, LEAT_OP_ACCESS, 0, &place);
+	return rc ? rc : leat_identify(place.dirfd, place.path, st, &id);
+}
+
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what,
+		       struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	struct stat st;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc && what & FUSE_SET_ATTR_SIZE)
+		rc = cut(&call, ino, (uint64_t)attr->st_size, fi);
+	/* A cut sets the times itself. */
+	if (!rc && what & (FUSE_SET_ATTR_MODE | SET_OWNER | SET_TIMES) &&
+	    !(what & FUSE_SET_ATTR_SIZE))
+		rc = change(&call, ino, attr, what);
+	if (!rc)
+		rc = look_now(&call, ino, fi, &st);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_attr(req, &st, 0);
+}
+
+/* --- extended attributes --- */
+
+/* An O_PATH descriptor's name in /proc stands for the file itself. */
+static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, char path[64])
+{
+	struct leat_place_of place;
+	int fd = -1, rc;
+
+	if (!leat_node_by_path(call->m, ino, call->tid))
+		fd = leat_handle_any(call->m, ino);
+	if (fd < 0) {
+		rc = resolve(call, ino, op, 0, &place);
+		if (rc)
+			return rc;
+		fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+	}
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void reply_value(fuse_req_t req, ssize_t n, const char *value, size_t size)
+{
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else if (size)
+		fuse_reply_buf(req, value, (size_t)n);
+	else
+		fuse_reply_xattr(req, (size_t)n);
+}
+
+/* getxattr (name), or listxattr (NULL) */
+static void read_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct leat_errand call;
+	char path[64], *value = malloc(size ? size : 1);
+	ssize_t n = value ? leat_errand_init(&call, req) : -ENOMEM;
+	int fd = n ? (int)n : open_path(&call, ino, LEAT_OP_ACCESS, path);
+
+	n = fd;
+	if (fd >= 0) {
+		n = name ? getxattr(path, name, value, size) : listxattr(path, value, size);
+		n = n < 0 ? -errno : n;
+		leat_close(&fd);
+	}
+	reply_value(req, n, value, size);
+	free(value);
+}
+
+static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	read_attribute(req, ino, name, size);
+}
+
+static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	read_attribute(req, ino, NULL, size);
+}
+
+/* setxattr, or removexattr (value NULL) */
+static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
+			    size_t size, int flags)
+{
+	struct leat_errand call;
+	char path[64];
+	int rc = leat_errand_init(&call, req);
+	int fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, path);
+
+	rc = fd < 0 ? fd : 0;
+	if (!rc) {
+		leat_errand_become(&call);
+		if ((value ? setxattr(path, name, value, size, flags) : removexattr(path, name)) <
+		    0)
+			rc = -errno;
+		leat_errand_self(&call);
+		leat_close(&fd);
+	}
+	fuse_reply_err(req, -rc);
+}
+
+static void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
+			size_t size, int flags)
+{
+	write_attribute(req, ino, name, value, size, flags);
+}
+
+static void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+	write_attribute(req, ino, name, NULL, 0, 0);
+}
+
+void leat_ops_add_attributes(struct fuse_lowlevel_ops *ops)
+{
+	ops->getattr = op_getattr;
+	ops->setattr = op_setattr;
+	ops->access = op_access;
+	ops->statfs = op_statfs;
+	ops->getxattr = op_getxattr;
+	ops->listxattr = op_listxattr;
+	ops->setxattr = op_setxattr;
+	ops->removexattr = op_removexattr;
+}

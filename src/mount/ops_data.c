@@ -1,0 +1,153 @@
+/* Reads and writes. */
+#include "mount/internal.h"
+#include "mount/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* From here on a read of a final file is answered from a mapping of it: one copy less. */
+#define MAP_FROM_BYTES (64u << 10)
+
+/* Before the read: a producer that changes these bytes later must find the note. */
+static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint64_t there = leat_shm_frontier(f);
+
+	if (offset < there)
+		leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+}
+
+static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length)
+{
+	pthread_mutex_lock(&h->m->lock);
+	if (h->sized && offset > h->read_end)
+		h->jumped = true;
+	if (length && offset + length > h->read_end)
+		h->read_end = offset + length;
+	pthread_mutex_unlock(&h->m->lock);
+}
+
+/* A short count is the truth only of a file that was final before: else the file was cut, and the
+ * rest is still to come. */
+static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, char *out, size_t size,
+			    uint64_t offset)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	size_t done = 0;
+	bool final;
+
+	for (;;) {
+		int rc = leat_errand_covered(call, h->slot, offset + done, size - done, &final);
+		ssize_t n;
+
+		if (rc)
+			return done ? (ssize_t)done : rc;
+		if (f)
+			note_consumed(f, offset + done, size - done);
+		n = pread(h->fd, out + done, size - done, (off_t)(offset + done));
+		if (n < 0)
+			return done ? (ssize_t)done : -errno;
+		note_read(h, offset + done, (uint64_t)n);
+		done += (size_t)n;
+		if (final || !f || done == size)
+			return (ssize_t)done;
+		if (!n)
+			leat_shm_wait(f, leat_shm_seq(f), UINT64_MAX, 1000000);
+	}
+}
+
+static void count_read(struct leat_errand *call, ssize_t n)
+{
+	if (n <= 0)
+		return;
+	leat_shm_count(&leat_errand_step(call)->bytes_in, (uint64_t)n);
+	leat_shm_count(&leat_errand_step(call)->reads, 1);
+}
+
+static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset)
+{
+	char *out = malloc(size);
+	ssize_t n = -ENOMEM;
+
+	if (out && leat_handle_is_final(call, h) && !h->sized) {
+		n = pread(h->fd, out, size, offset);
+		n = n < 0 ? -errno : n;
+	} else if (out) {
+		n = read_growing(call, h, out, size, (uint64_t)offset);
+	}
+	count_read(call, n);
+	if (n < 0)
+		fuse_reply_err(call->req, (int)-n);
+	else
+		fuse_reply_buf(call->req, out, (size_t)n);
+	free(out);
+}
+
+/* A committed file does not change its length any more. */
+static bool is_mapped(struct leat_errand *call, struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct stat st;
+	void *map;
+
+	if (!f ||
+	    (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED ||
+	    h->sized || (h->flags & O_ACCMODE) != O_RDONLY)
+		return false;
+	pthread_mutex_lock(&h->m->lock);
+	if (!h->map && fstat(h->fd, &st) == 0 && st.st_size > 0) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, h->fd, 0);
+		if (map != MAP_FAILED) {
+			h->map = map;
+			h->map_size = (size_t)st.st_size;
+		}
+	}
+	pthread_mutex_unlock(&h->m->lock);
+	return h->map != NULL;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	struct leat_handle *h = leat_handle_of(fi);
+	struct leat_errand call;
+	size_t left;
+	int rc = leat_errand_init(&call, req);
+
+	(void)ino;
+	if (rc) {
+		fuse_reply_err(req, -rc);
+	} else if (size >= MAP_FROM_BYTES && is_mapped(&call, h) && (size_t)offset < h->map_size) {
+		left = h->map_size - (size_t)offset;
+		left = size < left ? size : left;
+		count_read(&call, (ssize_t)left);
+		fuse_reply_buf(req, h->map + offset, left);
+	} else {
+		read_copied(&call, h, size, offset);
+	}
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
+		     struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	ssize_t n = leat_errand_init(&call, req);
+
+	(void)ino;
+	if (!n)
+		n = leat_handle_write(&call, leat_handle_of(fi), data, size, (uint64_t)offset,
+				      fi->writepage);
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else
+		fuse_reply_write(req, (size_t)n);
+}
+
+void leat_ops_add_data(struct fuse_lowlevel_ops *ops)
+{
+	ops->read = op_read;
+	ops->write = op_write;
+}

@@ -1,0 +1,183 @@
+/* Opening and closing files, and what goes with an open one. */
+#include "mount/internal.h"
+#include "mount/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool writes(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* Pages are the kernel's to keep only of files that nobody changes unseen. A file that grows, or is
+ * written, is read and written through us, call by call. */
+static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_handle *h,
+			 struct fuse_file_info *fi)
+{
+	struct stat st;
+
+	if (!leat_handle_is_final(call, h) || h->kind == LEAT_KIND_PUBLISHER || writes(h->flags)) {
+		/* Kernels that do not map such files: who may map it writable gets pages. */
+		fi->direct_io = call->m->direct_mmap || (h->flags & O_ACCMODE) != O_RDWR ||
+				!leat_handle_is_final(call, h);
+		return;
+	}
+	fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
+	h->backing = leat_connection_back(call->m, h->fd);
+}
+
+static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_place_of place;
+	struct leat_handle *h;
+	char path[PATH_MAX];
+	int rc = leat_node_path(call->m, ino, NULL, path);
+
+	leat_node_by_path(call->m, ino, call->tid);
+	if (!rc)
+		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)fi->flags | O_NOFOLLOW,
+					 0, 0, &place);
+	if (!rc)
+		rc = leat_handle_open(call, ino, &place, (int)place.flags, 0, &h);
+	/* A name that was expected did not come: the kernel looks again, and may create it. */
+	if (rc)
+		return rc == -ENOENT ? -ESTALE : rc;
+	choose_cache(call, ino, h, fi);
+	fi->fh = (uint64_t)(uintptr_t)h;
+	return 0;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = open_file(&call, ino, fi);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		leat_connection_opened(req, leat_handle_of(fi), fi, NULL);
+}
+
+static int create_file(struct leat_errand *call, fuse_ino_t parent, const char *name, mode_t mode,
+		       struct fuse_file_info *fi, struct fuse_entry_param *e)
+{
+	struct leat_place_of place;
+	struct leat_handle *h;
+	char path[PATH_MAX];
+	int flags = fi->flags | O_CREAT;
+	int rc = leat_node_path(call->m, parent, name, path);
+
+	if (!rc)
+		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW,
+					 mode, 0, &place);
+	if (!rc)
+		rc = leat_handle_open(call, 0, &place, (int)place.flags, mode, &h);
+	if (rc)
+		return rc;
+	rc = leat_ops_entry(call, parent, name, &place, e);
+	if (rc) {
+		leat_handle_close(call, h);
+		return rc;
+	}
+	leat_node_by_path(call->m, e->ino, call->tid);
+	leat_handle_attach(h, e->ino);
+	choose_cache(call, e->ino, h, fi);
+	fi->fh = (uint64_t)(uintptr_t)h;
+	return 0;
+}
+
+static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+		      struct fuse_file_info *fi)
+{
+	struct fuse_entry_param e;
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = create_file(&call, parent, name, mode, fi, &e);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		leat_connection_opened(req, leat_handle_of(fi), fi, &e);
+}
+
+/* Each close comes here while the caller waits: the last time to see how it ends. */
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_handle *h = leat_handle_of(fi);
+	int status;
+
+	(void)ino;
+	if (h->ofd)
+		h->abnormal =
+			leat_caller_ending(fuse_req_ctx(req)->pid, &status) && WIFSIGNALED(status);
+	fuse_reply_err(req, 0);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+
+	(void)ino;
+	leat_errand_init(&call, req);
+	leat_handle_close(&call, leat_handle_of(fi));
+	fuse_reply_err(req, 0);
+}
+
+static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	int fd = leat_handle_of(fi)->fd;
+
+	(void)ino;
+	fuse_reply_err(req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0);
+}
+
+static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+			 struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	(void)ino;
+	if (!rc)
+		rc = leat_handle_allocate(&call, leat_handle_of(fi), mode, (uint64_t)offset,
+					  (uint64_t)length);
+	fuse_reply_err(req, -rc);
+}
+
+/* Only for data and holes: all else is the kernel's. */
+static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
+		     struct fuse_file_info *fi)
+{
+	struct leat_errand call;
+	off_t at = -1;
+	int rc = leat_errand_init(&call, req);
+
+	(void)ino;
+	if (!rc)
+		rc = leat_handle_whole(&call, leat_handle_of(fi));
+	if (!rc) {
+		at = lseek(leat_handle_of(fi)->fd, offset, whence);
+		rc = at < 0 ? -errno : 0;
+	}
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_lseek(req, at);
+}
+
+void leat_ops_add_files(struct fuse_lowlevel_ops *ops)
+{
+	ops->open = op_open;
+	ops->create = op_create;
+	ops->flush = op_flush;
+	ops->release = op_release;
+	ops->fsync = op_fsync;
+	ops->fallocate = op_fallocate;
+	ops->lseek = op_lseek;
+}

@@ -1,0 +1,286 @@
+/* Looking up, making, moving and removing names. */
+#include "mount/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A final file keeps its attributes; all else may change at any time without a word to us. */
+#define FINAL_S 1.0
+
+double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place)
+{
+	struct leat_shm_file *f = leat_errand_file(call, place->slot);
+
+	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
+}
+
+/* Fill `e` with a node for `st`. */
+static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		    const struct stat *st, const struct leat_identity *id,
+		    struct fuse_entry_param *e)
+{
+	struct leat_node *node = leat_node_look(call->m, parent, name, st, id, call->tid);
+
+	if (!node)
+		return -ENOMEM;
+	e->ino = leat_node_ino(call->m, node);
+	e->generation = leat_node_generation(node);
+	e->attr = *st;
+	return 0;
+}
+
+int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		   const struct leat_place_of *place, struct fuse_entry_param *e)
+{
+	struct leat_identity id;
+	struct stat st;
+	int rc = leat_identify(place->dirfd, place->path, &st, &id);
+
+	*e = (struct fuse_entry_param){0};
+	if (!rc)
+		rc = entry_of(call, parent, name, &st, &id, e);
+	e->attr_timeout = leat_ops_keep_s(call, place);
+	return rc;
+}
+
+/* The file is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
+ * the directory during a lookup, so nobody waits here. */
+static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
+			 const char *path, bool directory, struct fuse_entry_param *e)
+{
+	struct leat_identity id = {0};
+	struct stat st;
+
+	leat_errand_cancel(call);
+	if (leat_identify(call->m->store_fd, path, &st, &id) &&
+	    leat_identify(call->m->dir_fd, path, &st, &id)) {
+		id = (struct leat_identity){0};
+		st = (struct stat){.st_mode = directory ? S_IFDIR | 0755 : S_IFREG | 0644,
+				   .st_nlink = 1,
+				   .st_uid = getuid(),
+				   .st_gid = getgid()};
+	}
+	*e = (struct fuse_entry_param){0};
+	return entry_of(call, parent, name, &st, &id, e);
+}
+
+static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		   struct fuse_entry_param *e)
+{
+	struct leat_place_of place;
+	char path[PATH_MAX];
+	int rc = leat_node_path(call->m, parent, name, path);
+
+	if (rc)
+		return rc;
+	rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+	if (rc == -EAGAIN)
+		return entry_to_come(call, parent, name, path, place.kind == LEAT_KIND_DIR, e);
+	return rc ? rc : leat_ops_entry(call, parent, name, &place, e);
+}
+
+static void reply_entry(fuse_req_t req, int rc, const struct fuse_entry_param *e)
+{
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_entry(req, e);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e;
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = look_up(&call, parent, name, &e);
+	reply_entry(req, rc, &e);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	leat_node_forget(fuse_req_userdata(req), ino, n);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	for (size_t i = 0; i < count; i++)
+		leat_node_forget(fuse_req_userdata(req), forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+/* --- new names: made here, where the daemon says --- */
+
+struct making {
+	enum leat_op op;
+	mode_t mode;
+	dev_t dev;
+	const char *target; /* of a symlink */
+};
+
+static int make_at(struct leat_errand *call, const struct leat_place_of *place,
+		   const struct making *what)
+{
+	int rc;
+
+	leat_errand_become(call);
+	if (what->target)
+		rc = symlinkat(what->target, place->dirfd, place->path);
+	else if (what->op == LEAT_OP_MKDIR)
+		rc = mkdirat(place->dirfd, place->path, what->mode);
+	else
+		rc = mknodat(place->dirfd, place->path, what->mode, what->dev);
+	rc = rc < 0 ? -errno : 0;
+	leat_errand_self(call);
+	return rc;
+}
+
+static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const struct making *what)
+{
+	struct fuse_entry_param e;
+	struct leat_place_of place;
+	struct leat_errand call;
+	char path[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, path);
+	if (!rc)
+		rc = leat_errand_resolve(&call, what->op, path, 0, what->mode, 0, &place);
+	if (!rc) {
+		rc = make_at(&call, &place, what);
+		leat_errand_made(&call, &place, rc);
+	}
+	if (!rc)
+		rc = leat_ops_entry(&call, parent, name, &place, &e);
+	reply_entry(req, rc, &e);
+}
+
+static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	make(req, parent, name, &(struct making){.op = LEAT_OP_MKDIR, .mode = mode});
+}
+
+static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+{
+	make(req, parent, name, &(struct making){.op = LEAT_OP_MAKE, .mode = mode, .dev = dev});
+}
+
+static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	make(req, parent, name,
+	     &(struct making){.op = LEAT_OP_MAKE, .mode = S_IFLNK | 0777, .target = target});
+}
+
+/* --- moving and removing: done by the daemon --- */
+
+static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent, const char *name)
+{
+	struct leat_errand call;
+	char path[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, path);
+	if (!rc)
+		rc = leat_errand_change(&call, what, 0, path, NULL);
+	if (!rc)
+		leat_node_removed(call.m, parent, name);
+	return rc;
+}
+
+static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	fuse_reply_err(req, -remove_name(req, LEAT_CHANGE_UNLINK, parent, name));
+}
+
+static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	fuse_reply_err(req, -remove_name(req, LEAT_CHANGE_RMDIR, parent, name));
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t to_parent,
+		      const char *to_name, unsigned flags)
+{
+	struct leat_errand call;
+	char from[PATH_MAX], to[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, from);
+	if (!rc)
+		rc = leat_node_path(call.m, to_parent, to_name, to);
+	if (!rc)
+		rc = leat_errand_change(&call, LEAT_CHANGE_RENAME, flags, from, to);
+	if (!rc)
+		leat_node_renamed(call.m, parent, name, to_parent, to_name,
+				  flags & RENAME_EXCHANGE);
+	fuse_reply_err(req, -rc);
+}
+
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e;
+	struct leat_place_of place;
+	struct leat_errand call;
+	char from[PATH_MAX], to[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_node_path(call.m, ino, NULL, from);
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, to);
+	if (!rc)
+		rc = leat_errand_change(&call, LEAT_CHANGE_LINK, 0, from, to);
+	if (!rc)
+		rc = leat_errand_try(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+	if (rc == -EAGAIN)
+		rc = entry_to_come(&call, parent, name, to, false, &e);
+	else if (!rc)
+		rc = leat_ops_entry(&call, parent, name, &place, &e);
+	reply_entry(req, rc, &e);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct leat_place_of place;
+	struct leat_errand call;
+	char path[PATH_MAX], target[PATH_MAX + 1];
+	ssize_t n = leat_errand_init(&call, req);
+
+	if (!n)
+		n = leat_node_path(call.m, ino, NULL, path);
+	if (!n)
+		n = leat_errand_resolve(&call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0,
+					&place);
+	if (!n) {
+		n = readlinkat(place.dirfd, place.path, target, PATH_MAX);
+		n = n < 0 ? -errno : n;
+	}
+	if (n < 0) {
+		fuse_reply_err(req, (int)-n);
+		return;
+	}
+	target[n] = 0;
+	fuse_reply_readlink(req, target);
+}
+
+void leat_ops_add_names(struct fuse_lowlevel_ops *ops)
+{
+	ops->lookup = op_lookup;
+	ops->forget = op_forget;
+	ops->forget_multi = op_forget_multi;
+	ops->mkdir = op_mkdir;
+	ops->mknod = op_mknod;
+	ops->symlink = op_symlink;
+	ops->unlink = op_unlink;
+	ops->rmdir = op_rmdir;
+	ops->rename = op_rename;
+	ops->link = op_link;
+	ops->readlink = op_readlink;
+}

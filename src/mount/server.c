@@ -1,0 +1,111 @@
+/* The server's process: from the program's process it gets the mount, to it it says when to go on.
+ */
+#include "base/fd.h"
+#include "base/log.h"
+#include "mount/handshake.h"
+#include "mount/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void on_poke(int signo)
+{
+	(void)signo; /* interrupts a sleep */
+}
+
+/* What ends the program ends us, by way of the mount: not the signal itself. */
+static void set_signals(void)
+{
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
+	struct sigaction poke = {.sa_handler = on_poke};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigaction(SIGUSR1, &poke, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int prepare(struct leat_mount *m, struct leat_errand *call)
+{
+	int rc = leat_line_first(m);
+
+	if (rc)
+		return rc;
+	m->dir_fd = open(m->spec->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (m->dir_fd < 0 || !leat_node_root(m))
+		return -errno;
+	*call = (struct leat_errand){.m = m};
+	return leat_line_get(m, &call->line);
+}
+
+static int take_mount(struct leat_mount *m)
+{
+	int fd = leat_handshake_receive_fd(m->peer);
+
+	return fd < 0 ? fd : leat_connection_new(m, fd);
+}
+
+/* What was still on its way when the mount went. */
+static void close_all(struct leat_mount *m)
+{
+	struct leat_errand call = {.m = m};
+
+	if (leat_line_get(m, &call.line))
+		call.line = NULL;
+	while (m->handles)
+		leat_handle_close(&call, m->handles);
+	if (call.line)
+		leat_line_exiting(call.line, 0, 0);
+}
+
+static int serve(struct leat_mount *m)
+{
+	int rc = leat_handshake_send(m->peer, 0, "");
+
+	leat_close(&m->peer);
+	if (!rc)
+		rc = leat_connection_loop(m);
+	close_all(m);
+	return rc;
+}
+
+int leat_server_run(const struct leat_mount_spec *spec, int peer)
+{
+	struct leat_mount m = {.spec = spec,
+			       .peer = peer,
+			       .store_fd = -1,
+			       .dir_fd = -1,
+			       .as_root = geteuid() == 0,
+			       .lock = PTHREAD_MUTEX_INITIALIZER};
+	char cwd[PATH_MAX] = "";
+	struct leat_errand call;
+	int rc;
+
+	prctl(PR_SET_NAME, "leat-mount");
+	set_signals();
+	umask(0);
+	rc = prepare(&m, &call);
+	if (!rc && !leat_inherit_cwd(&m, cwd))
+		cwd[0] = 0;
+	if (!rc && chdir("/") < 0)
+		rc = -errno;
+	if (!rc)
+		rc = leat_inherit_settle(&call, peer);
+	leat_handshake_send(peer, rc, cwd);
+	if (!rc)
+		rc = take_mount(&m);
+	if (!rc)
+		rc = serve(&m);
+	if (m.session)
+		fuse_session_destroy(m.session);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,224 @@
+#include "mount/write.h"
+#include "base/fd.h"
+#include "record/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20 /* since Linux 6.9 */
+#endif
+
+static uint64_t size_of(const struct leat_handle *h)
+{
+	struct stat st;
+
+	return fstat(h->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+static bool is_producer(const struct leat_handle *h)
+{
+	return h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER;
+}
+
+static int tell_once(struct leat_errand *call, struct leat_handle *h, uint32_t code,
+		     uint64_t offset, uint64_t length)
+{
+	h->told = true;
+	return leat_line_violation(call->line, code, h->slot, offset, length);
+}
+
+/* Are the bytes what the file holds at `offset`? The file may be open for writing only. */
+static bool writes_same(const struct leat_handle *h, const char *data, uint64_t length,
+			uint64_t offset)
+{
+	char there[4096], path[64];
+	bool same = true;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", h->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && same && length) {
+		size_t part = length < sizeof(there) ? length : sizeof(there);
+		ssize_t n = pread(fd, there, part, (off_t)offset);
+
+		same = n > 0 && memcmp(there, data, (size_t)n) == 0;
+		if (!same)
+			break;
+		data += n;
+		offset += (uint64_t)n;
+		length -= (uint64_t)n;
+	}
+	same = same && fd >= 0;
+	leat_close(&fd);
+	return same;
+}
+
+/* A publisher's write: would it leave a hole, or change what a consumer has read? */
+static int check_publisher(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
+			   const char *data, uint64_t size, uint64_t offset)
+{
+	uint64_t end = leat_shm_frontier(f), length = size;
+
+	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > end && offset > size_of(h))
+		leat_shm_mark_sparse(f);
+	if (offset >= end)
+		return 0;
+	if (length > end - offset)
+		length = end - offset;
+	if (!leat_shm_was_consumed(f, offset, length) ||
+	    (data && writes_same(h, data, length, offset)))
+		return 0;
+	return tell_once(call, h, LEAT_VIOLATION_REWRITE, offset, size);
+}
+
+static int check(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
+		 const char *data, uint64_t size, uint64_t offset, bool appends)
+{
+	int rc = 0;
+
+	if (!h->told && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+		rc = tell_once(call, h, LEAT_VIOLATION_AFTER_COMMIT, offset, size);
+	if (!rc && h->kind == LEAT_KIND_PUBLISHER && !appends)
+		rc = check_publisher(call, h, f, data, size, offset);
+	return rc;
+}
+
+/* The bytes [start, end) are in the file. Flags after the frontier, as the daemon reads the
+ * frontier after it set EXTENTS: one of the two sees the other. */
+static void publish(struct leat_errand *call, const struct leat_handle *h, struct leat_shm_file *f,
+		    uint64_t start, uint64_t end)
+{
+	struct leat_msg_fact fact = {
+		.slot = h->slot, .ofd = h->ofd, .offset = start, .length = end - start};
+	bool sparse = leat_shm_flags(f) & LEAT_SHM_SPARSE;
+
+	if (!sparse || start <= leat_shm_frontier(f)) {
+		leat_shm_publish(f, end);
+		if (!(leat_shm_flags(f) & LEAT_SHM_EXTENTS))
+			return;
+	}
+	leat_line_fact(call->line, LEAT_MSG_EXTENT, &fact);
+}
+
+/* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a
+ * mapping must not. */
+static ssize_t put(const struct leat_handle *h, const char *data, size_t size, uint64_t offset,
+		   bool mapped)
+{
+	struct iovec v = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
+	ssize_t n;
+
+	if (mapped && h->flags & O_APPEND)
+		n = pwritev2(h->fd, &v, 1, (off_t)offset, RWF_NOAPPEND);
+	else
+		n = pwrite(h->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const char *data,
+			  size_t size, uint64_t offset, bool mapped)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	bool appends = h->flags & O_APPEND && !mapped;
+	uint64_t end;
+	ssize_t n = f ? check(call, h, f, data, size, offset, appends) : 0;
+
+	if (n)
+		return n;
+	n = put(h, data, size, offset, mapped);
+	if (n <= 0)
+		return n;
+	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);
+	leat_shm_count(&leat_errand_step(call)->writes, 1);
+	if (f && h->kind == LEAT_KIND_PUBLISHER) {
+		end = appends ? size_of(h) : offset + (uint64_t)n;
+		publish(call, h, f, end - (uint64_t)n, end);
+	}
+	return n;
+}
+
+static int check_cut(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
+		     uint64_t length, uint64_t size)
+{
+	uint32_t code = 0;
+
+	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && length != size)
+		code = LEAT_VIOLATION_AFTER_COMMIT;
+	else if (length < size && leat_shm_was_consumed(f, length, UINT64_MAX - length))
+		code = LEAT_VIOLATION_REWRITE;
+	return code ? leat_line_violation(call->line, code, h->slot, length, 0) : 0;
+}
+
+/* Cutting below what is announced: the daemon must have taken it back before the next write
+ * announces anew. */
+static void tell_length(struct leat_errand *call, const struct leat_handle *h, uint64_t length,
+			bool shrunk)
+{
+	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .length = length};
+	uint32_t seq;
+
+	leat_line_fact(call->line, LEAT_MSG_TRUNCATED, &fact);
+	if (shrunk)
+		leat_line_ask(call->line, LEAT_CALL_WRITE, h->slot, 0, 0, &seq);
+}
+
+/* Around `change`, which gives the file `length` bytes. */
+static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t length,
+		  int (*change)(struct leat_handle *h, const uint64_t *args), const uint64_t *args)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	uint64_t size = size_of(h);
+	int rc;
+
+	if (!f || !is_producer(h))
+		return change(h, args);
+	rc = check_cut(call, h, f, length, size);
+	if (rc)
+		return rc;
+	/* Either way an offset may now lie beyond the end, or a hole is left. */
+	if (h->kind == LEAT_KIND_PUBLISHER && length != size)
+		leat_shm_mark_sparse(f);
+	rc = change(h, args);
+	if (!rc && length != size)
+		tell_length(call, h, length, length < size && h->kind == LEAT_KIND_PUBLISHER);
+	return rc;
+}
+
+static int truncate_it(struct leat_handle *h, const uint64_t *args)
+{
+	return ftruncate(h->fd, (off_t)args[0]) < 0 ? -errno : 0;
+}
+
+int leat_handle_resize(struct leat_errand *call, struct leat_handle *h, uint64_t length)
+{
+	return resize(call, h, length, truncate_it, &length);
+}
+
+static int allocate_it(struct leat_handle *h, const uint64_t *args)
+{
+	return fallocate(h->fd, (int)args[0], (off_t)args[1], (off_t)args[2]) < 0 ? -errno : 0;
+}
+
+int leat_handle_allocate(struct leat_errand *call, struct leat_handle *h, int mode, uint64_t offset,
+			 uint64_t length)
+{
+	const uint64_t args[] = {(uint64_t)mode, offset, length};
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	uint64_t end = offset + length;
+	int rc = 0;
+
+	/* Holes, zeros, shifts: bytes that exist change. */
+	if (f && is_producer(h) && mode & ~FALLOC_FL_KEEP_SIZE)
+		rc = check(call, h, f, NULL, length, offset, false);
+	if (rc)
+		return rc;
+	if (mode & FALLOC_FL_KEEP_SIZE || end <= size_of(h))
+		return allocate_it(h, args);
+	return resize(call, h, end, allocate_it, args);
+}
