@@ -147,10 +147,18 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 int leat_handle_exiting(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_step *in = msg;
+	struct leat_proc *p = c->proc;
+	int pid = in->pid;
 
-	if (c->proc) {
-		c->proc->exiting = true;
-		c->proc->status = in->status & 0xff;
+	/* The server of a mount speaks for the program behind it. */
+	if (p && pid != p->pid) {
+		HASH_FIND_INT(c->d->procs, &pid, p);
+		if (p && p->step != c->step)
+			p = NULL;
+	}
+	if (p) {
+		p->exiting = true;
+		p->status = in->status & 0xff;
 	}
 	return 0;
 }

@@ -40,9 +40,6 @@ int leat_request_fail(struct leat_request *r, int error)
 		m.slot = r->file->slot;
 		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
 	}
-	if (error == -EAGAIN && r->rule && !r->exists &&
-	    (r->rule->dir_declared || r->rule->holds_inputs || r->rule->holds_outputs))
-		m.kind = LEAT_KIND_DIR;
 	return reply(r->c, &m, "");
 }
 

@@ -71,3 +71,17 @@ bool leat_caller_ending(pid_t tid, int *status)
 	free(text);
 	return ending;
 }
+
+pid_t leat_caller_process(pid_t tid)
+{
+	const char *at = NULL;
+	char *text = NULL;
+	pid_t pid = 0;
+
+	if (tid > 0 && read_proc(tid, "status", &text) == 0)
+		at = strstr(text, "\nTgid:");
+	if (at)
+		pid = (pid_t)atoi(at + 6);
+	free(text);
+	return pid;
+}

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,92 +43,69 @@ static int enter_user_namespace(void)
 }
 
 /* *own_users: a user namespace was needed. */
-static int enter_namespaces(bool *own_users, const char **why)
+static enum leat_enter_result enter_namespaces(bool *own_users)
 {
-	int rc = 0;
-
 	*own_users = geteuid() != 0 || unshare(CLONE_NEWNS) < 0;
-	if (*own_users)
-		rc = enter_user_namespace();
-	if (rc) {
-		*why = "this machine allows no user namespaces";
-		return rc;
-	}
+	if (*own_users && enter_user_namespace())
+		return LEAT_ENTER_NO_NAMESPACE;
 	/* Mounts made outside shall come in, ours shall not get out. */
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0) {
-		*why = "the mounts of this machine cannot be kept apart";
-		return -errno;
-	}
-	return 0;
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return LEAT_ENTER_REFUSED;
+	return LEAT_ENTER_DONE;
 }
 
-static int open_device(const char **why)
-{
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-
-	if (fd >= 0)
-		return fd;
-	*why = errno == ENOENT || errno == ENODEV ? "this machine has no FUSE (/dev/fuse)"
-						  : "/dev/fuse may not be opened by this user";
-	return -errno;
-}
-
-int leat_enter_mount(const char *dir, const char **why)
+enum leat_enter_result leat_enter_mount(const char *dir, int *out, bool *own_users)
 {
 	char options[128];
-	bool own_users;
-	int fd, rc = enter_namespaces(&own_users, why);
+	int fd;
+	enum leat_enter_result result = enter_namespaces(own_users);
 
-	if (rc)
-		return rc;
-	fd = open_device(why);
+	if (result != LEAT_ENTER_DONE)
+		return result;
+	/* Opened in the namespace that mounts: the kernel insists. */
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return errno == ENOENT || errno == ENODEV ? LEAT_ENTER_NO_DEVICE
+							  : LEAT_ENTER_NO_PERMISSION;
 	/* With its own user namespace only this user's processes get here. */
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s", fd,
-		 (unsigned)geteuid(), (unsigned)getegid(), own_users ? "" : ",allow_other");
-	if (mount("leat", dir, "fuse.leat", MS_NODEV | (own_users ? MS_NOSUID : 0), options) < 0) {
-		*why = "the mount was refused";
-		rc = -errno;
+		 (unsigned)geteuid(), (unsigned)getegid(), *own_users ? "" : ",allow_other");
+	if (mount("leat", dir, "fuse.leat", MS_NODEV | (*own_users ? MS_NOSUID : 0), options) < 0) {
 		leat_close(&fd);
-		return rc;
+		return LEAT_ENTER_REFUSED;
 	}
-	return fd;
+	*out = fd;
+	return LEAT_ENTER_DONE;
 }
 
-/* What a child found out. */
-enum { POSSIBLE, NO_NAMESPACES, NO_DEVICE, NO_PERMISSION, UNKNOWN };
-
-static int try_it(void)
+const char *leat_enter_reason(enum leat_enter_result result)
 {
-	const char *why = "";
-	bool own_users;
-	int fd;
-
-	if (enter_namespaces(&own_users, &why))
-		return NO_NAMESPACES;
-	fd = open_device(&why);
-	return fd >= 0 ? POSSIBLE : errno == ENOENT || errno == ENODEV ? NO_DEVICE : NO_PERMISSION;
+	switch (result) {
+	case LEAT_ENTER_NO_NAMESPACE:
+		return "this machine allows no user namespaces";
+	case LEAT_ENTER_NO_DEVICE:
+		return "this machine has no FUSE (/dev/fuse)";
+	case LEAT_ENTER_NO_PERMISSION:
+		return "/dev/fuse may not be opened by this user";
+	default:
+		return "this machine lets nobody mount here";
+	}
 }
 
 bool leat_mount_possible(const char **why)
 {
-	static const char *const reasons[] = {
-		[NO_NAMESPACES] = "this machine allows no user namespaces",
-		[NO_DEVICE] = "this machine has no FUSE (/dev/fuse)",
-		[NO_PERMISSION] = "/dev/fuse may not be opened by this user",
-		[UNKNOWN] = "no process could be started",
-	};
-	int status = UNKNOWN << 8;
+	enum leat_enter_result result = LEAT_ENTER_REFUSED;
+	bool own_users;
+	int status = 0, fd;
 	pid_t pid = fork();
 
-	if (pid == 0)
-		_exit(try_it());
+	if (pid == 0) /* all of it goes with this process */
+		_exit((int)leat_enter_mount("/", &fd, &own_users));
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == POSSIBLE)
-		return true;
-	*why = reasons[WIFEXITED(status) && WEXITSTATUS(status) < UNKNOWN ? WEXITSTATUS(status)
-									  : UNKNOWN];
-	return false;
+	if (pid > 0 && WIFEXITED(status))
+		result = (enum leat_enter_result)WEXITSTATUS(status);
+	if (result != LEAT_ENTER_DONE)
+		*why = leat_enter_reason(result);
+	return result == LEAT_ENTER_DONE;
 }

@@ -42,6 +42,14 @@ struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t 
 	return slot && slot < LEAT_SHM_MAX_FILES ? &call->m->shm->files[slot] : NULL;
 }
 
+void leat_errand_mend(const struct leat_errand *call, uint32_t slot, struct stat *st)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+
+	if (f && S_ISREG(st->st_mode))
+		st->st_size = (off_t)leat_shm_length(f, (uint64_t)st->st_size);
+}
+
 struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
 {
 	int32_t step = call->m->step;

@@ -38,15 +38,16 @@ static int start_server(const struct leat_mount_spec *spec, int peer, int other)
 
 static int mount_for(const struct leat_mount_spec *spec, int server)
 {
-	const char *why = "";
-	int fd = leat_enter_mount(spec->dir, &why), rc;
+	bool own_users;
+	int fd, rc;
+	enum leat_enter_result result = leat_enter_mount(spec->dir, &fd, &own_users);
 
-	if (fd < 0) {
-		leat_error("%s cannot be intercepted, and %s: %s", spec->program, why,
-			   strerror(-fd));
-		return fd;
+	if (result != LEAT_ENTER_DONE) {
+		leat_error("%s cannot be intercepted, and %s", spec->program,
+			   leat_enter_reason(result));
+		return -EPERM;
 	}
-	rc = leat_handshake_send_fd(server, fd);
+	rc = leat_handshake_send_fd(server, fd, own_users);
 	leat_close(&fd);
 	return rc;
 }
@@ -99,14 +100,20 @@ static void forget_library(void)
 static int set_up(const struct leat_mount_spec *spec, int server)
 {
 	char cwd[PATH_MAX], ignored[PATH_MAX];
+	struct stat st;
 	int rc = leat_handshake_receive(server, cwd);
 
 	if (!rc)
 		rc = mount_for(spec, server);
 	if (!rc)
 		rc = leat_handshake_receive(server, ignored);
+	/* The kernel takes the directory for another user's until it has asked. */
+	if (!rc && stat(spec->dir, &st) < 0)
+		rc = -errno;
 	if (!rc && *cwd && chdir(cwd) < 0)
 		rc = -errno;
+	if (!rc)
+		leat_alive_hold(spec->dir);
 	if (rc)
 		leat_error("%s cannot be started in its view of %s: %s", spec->program, spec->dir,
 			   strerror(-rc));

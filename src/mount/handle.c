@@ -104,7 +104,6 @@ static void tell(struct leat_errand *call, const struct leat_handle *h)
 void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 {
 	leat_handle_detach(h);
-	leat_connection_unback(call->m, h->backing);
 	if (h->map)
 		munmap((void *)(uintptr_t)h->map, h->map_size);
 	if (h->listing)

@@ -37,10 +37,10 @@ int leat_handshake_receive(int fd, char *text)
 	return m.result;
 }
 
-int leat_handshake_send_fd(int fd, int sent)
+int leat_handshake_send_fd(int fd, int sent, bool flag)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec io = {.iov_base = (char[]){0}, .iov_len = 1};
+	struct iovec io = {.iov_base = &flag, .iov_len = sizeof(flag)};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
@@ -54,11 +54,10 @@ int leat_handshake_send_fd(int fd, int sent)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int leat_handshake_receive_fd(int fd)
+int leat_handshake_receive_fd(int fd, bool *flag)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	char byte;
-	struct iovec io = {.iov_base = &byte, .iov_len = 1};
+	struct iovec io = {.iov_base = flag, .iov_len = sizeof(*flag)};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
 			     .msg_control = control,

@@ -2,7 +2,7 @@
 #ifndef LEAT_MOUNT_HANDSHAKE_H
 #define LEAT_MOUNT_HANDSHAKE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /* A result (0 or -errno) with a text. 0 or -errno. */
 int leat_handshake_send(int fd, int result, const char *text);
@@ -10,8 +10,9 @@ int leat_handshake_send(int fd, int result, const char *text);
 /* The other's result; *text (PATH_MAX bytes) is set when it is 0. -EPIPE: the other is gone. */
 int leat_handshake_receive(int fd, char *text);
 
-int leat_handshake_send_fd(int fd, int sent);
+/* A descriptor, with a flag. 0 or -errno. */
+int leat_handshake_send_fd(int fd, int sent, bool flag);
 /* The descriptor, or -errno. */
-int leat_handshake_receive_fd(int fd);
+int leat_handshake_receive_fd(int fd, bool *flag);
 
 #endif

@@ -29,9 +29,11 @@ struct leat_mount {
 	int32_t step;
 	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
 	int peer;             /* socket to the program's process until it starts, then -1 */
+	bool own_users;       /* the mount knows this user only */
 	bool as_root;         /* callers may be anybody: act with their ids */
 	bool direct_mmap;     /* the kernel maps files that are opened for direct I/O */
 	bool passthrough;     /* the kernel reads final files itself */
+	pid_t program;        /* the program's process; 0: it has not said so yet */
 	struct fuse_session *session;
 	pthread_key_t lines;
 	pthread_mutex_t lock;    /* of all nodes and handles */
@@ -105,8 +107,11 @@ struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t 
 /* The step's account. */
 struct leat_shm_step *leat_errand_step(const struct leat_errand *call);
 
-/* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq; `kind` is
- * then LEAT_KIND_DIR for what is known to become a directory. */
+/* The kernel's size of a file that somebody writes by mapped windows may be ahead of its length:
+ * put the length into `st`. */
+void leat_errand_mend(const struct leat_errand *call, uint32_t slot, struct stat *st);
+
+/* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq. */
 int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
 		    uint32_t mode, uint64_t length, struct leat_place_of *place);
 /* The same, waiting until the call may go on. -EINTR if the caller is to die. */
@@ -138,6 +143,26 @@ void leat_errand_self(const struct leat_errand *call);
 bool leat_caller_stopped(pid_t tid);
 /* Is it ending now? Then *status is as from waitpid. */
 bool leat_caller_ending(pid_t tid, int *status);
+/* The process of a thread, 0 if it is gone. */
+pid_t leat_caller_process(pid_t tid);
+
+/* --- alive.c: how the program's process ends ---
+ *
+ * The daemon may know that process from before it became this program, and would take its end
+ * for an abnormal one. It holds a file of the mount open, which the kernel closes, as all files,
+ * before anybody learns of the end. */
+
+#define LEAT_ALIVE_NAME ".leat-alive"
+#define LEAT_ALIVE_INO 2 /* no node: those are addresses */
+
+/* In the program's process, behind the mount: hold the file. */
+void leat_alive_hold(const char *dir);
+/* Is it looked for? Once it is held there is no such name. */
+bool leat_alive_is(struct leat_mount *m, fuse_ino_t parent, const char *name);
+void leat_alive_entry(struct fuse_entry_param *e);
+/* open, flush of LEAT_ALIVE_INO */
+void leat_alive_opened(struct leat_errand *call);
+void leat_alive_flushed(struct leat_errand *call);
 
 /* --- node.c: names the kernel knows --- */
 
@@ -158,6 +183,9 @@ uint64_t leat_node_generation(const struct leat_node *node);
 /* Path below the workflow's directory of `name` in `ino`, or of `ino` itself (name NULL) into
  * `out` (PATH_MAX bytes). -ESTALE: it has no name any more. */
 int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out);
+
+/* The name a node has in its directory, into `out` (PATH_MAX bytes). */
+int leat_node_name(struct leat_mount *m, fuse_ino_t ino, char *out);
 
 /* The node of that name, made if there is none or it stands for another file; its count of
  * lookups is one more. NULL: no memory. */
@@ -214,10 +242,14 @@ int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place
 void leat_handle_attach(struct leat_handle *h, fuse_ino_t ino);
 /* Undo it. */
 void leat_handle_detach(struct leat_handle *h);
+/* Let the kernel read the file itself, where it can and the file is `final`, or is so
+ * read already. True if it does. */
+bool leat_handle_back(struct leat_handle *h, bool final);
 /* The last close. */
 void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
-/* A descriptor of some open file of the node, duplicated; -1: there is none. */
-int leat_handle_any(struct leat_mount *m, fuse_ino_t ino);
+/* A descriptor of some open file of the node, duplicated, and the file's slot; -1: there is
+ * none. */
+int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
 /* Wait until the file is final, if it is growing. */
@@ -234,6 +266,8 @@ static inline struct leat_handle *leat_handle_of(const struct fuse_file_info *fi
 /* Attributes of a name into `e`, with a lookup counted. */
 int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
 		   const struct leat_place_of *place, struct fuse_entry_param *e);
+/* Attributes as the kernel is to have them. */
+void leat_ops_show(const struct leat_mount *m, struct stat *st);
 /* Is the file final, so that its attributes may be kept? Seconds. */
 double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place);
 
@@ -271,8 +305,18 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 
 /* --- enter.c: namespaces and the mount. One thread only. --- */
 
-/* Cover `dir` in a namespace of this process. The connection's descriptor, or -errno with *why
- * (static text). */
-int leat_enter_mount(const char *dir, const char **why);
+enum leat_enter_result {
+	LEAT_ENTER_DONE,
+	LEAT_ENTER_NO_NAMESPACE,
+	LEAT_ENTER_NO_DEVICE,
+	LEAT_ENTER_NO_PERMISSION,
+	LEAT_ENTER_REFUSED,
+};
+
+/* Cover `dir` in a namespace of this process; *fd is the connection's descriptor. *own_users: it
+ * took a user namespace, where nobody but this user is known. */
+enum leat_enter_result leat_enter_mount(const char *dir, int *fd, bool *own_users);
+/* What keeps it from being done, as the end of a sentence. */
+const char *leat_enter_reason(enum leat_enter_result result);
 
 #endif

@@ -25,6 +25,8 @@ struct leat_node {
 	off_t cached_size;
 	bool cached;
 	struct leat_handle *handles;
+	int32_t backing; /* passthrough: shared by all its opens that have it */
+	unsigned backing_users;
 	pid_t looks[LEAT_LOOKS];
 	unsigned next_look;
 };
@@ -36,6 +38,8 @@ static const char *name_of(const struct leat_node *node)
 
 struct leat_node *leat_node_of(struct leat_mount *m, fuse_ino_t ino)
 {
+	if (ino == LEAT_ALIVE_INO)
+		return NULL;
 	return ino == FUSE_ROOT_ID ? m->root : (struct leat_node *)(uintptr_t)ino;
 }
 
@@ -138,7 +142,7 @@ int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char 
 		size_t length;
 
 		if (!name) {
-			if (!node->key) {
+			if (!node || !node->key) {
 				rc = -ESTALE;
 				break;
 			}
@@ -158,6 +162,21 @@ int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char 
 	}
 	pthread_mutex_unlock(&m->lock);
 	memmove(out, at, strlen(at) + 1);
+	return rc;
+}
+
+int leat_node_name(struct leat_mount *m, fuse_ino_t ino, char *out)
+{
+	const struct leat_node *node;
+	int rc = -ESTALE;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	if (node && node->key && node->key_size - sizeof(node->parent) <= PATH_MAX) {
+		strcpy(out, name_of(node));
+		rc = 0;
+	}
+	pthread_mutex_unlock(&m->lock);
 	return rc;
 }
 
@@ -227,7 +246,8 @@ void leat_node_forget(struct leat_mount *m, fuse_ino_t ino, uint64_t n)
 
 	pthread_mutex_lock(&m->lock);
 	node = leat_node_of(m, ino);
-	node->lookups = node->lookups > n ? node->lookups - n : 0;
+	if (node)
+		node->lookups = node->lookups > n ? node->lookups - n : 0;
 	settle(m, node);
 	pthread_mutex_unlock(&m->lock);
 }
@@ -239,7 +259,7 @@ bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid)
 
 	pthread_mutex_lock(&m->lock);
 	node = leat_node_of(m, ino);
-	for (unsigned i = 0; i < LEAT_LOOKS; i++)
+	for (unsigned i = 0; node && i < LEAT_LOOKS; i++)
 		if (node->looks[i] == tid) {
 			node->looks[i] = 0;
 			found = true;
@@ -378,6 +398,8 @@ void leat_handle_detach(struct leat_handle *h)
 
 	pthread_mutex_lock(&m->lock);
 	if (h->node) {
+		if (h->backing && !--h->node->backing_users)
+			leat_connection_unback(m, h->node->backing);
 		DL_DELETE(h->node->handles, h);
 		DL_DELETE2(m->handles, h, all_prev, all_next);
 		settle(m, h->node);
@@ -386,15 +408,36 @@ void leat_handle_detach(struct leat_handle *h)
 	pthread_mutex_unlock(&m->lock);
 }
 
-int leat_handle_any(struct leat_mount *m, fuse_ino_t ino)
+/* The kernel wants all opens of a file to be alike: one backing file for all, or none. */
+bool leat_handle_back(struct leat_handle *h, bool final)
 {
+	struct leat_mount *m = h->m;
+	struct leat_node *node = h->node;
+
+	pthread_mutex_lock(&m->lock);
+	if (final && !node->backing_users && node->handles == h && !h->next)
+		node->backing = leat_connection_back(m, h->fd);
+	if (node->backing_users || (final && node->handles == h && !h->next)) {
+		h->backing = node->backing;
+		node->backing_users += h->backing != 0;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return h->backing != 0;
+}
+
+int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot)
+{
+	const struct leat_node *node;
 	const struct leat_handle *h;
 	int fd = -1;
 
 	pthread_mutex_lock(&m->lock);
-	h = leat_node_of(m, ino)->handles;
-	if (h)
+	node = leat_node_of(m, ino);
+	h = node ? node->handles : NULL;
+	if (h) {
 		fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
+		*slot = h->slot;
+	}
 	pthread_mutex_unlock(&m->lock);
 	return fd;
 }

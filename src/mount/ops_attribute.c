@@ -29,13 +29,15 @@ enum { GROWING_BLOCK = 65536 };
 /* Of an open file, as it is now. -EBADF: the name is not open. */
 static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 {
-	int fd = leat_handle_any(call->m, ino), rc = 0;
+	uint32_t slot = 0;
+	int fd = leat_handle_any(call->m, ino, &slot), rc = 0;
 
 	if (fd < 0)
 		return -EBADF;
 	if (fstat(fd, st) < 0)
 		rc = -errno;
 	leat_close(&fd);
+	leat_errand_mend(call, slot, st);
 	if (!rc && S_ISREG(st->st_mode))
 		leat_handle_sized(call, ino, (uint64_t)st->st_size);
 	if (st->st_blksize > GROWING_BLOCK)
@@ -79,17 +81,23 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct fuse_entry_param e;
 	struct leat_errand call;
 	double keep_s = 0;
 	struct stat st;
 	int rc = leat_errand_init(&call, req);
 
-	if (!rc)
+	if (ino == LEAT_ALIVE_INO) {
+		leat_alive_entry(&e);
+		st = e.attr;
+	} else if (!rc)
 		rc = look(&call, ino, fi, &st, &keep_s);
 	if (rc)
 		fuse_reply_err(req, -rc);
-	else
+	if (!rc) {
+		leat_ops_show(call.m, &st);
 		fuse_reply_attr(req, &st, keep_s);
+	}
 }
 
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
@@ -177,10 +185,11 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 {
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
+	uint32_t slot;
 	int rc = 0;
 
 	if (!named)
-		t.fd = leat_handle_any(call->m, ino);
+		t.fd = leat_handle_any(call->m, ino, &slot);
 	if (t.fd < 0)
 		rc = resolve(call, ino, LEAT_OP_META, 0, &t.place);
 	if (rc)
@@ -227,13 +236,15 @@ static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_
 {
 	struct leat_place_of place;
 	struct leat_identity id;
+	uint32_t slot;
 	int fd, rc;
 
 	if (fi)
 		return fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
-	fd = leat_handle_any(call->m, ino);
+	fd = leat_handle_any(call->m, ino, &slot);
 	if (fd >= 0) {
 		rc = fstat(fd, st) < 0 ? -errno : 0;
+		leat_errand_mend(call, slot, st);
 		leat_close(&fd);
 		return rc;
 	}
@@ -254,12 +265,15 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 	if (!rc && what & (FUSE_SET_ATTR_MODE | SET_OWNER | SET_TIMES) &&
 	    !(what & FUSE_SET_ATTR_SIZE))
 		rc = change(&call, ino, attr, what);
+	leat_shm_changed(call.m->shm); /* what others remember of it is no longer true */
 	if (!rc)
 		rc = look_now(&call, ino, fi, &st);
 	if (rc)
 		fuse_reply_err(req, -rc);
-	else
+	if (!rc) {
+		leat_ops_show(call.m, &st);
 		fuse_reply_attr(req, &st, 0);
+	}
 }
 
 /* --- extended attributes --- */
@@ -268,10 +282,11 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, char path[64])
 {
 	struct leat_place_of place;
+	uint32_t slot;
 	int fd = -1, rc;
 
 	if (!leat_node_by_path(call->m, ino, call->tid))
-		fd = leat_handle_any(call->m, ino);
+		fd = leat_handle_any(call->m, ino, &slot);
 	if (fd < 0) {
 		rc = resolve(call, ino, op, 0, &place);
 		if (rc)
@@ -339,6 +354,7 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 			rc = -errno;
 		leat_errand_self(&call);
 		leat_close(&fd);
+		leat_shm_changed(call.m->shm);
 	}
 	fuse_reply_err(req, -rc);
 }

@@ -222,7 +222,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct leat_errand call;
 
 	(void)ino;
-	leat_errand_init(&call, req);
+	if (leat_errand_init(&call, req))
+		call.line = NULL;
 	leat_handle_close(&call, leat_handle_of(fi));
 	fuse_reply_err(req, 0);
 }

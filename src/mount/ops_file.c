@@ -12,6 +12,13 @@ static bool writes(int flags)
 	return (flags & O_ACCMODE) != O_RDONLY;
 }
 
+static bool is_committed(const struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED;
+}
+
 /* Pages are the kernel's to keep only of files that nobody changes unseen. A file that grows, or is
  * written, is read and written through us, call by call. */
 static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_handle *h,
@@ -19,14 +26,14 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 {
 	struct stat st;
 
-	if (!leat_handle_is_final(call, h) || h->kind == LEAT_KIND_PUBLISHER || writes(h->flags)) {
+	if (leat_handle_back(h, is_committed(call, h) && !writes(h->flags)))
+		return;
+	if (!leat_handle_is_final(call, h) || h->kind == LEAT_KIND_PUBLISHER || writes(h->flags))
 		/* Kernels that do not map such files: who may map it writable gets pages. */
 		fi->direct_io = call->m->direct_mmap || (h->flags & O_ACCMODE) != O_RDWR ||
 				!leat_handle_is_final(call, h);
-		return;
-	}
-	fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
-	h->backing = leat_connection_back(call->m, h->fd);
+	else
+		fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
 }
 
 static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -55,6 +62,11 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct leat_errand call;
 	int rc = leat_errand_init(&call, req);
 
+	if (!rc && ino == LEAT_ALIVE_INO) {
+		leat_alive_opened(&call);
+		fuse_reply_open(req, fi);
+		return;
+	}
 	if (!rc)
 		rc = open_file(&call, ino, fi);
 	if (rc)
@@ -110,10 +122,12 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
+	struct leat_errand call;
 	int status;
 
-	(void)ino;
-	if (h->ofd)
+	if (ino == LEAT_ALIVE_INO && leat_errand_init(&call, req) == 0)
+		leat_alive_flushed(&call);
+	else if (h && h->ofd)
 		h->abnormal =
 			leat_caller_ending(fuse_req_ctx(req)->pid, &status) && WIFSIGNALED(status);
 	fuse_reply_err(req, 0);
@@ -123,9 +137,10 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 {
 	struct leat_errand call;
 
-	(void)ino;
-	leat_errand_init(&call, req);
-	leat_handle_close(&call, leat_handle_of(fi));
+	if (leat_errand_init(&call, req))
+		call.line = NULL;
+	if (ino != LEAT_ALIVE_INO)
+		leat_handle_close(&call, leat_handle_of(fi));
 	fuse_reply_err(req, 0);
 }
 

@@ -17,6 +17,16 @@ double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_o
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
 }
 
+/* In a user namespace the kernel lets nobody write what belongs to a user it does not know there,
+ * before it asks us. What this user may do is found out by doing it. */
+void leat_ops_show(const struct leat_mount *m, struct stat *st)
+{
+	if (!m->own_users)
+		return;
+	st->st_uid = geteuid();
+	st->st_gid = getegid();
+}
+
 /* Fill `e` with a node for `st`. */
 static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *name,
 		    const struct stat *st, const struct leat_identity *id,
@@ -29,6 +39,7 @@ static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *nam
 	e->ino = leat_node_ino(call->m, node);
 	e->generation = leat_node_generation(node);
 	e->attr = *st;
+	leat_ops_show(call->m, &e->attr);
 	return 0;
 }
 
@@ -46,23 +57,27 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 	return rc;
 }
 
-/* The file is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
- * the directory during a lookup, so nobody waits here. */
+/* Something is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
+ * the directory during a lookup, so nobody waits here. What is not there yet may become a file or
+ * a directory: it is shown as a symlink to itself, which the kernel follows, waiting, without a
+ * lock, and then looks again. */
 static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
-			 const char *path, bool directory, struct fuse_entry_param *e)
+			 const char *path, uint32_t slot, struct fuse_entry_param *e)
 {
-	struct leat_identity id = {0};
+	struct leat_identity id;
 	struct stat st;
 
 	leat_errand_cancel(call);
 	if (leat_identify(call->m->store_fd, path, &st, &id) &&
 	    leat_identify(call->m->dir_fd, path, &st, &id)) {
 		id = (struct leat_identity){0};
-		st = (struct stat){.st_mode = directory ? S_IFDIR | 0755 : S_IFREG | 0644,
+		st = (struct stat){.st_mode = S_IFLNK | 0777,
 				   .st_nlink = 1,
+				   .st_size = (off_t)strlen(name),
 				   .st_uid = getuid(),
 				   .st_gid = getgid()};
 	}
+	leat_errand_mend(call, slot, &st);
 	*e = (struct fuse_entry_param){0};
 	return entry_of(call, parent, name, &st, &id, e);
 }
@@ -72,13 +87,18 @@ static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name
 {
 	struct leat_place_of place;
 	char path[PATH_MAX];
-	int rc = leat_node_path(call->m, parent, name, path);
+	int rc;
 
+	if (leat_alive_is(call->m, parent, name)) {
+		leat_alive_entry(e);
+		return 0;
+	}
+	rc = leat_node_path(call->m, parent, name, path);
 	if (rc)
 		return rc;
 	rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
 	if (rc == -EAGAIN)
-		return entry_to_come(call, parent, name, path, place.kind == LEAT_KIND_DIR, e);
+		return entry_to_come(call, parent, name, path, place.slot, e);
 	return rc ? rc : leat_ops_entry(call, parent, name, &place, e);
 }
 
@@ -240,34 +260,44 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	if (!rc)
 		rc = leat_errand_try(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
 	if (rc == -EAGAIN)
-		rc = entry_to_come(&call, parent, name, to, false, &e);
+		rc = entry_to_come(&call, parent, name, to, place.slot, &e);
 	else if (!rc)
 		rc = leat_ops_entry(&call, parent, name, &place, &e);
 	reply_entry(req, rc, &e);
 }
 
-static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+/* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer. */
+static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_MAX])
 {
 	struct leat_place_of place;
-	struct leat_errand call;
-	char path[PATH_MAX], target[PATH_MAX + 1];
-	ssize_t n = leat_errand_init(&call, req);
+	char path[PATH_MAX];
+	ssize_t n = -1;
+	int rc = leat_node_path(call->m, ino, NULL, path);
 
-	if (!n)
-		n = leat_node_path(call.m, ino, NULL, path);
-	if (!n)
-		n = leat_errand_resolve(&call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0,
-					&place);
-	if (!n) {
-		n = readlinkat(place.dirfd, place.path, target, PATH_MAX);
-		n = n < 0 ? -errno : n;
+	if (!rc)
+		rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0,
+					 &place);
+	if (!rc)
+		n = readlinkat(place.dirfd, place.path, target, PATH_MAX - 1);
+	if (n >= 0) {
+		target[n] = 0;
+		return 0;
 	}
-	if (n < 0) {
-		fuse_reply_err(req, (int)-n);
-		return;
-	}
-	target[n] = 0;
-	fuse_reply_readlink(req, target);
+	return rc && rc != -ENOENT ? rc : leat_node_name(call->m, ino, target);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	char target[PATH_MAX];
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = read_link(&call, ino, target);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_readlink(req, target);
 }
 
 void leat_ops_add_names(struct fuse_lowlevel_ops *ops)

@@ -49,7 +49,7 @@ static int prepare(struct leat_mount *m, struct leat_errand *call)
 
 static int take_mount(struct leat_mount *m)
 {
-	int fd = leat_handshake_receive_fd(m->peer);
+	int fd = leat_handshake_receive_fd(m->peer, &m->own_users);
 
 	return fd < 0 ? fd : leat_connection_new(m, fd);
 }

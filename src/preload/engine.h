@@ -75,13 +75,23 @@ void leat_hooks_init(char **envp);
 
 /* Run `path` (already resolved by the hooks, absolute or relative to `dirfd`):
  * puts LD_PRELOAD and the LEAT_ variables back into `envp` if the program
- * dropped them, refuses programs that cannot be intercepted (static, Go,
- * setuid) with -EACCES after telling `refused`, then execve/execveat. Returns
- * only on failure. Defined by the engine (exec.c). */
+ * dropped them, then execve/execveat. Programs that cannot be intercepted
+ * (static, Go, setuid) get a mount; where there is none they are refused with
+ * -EACCES after telling `refused`. Returns only on failure. Defined by the
+ * engine (exec.c). */
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags);
 
 /* The program is about to be replaced. Defined by the hooks. */
 void leat_before_exec(void);
+
+/* Run a program with its files behind a mount, by the command LEAT_MOUNT names. Returns
+ * only on failure; -EACCES: there is no mount here. Defined by the engine (exec_mount.c). */
+long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *const envp[],
+		       int flags);
+
+/* The name of a program to be run behind a mount, as it is seen there, into `out`
+ * (PATH_MAX bytes). 0 or -errno. Defined by the hooks. */
+long leat_exec_name(int dirfd, const char *path, int flags, char *out);
 
 /* Tell the daemon why an exec was refused. Defined by the hooks. */
 void leat_exec_refused(const char *program, const char *why);

@@ -106,6 +106,16 @@ void leat_environment_keep(char **envp)
 	}
 }
 
+const char *leat_environment_kept(const char *name)
+{
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < kept.count; i++)
+		if (strncmp(kept.variable[i], name, size) == 0 && kept.variable[i][size] == '=')
+			return kept.variable[i] + size + 1;
+	return NULL;
+}
+
 /* The entry of `envp` with the same name as the kept `variable`. */
 static const char *find_same(char *const *envp, const char *variable)
 {

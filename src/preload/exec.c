@@ -177,8 +177,10 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	if (error)
 		return error;
 	if (why && leat_active) {
-		leat_exec_refused(path, why);
-		return -EACCES;
+		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
+		if (error == -EACCES)
+			leat_exec_refused(path, why);
+		return error;
 	}
 	leat_before_exec();
 	room = leat_environment_room(envp);

@@ -62,6 +62,45 @@ long leat_hook_execveat(const struct leat_syscall *c)
 		   (char *const *)c->a[3], (int)c->a[4]);
 }
 
+/* Behind a mount there are no two places: what is in the store is in the workflow's
+ * directory. */
+static long translate(const char *name, char *out)
+{
+	const struct leat_world *w = leat_client_known();
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+	const char *rest = NULL;
+
+	if (w)
+		rest = leat_text_below(name, w->exec_prefix, strlen(w->exec_prefix));
+	if (w && !rest)
+		rest = leat_text_below(name, w->mount, w->mount_length);
+	if (rest) {
+		leat_text_add(&t, leat_session.real);
+		leat_text_add(&t, "/");
+	}
+	leat_text_add(&t, rest ? rest : name);
+	return t.full ? -ENAMETOOLONG : 0;
+}
+
+long leat_exec_name(int dirfd, const char *path, int flags, char *out)
+{
+	char name[PATH_MAX];
+	struct leat_text t;
+	long rc;
+
+	if (path[0] == '/' || (dirfd == AT_FDCWD && !(flags & AT_EMPTY_PATH)))
+		return translate(path, out);
+	rc = leat_fd_name(dirfd, name, sizeof(name));
+	if (rc < 0)
+		return rc;
+	t = (struct leat_text){.at = name, .size = sizeof(name), .used = (size_t)rc};
+	if (*path) {
+		leat_text_add(&t, "/");
+		leat_text_add(&t, path);
+	}
+	return t.full ? -ENAMETOOLONG : translate(name, out);
+}
+
 void leat_exec_refused(const char *program, const char *why)
 {
 	struct leat_guard g;

@@ -44,6 +44,10 @@ bool leat_environment_has_session(char **envp);
 /* Value of `name` in `envp`, NULL if unset. Borrowed. */
 const char *leat_environment_get(char **envp, const char *name);
 
+/* The value that leat_environment_keep found of `name` (LEAT_..., CAPIO_...), NULL if it
+ * was unset. Borrowed. Async-signal-safe. */
+const char *leat_environment_kept(const char *name);
+
 /* Where the value of LD_PRELOAD names this library, or NULL; its length. */
 const char *leat_environment_library(const char *list, size_t *size);
 

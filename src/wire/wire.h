@@ -131,7 +131,7 @@ struct leat_msg_resolved {
 	struct leat_msg h;
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
 	uint32_t place;
-	uint32_t kind;  /* with -EAGAIN: LEAT_KIND_DIR if it is to become a directory */
+	uint32_t kind;
 	uint32_t slot;  /* index of the file's shared record; 0 = none */
 	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */

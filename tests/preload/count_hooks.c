@@ -112,6 +112,16 @@ void leat_hooks_init(char **envp)
 	report_path = leat_environment_get(envp, "LEAT_TEST_REPORT");
 }
 
+long leat_exec_name(int dirfd, const char *path, int flags, char *out)
+{
+	struct leat_text text = leat_text_in(out, 4096);
+
+	(void)dirfd;
+	(void)flags;
+	leat_text_add(&text, path);
+	return 0;
+}
+
 void leat_exec_refused(const char *program, const char *why)
 {
 	char line[512];

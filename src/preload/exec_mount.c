@@ -1,0 +1,117 @@
+/* Starting a program that cannot load this library: with its files behind a mount, by way of
+ * "leat mount-exec PROGRAM ARGUMENT0...". */
+#include <errno.h>
+#include <linux/limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "preload/engine.h"
+#include "preload/intercept.h"
+#include "preload/text.h"
+
+#define COMMAND "LEAT_MOUNT"
+#define PRELOAD "LD_PRELOAD="
+
+/* The parts of the new command line; `name` and `preload` lie in the same mapping. */
+struct command {
+	char **argv, **envp;
+	char *name, *preload;
+	size_t size;
+};
+
+static size_t count(char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+static long allocate(struct command *c, size_t arguments, size_t variables)
+{
+	size_t pointers = (arguments + 4 + variables + 1) * sizeof(char *);
+	long at;
+
+	c->size = pointers + 3 * (size_t)PATH_MAX;
+	at = leat_raw(SYS_mmap, 0, (long)c->size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at < 0 && at > -4096)
+		return at;
+	c->argv = (char **)at;
+	c->envp = c->argv + arguments + 4;
+	c->name = (char *)at + pointers;
+	c->preload = c->name + PATH_MAX;
+	return 0;
+}
+
+/* LD_PRELOAD without this library: the command is no program of the workflow. */
+static void drop_library(char **envp, char *buffer)
+{
+	for (; *envp; envp++) {
+		struct leat_text t = leat_text_in(buffer, 2 * (size_t)PATH_MAX);
+		const char *list, *library;
+		size_t size;
+
+		if (strncmp(*envp, PRELOAD, strlen(PRELOAD)) != 0)
+			continue;
+		list = *envp + strlen(PRELOAD);
+		library = leat_environment_library(list, &size);
+		if (!library)
+			return;
+		leat_text_add_n(&t, *envp, (size_t)(library - *envp));
+		leat_text_add(&t, library + size);
+		*envp = buffer;
+		return;
+	}
+}
+
+static long fill(struct command *c, const char *command, char *const argv[], char *const envp[],
+		 size_t room, char *preload)
+{
+	static char verb[] = "mount-exec";
+	size_t n = count(argv);
+	long rc = 0;
+
+	c->argv[0] = (char *)(uintptr_t)command;
+	c->argv[1] = verb;
+	c->argv[2] = c->name;
+	for (size_t i = 0; i < n; i++)
+		c->argv[3 + i] = argv[i];
+	c->argv[3 + n] = NULL;
+	if (room) {
+		rc = leat_environment_complete(envp, c->envp, preload, PATH_MAX);
+	} else {
+		memcpy(c->envp, envp, count(envp) * sizeof(char *));
+		c->envp[count(envp)] = NULL;
+	}
+	if (!rc)
+		drop_library(c->envp, c->preload);
+	return rc;
+}
+
+long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *const envp[],
+		       int flags)
+{
+	const char *command = leat_environment_kept(COMMAND);
+	size_t room = leat_environment_room(envp);
+	char preload[PATH_MAX];
+	struct command c;
+	long rc;
+
+	if (!command || !*command)
+		return -EACCES;
+	rc = allocate(&c, count(argv), (room ? room : count(envp)) + 1);
+	if (rc)
+		return rc;
+	rc = leat_exec_name(dirfd, path, flags, c.name);
+	if (!rc)
+		rc = fill(&c, command, argv, envp, room, preload);
+	if (!rc) {
+		leat_before_exec();
+		rc = leat_raw(SYS_execve, (long)command, (long)c.argv, (long)c.envp, 0, 0, 0);
+	}
+	leat_raw(SYS_munmap, (long)c.argv, (long)c.size, 0, 0, 0, 0);
+	return rc;
+}

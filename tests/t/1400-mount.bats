@@ -1,0 +1,339 @@
+#!/usr/bin/env bats
+# Programs that the interception library cannot reach, behind a mount of their own.
+load helper
+load pair
+bats_require_minimum_version 1.5.0
+
+# static NAME: build a static program from standard input into $BATS_FILE_TMPDIR.
+static() {
+	gcc -static -O1 -pthread -o "$BATS_FILE_TMPDIR/$1" -x c -
+}
+
+setup_file() {
+	command -v gcc >/dev/null || return 0
+	# copy IN OUT [BLOCK [SLEEP_MS]]: short counts and errors are told by the exit status.
+	static copy <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			size_t block = argc > 3 ? atoi(argv[3]) : 65536;
+			char *b = malloc(block);
+			int in = open(argv[1], O_RDONLY), out = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+			long n;
+			if (in < 0 || out < 0) { perror("open"); return 1; }
+			while ((n = read(in, b, block)) > 0) {
+				if (write(out, b, n) != n) { perror("write"); return 2; }
+				if (argc > 4) usleep(1000 * atoi(argv[4]));
+			}
+			if (n < 0) { perror("read"); return 3; }
+			return close(out) ? 4 : 0;
+		}
+	END
+	# ask FILE: sizes by fstat, stat and the end, as a program sees them one after the other.
+	static ask <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			struct stat st;
+			char b[16];
+			int fd = open(argv[1], O_RDONLY);
+			if (fd < 0 || fstat(fd, &st)) { perror(argv[1]); return 1; }
+			fprintf(stderr, "fstat %s\n", st.st_size < 588895 ? "early" : "whole");
+			if (read(fd, b, 5) != 5) return 1;
+			if (lseek(fd, -6, SEEK_END) < 0 || read(fd, b, 16) != 6) return 2;
+			write(1, b, 6);
+			if (stat(argv[1], &st)) return 3;
+			printf("stat %ld\n", (long)st.st_size);
+			return argc < 1;
+		}
+	END
+	# maps FILE OUT: reads by a shared mapping, writes by one.
+	static maps <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			struct stat st;
+			int in, out = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0644);
+			if (stat(argv[1], &st) || (in = open(argv[1], O_RDONLY)) < 0 || out < 0) return 1;
+			char *a = mmap(0, st.st_size, PROT_READ, MAP_SHARED, in, 0);
+			if (ftruncate(out, st.st_size)) return 2;
+			char *b = mmap(0, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
+			if (a == MAP_FAILED || b == MAP_FAILED) { perror("mmap"); return 3; }
+			close(in); close(out);
+			memcpy(b, a, st.st_size);
+			return argc < 1;
+		}
+	END
+}
+
+setup() {
+	need gcc
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p work
+	possible || skip "no mount is possible here: no /dev/fuse, or no namespaces"
+}
+
+# possible: can this user mount?
+possible() {
+	cat >possible.yaml <<-END
+		name: possible
+		dir: work
+		tasks: [{func: one, exec: $BATS_FILE_TMPDIR/copy /dev/null out, outports: [{filename: out}]}]
+	END
+	leat run -q possible.yaml && rm -r work && mkdir work
+}
+
+# steps ENTRY...: write flow.yaml.
+steps() {
+	printf 'name: flow\ndir: work\ntasks:\n' >flow.yaml
+	printf '  - {%s}\n' "$@" >>flow.yaml
+}
+
+# as_user COMMAND...: as an ordinary user who may open /dev/fuse, as distributions have it.
+as_user() {
+	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
+	[ "$(id -u)" = 0 ] || { "$@"; return; }
+	[ -c "$BATS_TEST_TMPDIR/fuse" ] || mknod -m 666 "$BATS_TEST_TMPDIR/fuse" c 10 229
+	unshare -m --propagation private sh -c 'mount --bind "$0" /dev/fuse && exec setpriv \
+		--reuid=65534 --regid=65534 --clear-groups "$@"' "$BATS_TEST_TMPDIR/fuse" "$@"
+}
+
+# clean: nothing is left behind, a moment after the end.
+clean() {
+	local i
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ -n "$(left_behind)$(pgrep -x leat-mount)" ] || return 0
+		sleep 0.1
+	done
+	left_behind
+	pgrep -x leat-mount
+	return 1
+}
+
+A='func: a, outports: [{filename: data, mode: no_update}], exec: "bash -c '"'for i in 1 2 3 4 5; do seq 20000; sleep 0.05; done > data'"'"'
+SUM=$(for i in 1 2 3 4 5; do seq 20000; done | md5sum)
+
+@test "a static program between two others, streaming in and out" {
+	steps "$A" \
+		"func: b, inports: [{filename: data}], outports: [{filename: mid, mode: no_update}], exec: $BATS_FILE_TMPDIR/copy data mid 1000" \
+		"func: c, inports: [{filename: mid}], outports: [{filename: out}], exec: \"bash -c 'md5sum <mid >out'\""
+	run -0 timeout 60 leat run --log log flow.yaml
+	[ "$(cat work/out)" = "$SUM" ]
+	[ ! -e work/mid ]
+	leat replay flow.yaml log
+	# It read while the producer wrote.
+	grep -E '^b .* 0\.[0-9]+ s' <<<"$output"
+	clean
+}
+
+@test "block sizes from one byte to megabytes" {
+	local block
+	for block in 1 4096 65537 3000000; do
+		rm -rf work
+		mkdir work
+		steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 3000 >data; sleep 0.05; seq 3000 >>data'\"" \
+			"func: b, inports: [{filename: data}], outports: [{filename: out, mode: no_update}], exec: $BATS_FILE_TMPDIR/copy data out $block"
+		timeout 60 leat run -q flow.yaml
+		cmp work/out <(seq 3000; seq 3000)
+	done
+}
+
+@test "as an ordinary user" {
+	chmod 777 . work
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	run -0 as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(md5sum <work/out)" = "$SUM" ]
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
+	clean
+}
+
+@test "inside a script: by name, redirected, in a loop, with an empty environment" {
+	cp "$BATS_FILE_TMPDIR/copy" work/
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: 'o*', mode: no_update}, {filename: 'd/*'}], exec: bash -eu ../script" \
+		"func: c, inports: [{filename: 'o*'}, {filename: 'd/*'}], outports: [{filename: sums}], exec: \"bash -c 'md5sum o? d/x d/y >sums'\""
+	cat >script <<-END
+		./copy data o1
+		./copy data /dev/stdout >o2
+		./copy /dev/stdin o3 <data
+		env -i ./copy data o4
+		mkdir d
+		cd d
+		../copy ../o4 x
+		\$PWD/../copy x y
+		cd ..
+		for i in 5 6 7; do ./copy o4 o\$i; done
+		cat o1 | ./copy /dev/stdin /dev/stdout | cat >o8
+		perl -e 'system("./copy", "o1", "o9") and exit 1'
+	END
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(wc -l <work/sums)" = 11 ]
+	[ "$(cut -d' ' -f1 work/sums | uniq)" = "${SUM%% *}" ]
+	clean
+}
+
+@test "the offset of an inherited descriptor goes on" {
+	need busybox
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '(read -r one; busybox head -c 5 >/dev/null; busybox head -c 4) <data >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = "$( (read -r _; head -c 5 >/dev/null; head -c 4) < <(seq 20000))" ]
+}
+
+@test "what is asked of a growing file: fstat at once, the end and stat when it is whole" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 50000 >data; sleep 0.5; seq 50001 100000 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/ask data >out'\""
+	run -0 --separate-stderr timeout 60 leat run --on-violation warn flow.yaml
+	echo "$stderr" "$output"
+	[[ $output$stderr == *"fstat early"* ]]
+	[ "$(cat work/out)" = "$(printf '00000\nstat 588895' | tail -c 17)" ] || [ "$(cat work/out)" = "100000
+stat 588895" ] || [[ "$(cat work/out)" == *"stat 588895" ]]
+}
+
+@test "mappings: shared, for reading and for writing" {
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out, mode: update}], exec: $BATS_FILE_TMPDIR/maps data out" \
+		"func: c, inports: [{filename: out}], outports: [{filename: sum}], exec: \"bash -c 'md5sum <out >sum'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/sum)" = "$SUM" ]
+}
+
+@test "the failure of a producer is an I/O error, no end of file" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 0.3; exit 3'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	run -3 timeout 60 leat run flow.yaml
+	[[ $output == *"Input/output error"* ]]
+	[ ! -e work/out ]
+	clean
+}
+
+@test "a program killed while it waits, and one killed while it writes" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data x & sleep 0.4; kill \$!; wait \$!; echo \$? >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = 143 ]
+	# Half a file that is complete when it is closed must not count.
+	rm work/out
+	steps "func: a, outports: [{filename: data, committed: on_close, mode: no_update}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in data 1000 20 & sleep 0.3; kill -9 \$!; wait \$!; exit 5'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	run timeout 60 leat run flow.yaml
+	[[ $output == *"Input/output error"* ]]
+	[[ $output == *"exit 5"* ]]
+	[ ! -e work/out ]
+	clean
+}
+
+@test "a close by a program that ends counts, whoever opened the file" {
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
+	run -0 timeout 60 leat run flow.yaml
+}
+
+@test "directories that are not there yet, and files in them" {
+	need busybox
+	steps "func: a, outports: [{filename: 'd/e/*'}, {filename: plain}], exec: \"bash -c 'sleep 0.3; mkdir -p d/e; echo 1 >d/e/f; echo 2 >plain; ln -s f d/e/l'\"" \
+		"func: b, inports: [{filename: 'd/e/*'}, {filename: plain}], outports: [{filename: out}], exec: \"busybox sh -c 'busybox sh ../look >out'\""
+	cat >look <<-'END'
+		cat d/e/f plain
+		(cd d/e; cat f l; ls)
+		readlink -f plain
+		test -f plain; echo $?
+		test -e d/e/never; echo $?
+		cat d/e/f/x || ls
+	END
+	cat >expected <<-END
+		1
+		2
+		1
+		1
+		f
+		l
+		$PWD/work/plain
+		0
+		1
+		d
+		out
+		plain
+	END
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"d/e/f/x': Not a directory"* ]]
+	diff expected work/out
+}
+
+@test "a listing waits for what is declared" {
+	need busybox
+	steps "func: a, outports: [{filename: 'parts/*'}], exec: \"bash -c 'mkdir parts; for i in 1 2 3 4 5; do sleep 0.1; echo \$i >parts/\$i; done'\"" \
+		"func: b, inports: [{filename: 'parts/*'}], outports: [{filename: out}], exec: \"busybox sh -c 'ls parts >out; cat parts/* >>out'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(tr '\n' ' ' <work/out)" = "1 2 3 4 5 1 2 3 4 5 " ]
+}
+
+@test "names: made, moved, linked, removed, as on disk" {
+	need busybox
+	cat >names <<-'END'
+		set -e
+		mkdir -p t/u; echo one >t/a; mv t/a t/u/b; ln t/u/b t/c; ln -s u/b t/d; cat t/c t/d
+		echo two >t/e; mv t/e t/c; cat t/c t/d; ls -R t | sort; rmdir t/u 2>/dev/null || echo full
+		chmod 640 t/c; stat -c %a t/c; touch -d '2020-01-02 03:04:05' t/c; stat -c %Y t/c
+		truncate -s 2 t/c; cat t/c; echo; exec 3<t/c; rm t/c; cat <&3; echo
+		(cd t/u; pwd | sed 's|.*/t/u|t/u|'; cat b; mv ../d .; ls); mkfifo t/p; ls t/p
+		dd if=/dev/zero of=t/z bs=1 count=1 seek=99 2>/dev/null; wc -c <t/z
+		echo x >>t/z; tail -c 3 t/z | hexdump -C; cp -r t v; rm -r t; ls v v/u; rm -r v; ls
+	END
+	steps "func: b, outports: [{filename: out}, {filename: 't/*'}], exec: \"busybox sh -c 'busybox sh ../names >out'\""
+	run -0 timeout 60 leat run --plain flow.yaml
+	echo "$output"
+	mv work/out plain
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	diff -u plain work/out
+	clean
+}
+
+@test "status and signals are the program's own" {
+	need busybox
+	steps "func: a, outports: [{filename: x}], exec: \"busybox sh -c 'exit 42'\""
+	run -42 timeout 60 leat run flow.yaml
+	steps "func: a, outports: [{filename: x}], exec: \"busybox sh -c 'kill -TERM \$\$'\""
+	run timeout 60 leat run flow.yaml
+	[[ $output == *"killed by SIGTERM"* ]]
+}
+
+@test "Go: seqkit reads and writes streams" {
+	need seqkit gzip
+	steps "func: a, outports: [{filename: in.fa, mode: no_update}], exec: \"bash -c 'for i in \$(seq 2000); do echo \\\\>s\$i; echo ACGTACGTNN; done >in.fa'\"" \
+		"func: b, inports: [{filename: in.fa}], outports: [{filename: rc.fa.gz, mode: no_update}], exec: seqkit seq -r -p -j 2 in.fa -o rc.fa.gz" \
+		"func: c, inports: [{filename: rc.fa.gz}], outports: [{filename: out}], exec: \"bash -c 'gzip -dc rc.fa.gz | grep -c NNACGTACGT >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = 2000 ]
+	clean
+}
+
+@test "musl" {
+	need musl-gcc
+	printf '#include <stdio.h>\nint main(void) { char l[99]; FILE *i = fopen("data", "r"), *o = fopen("out", "w");\nwhile (fgets(l, 99, i)) fputs(l, o); return fclose(o); }\n' >p.c
+	musl-gcc -static -o work/p p.c
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: ./p"
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(md5sum <work/out)" = "$SUM" ]
+}
+
+@test "a machine without a mount: refused by name, with the reason" {
+	steps "func: b, outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy /dev/null out"
+	run -126 unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec leat run flow.yaml'
+	[[ $output == *"is statically linked and cannot be intercepted, and this machine lets nobody mount here"* ]]
+	[[ $output == *"staged: true"* ]]
+}
