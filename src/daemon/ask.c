@@ -151,7 +151,7 @@ int leat_handle_exiting(struct leat_conn *c, const void *msg)
 	int pid = in->pid;
 
 	/* The server of a mount speaks for the program behind it. */
-	if (p && pid != p->pid) {
+	if (p && pid && pid != p->pid) {
 		HASH_FIND_INT(c->d->procs, &pid, p);
 		if (p && p->step != c->step)
 			p = NULL;

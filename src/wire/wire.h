@@ -28,7 +28,7 @@ enum leat_msg_type {
 	LEAT_MSG_EXTENT, /* bytes beyond the frontier were written */
 	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
 	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
-	LEAT_MSG_EXITING,   /* the process is about to exit normally with status */
+	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
 	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why */
 	/* control: leat run, exec, done, top */

@@ -62,14 +62,14 @@ refused() {
 	need gcc
 	echo 'int main(void) { return 0; }' | gcc -static -x c -o work/static -
 	sed -i 's|cp x y|./static x y|' good.yaml
-	refused 126 "step two: ./static is statically linked" leat run -d work good.yaml
+	refused 126 "step two: ./static is statically linked" no_mount leat run -d work good.yaml
 	[[ $output == *"staged: true"* ]]
 }
 
 @test "a Go program is refused by name" {
 	need seqkit
 	sed -i 's|cp x y|seqkit stats x|' good.yaml
-	refused 126 "step two: $(command -v seqkit) is a Go program" leat run -d work good.yaml
+	refused 126 "step two: $(command -v seqkit) is a Go program" no_mount leat run -d work good.yaml
 }
 
 @test "a directory that does not exist" {

@@ -118,7 +118,7 @@ replace() {
 	echo 'int main(void) { return 0; }' | gcc -static -x c -o work/static -
 	replace stream.yaml consume "bash -c './static; exit 5'"
 	replace stream.yaml produce "true"
-	run -5 timeout 30 leat run stream.yaml
+	run -5 no_mount timeout 30 leat run stream.yaml
 	echo "$output"
 	[[ $output == *static* ]]
 	[[ $output == *staged* ]]

@@ -333,7 +333,7 @@ stat 588895" ] || [[ "$(cat work/out)" == *"stat 588895" ]]
 
 @test "a machine without a mount: refused by name, with the reason" {
 	steps "func: b, outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy /dev/null out"
-	run -126 unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec leat run flow.yaml'
+	run -126 no_mount leat run flow.yaml
 	[[ $output == *"is statically linked and cannot be intercepted, and this machine lets nobody mount here"* ]]
 	[[ $output == *"staged: true"* ]]
 }

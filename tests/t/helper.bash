@@ -27,6 +27,11 @@ nobody() {
 	fi
 }
 
+# no_mount COMMAND...: run it where nobody can mount FUSE.
+no_mount() {
+	unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' sh "$@"
+}
+
 # left_behind: print what leat left in shared memory, mounts and processes of this test's runtime
 # directory; nothing when all is clean. A store in shared memory that a process has open belongs
 # to another session that is at work.
