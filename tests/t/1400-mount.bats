@@ -79,7 +79,7 @@ setup_file() {
 
 setup() {
 	need gcc
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || exit
 	mkdir -p work
 	possible || skip "no mount is possible here: no /dev/fuse, or no namespaces"
 }
@@ -122,7 +122,7 @@ clean() {
 }
 
 A='func: a, outports: [{filename: data, mode: no_update}], exec: "bash -c '"'for i in 1 2 3 4 5; do seq 20000; sleep 0.05; done > data'"'"'
-SUM=$(for i in 1 2 3 4 5; do seq 20000; done | md5sum)
+SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 
 @test "a static program between two others, streaming in and out" {
 	steps "$A" \
@@ -195,11 +195,10 @@ SUM=$(for i in 1 2 3 4 5; do seq 20000; done | md5sum)
 @test "what is asked of a growing file: fstat at once, the end and stat when it is whole" {
 	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 50000 >data; sleep 0.5; seq 50001 100000 >>data'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/ask data >out'\""
-	run -0 --separate-stderr timeout 60 leat run --on-violation warn flow.yaml
-	echo "$stderr" "$output"
-	[[ $output$stderr == *"fstat early"* ]]
-	[ "$(cat work/out)" = "$(printf '00000\nstat 588895' | tail -c 17)" ] || [ "$(cat work/out)" = "100000
-stat 588895" ] || [[ "$(cat work/out)" == *"stat 588895" ]]
+	run -0 timeout 60 leat run --on-violation warn flow.yaml
+	echo "$output"
+	[[ $output == *"fstat early"* ]]
+	[ "$(cat work/out)" = $'00000\nstat 588895' ]
 }
 
 @test "mappings: shared, for reading and for writing" {

@@ -104,8 +104,8 @@ static void test_programs(void **state)
 	assert_int_equal(0, chdir("/"));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		path = NULL;
-		assert_int_equal(cases[i].result,
-				 leat_plan_program("step", cases[i].name, dir, &reach, &path, &mounted));
+		assert_int_equal(cases[i].result, leat_plan_program("step", cases[i].name, dir,
+								    &reach, &path, &mounted));
 		assert_int_equal(cases[i].result == 0, path != NULL);
 		free(path);
 	}
