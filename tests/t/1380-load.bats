@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# Programs that load a file system and check what they read, in a step: fio, stress-ng.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# step PORTS: stdin is the script of the one step; it runs in the directory `d`.
+step() {
+	rm -rf work
+	mkdir work
+	{
+		echo 'mkdir -p d; cd d'
+		cat
+	} >script
+	cat >flow.yaml <<-END
+		name: load
+		dir: work
+		tasks:
+		  - func: load
+		    exec: bash -eu ../script
+		    outports: [$1]
+	END
+	timeout 100 leat run flow.yaml
+}
+
+# everywhere: the same in the store, with both modes, and on disk.
+everywhere() {
+	local script
+	script=$(cat)
+	step "{filename: d/}" <<<"$script" || return 1
+	step "{filename: d/, mode: no_update}" <<<"$script" || return 1
+	step "{filename: declared}" <<<"$script"
+}
+
+@test "fio writes and verifies: sync, psync, vsync, pvsync2, mmap" {
+	need fio
+	everywhere <<-'END'
+		job="--size=4m --bsrange=512-64k --verify=crc32c --verify_fatal=1 --numjobs=2 --group_reporting --minimal"
+		for engine in sync psync vsync pvsync2; do
+			fio --name=$engine --ioengine=$engine --rw=write $job >/dev/null
+			fio --name=r$engine --ioengine=$engine --rw=randwrite --norandommap=0 $job >/dev/null
+		done
+		fio --name=mmap --ioengine=mmap --rw=randwrite --bs=4k --size=4m --verify=crc32c --verify_fatal=1 --numjobs=2 --minimal >/dev/null
+		fio --name=mixed --ioengine=psync --rw=randrw --size=2m --bsrange=100-3000 --bs_unaligned=1 --numjobs=2 --minimal >/dev/null
+		fio --name=fallocate --ioengine=psync --rw=write --fallocate=none --fsync=16 $job >/dev/null
+		fio --name=ftruncate --ioengine=ftruncate --rw=write --size=1m --bs=4k --minimal >/dev/null
+		fio --name=falloc --ioengine=falloc --rw=randwrite --size=1m --bs=4k --minimal >/dev/null
+		rm -f ./*
+	END
+}
+
+@test "fio's threads on one file" {
+	need fio
+	step "{filename: d/}" <<-'END'
+		fio --thread --numjobs=4 --filename=one --offset_increment=2m --size=2m --name=x --ioengine=psync --rw=randwrite \
+			--bsrange=512-16k --verify=md5 --verify_fatal=1 --group_reporting --minimal >/dev/null
+		[ "$(stat -c %s one)" = $((8 << 20)) ]
+	END
+}
+
+@test "fio reads what another step writes" {
+	need fio
+	for mode in update no_update; do
+		rm -rf work
+		mkdir work
+		cat >flow.yaml <<-END
+			name: load
+			dir: work
+			tasks:
+			  - func: write
+			    exec: fio --name=x --filename=data --ioengine=sync --rw=write --bs=1k --size=8m --verify=crc32c --do_verify=0 --minimal
+			    outports: [{filename: data, mode: $mode}]
+			  - func: read
+			    exec: fio --name=x --filename=data --ioengine=sync --rw=read --bs=1k --size=8m --verify=crc32c --verify_fatal=1 --verify_only --readonly --minimal
+			    inports: [{filename: data}]
+			    outports: [{filename: out}]
+		END
+		timeout 60 leat run flow.yaml
+	done
+}
+
+@test "stress-ng's stressors of file systems, together" {
+	need stress-ng
+	everywhere <<-'END'
+		stressors="access chdir chmod copy-file dentry dir dirmany fallocate fcntl file-ioctl filename flock fpunch fstat getdent
+			hdd iomix link locka lockf lockofd msync open readahead rename revio seek sendfile splice symlink sync-file touch utime xattr"
+		arguments=
+		for s in $stressors; do
+			arguments+=" --$s 1"
+		done
+		stress-ng --temp-path . $arguments --verify --timeout 3 --hdd-bytes 4m --iomix-bytes 4m --fallocate-bytes 4m \
+			--readahead-bytes 4m --revio-bytes 4m --seek-size 1m --sendfile-size 1m 2>&1
+		[ -z "$(ls -A)" ]
+	END
+}
