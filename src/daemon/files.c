@@ -135,7 +135,8 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 	struct stat st;
 	enum leat_root root;
 
-	if (leat_tree_look(d->tree, f->name, &root, &st) == 0) {
+	if ((f->rule->permanent || f->keep || !f->measured) &&
+	    leat_tree_look(d->tree, f->name, &root, &st) == 0) {
 		f->size = leat_file_length(d, f, &st);
 		if (root == LEAT_ROOT_STORE && (f->rule->permanent || f->keep))
 			leat_keep_file(d, f);

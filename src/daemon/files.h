@@ -32,6 +32,7 @@ struct leat_file {
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
 	uint64_t told_frontier;
 	uint64_t size;     /* at the commit */
+	bool measured;     /* `size` was just looked at */
 	char *why;         /* it failed; owned */
 	uint64_t *hidden;  /* steps that removed it for themselves; owned, NULL: none */
 	uint64_t *readers; /* steps that read it while it grew; owned, NULL: none */

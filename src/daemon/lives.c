@@ -121,6 +121,7 @@ static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, cons
 static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 {
 	struct leat_file *f = l->file;
+	bool was_committed = leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED;
 	struct stat st = {0};
 
 	leat_file_sync_frontier(d, f);
@@ -128,6 +129,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 		leat_file_settle_closed(d, f, l->probe);
 	if (l->probe >= 0 && fstat(l->probe, &st) == 0) {
 		f->size = leat_file_length(d, f, &st);
+		f->measured = true;
 		judge_foreign(d, l, &st);
 	}
 	if (l->counted)
@@ -138,13 +140,14 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 						      .ofd = l->id,
 						      .length = f->size,
 						      .flags = abnormal ? LEAT_EVF_ABNORMAL : 0});
+	f->measured = false;
 	discard(d, l);
 	if (f->lives)
 		return;
 	/* What was written after the commit counts for the copy on disk. */
 	if (f->retired)
 		leat_shm_file_finish(leat_file_shm(d, f), f->size);
-	else if (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED)
+	else if (was_committed)
 		leat_file_refresh(d, f, LEAT_FILE_COMMITTED);
 	else if (f->keep)
 		leat_keep_file(d, f);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const size_t fixed_sizes[] = {
@@ -49,8 +48,6 @@ void *leat_wire_begin(void *buf, enum leat_msg_type type, size_t fixed_size)
 	h->version = LEAT_WIRE_VERSION;
 	h->type = (uint16_t)type;
 	h->size = (uint32_t)fixed_size;
-	h->pid = (uint32_t)getpid();
-	h->tid = (uint32_t)syscall(SYS_gettid);
 	return buf;
 }
 

@@ -96,9 +96,8 @@ enum leat_kind {
 struct leat_msg {
 	uint16_t version;
 	uint16_t type;
-	uint32_t size; /* whole packet, bytes */
-	uint32_t pid;  /* sender's process (advice; the daemon checks peer credentials at hello) */
-	uint32_t tid;
+	uint32_t size;     /* whole packet, bytes */
+	uint64_t reserved; /* who sends it, the socket tells */
 };
 
 struct leat_msg_hello {
