@@ -87,6 +87,7 @@ int leat_handle_opened(struct leat_conn *c, const void *msg);
 int leat_handle_closed(struct leat_conn *c, const void *msg);
 int leat_handle_extent(struct leat_conn *c, const void *msg);
 int leat_handle_truncated(struct leat_conn *c, const void *msg);
+int leat_handle_drop(struct leat_conn *c, const void *msg);
 int leat_handle_ahead(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);

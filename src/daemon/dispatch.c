@@ -28,6 +28,7 @@ static const struct {
 	[LEAT_MSG_CLOSED] = {leat_handle_closed, CLIENT},
 	[LEAT_MSG_EXTENT] = {leat_handle_extent, CLIENT},
 	[LEAT_MSG_TRUNCATED] = {leat_handle_truncated, CLIENT},
+	[LEAT_MSG_DROP] = {leat_handle_drop, CLIENT},
 	[LEAT_MSG_AHEAD] = {leat_handle_ahead, CLIENT},
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, CLIENT},

@@ -1,5 +1,6 @@
 #include "daemon/files.h"
 
+#include "base/fd.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
@@ -52,6 +53,7 @@ static void free_file(struct leat_file *f)
 	free(f->why);
 	free(f->hidden);
 	free(f->readers);
+	leat_close(&f->drop_fd);
 	free(f);
 }
 
@@ -64,6 +66,7 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
+	f->drop_fd = -1;
 	f->name = strdup(name);
 	f->rule = leat_match(d->matcher, name);
 	if (!f->name || !f->rule)
@@ -76,6 +79,8 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 		goto fail;
 	}
 	leat_shm_file_init(leat_file_shm(d, f));
+	if (f->rule->drop && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE)
+		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	return f;
 fail:
@@ -207,6 +212,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 	f->retired = true;
 	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
+	leat_close(&f->drop_fd);
 	if (!f->lives)
 		leat_shm_file_finish(leat_file_shm(d, f), f->size);
 	else
@@ -229,6 +235,10 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	f->name = copy;
 	f->rule = rule;
 	f->told = f->made = true;
+	if (!rule->drop)
+		leat_shm_retain(leat_file_shm(d, f));
+	else if (leat_rule_home(d, rule) == LEAT_ROOT_STORE)
+		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	HASH_ADD_KEYPTR(hh, d->files, f->name, strlen(f->name), f);
 	if (!f->hh.tbl) {
 		f->retired = true;

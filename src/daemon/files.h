@@ -42,6 +42,7 @@ struct leat_file {
 	struct leat_live *lives;
 	bool copying; /* into the store, in the background */
 	int copy_error;
+	int drop_fd; /* to give memory back by; -1: none */
 	/* permanence */
 	struct leat_job *job; /* that is at it, if `saving` */
 	bool saving;
@@ -96,6 +97,12 @@ uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, cons
 int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut);
 /* The same when nobody has it open for writing any more; `probe`: a descriptor of it, or -1. */
 void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, int probe);
+
+/* ---- drop.c: files that are not retained ---- */
+
+/* Somebody needs the whole file: nothing of it may go from now on. 0, or -EIO: something has,
+ * which is reported. */
+int leat_file_retain(struct leat_daemon *d, struct leat_file *f);
 
 /* ---- lives.c: open file descriptions for writing ---- */
 

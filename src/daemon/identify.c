@@ -16,7 +16,7 @@ static uint32_t kind_for_reading(struct leat_conn *c, const struct leat_file *f)
 	enum leat_role role = leat_stream_role(d->stream, c->step, f->name);
 
 	if ((role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
-	    !is_final(leat_stream_state(d->stream, f->name)))
+	    (f->rule->drop || !is_final(leat_stream_state(d->stream, f->name))))
 		return LEAT_KIND_CONSUMER;
 	return LEAT_KIND_COUNTED;
 }

@@ -218,6 +218,10 @@ void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
 
 	if (f->dirty)
 		return;
+	if (leat_file_retain(d, f)) {
+		f->save_error = EIO;
+		return;
+	}
 	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
 	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
 		return;

@@ -176,6 +176,13 @@ static int open_for_reading(struct leat_request *r)
 		return leat_request_fail(r, rc);
 	if (r->is_dir)
 		r->kind = LEAT_KIND_DIR;
+	if (r->file && r->file->rule->drop) {
+		if (r->role == LEAT_ROLE_CONSUMER &&
+		    !leat_shm_dropped(leat_file_shm(r->d, r->file)))
+			r->kind = LEAT_KIND_CONSUMER;
+		else if ((rc = leat_file_retain(r->d, r->file)))
+			return leat_request_fail(r, rc);
+	}
 	/* Who may read a file that is being written, and is no consumer, must find its end. */
 	if (r->file && r->file->lives && r->role != LEAT_ROLE_CONSUMER &&
 	    (rc = leat_file_settle(r->d, r->file, true)))

@@ -55,7 +55,7 @@ static bool is_lasting(const struct leat_request *r)
 	     (r->in->op != LEAT_OP_OPEN || (r->in->flags & O_ACCMODE) != O_RDONLY)))
 		return false;
 	return leat_shm_flags(leat_file_shm(r->d, f)) & LEAT_SHM_COMMITTED && !f->retired &&
-	       !f->lives && !f->hidden && !f->rewritable && r->c->step >= 0 &&
+	       !f->lives && !f->hidden && !f->rewritable && !f->rule->drop && r->c->step >= 0 &&
 	       S_ISREG(r->found.st.st_mode) && r->found.st.st_nlink == 1 &&
 	       strcmp(r->path, r->found.path) == 0;
 }

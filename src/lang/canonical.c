@@ -63,6 +63,8 @@ static int put_rules(struct leat_json *j, const struct leat_workflow *wf,
 	if (rules->n_files)
 		leat_json_number(j, "n_files", rules->n_files);
 	leat_json_string(j, "mode", leat_fire_text(rules->fire));
+	if (rules->drop)
+		leat_json_bool(j, "retain", false);
 	leat_json_close(j);
 	return rc;
 }

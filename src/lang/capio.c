@@ -61,15 +61,22 @@ enum {
 	RULE_MODE,
 	RULE_DEPS,
 	RULE_N_FILES,
+	RULE_RETAIN,
 	N_RULE
 };
 
 static const struct leat_key rule_keys[] = {
-	{"name", LEAT_KEY_TAKEN, RULE_NAME},         {"dirname", LEAT_KEY_TAKEN, RULE_DIRNAME},
-	{"type", LEAT_KEY_TAKEN, RULE_TYPE},         {"committed", LEAT_KEY_TAKEN, RULE_COMMITTED},
-	{"mode", LEAT_KEY_TAKEN, RULE_MODE},         {"file_deps", LEAT_KEY_TAKEN, RULE_DEPS},
-	{"files_deps", LEAT_KEY_VARIANT, RULE_DEPS}, {"n_files", LEAT_KEY_TAKEN, RULE_N_FILES},
-	{"nfiles", LEAT_KEY_VARIANT, RULE_N_FILES},  {NULL, 0, 0},
+	{"name", LEAT_KEY_TAKEN, RULE_NAME},
+	{"dirname", LEAT_KEY_TAKEN, RULE_DIRNAME},
+	{"type", LEAT_KEY_TAKEN, RULE_TYPE},
+	{"committed", LEAT_KEY_TAKEN, RULE_COMMITTED},
+	{"mode", LEAT_KEY_TAKEN, RULE_MODE},
+	{"file_deps", LEAT_KEY_TAKEN, RULE_DEPS},
+	{"files_deps", LEAT_KEY_VARIANT, RULE_DEPS},
+	{"n_files", LEAT_KEY_TAKEN, RULE_N_FILES},
+	{"nfiles", LEAT_KEY_VARIANT, RULE_N_FILES},
+	{"retain", LEAT_KEY_TAKEN, RULE_RETAIN},
+	{NULL, 0, 0},
 };
 
 enum { STORAGE_MEMORY, STORAGE_FS, N_STORAGE };
@@ -171,6 +178,7 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 		text.mode = slots[RULE_MODE];
 		text.deps = slots[RULE_DEPS];
 		text.n_files = slots[RULE_N_FILES];
+		text.retain = slots[RULE_RETAIN];
 		if (!text.committed.key)
 			leat_say(front->diags, "L-RULE-NO-COMMITTED", item->pos,
 				 "\"committed\" is missing; \"on_termination\" is assumed");

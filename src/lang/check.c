@@ -32,6 +32,8 @@ const struct leat_check leat_checks[] = {
 	 leat_check_pattern_captures},
 	{"two-updaters", "L-CHECK-TWO-UPDATERS",
 	 "steps that read and write one file are in an order", leat_check_two_updaters},
+	{"retain", "L-CHECK-RETAIN", "what is not retained is read once, while it is written",
+	 leat_check_retain},
 	{"rule-no-output", "L-CHECK-RULE-NO-OUTPUT", "rules are for files that their step produces",
 	 leat_check_rule_no_output},
 	{NULL, NULL, NULL, NULL},

@@ -177,3 +177,42 @@ int leat_check_rule_no_output(const struct leat_check_context *ctx)
 {
 	return each_rule(ctx, output_of_rule);
 }
+
+/* Why what the rule is for has to be retained, or NULL. */
+static const char *why_retained(const struct leat_check_context *ctx, const struct leat_rule *rule,
+				const struct leat_file_rule *file)
+{
+	if (rule->fire != LEAT_FIRE_NO_UPDATE)
+		return "without \"mode\": \"no_update\" nobody reads it before it is complete";
+	if (file->permanent)
+		return "it is permanent";
+	if (leat_check_count_steps(ctx, file->consumers) == 0)
+		return "no step reads it";
+	if (leat_check_count_steps(ctx, file->consumers) > 1)
+		return "more than one step reads it";
+	return NULL;
+}
+
+static int retain_of_rule(const struct leat_check_context *ctx, const struct leat_step *step,
+			  const struct leat_rule *rule)
+{
+	const struct leat_file_rule *file;
+	const char *why;
+
+	(void)step;
+	if (!rule->drop)
+		return 0;
+	file = leat_check_rule_of(ctx, rule->name.text);
+	if (!file)
+		return -ENOMEM;
+	why = why_retained(ctx, rule, file);
+	if (why)
+		leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-RETAIN", rule->name.pos,
+			       "\"%s\" has to be retained: %s", rule->name.text, why);
+	return 0;
+}
+
+int leat_check_retain(const struct leat_check_context *ctx)
+{
+	return each_rule(ctx, retain_of_rule);
+}

@@ -47,6 +47,10 @@ const struct leat_lang_code leat_lang_codes[] = {
 	{"L-CHECK-TWO-UPDATERS", LEAT_ERROR,
 	 "Two steps both read and write the same file, and nothing orders them.",
 	 "Let one of them read another output of the other, or use two files."},
+	{"L-CHECK-RETAIN", LEAT_ERROR,
+	 "\"retain\": false is for a temporary file that one step reads while it is written.",
+	 "Give it \"mode\": \"no_update\", one consumer and no entry under permanent, or retain "
+	 "it."},
 	{"L-CHECK-RULE-NO-OUTPUT", LEAT_WARNING,
 	 "A streaming rule is for a name that its step does not produce; it has no effect.",
 	 "Add the name to the step's output_stream, or move the rule to the producer."},

@@ -163,7 +163,7 @@ void leat_groups_check(struct leat_front *front);
 struct leat_rule_text {
 	struct leat_pos pos; /* of the whole entry */
 	struct leat_pair name, dirname, type;
-	struct leat_pair committed, mode, deps, n_files;
+	struct leat_pair committed, mode, deps, n_files, retain;
 	const char *name_key; /* "name" or "filename", for messages */
 };
 

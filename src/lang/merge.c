@@ -44,6 +44,7 @@ static int merge_rules(struct leat_step *to, const struct leat_step *from)
 		added->count = rule->count;
 		added->fire = rule->fire;
 		added->n_files = rule->n_files;
+		added->drop = rule->drop;
 		ret = copy_names(&added->deps, &rule->deps);
 	}
 	return ret;

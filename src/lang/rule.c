@@ -18,6 +18,7 @@ struct reading {
 	unsigned count;
 	unsigned n_files;
 	enum leat_fire fire;
+	bool retain;
 	struct leat_names deps; /* owned */
 };
 
@@ -313,6 +314,7 @@ static int add_rule(struct leat_step *step, const struct leat_name *name, const 
 	rule->count = r->count;
 	rule->fire = r->fire;
 	rule->n_files = r->n_files;
+	rule->drop = !r->retain;
 	for (size_t i = 0; !ret && i < r->deps.n; i++)
 		ret = leat_names_add(&rule->deps, r->deps.v[i].text, r->deps.v[i].pos);
 	return ret;
@@ -320,13 +322,15 @@ static int add_rule(struct leat_step *step, const struct leat_name *name, const 
 
 int leat_read_rule(struct leat_front *front, size_t step, const struct leat_rule_text *text)
 {
-	struct reading r = {.text = text};
+	struct reading r = {.text = text, .retain = true};
 	struct leat_names names = {NULL, 0};
 	int ret = read_names(front, &r, &names);
 
 	if (!ret && text->committed.value)
 		ret = read_committed(front, &r);
 	read_mode(front, &r);
+	if (text->retain.key)
+		leat_read_bool(front, &text->retain, &r.retain);
 	if (!ret)
 		ret = read_deps(front, &r);
 	read_n_files(front, &r);

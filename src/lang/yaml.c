@@ -69,7 +69,16 @@ static const struct leat_key task_keys[] = {
 	{NULL, 0, 0},
 };
 
-enum { PORT_FILENAME, PORT_DIRNAME, PORT_COMMITTED, PORT_MODE, PORT_DEPS, PORT_N_FILES, N_PORT };
+enum {
+	PORT_FILENAME,
+	PORT_DIRNAME,
+	PORT_COMMITTED,
+	PORT_MODE,
+	PORT_DEPS,
+	PORT_N_FILES,
+	PORT_RETAIN,
+	N_PORT
+};
 
 static const struct leat_key port_keys[] = {
 	{"filename", LEAT_KEY_TAKEN, PORT_FILENAME},
@@ -80,6 +89,7 @@ static const struct leat_key port_keys[] = {
 	{"files_deps", LEAT_KEY_VARIANT, PORT_DEPS},
 	{"n_files", LEAT_KEY_TAKEN, PORT_N_FILES},
 	{"nfiles", LEAT_KEY_VARIANT, PORT_N_FILES},
+	{"retain", LEAT_KEY_TAKEN, PORT_RETAIN},
 	{"io_freq", LEAT_KEY_LATER, 0},
 	{"dsets", LEAT_KEY_LATER, 0},
 	{NULL, 0, 0},
@@ -279,6 +289,7 @@ static int read_port_rule(struct leat_front *front, const struct task *task,
 	text.mode = slots[PORT_MODE];
 	text.deps = slots[PORT_DEPS];
 	text.n_files = slots[PORT_N_FILES];
+	text.retain = slots[PORT_RETAIN];
 	return leat_read_rule(front, (size_t)task->index, &text);
 }
 

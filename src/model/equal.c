@@ -21,7 +21,7 @@ static bool names_equal(const struct leat_names *a, const struct leat_names *b)
 bool leat_rule_agrees(const struct leat_rule *a, const struct leat_rule *b)
 {
 	return a->commit == b->commit && a->count == b->count && a->fire == b->fire &&
-	       a->n_files == b->n_files && names_equal(&a->deps, &b->deps);
+	       a->n_files == b->n_files && a->drop == b->drop && names_equal(&a->deps, &b->deps);
 }
 
 static bool rules_equal(const struct leat_step *a, const struct leat_step *b)

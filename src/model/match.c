@@ -198,6 +198,15 @@ static bool has_reader(const struct verdict *v)
 	return false;
 }
 
+static bool has_one_reader(const struct verdict *v)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < v->m->words; i++)
+		n += __builtin_popcountll(v->consumers[i]);
+	return n == 1 && has_reader(v);
+}
+
 static void look_below(const struct leat_matcher *m, const char *path, struct leat_file_rule *out)
 {
 	const struct leat_node *node = leat_index_find(&m->index, path, strlen(path));
@@ -250,6 +259,8 @@ static void decide(struct verdict *v, const char *path, struct leat_file_rule *o
 	hit = find_rule(v);
 	if (hit)
 		apply_rule(out, hit);
+	out->drop = hit && hit->entry->rule->drop && out->fire == LEAT_FIRE_NO_UPDATE &&
+		    !out->permanent && has_one_reader(v);
 	out->dir_declared = out->declared || names_directory(v);
 	look_below(m, path, out);
 }

@@ -65,6 +65,7 @@ struct leat_file_rule {
 	enum leat_fire fire;
 	const struct leat_names *deps; /* on_file; else NULL */
 	const struct leat_rule *rule;  /* the winning rule; NULL: defaults */
+	bool drop;                     /* what its only consumer has read may go (retain: false) */
 	/* Directory facts, when the path itself is (or may be) a directory. */
 	bool dir_declared;  /* a `dirname` rule or a stream entry names it or a directory above */
 	unsigned n_files;   /* complete at N committed files; 0 = not by count */

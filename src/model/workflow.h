@@ -47,6 +47,7 @@ struct leat_rule {
 	enum leat_fire fire;
 	struct leat_names deps; /* on_file */
 	unsigned n_files;       /* directory complete at N files, beside on_close; 0 = not given */
+	bool drop;              /* retain: false: what was read may go */
 };
 
 /* A step: one node of the graph. `argv` is NULL where the file gives no command

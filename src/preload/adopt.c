@@ -49,6 +49,9 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		return rc;
 	*r = (struct leat_fd){.kind = (uint8_t)reply->kind, .slot = reply->slot, .ofd = reply->ofd};
 	r->flags = LEAT_FD_UNSURE;
+	if (r->kind == LEAT_KIND_CONSUMER && leat_client_file(r->slot) &&
+	    leat_shm_flags(leat_client_file(r->slot)) & LEAT_SHM_DROP)
+		r->flags |= LEAT_FD_DROP;
 	if (flags & O_APPEND)
 		r->flags |= LEAT_FD_APPEND;
 	if ((flags & O_ACCMODE) != O_RDONLY)

@@ -22,6 +22,7 @@ enum leat_fd_flags {
 	LEAT_FD_WRITE = 32,  /* open for writing */
 	LEAT_FD_TOLD = 64,   /* its violation was reported */
 	LEAT_FD_INPUT = 128, /* a consumer's: locks never conflict */
+	LEAT_FD_DROP = 256,  /* of a consumer: what was read goes */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */
@@ -34,12 +35,13 @@ struct leat_window {
 
 struct leat_fd {
 	uint8_t kind; /* enum leat_kind */
-	uint8_t flags;
+	uint16_t flags;
 	uint32_t slot;
 	uint32_t description; /* the same for all dups made here */
 	uint64_t ofd;
 	uint64_t size_seen;
 	uint64_t read_end; /* end of what was read through it */
+	uint64_t drop_end; /* told the daemon that it may go up to here */
 	uint64_t handle;   /* DIR: the listing, 0 = none */
 	uint64_t cookie;   /* DIR: names taken */
 	/* Small reads and writes without system calls; only of what this process opened. */

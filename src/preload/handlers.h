@@ -5,6 +5,8 @@
 #include "preload/hooks.h"
 #include "preload/paths.h"
 
+struct leat_fd;
+
 /* hook_open.c */
 leat_first_half leat_hook_open, leat_hook_openat;
 leat_second_half leat_hook_open_end, leat_hook_openat_end;
@@ -69,6 +71,11 @@ void leat_publish_to(int fd, int64_t end, int64_t written);
  * from `offset` can be taken now, waiting for the first; `length` if it is final
  * or no such file. 0..length or -errno. */
 int64_t leat_readable(int fd, int64_t offset, int64_t length);
+/* Bytes of a file that is not retained, from `offset` on: are they still there? To be asked before
+ * and after they are read. False is reported as a violation. */
+bool leat_still_there(const struct leat_fd *r, uint64_t offset);
+/* A consumer has read up to `end` of it. */
+void leat_read_up_to(struct leat_fd *r, uint64_t end);
 /* Wait for the commit of what `fd` reads, if it still grows. 0 or -errno. */
 int leat_wait_whole(int fd);
 /* The size the program sees by `fd` may not be the last word: remember it. */

@@ -36,6 +36,18 @@ static void leave_to_kernel(int fd, bool to_write)
 		leat_window_settle(r->slot, fd, to_write);
 }
 
+/* All of the file is to be seen, for as long as the program likes. */
+static int need_all(int fd)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+
+	if (!f || leat_shm_retain(f))
+		return 0;
+	leat_client_violation(LEAT_VIOLATION_READ_AGAIN, r->slot, 0, 0);
+	return -EIO;
+}
+
 static bool ours(const struct side *s)
 {
 	return leat_fd_kind(s->fd) != LEAT_KIND_NONE;
@@ -148,8 +160,12 @@ long leat_hook_mmap(const struct leat_syscall *c)
 
 	if (rc)
 		return rc;
-	if (!(c->a[3] & MAP_ANONYMOUS))
+	if (!(c->a[3] & MAP_ANONYMOUS)) {
 		leave_to_kernel(fd, true);
+		rc = need_all(fd);
+		if (rc)
+			return rc;
+	}
 	at = leat_as_is(c);
 	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS))
 		leat_note_read(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
@@ -177,6 +193,9 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 		return rc;
 	leave_to_kernel(in, false);
 	leave_to_kernel((int)c->a[0], true);
+	rc = need_all(in);
+	if (rc)
+		return rc;
 	rc = leat_before_write((int)c->a[0], 0, UINT64_MAX);
 	if (rc)
 		return rc;

@@ -125,7 +125,7 @@ static long set_flags(const struct leat_syscall *c)
 	rc = leat_as_is(c);
 	if (rc || !r)
 		return rc;
-	r->flags &= (uint8_t)~LEAT_FD_APPEND;
+	r->flags &= (uint16_t)~LEAT_FD_APPEND;
 	if (c->a[2] & O_APPEND)
 		r->flags |= LEAT_FD_APPEND;
 	else

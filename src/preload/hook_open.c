@@ -60,6 +60,8 @@ static struct leat_fd record_of(const struct opening *o, const struct leat_site 
 		r.flags |= LEAT_FD_INPUT;
 	if (f && leat_shm_frontier(f))
 		r.flags |= LEAT_FD_UNSURE;
+	if (f && r.kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)
+		r.flags |= LEAT_FD_DROP;
 	return r;
 }
 

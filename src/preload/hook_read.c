@@ -23,6 +23,29 @@ static uint64_t total(const struct iovec *v, long n)
 	return sum < MAX_RW ? sum : MAX_RW;
 }
 
+/* Told so often, in bytes. */
+#define DROP_EVERY (UINT64_C(2) << 20)
+
+bool leat_still_there(const struct leat_fd *r, uint64_t offset)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+
+	if (!f || offset >= leat_shm_dropped(f))
+		return true;
+	leat_client_violation(LEAT_VIOLATION_READ_AGAIN, r->slot, offset, 0);
+	return false;
+}
+
+void leat_read_up_to(struct leat_fd *r, uint64_t end)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .length = end};
+
+	if (!(r->flags & LEAT_FD_DROP) || end < r->drop_end + DROP_EVERY)
+		return;
+	r->drop_end = end;
+	leat_client_fact(LEAT_MSG_DROP, &fact);
+}
+
 void leat_note_read(int fd, uint64_t offset, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
@@ -34,6 +57,7 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length)
 		r->flags |= LEAT_FD_JUMPED;
 	if (length && end > r->read_end)
 		r->read_end = end;
+	leat_read_up_to(r, end);
 }
 
 void leat_note_size(int fd, uint64_t size)
@@ -47,7 +71,7 @@ void leat_note_size(int fd, uint64_t size)
 	if (!f)
 		return;
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
-		r->flags &= (uint8_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
+		r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
 		return;
 	}
 	r->size_seen = size;
@@ -95,6 +119,8 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length)
 	rc = leat_wait_covered(r->slot, (uint64_t)offset, 1, &final);
 	if (rc)
 		return rc;
+	if (!leat_still_there(r, (uint64_t)offset))
+		return -EIO;
 	if (final || !f)
 		return length;
 	note_consumed(f, (uint64_t)offset, (uint64_t)length);
@@ -159,8 +185,9 @@ static long read_placed(const struct reading *r, const struct leat_syscall *c)
 /* Zero or a short count is the truth only of a file that was final before; else
  * another process has moved the common offset, or the file was cut: again, for
  * the rest. */
-static long read_growing(struct reading *r, uint32_t slot)
+static long read_growing(struct reading *r, const struct leat_fd *record)
 {
+	const uint32_t slot = record->slot;
 	struct leat_shm_file *f = leat_client_file(slot);
 	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
 	struct leat_syscall c = *r->c;
@@ -177,11 +204,15 @@ static long read_growing(struct reading *r, uint32_t slot)
 			return sum ? sum : rc;
 		if (f)
 			note_consumed(f, (uint64_t)r->offset, r->length);
+		if (!leat_still_there(record, (uint64_t)r->offset))
+			return sum ? sum : -EIO;
 		n = r->place ? read_placed(r, &c) : leat_as_is(&c);
 		if (n == -EAGAIN && r->place)
 			continue;
 		if (n < 0)
 			return sum ? sum : n;
+		if (n > 0 && !leat_still_there(record, (uint64_t)r->offset))
+			return -EIO;
 		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n);
 		sum += n;
 		if (final || !f || (uint64_t)n == r->length || (sum && !plain))
@@ -204,7 +235,7 @@ static bool is_plain(const struct leat_fd *record)
 	if (!record || record->kind != LEAT_KIND_CONSUMER)
 		return true;
 	f = leat_client_file(record->slot);
-	return f && !(record->flags & LEAT_FD_SIZE) &&
+	return f && !(record->flags & (LEAT_FD_SIZE | LEAT_FD_DROP)) &&
 	       (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) == LEAT_SHM_COMMITTED;
 }
 
@@ -228,7 +259,7 @@ static long do_read(struct reading *r)
 	if (record && record->flags & LEAT_FD_WRITE) /* the end of the file must be where it is */
 		leat_window_settle(record->slot, r->fd, false);
 	if (!is_plain(record))
-		n = read_growing(r, record->slot);
+		n = read_growing(r, record);
 	else
 		n = read_plain(r);
 	if (n > 0) {

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 struct writing {
@@ -202,6 +203,26 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
+/* The store is full, but a consumer of this file gives memory back as it reads. Who waits longer
+ * than this for the next bit of it waits for ever. */
+enum { NAP_NS = 500000, MAX_NAPS = 20000 };
+
+static long write_when_there_is_room(const struct writing *w, struct leat_shm_file *f)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	uint64_t dropped = leat_shm_dropped(f);
+	long n = leat_as_is(w->c);
+
+	for (int i = 0; n == -ENOSPC && leat_shm_flags(f) & LEAT_SHM_DROP && i < MAX_NAPS; i++) {
+		raw(SYS_nanosleep, &nap, NULL);
+		n = leat_as_is(w->c);
+		if (leat_shm_dropped(f) != dropped)
+			i = 0;
+		dropped = leat_shm_dropped(f);
+	}
+	return n;
+}
+
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	const bool guessed = !w->positioned && !(r->flags & (LEAT_FD_UNSURE | LEAT_FD_APPEND));
@@ -212,7 +233,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 
 	if (rc)
 		return rc;
-	n = leat_as_is(w->c);
+	n = write_when_there_is_room(w, f);
 	if (n <= 0)
 		return n;
 	if (w->positioned && !(r->flags & LEAT_FD_APPEND))

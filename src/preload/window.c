@@ -1,4 +1,5 @@
 #include "preload/window.h"
+#include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
 
@@ -187,7 +188,14 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 		count(r, length);
 	}
 	give(r);
-	return done ? (int64_t)length : LEAT_WINDOW_PASS;
+	if (!done)
+		return LEAT_WINDOW_PASS;
+	if (r->flags & LEAT_FD_DROP) {
+		if (!leat_still_there(r, at)) /* nor was it, perhaps, when it was copied */
+			return -EIO;
+		leat_read_up_to(r, at + length);
+	}
+	return (int64_t)length;
 }
 
 static bool is_small_read(const struct leat_fd *r, uint64_t length)

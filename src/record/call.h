@@ -21,6 +21,7 @@ enum leat_violation {
 	LEAT_VIOLATION_CLOSES,       /* one close too many */
 	LEAT_VIOLATION_UNDECLARED,   /* a step that is no producer wrote a declared file */
 	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
+	LEAT_VIOLATION_READ_AGAIN,   /* a consumer read what is not retained once more */
 	LEAT_VIOLATION_KINDS
 };
 

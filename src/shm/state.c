@@ -25,6 +25,7 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 void leat_shm_file_init(struct leat_shm_file *f)
 {
 	atomic_store(&f->window, LEAT_WINDOW_NONE);
+	atomic_store(&f->dropped, 0);
 	atomic_store(&f->length, 0);
 	atomic_store(&f->pending, 0);
 	atomic_store(&f->writing, 0);
@@ -214,6 +215,24 @@ void leat_shm_written(struct leat_shm_file *f, const struct leat_shm_write *w, u
 		atomic_compare_exchange_strong(&f->length, &planned,
 					       end > w->length ? end : w->length);
 	atomic_fetch_sub(&f->writing, 1);
+}
+
+/* Both store their word and load the other's: one of them gives way. */
+bool leat_shm_retain(struct leat_shm_file *f)
+{
+	atomic_fetch_and(&f->flags, ~(uint32_t)LEAT_SHM_DROP);
+	return !atomic_load(&f->dropped);
+}
+
+bool leat_shm_drop(struct leat_shm_file *f, uint64_t end)
+{
+	uint64_t before = atomic_load(&f->dropped);
+
+	atomic_store(&f->dropped, end);
+	if (atomic_load(&f->flags) & LEAT_SHM_DROP)
+		return true;
+	atomic_store(&f->dropped, before);
+	return false;
 }
 
 void leat_shm_mark_sparse(struct leat_shm_file *f)

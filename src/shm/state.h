@@ -22,6 +22,7 @@ enum leat_shm_flags {
 	LEAT_SHM_EXTENTS = 2,   /* the daemon keeps extents beyond the frontier */
 	LEAT_SHM_COMMITTED = 4, /* final; `size` is the length */
 	LEAT_SHM_FAILED = 8,    /* reads answer EIO */
+	LEAT_SHM_DROP = 16,     /* what was read may go, until somebody needs all of it */
 };
 
 /* Writing by mapped windows (see "windows" below): whether, and who is at it. */
@@ -41,7 +42,8 @@ struct leat_shm_file {
 	_Atomic uint64_t pending;  /* published by another than who is copying */
 	_Atomic uint32_t window;   /* enum leat_shm_window */
 	_Atomic uint32_t writing;  /* writes by the kernel under way */
-	uint64_t pad[3];
+	_Atomic uint64_t dropped;  /* bytes below are gone; only the daemon moves it */
+	uint64_t pad[2];
 	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
 	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
 	_Atomic uint32_t flags;   /* enum leat_shm_flags */
@@ -229,6 +231,20 @@ static inline void leat_shm_changed(struct leat_shm *shm)
 {
 	atomic_fetch_add(&shm->changes, 1);
 }
+
+/* --- files that are not retained --- */
+
+/* Bytes below it are gone. To be looked at before and after they are read. */
+static inline uint64_t leat_shm_dropped(struct leat_shm_file *f)
+{
+	return atomic_load(&f->dropped);
+}
+
+/* Nothing of it may go any more. False: something has gone already. Any process. */
+bool leat_shm_retain(struct leat_shm_file *f);
+
+/* The daemon is about to remove the bytes below `end`. False: it must not. */
+bool leat_shm_drop(struct leat_shm_file *f, uint64_t end);
 
 static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 {

@@ -14,6 +14,7 @@ static const struct {
 	[LEAT_VIOLATION_AFTER_COMMIT] = {"changed", " after its commit"},
 	[LEAT_VIOLATION_CLOSES] = {"closed", " once more than its rule says"},
 	[LEAT_VIOLATION_UNDECLARED] = {"written", ", which does not declare it as an output"},
+	[LEAT_VIOLATION_READ_AGAIN] = {"read again", " where it is not retained"},
 	[LEAT_VIOLATION_EARLY_SIZE] = {"taken for complete", " at a size seen before its commit"},
 };
 

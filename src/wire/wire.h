@@ -27,6 +27,7 @@ enum leat_msg_type {
 			  */
 	LEAT_MSG_EXTENT, /* bytes beyond the frontier were written */
 	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
+	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
 	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
 	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
@@ -204,8 +205,8 @@ struct leat_msg_identify {
 	/* strings: path as /proc/self/fd shows it */
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, AHEAD, VIOLATED. CLOSED: error != 0 when a killed process
- * closed it, which never counts. EARLY_SIZE: offset = end of what was
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, VIOLATED. CLOSED: error != 0 when a killed
+ * process closed it, which never counts. EARLY_SIZE: offset = end of what was
  * read, length = size seen; a violation only if the final size is larger. Whether a
  * violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
 struct leat_msg_fact {

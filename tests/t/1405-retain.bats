@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# Files that are not retained: what was read goes, so that a stream may be larger than the memory.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+	cat >flow.yaml <<-'END'
+		name: retain
+		dir: work
+		tasks:
+		  - func: make
+		    exec: MAKE
+		    outports: [{filename: data, mode: no_update, retain: false}]
+		  - func: use
+		    exec: USE
+		    inports: [{filename: data}]
+		    outports: [{filename: out}]
+	END
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# flow MAKE USE: the two commands
+flow() {
+	sed -i "s^exec: MAKE^exec: $1^; s^exec: USE^exec: $2^" flow.yaml
+}
+
+numbers="bash -c 'seq 10000000 > data'" # 79 MB
+
+@test "a stream through a fifth of the memory" {
+	flow "$numbers" "bash -c 'md5sum < data > out'"
+	run -0 timeout 60 leat run --memory 16M --log log flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
+	leat replay flow.yaml log
+}
+
+@test "small operations on both sides" {
+	flow "dd if=/dev/zero of=data bs=1000 count=60000 status=none" "dd if=data of=out bs=700 status=none"
+	sed -i 's/^tasks:/storage: {fs: [out]}\ntasks:/' flow.yaml
+	run -0 timeout 60 leat run --memory 12M flow.yaml
+	echo "$output"
+	head -c 60000000 /dev/zero | cmp - work/out
+}
+
+@test "without it the memory is not enough, and the step that writes is told" {
+	flow "$numbers" "bash -c 'md5sum < data > out'"
+	sed -i 's/, retain: false//' flow.yaml
+	run timeout 60 leat run --memory 16M flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"No space left on device"* ]]
+}
+
+@test "to read it twice is an error that names file and step" {
+	flow "$numbers" "bash -c 'md5sum < data > out; cat data > /dev/null'"
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"data is not retained, and was read up to byte"* ]]
+	flow2='bash -c "exec 3< data; head -c 30000000 <\&3 | tail -c 1; perl -e \\"open(F, q(<\&=3)); sysseek(F, 0, 0) or die; sysread(F, \\\\\$x, 10) or die qq(\\\\\$!\\\\n)\\""'
+	sed -i "s^exec: bash -c 'md5sum.*^exec: $flow2^" flow.yaml
+	cat flow.yaml
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"data was read again by step use where it is not retained"* ]]
+}
+
+@test "who needs all of it at the start gets all of it" {
+	need /usr/bin/python3
+	cat >use.py <<-'END'
+		import hashlib, mmap, os
+		os.stat("data") # waits until it is complete
+		with open("data", "rb") as f:
+		    m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+		    print(hashlib.md5(m).hexdigest(), len(m), file=open("out", "w"))
+		    m.close()
+		    assert f.read(5) == b"1\n2\n3"
+	END
+	flow "$numbers" "/usr/bin/python3 $PWD/use.py"
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum | cut -d' ' -f1) $(seq 10000000 | wc -c)" ]
+}
+
+@test "two readers, or a permanent file, are refused before anything starts" {
+	flow "$numbers" "true"
+	echo 'permanent: [data]' >>flow.yaml
+	run leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"\"data\" has to be retained: it is permanent"*L-CHECK-RETAIN* ]]
+	[ -z "$(ls work)" ]
+}
