@@ -142,7 +142,7 @@ teardown() {
 			console.log(fs.statSync("copy").size); fs.unlinkSync("copy"); });' > out
 	END
 	run pair no_update <<-'END'
-		for i in 1 2 3; do seq 10000; sleep 0.1; done > data
+		for i in 1 2 3; do seq 10000; sleep 0.8; done > data
 		---
 		node -e 'console.log(require("fs").readFileSync("data").length)' > out
 	END
