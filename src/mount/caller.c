@@ -51,13 +51,25 @@ bool leat_caller_stopped(pid_t tid)
 	return (pending & ~caught & ~HARMLESS) || (pending & caught & POLITE);
 }
 
+/* A thread that ends gives up its memory before its files. One that closes files because it
+ * starts a program has memory, and must not be looked at by "stat": that waits for the start
+ * to be over, and the start for our answer. */
+static bool has_memory(pid_t tid)
+{
+	char *text = NULL;
+	bool has = read_proc(tid, "status", &text) || strstr(text, "\nVmSize:");
+
+	free(text);
+	return has;
+}
+
 bool leat_caller_ending(pid_t tid, int *status)
 {
 	unsigned long flags = 0;
 	char *text = NULL, *at, *last;
 	bool ending = false;
 
-	if (tid <= 0 || read_proc(tid, "stat", &text))
+	if (tid <= 0 || has_memory(tid) || read_proc(tid, "stat", &text))
 		return false;
 	/* The name may hold anything. Of the fields behind it flags is the seventh, the
 	 * exit code the last. */

@@ -32,6 +32,20 @@ setup_file() {
 			return close(out) ? 4 : 0;
 		}
 	END
+	# starts OUT: writes, and leaves the close to the start of another program.
+	static starts <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+			if (fd < 0 || write(fd, "text\n", 5) != 5) { perror(argv[1]); return 1; }
+			execl(argv[2], argv[2], "sh", "-c", "exit 0", (char *)0);
+			perror(argv[2]);
+			return argc < 1;
+		}
+	END
 	# ask FILE: sizes by fstat, stat and the end, as a program sees them one after the other.
 	static ask <<-'END'
 		#include <fcntl.h>
@@ -237,6 +251,16 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
 	run -0 timeout 60 leat run flow.yaml
+}
+
+@test "a file that is closed by the start of another program" {
+	need busybox
+	steps "func: a, outports: [{filename: data}], exec: $BATS_FILE_TMPDIR/starts data $(command -v busybox)" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: cp data out"
+	run -0 timeout -k 5 20 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = text ]
+	clean
 }
 
 @test "directories that are not there yet, and files in them" {
