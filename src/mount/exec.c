@@ -114,6 +114,8 @@ static int set_up(const struct leat_mount_spec *spec, int server)
 		rc = -errno;
 	if (!rc)
 		leat_alive_hold(spec->dir);
+	if (!rc)
+		rc = leat_filter_install();
 	if (rc)
 		leat_error("%s cannot be started in its view of %s: %s", spec->program, spec->dir,
 			   strerror(-rc));

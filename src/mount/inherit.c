@@ -85,6 +85,8 @@ static int settle(struct leat_errand *call, int fd)
 	rc = identify(call, fd, &st, name, &kind, &slot);
 	if (rc || kind != LEAT_KIND_CONSUMER)
 		return rc;
+	if (leat_errand_file(call, slot) && !leat_shm_retain(leat_errand_file(call, slot)))
+		return -EIO; /* not retained, and partly gone */
 	return leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
 }
 

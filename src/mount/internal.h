@@ -303,6 +303,11 @@ int leat_inherit_settle(struct leat_errand *call, int keep);
 /* Where the working directory is below the workflow's: false if it is elsewhere. */
 bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 
+/* --- filter.c --- */
+
+/* Refuse sendfile, splice and copy_file_range in this process and all it starts. 0 or -errno. */
+int leat_filter_install(void);
+
 /* --- enter.c: namespaces and the mount. One thread only. --- */
 
 enum leat_enter_result {

@@ -36,6 +36,15 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 		fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
 }
 
+/* Who reads by the mount does not tell how far: all of the file is kept. False: some has gone. */
+static bool retain(const struct leat_errand *call, const struct leat_place_of *place)
+{
+	struct leat_shm_file *f =
+		place->kind == LEAT_KIND_CONSUMER ? leat_errand_file(call, place->slot) : NULL;
+
+	return !f || leat_shm_retain(f);
+}
+
 static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_place_of place;
@@ -47,6 +56,8 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 	if (!rc)
 		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)fi->flags | O_NOFOLLOW,
 					 0, 0, &place);
+	if (!rc && !retain(call, &place))
+		rc = -EIO;
 	if (!rc)
 		rc = leat_handle_open(call, ino, &place, (int)place.flags, 0, &h);
 	/* A name that was expected did not come: the kernel looks again, and may create it. */

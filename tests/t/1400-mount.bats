@@ -263,6 +263,16 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	clean
 }
 
+@test "sendfile of a file that grows: no false end" {
+	need busybox
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'for i in 1 2 3 4 5; do seq 200000; sleep 0.1; done >data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'for i in 1 2; do busybox cat data | md5sum; done | uniq >out'\""
+	run -0 timeout -k 5 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(for i in 1 2 3 4 5; do seq 200000; done | md5sum)" ]
+	clean
+}
+
 @test "directories that are not there yet, and files in them" {
 	need busybox
 	steps "func: a, outports: [{filename: 'd/e/*'}, {filename: plain}], exec: \"bash -c 'sleep 0.3; mkdir -p d/e; echo 1 >d/e/f; echo 2 >plain; ln -s f d/e/l'\"" \

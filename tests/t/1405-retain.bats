@@ -91,6 +91,14 @@ numbers="bash -c 'seq 10000000 > data'" # 79 MB
 	[ "$(cat work/out)" = "$(seq 10000000 | md5sum | cut -d' ' -f1) $(seq 10000000 | wc -c)" ]
 }
 
+@test "a static program has it retained" {
+	need busybox
+	flow "bash -c 'seq 3000000 > data'" "bash -c 'busybox cat data | md5sum > out; busybox cat data | md5sum >> out'"
+	run -0 timeout -k 5 60 leat run flow.yaml
+	echo "$output"
+	[ "$(uniq work/out)" = "$(seq 3000000 | md5sum)" ]
+}
+
 @test "two readers, or a permanent file, are refused before anything starts" {
 	flow "$numbers" "true"
 	echo 'permanent: [data]' >>flow.yaml

@@ -1,0 +1,69 @@
+/* The kernel moves bytes of a FUSE file by sendfile and its kind out of its page cache, and takes
+ * the size it was last told for the end: of a file that grows that would be a false end. Behind the
+ * mount these calls are refused as by a kernel without them, and programs read and write instead.
+ */
+#include "mount/internal.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOAD(member)                                                                               \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, member))
+/* If it is this call: refuse it with that error. */
+#define REFUSE(call, error)                                                                        \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1),                                         \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define IF_ARCH(arch, instructions) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (arch), 0, (instructions))
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+static const struct sock_filter program[] = {
+	LOAD(arch),
+#ifdef NATIVE
+	IF_ARCH(NATIVE, 8),
+	LOAD(nr),
+	REFUSE(SYS_sendfile, EINVAL),
+	REFUSE(SYS_splice, EINVAL),
+	REFUSE(SYS_copy_file_range, ENOSYS),
+	ALLOW,
+#endif
+#ifdef __x86_64__ /* 32-bit programs: sendfile, sendfile64, splice, copy_file_range */
+	IF_ARCH(AUDIT_ARCH_I386, 10),
+	LOAD(nr),
+	REFUSE(187, EINVAL),
+	REFUSE(239, EINVAL),
+	REFUSE(313, EINVAL),
+	REFUSE(377, ENOSYS),
+	ALLOW,
+#endif
+	ALLOW,
+};
+
+static int install(void)
+{
+	const struct sock_fprog filter = {.len = sizeof(program) / sizeof(*program),
+					  .filter = (struct sock_filter *)(uintptr_t)program};
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0 ? -errno : 0;
+}
+
+int leat_filter_install(void)
+{
+	int rc = install();
+
+	/* Without rights over its namespace a process has to give up those to come. */
+	if (rc == -EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		rc = install();
+	return rc;
+}
