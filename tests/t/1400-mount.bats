@@ -269,7 +269,7 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'for i in 1 2; do busybox cat data | md5sum; done | uniq >out'\""
 	run -0 timeout -k 5 60 leat run flow.yaml
 	echo "$output"
-	[ "$(cat work/out)" = "$(for i in 1 2 3 4 5; do seq 200000; done | md5sum)" ]
+	[ "$(cat work/out)" = "$(for _ in 1 2 3 4 5; do seq 200000; done | md5sum)" ]
 	clean
 }
 
