@@ -95,8 +95,7 @@ int leat_fd_copy(int fd, int copy)
 	if (!r || fd == copy || is_gone(fd))
 		return 0;
 	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
-		leat_offset_yield(r->place, fd);
-		leat_window_settle(r->slot, fd, false);
+		leat_window_yield(r, fd, false);
 		return 0;
 	}
 	if (!in_range(copy)) {
@@ -284,8 +283,7 @@ void leat_fd_exiting(void)
 		if (!r)
 			continue;
 		leat_window_count(r);
-		if (r->flags & LEAT_FD_WRITE)
-			leat_window_settle(r->slot, fd, false);
+		leat_window_settle(r, fd, false);
 		if (r->kind == LEAT_KIND_CONSUMER)
 			tell_closed(r);
 	}
@@ -311,8 +309,6 @@ void leat_fd_before_exec(void)
 		leat_window_count(r);
 		if (!r->place || is_gone(fd) || !is_handed_on(fd))
 			continue;
-		leat_offset_yield(r->place, fd);
-		if (r->flags & LEAT_FD_WRITE)
-			leat_window_settle(r->slot, fd, false);
+		leat_window_yield(r, fd, false);
 	}
 }

@@ -29,11 +29,8 @@ static void leave_to_kernel(int fd, bool to_write)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r)
-		return;
-	leat_offset_yield(r->place, fd);
-	if (r->flags & LEAT_FD_WRITE)
-		leat_window_settle(r->slot, fd, to_write);
+	if (r)
+		leat_window_yield(r, fd, to_write);
 }
 
 /* All of the file is to be seen, for as long as the program likes. */

@@ -123,11 +123,8 @@ static void hand_on(int fd)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r)
-		return;
-	leat_offset_yield(r->place, fd);
-	if (r->flags & LEAT_FD_WRITE)
-		leat_window_settle(r->slot, fd, false);
+	if (r)
+		leat_window_yield(r, fd, false);
 }
 
 long leat_hook_sendmsg(const struct leat_syscall *c)

@@ -118,10 +118,8 @@ static long set_flags(const struct leat_syscall *c)
 	struct leat_fd *r = leat_fd_get((int)c->a[0]);
 	long rc;
 
-	if (r && c->a[2] & O_APPEND) { /* from now on the kernel says where the end is */
-		leat_offset_yield(r->place, (int)c->a[0]);
-		leat_window_settle(r->slot, (int)c->a[0], true);
-	}
+	if (r && c->a[2] & O_APPEND) /* from now on the kernel says where the end is */
+		leat_window_yield(r, (int)c->a[0], true);
 	rc = leat_as_is(c);
 	if (rc || !r)
 		return rc;

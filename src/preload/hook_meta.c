@@ -243,7 +243,7 @@ long leat_hook_utimensat(const struct leat_syscall *c)
 
 	/* The close would change the times again. */
 	if (r && r->flags & LEAT_FD_WRITE)
-		leat_window_settle(r->slot, (int)c->a[0], true);
+		leat_window_settle(r, (int)c->a[0], true);
 	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);
 }

@@ -257,7 +257,7 @@ static long do_read(struct reading *r)
 	if (record && !r->positioned)
 		r->place = record->place;
 	if (record && record->flags & LEAT_FD_WRITE) /* the end of the file must be where it is */
-		leat_window_settle(record->slot, r->fd, false);
+		leat_window_settle(record, r->fd, false);
 	if (!is_plain(record))
 		n = read_growing(r, record);
 	else

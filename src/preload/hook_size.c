@@ -59,8 +59,7 @@ long leat_hook_lseek(const struct leat_syscall *c)
 		rc = leat_wait_whole(fd);
 		if (rc)
 			return rc;
-		if (r->flags & LEAT_FD_WRITE)
-			leat_window_settle(r->slot, fd, false);
+		leat_window_settle(r, fd, false);
 	}
 	rc = seek(c, r, whence);
 	if (rc < 0)
@@ -106,7 +105,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	leat_window_settle(r->slot, fd, false);
+	leat_window_settle(r, fd, false);
 	if (raw(SYS_fstat, fd, &st))
 		return LEAT_PASS;
 	rc = check_cut(r, f, length, (uint64_t)st.st_size);
@@ -138,7 +137,7 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 
 	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	leat_window_settle(r->slot, fd, false);
+	leat_window_settle(r, fd, false);
 	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)

@@ -280,11 +280,11 @@ static long write_here(const struct writing *w, const struct leat_fd *r)
 	if (!f || !(r->flags & LEAT_FD_WRITE))
 		return do_write(w);
 	if (w->offset < 0) { /* where the kernel says */
-		leat_window_settle(r->slot, w->fd, false);
+		leat_window_settle(r, w->fd, false);
 		return do_write(w);
 	}
 	while (!leat_shm_writing(f, start, start + total(w), &write))
-		if (!leat_window_settle(r->slot, w->fd, false))
+		if (!leat_window_settle(r, w->fd, false))
 			return -EIO; /* who changes the size was stopped for good */
 	n = do_write(w);
 	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
@@ -375,9 +375,7 @@ long leat_hook_pwritev(const struct leat_syscall *c)
 	struct leat_fd *r = leat_fd_get(w.fd);
 
 	/* With RWF_APPEND it lands at the end, wherever that is. */
-	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5]))) {
-		leat_offset_yield(r->place, w.fd);
-		leat_window_settle(r->slot, w.fd, true);
-	}
+	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5])))
+		leat_window_yield(r, w.fd, true);
 	return write_at(&w);
 }

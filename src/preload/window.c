@@ -364,18 +364,23 @@ static void nap(void)
 
 static bool settle(struct leat_shm_file *f, int fd, bool shut)
 {
+	enum leat_shm_window next = shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE;
+
 	if (leat_shm_window_take(f, false, false)) {
-		raw(SYS_ftruncate, fd, leat_shm_reserved(f));
-		leat_shm_window_give(f, shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE, 0);
-		return true;
+		uint64_t length = leat_shm_reserved(f);
+
+		if (raw(SYS_ftruncate, fd, length) < 0)
+			next = LEAT_WINDOW_IDLE; /* still ahead */
+		leat_shm_window_give(f, next, length);
+		return next != LEAT_WINDOW_IDLE;
 	}
 	return shut ? leat_shm_window_shut(f) : !leat_shm_is_ahead(f);
 }
 
-bool leat_window_settle(uint32_t slot, int fd, bool shut)
+bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 {
 	static const uint64_t all = ~UINT64_C(0);
-	struct leat_shm_file *f = leat_client_file(slot);
+	struct leat_shm_file *f = r->flags & LEAT_FD_WRITE ? leat_client_file(r->slot) : NULL;
 	bool done = !f || (!shut && !leat_shm_is_ahead(f));
 	uint64_t mask;
 
@@ -389,6 +394,12 @@ bool leat_window_settle(uint32_t slot, int fd, bool shut)
 	return done;
 }
 
+void leat_window_yield(struct leat_fd *r, int fd, bool shut)
+{
+	leat_offset_yield(r->place, fd);
+	leat_window_settle(r, fd, shut);
+}
+
 void leat_window_close(struct leat_fd *r, int fd)
 {
 	bool mine = take(r);
@@ -400,8 +411,7 @@ void leat_window_close(struct leat_fd *r, int fd)
 	if (!mine)
 		return; /* a handler that never came back left it so: the mapping stays */
 	leat_window_count(r);
-	if (r->flags & LEAT_FD_WRITE)
-		leat_window_settle(r->slot, fd, false);
+	leat_window_settle(r, fd, false);
 	unmap(&r->window);
 	give(r);
 }

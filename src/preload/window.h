@@ -23,9 +23,14 @@ void leat_window_close(struct leat_fd *r, int fd);
 /* Count what was not counted yet. */
 void leat_window_count(struct leat_fd *r);
 
-/* Make the kernel's size of the file true, by a descriptor open for writing; `shut`: and keep it
- * so. False: somebody is at it and does not end. */
-bool leat_window_settle(uint32_t slot, int fd, bool shut);
+/* Make the kernel's size of the file true, if the descriptor may write; `shut`: and keep it so.
+ * Who cannot write cannot change the size either, and needs not. False: somebody is at it and does
+ * not end, or the kernel refused. */
+bool leat_window_settle(const struct leat_fd *r, int fd, bool shut);
+
+/* The kernel, or another process, is to use the descriptor: its offset and the file's size are
+ * made true; `shut`: the size stays so. */
+void leat_window_yield(struct leat_fd *r, int fd, bool shut);
 
 /* The file's true length, by any descriptor of it. 0 if it cannot be known. */
 uint64_t leat_window_length(const struct leat_fd *r, int fd);

@@ -255,6 +255,22 @@ static size_t read_piece(int fd, uint64_t at)
 	return (size_t)n;
 }
 
+/* A program gets the descriptor, and looks at nothing. */
+static void hand_on(int fd)
+{
+	posix_spawn_file_actions_t actions;
+	char name[] = "true";
+	char *argv[] = {name, NULL};
+	extern char **environ;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd, 0);
+	check(posix_spawnp(&pid, name, &actions, NULL, argv, environ) == 0, "posix_spawn");
+	posix_spawn_file_actions_destroy(&actions);
+	wait_for(pid);
+}
+
 /* A child goes on at the common offset. */
 static uint64_t read_in_child(int fd, uint64_t at)
 {
@@ -283,6 +299,8 @@ static int read_whole(const char *path)
 			break;
 		if (below(500) == 0)
 			at = read_in_child(fd, at);
+		if (seed % 4 == 0 && below(100) == 0)
+			hand_on(fd);
 	}
 	check(at == total, "the end of the file came at another place");
 	check_size(fd, path, total);
