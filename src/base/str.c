@@ -71,3 +71,13 @@ unsigned leat_str_distance(const char *a, const char *b)
 	}
 	return row[nb];
 }
+
+bool leat_path_put(char out[PATH_MAX], const char *dir, const char *name)
+{
+	return snprintf(out, PATH_MAX, "%s%s%s", dir, *dir ? "/" : "", name) < PATH_MAX;
+}
+
+bool leat_is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}

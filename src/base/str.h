@@ -2,6 +2,7 @@
 #ifndef LEAT_BASE_STR_H
 #define LEAT_BASE_STR_H
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -12,6 +13,12 @@ char *leat_vstrf(const char *format, va_list ap) __attribute__((format(printf, 1
 /* "dir/name", or `name` alone if it is absolute or `dir` is empty or NULL. The
  * caller frees it. NULL when out of memory. Any thread. */
 char *leat_path_join(const char *dir, const char *name);
+
+/* The same into `out`, of a relative name. False: too long. Any thread. */
+bool leat_path_put(char out[PATH_MAX], const char *dir, const char *name);
+
+/* Is it "." or ".."? Any thread. */
+bool leat_is_dots(const char *name);
 
 /* True if `text` begins with `prefix`. */
 bool leat_str_begins(const char *text, const char *prefix);

@@ -73,8 +73,7 @@ int leat_handle_ahead(struct leat_conn *c, const void *msg)
 	a->work.data = a;
 	a->offset = (off_t)in->offset;
 	a->length = in->length;
-	a->fd = openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
-		       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	a->fd = leat_file_open(d, f, O_RDWR);
 	if (a->fd < 0 || fstat(a->fd, &st) < 0 || !is_sane(in, &st) ||
 	    uv_queue_work(&d->loop, &a->work, work, done)) {
 		free_ahead(a);

@@ -20,8 +20,7 @@ static bool may_drop(const struct leat_conn *c, const struct leat_file *f)
 static int open_to_drop(struct leat_daemon *d, struct leat_file *f)
 {
 	if (f->drop_fd < 0)
-		f->drop_fd = openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
-				    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		f->drop_fd = leat_file_open(d, f, O_WRONLY);
 	return f->drop_fd;
 }
 

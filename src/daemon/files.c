@@ -6,6 +6,7 @@
 #include "daemon/steps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,12 @@ struct leat_file *leat_file_find(struct leat_daemon *d, const char *name)
 struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot)
 {
 	return slot && slot <= d->n_slots ? d->by_slot[slot] : NULL;
+}
+
+int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
+{
+	return openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
+		      access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 static int take_slot(struct leat_daemon *d, struct leat_file *f)

@@ -63,6 +63,9 @@ struct leat_file *leat_file_find(struct leat_daemon *d, const char *name);
 struct leat_file *leat_file_get(struct leat_daemon *d, const char *name);
 /* The file of a slot a client names, or NULL: any number may come. */
 struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot);
+
+/* Open it in the store: a descriptor the caller closes, or -1 with errno. */
+int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access);
 void leat_files_free(struct leat_daemon *d);
 
 /* True if the workflow says something of the path, or of what may be in it. */

@@ -1,9 +1,9 @@
 /* LIST: directories as the step may see them. */
+#include "base/str.h"
 #include "daemon/resolve.h"
 #include "store/list.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,16 +73,6 @@ static struct leat_catalog *new_catalog(struct leat_daemon *d, const char *dir)
 	return NULL;
 }
 
-static bool join(char out[PATH_MAX], const char *dir, const char *name)
-{
-	return snprintf(out, PATH_MAX, "%s%s%s", dir, *dir ? "/" : "", name) < PATH_MAX;
-}
-
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Whether the step may see the name now. */
 static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 {
@@ -91,9 +81,9 @@ static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 	struct leat_file *f;
 	enum leat_role role;
 
-	if (is_dots(name))
+	if (leat_is_dots(name))
 		return true;
-	if (!join(path, dir, name))
+	if (!leat_path_put(path, dir, name))
 		return false;
 	f = leat_file_find(d, path);
 	if (f && leat_file_is_hidden(f, c->step))
@@ -131,7 +121,7 @@ static int tell_present(struct leat_daemon *d, struct leat_file *dir)
 		return 0;
 	rc = leat_tree_list(d->tree, dir->name, &now);
 	for (size_t i = 0; rc >= 0 && i < now.n; i++) {
-		if (is_dots(now.v[i].name) || !join(path, dir->name, now.v[i].name))
+		if (leat_is_dots(now.v[i].name) || !leat_path_put(path, dir->name, now.v[i].name))
 			continue;
 		rule = leat_match(d->matcher, path);
 		f = rule && is_input(d, rule) ? leat_file_get(d, path) : NULL;

@@ -39,8 +39,7 @@ static void cut(struct leat_daemon *d, const struct leat_file *f, int probe)
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", probe);
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 	} else {
-		fd = openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
-			    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = leat_file_open(d, f, O_WRONLY);
 	}
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    leat_shm_reserved(leat_file_shm(d, f)) < (uint64_t)st.st_size &&

@@ -1,4 +1,5 @@
 /* Steps that run without interception, on files on disk. */
+#include "base/str.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
@@ -7,8 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Ids of waiters beyond those of connections. */
@@ -110,8 +109,7 @@ static void adopt_entry(struct leat_daemon *d, int step, const char *dir, const 
 	const struct leat_file_rule *rule;
 	struct stat st;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
+	if (leat_is_dots(name) || !leat_path_put(path, dir, name))
 		return;
 	rule = leat_match(d->matcher, path);
 	if (!rule || !leat_tree_has(d->tree, LEAT_ROOT_DISK, path, &st))

@@ -92,19 +92,31 @@ const char *leat_enter_reason(enum leat_enter_result result)
 	}
 }
 
-bool leat_mount_possible(const char **why)
+/* By a process that mounts, and takes all of it with it. */
+static enum leat_enter_result try_mount(void)
 {
 	enum leat_enter_result result = LEAT_ENTER_REFUSED;
 	bool own_users;
 	int status = 0, fd;
 	pid_t pid = fork();
 
-	if (pid == 0) /* all of it goes with this process */
+	if (pid == 0)
 		_exit((int)leat_enter_mount("/", &fd, &own_users));
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid > 0 && WIFEXITED(status))
 		result = (enum leat_enter_result)WEXITSTATUS(status);
+	return result;
+}
+
+bool leat_mount_possible(const char **why)
+{
+	static bool tried;
+	static enum leat_enter_result result;
+
+	if (!tried)
+		result = try_mount();
+	tried = true;
 	if (result != LEAT_ENTER_DONE)
 		*why = leat_enter_reason(result);
 	return result == LEAT_ENTER_DONE;

@@ -166,18 +166,6 @@ void leat_errand_cancel(struct leat_errand *call)
 	leat_line_ask(call->line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
-/* 1 covered, 2 final, 0 not yet, -EIO. */
-static int look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
-{
-	uint32_t flags = leat_shm_flags(f);
-
-	if (flags & LEAT_SHM_FAILED)
-		return -EIO;
-	if (flags & LEAT_SHM_COMMITTED)
-		return 2;
-	return leat_shm_covered(f, offset, length) ? 1 : 0;
-}
-
 struct patience {
 	uint64_t since;
 	uint64_t ask_at;
@@ -223,7 +211,7 @@ int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset
 		return 0;
 	for (;;) {
 		seq = leat_shm_seq(f);
-		rc = look(f, offset, length);
+		rc = leat_shm_look(f, offset, length);
 		if (rc)
 			break;
 		if (!p.since) {
@@ -238,7 +226,7 @@ int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset
 		wait_end(call, p.since);
 	if (p.asked)
 		leat_errand_cancel(call);
-	*final = rc == 2;
+	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;
 }
 

@@ -19,7 +19,8 @@ struct leat_mount_spec {
 	char *const *argv;       /* its arguments, with argv[0] */
 };
 
-/* Can this process make such a mount? Tries it in a short-lived child. False sets *why to what is
+/* Can this process make such a mount? Tries it once, in a short-lived
+ * child. False sets *why to what is
  * missing, in words (static text). */
 bool leat_mount_possible(const char **why);
 

@@ -89,21 +89,14 @@ static int check(struct leat_errand *call, struct leat_handle *h, struct leat_sh
 	return rc;
 }
 
-/* The bytes [start, end) are in the file. Flags after the frontier, as the daemon reads the
- * frontier after it set EXTENTS: one of the two sees the other. */
 static void publish(struct leat_errand *call, const struct leat_handle *h, struct leat_shm_file *f,
 		    uint64_t start, uint64_t end)
 {
 	struct leat_msg_fact fact = {
 		.slot = h->slot, .ofd = h->ofd, .offset = start, .length = end - start};
-	bool sparse = leat_shm_flags(f) & LEAT_SHM_SPARSE;
 
-	if (!sparse || start <= leat_shm_frontier(f)) {
-		leat_shm_publish(f, end);
-		if (!(leat_shm_flags(f) & LEAT_SHM_EXTENTS))
-			return;
-	}
-	leat_line_fact(call->line, LEAT_MSG_EXTENT, &fact);
+	if (leat_shm_publish_range(f, start, end))
+		leat_line_fact(call->line, LEAT_MSG_EXTENT, &fact);
 }
 
 /* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a

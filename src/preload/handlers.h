@@ -74,8 +74,6 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length);
 /* Bytes of a file that is not retained, from `offset` on: are they still there? To be asked before
  * and after they are read. False is reported as a violation. */
 bool leat_still_there(const struct leat_fd *r, uint64_t offset);
-/* A consumer has read up to `end` of it. */
-void leat_read_up_to(struct leat_fd *r, uint64_t end);
 /* Wait for the commit of what `fd` reads, if it still grows. 0 or -errno. */
 int leat_wait_whole(int fd);
 /* The size the program sees by `fd` may not be the last word: remember it. */

@@ -36,7 +36,7 @@ bool leat_still_there(const struct leat_fd *r, uint64_t offset)
 	return false;
 }
 
-void leat_read_up_to(struct leat_fd *r, uint64_t end)
+static void read_up_to(struct leat_fd *r, uint64_t end)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .length = end};
 
@@ -57,7 +57,7 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length)
 		r->flags |= LEAT_FD_JUMPED;
 	if (length && end > r->read_end)
 		r->read_end = end;
-	leat_read_up_to(r, end);
+	read_up_to(r, end);
 }
 
 void leat_note_size(int fd, uint64_t size)

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 struct writing {
@@ -152,22 +151,13 @@ static int check_publisher(const struct writing *w, struct leat_fd *r, struct le
 	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, total(w));
 }
 
-/* The bytes [start, end) are in the file. Where holes may be, only what joins the
- * frontier moves it; the rest is put together by the daemon. The flags are read
- * after the frontier was moved, as the daemon reads the frontier after it set
- * EXTENTS: one of the two sees the other. */
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
 	struct leat_msg_fact fact = {
 		.slot = r->slot, .ofd = r->ofd, .offset = start, .length = end - start};
-	bool sparse = leat_shm_flags(f) & LEAT_SHM_SPARSE;
 
-	if (!sparse || start <= leat_shm_frontier(f)) {
-		leat_shm_publish(f, end);
-		if (!(leat_shm_flags(f) & LEAT_SHM_EXTENTS))
-			return;
-	}
-	leat_client_fact(LEAT_MSG_EXTENT, &fact);
+	if (leat_shm_publish_range(f, start, end))
+		leat_client_fact(LEAT_MSG_EXTENT, &fact);
 }
 
 void leat_publish_to(int fd, int64_t end, int64_t written)
@@ -209,12 +199,11 @@ enum { NAP_NS = 500000, MAX_NAPS = 20000 };
 
 static long write_when_there_is_room(const struct writing *w, struct leat_shm_file *f)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint64_t dropped = leat_shm_dropped(f);
 	long n = leat_as_is(w->c);
 
 	for (int i = 0; n == -ENOSPC && leat_shm_flags(f) & LEAT_SHM_DROP && i < MAX_NAPS; i++) {
-		raw(SYS_nanosleep, &nap, NULL);
+		leat_nap(NAP_NS);
 		n = leat_as_is(w->c);
 		if (leat_shm_dropped(f) != dropped)
 			i = 0;

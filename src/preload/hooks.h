@@ -13,9 +13,11 @@
 #include "wire/wire.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /* Every handler: does the call and returns what the program is to see, or LEAT_PASS
  * if the call is not ours and nothing is to be done after it. */
@@ -31,6 +33,27 @@ typedef long leat_second_half(struct leat_syscall *c, long result);
 	leat_raw((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 /* raw(SYS_x, arguments...): the real call, missing arguments are 0. */
 #define raw(...) LEAT_RAW7(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+/* Between the two no handler of a signal runs in this thread. */
+static inline void leat_block_signals(uint64_t *mask)
+{
+	static const uint64_t all = ~UINT64_C(0);
+
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all));
+}
+
+static inline void leat_restore_signals(const uint64_t *mask)
+{
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+}
+
+/* Sleep so long (below a second), or until a signal is handled. */
+static inline void leat_nap(uint64_t ns)
+{
+	const struct timespec t = {.tv_nsec = (long)ns};
+
+	raw(SYS_nanosleep, &t, NULL);
+}
 
 /* The call as the program made it. */
 static inline long leat_as_is(const struct leat_syscall *c)

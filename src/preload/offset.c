@@ -2,9 +2,7 @@
 #include "preload/engine.h"
 #include "preload/hooks.h"
 
-#include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* So many descriptions of one process tree without exec have a word. */
@@ -82,19 +80,12 @@ void leat_offset_free(struct leat_offset *p)
 	} while (!leat_word_claim(&recycled, head, (uintptr_t)p));
 }
 
-static void nap(void)
-{
-	const struct timespec t = {.tv_nsec = NAP_NS};
-
-	raw(SYS_nanosleep, &t, NULL);
-}
-
 bool leat_offset_settle(struct leat_offset *p)
 {
 	uint64_t word = leat_word_get(&p->word);
 
 	for (int i = 0; word & LEAT_OFFSET_MOVING && i < MAX_NAPS; i++) {
-		nap();
+		leat_nap(NAP_NS);
 		word = leat_word_get(&p->word);
 	}
 	return word & LEAT_OFFSET_OWNED && !(word & LEAT_OFFSET_MOVING);
@@ -102,13 +93,12 @@ bool leat_offset_settle(struct leat_offset *p)
 
 void leat_offset_yield(struct leat_offset *p, int fd)
 {
-	static const uint64_t all = ~UINT64_C(0);
 	uint64_t mask, word;
 
 	if (!p || !(leat_word_get(&p->word) & LEAT_OFFSET_OWNED))
 		return;
 	/* A handler that came in between would wait for us. */
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(all));
+	leat_block_signals(&mask);
 	do {
 		word = leat_word_get(&p->word);
 	} while ((word & LEAT_OFFSET_OWNED) && !(word & LEAT_OFFSET_MOVING) &&
@@ -119,5 +109,5 @@ void leat_offset_yield(struct leat_offset *p, int fd)
 		raw(SYS_lseek, fd, word & LEAT_OFFSET_VALUE, SEEK_SET);
 		leat_word_set(&p->word, 0);
 	}
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	leat_restore_signals(&mask);
 }

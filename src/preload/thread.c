@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 static __thread struct leat_thread *self __attribute__((tls_model("initial-exec")));
@@ -43,12 +42,10 @@ static struct leat_thread *thread_new(void)
 
 int leat_guard_take(struct leat_guard *g)
 {
-	static const uint64_t all = ~UINT64_C(0);
-
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &g->mask, sizeof(all));
+	leat_block_signals(&g->mask);
 	g->t = self ? self : thread_new();
 	if (!g->t) {
-		raw(SYS_rt_sigprocmask, SIG_SETMASK, &g->mask, NULL, sizeof(g->mask));
+		leat_restore_signals(&g->mask);
 		return -ENOMEM;
 	}
 	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_client_known());
@@ -79,7 +76,7 @@ void leat_guard_release(struct leat_guard *g)
 	if (g->t->transient)
 		end_transient(g->t);
 	g->t = NULL;
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &g->mask, NULL, sizeof(g->mask));
+	leat_restore_signals(&g->mask);
 }
 
 int leat_client_put_away(const struct leat_thread *t, int fd)

@@ -131,14 +131,13 @@ static void wait_end(uint64_t since)
 int leat_wait_slot(uint32_t slot, uint32_t seq)
 {
 	struct leat_shm_file *f = leat_client_file(slot);
-	const struct timespec nap = {.tv_nsec = 10 * MS};
 	uint64_t since = wait_begin();
-	int rc;
+	int rc = 0;
 
 	if (f) /* an open may go on at the first byte, which the producer publishes by itself */
 		rc = leat_shm_wait(f, seq, leat_shm_frontier(f) ? UINT64_MAX : 1, SECOND);
 	else /* a vfork child that has let go of the segment, or a name without a record */
-		rc = (int)raw(SYS_nanosleep, &nap, NULL);
+		leat_nap(10 * MS);
 	wait_end(since);
 	return rc == -ETIMEDOUT && !is_alive() ? -EIO : 0;
 }
@@ -165,19 +164,6 @@ struct patience {
 	uint64_t batched; /* end of the time in which more than needed is waited for; 0: over */
 	bool asked;       /* the daemon knows */
 };
-
-/* 1 covered, 2 final, 0 not yet, -EIO. The flags are looked at first: a file
- * that was final before has all its bytes. */
-static int look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
-{
-	uint32_t flags = leat_shm_flags(f);
-
-	if (flags & LEAT_SHM_FAILED)
-		return -EIO;
-	if (flags & LEAT_SHM_COMMITTED)
-		return 2;
-	return leat_shm_covered(f, offset, length) ? 1 : 0;
-}
 
 static int sleep_once(struct leat_shm_file *f, uint32_t slot, uint64_t offset, uint64_t length,
 		      uint32_t seq, struct patience *p)
@@ -223,7 +209,7 @@ int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *fin
 		return 0;
 	for (;;) {
 		seq = leat_shm_seq(f);
-		rc = look(f, offset, length);
+		rc = leat_shm_look(f, offset, length);
 		if (rc)
 			break;
 		if (!since)
@@ -236,6 +222,6 @@ int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *fin
 		wait_end(since);
 	if (p.asked && rc > 0) /* takes this wait off the daemon's list */
 		leat_client_ask(LEAT_CALL_READ, slot, offset, length, &seq);
-	*final = rc == 2;
+	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;
 }

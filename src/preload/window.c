@@ -5,10 +5,8 @@
 
 #include <errno.h>
 #include <linux/falloc.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* Beyond this the kernel copies as fast. */
 #define MAX_SMALL 16384u
@@ -141,14 +139,6 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 	return length;
 }
 
-static void note_read(struct leat_fd *r, uint64_t at, uint64_t length)
-{
-	if (r->flags & LEAT_FD_SIZE && at > r->read_end)
-		r->flags |= LEAT_FD_JUMPED;
-	if (at + length > r->read_end)
-		r->read_end = at + length;
-}
-
 static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t length)
 {
 	if (holds(&r->window, at, length) && !r->window.writable)
@@ -184,17 +174,14 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 	       (!move || leat_offset_move(r->place, at, at + length));
 	if (done) {
 		memcpy(to, r->window.base + (at - r->window.start), length);
-		note_read(r, at, length);
+		leat_note_read(fd, at, length);
 		count(r, length);
 	}
 	give(r);
 	if (!done)
 		return LEAT_WINDOW_PASS;
-	if (r->flags & LEAT_FD_DROP) {
-		if (!leat_still_there(r, at)) /* nor was it, perhaps, when it was copied */
-			return -EIO;
-		leat_read_up_to(r, at + length);
-	}
+	if (r->flags & LEAT_FD_DROP && !leat_still_there(r, at))
+		return -EIO; /* nor was it, perhaps, when it was copied */
 	return (int64_t)length;
 }
 
@@ -267,12 +254,11 @@ static bool open_window(struct leat_fd *r, int fd, uint64_t at)
  * a handler that writes would have to wait for us. False: the kernel's size is true. */
 static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t at)
 {
-	static const uint64_t all = ~UINT64_C(0);
 	bool begin = !leat_shm_is_ahead(f), done = false;
 	uint64_t mask, length;
 	struct stat st;
 
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(all));
+	leat_block_signals(&mask);
 	if (leat_shm_window_take(f, begin, false)) {
 		length = leat_shm_reserved(f);
 		if (begin)
@@ -282,7 +268,7 @@ static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t
 			raw(SYS_ftruncate, fd, length);
 		leat_shm_window_give(f, done ? LEAT_WINDOW_IDLE : LEAT_WINDOW_NONE, length);
 	}
-	raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	leat_restore_signals(&mask);
 	return done;
 }
 
@@ -355,13 +341,6 @@ uint64_t leat_window_length(const struct leat_fd *r, int fd)
 	return f ? leat_shm_length(f, (uint64_t)st.st_size) : (uint64_t)st.st_size;
 }
 
-static void nap(void)
-{
-	const struct timespec t = {.tv_nsec = NAP_NS};
-
-	raw(SYS_nanosleep, &t, NULL);
-}
-
 static bool settle(struct leat_shm_file *f, int fd, bool shut)
 {
 	enum leat_shm_window next = shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE;
@@ -379,17 +358,16 @@ static bool settle(struct leat_shm_file *f, int fd, bool shut)
 
 bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 {
-	static const uint64_t all = ~UINT64_C(0);
 	struct leat_shm_file *f = r->flags & LEAT_FD_WRITE ? leat_client_file(r->slot) : NULL;
 	bool done = !f || (!shut && !leat_shm_is_ahead(f));
 	uint64_t mask;
 
 	for (int i = 0; !done && i < MAX_NAPS; i++) {
 		if (i)
-			nap();
-		raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(all));
+			leat_nap(NAP_NS);
+		leat_block_signals(&mask);
 		done = settle(f, fd, shut);
-		raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+		leat_restore_signals(&mask);
 	}
 	return done;
 }
@@ -405,7 +383,7 @@ void leat_window_close(struct leat_fd *r, int fd)
 	bool mine = take(r);
 
 	for (int i = 0; !mine && i < MAX_NAPS; i++) {
-		nap();
+		leat_nap(NAP_NS);
 		mine = take(r);
 	}
 	if (!mine)

@@ -245,11 +245,26 @@ static uint64_t end_of(uint64_t offset, uint64_t length)
 	return length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
 }
 
-bool leat_shm_covered(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+/* The flags are read after the frontier was moved, as the daemon reads the frontier after it set
+ * EXTENTS: one of the two sees the other. */
+bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
-	if (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED))
+	if (leat_shm_flags(f) & LEAT_SHM_SPARSE && start > leat_shm_frontier(f))
 		return true;
-	return leat_shm_frontier(f) >= end_of(offset, length);
+	leat_shm_publish(f, end);
+	return leat_shm_flags(f) & LEAT_SHM_EXTENTS;
+}
+
+/* The flags first: a file that was final before has all its bytes. */
+int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint32_t flags = leat_shm_flags(f);
+
+	if (flags & LEAT_SHM_FAILED)
+		return -EIO;
+	if (flags & LEAT_SHM_COMMITTED)
+		return LEAT_SHM_FINAL;
+	return leat_shm_frontier(f) >= end_of(offset, length) ? LEAT_SHM_THERE : LEAT_SHM_NOT_YET;
 }
 
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)

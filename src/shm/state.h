@@ -117,8 +117,18 @@ void leat_shm_publish(struct leat_shm_file *f, uint64_t end);
 /* Before a write or truncate that may leave a hole. */
 void leat_shm_mark_sparse(struct leat_shm_file *f);
 
-/* Do the bytes [offset, offset+length) exist, or is the file final? */
-bool leat_shm_covered(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+/* The bytes [start, end) are in the file. Where holes may be, only what joins the frontier moves
+ * it. True: the daemon must be told of them, who puts the rest together. */
+bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t end);
+
+/* Can the bytes [offset, offset+length) be read? */
+enum leat_shm_look {
+	LEAT_SHM_NOT_YET,
+	LEAT_SHM_THERE,
+	LEAT_SHM_FINAL, /* as far as they exist: no more will come */
+};
+/* One of these, or -EIO: the file failed. */
+int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
@@ -192,13 +202,14 @@ void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, ui
 /* No windows from now on. False: one is open, take it first. */
 bool leat_shm_window_shut(struct leat_shm_file *f);
 
-/* A write of [start, end) by the kernel begins: the size stays as it is until it is over.
- * Waits, for at most a moment, while somebody changes the size. False: the kernel's size is
- * ahead and the write begins beyond the length: make the size true first. */
 struct leat_shm_write {
 	uint64_t end;
 	uint64_t length; /* of the file before */
 };
+
+/* A write of [start, end) by the kernel begins: the size stays as it is until it is over.
+ * Waits, for at most a moment, while somebody changes the size. False: the kernel's size is
+ * ahead and the write begins beyond the length: make the size true first. */
 bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
 		      struct leat_shm_write *w);
 /* It has ended, at `end`. */

@@ -190,7 +190,7 @@ static int walk(struct walk *w)
 		last = w->rest[strspn(w->rest, "/")] == 0;
 		if (last && w->rest[0])
 			w->out->dir_wanted = true;
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		if (leat_is_dots(name)) {
 			rc = search(w);
 			w->out->dir_wanted |= last;
 			w->out->last = size == 2 ? LEAT_LAST_DOTDOT : LEAT_LAST_DOT;

@@ -1,9 +1,9 @@
 #include "store/remove.h"
+#include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ static int remove_below(int fd, dev_t dev)
 	while ((e = readdir(dir))) {
 		int one;
 
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (leat_is_dots(e->d_name))
 			continue;
 		one = remove_entry(fd, e->d_name, dev);
 		rc = rc ? rc : one;
