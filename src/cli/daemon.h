@@ -11,8 +11,8 @@ struct leat_cli_daemon {
 	char *runtime_dir;            /* owned; absolute, NULL: the default */
 };
 
-/* Start the daemon for `w` with the options --log, --memory, --on-violation and
- * --runtime-dir, and connect to it. 0 or -errno, logged. */
+/* Start the daemon for `w` with the options --log, --memory, --spill-dir,
+ * --on-violation and --runtime-dir, and connect to it. 0 or -errno, logged. */
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
 
@@ -39,8 +39,15 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 	{                                                                                          \
 		.name = "memory", .letter = 'm', .type = LEAT_OPTION_SIZE, .argument = "SIZE",     \
 		.env = "LEAT_MEMORY",                                                              \
-		.doc = "Memory for files, with suffix k, M, G or T. Half of the machine's if not " \
-		       "given."                                                                    \
+		.doc = "Memory for files, with suffix k, M, G or T, which is never exceeded. "     \
+		       "Half of the machine's if not given."                                       \
+	}
+#define LEAT_OPTION_ROW_SPILL_DIR                                                                  \
+	{                                                                                          \
+		.name = "spill-dir", .type = LEAT_OPTION_TEXT, .argument = "DIRECTORY",            \
+		.env = "LEAT_SPILL_DIR",                                                           \
+		.doc = "Where files go that memory has no room for: into a directory in this "     \
+		       "one that is removed at the end. The workflow's directory if not given."    \
 	}
 
 #endif

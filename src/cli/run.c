@@ -27,6 +27,7 @@ const struct leat_option leat_run_options[] = {
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
 	LEAT_OPTION_ROW_MEMORY,
+	LEAT_OPTION_ROW_SPILL_DIR,
 	{.name = "quiet",
 	 .letter = 'q',
 	 .type = LEAT_OPTION_FLAG,

@@ -1,6 +1,7 @@
 /* What clients ask and tell of files they have open. */
 #include "daemon/events.h"
 #include "daemon/resolve.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -19,6 +20,17 @@ static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+	int rc = f ? leat_spill_room(c, f, in->length, in->offset) : -ENOSPC;
+
+	if (rc == -EAGAIN)
+		c->cramped = f;
+	leat_reply_answer(c, rc, f, NULL);
+	return 0;
+}
+
 int leat_handle_ask(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_ask *in = msg;
@@ -29,6 +41,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 
 	if (in->call == LEAT_CALL_LAUNCH)
 		return ask_launch(c, in);
+	if (in->call == LEAT_WIRE_ROOM)
+		return ask_room(c, in);
 	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
 		return -EPROTO;
 	f = leat_file_at(d, in->slot);

@@ -2,6 +2,7 @@
 
 #include "daemon/events.h"
 #include "daemon/resolve.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "store/list.h"
 
@@ -30,14 +31,31 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 	return leat_ask_rules(r->c, f, call, 0, 0, &streams);
 }
 
+void leat_unlink_ours(struct leat_daemon *d, const char *name)
+{
+	int spill = leat_tree_fd(d->tree, LEAT_ROOT_SPILL);
+
+	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0);
+	if (spill >= 0)
+		unlinkat(spill, name, 0);
+}
+
 int leat_unlink_everywhere(struct leat_daemon *d, const char *name)
 {
-	int store = unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0) < 0 ? -errno : 0;
-	int disk = unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_DISK), name, 0) < 0 ? -errno : 0;
+	bool gone = false;
+	int rc = -ENOENT;
 
-	if (store && store != -ENOENT && store != -ENOTDIR)
-		return store;
-	return store ? disk : disk == -ENOENT || disk == -ENOTDIR ? 0 : disk;
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
+		int fd = leat_tree_fd(d->tree, root);
+
+		if (fd < 0)
+			continue;
+		if (unlinkat(fd, name, 0) == 0)
+			gone = true;
+		else if ((rc = -errno) != -ENOENT && rc != -ENOTDIR)
+			return rc;
+	}
+	return gone ? 0 : rc;
 }
 
 int leat_change_remove(struct leat_daemon *d, const char *name, int step, pid_t pid)
@@ -139,8 +157,8 @@ static int remove_directory(struct leat_change_request *r)
 	if (!leat_change_is_empty(d, name))
 		return -ENOTEMPTY;
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
-		int one =
-			unlinkat(leat_tree_fd(d->tree, root), name, AT_REMOVEDIR) < 0 ? -errno : 0;
+		int fd = leat_tree_fd(d->tree, root);
+		int one = fd < 0 ? -ENOENT : unlinkat(fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 
 		if (rc == -ENOENT || (one && one != -ENOENT))
 			rc = one;
@@ -165,11 +183,28 @@ static enum leat_find how_to_find(const struct leat_msg_change *in)
 	return in->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW;
 }
 
+/* A file on the move stays where it is, or is waited for; so do those in a directory. */
+static int settle(struct leat_change_request *r, const struct leat_found *found)
+{
+	struct leat_file *f;
+
+	while (!found->outside && (f = leat_move_below(r->d, found->path))) {
+		if (leat_move_is_live(f)) {
+			r->on = f;
+			return -EAGAIN;
+		}
+		leat_move_forget(f);
+	}
+	return 0;
+}
+
 static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
 		  const char *b)
 {
 	int rc = leat_tree_find(r->d->tree, a, how_to_find(in), &r->from);
 
+	if (!rc)
+		rc = settle(r, &r->from);
 	if (rc)
 		return rc;
 	switch (in->change) {
@@ -185,6 +220,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		break;
 	}
 	rc = leat_tree_find(r->d->tree, b, LEAT_FIND_NAME, &r->to);
+	if (!rc)
+		rc = settle(r, &r->to);
 	if (rc)
 		return rc;
 	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);

@@ -104,6 +104,26 @@ void leat_conn_send(struct leat_conn *c, const void *buf)
 		leat_conn_drop(c, strerror(-rc));
 }
 
+void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd)
+{
+	const struct leat_msg *h = buf;
+	char control[CMSG_SPACE(sizeof(fd))] = {0};
+	struct iovec io = {.iov_base = (void *)(uintptr_t)buf, .iov_len = h->size};
+	struct msghdr msg = {.msg_iov = &io,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *cm = CMSG_FIRSTHDR(&msg);
+
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
+	/* It waits for this reply, so there is room. */
+	if (!c->closing && sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE)
+		leat_conn_drop(c, strerror(errno));
+}
+
 static void flush(struct leat_conn *c)
 {
 	struct leat_packet *p;
@@ -117,6 +137,25 @@ static void flush(struct leat_conn *c)
 	watch(c);
 }
 
+/* A packet, and the descriptor that came with it. As recv. */
+static ssize_t take_packet(struct leat_conn *c, void *in, size_t size)
+{
+	char control[CMSG_SPACE(sizeof(c->passed))];
+	struct iovec io = {.iov_base = in, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &io,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	const struct cmsghdr *cm;
+	ssize_t n = recvmsg(c->fd, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+
+	cm = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	if (cm && cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_RIGHTS &&
+	    cm->cmsg_len == CMSG_LEN(sizeof(c->passed)))
+		memcpy(&c->passed, CMSG_DATA(cm), sizeof(c->passed));
+	return n;
+}
+
 /* Takes one packet. 1 handled, 0 none there, -1 the connection is no more. */
 static int receive(struct leat_conn *c)
 {
@@ -124,7 +163,7 @@ static int receive(struct leat_conn *c)
 	ssize_t n;
 
 	do
-		n = recv(c->fd, in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
+		n = take_packet(c, in, sizeof(in));
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -134,6 +173,7 @@ static int receive(struct leat_conn *c)
 	}
 	if ((size_t)n > sizeof(in) || leat_dispatch(c, in, (size_t)n) < 0)
 		leat_conn_drop(c, "it sent a malformed message");
+	leat_close(&c->passed);
 	return c->closing ? -1 : 1;
 }
 
@@ -187,6 +227,7 @@ static void welcome(struct leat_daemon *d, int fd)
 		goto fail;
 	c->d = d;
 	c->fd = fd;
+	c->passed = -1;
 	c->pid = pid;
 	c->step = -1;
 	c->id = ++d->last_conn;

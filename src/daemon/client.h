@@ -29,6 +29,11 @@ struct leat_conn {
 	struct leat_live *pending; /* opened by its last RESOLVE */
 	struct leat_file *making;  /* a directory, node or symlink its last RESOLVE allowed */
 	unsigned making_flags;     /* LEAT_EVF_DIR or 0 */
+	int passed;                /* descriptor that came with the message being handled, or -1 */
+	struct leat_file *held;    /* where its last RESOLVE allowed a call that it may be making */
+	uint64_t held_ns;          /* since when */
+	bool steady;               /* calls that only look are held, too */
+	struct leat_file *cramped; /* waits for room to write this one */
 	struct leat_packet *outbox, *outbox_tail;
 	struct leat_conn *prev, *next;           /* of the daemon */
 	struct leat_conn *proc_prev, *proc_next; /* of the process */
@@ -55,6 +60,8 @@ void leat_clients_stop(struct leat_daemon *d);
 /* Send the packet built in `buf` (size in its header); kept until the client
  * takes it. A client that is gone is noticed elsewhere. */
 void leat_conn_send(struct leat_conn *c, const void *buf);
+/* The same with a descriptor, which stays the caller's. Only as the reply to a request. */
+void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd);
 /* End it, saying why in the log if `why` is not NULL. */
 void leat_conn_drop(struct leat_conn *c, const char *why);
 /* What it was allowed to make has been tried: tell the rules if it is there. */
@@ -98,6 +105,7 @@ int leat_handle_step_done(struct leat_conn *c, const void *msg);
 int leat_handle_status(struct leat_conn *c, const void *msg);
 int leat_handle_finish(struct leat_conn *c, const void *msg);
 int leat_handle_abort(struct leat_conn *c, const void *msg);
+int leat_handle_switch(struct leat_conn *c, const void *msg);
 
 /* An ANSWER with `text` (may be NULL); -EAGAIN takes slot and seq of `f`. */
 void leat_reply_answer(struct leat_conn *c, int error, struct leat_file *f, const char *text);

@@ -1,6 +1,7 @@
 #include "base/fd.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ struct copy {
 	struct leat_file *f;
 	char *path; /* owned */
 	int in;
-	int store_fd;
+	int to_fd;
 	int rc;
 };
 
@@ -24,7 +25,7 @@ static void work(uv_work_t *w)
 {
 	struct copy *c = w->data;
 
-	c->rc = leat_persist_file(c->store_fd, c->path, c->in);
+	c->rc = leat_persist_file(c->to_fd, c->path, c->in);
 }
 
 static void free_copy(struct copy *c)
@@ -43,20 +44,26 @@ static void done(uv_work_t *w, int status)
 	f->copy_error = status ? -ECANCELED : c->rc;
 	/* It was renamed or removed meanwhile: nobody asked for this name. */
 	if (!f->copy_error && (f->retired || strcmp(f->name, c->path) != 0))
-		unlinkat(c->store_fd, c->path, 0);
+		unlinkat(c->to_fd, c->path, 0);
 	leat_shm_file_update(leat_file_shm(c->d, f), 0, 0);
 	free_copy(c);
 }
 
 static int start(struct leat_daemon *d, struct leat_file *f, struct copy *c)
 {
-	int rc = leat_tree_make_parents(d->tree, LEAT_ROOT_STORE, f->name);
+	enum leat_root to;
+	struct stat st;
+	int rc;
 
+	if (!leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, &st))
+		return -errno;
+	to = leat_spill_home(d, (uint64_t)st.st_size);
+	rc = leat_tree_make_parents(d->tree, to, f->name);
 	if (rc)
 		return rc;
 	c->d = d;
 	c->f = f;
-	c->store_fd = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+	c->to_fd = leat_tree_fd(d->tree, to);
 	c->path = strdup(f->name);
 	if (!c->path)
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -109,7 +110,10 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 		 leat_store_fd(d->store));
 	d->tree = leat_tree_new(leat_store_fd(d->store), leat_store_path(d->store), d->disk_fd,
 				d->dir);
-	return d->tree ? leat_steps_init(d) : -ENOMEM;
+	if (!d->tree)
+		return -ENOMEM;
+	rc = leat_spill_init(d, error, error_size);
+	return rc ? rc : leat_steps_init(d);
 }
 
 static int start_loop(struct leat_daemon *d)
@@ -166,11 +170,13 @@ static void fini(struct leat_daemon *d)
 	leat_catalogs_free(d);
 	leat_lives_free(d);
 	leat_keep_free(d);
+	leat_olds_free(d);
 	leat_files_free(d);
 	leat_events_release(d);
 	leat_problems_free(d);
 	if (d->steps)
 		leat_steps_free(d);
+	leat_spill_release(d);
 	leat_tree_free(d->tree);
 	leat_shm_unmap(d->shm);
 	leat_close(&d->shm_fd);
@@ -205,10 +211,11 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	d->options = *options;
 	d->wf = options->wf;
 	d->driver = driver;
-	d->disk_fd = d->shm_fd = d->session.lock_fd = d->session.socket_fd = -1;
+	d->disk_fd = d->shm_fd = d->spill.fd = d->session.lock_fd = d->session.socket_fd = -1;
 	d->start_ns = leat_clock_ns();
 	clock_gettime(CLOCK_REALTIME_COARSE, &d->start_time);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGIO, SIG_IGN); /* leases, see leat_is_open_elsewhere */
 	raise_limits();
 	rc = init(d, error, sizeof(error));
 	tell_ready(ready_fd, rc, error);

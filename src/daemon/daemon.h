@@ -31,6 +31,8 @@ struct leat_daemon_options {
 	const char *runtime_dir;        /* NULL: default, see leat_wire_session_path */
 	const char *log_path;           /* event log to write, or NULL */
 	uint64_t memory_bytes;          /* size of the store; 0: half of the machine's memory */
+	const char *spill_dir;          /* where to put what it has no room for; NULL: the
+					 * workflow's directory */
 	bool serve;                     /* steps come by themselves; go on without a driver */
 	bool warn_violations;           /* violations are reported, but do not fail the run */
 };

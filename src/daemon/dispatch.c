@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ static const struct {
 	[LEAT_MSG_CHANGE] = {leat_handle_change, CLIENT},
 	[LEAT_MSG_LIST] = {leat_handle_list, CLIENT},
 	[LEAT_MSG_IDENTIFY] = {leat_handle_identify, CLIENT},
+	[LEAT_MSG_SWITCH] = {leat_handle_switch, CLIENT},
 	[LEAT_MSG_OPENED] = {leat_handle_opened, CLIENT},
 	[LEAT_MSG_CLOSED] = {leat_handle_closed, CLIENT},
 	[LEAT_MSG_EXTENT] = {leat_handle_extent, CLIENT},
@@ -73,6 +75,7 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 		leat_live_confirm(c->pending);
 	if (h->type != LEAT_MSG_OPENED)
 		leat_conn_made(c);
+	leat_spill_spoken(c);
 	c->waiting = false;
 	c->asked = false;
 	rc = handlers[h->type].handle(c, msg);
@@ -179,6 +182,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 		return -EPROTO;
 	c->hello = true;
 	c->control = in->control;
+	c->steady = in->steady;
 	rc = find_step(c, step, workflow, &error);
 	m = leat_wire_begin(d->out, LEAT_MSG_WELCOME, sizeof(*m));
 	m->step = c->step;

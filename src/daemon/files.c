@@ -1,8 +1,10 @@
 #include "daemon/files.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -25,7 +27,12 @@ struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot)
 
 int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
 {
-	return openat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name,
+	enum leat_root root;
+	struct stat st;
+
+	if (!leat_tree_has_ours(d->tree, f->name, &root, &st))
+		return -1;
+	return openat(leat_tree_fd(d->tree, root), f->name,
 		      access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -150,7 +157,8 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 	if ((f->rule->permanent || f->keep || !f->measured) &&
 	    leat_tree_look(d->tree, f->name, &root, &st) == 0) {
 		f->size = leat_file_length(d, f, &st);
-		if (root == LEAT_ROOT_STORE && (f->rule->permanent || f->keep))
+		f->touched_ns = leat_clock_ns();
+		if (leat_root_is_ours(root) && (f->rule->permanent || f->keep))
 			leat_keep_file(d, f);
 	}
 	leat_shm_file_finish(leat_file_shm(d, f), f->size);
@@ -217,6 +225,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 		return;
 	HASH_DEL(d->files, f);
 	f->retired = true;
+	leat_move_forget(f);
 	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
 	leat_close(&f->drop_fd);
@@ -235,6 +244,7 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 		free(copy);
 		return -ENOMEM;
 	}
+	leat_move_forget(f);
 	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
 	HASH_DEL(d->files, f);

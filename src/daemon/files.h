@@ -40,7 +40,14 @@ struct leat_file {
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
 	struct leat_live *lives;
-	bool copying; /* into the store, in the background */
+	uint64_t touched_ns;    /* last used by a path call, or closed after writing */
+	struct leat_move *move; /* it is being moved, or NULL */
+	struct leat_old *old;   /* where it was before, if somebody still has that open */
+	uint64_t drop_seen;     /* up to where it had gone when room was asked for */
+	uint64_t drop_ns;       /* and when that was found; 0: never */
+	uint64_t tried_ns;      /* when it was last tried to move it while open */
+	bool cramped;           /* somebody was told that there is no room for it */
+	bool copying;           /* into the store, in the background */
 	int copy_error;
 	int drop_fd; /* to give memory back by; -1: none */
 	/* permanence */

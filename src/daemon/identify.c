@@ -1,5 +1,6 @@
 /* IDENTIFY: which file is this descriptor that a process inherited. */
 #include "daemon/resolve.h"
+#include "daemon/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,13 +39,15 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	if (!f || !S_ISREG(st->st_mode))
 		return;
 	m->input = leat_stream_role(c->d->stream, c->step, f->name) == LEAT_ROLE_CONSUMER;
+	m->seq = leat_shm_home(leat_file_shm(c->d, f));
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
 	} else if (f->lives) {
 		m->kind = f->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
 		m->ofd = sole_ofd(f);
 	}
-	if (m->kind != LEAT_KIND_COUNTED)
+	/* what is final stays what it is, wherever it goes */
+	if (m->kind != LEAT_KIND_COUNTED || !is_final(leat_stream_state(c->d->stream, f->name)))
 		m->slot = f->slot;
 }
 
@@ -60,6 +63,21 @@ static struct leat_file *find_by_inode(struct leat_daemon *d, const struct leat_
 		    st->st_dev == in->dev)
 			return l->file;
 	return NULL;
+}
+
+/* The place a file has left: whoever has it open is to follow. */
+static struct leat_file *find_moved(struct leat_conn *c, const struct leat_msg_identify *in,
+				    struct leat_msg_resolved *m)
+{
+	const struct leat_old *o = leat_old_find(c->d, in->dev, in->ino);
+	struct stat st = {.st_mode = S_IFREG};
+
+	if (!o)
+		return NULL;
+	describe(c, in, &st, leat_old_file(o), m);
+	m->slot = leat_old_file(o)->slot;
+	m->seq = leat_old_home(o);
+	return leat_old_file(o);
 }
 
 int leat_handle_identify(struct leat_conn *c, const void *msg)
@@ -84,6 +102,8 @@ int leat_handle_identify(struct leat_conn *c, const void *msg)
 	} else if (name && !*name) {
 		m->kind = LEAT_KIND_DIR;
 		name = "";
+	} else if ((f = find_moved(c, in, m))) {
+		name = f->name;
 	} else if ((f = find_by_inode(d, in, &st))) {
 		describe(c, in, &st, f, m);
 		name = f->name;

@@ -26,6 +26,24 @@ struct leat_catalog;
 struct leat_job;
 struct leat_problem;
 struct leat_dirty_dir;
+struct leat_move;
+struct leat_old;
+
+/* The memory budget, and where files go that it has no room for. */
+struct leat_spill {
+	char path[PATH_MAX]; /* real path of the private directory; "": not made yet */
+	const char *below;   /* the part of it below the workflow's directory, or NULL */
+	int fd;
+	bool refused; /* it cannot be made */
+	uint64_t budget_bytes, used_bytes;
+	uint64_t looked_ns;      /* when used_bytes was found */
+	uint64_t full_ns;        /* when there was no space left in it, 0: never */
+	uint64_t moved_bytes;    /* since the run began */
+	struct leat_move *moves; /* running */
+	unsigned n_moves;
+	struct leat_old *olds; /* what files were before they were moved, still open */
+	uint64_t last_byte;    /* see switch.c */
+};
 
 struct leat_daemon {
 	struct leat_daemon_options options;
@@ -43,6 +61,7 @@ struct leat_daemon {
 
 	struct leat_session session;
 	struct leat_store *store;
+	struct leat_spill spill;
 	struct leat_tree *tree;
 	int disk_fd;
 	int shm_fd;

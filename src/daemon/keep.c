@@ -136,10 +136,10 @@ static void done(uv_work_t *w, int status)
 		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
 }
 
-static int prepare_symlink(struct leat_job *j, int store)
+static int prepare_symlink(struct leat_job *j, int from)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(store, j->path, target, sizeof(target) - 1);
+	ssize_t n = readlinkat(from, j->path, target, sizeof(target) - 1);
 
 	if (n < 0)
 		return -errno;
@@ -152,7 +152,7 @@ static int prepare_symlink(struct leat_job *j, int store)
 static int prepare(struct leat_job *j)
 {
 	struct leat_daemon *d = j->d;
-	int store = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+	enum leat_root from;
 	struct stat st;
 	int rc;
 
@@ -160,15 +160,15 @@ static int prepare(struct leat_job *j)
 	j->disk_fd = d->disk_fd;
 	if (!j->path)
 		return -ENOMEM;
-	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, j->path, &st))
+	if (!leat_tree_has_ours(d->tree, j->path, &from, &st))
 		return -ENOENT;
 	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
 	if (rc)
 		return rc;
 	j->mtime = st.st_mtim;
 	if (S_ISLNK(st.st_mode))
-		return prepare_symlink(j, store);
-	j->in = leat_open_hard(store, j->path, st.st_mode);
+		return prepare_symlink(j, leat_tree_fd(d->tree, from));
+	j->in = leat_open_hard(leat_tree_fd(d->tree, from), j->path, st.st_mode);
 	return j->in < 0 ? -errno : 0;
 }
 
@@ -213,6 +213,7 @@ static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const str
 
 void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
 {
+	enum leat_root root;
 	struct leat_job *j;
 	struct stat st;
 
@@ -222,7 +223,7 @@ void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
 		f->save_error = EIO;
 		return;
 	}
-	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
+	if (!leat_tree_has_ours(d->tree, f->name, &root, &st) ||
 	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
 		return;
 	if (f->saving) {

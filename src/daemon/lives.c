@@ -6,6 +6,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -85,15 +86,38 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 		f->size = leat_file_length(d, f, &st);
 }
 
-static bool is_open(struct leat_daemon *d, struct leat_live *l)
+static bool has_lock(struct leat_daemon *d, struct leat_live *l)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
-	if (l->opener)
+	if (l->file->old && leat_old_has_lock(l->file, l->id))
 		return true;
 	hold(d, l);
 	lock.l_start = (off_t)(LEAT_OFD_LOCK + l->id);
 	return l->probe >= 0 && fcntl(l->probe, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static bool is_open(struct leat_daemon *d, struct leat_live *l)
+{
+	return l->opener || has_lock(d, l);
+}
+
+bool leat_lives_settled(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	if (l->opener && !has_lock(d, l))
+		return false;
+	return true;
+}
+
+void leat_lives_moved(struct leat_file *f)
+{
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	leat_close(&l->probe);
 }
 
 static void discard(struct leat_daemon *d, struct leat_live *l)

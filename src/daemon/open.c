@@ -1,6 +1,7 @@
 /* RESOLVE for open and truncate. */
 #include "daemon/events.h"
 #include "daemon/resolve.h"
+#include "daemon/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,6 +65,8 @@ static int produce(struct leat_request *r)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
 		r->found.root = leat_rule_home(r->d, r->rule);
+		if (r->found.root == LEAT_ROOT_STORE)
+			r->found.root = leat_spill_home(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
 	}
 	if (rc)

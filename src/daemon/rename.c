@@ -13,18 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum leat_root other(enum leat_root root)
-{
-	return root == LEAT_ROOT_STORE ? LEAT_ROOT_DISK : LEAT_ROOT_STORE;
-}
-
 /* The file is in `root`: is that where it belongs? */
 static void note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
 {
 	enum leat_root home = leat_rule_home(d, f->rule);
 
 	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
-	f->keep = root == LEAT_ROOT_STORE && home == LEAT_ROOT_DISK;
+	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
 }
 
 /* Its name is another one: what follows from its state there. */
@@ -91,11 +86,28 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	return 0;
 }
 
+/* What other places than `root` have of these names goes: a copy on disk of what the
+ * store has, and what would hide the new one. */
+static void clear_others(struct leat_change_request *r, enum leat_root root)
+{
+	struct leat_daemon *d = r->d;
+
+	for (enum leat_root o = LEAT_ROOT_STORE; o <= LEAT_ROOT_DISK; o++) {
+		int fd = leat_tree_fd(d->tree, o);
+
+		if (o == root || fd < 0)
+			continue;
+		unlinkat(fd, r->from.path, 0);
+		if (o != LEAT_ROOT_DISK)
+			unlinkat(fd, r->to.path, 0);
+	}
+}
+
 static int rename_file(struct leat_change_request *r)
 {
 	struct leat_daemon *d = r->d;
 	enum leat_root root = r->from.root;
-	int fd = leat_tree_fd(d->tree, root), far = leat_tree_fd(d->tree, other(root));
+	int fd = leat_tree_fd(d->tree, root);
 	int rc = leat_tree_make_parents(d->tree, root, r->to.path);
 
 	if (rc)
@@ -104,11 +116,7 @@ static int rename_file(struct leat_change_request *r)
 	hold(d, r->to.path);
 	if (renameat(fd, r->from.path, fd, r->to.path) < 0)
 		return -errno;
-	/* A copy on disk of what the store has, and a file in the store that would
-	 * hide the new one, go. */
-	unlinkat(far, r->from.path, 0);
-	if (root == LEAT_ROOT_DISK)
-		unlinkat(far, r->to.path, 0);
+	clear_others(r, root);
 	return rename_record(r, root);
 }
 
@@ -119,6 +127,8 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 	struct leat_daemon *d = r->d;
 	int fd = leat_tree_fd(d->tree, root), rc;
 
+	if (fd < 0)
+		return 0;
 	if (!leat_tree_has(d->tree, root, r->from.path, NULL)) {
 		/* an empty directory of the new name would be found here */
 		unlinkat(fd, r->to.path, AT_REMOVEDIR);
@@ -177,7 +187,8 @@ static int rename_dir(struct leat_change_request *r)
 {
 	struct leat_daemon *d = r->d;
 	struct leat_live *l, *next;
-	int rc;
+	enum leat_root root;
+	int rc = 0;
 
 	if (r->to.root != LEAT_ROOT_NONE && !S_ISDIR(r->to.st.st_mode))
 		return -ENOTDIR;
@@ -185,18 +196,18 @@ static int rename_dir(struct leat_change_request *r)
 		return -ENOTEMPTY;
 	HASH_ITER(hh, d->lives, l, next)
 	leat_lives_hold(d, l->file);
-	rc = rename_dir_in(r, LEAT_ROOT_STORE);
-	if (rc)
-		return rc;
-	rc = rename_dir_in(r, LEAT_ROOT_DISK);
+	for (root = LEAT_ROOT_STORE; !rc && root <= LEAT_ROOT_DISK; root++)
+		rc = rename_dir_in(r, root);
 	leat_tree_forget(d->tree);
-	if (rc) {
-		int fd = leat_tree_fd(d->tree, LEAT_ROOT_STORE);
+	if (!rc)
+		return rename_below(r);
+	/* the last one failed: back with those before it */
+	for (root -= 2; root >= LEAT_ROOT_STORE; root--) {
+		int fd = leat_tree_fd(d->tree, root);
 
 		renameat(fd, r->to.path, fd, r->from.path);
-		return rc;
 	}
-	return rename_below(r);
+	return rc;
 }
 
 /* ---- across the border of the workflow's directory ---- */
@@ -264,7 +275,7 @@ static int move_in(struct leat_change_request *r)
 	if (renameat2(AT_FDCWD, r->from.path, leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path,
 		      r->flags) < 0)
 		return -errno;
-	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), r->to.path, 0);
+	leat_unlink_ours(d, r->to.path);
 	leat_tree_forget(d->tree);
 	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
 }

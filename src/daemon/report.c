@@ -57,8 +57,10 @@ static void put_file(struct leat_daemon *d, struct leat_json *j, const struct le
 		[LEAT_FILE_COMMITTED] = "committed", [LEAT_FILE_FAILED] = "failed",
 		[LEAT_FILE_GONE] = "gone",
 	};
-	static const char *const places[] = {
-		[LEAT_ROOT_NONE] = "none", [LEAT_ROOT_STORE] = "store", [LEAT_ROOT_DISK] = "disk"};
+	static const char *const places[] = {[LEAT_ROOT_NONE] = "none",
+					     [LEAT_ROOT_STORE] = "store",
+					     [LEAT_ROOT_SPILL] = "spill",
+					     [LEAT_ROOT_DISK] = "disk"};
 	enum leat_root root = LEAT_ROOT_NONE;
 	const struct leat_live *l;
 	struct stat st = {0};
@@ -127,6 +129,24 @@ static void put_blocked(struct leat_daemon *d, struct leat_json *j)
 	free(text);
 }
 
+static void put_memory(struct leat_daemon *d, struct leat_json *j)
+{
+	const struct leat_file *f;
+	uint64_t spilled = 0;
+	enum leat_root root;
+	struct stat st;
+
+	for (f = d->files; d->spill.fd >= 0 && f; f = f->hh.next)
+		if (leat_tree_has_ours(d->tree, f->name, &root, &st) && root == LEAT_ROOT_SPILL)
+			spilled += (uint64_t)st.st_size;
+	leat_json_object(j, "memory", true);
+	leat_json_number(j, "budget_bytes", d->spill.budget_bytes);
+	leat_json_number(j, "used_bytes", d->spill.used_bytes);
+	leat_json_number(j, "spilled_bytes", spilled);
+	leat_json_string(j, "spill_dir", d->spill.path);
+	leat_json_close(j);
+}
+
 void leat_report_status(struct leat_daemon *d, FILE *out)
 {
 	struct leat_json writer = {.out = out}, *j = &writer;
@@ -135,6 +155,7 @@ void leat_report_status(struct leat_daemon *d, FILE *out)
 	leat_json_object(j, NULL, false);
 	put_header(d, j);
 	put_steps(d, j);
+	put_memory(d, j);
 	leat_json_list(j, "files", true);
 	for (f = d->files; f; f = f->hh.next)
 		put_file(d, j, f);

@@ -1,8 +1,10 @@
 /* RESOLVE: may this path call go on, and where. */
 #include "daemon/resolve.h"
 
+#include "base/clock.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -27,20 +29,37 @@ static int reply(struct leat_conn *c, const struct leat_msg_resolved *fields, co
 	return 0;
 }
 
-static uint32_t place_of(enum leat_root root)
+/* Where clients find a spilled file; its name goes to `out`. */
+static enum leat_place spilled(struct leat_daemon *d, const char *name, char out[PATH_MAX], int *rc)
 {
-	return root == LEAT_ROOT_STORE ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+	*rc = leat_spill_name(d, name, out);
+	return d->spill.below ? LEAT_PLACE_DISK : LEAT_PLACE_SPILL;
+}
+
+/* The file must stay where it is until the client has made its call, unless that is made
+ * again when the file has moved. */
+static void hold(struct leat_request *r)
+{
+	r->file->touched_ns = r->c->held_ns = leat_clock_ns();
+	if (r->c->steady ||
+	    (r->in->op != LEAT_OP_LOOK && (r->in->op != LEAT_OP_OPEN || r->in->flags & O_CREAT)))
+		r->c->held = r->file;
 }
 
 int leat_request_fail(struct leat_request *r, int error)
 {
 	struct leat_msg_resolved m = {.error = error, .place = LEAT_PLACE_ASIS};
+	char path[PATH_MAX] = "";
+	int rc;
 
 	if (r->file) {
 		m.slot = r->file->slot;
 		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
 	}
-	return reply(r->c, &m, "");
+	/* Who must not wait shows it as it is. */
+	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)
+		m.place = spilled(r->d, r->found.path, path, &rc);
+	return reply(r->c, &m, path);
 }
 
 /* Will each later call of the step that only looks or reads get the same answer? Of a
@@ -62,18 +81,31 @@ static bool is_lasting(const struct leat_request *r)
 
 int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 {
-	struct leat_msg_resolved m = {.place = place_of(r->found.root),
+	struct leat_msg_resolved m = {.place = LEAT_PLACE_DISK,
 				      .kind = r->kind,
 				      .flags = r->in->flags,
 				      .ofd = ofd,
 				      .input = r->role == LEAT_ROLE_CONSUMER};
+	char path[PATH_MAX];
+	const char *name = r->found.path;
+	int rc = 0;
 
+	if (r->found.root == LEAT_ROOT_STORE)
+		m.place = LEAT_PLACE_STORE;
+	if (r->found.root == LEAT_ROOT_SPILL) {
+		m.place = spilled(r->d, name, path, &rc);
+		name = path;
+	}
+	if (rc)
+		return leat_request_fail(r, rc);
 	if (r->file) {
 		m.slot = r->file->slot;
+		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));
 		m.lasting = is_lasting(r);
 		m.changes = leat_shm_file_changes(leat_file_shm(r->d, r->file));
+		hold(r);
 	}
-	return reply(r->c, &m, r->found.path);
+	return reply(r->c, &m, name);
 }
 
 int leat_request_go(struct leat_request *r)
@@ -240,6 +272,7 @@ int leat_request_create(struct leat_request *r, enum leat_root root)
 
 int leat_request_copy_up(struct leat_request *r, bool empty)
 {
+	enum leat_root to;
 	int rc;
 
 	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
@@ -247,9 +280,10 @@ int leat_request_copy_up(struct leat_request *r, bool empty)
 		return 0;
 	if (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode))
 		return leat_copy_up(r->d, r->file);
-	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, r->found.path, empty);
+	to = leat_spill_home(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
+	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, to, r->found.path, empty);
 	if (!rc)
-		r->found.root = LEAT_ROOT_STORE;
+		r->found.root = to;
 	return rc;
 }
 
@@ -385,5 +419,9 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	r.role = leat_stream_role(r.d->stream, c->step, r.found.path);
 	r.file = leat_file_find(r.d, r.found.path);
 	note_found(&r);
+	if (r.file && leat_move_is_live(r.file))
+		return leat_request_fail(&r, -EAGAIN);
+	if (r.file)
+		leat_move_forget(r.file);
 	return operations[r.in->op](&r);
 }

@@ -1,5 +1,6 @@
 /* Steps that run without interception, on files on disk. */
 #include "base/str.h"
+#include "daemon/change.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
@@ -16,9 +17,10 @@
 /* 0 it is on disk, -EAGAIN on its way, -errno. */
 static int bring_to_disk(struct leat_daemon *d, struct leat_file *f)
 {
+	enum leat_root root;
 	struct stat st;
 
-	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
+	if (!leat_tree_has_ours(d->tree, f->name, &root, &st))
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
@@ -92,7 +94,7 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 		leat_file_tell_present(d, f);
 		return;
 	}
-	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0);
+	leat_unlink_ours(d, name);
 	f->told = f->made = true;
 	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,

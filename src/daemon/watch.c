@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/client.h"
 #include "daemon/files.h"
+#include "daemon/spill.h"
 #include "daemon/steps.h"
 
 #include <stdlib.h>
@@ -120,6 +121,7 @@ static void on_tick(uv_timer_t *timer)
 	leat_lives_sweep(d);
 	leat_steps_settle(d);
 	sync_frontiers(d);
+	leat_spill_tick(d);
 	if (d->odd_tick)
 		leat_steps_sample(d);
 	d->odd_tick = !d->odd_tick;

@@ -213,6 +213,19 @@ static void print_files(const struct leat_value *root, FILE *out)
 		counts[2], words[2]);
 }
 
+static void print_memory(const struct leat_value *root, FILE *out)
+{
+	const struct leat_value *m = leat_value_get(root, "memory");
+	char used[24], budget[24], spilled[24];
+
+	if (!m || m->kind != LEAT_VALUE_MAP)
+		return;
+	fprintf(out, "memory for files: %s of %s, spilled to disk %s\n",
+		leat_format_bytes(number_of(m, "used_bytes"), used),
+		leat_format_bytes(number_of(m, "budget_bytes"), budget),
+		leat_format_bytes(number_of(m, "spilled_bytes"), spilled));
+}
+
 int leat_status_print(const char *json, FILE *out)
 {
 	struct leat_value **steps;
@@ -227,6 +240,7 @@ int leat_status_print(const char *json, FILE *out)
 	for (size_t i = 0; i < n; i++)
 		print_step(root, steps[i], out);
 	print_files(root, out);
+	print_memory(root, out);
 	leat_value_free(root);
 	return 0;
 }

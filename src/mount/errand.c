@@ -232,6 +232,21 @@ int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset
 
 /* --- questions about names --- */
 
+/* Directory and path of a place; path NULL: there is none. */
+static int go_to(const struct leat_errand *call, uint32_t where, const char *path,
+		 struct leat_place_of *place)
+{
+	place->dirfd = call->m->dir_fd;
+	if (where == LEAT_PLACE_STORE)
+		place->dirfd = call->m->store_fd;
+	if (where == LEAT_PLACE_SPILL)
+		place->dirfd = AT_FDCWD;
+	if (!path || strlen(path) >= sizeof(place->path))
+		return -EIO;
+	strcpy(place->path, *path ? path : ".");
+	return 0;
+}
+
 static int place_of(const struct leat_errand *call, const char *asked, struct leat_place_of *place)
 {
 	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)call->line->msg;
@@ -242,6 +257,9 @@ static int place_of(const struct leat_errand *call, const char *asked, struct le
 	place->seq = m->seq;
 	place->flags = m->flags;
 	place->ofd = m->ofd;
+	place->path[0] = 0;
+	if (m->error == -EAGAIN && path && *path)
+		go_to(call, m->place, path, place);
 	if (m->error)
 		return m->error;
 	if (m->place == LEAT_PLACE_ASIS) {
@@ -251,11 +269,7 @@ static int place_of(const struct leat_errand *call, const char *asked, struct le
 			return -ESTALE;
 		path = asked;
 	}
-	place->dirfd = m->place == LEAT_PLACE_STORE ? call->m->store_fd : call->m->dir_fd;
-	if (!path || strlen(path) >= sizeof(place->path))
-		return -EIO;
-	strcpy(place->path, *path ? path : ".");
-	return 0;
+	return go_to(call, m->place, path, place);
 }
 
 int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
@@ -286,6 +300,22 @@ int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *p
 		rc = leat_errand_sleep(call, place->slot, place->seq);
 		if (rc)
 			return rc;
+	}
+}
+
+bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt)
+{
+	uint32_t seq;
+	int rc;
+
+	if (!slot)
+		return false;
+	for (;;) {
+		rc = leat_line_ask(call->line, LEAT_WIRE_ROOM, slot, (*attempt)++, length, &seq);
+		if (rc != -EAGAIN)
+			return !rc;
+		if (leat_errand_sleep(call, slot, seq))
+			return false;
 	}
 }
 

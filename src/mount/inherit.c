@@ -30,6 +30,11 @@ static const char *inside(const struct leat_mount *m, const char *path)
 	return rest ? rest : below(path, m->spec->dir);
 }
 
+static bool is_spilled(const char *path)
+{
+	return strstr(path, "/" LEAT_SPILL_PREFIX) != NULL;
+}
+
 static bool read_name(const char *link, char out[PATH_MAX])
 {
 	ssize_t n = readlink(link, out, PATH_MAX - 1);
@@ -80,7 +85,7 @@ static int settle(struct leat_errand *call, int fd)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !read_name(link, name))
 		return 0;
-	if (st.st_dev != call->m->store_dev && !inside(call->m, name))
+	if (st.st_dev != call->m->store_dev && !inside(call->m, name) && !is_spilled(name))
 		return 0;
 	rc = identify(call, fd, &st, name, &kind, &slot);
 	if (rc || kind != LEAT_KIND_CONSUMER)

@@ -58,7 +58,8 @@ struct leat_errand {
 	struct leat_line *line;
 };
 
-/* Where the daemon says a name is. */
+/* Where the daemon says a name is. After -EAGAIN: where a spilled file is that is growing, path ""
+ * for others. */
 struct leat_place_of {
 	int dirfd;
 	char path[PATH_MAX];
@@ -130,6 +131,9 @@ int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq);
 /* Wait until [offset, offset+length) can be read or the file is final (*final). */
 int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
 			bool *final);
+/* A write of `length` bytes found no room: have some made, waiting as long as it takes. False:
+ * there is none. *attempt starts at 0. */
+bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt);
 /* Take the call off the daemon's list of those who wait. */
 void leat_errand_cancel(struct leat_errand *call);
 

@@ -89,12 +89,14 @@ static int dial(struct leat_line *line)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	struct leat_mount *m = line->m;
+	struct leat_msg_hello *hello;
 
 	memcpy(to.sun_path, m->socket, strlen(m->socket) + 1);
 	line->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (line->fd < 0 || connect(line->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		return -errno;
-	leat_line_begin(line, LEAT_MSG_HELLO);
+	hello = leat_line_begin(line, LEAT_MSG_HELLO);
+	hello->steady = 1;
 	if (leat_wire_put(line->msg, m->spec->step) ||
 	    leat_wire_put(line->msg, m->spec->workflow) || leat_wire_put(line->msg, "leat-mount"))
 		return -EMSGSIZE;

@@ -62,13 +62,15 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
  * a directory: it is shown as a symlink to itself, which the kernel follows, waiting, without a
  * lock, and then looks again. */
 static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
-			 const char *path, uint32_t slot, struct fuse_entry_param *e)
+			 const char *path, const struct leat_place_of *place,
+			 struct fuse_entry_param *e)
 {
 	struct leat_identity id;
 	struct stat st;
 
 	leat_errand_cancel(call);
-	if (leat_identify(call->m->store_fd, path, &st, &id) &&
+	if ((!*place->path || leat_identify(place->dirfd, place->path, &st, &id)) &&
+	    leat_identify(call->m->store_fd, path, &st, &id) &&
 	    leat_identify(call->m->dir_fd, path, &st, &id)) {
 		id = (struct leat_identity){0};
 		st = (struct stat){.st_mode = S_IFLNK | 0777,
@@ -77,7 +79,7 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 				   .st_uid = getuid(),
 				   .st_gid = getgid()};
 	}
-	leat_errand_mend(call, slot, &st);
+	leat_errand_mend(call, place->slot, &st);
 	*e = (struct fuse_entry_param){0};
 	return entry_of(call, parent, name, &st, &id, e);
 }
@@ -98,7 +100,7 @@ static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name
 		return rc;
 	rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
 	if (rc == -EAGAIN)
-		return entry_to_come(call, parent, name, path, place.slot, e);
+		return entry_to_come(call, parent, name, path, &place, e);
 	return rc ? rc : leat_ops_entry(call, parent, name, &place, e);
 }
 
@@ -260,7 +262,7 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	if (!rc)
 		rc = leat_errand_try(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
 	if (rc == -EAGAIN)
-		rc = entry_to_come(&call, parent, name, to, place.slot, &e);
+		rc = entry_to_come(&call, parent, name, to, &place, &e);
 	else if (!rc)
 		rc = leat_ops_entry(&call, parent, name, &place, &e);
 	reply_entry(req, rc, &e);

@@ -114,6 +114,25 @@ static ssize_t put(const struct leat_handle *h, const char *data, size_t size, u
 	return n < 0 ? -errno : n;
 }
 
+/* All of it, with room made if there is none. */
+static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, const char *data,
+			 size_t size, uint64_t offset, bool mapped)
+{
+	uint64_t attempt = 0;
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = put(h, data + done, size - done, offset + done, mapped);
+		if (n == -ENOSPC && leat_errand_room(call, h->slot, size - done, &attempt))
+			continue;
+		if (n <= 0)
+			return done ? (ssize_t)done : n;
+		done += (size_t)n;
+	} while (done < size);
+	return (ssize_t)done;
+}
+
 ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const char *data,
 			  size_t size, uint64_t offset, bool mapped)
 {
@@ -124,7 +143,7 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 
 	if (n)
 		return n;
-	n = put(h, data, size, offset, mapped);
+	n = put_roomy(call, h, data, size, offset, mapped);
 	if (n <= 0)
 		return n;
 	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);
@@ -161,6 +180,20 @@ static void tell_length(struct leat_errand *call, const struct leat_handle *h, u
 		leat_line_ask(call->line, LEAT_CALL_WRITE, h->slot, 0, 0, &seq);
 }
 
+/* `change`, with room made if there is none for `length` bytes. */
+static int change_roomy(struct leat_errand *call, struct leat_handle *h, uint64_t length,
+			int (*change)(struct leat_handle *h, const uint64_t *args),
+			const uint64_t *args)
+{
+	uint64_t attempt = 0;
+	int rc;
+
+	do
+		rc = change(h, args);
+	while (rc == -ENOSPC && leat_errand_room(call, h->slot, length, &attempt));
+	return rc;
+}
+
 /* Around `change`, which gives the file `length` bytes. */
 static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t length,
 		  int (*change)(struct leat_handle *h, const uint64_t *args), const uint64_t *args)
@@ -170,14 +203,14 @@ static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t leng
 	int rc;
 
 	if (!f || !is_producer(h))
-		return change(h, args);
+		return change_roomy(call, h, length, change, args);
 	rc = check_cut(call, h, f, length, size);
 	if (rc)
 		return rc;
 	/* Either way an offset may now lie beyond the end, or a hole is left. */
 	if (h->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
-	rc = change(h, args);
+	rc = change_roomy(call, h, length, change, args);
 	if (!rc && length != size)
 		tell_length(call, h, length, length < size && h->kind == LEAT_KIND_PUBLISHER);
 	return rc;
@@ -212,6 +245,6 @@ int leat_handle_allocate(struct leat_errand *call, struct leat_handle *h, int mo
 	if (rc)
 		return rc;
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= size_of(h))
-		return allocate_it(h, args);
+		return change_roomy(call, h, length, allocate_it, args);
 	return resize(call, h, end, allocate_it, args);
 }

@@ -47,7 +47,10 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		rc = leat_client_roundtrip(t, LEAT_MSG_RESOLVED);
 	if (rc)
 		return rc;
-	*r = (struct leat_fd){.kind = (uint8_t)reply->kind, .slot = reply->slot, .ofd = reply->ofd};
+	*r = (struct leat_fd){.kind = (uint8_t)reply->kind,
+			      .slot = reply->slot,
+			      .home = reply->seq,
+			      .ofd = reply->ofd};
 	r->flags = LEAT_FD_UNSURE;
 	if (r->kind == LEAT_KIND_CONSUMER && leat_client_file(r->slot) &&
 	    leat_shm_flags(leat_client_file(r->slot)) & LEAT_SHM_DROP)

@@ -69,8 +69,8 @@ int leat_client_send(struct leat_thread *t)
 	return rc == (long)h->size ? 0 : gone(t);
 }
 
-/* Receives one packet into t->msg, with up to two descriptors. Bytes or -errno. */
-static long receive(struct leat_thread *t, int fds[2])
+/* Receives one packet into t->msg, with `n_fds` descriptors, or none. Bytes or -errno. */
+static long receive(struct leat_thread *t, int *fds, size_t n_fds)
 {
 	char control[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8)));
 	struct iovec io = {.iov_base = t->msg, .iov_len = sizeof(t->msg)};
@@ -87,8 +87,8 @@ static long receive(struct leat_thread *t, int fds[2])
 	if (n < 0 || !fds)
 		return n;
 	c = CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
+		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
 	return n;
 }
 
@@ -106,7 +106,13 @@ int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
 
 	if (rc)
 		return rc;
-	return is_reply(t, receive(t, NULL), reply) ? 0 : gone(t);
+	return is_reply(t, receive(t, NULL, 0), reply) ? 0 : gone(t);
+}
+
+int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd)
+{
+	*fd = -1;
+	return is_reply(t, receive(t, fd, 1), reply) ? 0 : gone(t);
 }
 
 static int welcome(struct leat_thread *t)
@@ -115,7 +121,7 @@ static int welcome(struct leat_thread *t)
 	int fds[2] = {-1, -1};
 	const char *why;
 
-	if (!is_reply(t, receive(t, fds), LEAT_MSG_WELCOME))
+	if (!is_reply(t, receive(t, fds, 2), LEAT_MSG_WELCOME))
 		return gone(t);
 	if (m->error) {
 		why = leat_wire_string(t->msg, sizeof(*m), 3);

@@ -82,6 +82,10 @@ int leat_client_send(struct leat_thread *t);
 /* Send t->msg and receive the reply of that type into it. 0 or -EIO. */
 int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply);
 
+/* Receive the reply of that type to what was sent into t->msg; *fd: the descriptor that
+ * comes with it, or -1. 0 or -EIO. */
+int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd);
+
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
 

@@ -30,6 +30,7 @@ struct leat_window {
 	char *base; /* NULL: none */
 	uint64_t start;
 	uint64_t end;
+	uint32_t home; /* of what is mapped; follow.h */
 	bool writable;
 };
 
@@ -37,6 +38,7 @@ struct leat_fd {
 	uint8_t kind; /* enum leat_kind */
 	uint16_t flags;
 	uint32_t slot;
+	uint32_t home;        /* where the file was by its shared record; follow.h */
 	uint32_t description; /* the same for all dups made here */
 	uint64_t ofd;
 	uint64_t size_seen;

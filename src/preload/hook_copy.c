@@ -1,8 +1,10 @@
 /* Calls that move data inside the kernel: sendfile, copy_file_range, splice,
  * mmap, reflinks. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/room.h"
 #include "preload/window.h"
 #include "record/call.h"
 
@@ -50,6 +52,17 @@ static bool ours(const struct side *s)
 	return leat_fd_kind(s->fd) != LEAT_KIND_NONE;
 }
 
+/* What was just written to a place that the file has left is carried along. */
+static long written(const struct side *out, uint32_t home, long n)
+{
+	const struct leat_fd *r = leat_fd_get(out->fd);
+	int rc = 0;
+
+	if (n > 0 && r && r->slot && leat_has_left(r, home))
+		rc = leat_write_again(out->fd, home, out->at, NULL, 0, (uint64_t)n);
+	return rc ? rc : n;
+}
+
 static void note_in(const struct side *in, long n)
 {
 	struct leat_shm_step *step = leat_client_step();
@@ -89,15 +102,34 @@ static long carry_over(const struct side *in, const struct side *out, int64_t le
 	return n;
 }
 
+static long carry_all_over(const struct side *in, const struct side *out, int64_t length,
+			   uint32_t *home)
+{
+	const struct leat_fd *r = leat_fd_get(out->fd);
+	struct leat_room room = {0};
+	long n;
+
+	do {
+		*home = r ? r->home : 0;
+		n = carry_over(in, out, length);
+	} while (n == -ENOSPC && leat_make_room(out->fd, (uint64_t)length, &room));
+	return n;
+}
+
 /* The call with `length` (its argument `index`) cut to what can be read now: a
  * short count is what these calls may always return. */
 static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
 {
 	struct leat_syscall cut = *c;
 	int64_t length = c->a[index];
+	uint32_t home = 0;
 	long n;
-	int rc;
+	int rc = leat_follow_first(in->fd);
 
+	if (!rc)
+		rc = leat_follow_first(out->fd);
+	if (rc)
+		return rc;
 	leave_to_kernel(in->fd, false);
 	leave_to_kernel(out->fd, true);
 	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
@@ -112,12 +144,15 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 			return rc;
 	}
 	cut.a[index] = length;
-	n = leat_as_is(&cut);
+	if (in->at >= 0) /* the wait may have been long */
+		leat_follow_first(in->fd);
+	n = leat_roomy(&cut, out->fd, (uint64_t)length, &home);
 	if (n == -EXDEV && c->nr == SYS_copy_file_range && (ours(in) || ours(out))) {
 		if (in->at < 0)
 			in->at = place_of(in->fd, in->offset);
-		n = carry_over(in, out, length);
+		n = carry_all_over(in, out, length, &home);
 	}
+	n = written(out, home, n);
 	note_in(in, n);
 	if (ours(out) && n > 0)
 		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);
@@ -146,6 +181,25 @@ long leat_hook_splice(const struct leat_syscall *c)
 	return leat_hook_copy_file_range(c);
 }
 
+/* A mapping of a file that still grows cannot follow it: so it stays. */
+static int settle(int fd)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	uint32_t home;
+	int rc;
+
+	if (!f || r->kind == LEAT_KIND_DIR)
+		return 0;
+	do {
+		rc = leat_follow_first(fd);
+		home = r->home;
+		if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED))
+			leat_shm_pin(f);
+	} while (!rc && leat_has_left(r, home) && !leat_in_vfork());
+	return rc;
+}
+
 /* A mapping shows the file as it will be: a consumer's waits for the commit. Its
  * length was a guess if it was made before, and counts as read that far. What a
  * producer writes by it is published at its last close. */
@@ -155,6 +209,8 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	int rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole(fd);
 	long at;
 
+	if (!rc && !(c->a[3] & MAP_ANONYMOUS))
+		rc = settle(fd);
 	if (rc)
 		return rc;
 	if (!(c->a[3] & MAP_ANONYMOUS)) {

@@ -2,6 +2,7 @@
  * a path inside they become the call with a directory descriptor, or with the
  * site as one path. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
@@ -36,10 +37,18 @@ static long do_access(int dirfd, const char *path, int mode, unsigned flags, boo
 		return LEAT_PASS;
 	if (rc)
 		return rc;
-	if (flags)
-		rc = raw(SYS_faccessat2, site.dirfd, site.path, mode, flags);
-	else
-		rc = raw(SYS_faccessat, site.dirfd, site.path, mode);
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		if (flags)
+			rc = raw(SYS_faccessat2, site.dirfd, site.path, mode, flags);
+		else
+			rc = raw(SYS_faccessat, site.dirfd, site.path, mode);
+		if (!leat_site_has_moved(&site, rc))
+			break;
+		rc = leat_site_enter_again(&site, &target);
+		if (rc)
+			return rc;
+		rc = -ENOENT;
+	}
 	leat_site_leave(&site);
 	return rc;
 }
@@ -189,6 +198,14 @@ long leat_hook_fchmodat(const struct leat_syscall *c)
 	return do_chmod(c, (int)c->a[0], (const char *)c->a[1], c->a[2], flags);
 }
 
+/* In truth a call on an open file: the kernel's, where the file is now. */
+static long by_fd(const struct leat_syscall *c, int fd, const char *path)
+{
+	long rc = leat_follow_first(fd);
+
+	return rc ? rc : change_outside(c, fd, path);
+}
+
 static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
 		     unsigned flags)
 {
@@ -196,7 +213,7 @@ static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, 
 	long rc;
 
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
-		return change_outside(c, dirfd, path);
+		return by_fd(c, dirfd, path);
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
@@ -228,7 +245,7 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 	long rc;
 
 	if (!path || !*path) /* futimens */
-		return change_outside(c, dirfd, path);
+		return by_fd(c, dirfd, path);
 	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
@@ -297,12 +314,18 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 		return LEAT_PASS;
 	if (rc)
 		return rc;
-	here.a[0] = (long)leat_site_via(&site);
-	rc = leat_as_is(&here);
-	if (op == LEAT_OP_META)
-		return leat_site_changed(&site, rc);
-	leat_site_leave(&site);
-	return rc;
+	for (unsigned i = 0;; i++) {
+		here.a[0] = (long)leat_site_via(&site);
+		rc = leat_as_is(&here);
+		if (op == LEAT_OP_META)
+			return leat_site_changed(&site, rc);
+		leat_site_leave(&site);
+		if (!leat_site_has_moved(&site, rc) || i == LEAT_MAX_MOVES)
+			return rc;
+		rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
+		if (rc)
+			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
+	}
 }
 
 long leat_hook_xattr(const struct leat_syscall *c)

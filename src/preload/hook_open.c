@@ -49,7 +49,10 @@ static long open_here(const struct opening *o, const struct leat_site *site)
 
 static struct leat_fd record_of(const struct opening *o, const struct leat_site *site)
 {
-	struct leat_fd r = {.kind = (uint8_t)site->kind, .slot = site->slot, .ofd = site->ofd};
+	struct leat_fd r = {.kind = (uint8_t)site->kind,
+			    .slot = site->slot,
+			    .home = site->file_home,
+			    .ofd = site->ofd};
 	struct leat_shm_file *f = leat_client_file(site->slot);
 
 	if (o->flags & O_APPEND)
@@ -80,11 +83,16 @@ static struct leat_offset *place_of(const struct opening *o, const struct leat_s
 static long open_on_site(const struct opening *o, struct leat_site *site)
 {
 	struct leat_fd r;
-	long rc, fd;
+	long rc, fd = -EWOULDBLOCK;
 
 	if (o->flags & O_PATH)
 		site->flags = (uint32_t)o->flags;
-	fd = open_here(o, site);
+	/* O_NONBLOCK: the daemon is just looking whether anybody has it open, by a lease. */
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		fd = open_here(o, site);
+		if (fd != -EWOULDBLOCK || !site->slot)
+			break;
+	}
 	if (fd < 0)
 		return fd;
 	if (site->ofd && writes(o->flags)) {
@@ -117,14 +125,32 @@ static int enter(const struct opening *o, struct leat_site *site, bool follow)
 	return leat_site_enter(site, &target);
 }
 
-static long open_inside(const struct opening *o, struct leat_site *site)
+/* A file that was there when the daemon looked may have been moved since. */
+static bool has_moved(const struct opening *o, const struct leat_site *site, long rc)
 {
-	/* Programs that are refused an unnamed file make a named one. */
+	return leat_site_has_moved(site, rc) && !(o->flags & O_CREAT);
+}
+
+/* Programs that are refused an unnamed file make a named one. `follow` as for enter. */
+static long open_inside(const struct opening *o, struct leat_site *site, bool follow)
+{
+	long rc;
+
 	if ((o->flags & O_TMPFILE) == O_TMPFILE) {
 		leat_site_leave(site);
 		return -EOPNOTSUPP;
 	}
-	return leat_site_result(site, open_on_site(o, site));
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		rc = open_on_site(o, site);
+		if (!has_moved(o, site, rc))
+			break;
+		leat_site_result(site, rc);
+		rc = enter(o, site, follow);
+		if (rc)
+			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
+		rc = -ENOENT;
+	}
+	return leat_site_result(site, rc);
 }
 
 /* These never follow a symlink at the end, or open nothing. */
@@ -161,7 +187,7 @@ static long open_closely(const struct opening *o, long *flags)
 	rc = enter(o, &site, false);
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o->path, flags);
-	return rc ? rc : open_inside(o, &site);
+	return rc ? rc : open_inside(o, &site, false);
 }
 
 /* It was a symlink. */
@@ -172,7 +198,7 @@ static long open_through(const struct opening *o)
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(o->c);
-	return rc ? rc : open_inside(o, &site);
+	return rc ? rc : open_inside(o, &site, true);
 }
 
 static struct opening of_openat(const struct leat_syscall *c)
@@ -220,7 +246,7 @@ long leat_hook_openat2(const struct leat_syscall *c)
 	o.resolve = how->resolve;
 	rc = enter(&o, &site, false);
 	if (rc != LEAT_OUTSIDE)
-		return rc ? rc : open_inside(&o, &site);
+		return rc ? rc : open_inside(&o, &site, false);
 	if (o.resolve || (o.flags & AS_IS))
 		return LEAT_PASS;
 	return leat_hook(SYS_openat, o.dirfd, (long)o.path, (long)o.flags, (long)o.mode, 0, 0);

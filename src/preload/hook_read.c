@@ -1,6 +1,7 @@
 /* Reads. A consumer of a growing file waits until all it asks for exists; every
  * other read is only counted. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/window.h"
@@ -83,6 +84,7 @@ int leat_wait_whole(int fd)
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f;
 	uint32_t flags;
+	int rc;
 
 	if (!r || r->kind != LEAT_KIND_CONSUMER)
 		return 0;
@@ -92,7 +94,8 @@ int leat_wait_whole(int fd)
 		return -EIO;
 	if (flags & LEAT_SHM_COMMITTED)
 		return 0;
-	return leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
+	rc = leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
+	return rc ? rc : leat_follow_first(fd);
 }
 
 /* Before the read: a producer that changes these bytes later must find the note. */
@@ -192,16 +195,20 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
 	struct leat_syscall c = *r->c;
 	long n, sum = 0;
-	bool final;
+	bool final, left;
 
 	for (;;) {
+		uint32_t home;
 		int rc;
 
 		if (!locate(r))
 			return leat_as_is(&c);
 		rc = leat_wait_covered(slot, (uint64_t)r->offset, r->length, &final);
+		if (!rc)
+			rc = leat_follow_first(r->fd);
 		if (rc)
 			return sum ? sum : rc;
+		home = record->home;
 		if (f)
 			note_consumed(f, (uint64_t)r->offset, r->length);
 		if (!leat_still_there(record, (uint64_t)r->offset))
@@ -215,9 +222,12 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 			return -EIO;
 		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n);
 		sum += n;
+		left = (uint64_t)n < r->length && leat_has_left(record, home);
+		if (left) /* there is more where it has gone */
+			final = false;
 		if (final || !f || (uint64_t)n == r->length || (sum && !plain))
 			return sum;
-		if (!n)
+		if (!n && !left)
 			leat_shm_wait(f, leat_shm_seq(f), UINT64_MAX, 1000000);
 		c.a[1] += n;
 		c.a[2] -= n;
@@ -239,13 +249,37 @@ static bool is_plain(const struct leat_fd *record)
 	       (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) == LEAT_SHM_COMMITTED;
 }
 
-static long read_plain(struct reading *r)
+static long read_once(struct reading *r, const struct leat_syscall *c)
 {
 	long n = -EAGAIN;
 
 	while (n == -EAGAIN && r->place && locate(r) && r->place)
-		n = read_placed(r, r->c);
-	return n == -EAGAIN ? leat_as_is(r->c) : n;
+		n = read_placed(r, c);
+	return n == -EAGAIN ? leat_as_is(c) : n;
+}
+
+/* A read that met the end of what the file was before it was moved goes on where it is
+ * now. */
+static long read_plain(struct reading *r, const struct leat_fd *record)
+{
+	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
+	struct leat_syscall c = *r->c;
+	long n, sum = 0;
+	uint32_t home;
+
+	do {
+		home = record ? record->home : 0;
+		n = read_once(r, &c);
+		if (n < 0)
+			return sum ? sum : n;
+		sum += n;
+		c.a[1] += n;
+		c.a[2] -= n;
+		c.a[3] += n; /* not looked at by read */
+		r->length -= (uint64_t)n;
+	} while (r->length && (plain || !sum) && record && record->slot &&
+		 leat_has_left(record, home) && !leat_follow(r->fd, NULL) && record->home != home);
+	return sum;
 }
 
 static long do_read(struct reading *r)
@@ -261,7 +295,7 @@ static long do_read(struct reading *r)
 	if (!is_plain(record))
 		n = read_growing(r, record);
 	else
-		n = read_plain(r);
+		n = read_plain(r, record);
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);
 		leat_shm_count(&step->reads, 1);

@@ -1,7 +1,9 @@
 /* Calls that ask for or change the size of an open file. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/room.h"
 #include "preload/window.h"
 #include "record/call.h"
 
@@ -94,12 +96,26 @@ static int check_cut(struct leat_fd *r, struct leat_shm_file *f, uint64_t length
 	return code ? leat_client_violation(code, r->slot, length, 0) : 0;
 }
 
+/* A call that changes no bytes that are there. */
+static long allocate(const struct leat_syscall *c, int fd)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint32_t home;
+	long rc;
+
+	do
+		rc = leat_roomy(c, fd, (uint64_t)c->a[3], &home);
+	while (!rc && leat_has_left(r, home) && !leat_follow(fd, NULL) && r->home != home);
+	return rc;
+}
+
 /* Make the call that gives the file `length` bytes. */
 static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
 	struct stat st;
+	uint32_t home;
 	bool shrunk;
 	long rc;
 
@@ -115,7 +131,9 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	if (r->kind == LEAT_KIND_PUBLISHER && (int64_t)length != st.st_size)
 		leat_shm_mark_sparse(f);
 	r->flags |= LEAT_FD_UNSURE;
-	rc = leat_as_is(c);
+	do {
+		rc = leat_roomy(c, fd, length, &home);
+	} while (!rc && leat_has_left(r, home) && !leat_follow(fd, NULL) && r->home != home);
 	shrunk = (int64_t)length < st.st_size;
 	if (!rc && (int64_t)length != st.st_size)
 		tell_length(r, length, shrunk && r->kind == LEAT_KIND_PUBLISHER);
@@ -144,7 +162,7 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 			return rc;
 	}
 	if (mode & FALLOC_FL_KEEP_SIZE || raw(SYS_fstat, fd, &st) || end <= (uint64_t)st.st_size)
-		return LEAT_PASS;
+		return allocate(c, fd);
 	return resize(c, fd, end);
 }
 

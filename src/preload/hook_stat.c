@@ -1,5 +1,6 @@
 /* The stat families. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
@@ -54,20 +55,6 @@ static unsigned type_of(const struct look *l)
 	return (l->stx ? l->stx->stx_mode : l->st->st_mode) & S_IFMT;
 }
 
-static long look_inside(const struct look *l, struct leat_site *site)
-{
-	long rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
-
-	if (!rc && l->stx) {
-		mend_x(l->stx);
-	} else if (!rc) {
-		mend(l->st);
-		leat_site_remember(site, l->st);
-	}
-	leat_site_leave(site);
-	return rc;
-}
-
 /* Nothing has changed since the last time. */
 static bool is_known(int dirfd, const char *path, struct stat *st)
 {
@@ -101,12 +88,40 @@ static void mend_size(const struct look *l, const struct leat_fd *r)
 		l->st->st_size = (int64_t)leat_shm_length(f, (uint64_t)l->st->st_size);
 }
 
+/* Again, if the file was moved since the daemon looked. `follow` as for enter. */
+static long look_inside(const struct look *l, struct leat_site *site, bool follow)
+{
+	long rc = 0;
+
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+		if (!leat_site_has_moved(site, rc))
+			break;
+		leat_site_leave(site);
+		rc = enter(l, site, follow);
+		if (rc)
+			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
+		rc = -ENOENT;
+	}
+	if (!rc && l->stx) {
+		mend_x(l->stx);
+	} else if (!rc) {
+		mend(l->st);
+		leat_site_remember(site, l->st);
+	}
+	leat_site_leave(site);
+	return rc;
+}
+
 static long look_by_fd(const struct look *l, int fd)
 {
 	long rc;
 
 	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
 		leat_dir_settle(fd);
+	rc = leat_follow_first(fd);
+	if (rc)
+		return rc;
 	rc = leat_as_is(l->c);
 	if (rc || !leat_fd_kind(fd))
 		return rc;
@@ -163,7 +178,7 @@ static long look_closely(struct look l)
 		l.path = ".";
 	}
 	rc = enter(&l, &site, false);
-	return rc ? rc : look_inside(&l, &site);
+	return rc ? rc : look_inside(&l, &site, false);
 }
 
 /* Can it be told at once that this is not ours? */
@@ -192,7 +207,7 @@ static long look_through(const struct look *l)
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(l->c);
-	return rc ? rc : look_inside(l, &site);
+	return rc ? rc : look_inside(l, &site, true);
 }
 
 long leat_hook_newfstatat(struct leat_syscall *c)
@@ -263,7 +278,15 @@ long leat_hook_statfs(const struct leat_syscall *c)
 		return LEAT_PASS;
 	if (rc)
 		return rc;
-	rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);
+		if (!leat_site_has_moved(&site, rc))
+			break;
+		rc = leat_site_enter_again(&site, &target);
+		if (rc)
+			return rc;
+		rc = -ENOENT;
+	}
 	leat_site_leave(&site);
 	return rc;
 }

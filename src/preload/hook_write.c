@@ -2,8 +2,10 @@
  * writes that break a promise (bytes already read are changed, the file is
  * committed) are reported. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/room.h"
 #include "preload/text.h"
 #include "preload/window.h"
 #include "record/call.h"
@@ -193,23 +195,17 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
-/* The store is full, but a consumer of this file gives memory back as it reads. Who waits longer
- * than this for the next bit of it waits for ever. */
-enum { NAP_NS = 500000, MAX_NAPS = 20000 };
-
-static long write_when_there_is_room(const struct writing *w, struct leat_shm_file *f)
+/* The kernel's write; again where the file has gone, if it has just left. */
+static long write_there(const struct writing *w, const struct leat_fd *r)
 {
-	uint64_t dropped = leat_shm_dropped(f);
+	uint32_t home = r ? r->home : 0;
 	long n = leat_as_is(w->c);
+	int rc = 0;
 
-	for (int i = 0; n == -ENOSPC && leat_shm_flags(f) & LEAT_SHM_DROP && i < MAX_NAPS; i++) {
-		leat_nap(NAP_NS);
-		n = leat_as_is(w->c);
-		if (leat_shm_dropped(f) != dropped)
-			i = 0;
-		dropped = leat_shm_dropped(f);
-	}
-	return n;
+	if (n > 0 && r && r->slot && leat_has_left(r, home))
+		rc = leat_write_again(w->fd, home, w->positioned ? w->offset : -1, w->v, 0,
+				      (uint64_t)n);
+	return rc ? rc : n;
 }
 
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
@@ -222,7 +218,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 
 	if (rc)
 		return rc;
-	n = write_when_there_is_room(w, f);
+	n = write_there(w, r);
 	if (n <= 0)
 		return n;
 	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
@@ -250,7 +246,7 @@ static long do_write(const struct writing *w)
 	}
 	if (f && r->kind == LEAT_KIND_PUBLISHER)
 		return write_published(w, r, f);
-	n = leat_as_is(w->c);
+	n = write_there(w, r);
 	if (n > 0) {
 		leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)n);
 		leat_shm_count(&leat_client_step()->writes, 1);
@@ -270,6 +266,8 @@ static long write_here(const struct writing *w, const struct leat_fd *r)
 		return do_write(w);
 	if (w->offset < 0) { /* where the kernel says */
 		leat_window_settle(r, w->fd, false);
+		if (leat_set_aside(w->fd, r, total(w)))
+			return -ENOSPC;
 		return do_write(w);
 	}
 	while (!leat_shm_writing(f, start, start + total(w), &write))
@@ -278,6 +276,56 @@ static long write_here(const struct writing *w, const struct leat_fd *r)
 	n = do_write(w);
 	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
 	return n;
+}
+
+/* What is behind the first `done` bytes, or the next piece of it. */
+static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_t done)
+{
+	uint64_t skip = done;
+	const struct iovec *v = w->v;
+	struct leat_syscall c = {.nr = w->offset < 0 ? SYS_write : SYS_pwrite64};
+	struct writing rest = *w;
+	struct iovec piece;
+
+	for (; skip >= v->iov_len; v++)
+		skip -= v->iov_len;
+	piece = (struct iovec){.iov_base = (char *)v->iov_base + skip,
+			       .iov_len = v->iov_len - skip};
+	rest.c = &c;
+	rest.v = &piece;
+	rest.n = 1;
+	if (w->offset >= 0)
+		rest.offset = w->offset + (int64_t)done;
+	c.a[0] = w->fd;
+	c.a[1] = (long)piece.iov_base;
+	c.a[2] = (long)piece.iov_len;
+	c.a[3] = rest.offset;
+	return write_here(&rest, r);
+}
+
+/* The same, with room made if there is none. A count that is short for want of room is completed,
+ * too, because on a disk that has room no write is short. Nobody waits for room while he is counted
+ * among those who write. */
+static long write_roomy(const struct writing *w, const struct leat_fd *r)
+{
+	const uint64_t length = total(w);
+	bool short_of_room = false;
+	struct leat_room room = {0};
+	long n, sum;
+
+	do
+		n = write_here(w, r);
+	while (n == -ENOSPC && leat_make_room(w->fd, length, &room));
+	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
+		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||
+		    (!short_of_room && !leat_is_full(w->fd, length)))
+			break;
+		short_of_room = true;
+		n = write_rest(w, r, (uint64_t)sum);
+		if (n == -ENOSPC && leat_make_room(w->fd, length - (uint64_t)sum, &room))
+			n = 0;
+	}
+	return sum;
 }
 
 /* The same at the offset of the description, which is moved first: two threads never
@@ -291,7 +339,7 @@ static long write_placed(const struct writing *w, struct leat_fd *r)
 
 	do
 		if (!leat_offset_get(r->place, &from))
-			return write_here(w, r);
+			return write_roomy(w, r);
 	while (!leat_offset_move(r->place, from, from + length));
 	call.nr = w->c->nr == SYS_write ? SYS_pwrite64 : SYS_pwritev;
 	call.a[3] = (long)from;
@@ -299,7 +347,7 @@ static long write_placed(const struct writing *w, struct leat_fd *r)
 	at.c = &call;
 	at.positioned = true;
 	at.offset = (int64_t)from;
-	n = write_here(&at, r);
+	n = write_roomy(&at, r);
 	if ((uint64_t)n != length)
 		leat_offset_move(r->place, from + length, n < 0 ? from : from + (uint64_t)n);
 	return n;
@@ -318,7 +366,7 @@ long leat_hook_write(const struct leat_syscall *c)
 	int64_t n;
 
 	if (!r || !r->place)
-		return do_write(&w);
+		return r ? write_roomy(&w, r) : do_write(&w);
 	n = leat_window_write(r, w.fd, v.iov_base, v.iov_len);
 	return n == LEAT_WINDOW_PASS ? write_placed(&w, r) : n;
 }
@@ -328,7 +376,7 @@ static long write_at(const struct writing *w)
 {
 	struct leat_fd *r = leat_fd_get(w->fd);
 
-	return r ? write_here(w, r) : do_write(w);
+	return r ? write_roomy(w, r) : do_write(w);
 }
 
 long leat_hook_pwrite(const struct leat_syscall *c)
@@ -349,7 +397,9 @@ long leat_hook_writev(const struct leat_syscall *c)
 			    .n = c->a[2]};
 	struct leat_fd *r = leat_fd_get(w.fd);
 
-	return r && r->place ? write_placed(&w, r) : do_write(&w);
+	if (!r)
+		return do_write(&w);
+	return r->place ? write_placed(&w, r) : write_roomy(&w, r);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */

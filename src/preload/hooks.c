@@ -1,5 +1,6 @@
 /* The border to the engine: which handler does what. */
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 
@@ -18,9 +19,11 @@ struct entry {
 	leat_first_half *first; /* in place of `handler` */
 	leat_second_half *second;
 	bool fd;
+	bool stays; /* the call is about the descriptor, wherever its file is */
 };
 
 #define ON_FD(nr, function) [nr] = {.handler = (function), .fd = true}
+#define ON_NUMBER(nr, function) [nr] = {.handler = (function), .fd = true, .stays = true}
 #define ON_PATH(nr, function) [nr] = {.handler = (function)}
 #define IN_HALVES(nr, function) [nr] = {.first = (function), .second = function##_end}
 /* nothing to decide, but the descriptor may be a hidden one */
@@ -41,9 +44,9 @@ static const struct entry table[] = {
 	ON_FD(SYS_ftruncate, leat_hook_ftruncate),
 	ON_FD(SYS_fallocate, leat_hook_fallocate),
 	ON_FD(SYS_fstat, leat_hook_fstat),
-	ON_FD(SYS_close, leat_hook_close),
-	ON_FD(SYS_dup, leat_hook_dup),
-	ON_FD(SYS_dup3, leat_hook_dup2),
+	ON_NUMBER(SYS_close, leat_hook_close),
+	ON_NUMBER(SYS_dup, leat_hook_dup),
+	ON_NUMBER(SYS_dup3, leat_hook_dup2),
 	ON_FD(SYS_fcntl, leat_hook_fcntl),
 	ON_FD(SYS_flock, leat_hook_flock),
 	ON_FD(SYS_ioctl, leat_hook_ioctl),
@@ -59,6 +62,8 @@ static const struct entry table[] = {
 	ON_FD(SYS_fsetxattr, leat_hook_change_by_fd),
 	ON_FD(SYS_fremovexattr, leat_hook_change_by_fd),
 	PASS(SYS_fstatfs),
+	PASS(SYS_fgetxattr),
+	PASS(SYS_flistxattr),
 	PASS(SYS_fadvise64),
 	PASS(SYS_readahead),
 	ON_PATH(SYS_mmap, leat_hook_mmap),
@@ -106,7 +111,7 @@ static const struct entry table[] = {
 	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
 #ifdef SYS_open /* the forms that newer architectures do without */
-	ON_FD(SYS_dup2, leat_hook_dup2),
+	ON_NUMBER(SYS_dup2, leat_hook_dup2),
 	IN_HALVES(SYS_open, leat_hook_open),
 	ON_PATH(SYS_creat, leat_hook_creat),
 	ON_PATH(SYS_stat, leat_hook_stat),
@@ -141,6 +146,12 @@ long leat_hook_begin(struct leat_syscall *c)
 		return entry->first(c);
 	if (entry->fd && leat_fd_hidden((int)c->a[0]))
 		return -EBADF;
+	if (entry->fd && !entry->stays) {
+		long rc = leat_follow_first((int)c->a[0]);
+
+		if (rc)
+			return rc;
+	}
 	return entry->handler ? entry->handler(c) : LEAT_PASS;
 }
 

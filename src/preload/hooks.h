@@ -12,6 +12,7 @@
 #include "shm/state.h"
 #include "wire/wire.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -85,6 +86,7 @@ struct leat_site {
 	uint32_t kind;  /* enum leat_kind */
 	uint32_t slot;
 	uint32_t flags;
+	uint32_t file_home; /* of the shared record */
 	uint64_t ofd;
 	bool input;      /* the step is a consumer of it */
 	uint64_t common; /* if `lasting`: the counters as they were before */
@@ -96,6 +98,17 @@ struct leat_site {
  * LEAT_OUTSIDE: not ours, make the call as it is; 0: make it on the site, all
  * signals are blocked until leat_site_leave; -errno: fail it so. */
 int leat_site_enter(struct leat_site *site, const struct leat_target *target);
+
+/* The call ended with `rc`: was it that the file has been moved since the site was entered? Then
+ * leat_site_enter_again and make it again, for as often as LEAT_MAX_MOVES: a file that moves
+ * each time it is looked at is none. */
+#define LEAT_MAX_MOVES 100u
+static inline bool leat_site_has_moved(const struct leat_site *site, long rc)
+{
+	return rc == -ENOENT && site->slot;
+}
+/* 0, or -errno and the site is left. */
+int leat_site_enter_again(struct leat_site *site, const struct leat_target *target);
 
 /* The end of a call that changes nothing. */
 void leat_site_leave(struct leat_site *site);

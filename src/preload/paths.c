@@ -103,18 +103,41 @@ static bool is_outside_session(const char *path, size_t length)
 	       !below_session(path);
 }
 
-const char *leat_path_of_name(const char *name)
+/* What is behind the spill directory's name in `name`, or NULL. */
+static const char *below_spill(const char *name)
+{
+	static const char mark[] = "/" LEAT_SPILL_PREFIX;
+	const char *p;
+
+	for (p = name; *p; p++)
+		if (*p == '/' && strncmp(p, mark, sizeof(mark) - 1) == 0)
+			break;
+	if (!*p)
+		return NULL;
+	for (p += sizeof(mark) - 1; *p && *p != '/'; p++)
+		;
+	return *p ? p + 1 : NULL;
+}
+
+/* A file in the store, or spilled from it. */
+static const char *below_store(const char *name)
 {
 	const struct leat_world *w = leat_client_known();
 	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
+
+	return rest ? rest : below_spill(name);
+}
+
+const char *leat_path_of_name(const char *name)
+{
+	const char *rest = below_store(name);
 
 	return rest ? rest : leat_text_below(name, leat_session.real, leat_session.real_length);
 }
 
 long leat_path_translate(char *name, size_t size)
 {
-	const struct leat_world *w = leat_client_known();
-	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
+	const char *rest = below_store(name);
 	size_t rest_length, head = leat_session.real_length;
 
 	if (!rest)

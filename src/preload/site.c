@@ -62,6 +62,7 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	site->input = m->input;
 	site->changes = m->changes;
 	site->lasting = m->lasting;
+	site->file_home = m->seq;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
@@ -73,6 +74,10 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	case LEAT_PLACE_DISK:
 		site->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
 		site->path = *path ? path : ".";
+		return 0;
+	case LEAT_PLACE_SPILL:
+		site->dirfd = AT_FDCWD;
+		site->path = path;
 		return 0;
 	default:
 		return -EIO;
@@ -99,10 +104,12 @@ static bool place_known(struct leat_site *site, const struct leat_target *target
 {
 	const struct leat_world *w = leat_client_known();
 	const char *below = site->guard.t->below[0];
+	struct leat_shm_file *f;
 	struct leat_known known;
 
 	if (!w || !only_looks(target) || !leat_known_find(below, strlen(below), &known, NULL))
 		return false;
+	f = leat_client_file(known.slot);
 	*site = (struct leat_site){.guard = site->guard,
 				   .dirfd = w->store_fd,
 				   .path = below,
@@ -112,6 +119,7 @@ static bool place_known(struct leat_site *site, const struct leat_target *target
 				   .flags = target->flags,
 				   .common = known.common,
 				   .input = known.input,
+				   .file_home = f ? leat_shm_home(f) : 0,
 				   .changes = known.changes,
 				   .lasting = true};
 	return true;
@@ -164,6 +172,15 @@ int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 		if (rc)
 			return rc;
 	}
+}
+
+int leat_site_enter_again(struct leat_site *site, const struct leat_target *target)
+{
+	int rc;
+
+	leat_site_leave(site);
+	rc = leat_site_enter(site, target);
+	return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 }
 
 void leat_site_leave(struct leat_site *site)

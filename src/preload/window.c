@@ -1,4 +1,5 @@
 #include "preload/window.h"
+#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
@@ -79,8 +80,9 @@ static long find_room(void)
 	return (long)start;
 }
 
-static bool map(struct leat_window *w, int fd, uint64_t at, int protection)
+static bool map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t home)
 {
+	struct leat_window *w = &r->window;
 	uint64_t start = at / WINDOW * WINDOW;
 	long room = w->base ? (long)(uintptr_t)w->base : find_room();
 
@@ -95,13 +97,16 @@ static bool map(struct leat_window *w, int fd, uint64_t at, int protection)
 	*w = (struct leat_window){.base = (char *)(uintptr_t)room,
 				  .start = start,
 				  .end = start + WINDOW,
+				  .home = home,
 				  .writable = protection & PROT_WRITE};
 	return true;
 }
 
-static bool holds(const struct leat_window *w, uint64_t at, uint64_t length)
+static bool holds(const struct leat_fd *r, uint64_t at, uint64_t length)
 {
-	return w->base && at >= w->start && at + length <= w->end;
+	const struct leat_window *w = &r->window;
+
+	return w->base && at >= w->start && at + length <= w->end && w->home == r->home;
 }
 
 /* ---- reading ---- */
@@ -125,13 +130,15 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 		there = leat_shm_size(f);
 		if (at >= there)
 			return 0; /* the end */
+		if (leat_has_left(r, r->home))
+			return 0; /* bytes may be there that are not here */
 		r->known = there;
 		return length < there - at ? length : there - at;
 	}
 	if (r->kind != LEAT_KIND_CONSUMER)
 		return 0;
 	there = leat_shm_frontier(f);
-	if (at + length > there)
+	if (at + length > there || leat_has_left(r, r->home))
 		return 0;
 	r->known = there < at + AHEAD ? there : at + AHEAD;
 	/* Before the bytes are read: a producer that changes them later must find it. */
@@ -141,7 +148,7 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 
 static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t length)
 {
-	if (holds(&r->window, at, length) && !r->window.writable)
+	if (holds(r, at, length) && !r->window.writable)
 		return true;
 	if (r->small < MANY) {
 		r->small++;
@@ -149,7 +156,7 @@ static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t lengt
 	}
 	/* Who jumps about would map for each read. */
 	if ((!r->window.base || r->used >= MANY) && at / WINDOW == (at + length - 1) / WINDOW &&
-	    map(&r->window, fd, at, PROT_READ)) {
+	    map(r, fd, at, PROT_READ, r->home)) {
 		r->used = 0;
 		return true;
 	}
@@ -217,14 +224,15 @@ static long open_to_map(int fd)
 	return raw(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 }
 
-static bool map_to_write(struct leat_window *w, int fd, uint64_t at)
+static bool map_to_write(struct leat_fd *r, int fd, uint64_t at)
 {
+	uint32_t home = r->home;
 	long mine = open_to_map(fd);
 	bool done;
 
 	if (mine < 0)
 		return false;
-	done = map(w, (int)mine, at, PROT_READ | PROT_WRITE);
+	done = map(r, (int)mine, at, PROT_READ | PROT_WRITE, home);
 	raw(SYS_close, mine);
 	return done;
 }
@@ -243,7 +251,7 @@ static bool open_window(struct leat_fd *r, int fd, uint64_t at)
 	uint64_t end = (at / WINDOW + 1) * WINDOW, next = at >= MANY_WINDOWS ? WINDOW : 0;
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .offset = end, .length = next};
 
-	if (!extend(fd, at, end, end + next) || !map_to_write(&r->window, fd, at))
+	if (!extend(fd, at, end, end + next) || !map_to_write(r, fd, at))
 		return false;
 	if (next)
 		leat_client_fact(LEAT_MSG_AHEAD, &fact);
@@ -275,7 +283,7 @@ static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t
 static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t at,
 			   uint64_t length)
 {
-	if (holds(&r->window, at, length) && r->window.writable && leat_shm_is_ahead(f))
+	if (holds(r, at, length) && r->window.writable && leat_shm_is_ahead(f))
 		return true;
 	if (r->small < MANY || at < MIN_LENGTH) {
 		r->small++;
@@ -376,6 +384,14 @@ void leat_window_yield(struct leat_fd *r, int fd, bool shut)
 {
 	leat_offset_yield(r->place, fd);
 	leat_window_settle(r, fd, shut);
+}
+
+void leat_window_drop(struct leat_fd *r)
+{
+	if (!r->window.base || !take(r))
+		return;
+	unmap(&r->window);
+	give(r);
 }
 
 void leat_window_close(struct leat_fd *r, int fd)

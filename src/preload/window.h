@@ -20,6 +20,9 @@ int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t 
 /* The descriptor is about to be closed: unmap, count what was not counted yet. */
 void leat_window_close(struct leat_fd *r, int fd);
 
+/* The file is elsewhere now: let go of the memory it had, unless somebody is just looking at it. */
+void leat_window_drop(struct leat_fd *r);
+
 /* Count what was not counted yet. */
 void leat_window_count(struct leat_fd *r);
 

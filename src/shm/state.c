@@ -32,6 +32,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->flags, 0);
 	atomic_store(&f->frontier, 0);
 	atomic_store(&f->size, 0);
+	atomic_store(&f->home, 0);
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
 	/* Sleepers of the record's former life look again and find the new one. */
@@ -55,6 +56,12 @@ void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear)
 	while (!atomic_compare_exchange_weak(&f->flags, &old, (old | set) & ~clear))
 		;
 	wake_all(f);
+}
+
+void leat_shm_file_home(struct leat_shm_file *f, uint32_t home)
+{
+	atomic_store(&f->home, home);
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size)
@@ -238,6 +245,11 @@ bool leat_shm_drop(struct leat_shm_file *f, uint64_t end)
 void leat_shm_mark_sparse(struct leat_shm_file *f)
 {
 	atomic_fetch_or(&f->flags, LEAT_SHM_SPARSE);
+}
+
+void leat_shm_pin(struct leat_shm_file *f)
+{
+	atomic_fetch_or(&f->flags, LEAT_SHM_PINNED);
 }
 
 static uint64_t end_of(uint64_t offset, uint64_t length)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 3
+#define LEAT_SHM_VERSION 4
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 
@@ -23,6 +23,7 @@ enum leat_shm_flags {
 	LEAT_SHM_COMMITTED = 4, /* final; `size` is the length */
 	LEAT_SHM_FAILED = 8,    /* reads answer EIO */
 	LEAT_SHM_DROP = 16,     /* what was read may go, until somebody needs all of it */
+	LEAT_SHM_PINNED = 32,   /* mapped while it grows: must stay where it is */
 };
 
 /* Writing by mapped windows (see "windows" below): whether, and who is at it. */
@@ -51,7 +52,9 @@ struct leat_shm_file {
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	uint64_t pad2[3];
+	_Atomic uint32_t home; /* changes when the file moves; odd while it does */
+	uint32_t reserved;
+	uint64_t pad2[2];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -102,6 +105,10 @@ void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
  * an empty file nothing is known to be missing. */
 void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length);
 
+/* The file, which is open, is on the move (odd), or has come to an end of that
+ * (even); follow it by leat_shm_file_update. */
+void leat_shm_file_home(struct leat_shm_file *f, uint32_t home);
+
 /* --- client side (any thread, async-signal-safe, errno untouched) --- */
 
 /* Map a segment received from the daemon. 0 or -errno (-EPROTO: other version). */
@@ -129,6 +136,10 @@ enum leat_shm_look {
 };
 /* One of these, or -EIO: the file failed. */
 int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
+/* From now on the file stays where it is, unless it is being moved already: look at its
+ * place afterwards. */
+void leat_shm_pin(struct leat_shm_file *f);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
@@ -265,6 +276,14 @@ static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 static inline uint32_t leat_shm_flags(struct leat_shm_file *f)
 {
 	return atomic_load_explicit(&f->flags, memory_order_acquire);
+}
+
+/* Which of the file's places is meant. What a client has written before it looks is
+ * moved along if it finds the place unchanged: pairs with leat_shm_file_home, which
+ * the daemon calls before it copies. */
+static inline uint32_t leat_shm_home(struct leat_shm_file *f)
+{
+	return atomic_load(&f->home);
 }
 
 /* Pairs with leat_shm_publish: bytes below the value returned can be read. */

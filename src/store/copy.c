@@ -1,10 +1,13 @@
 #include "store/copy.h"
 
 #include "base/fd.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sendfile.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define CHUNK (1u << 20)
@@ -90,4 +93,40 @@ int leat_copy_meta(int out, const struct stat *st)
 	if (fchmod(out, st->st_mode & 07777) < 0)
 		return -errno;
 	return futimens(out, (struct timespec[]){st->st_atim, st->st_mtim}) < 0 ? -errno : 0;
+}
+
+static int copy_xattr(int in, int out, const char *name)
+{
+	ssize_t size = fgetxattr(in, name, NULL, 0);
+	char *value = size < 0 ? NULL : malloc((size_t)size + 1);
+	int rc = 0;
+
+	if (size < 0)
+		return errno == ENODATA ? 0 : -errno;
+	if (!value)
+		return -ENOMEM;
+	size = fgetxattr(in, name, value, (size_t)size);
+	if (size < 0 || fsetxattr(out, name, value, (size_t)size, 0) < 0)
+		rc = -errno;
+	free(value);
+	return rc;
+}
+
+int leat_copy_xattrs(int in, int out)
+{
+	ssize_t size = flistxattr(in, NULL, 0);
+	char *names;
+	int rc = 0;
+
+	if (size <= 0)
+		return size < 0 && errno != ENOTSUP ? -errno : 0;
+	names = malloc((size_t)size);
+	if (!names)
+		return -ENOMEM;
+	size = flistxattr(in, names, (size_t)size);
+	for (const char *n = names; !rc && size > 0 && n < names + size; n += strlen(n) + 1)
+		if (leat_str_begins(n, "user."))
+			rc = copy_xattr(in, out, n);
+	free(names);
+	return rc;
 }

@@ -13,4 +13,8 @@ int leat_copy_data(int in, int out, uint64_t size);
  * 0 or -errno. Any thread. */
 int leat_copy_meta(int out, const struct stat *st);
 
+/* Give the open file `out` the extended attributes of `in` that a user may set. 0 or
+ * -errno; a file system without any is no error. Any thread. */
+int leat_copy_xattrs(int in, int out);
+
 #endif

@@ -53,7 +53,8 @@ static void come_in(struct walk *w)
 
 	if (!out->outside || w->missing)
 		return;
-	if (strcmp(out->path, w->t->disk_path) == 0 || strcmp(out->path, w->t->store_path) == 0) {
+	if (strcmp(out->path, w->t->disk_path) == 0 || strcmp(out->path, w->t->store_path) == 0 ||
+	    (w->t->spill_path && strcmp(out->path, w->t->spill_path) == 0)) {
 		out->outside = false;
 		cut(w, 0);
 	}

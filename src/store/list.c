@@ -91,9 +91,11 @@ static int read_place(int dirfd, const char *path, struct leat_listing *l, struc
 int leat_tree_list(struct leat_tree *t, const char *path, struct leat_listing *l)
 {
 	struct seen *seen = NULL, *s, *next;
-	int store, disk;
+	int store, disk, spill = 0;
 
 	store = read_place(leat_tree_fd(t, LEAT_ROOT_STORE), path, l, &seen);
+	if (leat_tree_fd(t, LEAT_ROOT_SPILL) >= 0)
+		spill = read_place(leat_tree_fd(t, LEAT_ROOT_SPILL), path, l, &seen);
 	disk = read_place(leat_tree_fd(t, LEAT_ROOT_DISK), path, l, &seen);
 	HASH_ITER(hh, seen, s, next)
 	{
@@ -103,5 +105,7 @@ int leat_tree_list(struct leat_tree *t, const char *path, struct leat_listing *l
 	/* One place is enough; another error than absence is one. */
 	if (store && store != -ENOENT && store != -ENOTDIR)
 		return store;
+	if (spill && spill != -ENOENT && spill != -ENOTDIR)
+		return spill;
 	return disk && (store || disk != -ENOENT) ? disk : 0;
 }

@@ -2,20 +2,19 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/str.h"
+#include "store/private.h"
 #include "store/remove.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,39 +223,14 @@ int leat_store_create(const char *mount_point, uint64_t size_bytes, struct leat_
 	return leat_store_create_private(store);
 }
 
-/* Opens and locks; a lock tells a live daemon's directory from a stale one. */
-static int lock_private(const char *path)
-{
-	struct stat a, b;
-	int rc = 0;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &a) < 0 || lstat(path, &b) < 0)
-		rc = -errno;
-	else if (a.st_ino != b.st_ino || a.st_dev != b.st_dev || a.st_uid != geteuid())
-		rc = -ESTALE;
-	if (rc)
-		leat_close(&fd);
-	return rc ? rc : fd;
-}
-
 int leat_store_create_private(struct leat_store **store)
 {
 	char path[64];
 	int fd;
 
-	/* Another daemon that cleans up may take a directory before it is locked. */
-	for (int attempt = 0; attempt < 5; attempt++) {
-		snprintf(path, sizeof(path), PRIVATE_BASE "/leat-%u-XXXXXX", geteuid());
-		if (!mkdtemp(path))
-			return -errno;
-		fd = lock_private(path);
-		if (fd >= 0)
-			return wrap(fd, -1, path, true, store);
-	}
-	return fd;
+	snprintf(path, sizeof(path), PRIVATE_BASE "/leat-%u-XXXXXX", geteuid());
+	fd = leat_private_make(path);
+	return fd < 0 ? fd : wrap(fd, -1, path, true, store);
 }
 
 void leat_store_destroy(struct leat_store *store)
@@ -297,25 +271,18 @@ bool leat_store_is_private(const struct leat_store *store)
 void leat_store_clean_stale(void)
 {
 	char prefix[32];
-	char path[sizeof(PRIVATE_BASE) + 1 + NAME_MAX];
-	struct dirent *e;
-	DIR *dir = opendir(PRIVATE_BASE);
 
-	if (!dir)
-		return;
 	snprintf(prefix, sizeof(prefix), "leat-%u-", geteuid());
-	while ((e = readdir(dir))) {
-		int fd;
+	leat_private_clean_stale(PRIVATE_BASE, prefix);
+}
 
-		if (!leat_str_begins(e->d_name, prefix))
-			continue;
-		snprintf(path, sizeof(path), PRIVATE_BASE "/%s", e->d_name);
-		fd = lock_private(path);
-		if (fd < 0)
-			continue;
-		if (leat_remove_tree(AT_FDCWD, path) < 0)
-			leat_warn("cannot remove stale %s", path);
-		close(fd);
-	}
-	closedir(dir);
+int leat_store_room(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes)
+{
+	struct statvfs room;
+
+	if (fstatvfs(store->fd, &room) < 0)
+		return -errno;
+	*budget_bytes = (uint64_t)room.f_blocks * room.f_frsize;
+	*used_bytes = (uint64_t)(room.f_blocks - room.f_bfree) * room.f_frsize;
+	return 0;
 }

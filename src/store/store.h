@@ -36,6 +36,10 @@ dev_t leat_store_dev(const struct leat_store *store);
 /* True if it is a directory in /dev/shm: slower, without huge pages. */
 bool leat_store_is_private(const struct leat_store *store);
 
+/* How large it may be and how much of that is in use. In /dev/shm that is what all
+ * users of it have together. 0 or -errno. */
+int leat_store_room(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes);
+
 /* Remove private directories of this user whose daemon is dead. */
 void leat_store_clean_stale(void);
 

@@ -22,6 +22,7 @@ struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_f
 		return NULL;
 	t->fd[LEAT_ROOT_NONE] = -1;
 	t->fd[LEAT_ROOT_STORE] = store_fd;
+	t->fd[LEAT_ROOT_SPILL] = -1;
 	t->fd[LEAT_ROOT_DISK] = disk_fd;
 	t->store_path = strdup(store_path);
 	t->disk_path = strdup(disk_path);
@@ -30,6 +31,18 @@ struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_f
 		return NULL;
 	}
 	return t;
+}
+
+int leat_tree_set_spill(struct leat_tree *t, int spill_fd, const char *spill_path)
+{
+	char *copy = strdup(spill_path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(t->spill_path);
+	t->spill_path = copy;
+	t->fd[LEAT_ROOT_SPILL] = spill_fd;
+	return 0;
 }
 
 void leat_tree_forget(struct leat_tree *t)
@@ -52,6 +65,7 @@ void leat_tree_free(struct leat_tree *t)
 	leat_tree_forget(t);
 	free(t->store_path);
 	free(t->disk_path);
+	free(t->spill_path);
 	free(t);
 	errno = saved;
 }
@@ -74,6 +88,23 @@ bool leat_tree_has(struct leat_tree *t, enum leat_root root, const char *path, s
 	return fstatat(t->fd[root], at_path(path), st ? st : &local, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Directories are there for the files in them only. */
+static bool is_spilled(struct leat_tree *t, const char *path, struct stat *st)
+{
+	return t->fd[LEAT_ROOT_SPILL] >= 0 && leat_tree_has(t, LEAT_ROOT_SPILL, path, st) &&
+	       !S_ISDIR(st->st_mode);
+}
+
+bool leat_tree_has_ours(struct leat_tree *t, const char *path, enum leat_root *root,
+			struct stat *st)
+{
+	*root = LEAT_ROOT_STORE;
+	if (leat_tree_has(t, LEAT_ROOT_STORE, path, st))
+		return true;
+	*root = LEAT_ROOT_SPILL;
+	return is_spilled(t, path, st);
+}
+
 int leat_tree_look(struct leat_tree *t, const char *path, enum leat_root *root, struct stat *st)
 {
 	struct stat local, other;
@@ -90,6 +121,10 @@ int leat_tree_look(struct leat_tree *t, const char *path, enum leat_root *root, 
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
 		return -errno;
+	if (is_spilled(t, path, st)) {
+		*root = LEAT_ROOT_SPILL;
+		return 0;
+	}
 	if (!leat_tree_has(t, LEAT_ROOT_DISK, path, st))
 		return -errno;
 	*root = LEAT_ROOT_DISK;
@@ -121,9 +156,18 @@ struct leat_tree_dir *leat_tree_dir_note(struct leat_tree *t, const char *path)
 	return d;
 }
 
-static enum leat_root other_root(enum leat_root root)
+/* Mode of a new directory in `root`. Nobody but leat looks at those of the spill
+ * directory. */
+static mode_t mode_for(struct leat_tree *t, enum leat_root root, const char *path)
 {
-	return root == LEAT_ROOT_STORE ? LEAT_ROOT_DISK : LEAT_ROOT_STORE;
+	const enum leat_root other = root == LEAT_ROOT_STORE ? LEAT_ROOT_DISK : LEAT_ROOT_STORE;
+	struct stat st;
+
+	if (root == LEAT_ROOT_SPILL)
+		return 0700;
+	if (leat_tree_has(t, other, path, &st) && S_ISDIR(st.st_mode))
+		return st.st_mode & 07777;
+	return 0777;
 }
 
 int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path)
@@ -137,9 +181,7 @@ int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *pat
 	rc = leat_tree_make_parents(t, root, path);
 	if (rc)
 		return rc;
-	if (!leat_tree_has(t, other_root(root), path, &st) || !S_ISDIR(st.st_mode))
-		st.st_mode = 0777;
-	if (mkdirat(t->fd[root], path, st.st_mode & 07777) < 0) {
+	if (mkdirat(t->fd[root], path, mode_for(t, root, path)) < 0) {
 		if (errno != EEXIST)
 			return -errno;
 		if (!leat_tree_has(t, root, path, &st))
@@ -178,9 +220,9 @@ static int copy_symlink(int from, int to, const char *path)
 	return symlinkat(target, to, path) < 0 ? -errno : 0;
 }
 
-int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, bool empty)
+int leat_tree_copy(struct leat_tree *t, enum leat_root from, enum leat_root to, const char *path,
+		   bool empty)
 {
-	enum leat_root to = other_root(from);
 	struct stat st;
 	int in = -1, out = -1;
 	int rc = leat_tree_make_parents(t, to, path);
@@ -227,7 +269,10 @@ static const char *below(const char *path, const char *top)
 
 const char *leat_tree_inside(const struct leat_tree *t, const char *path)
 {
-	const char *name = below(path, t->disk_path);
+	const char *name = t->spill_path ? below(path, t->spill_path) : NULL;
 
+	/* The spill directory may be in the workflow's. */
+	if (!name)
+		name = below(path, t->disk_path);
 	return name ? name : below(path, t->store_path);
 }

@@ -1,6 +1,8 @@
 /* The workflow's directory as its steps see it: the union of two places, the
  * store and the disk, searched component by component as the kernel would
- * search one. Event loop only. */
+ * search one. What the store has no room for lies in a third, the spill
+ * directory, and counts as a part of the store: a file is in one of the two,
+ * and only files are ever found there. Event loop only. */
 #ifndef LEAT_STORE_TREE_H
 #define LEAT_STORE_TREE_H
 
@@ -9,7 +11,13 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_DISK };
+enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_SPILL, LEAT_ROOT_DISK };
+
+/* Is a file there at home in the store? */
+static inline bool leat_root_is_ours(enum leat_root root)
+{
+	return root == LEAT_ROOT_STORE || root == LEAT_ROOT_SPILL;
+}
 
 struct leat_tree;
 
@@ -19,10 +27,14 @@ struct leat_tree;
 struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_fd,
 				const char *disk_path);
 
+/* From now on files may lie in the spill directory, too: its descriptor is
+ * borrowed, its real path copied. 0 or -ENOMEM. */
+int leat_tree_set_spill(struct leat_tree *t, int spill_fd, const char *spill_path);
+
 /* NULL is allowed; errno is preserved. */
 void leat_tree_free(struct leat_tree *t);
 
-/* Descriptor of a place's top directory, borrowed. */
+/* Descriptor of a place's top directory, borrowed; -1: there is none. */
 int leat_tree_fd(const struct leat_tree *t, enum leat_root root);
 
 /* What is to be done with a last component that is a symlink. */
@@ -54,29 +66,35 @@ struct leat_found {
 int leat_tree_find(struct leat_tree *t, const char *path, enum leat_find how,
 		   struct leat_found *found);
 
-/* Look at one canonical path, in the store first. 0 or -errno (-ENOENT: in
- * neither place). `st` may be NULL. */
+/* Look at one canonical path, in the store first, on disk last. 0 or -errno (-ENOENT: in
+ * no place). `st` may be NULL. */
 int leat_tree_look(struct leat_tree *t, const char *path, enum leat_root *root, struct stat *st);
 
 /* True if `path` exists in that place. `st` may be NULL. */
 bool leat_tree_has(struct leat_tree *t, enum leat_root root, const char *path, struct stat *st);
 
+/* The same for the store and what was spilled of it: *root says which. Neither
+ * may be NULL. */
+bool leat_tree_has_ours(struct leat_tree *t, const char *path, enum leat_root *root,
+			struct stat *st);
+
 /* Make the directories above `path` in `root`, with the modes they have in the
- * other place. 0 or -errno. */
+ * other place (0700 in the spill directory). 0 or -errno. */
 int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char *path);
 
 /* Make `path` itself a directory in `root`, too. 0 or -errno. */
 int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path);
 
-/* Copy a file or symlink that exists in place `from` only to the other one,
+/* Copy a file or symlink that exists in place `from` to another one,
  * with mode, owner and times; `empty`: without its content. 0 or -errno, and
  * then nothing is left of it. */
-int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, bool empty);
+int leat_tree_copy(struct leat_tree *t, enum leat_root from, enum leat_root to, const char *path,
+		   bool empty);
 
 /* Directories may have been removed or renamed: forget what was remembered. */
 void leat_tree_forget(struct leat_tree *t);
 
-/* A relative name below the store's or the workflow's directory for an absolute
+/* A relative name below the store's, the spill or the workflow's directory for an absolute
  * path as /proc shows it, or NULL. Points into `path` ("" for the top). */
 const char *leat_tree_inside(const struct leat_tree *t, const char *path);
 

@@ -9,14 +9,15 @@
 /* A directory known to be one, reached without symlinks. */
 struct leat_tree_dir {
 	UT_hash_handle hh;
-	bool in[3]; /* by enum leat_root: known to exist there */
+	bool in[4]; /* by enum leat_root: known to exist there */
 	char path[];
 };
 
 struct leat_tree {
-	int fd[3];        /* by enum leat_root; borrowed */
+	int fd[4];        /* by enum leat_root; borrowed */
 	char *store_path; /* owned */
 	char *disk_path;  /* owned */
+	char *spill_path; /* owned; NULL: nothing is spilled */
 	struct leat_tree_dir *dirs;
 };
 

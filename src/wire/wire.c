@@ -26,12 +26,14 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_STATUS] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_FINISH] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_ABORT] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_SWITCH] = sizeof(struct leat_msg_switch),
 	[LEAT_MSG_WELCOME] = sizeof(struct leat_msg_welcome),
 	[LEAT_MSG_RESOLVED] = sizeof(struct leat_msg_resolved),
 	[LEAT_MSG_ANSWER] = sizeof(struct leat_msg_answer),
 	[LEAT_MSG_NAMES] = sizeof(struct leat_msg_names),
 	[LEAT_MSG_TEXT] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_EVENT] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_SWITCHED] = sizeof(struct leat_msg_switched),
 };
 
 size_t leat_wire_fixed_size(enum leat_msg_type type)

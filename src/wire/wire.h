@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 2
+#define LEAT_WIRE_VERSION 3
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -21,6 +21,7 @@ enum leat_msg_type {
 	LEAT_MSG_CHANGE,    /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
 	LEAT_MSG_LIST,      /* -> NAMES: next part of a directory listing */
 	LEAT_MSG_IDENTIFY,  /* -> RESOLVED: which file is this inherited descriptor */
+	LEAT_MSG_SWITCH,    /* with a descriptor -> SWITCHED, with the one to use in its place */
 	/* one way */
 	LEAT_MSG_OPENED, /* the open allowed by RESOLVE failed (error != 0) */
 	LEAT_MSG_CLOSED, /* a descriptor open for writing was closed: look whether it was the last
@@ -45,6 +46,7 @@ enum leat_msg_type {
 	LEAT_MSG_ANSWER,
 	LEAT_MSG_NAMES,
 	LEAT_MSG_TEXT,
+	LEAT_MSG_SWITCHED,
 	/* daemon to a control connection that asked for it (unsolicited) */
 	LEAT_MSG_EVENT,
 };
@@ -76,6 +78,7 @@ enum leat_place {
 			      * `path` is not empty it is absolute and used instead */
 	LEAT_PLACE_STORE,    /* `path` relative to the store's directory */
 	LEAT_PLACE_DISK,     /* `path` relative to the workflow's directory */
+	LEAT_PLACE_SPILL,    /* `path` is absolute: what memory had no room for */
 };
 
 /* How a descriptor on the file must be treated by the client. */
@@ -94,6 +97,11 @@ enum leat_kind {
  * programs are cut off below. */
 #define LEAT_OFD_LOCK 0x7000000000000000ull
 
+/* What memory had no room for lies in a directory of that name and six more letters, in
+ * the workflow's directory or elsewhere, as it would lie in the workflow's. /proc shows
+ * descriptors so. */
+#define LEAT_SPILL_PREFIX ".leat-spill-"
+
 struct leat_msg {
 	uint16_t version;
 	uint16_t type;
@@ -104,8 +112,8 @@ struct leat_msg {
 struct leat_msg_hello {
 	struct leat_msg h;
 	uint32_t control; /* 1: leat itself, no step */
-	uint32_t reserved;
-	/* strings: step name, workflow name ("" = whatever is served), program */
+	uint32_t steady;  /* 1: what RESOLVE named stays there until the next message */
+			  /* strings: step name, workflow name ("" = whatever is served), program */
 };
 
 struct leat_msg_welcome {
@@ -132,8 +140,9 @@ struct leat_msg_resolved {
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
 	uint32_t place;
 	uint32_t kind;
-	uint32_t slot;  /* index of the file's shared record; 0 = none */
-	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on */
+	uint32_t slot; /* index of the file's shared record; 0 = none */
+	uint32_t
+		seq; /* with -EAGAIN: value of seq to sleep on; else the file's home, shm/state.h */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
 	uint64_t ofd;   /* OPEN for writing: byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */
@@ -147,6 +156,9 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a driver that wants to start a staged step: LEAT_CALL_LAUNCH
  * for those who cannot see src/stream. */
 #define LEAT_WIRE_LAUNCH 7
+/* leat_msg_ask.call of a write for which there was no room: 0 try again, -EAGAIN wait,
+ * -ENOSPC there is none. `offset`: how often it has tried, `length`: bytes to write. */
+#define LEAT_WIRE_ROOM 8
 
 struct leat_msg_ask {
 	struct leat_msg h;
@@ -203,6 +215,26 @@ struct leat_msg_identify {
 	uint32_t flags; /* F_GETFL */
 	uint32_t reserved;
 	/* strings: path as /proc/self/fd shows it */
+};
+
+/* The file was moved to another place while it was open. */
+struct leat_msg_switch {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+};
+
+/* All descriptors of one open file description are given the same new one. If no descriptor
+ * comes with it, the old one is good. */
+struct leat_msg_switched {
+	struct leat_msg h;
+	int32_t error; /* -EAGAIN: wait on seq; -ESTALE: not this file's */
+	uint32_t home;
+	uint32_t seq;
+	uint32_t reserved;
+	uint64_t offset;     /* of the old description when it was exchanged first */
+	uint64_t new_offset; /* of the new one, now */
+	uint64_t size;       /* so much of the file was moved */
 };
 
 /* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, VIOLATED. CLOSED: error != 0 when a killed

@@ -50,13 +50,47 @@ numbers="bash -c 'seq 10000000 > data'" # 79 MB
 	head -c 60000000 /dev/zero | cmp - work/out
 }
 
-@test "without it the memory is not enough, and the step that writes is told" {
+# full COMMAND: run it with a spill directory that has room for 8 MB.
+full() {
+	unshare -rm true 2>/dev/null || skip "user namespaces are forbidden here"
+	mkdir -p small
+	unshare -rm bash -c 'mount -t tmpfs -o size=8M none small && "$@"' - "$@"
+}
+
+@test "without it the rest goes to disk, and with no room there the step that writes is told" {
 	flow "$numbers" "bash -c 'md5sum < data > out'"
 	sed -i 's/, retain: false//' flow.yaml
-	run timeout 60 leat run --memory 16M flow.yaml
+	run -0 timeout 60 leat run --memory 16M flow.yaml
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
+	run full timeout 60 leat run --memory 16M --spill-dir small flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
+	[[ $output == *"step make: no room for data"* ]]
 	[[ $output == *"No space left on device"* ]]
+}
+
+@test "memory and disk are full, and its reader makes room" {
+	flow "$numbers" "bash -c 'md5sum < data > out'"
+	run -0 full timeout 60 leat run --memory 16M --spill-dir small flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
+}
+
+@test "a reader that does not read on: the rest goes to disk" {
+	flow "bash -c 'seq 10000000 > data; touch ../made'" \
+		"bash -c '{ head -c 1000; until [ -e ../made ]; do sleep 0.1; done; cat; } < data | md5sum > out'"
+	run -0 timeout 60 leat run --memory 16M --log log flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
+	leat replay flow.yaml log
+}
+
+@test "a reader that comes late finds all of it" {
+	flow "bash -c 'seq 10000000 > data; touch ../made'" \
+		"bash -c 'until [ -e ../made ]; do sleep 0.1; done; md5sum < data > out'"
+	run -0 timeout 60 leat run --memory 16M flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
 }
 
 @test "to read it twice is an error that names file and step" {

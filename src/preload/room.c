@@ -1,0 +1,94 @@
+/* Writes that find no room in memory: the daemon is asked to make some. */
+#include "preload/follow.h"
+#include "preload/handlers.h"
+#include "preload/room.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* A consumer that reads on gives memory back. One that has stood still for so long may be waiting
+ * for something else, and the rest of the file has to go elsewhere. */
+enum { NAP_NS = 500000, MAX_NAPS = 1000 };
+
+static bool wait_for_reader(struct leat_shm_file *f, struct leat_room *room)
+{
+	uint64_t dropped;
+
+	if (!f || !(leat_shm_flags(f) & LEAT_SHM_DROP))
+		return false;
+	dropped = leat_shm_dropped(f);
+	if (dropped != room->dropped)
+		room->naps = 0;
+	room->dropped = dropped;
+	if (room->naps++ >= MAX_NAPS)
+		return false;
+	leat_nap(NAP_NS);
+	return true;
+}
+
+bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0, seq;
+	int rc;
+
+	if (!slot || leat_in_vfork())
+		return false;
+	if (wait_for_reader(leat_client_file(slot), room))
+		return true;
+	for (;;) {
+		rc = leat_client_ask(LEAT_WIRE_ROOM, slot, room->attempt++, length, &seq);
+		if (rc && rc != -EAGAIN)
+			return false;
+		if (rc && leat_wait_slot(slot, seq))
+			return false;
+		if (leat_follow_first(fd))
+			return false;
+		if (!rc || r->home != home)
+			return true;
+	}
+}
+
+long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length, uint32_t *home)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_room room = {0};
+	long n;
+
+	do {
+		*home = r ? r->home : 0;
+		n = leat_as_is(c);
+	} while (n == -ENOSPC && leat_make_room(fd, length, &room));
+	return n;
+}
+
+/* So many may write at once. */
+enum { WRITERS = 4 };
+#define PLENTY (UINT64_C(1) << 20)
+
+int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
+{
+	struct statfs fs;
+	struct stat st;
+	int64_t at;
+
+	if (length <= 1 || raw(SYS_fstatfs, fd, &fs) || fs.f_type != TMPFS_MAGIC ||
+	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= PLENTY + 4 * WRITERS * length)
+		return 0;
+	at = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	if (r->flags & LEAT_FD_APPEND)
+		at = raw(SYS_fstat, fd, &st) ? -1 : st.st_size;
+	if (at < 0 || raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, WRITERS * length) == 0)
+		return 0;
+	return raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, length) == -ENOSPC ? -ENOSPC : 0;
+}
+
+bool leat_is_full(int fd, uint64_t wanted)
+{
+	struct statfs fs;
+
+	return !raw(SYS_fstatfs, fd, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < wanted;
+}

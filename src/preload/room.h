@@ -1,0 +1,33 @@
+/* Writes to files whose place is full. Without a guard. */
+#ifndef LEAT_PRELOAD_ROOM_H
+#define LEAT_PRELOAD_ROOM_H
+
+#include "preload/fdtab.h"
+#include "preload/hooks.h"
+
+/* What one call has done so far to have room made. All 0 at first. */
+struct leat_room {
+	uint64_t attempt; /* requests to the daemon */
+	uint64_t dropped; /* of a file that is not retained, when it was looked at last */
+	uint32_t naps;    /* since that changed */
+};
+
+/* A write of `length` bytes to `fd` failed with ENOSPC: have room made, waiting as long
+ * as it takes. False: there is none. Not between leat_shm_writing and leat_shm_written. */
+bool leat_make_room(int fd, uint64_t length, struct leat_room *room);
+
+/* The call as the program made it, again as long as room can be made on `fd` for the
+ * `length` bytes it writes. *home: where the file of `fd` was before the last attempt
+ * (follow.h). */
+long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length, uint32_t *home);
+
+/* Before a write of `length` bytes at the common offset, or the end, of several writers: when
+ * memory is nearly full have it set aside, because the second half of a short write could land
+ * behind what another writes. 0, or -ENOSPC: there is none. */
+int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length);
+
+/* Is there less than `wanted` bytes of room where the file of `fd` is? Then a short count may
+ * have come of that. */
+bool leat_is_full(int fd, uint64_t wanted);
+
+#endif

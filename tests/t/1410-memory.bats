@@ -1,0 +1,381 @@
+#!/usr/bin/env bats
+# A budget for memory: what it has no room for goes to disk, and no byte is lost on the way.
+bats_require_minimum_version 1.5.0
+load helper
+load pair
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+	export LEAT_MEMORY=16M
+}
+
+teardown() {
+	local left
+	left=$(
+		left_behind
+		find . -name '.leat-*'
+	)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# flow PORTS INPORTS: stdin is two scripts with "---" between them, the second of which makes `out`.
+flow() {
+	awk '/^---$/ { f = "consume"; next } { print > f }' f=produce -
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -eu ../produce
+		    outports: [$1]
+		  - func: consume
+		    exec: bash -eu ../consume
+		    inports: [$2]
+		    outports: [{filename: out}]
+	END
+}
+
+# same: what the flow makes as a batch, it makes within the budget.
+same() {
+	timeout 120 leat run --plain flow.yaml || return 1
+	mv work/out batch
+	rm -rf work made
+	mkdir work
+	timeout 120 leat run --log log "$@" flow.yaml || return 1
+	diff batch work/out || return 1
+	leat replay flow.yaml log
+}
+
+# Prints the most that the stores of this test's sessions held and how much they may hold, in MB,
+# while COMMAND runs; its status is that of COMMAND.
+watched() {
+	local status=0 most=0 size=0 pid now total used
+	"$@" >watched.log 2>&1 &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		for daemon in $(pgrep -x leat-daemon); do
+			grep -qzxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" "/proc/$daemon/environ" 2>/dev/null || continue
+			for now in "/proc/$daemon"/fd/*; do
+				[[ $(readlink "$now") == "$LEAT_RUNTIME_DIR"/*/store ]] || continue
+				read -r total used < <(stat -f -c '%b %f' "$now" | awk '{ print $1, $1 - $2 }')
+				[ "$used" -le "$most" ] || most=$used
+				size=$total
+			done
+		done
+		sleep 0.02
+	done
+	wait "$pid" || status=$?
+	cat watched.log
+	echo "pages used: $most of $size"
+	[ "$size" -gt 0 ] && [ "$most" -le "$size" ] && [ "$size" -le 4096 ] || return 1
+	return "$status"
+}
+
+@test "many files, four times the budget: the consumer reads while they are made" {
+	flow "{filename: parts/}" "{filename: parts/}" <<-'END'
+		mkdir parts
+		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
+		---
+		for i in $(seq 32); do md5sum parts/$i; done > out
+	END
+	watched same
+}
+
+@test "many files, four times the budget: the consumer starts late" {
+	flow "{filename: parts/}" "{filename: parts/}" <<-'END'
+		mkdir parts
+		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
+		: > parts/done
+		---
+		while ! [ -e parts/done ]; do sleep 0.1; done
+		cat parts/* | md5sum > out
+	END
+	watched same
+}
+
+@test "one stream of four times the budget, and its consumer at the same time" {
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		seq 9000000 > data
+		---
+		md5sum < data > out
+	END
+	watched same
+}
+
+@test "one stream of four times the budget, whose consumer starts late" {
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		seq 9000000 > data
+		: > ../made
+		---
+		while ! [ -e ../made ]; do sleep 0.1; done
+		{ head -c 1000; tail -c 1000; } < data > out
+		md5sum < data >> out
+	END
+	same
+}
+
+@test "one file of four times the budget, complete before it is read" {
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		seq 9000000 > data
+		---
+		{ wc -lc < data; tail -n 3 data; md5sum data; } > out
+	END
+	same
+}
+
+@test "a file that several processes write and read on one description" {
+	export LEAT_MEMORY=1M
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		{
+			for i in $(seq 40); do seq $i 10000; echo "# $i"; done
+			(seq 100000 & wait)
+			seq 100000 | sed 's/^/x/'
+		} > data
+		seq 10000 >> data
+		---
+		{
+			for i in 1 2 3 4 5; do head -c 300000 | md5sum; done
+			(read -r line; echo "$line")
+			md5sum
+		} < data > out
+	END
+	for _ in 1 2 3; do same; done
+}
+
+@test "appends of parallel processes are all there" {
+	export LEAT_MEMORY=1M
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		seq 400 | xargs -P 4 -I{} sh -c 'x=$(seq {} {}000 | head -n 900 | tr "\n" " "); printf "%s\n" "$x" >> data'
+		---
+		tr ' ' '\n' < data | LC_ALL=C sort | md5sum > out
+	END
+	same
+}
+
+@test "copied into by the kernel, allocated, cut, with holes" {
+	need python3
+	export LEAT_MEMORY=1M
+	flow "{filename: data}, {filename: more}, {filename: holes}" \
+		"{filename: data}, {filename: more}, {filename: holes}" <<-'END'
+		seq 500000 > ../plain
+		cp ../plain data
+		cat ../plain > more
+		truncate -s 10M holes
+		dd if=../plain of=holes bs=64k seek=20 conv=notrunc status=none
+		dd if=../plain of=holes bs=64k seek=120 count=3 conv=notrunc status=none
+		fallocate -l 12M more
+		python3 -c 'import os
+		a = os.open("../plain", os.O_RDONLY); b = os.open("data", os.O_WRONLY); os.lseek(b, 0, 2)
+		while os.sendfile(b, a, None, 1 << 20): pass
+		os.close(b); b = os.open("data", os.O_RDWR)
+		os.ftruncate(b, 5000000); os.pwrite(b, b"end", 5500000)'
+		---
+		md5sum data more holes > out
+	END
+	same
+}
+
+@test "names of spilled files: rename, link, unlink, append, list, mode and times" {
+	export LEAT_MEMORY=64k
+	flow "{filename: d/}, {filename: e/}, {filename: f/}" "{filename: d/}" <<-'END'
+		mkdir f
+		head -c 60k /dev/zero > f/fill
+		for i in a b c; do seq 20000 > f/$i; done
+		mv f/a f/x
+		ln f/b f/y
+		rm f/b
+		mv f e
+		echo more >> e/x
+		truncate -s 10 e/c
+		chmod 600 e/c
+		touch -d '2001-01-01 UTC' e/y
+		test "$(readlink -f /proc/self/fd/0 < e/x)" = "$PWD/e/x"
+		test "$(cat /dev/stdin < e/c | wc -c)" = 10
+		cp -a e d
+		rm -r e
+		test "$(cd d; ls | wc -l)" = 4
+		bash -c 'wc -c <&3' 3< d/x
+		mkdir d/sub
+		mv d/x d/sub/x
+		mv d/sub d/bus
+		! rmdir d/bus 2> /dev/null
+		---
+		{ find d | sort; stat -c '%s %a %n' d/c d/y d/bus/x; stat -c %Y d/y; md5sum d/c d/y d/bus/x; } > out
+	END
+	same
+}
+
+@test "permanent files are whole, wherever they were" {
+	export LEAT_MEMORY=1M
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		seq 300000 > data
+		---
+		sort -rn data > out
+		chmod 640 out
+	END
+	same
+	[ "$(stat -c %a work/out)" = 640 ]
+}
+
+@test "sort, gzip, tar" {
+	export LEAT_MEMORY=2M
+	flow "{filename: data, mode: no_update}, {filename: data.gz, mode: no_update}, {filename: all.tar, mode: no_update}" \
+		"{filename: data}, {filename: data.gz}, {filename: all.tar}" <<-'END'
+		seq 1000000 | awk '{ print $1 * 7919 % 1000003 }' > data
+		gzip -nc data > data.gz
+		mkdir -p ../tree
+		for i in $(seq 50); do seq $i 20000 > ../tree/$i; done
+		tar --sort=name --mtime=@0 -cf all.tar -C .. tree
+		---
+		sort -n data | md5sum > out
+		gzip -dc data.gz | md5sum >> out
+		tar -xOf all.tar | md5sum >> out
+	END
+	same
+}
+
+@test "samtools sort" {
+	need samtools
+	export LEAT_MEMORY=2M
+	flow "{filename: reads.bam}" "{filename: reads.bam}" <<-'END'
+		awk 'BEGIN {
+			print "@SQ\tSN:c\tLN:1000000"
+			for (i = 0; i < 40000; i++) {
+				p = i * 7919 % 999000 + 1
+				s = ""
+				for (k = 0; k < 25; k++) s = s substr("ACGTTGCA", (i * (k + 3) + k) % 5 + 1, 4)
+				printf "r%d\t0\tc\t%d\t60\t100M\t*\t0\t0\t%s\t*\n", i, p, s
+			}
+		}' | samtools view -u --no-PG -o reads.bam -
+		---
+		samtools sort --no-PG -m 1M -o sorted.bam reads.bam 2> /dev/null
+		samtools view sorted.bam | md5sum > out
+		rm sorted.bam
+	END
+	same
+}
+
+@test "a directory asked for is used, and left as it was" {
+	mkdir elsewhere
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		exec 3> data
+		seq 4000000 >&3
+		find "$PWD" -maxdepth 1 -name '.leat-spill*' > ../here
+		find ../elsewhere -name data > ../there
+		exec 3>&-
+		---
+		bash -c 'md5sum <&3' 3< data > out
+	END
+	same --spill-dir elsewhere
+	[ ! -s here ]
+	grep -q 'elsewhere/.leat-spill-.*/data' there
+	[ -z "$(ls -A elsewhere)" ]
+}
+
+@test "a directory that cannot be used is an error before anything starts" {
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		touch ../started
+		---
+	END
+	run -125 leat run --spill-dir nowhere flow.yaml
+	[[ $output == *"cannot use the spill directory nowhere: No such file or directory"* ]]
+	touch file
+	run -125 leat run --spill-dir file flow.yaml
+	[[ $output == *"cannot use the spill directory file: Not a directory"* ]]
+	[ ! -e started ]
+}
+
+@test "a directory in the very memory it is to relieve is refused" {
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		touch ../started
+		---
+	END
+	mkdir "/dev/shm/leat-test-$$"
+	run -125 env LEAT_STORE=shm leat run --spill-dir "/dev/shm/leat-test-$$" flow.yaml
+	rmdir "/dev/shm/leat-test-$$"
+	echo "$output"
+	[[ $output == *"is in the memory that it is to relieve"* ]]
+	[ ! -e started ]
+}
+
+@test "memory and disk are full: ENOSPC, and a line that says what to do" {
+	mkdir small
+	cat >limited <<-'END'
+		mount -t tmpfs -o size=8M none small
+		mkdir small/spill
+		leat run --memory 4M --spill-dir small/spill flow.yaml
+		status=$?
+		ls -A small/spill
+		exit $status
+	END
+	unshare -rm true 2>/dev/null || skip "user namespaces are forbidden here"
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		seq 100000 > data
+		---
+		md5sum data > out
+	END
+	run -0 unshare -rm bash limited
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		seq 9000000 > data
+		---
+		md5sum data > out
+	END
+	run -1 unshare -rm bash limited
+	echo "$output"
+	[[ $output == *"step produce: no room for data: the memory for files (4 MB) is full, and so is "*"--memory"*"--spill-dir"* ]]
+	[[ $output == *"seq: write error: No space left on device"* ]]
+	[[ $output != *.leat-spill-*$'\n' ]]
+}
+
+@test "what a killed daemon left is removed by the next run" {
+	mkdir work/.leat-spill-abcdef
+	touch work/.leat-spill-abcdef/data
+	flow "{filename: data}" "{filename: data}" <<-'END'
+		echo 1 > data
+		---
+		cat data > out
+	END
+	timeout 30 leat run flow.yaml
+	[ ! -e work/.leat-spill-abcdef ]
+}
+
+@test "as an ordinary user" {
+	export LEAT_MEMORY=1M
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		umask 277
+		seq 500000 > data
+		---
+		md5sum < data > out
+	END
+	timeout 60 leat run --plain flow.yaml
+	mv work/out batch
+	place=$(mktemp -d)
+	cp flow.yaml produce consume "$place"
+	mkdir "$place/work"
+	chmod -R a+rX "$place"
+	chmod 777 "$place" "$place/work"
+	cd "$place"
+	LEAT_RUNTIME_DIR=$place/runtime run -0 nobody timeout 60 leat run flow.yaml
+	echo "$output"
+	cd "$BATS_TEST_TMPDIR"
+	cmp batch "$place/work/out"
+	[ -z "$(find "$place" -name '.leat-*')" ]
+	rm -rf "$place"
+}
+
+@test "leat status tells what is in memory and what is not" {
+	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		seq 4000000 > data
+		leat status --json > ../status
+		leat status > ../text
+		---
+		md5sum < data > out
+	END
+	timeout 60 leat run flow.yaml
+	grep -o '"memory": {[^}]*}' status
+	grep -q '"memory": {"budget_bytes": 16777216, "used_bytes": [0-9]*, "spilled_bytes": 30888896,' status
+	grep -q '"place": "spill"' status
+	grep -Eq 'memory for files: .* of 16.*, spilled to disk 30.9 MB' text
+}
