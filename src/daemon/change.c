@@ -4,6 +4,7 @@
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/user.h"
 #include "store/list.h"
 
 #include <errno.h>
@@ -40,32 +41,48 @@ void leat_unlink_ours(struct leat_daemon *d, const char *name)
 		unlinkat(spill, name, 0);
 }
 
-int leat_unlink_everywhere(struct leat_daemon *d, const char *name)
+/* Nobody but the daemon may search the directory of what was spilled: a user's rights are those in
+ * the directory it would be in. */
+static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum leat_root root,
+		     const char *name)
+{
+	int fd = leat_tree_fd(d->tree, root), rc = 0;
+
+	if (fd < 0 ||
+	    (user && root == LEAT_ROOT_SPILL && !leat_tree_has(d->tree, root, name, NULL)))
+		return -ENOENT;
+	if (user && root == LEAT_ROOT_SPILL) {
+		rc = leat_user_may_make(user, d->tree, name);
+		user = NULL;
+	}
+	return rc ? rc : leat_user_unlink(user, fd, name, 0);
+}
+
+int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name)
 {
 	bool gone = false;
 	int rc = -ENOENT;
 
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
-		int fd = leat_tree_fd(d->tree, root);
+		int one = unlink_in(d, user, root, name);
 
-		if (fd < 0)
-			continue;
-		if (unlinkat(fd, name, 0) == 0)
-			gone = true;
-		else if ((rc = -errno) != -ENOENT && rc != -ENOTDIR)
-			return rc;
+		gone |= !one;
+		if (one && one != -ENOENT && one != -ENOTDIR)
+			return one;
+		rc = one && leat_tree_fd(d->tree, root) >= 0 ? one : rc;
 	}
 	return gone ? 0 : rc;
 }
 
-int leat_change_remove(struct leat_daemon *d, const char *name, int step, pid_t pid)
+int leat_change_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
+		       int step, pid_t pid)
 {
 	struct leat_file *f = leat_file_find(d, name);
 	int rc;
 
 	if (f)
 		leat_lives_hold(d, f);
-	rc = leat_unlink_everywhere(d, name);
+	rc = leat_unlink_everywhere(d, user, name);
 	if (rc || !f)
 		return rc;
 	leat_file_retire(d, f);
@@ -99,7 +116,7 @@ void leat_change_settle_hidden(struct leat_daemon *d)
 		if (f->retired || !f->hidden || is_wanted(d, f, -1))
 			continue;
 		d->n_hidden--;
-		leat_change_remove(d, f->name, -1, 0);
+		leat_change_remove(d, NULL, f->name, -1, 0);
 	}
 }
 
@@ -122,10 +139,13 @@ static int unlink_file(struct leat_change_request *r)
 	f = leat_file_find(r->d, name);
 	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
 	    is_wanted(r->d, f, r->c->step)) {
+		rc = leat_user_may_make(r->c->user, r->d->tree, name);
+		if (rc)
+			return rc;
 		r->d->n_hidden += !f->hidden;
 		return leat_file_hide(r->d, f, r->c->step);
 	}
-	return leat_change_remove(r->d, name, r->c->step, r->c->pid);
+	return leat_change_remove(r->d, r->c->user, name, r->c->step, r->c->pid);
 }
 
 bool leat_change_is_empty(struct leat_daemon *d, const char *name)
@@ -157,8 +177,9 @@ static int remove_directory(struct leat_change_request *r)
 	if (!leat_change_is_empty(d, name))
 		return -ENOTEMPTY;
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
+		const struct leat_user *user = root == LEAT_ROOT_SPILL ? NULL : r->c->user;
 		int fd = leat_tree_fd(d->tree, root);
-		int one = fd < 0 ? -ENOENT : unlinkat(fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+		int one = fd < 0 ? -ENOENT : leat_user_unlink(user, fd, name, AT_REMOVEDIR);
 
 		if (rc == -ENOENT || (one && one != -ENOENT))
 			rc = one;
@@ -201,7 +222,7 @@ static int settle(struct leat_change_request *r, const struct leat_found *found)
 static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
 		  const char *b)
 {
-	int rc = leat_tree_find(r->d->tree, a, how_to_find(in), &r->from);
+	int rc = leat_user_find(r->c->user, r->d->tree, a, how_to_find(in), &r->from);
 
 	if (!rc)
 		rc = settle(r, &r->from);
@@ -210,16 +231,16 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	switch (in->change) {
 	case LEAT_CHANGE_UNLINK:
 		if (r->from.outside)
-			return unlink(r->from.path) < 0 ? -errno : 0;
+			return leat_user_unlink(r->c->user, AT_FDCWD, r->from.path, 0);
 		return unlink_file(r);
 	case LEAT_CHANGE_RMDIR:
 		if (r->from.outside)
-			return rmdir(r->from.path) < 0 ? -errno : 0;
+			return leat_user_unlink(r->c->user, AT_FDCWD, r->from.path, AT_REMOVEDIR);
 		return remove_directory(r);
 	default:
 		break;
 	}
-	rc = leat_tree_find(r->d->tree, b, LEAT_FIND_NAME, &r->to);
+	rc = leat_user_find(r->c->user, r->d->tree, b, LEAT_FIND_NAME, &r->to);
 	if (!rc)
 		rc = settle(r, &r->to);
 	if (rc)

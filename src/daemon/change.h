@@ -5,6 +5,7 @@
 
 #include "daemon/client.h"
 #include "daemon/files.h"
+#include "daemon/user.h"
 
 struct leat_change_request {
 	struct leat_conn *c;
@@ -29,11 +30,12 @@ bool leat_change_is_empty(struct leat_daemon *d, const char *name);
 /* Unlink the file `name` of the store, wherever it lies, if it is there. */
 void leat_unlink_ours(struct leat_daemon *d, const char *name);
 
-/* Unlink `name` in every place it is in. 0 or -errno. */
-int leat_unlink_everywhere(struct leat_daemon *d, const char *name);
+/* Unlink, as `user`, `name` in every place it is in. 0 or -errno. */
+int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name);
 
 /* Remove `name` and tell the rules, in the name of `step`. 0 or -errno. */
-int leat_change_remove(struct leat_daemon *d, const char *name, int step, pid_t pid);
+int leat_change_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
+		       int step, pid_t pid);
 
 /* Files that a consumer removed for itself go when all others are done with them. */
 void leat_change_settle_hidden(struct leat_daemon *d);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/user.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static void on_closed(uv_handle_t *handle)
 		free(p);
 	}
 	leat_close(&c->fd);
+	free(c->user);
 	free(c);
 }
 
@@ -200,23 +202,13 @@ void leat_proc_drain(struct leat_proc *p)
 		;
 }
 
-static int check_peer(int fd, pid_t *pid)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return -errno;
-	*pid = peer.pid;
-	return peer.uid == geteuid() || peer.uid == 0 ? 0 : -EPERM;
-}
-
 /* Takes `fd` over. */
 static void welcome(struct leat_daemon *d, int fd)
 {
 	struct leat_conn *c = NULL;
+	struct leat_user *user = NULL;
 	pid_t pid = 0;
-	int rc = check_peer(fd, &pid);
+	int rc = leat_user_of(fd, &pid, &user);
 
 	if (rc) {
 		leat_warn("process %d was refused: %s", (int)pid, strerror(-rc));
@@ -229,6 +221,7 @@ static void welcome(struct leat_daemon *d, int fd)
 	c->fd = fd;
 	c->passed = -1;
 	c->pid = pid;
+	c->user = user;
 	c->step = -1;
 	c->id = ++d->last_conn;
 	c->proc = leat_proc_get(d, pid);
@@ -240,6 +233,7 @@ static void welcome(struct leat_daemon *d, int fd)
 	watch(c);
 	return;
 fail:
+	free(user);
 	free(c);
 	close(fd);
 }

@@ -19,9 +19,10 @@ struct leat_conn {
 	uv_poll_t poll;
 	struct leat_proc *proc; /* NULL after its end */
 	pid_t pid;
-	int step;         /* -1: control, or before hello */
-	uint32_t control; /* LEAT_CONTROL... */
-	bool hello;       /* has said it */
+	struct leat_user *user; /* owned; NULL: the daemon's own, or root */
+	int step;               /* -1: control, or before hello */
+	uint32_t control;       /* LEAT_CONTROL... */
+	bool hello;             /* has said it */
 	bool closing;
 	bool waiting;              /* was last told to wait, */
 	uint32_t waiting_slot;     /* on that file */

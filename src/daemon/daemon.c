@@ -99,6 +99,8 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 {
 	int rc = leat_store_create(d->session.store, d->options.memory_bytes, &d->store);
 
+	if (!rc && !geteuid())
+		rc = leat_store_mirror(d->store, d->disk_fd);
 	if (!rc)
 		rc = leat_shm_create(&d->shm_fd, &d->shm);
 	if (rc) {

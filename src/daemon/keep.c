@@ -22,6 +22,8 @@ struct leat_job {
 	int disk_fd;
 	int in;       /* open file, or -1: a symlink to `target` */
 	char *target; /* owned */
+	uid_t uid;    /* of the symlink */
+	gid_t gid;
 	struct timespec mtime;
 	int rc;
 	struct leat_job *prev, *next;
@@ -45,7 +47,7 @@ static void work(uv_work_t *w)
 {
 	struct leat_job *j = w->data;
 
-	j->rc = j->target ? leat_persist_symlink(j->disk_fd, j->path, j->target)
+	j->rc = j->target ? leat_persist_symlink(j->disk_fd, j->path, j->target, j->uid, j->gid)
 			  : leat_persist_file(j->disk_fd, j->path, j->in);
 }
 
@@ -166,6 +168,8 @@ static int prepare(struct leat_job *j)
 	if (rc)
 		return rc;
 	j->mtime = st.st_mtim;
+	j->uid = st.st_uid;
+	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))
 		return prepare_symlink(j, leat_tree_fd(d->tree, from));
 	j->in = leat_open_hard(leat_tree_fd(d->tree, from), j->path, st.st_mode);

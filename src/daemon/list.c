@@ -1,6 +1,7 @@
 /* LIST: directories as the step may see them. */
 #include "base/str.h"
 #include "daemon/resolve.h"
+#include "daemon/user.h"
 #include "store/list.h"
 
 #include <errno.h>
@@ -218,12 +219,15 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 {
 	struct leat_found found;
 	bool streams;
-	int rc = leat_tree_find(c->d->tree, path, LEAT_FIND_FOLLOW, &found);
+	int rc = leat_user_find(c->user, c->d->tree, path, LEAT_FIND_FOLLOW, &found);
 
 	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))
 		rc = -ENOENT;
 	if (!rc && !S_ISDIR(found.st.st_mode))
 		rc = -ENOTDIR;
+	if (!rc && c->user)
+		rc = leat_user_access(c->user, leat_tree_fd(c->d->tree, found.root), found.path,
+				      R_OK);
 	if (!rc)
 		rc = ask(c, found.path, 0, on, &streams);
 	if (rc)

@@ -114,8 +114,9 @@ static int rename_file(struct leat_change_request *r)
 		return rc;
 	hold(d, r->from.path);
 	hold(d, r->to.path);
-	if (renameat(fd, r->from.path, fd, r->to.path) < 0)
-		return -errno;
+	rc = leat_user_rename(r->c->user, fd, r->from.path, fd, r->to.path, 0);
+	if (rc)
+		return rc;
 	clear_others(r, root);
 	return rename_record(r, root);
 }
@@ -137,7 +138,9 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 	rc = leat_tree_make_parents(d->tree, root, r->to.path);
 	if (rc)
 		return rc;
-	return renameat(fd, r->from.path, fd, r->to.path) < 0 ? -errno : 0;
+	/* nobody else may search the directory of what was spilled */
+	return leat_user_rename(root == LEAT_ROOT_SPILL ? NULL : r->c->user, fd, r->from.path, fd,
+				r->to.path, 0);
 }
 
 /* All files below, found before the first is renamed. NULL: out of memory. */
@@ -220,10 +223,12 @@ static int move_out(struct leat_change_request *r)
 
 	if (r->from.root == LEAT_ROOT_DISK) {
 		hold(d, r->from.path);
-		if (renameat2(root, r->from.path, AT_FDCWD, r->to.path, r->flags) < 0)
-			return -errno;
+		rc = leat_user_rename(r->c->user, root, r->from.path, AT_FDCWD, r->to.path,
+				      r->flags);
+		if (rc)
+			return rc;
 	} else {
-		if (!S_ISREG(r->from.st.st_mode) || r->flags)
+		if (!S_ISREG(r->from.st.st_mode) || r->flags || r->c->user)
 			return -EXDEV;
 		in = openat(root, r->from.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (in < 0)
@@ -234,7 +239,7 @@ static int move_out(struct leat_change_request *r)
 			return rc;
 	}
 	leat_tree_forget(d->tree);
-	rc = leat_change_remove(d, r->from.path, r->c->step, r->c->pid);
+	rc = leat_change_remove(d, r->c->user, r->from.path, r->c->step, r->c->pid);
 	return rc == -ENOENT ? 0 : rc;
 }
 
@@ -272,9 +277,10 @@ static int move_in(struct leat_change_request *r)
 	if (lstat(r->from.path, &r->from.st) < 0)
 		return -errno;
 	hold(d, r->to.path);
-	if (renameat2(AT_FDCWD, r->from.path, leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path,
-		      r->flags) < 0)
-		return -errno;
+	rc = leat_user_rename(r->c->user, AT_FDCWD, r->from.path,
+			      leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path, r->flags);
+	if (rc)
+		return rc;
 	leat_unlink_ours(d, r->to.path);
 	leat_tree_forget(d->tree);
 	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
@@ -333,9 +339,8 @@ int leat_change_rename(struct leat_change_request *r)
 	int rc;
 
 	if (r->from.outside && r->to.outside)
-		return renameat2(AT_FDCWD, r->from.path, AT_FDCWD, r->to.path, r->flags) < 0
-			       ? -errno
-			       : 0;
+		return leat_user_rename(r->c->user, AT_FDCWD, r->from.path, AT_FDCWD, r->to.path,
+					r->flags);
 	if (r->from.outside)
 		return move_in(r);
 	rc = leat_change_ask(r, r->from.path, LEAT_CALL_REMOVE);
@@ -374,8 +379,8 @@ int leat_change_link(struct leat_change_request *r)
 			return -ENOENT;
 		rc = leat_tree_make_parents(d->tree, root, r->to.path);
 	}
-	if (!rc && linkat(from, r->from.path, to, r->to.path, 0) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = leat_user_link(r->c->user, from, r->from.path, to, r->to.path);
 	if (rc || r->to.outside)
 		return rc;
 	return tell_arrival(r, root, r->from.outside ? NULL : r->from.path);

@@ -6,6 +6,7 @@
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -394,6 +395,30 @@ static bool makes_directory(const struct leat_request *r)
 	       r->found.last == LEAT_LAST_NAME && !r->found.parent_missing;
 }
 
+/* The client makes its calls itself, and the kernel looks at its user then. But the rules are
+ * told before, and the store is made ready: not for what the kernel will refuse. */
+static int check_user(const struct leat_request *r)
+{
+	const struct leat_msg_resolve *in = r->in;
+	int access = (in->flags & O_ACCMODE) == O_RDWR ? R_OK | W_OK : W_OK;
+	bool makes = in->op == LEAT_OP_MKDIR || in->op == LEAT_OP_MAKE ||
+		     (in->op == LEAT_OP_OPEN && in->flags & O_CREAT);
+	bool writes = in->op == LEAT_OP_TRUNCATE ||
+		      (in->op == LEAT_OP_OPEN &&
+		       (in->flags & O_TRUNC || (in->flags & O_ACCMODE) != O_RDONLY));
+
+	if (!r->c->user)
+		return 0;
+	if (!r->exists)
+		return makes && !r->found.parent_missing
+			       ? leat_user_may_make(r->c->user, r->d->tree, r->found.path)
+			       : 0;
+	if (!writes || !S_ISREG(r->found.st.st_mode))
+		return 0;
+	return leat_user_access(r->c->user, leat_tree_fd(r->d->tree, r->found.root), r->found.path,
+				access);
+}
+
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
 	struct leat_request r = {.c = c, .d = c->d, .in = msg, .kind = LEAT_KIND_COUNTED};
@@ -402,7 +427,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 
 	if (!path || r.in->op >= sizeof(operations) / sizeof(*operations) || !operations[r.in->op])
 		return -EPROTO;
-	rc = leat_tree_find(r.d->tree, path, how_to_find(r.in), &r.found);
+	rc = leat_user_find(c->user, r.d->tree, path, how_to_find(r.in), &r.found);
 	if ((!rc || rc == -ENOTDIR || rc == -ELOOP) && !r.found.outside && makes_directory(&r))
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
@@ -419,6 +444,9 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	r.role = leat_stream_role(r.d->stream, c->step, r.found.path);
 	r.file = leat_file_find(r.d, r.found.path);
 	note_found(&r);
+	rc = check_user(&r);
+	if (rc)
+		return leat_request_fail(&r, rc);
 	if (r.file && leat_move_is_live(r.file))
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)

@@ -233,10 +233,12 @@ int leat_session_listen(struct leat_session *s, char *error, size_t error_size)
 			      s->socket);
 	memcpy(address.sun_path, s->socket, length + 1);
 	unlink(s->socket);
+	/* Nobody else can search its directory. Who was root and is not any more, and holds a
+	 * descriptor of it, may still need it. */
 	s->socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->socket_fd < 0 ||
 	    bind(s->socket_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    chmod(s->socket, 0600) < 0 || listen(s->socket_fd, SOMAXCONN) < 0)
+	    chmod(s->socket, geteuid() ? 0600 : 0666) < 0 || listen(s->socket_fd, SOMAXCONN) < 0)
 		rc = refuse(-errno, error, error_size, "cannot listen on %s: %s", s->socket,
 			    strerror(errno));
 	return rc;

@@ -98,6 +98,16 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_io_uring_setup] = LEAT_CALL_PATH,
 	[SYS_io_setup] = LEAT_CALL_PATH,
 
+	[SYS_setuid] = LEAT_CALL_PATH,
+	[SYS_setgid] = LEAT_CALL_PATH,
+	[SYS_setreuid] = LEAT_CALL_PATH,
+	[SYS_setregid] = LEAT_CALL_PATH,
+	[SYS_setresuid] = LEAT_CALL_PATH,
+	[SYS_setresgid] = LEAT_CALL_PATH,
+	[SYS_setgroups] = LEAT_CALL_PATH,
+	[SYS_setfsuid] = LEAT_CALL_PATH,
+	[SYS_setfsgid] = LEAT_CALL_PATH,
+
 	[SYS_exit_group] = LEAT_CALL_EXIT,
 	[SYS_clone] = LEAT_CALL_CLONE,
 	[SYS_clone3] = LEAT_CALL_CLONE,

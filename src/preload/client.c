@@ -2,6 +2,8 @@
 #include "preload/client.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/text.h"
+#include "preload/user.h"
 #include "shm/word.h"
 
 #include <errno.h>
@@ -50,10 +52,15 @@ static int open_socket(struct leat_thread *t)
 		return refused(fd);
 	memcpy(to.sun_path, leat_session.socket, strlen(leat_session.socket) + 1);
 	rc = raw(SYS_connect, fd, &to, sizeof(to));
+	if (rc == -EACCES && leat_user_socket() >= 0) {
+		leat_fd_path(leat_user_socket(), to.sun_path);
+		rc = raw(SYS_connect, fd, &to, sizeof(to));
+	}
 	if (rc < 0) {
 		raw(SYS_close, fd);
 		return refused(rc);
 	}
+	leat_user_note(&t->user);
 	t->conn = leat_client_put_away(t, (int)fd);
 	return 0;
 }
@@ -167,6 +174,11 @@ static int connected(struct leat_thread *t)
 {
 	if (t->conn >= 0 && is_inherited(t))
 		leat_client_fork_child();
+	/* The daemon acts for whom it was told at the start. */
+	if (t->conn >= 0 && !leat_in_vfork() && !leat_user_is_same(&t->user)) {
+		leat_client_drop(t, t->conn);
+		t->conn = -1;
+	}
 	return t->conn >= 0 ? 0 : connect_thread(t);
 }
 

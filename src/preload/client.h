@@ -36,10 +36,17 @@ struct leat_world {
 	char exec_prefix[PATH_MAX]; /* path by which other programs reach the store */
 };
 
+/* As whom a connection was made, see user.h. */
+struct leat_user_mark {
+	uint32_t changes;
+	uint32_t uid, gid; /* effective */
+};
+
 /* One for each thread that ever met a path inside. */
 struct leat_thread {
-	int conn;                         /* hidden descriptor, -1: none */
-	uint32_t pid;                     /* that connected */
+	int conn;     /* hidden descriptor, -1: none */
+	uint32_t pid; /* that connected */
+	struct leat_user_mark user;
 	bool transient;                   /* a vfork child's connection, for this guard only */
 	struct leat_world *private_world; /* learnt by it; owned */
 	char below[2][PATH_MAX];

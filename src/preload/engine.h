@@ -10,6 +10,7 @@
 #include "shm/word.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LEAT_MAX_FD 65536
@@ -83,6 +84,12 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 
 /* The program is about to be replaced. Defined by the hooks. */
 void leat_before_exec(void);
+
+/* The next program could not find its way to the daemon by itself: leave open what leads
+ * there. True: `variable` is to be in its environment. Defined by the hooks. */
+bool leat_hand_over(char *variable, size_t size);
+/* There is no next program. */
+void leat_hand_over_failed(void);
 
 /* Run a program with its files behind a mount, by the command LEAT_MOUNT names. Returns
  * only on failure; -EACCES: there is no mount here. Defined by the engine (exec_mount.c). */

@@ -16,6 +16,7 @@ static struct {
 	char *variable[MAX_KEPT]; /* "NAME=value", in first_text or a mapping */
 	size_t count;
 	char first_text[4096];
+	char handed[64];     /* of the next program; empty: none */
 	const char *library; /* this library as LD_PRELOAD names it, in the kept LD_PRELOAD */
 	size_t library_size;
 } kept;
@@ -30,9 +31,15 @@ static bool is_session(const char *variable)
 	return starts_with(variable, "LEAT_") || starts_with(variable, "CAPIO_");
 }
 
+/* Says what the program before this one handed on to this one only. */
+static bool is_handed(const char *variable)
+{
+	return starts_with(variable, LEAT_HANDED);
+}
+
 static bool is_kept(const char *variable)
 {
-	return is_session(variable) || starts_with(variable, PRELOAD);
+	return (is_session(variable) && !is_handed(variable)) || starts_with(variable, PRELOAD);
 }
 
 bool leat_environment_has_session(char **envp)
@@ -134,9 +141,17 @@ static bool names_library(const char *preload)
 	return !kept.library || leat_environment_library(preload + strlen(PRELOAD), &size);
 }
 
+void leat_environment_hand(const char *variable)
+{
+	size_t size = strlen(variable) + 1;
+
+	if (size <= sizeof kept.handed)
+		memcpy(kept.handed, variable, size);
+}
+
 size_t leat_environment_room(char *const *envp)
 {
-	size_t entries = 0, missing = 0;
+	size_t entries = 0, missing = *kept.handed ? 1 : 0;
 
 	for (size_t i = 0; i < kept.count; i++) {
 		const char *present = find_same(envp, kept.variable[i]);
@@ -169,6 +184,8 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	char *const *e;
 
 	for (e = envp; e && *e; e++) {
+		if (*kept.handed && is_handed(*e))
+			continue;
 		*into = *e;
 		if (starts_with(*e, PRELOAD) && !names_library(*e)) {
 			int error = merge_preload(*e, buffer, size);
@@ -182,6 +199,8 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	for (size_t i = 0; i < kept.count; i++)
 		if (!find_same(envp, kept.variable[i]))
 			*into++ = kept.variable[i];
+	if (*kept.handed)
+		*into++ = kept.handed;
 	*into = NULL;
 	return 0;
 }

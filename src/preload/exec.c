@@ -56,6 +56,10 @@ static bool gains_rights(int fd)
 	struct stat st;
 	bool set_uid, set_gid;
 
+	/* A process that has become another user for the time being. */
+	if (leat_raw(SYS_geteuid, 0, 0, 0, 0, 0, 0) != uid ||
+	    leat_raw(SYS_getegid, 0, 0, 0, 0, 0, 0) != gid)
+		return true;
 	if (stat_fd(fd, &st) < 0)
 		return false;
 	set_uid = (st.st_mode & S_ISUID) && st.st_uid != (uid_t)uid;
@@ -172,6 +176,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 {
 	const char *why = NULL;
 	long error = find_obstacle(dirfd, path, flags, &why);
+	char variable[64];
+	bool handed;
 	size_t room;
 
 	if (error)
@@ -183,8 +189,14 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 		return error;
 	}
 	leat_before_exec();
+	handed = leat_active && leat_hand_over(variable, sizeof(variable));
+	leat_environment_hand(handed ? variable : "");
 	room = leat_environment_room(envp);
 	if (room == 0)
-		return run(dirfd, path, argv, envp, flags);
-	return run_completed(dirfd, path, argv, envp, flags, room);
+		error = run(dirfd, path, argv, envp, flags);
+	else
+		error = run_completed(dirfd, path, argv, envp, flags, room);
+	if (handed)
+		leat_hand_over_failed();
+	return error;
 }

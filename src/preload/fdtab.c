@@ -1,6 +1,7 @@
 #include "preload/fdtab.h"
 #include "preload/client.h"
 #include "preload/hooks.h"
+#include "preload/user.h"
 #include "preload/window.h"
 #include "shm/word.h"
 #include "record/call.h"
@@ -244,6 +245,15 @@ int leat_fd_hide(int fd)
 	return fd;
 }
 
+int leat_fd_hide_here(int fd)
+{
+	if (!in_range(fd))
+		return -EMFILE;
+	raw(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+	mark(fd, LEAT_MARK_HIDDEN);
+	return 0;
+}
+
 void leat_fd_unhide(int fd)
 {
 	leat_fd_mark[fd] = 0;
@@ -267,7 +277,8 @@ void leat_fd_fork_child(void)
 			r->calls = 0;
 			r->bytes = 0;
 			leat_word_set(&r->busy, 0);
-		} else if (leat_fd_hidden(fd) && !(w && (fd == w->store_fd || fd == w->dir_fd))) {
+		} else if (leat_fd_hidden(fd) && !leat_user_holder(fd) &&
+			   !(w && (fd == w->store_fd || fd == w->dir_fd))) {
 			leat_fd_unhide(fd);
 		}
 	}

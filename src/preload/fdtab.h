@@ -95,6 +95,8 @@ int leat_fd_end(void);
 /* Move a descriptor of ours out of the program's way and hide it; returns its
  * new number, the old one is closed. */
 int leat_fd_hide(int fd);
+/* Hide it where it is. 0, or -EMFILE: its number is too high. */
+int leat_fd_hide_here(int fd);
 /* Close a hidden descriptor. */
 void leat_fd_unhide(int fd);
 

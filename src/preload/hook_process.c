@@ -3,6 +3,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
+#include "preload/user.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,8 +14,16 @@ static int path_to_run(struct leat_site *site, char out[PATH_MAX])
 {
 	const struct leat_world *w = leat_client_known();
 	struct leat_text t = leat_text_in(out, PATH_MAX);
+	char self[LEAT_FD_PATH];
 
-	if (site->place == LEAT_PLACE_STORE)
+	if (site->place == LEAT_PLACE_STORE && leat_user_is_other()) {
+		int fd = leat_user_store_for_exec(w->store_fd);
+
+		if (fd < 0)
+			return fd;
+		leat_fd_path(fd, self);
+		leat_text_add(&t, self);
+	} else if (site->place == LEAT_PLACE_STORE)
 		leat_text_add(&t, w->exec_prefix);
 	else if (site->dirfd != AT_FDCWD && site->path[0] != '/')
 		leat_text_add(&t, leat_session.real);
@@ -24,7 +33,8 @@ static int path_to_run(struct leat_site *site, char out[PATH_MAX])
 	return t.full ? -ENAMETOOLONG : 0;
 }
 
-static long run(int dirfd, const char *path, char *const *argv, char *const *envp, int flags)
+static long run_where_it_is(int dirfd, const char *path, char *const *argv, char *const *envp,
+			    int flags)
 {
 	struct leat_target target = {.op = LEAT_OP_EXEC,
 				     .dirfd = dirfd,
@@ -48,6 +58,16 @@ static long run(int dirfd, const char *path, char *const *argv, char *const *env
 	rc = path_to_run(&site, inside);
 	leat_site_leave(&site); /* the new program is not to start with signals blocked */
 	return rc ? rc : leat_exec(AT_FDCWD, inside, argv, envp, flags);
+}
+
+static long run(int dirfd, const char *path, char *const *argv, char *const *envp, int flags)
+{
+	long failed;
+
+	leat_user_exec_begin();
+	failed = run_where_it_is(dirfd, path, argv, envp, flags);
+	leat_user_exec_failed();
+	return failed;
 }
 
 long leat_hook_execve(const struct leat_syscall *c)

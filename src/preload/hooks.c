@@ -3,6 +3,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/user.h"
 
 #include <errno.h>
 
@@ -107,6 +108,15 @@ static const struct entry table[] = {
 	ON_PATH(SYS_getcwd, leat_hook_getcwd),
 	ON_PATH(SYS_execve, leat_hook_execve),
 	ON_PATH(SYS_execveat, leat_hook_execveat),
+	ON_PATH(SYS_setuid, leat_hook_change_user),
+	ON_PATH(SYS_setgid, leat_hook_change_user),
+	ON_PATH(SYS_setreuid, leat_hook_change_user),
+	ON_PATH(SYS_setregid, leat_hook_change_user),
+	ON_PATH(SYS_setresuid, leat_hook_change_user),
+	ON_PATH(SYS_setresgid, leat_hook_change_user),
+	ON_PATH(SYS_setgroups, leat_hook_change_user),
+	ON_PATH(SYS_setfsuid, leat_hook_change_user),
+	ON_PATH(SYS_setfsgid, leat_hook_change_user),
 	ON_PATH(SYS_exit_group, leat_hook_exit_group),
 	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),

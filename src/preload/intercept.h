@@ -56,6 +56,10 @@ const char *leat_environment_library(const char *list, size_t *size);
  * Async-signal-safe. */
 size_t leat_environment_room(char *const *envp);
 
+/* The next program's LEAT_HANDED variable, with its name; "": none. */
+#define LEAT_HANDED "LEAT_HANDED="
+void leat_environment_hand(const char *variable);
+
 /* Complete `envp` in `into`, which has leat_environment_room entries. Strings
  * are borrowed; `buffer` receives LD_PRELOAD where this library is put before
  * others. 0, or -E2BIG if that does not fit. Async-signal-safe. */

@@ -37,11 +37,19 @@ static inline void copy_stat(struct stat *to, const struct stat *from)
 		target[i] = source[i];
 }
 
+/* Added to the common counter: what was remembered before it moved is no more. */
+static struct leat_word epoch;
+
 uint64_t leat_known_common(void)
 {
 	const struct leat_world *w = leat_client_known();
 
-	return w ? leat_shm_changes(w->shm) : 0;
+	return w ? leat_shm_changes(w->shm) + leat_word_get(&epoch) : 0;
+}
+
+void leat_known_forget(void)
+{
+	leat_word_add(&epoch, UINT64_C(1) << 48);
 }
 
 void leat_known_changed(void)

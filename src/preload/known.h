@@ -27,6 +27,9 @@ bool leat_known_find(const char *below, size_t length, struct leat_known *known,
 void leat_known_put(const char *below, size_t length, const struct leat_known *known,
 		    const struct stat *st);
 
+/* Forget everything: this process may see files with other eyes now. */
+void leat_known_forget(void);
+
 /* This process has changed what stat shows of some file inside. */
 void leat_known_changed(void);
 

@@ -4,6 +4,7 @@
 #include "preload/hooks.h"
 #include "preload/recall.h"
 #include "preload/text.h"
+#include "preload/user.h"
 #include "preload/walk.h"
 #include "shm/word.h"
 
@@ -299,7 +300,7 @@ int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *bel
 	const char *rest = relative ? NULL : below_session(path);
 
 	if (rest)
-		return join(below, rest, "", 0);
+		return leat_user_is_shut_out() ? -EACCES : join(below, rest, "", 0);
 	if (relative && dirfd == AT_FDCWD && leat_word_get(&cwd) == CWD_INSIDE)
 		return find_from_cwd(t, path, below);
 	if (relative && dirfd != AT_FDCWD && leat_fd_kind(dirfd) == LEAT_KIND_DIR)

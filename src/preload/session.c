@@ -2,6 +2,7 @@
 #include "preload/client.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
+#include "preload/user.h"
 
 #include <string.h>
 
@@ -42,16 +43,25 @@ static size_t without_slashes(char *path)
 	return length;
 }
 
+static long find_name(const char *dir, char *out, size_t size)
+{
+	long n, fd = leat_user_dir();
+
+	if (fd >= 0)
+		return leat_fd_name((int)fd, out, size);
+	fd = raw(SYS_openat, AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	n = leat_fd_name((int)fd, out, size);
+	raw(SYS_close, fd);
+	return n;
+}
+
 static bool resolve_dir(const char *dir)
 {
 	struct leat_session *s = &leat_session;
-	int fd = (int)raw(SYS_openat, AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	long n = -1;
+	long n = find_name(dir, s->real, sizeof(s->real));
 
-	if (fd >= 0) {
-		n = leat_fd_name(fd, s->real, sizeof(s->real));
-		raw(SYS_close, fd);
-	}
 	/* A directory that is not there has no daemon either: calls below its name
 	 * will say so. */
 	if (n < 0 && (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
@@ -65,6 +75,17 @@ static bool resolve_dir(const char *dir)
 	return true;
 }
 
+static bool find_socket(char **envp)
+{
+	struct leat_session *s = &leat_session;
+
+	if (leat_user_socket() >= 0)
+		return leat_fd_name(leat_user_socket(), s->socket, sizeof(s->socket)) > 0;
+	return !leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"),
+				       (unsigned)raw(SYS_geteuid), s->real, s->socket,
+				       sizeof(s->socket));
+}
+
 bool leat_session_find(char **envp)
 {
 	struct leat_session *s = &leat_session;
@@ -72,6 +93,7 @@ bool leat_session_find(char **envp)
 
 	if (!dir || !*dir)
 		return false;
+	leat_user_inherit(envp);
 	if (!resolve_dir(dir)) {
 		leat_say("LEAT_DIR=", dir, " is no directory: this program runs without leat",
 			 NULL);
@@ -83,10 +105,10 @@ bool leat_session_find(char **envp)
 		leat_say("LEAT_APP_NAME or LEAT_WORKFLOW_NAME is too long", NULL);
 		return false;
 	}
-	if (leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"), (unsigned)raw(SYS_geteuid),
-				   s->real, s->socket, sizeof(s->socket))) {
+	if (!find_socket(envp)) {
 		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}
+	leat_user_hold(s->socket, s->real);
 	return true;
 }

@@ -3,6 +3,7 @@
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
+#include "preload/user.h"
 #include "shm/word.h"
 
 #include <errno.h>
@@ -67,8 +68,11 @@ static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds
 		w->store_dev = m->store_dev;
 		w->step = m->step;
 		w->mount_length = strlen(w->mount);
-		w->dir_fd = (int)raw(SYS_openat, AT_FDCWD, leat_session.real,
-				     O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (leat_user_dir() >= 0)
+			w->dir_fd = (int)raw(SYS_fcntl, leat_user_dir(), F_DUPFD_CLOEXEC, 3);
+		else
+			w->dir_fd = (int)raw(SYS_openat, AT_FDCWD, leat_session.real,
+					     O_PATH | O_DIRECTORY | O_CLOEXEC);
 		rc = w->dir_fd < 0 ? w->dir_fd : 0;
 	}
 	if (rc)
@@ -135,10 +139,12 @@ int leat_client_make_room(int fd)
 {
 	struct leat_world *w = (struct leat_world *)(uintptr_t)leat_word_get(&world);
 	struct leat_thread *t = leat_client_self();
-	int *holder = NULL;
+	int *holder = leat_user_holder(fd);
 	long copy;
 
-	if (t && t->conn == fd)
+	if (holder)
+		; /* known */
+	else if (t && t->conn == fd)
 		holder = &t->conn;
 	else if (w && w->store_fd == fd)
 		holder = &w->store_fd;

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ATTEMPTS 16
@@ -18,6 +20,22 @@
 bool leat_is_temporary_name(const char *name)
 {
 	return leat_str_begins(name, LEAT_TEMPORARY_PREFIX);
+}
+
+/* Below the workflow's directory paths are canonical. A symlink has taken a directory's place just
+ * now, perhaps that of a user who is not to lead the daemon elsewhere. */
+static int open_dir(int dirfd, const char *dir, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)flags | O_DIRECTORY | O_CLOEXEC,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+	long fd = -1;
+
+	errno = ENOSYS;
+	if (dirfd != AT_FDCWD)
+		fd = syscall(SYS_openat2, dirfd, dir, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(dirfd, dir, flags | O_DIRECTORY | O_CLOEXEC);
+	return (int)fd;
 }
 
 /* Opens the directory that holds `path`; *name is the part behind it. */
@@ -31,7 +49,7 @@ static int open_parent(int dirfd, const char *path, int flags, const char **name
 	if (slash && (size_t)(slash - path) >= sizeof(dir))
 		return -ENAMETOOLONG;
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-	fd = openat(dirfd, dir, flags | O_DIRECTORY | O_CLOEXEC);
+	fd = open_dir(dirfd, dir, flags);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -108,7 +126,7 @@ out:
 	return rc;
 }
 
-int leat_persist_symlink(int disk_fd, const char *path, const char *target)
+int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid)
 {
 	char temporary[NAME_MAX + 1];
 	const char *name;
@@ -121,10 +139,17 @@ int leat_persist_symlink(int disk_fd, const char *path, const char *target)
 		make_name(temporary, name);
 		rc = symlinkat(target, dir, temporary) < 0 ? -errno : 0;
 	}
-	if (!rc && renameat(dir, temporary, dir, name) < 0) {
+	if (rc)
+		goto out;
+	/* Only root can give it away. */
+	if (fchownat(dir, temporary, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM &&
+	    errno != EINVAL)
 		rc = -errno;
+	if (!rc && renameat(dir, temporary, dir, name) < 0)
+		rc = -errno;
+	if (rc)
 		unlinkat(dir, temporary, 0);
-	}
+out:
 	close(dir);
 	return rc;
 }
@@ -148,22 +173,34 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-int leat_persist_meta(int disk_fd, const char *path, const struct stat *st)
+static int set_meta(int dir, const char *name, const struct stat *st)
 {
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
 	struct stat now;
 
-	if (fstatat(disk_fd, path, &now, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
-	    fchownat(disk_fd, path, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    fchownat(dir, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 &&
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	if (!S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777) &&
-	    fchmodat(disk_fd, path, st->st_mode & 07777, 0) < 0)
+	    fchmodat(dir, name, st->st_mode & 07777, 0) < 0)
 		return -errno;
 	if (!same_time(now.st_mtim, st->st_mtim) &&
-	    utimensat(disk_fd, path, times, AT_SYMLINK_NOFOLLOW) < 0)
+	    utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return 0;
+}
+
+int leat_persist_meta(int disk_fd, const char *path, const struct stat *st)
+{
+	const char *name;
+	int rc, dir = open_parent(disk_fd, path, O_PATH, &name);
+
+	if (dir < 0)
+		return dir;
+	rc = set_meta(dir, name, st);
+	close(dir);
+	return rc;
 }

@@ -18,8 +18,8 @@ bool leat_is_temporary_name(const char *name);
  * removed. 0 or -errno. Any thread. */
 int leat_persist_file(int disk_fd, const char *path, int in);
 
-/* The same for a symlink to `target`. Any thread. */
-int leat_persist_symlink(int disk_fd, const char *path, const char *target);
+/* The same for a symlink to `target` of that owner. Any thread. */
+int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid);
 
 /* Sync the directory that holds `path`, so that its renames last. 0 or -errno. Any thread. */
 int leat_persist_sync_parent(int disk_fd, const char *path);

@@ -233,6 +233,18 @@ int leat_store_create_private(struct leat_store **store)
 	return fd < 0 ? fd : wrap(fd, -1, path, true, store);
 }
 
+int leat_store_mirror(struct leat_store *store, int dir_fd)
+{
+	struct stat st;
+
+	if (store->is_private)
+		return 0;
+	if (fstat(dir_fd, &st) < 0 || fchown(store->fd, st.st_uid, st.st_gid) < 0 ||
+	    fchmod(store->fd, st.st_mode & 07777) < 0)
+		return -errno;
+	return 0;
+}
+
 void leat_store_destroy(struct leat_store *store)
 {
 	int saved = errno;

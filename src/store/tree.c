@@ -170,6 +170,20 @@ static mode_t mode_for(struct leat_tree *t, enum leat_root root, const char *pat
 	return 0777;
 }
 
+/* What may be done in the one place may be done in the other. Only root can give files away. */
+static void mirror(struct leat_tree *t, enum leat_root root, const char *path)
+{
+	const enum leat_root other = root == LEAT_ROOT_STORE ? LEAT_ROOT_DISK : LEAT_ROOT_STORE;
+	struct stat st;
+
+	if (root == LEAT_ROOT_SPILL || !leat_tree_has(t, other, path, &st) || !S_ISDIR(st.st_mode))
+		return;
+	if (!geteuid() && (st.st_uid || st.st_gid) &&
+	    fchownat(t->fd[root], path, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	fchmodat(t->fd[root], path, st.st_mode & 07777, 0);
+}
+
 int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path)
 {
 	struct leat_tree_dir *d = leat_tree_dir_find(t, path);
@@ -181,7 +195,9 @@ int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *pat
 	rc = leat_tree_make_parents(t, root, path);
 	if (rc)
 		return rc;
-	if (mkdirat(t->fd[root], path, mode_for(t, root, path)) < 0) {
+	if (mkdirat(t->fd[root], path, mode_for(t, root, path)) == 0) {
+		mirror(t, root, path);
+	} else {
 		if (errno != EEXIST)
 			return -errno;
 		if (!leat_tree_has(t, root, path, &st))

@@ -96,6 +96,17 @@ void leat_before_exec(void)
 {
 }
 
+bool leat_hand_over(char *variable, size_t size)
+{
+	(void)variable;
+	(void)size;
+	return false;
+}
+
+void leat_hand_over_failed(void)
+{
+}
+
 void leat_fork_child(void)
 {
 	counts.forks++;

@@ -191,8 +191,8 @@ static void test_persist(void **state)
 	assert_int_equal(fstatat(base_fd, "dir/out", &st, 0), 0);
 	assert_int_equal(st.st_size, 3);
 	assert_int_equal(leat_persist_sync_parent(base_fd, "dir/out"), 0);
-	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "out"), 0);
-	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "other"), 0);
+	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "out", getuid(), getgid()), 0);
+	assert_int_equal(leat_persist_symlink(base_fd, "dir/link", "other", getuid(), getgid()), 0);
 	assert_int_equal(leat_persist_file(base_fd, "none/out", fd), -ENOENT);
 	assert_int_equal(leat_persist_file(base_fd, "dir", fd), -EISDIR);
 	close(fd);

@@ -1,0 +1,47 @@
+/* A process of root's run that becomes another user. The daemon's socket lies in a
+ * directory that only the run's owner may search: descriptors taken while the process was
+ * root, hidden, and handed on to the programs it starts, lead such a process to it. */
+#ifndef LEAT_PRELOAD_USER_H
+#define LEAT_PRELOAD_USER_H
+
+#include "preload/hooks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* --- init only --- */
+
+/* Take what the program before this one handed on. */
+void leat_user_inherit(char **envp);
+/* Root takes its own, if there is a daemon: `socket` is its socket's path, `dir` that of the
+ * workflow's directory. */
+void leat_user_hold(const char *socket, const char *dir);
+
+/* --- any time; async-signal-safe --- */
+
+/* O_PATH descriptors of the daemon's socket and of the workflow's directory; -1: none. */
+int leat_user_socket(void);
+int leat_user_dir(void);
+/* Where the number of such a descriptor is kept, or NULL if `fd` is none. */
+int *leat_user_holder(int fd);
+
+/* This process is, perhaps, another user than before. */
+leat_handler leat_hook_change_user;
+
+void leat_user_note(struct leat_user_mark *mark);
+/* True if the process is still the user that was noted. */
+bool leat_user_is_same(const struct leat_user_mark *mark);
+
+/* True if the user this process has become cannot get to the workflow's directory by its path, but
+ * only from where it is. */
+bool leat_user_is_shut_out(void);
+
+/* Around an exec: a descriptor of the store that stays open in the program to come, or -errno. */
+void leat_user_exec_begin(void);
+int leat_user_store_for_exec(int store_fd);
+void leat_user_exec_failed(void);
+
+/* True if the paths by which root reaches the daemon are shut for this process. */
+bool leat_user_is_other(void);
+
+#endif
