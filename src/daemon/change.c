@@ -219,6 +219,14 @@ static int settle(struct leat_change_request *r, const struct leat_found *found)
 	return 0;
 }
 
+static void withdraw(struct leat_daemon *d, const struct leat_found *found)
+{
+	struct leat_file *f = found->outside ? NULL : leat_file_find(d, found->path);
+
+	if (f)
+		leat_file_withdraw(d, f);
+}
+
 static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
 		  const char *b)
 {
@@ -228,6 +236,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		rc = settle(r, &r->from);
 	if (rc)
 		return rc;
+	withdraw(r->d, &r->from);
 	switch (in->change) {
 	case LEAT_CHANGE_UNLINK:
 		if (r->from.outside)
@@ -245,6 +254,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		rc = settle(r, &r->to);
 	if (rc)
 		return rc;
+	withdraw(r->d, &r->to);
 	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/client.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/events.h"
@@ -7,6 +8,7 @@
 #include "daemon/user.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,6 +160,33 @@ static ssize_t take_packet(struct leat_conn *c, void *in, size_t size)
 	return n;
 }
 
+/* Going to sleep and being woken takes longer than most messages. But whoever has given the
+ * processor to somebody with work to do is not woken for the next message: then it is better to
+ * sleep, for a while. */
+#define KEEN_NS 50000u
+#define BUSY_NS 10000u
+#define PAUSE_NS 20000000u
+
+static void look_again(uv_idle_t *idle)
+{
+	struct leat_daemon *d = idle->data;
+	uint64_t before = leat_clock_ns(), after;
+
+	sched_yield();
+	after = leat_clock_ns();
+	if (after - before > BUSY_NS)
+		d->busy_until = after + PAUSE_NS;
+	if (after < d->busy_until || after - d->keen_since > KEEN_NS)
+		uv_idle_stop(idle);
+}
+
+static void stay_keen(struct leat_daemon *d)
+{
+	d->keen_since = leat_clock_ns();
+	if (d->keen_since >= d->busy_until)
+		uv_idle_start(&d->keen, look_again);
+}
+
 /* Takes one packet. 1 handled, 0 none there, -1 the connection is no more. */
 static int receive(struct leat_conn *c)
 {
@@ -173,6 +202,7 @@ static int receive(struct leat_conn *c)
 		leat_conn_drop(c, NULL);
 		return -1;
 	}
+	stay_keen(c->d);
 	if ((size_t)n > sizeof(in) || leat_dispatch(c, in, (size_t)n) < 0)
 		leat_conn_drop(c, "it sent a malformed message");
 	leat_close(&c->passed);
@@ -191,6 +221,13 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 		return;
 	else if (events & UV_WRITABLE)
 		flush(c);
+}
+
+bool leat_conn_waits(const struct leat_conn *c)
+{
+	const struct leat_file *f = c->waiting ? leat_file_at(c->d, c->waiting_slot) : NULL;
+
+	return c->waiting && !(f && leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED);
 }
 
 void leat_proc_drain(struct leat_proc *p)
@@ -256,8 +293,11 @@ int leat_clients_start(struct leat_daemon *d)
 {
 	int rc = uv_poll_init(&d->loop, &d->listener, d->session.socket_fd);
 
+	if (!rc)
+		rc = uv_idle_init(&d->loop, &d->keen);
 	if (rc)
 		return rc;
+	d->keen.data = d;
 	d->listener.data = d;
 	return uv_poll_start(&d->listener, UV_READABLE, on_connect);
 }

@@ -74,6 +74,9 @@ void leat_proc_drain(struct leat_proc *p);
 
 /* The record of the process at the other end. NULL when out of memory or when it is gone. */
 struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
+/* Was it told to wait, for what has not come since? Who waited for a commit goes on without a
+ * message. */
+bool leat_conn_waits(const struct leat_conn *c);
 /* See which processes of the step are gone, without waiting for the loop. */
 void leat_procs_reap(struct leat_daemon *d, int step);
 void leat_procs_free(struct leat_daemon *d);

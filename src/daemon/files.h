@@ -68,6 +68,13 @@ static inline struct leat_shm_file *leat_file_shm(struct leat_daemon *d, const s
 struct leat_file *leat_file_find(struct leat_daemon *d, const char *name);
 /* The same, made if need be. NULL: out of memory or slots. */
 struct leat_file *leat_file_get(struct leat_daemon *d, const char *name);
+/* Let clients find a committed file by its name without asking, if nothing is special about it;
+ * `st` is what it is in the store. */
+void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct stat *st);
+/* Before the name is changed: nobody finds it without asking any more, and the rules learn that
+ * somebody did. */
+void leat_file_withdraw(struct leat_daemon *d, struct leat_file *f);
+
 /* The file of a slot a client names, or NULL: any number may come. */
 struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot);
 

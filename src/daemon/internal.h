@@ -56,6 +56,9 @@ struct leat_daemon {
 
 	uv_loop_t loop;
 	uv_poll_t listener;
+	uv_idle_t keen; /* while the next message is likely to come at once */
+	uint64_t keen_since;
+	uint64_t busy_until; /* the processor is needed by others */
 	uv_timer_t tick;
 	uv_signal_t on_term, on_int;
 
@@ -77,8 +80,10 @@ struct leat_daemon {
 	struct leat_file **by_slot; /* [0] unused; never shrinks */
 	uint32_t n_slots;
 	uint32_t room_slots;
-	struct leat_live *lives; /* open descriptions, by id */
-	unsigned n_hidden;       /* files some consumer removed for itself */
+	struct leat_live *lives;                     /* open descriptions, by id */
+	const struct leat_file_rule *announced_rule; /* of whose files these are the consumers */
+	uint64_t announced_consumers;
+	unsigned n_hidden; /* files some consumer removed for itself */
 	uint64_t last_ofd;
 	struct leat_file *early_due; /* committed, with sizes relied on before */
 

@@ -168,6 +168,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	discard(d, l);
 	if (f->lives)
 		return;
+	leat_file_announce(d, f, &st);
 	/* What was written after the commit counts for the copy on disk. */
 	if (f->retired)
 		leat_shm_file_finish(leat_file_shm(d, f), f->size);

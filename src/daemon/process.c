@@ -42,7 +42,7 @@ static void gone(struct leat_proc *p)
 	p->gone = true;
 	/* It may have changed a file and not come to count it. */
 	if (!p->exiting)
-		leat_shm_changed(d->shm);
+		leat_shm_change_cut(d->shm);
 	if (p->step >= 0) {
 		leat_lives_after_exit(d, p);
 		leat_events_apply(d,

@@ -174,6 +174,7 @@ static int rename_below(struct leat_change_request *r)
 			rc = -ENAMETOOLONG;
 		else {
 			retire(d, name);
+			leat_file_withdraw(d, v[i]);
 			rc = leat_file_rename(d, v[i], name);
 		}
 		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)

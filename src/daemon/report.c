@@ -103,7 +103,7 @@ static void put_waits(struct leat_daemon *d, struct leat_json *j)
 	{
 		const struct leat_file *f = leat_file_at(d, c->waiting_slot);
 
-		if (!c->waiting || !f || c->step < 0)
+		if (!leat_conn_waits(c) || !f || c->step < 0)
 			continue;
 		leat_json_object(j, NULL, true);
 		leat_json_string(j, "step", d->wf->steps[c->step].name);

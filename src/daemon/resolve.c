@@ -103,6 +103,8 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 		m.slot = r->file->slot;
 		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));
 		m.lasting = is_lasting(r);
+		if (m.lasting)
+			leat_file_announce(r->d, r->file, &r->found.st);
 		m.changes = leat_shm_file_changes(leat_file_shm(r->d, r->file));
 		hold(r);
 	}

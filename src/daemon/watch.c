@@ -48,7 +48,7 @@ static bool somebody_waits(struct leat_daemon *d)
 	struct leat_conn *c;
 
 	DL_FOREACH(d->conns, c)
-	if (c->waiting)
+	if (leat_conn_waits(c))
 		return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static void break_deadlock(struct leat_daemon *d, const char *text)
 
 	leat_problem_add(d, -EDEADLK, "deadlock: no step can go on\n%s", text);
 	DL_FOREACH_SAFE(d->conns, c, next)
-	if (c->waiting && c->step >= 0 && d->steps[c->step].running)
+	if (leat_conn_waits(c) && c->step >= 0 && d->steps[c->step].running)
 		leat_step_ended(d, c->step, 1 << 8, "it was part of a deadlock");
 }
 

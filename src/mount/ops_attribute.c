@@ -259,13 +259,14 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 	struct stat st;
 	int rc = leat_errand_init(&call, req);
 
+	leat_shm_change_begin(call.m->shm);
 	if (!rc && what & FUSE_SET_ATTR_SIZE)
 		rc = cut(&call, ino, (uint64_t)attr->st_size, fi);
 	/* A cut sets the times itself. */
 	if (!rc && what & (FUSE_SET_ATTR_MODE | SET_OWNER | SET_TIMES) &&
 	    !(what & FUSE_SET_ATTR_SIZE))
 		rc = change(&call, ino, attr, what);
-	leat_shm_changed(call.m->shm); /* what others remember of it is no longer true */
+	leat_shm_change_end(call.m->shm); /* what others remember of it is no longer true */
 	if (!rc)
 		rc = look_now(&call, ino, fi, &st);
 	if (rc)
@@ -348,13 +349,14 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 
 	rc = fd < 0 ? fd : 0;
 	if (!rc) {
+		leat_shm_change_begin(call.m->shm);
 		leat_errand_become(&call);
 		if ((value ? setxattr(path, name, value, size, flags) : removexattr(path, name)) <
 		    0)
 			rc = -errno;
 		leat_errand_self(&call);
 		leat_close(&fd);
-		leat_shm_changed(call.m->shm);
+		leat_shm_change_end(call.m->shm);
 	}
 	fuse_reply_err(req, -rc);
 }

@@ -109,11 +109,18 @@ static bool is_reply(const struct leat_thread *t, long n, enum leat_msg_type typ
 
 int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
 {
+	struct leat_spin spin = {0};
 	int rc = leat_client_send(t);
+	long n;
 
 	if (rc)
 		return rc;
-	return is_reply(t, receive(t, NULL, 0), reply) ? 0 : gone(t);
+	do
+		n = raw(SYS_recvfrom, t->conn, t->msg, sizeof(t->msg), MSG_DONTWAIT);
+	while (n == -EAGAIN && leat_spin(&spin));
+	if (n == -EAGAIN || n == -EINTR)
+		n = receive(t, NULL, 0);
+	return is_reply(t, n, reply) ? 0 : gone(t);
 }
 
 int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd)

@@ -121,6 +121,13 @@ struct leat_shm_step *leat_client_step(void);
 /* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
 int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
 
+/* A wait that mostly is short: true as long as it is worth to look again at once, after others had
+ * the processor. Starts with a zeroed *s. */
+struct leat_spin {
+	uint64_t since; /* 0: not begun */
+};
+bool leat_spin(struct leat_spin *s);
+
 /* Wait for the state of `slot` to change from `seq`, signals open, at most a
  * second. 0: look again; -EIO: the daemon is gone. */
 int leat_wait_slot(uint32_t slot, uint32_t seq);

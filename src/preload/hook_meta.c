@@ -147,16 +147,15 @@ long leat_hook_readlinkat(const struct leat_syscall *c)
 
 /* --- mode, owner, times --- */
 
-static long known_changed(long rc)
-{
-	leat_known_changed();
-	return rc;
-}
-
 /* By descriptor. */
 long leat_hook_change_by_fd(const struct leat_syscall *c)
 {
-	return known_changed(leat_as_is(c));
+	long rc;
+
+	leat_known_changing();
+	rc = leat_as_is(c);
+	leat_known_changed();
+	return rc;
 }
 
 /* No path inside. But a descriptor may be meant, also by its link in /proc. */

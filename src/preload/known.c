@@ -1,6 +1,7 @@
 #include "preload/known.h"
 #include "preload/client.h"
 #include "preload/cut.h"
+#include "shm/names.h"
 #include "shm/word.h"
 
 #include <string.h>
@@ -52,12 +53,20 @@ void leat_known_forget(void)
 	leat_word_add(&epoch, UINT64_C(1) << 48);
 }
 
+void leat_known_changing(void)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (w)
+		leat_shm_change_begin(w->shm);
+}
+
 void leat_known_changed(void)
 {
 	const struct leat_world *w = leat_client_known();
 
 	if (w)
-		leat_shm_changed(w->shm);
+		leat_shm_change_end(w->shm);
 }
 
 static bool holds(const struct leat_known *known)
@@ -68,7 +77,29 @@ static bool holds(const struct leat_known *known)
 	       leat_known_common() == known->common;
 }
 
-bool leat_known_find(const char *below, size_t length, struct leat_known *known, struct stat *st)
+/* What the daemon publishes of committed files. */
+static bool find_published(const char *below, size_t length, struct leat_known *known)
+{
+	const struct leat_world *w = leat_client_known();
+	struct leat_shm_fact fact;
+	struct leat_shm_file *f;
+
+	if (!w || w->step < 0 || w->step >= LEAT_SHM_NAME_STEPS ||
+	    !leat_shm_name_find(w->shm, below, length, &fact))
+		return false;
+	*known = (struct leat_known){.common = fact.common,
+				     .changes = fact.changes,
+				     .slot = fact.slot,
+				     .input = fact.consumers >> w->step & 1};
+	f = leat_client_file(known->slot);
+	if (!f ||
+	    (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)
+		return false;
+	leat_shm_see(f);
+	return holds(known);
+}
+
+static bool find_own(const char *below, size_t length, struct leat_known *known, struct stat *st)
 {
 	const struct entry *e = entry_of(below, length);
 	uint64_t sequence = leat_word_get(&e->sequence);
@@ -80,6 +111,11 @@ bool leat_known_find(const char *below, size_t length, struct leat_known *known,
 	if (st)
 		copy_stat(st, &e->st);
 	return leat_word_still(&e->sequence, sequence) && holds(known);
+}
+
+bool leat_known_find(const char *below, size_t length, struct leat_known *known, struct stat *st)
+{
+	return find_own(below, length, known, st) || (!st && find_published(below, length, known));
 }
 
 void leat_known_put(const char *below, size_t length, const struct leat_known *known,

@@ -30,7 +30,8 @@ void leat_known_put(const char *below, size_t length, const struct leat_known *k
 /* Forget everything: this process may see files with other eyes now. */
 void leat_known_forget(void);
 
-/* This process has changed what stat shows of some file inside. */
+/* Around a change of what stat shows of some file inside. */
+void leat_known_changing(void);
 void leat_known_changed(void);
 
 #endif

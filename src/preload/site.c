@@ -140,7 +140,7 @@ int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 {
 	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
 		return LEAT_OUTSIDE;
-	for (bool first = true;; first = false) {
+	for (;;) {
 		uint32_t slot, seq;
 		uint64_t common;
 		int rc = leat_guard_take(&site->guard);
@@ -148,8 +148,7 @@ int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 		if (rc)
 			return rc;
 		rc = find(site->guard.t, target);
-		/* Who was told to wait says to the daemon how it went on. */
-		if (rc > 0 && first && place_known(site, target))
+		if (rc > 0 && place_known(site, target))
 			return 0;
 		common = leat_known_common();
 		if (rc > 0)
@@ -159,6 +158,8 @@ int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 		if (!rc)
 			rc = place(site, target);
 		if (!rc) {
+			if (target->op == LEAT_OP_META || target->op == LEAT_OP_TRUNCATE)
+				leat_known_changing();
 			site->common = common;
 			leat_site_remember(site, NULL);
 			return 0;

@@ -4,6 +4,7 @@
 #include "preload/client.h"
 #include "preload/hooks.h"
 #include "record/call.h"
+#include "shm/word.h"
 
 #include <errno.h>
 #include <time.h>
@@ -128,15 +129,50 @@ static void wait_end(uint64_t since)
 	leat_shm_count(&step->wait_ns, now_ns() - since);
 }
 
+/* Going to sleep and being woken takes longer than most answers of the daemon. But whoever has
+ * given the processor to somebody with work to do gets it back late, and is not woken for the
+ * answer: then it is better to sleep, for a while. */
+#define SPIN_NS (50 * MS / 1000)
+#define BUSY_NS (10 * MS / 1000)
+#define PAUSE_NS (20 * MS)
+
+bool leat_spin(struct leat_spin *s)
+{
+	static struct leat_word busy_until;
+	uint64_t before = now_ns(), after;
+
+	if (!s->since)
+		s->since = before;
+	if (before - s->since > SPIN_NS || before < leat_word_get(&busy_until))
+		return false;
+	raw(SYS_sched_yield);
+	after = now_ns();
+	if (after - before > BUSY_NS)
+		leat_word_set(&busy_until, after + PAUSE_NS);
+	return true;
+}
+
+/* Until the record says something new: the name may come, or the first byte. */
+static void spin_slot(struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+{
+	struct leat_spin spin = {0};
+
+	while (leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at && leat_spin(&spin))
+		;
+}
+
 int leat_wait_slot(uint32_t slot, uint32_t seq)
 {
 	struct leat_shm_file *f = leat_client_file(slot);
 	uint64_t since = wait_begin();
 	int rc = 0;
 
-	if (f) /* an open may go on at the first byte, which the producer publishes by itself */
-		rc = leat_shm_wait(f, seq, leat_shm_frontier(f) ? UINT64_MAX : 1, SECOND);
-	else /* a vfork child that has let go of the segment, or a name without a record */
+	if (f) { /* an open may go on at the first byte, which the producer publishes by itself */
+		uint64_t wake_at = leat_shm_frontier(f) ? UINT64_MAX : 1;
+
+		spin_slot(f, seq, wake_at);
+		rc = leat_shm_wait(f, seq, wake_at, SECOND);
+	} else /* a vfork child that has let go of the segment, or a name without a record */
 		leat_nap(10 * MS);
 	wait_end(since);
 	return rc == -ETIMEDOUT && !is_alive() ? -EIO : 0;

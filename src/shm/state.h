@@ -16,6 +16,7 @@
 #define LEAT_SHM_VERSION 4
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
+#define LEAT_SHM_MAX_NAMES (1u << 19)
 
 enum leat_shm_flags {
 	LEAT_SHM_SPARSE = 1,    /* holes may exist: the kernel's size is no frontier */
@@ -24,6 +25,7 @@ enum leat_shm_flags {
 	LEAT_SHM_FAILED = 8,    /* reads answer EIO */
 	LEAT_SHM_DROP = 16,     /* what was read may go, until somebody needs all of it */
 	LEAT_SHM_PINNED = 32,   /* mapped while it grows: must stay where it is */
+	LEAT_SHM_SEEN = 64,     /* opened or looked at without asking the daemon */
 };
 
 /* Writing by mapped windows (see "windows" below): whether, and who is at it. */
@@ -70,15 +72,29 @@ struct leat_shm_step {
 };
 _Static_assert(sizeof(struct leat_shm_step) == 64, "one cache line a step");
 
+/* A published name (shm/names.h). */
+struct leat_shm_name {
+	_Atomic uint32_t sequence;
+	uint32_t length; /* 0: none */
+	uint64_t common;
+	uint64_t consumers;
+	uint32_t changes;
+	uint32_t slot;
+	char text[96]; /* not terminated */
+};
+_Static_assert(sizeof(struct leat_shm_name) == 128, "two cache lines a name");
+
 struct leat_shm {
 	uint32_t magic;
 	uint32_t version;
 	_Atomic uint32_t daemon_alive; /* 0 once the daemon is shutting down */
 	uint32_t n_steps;
 	_Atomic uint64_t changes; /* see "names" below */
-	uint8_t pad[40];
+	_Atomic uint32_t changing;
+	uint8_t pad[36];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
+	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
 };
 
 /* --- daemon side (event loop only) --- */
@@ -254,12 +270,39 @@ static inline void leat_shm_changed(struct leat_shm *shm)
 	atomic_fetch_add(&shm->changes, 1);
 }
 
+/* The same in two parts, by who may be killed before it has counted. */
+static inline void leat_shm_change_begin(struct leat_shm *shm)
+{
+	atomic_fetch_add(&shm->changing, 1);
+}
+
+static inline void leat_shm_change_end(struct leat_shm *shm)
+{
+	leat_shm_changed(shm);
+	atomic_fetch_sub(&shm->changing, 1);
+}
+
+/* A process was killed: count for it if it may have changed something. */
+static inline void leat_shm_change_cut(struct leat_shm *shm)
+{
+	if (atomic_load(&shm->changing))
+		leat_shm_changed(shm);
+}
+
 /* --- files that are not retained --- */
 
 /* Bytes below it are gone. To be looked at before and after they are read. */
 static inline uint64_t leat_shm_dropped(struct leat_shm_file *f)
 {
 	return atomic_load(&f->dropped);
+}
+
+/* The file is about to be used without the daemon being asked. Look at the counters of the name
+ * afterwards: the daemon moves them before it looks at the flag. Any process. */
+static inline void leat_shm_see(struct leat_shm_file *f)
+{
+	if (!(atomic_load(&f->flags) & LEAT_SHM_SEEN))
+		atomic_fetch_or(&f->flags, LEAT_SHM_SEEN);
 }
 
 /* Nothing of it may go any more. False: something has gone already. Any process. */

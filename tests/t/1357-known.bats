@@ -188,3 +188,50 @@ teardown() {
 	grep -c '"data"' trace || true
 	[ "$(grep -c '"data"' trace)" -lt 10 ]
 }
+
+@test "who finds committed files by their names need not ask for them" {
+	local n
+	mkdir work
+	cat >many.py <<-'END'
+		import os, sys
+		for i in range(300):
+		    assert os.path.exists(f"d/f{i}")
+		    with open(f"d/f{i}") as f:
+		        assert f.read() == f"{i}\n"
+	END
+	cat >make <<-'END'
+		mkdir d
+		for i in {0..299}; do echo $i >d/f$i; done
+		echo >all
+	END
+	cat >flow.yaml <<-'END'
+		name: many
+		dir: work
+		tasks:
+		  - {func: make, exec: bash ../make, outports: [{filename: "d/f*", committed: on_close}, {filename: all}]}
+		  - {func: read, exec: bash -c 'cat all; python3 ../many.py', inports: [{filename: "d/f*"}, {filename: all}]}
+	END
+	timeout 60 leat run --log log flow.yaml
+	leat replay flow.yaml log
+	grep -q $'\topen\t.*name=d/f299' log
+	n=$(grep -c $'\task\t.*name=d/f' log || true)
+	echo "asked: $n"
+	[ "$n" -lt 30 ]
+}
+
+@test "more steps than the table knows of: the others ask" {
+	local i
+	mkdir work
+	{
+		echo "name: steps"
+		echo "dir: work"
+		echo "tasks:"
+		echo "  - {func: make, exec: bash -c 'echo abc >data', outports: [{filename: data}]}"
+		for i in {1..70}; do
+			echo "  - {func: s$i, exec: bash -c 'cat data data >out$i', inports: [{filename: data}], outports: [{filename: out$i}]}"
+		done
+		echo "  - {func: end, exec: bash -c 'cat out* >all', inports: [{filename: 'out*'}], outports: [{filename: all}]}"
+	} >flow.yaml
+	timeout 100 leat run flow.yaml
+	[ "$(grep -c abc work/all)" = 140 ]
+}

@@ -126,11 +126,10 @@ as_user() {
 # clean: nothing is left behind, a moment after the end.
 clean() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ -n "$(left_behind)$(pgrep -x leat-mount)" ] || return 0
+		[ -n "$(left_behind)" ] || return 0
 		sleep 0.1
 	done
 	left_behind
-	pgrep -x leat-mount
 	return 1
 }
 

@@ -1,5 +1,6 @@
 /* Names: renames, links, removals, directories. */
 #include "peer.h"
+#include "shm/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -470,6 +471,95 @@ static void test_listing_finds_what_was_there(void **state)
 	free(b);
 }
 
+/* What `p` finds in shared memory of a name; its slot, 0: nothing that holds. */
+static uint32_t published(struct peer *p, const char *name, uint64_t *consumers)
+{
+	struct leat_shm_fact fact;
+
+	if (!leat_shm_name_find(p->shm, name, strlen(name), &fact) ||
+	    fact.common != leat_shm_changes(p->shm) ||
+	    fact.changes != leat_shm_file_changes(&p->shm->files[fact.slot]))
+		return 0;
+	*consumers = fact.consumers;
+	return fact.slot;
+}
+
+/* Asks, and so waits until the daemon has seen what was said before. */
+static void catch_up(struct peer *p)
+{
+	peer_ask(p, LEAT_CALL_WRITE, 0, 0, 0);
+}
+
+/* A committed file is found without asking, until its name is changed. */
+static void test_published(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	uint64_t consumers = 0;
+	struct file f;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT);
+	assert_int_equal(published(b, "mid", &consumers), 0);
+	peer_write(&f, "whole");
+	peer_close(a, &f);
+	catch_up(a);
+	assert_int_equal(published(b, "mid", &consumers), f.slot);
+	assert_int_equal(consumers, 1 << 1);
+	/* open for writing: not any more, and again after the close */
+	f = peer_open(w, b, "mid", O_WRONLY);
+	assert_int_equal(published(b, "mid", &consumers), 0);
+	peer_close(b, &f);
+	catch_up(b);
+	assert_int_equal(published(b, "mid", &consumers), f.slot);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_LINK, "mid", "other"), 0);
+	assert_int_equal(published(b, "mid", &consumers), 0);
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+	assert_int_equal(published(b, "mid", &consumers), 0);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, true);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
+/* Who removes a file that a consumer found so is told of as if the consumer had asked: its story
+ * is over. One that nobody saw may be made anew. */
+static void test_published_and_seen(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	uint64_t consumers;
+	struct file f;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	for (int seen = 0; seen < 2; seen++) {
+		peer_make(w, a, "mid", "whole");
+		catch_up(a);
+		assert_true(published(b, "mid", &consumers));
+		if (seen)
+			leat_shm_see(&b->shm->files[published(b, "mid", &consumers)]);
+		assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+		assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &f),
+				 seen ? -ENOENT : -EAGAIN);
+	}
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, true);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
 #define READERS(name) cmocka_unit_test_setup_teardown(name, setup_readers, world_teardown)
@@ -484,6 +574,8 @@ int main(void)
 		T(test_border),
 		T(test_rename_permanent),
 		T(test_rename_to_undeclared),
+		T(test_published),
+		T(test_published_and_seen),
 		READERS(test_unlink_by_one_of_two),
 		READERS(test_growing_directory),
 		cmocka_unit_test_setup_teardown(test_listing_finds_what_was_there, setup_parts,

@@ -315,8 +315,17 @@ static void test_changes(void **state)
 	assert_int_equal(leat_shm_changes(map), common);
 	leat_shm_changed(map);
 	assert_int_equal(leat_shm_changes(map), common + 1);
+	leat_shm_change_cut(map); /* whoever was killed changed nothing */
+	assert_int_equal(leat_shm_changes(map), common + 1);
+	leat_shm_change_begin(map);
+	assert_int_equal(leat_shm_changes(map), common + 1);
+	leat_shm_change_cut(map);
+	assert_int_equal(leat_shm_changes(map), common + 2);
+	leat_shm_change_end(map);
+	leat_shm_change_cut(map);
+	assert_int_equal(leat_shm_changes(map), common + 3);
 	leat_shm_shut(map, 1);
-	assert_int_not_equal(leat_shm_changes(map), common + 1);
+	assert_int_not_equal(leat_shm_changes(map), common + 3);
 	leat_shm_unmap(map);
 	close(fd);
 }

@@ -1,0 +1,207 @@
+/* Names of committed files in the shared segment. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "shm/names.h"
+
+static struct leat_shm *shm;
+static int shm_fd;
+
+static int setup(void **state)
+{
+	(void)state;
+	return leat_shm_create(&shm_fd, &shm);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	leat_shm_unmap(shm);
+	return close(shm_fd);
+}
+
+static struct leat_shm_fact fact_of(uint32_t slot)
+{
+	return (struct leat_shm_fact){.common = slot * 3,
+				      .consumers = slot * 5,
+				      .changes = leat_shm_file_changes(&shm->files[slot]),
+				      .slot = slot};
+}
+
+static void put(const char *name, uint32_t slot)
+{
+	const struct leat_shm_fact fact = fact_of(slot);
+
+	leat_shm_name_put(shm, name, &fact);
+}
+
+static uint32_t slot_of(const char *name)
+{
+	struct leat_shm_fact fact;
+
+	return leat_shm_name_find(shm, name, strlen(name), &fact) ? fact.slot : 0;
+}
+
+static void test_put_and_find(void **state)
+{
+	struct leat_shm_fact fact;
+
+	(void)state;
+	assert_int_equal(slot_of("a"), 0);
+	put("a", 1);
+	put("a/b", 2);
+	put("ab", 3);
+	assert_int_equal(slot_of("a"), 1);
+	assert_int_equal(slot_of("a/b"), 2);
+	assert_int_equal(slot_of("ab"), 3);
+	assert_int_equal(slot_of("a/"), 0);
+	assert_int_equal(slot_of("b"), 0);
+	assert_true(leat_shm_name_find(shm, "abc", 2, &fact)); /* so many bytes of it */
+	assert_int_equal(fact.slot, 3);
+	assert_int_equal(fact.common, 9);
+	assert_int_equal(fact.consumers, 15);
+	put("a", 7);
+	assert_int_equal(slot_of("a"), 7);
+}
+
+static void test_lengths(void **state)
+{
+	char name[128];
+
+	(void)state;
+	for (size_t length = 1; length < sizeof(name); length++) {
+		memset(name, 'x', length);
+		name[length] = '\0';
+		put(name, (uint32_t)length);
+		assert_int_equal(slot_of(name), length <= sizeof(shm->names[0].text) ? length : 0);
+	}
+	put("", 1);
+	assert_int_equal(slot_of(""), 0);
+}
+
+/* More names than there is room for: each is found right or not at all, the last one always. */
+static void test_full(void **state)
+{
+	const uint32_t n = LEAT_SHM_MAX_NAMES + LEAT_SHM_MAX_NAMES / 4;
+	unsigned found = 0;
+	char name[32];
+
+	(void)state;
+	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i++) {
+		snprintf(name, sizeof(name), "dir/file-%u", i);
+		put(name, i);
+		assert_int_equal(slot_of(name), i);
+	}
+	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i++) {
+		uint32_t slot;
+
+		snprintf(name, sizeof(name), "dir/file-%u", i);
+		slot = slot_of(name);
+		assert_true(slot == 0 || slot == i);
+		found += slot != 0;
+	}
+	assert_true(found > LEAT_SHM_MAX_NAMES / 2);
+}
+
+/* Names of changed files make room first. */
+static void test_stale_go_first(void **state)
+{
+	char name[32];
+	unsigned found = 0;
+
+	(void)state;
+	for (uint32_t i = 1; i < LEAT_SHM_MAX_NAMES / 4; i++) {
+		snprintf(name, sizeof(name), "keep-%u", i);
+		put(name, i);
+	}
+	for (unsigned round = 0; round < 20; round++) {
+		for (uint32_t i = LEAT_SHM_MAX_NAMES / 4; i < LEAT_SHM_MAX_NAMES / 2; i++) {
+			snprintf(name, sizeof(name), "round-%u-%u", round, i);
+			put(name, i);
+			leat_shm_file_changed(&shm->files[i]);
+		}
+	}
+	for (uint32_t i = 1; i < LEAT_SHM_MAX_NAMES / 4; i++) {
+		snprintf(name, sizeof(name), "keep-%u", i);
+		found += slot_of(name) == i;
+	}
+	assert_true(found > LEAT_SHM_MAX_NAMES / 4 * 9 / 10);
+}
+
+enum { ROUNDS = 200000 };
+
+static void *write_names(void *arg)
+{
+	(void)arg;
+	for (uint32_t i = 0; i < ROUNDS; i++) /* one place, now this, now that name */
+		put(i % 2 ? "first name" : "2nd name, which is longer", 1 + i % 2);
+	return NULL;
+}
+
+static void test_reader_meets_writer(void **state)
+{
+	unsigned found[3] = {0};
+	pthread_t writer;
+
+	(void)state;
+	assert_int_equal(pthread_create(&writer, NULL, write_names, NULL), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct leat_shm_fact fact;
+
+		leat_shm_file_changed(&shm->files[1 + i % 2]);
+		if (leat_shm_name_find(shm, "first name", 10, &fact)) {
+			assert_int_equal(fact.slot, 2);
+			assert_int_equal(fact.common, 6);
+			found[2]++;
+		}
+		if (leat_shm_name_find(shm, "2nd name, which is longer", 25, &fact)) {
+			assert_int_equal(fact.slot, 1);
+			assert_int_equal(fact.common, 3);
+			found[1]++;
+		}
+	}
+	pthread_join(writer, NULL);
+	assert_true(found[1] > 0 && found[2] > 0);
+}
+
+/* Whatever a client wrote there, nobody reads beyond its bounds. */
+static void test_hostile(void **state)
+{
+	struct leat_shm_fact fact;
+
+	(void)state;
+	for (uint32_t i = 0; i < LEAT_SHM_MAX_NAMES; i++) {
+		memset(&shm->names[i], 0xfe, sizeof(shm->names[i]));
+		shm->names[i].slot = i % 2 ? UINT32_MAX : LEAT_SHM_MAX_FILES;
+		shm->names[i].length = i % 3 ? UINT32_MAX : 97;
+	}
+	for (uint32_t i = 0; i < 100000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%u", i);
+		assert_false(leat_shm_name_find(shm, name, strlen(name), &fact));
+	}
+	put("n1", 1);
+	assert_int_equal(slot_of("n1"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_put_and_find, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lengths, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stale_go_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reader_meets_writer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
