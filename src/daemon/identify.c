@@ -39,7 +39,8 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	if (!f || !S_ISREG(st->st_mode))
 		return;
 	m->input = leat_stream_role(c->d->stream, c->step, f->name) == LEAT_ROLE_CONSUMER;
-	m->seq = leat_shm_home(leat_file_shm(c->d, f));
+	m->seq = leat_shm_home(leat_file_shm(c->d, f)) / LEAT_HOME_NEXT *
+		 LEAT_HOME_NEXT; /* where it still is */
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
 	} else if (f->lives) {

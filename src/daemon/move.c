@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* libuv's pool has more threads, but others need them, too. */
@@ -24,7 +25,8 @@ struct leat_move {
 	int in, out;
 	struct stat st; /* of `in` when the move began */
 	bool live;      /* although it is open */
-	uint32_t home;  /* live: where it was, by the shared record */
+	struct leat_shm_file *shared;
+	uint32_t home; /* live: where it was, by the shared record */
 	int rc;
 	struct leat_move *prev, *next;
 };
@@ -46,7 +48,7 @@ static void let_go(struct leat_file *f)
 
 	m->f = NULL;
 	f->move = NULL;
-	if (m->live && leat_shm_home(s) == m->home + 1)
+	if (m->live && leat_shm_home(s) != m->home + LEAT_HOME_NEXT)
 		leat_shm_file_home(s, m->home);
 	leat_shm_file_update(s, 0, 0);
 }
@@ -58,14 +60,31 @@ static void free_move(struct leat_move *m)
 	free(m);
 }
 
+/* Writes that began before they could see that the file is moved; the size is that after
+ * them. */
+static int await_writers(struct leat_move *m)
+{
+	const struct timespec nap = {.tv_nsec = 20000};
+	uint64_t since = leat_clock_ns();
+
+	while (leat_shm_is_held(m->shared, true) && leat_clock_ns() - since < LEAT_HOLD_NS)
+		nanosleep(&nap, NULL);
+	/* A process was killed in it, or stopped: that one will find out. */
+	if (leat_shm_is_held(m->shared, true))
+		leat_shm_file_home(m->shared, m->home + LEAT_HOME_RUSHING);
+	return fstat(m->in, &m->st) < 0 ? -errno : 0;
+}
+
 static void work(uv_work_t *w)
 {
 	struct leat_move *m = w->data;
 
-	if (m->live && !leat_holders_follow(m->st.st_dev, m->st.st_ino)) {
+	if (m->live && !leat_holders_follow(m->st.st_dev, m->st.st_ino))
 		m->rc = -EBUSY;
+	else if (m->live)
+		m->rc = await_writers(m);
+	if (m->rc)
 		return;
-	}
 	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size);
 	if (!m->rc)
 		m->rc = leat_copy_xattrs(m->in, m->out);
@@ -106,7 +125,7 @@ static int take_place(struct leat_move *m)
 static int take_live_place(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
-	int rc = leat_old_add(m->d, m->f, m->in, m->out, m->home, (uint64_t)m->st.st_size);
+	int rc = leat_old_add(m->d, m->f, m->in, m->out, m->home);
 
 	if (!rc)
 		rc = take_place(m);
@@ -117,7 +136,7 @@ static int take_live_place(struct leat_move *m)
 	m->in = m->out = -1;
 	leat_close(&m->f->drop_fd);
 	leat_lives_moved(m->f);
-	leat_shm_file_home(s, m->home + 2);
+	leat_shm_file_home(s, m->home + LEAT_HOME_NEXT);
 	return 0;
 }
 
@@ -178,8 +197,7 @@ static int open_both(struct leat_move *m)
 	return m->out < 0 ? -errno : 0;
 }
 
-/* From now on clients do not begin to write: what they wrote before is copied, what they
- * are just writing they write again where it has gone. Its size is taken afterwards. */
+/* From now on clients do not begin to write. */
 static int stop_writers(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
@@ -187,12 +205,12 @@ static int stop_writers(struct leat_move *m)
 	if (leat_file_settle(m->d, m->f, true))
 		return -EBUSY;
 	m->home = leat_shm_home(s);
-	leat_shm_file_home(s, m->home + 1);
+	leat_shm_file_home(s, m->home + LEAT_HOME_MOVING);
 	if (leat_shm_flags(s) & (LEAT_SHM_PINNED | LEAT_SHM_DROP)) {
 		leat_shm_file_home(s, m->home);
 		return -ENOTSUP;
 	}
-	return fstat(m->in, &m->st) < 0 ? -errno : 0;
+	return 0;
 }
 
 static bool may_start(struct leat_daemon *d, struct leat_file *f, bool live)
@@ -213,6 +231,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 	if (!m)
 		return -ENOMEM;
 	*m = (struct leat_move){.d = d, .f = f, .in = -1, .out = -1, .live = live};
+	m->shared = leat_file_shm(d, f);
 	rc = open_both(m);
 	if (!rc && live)
 		rc = stop_writers(m);

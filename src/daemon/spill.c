@@ -337,20 +337,34 @@ void leat_spill_tick(struct leat_daemon *d)
 
 /* ---- a write that found no room ---- */
 
-static int refuse(struct leat_conn *c, struct leat_file *f)
+/* Why the file itself does not make way. */
+static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
+{
+	const char *path = d->spill.path;
+
+	if (why == -ENOSPC)
+		snprintf(out, size, "so is %s; give more with --memory, or another place with %s",
+			 *path ? path : "the place for the rest", "--spill-dir");
+	else
+		snprintf(out, size, "it cannot go to disk while it is %s; give more with --memory",
+			 why == -ENOTSUP ? "mapped, or has several names or none"
+					 : "open in a program behind a mount, or a stopped one");
+}
+
+/* Says, once, that and why there is no room. */
+static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 {
 	struct leat_daemon *d = c->d;
-	struct leat_spill *s = &d->spill;
+	char reason[PATH_MAX + 100];
 
 	if (f->cramped)
 		return -ENOSPC;
 	f->cramped = true;
+	say_why(d, why, reason, sizeof(reason));
 	leat_problem_add(d, 0,
-			 "step %s: no room for %s: the memory for files (%llu MB) is full, and so "
-			 "is %s; give more with --memory, or another place with --spill-dir",
+			 "step %s: no room for %s: the memory for files (%llu MB) is full, and %s",
 			 c->step >= 0 ? d->wf->steps[c->step].name : "?", f->name,
-			 (unsigned long long)(s->budget_bytes >> 20),
-			 *s->path ? s->path : "the place for the rest");
+			 (unsigned long long)(d->spill.budget_bytes >> 20), reason);
 	return -ENOSPC;
 }
 
@@ -427,7 +441,7 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 	if (f->move)
 		return -EAGAIN;
 	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))
-		return refuse(c, f);
+		return refuse(c, f, -ENOTSUP);
 	if (root == LEAT_ROOT_STORE) {
 		if (s->used_bytes + length < s->budget_bytes && attempt < 2)
 			return 0;
@@ -441,5 +455,5 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 	rc = make_way(d, f, root, (uint64_t)st.st_size + length);
 	if (!rc || rc == -EAGAIN)
 		return rc;
-	return waits || (rc == -EBUSY && attempt < MAX_ATTEMPTS) ? -EAGAIN : refuse(c, f);
+	return waits || (rc == -EBUSY && attempt < MAX_ATTEMPTS) ? -EAGAIN : refuse(c, f, rc);
 }

@@ -28,6 +28,9 @@ void leat_spill_spoken(struct leat_conn *c);
 
 /* ---- move.c ---- */
 
+/* Calls of clients that hold a file where it is (shm/state.h) are waited for so long. */
+#define LEAT_HOLD_NS UINT64_C(1000000000)
+
 /* Does anybody but the caller have the file behind `fd` open? (In doubt yes.) */
 bool leat_is_open_elsewhere(int fd);
 /* Begin to move a file between store and spill directory. `live`: although it is open;
@@ -43,10 +46,9 @@ void leat_move_forget(struct leat_file *f);
 /* ---- switch.c: files that were moved while they were open ---- */
 
 /* `f`, whose home was `home`, lies elsewhere now: `probe` is its former inode, `fresh`
- * the new one (open for reading and writing), to which `size` bytes were copied. Takes both
- * over. 0 or -ENOMEM, and then nothing is taken. */
-int leat_old_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home,
-		 uint64_t size);
+ * the new one (open for reading and writing). Takes both over. 0 or -ENOMEM, and then
+ * nothing is taken. */
+int leat_old_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home);
 /* It has not moved after all: both descriptors are the caller's again. */
 void leat_old_cancel(struct leat_file *f);
 /* The one whose former inode that is, or NULL. */

@@ -1,6 +1,7 @@
 /* Files that were moved while they were open. Each open file description of the former
  * inode is exchanged for one of the new inode: the first process that asks has it made, all
  * others that share it are given the same, so that its offset stays common to them. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "daemon/spill.h"
 
@@ -27,20 +28,23 @@ struct leat_old {
 	int probe; /* former inode */
 	int fresh; /* the new one */
 	uint32_t home;
-	uint64_t size;
+	uint64_t moved_ns;
 	struct handed *handed;
 	struct leat_old *prev, *next;
 };
 
-int leat_old_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home,
-		 uint64_t size)
+int leat_old_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home)
 {
 	struct leat_old *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
-	*o = (struct leat_old){
-		.d = d, .f = f, .probe = probe, .fresh = fresh, .home = home, .size = size};
+	*o = (struct leat_old){.d = d,
+			       .f = f,
+			       .probe = probe,
+			       .fresh = fresh,
+			       .home = home,
+			       .moved_ns = leat_clock_ns()};
 	f->old = o;
 	DL_APPEND(d->spill.olds, o);
 	return 0;
@@ -222,24 +226,33 @@ static int make_handed(struct leat_old *o, int fd, struct handed **out)
 	return 0;
 }
 
-/* Whoever had not heard of the move may have used the old one since. */
-static void catch_up(struct handed *h, int fd, struct leat_msg_switched *m)
+/* Who could not hear of the move (a child of vfork) may have used the old one since. */
+static void catch_up(struct handed *h, int fd)
 {
-	off_t at = lseek(fd, 0, SEEK_CUR), now = lseek(h->fd, 0, SEEK_CUR);
+	off_t at = lseek(fd, 0, SEEK_CUR);
 
-	m->offset = h->offset;
-	m->new_offset = (uint64_t)now;
 	if (at < 0 || (uint64_t)at == h->offset)
 		return;
 	lseek(h->fd, at - (off_t)h->offset, SEEK_CUR);
 	h->offset = (uint64_t)at;
 }
 
-static int exchange(struct leat_old *o, int fd, struct leat_msg_switched *m, int *new)
+/* Calls that found the file where it was may still move an offset of the former inode. One that
+ * takes longer than this belongs to a process that was stopped or killed in it. */
+static bool is_used(const struct leat_old *o)
+{
+	return leat_shm_is_held(leat_file_shm(o->d, o->f), false) &&
+	       leat_clock_ns() - o->moved_ns < LEAT_HOLD_NS;
+}
+
+/* 0, -EAGAIN not yet, or -errno. */
+static int exchange(struct leat_old *o, int fd, int *new)
 {
 	struct handed *h;
 	int rc;
 
+	if (is_used(o))
+		return -EAGAIN;
 	settle(o);
 	DL_FOREACH(o->handed, h)
 	if (owns(o, fd, h->byte))
@@ -249,8 +262,7 @@ static int exchange(struct leat_old *o, int fd, struct leat_msg_switched *m, int
 		if (rc)
 			return rc;
 	}
-	catch_up(h, fd, m);
-	m->size = o->size;
+	catch_up(h, fd);
 	*new = h->fd;
 	return 0;
 }
@@ -287,7 +299,7 @@ int leat_handle_switch(struct leat_conn *c, const void *msg)
 	if (leat_move_is_live(f))
 		m->error = -EAGAIN;
 	else if (f->old && is_inode(c->passed, f->old->probe))
-		m->error = exchange(f->old, c->passed, m, &new);
+		m->error = exchange(f->old, c->passed, &new);
 	else if (!(f->old && is_inode(c->passed, f->old->fresh)) && !is_in_place(d, f, c->passed))
 		m->error = -ESTALE;
 	if (new >= 0)

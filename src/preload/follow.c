@@ -1,7 +1,5 @@
 #include "preload/follow.h"
 #include "preload/client.h"
-#include "preload/room.h"
-#include "preload/text.h"
 #include "preload/window.h"
 
 #include <errno.h>
@@ -43,8 +41,7 @@ static int take_number(int fd, int new)
 }
 
 /* 0, -EAGAIN with *seq, or -errno. */
-static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, struct leat_exchange *x,
-		    uint32_t *seq)
+static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *seq)
 {
 	struct leat_msg_switch *m = (struct leat_msg_switch *)t->msg;
 	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)t->msg;
@@ -65,22 +62,20 @@ static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, struct lea
 		return rc ? rc : reply->error;
 	r->home = reply->home;
 	leat_window_drop(r);
-	*x = (struct leat_exchange){.offset = reply->offset,
-				    .new_offset = reply->new_offset,
-				    .size = reply->size,
-				    .made = new >= 0};
 	return 0;
 }
 
-static bool only_reads(const struct leat_fd *r)
+static bool is_moving(uint32_t home)
 {
-	return r->kind == LEAT_KIND_CONSUMER || !(r->flags & LEAT_FD_WRITE);
+	return home % LEAT_HOME_NEXT != 0;
 }
 
-int leat_follow(int fd, struct leat_exchange *x)
+/* Others that use an offset of the former place are about to let go of it. */
+enum { NAP_NS = 50000 };
+
+int leat_follow(int fd, bool write)
 {
 	struct leat_fd *r = leat_fd_get(fd);
-	struct leat_exchange none;
 	struct leat_guard g;
 	uint32_t home, seq;
 	int rc;
@@ -88,156 +83,54 @@ int leat_follow(int fd, struct leat_exchange *x)
 	while (r && r->slot && leat_has_left(r, r->home) && !leat_in_vfork()) {
 		seq = leat_shm_seq(leat_client_file(r->slot));
 		home = leat_shm_home(leat_client_file(r->slot));
-		if (home & 1 && only_reads(r)) /* all that it may read yet is there */
+		if (is_moving(home) && !write)
 			return 0;
 		rc = leat_guard_take(&g);
-		if (!rc && home & 1)
+		if (!rc && is_moving(home))
 			rc = -EAGAIN;
 		else if (!rc)
-			rc = exchange(g.t, fd, r, x ? x : &none, &seq);
+			rc = exchange(g.t, fd, r, &seq);
 		leat_guard_release(&g);
-		if (rc == -EAGAIN)
+		if (rc == -EAGAIN && is_moving(home))
 			rc = leat_wait_slot(r->slot, seq);
-		if (rc)
+		else if (rc == -EAGAIN)
+			leat_nap(NAP_NS);
+		if (rc && rc != -EAGAIN)
 			return rc == -ESTALE ? -EIO : rc;
 		r = leat_fd_get(fd);
 	}
 	return 0;
 }
 
-/* ---- what was written at the wrong place ---- */
+/* ---- staying for the moment of a call ---- */
 
-/* Write [at, at + n) of the new file, or append. */
-static int put(int fd, const char *data, uint64_t n, int64_t at)
-{
-	struct leat_room room = {0};
-
-	while (n) {
-		long rc = at < 0 ? raw(SYS_write, fd, data, n) : raw(SYS_pwrite64, fd, data, n, at);
-
-		if (rc == -ENOSPC && leat_make_room(fd, n, &room))
-			continue;
-		if (rc <= 0)
-			return rc < 0 ? (int)rc : -EIO;
-		data += rc;
-		at += at < 0 ? 0 : rc;
-		n -= (uint64_t)rc;
-	}
-	return 0;
-}
-
-static int put_again(int fd, const struct iovec *v, uint64_t skip, uint64_t n, int64_t at)
-{
-	int rc = 0;
-
-	for (; !rc && n; v++) {
-		uint64_t part;
-
-		if (skip >= v->iov_len) {
-			skip -= v->iov_len;
-			continue;
-		}
-		part = v->iov_len - skip < n ? v->iov_len - skip : n;
-		rc = put(fd, (const char *)v->iov_base + skip, part, at);
-		at += at < 0 ? 0 : (int64_t)part;
-		n -= part;
-		skip = 0;
-	}
-	return rc;
-}
-
-/* From the former file, of which `old` is a descriptor. */
-static int carry(int fd, int old, int64_t from, uint64_t n, int64_t at)
-{
-	struct leat_guard g;
-	int rc = 0;
-
-	while (!rc && n) {
-		long part = 0;
-
-		rc = leat_guard_take(&g);
-		if (rc)
-			return rc;
-		part = raw(SYS_pread64, old, g.t->msg, n < sizeof(g.t->msg) ? n : sizeof(g.t->msg),
-			   from);
-		if (part <= 0)
-			rc = -EIO;
-		else if (at < 0)
-			part = raw(SYS_write, fd, g.t->msg, part);
-		else
-			part = raw(SYS_pwrite64, fd, g.t->msg, part, at);
-		leat_guard_release(&g);
-		if (rc || part <= 0)
-			return rc ? rc : (int)part;
-		from += part;
-		at += at < 0 ? 0 : part;
-		n -= (uint64_t)part;
-	}
-	return 0;
-}
-
-/* Where the bytes are in the former file: -EIO if another thread has exchanged the
- * descriptor, by which that could have been told. */
-static int64_t find_start(int fd, const struct leat_fd *r, uint32_t home, int64_t offset,
-			  uint64_t n)
-{
-	struct stat st;
-	int64_t end;
-
-	if (offset >= 0 && !(r->flags & LEAT_FD_APPEND))
-		return offset;
-	if (r->home != home)
-		return -EIO;
-	if (offset < 0)
-		end = raw(SYS_lseek, fd, 0, SEEK_CUR);
-	else
-		end = raw(SYS_fstat, fd, &st) ? -1 : st.st_size;
-	return end < (int64_t)n ? -EIO : end - (int64_t)n;
-}
-
-/* Where they belong now; -1: at the end. *skip grows by what has been moved along. */
-static int64_t find_place(const struct leat_fd *r, const struct leat_exchange *x, int64_t start,
-			  bool positioned, uint64_t n, uint64_t *skip)
-{
-	if (r->flags & LEAT_FD_APPEND) {
-		if (x->size > (uint64_t)start)
-			*skip = x->size - (uint64_t)start < n ? x->size - (uint64_t)start : n;
-		return -1;
-	}
-	if (positioned || (uint64_t)start < x->offset)
-		return start;
-	return start - (int64_t)x->offset + (int64_t)x->new_offset;
-}
-
-int leat_write_again(int fd, uint32_t home, int64_t offset, const struct iovec *v, uint64_t skip,
-		     uint64_t n)
+int leat_hold(int fd, bool write, struct leat_hold *h)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
-	struct leat_exchange x = {0};
-	int64_t start = find_start(fd, r, home, offset, n), at;
-	uint64_t moved = 0;
-	char name[LEAT_FD_PATH];
-	long old = -1;
-	int rc;
+	struct leat_shm_file *f = r && r->kind != LEAT_KIND_DIR ? leat_client_file(r->slot) : NULL;
+	int rc = 0;
 
-	if (start < 0)
-		return (int)start;
-	if (!v) {
-		leat_fd_path(fd, name);
-		old = raw(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-		if (old < 0)
-			return -EIO;
+	*h = (struct leat_hold){.write = write};
+	/* A write by a descriptor that cannot write is the kernel's to refuse. */
+	if (!f || (write && !(r->flags & LEAT_FD_WRITE)))
+		return 0;
+	for (;;) {
+		h->home = r->home;
+		if (leat_shm_hold(f, write, h->home)) {
+			h->f = f;
+			return 0;
+		}
+		if (leat_in_vfork())
+			return 0;
+		rc = leat_follow(fd, write);
+		if (rc)
+			return rc;
 	}
-	rc = leat_follow(fd, &x);
-	/* It may have stayed where it was, after all. */
-	if (!rc && r->home != home) {
-		at = find_place(r, &x, start, offset >= 0, n, &moved);
-		if (v)
-			rc = put_again(fd, v, skip + moved, n - moved, at);
-		else
-			rc = carry(fd, (int)old, start + (int64_t)moved, n - moved, at);
-	}
-	if (old >= 0)
-		raw(SYS_close, old);
-	return rc;
+}
+
+long leat_let_go(const struct leat_hold *h, long n)
+{
+	if (h->f && !leat_shm_release(h->f, h->write, h->home) && h->write && n > 0)
+		return -EIO;
+	return n;
 }

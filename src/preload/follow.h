@@ -6,14 +6,6 @@
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 
-/* What is known of an exchange to who has just written by the old descriptor. */
-struct leat_exchange {
-	uint64_t offset;     /* of the old description when it was exchanged first */
-	uint64_t new_offset; /* of the new one then */
-	uint64_t size;       /* so much of the file was moved */
-	bool made;           /* by this call; else another thread was faster */
-};
-
 /* Has the file left the home `home`? */
 static inline bool leat_has_left(const struct leat_fd *r, uint32_t home)
 {
@@ -22,23 +14,33 @@ static inline bool leat_has_left(const struct leat_fd *r, uint32_t home)
 	return f && r->kind != LEAT_KIND_DIR && leat_shm_home(f) != home;
 }
 
-/* Bring `fd` to where its file is now. Who may write it waits while it moves. 0, or
- * -errno to fail the call with. `x` may be NULL. */
-int leat_follow(int fd, struct leat_exchange *x);
+/* Bring `fd` to where its file is now. `write`: wait while it moves; else what may be read yet is
+ * where it was. 0, or -errno to fail the call with. */
+int leat_follow(int fd, bool write);
 
 /* The same before a call, at no cost for files that have not moved. */
 static inline int leat_follow_first(int fd)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 
-	return r && r->slot && leat_has_left(r, r->home) ? leat_follow(fd, NULL) : 0;
+	if (!r || !r->slot || !leat_has_left(r, r->home))
+		return 0;
+	return leat_follow(fd, r->kind != LEAT_KIND_CONSUMER && r->flags & LEAT_FD_WRITE);
 }
 
-/* `n` bytes were written by `fd`, whose file was at `home` before and has left it since: at
- * `offset`, or where the description's offset was (-1). They are written again where the
- * file is now. `v`: the bytes, behind the first `skip`; NULL: they are taken from the former
- * file. 0 or -errno. */
-int leat_write_again(int fd, uint32_t home, int64_t offset, const struct iovec *v, uint64_t skip,
-		     uint64_t n);
+/* The file of a descriptor stays where it is for the moment of a call. */
+struct leat_hold {
+	struct leat_shm_file *f; /* NULL: there is nothing to be held */
+	uint32_t home;
+	bool write;
+};
+
+/* Before a call that writes, or (not `write`) that uses the offset which the kernel keeps: follow
+ * the file, and hold it there. Nothing that may wait for long is done until leat_let_go. 0, or
+ * -errno and nothing is held. */
+int leat_hold(int fd, bool write, struct leat_hold *h);
+/* After it: `n`, the result of the call, or -EIO if it took so long that the file has been moved
+ * without it. */
+long leat_let_go(const struct leat_hold *h, long n);
 
 #endif

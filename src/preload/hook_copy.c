@@ -9,7 +9,9 @@
 #include "record/call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,17 +54,6 @@ static bool ours(const struct side *s)
 	return leat_fd_kind(s->fd) != LEAT_KIND_NONE;
 }
 
-/* What was just written to a place that the file has left is carried along. */
-static long written(const struct side *out, uint32_t home, long n)
-{
-	const struct leat_fd *r = leat_fd_get(out->fd);
-	int rc = 0;
-
-	if (n > 0 && r && r->slot && leat_has_left(r, home))
-		rc = leat_write_again(out->fd, home, out->at, NULL, 0, (uint64_t)n);
-	return rc ? rc : n;
-}
-
 static void note_in(const struct side *in, long n)
 {
 	struct leat_shm_step *step = leat_client_step();
@@ -102,18 +93,48 @@ static long carry_over(const struct side *in, const struct side *out, int64_t le
 	return n;
 }
 
-static long carry_all_over(const struct side *in, const struct side *out, int64_t length,
-			   uint32_t *home)
+/* Neither file moves during the call. A pipe, which may be empty for long, is not waited for in
+ * it: -EAGAIN. */
+static long copy_once(const struct leat_syscall *c, struct side *in, struct side *out,
+		      int64_t length)
 {
-	const struct leat_fd *r = leat_fd_get(out->fd);
-	struct leat_room room = {0};
+	struct leat_syscall now = *c;
+	struct leat_hold from, to;
+	long n = leat_hold(in->fd, false, &from);
+
+	if (n)
+		return n;
+	n = leat_hold(out->fd, true, &to);
+	if (n) {
+		leat_let_go(&from, 0);
+		return n;
+	}
+	if (now.nr == SYS_splice)
+		now.a[5] |= SPLICE_F_NONBLOCK;
+	n = leat_as_is(&now);
+	if (n == -EXDEV && now.nr == SYS_copy_file_range && (ours(in) || ours(out))) {
+		if (in->at < 0)
+			in->at = place_of(in->fd, in->offset);
+		n = carry_over(in, out, length);
+	}
+	leat_let_go(&from, 0);
+	return leat_let_go(&to, n);
+}
+
+/* A splice that found its pipe empty, or full, and was to wait for it: waits. -EAGAIN: it was
+ * not. */
+static long wait_for_pipe(const struct leat_syscall *c, const struct side *in,
+			  const struct side *out)
+{
+	struct pollfd p = ours(in) ? (struct pollfd){.fd = out->fd, .events = POLLOUT}
+				   : (struct pollfd){.fd = in->fd, .events = POLLIN};
 	long n;
 
-	do {
-		*home = r ? r->home : 0;
-		n = carry_over(in, out, length);
-	} while (n == -ENOSPC && leat_make_room(out->fd, (uint64_t)length, &room));
-	return n;
+	if (c->nr != SYS_splice || c->a[5] & SPLICE_F_NONBLOCK || (ours(in) && ours(out)) ||
+	    raw(SYS_fcntl, p.fd, F_GETFL) & O_NONBLOCK)
+		return -EAGAIN;
+	n = raw(SYS_ppoll, &p, 1, NULL, NULL, 0);
+	return n < 0 ? n : 0;
 }
 
 /* The call with `length` (its argument `index`) cut to what can be read now: a
@@ -122,14 +143,10 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 {
 	struct leat_syscall cut = *c;
 	int64_t length = c->a[index];
-	uint32_t home = 0;
+	struct leat_room room = {0};
 	long n;
-	int rc = leat_follow_first(in->fd);
+	int rc;
 
-	if (!rc)
-		rc = leat_follow_first(out->fd);
-	if (rc)
-		return rc;
 	leave_to_kernel(in->fd, false);
 	leave_to_kernel(out->fd, true);
 	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
@@ -144,15 +161,16 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 			return rc;
 	}
 	cut.a[index] = length;
-	if (in->at >= 0) /* the wait may have been long */
-		leat_follow_first(in->fd);
-	n = leat_roomy(&cut, out->fd, (uint64_t)length, &home);
-	if (n == -EXDEV && c->nr == SYS_copy_file_range && (ours(in) || ours(out))) {
-		if (in->at < 0)
-			in->at = place_of(in->fd, in->offset);
-		n = carry_all_over(in, out, length, &home);
-	}
-	n = written(out, home, n);
+	do {
+		n = copy_once(&cut, in, out, length);
+		rc = 0;
+		if (n == -ENOSPC)
+			rc = leat_make_room(out->fd, (uint64_t)length, &room) ? 0 : -ENOSPC;
+		else if (n == -EAGAIN)
+			rc = (int)wait_for_pipe(c, in, out);
+	} while (!rc && (n == -ENOSPC || n == -EAGAIN));
+	if (rc)
+		return rc;
 	note_in(in, n);
 	if (ours(out) && n > 0)
 		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);

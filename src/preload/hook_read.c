@@ -185,6 +185,18 @@ static long read_placed(const struct reading *r, const struct leat_syscall *c)
 	return n;
 }
 
+/* Read at the offset that the kernel keeps, or at a place of the call's own. */
+static long read_by_kernel(const struct reading *r, const struct leat_syscall *c)
+{
+	struct leat_hold hold;
+	long n;
+
+	if (r->positioned)
+		return leat_as_is(c);
+	n = leat_hold(r->fd, false, &hold);
+	return n ? n : leat_let_go(&hold, leat_as_is(c));
+}
+
 /* Zero or a short count is the truth only of a file that was final before; else
  * another process has moved the common offset, or the file was cut: again, for
  * the rest. */
@@ -213,7 +225,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 			note_consumed(f, (uint64_t)r->offset, r->length);
 		if (!leat_still_there(record, (uint64_t)r->offset))
 			return sum ? sum : -EIO;
-		n = r->place ? read_placed(r, &c) : leat_as_is(&c);
+		n = r->place ? read_placed(r, &c) : read_by_kernel(r, &c);
 		if (n == -EAGAIN && r->place)
 			continue;
 		if (n < 0)
@@ -255,7 +267,7 @@ static long read_once(struct reading *r, const struct leat_syscall *c)
 
 	while (n == -EAGAIN && r->place && locate(r) && r->place)
 		n = read_placed(r, c);
-	return n == -EAGAIN ? leat_as_is(c) : n;
+	return n == -EAGAIN ? read_by_kernel(r, c) : n;
 }
 
 /* A read that met the end of what the file was before it was moved goes on where it is
@@ -278,7 +290,7 @@ static long read_plain(struct reading *r, const struct leat_fd *record)
 		c.a[3] += n; /* not looked at by read */
 		r->length -= (uint64_t)n;
 	} while (r->length && (plain || !sum) && record && record->slot &&
-		 leat_has_left(record, home) && !leat_follow(r->fd, NULL) && record->home != home);
+		 leat_has_left(record, home) && !leat_follow(r->fd, false) && record->home != home);
 	return sum;
 }
 

@@ -21,6 +21,14 @@ static void moved(struct leat_fd *r, int fd, int64_t to)
 		leat_shm_mark_sparse(f);
 }
 
+static long seek_by_kernel(const struct leat_syscall *c)
+{
+	struct leat_hold hold;
+	long rc = leat_hold((int)c->a[0], false, &hold);
+
+	return rc ? rc : leat_let_go(&hold, leat_as_is(c));
+}
+
 /* The kernel is asked where it must know: at the end, and where data and holes are. */
 static long seek(const struct leat_syscall *c, struct leat_fd *r, int whence)
 {
@@ -30,7 +38,7 @@ static long seek(const struct leat_syscall *c, struct leat_fd *r, int whence)
 
 	do {
 		if (!leat_offset_get(r->place, &at))
-			return leat_as_is(c);
+			return seek_by_kernel(c);
 		if (whence == SEEK_SET) {
 			rc = to;
 		} else if (whence == SEEK_CUR) {
@@ -96,26 +104,12 @@ static int check_cut(struct leat_fd *r, struct leat_shm_file *f, uint64_t length
 	return code ? leat_client_violation(code, r->slot, length, 0) : 0;
 }
 
-/* A call that changes no bytes that are there. */
-static long allocate(const struct leat_syscall *c, int fd)
-{
-	const struct leat_fd *r = leat_fd_get(fd);
-	uint32_t home;
-	long rc;
-
-	do
-		rc = leat_roomy(c, fd, (uint64_t)c->a[3], &home);
-	while (!rc && leat_has_left(r, home) && !leat_follow(fd, NULL) && r->home != home);
-	return rc;
-}
-
 /* Make the call that gives the file `length` bytes. */
 static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
 	struct stat st;
-	uint32_t home;
 	bool shrunk;
 	long rc;
 
@@ -131,9 +125,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	if (r->kind == LEAT_KIND_PUBLISHER && (int64_t)length != st.st_size)
 		leat_shm_mark_sparse(f);
 	r->flags |= LEAT_FD_UNSURE;
-	do {
-		rc = leat_roomy(c, fd, length, &home);
-	} while (!rc && leat_has_left(r, home) && !leat_follow(fd, NULL) && r->home != home);
+	rc = leat_roomy(c, fd, length);
 	shrunk = (int64_t)length < st.st_size;
 	if (!rc && (int64_t)length != st.st_size)
 		tell_length(r, length, shrunk && r->kind == LEAT_KIND_PUBLISHER);
@@ -162,7 +154,7 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 			return rc;
 	}
 	if (mode & FALLOC_FL_KEEP_SIZE || raw(SYS_fstat, fd, &st) || end <= (uint64_t)st.st_size)
-		return allocate(c, fd);
+		return leat_roomy(c, fd, (uint64_t)c->a[3]);
 	return resize(c, fd, end);
 }
 

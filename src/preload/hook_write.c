@@ -195,19 +195,6 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
-/* The kernel's write; again where the file has gone, if it has just left. */
-static long write_there(const struct writing *w, const struct leat_fd *r)
-{
-	uint32_t home = r ? r->home : 0;
-	long n = leat_as_is(w->c);
-	int rc = 0;
-
-	if (n > 0 && r && r->slot && leat_has_left(r, home))
-		rc = leat_write_again(w->fd, home, w->positioned ? w->offset : -1, w->v, 0,
-				      (uint64_t)n);
-	return rc ? rc : n;
-}
-
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	const bool guessed = !w->positioned && !(r->flags & (LEAT_FD_UNSURE | LEAT_FD_APPEND));
@@ -218,7 +205,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 
 	if (rc)
 		return rc;
-	n = write_there(w, r);
+	n = leat_as_is(w->c);
 	if (n <= 0)
 		return n;
 	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
@@ -246,7 +233,7 @@ static long do_write(const struct writing *w)
 	}
 	if (f && r->kind == LEAT_KIND_PUBLISHER)
 		return write_published(w, r, f);
-	n = write_there(w, r);
+	n = leat_as_is(w->c);
 	if (n > 0) {
 		leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)n);
 		leat_shm_count(&leat_client_step()->writes, 1);
@@ -254,28 +241,47 @@ static long do_write(const struct writing *w)
 	return n;
 }
 
-/* A write whose place is known, while some other writer may have a window open. */
+/* A write where the kernel says. */
+static long write_there(const struct writing *w, const struct leat_fd *r)
+{
+	struct leat_hold hold;
+	long n;
+
+	leat_window_settle(r, w->fd, false);
+	n = leat_hold(w->fd, true, &hold);
+	if (n)
+		return n;
+	n = leat_set_aside(w->fd, r, total(w));
+	return leat_let_go(&hold, n ? n : do_write(w));
+}
+
+/* A write whose place is known, while some other writer may have a window open. Between
+ * leat_shm_writing and leat_shm_written the file stays where it is, too. */
 static long write_here(const struct writing *w, const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 	uint64_t start = (uint64_t)w->offset;
 	struct leat_shm_write write;
+	struct leat_hold hold;
 	long n;
 
 	if (!f || !(r->flags & LEAT_FD_WRITE))
 		return do_write(w);
-	if (w->offset < 0) { /* where the kernel says */
-		leat_window_settle(r, w->fd, false);
-		if (leat_set_aside(w->fd, r, total(w)))
-			return -ENOSPC;
-		return do_write(w);
-	}
-	while (!leat_shm_writing(f, start, start + total(w), &write))
+	if (w->offset < 0)
+		return write_there(w, r);
+	for (;;) {
+		n = leat_hold(w->fd, true, &hold);
+		if (n)
+			return n;
+		if (leat_shm_writing(f, start, start + total(w), &write))
+			break;
+		leat_let_go(&hold, 0);
 		if (!leat_window_settle(r, w->fd, false))
 			return -EIO; /* who changes the size was stopped for good */
+	}
 	n = do_write(w);
 	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
-	return n;
+	return leat_let_go(&hold, n);
 }
 
 /* What is behind the first `done` bytes, or the next piece of it. */

@@ -52,15 +52,17 @@ bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
 	}
 }
 
-long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length, uint32_t *home)
+long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
 {
-	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_room room = {0};
+	struct leat_hold hold;
 	long n;
 
 	do {
-		*home = r ? r->home : 0;
-		n = leat_as_is(c);
+		n = leat_hold(fd, true, &hold);
+		if (n)
+			return n;
+		n = leat_let_go(&hold, leat_as_is(c));
 	} while (n == -ENOSPC && leat_make_room(fd, length, &room));
 	return n;
 }

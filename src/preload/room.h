@@ -17,9 +17,8 @@ struct leat_room {
 bool leat_make_room(int fd, uint64_t length, struct leat_room *room);
 
 /* The call as the program made it, again as long as room can be made on `fd` for the
- * `length` bytes it writes. *home: where the file of `fd` was before the last attempt
- * (follow.h). */
-long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length, uint32_t *home);
+ * `length` bytes it writes, with the file held where it is. */
+long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length);
 
 /* Before a write of `length` bytes at the common offset, or the end, of several writers: when
  * memory is nearly full have it set aside, because the second half of a short write could land

@@ -33,6 +33,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->frontier, 0);
 	atomic_store(&f->size, 0);
 	atomic_store(&f->home, 0);
+	atomic_store(&f->placing, 0);
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
 	/* Sleepers of the record's former life look again and find the new one. */
@@ -245,6 +246,37 @@ bool leat_shm_drop(struct leat_shm_file *f, uint64_t end)
 void leat_shm_mark_sparse(struct leat_shm_file *f)
 {
 	atomic_fetch_or(&f->flags, LEAT_SHM_SPARSE);
+}
+
+static _Atomic uint32_t *holders(struct leat_shm_file *f, bool write)
+{
+	return write ? &f->writing : &f->placing;
+}
+
+bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home)
+{
+	uint32_t now;
+
+	atomic_fetch_add(holders(f, write), 1);
+	now = atomic_load(&f->home);
+	/* What is read while the file is copied is there before and after. */
+	if (now == home || (!write && now % LEAT_HOME_NEXT && now - home < LEAT_HOME_NEXT))
+		return true;
+	atomic_fetch_sub(holders(f, write), 1);
+	return false;
+}
+
+bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home)
+{
+	uint32_t now = atomic_load(&f->home);
+
+	atomic_fetch_sub(holders(f, write), 1);
+	return now == home || now == home + LEAT_HOME_MOVING;
+}
+
+bool leat_shm_is_held(struct leat_shm_file *f, bool write)
+{
+	return atomic_load(holders(f, write)) != 0;
 }
 
 void leat_shm_pin(struct leat_shm_file *f)

@@ -54,8 +54,8 @@ struct leat_shm_file {
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	_Atomic uint32_t home; /* changes when the file moves; odd while it does */
-	uint32_t reserved;
+	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
+	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
 	uint64_t pad2[2];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
@@ -121,8 +121,13 @@ void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
  * an empty file nothing is known to be missing. */
 void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length);
 
-/* The file, which is open, is on the move (odd), or has come to an end of that
- * (even); follow it by leat_shm_file_update. */
+/* The file, which is open, is on the move, or has come to an end of that; follow it by
+ * leat_shm_file_update. */
+enum {
+	LEAT_HOME_MOVING = 1,  /* writers are waited for, then it is copied */
+	LEAT_HOME_RUSHING = 3, /* it is copied, although somebody seems to be at it still */
+	LEAT_HOME_NEXT = 4,    /* each place is a multiple of it */
+};
 void leat_shm_file_home(struct leat_shm_file *f, uint32_t home);
 
 /* --- client side (any thread, async-signal-safe, errno untouched) --- */
@@ -156,6 +161,15 @@ int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length);
 /* From now on the file stays where it is, unless it is being moved already: look at its
  * place afterwards. */
 void leat_shm_pin(struct leat_shm_file *f);
+
+/* What keeps a file where it is, or a description from being exchanged, for the moment of a call:
+ * a write, or (not `write`) the use of an offset that the kernel keeps. False: the file has left
+ * `home`, or must not be written now. Both sides store their word, then load the other's. */
+bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home);
+/* False: it took so long that the file was moved without it: what was written may be lost. */
+bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home);
+/* The daemon has changed `home`: does anybody still use the former one? */
+bool leat_shm_is_held(struct leat_shm_file *f, bool write);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);

@@ -232,9 +232,6 @@ struct leat_msg_switched {
 	uint32_t home;
 	uint32_t seq;
 	uint32_t reserved;
-	uint64_t offset;     /* of the old description when it was exchanged first */
-	uint64_t new_offset; /* of the new one, now */
-	uint64_t size;       /* so much of the file was moved */
 };
 
 /* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, VIOLATED. CLOSED: error != 0 when a killed

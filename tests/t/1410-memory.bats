@@ -154,6 +154,30 @@ watched() {
 	same
 }
 
+# at_once FLAG: many write and read records at a common offset, in files that move meanwhile, while
+# other files come and go.
+at_once() {
+	local shared=$LEAT_BUILD/tests/hooks/shared
+	[ -x "$shared" ] || skip "tests/hooks/shared is not built"
+	export LEAT_MEMORY=1M
+	flow "{filename: 'data*', mode: no_update}, {filename: 'cold*'}" "{filename: 'data*'}" <<-END
+		for i in \$(seq 60); do seq 20000 > cold\$i; sleep 0.02; done &
+		$shared write data 12 $1
+		wait
+		---
+		$shared read data 12 > out
+	END
+	same
+}
+
+@test "threads and processes write and read at one offset" {
+	at_once offset
+}
+
+@test "threads and processes append at once" {
+	at_once append
+}
+
 @test "copied into by the kernel, allocated, cut, with holes" {
 	need python3
 	export LEAT_MEMORY=1M

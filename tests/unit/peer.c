@@ -299,7 +299,7 @@ void world_start(struct world *w)
 	assert_int_equal(peer_hello(&w->control, "", "", LEAT_CONTROL | LEAT_CONTROL_EVENTS), 0);
 }
 
-void world_setup(void **state, struct leat_workflow *wf, bool serve)
+static void setup(void **state, struct leat_workflow *wf, bool serve, uint64_t memory_bytes)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
@@ -315,10 +315,20 @@ void world_setup(void **state, struct leat_workflow *wf, bool serve)
 						  .dir = w->dir,
 						  .runtime_dir = w->runtime,
 						  .log_path = w->log,
-						  .memory_bytes = 64 << 20,
+						  .memory_bytes = memory_bytes,
 						  .serve = serve};
 	world_start(w);
 	*state = w;
+}
+
+void world_setup(void **state, struct leat_workflow *wf, bool serve)
+{
+	setup(state, wf, serve, 64 << 20);
+}
+
+void world_setup_small(void **state, struct leat_workflow *wf, uint64_t memory_bytes)
+{
+	setup(state, wf, false, memory_bytes);
 }
 
 void world_finish(struct world *w, bool ok)

@@ -98,5 +98,7 @@ void write_final(struct world *w, struct peer *p);
 struct leat_workflow *world_flow(void);
 /* A world with a daemon for `wf`, which it owns. */
 void world_setup(void **state, struct leat_workflow *wf, bool serve);
+/* The same with so much memory for files. */
+void world_setup_small(void **state, struct leat_workflow *wf, uint64_t memory_bytes);
 
 #endif

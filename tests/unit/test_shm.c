@@ -330,6 +330,44 @@ static void test_changes(void **state)
 	close(fd);
 }
 
+/* A file is held where it is, and one that is on its way is not. */
+static void test_holding(void **state)
+{
+	static const struct {
+		uint32_t home; /* while 4 is held */
+		bool write, read;
+	} table[] = {
+		{4, true, true},    {4 + LEAT_HOME_MOVING, false, true},
+		{0, false, false},  {4 + LEAT_HOME_RUSHING, false, true},
+		{8, false, false},  {8 + LEAT_HOME_MOVING, false, false},
+		{12, false, false},
+	};
+	struct leat_shm_file *f = &shm->files[9];
+
+	(void)state;
+	leat_shm_file_init(f);
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		leat_shm_file_home(f, table[i].home);
+		assert_int_equal(leat_shm_hold(f, true, 4), table[i].write);
+		assert_int_equal(leat_shm_is_held(f, true), table[i].write);
+		assert_int_equal(leat_shm_hold(f, false, 4), table[i].read);
+		assert_int_equal(leat_shm_is_held(f, false), table[i].read);
+		if (table[i].write)
+			assert_true(leat_shm_release(f, true, 4));
+		if (table[i].read)
+			leat_shm_release(f, false, 4);
+		assert_false(leat_shm_is_held(f, true) || leat_shm_is_held(f, false));
+	}
+	leat_shm_file_home(f, 4);
+	assert_true(leat_shm_hold(f, true, 4));
+	leat_shm_file_home(f, 4 + LEAT_HOME_MOVING);
+	assert_true(leat_shm_release(f, true, 4)); /* it was waited for */
+	leat_shm_file_home(f, 4);
+	assert_true(leat_shm_hold(f, true, 4));
+	leat_shm_file_home(f, 4 + LEAT_HOME_RUSHING);
+	assert_false(leat_shm_release(f, true, 4));
+}
+
 static void test_sequence_word(void **state)
 {
 	struct leat_word w = {0};
@@ -365,19 +403,13 @@ static void test_map_refuses_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_covered),
-		cmocka_unit_test(test_consumed_hull),
-		cmocka_unit_test(test_wait_outcomes),
-		cmocka_unit_test(test_wait_interrupted),
-		cmocka_unit_test(test_two_processes),
-		cmocka_unit_test(test_commit_wakes_all),
-		cmocka_unit_test(test_window_length),
-		cmocka_unit_test(test_window_pending),
-		cmocka_unit_test(test_window_writing),
-		cmocka_unit_test(test_window_forced),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_sequence_word),
-		cmocka_unit_test(test_map_refuses_others),
+		cmocka_unit_test(test_covered),        cmocka_unit_test(test_consumed_hull),
+		cmocka_unit_test(test_wait_outcomes),  cmocka_unit_test(test_wait_interrupted),
+		cmocka_unit_test(test_two_processes),  cmocka_unit_test(test_commit_wakes_all),
+		cmocka_unit_test(test_window_length),  cmocka_unit_test(test_window_pending),
+		cmocka_unit_test(test_window_writing), cmocka_unit_test(test_window_forced),
+		cmocka_unit_test(test_changes),        cmocka_unit_test(test_holding),
+		cmocka_unit_test(test_sequence_word),  cmocka_unit_test(test_map_refuses_others),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
