@@ -8,7 +8,9 @@
 
 static bool is_write(const struct leat_request *r)
 {
-	return (r->in->flags & O_ACCMODE) != O_RDONLY || r->in->flags & O_TRUNC;
+	unsigned mode = r->in->flags & O_ACCMODE;
+
+	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC;
 }
 
 static void violation(struct leat_request *r, enum leat_violation kind)

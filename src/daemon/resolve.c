@@ -402,7 +402,8 @@ static bool makes_directory(const struct leat_request *r)
 static int check_user(const struct leat_request *r)
 {
 	const struct leat_msg_resolve *in = r->in;
-	int access = (in->flags & O_ACCMODE) == O_RDWR ? R_OK | W_OK : W_OK;
+	int access =
+		in->op != LEAT_OP_OPEN || (in->flags & O_ACCMODE) == O_WRONLY ? W_OK : R_OK | W_OK;
 	bool makes = in->op == LEAT_OP_MKDIR || in->op == LEAT_OP_MAKE ||
 		     (in->op == LEAT_OP_OPEN && in->flags & O_CREAT);
 	bool writes = in->op == LEAT_OP_TRUNCATE ||

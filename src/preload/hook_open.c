@@ -30,9 +30,10 @@ static long lock_description(int fd, uint64_t ofd)
 	return raw(SYS_fcntl, fd, F_OFD_SETLK, &lock);
 }
 
+/* The access mode 3 gives neither reading nor writing, but ioctl. */
 static bool writes(uint64_t flags)
 {
-	return (flags & O_ACCMODE) != O_RDONLY;
+	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
 }
 
 static long open_here(const struct opening *o, const struct leat_site *site)
@@ -75,7 +76,8 @@ static struct leat_offset *place_of(const struct opening *o, const struct leat_s
 	struct stat st;
 
 	if (site->place != LEAT_PLACE_STORE || !site->slot || leat_in_vfork() ||
-	    o->flags & (O_APPEND | O_PATH) || raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
+	    o->flags & (O_APPEND | O_PATH) || (o->flags & O_ACCMODE) == O_ACCMODE ||
+	    raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
 		return NULL;
 	return leat_offset_new();
 }
@@ -173,7 +175,8 @@ static bool is_contradiction(uint64_t flags)
 		return false;
 	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
 		return true;
-	return flags & (O_TMPFILE & ~O_DIRECTORY) && (!(flags & O_DIRECTORY) || !writes(flags));
+	return flags & (O_TMPFILE & ~O_DIRECTORY) &&
+	       (!(flags & O_DIRECTORY) || (flags & O_ACCMODE) == O_RDONLY);
 }
 
 /* What may be ours; `flags` are the call's own. */

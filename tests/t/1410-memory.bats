@@ -59,7 +59,7 @@ watched() {
 			grep -qzxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" "/proc/$daemon/environ" 2>/dev/null || continue
 			for now in "/proc/$daemon"/fd/*; do
 				[[ $(readlink "$now") == "$LEAT_RUNTIME_DIR"/*/store ]] || continue
-				read -r total used < <(stat -f -c '%b %f' "$now" | awk '{ print $1, $1 - $2 }')
+				read -r total used < <(stat -f -c '%b %f' "$now" 2>/dev/null | awk '{ print $1, $1 - $2 }') || continue
 				[ "$used" -le "$most" ] || most=$used
 				size=$total
 			done
