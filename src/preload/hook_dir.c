@@ -177,6 +177,26 @@ static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char 
 	return used;
 }
 
+/* The position is kept where the kernel keeps it, in the open file description: other processes
+ * may have it, too. The directory is never read there, so what it would mean to its file system
+ * is of no account. */
+static int take_position(int fd, struct leat_fd *r)
+{
+	long at = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	struct leat_fd old = *r;
+
+	if (at < 0)
+		return (int)at; /* O_PATH */
+	if ((uint64_t)at == r->cookie)
+		return 0;
+	r->cookie = (uint64_t)at;
+	if (at || !r->handle)
+		return 0;
+	r->handle = 0; /* rewound by somebody else */
+	leat_fd_tell(&old);
+	return 0;
+}
+
 /* Wait until there are entries behind the record's cookie, or the end, and put them into `out`
  * unless that is NULL: bytes written or -errno. */
 static long list(int fd, struct leat_fd *r, char *out, size_t room)
@@ -214,10 +234,19 @@ long leat_hook_getdents64(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0];
 	struct leat_fd *r = leat_fd_get(fd);
+	uint64_t at;
+	long rc;
 
 	if (!r || r->kind != LEAT_KIND_DIR || leat_in_vfork())
 		return LEAT_PASS;
-	return list(fd, r, (char *)c->a[1], (size_t)(unsigned)c->a[2]);
+	rc = take_position(fd, r);
+	if (rc)
+		return rc;
+	at = r->cookie;
+	rc = list(fd, r, (char *)c->a[1], (size_t)(unsigned)c->a[2]);
+	if (r->cookie != at)
+		raw(SYS_lseek, fd, r->cookie, SEEK_SET);
+	return rc;
 }
 
 void leat_dir_settle(int fd)
@@ -233,7 +262,10 @@ long leat_dir_seek(int fd, int64_t offset, int whence)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_fd old;
+	int rc = take_position(fd, r);
 
+	if (rc)
+		return rc;
 	if (whence == SEEK_CUR)
 		offset += (int64_t)r->cookie;
 	else if (whence != SEEK_SET)
@@ -247,5 +279,6 @@ long leat_dir_seek(int fd, int64_t offset, int whence)
 		leat_fd_tell(&old);
 	}
 	r->cookie = (uint64_t)offset;
+	raw(SYS_lseek, fd, offset, SEEK_SET);
 	return offset;
 }

@@ -115,8 +115,8 @@ void leat_site_leave(struct leat_site *site);
 /* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
  * rc. */
 long leat_site_result(struct leat_site *site, long rc);
-/* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_site_result, and whoever remembers it looks
- * again. */
+/* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_site_result, and
+ * whoever remembers it looks again. */
 long leat_site_changed(struct leat_site *site, long rc);
 /* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
  * there (or not), so that nobody is woken for a name that is still to come. */

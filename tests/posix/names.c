@@ -66,6 +66,8 @@ static int pick_flags(struct world *w)
 		flags |= PICK(w, ((int[]){O_APPEND, O_TRUNC, O_EXCL, O_CLOEXEC}));
 	while (!w->tame && chance(w, 40))
 		flags |= PICK(w, more);
+	if (!w->tame && chance(w, 4))
+		flags |= O_ACCMODE; /* neither reading nor writing */
 	return flags;
 }
 
