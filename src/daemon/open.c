@@ -67,7 +67,8 @@ static int produce(struct leat_request *r)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
 		r->found.root = leat_rule_home(r->d, r->rule);
-		if (r->found.root == LEAT_ROOT_STORE)
+		/* Another user than the daemon's cannot go into the spill directory. */
+		if (r->found.root == LEAT_ROOT_STORE && !r->c->user)
 			r->found.root = leat_spill_home(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
 	}
