@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A final file keeps its attributes; all else may change at any time without a word to us. */
+/* A final file keeps its attributes; all else may change at any time without a word to us. What a
+ * path leads through is kept from one call of a program to its next: the least the kernel can. */
 #define FINAL_S 1.0
+#define DIRECTORY_S 0.001
 
 double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place)
 {
@@ -54,6 +56,8 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 	if (!rc)
 		rc = entry_of(call, parent, name, &st, &id, e);
 	e->attr_timeout = leat_ops_keep_s(call, place);
+	if (!rc && S_ISDIR(st.st_mode))
+		e->entry_timeout = e->attr_timeout = DIRECTORY_S;
 	return rc;
 }
 
