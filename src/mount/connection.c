@@ -52,6 +52,8 @@ static ssize_t receive(int fd, void *buf, size_t size, void *userdata)
 	const struct fuse_init_in *init = (const struct fuse_init_in *)(in + 1);
 
 	(void)userdata;
+	if (n < 0 && errno == ECONNABORTED)
+		errno = ENODEV; /* the mount is gone, whichever way */
 	if (n >= (ssize_t)(sizeof(*in) + sizeof(*init)) && in->opcode == FUSE_INIT) {
 		amend.init = in->unique;
 		amend.offered = init->flags;
