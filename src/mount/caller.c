@@ -11,10 +11,11 @@
 
 #define BIT(signo) (UINT64_C(1) << ((signo)-1))
 
-/* Nobody dies of these. */
+/* Nobody dies of these. Who is stopped goes on to wait: a read of a file is not interrupted by
+ * it. */
 #define HARMLESS                                                                                   \
-	(BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGTSTP) | BIT(SIGTTIN) | \
-	 BIT(SIGTTOU))
+	(BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
+	 BIT(SIGTTIN) | BIT(SIGTTOU))
 /* Somebody asks the program to end, and it wants to hear of it. */
 #define POLITE (BIT(SIGINT) | BIT(SIGTERM) | BIT(SIGHUP) | BIT(SIGQUIT))
 
