@@ -107,7 +107,7 @@ static int note_holder(int fd, pid_t pid)
 /* The lock file goes last: whoever sees it unlocked finds nothing else. */
 static void remove_session(const char *dir, int lock_fd)
 {
-	static const char *const parts[] = {"socket", "store", "lock"};
+	static const char *const parts[] = {"socket", "store", "sites", "lock"};
 	char path[PATH_MAX + 8];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -193,12 +193,22 @@ static int lock_session(struct leat_session *s, const char *real_dir, pid_t pid,
 	return rc ? refuse(rc, error, error_size, "%s/lock: %s", s->dir, strerror(-rc)) : 0;
 }
 
-static int make_mount_point(struct leat_session *s, char *error, size_t error_size)
+static int make_directory(const char *path, char *error, size_t error_size)
 {
-	if (leat_remove_tree(AT_FDCWD, s->store) < 0 || mkdir(s->store, 0700) < 0)
-		return refuse(-errno, error, error_size, "cannot make %s: %s", s->store,
+	if (leat_remove_tree(AT_FDCWD, path) < 0 || mkdir(path, 0700) < 0)
+		return refuse(-errno, error, error_size, "cannot make %s: %s", path,
 			      strerror(errno));
 	return 0;
+}
+
+/* The store's mount point, and where the interception library keeps what it finds in libc. */
+static int make_directories(const struct leat_session *s, char *error, size_t error_size)
+{
+	char sites[PATH_MAX + 8];
+	int rc = make_directory(s->store, error, error_size);
+
+	snprintf(sites, sizeof(sites), "%s/sites", s->dir);
+	return rc ? rc : make_directory(sites, error, error_size);
 }
 
 int leat_session_open(struct leat_session *s, const char *runtime_dir, const char *real_dir,
@@ -218,7 +228,7 @@ int leat_session_open(struct leat_session *s, const char *runtime_dir, const cha
 	clean_stale(s->base);
 	leat_store_clean_stale();
 	rc = lock_session(s, real_dir, pid, error, error_size);
-	return rc ? rc : make_mount_point(s, error, error_size);
+	return rc ? rc : make_directories(s, error, error_size);
 }
 
 int leat_session_listen(struct leat_session *s, char *error, size_t error_size)

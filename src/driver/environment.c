@@ -1,6 +1,8 @@
 #include "driver/environment.h"
+#include "wire/wire.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +27,9 @@ static void add(struct builder *b, const char *name, const char *value, const ch
 
 static bool is_replaced(const char *entry, const struct leat_environment_spec *spec)
 {
-	static const char *const names[] = {"LEAT_DIR=", "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=",
-					    "LEAT_RUNTIME_DIR=", "LEAT_MOUNT="};
+	static const char *const names[] = {
+		"LEAT_DIR=",         "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=",
+		"LEAT_RUNTIME_DIR=", "LEAT_MOUNT=",    "LEAT_SITES="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -44,6 +47,18 @@ static void add_preload(struct builder *b, const char *library)
 		add(b, "LD_PRELOAD", library, old && *old ? old : NULL);
 }
 
+/* In the session's directory: where the library keeps what it finds in libc. It can do without. */
+static void add_sites(struct builder *b, const struct leat_environment_spec *spec)
+{
+	static const char name[] = "sites";
+	char path[PATH_MAX];
+
+	if (leat_wire_session_path(spec->runtime_dir, getuid(), spec->dir, path, sizeof(path)))
+		return;
+	memcpy(strrchr(path, '/') + 1, name, sizeof(name)); /* shorter than the socket's */
+	add(b, "LEAT_SITES", path, NULL);
+}
+
 char **leat_environment_new(const struct leat_environment_spec *spec)
 {
 	struct builder b = {0};
@@ -51,7 +66,7 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 
 	while (environ[n])
 		n++;
-	b.v = calloc(n + 7, sizeof(*b.v));
+	b.v = calloc(n + 8, sizeof(*b.v));
 	if (!b.v)
 		return NULL;
 	for (size_t i = 0; i < n && !b.failed; i++) {
@@ -67,6 +82,8 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 		add(&b, "LEAT_RUNTIME_DIR", spec->runtime_dir, NULL);
 	if (spec->mount)
 		add(&b, "LEAT_MOUNT", spec->mount, NULL);
+	if (spec->library)
+		add_sites(&b, spec);
 	if (spec->library)
 		add_preload(&b, spec->library);
 	if (b.failed) {

@@ -7,7 +7,7 @@ struct leat_environment_spec {
 	const char *step;        /* LEAT_APP_NAME */
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */
 	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
-	const char *library;     /* put in front of LD_PRELOAD; NULL: left as it is */
+	const char *library;     /* put in front of LD_PRELOAD, LEAT_SITES set; NULL: as it is */
 	const char *mount;       /* LEAT_MOUNT, the path of leat; NULL: unset */
 };
 

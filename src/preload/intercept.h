@@ -23,11 +23,11 @@ enum leat_call_class {
 /* Class of each system call number of this architecture, 0 = none of ours. */
 extern const uint8_t leat_call_class[LEAT_CALLS];
 
-/* Redirect the system calls of libc and the dynamic loader to leat_hook. Only
- * in the constructor, while there is one thread. 0, or -errno with nothing
- * changed: -ENOSYS on other architectures, -ENOENT for an unknown libc,
- * -EACCES and others where text may not be written. */
-int leat_patch_libc(void);
+/* Redirect the system calls of libc and the dynamic loader to leat_hook. What was found is kept
+ * in the directory `kept_in` for later processes; NULL: not. Only in the constructor, while there
+ * is one thread. 0, or -errno with nothing changed: -ENOSYS on other architectures, -ENOENT for an
+ * unknown libc, -EACCES and others where text may not be written. */
+int leat_patch_libc(const char *kept_in);
 
 /* Number of vfork calls this thread is inside of; see leat_in_vfork. */
 extern _Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));

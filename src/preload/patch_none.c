@@ -3,7 +3,8 @@
 
 #include "preload/intercept.h"
 
-int leat_patch_libc(void)
+int leat_patch_libc(const char *kept_in)
 {
+	(void)kept_in;
 	return -ENOSYS;
 }

@@ -1,7 +1,7 @@
 /* Patches the system calls of libc and the dynamic loader (glibc, x86-64).
  *
- * All or nothing: sites are found and stubs written first; libc's text is made writable (and stays
- * executable, other code of it may be running); the jumps are written; then it is as before. */
+ * All or nothing: libc's text is made writable (and stays executable, other code of it may be
+ * running); sites are found and stubs written first, then the jumps; then it is as before. */
 #include <errno.h>
 #include <link.h>
 #include <string.h>
@@ -11,24 +11,13 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
-#include "preload/scan_x86_64.h"
+#include "preload/sites_x86_64.h"
 #include "preload/stub_x86_64.h"
 
-#define MAX_TEXTS 16
 #define PAGE 4096ul
 
 /* enter_x86_64.S */
 extern uint8_t leat_stub_area[16384];
-
-struct text {
-	uint8_t *start;
-	size_t size;
-};
-
-struct texts {
-	size_t count;
-	struct text text[MAX_TEXTS];
-};
 
 static struct leat_patch_sites sites; /* too large for the stack of a small program's main thread */
 
@@ -47,19 +36,64 @@ static bool is_wanted(const char *path)
 	return false;
 }
 
-static int note_object(struct dl_phdr_info *info, size_t size, void *context)
+/* The first 8 bytes of the build id; 0: it has none. */
+static uint64_t build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * ph)
 {
-	struct texts *texts = context;
+	const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr), *end = at + ph->p_memsz;
+	uint64_t id = 0;
 
-	(void)size;
-	if (!info->dlpi_name || !is_wanted(info->dlpi_name))
-		return 0;
-	for (int i = 0; i < info->dlpi_phnum && texts->count < MAX_TEXTS; i++) {
+	while ((size_t)(end - at) > sizeof(ElfW(Nhdr)) && !id) {
+		const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(const void *)at;
+		const char *name = at + sizeof *note, *value = name + (note->n_namesz + 3) / 4 * 4;
+
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz >= sizeof id &&
+		    note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0)
+			memcpy(&id, value, sizeof id);
+		at = value + (note->n_descsz + 3) / 4 * 4;
+	}
+	return id;
+}
+
+/* Objects without an id make the whole unknown. */
+static void add_id(struct leat_texts *texts, const struct dl_phdr_info *info)
+{
+	uint64_t id = 0;
+
+	for (int i = 0; i < info->dlpi_phnum && !id; i++)
+		if (info->dlpi_phdr[i].p_type == PT_NOTE)
+			id = build_id(info, &info->dlpi_phdr[i]);
+	texts->id = id && texts->id ? (texts->id << 1 | texts->id >> 63) ^ id : 0;
+}
+
+static bool holds(const struct dl_phdr_info *info, const void *address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 
-		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X))
-			texts->text[texts->count++] = (struct text){
-				(uint8_t *)(info->dlpi_addr + ph->p_vaddr), ph->p_memsz};
+		if (ph->p_type == PT_LOAD &&
+		    (uintptr_t)address - info->dlpi_addr - ph->p_vaddr < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct leat_texts *texts = context;
+
+	(void)size;
+	if (holds(info, &sites)) /* other versions of this library look for other calls */
+		add_id(texts, info);
+	if (!info->dlpi_name || !is_wanted(info->dlpi_name))
+		return 0;
+	add_id(texts, info);
+	for (int i = 0; i < info->dlpi_phnum && texts->count < LEAT_MAX_TEXTS; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+			continue;
+		texts->text[texts->count].start = (uint8_t *)(info->dlpi_addr + ph->p_vaddr);
+		texts->text[texts->count++].size = ph->p_memsz;
 	}
 	return 0;
 }
@@ -82,15 +116,28 @@ static int check_complete(void)
 	return 0;
 }
 
-static int find_sites(struct texts *texts)
+static int scan(const struct leat_texts *texts)
 {
 	int error = 0;
 
-	dl_iterate_phdr(note_object, texts);
 	for (size_t i = 0; i < texts->count && !error; i++)
 		error = leat_scan_text(texts->text[i].start, texts->text[i].size, &sites);
-	if (!error)
-		error = check_complete();
+	return error;
+}
+
+static int find_sites(const struct leat_texts *texts, const char *kept_in)
+{
+	bool recalled = leat_sites_recall(kept_in, texts, &sites) && check_complete() == 0;
+	int error = 0;
+
+	if (!recalled) {
+		sites.count = 0;
+		error = scan(texts);
+		if (!error)
+			error = check_complete();
+		if (!error)
+			leat_sites_keep(kept_in, texts, &sites);
+	}
 	if (!error)
 		error = leat_scan_exit((uint8_t *)(uintptr_t)_exit, &sites);
 	return error;
@@ -106,14 +153,14 @@ static int protect(const void *start, size_t size, int protection)
 
 /* Make the first `count` texts read and execute only again. Cannot fail: the kernel only merges
  * what it split before. */
-static void seal(const struct texts *texts, size_t count)
+static void seal(const struct leat_texts *texts, size_t count)
 {
 	while (count-- > 0)
 		protect(texts->text[count].start, texts->text[count].size, PROT_READ | PROT_EXEC);
 }
 
 /* Text stays executable while it is written: where that is refused nothing has been lost. */
-static int unseal(const struct texts *texts)
+static int unseal(const struct leat_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		int error = protect(texts->text[i].start, texts->text[i].size,
@@ -145,20 +192,21 @@ static int write_stubs(uint8_t jumps[][LEAT_JUMP_SIZE])
 	return code.failed ? -ERANGE : error;
 }
 
-int leat_patch_libc(void)
+int leat_patch_libc(const char *kept_in)
 {
 	static uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
-	struct texts texts = {0};
-	int error = find_sites(&texts);
+	struct leat_texts texts = {.id = 1};
+	int error;
 
-	if (!error)
-		error = write_stubs(jumps);
-	if (!error)
-		error = unseal(&texts);
+	dl_iterate_phdr(note_object, &texts);
+	error = unseal(&texts);
 	if (error)
 		return error;
-	for (size_t i = 0; i < sites.count; i++)
+	error = find_sites(&texts, kept_in);
+	if (!error)
+		error = write_stubs(jumps);
+	for (size_t i = 0; i < sites.count && !error; i++)
 		memcpy(sites.site[i].patch, jumps[i], LEAT_JUMP_SIZE);
 	seal(&texts, texts.count);
-	return 0;
+	return error;
 }

@@ -176,6 +176,21 @@ int leat_scan_text(uint8_t *text, size_t size, struct leat_patch_sites *sites)
 	return 0;
 }
 
+bool leat_scan_at(uint8_t *text, size_t size, size_t offset, struct leat_patch_sites *sites)
+{
+	size_t before = sites->count;
+	uint8_t *call = text + offset;
+
+	return offset + SYSCALL_SIZE <= size && call[0] == 0x0f && call[1] == 0x05 &&
+	       look_at(text, text + size, call, sites) == 0 && sites->count == before + 1;
+}
+
+const uint8_t *leat_scan_call(const struct leat_patch_site *site)
+{
+	/* the only one that overwrites it: xor %eax,%eax comes before */
+	return site->kind == LEAT_PATCH_READ ? site->patch + 2 : site->call;
+}
+
 int leat_scan_exit(uint8_t *function, struct leat_patch_sites *sites)
 {
 	/* the number is loaded at the top, outside the loop around the call */

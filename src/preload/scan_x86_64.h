@@ -2,6 +2,7 @@
 #ifndef LEAT_PRELOAD_SCAN_X86_64_H
 #define LEAT_PRELOAD_SCAN_X86_64_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,13 @@ struct leat_patch_sites {
 /* Add the sites in `text` whose calls have a class (leat_call_class). 0, or
  * -E2BIG. Reads only. */
 int leat_scan_text(uint8_t *text, size_t size, struct leat_patch_sites *sites);
+
+/* Add the site whose system call instruction is `offset` bytes into the text. False: there is none
+ * that a scan would find. */
+bool leat_scan_at(uint8_t *text, size_t size, size_t offset, struct leat_patch_sites *sites);
+
+/* Where the system call instruction of a site is, or was; NULL for the exit. */
+const uint8_t *leat_scan_call(const struct leat_patch_site *site);
 
 /* Add the exit of the process, found in the code of _exit. 0 or -ENOENT. */
 int leat_scan_exit(uint8_t *function, struct leat_patch_sites *sites);

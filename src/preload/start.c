@@ -41,7 +41,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!leat_environment_has_session(envp))
 		return;
 	leat_environment_keep(envp);
-	if (leat_has_wrappers || wants_wrappers(envp) || leat_patch_libc() != 0) {
+	if (leat_has_wrappers || wants_wrappers(envp) ||
+	    leat_patch_libc(leat_environment_get(envp, "LEAT_SITES")) != 0) {
 		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0) {
 			refuse(envp);
 			return;

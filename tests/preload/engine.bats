@@ -314,3 +314,36 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 	same 'exec -a othername cat ../input'
 	same 'cd / && cat /etc/hostname; cd - >/dev/null; chroot / /bin/true 2>/dev/null; true'
 }
+
+@test "sites kept by one process are used by the next, and bad ones are not" {
+	local file bad
+	mkdir sites
+	under LEAT_SITES="$PWD/sites" "$built/probe_calls"
+	[ "$(ls sites | wc -l)" = 1 ]
+	file=$(echo sites/*)
+	cp "$file" good
+	under LEAT_SITES="$PWD/sites" strace -f -o trace "$built/probe_calls"
+	grep -q "read.*= $(stat -c %s good)" trace
+	! grep -q '\.new"' trace
+	cmp good "$file"
+	for bad in empty short long shifted zero counts text other; do
+		case $bad in
+		empty) : >"$file" ;;
+		short) head -c 99 good >"$file" ;;
+		long) cat good good >"$file" ;;
+		shifted) tail -c +2 good >"$file" ;;
+		zero) head -c "$(stat -c %s good)" /dev/zero >"$file" ;;
+		counts) python3 -c "import struct; d = open('good', 'rb').read(); open('$file', 'wb').write(struct.pack('I', 4000000000) + d[4:])" ;;
+		text) yes | head -c "$(stat -c %s good)" >"$file" ;;
+		other) python3 -c "
+import struct
+w = list(struct.unpack('I' * ($(stat -c %s good) // 4), open('good', 'rb').read()))
+w[7] += 1
+open('$file', 'wb').write(struct.pack('I' * len(w), *w))" ;;
+		esac
+		under LEAT_SITES="$PWD/sites" "$built/probe_calls" || { echo "with $bad sites"; return 1; }
+		cmp good "$file"
+	done
+	under LEAT_SITES="$PWD/none" "$built/probe_calls"
+	[ "$(ls sites | wc -l)" = 1 ]
+}

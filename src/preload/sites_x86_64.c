@@ -1,0 +1,123 @@
+/* A file is a row of words: for each text how many calls it has, and where. */
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/engine.h"
+#include "preload/sites_x86_64.h"
+#include "preload/text.h"
+
+#define MAX_WORDS (LEAT_MAX_SITES + LEAT_MAX_TEXTS)
+
+/* before main: one thread */
+static uint32_t words[MAX_WORDS + 1];
+static char path[PATH_MAX], temporary[PATH_MAX];
+
+static bool path_of(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
+{
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+
+	leat_text_add(&t, dir);
+	leat_text_add(&t, "/");
+	leat_text_add_number(&t, id);
+	leat_text_add(&t, suffix);
+	return !t.full;
+}
+
+static size_t load(void)
+{
+	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0), n;
+
+	if (fd < 0)
+		return 0;
+	n = leat_raw(SYS_read, fd, (long)words, sizeof(words), 0, 0, 0);
+	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	return n > 0 ? (size_t)n / sizeof(*words) : 0;
+}
+
+/* The page will be written anyway: writing now spares a fault for reading it. */
+static void touch(uint8_t *p)
+{
+	__atomic_fetch_or(p, 0, __ATOMIC_RELAXED);
+}
+
+static bool recall_text(uint8_t *start, size_t size, const uint32_t *where, size_t count,
+			struct leat_patch_sites *sites)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (where[i] >= size)
+			return false;
+		touch(start + where[i]);
+		if (!leat_scan_at(start, size, where[i], sites))
+			return false;
+	}
+	return true;
+}
+
+bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
+		       struct leat_patch_sites *sites)
+{
+	size_t n, at = 0, before = sites->count;
+
+	if (!dir || !texts->id || !path_of(path, dir, texts->id, ""))
+		return false;
+	n = load();
+	if (!n || n > MAX_WORDS)
+		return false;
+	for (size_t i = 0; i < texts->count; i++) {
+		size_t count = at < n ? words[at++] : n;
+
+		if (count > n - at || !recall_text(texts->text[i].start, texts->text[i].size,
+						   words + at, count, sites)) {
+			sites->count = before;
+			return false;
+		}
+		at += count;
+	}
+	return at == n;
+}
+
+static size_t gather(const struct leat_texts *texts, const struct leat_patch_sites *sites)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		uint32_t *count = &words[n++];
+
+		*count = 0;
+		for (size_t k = 0; k < sites->count; k++) {
+			const uint8_t *call = leat_scan_call(&sites->site[k]);
+
+			if (!call || call < texts->text[i].start ||
+			    call >= texts->text[i].start + texts->text[i].size)
+				continue;
+			words[n++] = (uint32_t)(call - texts->text[i].start);
+			++*count;
+		}
+	}
+	return n;
+}
+
+void leat_sites_keep(const char *dir, const struct leat_texts *texts,
+		     const struct leat_patch_sites *sites)
+{
+	size_t size;
+	long fd, n;
+
+	if (!dir || !texts->id || !path_of(path, dir, texts->id, "") ||
+	    !path_of(temporary, dir, (uint64_t)getpid(), ".new"))
+		return;
+	size = gather(texts, sites) * sizeof(*words);
+	fd = leat_raw(SYS_openat, AT_FDCWD, (long)temporary,
+		      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600, 0, 0);
+	if (fd < 0)
+		return;
+	n = leat_raw(SYS_write, fd, (long)words, (long)size, 0, 0, 0);
+	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (n == (long)size)
+		leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0);
+	else
+		leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
+}
