@@ -142,3 +142,41 @@ full() {
 	[[ $output == *"\"data\" has to be retained: it is permanent"*L-CHECK-RETAIN* ]]
 	[ -z "$(ls work)" ]
 }
+
+@test "two streams at once, written by fastp and read by bwa in turns of their own" {
+	need fastp bwa python3
+	python3 - <<-'END'
+		import random
+		random.seed(4)
+		genome = "".join(random.choices("ACGT", k=300000))
+		with open("work/ref.fa", "w") as f:
+		    f.write(">g\n" + genome + "\n")
+		pair = str.maketrans("ACGT", "TGCA")
+		with open("work/r1.fq", "w") as one, open("work/r2.fq", "w") as two:
+		    for i in range(40000):
+		        at = random.randrange(len(genome) - 400)
+		        a, b = genome[at:at + 150], genome[at + 250:at + 400].translate(pair)[::-1]
+		        for f, text in ((one, a), (two, b)):
+		            f.write(f"@r{i}\n{text}\n+\n{'F' * 150}\n")
+	END
+	bwa index work/ref.fa 2>/dev/null
+	cat >flow.yaml <<-'END'
+		name: pairs
+		dir: work
+		tasks:
+		  - func: trim
+		    exec: fastp -w 2 -i r1.fq -I r2.fq -o c1.fq -O c2.fq -j trim.json -h trim.html
+		    outports: [{filename: c1.fq, mode: no_update, retain: false}, {filename: c2.fq, mode: no_update, retain: false}]
+		  - func: map
+		    exec: bash -c 'bwa mem -K 100000 -t 1 ref.fa c1.fq c2.fq 2>/dev/null | grep -v ^@PG | sha256sum >out'
+		    inports: [{filename: c1.fq}, {filename: c2.fq}]
+		    outports: [{filename: out}]
+	END
+	timeout 100 leat run --plain flow.yaml
+	mv work/out batch
+	rm -f work/c?.fq
+	run -0 timeout 100 leat run --memory 8M --log log flow.yaml
+	echo "$output"
+	cmp batch work/out
+	leat replay flow.yaml log
+}
