@@ -151,7 +151,9 @@ static int unlink_file(struct leat_change_request *r)
 bool leat_change_is_empty(struct leat_daemon *d, const char *name)
 {
 	struct leat_listing l = {0};
-	bool empty = leat_tree_list(d->tree, name, &l) == 0 && l.n <= 2;
+	int rc = leat_tree_list(d->tree, name, &l);
+	/* What may not be read may be removed: the kernel looks itself. */
+	bool empty = rc == -EACCES || (rc == 0 && l.n <= 2);
 
 	leat_listing_release(&l);
 	return empty;
@@ -174,8 +176,12 @@ static int remove_directory(struct leat_change_request *r)
 		return -ENOENT;
 	if (!S_ISDIR(r->from.st.st_mode))
 		return -ENOTDIR;
+	rc = leat_user_may_make(r->c->user, d->tree, name);
+	if (rc)
+		return rc;
 	if (!leat_change_is_empty(d, name))
 		return -ENOTEMPTY;
+	rc = -ENOENT;
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
 		const struct leat_user *user = root == LEAT_ROOT_SPILL ? NULL : r->c->user;
 		int fd = leat_tree_fd(d->tree, root);

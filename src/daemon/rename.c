@@ -187,6 +187,14 @@ static int rename_below(struct leat_change_request *r)
 	return rc;
 }
 
+static bool have_same_parent(const char *a, const char *b)
+{
+	const char *ends = strrchr(a, '/'), *also = strrchr(b, '/');
+
+	return ends && also ? ends - a == also - b && strncmp(a, b, (size_t)(ends - a)) == 0
+			    : !ends && !also;
+}
+
 static int rename_dir(struct leat_change_request *r)
 {
 	struct leat_daemon *d = r->d;
@@ -196,6 +204,12 @@ static int rename_dir(struct leat_change_request *r)
 
 	if (r->to.root != LEAT_ROOT_NONE && !S_ISDIR(r->to.st.st_mode))
 		return -ENOTDIR;
+	/* Its ".." changes. */
+	if (!have_same_parent(r->from.path, r->to.path))
+		rc = leat_user_access(r->c->user, leat_tree_fd(d->tree, r->from.root), r->from.path,
+				      W_OK);
+	if (rc)
+		return rc;
 	if (r->to.root != LEAT_ROOT_NONE && !leat_change_is_empty(d, r->to.path))
 		return -ENOTEMPTY;
 	HASH_ITER(hh, d->lives, l, next)
@@ -335,6 +349,17 @@ static bool is_same(const struct leat_change_request *r)
 	       r->to.st.st_dev == r->from.st.st_dev;
 }
 
+/* The kernel looks at them before it looks into a directory. */
+static int check_rights(const struct leat_change_request *r)
+{
+	const struct leat_user *user = r->c->user;
+	int rc = leat_user_may_make(user, r->d->tree, r->from.path);
+
+	if (!rc)
+		rc = leat_user_may_make(user, r->d->tree, r->to.path);
+	return rc;
+}
+
 int leat_change_rename(struct leat_change_request *r)
 {
 	int rc;
@@ -354,6 +379,9 @@ int leat_change_rename(struct leat_change_request *r)
 		return rc;
 	if (is_same(r))
 		return 0;
+	rc = check_rights(r);
+	if (rc)
+		return rc;
 	if (S_ISDIR(r->from.st.st_mode))
 		return rename_dir(r);
 	if (r->to.root != LEAT_ROOT_NONE && S_ISDIR(r->to.st.st_mode))

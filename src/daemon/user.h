@@ -26,7 +26,7 @@ int leat_user_link(const struct leat_user *user, int from_fd, const char *from, 
 /* `mode` as for access(2); -EACCES if not. */
 int leat_user_access(const struct leat_user *user, int dirfd, const char *path, int mode);
 
-/* May the user make a name below `path`'s directory? 0, -EACCES, or -errno. */
+/* May the user make, move and remove names in `path`'s directory? 0, -EACCES, or -errno. */
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,9 +33,16 @@ static uint64_t now_ns(void)
 
 int leat_errand_init(struct leat_errand *call, fuse_req_t req)
 {
-	*call = (struct leat_errand){
-		.m = fuse_req_userdata(req), .req = req, .tid = fuse_req_ctx(req)->pid};
-	return leat_line_get(call->m, &call->line);
+	const struct fuse_ctx *who = fuse_req_ctx(req);
+	struct leat_caller user = {.uid = who->uid, .gid = who->gid};
+
+	*call = (struct leat_errand){.m = fuse_req_userdata(req), .req = req, .tid = who->pid};
+	if (!call->m->as_root || (!who->uid && !who->gid))
+		return leat_line_get(call->m, &call->line);
+	user.n = fuse_req_getgroups(req, LEAT_MAX_GROUPS, user.groups);
+	if (user.n < 0 || user.n > LEAT_MAX_GROUPS)
+		user.n = user.n < 0 ? 0 : LEAT_MAX_GROUPS;
+	return leat_line_get_as(call->m, &user, &call->line);
 }
 
 struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot)
@@ -59,20 +67,24 @@ struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
 
 void leat_errand_become(const struct leat_errand *call)
 {
-	const struct fuse_ctx *who = call->req ? fuse_req_ctx(call->req) : NULL;
+	const struct leat_caller *user = &call->line->user;
 
-	if (!who || !call->m->as_root || (who->uid == 0 && who->gid == 0))
+	if (!user->uid && !user->gid)
 		return;
-	setfsgid(who->gid);
-	setfsuid(who->uid);
+	syscall(SYS_setgroups, user->n, user->groups);
+	setfsgid(user->gid);
+	setfsuid(user->uid);
 }
 
 void leat_errand_self(const struct leat_errand *call)
 {
-	if (!call->m->as_root)
+	const struct leat_caller *user = &call->line->user;
+
+	if (!user->uid && !user->gid)
 		return;
 	setfsuid(0);
-	setfsgid(0);
+	setfsgid(call->m->own.gid);
+	syscall(SYS_setgroups, call->m->own.n, call->m->own.groups);
 }
 
 /* --- waiting --- */

@@ -99,7 +99,7 @@ static bool is_ours(const struct leat_errand *call, int fd)
 {
 	const struct leat_mount *m = call->m;
 
-	return fd == m->store_fd || fd == m->dir_fd || fd == call->line->fd;
+	return fd == m->store_fd || fd == m->dir_fd || fd == m->socket_fd || fd == call->line->fd;
 }
 
 static int settle_and_close(struct leat_errand *call, DIR *dir, int keep)

@@ -19,6 +19,16 @@
 
 struct leat_node;
 
+enum { LEAT_MAX_GROUPS = 64 };
+
+/* Whose call it is. */
+struct leat_caller {
+	uid_t uid;
+	gid_t gid;
+	int n; /* groups; more than there is room for are left out */
+	gid_t groups[LEAT_MAX_GROUPS];
+};
+
 /* The server: one for each process of this kind. */
 struct leat_mount {
 	const struct leat_mount_spec *spec;
@@ -31,9 +41,11 @@ struct leat_mount {
 	int peer;             /* socket to the program's process until it starts, then -1 */
 	bool own_users;       /* the mount knows this user only */
 	bool as_root;         /* callers may be anybody: act with their ids */
-	bool direct_mmap;     /* the kernel maps files that are opened for direct I/O */
-	bool passthrough;     /* the kernel reads final files itself */
-	pid_t program;        /* the program's process; 0: it has not said so yet */
+	struct leat_caller own;
+	int socket_fd;    /* O_PATH, if as_root */
+	bool direct_mmap; /* the kernel maps files that are opened for direct I/O */
+	bool passthrough; /* the kernel reads final files itself */
+	pid_t program;    /* the program's process; 0: it has not said so yet */
 	struct fuse_session *session;
 	pthread_key_t lines;
 	pthread_mutex_t lock;    /* of all nodes and handles */
@@ -47,6 +59,8 @@ struct leat_mount {
 struct leat_line {
 	struct leat_mount *m;
 	int fd; /* -1: none */
+	struct leat_caller user;
+	struct leat_line *other; /* owned; for another user than the server's */
 	_Alignas(8) char msg[LEAT_WIRE_MAX];
 };
 
@@ -77,6 +91,8 @@ int leat_line_first(struct leat_mount *m);
 
 /* This thread's connection. -EIO if there is no daemon. */
 int leat_line_get(struct leat_mount *m, struct leat_line **line);
+/* That by which the daemon acts as `user`; only for a server of root's. */
+int leat_line_get_as(struct leat_mount *m, const struct leat_caller *user, struct leat_line **line);
 
 /* Start a message in line->msg. */
 void *leat_line_begin(struct leat_line *line, enum leat_msg_type type);

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,6 +24,8 @@ static void free_line(void *arg)
 {
 	struct leat_line *line = arg;
 
+	if (line->other)
+		free_line(line->other);
 	hang_up(line);
 	free(line);
 }
@@ -91,7 +95,11 @@ static int dial(struct leat_line *line)
 	struct leat_mount *m = line->m;
 	struct leat_msg_hello *hello;
 
-	memcpy(to.sun_path, m->socket, strlen(m->socket) + 1);
+	/* The socket's directory is shut for other users than this one. */
+	if (line->user.uid)
+		snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d", m->socket_fd);
+	else
+		memcpy(to.sun_path, m->socket, strlen(m->socket) + 1);
 	line->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (line->fd < 0 || connect(line->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		return -errno;
@@ -147,22 +155,75 @@ static int greet(struct leat_line *line)
 	return rc;
 }
 
+static struct leat_line *new_line(struct leat_mount *m)
+{
+	struct leat_line *line = malloc(sizeof(*line));
+
+	if (line) {
+		line->m = m;
+		line->fd = -1;
+		line->other = NULL;
+		memset(&line->user, 0, sizeof(line->user));
+	}
+	return line;
+}
+
 int leat_line_get(struct leat_mount *m, struct leat_line **out)
 {
 	struct leat_line *line = pthread_getspecific(m->lines);
 
 	if (!line) {
-		line = malloc(sizeof(*line));
+		line = new_line(m);
 		if (!line)
 			return -ENOMEM;
-		line->m = m;
-		line->fd = -1;
 		pthread_setspecific(m->lines, line);
 	}
 	if (line->fd < 0 && greet(line))
 		return -EIO;
 	*out = line;
 	return 0;
+}
+
+static bool is_same(const struct leat_caller *a, const struct leat_caller *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && a->n == b->n &&
+	       memcmp(a->groups, b->groups, (size_t)a->n * sizeof(gid_t)) == 0;
+}
+
+/* The daemon asks the kernel who connects, so this thread is that user for the moment; glibc's
+ * calls would take all threads along. */
+static int greet_as(struct leat_line *line, const struct leat_caller *user)
+{
+	int rc = -EPERM;
+
+	if (syscall(SYS_setgroups, user->n, user->groups) == 0 &&
+	    syscall(SYS_setresgid, -1, user->gid, -1) == 0 &&
+	    syscall(SYS_setresuid, -1, user->uid, -1) == 0)
+		rc = greet(line);
+	syscall(SYS_setresuid, -1, 0, -1);
+	syscall(SYS_setresgid, -1, line->m->own.gid, -1);
+	syscall(SYS_setgroups, line->m->own.n, line->m->own.groups);
+	return rc;
+}
+
+int leat_line_get_as(struct leat_mount *m, const struct leat_caller *user, struct leat_line **out)
+{
+	struct leat_line *own;
+	int rc = leat_line_get(m, &own);
+
+	if (!rc && !own->other && !(own->other = new_line(m)))
+		rc = -ENOMEM;
+	if (rc)
+		return rc;
+	if (own->other->fd >= 0 && !is_same(&own->other->user, user))
+		hang_up(own->other);
+	if (own->other->fd < 0) {
+		own->other->user = *user;
+		rc = greet_as(own->other, user);
+	}
+	if (!rc)
+		*out = own->other;
+	return rc ? -EIO : 0;
 }
 
 int leat_line_first(struct leat_mount *m)
@@ -178,6 +239,11 @@ int leat_line_first(struct leat_mount *m)
 		leat_error("LEAT_RUNTIME_DIR is too long for a socket's path");
 		return rc;
 	}
+	m->socket_fd = m->as_root ? open(m->socket, O_PATH | O_CLOEXEC) : -1;
+	m->own.gid = getegid();
+	m->own.n = getgroups(LEAT_MAX_GROUPS, m->own.groups);
+	if (m->own.n < 0)
+		m->own.n = 0;
 	rc = leat_line_get(m, &line);
 	if (rc)
 		leat_error("no leat daemon for %s: start it with leat run or leat serve",

@@ -84,6 +84,7 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 			       .peer = peer,
 			       .store_fd = -1,
 			       .dir_fd = -1,
+			       .socket_fd = -1,
 			       .as_root = geteuid() == 0,
 			       .lock = PTHREAD_MUTEX_INITIALIZER};
 	char cwd[PATH_MAX] = "";

@@ -30,13 +30,33 @@ static void cut(struct walk *w, size_t length)
 	w->have_stat = false;
 }
 
+/* "." and ".." are looked up in a directory as any name is, and a name that is too long is not
+ * looked for where none may be. */
+static int search(const struct walk *w)
+{
+	const struct leat_found *out = w->out;
+
+	if (out->outside || w->missing || !w->length)
+		return 0;
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++)
+		if (faccessat(leat_tree_fd(w->t, root), out->path, X_OK, AT_EACCESS) < 0 &&
+		    errno == EACCES)
+			return -EACCES;
+	return 0;
+}
+
 /* In the outside an empty path is "/". */
 static int append(struct walk *w, const char *name, size_t size)
 {
 	char *path = w->out->path;
 	bool slash = w->length || w->out->outside;
 
-	if (size > NAME_MAX || w->length + slash + size >= sizeof(w->out->path))
+	if (size > NAME_MAX) {
+		int rc = search(w);
+
+		return rc ? rc : -ENAMETOOLONG;
+	}
+	if (w->length + slash + size >= sizeof(w->out->path))
 		return -ENAMETOOLONG;
 	if (slash)
 		path[w->length++] = '/';
@@ -75,20 +95,6 @@ static void go_up(struct walk *w)
 	if (w->missing)
 		w->missing--;
 	come_in(w);
-}
-
-/* "." and ".." are looked up in a directory as any name is. */
-static int search(const struct walk *w)
-{
-	const struct leat_found *out = w->out;
-
-	if (out->outside || w->missing || !w->length)
-		return 0;
-	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++)
-		if (faccessat(leat_tree_fd(w->t, root), out->path, X_OK, AT_EACCESS) < 0 &&
-		    errno == EACCES)
-			return -EACCES;
-	return 0;
 }
 
 static int look_here(struct walk *w)
