@@ -55,7 +55,11 @@ static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum l
 		rc = leat_user_may_make(user, d->tree, name);
 		user = NULL;
 	}
-	return rc ? rc : leat_user_unlink(user, fd, name, 0);
+	if (!rc)
+		rc = leat_user_unlink(user, fd, name, 0);
+	if (!rc && root == LEAT_ROOT_SPILL)
+		leat_spill_touch(d, name);
+	return rc;
 }
 
 int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name)

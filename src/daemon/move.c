@@ -100,11 +100,47 @@ static bool was_used(const struct leat_move *m)
 	       now.st_ctim.tv_nsec != m->st.st_ctim.tv_nsec || leat_is_open_elsewhere(m->in);
 }
 
+/* The store's directory of a file shows when names were made and removed in it, wherever the files
+ * are: `path` is that directory. */
+static bool find_directory(const char *name, char path[PATH_MAX])
+{
+	const char *end = strrchr(name, '/');
+
+	return snprintf(path, PATH_MAX, "%.*s", end ? (int)(end - name) : 1, end ? name : ".") <
+	       PATH_MAX;
+}
+
+void leat_spill_touch(struct leat_daemon *d, const char *name)
+{
+	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+	char path[PATH_MAX];
+
+	if (find_directory(name, path))
+		utimensat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), path, now, AT_SYMLINK_NOFOLLOW);
+}
+
+/* The new name, and no more the old one, in directories whose times stay as they are. */
+static int swap_names(const struct leat_move *m)
+{
+	int store = leat_tree_fd(m->d->tree, LEAT_ROOT_STORE), to = leat_tree_fd(m->d->tree, m->to);
+	char path[PATH_MAX];
+	struct stat st;
+	bool there = find_directory(m->f->name, path) &&
+		     fstatat(store, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	int rc = renameat(to, m->temporary, to, m->f->name) < 0 ? -errno : 0;
+
+	if (!rc && unlinkat(leat_tree_fd(m->d->tree, m->from), m->f->name, 0) < 0)
+		rc = -errno;
+	if (there)
+		utimensat(store, path, (struct timespec[]){st.st_atim, st.st_mtim},
+			  AT_SYMLINK_NOFOLLOW);
+	return rc;
+}
+
 /* The copy takes the file's place. */
 static int take_place(struct leat_move *m)
 {
 	struct leat_tree *t = m->d->tree;
-	int to = leat_tree_fd(t, m->to);
 	int rc = leat_tree_make_parents(t, m->to, m->f->name);
 	struct stat st;
 
@@ -114,11 +150,7 @@ static int take_place(struct leat_move *m)
 		rc = leat_copy_meta(m->out, &st);
 	/* Who finds nothing in the old place asks, and is answered when all is done. */
 	leat_shm_file_changed(leat_file_shm(m->d, m->f));
-	if (!rc && renameat(to, m->temporary, to, m->f->name) < 0)
-		rc = -errno;
-	if (!rc && unlinkat(leat_tree_fd(t, m->from), m->f->name, 0) < 0)
-		rc = -errno;
-	return rc;
+	return rc ? rc : swap_names(m);
 }
 
 /* The same for a file that is open: who has it open is to follow. */

@@ -71,6 +71,8 @@ static int produce(struct leat_request *r)
 		if (r->found.root == LEAT_ROOT_STORE && !r->c->user)
 			r->found.root = leat_spill_home(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
+		if (r->found.root == LEAT_ROOT_SPILL)
+			leat_spill_touch(r->d, r->found.path);
 	}
 	if (rc)
 		return leat_request_fail(r, rc);

@@ -3,6 +3,7 @@
 #include "daemon/change.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/spill.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -118,6 +119,10 @@ static int rename_file(struct leat_change_request *r)
 	if (rc)
 		return rc;
 	clear_others(r, root);
+	if (root == LEAT_ROOT_SPILL) {
+		leat_spill_touch(d, r->from.path);
+		leat_spill_touch(d, r->to.path);
+	}
 	return rename_record(r, root);
 }
 

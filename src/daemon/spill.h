@@ -43,6 +43,9 @@ struct leat_file *leat_move_below(struct leat_daemon *d, const char *path);
 /* Its name goes, or somebody wants to use it: it stays where it is. */
 void leat_move_forget(struct leat_file *f);
 
+/* A name is made, or removed, in the spill directory: the one that steps see has changed. */
+void leat_spill_touch(struct leat_daemon *d, const char *name);
+
 /* ---- switch.c: files that were moved while they were open ---- */
 
 /* `f`, whose home was `home`, lies elsewhere now: `probe` is its former inode, `fresh`

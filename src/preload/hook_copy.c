@@ -200,7 +200,7 @@ long leat_hook_splice(const struct leat_syscall *c)
 }
 
 /* A mapping of a file that still grows cannot follow it: so it stays. */
-static int settle(int fd)
+static int settle(int fd, uint64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
@@ -209,6 +209,7 @@ static int settle(int fd)
 
 	if (!f || r->kind == LEAT_KIND_DIR)
 		return 0;
+	leat_room_to_map(fd, length);
 	do {
 		rc = leat_follow_first(fd);
 		home = r->home;
@@ -228,7 +229,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	long at;
 
 	if (!rc && !(c->a[3] & MAP_ANONYMOUS))
-		rc = settle(fd);
+		rc = settle(fd, (uint64_t)c->a[1]);
 	if (rc)
 		return rc;
 	if (!(c->a[3] & MAP_ANONYMOUS)) {
@@ -270,7 +271,7 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 	rc = leat_before_write((int)c->a[0], 0, UINT64_MAX);
 	if (rc)
 		return rc;
-	n = leat_as_is(c);
+	n = leat_roomy(c, (int)c->a[0], 0);
 	if (!n && !raw(SYS_fstat, c->a[0], &st))
 		leat_publish_to((int)c->a[0], st.st_size, st.st_size);
 	return n;

@@ -88,6 +88,25 @@ int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
 	return raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, length) == -ENOSPC ? -ENOSPC : 0;
 }
 
+void leat_room_to_map(int fd, uint64_t length)
+{
+	struct leat_room room = {0};
+	struct statfs fs;
+	struct stat st;
+	uint64_t there;
+
+	do {
+		if (raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) || raw(SYS_fstatfs, fd, &fs) ||
+		    fs.f_type != TMPFS_MAGIC)
+			return;
+		there = (uint64_t)st.st_blocks * 512;
+		if (there >= (uint64_t)st.st_size)
+			return;
+		if (length > (uint64_t)st.st_size - there)
+			length = (uint64_t)st.st_size - there;
+	} while (leat_is_full(fd, length) && leat_make_room(fd, length, &room));
+}
+
 bool leat_is_full(int fd, uint64_t wanted)
 {
 	struct statfs fs;

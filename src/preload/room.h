@@ -25,6 +25,11 @@ long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length);
  * behind what another writes. 0, or -ENOSPC: there is none. */
 int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length);
 
+/* Before `length` bytes of a file are mapped: a page of a hole that is touched when memory is full
+ * kills the program, so that a file with larger holes than there is room has room made, or goes to
+ * disk. */
+void leat_room_to_map(int fd, uint64_t length);
+
 /* Is there less than `wanted` bytes of room where the file of `fd` is? Then a short count may
  * have come of that. */
 bool leat_is_full(int fd, uint64_t wanted);

@@ -201,6 +201,42 @@ at_once() {
 	same
 }
 
+@test "a file mapped for writing that has no room in memory" {
+	need python3
+	export LEAT_MEMORY=2M
+	flow "{filename: data}, {filename: more}" "{filename: data}, {filename: more}" <<-'END'
+		python3 -c 'import mmap
+		for name in "data", "more":
+		    with open(name, "w+b") as f:
+		        f.truncate(5000000)
+		        m = mmap.mmap(f.fileno(), 0)
+		        for at in range(0, 5000000, 1000): m[at:at + 3] = b"%03d" % (at // 1000 % 1000)
+		        m.close()'
+		---
+		python3 -c 'import hashlib, mmap
+		for name in "data", "more":
+		    with open(name, "rb") as f: print(hashlib.md5(mmap.mmap(f.fileno(), 0, prot = mmap.PROT_READ)).hexdigest())' > out
+	END
+	same
+}
+
+@test "times of directories whose files are on disk" {
+	export LEAT_MEMORY=64k
+	flow "{filename: d/}, {filename: e/}, {filename: fill}" "{filename: d/}, {filename: e/}" <<-'END'
+		mkdir d e
+		seq 10000 > d/moves
+		seq 10000 > fill
+		touch -d '2001-01-01 UTC' d e
+		head -c 60k /dev/zero > fill
+		sleep 0.3
+		: > e/made
+		---
+		ls d e > /dev/null
+		{ stat -c %Y d; [ "$(stat -c %Y e)" -gt 1000000000 ] && echo changed; } > out
+	END
+	same
+}
+
 @test "names of spilled files: rename, link, unlink, append, list, mode and times" {
 	export LEAT_MEMORY=64k
 	flow "{filename: d/}, {filename: e/}, {filename: f/}" "{filename: d/}" <<-'END'
