@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -26,7 +27,7 @@
 static uint64_t state, seed;
 unsigned long step;
 
-static uint64_t next(void)
+uint64_t next(void)
 {
 	state ^= state << 13;
 	state ^= state >> 7;

@@ -12,7 +12,8 @@ enum { SMALL = 3000, LARGE = 300000, MAX = 24 << 20, MANY = 200 };
 extern unsigned char buffer[LARGE + SMALL];
 extern unsigned long step; /* of the sequence, for messages */
 
-/* The next number of the sequence, below n. */
+/* The next number of the sequence; below n. */
+uint64_t next(void);
 size_t below(size_t n);
 /* End with a message that names seed and step, unless ok. */
 void check(bool ok, const char *what);
