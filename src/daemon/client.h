@@ -48,6 +48,7 @@ struct leat_proc {
 	int pidfd;
 	uv_poll_t poll;
 	int step;     /* -1: control */
+	bool mount;   /* it answers for the mount of a program */
 	bool exiting; /* said so: a normal end */
 	int status;
 	bool gone;

@@ -174,6 +174,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	struct leat_daemon *d = c->d;
 	const char *step = leat_wire_string(msg, sizeof(*in), 0);
 	const char *workflow = leat_wire_string(msg, sizeof(*in), 1);
+	const char *program = leat_wire_string(msg, sizeof(*in), 2);
 	struct leat_msg_welcome *m;
 	char *error = NULL;
 	int rc;
@@ -199,6 +200,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	}
 	if (c->step >= 0 && c->proc && c->proc->step < 0) {
 		c->proc->step = c->step;
+		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;
 		leat_step_process_came(d, c->step, c->pid);
 	}
 	return 0;

@@ -1,6 +1,7 @@
 #include "daemon/steps.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "daemon/change.h"
 #include "daemon/client.h"
@@ -76,10 +77,25 @@ void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
 	leat_step_begin(d, step, pid);
 }
 
+/* Does it answer for what the step's programs see of the directory? Then they had errors. */
+static void lose_mount(struct leat_daemon *d, const struct leat_proc *p)
+{
+	struct leat_step_run *s = &d->steps[p->step];
+
+	if (!p->mount || p->exiting || d->is_finishing)
+		return;
+	leat_error("step %s: the server of its mount (leat-mount, process %d) has ended "
+		   "unexpectedly; the program behind it gets errors",
+		   d->wf->steps[p->step].name, (int)p->pid);
+	if (s->running && !s->spoiled)
+		s->spoiled = strdup("the server of its mount ended unexpectedly");
+}
+
 void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p)
 {
 	struct leat_step_run *s = &d->steps[p->step];
 
+	lose_mount(d, p);
 	if (!p->exiting)
 		s->death_ns = leat_clock_ns();
 	if (s->implicit && p->pid == s->pid)
@@ -101,13 +117,13 @@ void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 	struct leat_step_run *s = &d->steps[step];
 
 	if (s->running && !s->spoiled)
-		s->spoiled = strdup(name);
+		s->spoiled = leat_strf("its input %s failed", name);
 }
 
 static char *why_failed(const struct leat_step_run *s, int status, const char *reason)
 {
 	if (!status)
-		return s->spoiled ? leat_strf("its input %s failed", s->spoiled) : NULL;
+		return s->spoiled ? strdup(s->spoiled) : NULL;
 	return reason && *reason ? strdup(reason) : describe(status);
 }
 

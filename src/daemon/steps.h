@@ -22,7 +22,7 @@ struct leat_step_run {
 	int status;         /* of the first failure, else 0 */
 	int first_status;   /* implicit: what the first process said; -1 nothing yet */
 	char *reason;       /* owned */
-	char *spoiled;      /* an input that failed while it was read; owned */
+	char *spoiled;      /* why it cannot have succeeded, whatever it says; owned */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;  /* implicit: when the last process was gone */
 	uint64_t death_ns; /* a process died abnormally */

@@ -106,7 +106,8 @@ static int dial(struct leat_line *line)
 	hello = leat_line_begin(line, LEAT_MSG_HELLO);
 	hello->steady = 1;
 	if (leat_wire_put(line->msg, m->spec->step) ||
-	    leat_wire_put(line->msg, m->spec->workflow) || leat_wire_put(line->msg, "leat-mount"))
+	    leat_wire_put(line->msg, m->spec->workflow) ||
+	    leat_wire_put(line->msg, LEAT_PROGRAM_MOUNT))
 		return -EMSGSIZE;
 	return leat_line_send(line);
 }

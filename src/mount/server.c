@@ -88,10 +88,10 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 			       .as_root = geteuid() == 0,
 			       .lock = PTHREAD_MUTEX_INITIALIZER};
 	char cwd[PATH_MAX] = "";
-	struct leat_errand call;
+	struct leat_errand call = {0};
 	int rc;
 
-	prctl(PR_SET_NAME, "leat-mount");
+	prctl(PR_SET_NAME, LEAT_PROGRAM_MOUNT);
 	set_signals();
 	umask(0);
 	rc = prepare(&m, &call);
@@ -106,6 +106,8 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 		rc = take_mount(&m);
 	if (!rc)
 		rc = serve(&m);
+	if (rc && call.line)
+		leat_line_exiting(call.line, 0, 1); /* what was wrong has been said */
 	if (m.session)
 		fuse_session_destroy(m.session);
 	return rc ? 1 : 0;

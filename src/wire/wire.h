@@ -109,6 +109,9 @@ struct leat_msg {
 	uint64_t reserved; /* who sends it, the socket tells */
 };
 
+/* What the server of a mount calls itself in HELLO. */
+#define LEAT_PROGRAM_MOUNT "leat-mount"
+
 struct leat_msg_hello {
 	struct leat_msg h;
 	uint32_t control; /* 1: leat itself, no step */
