@@ -78,17 +78,47 @@ enum leat_enter_result leat_enter_mount(const char *dir, int *out, bool *own_use
 	return LEAT_ENTER_DONE;
 }
 
+/* What administrators forbid ordinary users by, and how to say so. */
+static const struct {
+	const char *path;
+	char forbids; /* the first character of what it says */
+	const char *reason;
+} switches[] = {
+	{"/proc/sys/user/max_user_namespaces", '0',
+	 "this machine allows no user namespaces (user.max_user_namespaces is 0)"},
+	{"/proc/sys/kernel/unprivileged_userns_clone", '0',
+	 "this machine allows users no namespaces (kernel.unprivileged_userns_clone is 0)"},
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+	 "this machine allows no mounts in user namespaces "
+	 "(kernel.apparmor_restrict_unprivileged_userns is 1)"},
+};
+
+/* By which of them it was, or `otherwise`. */
+static const char *forbidden(const char *otherwise)
+{
+	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
+		int fd = open(switches[i].path, O_RDONLY | O_CLOEXEC);
+		char says = 0;
+
+		if (fd >= 0 && read(fd, &says, 1) == 1 && says == switches[i].forbids)
+			otherwise = switches[i].reason;
+		leat_close(&fd);
+	}
+	return otherwise;
+}
+
 const char *leat_enter_reason(enum leat_enter_result result)
 {
 	switch (result) {
 	case LEAT_ENTER_NO_NAMESPACE:
-		return "this machine allows no user namespaces";
+		return forbidden("this machine allows no user namespaces");
 	case LEAT_ENTER_NO_DEVICE:
 		return "this machine has no FUSE (/dev/fuse)";
 	case LEAT_ENTER_NO_PERMISSION:
 		return "/dev/fuse may not be opened by this user";
 	default:
-		return "this machine lets nobody mount here";
+		return geteuid() ? forbidden("this machine lets this user mount nothing here")
+				 : "this machine lets nobody mount here";
 	}
 }
 

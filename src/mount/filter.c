@@ -1,6 +1,7 @@
 /* The kernel moves bytes of a FUSE file by sendfile and its kind out of its page cache, and takes
- * the size it was last told for the end: of a file that grows that would be a false end. Behind the
- * mount these calls are refused as by a kernel without them, and programs read and write instead.
+ * the size it was last told for the end: of a file that grows that would be a false end. So it does
+ * with reads by io_uring and kernel AIO. Behind the mount these calls are refused as by a kernel
+ * without them, and programs read and write instead.
  */
 #include "mount/internal.h"
 
@@ -31,16 +32,21 @@
 static const struct sock_filter program[] = {
 	LOAD(arch),
 #ifdef NATIVE
-	IF_ARCH(NATIVE, 8),
+	IF_ARCH(NATIVE, 12),
 	LOAD(nr),
+	REFUSE(SYS_io_uring_setup, ENOSYS),
+	REFUSE(SYS_io_setup, ENOSYS),
 	REFUSE(SYS_sendfile, EINVAL),
 	REFUSE(SYS_splice, EINVAL),
 	REFUSE(SYS_copy_file_range, ENOSYS),
 	ALLOW,
 #endif
-#ifdef __x86_64__ /* 32-bit programs: sendfile, sendfile64, splice, copy_file_range */
-	IF_ARCH(AUDIT_ARCH_I386, 10),
+#ifdef __x86_64__ /* 32-bit programs: io_uring_setup, io_setup, sendfile, sendfile64, splice,      \
+		     copy_file_range */
+	IF_ARCH(AUDIT_ARCH_I386, 14),
 	LOAD(nr),
+	REFUSE(425, ENOSYS),
+	REFUSE(245, ENOSYS),
 	REFUSE(187, EINVAL),
 	REFUSE(239, EINVAL),
 	REFUSE(313, EINVAL),

@@ -325,7 +325,8 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 
 /* --- filter.c --- */
 
-/* Refuse sendfile, splice and copy_file_range in this process and all it starts. 0 or -errno. */
+/* Refuse sendfile, splice, copy_file_range, io_uring and AIO in this process and all it starts. 0
+ * or -errno. */
 int leat_filter_install(void);
 
 /* --- enter.c: namespaces and the mount. One thread only. --- */

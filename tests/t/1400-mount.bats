@@ -123,6 +123,18 @@ as_user() {
 		--reuid=65534 --regid=65534 --clear-groups "$@"' "$BATS_TEST_TMPDIR/fuse" "$@"
 }
 
+# ours NAME: the processes of that name of this test.
+ours() {
+	local pid
+	for pid in $(pgrep -x "$1"); do
+		if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" ||
+			tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "^$BATS_FILE_TMPDIR"; then
+			echo "$pid"
+		fi
+	done 2>/dev/null
+	return 0
+}
+
 # clean: nothing is left behind, a moment after the end.
 clean() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -366,5 +378,143 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	steps "func: b, outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy /dev/null out"
 	run -126 no_mount leat run flow.yaml
 	[[ $output == *"is statically linked and cannot be intercepted, and this machine lets nobody mount here"* ]]
+	[[ $output == *"staged: true"* ]]
+}
+
+@test "the server of a mount is killed: errors, and the run says so" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	(sleep 0.5; kill -9 "$(ours leat-mount)") 3>&- &
+	run -3 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"step b: the server of its mount (leat-mount, process "*") has ended unexpectedly"* ]]
+	[ ! -e work/out ]
+	clean
+	# Who takes the error for the end has not succeeded.
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data /dev/stdout >out; exit 0'\""
+	(sleep 0.5; kill -9 "$(ours leat-mount)") 3>&- &
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[ ! -e work/out ]
+	clean
+}
+
+@test "the daemon is killed while a program waits behind a mount" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	(sleep 0.5; kill -9 "$(ours leat-daemon)") 3>&- &
+	run -125 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"read: Input/output error"* ]]
+	[ ! -e work/out ]
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ -n "$(ours leat-mount)" ] || break
+		sleep 0.1
+	done
+	[ -z "$(ours leat-mount)" ]
+}
+
+@test "a reader that is stopped while it waits goes on where it was" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	(sleep 0.4; kill -STOP "$(ours copy)"; sleep 0.2; kill -CONT "$(ours copy)"
+		sleep 0.2; kill -STOP "$(ours copy)"; sleep 0.7; kill -CONT "$(ours copy)") 3>&- &
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	cmp work/out <(seq 20000; seq 10)
+	clean
+}
+
+@test "a reader killed while it waits is gone at once, and its mount with it" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
+	(
+		sleep 0.5
+		reader=$(ours copy)
+		kill -9 "$reader"
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			[ -e "/proc/$reader" ] || [ -n "$(ours leat-mount)" ] || break
+			sleep 0.05
+		done
+		[ -e "/proc/$reader" ] || [ -n "$(ours leat-mount)" ] || touch gone
+	) 3>&- &
+	run -137 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ -e gone ]
+	clean
+}
+
+@test "io_uring and AIO are refused: their reads would end where the file ended a moment ago" {
+	static ring <<-'END'
+		#include <errno.h>
+		#include <linux/io_uring.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct io_uring_params p = {0};
+			unsigned long aio = 0;
+			long ring = syscall(SYS_io_uring_setup, 4, &p);
+			printf("%s\n", ring < 0 && errno == ENOSYS ? "refused" : "there");
+			ring = syscall(SYS_io_setup, 4, &aio);
+			printf("%s\n", ring < 0 && errno == ENOSYS ? "refused" : "there");
+			return 0;
+		}
+	END
+	steps "func: a, outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/ring >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = $'refused\nrefused' ]
+}
+
+@test "setuid: behind a mount with the rights it has" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cp "$(command -v cp)" copier
+	chown 65534:65534 copier
+	chmod u+s copier
+	chmod 777 work
+	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR"
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: ../copier data out" \
+		"func: c, inports: [{filename: out}], outports: [{filename: sum}], exec: \"bash -c 'md5sum <out >sum; stat -c %u out >>sum'\""
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/sum)" = "$SUM"$'\n65534' ]
+	clean
+	# What runs for an ordinary user would lose them.
+	chown 0:0 copier
+	chmod 4755 copier
+	chmod 777 .
+	rm -rf work/*
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	run -126 as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"setuid or setgid and cannot be intercepted, and a mount of an ordinary user takes its rights away"* ]]
+}
+
+# no_namespaces COMMAND...: as an ordinary user of a machine without user namespaces.
+no_namespaces() {
+	local pid
+	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
+	mkfifo go
+	unshare -U --keep-caps sh -c 'read -r _ <go; echo 0 >/proc/sys/user/max_user_namespaces &&
+		exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' sh "$@" &
+	pid=$!
+	while [ "$(readlink /proc/$pid/ns/user)" = "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+	echo '0 0 65536' >/proc/$pid/uid_map
+	echo '0 0 65536' >/proc/$pid/gid_map
+	echo >go
+	wait $pid
+}
+
+@test "a machine without user namespaces: refused by name, with the reason" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	chmod 777 . work
+	steps "func: b, outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy /dev/null out"
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	run -126 no_namespaces timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"is statically linked and cannot be intercepted, and this machine allows no user namespaces (user.max_user_namespaces is 0)"* ]]
 	[[ $output == *"staged: true"* ]]
 }
