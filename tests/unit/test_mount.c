@@ -325,6 +325,118 @@ static void test_handshake(void **state)
 	close(ends[1]);
 }
 
+/* --- a line to the daemon, whose part is played here --- */
+
+static struct leat_line line;
+
+/* The other end has said `reply` already. Its socket. */
+static int call_daemon(const void *reply, size_t size)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	line.m = &m;
+	line.fd = ends[0];
+	if (size)
+		assert_int_equal(send(ends[1], reply, size, 0), size);
+	return ends[1];
+}
+
+static struct leat_msg_answer answer(int32_t error)
+{
+	struct leat_msg_answer a;
+
+	leat_wire_begin(&a, LEAT_MSG_ANSWER, sizeof(a));
+	a.error = error;
+	a.seq = 9;
+	return a;
+}
+
+static void test_questions(void **state)
+{
+	static const int32_t errors[] = {0, -EAGAIN, -EIO};
+	_Alignas(8) char asked[256];
+	const struct leat_msg_ask *ask = (const struct leat_msg_ask *)asked;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		struct leat_msg_answer a = answer(errors[i]);
+		int daemon = call_daemon(&a, a.h.size);
+		uint32_t seq = 0;
+
+		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), errors[i]);
+		assert_int_equal(seq, 9);
+		assert_int_equal(recv(daemon, asked, sizeof(asked), 0), sizeof(*ask));
+		assert_int_equal(ask->h.type, LEAT_MSG_ASK);
+		assert_int_equal(ask->call, 5);
+		assert_int_equal(ask->slot, 6);
+		assert_int_equal(ask->offset, 7);
+		assert_int_equal(ask->length, 8);
+		assert_true(line.fd >= 0);
+		close(line.fd);
+		close(daemon);
+	}
+}
+
+/* What cannot be made sense of ends the conversation, and no answer is made up. */
+static void test_malformed_answers(void **state)
+{
+	struct leat_msg_answer good = answer(0), bad[4] = {good, good, good, good};
+	const size_t sizes[] = {good.h.size, good.h.size, good.h.size, sizeof(good.h) - 1};
+
+	(void)state;
+	bad[0].h.type = LEAT_MSG_NAMES;
+	bad[1].h.version++;
+	bad[2].h.size++;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		int daemon = call_daemon(&bad[i], sizes[i]);
+		uint32_t seq = 0;
+
+		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(seq, 0);
+		assert_int_equal(line.fd, -1);
+		/* And from then on. */
+		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		close(daemon);
+	}
+}
+
+static void test_a_daemon_that_is_gone(void **state)
+{
+	struct leat_msg_fact fact = {.slot = 1};
+	uint32_t seq;
+	int daemon;
+
+	(void)state;
+	close(call_daemon(NULL, 0));
+	assert_int_equal(leat_line_fact(&line, LEAT_MSG_CLOSED, &fact), -EIO);
+	assert_int_equal(line.fd, -1);
+	/* After it has heard the question. */
+	daemon = call_daemon(NULL, 0);
+	assert_int_equal(shutdown(daemon, SHUT_WR), 0);
+	assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(line.fd, -1);
+	close(daemon);
+}
+
+static void test_violations(void **state)
+{
+	static const struct {
+		int32_t says;
+		int result;
+	} cases[] = {{0, 0}, {-EAGAIN, 0}, {-EIO, -EIO}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct leat_msg_answer a = answer(cases[i].says);
+		int daemon = call_daemon(&a, a.h.size);
+
+		assert_int_equal(leat_line_violation(&line, 1, 2, 3, 4), cases[i].result);
+		close(line.fd);
+		close(daemon);
+	}
+}
+
 #define IN_A_MOUNT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -343,6 +455,10 @@ int main(void)
 		IN_A_MOUNT(test_open_files_hold_their_nodes),
 		IN_A_MOUNT(test_a_name_removed_and_made_again),
 		cmocka_unit_test(test_handshake),
+		cmocka_unit_test(test_questions),
+		cmocka_unit_test(test_malformed_answers),
+		cmocka_unit_test(test_a_daemon_that_is_gone),
+		cmocka_unit_test(test_violations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
