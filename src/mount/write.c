@@ -1,5 +1,6 @@
 #include "mount/write.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <linux/falloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -114,6 +116,17 @@ static ssize_t put(const struct leat_handle *h, const char *data, size_t size, u
 	return n < 0 ? -errno : n;
 }
 
+/* The kernel takes set-id bits off a file that another user writes, but here root does. */
+static void drop_set_id(const struct leat_errand *call, const struct leat_handle *h)
+{
+	struct stat st;
+
+	if (call->line->user.uid && fstat(h->fd, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID) &&
+	    fchmod(h->fd, st.st_mode & 01777) < 0)
+		leat_warn("set-id bits stay on a file that another user has written: %s",
+			  strerror(errno));
+}
+
 /* All of it, with room made if there is none. */
 static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, const char *data,
 			 size_t size, uint64_t offset, bool mapped)
@@ -144,6 +157,8 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 	if (n)
 		return n;
 	n = put_roomy(call, h, data, size, offset, mapped);
+	if (n > 0)
+		drop_set_id(call, h);
 	if (n <= 0)
 		return n;
 	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);

@@ -22,7 +22,7 @@ teardown() {
 	[ -z "$left" ]
 }
 
-# as_on_disk PORT [INTERCEPT]: the script on stdin does the same in a step, whose only output is PORT, as it does
+# as_on_disk PORT [INTERCEPT [LAUNCHER]]: the script on stdin does the same in a step, whose only output is PORT, as it does
 # without leat: what it prints, and the tree it leaves.
 as_on_disk() {
 	cat >script
@@ -33,7 +33,7 @@ as_on_disk() {
 		dir: work
 		tasks:
 		  - func: users
-		    exec: bash -c 'bash -e ../script >"$PWD/seen" 2>&1 || true'
+		    exec: ${3:-} bash -c 'bash -e ../script >"$PWD/seen" 2>&1 || true'
 		    outports: [{filename: $1}]
 	END
 	LEAT_INTERCEPT=${2:-} timeout 60 leat run flow.yaml >log 2>&1 || { cat log; return 1; }
@@ -48,32 +48,45 @@ tree_of() {
 
 as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
+# What a shell of another user may and may not do: make, move, remove, read and write names.
+names() {
+	cat <<-END
+		mkdir -p d/free d/shut d/sticky
+		chmod 777 d/free; chmod 700 d/shut; chmod 1777 d/sticky
+		for f in d/free/root d/shut/root d/sticky/root; do echo root >\$f; done
+		chmod 600 d/free/root
+		cat >inner <<-'INNER'
+			id -u
+			echo mine >d/free/mine; cat d/free/mine
+			echo x >d/new; echo x >d/shut/new; echo x >>d/sticky/root
+			cat d/free/root d/shut/root d/shut/none
+			ls d d/free; ls d/shut
+			mv d/free/mine d/free/moved; mv d/free/root d/free/stolen
+			ln d/free/moved d/free/linked; ln d/sticky/root d/free/hard
+			rm -f d/sticky/root; rm -f d/shut/root; mv d/sticky/root d/sticky/r
+			mkdir d/free/dir d/shut/dir; rmdir d/free/dir; ln -s moved d/free/link
+			chmod 640 d/free/moved; chmod 777 d/sticky/root; touch d/sticky/root
+			mv d/free/moved d/sticky/here; cp d/sticky/here d/free/copy
+			: >d/free/linked; truncate -s 3 d/sticky/root; cd d/shut; cd d/free && ls
+		INNER
+		$as_nobody bash inner
+		ls d/free d/sticky
+	END
+}
+
 @test "a shell of another user: names it may and may not make, move, remove, read and write" {
 	for port in d/ other; do
 		rm -rf plain work && mkdir work
-		as_on_disk "$port" <<-END
-			mkdir -p d/free d/shut d/sticky
-			chmod 777 d/free; chmod 700 d/shut; chmod 1777 d/sticky
-			for f in d/free/root d/shut/root d/sticky/root; do echo root >\$f; done
-			chmod 600 d/free/root
-			cat >inner <<-'INNER'
-				id -u
-				echo mine >d/free/mine; cat d/free/mine
-				echo x >d/new; echo x >d/shut/new; echo x >>d/sticky/root
-				cat d/free/root d/shut/root d/shut/none
-				ls d d/free; ls d/shut
-				mv d/free/mine d/free/moved; mv d/free/root d/free/stolen
-				ln d/free/moved d/free/linked; ln d/sticky/root d/free/hard
-				rm -f d/sticky/root; rm -f d/shut/root; mv d/sticky/root d/sticky/r
-				mkdir d/free/dir d/shut/dir; rmdir d/free/dir; ln -s moved d/free/link
-				chmod 640 d/free/moved; chmod 777 d/sticky/root; touch d/sticky/root
-				mv d/free/moved d/sticky/here; cp d/sticky/here d/free/copy
-				: >d/free/linked; truncate -s 3 d/sticky/root; cd d/shut; cd d/free && ls
-			INNER
-			$as_nobody bash inner
-			ls d/free d/sticky
-		END
+		names | as_on_disk $port
 	done
+}
+
+@test "the same behind a mount" {
+	need gcc
+	[ -c /dev/fuse ] || skip "no FUSE here"
+	printf '#include <unistd.h>\nint main(int c, char **v) { return c < 2 || execvp(v[1], v + 1); }\n' |
+		gcc -static -o launch -x c -
+	names | as_on_disk d/ "" "$PWD/launch"
 }
 
 @test "one process that is root, another user, and root again; threads; wrapped" {
@@ -82,7 +95,6 @@ as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 		rm -rf plain work && mkdir work
 		as_on_disk d/ $intercept <<-'END'
 			mkdir d d/free && chmod 777 d/free
-			cat >/dev/null
 			/usr/bin/python3 -B - <<'PYTHON'
 			import os, threading
 			def attempt(what, *args):
