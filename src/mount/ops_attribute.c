@@ -76,7 +76,14 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 		if (rc != -EBADF)
 			return rc;
 	}
-	return by_path(call, ino, st, keep_s);
+	rc = by_path(call, ino, st, keep_s);
+	if (rc == -ESTALE || rc == -ENOENT) {
+		/* It has looked the name up to remove it. */
+		int open = by_handle(call, ino, st);
+
+		rc = open == -EBADF ? rc : open;
+	}
+	return rc;
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
