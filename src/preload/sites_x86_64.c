@@ -40,7 +40,7 @@ static size_t load(void)
 /* The page will be written anyway: writing now spares a fault for reading it. */
 static void touch(uint8_t *p)
 {
-	__atomic_fetch_or(p, 0, __ATOMIC_RELAXED);
+	__asm__ volatile("orb $0, %0" : "+m"(*p));
 }
 
 static bool recall_text(uint8_t *start, size_t size, const uint32_t *where, size_t count,

@@ -319,12 +319,12 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 	local file bad
 	mkdir sites
 	under LEAT_SITES="$PWD/sites" "$built/probe_calls"
-	[ "$(ls sites | wc -l)" = 1 ]
+	[ "$(find sites -type f | wc -l)" = 1 ]
 	file=$(echo sites/*)
 	cp "$file" good
 	under LEAT_SITES="$PWD/sites" strace -f -o trace "$built/probe_calls"
 	grep -q "read.*= $(stat -c %s good)" trace
-	! grep -q '\.new"' trace
+	run -1 grep '\.new"' trace
 	cmp good "$file"
 	for bad in empty short long shifted zero counts text other; do
 		case $bad in
@@ -345,5 +345,5 @@ open('$file', 'wb').write(struct.pack('I' * len(w), *w))" ;;
 		cmp good "$file"
 	done
 	under LEAT_SITES="$PWD/none" "$built/probe_calls"
-	[ "$(ls sites | wc -l)" = 1 ]
+	[ "$(find sites -type f | wc -l)" = 1 ]
 }

@@ -199,7 +199,7 @@ teardown() {
 		    with open(f"d/f{i}") as f:
 		        assert f.read() == f"{i}\n"
 	END
-	cat >make <<-'END'
+	cat >make.sh <<-'END'
 		mkdir d
 		for i in {0..299}; do echo $i >d/f$i; done
 		echo >all
@@ -208,7 +208,7 @@ teardown() {
 		name: many
 		dir: work
 		tasks:
-		  - {func: make, exec: bash ../make, outports: [{filename: "d/f*", committed: on_close}, {filename: all}]}
+		  - {func: make, exec: bash ../make.sh, outports: [{filename: "d/f*", committed: on_close}, {filename: all}]}
 		  - {func: read, exec: bash -c 'cat all; python3 ../many.py', inports: [{filename: "d/f*"}, {filename: all}]}
 	END
 	timeout 60 leat run --log log flow.yaml
