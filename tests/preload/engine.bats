@@ -1,5 +1,6 @@
 # The engine of the interception library under real programs: with hooks that change nothing
 # (libleat-test.so), each must do exactly what it does alone.
+bats_require_minimum_version 1.5.0
 load ../t/helper
 
 setup() {
