@@ -310,6 +310,8 @@ static int op_look(struct leat_request *r)
 
 static int op_access(struct leat_request *r)
 {
+	if (r->is_dir) /* names may be looked up from an O_PATH descriptor */
+		r->kind = LEAT_KIND_DIR;
 	return look(r, LEAT_CALL_OPEN);
 }
 

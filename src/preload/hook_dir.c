@@ -257,7 +257,8 @@ void leat_dir_settle(int fd)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (r && r->kind == LEAT_KIND_DIR && !r->handle && !leat_in_vfork())
+	if (r && r->kind == LEAT_KIND_DIR && !r->handle && !leat_in_vfork() &&
+	    !take_position(fd, r))
 		list(fd, r, NULL, 0);
 }
 

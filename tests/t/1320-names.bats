@@ -146,7 +146,8 @@ teardown() {
 	[ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is not installed"
 	both 'parts/*' <<-'END'
 		mkdir -p parts
-		for i in $(seq 40); do : >"parts/$i"; echo "$i" >"parts/$i"; done
+		for i in $(seq 40); do echo "$i" >"parts/$i"; done
+		ln -s "$PWD/parts" parts/here
 		cat >../several.py <<-'PYTHON'
 			import ctypes, os, sys
 			libc = ctypes.CDLL(None, use_errno=True)
@@ -178,6 +179,7 @@ teardown() {
 			print(some(fd), ctypes.get_errno())
 			os.close(fd)
 			print(open(os.open("7", os.O_RDONLY, dir_fd=os.open("parts", os.O_PATH))).read())
+			print(os.stat("here/8", dir_fd=os.open("parts", os.O_PATH)).st_size)
 		PYTHON
 		---
 		/usr/bin/python3 -B ../several.py >out
