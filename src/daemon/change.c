@@ -260,6 +260,10 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		break;
 	}
 	rc = leat_user_find(r->c->user, r->d->tree, b, LEAT_FIND_NAME, &r->to);
+	/* The kernel looks whether there are names before it looks how long they are. */
+	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
+	    r->from.last != LEAT_LAST_NAME)
+		rc = -EBUSY;
 	if (!rc)
 		rc = settle(r, &r->to);
 	if (rc)
