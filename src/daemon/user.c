@@ -91,17 +91,19 @@ static int begin(const struct leat_user *u, struct own *own)
 	return -EPERM;
 }
 
-/* int rc = what `call` says, made as `user`. */
-#define AS(user, rc, call)                                                                         \
-	do {                                                                                       \
-		struct own own;                                                                    \
-		rc = (user) ? begin((user), &own) : 0;                                             \
-		if (!rc) {                                                                         \
-			rc = (call);                                                               \
-			if ((user))                                                                \
-				end(&own);                                                         \
-		}                                                                                  \
-	} while (0)
+/* Before and after a call made as `user`; NULL: as ourselves. The rc of the latter is the call's.
+ */
+static int become(const struct leat_user *user, struct own *own)
+{
+	return user ? begin(user, own) : 0;
+}
+
+static int back(const struct leat_user *user, struct own *own, int rc)
+{
+	if (user)
+		end(own);
+	return rc;
+}
 
 static int told(int rc)
 {
@@ -112,9 +114,11 @@ int leat_user_find(const struct leat_user *user, struct leat_tree *t, const char
 		   enum leat_find how, struct leat_found *found)
 {
 	enum leat_root root;
-	int rc;
+	struct own own;
+	int rc = become(user, &own);
 
-	AS(user, rc, leat_tree_find(t, path, how, found));
+	if (!rc)
+		rc = back(user, &own, leat_tree_find(t, path, how, found));
 	/* What was spilled lies where only the daemon looks. */
 	if (!rc && user && found->root == LEAT_ROOT_NONE && !found->outside &&
 	    !found->parent_missing && leat_tree_has_ours(t, found->path, &root, &found->st))
@@ -124,36 +128,37 @@ int leat_user_find(const struct leat_user *user, struct leat_tree *t, const char
 
 int leat_user_unlink(const struct leat_user *user, int dirfd, const char *path, int flags)
 {
-	int rc;
+	struct own own;
+	int rc = become(user, &own);
 
-	AS(user, rc, told(unlinkat(dirfd, path, flags)));
-	return rc;
+	return rc ? rc : back(user, &own, told(unlinkat(dirfd, path, flags)));
 }
 
 int leat_user_rename(const struct leat_user *user, int from_fd, const char *from, int to_fd,
 		     const char *to, unsigned flags)
 {
-	int rc;
+	struct own own;
+	int rc = become(user, &own);
 
-	AS(user, rc, told(renameat2(from_fd, from, to_fd, to, flags)));
-	return rc;
+	return rc ? rc : back(user, &own, told(renameat2(from_fd, from, to_fd, to, flags)));
 }
 
 int leat_user_link(const struct leat_user *user, int from_fd, const char *from, int to_fd,
 		   const char *to)
 {
-	int rc;
+	struct own own;
+	int rc = become(user, &own);
 
-	AS(user, rc, told(linkat(from_fd, from, to_fd, to, 0)));
-	return rc;
+	return rc ? rc : back(user, &own, told(linkat(from_fd, from, to_fd, to, 0)));
 }
 
 int leat_user_access(const struct leat_user *user, int dirfd, const char *path, int mode)
 {
-	int rc;
+	struct own own;
+	int rc = become(user, &own);
 
-	AS(user, rc, told(faccessat(dirfd, *path ? path : ".", mode, AT_EACCESS)));
-	return rc;
+	return rc ? rc
+		  : back(user, &own, told(faccessat(dirfd, *path ? path : ".", mode, AT_EACCESS)));
 }
 
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path)

@@ -91,7 +91,7 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name,
 		   struct fuse_entry_param *e)
 {
-	struct leat_place_of place;
+	struct leat_place_of place = {0};
 	char path[PATH_MAX];
 	int rc;
 
@@ -169,7 +169,7 @@ static int make_at(struct leat_errand *call, const struct leat_place_of *place,
 static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const struct making *what)
 {
 	struct fuse_entry_param e;
-	struct leat_place_of place;
+	struct leat_place_of place = {0};
 	struct leat_errand call;
 	char path[PATH_MAX];
 	int rc = leat_errand_init(&call, req);
@@ -252,7 +252,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e;
-	struct leat_place_of place;
+	struct leat_place_of place = {0};
 	struct leat_errand call;
 	char from[PATH_MAX], to[PATH_MAX];
 	int rc = leat_errand_init(&call, req);
@@ -275,7 +275,7 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 /* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer. */
 static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_MAX])
 {
-	struct leat_place_of place;
+	struct leat_place_of place = {0};
 	char path[PATH_MAX];
 	ssize_t n = -1;
 	int rc = leat_node_path(call->m, ino, NULL, path);

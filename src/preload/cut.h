@@ -1,7 +1,9 @@
-/* Cutting and hashing a path: done for every path call of the program, so inline and with few
+/* Cutting a path: done for every path call of the program, so inline and with few
  * branches. After a system call the processor has forgotten how loops end. */
 #ifndef LEAT_PRELOAD_CUT_H
 #define LEAT_PRELOAD_CUT_H
+
+#include "base/hash.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,25 +24,6 @@ void leat_cut_directory(const char *path, struct leat_cut *c);
 #define LEAT_CUT_ONES UINT64_C(0x0101010101010101)
 #define LEAT_CUT_LOW UINT64_C(0x7f7f7f7f7f7f7f7f)
 
-static inline uint64_t leat_cut_load(const char *at)
-{
-	uint64_t word;
-
-	__builtin_memcpy(&word, at, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
-static inline uint64_t leat_cut_load4(const char *at)
-{
-	uint32_t word;
-
-	__builtin_memcpy(&word, at, sizeof(word));
-	return word;
-}
-
 /* The high bit of each byte that is 0, and perhaps of bytes above the first of them. */
 static inline uint64_t leat_cut_first_zero(uint64_t word)
 {
@@ -60,10 +43,10 @@ static inline size_t leat_cut_scan(const char *path, size_t *behind_slash)
 	size_t skew = (uintptr_t)path % 8;
 	const char *at = path - skew, *slash_at = path;
 	/* bytes before the path are made neither 0 nor "/" */
-	uint64_t word = leat_cut_load(at) | ((UINT64_C(1) << (8 * skew)) - 1);
+	uint64_t word = leat_hash_load(at) | ((UINT64_C(1) << (8 * skew)) - 1);
 	uint64_t zeros, slashes, last = 0;
 
-	for (;; word = leat_cut_load(at)) {
+	for (;; word = leat_hash_load(at)) {
 		zeros = leat_cut_first_zero(word);
 		slashes = leat_cut_zeros(word ^ (LEAT_CUT_ONES * '/'));
 		if (zeros)
@@ -87,50 +70,6 @@ static inline void leat_cut(const char *path, struct leat_cut *c)
 	c->last_length = c->length - c->parent;
 	if (c->last_length <= 2 && (!c->last_length || c->last[0] == '.'))
 		leat_cut_directory(path, c);
-}
-
-#define LEAT_CUT_PRIME UINT64_C(0x9e3779b97f4a7c15)
-
-static inline uint64_t leat_cut_add(uint64_t hash, uint64_t word)
-{
-	return (hash << 23 | hash >> 41) ^ word * LEAT_CUT_PRIME;
-}
-
-static inline uint64_t leat_cut_short_word(const char *text, size_t length)
-{
-	const unsigned char *t = (const unsigned char *)text;
-
-	if (length >= 4)
-		return leat_cut_load4(text) | leat_cut_load4(text + length - 4) << 32;
-	if (!length)
-		return 0;
-	return t[0] | (uint64_t)t[length / 2] << 8 | (uint64_t)t[length - 1] << 16;
-}
-
-/* A hash of the first `length` bytes. Not for hostile input: a program can only
- * deceive itself with it. */
-static inline uint64_t leat_cut_hash(const char *text, size_t length, uint64_t seed)
-{
-	uint64_t hash = seed + length;
-	size_t at = 0;
-
-	if (length < 8) {
-		hash = leat_cut_add(hash, leat_cut_short_word(text, length));
-	} else {
-		for (; length - at > 32; at += 16) {
-			hash = leat_cut_add(hash, leat_cut_load(text + at));
-			hash = leat_cut_add(hash, leat_cut_load(text + at + 8));
-		}
-		if (length - at > 16) {
-			hash = leat_cut_add(hash, leat_cut_load(text + at));
-			hash = leat_cut_add(hash, leat_cut_load(text + length - 16));
-			at += 8;
-		}
-		hash = leat_cut_add(hash, leat_cut_load(text + at));
-		hash = leat_cut_add(hash, leat_cut_load(text + length - 8));
-	}
-	hash *= LEAT_CUT_PRIME;
-	return hash ^ hash >> 32;
 }
 
 #endif

@@ -24,7 +24,7 @@ static struct entry entries[ENTRIES];
 
 static struct entry *entry_of(const char *below, size_t length)
 {
-	return &entries[leat_cut_hash(below, length, 0) % ENTRIES];
+	return &entries[leat_hash(below, length, 0) % ENTRIES];
 }
 
 /* Without vector registers, and the library's memcpy costs as much as all the rest. */

@@ -38,7 +38,7 @@ static uint64_t seed_of(bool relative)
 
 static uint64_t hash_of(const char *text, size_t length, uint64_t seed)
 {
-	return leat_cut_hash(text, length, seed) | 2; /* never 0 or 1 */
+	return leat_hash(text, length, seed) | 2; /* never 0 or 1 */
 }
 
 /* -1 unknown, else the lowest bit. */

@@ -37,7 +37,7 @@ static inline bool leat_recall_is_plain(const char *last)
 	if (!*last || *last == '.')
 		return false;
 	for (; left >= 8; last += 8, left -= 8) {
-		word = leat_cut_load(last);
+		word = leat_hash_load(last);
 		zeros = leat_cut_first_zero(word);
 		slashes = leat_cut_zeros(word ^ (LEAT_CUT_ONES * '/'));
 		if (zeros)
@@ -59,8 +59,8 @@ static inline bool leat_recall_has(const struct leat_recall *r, const char *path
 	if (!length || !leat_recall_may_load(path))
 		return false;
 	for (i = 0; i < length / 8; i++)
-		other |= leat_cut_load(path + (size_t)8 * i) ^ r->words[i];
-	other |= (leat_cut_load(path + (size_t)8 * i) ^ r->words[i]) &
+		other |= leat_hash_load(path + (size_t)8 * i) ^ r->words[i];
+	other |= (leat_hash_load(path + (size_t)8 * i) ^ r->words[i]) &
 		 ((UINT64_C(1) << 8 * (length % 8)) - 1);
 	LEAT_RECALL_BARRIER();
 	return !other && r->filled == filled && leat_recall_is_plain(path + length);
@@ -88,7 +88,7 @@ static inline void leat_recall_fill(struct leat_recall *r, const char *path, siz
 	r->filled++;
 	LEAT_RECALL_BARRIER();
 	for (size_t i = 0; i <= length / 8; i++)
-		r->words[i] = leat_cut_load(path + 8 * i);
+		r->words[i] = leat_hash_load(path + 8 * i);
 	r->seed = seed;
 	LEAT_RECALL_BARRIER();
 	r->length = (uint32_t)length;

@@ -1,8 +1,5 @@
 #include "shm/names.h"
-
-#define XXH_INLINE_ALL
-#define XXH_VECTOR 0 /* without vector registers */
-#include <xxhash.h>
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -12,7 +9,10 @@ enum { PROBES = 4 };
 static struct leat_shm_name *place(struct leat_shm *shm, const char *name, size_t length,
 				   unsigned probe)
 {
-	return &shm->names[(XXH64(name, length, 0) + probe) % LEAT_SHM_MAX_NAMES];
+	/* the high bits are the best mixed */
+	uint64_t hash = leat_hash(name, length, 0) * LEAT_HASH_PRIME >> 32;
+
+	return &shm->names[(hash + probe) % LEAT_SHM_MAX_NAMES];
 }
 
 static bool holds(const struct leat_shm_name *n, const char *name, size_t length)
