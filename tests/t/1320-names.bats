@@ -144,44 +144,44 @@ teardown() {
 
 @test "one open directory that several processes read on, and one that is open for no reading" {
 	[ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is not installed"
+	cat >several.py <<-'PYTHON'
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		def some(fd):
+		    buffer = ctypes.create_string_buffer(400)
+		    n, at, names = libc.getdents64(fd, buffer, 400), 0, []
+		    while at < n:
+		        size = int.from_bytes(buffer.raw[at + 16:at + 18], "little")
+		        names.append(buffer.raw[at + 19:at + size].split(b"\0")[0].decode())
+		        at += size
+		    return names
+		if len(sys.argv) > 1:
+		    print(" ".join(some(int(sys.argv[1]))))
+		    sys.exit()
+		fd = os.open("parts", os.O_RDONLY)
+		os.set_inheritable(fd, True)
+		seen = some(fd)
+		r, w = os.pipe()
+		if os.fork() == 0:
+		    os.write(w, " ".join(some(fd)).encode())
+		    os._exit(0)
+		os.wait()
+		seen += os.read(r, 4096).decode().split()
+		seen += os.popen("/usr/bin/python3 -B ../../several.py %d" % fd).read().split()
+		while names := some(fd):
+		    seen += names
+		print(len(seen), sorted(seen))
+		fd = os.open("parts", os.O_PATH)
+		print(some(fd), ctypes.get_errno())
+		os.close(fd)
+		print(open(os.open("7", os.O_RDONLY, dir_fd=os.open("parts", os.O_PATH))).read())
+		print(os.stat("here/8", dir_fd=os.open("parts", os.O_PATH)).st_size)
+	PYTHON
 	both 'parts/*' <<-'END'
 		mkdir -p parts
 		for i in $(seq 40); do echo "$i" >"parts/$i"; done
 		ln -s "$PWD/parts" parts/here
-		cat >../several.py <<-'PYTHON'
-			import ctypes, os, sys
-			libc = ctypes.CDLL(None, use_errno=True)
-			def some(fd):
-			    buffer = ctypes.create_string_buffer(400)
-			    n, at, names = libc.getdents64(fd, buffer, 400), 0, []
-			    while at < n:
-			        size = int.from_bytes(buffer.raw[at + 16:at + 18], "little")
-			        names.append(buffer.raw[at + 19:at + size].split(b"\0")[0].decode())
-			        at += size
-			    return names
-			if len(sys.argv) > 1:
-			    print(" ".join(some(int(sys.argv[1]))))
-			    sys.exit()
-			fd = os.open("parts", os.O_RDONLY)
-			os.set_inheritable(fd, True)
-			seen = some(fd)
-			r, w = os.pipe()
-			if os.fork() == 0:
-			    os.write(w, " ".join(some(fd)).encode())
-			    os._exit(0)
-			os.wait()
-			seen += os.read(r, 4096).decode().split()
-			seen += os.popen("/usr/bin/python3 -B ../several.py %d" % fd).read().split()
-			while names := some(fd):
-			    seen += names
-			print(len(seen), sorted(seen))
-			fd = os.open("parts", os.O_PATH)
-			print(some(fd), ctypes.get_errno())
-			os.close(fd)
-			print(open(os.open("7", os.O_RDONLY, dir_fd=os.open("parts", os.O_PATH))).read())
-			print(os.stat("here/8", dir_fd=os.open("parts", os.O_PATH)).st_size)
-		PYTHON
 		---
-		/usr/bin/python3 -B ../several.py >out
+		/usr/bin/python3 -B ../../several.py >out
 	END
 }
