@@ -1,4 +1,5 @@
 """What single calls and starting programs cost, with leat and without, in turn."""
+import glob
 import json
 import os
 import shutil
@@ -138,14 +139,15 @@ def measure_start(tools, args, results):
                                     "outports": [{"filename": "x"}]}]})
     library = os.environ.get("LEAT_LIBRARY") or os.path.join(
         tools.build, "src", "preload", "libleat.so")
-    with open(environment_file, "w", encoding="ascii") as f:
-        f.write(f"LD_PRELOAD={library}\nLEAT_DIR={directory}\nLEAT_RUNTIME_DIR={runtime}\n"
-                "LEAT_APP_NAME=start\nLEAT_WORKFLOW_NAME=bench\n")
     with subprocess.Popen(
             [tools.leat, "serve", "--runtime-dir", runtime, "--dir", directory, workflow],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
             wait_for_session(server, runtime)
+            sites, = glob.glob(os.path.join(runtime, "*", "sites"))
+            with open(environment_file, "w", encoding="ascii") as f:
+                f.write(f"LD_PRELOAD={library}\nLEAT_DIR={directory}\nLEAT_RUNTIME_DIR={runtime}\n"
+                        f"LEAT_APP_NAME=start\nLEAT_WORKFLOW_NAME=bench\nLEAT_SITES={sites}\n")
             out = run([tools.program("spawn"), "40" if args.quick else "200", environment_file,
                        "/bin/true"])
         finally:
