@@ -141,10 +141,11 @@ static void flush(struct leat_conn *c)
 	watch(c);
 }
 
-/* A packet, and the descriptor that came with it. As recv. */
+/* A packet, and the descriptor that came with it: room for one, so that the kernel hands over no
+ * more. As recv. */
 static ssize_t take_packet(struct leat_conn *c, void *in, size_t size)
 {
-	char control[CMSG_SPACE(sizeof(c->passed))];
+	_Alignas(struct cmsghdr) char control[CMSG_LEN(sizeof(c->passed))];
 	struct iovec io = {.iov_base = in, .iov_len = size};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,

@@ -2,6 +2,7 @@
  * open. */
 #include "peer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -270,6 +271,57 @@ static void test_not_this_file(void **state)
 	free(a);
 }
 
+static unsigned descriptors_of(pid_t pid)
+{
+	char path[40];
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* A client may send any number of descriptors, with any message: the daemon keeps none. */
+static void test_unwanted_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a));
+	unsigned before;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	peer_meet(w, a, "A");
+	before = descriptors_of(w->pid);
+	for (int round = 0; round < 30; round++) {
+		const int fds[3] = {a->fd, a->store_fd, a->shm_fd};
+		const size_t size = (size_t)(1 + round % 3) * sizeof(int);
+		struct leat_msg_ask *m = leat_wire_begin(a->buf, LEAT_MSG_ASK, sizeof(*m));
+		_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(fds))] = {0};
+		struct iovec io = {a->buf, m->h.size};
+		struct msghdr msg = {.msg_iov = &io,
+				     .msg_iovlen = 1,
+				     .msg_control = control,
+				     .msg_controllen = CMSG_SPACE(size)};
+		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+		m->call = LEAT_CALL_WRITE;
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(c), fds, size);
+		assert_true(sendmsg(a->fd, &msg, MSG_NOSIGNAL) > 0);
+		peer_receive(a, LEAT_MSG_ANSWER, sizeof(struct leat_msg_answer));
+	}
+	peer_ask(a, LEAT_CALL_WRITE, 0, 0, 0); /* the last one is closed after its answer */
+	assert_int_equal(descriptors_of(w->pid), before);
+	peer_part(a);
+	free(a);
+}
+
 static void check_refused(struct world *w, const char *why)
 {
 	const char *event;
@@ -326,8 +378,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		/* first: the others make this process look as if it had the library */
-		TEST(test_without_the_library), TEST(test_descriptors_follow), TEST(test_held),
-		TEST(test_never_released),      TEST(test_not_this_file),      TEST(test_pinned),
+		TEST(test_unwanted_descriptors),
+		TEST(test_without_the_library),
+		TEST(test_descriptors_follow),
+		TEST(test_held),
+		TEST(test_never_released),
+		TEST(test_not_this_file),
+		TEST(test_pinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
