@@ -141,6 +141,8 @@ struct leat_live {
 /* Open a file that may have been created without the right to read it, for
  * looking at only. The descriptor, or -1 and errno. */
 int leat_open_hard(int dirfd, const char *name, mode_t mode);
+/* Seen through `fd`, does another description have the byte locked? */
+bool leat_is_locked(int fd, uint64_t byte);
 /* A new open description. NULL when out of memory. */
 struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c);
 /* Have descriptors on their inodes, before names change. */

@@ -86,15 +86,20 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 		f->size = leat_file_length(d, f, &st);
 }
 
+bool leat_is_locked(int fd, uint64_t byte)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 static bool has_lock(struct leat_daemon *d, struct leat_live *l)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
 	if (l->file->old && leat_old_has_lock(l->file, l->id))
 		return true;
 	hold(d, l);
-	lock.l_start = (off_t)(LEAT_OFD_LOCK + l->id);
-	return l->probe >= 0 && fcntl(l->probe, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	return l->probe >= 0 && leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
 }
 
 static bool is_open(struct leat_daemon *d, struct leat_live *l)

@@ -80,15 +80,6 @@ uint32_t leat_old_home(const struct leat_old *o)
 	return o->home;
 }
 
-/* Seen through `fd`, does another description have the byte locked? */
-static bool is_locked(int fd, uint64_t byte)
-{
-	struct flock lock = {
-		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
-
-	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
 static int lock_byte(int fd, uint64_t byte)
 {
 	bool writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
@@ -103,7 +94,7 @@ static int lock_byte(int fd, uint64_t byte)
 /* Is `fd` of the description that has the byte locked? */
 static bool owns(const struct leat_old *o, int fd, uint64_t byte)
 {
-	return is_locked(o->probe, byte) && !is_locked(fd, byte);
+	return leat_is_locked(o->probe, byte) && !leat_is_locked(fd, byte);
 }
 
 static void drop_handed(struct leat_old *o, struct handed *h)
@@ -119,14 +110,14 @@ static void settle(struct leat_old *o)
 	struct handed *h, *next;
 
 	DL_FOREACH_SAFE(o->handed, h, next)
-	if (!is_locked(o->probe, h->byte))
+	if (!leat_is_locked(o->probe, h->byte))
 		drop_handed(o, h);
 }
 
 bool leat_old_has_lock(struct leat_file *f, uint64_t ofd)
 {
 	settle(f->old);
-	return is_locked(f->old->probe, LEAT_OFD_LOCK + ofd);
+	return leat_is_locked(f->old->probe, LEAT_OFD_LOCK + ofd);
 }
 
 static void free_old(struct leat_old *o)
