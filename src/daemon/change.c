@@ -100,13 +100,11 @@ int leat_change_remove(struct leat_daemon *d, const struct leat_user *user, cons
 static bool is_wanted(struct leat_daemon *d, const struct leat_file *f, int step)
 {
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
-		const struct leat_step_run *s = &d->steps[i];
 		enum leat_role role = leat_stream_role(d->stream, i, f->name);
 
 		if (i != step && !leat_file_is_hidden(f, i) &&
 		    (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
-		    leat_steps_has(f->rule->consumers, i) &&
-		    (s->running || (!s->started && !s->done)))
+		    leat_file_awaits(d, f, i))
 			return true;
 	}
 	return false;

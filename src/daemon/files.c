@@ -264,6 +264,14 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	return 0;
 }
 
+bool leat_file_awaits(const struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	const struct leat_step_run *s = &d->steps[step];
+
+	return leat_steps_has(f->rule->consumers, step) &&
+	       (s->running || (!s->started && !s->done));
+}
+
 bool leat_file_is_hidden(const struct leat_file *f, int step)
 {
 	return f->hidden && step >= 0 && leat_steps_has(f->hidden, step);

@@ -68,6 +68,9 @@ static inline struct leat_shm_file *leat_file_shm(struct leat_daemon *d, const s
 struct leat_file *leat_file_find(struct leat_daemon *d, const char *name);
 /* The same, made if need be. NULL: out of memory or slots. */
 struct leat_file *leat_file_get(struct leat_daemon *d, const char *name);
+/* Has the step declared that it reads it, and may it still do so? */
+bool leat_file_awaits(const struct leat_daemon *d, const struct leat_file *f, int step);
+
 /* Let clients find a committed file by its name without asking, if nothing is special about it;
  * `st` is what it is in the store. */
 void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct stat *st);

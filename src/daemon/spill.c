@@ -209,8 +209,7 @@ static bool is_held(struct leat_daemon *d, const struct leat_file *f, uint64_t n
 static bool will_be_read(const struct leat_daemon *d, const struct leat_file *f)
 {
 	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		if (leat_steps_has(f->rule->consumers, i) &&
-		    (d->steps[i].running || (!d->steps[i].started && !d->steps[i].done)))
+		if (leat_file_awaits(d, f, i))
 			return true;
 	return false;
 }
