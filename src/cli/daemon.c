@@ -21,6 +21,7 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		.spill_dir = leat_args_text(args, "spill-dir"),
 		.memory_bytes = leat_args_size_bytes(args, "memory"),
 		.serve = serve,
+		.enforce = leat_args_flag(args, "enforce"),
 		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
 	};
 	char error[512] = "";
@@ -31,6 +32,18 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		leat_error("%s", *error ? error : strerror(-result));
 	}
 	return result;
+}
+
+bool leat_cli_enforceable(const struct leat_args *args, const struct leat_workflow *wf)
+{
+	for (size_t i = 0; leat_args_flag(args, "enforce") && i < wf->n_steps; i++)
+		if (wf->steps[i].staged) {
+			leat_error("--enforce cannot hold step %s: it is staged, and runs unseen; "
+				   "take `staged: true` away, or do without --enforce",
+				   wf->steps[i].name);
+			return false;
+		}
+	return true;
 }
 
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,

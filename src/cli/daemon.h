@@ -12,9 +12,12 @@ struct leat_cli_daemon {
 };
 
 /* Start the daemon for `w` with the options --log, --memory, --spill-dir,
- * --on-violation and --runtime-dir, and connect to it. 0 or -errno, logged. */
+ * --on-violation, --enforce and --runtime-dir, and connect to it. 0 or -errno, logged. */
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
+
+/* Can --enforce, if given, hold all steps? Logs what it cannot. */
+bool leat_cli_enforceable(const struct leat_args *args, const struct leat_workflow *wf);
 
 /* Close the connection and see to it that the daemon is gone. */
 void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
@@ -34,6 +37,13 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 		.doc = "What to do when a step breaks a promise of the workflow file, such as "    \
 		       "changing bytes under no_update that have been read: let the run fail, or " \
 		       "only say so."                                                              \
+	}
+#define LEAT_OPTION_ROW_ENFORCE                                                                    \
+	{                                                                                          \
+		.name = "enforce", .letter = 'e', .type = LEAT_OPTION_FLAG, .env = "LEAT_ENFORCE", \
+		.doc = "Let each step read only its inputs and what it writes, and write only "    \
+		       "its "                                                                      \
+		       "outputs. All else in the workflow's directory is EACCES, and named."       \
 	}
 #define LEAT_OPTION_ROW_MEMORY                                                                     \
 	{                                                                                          \

@@ -1,8 +1,10 @@
 /* leat exec: one command as a step of the workflow that is served. */
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/segment.h"
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
+#include "driver/confine.h"
 #include "driver/control.h"
 #include "driver/environment.h"
 #include "driver/mounted.h"
@@ -65,8 +67,16 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
+/* The program as the daemon can find it; not the command that puts it behind a mount. */
+static char *absolute(const char *program)
+{
+	char *path = realpath(program, NULL);
+
+	return path ? path : strdup(program);
+}
+
 static int run_command(struct leat_control *control, const char *step,
-		       const struct leat_process_spec *spec)
+		       const struct leat_process_spec *spec, const char *program, const char *key)
 {
 	struct leat_process p;
 	int result = leat_process_fork(spec, &p);
@@ -78,7 +88,7 @@ static int run_command(struct leat_control *control, const char *step,
 	}
 	child_pid = p.pid;
 	watch_signals();
-	result = leat_control_step_start(control, step, p.pid);
+	result = leat_control_step_start(control, step, p.pid, program, key);
 	if (result < 0) {
 		leat_error("the daemon does not take %s as a step: %s", step, strerror(-result));
 		leat_process_close(&p);
@@ -107,6 +117,23 @@ static const char *named(const struct leat_args *args, const char *option, const
 	return text ? text : getenv(variable);
 }
 
+/* What a step of a run with --enforce has beyond others. 0 or -errno, logged. */
+static int protect(struct leat_control *control, struct leat_environment_spec *env,
+		   struct leat_process_spec *spec, char key[LEAT_KEY_SIZE])
+{
+	struct leat_segment segment = {0};
+	int result = leat_segment_open(&segment, control, 0);
+
+	*key = 0;
+	if (!result && leat_segment_is_enforced(&segment)) {
+		result = leat_confine_key(key);
+		env->key = key;
+		spec->confined = leat_confine_possible();
+	}
+	leat_segment_close(&segment);
+	return result;
+}
+
 static int prepare(const struct leat_args *args, const char *step, char *const *argv,
 		   struct leat_control *control, const char *dir)
 {
@@ -117,12 +144,13 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	struct leat_environment_spec env = {
 		.dir = dir, .step = step, .workflow = workflow ? workflow : "", .library = library};
 	char *runtime_dir = NULL, *program = NULL, *mount = leat_cli_mount();
-	char **envp = NULL, **mounted_argv = NULL;
+	char **envp = NULL, **mounted_argv = NULL, *path = NULL, key[LEAT_KEY_SIZE];
 	struct leat_process_spec spec = {.argv = argv};
 	bool mounted;
 	int status = LEAT_EXIT_SELF;
 
-	if (!library || !leat_cli_runtime_dir(args, &runtime_dir))
+	if (!library || !leat_cli_runtime_dir(args, &runtime_dir) ||
+	    protect(control, &env, &spec, key))
 		goto out;
 	status = leat_plan_program(step, argv[0], NULL, &reach, &program, &mounted);
 	if (status)
@@ -137,9 +165,12 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	env.runtime_dir = runtime_dir;
 	env.mount = mount;
 	envp = leat_environment_new(&env);
+	path = absolute(program);
 	spec.envp = envp;
-	status = envp && spec.argv ? run_command(control, step, &spec) : LEAT_EXIT_SELF;
+	status = envp && spec.argv && path ? run_command(control, step, &spec, path, key)
+					   : LEAT_EXIT_SELF;
 out:
+	free(path);
 	free(mounted_argv);
 	free(mount);
 	free(program);

@@ -25,7 +25,9 @@ int leat_cli_mount_exec(const struct leat_args *args)
 {
 	const char *workflow = either("LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
 	const char *step = either("LEAT_APP_NAME", "CAPIO_APP_NAME");
+	const char *key = getenv("LEAT_KEY");
 	struct leat_mount_spec spec = {.step = step,
+				       .key = key ? key : "",
 				       .workflow = workflow ? workflow : "",
 				       .program = args->operands[0],
 				       .argv = args->operands + 1};

@@ -26,6 +26,7 @@ const struct leat_option leat_run_options[] = {
 	 .doc = "Show a chart of when each step ran and when it waited."},
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
+	LEAT_OPTION_ROW_ENFORCE,
 	LEAT_OPTION_ROW_MEMORY,
 	LEAT_OPTION_ROW_SPILL_DIR,
 	{.name = "quiet",
@@ -86,8 +87,10 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 	bool plain = leat_args_flag(args, "plain");
 	const struct leat_plan_reach reach = {.intercepted = !plain,
 					      .can_mount = leat_mount_possible};
-	struct leat_driver_config config = {
-		.plan = plan, .dir = w->dir, .quiet = leat_args_flag(args, "quiet")};
+	struct leat_driver_config config = {.plan = plan,
+					    .dir = w->dir,
+					    .enforce = leat_args_flag(args, "enforce"),
+					    .quiet = leat_args_flag(args, "quiet")};
 	struct leat_result result;
 	int status;
 
@@ -100,6 +103,7 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 		leat_error("out of memory");
 		return LEAT_EXIT_SELF;
 	}
+	result.enforced = config.enforce;
 	status =
 		plain ? leat_driver_run(&config, &result) : run_streamed(args, w, &config, &result);
 	if (result.start_ns && !config.quiet) {
@@ -118,10 +122,15 @@ int leat_cli_run(const struct leat_args *args)
 	struct leat_plan plan;
 	int status = LEAT_EXIT_SELF;
 
+	if (leat_args_flag(args, "plain") && leat_args_flag(args, "enforce")) {
+		leat_error("--enforce needs interception, and --plain does without: give one of "
+			   "them");
+		return LEAT_EXIT_USAGE;
+	}
 	if (!leat_cli_workflow_open(&w, args, args->operands[0],
 				    LEAT_CLI_INPUTS | LEAT_CLI_WRITABLE))
 		return LEAT_EXIT_SELF;
-	if (!steps_have_commands(w.wf))
+	if (!steps_have_commands(w.wf) || !leat_cli_enforceable(args, w.wf))
 		goto out;
 	if (leat_plan_init(&plan, w.wf) < 0) {
 		leat_error("out of memory");

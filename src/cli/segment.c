@@ -4,13 +4,19 @@
 #include "base/log.h"
 #include "shm/state.h"
 
+#include <errno.h>
 #include <string.h>
 
 int leat_segment_open(struct leat_segment *s, struct leat_control *control, size_t n_steps)
 {
 	int fd = leat_control_take_segment(control);
-	int result = leat_shm_map(fd, &s->shm);
+	int result;
 
+	if (fd < 0) {
+		leat_error("this run is enforced: its steps are started by nobody but itself");
+		return -EPERM;
+	}
+	result = leat_shm_map(fd, &s->shm);
 	if (result < 0)
 		leat_error("cannot map the daemon's shared memory: %s", strerror(-result));
 	leat_close(&fd);
@@ -23,6 +29,11 @@ void leat_segment_close(struct leat_segment *s)
 	if (s->shm)
 		leat_shm_unmap(s->shm);
 	s->shm = NULL;
+}
+
+bool leat_segment_is_enforced(const struct leat_segment *s)
+{
+	return s->shm->enforced;
 }
 
 void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out)

@@ -28,6 +28,7 @@ const struct leat_option leat_serve_options[] = {
 	 .doc = "Show a chart of when each step ran and when it waited."},
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
+	LEAT_OPTION_ROW_ENFORCE,
 	LEAT_OPTION_ROW_MEMORY,
 	LEAT_OPTION_ROW_SPILL_DIR,
 	{.name = "quiet",
@@ -48,6 +49,7 @@ static bool print_summary(const struct leat_args *args, const struct leat_workfl
 	bool good = true;
 	int error = leat_result_init(&result, wf);
 
+	result.enforced = leat_args_flag(args, "enforce");
 	if (error == 0)
 		error = leat_status_result(json, &result);
 	if (error < 0)
@@ -100,7 +102,7 @@ int leat_cli_serve(const struct leat_args *args)
 
 	if (!leat_cli_workflow_open(&w, args, args->operands[0], LEAT_CLI_WRITABLE))
 		return LEAT_EXIT_SELF;
-	status = serve(args, &w);
+	status = leat_cli_enforceable(args, w.wf) ? serve(args, &w) : LEAT_EXIT_SELF;
 	leat_cli_workflow_close(&w);
 	return status;
 }

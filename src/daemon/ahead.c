@@ -2,6 +2,7 @@
  * busy with what comes before. */
 #include "base/fd.h"
 #include "daemon/client.h"
+#include "daemon/enforce.h"
 #include "daemon/files.h"
 
 #include <errno.h>
@@ -64,7 +65,8 @@ int leat_handle_ahead(struct leat_conn *c, const void *msg)
 	struct ahead *a;
 	struct stat st;
 
-	if (!f || f->retired || !f->lives || d->n_ahead >= MAX_AT_ONCE)
+	if (!f || f->retired || !f->lives || d->n_ahead >= MAX_AT_ONCE ||
+	    !leat_enforce_fact(c, f, true))
 		return 0;
 	a = calloc(1, sizeof(*a));
 	if (!a)

@@ -5,6 +5,13 @@
 
 #include "shm/names.h"
 
+/* Steps that are no producers of it are treated as consumers; under --enforce only who says so. */
+static bool is_consumer(const struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	return leat_stream_role(d->stream, step, f->name) == LEAT_ROLE_CONSUMER &&
+	       (!d->options.enforce || leat_steps_has(f->rule->consumers, step));
+}
+
 /* Who is a consumer by this rule, as far as the table can say. */
 static uint64_t consumers_of(struct leat_daemon *d, const struct leat_file *f)
 {
@@ -12,7 +19,7 @@ static uint64_t consumers_of(struct leat_daemon *d, const struct leat_file *f)
 		d->announced_rule = f->rule;
 		d->announced_consumers = 0;
 		for (int i = 0; i < (int)d->wf->n_steps && i < LEAT_SHM_NAME_STEPS; i++)
-			if (leat_stream_role(d->stream, i, f->name) == LEAT_ROLE_CONSUMER)
+			if (is_consumer(d, f, i))
 				d->announced_consumers |= UINT64_C(1) << i;
 	}
 	return d->announced_consumers;
@@ -37,7 +44,7 @@ void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct
 static void tell_seen(struct leat_daemon *d, const struct leat_file *f)
 {
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
-		if (leat_stream_role(d->stream, i, f->name) != LEAT_ROLE_CONSUMER)
+		if (!is_consumer(d, f, i))
 			continue;
 		leat_events_ask(d, i, 0, LEAT_CALL_LOOK, f->name, 0, 0);
 		return;

@@ -1,4 +1,5 @@
 /* What clients ask and tell of files they have open. */
+#include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
@@ -118,7 +119,7 @@ int leat_handle_extent(struct leat_conn *c, const void *msg)
 	struct leat_file *f = leat_file_at(d, in->slot);
 	struct leat_shm_file *s;
 
-	if (!f || f->retired || !f->publishes)
+	if (!f || f->retired || !f->publishes || !leat_enforce_fact(c, f, true))
 		return 0;
 	s = leat_file_shm(d, f);
 	/* First the flag, then the frontier: a publisher does it the other way
@@ -142,7 +143,7 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
 
-	if (!f)
+	if (!f || !leat_enforce_fact(c, f, true))
 		return 0;
 	leat_shm_file_cut(leat_file_shm(d, f), in->length);
 	if (f->told_frontier > in->length)
@@ -214,7 +215,7 @@ int leat_handle_violated(struct leat_conn *c, const void *msg)
 
 	if (in->code == 0 || in->code >= LEAT_VIOLATION_KINDS)
 		return -EPROTO;
-	if (!f || f->retired)
+	if (!f || f->retired || !leat_enforce_fact(c, f, false))
 		return 0;
 	if (in->code == LEAT_VIOLATION_EARLY_SIZE)
 		note_early(c, f, in->length);

@@ -1,5 +1,6 @@
 #include "daemon/change.h"
 
+#include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
@@ -239,9 +240,15 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		  const char *b)
 {
 	int rc = leat_user_find(r->c->user, r->d->tree, a, how_to_find(in), &r->from);
+	bool two;
 
 	if (!rc)
 		rc = settle(r, &r->from);
+	if (rc)
+		return rc;
+	two = in->change == LEAT_CHANGE_RENAME || in->change == LEAT_CHANGE_LINK;
+	if (!two)
+		rc = leat_enforce_change(r, in->change);
 	if (rc)
 		return rc;
 	withdraw(r->d, &r->from);
@@ -264,6 +271,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		rc = -EBUSY;
 	if (!rc)
 		rc = settle(r, &r->to);
+	if (!rc)
+		rc = leat_enforce_change(r, in->change);
 	if (rc)
 		return rc;
 	withdraw(r->d, &r->to);

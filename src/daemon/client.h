@@ -23,6 +23,7 @@ struct leat_conn {
 	int step;               /* -1: control, or before hello */
 	uint32_t control;       /* LEAT_CONTROL... */
 	bool hello;             /* has said it */
+	bool bounded;           /* control of somebody who may only ask for the status */
 	bool closing;
 	bool waiting;              /* was last told to wait, */
 	uint32_t waiting_slot;     /* on that file */

@@ -1,9 +1,11 @@
 /* What leat itself says: steps begin and end, the run is over. */
 #include "daemon/client.h"
+#include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
+#include "daemon/ticket.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +23,16 @@ static int named_step(struct leat_conn *c, const void *msg, int *step)
 	return 0;
 }
 
+/* What --enforce wants to know of an instance. */
+static int admit(struct leat_conn *c, int step, pid_t pid, const void *msg)
+{
+	const char *program = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
+	const char *key = leat_wire_string(msg, sizeof(struct leat_msg_step), 2);
+	int rc = leat_ticket_add(c->d, step, pid, key ? key : "");
+
+	return rc ? rc : leat_enforce_program(c->d, step, program ? program : "");
+}
+
 int leat_handle_step_start(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_step *in = msg;
@@ -29,6 +41,11 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 
 	if (rc || step < 0)
 		return rc;
+	rc = admit(c, step, in->pid, msg);
+	if (rc) {
+		leat_reply_answer(c, rc, NULL, NULL);
+		return 0;
+	}
 	s = &c->d->steps[step];
 	s->declared = true;
 	if (s->implicit) {

@@ -4,11 +4,13 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/client.h"
+#include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/ticket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,6 +110,7 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 		return rc;
 	}
 	d->shm->n_steps = (uint32_t)d->wf->n_steps;
+	d->shm->enforced = d->options.enforce;
 	snprintf(d->exec_path, sizeof(d->exec_path), "/proc/%d/fd/%d", (int)getpid(),
 		 leat_store_fd(d->store));
 	d->tree = leat_tree_new(leat_store_fd(d->store), leat_store_path(d->store), d->disk_fd,
@@ -176,6 +179,8 @@ static void fini(struct leat_daemon *d)
 	leat_files_free(d);
 	leat_events_release(d);
 	leat_problems_free(d);
+	leat_enforce_free(d);
+	leat_tickets_free(d);
 	if (d->steps)
 		leat_steps_free(d);
 	leat_spill_release(d);

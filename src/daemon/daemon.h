@@ -35,6 +35,7 @@ struct leat_daemon_options {
 					 * workflow's directory */
 	bool serve;                     /* steps come by themselves; go on without a driver */
 	bool warn_violations;           /* violations are reported, but do not fail the run */
+	bool enforce;                   /* steps may use only what they declare */
 };
 
 /* Start the daemon in a process of its own. Returns once its socket is

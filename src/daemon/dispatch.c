@@ -7,13 +7,14 @@
 #include "daemon/files.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/ticket.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-enum who { ANYONE_NEW, CLIENT, CONTROL, BOTH };
+enum who { ANYONE_NEW, CLIENT, CONTROL, STATUS, BOTH };
 
 static const struct {
 	int (*handle)(struct leat_conn *c, const void *msg);
@@ -38,7 +39,7 @@ static const struct {
 	[LEAT_MSG_STEP_START] = {leat_handle_step_start, CONTROL},
 	[LEAT_MSG_STEP_END] = {leat_handle_step_end, CONTROL},
 	[LEAT_MSG_STEP_DONE] = {leat_handle_step_done, CONTROL},
-	[LEAT_MSG_STATUS] = {leat_handle_status, CONTROL},
+	[LEAT_MSG_STATUS] = {leat_handle_status, STATUS},
 	[LEAT_MSG_FINISH] = {leat_handle_finish, CONTROL},
 	[LEAT_MSG_ABORT] = {leat_handle_abort, CONTROL},
 };
@@ -51,9 +52,11 @@ static bool allowed(const struct leat_conn *c, enum who who)
 	case CLIENT:
 		return c->hello && !c->control;
 	case CONTROL:
+		return c->hello && c->control && !c->bounded;
+	case STATUS:
 		return c->hello && c->control;
 	case BOTH:
-		return c->hello;
+		return c->hello && !c->bounded;
 	}
 	return false;
 }
@@ -156,7 +159,7 @@ static int send_welcome(struct leat_conn *c, struct leat_msg_welcome *m)
 	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
 	struct cmsghdr *cm;
 
-	if (!m->error) {
+	if (!m->error && !c->bounded) {
 		msg.msg_control = control;
 		msg.msg_controllen = sizeof(control);
 		cm = CMSG_FIRSTHDR(&msg);
@@ -166,6 +169,30 @@ static int send_welcome(struct leat_conn *c, struct leat_msg_welcome *m)
 		memcpy(CMSG_DATA(cm), fds, sizeof(fds));
 	}
 	return sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Under --enforce: is it who it says it is? */
+static int identify(struct leat_conn *c, const char *key, char **error)
+{
+	struct leat_daemon *d = c->d;
+
+	if (!d->options.enforce)
+		return 0;
+	if (c->control) {
+		/* Steps may ask how the run does, but not direct it. */
+		c->bounded = d->driver ? c->pid != d->driver : leat_ticket_step_of(d, c->pid) >= 0;
+		if (c->bounded)
+			c->control = LEAT_CONTROL;
+		return 0;
+	}
+	if (c->proc && c->proc->step == c->step)
+		return 0; /* another thread of it has shown it */
+	*error = leat_ticket_refuse(d, c->pid, c->step, key ? key : "");
+	if (!*error)
+		return 0;
+	leat_problem_add(d, -EPERM, "%s", *error);
+	c->step = -1;
+	return -EACCES;
 }
 
 int leat_handle_hello(struct leat_conn *c, const void *msg)
@@ -185,6 +212,8 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	c->control = in->control;
 	c->steady = in->steady;
 	rc = find_step(c, step, workflow, &error);
+	if (rc == c->step)
+		rc = identify(c, leat_wire_string(msg, sizeof(*in), 3), &error);
 	m = leat_wire_begin(d->out, LEAT_MSG_WELCOME, sizeof(*m));
 	m->step = c->step;
 	m->error = rc < -1 ? rc : 0;

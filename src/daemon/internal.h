@@ -28,6 +28,8 @@ struct leat_problem;
 struct leat_dirty_dir;
 struct leat_move;
 struct leat_old;
+struct leat_command;
+struct leat_refusal;
 
 /* The memory budget, and where files go that it has no room for. */
 struct leat_spill {
@@ -96,6 +98,10 @@ struct leat_daemon {
 	struct leat_step_run *steps;   /* one per step of the model */
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
+
+	struct leat_command *commands; /* of steps, in the workflow's directory; owned */
+	struct leat_refusal *refusals; /* that were told; owned */
+	unsigned n_refused;
 
 	struct leat_job *jobs;             /* queued; the running ones are libuv's */
 	unsigned n_jobs;                   /* running */

@@ -1,5 +1,6 @@
 /* LIST: directories as the step may see them. */
 #include "base/str.h"
+#include "daemon/enforce.h"
 #include "daemon/resolve.h"
 #include "daemon/user.h"
 #include "store/list.h"
@@ -225,6 +226,8 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 		rc = -ENOENT;
 	if (!rc && !S_ISDIR(found.st.st_mode))
 		rc = -ENOTDIR;
+	if (!rc)
+		rc = leat_enforce_list(c, found.path);
 	if (!rc && c->user)
 		rc = leat_user_access(c->user, leat_tree_fd(c->d->tree, found.root), found.path,
 				      R_OK);

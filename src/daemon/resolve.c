@@ -2,6 +2,7 @@
 #include "daemon/resolve.h"
 
 #include "base/clock.h"
+#include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
@@ -449,7 +450,9 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	r.role = leat_stream_role(r.d->stream, c->step, r.found.path);
 	r.file = leat_file_find(r.d, r.found.path);
 	note_found(&r);
-	rc = check_user(&r);
+	rc = leat_enforce_resolve(&r);
+	if (!rc)
+		rc = check_user(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.file && leat_move_is_live(r.file))

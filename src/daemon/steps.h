@@ -11,18 +11,22 @@ struct leat_sample {
 	float waiting;                /* share of the interval */
 };
 
+struct leat_ticket;
+
 struct leat_step_run {
 	bool started;  /* an instance ran or runs */
 	bool declared; /* somebody above said STEP_START: no instance begins by itself */
 	bool implicit; /* an instance that began with its first process */
 	bool done;     /* no further instance will start */
 	unsigned running;
-	unsigned processes; /* known ones alive, of the implicit instance */
-	pid_t pid;          /* root of the latest instance */
-	int status;         /* of the first failure, else 0 */
-	int first_status;   /* implicit: what the first process said; -1 nothing yet */
-	char *reason;       /* owned */
-	char *spoiled;      /* why it cannot have succeeded, whatever it says; owned */
+	unsigned processes;          /* known ones alive, of the implicit instance */
+	pid_t pid;                   /* root of the latest instance */
+	int status;                  /* of the first failure, else 0 */
+	int first_status;            /* implicit: what the first process said; -1 nothing yet */
+	unsigned n_refused;          /* files, under --enforce */
+	struct leat_ticket *tickets; /* of its instances; owned */
+	char *reason;                /* owned */
+	char *spoiled;               /* why it cannot have succeeded, whatever it says; owned */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;  /* implicit: when the last process was gone */
 	uint64_t death_ns; /* a process died abnormally */

@@ -235,7 +235,7 @@ uint64_t leat_control_store_dev(const struct leat_control *c)
 }
 
 static int step_request(struct leat_control *c, enum leat_msg_type type, const char *step,
-			pid_t pid, int status)
+			pid_t pid, int status, const char *text, const char *key)
 {
 	struct leat_msg_step *m = leat_wire_begin(c->buf, type, sizeof(*m));
 	int result;
@@ -244,28 +244,31 @@ static int step_request(struct leat_control *c, enum leat_msg_type type, const c
 	m->status = status;
 	result = leat_wire_put(c->buf, step);
 	if (result == 0)
-		result = leat_wire_put(c->buf, "");
+		result = leat_wire_put(c->buf, text);
+	if (result == 0)
+		result = leat_wire_put(c->buf, key);
 	return result < 0 ? result : request(c);
 }
 
-int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid)
+int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
+			    const char *program, const char *key)
 {
-	return step_request(c, LEAT_MSG_STEP_START, step, pid, 0);
+	return step_request(c, LEAT_MSG_STEP_START, step, pid, 0, program, key);
 }
 
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status)
 {
-	return step_request(c, LEAT_MSG_STEP_END, step, pid, status);
+	return step_request(c, LEAT_MSG_STEP_END, step, pid, status, "", "");
 }
 
 int leat_control_step_done(struct leat_control *c, const char *step)
 {
-	return step_request(c, LEAT_MSG_STEP_DONE, step, 0, 0);
+	return step_request(c, LEAT_MSG_STEP_DONE, step, 0, 0, "", "");
 }
 
 int leat_control_abort(struct leat_control *c)
 {
-	return step_request(c, LEAT_MSG_ABORT, "", 0, 0);
+	return step_request(c, LEAT_MSG_ABORT, "", 0, 0, "", "");
 }
 
 int leat_control_ask_launch(struct leat_control *c, int step)

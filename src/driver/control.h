@@ -36,8 +36,11 @@ int leat_control_take_segment(struct leat_control *c);
 uint64_t leat_control_store_dev(const struct leat_control *c);
 
 /* Tell that a step's root process was started, has ended (status as from
- * waitpid), or that no further instance of it will start. 0 or -errno. */
-int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid);
+ * waitpid), or that no further instance of it will start. `program`: path of the file it will
+ * execute, relative to the workflow's directory or absolute; `key`: what its environment has
+ * as LEAT_KEY. 0 or -errno. */
+int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
+			    const char *program, const char *key);
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status);
 int leat_control_step_done(struct leat_control *c, const char *step);
 

@@ -16,6 +16,7 @@ struct leat_driver_config {
 	const char *mount_command;    /* leat, for programs to be mounted; NULL: no mount here */
 	struct leat_control *control; /* borrowed; NULL: plain files, in order */
 	pid_t daemon_pid;             /* 0: none */
+	bool enforce;                 /* steps are recognised, and kept apart */
 	bool quiet;                   /* no output of steps, no progress */
 	/* Fill in the counters of a step; NULL: there are none. */
 	void (*counters)(void *ctx, size_t step, struct leat_counters *out);

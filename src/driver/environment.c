@@ -29,7 +29,8 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 {
 	static const char *const names[] = {
 		"LEAT_DIR=",         "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=",
-		"LEAT_RUNTIME_DIR=", "LEAT_MOUNT=",    "LEAT_SITES="};
+		"LEAT_RUNTIME_DIR=", "LEAT_MOUNT=",    "LEAT_SITES=",
+		"LEAT_KEY="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -66,7 +67,7 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 
 	while (environ[n])
 		n++;
-	b.v = calloc(n + 8, sizeof(*b.v));
+	b.v = calloc(n + 9, sizeof(*b.v));
 	if (!b.v)
 		return NULL;
 	for (size_t i = 0; i < n && !b.failed; i++) {
@@ -80,6 +81,8 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->runtime_dir)
 		add(&b, "LEAT_RUNTIME_DIR", spec->runtime_dir, NULL);
+	if (spec->key)
+		add(&b, "LEAT_KEY", spec->key, NULL);
 	if (spec->mount)
 		add(&b, "LEAT_MOUNT", spec->mount, NULL);
 	if (spec->library)

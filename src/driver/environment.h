@@ -8,6 +8,7 @@ struct leat_environment_spec {
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */
 	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
 	const char *library;     /* put in front of LD_PRELOAD, LEAT_SITES set; NULL: as it is */
+	const char *key;         /* LEAT_KEY, see driver/confine.h; NULL: unset */
 	const char *mount;       /* LEAT_MOUNT, the path of leat; NULL: unset */
 };
 

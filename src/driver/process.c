@@ -1,6 +1,7 @@
 #include "driver/process.h"
 
 #include "base/fd.h"
+#include "driver/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,14 @@ static int redirect(const struct leat_process_spec *spec, int out, int err)
 	return 0;
 }
 
+static bool confine(const struct leat_process_spec *spec)
+{
+	int rc = spec->confined ? leat_confine_enter() : 0;
+
+	errno = -rc;
+	return rc == 0;
+}
+
 /* The child's side; never returns. */
 static void run_child(const struct leat_process_spec *spec, int go, int error, int out, int err)
 {
@@ -45,7 +54,7 @@ static void run_child(const struct leat_process_spec *spec, int go, int error, i
 		setpgid(0, 0);
 	if (leat_read_all(go, &byte, 1) != 1)
 		_exit(127);
-	if (redirect(spec, out, err) == 0 && (!spec->dir || chdir(spec->dir) == 0))
+	if (redirect(spec, out, err) == 0 && (!spec->dir || chdir(spec->dir) == 0) && confine(spec))
 		execve(spec->program, spec->argv, spec->envp);
 	code = errno;
 	leat_write_all(error, &code, sizeof(code));

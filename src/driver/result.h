@@ -29,6 +29,7 @@ struct leat_result {
 	struct leat_step_result *steps; /* owned */
 	size_t n_steps;
 	bool streamed;     /* counters are known */
+	bool enforced;     /* steps could use only what they declare */
 	unsigned cpus;     /* that the steps share; 0: not known */
 	unsigned runnable; /* threads that want to run now, of anybody; 0: not known */
 	uint64_t start_ns;

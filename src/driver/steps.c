@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/confine.h"
 #include "driver/environment.h"
 #include "driver/mounted.h"
 
@@ -41,6 +42,7 @@ static int fork_step(struct leat_driver *d, size_t step, char **envp)
 					 .envp = envp,
 					 .dir = config->dir,
 					 .own_group = true,
+					 .confined = config->enforce && leat_confine_possible(),
 					 .capture = true};
 	char **argv = NULL;
 	int result;
@@ -58,7 +60,7 @@ static int fork_step(struct leat_driver *d, size_t step, char **envp)
 }
 
 /* The daemon is told before the step's first instruction runs. */
-static int start_process(struct leat_driver *d, size_t step, char **envp)
+static int start_process(struct leat_driver *d, size_t step, char **envp, const char *key)
 {
 	const struct leat_driver_config *config = d->config;
 	struct leat_run_step *s = &d->steps[step];
@@ -71,7 +73,7 @@ static int start_process(struct leat_driver *d, size_t step, char **envp)
 	result = leat_pump_start(d, step);
 	if (result == 0 && config->control)
 		result = leat_control_step_start(config->control, d->wf->steps[step].name,
-						 s->process.pid);
+						 s->process.pid, config->plan->programs[step], key);
 	if (result == 0)
 		result = leat_process_release(&s->process);
 	else
@@ -90,9 +92,15 @@ static void start_step(struct leat_driver *d, size_t step)
 		.runtime_dir = config->runtime_dir,
 		.library = model->staged || is_mounted(d, step) ? NULL : config->library,
 		.mount = config->mount_command};
-	char **envp = leat_environment_new(&spec);
-	int result = envp ? start_process(d, step, envp) : -ENOMEM;
+	char key[LEAT_KEY_SIZE] = "", **envp;
+	int result = config->enforce ? leat_confine_key(key) : 0;
 
+	spec.key = config->enforce ? key : NULL;
+	envp = result ? NULL : leat_environment_new(&spec);
+	if (envp)
+		result = start_process(d, step, envp, key);
+	else if (!result)
+		result = -ENOMEM;
 	leat_environment_free(envp);
 	if (result == 0)
 		return;

@@ -1,3 +1,4 @@
+#include "driver/confine.h"
 #include "driver/result.h"
 
 #include <signal.h>
@@ -86,6 +87,16 @@ static void print_row(const struct leat_result *r, const struct leat_step_result
 		leat_format_status(s, status));
 }
 
+/* What kept the steps to what they declare. */
+static void print_walls(FILE *out)
+{
+	fprintf(out, "enforced by leat, for every call it sees; %s\n",
+		leat_confine_possible()
+			? "the kernel kept the steps out of each other's processes (Landlock)"
+			: "the kernel did not keep the steps out of each other's processes (that "
+			  "takes Landlock, Linux 6.12)");
+}
+
 void leat_summary_print(const struct leat_result *r, FILE *out)
 {
 	int width = name_width(r);
@@ -110,4 +121,6 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 			leat_format_seconds(sum_ns, sum));
 	else
 		fprintf(out, "%s; not all steps succeeded\n", total);
+	if (r->enforced)
+		print_walls(out);
 }

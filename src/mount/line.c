@@ -107,7 +107,7 @@ static int dial(struct leat_line *line)
 	hello->steady = 1;
 	if (leat_wire_put(line->msg, m->spec->step) ||
 	    leat_wire_put(line->msg, m->spec->workflow) ||
-	    leat_wire_put(line->msg, LEAT_PROGRAM_MOUNT))
+	    leat_wire_put(line->msg, LEAT_PROGRAM_MOUNT) || leat_wire_put(line->msg, m->spec->key))
 		return -EMSGSIZE;
 	return leat_line_send(line);
 }

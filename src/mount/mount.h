@@ -14,6 +14,7 @@ struct leat_mount_spec {
 	const char *dir;         /* the workflow's directory, a real path */
 	const char *step;        /* name of the step */
 	const char *workflow;    /* "" = whatever is served */
+	const char *key;         /* by which the daemon knows processes of the step; "" = none */
 	const char *runtime_dir; /* NULL: the default */
 	const char *program;     /* path of the file to execute */
 	char *const *argv;       /* its arguments, with argv[0] */

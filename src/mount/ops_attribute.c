@@ -185,6 +185,17 @@ static int set_times(const struct target *t, const struct stat *st, int what)
 	return rc < 0 ? -errno : 0;
 }
 
+/* A file that is open is changed by its descriptor; whether this step may is said of its name. One
+ * without a name is the affair of those who have it open. */
+static int may_change(struct leat_errand *call, fuse_ino_t ino)
+{
+	struct leat_place_of place;
+
+	if (!call->m->shm->enforced)
+		return 0;
+	return resolve(call, ino, LEAT_OP_META, 0, &place) == -EACCES ? -EACCES : 0;
+}
+
 #define SET_OWNER (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
 #define SET_TIMES (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)
 
@@ -197,10 +208,11 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 
 	if (!named)
 		t.fd = leat_handle_any(call->m, ino, &slot);
-	if (t.fd < 0)
-		rc = resolve(call, ino, LEAT_OP_META, 0, &t.place);
-	if (rc)
+	rc = t.fd < 0 ? resolve(call, ino, LEAT_OP_META, 0, &t.place) : may_change(call, ino);
+	if (rc) {
+		leat_close(&t.fd);
 		return rc;
+	}
 	leat_errand_become(call);
 	if (what & FUSE_SET_ATTR_MODE)
 		rc = set_mode(&t, st->st_mode & 07777);
@@ -302,6 +314,9 @@ static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, 
 		fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return -errno;
+	} else if (op == LEAT_OP_META && (rc = may_change(call, ino))) {
+		leat_close(&fd);
+		return rc;
 	}
 	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;

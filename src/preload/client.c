@@ -158,7 +158,8 @@ static int connect_thread(struct leat_thread *t)
 	raw(SYS_prctl, PR_GET_NAME, program);
 	leat_wire_begin(t->msg, LEAT_MSG_HELLO, sizeof(struct leat_msg_hello));
 	if (leat_wire_put(t->msg, leat_session.step) ||
-	    leat_wire_put(t->msg, leat_session.workflow) || leat_wire_put(t->msg, program))
+	    leat_wire_put(t->msg, leat_session.workflow) || leat_wire_put(t->msg, program) ||
+	    leat_wire_put(t->msg, leat_session.key))
 		return gone(t);
 	rc = leat_client_send(t);
 	if (!rc)

@@ -20,6 +20,9 @@ struct leat_session {
 	const char *base;   /* last component of `real` */
 	char step[256];
 	char workflow[256];
+	char key[64];  /* by which the daemon knows processes of this step; "": it does not ask */
+	bool enforced; /* the same: nothing may go past the daemon, not even what it need not know
+			*/
 	char socket[108];
 };
 

@@ -45,7 +45,7 @@ leat_handler leat_hook_readlink, leat_hook_readlinkat, leat_hook_chmod, leat_hoo
 	leat_hook_chown, leat_hook_lchown, leat_hook_fchownat, leat_hook_utime, leat_hook_futimesat,
 	leat_hook_utimensat, leat_hook_xattr, leat_hook_lxattr, leat_hook_xattr_change,
 	leat_hook_lxattr_change, leat_hook_change_by_fd, leat_hook_file_handle,
-	leat_hook_inotify_add_watch;
+	leat_hook_open_handle, leat_hook_inotify_add_watch;
 
 /* hook_names.c */
 leat_handler leat_hook_rename, leat_hook_renameat, leat_hook_unlink, leat_hook_unlinkat,

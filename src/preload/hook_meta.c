@@ -6,6 +6,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
+#include "preload/text.h"
 #include "preload/window.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static unsigned access_flags(const struct leat_syscall *c)
 /* The next two are called so often that it is worth asking first. */
 long leat_hook_access(struct leat_syscall *c)
 {
-	if (!leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
+	if (!leat_session.enforced && !leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
 		return LEAT_TRY;
 	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0, false);
 }
@@ -86,7 +87,7 @@ long leat_hook_access_end(struct leat_syscall *c, long rc)
 /* faccessat and faccessat2; the former has no flags */
 long leat_hook_faccessat(struct leat_syscall *c)
 {
-	if (!leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
+	if (!leat_session.enforced && !leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
 		return LEAT_TRY;
 	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], access_flags(c), false);
 }
@@ -147,8 +148,30 @@ long leat_hook_readlinkat(const struct leat_syscall *c)
 
 /* --- mode, owner, times --- */
 
-/* By descriptor. */
-long leat_hook_change_by_fd(const struct leat_syscall *c)
+/* Who may only read a file must not change what is known of it by a descriptor, either. 0 or
+ * -errno. A file that has no name any more is the affair of those who have it open. */
+static long may_change(int fd)
+{
+	char path[PATH_MAX];
+	struct leat_site site;
+	struct stat st;
+	long rc;
+
+	if (!leat_session.enforced || raw(SYS_fstat, fd, &st) || !st.st_nlink)
+		return 0;
+	rc = leat_fd_name(fd, path, sizeof(path));
+	if (rc < 0 || !leat_path_of_name(path))
+		return 0;
+	rc = leat_path_translate(path, sizeof(path));
+	if (rc < 0)
+		return -ENAMETOOLONG;
+	rc = enter(&site, LEAT_OP_META, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW);
+	if (rc)
+		return rc == LEAT_OUTSIDE ? 0 : rc;
+	return leat_site_changed(&site, 0);
+}
+
+static long change_as_is(const struct leat_syscall *c)
 {
 	long rc;
 
@@ -158,13 +181,20 @@ long leat_hook_change_by_fd(const struct leat_syscall *c)
 	return rc;
 }
 
+/* By descriptor. */
+long leat_hook_change_by_fd(const struct leat_syscall *c)
+{
+	long rc = may_change((int)c->a[0]);
+
+	return rc ? rc : change_as_is(c);
+}
+
 /* No path inside. But a descriptor may be meant, also by its link in /proc. */
 static long change_outside(const struct leat_syscall *c, int dirfd, const char *path)
 {
-	bool ours = path && *path ? strncmp(path, "/proc/", 6) == 0
-				  : leat_fd_kind(dirfd) != LEAT_KIND_NONE;
-
-	return ours ? leat_hook_change_by_fd(c) : LEAT_PASS;
+	if (path && *path)
+		return strncmp(path, "/proc/", 6) == 0 ? change_as_is(c) : LEAT_PASS;
+	return leat_fd_kind(dirfd) != LEAT_KIND_NONE ? leat_hook_change_by_fd(c) : LEAT_PASS;
 }
 
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
@@ -365,6 +395,24 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 	rc = leat_as_is(&here);
 	leat_site_leave(&site);
 	return rc;
+}
+
+/* What it opens is opened again by its name, as anything else. */
+long leat_hook_open_handle(const struct leat_syscall *c)
+{
+	char name[PATH_MAX];
+	long fd = leat_as_is(c);
+	bool ours;
+
+	if (fd < 0 || leat_fd_name((int)fd, name, sizeof(name)) < 0)
+		return fd;
+	ours = leat_path_of_name(name) != NULL;
+	if (!ours)
+		return fd;
+	raw(SYS_close, fd);
+	if (leat_path_translate(name, sizeof(name)) < 0)
+		return -ENAMETOOLONG;
+	return leat_hook(SYS_openat, AT_FDCWD, (long)name, c->a[2], 0, 0, 0);
 }
 
 long leat_hook_inotify_add_watch(const struct leat_syscall *c)

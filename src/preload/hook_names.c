@@ -2,6 +2,7 @@
  * daemon, because a name may be in two places and has records. */
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,13 @@ static int compose(struct leat_thread *t, const struct name *n, unsigned which, 
 	return rc ? 0 : leat_path_absolute(t, n->dirfd, n->path, t->below[which]);
 }
 
+/* A link to what a symlink outside leads to, a descriptor's perhaps. */
+static bool leads_in(const struct change *ch)
+{
+	return leat_session.enforced && ch->what == LEAT_CHANGE_LINK &&
+	       ch->flags & AT_SYMLINK_FOLLOW && leat_path_dangles(ch->first.dirfd, ch->first.path);
+}
+
 /* 0 done or -errno, LEAT_OUTSIDE; -EAGAIN fills slot and seq. */
 static int request(struct leat_thread *t, const struct change *ch, uint32_t *slot, uint32_t *seq)
 {
@@ -39,6 +47,11 @@ static int request(struct leat_thread *t, const struct change *ch, uint32_t *slo
 	bool inside = false;
 	int rc = compose(t, &ch->first, 0, &inside);
 
+	if (!rc && !inside && leads_in(ch)) {
+		inside = leat_path_follow(t, ch->first.dirfd, ch->first.path, t->below[0]);
+		if (!inside)
+			rc = compose(t, &ch->first, 0, &inside);
+	}
 	if (!rc && ch->second.path)
 		rc = compose(t, &ch->second, 1, &inside);
 	if (rc)
@@ -78,7 +91,7 @@ static long do_change(const struct change *ch)
 		leat_path_forget();
 	if (is_empty(&ch->first) || (ch->second.path && !*ch->second.path))
 		return LEAT_PASS;
-	if (!leat_path_maybe(ch->first.dirfd, ch->first.path) &&
+	if (!leat_path_maybe(ch->first.dirfd, ch->first.path) && !leads_in(ch) &&
 	    !(ch->second.path && leat_path_maybe(ch->second.dirfd, ch->second.path)))
 		return LEAT_PASS;
 	for (;;) {
@@ -138,6 +151,14 @@ long leat_hook_linkat(const struct leat_syscall *c)
 			    .first = at(c->a[0], c->a[1]),
 			    .second = at(c->a[2], c->a[3])};
 
+	char self[LEAT_FD_PATH];
+
+	/* A descriptor: the same by its name, which can be judged. */
+	if (leat_session.enforced && ch.flags & AT_EMPTY_PATH && ch.first.path && !*ch.first.path) {
+		leat_fd_path(ch.first.dirfd, self);
+		ch.first = here((long)self);
+		ch.flags = AT_SYMLINK_FOLLOW;
+	}
 	return ch.second.path ? do_change(&ch) : LEAT_PASS;
 }
 

@@ -156,13 +156,16 @@ static long open_inside(const struct opening *o, struct leat_site *site, bool fo
 }
 
 /* These never follow a symlink at the end, or open nothing. */
-#define AS_IS (O_NOFOLLOW | O_PATH | O_EXCL)
+static bool is_left_alone(uint64_t flags)
+{
+	return flags & (O_NOFOLLOW | O_PATH) || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+}
 
 /* A last component that is a symlink outside may lead inside. O_NOFOLLOW finds
  * out at no cost for all that are none. */
 static long open_outside(const char *path, long *flags)
 {
-	if ((*flags & AS_IS) || !path || !*path)
+	if (is_left_alone((uint64_t)*flags) || !path || !*path)
 		return LEAT_PASS;
 	*flags |= O_NOFOLLOW;
 	return LEAT_TRY;
@@ -213,12 +216,18 @@ static struct opening of_openat(const struct leat_syscall *c)
 				.mode = (unsigned)c->a[3]};
 }
 
+/* O_PATH: a symlink cannot be told from what it leads to by trying. */
+static bool is_path_only(long flags)
+{
+	return leat_session.enforced && flags & O_PATH;
+}
+
 long leat_hook_openat(struct leat_syscall *c)
 {
 	const char *path = (const char *)c->a[1];
 	struct opening o;
 
-	if (!leat_path_maybe((int)c->a[0], path))
+	if (!is_path_only(c->a[2]) && !leat_path_maybe((int)c->a[0], path))
 		return open_outside(path, &c->a[2]);
 	o = of_openat(c);
 	return open_closely(&o, &c->a[2]);
@@ -250,7 +259,7 @@ long leat_hook_openat2(const struct leat_syscall *c)
 	rc = enter(&o, &site, false);
 	if (rc != LEAT_OUTSIDE)
 		return rc ? rc : open_inside(&o, &site, false);
-	if (o.resolve || (o.flags & AS_IS))
+	if (o.resolve || is_left_alone(o.flags))
 		return LEAT_PASS;
 	return leat_hook(SYS_openat, o.dirfd, (long)o.path, (long)o.flags, (long)o.mode, 0, 0);
 }
@@ -270,7 +279,7 @@ long leat_hook_open(struct leat_syscall *c)
 	const char *path = (const char *)c->a[0];
 	struct opening o;
 
-	if (!leat_path_maybe(AT_FDCWD, path))
+	if (!is_path_only(c->a[1]) && !leat_path_maybe(AT_FDCWD, path))
 		return open_outside(path, &c->a[1]);
 	o = of_open(c);
 	return open_closely(&o, &c->a[1]);

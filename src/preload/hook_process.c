@@ -16,7 +16,8 @@ static int path_to_run(struct leat_site *site, char out[PATH_MAX])
 	struct leat_text t = leat_text_in(out, PATH_MAX);
 	char self[LEAT_FD_PATH];
 
-	if (site->place == LEAT_PLACE_STORE && leat_user_is_other()) {
+	/* Nobody but ourselves may look through the daemon's descriptors then. */
+	if (site->place == LEAT_PLACE_STORE && (leat_user_is_other() || w->shm->enforced)) {
 		int fd = leat_user_store_for_exec(w->store_fd);
 
 		if (fd < 0)

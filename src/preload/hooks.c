@@ -96,6 +96,7 @@ static const struct entry table[] = {
 	ON_PATH(SYS_lsetxattr, leat_hook_lxattr_change),
 	ON_PATH(SYS_lremovexattr, leat_hook_lxattr_change),
 	ON_PATH(SYS_name_to_handle_at, leat_hook_file_handle),
+	ON_PATH(SYS_open_by_handle_at, leat_hook_open_handle),
 	ON_PATH(SYS_inotify_add_watch, leat_hook_inotify_add_watch),
 	ON_PATH(SYS_renameat2, leat_hook_renameat),
 	ON_PATH(SYS_unlinkat, leat_hook_unlinkat),

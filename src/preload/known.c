@@ -91,6 +91,8 @@ static bool find_published(const char *below, size_t length, struct leat_known *
 				     .changes = fact.changes,
 				     .slot = fact.slot,
 				     .input = fact.consumers >> w->step & 1};
+	if (w->shm->enforced && !known->input)
+		return false; /* the daemon is to say whether this step may */
 	f = leat_client_file(known->slot);
 	if (!f ||
 	    (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)

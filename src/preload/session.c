@@ -101,14 +101,16 @@ bool leat_session_find(char **envp)
 	}
 	if (!keep(s->step, sizeof(s->step), either(envp, "LEAT_APP_NAME", "CAPIO_APP_NAME")) ||
 	    !keep(s->workflow, sizeof(s->workflow),
-		  either(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME"))) {
-		leat_say("LEAT_APP_NAME or LEAT_WORKFLOW_NAME is too long", NULL);
+		  either(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME")) ||
+	    !keep(s->key, sizeof(s->key), value_of(envp, "LEAT_KEY"))) {
+		leat_say("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
 		return false;
 	}
 	if (!find_socket(envp)) {
 		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}
+	s->enforced = *s->key;
 	leat_user_hold(s->socket, s->real);
 	return true;
 }

@@ -136,7 +136,7 @@ void leat_site_remember(const struct leat_site *site, const struct stat *st)
 		leat_known_put(site->path, strlen(site->path), &known, st);
 }
 
-int leat_site_enter(struct leat_site *site, const struct leat_target *target)
+static int enter(struct leat_site *site, const struct leat_target *target)
 {
 	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
 		return LEAT_OUTSIDE;
@@ -173,6 +173,28 @@ int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 		if (rc)
 			return rc;
 	}
+}
+
+/* A symlink outside that leads inside is followed by the kernel, unseen; where the file is on disk
+ * that does no harm, but for --enforce. Opens look at it themselves. */
+static bool may_lead_in(const struct leat_target *target)
+{
+	if (!leat_session.enforced || target->follow || target->op == LEAT_OP_OPEN ||
+	    target->op == LEAT_OP_MKDIR || target->op == LEAT_OP_MAKE ||
+	    target->flags & AT_SYMLINK_NOFOLLOW)
+		return false;
+	return leat_path_dangles(target->dirfd, target->path);
+}
+
+int leat_site_enter(struct leat_site *site, const struct leat_target *target)
+{
+	struct leat_target through = *target;
+	int rc = enter(site, target);
+
+	if (rc != LEAT_OUTSIDE || !may_lead_in(target))
+		return rc;
+	through.follow = true;
+	return enter(site, &through);
 }
 
 int leat_site_enter_again(struct leat_site *site, const struct leat_target *target)

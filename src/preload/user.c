@@ -41,7 +41,7 @@ static bool is_of_kind(int fd, int kind)
 	return (flags & O_PATH || kind == STORE) && S_ISDIR(st.st_mode);
 }
 
-/* "12,13,14" */
+/* "12,13,14"; what is not handed over is left out: ",,14" */
 void leat_user_inherit(char **envp)
 {
 	const char *at;
@@ -54,6 +54,10 @@ void leat_user_inherit(char **envp)
 	for (int kind = 0; kind < KINDS; kind++) {
 		int fd = 0;
 
+		if (*at == ',') {
+			at++;
+			continue;
+		}
 		if (*at < '0' || *at > '9')
 			return;
 		for (; *at >= '0' && *at <= '9'; at++)
@@ -183,12 +187,17 @@ bool leat_hand_over(char *variable, size_t size)
 	struct leat_text t = leat_text_in(variable, size);
 	int fds[KINDS] = {held[SOCKET], held[DIRECTORY], for_exec};
 
-	if (!leat_user_is_other())
-		return false;
+	if (!leat_user_is_other()) {
+		if (for_exec < 0)
+			return false;
+		fds[SOCKET] = fds[DIRECTORY] = -1;
+	}
 	leat_text_add(&t, LEAT_HANDED);
-	for (int kind = 0; kind < KINDS && fds[kind] >= 0; kind++) {
-		raw(SYS_fcntl, fds[kind], F_SETFD, 0);
+	for (int kind = 0; kind < KINDS; kind++) {
 		leat_text_add(&t, kind ? "," : "");
+		if (fds[kind] < 0)
+			continue;
+		raw(SYS_fcntl, fds[kind], F_SETFD, 0);
 		leat_text_add_number(&t, (unsigned long)fds[kind]);
 	}
 	return true;

@@ -91,7 +91,9 @@ struct leat_shm {
 	uint32_t n_steps;
 	_Atomic uint64_t changes; /* see "names" below */
 	_Atomic uint32_t changing;
-	uint8_t pad[36];
+	uint32_t enforced; /* 1: steps may use only what they declare. Set before there are clients
+			    */
+	uint8_t pad[32];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];

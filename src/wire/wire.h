@@ -116,7 +116,8 @@ struct leat_msg_hello {
 	struct leat_msg h;
 	uint32_t control; /* 1: leat itself, no step */
 	uint32_t steady;  /* 1: what RESOLVE named stays there until the next message */
-			  /* strings: step name, workflow name ("" = whatever is served), program */
+			  /* strings: step name, workflow name ("" = whatever is served), program,
+			   * key that the step's processes were given ("" = none) */
 };
 
 struct leat_msg_welcome {
@@ -257,7 +258,8 @@ struct leat_msg_step {
 	struct leat_msg h;
 	int32_t pid;
 	int32_t status;
-	/* strings: step name, text */
+	/* strings: step name, text. STEP_START: step name, the program as it is found from the
+	 * workflow's directory, key in the environment of the step's processes */
 };
 
 /* STATUS, FINISH (no body beyond the header), TEXT, REFUSED, EVENT */

@@ -1,0 +1,128 @@
+#include "daemon/ticket.h"
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "daemon/steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Further up nobody is looked for. */
+#define MAX_ANCESTORS 256u
+
+struct leat_ticket {
+	struct leat_ticket *next;
+	pid_t pid;
+	uint64_t born; /* clock ticks: tells it from who has its number later */
+	char key[];
+};
+
+/* See proc_pid_stat(5). The name, in brackets, may hold anything. */
+static bool look_up(pid_t pid, pid_t *parent, uint64_t *born)
+{
+	char path[32], *text = NULL;
+	const char *rest;
+	int read_parent;
+	unsigned long long ticks;
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (leat_read_file(path, 4096, &text, NULL))
+		return false;
+	rest = strrchr(text, ')');
+	found = rest && sscanf(rest,
+			       ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			       "%*d %*d %*d %llu",
+			       &read_parent, &ticks) == 2;
+	free(text);
+	if (!found)
+		return false;
+	*parent = read_parent;
+	*born = ticks;
+	return true;
+}
+
+int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key)
+{
+	struct leat_ticket *t;
+	uint64_t born;
+	pid_t parent;
+
+	if (!d->options.enforce)
+		return 0;
+	if (!look_up(pid, &parent, &born))
+		return -ESRCH;
+	t = malloc(sizeof(*t) + strlen(key) + 1);
+	if (!t)
+		return -ENOMEM;
+	t->pid = pid;
+	t->born = born;
+	strcpy(t->key, key);
+	LL_PREPEND(d->steps[step].tickets, t);
+	return 0;
+}
+
+void leat_tickets_free(struct leat_daemon *d)
+{
+	struct leat_ticket *t;
+
+	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++)
+		while ((t = d->steps[i].tickets)) {
+			d->steps[i].tickets = t->next;
+			free(t);
+		}
+}
+
+static int step_started_as(const struct leat_daemon *d, pid_t pid, uint64_t born)
+{
+	const struct leat_ticket *t;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		LL_FOREACH(d->steps[i].tickets, t)
+	if (t->pid == pid && t->born == born)
+		return (int)i;
+	return -1;
+}
+
+int leat_ticket_step_of(const struct leat_daemon *d, pid_t pid)
+{
+	uint64_t born;
+	pid_t parent;
+	int step = -1;
+
+	for (unsigned i = 0; i < MAX_ANCESTORS && step < 0; i++) {
+		if (pid <= 1 || !look_up(pid, &parent, &born))
+			break;
+		step = step_started_as(d, pid, born);
+		pid = parent;
+	}
+	return step;
+}
+
+static bool has_key(const struct leat_daemon *d, int step, const char *key)
+{
+	const struct leat_ticket *t;
+
+	LL_FOREACH(d->steps[step].tickets, t)
+	if (*t->key && strcmp(t->key, key) == 0)
+		return true;
+	return false;
+}
+
+char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key)
+{
+	const char *wanted = d->wf->steps[step].name;
+	int is;
+
+	is = leat_ticket_step_of(d, pid);
+	if (is == step || (is < 0 && has_key(d, step, key)))
+		return NULL;
+	if (is >= 0)
+		return leat_strf("process %d of step %s calls itself step %s, and was refused "
+				 "(--enforce)",
+				 (int)pid, d->wf->steps[is].name, wanted);
+	return leat_strf("process %d calls itself step %s, but was not started as such, and was "
+			 "refused (--enforce): start it with leat run or leat exec",
+			 (int)pid, wanted);
+}

@@ -1,0 +1,22 @@
+/* Which step a process belongs to, under --enforce: by what the daemon was told when the step was
+ * started, not by the process's own word. A process that descends from one the step was started
+ * as is of that step. One whose ancestors are gone shows the key that the step's processes were
+ * given in their environment. Event loop only. */
+#ifndef LEAT_DAEMON_TICKET_H
+#define LEAT_DAEMON_TICKET_H
+
+#include "daemon/internal.h"
+
+/* An instance of the step was started as process `pid`, and given `key`. 0, -ENOMEM, or -ESRCH:
+ * it is gone. */
+int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key);
+
+/* The step of which the process is a descendant, or -1. */
+int leat_ticket_step_of(const struct leat_daemon *d, pid_t pid);
+
+/* May process `pid` act for `step`? NULL: yes; else why not, freed by the caller. */
+char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key);
+
+void leat_tickets_free(struct leat_daemon *d);
+
+#endif
