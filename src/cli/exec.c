@@ -102,6 +102,11 @@ static int run_command(struct leat_control *control, const char *step,
 	child_pid = 0;
 	leat_process_close(&p);
 	result = leat_control_step_end(control, step, p.pid, status);
+	if (result == -EIO && *leat_control_why(control)) {
+		leat_error("step %s failed, though its command ended with status 0: %s", step,
+			   leat_control_why(control));
+		return LEAT_EXIT_SELF;
+	}
 	if (result < 0 && status == 0) {
 		leat_error("the daemon is gone: what step %s wrote is lost", step);
 		return LEAT_EXIT_SELF;

@@ -10,7 +10,9 @@
 #include "stream/stream.h"
 #include "wire/wire.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(LEAT_WIRE_LAUNCH == LEAT_CALL_LAUNCH, "two names of one question");
 
@@ -24,6 +26,18 @@ const struct leat_option leat_run_options[] = {
 	 .type = LEAT_OPTION_FLAG,
 	 .env = "LEAT_TIMELINE",
 	 .doc = "Show a chart of when each step ran and when it waited."},
+	{.name = "keep-going",
+	 .letter = 'k',
+	 .type = LEAT_OPTION_FLAG,
+	 .env = "LEAT_KEEP_GOING",
+	 .doc = "When a step has failed, let the others go on to their ends. Steps that need a "
+		"file of it fail, or are not run."},
+	{.name = "report",
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "FILE",
+	 .env = "LEAT_REPORT",
+	 .doc = "Write what became of the run to this file, as JSON: each step with its end and "
+		"its cause, and each file that is not complete."},
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
 	LEAT_OPTION_ROW_ENFORCE,
@@ -81,6 +95,41 @@ out:
 	return status;
 }
 
+static void print_result(const struct leat_args *args, const struct leat_result *result)
+{
+	if (!result->start_ns || leat_args_flag(args, "quiet"))
+		return;
+	if (leat_args_flag(args, "timeline"))
+		leat_timeline_print(result, stdout, leat_console_width(), leat_console_utf8());
+	leat_summary_print(result, stdout);
+}
+
+/* Open before anything starts, so that what cannot be written is no surprise at the end. */
+static bool open_report(const struct leat_args *args, FILE **out)
+{
+	const char *path = leat_args_text(args, "report");
+
+	*out = path ? fopen(path, "we") : NULL;
+	if (path && !*out)
+		leat_error("cannot write the report %s: %s", path, strerror(errno));
+	return !path || *out;
+}
+
+/* The exit status. */
+static int write_report(const struct leat_args *args, const struct leat_cli_workflow *w,
+			const struct leat_result *result, FILE *out)
+{
+	int error = leat_report_write(result, w->wf, w->dir, out);
+
+	if (fclose(out) != 0 && !error)
+		error = -errno;
+	if (!error)
+		return result->exit_status;
+	leat_error("cannot write the report %s: %s", leat_args_text(args, "report"),
+		   strerror(-error));
+	return result->exit_status ? result->exit_status : LEAT_EXIT_SELF;
+}
+
 static int run_plan(const struct leat_args *args, const struct leat_cli_workflow *w,
 		    struct leat_plan *plan)
 {
@@ -90,8 +139,10 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 	struct leat_driver_config config = {.plan = plan,
 					    .dir = w->dir,
 					    .enforce = leat_args_flag(args, "enforce"),
-					    .quiet = leat_args_flag(args, "quiet")};
+					    .quiet = leat_args_flag(args, "quiet"),
+					    .keep_going = leat_args_flag(args, "keep-going")};
 	struct leat_result result;
+	FILE *report;
 	int status;
 
 	if (plain && leat_plan_is_cyclic(plan))
@@ -99,19 +150,19 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 	status = leat_plan_programs(plan, w->dir, &reach);
 	if (status)
 		return status;
+	if (!open_report(args, &report))
+		return LEAT_EXIT_SELF;
 	if (leat_result_init(&result, w->wf) < 0) {
 		leat_error("out of memory");
+		if (report)
+			fclose(report);
 		return LEAT_EXIT_SELF;
 	}
 	result.enforced = config.enforce;
-	status =
+	result.exit_status =
 		plain ? leat_driver_run(&config, &result) : run_streamed(args, w, &config, &result);
-	if (result.start_ns && !config.quiet) {
-		if (leat_args_flag(args, "timeline"))
-			leat_timeline_print(&result, stdout, leat_console_width(),
-					    leat_console_utf8());
-		leat_summary_print(&result, stdout);
-	}
+	print_result(args, &result);
+	status = report ? write_report(args, w, &result, report) : result.exit_status;
 	leat_result_release(&result);
 	return status;
 }

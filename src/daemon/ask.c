@@ -7,17 +7,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *on = NULL;
+	char *why;
 	int rc;
 
 	if (!c->control || in->slot >= c->d->wf->n_steps)
 		return -EPROTO;
 	rc = leat_staged_launch(c->d, (int)in->slot, &on);
-	leat_reply_answer(c, rc, on, NULL);
+	why = rc && rc != -EAGAIN ? leat_staged_obstacle(c->d, (int)in->slot, rc) : NULL;
+	leat_reply_answer(c, rc, on, why);
+	free(why);
 	return 0;
 }
 

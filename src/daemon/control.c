@@ -76,7 +76,8 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 		s->declared = true;
 		leat_step_ended(c->d, step, in->status, reason);
 	}
-	leat_reply_answer(c, 0, NULL, NULL);
+	/* Its parent may have seen it end well; only here is it known that it cannot have. */
+	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, NULL, s->spoiled);
 	return 0;
 }
 

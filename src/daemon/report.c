@@ -30,6 +30,7 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "end_ns", s->running ? 0 : s->end_ns);
 	leat_json_number(j, "status", (unsigned)s->status);
 	leat_json_string(j, "reason", s->reason ? s->reason : "");
+	leat_json_string(j, "cause", s->spoiled ? s->spoiled : "");
 	leat_json_number(j, "bytes_in", leat_shm_counted(&shm->bytes_in));
 	leat_json_number(j, "bytes_out", leat_shm_counted(&shm->bytes_out));
 	leat_json_number(j, "reads", leat_shm_counted(&shm->reads));
@@ -215,19 +216,50 @@ static struct counts count_files(struct leat_daemon *d)
 	return n;
 }
 
+static void put_failed_file(struct leat_daemon *d, struct leat_json *j, const char *name, int step,
+			    const char *why)
+{
+	leat_json_object(j, NULL, true);
+	leat_json_string(j, "name", name);
+	leat_json_string(j, "step", step < 0 ? "" : d->wf->steps[step].name);
+	leat_json_string(j, "why", why);
+	leat_json_close(j);
+}
+
+/* A file has a rule and a state once somebody has spoken of it. What a failed step's outputs
+ * spell out, and nobody came to, is missing all the same. */
+static void put_never_made(struct leat_daemon *d, struct leat_json *j, int step)
+{
+	const struct leat_names *outputs = &d->wf->steps[step].outputs;
+
+	for (size_t i = 0; i < outputs->n; i++) {
+		const char *name = outputs->v[i].text;
+		const struct leat_file_rule *rule;
+		char *why;
+
+		if (leat_pattern_is_wild(name) || leat_file_find(d, name))
+			continue;
+		rule = leat_match(d->matcher, name);
+		if (!rule || rule->excluded || leat_step_culprit(d, rule) != step)
+			continue;
+		why = leat_step_blame(d, step);
+		put_failed_file(d, j, name, step, why ? why : "");
+		free(why);
+	}
+}
+
 static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
 {
 	const struct leat_file *f;
 
 	leat_json_list(j, "failed_files", true);
-	for (f = d->files; f; f = f->hh.next) {
-		if (leat_stream_state(d->stream, f->name) != LEAT_FILE_FAILED)
-			continue;
-		leat_json_object(j, NULL, true);
-		leat_json_string(j, "name", f->name);
-		leat_json_string(j, "why", f->why ? f->why : "");
-		leat_json_close(j);
-	}
+	for (f = d->files; f; f = f->hh.next)
+		if (leat_stream_state(d->stream, f->name) == LEAT_FILE_FAILED)
+			put_failed_file(d, j, f->name, leat_step_culprit(d, f->rule),
+					f->why ? f->why : "");
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (d->steps[i].status)
+			put_never_made(d, j, i);
 	leat_json_close(j);
 	leat_json_list(j, "unsaved_files", true);
 	for (f = d->files; f; f = f->hh.next) {

@@ -9,6 +9,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Ids of waiters beyond those of connections. */
@@ -72,6 +74,53 @@ int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 		rc = rc ? rc : one;
 	}
 	return rc;
+}
+
+/* Nobody need have spoken of an input that its producer did not come to make. */
+static char *name_failed(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file *f = leat_file_find(d, name);
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+	int step = rule && !rule->excluded ? leat_step_culprit(d, rule) : -1;
+	char *why = NULL, *text = NULL;
+
+	if (f && f->why && leat_stream_state(d->stream, name) == LEAT_FILE_FAILED)
+		return leat_strf("its input %s failed: %s", name, f->why);
+	if (!f && step >= 0)
+		why = leat_step_blame(d, step);
+	if (why)
+		text = leat_strf("its input %s failed: %s", name, why);
+	free(why);
+	return text;
+}
+
+static char *input_failed(struct leat_daemon *d, int step)
+{
+	const struct leat_names *inputs = &d->wf->steps[step].inputs;
+	const struct leat_file *f;
+	char *text = NULL;
+
+	for (f = d->files; f && !text; f = f->hh.next)
+		if (is_input(f, step))
+			text = name_failed(d, f->name);
+	for (size_t i = 0; i < inputs->n && !text; i++)
+		if (!leat_pattern_is_wild(inputs->v[i].text))
+			text = name_failed(d, inputs->v[i].text);
+	return text;
+}
+
+char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc)
+{
+	const struct leat_file *f;
+	char *text = input_failed(d, step);
+
+	if (text)
+		return text;
+	for (f = d->files; f; f = f->hh.next)
+		if (is_input(f, step) && f->save_error == -rc)
+			return leat_strf("its input %s cannot be brought to disk: %s", f->name,
+					 strerror(-rc));
+	return leat_strf("an input of it will never be complete: %s", strerror(-rc));
 }
 
 /* ---- adoption ---- */

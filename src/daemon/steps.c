@@ -122,9 +122,18 @@ void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 
 static char *why_failed(const struct leat_step_run *s, int status, const char *reason)
 {
+	char *how, *text;
+
 	if (!status)
 		return s->spoiled ? strdup(s->spoiled) : NULL;
-	return reason && *reason ? strdup(reason) : describe(status);
+	if (reason && *reason)
+		return strdup(reason);
+	how = describe(status);
+	if (!s->spoiled || !how)
+		return how;
+	text = leat_strf("%s; %s", s->spoiled, how);
+	free(how);
+	return text;
 }
 
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason)
@@ -154,6 +163,25 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	}
 	free(text);
 	leat_change_settle_hidden(d);
+}
+
+int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule)
+{
+	int n = (int)d->wf->n_steps;
+
+	for (int i = leat_steps_next(rule->producers, 0, n); i < n;
+	     i = leat_steps_next(rule->producers, i + 1, n))
+		if (d->steps[i].status)
+			return i;
+	return -1;
+}
+
+char *leat_step_blame(const struct leat_daemon *d, int step)
+{
+	const char *reason = d->steps[step].reason;
+
+	return leat_strf("step %s, which produces it, failed: %s", d->wf->steps[step].name,
+			 reason ? reason : "unknown reason");
 }
 
 void leat_steps_settle(struct leat_daemon *d)

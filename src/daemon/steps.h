@@ -48,6 +48,10 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 /* The step was given a file that then failed, or an error instead of it: what it
  * makes is not to be trusted, whatever it says at its end. */
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
+/* The failed step that is to blame for a file of that rule, or -1. */
+int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule);
+/* How it is to blame, in words; the caller frees it. NULL when out of memory. */
+char *leat_step_blame(const struct leat_daemon *d, int step);
 /* By the clock: implicit instances whose processes are all gone. */
 void leat_steps_settle(struct leat_daemon *d);
 /* By the clock: take a sample of each running step. */
@@ -67,6 +71,9 @@ bool leat_steps_are_idle(struct leat_daemon *d);
 /* May it start? 0 and its inputs are on disk; -EAGAIN; -errno never. `on` is
  * set to the file to wait on. */
 int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on);
+/* Why it never may, after leat_staged_launch said `rc`, in words; the caller frees it.
+ * NULL when out of memory. */
+char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc);
 /* It has ended: what it made on disk becomes known to the rules. */
 void leat_staged_adopt(struct leat_daemon *d, int step);
 

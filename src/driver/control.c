@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +21,7 @@ struct leat_control {
 	char *text; /* of TEXT messages, put together; owned */
 	leat_control_event *event;
 	void *event_ctx;
+	char why[512]; /* of the last ANSWER */
 	char buf[LEAT_WIRE_MAX];
 };
 
@@ -117,9 +119,13 @@ static int round_trip(struct leat_control *c, enum leat_msg_type reply, int fds[
 static int request(struct leat_control *c)
 {
 	int result = round_trip(c, LEAT_MSG_ANSWER, NULL);
+	const char *why;
 
+	c->why[0] = 0;
 	if (result < 0)
 		return result;
+	why = leat_wire_string(c->buf, sizeof(struct leat_msg_answer), 0);
+	snprintf(c->why, sizeof(c->why), "%s", why ? why : "");
 	return ((const struct leat_msg_answer *)(const void *)c->buf)->error;
 }
 
@@ -264,6 +270,16 @@ int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, i
 int leat_control_step_done(struct leat_control *c, const char *step)
 {
 	return step_request(c, LEAT_MSG_STEP_DONE, step, 0, 0, "", "");
+}
+
+int leat_control_step_fail(struct leat_control *c, const char *step, const char *why)
+{
+	return step_request(c, LEAT_MSG_STEP_END, step, 0, 1 << 8, why, "");
+}
+
+const char *leat_control_why(const struct leat_control *c)
+{
+	return c->why;
 }
 
 int leat_control_abort(struct leat_control *c)

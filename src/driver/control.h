@@ -41,8 +41,18 @@ uint64_t leat_control_store_dev(const struct leat_control *c);
  * as LEAT_KEY. 0 or -errno. */
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
 			    const char *program, const char *key);
+/* step_end: -EIO if the step has failed for the daemon although `status` is 0, its input having
+ * failed for instance; leat_control_why says why, also of a step that failed by itself. */
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status);
 int leat_control_step_done(struct leat_control *c, const char *step);
+
+/* The step will not be started, or could not be: what it was to make fails. `why` in words.
+ * 0 or -errno. */
+int leat_control_step_fail(struct leat_control *c, const char *step, const char *why);
+
+/* What the daemon added in words to its last answer; "" if nothing. Lives until the next request.
+ */
+const char *leat_control_why(const struct leat_control *c);
 
 /* May this staged step start? 0 yes; -EAGAIN ask again; else the reason why it never will. */
 int leat_control_ask_launch(struct leat_control *c, int step);

@@ -18,6 +18,7 @@ struct leat_driver_config {
 	pid_t daemon_pid;             /* 0: none */
 	bool enforce;                 /* steps are recognised, and kept apart */
 	bool quiet;                   /* no output of steps, no progress */
+	bool keep_going;              /* when a step has failed, the others run to their ends */
 	/* Fill in the counters of a step; NULL: there are none. */
 	void (*counters)(void *ctx, size_t step, struct leat_counters *out);
 	void *counters_ctx;

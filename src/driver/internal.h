@@ -59,12 +59,14 @@ struct leat_driver {
 	uint64_t last_progress_ns;
 	int exit_status; /* of the first thing that went wrong; 0: nothing has */
 	int interrupted; /* signal that ended the run, 0 = none */
+	char why[128];   /* what that first thing was, in words */
 	enum leat_stop stop;
 	uint64_t stop_at_ns; /* when the next stage of stopping is due */
 	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
 	bool linger_told;
 	bool control_lost; /* the daemon is gone */
 	bool finishing;    /* FINISH was sent */
+	bool summed_up;    /* the daemon has told what became of all files */
 	bool over;
 };
 
@@ -77,10 +79,23 @@ void leat_driver_reap(struct leat_driver *d);
 /* A number of steps in that state. */
 size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state);
 
+/* The step will not run, for the reason given: everybody who waits for its files learns it. */
+void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why);
+
+/* outcome.c */
+
+/* What the daemon's summary says of steps and files goes to the result. */
+void leat_driver_take_summary(struct leat_driver *d, const char *json);
+/* Without one: outputs of steps that are not known to be whole. */
+void leat_driver_count_losses(struct leat_driver *d);
+
 /* stop.c */
 
-/* Remember the first failure and let the run come to its end. */
-void leat_driver_fail(struct leat_driver *d, int exit_status);
+/* Remember the first failure, `why` in words, and let the run come to its end. */
+void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same for a step that failed: the others go on if the user asked for it. */
+void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step);
 /* A signal for leat: pass it on, and stop. */
 void leat_driver_interrupt(struct leat_driver *d, int signo);
 /* Send the steps what is due. */

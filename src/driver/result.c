@@ -1,7 +1,11 @@
 #include "driver/result.h"
 
+#include "base/str.h"
+
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 int leat_result_init(struct leat_result *r, const struct leat_workflow *wf)
 {
@@ -16,9 +20,68 @@ int leat_result_init(struct leat_result *r, const struct leat_workflow *wf)
 
 void leat_result_release(struct leat_result *r)
 {
+	for (size_t i = 0; r->steps && i < r->n_steps; i++)
+		free(r->steps[i].cause);
+	for (size_t i = 0; i < r->n_lost; i++) {
+		free(r->lost[i].name);
+		free(r->lost[i].step);
+		free(r->lost[i].why);
+	}
+	for (size_t i = 0; i < r->n_problems; i++)
+		free(r->problems[i]);
+	free(r->problems);
+	free(r->lost);
 	free(r->steps);
 	free(r->samples);
 	*r = (struct leat_result){0};
+}
+
+void leat_result_blame(struct leat_step_result *s, const char *format, ...)
+{
+	va_list ap;
+
+	if (s->cause)
+		return;
+	va_start(ap, format);
+	s->cause = leat_vstrf(format, ap);
+	va_end(ap);
+}
+
+int leat_result_lose(struct leat_result *r, const char *name, const char *step, const char *why)
+{
+	struct leat_lost_file *grown = reallocarray(r->lost, r->n_lost + 1, sizeof(*grown));
+	struct leat_lost_file *f;
+
+	if (!grown)
+		return -ENOMEM;
+	r->lost = grown;
+	f = &grown[r->n_lost];
+	*f = (struct leat_lost_file){strdup(name), strdup(step), strdup(why)};
+	if (f->name && f->step && f->why) {
+		r->n_lost++;
+		return 0;
+	}
+	free(f->name);
+	free(f->step);
+	free(f->why);
+	return -ENOMEM;
+}
+
+void leat_result_note(struct leat_result *r, const char *text)
+{
+	char **grown = reallocarray(r->problems, r->n_problems + 1, sizeof(*grown));
+
+	if (!grown)
+		return;
+	r->problems = grown;
+	grown[r->n_problems] = strdup(text);
+	if (grown[r->n_problems])
+		r->n_problems++;
+}
+
+bool leat_step_is_good(const struct leat_step_result *s)
+{
+	return s->end_ns && s->status == 0 && !s->spoiled && !s->refused;
 }
 
 static bool is_busy(const struct leat_step_result *s)

@@ -21,13 +21,30 @@ struct leat_step_result {
 	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: never started */
 	uint64_t end_ns;   /* 0: not ended */
 	int status;        /* as from waitpid */
+	bool spoiled;      /* it has failed, whatever its status says */
+	bool refused;      /* it will not be started, or could not be */
+	char *cause;       /* why it failed, was stopped or did not run, if its status does not say
+			    * so; owned, may be NULL */
 	struct leat_counters counters;
 	uint64_t shared_ns; /* time it was kept from running by too few CPUs, estimated */
+};
+
+/* A file that the run was to make, and that is not whole. */
+struct leat_lost_file {
+	char *name; /* owned; a pattern, if no name is known */
+	char *step; /* whose failure it is to blame on; owned, "" unknown */
+	char *why;  /* owned */
 };
 
 struct leat_result {
 	struct leat_step_result *steps; /* owned */
 	size_t n_steps;
+	struct leat_lost_file *lost; /* owned */
+	size_t n_lost;
+	char **problems; /* owned, each of them too: what was told of the run, a line each */
+	size_t n_problems;
+	int exit_status;   /* of leat run */
+	char why[128];     /* what went wrong first; "" nothing */
 	bool streamed;     /* counters are known */
 	bool enforced;     /* steps could use only what they declare */
 	unsigned cpus;     /* that the steps share; 0: not known */
@@ -44,6 +61,19 @@ struct leat_result {
 int leat_result_init(struct leat_result *r, const struct leat_workflow *wf);
 void leat_result_release(struct leat_result *r);
 
+/* Say why a step failed, was stopped or did not run; the first word stands. */
+void leat_result_blame(struct leat_step_result *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Add a file that is not whole. 0 or -ENOMEM. */
+int leat_result_lose(struct leat_result *r, const char *name, const char *step, const char *why);
+
+/* Keep a line that was told. When memory runs out it is not kept. */
+void leat_result_note(struct leat_result *r, const char *text);
+
+/* Has it run to a good end? */
+bool leat_step_is_good(const struct leat_step_result *s);
+
 /* Add one sample from the steps' counters. When memory runs out the timeline
  * ends there; nothing else suffers. */
 void leat_result_sample(struct leat_result *r);
@@ -57,6 +87,10 @@ uint64_t leat_step_own_ns(const struct leat_step_result *s);
 /* Table of the steps, and the totals in words. */
 void leat_summary_print(const struct leat_result *r, FILE *out);
 
+/* All of it as JSON (docs/running.md), for the workflow `wf` in `dir`. 0 or -errno of `out`. */
+int leat_report_write(const struct leat_result *r, const struct leat_workflow *wf, const char *dir,
+		      FILE *out);
+
 /* Bar chart, a line per step: running, and waiting shaded. `width` in
  * characters; `utf8` selects block characters. */
 void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool utf8);
@@ -65,7 +99,8 @@ void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool
 const char *leat_format_seconds(uint64_t ns, char buf[24]);
 const char *leat_format_bytes(uint64_t bytes, char buf[24]);
 
-/* "ok", "exit 3", "killed by SIGKILL", "not started" into buf; returns buf. */
+/* "ok", "exit 3", "killed by SIGKILL", "failed", "not run", "not started" into buf; returns
+ * buf. */
 const char *leat_format_status(const struct leat_step_result *s, char buf[48]);
 
 #endif

@@ -99,6 +99,7 @@ static void on_event(void *ctx, int error, const char *text)
 	if (d->interrupted && error == -EIO)
 		return;
 	leat_console_progress(&d->console, NULL);
+	leat_result_note(d->result, text);
 	if (error == -ENOEXEC)
 		leat_error("%s: cannot be intercepted; give the step `staged: true`", text);
 	else if (error)
@@ -107,13 +108,13 @@ static void on_event(void *ctx, int error, const char *text)
 		leat_warn("%s", text);
 	/* A file that failed or a program refused makes a step fail, whose status counts. */
 	if (error && error != -EIO && error != -ENOEXEC)
-		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 static void finished(struct leat_driver *d, int error)
 {
 	if (error)
-		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "not all is well");
 	d->over = true;
 	uv_stop(&d->loop);
 }
@@ -126,14 +127,15 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	int result = status < 0 ? status : leat_control_receive(d->config->control, &error, &text);
 
 	(void)events;
-	free(text);
 	if (result > 0) {
+		leat_driver_take_summary(d, text);
+		free(text);
 		finished(d, error);
 	} else if (result < 0) {
 		leat_error("the daemon of this run has ended unexpectedly");
 		d->control_lost = true;
 		uv_poll_stop(poll);
-		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE);
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the daemon of this run has ended");
 		if (d->finishing)
 			finished(d, 0);
 	}
@@ -225,16 +227,20 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 		uv_run(&d.loop, UV_RUN_DEFAULT);
 	} else {
 		leat_error("cannot start the run: %s", uv_strerror(error));
-		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE);
+		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE, "the run could not be started");
 	}
 	leat_driver_kill_all(&d);
 	unwatch(&d);
+	if (!d.summed_up)
+		leat_driver_count_losses(&d);
 	if (d.console.failed_errno) {
 		leat_error("cannot write the steps' output: %s", strerror(d.console.failed_errno));
-		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE);
+		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE, "output could not be written");
 	}
 	if (!result->end_ns)
 		result->end_ns = leat_clock_ns();
 	free(d.steps);
+	result->exit_status = d.exit_status;
+	memcpy(result->why, d.why, sizeof(result->why));
 	return d.exit_status;
 }

@@ -153,11 +153,57 @@ int leat_status_result(const char *json, struct leat_result *result)
 		for (size_t i = 0; i < n; i++)
 			read_step(steps[i], &result->steps[i]);
 		result->streamed = true;
+		error = leat_status_losses(json, result);
 		find_span(result, number_of(root, "now_ns"));
-		error = read_samples(root, result);
+		if (!error)
+			error = read_samples(root, result);
 	} else {
 		error = -EPROTO;
 	}
+	leat_value_free(root);
+	return error;
+}
+
+/* The daemon's status 1 << 8 may stand for an exit with 0 that was not believed. */
+static void judge_step(const struct leat_value *v, struct leat_step_result *s)
+{
+	const char *cause = text_of(v, "cause");
+
+	if (*cause && strcmp(text_of(v, "state"), "failed") == 0) {
+		s->spoiled = true;
+		leat_result_blame(s, "%s", cause);
+	}
+}
+
+static int lose(struct leat_result *r, const struct leat_value *root, const char *key)
+{
+	struct leat_value **files;
+	size_t n = list_of(root, key, &files);
+	int error = 0;
+
+	for (size_t i = 0; i < n && !error; i++)
+		error = leat_result_lose(r, text_of(files[i], "name"), text_of(files[i], "step"),
+					 text_of(files[i], "why"));
+	return error;
+}
+
+int leat_status_losses(const char *json, struct leat_result *result)
+{
+	struct leat_value **steps;
+	int error;
+	struct leat_value *root = parse(json, &error);
+	size_t n = list_of(root, "steps", &steps);
+
+	if (!root)
+		return error;
+	if (n != result->n_steps)
+		error = -EPROTO;
+	for (size_t i = 0; i < n && !error; i++)
+		judge_step(steps[i], &result->steps[i]);
+	if (!error)
+		error = lose(result, root, "failed_files");
+	if (!error)
+		error = lose(result, root, "unsaved_files");
 	leat_value_free(root);
 	return error;
 }

@@ -81,6 +81,26 @@ static int start_process(struct leat_driver *d, size_t step, char **envp, const 
 	return result;
 }
 
+/* A child that could not execute ends by itself and is reaped as the step's end. */
+static void not_started(struct leat_driver *d, size_t step, int error)
+{
+	const char *program = d->config->plan->programs[step];
+	char why[400];
+
+	snprintf(why, sizeof(why), "cannot start %s: %s", program, strerror(-error));
+	leat_console_progress(&d->console, NULL);
+	leat_error("step %s: %s", d->wf->steps[step].name, why);
+	if (d->steps[step].state == LEAT_STEP_PENDING)
+		leat_driver_refuse(d, step, why);
+	else
+		leat_result_blame(&d->result->steps[step], "%s", why);
+	leat_driver_fail_step(d,
+			      error == -ENOENT   ? LEAT_PLAN_NOT_FOUND
+			      : error == -EACCES ? LEAT_PLAN_CANNOT_EXECUTE
+						 : LEAT_EXIT_OWN_FAILURE,
+			      step);
+}
+
 static void start_step(struct leat_driver *d, size_t step)
 {
 	const struct leat_driver_config *config = d->config;
@@ -102,44 +122,89 @@ static void start_step(struct leat_driver *d, size_t step)
 	else if (!result)
 		result = -ENOMEM;
 	leat_environment_free(envp);
-	if (result == 0)
-		return;
-	leat_console_progress(&d->console, NULL);
-	leat_error("step %s: cannot start %s: %s", model->name, config->plan->programs[step],
-		   strerror(-result));
-	/* A child that could not execute ends by itself and is reaped as the step's end. */
-	if (d->steps[step].state == LEAT_STEP_PENDING)
-		d->steps[step].state = LEAT_STEP_ENDED;
-	leat_driver_fail(d, result == -ENOENT   ? LEAT_PLAN_NOT_FOUND
-			    : result == -EACCES ? LEAT_PLAN_CANNOT_EXECUTE
-						: LEAT_EXIT_OWN_FAILURE);
+	if (result < 0)
+		not_started(d, step, result);
 }
 
-/* May this step start now? -EAGAIN: later. */
-static int may_start(struct leat_driver *d, size_t step)
+/* -EAGAIN, or -ECANCELED and why not. */
+static int wait_for_turn(struct leat_driver *d, size_t step, char *why, size_t why_size)
 {
-	if (d->stop != LEAT_STOP_NONE)
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		if (i == step || leat_step_is_good(&d->result->steps[i]) ||
+		    d->steps[i].state != LEAT_STEP_ENDED ||
+		    !leat_is_upstream(d->config->plan->matcher, (int)i, (int)step))
+			continue;
+		snprintf(why, why_size, "step %s, which makes its input, %s", d->wf->steps[i].name,
+			 d->result->steps[i].refused ? "did not run" : "failed");
 		return -ECANCELED;
+	}
+	return leat_driver_count(d, LEAT_STEP_RUNNING) ? -EAGAIN : 0;
+}
+
+/* May this step start now? 0; -EAGAIN: later; else never, `why` in words. */
+static int may_start(struct leat_driver *d, size_t step, char *why, size_t why_size)
+{
+	int result;
+
+	if (d->stop != LEAT_STOP_NONE) {
+		snprintf(why, why_size, "%s", d->why);
+		return -ECANCELED;
+	}
 	if (!d->config->control)
-		return leat_driver_count(d, LEAT_STEP_RUNNING) ? -EAGAIN : 0;
+		return wait_for_turn(d, step, why, why_size);
 	if (!d->wf->steps[step].staged)
 		return 0;
-	return leat_control_ask_launch(d->config->control, (int)step);
+	result = leat_control_ask_launch(d->config->control, (int)step);
+	if (result == 0 || result == -EAGAIN)
+		return result;
+	snprintf(why, why_size, "%s", leat_control_why(d->config->control));
+	if (!*why)
+		snprintf(why, why_size, "%s", strerror(-result));
+	return result;
+}
+
+void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why)
+{
+	struct leat_step_result *r = &d->result->steps[step];
+
+	d->steps[step].state = LEAT_STEP_ENDED;
+	r->refused = true;
+	leat_result_blame(r, "%s", why);
+	if (!d->config->control || d->control_lost)
+		return;
+	if (leat_control_step_fail(d->config->control, d->wf->steps[step].name, why) < 0)
+		leat_debug("step %s: the daemon did not take that it will not run",
+			   d->wf->steps[step].name);
+}
+
+/* What keeps a step from running is a failure of its own only if nothing has failed before:
+ * a file that cannot be brought to disk for it. */
+static void give_up_step(struct leat_driver *d, size_t step, const char *why)
+{
+	leat_driver_refuse(d, step, why);
+	if (!d->exit_status)
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "step %s could not run",
+				 d->wf->steps[step].name);
+	if (!d->interrupted) {
+		leat_console_progress(&d->console, NULL);
+		leat_error("step %s is not run: %s", d->wf->steps[step].name, why);
+	}
 }
 
 void leat_driver_start_steps(struct leat_driver *d)
 {
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		size_t step = d->config->plan->order[i];
+		char why[400] = "";
 		int result;
 
 		if (d->steps[step].state != LEAT_STEP_PENDING)
 			continue;
-		result = may_start(d, step);
+		result = may_start(d, step, why, sizeof(why));
 		if (result == 0)
 			start_step(d, step);
 		else if (result != -EAGAIN)
-			d->steps[step].state = LEAT_STEP_ENDED;
+			give_up_step(d, step, why);
 		else if (!d->config->control)
 			return;
 	}
@@ -147,11 +212,33 @@ void leat_driver_start_steps(struct leat_driver *d)
 
 static void report_failure(struct leat_driver *d, size_t step)
 {
-	char status[48];
+	const struct leat_step_result *r = &d->result->steps[step];
+	const char *cause = r->cause ? r->cause : "";
+	char status[48] = "";
 
 	leat_console_progress(&d->console, NULL);
-	leat_error("step %s failed: %s", d->wf->steps[step].name,
-		   leat_format_status(&d->result->steps[step], status));
+	if (r->status || !*cause)
+		leat_format_status(r, status);
+	leat_error("step %s failed: %s%s%s", d->wf->steps[step].name, status,
+		   *status && *cause ? ": " : "", cause);
+}
+
+/* The daemon may know better how it ended. */
+static void tell_end(struct leat_driver *d, size_t step, int status)
+{
+	struct leat_control *c = d->config->control;
+	int result;
+
+	if (!c || d->control_lost)
+		return;
+	result = leat_control_step_end(c, d->wf->steps[step].name, d->steps[step].process.pid,
+				       status);
+	if (*leat_control_why(c)) {
+		d->result->steps[step].spoiled = true;
+		leat_result_blame(&d->result->steps[step], "%s", leat_control_why(c));
+	} else if (result < 0) {
+		leat_debug("step %s: the daemon did not take its end", d->wf->steps[step].name);
+	}
 }
 
 static void step_ended(struct leat_driver *d, size_t step, int status)
@@ -163,11 +250,7 @@ static void step_ended(struct leat_driver *d, size_t step, int status)
 	d->result->steps[step].end_ns = leat_clock_ns();
 	d->result->steps[step].status = status;
 	note_counters(d, step);
-	if (!d->config->control || d->control_lost)
-		return;
-	if (leat_control_step_end(d->config->control, d->wf->steps[step].name, s->process.pid,
-				  status) < 0)
-		leat_debug("step %s: the daemon did not take its end", d->wf->steps[step].name);
+	tell_end(d, step, status);
 }
 
 static long step_of(const struct leat_driver *d, pid_t pid)
@@ -189,11 +272,12 @@ static void fail_ended_steps(struct leat_driver *d)
 		if (!d->steps[step].just_ended)
 			continue;
 		d->steps[step].just_ended = false;
-		if (status == 0)
+		if (leat_step_is_good(&d->result->steps[step]))
 			continue;
 		if (!d->interrupted && d->stop < LEAT_STOP_TERM)
 			report_failure(d, step);
-		leat_driver_fail(d, leat_process_exit_status(status));
+		leat_driver_fail_step(
+			d, status ? leat_process_exit_status(status) : LEAT_EXIT_OWN_FAILURE, step);
 	}
 }
 

@@ -5,6 +5,9 @@
 #include "base/log.h"
 
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,14 +20,52 @@ static void send_all(struct leat_driver *d, int signo)
 	leat_leftover_find(d, signo, &unused);
 }
 
-void leat_driver_fail(struct leat_driver *d, int exit_status)
+static void send_stop(struct leat_driver *d, int signo)
 {
-	if (!d->exit_status)
-		d->exit_status = exit_status;
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].state == LEAT_STEP_RUNNING)
+			leat_result_blame(&d->result->steps[i], "stopped, because %s", d->why);
+	send_all(d, signo);
+}
+
+static void note_first(struct leat_driver *d, int exit_status, const char *format, va_list ap)
+{
+	if (d->exit_status)
+		return;
+	d->exit_status = exit_status;
+	vsnprintf(d->why, sizeof(d->why), format, ap);
+}
+
+void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	note_first(d, exit_status, format, ap);
+	va_end(ap);
 	if (d->stop != LEAT_STOP_NONE)
 		return;
 	d->stop = LEAT_STOP_WAITING;
 	d->stop_at_ns = leat_clock_ns() + LEAT_STOP_GRACE_MS * (uint64_t)NS_PER_MS;
+}
+
+static void note_step(struct leat_driver *d, int exit_status, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	note_first(d, exit_status, format, ap);
+	va_end(ap);
+}
+
+void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step)
+{
+	const char *name = d->wf->steps[step].name;
+
+	if (d->config->keep_going)
+		note_step(d, exit_status, "step %s failed", name);
+	else
+		leat_driver_fail(d, exit_status, "step %s failed", name);
 }
 
 void leat_driver_interrupt(struct leat_driver *d, int signo)
@@ -37,8 +78,8 @@ void leat_driver_interrupt(struct leat_driver *d, int signo)
 		return;
 	}
 	d->interrupted = signo;
-	leat_driver_fail(d, 128 + signo);
-	send_all(d, signo);
+	leat_driver_fail(d, 128 + signo, "the run was interrupted by SIG%s", sigabbrev_np(signo));
+	send_stop(d, signo);
 }
 
 void leat_driver_stop_tick(struct leat_driver *d)
@@ -50,7 +91,7 @@ void leat_driver_stop_tick(struct leat_driver *d)
 	if (d->stop < LEAT_STOP_KILL)
 		d->stop++;
 	d->stop_at_ns = now_ns + LEAT_STOP_GRACE_MS * (uint64_t)NS_PER_MS;
-	send_all(d, d->stop == LEAT_STOP_KILL ? SIGKILL : SIGTERM);
+	send_stop(d, d->stop == LEAT_STOP_KILL ? SIGKILL : SIGTERM);
 }
 
 bool leat_driver_all_gone(struct leat_driver *d)

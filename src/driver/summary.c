@@ -38,10 +38,14 @@ const char *leat_format_status(const struct leat_step_result *s, char buf[48])
 {
 	const char *name;
 
-	if (!s->start_ns)
+	if (s->refused)
+		snprintf(buf, 48, "not run");
+	else if (!s->start_ns)
 		snprintf(buf, 48, "not started");
 	else if (!s->end_ns)
 		snprintf(buf, 48, "running");
+	else if (s->spoiled && !s->status)
+		snprintf(buf, 48, "failed");
 	else if (!WIFSIGNALED(s->status))
 		snprintf(buf, 48, s->status ? "exit %d" : "ok", WEXITSTATUS(s->status));
 	else if ((name = sigabbrev_np(WTERMSIG(s->status))))
@@ -83,8 +87,33 @@ static void print_row(const struct leat_result *r, const struct leat_step_result
 		leat_format_seconds(wall_ns(r, s), wall);
 	else
 		snprintf(wall, sizeof(wall), "-");
-	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s\n", width, s->name, wall, waiting, in, written,
-		leat_format_status(s, status));
+	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s%s%s\n", width, s->name, wall, waiting, in,
+		written, leat_format_status(s, status), s->cause ? ": " : "",
+		s->cause ? s->cause : "");
+}
+
+static bool has_same_reason(const struct leat_lost_file *a, const struct leat_lost_file *b)
+{
+	return strcmp(a->step, b->step) == 0 && strcmp(a->why, b->why) == 0;
+}
+
+/* Every file, one line for each reason. */
+static void print_lost(const struct leat_result *r, FILE *out)
+{
+	for (size_t i = 0; i < r->n_lost; i++) {
+		const struct leat_lost_file *f = &r->lost[i];
+		bool told = false;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = has_same_reason(&r->lost[k], f);
+		if (told)
+			continue;
+		fprintf(out, "not complete: %s", f->name);
+		for (size_t k = i + 1; k < r->n_lost; k++)
+			if (has_same_reason(&r->lost[k], f))
+				fprintf(out, ", %s", r->lost[k].name);
+		fprintf(out, " (%s)\n", f->why);
+	}
 }
 
 /* What kept the steps to what they declare. */
@@ -111,7 +140,7 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 
 		print_row(r, s, width, out);
 		sum_ns += leat_step_own_ns(s);
-		all_ok = all_ok && s->end_ns && s->status == 0;
+		all_ok = all_ok && leat_step_is_good(s);
 	}
 	leat_format_seconds(r->end_ns - r->start_ns, total);
 	if (!r->streamed)
@@ -123,4 +152,5 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 		fprintf(out, "%s; not all steps succeeded\n", total);
 	if (r->enforced)
 		print_walls(out);
+	print_lost(r, out);
 }

@@ -42,6 +42,50 @@ static void test_missing(void **state)
 	}
 }
 
+static void test_losses(void **state)
+{
+	static const struct {
+		const char *json;
+		int error;
+		bool spoiled;
+		size_t n_lost;
+		const char *name, *step, *why;
+	} cases[] = {
+		{"{\"steps\":[{\"state\":\"done\",\"cause\":\"\"}],\"failed_files\":[]}", 0, false,
+		 0, NULL, NULL, NULL},
+		{"{\"steps\":[{\"state\":\"failed\",\"cause\":\"its input x failed\"}],"
+		 "\"failed_files\":[{\"name\":\"y\",\"step\":\"a\",\"why\":\"so\"}]}",
+		 0, true, 1, "y", "a", "so"},
+		/* It read a file that failed, but nobody waited for its end. */
+		{"{\"steps\":[{\"state\":\"running\",\"cause\":\"its input x failed\"}]}", 0, false,
+		 0, NULL, NULL, NULL},
+		{"{\"steps\":[{\"state\":\"done\"}],"
+		 "\"unsaved_files\":[{\"name\":\"z\",\"error\":28,\"why\":\"full\"}]}",
+		 0, false, 1, "z", "", "full"},
+		{"{\"steps\":[]}", -EPROTO, false, 0, NULL, NULL, NULL},
+		{"{", -EPROTO, false, 0, NULL, NULL, NULL},
+	};
+	struct leat_step step = {.name = (char[]){"a"}};
+	struct leat_workflow wf = {.steps = &step, .n_steps = 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct leat_result r;
+
+		assert_int_equal(0, leat_result_init(&r, &wf));
+		assert_int_equal(cases[i].error, leat_status_losses(cases[i].json, &r));
+		assert_int_equal(cases[i].spoiled, r.steps[0].spoiled);
+		assert_int_equal(cases[i].spoiled, r.steps[0].cause != NULL);
+		assert_int_equal(cases[i].n_lost, r.n_lost);
+		if (r.n_lost) {
+			assert_string_equal(cases[i].name, r.lost[0].name);
+			assert_string_equal(cases[i].step, r.lost[0].step);
+			assert_string_equal(cases[i].why, r.lost[0].why);
+		}
+		leat_result_release(&r);
+	}
+}
+
 static void test_print(void **state)
 {
 	char *text = NULL;
@@ -101,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_print),
 		cmocka_unit_test(test_result),
 	};

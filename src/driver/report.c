@@ -1,0 +1,85 @@
+/* The result of a run as JSON. */
+#include "driver/result.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#define NS 1e9
+
+static const char *state_of(const struct leat_step_result *s)
+{
+	if (s->refused)
+		return "not run";
+	if (!s->start_ns)
+		return "not started";
+	if (!s->end_ns)
+		return "running";
+	return leat_step_is_good(s) ? "ok" : "failed";
+}
+
+static void put_step(struct leat_json *j, const struct leat_result *r,
+		     const struct leat_step_result *s)
+{
+	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
+
+	leat_json_object(j, NULL, true);
+	leat_json_string(j, "name", s->name);
+	leat_json_string(j, "state", state_of(s));
+	if (s->end_ns && WIFSIGNALED(s->status))
+		leat_json_number(j, "signal", (unsigned)WTERMSIG(s->status));
+	else if (s->end_ns)
+		leat_json_number(j, "exit_status", (unsigned)WEXITSTATUS(s->status));
+	leat_json_string(j, "cause", s->cause ? s->cause : "");
+	if (s->start_ns && end_ns > s->start_ns)
+		leat_json_real(j, "seconds", (double)(end_ns - s->start_ns) / NS);
+	if (s->start_ns && r->streamed) {
+		leat_json_real(j, "waiting_seconds", (double)leat_step_wait_ns(s) / NS);
+		leat_json_number(j, "bytes_in", s->counters.bytes_in);
+		leat_json_number(j, "bytes_out", s->counters.bytes_out);
+	}
+	leat_json_close(j);
+}
+
+static void put_lost(struct leat_json *j, const struct leat_lost_file *f)
+{
+	leat_json_object(j, NULL, true);
+	leat_json_string(j, "name", f->name);
+	leat_json_string(j, "step", f->step);
+	leat_json_string(j, "why", f->why);
+	leat_json_close(j);
+}
+
+int leat_report_write(const struct leat_result *r, const struct leat_workflow *wf, const char *dir,
+		      FILE *out)
+{
+	struct leat_json writer = {.out = out}, *j = &writer;
+
+	leat_json_object(j, NULL, false);
+	leat_json_string(j, "workflow", wf->name ? wf->name : "");
+	leat_json_string(j, "file", wf->path ? wf->path : "");
+	leat_json_string(j, "dir", dir);
+	leat_json_bool(j, "streamed", r->streamed);
+	leat_json_number(j, "exit_status", (unsigned)r->exit_status);
+	leat_json_string(j, "why", r->why);
+	leat_json_real(j, "seconds",
+		       r->end_ns > r->start_ns ? (double)(r->end_ns - r->start_ns) / NS : 0);
+	leat_json_list(j, "steps", false);
+	for (size_t i = 0; i < r->n_steps; i++)
+		put_step(j, r, &r->steps[i]);
+	leat_json_close(j);
+	leat_json_list(j, "not_complete", false);
+	for (size_t i = 0; i < r->n_lost; i++)
+		put_lost(j, &r->lost[i]);
+	leat_json_close(j);
+	leat_json_list(j, "problems", false);
+	for (size_t i = 0; i < r->n_problems; i++)
+		leat_json_string(j, NULL, r->problems[i]);
+	leat_json_close(j);
+	leat_json_close(j);
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
