@@ -32,6 +32,11 @@ const struct leat_option leat_run_options[] = {
 	 .env = "LEAT_KEEP_GOING",
 	 .doc = "When a step has failed, let the others go on to their ends. Steps that need a "
 		"file of it fail, or are not run."},
+	{.name = "resume",
+	 .letter = 'r',
+	 .type = LEAT_OPTION_FLAG,
+	 .doc = "Go on where the last run in this directory ended: steps that are complete and "
+		"whose command, inputs and outputs are unchanged are not run again."},
 	{.name = "report",
 	 .type = LEAT_OPTION_TEXT,
 	 .argument = "FILE",
@@ -130,6 +135,49 @@ static int write_report(const struct leat_args *args, const struct leat_cli_work
 	return result->exit_status ? result->exit_status : LEAT_EXIT_SELF;
 }
 
+static int run_reported(const struct leat_args *args, const struct leat_cli_workflow *w,
+			struct leat_driver_config *config, bool plain)
+{
+	struct leat_result result;
+	FILE *report;
+	int status;
+
+	if (!open_report(args, &report))
+		return LEAT_EXIT_SELF;
+	if (leat_result_init(&result, w->wf) < 0) {
+		leat_error("out of memory");
+		if (report)
+			fclose(report);
+		return LEAT_EXIT_SELF;
+	}
+	result.enforced = config->enforce;
+	result.exit_status =
+		plain ? leat_driver_run(config, &result) : run_streamed(args, w, config, &result);
+	print_result(args, &result);
+	status = report ? write_report(args, w, &result, report) : result.exit_status;
+	leat_result_release(&result);
+	return status;
+}
+
+/* What will be skipped, and why not; false after a message. */
+static bool load_record(const struct leat_args *args, const struct leat_workflow *wf,
+			struct leat_resume *resume)
+{
+	if (!resume) {
+		leat_error("out of memory");
+		return false;
+	}
+	if (!leat_args_flag(args, "resume"))
+		return true;
+	if (leat_resume_load(resume) < 0)
+		return false;
+	for (size_t i = 0; i < wf->n_steps && !leat_args_flag(args, "quiet"); i++)
+		fprintf(stderr, "leat: step %s is %s: %s\n", wf->steps[i].name,
+			leat_resume_skips(resume, i) ? "skipped" : "run",
+			leat_resume_why(resume, i));
+	return true;
+}
+
 static int run_plan(const struct leat_args *args, const struct leat_cli_workflow *w,
 		    struct leat_plan *plan)
 {
@@ -141,8 +189,6 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 					    .enforce = leat_args_flag(args, "enforce"),
 					    .quiet = leat_args_flag(args, "quiet"),
 					    .keep_going = leat_args_flag(args, "keep-going")};
-	struct leat_result result;
-	FILE *report;
 	int status;
 
 	if (plain && leat_plan_is_cyclic(plan))
@@ -150,20 +196,11 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 	status = leat_plan_programs(plan, w->dir, &reach);
 	if (status)
 		return status;
-	if (!open_report(args, &report))
-		return LEAT_EXIT_SELF;
-	if (leat_result_init(&result, w->wf) < 0) {
-		leat_error("out of memory");
-		if (report)
-			fclose(report);
-		return LEAT_EXIT_SELF;
-	}
-	result.enforced = config.enforce;
-	result.exit_status =
-		plain ? leat_driver_run(&config, &result) : run_streamed(args, w, &config, &result);
-	print_result(args, &result);
-	status = report ? write_report(args, w, &result, report) : result.exit_status;
-	leat_result_release(&result);
+	config.resume = leat_resume_new(w->wf, plan->matcher, w->dir);
+	status = LEAT_EXIT_SELF;
+	if (load_record(args, w->wf, config.resume))
+		status = run_reported(args, w, &config, plain);
+	leat_resume_free(config.resume);
 	return status;
 }
 

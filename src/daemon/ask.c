@@ -25,6 +25,14 @@ static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_settled(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	if (!c->control || in->slot >= c->d->wf->n_steps)
+		return -EPROTO;
+	leat_reply_answer(c, leat_step_settled(c->d, (int)in->slot), NULL, NULL);
+	return 0;
+}
+
 static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
@@ -48,6 +56,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_launch(c, in);
 	if (in->call == LEAT_WIRE_ROOM)
 		return ask_room(c, in);
+	if (in->call == LEAT_WIRE_SETTLED)
+		return ask_settled(c, in);
 	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
 		return -EPROTO;
 	f = leat_file_at(d, in->slot);

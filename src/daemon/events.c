@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/files.h"
+#include "daemon/steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,10 +54,11 @@ static void on_violation(void *ctx, enum leat_violation kind, const char *name, 
 	bool fatal = !d->options.warn_violations;
 
 	(void)kind;
-	(void)step;
 	d->n_violations++;
 	if (f && fatal)
 		f->violated = true;
+	if (fatal)
+		leat_steps_taint(d, leat_match(d->matcher, name), step);
 	leat_problem_add(d, fatal ? -ECANCELED : 0, "violation: %s", text);
 }
 

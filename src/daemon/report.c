@@ -31,6 +31,7 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "status", (unsigned)s->status);
 	leat_json_string(j, "reason", s->reason ? s->reason : "");
 	leat_json_string(j, "cause", s->spoiled ? s->spoiled : "");
+	leat_json_bool(j, "settled", leat_step_settled(d, (int)i) == 0);
 	leat_json_number(j, "bytes_in", leat_shm_counted(&shm->bytes_in));
 	leat_json_number(j, "bytes_out", leat_shm_counted(&shm->bytes_out));
 	leat_json_number(j, "reads", leat_shm_counted(&shm->reads));

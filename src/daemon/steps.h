@@ -27,6 +27,7 @@ struct leat_step_run {
 	struct leat_ticket *tickets; /* of its instances; owned */
 	char *reason;                /* owned */
 	char *spoiled;               /* why it cannot have succeeded, whatever it says; owned */
+	bool tainted;                /* a broken promise was about a file of it, fatally */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;  /* implicit: when the last process was gone */
 	uint64_t death_ns; /* a process died abnormally */
@@ -60,6 +61,15 @@ void leat_steps_sample(struct leat_daemon *d);
 unsigned leat_steps_interval_ms(const struct leat_daemon *d);
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);
+
+/* ---- settled.c ---- */
+
+/* Is all that the step makes final and, if permanent, on disk, the step having ended well?
+ * 0, -EAGAIN not yet, -EIO never. */
+int leat_step_settled(struct leat_daemon *d, int step);
+/* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
+ * do with it may have got what it should not. */
+void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
 
 /* ---- idle.c ---- */
 

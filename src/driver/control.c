@@ -287,13 +287,23 @@ int leat_control_abort(struct leat_control *c)
 	return step_request(c, LEAT_MSG_ABORT, "", 0, 0, "", "");
 }
 
-int leat_control_ask_launch(struct leat_control *c, int step)
+static int ask(struct leat_control *c, unsigned call, int step)
 {
 	struct leat_msg_ask *m = leat_wire_begin(c->buf, LEAT_MSG_ASK, sizeof(*m));
 
-	m->call = LEAT_WIRE_LAUNCH;
+	m->call = call;
 	m->slot = (uint32_t)step;
 	return request(c);
+}
+
+int leat_control_ask_launch(struct leat_control *c, int step)
+{
+	return ask(c, LEAT_WIRE_LAUNCH, step);
+}
+
+int leat_control_ask_settled(struct leat_control *c, int step)
+{
+	return ask(c, LEAT_WIRE_SETTLED, step);
 }
 
 /* Add the text of the TEXT message in buf to what came before it. 1: complete. */

@@ -57,6 +57,9 @@ const char *leat_control_why(const struct leat_control *c);
 /* May this staged step start? 0 yes; -EAGAIN ask again; else the reason why it never will. */
 int leat_control_ask_launch(struct leat_control *c, int step);
 
+/* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
+int leat_control_ask_settled(struct leat_control *c, int step);
+
 /* Fail what is not committed and end the daemon. 0 or -errno. */
 int leat_control_abort(struct leat_control *c);
 

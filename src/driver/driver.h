@@ -7,6 +7,7 @@
 #include "driver/control.h"
 #include "driver/plan.h"
 #include "driver/result.h"
+#include "resume/resume.h"
 
 struct leat_driver_config {
 	const struct leat_plan *plan;
@@ -18,7 +19,10 @@ struct leat_driver_config {
 	pid_t daemon_pid;             /* 0: none */
 	bool enforce;                 /* steps are recognised, and kept apart */
 	bool quiet;                   /* no output of steps, no progress */
-	bool keep_going;              /* when a step has failed, the others run to their ends */
+	/* Which steps need not run, and the record of what became of the others; borrowed, NULL:
+	 * all run, and no record is kept. */
+	struct leat_resume *resume;
+	bool keep_going; /* when a step has failed, the others run to their ends */
 	/* Fill in the counters of a step; NULL: there are none. */
 	void (*counters)(void *ctx, size_t step, struct leat_counters *out);
 	void *counters_ctx;

@@ -82,6 +82,15 @@ size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state
 /* The step will not run, for the reason given: everybody who waits for its files learns it. */
 void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why);
 
+/* resumed.c */
+
+/* Before anything starts: begin the record, and end the steps that need not run. */
+void leat_driver_begin_record(struct leat_driver *d);
+/* Record the steps that have become complete. */
+void leat_driver_record_ends(struct leat_driver *d);
+/* The run is over: record what became of all steps. */
+void leat_driver_record_outcome(struct leat_driver *d);
+
 /* outcome.c */
 
 /* What the daemon's summary says of steps and files goes to the result. */

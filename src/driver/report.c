@@ -10,6 +10,8 @@
 
 static const char *state_of(const struct leat_step_result *s)
 {
+	if (s->skipped)
+		return "skipped";
 	if (s->refused)
 		return "not run";
 	if (!s->start_ns)
@@ -32,6 +34,8 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 	else if (s->end_ns)
 		leat_json_number(j, "exit_status", (unsigned)WEXITSTATUS(s->status));
 	leat_json_string(j, "cause", s->cause ? s->cause : "");
+	if (s->resume)
+		leat_json_string(j, "resume", s->resume);
 	if (s->start_ns && end_ns > s->start_ns)
 		leat_json_real(j, "seconds", (double)(end_ns - s->start_ns) / NS);
 	if (s->start_ns && r->streamed) {

@@ -81,7 +81,7 @@ void leat_result_note(struct leat_result *r, const char *text)
 
 bool leat_step_is_good(const struct leat_step_result *s)
 {
-	return s->end_ns && s->status == 0 && !s->spoiled && !s->refused;
+	return s->skipped || (s->end_ns && s->status == 0 && !s->spoiled && !s->refused);
 }
 
 static bool is_busy(const struct leat_step_result *s)

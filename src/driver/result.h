@@ -23,8 +23,11 @@ struct leat_step_result {
 	int status;        /* as from waitpid */
 	bool spoiled;      /* it has failed, whatever its status says */
 	bool refused;      /* it will not be started, or could not be */
-	char *cause;       /* why it failed, was stopped or did not run, if its status does not say
-			    * so; owned, may be NULL */
+	bool skipped;      /* it need not run: the last run has completed it */
+	bool settled; /* at the run's end all its files were final and, if permanent, on disk */
+	const char *resume; /* why it was skipped or run again; borrowed, NULL: nobody asked */
+	char *cause;        /* why it failed, was stopped or did not run, if its status does not say
+			     * so; owned, may be NULL */
 	struct leat_counters counters;
 	uint64_t shared_ns; /* time it was kept from running by too few CPUs, estimated */
 };
@@ -71,7 +74,7 @@ int leat_result_lose(struct leat_result *r, const char *name, const char *step, 
 /* Keep a line that was told. When memory runs out it is not kept. */
 void leat_result_note(struct leat_result *r, const char *text);
 
-/* Has it run to a good end? */
+/* Has it run to a good end, now or before? */
 bool leat_step_is_good(const struct leat_step_result *s);
 
 /* Add one sample from the steps' counters. When memory runs out the timeline
@@ -99,8 +102,8 @@ void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool
 const char *leat_format_seconds(uint64_t ns, char buf[24]);
 const char *leat_format_bytes(uint64_t bytes, char buf[24]);
 
-/* "ok", "exit 3", "killed by SIGKILL", "failed", "not run", "not started" into buf; returns
- * buf. */
+/* "ok", "skipped", "exit 3", "killed by SIGKILL", "failed", "not run", "not started" into buf;
+ * returns buf. */
 const char *leat_format_status(const struct leat_step_result *s, char buf[48]);
 
 #endif

@@ -65,6 +65,7 @@ static void look_around(struct leat_driver *d)
 	if (d->finishing)
 		return;
 	leat_driver_start_steps(d);
+	leat_driver_record_ends(d);
 	if (leat_driver_count(d, LEAT_STEP_ENDED) == d->wf->n_steps && leat_driver_all_gone(d))
 		begin_finish(d);
 }
@@ -223,6 +224,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	result->start_ns = leat_clock_ns();
 	error = setup(&d);
 	if (error == 0) {
+		leat_driver_begin_record(&d);
 		look_around(&d);
 		uv_run(&d.loop, UV_RUN_DEFAULT);
 	} else {
@@ -233,6 +235,8 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	unwatch(&d);
 	if (!d.summed_up)
 		leat_driver_count_losses(&d);
+	if (error == 0)
+		leat_driver_record_outcome(&d);
 	if (d.console.failed_errno) {
 		leat_error("cannot write the steps' output: %s", strerror(d.console.failed_errno));
 		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE, "output could not be written");

@@ -169,6 +169,7 @@ static void judge_step(const struct leat_value *v, struct leat_step_result *s)
 {
 	const char *cause = text_of(v, "cause");
 
+	s->settled = strcmp(text_of(v, "settled"), "true") == 0;
 	if (*cause && strcmp(text_of(v, "state"), "failed") == 0) {
 		s->spoiled = true;
 		leat_result_blame(s, "%s", cause);

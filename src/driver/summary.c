@@ -38,7 +38,9 @@ const char *leat_format_status(const struct leat_step_result *s, char buf[48])
 {
 	const char *name;
 
-	if (s->refused)
+	if (s->skipped)
+		snprintf(buf, 48, "skipped");
+	else if (s->refused)
 		snprintf(buf, 48, "not run");
 	else if (!s->start_ns)
 		snprintf(buf, 48, "not started");
@@ -87,9 +89,14 @@ static void print_row(const struct leat_result *r, const struct leat_step_result
 		leat_format_seconds(wall_ns(r, s), wall);
 	else
 		snprintf(wall, sizeof(wall), "-");
-	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s%s%s\n", width, s->name, wall, waiting, in,
+	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s%s%s", width, s->name, wall, waiting, in,
 		written, leat_format_status(s, status), s->cause ? ": " : "",
 		s->cause ? s->cause : "");
+	if (s->resume && s->skipped)
+		fprintf(out, ": %s", s->resume);
+	else if (s->resume && s->start_ns)
+		fprintf(out, " (run because %s)", s->resume);
+	putc('\n', out);
 }
 
 static bool has_same_reason(const struct leat_lost_file *a, const struct leat_lost_file *b)
@@ -130,6 +137,7 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 {
 	int width = name_width(r);
 	uint64_t sum_ns = 0;
+	size_t n_skipped = 0;
 	bool all_ok = true;
 	char total[24], sum[24];
 
@@ -141,9 +149,12 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 		print_row(r, s, width, out);
 		sum_ns += leat_step_own_ns(s);
 		all_ok = all_ok && leat_step_is_good(s);
+		n_skipped += s->skipped;
 	}
 	leat_format_seconds(r->end_ns - r->start_ns, total);
-	if (!r->streamed)
+	if (n_skipped && all_ok)
+		fprintf(out, "%s; %zu of %zu steps were skipped\n", total, n_skipped, r->n_steps);
+	else if (!r->streamed)
 		fprintf(out, "%s, the steps one after another on plain files\n", total);
 	else if (all_ok)
 		fprintf(out, "%s; the steps one after another would have taken about %s\n", total,

@@ -163,6 +163,10 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a write for which there was no room: 0 try again, -EAGAIN wait,
  * -ENOSPC there is none. `offset`: how often it has tried, `length`: bytes to write. */
 #define LEAT_WIRE_ROOM 8
+/* leat_msg_ask.call of a driver: is the step `slot` complete, so that it need not run again?
+ * 0 it ended well, and all it makes is final and, if permanent, on disk; -EAGAIN not yet;
+ * -EIO never. */
+#define LEAT_WIRE_SETTLED 9
 
 struct leat_msg_ask {
 	struct leat_msg h;

@@ -290,7 +290,7 @@ replace() {
 	END
 	run leat run full.yaml
 	ls -la small
-	left=$(ls -A small)
+	left=$(ls -A -I ".leat-record-*" small)
 	umount small
 	echo "$output"
 	[ "$status" = 125 ]

@@ -1,0 +1,126 @@
+/* The files of a step on disk: names are looked at, patterns and directories searched. */
+#include "resume/internal.h"
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "store/persist.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct look {
+	int dir_fd;
+	struct leat_matcher *m;
+	int n_steps;
+	int step;
+	enum leat_side side;
+	struct leat_stamped_list *out;
+};
+
+static bool is_made(const struct look *l, const struct leat_file_rule *rule)
+{
+	return leat_steps_next(rule->producers, 0, l->n_steps) < l->n_steps;
+}
+
+static bool is_wanted(const struct look *l, const struct leat_file_rule *rule)
+{
+	const uint64_t *side = l->side == LEAT_SIDE_INPUTS ? rule->consumers : rule->producers;
+
+	return !rule->excluded && leat_steps_has(side, l->step) &&
+	       (rule->permanent || !is_made(l, rule));
+}
+
+static int search(const struct look *l, const char *dir);
+
+/* One name: a file of the step's, a directory to be searched, or nothing of both. Found in a
+ * search, links to directories are not followed: they may lead in circles. */
+static int look_at(const struct look *l, const char *name, bool found)
+{
+	const struct leat_file_rule *rule = leat_match(l->m, name);
+	struct leat_stamp stamp;
+	struct stat st;
+	int rc;
+
+	if (!rule)
+		return -ENOMEM;
+	if (fstatat(l->dir_fd, name, &st, found ? AT_SYMLINK_NOFOLLOW : 0) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return search(l, name);
+	if (!is_wanted(l, rule))
+		return 0;
+	rc = leat_stamp_take(l->dir_fd, name, &stamp);
+	if (rc == -ENOENT || rc == -ENOTDIR)
+		return 0;
+	return rc ? rc : leat_stamped_add(l->out, name, &stamp);
+}
+
+static bool may_hold(const struct look *l, const char *dir)
+{
+	return l->side == LEAT_SIDE_INPUTS ? leat_step_reads_below(l->m, l->step, dir)
+					   : leat_step_writes_below(l->m, l->step, dir);
+}
+
+static int search(const struct look *l, const char *dir)
+{
+	char path[PATH_MAX];
+	int fd, rc = 0;
+	struct dirent *e;
+	DIR *stream;
+
+	if (!may_hold(l, dir))
+		return 0;
+	fd = openat(l->dir_fd, *dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	stream = fd < 0 ? NULL : fdopendir(fd);
+	if (!stream) {
+		rc = -errno;
+		leat_close(&fd);
+		return rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
+	}
+	while (!rc && (e = readdir(stream)))
+		if (!leat_is_dots(e->d_name) && !leat_is_temporary_name(e->d_name) &&
+		    leat_path_put(path, dir, e->d_name))
+			rc = look_at(l, path, true);
+	closedir(stream);
+	return rc;
+}
+
+/* The directory in which all that the pattern matches lies. */
+static void literal_directory(const char *pattern, char out[PATH_MAX])
+{
+	size_t length = strcspn(pattern, "*?[");
+
+	while (length && pattern[length - 1] != '/')
+		length--;
+	snprintf(out, PATH_MAX, "%.*s", length ? (int)length - 1 : 0, pattern);
+}
+
+int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m, size_t step,
+	      enum leat_side side, struct leat_stamped_list *out)
+{
+	const struct leat_names *names =
+		side == LEAT_SIDE_INPUTS ? &wf->steps[step].inputs : &wf->steps[step].outputs;
+	const struct look l = {.dir_fd = dir_fd,
+			       .m = m,
+			       .n_steps = (int)wf->n_steps,
+			       .step = (int)step,
+			       .side = side,
+			       .out = out};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < names->n; i++) {
+		char dir[PATH_MAX];
+
+		if (!leat_pattern_is_wild(names->v[i].text)) {
+			rc = look_at(&l, names->v[i].text, false);
+			continue;
+		}
+		literal_directory(names->v[i].text, dir);
+		rc = search(&l, dir);
+	}
+	leat_stamped_sort(out);
+	return rc;
+}

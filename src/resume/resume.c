@@ -1,0 +1,434 @@
+#include "resume/resume.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "resume/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A record is longer only if somebody wants it to be. */
+#define MAX_RECORD_BYTES ((size_t)1 << 30)
+
+struct leat_resume {
+	const struct leat_workflow *wf; /* borrowed */
+	struct leat_matcher *m;         /* borrowed */
+	char *dir;                      /* owned */
+	int dir_fd;
+	char name[NAME_MAX + 1]; /* of the record */
+	int fd;                  /* the record, to be added to; -1 */
+	bool broken;             /* it could not be written */
+	/* One element a step, owned. */
+	struct leat_entry_of_step *entries;
+	struct leat_verdict *verdicts;
+	struct leat_stamped_list *before; /* the inputs when the run began */
+};
+
+struct leat_resume *leat_resume_new(const struct leat_workflow *wf, struct leat_matcher *m,
+				    const char *dir)
+{
+	struct leat_resume *r = calloc(1, sizeof(*r));
+	size_t n = wf->n_steps ? wf->n_steps : 1;
+
+	if (!r)
+		return NULL;
+	*r = (struct leat_resume){.wf = wf, .m = m, .fd = -1};
+	r->dir = strdup(dir);
+	r->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r->entries = calloc(n, sizeof(*r->entries));
+	r->verdicts = calloc(n, sizeof(*r->verdicts));
+	r->before = calloc(n, sizeof(*r->before));
+	leat_record_name(wf, r->name);
+	if (!r->dir || !r->entries || !r->verdicts || !r->before) {
+		leat_resume_free(r);
+		return NULL;
+	}
+	for (size_t i = 0; i < wf->n_steps; i++)
+		r->verdicts[i].run = true;
+	return r;
+}
+
+void leat_resume_free(struct leat_resume *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->wf->n_steps; i++) {
+		if (r->entries)
+			leat_entry_release(&r->entries[i]);
+		if (r->verdicts)
+			free(r->verdicts[i].why);
+		if (r->before)
+			leat_stamped_release(&r->before[i]);
+	}
+	free(r->entries);
+	free(r->verdicts);
+	free(r->before);
+	leat_close(&r->fd);
+	leat_close(&r->dir_fd);
+	free(r->dir);
+	free(r);
+}
+
+/* ---- what was, and what is ---- */
+
+static int read_record(struct leat_resume *r)
+{
+	char *path = leat_path_join(r->dir, r->name);
+	char *text = NULL;
+	const char *what = NULL;
+	size_t size = 0;
+	long line = 0;
+	int rc = path ? leat_read_file(path, MAX_RECORD_BYTES, &text, &size) : -ENOMEM;
+
+	if (rc == -ENOENT)
+		rc = 0; /* no step is in it */
+	else if (rc)
+		leat_error("cannot read the record of the last run, %s: %s", path ? path : r->dir,
+			   strerror(-rc));
+	else
+		rc = leat_record_parse(text, size, r->wf, r->entries, &line, &what);
+	if (rc == -EBADMSG)
+		leat_error("%s:%ld: the record of the last run is broken: %s; nothing was "
+			   "started or changed; run without --resume to begin anew",
+			   path, line, what);
+	else if (rc == -ENOMEM)
+		leat_error("out of memory");
+	free(text);
+	free(path);
+	return rc;
+}
+
+/* The first difference between what was and what is; `news`: a file that was not there is one. */
+static const char *compare(const struct leat_resume *r, const struct leat_stamped_list *then,
+			   const struct leat_stamped_list *now, bool news, const char **how)
+{
+	for (size_t i = 0; i < then->n; i++) {
+		const struct leat_stamped *was = &then->v[i];
+		const struct leat_stamped *is = leat_stamped_find(now, was->name);
+
+		*how = is ? "changed" : "missing";
+		if (!is || !leat_stamp_same(r->dir_fd, was->name, &was->stamp, &is->stamp))
+			return was->name;
+	}
+	for (size_t i = 0; news && i < now->n; i++) {
+		*how = "new";
+		if (!leat_stamped_find(then, now->v[i].name))
+			return now->v[i].name;
+	}
+	return NULL;
+}
+
+/* The text is `now`'s, which lives no longer than this room looks at one step. */
+struct look_result {
+	struct leat_stamped_list inputs, outputs;
+};
+
+static int find_out(struct leat_resume *r, size_t step, struct leat_finding *f,
+		    struct look_result *now)
+{
+	const struct leat_entry_of_step *e = &r->entries[step];
+	char *command;
+	int rc;
+
+	*f = (struct leat_finding){.state = e->state,
+				   .why = e->why,
+				   .n_inputs = e->inputs.n,
+				   .n_outputs = e->outputs.n};
+	if (e->state != LEAT_ENTRY_COMPLETE)
+		return 0;
+	command = leat_entry_command(&r->wf->steps[step]);
+	if (!command)
+		return -ENOMEM;
+	f->other_command = strcmp(command, e->command) != 0;
+	f->other_declared = leat_entry_declared(&r->wf->steps[step]) != e->declared;
+	free(command);
+	rc = leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_INPUTS, &now->inputs);
+	if (!rc)
+		rc = leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_OUTPUTS, &now->outputs);
+	if (rc)
+		return rc;
+	f->input = compare(r, &e->inputs, &now->inputs, true, &f->input_is);
+	f->output = compare(r, &e->outputs, &now->outputs, false, &f->output_is);
+	return 0;
+}
+
+/* ---- how steps hang together ---- */
+
+static bool tie_is_upstream(void *ctx, size_t up, size_t down)
+{
+	const struct leat_resume *r = ctx;
+
+	return leat_is_upstream(r->m, (int)up, (int)down);
+}
+
+static const char *tie_name(void *ctx, size_t step)
+{
+	const struct leat_resume *r = ctx;
+
+	return r->wf->steps[step].name;
+}
+
+static const char *tie_lends(void *ctx, size_t up, size_t down)
+{
+	const struct leat_resume *r = ctx;
+
+	return leat_lends(r->wf, r->m, up, down);
+}
+
+/* ---- deciding ---- */
+
+static int decide(struct leat_resume *r, struct leat_finding *findings, struct look_result *now)
+{
+	const struct leat_ties ties = {
+		.ctx = r, .is_upstream = tie_is_upstream, .lends = tie_lends, .name = tie_name};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->wf->n_steps; i++) {
+		rc = find_out(r, i, &findings[i], &now[i]);
+		r->verdicts[i] = (struct leat_verdict){0};
+	}
+	return rc ? rc : leat_decide_resume(findings, r->wf->n_steps, &ties, r->verdicts);
+}
+
+int leat_resume_load(struct leat_resume *r)
+{
+	size_t n = r->wf->n_steps ? r->wf->n_steps : 1;
+	struct leat_finding *findings = calloc(n, sizeof(*findings));
+	struct look_result *now = calloc(n, sizeof(*now));
+	int rc = findings && now ? read_record(r) : -ENOMEM;
+
+	if (!rc) {
+		rc = decide(r, findings, now);
+		if (rc)
+			leat_error("cannot compare %s with the record of the last run: %s", r->dir,
+				   strerror(-rc));
+	}
+	for (size_t i = 0; now && i < r->wf->n_steps; i++) {
+		leat_stamped_release(&now[i].inputs);
+		leat_stamped_release(&now[i].outputs);
+	}
+	free(findings);
+	free(now);
+	return rc;
+}
+
+bool leat_resume_skips(const struct leat_resume *r, size_t step)
+{
+	return !r->verdicts[step].run;
+}
+
+const char *leat_resume_why(const struct leat_resume *r, size_t step)
+{
+	return r->verdicts[step].why;
+}
+
+/* ---- writing ---- */
+
+static void give_up(struct leat_resume *r, int error)
+{
+	if (!r->broken)
+		leat_warn("cannot write the record of this run, %s/%s: %s; the run goes on, but "
+			  "cannot be resumed",
+			  r->dir, r->name, strerror(error));
+	r->broken = true;
+	leat_close(&r->fd);
+}
+
+static int put_all(const struct leat_resume *r, int fd)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
+
+	if (!out)
+		return -ENOMEM;
+	leat_record_put_header(out, r->wf);
+	for (size_t i = 0; i < r->wf->n_steps; i++)
+		leat_record_put_entry(out, r->wf->steps[i].name, &r->entries[i]);
+	rc = fclose(out) == 0 ? leat_write_all(fd, text, size) : -ENOMEM;
+	free(text);
+	return rc;
+}
+
+/* Whole or not at all: to another name, then renamed. The old one is lost only then. */
+static void write_all(struct leat_resume *r, bool sync)
+{
+	char temporary[sizeof(r->name) + 8];
+	int fd, rc;
+
+	if (r->broken)
+		return;
+	leat_close(&r->fd);
+	snprintf(temporary, sizeof(temporary), "%s.new", r->name);
+	fd = openat(r->dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+		    0666);
+	rc = fd < 0 ? -errno : put_all(r, fd);
+	if (!rc && sync && fdatasync(fd) < 0)
+		rc = -errno;
+	if (!rc && renameat(r->dir_fd, temporary, r->dir_fd, r->name) < 0)
+		rc = -errno;
+	if (!rc) {
+		r->fd = fd;
+		return;
+	}
+	if (fd >= 0)
+		unlinkat(r->dir_fd, temporary, 0);
+	leat_close(&fd);
+	give_up(r, -rc);
+}
+
+static void add_entry(struct leat_resume *r, size_t step)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = r->fd < 0 ? NULL : open_memstream(&text, &size);
+	int rc;
+
+	if (!out)
+		return;
+	leat_record_put_entry(out, r->wf->steps[step].name, &r->entries[step]);
+	rc = fclose(out) == 0 ? leat_write_all(r->fd, text, size) : -ENOMEM;
+	free(text);
+	if (rc)
+		give_up(r, -rc);
+}
+
+/* ---- the run ---- */
+
+void leat_resume_begin(struct leat_resume *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->wf->n_steps && !rc; i++) {
+		if (!r->verdicts[i].run)
+			continue;
+		leat_entry_release(&r->entries[i]);
+		r->entries[i].state = LEAT_ENTRY_BEGUN;
+		rc = leat_look(r->dir_fd, r->wf, r->m, i, LEAT_SIDE_INPUTS, &r->before[i]);
+	}
+	if (rc)
+		give_up(r, -rc);
+	write_all(r, false);
+}
+
+/* Inputs that no step makes are what they were when the run began: who changes one later has it
+ * read again. Those that steps make are what they are now. */
+static int settle_inputs(struct leat_resume *r, size_t step, struct leat_stamped_list *out)
+{
+	const struct leat_stamped_list *before = &r->before[step];
+	struct leat_stamped_list now = {0};
+	int n = (int)r->wf->n_steps;
+	int rc = leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_INPUTS, &now);
+
+	for (size_t i = 0; !rc && i < before->n; i++) {
+		const struct leat_file_rule *rule = leat_match(r->m, before->v[i].name);
+
+		if (!rule)
+			rc = -ENOMEM;
+		else if (leat_steps_next(rule->producers, 0, n) == n)
+			rc = leat_stamped_add(out, before->v[i].name, &before->v[i].stamp);
+	}
+	for (size_t i = 0; !rc && i < now.n; i++) {
+		const struct leat_file_rule *rule = leat_match(r->m, now.v[i].name);
+
+		if (!rule)
+			rc = -ENOMEM;
+		else if (leat_steps_next(rule->producers, 0, n) < n)
+			rc = leat_stamped_add(out, now.v[i].name, &now.v[i].stamp);
+	}
+	leat_stamped_release(&now);
+	leat_stamped_sort(out);
+	return rc;
+}
+
+static void hash_all(const struct leat_resume *r, struct leat_stamped_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		leat_stamp_hash(r->dir_fd, list->v[i].name, &list->v[i].stamp);
+}
+
+static int describe(struct leat_resume *r, size_t step, struct leat_entry_of_step *e)
+{
+	int rc;
+
+	e->state = LEAT_ENTRY_COMPLETE;
+	e->command = leat_entry_command(&r->wf->steps[step]);
+	e->declared = leat_entry_declared(&r->wf->steps[step]);
+	if (!e->command)
+		return -ENOMEM;
+	rc = settle_inputs(r, step, &e->inputs);
+	if (!rc)
+		rc = leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_OUTPUTS, &e->outputs);
+	if (rc)
+		return rc;
+	hash_all(r, &e->inputs);
+	hash_all(r, &e->outputs);
+	return 0;
+}
+
+void leat_resume_complete(struct leat_resume *r, size_t step)
+{
+	struct leat_entry_of_step e = {0};
+	int rc;
+
+	if (r->broken)
+		return;
+	rc = describe(r, step, &e);
+	if (rc) {
+		leat_entry_release(&e);
+		give_up(r, -rc);
+		return;
+	}
+	leat_entry_release(&r->entries[step]);
+	r->entries[step] = e;
+	add_entry(r, step);
+}
+
+void leat_resume_incomplete(struct leat_resume *r, size_t step, const char *why)
+{
+	leat_entry_release(&r->entries[step]);
+	r->entries[step].state = LEAT_ENTRY_STOPPED;
+	r->entries[step].why = strdup(why);
+	add_entry(r, step);
+}
+
+bool leat_resume_is_complete(const struct leat_resume *r, size_t step)
+{
+	return r->entries[step].state == LEAT_ENTRY_COMPLETE;
+}
+
+/* What was written after the step was complete is its time and mode only. */
+static void look_again(const struct leat_resume *r, struct leat_stamped_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct leat_stamp *was = &list->v[i].stamp, is;
+		const struct leat_file_rule *rule = leat_match(r->m, list->v[i].name);
+
+		if (!rule ||
+		    leat_steps_next(rule->producers, 0, (int)r->wf->n_steps) ==
+			    (int)r->wf->n_steps ||
+		    leat_stamp_take(r->dir_fd, list->v[i].name, &is) < 0 ||
+		    is.size_bytes != was->size_bytes || is.inode != was->inode)
+			continue;
+		was->mtime_ns = is.mtime_ns;
+	}
+}
+
+void leat_resume_finish(struct leat_resume *r)
+{
+	for (size_t i = 0; i < r->wf->n_steps; i++) {
+		if (!r->verdicts[i].run || r->entries[i].state != LEAT_ENTRY_COMPLETE)
+			continue;
+		look_again(r, &r->entries[i].inputs);
+		look_again(r, &r->entries[i].outputs);
+	}
+	write_all(r, true);
+	leat_close(&r->fd);
+}

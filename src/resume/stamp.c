@@ -1,0 +1,86 @@
+#include "resume/internal.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+static void from_stat(const struct stat *st, struct leat_stamp *out)
+{
+	*out = (struct leat_stamp){.size_bytes = (uint64_t)st->st_size,
+				   .mtime_ns = st->st_mtim.tv_sec * (int64_t)1000000000 +
+					       st->st_mtim.tv_nsec,
+				   .inode = st->st_ino};
+}
+
+int leat_stamp_take(int dir_fd, const char *name, struct leat_stamp *out)
+{
+	struct stat st, link;
+
+	if (fstatat(dir_fd, name, &link, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	/* A link that leads to no file is looked at itself. */
+	if (fstatat(dir_fd, name, &st, 0) < 0 || S_ISDIR(st.st_mode))
+		st = link;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	from_stat(&st, out);
+	return 0;
+}
+
+static bool looks_same(const struct leat_stamp *a, const struct leat_stamp *b)
+{
+	return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
+}
+
+/* Hash the file if it is, before and after, what the stamp says. */
+static bool hash_file(int fd, const struct leat_stamp *stamp, uint64_t *hash)
+{
+	char *data = malloc(stamp->size_bytes + 1);
+	struct leat_stamp now;
+	struct stat st;
+	bool good = false;
+
+	if (!data)
+		return false;
+	/* One byte more than there should be: it must not be there. */
+	if (leat_read_all(fd, data, stamp->size_bytes + 1) == (long)stamp->size_bytes &&
+	    fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		from_stat(&st, &now);
+		good = looks_same(stamp, &now);
+		*hash = XXH3_64bits(data, stamp->size_bytes);
+	}
+	free(data);
+	return good;
+}
+
+void leat_stamp_hash(int dir_fd, const char *name, struct leat_stamp *stamp)
+{
+	int fd;
+
+	if (stamp->hashed || stamp->size_bytes > LEAT_STAMP_HASH_BYTES)
+		return;
+	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	stamp->hashed = hash_file(fd, stamp, &stamp->hash);
+	leat_close(&fd);
+}
+
+bool leat_stamp_same(int dir_fd, const char *name, const struct leat_stamp *then,
+		     const struct leat_stamp *now)
+{
+	struct leat_stamp copy = *now;
+
+	if (looks_same(then, now))
+		return true;
+	if (then->size_bytes != now->size_bytes || !then->hashed)
+		return false;
+	copy.hashed = false;
+	leat_stamp_hash(dir_fd, name, &copy);
+	return copy.hashed && copy.hash == then->hash;
+}
