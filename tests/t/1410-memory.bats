@@ -14,7 +14,7 @@ teardown() {
 	local left
 	left=$(
 		left_behind
-		find . -name '.leat-*'
+		find . -name '.leat-*' ! -name '.leat-record-*'
 	)
 	echo "left behind: $left"
 	[ -z "$left" ]
@@ -421,7 +421,7 @@ at_once() {
 	echo "$output"
 	cd "$BATS_TEST_TMPDIR"
 	cmp batch "$place/work/out"
-	[ -z "$(find "$place" -name '.leat-*')" ]
+	[ -z "$(find "$place" -name '.leat-*' ! -name '.leat-record-*')" ]
 	rm -rf "$place"
 }
 

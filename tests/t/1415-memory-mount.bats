@@ -48,7 +48,7 @@ teardown() {
 	local left
 	left=$(
 		left_behind
-		find . -name '.leat-*'
+		find . -name '.leat-*' ! -name '.leat-record-*'
 	)
 	echo "left behind: $left"
 	[ -z "$left" ]
