@@ -38,7 +38,8 @@ uint64_t leat_control_store_dev(const struct leat_control *c);
 /* Tell that a step's root process was started, has ended (status as from
  * waitpid), or that no further instance of it will start. `program`: path of the file it will
  * execute, relative to the workflow's directory or absolute; `key`: what its environment has
- * as LEAT_KEY. 0 or -errno. */
+ * as LEAT_KEY. `pid` 0: an earlier run has completed the step, and nothing will execute. 0 or
+ * -errno. */
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
 			    const char *program, const char *key);
 /* step_end: -EIO if the step has failed for the daemon although `status` is 0, its input having

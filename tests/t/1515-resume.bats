@@ -422,6 +422,23 @@ interrupt() {
 	cmp work/end end
 }
 
+@test "--enforce: what skipped steps made is declared like anything else" {
+	first
+	seq 20 >work/other
+	rm work/counts
+	# Nothing undeclared.
+	sed -i 's|echo [a-z]* >> ../ran; ||' flow.yaml
+	run -0 timeout 60 leat run --resume --enforce flow.yaml
+	run -0 timeout 60 leat run --resume --enforce flow.yaml
+	echo "$output"
+	[[ $output == *"; 5 of 5 steps were skipped"* ]]
+	rm work/counts
+	run -0 timeout 60 leat run --resume --enforce flow.yaml
+	echo "$output"
+	[[ $output == *"; 4 of 5 steps were skipped"* ]]
+	same_as_batch
+}
+
 @test "--plain keeps the record, too, and goes on with it" {
 	timeout 60 leat run --plain flow.yaml
 	resumed "" --plain
