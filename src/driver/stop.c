@@ -28,44 +28,32 @@ static void send_stop(struct leat_driver *d, int signo)
 	send_all(d, signo);
 }
 
-static void note_first(struct leat_driver *d, int exit_status, const char *format, va_list ap)
-{
-	if (d->exit_status)
-		return;
-	d->exit_status = exit_status;
-	vsnprintf(d->why, sizeof(d->why), format, ap);
-}
-
 void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format, ...)
 {
 	va_list ap;
 
-	va_start(ap, format);
-	note_first(d, exit_status, format, ap);
-	va_end(ap);
+	if (!d->exit_status) {
+		d->exit_status = exit_status;
+		va_start(ap, format);
+		vsnprintf(d->why, sizeof(d->why), format, ap);
+		va_end(ap);
+	}
 	if (d->stop != LEAT_STOP_NONE)
 		return;
 	d->stop = LEAT_STOP_WAITING;
 	d->stop_at_ns = leat_clock_ns() + LEAT_STOP_GRACE_MS * (uint64_t)NS_PER_MS;
 }
 
-static void note_step(struct leat_driver *d, int exit_status, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	note_first(d, exit_status, format, ap);
-	va_end(ap);
-}
-
 void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step)
 {
 	const char *name = d->wf->steps[step].name;
 
-	if (d->config->keep_going)
-		note_step(d, exit_status, "step %s failed", name);
-	else
+	if (!d->config->keep_going) {
 		leat_driver_fail(d, exit_status, "step %s failed", name);
+	} else if (!d->exit_status) {
+		d->exit_status = exit_status;
+		snprintf(d->why, sizeof(d->why), "step %s failed", name);
+	}
 }
 
 void leat_driver_interrupt(struct leat_driver *d, int signo)

@@ -43,7 +43,7 @@ as_on_disk() {
 }
 
 tree_of() {
-	(cd "$1" && find . -mindepth 1 ! -type d -printf '%p %y %m %U:%G %s\n' | sort)
+	(cd "$1" && find . -mindepth 1 ! -type d ! -name '.leat-record-*' -printf '%p %y %m %U:%G %s\n' | sort)
 }
 
 as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
