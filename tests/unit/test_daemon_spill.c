@@ -52,6 +52,8 @@ static size_t fill(struct world *w, struct peer *a, struct file *f)
 		n = write(f->fd, block, sizeof(block));
 		if (n < 0)
 			break;
+		if (sum > 8 * BUDGET)
+			fail_msg("the store takes more than its size");
 	}
 	assert_int_equal(errno, ENOSPC);
 	leat_shm_publish(&a->shm->files[f->slot], sum);
