@@ -20,14 +20,30 @@
 #define MAX_NOTES 1024  /* bytes of a note segment looked at */
 #define MAX_DYNAMIC 256 /* entries of a dynamic section looked at */
 
+/* The first bytes are read at once: of most programs they are all that is looked at. */
 struct image {
 	int fd;
 	leat_elf_read_at *read_at;
+	size_t n_first;
+	uint8_t first[1024];
 };
 
 static bool read_exactly(const struct image *image, void *to, size_t size, uint64_t at)
 {
+	if (at <= image->n_first && size <= image->n_first - at) {
+		memcpy(to, image->first + at, size);
+		return true;
+	}
 	return image->read_at(image->fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+static void open_image(struct image *image, int fd, leat_elf_read_at *read_at)
+{
+	ssize_t n = read_at(fd, image->first, sizeof image->first, 0);
+
+	image->fd = fd;
+	image->read_at = read_at;
+	image->n_first = n > 0 ? (size_t)n : 0;
 }
 
 /* Does a note segment hold Go's build id? */
@@ -74,10 +90,11 @@ static bool has_soname(const struct image *image, const Elf64_Phdr *ph)
 
 enum leat_elf_kind leat_elf_inspect(int fd, leat_elf_read_at *read_at)
 {
-	const struct image image = {fd, read_at};
 	bool has_loader = false, is_go = false, is_library = false;
+	struct image image;
 	Elf64_Ehdr eh;
 
+	open_image(&image, fd, read_at);
 	if (!read_exactly(&image, &eh, sizeof eh, 0) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
 		return LEAT_ELF_NONE;
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != OWN_MACHINE ||

@@ -3,23 +3,22 @@
 #include "preload/fdtab.h"
 #include "preload/client.h"
 #include "preload/hooks.h"
+#include "preload/intercept.h"
 #include "preload/paths.h"
 #include "preload/text.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* May it be ours? Cheap, because every program asks it of its standard streams:
- * the daemon is bothered only for files whose name looks like it. */
-static bool is_candidate(struct leat_thread *t, int fd, struct stat *st)
+/* May it be ours? The daemon is bothered only for files whose name looks like it. */
+static bool is_candidate(struct leat_thread *t, int fd, const struct stat *st)
 {
 	const char *slash = strrchr(leat_session.socket, '/');
 	size_t length = (size_t)(slash - leat_session.socket);
 
-	if (raw(SYS_fstat, fd, st) || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
-		return false;
 	if (leat_client_known() && st->st_dev == leat_client_known()->store_dev)
 		return true;
 	if (leat_fd_name(fd, t->name, sizeof(t->name)) < 0)
@@ -71,7 +70,9 @@ void leat_fd_adopt(int fd)
 	struct stat st;
 	int rc = -EBADF;
 
-	if (leat_fd_hidden(fd) || leat_guard_take(&g))
+	/* First what is cheap: every program asks this of its standard streams. */
+	if (leat_fd_hidden(fd) || raw(SYS_fstat, fd, &st) ||
+	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) || leat_guard_take(&g))
 		return;
 	if (is_candidate(g.t, fd, &st))
 		rc = identify(g.t, fd, &st, &r);
@@ -80,16 +81,47 @@ void leat_fd_adopt(int fd)
 		leat_fd_set(fd, &r);
 }
 
-static int number_of(const char *name)
+/* -1: does not begin with one. */
+static long read_number(const char **text)
 {
-	int n = 0;
+	const char *begin = *text;
+	long n = 0;
 
-	for (; *name >= '0' && *name <= '9'; name++)
-		n = n * 10 + (*name - '0');
-	return *name ? -1 : n;
+	for (; **text >= '0' && **text <= '9' && n < INT_MAX; (*text)++)
+		n = n * 10 + (**text - '0');
+	return *text == begin ? -1 : n;
 }
 
-void leat_fd_adopt_all(void)
+/* False if nobody has said, of this very process, which there are. It is said once: a program
+ * that does not load this library hands its environment on as it got it. */
+static bool adopt_listed(char **envp)
+{
+	char *list = (char *)(uintptr_t)leat_environment_get(envp, "LEAT_OPEN");
+	const char *at = list;
+	bool is_ours = at && read_number(&at) == raw(SYS_getpid) && *at == ':';
+	long fd;
+
+	if (!list)
+		return false;
+	while (is_ours && *at) {
+		at++; /* ':' or ',' */
+		fd = read_number(&at);
+		if (fd >= 0)
+			leat_fd_adopt((int)fd);
+	}
+	*list = 0;
+	return is_ours;
+}
+
+static int number_of(const char *name)
+{
+	long n = read_number(&name);
+
+	return *name ? -1 : (int)n;
+}
+
+/* Asks the kernel. */
+static void adopt_open(void)
 {
 	char buffer[1024] __attribute__((aligned(8)));
 	long dir = raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,4 +139,10 @@ void leat_fd_adopt_all(void)
 			at += e->d_reclen;
 		}
 	raw(SYS_close, dir);
+}
+
+void leat_fd_adopt_all(char **envp)
+{
+	if (!adopt_listed(envp))
+		adopt_open();
 }

@@ -16,7 +16,7 @@ static struct {
 	char *variable[MAX_KEPT]; /* "NAME=value", in first_text or a mapping */
 	size_t count;
 	char first_text[4096];
-	char handed[64];     /* of the next program; empty: none */
+	char handed[LEAT_HANDS][64]; /* of the next program; empty: none */
 	const char *library; /* this library as LD_PRELOAD names it, in the kept LD_PRELOAD */
 	size_t library_size;
 } kept;
@@ -34,7 +34,7 @@ static bool is_session(const char *variable)
 /* Says what the program before this one handed on to this one only. */
 static bool is_handed(const char *variable)
 {
-	return starts_with(variable, LEAT_HANDED);
+	return starts_with(variable, LEAT_HANDED) || starts_with(variable, LEAT_OPEN);
 }
 
 static bool is_kept(const char *variable)
@@ -141,17 +141,26 @@ static bool names_library(const char *preload)
 	return !kept.library || leat_environment_library(preload + strlen(PRELOAD), &size);
 }
 
-void leat_environment_hand(const char *variable)
+void leat_environment_hand(enum leat_hand hand, const char *variable)
 {
 	size_t size = strlen(variable) + 1;
 
-	if (size <= sizeof kept.handed)
-		memcpy(kept.handed, variable, size);
+	if (size <= sizeof kept.handed[hand])
+		memcpy(kept.handed[hand], variable, size);
+}
+
+static size_t count_handed(void)
+{
+	size_t n = 0;
+
+	for (int hand = 0; hand < LEAT_HANDS; hand++)
+		n += *kept.handed[hand] ? 1 : 0;
+	return n;
 }
 
 size_t leat_environment_room(char *const *envp)
 {
-	size_t entries = 0, missing = *kept.handed ? 1 : 0;
+	size_t entries = 0, missing = count_handed();
 
 	for (size_t i = 0; i < kept.count; i++) {
 		const char *present = find_same(envp, kept.variable[i]);
@@ -184,7 +193,7 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	char *const *e;
 
 	for (e = envp; e && *e; e++) {
-		if (*kept.handed && is_handed(*e))
+		if (is_handed(*e))
 			continue;
 		*into = *e;
 		if (starts_with(*e, PRELOAD) && !names_library(*e)) {
@@ -199,8 +208,9 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	for (size_t i = 0; i < kept.count; i++)
 		if (!find_same(envp, kept.variable[i]))
 			*into++ = kept.variable[i];
-	if (*kept.handed)
-		*into++ = kept.handed;
+	for (int hand = 0; hand < LEAT_HANDS; hand++)
+		if (*kept.handed[hand])
+			*into++ = kept.handed[hand];
 	*into = NULL;
 	return 0;
 }

@@ -180,6 +180,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	bool handed;
 	size_t room;
 
+	leat_environment_hand(LEAT_HAND_USER, "");
+	leat_environment_hand(LEAT_HAND_OPEN, "");
 	if (error)
 		return error;
 	if (why && leat_active) {
@@ -188,9 +190,12 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 			leat_exec_refused(path, why);
 		return error;
 	}
-	leat_before_exec();
+	leat_before_exec(variable, sizeof(variable));
+	if (leat_active)
+		leat_environment_hand(LEAT_HAND_OPEN, variable);
 	handed = leat_active && leat_hand_over(variable, sizeof(variable));
-	leat_environment_hand(handed ? variable : "");
+	if (handed)
+		leat_environment_hand(LEAT_HAND_USER, variable);
 	room = leat_environment_room(envp);
 	if (room == 0)
 		error = run(dirfd, path, argv, envp, flags);

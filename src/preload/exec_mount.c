@@ -109,7 +109,7 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 	if (!rc)
 		rc = fill(&c, command, argv, envp, room, preload);
 	if (!rc) {
-		leat_before_exec();
+		leat_before_exec(NULL, 0);
 		rc = leat_raw(SYS_execve, (long)command, (long)c.argv, (long)c.envp, 0, 0, 0);
 	}
 	leat_raw(SYS_munmap, (long)c.argv, (long)c.size, 0, 0, 0, 0);

@@ -1,6 +1,8 @@
 #include "preload/fdtab.h"
 #include "preload/client.h"
 #include "preload/hooks.h"
+#include "preload/intercept.h"
+#include "preload/text.h"
 #include "preload/user.h"
 #include "preload/window.h"
 #include "shm/word.h"
@@ -322,4 +324,23 @@ void leat_fd_before_exec(void)
 			continue;
 		leat_window_yield(r, fd, false);
 	}
+}
+
+void leat_fd_list(char *variable, size_t size)
+{
+	struct leat_text t = leat_text_in(variable, size);
+	int stop = leat_fd_end();
+
+	leat_text_add(&t, LEAT_OPEN);
+	leat_text_add_number(&t, (unsigned long)raw(SYS_getpid));
+	leat_text_add(&t, ":");
+	for (int fd = 0; fd < stop; fd++) {
+		if (!leat_fd_get(fd) || !is_handed_on(fd))
+			continue;
+		leat_text_add_number(&t, (unsigned)fd);
+		leat_text_add(&t, ",");
+	}
+	/* What a vfork child opened or copied is in no table. */
+	if (t.full || leat_in_vfork())
+		*variable = 0;
 }

@@ -108,12 +108,14 @@ void leat_fd_exiting(void);
 
 /* The program is about to be replaced: what the new one inherits is left to the kernel. */
 void leat_fd_before_exec(void);
+/* LEAT_OPEN for it: "<process>:<descriptor>,<descriptor>,"; empty if it has to look itself. */
+void leat_fd_list(char *variable, size_t size);
 
 /* --- adopt.c --- */
 
 /* Recognise a descriptor that came from elsewhere: exec, another process. */
 void leat_fd_adopt(int fd);
-/* All of them. */
-void leat_fd_adopt_all(void);
+/* All that the program before this one handed on, as LEAT_OPEN says. */
+void leat_fd_adopt_all(char **envp);
 
 #endif

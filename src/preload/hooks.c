@@ -171,9 +171,11 @@ long leat_hook_end(struct leat_syscall *c, long result)
 	return table[c->nr].second(c, result);
 }
 
-void leat_before_exec(void)
+void leat_before_exec(char *variable, size_t size)
 {
 	leat_fd_before_exec();
+	if (variable)
+		leat_fd_list(variable, size);
 }
 
 void leat_fork_child(void)
@@ -186,6 +188,6 @@ void leat_hooks_init(char **envp)
 	if (!leat_session_find(envp) || leat_client_init())
 		return;
 	leat_path_init();
-	leat_fd_adopt_all();
+	leat_fd_adopt_all(envp);
 	leat_active = 1;
 }

@@ -56,9 +56,16 @@ const char *leat_environment_library(const char *list, size_t *size);
  * Async-signal-safe. */
 size_t leat_environment_room(char *const *envp);
 
-/* The next program's LEAT_HANDED variable, with its name; "": none. */
+/* What one program hands on to the next one only, by variables: */
+enum leat_hand {
+	LEAT_HAND_USER, /* descriptors that lead another user to the daemon (user.c) */
+	LEAT_HAND_OPEN, /* descriptors of this process that may be of our files (adopt.c) */
+	LEAT_HANDS,
+};
 #define LEAT_HANDED "LEAT_HANDED="
-void leat_environment_hand(const char *variable);
+#define LEAT_OPEN "LEAT_OPEN="
+/* The next program's variable, with its name; "": none. */
+void leat_environment_hand(enum leat_hand hand, const char *variable);
 
 /* Complete `envp` in `into`, which has leat_environment_room entries. Strings
  * are borrowed; `buffer` receives LD_PRELOAD where this library is put before

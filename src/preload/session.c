@@ -57,14 +57,34 @@ static long find_name(const char *dir, char *out, size_t size)
 	return n;
 }
 
-static bool resolve_dir(const char *dir)
+static bool find_socket(char **envp, const char *dir)
 {
 	struct leat_session *s = &leat_session;
-	long n = find_name(dir, s->real, sizeof(s->real));
+
+	return !leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"),
+				       (unsigned)raw(SYS_geteuid), dir, s->socket,
+				       sizeof(s->socket));
+}
+
+/* Is `dir` spelt as who started the run found it to be? The name of the session's directory tells,
+ * where LEAT_SITES lies: it is made of the real path. */
+static bool is_real(char **envp, const char *dir)
+{
+	const char *sites = value_of(envp, "LEAT_SITES");
+	const struct leat_session *s = &leat_session;
+
+	return sites && dir[0] == '/' && find_socket(envp, dir) &&
+	       strncmp(sites, s->socket, (size_t)(strrchr(s->socket, '/') + 1 - s->socket)) == 0;
+}
+
+static bool resolve_dir(char **envp, const char *dir)
+{
+	struct leat_session *s = &leat_session;
 
 	/* A directory that is not there has no daemon either: calls below its name
 	 * will say so. */
-	if (n < 0 && (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
+	if ((is_real(envp, dir) || find_name(dir, s->real, sizeof(s->real)) < 0) &&
+	    (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
 		return false;
 	if (!keep(s->given, sizeof(s->given), dir[0] == '/' ? dir : s->real))
 		return false;
@@ -75,15 +95,13 @@ static bool resolve_dir(const char *dir)
 	return true;
 }
 
-static bool find_socket(char **envp)
+static bool name_socket(char **envp)
 {
 	struct leat_session *s = &leat_session;
 
 	if (leat_user_socket() >= 0)
 		return leat_fd_name(leat_user_socket(), s->socket, sizeof(s->socket)) > 0;
-	return !leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"),
-				       (unsigned)raw(SYS_geteuid), s->real, s->socket,
-				       sizeof(s->socket));
+	return find_socket(envp, s->real);
 }
 
 bool leat_session_find(char **envp)
@@ -94,7 +112,7 @@ bool leat_session_find(char **envp)
 	if (!dir || !*dir)
 		return false;
 	leat_user_inherit(envp);
-	if (!resolve_dir(dir)) {
+	if (!resolve_dir(envp, dir)) {
 		leat_say("LEAT_DIR=", dir, " is no directory: this program runs without leat",
 			 NULL);
 		return false;
@@ -106,7 +124,7 @@ bool leat_session_find(char **envp)
 		leat_say("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
 		return false;
 	}
-	if (!find_socket(envp)) {
+	if (!name_socket(envp)) {
 		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}

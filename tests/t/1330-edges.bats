@@ -35,6 +35,21 @@ edge() {
 @test "a vfork child meets the daemon before its parent" { edge vforked; }
 @test "forked children read at the same time" { edge forked; }
 
+@test "descriptors go from program to program, and are not looked for where they are named" {
+	both <<-'END'
+		exec 5>data
+		strace -f -e trace=openat -o looked bash -c 'bash -c "echo a >&5; exec bash -c \"echo b >&5\""'
+		# exec in the same process by one that names nothing, and by a child of vfork
+		env -i busybox sh -c 'echo c >&5; exec bash -c "echo d >&5"'
+		python3 -c 'import subprocess; subprocess.run(["bash", "-c", "echo e >&5"], pass_fds=[5])'
+		if [ -n "${LEAT_DIR:-}" ]; then
+			if grep /proc/self/fd looked; then exit 1; fi
+		fi
+		---
+		cat data > out
+	END
+}
+
 @test "few descriptors are enough" {
 	both <<-END
 		ulimit -n 24
