@@ -31,16 +31,18 @@ struct leat_syscall {
 };
 
 /* What leat_hook_begin may say instead of a result. No call that reaches it has
- * such a result; both fit an instruction's immediate. */
+ * such a result; all fit an instruction's immediate. */
 #define LEAT_PASS INT32_MIN      /* the program makes the call itself */
 #define LEAT_TRY (INT32_MIN + 1) /* make the call as it is now in `c`, then ask leat_hook_end */
+#define LEAT_TRY_ERROR (INT32_MIN + 2) /* the same, but ask only if the call failed */
+#define LEAT_TRY_LINK (INT32_MIN + 3)  /* newfstatat: ask if it found a symlink; else you may */
 
 /* Defined by the hooks. Returns as the kernel does (-errno) when the call was made
  * or refused, else one of the above: a call that is not ours is best made by the
  * engine, because frames to return from after a system call are dear. */
 long leat_hook_begin(struct leat_syscall *c);
 
-/* Defined by the hooks. After LEAT_TRY: what the program is to see of `result`. */
+/* Defined by the hooks. After LEAT_TRY...: what the program is to see of `result`. */
 long leat_hook_end(struct leat_syscall *c, long result);
 
 /* The real system call, never intercepted. Defined by the engine. */
@@ -52,10 +54,12 @@ static inline long leat_hook(long nr, long a, long b, long c, long d, long e, lo
 	struct leat_syscall call = {.nr = nr, .a = {a, b, c, d, e, f}};
 	long result = leat_hook_begin(&call);
 
-	if (result != LEAT_PASS && result != LEAT_TRY)
+	if (result > LEAT_TRY_LINK)
 		return result;
 	nr = leat_raw(call.nr, call.a[0], call.a[1], call.a[2], call.a[3], call.a[4], call.a[5]);
-	return result == LEAT_TRY ? leat_hook_end(&call, nr) : nr;
+	if (result == LEAT_PASS || (result == LEAT_TRY_ERROR && nr >= 0))
+		return nr;
+	return leat_hook_end(&call, nr);
 }
 
 /* Forks of this process so far. Counted by the engine, before each. */

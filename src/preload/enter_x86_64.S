@@ -17,6 +17,13 @@
 /* engine.h */
 #define LEAT_PASS -0x80000000
 #define LEAT_TRY -0x7fffffff
+#define LEAT_TRY_ERROR -0x7ffffffe
+#define LEAT_TRY_LINK -0x7ffffffd /* greater than the others, less than any result */
+
+/* struct stat */
+#define STAT_MODE 24
+#define S_IFMT 0xf000
+#define S_IFLNK 0xa000
 
 /* struct leat_syscall, below the frame pointer */
 #define CALL -56
@@ -75,6 +82,12 @@
 	jmp	*%r11
 	.endm
 
+	.macro	make_call
+	load_arguments
+	mov	NUMBER(%rbp), %rax
+	syscall
+	.endm
+
 	.text
 	.globl	leat_enter
 	.hidden	leat_enter
@@ -84,22 +97,41 @@ leat_enter:
 	save_registers
 	lea	CALL(%rbp), %rdi
 	call	leat_hook_begin
-	cmp	$LEAT_PASS, %rax
-	je	.Lpass
-	cmp	$LEAT_TRY, %rax
-	je	.Ltry
+	cmp	$LEAT_TRY_LINK, %rax
+	je	.Llink
+	jl	.Lother
 .Lmade:
 	.cfi_remember_state
 	leave_to_site 0
 	.cfi_restore_state
-.Ltry:
-	load_arguments
-	mov	NUMBER(%rbp), %rax
-	syscall
+	.balign	16
+.Llink:
+	make_call
+	test	%rax, %rax
+	jne	.Lmade
+	mov	ARGUMENT(2)(%rbp), %rcx
+	mov	STAT_MODE(%rcx), %ecx
+	and	$S_IFMT, %ecx
+	cmp	$S_IFLNK, %ecx
+	jne	.Lmade
+.Lend:
 	lea	CALL(%rbp), %rdi
 	mov	%rax, %rsi
 	call	leat_hook_end
 	jmp	.Lmade
+	.balign	16
+.Lother:
+	cmp	$LEAT_PASS, %rax
+	je	.Lpass
+	cmp	$LEAT_TRY_ERROR, %rax
+	jne	.Ltry
+	make_call
+	test	%rax, %rax
+	jns	.Lmade
+	jmp	.Lend
+.Ltry:
+	make_call
+	jmp	.Lend
 	.balign	16
 .Lpass:
 	mov	NUMBER(%rbp), %rax

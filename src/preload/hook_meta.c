@@ -73,7 +73,7 @@ static unsigned access_flags(const struct leat_syscall *c)
 long leat_hook_access(struct leat_syscall *c)
 {
 	if (!leat_session.enforced && !leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
-		return LEAT_TRY;
+		return LEAT_TRY_ERROR;
 	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0, false);
 }
 
@@ -88,7 +88,7 @@ long leat_hook_access_end(struct leat_syscall *c, long rc)
 long leat_hook_faccessat(struct leat_syscall *c)
 {
 	if (!leat_session.enforced && !leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
-		return LEAT_TRY;
+		return LEAT_TRY_ERROR;
 	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], access_flags(c), false);
 }
 

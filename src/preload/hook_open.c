@@ -168,7 +168,7 @@ static long open_outside(const char *path, long *flags)
 	if (is_left_alone((uint64_t)*flags) || !path || !*path)
 		return LEAT_PASS;
 	*flags |= O_NOFOLLOW;
-	return LEAT_TRY;
+	return LEAT_TRY_ERROR;
 }
 
 /* What the kernel refuses before it looks at the path (since Linux 6.4 all of it). */

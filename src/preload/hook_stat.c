@@ -191,12 +191,12 @@ static bool is_outside(int dirfd, const char *path, unsigned flags)
 
 /* Outside a symlink may lead inside; looking without following it costs nothing
  * for all that are none. */
-static long look_outside(const char *path, long *flags)
+static long look_outside(const char *path, long *flags, long how)
 {
 	if ((*flags & AT_SYMLINK_NOFOLLOW) || !path || !*path)
 		return LEAT_PASS;
 	*flags |= AT_SYMLINK_NOFOLLOW;
-	return LEAT_TRY;
+	return how;
 }
 
 /* It was a symlink. */
@@ -220,7 +220,7 @@ long leat_hook_newfstatat(struct leat_syscall *c)
 			return 0;
 		rc = look_closely(of_newfstatat(c));
 	}
-	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[3]) : rc;
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[3], LEAT_TRY_LINK) : rc;
 }
 
 long leat_hook_newfstatat_end(struct leat_syscall *c, long rc)
@@ -241,7 +241,7 @@ long leat_hook_statx(struct leat_syscall *c)
 
 	if (!is_outside((int)c->a[0], path, (unsigned)c->a[2]))
 		rc = look_closely(of_statx(c));
-	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[2]) : rc;
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[2], LEAT_TRY) : rc;
 }
 
 long leat_hook_statx_end(struct leat_syscall *c, long rc)

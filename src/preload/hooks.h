@@ -25,7 +25,7 @@
 typedef long leat_handler(const struct leat_syscall *c);
 
 /* Handlers of frequent calls of which the result has to be looked at even if they
- * are not ours. The first half may also change the call a little and return LEAT_TRY; the second
+ * are not ours. The first half may also change the call a little and return LEAT_TRY...; the second
  * half changes it back. */
 typedef long leat_first_half(struct leat_syscall *c);
 typedef long leat_second_half(struct leat_syscall *c, long result);
