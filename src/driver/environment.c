@@ -48,12 +48,18 @@ static void add_preload(struct builder *b, const char *library)
 		add(b, "LD_PRELOAD", library, old && *old ? old : NULL);
 }
 
-/* In the session's directory: where the library keeps what it finds in libc. It can do without. */
+/* In the session's directory: where the library keeps what it finds in libc, unless the user has
+ * emptied the variable. It can do without. */
 static void add_sites(struct builder *b, const struct leat_environment_spec *spec)
 {
 	static const char name[] = "sites";
+	const char *old = getenv("LEAT_SITES");
 	char path[PATH_MAX];
 
+	if (old && !*old) {
+		add(b, "LEAT_SITES", "", NULL);
+		return;
+	}
 	if (leat_wire_session_path(spec->runtime_dir, getuid(), spec->dir, path, sizeof(path)))
 		return;
 	memcpy(strrchr(path, '/') + 1, name, sizeof(name)); /* shorter than the socket's */

@@ -39,7 +39,8 @@ struct leat_syscall {
 
 /* Defined by the hooks. Returns as the kernel does (-errno) when the call was made
  * or refused, else one of the above: a call that is not ours is best made by the
- * engine, because frames to return from after a system call are dear. */
+ * engine, because frames to return from after a system call are dear. Of threads
+ * and vfork children it is told before they are made: LEAT_PASS. */
 long leat_hook_begin(struct leat_syscall *c);
 
 /* Defined by the hooks. After LEAT_TRY...: what the program is to see of `result`. */

@@ -129,7 +129,7 @@ static const char *find_same(char *const *envp, const char *variable)
 	size_t name = (size_t)(strchr(variable, '=') - variable) + 1;
 
 	for (; envp && *envp; envp++)
-		if (strncmp(*envp, variable, name) == 0)
+		if (**envp == *variable && strncmp(*envp, variable, name) == 0)
 			return *envp;
 	return NULL;
 }

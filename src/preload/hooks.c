@@ -118,6 +118,8 @@ static const struct entry table[] = {
 	ON_PATH(SYS_setgroups, leat_hook_change_user),
 	ON_PATH(SYS_setfsuid, leat_hook_change_user),
 	ON_PATH(SYS_setfsgid, leat_hook_change_user),
+	ON_PATH(SYS_clone, leat_hook_share_memory),
+	ON_PATH(SYS_clone3, leat_hook_share_memory),
 	ON_PATH(SYS_exit_group, leat_hook_exit_group),
 	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
@@ -143,6 +145,7 @@ static const struct entry table[] = {
 	ON_PATH(SYS_symlink, leat_hook_symlink),
 	ON_PATH(SYS_mkdir, leat_hook_mkdir),
 	ON_PATH(SYS_mknod, leat_hook_mknod),
+	ON_PATH(SYS_vfork, leat_hook_share_memory),
 #endif
 };
 

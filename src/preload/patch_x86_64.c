@@ -1,4 +1,5 @@
-/* Patches the system calls of libc and the dynamic loader (glibc, x86-64).
+/* Patches the system calls of libc and the dynamic loader (glibc, x86-64), or maps texts that
+ * another process of the run has patched.
  *
  * All or nothing: libc's text is made writable (and stays executable, other code of it may be
  * running); sites are found and stubs written first, then the jumps; then it is as before. */
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "preload/engine.h"
+#include "preload/image_x86_64.h"
 #include "preload/intercept.h"
 #include "preload/sites_x86_64.h"
 #include "preload/stub_x86_64.h"
@@ -17,7 +19,7 @@
 #define PAGE 4096ul
 
 /* enter_x86_64.S */
-extern uint8_t leat_stub_area[16384];
+extern uint8_t leat_stub_area[LEAT_STUB_AREA];
 
 static struct leat_patch_sites sites; /* too large for the stack of a small program's main thread */
 
@@ -92,8 +94,12 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 			continue;
-		texts->text[texts->count].start = (uint8_t *)(info->dlpi_addr + ph->p_vaddr);
-		texts->text[texts->count++].size = ph->p_memsz;
+		texts->text[texts->count++] = (struct leat_text_segment){
+			.start = (uint8_t *)(info->dlpi_addr + ph->p_vaddr),
+			.size = ph->p_memsz,
+			.file = info->dlpi_name,
+			.offset = ph->p_offset,
+		};
 	}
 	return 0;
 }
@@ -174,39 +180,98 @@ static int unseal(const struct leat_texts *texts)
 	return 0;
 }
 
-static int write_stubs(uint8_t jumps[][LEAT_JUMP_SIZE])
+/* A thread that runs in it finds it as it was. */
+static int open_area(uint8_t *area, struct leat_code *code)
 {
-	struct leat_code code = {leat_stub_area, leat_stub_area + sizeof leat_stub_area, false};
-	int error =
-		protect(leat_stub_area, sizeof leat_stub_area, PROT_READ | PROT_WRITE | PROT_EXEC);
+	int error = protect(area, LEAT_STUB_AREA, PROT_READ | PROT_WRITE | PROT_EXEC);
+
+	if (error)
+		return error;
+	code->table = (const struct leat_stub_table *)(const void *)area;
+	code->at = area + LEAT_STUB_PAGE;
+	code->end = area + LEAT_STUB_AREA;
+	leat_stub_fill((struct leat_stub_table *)(void *)area);
+	return 0;
+}
+
+/* The area of the text that `at` is in. */
+static uint8_t *area_of(const struct leat_texts *texts, const uint8_t *at)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (at >= texts->text[i].start && at < texts->text[i].start + texts->text[i].size &&
+		    texts->text[i].area)
+			return texts->text[i].area;
+	return leat_stub_area;
+}
+
+/* The stubs that go into one area. */
+static int write_area(const struct leat_texts *texts, uint8_t *area,
+		      uint8_t jumps[][LEAT_JUMP_SIZE])
+{
+	struct leat_code code = {0};
+	int error = open_area(area, &code);
 
 	if (error)
 		return error;
 	for (size_t i = 0; i < sites.count; i++) {
-		uint8_t *stub = leat_stub_write(&code, &sites.site[i]);
+		uint8_t *stub;
 
+		if (area_of(texts, sites.site[i].patch) != area)
+			continue;
+		stub = leat_stub_write(&code, &sites.site[i]);
 		if (!leat_stub_jump(jumps[i], sites.site[i].patch, stub))
 			code.failed = true;
 	}
-	error = protect(leat_stub_area, sizeof leat_stub_area, PROT_READ | PROT_EXEC);
+	error = protect(area, LEAT_STUB_AREA, PROT_READ | PROT_EXEC);
 	return code.failed ? -ERANGE : error;
+}
+
+static int write_stubs(const struct leat_texts *texts, uint8_t jumps[][LEAT_JUMP_SIZE])
+{
+	bool is_shared = texts->count == 0;
+	int error = 0;
+
+	for (size_t i = 0; i < texts->count && !error; i++) {
+		if (texts->text[i].area)
+			error = write_area(texts, texts->text[i].area, jumps);
+		else
+			is_shared = true;
+	}
+	return error || !is_shared ? error : write_area(texts, leat_stub_area, jumps);
+}
+
+/* `clean`: the texts may be kept. */
+static int patch(struct leat_texts *texts, const char *kept_in, bool *clean)
+{
+	static uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
+	int error = find_sites(texts, kept_in);
+
+	if (!error && kept_in) {
+		leat_image_place(texts);
+		*clean = leat_image_is_clean(texts);
+	}
+	if (!error)
+		error = write_stubs(texts, jumps);
+	for (size_t i = 0; i < sites.count && !error; i++)
+		memcpy(sites.site[i].patch, jumps[i], LEAT_JUMP_SIZE);
+	return error;
 }
 
 int leat_patch_libc(const char *kept_in)
 {
-	static uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
 	struct leat_texts texts = {.id = 1};
+	bool clean = false;
 	int error;
 
 	dl_iterate_phdr(note_object, &texts);
+	if (leat_image_map(kept_in, &texts))
+		return 0;
 	error = unseal(&texts);
 	if (error)
 		return error;
-	error = find_sites(&texts, kept_in);
-	if (!error)
-		error = write_stubs(jumps);
-	for (size_t i = 0; i < sites.count && !error; i++)
-		memcpy(sites.site[i].patch, jumps[i], LEAT_JUMP_SIZE);
+	error = patch(&texts, kept_in, &clean);
 	seal(&texts, texts.count);
+	if (!error && clean)
+		leat_image_keep(kept_in, &texts);
 	return error;
 }

@@ -129,6 +129,6 @@ bool leat_session_find(char **envp)
 		return false;
 	}
 	s->enforced = *s->key;
-	leat_user_hold(s->socket, s->real);
+	leat_user_begin();
 	return true;
 }

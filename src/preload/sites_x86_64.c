@@ -15,7 +15,7 @@
 static uint32_t words[MAX_WORDS + 1];
 static char path[PATH_MAX], temporary[PATH_MAX];
 
-static bool path_of(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
+bool leat_sites_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
 {
 	struct leat_text t = leat_text_in(out, PATH_MAX);
 
@@ -61,7 +61,7 @@ bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
 {
 	size_t n, at = 0, before = sites->count;
 
-	if (!dir || !texts->id || !path_of(path, dir, texts->id, ""))
+	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, ""))
 		return false;
 	n = load();
 	if (!n || n > MAX_WORDS)
@@ -106,8 +106,8 @@ void leat_sites_keep(const char *dir, const struct leat_texts *texts,
 	size_t size;
 	long fd, n;
 
-	if (!dir || !texts->id || !path_of(path, dir, texts->id, "") ||
-	    !path_of(temporary, dir, (uint64_t)getpid(), ".new"))
+	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, "") ||
+	    !leat_sites_path(temporary, dir, (uint64_t)getpid(), ".new"))
 		return;
 	size = gather(texts, sites) * sizeof(*words);
 	fd = leat_raw(SYS_openat, AT_FDCWD, (long)temporary,

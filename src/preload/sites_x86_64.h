@@ -6,18 +6,27 @@
 
 #include "preload/scan_x86_64.h"
 
+#include <linux/limits.h>
 #include <stdbool.h>
 
 #define LEAT_MAX_TEXTS 16
 
+struct leat_text_segment {
+	uint8_t *start;
+	size_t size;
+	const char *file; /* and where in it the text begins; lives as long as the library loaded */
+	uint64_t offset;
+	uint8_t *area; /* of stubs, at a fixed distance; NULL: they are elsewhere */
+};
+
 struct leat_texts {
 	size_t count;
-	struct {
-		uint8_t *start;
-		size_t size;
-	} text[LEAT_MAX_TEXTS];
+	struct leat_text_segment text[LEAT_MAX_TEXTS];
 	uint64_t id; /* of these texts and of this library, by their build ids; 0: unknown */
 };
+
+/* The file in `dir` of what is known of texts with this id; false if the name is too long. */
+bool leat_sites_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix);
 
 /* The sites of the texts, which must be writable, as kept in `dir`. False: nothing (good) is kept
  * there, and *sites is unchanged. */

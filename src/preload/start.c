@@ -34,6 +34,8 @@ static void refuse(char **envp)
  * even before libc is. musl does it the other way round. */
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
+	const char *kept_in;
+
 	(void)argc;
 	(void)argv;
 	if (environ)
@@ -41,8 +43,9 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!leat_environment_has_session(envp))
 		return;
 	leat_environment_keep(envp);
+	kept_in = leat_environment_get(envp, "LEAT_SITES");
 	if (leat_has_wrappers || wants_wrappers(envp) ||
-	    leat_patch_libc(leat_environment_get(envp, "LEAT_SITES")) != 0) {
+	    leat_patch_libc(kept_in && *kept_in ? kept_in : NULL) != 0) {
 		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0) {
 			refuse(envp);
 			return;

@@ -75,12 +75,21 @@ static void put_number(struct leat_code *code, unsigned nr)
 	put32(code, nr);
 }
 
-/* rax and the arguments are set: into the hooks, from there to `resume`. */
-static void put_enter(struct leat_code *code, void (*entry)(void), const void *resume)
+/* rax and the arguments are set: into the hooks by way of `entry` in the table, from there to
+ * `resume`. */
+static void put_enter(struct leat_code *code, void (*const *entry)(void), const void *resume)
 {
 	PUT(code, 0x4c, 0x8d, 0x1d); /* lea resume(%rip),%r11 */
 	put_distance(code, resume, 0);
-	put_jump(code, (const void *)(uintptr_t)entry);
+	PUT(code, 0xff, 0x25); /* jmp *entry(%rip) */
+	put_distance(code, entry, 0);
+}
+
+/* mov of a word of the table into r11 */
+static void put_load(struct leat_code *code, const void *word)
+{
+	PUT(code, 0x4c, 0x8b, 0x1d);
+	put_distance(code, word, 0);
 }
 
 /* if (fd < LEAT_MAX_FD && leat_fd_mark[fd]) goto hook; returns that jump. */
@@ -104,8 +113,7 @@ static uint8_t *put_test_fd(struct leat_code *code, enum leat_call_class argumen
 	PUT(code, 0x81, 0xf9); /* cmp $LEAT_MAX_FD,%ecx */
 	put32(code, LEAT_MAX_FD);
 	beyond = put_forward(code, JAE);
-	PUT(code, 0x4c, 0x8d, 0x1d); /* lea leat_fd_mark(%rip),%r11 */
-	put_distance(code, leat_fd_mark, 0);
+	put_load(code, &code->table->fd_mark);
 	PUT(code, 0x41, 0x80, 0x3c, 0x0b, 0x00); /* cmpb $0,(%r11,%rcx) */
 	hook = put_forward(code, JNE);
 	land(code, beyond);
@@ -114,9 +122,8 @@ static uint8_t *put_test_fd(struct leat_code *code, enum leat_call_class argumen
 
 static void put_compare_active(struct leat_code *code)
 {
-	PUT(code, 0x80, 0x3d); /* cmpb $0,leat_active(%rip) */
-	put_distance(code, &leat_active, 1);
-	PUT(code, 0x00);
+	put_load(code, &code->table->active);
+	PUT(code, 0x41, 0x80, 0x3b, 0x00); /* cmpb $0,(%r11) */
 }
 
 /* The tests of a class; the jumps to the hook are left in `to_hook`. */
@@ -153,7 +160,7 @@ static void write_number(struct leat_code *code, const struct leat_patch_site *s
 	while (tests > 0)
 		land(code, to_hook[--tests]);
 	put_number(code, site->nr);
-	put_enter(code, leat_enter, site->call + SYSCALL_SIZE);
+	put_enter(code, &code->table->enter, site->call + SYSCALL_SIZE);
 }
 
 /* The call and the comparison after it were overwritten: they are made here. */
@@ -170,7 +177,7 @@ static void write_read(struct leat_code *code, const struct leat_patch_site *sit
 	while (tests > 0)
 		land(code, to_hook[--tests]);
 	PUT(code, 0x31, 0xc0); /* xor %eax,%eax */
-	put_enter(code, leat_enter, compare);
+	put_enter(code, &code->table->enter, compare);
 }
 
 static void write_exit(struct leat_code *code, const struct leat_patch_site *site)
@@ -185,21 +192,27 @@ static void write_exit(struct leat_code *code, const struct leat_patch_site *sit
 	put_jump(code, site->patch + LEAT_JUMP_SIZE);
 	land(code, to_hook);
 	put_number(code, SYS_exit_group);
-	put_enter(code, leat_enter, back);
+	put_enter(code, &code->table->enter, back);
 }
 
 /* "op leat_vfork_depth": the variable of the calling thread. */
 static void put_vfork_depth(struct leat_code *code, uint8_t modrm)
 {
-	uintptr_t thread;
-
-	__asm__("mov %%fs:0,%0" : "=r"(thread));
-	PUT(code, 0x64, 0xff, modrm, 0x25); /* incl or decl %fs:offset */
-	put32(code, (uint32_t)((uintptr_t)&leat_vfork_depth - thread));
+	put_load(code, &code->table->vfork_depth);
+	PUT(code, 0x64, 0x41, 0xff, modrm); /* incl or decl %fs:(%r11) */
 }
 
-#define INCREMENT 0x04
-#define DECREMENT 0x0c
+/* Into the hooks and back, which go on with the call by LEAT_PASS. */
+static void put_visit(struct leat_code *code)
+{
+	enum { LEA_SIZE = 7, JUMP_SIZE = 6 };
+	const uint8_t *back = code->at + LEA_SIZE + JUMP_SIZE;
+
+	put_enter(code, &code->table->enter, back + SYSCALL_SIZE);
+}
+
+#define INCREMENT 0x03
+#define DECREMENT 0x0b
 
 /* The child borrows memory and thread of its parent, which sleeps meanwhile: counted up before and
  * down again when the parent goes on. The child's copy of a depth of its own is the same variable.
@@ -208,6 +221,7 @@ static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
 {
 	uint8_t *child;
 
+	put_visit(code);
 	put_vfork_depth(code, INCREMENT);
 	PUT(code, 0x0f, 0x05);       /* syscall */
 	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
@@ -220,8 +234,8 @@ static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
 /* Before the fork, so that neither process ever misses it. */
 static void put_count_fork(struct leat_code *code)
 {
-	PUT(code, 0xf0, 0xff, 0x05); /* lock incl leat_forks(%rip) */
-	put_distance(code, &leat_forks, 0);
+	put_load(code, &code->table->forks);
+	PUT(code, 0xf0, 0x41, 0xff, 0x03); /* lock incl (%r11) */
 }
 
 static void put_fork_call(struct leat_code *code, const uint8_t *resume)
@@ -234,7 +248,7 @@ static void put_fork_call(struct leat_code *code, const uint8_t *resume)
 	child = put_forward(code, JE);
 	put_jump(code, resume);
 	land(code, child);
-	put_enter(code, leat_enter_forked, resume);
+	put_enter(code, &code->table->enter_forked, resume);
 }
 
 /* mov <flags>,%ecx: the flags are the first argument, or the first member of what it points to. */
@@ -252,7 +266,8 @@ static void put_and_ecx(struct leat_code *code, uint32_t mask)
 	put32(code, mask);
 }
 
-/* A clone is a fork (own memory), a vfork (memory shared, parent waits) or a thread. rax is set. */
+/* A clone is a fork (own memory), a vfork (memory shared, parent waits) or a thread; the hooks are
+ * told of the latter two before. rax is set. */
 static void put_clone(struct leat_code *code, const struct leat_patch_site *site, unsigned nr)
 {
 	const uint8_t *resume = site->call + SYSCALL_SIZE;
@@ -276,7 +291,7 @@ static void put_clone(struct leat_code *code, const struct leat_patch_site *site
 	land(code, is_fork);
 	put_fork_call(code, resume);
 	land(code, is_thread);
-	put_jump(code, site->call);
+	put_enter(code, &code->table->enter, site->call + SYSCALL_SIZE);
 }
 
 static void write_clone(struct leat_code *code, const struct leat_patch_site *site)
@@ -307,13 +322,12 @@ static void write_any(struct leat_code *code, const struct leat_patch_site *site
 	PUT(code, 0x48, 0x3d); /* cmp $LEAT_CALLS,%rax */
 	put32(code, LEAT_CALLS);
 	beyond = put_forward(code, JAE);
-	PUT(code, 0x4c, 0x8d, 0x1d); /* lea leat_call_class(%rip),%r11 */
-	put_distance(code, leat_call_class, 0);
+	put_load(code, &code->table->call_class);
 	PUT(code, 0x41, 0x80, 0x3c, 0x03, 0x00); /* cmpb $0,(%r11,%rax) */
 	other = put_forward(code, JE);
 	for (unsigned i = 0; i < 3; i++)
 		to_clone[i] = put_if_number(code, clones[i]);
-	put_enter(code, leat_enter, site->call + SYSCALL_SIZE);
+	put_enter(code, &code->table->enter, site->call + SYSCALL_SIZE);
 	for (unsigned i = 0; i < 3; i++) {
 		land(code, to_clone[i]);
 		put_clone(code, site, clones[i]);
@@ -322,6 +336,22 @@ static void write_any(struct leat_code *code, const struct leat_patch_site *site
 	land(code, beyond);
 	land(code, other);
 	put_jump(code, site->call);
+}
+
+void leat_stub_fill(struct leat_stub_table *table)
+{
+	uintptr_t thread;
+
+	__asm__("mov %%fs:0,%0" : "=r"(thread));
+	*table = (struct leat_stub_table){
+		.enter = leat_enter,
+		.enter_forked = leat_enter_forked,
+		.fd_mark = leat_fd_mark,
+		.call_class = leat_call_class,
+		.active = &leat_active,
+		.forks = &leat_forks,
+		.vfork_depth = (int64_t)((uintptr_t)&leat_vfork_depth - thread),
+	};
 }
 
 uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *site)
@@ -349,7 +379,7 @@ uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *s
 
 bool leat_stub_jump(uint8_t jump[LEAT_JUMP_SIZE], const uint8_t *from, const uint8_t *to)
 {
-	struct leat_code code = {jump, jump + LEAT_JUMP_SIZE, false};
+	struct leat_code code = {jump, jump + LEAT_JUMP_SIZE, false, NULL};
 	intptr_t distance = to - (from + LEAT_JUMP_SIZE);
 
 	PUT(&code, 0xe9); /* jmp to */

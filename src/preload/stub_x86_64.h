@@ -7,11 +7,30 @@
 
 #include "preload/scan_x86_64.h"
 
+/* What the stubs know of their process. It lies before them, and they refer to nothing else but the
+ * text they belong to: the same stubs serve many processes. */
+struct leat_stub_table {
+	void (*enter)(void);
+	void (*enter_forked)(void);
+	const uint8_t *fd_mark;
+	const uint8_t *call_class;
+	const uint8_t *active;
+	struct leat_word *forks;
+	int64_t vfork_depth; /* from the thread pointer; the same for all threads */
+};
+
+/* An area of stubs: the table in the first page, the code in the others. */
+#define LEAT_STUB_PAGE 4096
+#define LEAT_STUB_AREA (5 * LEAT_STUB_PAGE)
+
+void leat_stub_fill(struct leat_stub_table *table);
+
 /* Where code is being written. `failed` sticks: no room, or a jump too far. */
 struct leat_code {
 	uint8_t *at;
 	uint8_t *end;
 	bool failed;
+	const struct leat_stub_table *table;
 };
 
 /* Write the stub of `site`; returns its address, to be the target of the jump. */

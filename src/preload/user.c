@@ -16,6 +16,7 @@
 enum { SOCKET, DIRECTORY, STORE, KINDS };
 static int held[KINDS] = {-1, -1, -1};
 
+static bool began_as_root;
 static struct leat_word changes;
 static bool inherited;
 
@@ -70,19 +71,35 @@ void leat_user_inherit(char **envp)
 	}
 }
 
-void leat_user_hold(const char *socket, const char *dir)
+/* In root's run, whoever it is now. */
+static bool is_of_root(void)
 {
+	return began_as_root || held[SOCKET] >= 0;
+}
+
+/* While there is one thread, and before the user changes. */
+static void take(void)
+{
+	static bool tried;
 	long fd;
 
-	if (held[SOCKET] >= 0 || raw(SYS_geteuid) != 0)
+	if (!began_as_root || tried)
 		return;
-	fd = raw(SYS_openat, AT_FDCWD, socket, O_PATH | O_CLOEXEC);
+	tried = true;
+	fd = raw(SYS_openat, AT_FDCWD, leat_session.socket, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return; /* who looks for the daemon says that there is none */
 	held[SOCKET] = leat_fd_hide((int)fd);
-	fd = raw(SYS_openat, AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = raw(SYS_openat, AT_FDCWD, leat_session.real, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		held[DIRECTORY] = leat_fd_hide((int)fd);
+}
+
+void leat_user_begin(void)
+{
+	began_as_root = held[SOCKET] < 0 && raw(SYS_geteuid) == 0;
+	if (!is_every_change_seen())
+		take();
 }
 
 int leat_user_socket(void)
@@ -107,18 +124,29 @@ int *leat_user_holder(int fd)
 
 long leat_hook_change_user(const struct leat_syscall *c)
 {
-	long rc = leat_as_is(c);
+	long rc;
 
-	if (held[SOCKET] >= 0) {
+	if (!leat_in_vfork())
+		take();
+	rc = leat_as_is(c);
+	if (is_of_root()) {
 		leat_word_add(&changes, 1);
 		leat_known_forget();
 	}
 	return rc;
 }
 
+long leat_hook_share_memory(const struct leat_syscall *c)
+{
+	(void)c;
+	if (!leat_in_vfork())
+		take();
+	return LEAT_PASS;
+}
+
 void leat_user_note(struct leat_user_mark *mark)
 {
-	if (held[SOCKET] < 0)
+	if (!is_of_root())
 		return;
 	*mark = (struct leat_user_mark){.changes = (uint32_t)leat_word_get(&changes),
 					.uid = (uint32_t)raw(SYS_geteuid),
@@ -127,7 +155,7 @@ void leat_user_note(struct leat_user_mark *mark)
 
 bool leat_user_is_same(const struct leat_user_mark *mark)
 {
-	if (held[SOCKET] < 0)
+	if (!is_of_root())
 		return true;
 	if (mark->changes != (uint32_t)leat_word_get(&changes))
 		return false;
@@ -142,7 +170,7 @@ bool leat_user_is_shut_out(void)
 {
 	uint64_t now = leat_word_get(&changes), known = leat_word_get(&shut_out);
 
-	if (held[SOCKET] < 0 || (!now && !inherited))
+	if (!is_of_root() || (!now && !inherited))
 		return false;
 	if (known / 2 != now + 1) {
 		bool shut = raw(SYS_faccessat2, AT_FDCWD, leat_session.real, X_OK, AT_EACCESS) ==
@@ -156,7 +184,7 @@ bool leat_user_is_shut_out(void)
 
 bool leat_user_is_other(void)
 {
-	return held[SOCKET] >= 0 && raw(SYS_geteuid) != 0;
+	return is_of_root() && raw(SYS_geteuid) != 0;
 }
 
 /* --- the next program --- */
@@ -205,6 +233,7 @@ bool leat_hand_over(char *variable, size_t size)
 
 void leat_hand_over_failed(void)
 {
-	raw(SYS_fcntl, held[SOCKET], F_SETFD, FD_CLOEXEC);
-	raw(SYS_fcntl, held[DIRECTORY], F_SETFD, FD_CLOEXEC);
+	for (int kind = SOCKET; kind <= DIRECTORY; kind++)
+		if (held[kind] >= 0)
+			raw(SYS_fcntl, held[kind], F_SETFD, FD_CLOEXEC);
 }

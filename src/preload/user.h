@@ -1,6 +1,7 @@
 /* A process of root's run that becomes another user. The daemon's socket lies in a
  * directory that only the run's owner may search: descriptors taken while the process was
- * root, hidden, and handed on to the programs it starts, lead such a process to it. */
+ * root, hidden, and handed on to the programs it starts, lead such a process to it. Few
+ * programs become somebody else: they are taken when the first call comes that leads there. */
 #ifndef LEAT_PRELOAD_USER_H
 #define LEAT_PRELOAD_USER_H
 
@@ -13,9 +14,9 @@
 
 /* Take what the program before this one handed on. */
 void leat_user_inherit(char **envp);
-/* Root takes its own, if there is a daemon: `socket` is its socket's path, `dir` that of the
- * workflow's directory. */
-void leat_user_hold(const char *socket, const char *dir);
+/* Who this process is; where the calls that change it cannot all be seen, root takes its
+ * descriptors now. */
+void leat_user_begin(void);
 
 /* --- any time; async-signal-safe --- */
 
@@ -27,6 +28,9 @@ int *leat_user_holder(int fd);
 
 /* This process is, perhaps, another user than before. */
 leat_handler leat_hook_change_user;
+/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
+ * child takes would be its own, but remembered here. */
+leat_handler leat_hook_share_memory;
 
 void leat_user_note(struct leat_user_mark *mark);
 /* True if the process is still the user that was noted. */

@@ -320,12 +320,14 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 	local file bad
 	mkdir sites
 	under LEAT_SITES="$PWD/sites" "$built/probe_calls"
-	[ "$(find sites -type f | wc -l)" = 1 ]
-	file=$(echo sites/*)
+	[ "$(find sites -type f | wc -l)" = 2 ]
+	rm sites/*.image
+	mkdir "$(echo sites/*).image" # what may not be a file is done without
+	file=$(find sites -type f)
 	cp "$file" good
 	under LEAT_SITES="$PWD/sites" strace -f -o trace "$built/probe_calls"
 	grep -q "read.*= $(stat -c %s good)" trace
-	run -1 grep '\.new"' trace
+	run -1 grep '[0-9]\.new"' trace
 	cmp good "$file"
 	for bad in empty short long shifted zero counts text other; do
 		case $bad in
@@ -347,4 +349,45 @@ open('$file', 'wb').write(struct.pack('I' * len(w), *w))" ;;
 	done
 	under LEAT_SITES="$PWD/none" "$built/probe_calls"
 	[ "$(find sites -type f | wc -l)" = 1 ]
+}
+
+@test "texts patched by one process are mapped by the next, and bad ones are not" {
+	local image bad
+	mkdir sites
+	under LEAT_SITES="$PWD/sites" "$built/probe_calls"
+	image=$(echo sites/*.image)
+	cp "$image" good
+	under LEAT_SITES="$PWD/sites" strace -f -o trace "$built/probe_calls"
+	grep -q "mmap.*PROT_EXEC, MAP_PRIVATE|MAP_FIXED, .*, 0x6000) = 0x" trace
+	run -1 grep 'sites.*O_CREAT' trace
+	for bad in empty short long head; do
+		case $bad in
+		empty) : >"$image" ;;
+		short) head -c -4096 good >"$image" ;;
+		long) cat good good >"$image" ;;
+		head) { yes | head -c 4096; tail -c +4097 good; } >"$image" ;;
+		esac
+		under LEAT_SITES="$PWD/sites" "$built/probe_calls" || { echo "with a bad image: $bad"; return 1; }
+		cmp good "$image"
+	done
+}
+
+@test "texts that are not as in their file are kept for nobody" {
+	mkdir sites
+	"$built/probe_trace" /usr/bin/env LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
+		LEAT_SITES="$PWD/sites" "$built/probe_calls"
+	[ "$(find sites -type f | wc -l)" = 1 ]
+	[ -z "$(find sites -name '*.image*')" ]
+}
+
+@test "a directory that nothing may be executed from" {
+	unshare -rm true 2>/dev/null || skip "no user namespaces"
+	mkdir sites
+	under LEAT_SITES="$PWD/sites" unshare -rm bash -ec "
+		mount -t tmpfs -o noexec none sites
+		'$built/probe_calls'
+		'$built/probe_calls'
+		ls sites > listed"
+	[ "$(wc -l <listed)" = 1 ]
+	run -1 grep image listed
 }
