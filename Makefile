@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -21,6 +21,7 @@ help:
 	@echo 'make demo       a real workflow as a batch and streamed, outputs compared'
 	@echo 'make check      every test: install what is missing, build, test, lint'
 	@echo 'make quick-check  gcc build, its tests, layers and format only'
+	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/reliability.md)'
 	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
 	@echo 'make install    into PREFIX ($(PREFIX))'
 	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
@@ -33,6 +34,10 @@ check: deps
 
 quick-check:
 	@.ci/check --quick
+
+faults:
+	@.ci/deps build check
+	@.ci/faults --long
 
 demo:
 	@.ci/deps build examples

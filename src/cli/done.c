@@ -29,8 +29,9 @@ int leat_cli_done(const struct leat_args *args)
 
 		if (result < 0) {
 			leat_error("step %s: %s", args->operands[i],
-				   result == -ENOENT ? "the workflow has no such step"
-						     : strerror(-result));
+				   result == -ENOENT              ? "the workflow has no such step"
+				   : leat_control_is_lost(result) ? "the daemon is gone"
+								  : strerror(-result));
 			status = LEAT_EXIT_FAILURE;
 		}
 	}

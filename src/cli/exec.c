@@ -90,7 +90,8 @@ static int run_command(struct leat_control *control, const char *step,
 	watch_signals();
 	result = leat_control_step_start(control, step, p.pid, program, key);
 	if (result < 0) {
-		leat_error("the daemon does not take %s as a step: %s", step, strerror(-result));
+		leat_error("the daemon does not take %s as a step: %s", step,
+			   leat_control_is_lost(result) ? "it is gone" : strerror(-result));
 		leat_process_close(&p);
 		wait_for(p.pid);
 		return LEAT_EXIT_SELF;

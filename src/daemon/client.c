@@ -8,11 +8,18 @@
 #include "daemon/user.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* How long a client that is turned away may take to say hello, ms. */
+#define REFUSE_MS 20
 
 /* What a client may leave unread before it is taken for dead. */
 #define MAX_OUTBOX_PACKETS 4096u
@@ -58,7 +65,7 @@ void leat_conn_drop(struct leat_conn *c, const char *why)
 	shutdown(c->fd, SHUT_RDWR);
 	uv_close((uv_handle_t *)&c->poll, on_closed);
 	if (owner && !d->ending)
-		leat_daemon_abort(d, "leat run is gone");
+		leat_daemon_abort(d, d->options.serve ? "leat serve is gone" : "leat run is gone");
 }
 
 static int send_packet(int fd, const void *data, size_t size)
@@ -240,6 +247,60 @@ void leat_proc_drain(struct leat_proc *p)
 		;
 }
 
+/* A client that says hello at once, as all do, is told why it is not taken; others are not waited
+ * for. Once for people. */
+static void refuse(struct leat_daemon *d, int fd, int error)
+{
+	struct leat_msg_welcome *m = leat_wire_begin(d->out, LEAT_MSG_WELCOME, sizeof(*m));
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct rlimit limit = {0};
+	char why[160];
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	snprintf(why, sizeof(why),
+		 "the daemon cannot take another connection: %s (ulimit -n is %llu)",
+		 strerror(-error), (unsigned long long)limit.rlim_cur);
+	m->error = error;
+	if (!d->crowded)
+		leat_problem_add(d, error, "%s", why);
+	d->crowded = true;
+	for (int i = 0; i < 3; i++)
+		leat_wire_put(m, "");
+	leat_wire_put(m, why);
+	if (poll(&p, 1, REFUSE_MS) == 1)
+		(void)!send_packet(fd, m, m->h.size);
+}
+
+/* Is it that there is no room for one more? */
+static bool is_crowded(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* One descriptor is kept for telling those for whom there is none. False: nobody is there. */
+static bool turn_away(struct leat_daemon *d)
+{
+	int fd, error = errno;
+	bool turned;
+
+	leat_close(&d->spare_fd);
+	fd = accept4(d->session.socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	turned = fd >= 0;
+	if (turned)
+		refuse(d, fd, -error);
+	else
+		error = errno;
+	leat_close(&fd);
+	d->spare_fd = open_spare();
+	errno = error;
+	return turned;
+}
+
 /* Takes `fd` over. */
 static void welcome(struct leat_daemon *d, int fd)
 {
@@ -262,7 +323,10 @@ static void welcome(struct leat_daemon *d, int fd)
 	c->user = user;
 	c->step = -1;
 	c->id = ++d->last_conn;
+	errno = 0;
 	c->proc = leat_proc_get(d, pid);
+	if (!c->proc && is_crowded(errno))
+		refuse(d, fd, -errno);
 	if (!c->proc || uv_poll_init(&d->loop, &c->poll, fd) < 0)
 		goto fail;
 	c->poll.data = c;
@@ -284,10 +348,17 @@ static void on_connect(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (status < 0)
 		return;
-	while ((fd = accept4(d->session.socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		welcome(d, fd);
-	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+	do
+		while ((fd = accept4(d->session.socket_fd, NULL, NULL,
+				     SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+			welcome(d, fd);
+	while (is_crowded(errno) && turn_away(d));
+	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+		return;
+	if (!d->crowded)
 		leat_error("cannot take a connection: %s", strerror(errno));
+	d->crowded = true;
+	usleep(REFUSE_MS * 1000); /* it will be asked again at once */
 }
 
 int leat_clients_start(struct leat_daemon *d)
@@ -298,6 +369,7 @@ int leat_clients_start(struct leat_daemon *d)
 		rc = uv_idle_init(&d->loop, &d->keen);
 	if (rc)
 		return rc;
+	d->spare_fd = open_spare();
 	d->keen.data = d;
 	d->listener.data = d;
 	return uv_poll_start(&d->listener, UV_READABLE, on_connect);
@@ -311,4 +383,5 @@ void leat_clients_stop(struct leat_daemon *d)
 	DL_FOREACH_SAFE(d->conns, c, next)
 	leat_conn_drop(c, NULL);
 	leat_procs_free(d);
+	leat_close(&d->spare_fd);
 }

@@ -1,3 +1,4 @@
+#include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
@@ -40,6 +41,7 @@ static void done(uv_work_t *w, int status)
 	struct copy *c = w->data;
 	struct leat_file *f = c->f;
 
+	LEAT_FAULT("copy_up.done");
 	f->copying = false;
 	f->copy_error = status ? -ECANCELED : c->rc;
 	/* It was renamed or removed meanwhile: nobody asked for this name. */

@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/client.h"
@@ -143,14 +144,17 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 	if (!rc)
 		rc = leat_session_open(&d->session, d->options.runtime_dir, d->dir,
 				       d->driver ? d->driver : getpid(), error, error_size);
+	LEAT_FAULT("start.session");
 	if (!rc)
 		rc = open_store(d, error, error_size);
+	LEAT_FAULT("start.store");
 	if (!rc)
 		rc = leat_events_init(d, error, error_size);
 	if (!rc)
 		rc = leat_session_listen(&d->session, error, error_size);
 	if (!rc)
 		rc = start_loop(d);
+	LEAT_FAULT("start.listens");
 	if (rc && !*error)
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	return rc;
@@ -163,9 +167,21 @@ static void close_handle(uv_handle_t *handle, void *arg)
 		uv_close(handle, NULL);
 }
 
+/* Told to end while it ends, it would leave half of it behind: its handlers go with the loop. */
+static void end_undisturbed(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 /* In reverse order of init; whatever init did not come to is not there. */
 static void fini(struct leat_daemon *d)
 {
+	end_undisturbed();
 	if (d->shm)
 		leat_shm_shut(d->shm, d->n_slots);
 	leat_clients_stop(d);
@@ -183,11 +199,13 @@ static void fini(struct leat_daemon *d)
 	leat_tickets_free(d);
 	if (d->steps)
 		leat_steps_free(d);
+	LEAT_FAULT("end");
 	leat_spill_release(d);
 	leat_tree_free(d->tree);
 	leat_shm_unmap(d->shm);
 	leat_close(&d->shm_fd);
 	leat_store_destroy(d->store);
+	LEAT_FAULT("end.store");
 	leat_session_close(&d->session);
 	leat_close(&d->disk_fd);
 }
@@ -218,12 +236,15 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	d->options = *options;
 	d->wf = options->wf;
 	d->driver = driver;
-	d->disk_fd = d->shm_fd = d->spill.fd = d->session.lock_fd = d->session.socket_fd = -1;
+	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->session.lock_fd =
+		d->session.socket_fd = -1;
 	d->start_ns = leat_clock_ns();
 	clock_gettime(CLOCK_REALTIME_COARSE, &d->start_time);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGIO, SIG_IGN); /* leases, see leat_is_open_elsewhere */
 	raise_limits();
+	LEAT_FAULT_SIDE(environ, "daemon");
+	LEAT_FAULT("start");
 	rc = init(d, error, sizeof(error));
 	tell_ready(ready_fd, rc, error);
 	if (!rc)
@@ -275,7 +296,7 @@ static int wait_ready(int fd, char *error, size_t error_size)
 int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, char *error,
 		      size_t error_size)
 {
-	pid_t driver = options->serve ? 0 : getpid(), child;
+	pid_t driver = getpid(), child;
 	int fds[2];
 	int rc;
 

@@ -33,15 +33,15 @@ struct leat_daemon_options {
 	uint64_t memory_bytes;          /* size of the store; 0: half of the machine's memory */
 	const char *spill_dir;          /* where to put what it has no room for; NULL: the
 					 * workflow's directory */
-	bool serve;                     /* steps come by themselves; go on without a driver */
-	bool warn_violations;           /* violations are reported, but do not fail the run */
-	bool enforce;                   /* steps may use only what they declare */
+	bool serve;           /* steps come by themselves; wait for those that have not come */
+	bool warn_violations; /* violations are reported, but do not fail the run */
+	bool enforce;         /* steps may use only what they declare */
 };
 
 /* Start the daemon in a process of its own. Returns once its socket is
  * listening: 0 and its pid, else -errno and one line in `error` for a person
- * (another run uses the directory, directory not writable...). Unless
- * `options->serve` the daemon ends with the calling process. */
+ * (another run uses the directory, directory not writable...). The
+ * daemon ends with the calling process. */
 int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, char *error,
 		      size_t error_size);
 

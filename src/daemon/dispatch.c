@@ -1,5 +1,6 @@
 #include "daemon/client.h"
 
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -81,7 +82,9 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 	leat_spill_spoken(c);
 	c->waiting = false;
 	c->asked = false;
+	LEAT_FAULT_MESSAGE("handle", h->type);
 	rc = handlers[h->type].handle(c, msg);
+	LEAT_FAULT_MESSAGE("handled", h->type);
 	/* It went on to something else: it does not wait any more. */
 	if (waited && !c->asked && !c->closing)
 		leat_events_cancel(d, c->id);

@@ -1,6 +1,7 @@
 #include "daemon/events.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "daemon/files.h"
 #include "daemon/steps.h"
@@ -30,9 +31,11 @@ static void on_state(void *ctx, const char *name, enum leat_file_state state)
 	struct leat_event ev = {.kind = LEAT_EV_STATE, .name = name, .code = state, .step = -1};
 	struct leat_file *f = leat_file_find(d, name);
 
+	LEAT_FAULT("state");
 	write_event(d, &ev);
 	if (f)
 		leat_file_refresh(d, f, state);
+	LEAT_FAULT("state.told");
 }
 
 static void on_wake(void *ctx, const char *name)

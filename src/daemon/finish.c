@@ -1,5 +1,6 @@
 /* The end of a run: what is permanent is whole on disk with its last metadata,
  * what leat put there for the run only is gone. */
+#include "base/fault.h"
 #include "daemon/change.h"
 #include "daemon/client.h"
 #include "daemon/keep.h"
@@ -246,12 +247,15 @@ static void reply(struct leat_daemon *d)
 
 static void complete(struct leat_daemon *d)
 {
+	LEAT_FAULT("finish.kept");
 	if (d->is_finishing) {
 		make_directories(d);
 		sync_meta(d);
 	}
+	LEAT_FAULT("finish.meta");
 	remove_passing(d);
 	leat_keep_sync_dirs(d);
+	LEAT_FAULT("finish.removed");
 	if (d->is_finishing)
 		reply(d);
 	leat_daemon_stop(d);
@@ -277,6 +281,7 @@ static void keep_late(struct leat_daemon *d)
 
 void leat_finish_begin(struct leat_daemon *d)
 {
+	LEAT_FAULT("finish");
 	d->is_finishing = true;
 	leat_steps_settle(d);
 	leat_change_settle_hidden(d);

@@ -90,6 +90,8 @@ struct leat_daemon {
 	struct leat_file *early_due; /* committed, with sizes relied on before */
 
 	struct leat_conn *conns;
+	int spare_fd;            /* to turn those away for whom there is none */
+	bool crowded;            /* somebody was */
 	struct leat_proc *procs; /* by pid */
 	uint64_t last_conn;
 	unsigned n_samples;            /* of each step */

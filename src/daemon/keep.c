@@ -1,5 +1,6 @@
 #include "daemon/keep.h"
 
+#include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/files.h"
 #include "store/persist.h"
@@ -22,6 +23,7 @@ struct leat_job {
 	int disk_fd;
 	int in;       /* open file, or -1: a symlink to `target` */
 	char *target; /* owned */
+	bool first;   /* in its directory in this run */
 	uid_t uid;    /* of the symlink */
 	gid_t gid;
 	struct timespec mtime;
@@ -29,7 +31,7 @@ struct leat_job {
 	struct leat_job *prev, *next;
 };
 
-/* A directory some rename went to. */
+/* A directory that some rename goes to. */
 struct leat_dirty_dir {
 	UT_hash_handle hh;
 	char path[]; /* of any file in it */
@@ -47,11 +49,14 @@ static void work(uv_work_t *w)
 {
 	struct leat_job *j = w->data;
 
+	if (j->first)
+		leat_persist_clean_stale(j->disk_fd, j->path);
 	j->rc = j->target ? leat_persist_symlink(j->disk_fd, j->path, j->target, j->uid, j->gid)
 			  : leat_persist_file(j->disk_fd, j->path, j->in);
 }
 
-static void note_dir(struct leat_daemon *d, const char *path)
+/* Is it the first file of this run in that directory? */
+static bool note_dir(struct leat_daemon *d, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) : 0;
@@ -59,14 +64,15 @@ static void note_dir(struct leat_daemon *d, const char *path)
 
 	HASH_FIND(hh, d->dirty_dirs, path, length, dir);
 	if (dir)
-		return;
+		return false;
 	dir = calloc(1, sizeof(*dir) + strlen(path) + 1);
 	if (!dir)
-		return;
+		return true;
 	strcpy(dir->path, path);
 	HASH_ADD(hh, d->dirty_dirs, path, length, dir);
 	if (!dir->hh.tbl)
 		free(dir);
+	return true;
 }
 
 static void forget_dirs(struct leat_daemon *d)
@@ -109,6 +115,7 @@ static void done(uv_work_t *w, int status)
 	struct leat_file *f = j->f;
 	int rc = status ? -ECANCELED : j->rc;
 
+	LEAT_FAULT("keep.done");
 	d->n_jobs--;
 	if (!f) {
 		if (!rc)
@@ -121,7 +128,6 @@ static void done(uv_work_t *w, int status)
 		} else {
 			f->saved = true;
 			f->saved_mtime = j->mtime;
-			note_dir(d, j->path);
 		}
 		if (f->dirty) {
 			f->dirty = false;
@@ -167,6 +173,7 @@ static int prepare(struct leat_job *j)
 	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
 	if (rc)
 		return rc;
+	j->first = note_dir(d, j->path);
 	j->mtime = st.st_mtim;
 	j->uid = st.st_uid;
 	j->gid = st.st_gid;

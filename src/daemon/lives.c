@@ -1,6 +1,7 @@
 /* Open file descriptions for writing, whose true last close the kernel knows:
  * each holds an OFD lock on a byte of its own (docs/design.md). */
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/client.h"
 #include "daemon/events.h"
@@ -153,6 +154,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	bool was_committed = leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED;
 	struct stat st = {0};
 
+	LEAT_FAULT("closed");
 	leat_file_sync_frontier(d, f);
 	if (f->lives == l && !l->next)
 		leat_file_settle_closed(d, f, l->probe);

@@ -1,5 +1,6 @@
 /* Moving a file between store and spill directory, in the background. */
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/spill.h"
@@ -79,6 +80,7 @@ static void work(uv_work_t *w)
 {
 	struct leat_move *m = w->data;
 
+	LEAT_FAULT("move");
 	if (m->live && !leat_holders_follow(m->st.st_dev, m->st.st_ino))
 		m->rc = -EBUSY;
 	else if (m->live)
@@ -86,6 +88,7 @@ static void work(uv_work_t *w)
 	if (m->rc)
 		return;
 	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size);
+	LEAT_FAULT("move.copied");
 	if (!m->rc)
 		m->rc = leat_copy_xattrs(m->in, m->out);
 }
@@ -129,6 +132,7 @@ static int swap_names(const struct leat_move *m)
 		     fstatat(store, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int rc = renameat(to, m->temporary, to, m->f->name) < 0 ? -errno : 0;
 
+	LEAT_FAULT("move.renamed");
 	if (!rc && unlinkat(leat_tree_fd(m->d->tree, m->from), m->f->name, 0) < 0)
 		rc = -errno;
 	if (there)
@@ -167,6 +171,7 @@ static int take_live_place(struct leat_move *m)
 		return rc;
 	m->in = m->out = -1;
 	leat_close(&m->f->drop_fd);
+	LEAT_FAULT("move.live");
 	leat_lives_moved(m->f);
 	leat_shm_file_home(s, m->home + LEAT_HOME_NEXT);
 	return 0;

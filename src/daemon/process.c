@@ -8,9 +8,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* A process that dies has gone after that. */
+#define DEATH_MS 1000
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -69,6 +74,34 @@ static bool has_ended(const struct leat_proc *p)
 	return poll(&fd, 1, 0) == 1;
 }
 
+/* PF_EXITING of the kernel, in /proc/PID/stat: it closes its files, or has. */
+static bool is_dying(pid_t pid)
+{
+	unsigned long flags = 0;
+	char path[64];
+	char *text = NULL;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (leat_read_file(path, 4096, &text, NULL) < 0)
+		return false;
+	end = strrchr(text, ')'); /* its name may hold anything */
+	if (end)
+		sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags);
+	free(text);
+	return flags & 0x4;
+}
+
+/* The program behind a mount may have had its error, and have ended, before its server that was
+ * killed is all gone. What dies is gone soon. */
+static void await_death(const struct leat_proc *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+
+	if (p->mount && !p->exiting && is_dying(p->pid))
+		poll(&fd, 1, DEATH_MS);
+}
+
 struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid)
 {
 	struct leat_proc *p;
@@ -97,7 +130,7 @@ struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid)
 	uv_poll_start(&p->poll, UV_READABLE, on_end);
 	return p;
 fail:
-	leat_close(&p->pidfd);
+	leat_close(&p->pidfd); /* errno stays */
 	free(p);
 	return NULL;
 }
@@ -109,6 +142,7 @@ void leat_procs_reap(struct leat_daemon *d, int step)
 	HASH_ITER(hh, d->procs, p, next)
 	if (p->step == step) {
 		leat_proc_drain(p);
+		await_death(p);
 		if (has_ended(p))
 			gone(p);
 	}

@@ -1,5 +1,6 @@
 /* Rename and link: which place a file is in is a fact of its record, so it stays
  * there and the record says whether that is where its new name belongs. */
+#include "base/fault.h"
 #include "daemon/change.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
@@ -118,6 +119,7 @@ static int rename_file(struct leat_change_request *r)
 	rc = leat_user_rename(r->c->user, fd, r->from.path, fd, r->to.path, 0);
 	if (rc)
 		return rc;
+	LEAT_FAULT("rename.made");
 	clear_others(r, root);
 	if (root == LEAT_ROOT_SPILL) {
 		leat_spill_touch(d, r->from.path);
@@ -222,6 +224,7 @@ static int rename_dir(struct leat_change_request *r)
 	for (root = LEAT_ROOT_STORE; !rc && root <= LEAT_ROOT_DISK; root++)
 		rc = rename_dir_in(r, root);
 	leat_tree_forget(d->tree);
+	LEAT_FAULT("rename.directory");
 	if (!rc)
 		return rename_below(r);
 	/* the last one failed: back with those before it */
@@ -259,6 +262,7 @@ static int move_out(struct leat_change_request *r)
 			return rc;
 	}
 	leat_tree_forget(d->tree);
+	LEAT_FAULT("rename.out");
 	rc = leat_change_remove(d, r->c->user, r->from.path, r->c->step, r->c->pid);
 	return rc == -ENOENT ? 0 : rc;
 }
@@ -301,6 +305,7 @@ static int move_in(struct leat_change_request *r)
 			      leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path, r->flags);
 	if (rc)
 		return rc;
+	LEAT_FAULT("rename.in");
 	leat_unlink_ours(d, r->to.path);
 	leat_tree_forget(d->tree);
 	return tell_arrival(r, LEAT_ROOT_DISK, NULL);

@@ -1,5 +1,6 @@
 /* Sizes of files that a client writes through a window: the kernel's is then ahead of the
  * file's length (shm/state.h). */
+#include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/files.h"
 
@@ -41,6 +42,7 @@ static void cut(struct leat_daemon *d, const struct leat_file *f, int probe)
 	} else {
 		fd = leat_file_open(d, f, O_WRONLY);
 	}
+	LEAT_FAULT("size.cut");
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    leat_shm_reserved(leat_file_shm(d, f)) < (uint64_t)st.st_size &&
 	    ftruncate(fd, (off_t)leat_shm_reserved(leat_file_shm(d, f))) < 0)

@@ -1,4 +1,5 @@
 /* Steps that run without interception, on files on disk. */
+#include "base/fault.h"
 #include "base/str.h"
 #include "daemon/change.h"
 #include "daemon/events.h"
@@ -143,6 +144,7 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 		leat_file_tell_present(d, f);
 		return;
 	}
+	LEAT_FAULT("staged.adopt");
 	leat_unlink_ours(d, name);
 	f->told = f->made = true;
 	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;

@@ -1,6 +1,7 @@
 #include "daemon/steps.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "daemon/change.h"
@@ -149,6 +150,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	s->started = true;
 	s->implicit = false;
 	s->end_ns = leat_clock_ns();
+	LEAT_FAULT("step.end");
 	if (d->wf->steps[step].staged)
 		leat_staged_adopt(d, step);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_END,
@@ -163,6 +165,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	}
 	free(text);
 	leat_change_settle_hidden(d);
+	LEAT_FAULT("step.settled");
 }
 
 int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule)

@@ -2,6 +2,7 @@
  * inode is exchanged for one of the new inode: the first process that asks has it made, all
  * others that share it are given the same, so that its offset stays common to them. */
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/spill.h"
 
@@ -212,6 +213,7 @@ static int make_handed(struct leat_old *o, int fd, struct handed **out)
 		return rc;
 	}
 	h->offset = (uint64_t)at;
+	LEAT_FAULT("switch.opened");
 	DL_APPEND(o->handed, h);
 	*out = h;
 	return 0;
@@ -254,6 +256,7 @@ static int exchange(struct leat_old *o, int fd, int *new)
 			return rc;
 	}
 	catch_up(h, fd);
+	LEAT_FAULT("switch.offset");
 	*new = h->fd;
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "driver/control.h"
 
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "wire/wire.h"
@@ -41,10 +42,17 @@ static int send_message(struct leat_control *c)
 	const struct leat_msg *h = (const struct leat_msg *)(const void *)c->buf;
 	ssize_t n;
 
+	LEAT_FAULT_MESSAGE("send", h->type);
 	do
 		n = send(c->fd, c->buf, h->size, MSG_NOSIGNAL);
 	while (try_again(c, n, POLLOUT));
+	LEAT_FAULT_MESSAGE("sent", h->type);
 	return n < 0 ? -errno : 0;
+}
+
+static unsigned message_type(const struct leat_control *c)
+{
+	return ((const struct leat_msg *)(const void *)c->buf)->type;
 }
 
 /* Receive one packet and up to two descriptors. 0 or -errno (-EPIPE: the end). */
@@ -80,12 +88,8 @@ static int receive_message(struct leat_control *c, int fds[2])
 				leat_close(&received[i]);
 		}
 	}
+	LEAT_FAULT_MESSAGE("answered", message_type(c));
 	return leat_wire_check(c->buf, (size_t)n, sizeof(struct leat_msg));
-}
-
-static unsigned message_type(const struct leat_control *c)
-{
-	return ((const struct leat_msg *)(const void *)c->buf)->type;
 }
 
 static void deliver_event(struct leat_control *c)
@@ -190,6 +194,7 @@ int leat_control_open(const char *runtime_dir, const char *dir, const char *work
 
 	if (!c)
 		return -ENOMEM;
+	LEAT_FAULT_SIDE(environ, "leat");
 	c->fd = -1;
 	c->segment_fd = -1;
 	result = connect_to(runtime_dir, dir, &c->fd);
@@ -254,6 +259,11 @@ static int step_request(struct leat_control *c, enum leat_msg_type type, const c
 	if (result == 0)
 		result = leat_wire_put(c->buf, key);
 	return result < 0 ? result : request(c);
+}
+
+bool leat_control_is_lost(int result)
+{
+	return result == -EPIPE || result == -ECONNRESET || result == -EPROTO;
 }
 
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,

@@ -4,6 +4,7 @@
 #ifndef LEAT_DRIVER_CONTROL_H
 #define LEAT_DRIVER_CONTROL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -54,6 +55,9 @@ int leat_control_step_fail(struct leat_control *c, const char *step, const char 
 /* What the daemon added in words to its last answer; "" if nothing. Lives until the next request.
  */
 const char *leat_control_why(const struct leat_control *c);
+
+/* Does this result of a request mean that the daemon is gone? */
+bool leat_control_is_lost(int result);
 
 /* May this staged step start? 0 yes; -EAGAIN ask again; else the reason why it never will. */
 int leat_control_ask_launch(struct leat_control *c, int step);

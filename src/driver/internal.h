@@ -105,6 +105,8 @@ void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format
 	__attribute__((format(printf, 3, 4)));
 /* The same for a step that failed: the others go on if the user asked for it. */
 void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step);
+/* The daemon did not answer: it has ended, and what it held is lost. */
+void leat_driver_lose_daemon(struct leat_driver *d);
 /* A signal for leat: pass it on, and stop. */
 void leat_driver_interrupt(struct leat_driver *d, int signo);
 /* Send the steps what is due. */

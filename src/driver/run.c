@@ -53,7 +53,9 @@ static void begin_finish(struct leat_driver *d)
 {
 	d->result->end_ns = leat_clock_ns();
 	d->finishing = true;
-	if (!d->config->control || d->control_lost || leat_control_finish(d->config->control) < 0) {
+	if (d->config->control && !d->control_lost && leat_control_finish(d->config->control) < 0)
+		leat_driver_lose_daemon(d);
+	if (!d->config->control || d->control_lost) {
 		d->over = true;
 		uv_stop(&d->loop);
 	}
@@ -133,10 +135,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		free(text);
 		finished(d, error);
 	} else if (result < 0) {
-		leat_error("the daemon of this run has ended unexpectedly");
-		d->control_lost = true;
-		uv_poll_stop(poll);
-		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the daemon of this run has ended");
+		leat_driver_lose_daemon(d);
 		if (d->finishing)
 			finished(d, 0);
 	}

@@ -22,13 +22,20 @@ struct server {
 	char *summary; /* owned */
 };
 
+static void lose_daemon(struct server *s)
+{
+	leat_error("the daemon has ended unexpectedly");
+	s->exit_status = EXIT_OWN_FAILURE;
+	uv_stop(&s->loop);
+}
+
 static void finish(struct server *s)
 {
 	if (s->finishing)
 		return;
 	s->finishing = true;
 	if (leat_control_finish(s->config->control) < 0)
-		uv_stop(&s->loop);
+		lose_daemon(s);
 }
 
 /* Nobody came in time: those who wait are released with an error. */
@@ -99,11 +106,11 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	if (result == 0)
 		return;
 	if (result < 0) {
-		leat_error("the daemon has ended unexpectedly");
-		s->exit_status = EXIT_OWN_FAILURE;
-	} else if (error) {
-		s->exit_status = EXIT_OWN_FAILURE;
+		lose_daemon(s);
+		return;
 	}
+	if (error)
+		s->exit_status = EXIT_OWN_FAILURE;
 	uv_stop(&s->loop);
 }
 

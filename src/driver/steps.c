@@ -122,6 +122,8 @@ static void start_step(struct leat_driver *d, size_t step)
 	else if (!result)
 		result = -ENOMEM;
 	leat_environment_free(envp);
+	if (leat_control_is_lost(result))
+		leat_driver_lose_daemon(d);
 	if (result < 0)
 		not_started(d, step, result);
 }
@@ -203,6 +205,8 @@ void leat_driver_start_steps(struct leat_driver *d)
 		result = may_start(d, step, why, sizeof(why));
 		if (result == 0)
 			start_step(d, step);
+		else if (leat_control_is_lost(result))
+			leat_driver_lose_daemon(d); /* which is why it is not run next time */
 		else if (result != -EAGAIN)
 			give_up_step(d, step, why);
 		else if (!d->config->control)
@@ -233,7 +237,9 @@ static void tell_end(struct leat_driver *d, size_t step, int status)
 		return;
 	result = leat_control_step_end(c, d->wf->steps[step].name, d->steps[step].process.pid,
 				       status);
-	if (*leat_control_why(c)) {
+	if (leat_control_is_lost(result)) {
+		leat_driver_lose_daemon(d);
+	} else if (*leat_control_why(c)) {
 		d->result->steps[step].spoiled = true;
 		leat_result_blame(&d->result->steps[step], "%s", leat_control_why(c));
 	} else if (result < 0) {

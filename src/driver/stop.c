@@ -56,6 +56,17 @@ void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step)
 	}
 }
 
+void leat_driver_lose_daemon(struct leat_driver *d)
+{
+	if (d->control_lost)
+		return;
+	d->control_lost = true;
+	leat_console_progress(&d->console, NULL);
+	leat_error("the daemon of this run has ended unexpectedly");
+	uv_poll_stop(&d->control_poll);
+	leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the daemon of this run has ended");
+}
+
 void leat_driver_interrupt(struct leat_driver *d, int signo)
 {
 	if (d->interrupted) {

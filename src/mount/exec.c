@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +119,9 @@ static int set_up(const struct leat_mount_spec *spec, int server)
 		rc = leat_filter_install();
 	if (rc)
 		leat_error("%s cannot be started in its view of %s: %s", spec->program, spec->dir,
-			   strerror(-rc));
+			   rc == -EPIPE ? "the server of its mount (" LEAT_PROGRAM_MOUNT
+					  ") has ended unexpectedly"
+					: strerror(-rc));
 	return rc;
 }
 

@@ -1,4 +1,5 @@
 /* A connection to the daemon for each thread: what waits is a connection. */
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "mount/internal.h"
@@ -34,6 +35,7 @@ static bool is_reply(const struct leat_line *line, ssize_t n, enum leat_msg_type
 {
 	const struct leat_msg *h = (const struct leat_msg *)line->msg;
 
+	LEAT_FAULT_MESSAGE("answered", type);
 	return n > 0 && !leat_wire_check(line->msg, (size_t)n, leat_wire_fixed_size(type)) &&
 	       h->type == type;
 }
@@ -48,9 +50,11 @@ int leat_line_send(struct leat_line *line)
 	const struct leat_msg *h = (const struct leat_msg *)line->msg;
 	ssize_t n;
 
+	LEAT_FAULT_MESSAGE("send", h->type);
 	do
 		n = send(line->fd, line->msg, h->size, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
 	if (n == (ssize_t)h->size)
 		return 0;
 	hang_up(line);

@@ -1,5 +1,6 @@
 /* The server's process: from the program's process it gets the mount, to it it says when to go on.
  */
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "mount/handshake.h"
@@ -92,6 +93,7 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 	int rc;
 
 	prctl(PR_SET_NAME, LEAT_PROGRAM_MOUNT);
+	LEAT_FAULT_SIDE(environ, "mount");
 	set_signals();
 	umask(0);
 	rc = prepare(&m, &call);

@@ -1,5 +1,6 @@
 /* The connection of each thread, and what is said on it. */
 #include "preload/client.h"
+#include "base/fault.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
@@ -70,9 +71,11 @@ int leat_client_send(struct leat_thread *t)
 	const struct leat_msg *h = (const struct leat_msg *)t->msg;
 	long rc;
 
+	LEAT_FAULT_MESSAGE("send", h->type);
 	do
 		rc = raw(SYS_sendto, t->conn, t->msg, h->size, MSG_NOSIGNAL);
 	while (rc == -EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
 	return rc == (long)h->size ? 0 : gone(t);
 }
 
@@ -103,6 +106,7 @@ static bool is_reply(const struct leat_thread *t, long n, enum leat_msg_type typ
 {
 	const struct leat_msg *h = (const struct leat_msg *)t->msg;
 
+	LEAT_FAULT_MESSAGE("answered", type);
 	return n > 0 && !leat_wire_check(t->msg, (size_t)n, leat_wire_fixed_size(type)) &&
 	       h->type == type;
 }

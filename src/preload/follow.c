@@ -1,4 +1,6 @@
 #include "preload/follow.h"
+
+#include "base/fault.h"
 #include "preload/client.h"
 #include "preload/window.h"
 
@@ -24,9 +26,11 @@ static int send_with(struct leat_thread *t, int fd)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(fd));
 	*(int *)CMSG_DATA(c) = fd;
+	LEAT_FAULT_MESSAGE("send", h->type);
 	do
 		rc = raw(SYS_sendmsg, t->conn, &msg, MSG_NOSIGNAL);
 	while (rc == -EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
 	return rc < 0 ? (int)rc : 0;
 }
 
@@ -58,6 +62,7 @@ static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *
 	*seq = reply->seq;
 	if (!reply->error && new >= 0)
 		rc = take_number(fd, new);
+	LEAT_FAULT("follow.taken");
 	if (rc || reply->error)
 		return rc ? rc : reply->error;
 	r->home = reply->home;

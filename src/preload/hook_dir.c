@@ -121,8 +121,10 @@ static int request(struct leat_thread *t, int fd, const struct leat_fd *r)
 	if (rc < 0)
 		return rc;
 	below = leat_path_of_name(t->name);
+	/* With the daemon goes its mount, and with that the name. readdir(3) takes ENOENT for the
+	 * end. */
 	if (!below)
-		return -ENOENT;
+		return leat_client_alive(t) ? -ENOENT : -EIO;
 	m->handle = r->handle;
 	m->cookie = r->cookie;
 	rc = leat_wire_put(m, below);

@@ -1,6 +1,7 @@
 /* Writes. A publisher's bytes are announced as soon as they are in the file;
  * writes that break a promise (bytes already read are changed, the file is
  * committed) are reported. */
+#include "base/fault.h"
 #include "preload/fdtab.h"
 #include "preload/follow.h"
 #include "preload/handlers.h"
@@ -251,6 +252,7 @@ static long write_there(const struct writing *w, const struct leat_fd *r)
 	n = leat_hold(w->fd, true, &hold);
 	if (n)
 		return n;
+	LEAT_FAULT("write.held");
 	n = leat_set_aside(w->fd, r, total(w));
 	return leat_let_go(&hold, n ? n : do_write(w));
 }
@@ -279,7 +281,9 @@ static long write_here(const struct writing *w, const struct leat_fd *r)
 		if (!leat_window_settle(r, w->fd, false))
 			return -EIO; /* who changes the size was stopped for good */
 	}
+	LEAT_FAULT("write.begun");
 	n = do_write(w);
+	LEAT_FAULT("write.made");
 	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
 	return leat_let_go(&hold, n);
 }

@@ -1,4 +1,5 @@
 /* The border to the engine: which handler does what. */
+#include "base/fault.h"
 #include "preload/fdtab.h"
 #include "preload/follow.h"
 #include "preload/handlers.h"
@@ -190,6 +191,7 @@ void leat_hooks_init(char **envp)
 {
 	if (!leat_session_find(envp) || leat_client_init())
 		return;
+	LEAT_FAULT_SIDE(envp, leat_session.step);
 	leat_path_init();
 	leat_fd_adopt_all(envp);
 	leat_active = 1;

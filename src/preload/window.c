@@ -1,4 +1,6 @@
 #include "preload/window.h"
+
+#include "base/fault.h"
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
@@ -271,7 +273,9 @@ static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t
 		length = leat_shm_reserved(f);
 		if (begin)
 			length = raw(SYS_fstat, fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
+		LEAT_FAULT("window.taken");
 		done = length == at && open_window(r, fd, at);
+		LEAT_FAULT("window.open");
 		if (!done && (!begin || length == at))
 			raw(SYS_ftruncate, fd, length);
 		leat_shm_window_give(f, done ? LEAT_WINDOW_IDLE : LEAT_WINDOW_NONE, length);
@@ -316,7 +320,9 @@ static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from,
 		leat_shm_copy_end(f, 0, publish);
 		return false;
 	}
+	LEAT_FAULT("window.moved");
 	memcpy(r->window.base + (at - r->window.start), from, length);
+	LEAT_FAULT("window.copied");
 	leat_shm_copy_end(f, at + length, publish);
 	return true;
 }
@@ -356,6 +362,7 @@ static bool settle(struct leat_shm_file *f, int fd, bool shut)
 	if (leat_shm_window_take(f, false, false)) {
 		uint64_t length = leat_shm_reserved(f);
 
+		LEAT_FAULT("window.settle");
 		if (raw(SYS_ftruncate, fd, length) < 0)
 			next = LEAT_WINDOW_IDLE; /* still ahead */
 		leat_shm_window_give(f, next, length);

@@ -1,9 +1,11 @@
 #include "store/persist.h"
 
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "store/copy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,11 +13,19 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ATTEMPTS 16
+/* A symlink is there for a moment only before it is renamed. */
+#define STALE_S 60
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+
+enum { TAIL = 7 }; /* of a temporary's name: a dot and six letters */
 
 bool leat_is_temporary_name(const char *name)
 {
@@ -56,10 +66,9 @@ static int open_parent(int dirfd, const char *path, int flags, const char **name
 /* ".leat-<name>.XXXXXX", shortened to what a name may be. */
 static void make_name(char out[NAME_MAX + 1], const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 	uint8_t random[6] = {0};
-	int keep = NAME_MAX - (int)strlen(LEAT_TEMPORARY_PREFIX) - 7;
-	char tail[7];
+	int keep = NAME_MAX - (int)strlen(LEAT_TEMPORARY_PREFIX) - TAIL;
+	char tail[TAIL];
 
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
 		random[0] = (uint8_t)getpid();
@@ -67,6 +76,15 @@ static void make_name(char out[NAME_MAX + 1], const char *name)
 		tail[i] = letters[random[i] % 32];
 	tail[6] = 0;
 	snprintf(out, NAME_MAX + 1, LEAT_TEMPORARY_PREFIX "%.*s.%s", keep, name, tail);
+}
+
+/* A temporary is locked as long as it is somebody's. It may have been taken for stale before it
+ * was locked: then it is another's to remove, or has no name any more. */
+static bool lock_ours(int fd)
+{
+	struct stat st;
+
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink;
 }
 
 static int create_temporary(int dir, const char *name, char temporary[NAME_MAX + 1])
@@ -77,10 +95,11 @@ static int create_temporary(int dir, const char *name, char temporary[NAME_MAX +
 		make_name(temporary, name);
 		fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
-		if (fd >= 0)
+		if (fd >= 0 && lock_ours(fd))
 			return fd;
-		if (errno != EEXIST)
+		if (fd < 0 && errno != EEXIST)
 			return -errno;
+		leat_close(&fd);
 	}
 	return -EEXIST;
 }
@@ -92,11 +111,14 @@ static int fill(int in, int out)
 
 	if (fstat(in, &st) < 0)
 		return -errno;
+	LEAT_FAULT("persist.made");
 	rc = leat_copy_data(in, out, (uint64_t)st.st_size);
+	LEAT_FAULT("persist.copied");
 	if (!rc)
 		rc = leat_copy_meta(out, &st);
 	if (!rc && fsync(out) < 0)
 		rc = -errno;
+	LEAT_FAULT("persist.synced");
 	return rc;
 }
 
@@ -115,15 +137,61 @@ int leat_persist_file(int disk_fd, const char *path, int in)
 		goto out;
 	}
 	rc = fill(in, out);
-	if (close(out) < 0 && !rc)
-		rc = -errno;
 	if (!rc && renameat(dir, temporary, dir, name) < 0)
 		rc = -errno;
+	LEAT_FAULT("persist.renamed");
 	if (rc)
 		unlinkat(dir, temporary, 0);
+	leat_close(&out); /* and the lock; what it could say, fsync has said */
 out:
 	close(dir);
 	return rc;
+}
+
+/* ---- what a killed daemon left ---- */
+
+static bool is_stale(int dir, const char *name)
+{
+	time_t long_ago = time(NULL) - STALE_S;
+	struct stat st;
+	bool stale;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != geteuid())
+		return false;
+	if (S_ISLNK(st.st_mode)) /* it cannot be locked */
+		return st.st_ctim.tv_sec < long_ago;
+	fd = S_ISREG(st.st_mode) ? openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+				 : -1;
+	stale = fd >= 0 && lock_ours(fd);
+	leat_close(&fd);
+	return stale;
+}
+
+/* As make_name makes them. */
+static bool is_temporary(const char *name)
+{
+	size_t length = strlen(name);
+
+	return leat_is_temporary_name(name) && length > TAIL + strlen(LEAT_TEMPORARY_PREFIX) &&
+	       name[length - TAIL] == '.' && strspn(name + length - TAIL + 1, letters) == TAIL - 1;
+}
+
+void leat_persist_clean_stale(int disk_fd, const char *path)
+{
+	const struct dirent *e;
+	const char *name;
+	int fd = open_parent(disk_fd, path, O_RDONLY, &name);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir) {
+		leat_close(&fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (is_temporary(e->d_name) && is_stale(fd, e->d_name))
+			unlinkat(fd, e->d_name, 0);
+	closedir(dir);
 }
 
 int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid)

@@ -21,6 +21,10 @@ int leat_persist_file(int disk_fd, const char *path, int in);
 /* The same for a symlink to `target` of that owner. Any thread. */
 int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid);
 
+/* Remove from the directory of `path` what a daemon that was killed did not get to rename; what a
+ * living one is at stays. Any thread. */
+void leat_persist_clean_stale(int disk_fd, const char *path);
+
 /* Sync the directory that holds `path`, so that its renames last. 0 or -errno. Any thread. */
 int leat_persist_sync_parent(int disk_fd, const char *path);
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +202,32 @@ static void test_persist(void **state)
 	close(fd);
 }
 
+/* What a killed daemon left goes; what a living one is at, and what others called so, stays. */
+static void test_persist_stale(void **state)
+{
+	int dead, living, other, dir;
+
+	(void)state;
+	assert_int_equal(mkdirat(base_fd, "stale", 0755), 0);
+	dead = make_file("stale/.leat-out.abcdef", 4096);
+	close(dead);
+	living = make_file("stale/.leat-out.abcde0", 4096);
+	assert_int_equal(flock(living, LOCK_EX), 0);
+	other = make_file("stale/.leat-out.sorted", 0);
+	close(other);
+	close(make_file("stale/.leat-Out.ABCDEF", 0));
+	close(make_file("stale/out", 0));
+	assert_int_equal(symlinkat("out", base_fd, "stale/.leat-link.abcdef"), 0);
+	leat_persist_clean_stale(base_fd, "stale/new");
+	dir = openat(base_fd, "stale", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(faccessat(dir, ".leat-out.abcdef", F_OK, 0), -1);
+	assert_int_equal(faccessat(dir, ".leat-out.abcde0", F_OK, 0), 0);
+	assert_int_equal(names_in(dir), 4); /* the living, ABCDEF, out, the young symlink */
+	close(dir);
+	close(living);
+	leat_persist_clean_stale(base_fd, "none/new");
+}
+
 static void test_persist_long_name(void **state)
 {
 	char name[NAME_MAX + 1];
@@ -283,10 +310,15 @@ static void test_persist_denied(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),         cmocka_unit_test(test_create_as_nobody),
-		cmocka_unit_test(test_private),        cmocka_unit_test(test_private_stale),
-		cmocka_unit_test(test_persist),        cmocka_unit_test(test_persist_long_name),
-		cmocka_unit_test(test_persist_meta),   cmocka_unit_test(test_persist_full),
+		cmocka_unit_test(test_create),
+		cmocka_unit_test(test_create_as_nobody),
+		cmocka_unit_test(test_private),
+		cmocka_unit_test(test_private_stale),
+		cmocka_unit_test(test_persist),
+		cmocka_unit_test(test_persist_stale),
+		cmocka_unit_test(test_persist_long_name),
+		cmocka_unit_test(test_persist_meta),
+		cmocka_unit_test(test_persist_full),
 		cmocka_unit_test(test_persist_denied),
 	};
 
