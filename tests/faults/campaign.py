@@ -97,6 +97,8 @@ def points(args):
             text = f"{scene.name}: {fault.describe(names)}"
             if not args.case or args.case in text:
                 cases.append((text, scene, fault))
+    if not cases:
+        raise SystemExit("no such case")
     bad = play(cases, args)
     if args.scene is None and not args.case:
         for what in missing(passed, names):
