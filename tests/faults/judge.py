@@ -94,13 +94,20 @@ def await_end(child, stops):
 
 # ---- what is left ----
 
+def below(top, folder):
+    """All names in it; some may vanish meanwhile."""
+    return [os.path.relpath(os.path.join(where, name), top)
+            for where, folders, files in os.walk(top / folder) for name in folders + files]
+
+
 def left_behind(top):
     runtime = top / "runtime"
     left = [f"process {p} {pathlib.Path(f'/proc/{p}/comm').read_text().strip()}"
             for p in processes(runtime) if os.path.exists(f"/proc/{p}/comm")]
     left += [line.split()[1] for line in open("/proc/mounts") if str(top) in line]
-    left += [str(p.relative_to(top)) for p in runtime.rglob("*")]
-    left += [str(p.relative_to(top)) for p in (top / "work").rglob(".leat-*")]
+    left += below(top, "runtime")
+    left += [p for p in below(top, "work")
+             if os.path.basename(p).startswith(".leat-") and not p.endswith("/.leat-record-flow")]
     return left
 
 
