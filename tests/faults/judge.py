@@ -32,7 +32,7 @@ class Fault:
 class Result:
     def __init__(self):
         self.wrong, self.expected, self.output, self.seconds, self.passed = None, "", "", 0.0, {}
-        self.status, self.fired = None, False
+        self.status, self.fired, self.kept = None, False, ""
 
 
 def has_points():
@@ -167,7 +167,7 @@ def culprit(scene, fault):
     """What the error must name."""
     if fault is None or not fault.is_fatal():
         return [scene.fails] if scene.fails else []
-    return {"daemon": ["daemon"], "leat": [], "mount": ["mount"]}.get(fault.side, [fault.side])
+    return {"daemon": ["daemon"], "leat": [], "mount": ["mount"], "failure": ["leat: "]}.get(fault.side, [fault.side])
 
 
 def wrong_status(scene, fault, result):
@@ -175,7 +175,7 @@ def wrong_status(scene, fault, result):
     if result.status == 0:
         if scene.fails:
             return "status 0, though it should have failed"
-        if fatal and fault.side not in ("daemon", "leat", "mount"):
+        if fatal and fault.side not in ("daemon", "leat", "mount", "failure"):
             return "status 0, though a step died"
         return None
     if not fatal and not scene.fails:
@@ -194,7 +194,7 @@ def judge(scene, fault, result, top, environment):
                     wrong_files(scene, top, result.status == 0))
     if result.wrong:
         return
-    if fault is not None and fault.is_fatal() and fault.side in ("daemon", "leat"):
+    if fault is not None and fault.is_fatal() and fault.side in ("daemon", "leat", "failure"):
         left = await_nothing_left(top, "process")
         result.wrong = left and f"left behind: {left}" or run_again(scene, top, environment)
         return
@@ -223,15 +223,17 @@ def read_trace(trace):
     return passed, fired
 
 
-def run(scene, fault, trace=False, wrap=None, more=None):
-    """`wrap(command, top)` may change the command; `more` is added to the environment."""
+def run(scene, fault, trace=False, keep=None):
+    """`keep` names a file of the run whose text is wanted. A fault may have `wrap(command, top)`, which changes
+    the command, and `more`, which is added to the environment."""
+    wrap, more = getattr(fault, "wrap", None), getattr(fault, "more", None)
     result, top = Result(), pathlib.Path(tempfile.mkdtemp(prefix="leat-faults-"))
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
     environment.update({"LEAT_RUNTIME_DIR": str(top / "runtime"), "ACTOR_LOG": str(top / "log"), "LC_ALL": "C"})
     faulty = dict(environment, **(more or {}))
     if fault:
         faulty.update(fault.environment())
-    if trace or fault:
+    if trace or isinstance(fault, Fault):
         faulty["LEAT_FAULT_TRACE"] = str(top / "trace")
     try:
         prepare(scene, top)
@@ -246,8 +248,10 @@ def run(scene, fault, trace=False, wrap=None, more=None):
         if seconds is None:
             result.wrong = f"still runs after {LIMIT_S} s: {left_behind(top)}"
             return result
-        if trace or fault:
-            result.passed, result.fired = read_trace(top / "trace")
+        result.passed, result.fired = read_trace(top / "trace")
+        result.fired = result.fired or wrap is not None or more is not None
+        if keep and (top / keep).exists():
+            result.kept = (top / keep).read_text(errors="replace")
         judge(scene, fault, result, top, environment)
         return result
     finally:
