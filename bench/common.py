@@ -5,6 +5,8 @@ import subprocess
 import threading
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30
+# What stays free while memory is held: several times what one run moves.
+LEFT_FREE = 5 * G
 
 
 class Failed(Exception):
@@ -16,6 +18,7 @@ class Tools:
 
     def __init__(self, build, work, cold):
         self.build, self.work, self.cold = build, work, cold
+        self.holder = None
         self.leat = os.path.join(build, "src", "cli", "leat")
 
     def program(self, name):
@@ -26,9 +29,25 @@ class Tools:
         return [self.program(words[0])] + words[1:]
 
     def make_resident(self, nbytes):
-        """Have the guest hold twice the memory that the next run moves, unless told not to."""
+        """Have the guest hold twice the memory that the next run moves, or all that is free while
+        the rest is held, unless told not to."""
         if not self.cold:
-            run([self.program("resident"), str(max(2 * nbytes, 64 * M))])
+            run([self.program("resident"), str(LEFT_FREE if self.holder else max(2 * nbytes, 64 * M))])
+
+    def hold_memory(self):
+        """On a machine that gives free memory back to its host: take all but LEFT_FREE, so that
+        the next run gets pages that were touched right before, not any others."""
+        if self.cold or not os.path.exists("/sys/module/page_reporting"):
+            return
+        self.holder = subprocess.Popen([self.program("resident"), "-k", str(LEFT_FREE)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self.holder.stdout.readline() != b"held\n":
+            raise Failed("bench_resident could not take memory")
+
+    def release_memory(self):
+        if self.holder:
+            self.holder.communicate()
+        self.holder = None
 
 
 def run(argv, **kwargs):
