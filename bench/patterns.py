@@ -306,13 +306,10 @@ def measure_patterns(tools, args, results):
                           "made resident before each timed run, in all ways alike"))
     print(f"\n{'pattern':36}{'leat':>10} {'':11}{'disk':>9}{'tmpfs':>9}{'pipe':>9}   "
           f"(x: times leat is faster; disk is {kind}; disk and tmpfs: written, then read)")
-    if not args.quick:
-        tools.hold_memory()
     try:
         for pattern in patterns(args.quick):
             if args.only in pattern.name or args.only == "patterns":
                 measure_one(tools, pattern, args.rounds, tmpfs, results)
         compare(results)
     finally:
-        tools.release_memory()
         shutil.rmtree(tmpfs)
