@@ -164,6 +164,18 @@ bool leat_image_map(const char *dir, const struct leat_texts *texts)
 
 /* ---- keeping ---- */
 
+/* By words: memcmp here is one of the simple ones of string.c. */
+static bool is_same(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	const uint64_t *x = (const uint64_t *)(const void *)a;
+	const uint64_t *y = (const uint64_t *)(const void *)b;
+	uint64_t other = 0;
+
+	for (size_t i = 0; i < size / sizeof(*x); i++)
+		other |= x[i] ^ y[i];
+	return !other;
+}
+
 static bool is_as_in_file(const struct leat_text_segment *text)
 {
 	uint64_t skew = (uint64_t)(text->start - begin_of(text));
@@ -177,7 +189,7 @@ static bool is_as_in_file(const struct leat_text_segment *text)
 	close_file(fd);
 	if (!file)
 		return false;
-	same = memcmp(file, begin_of(text), pages_of(text)) == 0;
+	same = is_same(file, begin_of(text), pages_of(text));
 	unmap(file, pages_of(text));
 	return same;
 }
