@@ -13,7 +13,8 @@ setup() {
 
 # under ENV... COMMAND: with the library, all descriptors marked, unless ENV says otherwise
 under() {
-	env LEAT_TEST_REPORT="$BATS_TEST_TMPDIR/report" LD_PRELOAD="$library" "$@"
+	env LEAT_TEST_REPORT="$BATS_TEST_TMPDIR/report" LD_PRELOAD="$library" \
+		${LEAT_TEST_MAPPED:+"LEAT_SITES=$BATS_FILE_TMPDIR"} "$@"
 }
 
 # same SCRIPT [ENV...]: the shell script, run in a directory of its own, must leave the same output,
@@ -90,6 +91,7 @@ flow() {
 }
 
 @test "without session variables nothing happens" {
+	unset LEAT_TEST_MAPPED
 	run env -u LEAT_RUNTIME_DIR -u LEAT_BUILD -u LEAT_SOURCE_DIR LD_PRELOAD="$library" \
 		grep -c rwxp /proc/self/maps
 	[ "$output" = 0 ]
