@@ -1,5 +1,6 @@
 #include "cli/daemon.h"
 
+#include "base/confine.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
 
@@ -21,7 +22,8 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		.spill_dir = leat_args_text(args, "spill-dir"),
 		.memory_bytes = leat_args_size_bytes(args, "memory"),
 		.serve = serve,
-		.enforce = leat_args_flag(args, "enforce"),
+		.enforce = leat_cli_enforces(args),
+		.sealed = leat_args_flag(args, "sealed"),
 		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
 	};
 	char error[512] = "";
@@ -34,9 +36,19 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 	return result;
 }
 
+bool leat_cli_enforces(const struct leat_args *args)
+{
+	return leat_args_flag(args, "enforce") || leat_args_flag(args, "sealed");
+}
+
 bool leat_cli_enforceable(const struct leat_args *args, const struct leat_workflow *wf)
 {
-	for (size_t i = 0; leat_args_flag(args, "enforce") && i < wf->n_steps; i++)
+	if (leat_args_flag(args, "sealed") && !leat_confine_can_seal()) {
+		leat_error("--sealed needs a kernel with Landlock (Linux 5.19, CONFIG_LSM with "
+			   "landlock); --enforce does without");
+		return false;
+	}
+	for (size_t i = 0; leat_cli_enforces(args) && i < wf->n_steps; i++)
 		if (wf->steps[i].staged) {
 			leat_error("--enforce cannot hold step %s: it is staged, and runs unseen; "
 				   "take `staged: true` away, or do without --enforce",

@@ -16,7 +16,10 @@ struct leat_cli_daemon {
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
 
-/* Can --enforce, if given, hold all steps? Logs what it cannot. */
+/* Is --enforce asked for, or what implies it? */
+bool leat_cli_enforces(const struct leat_args *args);
+
+/* Can it, if asked for, hold all steps? Logs what it cannot. */
 bool leat_cli_enforceable(const struct leat_args *args, const struct leat_workflow *wf);
 
 /* Close the connection and see to it that the daemon is gone. */
@@ -44,6 +47,14 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 		.doc = "Let each step read only its inputs and what it writes, and write only "    \
 		       "its "                                                                      \
 		       "outputs. All else in the workflow's directory is EACCES, and named."       \
+	}
+#define LEAT_OPTION_ROW_SEALED                                                                     \
+	{                                                                                          \
+		.name = "sealed", .type = LEAT_OPTION_FLAG, .env = "LEAT_SEALED",                  \
+		.doc = "As --enforce, by the kernel: each step sees the directory through a "      \
+		       "mount "                                                                    \
+		       "of its own and can reach nothing else of the run, whatever system calls "  \
+		       "it makes."                                                                 \
 	}
 #define LEAT_OPTION_ROW_MEMORY                                                                     \
 	{                                                                                          \

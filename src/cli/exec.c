@@ -4,7 +4,7 @@
 #include "cli/segment.h"
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
-#include "driver/confine.h"
+#include "base/confine.h"
 #include "driver/control.h"
 #include "driver/environment.h"
 #include "driver/mounted.h"
@@ -129,9 +129,12 @@ static int protect(struct leat_control *control, struct leat_environment_spec *e
 {
 	struct leat_segment segment = {0};
 	int result = leat_segment_open(&segment, control, 0);
+	bool enforced = false;
 
 	*key = 0;
-	if (!result && leat_segment_is_enforced(&segment)) {
+	if (!result)
+		leat_segment_enforced(&segment, &enforced, &env->sealed);
+	if (enforced) {
 		result = leat_confine_key(key);
 		env->key = key;
 		spec->confined = leat_confine_possible();
@@ -144,8 +147,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 		   struct leat_control *control, const char *dir)
 {
 	const char *workflow = named(args, "workflow", "CAPIO_WORKFLOW_NAME");
-	const struct leat_plan_reach reach = {.intercepted = true,
-					      .can_mount = leat_mount_possible};
+	struct leat_plan_reach reach = {.intercepted = true, .can_mount = leat_mount_possible};
 	char *library = leat_cli_library();
 	struct leat_environment_spec env = {
 		.dir = dir, .step = step, .workflow = workflow ? workflow : "", .library = library};
@@ -158,6 +160,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	if (!library || !leat_cli_runtime_dir(args, &runtime_dir) ||
 	    protect(control, &env, &spec, key))
 		goto out;
+	reach.sealed = env.sealed;
 	status = leat_plan_program(step, argv[0], NULL, &reach, &program, &mounted);
 	if (status)
 		goto out;

@@ -28,6 +28,7 @@ int leat_cli_mount_exec(const struct leat_args *args)
 	const char *key = getenv("LEAT_KEY");
 	struct leat_mount_spec spec = {.step = step,
 				       .key = key ? key : "",
+				       .sealed = getenv("LEAT_SEAL") != NULL,
 				       .workflow = workflow ? workflow : "",
 				       .program = args->operands[0],
 				       .argv = args->operands + 1};

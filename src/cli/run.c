@@ -46,6 +46,7 @@ const struct leat_option leat_run_options[] = {
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
 	LEAT_OPTION_ROW_ENFORCE,
+	LEAT_OPTION_ROW_SEALED,
 	LEAT_OPTION_ROW_MEMORY,
 	LEAT_OPTION_ROW_SPILL_DIR,
 	{.name = "quiet",
@@ -151,6 +152,7 @@ static int run_reported(const struct leat_args *args, const struct leat_cli_work
 		return LEAT_EXIT_SELF;
 	}
 	result.enforced = config->enforce;
+	result.sealed = config->sealed;
 	result.exit_status =
 		plain ? leat_driver_run(config, &result) : run_streamed(args, w, config, &result);
 	print_result(args, &result);
@@ -183,10 +185,12 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 {
 	bool plain = leat_args_flag(args, "plain");
 	const struct leat_plan_reach reach = {.intercepted = !plain,
+					      .sealed = leat_args_flag(args, "sealed"),
 					      .can_mount = leat_mount_possible};
 	struct leat_driver_config config = {.plan = plan,
 					    .dir = w->dir,
-					    .enforce = leat_args_flag(args, "enforce"),
+					    .enforce = leat_cli_enforces(args),
+					    .sealed = leat_args_flag(args, "sealed"),
 					    .quiet = leat_args_flag(args, "quiet"),
 					    .keep_going = leat_args_flag(args, "keep-going")};
 	int status;
@@ -210,7 +214,7 @@ int leat_cli_run(const struct leat_args *args)
 	struct leat_plan plan;
 	int status = LEAT_EXIT_SELF;
 
-	if (leat_args_flag(args, "plain") && leat_args_flag(args, "enforce")) {
+	if (leat_args_flag(args, "plain") && leat_cli_enforces(args)) {
 		leat_error("--enforce needs interception, and --plain does without: give one of "
 			   "them");
 		return LEAT_EXIT_USAGE;

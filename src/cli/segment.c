@@ -31,9 +31,10 @@ void leat_segment_close(struct leat_segment *s)
 	s->shm = NULL;
 }
 
-bool leat_segment_is_enforced(const struct leat_segment *s)
+void leat_segment_enforced(const struct leat_segment *s, bool *enforced, bool *sealed)
 {
-	return s->shm->enforced;
+	*enforced = s->shm->enforced != 0;
+	*sealed = s->shm->enforced == LEAT_SEALED;
 }
 
 void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out)

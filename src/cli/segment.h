@@ -14,8 +14,8 @@ struct leat_segment {
 int leat_segment_open(struct leat_segment *s, struct leat_control *control, size_t n_steps);
 void leat_segment_close(struct leat_segment *s);
 
-/* Was the daemon started with --enforce? */
-bool leat_segment_is_enforced(const struct leat_segment *s);
+/* Was the daemon started with --enforce, with --sealed? */
+void leat_segment_enforced(const struct leat_segment *s, bool *enforced, bool *sealed);
 
 /* Counters of one step; `ctx` is a struct leat_segment. */
 void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out);

@@ -29,6 +29,7 @@ const struct leat_option leat_serve_options[] = {
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
 	LEAT_OPTION_ROW_ENFORCE,
+	LEAT_OPTION_ROW_SEALED,
 	LEAT_OPTION_ROW_MEMORY,
 	LEAT_OPTION_ROW_SPILL_DIR,
 	{.name = "quiet",
@@ -49,7 +50,8 @@ static bool print_summary(const struct leat_args *args, const struct leat_workfl
 	bool good = true;
 	int error = leat_result_init(&result, wf);
 
-	result.enforced = leat_args_flag(args, "enforce");
+	result.enforced = leat_cli_enforces(args);
+	result.sealed = leat_args_flag(args, "sealed");
 	if (error == 0)
 		error = leat_status_result(json, &result);
 	if (error < 0)

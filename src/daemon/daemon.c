@@ -111,7 +111,8 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 		return rc;
 	}
 	d->shm->n_steps = (uint32_t)d->wf->n_steps;
-	d->shm->enforced = d->options.enforce;
+	if (d->options.enforce)
+		d->shm->enforced = d->options.sealed ? LEAT_SEALED : LEAT_ENFORCED;
 	snprintf(d->exec_path, sizeof(d->exec_path), "/proc/%d/fd/%d", (int)getpid(),
 		 leat_store_fd(d->store));
 	d->tree = leat_tree_new(leat_store_fd(d->store), leat_store_path(d->store), d->disk_fd,
@@ -234,6 +235,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 		return 1;
 	}
 	d->options = *options;
+	d->mounts = leat_ticket_mounts_of(getpid());
 	d->wf = options->wf;
 	d->driver = driver;
 	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->session.lock_fd =

@@ -36,6 +36,7 @@ struct leat_daemon_options {
 	bool serve;           /* steps come by themselves; wait for those that have not come */
 	bool warn_violations; /* violations are reported, but do not fail the run */
 	bool enforce;         /* steps may use only what they declare */
+	bool sealed;          /* and see it through mounts only; with `enforce` */
 };
 
 /* Start the daemon in a process of its own. Returns once its socket is

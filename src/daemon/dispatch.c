@@ -183,7 +183,7 @@ static int identify(struct leat_conn *c, const char *key, char **error)
 		return 0;
 	if (c->control) {
 		/* Steps may ask how the run does, but not direct it. */
-		c->bounded = d->driver ? c->pid != d->driver : leat_ticket_step_of(d, c->pid) >= 0;
+		c->bounded = d->driver ? c->pid != d->driver : !leat_ticket_is_outside(d, c->pid);
 		if (c->bounded)
 			c->control = LEAT_CONTROL;
 		return 0;

@@ -101,6 +101,7 @@ struct leat_daemon {
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
 
+	ino_t mounts;                  /* namespace the daemon was started in */
 	struct leat_command *commands; /* of steps, in the workflow's directory; owned */
 	struct leat_refusal *refusals; /* that were told; owned */
 	unsigned n_refused;

@@ -129,6 +129,15 @@ static bool is_session(const char *name, const char *path)
 	       check_ours(path, error, sizeof(error)) == 0;
 }
 
+/* Can others exchange what is in the directory while we look at it? */
+static bool is_anybodys(int dir)
+{
+	struct stat st;
+
+	return fstat(dir, &st) < 0 || (st.st_uid != geteuid() && st.st_uid != 0) ||
+	       (st.st_mode & 022 && !(st.st_mode & S_ISVTX));
+}
+
 /* Sessions whose daemon was killed. */
 static void clean_stale(const char *base)
 {
@@ -138,7 +147,7 @@ static void clean_stale(const char *base)
 
 	if (!dir)
 		return;
-	while ((e = readdir(dir))) {
+	while (!is_anybodys(dirfd(dir)) && (e = readdir(dir))) {
 		int lock;
 
 		if (snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path) ||

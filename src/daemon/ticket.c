@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Further up nobody is looked for. */
 #define MAX_ANCESTORS 256u
@@ -85,7 +86,7 @@ static int step_started_as(const struct leat_daemon *d, pid_t pid, uint64_t born
 	return -1;
 }
 
-int leat_ticket_step_of(const struct leat_daemon *d, pid_t pid)
+static int step_of(const struct leat_daemon *d, pid_t pid)
 {
 	uint64_t born;
 	pid_t parent;
@@ -98,6 +99,21 @@ int leat_ticket_step_of(const struct leat_daemon *d, pid_t pid)
 		pid = parent;
 	}
 	return step;
+}
+
+bool leat_ticket_is_outside(const struct leat_daemon *d, pid_t pid)
+{
+	return step_of(d, pid) < 0 &&
+	       (!d->options.sealed || leat_ticket_mounts_of(pid) == d->mounts);
+}
+
+ino_t leat_ticket_mounts_of(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
 static bool has_key(const struct leat_daemon *d, int step, const char *key)
@@ -115,9 +131,14 @@ char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const
 	const char *wanted = d->wf->steps[step].name;
 	int is;
 
-	is = leat_ticket_step_of(d, pid);
-	if (is == step || (is < 0 && has_key(d, step, key)))
+	is = step_of(d, pid);
+	/* Of a sealed step nobody but the server of its mount has the key. */
+	if ((is == step && !d->options.sealed) || ((is < 0 || is == step) && has_key(d, step, key)))
 		return NULL;
+	if (is == step)
+		return leat_strf("process %d of step %s asked for more than its mount, and was "
+				 "refused (--sealed)",
+				 (int)pid, wanted);
 	if (is >= 0)
 		return leat_strf("process %d of step %s calls itself step %s, and was refused "
 				 "(--enforce)",

@@ -11,8 +11,12 @@
  * it is gone. */
 int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key);
 
-/* The step of which the process is a descendant, or -1. */
-int leat_ticket_step_of(const struct leat_daemon *d, pid_t pid);
+/* Is it certainly no process of a step's? One whose ancestors are gone is none, but that under
+ * --sealed it must be in the mount namespace the daemon was started in. */
+bool leat_ticket_is_outside(const struct leat_daemon *d, pid_t pid);
+
+/* Number of the process's mount namespace, 0: not known. */
+ino_t leat_ticket_mounts_of(pid_t pid);
 
 /* May process `pid` act for `step`? NULL: yes; else why not, freed by the caller. */
 char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key);

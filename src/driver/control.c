@@ -133,6 +133,15 @@ static int request(struct leat_control *c)
 	return ((const struct leat_msg_answer *)(const void *)c->buf)->error;
 }
 
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       leat_wire_is_trusted(peer.uid, geteuid());
+}
+
 static int connect_to(const char *runtime_dir, const char *dir, int *out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -149,6 +158,14 @@ static int connect_to(const char *runtime_dir, const char *dir, int *out)
 		result = errno == ECONNREFUSED ? -ENOENT : -errno;
 		leat_close(&fd);
 		return result;
+	}
+	if (!is_ours(fd)) {
+		leat_error(
+			"%s is answered by a process of another user, and not to be trusted: set "
+			"LEAT_RUNTIME_DIR to a directory nobody else can change",
+			address.sun_path);
+		leat_close(&fd);
+		return -EPERM;
 	}
 	*out = fd;
 	return 0;

@@ -18,6 +18,7 @@ struct leat_driver_config {
 	struct leat_control *control; /* borrowed; NULL: plain files, in order */
 	pid_t daemon_pid;             /* 0: none */
 	bool enforce;                 /* steps are recognised, and kept apart */
+	bool sealed;                  /* they are left nothing but their mount */
 	bool quiet;                   /* no output of steps, no progress */
 	/* Which steps need not run, and the record of what became of the others; borrowed, NULL:
 	 * all run, and no record is kept. */

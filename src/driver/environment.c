@@ -28,9 +28,8 @@ static void add(struct builder *b, const char *name, const char *value, const ch
 static bool is_replaced(const char *entry, const struct leat_environment_spec *spec)
 {
 	static const char *const names[] = {
-		"LEAT_DIR=",         "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=",
-		"LEAT_RUNTIME_DIR=", "LEAT_MOUNT=",    "LEAT_SITES=",
-		"LEAT_KEY="};
+		"LEAT_DIR=",   "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=", "LEAT_RUNTIME_DIR=",
+		"LEAT_MOUNT=", "LEAT_SITES=",    "LEAT_KEY=",           "LEAT_SEAL="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -73,7 +72,7 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 
 	while (environ[n])
 		n++;
-	b.v = calloc(n + 9, sizeof(*b.v));
+	b.v = calloc(n + 10, sizeof(*b.v));
 	if (!b.v)
 		return NULL;
 	for (size_t i = 0; i < n && !b.failed; i++) {
@@ -87,6 +86,8 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->runtime_dir)
 		add(&b, "LEAT_RUNTIME_DIR", spec->runtime_dir, NULL);
+	if (spec->sealed)
+		add(&b, "LEAT_SEAL", "1", NULL);
 	if (spec->key)
 		add(&b, "LEAT_KEY", spec->key, NULL);
 	if (spec->mount)

@@ -2,13 +2,16 @@
 #ifndef LEAT_DRIVER_ENVIRONMENT_H
 #define LEAT_DRIVER_ENVIRONMENT_H
 
+#include <stdbool.h>
+
 struct leat_environment_spec {
 	const char *dir;         /* LEAT_DIR, a real path */
 	const char *step;        /* LEAT_APP_NAME */
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */
 	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
 	const char *library;     /* put in front of LD_PRELOAD, LEAT_SITES set; NULL: as it is */
-	const char *key;         /* LEAT_KEY, see driver/confine.h; NULL: unset */
+	bool sealed;             /* LEAT_SEAL=1: nothing but its mount is left to the program */
+	const char *key;         /* LEAT_KEY, see base/confine.h; NULL: unset */
 	const char *mount;       /* LEAT_MOUNT, the path of leat; NULL: unset */
 };
 

@@ -17,6 +17,7 @@ struct leat_plan {
 
 /* How programs can be reached. */
 struct leat_plan_reach {
+	bool sealed;      /* each must have a mount */
 	bool intercepted; /* by the library; else they run on plain files, whatever they are */
 	/* Can those that the library cannot follow have a mount? False sets *why to a static
 	 * text. NULL: they cannot. Asked when there is such a program. */

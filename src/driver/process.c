@@ -1,7 +1,7 @@
 #include "driver/process.h"
 
 #include "base/fd.h"
-#include "driver/confine.h"
+#include "base/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@ struct leat_process_spec {
 	char *const *envp;   /* borrowed, ends with NULL */
 	const char *dir;     /* working directory; NULL: the caller's */
 	bool own_group;      /* a process group of its own, standard input /dev/null */
-	bool confined;       /* apart from other steps, see driver/confine.h */
+	bool confined;       /* apart from other steps, see base/confine.h */
 	bool capture;        /* standard output and error through pipes */
 };
 

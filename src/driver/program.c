@@ -118,6 +118,17 @@ static const char *obstacle_of(const char *path, const char *dir, bool *gains_ri
 	return why;
 }
 
+static bool is_sealable(const char *step, const struct leat_plan_reach *reach, bool *mounted)
+{
+	const char *no_mount = "there is no mount here";
+
+	*mounted = reach->can_mount && reach->can_mount(&no_mount);
+	if (!*mounted)
+		leat_error("step %s: --sealed puts each step behind a mount, and %s", step,
+			   no_mount);
+	return *mounted;
+}
+
 /* Can the program be reached? */
 static bool is_reachable(const char *step, const char *path, const char *dir,
 			 const struct leat_plan_reach *reach, bool *mounted)
@@ -127,6 +138,8 @@ static bool is_reachable(const char *step, const char *path, const char *dir,
 	const char *no_mount = "there is no mount here";
 
 	*mounted = false;
+	if (reach->sealed && !gains_rights)
+		return is_sealable(step, reach, mounted);
 	if (!why)
 		return true;
 	if (gains_rights && geteuid() != 0)

@@ -49,7 +49,8 @@ struct leat_result {
 	int exit_status;   /* of leat run */
 	char why[128];     /* what went wrong first; "" nothing */
 	bool streamed;     /* counters are known */
-	bool enforced;     /* steps could use only what they declare */
+	bool enforced;     /* steps could use only what they declare, */
+	bool sealed;       /* by mounts */
 	unsigned cpus;     /* that the steps share; 0: not known */
 	unsigned runnable; /* threads that want to run now, of anybody; 0: not known */
 	uint64_t start_ns;

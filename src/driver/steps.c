@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "driver/confine.h"
+#include "base/confine.h"
 #include "driver/environment.h"
 #include "driver/mounted.h"
 
@@ -116,6 +116,7 @@ static void start_step(struct leat_driver *d, size_t step)
 	int result = config->enforce ? leat_confine_key(key) : 0;
 
 	spec.key = config->enforce ? key : NULL;
+	spec.sealed = config->sealed;
 	envp = result ? NULL : leat_environment_new(&spec);
 	if (envp)
 		result = start_process(d, step, envp, key);

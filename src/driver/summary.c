@@ -1,4 +1,4 @@
-#include "driver/confine.h"
+#include "base/confine.h"
 #include "driver/result.h"
 
 #include <signal.h>
@@ -124,13 +124,18 @@ static void print_lost(const struct leat_result *r, FILE *out)
 }
 
 /* What kept the steps to what they declare. */
-static void print_walls(FILE *out)
+static void print_walls(const struct leat_result *r, FILE *out)
 {
-	fprintf(out, "enforced by leat, for every call it sees; %s\n",
-		leat_confine_possible()
-			? "the kernel kept the steps out of each other's processes (Landlock)"
-			: "the kernel did not keep the steps out of each other's processes (that "
-			  "takes Landlock, Linux 6.12)");
+	if (r->sealed)
+		fprintf(out, "enforced by the kernel, for every call: each step had its mount, and "
+			     "could reach nothing else of the run (FUSE, Landlock)\n");
+	else if (leat_confine_possible())
+		fprintf(out, "enforced by leat, for every call it sees; the kernel kept the steps "
+			     "out of each other's processes (Landlock)\n");
+	else
+		fprintf(out, "enforced by leat, for every call it sees; the kernel did not keep "
+			     "the steps out of each other's processes (that takes Landlock, Linux "
+			     "6.12)\n");
 }
 
 void leat_summary_print(const struct leat_result *r, FILE *out)
@@ -162,6 +167,6 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 	else
 		fprintf(out, "%s; not all steps succeeded\n", total);
 	if (r->enforced)
-		print_walls(out);
+		print_walls(r, out);
 	print_lost(r, out);
 }

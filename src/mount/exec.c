@@ -1,5 +1,6 @@
 /* The program's process: it starts the server, mounts, and becomes the program, so that its exit
  * status and its signals are the program's own. */
+#include "base/confine.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "mount/handshake.h"
@@ -117,6 +118,9 @@ static int set_up(const struct leat_mount_spec *spec, int server)
 		leat_alive_hold(spec->dir);
 	if (!rc)
 		rc = leat_filter_install();
+	/* The server was started before, and is out of reach. */
+	if (!rc && spec->sealed)
+		rc = leat_confine_seal();
 	if (rc)
 		leat_error("%s cannot be started in its view of %s: %s", spec->program, spec->dir,
 			   rc == -EPIPE ? "the server of its mount (" LEAT_PROGRAM_MOUNT

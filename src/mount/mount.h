@@ -16,8 +16,9 @@ struct leat_mount_spec {
 	const char *workflow;    /* "" = whatever is served */
 	const char *key;         /* by which the daemon knows processes of the step; "" = none */
 	const char *runtime_dir; /* NULL: the default */
-	const char *program;     /* path of the file to execute */
-	char *const *argv;       /* its arguments, with argv[0] */
+	bool sealed;         /* the program can do without its mount nothing, see base/confine.h */
+	const char *program; /* path of the file to execute */
+	char *const *argv;   /* its arguments, with argv[0] */
 };
 
 /* Can this process make such a mount? Tries it once, in a short-lived

@@ -43,6 +43,16 @@ static int refused(long error)
 	return complain("cannot connect to the leat daemon for ", ": no descriptors or memory");
 }
 
+/* Others may own a directory on the way, and put a socket of theirs in the daemon's place. */
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return !raw(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+	       leat_wire_is_trusted(peer.uid, (unsigned)raw(SYS_geteuid));
+}
+
 static int open_socket(struct leat_thread *t)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -57,6 +67,8 @@ static int open_socket(struct leat_thread *t)
 		leat_fd_path(leat_user_socket(), to.sun_path);
 		rc = raw(SYS_connect, fd, &to, sizeof(to));
 	}
+	if (!rc && !is_ours((int)fd))
+		rc = -EPERM;
 	if (rc < 0) {
 		raw(SYS_close, fd);
 		return refused(rc);

@@ -169,7 +169,7 @@ static bool maybe_at(int dirfd, const char *path)
 	if (leat_fd_kind(dirfd))
 		return leat_fd_kind(dirfd) == LEAT_KIND_DIR;
 	leat_cut(path, &c);
-	return c.parent || is_base(&c);
+	return c.parent || is_base(&c) || leat_fd_hidden(dirfd);
 }
 
 /* The name the user gave the workflow's directory may be a symlink in it. */
@@ -306,7 +306,8 @@ int leat_path_find(struct leat_thread *t, int dirfd, const char *path, char *bel
 	if (relative && dirfd != AT_FDCWD && leat_fd_kind(dirfd) == LEAT_KIND_DIR)
 		return find_from(t, dirfd, path, below);
 	if (relative && dirfd != AT_FDCWD) {
-		int rc = check_directory(dirfd);
+		/* To the program ours are not there. */
+		int rc = leat_fd_hidden(dirfd) ? -EBADF : check_directory(dirfd);
 
 		if (rc)
 			return rc;

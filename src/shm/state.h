@@ -37,6 +37,9 @@ enum leat_shm_window {
 	LEAT_WINDOW_SHUT,   /* as NONE, and it stays so */
 };
 
+/* Steps may use only what they declare; and all of them are behind mounts. */
+enum leat_shm_enforced { LEAT_ENFORCED = 1, LEAT_SEALED = 2 };
+
 /* Two cache lines: what a producer writes for each operation, and the rest. */
 struct leat_shm_file {
 	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
@@ -91,8 +94,7 @@ struct leat_shm {
 	uint32_t n_steps;
 	_Atomic uint64_t changes; /* see "names" below */
 	_Atomic uint32_t changing;
-	uint32_t enforced; /* 1: steps may use only what they declare. Set before there are clients
-			    */
+	uint32_t enforced; /* enum leat_shm_enforced; set before there are clients */
 	uint8_t pad[32];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];

@@ -291,6 +291,14 @@ size_t leat_wire_fixed_size(enum leat_msg_type type);
 /* The i-th string behind the fixed part, or NULL. */
 const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i);
 
+/* May a client, whose user is `uid`, believe a daemon of `daemon_uid` (SO_PEERCRED of the connected
+ * socket)? Where others can rename directories on the way to the socket it may be anybody's: only
+ * root's and one's own are good. Any thread, async-signal-safe. */
+static inline bool leat_wire_is_trusted(unsigned daemon_uid, unsigned uid)
+{
+	return daemon_uid == 0 || daemon_uid == uid;
+}
+
 /* Path of the daemon's socket for a workflow directory (real path) into `out`.
  * Base: $LEAT_RUNTIME_DIR, else /tmp/leat-<uid>; then a hash of the directory.
  * `runtime_dir` may be NULL. 0 or -ENAMETOOLONG. No allocation. */

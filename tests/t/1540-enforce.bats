@@ -43,7 +43,7 @@ flow() {
 
 # enforced: run flow.yaml, which must succeed.
 enforced() {
-	run timeout 60 leat run --enforce flow.yaml
+	run timeout 60 leat run "${how:---enforce}" flow.yaml
 	echo "$output"
 	[ "$status" = 0 ]
 }
@@ -103,6 +103,21 @@ nothing_but() {
 	[ "$output" -le 3 ]
 	results read in "$BATS_FILE_TMPDIR/probe_static" ../elsewhere/to-in
 	nothing_but ok
+}
+
+@test "the same of any program under --sealed" {
+	how=--sealed
+	flow "true"
+	leat run --sealed -q flow.yaml || skip "no mount is possible here, or no Landlock"
+	for what in read write; do
+		results $what secret probe_access ../elsewhere/to-secret
+		nothing_but 'EACCES|EXDEV'
+	done
+	results write in probe_access ../elsewhere/to-in
+	nothing_but 'EACCES|EXDEV'
+	results read in probe_access ../elsewhere/to-in
+	nothing_but ok
+	[[ $output != *"may not"* ]]
 }
 
 @test "the same where symbols are wrapped, but for what libc does inside itself" {
