@@ -156,6 +156,8 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 	if (!rc)
 		rc = start_loop(d);
 	LEAT_FAULT("start.listens");
+	if (!rc)
+		leat_enforce_find_aliases(d);
 	if (rc && !*error)
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	return rc;

@@ -162,6 +162,22 @@ ways() {
 	[[ $output == *"step t: --sealed puts each step behind a mount, and "* ]]
 }
 
+@test "another mount of the directory, by which it can be reached past leat, is named" {
+	[ "$(id -u)" = 0 ] || skip "only root can mount"
+	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	mkdir "other place" part work/sub hidden work/inner
+	run -0 leat run --enforce t.yaml
+	[[ $output != *"second time"* ]]
+	# shellcheck disable=SC2016
+	run -0 unshare -m --propagation private sh -c 'mount --bind . "other place" && mount --bind work/sub part &&
+		mount --bind work/sub work/inner && mount --bind work hidden &&
+		mount -t tmpfs none hidden && exec leat run --enforce t.yaml'
+	echo "$output"
+	[[ $output == *"$open/work is mounted a second time, at $open/other place/work: what goes there by that name is not held to what it declares"* ]]
+	[[ $output == *"$open/work is mounted a second time, at $open/part: "* ]]
+	[ "$(grep -c 'second time' <<<"$output")" = 2 ]
+}
+
 # ---- other users ----
 
 @test "another user cannot reach the session, the memory, or the descriptors of a run" {
