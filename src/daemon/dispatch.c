@@ -183,7 +183,8 @@ static int identify(struct leat_conn *c, const char *key, char **error)
 		return 0;
 	if (c->control) {
 		/* Steps may ask how the run does, but not direct it. */
-		c->bounded = d->driver ? c->pid != d->driver : !leat_ticket_is_outside(d, c->pid);
+		c->bounded =
+			d->options.serve ? !leat_ticket_is_outside(d, c->pid) : c->pid != d->driver;
 		if (c->bounded)
 			c->control = LEAT_CONTROL;
 		return 0;
