@@ -80,7 +80,7 @@ static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns)
 
 	if (!out)
 		return;
-	certain = leat_stream_deadlock(d->stream, out);
+	certain = leat_stream_deadlock(d->stream, NULL, out) > 0;
 	if (fclose(out) != 0)
 		goto out;
 	if (size && text[size - 1] == '\n')

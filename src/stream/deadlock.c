@@ -7,9 +7,12 @@
 /* What is known of one step while the graph is looked at. */
 struct vertex {
 	bool waits;   /* one of its calls waits, or its launch does */
+	bool launch;  /* its launch does */
 	bool able;    /* it may still act, now or after somebody else did */
 	bool on_path; /* of the search for a cycle */
 	bool searched;
+	const struct leat_waiter *wait; /* on the path: what it waits with, */
+	int next;                       /* and for which step */
 };
 
 struct graph {
@@ -28,6 +31,51 @@ static bool may_start(const struct leat_step_state *st)
 	return !st->closed && st->started < st->expected;
 }
 
+/* ---- who may release a waiting call ---- */
+
+static bool is_or_lies_below(const struct leat_name_state *n, const struct leat_name_state *dir)
+{
+	while (n && n != dir)
+		n = n->parent;
+	return n;
+}
+
+/* Does what happens to the open file `o` decide about `n`, or about what its rule depends on? */
+static bool concerns(const struct leat_stream *s, const struct leat_ofd *o,
+		     const struct leat_name_state *n)
+{
+	const struct leat_names *deps = n->rule->deps;
+	const struct leat_name_state *at, *dep;
+
+	DL_FOREACH2(o->content->names, at, same_next)
+	{
+		if (is_or_lies_below(at, n))
+			return true;
+		for (size_t i = 0; deps && i < deps->n; i++) {
+			dep = leat_name_find(s, deps->v[i].text);
+			if (!dep || is_or_lies_below(at, dep))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* No file commits while somebody, producer or not, has it open for writing. Step -1 is
+ * whoever belongs to none. */
+static bool holds(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	struct leat_ofd *o, *next;
+
+	if (step >= 0 && !s->steps[step].writers)
+		return false;
+	HASH_ITER(hh, s->ofds, o, next)
+	{
+		if (o->step == step && concerns(s, o, n))
+			return true;
+	}
+	return false;
+}
+
 /* Must `step` act before the dependencies of `n` are complete? */
 static bool dependency_needs(const struct leat_stream *s, const struct leat_name_state *n, int step)
 {
@@ -41,34 +89,79 @@ static bool dependency_needs(const struct leat_stream *s, const struct leat_name
 
 static bool name_needs(const struct leat_stream *s, const struct leat_name_state *n, int step)
 {
+	if (holds(s, n, step))
+		return true;
 	return n->governed &&
 	       (leat_steps_has(n->rule->producers, step) || dependency_needs(s, n, step));
 }
 
+/* A call that needs all inputs of its step is told of the first that fails. */
+static bool makes_an_input(struct leat_stream *s, int step, int reader)
+{
+	const struct leat_input *inputs = leat_inputs(s, reader);
+
+	for (size_t i = 0; inputs && i < s->wf->steps[reader].inputs.n; i++)
+		if (leat_steps_has(inputs[i].makers, step))
+			return true;
+	return !inputs;
+}
+
+/* May `step`, which is nobody the rules speak of, release `w` all the same? By making the
+ * directory that is waited for; or by writing to a growing file: a step before its producers
+ * may, undeclared. */
+static bool may_help(const struct leat_stream *s, const struct leat_waiter *w, int step)
+{
+	const struct leat_name_state *n = w->on;
+
+	if (w->question.call == LEAT_CALL_LAUNCH)
+		return false;
+	if (!n->governed)
+		return w->blocker.step >= 0 && (!n->content || w->question.call == LEAT_CALL_LIST);
+	return n->rule->fire == LEAT_FIRE_NO_UPDATE &&
+	       leat_rule_role(s, step, n->rule) == LEAT_ROLE_PLAIN;
+}
+
 /* May an act of `step` (which has not ended) release waiter `w`? */
-static bool needs(const struct leat_stream *s, const struct leat_waiter *w, int step)
+static bool needs(struct leat_stream *s, const struct leat_waiter *w, int step)
 {
 	const struct leat_step_state *st = &s->steps[step];
+	enum leat_call call = w->question.call;
 
 	if (step == w->question.step || (leat_step_is_over(st) && !st->writers))
 		return false;
 	if (w->blocker.step == step || (w->blocker.name && name_needs(s, w->blocker.name, step)))
 		return true;
-	return w->question.call != LEAT_CALL_LAUNCH && name_needs(s, w->on, step);
+	if ((call == LEAT_CALL_LAUNCH || call == LEAT_CALL_LIST) &&
+	    makes_an_input(s, step, w->question.step))
+		return true;
+	return call != LEAT_CALL_LAUNCH && name_needs(s, w->on, step);
+}
+
+static bool may_release(struct leat_stream *s, const struct leat_waiter *w, int step)
+{
+	return needs(s, w, step) || may_help(s, w, step);
+}
+
+/* A process of no step may close what it has open. */
+static bool is_held_outside(const struct leat_stream *s, const struct leat_waiter *w)
+{
+	return holds(s, w->on, -1) || (w->blocker.name && holds(s, w->blocker.name, -1));
 }
 
 /* A step can act if nothing of it waits (as far as it is told here), or if
  * somebody it waits for can. A step that is over but has files open may close them. */
 static void find_able(struct graph *g)
 {
-	const struct leat_stream *s = g->s;
+	struct leat_stream *s = g->s;
 	struct leat_waiter *w, *next;
 	bool changed = true;
 
 	for (int i = 0; i < s->n_steps; i++) {
 		const struct leat_step_state *st = &s->steps[i];
 
-		g->v[i].able = !g->v[i].waits && (is_running(st) || may_start(st) || st->writers);
+		/* An instance that has not come yet does not wait. */
+		g->v[i].able = g->v[i].waits ? may_start(st) && !g->v[i].launch
+					     : is_running(st) || may_start(st) || st->writers;
 	}
 	while (changed) {
 		changed = false;
@@ -76,12 +169,38 @@ static void find_able(struct graph *g)
 		{
 			struct vertex *waiting = &g->v[w->question.step];
 
-			for (int i = 0; !w->woken && !waiting->able && i < s->n_steps; i++) {
-				waiting->able = g->v[i].able && needs(s, w, i);
-				changed = changed || waiting->able;
-			}
+			if (w->woken || waiting->able)
+				continue;
+			waiting->able = is_held_outside(s, w);
+			for (int i = 0; !waiting->able && i < s->n_steps; i++)
+				waiting->able = g->v[i].able && may_release(s, w, i);
+			changed = changed || waiting->able;
 		}
 	}
+}
+
+/* 0 or -ENOMEM; `g->v` is the caller's to free. */
+static int look(struct graph *g)
+{
+	struct leat_waiter *w, *next;
+
+	g->v = calloc((size_t)g->s->n_steps + 1, sizeof(*g->v));
+	if (!g->v)
+		return -ENOMEM;
+	HASH_ITER(hh, g->s->waiters, w, next)
+	{
+		struct vertex *v = &g->v[w->question.step];
+
+		v->waits = v->waits || !w->woken;
+		v->launch = v->launch || w->question.call == LEAT_CALL_LAUNCH;
+	}
+	find_able(g);
+	return 0;
+}
+
+static bool is_stuck(const struct graph *g, int step)
+{
+	return g->v[step].waits && !g->v[step].able;
 }
 
 /* ---- report ---- */
@@ -107,16 +226,31 @@ static const struct leat_name_state *waited_name(const struct leat_waiter *w)
 	return w->blocker.name ? w->blocker.name : w->on;
 }
 
-static void describe(const struct graph *g, const struct leat_waiter *w)
+/* Who waits, for which name, by which rule. */
+static void describe_wait(const struct graph *g, const struct leat_waiter *w)
 {
 	const struct leat_name_state *n = waited_name(w);
-	const char *separator = ", which needs ";
+	char buffer[32];
 
 	fprintf(g->out, "step %s waits ", step_name(g, w->question.step));
-	if (w->question.call == LEAT_CALL_LAUNCH && !w->blocker.name)
+	if (w->question.call == LEAT_CALL_LAUNCH && !w->blocker.name) {
 		fprintf(g->out, "to be started");
-	else
-		fprintf(g->out, "for %s (%s)", *n->text ? n->text : ".", state_name(n->state));
+		return;
+	}
+	fprintf(g->out, "for %s (%s", *n->text ? n->text : ".", state_name(n->state));
+	if (n->governed && !leat_state_is_final(n->state))
+		fprintf(g->out, "; %s",
+			leat_commit_text(n->rule->commit, n->rule->count, buffer));
+	for (size_t i = 0; n->governed && n->rule->deps && i < n->rule->deps->n; i++)
+		fprintf(g->out, "%s%s", i ? ", " : " ", n->rule->deps->v[i].text);
+	fprintf(g->out, ")");
+}
+
+static void describe(const struct graph *g, const struct leat_waiter *w)
+{
+	const char *separator = ", which needs ";
+
+	describe_wait(g, w);
 	for (int i = 0; i < g->s->n_steps; i++) {
 		if (!needs(g->s, w, i))
 			continue;
@@ -132,69 +266,71 @@ static void describe(const struct graph *g, const struct leat_waiter *w)
 	fputc('\n', g->out);
 }
 
-/* Depth first over steps that cannot act; prints the cycle while it unwinds.
- * Returns the step that closes the cycle, -1 none, -2 printed. */
-static int search(struct graph *g, int step)
+static void print_cycle(const struct graph *g, int first)
+{
+	const char *lead = "cycle: ";
+	int step = first;
+
+	do {
+		fputs(lead, g->out);
+		describe_wait(g, g->v[step].wait);
+		lead = ", which needs\n       ";
+		step = g->v[step].next;
+	} while (step != first);
+	fprintf(g->out, ", which needs step %s\n", step_name(g, first));
+}
+
+/* Depth first over steps that cannot act; prints the first cycle. */
+static bool search(struct graph *g, int step)
 {
 	struct leat_waiter *w, *next;
+	struct vertex *v = &g->v[step];
 
-	if (g->v[step].on_path)
-		return step;
-	if (g->v[step].searched)
-		return -1;
-	g->v[step].on_path = g->v[step].searched = true;
+	v->on_path = v->searched = true;
 	HASH_ITER(hh, g->s->waiters, w, next)
 	{
 		for (int i = 0; w->question.step == step && !w->woken && i < g->s->n_steps; i++) {
-			int top = needs(g->s, w, i) && !g->v[i].able ? search(g, i) : -1;
-
-			if (top == -1)
+			if (g->v[i].able || !needs(g->s, w, i))
 				continue;
-			if (top >= 0)
-				fprintf(g->out,
-					"cycle: step %s waits for %s, which needs step %s\n",
-					step_name(g, step), waited_name(w)->text, step_name(g, i));
-			return top == step ? -2 : top;
+			v->wait = w;
+			v->next = i;
+			if (g->v[i].on_path)
+				print_cycle(g, i);
+			if (g->v[i].on_path || (!g->v[i].searched && search(g, i)))
+				return true;
 		}
 	}
-	g->v[step].on_path = false;
-	return -1;
+	v->on_path = false;
+	return false;
 }
 
 static void report(struct graph *g)
 {
 	struct leat_waiter *w, *next;
-	int found = -1;
+	bool found = false;
 
 	HASH_ITER(hh, g->s->waiters, w, next)
 	{
 		if (!w->woken && w->question.step >= 0)
 			describe(g, w);
 	}
-	for (int i = 0; i < g->s->n_steps && found == -1; i++)
-		if (!g->v[i].able)
+	for (int i = 0; i < g->s->n_steps && !found; i++)
+		if (is_stuck(g, i) && !g->v[i].searched)
 			found = search(g, i);
 }
 
-int leat_stream_deadlock(struct leat_stream *s, FILE *out)
+int leat_stream_deadlock(struct leat_stream *s, bool *stuck, FILE *out)
 {
 	struct graph g = {.s = s, .out = out};
-	struct leat_waiter *w, *next;
-	bool stuck = false;
+	int n = look(&g);
 
-	g.v = calloc((size_t)s->n_steps + 1, sizeof(*g.v));
-	if (!g.v)
-		return 0;
-	HASH_ITER(hh, s->waiters, w, next)
-	{
-		if (!w->woken)
-			g.v[w->question.step].waits = stuck = true;
+	for (int i = 0; g.v && i < s->n_steps; i++) {
+		if (stuck)
+			stuck[i] = is_stuck(&g, i);
+		n += is_stuck(&g, i);
 	}
-	find_able(&g);
-	if (out)
+	if (g.v && out)
 		report(&g);
-	for (int i = 0; i < s->n_steps; i++)
-		stuck = stuck && !g.v[i].able;
 	free(g.v);
-	return stuck;
+	return n;
 }

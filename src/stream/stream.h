@@ -108,11 +108,13 @@ uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir);
 /* Who made an undeclared file, or -1. */
 int leat_stream_creator(const struct leat_stream *s, const char *name);
 
-/* Write what blocks whom, one line each ("step B waits for file x (open),
- * which step A produces, ..."), and the cycle if there is one. Returns 1 if a
- * deadlock is certain (every running step's waiters form a cycle or wait for
- * a name nobody alive can produce), else 0. `out` may be NULL. */
-int leat_stream_deadlock(struct leat_stream *s, FILE *out);
+/* How many steps wait for each other, or for somebody who does: none of their calls that
+ * wait can be released by a step that still acts, whatever that does. 0: no deadlock is
+ * certain. `stuck`, if not NULL, has room for every step and says which. On `out`, if not
+ * NULL, it is written what blocks whom, one line each ("step B waits for x (not complete;
+ * on_close), which needs step A (waiting itself)"), and a cycle. A step is taken to do
+ * nothing while one of its calls waits; that is for the owner to know. -ENOMEM. */
+int leat_stream_deadlock(struct leat_stream *s, bool *stuck, FILE *out);
 
 /* Walk all names known, in order of first mention. */
 void leat_stream_each(struct leat_stream *s,

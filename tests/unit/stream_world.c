@@ -200,6 +200,7 @@ static const struct verb {
 	{"symlink", LEAT_EV_CREATE, 0, 0, "sn"},
 	{"link", LEAT_EV_CREATE, 0, 0, "stn"},
 	{"open", LEAT_EV_OPEN, 0, 0, "snop"},
+	{"stray", LEAT_EV_OPEN, 0, 0, "nop"},
 	{"creat", LEAT_EV_OPEN, LEAT_EVF_CREAT | LEAT_EVF_TRUNC, 0, "snop"},
 	{"trunc", LEAT_EV_OPEN, LEAT_EVF_TRUNC, 0, "snop"},
 	{"close", LEAT_EV_CLOSE, 0, 0, "ol"},
