@@ -214,7 +214,7 @@ static struct leat_waiter *find_waiter(const struct leat_stream *s, uint64_t id)
 static int remember(struct leat_stream *s, struct leat_name_state *n, const struct leat_event *ev,
 		    const struct leat_question *q, const struct leat_blocker *blocker)
 {
-	struct leat_waiter *w = calloc(1, sizeof(*w));
+	struct leat_waiter *w = leat_heap_alloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -224,7 +224,7 @@ static int remember(struct leat_stream *s, struct leat_name_state *n, const stru
 	w->blocker.step = -1;
 	HASH_ADD(hh, s->waiters, id, sizeof(w->id), w);
 	if (!w->hh.tbl) {
-		free(w);
+		leat_heap_free(w);
 		return -ENOMEM;
 	}
 	DL_APPEND(n->waiters, w);

@@ -6,7 +6,7 @@
 
 struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n, int creator)
 {
-	struct leat_content *c = calloc(1, sizeof(*c));
+	struct leat_content *c = leat_heap_alloc(1, sizeof(*c));
 
 	if (!c) {
 		s->error = -ENOMEM;
@@ -35,8 +35,8 @@ void leat_content_release(struct leat_stream *s, struct leat_content *c)
 		return;
 	leat_pending_drop(s, c);
 	leat_extents_release(&c->extents);
-	free(c->parts);
-	free(c);
+	leat_heap_free(c->parts);
+	leat_heap_free(c);
 }
 
 void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
@@ -66,7 +66,7 @@ struct leat_part *leat_content_part(struct leat_stream *s, struct leat_content *
 
 	if (part)
 		return part;
-	parts = reallocarray(c->parts, c->n_parts + 1, sizeof(*parts));
+	parts = leat_heap_resize(c->parts, c->n_parts + 1, sizeof(*parts));
 	if (!parts) {
 		s->error = -ENOMEM;
 		return NULL;
@@ -98,13 +98,13 @@ static struct leat_process *process_get(struct leat_stream *s, int node, int pid
 	HASH_FIND(hh, s->processes, &key, sizeof(key), p);
 	if (p)
 		return p;
-	p = calloc(1, sizeof(*p));
+	p = leat_heap_alloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->key = key;
 	HASH_ADD(hh, s->processes, key, sizeof(p->key), p);
 	if (!p->hh.tbl) {
-		free(p);
+		leat_heap_free(p);
 		return NULL;
 	}
 	return p;
@@ -114,11 +114,11 @@ void leat_pending_add(struct leat_stream *s, struct leat_content *c, const struc
 {
 	struct leat_part *part = leat_content_part(s, c, o->step);
 	struct leat_process *process = process_get(s, o->node, o->pid);
-	struct leat_pending *p = calloc(1, sizeof(*p));
+	struct leat_pending *p = leat_heap_alloc(1, sizeof(*p));
 
 	if (!part || !process || !p) {
 		s->error = -ENOMEM;
-		free(p);
+		leat_heap_free(p);
 		return;
 	}
 	p->content = c;
@@ -139,9 +139,9 @@ static void pending_free(struct leat_stream *s, struct leat_pending *p)
 	DL_DELETE2(process->pending, p, process_prev, process_next);
 	if (!process->pending) {
 		HASH_DEL(s->processes, process);
-		free(process);
+		leat_heap_free(process);
 	}
-	free(p);
+	leat_heap_free(p);
 }
 
 void leat_pending_drop(struct leat_stream *s, struct leat_content *c)

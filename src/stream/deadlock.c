@@ -239,8 +239,7 @@ static void describe_wait(const struct graph *g, const struct leat_waiter *w)
 	}
 	fprintf(g->out, "for %s (%s", *n->text ? n->text : ".", state_name(n->state));
 	if (n->governed && !leat_state_is_final(n->state))
-		fprintf(g->out, "; %s",
-			leat_commit_text(n->rule->commit, n->rule->count, buffer));
+		fprintf(g->out, "; %s", leat_commit_text(n->rule->commit, n->rule->count, buffer));
 	for (size_t i = 0; n->governed && n->rule->deps && i < n->rule->deps->n; i++)
 		fprintf(g->out, "%s%s", i ? ", " : " ", n->rule->deps->v[i].text);
 	fprintf(g->out, ")");

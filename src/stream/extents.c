@@ -1,5 +1,7 @@
 #include "stream/extents.h"
 
+#include "stream/heap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@ static int insert(struct leat_extents *x, size_t at, uint64_t begin, uint64_t en
 {
 	if (x->n == x->room) {
 		size_t room = x->room ? 2 * x->room : 4;
-		struct leat_range *v = reallocarray(x->v, room, sizeof(*v));
+		struct leat_range *v = leat_heap_resize(x->v, room, sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
@@ -83,6 +85,6 @@ uint64_t leat_extents_frontier(const struct leat_extents *x)
 
 void leat_extents_release(struct leat_extents *x)
 {
-	free(x->v);
+	leat_heap_free(x->v);
 	*x = (struct leat_extents){0};
 }

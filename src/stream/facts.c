@@ -65,14 +65,14 @@ static struct leat_ofd *find_ofd(const struct leat_stream *s, uint64_t id)
 
 static struct leat_ofd *ofd_new(struct leat_stream *s, const struct leat_event *ev)
 {
-	struct leat_ofd *o = calloc(1, sizeof(*o));
+	struct leat_ofd *o = leat_heap_alloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	*o = (struct leat_ofd){.id = ev->ofd, .step = ev->step, .node = ev->node, .pid = ev->pid};
 	HASH_ADD(hh, s->ofds, id, sizeof(o->id), o);
 	if (!o->hh.tbl) {
-		free(o);
+		leat_heap_free(o);
 		return NULL;
 	}
 	return o;
@@ -167,7 +167,7 @@ int leat_fact_close(struct leat_stream *s, const struct leat_event *ev)
 	leat_content_touch(s, c);
 	leat_content_release(s, c);
 	HASH_DEL(s->ofds, o);
-	free(o);
+	leat_heap_free(o);
 	return 0;
 }
 

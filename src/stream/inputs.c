@@ -75,7 +75,7 @@ static int compile(struct leat_stream *s, int step, struct leat_input *in, const
 {
 	const struct leat_file_rule *rule = leat_match(s->m, text);
 
-	in->makers = calloc(leat_steps_words(s->m), sizeof(*in->makers));
+	in->makers = leat_heap_alloc(leat_steps_words(s->m), sizeof(*in->makers));
 	if (!rule || !in->makers)
 		return -ENOMEM;
 	in->text = text;
@@ -96,7 +96,7 @@ struct leat_input *leat_inputs(struct leat_stream *s, int step)
 
 	if (st->inputs)
 		return st->inputs;
-	st->inputs = calloc(names->n + 1, sizeof(*st->inputs));
+	st->inputs = leat_heap_alloc(names->n + 1, sizeof(*st->inputs));
 	if (!st->inputs)
 		goto fail;
 	for (size_t i = 0; i < names->n; i++)
@@ -114,8 +114,8 @@ void leat_inputs_free(struct leat_stream *s, int step)
 	struct leat_step_state *st = &s->steps[step];
 
 	for (size_t i = 0; st->inputs && i < s->wf->steps[step].inputs.n; i++)
-		free(st->inputs[i].makers);
-	free(st->inputs);
+		leat_heap_free(st->inputs[i].makers);
+	leat_heap_free(st->inputs);
 	st->inputs = NULL;
 }
 

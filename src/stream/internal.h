@@ -12,10 +12,13 @@
 #define LEAT_STREAM_INTERNAL_H
 
 #include "stream/extents.h"
+#include "stream/heap.h"
 #include "stream/stream.h"
 
 /* A failed addition leaves hh.tbl NULL instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
+#define uthash_malloc(size) leat_heap_alloc(1, size)
+#define uthash_free(p, size) leat_heap_free(p)
 #include <uthash.h>
 #include <utlist.h>
 

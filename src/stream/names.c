@@ -15,7 +15,7 @@ struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *
 
 void leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n)
 {
-	struct leat_link *link = malloc(sizeof(*link));
+	struct leat_link *link = leat_heap_alloc(1, sizeof(*link));
 
 	if (!link) {
 		s->error = -ENOMEM;
@@ -31,7 +31,7 @@ void leat_links_free(struct leat_link *list)
 
 	LL_FOREACH_SAFE(list, link, next)
 	{
-		free(link);
+		leat_heap_free(link);
 	}
 }
 
@@ -86,12 +86,12 @@ static struct leat_name_state *parent_of(struct leat_stream *s, const char *text
 
 static struct leat_name_state *make(struct leat_stream *s, const char *text)
 {
-	struct leat_name_state *n = calloc(1, sizeof(*n));
+	struct leat_name_state *n = leat_heap_alloc(1, sizeof(*n));
 	struct leat_exact *exact;
 
 	if (!n)
 		return NULL;
-	n->text = strdup(text);
+	n->text = leat_heap_copy(text);
 	n->rule = leat_match(s->m, text);
 	n->parent = *text ? parent_of(s, text) : NULL;
 	if (!n->text || !n->rule || (*text && !n->parent))
@@ -106,8 +106,8 @@ static struct leat_name_state *make(struct leat_stream *s, const char *text)
 		DL_APPEND(n->parent->children, n);
 	return n;
 fail:
-	free(n->text);
-	free(n);
+	leat_heap_free(n->text);
+	leat_heap_free(n);
 	return NULL;
 }
 
@@ -137,8 +137,8 @@ void leat_names_free(struct leat_stream *s)
 	{
 		HASH_DEL(s->names, n);
 		leat_links_free(n->dependents);
-		free(n->text);
-		free(n);
+		leat_heap_free(n->text);
+		leat_heap_free(n);
 	}
 }
 

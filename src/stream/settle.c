@@ -92,7 +92,7 @@ void leat_waiter_free(struct leat_stream *s, struct leat_waiter *w)
 	unblock(s, w);
 	DL_DELETE(w->on->waiters, w);
 	HASH_DEL(s->waiters, w);
-	free(w);
+	leat_heap_free(w);
 }
 
 void leat_waiter_block(struct leat_stream *s, struct leat_waiter *w, const struct leat_blocker *b)

@@ -39,7 +39,7 @@ int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 	if (ev->status) {
 		st->failures++;
 		if (!st->why && ev->name) {
-			st->why = strdup(ev->name);
+			st->why = leat_heap_copy(ev->name);
 			if (!st->why)
 				return -ENOMEM;
 		}

@@ -11,14 +11,14 @@ static int add_exact(struct leat_stream *s, const char *text)
 	HASH_FIND_STR(s->exact, text, e);
 	if (e || leat_pattern_is_wild(text))
 		return 0;
-	e = calloc(1, sizeof(*e));
+	e = leat_heap_alloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->text = text;
 	HASH_ADD_KEYPTR(hh, s->exact, e->text, strlen(e->text), e);
 	if (e->hh.tbl)
 		return 0;
-	free(e);
+	leat_heap_free(e);
 	return -ENOMEM;
 }
 
@@ -36,7 +36,7 @@ static int add_step(struct leat_stream *s, int step)
 struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_workflow *wf,
 				    const struct leat_stream_ops *ops, void *ctx)
 {
-	struct leat_stream *s = calloc(1, sizeof(*s));
+	struct leat_stream *s = leat_heap_alloc(1, sizeof(*s));
 	struct leat_name_state *root;
 
 	if (!s)
@@ -46,7 +46,7 @@ struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_wo
 	s->ops = *ops;
 	s->ctx = ctx;
 	s->dirty_step = -1;
-	s->steps = calloc(wf->n_steps + 1, sizeof(*s->steps));
+	s->steps = leat_heap_alloc(wf->n_steps + 1, sizeof(*s->steps));
 	if (!s->steps)
 		goto fail;
 	s->n_steps = (int)wf->n_steps;
@@ -70,9 +70,9 @@ static void free_steps(struct leat_stream *s)
 		leat_inputs_free(s, step);
 		leat_links_free(s->steps[step].names);
 		leat_links_free(s->steps[step].dependents);
-		free(s->steps[step].why);
+		leat_heap_free(s->steps[step].why);
 	}
-	free(s->steps);
+	leat_heap_free(s->steps);
 }
 
 static void free_ofds(struct leat_stream *s)
@@ -84,7 +84,7 @@ static void free_ofds(struct leat_stream *s)
 		HASH_DEL(s->ofds, o);
 		o->content->writers--;
 		leat_content_release(s, o->content);
-		free(o);
+		leat_heap_free(o);
 	}
 }
 
@@ -111,10 +111,10 @@ void leat_stream_free(struct leat_stream *s)
 	HASH_ITER(hh, s->exact, e, next_exact)
 	{
 		HASH_DEL(s->exact, e);
-		free(e);
+		leat_heap_free(e);
 	}
 	free_steps(s);
-	free(s);
+	leat_heap_free(s);
 	errno = saved;
 }
 

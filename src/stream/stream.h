@@ -116,6 +116,10 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
  * nothing while one of its calls waits; that is for the owner to know. -ENOMEM. */
 int leat_stream_deadlock(struct leat_stream *s, bool *stuck, FILE *out);
 
+/* A number for all that answers to come depend on: two streams with the same have, but for
+ * chance, the same future. For the model checker, which must not go twice where it has been. */
+uint64_t leat_stream_fingerprint(const struct leat_stream *s);
+
 /* Walk all names known, in order of first mention. */
 void leat_stream_each(struct leat_stream *s,
 		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),

@@ -69,6 +69,8 @@ static void parse_line(struct leat_workflow *wf, char *line)
 		step->name = strdup(word);
 		if (rest)
 			step->instances = (unsigned)atoi(rest);
+	} else if (!strcmp(key, "staged")) {
+		step->staged = true;
 	} else if (!strcmp(key, "rule") || !strcmp(key, "dir")) {
 		parse_rule(step, rest, *key == 'd');
 	} else {

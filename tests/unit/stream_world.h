@@ -22,6 +22,7 @@ struct world {
  *   rule z on_file=y,w update
  *   dir  d n_files:3 no_update      as `rule`, for a `dirname`
  *   exclude tmp*
+ *   staged                          the step runs without interception
  */
 struct leat_workflow *world_parse(const char *text);
 void world_init(struct world *w, const char *text);
@@ -31,8 +32,8 @@ void world_release(struct world *w);
  *   "start A", "end A", "fail A", "closed A", "exit A 7", "killed A 7",
  *   "present x", "present x/", "mkdir A d", "symlink A x", "link A x y" (y is new),
  *   "open A x 1" (step, name, ofd; pid = 100 + step unless @pid follows),
- *   "stray x 1" (an open by a process of no step), "creat A x 1", "trunc A x 1", "close 1 10" (length), "abort 1 10",
- *   "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
+ *   "stray x 1" (an open by a process of no step), "creat A x 1", "trunc A x 1", "close 1 10"
+ * (length), "abort 1 10", "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
  * Several events are separated by ";". */
 void world_do(struct world *w, const char *events);
 /* One event of the above, into `ev`; strings live in `buf` (256 bytes). */

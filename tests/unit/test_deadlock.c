@@ -13,7 +13,7 @@ struct situation {
 	const char *name;
 	const char *workflow;
 	const char *script;
-	int certain; /* so many steps are stuck */
+	int certain;      /* so many steps are stuck */
 	const char *says; /* must occur in the report */
 };
 
@@ -65,8 +65,7 @@ static const struct situation situations[] = {
 	{"a listing is told when another of its inputs fails",
 	 "step A\nin d/b d/c\nout a\nstep B\nin a\nout d/b\nstep C\nout d/c\n",
 	 "start A;start B;start C;mkdir A d;wait A list d;wait B open a", 0, "step C (running)"},
-	{"a launch is, too",
-	 "step A\nin b c\nout a\nstep B\nin a\nout b\nstep C\nout c\n",
+	{"a launch is, too", "step A\nin b c\nout a\nstep B\nin a\nout b\nstep C\nout c\n",
 	 "start B;start C;wait A launch .;wait B open a", 0, "step C (running)"},
 	{"a directory counted by files",
 	 "step A\nin y\nout d\ndir d n_files:2\nstep B\nin d\nout y\n",

@@ -1,0 +1,296 @@
+/* Depth first over all states; to go back to one, the heap with the rules' state is put back. */
+#include "stream/verify/search.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than the state of the largest workflow the search has room for. */
+enum { HEAP_BYTES = 4 << 20, SHORTEN_STATES = 200000 };
+
+uint32_t leat_verify_pack(const struct verify_action *a)
+{
+	return (uint32_t)a->verb << 16 | (uint32_t)a->step << 8 | (uint32_t)(a->task + 1);
+}
+
+struct verify_action leat_verify_unpack(uint32_t action)
+{
+	return (struct verify_action){(enum verify_verb)(action >> 16), (int)(action >> 8 & 255),
+				      (int)(action & 255) - 1};
+}
+
+uint64_t leat_verify_hash(const struct verify_world *w)
+{
+	return XXH3_64bits_withSeed(&w->st, sizeof(w->st), leat_stream_fingerprint(w->s));
+}
+
+/* ---- findings ---- */
+
+bool leat_verify_is_noted(const struct leat_verify_result *r, enum leat_verify_kind kind,
+			  const char *text, uint64_t stuck, const uint64_t waits[2])
+{
+	for (unsigned i = 0; i < r->n_findings; i++) {
+		const struct leat_verify_finding *f = &r->findings[i];
+
+		if (f->kind != kind)
+			continue;
+		if (kind != LEAT_VERIFY_DEADLOCK
+			    ? !strcmp(f->text, text)
+			    : !(f->stuck & ~stuck) && !(f->waits[0] & ~waits[0]) &&
+				      !(f->waits[1] & ~waits[1]))
+			return true;
+	}
+	return false;
+}
+
+int leat_verify_note(const struct verify_world *w, struct leat_verify_result *r,
+		     const uint32_t *way, unsigned length)
+{
+	const struct verify_fault *fault = &w->fault;
+	struct leat_verify_finding *f;
+
+	if (!fault->found || r->n_findings == LEAT_VERIFY_MAX_FINDINGS ||
+	    leat_verify_is_noted(r, fault->kind, fault->text, fault->stuck, fault->waits))
+		return 0;
+	f = &r->findings[r->n_findings];
+	*f = (struct leat_verify_finding){
+		.kind = fault->kind, .length = length, .stuck = fault->stuck};
+	f->way = calloc(length + 1, sizeof(*f->way));
+	if (!f->way)
+		return -ENOMEM;
+	memcpy(f->way, way, length * sizeof(*way));
+	memcpy(f->waits, fault->waits, sizeof(f->waits));
+	memcpy(f->text, fault->text, sizeof(f->text));
+	r->n_findings++;
+	return 0;
+}
+
+bool leat_verify_goes_on(const struct verify_world *w)
+{
+	return !w->fault.found || w->fault.kind == LEAT_VERIFY_DEADLOCK;
+}
+
+void leat_verify_check_rest(struct verify_world *w, const struct verify_action *next, int n)
+{
+	w->fault = (struct verify_fault){.found = false};
+	for (int i = 0; i < n; i++)
+		if (next[i].verb != VERIFY_FAIL)
+			return;
+	leat_verify_world_check_end(w);
+}
+
+/* ---- going there and back ---- */
+
+static int make_room(struct leat_verify *v, unsigned depth)
+{
+	struct verify_frame *frames;
+	uint32_t *way;
+
+	if (depth < v->room)
+		return 0;
+	frames = reallocarray(v->frames, depth + 64, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	v->frames = frames;
+	memset(frames + v->room, 0, (depth + 64 - v->room) * sizeof(*frames));
+	way = reallocarray(v->way, depth + 64, sizeof(*way));
+	if (!way)
+		return -ENOMEM;
+	v->way = way;
+	v->room = depth + 64;
+	return 0;
+}
+
+static bool all_over(const struct leat_verify *v)
+{
+	for (int step = 0; step < v->model.n_steps; step++)
+		if (!leat_verify_state_over(&v->world.st, step))
+			return false;
+	return true;
+}
+
+static int keep(struct leat_verify *v, struct verify_frame *f)
+{
+	size_t used = leat_heap_used(v->heap);
+
+	if (used > f->heap_room) {
+		void *heap = realloc(f->heap, 2 * used);
+
+		if (!heap)
+			return -ENOMEM;
+		f->heap = heap;
+		f->heap_room = 2 * used;
+	}
+	leat_heap_keep(v->heap, f->heap);
+	f->st = v->world.st;
+	return 0;
+}
+
+/* The world is at a new state: what can follow? */
+static int enter(struct leat_verify *v, unsigned depth)
+{
+	struct verify_action next[VERIFY_ACTIONS];
+	struct verify_frame *f;
+	int rc = make_room(v, depth);
+
+	if (rc)
+		return rc;
+	f = &v->frames[depth];
+	f->at = 0;
+	f->n = leat_verify_state_next(&v->model, &v->world.st, next);
+	if (f->n > f->room) {
+		uint32_t *actions = reallocarray(f->next, (size_t)f->n + 8, sizeof(*actions));
+
+		if (!actions)
+			return -ENOMEM;
+		f->next = actions;
+		f->room = f->n + 8;
+	}
+	for (int i = 0; i < f->n; i++)
+		f->next[i] = leat_verify_pack(&next[i]);
+	v->result->ends += all_over(v);
+	if (depth > v->result->depth)
+		v->result->depth = depth;
+	leat_verify_check_rest(&v->world, next, f->n);
+	rc = leat_verify_note(&v->world, v->result, v->way, depth);
+	return rc || f->n < 2 ? rc : keep(v, f);
+}
+
+/* Do the next action of the state at `depth`. 1 that led to a new state, 0, -ENOMEM. */
+static int advance(struct leat_verify *v, struct verify_seen *seen, unsigned depth)
+{
+	struct verify_frame *f = &v->frames[depth];
+	struct verify_action a = leat_verify_unpack(f->next[f->at]);
+	int rc;
+
+	if (f->at) {
+		leat_heap_put_back(v->heap, f->heap);
+		v->world.st = f->st;
+	}
+	v->way[depth] = f->next[f->at++];
+	leat_verify_world_do(&v->world, &a);
+	v->result->transitions++;
+	if (v->world.error)
+		return v->world.error;
+	rc = leat_verify_note(&v->world, v->result, v->way, depth + 1);
+	if (rc || !leat_verify_goes_on(&v->world))
+		return rc;
+	return leat_verify_seen_put(seen, leat_verify_hash(&v->world));
+}
+
+static int search(struct leat_verify *v, struct verify_seen *seen)
+{
+	unsigned depth = 0;
+	int rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
+
+	rc = rc ? rc : leat_verify_seen_put(seen, leat_verify_hash(&v->world));
+	rc = rc < 0 ? rc : enter(v, 0);
+	while (rc >= 0) {
+		struct verify_frame *f = &v->frames[depth];
+
+		if (f->at == f->n) {
+			if (!depth)
+				break;
+			depth--;
+			continue;
+		}
+		rc = advance(v, seen, depth);
+		if (rc > 0)
+			rc = enter(v, ++depth);
+		v->result->complete = seen->n <= v->model.bounds.states;
+		if (!v->result->complete)
+			break;
+	}
+	return rc;
+}
+
+int leat_verify_run(struct leat_verify *v, struct leat_verify_result *result)
+{
+	struct verify_seen seen = {.n = 0};
+	struct leat_heap *before = leat_heap_use(v->heap);
+	int rc;
+
+	*result = (struct leat_verify_result){.complete = true};
+	v->result = result;
+	rc = search(v, &seen);
+	result->states = seen.n;
+	leat_verify_seen_release(&seen);
+	if (rc >= 0 && result->n_findings)
+		rc = leat_verify_shorten(v, SHORTEN_STATES);
+	leat_heap_use(before);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- before and after ---- */
+
+struct leat_verify *leat_verify_new(struct leat_matcher *m, const struct leat_workflow *wf,
+				    const struct leat_verify_bounds *bounds)
+{
+	struct leat_verify *v = calloc(1, sizeof(*v));
+	int rc = v ? leat_verify_model_init(&v->model, m, wf, bounds) : -ENOMEM;
+
+	if (!rc)
+		v->heap = leat_heap_new(HEAP_BYTES);
+	if (!rc && v->heap)
+		return v;
+	leat_verify_free(v);
+	errno = rc ? -rc : ENOMEM;
+	return NULL;
+}
+
+void leat_verify_free(struct leat_verify *v)
+{
+	int saved = errno;
+
+	if (!v)
+		return;
+	for (unsigned i = 0; v->result && i < v->result->n_findings; i++)
+		free(v->result->findings[i].way);
+	for (unsigned i = 0; i < v->room; i++) {
+		free(v->frames[i].heap);
+		free(v->frames[i].next);
+	}
+	leat_verify_model_release(&v->model);
+	leat_heap_destroy(v->heap);
+	free(v->frames);
+	free(v->way);
+	free(v);
+	errno = saved;
+}
+
+const char *leat_verify_kind_name(enum leat_verify_kind kind)
+{
+	static const char *const names[LEAT_VERIFY_KINDS] = {
+		[LEAT_VERIFY_DEADLOCK] = "deadlock",   [LEAT_VERIFY_STARVATION] = "starvation",
+		[LEAT_VERIFY_EARLY] = "early commit",  [LEAT_VERIFY_WRONG] = "wrong decision",
+		[LEAT_VERIFY_VIOLATION] = "violation",
+	};
+
+	return names[kind];
+}
+
+int leat_verify_trace(struct leat_verify *v, const struct leat_verify_finding *f, FILE *people,
+		      FILE *log)
+{
+	struct leat_heap *before = leat_heap_use(v->heap);
+	int rc;
+
+	v->world.people = people;
+	v->world.log = log;
+	rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
+	for (unsigned i = 0; i < f->length && !rc; i++) {
+		struct verify_action a = leat_verify_unpack(f->way[i]);
+
+		leat_verify_world_do(&v->world, &a);
+		rc = v->world.error;
+	}
+	if (!rc && people && f->kind == LEAT_VERIFY_DEADLOCK &&
+	    leat_stream_deadlock(v->world.s, NULL, people) < 0)
+		rc = -ENOMEM;
+	v->world.people = v->world.log = NULL;
+	leat_heap_use(before);
+	return rc;
+}
