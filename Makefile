@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults verify mutants demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -22,6 +22,8 @@ help:
 	@echo 'make check      every test: install what is missing, build, test, lint'
 	@echo 'make quick-check  gcc build, its tests, layers and format only'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/reliability.md)'
+	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
+	@echo 'make mutants    faults put into the rules, which the model checker must find'
 	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
 	@echo 'make install    into PREFIX ($(PREFIX))'
 	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
@@ -38,6 +40,12 @@ quick-check:
 faults:
 	@.ci/deps build check
 	@.ci/faults --long
+
+verify: build
+	@$(BUILD)/tests/verify/verify-family
+
+mutants:
+	@tests/mutants/run
 
 demo:
 	@.ci/deps build examples

@@ -136,6 +136,14 @@ bool leat_diags_has(const struct leat_diags *d, const char *code)
 	return false;
 }
 
+bool leat_diags_has_only(const struct leat_diags *d, enum leat_severity severity, const char *code)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].severity == severity && strcmp(d->v[i].code, code) != 0)
+			return false;
+	return true;
+}
+
 /* The text of source line `number` without its newline, or NULL. */
 static const char *find_line(const char *source, int number, size_t *length)
 {

@@ -53,6 +53,9 @@ size_t leat_diags_count(const struct leat_diags *d, enum leat_severity severity)
 /* True if a diagnostic with this code was added (used by tests and fixtures). */
 bool leat_diags_has(const struct leat_diags *d, const char *code);
 
+/* True if all diagnostics of that severity have this code. */
+bool leat_diags_has_only(const struct leat_diags *d, enum leat_severity severity, const char *code);
+
 /* Print all (of very many the first, and how many there are more), ordered by
  * position, to `out`; `color` adds terminal colours. */
 void leat_diags_print(const struct leat_diags *d, FILE *out, bool color);

@@ -1,5 +1,6 @@
 /* leat check: all that is wrong with a workflow file, or another view of it. */
 #include "base/log.h"
+#include "cli/check_verify.h"
 #include "cli/command.h"
 #include "cli/workflow.h"
 #include "lang/canonical.h"
@@ -19,6 +20,7 @@ const struct leat_option leat_check_options[] = {
 	 .argument = "FORMAT",
 	 .range = "text|dot|json",
 	 .doc = "Print which step gives which files to which."},
+	LEAT_VERIFY_OPTION_ROWS,
 	LEAT_OPTION_ROW_DIR,
 	{0},
 };
@@ -47,12 +49,16 @@ int leat_cli_check(const struct leat_args *args)
 {
 	struct leat_cli_workflow w;
 	int status;
-	unsigned needs = is_view(args) ? 0 : LEAT_CLI_INPUTS;
+	bool verify = leat_args_flag(args, "verify");
+	unsigned needs = verify ? LEAT_CLI_DEADLOCKS : is_view(args) ? 0 : LEAT_CLI_INPUTS;
 
-	/* A picture of the workflow needs no data. */
+	/* A picture of the workflow needs no data, and how it comes to a deadlock is to be shown.
+	 */
 	if (!leat_cli_workflow_open(&w, args, args->operands[0], needs))
 		return LEAT_EXIT_FAILURE;
 	status = print_views(args, w.wf);
+	if (status == LEAT_EXIT_OK && verify)
+		status = leat_cli_verify(args, w.wf);
 	leat_cli_workflow_close(&w);
 	return status;
 }

@@ -14,6 +14,8 @@ struct leat_cli_workflow {
 enum leat_cli_needs {
 	LEAT_CLI_INPUTS = 1,   /* the inputs that no step makes exist */
 	LEAT_CLI_WRITABLE = 2, /* the directory is writable */
+	LEAT_CLI_DEADLOCKS =
+		4, /* nothing: a deadlock that is foreseen is printed, and no reason to stop */
 };
 
 /* Load and check `file`, print what is wrong with it, and find its directory (option

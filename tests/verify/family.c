@@ -9,14 +9,17 @@
 
 #include <cmocka.h>
 
+/* So many that are wrong are shown. */
+enum { SHOWN = 3 };
+
 #define READS(reader, writer) (1u << (3 * (reader) + (writer)))
 
 const struct family_shape family_shapes[] = {
-	{"chain", READS(1, 0) | READS(2, 1), false},
-	{"fan-out", READS(1, 0) | READS(2, 0), false},
-	{"fan-in", READS(2, 0) | READS(2, 1), false},
-	{"triangle", READS(1, 0) | READS(2, 0) | READS(2, 1), false},
-	{"ring", READS(1, 0) | READS(2, 1) | READS(0, 2), true},
+	{"chain", READS(1, 0) | READS(2, 1)},
+	{"fan-out", READS(1, 0) | READS(2, 0)},
+	{"fan-in", READS(2, 0) | READS(2, 1)},
+	{"ring", READS(1, 0) | READS(2, 1) | READS(0, 2)},
+	{"triangle", READS(1, 0) | READS(2, 0) | READS(2, 1)},
 };
 
 const unsigned family_n_shapes = sizeof(family_shapes) / sizeof(family_shapes[0]);
@@ -44,10 +47,46 @@ static void put_step(FILE *out, unsigned reads, int step, unsigned rule)
 	fputs(rule % 2 ? " no_update\n" : "\n", out);
 }
 
-static unsigned turned(unsigned combination)
+/* ---- workflows that are the same but for names ---- */
+
+static const int orders[][3] = {{1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+
+/* Step i takes the place of step order[i]: does that change who reads whose file? */
+static bool keeps_shape(unsigned reads, const int *order)
 {
-	return combination % FAMILY_RULES * (FAMILY_RULES * FAMILY_RULES) +
-	       combination / FAMILY_RULES;
+	for (int reader = 0; reader < 3; reader++)
+		for (int writer = 0; writer < 3; writer++)
+			if (!(reads & READS(reader, writer)) !=
+			    !(reads & READS(order[reader], order[writer])))
+				return false;
+	return true;
+}
+
+/* And which combination does it make of this one? */
+static unsigned renamed(unsigned combination, const int *order)
+{
+	unsigned place[3] = {1, FAMILY_RULES, FAMILY_RULES * FAMILY_RULES}, image = 0;
+
+	for (int i = 0; i < 3; i++) {
+		unsigned rule = combination / place[i] % FAMILY_RULES;
+		unsigned file = rules[rule / 2].file;
+
+		if (file) {
+			int to = order[(i + (int)file) % 3];
+
+			rule = 2 * (2 + (unsigned)(to - order[i] + 3) % 3) + rule % 2;
+		}
+		image += rule * place[order[i]];
+	}
+	return image;
+}
+
+static bool is_same_as_before(unsigned reads, unsigned combination)
+{
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
+		if (keeps_shape(reads, orders[i]) && renamed(combination, orders[i]) < combination)
+			return true;
+	return false;
 }
 
 static void check_one(const char *text, const struct leat_verify_bounds *bounds,
@@ -70,6 +109,8 @@ static void check_one(const char *text, const struct leat_verify_bounds *bounds,
 		if (f->kind == LEAT_VERIFY_DEADLOCK)
 			continue;
 		wrong = true;
+		if (sum->wrong >= SHOWN)
+			continue;
 		printf("%s%s: %s\n", text, leat_verify_kind_name(f->kind), f->text);
 		leat_verify_trace(v, f, stdout, NULL);
 	}
@@ -91,7 +132,7 @@ void family_run(const struct family_shape *shape, unsigned first, unsigned strid
 		FILE *out;
 
 		sum->combinations++;
-		if (shape->ring && (turned(c) < c || turned(turned(c)) < c)) {
+		if (is_same_as_before(shape->reads, c)) {
 			sum->same++;
 			continue;
 		}

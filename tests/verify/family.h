@@ -12,7 +12,6 @@ enum { FAMILY_RULES = 12, FAMILY_COMBINATIONS = FAMILY_RULES * FAMILY_RULES * FA
 struct family_shape {
 	const char *name;
 	unsigned reads;
-	bool ring; /* turning it changes nothing but names */
 };
 
 extern const struct family_shape family_shapes[];

@@ -1,5 +1,6 @@
-/* verify-family [SHAPE]: all of the family, on all processors, with the figures. Fails if
- * anything but deadlocks is found, or if it takes longer than a minute. */
+/* verify-family [SHAPE]: the family, on all processors, with the figures. Fails if anything but
+ * deadlocks is found, or if all shapes together take more
+ * than a minute of one processor's time. */
 #include "family.h"
 
 #include "base/clock.h"
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +78,7 @@ int main(int argc, char **argv)
 						      : (unsigned)processors;
 	uint64_t began = leat_clock_ns();
 	struct family_sum all = {0};
+	struct rusage usage;
 	bool ok = true;
 
 	for (unsigned i = 0; i < family_n_shapes; i++) {
@@ -89,8 +92,10 @@ int main(int argc, char **argv)
 		add(&all, &sum);
 	}
 	show("all", &all, began);
-	if (leat_clock_ns() - began > LIMIT_S * UINT64_C(1000000000)) {
-		printf("that took longer than %d s\n", LIMIT_S);
+	getrusage(RUSAGE_CHILDREN, &usage);
+	printf("%ld s of processor time\n", (long)usage.ru_utime.tv_sec);
+	if (argc == 1 && usage.ru_utime.tv_sec >= LIMIT_S) {
+		printf("that is more than %d s\n", LIMIT_S);
 		ok = false;
 	}
 	return ok && !all.wrong && all.combinations ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -19,8 +19,7 @@ static bool is_open_by(const struct look *l, int file, int step)
 	if (l->model->files[file].temporary)
 		return false;
 	for (int i = 0; i < l->model->n_tasks; i++)
-		if (writes(l, i, file) && l->model->tasks[i].step == step &&
-		    leat_verify_stage(l->model, i, l->st->at[i]).open)
+		if (writes(l, i, file) && l->model->tasks[i].step == step && l->st->open[i])
 			return true;
 	return false;
 }
@@ -87,8 +86,7 @@ static unsigned closes_by(const struct look *l, int file, int step)
 static bool holds_files(const struct look *l, int step)
 {
 	for (int i = 0; i < l->model->n_tasks; i++)
-		if (l->model->tasks[i].step == step &&
-		    leat_verify_stage(l->model, i, l->st->at[i]).open)
+		if (l->model->tasks[i].step == step && l->st->open[i])
 			return true;
 	return false;
 }

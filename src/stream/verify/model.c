@@ -318,6 +318,7 @@ static void add_empty_round(const struct verify_model *model, struct verify_task
 static int finish(struct verify_model *model)
 {
 	model->by_name = true;
+	model->eager = !model->bounds.full;
 	for (int i = 0; i < model->n_files; i++)
 		relate(model, &model->files[i]);
 	for (int i = 0; i < model->n_files; i++) {

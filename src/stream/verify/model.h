@@ -44,6 +44,7 @@ struct verify_model {
 	int n_steps, n_files, n_tasks;
 	struct verify_file files[VERIFY_FILES];
 	struct verify_task tasks[VERIFY_TASKS];
+	bool eager;   /* take what nobody notices first; not while shortest ways are looked for */
 	bool by_name; /* nobody lists or is launched: steps' ends concern only their files */
 };
 

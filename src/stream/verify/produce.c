@@ -29,6 +29,7 @@ void leat_verify_create(struct verify_world *w, int task, const struct verify_st
 				w->st.pending[i] = false;
 	}
 	w->st.at[task]++;
+	w->st.open[task] = true;
 	leat_verify_apply(w,
 			  (struct leat_event){.kind = LEAT_EV_OPEN,
 					      .step = t->step,
@@ -78,6 +79,7 @@ void leat_verify_close_file(struct verify_world *w, int task)
 	leat_verify_tell(w, "%s closes %s", leat_verify_step_name(w, t->step),
 			 leat_verify_written_name(w, task));
 	w->st.at[task]++;
+	w->st.open[task] = false;
 	if (w->st.put[t->file] || leat_verify_state_over(&w->st, t->step))
 		w->st.closed[task]++;
 	else

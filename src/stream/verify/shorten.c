@@ -143,8 +143,10 @@ int leat_verify_shorten(struct leat_verify *v, uint64_t limit)
 
 	rc = rc ? rc : leat_verify_seen_put(&b.seen, leat_verify_hash(&v->world));
 	rc = rc < 0 ? rc : add_node(&b, 0, 0);
+	v->model.eager = false;
 	for (uint32_t at = 0; !rc && at < b.n && b.n < limit && !is_all_found(&b); at++)
 		rc = expand(&b, at);
+	v->model.eager = !v->model.bounds.full;
 	for (unsigned i = 0; b.found && i < b.found->n_findings; i++)
 		b.found->findings[i].shortest = true;
 	if (b.found)

@@ -7,8 +7,7 @@ static struct verify_stage_of stage_of_read(const struct verify_model *model, un
 	static const enum verify_stage stages[] = {VERIFY_LOOK, VERIFY_OPEN, VERIFY_READ_END,
 						   VERIFY_DONE};
 
-	return (struct verify_stage_of){stages[model->bounds.looks || at ? at : 1], 0, false,
-					false};
+	return (struct verify_stage_of){stages[model->bounds.looks || at ? at : 1], 0, false};
 }
 
 static struct verify_stage_of stage_of_write(const struct verify_model *model,
@@ -21,7 +20,6 @@ static struct verify_stage_of stage_of_write(const struct verify_model *model,
 
 	if (round < rounds) {
 		s.stage = stages[at % 3];
-		s.open = at % 3;
 	} else if (model->files[task->file].temporary && at == 3 * rounds && rounds) {
 		s.stage = VERIFY_NAME;
 	} else {
@@ -179,8 +177,7 @@ static bool offer_unseen(struct menu *m, int step)
 static void offer_child(struct menu *m, int step)
 {
 	for (int i = 0; i < m->model->n_tasks; i++)
-		if (m->model->tasks[i].step == step &&
-		    leat_verify_stage(m->model, i, m->st->at[i]).open)
+		if (m->model->tasks[i].step == step && m->st->open[i])
 			offer(m, VERIFY_DO, step, i);
 }
 
@@ -190,8 +187,7 @@ static bool may_be_left(const struct menu *m, int task)
 	if (m->model->tasks[task].kind != VERIFY_WRITE)
 		return false;
 	return (m->model->bounds.omissions && !m->st->at[task]) ||
-	       (m->model->bounds.children &&
-		leat_verify_stage(m->model, task, m->st->at[task]).open);
+	       (m->model->bounds.children && m->st->open[task]);
 }
 
 static void offer_step(struct menu *m, int step)
@@ -235,7 +231,7 @@ int leat_verify_state_next(const struct verify_model *model, const struct verify
 {
 	struct menu m = {.model = model, .st = st, .out = out};
 
-	for (int step = 0; step < model->n_steps && !model->bounds.full; step++)
+	for (int step = 0; step < model->n_steps && model->eager; step++)
 		if (offer_unseen(&m, step))
 			return m.n;
 	for (int step = 0; step < model->n_steps; step++)

@@ -19,6 +19,7 @@ struct verify_state {
 	uint8_t shown[VERIFY_TASKS];   /* LIST: names that the step has been given */
 	uint8_t closed[VERIFY_TASKS];  /* WRITE: closes with data, or as good as such */
 	uint8_t pending[VERIFY_TASKS]; /* WRITE: closed empty, and may be opened again */
+	uint8_t open[VERIFY_TASKS];    /* WRITE: it has the file open */
 	uint8_t phase[VERIFY_STEPS];
 	int8_t waits[VERIFY_STEPS]; /* task whose call waits, or -1 */
 	uint8_t woken[VERIFY_STEPS];
@@ -62,7 +63,6 @@ enum verify_stage {
 struct verify_stage_of {
 	enum verify_stage stage;
 	unsigned round; /* of a WRITE task; with LEAT_VERIFY_TWICE the first is empty */
-	bool open;      /* it has the file open */
 	bool empty;     /* the round writes nothing */
 };
 

@@ -215,11 +215,12 @@ static void die(struct verify_world *w, int step)
 		const struct verify_task *t = &w->model->tasks[i];
 		struct verify_stage_of s = leat_verify_stage(w->model, i, w->st.at[i]);
 
-		if (t->step != step || t->kind != VERIFY_WRITE || !s.open)
+		if (t->step != step || t->kind != VERIFY_WRITE || !w->st.open[i])
 			continue;
 		leat_verify_tell(w, "%s, dead, has %s closed by the kernel",
 				 leat_verify_step_name(w, step), leat_verify_written_name(w, i));
 		w->st.at[i] = (uint8_t)(3 * s.round);
+		w->st.open[i] = false;
 		if (!w->model->files[t->file].temporary)
 			w->st.cut[t->file] = true;
 		leat_verify_close(w, i, true);
