@@ -125,7 +125,7 @@ static void put_blocked(struct leat_daemon *d, struct leat_json *j)
 
 	if (!out)
 		return;
-	leat_stream_deadlock(d->stream, NULL, out);
+	leat_stream_deadlock(d->stream, NULL, NULL, out);
 	if (fclose(out) == 0)
 		leat_json_string(j, "blocked", text);
 	free(text);

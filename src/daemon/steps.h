@@ -29,8 +29,11 @@ struct leat_step_run {
 	char *spoiled;               /* why it cannot have succeeded, whatever it says; owned */
 	bool tainted;                /* a broken promise was about a file of it, fatally */
 	uint64_t start_ns, end_ns;
-	uint64_t idle_ns;  /* implicit: when the last process was gone */
-	uint64_t death_ns; /* a process died abnormally */
+	uint64_t idle_ns;                    /* implicit: when the last process was gone */
+	uint64_t death_ns;                   /* a process died abnormally */
+	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
+	uint64_t rest_signature,
+		rest_since_ns; /* its processes were idle then, and have been since */
 	uint64_t seen_in, seen_out;
 	struct leat_sample *samples; /* owned; LEAT_SAMPLES */
 	struct leat_sample sum;      /* of the one in the making */
@@ -70,11 +73,6 @@ int leat_step_settled(struct leat_daemon *d, int step);
 /* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
  * do with it may have got what it should not. */
 void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
-
-/* ---- idle.c ---- */
-
-/* True if no process of a running step does anything, nor will by itself. */
-bool leat_steps_are_idle(struct leat_daemon *d);
 
 /* ---- staged.c: steps that run without interception ---- */
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/client.h"
 #include "daemon/files.h"
+#include "daemon/idle.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 
@@ -10,8 +11,11 @@
 #include <string.h>
 
 #define TICK_MS 50u
-/* So long nothing must have moved before a deadlock is looked for. */
-#define QUIET_NS UINT64_C(1000000000)
+/* While somebody waits a deadlock is looked for so often. */
+#define LOOK_NS UINT64_C(200000000)
+/* So long a step must have done nothing before it is looked at: who finds no bytes to read tells
+ * that only after a while. */
+#define QUIET_NS UINT64_C(400000000)
 #define REMIND_NS UINT64_C(30000000000)
 
 /* Publishers do not tell the daemon of bytes; who waits for an open wants to know. */
@@ -28,18 +32,23 @@ static void sync_frontiers(struct leat_daemon *d)
 	}
 }
 
+/* Anything the step does moves this number. */
+static uint64_t step_mark(struct leat_daemon *d, size_t i)
+{
+	struct leat_shm_step *s = &d->shm->steps[i];
+
+	return leat_shm_counted(&s->bytes_in) + leat_shm_counted(&s->bytes_out) +
+	       leat_shm_counted(&s->reads) + leat_shm_counted(&s->writes) +
+	       leat_shm_counted(&s->opens);
+}
+
 /* Anything that moves moves this number. */
 static uint64_t mark(struct leat_daemon *d)
 {
 	uint64_t sum = d->progress;
 
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		struct leat_shm_step *s = &d->shm->steps[i];
-
-		sum += leat_shm_counted(&s->bytes_in) + leat_shm_counted(&s->bytes_out) +
-		       leat_shm_counted(&s->reads) + leat_shm_counted(&s->writes) +
-		       leat_shm_counted(&s->opens);
-	}
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		sum += step_mark(d, i);
 	return sum;
 }
 
@@ -53,49 +62,149 @@ static bool somebody_waits(struct leat_daemon *d)
 	return false;
 }
 
-static void break_deadlock(struct leat_daemon *d, const char *text)
-{
-	struct leat_conn *c, *next;
+/* ---- deadlocks ---- */
 
-	leat_problem_add(d, -EDEADLK, "deadlock: no step can go on\n%s", text);
-	DL_FOREACH_SAFE(d->conns, c, next)
-	if (leat_conn_waits(c) && c->step >= 0 && d->steps[c->step].running)
-		leat_step_ended(d, c->step, 1 << 8, "it was part of a deadlock");
+/* Of one look for a deadlock. */
+struct look {
+	bool *busy;    /* steps that wait, but may act all the same */
+	bool *stuck;   /* steps that wait for each other */
+	unsigned n;    /* so many; of a certain deadlock, if there is one */
+	bool possible; /* there is one if the steps that may act do not */
+	char why[LEAT_IDLE_WHY];
+};
+
+/* Has it done nothing for a while? */
+static bool is_quiet(struct leat_daemon *d, size_t i, uint64_t now)
+{
+	struct leat_step_run *s = &d->steps[i];
+	uint64_t m = step_mark(d, i);
+
+	if (m != s->quiet_mark) {
+		s->quiet_mark = m;
+		s->quiet_since_ns = now;
+	}
+	return now - s->quiet_since_ns >= QUIET_NS;
 }
 
-static bool all_came(const struct leat_daemon *d)
+/* Were its processes at rest at an earlier look, and have they been since? */
+static bool is_at_rest(struct leat_daemon *d, size_t i, uint64_t now, char *why)
 {
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (!d->steps[i].started)
-			return false;
-	return true;
+	struct leat_step_run *s = &d->steps[i];
+	uint64_t signature;
+
+	if (!leat_step_is_idle(d, (int)i, &signature, why)) {
+		s->rest_since_ns = 0;
+		return false;
+	}
+	if (!s->rest_since_ns || signature != s->rest_signature) {
+		s->rest_signature = signature;
+		s->rest_since_ns = now;
+	}
+	if (s->rest_since_ns < now)
+		return true;
+	snprintf(why, LEAT_IDLE_WHY, "step %s has only just come to rest", d->wf->steps[i].name);
+	return false;
 }
 
-static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns)
+/* True if all that are stuck do nothing; those that may are noted. */
+static bool are_idle(struct leat_daemon *d, struct look *l, uint64_t now)
+{
+	bool idle = true;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		if (!l->stuck[i])
+			continue;
+		l->busy[i] = !is_quiet(d, i, now) || !is_at_rest(d, i, now, l->why);
+		idle = idle && !l->busy[i];
+	}
+	return idle;
+}
+
+/* Steps that act may release others: what is left in the end is certain. */
+static void find_deadlock(struct leat_daemon *d, struct look *l, uint64_t now)
+{
+	int n;
+
+	do {
+		n = leat_stream_deadlock(d->stream, l->busy, l->stuck, NULL);
+		l->n = n > 0 ? (unsigned)n : 0;
+		l->possible = l->possible || n > 0;
+	} while (l->n && !are_idle(d, l, now));
+}
+
+/* Who waits for whom; the caller frees it. NULL when out of memory. */
+static char *describe(struct leat_daemon *d, const struct look *l)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	bool certain, remind;
 
 	if (!out)
-		return;
-	certain = leat_stream_deadlock(d->stream, NULL, out) > 0;
-	if (fclose(out) != 0)
-		goto out;
+		return NULL;
+	if (l->n) {
+		const char *lead = "these steps can never go on: ";
+
+		for (size_t i = 0; i < d->wf->n_steps; i++) {
+			if (!l->stuck[i])
+				continue;
+			fprintf(out, "%s%s", lead, d->wf->steps[i].name);
+			lead = ", ";
+		}
+		putc('\n', out);
+	} else if (l->possible) {
+		fprintf(out, "perhaps for ever, but %s\n", l->why);
+	}
+	leat_stream_deadlock(d->stream, l->n ? l->busy : NULL, NULL, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
 	if (size && text[size - 1] == '\n')
 		text[size - 1] = 0;
-	if (certain && (!d->options.serve || all_came(d)) && leat_steps_are_idle(d)) {
-		break_deadlock(d, text);
-		goto out;
-	}
-	remind = d->options.serve && leat_clock_ns() - d->reminded_ns >= REMIND_NS;
-	if (remind && quiet_ns >= REMIND_NS) {
-		d->reminded_ns = leat_clock_ns();
-		leat_problem_add(d, 0, "still waiting\n%s", text);
-	}
-out:
+	return text;
+}
+
+static void break_deadlock(struct leat_daemon *d, const struct look *l)
+{
+	char *text = describe(d, l);
+
+	leat_problem_add(d, -EDEADLK, "deadlock: %s", text ? text : "out of memory");
 	free(text);
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (l->stuck[i] && d->steps[i].running)
+			leat_step_ended(d, (int)i, 1 << 8, "it was part of a deadlock");
+}
+
+/* A line now and then where nothing moves: for steps that have not come yet, or that wait for
+ * each other as far as leat can see. */
+static void remind(struct leat_daemon *d, const struct look *l, uint64_t quiet_ns, uint64_t now)
+{
+	char *text;
+
+	if (!(d->options.serve || l->possible) || quiet_ns < REMIND_NS ||
+	    now - d->reminded_ns < REMIND_NS)
+		return;
+	d->reminded_ns = now;
+	text = describe(d, l);
+	if (text)
+		leat_problem_add(d, 0, "still waiting%s%s", l->possible ? ", " : "\n", text);
+	free(text);
+}
+
+static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns, uint64_t now)
+{
+	struct look l = {.busy = calloc(d->wf->n_steps + 1, sizeof(bool)),
+			 .stuck = calloc(d->wf->n_steps + 1, sizeof(bool))};
+
+	if (l.busy && l.stuck) {
+		find_deadlock(d, &l, now);
+		if (l.n)
+			break_deadlock(d, &l);
+		else
+			remind(d, &l, quiet_ns, now);
+	}
+	free(l.busy);
+	free(l.stuck);
 }
 
 static void watch_progress(struct leat_daemon *d)
@@ -105,13 +214,11 @@ static void watch_progress(struct leat_daemon *d)
 	if (m != d->quiet_mark || !somebody_waits(d)) {
 		d->quiet_mark = m;
 		d->quiet_since_ns = now;
-		d->looked_ns = now;
+	}
+	if (!somebody_waits(d) || now - d->looked_ns < LOOK_NS)
 		return;
-	}
-	if (now - d->looked_ns >= QUIET_NS) {
-		d->looked_ns = now;
-		look_for_deadlock(d, now - d->quiet_since_ns);
-	}
+	d->looked_ns = now;
+	look_for_deadlock(d, now - d->quiet_since_ns, now);
 }
 
 static void on_tick(uv_timer_t *timer)

@@ -17,6 +17,7 @@ struct vertex {
 
 struct graph {
 	struct leat_stream *s;
+	const bool *busy; /* steps that act although a call of theirs waits; or NULL */
 	struct vertex *v;
 	FILE *out;
 };
@@ -162,6 +163,7 @@ static void find_able(struct graph *g)
 		/* An instance that has not come yet does not wait. */
 		g->v[i].able = g->v[i].waits ? may_start(st) && !g->v[i].launch
 					     : is_running(st) || may_start(st) || st->writers;
+		g->v[i].able = g->v[i].able || (g->busy && g->busy[i]);
 	}
 	while (changed) {
 		changed = false;
@@ -318,9 +320,17 @@ static void report(struct graph *g)
 			found = search(g, i);
 }
 
-int leat_stream_deadlock(struct leat_stream *s, bool *stuck, FILE *out)
+bool leat_stream_waits(const struct leat_stream *s, uint64_t waiter)
 {
-	struct graph g = {.s = s, .out = out};
+	const struct leat_waiter *w;
+
+	HASH_FIND(hh, s->waiters, &waiter, sizeof(waiter), w);
+	return w && !w->woken;
+}
+
+int leat_stream_deadlock(struct leat_stream *s, const bool *busy, bool *stuck, FILE *out)
+{
+	struct graph g = {.s = s, .busy = busy, .out = out};
 	int n = look(&g);
 
 	for (int i = 0; g.v && i < s->n_steps; i++) {

@@ -110,11 +110,15 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
 
 /* How many steps wait for each other, or for somebody who does: none of their calls that
  * wait can be released by a step that still acts, whatever that does. 0: no deadlock is
- * certain. `stuck`, if not NULL, has room for every step and says which. On `out`, if not
- * NULL, it is written what blocks whom, one line each ("step B waits for x (not complete;
- * on_close), which needs step A (waiting itself)"), and a cycle. A step is taken to do
- * nothing while one of its calls waits; that is for the owner to know. -ENOMEM. */
-int leat_stream_deadlock(struct leat_stream *s, bool *stuck, FILE *out);
+ * certain. A step is taken to do nothing while one of its calls waits, unless `busy`
+ * (NULL: none) says that it may act all the same. `stuck`, if not NULL, has room for every
+ * step and says which. On `out`, if not NULL, it is written what blocks whom, one line each
+ * ("step B waits for x (not complete; on_close), which needs step A (waiting itself)"), and a
+ * cycle. -ENOMEM. */
+int leat_stream_deadlock(struct leat_stream *s, const bool *busy, bool *stuck, FILE *out);
+
+/* Was the waiter told to wait, and not woken since? */
+bool leat_stream_waits(const struct leat_stream *s, uint64_t waiter);
 
 /* A number for all that answers to come depend on: two streams with the same have, but for
  * chance, the same future. For the model checker, which must not go twice where it has been. */

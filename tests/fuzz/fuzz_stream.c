@@ -271,7 +271,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		apply(&f);
 		check_waiting(&f);
 	}
-	(void)leat_stream_deadlock(f.s, NULL, NULL);
+	(void)leat_stream_deadlock(f.s, NULL, NULL, NULL);
 	check_replay(&f);
 	leat_stream_free(f.s);
 	fclose(f.log);

@@ -89,8 +89,8 @@ static void run_situation(void **state)
 	assert_non_null(out);
 	world_init(&w, sit->workflow);
 	world_script(&w, sit->script);
-	assert_int_equal(leat_stream_deadlock(w.s, NULL, out), sit->certain);
-	assert_int_equal(leat_stream_deadlock(w.s, NULL, NULL), sit->certain);
+	assert_int_equal(leat_stream_deadlock(w.s, NULL, NULL, out), sit->certain);
+	assert_int_equal(leat_stream_deadlock(w.s, NULL, NULL, NULL), sit->certain);
 	fclose(out);
 	if (!strstr(text, sit->says))
 		fail_msg("no \"%s\" in:\n%s", sit->says, text);

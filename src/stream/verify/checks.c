@@ -37,7 +37,7 @@ static void check_files(struct verify_world *w)
 static void check_waits(struct verify_world *w)
 {
 	for (int step = 0; step < w->model->n_steps; step++) {
-		int task = w->st.waits[step];
+		int task = verify_waits(&w->st, step);
 		enum verify_stage stage;
 
 		if (task < 0 || w->st.woken[step])
@@ -70,11 +70,11 @@ static void check_deadlock(struct verify_world *w)
 	bool waits = false;
 
 	for (int step = 0; step < w->model->n_steps; step++)
-		waits = waits || (w->st.waits[step] >= 0 && !w->st.woken[step]);
-	if (!waits || leat_stream_deadlock(w->s, stuck, NULL) <= 0)
+		waits = waits || (verify_waits(&w->st, step) >= 0 && !w->st.woken[step]);
+	if (!waits || leat_stream_deadlock(w->s, NULL, stuck, NULL) <= 0)
 		return;
 	for (int step = 0; step < w->model->n_steps; step++) {
-		int task = w->st.waits[step];
+		int task = verify_waits(&w->st, step);
 
 		if (!stuck[step])
 			continue;
@@ -98,7 +98,7 @@ void leat_verify_check(struct verify_world *w)
 void leat_verify_world_check_end(struct verify_world *w)
 {
 	for (int step = 0; step < w->model->n_steps; step++) {
-		int task = w->st.waits[step];
+		int task = verify_waits(&w->st, step);
 
 		if (task >= 0 && !w->st.stuck[step])
 			leat_verify_fault(w, LEAT_VERIFY_STARVATION,

@@ -132,7 +132,7 @@ void leat_verify_call(struct verify_world *w, int task)
 	enum leat_answer answer = leat_verify_ask(w, &ev);
 
 	w->st.woken[t->step] = false;
-	w->st.waits[t->step] = answer == LEAT_WAIT ? (int8_t)task : -1;
+	w->st.waits[t->step] = answer == LEAT_WAIT ? (uint8_t)(task + 1) : 0;
 	tell_call(w, task, stage, answer);
 	check_answer(w, task, stage, answer);
 	if (stage == VERIFY_OPEN && (answer == LEAT_GO || answer == LEAT_GO_STREAM))

@@ -288,7 +288,7 @@ int leat_verify_trace(struct leat_verify *v, const struct leat_verify_finding *f
 		rc = v->world.error;
 	}
 	if (!rc && people && f->kind == LEAT_VERIFY_DEADLOCK &&
-	    leat_stream_deadlock(v->world.s, NULL, people) < 0)
+	    leat_stream_deadlock(v->world.s, NULL, NULL, people) < 0)
 		rc = -ENOMEM;
 	v->world.people = v->world.log = NULL;
 	leat_heap_use(before);

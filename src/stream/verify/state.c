@@ -49,7 +49,7 @@ void leat_verify_state_init(const struct verify_model *model, struct verify_stat
 {
 	memset(st, 0, sizeof(*st));
 	for (int step = 0; step < model->n_steps; step++) {
-		st->waits[step] = -1;
+		st->waits[step] = 0;
 		st->phase[step] = model->wf->steps[step].staged ? VERIFY_TO_COME : VERIFY_RUNNING;
 	}
 	leat_verify_state_settle(model, st);
@@ -152,9 +152,9 @@ static bool offer_unseen(struct menu *m, int step)
 {
 	bool done = true;
 
-	if (m->st->waits[step] >= 0) {
-		if (m->st->woken[step] && is_final(m, m->st->waits[step]))
-			offer(m, VERIFY_RETRY, step, m->st->waits[step]);
+	if (verify_waits(m->st, step) >= 0) {
+		if (m->st->woken[step] && is_final(m, verify_waits(m->st, step)))
+			offer(m, VERIFY_RETRY, step, verify_waits(m->st, step));
 		return m->n;
 	}
 	if (m->st->phase[step] != VERIFY_RUNNING)
@@ -210,9 +210,9 @@ static void offer_step(struct menu *m, int step)
 	default:
 		break;
 	}
-	if (st->waits[step] >= 0 && st->woken[step])
-		offer(m, VERIFY_RETRY, step, st->waits[step]);
-	for (int i = 0; i < m->model->n_tasks && st->waits[step] < 0; i++) {
+	if (verify_waits(st, step) >= 0 && st->woken[step])
+		offer(m, VERIFY_RETRY, step, verify_waits(st, step));
+	for (int i = 0; i < m->model->n_tasks && verify_waits(st, step) < 0; i++) {
 		if (m->model->tasks[i].step != step || is_done(m, i))
 			continue;
 		done = done && may_be_left(m, i);
@@ -220,7 +220,7 @@ static void offer_step(struct menu *m, int step)
 		    (st->phase[step] == VERIFY_RUNNING || m->model->tasks[i].kind == VERIFY_LAUNCH))
 			offer(m, VERIFY_DO, step, i);
 	}
-	if (st->waits[step] < 0 && done)
+	if (verify_waits(st, step) < 0 && done)
 		offer(m, VERIFY_EXIT, step, -1);
 	if (st->failures < m->model->bounds.failures && st->phase[step] == VERIFY_RUNNING)
 		offer(m, VERIFY_FAIL, step, -1);

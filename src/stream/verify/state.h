@@ -21,7 +21,7 @@ struct verify_state {
 	uint8_t pending[VERIFY_TASKS]; /* WRITE: closed empty, and may be opened again */
 	uint8_t open[VERIFY_TASKS];    /* WRITE: it has the file open */
 	uint8_t phase[VERIFY_STEPS];
-	int8_t waits[VERIFY_STEPS]; /* task whose call waits, or -1 */
+	uint8_t waits[VERIFY_STEPS]; /* 1 + the task whose call waits, or 0: verify_waits */
 	uint8_t woken[VERIFY_STEPS];
 	uint8_t meaning[VERIFY_FILES]; /* enum leat_file_state by what was declared */
 	uint8_t exists[VERIFY_FILES];
@@ -30,6 +30,12 @@ struct verify_state {
 	uint8_t failures;            /* by chance */
 	uint8_t stuck[VERIFY_STEPS]; /* was found in a deadlock */
 };
+
+/* The task whose call waits, or -1. */
+static inline int verify_waits(const struct verify_state *st, int step)
+{
+	return (int)st->waits[step] - 1;
+}
 
 enum verify_verb {
 	VERIFY_DO,    /* the next call of a task */

@@ -71,8 +71,8 @@ static void on_wake(void *ctx, const char *name)
 
 	note(w, (struct leat_event){.kind = LEAT_EV_WAKE, .step = -1, .name = name});
 	for (int step = 0; step < w->model->n_steps; step++) {
-		if (w->st.waits[step] < 0 ||
-		    strcmp(leat_verify_asked_name(w, w->st.waits[step]), name) != 0)
+		if (verify_waits(&w->st, step) < 0 ||
+		    strcmp(leat_verify_asked_name(w, verify_waits(&w->st, step)), name) != 0)
 			continue;
 		if (w->st.stuck[step])
 			leat_verify_fault(
@@ -200,11 +200,11 @@ static void kill_step(struct verify_world *w, int step)
 	w->st.failures++;
 	w->st.phase[step] = VERIFY_DYING;
 	memset(w->st.stuck, 0, sizeof(w->st.stuck));
-	if (w->st.waits[step] >= 0)
+	if (verify_waits(&w->st, step) >= 0)
 		leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_CANCEL,
 							 .step = step,
 							 .waiter = (uint64_t)step + 1});
-	w->st.waits[step] = -1;
+	w->st.waits[step] = 0;
 	w->st.woken[step] = false;
 }
 

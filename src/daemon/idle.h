@@ -1,0 +1,19 @@
+/* Will the processes of a step act by themselves? Asked before a deadlock is believed: the rules
+ * know calls that wait, not processes that sleep, compute, or are woken by others. Read from
+ * /proc; what cannot be read, or is not understood, may act. Event loop only. */
+#ifndef LEAT_DAEMON_IDLE_H
+#define LEAT_DAEMON_IDLE_H
+
+#include "daemon/internal.h"
+
+enum { LEAT_IDLE_WHY = 200 };
+
+/* True if every thread of every process of step `step` was found waiting for leat, or for another
+ * of them, and nothing is under way that a call of theirs waits for. If not, `why` says who may
+ * act. The threads are looked at one after another: that none of them has run meanwhile is
+ * certain if `signature` is the same when they are looked at again, and what they have sent
+ * before was handled. */
+bool leat_step_is_idle(struct leat_daemon *d, int step, uint64_t *signature,
+		       char why[LEAT_IDLE_WHY]);
+
+#endif
