@@ -245,8 +245,9 @@ static bool read_mask(pid_t pid, const char *key, uint64_t *mask)
 	return at;
 }
 
-/* Has it set an alarm? A handler for its signals says that it may have, the kernel knows the
- * timers of POSIX. An alarm that is to kill it leaves no trace. */
+/* Has it set an alarm? The kernel shows the timers of POSIX; of others only the handler: of one
+ * signal, since who cleans up (sort) handles all that could kill it. An alarm that is to kill
+ * leaves no trace. */
 static bool has_alarm(pid_t pid)
 {
 	const uint64_t alarms = UINT64_C(1) << (SIGALRM - 1) | UINT64_C(1) << (SIGVTALRM - 1) |
@@ -260,7 +261,8 @@ static bool has_alarm(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
 	if (leat_read_file(path, 1 << 16, &text, &size) == 0)
 		free(text);
-	return caught & alarms || size;
+	caught &= alarms;
+	return (caught && caught != alarms) || size;
 }
 
 static bool process_is_idle(struct look *l, pid_t pid, int depth);
