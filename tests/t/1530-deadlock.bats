@@ -186,7 +186,7 @@ passes() {
 	pong=$!
 	(sleep 3; echo 1) | leat exec --app ping -- bash -c 'cat work/y & cat > work/x; wait'
 	wait "$pong"
-	! grep deadlock served.err
+	run -1 grep deadlock served.err
 	kill "$server"
 	wait "$server"
 	server=
@@ -201,7 +201,7 @@ passes() {
 	timeout 20 leat exec --app pong -- bash -c 'cat work/x && echo 1 > work/y' &
 	pong=$!
 	sleep 2
-	! grep deadlock served.err
+	run -1 grep deadlock served.err
 	run -1 timeout 20 leat exec --app ping -- bash -c 'cat work/y && echo 1 > work/x'
 	status=0
 	wait "$pong" || status=$?
