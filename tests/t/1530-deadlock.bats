@@ -209,3 +209,37 @@ passes() {
 	cat served.err
 	grep -q "deadlock: these steps can never go on: ping, pong" served.err
 }
+
+# reader: a static program in ./reader that copies one file to another.
+reader() {
+	gcc -static -O1 -o reader -x c - <<-'END'
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			FILE *in = fopen(argv[1], "r"), *out;
+			int c;
+			if (!in)
+				return 1;
+			while ((c = getc(in)) != EOF)
+				;
+			if (ferror(in) || !(out = fopen(argv[2], "w")))
+				return 1;
+			fputs("1\n", out);
+			return argc != 3 || fclose(out);
+		}
+	END
+}
+
+@test "static programs behind mounts" {
+	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
+	reader
+	ring on_close "exec ../reader y x" "exec ../reader x y"
+	found
+}
+
+@test "a static program behind a mount, and a process beside it that sleeps and then writes" {
+	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
+	reader
+	ring on_close '../reader y z & sleep 3; echo 1 > x; wait' 'cat x; echo 1 > y'
+	passes
+}
