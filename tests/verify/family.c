@@ -123,25 +123,32 @@ static void check_one(const char *text, const struct leat_verify_bounds *bounds,
 	world_release(&w);
 }
 
+char *family_text(const struct family_shape *shape, unsigned combination)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	put_step(out, shape->reads, 0, combination % FAMILY_RULES);
+	put_step(out, shape->reads, 1, combination / FAMILY_RULES % FAMILY_RULES);
+	put_step(out, shape->reads, 2, combination / (FAMILY_RULES * FAMILY_RULES));
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
 void family_run(const struct family_shape *shape, unsigned first, unsigned stride,
 		const struct leat_verify_bounds *bounds, struct family_sum *sum)
 {
 	for (unsigned c = first; c < FAMILY_COMBINATIONS; c += stride) {
-		char *text = NULL;
-		size_t size;
-		FILE *out;
+		char *text;
 
 		sum->combinations++;
 		if (is_same_as_before(shape->reads, c)) {
 			sum->same++;
 			continue;
 		}
-		out = open_memstream(&text, &size);
-		assert_non_null(out);
-		put_step(out, shape->reads, 0, c % FAMILY_RULES);
-		put_step(out, shape->reads, 1, c / FAMILY_RULES % FAMILY_RULES);
-		put_step(out, shape->reads, 2, c / (FAMILY_RULES * FAMILY_RULES));
-		assert_int_equal(fclose(out), 0);
+		text = family_text(shape, c);
 		check_one(text, bounds, sum);
 		free(text);
 	}

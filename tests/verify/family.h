@@ -17,6 +17,9 @@ struct family_shape {
 extern const struct family_shape family_shapes[];
 extern const unsigned family_n_shapes;
 
+/* A workflow of that shape, as world_parse reads it; the caller frees it. */
+char *family_text(const struct family_shape *shape, unsigned combination);
+
 struct family_sum {
 	unsigned long combinations;
 	unsigned long same; /* but for names, as one before */
