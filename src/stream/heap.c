@@ -61,13 +61,14 @@ static bool is_inside(const void *p)
 
 void leat_heap_free(void *p)
 {
-	struct block *b = (struct block *)p - 1;
+	struct block *b;
 	size_t grains;
 
 	if (!is_inside(p)) {
 		free(p);
 		return;
 	}
+	b = (struct block *)p - 1;
 	grains = b->size / GRAIN;
 	if (grains >= CLASSES)
 		return;
@@ -77,7 +78,7 @@ void leat_heap_free(void *p)
 
 void *leat_heap_resize(void *old, size_t n, size_t size)
 {
-	struct block *b = (struct block *)old - 1;
+	const struct block *b;
 	void *p;
 
 	if (!current)
@@ -85,6 +86,7 @@ void *leat_heap_resize(void *old, size_t n, size_t size)
 	p = leat_heap_alloc(n, size);
 	if (!p || !old)
 		return p;
+	b = (const struct block *)old - 1;
 	memcpy(p, old, b->size < n * size ? b->size : n * size);
 	leat_heap_free(old);
 	return p;
