@@ -192,33 +192,51 @@ int leat_handle_exiting(struct leat_conn *c, const void *msg)
 	return 0;
 }
 
-static void tell_violation(struct leat_conn *c, struct leat_file *f, unsigned code)
+/* What is told now is not told again when the description is closed. */
+static void forget_foreign(struct leat_conn *c, struct leat_file *f)
 {
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	if (l->step == c->step)
+		l->foreign = false;
+}
+
+static void tell_violation(struct leat_conn *c, struct leat_file *f, const struct leat_msg_fact *in)
+{
+	if (in->code == LEAT_VIOLATION_AFTER_COMMIT)
+		forget_foreign(c, f);
 	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
 						    .step = c->step,
 						    .pid = c->pid,
 						    .name = f->name,
-						    .code = code});
+						    .code = in->code,
+						    .flags = LEAT_EVF_PLACED,
+						    .offset = in->offset,
+						    .length = in->length});
 }
 
 /* The size a consumer relied on is judged when the true one is known. */
-static void note_early(struct leat_conn *c, struct leat_file *f, uint64_t size)
+static void note_early(struct leat_conn *c, struct leat_file *f, const struct leat_msg_fact *in)
 {
+	uint64_t size = in->length;
 	struct leat_early *e;
 
 	if (leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED) {
 		if (f->size > size)
-			tell_violation(c, f, LEAT_VIOLATION_EARLY_SIZE);
+			tell_violation(c, f, in);
 		return;
 	}
 	LL_FOREACH(f->early, e)
 	if (e->step == c->step && e->size == size)
 		return;
+
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return;
 	e->step = c->step;
 	e->size = size;
+	e->read_end = in->offset;
 	LL_PREPEND(f->early, e);
 }
 
@@ -232,9 +250,9 @@ int leat_handle_violated(struct leat_conn *c, const void *msg)
 	if (!f || f->retired || !leat_enforce_fact(c, f, false))
 		return 0;
 	if (in->code == LEAT_VIOLATION_EARLY_SIZE)
-		note_early(c, f, in->length);
+		note_early(c, f, in);
 	else
-		tell_violation(c, f, in->code);
+		tell_violation(c, f, in);
 	return 0;
 }
 

@@ -131,7 +131,10 @@ static void judge_early(struct leat_daemon *d)
 					d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
 							       .step = e->step,
 							       .name = f->name,
-							       .code = LEAT_VIOLATION_EARLY_SIZE});
+							       .code = LEAT_VIOLATION_EARLY_SIZE,
+							       .flags = LEAT_EVF_PLACED,
+							       .offset = e->read_end,
+							       .length = e->size});
 			free(e);
 		}
 	}

@@ -7,7 +7,8 @@
 /* A consumer that relied on a size before the commit. */
 struct leat_early {
 	int step;
-	uint64_t size; /* what it saw */
+	uint64_t size;     /* what it saw */
+	uint64_t read_end; /* how far it read */
 	struct leat_early *next;
 };
 

@@ -13,13 +13,15 @@ static bool is_write(const struct leat_request *r)
 	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC;
 }
 
-static void violation(struct leat_request *r, enum leat_violation kind)
+static void violation(struct leat_request *r, enum leat_violation kind, uint64_t offset)
 {
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
 						    .step = r->c->step,
 						    .pid = r->c->pid,
 						    .name = r->found.path,
-						    .code = kind});
+						    .code = kind,
+						    .flags = LEAT_EVF_PLACED,
+						    .offset = offset});
 }
 
 /* What consumers have read of a growing file is about to go. */
@@ -28,7 +30,7 @@ static void cut(struct leat_request *r, uint64_t length)
 	struct leat_shm_file *s = leat_file_shm(r->d, r->file);
 
 	if (r->file->publishes && leat_shm_was_consumed(s, length, UINT64_MAX - length))
-		violation(r, LEAT_VIOLATION_REWRITE);
+		violation(r, LEAT_VIOLATION_REWRITE, length);
 	leat_shm_file_cut(s, length);
 	if (r->file->told_frontier > length)
 		r->file->told_frontier = length;
@@ -111,7 +113,7 @@ static int write_foreign(struct leat_request *r)
 	l->mtime = r->found.st.st_mtim;
 	if (r->in->flags & O_TRUNC && r->found.st.st_size > 0) {
 		l->foreign = false; /* told now, not at the close */
-		violation(r, LEAT_VIOLATION_UNDECLARED);
+		violation(r, LEAT_VIOLATION_UNDECLARED, 0);
 	}
 	if (leat_request_is_violation(r, violations))
 		return take_back(r, l);

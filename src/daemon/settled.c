@@ -24,9 +24,12 @@ static int file_settled(struct leat_daemon *d, const struct leat_file *f)
 		return 0;
 	if (f->save_error)
 		return -EIO;
-	/* Directories that hold nothing are made at the run's end. */
-	if (f->saved || !leat_tree_has_ours(d->tree, f->name, &root, &st) || S_ISDIR(st.st_mode))
-		return f->dirty || f->saving ? -EAGAIN : 0;
+	if (f->dirty || f->saving)
+		return -EAGAIN;
+	/* Only files and links are brought to disk; directories are made at the run's end. */
+	if (f->saved || !leat_tree_has_ours(d->tree, f->name, &root, &st) ||
+	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)))
+		return 0;
 	return -EAGAIN;
 }
 

@@ -76,7 +76,7 @@ static int check_publisher(struct leat_errand *call, struct leat_handle *h, stru
 	if (!leat_shm_was_consumed(f, offset, length) ||
 	    (data && writes_same(h, data, length, offset)))
 		return 0;
-	return tell_once(call, h, LEAT_VIOLATION_REWRITE, offset, size);
+	return tell_once(call, h, LEAT_VIOLATION_REWRITE, offset, length);
 }
 
 static int check(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
@@ -85,7 +85,8 @@ static int check(struct leat_errand *call, struct leat_handle *h, struct leat_sh
 	int rc = 0;
 
 	if (!h->told && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
-		rc = tell_once(call, h, LEAT_VIOLATION_AFTER_COMMIT, offset, size);
+		rc = tell_once(call, h, LEAT_VIOLATION_AFTER_COMMIT, appends ? size_of(h) : offset,
+			       size);
 	if (!rc && h->kind == LEAT_KIND_PUBLISHER && !appends)
 		rc = check_publisher(call, h, f, data, size, offset);
 	return rc;

@@ -87,6 +87,14 @@ static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, u
 	return false;
 }
 
+/* How much of the range exists, and may have been read. */
+static uint64_t existing(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint64_t end = leat_shm_frontier(f);
+
+	return offset >= end ? 0 : length < end - offset ? length : end - offset;
+}
+
 static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
 {
 	int rc = leat_client_violation(code, r->slot, offset, length);
@@ -128,6 +136,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	if (rc || r->kind != LEAT_KIND_PUBLISHER)
 		return rc;
 	check_hole(fd, r, f, (uint64_t)offset);
+	length = existing(f, (uint64_t)offset, length);
 	if (leat_shm_was_consumed(f, (uint64_t)offset, length))
 		return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, length);
 	return 0;
@@ -151,7 +160,8 @@ static int check_publisher(const struct writing *w, struct leat_fd *r, struct le
 	check_hole(w->fd, r, f, (uint64_t)offset);
 	if (!changes_consumed(w, f, (uint64_t)offset))
 		return 0;
-	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, total(w));
+	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset,
+			 existing(f, (uint64_t)offset, total(w)));
 }
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
@@ -220,6 +230,18 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	return rc ? rc : n;
 }
 
+/* Where the write will land. */
+static uint64_t where(const struct writing *w, const struct leat_fd *r)
+{
+	int64_t at = w->offset;
+
+	if (r->flags & LEAT_FD_APPEND)
+		return leat_window_length(r, w->fd);
+	if (!w->positioned)
+		at = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
+	return at < 0 ? 0 : (uint64_t)at;
+}
+
 static long do_write(const struct writing *w)
 {
 	struct leat_fd *r = leat_fd_get(w->fd);
@@ -227,8 +249,8 @@ static long do_write(const struct writing *w)
 	long n;
 	int rc;
 
-	if (f && !(r->flags & LEAT_FD_TOLD)) {
-		rc = check_committed(r, f, w->positioned ? (uint64_t)w->offset : 0, total(w));
+	if (f && !(r->flags & LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
+		rc = check_committed(r, f, where(w, r), total(w));
 		if (rc)
 			return rc;
 	}

@@ -24,7 +24,7 @@ enum leat_event_kind {
 	LEAT_EV_UNLINK,    /* step removed name */
 	LEAT_EV_ASK,       /* step, waiter: may this call go on? call, offset, length */
 	LEAT_EV_CANCEL,    /* waiter: the client gave up or died */
-	LEAT_EV_VIOLATION, /* step, name, code: told by a client */
+	LEAT_EV_VIOLATION, /* step, name, code: told by a client; offset, length, flags */
 	/* decisions, which replay must reproduce */
 	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
 	LEAT_EV_STATE,  /* name, code: enum leat_file_state */
@@ -37,6 +37,7 @@ enum {
 	LEAT_EVF_CREAT = 2,    /* the open created */
 	LEAT_EVF_ABNORMAL = 4, /* the close came from abnormal death */
 	LEAT_EVF_DIR = 8,      /* name is a directory */
+	LEAT_EVF_PLACED = 16,  /* of a VIOLATION: offset and, if known, length say where */
 };
 
 /* One event. Fields a kind does not name are 0 / -1 / NULL. Strings are

@@ -233,7 +233,7 @@ const char *leat_resume_why(const struct leat_resume *r, size_t step)
 static void give_up(struct leat_resume *r, int error)
 {
 	if (!r->broken)
-		leat_warn("cannot write the record of this run, %s/%s: %s; the run goes on, but "
+		leat_warn("cannot keep the record of this run, %s/%s: %s; the run goes on, but "
 			  "cannot be resumed",
 			  r->dir, r->name, strerror(error));
 	r->broken = true;

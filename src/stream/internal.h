@@ -293,6 +293,7 @@ void leat_waiter_free(struct leat_stream *s, struct leat_waiter *w);
 /* Report it; `what` says what was done to the name ("truncated"), NULL for the usual. */
 void leat_violation_report(struct leat_stream *s, enum leat_violation kind, const char *name,
 			   int step, const char *what);
+/* What a client tells of. */
 int leat_fact_violation(struct leat_stream *s, const struct leat_event *ev);
 
 /* ---- ask.c, inputs.c ---- */

@@ -1,41 +1,114 @@
 /* Violations in words. */
 #include "stream/internal.h"
 
-#include "base/str.h"
-
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct {
 	const char *what; /* when a client tells it */
 	const char *tail;
+	bool by_rule;       /* the rule is what it breaks */
+	const char *advice; /* what to do about the workflow file, or the step */
 } words[LEAT_VIOLATION_KINDS] = {
-	[LEAT_VIOLATION_REWRITE] = {"changed", " where a consumer had read it"},
-	[LEAT_VIOLATION_AFTER_COMMIT] = {"changed", " after its commit"},
-	[LEAT_VIOLATION_CLOSES] = {"closed", " once more than its rule says"},
-	[LEAT_VIOLATION_UNDECLARED] = {"written", ", which does not declare it as an output"},
-	[LEAT_VIOLATION_READ_AGAIN] = {"read again", " where it is not retained"},
-	[LEAT_VIOLATION_EARLY_SIZE] = {"taken for complete", " at a size seen before its commit"},
+	[LEAT_VIOLATION_REWRITE] = {"changed", " where a consumer had read it", true,
+				    "give it mode: update, or write each byte once"},
+	[LEAT_VIOLATION_AFTER_COMMIT] =
+		{"changed", " after its commit", true,
+		 "let it commit later, by the true number of closes or files or on_termination"},
+	[LEAT_VIOLATION_CLOSES] = {"closed", " once more than its rule says", true,
+				   "give it the true number of closes, or on_termination"},
+	[LEAT_VIOLATION_UNDECLARED] = {"written", ", which does not declare it as an output", false,
+				       "declare it there, or have the step write another file"},
+	[LEAT_VIOLATION_READ_AGAIN] = {"read again", " where it is not retained", false,
+				       "take retain: false away, or read it once, front to back"},
+	[LEAT_VIOLATION_EARLY_SIZE] = {"taken for complete", " at a size seen before its commit",
+				       true, "give it mode: update, or read it to its end"},
 };
 
-void leat_violation_report(struct leat_stream *s, enum leat_violation kind, const char *name,
-			   int step, const char *what)
+static void put_place(FILE *out, const struct leat_event *ev)
 {
-	const char *by = step >= 0 ? " by step " : "";
-	char *text;
+	if (!ev || !(ev->flags & LEAT_EVF_PLACED))
+		return;
+	if (ev->code == LEAT_VIOLATION_EARLY_SIZE)
+		fprintf(out, " after %" PRIu64 " bytes", ev->offset);
+	else if (ev->length > 1)
+		fprintf(out, " at bytes %" PRIu64 " to %" PRIu64, ev->offset,
+			ev->offset + ev->length - 1);
+	else
+		fprintf(out, ev->length ? " at byte %" PRIu64 : " from byte %" PRIu64 " on",
+			ev->offset);
+}
+
+static void put_rule(FILE *out, const struct leat_file_rule *rule)
+{
+	char buffer[32];
+
+	fprintf(out, " (committed: %s, mode: %s)",
+		leat_commit_text(rule->commit, rule->count, buffer), leat_fire_text(rule->fire));
+}
+
+static void put_violation(const struct leat_stream *s, enum leat_violation kind, const char *name,
+			  int step, const char *what, const struct leat_event *ev, FILE *out)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	fprintf(out, "%s was %s", name, what ? what : words[kind].what);
+	if (step >= 0)
+		fprintf(out, " by step %s", s->wf->steps[step].name);
+	put_place(out, ev);
+	fputs(words[kind].tail, out);
+	if (n && words[kind].by_rule)
+		put_rule(out, n->rule);
+	fprintf(out, "; %s", words[kind].advice);
+}
+
+static void report(struct leat_stream *s, enum leat_violation kind, const char *name, int step,
+		   const char *what, const struct leat_event *ev)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = s->ops.violation ? open_memstream(&text, &size) : NULL;
 
 	if (!s->ops.violation)
 		return;
-	text = leat_strf("%s was %s%s%s%s", name, what ? what : words[kind].what, by,
-			 step >= 0 ? s->wf->steps[step].name : "", words[kind].tail);
+	if (out) {
+		put_violation(s, kind, name, step, what, ev, out);
+		if (fclose(out) != 0) {
+			free(text);
+			text = NULL;
+		}
+	}
 	s->ops.violation(s->ctx, kind, name, step, text ? text : words[kind].what);
 	free(text);
 }
 
+void leat_violation_report(struct leat_stream *s, enum leat_violation kind, const char *name,
+			   int step, const char *what)
+{
+	report(s, kind, name, step, what, NULL);
+}
+
+/* A client that writes to a complete file does not know whose output it is. */
+static enum leat_violation kind_of(struct leat_stream *s, const struct leat_event *ev)
+{
+	const struct leat_name_state *n = leat_name_find(s, ev->name);
+
+	if (ev->code == LEAT_VIOLATION_AFTER_COMMIT && n && n->governed &&
+	    !leat_name_produced_by(n, ev->step))
+		return LEAT_VIOLATION_UNDECLARED;
+	return (enum leat_violation)ev->code;
+}
+
 int leat_fact_violation(struct leat_stream *s, const struct leat_event *ev)
 {
+	enum leat_violation kind;
+
 	if (!ev->code || ev->code >= LEAT_VIOLATION_KINDS)
 		return -EINVAL;
-	leat_violation_report(s, (enum leat_violation)ev->code, ev->name, ev->step, NULL);
+	kind = kind_of(s, ev);
+	report(s, kind, ev->name, ev->step, kind == LEAT_VIOLATION_UNDECLARED ? "written" : NULL,
+	       ev);
 	return 0;
 }

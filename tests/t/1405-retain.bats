@@ -105,7 +105,7 @@ full() {
 	run timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
-	[[ $output == *"data was read again by step use where it is not retained"* ]]
+	[[ $output == *"data was read again by step use from byte "*" on where it is not retained"* ]]
 }
 
 @test "who needs all of it at the start gets all of it" {

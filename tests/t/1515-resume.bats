@@ -338,7 +338,7 @@ interrupt() {
 	touch work/.leat-record-flow/file
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
-	[ "$(grep -c 'warning: cannot write the record of this run' <<<"$output")" = 1 ]
+	[ "$(grep -c 'warning: cannot keep the record of this run' <<<"$output")" = 1 ]
 	[ -e work/counts ]
 }
 

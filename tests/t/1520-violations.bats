@@ -1,0 +1,351 @@
+#!/usr/bin/env bats
+# Each broken promise is noticed on both ways in, interception and mount: named with step, file,
+# rule, place, and what to do; fatal, or a warning with --on-violation warn.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup_file() {
+	command -v gcc >/dev/null || return 0
+	cat >"$BATS_FILE_TMPDIR/calls.c" <<-'END'
+		/* Makes the calls its arguments say; goes on after errors, and ends with 0. */
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+
+		static int fds[16], n;
+		static char a[100], b[100];
+		static off_t seen;
+
+		static int flags_of(const char *letters)
+		{
+			int flags = O_RDONLY;
+
+			for (; *letters; letters++)
+				flags |= *letters == 'w'   ? O_WRONLY
+					 : *letters == 'b' ? O_RDWR
+					 : *letters == 'c' ? O_CREAT
+					 : *letters == 't' ? O_TRUNC
+					 : *letters == 'a' ? O_APPEND
+							   : 0;
+			return flags;
+		}
+
+		static long read_some(int fd, long size)
+		{
+			char data[1000];
+			long sum = 0, got = 1;
+
+			while (sum < size && (got = read(fd, data, size - sum < 1000 ? size - sum : 1000)) > 0)
+				sum += got;
+			return got < 0 ? -1 : sum;
+		}
+
+		static long fd_size(int fd)
+		{
+			struct stat st;
+			int rc = fstat(fd, &st);
+
+			seen = st.st_size;
+			return rc;
+		}
+
+		static long map_write(int fd, off_t at, const char *text)
+		{
+			char *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+			if (map == MAP_FAILED)
+				return -1;
+			memcpy(map + at, text, strlen(text));
+			return msync(map, 4096, MS_SYNC) < 0 ? -1 : munmap(map, 4096);
+		}
+
+		/* The bytes of `b`, copied into it by the kernel. */
+		static long copy_in(int fd, off_t at, const char *from)
+		{
+			int in = open(from, O_RDONLY);
+			ssize_t got = copy_file_range(in, NULL, fd, &at, 100, 0);
+
+			close(in);
+			return got;
+		}
+
+		static long call(const char *op)
+		{
+			int fd = n ? fds[n - 1] : -1, other;
+
+			a[0] = b[0] = 0;
+			sscanf(op, "%*[^:]:%99[^:]:%99s", a, b);
+			switch (op[0]) {
+			case 'o':
+				fd = open(a, flags_of(b), 0666);
+				fds[n++] = fd;
+				return fd;
+			case 'w': return write(fd, a, strlen(a));
+			case 'p': return pwrite(fd, b, strlen(b), atol(a));
+			case 's': return lseek(fd, atol(a), SEEK_SET);
+			case 'r': return read_some(fd, atol(a));
+			case 'R': return read_some(fd, 1000000);
+			case 'f': return fd_size(fd);
+			case 'e': return read_some(fd, seen);
+			case 'c': return close(fds[--n]);
+			case 'C': return close(fds[0]);
+			case 'k': return ftruncate(fd, atol(a));
+			case 'T': return truncate(a, atol(b));
+			case 'M': return map_write(fd, atol(a), b);
+			case 'x': return copy_in(fd, atol(a), b);
+			case 'h': return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, atol(a), atol(b));
+			case 'u': return unlink(a);
+			case 'm': return rename(a, b);
+			case 'l': return link(a, b);
+			case '!':
+				other = open(a, O_CREAT | O_WRONLY, 0666);
+				return other < 0 ? other : close(other);
+			case '?':
+				for (int i = 0; access(a, F_OK) < 0 && i < 3000; i++)
+					usleep(10000);
+				return access(a, F_OK);
+			}
+			errno = EINVAL;
+			return -1;
+		}
+
+		int main(int argc, char **argv)
+		{
+			for (int i = 1; i < argc; i++)
+				if (call(argv[i]) < 0)
+					fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
+			return 0;
+		}
+	END
+	gcc -O1 -o "$BATS_FILE_TMPDIR/dynamic" "$BATS_FILE_TMPDIR/calls.c"
+	gcc -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_FILE_TMPDIR/calls.c"
+}
+
+setup() {
+	need gcc
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	local left
+	left=$(left_behind)
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
+
+# run_it WAY ACTION: the calls of $produce and $consume under the rule $rule, as that program.
+run_it() {
+	rm -rf work one two
+	mkdir work
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: $BATS_FILE_TMPDIR/$1 $produce
+		    outports: [{filename: data$rule}, {filename: tmp}]
+		  - func: consume
+		    exec: $BATS_FILE_TMPDIR/$1 $consume
+		    inports: [{filename: data}]
+		    outports: [{filename: out}]
+	END
+	timeout 60 leat run --on-violation "$2" flow.yaml >output 2>&1
+}
+
+# broken MESSAGE [WAY...]: on each way in the promise is broken as the message says, once.
+broken() {
+	local message="$1" way status
+	shift
+	[ $# -gt 0 ] || set -- dynamic static
+	for way in "$@"; do
+		status=0
+		run_it "$way" fatal || status=$?
+		echo "# $way, fatal"
+		cat output
+		[ "$status" = 125 ] || return 1
+		[ "$(grep -c violation: output)" = 1 ] || return 1
+		grep -qxF "leat: violation: $message" output || return 1
+		grep -q 'Input/output error' output || return 1
+		echo "# $way, warned"
+		run_it "$way" warn || { cat output && return 1; }
+		cat output
+		# What is let pass may be followed by more: an open by writes.
+		[ "$(grep -cxF "leat: warning: violation: $message" output)" = 1 ] || return 1
+		! grep -q 'Input/output error' output || return 1
+	done
+}
+
+# kept: nothing is broken, on no way in.
+kept() {
+	local way
+	for way in dynamic static; do
+		run_it "$way" fatal || { cat output && return 1; }
+		! grep violation output || return 1
+	done
+}
+
+STREAM=', mode: no_update'
+READ='o:data:r r:4 !:../one R'
+OTHER='; declare it there, or have the step write another file'
+LATER='; let it commit later, by the true number of closes or files or on_termination'
+FIXED='(committed: on_termination, mode: no_update); give it mode: update, or write each byte once'
+
+@test "overwritten where a consumer has read: pwrite" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one p:2:xyz' consume=$READ
+	broken "data was changed by step produce at bytes 2 to 4 where a consumer had read it $FIXED"
+}
+
+@test "overwritten where a consumer has read: seek and write" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one s:1 w:xy' consume=$READ
+	broken "data was changed by step produce at bytes 1 to 2 where a consumer had read it $FIXED"
+}
+
+@test "overwritten where a consumer has read: opened again, and written from the start" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh c ?:../one o:data:w w:xy' consume=$READ
+	broken "data was changed by step produce at bytes 0 to 1 where a consumer had read it $FIXED"
+}
+
+@test "overwritten with what is there, or where nobody has read: no violation" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one p:0:abcd s:8 w:more' consume=$READ
+	kept
+	rule=$STREAM produce='o:data:wc w:abcdefgh p:2:xyz w:more' consume='o:data:r R'
+	kept
+}
+
+@test "overwritten where a consumer has read: by the kernel, by a hole" {
+	rule=$STREAM produce='o:tmp:wc w:xyz c o:data:bc w:abcdefgh ?:../one x:3:tmp' consume=$READ
+	broken "data was changed by step produce at bytes 3 to 7 where a consumer had read it $FIXED" dynamic # a mount has it copied by read and write
+	produce='o:data:bc w:abcdefgh ?:../one h:2:3'
+	broken "data was changed by step produce at bytes 2 to 4 where a consumer had read it $FIXED"
+}
+
+@test "mapped and written by a step that does not produce it" {
+	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:b M:2:xy'
+	run ! run_it dynamic fatal # found when it closes the file
+	cat output
+	grep -qxF "leat: violation: data was written by step consume, which does not declare it as an output$OTHER" output
+	# A mount writes whole pages back. (Its size may not be known to the kernel before a fstat.)
+	consume='o:data:b f M:2:xy'
+	run ! run_it static fatal
+	cat output
+	grep -qxF "leat: violation: data was written by step consume at bytes 0 to 7, which does not declare it as an output$OTHER" output
+}
+
+@test "cut below what a consumer has read: ftruncate, truncate, O_TRUNC" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one k:2' consume=$READ
+	broken "data was changed by step produce from byte 2 on where a consumer had read it $FIXED"
+	produce='o:data:wc w:abcdefgh ?:../one T:data:3'
+	broken "data was changed by step produce from byte 3 on where a consumer had read it $FIXED"
+	produce='o:data:wc w:abcdefgh c ?:../one o:data:wt w:abcdefgh'
+	broken "data was changed by step produce from byte 0 on where a consumer had read it $FIXED"
+}
+
+@test "removed or replaced while a consumer reads it" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one u:data' consume='o:data:r r:4 !:../one'
+	broken "data was removed by step produce where a consumer had read it $FIXED"
+	produce='o:tmp:wc w:new c o:data:wc w:abcdefgh ?:../one m:tmp:data'
+	broken "data was replaced by step produce where a consumer had read it $FIXED"
+}
+
+@test "opened again after the last counted close" {
+	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd c ?:../one o:data:wa w:efgh' consume='o:data:r R !:../one'
+	broken "data was opened for writing by step produce after its commit (committed: on_close:1, mode: update)$LATER"
+	produce='o:data:wc w:abcd c ?:../one o:data:wt'
+	broken "data was opened for writing by step produce after its commit (committed: on_close:1, mode: update)$LATER"
+	rule=', committed: on_close'
+	broken "data was opened for writing by step produce after its commit (committed: on_close, mode: update)$LATER"
+	rule=', committed: "on_close:2"' produce='o:data:wc w:abcd c o:data:wa w:ef c ?:../one o:data:b'
+	broken "data was opened for writing by step produce after its commit (committed: on_close:2, mode: update)$LATER"
+}
+
+@test "truncated, replaced, made anew after the commit" {
+	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd c ?:../one T:data:1' consume='o:data:r R !:../one'
+	broken "data was truncated by step produce after its commit (committed: on_close:1, mode: update)$LATER"
+	produce='o:data:wc w:abcd c ?:../one o:tmp:wc c m:tmp:data'
+	broken "data was replaced by step produce after its commit (committed: on_close:1, mode: update)$LATER"
+}
+
+@test "closed once too often" {
+	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd o:data:w c C' consume='o:data:r R'
+	run_it dynamic warn
+	cat output
+	grep -qxF "leat: warning: violation: data was closed by step produce once more than its rule says (committed: on_close:1, mode: update); give it the true number of closes, or on_termination" output
+	run ! run_it dynamic fatal
+	grep -q '^leat: violation: data was closed by step produce once more ' output
+	run_it static warn
+	grep -q '^leat: warning: violation: data was closed by step produce once more ' output
+	run ! run_it static fatal
+	grep -q '^leat: violation: data was closed by step produce once more ' output
+}
+
+@test "written by a step that does not produce it: written, appended, positioned" {
+	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:w w:xyz'
+	broken "data was written by step consume at bytes 0 to 2, which does not declare it as an output$OTHER"
+	consume='o:data:wa w:xyz'
+	broken "data was written by step consume at bytes 8 to 10, which does not declare it as an output$OTHER"
+	consume='o:data:b p:5:x'
+	broken "data was written by step consume at byte 5, which does not declare it as an output$OTHER"
+	consume='o:data:b s:3 w:xy'
+	broken "data was written by step consume at bytes 3 to 4, which does not declare it as an output$OTHER"
+}
+
+@test "cut, removed or replaced by a step that does not produce it" {
+	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:wt'
+	broken "data was written by step consume from byte 0 on, which does not declare it as an output$OTHER"
+	consume='T:data:2'
+	broken "data was truncated by step consume, which does not declare it as an output$OTHER"
+	consume='o:out:wc w:x c m:out:data'
+	broken "data was replaced by step consume, which does not declare it as an output$OTHER"
+}
+
+@test "opened for writing by a consumer, but not written: no violation" {
+	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:b R c'
+	kept
+}
+
+@test "one file more than the number that completes a directory" {
+	rule='' produce='o:tmp:wc w:x c' consume='o:out:wc'
+	for way in dynamic static; do
+		for action in fatal warn; do
+			rm -rf work
+			mkdir -p work/d
+			cat >flow.yaml <<-END
+				name: flow
+				dir: work
+				tasks:
+				  - func: produce
+				    exec: $BATS_FILE_TMPDIR/$way o:d/1:wc w:x c o:d/2:wc w:x c ?:../one o:d/3:wc w:x c
+				    outports: [{dirname: d, committed: on_close, n_files: 2}]
+				  - func: consume
+				    exec: bash -c 'cat d/* > out; touch ../one'
+				    inports: [{filename: d/*}]
+				    outports: [{filename: out}]
+			END
+			rm -f one
+			status=0
+			timeout 60 leat run --on-violation "$action" flow.yaml >output 2>&1 || status=$?
+			cat output
+			[ "$(grep -c 'violation: d was given one file more than the number that completes it' output)" = 1 ]
+			[ "$status" = "$([ "$action" = warn ] && echo 0 || echo 125)" ]
+		done
+	done
+}
+
+@test "a size seen before the commit, taken for the last word" {
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f e c !:../one'
+	for way in dynamic static; do
+		run_it "$way" warn
+		cat output
+		grep -qxF 'leat: warning: violation: data was taken for complete by step consume after 8 bytes at a size seen before its commit (committed: on_termination, mode: no_update); give it mode: update, or read it to its end' output
+		run ! run_it "$way" fatal
+		grep -q '^leat: violation: data was taken for complete by step consume' output
+	done
+	consume='o:data:r f e !:../one R c'
+	kept
+}
