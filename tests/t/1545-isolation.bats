@@ -253,7 +253,8 @@ ways() {
 		leat serve --dir work /dev/stdin <<<"{\"name\": \"t\", \"IO_Graph\": [{\"name\": \"a\", \"input_stream\": [], \"output_stream\": [\"x\"]}]}" >/dev/null 2>&1 3>&- &
 		for _ in {1..100}; do ls shared | grep . && break; sleep 0.05; done; sleep 0.2; kill -INT $!; wait $!')
 	[ -n "$name" ]
-	as 65533 perl -e '
+	# Not by `as`: what is killed is to be perl itself.
+	setpriv --reuid=65533 --regid=65533 --clear-groups perl -e '
 		use Socket;
 		my ($dir) = @ARGV;
 		mkdir $dir or die;
