@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults verify mutants demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults verify mutants fuzz demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -24,6 +24,7 @@ help:
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/reliability.md)'
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
 	@echo 'make mutants    faults put into the rules, which the model checker must find'
+	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS (600) each'
 	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
 	@echo 'make install    into PREFIX ($(PREFIX))'
 	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
@@ -46,6 +47,10 @@ verify: build
 
 mutants:
 	@tests/mutants/run
+
+fuzz:
+	@.ci/deps build check
+	@.ci/fuzz $(or $(FUZZ_SECONDS),600)
 
 demo:
 	@.ci/deps build examples

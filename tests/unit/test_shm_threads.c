@@ -1,0 +1,186 @@
+/* What orders plain memory by the atomics of shared memory: threads stand for processes, an array
+ * for a file's bytes. Under ThreadSanitizer (.ci/threads) a missing order is an error; here too the
+ * values must be right. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "shm/state.h"
+
+enum { SIZE = 200000, CHUNK = 100, READERS = 3, WRITERS = 3, ROUNDS = 20000 };
+#define SECOND UINT64_C(1000000000)
+
+static struct leat_shm *shm;
+static int shm_fd;
+static char bytes[SIZE];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(bytes, 0, sizeof(bytes));
+	return leat_shm_create(&shm_fd, &shm);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	leat_shm_unmap(shm);
+	return close(shm_fd);
+}
+
+static char value_at(size_t i)
+{
+	return (char)(i % 127 + 1);
+}
+
+/* Reads each byte as soon as it is said to be there. The number of wrong ones. */
+static void *reader(void *arg)
+{
+	struct leat_shm_file *f = arg;
+	uintptr_t wrong = 0;
+
+	for (uint64_t at = 0; at < SIZE;) {
+		uint32_t seq = leat_shm_seq(f);
+		int look = leat_shm_look(f, at, 1);
+
+		if (look == LEAT_SHM_NOT_YET) {
+			leat_shm_wait(f, seq, at + 1, SECOND / 100);
+			continue;
+		}
+		for (uint64_t end = leat_shm_frontier(f); at < end; at++)
+			wrong += bytes[at] != value_at(at);
+		if (look == LEAT_SHM_FINAL && leat_shm_size(f) != SIZE)
+			wrong++;
+	}
+	return (void *)wrong;
+}
+
+static void start_readers(pthread_t threads[READERS], struct leat_shm_file *f)
+{
+	for (int i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, reader, f), 0);
+}
+
+static void join(pthread_t *threads, int n)
+{
+	for (int i = 0; i < n; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_int_equal((uintptr_t)wrong, 0);
+	}
+}
+
+static void write_bytes(uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i++)
+		bytes[i] = value_at(i);
+}
+
+static void test_published(void **state)
+{
+	struct leat_shm_file *f = &shm->files[1];
+	pthread_t threads[READERS];
+
+	(void)state;
+	leat_shm_file_init(f);
+	start_readers(threads, f);
+	for (uint64_t at = 0; at < SIZE; at += CHUNK) {
+		write_bytes(at, at + CHUNK);
+		leat_shm_publish(f, at + CHUNK);
+	}
+	leat_shm_file_finish(f, SIZE);
+	join(threads, READERS);
+}
+
+static void test_through_a_window(void **state)
+{
+	struct leat_shm_file *f = &shm->files[2];
+	pthread_t threads[READERS];
+
+	(void)state;
+	leat_shm_file_init(f);
+	start_readers(threads, f);
+	assert_true(leat_shm_window_take(f, true, false));
+	leat_shm_window_give(f, LEAT_WINDOW_IDLE, 0);
+	for (uint64_t at = 0; at < SIZE; at += CHUNK) {
+		while (!leat_shm_copy_begin(f))
+			;
+		write_bytes(at, at + CHUNK);
+		leat_shm_copy_end(f, at + CHUNK, true);
+	}
+	leat_shm_file_finish(f, SIZE);
+	join(threads, READERS);
+}
+
+/* ---- a file that is moved while it is written ---- */
+
+static struct {
+	struct leat_shm_file *f;
+	long places[2]; /* what is in the one and in the other place; only who holds it changes it
+			 */
+	pthread_mutex_t lock; /* among the writers, as the kernel's of an inode */
+} moved = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *writer(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < ROUNDS; i++) {
+		uint32_t home = leat_shm_home(moved.f);
+
+		if (home % LEAT_HOME_NEXT || !leat_shm_hold(moved.f, true, home)) {
+			i--;
+			continue;
+		}
+		pthread_mutex_lock(&moved.lock);
+		moved.places[home / LEAT_HOME_NEXT % 2]++;
+		pthread_mutex_unlock(&moved.lock);
+		if (!leat_shm_release(moved.f, true, home))
+			return (void *)1;
+	}
+	return NULL;
+}
+
+static void test_moved(void **state)
+{
+	const struct timespec nap = {.tv_nsec = 20000};
+	pthread_t threads[WRITERS];
+	uint32_t home = 0;
+
+	(void)state;
+	moved.f = &shm->files[3];
+	leat_shm_file_init(moved.f);
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, writer, NULL), 0);
+	for (int i = 0; i < 200; i++, home += LEAT_HOME_NEXT) {
+		unsigned from = home / LEAT_HOME_NEXT % 2;
+
+		leat_shm_file_home(moved.f, home + LEAT_HOME_MOVING);
+		while (leat_shm_is_held(moved.f, true))
+			nanosleep(&nap, NULL);
+		moved.places[!from] = moved.places[from]; /* nobody writes now */
+		moved.places[from] = -1;
+		leat_shm_file_home(moved.f, home + LEAT_HOME_NEXT);
+		leat_shm_file_update(moved.f, 0, 0);
+		nanosleep(&nap, NULL);
+	}
+	join(threads, WRITERS);
+	assert_int_equal(moved.places[home / LEAT_HOME_NEXT % 2], WRITERS * ROUNDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_published, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_through_a_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
