@@ -97,7 +97,8 @@ static bool find_published(const char *below, size_t length, struct leat_known *
 	if (!f ||
 	    (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)
 		return false;
-	leat_shm_see(f);
+	if (known->input)
+		leat_shm_see(f);
 	return holds(known);
 }
 

@@ -157,6 +157,18 @@ teardown() {
 		print(os.stat("data").st_size, os.stat("data").st_size, file=out)
 	END
 	mkdir work
+	cat >again.py <<-'END'
+		import os
+
+		for i in range(4):
+		    if i:
+		        os.unlink("data")
+		    with open("data", "w") as f:
+		        f.write(f"{i}\n")
+		    with open("data") as f:
+		        assert f.read() == f"{i}\n"
+		open("mark", "w").close()
+	END
 	cat >flow.yaml <<-'END'
 		name: again
 		dir: work
@@ -176,6 +188,18 @@ teardown() {
 		import os
 		for i in range(1000):
 		    assert os.stat("data").st_size == 4
+	END
+	cat >again.py <<-'END'
+		import os
+
+		for i in range(4):
+		    if i:
+		        os.unlink("data")
+		    with open("data", "w") as f:
+		        f.write(f"{i}\n")
+		    with open("data") as f:
+		        assert f.read() == f"{i}\n"
+		open("mark", "w").close()
 	END
 	cat >flow.yaml <<-'END'
 		name: again
@@ -217,6 +241,34 @@ teardown() {
 	n=$(grep -c $'\task\t.*name=d/f' log || true)
 	echo "asked: $n"
 	[ "$n" -lt 30 ]
+}
+
+@test "a producer that reads its own file has shown it to nobody: it may be made again" {
+	cat >again.py <<-'END'
+		import os
+
+		for i in range(4):
+		    if i:
+		        os.unlink("data")
+		    with open("data", "w") as f:
+		        f.write(f"{i}\n")
+		    with open("data") as f:
+		        assert f.read() == f"{i}\n"
+		open("mark", "w").close()
+	END
+	cat >flow.yaml <<-'END'
+		name: again
+		dir: work
+		tasks:
+		  - func: make
+		    exec: python3 ../again.py
+		    outports: [{filename: data, committed: on_close}, {filename: mark}]
+		  - {func: copy, exec: bash -c 'cat mark data >out', inports: [{filename: data}, {filename: mark}], outports: [{filename: out}]}
+	END
+	mkdir work
+	timeout 60 leat run --log log flow.yaml
+	leat replay flow.yaml log
+	[ "$(tail -n 1 work/out)" = 3 ]
 }
 
 @test "more steps than the table knows of: the others ask" {
