@@ -121,6 +121,27 @@ void leat_connection_unback(struct leat_mount *m, int32_t backing)
 		ioctl(fuse_session_fd(m->session), DEV_IOC_BACKING_CLOSE, &id);
 }
 
+/* What is stored in the kernel's pages makes the file that long, and voids answers to earlier
+ * questions about it. The page is still one to be read, unless the byte is all there is of it. The
+ * kernel holds no lock during an open that this would wait for; the page is locked by who reads it,
+ * and such a read of a final file is answered without waiting. */
+void leat_connection_size(struct leat_mount *m, fuse_ino_t ino, int fd, uint64_t size)
+{
+	struct fuse_bufvec last = FUSE_BUFVEC_INIT(1);
+	char byte;
+	int rc;
+
+	last.buf[0].mem = &byte;
+	if (!size || pread(fd, &byte, 1, (off_t)size - 1) != 1)
+		return; /* it was cut again */
+	rc = fuse_lowlevel_notify_store(m->session, ino, (off_t)size - 1, &last,
+					FUSE_BUF_NO_SPLICE);
+	if (rc && rc != -ENOENT)
+		leat_warn("cannot tell the kernel that a file has grown: %s; a program that maps "
+			  "it may get SIGBUS",
+			  strerror(-rc));
+}
+
 void leat_connection_opened(fuse_req_t req, const struct leat_handle *h, struct fuse_file_info *fi,
 			    const struct fuse_entry_param *e)
 {

@@ -224,6 +224,12 @@ bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 /* May the pages the kernel has of this file be kept: same length and times as at the last open? */
 bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct stat *st);
 
+/* The kernel is about to be told that the file has so many bytes. */
+void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
+/* May it believe that there are fewer? Of two answers on their way it drops either, so the least it
+ * was told counts. From now on it knows. */
+bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
+
 /* The name was removed, or renamed (exchange: both stay). */
 void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
 void leat_node_renamed(struct leat_mount *m, fuse_ino_t parent, const char *name,
@@ -306,6 +312,8 @@ int leat_connection_loop(struct leat_mount *m);
 /* Let the kernel read `fd` itself: an id to reply an open with, 0 if it does not. */
 int32_t leat_connection_back(struct leat_mount *m, int fd);
 void leat_connection_unback(struct leat_mount *m, int32_t backing);
+/* Before the reply to an open: the file has at least `size` bytes, the last of them is in `fd`. */
+void leat_connection_size(struct leat_mount *m, fuse_ino_t ino, int fd, uint64_t size);
 /* Reply to an open. */
 void leat_connection_opened(fuse_req_t req, const struct leat_handle *h, struct fuse_file_info *fi,
 			    const struct fuse_entry_param *e);

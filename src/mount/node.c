@@ -24,6 +24,7 @@ struct leat_node {
 	struct timespec cached_mtime; /* of the pages the kernel may have */
 	off_t cached_size;
 	bool cached;
+	uint64_t told_size; /* the least the kernel was told */
 	struct leat_handle *handles;
 	int32_t backing; /* passthrough: shared by all its opens that have it */
 	unsigned backing_users;
@@ -185,6 +186,12 @@ static bool is_unknown(const struct leat_identity *id)
 	return !id->dev && !id->ino;
 }
 
+static void note_told(struct leat_node *node, uint64_t size)
+{
+	if (size < node->told_size)
+		node->told_size = size;
+}
+
 /* A directory is a name: it may be in both places. */
 static bool stands_for(struct leat_node *node, const struct stat *st,
 		       const struct leat_identity *id)
@@ -210,6 +217,7 @@ static struct leat_node *make(struct leat_mount *m, struct leat_node *parent, co
 		return NULL;
 	}
 	node->generation = ++m->generation;
+	node->told_size = UINT64_MAX;
 	return node;
 }
 
@@ -233,6 +241,7 @@ struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const 
 		}
 	}
 	if (node) {
+		note_told(node, (uint64_t)st->st_size);
 		node->lookups++;
 		node->looks[node->next_look++ % LEAT_LOOKS] = tid;
 	}
@@ -277,6 +286,31 @@ bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 	same = stands_for(leat_node_of(m, ino), st, id);
 	pthread_mutex_unlock(&m->lock);
 	return same;
+}
+
+void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
+{
+	struct leat_node *node;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	if (node)
+		note_told(node, size);
+	pthread_mutex_unlock(&m->lock);
+}
+
+bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
+{
+	struct leat_node *node;
+	bool less;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	less = node->told_size < size;
+	if (less)
+		node->told_size = size;
+	pthread_mutex_unlock(&m->lock);
+	return less;
 }
 
 bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct stat *st)

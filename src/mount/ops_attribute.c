@@ -86,6 +86,14 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 	return rc;
 }
 
+static void reply_attributes(const struct leat_errand *call, fuse_ino_t ino, struct stat *st,
+			     double keep_s)
+{
+	leat_ops_show(call->m, st);
+	leat_node_told(call->m, ino, (uint64_t)st->st_size);
+	fuse_reply_attr(call->req, st, keep_s);
+}
+
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fuse_entry_param e;
@@ -101,10 +109,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		rc = look(&call, ino, fi, &st, &keep_s);
 	if (rc)
 		fuse_reply_err(req, -rc);
-	if (!rc) {
-		leat_ops_show(call.m, &st);
-		fuse_reply_attr(req, &st, keep_s);
-	}
+	else
+		reply_attributes(&call, ino, &st, keep_s);
 }
 
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
@@ -290,10 +296,8 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 		rc = look_now(&call, ino, fi, &st);
 	if (rc)
 		fuse_reply_err(req, -rc);
-	if (!rc) {
-		leat_ops_show(call.m, &st);
-		fuse_reply_attr(req, &st, 0);
-	}
+	else
+		reply_attributes(&call, ino, &st, 0);
 }
 
 /* --- extended attributes --- */

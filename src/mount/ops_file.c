@@ -36,6 +36,20 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 		fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
 }
 
+/* A mapping ends where the kernel takes the file to end, and it asks nobody. It was told at the
+ * lookup; the file may have grown since, above all while the open waited. */
+static void tell_size(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h)
+{
+	struct stat st;
+
+	if (h->backing || (h->flags & O_ACCMODE) == O_WRONLY || !leat_handle_is_final(call, h) ||
+	    fstat(h->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	leat_errand_mend(call, h->slot, &st);
+	if (leat_node_told_less(call->m, ino, (uint64_t)st.st_size))
+		leat_connection_size(call->m, ino, h->fd, (uint64_t)st.st_size);
+}
+
 /* Who reads by the mount does not tell how far: all of the file is kept. False: some has gone. */
 static bool retain(const struct leat_errand *call, const struct leat_place_of *place)
 {
@@ -64,6 +78,7 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 	if (rc)
 		return rc == -ENOENT ? -ESTALE : rc;
 	choose_cache(call, ino, h, fi);
+	tell_size(call, ino, h);
 	fi->fh = (uint64_t)(uintptr_t)h;
 	return 0;
 }

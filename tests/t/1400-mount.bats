@@ -89,6 +89,23 @@ setup_file() {
 			return argc < 1;
 		}
 	END
+	# blind FILE SIZE MODE: maps what it knows the size of, and prints the last bytes.
+	static blind <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			size_t size = argc > 3 ? strtoul(argv[2], 0, 10) : 0;
+			int fd = open(argv[1], *argv[3] == 'w' ? O_RDWR : O_RDONLY);
+			if (fd < 0) { perror("open"); return 1; }
+			char *a = mmap(0, size, PROT_READ, MAP_SHARED, fd, 0);
+			if (a == MAP_FAILED) { perror("mmap"); return 2; }
+			return write(1, a + size - 6, 6) != 6;
+		}
+	END
 }
 
 setup() {
@@ -230,6 +247,27 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 		"func: c, inports: [{filename: out}], outports: [{filename: sum}], exec: \"bash -c 'md5sum <out >sum'\""
 	run -0 timeout 60 leat run flow.yaml
 	[ "$(cat work/sum)" = "$SUM" ]
+}
+
+# grown MODE COMMAND...: `blind` comes to a file that has two bytes, and maps it when it has more.
+grown() {
+	local mode=$1
+	shift
+	rm -rf work started
+	mkdir -m 777 work
+	steps "func: a, outports: [{filename: data, mode: update}], exec: \"bash -c 'exec 3>data; echo >&3; : >../started; sleep 0.5; seq 100000 >&3'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'until [ -e ../started ]; do sleep 0.01; done; $BATS_FILE_TMPDIR/blind data 588896 $mode >out'\""
+	"$@" timeout 60 leat run flow.yaml && [ "$(cat work/out)" = 00000 ]
+}
+
+@test "a file that grew between lookup and open is mapped whole, nobody having asked for its size" {
+	grown r
+	grown w
+	chmod 777 .
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	grown r as_user
+	grown w as_user
+	rmdir "$LEAT_RUNTIME_DIR"
 }
 
 @test "the failure of a producer is an I/O error, no end of file" {
