@@ -64,7 +64,7 @@ setup() {
 	echo "$output"
 	[ "$status" = 7 ]
 	[[ $output == *"leat: step middle failed: exit 7"* ]]
-	grep -Eq '^last .*not started' <<<"$output"
+	grep -Eq '^last .*not run: step middle failed' <<<"$output"
 	[ ! -e three ]
 }
 

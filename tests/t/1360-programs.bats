@@ -148,7 +148,7 @@ teardown() {
 	END
 	echo "$output"
 	[ "$status" != 0 ]
-	[[ $output == *"data was taken for complete by step consume at a size seen before its commit"* ]]
+	[[ $output == *"data was taken for complete by step consume after "*" bytes at a size seen before its commit"* ]]
 }
 
 @test "openssl, sha256sum, perl's File::Copy, tclsh" {
