@@ -1,13 +1,13 @@
-/* Points at which a test has the process die, stop or end: before and after each message between
- * client and daemon, and between the steps of what must be whole or not at all. They are there
- * with -Dfaults=true only; the ordinary build contains nothing of them, not even their names. See
- * docs/reliability.md. */
+/* Points at which a test has the process die, stop, end or come late: before and after each message
+ * between client and daemon, and between the steps of what must be whole or not at all. They are
+ * there with -Dfaults=true only; the ordinary build contains nothing of them, not even their names.
+ * See docs/reliability.md. */
 #ifndef LEAT_BASE_FAULT_H
 #define LEAT_BASE_FAULT_H
 
 #ifdef LEAT_FAULTS
-/* Read LEAT_FAULT and LEAT_FAULT_TRACE out of `envp`; `side` is what this process is called there,
- * and stays the caller's. Once in a process, again where its side changes. */
+/* Read LEAT_FAULT, LEAT_FAULT_DELAY and LEAT_FAULT_TRACE out of `envp`; `side` is what this process
+ * is called there, and stays the caller's. Once in a process, again where its side changes. */
 void leat_fault_init(char **envp, const char *side);
 /* The point of that name is passed, with the message `type` (0: none). Any thread,
  * async-signal-safe. */

@@ -1,6 +1,7 @@
 /* differ DIRECTORY FIRST LAST STEPS [SKIP,...]: make the sequences of the seeds FIRST to LAST,
  * STEPS calls each, in directories below DIRECTORY, and print what each call did. Run on two file
- * systems the output must be the same. SKIP leaves steps out, to make a failing sequence shorter.
+ * systems the output must be the same. What is in DIRECTORY/shared is read, too. SKIP leaves steps
+ * out, to make a failing sequence shorter.
  */
 #include "world.h"
 

@@ -27,6 +27,10 @@ void world_init(struct world *w, const char *root, const char *self, uint64_t se
 	w->self = self;
 	w->seed = seed;
 	w->tame = seed % 2;
+	snprintf(w->shared, sizeof(w->shared), "%.*s/shared", (int)(strrchr(root, '/') - root),
+		 root);
+	if (access(w->shared, F_OK) < 0)
+		w->shared[0] = 0;
 	w->bytes = malloc(MAX_BYTES);
 	if (!w->bytes)
 		abort();
@@ -270,20 +274,22 @@ static int descriptors(const struct world *w)
 
 void act(struct world *w, unsigned step)
 {
-	const struct operation *const tables[] = {data_operations, name_operations, fd_operations,
-						  process_operations, copy_operations};
+	const struct operation *const tables[] = {data_operations, name_operations,
+						  fd_operations,   process_operations,
+						  copy_operations, shared_operations};
+	size_t n = sizeof(tables) / sizeof(*tables) - (w->shared[0] ? 0 : 1);
 	unsigned sum = 0;
 	uint64_t at;
 
 	w->step = step;
 	w->random = mix(w->seed * 1000003 + step);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+	for (size_t i = 0; i < n; i++)
 		sum += weigh(tables[i]);
 	at = pick(w, sum);
 	if (descriptors(w) < 2 && chance(w, 60))
 		at = weigh(data_operations); /* the first of the names: open */
 	say(w, "%llu.%u ", (unsigned long long)w->seed, step);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+	for (size_t i = 0; i < n; i++)
 		for (const struct operation *op = tables[i]; op->act; op++) {
 			if (at < op->weight) {
 				op->act(w);

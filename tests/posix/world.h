@@ -15,6 +15,7 @@ enum { MAX_FD = 64, MAX_BYTES = 3 << 20 };
 
 struct world {
 	const char *root; /* borrowed: directory under test, absolute; never in the log */
+	char shared[512]; /* DIRECTORY/shared: files to be read only; empty: there are none */
 	const char *self; /* borrowed: this program, absolute */
 	uint64_t seed;
 	bool tame; /* odd seeds: no strange names, flags and descriptors, so that more calls succeed
@@ -93,6 +94,6 @@ struct operation {
 };
 
 extern const struct operation data_operations[], name_operations[], fd_operations[],
-	process_operations[], copy_operations[];
+	process_operations[], copy_operations[], shared_operations[];
 
 #endif
