@@ -3,6 +3,7 @@
  * is sent leads out of there.
  *
  *   .ci/fuzz 60 wire */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "daemon/daemon.h"
 #include "store/remove.h"
@@ -116,7 +117,7 @@ static void start(void)
 	if (pipe2(ready, O_CLOEXEC) < 0 ||
 	    pthread_create(&world.thread, NULL, serve, &ready[1]) != 0)
 		abort();
-	if (read(ready[0], packet, sizeof(packet)) < 4 || packet[0] != 0)
+	if (leat_read_all(ready[0], packet, sizeof(packet)) < 4 || packet[0] != 0)
 		abort();
 	close(ready[0]); /* the other end is the daemon's */
 	world.runs = true;
@@ -134,15 +135,28 @@ static int dial(void)
 	return fd;
 }
 
+/* Is there something to receive? libFuzzer sets an alarm, which ends a poll early. */
+static bool has_input(int fd, int timeout_ms)
+{
+	uint64_t now = leat_clock_ns(), end = now + (uint64_t)timeout_ms * 1000000;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int n;
+
+	do {
+		n = poll(&p, 1, (int)((end - now + 999999) / 1000000));
+		now = leat_clock_ns();
+	} while (n < 0 && errno == EINTR && now < end);
+	return n == 1;
+}
+
 /* What has come, with its descriptors. The type of the last one; 0: nothing, -1: the end. */
 static int drain(int fd, int timeout_ms)
 {
 	static _Alignas(8) char buf[LEAT_WIRE_MAX];
 	const struct leat_msg *h = (const struct leat_msg *)(const void *)buf;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
 	int type = 0;
 
-	while (poll(&p, 1, type > 0 ? 0 : timeout_ms) == 1) {
+	while (has_input(fd, type > 0 ? 0 : timeout_ms)) {
 		_Alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
 		struct iovec io = {buf, sizeof(buf)};
 		struct msghdr msg = {.msg_iov = &io,
