@@ -47,6 +47,7 @@ struct leat_file {
 	uint64_t drop_seen;     /* up to where it had gone when room was asked for */
 	uint64_t drop_ns;       /* and when that was found; 0: never */
 	uint64_t tried_ns;      /* when it was last tried to move it while open */
+	bool stuck;             /* and could not be, since somebody had it open */
 	bool cramped;           /* somebody was told that there is no room for it */
 	bool copying;           /* into the store, in the background */
 	int copy_error;

@@ -204,6 +204,8 @@ static void done(uv_work_t *w, int status)
 		s->moved_bytes += (uint64_t)m->st.st_size;
 	if (rc)
 		leat_debug("%s was not moved: %s", f ? f->name : "a file", strerror(-rc));
+	if (f && m->live)
+		f->stuck = rc == -EBUSY;
 	if (f)
 		let_go(f);
 	free_move(m);

@@ -368,14 +368,14 @@ static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 }
 
 /* Move the file itself, which somebody is writing: 0 it has begun, -EBUSY not now, or
- * why not. */
-static int move_itself(struct leat_daemon *d, struct leat_file *f)
+ * why not. Who has asked often gets no other try: each may take so long that the next is due. */
+static int move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often)
 {
 	uint64_t now = leat_clock_ns();
 
 	if (f->retired)
 		return -ENOTSUP;
-	if (now - f->tried_ns < RETRY_NS || is_held(d, f, now))
+	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
 		return -EBUSY;
 	f->tried_ns = now;
 	return leat_move_start(d, f, true);
@@ -412,7 +412,8 @@ static int await_reader(struct leat_daemon *d, struct leat_file *f)
 }
 
 /* 0 try again, -EAGAIN it goes elsewhere, -EBUSY not now, -ENOSPC or another reason why not. */
-static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root root, uint64_t size)
+static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root root, uint64_t size,
+		    bool asked_often)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 	bool drops = leat_shm_flags(s) & LEAT_SHM_DROP;
@@ -422,7 +423,7 @@ static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root r
 		return drops ? await_reader(d, f) : -ENOSPC;
 	if (drops) /* what is left of it is kept from now on */
 		leat_shm_retain(s);
-	rc = move_itself(d, f);
+	rc = move_itself(d, f, asked_often);
 	return rc ? rc : -EAGAIN;
 }
 
@@ -451,7 +452,7 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 	}
 	if (root == LEAT_ROOT_SPILL && attempt < MAX_ATTEMPTS && has_room(s->fd, length))
 		return 0; /* the client has yet to follow it there */
-	rc = make_way(d, f, root, (uint64_t)st.st_size + length);
+	rc = make_way(d, f, root, (uint64_t)st.st_size + length, attempt >= MAX_ATTEMPTS);
 	if (!rc || rc == -EAGAIN)
 		return rc;
 	return waits || (rc == -EBUSY && attempt < MAX_ATTEMPTS) ? -EAGAIN : refuse(c, f, rc);

@@ -374,6 +374,23 @@ static void test_without_the_library(void **state)
 	free(a);
 }
 
+/* However far apart it asks: a try that is due again is no reason to wait for ever. */
+static void test_asked_rarely(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a));
+	struct file f;
+
+	fill(w, a, &f);
+	assert_int_equal(peer_ask(a, ROOM, f.slot, 0, 4096), -EAGAIN);
+	sleep(1); /* the try has failed meanwhile */
+	assert_int_equal(peer_ask(a, ROOM, f.slot, 1000, 4096), -ENOSPC);
+	check_refused(w, "behind a mount");
+	peer_close(a, &f);
+	peer_part(a);
+	free(a);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, world_teardown)
 
 int main(void)
@@ -382,6 +399,7 @@ int main(void)
 		/* first: the others make this process look as if it had the library */
 		TEST(test_unwanted_descriptors),
 		TEST(test_without_the_library),
+		TEST(test_asked_rarely),
 		TEST(test_descriptors_follow),
 		TEST(test_held),
 		TEST(test_never_released),
