@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults conformance verify mutants fuzz demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults conformance verify mutants fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -26,6 +26,8 @@ help:
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
 	@echo 'make mutants    faults put into the rules, which the model checker must find'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS (600) each'
+	@echo 'make soak       small workflows over and over: does anything grow? ROUNDS= or HOURS= (2)'
+	@echo 'make valgrind   unit tests and runs under memcheck'
 	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
 	@echo 'make install    into PREFIX ($(PREFIX))'
 	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
@@ -56,6 +58,13 @@ mutants:
 fuzz:
 	@.ci/deps build check
 	@.ci/fuzz $(or $(FUZZ_SECONDS),600)
+
+soak: build
+	@tests/soak/soak.py $(if $(ROUNDS),--rounds $(ROUNDS),$(if $(HOURS),--hours $(HOURS)))
+
+valgrind:
+	@.ci/deps build check valgrind
+	@.ci/valgrind
 
 demo:
 	@.ci/deps build examples
