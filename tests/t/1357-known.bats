@@ -157,18 +157,6 @@ teardown() {
 		print(os.stat("data").st_size, os.stat("data").st_size, file=out)
 	END
 	mkdir work
-	cat >again.py <<-'END'
-		import os
-
-		for i in range(4):
-		    if i:
-		        os.unlink("data")
-		    with open("data", "w") as f:
-		        f.write(f"{i}\n")
-		    with open("data") as f:
-		        assert f.read() == f"{i}\n"
-		open("mark", "w").close()
-	END
 	cat >flow.yaml <<-'END'
 		name: again
 		dir: work
@@ -188,18 +176,6 @@ teardown() {
 		import os
 		for i in range(1000):
 		    assert os.stat("data").st_size == 4
-	END
-	cat >again.py <<-'END'
-		import os
-
-		for i in range(4):
-		    if i:
-		        os.unlink("data")
-		    with open("data", "w") as f:
-		        f.write(f"{i}\n")
-		    with open("data") as f:
-		        assert f.read() == f"{i}\n"
-		open("mark", "w").close()
 	END
 	cat >flow.yaml <<-'END'
 		name: again
