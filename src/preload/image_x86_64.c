@@ -14,6 +14,8 @@
  * programs load next to it, near enough for a jump. */
 #define DISTANCE (UINT64_C(64) << 20)
 
+#define SUFFIX ".image"
+
 struct head {
 	uint64_t id;
 	uint64_t count;
@@ -49,11 +51,6 @@ static void *map(void *at, size_t size, int protection, int flags, long fd, uint
 static void unmap(void *at, size_t size)
 {
 	leat_raw(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
-}
-
-static long open_file(const char *name, int flags)
-{
-	return leat_raw(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0600, 0, 0);
 }
 
 static void close_file(long fd)
@@ -146,13 +143,9 @@ static void map_texts(const struct leat_texts *texts, long fd)
 
 bool leat_image_map(const char *dir, const struct leat_texts *texts)
 {
-	char path[PATH_MAX];
+	long fd = leat_kept_open(dir, texts->id, SUFFIX);
 	bool done;
-	long fd;
 
-	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, ".image"))
-		return false;
-	fd = open_file(path, O_RDONLY);
 	if (fd < 0)
 		return false;
 	done = is_described(fd, texts) && map_areas(texts, MAP_FIXED_NOREPLACE, fd);
@@ -179,7 +172,7 @@ static bool is_same(const uint8_t *a, const uint8_t *b, size_t size)
 static bool is_as_in_file(const struct leat_text_segment *text)
 {
 	uint64_t skew = (uint64_t)(text->start - begin_of(text));
-	long fd = open_file(text->file, O_RDONLY);
+	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)text->file, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	uint8_t *file;
 	bool same;
 
@@ -248,22 +241,11 @@ static void take_over(const struct leat_texts *texts, long fd)
 
 void leat_image_keep(const char *dir, const struct leat_texts *texts)
 {
-	char path[PATH_MAX];
-	static char temporary[PATH_MAX];
-	bool good;
-	long fd;
+	long fd = leat_kept_begin(dir, texts->id, SUFFIX);
 
-	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, ".image") ||
-	    !leat_sites_path(temporary, dir, (uint64_t)getpid(), ".image.new"))
-		return;
-	fd = open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
 	if (fd < 0)
 		return;
-	good = is_executable(fd) && write_image(fd, texts) &&
-	       leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0) == 0;
-	if (good)
+	if (leat_kept_end(is_executable(fd) && write_image(fd, texts)))
 		take_over(texts, fd);
-	else
-		leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
 	close_file(fd);
 }

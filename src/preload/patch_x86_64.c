@@ -180,7 +180,6 @@ static int unseal(const struct leat_texts *texts)
 	return 0;
 }
 
-/* A thread that runs in it finds it as it was. */
 static int open_area(uint8_t *area, struct leat_code *code)
 {
 	int error = protect(area, LEAT_STUB_AREA, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -246,7 +245,7 @@ static int patch(struct leat_texts *texts, const char *kept_in, bool *clean)
 	static uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
 	int error = find_sites(texts, kept_in);
 
-	if (!error && kept_in) {
+	if (!error && kept_in && texts->id) {
 		leat_image_place(texts);
 		*clean = leat_image_is_clean(texts);
 	}

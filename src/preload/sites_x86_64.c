@@ -1,4 +1,5 @@
 /* A file is a row of words: for each text how many calls it has, and where. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -13,22 +14,55 @@
 
 /* before main: one thread */
 static uint32_t words[MAX_WORDS + 1];
-static char path[PATH_MAX], temporary[PATH_MAX];
+static char path[PATH_MAX], temporary[PATH_MAX]; /* of the file being made */
 
-bool leat_sites_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
+static bool path_of(char out[PATH_MAX], const char *dir, uint64_t number, const char *suffix,
+		    const char *end)
 {
 	struct leat_text t = leat_text_in(out, PATH_MAX);
 
 	leat_text_add(&t, dir);
 	leat_text_add(&t, "/");
-	leat_text_add_number(&t, id);
+	leat_text_add_number(&t, number);
 	leat_text_add(&t, suffix);
+	leat_text_add(&t, end);
 	return !t.full;
 }
 
-static size_t load(void)
+static long open_file(const char *name, int flags)
 {
-	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0), n;
+	return leat_raw(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0600, 0, 0);
+}
+
+long leat_kept_open(const char *dir, uint64_t id, const char *suffix)
+{
+	char name[PATH_MAX];
+
+	if (!dir || !id || !path_of(name, dir, id, suffix, ""))
+		return -ENOENT;
+	return open_file(name, O_RDONLY);
+}
+
+long leat_kept_begin(const char *dir, uint64_t id, const char *suffix)
+{
+	if (!dir || !id || !path_of(path, dir, id, suffix, "") ||
+	    !path_of(temporary, dir, (uint64_t)getpid(), suffix, ".new"))
+		return -ENOENT;
+	return open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
+}
+
+bool leat_kept_end(bool whole)
+{
+	if (whole &&
+	    leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0) == 0)
+		return true;
+	leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
+	return false;
+}
+
+static size_t load(const char *dir, uint64_t id)
+{
+	long fd = leat_kept_open(dir, id, ""), n;
 
 	if (fd < 0)
 		return 0;
@@ -61,9 +95,7 @@ bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
 {
 	size_t n, at = 0, before = sites->count;
 
-	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, ""))
-		return false;
-	n = load();
+	n = load(dir, texts->id);
 	if (!n || n > MAX_WORDS)
 		return false;
 	for (size_t i = 0; i < texts->count; i++) {
@@ -103,21 +135,13 @@ static size_t gather(const struct leat_texts *texts, const struct leat_patch_sit
 void leat_sites_keep(const char *dir, const struct leat_texts *texts,
 		     const struct leat_patch_sites *sites)
 {
+	long fd = leat_kept_begin(dir, texts->id, ""), n;
 	size_t size;
-	long fd, n;
 
-	if (!dir || !texts->id || !leat_sites_path(path, dir, texts->id, "") ||
-	    !leat_sites_path(temporary, dir, (uint64_t)getpid(), ".new"))
-		return;
-	size = gather(texts, sites) * sizeof(*words);
-	fd = leat_raw(SYS_openat, AT_FDCWD, (long)temporary,
-		      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600, 0, 0);
 	if (fd < 0)
 		return;
+	size = gather(texts, sites) * sizeof(*words);
 	n = leat_raw(SYS_write, fd, (long)words, (long)size, 0, 0, 0);
+	leat_kept_end(n == (long)size);
 	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
-	if (n == (long)size)
-		leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0);
-	else
-		leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
 }

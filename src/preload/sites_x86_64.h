@@ -25,8 +25,15 @@ struct leat_texts {
 	uint64_t id; /* of these texts and of this library, by their build ids; 0: unknown */
 };
 
-/* The file in `dir` of what is known of texts with this id; false if the name is too long. */
-bool leat_sites_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix);
+/* Files of what is known of texts with this id are in `dir`, each with a suffix of its own. One
+ * thread, before main. */
+
+/* Open one to read; negative: there is none. */
+long leat_kept_open(const char *dir, uint64_t id, const char *suffix);
+/* A new one, to read and write, that nobody sees until it is whole. Negative: not here. */
+long leat_kept_begin(const char *dir, uint64_t id, const char *suffix);
+/* It is whole, or else goes away. True: others see it now. Its descriptor stays open. */
+bool leat_kept_end(bool whole);
 
 /* The sites of the texts, which must be writable, as kept in `dir`. False: nothing (good) is kept
  * there, and *sites is unchanged. */
