@@ -20,9 +20,7 @@ struct leat_session {
 	const char *base;   /* last component of `real` */
 	char step[256];
 	char workflow[256];
-	char key[64];  /* by which the daemon knows processes of this step; "": it does not ask */
-	bool enforced; /* the same: nothing may go past the daemon, not even what it need not know
-			*/
+	char key[64]; /* by which the daemon knows processes of this step; "": it does not ask */
 	char socket[108];
 };
 
@@ -72,6 +70,12 @@ bool leat_session_find(char **envp);
 int leat_client_init(void);
 
 extern struct leat_session leat_session;
+
+/* Nothing may go past the daemon, not even what it need not know. Any time. */
+static inline bool leat_is_enforced(void)
+{
+	return *leat_session.key;
+}
 
 /* 0 or -ENOMEM (and nothing is held). */
 int leat_guard_take(struct leat_guard *g);

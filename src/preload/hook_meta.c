@@ -72,7 +72,7 @@ static unsigned access_flags(const struct leat_syscall *c)
 /* The next two are called so often that it is worth asking first. */
 long leat_hook_access(struct leat_syscall *c)
 {
-	if (!leat_session.enforced && !leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
+	if (!leat_is_enforced() && !leat_path_maybe(AT_FDCWD, (const char *)c->a[0]))
 		return LEAT_TRY_ERROR;
 	return do_access(AT_FDCWD, (const char *)c->a[0], (int)c->a[1], 0, false);
 }
@@ -87,7 +87,7 @@ long leat_hook_access_end(struct leat_syscall *c, long rc)
 /* faccessat and faccessat2; the former has no flags */
 long leat_hook_faccessat(struct leat_syscall *c)
 {
-	if (!leat_session.enforced && !leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
+	if (!leat_is_enforced() && !leat_path_maybe((int)c->a[0], (const char *)c->a[1]))
 		return LEAT_TRY_ERROR;
 	return do_access((int)c->a[0], (const char *)c->a[1], (int)c->a[2], access_flags(c), false);
 }
@@ -157,7 +157,7 @@ static long may_change(int fd)
 	struct stat st;
 	long rc;
 
-	if (!leat_session.enforced || raw(SYS_fstat, fd, &st) || !st.st_nlink)
+	if (!leat_is_enforced() || raw(SYS_fstat, fd, &st) || !st.st_nlink)
 		return 0;
 	rc = leat_fd_name(fd, path, sizeof(path));
 	if (rc < 0 || !leat_path_of_name(path))

@@ -35,7 +35,7 @@ static int compose(struct leat_thread *t, const struct name *n, unsigned which, 
 /* A link to what a symlink outside leads to, a descriptor's perhaps. */
 static bool leads_in(const struct change *ch)
 {
-	return leat_session.enforced && ch->what == LEAT_CHANGE_LINK &&
+	return leat_is_enforced() && ch->what == LEAT_CHANGE_LINK &&
 	       ch->flags & AT_SYMLINK_FOLLOW && leat_path_dangles(ch->first.dirfd, ch->first.path);
 }
 
@@ -154,7 +154,7 @@ long leat_hook_linkat(const struct leat_syscall *c)
 	char self[LEAT_FD_PATH];
 
 	/* A descriptor: the same by its name, which can be judged. */
-	if (leat_session.enforced && ch.flags & AT_EMPTY_PATH && ch.first.path && !*ch.first.path) {
+	if (leat_is_enforced() && ch.flags & AT_EMPTY_PATH && ch.first.path && !*ch.first.path) {
 		leat_fd_path(ch.first.dirfd, self);
 		ch.first = here((long)self);
 		ch.flags = AT_SYMLINK_FOLLOW;

@@ -219,7 +219,7 @@ static struct opening of_openat(const struct leat_syscall *c)
 /* O_PATH: a symlink cannot be told from what it leads to by trying. */
 static bool is_path_only(long flags)
 {
-	return leat_session.enforced && flags & O_PATH;
+	return leat_is_enforced() && flags & O_PATH;
 }
 
 long leat_hook_openat(struct leat_syscall *c)

@@ -67,7 +67,7 @@ static bool find_socket(char **envp, const char *dir)
 }
 
 /* Is `dir` spelt as who started the run found it to be? The name of the session's directory tells,
- * where LEAT_SITES lies: it is made of the real path. */
+ * where LEAT_SITES lies: it is made of the real path. The socket is found then. */
 static bool is_real(char **envp, const char *dir)
 {
 	const char *sites = value_of(envp, "LEAT_SITES");
@@ -77,13 +77,13 @@ static bool is_real(char **envp, const char *dir)
 	       strncmp(sites, s->socket, (size_t)(strrchr(s->socket, '/') + 1 - s->socket)) == 0;
 }
 
-static bool resolve_dir(char **envp, const char *dir)
+static bool resolve_dir(const char *dir, bool is_known)
 {
 	struct leat_session *s = &leat_session;
 
 	/* A directory that is not there has no daemon either: calls below its name
 	 * will say so. */
-	if ((is_real(envp, dir) || find_name(dir, s->real, sizeof(s->real)) < 0) &&
+	if ((is_known || find_name(dir, s->real, sizeof(s->real)) < 0) &&
 	    (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
 		return false;
 	if (!keep(s->given, sizeof(s->given), dir[0] == '/' ? dir : s->real))
@@ -108,11 +108,13 @@ bool leat_session_find(char **envp)
 {
 	struct leat_session *s = &leat_session;
 	const char *dir = either(envp, "LEAT_DIR", "CAPIO_DIR");
+	bool is_known;
 
 	if (!dir || !*dir)
 		return false;
 	leat_user_inherit(envp);
-	if (!resolve_dir(envp, dir)) {
+	is_known = is_real(envp, dir);
+	if (!resolve_dir(dir, is_known)) {
 		leat_say("LEAT_DIR=", dir, " is no directory: this program runs without leat",
 			 NULL);
 		return false;
@@ -124,11 +126,10 @@ bool leat_session_find(char **envp)
 		leat_say("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
 		return false;
 	}
-	if (!name_socket(envp)) {
+	if (!is_known && !name_socket(envp)) {
 		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}
-	s->enforced = *s->key;
 	leat_user_begin();
 	return true;
 }

@@ -179,7 +179,7 @@ static int enter(struct leat_site *site, const struct leat_target *target)
  * that does no harm, but for --enforce. Opens look at it themselves. */
 static bool may_lead_in(const struct leat_target *target)
 {
-	if (!leat_session.enforced || target->follow || target->op == LEAT_OP_OPEN ||
+	if (!leat_is_enforced() || target->follow || target->op == LEAT_OP_OPEN ||
 	    target->op == LEAT_OP_MKDIR || target->op == LEAT_OP_MAKE ||
 	    target->flags & AT_SYMLINK_NOFOLLOW)
 		return false;
@@ -188,11 +188,12 @@ static bool may_lead_in(const struct leat_target *target)
 
 int leat_site_enter(struct leat_site *site, const struct leat_target *target)
 {
-	struct leat_target through = *target;
+	struct leat_target through;
 	int rc = enter(site, target);
 
 	if (rc != LEAT_OUTSIDE || !may_lead_in(target))
 		return rc;
+	through = *target;
 	through.follow = true;
 	return enter(site, &through);
 }
