@@ -87,8 +87,8 @@ void leat_hooks_init(char **envp);
  * engine (exec.c). */
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags);
 
-/* The program is about to be replaced. `variable`, if not NULL, is to be in the environment of a
- * next program that loads this library; it may be empty. Defined by the hooks. */
+/* The program is about to be replaced. `variable` is to be in the environment of a next program
+ * that loads this library; it may be left empty. Defined by the hooks. */
 void leat_before_exec(char *variable, size_t size);
 
 /* The next program could not find its way to the daemon by itself: leave open what leads

@@ -96,7 +96,7 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 {
 	const char *command = leat_environment_kept(COMMAND);
 	size_t room = leat_environment_room(envp);
-	char preload[PATH_MAX];
+	char preload[PATH_MAX], unused[64];
 	struct command c;
 	long rc;
 
@@ -109,7 +109,7 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 	if (!rc)
 		rc = fill(&c, command, argv, envp, room, preload);
 	if (!rc) {
-		leat_before_exec(NULL, 0);
+		leat_before_exec(unused, sizeof(unused)); /* it does not load this library */
 		rc = leat_raw(SYS_execve, (long)command, (long)c.argv, (long)c.envp, 0, 0, 0);
 	}
 	leat_raw(SYS_munmap, (long)c.argv, (long)c.size, 0, 0, 0, 0);

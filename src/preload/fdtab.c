@@ -310,37 +310,38 @@ static bool is_handed_on(int fd)
 	return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
-void leat_fd_before_exec(void)
+static void list_begin(struct leat_text *list)
 {
+	leat_text_add(list, LEAT_OPEN);
+	leat_text_add_number(list, (unsigned long)raw(SYS_getpid));
+	leat_text_add(list, ":");
+}
+
+static void list_add(struct leat_text *list, int fd)
+{
+	leat_text_add_number(list, (unsigned)fd);
+	leat_text_add(list, ",");
+}
+
+void leat_fd_before_exec(char *variable, size_t size)
+{
+	struct leat_text list = leat_text_in(variable, size);
 	int stop = leat_fd_end();
 
+	list_begin(&list);
 	for (int fd = 0; fd < stop; fd++) {
 		struct leat_fd *r = leat_fd_get(fd);
 
 		if (!r)
 			continue;
 		leat_window_count(r);
-		if (!r->place || is_gone(fd) || !is_handed_on(fd))
+		if (!is_handed_on(fd))
 			continue;
-		leat_window_yield(r, fd, false);
-	}
-}
-
-void leat_fd_list(char *variable, size_t size)
-{
-	struct leat_text t = leat_text_in(variable, size);
-	int stop = leat_fd_end();
-
-	leat_text_add(&t, LEAT_OPEN);
-	leat_text_add_number(&t, (unsigned long)raw(SYS_getpid));
-	leat_text_add(&t, ":");
-	for (int fd = 0; fd < stop; fd++) {
-		if (!leat_fd_get(fd) || !is_handed_on(fd))
-			continue;
-		leat_text_add_number(&t, (unsigned)fd);
-		leat_text_add(&t, ",");
+		list_add(&list, fd);
+		if (r->place && !is_gone(fd))
+			leat_window_yield(r, fd, false);
 	}
 	/* What a vfork child opened or copied is in no table. */
-	if (t.full || leat_in_vfork())
+	if (list.full || leat_in_vfork())
 		*variable = 0;
 }

@@ -106,10 +106,9 @@ void leat_fd_fork_child(void);
 /* What a process leaves to be said when it ends with descriptors open. */
 void leat_fd_exiting(void);
 
-/* The program is about to be replaced: what the new one inherits is left to the kernel. */
-void leat_fd_before_exec(void);
-/* LEAT_OPEN for it: "<process>:<descriptor>,<descriptor>,"; empty if it has to look itself. */
-void leat_fd_list(char *variable, size_t size);
+/* The program is about to be replaced: what the new one inherits is left to the kernel. `variable`
+ * becomes LEAT_OPEN for it, "<process>:<descriptor>,<descriptor>,"; empty if it has to look. */
+void leat_fd_before_exec(char *variable, size_t size);
 
 /* --- adopt.c --- */
 

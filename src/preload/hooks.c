@@ -177,9 +177,7 @@ long leat_hook_end(struct leat_syscall *c, long result)
 
 void leat_before_exec(char *variable, size_t size)
 {
-	leat_fd_before_exec();
-	if (variable)
-		leat_fd_list(variable, size);
+	leat_fd_before_exec(variable, size);
 }
 
 void leat_fork_child(void)

@@ -99,8 +99,7 @@ long leat_hook_begin(struct leat_syscall *c)
 void leat_before_exec(char *variable, size_t size)
 {
 	(void)size;
-	if (variable)
-		*variable = 0;
+	*variable = 0;
 }
 
 bool leat_hand_over(char *variable, size_t size)
