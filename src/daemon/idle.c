@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/pidstat.h"
 #include "base/str.h"
 #include "daemon/client.h"
 #include "daemon/files.h"
@@ -308,22 +309,6 @@ static bool process_is_idle(struct look *l, pid_t pid, int depth)
 	return idle && (!has_alarm(pid) || acts(l, pid, "may have set an alarm"));
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[PATH_SIZE], *text = NULL;
-	const char *close;
-	int parent = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (leat_read_file(path, 4096, &text, NULL) < 0)
-		return 0;
-	close = strrchr(text, ')');
-	if (!close || sscanf(close + 1, " %*c %d", &parent) != 1)
-		parent = 0;
-	free(text);
-	return parent;
-}
-
 /* The kernel may be built without the list of children: then nobody can be trusted to be idle. */
 static bool can_see_children(void)
 {
@@ -386,9 +371,10 @@ static bool is_served(const struct look *l)
 static bool processes_are_idle(struct look *l)
 {
 	const struct leat_step_run *s = &l->d->steps[l->step];
+	struct leat_pidstat root;
 	const struct leat_proc *p;
 
-	l->outside = s->pid > 0 ? parent_of(s->pid) : 0;
+	l->outside = s->pid > 0 && leat_pidstat_read(s->pid, &root) ? root.parent : 0;
 	if (s->pid > 0 && !process_is_idle(l, s->pid, 0))
 		return false;
 	for (p = l->d->procs; p; p = p->hh.next)

@@ -1,6 +1,7 @@
 #include "daemon/client.h"
 
 #include "base/fd.h"
+#include "base/pidstat.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/steps.h"
@@ -8,9 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -74,31 +73,14 @@ static bool has_ended(const struct leat_proc *p)
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* PF_EXITING of the kernel, in /proc/PID/stat: it closes its files, or has. */
-static bool is_dying(pid_t pid)
-{
-	unsigned long flags = 0;
-	char path[64];
-	char *text = NULL;
-	const char *end;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (leat_read_file(path, 4096, &text, NULL) < 0)
-		return false;
-	end = strrchr(text, ')'); /* its name may hold anything */
-	if (end)
-		sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags);
-	free(text);
-	return flags & 0x4;
-}
-
 /* The program behind a mount may have had its error, and have ended, before its server that was
  * killed is all gone. What dies is gone soon. */
 static void await_death(const struct leat_proc *p)
 {
 	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+	struct leat_pidstat now;
 
-	if (p->mount && !p->exiting && is_dying(p->pid))
+	if (p->mount && !p->exiting && leat_pidstat_read(p->pid, &now) && now.exiting)
 		poll(&fd, 1, DEATH_MS);
 }
 

@@ -1,6 +1,6 @@
 #include "daemon/ticket.h"
 
-#include "base/fd.h"
+#include "base/pidstat.h"
 #include "base/str.h"
 #include "daemon/steps.h"
 
@@ -15,50 +15,24 @@
 struct leat_ticket {
 	struct leat_ticket *next;
 	pid_t pid;
-	uint64_t born; /* clock ticks: tells it from who has its number later */
+	uint64_t born; /* see base/pidstat.h */
 	char key[];
 };
-
-/* See proc_pid_stat(5). The name, in brackets, may hold anything. */
-static bool look_up(pid_t pid, pid_t *parent, uint64_t *born)
-{
-	char path[32], *text = NULL;
-	const char *rest;
-	int read_parent;
-	unsigned long long ticks;
-	bool found;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (leat_read_file(path, 4096, &text, NULL))
-		return false;
-	rest = strrchr(text, ')');
-	found = rest && sscanf(rest,
-			       ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			       "%*d %*d %*d %llu",
-			       &read_parent, &ticks) == 2;
-	free(text);
-	if (!found)
-		return false;
-	*parent = read_parent;
-	*born = ticks;
-	return true;
-}
 
 int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key)
 {
 	struct leat_ticket *t;
-	uint64_t born;
-	pid_t parent;
+	struct leat_pidstat p;
 
 	if (!d->options.enforce)
 		return 0;
-	if (!look_up(pid, &parent, &born))
+	if (!leat_pidstat_read(pid, &p))
 		return -ESRCH;
 	t = malloc(sizeof(*t) + strlen(key) + 1);
 	if (!t)
 		return -ENOMEM;
 	t->pid = pid;
-	t->born = born;
+	t->born = p.born;
 	strcpy(t->key, key);
 	LL_PREPEND(d->steps[step].tickets, t);
 	return 0;
@@ -88,15 +62,14 @@ static int step_started_as(const struct leat_daemon *d, pid_t pid, uint64_t born
 
 static int step_of(const struct leat_daemon *d, pid_t pid)
 {
-	uint64_t born;
-	pid_t parent;
+	struct leat_pidstat p;
 	int step = -1;
 
 	for (unsigned i = 0; i < MAX_ANCESTORS && step < 0; i++) {
-		if (pid <= 1 || !look_up(pid, &parent, &born))
+		if (pid <= 1 || !leat_pidstat_read(pid, &p))
 			break;
-		step = step_started_as(d, pid, born);
-		pid = parent;
+		step = step_started_as(d, pid, p.born);
+		pid = p.parent;
 	}
 	return step;
 }

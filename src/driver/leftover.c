@@ -3,6 +3,7 @@
 #include "driver/internal.h"
 
 #include "base/fd.h"
+#include "base/pidstat.h"
 #include "base/str.h"
 
 #include <ctype.h>
@@ -14,36 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct process_info {
-	char comm[64];
-	char state;
-	pid_t parent;
-	pid_t group;
-};
-
-static bool read_info(pid_t pid, struct process_info *info)
-{
-	char path[64];
-	char *text = NULL;
-	const char *open, *close;
-	bool ok = false;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (leat_read_file(path, 4096, &text, NULL) < 0)
-		return false;
-	/* The name may hold anything, blanks and brackets included. */
-	open = strchr(text, '(');
-	close = strrchr(text, ')');
-	if (open && close &&
-	    sscanf(close + 1, " %c %d %d", &info->state, &info->parent, &info->group) == 3) {
-		snprintf(info->comm, sizeof(info->comm), "%.*s", (int)(close - open - 1), open + 1);
-		ok = true;
-	}
-	free(text);
-	return ok;
-}
-
-static bool is_leftover(const struct leat_driver *d, pid_t pid, const struct process_info *info)
+static bool is_leftover(const struct leat_driver *d, pid_t pid, const struct leat_pidstat *info)
 {
 	if (pid == d->config->daemon_pid || info->state == 'Z' || info->state == 'X')
 		return false;
@@ -97,20 +69,20 @@ static bool is_writing(const struct leat_driver *d, pid_t pid)
 	return found;
 }
 
-static void add_leftover(const struct leat_driver *d, pid_t pid, const struct process_info *info,
+static void add_leftover(const struct leat_driver *d, pid_t pid, const struct leat_pidstat *info,
 			 struct leat_leftover *out)
 {
 	size_t used = strlen(out->names);
 
 	snprintf(out->names + used, sizeof(out->names) - used, "%s%s (pid %d)", out->n ? ", " : "",
-		 info->comm, (int)pid);
+		 info->name, (int)pid);
 	out->n++;
 	out->writing = out->writing || is_writing(d, pid);
 }
 
 void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_leftover *out)
 {
-	struct process_info info;
+	struct leat_pidstat info;
 	struct dirent *e;
 	DIR *dir = opendir("/proc");
 
@@ -118,7 +90,7 @@ void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_left
 	while (dir && (e = readdir(dir))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
-		if (pid <= 0 || !read_info(pid, &info) || !is_leftover(d, pid, &info))
+		if (pid <= 0 || !leat_pidstat_read(pid, &info) || !is_leftover(d, pid, &info))
 			continue;
 		if (signo) {
 			kill(pid, signo);

@@ -1,6 +1,7 @@
 /* The kernel tells a FUSE server that a caller has some signal pending, or has closed a file, but
  * not why. */
 #include "base/fd.h"
+#include "base/pidstat.h"
 #include "mount/internal.h"
 
 #include <inttypes.h>
@@ -18,8 +19,6 @@
 	 BIT(SIGTTIN) | BIT(SIGTTOU))
 /* Somebody asks the program to end, and it wants to hear of it. */
 #define POLITE (BIT(SIGINT) | BIT(SIGTERM) | BIT(SIGHUP) | BIT(SIGQUIT))
-
-#define PF_EXITING 0x4ul
 
 static int read_proc(pid_t tid, const char *what, char **text)
 {
@@ -66,23 +65,12 @@ static bool has_memory(pid_t tid)
 
 bool leat_caller_ending(pid_t tid, int *status)
 {
-	unsigned long flags = 0;
-	char *text = NULL, *at, *last;
-	bool ending = false;
+	struct leat_pidstat p;
 
-	if (tid <= 0 || has_memory(tid) || read_proc(tid, "stat", &text))
+	if (tid <= 0 || has_memory(tid) || !leat_pidstat_read(tid, &p) || !p.exiting)
 		return false;
-	/* The name may hold anything. Of the fields behind it flags is the seventh, the
-	 * exit code the last. */
-	at = strrchr(text, ')');
-	last = at ? strrchr(at, ' ') : NULL;
-	if (last && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
-	    flags & PF_EXITING) {
-		*status = atoi(last + 1);
-		ending = true;
-	}
-	free(text);
-	return ending;
+	*status = p.status;
+	return true;
 }
 
 pid_t leat_caller_process(pid_t tid)

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/pidstat.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -116,6 +119,36 @@ static void time_goes_forward(void **state)
 	assert_true(before > 0);
 }
 
+/* A name that looks like what follows it. */
+static void knows_a_process_by_its_number(void **state)
+{
+	struct leat_pidstat self, child;
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	assert_true(leat_pidstat_read(getpid(), &self));
+	assert_int_equal(self.parent, getppid());
+	assert_int_equal(self.group, getpgrp());
+	assert_int_equal(self.state, 'R');
+	assert_false(self.exiting);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_NAME, ") Z 1 (2");
+		_exit(3);
+	}
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_true(leat_pidstat_read(pid, &child));
+	assert_string_equal(child.name, ") Z 1 (2");
+	assert_int_equal(child.state, 'Z');
+	assert_int_equal(child.parent, getpid());
+	assert_true(child.exiting);
+	assert_true(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 3);
+	assert_true(child.born >= self.born);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(leat_pidstat_read(pid, &child));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +157,7 @@ int main(void)
 		cmocka_unit_test(reads_and_writes_whole_files),
 		cmocka_unit_test(logs_one_line),
 		cmocka_unit_test(time_goes_forward),
+		cmocka_unit_test(knows_a_process_by_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

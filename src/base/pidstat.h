@@ -1,0 +1,23 @@
+/* What the kernel says of a process in /proc/PID/stat. */
+#ifndef LEAT_BASE_PIDSTAT_H
+#define LEAT_BASE_PIDSTAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct leat_pidstat {
+	char name[64]; /* of its program, cut short */
+	char state;    /* 'R', 'S'; 'Z': it has ended, and its parent has not asked */
+	pid_t parent;
+	pid_t group;
+	bool exiting;  /* it closes its files, or has */
+	uint64_t born; /* clock ticks: tells it from who has its number later */
+	int status;    /* as from waitpid, if it is exiting, and we may know */
+};
+
+/* Look at a process, or a thread of one. False: it is gone, or cannot be looked at. Any thread.
+ * Source: proc_pid_stat(5). */
+bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p);
+
+#endif
