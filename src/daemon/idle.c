@@ -22,7 +22,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { MAX_DEPTH = 64, PATH_SIZE = 96 };
+enum { MAX_DEPTH = 64, PATH_SIZE = 96, TID_SIZE = 24 };
 
 struct look {
 	struct leat_daemon *d;
@@ -36,7 +36,10 @@ struct look {
 struct in_call {
 	long number;
 	uint64_t args[6];
+	bool on_leat; /* it waits for memory of leat's to change */
 };
+
+enum memory { MEMORY_SHARED, MEMORY_PRIVATE, MEMORY_OF_LEAT };
 
 static bool acts(const struct look *l, pid_t pid, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -55,19 +58,42 @@ static bool acts(const struct look *l, pid_t pid, const char *format, ...)
 	return false;
 }
 
+/* ---- /proc/PID/task/TID ---- */
+
+static int read_task(pid_t pid, const char *tid, const char *what, size_t max_bytes, char **text)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, tid, what);
+	return leat_read_file(path, max_bytes, text, NULL);
+}
+
+/* The number behind `key` in its status. False: it is gone. */
+static bool read_status(pid_t pid, const char *tid, const char *key, int base, uint64_t *number)
+{
+	char *text = NULL;
+	const char *at;
+
+	if (read_task(pid, tid, "status", 1 << 16, &text) < 0)
+		return false;
+	at = strstr(text, key);
+	*number = at ? strtoull(at + strlen(key), NULL, base) : 0;
+	free(text);
+	return at;
+}
+
 /* ---- what a thread waits for ---- */
 
-/* The line of /proc/PID/maps that holds `address`: is it memory of this process alone (1), leat's
- * (2), or shared with others (0)? */
-static int memory_kind(const struct look *l, pid_t pid, uint64_t address)
+/* Whose memory is it, by the line of /proc/PID/maps that holds `address`? */
+static enum memory memory_at(const struct look *l, pid_t pid, uint64_t address)
 {
 	char path[PATH_SIZE], *text = NULL, *line, *rest;
 	struct stat shm;
-	int kind = 0;
+	enum memory kind = MEMORY_SHARED;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	if (fstat(l->d->shm_fd, &shm) < 0 || leat_read_file(path, 16 << 20, &text, NULL) < 0)
-		return 0;
+		return MEMORY_SHARED;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		unsigned long begin, end, inode;
 		unsigned major, minor;
@@ -78,27 +104,29 @@ static int memory_kind(const struct look *l, pid_t pid, uint64_t address)
 		    address < begin || address >= end)
 			continue;
 		if (inode == shm.st_ino && makedev(major, minor) == shm.st_dev)
-			kind = 2;
+			kind = MEMORY_OF_LEAT;
 		else if (flags[3] == 'p')
-			kind = 1;
+			kind = MEMORY_PRIVATE;
 		break;
 	}
 	free(text);
 	return kind;
 }
 
-static bool futex_is_idle(const struct look *l, pid_t pid, const struct in_call *call)
+static bool futex_is_idle(const struct look *l, pid_t pid, struct in_call *call)
 {
 	int operation = (int)call->args[1] & FUTEX_CMD_MASK;
-	int kind = memory_kind(l, pid, call->args[0]);
+	enum memory memory;
 
 	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET)
 		return acts(l, pid, "may get a lock");
-	if (kind == 2)
+	memory = memory_at(l, pid, call->args[0]);
+	call->on_leat = memory == MEMORY_OF_LEAT;
+	if (call->on_leat)
 		return true;
 	if (call->args[3])
 		return acts(l, pid, "waits for a time only");
-	return kind == 1 || acts(l, pid, "waits for memory it shares with others");
+	return memory == MEMORY_PRIVATE || acts(l, pid, "waits for memory it shares with others");
 }
 
 static bool has_open(pid_t pid, const char *target)
@@ -154,19 +182,17 @@ static bool mount_waits(const struct look *l)
 /* In a call on a mount, until its server answers? */
 static bool waits_for_mount(const struct look *l, pid_t pid, const char *tid)
 {
-	char path[PATH_SIZE], *text = NULL;
+	char *text = NULL;
 	bool yes;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/wchan", (int)pid, tid);
-	if (leat_read_file(path, 256, &text, NULL) < 0)
+	if (read_task(pid, tid, "wchan", 256, &text) < 0)
 		return false;
 	yes = strcmp(text, "request_wait_answer") == 0 && mount_waits(l);
 	free(text);
 	return yes;
 }
 
-static bool call_is_idle(const struct look *l, pid_t pid, const char *tid,
-			 const struct in_call *call)
+static bool call_is_idle(const struct look *l, pid_t pid, const char *tid, struct in_call *call)
 {
 	switch (call->number) {
 	case SYS_wait4:
@@ -189,31 +215,22 @@ static bool call_is_idle(const struct look *l, pid_t pid, const char *tid,
  * and then to ask again, and the rules know whether it goes on. */
 static void note_runs(struct look *l, pid_t pid, const char *tid, const struct in_call *call)
 {
-	char path[PATH_SIZE], *text = NULL;
-	const char *at;
+	uint64_t runs;
 
-	if (call->number == SYS_futex && memory_kind(l, pid, call->args[0]) == 2)
-		return;
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, tid);
-	if (leat_read_file(path, 1 << 16, &text, NULL) < 0)
-		return;
-	at = strstr(text, "voluntary_ctxt_switches:");
-	if (at)
-		l->signature = leat_hash_add(l->signature + strtoull(tid, NULL, 10),
-					     strtoull(strchr(at, ':') + 1, NULL, 10));
-	free(text);
+	if (!call->on_leat && read_status(pid, tid, "voluntary_ctxt_switches:", 10, &runs))
+		l->signature = leat_hash_add(l->signature + strtoull(tid, NULL, 10), runs);
 }
 
 /* proc(5): number and arguments; "running"; -1, stack and program counter outside a call. A
  * zombie has neither. */
 static bool thread_is_idle(struct look *l, pid_t pid, const char *tid)
 {
-	char path[PATH_SIZE], *text = NULL;
-	struct in_call call;
+	struct in_call call = {0};
+	char *text = NULL;
 	bool idle;
 	int rc, n;
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/syscall", (int)pid, tid);
-	rc = leat_read_file(path, 4096, &text, NULL);
+
+	rc = read_task(pid, tid, "syscall", 4096, &text);
 	if (rc)
 		return rc == -ESRCH || rc == -ENOENT ||
 		       acts(l, pid, "cannot be looked at: %s", strerror(-rc));
@@ -231,21 +248,6 @@ static bool thread_is_idle(struct look *l, pid_t pid, const char *tid)
 
 /* ---- processes ---- */
 
-/* A number in hexadecimal behind `key` in /proc/PID/status. */
-static bool read_mask(pid_t pid, const char *key, uint64_t *mask)
-{
-	char path[PATH_SIZE], *text = NULL;
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (leat_read_file(path, 1 << 16, &text, NULL) < 0)
-		return false;
-	at = strstr(text, key);
-	*mask = at ? strtoull(at + strlen(key), NULL, 16) : 0;
-	free(text);
-	return at;
-}
-
 /* Has it set an alarm? The kernel shows the timers of POSIX; of others only the handler: of one
  * signal, since who cleans up (sort) handles all that could kill it. An alarm that is to kill
  * leaves no trace. */
@@ -253,11 +255,12 @@ static bool has_alarm(pid_t pid)
 {
 	const uint64_t alarms = UINT64_C(1) << (SIGALRM - 1) | UINT64_C(1) << (SIGVTALRM - 1) |
 				UINT64_C(1) << (SIGPROF - 1);
-	char path[PATH_SIZE], *text = NULL;
+	char path[PATH_SIZE], tid[TID_SIZE], *text = NULL;
 	size_t size = 0;
 	uint64_t caught;
 
-	if (!read_mask(pid, "SigCgt:", &caught))
+	snprintf(tid, sizeof(tid), "%d", (int)pid);
+	if (!read_status(pid, tid, "SigCgt:", 16, &caught))
 		return false; /* it is gone */
 	snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
 	if (leat_read_file(path, 1 << 16, &text, &size) == 0)
@@ -268,23 +271,42 @@ static bool has_alarm(pid_t pid)
 
 static bool process_is_idle(struct look *l, pid_t pid, int depth);
 
+/* Is it the first process of a step, or the daemon? */
+static bool is_known(const struct leat_daemon *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].running && d->steps[i].pid == pid)
+			return true;
+	return pid == getpid();
+}
+
+/* A list as in "children"; of `orphans` some are looked at elsewhere. */
+static bool listed_are_idle(struct look *l, const char *list, bool orphans, int depth)
+{
+	bool idle = true;
+	char *end;
+
+	for (; idle; list = end) {
+		pid_t pid = (pid_t)strtol(list, &end, 10);
+
+		if (end == list)
+			break;
+		if (!(orphans && is_known(l->d, pid)))
+			idle = process_is_idle(l, pid, depth);
+	}
+	return idle;
+}
+
 static bool children_are_idle(struct look *l, pid_t pid, const char *tid, int depth)
 {
-	char path[PATH_SIZE], *text = NULL, *at, *end;
-	bool idle = true;
-	int rc;
+	char *text = NULL;
+	bool idle;
+	int rc = read_task(pid, tid, "children", 1 << 20, &text);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, tid);
-	rc = leat_read_file(path, 1 << 20, &text, NULL);
 	if (rc)
-		return rc == -ESRCH || rc == -ENOENT;
-	for (at = text; idle; at = end) {
-		long child = strtol(at, &end, 10);
-
-		if (end == at)
-			break;
-		idle = process_is_idle(l, (pid_t)child, depth + 1);
-	}
+		return rc == -ESRCH || rc == -ENOENT ||
+		       acts(l, pid, "cannot be looked at: %s", strerror(-rc));
+	idle = listed_are_idle(l, text, false, depth + 1);
 	free(text);
 	return idle;
 }
@@ -318,33 +340,19 @@ static bool can_see_children(void)
 	return access(path, R_OK) == 0;
 }
 
-static bool is_root(const struct leat_daemon *d, pid_t pid)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].running && d->steps[i].pid == pid)
-			return true;
-	return false;
-}
-
 /* Orphans come to the driver, and may be anybody's. */
 static bool orphans_are_idle(struct look *l)
 {
-	char path[PATH_SIZE], *text = NULL, *at, *end;
-	bool idle = true;
+	pid_t driver = l->d->driver;
+	char tid[TID_SIZE], *text = NULL;
+	bool idle;
 
-	if (l->d->driver <= 0)
+	if (driver <= 0)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)l->d->driver,
-		 (int)l->d->driver);
-	if (leat_read_file(path, 1 << 20, &text, NULL) < 0)
-		return acts(l, l->d->driver, "cannot be looked at");
-	for (at = text; idle; at = end) {
-		pid_t child = (pid_t)strtol(at, &end, 10);
-
-		if (end == at)
-			break;
-		idle = child == getpid() || is_root(l->d, child) || process_is_idle(l, child, 0);
-	}
+	snprintf(tid, sizeof(tid), "%d", (int)driver);
+	if (read_task(driver, tid, "children", 1 << 20, &text) < 0)
+		return acts(l, driver, "cannot be looked at");
+	idle = listed_are_idle(l, text, true, 0);
 	free(text);
 	return idle;
 }
