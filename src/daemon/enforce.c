@@ -183,12 +183,9 @@ static int check(struct leat_conn *c, const char *name, bool is_dir, enum want w
 
 static bool opens_for_writing(const struct leat_request *r)
 {
-	unsigned mode = r->in->flags & O_ACCMODE;
-
 	if (r->is_dir && !(r->in->flags & O_CREAT))
 		return false; /* the kernel refuses that itself */
-	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC ||
-	       (r->in->flags & O_CREAT && (!r->exists || r->in->flags & O_EXCL));
+	return leat_request_makes(r);
 }
 
 static enum want wanted(const struct leat_request *r)

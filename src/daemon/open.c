@@ -13,6 +13,11 @@ static bool is_write(const struct leat_request *r)
 	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC;
 }
 
+bool leat_request_makes(const struct leat_request *r)
+{
+	return is_write(r) || (r->in->flags & O_CREAT && (!r->exists || r->in->flags & O_EXCL));
+}
+
 static void violation(struct leat_request *r, enum leat_violation kind, uint64_t offset)
 {
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
@@ -204,7 +209,7 @@ int leat_request_open(struct leat_request *r)
 {
 	if ((r->in->flags & O_TMPFILE) == O_TMPFILE)
 		return open_unnamed(r);
-	if (is_write(r) || (r->in->flags & O_CREAT && (!r->exists || r->in->flags & O_EXCL)))
+	if (leat_request_makes(r))
 		return open_for_writing(r);
 	return open_for_reading(r);
 }

@@ -44,6 +44,9 @@ bool leat_request_is_violation(const struct leat_request *r, unsigned violations
 
 /* ---- open.c ---- */
 
+/* Is it an open that makes the file, or writes it? */
+bool leat_request_makes(const struct leat_request *r);
+
 int leat_request_open(struct leat_request *r);
 int leat_request_truncate(struct leat_request *r);
 
