@@ -235,13 +235,9 @@ static void put_never_made(struct leat_daemon *d, struct leat_json *j, int step)
 
 	for (size_t i = 0; i < outputs->n; i++) {
 		const char *name = outputs->v[i].text;
-		const struct leat_file_rule *rule;
 		char *why;
 
-		if (leat_pattern_is_wild(name) || leat_file_find(d, name))
-			continue;
-		rule = leat_match(d->matcher, name);
-		if (!rule || rule->excluded || leat_step_culprit(d, rule) != step)
+		if (leat_step_never_made(d, name) != step)
 			continue;
 		why = leat_step_blame(d, step);
 		put_failed_file(d, j, name, step, why ? why : "");

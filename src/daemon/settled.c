@@ -44,10 +44,8 @@ int leat_step_settled(struct leat_daemon *d, int step)
 	if (!s->started || s->running || leat_lives_of_step(d, step))
 		return -EAGAIN;
 	for (f = d->files; f; f = f->hh.next) {
-		int one = 0;
+		int one = leat_steps_has(f->rule->producers, step) ? file_settled(d, f) : 0;
 
-		if (!f->rule->excluded && leat_steps_has(f->rule->producers, step))
-			one = file_settled(d, f);
 		if (one == -EIO)
 			return one;
 		rc = one ? one : rc;

@@ -81,13 +81,13 @@ int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 static char *name_failed(struct leat_daemon *d, const char *name)
 {
 	const struct leat_file *f = leat_file_find(d, name);
-	const struct leat_file_rule *rule = leat_match(d->matcher, name);
-	int step = rule && !rule->excluded ? leat_step_culprit(d, rule) : -1;
 	char *why = NULL, *text = NULL;
+	int step;
 
 	if (f && f->why && leat_stream_state(d->stream, name) == LEAT_FILE_FAILED)
 		return leat_strf("its input %s failed: %s", name, f->why);
-	if (!f && step >= 0)
+	step = leat_step_never_made(d, name);
+	if (step >= 0)
 		why = leat_step_blame(d, step);
 	if (why)
 		text = leat_strf("its input %s failed: %s", name, why);
@@ -105,8 +105,7 @@ static char *input_failed(struct leat_daemon *d, int step)
 		if (is_input(f, step))
 			text = name_failed(d, f->name);
 	for (size_t i = 0; i < inputs->n && !text; i++)
-		if (!leat_pattern_is_wild(inputs->v[i].text))
-			text = name_failed(d, inputs->v[i].text);
+		text = name_failed(d, inputs->v[i].text);
 	return text;
 }
 

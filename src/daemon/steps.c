@@ -179,6 +179,16 @@ int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *
 	return -1;
 }
 
+int leat_step_never_made(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file_rule *rule;
+
+	if (leat_pattern_is_wild(name) || leat_file_find(d, name))
+		return -1;
+	rule = leat_match(d->matcher, name);
+	return rule ? leat_step_culprit(d, rule) : -1;
+}
+
 char *leat_step_blame(const struct leat_daemon *d, int step)
 {
 	const char *reason = d->steps[step].reason;

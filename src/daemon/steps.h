@@ -54,6 +54,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
 /* The failed step that is to blame for a file of that rule, or -1. */
 int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule);
+/* The same for a file that nobody has spoken of, by its name: it has no state of its own. */
+int leat_step_never_made(struct leat_daemon *d, const char *name);
 /* How it is to blame, in words; the caller frees it. NULL when out of memory. */
 char *leat_step_blame(const struct leat_daemon *d, int step);
 /* By the clock: implicit instances whose processes are all gone. */
