@@ -278,11 +278,9 @@ static void become_daemon(int ready_fd, pid_t driver)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_NAME, "leat-daemon");
-	if (driver) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != driver)
-			_exit(1);
-	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != driver)
+		_exit(1);
 }
 
 static int wait_ready(int fd, char *error, size_t error_size)
