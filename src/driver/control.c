@@ -133,15 +133,6 @@ static int request(struct leat_control *c)
 	return ((const struct leat_msg_answer *)(const void *)c->buf)->error;
 }
 
-static bool is_ours(int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       leat_wire_is_trusted(peer.uid, geteuid());
-}
-
 static int connect_to(const char *runtime_dir, const char *dir, int *out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -159,7 +150,7 @@ static int connect_to(const char *runtime_dir, const char *dir, int *out)
 		leat_close(&fd);
 		return result;
 	}
-	if (!is_ours(fd)) {
+	if (!leat_wire_peer_is_trusted(fd)) {
 		leat_error(
 			"%s is answered by a process of another user, and not to be trusted: set "
 			"LEAT_RUNTIME_DIR to a directory nobody else can change",

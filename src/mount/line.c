@@ -93,15 +93,6 @@ int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply)
 	return rc;
 }
 
-static bool is_ours(int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       leat_wire_is_trusted(peer.uid, geteuid());
-}
-
 static int dial(struct leat_line *line)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -116,7 +107,7 @@ static int dial(struct leat_line *line)
 	line->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (line->fd < 0 || connect(line->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		return -errno;
-	if (!is_ours(line->fd))
+	if (!leat_wire_peer_is_trusted(line->fd))
 		return -EPERM;
 	hello = leat_line_begin(line, LEAT_MSG_HELLO);
 	hello->steady = 1;

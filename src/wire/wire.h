@@ -299,6 +299,10 @@ static inline bool leat_wire_is_trusted(unsigned daemon_uid, unsigned uid)
 	return daemon_uid == 0 || daemon_uid == uid;
 }
 
+/* The same of the daemon behind a connected socket, for the user this process acts as. Any thread.
+ */
+bool leat_wire_peer_is_trusted(int fd);
+
 /* Path of the daemon's socket for a workflow directory (real path) into `out`.
  * Base: $LEAT_RUNTIME_DIR, else /tmp/leat-<uid>; then a hash of the directory.
  * `runtime_dir` may be NULL. 0 or -ENAMETOOLONG. No allocation. */
