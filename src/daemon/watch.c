@@ -210,12 +210,13 @@ static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns, uint64_t
 static void watch_progress(struct leat_daemon *d)
 {
 	uint64_t now = leat_clock_ns(), m = mark(d);
+	bool waits = somebody_waits(d);
 
-	if (m != d->quiet_mark || !somebody_waits(d)) {
+	if (m != d->quiet_mark || !waits) {
 		d->quiet_mark = m;
 		d->quiet_since_ns = now;
 	}
-	if (!somebody_waits(d) || now - d->looked_ns < LOOK_NS)
+	if (!waits || now - d->looked_ns < LOOK_NS)
 		return;
 	d->looked_ns = now;
 	look_for_deadlock(d, now - d->quiet_since_ns, now);
