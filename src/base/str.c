@@ -35,6 +35,13 @@ char *leat_path_join(const char *dir, const char *name)
 	return leat_strf("%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", name);
 }
 
+bool leat_path_is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !n || (!strncmp(path, dir, n) && path[n] == '/');
+}
+
 bool leat_str_begins(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));

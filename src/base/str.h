@@ -17,6 +17,9 @@ char *leat_path_join(const char *dir, const char *name);
 /* The same into `out`, of a relative name. False: too long. Any thread. */
 bool leat_path_put(char out[PATH_MAX], const char *dir, const char *name);
 
+/* True if `path` lies in directory `dir`, at any depth; all lie in "". Any thread. */
+bool leat_path_is_below(const char *path, const char *dir);
+
 /* Is it "." or ".."? Any thread. */
 bool leat_is_dots(const char *name);
 

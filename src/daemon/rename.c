@@ -1,6 +1,7 @@
 /* Rename and link: which place a file is in is a fact of its record, so it stays
  * there and the record says whether that is where its new name belongs. */
 #include "base/fault.h"
+#include "base/str.h"
 #include "daemon/change.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
@@ -318,13 +319,6 @@ static bool is_name(const struct leat_found *f)
 	return *f->path && f->last == LEAT_LAST_NAME;
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	return strncmp(path, dir, length) == 0 && path[length] == '/';
-}
-
 /* In the order in which the kernel looks. */
 static int check_rename(struct leat_change_request *r)
 {
@@ -346,9 +340,9 @@ static int check_rename(struct leat_change_request *r)
 		return -EEXIST;
 	if (!from_dir && (r->from.dir_wanted || r->to.dir_wanted))
 		return -ENOTDIR;
-	if (is_below(r->to.path, r->from.path))
+	if (leat_path_is_below(r->to.path, r->from.path))
 		return -EINVAL;
-	return is_below(r->from.path, r->to.path) ? -ENOTEMPTY : 0;
+	return leat_path_is_below(r->from.path, r->to.path) ? -ENOTEMPTY : 0;
 }
 
 static bool is_same(const struct leat_change_request *r)

@@ -9,19 +9,12 @@
 
 /* ---- which step may make what an entry stands for ---- */
 
-static bool is_below(const char *text, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	return !length || (!strncmp(text, dir, length) && text[length] == '/');
-}
-
 /* True if the part of `pattern` before its first wildcard goes into `dir`. */
 static bool goes_into(const char *pattern, const char *dir)
 {
 	size_t length = strlen(dir);
 
-	return strcspn(pattern, "*?[") > length && is_below(pattern, dir);
+	return strcspn(pattern, "*?[") > length && leat_path_is_below(pattern, dir);
 }
 
 /* Does `pattern` match something below the exact name `dir`? */
@@ -50,13 +43,14 @@ static bool output_meets(const struct leat_step *step, const char *output, const
 		return true;
 	/* `text` lies in directory `output`: a leading "*" reaches below every name,
 	 * which says something only of names known to be directories. */
-	if (!wild_text ? !wild_output && is_below(text, output)
+	if (!wild_text ? !wild_output && leat_path_is_below(text, output)
 		       : !wild_output &&
 				 (goes_into(text, output) || (is_known_directory(step, output) &&
 							      reaches_below(text, output))))
 		return true;
 	/* `output` lies in directory `text`. */
-	return !wild_text && (wild_output ? goes_into(output, text) : is_below(output, text));
+	return !wild_text &&
+	       (wild_output ? goes_into(output, text) : leat_path_is_below(output, text));
 }
 
 bool leat_step_may_make(const struct leat_stream *s, int step, const char *text)
@@ -214,7 +208,7 @@ static enum leat_answer any_entry_settled(const struct leat_stream *s, const cha
 					  const struct leat_input *in, struct leat_blocker *blocker)
 {
 	bool concerned = in->wild ? reaches_below(in->text, dir)
-				  : is_below(dir, in->text) || !strcmp(dir, in->text);
+				  : leat_path_is_below(dir, in->text) || !strcmp(dir, in->text);
 
 	return concerned ? makers_done(s, in, blocker) : LEAT_GO;
 }
@@ -228,7 +222,7 @@ static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, in
 	struct leat_name_state *entry;
 	char *path;
 
-	if (!is_below(in->text, dir) || literal < skip)
+	if (!leat_path_is_below(in->text, dir) || literal < skip)
 		return any_entry_settled(s, dir, in, blocker);
 	end = skip + strcspn(in->text + skip, "/");
 	if (in->wild && end > literal)

@@ -84,19 +84,12 @@ static int move_below(struct leat_stream *s, struct leat_name_state *from, const
 	return 0;
 }
 
-static bool lies_below(const char *text, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	return !length || (!strncmp(text, dir, length) && text[length] == '/');
-}
-
 int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_name_state *from = leat_name_get(s, ev->name);
 	struct leat_name_state *to = ev->to ? leat_name_get(s, ev->to) : NULL;
 
-	if (!ev->to || lies_below(ev->to, ev->name) || lies_below(ev->name, ev->to))
+	if (!ev->to || leat_path_is_below(ev->to, ev->name) || leat_path_is_below(ev->name, ev->to))
 		return -EINVAL;
 	if (!from || !to)
 		return -ENOMEM;

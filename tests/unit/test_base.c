@@ -37,6 +37,22 @@ static void formats_and_joins(void **state)
 	}
 }
 
+static void tells_what_is_below(void **state)
+{
+	static const struct {
+		const char *path, *dir;
+		bool below;
+	} rows[] = {
+		{"a/b", "a", true},  {"a/b/c", "a", true}, {"a/b/c", "a/b", true},
+		{"a", "a", false},   {"ab/c", "a", false}, {"a", "a/b", false},
+		{"a/b", "b", false}, {"a", "", true},      {"", "", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(leat_path_is_below(rows[i].path, rows[i].dir), rows[i].below);
+}
+
 static void measures_distance(void **state)
 {
 	(void)state;
@@ -153,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats_and_joins),
+		cmocka_unit_test(tells_what_is_below),
 		cmocka_unit_test(measures_distance),
 		cmocka_unit_test(reads_and_writes_whole_files),
 		cmocka_unit_test(logs_one_line),

@@ -9,13 +9,6 @@
 /* Of on_close:N more closes by one producer are not made. */
 enum { MAX_ROUNDS = 4 };
 
-static bool is_below(const char *text, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	return !length || (!strncmp(text, dir, length) && text[length] == '/');
-}
-
 int leat_verify_model_find(const struct verify_model *model, const char *name)
 {
 	for (int i = 0; i < model->n_files; i++)
@@ -255,7 +248,7 @@ static void relate(struct verify_model *model, struct verify_file *f)
 	const struct leat_names *deps = f->rule->deps;
 
 	for (int i = 0; i < model->n_files && f->is_dir; i++)
-		if (!model->files[i].is_dir && is_below(model->files[i].name, f->name))
+		if (!model->files[i].is_dir && leat_path_is_below(model->files[i].name, f->name))
 			f->below |= UINT64_C(1) << i;
 	for (size_t i = 0; deps && i < deps->n; i++) {
 		const char *text = deps->v[i].text;
