@@ -21,6 +21,10 @@ bool leat_pattern_covers(const char *pattern, const char *path);
  * ("" is the workflow's directory). */
 bool leat_pattern_reaches_below(const char *pattern, const char *dir);
 
+/* So many bytes of the pattern name the directory in which all that it matches lies; 0: the
+ * workflow's. */
+size_t leat_pattern_directory(const char *pattern);
+
 /* True if the text holds a wildcard: "*", "?" or a set "[...]"; a bracket that
  * is never closed is a plain character, and so is a backslash. */
 bool leat_pattern_is_wild(const char *text);

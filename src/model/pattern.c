@@ -211,6 +211,15 @@ struct leat_specificity leat_pattern_specificity(const char *pattern)
 	}
 }
 
+size_t leat_pattern_directory(const char *pattern)
+{
+	size_t length = leat_pattern_specificity(pattern).prefix;
+
+	while (length && pattern[length - 1] != '/')
+		length--;
+	return length ? length - 1 : 0;
+}
+
 struct leat_specificity leat_pattern_specificity_below(struct leat_specificity directory)
 {
 	directory.prefix += directory.exact;

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,16 +87,6 @@ static int search(const struct look *l, const char *dir)
 	return rc;
 }
 
-/* The directory in which all that the pattern matches lies. */
-static void literal_directory(const char *pattern, char out[PATH_MAX])
-{
-	size_t length = strcspn(pattern, "*?[");
-
-	while (length && pattern[length - 1] != '/')
-		length--;
-	snprintf(out, PATH_MAX, "%.*s", length ? (int)length - 1 : 0, pattern);
-}
-
 int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m, size_t step,
 	      enum leat_side side, struct leat_stamped_list *out)
 {
@@ -112,13 +101,14 @@ int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < names->n; i++) {
+		const char *text = names->v[i].text;
 		char dir[PATH_MAX];
 
-		if (!leat_pattern_is_wild(names->v[i].text)) {
-			rc = look_at(&l, names->v[i].text, false);
+		if (!leat_pattern_is_wild(text)) {
+			rc = look_at(&l, text, false);
 			continue;
 		}
-		literal_directory(names->v[i].text, dir);
+		snprintf(dir, sizeof(dir), "%.*s", (int)leat_pattern_directory(text), text);
 		rc = search(&l, dir);
 	}
 	leat_stamped_sort(out);

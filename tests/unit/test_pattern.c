@@ -201,6 +201,25 @@ static void agrees_with_exhaustive_search(void **state)
 	}
 }
 
+static void finds_the_directory(void **state)
+{
+	static const struct {
+		const char *pattern, *directory;
+	} rows[] = {
+		{"*", ""},    {"a*", ""},      {"a/*", "a"},     {"a/b?", "a"}, {"a/b/[cd]", "a/b"},
+		{"a*/b", ""}, {"a/b*/c", "a"}, {"a[b/*", "a[b"}, {"-/*", "-"},  {"a/b", "a"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char directory[16];
+
+		snprintf(directory, sizeof(directory), "%.*s",
+			 (int)leat_pattern_directory(rows[i].pattern), rows[i].pattern);
+		assert_string_equal(directory, rows[i].directory);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +227,7 @@ int main(void)
 		cmocka_unit_test(knows_wildcards),
 		cmocka_unit_test(ranks_specificity),
 		cmocka_unit_test(finds_overlap),
+		cmocka_unit_test(finds_the_directory),
 		cmocka_unit_test(agrees_with_exhaustive_search),
 	};
 

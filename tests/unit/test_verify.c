@@ -128,6 +128,32 @@ static void test_bounds(void **state)
 	world_release(&w);
 }
 
+/* What files are called makes no difference. */
+static void test_called(void **state)
+{
+	static const char *const texts[] = {
+		"step A\nout d/*\nrule d/* on_close\nstep B\nin d/*\n",
+		"step A\nout -/*\nrule -/* on_close\nstep B\nin -/*\n",
+		"step A\nout d[/*\nrule d[/* on_close\nstep B\nin d[/*\n",
+	};
+	const struct leat_verify_bounds bounds = {.open = 1};
+	uint64_t states = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct leat_verify_result r;
+		struct world w;
+		struct leat_verify *v = begin(&w, texts[i], &bounds, &r);
+
+		assert_int_equal(r.n_findings, 0);
+		if (i)
+			assert_int_equal(r.states, states);
+		states = r.states;
+		leat_verify_free(v);
+		world_release(&w);
+	}
+}
+
 /* ---- heap and fingerprint ---- */
 
 static const char *const events[] = {"start A",   "creat A x 1", "extent x 0 5",
@@ -216,9 +242,9 @@ int main(void)
 		cmocka_unit_test(test_family),      cmocka_unit_test(test_reductions),
 		cmocka_unit_test(test_trace),       cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_heap),        cmocka_unit_test(test_full_heap),
-		cmocka_unit_test(test_fingerprint),
+		cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_called),
 	};
-	size_t n = 7;
+	size_t n = 8;
 
 	assert_in_range(verify_n_cases, 1, 100);
 	for (size_t i = 0; i < verify_n_cases; i++, n++) {

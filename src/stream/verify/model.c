@@ -147,31 +147,23 @@ static int add_outputs(struct verify_model *model, int step)
 /* ---- inputs ---- */
 
 /* The directory in which a pattern's matches, or a directory's files, are looked for. */
-static char *listed_directory(const struct verify_model *model, const char *input)
-{
-	size_t literal = strcspn(input, "*?[");
-	int file = leat_verify_model_find(model, input);
-
-	if (!input[literal])
-		return strdup(file >= 0 && model->files[file].is_dir ? input : "-");
-	while (literal && input[literal - 1] != '/')
-		literal--;
-	return strndup(input, literal ? literal - 1 : 0);
-}
-
 static int add_listing(struct verify_model *model, int step, const char *input)
 {
-	char *dir = listed_directory(model, input);
-	int file, rc = 0;
+	bool wild = leat_pattern_is_wild(input);
+	int file = leat_verify_model_find(model, input);
+	char *dir;
 
-	if (!dir)
-		return -ENOMEM;
-	if (strcmp(dir, "-") != 0) {
+	if (!wild && (file < 0 || !model->files[file].is_dir))
+		return 0;
+	if (wild) {
+		dir = strndup(input, leat_pattern_directory(input));
+		if (!dir)
+			return -ENOMEM;
 		file = add_file(model, dir, true);
-		rc = file < 0 ? file : add_task(model, VERIFY_LIST, step, file);
+		free(dir);
 	}
-	free(dir);
-	return rc < 0 ? rc : 0;
+	file = file < 0 ? file : add_task(model, VERIFY_LIST, step, file);
+	return file < 0 ? file : 0;
 }
 
 static int add_reads(struct verify_model *model, int step)
