@@ -84,6 +84,19 @@ void leat_verify_check_rest(struct verify_world *w, const struct verify_action *
 
 /* ---- going there and back ---- */
 
+int leat_verify_go(struct leat_verify *v, const uint32_t *way, unsigned length)
+{
+	int rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
+
+	for (unsigned i = 0; i < length && !rc; i++) {
+		struct verify_action a = leat_verify_unpack(way[i]);
+
+		leat_verify_world_do(&v->world, &a);
+		rc = v->world.error;
+	}
+	return rc;
+}
+
 static int make_room(struct leat_verify *v, unsigned depth)
 {
 	struct verify_frame *frames;
@@ -280,13 +293,7 @@ int leat_verify_trace(struct leat_verify *v, const struct leat_verify_finding *f
 
 	v->world.people = people;
 	v->world.log = log;
-	rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
-	for (unsigned i = 0; i < f->length && !rc; i++) {
-		struct verify_action a = leat_verify_unpack(f->way[i]);
-
-		leat_verify_world_do(&v->world, &a);
-		rc = v->world.error;
-	}
+	rc = leat_verify_go(v, f->way, f->length);
 	if (!rc && people && f->kind == LEAT_VERIFY_DEADLOCK &&
 	    leat_stream_deadlock(v->world.s, NULL, NULL, people) < 0)
 		rc = -ENOMEM;

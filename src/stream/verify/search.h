@@ -27,6 +27,9 @@ struct leat_verify {
 uint32_t leat_verify_pack(const struct verify_action *a);
 struct verify_action leat_verify_unpack(uint32_t action);
 
+/* From the beginning, the actions of a way. 0 or -errno. */
+int leat_verify_go(struct leat_verify *v, const uint32_t *way, unsigned length);
+
 /* Of the state the world is in. */
 uint64_t leat_verify_hash(const struct verify_world *w);
 

@@ -56,20 +56,6 @@ static int find_way(struct breadth *b, uint32_t at)
 	return 0;
 }
 
-static int go(struct breadth *b)
-{
-	struct verify_world *w = &b->v->world;
-	int rc = leat_verify_world_begin(w, &b->v->model, b->v->heap);
-
-	for (unsigned i = 0; i < b->length && !rc; i++) {
-		struct verify_action a = leat_verify_unpack(b->way[i]);
-
-		leat_verify_world_do(w, &a);
-		rc = w->error;
-	}
-	return rc;
-}
-
 static int follow(struct breadth *b, uint32_t at, const struct verify_action *a)
 {
 	struct verify_world *w = &b->v->world;
@@ -91,14 +77,14 @@ static int expand(struct breadth *b, uint32_t at)
 	struct verify_action next[VERIFY_ACTIONS];
 	int rc = find_way(b, at), n;
 
-	rc = rc ? rc : go(b);
+	rc = rc ? rc : leat_verify_go(b->v, b->way, b->length);
 	if (rc)
 		return rc;
 	n = leat_verify_state_next(&b->v->model, &w->st, next);
 	leat_verify_check_rest(w, next, n);
 	rc = leat_verify_note(w, b->found, b->way, b->length);
 	for (int i = 0; i < n && !rc; i++) {
-		rc = i ? go(b) : 0;
+		rc = i ? leat_verify_go(b->v, b->way, b->length) : 0;
 		rc = rc ? rc : follow(b, at, &next[i]);
 	}
 	return rc;
