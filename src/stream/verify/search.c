@@ -117,14 +117,6 @@ static int make_room(struct leat_verify *v, unsigned depth)
 	return 0;
 }
 
-static bool all_over(const struct leat_verify *v)
-{
-	for (int step = 0; step < v->model.n_steps; step++)
-		if (!leat_verify_state_over(&v->world.st, step))
-			return false;
-	return true;
-}
-
 static int keep(struct leat_verify *v, struct verify_frame *f)
 {
 	size_t used = leat_heap_used(v->heap);
@@ -164,7 +156,7 @@ static int enter(struct leat_verify *v, unsigned depth)
 	}
 	for (int i = 0; i < f->n; i++)
 		f->next[i] = leat_verify_pack(&next[i]);
-	v->result->ends += all_over(v);
+	v->result->ends += leat_verify_state_all_over(&v->model, &v->world.st);
 	if (depth > v->result->depth)
 		v->result->depth = depth;
 	leat_verify_check_rest(&v->world, next, f->n);

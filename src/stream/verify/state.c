@@ -48,16 +48,22 @@ struct verify_stage_of leat_verify_stage(const struct verify_model *model, int t
 void leat_verify_state_init(const struct verify_model *model, struct verify_state *st)
 {
 	memset(st, 0, sizeof(*st));
-	for (int step = 0; step < model->n_steps; step++) {
-		st->waits[step] = 0;
+	for (int step = 0; step < model->n_steps; step++)
 		st->phase[step] = model->wf->steps[step].staged ? VERIFY_TO_COME : VERIFY_RUNNING;
-	}
 	leat_verify_state_settle(model, st);
 }
 
 bool leat_verify_state_over(const struct verify_state *st, int step)
 {
 	return st->phase[step] == VERIFY_ENDED || st->phase[step] == VERIFY_FAILED;
+}
+
+bool leat_verify_state_all_over(const struct verify_model *model, const struct verify_state *st)
+{
+	for (int step = 0; step < model->n_steps; step++)
+		if (!leat_verify_state_over(st, step))
+			return false;
+	return true;
 }
 
 /* ---- what is possible ---- */

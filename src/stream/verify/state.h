@@ -78,6 +78,7 @@ void leat_verify_state_init(const struct verify_model *model, struct verify_stat
 /* Bring `meaning` up to date. */
 void leat_verify_state_settle(const struct verify_model *model, struct verify_state *st);
 bool leat_verify_state_over(const struct verify_state *st, int step);
+bool leat_verify_state_all_over(const struct verify_model *model, const struct verify_state *st);
 
 /* Actions possible, with room for VERIFY_ACTIONS of them. Unless `full`, fewer where the others
  * lead to nothing else. */
