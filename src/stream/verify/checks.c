@@ -79,9 +79,9 @@ static void check_deadlock(struct verify_world *w)
 		if (!stuck[step])
 			continue;
 		w->st.stuck[step] = true;
-		w->fault.stuck |= UINT64_C(1) << step;
+		w->fault.what.stuck |= UINT64_C(1) << step;
 		if (task >= 0)
-			w->fault.waits[task / 64] |= UINT64_C(1) << task % 64;
+			w->fault.what.waits[task / 64] |= UINT64_C(1) << task % 64;
 	}
 	leat_verify_fault(w, LEAT_VERIFY_DEADLOCK, "deadlock");
 }

@@ -29,48 +29,48 @@ uint64_t leat_verify_hash(const struct verify_world *w)
 
 /* ---- findings ---- */
 
-bool leat_verify_is_noted(const struct leat_verify_result *r, enum leat_verify_kind kind,
-			  const char *text, uint64_t stuck, const uint64_t waits[2])
+static bool says_the_same(const struct leat_verify_finding *f,
+			  const struct leat_verify_finding *what)
 {
-	for (unsigned i = 0; i < r->n_findings; i++) {
-		const struct leat_verify_finding *f = &r->findings[i];
+	if (f->kind != what->kind)
+		return false;
+	if (f->kind != LEAT_VERIFY_DEADLOCK)
+		return !strcmp(f->text, what->text);
+	return !(f->stuck & ~what->stuck) && !(f->waits[0] & ~what->waits[0]) &&
+	       !(f->waits[1] & ~what->waits[1]);
+}
 
-		if (f->kind != kind)
-			continue;
-		if (kind != LEAT_VERIFY_DEADLOCK
-			    ? !strcmp(f->text, text)
-			    : !(f->stuck & ~stuck) && !(f->waits[0] & ~waits[0]) &&
-				      !(f->waits[1] & ~waits[1]))
+bool leat_verify_is_noted(const struct leat_verify_result *r,
+			  const struct leat_verify_finding *what)
+{
+	for (unsigned i = 0; i < r->n_findings; i++)
+		if (says_the_same(&r->findings[i], what))
 			return true;
-	}
 	return false;
 }
 
 int leat_verify_note(const struct verify_world *w, struct leat_verify_result *r,
 		     const uint32_t *way, unsigned length)
 {
-	const struct verify_fault *fault = &w->fault;
 	struct leat_verify_finding *f;
 
-	if (!fault->found || r->n_findings == LEAT_VERIFY_MAX_FINDINGS ||
-	    leat_verify_is_noted(r, fault->kind, fault->text, fault->stuck, fault->waits))
+	if (!w->fault.found || r->n_findings == LEAT_VERIFY_MAX_FINDINGS ||
+	    leat_verify_is_noted(r, &w->fault.what))
 		return 0;
 	f = &r->findings[r->n_findings];
-	*f = (struct leat_verify_finding){
-		.kind = fault->kind, .length = length, .stuck = fault->stuck};
+	*f = w->fault.what;
+	f->length = length;
 	f->way = calloc(length + 1, sizeof(*f->way));
 	if (!f->way)
 		return -ENOMEM;
 	memcpy(f->way, way, length * sizeof(*way));
-	memcpy(f->waits, fault->waits, sizeof(f->waits));
-	memcpy(f->text, fault->text, sizeof(f->text));
 	r->n_findings++;
 	return 0;
 }
 
 bool leat_verify_goes_on(const struct verify_world *w)
 {
-	return !w->fault.found || w->fault.kind == LEAT_VERIFY_DEADLOCK;
+	return !w->fault.found || w->fault.what.kind == LEAT_VERIFY_DEADLOCK;
 }
 
 void leat_verify_check_rest(struct verify_world *w, const struct verify_action *next, int n)

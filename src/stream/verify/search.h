@@ -38,8 +38,8 @@ uint64_t leat_verify_hash(const struct verify_world *w);
 int leat_verify_note(const struct verify_world *w, struct leat_verify_result *r,
 		     const uint32_t *way, unsigned length);
 /* Is it noted: the same fault, or a deadlock of some of the same steps? */
-bool leat_verify_is_noted(const struct leat_verify_result *r, enum leat_verify_kind kind,
-			  const char *text, uint64_t stuck, const uint64_t waits[2]);
+bool leat_verify_is_noted(const struct leat_verify_result *r,
+			  const struct leat_verify_finding *what);
 /* What comes after a broken promise proves nothing. */
 bool leat_verify_goes_on(const struct verify_world *w);
 /* Nothing but failures can come: look whether that is as it should be. */

@@ -94,12 +94,9 @@ static bool is_all_found(const struct breadth *b)
 {
 	const struct leat_verify_result *r = b->v->result;
 
-	for (unsigned i = 0; i < r->n_findings; i++) {
-		const struct leat_verify_finding *f = &r->findings[i];
-
-		if (!leat_verify_is_noted(b->found, f->kind, f->text, f->stuck, f->waits))
+	for (unsigned i = 0; i < r->n_findings; i++)
+		if (!leat_verify_is_noted(b->found, &r->findings[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -111,8 +108,7 @@ static void take_over(struct breadth *b)
 	for (unsigned i = 0; i < r->n_findings; i++) {
 		const struct leat_verify_finding *f = &r->findings[i];
 
-		if (found->n_findings < LEAT_VERIFY_MAX_FINDINGS &&
-		    !leat_verify_is_noted(found, f->kind, f->text, f->stuck, f->waits))
+		if (found->n_findings < LEAT_VERIFY_MAX_FINDINGS && !leat_verify_is_noted(found, f))
 			found->findings[found->n_findings++] = *f;
 		else
 			free(f->way);

@@ -44,7 +44,7 @@ struct leat_verify_finding {
 	unsigned length;   /* actions on the way */
 	uint32_t *way;     /* owned by the search */
 	uint64_t stuck;    /* DEADLOCK: these steps, a bit each */
-	uint64_t waits[2]; /* for this, as the search counts it */
+	uint64_t waits[2]; /* for this: a bit for each task whose call waits */
 	char text[200];    /* in words */
 };
 

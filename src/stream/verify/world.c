@@ -12,9 +12,9 @@ void leat_verify_fault(struct verify_world *w, enum leat_verify_kind kind, const
 	if (w->fault.found)
 		return;
 	w->fault.found = true;
-	w->fault.kind = kind;
+	w->fault.what.kind = kind;
 	va_start(ap, format);
-	vsnprintf(w->fault.text, sizeof(w->fault.text), format, ap);
+	vsnprintf(w->fault.what.text, sizeof(w->fault.what.text), format, ap);
 	va_end(ap);
 }
 
@@ -23,7 +23,6 @@ const char *leat_verify_step_name(const struct verify_world *w, int step)
 	return w->model->wf->steps[step].name;
 }
 
-/* A line for people. */
 void leat_verify_tell(struct verify_world *w, const char *format, ...)
 {
 	va_list ap;

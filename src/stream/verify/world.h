@@ -8,10 +8,7 @@
 /* Something that must not be. */
 struct verify_fault {
 	bool found;
-	enum leat_verify_kind kind;
-	uint64_t stuck;    /* DEADLOCK: steps */
-	uint64_t waits[2]; /* a bit for each task that waits */
-	char text[200];
+	struct leat_verify_finding what; /* but for the way to it */
 };
 
 struct verify_world {
