@@ -2,7 +2,6 @@
  * its reductions lose nothing. */
 #include "cases.h"
 #include "family.h"
-#include "stream_world.h"
 
 #include "stream/heap.h"
 #include "stream/replay.h"
@@ -61,13 +60,8 @@ static struct leat_verify *begin(struct world *w, const char *text,
 				 const struct leat_verify_bounds *bounds,
 				 struct leat_verify_result *result)
 {
-	struct leat_verify *v;
-
 	world_init(w, text);
-	v = leat_verify_new(w->m, w->wf, bounds);
-	assert_non_null(v);
-	assert_int_equal(leat_verify_run(v, result), 0);
-	return v;
+	return verify_world_run(w, bounds, result);
 }
 
 /* The trace of a finding is an event log; the rules decide again as it says. */

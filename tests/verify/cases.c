@@ -1,7 +1,5 @@
 #include "cases.h"
 
-#include "stream_world.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,6 +161,16 @@ const struct verify_case verify_cases[] = {
 
 const size_t verify_n_cases = sizeof(verify_cases) / sizeof(verify_cases[0]);
 
+struct leat_verify *verify_world_run(const struct world *w, const struct leat_verify_bounds *bounds,
+				     struct leat_verify_result *result)
+{
+	struct leat_verify *v = leat_verify_new(w->m, w->wf, bounds);
+
+	assert_non_null(v);
+	assert_int_equal(leat_verify_run(v, result), 0);
+	return v;
+}
+
 static void describe(struct leat_verify *v, const struct leat_verify_result *r, FILE *out)
 {
 	for (unsigned i = 0; i < r->n_findings; i++) {
@@ -184,9 +192,7 @@ char *verify_case_run(const struct verify_case *c, struct leat_verify_result *re
 	FILE *out;
 
 	world_init(&w, c->workflow);
-	v = leat_verify_new(w.m, w.wf, &c->bounds);
-	assert_non_null(v);
-	assert_int_equal(leat_verify_run(v, r), 0);
+	v = verify_world_run(&w, &c->bounds, r);
 	for (unsigned i = 0; i < r->n_findings; i++)
 		found |= 1u << r->findings[i].kind;
 	if (found != c->finds || !r->complete) {

@@ -3,6 +3,8 @@
 #ifndef LEAT_TESTS_VERIFY_CASES_H
 #define LEAT_TESTS_VERIFY_CASES_H
 
+#include "stream_world.h"
+
 #include "stream/verify/verify.h"
 
 struct verify_case {
@@ -14,6 +16,10 @@ struct verify_case {
 
 extern const struct verify_case verify_cases[];
 extern const size_t verify_n_cases;
+
+/* Search the workflow of `w`. The caller frees it. */
+struct leat_verify *verify_world_run(const struct world *w, const struct leat_verify_bounds *bounds,
+				     struct leat_verify_result *result);
 
 /* Check one case. NULL if all is as expected; else what is not, with the trace that shows it; the
  * caller frees it. `result` may be NULL. */

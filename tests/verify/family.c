@@ -1,6 +1,6 @@
 #include "family.h"
 
-#include "stream_world.h"
+#include "cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,9 +98,7 @@ static void check_one(const char *text, const struct leat_verify_bounds *bounds,
 	bool deadlock = false, wrong;
 
 	world_init(&w, text);
-	v = leat_verify_new(w.m, w.wf, bounds);
-	assert_non_null(v);
-	assert_int_equal(leat_verify_run(v, &r), 0);
+	v = verify_world_run(&w, bounds, &r);
 	wrong = !r.complete;
 	for (unsigned i = 0; i < r.n_findings; i++) {
 		const struct leat_verify_finding *f = &r.findings[i];
