@@ -19,11 +19,8 @@ setup() {
 }
 
 teardown() {
-	local left
 	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 # serve OPTION...: start it and wait until it is ready.

@@ -9,10 +9,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 @test "cat, sort, wc, md5sum, grep, sed, awk, dd" {

@@ -9,10 +9,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 @test "a directory of outputs, listed and globbed" {

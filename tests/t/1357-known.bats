@@ -42,10 +42,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 @test "changes by the process itself, by its children, by descriptor and by links in /proc" {

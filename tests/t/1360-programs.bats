@@ -9,10 +9,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 @test "compressors: gzip, bzip2, xz, zstd" {

@@ -10,10 +10,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 # need_python MODULE

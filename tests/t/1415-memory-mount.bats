@@ -45,13 +45,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(
-		left_behind
-		find . -name '.leat-*' ! -name '.leat-record-*'
-	)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left find . -name '.leat-*' ! -name '.leat-record-*'
 }
 
 # flow PORTS INPORTS: stdin is two scripts with "---" between them, the second of which makes `out`.

@@ -10,11 +10,8 @@ setup() {
 }
 
 teardown() {
-	local left
 	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 # ring COMMITTED COMMAND COMMAND [LINE...]: ping makes x and reads y, pong the other way round; the

@@ -21,10 +21,7 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 # flow COMMAND: a workflow of one step that reads `in` and writes `out` and `mine*`.

@@ -14,17 +14,11 @@ setup() {
 }
 
 teardown() {
-	local left
 	if [ -n "$killed" ]; then
 		printf 'name: next\ndir: work\ntasks: [{func: N, exec: "true"}]\n' >next.yaml
 		timeout 30 leat run -q next.yaml
 	fi
-	left=$(
-		left_behind
-		find work -name '.leat-*' ! -name '.leat-record-*'
-	)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left find work -name '.leat-*' ! -name '.leat-record-*'
 }
 
 # soon COMMAND...: wait until it succeeds.

@@ -27,10 +27,7 @@ setup() {
 teardown() {
 	kill "$server" 2>/dev/null || true
 	wait "$server" 2>/dev/null || true
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
-	[ -z "$left" ]
+	nothing_left
 }
 
 descriptors() {

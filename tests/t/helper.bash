@@ -52,3 +52,11 @@ left_behind() {
 	done 2>/dev/null
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
 }
+
+# nothing_left [COMMAND...]: neither left_behind nor the command, if there is one, has anything to print.
+nothing_left() {
+	local left
+	left=$(left_behind && "$@")
+	echo "left behind: $left"
+	[ -z "$left" ]
+}
