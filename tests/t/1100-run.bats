@@ -237,10 +237,7 @@ replace() {
 	leat run stream.yaml >out 2>&1 &
 	until [ -s pids ]; do sleep 0.05; done
 	kill -INT $!
-	status=0
-	wait $! || status=$?
-	cat out
-	[ "$status" = 130 ]
+	ended 130 $! out
 	read -r first second <pids
 	[ ! -e "/proc/$first" ]
 	[ ! -e "/proc/$second" ]

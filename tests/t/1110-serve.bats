@@ -23,16 +23,10 @@ teardown() {
 	nothing_left
 }
 
-# serve OPTION...: start it and wait until it is ready.
-serve() {
-	leat serve "$@" flow.json >served 2>served.err &
+# start [OPTION...]: the server of flow.json.
+start() {
+	serve "$@" flow.json
 	server=$!
-	for _ in $(seq 100); do
-		! grep -q "steps may start" served.err || return 0
-		sleep 0.05
-	done
-	cat served.err
-	return 1
 }
 
 # stop: end the server; its status in `status`.
@@ -45,7 +39,7 @@ stop() {
 }
 
 @test "serve and exec: the consumer comes first" {
-	serve
+	start
 	leat exec --app reader -- bash -c 'cat work/data > work/copy' &
 	reader=$!
 	sleep 0.3
@@ -60,7 +54,7 @@ stop() {
 }
 
 @test "exec ends with the status of its command" {
-	serve
+	start
 	run -7 leat exec --app writer -- bash -c 'exit 7'
 	run -127 leat exec --app writer -- no-such-program
 	run -126 leat exec --app writer -- /etc/passwd
@@ -74,7 +68,7 @@ stop() {
 }
 
 @test "CAPIO's variables and LD_PRELOAD are enough" {
-	serve
+	start
 	export CAPIO_DIR=$LEAT_DIR CAPIO_WORKFLOW_NAME=flow
 	unset LEAT_DIR
 	CAPIO_APP_NAME=reader LD_PRELOAD=$library bash -c 'cp work/data work/copy' &
@@ -88,13 +82,11 @@ stop() {
 
 @test "a step that fails: its consumer is told, and serve says so" {
 	sed -i 's/on_close/on_termination/' flow.json
-	serve
+	start
 	leat exec --app reader -- cp work/data work/copy 2>reader.err &
 	reader=$!
 	run -3 leat exec --app writer -- bash -c 'echo 1 > work/data; exit 3'
-	status=0
-	wait "$reader" || status=$?
-	[ "$status" = 1 ]
+	ended 1 "$reader"
 	grep -q "Input/output error" reader.err
 	stop
 	[ "$status" = 1 ]
@@ -102,7 +94,7 @@ stop() {
 }
 
 @test "status shows the steps; done closes one that will not come" {
-	serve
+	start
 	leat exec --app reader -- cp work/data work/copy 2>reader.err &
 	reader=$!
 	until leat status | grep -Eq '^reader .*waiting'; do sleep 0.1; done
@@ -113,40 +105,33 @@ stop() {
 	[[ $output == "{"* ]]
 	run -1 leat 'done' nobody
 	run -0 leat 'done' writer
-	status=0
-	wait "$reader" || status=$?
-	[ "$status" = 1 ]
+	ended 1 "$reader"
 	grep -q "No such file" reader.err
 	stop
 }
 
 @test "ended while a step is running: that is no success" {
-	serve
+	start
 	leat exec --app reader -- cp work/data work/copy 2>reader.err &
 	reader=$!
 	until leat status | grep -Eq '^reader .*waiting'; do sleep 0.1; done
 	stop
 	[ "$status" = 1 ]
 	grep -Eq '^reader .*running$' served
-	status=0
-	wait "$reader" || status=$?
-	[ "$status" = 1 ]
+	ended 1 "$reader"
 	[ ! -e work/copy ]
 }
 
 @test "--timeout gives up on a step that does not come" {
-	serve --timeout 2
+	start --timeout 2
 	run -1 timeout 20 leat exec --app reader -- cp work/data work/copy
-	status=0
-	wait "$server" || status=$?
+	ended 125 "$server" served.err
 	server=
-	cat served.err
-	[ "$status" = 125 ]
 	grep -q "^leat: writer did not come within 2 s" served.err
 }
 
 @test "two servers in one directory: the second is refused" {
-	serve
+	start
 	run -125 leat serve flow.json
 	echo "$output"
 	[ "${#lines[@]}" = 1 ]

@@ -79,16 +79,10 @@ edge() {
 		  - {func: make, exec: 'true', outports: [{filename: data, mode: no_update}]}
 		  - {func: use, exec: 'true', inports: [{filename: data}]}
 	END
-	: >serve.log
-	leat serve flow.yaml 3>&- >serve.log 2>&1 &
-	local serve=$!
-	for _ in $(seq 100); do
-		grep -q serving serve.log && break
-		sleep 0.05
-	done
+	serve flow.yaml
 	local step=(env LEAT_DIR="$PWD/work" LD_PRELOAD="$LEAT_BUILD/src/preload/libleat.so")
 	"${step[@]}" LEAT_APP_NAME=make bash -c 'exec > work/data; echo 1; sleep 3' 3>&- &
-	(sleep 1 && kill -9 "$(pgrep -P "$serve" leat-daemon)") 3>&- &
+	(sleep 1 && kill -9 "$(ours leat-daemon)") 3>&- &
 	run -1 timeout 20 "${step[@]}" LEAT_APP_NAME=use cat work/data
 	echo "$output"
 	[[ $output == *"leat: the leat daemon for "*"/work is gone"* ]]

@@ -140,18 +140,6 @@ as_user() {
 		--reuid=65534 --regid=65534 --clear-groups "$@"' "$BATS_TEST_TMPDIR/fuse" "$@"
 }
 
-# ours NAME: the processes of that name of this test.
-ours() {
-	local pid
-	for pid in $(pgrep -x "$1"); do
-		if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" ||
-			tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "^$BATS_FILE_TMPDIR"; then
-			echo "$pid"
-		fi
-	done 2>/dev/null
-	return 0
-}
-
 # clean: nothing is left behind, a moment after the end.
 clean() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do

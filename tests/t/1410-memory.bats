@@ -49,8 +49,7 @@ watched() {
 	"$@" >watched.log 2>&1 &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
-		for daemon in $(pgrep -x leat-daemon); do
-			grep -qzxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" "/proc/$daemon/environ" 2>/dev/null || continue
+		for daemon in $(ours leat-daemon); do
 			for now in "/proc/$daemon"/fd/*; do
 				[[ $(readlink "$now") == "$LEAT_RUNTIME_DIR"/*/store ]] || continue
 				read -r total used < <(stat -f -c '%b %f' "$now" 2>/dev/null | awk '{ print $1, $1 - $2 }') || continue

@@ -62,17 +62,6 @@ static_cat() {
 	END
 }
 
-# report EXPRESSION: a Python expression over the report `r`, which must be true.
-report() {
-	/usr/bin/python3 -B - "$1" <<-'END'
-		import json, sys
-		r = json.load(open("report"))
-		steps = {s["name"]: s for s in r["steps"]}
-		lost = {f["name"]: f for f in r["not_complete"]}
-		assert eval(sys.argv[1]), json.dumps(r, indent=1)
-	END
-}
-
 @test "a step exits with a status: step, cause and every file are named; who waits gets EIO at once" {
 	echo 'head -c 100000 /dev/zero > stream; echo half > whole; sleep 1; exit 3' >produce
 	run -3 timeout 60 leat run --report report flow.yaml
@@ -164,17 +153,8 @@ report() {
 	timeout 60 leat run --report report mount.yaml >out 2>&1 3>&- &
 	run=$!
 	until [ -e go ]; do sleep 0.05; done
-	server=$(grep -lx leat-mount /proc/[0-9]*/comm 2>/dev/null | while read -r comm; do
-		process=${comm%/comm}
-		! tr '\0' '\n' <"$process/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" || echo "${process#/proc/}"
-	done)
-	echo "server: $server"
-	[ -n "$server" ]
-	kill -9 "$server"
-	status=0
-	wait "$run" || status=$?
-	cat out
-	[ "$status" = 125 ]
+	kill -9 "$(ours leat-mount)"
+	ended 125 "$run" out
 	grep -Eq '^copy .* failed: the server of its mount ended unexpectedly$' out
 	grep -Eq '^produce .* ok$' out
 	report 'steps["copy"]["state"] == "failed" and lost["copy"]["step"] == "copy" and "copy2" in lost'
@@ -194,17 +174,8 @@ report() {
 	timeout 60 leat run --report report daemon.yaml >out 2>&1 3>&- &
 	run=$!
 	until [ -e go ]; do sleep 0.05; done
-	# Its socket's owner.
-	daemon=$(for process in /proc/[0-9]*; do
-		[ "$(cat "$process/comm" 2>/dev/null)" = leat-daemon ] &&
-			[ "$(awk '/^PPid:/ { print $2 }' "$process/status")" = "$(pgrep -P "$run")" ] && echo "${process#/proc/}"
-	done) || true
-	echo "daemon: $daemon"
-	kill -9 "$daemon"
-	status=0
-	wait "$run" || status=$?
-	cat out
-	[ "$status" = 125 ]
+	kill -9 "$(ours leat-daemon)"
+	ended 125 "$run" out
 	grep -q '^leat: the daemon of this run has ended unexpectedly$' out
 	grep -Eq '^read .* exit 1' out
 	grep -Eq '^produce .*stopped, because the daemon of this run has ended' out
@@ -264,11 +235,8 @@ report() {
 	timeout 60 leat run --keep-going flow.yaml >out 2>&1 3>&- &
 	until [ -e go ]; do sleep 0.05; done
 	kill -TERM "$(pgrep -P $!)"
-	status=0
-	wait $! || status=$?
-	cat out
+	ended 3 $! out # what failed first
 	grep -Eq '^alone .*stopped, because step produce failed' out
-	[ "$status" = 3 ] # what failed first
 	echo 'echo 1 > stream; echo 1 > whole; echo 1 > never; until [ -e ../seen ]; do sleep 0.1; done' >produce
 	echo 'touch ../seen; echo again > work/nothing; sleep 100' >alone
 	cat >>flow.yaml <<-'END'
@@ -300,25 +268,18 @@ report() {
 
 @test "leat exec: a command that ends well on a failed input has failed" {
 	echo 'echo 1 > stream; exit 3' >produce
-	leat serve flow.yaml >served 2>&1 3>&- &
-	serve=$!
-	until grep -q serving served; do sleep 0.05; done
+	serve flow.yaml
+	server=$!
 	(cd work && exec leat exec --app careless -- bash -c 'cat whole > copy3; exit 0') >said 2>&1 3>&- &
 	exec=$!
 	status=0
 	(cd work && leat exec --app produce -- bash ../produce) || status=$?
 	[ "$status" = 3 ]
-	status=0
-	wait "$exec" || status=$?
-	cat said
-	[ "$status" = 125 ]
+	ended 125 "$exec" said
 	grep -q '^leat: step careless failed, though its command ended with status 0: its input whole failed$' said
-	kill "$serve"
-	status=0
-	wait "$serve" || status=$?
-	cat served
-	[ "$status" = 1 ]
-	grep -Eq '^not complete: .*whole' served
+	kill "$server"
+	ended 1 "$server" served served.err
+	grep -Eq '^not complete: .*whole' served served.err
 	[ ! -e work/copy3 ]
 }
 

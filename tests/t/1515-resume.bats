@@ -73,16 +73,6 @@ first() {
 	timeout 60 leat run flow.yaml
 }
 
-# report EXPRESSION: a Python expression over the report `r`, which must be true.
-report() {
-	/usr/bin/python3 -B - "$1" <<-'END'
-		import json, sys
-		r = json.load(open("report"))
-		steps = {s["name"]: s for s in r["steps"]}
-		assert eval(sys.argv[1]), json.dumps(r, indent=1)
-	END
-}
-
 @test "nothing has changed: nothing is run, and the reason is told" {
 	first
 	before=$(cd work && stat -c '%n %i %y' ./*)
@@ -222,10 +212,15 @@ report() {
 	grep -q '^leat: step produce is run: it was not complete in the last run: exit 1$' <<<"$output"
 }
 
+# all_ended: no process of this test's runs is left.
+all_ended() {
+	[ "$(left_behind | grep -c '^/proc')" = 0 ]
+}
+
 # interrupt SIGNAL WHOM...: start the workflow, in which `last` waits for ../go, send the signal
 # when all others have ended, and wait for the end of it all.
 interrupt() {
-	local signal=$1 run daemon whom=() i
+	local signal=$1 run whom=() i
 	sed -i 's|echo last >> ../ran; |echo last >> ../ran; until [ -e ../go ]; do sleep 0.05; done; |' flow.yaml
 	leat run flow.yaml >out 2>&1 3>&- &
 	run=$!
@@ -234,24 +229,17 @@ interrupt() {
 		sleep 0.05
 	done
 	[ "$i" -lt 600 ] || return 1
-	daemon=$(pgrep -P "$run" -f '^leat run' | while read -r pid; do
-		[ "$(cat "/proc/$pid/comm")" = leat-daemon ] && echo "$pid"
-	done) || true
 	case $2 in
 	leat) whom=("$run") ;;
-	daemon) whom=("$daemon") ;;
-	both) whom=("$run" "$daemon") ;;
+	daemon) whom=("$(ours leat-daemon)") ;;
+	both) whom=("$run" "$(ours leat-daemon)") ;;
 	esac
 	kill "-$signal" "${whom[@]}"
 	wait "$run" || true
 	cat out
 	# What leat could not end itself ends now.
-	for _ in $(seq 200); do
-		[ "$(left_behind | grep -c '^/proc')" = 0 ] && break
-		touch go
-		sleep 0.05
-	done
 	touch go
+	soon all_ended
 }
 
 @test "interrupted by Ctrl-C" {
@@ -292,10 +280,7 @@ interrupt() {
 	kill -9 $!
 	wait $! || true
 	touch go
-	for _ in $(seq 200); do
-		[ "$(left_behind | grep -c '^/proc')" = 0 ] && break
-		sleep 0.05
-	done
+	soon all_ended
 	resumed alone
 }
 
@@ -379,7 +364,7 @@ interrupt() {
 	cat >parts.yaml <<-'END'
 		name: parts
 		dir: work
-		permanent: [parts/*, one]
+		permanent: [parts/*, one, uno, two, listed]
 		tasks:
 		  - func: split
 		    exec: bash -c 'echo split >> ../ran; mkdir -p parts; for i in 1 2 3; do seq $i > parts/$i; done; echo x > one'
@@ -402,7 +387,6 @@ interrupt() {
 		    inports: [{filename: uno}, {filename: two}, {filename: listed}]
 		    outports: [{filename: end}]
 	END
-	sed -i 's/permanent: .*/permanent: [parts\/*, one, uno, two, listed]/' parts.yaml
 	run -0 timeout 60 leat run parts.yaml
 	echo "$output"
 	cp work/end end

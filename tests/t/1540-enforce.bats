@@ -234,15 +234,14 @@ nothing_but() {
 		 "IO_Graph": [{"name": "a", "input_stream": ["in"], "output_stream": ["out"]}],
 		 "exclude": ["tmp/*", "*.bak"]}
 	END
-	leat serve --enforce --dir work flow.json >serve.log 2>&1 3>&- &
-	for _ in {1..100}; do grep -q 'steps may start' serve.log && break || sleep 0.05; done
+	serve --enforce --dir work flow.json
 	run -0 leat exec --dir work --app a -- bash -c 'cd work; echo x >tmp/y; cat tmp/y; ls tmp; cp in in.bak; mkdir tmp/d; echo >secret.x; cat secret; echo 1 >out'
 	echo "$output"
 	[[ $output == *"secret: Permission denied"* ]]
 	run -0 leat exec --dir work --app a -- cat work/tmp/y work/in.bak
 	kill -INT $!
 	wait $! || true
-	cat serve.log
+	cat served served.err | tee serve.log
 	grep -qF 'step a may not read secret: ' serve.log
 	grep -qF 'step a may not write secret.x: ' serve.log
 	[ "$(grep -c 'may not' serve.log)" = 2 ]

@@ -120,8 +120,7 @@ ways() {
 		 {"name": "owner", "input_stream": [], "output_stream": ["inmemory"]},
 		 {"name": "thief", "input_stream": [], "output_stream": ["unused"]}]}
 	END
-	leat serve --sealed --dir work flow.json >serve.log 2>&1 3>&- &
-	for _ in {1..100}; do grep -q 'steps may start' serve.log && break || sleep 0.05; done
+	serve --sealed --dir work flow.json
 	run -0 leat exec --dir work --app owner -- bash -c 'echo mine >work/inmemory'
 	for file in ondisk inmemory; do
 		run -0 leat exec --dir work --app thief -- env "BREAKOUT_RUNTIME=$LEAT_RUNTIME_DIR" breakout "$open/work" $file
@@ -132,8 +131,8 @@ ways() {
 	run -0 leat status --dir work
 	kill -INT $!
 	wait $! || true
-	cat serve.log
-	grep -q 'enforced by the kernel' serve.log
+	cat served served.err
+	grep -q 'enforced by the kernel' served served.err
 }
 
 @test "--sealed: streams and results are those of --plain" {
@@ -195,7 +194,7 @@ ways() {
 	chown 65534 work
 	chmod 700 work # what is permanent has modes of its own
 	LEAT_RUNTIME_DIR=$open/shared as 65534 timeout 60 leat run flow.yaml >log 2>&1 3>&- &
-	for _ in {1..200}; do [ -e there ] && break || sleep 0.05; done
+	soon [ -e there ]
 	session=$(find shared -mindepth 1 -maxdepth 1)
 	[ "$(stat -c %a:%u "$session")" = 700:65534 ]
 	[ "$(stat -c %a "$session/socket")" = 600 ]
@@ -232,7 +231,7 @@ ways() {
 	alone='echo 0 >/proc/sys/user/max_mnt_namespaces && exec "$@"'
 	as 65534 unshare -r sh -c "$alone" sh true 2>/dev/null || skip "no user namespaces here"
 	as 65534 unshare -r sh -c "$alone" sh timeout 60 leat run flow.yaml >log 2>&1 3>&- &
-	for _ in {1..200}; do [ -e there ] && break || sleep 0.05; done
+	soon [ -e there ]
 	cat log
 	store=$(find /dev/shm -maxdepth 1 -name 'leat-*' -user 65534 -newer flow.yaml)
 	[ -n "$store" ]
@@ -268,7 +267,7 @@ ways() {
 			print $heard $said;
 		}' "shared/$name" 3>&- &
 	thief=$!
-	for _ in {1..100}; do [ -e listening ] && break || sleep 0.05; done
+	soon [ -e listening ]
 	run as 65534 env LEAT_RUNTIME_DIR="$open/shared" leat status --dir work
 	echo "$output"
 	[ "$status" != 0 ]

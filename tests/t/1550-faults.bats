@@ -21,24 +21,17 @@ teardown() {
 	nothing_left find work -name '.leat-*' ! -name '.leat-record-*'
 }
 
-# soon COMMAND...: wait until it succeeds.
-soon() {
-	for _ in $(seq 200); do
-		! "$@" || return 0
-		sleep 0.05
-	done
-	return 1
-}
-
 # Ends the daemon of this test with SIGKILL, and waits until it is gone.
 kill_daemon() {
-	cat >kill_daemon <<'END'
-		for pid in $(pgrep -x leat-daemon); do
-			grep -qzxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" "/proc/$pid/environ" || continue
-			kill -9 "$pid"
-			while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status"; do sleep 0.01; done
-		done
-END
+	{
+		declare -f ours
+		cat <<-'END'
+			for pid in $(ours leat-daemon); do
+				kill -9 "$pid"
+				while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status"; do sleep 0.01; done
+			done
+		END
+	} >kill_daemon
 }
 
 @test "the daemon dies as the last thing that happens: the run has failed" {
@@ -59,32 +52,24 @@ END
 	killed=1
 	kill_daemon
 	echo '{"name": "flow", "IO_Graph": [{"name": "A", "output_stream": ["out"]}], "permanent": ["out"]}' >flow.json
-	LEAT_DIR=$PWD/work leat serve flow.json 2>served &
+	LEAT_DIR=$PWD/work serve flow.json
 	server=$!
-	soon grep -q 'steps may start' served
 	bash ./kill_daemon
-	kill $server 2>/dev/null || true
-	status=0
-	wait $server || status=$?
-	cat served
-	[ "$status" = 125 ]
-	grep -q 'daemon has ended unexpectedly' served
+	kill "$server" 2>/dev/null || true
+	ended 125 "$server" served.err
+	grep -q 'daemon has ended unexpectedly' served.err
 }
 
 @test "leat serve is killed: its daemon ends, and who waits is told" {
 	echo '{"name": "flow", "IO_Graph": [{"name": "A", "output_stream": ["x"]}, {"name": "B", "input_stream": ["x"]}]}' >flow.json
 	export LEAT_DIR=$PWD/work
-	leat serve flow.json 2>served &
+	serve flow.json
 	server=$!
-	soon grep -q 'steps may start' served
 	timeout 30 leat exec --app B -- cat work/x 2>reader.err &
 	reader=$!
 	soon eval "leat status | grep -q 'waiting for x'"
-	kill -9 $server
-	status=0
-	wait $reader || status=$?
-	cat reader.err
-	[ "$status" = 1 ]
+	kill -9 "$server"
+	ended 1 $reader reader.err
 	grep -q 'daemon for .* is gone' reader.err
 	soon eval '[ -z "$(left_behind)" ]'
 }

@@ -14,13 +14,9 @@ setup() {
 		              {"name": "B", "input_stream": ["x"], "output_stream": ["out"]}],
 		 "permanent": ["out"]}
 	END
-	leat serve flow.json 2>served >summary &
+	serve flow.json
 	server=$!
-	for _ in $(seq 200); do
-		! grep -q 'steps may start' served || break
-		sleep 0.05
-	done
-	daemon=$(pgrep -P "$server" -x leat-daemon)
+	daemon=$(ours leat-daemon)
 	socket=$(echo "$LEAT_RUNTIME_DIR"/*/socket)
 }
 
@@ -52,7 +48,7 @@ resident_kb() {
 	echo "descriptors: $before, then $(descriptors); memory: $kb kB, then $(resident_kb) kB"
 	[ "$(descriptors)" -le $((before + 2)) ]
 	[ "$(resident_kb)" -lt $((kb + 20000)) ]
-	grep -q 'malformed message' served
+	grep -q 'malformed message' served.err
 	[ -d "/proc/$daemon" ]
 }
 
@@ -66,7 +62,7 @@ resident_kb() {
 	echo "$output"
 	kill "$server"
 	wait "$server" || true
-	cat served summary
+	cat served served.err
 	[ ! -e work/out ] || [ ! -s work/out ] || seq 200 | cmp - work/out
 }
 

@@ -60,3 +60,57 @@ nothing_left() {
 	echo "left behind: $left"
 	[ -z "$left" ]
 }
+
+# soon COMMAND...: wait until it succeeds.
+soon() {
+	for _ in $(seq 200); do
+		! "$@" || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# ours NAME: the processes of that name of this test.
+ours() {
+	local pid
+	for pid in $(pgrep -x "$1"); do
+		if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" ||
+			tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "^$BATS_FILE_TMPDIR"; then
+			echo "$pid"
+		fi
+	done 2>/dev/null
+	return 0
+}
+
+# serve [OPTION...] FLOW: start leat serve, and wait until it is ready. It is $!, and speaks to `served` and
+# `served.err`.
+serve() {
+	leat serve "$@" >served 2>served.err 3>&- &
+	soon grep -q 'steps may start' served.err || {
+		cat served.err
+		return 1
+	}
+}
+
+# ended STATUS PROCESS [FILE...]: the process, whose output the files are, ends with that status.
+ended() {
+	local status=0
+	wait "$2" || status=$?
+	[ $# = 2 ] || cat "${@:3}"
+	[ "$status" = "$1" ] || {
+		echo "status $status instead of $1"
+		return 1
+	}
+}
+
+# report EXPRESSION: a Python expression over the report `r` in the file `report`, which must be true; so
+# are `steps` and, of what is not complete, `lost`, by their names.
+report() {
+	/usr/bin/python3 -B - "$1" <<-'END'
+		import json, sys
+		r = json.load(open("report"))
+		steps = {s["name"]: s for s in r["steps"]}
+		lost = {f["name"]: f for f in r["not_complete"]}
+		assert eval(sys.argv[1]), json.dumps(r, indent=1)
+	END
+}
