@@ -21,9 +21,14 @@ teardown() {
 	[ -z "$left" ]
 }
 
+# trivial: a workflow t.yaml of one step that does nothing.
+trivial() {
+	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+}
+
 # sealable: skip where a kernel, or this user, cannot.
 sealable() {
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 	run leat run --sealed t.yaml
 	[ "$status" = 0 ] || skip "$(tail -n1 <<<"$output")"
 }
@@ -53,6 +58,18 @@ heist() {
 		  - func: thief
 		    exec: env BREAKOUT_RUNTIME=$LEAT_RUNTIME_DIR bash -c 'until [ -e ../there ]; do sleep 0.05; done; for f in ondisk inmemory; do breakout \$PWD \$f; done; touch ../go'
 		    outports: [{filename: unused}]
+	END
+}
+
+# secretive: a workflow whose step has a secret in memory, until there is a file `go`.
+secretive() {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: a
+		    exec: bash -c 'echo secret >inmemory; touch ../there; until [ -e ../go ]; do sleep 0.05; done'
+		    outports: [{filename: inmemory, committed: on_close}]
 	END
 }
 
@@ -156,14 +173,14 @@ ways() {
 
 @test "--sealed is refused where there are no mounts, and named" {
 	[ "$(id -u)" = 0 ] || skip "only root can take the device away"
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 	run -126 no_mount leat run --sealed t.yaml
 	[[ $output == *"step t: --sealed puts each step behind a mount, and "* ]]
 }
 
 @test "another mount of the directory, by which it can be reached past leat, is named" {
 	[ "$(id -u)" = 0 ] || skip "only root can mount"
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 	mkdir "other place" part work/sub hidden work/inner
 	run -0 leat run --enforce t.yaml
 	[[ $output != *"second time"* ]]
@@ -183,14 +200,7 @@ ways() {
 	[ "$(id -u)" = 0 ] || skip "only root can be two users"
 	chmod 777 .
 	mkdir -m 777 shared
-	cat >flow.yaml <<-'END'
-		name: flow
-		dir: work
-		tasks:
-		  - func: a
-		    exec: bash -c 'echo secret >inmemory; touch ../there; until [ -e ../go ]; do sleep 0.05; done'
-		    outports: [{filename: inmemory, committed: on_close}]
-	END
+	secretive
 	chown 65534 work
 	chmod 700 work # what is permanent has modes of its own
 	LEAT_RUNTIME_DIR=$open/shared as 65534 timeout 60 leat run flow.yaml >log 2>&1 3>&- &
@@ -219,14 +229,7 @@ ways() {
 @test "a private store in /dev/shm is shut for others" {
 	[ "$(id -u)" = 0 ] || skip "only root can be two users"
 	chmod 777 .
-	cat >flow.yaml <<-'END'
-		name: flow
-		dir: work
-		tasks:
-		  - func: a
-		    exec: bash -c 'echo secret >inmemory; touch ../there; until [ -e ../go ]; do sleep 0.05; done'
-		    outports: [{filename: inmemory, committed: on_close}]
-	END
+	secretive
 	# In a namespace of its own, where none for mounts may be made.
 	alone='echo 0 >/proc/sys/user/max_mnt_namespaces && exec "$@"'
 	as 65534 unshare -r sh -c "$alone" sh true 2>/dev/null || skip "no user namespaces here"
@@ -283,7 +286,7 @@ ways() {
 
 @test "session directories that are not one's own, or open to others, are refused" {
 	[ "$(id -u)" = 0 ] || skip "only root can be two users"
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 
 	base=/tmp/leat-64321
 	[ ! -e $base ] || skip "$base is in use"
@@ -314,7 +317,7 @@ ways() {
 
 @test "in a shared runtime directory others' sessions stay, and symlinks are not followed" {
 	[ "$(id -u)" = 0 ] || skip "only root can be two users"
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 	mkdir -m 1777 shared
 	export LEAT_RUNTIME_DIR=$open/shared
 	# A stale one of another user, one of the right name, and one that is a link to a directory of ours.
@@ -345,7 +348,7 @@ ways() {
 }
 
 @test "where others may rename what is in the runtime directory, nothing stale is removed" {
-	printf 'name: t\ndir: work\ntasks:\n  - {func: t, exec: "true"}\n' >t.yaml
+	trivial
 	mkdir -m 777 loose
 	mkdir -m 700 loose/00000000deadbeef
 	touch loose/00000000deadbeef/lock
