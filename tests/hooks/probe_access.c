@@ -38,6 +38,22 @@ static int open_below(const char *dir, int flags)
 	return open_with(path, flags);
 }
 
+/* Closes; the result and errno are the attempt's. */
+static int done_with(int fd, int rc)
+{
+	int saved = errno;
+
+	close(fd);
+	errno = saved;
+	return rc;
+}
+
+/* The symlink that leads to the file, or the file if there is none. */
+static const char *through(void)
+{
+	return link_to_it ? link_to_it : file;
+}
+
 /* ---- looking ---- */
 
 static int try_open(void)
@@ -50,26 +66,21 @@ static int try_absolute(void)
 	return open_with(absolute, O_RDONLY);
 }
 
+static int openat_of(int flags)
+{
+	int dir = open(".", flags | O_DIRECTORY);
+
+	return dir < 0 ? -1 : done_with(dir, close_it(openat(dir, file, O_RDONLY)));
+}
+
 static int try_openat(void)
 {
-	int dir = open(".", O_RDONLY | O_DIRECTORY);
-	int rc = dir < 0 ? -1 : close_it(openat(dir, file, O_RDONLY));
-	int saved = errno;
-
-	close(dir);
-	errno = saved;
-	return rc;
+	return openat_of(O_RDONLY);
 }
 
 static int try_openat_path_dir(void)
 {
-	int dir = open(".", O_PATH | O_DIRECTORY);
-	int rc = dir < 0 ? -1 : close_it(openat(dir, file, O_RDONLY));
-	int saved = errno;
-
-	close(dir);
-	errno = saved;
-	return rc;
+	return openat_of(O_PATH);
 }
 
 static int try_dots(void)
@@ -86,16 +97,11 @@ static int try_proc_fd(void)
 {
 	char path[64];
 	int dir = open("sub", O_RDONLY | O_DIRECTORY);
-	int rc, saved;
 
 	if (dir < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/..", dir);
-	rc = open_below(path, O_RDONLY);
-	saved = errno;
-	close(dir);
-	errno = saved;
-	return rc;
+	return done_with(dir, open_below(path, O_RDONLY));
 }
 
 static int try_chdir(void)
@@ -134,13 +140,7 @@ static int try_fchdir(void)
 
 static int try_link(void)
 {
-	return link_to_it ? open_with(link_to_it, O_RDONLY) : open_with(file, O_RDONLY);
-}
-
-/* The same through the symlink, by calls other than open. */
-static const char *through(void)
-{
-	return link_to_it ? link_to_it : file;
+	return open_with(through(), O_RDONLY);
 }
 
 static int try_link_path_only(void)
@@ -248,12 +248,8 @@ static int try_listxattr(void)
 static int try_watch(void)
 {
 	int fd = inotify_init1(IN_CLOEXEC);
-	int rc = fd < 0 ? -1 : inotify_add_watch(fd, file, IN_MODIFY);
-	int saved = errno;
 
-	close(fd);
-	errno = saved;
-	return rc < 0 ? -1 : 0;
+	return fd < 0 ? -1 : done_with(fd, inotify_add_watch(fd, file, IN_MODIFY) < 0 ? -1 : 0);
 }
 
 static int try_exec(void)
@@ -300,27 +296,27 @@ static int try_create(void)
 
 static int try_write_through_link(void)
 {
-	return open_with(link_to_it ? link_to_it : file, O_WRONLY);
+	return open_with(through(), O_WRONLY);
 }
 
 static int try_link_truncate(void)
 {
-	return truncate(link_to_it ? link_to_it : file, 0);
+	return truncate(through(), 0);
 }
 
 static int try_link_chmod(void)
 {
-	return chmod(link_to_it ? link_to_it : file, 0600);
+	return chmod(through(), 0600);
 }
 
 static int try_link_times(void)
 {
-	return utimensat(AT_FDCWD, link_to_it ? link_to_it : file, NULL, 0);
+	return utimensat(AT_FDCWD, through(), NULL, 0);
 }
 
 static int try_link_setxattr(void)
 {
-	return setxattr(link_to_it ? link_to_it : file, "user.mine", "x", 1, 0);
+	return setxattr(through(), "user.mine", "x", 1, 0);
 }
 
 /* A second name elsewhere for what the symlink leads to. */
@@ -329,7 +325,7 @@ static int try_link_link(void)
 	char to[PATH_MAX];
 
 	snprintf(to, sizeof(to), "../elsewhere/second-%d", (int)getpid());
-	return linkat(AT_FDCWD, link_to_it ? link_to_it : file, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+	return linkat(AT_FDCWD, through(), AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 }
 
 static int try_truncate(void)
@@ -400,15 +396,6 @@ static int try_removexattr(void)
 static int reader(void)
 {
 	return open(file, O_RDONLY);
-}
-
-static int done_with(int fd, int rc)
-{
-	int saved = errno;
-
-	close(fd);
-	errno = saved;
-	return rc;
 }
 
 static int try_fchmod(void)
