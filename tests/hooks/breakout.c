@@ -52,19 +52,30 @@ static bool by_own_descriptors(void)
 	return got;
 }
 
+/* The next other process in /proc, 0 at the end. */
+static long next_process(DIR *proc)
+{
+	const struct dirent *e;
+
+	while (proc && (e = readdir(proc))) {
+		long pid = strtol(e->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid())
+			return pid;
+	}
+	return 0;
+}
+
 /* FILE in what a name below each process's directory in /proc stands for. */
 static bool by_processes(const char *what)
 {
 	DIR *proc = opendir("/proc");
-	const struct dirent *e;
 	bool got = false;
+	long pid;
 
-	while (proc && (e = readdir(proc))) {
+	while ((pid = next_process(proc))) {
 		char path[PATH_MAX];
-		long pid = strtol(e->d_name, NULL, 10);
 
-		if (pid <= 0 || pid == getpid())
-			continue;
 		snprintf(path, sizeof(path), "/proc/%ld/%s/%s", pid, what, name);
 		got |= can_read(AT_FDCWD, path);
 	}
@@ -102,12 +113,11 @@ static bool by_their_descriptors(void)
 static bool by_taken_descriptors(void)
 {
 	DIR *proc = opendir("/proc");
-	const struct dirent *e;
 	bool got = false;
+	long pid;
 
-	while (proc && (e = readdir(proc))) {
-		long pid = strtol(e->d_name, NULL, 10);
-		long other = pid > 0 && pid != getpid() ? syscall(SYS_pidfd_open, pid, 0) : -1;
+	while ((pid = next_process(proc))) {
+		long other = syscall(SYS_pidfd_open, pid, 0);
 
 		for (int fd = 0; other >= 0 && fd < 64; fd++) {
 			long taken = syscall(SYS_pidfd_getfd, other, fd, 0);
@@ -152,16 +162,13 @@ static bool by_unmounting(void)
 static bool enters(void)
 {
 	DIR *proc = opendir("/proc");
-	const struct dirent *e;
 	bool got = false;
+	long pid;
 
-	while (!got && proc && (e = readdir(proc))) {
+	while (!got && (pid = next_process(proc))) {
 		char path[64];
-		long pid = strtol(e->d_name, NULL, 10);
 		int fd;
 
-		if (pid <= 0 || pid == getpid())
-			continue;
 		snprintf(path, sizeof(path), "/proc/%ld/ns/mnt", pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0 && setns(fd, CLONE_NEWNS) == 0)
