@@ -62,6 +62,7 @@ static int create(const char *name)
 	return fd;
 }
 
+/* With pwrite(2). */
 static void put(int fd, const char *name, size_t from, size_t length, size_t step)
 {
 	while (length) {
@@ -74,18 +75,23 @@ static void put(int fd, const char *name, size_t from, size_t length, size_t ste
 	}
 }
 
-/* make FILE BYTES CHUNK: with write(2). */
-static void make(char **v)
+/* With write(2). */
+static void write_all(int fd, const char *name, size_t size, size_t step)
 {
-	size_t size = strtoul(v[1], NULL, 10), step = strtoul(v[2], NULL, 10);
-	int fd = create(v[0]);
-
 	for (size_t at = 0; at < size; at += step) {
 		size_t n = size - at < step ? size - at : step;
 
 		fill(at, n);
-		check(write(fd, chunk, n) == (ssize_t)n, v[0]);
+		check(write(fd, chunk, n) == (ssize_t)n, name);
 	}
+}
+
+/* make FILE BYTES CHUNK */
+static void make(char **v)
+{
+	int fd = create(v[0]);
+
+	write_all(fd, v[0], strtoul(v[1], NULL, 10), strtoul(v[2], NULL, 10));
 	check(close(fd) == 0, v[0]);
 }
 
@@ -240,13 +246,7 @@ static void to_mkdir(char **v)
 /* die FILE BYTES: in the middle of it. */
 static void die(char **v)
 {
-	size_t size = strtoul(v[1], NULL, 10);
-	int fd = create(v[0]);
-
-	for (size_t at = 0; at < size; at += 1000) {
-		fill(at, 1000);
-		check(write(fd, chunk, 1000) == 1000, v[0]);
-	}
+	write_all(create(v[0]), v[0], strtoul(v[1], NULL, 10), 1000);
 	kill(getpid(), SIGKILL);
 }
 
