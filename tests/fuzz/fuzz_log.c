@@ -1,7 +1,7 @@
 /* Any text as an event log: `leat replay` reads it to its end or says what is wrong with it, and
  * neither crashes nor leaks.
  *
- *   .ci/fuzz log 60 */
+ *   .ci/fuzz 60 log */
 #include "lang/lang.h"
 #include "stream/replay.h"
 
