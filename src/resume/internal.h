@@ -57,10 +57,18 @@ void leat_stamped_release(struct leat_stamped_list *list);
 
 /* ---- look.c: which files a step has ---- */
 
-enum leat_side { LEAT_SIDE_INPUTS, LEAT_SIDE_OUTPUTS };
+enum leat_side {
+	LEAT_SIDE_INPUTS,
+	LEAT_SIDE_OUTPUTS,
+	LEAT_SIDE_GIVEN, /* inputs that no step makes */
+	LEAT_SIDE_MADE,  /* the other inputs */
+};
 
-/* The files on disk that the step has declared, ordered. Of files that steps make only those that
- * are permanent: others do not outlive a run. 0 or -errno. */
+/* Does a step make it? */
+bool leat_is_made(const struct leat_workflow *wf, const struct leat_file_rule *rule);
+
+/* Add the files on disk that the step has declared, and order the list. Of files that steps make
+ * only those that are permanent: others do not outlive a run. 0 or -errno. */
 int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m, size_t step,
 	      enum leat_side side, struct leat_stamped_list *out);
 

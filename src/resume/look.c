@@ -13,24 +13,27 @@
 
 struct look {
 	int dir_fd;
+	const struct leat_workflow *wf;
 	struct leat_matcher *m;
-	int n_steps;
 	int step;
 	enum leat_side side;
 	struct leat_stamped_list *out;
 };
 
-static bool is_made(const struct look *l, const struct leat_file_rule *rule)
+bool leat_is_made(const struct leat_workflow *wf, const struct leat_file_rule *rule)
 {
-	return leat_steps_next(rule->producers, 0, l->n_steps) < l->n_steps;
+	int n = (int)wf->n_steps;
+
+	return leat_steps_next(rule->producers, 0, n) < n;
 }
 
 static bool is_wanted(const struct look *l, const struct leat_file_rule *rule)
 {
-	const uint64_t *side = l->side == LEAT_SIDE_INPUTS ? rule->consumers : rule->producers;
+	const uint64_t *side = l->side == LEAT_SIDE_OUTPUTS ? rule->producers : rule->consumers;
+	bool made = leat_is_made(l->wf, rule);
 
-	return !rule->excluded && leat_steps_has(side, l->step) &&
-	       (rule->permanent || !is_made(l, rule));
+	return !rule->excluded && leat_steps_has(side, l->step) && (rule->permanent || !made) &&
+	       l->side != (made ? LEAT_SIDE_GIVEN : LEAT_SIDE_MADE);
 }
 
 static int search(const struct look *l, const char *dir);
@@ -59,8 +62,8 @@ static int look_at(const struct look *l, const char *name, bool found)
 
 static bool may_hold(const struct look *l, const char *dir)
 {
-	return l->side == LEAT_SIDE_INPUTS ? leat_step_reads_below(l->m, l->step, dir)
-					   : leat_step_writes_below(l->m, l->step, dir);
+	return l->side == LEAT_SIDE_OUTPUTS ? leat_step_writes_below(l->m, l->step, dir)
+					    : leat_step_reads_below(l->m, l->step, dir);
 }
 
 static int search(const struct look *l, const char *dir)
@@ -91,13 +94,9 @@ int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m
 	      enum leat_side side, struct leat_stamped_list *out)
 {
 	const struct leat_names *names =
-		side == LEAT_SIDE_INPUTS ? &wf->steps[step].inputs : &wf->steps[step].outputs;
-	const struct look l = {.dir_fd = dir_fd,
-			       .m = m,
-			       .n_steps = (int)wf->n_steps,
-			       .step = (int)step,
-			       .side = side,
-			       .out = out};
+		side == LEAT_SIDE_OUTPUTS ? &wf->steps[step].outputs : &wf->steps[step].inputs;
+	const struct look l = {
+		.dir_fd = dir_fd, .wf = wf, .m = m, .step = (int)step, .side = side, .out = out};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < names->n; i++) {

@@ -27,7 +27,7 @@ struct leat_resume {
 	/* One element a step, owned. */
 	struct leat_entry_of_step *entries;
 	struct leat_verdict *verdicts;
-	struct leat_stamped_list *before; /* the inputs when the run began */
+	struct leat_stamped_list *given; /* the inputs that no step makes, when the run began */
 };
 
 struct leat_resume *leat_resume_new(const struct leat_workflow *wf, struct leat_matcher *m,
@@ -43,9 +43,9 @@ struct leat_resume *leat_resume_new(const struct leat_workflow *wf, struct leat_
 	r->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r->entries = calloc(n, sizeof(*r->entries));
 	r->verdicts = calloc(n, sizeof(*r->verdicts));
-	r->before = calloc(n, sizeof(*r->before));
+	r->given = calloc(n, sizeof(*r->given));
 	leat_record_name(wf, r->name);
-	if (!r->dir || !r->entries || !r->verdicts || !r->before) {
+	if (!r->dir || !r->entries || !r->verdicts || !r->given) {
 		leat_resume_free(r);
 		return NULL;
 	}
@@ -63,12 +63,12 @@ void leat_resume_free(struct leat_resume *r)
 			leat_entry_release(&r->entries[i]);
 		if (r->verdicts)
 			free(r->verdicts[i].why);
-		if (r->before)
-			leat_stamped_release(&r->before[i]);
+		if (r->given)
+			leat_stamped_release(&r->given[i]);
 	}
 	free(r->entries);
 	free(r->verdicts);
-	free(r->before);
+	free(r->given);
 	leat_close(&r->fd);
 	leat_close(&r->dir_fd);
 	free(r->dir);
@@ -311,7 +311,7 @@ void leat_resume_begin(struct leat_resume *r)
 			continue;
 		leat_entry_release(&r->entries[i]);
 		r->entries[i].state = LEAT_ENTRY_BEGUN;
-		rc = leat_look(r->dir_fd, r->wf, r->m, i, LEAT_SIDE_INPUTS, &r->before[i]);
+		rc = leat_look(r->dir_fd, r->wf, r->m, i, LEAT_SIDE_GIVEN, &r->given[i]);
 	}
 	if (rc)
 		give_up(r, -rc);
@@ -322,30 +322,12 @@ void leat_resume_begin(struct leat_resume *r)
  * read again. Those that steps make are what they are now. */
 static int settle_inputs(struct leat_resume *r, size_t step, struct leat_stamped_list *out)
 {
-	const struct leat_stamped_list *before = &r->before[step];
-	struct leat_stamped_list now = {0};
-	int n = (int)r->wf->n_steps;
-	int rc = leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_INPUTS, &now);
+	const struct leat_stamped_list *given = &r->given[step];
+	int rc = 0;
 
-	for (size_t i = 0; !rc && i < before->n; i++) {
-		const struct leat_file_rule *rule = leat_match(r->m, before->v[i].name);
-
-		if (!rule)
-			rc = -ENOMEM;
-		else if (leat_steps_next(rule->producers, 0, n) == n)
-			rc = leat_stamped_add(out, before->v[i].name, &before->v[i].stamp);
-	}
-	for (size_t i = 0; !rc && i < now.n; i++) {
-		const struct leat_file_rule *rule = leat_match(r->m, now.v[i].name);
-
-		if (!rule)
-			rc = -ENOMEM;
-		else if (leat_steps_next(rule->producers, 0, n) < n)
-			rc = leat_stamped_add(out, now.v[i].name, &now.v[i].stamp);
-	}
-	leat_stamped_release(&now);
-	leat_stamped_sort(out);
-	return rc;
+	for (size_t i = 0; !rc && i < given->n; i++)
+		rc = leat_stamped_add(out, given->v[i].name, &given->v[i].stamp);
+	return rc ? rc : leat_look(r->dir_fd, r->wf, r->m, step, LEAT_SIDE_MADE, out);
 }
 
 static void hash_all(const struct leat_resume *r, struct leat_stamped_list *list)
@@ -411,9 +393,7 @@ static void look_again(const struct leat_resume *r, struct leat_stamped_list *li
 		struct leat_stamp *was = &list->v[i].stamp, is;
 		const struct leat_file_rule *rule = leat_match(r->m, list->v[i].name);
 
-		if (!rule ||
-		    leat_steps_next(rule->producers, 0, (int)r->wf->n_steps) ==
-			    (int)r->wf->n_steps ||
+		if (!rule || !leat_is_made(r->wf, rule) ||
 		    leat_stamp_take(r->dir_fd, list->v[i].name, &is) < 0 ||
 		    is.size_bytes != was->size_bytes || is.inode != was->inode)
 			continue;

@@ -19,13 +19,12 @@ static void from_stat(const struct stat *st, struct leat_stamp *out)
 
 int leat_stamp_take(int dir_fd, const char *name, struct leat_stamp *out)
 {
-	struct stat st, link;
+	struct stat st;
 
-	if (fstatat(dir_fd, name, &link, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
 	/* A link that leads to no file is looked at itself. */
-	if (fstatat(dir_fd, name, &st, 0) < 0 || S_ISDIR(st.st_mode))
-		st = link;
+	if ((fstatat(dir_fd, name, &st, 0) < 0 || S_ISDIR(st.st_mode)) &&
+	    fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	from_stat(&st, out);
