@@ -140,30 +140,6 @@ static int read_samples(const struct leat_value *root, struct leat_result *r)
 	return 0;
 }
 
-int leat_status_result(const char *json, struct leat_result *result)
-{
-	struct leat_value **steps;
-	int error;
-	struct leat_value *root = parse(json, &error);
-	size_t n = list_of(root, "steps", &steps);
-
-	if (!root)
-		return error;
-	if (n == result->n_steps) {
-		for (size_t i = 0; i < n; i++)
-			read_step(steps[i], &result->steps[i]);
-		result->streamed = true;
-		error = leat_status_losses(json, result);
-		find_span(result, number_of(root, "now_ns"));
-		if (!error)
-			error = read_samples(root, result);
-	} else {
-		error = -EPROTO;
-	}
-	leat_value_free(root);
-	return error;
-}
-
 /* The daemon's status 1 << 8 may stand for an exit with 0 that was not believed. */
 static void judge_step(const struct leat_value *v, struct leat_step_result *s)
 {
@@ -188,23 +164,54 @@ static int lose(struct leat_result *r, const struct leat_value *root, const char
 	return error;
 }
 
-int leat_status_losses(const char *json, struct leat_result *result)
+static int take_losses(const struct leat_value *root, struct leat_result *r)
 {
 	struct leat_value **steps;
+	size_t n = list_of(root, "steps", &steps);
+	int error;
+
+	if (n != r->n_steps)
+		return -EPROTO;
+	for (size_t i = 0; i < n; i++)
+		judge_step(steps[i], &r->steps[i]);
+	error = lose(r, root, "failed_files");
+	return error ? error : lose(r, root, "unsaved_files");
+}
+
+int leat_status_losses(const char *json, struct leat_result *result)
+{
 	int error;
 	struct leat_value *root = parse(json, &error);
-	size_t n = list_of(root, "steps", &steps);
 
-	if (!root)
-		return error;
-	if (n != result->n_steps)
-		error = -EPROTO;
-	for (size_t i = 0; i < n && !error; i++)
-		judge_step(steps[i], &result->steps[i]);
-	if (!error)
-		error = lose(result, root, "failed_files");
-	if (!error)
-		error = lose(result, root, "unsaved_files");
+	if (root)
+		error = take_losses(root, result);
+	leat_value_free(root);
+	return error;
+}
+
+static int take_result(const struct leat_value *root, struct leat_result *r)
+{
+	struct leat_value **steps;
+	size_t n = list_of(root, "steps", &steps);
+	int error;
+
+	if (n != r->n_steps)
+		return -EPROTO;
+	for (size_t i = 0; i < n; i++)
+		read_step(steps[i], &r->steps[i]);
+	r->streamed = true;
+	find_span(r, number_of(root, "now_ns"));
+	error = take_losses(root, r);
+	return error ? error : read_samples(root, r);
+}
+
+int leat_status_result(const char *json, struct leat_result *result)
+{
+	int error;
+	struct leat_value *root = parse(json, &error);
+
+	if (root)
+		error = take_result(root, result);
 	leat_value_free(root);
 	return error;
 }
