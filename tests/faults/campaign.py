@@ -18,29 +18,19 @@ import re
 import sys
 import time
 
-import judge
-import scenes
-from judge import Fault, run
+sys.dont_write_bytecode = True
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src")
+import judge  # noqa: E402
+import messages  # noqa: E402
+import scenes  # noqa: E402
+from judge import Fault, run  # noqa: E402
 
 
 # ---- the points there are ----
 
-def messages():
-    """Number -> name, of the messages that clients send, out of wire.h."""
-    text = open(os.path.join(SOURCE, "wire/wire.h")).read()
-    body = re.sub(r"/\*.*?\*/", "", re.search(r"enum leat_msg_type \{(.*?)\};", text, re.S)[1], flags=re.S)
-    names, value = {}, 0
-    for name, given in re.findall(r"LEAT_MSG_(\w+)(?:\s*=\s*(\d+))?", body):
-        value = int(given) if given else value + 1
-        names[value] = name
-    return names
-
-
 def named_points():
     found = set()
-    for folder, _, files in os.walk(SOURCE):
+    for folder, _, files in os.walk(messages.SOURCE):
         for name in files:
             if name.endswith(".c"):
                 found.update(re.findall(r'LEAT_FAULT\("([^"]+)"\)', open(os.path.join(folder, name)).read()))
@@ -91,7 +81,7 @@ def references(chosen):
 
 
 def points(args):
-    names = messages()
+    names = messages.names()
     chosen = [s for s in scenes.SCENES if args.scene in (None, s.name)]
     passed = references(chosen)
     done, cases = set(), []
@@ -221,7 +211,7 @@ def play(cases, args):
 
 
 def show(args):
-    names = messages()
+    names = messages.names()
     passed = references(scenes.SCENES)
     for scene, at in passed.items():
         for (side, point, number), count in sorted(at.items()):

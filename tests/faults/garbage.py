@@ -8,13 +8,14 @@ answer another connection; the status is 0 only if it does within ten seconds.
 import array
 import os
 import random
-import re
 import socket
 import struct
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-VERSION = int(re.search(r"#define LEAT_WIRE_VERSION (\d+)", open(os.path.join(HERE, "../../src/wire/wire.h")).read())[1])
+sys.dont_write_bytecode = True
+
+from messages import VERSION, numbers  # noqa: E402
+
 HELLO = 1
 NUMBERS = [0, 1, 2, 3, 7, 8, 63, 64, 4096, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff]
 NAMES = [b"", b"x", b"d", b"d/1", b"../x", b"d/../../..", b".", b"x" * 300, b"d/" * 2000, b"\xff\xfe", b"A", b"B",
@@ -104,22 +105,13 @@ def check(path, status):
     s.close()
 
 
-def numbers():
-    text = re.sub(r"/\*.*?\*/", "", open(os.path.join(HERE, "../../src/wire/wire.h")).read(), flags=re.S)
-    found, value = {}, 0
-    for name, given in re.findall(r"LEAT_MSG_(\w+)(?:\s*=\s*(\d+))?", re.search(r"enum leat_msg_type \{(.*?)\};", text, re.S)[1]):
-        value = int(given) if given else value + 1
-        found[name] = value
-    return found
-
-
 def main():
     path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    names = numbers()
+    status = numbers()["STATUS"]
     for seed in range(first, last + 1):
         attack(path, seed)
         try:
-            check(path, names["STATUS"])
+            check(path, status)
         except OSError as e:
             raise SystemExit(f"seed {seed}: the daemon does not answer: {e}")
     print(f"{last - first + 1} seeds")

@@ -120,9 +120,7 @@ def await_nothing_left(top, kind=""):
 
 def run_again(scene, top, environment):
     """What a killed daemon could not clear away, the next run does, and ends as if nothing had been."""
-    log = top / "log"
-    if log.exists():
-        log.unlink()
+    (top / "log").unlink(missing_ok=True)
     for name, size in scene.before.items():
         (top / "work" / name).write_bytes(scenes.pattern(size))
     try:
@@ -156,10 +154,14 @@ def wrong_files(scene, top, complete):
     return f"{absent} missing" if complete and absent else None
 
 
-def wrong_reads(top):
+def bad_reads(top):
     log = top / "log"
     lines = log.read_text().splitlines() if log.exists() else []
-    bad = [line for line in lines if not line.startswith("complete ")]
+    return [line for line in lines if not line.startswith("complete ")]
+
+
+def wrong_reads(top):
+    bad = bad_reads(top)
     return f"a reader took for complete: {bad[0]}" if bad else None
 
 
@@ -206,6 +208,12 @@ def judge(scene, fault, result, top, environment):
 
 # ---- one run ----
 
+def environment_of(top):
+    """Nothing of the caller's own leat."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
+    return kept | {"LEAT_RUNTIME_DIR": str(top / "runtime"), "ACTOR_LOG": str(top / "log"), "LC_ALL": "C"}
+
+
 def prepare(scene, top):
     for name in ("work", "runtime"):
         (top / name).mkdir(mode=0o700)
@@ -229,8 +237,7 @@ def run(scene, fault, trace=False, keep=None):
     the command, and `more`, which is added to the environment."""
     wrap, more = getattr(fault, "wrap", None), getattr(fault, "more", None)
     result, top = Result(), pathlib.Path(tempfile.mkdtemp(prefix="leat-faults-"))
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
-    environment.update({"LEAT_RUNTIME_DIR": str(top / "runtime"), "ACTOR_LOG": str(top / "log"), "LC_ALL": "C"})
+    environment = environment_of(top)
     faulty = dict(environment, **(more or {}))
     if fault:
         faulty.update(fault.environment())

@@ -33,9 +33,7 @@ class Served:
         self.work.mkdir()
         self.runtime.mkdir(mode=0o700)
         (self.top / "flow.json").write_text(workflows.SERVED)
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
-        self.environment.update({"LEAT_DIR": str(self.work), "LEAT_RUNTIME_DIR": str(self.runtime), "LC_ALL": "C",
-                                 "ACTOR_LOG": str(self.top / "log")})
+        self.environment = judge.environment_of(self.top) | {"LEAT_DIR": str(self.work)}
         self.output = open(self.top / "output", "wb")
         try:
             self.begin(options)
@@ -102,10 +100,8 @@ class Served:
         out = self.work / f"out.{n}"
         if not out.exists() or out.read_bytes() != scenes.pattern(workflows.OUT_BYTES):
             self.wrong.append(f"{self.name}, round {n}: out.{n} is not there, or not whole")
-        log = self.top / "log"
-        lines = log.read_text().splitlines() if log.exists() else []
-        self.wrong += [f"{self.name}, round {n}: a reader says {l}" for l in lines if not l.startswith("complete ")]
-        log.unlink(missing_ok=True)
+        self.wrong += [f"{self.name}, round {n}: a reader says {line}" for line in judge.bad_reads(self.top)]
+        (self.top / "log").unlink(missing_ok=True)
 
     def in_status(self, key):
         text = pathlib.Path(f"/proc/{self.daemon}/status").read_text()

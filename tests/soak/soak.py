@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../faults"))
 import judge  # noqa: E402
 import served  # noqa: E402

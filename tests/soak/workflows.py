@@ -1,11 +1,9 @@
 """What a round of the soak runs: workflows for `leat run`, and one for `leat serve`."""
 import json
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../faults"))
-import scenes  # noqa: E402
-from scenes import ACTOR, STATIC, Scene, flow, task  # noqa: E402
+import scenes
+from scenes import ACTOR, STATIC, Scene, flow, task
 
 PROBE = os.path.join(scenes.BUILD, "tests/soak/probe")
 SMALL_FILES = 50

@@ -1,0 +1,23 @@
+"""The messages that clients send, out of wire.h."""
+import os
+import re
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src")
+with open(os.path.join(SOURCE, "wire/wire.h"), encoding="ascii") as f:
+    TEXT = f.read()
+VERSION = int(re.search(r"#define LEAT_WIRE_VERSION (\d+)", TEXT)[1])
+
+
+def names():
+    """Number -> name."""
+    body = re.sub(r"/\*.*?\*/", "", re.search(r"enum leat_msg_type \{(.*?)\};", TEXT, re.S)[1], flags=re.S)
+    found, value = {}, 0
+    for name, given in re.findall(r"LEAT_MSG_(\w+)(?:\s*=\s*(\d+))?", body):
+        value = int(given) if given else value + 1
+        found[value] = name
+    return found
+
+
+def numbers():
+    """Name -> number."""
+    return {name: number for number, name in names().items()}
