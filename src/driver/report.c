@@ -8,27 +8,14 @@
 
 #define NS 1e9
 
-static const char *state_of(const struct leat_step_result *s)
-{
-	if (s->skipped)
-		return "skipped";
-	if (s->refused)
-		return "not run";
-	if (!s->start_ns)
-		return "not started";
-	if (!s->end_ns)
-		return "running";
-	return leat_step_is_good(s) ? "ok" : "failed";
-}
-
 static void put_step(struct leat_json *j, const struct leat_result *r,
 		     const struct leat_step_result *s)
 {
-	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
+	uint64_t wall_ns = leat_step_wall_ns(r, s);
 
 	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", s->name);
-	leat_json_string(j, "state", state_of(s));
+	leat_json_string(j, "state", leat_step_word(s));
 	if (s->end_ns && WIFSIGNALED(s->status))
 		leat_json_number(j, "signal", (unsigned)WTERMSIG(s->status));
 	else if (s->end_ns)
@@ -36,8 +23,8 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 	leat_json_string(j, "cause", s->cause ? s->cause : "");
 	if (s->resume)
 		leat_json_string(j, "resume", s->resume);
-	if (s->start_ns && end_ns > s->start_ns)
-		leat_json_real(j, "seconds", (double)(end_ns - s->start_ns) / NS);
+	if (s->start_ns && wall_ns)
+		leat_json_real(j, "seconds", (double)wall_ns / NS);
 	if (s->start_ns && r->streamed) {
 		leat_json_real(j, "waiting_seconds", (double)leat_step_wait_ns(s) / NS);
 		leat_json_number(j, "bytes_in", s->counters.bytes_in);

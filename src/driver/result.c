@@ -84,6 +84,19 @@ bool leat_step_is_good(const struct leat_step_result *s)
 	return s->skipped || (s->end_ns && s->status == 0 && !s->spoiled && !s->refused);
 }
 
+const char *leat_step_word(const struct leat_step_result *s)
+{
+	if (s->skipped)
+		return "skipped";
+	if (s->refused)
+		return "not run";
+	if (!s->start_ns)
+		return "not started";
+	if (!s->end_ns)
+		return "running";
+	return leat_step_is_good(s) ? "ok" : "failed";
+}
+
 static bool is_busy(const struct leat_step_result *s)
 {
 	return s->start_ns && !s->end_ns && !s->counters.waiting;
@@ -136,6 +149,13 @@ void leat_result_sample(struct leat_result *r)
 static uint64_t wall_ns(const struct leat_step_result *s)
 {
 	return s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
+}
+
+uint64_t leat_step_wall_ns(const struct leat_result *r, const struct leat_step_result *s)
+{
+	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
+
+	return end_ns > s->start_ns ? end_ns - s->start_ns : 0;
 }
 
 uint64_t leat_step_wait_ns(const struct leat_step_result *s)

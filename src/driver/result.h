@@ -78,9 +78,15 @@ void leat_result_note(struct leat_result *r, const char *text);
 /* Has it run to a good end, now or before? */
 bool leat_step_is_good(const struct leat_step_result *s);
 
+/* "ok", "failed", "running", "skipped", "not run" or "not started". */
+const char *leat_step_word(const struct leat_step_result *s);
+
 /* Add one sample from the steps' counters. When memory runs out the timeline
  * ends there; nothing else suffers. */
 void leat_result_sample(struct leat_result *r);
+
+/* How long the step ran; if it has not ended, until the run did. */
+uint64_t leat_step_wall_ns(const struct leat_result *r, const struct leat_step_result *s);
 
 /* Time the step has spent waiting for its inputs, never more than it ran. */
 uint64_t leat_step_wait_ns(const struct leat_step_result *s);
@@ -103,8 +109,7 @@ void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool
 const char *leat_format_seconds(uint64_t ns, char buf[24]);
 const char *leat_format_bytes(uint64_t bytes, char buf[24]);
 
-/* "ok", "skipped", "exit 3", "killed by SIGKILL", "failed", "not run", "not started" into buf;
- * returns buf. */
+/* The word, or how it failed, "exit 3", "killed by SIGKILL", into buf; returns buf. */
 const char *leat_format_status(const struct leat_step_result *s, char buf[48]);
 
 #endif

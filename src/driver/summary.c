@@ -36,33 +36,17 @@ const char *leat_format_bytes(uint64_t bytes, char buf[24])
 
 const char *leat_format_status(const struct leat_step_result *s, char buf[48])
 {
-	const char *name;
+	const char *word = leat_step_word(s), *name;
 
-	if (s->skipped)
-		snprintf(buf, 48, "skipped");
-	else if (s->refused)
-		snprintf(buf, 48, "not run");
-	else if (!s->start_ns)
-		snprintf(buf, 48, "not started");
-	else if (!s->end_ns)
-		snprintf(buf, 48, "running");
-	else if (s->spoiled && !s->status)
-		snprintf(buf, 48, "failed");
+	if (strcmp(word, "failed") != 0 || !s->status)
+		snprintf(buf, 48, "%s", word);
 	else if (!WIFSIGNALED(s->status))
-		snprintf(buf, 48, s->status ? "exit %d" : "ok", WEXITSTATUS(s->status));
+		snprintf(buf, 48, "exit %d", WEXITSTATUS(s->status));
 	else if ((name = sigabbrev_np(WTERMSIG(s->status))))
 		snprintf(buf, 48, "killed by SIG%s", name);
 	else
 		snprintf(buf, 48, "killed by signal %d", WTERMSIG(s->status));
 	return buf;
-}
-
-/* Of a step that has not ended: until the run did. */
-static uint64_t wall_ns(const struct leat_result *r, const struct leat_step_result *s)
-{
-	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
-
-	return end_ns > s->start_ns ? end_ns - s->start_ns : 0;
 }
 
 static int name_width(const struct leat_result *r)
@@ -86,7 +70,7 @@ static void print_row(const struct leat_result *r, const struct leat_step_result
 		leat_format_bytes(s->counters.bytes_out, written);
 	}
 	if (s->start_ns)
-		leat_format_seconds(wall_ns(r, s), wall);
+		leat_format_seconds(leat_step_wall_ns(r, s), wall);
 	else
 		snprintf(wall, sizeof(wall), "-");
 	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s%s%s", width, s->name, wall, waiting, in,

@@ -1,5 +1,7 @@
 #include "record/event.h"
 
+#include "base/percent.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -71,19 +73,6 @@ const char *leat_event_kind_name(enum leat_event_kind kind)
 
 /* ---- writing ---- */
 
-/* Control characters, blanks, "%" and "=" would take a line apart. */
-static void write_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c <= ' ' || c == '%' || c == 0x7f)
-			fprintf(out, "%%%02X", c);
-		else
-			putc(c, out);
-	}
-}
-
 static void write_field(FILE *out, const struct field *f, const struct leat_event *ev)
 {
 	const char *at = (const char *)ev + f->offset;
@@ -100,7 +89,7 @@ static void write_field(FILE *out, const struct field *f, const struct leat_even
 		if (!text)
 			return;
 		fprintf(out, "\t%s=", f->key);
-		write_text(out, text);
+		leat_percent_put(out, text, ' ');
 		return;
 	case FIELD_UINT:
 		number = *(const unsigned *)(const void *)at;
@@ -167,37 +156,6 @@ long leat_event_reader_line(const struct leat_event_reader *r)
 	return r->number;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* Decode in place. A zero byte cannot be part of a name. */
-static int decode(char *text)
-{
-	char *out = text;
-
-	for (; *text; text++, out++) {
-		int high, low;
-
-		*out = *text;
-		if (*text != '%')
-			continue;
-		high = hex_digit(text[1]);
-		low = high < 0 ? -1 : hex_digit(text[2]);
-		if (low < 0 || !(high | low))
-			return -EINVAL;
-		*out = (char)(high << 4 | low);
-		text += 2;
-	}
-	*out = '\0';
-	return 0;
-}
-
 static int parse_u64(const char *text, uint64_t max, uint64_t *value)
 {
 	char *end;
@@ -247,7 +205,7 @@ static int parse_field(char *text, struct leat_event *ev)
 		return parse_u64(value, UINT64_MAX, (uint64_t *)(void *)at);
 	case FIELD_TEXT:
 		*(const char **)(void *)at = value;
-		return decode(value);
+		return leat_percent_decode(value) ? 0 : -EINVAL;
 	}
 	return -EINVAL;
 }

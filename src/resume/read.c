@@ -1,5 +1,6 @@
 #include "resume/internal.h"
 
+#include "base/percent.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -23,36 +24,6 @@ static int wrong(struct reader *r, const char *what)
 	return -EBADMSG;
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Undo the encoding in place. */
-static bool decode(char *text)
-{
-	char *to = text;
-
-	for (const char *p = text; *p; p++) {
-		int high, low;
-
-		if (*p != '%') {
-			*to++ = *p;
-			continue;
-		}
-		high = hex(p[1]);
-		low = high < 0 ? -1 : hex(p[2]);
-		if (low < 0 || (high == 0 && low == 0))
-			return false;
-		*to++ = (char)(high * 16 + low);
-		p += 2;
-	}
-	*to = 0;
-	return true;
-}
-
 static bool read_number(const char *text, int base, bool negative, uint64_t *out)
 {
 	const char *digits = base == 16 ? "0123456789abcdef" : "0123456789";
@@ -70,7 +41,7 @@ static int begin(struct reader *r, char **fields, size_t n)
 {
 	if (r->inside)
 		return wrong(r, "an entry begins in another one");
-	if (n < 3 || !decode(fields[1]))
+	if (n < 3 || !leat_percent_decode(fields[1]))
 		return wrong(r, "no step is named");
 	leat_entry_release(&r->entry);
 	r->step = leat_workflow_find_step(r->wf, fields[1]);
@@ -79,7 +50,7 @@ static int begin(struct reader *r, char **fields, size_t n)
 		r->entry.state = LEAT_ENTRY_BEGUN;
 	} else if (strcmp(fields[2], "complete") == 0 && n == 3) {
 		r->entry.state = LEAT_ENTRY_COMPLETE;
-	} else if (strcmp(fields[2], "stopped") == 0 && n == 4 && decode(fields[3])) {
+	} else if (strcmp(fields[2], "stopped") == 0 && n == 4 && leat_percent_decode(fields[3])) {
 		r->entry.state = LEAT_ENTRY_STOPPED;
 		r->entry.why = strdup(fields[3]);
 		return r->entry.why ? 0 : -ENOMEM;
@@ -109,7 +80,7 @@ static int read_file(struct reader *r, char **fields, size_t n, struct leat_stam
 	struct leat_stamp s = {0};
 	uint64_t mtime;
 
-	if (n != 6 || !decode(fields[1]) || !*fields[1] ||
+	if (n != 6 || !leat_percent_decode(fields[1]) || !*fields[1] ||
 	    !read_number(fields[2], 10, false, &s.size_bytes) ||
 	    !read_number(fields[3], 10, true, &mtime) ||
 	    !read_number(fields[4], 10, false, &s.inode))
@@ -161,7 +132,7 @@ static int read_header(struct reader *r, char *line, long number)
 		return leat_str_begins(line, "# leat record 1:")
 			       ? 0
 			       : wrong(r, "it is not a record of this version of leat");
-	if (!leat_str_begins(line, "workflow\t") || !decode(name))
+	if (!leat_str_begins(line, "workflow\t") || !leat_percent_decode(name))
 		return wrong(r, "no workflow is named");
 	return strcmp(name, r->wf->name ? r->wf->name : "") == 0
 		       ? 0

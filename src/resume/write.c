@@ -3,6 +3,7 @@
  * counts only with it, so that a record can be added to and cut off at any byte. */
 #include "resume/internal.h"
 
+#include "base/percent.h"
 #include "store/persist.h"
 
 #include <inttypes.h>
@@ -10,16 +11,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-void leat_record_put_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ' || c == '%' || c == 0x7f)
-			fprintf(out, "%%%02X", c);
-		else
-			putc(c, out);
-	}
+	leat_percent_put(out, text, 0);
 }
 
 /* Workflows of one directory have records of their own. */
@@ -42,7 +36,7 @@ void leat_record_put_header(FILE *out, const struct leat_workflow *wf)
 	fputs("# leat record 1: how the last run of this workflow here ended, for leat run "
 	      "--resume\nworkflow\t",
 	      out);
-	leat_record_put_text(out, wf->name ? wf->name : "");
+	put_text(out, wf->name ? wf->name : "");
 	putc('\n', out);
 }
 
@@ -52,7 +46,7 @@ static void put_files(FILE *out, const char *key, const struct leat_stamped_list
 		const struct leat_stamp *s = &list->v[i].stamp;
 
 		fprintf(out, "%s\t", key);
-		leat_record_put_text(out, list->v[i].name);
+		put_text(out, list->v[i].name);
 		fprintf(out, "\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64 "\t", s->size_bytes,
 			s->mtime_ns, s->inode);
 		if (s->hashed)
@@ -70,11 +64,11 @@ void leat_record_put_entry(FILE *out, const char *step, const struct leat_entry_
 					     [LEAT_ENTRY_COMPLETE] = "complete"};
 
 	fputs("step\t", out);
-	leat_record_put_text(out, step);
+	put_text(out, step);
 	fprintf(out, "\t%s", states[e->state]);
 	if (e->state == LEAT_ENTRY_STOPPED) {
 		putc('\t', out);
-		leat_record_put_text(out, e->why ? e->why : "");
+		put_text(out, e->why ? e->why : "");
 	}
 	putc('\n', out);
 	if (e->state == LEAT_ENTRY_COMPLETE) {
@@ -115,7 +109,7 @@ static void put_command(FILE *out, const struct leat_step *step)
 	for (char **arg = step->argv; arg && *arg; arg++) {
 		if (arg != step->argv)
 			putc('\t', out);
-		leat_record_put_text(out, *arg);
+		put_text(out, *arg);
 	}
 }
 
@@ -130,7 +124,7 @@ static void put_names(FILE *out, const char *key, const struct leat_names *names
 {
 	for (size_t i = 0; i < names->n; i++) {
 		fprintf(out, "%s\t", key);
-		leat_record_put_text(out, names->v[i].text);
+		put_text(out, names->v[i].text);
 		putc('\n', out);
 	}
 }
@@ -148,7 +142,7 @@ static void put_declared(FILE *out, const struct leat_step *step)
 		fprintf(out, "rule\t%d\t%s\t%s\t%u\t%d\t", rule->is_dir,
 			leat_commit_text(rule->commit, rule->count, buffer),
 			leat_fire_text(rule->fire), rule->n_files, rule->drop);
-		leat_record_put_text(out, rule->name.text);
+		put_text(out, rule->name.text);
 		putc('\n', out);
 		put_names(out, "dependency", &rule->deps);
 	}

@@ -1,3 +1,4 @@
+#include "base/percent.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -165,11 +166,47 @@ static void knows_a_process_by_its_number(void **state)
 	assert_false(leat_pidstat_read(pid, &child));
 }
 
+static void encodes_what_takes_a_line_apart(void **state)
+{
+	static const struct {
+		const char *text, *encoded;
+		char also;
+	} cases[] = {
+		{"", "", 0},
+		{"a b=c", "a b=c", 0},
+		{"a b", "a%20b", ' '},
+		{"a\tb\n%41\x7f\x01", "a%09b%0A%2541%7F%01", 0},
+		{"\xc3\xa4\xff", "\xc3\xa4\xff", 0},
+	};
+	static const char *const wrong[] = {"%", "a%4", "%0", "%00", "%g0", "%0g", "%4a", "% 1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		leat_percent_put(out, cases[i].text, cases[i].also);
+		assert_int_equal(0, fclose(out));
+		assert_string_equal(cases[i].encoded, text);
+		assert_true(leat_percent_decode(text));
+		assert_string_equal(cases[i].text, text);
+		free(text);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[8];
+
+		strcpy(text, wrong[i]);
+		assert_false(leat_percent_decode(text));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats_and_joins),
 		cmocka_unit_test(tells_what_is_below),
+		cmocka_unit_test(encodes_what_takes_a_line_apart),
 		cmocka_unit_test(measures_distance),
 		cmocka_unit_test(reads_and_writes_whole_files),
 		cmocka_unit_test(logs_one_line),
