@@ -213,16 +213,18 @@ static void fini(struct leat_daemon *d)
 	leat_close(&d->disk_fd);
 }
 
-static void tell_ready(int fd, int rc, const char *error)
+/* Returns rc, or an error when nobody was told: who waits then for the daemon takes it for dead. */
+static int tell_ready(int fd, int rc, const char *error)
 {
 	struct ready r = {.rc = rc};
+	bool is_told;
 
-	if (fd < 0)
-		return;
 	snprintf(r.error, sizeof(r.error), "%s", error);
-	if (write(fd, &r, sizeof(r)) != (ssize_t)sizeof(r))
-		leat_warn("nobody wants to know that the daemon is ready");
+	is_told = write(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
+	if (!is_told)
+		leat_error("cannot say that the daemon is ready: %s", strerror(errno));
 	close(fd);
+	return is_told ? rc : -EIO;
 }
 
 int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pid_t driver)
@@ -250,7 +252,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	LEAT_FAULT_SIDE(environ, "daemon");
 	LEAT_FAULT("start");
 	rc = init(d, error, sizeof(error));
-	tell_ready(ready_fd, rc, error);
+	rc = tell_ready(ready_fd, rc, error);
 	if (!rc)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	fini(d);

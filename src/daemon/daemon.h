@@ -47,7 +47,7 @@ int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, cha
 		      size_t error_size);
 
 /* The daemon itself, in the calling process: returns its exit status when it
- * has ended. `ready_fd` (owned from here on, -1: none) is sent one packet: an
+ * has ended. `ready_fd` (owned from here on) is sent one packet: an
  * int32_t, 0 or -errno, and the error text. `driver` is the process whose end
  * ends the daemon, 0 for none. */
 int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pid_t driver);

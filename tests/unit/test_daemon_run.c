@@ -74,6 +74,31 @@ static void test_bad_directory(void **state)
 	assert_non_null(strstr(error, "/dev/null"));
 }
 
+/* Who started it takes it for dead, and waits for its end. */
+static void test_ready_for_nobody(void **state)
+{
+	struct world *w = *state;
+	struct leat_daemon_options options = w->options;
+	char dir[sizeof(w->base) + 8];
+	int fds[2], status;
+	pid_t child;
+
+	snprintf(dir, sizeof(dir), "%s/other", w->base);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	options.dir = dir;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	close(fds[0]);
+	child = fork();
+	if (child == 0) {
+		alarm(30);
+		_exit(leat_daemon_main(&options, fds[1], getppid()));
+	}
+	close(fds[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 static void test_status(void **state)
 {
 	struct world *w = *state;
@@ -474,6 +499,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_refusals),
 		T(test_bad_directory),
+		T(test_ready_for_nobody),
 		T(test_status),
 		S(test_implicit_steps),
 		S(test_implicit_failure),
