@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/loop.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -149,12 +150,8 @@ static int watch(struct leat_driver *d)
 	d->tick.data = d;
 	if (result == 0)
 		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
-	for (size_t i = 0; i < 4 && result == 0; i++) {
-		result = uv_signal_init(&d->loop, &d->signals[i]);
-		d->signals[i].data = d;
-		if (result == 0)
-			result = uv_signal_start(&d->signals[i], on_signal, signals[i]);
-	}
+	if (result == 0)
+		result = leat_loop_watch_signals(&d->loop, d->signals, signals, 4, on_signal, d);
 	if (result < 0 || !d->config->control)
 		return result;
 	leat_control_on_event(d->config->control, on_event, d);
@@ -163,13 +160,6 @@ static int watch(struct leat_driver *d)
 	if (result == 0)
 		result = uv_poll_start(&d->control_poll, UV_READABLE, on_control);
 	return result;
-}
-
-static void close_handle(uv_handle_t *handle, void *arg)
-{
-	(void)arg;
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
 }
 
 static void unwatch(struct leat_driver *d)
@@ -181,9 +171,7 @@ static void unwatch(struct leat_driver *d)
 	leat_console_progress(&d->console, NULL);
 	if (d->config->control)
 		leat_control_on_event(d->config->control, NULL, NULL);
-	uv_walk(&d->loop, close_handle, NULL);
-	uv_run(&d->loop, UV_RUN_DEFAULT);
-	uv_loop_close(&d->loop);
+	leat_loop_close(&d->loop);
 }
 
 static int setup(struct leat_driver *d)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/loop.h"
 #include "driver/status.h"
 
 #include <signal.h>
@@ -122,12 +123,8 @@ static int watch(struct server *s)
 	s->tick.data = s;
 	if (result == 0)
 		result = uv_timer_start(&s->tick, on_tick, LOOK_EVERY_MS, LOOK_EVERY_MS);
-	for (size_t i = 0; i < 3 && result == 0; i++) {
-		result = uv_signal_init(&s->loop, &s->signals[i]);
-		s->signals[i].data = s;
-		if (result == 0)
-			result = uv_signal_start(&s->signals[i], on_signal, signals[i]);
-	}
+	if (result == 0)
+		result = leat_loop_watch_signals(&s->loop, s->signals, signals, 3, on_signal, s);
 	leat_control_on_event(s->config->control, on_event, s);
 	if (result == 0)
 		result = uv_poll_init(&s->loop, &s->control_poll,
@@ -136,13 +133,6 @@ static int watch(struct server *s)
 	if (result == 0)
 		result = uv_poll_start(&s->control_poll, UV_READABLE, on_control);
 	return result;
-}
-
-static void close_handle(uv_handle_t *handle, void *arg)
-{
-	(void)arg;
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
 }
 
 int leat_driver_serve(const struct leat_serve_config *config, char **summary)
@@ -163,9 +153,7 @@ int leat_driver_serve(const struct leat_serve_config *config, char **summary)
 		s.exit_status = EXIT_OWN_FAILURE;
 	}
 	leat_control_on_event(config->control, NULL, NULL);
-	uv_walk(&s.loop, close_handle, NULL);
-	uv_run(&s.loop, UV_RUN_DEFAULT);
-	uv_loop_close(&s.loop);
+	leat_loop_close(&s.loop);
 	*summary = s.summary;
 	return s.exit_status;
 }
