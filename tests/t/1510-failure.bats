@@ -46,7 +46,8 @@ teardown() {
 	nothing_left
 }
 
-# static_cat: make work/static, a static program that copies its input to its output.
+# static_cat: make work/static, a static program that copies its input to its output. A third file is
+# made when both are open.
 static_cat() {
 	need gcc
 	gcc -static -x c -o work/static - <<-'END'
@@ -55,6 +56,8 @@ static_cat() {
 		{
 			FILE *in = fopen(argv[1], "r"), *out = argc > 2 ? fopen(argv[2], "w") : NULL;
 			int c;
+			if (argc > 3)
+				fclose(fopen(argv[3], "w"));
 			while (in && out && (c = getc(in)) != EOF)
 				putc(c, out);
 			return 0; /* whatever happened */
@@ -139,10 +142,10 @@ static_cat() {
 		dir: work
 		tasks:
 		  - func: produce
-		    exec: bash -c 'head -c 100000 /dev/zero > data; touch ../go; sleep 3; echo more >> data'
+		    exec: bash -c 'head -c 100000 /dev/zero > data; until [ -e ../killed ]; do sleep 0.05; done; echo more >> data'
 		    outports: [{filename: data, mode: no_update}]
 		  - func: copy
-		    exec: ./static data copy
+		    exec: ./static data copy ../copying
 		    inports: [{filename: data}]
 		    outports: [{filename: copy}]
 		  - func: use
@@ -152,8 +155,9 @@ static_cat() {
 	END
 	timeout 60 leat run --report report mount.yaml >out 2>&1 3>&- &
 	run=$!
-	until [ -e go ]; do sleep 0.05; done
+	soon [ -e copying ]
 	kill -9 "$(ours leat-mount)"
+	touch killed
 	ended 125 "$run" out
 	grep -Eq '^copy .* failed: the server of its mount ended unexpectedly$' out
 	grep -Eq '^produce .* ok$' out
