@@ -148,6 +148,8 @@ int leat_handle_extent(struct leat_conn *c, const void *msg)
 						 .offset = in->offset,
 						 .length = in->length});
 	leat_file_sync_frontier(d, f);
+	leat_file_show_extents(
+		d, f, &(struct leat_range){in->offset, leat_range_end(in->offset, in->length)});
 	return 0;
 }
 
@@ -170,6 +172,8 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 						 .name = f->name,
 						 .ofd = known_ofd(d, f, in->ofd),
 						 .length = in->length});
+	if (f->table)
+		leat_file_show_extents(d, f, &(struct leat_range){in->length, UINT64_MAX});
 	return 0;
 }
 

@@ -149,6 +149,13 @@ void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f)
 						 .flags = S_ISDIR(st.st_mode) ? LEAT_EVF_DIR : 0});
 }
 
+static void hide_extents(struct leat_daemon *d, struct leat_file *f)
+{
+	if (f->table)
+		leat_shm_extents_give(d->shm, f->table);
+	f->table = 0;
+}
+
 static void on_commit(struct leat_daemon *d, struct leat_file *f)
 {
 	struct stat st;
@@ -162,6 +169,7 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 			leat_keep_file(d, f);
 	}
 	leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	hide_extents(d, f);
 	if (f->early && !f->early_due) {
 		f->early_due = true;
 		f->early_next = d->early_due;
@@ -172,6 +180,7 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 static void on_failure(struct leat_daemon *d, struct leat_file *f)
 {
 	leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_FAILED, 0);
+	hide_extents(d, f);
 	for (int i = 0; f->readers && i < (int)d->wf->n_steps; i++)
 		if (leat_steps_has(f->readers, i))
 			leat_step_spoil(d, i, f->name);
@@ -219,6 +228,20 @@ void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f)
 	}
 }
 
+void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
+			    const struct leat_range *changed)
+{
+	size_t n;
+	const struct leat_range *ranges = leat_stream_extents(d->stream, f->name, &n);
+
+	if (!f->table && !f->retired)
+		f->table = leat_shm_extents_take(d->shm, f->slot);
+	if (f->table)
+		leat_shm_extents_put(d->shm, f->table, ranges, n, changed);
+	else
+		leat_shm_wake_range(leat_file_shm(d, f), changed);
+}
+
 void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 {
 	if (f->retired)
@@ -226,6 +249,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 	HASH_DEL(d->files, f);
 	f->retired = true;
 	leat_move_forget(f);
+	hide_extents(d, f);
 	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_keep_forget(d, f);
 	leat_close(&f->drop_fd);

@@ -32,6 +32,7 @@ struct leat_file {
 	bool violated;
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
 	uint64_t told_frontier;
+	uint32_t table;    /* in which clients see its written parts (shm/extents.h); 0: none */
 	uint64_t size;     /* at the commit */
 	bool measured;     /* `size` was just looked at */
 	char *why;         /* it failed; owned */
@@ -100,6 +101,10 @@ void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f);
 void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state);
 /* Tell the rules how far the frontier has come, and clients what the rules know. */
 void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f);
+
+/* Show clients which parts of it are written; `changed` are, or are no more. */
+void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
+			    const struct leat_range *changed);
 /* The name is gone or taken over: clients that hold the file see it as final. */
 void leat_file_retire(struct leat_daemon *d, struct leat_file *f);
 /* Now it is called `name` (whose file was retired before). 0 or -ENOMEM. */

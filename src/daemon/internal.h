@@ -5,7 +5,7 @@
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 #include "model/match.h"
-#include "shm/state.h"
+#include "shm/extents.h"
 #include "store/store.h"
 #include "store/tree.h"
 #include "stream/stream.h"

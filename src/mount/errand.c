@@ -104,9 +104,9 @@ static void wake(fuse_req_t req, void *arg)
 	pthread_kill(*(pthread_t *)arg, SIGUSR1);
 }
 
-/* 0 look again, -EINTR, -EIO. */
+/* 0 look again, -EINTR, -EIO. `part`: what is waited for in a file with EXTENTS, or NULL. */
 static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at,
-	       uint64_t timeout_ns)
+	       const struct leat_range *part, uint64_t timeout_ns)
 {
 	const struct timespec t = {.tv_nsec = 10 * MS};
 	pthread_t self = pthread_self();
@@ -114,8 +114,11 @@ static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, 
 
 	if (call->req)
 		fuse_req_interrupt_func(call->req, wake, &self);
-	if (f)
-		rc = leat_shm_wait(f, seq, wake_at, timeout_ns < SLICE_NS ? timeout_ns : SLICE_NS);
+	timeout_ns = timeout_ns < SLICE_NS ? timeout_ns : SLICE_NS;
+	if (f && part)
+		rc = leat_shm_wait_range(f, seq, part, timeout_ns);
+	else if (f)
+		rc = leat_shm_wait(f, seq, wake_at, timeout_ns);
 	else
 		nanosleep(&t, NULL);
 	if (call->req)
@@ -147,7 +150,7 @@ int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
 	if (f && !leat_shm_frontier(f))
 		wake_at = 1;
 	do
-		rc = nap(call, f, seq, wake_at, SLICE_NS);
+		rc = nap(call, f, seq, wake_at, NULL, SLICE_NS);
 	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
 	       now_ns() - since < SECOND);
 	wait_end(call, since);
@@ -184,53 +187,66 @@ struct patience {
 	bool asked; /* the daemon knows */
 };
 
-static int wait_once(struct leat_errand *call, struct leat_shm_file *f, uint32_t slot,
-		     uint64_t offset, uint64_t length, uint32_t seq, struct patience *p)
+/* What is read, of which file. */
+struct wanted {
+	struct leat_shm_file *f;
+	uint32_t slot;
+	uint64_t offset, length;
+};
+
+/* 0: look again; LEAT_SHM_THERE: the daemon says that the bytes are. */
+static int wait_once(struct leat_errand *call, const struct wanted *w, uint32_t seq, bool ask,
+		     struct patience *p)
 {
-	uint64_t now = now_ns(), wanted = offset + length, timeout = SLICE_NS;
+	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
+	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
+	uint64_t now = now_ns(), wake_at = range.end, timeout = SLICE_NS;
 	uint32_t ignored;
 	int rc;
 
-	if (now < p->since + BATCH_NS) {
-		uint64_t more = leat_shm_frontier(f) + BATCH_BYTES;
+	if (!parts && now < p->since + BATCH_NS) {
+		uint64_t more = leat_shm_frontier(w->f) + BATCH_BYTES;
 
-		wanted = wanted > more ? wanted : more;
+		wake_at = wake_at > more ? wake_at : more;
 		timeout = p->since + BATCH_NS - now;
-	} else if (now < p->ask_at) {
+	} else if (!ask && now < p->ask_at) {
 		timeout = p->ask_at - now;
 	} else {
-		p->asked = true;
 		p->ask_at = now + SECOND;
-		rc = leat_line_ask(call->line, LEAT_CALL_READ, slot, offset, length, &ignored);
+		rc = leat_line_ask(call->line, LEAT_CALL_READ, w->slot, w->offset, w->length,
+				   &ignored);
+		p->asked = rc == -EAGAIN;
 		if (rc && rc != -EAGAIN)
 			return rc;
+		if (!rc && parts)
+			return LEAT_SHM_THERE;
 		if (!rc)
 			timeout = MS; /* the record will say the same in a moment */
 	}
-	return nap(call, f, seq, wanted, timeout);
+	return nap(call, w->f, seq, wake_at, parts ? &range : NULL, timeout);
 }
 
 int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
 			bool *final)
 {
-	struct leat_shm_file *f = leat_errand_file(call, slot);
+	const struct wanted w = {leat_errand_file(call, slot), slot, offset, length};
 	struct patience p = {0};
 	uint32_t seq;
 	int rc;
 
-	*final = !f;
-	if (!f)
+	*final = !w.f;
+	if (!w.f)
 		return 0;
 	for (;;) {
-		seq = leat_shm_seq(f);
-		rc = leat_shm_look(f, offset, length);
-		if (rc)
+		seq = leat_shm_seq(w.f);
+		rc = leat_shm_look(call->m->shm, w.f, offset, length);
+		if (rc && rc != LEAT_SHM_ASK)
 			break;
 		if (!p.since) {
 			p.since = wait_begin(call);
 			p.ask_at = p.since + ASK_AFTER_NS;
 		}
-		rc = wait_once(call, f, slot, offset, length, seq, &p);
+		rc = wait_once(call, &w, seq, rc == LEAT_SHM_ASK, &p);
 		if (rc)
 			break;
 	}

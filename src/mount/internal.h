@@ -7,7 +7,7 @@
 #define FUSE_USE_VERSION 314
 
 #include "mount/mount.h"
-#include "shm/state.h"
+#include "shm/extents.h"
 #include "wire/wire.h"
 
 #include <fuse3/fuse_lowlevel.h>

@@ -16,6 +16,8 @@ static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t len
 {
 	uint64_t there = leat_shm_frontier(f);
 
+	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or this was not called */
+		there = UINT64_MAX;
 	if (offset < there)
 		leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
 }

@@ -65,18 +65,17 @@ static bool writes_same(const struct leat_handle *h, const char *data, uint64_t 
 static int check_publisher(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
 			   const char *data, uint64_t size, uint64_t offset)
 {
-	uint64_t end = leat_shm_frontier(f), length = size;
+	struct leat_range left = {offset, offset + size}, part;
 
-	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > end && offset > size_of(h))
+	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > leat_shm_frontier(f) &&
+	    offset > size_of(h))
 		leat_shm_mark_sparse(f);
-	if (offset >= end)
-		return 0;
-	if (length > end - offset)
-		length = end - offset;
-	if (!leat_shm_was_consumed(f, offset, length) ||
-	    (data && writes_same(h, data, length, offset)))
-		return 0;
-	return tell_once(call, h, LEAT_VIOLATION_REWRITE, offset, length);
+	for (; leat_shm_consumed_part(call->m->shm, f, left, &part); left.begin = part.end)
+		if (!data || !writes_same(h, data + (part.begin - offset), part.end - part.begin,
+					  part.begin))
+			return tell_once(call, h, LEAT_VIOLATION_REWRITE, part.begin,
+					 part.end - part.begin);
+	return 0;
 }
 
 static int check(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,

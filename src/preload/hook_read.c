@@ -6,6 +6,7 @@
 #include "preload/hooks.h"
 #include "preload/window.h"
 #include "record/call.h"
+#include "shm/extents.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -103,16 +104,28 @@ static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t len
 {
 	uint64_t there = leat_shm_frontier(f);
 
+	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or this was not called */
+		there = UINT64_MAX;
 	if (offset >= there)
 		return;
 	leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+}
+
+/* How much can be read at `offset`, where something can. */
+static int64_t there_at(struct leat_shm_file *f, int64_t offset)
+{
+	struct leat_range found;
+
+	if (leat_shm_extent(leat_client_known()->shm, f, (uint64_t)offset, &found) != 1)
+		return 1;
+	return (int64_t)(found.end - (uint64_t)offset);
 }
 
 int64_t leat_readable(int fd, int64_t offset, int64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f;
-	uint64_t there;
+	int64_t there;
 	bool final;
 	int rc;
 
@@ -126,9 +139,10 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length)
 		return -EIO;
 	if (final || !f)
 		return length;
+	there = there_at(f, offset);
+	length = there < length ? there : length;
 	note_consumed(f, (uint64_t)offset, (uint64_t)length);
-	there = leat_shm_frontier(f) - (uint64_t)offset;
-	return there < (uint64_t)length ? (int64_t)there : length;
+	return length;
 }
 
 /* A read with its place and size. */

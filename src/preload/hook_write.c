@@ -10,6 +10,7 @@
 #include "preload/text.h"
 #include "preload/window.h"
 #include "record/call.h"
+#include "shm/extents.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -69,30 +70,31 @@ static bool writes_same(int fd, const char *data, uint64_t length, uint64_t offs
 	return same;
 }
 
-/* Would the write change bytes that a consumer has read? */
-static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset)
+/* Would `data` at `asked` change bytes that a consumer has read? Which first. */
+static bool changes_part(int fd, struct leat_shm_file *f, const char *data, struct leat_range asked,
+			 struct leat_range *part)
 {
-	uint64_t end = leat_shm_frontier(f);
+	struct leat_shm *shm = leat_client_known()->shm;
 
-	for (long i = 0; w->v && i < w->n && offset < end; i++) {
-		uint64_t length = w->v[i].iov_len;
-
-		if (length > end - offset)
-			length = end - offset;
-		if (leat_shm_was_consumed(f, offset, length) &&
-		    !writes_same(w->fd, w->v[i].iov_base, length, offset))
+	for (struct leat_range left = asked; leat_shm_consumed_part(shm, f, left, part);
+	     left.begin = part->end)
+		if (!writes_same(fd, data + (part->begin - asked.begin), part->end - part->begin,
+				 part->begin))
 			return true;
-		offset += length;
-	}
 	return false;
 }
 
-/* How much of the range exists, and may have been read. */
-static uint64_t existing(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset,
+			     struct leat_range *part)
 {
-	uint64_t end = leat_shm_frontier(f);
+	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
+		const struct leat_range asked = {offset, offset + w->v[i].iov_len};
 
-	return offset >= end ? 0 : length < end - offset ? length : end - offset;
+		if (changes_part(w->fd, f, w->v[i].iov_base, asked, part))
+			return true;
+		offset = asked.end;
+	}
+	return false;
 }
 
 static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
@@ -124,6 +126,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	struct leat_range asked, part;
 	int rc;
 
 	if (!f)
@@ -136,9 +139,9 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	if (rc || r->kind != LEAT_KIND_PUBLISHER)
 		return rc;
 	check_hole(fd, r, f, (uint64_t)offset);
-	length = existing(f, (uint64_t)offset, length);
-	if (leat_shm_was_consumed(f, (uint64_t)offset, length))
-		return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset, length);
+	asked = (struct leat_range){(uint64_t)offset, (uint64_t)offset + length};
+	if (leat_shm_consumed_part(leat_client_known()->shm, f, asked, &part))
+		return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 	return 0;
 }
 
@@ -147,6 +150,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 static int check_publisher(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	int64_t offset = w->offset;
+	struct leat_range part;
 
 	if (r->flags & LEAT_FD_APPEND)
 		return 0;
@@ -158,10 +162,9 @@ static int check_publisher(const struct writing *w, struct leat_fd *r, struct le
 	if (offset < 0)
 		return 0;
 	check_hole(w->fd, r, f, (uint64_t)offset);
-	if (!changes_consumed(w, f, (uint64_t)offset))
+	if (!changes_consumed(w, f, (uint64_t)offset, &part))
 		return 0;
-	return tell_once(r, LEAT_VIOLATION_REWRITE, (uint64_t)offset,
-			 existing(f, (uint64_t)offset, total(w)));
+	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 }
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)

@@ -4,6 +4,7 @@
 #include "preload/client.h"
 #include "preload/hooks.h"
 #include "record/call.h"
+#include "shm/extents.h"
 #include "shm/word.h"
 
 #include <errno.h>
@@ -201,32 +202,44 @@ struct patience {
 	bool asked;       /* the daemon knows */
 };
 
-static int sleep_once(struct leat_shm_file *f, uint32_t slot, uint64_t offset, uint64_t length,
-		      uint32_t seq, struct patience *p)
+/* What is read, of which file. */
+struct wanted {
+	struct leat_shm_file *f;
+	uint32_t slot;
+	uint64_t offset, length;
+};
+
+/* 0: look again; LEAT_SHM_THERE: the daemon says that the bytes are. */
+static int sleep_once(const struct wanted *w, uint32_t seq, bool ask, struct patience *p)
 {
-	uint64_t now = now_ns(), wanted = offset + length, timeout = SECOND;
+	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
+	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
+	uint64_t now = now_ns(), wake_at = range.end, timeout = SECOND;
 	int rc;
 
 	if (!p->since) {
 		p->since = now;
 		p->batched = now + BATCH_NS;
 	}
-	if (p->batched > now) {
-		uint64_t more = leat_shm_frontier(f) + BATCH_BYTES;
+	if (!parts && p->batched > now) {
+		uint64_t more = leat_shm_frontier(w->f) + BATCH_BYTES;
 
-		wanted = wanted > more ? wanted : more;
+		wake_at = wake_at > more ? wake_at : more;
 		timeout = p->batched - now;
-	} else if (!p->asked && now - p->since < ASK_AFTER_NS) {
+	} else if (!ask && !p->asked && now - p->since < ASK_AFTER_NS) {
 		timeout = ASK_AFTER_NS - (now - p->since);
 	} else {
-		p->asked = true;
-		rc = leat_client_ask(LEAT_CALL_READ, slot, offset, length, &seq);
+		rc = leat_client_ask(LEAT_CALL_READ, w->slot, w->offset, w->length, &seq);
+		p->asked = rc == -EAGAIN;
 		if (rc != -EAGAIN && rc)
 			return rc;
+		if (!rc && parts)
+			return LEAT_SHM_THERE;
 		if (!rc)
 			timeout = MS; /* the record will say the same in a moment */
 	}
-	rc = leat_shm_wait(f, seq, wanted, timeout);
+	rc = parts ? leat_shm_wait_range(w->f, seq, &range, timeout)
+		   : leat_shm_wait(w->f, seq, wake_at, timeout);
 	if (rc == -ETIMEDOUT && timeout == SECOND && !is_alive())
 		return -EIO;
 	return 0;
@@ -234,23 +247,24 @@ static int sleep_once(struct leat_shm_file *f, uint32_t slot, uint64_t offset, u
 
 int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *final)
 {
-	struct leat_shm_file *f = leat_client_file(slot);
+	const struct leat_world *world = leat_client_known();
+	const struct wanted w = {leat_client_file(slot), slot, offset, length};
 	struct patience p = {0};
 	uint64_t since = 0;
 	uint32_t seq;
 	int rc;
 
-	*final = !f;
-	if (!f)
+	*final = !w.f;
+	if (!w.f)
 		return 0;
 	for (;;) {
-		seq = leat_shm_seq(f);
-		rc = leat_shm_look(f, offset, length);
-		if (rc)
+		seq = leat_shm_seq(w.f);
+		rc = leat_shm_look(world->shm, w.f, offset, length);
+		if (rc && rc != LEAT_SHM_ASK)
 			break;
 		if (!since)
 			since = wait_begin();
-		rc = sleep_once(f, slot, offset, length, seq, &p);
+		rc = sleep_once(&w, seq, rc == LEAT_SHM_ASK, &p);
 		if (rc)
 			break;
 	}

@@ -11,10 +11,11 @@
 #define NEVER UINT64_MAX
 
 /* libc's syscall() sets errno; callers of this room must not notice. */
-static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout,
+		  uint32_t groups)
 {
 	int saved = errno;
-	long rc = syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+	long rc = syscall(SYS_futex, word, op, value, timeout, NULL, groups);
 
 	if (rc < 0)
 		rc = -errno;
@@ -36,6 +37,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->placing, 0);
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
+	atomic_store(&f->table, 0);
 	/* Sleepers of the record's former life look again and find the new one. */
 	leat_shm_file_update(f, 0, 0);
 }
@@ -47,7 +49,7 @@ static void wake_all(struct leat_shm_file *f)
 	atomic_store(&f->wake_at, NEVER);
 	atomic_fetch_add(&f->seq, 1);
 	if (atomic_load(&f->waiters))
-		futex(&f->seq, FUTEX_WAKE, INT_MAX, NULL);
+		futex(&f->seq, FUTEX_WAKE, INT_MAX, NULL, 0);
 }
 
 void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear)
@@ -57,6 +59,30 @@ void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear)
 	while (!atomic_compare_exchange_weak(&f->flags, &old, (old | set) & ~clear))
 		;
 	wake_all(f);
+}
+
+/* Who waits for a part of a file belongs to groups by where it lies, and is not woken for other
+ * parts: there may be many, each waiting for its own. */
+#define GROUP_BYTES_LOG2 20
+
+static uint32_t groups_of(const struct leat_range *range)
+{
+	uint64_t first = range->begin >> GROUP_BYTES_LOG2;
+	uint64_t last = range->end ? (range->end - 1) >> GROUP_BYTES_LOG2 : 0;
+	uint32_t groups = 0;
+
+	if (last < first || last - first >= 31)
+		return ~0u;
+	for (uint64_t i = first; i <= last; i++)
+		groups |= 1u << ((uint32_t)i * 0x9e3779b1u >> 27);
+	return groups;
+}
+
+void leat_shm_wake_range(struct leat_shm_file *f, const struct leat_range *changed)
+{
+	atomic_fetch_add(&f->seq, 1);
+	if (atomic_load(&f->waiters))
+		futex(&f->seq, FUTEX_WAKE_BITSET, INT_MAX, NULL, groups_of(changed));
 }
 
 void leat_shm_file_home(struct leat_shm_file *f, uint32_t home)
@@ -284,11 +310,6 @@ void leat_shm_pin(struct leat_shm_file *f)
 	atomic_fetch_or(&f->flags, LEAT_SHM_PINNED);
 }
 
-static uint64_t end_of(uint64_t offset, uint64_t length)
-{
-	return length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
-}
-
 /* The flags are read after the frontier was moved, as the daemon reads the frontier after it set
  * EXTENTS: one of the two sees the other. */
 bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t end)
@@ -299,29 +320,17 @@ bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t en
 	return leat_shm_flags(f) & LEAT_SHM_EXTENTS;
 }
 
-/* The flags first: a file that was final before has all its bytes. */
-int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length)
-{
-	uint32_t flags = leat_shm_flags(f);
-
-	if (flags & LEAT_SHM_FAILED)
-		return -EIO;
-	if (flags & LEAT_SHM_COMMITTED)
-		return LEAT_SHM_FINAL;
-	return leat_shm_frontier(f) >= end_of(offset, length) ? LEAT_SHM_THERE : LEAT_SHM_NOT_YET;
-}
-
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
 {
 	if (!length)
 		return;
 	lower_to(&f->read_lo, offset);
-	raise_to(&f->read_hi, end_of(offset, length));
+	raise_to(&f->read_hi, leat_range_end(offset, length));
 }
 
 bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
 {
-	return length && end_of(offset, length) > atomic_load(&f->read_lo) &&
+	return length && leat_range_end(offset, length) > atomic_load(&f->read_lo) &&
 	       offset < atomic_load(&f->read_hi);
 }
 
@@ -338,7 +347,23 @@ int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint
 	if (atomic_load(&f->frontier) >= wake_at)
 		rc = 0;
 	else
-		rc = futex(&f->seq, FUTEX_WAIT, seen, &timeout);
+		rc = futex(&f->seq, FUTEX_WAIT, seen, &timeout, 0);
+	atomic_fetch_sub(&f->waiters, 1);
+	return (int)rc;
+}
+
+int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct leat_range *wanted,
+			uint64_t timeout_ns)
+{
+	struct timespec until;
+	long rc;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &until); /* the library has no other way */
+	timeout_ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(timeout_ns / 1000000000u);
+	until.tv_nsec = (long)(timeout_ns % 1000000000u);
+	atomic_fetch_add(&f->waiters, 1);
+	rc = futex(&f->seq, FUTEX_WAIT_BITSET, seen, &until, groups_of(wanted));
 	atomic_fetch_sub(&f->waiters, 1);
 	return (int)rc;
 }

@@ -8,15 +8,19 @@
 #ifndef LEAT_SHM_STATE_H
 #define LEAT_SHM_STATE_H
 
+#include "base/range.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 4
+#define LEAT_SHM_VERSION 5
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
+#define LEAT_SHM_MAX_TABLES 64u
+#define LEAT_SHM_MAX_RANGES 1023u
 
 enum leat_shm_flags {
 	LEAT_SHM_SPARSE = 1,    /* holes may exist: the kernel's size is no frontier */
@@ -59,7 +63,8 @@ struct leat_shm_file {
 	_Atomic uint64_t read_hi;
 	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
 	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
-	uint64_t pad2[2];
+	_Atomic uint32_t table;   /* of its written parts, 0: none (shm/extents.h) */
+	uint32_t pad2[3];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -87,6 +92,18 @@ struct leat_shm_name {
 };
 _Static_assert(sizeof(struct leat_shm_name) == 128, "two cache lines a name");
 
+/* The written parts of a file (shm/extents.h). */
+struct leat_shm_table {
+	_Atomic uint32_t sequence;
+	_Atomic uint32_t count; /* LEAT_SHM_MAX_RANGES + 1: and more */
+	_Atomic uint32_t slot;  /* of the file; 0: free */
+	uint32_t pad;
+	struct {
+		_Atomic uint64_t begin, end;
+	} ranges[LEAT_SHM_MAX_RANGES];
+};
+_Static_assert(sizeof(struct leat_shm_table) == 16384, "four pages a table");
+
 struct leat_shm {
 	uint32_t magic;
 	uint32_t version;
@@ -99,6 +116,7 @@ struct leat_shm {
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
+	struct leat_shm_table tables[LEAT_SHM_MAX_TABLES];
 };
 
 /* --- daemon side (event loop only) --- */
@@ -117,6 +135,9 @@ void leat_shm_file_init(struct leat_shm_file *f);
 
 /* Change of state: set and clear flags, then wake everybody. */
 void leat_shm_file_update(struct leat_shm_file *f, uint32_t set, uint32_t clear);
+
+/* Bytes of `changed` are there that the frontier does not tell of: wake who waits for them. */
+void leat_shm_wake_range(struct leat_shm_file *f, const struct leat_range *changed);
 
 /* The file is final with `size` bytes: set size and COMMITTED, wake everybody. */
 void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
@@ -153,15 +174,6 @@ void leat_shm_mark_sparse(struct leat_shm_file *f);
  * it. True: the daemon must be told of them, who puts the rest together. */
 bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t end);
 
-/* Can the bytes [offset, offset+length) be read? */
-enum leat_shm_look {
-	LEAT_SHM_NOT_YET,
-	LEAT_SHM_THERE,
-	LEAT_SHM_FINAL, /* as far as they exist: no more will come */
-};
-/* One of these, or -EIO: the file failed. */
-int leat_shm_look(struct leat_shm_file *f, uint64_t offset, uint64_t length);
-
 /* From now on the file stays where it is, unless it is being moved already: look at its
  * place afterwards. */
 void leat_shm_pin(struct leat_shm_file *f);
@@ -185,6 +197,10 @@ bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t le
  * signal was handled, or timeout_ns passed. Returns 0 woken, -EAGAIN seq had
  * changed already, -EINTR, -ETIMEDOUT. */
 int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint64_t timeout_ns);
+
+/* The same in a file with EXTENTS, until any of the bytes of `wanted` are written. */
+int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct leat_range *wanted,
+			uint64_t timeout_ns);
 
 /* --- windows: writing without system calls ---
  *

@@ -2,14 +2,11 @@
 #ifndef LEAT_STREAM_EXTENTS_H
 #define LEAT_STREAM_EXTENTS_H
 
+#include "base/range.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct leat_range {
-	uint64_t begin;
-	uint64_t end; /* exclusive */
-};
 
 /* Zero-initialised is empty. */
 struct leat_extents {

@@ -204,6 +204,15 @@ uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name)
 	return n && n->content ? leat_extents_frontier(&n->content->extents) : 0;
 }
 
+const struct leat_range *leat_stream_extents(const struct leat_stream *s, const char *name,
+					     size_t *n)
+{
+	const struct leat_name_state *state = leat_name_find(s, name);
+
+	*n = state && state->content ? state->content->extents.n : 0;
+	return *n ? state->content->extents.v : NULL;
+}
+
 uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir)
 {
 	const struct leat_name_state *n = leat_name_find(s, dir);

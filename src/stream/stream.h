@@ -98,6 +98,11 @@ bool leat_stream_publishes(struct leat_stream *s, const char *name);
 /* Bytes [0, n) of `name` that are known to exist without a gap. */
 uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name);
 
+/* The `*n` ranges of `name` that are known to exist, sorted and merged; valid until the next event.
+ */
+const struct leat_range *leat_stream_extents(const struct leat_stream *s, const char *name,
+					     size_t *n);
+
 /* May `name` appear in a listing made by `step`? (declared and not yet visible
  * to it: no). */
 bool leat_stream_visible(struct leat_stream *s, int step, const char *name);

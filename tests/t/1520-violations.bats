@@ -215,6 +215,15 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	kept
 }
 
+@test "parts that lie apart are read as they are written, and must not be changed either" {
+	rule=$STREAM produce='o:data:wc p:100:abcdefgh ?:../one p:0:xyz p:108:ij' consume='o:data:r s:102 r:4 !:../one s:0 R'
+	kept
+	produce='o:data:wc p:100:abcdefgh p:200:ijkl ?:../one p:104:ef p:108:mn'
+	kept
+	produce='o:data:wc p:100:abcdefgh ?:../one p:98:xyxyxy'
+	broken "data was changed by step produce at bytes 100 to 103 where a consumer had read it $FIXED"
+}
+
 @test "overwritten where a consumer has read: by the kernel, by a hole" {
 	rule=$STREAM produce='o:tmp:wc w:xyz c o:data:bc w:abcdefgh ?:../one x:3:tmp' consume=$READ
 	broken "data was changed by step produce at bytes 3 to 7 where a consumer had read it $FIXED" dynamic # a mount has it copied by read and write

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "shm/state.h"
+#include "shm/extents.h"
 #include "shm/word.h"
 
 #define SECOND 1000000000ull
@@ -47,10 +47,10 @@ static void test_covered(void **state)
 	leat_shm_publish(f, 50);
 	assert_int_equal(leat_shm_frontier(f), 100);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_int_equal(leat_shm_look(f, cases[i].offset, cases[i].length),
+		assert_int_equal(leat_shm_look(shm, f, cases[i].offset, cases[i].length),
 				 cases[i].covered);
 	leat_shm_file_finish(f, 100);
-	assert_int_equal(leat_shm_look(f, 100, 1), LEAT_SHM_FINAL);
+	assert_int_equal(leat_shm_look(shm, f, 100, 1), LEAT_SHM_FINAL);
 	assert_int_equal(leat_shm_size(f), 100);
 }
 
@@ -119,10 +119,10 @@ static void follow(int fd, uint64_t steps)
 		_exit(2);
 	f = &mine->files[5];
 	for (uint64_t at = 1; at <= steps; at++) {
-		while (!leat_shm_look(f, 0, at)) {
+		while (!leat_shm_look(shm, f, 0, at)) {
 			uint32_t seen = leat_shm_seq(f);
 
-			if (leat_shm_look(f, 0, at))
+			if (leat_shm_look(shm, f, 0, at))
 				break;
 			if (leat_shm_wait(f, seen, at, 20 * SECOND) == -ETIMEDOUT)
 				_exit(1);
@@ -148,10 +148,10 @@ static void test_two_processes(void **state)
 		follow(shm_fd, steps);
 	for (uint64_t at = 1; at <= steps; at++) {
 		leat_shm_publish(f, at);
-		while (at % 4 == 0 && !leat_shm_look(echo, 0, at)) {
+		while (at % 4 == 0 && !leat_shm_look(shm, echo, 0, at)) {
 			uint32_t seen = leat_shm_seq(echo);
 
-			if (!leat_shm_look(echo, 0, at))
+			if (!leat_shm_look(shm, echo, 0, at))
 				assert_int_not_equal(leat_shm_wait(echo, seen, at, 20 * SECOND),
 						     -ETIMEDOUT);
 		}
@@ -164,7 +164,7 @@ static void *sleeper(void *arg)
 {
 	struct leat_shm_file *f = arg;
 
-	while (!leat_shm_look(f, 0, 1000))
+	while (!leat_shm_look(shm, f, 0, 1000))
 		if (leat_shm_wait(f, leat_shm_seq(f), 1000, 20 * SECOND) == -ETIMEDOUT)
 			return arg;
 	return NULL;

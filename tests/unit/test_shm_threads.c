@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "shm/state.h"
+#include "shm/extents.h"
 
 enum { SIZE = 200000, CHUNK = 100, READERS = 3, WRITERS = 3, ROUNDS = 20000 };
 #define SECOND UINT64_C(1000000000)
@@ -47,7 +47,7 @@ static void *reader(void *arg)
 
 	for (uint64_t at = 0; at < SIZE;) {
 		uint32_t seq = leat_shm_seq(f);
-		int look = leat_shm_look(f, at, 1);
+		int look = leat_shm_look(shm, f, at, 1);
 
 		if (look == LEAT_SHM_NOT_YET) {
 			leat_shm_wait(f, seq, at + 1, SECOND / 100);
