@@ -25,7 +25,8 @@ void leat_shm_extents_put(struct leat_shm *shm, uint32_t table, const struct lea
 /* The file needs it no more: it is final, has failed, or is gone. */
 void leat_shm_extents_give(struct leat_shm *shm, uint32_t table);
 
-/* --- client side (any thread, async-signal-safe, errno untouched) --- */
+/* --- client side (any thread, async-signal-safe, errno untouched); `f` is of the same mapping ---
+ */
 
 /* The first written range that ends after `at`. 1 found, 0 there is none, -EAGAIN: only the daemon
  * knows. */

@@ -1,5 +1,6 @@
 /* A scripted client speaks with a real daemon: how files come to be complete. */
 #include "peer.h"
+#include "shm/extents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +70,7 @@ static void test_growing(void **state)
 	struct world *w = *state;
 	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 	struct leat_shm_file *record;
+	struct leat_range part;
 	struct file f, g;
 
 	world_step(w, LEAT_MSG_STEP_START, "A", 0);
@@ -87,7 +89,7 @@ static void test_growing(void **state)
 	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 5), 0);
 	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 6), -EAGAIN);
 	assert_int_equal(peer_ask(b, LEAT_CALL_WHOLE, g.slot, 0, 0), -EAGAIN);
-	/* a gap: [7,9) is known to the daemon only until [5,7) closes it */
+	/* a gap: [7,9) lies beyond the frontier until [5,7) closes it */
 	leat_shm_mark_sparse(record);
 	assert_int_equal(pwrite(f.fd, "89", 2, 7), 2);
 	peer_fact(a, LEAT_MSG_EXTENT,
@@ -96,6 +98,18 @@ static void test_growing(void **state)
 	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
 	assert_int_equal(leat_shm_frontier(record), 5);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_EXTENTS);
+	assert_int_equal(leat_shm_look(a->shm, record, 7, 2), LEAT_SHM_THERE);
+	assert_int_equal(leat_shm_look(a->shm, record, 6, 2), LEAT_SHM_NOT_YET);
+	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 7, 2), 0);
+	/* cut, it is there no more */
+	peer_fact(a, LEAT_MSG_TRUNCATED, (struct leat_msg_fact){.slot = f.slot, .length = 8});
+	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(leat_shm_look(a->shm, record, 7, 1), LEAT_SHM_THERE);
+	assert_int_equal(leat_shm_look(a->shm, record, 8, 1), LEAT_SHM_NOT_YET);
+	peer_fact(a, LEAT_MSG_EXTENT,
+		  (struct leat_msg_fact){.slot = f.slot, .offset = 8, .length = 1});
+	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(leat_shm_look(a->shm, record, 7, 2), LEAT_SHM_THERE);
 	assert_int_equal(pwrite(f.fd, "67", 2, 5), 2);
 	leat_shm_publish(record, 7);
 	peer_fact(a, LEAT_MSG_EXTENT,
@@ -108,6 +122,9 @@ static void test_growing(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
 	assert_int_equal(leat_shm_size(record), 9);
+	assert_int_equal(leat_shm_look(a->shm, record, 20, 2), LEAT_SHM_FINAL);
+	/* its table is free for another file */
+	assert_int_equal(leat_shm_extent(a->shm, record, 20, &part), -EAGAIN);
 	close(g.fd);
 	peer_part(a);
 	peer_part(b);
