@@ -131,11 +131,9 @@ static int unlink_file(struct leat_change_request *r)
 
 	if (rc)
 		return rc;
-	if (r->from.last != LEAT_LAST_NAME)
-		return -EISDIR;
-	if (r->from.root == LEAT_ROOT_NONE)
+	if (*name && r->from.root == LEAT_ROOT_NONE)
 		return -ENOENT;
-	if (S_ISDIR(r->from.st.st_mode))
+	if (r->from.last != LEAT_LAST_NAME || S_ISDIR(r->from.st.st_mode))
 		return -EISDIR;
 	if (r->from.dir_wanted)
 		return -ENOTDIR;
@@ -169,14 +167,14 @@ static int remove_directory(struct leat_change_request *r)
 	struct leat_file *f;
 	int rc = -ENOENT;
 
+	if (*name && r->from.root == LEAT_ROOT_NONE)
+		return -ENOENT;
 	if (r->from.last == LEAT_LAST_DOT)
 		return -EINVAL;
 	if (r->from.last == LEAT_LAST_DOTDOT)
 		return -ENOTEMPTY;
 	if (!*name)
 		return -EBUSY;
-	if (r->from.root == LEAT_ROOT_NONE)
-		return -ENOENT;
 	if (!S_ISDIR(r->from.st.st_mode))
 		return -ENOTDIR;
 	rc = leat_user_may_make(r->c->user, d->tree, name);

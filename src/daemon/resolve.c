@@ -396,8 +396,7 @@ static enum leat_find how_to_find(const struct leat_msg_resolve *in)
 /* No file can be made by a name that ends in a slash. */
 static bool makes_directory(const struct leat_request *r)
 {
-	return r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT && r->found.dir_wanted &&
-	       r->found.last == LEAT_LAST_NAME && !r->found.parent_missing;
+	return r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT && r->found.name_slash;
 }
 
 /* The client makes its calls itself, and the kernel looks at its user then. But the rules are

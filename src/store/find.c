@@ -205,6 +205,7 @@ static int walk(struct walk *w)
 				go_up(w);
 		} else {
 			w->out->last = LEAT_LAST_NAME;
+			w->out->name_slash |= last && w->rest[0] && !w->missing;
 			rc = step(w, name, size, last);
 		}
 	}

@@ -53,6 +53,8 @@ struct leat_found {
 	char path[PATH_MAX]; /* canonical and relative; absolute if `outside` */
 	bool outside;        /* it leads out of the workflow's directory */
 	bool dir_wanted;     /* it ends in "/" or "/." */
+	bool name_slash;     /* a "/" follows a last name, of its own or of the symlink it leads to,
+			      * whose directory exists: nothing can be made by it, whatever follows */
 	enum leat_last last;
 	enum leat_root root; /* where it exists; NONE: it does not. For a
 			      * directory in both places, DISK */

@@ -99,6 +99,34 @@ teardown() {
 	END
 }
 
+@test "names that end in a slash or a dot: the errors are those of a disk" {
+	both <<-'END'
+		echo x > data
+		---
+		cat data > out
+		/usr/bin/python3 - >> out <<-'CALLS'
+			import errno, os
+			def call(what, f, *args):
+			    try:
+			        f(*args)
+			        print(what, *args, "done")
+			    except OSError as e:
+			        print(what, *args, errno.errorcode[e.errno])
+			os.mkdir("d")
+			open("f", "w").close()
+			os.symlink("gone/name", "d/link")
+			os.symlink("../f", "d/file")
+			os.symlink("f/", "slash")
+			for name in "gone/.", "gone/", "d/.", "d/..", "d/", "f/.", "f/", ".", "..", "d/link/", "d/file/":
+			    call("unlink", os.unlink, name)
+			    call("rmdir", os.rmdir, name + "/." if name == "d/" else name)
+			for name in "gone/", "gone/name/", "d/", "d/.", "d/link", "d/link/", "d/file/", "f/", "slash", "d/link/.":
+			    for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_CREAT | os.O_EXCL:
+			        call("open", os.open, name, flags)
+		CALLS
+	END
+}
+
 @test "mode and times are kept" {
 	both <<-'END'
 		seq 10 > data

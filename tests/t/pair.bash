@@ -34,7 +34,7 @@ pair() {
 	mkdir pair/work
 	# shellcheck disable=SC2086 # several words
 	(cd pair && timeout 60 leat run ${pair_options:-} --log log flow.yaml) || return 1
-	cmp pair/batch pair/work/out || return 1
+	diff pair/batch pair/work/out || return 1
 	(cd pair && leat replay flow.yaml log) || return 1
 }
 
