@@ -141,6 +141,52 @@ python() {
 	END
 }
 
+@test "parts written and read in any order, more of them than shared memory has room for" {
+	python both <<-'END'
+		import os, random
+		order = list(range(4000))
+		random.Random(1).shuffle(order)
+		fd = os.open("data", os.O_CREAT | os.O_WRONLY)
+		for i in order:
+		    os.pwrite(fd, bytes([i % 251]) * 700, i * 700)
+		---
+		import os, random
+		order = list(range(4000))
+		random.Random(2).shuffle(order)
+		fd = os.open("data", os.O_RDONLY)
+		wrong = sum(os.pread(fd, 700, i * 700) != bytes([i % 251]) * 700 for i in order)
+		with open("data", "rb") as f:
+		    print(wrong, len(f.read()), file=open("out", "w"))
+	END
+	[ "$(cat pair/work/out)" = "0 2800000" ]
+}
+
+@test "parts of more files than shared memory has tables for are read before their holes are filled" {
+	mkdir work
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - {func: make, exec: /usr/bin/python3 -B ../write_parts, outports: [{filename: 'p*', mode: no_update}]}
+		  - {func: read, exec: /usr/bin/python3 -B ../read_parts, inports: [{filename: 'p*'}]}
+	END
+	cat >write_parts <<-'END'
+		import os, time
+		files = [os.open(f"p{i}", os.O_CREAT | os.O_WRONLY) for i in range(70)]
+		for f in files: os.pwrite(f, b"second", 5)
+		while not os.path.exists("../seen"): time.sleep(0.01)
+		for f in files: os.pwrite(f, b"first", 0)
+	END
+	cat >read_parts <<-'END'
+		import os
+		files = [os.open(f"p{i}", os.O_RDONLY) for i in range(70)]
+		assert all(os.pread(f, 6, 5) == b"second" for f in files)
+		open("../seen", "w").close()
+		assert all(os.read(f, 100) + os.read(f, 100) == b"firstsecond" for f in files)
+	END
+	timeout 60 leat run flow.yaml
+}
+
 @test "a file with a real hole reads as zeros" {
 	python both <<-'END'
 		import os
