@@ -123,8 +123,8 @@ void leat_connection_unback(struct leat_mount *m, int32_t backing)
 
 /* What is stored in the kernel's pages makes the file that long, and voids answers to earlier
  * questions about it. The page is still one to be read, unless the byte is all there is of it. The
- * kernel holds no lock during an open that this would wait for; the page is locked by who reads it,
- * and such a read of a final file is answered without waiting. */
+ * kernel holds no lock during an open or a seek that this would wait for; the page is locked by who
+ * reads it, and such a read of a final file is answered without waiting. */
 void leat_connection_size(struct leat_mount *m, fuse_ino_t ino, int fd, uint64_t size)
 {
 	struct fuse_bufvec last = FUSE_BUFVEC_INIT(1);

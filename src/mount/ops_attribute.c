@@ -60,6 +60,22 @@ static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, do
 	return rc;
 }
 
+/* Where is the end? The kernel throws the answer away if it was told of the file since it asked,
+ * for instance because somebody has looked into /proc/PID/fd: after a wait the size is told apart.
+ */
+static int find_end(struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h,
+		    struct stat *st)
+{
+	bool was_final = leat_handle_is_final(call, h);
+	int rc = leat_handle_whole(call, h);
+
+	if (!rc && fstat(h->fd, st) < 0)
+		rc = -errno;
+	if (!rc && !was_final)
+		leat_connection_size(call->m, ino, h->fd, (uint64_t)st->st_size);
+	return rc;
+}
+
 /* The kernel names the open file when it wants to know where the end is. */
 static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
 		struct stat *st, double *keep_s)
@@ -67,10 +83,8 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 	const struct leat_handle *h = fi ? leat_handle_of(fi) : NULL;
 	int rc;
 
-	if (h) {
-		rc = leat_handle_whole(call, h);
-		return rc ? rc : fstat(h->fd, st) < 0 ? -errno : 0;
-	}
+	if (h)
+		return find_end(call, ino, h, st);
 	if (!leat_node_by_path(call->m, ino, call->tid)) {
 		rc = by_handle(call, ino, st);
 		if (rc != -EBADF)

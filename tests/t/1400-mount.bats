@@ -230,6 +230,19 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	[ "$(cat work/out)" = $'00000\nstat 588895' ]
 }
 
+@test "the end of a growing file is the true one, also if others look at the descriptor meanwhile" {
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 50000 >data; until [ -e ../seen ]; do sleep 0.02; done; seq 50001 100000 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/ask data >out'\""
+	timeout 60 leat run --on-violation warn flow.yaml 3>&- &
+	run=$!
+	soon pgrep -fx "$BATS_FILE_TMPDIR/ask data"
+	sleep 0.3 # it waits for the end
+	find "/proc/$(pgrep -fx "$BATS_FILE_TMPDIR/ask data")/fd" -exec stat -L {} + # as lsof does
+	touch seen
+	ended 0 "$run"
+	[ "$(cat work/out)" = $'00000\nstat 588895' ]
+}
+
 @test "mappings: shared, for reading and for writing" {
 	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out, mode: update}], exec: $BATS_FILE_TMPDIR/maps data out" \
 		"func: c, inports: [{filename: out}], outports: [{filename: sum}], exec: \"bash -c 'md5sum <out >sum'\""
