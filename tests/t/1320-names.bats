@@ -123,6 +123,12 @@ teardown() {
 			for name in "gone/", "gone/name/", "d/", "d/.", "d/link", "d/link/", "d/file/", "f/", "slash", "d/link/.":
 			    for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_CREAT | os.O_EXCL:
 			        call("open", os.open, name, flags)
+			os.mkdir("removed")
+			removed = os.open("removed", os.O_RDONLY)
+			os.rmdir("removed")
+			for name in "x", "x/", "x//", "x/y/":
+			    for flags in os.O_RDONLY, os.O_WRONLY | os.O_CREAT:
+			        call("openat", lambda n, f: os.open(n, f, dir_fd=removed), name, flags)
 		CALLS
 	END
 }
