@@ -2,7 +2,6 @@
  * of that name, and only that one; <check>-good*.* must trigger none. The texts
  * are in expected.txt; LEAT_TEST_WRITE=1 writes it anew, to be read before it is
  * committed. */
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "lang/check.h"
@@ -17,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "model_text.h"
@@ -210,7 +210,7 @@ static void is_quick_for_many_names(void **state)
 {
 	struct leat_workflow *wf = model_from_text("step A\nstep B\npermanent *9");
 	struct leat_diags *diags = leat_diags_new("model", NULL);
-	uint64_t start = leat_clock_ns();
+	const clock_t start = clock(); /* processor time: the machine may be busy */
 	char text[32];
 
 	(void)state;
@@ -231,7 +231,7 @@ static void is_quick_for_many_names(void **state)
 	}
 	assert_int_equal(leat_check_workflow(wf, "/nonexistent", diags), 0);
 	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
-	assert_true(leat_clock_ns() - start < 5000000000u);
+	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 	leat_diags_free(diags);
 	leat_workflow_free(wf);
 }
@@ -242,7 +242,7 @@ static void is_quick_for_many_steps(void **state)
 {
 	struct leat_workflow *wf = leat_workflow_new();
 	struct leat_diags *diags = leat_diags_new("model", NULL);
-	uint64_t start = leat_clock_ns();
+	const clock_t start = clock(); /* processor time: the machine may be busy */
 	char text[32];
 
 	(void)state;
@@ -261,7 +261,7 @@ static void is_quick_for_many_steps(void **state)
 	assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
 	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 1);
 	assert_true(leat_diags_has(diags, "L-CHECK-DEADLOCK"));
-	assert_true(leat_clock_ns() - start < 5000000000u);
+	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 	leat_diags_free(diags);
 	leat_workflow_free(wf);
 }

@@ -1,12 +1,11 @@
 #include "model/match.h"
 
-#include "base/clock.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "model_text.h"
@@ -286,7 +285,7 @@ static void is_fast_for_many_paths(void **state)
 	struct leat_workflow *wf = leat_workflow_new();
 	struct leat_step *step = leat_workflow_add_step(wf, "A", (struct leat_pos){.line = 0});
 	struct leat_matcher *m;
-	uint64_t start;
+	clock_t start;
 	char text[64];
 
 	(void)state;
@@ -295,14 +294,14 @@ static void is_fast_for_many_paths(void **state)
 		leat_names_add(&step->outputs, text, (struct leat_pos){.line = 0});
 	}
 	m = leat_matcher_new(wf);
-	start = leat_clock_ns();
+	start = clock(); /* processor time: the machine may be busy */
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 100000; i++) {
 			snprintf(text, sizeof(text), "dir%d/part%d/x1.dat", i % 40, i);
 			assert_true(leat_match(m, text)->declared);
 		}
 	}
-	assert_true(leat_clock_ns() - start < 5000000000u);
+	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 	leat_matcher_free(m);
 	leat_workflow_free(wf);
 }
