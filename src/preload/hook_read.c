@@ -13,16 +13,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What the kernel moves at most in one call. */
-#define MAX_RW 0x7ffff000
-
 static uint64_t total(const struct iovec *v, long n)
 {
 	uint64_t sum = 0;
 
 	for (long i = 0; v && i < n && n <= IOV_MAX; i++)
 		sum += v[i].iov_len;
-	return sum < MAX_RW ? sum : MAX_RW;
+	return sum < LEAT_MAX_RW ? sum : LEAT_MAX_RW;
 }
 
 /* Told so often, in bytes. */
@@ -331,7 +328,7 @@ static long do_read(struct reading *r)
 
 static uint64_t at_most(long length)
 {
-	return (unsigned long)length < MAX_RW ? (unsigned long)length : MAX_RW;
+	return (unsigned long)length < LEAT_MAX_RW ? (unsigned long)length : LEAT_MAX_RW;
 }
 
 long leat_hook_read(const struct leat_syscall *c)

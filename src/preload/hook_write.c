@@ -343,7 +343,7 @@ static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_
  * among those who write. */
 static long write_roomy(const struct writing *w, const struct leat_fd *r)
 {
-	const uint64_t length = total(w);
+	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
 	bool short_of_room = false;
 	struct leat_room room = {0};
 	long n, sum;
@@ -353,7 +353,7 @@ static long write_roomy(const struct writing *w, const struct leat_fd *r)
 	while (n == -ENOSPC && leat_make_room(w->fd, length, &room));
 	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
 		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||
-		    (!short_of_room && !leat_is_full(w->fd, length)))
+		    (!short_of_room && !leat_was_full(w->fd, length)))
 			break;
 		short_of_room = true;
 		n = write_rest(w, r, (uint64_t)sum);

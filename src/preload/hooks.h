@@ -20,6 +20,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+/* What the kernel moves at most in one call. */
+#define LEAT_MAX_RW 0x7ffff000
+
 /* Every handler: does the call and returns what the program is to see, or LEAT_PASS
  * if the call is not ours and nothing is to be done after it. */
 typedef long leat_handler(const struct leat_syscall *c);

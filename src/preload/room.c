@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/falloc.h>
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -88,6 +89,13 @@ int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
 	return raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, length) == -ENOSPC ? -ENOSPC : 0;
 }
 
+static bool is_full(int fd, uint64_t wanted)
+{
+	struct statfs fs;
+
+	return !raw(SYS_fstatfs, fd, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < wanted;
+}
+
 void leat_room_to_map(int fd, uint64_t length)
 {
 	struct leat_room room = {0};
@@ -104,12 +112,14 @@ void leat_room_to_map(int fd, uint64_t length)
 			return;
 		if (length > (uint64_t)st.st_size - there)
 			length = (uint64_t)st.st_size - there;
-	} while (leat_is_full(fd, length) && leat_make_room(fd, length, &room));
+	} while (is_full(fd, length) && leat_make_room(fd, length, &room));
 }
 
-bool leat_is_full(int fd, uint64_t wanted)
+bool leat_was_full(int fd, uint64_t wanted)
 {
-	struct statfs fs;
+	struct rlimit limit;
 
-	return !raw(SYS_fstatfs, fd, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < wanted;
+	if (raw(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) || limit.rlim_cur != RLIM_INFINITY)
+		return is_full(fd, wanted);
+	return true;
 }

@@ -30,8 +30,8 @@ int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length);
  * disk. */
 void leat_room_to_map(int fd, uint64_t length);
 
-/* Is there less than `wanted` bytes of room where the file of `fd` is? Then a short count may
- * have come of that. */
-bool leat_is_full(int fd, uint64_t wanted);
+/* A write of `wanted` bytes to `fd` had a short count: for want of room? There may be some again by
+ * now. False only where a limit of the size of files could have made it short. */
+bool leat_was_full(int fd, uint64_t wanted);
 
 #endif

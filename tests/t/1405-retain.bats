@@ -73,6 +73,24 @@ full() {
 	[ "$(cat work/out)" = "$(seq 10000000 | md5sum)" ]
 }
 
+@test "four streams share little memory: no write is short" {
+	local actor=$LEAT_BUILD/tests/faults/actor
+	export ACTOR_LOG=$PWD/log
+	{
+		printf 'name: four\ndir: work\ntasks:\n'
+		for i in 1 2 3 4; do
+			printf '  - {func: make%s, exec: %s make g%s 60000000 12000, outports: [{filename: g%s, mode: no_update, retain: false}]}\n' $i "$actor" $i $i
+			printf '  - {func: use%s, exec: %s take g%s 60000000 12000, inports: [{filename: g%s}]}\n' $i "$actor" $i $i
+		done
+	} >four.yaml
+	for _ in 1 2 3 4; do
+		rm -rf work log
+		mkdir work
+		timeout 100 leat run --memory 24M four.yaml
+		[ "$(grep -c '^complete ' log)" = 4 ]
+	done
+}
+
 @test "a reader that does not read on: the rest goes to disk" {
 	flow "bash -c 'seq 10000000 > data; touch ../made'" \
 		"bash -c '{ head -c 1000; until [ -e ../made ]; do sleep 0.1; done; cat; } < data | md5sum > out'"
