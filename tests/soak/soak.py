@@ -10,6 +10,7 @@ it should, nothing stayed behind, and nothing grew beyond BOUNDS. LEAT_BUILD nam
 """
 import argparse
 import os
+import signal
 import statistics
 import sys
 import time
@@ -163,6 +164,7 @@ def main():
     p.add_argument("--rounds", type=int)
     p.add_argument("--hours", type=float, default=2)
     args = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and clears up
     sys.exit(Soak().main(args))
 
 
