@@ -208,7 +208,8 @@ static long open_closely(const struct opening *o, long *flags)
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o->path, flags);
 	/* Its directory has been removed. The kernel looks at the slash before it notices. */
-	if (rc == -ENOENT && o->flags & O_CREAT && is_name_and_slash(o->path))
+	if (rc == -ENOENT && (o->flags & (O_CREAT | O_PATH)) == O_CREAT &&
+	    is_name_and_slash(o->path))
 		return -EISDIR;
 	return rc ? rc : open_inside(o, &site, false);
 }

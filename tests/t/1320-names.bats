@@ -121,7 +121,7 @@ teardown() {
 			    call("unlink", os.unlink, name)
 			    call("rmdir", os.rmdir, name + "/." if name == "d/" else name)
 			for name in "gone/", "gone/name/", "d/", "d/.", "d/link", "d/link/", "d/file/", "f/", "slash", "d/link/.":
-			    for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_CREAT | os.O_EXCL:
+			    for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_CREAT | os.O_EXCL, os.O_PATH | os.O_CREAT:
 			        call("open", os.open, name, flags)
 			os.mkdir("removed")
 			removed = os.open("removed", os.O_RDONLY)
