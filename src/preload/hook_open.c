@@ -182,20 +182,6 @@ static bool is_contradiction(uint64_t flags)
 	       (!(flags & O_DIRECTORY) || (flags & O_ACCMODE) == O_RDONLY);
 }
 
-/* One name, which is neither "." nor "..", and slashes. */
-static bool is_name_and_slash(const char *path)
-{
-	size_t i = 0, dots = 0;
-
-	for (; path[i] && path[i] != '/'; i++)
-		dots += path[i] == '.';
-	if (!path[i] || (dots == i && i <= 2))
-		return false;
-	while (path[i] == '/')
-		i++;
-	return !path[i];
-}
-
 /* What may be ours; `flags` are the call's own. */
 static long open_closely(const struct opening *o, long *flags)
 {
@@ -207,10 +193,6 @@ static long open_closely(const struct opening *o, long *flags)
 	rc = enter(o, &site, false);
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o->path, flags);
-	/* Its directory has been removed. The kernel looks at the slash before it notices. */
-	if (rc == -ENOENT && (o->flags & (O_CREAT | O_PATH)) == O_CREAT &&
-	    is_name_and_slash(o->path))
-		return -EISDIR;
 	return rc ? rc : open_inside(o, &site, false);
 }
 

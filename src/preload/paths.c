@@ -220,6 +220,25 @@ static bool join(char *out, const char *head, const char *tail, size_t tail_leng
 	return !t.full;
 }
 
+static bool goes_up(const char *path)
+{
+	for (const char *p = path; *p; p++)
+		if (p[0] == '.' && p[1] == '.' && (p == path || p[-1] == '/') &&
+		    (!p[2] || p[2] == '/'))
+			return true;
+	return false;
+}
+
+/* In a directory that was removed nothing is, nor can be made: the kernel may say so itself. */
+static bool is_removed(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (!leat_text_is_deleted(name, strlen(name)))
+		return false;
+	return raw(SYS_newfstatat, dirfd, "", &st, AT_EMPTY_PATH) == 0 && !st.st_nlink;
+}
+
 /* A path that starts in a directory inside. */
 static int find_from(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
@@ -227,7 +246,8 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 	const char *head;
 	int rc;
 
-	if (leat_fd_name(dirfd, t->name, sizeof(t->name)) < 0)
+	if (leat_fd_name(dirfd, t->name, sizeof(t->name)) < 0 ||
+	    (is_removed(dirfd, t->name) && !goes_up(path)))
 		return 0;
 	head = leat_path_of_name(t->name);
 	if (!head) { /* only the daemon knows the name of the store's directories */

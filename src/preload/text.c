@@ -32,6 +32,14 @@ void leat_text_add_number(struct leat_text *t, unsigned long number)
 	leat_text_add_n(t, digits + n, sizeof(digits) - n);
 }
 
+bool leat_text_is_deleted(const char *name, size_t length)
+{
+	static const char mark[] = " (deleted)";
+	const size_t n = sizeof(mark) - 1;
+
+	return length > n && memcmp(name + length - n, mark, n) == 0;
+}
+
 const char *leat_text_below(const char *path, const char *prefix, size_t length)
 {
 	if (!length)

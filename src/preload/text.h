@@ -28,6 +28,9 @@ void leat_text_add_number(struct leat_text *t, unsigned long number);
  * itself), or NULL. */
 const char *leat_text_below(const char *path, const char *prefix, size_t length);
 
+/* Does the kernel show the name as that of something that has lost it? A file may be called so. */
+bool leat_text_is_deleted(const char *name, size_t length);
+
 /* Longest path made by leat_fd_path. */
 #define LEAT_FD_PATH 32
 

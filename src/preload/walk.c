@@ -64,15 +64,6 @@ static size_t next(struct walk *w, const char **name)
 	return length;
 }
 
-/* A file that has lost its name can be reached by the magic link only. */
-static bool is_deleted(const char *name, size_t length)
-{
-	static const char mark[] = " (deleted)";
-	const size_t n = sizeof(mark) - 1;
-
-	return length > n && memcmp(name + length - n, mark, n) == 0;
-}
-
 /* 1 went on, -1 gave up. */
 static int follow(struct walk *w)
 {
@@ -90,7 +81,8 @@ static int follow(struct walk *w)
 		return -1;
 	/* A descriptor's magic link shows the store's own name for its files. */
 	below = leat_path_of_name(w->link);
-	if (below && is_deleted(w->link, (size_t)n))
+	/* A file that has lost its name can be reached by the magic link only. */
+	if (below && leat_text_is_deleted(w->link, (size_t)n))
 		return 1;
 	if (below) {
 		if (!push(w, below, strlen(below)))

@@ -126,9 +126,11 @@ teardown() {
 			os.mkdir("removed")
 			removed = os.open("removed", os.O_RDONLY)
 			os.rmdir("removed")
-			for name in "x", "x/", "x//", "x/y/":
+			for name in "x", "x/", "x//", "x/y/", ".", "./":
+			    call("stat", lambda n: os.stat(n, dir_fd=removed), name)
+			    call("mkdir", lambda n: os.mkdir(n, dir_fd=removed), name)
 			    for flags in os.O_RDONLY, os.O_WRONLY | os.O_CREAT:
-			        call("openat", lambda n, f: os.open(n, f, dir_fd=removed), name, flags)
+			        call("openat", lambda n, f: os.close(os.open(n, f, dir_fd=removed)), name, flags)
 		CALLS
 	END
 }
