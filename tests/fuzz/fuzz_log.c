@@ -2,8 +2,8 @@
  * neither crashes nor leaks.
  *
  *   .ci/fuzz 60 log */
-#include "lang/lang.h"
 #include "stream/replay.h"
+#include "flow.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -19,17 +19,6 @@ static const char flow[] =
 	"  - {func: B, exec: b, inports: [{filename: x}, {dirname: d}], "
 	"outports: [{filename: y}]}\n";
 
-static struct leat_workflow *parse(void)
-{
-	struct leat_diags *diags;
-	struct leat_workflow *wf = leat_lang_parse(flow, sizeof(flow) - 1, "fuzz", "/wf", &diags);
-
-	if (!wf)
-		abort();
-	leat_diags_free(diags);
-	return wf;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct leat_workflow *wf;
@@ -39,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *log;
 
 	if (!wf) {
-		wf = parse();
+		wf = parse_flow(flow);
 		matcher = leat_matcher_new(wf);
 		nowhere = fopen("/dev/null", "w");
 	}

@@ -2,8 +2,8 @@
  * written and read again is the same.
  *
  *   .ci/fuzz 60 record */
-#include "lang/lang.h"
 #include "resume/internal.h"
+#include "flow.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -19,17 +19,6 @@ static const char flow[] =
 	"tasks:\n"
 	"  - {func: A, exec: a b, outports: [{filename: x}]}\n"
 	"  - {func: B, exec: b, inports: [{filename: x}], outports: [{filename: y}]}\n";
-
-static struct leat_workflow *parse(void)
-{
-	struct leat_diags *diags;
-	struct leat_workflow *wf = leat_lang_parse(flow, sizeof(flow) - 1, "fuzz", "/wf", &diags);
-
-	if (!wf || wf->n_steps != STEPS)
-		abort();
-	leat_diags_free(diags);
-	return wf;
-}
 
 /* The caller frees it. */
 static char *write_record(const struct leat_workflow *wf, const struct leat_entry_of_step *e,
@@ -85,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	long line;
 
 	if (!wf)
-		wf = parse();
+		wf = parse_flow(flow);
 	if (!text)
 		abort();
 	memcpy(text, data, size);

@@ -6,26 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "shm/names.h"
-
-static struct leat_shm *shm;
-static int shm_fd;
-
-static int setup(void **state)
-{
-	(void)state;
-	return leat_shm_create(&shm_fd, &shm);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	leat_shm_unmap(shm);
-	return close(shm_fd);
-}
+#include "segment.h"
 
 static struct leat_shm_fact fact_of(uint32_t slot)
 {

@@ -11,24 +11,9 @@
 
 #include "shm/extents.h"
 #include "shm/word.h"
+#include "segment.h"
 
 #define SECOND 1000000000ull
-
-static struct leat_shm *shm;
-static int shm_fd;
-
-static int setup(void **state)
-{
-	(void)state;
-	return leat_shm_create(&shm_fd, &shm);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	leat_shm_unmap(shm);
-	return close(shm_fd);
-}
 
 static void test_covered(void **state)
 {

@@ -1,5 +1,6 @@
 /* Which parts of a file are there: what the daemon shows, and what clients make of it. */
 #include "shm/extents.h"
+#include "segment.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,22 +12,6 @@
 #include <cmocka.h>
 
 enum { SLOT = 7, SECOND = 1000000000 };
-
-static struct leat_shm *shm;
-static int shm_fd;
-
-static int setup(void **state)
-{
-	(void)state;
-	return leat_shm_create(&shm_fd, &shm);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	leat_shm_unmap(shm);
-	return close(shm_fd);
-}
 
 /* A file with EXTENTS and these parts; *table is its table. */
 static struct leat_shm_file *file_of(uint32_t slot, const struct leat_range *parts, size_t n,

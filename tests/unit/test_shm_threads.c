@@ -8,30 +8,20 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "shm/extents.h"
+#include "segment.h"
 
 enum { SIZE = 200000, CHUNK = 100, READERS = 3, WRITERS = 3, ROUNDS = 20000 };
 #define SECOND UINT64_C(1000000000)
 
-static struct leat_shm *shm;
-static int shm_fd;
 static char bytes[SIZE];
 
-static int setup(void **state)
+static int setup_with_bytes(void **state)
 {
-	(void)state;
 	memset(bytes, 0, sizeof(bytes));
-	return leat_shm_create(&shm_fd, &shm);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	leat_shm_unmap(shm);
-	return close(shm_fd);
+	return setup(state);
 }
 
 static char value_at(size_t i)
@@ -177,9 +167,9 @@ static void test_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_published, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_through_a_window, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_published, setup_with_bytes, teardown),
+		cmocka_unit_test_setup_teardown(test_through_a_window, setup_with_bytes, teardown),
+		cmocka_unit_test_setup_teardown(test_moved, setup_with_bytes, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
