@@ -141,7 +141,8 @@ def wrong_files(scene, top, complete):
     work = top / "work"
     for path in sorted(work.rglob("*")):
         name = str(path.relative_to(work))
-        if path.is_dir() or path.name.startswith(".leat-"):
+        # What a daemon that was killed could not clear away: the next run does (run_again).
+        if path.is_dir() or name.startswith(".leat-") or "/.leat-" in name:
             continue
         size = scene.outputs.get(name, scene.before.get(name))
         if size is None:
