@@ -1,6 +1,7 @@
 /* Reads and writes. */
 #include "mount/internal.h"
 #include "mount/write.h"
+#include "shm/extents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,17 +11,6 @@
 
 /* From here on a read of a final file is answered from a mapping of it: one copy less. */
 #define MAP_FROM_BYTES (64u << 10)
-
-/* Before the read: a producer that changes these bytes later must find the note. */
-static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
-{
-	uint64_t there = leat_shm_frontier(f);
-
-	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or this was not called */
-		there = UINT64_MAX;
-	if (offset < there)
-		leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
-}
 
 static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length)
 {
@@ -48,7 +38,7 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 		if (rc)
 			return done ? (ssize_t)done : rc;
 		if (f)
-			note_consumed(f, offset + done, size - done);
+			leat_shm_about_to_read(f, offset + done, size - done);
 		n = pread(h->fd, out + done, size - done, (off_t)(offset + done));
 		if (n < 0)
 			return done ? (ssize_t)done : -errno;

@@ -65,7 +65,7 @@ static bool writes_same(const struct leat_handle *h, const char *data, uint64_t 
 static int check_publisher(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
 			   const char *data, uint64_t size, uint64_t offset)
 {
-	struct leat_range left = {offset, offset + size}, part;
+	struct leat_range left = {offset, leat_range_end(offset, size)}, part;
 
 	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > leat_shm_frontier(f) &&
 	    offset > size_of(h))

@@ -96,18 +96,6 @@ int leat_wait_whole(int fd)
 	return rc ? rc : leat_follow_first(fd);
 }
 
-/* Before the read: a producer that changes these bytes later must find the note. */
-static void note_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)
-{
-	uint64_t there = leat_shm_frontier(f);
-
-	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or this was not called */
-		there = UINT64_MAX;
-	if (offset >= there)
-		return;
-	leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
-}
-
 /* How much can be read at `offset`, where something can. */
 static int64_t there_at(struct leat_shm_file *f, int64_t offset)
 {
@@ -138,7 +126,7 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length)
 		return length;
 	there = there_at(f, offset);
 	length = there < length ? there : length;
-	note_consumed(f, (uint64_t)offset, (uint64_t)length);
+	leat_shm_about_to_read(f, (uint64_t)offset, (uint64_t)length);
 	return length;
 }
 
@@ -150,6 +138,7 @@ struct reading {
 	int64_t offset;
 	uint64_t length;
 	struct leat_offset *place; /* whose offset is meant; NULL: the kernel's */
+	uint64_t claimed;          /* bytes the kernel's offset was moved over for it */
 };
 
 static bool locate(struct reading *r)
@@ -208,13 +197,57 @@ static long read_by_kernel(const struct reading *r, const struct leat_syscall *c
 	return n ? n : leat_let_go(&hold, leat_as_is(c));
 }
 
+/* Move the kernel's offset over what is to be read, in one go: nobody else reads it, wherever that
+ * is, and it may be waited for before it is read. */
+static long claim(struct reading *r)
+{
+	struct leat_hold hold;
+	long end = leat_hold(r->fd, false, &hold);
+
+	if (end)
+		return end;
+	end = leat_let_go(&hold, raw(SYS_lseek, r->fd, r->length, SEEK_CUR));
+	if (end < 0)
+		return end;
+	r->claimed = r->length;
+	r->offset = end - (long)r->length;
+	r->positioned = true;
+	return 0;
+}
+
+/* Of what was claimed `n` bytes were read. */
+static void give_back(const struct reading *r, long n)
+{
+	const uint64_t taken = n > 0 ? (uint64_t)n : 0;
+	struct leat_hold hold;
+
+	if (r->claimed <= taken || leat_hold(r->fd, false, &hold))
+		return;
+	raw(SYS_lseek, r->fd, -(long)(r->claimed - taken), SEEK_CUR);
+	leat_let_go(&hold, 0);
+}
+
+/* Wait until all of it can be read. 0 or -errno. */
+static int wait_for(const struct reading *r, const struct leat_fd *record, struct leat_shm_file *f,
+		    bool *final)
+{
+	int rc = leat_wait_covered(record->slot, (uint64_t)r->offset, r->length, final);
+
+	if (!rc)
+		rc = leat_follow_first(r->fd);
+	if (rc)
+		return rc;
+	if (f)
+		leat_shm_about_to_read(f, (uint64_t)r->offset, r->length);
+	return leat_still_there(record, (uint64_t)r->offset) ? 0 : -EIO;
+}
+
 /* Zero or a short count is the truth only of a file that was final before; else
  * another process has moved the common offset, or the file was cut: again, for
  * the rest. */
 static long read_growing(struct reading *r, const struct leat_fd *record)
 {
-	const uint32_t slot = record->slot;
-	struct leat_shm_file *f = leat_client_file(slot);
+	struct leat_shm_file *f = leat_client_file(record->slot);
 	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
 	struct leat_syscall c = *r->c;
 	long n, sum = 0;
@@ -222,20 +255,21 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 
 	for (;;) {
 		uint32_t home;
-		int rc;
+		int64_t at;
 
 		if (!locate(r))
 			return leat_as_is(&c);
-		rc = leat_wait_covered(slot, (uint64_t)r->offset, r->length, &final);
-		if (!rc)
-			rc = leat_follow_first(r->fd);
-		if (rc)
-			return sum ? sum : rc;
+		n = wait_for(r, record, f, &final);
 		home = record->home;
-		if (f)
-			note_consumed(f, (uint64_t)r->offset, r->length);
-		if (!leat_still_there(record, (uint64_t)r->offset))
-			return sum ? sum : -EIO;
+		at = r->offset;
+		if (!n && !r->place && !r->positioned && !final) {
+			n = claim(r);
+			c = positioned(&c, r->offset);
+		}
+		if (n)
+			return sum ? sum : n;
+		if (r->offset != at) /* somebody has moved it since */
+			continue;
 		n = r->place ? read_placed(r, &c) : read_by_kernel(r, &c);
 		if (n == -EAGAIN && r->place)
 			continue;
@@ -315,10 +349,12 @@ static long do_read(struct reading *r)
 		r->place = record->place;
 	if (record && record->flags & LEAT_FD_WRITE) /* the end of the file must be where it is */
 		leat_window_settle(record, r->fd, false);
-	if (!is_plain(record))
+	if (!is_plain(record)) {
 		n = read_growing(r, record);
-	else
+		give_back(r, n);
+	} else {
 		n = read_plain(r, record);
+	}
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);
 		leat_shm_count(&step->reads, 1);

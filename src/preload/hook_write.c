@@ -88,7 +88,7 @@ static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, u
 			     struct leat_range *part)
 {
 	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
-		const struct leat_range asked = {offset, offset + w->v[i].iov_len};
+		const struct leat_range asked = {offset, leat_range_end(offset, w->v[i].iov_len)};
 
 		if (changes_part(w->fd, f, w->v[i].iov_base, asked, part))
 			return true;
@@ -122,48 +122,57 @@ static void check_hole(int fd, const struct leat_fd *r, struct leat_shm_file *f,
 		leat_shm_mark_sparse(f);
 }
 
+static int64_t offset_of(int fd)
+{
+	return raw(SYS_lseek, fd, 0, SEEK_CUR);
+}
+
 int leat_before_write(int fd, int64_t offset, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	const bool positioned = offset >= 0;
 	struct leat_range asked, part;
 	int rc;
 
 	if (!f)
 		return 0;
-	if (offset < 0)
-		offset = raw(SYS_lseek, fd, 0, SEEK_CUR);
-	if (offset < 0)
-		return 0;
-	rc = check_committed(r, f, (uint64_t)offset, length);
-	if (rc || r->kind != LEAT_KIND_PUBLISHER)
-		return rc;
-	check_hole(fd, r, f, (uint64_t)offset);
-	asked = (struct leat_range){(uint64_t)offset, (uint64_t)offset + length};
-	if (leat_shm_consumed_part(leat_client_known()->shm, f, asked, &part))
-		return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
-	return 0;
+	do {
+		if (!positioned)
+			offset = offset_of(fd);
+		if (offset < 0)
+			return 0;
+		rc = check_committed(r, f, (uint64_t)offset, length);
+		if (rc || r->kind != LEAT_KIND_PUBLISHER)
+			return rc;
+		check_hole(fd, r, f, (uint64_t)offset);
+		asked = (struct leat_range){(uint64_t)offset,
+					    leat_range_end((uint64_t)offset, length)};
+		if (!leat_shm_consumed_part(leat_client_known()->shm, f, asked, &part))
+			return 0;
+	} while (!positioned && offset_of(fd) != offset);
+	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 }
 
-/* A publisher's write, where it is about to land: -1 is not known, and does not
- * matter because nothing there can exist. */
+/* A publisher's write, where it is about to land. What another process has moved the offset over
+ * meanwhile was its own, and may have been read since: look again. */
 static int check_publisher(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	int64_t offset = w->offset;
 	struct leat_range part;
 
-	if (r->flags & LEAT_FD_APPEND)
+	/* Where it is not known, nothing that exists can be there. */
+	if (r->flags & LEAT_FD_APPEND || (!w->positioned && !(r->flags & LEAT_FD_UNSURE)))
 		return 0;
-	if (!w->positioned) {
-		if (!(r->flags & LEAT_FD_UNSURE))
+	do {
+		if (!w->positioned)
+			offset = offset_of(w->fd);
+		if (offset < 0)
 			return 0;
-		offset = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
-	}
-	if (offset < 0)
-		return 0;
-	check_hole(w->fd, r, f, (uint64_t)offset);
-	if (!changes_consumed(w, f, (uint64_t)offset, &part))
-		return 0;
+		check_hole(w->fd, r, f, (uint64_t)offset);
+		if (!changes_consumed(w, f, (uint64_t)offset, &part))
+			return 0;
+	} while (!w->positioned && offset_of(w->fd) != offset);
 	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 }
 
@@ -188,7 +197,7 @@ void leat_publish_to(int fd, int64_t end, int64_t written)
 	if (!f || r->kind != LEAT_KIND_PUBLISHER)
 		return;
 	if (end < 0)
-		end = raw(SYS_lseek, fd, 0, SEEK_CUR);
+		end = offset_of(fd);
 	if (end >= written)
 		publish(r, f, (uint64_t)(end - written), (uint64_t)end);
 }
@@ -227,7 +236,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	else if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
 		end = (int64_t)leat_window_length(r, w->fd);
 	else
-		end = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
+		end = offset_of(w->fd);
 	rc = guessed ? check_afterwards(r, f, end, n, frontier) : 0;
 	leat_publish_to(w->fd, end, n);
 	return rc ? rc : n;
@@ -241,7 +250,7 @@ static uint64_t where(const struct writing *w, const struct leat_fd *r)
 	if (r->flags & LEAT_FD_APPEND)
 		return leat_window_length(r, w->fd);
 	if (!w->positioned)
-		at = raw(SYS_lseek, w->fd, 0, SEEK_CUR);
+		at = offset_of(w->fd);
 	return at < 0 ? 0 : (uint64_t)at;
 }
 

@@ -130,6 +130,16 @@ bool leat_shm_consumed_part(struct leat_shm *shm, struct leat_shm_file *f, struc
 	return false;
 }
 
+void leat_shm_about_to_read(struct leat_shm_file *f, uint64_t offset, uint64_t length)
+{
+	uint64_t there = leat_shm_frontier(f);
+
+	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or nobody would read */
+		there = UINT64_MAX;
+	if (offset < there)
+		leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+}
+
 /* The flags first: a file that was final before has all its bytes. */
 int leat_shm_look(struct leat_shm *shm, struct leat_shm_file *f, uint64_t offset, uint64_t length)
 {

@@ -37,6 +37,10 @@ int leat_shm_extent(struct leat_shm *shm, struct leat_shm_file *f, uint64_t at,
 bool leat_shm_consumed_part(struct leat_shm *shm, struct leat_shm_file *f, struct leat_range asked,
 			    struct leat_range *part);
 
+/* Before a consumer reads [offset, offset+length), of which something is there: a producer that
+ * changes these bytes later must find the note. */
+void leat_shm_about_to_read(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
 /* Can the bytes [offset, offset+length) be read? */
 enum leat_shm_look {
 	LEAT_SHM_NOT_YET,

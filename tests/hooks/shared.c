@@ -1,6 +1,7 @@
 /* Records that many threads of many processes write and read by one open file description, whose
  * offset the kernel keeps, while the file may be moved.
  *   shared write PREFIX FILES append|offset   make PREFIX0, PREFIX1, ... one after another
+ *   shared write PREFIX FILES alone           the same, by one thread, slowly
  *   shared read PREFIX FILES                  read them, and print how many records there were
  * Exit status 1 and a line on standard error if a record is lost, torn, or there twice. */
 #include <errno.h>
@@ -111,6 +112,22 @@ static void write_file(const char *self, const char *name, int flags)
 	close(null);
 }
 
+static void write_alone(const char *name)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	uint32_t record[WORDS];
+
+	check(fd >= 0, name);
+	for (uint32_t i = 0; i < ALL; i++) {
+		for (int k = 0; k < WORDS; k++)
+			record[k] = i;
+		check(write(fd, record, sizeof(record)) == sizeof(record), "write");
+		if (i % 8 == 0)
+			usleep(300);
+	}
+	close(fd);
+}
+
 static void read_file(const char *self, const char *name)
 {
 	static unsigned char seen[ALL];
@@ -150,6 +167,8 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "%s%d", argv[2], i);
 		if (strcmp(argv[1], "read") == 0)
 			read_file(argv[0], name);
+		else if (strcmp(argv[4], "alone") == 0)
+			write_alone(name);
 		else
 			write_file(argv[0], name, strcmp(argv[4], "append") ? 0 : O_APPEND);
 	}

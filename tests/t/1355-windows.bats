@@ -64,3 +64,21 @@ seeds() {
 @test "appended and read while it grows" { seeds 1 12 no_update stream; }
 @test "appended, read when it is complete" { seeds 1 6 update stream; }
 @test "changed at random" { seeds 1 12 update edit; }
+
+@test "read by processes that share an offset, while it grows little by little" {
+	local shared=$LEAT_BUILD/tests/hooks/shared
+	[ -x "$shared" ] || skip "tests/hooks/shared is not built"
+	cat >flow.yaml <<-END
+		name: shared
+		dir: work
+		tasks:
+		  - {func: write, exec: $shared write data 1 alone, outports: [{filename: data0, mode: no_update}]}
+		  - {func: read, exec: $shared read data 1, inports: [{filename: data0}]}
+	END
+	for _ in 1 2 3; do
+		rm -rf work
+		mkdir work
+		run -0 timeout 60 leat run flow.yaml
+		[[ $output == *"data0: 1530 records"* ]]
+	done
+}
