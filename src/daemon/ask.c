@@ -44,6 +44,19 @@ static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_shut(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+	int rc = 0;
+
+	if (f) {
+		f->watched = true;
+		rc = leat_file_settle(c->d, f, true);
+	}
+	leat_reply_answer(c, rc, f, NULL);
+	return 0;
+}
+
 int leat_handle_ask(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_ask *in = msg;
@@ -58,6 +71,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_room(c, in);
 	if (in->call == LEAT_WIRE_SETTLED)
 		return ask_settled(c, in);
+	if (in->call == LEAT_WIRE_SHUT)
+		return ask_shut(c, in);
 	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
 		return -EPROTO;
 	f = leat_file_at(d, in->slot);

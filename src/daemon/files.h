@@ -30,6 +30,7 @@ struct leat_file {
 	bool publishes; /* the frontier in shared memory is to be watched */
 	bool warned;    /* of being undeclared */
 	bool violated;
+	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
 	uint64_t told_frontier;
 	uint32_t table;    /* in which clients see its written parts (shm/extents.h); 0: none */

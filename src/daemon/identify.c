@@ -16,7 +16,8 @@ static uint32_t kind_for_reading(struct leat_conn *c, const struct leat_file *f)
 	struct leat_daemon *d = c->d;
 	enum leat_role role = leat_stream_role(d->stream, c->step, f->name);
 
-	if ((role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
+	/* Who produces it, too, has waited for the other producers when it was opened. */
+	if (role == LEAT_ROLE_CONSUMER &&
 	    (f->rule->drop || !is_final(leat_stream_state(d->stream, f->name))))
 		return LEAT_KIND_CONSUMER;
 	return LEAT_KIND_COUNTED;
@@ -43,6 +44,7 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 		 LEAT_HOME_NEXT; /* where it still is */
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
+		f->watched |= m->kind == LEAT_KIND_COUNTED;
 	} else if (f->lives) {
 		m->kind = f->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
 		m->ofd = sole_ofd(f);

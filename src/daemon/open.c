@@ -41,6 +41,13 @@ static void cut(struct leat_request *r, uint64_t length)
 		r->file->told_frontier = length;
 }
 
+/* The parts that the rules know of now. */
+static void show_cut(struct leat_request *r, uint64_t length)
+{
+	if (r->file->table)
+		leat_file_show_extents(r->d, r->file, &(struct leat_range){length, UINT64_MAX});
+}
+
 /* The open is refused after the rules were told of it. */
 static int take_back(struct leat_request *r, struct leat_live *l)
 {
@@ -83,8 +90,8 @@ static int produce(struct leat_request *r)
 	}
 	if (rc)
 		return leat_request_fail(r, rc);
-	/* Two writers go by the kernel's size. */
-	if (r->file->lives && (rc = leat_file_settle(r->d, r->file, true)))
+	/* Two writers go by the kernel's size, and so does who has it open to read. */
+	if ((r->file->lives || r->file->watched) && (rc = leat_file_settle(r->d, r->file, true)))
 		return leat_request_fail(r, rc);
 	l = leat_live_new(r->d, r->file, r->c);
 	if (!l)
@@ -94,6 +101,8 @@ static int produce(struct leat_request *r)
 	if (r->exists && r->in->flags & O_TRUNC)
 		cut(r, 0);
 	rc = tell_open(r, l, made);
+	if (r->in->flags & O_TRUNC)
+		show_cut(r, 0);
 	if (rc || leat_request_is_violation(r, violations))
 		return take_back(r, l);
 	r->file->publishes = leat_stream_publishes(r->d->stream, r->found.path);
@@ -199,9 +208,11 @@ static int open_for_reading(struct leat_request *r)
 			return leat_request_fail(r, rc);
 	}
 	/* Who may read a file that is being written, and is no consumer, must find its end. */
-	if (r->file && r->file->lives && r->role != LEAT_ROLE_CONSUMER &&
-	    (rc = leat_file_settle(r->d, r->file, true)))
-		return leat_request_fail(r, rc);
+	if (r->file && r->role != LEAT_ROLE_CONSUMER) {
+		r->file->watched = true;
+		if (r->file->lives && (rc = leat_file_settle(r->d, r->file, true)))
+			return leat_request_fail(r, rc);
+	}
 	return leat_request_go(r);
 }
 
@@ -235,11 +246,15 @@ int leat_request_truncate(struct leat_request *r)
 	if (rc)
 		return leat_request_fail(r, rc);
 	cut(r, r->in->length);
+	/* An offset may now lie beyond the end, or a hole is left. */
+	if (r->file->publishes && r->in->length != (uint64_t)r->found.st.st_size)
+		leat_shm_mark_sparse(leat_file_shm(r->d, r->file));
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
 						    .step = r->c->step,
 						    .pid = r->c->pid,
 						    .name = r->found.path,
 						    .length = r->in->length});
+	show_cut(r, r->in->length);
 	if (leat_request_is_violation(r, violations))
 		return leat_request_fail(r, -EIO);
 	return leat_request_go(r);

@@ -182,16 +182,15 @@ static int check_cut(struct leat_errand *call, struct leat_handle *h, struct lea
 	return code ? leat_line_violation(call->line, code, h->slot, length, 0) : 0;
 }
 
-/* Cutting below what is announced: the daemon must have taken it back before the next write
- * announces anew. */
-static void tell_length(struct leat_errand *call, const struct leat_handle *h, uint64_t length,
-			bool shrunk)
+/* The daemon must have taken back what was announced beyond `length`, and know of the hole before
+ * it, before the next write announces anew. */
+static void tell_length(struct leat_errand *call, const struct leat_handle *h, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .length = length};
 	uint32_t seq;
 
 	leat_line_fact(call->line, LEAT_MSG_TRUNCATED, &fact);
-	if (shrunk)
+	if (h->kind == LEAT_KIND_PUBLISHER)
 		leat_line_ask(call->line, LEAT_CALL_WRITE, h->slot, 0, 0, &seq);
 }
 
@@ -227,7 +226,7 @@ static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t leng
 		leat_shm_mark_sparse(f);
 	rc = change_roomy(call, h, length, change, args);
 	if (!rc && length != size)
-		tell_length(call, h, length, length < size && h->kind == LEAT_KIND_PUBLISHER);
+		tell_length(call, h, length);
 	return rc;
 }
 

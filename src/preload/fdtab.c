@@ -274,7 +274,7 @@ void leat_fd_fork_child(void)
 			/* What the parent saw is the parent's to report; what it
 			 * writes moves this process' offsets. */
 			r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
-			r->flags |= LEAT_FD_UNSURE;
+			r->flags |= LEAT_FD_UNSURE | LEAT_FD_FORKED;
 			r->handle = 0;
 			r->calls = 0;
 			r->bytes = 0;

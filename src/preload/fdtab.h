@@ -14,15 +14,16 @@
 #define LEAT_MARK_HIDDEN 255
 
 enum leat_fd_flags {
-	LEAT_FD_SHARED = 1,  /* another descriptor here may be of the same description */
-	LEAT_FD_SIZE = 2,    /* size_seen was shown before the commit */
-	LEAT_FD_JUMPED = 4,  /* and then it went past what it had read */
-	LEAT_FD_UNSURE = 8,  /* writes may land on bytes that exist */
-	LEAT_FD_APPEND = 16, /* O_APPEND */
-	LEAT_FD_WRITE = 32,  /* open for writing */
-	LEAT_FD_TOLD = 64,   /* its violation was reported */
-	LEAT_FD_INPUT = 128, /* a consumer's: locks never conflict */
-	LEAT_FD_DROP = 256,  /* of a consumer: what was read goes */
+	LEAT_FD_SHARED = 1,   /* another descriptor here may be of the same description */
+	LEAT_FD_SIZE = 2,     /* size_seen was shown before the commit */
+	LEAT_FD_JUMPED = 4,   /* and then it went past what it had read */
+	LEAT_FD_UNSURE = 8,   /* writes may land on bytes that exist */
+	LEAT_FD_APPEND = 16,  /* O_APPEND */
+	LEAT_FD_WRITE = 32,   /* open for writing */
+	LEAT_FD_TOLD = 64,    /* its violation was reported */
+	LEAT_FD_INPUT = 128,  /* a consumer's: locks never conflict */
+	LEAT_FD_DROP = 256,   /* of a consumer: what was read goes */
+	LEAT_FD_FORKED = 512, /* a parent has it, too */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */

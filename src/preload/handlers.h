@@ -69,8 +69,8 @@ leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_exit_group, leat_ho
 void leat_publish_to(int fd, int64_t end, int64_t written);
 /* A consumer's descriptor of a file that still grows: how many of `length` bytes
  * from `offset` can be taken now, waiting for the first; `length` if it is final
- * or no such file. 0..length or -errno. */
-int64_t leat_readable(int fd, int64_t offset, int64_t length);
+ * or no such file. 0..length or -errno. *grows: more may come. */
+int64_t leat_readable(int fd, int64_t offset, int64_t length, bool *grows);
 /* Bytes of a file that is not retained, from `offset` on: are they still there? To be asked before
  * and after they are read. False is reported as a violation. */
 bool leat_still_there(const struct leat_fd *r, uint64_t offset);

@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { NAP_NS = 20000 };
+
 static int64_t place_of(int fd, const int64_t *offset)
 {
 	return offset ? *offset : raw(SYS_lseek, fd, 0, SEEK_CUR);
@@ -26,6 +28,7 @@ struct side {
 	int fd;
 	int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
 	int64_t at;      /* -1 for pipes and sockets */
+	bool grows;      /* what can be read now may not be all */
 };
 
 /* The kernel is to move the bytes: it must know offset and size. */
@@ -52,6 +55,36 @@ static int need_all(int fd)
 static bool ours(const struct side *s)
 {
 	return leat_fd_kind(s->fd) != LEAT_KIND_NONE;
+}
+
+/* Others may move the offset, so that the kernel reads elsewhere than where was looked: there must
+ * be nothing in the file that was not written, no window beyond its end, no hole. 0 or -errno. */
+static int expect_others(const struct side *in)
+{
+	const struct leat_fd *r = leat_fd_get(in->fd);
+	struct leat_shm_file *f = leat_client_file(r->slot);
+	uint32_t seq;
+	int rc = 0;
+
+	if (in->offset || r->kind != LEAT_KIND_CONSUMER || leat_offset_is_ours(r->place))
+		return 0;
+	while (!rc && f && !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) && !leat_shm_is_shut(f)) {
+		rc = leat_client_ask(LEAT_WIRE_SHUT, r->slot, 0, 0, &seq);
+		if (rc == -EAGAIN) {
+			leat_nap(NAP_NS);
+			rc = 0;
+		}
+	}
+	if (!rc && f && leat_shm_flags(f) & (LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS))
+		rc = leat_wait_whole(in->fd);
+	return rc;
+}
+
+static bool was_there(const struct side *in)
+{
+	const struct leat_fd *r = leat_fd_get(in->fd);
+
+	return r->kind != LEAT_KIND_CONSUMER || leat_still_there(r, (uint64_t)in->at);
 }
 
 static void note_in(const struct side *in, long n)
@@ -139,7 +172,8 @@ static long wait_for_pipe(const struct leat_syscall *c, const struct side *in,
 
 /* The call with `length` (its argument `index`) cut to what can be read now: a
  * short count is what these calls may always return. */
-static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
+static long copy_piece(const struct leat_syscall *c, unsigned index, struct side *in,
+		       struct side *out)
 {
 	struct leat_syscall cut = *c;
 	int64_t length = c->a[index];
@@ -151,8 +185,12 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 	leave_to_kernel(out->fd, true);
 	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
 	out->at = ours(out) && out->offset ? *out->offset : -1;
-	if (in->at >= 0)
-		length = leat_readable(in->fd, in->at, length);
+	if (in->at >= 0) {
+		rc = expect_others(in);
+		if (rc)
+			return rc;
+		length = leat_readable(in->fd, in->at, length, &in->grows);
+	}
 	if (length < 0)
 		return length;
 	if (ours(out) && length) {
@@ -171,9 +209,24 @@ static long copy(const struct leat_syscall *c, unsigned index, struct side *in, 
 	} while (!rc && (n == -ENOSPC || n == -EAGAIN));
 	if (rc)
 		return rc;
+	if (n > 0 && ours(in) && !was_there(in))
+		return -EIO;
 	note_in(in, n);
 	if (ours(out) && n > 0)
 		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);
+	return n;
+}
+
+/* Nothing is the truth only of a file that was final before; else another process has moved the
+ * common offset. */
+static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
+{
+	long n;
+
+	do {
+		in->grows = false;
+		n = copy_piece(c, index, in, out);
+	} while (!n && in->grows);
 	return n;
 }
 

@@ -106,7 +106,7 @@ static int64_t there_at(struct leat_shm_file *f, int64_t offset)
 	return (int64_t)(found.end - (uint64_t)offset);
 }
 
-int64_t leat_readable(int fd, int64_t offset, int64_t length)
+int64_t leat_readable(int fd, int64_t offset, int64_t length, bool *grows)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f;
@@ -114,6 +114,7 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length)
 	bool final;
 	int rc;
 
+	*grows = false;
 	if (!r || r->kind != LEAT_KIND_CONSUMER || length <= 0)
 		return length;
 	f = leat_client_file(r->slot);
@@ -124,6 +125,7 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length)
 		return -EIO;
 	if (final || !f)
 		return length;
+	*grows = true;
 	there = there_at(f, offset);
 	length = there < length ? there : length;
 	leat_shm_about_to_read(f, (uint64_t)offset, (uint64_t)length);
@@ -339,6 +341,19 @@ static long read_plain(struct reading *r, const struct leat_fd *record)
 	return sum;
 }
 
+/* Of a file that this descriptor may write: its end must be where it is. */
+static long read_own(struct reading *r, const struct leat_fd *record)
+{
+	struct leat_hold hold;
+	long n = leat_window_hold(record, r->fd, &hold);
+
+	if (n)
+		return n;
+	n = read_plain(r, record);
+	leat_let_go(&hold, 0);
+	return n;
+}
+
 static long do_read(struct reading *r)
 {
 	const struct leat_fd *record = leat_fd_get(r->fd);
@@ -347,13 +362,12 @@ static long do_read(struct reading *r)
 
 	if (record && !r->positioned)
 		r->place = record->place;
-	if (record && record->flags & LEAT_FD_WRITE) /* the end of the file must be where it is */
-		leat_window_settle(record, r->fd, false);
 	if (!is_plain(record)) {
 		n = read_growing(r, record);
 		give_back(r, n);
 	} else {
-		n = read_plain(r, record);
+		n = record && record->flags & LEAT_FD_WRITE ? read_own(r, record)
+							    : read_plain(r, record);
 	}
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);

@@ -59,6 +59,7 @@ long leat_hook_lseek(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0], whence = (int)c->a[2];
 	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_hold hold = {0};
 	long rc;
 
 	if (!r)
@@ -69,9 +70,12 @@ long leat_hook_lseek(const struct leat_syscall *c)
 		rc = leat_wait_whole(fd);
 		if (rc)
 			return rc;
-		leat_window_settle(r, fd, false);
+		rc = leat_window_hold(r, fd, &hold);
+		if (rc)
+			return rc;
 	}
 	rc = seek(c, r, whence);
+	leat_let_go(&hold, 0);
 	if (rc < 0)
 		return rc;
 	if (r->kind == LEAT_KIND_CONSUMER)
@@ -81,15 +85,15 @@ long leat_hook_lseek(const struct leat_syscall *c)
 	return rc;
 }
 
-/* Cutting below what is announced: the daemon must have taken it back before
- * the next write announces anew. */
-static void tell_length(const struct leat_fd *r, uint64_t length, bool shrunk)
+/* The daemon must have taken back what was announced beyond `length`, and know of the hole before
+ * it, before the next write announces anew. */
+static void tell_length(const struct leat_fd *r, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .length = length};
 	uint32_t seq;
 
 	leat_client_fact(LEAT_MSG_TRUNCATED, &fact);
-	if (shrunk)
+	if (r->kind == LEAT_KIND_PUBLISHER)
 		leat_client_ask(LEAT_CALL_WRITE, r->slot, 0, 0, &seq);
 }
 
@@ -110,7 +114,6 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
 	struct stat st;
-	bool shrunk;
 	long rc;
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
@@ -126,9 +129,8 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 		leat_shm_mark_sparse(f);
 	r->flags |= LEAT_FD_UNSURE;
 	rc = leat_roomy(c, fd, length);
-	shrunk = (int64_t)length < st.st_size;
 	if (!rc && (int64_t)length != st.st_size)
-		tell_length(r, length, shrunk && r->kind == LEAT_KIND_PUBLISHER);
+		tell_length(r, length);
 	return rc;
 }
 

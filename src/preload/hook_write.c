@@ -115,10 +115,22 @@ static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t 
 	return tell_once(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
 }
 
+enum { NAP_NS = 20000, MAX_NAPS = 50 };
+
+/* While the kernel's size is ahead, others may have begun to write what is before `offset`, and
+ * count as the file's length already: give them a moment. False: it is still missing. */
+static bool is_joined(struct leat_shm_file *f, uint64_t offset)
+{
+	for (int i = 0; i < MAX_NAPS && offset > leat_shm_frontier(f); i++)
+		leat_nap(NAP_NS);
+	return offset <= leat_shm_frontier(f);
+}
+
 static void check_hole(int fd, const struct leat_fd *r, struct leat_shm_file *f, uint64_t offset)
 {
-	if (!(leat_shm_flags(f) & LEAT_SHM_SPARSE) && offset > leat_shm_frontier(f) &&
-	    offset > leat_window_length(r, fd))
+	if (leat_shm_flags(f) & LEAT_SHM_SPARSE || offset <= leat_shm_frontier(f))
+		return;
+	if (leat_shm_is_ahead(f) ? !is_joined(f, offset) : offset > leat_window_length(r, fd))
 		leat_shm_mark_sparse(f);
 }
 
@@ -282,8 +294,7 @@ static long write_there(const struct writing *w, const struct leat_fd *r)
 	struct leat_hold hold;
 	long n;
 
-	leat_window_settle(r, w->fd, false);
-	n = leat_hold(w->fd, true, &hold);
+	n = leat_window_hold(r, w->fd, &hold);
 	if (n)
 		return n;
 	LEAT_FAULT("write.held");
@@ -402,11 +413,24 @@ static struct iovec one(const struct leat_syscall *c)
 	return (struct iovec){.iov_base = (void *)c->a[1], .iov_len = (size_t)c->a[2]};
 }
 
+/* A process may be killed when it has moved the common offset over what it has not written yet. The
+ * kernel does both in one, so whoever was forked leaves it the offset before his first write. */
+static struct leat_fd *to_write(int fd)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (r && r->flags & LEAT_FD_FORKED && r->flags & LEAT_FD_WRITE) {
+		leat_window_yield(r, fd, false);
+		r->flags &= (uint16_t)~LEAT_FD_FORKED;
+	}
+	return r;
+}
+
 long leat_hook_write(const struct leat_syscall *c)
 {
 	struct iovec v = one(c);
 	struct writing w = {.c = c, .fd = (int)c->a[0], .offset = -1, .v = &v, .n = 1};
-	struct leat_fd *r = leat_fd_get(w.fd);
+	struct leat_fd *r = to_write(w.fd);
 	int64_t n;
 
 	if (!r || !r->place)
@@ -439,7 +463,7 @@ long leat_hook_writev(const struct leat_syscall *c)
 			    .offset = -1,
 			    .v = (const struct iovec *)c->a[1],
 			    .n = c->a[2]};
-	struct leat_fd *r = leat_fd_get(w.fd);
+	struct leat_fd *r = to_write(w.fd);
 
 	if (!r)
 		return do_write(&w);

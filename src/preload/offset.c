@@ -80,6 +80,11 @@ void leat_offset_free(struct leat_offset *p)
 	} while (!leat_word_claim(&recycled, head, (uintptr_t)p));
 }
 
+bool leat_offset_is_ours(const struct leat_offset *p)
+{
+	return p && p->forks == leat_word_get(&leat_forks);
+}
+
 bool leat_offset_settle(struct leat_offset *p)
 {
 	uint64_t word = leat_word_get(&p->word);

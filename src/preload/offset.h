@@ -33,6 +33,9 @@ void leat_offset_free(struct leat_offset *p);
  * now on. NULL is allowed. */
 void leat_offset_yield(struct leat_offset *p, int fd);
 
+/* This process opened the description, and has not forked since: nobody else moves its offset. */
+bool leat_offset_is_ours(const struct leat_offset *p);
+
 /* Wait until somebody has yielded. False if the offset is the kernel's. */
 bool leat_offset_settle(struct leat_offset *p);
 

@@ -2,6 +2,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/room.h"
+#include "preload/window.h"
 
 #include <errno.h>
 #include <linux/falloc.h>
@@ -55,12 +56,15 @@ bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
 
 long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
 {
+	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_room room = {0};
 	struct leat_hold hold;
 	long n;
 
+	if (!r)
+		return leat_as_is(c);
 	do {
-		n = leat_hold(fd, true, &hold);
+		n = leat_window_hold(r, fd, &hold);
 		if (n)
 			return n;
 		n = leat_let_go(&hold, leat_as_is(c));

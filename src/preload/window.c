@@ -1,7 +1,6 @@
 #include "preload/window.h"
 
 #include "base/fault.h"
-#include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/text.h"
@@ -274,6 +273,8 @@ static bool advance(struct leat_fd *r, int fd, struct leat_shm_file *f, uint64_t
 		if (begin)
 			length = raw(SYS_fstat, fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
 		LEAT_FAULT("window.taken");
+		if (length == at)
+			leat_shm_window_begin(f, length);
 		done = length == at && open_window(r, fd, at);
 		LEAT_FAULT("window.open");
 		if (!done && (!begin || length == at))
@@ -316,7 +317,9 @@ static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from,
 
 	if (!leat_shm_copy_begin(f))
 		return false;
-	if (leat_shm_reserved(f) != at || !leat_offset_move(r->place, at, at + length)) {
+	/* Nor may the kernel be at bytes before these, which publishing these would publish. */
+	if (leat_shm_reserved(f) != at || leat_shm_is_held(f, true) ||
+	    !leat_offset_move(r->place, at, at + length)) {
 		leat_shm_copy_end(f, 0, publish);
 		return false;
 	}
@@ -385,6 +388,20 @@ bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 		leat_restore_signals(&mask);
 	}
 	return done;
+}
+
+int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h)
+{
+	int rc;
+
+	for (;;) {
+		if (!leat_window_settle(r, fd, false))
+			return -EIO; /* who changes the size was stopped for good */
+		rc = leat_hold(fd, true, h);
+		if (rc || !h->f || !leat_shm_is_ahead(h->f))
+			return rc;
+		leat_let_go(h, 0);
+	}
 }
 
 void leat_window_yield(struct leat_fd *r, int fd, bool shut)

@@ -5,6 +5,7 @@
 #define LEAT_PRELOAD_WINDOW_H
 
 #include "preload/fdtab.h"
+#include "preload/follow.h"
 
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ void leat_window_count(struct leat_fd *r);
  * Who cannot write cannot change the size either, and needs not. False: somebody is at it and does
  * not end, or the kernel refused. */
 bool leat_window_settle(const struct leat_fd *r, int fd, bool shut);
+
+/* The same, and it stays true until leat_let_go. 0 or -errno, and nothing is held. */
+int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h);
 
 /* The kernel, or another process, is to use the descriptor: its offset and the file's size are
  * made true; `shut`: the size stays so. */

@@ -27,7 +27,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 {
 	atomic_store(&f->window, LEAT_WINDOW_NONE);
 	atomic_store(&f->dropped, 0);
-	atomic_store(&f->length, 0);
+	atomic_store(&f->length, UINT64_MAX);
 	atomic_store(&f->pending, 0);
 	atomic_store(&f->writing, 0);
 	atomic_store(&f->flags, 0);
@@ -204,11 +204,16 @@ bool leat_shm_window_take(struct leat_shm_file *f, bool begin, bool force)
 
 void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, uint64_t length)
 {
-	if (next == LEAT_WINDOW_IDLE) {
-		atomic_store(&f->length, length);
+	/* Before the state: whoever is killed in a change leaves the length that is true. */
+	atomic_store(&f->length, next == LEAT_WINDOW_IDLE ? length : UINT64_MAX);
+	if (next == LEAT_WINDOW_IDLE)
 		atomic_store(&f->pending, 0);
-	}
 	atomic_store(&f->window, next);
+}
+
+void leat_shm_window_begin(struct leat_shm_file *f, uint64_t length)
+{
+	atomic_store(&f->length, length);
 }
 
 bool leat_shm_window_shut(struct leat_shm_file *f)

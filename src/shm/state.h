@@ -48,7 +48,7 @@ enum leat_shm_enforced { LEAT_ENFORCED = 1, LEAT_SEALED = 2 };
 struct leat_shm_file {
 	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
 	_Atomic uint64_t wake_at;  /* producers wake when the frontier reaches this */
-	_Atomic uint64_t length;   /* of the file, while a window makes the kernel's size larger */
+	_Atomic uint64_t length;   /* of the file; UINT64_MAX: the kernel's size is */
 	_Atomic uint64_t pending;  /* published by another than who is copying */
 	_Atomic uint32_t window;   /* enum leat_shm_window */
 	_Atomic uint32_t writing;  /* writes by the kernel under way */
@@ -253,10 +253,12 @@ static inline bool leat_shm_copy_begin(struct leat_shm_file *f)
 /* The bytes up to `end` are there; `publish`: for consumers, too. */
 void leat_shm_copy_end(struct leat_shm_file *f, uint64_t end, bool publish);
 
-/* Take the right to change the kernel's size. From NONE only if `begin`: then `length`
- * must be set by leat_shm_window_give. False: not now, or never again, or there is
- * nothing to be changed. `force`: nobody can be at it any more. */
+/* Take the right to change the kernel's size. From NONE only if `begin`: then the size is true,
+ * and leat_shm_window_begin is to follow before it is made larger. False: not now, or never again,
+ * or there is nothing to be changed. `force`: nobody can be at it any more. */
 bool leat_shm_window_take(struct leat_shm_file *f, bool begin, bool force);
+/* The kernel's size, which is `length`, is about to be ahead. */
+void leat_shm_window_begin(struct leat_shm_file *f, uint64_t length);
 /* Give it back: IDLE (the kernel's size is ahead of `length`), NONE or SHUT. */
 void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, uint64_t length);
 

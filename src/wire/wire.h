@@ -167,6 +167,9 @@ struct leat_msg_resolved {
  * 0 it ended well, and all it makes is final and, if permanent, on disk; -EAGAIN not yet;
  * -EIO never. */
 #define LEAT_WIRE_SETTLED 9
+/* leat_msg_ask.call of a consumer that has the kernel read at an offset which others may move: the
+ * kernel's size of the file is to be true from now on. 0 it is, -EAGAIN ask again. */
+#define LEAT_WIRE_SHUT 10
 
 struct leat_msg_ask {
 	struct leat_msg h;

@@ -123,6 +123,21 @@ full() {
 	[[ $output == *"data was read again by step use from byte "*" on where it is not retained"* ]]
 }
 
+@test "to have the kernel copy what was read past is an error, too" {
+	need /usr/bin/python3
+	cat >use.py <<-'END'
+		import os
+		f, out = os.open("data", os.O_RDONLY), os.open("out", os.O_WRONLY | os.O_CREAT)
+		os.pread(f, 10, 60000000)
+		while os.sendfile(out, f, None, 1 << 30): pass
+	END
+	flow "$numbers" "python3 ../use.py"
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"data was read again by step use from byte "*" on where it is not retained"* ]]
+}
+
 @test "who needs all of it at the start gets all of it" {
 	need /usr/bin/python3
 	cat >use.py <<-'END'
