@@ -128,7 +128,7 @@ int leat_handle_closed(struct leat_conn *c, const void *msg)
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 
 	if (f)
-		leat_lives_hint(c->d, f, in->ofd, in->error != 0);
+		leat_lives_hint(c, f, in->ofd, in->error != 0);
 	return 0;
 }
 

@@ -81,6 +81,8 @@ struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
 bool leat_conn_waits(const struct leat_conn *c);
 /* See which processes of the step are gone, without waiting for the loop. */
 void leat_procs_reap(struct leat_daemon *d, int step);
+/* Has another process of its step died, of which nobody has been told yet? */
+bool leat_proc_died_beside(const struct leat_proc *p);
 void leat_procs_free(struct leat_daemon *d);
 
 /* ---- dispatch.c ---- */

@@ -242,6 +242,12 @@ void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
 		leat_shm_wake_range(leat_file_shm(d, f), changed);
 }
 
+void leat_file_finish_loose(struct leat_daemon *d, struct leat_file *f)
+{
+	if (!f->retired && !f->lives && !leat_rule_produced(d, f->rule))
+		leat_shm_file_finish(leat_file_shm(d, f), f->size);
+}
+
 void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 {
 	if (f->retired)

@@ -106,6 +106,9 @@ void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f);
 /* Show clients which parts of it are written; `changed` are, or are no more. */
 void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
 			    const struct leat_range *changed);
+/* Whoever read a file that has been renamed, and has a name nobody produces now, sees it as final
+ * when nobody writes it any more. */
+void leat_file_finish_loose(struct leat_daemon *d, struct leat_file *f);
 /* The name is gone or taken over: clients that hold the file see it as final. */
 void leat_file_retire(struct leat_daemon *d, struct leat_file *f);
 /* Now it is called `name` (whose file was retired before). 0 or -ENOMEM. */
@@ -143,6 +146,7 @@ struct leat_live {
 	struct leat_conn *opener; /* until it has spoken again; then NULL */
 	int probe;                /* descriptor on the same inode, -1: not yet needed */
 	bool counted;             /* the rules know it */
+	bool handed_on;           /* open still when the process that opened it had closed it */
 	bool foreign;             /* its step is no producer */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
@@ -162,8 +166,8 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f);
 void leat_live_failed(struct leat_daemon *d, struct leat_live *l);
 /* The opener has spoken again: the lock is there if the file is open. */
 void leat_live_confirm(struct leat_live *l);
-/* A descriptor of the file was closed: see which descriptions are gone. `id` 0: any. */
-void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id, bool abnormal);
+/* A descriptor of the file was closed by `c`: see which descriptions are gone. `id` 0: any. */
+void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal);
 /* A process of `step` has ended: the same for all it may have held. */
 void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p);
 /* An instance of the step has ended: the same, without delay. */

@@ -177,6 +177,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 		return;
 	leat_file_announce(d, f, &st);
 	/* What was written after the commit counts for the copy on disk. */
+	leat_file_finish_loose(d, f);
 	if (f->retired)
 		leat_shm_file_finish(leat_file_shm(d, f), f->size);
 	else if (was_committed)
@@ -201,13 +202,33 @@ void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
 	}
 }
 
-void leat_lives_hint(struct leat_daemon *d, struct leat_file *f, uint64_t id, bool abnormal)
+/* Have others than `c` had a description that is gone now, and died? Its opener's own close needs
+ * no look. */
+static bool died_after(const struct leat_conn *c, const struct leat_file *f, uint64_t id)
 {
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	if ((!id || l->id == id) && l->pid != c->pid && !is_open(c->d, l))
+		return c->proc && leat_proc_died_beside(c->proc);
+	return false;
+}
+
+void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal)
+{
+	struct leat_daemon *d = c->d;
 	struct leat_live *l, *next;
 
+	abnormal = abnormal || died_after(c, f, id);
 	DL_FOREACH_SAFE(f->lives, l, next)
-	if ((!id || l->id == id) && !is_open(d, l))
-		closed(d, l, abnormal);
+	{
+		if (id && l->id != id)
+			continue;
+		if (!is_open(d, l))
+			closed(d, l, abnormal);
+		else if (id && l->pid == c->pid)
+			l->handed_on = true;
+	}
 }
 
 /* Whether it can still be the process that opened it which closes it. */
@@ -216,18 +237,30 @@ static bool opener_lives(struct leat_daemon *d, const struct leat_live *l)
 	struct leat_proc *p;
 
 	HASH_FIND_INT(d->procs, &l->pid, p);
-	return p && !p->gone;
+	return p && !p->gone && !l->handed_on;
+}
+
+/* Those of other live processes are theirs to end: the end of `p` says nothing of how they were
+ * closed. */
+static bool ended_with(struct leat_daemon *d, struct leat_live *l, const struct leat_proc *p)
+{
+	return l->step == p->step && !opener_lives(d, l) && !is_open(d, l);
 }
 
 void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p)
 {
 	struct leat_live *l, *next;
+	bool abnormal;
 
-	/* Those of other live processes are theirs to end: this one's end says
-	 * nothing of how they were closed. */
+	for (l = d->lives; l && !ended_with(d, l, p); l = l->hh.next)
+		;
+	if (!l)
+		return;
+	/* Of two that ended at the same time, who had it open last is not known. */
+	abnormal = !p->exiting || leat_proc_died_beside(p);
 	HASH_ITER(hh, d->lives, l, next)
-	if (l->step == p->step && !opener_lives(d, l) && !is_open(d, l))
-		closed(d, l, !p->exiting);
+	if (ended_with(d, l, p))
+		closed(d, l, abnormal);
 }
 
 static bool was_abnormal(struct leat_daemon *d, const struct leat_live *l, uint64_t now)

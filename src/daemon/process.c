@@ -117,6 +117,29 @@ fail:
 	return NULL;
 }
 
+/* It closes its files before it is gone. */
+static bool is_dying(const struct leat_proc *p)
+{
+	struct leat_pidstat now;
+
+	return has_ended(p) || (leat_pidstat_read(p->pid, &now) && now.exiting);
+}
+
+bool leat_proc_died_beside(const struct leat_proc *p)
+{
+	struct leat_proc *q, *next;
+
+	HASH_ITER(hh, p->d->procs, q, next)
+	{
+		if (q == p || q->gone || q->step != p->step || !is_dying(q))
+			continue;
+		leat_proc_drain(q);
+		if (!q->exiting)
+			return true;
+	}
+	return false;
+}
+
 void leat_procs_reap(struct leat_daemon *d, int step)
 {
 	struct leat_proc *p, *next;

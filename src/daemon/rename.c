@@ -31,6 +31,7 @@ static void renew(struct leat_daemon *d, struct leat_file *f)
 	f->publishes = leat_stream_publishes(d->stream, f->name);
 	f->saved = false;
 	leat_file_refresh(d, f, leat_stream_state(d->stream, f->name));
+	leat_file_finish_loose(d, f);
 	if (f->keep && !f->lives)
 		leat_keep_file(d, f);
 }

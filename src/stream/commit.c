@@ -178,7 +178,7 @@ enum leat_file_state leat_commit_evaluate(const struct leat_stream *s,
 	if (!n->governed || leat_state_is_final(n->state))
 		return n->state;
 	t = count_producers(s, n);
-	if (has_failed(n, &t))
+	if (has_failed(n, &t) || (c && c->lost >= 0))
 		return LEAT_FILE_FAILED;
 	if (rule_is_met[n->rule->commit](s, n))
 		return LEAT_FILE_COMMITTED;
@@ -217,5 +217,8 @@ char *leat_commit_why(const struct leat_stream *s, const struct leat_name_state 
 		return leat_strf(
 			"step %s, which produces it, failed: %s", s->wf->steps[t.failed].name,
 			s->steps[t.failed].why ? s->steps[t.failed].why : "unknown reason");
+	if (n->content && n->content->lost >= 0)
+		return leat_strf("a process that step %s left behind was killed while it wrote it",
+				 s->wf->steps[n->content->lost].name);
 	return leat_strf("%u producers had to end well, only %u did", n->rule->count, t.successes);
 }

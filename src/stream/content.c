@@ -13,6 +13,7 @@ struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_st
 		return NULL;
 	}
 	c->creator = creator;
+	c->lost = -1;
 	leat_content_attach(s, c, n);
 	if (creator >= 0 && !n->governed)
 		leat_link_add(s, &s->steps[creator].names, n);

@@ -109,8 +109,10 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	part->writers++;
 	if (ev->step >= 0)
 		s->steps[ev->step].writers++;
-	if (ev->flags & LEAT_EVF_TRUNC)
+	if (ev->flags & LEAT_EVF_TRUNC) {
 		set_size(c, 0);
+		c->lost = -1;
+	}
 	/* Somebody writes on: what was closed empty before was not the end. */
 	leat_pending_drop(s, c);
 	leat_content_touch(s, c);
@@ -137,6 +139,9 @@ static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct 
 	struct leat_part *part = leat_content_find_part(c, o->step);
 
 	c->broken = ev->flags & LEAT_EVF_ABNORMAL;
+	/* The step has had its say before: nobody else will tell that this is not all. */
+	if (c->broken && o->step >= 0 && leat_step_is_over(&s->steps[o->step]))
+		c->lost = o->step;
 	if (c->broken)
 		return;
 	part->closes++;

@@ -58,6 +58,7 @@ struct leat_content {
 	bool is_dir;
 	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
 	bool broken; /* the last close came from an abnormal death */
+	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
 	struct leat_part *parts;

@@ -160,3 +160,20 @@ teardown() {
 		mawk '{ s += $1 } END { print s }' data >> out
 	END
 }
+
+@test "a step that updates its input reads it by a redirection, and by a descriptor of its parent" {
+	cat >flow.yaml <<-'END'
+		name: update
+		dir: work
+		tasks:
+		  - {func: make, exec: "bash -c 'seq 5 > x'", outports: [{filename: x}]}
+		  - func: update
+		    exec: bash -c 'sort -r < x > t; mv t x; exec 3< x; (cat <&3; echo 0) > t; mv t x'
+		    inports: [{filename: x}]
+		    outports: [{filename: x}]
+		  - {func: use, exec: "bash -c 'cat x > y'", inports: [{filename: x}], outports: [{filename: y}]}
+	END
+	mkdir work
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/y)" = "$(printf '5\n4\n3\n2\n1\n0')" ]
+}

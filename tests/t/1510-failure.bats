@@ -294,3 +294,52 @@ static_cat() {
 	[[ $output == "leat: cannot write the report nowhere/report: "* ]]
 	[ ! -e work/started ]
 }
+
+@test "a process left behind is killed while it writes: what it wrote is not complete" {
+	need python3
+	cat >slow.py <<-'END'
+		import time
+		for i in range(400): print(i); time.sleep(0.1)
+	END
+	cat >flow.yaml <<-'END'
+		name: left
+		dir: work
+		tasks:
+		  - {func: a, exec: "bash -c 'python3 -u ../slow.py > numbers &'", outports: [{filename: numbers}]}
+		  - {func: b, exec: "bash -c 'sleep 1; exit 3'", outports: [{filename: nothing}]}
+		permanent: [numbers]
+	END
+	rm -rf work
+	mkdir work
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"not complete: numbers (a process that step a left behind was killed while it wrote it)"* ]]
+	[ ! -e work/numbers ]
+}
+
+@test "the program that a description was handed to dies: its close does not count" {
+	need python3
+	cat >hand.py <<-'END'
+		import subprocess, sys
+		f = open("data", "w")
+		p = subprocess.Popen(["bash", "-c", "seq 1000; kill -9 $$"], stdout=f)
+		f.close()
+		sys.exit(1 if p.wait() else 0)
+	END
+	cat >flow.yaml <<-'END'
+		name: hand
+		dir: work
+		tasks:
+		  - {func: a, exec: python3 ../hand.py, outports: [{filename: data, committed: on_close}]}
+		  - {func: b, exec: cp data copy, inports: [{filename: data}], outports: [{filename: copy}]}
+	END
+	for _ in 1 2 3; do
+		rm -rf work
+		mkdir work
+		run timeout 60 leat run flow.yaml
+		echo "$output"
+		[ "$status" != 0 ]
+		[ ! -e work/copy ]
+	done
+}

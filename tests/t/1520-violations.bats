@@ -257,6 +257,8 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	broken "data was removed by step produce where a consumer had read it $FIXED"
 	produce='o:tmp:wc w:new c o:data:wc w:abcdefgh ?:../one m:tmp:data'
 	broken "data was replaced by step produce where a consumer had read it $FIXED"
+	produce='o:data:wc w:abcdefgh ?:../one m:data:other'
+	broken "data was renamed by step produce where a consumer had read it $FIXED"
 }
 
 @test "opened again after the last counted close" {

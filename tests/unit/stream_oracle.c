@@ -143,7 +143,7 @@ static enum leat_file_state evaluate(const struct view *v, const struct oracle *
 
 	if (o->state[name] >= LEAT_FILE_COMMITTED)
 		return o->state[name];
-	if (failed(o, n))
+	if (failed(o, n) || (obj && trace_is_lost(v, obj)))
 		return LEAT_FILE_FAILED;
 	if (rule_met(v, o, name))
 		return LEAT_FILE_COMMITTED;

@@ -135,6 +135,25 @@ bool trace_is_cut(const struct view *v, const struct object *obj)
 	return cut;
 }
 
+bool trace_is_lost(const struct view *v, const struct object *obj)
+{
+	static struct oracle then;
+	bool lost = false;
+
+	for (int i = 0; i < obj->n; i++) {
+		const struct act *a = &obj->acts[i];
+
+		if (a->what == OPENED && v->o->trace[a->at].verb == CREAT)
+			lost = false;
+		if (a->what != CLOSED_BY || !a->abnormal)
+			continue;
+		then = *v->o;
+		then.n = a->at;
+		lost = lost || trace_step_over(&then, a->step);
+	}
+	return lost;
+}
+
 bool trace_has_pending(const struct view *v, const struct object *obj)
 {
 	for (int i = 0; i < obj->n; i++)

@@ -57,6 +57,8 @@ int trace_open_count(const struct object *obj);
 int trace_process_end(const struct oracle *o, int step, int process, bool *killed);
 /* Was the last end of a description or of its process an abnormal one? */
 bool trace_is_cut(const struct view *v, const struct object *obj);
+/* Was a process killed in writing it when its step was over? */
+bool trace_is_lost(const struct view *v, const struct object *obj);
 /* Is there an empty close that may yet count? */
 bool trace_has_pending(const struct view *v, const struct object *obj);
 /* Closes of `step` that count; with `every`, empty ones too. */
