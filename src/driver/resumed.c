@@ -114,5 +114,5 @@ void leat_driver_record_outcome(struct leat_driver *d)
 		    !leat_resume_is_complete(resume, step))
 			record_failure(d, step);
 	}
-	leat_resume_finish(resume);
+	leat_resume_finish(resume, d->config->control);
 }

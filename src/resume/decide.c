@@ -49,7 +49,7 @@ static int run_for(struct leat_verdict *v, char *why)
 /* Must `a` run because `b` does? 1: now it does; 0; -ENOMEM. */
 static int follow(const struct leat_ties *ties, size_t a, size_t b, struct leat_verdict *verdicts)
 {
-	const char *lent;
+	const char *lent, *updated;
 
 	if (verdicts[a].run || !verdicts[b].run || a == b)
 		return 0;
@@ -60,6 +60,11 @@ static int follow(const struct leat_ties *ties, size_t a, size_t b, struct leat_
 	if (lent)
 		return run_for(&verdicts[a], leat_strf("step %s needs %s, which was not kept",
 						       ties->name(ties->ctx, b), lent));
+	updated = ties->updates(ties->ctx, a, b);
+	if (updated)
+		return run_for(&verdicts[a],
+			       leat_strf("step %s needs %s as it was before it changed it",
+					 ties->name(ties->ctx, b), updated));
 	return 0;
 }
 

@@ -78,6 +78,8 @@ int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m
  * or pattern, borrowed from the workflow; NULL: there is none. */
 const char *leat_lends(const struct leat_workflow *wf, struct leat_matcher *m, size_t up,
 		       size_t down);
+/* The same of one that step `down` makes, too: on disk it is as `down` has left it. */
+const char *leat_updates(const struct leat_workflow *wf, size_t up, size_t down);
 
 /* ---- the record ---- */
 
@@ -143,6 +145,8 @@ struct leat_ties {
 	bool (*is_upstream)(void *ctx, size_t up, size_t down);
 	/* A file `up` makes for `down` that is not permanent: its name or pattern, or NULL. */
 	const char *(*lends)(void *ctx, size_t up, size_t down);
+	/* One that `down` reads and changes, or NULL. */
+	const char *(*updates)(void *ctx, size_t up, size_t down);
 	/* Name of a step. */
 	const char *(*name)(void *ctx, size_t step);
 };

@@ -1,4 +1,4 @@
-/* What one step makes for another and does not outlive the run. */
+/* What one step makes for another and is not there as it made it once the run is over. */
 #include "resume/internal.h"
 
 #include <stdlib.h>
@@ -64,6 +64,14 @@ static bool may_be_same(const char *out, const char *in)
 }
 
 /* Where one of the two spells a name out, it decides; else the producer's. */
+static const char *decides(const char *out, const char *in)
+{
+	bool by_input = leat_pattern_is_wild(out) ? !leat_pattern_is_wild(in)
+						  : leat_pattern_covers(out, in);
+
+	return by_input ? in : out;
+}
+
 const char *leat_lends(const struct leat_workflow *wf, struct leat_matcher *m, size_t up,
 		       size_t down)
 {
@@ -73,11 +81,33 @@ const char *leat_lends(const struct leat_workflow *wf, struct leat_matcher *m, s
 	for (size_t o = 0; o < outs->n; o++)
 		for (size_t i = 0; i < ins->n; i++) {
 			const char *out = outs->v[o].text, *in = ins->v[i].text;
-			bool by_input = leat_pattern_is_wild(out) ? !leat_pattern_is_wild(in)
-								  : leat_pattern_covers(out, in);
 
-			if (may_be_same(out, in) && !is_kept(wf, m, by_input ? in : out))
-				return by_input ? in : out;
+			if (may_be_same(out, in) && !is_kept(wf, m, decides(out, in)))
+				return decides(out, in);
+		}
+	return NULL;
+}
+
+/* An entry of a directory above is left out: the more specific entry is the producer's. */
+static bool makes(const struct leat_step *step, const char *name)
+{
+	for (size_t i = 0; i < step->outputs.n; i++)
+		if (leat_pattern_overlap(step->outputs.v[i].text, name))
+			return true;
+	return false;
+}
+
+const char *leat_updates(const struct leat_workflow *wf, size_t up, size_t down)
+{
+	const struct leat_names *outs = &wf->steps[up].outputs;
+	const struct leat_names *ins = &wf->steps[down].inputs;
+
+	for (size_t o = 0; o < outs->n; o++)
+		for (size_t i = 0; i < ins->n; i++) {
+			const char *out = outs->v[o].text, *in = ins->v[i].text;
+
+			if (may_be_same(out, in) && makes(&wf->steps[down], decides(out, in)))
+				return decides(out, in);
 		}
 	return NULL;
 }

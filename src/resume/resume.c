@@ -181,12 +181,22 @@ static const char *tie_lends(void *ctx, size_t up, size_t down)
 	return leat_lends(r->wf, r->m, up, down);
 }
 
+static const char *tie_updates(void *ctx, size_t up, size_t down)
+{
+	const struct leat_resume *r = ctx;
+
+	return leat_updates(r->wf, up, down);
+}
+
 /* ---- deciding ---- */
 
 static int decide(struct leat_resume *r, struct leat_finding *findings, struct look_result *now)
 {
-	const struct leat_ties ties = {
-		.ctx = r, .is_upstream = tie_is_upstream, .lends = tie_lends, .name = tie_name};
+	const struct leat_ties ties = {.ctx = r,
+				       .is_upstream = tie_is_upstream,
+				       .lends = tie_lends,
+				       .updates = tie_updates,
+				       .name = tie_name};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < r->wf->n_steps; i++) {
@@ -386,7 +396,7 @@ bool leat_resume_is_complete(const struct leat_resume *r, size_t step)
 	return r->entries[step].state == LEAT_ENTRY_COMPLETE;
 }
 
-/* What was written after the step was complete is its time and mode only. */
+/* What the daemon writes after the step was complete is its time and mode only. */
 static void look_again(const struct leat_resume *r, struct leat_stamped_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -397,13 +407,14 @@ static void look_again(const struct leat_resume *r, struct leat_stamped_list *li
 		    leat_stamp_take(r->dir_fd, list->v[i].name, &is) < 0 ||
 		    is.size_bytes != was->size_bytes || is.inode != was->inode)
 			continue;
-		was->mtime_ns = is.mtime_ns;
+		if (!was->hashed || leat_stamp_same(r->dir_fd, list->v[i].name, was, &is))
+			was->mtime_ns = is.mtime_ns;
 	}
 }
 
-void leat_resume_finish(struct leat_resume *r)
+void leat_resume_finish(struct leat_resume *r, bool had_daemon)
 {
-	for (size_t i = 0; i < r->wf->n_steps; i++) {
+	for (size_t i = 0; had_daemon && i < r->wf->n_steps; i++) {
 		if (!r->verdicts[i].run || r->entries[i].state != LEAT_ENTRY_COMPLETE)
 			continue;
 		look_again(r, &r->entries[i].inputs);

@@ -40,7 +40,8 @@ void leat_resume_complete(struct leat_resume *r, size_t step);
 void leat_resume_incomplete(struct leat_resume *r, size_t step, const char *why);
 bool leat_resume_is_complete(const struct leat_resume *r, size_t step);
 
-/* The run is over, and modes and times of its outputs are final: write the record anew. */
-void leat_resume_finish(struct leat_resume *r);
+/* The run is over, and modes and times of its outputs are final: write the record anew. Only a
+ * daemon changes times after a step is complete. */
+void leat_resume_finish(struct leat_resume *r, bool had_daemon);
 
 #endif

@@ -454,3 +454,61 @@ interrupt() {
 	seq 10 | cmp - work/copy
 	seq 10 | cmp - work/data
 }
+
+@test "a step that updates a file gets it as the steps before it make it, not as it left it" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		permanent: [list, sum]
+		tasks:
+		  - func: make
+		    exec: bash -c 'echo make >> ../ran; seq 3 > list'
+		    outports: [{filename: list}]
+		  - func: add
+		    exec: bash -c 'echo add >> ../ran; echo one >> list'
+		    inports: [{filename: list}]
+		    outports: [{filename: list}]
+		  - func: count
+		    exec: bash -c 'echo count >> ../ran; wc -l < list > sum'
+		    inports: [{filename: list}]
+		    outports: [{filename: sum}]
+	END
+	timeout 60 leat run flow.yaml
+	rm ran
+	run -0 timeout 60 leat run --resume flow.yaml
+	[ ! -e ran ]
+	sed -i 's/echo one/echo two/' flow.yaml
+	run -0 timeout 60 leat run --resume flow.yaml
+	echo "$output"
+	grep -q '^leat: step make is run: step add needs list as it was before it changed it$' <<<"$output"
+	[ "$(sort ran | xargs)" = "add count make" ]
+	[ "$(xargs <work/list)" = "1 2 3 two" ]
+	rm ran
+	sed -i 's/wc -l/wc -c/' flow.yaml
+	timeout 60 leat run --resume flow.yaml
+	[ "$(cat ran)" = count ]
+}
+
+@test "--plain: a file that another step has changed is not what its maker left" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		permanent: [list]
+		tasks:
+		  - func: make
+		    exec: bash -c 'echo make >> ../ran; echo aa > list'
+		    outports: [{filename: list}]
+		  - func: turn
+		    exec: bash -c 'echo turn >> ../ran; cat list > copy; sleep 0.1; echo bb 1<> list >&1'
+		    inports: [{filename: list}]
+		    outports: [{filename: copy}]
+	END
+	timeout 60 leat run --plain flow.yaml
+	[ "$(cat work/list)" = bb ]
+	rm ran
+	run -0 timeout 60 leat run --plain --resume flow.yaml
+	echo "$output"
+	grep -q '^leat: step make is run: output list changed$' <<<"$output"
+	[ "$(xargs <ran)" = "make turn" ]
+	[ "$(cat work/copy)" = aa ]
+}

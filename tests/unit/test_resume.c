@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
-/* A case's world: `edges` are words "A>B" (B reads a permanent file of A) or "A~B" (one that is not
- * kept), `steps` a word a step: a letter of its state and what differs, see `findings_of`. */
+/* A case's world: `edges` are words "A>B" (B reads a permanent file of A), "A~B" (one that is not
+ * kept) or "A+B" (one that is, and changes it), `steps` a word a step: a letter of its state and
+ * what differs, see `findings_of`. */
 struct ties_ctx {
 	const char *edges;
 	size_t n;
@@ -23,13 +24,17 @@ static const char *edge(const struct ties_ctx *c, size_t up, size_t down, char k
 	return NULL;
 }
 
+static bool reads(const struct ties_ctx *c, size_t up, size_t down)
+{
+	return edge(c, up, down, '>') || edge(c, up, down, '~') || edge(c, up, down, '+');
+}
+
 static bool reaches(const struct ties_ctx *c, size_t up, size_t down, unsigned depth)
 {
-	if (edge(c, up, down, '>') || edge(c, up, down, '~'))
+	if (reads(c, up, down))
 		return true;
 	for (size_t via = 0; depth && via < c->n; via++)
-		if ((edge(c, up, via, '>') || edge(c, up, via, '~')) &&
-		    reaches(c, via, down, depth - 1))
+		if (reads(c, up, via) && reaches(c, via, down, depth - 1))
 			return true;
 	return false;
 }
@@ -44,6 +49,11 @@ static bool is_upstream(void *ctx, size_t up, size_t down)
 static const char *lends(void *ctx, size_t up, size_t down)
 {
 	return edge(ctx, up, down, '~') ? "tmp" : NULL;
+}
+
+static const char *updates(void *ctx, size_t up, size_t down)
+{
+	return edge(ctx, up, down, '+') ? "it" : NULL;
 }
 
 static const char *name(void *ctx, size_t step)
@@ -143,6 +153,9 @@ static void test_decide(void **state)
 		{".i..", "A~B A>C C>D", "++++", 3, "step A, upstream of it, runs again"},
 		/* They in turn need what others made for them. */
 		{".i..", "A~B A>C D~C", "++++", 3, "step C needs tmp, which was not kept"},
+		/* What a step has changed is made again for itself, not for those after it. */
+		{".c.", "A+B B>C", "+++", 0, "step B needs it as it was before it changed it"},
+		{"..c", "A+B B>C", "--+", 0, NULL},
 		/* The own reason is the one that is told. */
 		{"io", "A>B", "++", 1, "output out changed"},
 		/* Both kept and not kept files between two steps. */
@@ -158,7 +171,7 @@ static void test_decide(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct ties_ctx ctx = {cases[i].edges, strlen(cases[i].steps)};
-		const struct leat_ties ties = {&ctx, is_upstream, lends, name};
+		const struct leat_ties ties = {&ctx, is_upstream, lends, updates, name};
 		struct leat_finding findings[5];
 		struct leat_verdict verdicts[5] = {0};
 		char run[6] = "";
@@ -191,7 +204,7 @@ static void test_decide_all(void **state)
 		for (unsigned own = 0; own < 16; own++) {
 			char edges[32] = "";
 			struct ties_ctx ctx = {edges, 4};
-			const struct leat_ties ties = {&ctx, is_upstream, lends, name};
+			const struct leat_ties ties = {&ctx, is_upstream, lends, updates, name};
 			struct leat_finding findings[4];
 			struct leat_verdict v[4] = {0};
 

@@ -245,13 +245,52 @@ static void test_lends(void **state)
 	}
 }
 
+static void test_updates(void **state)
+{
+	static const struct {
+		const char *output, *input, *also; /* what the other step makes */
+		const char *updated;               /* NULL: nothing */
+	} cases[] = {
+		{"a", "a", "a", "a"},
+		{"a", "a", "b", NULL},
+		{"a", "b", "a", NULL}, /* it does not ask for it */
+		{"a", "?", "a", "a"},
+		{"p/*", "p/1", "p/1", "p/1"},
+		{"p/*", "p/*", "p/?", "p/*"},
+		{"p/*.bam", "p/*.bam", "p/*.bai", NULL},
+		{"d", "d", "d", "d"},
+		{"d", "d", "d/x", NULL}, /* the more specific one's alone */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct leat_workflow *wf = leat_workflow_new();
+		const struct leat_pos pos = {0};
+		struct leat_step *down;
+		const char *updated;
+
+		leat_names_add(&leat_workflow_add_step(wf, "up", pos)->outputs, cases[i].output,
+			       pos);
+		down = leat_workflow_add_step(wf, "down", pos);
+		leat_names_add(&down->inputs, cases[i].input, pos);
+		leat_names_add(&down->outputs, cases[i].also, pos);
+		updated = leat_updates(wf, 0, 1);
+		if (!updated != !cases[i].updated)
+			print_error("case %zu: %s\n", i, cases[i].output);
+		assert_int_equal(!cases[i].updated, !updated);
+		if (updated)
+			assert_string_equal(cases[i].updated, updated);
+		assert_null(leat_updates(wf, 1, 0));
+		leat_workflow_free(wf);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stamp),
-		cmocka_unit_test(test_stamp_large),
-		cmocka_unit_test(test_look),
-		cmocka_unit_test(test_lends),
+		cmocka_unit_test(test_stamp),   cmocka_unit_test(test_stamp_large),
+		cmocka_unit_test(test_look),    cmocka_unit_test(test_lends),
+		cmocka_unit_test(test_updates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
