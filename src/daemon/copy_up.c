@@ -19,6 +19,7 @@ struct copy {
 	char *path; /* owned */
 	int in;
 	int to_fd;
+	struct leat_persist made; /* if rc is 0 */
 	int rc;
 };
 
@@ -26,7 +27,7 @@ static void work(uv_work_t *w)
 {
 	struct copy *c = w->data;
 
-	c->rc = leat_persist_file(c->to_fd, c->path, c->in);
+	c->rc = leat_persist_make_file(&c->made, c->to_fd, c->path, c->in);
 }
 
 static void free_copy(struct copy *c)
@@ -36,6 +37,19 @@ static void free_copy(struct copy *c)
 	free(c);
 }
 
+static int take(struct copy *c)
+{
+	struct leat_file *f = c->f;
+
+	if (c->rc)
+		return c->rc;
+	if (!f->retired && strcmp(f->name, c->path) == 0)
+		return leat_persist_take(&c->made, c->path);
+	/* It was renamed or removed meanwhile: the name is another's, or nobody's. */
+	leat_persist_drop(&c->made);
+	return 0;
+}
+
 static void done(uv_work_t *w, int status)
 {
 	struct copy *c = w->data;
@@ -43,10 +57,7 @@ static void done(uv_work_t *w, int status)
 
 	LEAT_FAULT("copy_up.done");
 	f->copying = false;
-	f->copy_error = status ? -ECANCELED : c->rc;
-	/* It was renamed or removed meanwhile: nobody asked for this name. */
-	if (!f->copy_error && (f->retired || strcmp(f->name, c->path) != 0))
-		unlinkat(c->to_fd, c->path, 0);
+	f->copy_error = status ? -ECANCELED : take(c);
 	leat_shm_file_update(leat_file_shm(c->d, f), 0, 0);
 	free_copy(c);
 }

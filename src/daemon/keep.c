@@ -27,6 +27,7 @@ struct leat_job {
 	uid_t uid;    /* of the symlink */
 	gid_t gid;
 	struct timespec mtime;
+	struct leat_persist made; /* if rc is 0 */
 	int rc;
 	struct leat_job *prev, *next;
 };
@@ -51,8 +52,9 @@ static void work(uv_work_t *w)
 
 	if (j->first)
 		leat_persist_clean_stale(j->disk_fd, j->path);
-	j->rc = j->target ? leat_persist_symlink(j->disk_fd, j->path, j->target, j->uid, j->gid)
-			  : leat_persist_file(j->disk_fd, j->path, j->in);
+	j->rc = j->target ? leat_persist_make_symlink(&j->made, j->disk_fd, j->path, j->target,
+						      j->uid, j->gid)
+			  : leat_persist_make_file(&j->made, j->disk_fd, j->path, j->in);
 }
 
 /* Is it the first file of this run in that directory? */
@@ -108,19 +110,27 @@ static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
 
 static void start_jobs(struct leat_daemon *d);
 
+/* In the loop's thread, for here only it is known that the name is still this file's. */
+static int take(struct leat_job *j)
+{
+	if (j->rc)
+		return j->rc;
+	if (j->f)
+		return leat_persist_take(&j->made, j->path);
+	leat_persist_drop(&j->made);
+	return 0;
+}
+
 static void done(uv_work_t *w, int status)
 {
 	struct leat_job *j = w->data;
 	struct leat_daemon *d = j->d;
 	struct leat_file *f = j->f;
-	int rc = status ? -ECANCELED : j->rc;
+	int rc = status ? -ECANCELED : take(j);
 
 	LEAT_FAULT("keep.done");
 	d->n_jobs--;
-	if (!f) {
-		if (!rc)
-			unlinkat(d->disk_fd, j->path, 0);
-	} else {
+	if (f) {
 		f->saving = false;
 		f->job = NULL;
 		if (rc) {

@@ -282,7 +282,9 @@ int leat_request_copy_up(struct leat_request *r, bool empty)
 	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
 	    leat_rule_home(r->d, r->rule) != LEAT_ROOT_STORE)
 		return 0;
-	if (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode))
+	/* Who wants it empty waits, too: the copy that is on its way would come after. */
+	if (r->file->copying ||
+	    (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode)))
 		return leat_copy_up(r->d, r->file);
 	to = leat_spill_home(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
 	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, to, r->found.path, empty);

@@ -122,30 +122,59 @@ static int fill(int in, int out)
 	return rc;
 }
 
-int leat_persist_file(int disk_fd, const char *path, int in)
+int leat_persist_make_file(struct leat_persist *p, int disk_fd, const char *path, int in)
 {
-	char temporary[NAME_MAX + 1];
 	const char *name;
-	int out = -1, rc;
-	int dir = open_parent(disk_fd, path, O_PATH, &name);
+	int rc;
 
-	if (dir < 0)
-		return dir;
-	out = create_temporary(dir, name, temporary);
-	if (out < 0) {
-		rc = out;
-		goto out;
+	*p = (struct leat_persist){.dir = open_parent(disk_fd, path, O_PATH, &name), .fd = -1};
+	if (p->dir < 0)
+		return p->dir;
+	p->fd = create_temporary(p->dir, name, p->temporary);
+	if (p->fd < 0) {
+		rc = p->fd;
+		leat_close(&p->dir);
+		return rc;
 	}
-	rc = fill(in, out);
-	if (!rc && renameat(dir, temporary, dir, name) < 0)
+	rc = fill(in, p->fd);
+	if (rc)
+		leat_persist_drop(p);
+	return rc;
+}
+
+static void release(struct leat_persist *p)
+{
+	leat_close(&p->fd); /* and the lock; what it could say, fsync has said */
+	leat_close(&p->dir);
+}
+
+void leat_persist_drop(struct leat_persist *p)
+{
+	unlinkat(p->dir, p->temporary, 0);
+	release(p);
+}
+
+int leat_persist_take(struct leat_persist *p, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int rc = 0;
+
+	if (renameat(p->dir, p->temporary, p->dir, slash ? slash + 1 : path) < 0)
 		rc = -errno;
 	LEAT_FAULT("persist.renamed");
 	if (rc)
-		unlinkat(dir, temporary, 0);
-	leat_close(&out); /* and the lock; what it could say, fsync has said */
-out:
-	close(dir);
+		leat_persist_drop(p);
+	else
+		release(p);
 	return rc;
+}
+
+int leat_persist_file(int disk_fd, const char *path, int in)
+{
+	struct leat_persist p;
+	int rc = leat_persist_make_file(&p, disk_fd, path, in);
+
+	return rc ? rc : leat_persist_take(&p, path);
 }
 
 /* ---- what a killed daemon left ---- */
@@ -194,31 +223,29 @@ void leat_persist_clean_stale(int disk_fd, const char *path)
 	closedir(dir);
 }
 
-int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid)
+int leat_persist_make_symlink(struct leat_persist *p, int disk_fd, const char *path,
+			      const char *target, uid_t uid, gid_t gid)
 {
-	char temporary[NAME_MAX + 1];
 	const char *name;
 	int rc = -EEXIST;
-	int dir = open_parent(disk_fd, path, O_PATH, &name);
 
-	if (dir < 0)
-		return dir;
+	*p = (struct leat_persist){.dir = open_parent(disk_fd, path, O_PATH, &name), .fd = -1};
+	if (p->dir < 0)
+		return p->dir;
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
-		make_name(temporary, name);
-		rc = symlinkat(target, dir, temporary) < 0 ? -errno : 0;
+		make_name(p->temporary, name);
+		rc = symlinkat(target, p->dir, p->temporary) < 0 ? -errno : 0;
 	}
-	if (rc)
-		goto out;
+	if (rc) {
+		leat_close(&p->dir);
+		return rc;
+	}
 	/* Only root can give it away. */
-	if (fchownat(dir, temporary, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM &&
+	if (fchownat(p->dir, p->temporary, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM &&
 	    errno != EINVAL)
 		rc = -errno;
-	if (!rc && renameat(dir, temporary, dir, name) < 0)
-		rc = -errno;
 	if (rc)
-		unlinkat(dir, temporary, 0);
-out:
-	close(dir);
+		leat_persist_drop(p);
 	return rc;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LEAT_STORE_PERSIST_H
 #define LEAT_STORE_PERSIST_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -12,14 +13,28 @@
 /* True for such a name; directory listings leave it out. */
 bool leat_is_temporary_name(const char *name);
 
-/* Copy the open regular file `in` to `path` below `disk_fd`: to a temporary
- * name beside it, with mode, owner and times, synced, then renamed over
- * whatever is there. The directory exists. On failure the temporary file is
- * removed. 0 or -errno. Any thread. */
-int leat_persist_file(int disk_fd, const char *path, int in);
+/* What is whole beside its destination, and has not its name yet. */
+struct leat_persist {
+	int dir; /* of the destination */
+	int fd;  /* locked, so that nobody takes it for stale; -1: a symlink */
+	char temporary[NAME_MAX + 1];
+};
 
+/* Copy the open regular file `in` to a temporary name beside `path` below
+ * `disk_fd`, with mode, owner and times, synced. The directory exists. On failure
+ * nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
+int leat_persist_make_file(struct leat_persist *p, int disk_fd, const char *path, int in);
 /* The same for a symlink to `target` of that owner. Any thread. */
-int leat_persist_symlink(int disk_fd, const char *path, const char *target, uid_t uid, gid_t gid);
+int leat_persist_make_symlink(struct leat_persist *p, int disk_fd, const char *path,
+			      const char *target, uid_t uid, gid_t gid);
+/* Rename it over whatever is at `path`, the one it was made for, or leave nothing. 0 or
+ * -errno. Who may want the name for something else meanwhile calls this where it is known
+ * who has it. */
+int leat_persist_take(struct leat_persist *p, const char *path);
+/* It is not wanted any more. */
+void leat_persist_drop(struct leat_persist *p);
+/* Make a file and take it. 0 or -errno. Any thread. */
+int leat_persist_file(int disk_fd, const char *path, int in);
 
 /* Remove from the directory of `path` what a daemon that was killed did not get to rename; what a
  * living one is at stays. Any thread. */

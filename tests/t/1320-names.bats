@@ -218,3 +218,77 @@ teardown() {
 		/usr/bin/python3 -B ../../several.py >out
 	END
 }
+
+# remade: a step, its commands on standard input, makes `out`: permanent, committed when it is closed.
+remade() {
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		permanent: [out]
+		tasks:
+		  - func: make
+		    exec: bash ../commands
+		    outports: [{filename: out, committed: on_close}]
+	END
+	mkdir -p work
+	rm -f work/out
+	cat >commands
+	timeout 60 leat run -q flow.yaml
+}
+
+@test "removed, replaced and made again while it is being saved" {
+	remade <<-'END'
+		head -c 256M /dev/zero > out
+		rm out
+		echo new > out
+	END
+	[ "$(cat work/out)" = new ]
+	remade <<-'END'
+		head -c 256M /dev/zero > out
+		echo new > other
+		rm out
+		mv other out
+	END
+	[ "$(cat work/out)" = new ]
+	remade <<-'END'
+		head -c 256M /dev/zero > out
+		mv out other
+		echo new > out
+	END
+	[ "$(cat work/out)" = new ]
+	remade <<-'END'
+		head -c 256M /dev/zero > out
+		rm out
+	END
+	[ ! -e work/out ]
+	run ! compgen -G 'work/.leat-out.*'
+}
+
+@test "truncated, removed and made again while what is on disk is being brought into memory" {
+	mkdir work
+	for change in 'echo new > out' 'rm out; echo new > out' 'echo new > other; mv other out'; do
+		cat >flow.yaml <<-END
+			name: flow
+			dir: work
+			permanent: [out]
+			tasks:
+			  - func: make
+			    exec: bash ../commands
+			    outports: [{filename: out}]
+		END
+		cat >commands <<-END
+			echo tail >> out &
+			sleep 0.02
+			$change
+			wait
+			sleep 0.5
+			echo more >> out
+		END
+		head -c 256M /dev/zero >work/out
+		timeout 60 leat run -q flow.yaml
+		head -c 100 work/out
+		[ "$(stat -c %s work/out)" -lt 100 ]
+		grep -q new work/out
+		grep -q more work/out
+	done
+}
