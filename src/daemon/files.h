@@ -148,6 +148,7 @@ struct leat_live {
 	bool counted;             /* the rules know it */
 	bool handed_on;           /* open still when the process that opened it had closed it */
 	bool foreign;             /* its step is no producer */
+	bool doubted;             /* it could not be looked at, which was told */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
 	struct leat_live *prev, *next;
@@ -156,8 +157,8 @@ struct leat_live {
 /* Open a file that may have been created without the right to read it, for
  * looking at only. The descriptor, or -1 and errno. */
 int leat_open_hard(int dirfd, const char *name, mode_t mode);
-/* Seen through `fd`, does another description have the byte locked? */
-bool leat_is_locked(int fd, uint64_t byte);
+/* Seen through `fd`, does another description have the byte locked? 1, 0 or -errno. */
+int leat_is_locked(int fd, uint64_t byte);
 /* A new open description. NULL when out of memory. */
 struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c);
 /* Have descriptors on their inodes, before names change. */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* How long a lock must be missing before nobody's hint is waited for any more:
@@ -65,15 +66,21 @@ int leat_open_hard(int dirfd, const char *name, mode_t mode)
 	return fd;
 }
 
-static void hold(struct leat_daemon *d, struct leat_live *l)
+/* 0: it has a descriptor, or there is nothing to have one of; else -errno. */
+static int hold(struct leat_daemon *d, struct leat_live *l)
 {
 	struct stat st;
 	enum leat_root root;
+	int rc;
 
 	if (l->probe >= 0 || l->file->retired)
-		return;
-	if (leat_tree_look(d->tree, l->file->name, &root, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	rc = leat_tree_look(d->tree, l->file->name, &root, &st);
+	if (!rc && S_ISREG(st.st_mode)) {
 		l->probe = leat_open_hard(leat_tree_fd(d->tree, root), l->file->name, st.st_mode);
+		rc = l->probe < 0 ? -errno : 0;
+	}
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP ? 0 : rc;
 }
 
 void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
@@ -87,20 +94,36 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 		f->size = leat_file_length(d, f, &st);
 }
 
-bool leat_is_locked(int fd, uint64_t byte)
+int leat_is_locked(int fd, uint64_t byte)
 {
 	struct flock lock = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
 
-	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
 }
 
+static int look_for_lock(struct leat_daemon *d, struct leat_live *l)
+{
+	int rc = l->file->old ? leat_old_has_lock(l->file, l->id) : 0;
+
+	if (!rc)
+		rc = hold(d, l);
+	if (!rc && l->probe >= 0)
+		rc = leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
+	return rc;
+}
+
+/* In doubt yes: what is taken for closed is passed on as complete. */
 static bool has_lock(struct leat_daemon *d, struct leat_live *l)
 {
-	if (l->file->old && leat_old_has_lock(l->file, l->id))
-		return true;
-	hold(d, l);
-	return l->probe >= 0 && leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
+	int rc = look_for_lock(d, l);
+
+	if (rc < 0 && !l->doubted) {
+		l->doubted = true;
+		leat_problem_add(d, rc, "cannot see whether %s is still open: %s", l->file->name,
+				 strerror(-rc));
+	}
+	return rc != 0;
 }
 
 static bool is_open(struct leat_daemon *d, struct leat_live *l)

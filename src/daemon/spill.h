@@ -58,8 +58,8 @@ void leat_old_cancel(struct leat_file *f);
 const struct leat_old *leat_old_find(const struct leat_daemon *d, uint64_t dev, uint64_t ino);
 struct leat_file *leat_old_file(const struct leat_old *o);
 uint32_t leat_old_home(const struct leat_old *o);
-/* Does some description of the former inode hold the lock of `ofd`? */
-bool leat_old_has_lock(struct leat_file *f, uint64_t ofd);
+/* Does some description of the former inode hold the lock of `ofd`? 1, 0 or -errno. */
+int leat_old_has_lock(struct leat_file *f, uint64_t ofd);
 /* By the clock: forget what nobody has open any more. */
 void leat_olds_settle(struct leat_daemon *d);
 void leat_olds_free(struct leat_daemon *d);

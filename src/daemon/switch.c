@@ -115,7 +115,7 @@ static void settle(struct leat_old *o)
 		drop_handed(o, h);
 }
 
-bool leat_old_has_lock(struct leat_file *f, uint64_t ofd)
+int leat_old_has_lock(struct leat_file *f, uint64_t ofd)
 {
 	settle(f->old);
 	return leat_is_locked(f->old->probe, LEAT_OFD_LOCK + ofd);

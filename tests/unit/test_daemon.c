@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -216,6 +217,44 @@ static void test_last_close(void **state)
 	free(b);
 }
 
+/* While the daemon cannot look whether the file is open, it is, and a person is told. */
+static void test_cannot_look(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct rlimit before, none;
+	struct file f, g;
+	int error;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
+	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, NULL, &before), 0);
+	none = (struct rlimit){.rlim_cur = 3, .rlim_max = before.rlim_max};
+	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, &none, NULL), 0);
+	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT | O_TRUNC);
+	peer_write(&f, "some ");
+	peer_fact(a, LEAT_MSG_CLOSED, (struct leat_msg_fact){.slot = f.slot});
+	assert_non_null(strstr(world_event(w, &error), "cannot see whether mid is still open"));
+	assert_int_equal(error, -EMFILE);
+	usleep(200000);
+	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
+	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, &before, NULL), 0);
+	peer_write(&f, "more");
+	peer_close(a, &f);
+	g = peer_open(w, b, "mid", O_RDONLY);
+	assert_int_equal(lseek(g.fd, 0, SEEK_END), 9);
+	close(g.fd);
+	peer_part(a);
+	peer_part(b);
+	free(a);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	world_finish(w, false);
+}
+
 static void test_killed(void **state)
 {
 	struct world *w = *state;
@@ -376,7 +415,7 @@ int main(void)
 		T(test_commit_on_close), T(test_growing),     T(test_ahead),
 		T(test_last_close),      T(test_killed),      T(test_exit_closes),
 		T(test_stale_is_hidden), T(test_failed_open), T(test_large_stale),
-		T(test_spoilt),
+		T(test_spoilt),          T(test_cannot_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
