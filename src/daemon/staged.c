@@ -48,6 +48,16 @@ static bool is_way(struct leat_daemon *d, const struct leat_file *f, int step)
 	       leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISDIR(st.st_mode);
 }
 
+/* Nobody hears of what it reads: it is taken to read all its inputs, as they are now. */
+static void tell_seen(struct leat_daemon *d, int step)
+{
+	struct leat_file *f, *next;
+
+	HASH_ITER(hh, d->files, f, next)
+	if (is_input(f, step) && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED)
+		leat_events_ask(d, step, 0, LEAT_CALL_LOOK, f->name, 0, 0);
+}
+
 int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 {
 	struct leat_file *f, *next;
@@ -74,6 +84,8 @@ int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 			return one;
 		rc = rc ? rc : one;
 	}
+	if (!rc)
+		tell_seen(d, step);
 	return rc;
 }
 

@@ -357,3 +357,34 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	consume='o:data:r f e !:../one R c'
 	kept
 }
+
+@test "made anew after a staged step was started with it" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash ../make.sh
+		    outports: [{filename: x, committed: on_close}]
+		  - func: use
+		    staged: true
+		    exec: bash ../use.sh
+		    inports: [{filename: x}]
+		    outports: [{filename: y}]
+	END
+	cat >make.sh <<-'END'
+		echo one > x
+		until [ -e ../started ]; do sleep 0.01; done
+		rm x
+		echo two > x
+	END
+	cat >use.sh <<-'END'
+		cat x > y
+		touch ../started
+	END
+	mkdir work
+	run -125 timeout 30 leat run --log log flow.yaml
+	echo "$output"
+	grep -q '^leat: violation: x was .* by step make' <<<"$output"
+	leat replay flow.yaml log
+}
