@@ -148,6 +148,7 @@ struct leat_live {
 	bool counted;             /* the rules know it */
 	bool handed_on;           /* open still when the process that opened it had closed it */
 	bool foreign;             /* its step is no producer */
+	bool untold;              /* nobody told of its open, and it has no lock */
 	bool doubted;             /* it could not be looked at, which was told */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
@@ -161,6 +162,10 @@ int leat_open_hard(int dirfd, const char *name, mode_t mode);
 int leat_is_locked(int fd, uint64_t byte);
 /* A new open description. NULL when out of memory. */
 struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c);
+/* One of a file whose writers nobody told of, if there is any: in all, who has the file behind
+ * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
+struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
+				   int fd);
 /* Have descriptors on their inodes, before names change. */
 void leat_lives_hold(struct leat_daemon *d, struct leat_file *f);
 /* The opener said that its open failed. */

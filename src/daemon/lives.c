@@ -102,15 +102,40 @@ int leat_is_locked(int fd, uint64_t byte)
 	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
 }
 
+/* Does anybody have the file open for writing? fcntl(2): then there is no read lease. Where there
+ * are no leases, or not for the daemon, nobody has. */
+static bool is_written(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
+struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
+				   int fd)
+{
+	struct leat_live *l = is_written(fd) ? leat_live_new(d, f, c) : NULL;
+
+	if (!l) {
+		leat_close(&fd);
+		return NULL;
+	}
+	leat_live_confirm(l);
+	l->untold = true;
+	l->probe = fd;
+	return l;
+}
+
 static int look_for_lock(struct leat_daemon *d, struct leat_live *l)
 {
 	int rc = l->file->old ? leat_old_has_lock(l->file, l->id) : 0;
 
 	if (!rc)
 		rc = hold(d, l);
-	if (!rc && l->probe >= 0)
-		rc = leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
-	return rc;
+	if (rc || l->probe < 0)
+		return rc;
+	return l->untold ? is_written(l->probe) : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
 }
 
 /* In doubt yes: what is taken for closed is passed on as complete. */

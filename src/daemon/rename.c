@@ -59,6 +59,41 @@ static bool is_known(struct leat_daemon *d, const char *name)
 	return leat_file_find(d, name) || (rule && leat_rule_matters(rule));
 }
 
+static bool is_declared(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+
+	return rule && rule->declared && !rule->excluded;
+}
+
+/* Who writes a file that is not declared is not known, until it is given a declared name: the rules
+ * are told of the open then, by its name `known`. True if there was something to tell. */
+static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enum leat_root root,
+			 const char *known, unsigned flags)
+{
+	struct leat_daemon *d = r->d;
+	struct leat_live *l;
+	struct stat st;
+	int fd;
+
+	if (f->lives || !is_declared(d, r->to.path) ||
+	    (!r->from.outside && is_declared(d, r->from.path)) ||
+	    !leat_tree_has(d->tree, root, r->to.path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = openat(leat_tree_fd(d->tree, root), r->to.path,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	l = fd < 0 ? NULL : leat_live_untold(d, f, r->c, fd);
+	if (!l)
+		return false;
+	l->counted = leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_OPEN,
+							      .step = r->c->step,
+							      .pid = r->c->pid,
+							      .ofd = l->id,
+							      .flags = flags,
+							      .name = known}) == 0;
+	return true;
+}
+
 static void tell_rename(struct leat_change_request *r, bool is_dir)
 {
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RENAME,
@@ -81,6 +116,7 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	if (!f)
 		return -ENFILE;
 	retire(d, r->to.path);
+	tell_writers(r, f, root, r->from.path, 0);
 	rc = leat_file_rename(d, f, r->to.path);
 	if (rc)
 		return rc;
@@ -269,10 +305,22 @@ static int move_out(struct leat_change_request *r)
 	return rc == -ENOENT ? 0 : rc;
 }
 
+static void tell_creation(struct leat_change_request *r, const char *source)
+{
+	leat_events_apply(
+		r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
+					  .step = r->c->step,
+					  .pid = r->c->pid,
+					  .name = r->to.path,
+					  .to = source,
+					  .flags = S_ISDIR(r->from.st.st_mode) ? LEAT_EVF_DIR : 0});
+}
+
 static int tell_arrival(struct leat_change_request *r, enum leat_root root, const char *source)
 {
 	struct leat_daemon *d = r->d;
 	struct leat_file *f;
+	bool writers;
 
 	retire(d, r->to.path);
 	if (!is_known(d, r->to.path) && !(source && is_known(d, source)))
@@ -282,13 +330,11 @@ static int tell_arrival(struct leat_change_request *r, enum leat_root root, cons
 		return -ENFILE;
 	f->told = f->made = true;
 	note_place(d, f, root);
-	leat_events_apply(
-		d, (struct leat_event){.kind = LEAT_EV_CREATE,
-				       .step = r->c->step,
-				       .pid = r->c->pid,
-				       .name = r->to.path,
-				       .to = source,
-				       .flags = S_ISDIR(r->from.st.st_mode) ? LEAT_EVF_DIR : 0});
+	writers =
+		tell_writers(r, f, root, source ? source : r->to.path, source ? 0 : LEAT_EVF_CREAT);
+	/* What comes from outside and is open has been made by that. */
+	if (source || !writers)
+		tell_creation(r, source);
 	renew(d, f);
 	return 0;
 }

@@ -292,3 +292,39 @@ remade() {
 		grep -q more work/out
 	done
 }
+
+@test "given a declared name while it is still being written" {
+	mkdir work
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: /usr/bin/python3 -B ../make.py
+		    outports: [{filename: out, committed: on_close}]
+		  - func: use
+		    exec: cp out copy
+		    inports: [{filename: out}]
+		    outports: [{filename: copy}]
+	END
+	for way in 'replace other' 'link other' 'replace ../other' 'link ../other'; do
+		cat >make.py <<-END
+			import os, time
+			f = open("${way#* }", "w")
+			f.write("head\\n" * 9999)
+			f.flush()
+			os.${way% *}("${way#* }", "out")
+			time.sleep(0.5)
+			f.write("tail\\n")
+			f.close()
+			time.sleep(0.5)
+		END
+		timeout 60 leat run -q --log log flow.yaml
+		leat replay flow.yaml log
+		# The close is seen when it happens, not when the step ends.
+		awk '$3 == "state" && /code=2.*name=out$/ { at = $2 } $3 == "step-end" && /step=0/ { end = $2 }
+			END { exit !(end - at > 200000000) }' log
+		[ "$(tail -n 1 work/copy)" = tail ]
+		rm -f work/* other
+	done
+}
