@@ -12,20 +12,26 @@
 /* From here on a read of a final file is answered from a mapping of it: one copy less. */
 #define MAP_FROM_BYTES (64u << 10)
 
-static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length)
+/* What the kernel reads for a mapping it reads by whole pages: the program sees no more of them
+ * than the size it was shown. */
+static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length, bool pages)
 {
+	uint64_t end = offset + length;
+
 	pthread_mutex_lock(&h->m->lock);
 	if (h->sized && offset > h->read_end)
 		h->jumped = true;
-	if (length && offset + length > h->read_end)
-		h->read_end = offset + length;
+	if (h->sized && pages && offset < h->size_seen && end > h->size_seen)
+		end = h->size_seen;
+	if (length && end > h->read_end)
+		h->read_end = end;
 	pthread_mutex_unlock(&h->m->lock);
 }
 
 /* A short count is the truth only of a file that was final before: else the file was cut, and the
  * rest is still to come. */
 static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, char *out, size_t size,
-			    uint64_t offset)
+			    uint64_t offset, bool pages)
 {
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
 	size_t done = 0;
@@ -42,7 +48,7 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 		n = pread(h->fd, out + done, size - done, (off_t)(offset + done));
 		if (n < 0)
 			return done ? (ssize_t)done : -errno;
-		note_read(h, offset + done, (uint64_t)n);
+		note_read(h, offset + done, (uint64_t)n, pages);
 		done += (size_t)n;
 		if (final || !f || done == size)
 			return (ssize_t)done;
@@ -59,7 +65,8 @@ static void count_read(struct leat_errand *call, ssize_t n)
 	leat_shm_count(&leat_errand_step(call)->reads, 1);
 }
 
-static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset)
+static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset,
+			bool pages)
 {
 	char *out = malloc(size);
 	ssize_t n = -ENOMEM;
@@ -68,7 +75,7 @@ static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t 
 		n = pread(h->fd, out, size, offset);
 		n = n < 0 ? -errno : n;
 	} else if (out) {
-		n = read_growing(call, h, out, size, (uint64_t)offset);
+		n = read_growing(call, h, out, size, (uint64_t)offset, pages);
 	}
 	count_read(call, n);
 	if (n < 0)
@@ -118,7 +125,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		count_read(&call, (ssize_t)left);
 		fuse_reply_buf(req, h->map + offset, left);
 	} else {
-		read_copied(&call, h, size, offset);
+		/* A read of the program's own has its owner of locks with it. */
+		read_copied(&call, h, size, offset, !fi->lock_owner);
 	}
 }
 

@@ -65,6 +65,19 @@ setup_file() {
 			return msync(map, 4096, MS_SYNC) < 0 ? -1 : munmap(map, 4096);
 		}
 
+		/* All of what the size says, by a mapping. */
+		static long map_seen(int fd)
+		{
+			const char *map = mmap(NULL, seen, PROT_READ, MAP_PRIVATE, fd, 0);
+			long sum = 0;
+
+			if (map == MAP_FAILED)
+				return -1;
+			for (off_t i = 0; i < seen; i++)
+				sum += map[i] & 127;
+			return munmap((void *)map, seen) < 0 ? -1 : sum;
+		}
+
 		/* The bytes of `b`, copied into it by the kernel. */
 		static long copy_in(int fd, off_t at, const char *from)
 		{
@@ -93,6 +106,7 @@ setup_file() {
 			case 'R': return read_some(fd, 1000000);
 			case 'f': return fd_size(fd);
 			case 'e': return read_some(fd, seen);
+			case 'E': return map_seen(fd);
 			case 'c': return close(fds[--n]);
 			case 'C': return close(fds[0]);
 			case 'k': return ftruncate(fd, atol(a));
@@ -343,6 +357,20 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 			[ "$status" = "$([ "$action" = warn ] && echo 0 || echo 125)" ]
 		done
 	done
+}
+
+@test "a size seen before the commit, taken for the last word: mapped" {
+	# The page that is mapped is read when it is whole: at the commit.
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f !:../one E c'
+	for way in dynamic static; do
+		run_it "$way" warn
+		cat output
+		grep -qxF 'leat: warning: violation: data was taken for complete by step consume after 8 bytes at a size seen before its commit (committed: on_termination, mode: no_update); give it mode: update, or read it to its end' output
+		run ! run_it "$way" fatal
+		grep -q '^leat: violation: data was taken for complete by step consume' output
+	done
+	consume='o:data:r f !:../one E R c'
+	kept
 }
 
 @test "a size seen before the commit, taken for the last word" {
