@@ -163,7 +163,9 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 		return n;
 	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);
 	leat_shm_count(&leat_errand_step(call)->writes, 1);
-	if (f && h->kind == LEAT_KIND_PUBLISHER) {
+	/* Of the pages of a mapping nobody knows which bytes the program has written: they are
+	 * there at the commit. The file was made longer before, which has told of the hole. */
+	if (f && h->kind == LEAT_KIND_PUBLISHER && !mapped) {
 		end = appends ? size_of(h) : offset + (uint64_t)n;
 		publish(call, h, f, end - (uint64_t)n, end);
 	}

@@ -250,6 +250,39 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	[ "$(cat work/sum)" = "$SUM" ]
 }
 
+@test "a stream that is written by a mapping, half a page at a time: what was not written yet is not there" {
+	static halves <<-'END'
+		#include <fcntl.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			char b[4096];
+			int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0644);
+			if (fd < 0 || write(fd, memset(b, 'a', 4096), 4096) != 4096 || ftruncate(fd, 12288)) return 1;
+			char *m = mmap(0, 12288, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			if (m == MAP_FAILED) return 2;
+			memset(m + 4096, 'b', 2048);
+			if (msync(m, 12288, MS_SYNC)) return 3;
+			if (argc > 2 && pwrite(fd, memset(b, 'd', 4096), 4096, 8192) != 4096) return 4;
+			usleep(500000);
+			memset(m + 6144, 'c', 2048);
+			return msync(m, 12288, MS_SYNC) ? 5 : 0;
+		}
+	END
+	local more parts
+	for more in "" write; do
+		parts=aabc00
+		[ -z "$more" ] || parts=aabcdd
+		steps "func: a, outports: [{filename: data, mode: no_update}], exec: $BATS_FILE_TMPDIR/halves data $more" \
+			"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out'\""
+		run -0 timeout 60 leat run flow.yaml
+		[ "$(tr '\0' 0 <work/out | fold -w 2048 | cut -c 1 | tr -d '\n')" = "$parts" ]
+		rm -r work && mkdir work
+	done
+}
+
 # grown MODE COMMAND...: `blind` comes to a file that has two bytes, and maps it when it has more.
 grown() {
 	local mode=$1
