@@ -206,7 +206,8 @@ int leat_handle_exiting(struct leat_conn *c, const void *msg)
 	}
 	if (p) {
 		p->exiting = true;
-		p->status = in->status & 0xff;
+		p->cut_short = in->status == LEAT_WIRE_CUT_SHORT;
+		p->status = p->cut_short ? 0 : in->status & 0xff;
 	}
 	return 0;
 }

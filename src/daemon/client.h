@@ -48,9 +48,10 @@ struct leat_proc {
 	pid_t pid;
 	int pidfd;
 	uv_poll_t poll;
-	int step;     /* -1: control */
-	bool mount;   /* it answers for the mount of a program */
-	bool exiting; /* said so: a normal end */
+	int step;       /* -1: control */
+	bool mount;     /* it answers for the mount of a program */
+	bool exiting;   /* said so: a normal end */
+	bool cut_short; /* but not of all it speaks for */
 	int status;
 	bool gone;
 	struct leat_conn *conns;

@@ -39,6 +39,7 @@ static void forget(struct leat_proc *p)
 static void gone(struct leat_proc *p)
 {
 	struct leat_daemon *d = p->d;
+	bool normally;
 
 	if (p->gone)
 		return;
@@ -47,13 +48,14 @@ static void gone(struct leat_proc *p)
 	/* It may have changed a file and not come to count it. */
 	if (!p->exiting)
 		leat_shm_change_cut(d->shm);
+	normally = p->exiting && !p->cut_short;
 	if (p->step >= 0) {
 		leat_lives_after_exit(d, p);
 		leat_events_apply(d,
 				  (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
 						      .step = p->step,
 						      .pid = p->pid,
-						      .status = p->exiting ? p->status : -SIGKILL});
+						      .status = normally ? p->status : -SIGKILL});
 		leat_step_process_left(d, p);
 	}
 	forget(p);

@@ -2,13 +2,21 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <uthash.h>
 
 /* Out of the program's way, as the descriptors of the interception library. */
 enum { HIDE_FROM = 1000 };
+
+/* A process that has closed a file empty: it counts if that ends normally. */
+struct leat_closer {
+	UT_hash_handle hh;
+	pid_t pid;
+};
 
 void leat_alive_hold(const char *dir)
 {
@@ -41,11 +49,78 @@ void leat_alive_opened(struct leat_errand *call)
 	call->m->program = leat_caller_process(call->tid);
 }
 
+static struct leat_closer *find_closer(struct leat_mount *m, pid_t pid)
+{
+	struct leat_closer *c;
+
+	HASH_FIND_INT(m->closers, &pid, c);
+	return c;
+}
+
+/* Without memory its end is taken for a normal one. */
+static void note_closer(struct leat_mount *m, pid_t pid)
+{
+	struct leat_closer *c = find_closer(m, pid) ? NULL : calloc(1, sizeof(*c));
+
+	if (!c)
+		return;
+	c->pid = pid;
+	HASH_ADD_INT(m->closers, pid, c);
+	if (!c->hh.tbl)
+		free(c);
+}
+
+static void forget_closer(struct leat_mount *m, struct leat_closer *c)
+{
+	HASH_DEL(m->closers, c);
+	free(c);
+}
+
+void leat_alive_closing(struct leat_handle *h, pid_t tid)
+{
+	struct leat_mount *m = h->m;
+	struct stat st;
+	pid_t process;
+	int status;
+	bool killed = leat_caller_ending(tid, &process, &status) && WIFSIGNALED(status);
+
+	pthread_mutex_lock(&m->lock);
+	h->abnormal = killed;
+	if (!killed && process && fstat(h->fd, &st) == 0 && !st.st_size)
+		note_closer(m, process);
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void process_ends(struct leat_mount *m, pid_t pid, bool killed)
+{
+	struct leat_closer *c;
+
+	pthread_mutex_lock(&m->lock);
+	c = find_closer(m, pid);
+	if (c && killed)
+		m->cut_short = true;
+	if (c)
+		forget_closer(m, c);
+	pthread_mutex_unlock(&m->lock);
+}
+
 void leat_alive_flushed(struct leat_errand *call)
 {
+	pid_t process;
 	int status;
 
-	if (leat_caller_process(call->tid) == call->m->program &&
-	    leat_caller_ending(call->tid, &status) && WIFEXITED(status))
-		leat_line_exiting(call->line, call->m->program, WEXITSTATUS(status));
+	if (!leat_caller_ending(call->tid, &process, &status))
+		return;
+	process_ends(call->m, process, WIFSIGNALED(status));
+	if (process == call->m->program && WIFEXITED(status))
+		leat_line_exiting(call->line, process, WEXITSTATUS(status));
+}
+
+bool leat_alive_end(struct leat_mount *m)
+{
+	struct leat_closer *c, *next;
+
+	HASH_ITER(hh, m->closers, c, next)
+	forget_closer(m, c);
+	return m->cut_short;
 }

@@ -54,20 +54,30 @@ bool leat_caller_stopped(pid_t tid)
 /* A thread that ends gives up its memory before its files. One that closes files because it
  * starts a program has memory, and must not be looked at by "stat": that waits for the start
  * to be over, and the start for our answer. */
-static bool has_memory(pid_t tid)
+static pid_t process_of(pid_t tid, bool *has_memory)
 {
+	const char *at = NULL;
 	char *text = NULL;
-	bool has = read_proc(tid, "status", &text) || strstr(text, "\nVmSize:");
+	pid_t pid = 0;
 
+	*has_memory = true;
+	if (tid > 0 && read_proc(tid, "status", &text) == 0) {
+		at = strstr(text, "\nTgid:");
+		*has_memory = strstr(text, "\nVmSize:");
+	}
+	if (at)
+		pid = (pid_t)atoi(at + 6);
 	free(text);
-	return has;
+	return pid;
 }
 
-bool leat_caller_ending(pid_t tid, int *status)
+bool leat_caller_ending(pid_t tid, pid_t *process, int *status)
 {
 	struct leat_pidstat p;
+	bool has_memory;
 
-	if (tid <= 0 || has_memory(tid) || !leat_pidstat_read(tid, &p) || !p.exiting)
+	*process = process_of(tid, &has_memory);
+	if (has_memory || !leat_pidstat_read(tid, &p) || !p.exiting)
 		return false;
 	*status = p.status;
 	return true;
@@ -75,14 +85,7 @@ bool leat_caller_ending(pid_t tid, int *status)
 
 pid_t leat_caller_process(pid_t tid)
 {
-	const char *at = NULL;
-	char *text = NULL;
-	pid_t pid = 0;
+	bool has_memory;
 
-	if (tid > 0 && read_proc(tid, "status", &text) == 0)
-		at = strstr(text, "\nTgid:");
-	if (at)
-		pid = (pid_t)atoi(at + 6);
-	free(text);
-	return pid;
+	return process_of(tid, &has_memory);
 }

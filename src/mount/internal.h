@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 struct leat_node;
+struct leat_handle;
 
 enum { LEAT_MAX_GROUPS = 64 };
 
@@ -52,6 +53,8 @@ struct leat_mount {
 	struct leat_node *names; /* hash of the attached nodes */
 	struct leat_node *root;
 	struct leat_handle *handles; /* all that are open */
+	struct leat_closer *closers; /* hash of the processes that have closed a file empty */
+	bool cut_short;              /* one of them was killed */
 	uint64_t generation;
 };
 
@@ -109,7 +112,8 @@ int leat_line_ask(struct leat_line *line, uint32_t call, uint32_t slot, uint64_t
 /* Report a violation. 0: only a warning; -EIO: fail the call. */
 int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, uint64_t offset,
 			uint64_t length);
-/* Say that process `pid` (0: this one) ends normally with `status`. Returns when it was heard. */
+/* Say that process `pid` (0: this one) ends normally with `status`, or (LEAT_WIRE_CUT_SHORT) that
+ * its empty closes are not to count. Returns when it was heard. */
 int leat_line_exiting(struct leat_line *line, pid_t pid, int status);
 /* False once the daemon is gone. */
 bool leat_line_alive(struct leat_line *line);
@@ -161,16 +165,16 @@ void leat_errand_self(const struct leat_errand *call);
 
 /* Must a wait of thread `tid` end: is it to die, or asked to end? */
 bool leat_caller_stopped(pid_t tid);
-/* Is it ending now? Then *status is as from waitpid. */
-bool leat_caller_ending(pid_t tid, int *status);
+/* Is it ending now? Then *status is as from waitpid. *process in any case, 0 if it is gone. */
+bool leat_caller_ending(pid_t tid, pid_t *process, int *status);
 /* The process of a thread, 0 if it is gone. */
 pid_t leat_caller_process(pid_t tid);
 
-/* --- alive.c: how the program's process ends ---
+/* --- alive.c: how the program's processes end ---
  *
- * The daemon may know that process from before it became this program, and would take its end
- * for an abnormal one. It holds a file of the mount open, which the kernel closes, as all files,
- * before anybody learns of the end. */
+ * The daemon may know the first one from before it became this program, and would take its end
+ * for an abnormal one. It holds a file of the mount open, and its children with it, which the
+ * kernel closes, as all files, before anybody learns of the end. */
 
 #define LEAT_ALIVE_NAME ".leat-alive"
 #define LEAT_ALIVE_INO 2 /* no node: those are addresses */
@@ -183,6 +187,10 @@ void leat_alive_entry(struct fuse_entry_param *e);
 /* open, flush of LEAT_ALIVE_INO */
 void leat_alive_opened(struct leat_errand *call);
 void leat_alive_flushed(struct leat_errand *call);
+/* flush of a file that is open for writing: thread `tid` closes it. */
+void leat_alive_closing(struct leat_handle *h, pid_t tid);
+/* The mount is gone: forget the processes. True: one that was killed had closed a file empty. */
+bool leat_alive_end(struct leat_mount *m);
 
 /* --- node.c: names the kernel knows --- */
 
@@ -192,8 +200,6 @@ struct leat_identity {
 };
 
 enum { LEAT_LOOKS = 4 };
-
-struct leat_handle;
 
 struct leat_node *leat_node_root(struct leat_mount *m);
 struct leat_node *leat_node_of(struct leat_mount *m, fuse_ino_t ino);

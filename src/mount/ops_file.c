@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool writes(int flags)
@@ -149,13 +148,11 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
 	struct leat_errand call;
-	int status;
 
 	if (ino == LEAT_ALIVE_INO && leat_errand_init(&call, req) == 0)
 		leat_alive_flushed(&call);
 	else if (h && h->ofd)
-		h->abnormal =
-			leat_caller_ending(fuse_req_ctx(req)->pid, &status) && WIFSIGNALED(status);
+		leat_alive_closing(h, fuse_req_ctx(req)->pid);
 	fuse_reply_err(req, 0);
 }
 

@@ -59,13 +59,14 @@ static int take_mount(struct leat_mount *m)
 static void close_all(struct leat_mount *m)
 {
 	struct leat_errand call = {.m = m};
+	bool cut_short = leat_alive_end(m);
 
 	if (leat_line_get(m, &call.line))
 		call.line = NULL;
 	while (m->handles)
 		leat_handle_close(&call, m->handles);
 	if (call.line)
-		leat_line_exiting(call.line, 0, 0);
+		leat_line_exiting(call.line, 0, cut_short ? LEAT_WIRE_CUT_SHORT : 0);
 }
 
 static int serve(struct leat_mount *m)

@@ -260,6 +260,10 @@ struct leat_msg_fact {
 	uint64_t length;
 };
 
+/* leat_msg_step.status of EXITING: it ends normally, but is the server of a mount, and a program
+ * behind it that had closed a file empty was killed. */
+#define LEAT_WIRE_CUT_SHORT (-1)
+
 /* EXITING, STEP_START, STEP_END, STEP_DONE, ABORT */
 struct leat_msg_step {
 	struct leat_msg h;

@@ -329,6 +329,39 @@ grown() {
 	clean
 }
 
+@test "a file that is closed empty by a program that is killed then is not complete" {
+	static closes <<-'END'
+		#include <fcntl.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int fd = open(argv[1], O_WRONLY | O_CREAT, 0644);
+			if (fd < 0 || (argc < 3 && write(fd, "text\n", 5) != 5) || close(fd)) return 1;
+			return argc < 3 ? 0 : raise(atoi(argv[2]));
+		}
+	END
+	local signal
+	for signal in 9 15; do
+		rm -rf work && mkdir work
+		steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c '$BATS_FILE_TMPDIR/closes data $signal || { sleep 0.3; $BATS_FILE_TMPDIR/closes data; }'\"" \
+			"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out'\""
+		run -0 timeout 60 leat run flow.yaml
+		echo "$output"
+		[ "$(cat work/out)" = text ]
+	done
+	# Who ends well has closed it for good, also if another one behind the same mount is killed.
+	need busybox
+	rm -rf work && mkdir work
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'busybox sh ../both; until [ -e ../seen ]; do sleep 0.02; done'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out; touch ../seen'\""
+	printf '%s\n' ": >data" "$BATS_FILE_TMPDIR/copy /dev/zero /dev/null 1000 10 & sleep 0.2; kill \$!; wait" "exit 0" >both
+	run -0 timeout 20 leat run flow.yaml
+	echo "$output"
+	clean
+}
+
 @test "a close by a program that ends counts, whoever opened the file" {
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
