@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uthash.h>
+#include <utlist.h>
 
 /* Out of the program's way, as the descriptors of the interception library. */
 enum { HIDE_FROM = 1000 };
@@ -86,9 +87,22 @@ void leat_alive_closing(struct leat_handle *h, pid_t tid)
 
 	pthread_mutex_lock(&m->lock);
 	h->abnormal = killed;
+	h->closer = process;
 	if (!killed && process && fstat(h->fd, &st) == 0 && !st.st_size)
 		note_closer(m, process);
 	pthread_mutex_unlock(&m->lock);
+}
+
+/* What it has closed and still mapped the kernel releases after the descriptors. */
+static void end_mappings(struct leat_mount *m, pid_t pid, bool killed)
+{
+	struct leat_handle *h;
+
+	DL_FOREACH2(m->handles, h, all_next)
+	if (h->closer == pid) {
+		h->abnormal = killed;
+		h->closer = 0;
+	}
 }
 
 static void process_ends(struct leat_mount *m, pid_t pid, bool killed)
@@ -96,6 +110,7 @@ static void process_ends(struct leat_mount *m, pid_t pid, bool killed)
 	struct leat_closer *c;
 
 	pthread_mutex_lock(&m->lock);
+	end_mappings(m, pid, killed);
 	c = find_closer(m, pid);
 	if (c && killed)
 		m->cut_short = true;

@@ -260,6 +260,7 @@ struct leat_handle {
 	int32_t backing;    /* passthrough: the kernel's id of fd, 0: none */
 	bool told;          /* a violation was reported */
 	bool abnormal;      /* the last to close it was killed */
+	pid_t closer;       /* the last process to close it, 0: none, or it is gone */
 	bool sized, jumped; /* a consumer was shown a size; went to a place computed from it */
 	uint64_t size_seen, read_end;
 	const char *map; /* owned; the file's bytes, once it is final */

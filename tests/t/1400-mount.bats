@@ -362,6 +362,39 @@ grown() {
 	clean
 }
 
+@test "a program killed while it fills a mapping whose file it has closed: half a file" {
+	static fills <<-'END'
+		#include <fcntl.h>
+		#include <signal.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0644);
+			if (fd < 0 || ftruncate(fd, 100000)) return 1;
+			char *m = mmap(0, 100000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			if (m == MAP_FAILED || close(fd)) return 2;
+			memset(m, 'x', argc > 2 ? 50000 : 100000);
+			return argc > 2 ? raise(SIGKILL) : 0;
+		}
+	END
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c '$BATS_FILE_TMPDIR/fills data half || sleep 0.5; exit 5'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out'\""
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"Input/output error"* ]]
+	[[ $output == *"exit 5"* ]]
+	[ ! -s work/out ]
+	clean
+	# Who writes it anew completes it.
+	rm -rf work && mkdir work
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c '$BATS_FILE_TMPDIR/fills data half || $BATS_FILE_TMPDIR/fills data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(tr -d x <work/out | wc -c)" = 0 ]
+}
+
 @test "a close by a program that ends counts, whoever opened the file" {
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
