@@ -53,6 +53,8 @@ static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, do
 
 	if (!rc)
 		rc = leat_identify(place.dirfd, place.path, st, &id);
+	if (!rc)
+		leat_errand_mend(call, place.slot, st);
 	if (!rc && !leat_node_is(call->m, ino, st, &id))
 		rc = -ESTALE; /* the kernel looks the name up anew */
 	if (!rc)
@@ -288,7 +290,11 @@ static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_
 		return rc;
 	}
 	rc = resolve(call, ino, LEAT_OP_ACCESS, 0, &place);
-	return rc ? rc : leat_identify(place.dirfd, place.path, st, &id);
+	if (!rc)
+		rc = leat_identify(place.dirfd, place.path, st, &id);
+	if (!rc)
+		leat_errand_mend(call, place.slot, st);
+	return rc;
 }
 
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what,

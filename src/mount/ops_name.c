@@ -54,6 +54,8 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 
 	*e = (struct fuse_entry_param){0};
 	if (!rc)
+		leat_errand_mend(call, place->slot, &st);
+	if (!rc)
 		rc = entry_of(call, parent, name, &st, &id, e);
 	e->attr_timeout = leat_ops_keep_s(call, place);
 	if (!rc && S_ISDIR(st.st_mode))

@@ -395,6 +395,68 @@ grown() {
 	[ "$(tr -d x <work/out | wc -c)" = 0 ]
 }
 
+@test "a static program looks at a file that another one of its step writes little by little: what was written, and its end" {
+	need python3
+	# follows FILE [old]: until it has 3,000,000 bytes, by a descriptor (old: from before they are
+	# written), by the name, by a mapping, by the end.
+	static follows <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		static char b[1 << 20];
+		/* The kernel shows a write page by page. */
+		static int cut(long n) { return n % 1000 && n % 4096; }
+		static int zeros(const char *from, long n) { return n > 0 && memchr(from, 0, n); }
+		int main(int argc, char **argv)
+		{
+			struct stat st;
+			long n = 0, end = 0, got;
+			int fd = argc > 2 ? open(argv[1], O_RDONLY) : -1;
+			close(open("../ready", O_CREAT | O_WRONLY, 0644));
+			while (n < 3000000) {
+				int in = fd < 0 ? open(argv[1], O_RDONLY) : fd;
+				if (in < 0 || stat(argv[1], &st) || cut(st.st_size)) return 1;
+				if (fstat(in, &st) || cut(st.st_size)) return 2;
+				if (st.st_size) {
+					char *m = mmap(0, st.st_size, PROT_READ, MAP_SHARED, in, 0);
+					if (m == MAP_FAILED || zeros(m, st.st_size)) return 3;
+					munmap(m, st.st_size);
+				}
+				end = lseek(in, 0, SEEK_END);
+				if (cut(end)) return 4;
+				for (n = 0; (got = pread(in, b, sizeof(b), n)) > 0; n += got)
+					if (zeros(b, got)) return 5;
+				if (got < 0 || cut(n)) return 6;
+				if (fd < 0) close(in);
+			}
+			return n != 3000000;
+		}
+	END
+	cat >write.py <<-'END'
+		import os, time
+		while not os.path.exists("../ready"): time.sleep(0.01)
+		w = os.open("data", os.O_WRONLY)
+		for i in range(3000):
+		    os.write(w, b"x" * 1000)
+		    if i % 100 == 0: time.sleep(0.01)
+	END
+	local mode old
+	for mode in update no_update; do
+		for old in '' old; do
+			rm -rf work ready && mkdir work
+			steps "func: a, outports: [{filename: data, mode: $mode}], exec: \"bash -c ': >data; $BATS_FILE_TMPDIR/follows data $old & python3 ../write.py; wait \$!'\"" \
+				"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data | wc -c >out'\""
+			echo "# $mode $old"
+			run -0 timeout 60 leat run flow.yaml
+			echo "$output"
+			[ "$(cat work/out)" = 3000000 ]
+		done
+	done
+}
+
 @test "a close by a program that ends counts, whoever opened the file" {
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
