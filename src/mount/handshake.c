@@ -1,10 +1,12 @@
 #include "mount/handshake.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 struct message {
 	int32_t result;
@@ -22,25 +24,72 @@ int leat_handshake_send(int fd, int result, const char *text)
 	return send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/* Bytes or -errno; *received: a descriptor that came with them, or -1. */
+static ssize_t receive(int fd, void *data, size_t size, int *received)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec io = {.iov_base = data, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &io,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*received = -1;
+	do
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(received, CMSG_DATA(c), sizeof(int));
+	return n < 0 ? -errno : n;
+}
+
+/* The new descriptor takes the number over. */
+static int take_number(int fd, int new)
+{
+	int flags = fcntl(fd, F_GETFD);
+	int rc = flags < 0 ? flags : dup3(new, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
+
+	rc = rc < 0 ? -errno : 0;
+	close(new);
+	return rc;
+}
+
 int leat_handshake_receive(int fd, char *text)
 {
 	struct message m;
 	ssize_t n;
+	int new;
 
-	do
-		n = recv(fd, &m, sizeof(m), 0);
-	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof(m))
-		return n < 0 ? -errno : -EPIPE;
+	for (;;) {
+		n = receive(fd, &m, sizeof(m), &new);
+		if (n != (ssize_t)sizeof(m))
+			return n < 0 ? (int)n : -EPIPE;
+		if (new < 0)
+			break;
+		n = take_number(m.result, new);
+		if (n)
+			return (int)n;
+	}
 	if (!m.result)
 		memcpy(text, m.text, sizeof(m.text));
 	return m.result;
 }
 
-int leat_handshake_send_fd(int fd, int sent, bool flag)
+int leat_handshake_exchange(int fd, int number, int new)
+{
+	struct message m = {.result = number};
+	int rc = leat_handshake_send_with(fd, &m, sizeof(m), new);
+
+	return rc ? rc : take_number(number, new);
+}
+
+int leat_handshake_send_with(int fd, const void *data, size_t size, int sent)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec io = {.iov_base = &flag, .iov_len = sizeof(flag)};
+	struct iovec io = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
@@ -54,24 +103,17 @@ int leat_handshake_send_fd(int fd, int sent, bool flag)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+int leat_handshake_send_fd(int fd, int sent, bool flag)
+{
+	return leat_handshake_send_with(fd, &flag, sizeof(flag), sent);
+}
+
 int leat_handshake_receive_fd(int fd, bool *flag)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	struct iovec io = {.iov_base = flag, .iov_len = sizeof(*flag)};
-	struct msghdr msg = {.msg_iov = &io,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *c;
 	int received;
-	ssize_t n;
+	ssize_t n = receive(fd, flag, sizeof(*flag), &received);
 
-	do
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return n < 0 ? -errno : -EPIPE;
-	memcpy(&received, CMSG_DATA(c), sizeof(int));
-	return received;
+	if (n > 0 && received >= 0)
+		return received;
+	return n < 0 ? (int)n : -EPIPE;
 }

@@ -3,12 +3,21 @@
 #define LEAT_MOUNT_HANDSHAKE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A result (0 or -errno) with a text. 0 or -errno. */
 int leat_handshake_send(int fd, int result, const char *text);
 
-/* The other's result; *text (PATH_MAX bytes) is set when it is 0. -EPIPE: the other is gone. */
+/* Before the result: `new` (taken over) is to take the place of descriptor `number`, in the other
+ * process as in this one. 0 or -errno. */
+int leat_handshake_exchange(int fd, int number, int new);
+
+/* The other's result, with the exchanges it asks for before made; *text (PATH_MAX bytes) is set
+ * when it is 0. -EPIPE: the other is gone. */
 int leat_handshake_receive(int fd, char *text);
+
+/* Bytes with a descriptor. 0 or -errno. */
+int leat_handshake_send_with(int fd, const void *data, size_t size, int sent);
 
 /* A descriptor, with a flag. 0 or -errno. */
 int leat_handshake_send_fd(int fd, int sent, bool flag);

@@ -2,6 +2,7 @@
  * shared with others, and a working directory below the mount. */
 #include "base/fd.h"
 #include "base/str.h"
+#include "mount/handshake.h"
 #include "mount/internal.h"
 #include "record/call.h"
 
@@ -53,9 +54,13 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out)
 	return snprintf(out, PATH_MAX, "%s%s%s", m->spec->dir, *rest ? "/" : "", rest) < PATH_MAX;
 }
 
-/* Which file is it, to this step? */
+/* Which file is it, to this step, and where is it? */
+struct inherited {
+	uint32_t kind, slot, home;
+};
+
 static int identify(struct leat_errand *call, int fd, const struct stat *st, const char *name,
-		    uint32_t *kind, uint32_t *slot)
+		    struct inherited *in)
 {
 	const struct leat_msg_resolved *reply = (const struct leat_msg_resolved *)call->line->msg;
 	struct leat_msg_identify *m = leat_line_begin(call->line, LEAT_MSG_IDENTIFY);
@@ -69,16 +74,47 @@ static int identify(struct leat_errand *call, int fd, const struct stat *st, con
 		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
 	if (rc)
 		return rc;
-	*kind = reply->kind;
-	*slot = reply->slot;
+	*in = (struct inherited){reply->kind, reply->slot, reply->seq};
 	return 0;
 }
 
+/* The file may have moved since the descriptor was opened, or be about to. */
+static int follow(struct leat_errand *call, int fd, const struct inherited *in, int peer)
+{
+	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+	uint32_t seq, home;
+	int rc = 0, new;
+
+	while (!rc && f) {
+		seq = leat_shm_seq(f);
+		home = leat_shm_home(f);
+		if (home == in->home)
+			return 0;
+		rc = -EAGAIN;
+		if (home % LEAT_HOME_NEXT == 0)
+			rc = leat_line_switch(call->line, in->slot, fd, &seq, &new);
+		if (!rc)
+			return new < 0 ? 0 : leat_handshake_exchange(peer, fd, new);
+		if (rc == -EAGAIN)
+			rc = leat_errand_sleep(call, in->slot, seq);
+	}
+	return rc;
+}
+
 /* Its reads are seen by nobody: what it may read must be there. */
-static int settle(struct leat_errand *call, int fd)
+static int await_bytes(struct leat_errand *call, const struct inherited *in)
+{
+	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+
+	if (f && !leat_shm_retain(f))
+		return -EIO; /* not retained, and partly gone */
+	return leat_errand_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
+}
+
+static int settle(struct leat_errand *call, int fd, int peer)
 {
 	char link[64], name[PATH_MAX];
-	uint32_t kind, slot;
+	struct inherited in;
 	struct stat st;
 	int rc;
 
@@ -87,12 +123,12 @@ static int settle(struct leat_errand *call, int fd)
 		return 0;
 	if (st.st_dev != call->m->store_dev && !inside(call->m, name) && !is_spilled(name))
 		return 0;
-	rc = identify(call, fd, &st, name, &kind, &slot);
-	if (rc || kind != LEAT_KIND_CONSUMER)
+	rc = identify(call, fd, &st, name, &in);
+	if (rc)
 		return rc;
-	if (leat_errand_file(call, slot) && !leat_shm_retain(leat_errand_file(call, slot)))
-		return -EIO; /* not retained, and partly gone */
-	return leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
+	if (in.kind == LEAT_KIND_CONSUMER)
+		rc = await_bytes(call, &in);
+	return rc ? rc : follow(call, fd, &in, peer);
 }
 
 static bool is_ours(const struct leat_errand *call, int fd)
@@ -102,7 +138,7 @@ static bool is_ours(const struct leat_errand *call, int fd)
 	return fd == m->store_fd || fd == m->dir_fd || fd == m->socket_fd || fd == call->line->fd;
 }
 
-static int settle_and_close(struct leat_errand *call, DIR *dir, int keep)
+static int settle_and_close(struct leat_errand *call, DIR *dir, int peer)
 {
 	struct dirent *e;
 	int rc = 0;
@@ -110,23 +146,23 @@ static int settle_and_close(struct leat_errand *call, DIR *dir, int keep)
 	while (!rc && (e = readdir(dir))) {
 		int fd = e->d_name[0] == '.' ? -1 : atoi(e->d_name);
 
-		if (fd < 0 || fd == dirfd(dir) || fd == keep || is_ours(call, fd))
+		if (fd < 0 || fd == dirfd(dir) || fd == peer || is_ours(call, fd))
 			continue;
-		rc = settle(call, fd);
+		rc = settle(call, fd, peer);
 		if (fd != STDERR_FILENO)
 			close(fd);
 	}
 	return rc;
 }
 
-int leat_inherit_settle(struct leat_errand *call, int keep)
+int leat_inherit_settle(struct leat_errand *call, int peer)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	int rc, null;
 
 	if (!dir)
 		return -errno;
-	rc = settle_and_close(call, dir, keep);
+	rc = settle_and_close(call, dir, peer);
 	closedir(dir);
 	/* The standard descriptors are not to be taken by files. */
 	do

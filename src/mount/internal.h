@@ -115,6 +115,9 @@ int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, ui
 /* Say that process `pid` (0: this one) ends normally with `status`, or (LEAT_WIRE_CUT_SHORT) that
  * its empty closes are not to count. Returns when it was heard. */
 int leat_line_exiting(struct leat_line *line, pid_t pid, int status);
+/* `fd` may be of a place the file has left: *new is what is to take its place, -1 if it is good.
+ * -EAGAIN (*seq to sleep on): not yet; -ESTALE: it is not of this file. */
+int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, int *new);
 /* False once the daemon is gone. */
 bool leat_line_alive(struct leat_line *line);
 
@@ -332,9 +335,10 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer);
 
 /* --- inherit.c: descriptors from before the mount. One thread only. --- */
 
-/* Wait until the inherited descriptors on growing files are final, and close them all but `keep`
- * and standard error. */
-int leat_inherit_settle(struct leat_errand *call, int keep);
+/* Wait until the inherited descriptors on growing files are final, have those of files that have
+ * moved exchanged in the program's process, too, by `peer`, and close them all but `peer` and
+ * standard error. */
+int leat_inherit_settle(struct leat_errand *call, int peer);
 /* Where the working directory is below the workflow's: false if it is elsewhere. */
 bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 

@@ -2,6 +2,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "mount/handshake.h"
 #include "mount/internal.h"
 #include "record/call.h"
 
@@ -61,8 +62,8 @@ int leat_line_send(struct leat_line *line)
 	return -EIO;
 }
 
-/* With up to two descriptors. Bytes or -1. */
-static ssize_t receive(struct leat_line *line, int fds[2])
+/* With `n_fds` descriptors, or none. Bytes or -1. */
+static ssize_t receive(struct leat_line *line, int *fds, size_t n_fds)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
 	struct iovec io = {.iov_base = line->msg, .iov_len = sizeof(line->msg)};
@@ -77,8 +78,8 @@ static ssize_t receive(struct leat_line *line, int fds[2])
 		n = recvmsg(line->fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = fds && n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
+		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
 	return n;
 }
 
@@ -86,7 +87,7 @@ int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply)
 {
 	int rc = leat_line_send(line);
 
-	if (!rc && !is_reply(line, receive(line, NULL), reply)) {
+	if (!rc && !is_reply(line, receive(line, NULL, 0), reply)) {
 		hang_up(line);
 		rc = -EIO;
 	}
@@ -146,7 +147,7 @@ static int greet(struct leat_line *line)
 	const char *why;
 	int rc = dial(line);
 
-	if (!rc && !is_reply(line, receive(line, fds), LEAT_MSG_WELCOME))
+	if (!rc && !is_reply(line, receive(line, fds, 2), LEAT_MSG_WELCOME))
 		rc = -EIO;
 	if (!rc && w->error) {
 		why = leat_wire_string(w, sizeof(*w), 3);
@@ -314,6 +315,22 @@ int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
 	if (!rc)
 		rc = leat_line_send(line);
 	return rc ? rc : leat_line_ask(line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+}
+
+int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, int *new)
+{
+	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)line->msg;
+	struct leat_msg_switch *m = leat_line_begin(line, LEAT_MSG_SWITCH);
+
+	*new = -1;
+	m->slot = slot;
+	if (leat_handshake_send_with(line->fd, m, m->h.size, fd) ||
+	    !is_reply(line, receive(line, new, 1), LEAT_MSG_SWITCHED)) {
+		hang_up(line);
+		return -EIO;
+	}
+	*seq = reply->seq;
+	return reply->error;
 }
 
 bool leat_line_alive(struct leat_line *line)

@@ -129,3 +129,27 @@ four() {
 	[[ $output == *"step produce: no room for data: the memory for files (4 MB) is full, and it cannot go to disk while it is open in a program behind a mount"*"--memory"* ]]
 	[[ $output == *"write: No space left on device"* ]]
 }
+
+@test "descriptors of files that went to disk while they were open are followed" {
+	gcc -static -O1 -o "$BATS_FILE_TMPDIR/pass" -x c - <<-'END'
+		/* Standard input, or TEXT, to standard output. */
+		#include <string.h>
+		#include <unistd.h>
+		static char b[65536];
+		int main(int argc, char **argv)
+		{
+			long n;
+			if (argc > 1) return write(1, argv[1], strlen(argv[1])) != (long)strlen(argv[1]);
+			while ((n = read(0, b, sizeof(b))) > 0)
+				if (write(1, b, n) != n) return 1;
+			return n < 0;
+		}
+	END
+	export pass=$BATS_FILE_TMPDIR/pass
+	flow "{filename: data, mode: no_update}, {filename: more}" "{filename: data}" <<-'END'
+		{ seq 10; sleep 0.2; seq 900000; $pass one; seq 5; $pass two; (exec $pass three); seq 100000; $pass four; } > data
+		---
+		{ read -r one; echo "$one"; sleep 1; $pass | md5sum; } < data > out
+	END
+	same
+}
