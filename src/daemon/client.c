@@ -6,6 +6,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/user.h"
+#include "daemon/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -264,6 +265,8 @@ static void refuse(struct leat_daemon *d, int fd, int error)
 	if (!d->crowded)
 		leat_problem_add(d, error, "%s", why);
 	d->crowded = true;
+	/* Whose process it is is not known; what it was to read or write may be missing. */
+	leat_steps_spoil(d, "a process that may be its own could not reach the daemon");
 	for (int i = 0; i < 3; i++)
 		leat_wire_put(m, "");
 	leat_wire_put(m, why);

@@ -121,6 +121,13 @@ void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 		s->spoiled = leat_strf("its input %s failed", name);
 }
 
+void leat_steps_spoil(struct leat_daemon *d, const char *why)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].running && !d->steps[i].spoiled)
+			d->steps[i].spoiled = strdup(why);
+}
+
 static char *why_failed(const struct leat_step_run *s, int status, const char *reason)
 {
 	char *how, *text;

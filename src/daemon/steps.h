@@ -52,6 +52,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 /* The step was given a file that then failed, or an error instead of it: what it
  * makes is not to be trusted, whatever it says at its end. */
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
+/* The same for all that run: a process of one of them had an error instead. */
+void leat_steps_spoil(struct leat_daemon *d, const char *why);
 /* The failed step that is to blame for a file of that rule, or -1. */
 int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule);
 /* The same for a file that nobody has spoken of, by its name: it has no state of its own. */

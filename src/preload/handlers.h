@@ -2,6 +2,7 @@
 #ifndef LEAT_PRELOAD_HANDLERS_H
 #define LEAT_PRELOAD_HANDLERS_H
 
+#include "base/range.h"
 #include "preload/hooks.h"
 #include "preload/paths.h"
 
@@ -80,6 +81,10 @@ int leat_wait_whole(int fd);
 void leat_note_size(int fd, uint64_t size);
 /* Note that `fd` has read up to `end`. */
 void leat_note_read(int fd, uint64_t offset, uint64_t length);
+/* Would `data` (asked.end - asked.begin bytes) at `asked` change bytes that a consumer has read?
+ * *part: which first. */
+bool leat_changes_consumed(int fd, struct leat_shm_file *f, const char *data,
+			   struct leat_range asked, struct leat_range *part);
 /* Before a write at `offset` of `fd`: a violation? a hole? 0 or -EIO. */
 int leat_before_write(int fd, int64_t offset, uint64_t length);
 

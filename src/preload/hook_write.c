@@ -25,6 +25,9 @@ struct writing {
 	int64_t offset; /* -1: at the descriptor's own */
 	const struct iovec *v;
 	long n;
+	struct leat_offset
+		*place;           /* is to be moved over it, once the file is held; NULL: no more */
+	struct leat_syscall made; /* the call at that place */
 };
 
 static uint64_t total(const struct writing *w)
@@ -36,61 +39,13 @@ static uint64_t total(const struct writing *w)
 	return sum;
 }
 
-/* Are the `length` bytes at `data` what `fd` holds at `offset`? */
-static bool same_bytes(int fd, const char *data, uint64_t length, uint64_t offset)
-{
-	char there[1024];
-
-	while (length) {
-		uint64_t part = length < sizeof(there) ? length : sizeof(there);
-		long n = raw(SYS_pread64, fd, there, part, offset);
-
-		if (n <= 0 || memcmp(there, data, (size_t)n) != 0)
-			return false;
-		data += n;
-		offset += (uint64_t)n;
-		length -= (uint64_t)n;
-	}
-	return true;
-}
-
-/* The same for a descriptor that may be open for writing only. */
-static bool writes_same(int fd, const char *data, uint64_t length, uint64_t offset)
-{
-	char name[LEAT_FD_PATH];
-	long reader;
-	bool same;
-
-	leat_fd_path(fd, name);
-	reader = raw(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-	if (reader < 0)
-		return false;
-	same = same_bytes((int)reader, data, length, offset);
-	raw(SYS_close, reader);
-	return same;
-}
-
-/* Would `data` at `asked` change bytes that a consumer has read? Which first. */
-static bool changes_part(int fd, struct leat_shm_file *f, const char *data, struct leat_range asked,
-			 struct leat_range *part)
-{
-	struct leat_shm *shm = leat_client_known()->shm;
-
-	for (struct leat_range left = asked; leat_shm_consumed_part(shm, f, left, part);
-	     left.begin = part->end)
-		if (!writes_same(fd, data + (part->begin - asked.begin), part->end - part->begin,
-				 part->begin))
-			return true;
-	return false;
-}
-
 static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset,
 			     struct leat_range *part)
 {
 	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
 		const struct leat_range asked = {offset, leat_range_end(offset, w->v[i].iov_len)};
 
-		if (changes_part(w->fd, f, w->v[i].iov_base, asked, part))
+		if (leat_changes_consumed(w->fd, f, w->v[i].iov_base, asked, part))
 			return true;
 		offset = asked.end;
 	}
@@ -302,24 +257,55 @@ static long write_there(const struct writing *w, const struct leat_fd *r)
 	return leat_let_go(&hold, n ? n : do_write(w));
 }
 
+/* Move the offset over what is to be written: two threads never write at the same place. False: it
+ * is the kernel's. */
+static bool take_place(struct writing *w)
+{
+	uint64_t from, length = total(w);
+
+	do
+		if (!leat_offset_get(w->place, &from)) {
+			w->place = NULL;
+			return false;
+		}
+	while (!leat_offset_move(w->place, from, from + length));
+	w->made = *w->c;
+	w->made.nr = w->c->nr == SYS_write ? SYS_pwrite64 : SYS_pwritev;
+	w->made.a[3] = (long)from;
+	w->made.a[4] = 0; /* the offset's upper half */
+	w->c = &w->made;
+	w->positioned = true;
+	w->offset = (int64_t)from;
+	w->place = NULL;
+	return true;
+}
+
 /* A write whose place is known, while some other writer may have a window open. Between
  * leat_shm_writing and leat_shm_written the file stays where it is, too. */
-static long write_here(const struct writing *w, const struct leat_fd *r)
+static long write_here(struct writing *w, const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
-	uint64_t start = (uint64_t)w->offset;
 	struct leat_shm_write write;
 	struct leat_hold hold;
+	uint64_t start;
 	long n;
 
-	if (!f || !(r->flags & LEAT_FD_WRITE))
+	if (!f || !(r->flags & LEAT_FD_WRITE)) {
+		if (w->place)
+			take_place(w);
 		return do_write(w);
-	if (w->offset < 0)
+	}
+	if (w->offset < 0 && !w->place)
 		return write_there(w, r);
 	for (;;) {
 		n = leat_hold(w->fd, true, &hold);
 		if (n)
 			return n;
+		if (w->place && !take_place(w)) {
+			leat_let_go(&hold, 0);
+			return write_there(w, r);
+		}
+		start = (uint64_t)w->offset;
 		if (leat_shm_writing(f, start, start + total(w), &write))
 			break;
 		leat_let_go(&hold, 0);
@@ -361,7 +347,7 @@ static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_
 /* The same, with room made if there is none. A count that is short for want of room is completed,
  * too, because on a disk that has room no write is short. Nobody waits for room while he is counted
  * among those who write. */
-static long write_roomy(const struct writing *w, const struct leat_fd *r)
+static long write_roomy(struct writing *w, const struct leat_fd *r)
 {
 	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
 	bool short_of_room = false;
@@ -383,27 +369,17 @@ static long write_roomy(const struct writing *w, const struct leat_fd *r)
 	return sum;
 }
 
-/* The same at the offset of the description, which is moved first: two threads never
- * write at the same place. */
-static long write_placed(const struct writing *w, struct leat_fd *r)
+/* The same at the offset of the description. */
+static long write_placed(struct writing *w, struct leat_fd *r)
 {
-	struct leat_syscall call = *w->c;
-	struct writing at = *w;
-	uint64_t from, length = total(w);
+	const uint64_t length = total(w);
+	uint64_t from;
 	long n;
 
-	do
-		if (!leat_offset_get(r->place, &from))
-			return write_roomy(w, r);
-	while (!leat_offset_move(r->place, from, from + length));
-	call.nr = w->c->nr == SYS_write ? SYS_pwrite64 : SYS_pwritev;
-	call.a[3] = (long)from;
-	call.a[4] = 0; /* the offset's upper half */
-	at.c = &call;
-	at.positioned = true;
-	at.offset = (int64_t)from;
-	n = write_roomy(&at, r);
-	if ((uint64_t)n != length)
+	w->place = r->place;
+	n = write_roomy(w, r);
+	from = (uint64_t)w->offset;
+	if (w->positioned && (uint64_t)n != length)
 		leat_offset_move(r->place, from + length, n < 0 ? from : from + (uint64_t)n);
 	return n;
 }
@@ -440,7 +416,7 @@ long leat_hook_write(const struct leat_syscall *c)
 }
 
 /* One that says where. */
-static long write_at(const struct writing *w)
+static long write_at(struct writing *w)
 {
 	struct leat_fd *r = leat_fd_get(w->fd);
 

@@ -310,6 +310,11 @@ bool leat_shm_is_held(struct leat_shm_file *f, bool write)
 	return atomic_load(holders(f, write)) != 0;
 }
 
+uint32_t leat_shm_writers(struct leat_shm_file *f)
+{
+	return atomic_load(&f->writing);
+}
+
 void leat_shm_pin(struct leat_shm_file *f)
 {
 	atomic_fetch_or(&f->flags, LEAT_SHM_PINNED);

@@ -186,6 +186,8 @@ bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home);
 bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home);
 /* The daemon has changed `home`: does anybody still use the former one? */
 bool leat_shm_is_held(struct leat_shm_file *f, bool write);
+/* How many hold it to write. */
+uint32_t leat_shm_writers(struct leat_shm_file *f);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
