@@ -33,6 +33,15 @@ static int ask_settled(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_stopping(struct leat_conn *c)
+{
+	if (!c->control)
+		return -EPROTO;
+	c->d->is_stopping = true;
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
 static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
@@ -73,6 +82,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_settled(c, in);
 	if (in->call == LEAT_WIRE_SHUT)
 		return ask_shut(c, in);
+	if (in->call == LEAT_WIRE_STOPPING)
+		return ask_stopping(c);
 	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
 		return -EPROTO;
 	f = leat_file_at(d, in->slot);

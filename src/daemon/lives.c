@@ -196,6 +196,13 @@ static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, cons
 						 .code = LEAT_VIOLATION_UNDECLARED});
 }
 
+/* Of several that a step has left behind one may be stopped before it has written all, and another
+ * close the file. */
+static bool is_stopped(const struct leat_daemon *d, const struct leat_live *l)
+{
+	return d->is_stopping && l->step >= 0 && !d->steps[l->step].running;
+}
+
 static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 {
 	struct leat_file *f = l->file;
@@ -212,13 +219,14 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 		judge_foreign(d, l, &st);
 	}
 	if (l->counted)
-		leat_events_apply(d,
-				  (struct leat_event){.kind = LEAT_EV_CLOSE,
-						      .step = l->step,
-						      .pid = l->pid,
-						      .ofd = l->id,
-						      .length = f->size,
-						      .flags = abnormal ? LEAT_EVF_ABNORMAL : 0});
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CLOSE,
+							 .step = l->step,
+							 .pid = l->pid,
+							 .ofd = l->id,
+							 .length = f->size,
+							 .flags = abnormal || is_stopped(d, l)
+									  ? LEAT_EVF_ABNORMAL
+									  : 0});
 	f->measured = false;
 	discard(d, l);
 	if (f->lives)

@@ -324,6 +324,11 @@ int leat_control_ask_settled(struct leat_control *c, int step)
 	return ask(c, LEAT_WIRE_SETTLED, step);
 }
 
+int leat_control_stopping(struct leat_control *c)
+{
+	return ask(c, LEAT_WIRE_STOPPING, 0);
+}
+
 /* Add the text of the TEXT message in buf to what came before it. 1: complete. */
 static int take_text(struct leat_control *c)
 {

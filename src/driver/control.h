@@ -65,6 +65,10 @@ int leat_control_ask_launch(struct leat_control *c, int step);
 /* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
 int leat_control_ask_settled(struct leat_control *c, int step);
 
+/* Processes are stopped from now on: what those that steps have left behind write is not complete.
+ * 0 or -errno. */
+int leat_control_stopping(struct leat_control *c);
+
 /* Fail what is not committed and end the daemon. 0 or -errno. */
 int leat_control_abort(struct leat_control *c);
 

@@ -25,6 +25,9 @@ static void send_stop(struct leat_driver *d, int signo)
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		if (d->steps[i].state == LEAT_STEP_RUNNING)
 			leat_result_blame(&d->result->steps[i], "stopped, because %s", d->why);
+	if (d->config->control && !d->control_lost && !d->finishing &&
+	    leat_control_is_lost(leat_control_stopping(d->config->control)))
+		leat_driver_lose_daemon(d);
 	send_all(d, signo);
 }
 

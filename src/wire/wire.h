@@ -170,6 +170,9 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a consumer that has the kernel read at an offset which others may move: the
  * kernel's size of the file is to be true from now on. 0 it is, -EAGAIN ask again. */
 #define LEAT_WIRE_SHUT 10
+/* leat_msg_ask.call of a driver that is about to stop what runs: files that processes close from
+ * now on, whose step has ended before, are not complete. */
+#define LEAT_WIRE_STOPPING 11
 
 struct leat_msg_ask {
 	struct leat_msg h;
