@@ -301,8 +301,6 @@ static int look(struct leat_request *r, enum leat_call call)
 
 	if (!rc && !r->exists)
 		rc = -ENOENT;
-	if (!rc && r->file && r->file->lives)
-		rc = leat_file_settle(r->d, r->file, false);
 	return rc ? leat_request_fail(r, rc) : leat_request_go(r);
 }
 

@@ -1,5 +1,6 @@
 /* Sizes of files that a client writes through a window: the kernel's is then ahead of the
  * file's length (shm/state.h). */
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/files.h"
@@ -10,8 +11,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A copy takes less than a microsecond, but its maker may have been put to sleep in it. */
-#define TRIES 50
+/* A copy takes less than a microsecond, a new window some hundred; but who is at it may have been
+ * put to sleep. */
+#define PATIENCE_NS 2000000
 
 uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
 {
@@ -20,9 +22,10 @@ uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, cons
 
 static bool take(struct leat_shm_file *s, bool force)
 {
+	uint64_t until = leat_clock_ns() + PATIENCE_NS;
 	bool taken = leat_shm_window_take(s, false, force);
 
-	for (int i = 0; !taken && i < TRIES && leat_shm_is_ahead(s); i++) {
+	while (!taken && leat_shm_is_ahead(s) && leat_clock_ns() < until) {
 		sched_yield();
 		taken = leat_shm_window_take(s, false, false);
 	}

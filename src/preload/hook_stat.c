@@ -76,9 +76,9 @@ static long enter(const struct look *l, struct leat_site *site, bool follow)
 }
 
 /* What the kernel says of the size may be ahead. */
-static void mend_size(const struct look *l, const struct leat_fd *r)
+static void mend_size(const struct look *l, uint32_t slot)
 {
-	struct leat_shm_file *f = leat_client_file(r->slot);
+	struct leat_shm_file *f = leat_client_file(slot);
 
 	if (!f || type_of(l) != S_IFREG)
 		return;
@@ -103,6 +103,8 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
+	if (!rc)
+		mend_size(l, site->slot);
 	if (!rc && l->stx) {
 		mend_x(l->stx);
 	} else if (!rc) {
@@ -125,7 +127,7 @@ static long look_by_fd(const struct look *l, int fd)
 	rc = leat_as_is(l->c);
 	if (rc || !leat_fd_kind(fd))
 		return rc;
-	mend_size(l, leat_fd_get(fd));
+	mend_size(l, leat_fd_get(fd)->slot);
 	if (type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
 	if (l->stx)

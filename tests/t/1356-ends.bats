@@ -182,3 +182,26 @@ python() {
 		END
 	done
 }
+
+@test "the size of what is written little by little is told at once, and does not shrink" {
+	python small <<-'END'
+		f = open("data", "wb", buffering=0)
+		for i in range(60000): f.write(b"x" * 1000)
+	END
+	python look <<-'END'
+		import os, subprocess, time
+		p = subprocess.Popen(["python3", "../../small.py"])
+		n, last = 0, 0
+		while p.poll() is None:
+		    try: size = os.stat("data").st_size
+		    except FileNotFoundError: continue
+		    assert size >= last, (last, size)
+		    n, last = n + 1, size
+		assert n > 20, n
+	END
+	both <<-END
+		python3 ../../look.py
+		---
+		md5sum < data > out
+	END
+}

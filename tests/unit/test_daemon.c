@@ -164,14 +164,24 @@ static void test_ahead(void **state)
 		fact.slot = f.slot;
 		peer_fact(a, LEAT_MSG_AHEAD, fact);
 	}
+	/* Who looks finds the length by himself; for who reads the size is made true. */
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, 0);
 	assert_int_equal(fstat(f.fd, &st), 0);
+	assert_int_equal(st.st_size, 1 << 20);
+	assert_int_equal(leat_shm_length(record, 1 << 20), 5);
+	assert_true(leat_shm_copy_begin(record));
+	assert_int_equal(peer_resolve(a, LEAT_OP_OPEN, "grow", O_RDONLY)->error, -EAGAIN);
+	leat_shm_copy_end(record, 5, false);
+	assert_int_equal(peer_resolve(a, LEAT_OP_OPEN, "grow", O_RDONLY)->error, 0);
+	assert_int_equal(fstat(f.fd, &st), 0);
 	assert_int_equal(st.st_size, 5);
+	assert_false(leat_shm_window_take(record, true, false));
+	leat_shm_window_give(record, LEAT_WINDOW_NONE, 0);
 	assert_true(leat_shm_window_take(record, true, false));
+	leat_shm_window_begin(record, 5);
 	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
 	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
 	assert_true(leat_shm_copy_begin(record)); /* and never ends it */
-	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
 	peer_close(a, &f);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
