@@ -336,20 +336,33 @@ void leat_lives_after_step(struct leat_daemon *d, int step)
 		closed(d, l, was_abnormal(d, l, now));
 }
 
+/* Has its lock been missing for long enough? */
+static bool has_vanished(struct leat_daemon *d, struct leat_live *l, uint64_t now)
+{
+	if (is_open(d, l))
+		l->vanished_ns = 0;
+	else if (!l->vanished_ns)
+		l->vanished_ns = now;
+	return l->vanished_ns && now - l->vanished_ns >= GRACE_NS;
+}
+
 void leat_lives_sweep(struct leat_daemon *d)
 {
 	struct leat_live *l, *next;
 	uint64_t now = leat_clock_ns();
+	bool vanished = false;
 
+	for (l = d->lives; l; l = l->hh.next)
+		vanished |= has_vanished(d, l, now);
+	if (!vanished)
+		return;
+	/* A loop that was held up has not heard yet of those who died. */
+	for (int step = 0; step < (int)d->wf->n_steps; step++)
+		leat_procs_reap(d, step);
+	now = leat_clock_ns();
 	HASH_ITER(hh, d->lives, l, next)
-	{
-		if (is_open(d, l))
-			l->vanished_ns = 0;
-		else if (!l->vanished_ns)
-			l->vanished_ns = now;
-		else if (now - l->vanished_ns >= GRACE_NS)
-			closed(d, l, was_abnormal(d, l, now));
-	}
+	if (has_vanished(d, l, now))
+		closed(d, l, was_abnormal(d, l, now));
 }
 
 bool leat_lives_of_step(const struct leat_daemon *d, int step)
