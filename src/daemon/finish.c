@@ -279,9 +279,19 @@ static void keep_late(struct leat_daemon *d)
 		leat_keep_file(d, f);
 }
 
+/* What those did who are gone now comes before the end, though the loop has not heard of it. */
+static void hear_all(struct leat_daemon *d)
+{
+	for (int step = 0; step < (int)d->wf->n_steps; step++) {
+		leat_procs_reap(d, step);
+		leat_lives_after_step(d, step);
+	}
+}
+
 void leat_finish_begin(struct leat_daemon *d)
 {
 	LEAT_FAULT("finish");
+	hear_all(d);
 	d->is_finishing = true;
 	leat_steps_settle(d);
 	leat_change_settle_hidden(d);
