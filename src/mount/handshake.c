@@ -24,25 +24,23 @@ int leat_handshake_send(int fd, int result, const char *text)
 	return send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Bytes or -errno; *received: a descriptor that came with them, or -1. */
-static ssize_t receive(int fd, void *data, size_t size, int *received)
+ssize_t leat_handshake_receive_with(int fd, void *data, size_t size, int *fds, size_t n_fds)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
 	struct iovec io = {.iov_base = data, .iov_len = size};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
+			     .msg_control = n_fds ? control : NULL,
+			     .msg_controllen = n_fds ? sizeof(control) : 0};
 	struct cmsghdr *c;
 	ssize_t n;
 
-	*received = -1;
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(received, CMSG_DATA(c), sizeof(int));
+	c = n_fds && n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
+		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
 	return n < 0 ? -errno : n;
 }
 
@@ -61,10 +59,11 @@ int leat_handshake_receive(int fd, char *text)
 {
 	struct message m;
 	ssize_t n;
-	int new;
 
 	for (;;) {
-		n = receive(fd, &m, sizeof(m), &new);
+		int new = -1;
+
+		n = leat_handshake_receive_with(fd, &m, sizeof(m), &new, 1);
 		if (n != (ssize_t)sizeof(m))
 			return n < 0 ? (int)n : -EPIPE;
 		if (new < 0)
@@ -110,8 +109,8 @@ int leat_handshake_send_fd(int fd, int sent, bool flag)
 
 int leat_handshake_receive_fd(int fd, bool *flag)
 {
-	int received;
-	ssize_t n = receive(fd, flag, sizeof(*flag), &received);
+	int received = -1;
+	ssize_t n = leat_handshake_receive_with(fd, flag, sizeof(*flag), &received, 1);
 
 	if (n > 0 && received >= 0)
 		return received;

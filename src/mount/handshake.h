@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* A result (0 or -errno) with a text. 0 or -errno. */
 int leat_handshake_send(int fd, int result, const char *text);
@@ -18,6 +19,9 @@ int leat_handshake_receive(int fd, char *text);
 
 /* Bytes with a descriptor. 0 or -errno. */
 int leat_handshake_send_with(int fd, const void *data, size_t size, int sent);
+/* Up to `size` bytes, and with them `n_fds` (at most 2) descriptors, or none: then *fds stay as
+ * they are. Bytes, 0: the other is gone, or -errno. */
+ssize_t leat_handshake_receive_with(int fd, void *data, size_t size, int *fds, size_t n_fds);
 
 /* A descriptor, with a flag. 0 or -errno. */
 int leat_handshake_send_fd(int fd, int sent, bool flag);

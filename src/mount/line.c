@@ -62,25 +62,10 @@ int leat_line_send(struct leat_line *line)
 	return -EIO;
 }
 
-/* With `n_fds` descriptors, or none. Bytes or -1. */
+/* With `n_fds` descriptors, or none. Bytes or -errno. */
 static ssize_t receive(struct leat_line *line, int *fds, size_t n_fds)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
-	struct iovec io = {.iov_base = line->msg, .iov_len = sizeof(line->msg)};
-	struct msghdr msg = {.msg_iov = &io,
-			     .msg_iovlen = 1,
-			     .msg_control = fds ? control : NULL,
-			     .msg_controllen = fds ? sizeof(control) : 0};
-	struct cmsghdr *c;
-	ssize_t n;
-
-	do
-		n = recvmsg(line->fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = fds && n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
-	return n;
+	return leat_handshake_receive_with(line->fd, line->msg, sizeof(line->msg), fds, n_fds);
 }
 
 int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply)
