@@ -68,10 +68,10 @@ static int await_writers(struct leat_move *m)
 	const struct timespec nap = {.tv_nsec = 20000};
 	uint64_t since = leat_clock_ns();
 
-	while (leat_shm_is_held(m->shared, true) && leat_clock_ns() - since < LEAT_HOLD_NS)
+	while (leat_shm_holders(m->shared, true) && leat_clock_ns() - since < LEAT_HOLD_NS)
 		nanosleep(&nap, NULL);
 	/* A process was killed in it, or stopped: that one will find out. */
-	if (leat_shm_is_held(m->shared, true))
+	if (leat_shm_holders(m->shared, true))
 		leat_shm_file_home(m->shared, m->home + LEAT_HOME_RUSHING);
 	return fstat(m->in, &m->st) < 0 ? -errno : 0;
 }

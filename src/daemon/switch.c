@@ -234,7 +234,7 @@ static void catch_up(struct handed *h, int fd)
  * takes longer than this belongs to a process that was stopped or killed in it. */
 static bool is_used(const struct leat_old *o)
 {
-	return leat_shm_is_held(leat_file_shm(o->d, o->f), false) &&
+	return leat_shm_holders(leat_file_shm(o->d, o->f), false) &&
 	       leat_clock_ns() - o->moved_ns < LEAT_HOLD_NS;
 }
 

@@ -16,8 +16,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NAP_NS = 20000 };
-
 static int64_t place_of(int fd, const int64_t *offset)
 {
 	return offset ? *offset : raw(SYS_lseek, fd, 0, SEEK_CUR);
@@ -71,7 +69,7 @@ static int expect_others(const struct side *in)
 	while (!rc && f && !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) && !leat_shm_is_shut(f)) {
 		rc = leat_client_ask(LEAT_WIRE_SHUT, r->slot, 0, 0, &seq);
 		if (rc == -EAGAIN) {
-			leat_nap(NAP_NS);
+			leat_nap(LEAT_NAP_NS);
 			rc = 0;
 		}
 	}

@@ -29,7 +29,7 @@ static long seek_by_kernel(const struct leat_syscall *c)
 	return rc ? rc : leat_let_go(&hold, leat_as_is(c));
 }
 
-enum { NAP_NS = 20000, MAX_NAPS = 5000 };
+enum { MAX_NAPS = 5000 };
 
 /* Who writes at the same offset has moved it already, and the end is not yet where it is about to
  * be: a seek to the end must not take it back. We are one of those who hold the file. */
@@ -37,9 +37,9 @@ static void await_writes(const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
-	for (int i = 0; r->flags & LEAT_FD_WRITE && f && leat_shm_writers(f) > 1 && i < MAX_NAPS;
-	     i++)
-		leat_nap(NAP_NS);
+	for (int i = 0;
+	     r->flags & LEAT_FD_WRITE && f && leat_shm_holders(f, true) > 1 && i < MAX_NAPS; i++)
+		leat_nap(LEAT_NAP_NS);
 }
 
 /* The kernel is asked where it must know: at the end, and where data and holes are. */

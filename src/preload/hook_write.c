@@ -25,9 +25,8 @@ struct writing {
 	int64_t offset; /* -1: at the descriptor's own */
 	const struct iovec *v;
 	long n;
-	struct leat_offset
-		*place;           /* is to be moved over it, once the file is held; NULL: no more */
-	struct leat_syscall made; /* the call at that place */
+	struct leat_offset *place; /* to be moved over it once the file is held; NULL: no more */
+	struct leat_syscall made;  /* the call at that place */
 };
 
 static uint64_t total(const struct writing *w)
@@ -39,15 +38,20 @@ static uint64_t total(const struct writing *w)
 	return sum;
 }
 
+/* Would the write change bytes that a consumer has read? `w` NULL: `length` bytes that nobody
+ * knows. *part: which first. */
 static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset,
-			     struct leat_range *part)
+			     uint64_t length, struct leat_range *part)
 {
-	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
-		const struct leat_range asked = {offset, leat_range_end(offset, w->v[i].iov_len)};
+	struct leat_range asked = {offset, leat_range_end(offset, length)};
 
+	if (!w)
+		return leat_shm_consumed_part(leat_client_known()->shm, f, asked, part);
+	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
+		asked.end = leat_range_end(asked.begin, w->v[i].iov_len);
 		if (leat_changes_consumed(w->fd, f, w->v[i].iov_base, asked, part))
 			return true;
-		offset = asked.end;
+		asked.begin = asked.end;
 	}
 	return false;
 }
@@ -70,14 +74,14 @@ static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t 
 	return tell_once(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
 }
 
-enum { NAP_NS = 20000, MAX_NAPS = 50 };
+enum { MAX_NAPS = 50 };
 
 /* While the kernel's size is ahead, others may have begun to write what is before `offset`, and
  * count as the file's length already: give them a moment. False: it is still missing. */
 static bool is_joined(struct leat_shm_file *f, uint64_t offset)
 {
 	for (int i = 0; i < MAX_NAPS && offset > leat_shm_frontier(f); i++)
-		leat_nap(NAP_NS);
+		leat_nap(LEAT_NAP_NS);
 	return offset <= leat_shm_frontier(f);
 }
 
@@ -94,53 +98,50 @@ static int64_t offset_of(int fd)
 	return raw(SYS_lseek, fd, 0, SEEK_CUR);
 }
 
-int leat_before_write(int fd, int64_t offset, uint64_t length)
+/* A publisher's write, where it is about to land; `offset` -1: at the descriptor's own. What
+ * another process has moved that over meanwhile was its own, and may have been read since: look
+ * again. */
+static int check_place(int fd, struct leat_fd *r, const struct writing *w, int64_t offset,
+		       uint64_t length)
 {
-	struct leat_fd *r = leat_fd_get(fd);
-	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	struct leat_shm_file *f = leat_client_file(r->slot);
 	const bool positioned = offset >= 0;
-	struct leat_range asked, part;
-	int rc;
+	struct leat_range part;
 
-	if (!f)
-		return 0;
 	do {
 		if (!positioned)
 			offset = offset_of(fd);
 		if (offset < 0)
 			return 0;
-		rc = check_committed(r, f, (uint64_t)offset, length);
-		if (rc || r->kind != LEAT_KIND_PUBLISHER)
-			return rc;
 		check_hole(fd, r, f, (uint64_t)offset);
-		asked = (struct leat_range){(uint64_t)offset,
-					    leat_range_end((uint64_t)offset, length)};
-		if (!leat_shm_consumed_part(leat_client_known()->shm, f, asked, &part))
+		if (!changes_consumed(w, f, (uint64_t)offset, length, &part))
 			return 0;
 	} while (!positioned && offset_of(fd) != offset);
 	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 }
 
-/* A publisher's write, where it is about to land. What another process has moved the offset over
- * meanwhile was its own, and may have been read since: look again. */
-static int check_publisher(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
+int leat_before_write(int fd, int64_t offset, uint64_t length)
 {
-	int64_t offset = w->offset;
-	struct leat_range part;
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	int64_t at = f && offset < 0 ? offset_of(fd) : offset;
+	int rc;
 
-	/* Where it is not known, nothing that exists can be there. */
-	if (r->flags & LEAT_FD_APPEND || (!w->positioned && !(r->flags & LEAT_FD_UNSURE)))
+	if (!f || at < 0)
 		return 0;
-	do {
-		if (!w->positioned)
-			offset = offset_of(w->fd);
-		if (offset < 0)
-			return 0;
-		check_hole(w->fd, r, f, (uint64_t)offset);
-		if (!changes_consumed(w, f, (uint64_t)offset, &part))
-			return 0;
-	} while (!w->positioned && offset_of(w->fd) != offset);
-	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
+	rc = check_committed(r, f, (uint64_t)at, length);
+	if (rc || r->kind != LEAT_KIND_PUBLISHER)
+		return rc;
+	return check_place(fd, r, NULL, offset, length);
+}
+
+static int check_publisher(const struct writing *w, struct leat_fd *r)
+{
+	/* Where it is not known, nothing that exists can be there. */
+	if (r->flags & LEAT_FD_APPEND || (!w->positioned && !(r->flags & LEAT_FD_UNSURE)) ||
+	    (w->positioned && w->offset < 0))
+		return 0;
+	return check_place(w->fd, r, w, w->positioned ? w->offset : -1, 0);
 }
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
@@ -191,7 +192,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	uint64_t frontier = leat_shm_frontier(f);
 	int64_t end;
 	long n;
-	int rc = check_publisher(w, r, f);
+	int rc = check_publisher(w, r);
 
 	if (rc)
 		return rc;

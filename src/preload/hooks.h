@@ -51,6 +51,9 @@ static inline void leat_restore_signals(const uint64_t *mask)
 	raw(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
+/* About what others need who change a file's size or offset, or write a little. */
+enum { LEAT_NAP_NS = 20000 };
+
 /* Sleep so long (below a second), or until a signal is handled. */
 static inline void leat_nap(uint64_t ns)
 {

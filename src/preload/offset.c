@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* So many descriptions of one process tree without exec have a word. */
-enum { PLACES = 16384, NAP_NS = 20000, MAX_NAPS = 50000 };
+enum { PLACES = 16384, MAX_NAPS = 50000 };
 
 /* Shared with the processes made by fork. */
 struct region {
@@ -90,7 +90,7 @@ bool leat_offset_settle(struct leat_offset *p)
 	uint64_t word = leat_word_get(&p->word);
 
 	for (int i = 0; word & LEAT_OFFSET_MOVING && i < MAX_NAPS; i++) {
-		leat_nap(NAP_NS);
+		leat_nap(LEAT_NAP_NS);
 		word = leat_word_get(&p->word);
 	}
 	return word & LEAT_OFFSET_OWNED && !(word & LEAT_OFFSET_MOVING);

@@ -24,7 +24,7 @@
 #define AHEAD (UINT64_C(64) << 10)
 #define COUNT_EVERY 512u
 
-enum { NAP_NS = 20000, MAX_NAPS = 5000 };
+enum { MAX_NAPS = 5000 };
 
 void leat_window_count(struct leat_fd *r)
 {
@@ -318,7 +318,7 @@ static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from,
 	if (!leat_shm_copy_begin(f))
 		return false;
 	/* Nor may the kernel be at bytes before these, which publishing these would publish. */
-	if (leat_shm_reserved(f) != at || leat_shm_is_held(f, true) ||
+	if (leat_shm_reserved(f) != at || leat_shm_holders(f, true) ||
 	    !leat_offset_move(r->place, at, at + length)) {
 		leat_shm_copy_end(f, 0, publish);
 		return false;
@@ -382,7 +382,7 @@ bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 
 	for (int i = 0; !done && i < MAX_NAPS; i++) {
 		if (i)
-			leat_nap(NAP_NS);
+			leat_nap(LEAT_NAP_NS);
 		leat_block_signals(&mask);
 		done = settle(f, fd, shut);
 		leat_restore_signals(&mask);
@@ -423,7 +423,7 @@ void leat_window_close(struct leat_fd *r, int fd)
 	bool mine = take(r);
 
 	for (int i = 0; !mine && i < MAX_NAPS; i++) {
-		leat_nap(NAP_NS);
+		leat_nap(LEAT_NAP_NS);
 		mine = take(r);
 	}
 	if (!mine)

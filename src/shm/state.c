@@ -305,14 +305,9 @@ bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home)
 	return now == home || now == home + LEAT_HOME_MOVING;
 }
 
-bool leat_shm_is_held(struct leat_shm_file *f, bool write)
+uint32_t leat_shm_holders(struct leat_shm_file *f, bool write)
 {
-	return atomic_load(holders(f, write)) != 0;
-}
-
-uint32_t leat_shm_writers(struct leat_shm_file *f)
-{
-	return atomic_load(&f->writing);
+	return atomic_load(holders(f, write));
 }
 
 void leat_shm_pin(struct leat_shm_file *f)

@@ -184,10 +184,8 @@ void leat_shm_pin(struct leat_shm_file *f);
 bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home);
 /* False: it took so long that the file was moved without it: what was written may be lost. */
 bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home);
-/* The daemon has changed `home`: does anybody still use the former one? */
-bool leat_shm_is_held(struct leat_shm_file *f, bool write);
-/* How many hold it to write. */
-uint32_t leat_shm_writers(struct leat_shm_file *f);
+/* How many hold it so; after the daemon has changed `home`: who still use the former one. */
+uint32_t leat_shm_holders(struct leat_shm_file *f, bool write);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);

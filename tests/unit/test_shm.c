@@ -334,14 +334,14 @@ static void test_holding(void **state)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		leat_shm_file_home(f, table[i].home);
 		assert_int_equal(leat_shm_hold(f, true, 4), table[i].write);
-		assert_int_equal(leat_shm_is_held(f, true), table[i].write);
+		assert_int_equal(leat_shm_holders(f, true), table[i].write);
 		assert_int_equal(leat_shm_hold(f, false, 4), table[i].read);
-		assert_int_equal(leat_shm_is_held(f, false), table[i].read);
+		assert_int_equal(leat_shm_holders(f, false), table[i].read);
 		if (table[i].write)
 			assert_true(leat_shm_release(f, true, 4));
 		if (table[i].read)
 			leat_shm_release(f, false, 4);
-		assert_false(leat_shm_is_held(f, true) || leat_shm_is_held(f, false));
+		assert_false(leat_shm_holders(f, true) || leat_shm_holders(f, false));
 	}
 	leat_shm_file_home(f, 4);
 	assert_true(leat_shm_hold(f, true, 4));

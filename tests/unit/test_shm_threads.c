@@ -152,7 +152,7 @@ static void test_moved(void **state)
 		unsigned from = home / LEAT_HOME_NEXT % 2;
 
 		leat_shm_file_home(moved.f, home + LEAT_HOME_MOVING);
-		while (leat_shm_is_held(moved.f, true))
+		while (leat_shm_holders(moved.f, true))
 			nanosleep(&nap, NULL);
 		moved.places[!from] = moved.places[from]; /* nobody writes now */
 		moved.places[from] = -1;
