@@ -37,7 +37,7 @@ static int ask_stopping(struct leat_conn *c)
 {
 	if (!c->control)
 		return -EPROTO;
-	c->d->is_stopping = true;
+	c->d->is_cut_off = true;
 	leat_reply_answer(c, 0, NULL, NULL);
 	return 0;
 }

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
-#include "daemon/user.h"
 #include "daemon/steps.h"
+#include "daemon/user.h"
 
 #include <errno.h>
 #include <fcntl.h>

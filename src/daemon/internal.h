@@ -119,7 +119,7 @@ struct leat_daemon {
 	struct leat_conn *finishing; /* waits for the reply to FINISH */
 	bool stopping;
 	bool is_finishing; /* FINISH was asked for */
-	bool is_stopping;  /* the driver stops what runs */
+	bool is_cut_off;   /* the driver stops what runs */
 	bool ending;       /* only what is committed is still brought to disk */
 
 	uint64_t quiet_since_ns; /* no progress since then */

@@ -200,7 +200,7 @@ static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, cons
  * close the file. */
 static bool is_stopped(const struct leat_daemon *d, const struct leat_live *l)
 {
-	return d->is_stopping && l->step >= 0 && !d->steps[l->step].running;
+	return d->is_cut_off && l->step >= 0 && !d->steps[l->step].running;
 }
 
 static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)

@@ -213,11 +213,6 @@ void leat_steps_settle(struct leat_daemon *d)
 
 		if (!s->implicit || !s->running)
 			continue;
-		/* At the run's end nobody follows any more: who is gone now has ended. */
-		if (d->is_finishing) {
-			leat_procs_reap(d, i);
-			leat_lives_after_step(d, i);
-		}
 		if (s->processes || (!d->is_finishing && now - s->idle_ns < IDLE_NS) ||
 		    leat_lives_of_step(d, i))
 			continue;
