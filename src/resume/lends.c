@@ -72,22 +72,6 @@ static const char *decides(const char *out, const char *in)
 	return by_input ? in : out;
 }
 
-const char *leat_lends(const struct leat_workflow *wf, struct leat_matcher *m, size_t up,
-		       size_t down)
-{
-	const struct leat_names *outs = &wf->steps[up].outputs;
-	const struct leat_names *ins = &wf->steps[down].inputs;
-
-	for (size_t o = 0; o < outs->n; o++)
-		for (size_t i = 0; i < ins->n; i++) {
-			const char *out = outs->v[o].text, *in = ins->v[i].text;
-
-			if (may_be_same(out, in) && !is_kept(wf, m, decides(out, in)))
-				return decides(out, in);
-		}
-	return NULL;
-}
-
 /* An entry of a directory above is left out: the more specific entry is the producer's. */
 static bool makes(const struct leat_step *step, const char *name)
 {
@@ -97,7 +81,9 @@ static bool makes(const struct leat_step *step, const char *name)
 	return false;
 }
 
-const char *leat_updates(const struct leat_workflow *wf, size_t up, size_t down)
+/* What `up` makes and `down` reads, if it is not kept (`m`), or `down` makes it, too (no `m`). */
+static const char *find_tie(const struct leat_workflow *wf, struct leat_matcher *m, size_t up,
+			    size_t down)
 {
 	const struct leat_names *outs = &wf->steps[up].outputs;
 	const struct leat_names *ins = &wf->steps[down].inputs;
@@ -105,9 +91,22 @@ const char *leat_updates(const struct leat_workflow *wf, size_t up, size_t down)
 	for (size_t o = 0; o < outs->n; o++)
 		for (size_t i = 0; i < ins->n; i++) {
 			const char *out = outs->v[o].text, *in = ins->v[i].text;
+			const char *name = decides(out, in);
 
-			if (may_be_same(out, in) && makes(&wf->steps[down], decides(out, in)))
-				return decides(out, in);
+			if (may_be_same(out, in) &&
+			    (m ? !is_kept(wf, m, name) : makes(&wf->steps[down], name)))
+				return name;
 		}
 	return NULL;
+}
+
+const char *leat_lends(const struct leat_workflow *wf, struct leat_matcher *m, size_t up,
+		       size_t down)
+{
+	return find_tie(wf, m, up, down);
+}
+
+const char *leat_updates(const struct leat_workflow *wf, size_t up, size_t down)
+{
+	return find_tie(wf, NULL, up, down);
 }
