@@ -315,14 +315,17 @@ grown() {
 
 @test "a program killed while it waits, and one killed while it writes" {
 	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
-		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data x & sleep 0.4; kill \$!; wait \$!; echo \$? >out'\""
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data x & until [ -s x ]; do sleep 0.1; done; kill \$!; wait \$!; echo \$? >out'\""
 	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	cat work/out
 	[ "$(cat work/out)" = 143 ]
 	# Half a file that is complete when it is closed must not count.
 	rm work/out
-	steps "func: a, outports: [{filename: data, committed: on_close, mode: no_update}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in data 1000 20 & sleep 0.3; kill -9 \$!; wait \$!; exit 5'\"" \
+	steps "func: a, outports: [{filename: data, committed: on_close, mode: no_update}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in data 1000 20 & until [ -s data ]; do sleep 0.1; done; kill -9 \$!; wait \$!; exit 5'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
 	run timeout 60 leat run flow.yaml
+	echo "$output"
 	[[ $output == *"Input/output error"* ]]
 	[[ $output == *"exit 5"* ]]
 	[ ! -e work/out ]
