@@ -219,8 +219,8 @@ teardown() {
 	END
 }
 
-# remade: a step, its commands on standard input, makes `out`: permanent, committed when it is closed.
-remade() {
+# made RULE: a step, its commands on standard input, makes `out`, which is permanent.
+made() {
 	cat >flow.yaml <<-END
 		name: flow
 		dir: work
@@ -228,12 +228,17 @@ remade() {
 		tasks:
 		  - func: make
 		    exec: bash ../commands
-		    outports: [{filename: out, committed: on_close}]
+		    outports: [{filename: out$1}]
 	END
-	mkdir -p work
-	rm -f work/out
 	cat >commands
 	timeout 60 leat run -q flow.yaml
+}
+
+# remade: the same, committed when it is closed, where there is none yet.
+remade() {
+	mkdir -p work
+	rm -f work/out
+	made ', committed: on_close'
 }
 
 @test "removed, replaced and made again while it is being saved" {
@@ -267,16 +272,8 @@ remade() {
 @test "truncated, removed and made again while what is on disk is being brought into memory" {
 	mkdir work
 	for change in 'echo new > out' 'rm out; echo new > out' 'echo new > other; mv other out'; do
-		cat >flow.yaml <<-END
-			name: flow
-			dir: work
-			permanent: [out]
-			tasks:
-			  - func: make
-			    exec: bash ../commands
-			    outports: [{filename: out}]
-		END
-		cat >commands <<-END
+		head -c 256M /dev/zero >work/out
+		made '' <<-END
 			echo tail >> out &
 			sleep 0.02
 			$change
@@ -284,8 +281,6 @@ remade() {
 			sleep 0.5
 			echo more >> out
 		END
-		head -c 256M /dev/zero >work/out
-		timeout 60 leat run -q flow.yaml
 		head -c 100 work/out
 		[ "$(stat -c %s work/out)" -lt 100 ]
 		grep -q new work/out

@@ -359,9 +359,8 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	done
 }
 
-@test "a size seen before the commit, taken for the last word: mapped" {
-	# The page that is mapped is read when it is whole: at the commit.
-	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f !:../one E c'
+# taken_for_complete: the consumer relies on a size of 8 bytes, which is told on both ways in.
+taken_for_complete() {
 	for way in dynamic static; do
 		run_it "$way" warn
 		cat output
@@ -369,19 +368,19 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 		run ! run_it "$way" fatal
 		grep -q '^leat: violation: data was taken for complete by step consume' output
 	done
+}
+
+@test "a size seen before the commit, taken for the last word: mapped" {
+	# The page that is mapped is read when it is whole: at the commit.
+	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f !:../one E c'
+	taken_for_complete
 	consume='o:data:r f !:../one E R c'
 	kept
 }
 
 @test "a size seen before the commit, taken for the last word" {
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f e c !:../one'
-	for way in dynamic static; do
-		run_it "$way" warn
-		cat output
-		grep -qxF 'leat: warning: violation: data was taken for complete by step consume after 8 bytes at a size seen before its commit (committed: on_termination, mode: no_update); give it mode: update, or read it to its end' output
-		run ! run_it "$way" fatal
-		grep -q '^leat: violation: data was taken for complete by step consume' output
-	done
+	taken_for_complete
 	consume='o:data:r f e !:../one R c'
 	kept
 }
