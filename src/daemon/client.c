@@ -25,6 +25,9 @@
 /* What a client may leave unread before it is taken for dead. */
 #define MAX_OUTBOX_PACKETS 4096u
 
+/* How long leat may take to read the last of what it was told. */
+#define REST_NS UINT64_C(10000000000)
+
 static void on_ready(uv_poll_t *poll, int status, int events);
 
 static void on_closed(uv_handle_t *handle)
@@ -378,13 +381,31 @@ int leat_clients_start(struct leat_daemon *d)
 	return uv_poll_start(&d->listener, UV_READABLE, on_connect);
 }
 
+/* The summary of many steps is more than a socket takes at once. */
+static void send_rest(struct leat_conn *c)
+{
+	const uint64_t since = leat_clock_ns();
+
+	while (c->outbox && leat_clock_ns() - since < REST_NS) {
+		struct pollfd p = {.fd = c->fd, .events = POLLOUT};
+
+		if (poll(&p, 1, 100) > 0 && p.revents & (POLLERR | POLLHUP))
+			return;
+		flush(c);
+	}
+}
+
 void leat_clients_stop(struct leat_daemon *d)
 {
 	struct leat_conn *c, *next;
 
 	d->ending = true;
 	DL_FOREACH_SAFE(d->conns, c, next)
-	leat_conn_drop(c, NULL);
+	{
+		if (c->control)
+			send_rest(c);
+		leat_conn_drop(c, NULL);
+	}
 	leat_procs_free(d);
 	leat_close(&d->spare_fd);
 }

@@ -291,3 +291,17 @@ replace() {
 	[[ $output == *"leat: "*big*"No space left on device"* ]]
 	[ -z "$left" ]
 }
+
+@test "a run of many steps: all that became of them is told" {
+	{
+		printf 'name: many\ndir: work\ntasks:\n'
+		for i in $(seq 500); do
+			printf '  - {func: s%s, exec: "sh -c '\''echo %s >out%s; cat out%s'\''", outports: [{filename: out%s}]}\n' "$i" "$i" "$i" "$i" "$i"
+		done
+		# The longer it takes, the more there is to tell of each.
+		echo '  - {func: long, exec: sleep 6, outports: [{filename: none}]}'
+	} >many.yaml
+	mkdir -p work
+	run -0 timeout 100 leat run many.yaml
+	[ "$(grep -c ' ok$' <<<"$output")" = 501 ]
+}
