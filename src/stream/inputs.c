@@ -260,9 +260,10 @@ enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state 
 		answer = entry_settled(s, n->text, q->step, &inputs[i], &b);
 		if (answer != LEAT_WAIT)
 			continue;
-		streams = streams && inputs[i].no_update;
-		if (!waits)
+		/* What keeps the listing from being streamed is waited for first. */
+		if (!waits || (streams && !inputs[i].no_update))
 			*blocker = b;
+		streams = streams && inputs[i].no_update;
 		waits = true;
 	}
 	if (answer == LEAT_FAILED)

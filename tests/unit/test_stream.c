@@ -513,6 +513,13 @@ static const struct scenario scenarios[] = {
 	 "wait B list d 1 0\n"
 	 "end A\n"
 	 "= !d"},
+	{"list: streamed as soon as the inputs that are not are decided",
+	 "step A\nout d/*\nrule d/* on_close no_update\nstep B\nout x\nrule x on_close no_update\n"
+	 "step C\nout y\nstep D\nin d/1 x y\n",
+	 "start A;start B;start C;creat B x 1;extent x 0 4;wait D list .\n"
+	 "end C\n"
+	 "= x=produced y=gone !\n"
+	 "? D list . stream"},
 	{"list: exact inputs must be decided", "step A\nout x\nrule x on_close\nstep B\nin x\n",
 	 "start A;start B;wait B list .\n"
 	 "creat A x 1;close 1 4\n"
