@@ -25,7 +25,7 @@
 /* What a client may leave unread before it is taken for dead. */
 #define MAX_OUTBOX_PACKETS 4096u
 
-/* How long leat may take to read the last of what it was told. */
+/* How long who asked for the end may take to read what became of all. */
 #define REST_NS UINT64_C(10000000000)
 
 static void on_ready(uv_poll_t *poll, int status, int events);
@@ -400,12 +400,10 @@ void leat_clients_stop(struct leat_daemon *d)
 	struct leat_conn *c, *next;
 
 	d->ending = true;
+	if (d->finishing)
+		send_rest(d->finishing);
 	DL_FOREACH_SAFE(d->conns, c, next)
-	{
-		if (c->control)
-			send_rest(c);
-		leat_conn_drop(c, NULL);
-	}
+	leat_conn_drop(c, NULL);
 	leat_procs_free(d);
 	leat_close(&d->spare_fd);
 }
