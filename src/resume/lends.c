@@ -91,10 +91,9 @@ static const char *find_tie(const struct leat_workflow *wf, struct leat_matcher 
 	for (size_t o = 0; o < outs->n; o++)
 		for (size_t i = 0; i < ins->n; i++) {
 			const char *out = outs->v[o].text, *in = ins->v[i].text;
-			const char *name = decides(out, in);
+			const char *name = may_be_same(out, in) ? decides(out, in) : NULL;
 
-			if (may_be_same(out, in) &&
-			    (m ? !is_kept(wf, m, name) : makes(&wf->steps[down], name)))
+			if (name && (m ? !is_kept(wf, m, name) : makes(&wf->steps[down], name)))
 				return name;
 		}
 	return NULL;
