@@ -3,6 +3,7 @@
 Each passes points of faults (src/base/fault.h) that others do not. A file that is permanent has the
 bytes of actor.c's pattern; `outputs` says how many. `before` are files that are there beforehand.
 """
+import functools
 import os
 
 BUILD = os.path.abspath(os.environ.get("LEAT_BUILD", "build/faults"))
@@ -11,6 +12,7 @@ ACTOR = os.path.join(BUILD, "tests/faults/actor")
 STATIC = ACTOR + "_static"
 
 
+@functools.cache
 def pattern(size):
     return bytes((i ^ i >> 8 ^ i >> 16) & 255 for i in range(size))
 
