@@ -199,8 +199,8 @@ struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *
 struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text);
 void leat_names_free(struct leat_stream *s);
 bool leat_name_is_dir(const struct leat_name_state *n);
-/* Append a link. */
-void leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n);
+/* Append a link. False when out of memory (s->error is set). */
+bool leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n);
 void leat_links_free(struct leat_link *list);
 /* True if a listing by a consumer may show it: committed and there, or growing
  * under no_update. */

@@ -13,16 +13,17 @@ struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *
 	return n;
 }
 
-void leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n)
+bool leat_link_add(struct leat_stream *s, struct leat_link **list, struct leat_name_state *n)
 {
 	struct leat_link *link = leat_heap_alloc(1, sizeof(*link));
 
 	if (!link) {
 		s->error = -ENOMEM;
-		return;
+		return false;
 	}
 	link->name = n;
 	LL_PREPEND(*list, link);
+	return true;
 }
 
 void leat_links_free(struct leat_link *list)
@@ -37,14 +38,30 @@ void leat_links_free(struct leat_link *list)
 
 /* A dependency that no step declares as a file is done when the steps that may
  * make what it stands for are. */
-static void subscribe_steps(struct leat_stream *s, struct leat_name_state *n, const char *dep)
+static bool subscribe_steps(struct leat_stream *s, struct leat_name_state *n, const char *dep)
 {
 	for (int step = 0; step < s->n_steps; step++)
-		if (leat_step_may_make(s, step, dep))
-			leat_link_add(s, &s->steps[step].dependents, n);
+		if (leat_step_may_make(s, step, dep) &&
+		    !leat_link_add(s, &s->steps[step].dependents, n))
+			return false;
+	return true;
 }
 
-static void subscribe(struct leat_stream *s, struct leat_name_state *n)
+static bool subscribe_dependency(struct leat_stream *s, struct leat_name_state *n, const char *text)
+{
+	struct leat_name_state *dep = NULL;
+
+	if (!leat_pattern_is_wild(text)) {
+		dep = leat_name_get(s, text);
+		if (!dep)
+			return false;
+	}
+	return dep && dep->governed ? leat_link_add(s, &dep->dependents, n)
+				    : subscribe_steps(s, n, text);
+}
+
+/* False when out of memory. */
+static bool subscribe(struct leat_stream *s, struct leat_name_state *n)
 {
 	const struct leat_names *deps = n->rule->deps;
 	bool by_count = n->rule->commit == LEAT_COMMIT_ON_TERMINATION && n->rule->count;
@@ -52,22 +69,14 @@ static void subscribe(struct leat_stream *s, struct leat_name_state *n)
 	for (int step = 0; step < s->n_steps; step++) {
 		if (!leat_steps_has(n->rule->producers, step))
 			continue;
-		leat_link_add(s, &s->steps[step].names, n);
+		if (!leat_link_add(s, &s->steps[step].names, n))
+			return false;
 		s->steps[step].ends_count = s->steps[step].ends_count || by_count;
 	}
-	for (size_t i = 0; deps && i < deps->n; i++) {
-		struct leat_name_state *dep = NULL;
-
-		if (!leat_pattern_is_wild(deps->v[i].text)) {
-			dep = leat_name_get(s, deps->v[i].text);
-			if (!dep)
-				return;
-		}
-		if (dep && dep->governed)
-			leat_link_add(s, &dep->dependents, n);
-		else
-			subscribe_steps(s, n, deps->v[i].text);
-	}
+	for (size_t i = 0; deps && i < deps->n; i++)
+		if (!subscribe_dependency(s, n, deps->v[i].text))
+			return false;
+	return true;
 }
 
 static struct leat_name_state *parent_of(struct leat_stream *s, const char *text)
@@ -111,6 +120,39 @@ fail:
 	return NULL;
 }
 
+static void link_remove(struct leat_link **list, const struct leat_name_state *n)
+{
+	struct leat_link *link, *next;
+
+	LL_FOREACH_SAFE(*list, link, next)
+	{
+		if (link->name != n)
+			continue;
+		LL_DELETE(*list, link);
+		leat_heap_free(link);
+	}
+}
+
+/* Take back a name that nobody refers to yet but what it has subscribed to: half of that is not
+ * enough to learn of its end. */
+static void take_back(struct leat_stream *s, struct leat_name_state *n)
+{
+	struct leat_name_state *other;
+
+	for (int step = 0; step < s->n_steps; step++) {
+		link_remove(&s->steps[step].names, n);
+		link_remove(&s->steps[step].dependents, n);
+	}
+	for (other = s->names; other; other = other->hh.next)
+		link_remove(&other->dependents, n);
+	if (n->parent)
+		DL_DELETE(n->parent->children, n);
+	HASH_DEL(s->names, n);
+	leat_links_free(n->dependents);
+	leat_heap_free(n->text);
+	leat_heap_free(n);
+}
+
 struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text)
 {
 	struct leat_name_state *n = leat_name_find(s, text);
@@ -122,10 +164,13 @@ struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text)
 		s->error = -ENOMEM;
 		return NULL;
 	}
-	if (n->governed) {
-		subscribe(s, n);
-		leat_touch(s, n);
+	if (n->governed && !subscribe(s, n)) {
+		take_back(s, n);
+		s->error = -ENOMEM;
+		return NULL;
 	}
+	if (n->governed)
+		leat_touch(s, n);
 	return n;
 }
 
