@@ -306,4 +306,6 @@ void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int ste
 	if (part)
 		part->published = true;
 	leat_pending_drop(s, c);
+	/* By all its names. */
+	leat_content_touch(s, c);
 }

@@ -582,6 +582,12 @@ static const struct scenario scenarios[] = {
 	 "= !x\n"
 	 "open B x 3;close 3 9\n"
 	 "= x=committed"},
+	{"roles: both, the other one gives it a second name",
+	 "step A\nout x d\nrule x on_close\nstep B\nin x\nout x\n",
+	 "start A;start B;wait B open x;creat B x 1;close 1 4\n"
+	 "= x=produced\n"
+	 "link A x d\n"
+	 "= d=produced x=committed !x"},
 	{"roles: both, the only producer", "step A\nin x\nout x\n",
 	 "start A\n? A open x go\n? A look x go"},
 	{"roles: both, the other one fails", "step A\nout x\nstep B\nin x\nout x\n",
