@@ -241,7 +241,7 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
 	if (n->state == LEAT_FILE_GONE)
-		n->state = LEAT_FILE_ABSENT;
+		leat_name_reset(s, n);
 	leat_fact_parents(s, n, -1);
 	return leat_extents_add(&c->extents, 0, ev->length);
 }

@@ -281,6 +281,8 @@ bool leat_step_is_quiet(const struct leat_step_state *st);
 /* ---- settle.c ---- */
 
 void leat_touch(struct leat_stream *s, struct leat_name_state *n);
+/* Back to absent, which is told at once. */
+void leat_name_reset(struct leat_stream *s, struct leat_name_state *n);
 /* What waits for step `step` looks again; with `names`, so does each name it may produce. */
 void leat_touch_step(struct leat_stream *s, int step, bool names);
 void leat_touch_links(struct leat_stream *s, const struct leat_link *list);

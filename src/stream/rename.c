@@ -34,9 +34,7 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 	if (told || n->state == LEAT_FILE_ABSENT)
 		return;
 	n->seen = false;
-	n->state = LEAT_FILE_ABSENT;
-	if (s->ops.state)
-		s->ops.state(s->ctx, n->text, n->state);
+	leat_name_reset(s, n);
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */

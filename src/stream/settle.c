@@ -50,6 +50,12 @@ static void announce(struct leat_stream *s, struct leat_name_state *n)
 		s->ops.state(s->ctx, n->text, n->state);
 }
 
+void leat_name_reset(struct leat_stream *s, struct leat_name_state *n)
+{
+	n->state = LEAT_FILE_ABSENT;
+	announce(s, n);
+}
+
 /* A directory that was complete gets one file more: whoever listed it missed it. */
 static void check_complete(struct leat_stream *s, const struct leat_name_state *n)
 {

@@ -136,7 +136,16 @@ static const struct scenario scenarios[] = {
 	 "? B open x noent\n"
 	 "= x=gone\n"
 	 "present x 3\n"
-	 "= x=committed"},
+	 "= x=absent x=committed"},
+	{"present: told after it was given up, by a step that goes on after all", A_TO_B(""),
+	 "start A;end A\n"
+	 "? B open x noent\n"
+	 "start A;present x 3\n"
+	 "= x=gone x=absent\n"
+	 "rm A x\n"
+	 "= \n"
+	 "end A\n"
+	 "= x=gone"},
 	{"present: removed by the producer", A_TO_B(""),
 	 "present x 3;start A;rm A x;end A\n"
 	 "= x=gone"},
