@@ -20,8 +20,22 @@ struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_st
 	return c;
 }
 
+/* What is waited for below a directory depends on whether it is one. */
+static void note_directory(struct leat_stream *s, const struct leat_content *c,
+			   const struct leat_name_state *n)
+{
+	s->broad = s->broad || c->is_dir || n->rule->n_files;
+}
+
+void leat_content_set_dir(struct leat_stream *s, struct leat_content *c, bool is_dir)
+{
+	s->broad = s->broad || is_dir != c->is_dir;
+	c->is_dir = is_dir;
+}
+
 void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct leat_name_state *n)
 {
+	note_directory(s, c, n);
 	n->content = c;
 	DL_APPEND2(c->names, n, same_prev, same_next);
 	leat_touch(s, n);
@@ -44,8 +58,7 @@ void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
 {
 	struct leat_content *c = n->content;
 
-	/* What was waited for below it may be no more. */
-	s->broad = s->broad || c->is_dir;
+	note_directory(s, c, n);
 	n->content = NULL;
 	DL_DELETE2(c->names, n, same_prev, same_next);
 	leat_touch(s, n);

@@ -30,7 +30,7 @@ void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int ste
 		if (!dir->content) {
 			if (!leat_content_new(s, dir, -1))
 				return;
-			dir->content->is_dir = true;
+			leat_content_set_dir(s, dir->content, true);
 			dir->content->old = dir->governed;
 		}
 		if (leat_name_produced_by(dir, step) && dir->content->old) {
@@ -218,7 +218,7 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 		leat_content_attach(s, source, n);
 	else if (!n->content && !leat_content_new(s, n, ev->step))
 		return -ENOMEM;
-	n->content->is_dir = is_dir;
+	leat_content_set_dir(s, n->content, is_dir);
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
 	return 0;
@@ -237,7 +237,7 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	if (!c)
 		return -ENOMEM;
 	c->old = n->governed;
-	c->is_dir = ev->flags & LEAT_EVF_DIR;
+	leat_content_set_dir(s, c, ev->flags & LEAT_EVF_DIR);
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
 	if (n->state == LEAT_FILE_GONE)

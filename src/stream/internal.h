@@ -216,6 +216,7 @@ void leat_name_account(struct leat_stream *s, struct leat_name_state *n);
 /* A new content shown by `n` (which had none). NULL when out of memory. */
 struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n,
 				      int creator);
+void leat_content_set_dir(struct leat_stream *s, struct leat_content *c, bool is_dir);
 void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct leat_name_state *n);
 /* Take the content away from its name; freed if nothing refers to it any more. */
 void leat_content_detach(struct leat_stream *s, struct leat_name_state *n);

@@ -98,7 +98,7 @@ int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 	if (!from->content) {
 		if (!leat_content_new(s, from, ev->step))
 			return -ENOMEM;
-		from->content->is_dir = ev->flags & LEAT_EVF_DIR;
+		leat_content_set_dir(s, from->content, ev->flags & LEAT_EVF_DIR);
 	}
 	if (from->content->is_dir) {
 		int rc = move_below(s, from, ev->to, ev->step);

@@ -785,6 +785,15 @@ static const struct scenario scenarios[] = {
 	 "! undeclared 1"},
 
 	/* ---- launch ---- */
+	{"launch: what was to be a directory is none any more",
+	 "step A\nout d\ndir d n_files:2\nstep B\nout y\nstep C\nin d y\n",
+	 "start A;start B;wait C launch .;end A\n"
+	 "= d=gone\n"
+	 "symlink A d;start A;fail A\n"
+	 "= \n"
+	 "rm A d\n"
+	 "= !\n"
+	 "? C launch . failed"},
 	{"launch: all inputs final",
 	 "step A\nout x\nrule x on_close\nstep Z\nout z\nstep B\nin x z\n",
 	 "start A;start Z;wait B launch .\n"
