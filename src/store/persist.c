@@ -179,22 +179,26 @@ int leat_persist_file(int disk_fd, const char *path, int in)
 
 /* ---- what a killed daemon left ---- */
 
-static bool is_stale(int dir, const char *name)
+/* A file is removed while it is locked: who made it, and has not locked it yet, then finds that it
+ * has no name any more. */
+static void remove_stale(int dir, const char *name)
 {
 	time_t long_ago = time(NULL) - STALE_S;
 	struct stat st;
-	bool stale;
-	int fd;
+	bool stale = false;
+	int fd = -1;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != geteuid())
-		return false;
+		return;
 	if (S_ISLNK(st.st_mode)) /* it cannot be locked */
-		return st.st_ctim.tv_sec < long_ago;
-	fd = S_ISREG(st.st_mode) ? openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-				 : -1;
-	stale = fd >= 0 && lock_ours(fd);
+		stale = st.st_ctim.tv_sec < long_ago;
+	if (S_ISREG(st.st_mode)) {
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		stale = fd >= 0 && lock_ours(fd);
+	}
+	if (stale)
+		unlinkat(dir, name, 0);
 	leat_close(&fd);
-	return stale;
 }
 
 /* As make_name makes them. */
@@ -218,8 +222,8 @@ void leat_persist_clean_stale(int disk_fd, const char *path)
 		return;
 	}
 	while ((e = readdir(dir)))
-		if (is_temporary(e->d_name) && is_stale(fd, e->d_name))
-			unlinkat(fd, e->d_name, 0);
+		if (is_temporary(e->d_name))
+			remove_stale(fd, e->d_name);
 	closedir(dir);
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -236,6 +237,34 @@ static void test_persist_stale(void **state)
 	leat_persist_clean_stale(base_fd, "none/new");
 }
 
+/* Others who clear away at the same time take nothing that is somebody's. */
+static void test_persist_beside_cleaners(void **state)
+{
+	enum { CLEANERS = 3, FILES = 600 };
+	pid_t cleaners[CLEANERS];
+	int fd = make_file("in", 10), failed = 0;
+
+	(void)state;
+	assert_int_equal(mkdirat(base_fd, "cleaned", 0755), 0);
+	for (int i = 0; i < CLEANERS; i++) {
+		cleaners[i] = fork();
+		assert_true(cleaners[i] >= 0);
+		if (cleaners[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				leat_persist_clean_stale(base_fd, "cleaned/new");
+		}
+	}
+	for (int i = 0; i < FILES; i++)
+		failed += leat_persist_file(base_fd, "cleaned/out", fd) != 0;
+	for (int i = 0; i < CLEANERS; i++) {
+		kill(cleaners[i], SIGKILL);
+		waitpid(cleaners[i], NULL, 0);
+	}
+	assert_int_equal(failed, 0);
+	close(fd);
+}
+
 static void test_persist_long_name(void **state)
 {
 	char name[NAME_MAX + 1];
@@ -324,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_private_stale),
 		cmocka_unit_test(test_persist),
 		cmocka_unit_test(test_persist_stale),
+		cmocka_unit_test(test_persist_beside_cleaners),
 		cmocka_unit_test(test_persist_long_name),
 		cmocka_unit_test(test_persist_meta),
 		cmocka_unit_test(test_persist_full),
