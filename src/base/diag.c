@@ -8,6 +8,10 @@
 
 #include "base/str.h"
 
+/* An allocation failure is for us to handle, not for the library to exit on. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 /* Longer source lines are cut to a window around the caret. */
 enum { WINDOW_COLUMNS = 120, WINDOW_LEFT = 70 };
 
@@ -36,6 +40,7 @@ struct leat_diags {
 	size_t capacity;
 	size_t counts[LEAT_ERROR + 1]; /* right even for those lost to memory */
 	size_t lost;
+	const char *kind, *subject; /* borrowed; see leat_diags_set_subject */
 };
 
 int leat_diags_add_file(struct leat_diags *d, const char *path, const char *source)
@@ -106,6 +111,34 @@ static struct diag *diags_grow(struct leat_diags *d)
 	return &d->v[d->n++];
 }
 
+void leat_diags_set_subject(struct leat_diags *d, const char *kind, const char *name)
+{
+	d->kind = kind;
+	d->subject = name;
+}
+
+static bool has_quoted(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = text; (at = strchr(at, '"')); at++)
+		if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '"')
+			return true;
+	return false;
+}
+
+/* Takes `text` over; NULL is allowed. */
+static char *add_subject(const struct leat_diags *d, char *text)
+{
+	char *whole;
+
+	if (!text || !d->subject || has_quoted(text, d->subject))
+		return text;
+	whole = leat_strf("%s \"%s\": %s", d->kind, d->subject, text);
+	free(text);
+	return whole;
+}
+
 void leat_diags_add(struct leat_diags *d, enum leat_severity severity, const char *code,
 		    struct leat_pos pos, const char *format, ...)
 {
@@ -119,7 +152,7 @@ void leat_diags_add(struct leat_diags *d, enum leat_severity severity, const cha
 		return;
 	}
 	va_start(ap, format);
-	*diag = (struct diag){severity, code, pos, leat_vstrf(format, ap)};
+	*diag = (struct diag){severity, code, pos, add_subject(d, leat_vstrf(format, ap))};
 	va_end(ap);
 }
 
@@ -142,6 +175,99 @@ bool leat_diags_has_only(const struct leat_diags *d, enum leat_severity severity
 		if (d->v[i].severity == severity && strcmp(d->v[i].code, code) != 0)
 			return false;
 	return true;
+}
+
+size_t leat_diags_mark(const struct leat_diags *d)
+{
+	return d->n;
+}
+
+/* A diagnostic that is kept, and how many of its kind are not. */
+struct kind {
+	char *key; /* owned */
+	size_t at; /* among the diagnostics */
+	size_t more;
+	UT_hash_handle hh;
+};
+
+/* The kind of diagnostic number `at`, made if it is new; NULL when out of memory. */
+static struct kind *kind_of(struct kind **kinds, const struct diag *diag, size_t at,
+			    leat_diags_key_fn *key, const void *ctx)
+{
+	char *same = key(ctx, diag->text ? diag->text : "");
+	char *full = same ? leat_strf("%s %d:%d:%d %d %s", diag->code, diag->pos.file,
+				      diag->pos.line, diag->pos.column, diag->severity, same)
+			  : NULL;
+	struct kind *kind = NULL;
+
+	free(same);
+	if (!full)
+		return NULL;
+	HASH_FIND_STR(*kinds, full, kind);
+	if (kind) {
+		free(full);
+		return kind;
+	}
+	kind = calloc(1, sizeof(*kind));
+	if (kind) {
+		*kind = (struct kind){.key = full, .at = at};
+		HASH_ADD_KEYPTR(hh, *kinds, kind->key, strlen(full), kind);
+	}
+	if (kind && kind->hh.tbl)
+		return kind;
+	free(full);
+	free(kind);
+	return NULL;
+}
+
+/* Let each kind say how many it stands for. 0 or -ENOMEM. */
+static int name_counts(struct leat_diags *d, struct kind *kinds)
+{
+	int ret = 0;
+
+	for (struct kind *k = kinds; k; k = k->hh.next) {
+		char *text =
+			k->more ? leat_strf("%s (and %zu more like it)", d->v[k->at].text, k->more)
+				: NULL;
+
+		if (k->more && !text)
+			ret = -ENOMEM;
+		if (!text)
+			continue;
+		free(d->v[k->at].text);
+		d->v[k->at].text = text;
+	}
+	return ret;
+}
+
+int leat_diags_fold(struct leat_diags *d, size_t mark, leat_diags_key_fn *key, const void *ctx)
+{
+	struct kind *kinds = NULL, *kind, *next;
+	size_t kept = mark;
+	int ret = 0;
+
+	for (size_t i = mark; i < d->n; i++) {
+		kind = kind_of(&kinds, &d->v[i], kept, key, ctx);
+		if (!kind)
+			ret = -ENOMEM;
+		if (!kind || kind->at == kept) {
+			d->v[kept++] = d->v[i];
+			continue;
+		}
+		kind->more++;
+		d->counts[d->v[i].severity]--;
+		free(d->v[i].text);
+	}
+	d->n = kept;
+	if (name_counts(d, kinds))
+		ret = -ENOMEM;
+	HASH_ITER(hh, kinds, kind, next)
+	{
+		HASH_DEL(kinds, kind);
+		free(kind->key);
+		free(kind);
+	}
+	return ret;
 }
 
 /* The text of source line `number` without its newline, or NULL. */

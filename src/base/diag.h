@@ -47,6 +47,11 @@ void leat_diags_add(struct leat_diags *d, enum leat_severity severity, const cha
 		    struct leat_pos pos, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* What is added from here on is about the `kind` of that name (task "make"), and begins with both
+ * unless the text has the name anyway. Both are borrowed until the next call; name NULL: about
+ * none. */
+void leat_diags_set_subject(struct leat_diags *d, const char *kind, const char *name);
+
 /* Number of diagnostics of that severity. */
 size_t leat_diags_count(const struct leat_diags *d, enum leat_severity severity);
 
@@ -55,6 +60,17 @@ bool leat_diags_has(const struct leat_diags *d, const char *code);
 
 /* True if all diagnostics of that severity have this code. */
 bool leat_diags_has_only(const struct leat_diags *d, enum leat_severity severity, const char *code);
+
+/* A mark for leat_diags_fold: what is added from here on comes after it. */
+size_t leat_diags_mark(const struct leat_diags *d);
+
+/* What of a diagnostic's text is the same for all that say the same; the caller frees it. NULL when
+ * out of memory. */
+typedef char *leat_diags_key_fn(const void *ctx, const char *text);
+
+/* Of those added after `mark` that have one code, one place and one key, keep the first, and let it
+ * say how many more there are. 0, or -ENOMEM; then some are left as they are. */
+int leat_diags_fold(struct leat_diags *d, size_t mark, leat_diags_key_fn *key, const void *ctx);
 
 /* Print all (of very many the first, and how many there are more), ordered by
  * position, to `out`; `color` adds terminal colours. */

@@ -16,13 +16,16 @@ static bool parse(const char *text, struct leat_pidstat *p)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	const char *last = strrchr(text, ' ');
 	unsigned long flags;
+	uint64_t used[4]; /* its own, and that of children it has waited for */
 
 	if (!open || !close || last < close ||
 	    sscanf(close + 1,
-		   " %c %d %d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-		   "%" SCNu64,
-		   &p->state, &p->parent, &p->group, &flags, &p->born) != 5)
+		   " %c %d %d %*d %*d %*d %lu %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
+		   &p->state, &p->parent, &p->group, &flags, &used[0], &used[1], &used[2], &used[3],
+		   &p->born) != 9)
 		return false;
+	p->cpu_ticks = used[0] + used[1] + used[2] + used[3];
 	snprintf(p->name, sizeof(p->name), "%.*s", (int)(close - open - 1), open + 1);
 	p->exiting = flags & PF_EXITING;
 	p->status = atoi(last + 1);
@@ -38,6 +41,28 @@ bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p)
 	if (leat_read_file(path, 4096, &text, NULL) < 0)
 		return false;
 	known = parse(text, p);
+	free(text);
+	return known;
+}
+
+static bool find(const char *text, const char *key, uint64_t *value)
+{
+	const char *at = strstr(text, key);
+
+	return at && sscanf(at + strlen(key), "%" SCNu64, value) == 1;
+}
+
+bool leat_pidstat_io(pid_t pid, struct leat_pidio *io)
+{
+	char path[32], *text = NULL;
+	bool known;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
+	if (leat_read_file(path, 4096, &text, NULL) < 0)
+		return false;
+	/* "cancelled_write_bytes" is of files that were removed before they got there. */
+	known = find(text, "\nread_bytes: ", &io->read) &&
+		find(text, "\nwrite_bytes: ", &io->written);
 	free(text);
 	return known;
 }

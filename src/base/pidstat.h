@@ -11,13 +11,23 @@ struct leat_pidstat {
 	char state;    /* 'R', 'S'; 'Z': it has ended, and its parent has not asked */
 	pid_t parent;
 	pid_t group;
-	bool exiting;  /* it closes its files, or has */
-	uint64_t born; /* clock ticks: tells it from who has its number later */
-	int status;    /* as from waitpid, if it is exiting, and we may know */
+	bool exiting;       /* it closes its files, or has */
+	uint64_t cpu_ticks; /* CPU time, with that of children it has waited for, in clock ticks */
+	uint64_t born;      /* clock ticks: tells it from who has its number later */
+	int status;         /* as from waitpid, if it is exiting, and we may know */
 };
 
 /* Look at a process, or a thread of one. False: it is gone, or cannot be looked at. Any thread.
  * Source: proc_pid_stat(5). */
 bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p);
+
+struct leat_pidio {
+	uint64_t read, written;
+};
+
+/* Bytes that a process, and its children that it has waited for, had from storage or left to be
+ * written to it; also when it has ended and its parent has not asked. False: nobody knows, or we
+ * may not ask. Any thread. Source: proc_pid_io(5). */
+bool leat_pidstat_io(pid_t pid, struct leat_pidio *io);
 
 #endif

@@ -21,6 +21,7 @@ const struct leat_option leat_check_options[] = {
 	 .range = "text|dot|json",
 	 .doc = "Print which step gives which files to which."},
 	LEAT_VERIFY_OPTION_ROWS,
+	LEAT_OPTION_ROW_RESOURCES,
 	LEAT_OPTION_ROW_DIR,
 	{0},
 };
@@ -54,7 +55,7 @@ int leat_cli_check(const struct leat_args *args)
 
 	/* A picture of the workflow needs no data, and how it comes to a deadlock is to be shown.
 	 */
-	if (!leat_cli_workflow_open(&w, args, args->operands[0], needs))
+	if (!leat_cli_workflow_open(&w, args, args->operands[0], needs | LEAT_CLI_RESOURCES))
 		return LEAT_EXIT_FAILURE;
 	status = print_views(args, w.wf);
 	if (status == LEAT_EXIT_OK && verify)

@@ -42,7 +42,13 @@ int leat_cli_serve(const struct leat_args *args);
 int leat_cli_exec(const struct leat_args *args);
 int leat_cli_done(const struct leat_args *args);
 int leat_cli_status(const struct leat_args *args);
+int leat_cli_top(const struct leat_args *args);
+int leat_cli_map(const struct leat_args *args);
 int leat_cli_replay(const struct leat_args *args);
+int leat_cli_trace(const struct leat_args *args);
+int leat_cli_report(const struct leat_args *args);
+int leat_cli_simulate(const struct leat_args *args);
+int leat_cli_probe(const struct leat_args *args);
 int leat_cli_mount_exec(const struct leat_args *args);
 int leat_cli_help(const struct leat_args *args);
 
@@ -52,7 +58,13 @@ extern const struct leat_option leat_serve_options[];
 extern const struct leat_option leat_exec_options[];
 extern const struct leat_option leat_done_options[];
 extern const struct leat_option leat_status_options[];
+extern const struct leat_option leat_top_options[];
+extern const struct leat_option leat_map_options[];
 extern const struct leat_option leat_replay_options[];
+extern const struct leat_option leat_trace_options[];
+extern const struct leat_option leat_report_options[];
+extern const struct leat_option leat_simulate_options[];
+extern const struct leat_option leat_probe_options[];
 extern const struct leat_option leat_mount_exec_options[];
 extern const struct leat_option leat_help_options[];
 

@@ -154,7 +154,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	char *runtime_dir = NULL, *program = NULL, *mount = leat_cli_mount();
 	char **envp = NULL, **mounted_argv = NULL, *path = NULL, key[LEAT_KEY_SIZE];
 	struct leat_process_spec spec = {.argv = argv};
-	bool mounted;
+	const char *mounted;
 	int status = LEAT_EXIT_SELF;
 
 	if (!library || !leat_cli_runtime_dir(args, &runtime_dir) ||

@@ -53,13 +53,11 @@ static bool in_choice(const char *range, const char *text)
 
 static bool in_range(const struct leat_option *o, double value)
 {
-	long low, high;
+	const char *dots = o->range ? strstr(o->range, "..") : NULL;
 
 	if (!o->range)
 		return true;
-	if (sscanf(o->range, "%ld..%ld", &low, &high) != 2)
-		return false;
-	return value >= (double)low && value <= (double)high;
+	return dots && value >= strtod(o->range, NULL) && value <= strtod(dots + 2, NULL);
 }
 
 static bool value_is_valid(const struct leat_option *o, const char *text)
@@ -193,6 +191,17 @@ static int check_operands(const struct leat_command *command, const struct leat_
 	return -1;
 }
 
+static int repeat(const struct leat_option *o, const char *value, struct leat_args *args)
+{
+	if (args->n_repeated == LEAT_MAX_REPEATED) {
+		leat_error("--%s: no more than %d values can be given", o->name, LEAT_MAX_REPEATED);
+		return -1;
+	}
+	args->repeated[args->n_repeated].option = o;
+	args->repeated[args->n_repeated++].value = value;
+	return 0;
+}
+
 int leat_options_parse(const struct leat_command *command, int argc, char **argv,
 		       struct leat_args *args)
 {
@@ -217,7 +226,8 @@ int leat_options_parse(const struct leat_command *command, int argc, char **argv
 		i = c >= 256 ? c - 256 : index_of_letter(command, c);
 		o = &command->options[i];
 		if (set_value(o, o->name, o->type == LEAT_OPTION_FLAG ? "1" : optarg,
-			      &args->values[i]) < 0)
+			      &args->values[i]) < 0 ||
+		    (o->many && repeat(o, args->values[i], args) < 0))
 			return -1;
 	}
 	args->operands = argv + optind;
@@ -272,4 +282,15 @@ uint64_t leat_args_size_bytes(const struct leat_args *args, const char *name)
 	if (text && parse_scaled(text, "kMGT", &value) < 0)
 		return 0;
 	return (uint64_t)value;
+}
+
+size_t leat_args_list(const struct leat_args *args, const char *name,
+		      const char *values[LEAT_MAX_REPEATED])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < args->n_repeated; i++)
+		if (strcmp(args->repeated[i].option->name, name) == 0)
+			values[n++] = args->repeated[i].value;
+	return n;
 }

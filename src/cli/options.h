@@ -5,6 +5,7 @@
 #define LEAT_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,7 +16,7 @@ enum leat_option_type {
 	LEAT_OPTION_TEXT,
 	LEAT_OPTION_CHOICE,  /* range: the words, "text|dot|json" */
 	LEAT_OPTION_NUMBER,  /* range: "1..1024" */
-	LEAT_OPTION_SECONDS, /* range as for NUMBER; decimals allowed */
+	LEAT_OPTION_SECONDS, /* range as for NUMBER; decimals allowed, also in it */
 	LEAT_OPTION_SIZE,    /* bytes; suffix k, M, G, T (of 1024) */
 };
 
@@ -28,14 +29,21 @@ struct leat_option {
 	const char *range;
 	const char *env; /* environment variable, NULL: none */
 	const char *doc; /* plain sentences */
+	bool many;       /* may be given several times: leat_args_list; not from the environment */
 };
 
-#define LEAT_MAX_OPTIONS 24
+#define LEAT_MAX_OPTIONS 32
+#define LEAT_MAX_REPEATED 64 /* values of options that may be given several times */
 
 /* A parsed command line. Everything is borrowed from argv, environ and tables. */
 struct leat_args {
 	const struct leat_command *command;
 	const char *values[LEAT_MAX_OPTIONS];
+	struct {
+		const struct leat_option *option;
+		const char *value;
+	} repeated[LEAT_MAX_REPEATED];
+	size_t n_repeated;
 	char **operands; /* ends with NULL */
 	int n_operands;
 };
@@ -52,6 +60,11 @@ long leat_args_number(const struct leat_args *args, const char *name);
 double leat_args_seconds(const struct leat_args *args, const char *name);
 uint64_t leat_args_size_bytes(const struct leat_args *args, const char *name);
 
+/* The values of an option that may be given several times, into `values`, in their order; how many
+ * there are. */
+size_t leat_args_list(const struct leat_args *args, const char *name,
+		      const char *values[LEAT_MAX_REPEATED]);
+
 /* Print the command's --help. */
 void leat_options_help(const struct leat_command *command, FILE *out);
 
@@ -64,6 +77,13 @@ void leat_options_mdoc(const struct leat_command *command, FILE *out);
 		.name = "dir", .letter = 'd', .type = LEAT_OPTION_TEXT, .argument = "DIRECTORY",   \
 		.env = "LEAT_DIR",                                                                 \
 		.doc = "The workflow's directory, to which all its paths are relative."            \
+	}
+#define LEAT_OPTION_ROW_RESOURCES                                                                  \
+	{                                                                                          \
+		.name = "resources", .type = LEAT_OPTION_TEXT, .argument = "FILE",                 \
+		.doc = "The nodes and storage devices that tasks run on, in YAML or as XML of "    \
+		       "COMPSs, in place of \"resources\" of the workflow file; leat probe "       \
+		       "writes one."                                                               \
 	}
 #define LEAT_OPTION_ROW_RUNTIME_DIR                                                                \
 	{                                                                                          \

@@ -46,7 +46,8 @@ static void print_option(const struct leat_option *o, FILE *out)
 		fprintf(out, "%s\n%*s", head, DOC_COLUMN, "");
 	else
 		fprintf(out, "%-*s", DOC_COLUMN, head);
-	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s%s%s%s", o->doc, o->range ? " Values: " : "",
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s%s%s%s%s", o->doc,
+		 o->many ? " May be given several times." : "", o->range ? " Values: " : "",
 		 o->range ? o->range : "", o->range ? "." : "", o->fallback ? " Default: " : "",
 		 o->fallback ? o->fallback : "", o->fallback ? "." : "", o->env ? " [$" : "",
 		 o->env ? o->env : "", o->env ? "]" : "");
@@ -96,6 +97,8 @@ void leat_options_mdoc(const struct leat_command *command, FILE *out)
 		fprintf(out, " Fl \\-%s%s%s\n", o->name, o->argument ? " Ar " : "",
 			o->argument ? o->argument : "");
 		print_mdoc_text(o->doc, out);
+		if (o->many)
+			fputs("May be given several times.\n", out);
 		if (o->range)
 			fprintf(out, "Allowed values:\n.Ql %s .\n", o->range);
 		if (o->fallback)

@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
+#include "cli/listen_run.h"
 #include "cli/segment.h"
+#include "cli/timeline.h"
 #include "cli/workflow.h"
 #include "driver/console.h"
 #include "driver/result.h"
@@ -21,17 +23,15 @@ const struct leat_option leat_serve_options[] = {
 	 .doc = "Give up when a step that is waited for has not come for so long. Without it, it "
 		"is "
 		"waited for for ever."},
-	{.name = "timeline",
-	 .letter = 't',
-	 .type = LEAT_OPTION_FLAG,
-	 .env = "LEAT_TIMELINE",
-	 .doc = "Show a chart of when each step ran and when it waited."},
+	LEAT_OPTION_ROW_CHART,
+	LEAT_OPTION_ROW_TIMELINE,
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
 	LEAT_OPTION_ROW_ENFORCE,
 	LEAT_OPTION_ROW_SEALED,
 	LEAT_OPTION_ROW_MEMORY,
 	LEAT_OPTION_ROW_SPILL_DIR,
+	LEAT_OPTION_ROW_LISTEN,
 	{.name = "quiet",
 	 .letter = 'q',
 	 .type = LEAT_OPTION_FLAG,
@@ -42,13 +42,14 @@ const struct leat_option leat_serve_options[] = {
 	{0},
 };
 
-/* Print the summary. True if all steps that came have ended well. */
-static bool print_summary(const struct leat_args *args, const struct leat_workflow *wf,
-			  const char *json)
+/* Print the summary and write the timeline. True if that is done, and all steps that came have
+ * ended well. */
+static bool print_summary(const struct leat_args *args, const struct leat_cli_workflow *w,
+			  struct leat_cli_timeline *timeline, const char *json)
 {
 	struct leat_result result;
 	bool good = true;
-	int error = leat_result_init(&result, wf);
+	int error = leat_result_init(&result, w->wf);
 
 	result.enforced = leat_cli_enforces(args);
 	result.sealed = leat_args_flag(args, "sealed");
@@ -57,11 +58,13 @@ static bool print_summary(const struct leat_args *args, const struct leat_workfl
 	if (error < 0)
 		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
 	if (error == 0 && !leat_args_flag(args, "quiet")) {
-		if (leat_args_flag(args, "timeline"))
-			leat_timeline_print(&result, stdout, leat_console_width(),
-					    leat_console_utf8());
+		if (leat_args_flag(args, "chart"))
+			leat_chart_print(&result, stdout, leat_console_width(),
+					 leat_console_utf8());
 		leat_summary_print(&result, stdout);
 	}
+	if (error == 0)
+		good = leat_cli_timeline_write(timeline, &result, w->wf, w->dir) == 0;
 	for (size_t i = 0; error == 0 && i < result.n_steps; i++) {
 		const struct leat_step_result *s = &result.steps[i];
 
@@ -71,13 +74,18 @@ static bool print_summary(const struct leat_args *args, const struct leat_workfl
 	return good;
 }
 
-static int serve(const struct leat_args *args, const struct leat_cli_workflow *w)
+static int serve(const struct leat_args *args, const struct leat_cli_workflow *w,
+		 struct leat_cli_timeline *timeline)
 {
 	struct leat_cli_daemon daemon = {0};
 	struct leat_segment segment = {0};
 	struct leat_serve_config config = {.timeout_s = leat_args_seconds(args, "timeout"),
+					   .timeline =
+						   timeline->out || leat_args_flag(args, "chart"),
 					   .anybody_waits = leat_segment_anybody_waits,
 					   .ctx = &segment};
+	struct leat_listen_run watched = {.dir = w->dir};
+	struct leat_listen *listen = NULL;
 	char *summary = NULL;
 	int status = LEAT_EXIT_SELF;
 
@@ -85,26 +93,48 @@ static int serve(const struct leat_args *args, const struct leat_cli_workflow *w
 		return status;
 	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
 		goto out;
+	watched.runtime_dir = daemon.runtime_dir;
+	status = leat_listen_begin(args, leat_listen_run, &watched, &listen);
+	if (status)
+		goto out;
 	config.control = daemon.control;
 	fprintf(stderr, "leat: serving %s in %s; steps may start\n", w->wf->name, w->dir);
 	status = leat_driver_serve(&config, &summary);
-	if (summary && !print_summary(args, w->wf, summary))
+	if (summary && !print_summary(args, w, timeline, summary))
 		status = LEAT_EXIT_FAILURE;
 out:
+	leat_listen_end(listen);
 	free(summary);
 	leat_segment_close(&segment);
 	leat_cli_daemon_end(&daemon);
 	return status;
 }
 
+/* Actions run in processes that leat run starts and ends with their steps. */
+static bool has_no_actions(const struct leat_workflow *wf)
+{
+	for (size_t i = 0; i < wf->n_steps; i++)
+		if (wf->steps[i].action_file) {
+			leat_error("step %s has actions, which only leat run calls",
+				   wf->steps[i].name);
+			return false;
+		}
+	return true;
+}
+
 int leat_cli_serve(const struct leat_args *args)
 {
+	struct leat_cli_timeline timeline = {0};
 	struct leat_cli_workflow w;
-	int status;
+	int status = LEAT_EXIT_SELF;
 
 	if (!leat_cli_workflow_open(&w, args, args->operands[0], LEAT_CLI_WRITABLE))
 		return LEAT_EXIT_SELF;
-	status = leat_cli_enforceable(args, w.wf) ? serve(args, &w) : LEAT_EXIT_SELF;
+	if (leat_cli_enforceable(args, w.wf) && has_no_actions(w.wf))
+		status = leat_cli_timeline_open(&timeline, args);
+	if (timeline.out || (!timeline.path && status == LEAT_EXIT_OK))
+		status = serve(args, &w, &timeline);
+	leat_cli_timeline_close(&timeline);
 	leat_cli_workflow_close(&w);
 	return status;
 }

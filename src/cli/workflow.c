@@ -1,10 +1,14 @@
 #include "cli/workflow.h"
 
+#include "base/beside.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "driver/actions.h"
 #include "driver/control.h"
+#include "driver/driver.h"
 #include "lang/check.h"
 #include "lang/lang.h"
+#include "lang/resources.h"
 #include "mount/mount.h"
 
 #include <errno.h>
@@ -59,6 +63,129 @@ static bool is_writable(const char *dir)
 	return false;
 }
 
+/* What the language has and this version cannot run yet. */
+static bool can_run(const struct leat_workflow *wf)
+{
+	for (size_t i = 0; i < wf->n_steps; i++) {
+		const struct leat_step *step = &wf->steps[i];
+		const char *what = step->staged && step->action_file
+					   ? "\"staged\" of a step with actions"
+				   : step->staged && step->n_inports
+					   ? "\"staged\" of a step that sees files by "
+					     "other names, or in versions,"
+					   : NULL;
+
+		if (!what)
+			continue;
+		leat_error("step %s cannot be run by this version of leat: %s is only checked",
+			   step->name, what);
+		return false;
+	}
+	return true;
+}
+
+/* Relative to the folder of the executable: installed, and in the build tree. */
+static const char *const action_places[] = {
+	"../action/leat-action",
+	"../" LEAT_LIBEXECDIR "/leat/leat-action",
+	"../libexec/leat/leat-action",
+	NULL,
+};
+
+unsigned leat_cli_action_timeout(const struct leat_args *args)
+{
+	unsigned given = (unsigned)leat_args_number(args, "action-timeout");
+
+	return given ? given : LEAT_ACTION_TIMEOUT_S;
+}
+
+/* Load the actions once, if there are any; what is wrong with them goes to `diags`. False after a
+ * message about something else. */
+static bool try_actions(struct leat_cli_workflow *w, unsigned timeout_s, struct leat_diags *diags)
+{
+	bool any = false;
+	int result;
+
+	for (size_t i = 0; i < w->wf->n_steps; i++)
+		any |= w->wf->steps[i].action_file != NULL;
+	if (!any || leat_diags_count(diags, LEAT_ERROR))
+		return true;
+	w->action_command = leat_find_beside(action_places, "LEAT_ACTION");
+	if (!w->action_command) {
+		leat_error("leat-action, which runs actions, was not found beside leat; set "
+			   "LEAT_ACTION to its path");
+		return false;
+	}
+	result = leat_actions_check(w->wf, w->action_command, timeout_s, diags);
+	if (result)
+		leat_error("cannot look at the actions: %s", strerror(-result));
+	return !result;
+}
+
+/* Without a description of the machine no device is known. */
+static bool asks_for_device(const struct leat_workflow *wf)
+{
+	for (size_t i = 0; i < wf->n_steps; i++)
+		if (wf->steps[i].needs.device ||
+		    wf->steps[i].needs.bandwidth.kind != LEAT_BANDWIDTH_NONE)
+			return true;
+	return false;
+}
+
+static bool has_needs(const struct leat_workflow *wf)
+{
+	for (size_t i = 0; i < wf->n_steps; i++)
+		if (leat_step_has_needs(&wf->steps[i]))
+			return true;
+	return false;
+}
+
+/* What --resources names takes the place of what the workflow file has. */
+static bool load_resources(struct leat_workflow *wf, const char *path)
+{
+	struct leat_diags *diags = NULL;
+	struct leat_resources *res = path ? leat_resources_load(path, &diags) : NULL;
+
+	if (path && diags)
+		leat_cli_print_diags(diags);
+	else if (path)
+		leat_error("out of memory");
+	leat_diags_free(diags);
+	if (res) {
+		leat_resources_free(wf->resources);
+		wf->resources = res;
+	}
+	return !path || res;
+}
+
+/* Steps run on this machine: only that counts, as it is described, or else as it is. */
+static bool choose_machine(struct leat_workflow *wf, const char *path)
+{
+	char self[256] = "";
+
+	if (!wf->resources && has_needs(wf) && !asks_for_device(wf)) {
+		wf->resources = leat_driver_machine();
+		if (!wf->resources)
+			leat_error("out of memory");
+		return wf->resources != NULL;
+	}
+	if (gethostname(self, sizeof(self) - 1) < 0)
+		self[0] = '\0';
+	if (!wf->resources || leat_resources_keep_host(wf->resources, self) == 0)
+		return true;
+	leat_error("%s describes %zu nodes, and none of them is this machine, %s; name it, or "
+		   "localhost, or describe one node only",
+		   path ? path : wf->path, wf->resources->n_hosts, self);
+	return false;
+}
+
+static bool find_resources(const struct leat_args *args, struct leat_workflow *wf, unsigned needs)
+{
+	const char *path = needs & LEAT_CLI_RESOURCES ? leat_args_text(args, "resources") : NULL;
+
+	return load_resources(wf, path) && (!(needs & LEAT_CLI_HERE) || choose_machine(wf, path));
+}
+
 bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
 			    const char *file, unsigned needs)
 {
@@ -76,11 +203,14 @@ bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args 
 		goto out;
 	}
 	w->dir = leat_cli_directory(w->wf, args);
-	if (!w->dir || (needs & LEAT_CLI_WRITABLE && !is_writable(w->dir)))
+	if (!w->dir || (needs & LEAT_CLI_WRITABLE && (!can_run(w->wf) || !is_writable(w->dir))))
+		goto out;
+	if (!find_resources(args, w->wf, needs))
 		goto out;
 	if (leat_check_workflow(w->wf, needs & LEAT_CLI_INPUTS ? w->dir : NULL, diags) < 0)
 		leat_error("out of memory");
-	else
+	else if (!(needs & LEAT_CLI_ACTIONS) ||
+		 try_actions(w, leat_cli_action_timeout(args), diags))
 		good = is_good(diags) || (needs & LEAT_CLI_DEADLOCKS && has_only_deadlocks(diags));
 out:
 	leat_diags_free(diags);
@@ -93,6 +223,7 @@ void leat_cli_workflow_close(struct leat_cli_workflow *w)
 {
 	leat_workflow_free(w->wf);
 	free(w->dir);
+	free(w->action_command);
 	*w = (struct leat_cli_workflow){0};
 }
 
@@ -131,41 +262,9 @@ int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kin
 	return result;
 }
 
-/* Relative to the folder of the executable: installed, and in the build tree. */
-static const char *const library_places[] = {
-	"libleat.so",
-	"../preload/libleat.so",
-	"../" LEAT_LIBDIR "/leat/libleat.so",
-	"../" LEAT_LIBDIR "/libleat.so",
-	"../lib/leat/libleat.so",
-	"../lib/libleat.so",
-};
-
-static char *find_library(void)
-{
-	const char *given = getenv("LEAT_LIBRARY");
-	char *self, *slash, *found = NULL;
-
-	if (given && *given)
-		return realpath(given, NULL);
-	self = realpath("/proc/self/exe", NULL);
-	slash = self ? strrchr(self, '/') : NULL;
-	if (slash)
-		*slash = 0;
-	for (size_t i = 0; slash && !found && i < sizeof(library_places) / sizeof(char *); i++) {
-		char *path = leat_path_join(self, library_places[i]);
-
-		if (path)
-			found = realpath(path, NULL);
-		free(path);
-	}
-	free(self);
-	return found;
-}
-
 char *leat_cli_library(void)
 {
-	char *path = find_library();
+	char *path = leat_find_library();
 
 	if (!path) {
 		leat_error("libleat.so was not found beside leat; set LEAT_LIBRARY to its path");

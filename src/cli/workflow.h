@@ -8,6 +8,7 @@
 struct leat_cli_workflow {
 	struct leat_workflow *wf; /* owned */
 	char *dir;                /* owned; real path of its directory */
+	char *action_command; /* owned; leat-action, if a step has actions and they were loaded */
 };
 
 /* What must hold beside a workflow file that is right in itself. */
@@ -16,6 +17,9 @@ enum leat_cli_needs {
 	LEAT_CLI_WRITABLE = 2, /* the directory is writable */
 	LEAT_CLI_DEADLOCKS =
 		4, /* nothing: a deadlock that is foreseen is printed, and no reason to stop */
+	LEAT_CLI_ACTIONS = 8,    /* the actions can be loaded */
+	LEAT_CLI_RESOURCES = 16, /* nothing: option --resources may name a description */
+	LEAT_CLI_HERE = 32, /* the resources describe this machine; of it alone they are then */
 };
 
 /* Load and check `file`, print what is wrong with it, and find its directory (option
@@ -40,6 +44,9 @@ bool leat_cli_runtime_dir(const struct leat_args *args, char **path);
 struct leat_control;
 int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kind,
 		     struct leat_control **control);
+
+/* Seconds an action may take (option --action-timeout). */
+unsigned leat_cli_action_timeout(const struct leat_args *args);
 
 /* Path of libleat.so, freed by the caller; NULL after a message. */
 char *leat_cli_library(void);

@@ -29,7 +29,7 @@ void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 
-	if (f->retired || f->lives || f->hidden || f->rewritable || f->rule->drop ||
+	if (f->retired || f->versioned || f->lives || f->hidden || f->rewritable || f->rule->drop ||
 	    !S_ISREG(st->st_mode) || st->st_nlink != 1 || st->st_dev != leat_store_dev(d->store) ||
 	    (leat_shm_flags(s) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)
 		return;

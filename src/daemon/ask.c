@@ -1,4 +1,6 @@
 /* What clients ask and tell of files they have open. */
+#include "base/str.h"
+#include "daemon/acts.h"
 #include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/resolve.h"
@@ -30,6 +32,32 @@ static int ask_settled(struct leat_conn *c, const struct leat_msg_ask *in)
 	if (!c->control || in->slot >= c->d->wf->n_steps)
 		return -EPROTO;
 	leat_reply_answer(c, leat_step_settled(c->d, (int)in->slot), NULL, NULL);
+	return 0;
+}
+
+/* The file that a launch is for, within the step's directory. */
+static const char *launched_for(struct leat_daemon *d, int step, char name[PATH_MAX])
+{
+	const char *dir = d->wf->steps[step].dir;
+
+	if (!leat_stream_next(d->stream, step, name))
+		return "";
+	return dir && leat_path_is_below(name, dir) ? name + strlen(dir) + 1 : name;
+}
+
+static int ask_more(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	char name[PATH_MAX];
+	char *why = NULL;
+	int step = (int)in->slot, rc;
+
+	if (!c->control || in->slot >= c->d->wf->n_steps)
+		return -EPROTO;
+	rc = leat_step_more(c->d, step, in->offset != 0);
+	if (rc == -EIO)
+		why = leat_staged_obstacle(c->d, step, rc);
+	leat_reply_answer(c, rc, NULL, rc ? why : launched_for(c->d, step, name));
+	free(why);
 	return 0;
 }
 
@@ -66,6 +94,14 @@ static int ask_shut(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_acted(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	leat_reply_answer(c, f ? leat_acts_ask(c, f, in->offset != 0, in->length) : 0, f, NULL);
+	return 0;
+}
+
 int leat_handle_ask(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_ask *in = msg;
@@ -80,10 +116,14 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_room(c, in);
 	if (in->call == LEAT_WIRE_SETTLED)
 		return ask_settled(c, in);
+	if (in->call == LEAT_WIRE_MORE)
+		return ask_more(c, in);
 	if (in->call == LEAT_WIRE_SHUT)
 		return ask_shut(c, in);
 	if (in->call == LEAT_WIRE_STOPPING)
 		return ask_stopping(c);
+	if (in->call == LEAT_WIRE_ACTED)
+		return ask_acted(c, in);
 	if (in->call > LEAT_CALL_REMOVE || in->call == LEAT_CALL_LIST)
 		return -EPROTO;
 	f = leat_file_at(d, in->slot);

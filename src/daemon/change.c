@@ -6,6 +6,7 @@
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/user.h"
+#include "daemon/versions.h"
 #include "store/list.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 	bool streams;
 
 	if (!rule || rule->excluded || (!rule->declared && !f) ||
-	    leat_stream_role(d->stream, r->c->step, name) == LEAT_ROLE_PRODUCER)
+	    (leat_stream_role(d->stream, r->c->step, name) == LEAT_ROLE_PRODUCER &&
+	     !(call == LEAT_CALL_WRITE && leat_stream_has_versions(d->stream, name))))
 		return 0;
 	f = leat_file_get(d, name);
 	if (!f)
@@ -137,6 +139,8 @@ static int unlink_file(struct leat_change_request *r)
 		return -EISDIR;
 	if (r->from.dir_wanted)
 		return -ENOTDIR;
+	if (leat_versions_keep(r->c, name))
+		return 0;
 	f = leat_file_find(r->d, name);
 	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
 	    is_wanted(r->d, f, r->c->step)) {
@@ -241,6 +245,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	bool two;
 
 	if (!rc)
+		rc = leat_versions_find(r->c, LEAT_CALL_LOOK, &r->from, NULL);
+	if (!rc)
 		rc = settle(r, &r->from);
 	if (rc)
 		return rc;
@@ -267,6 +273,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
 	    r->from.last != LEAT_LAST_NAME)
 		rc = -EBUSY;
+	if (!rc)
+		rc = leat_versions_find(r->c, LEAT_CALL_WRITE, &r->to, NULL);
 	if (!rc)
 		rc = settle(r, &r->to);
 	if (!rc)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/acts.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/steps.h"
@@ -59,6 +60,7 @@ void leat_conn_drop(struct leat_conn *c, const char *why)
 	if (c->pending)
 		leat_live_confirm(c->pending);
 	leat_conn_made(c);
+	leat_acts_forget(c);
 	if (c->proc)
 		DL_DELETE2(c->proc->conns, c, proc_prev, proc_next);
 	if (d->finishing == c)
@@ -205,6 +207,9 @@ static int receive(struct leat_conn *c)
 	_Alignas(8) char in[LEAT_WIRE_MAX];
 	ssize_t n;
 
+	/* Dropped by what another of its process said; what it had sent is still there. */
+	if (c->closing)
+		return -1;
 	do
 		n = take_packet(c, in, sizeof(in));
 	while (n < 0 && errno == EINTR);
@@ -248,6 +253,27 @@ void leat_proc_drain(struct leat_proc *p)
 
 	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
 	while (receive(c) > 0)
+		;
+}
+
+/* Does a message come next that is not answered? */
+static bool is_told(const struct leat_conn *c)
+{
+	struct leat_msg h;
+	ssize_t n;
+
+	do
+		n = recv(c->fd, &h, sizeof(h), MSG_PEEK | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(h) && h.type >= LEAT_MSG_OPENED && h.type <= LEAT_MSG_READ;
+}
+
+void leat_proc_hear(struct leat_proc *p)
+{
+	struct leat_conn *c, *next;
+
+	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
+	while (is_told(c) && receive(c) > 0)
 		;
 }
 

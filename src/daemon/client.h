@@ -22,6 +22,8 @@ struct leat_conn {
 	struct leat_user *user; /* owned; NULL: the daemon's own, or root */
 	int step;               /* -1: control, or before hello */
 	uint32_t control;       /* LEAT_CONTROL... */
+	bool has_rank;          /* it is known: */
+	long rank;              /* in its MPI job; -1 none */
 	bool hello;             /* has said it */
 	bool bounded;           /* control of somebody who may only ask for the status */
 	bool closing;
@@ -48,10 +50,13 @@ struct leat_proc {
 	pid_t pid;
 	int pidfd;
 	uv_poll_t poll;
-	int step;       /* -1: control */
-	bool mount;     /* it answers for the mount of a program */
-	bool exiting;   /* said so: a normal end */
-	bool cut_short; /* but not of all it speaks for */
+	int step;           /* -1: control */
+	long rank;          /* in its MPI job; -1: none, or nobody asks */
+	pid_t rank_first;   /* the first process of that rank, */
+	uint64_t rank_born; /* and when it began (base/pidstat.h) */
+	bool mount;         /* it answers for the mount of a program */
+	bool exiting;       /* said so: a normal end */
+	bool cut_short;     /* but not of all it speaks for */
 	int status;
 	bool gone;
 	struct leat_conn *conns;
@@ -72,6 +77,8 @@ void leat_conn_drop(struct leat_conn *c, const char *why);
 void leat_conn_made(struct leat_conn *c);
 /* Handle what the process has sent so far. */
 void leat_proc_drain(struct leat_proc *p);
+/* Take what its connections have told already, up to the first that wants an answer. */
+void leat_proc_hear(struct leat_proc *p);
 
 /* ---- process.c ---- */
 
@@ -105,6 +112,7 @@ int leat_handle_extent(struct leat_conn *c, const void *msg);
 int leat_handle_truncated(struct leat_conn *c, const void *msg);
 int leat_handle_drop(struct leat_conn *c, const void *msg);
 int leat_handle_ahead(struct leat_conn *c, const void *msg);
+int leat_handle_read(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);
 int leat_handle_refused(struct leat_conn *c, const void *msg);

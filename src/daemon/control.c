@@ -49,7 +49,16 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 	}
 	s = &c->d->steps[step];
 	s->declared = true;
-	if (s->implicit) {
+	if (s->resting) {
+		leat_step_sample(c->d, step);
+		s->resting = false;
+		s->pid = in->pid;
+		leat_marks_step(c->d, LEAT_MARK_LAUNCH, step);
+		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_LAUNCH,
+							    .step = step,
+							    .pid = in->pid,
+							    .code = 1});
+	} else if (s->implicit) {
 		/* Its first process was faster than its parent. */
 		s->implicit = false;
 		s->pid = in->pid;
@@ -116,12 +125,14 @@ int leat_handle_status(struct leat_conn *c, const void *msg)
 
 int leat_handle_finish(struct leat_conn *c, const void *msg)
 {
-	(void)msg;
+	const struct leat_msg_text *in = msg;
+
 	if (c->d->finishing) {
 		leat_reply_text(c, -EBUSY, "{}");
 		return 0;
 	}
 	c->d->finishing = c;
+	c->d->wants_timeline = in->more;
 	leat_finish_begin(c->d);
 	return 0;
 }

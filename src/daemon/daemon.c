@@ -1,3 +1,4 @@
+#include "daemon/acts.h"
 #include "daemon/daemon.h"
 
 #include "base/clock.h"
@@ -8,6 +9,7 @@
 #include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/rank.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
@@ -111,6 +113,8 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 		return rc;
 	}
 	d->shm->n_steps = (uint32_t)d->wf->n_steps;
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		d->shm->limits[i].rate = d->wf->steps[i].needs.limit_mbps * UINT64_C(1000000);
 	if (d->options.enforce)
 		d->shm->enforced = d->options.sealed ? LEAT_SEALED : LEAT_ENFORCED;
 	snprintf(d->exec_path, sizeof(d->exec_path), "/proc/%d/fd/%d", (int)getpid(),
@@ -127,6 +131,8 @@ static int start_loop(struct leat_daemon *d)
 {
 	int rc = leat_clients_start(d);
 
+	if (!rc)
+		rc = leat_lives_init(d);
 	if (!rc)
 		rc = start_signals(d);
 	return rc ? rc : leat_watch_start(d);
@@ -191,6 +197,8 @@ static void fini(struct leat_daemon *d)
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
+	leat_acts_free(d);
+	leat_ranks_free(d);
 	leat_catalogs_free(d);
 	leat_lives_free(d);
 	leat_keep_free(d);

@@ -4,11 +4,14 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "daemon/acts.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/rank.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/ticket.h"
+#include "daemon/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +37,7 @@ static const struct {
 	[LEAT_MSG_TRUNCATED] = {leat_handle_truncated, CLIENT},
 	[LEAT_MSG_DROP] = {leat_handle_drop, CLIENT},
 	[LEAT_MSG_AHEAD] = {leat_handle_ahead, CLIENT},
+	[LEAT_MSG_READ] = {leat_handle_read, CLIENT},
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, CLIENT},
 	[LEAT_MSG_REFUSED] = {leat_handle_refused, CLIENT},
@@ -43,6 +47,7 @@ static const struct {
 	[LEAT_MSG_STATUS] = {leat_handle_status, STATUS},
 	[LEAT_MSG_FINISH] = {leat_handle_finish, CONTROL},
 	[LEAT_MSG_ABORT] = {leat_handle_abort, CONTROL},
+	[LEAT_MSG_ACTED] = {leat_handle_acted, CONTROL},
 };
 
 static bool allowed(const struct leat_conn *c, enum who who)
@@ -82,6 +87,9 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 	leat_spill_spoken(c);
 	c->waiting = false;
 	c->asked = false;
+	/* Answers to others, or to itself, may have found it dead. */
+	if (c->closing)
+		return 0;
 	LEAT_FAULT_MESSAGE("handle", h->type);
 	rc = handlers[h->type].handle(c, msg);
 	LEAT_FAULT_MESSAGE("handled", h->type);
@@ -222,6 +230,8 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	m->step = c->step;
 	m->error = rc < -1 ? rc : 0;
 	m->store_dev = leat_store_dev(d->store);
+	m->acts = leat_acts_of(d, c->step);
+	m->versions = leat_versions_made_by(d, c->step);
 	if (leat_wire_put(m, d->dir) || leat_wire_put(m, leat_store_path(d->store)) ||
 	    leat_wire_put(m, d->exec_path) || leat_wire_put(m, error ? error : ""))
 		m->error = -ENAMETOOLONG;
@@ -234,6 +244,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	if (c->step >= 0 && c->proc && c->proc->step < 0) {
 		c->proc->step = c->step;
 		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;
+		leat_rank_came(c);
 		leat_step_process_came(d, c->step, c->pid);
 	}
 	return 0;

@@ -3,8 +3,10 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "daemon/acts.h"
 #include "daemon/files.h"
 #include "daemon/steps.h"
+#include "daemon/versions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,6 +37,12 @@ static void on_state(void *ctx, const char *name, enum leat_file_state state)
 	write_event(d, &ev);
 	if (f)
 		leat_file_refresh(d, f, state);
+	if (f && state == LEAT_FILE_COMMITTED)
+		leat_acts_committed(d, f);
+	if (f && state == LEAT_FILE_COMMITTED && f->made)
+		leat_marks_file(d, LEAT_MARK_COMMIT, f, d->applying);
+	else if (f && state == LEAT_FILE_FAILED)
+		leat_marks_file(d, LEAT_MARK_FAIL, f, d->applying);
 	LEAT_FAULT("state.told");
 }
 
@@ -47,6 +55,7 @@ static void on_wake(void *ctx, const char *name)
 	write_event(d, &ev);
 	if (f)
 		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+	leat_step_look(d, name);
 }
 
 static void on_violation(void *ctx, enum leat_violation kind, const char *name, int step,
@@ -76,6 +85,11 @@ static void on_failed(void *ctx, const char *name, const char *why)
 	f->why = strdup(why);
 }
 
+static void on_unwanted(void *ctx, const char *name)
+{
+	leat_versions_unwanted(ctx, name);
+}
+
 int leat_events_init(struct leat_daemon *d, char *error, size_t error_size)
 {
 	static const struct leat_stream_ops ops = {
@@ -83,6 +97,7 @@ int leat_events_init(struct leat_daemon *d, char *error, size_t error_size)
 		.wake = on_wake,
 		.violation = on_violation,
 		.failed = on_failed,
+		.unwanted = on_unwanted,
 	};
 
 	if (d->options.log_path) {
@@ -93,6 +108,8 @@ int leat_events_init(struct leat_daemon *d, char *error, size_t error_size)
 			return -errno;
 		}
 	}
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		d->has_views |= d->wf->steps[i].n_inports > 0;
 	d->matcher = leat_matcher_new(d->wf);
 	if (d->matcher)
 		d->stream = leat_stream_new(d->matcher, d->wf, &ops, d);
@@ -146,7 +163,9 @@ int leat_events_apply(struct leat_daemon *d, struct leat_event ev)
 
 	d->progress++;
 	write_event(d, &ev);
+	d->applying = ev.step;
 	rc = leat_stream_apply(d->stream, &ev);
+	d->applying = -1;
 	if (rc)
 		leat_debug("event %s of %s: %s", leat_event_kind_name(ev.kind),
 			   ev.name ? ev.name : "-", strerror(-rc));

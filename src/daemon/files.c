@@ -67,6 +67,7 @@ static void free_file(struct leat_file *f)
 	free(f->why);
 	free(f->hidden);
 	free(f->readers);
+	free(f->opened);
 	leat_close(&f->drop_fd);
 	free(f);
 }
@@ -93,6 +94,7 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 		goto fail;
 	}
 	leat_shm_file_init(leat_file_shm(d, f));
+	f->versioned = d->has_views && leat_stream_has_versions(d->stream, name);
 	if (f->rule->drop && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE)
 		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
@@ -326,4 +328,11 @@ int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step)
 {
 	return add_step(d, &f->readers, step);
+}
+
+bool leat_file_note_open(struct leat_daemon *d, struct leat_file *f, int step)
+{
+	if (f->opened && leat_steps_has(f->opened, step))
+		return false;
+	return add_step(d, &f->opened, step) == 0;
 }

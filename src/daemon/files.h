@@ -39,19 +39,22 @@ struct leat_file {
 	char *why;         /* it failed; owned */
 	uint64_t *hidden;  /* steps that removed it for themselves; owned, NULL: none */
 	uint64_t *readers; /* steps that read it while it grew; owned, NULL: none */
+	uint64_t *opened;  /* consumers that opened it; owned, NULL: none */
 	struct leat_early *early;
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
 	struct leat_live *lives;
-	uint64_t touched_ns;    /* last used by a path call, or closed after writing */
-	struct leat_move *move; /* it is being moved, or NULL */
-	struct leat_old *old;   /* where it was before, if somebody still has that open */
-	uint64_t drop_seen;     /* up to where it had gone when room was asked for */
-	uint64_t drop_ns;       /* and when that was found; 0: never */
-	uint64_t tried_ns;      /* when it was last tried to move it while open */
-	bool stuck;             /* and could not be, since somebody had it open */
-	bool cramped;           /* somebody was told that there is no room for it */
-	bool copying;           /* into the store, in the background */
+	struct leat_live *readers_open; /* of a version: those who read it */
+	bool versioned;                 /* it is a version of something */
+	uint64_t touched_ns;            /* last used by a path call, or closed after writing */
+	struct leat_move *move;         /* it is being moved, or NULL */
+	struct leat_old *old;           /* where it was before, if somebody still has that open */
+	uint64_t drop_seen;             /* up to where it had gone when room was asked for */
+	uint64_t drop_ns;               /* and when that was found; 0: never */
+	uint64_t tried_ns;              /* when it was last tried to move it while open */
+	bool stuck;                     /* and could not be, since somebody had it open */
+	bool cramped;                   /* somebody was told that there is no room for it */
+	bool copying;                   /* into the store, in the background */
 	int copy_error;
 	int drop_fd; /* to give memory back by; -1: none */
 	/* permanence */
@@ -117,6 +120,8 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 bool leat_file_is_hidden(const struct leat_file *f, int step);
 /* `step` reads it while it grows. */
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step);
+/* A consumer opens it. True if that is its first time. */
+bool leat_file_note_open(struct leat_daemon *d, struct leat_file *f, int step);
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 
 /* ---- sizes.c: the kernel's size may be ahead of a file's length ---- */
@@ -135,7 +140,7 @@ void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, i
  * which is reported. */
 int leat_file_retain(struct leat_daemon *d, struct leat_file *f);
 
-/* ---- lives.c: open file descriptions for writing ---- */
+/* ---- lives.c: open file descriptions for writing, and of versions ---- */
 
 struct leat_live {
 	UT_hash_handle hh; /* by id */
@@ -146,8 +151,14 @@ struct leat_live {
 	struct leat_conn *opener; /* until it has spoken again; then NULL */
 	int probe;                /* descriptor on the same inode, -1: not yet needed */
 	bool counted;             /* the rules know it */
+	bool reads;               /* a version, to read it; of the file's readers_open */
+	unsigned rank;            /* of a step with actions, */
+	char *name;               /* and what that calls it; owned */
 	bool handed_on;           /* open still when the process that opened it had closed it */
 	bool foreign;             /* its step is no producer */
+	bool read;                /* of a version: who had it open has read it */
+	bool ended, abnormal;     /* it is closed, perhaps by abnormal death, */
+	bool heard;               /* and what was told of it before has been heard */
 	bool untold;              /* nobody told of its open, and it has no lock */
 	bool doubted;             /* it could not be looked at, which was told */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
@@ -160,8 +171,13 @@ struct leat_live {
 int leat_open_hard(int dirfd, const char *name, mode_t mode);
 /* Seen through `fd`, does another description have the byte locked? 1, 0 or -errno. */
 int leat_is_locked(int fd, uint64_t byte);
+/* Once for the daemon's loop. 0 or -errno. */
+int leat_lives_init(struct leat_daemon *d);
 /* A new open description. NULL when out of memory. */
 struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c);
+/* The same of a version that is opened to be read. */
+struct leat_live *leat_live_new_reader(struct leat_daemon *d, struct leat_file *f,
+				       struct leat_conn *c);
 /* One of a file whose writers nobody told of, if there is any: in all, who has the file behind
  * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
 struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,

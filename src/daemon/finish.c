@@ -5,6 +5,7 @@
 #include "daemon/client.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
+#include "daemon/versions.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -295,6 +296,7 @@ void leat_finish_begin(struct leat_daemon *d)
 	d->is_finishing = true;
 	leat_steps_settle(d);
 	leat_change_settle_hidden(d);
+	leat_versions_finish(d);
 	keep_late(d);
 	leat_finish_continue(d);
 }

@@ -29,6 +29,17 @@ static uint64_t sole_ofd(const struct leat_file *f)
 	return f->lives && !f->lives->next ? f->lives->id : 0;
 }
 
+/* A version that a process of the step has opened to read it. */
+static uint64_t reader_ofd(const struct leat_conn *c, const struct leat_file *f)
+{
+	const struct leat_live *l;
+
+	DL_FOREACH(f->readers_open, l)
+	if (l->step == c->step)
+		return l->id;
+	return 0;
+}
+
 static void describe(struct leat_conn *c, const struct leat_msg_identify *in, const struct stat *st,
 		     struct leat_file *f, struct leat_msg_resolved *m)
 {
@@ -45,6 +56,7 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
 		f->watched |= m->kind == LEAT_KIND_COUNTED;
+		m->ofd = reader_ofd(c, f);
 	} else if (f->lives) {
 		m->kind = f->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
 		m->ofd = sole_ofd(f);

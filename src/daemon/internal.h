@@ -3,6 +3,7 @@
 #define LEAT_DAEMON_INTERNAL_H
 
 #include "daemon/daemon.h"
+#include "daemon/marks.h"
 #include "daemon/session.h"
 #include "model/match.h"
 #include "shm/extents.h"
@@ -30,6 +31,8 @@ struct leat_move;
 struct leat_old;
 struct leat_command;
 struct leat_refusal;
+struct leat_actor;
+struct leat_act_call;
 
 /* The memory budget, and where files go that it has no room for. */
 struct leat_spill {
@@ -62,6 +65,7 @@ struct leat_daemon {
 	uint64_t keen_since;
 	uint64_t busy_until; /* the processor is needed by others */
 	uv_timer_t tick;
+	uv_check_t ended; /* while open descriptions are to be looked at that have ended */
 	uv_signal_t on_term, on_int;
 
 	struct leat_session session;
@@ -94,9 +98,9 @@ struct leat_daemon {
 	bool crowded;            /* somebody was */
 	struct leat_proc *procs; /* by pid */
 	uint64_t last_conn;
-	unsigned n_samples;            /* of each step */
-	unsigned sample_ticks;         /* length of one, in ticks of 100 ms */
-	unsigned n_ticks;              /* of the sample in the making */
+	uv_timer_t sampler; /* while steps run */
+	struct leat_marks marks;
+	int applying;                  /* the step whose event the rules are told of; -1 */
 	struct leat_step_run *steps;   /* one per step of the model */
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
@@ -116,17 +120,23 @@ struct leat_daemon {
 	unsigned n_failed_told; /* failed files somebody waited for */
 	bool failed;            /* the run has failed whatever the steps say */
 
+	struct leat_actor *actors;         /* ranks of steps with actions; owned */
+	struct leat_act_call *calls;       /* of them that are under way; owned */
+	struct leat_rank_wait *rank_waits; /* of MPI jobs, whose end nobody will tell; owned */
+	uint64_t last_call;
+
 	struct leat_conn *finishing; /* waits for the reply to FINISH */
+	bool has_views;              /* some step sees files by other names, or in versions */
 	bool stopping;
 	bool is_finishing; /* FINISH was asked for */
-	bool is_cut_off;   /* the driver stops what runs */
-	bool ending;       /* only what is committed is still brought to disk */
+	bool wants_timeline;
+	bool is_cut_off; /* the driver stops what runs */
+	bool ending;     /* only what is committed is still brought to disk */
 
 	uint64_t quiet_since_ns; /* no progress since then */
 	uint64_t quiet_mark;     /* what was counted then */
 	uint64_t looked_ns;      /* for a deadlock */
-	bool odd_tick;
-	uint64_t reminded_ns; /* of who waits for whom */
+	uint64_t reminded_ns;    /* of who waits for whom */
 
 	char out[LEAT_WIRE_MAX];   /* the reply being built */
 	char event[LEAT_WIRE_MAX]; /* an EVENT: may come while a reply is built */
@@ -145,6 +155,9 @@ void leat_daemon_abort(struct leat_daemon *d, const char *why);
  * else logged. `error` 0: a warning; else the run has failed. */
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Tell those who asked for EVENTs that a step, by its number, may be launched again. */
+void leat_problems_look(struct leat_daemon *d, const char *step);
 
 struct leat_problem {
 	int error;

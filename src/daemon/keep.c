@@ -238,7 +238,8 @@ void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
 	struct leat_job *j;
 	struct stat st;
 
-	if (f->dirty)
+	/* Of versions only the last counts, which nobody knows before the end. */
+	if (f->dirty || (f->versioned && !d->is_finishing))
 		return;
 	if (leat_file_retain(d, f)) {
 		f->save_error = EIO;

@@ -3,6 +3,7 @@
 #include "daemon/enforce.h"
 #include "daemon/resolve.h"
 #include "daemon/user.h"
+#include "daemon/versions.h"
 #include "store/list.h"
 
 #include <errno.h>
@@ -78,13 +79,20 @@ static struct leat_catalog *new_catalog(struct leat_daemon *d, const char *dir)
 /* Whether the step may see the name now. */
 static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 {
+	if (leat_is_dots(name))
+		return true;
+	if (!leat_versions_shows(c, dir, name))
+		return false;
+	return leat_catalog_is_visible(c, dir, name);
+}
+
+bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name)
+{
 	struct leat_daemon *d = c->d;
 	char path[PATH_MAX];
 	struct leat_file *f;
 	enum leat_role role;
 
-	if (leat_is_dots(name))
-		return true;
 	if (!leat_path_put(path, dir, name))
 		return false;
 	f = leat_file_find(d, path);
@@ -155,6 +163,14 @@ static int note(struct leat_catalog *k, const char *name)
 	return -ENOMEM;
 }
 
+static int note_entry(void *ctx, const struct leat_entry *e)
+{
+	struct leat_catalog *k = ctx;
+	int rc = note(k, e->name);
+
+	return rc > 0 ? leat_listing_add(&k->names, e->ino, e->type, e->name) : rc;
+}
+
 /* Add what has come to be seen since the last look. */
 static int look(struct leat_conn *c, struct leat_catalog *k)
 {
@@ -168,19 +184,19 @@ static int look(struct leat_conn *c, struct leat_catalog *k)
 
 		if (!is_visible(c, k->dir, e->name))
 			continue;
-		rc = note(k, e->name);
-		if (rc > 0)
-			rc = leat_listing_add(&k->names, e->ino, e->type, e->name);
+		rc = note_entry(k, e);
 	}
 	leat_listing_release(&now);
+	if (rc >= 0)
+		rc = leat_versions_list(c, k->dir, note_entry, k);
 	if (k->complete)
 		free_seen(k);
 	return rc < 0 ? rc : 0;
 }
 
 /* May more names of the directory be given? As leat_ask_rules. */
-static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat_file **on,
-	       bool *streams)
+static int ask_one(struct leat_conn *c, const char *dir, uint64_t shown, struct leat_file **on,
+		   bool *streams)
 {
 	const struct leat_file_rule *rule = leat_match(c->d->matcher, dir);
 	int rc;
@@ -195,6 +211,22 @@ static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat
 		return -ENFILE;
 	rc = tell_present(c->d, *on);
 	return rc ? rc : leat_ask_rules(c, *on, LEAT_CALL_LIST, shown, 0, streams);
+}
+
+/* The same of what the step sees there and is elsewhere; that is waited for whole. */
+static int ask(struct leat_conn *c, const char *dir, uint64_t shown, struct leat_file **on,
+	       bool *streams)
+{
+	char behind[PATH_MAX];
+	bool grows;
+	int rc = ask_one(c, dir, shown, on, streams);
+
+	for (size_t i = 0; !rc && leat_versions_list_behind(c, dir, i, behind); i++) {
+		rc = ask_one(c, behind, UINT64_MAX, on, &grows);
+		if (rc == -ENOENT)
+			rc = 0;
+	}
+	return rc;
 }
 
 /* Have names beyond the first `cookie`, or know that there are none. */
@@ -222,6 +254,8 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 	bool streams;
 	int rc = leat_user_find(c->user, c->d->tree, path, LEAT_FIND_FOLLOW, &found);
 
+	if (!rc)
+		rc = leat_versions_find(c, LEAT_CALL_OPEN, &found, NULL);
 	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))
 		rc = -ENOENT;
 	if (!rc && !S_ISDIR(found.st.st_mode))

@@ -3,12 +3,14 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
+#include "daemon/acts.h"
 #include "daemon/client.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/versions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +24,19 @@
 /* A close this close to an abnormal death in the step is taken for a part of it. */
 #define DEATH_NS 200000000u
 
-struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c)
+static struct leat_live **list_of(const struct leat_live *l)
+{
+	return l->reads ? &l->file->readers_open : &l->file->lives;
+}
+
+static struct leat_live *live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
+				  bool reads)
 {
 	struct leat_live *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
+	l->reads = reads;
 	l->id = ++d->last_ofd;
 	l->probe = -1;
 	HASH_ADD(hh, d->lives, id, sizeof(l->id), l);
@@ -40,9 +49,23 @@ struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, stru
 	l->file = f;
 	l->opener = c;
 	c->pending = l;
-	DL_APPEND(f->lives, l);
-	leat_shm_file_changed(leat_file_shm(d, f));
+	DL_APPEND(*list_of(l), l);
 	return l;
+}
+
+struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c)
+{
+	struct leat_live *l = live_new(d, f, c, false);
+
+	if (l)
+		leat_shm_file_changed(leat_file_shm(d, f));
+	return l;
+}
+
+struct leat_live *leat_live_new_reader(struct leat_daemon *d, struct leat_file *f,
+				       struct leat_conn *c)
+{
+	return live_new(d, f, c, true);
 }
 
 void leat_live_confirm(struct leat_live *l)
@@ -89,6 +112,8 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 	struct stat st;
 
 	DL_FOREACH(f->lives, l)
+	hold(d, l);
+	DL_FOREACH(f->readers_open, l)
 	hold(d, l);
 	if (leat_tree_look(d->tree, f->name, &(enum leat_root){0}, &st) == 0)
 		f->size = leat_file_length(d, f, &st);
@@ -172,14 +197,17 @@ void leat_lives_moved(struct leat_file *f)
 
 	DL_FOREACH(f->lives, l)
 	leat_close(&l->probe);
+	DL_FOREACH(f->readers_open, l)
+	leat_close(&l->probe);
 }
 
 static void discard(struct leat_daemon *d, struct leat_live *l)
 {
 	leat_live_confirm(l);
-	DL_DELETE(l->file->lives, l);
+	DL_DELETE(*list_of(l), l);
 	HASH_DEL(d->lives, l);
 	leat_close(&l->probe);
+	free(l->name);
 	free(l);
 }
 
@@ -210,6 +238,12 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	struct stat st = {0};
 
 	LEAT_FAULT("closed");
+	if (l->reads) {
+		leat_versions_returned(d, l);
+		leat_acts_closed(d, l, abnormal);
+		discard(d, l);
+		return;
+	}
 	leat_file_sync_frontier(d, f);
 	if (f->lives == l && !l->next)
 		leat_file_settle_closed(d, f, l->probe);
@@ -228,6 +262,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 									  ? LEAT_EVF_ABNORMAL
 									  : 0});
 	f->measured = false;
+	leat_acts_closed(d, l, abnormal || is_stopped(d, l));
 	discard(d, l);
 	if (f->lives)
 		return;
@@ -240,6 +275,42 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 		leat_file_refresh(d, f, LEAT_FILE_COMMITTED);
 	else if (f->keep)
 		leat_keep_file(d, f);
+}
+
+/* The versions that nobody has open any more, as far as it was told of them all. */
+static void end_readers(uv_check_t *check)
+{
+	struct leat_daemon *d = check->data;
+	struct leat_live *l, *next_live;
+	struct leat_proc *p, *next;
+
+	uv_check_stop(check);
+	for (l = d->lives; l; l = l->hh.next)
+		l->heard = l->ended;
+	HASH_ITER(hh, d->procs, p, next)
+	leat_proc_hear(p);
+	HASH_ITER(hh, d->lives, l, next_live)
+	if (l->heard)
+		closed(d, l, l->abnormal);
+}
+
+/* That a version was read may have been told before it was closed by another connection, and be
+ * heard later. */
+static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+{
+	if (!l->reads || l->read) {
+		closed(d, l, abnormal);
+		return;
+	}
+	l->ended = true;
+	l->abnormal |= abnormal;
+	uv_check_start(&d->ended, end_readers);
+}
+
+int leat_lives_init(struct leat_daemon *d)
+{
+	d->ended.data = d;
+	return uv_check_init(&d->loop, &d->ended);
 }
 
 void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
@@ -275,6 +346,9 @@ void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool
 	struct leat_daemon *d = c->d;
 	struct leat_live *l, *next;
 
+	DL_FOREACH_SAFE(f->readers_open, l, next)
+	if ((!id || l->id == id) && !is_open(d, l))
+		ended(d, l, false);
 	abnormal = abnormal || died_after(c, f, id);
 	DL_FOREACH_SAFE(f->lives, l, next)
 	{
@@ -316,7 +390,7 @@ void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p)
 	abnormal = !p->exiting || leat_proc_died_beside(p);
 	HASH_ITER(hh, d->lives, l, next)
 	if (ended_with(d, l, p))
-		closed(d, l, abnormal);
+		ended(d, l, abnormal);
 }
 
 static bool was_abnormal(struct leat_daemon *d, const struct leat_live *l, uint64_t now)

@@ -1,7 +1,10 @@
 /* RESOLVE for open and truncate. */
+#include "daemon/acts.h"
 #include "daemon/events.h"
+#include "daemon/rank.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
+#include "daemon/versions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +78,10 @@ static int produce(struct leat_request *r)
 	unsigned violations = r->d->n_violations;
 	bool made = !r->exists;
 	struct leat_live *l;
-	int rc = leat_request_file(r);
+	int rc = leat_rank_check(r->c, r->found.path, "for writing");
 
+	if (!rc)
+		rc = leat_request_file(r);
 	if (!rc && r->exists)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
@@ -100,7 +105,9 @@ static int produce(struct leat_request *r)
 	r->file->made |= made;
 	if (r->exists && r->in->flags & O_TRUNC)
 		cut(r, 0);
-	rc = tell_open(r, l, made);
+	rc = leat_acts_opens(r, l);
+	if (!rc)
+		rc = tell_open(r, l, made);
 	if (r->in->flags & O_TRUNC)
 		show_cut(r, 0);
 	if (rc || leat_request_is_violation(r, violations))
@@ -129,7 +136,7 @@ static int write_foreign(struct leat_request *r)
 		l->foreign = false; /* told now, not at the close */
 		violation(r, LEAT_VIOLATION_UNDECLARED, 0);
 	}
-	if (leat_request_is_violation(r, violations))
+	if (leat_acts_opens(r, l) || leat_request_is_violation(r, violations))
 		return take_back(r, l);
 	r->kind = LEAT_KIND_PRODUCER;
 	return leat_request_go_open(r, l->id);
@@ -160,6 +167,8 @@ static int open_for_writing(struct leat_request *r)
 	bool producer = r->role == LEAT_ROLE_PRODUCER || r->role == LEAT_ROLE_BOTH;
 	int rc = leat_request_ask(r, LEAT_CALL_WRITE);
 
+	if ((!rc || rc == -ENOENT) && producer && *r->seen)
+		rc = leat_versions_carry_over(r);
 	if (rc && rc != -ENOENT)
 		return leat_request_fail(r, rc);
 	if (r->exists && r->in->flags & O_CREAT && r->in->flags & O_EXCL)
@@ -213,7 +222,9 @@ static int open_for_reading(struct leat_request *r)
 		if (r->file->lives && (rc = leat_file_settle(r->d, r->file, true)))
 			return leat_request_fail(r, rc);
 	}
-	return leat_request_go(r);
+	if (r->file && !r->is_dir && r->role == LEAT_ROLE_CONSUMER)
+		leat_marks_read(r->d, r->file, r->c->step);
+	return leat_request_go_open(r, leat_acts_reads(r, leat_versions_take(r)));
 }
 
 int leat_request_open(struct leat_request *r)

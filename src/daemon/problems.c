@@ -27,6 +27,11 @@ static bool send_event(struct leat_daemon *d, int error, const char *text)
 	return sent;
 }
 
+void leat_problems_look(struct leat_daemon *d, const char *step)
+{
+	send_event(d, LEAT_WIRE_LOOK, step);
+}
+
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 {
 	struct leat_problem *p;

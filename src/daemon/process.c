@@ -4,6 +4,7 @@
 #include "base/pidstat.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/rank.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -51,11 +52,11 @@ static void gone(struct leat_proc *p)
 	normally = p->exiting && !p->cut_short;
 	if (p->step >= 0) {
 		leat_lives_after_exit(d, p);
-		leat_events_apply(d,
-				  (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
-						      .step = p->step,
-						      .pid = p->pid,
-						      .status = normally ? p->status : -SIGKILL});
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
+							 .step = p->step,
+							 .pid = p->pid,
+							 .status = normally ? p->status : -SIGKILL,
+							 .code = leat_rank_left(p)});
 		leat_step_process_left(d, p);
 	}
 	forget(p);
@@ -101,7 +102,7 @@ struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid)
 		return NULL;
 	p->d = d;
 	p->pid = pid;
-	p->step = -1;
+	p->step = p->rank = -1;
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->pidfd < 0 || uv_poll_init(&d->loop, &p->poll, p->pidfd) < 0)
 		goto fail;

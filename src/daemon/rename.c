@@ -435,6 +435,9 @@ int leat_change_rename(struct leat_change_request *r)
 		return rc;
 	if (S_ISDIR(r->from.st.st_mode))
 		return rename_dir(r);
+	rc = r->d->has_views ? leat_change_ask(r, r->to.path, LEAT_CALL_WRITE) : 0;
+	if (rc && rc != -ENOENT)
+		return rc;
 	if (r->to.root != LEAT_ROOT_NONE && S_ISDIR(r->to.st.st_mode))
 		return -EISDIR;
 	return rename_file(r);

@@ -1,12 +1,21 @@
 /* Status and summary as JSON: docs/daemon.md. */
 #include "base/clock.h"
+#include "model/version.h"
 #include "daemon/client.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void put_name(struct leat_json *j, const char *key, const char *name)
+{
+	char title[LEAT_VERSION_TITLE];
+
+	leat_json_string(j, key, leat_version_title(name, title));
+}
 
 static void put_header(struct leat_daemon *d, struct leat_json *j)
 {
@@ -37,8 +46,15 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "reads", leat_shm_counted(&shm->reads));
 	leat_json_number(j, "writes", leat_shm_counted(&shm->writes));
 	leat_json_number(j, "opens", leat_shm_counted(&shm->opens));
-	leat_json_number(j, "wait_ns", leat_shm_counted(&shm->wait_ns));
+	/* A wait that is under way is counted when it ends. */
+	leat_json_number(j, "wait_ns",
+			 leat_shm_counted(&shm->wait_ns) + (s->running ? s->owed_ns : 0));
 	leat_json_number(j, "waiting", leat_shm_counted(&shm->waiting));
+	leat_json_number(j, "copy_ns", leat_shm_counted(&shm->copy_ns));
+	leat_json_number(j, "limit_mbps", d->wf->steps[i].needs.limit_mbps);
+	leat_json_number(j, "held_ns", leat_shm_counted(&d->shm->limits[i].held_ns));
+	leat_json_number(j, "cpu_ns", leat_step_cpu_ns(d, (int)i));
+	leat_json_bool(j, "resting", s->resting);
 	leat_json_close(j);
 }
 
@@ -72,7 +88,7 @@ static void put_file(struct leat_daemon *d, struct leat_json *j, const struct le
 	if (leat_tree_look(d->tree, f->name, &root, &st) < 0)
 		root = LEAT_ROOT_NONE;
 	leat_json_object(j, NULL, true);
-	leat_json_string(j, "name", f->name);
+	put_name(j, "name", f->name);
 	leat_json_string(j, "state", states[leat_stream_state(d->stream, f->name)]);
 	leat_json_string(j, "place", places[root]);
 	leat_json_number(j, "bytes", root == LEAT_ROOT_NONE ? 0 : (uint64_t)st.st_size);
@@ -109,7 +125,7 @@ static void put_waits(struct leat_daemon *d, struct leat_json *j)
 			continue;
 		leat_json_object(j, NULL, true);
 		leat_json_string(j, "step", d->wf->steps[c->step].name);
-		leat_json_string(j, "file", f->name);
+		put_name(j, "file", f->name);
 		put_needs(d, j, f, "needs", false);
 		put_needs(d, j, f, "missing", true);
 		leat_json_close(j);
@@ -169,30 +185,35 @@ void leat_report_status(struct leat_daemon *d, FILE *out)
 
 /* ---- summary ---- */
 
+static void put_pieces(const struct leat_daemon *d, struct leat_json *j, size_t step)
+{
+	const struct leat_track *t = &d->steps[step].track;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (unsigned i = 0; out && i < t->n; i++) {
+		const struct leat_piece *p = &t->v[i];
+
+		fprintf(out,
+			"%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+			" %" PRIu64 " %u;",
+			(p->begin_ns - d->start_ns) / 1000, p->length_ns / 1000, p->wait_ns / 1000,
+			p->copy_ns / 1000, p->rest_ns / 1000, p->bytes_in, p->bytes_out, p->file);
+	}
+	leat_json_string(j, NULL, out && fclose(out) == 0 ? text : "");
+	free(text);
+}
+
 static void put_timeline(struct leat_daemon *d, struct leat_json *j)
 {
-	leat_json_number(j, "interval_ms", leat_steps_interval_ms(d));
-	leat_json_number(j, "samples", d->n_samples);
-	leat_json_list(j, "timeline", true);
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		const struct leat_sample *v = d->steps[i].samples;
-
-		leat_json_object(j, NULL, true);
-		leat_json_string(j, "step", d->wf->steps[i].name);
-		leat_json_list(j, "waiting", true);
-		for (unsigned k = 0; k < d->n_samples; k++)
-			leat_json_real(j, NULL, (double)v[k].waiting);
-		leat_json_close(j);
-		leat_json_list(j, "bytes_in", true);
-		for (unsigned k = 0; k < d->n_samples; k++)
-			leat_json_number(j, NULL, v[k].bytes_in);
-		leat_json_close(j);
-		leat_json_list(j, "bytes_out", true);
-		for (unsigned k = 0; k < d->n_samples; k++)
-			leat_json_number(j, NULL, v[k].bytes_out);
-		leat_json_close(j);
-		leat_json_close(j);
-	}
+	leat_json_object(j, "timeline", true);
+	leat_json_number(j, "interval_ms", leat_samples_interval_ms(d));
+	leat_marks_put(d, j);
+	leat_json_list(j, "pieces", true);
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		put_pieces(d, j, i);
+	leat_json_close(j);
 	leat_json_close(j);
 }
 
@@ -221,7 +242,7 @@ static void put_failed_file(struct leat_daemon *d, struct leat_json *j, const ch
 			    const char *why)
 {
 	leat_json_object(j, NULL, true);
-	leat_json_string(j, "name", name);
+	put_name(j, "name", name);
 	leat_json_string(j, "step", step < 0 ? "" : d->wf->steps[step].name);
 	leat_json_string(j, "why", why);
 	leat_json_close(j);
@@ -263,7 +284,7 @@ static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
 		if (!f->save_error)
 			continue;
 		leat_json_object(j, NULL, true);
-		leat_json_string(j, "name", f->name);
+		put_name(j, "name", f->name);
 		leat_json_number(j, "error", (unsigned)f->save_error);
 		leat_json_string(j, "why", strerror(f->save_error));
 		leat_json_close(j);
@@ -305,7 +326,8 @@ bool leat_report_summary(struct leat_daemon *d, FILE *out)
 	put_header(d, j);
 	leat_json_bool(j, "ok", ok);
 	put_steps(d, j);
-	put_timeline(d, j);
+	if (d->wants_timeline)
+		put_timeline(d, j);
 	leat_json_object(j, "files", true);
 	leat_json_number(j, "committed", n.committed);
 	leat_json_number(j, "failed", n.failed);

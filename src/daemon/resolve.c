@@ -2,12 +2,15 @@
 #include "daemon/resolve.h"
 
 #include "base/clock.h"
+#include "daemon/acts.h"
 #include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/user.h"
+#include "daemon/versions.h"
+#include "model/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,6 +62,8 @@ int leat_request_fail(struct leat_request *r, int error)
 		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
 	}
 	/* Who must not wait shows it as it is. */
+	if (r->in->op == LEAT_OP_OPEN)
+		leat_acts_resolved(r->c, error);
 	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)
 		m.place = spilled(r->d, r->found.path, path, &rc);
 	return reply(r->c, &m, path);
@@ -75,9 +80,11 @@ static bool is_lasting(const struct leat_request *r)
 	    (r->in->op != LEAT_OP_LOOK && r->in->op != LEAT_OP_ACCESS &&
 	     (r->in->op != LEAT_OP_OPEN || (r->in->flags & O_ACCMODE) != O_RDONLY)))
 		return false;
+	if (r->in->op == LEAT_OP_OPEN && leat_acts_of(r->d, r->c->step))
+		return false;
 	return leat_shm_flags(leat_file_shm(r->d, f)) & LEAT_SHM_COMMITTED && !f->retired &&
-	       !f->lives && !f->hidden && !f->rewritable && !f->rule->drop && r->c->step >= 0 &&
-	       S_ISREG(r->found.st.st_mode) && r->found.st.st_nlink == 1 &&
+	       !f->lives && !f->hidden && !f->rewritable && !f->versioned && !f->rule->drop &&
+	       r->c->step >= 0 && S_ISREG(r->found.st.st_mode) && r->found.st.st_nlink == 1 &&
 	       strcmp(r->path, r->found.path) == 0;
 }
 
@@ -100,6 +107,8 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 	}
 	if (rc)
 		return leat_request_fail(r, rc);
+	if (r->in->op == LEAT_OP_OPEN)
+		leat_acts_resolved(r->c, 0);
 	if (r->file) {
 		m.slot = r->file->slot;
 		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));
@@ -130,6 +139,8 @@ int leat_request_file(struct leat_request *r)
 
 static void report_failed(struct leat_daemon *d, struct leat_file *f)
 {
+	char title[LEAT_VERSION_TITLE];
+
 	if (f->warned)
 		return;
 	f->warned = true;
@@ -141,7 +152,8 @@ static void report_failed(struct leat_daemon *d, struct leat_file *f)
 					 "FILE names them all");
 		return;
 	}
-	leat_problem_add(d, -EIO, "%s failed: %s", *f->name ? f->name : ".",
+	leat_problem_add(d, -EIO, "%s failed: %s",
+			 *f->name ? leat_version_title(f->name, title) : ".",
 			 f->why ? f->why : "its step failed");
 }
 
@@ -221,10 +233,13 @@ static int look_again(struct leat_request *r)
 
 int leat_request_ask(struct leat_request *r, enum leat_call call)
 {
+	bool begins = call == LEAT_CALL_WRITE && !r->exists && r->d->has_views &&
+		      leat_stream_has_versions(r->d->stream, r->found.path);
 	bool streams = false;
 	int rc;
 
-	if (r->is_dir || r->role == LEAT_ROLE_PRODUCER || r->c->step < 0 || !is_of_interest(r))
+	if (r->is_dir || (r->role == LEAT_ROLE_PRODUCER && !begins) || r->c->step < 0 ||
+	    !is_of_interest(r))
 		return 0;
 	rc = leat_request_file(r);
 	if (rc)
@@ -287,7 +302,7 @@ int leat_request_copy_up(struct leat_request *r, bool empty)
 	    (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode)))
 		return leat_copy_up(r->d, r->file);
 	to = leat_spill_home(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
-	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, to, r->found.path, empty);
+	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, r->found.path, to, r->found.path, empty);
 	if (!rc)
 		r->found.root = to;
 	return rc;
@@ -393,6 +408,23 @@ static enum leat_find how_to_find(const struct leat_msg_resolve *in)
 	return follow ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW;
 }
 
+/* What kind of a call it is, to find which version is meant. */
+static enum leat_call call_of(const struct leat_request *r)
+{
+	switch (r->in->op) {
+	case LEAT_OP_OPEN:
+		return leat_request_makes(r) ? LEAT_CALL_WRITE : LEAT_CALL_OPEN;
+	case LEAT_OP_ACCESS:
+	case LEAT_OP_CHDIR:
+		return LEAT_CALL_OPEN;
+	case LEAT_OP_MKDIR:
+	case LEAT_OP_MAKE:
+		return LEAT_CALL_WRITE;
+	default:
+		return LEAT_CALL_LOOK;
+	}
+}
+
 /* No file can be made by a name that ends in a slash. */
 static bool makes_directory(const struct leat_request *r)
 {
@@ -442,6 +474,10 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 
 		return reply(c, &m, r.found.path);
 	}
+	r.exists = r.found.root != LEAT_ROOT_NONE;
+	rc = leat_versions_resolve(&r, call_of(&r));
+	if (rc)
+		return leat_request_fail(&r, rc);
 	r.path = path;
 	r.rule = leat_match(r.d->matcher, r.found.path);
 	if (!r.rule)
@@ -452,6 +488,8 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	rc = leat_enforce_resolve(&r);
 	if (!rc)
 		rc = check_user(&r);
+	if (!rc)
+		rc = leat_acts_before_open(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.file && leat_move_is_live(r.file))

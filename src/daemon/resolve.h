@@ -9,7 +9,8 @@ struct leat_request {
 	struct leat_conn *c;
 	struct leat_daemon *d;
 	const struct leat_msg_resolve *in;
-	const char *path; /* of it */
+	const char *path;    /* of it */
+	char seen[PATH_MAX]; /* what the step calls found.path, if that is something else; or "" */
 	struct leat_found found;
 	const struct leat_file_rule *rule; /* of found.path */
 	enum leat_role role;
@@ -41,6 +42,11 @@ int leat_request_copy_up(struct leat_request *r, bool empty);
 
 /* Did the fact just applied break what the workflow file says, fatally? */
 bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
+
+/* ---- list.c ---- */
+
+/* May the step see the entry `name` of directory `dir`, by the name it is made by, now? */
+bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name);
 
 /* ---- open.c ---- */
 

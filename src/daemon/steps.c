@@ -8,35 +8,28 @@
 #include "daemon/client.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "model/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* An instance that began with its first process has ended when its processes
  * have been gone for so long: the next one of a script may be on its way. */
 #define IDLE_NS 200000000u
-#define SAMPLE_MS 100u
 
 int leat_steps_init(struct leat_daemon *d)
 {
-	d->sample_ticks = 1;
 	d->steps = calloc(d->wf->n_steps + 1, sizeof(*d->steps));
-	if (!d->steps)
-		return -ENOMEM;
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		d->steps[i].samples = calloc(LEAT_SAMPLES, sizeof(*d->steps[i].samples));
-		if (!d->steps[i].samples)
-			return -ENOMEM;
-	}
-	return 0;
+	return d->steps ? leat_samples_init(d) : -ENOMEM;
 }
 
 void leat_steps_free(struct leat_daemon *d)
 {
+	leat_samples_release(d);
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
-		free(d->steps[i].samples);
 		free(d->steps[i].reason);
 		free(d->steps[i].spoiled);
 	}
@@ -56,13 +49,24 @@ const char *leat_step_state_name(const struct leat_step_run *s)
 void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 {
 	struct leat_step_run *s = &d->steps[step];
+	struct timespec now;
 
 	if (!s->started)
 		s->start_ns = leat_clock_ns();
 	s->started = true;
+	leat_step_sample(d, step);
 	s->running++;
 	s->pid = pid;
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_START, .step = step});
+	leat_samples_start(d);
+	leat_marks_step(d, LEAT_MARK_LAUNCH, step);
+	clock_gettime(CLOCK_REALTIME, &now);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_START,
+						 .step = step,
+						 .pid = pid,
+						 .name = d->wf->steps[step].name,
+						 .to = d->wf->name,
+						 .offset = (uint64_t)now.tv_sec * 1000000000u +
+							   (uint64_t)now.tv_nsec});
 }
 
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
@@ -116,9 +120,21 @@ static char *describe(int status)
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 {
 	struct leat_step_run *s = &d->steps[step];
+	char title[LEAT_VERSION_TITLE];
 
 	if (s->running && !s->spoiled)
-		s->spoiled = leat_strf("its input %s failed", name);
+		s->spoiled = leat_strf("its input %s failed", leat_version_title(name, title));
+}
+
+bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = &d->steps[step];
+	bool told = s->missed;
+
+	if (s->running && !s->spoiled)
+		s->spoiled = leat_strf("one of its ranks came too late for a version of %s", name);
+	s->missed = true;
+	return !told;
 }
 
 void leat_steps_spoil(struct leat_daemon *d, const char *why)
@@ -152,6 +168,9 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)
 		status = 1 << 8;
+	leat_step_sample(d, step);
+	if (s->running && !s->resting)
+		leat_marks_step(d, LEAT_MARK_END, step);
 	if (s->running)
 		s->running--;
 	s->started = true;
@@ -218,59 +237,4 @@ void leat_steps_settle(struct leat_daemon *d)
 			continue;
 		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);
 	}
-}
-
-/* ---- samples ---- */
-
-unsigned leat_steps_interval_ms(const struct leat_daemon *d)
-{
-	return d->sample_ticks * SAMPLE_MS;
-}
-
-/* Counters live where clients can write: they may jump, but not back. */
-static uint64_t grown(uint64_t *seen, uint64_t now)
-{
-	uint64_t more = now > *seen ? now - *seen : 0;
-
-	*seen = now;
-	return more;
-}
-
-static void coarsen(struct leat_daemon *d)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		struct leat_sample *v = d->steps[i].samples;
-
-		for (unsigned k = 0; k < LEAT_SAMPLES / 2; k++) {
-			v[k].bytes_in = v[2 * k].bytes_in + v[2 * k + 1].bytes_in;
-			v[k].bytes_out = v[2 * k].bytes_out + v[2 * k + 1].bytes_out;
-			v[k].waiting = (v[2 * k].waiting + v[2 * k + 1].waiting) / 2;
-		}
-	}
-	d->n_samples /= 2;
-	d->sample_ticks *= 2;
-}
-
-void leat_steps_sample(struct leat_daemon *d)
-{
-	bool full = ++d->n_ticks >= d->sample_ticks;
-
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		struct leat_step_run *s = &d->steps[i];
-		struct leat_shm_step *shm = &d->shm->steps[i];
-
-		s->sum.bytes_in += grown(&s->seen_in, leat_shm_counted(&shm->bytes_in));
-		s->sum.bytes_out += grown(&s->seen_out, leat_shm_counted(&shm->bytes_out));
-		s->sum.waiting += s->running && leat_shm_counted(&shm->waiting) ? 1 : 0;
-		if (!full)
-			continue;
-		s->sum.waiting /= (float)d->sample_ticks;
-		s->samples[d->n_samples] = s->sum;
-		s->sum = (struct leat_sample){0};
-	}
-	if (!full)
-		return;
-	d->n_ticks = 0;
-	if (++d->n_samples == LEAT_SAMPLES)
-		coarsen(d);
 }

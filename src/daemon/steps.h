@@ -4,18 +4,14 @@
 
 #include "daemon/internal.h"
 
-#define LEAT_SAMPLES 600
-
-struct leat_sample {
-	uint64_t bytes_in, bytes_out; /* in this interval */
-	float waiting;                /* share of the interval */
-};
+#include "daemon/track.h"
 
 struct leat_ticket;
 
 struct leat_step_run {
 	bool started;  /* an instance ran or runs */
 	bool declared; /* somebody above said STEP_START: no instance begins by itself */
+	bool resting;  /* between two launches for versions of its inputs */
 	bool implicit; /* an instance that began with its first process */
 	bool done;     /* no further instance will start */
 	unsigned running;
@@ -27,6 +23,7 @@ struct leat_step_run {
 	struct leat_ticket *tickets; /* of its instances; owned */
 	char *reason;                /* owned */
 	char *spoiled;               /* why it cannot have succeeded, whatever it says; owned */
+	bool missed;                 /* a rank came too late for a version: told */
 	bool tainted;                /* a broken promise was about a file of it, fatally */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;                    /* implicit: when the last process was gone */
@@ -34,9 +31,12 @@ struct leat_step_run {
 	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
 	uint64_t rest_signature,
 		rest_since_ns; /* its processes were idle then, and have been since */
-	uint64_t seen_in, seen_out;
-	struct leat_sample *samples; /* owned; LEAT_SAMPLES */
-	struct leat_sample sum;      /* of the one in the making */
+	/* The timeline: what was counted when it was looked at last. */
+	uint64_t sampled_ns, seen_in, seen_out, seen_wait, seen_copy;
+	uint64_t owed_ns;   /* waiting that is in the timeline, but not counted yet */
+	uint32_t wait_file; /* what its calls wait for, by number of the name (marks.h) */
+	uint64_t cpu_ns;    /* of its processes, when it was asked for last */
+	struct leat_track track;
 };
 
 int leat_steps_init(struct leat_daemon *d);
@@ -52,6 +52,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 /* The step was given a file that then failed, or an error instead of it: what it
  * makes is not to be trusted, whatever it says at its end. */
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
+/* The same: a rank came too late for a version of `name`. True: nobody has been told yet. */
+bool leat_step_missed(struct leat_daemon *d, int step, const char *name);
 /* The same for all that run: a process of one of them had an error instead. */
 void leat_steps_spoil(struct leat_daemon *d, const char *why);
 /* The failed step that is to blame for a file of that rule, or -1. */
@@ -62,12 +64,30 @@ int leat_step_never_made(struct leat_daemon *d, const char *name);
 char *leat_step_blame(const struct leat_daemon *d, int step);
 /* By the clock: implicit instances whose processes are all gone. */
 void leat_steps_settle(struct leat_daemon *d);
-/* By the clock: take a sample of each running step. */
-void leat_steps_sample(struct leat_daemon *d);
-/* Length of one sample of all steps. */
-unsigned leat_steps_interval_ms(const struct leat_daemon *d);
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);
+
+/* ---- sample.c: what the steps do, for the timeline ---- */
+
+int leat_samples_init(struct leat_daemon *d);
+void leat_samples_release(struct leat_daemon *d);
+/* Look at the step now, so that what comes is told apart from what was. */
+void leat_step_sample(struct leat_daemon *d, int step);
+/* The step has begun to run: look at it from time to time. */
+void leat_samples_start(struct leat_daemon *d);
+/* So often. */
+unsigned leat_samples_interval_ms(const struct leat_daemon *d);
+/* CPU time of the step's processes, and of those they have waited for; what others had that are
+ * gone is not in it. Never less than before. */
+uint64_t leat_step_cpu_ns(struct leat_daemon *d, int step);
+
+/* ---- relaunch.c: a launch for each version ---- */
+
+/* May the step be launched for a further version? `over`: a launch of it has just ended. 0,
+ * -EAGAIN (leat_problems_look tells when to ask again), -ENOENT never, -EIO. */
+int leat_step_more(struct leat_daemon *d, int step, bool over);
+/* The rules wake `name`: is it that of a step that waits so? It is told, then. */
+bool leat_step_look(struct leat_daemon *d, const char *name);
 
 /* ---- settled.c ---- */
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/client.h"
 #include "daemon/files.h"
+#include "daemon/rank.h"
 #include "daemon/idle.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
@@ -227,12 +228,10 @@ static void on_tick(uv_timer_t *timer)
 	struct leat_daemon *d = timer->data;
 
 	leat_lives_sweep(d);
+	leat_ranks_look(d);
 	leat_steps_settle(d);
 	sync_frontiers(d);
 	leat_spill_tick(d);
-	if (d->odd_tick)
-		leat_steps_sample(d);
-	d->odd_tick = !d->odd_tick;
 	watch_progress(d);
 }
 

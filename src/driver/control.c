@@ -15,6 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+enum { HELLO_MS = 30000 };
+
 struct leat_control {
 	int fd;
 	int segment_fd; /* -1 once taken */
@@ -22,6 +24,8 @@ struct leat_control {
 	char *text; /* of TEXT messages, put together; owned */
 	leat_control_event *event;
 	void *event_ctx;
+	leat_control_act *act;
+	void *act_ctx;
 	char why[512]; /* of the last ANSWER */
 	char buf[LEAT_WIRE_MAX];
 };
@@ -92,15 +96,44 @@ static int receive_message(struct leat_control *c, int fds[2])
 	return leat_wire_check(c->buf, (size_t)n, sizeof(struct leat_msg));
 }
 
-static void deliver_event(struct leat_control *c)
+static void deliver_act(struct leat_control *c)
+{
+	const struct leat_msg_act *m = (void *)c->buf;
+
+	if (c->act && leat_wire_check(c->buf, m->h.size, sizeof(*m)) == 0)
+		c->act(c->act_ctx, m);
+}
+
+/* What comes unasked. */
+static void deliver(struct leat_control *c)
 {
 	const struct leat_msg_text *m = (void *)c->buf;
 	const char *text;
 
+	if (message_type(c) == LEAT_MSG_ACT)
+		deliver_act(c);
+	if (message_type(c) != LEAT_MSG_EVENT)
+		return;
 	if (!c->event || leat_wire_check(c->buf, m->h.size, sizeof(*m)) < 0)
 		return;
 	text = leat_wire_string(c->buf, sizeof(*m), 0);
 	c->event(c->event_ctx, m->error, text ? text : "");
+}
+
+/* Wait for a reply of that type. */
+static int await(struct leat_control *c, enum leat_msg_type reply, int fds[2])
+{
+	int result = 0;
+
+	while (result == 0) {
+		result = receive_message(c, fds);
+		if (result == 0 && message_type(c) == (unsigned)reply)
+			return leat_wire_check(c->buf, ((struct leat_msg *)(void *)c->buf)->size,
+					       leat_wire_fixed_size(reply));
+		if (result == 0)
+			deliver(c);
+	}
+	return result;
 }
 
 /* Send what is in buf, and wait for a reply of that type. */
@@ -108,15 +141,22 @@ static int round_trip(struct leat_control *c, enum leat_msg_type reply, int fds[
 {
 	int result = send_message(c);
 
-	while (result == 0) {
-		result = receive_message(c, fds);
-		if (result == 0 && message_type(c) == (unsigned)reply)
-			return leat_wire_check(c->buf, ((struct leat_msg *)(void *)c->buf)->size,
-					       leat_wire_fixed_size(reply));
-		if (result == 0 && message_type(c) == LEAT_MSG_EVENT)
-			deliver_event(c);
-	}
-	return result;
+	return result ? result : await(c, reply, fds);
+}
+
+/* The same, from a daemon of which it is not known whether it is at work: one that was stopped is
+ * connected to all the same. */
+static int first_round_trip(struct leat_control *c, enum leat_msg_type reply, int fds[2])
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	int result = send_message(c), n;
+
+	do
+		n = result ? 1 : poll(&p, 1, HELLO_MS);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return -ETIMEDOUT;
+	return result ? result : await(c, reply, fds);
 }
 
 /* The same for requests whose reply is an ANSWER: its error. */
@@ -177,7 +217,7 @@ static int say_hello(struct leat_control *c, const char *workflow, unsigned kind
 	if (result == 0)
 		result = leat_wire_put(c->buf, "leat");
 	if (result == 0)
-		result = round_trip(c, LEAT_MSG_WELCOME, fds);
+		result = first_round_trip(c, LEAT_MSG_WELCOME, fds);
 	leat_close(&fds[0]);
 	if (result == 0 && welcome->error) {
 		const char *why = leat_wire_string(c->buf, sizeof(*welcome), 3);
@@ -220,6 +260,12 @@ void leat_control_on_event(struct leat_control *c, leat_control_event *fn, void 
 {
 	c->event = fn;
 	c->event_ctx = ctx;
+}
+
+void leat_control_on_act(struct leat_control *c, leat_control_act *fn, void *ctx)
+{
+	c->act = fn;
+	c->act_ctx = ctx;
 }
 
 void leat_control_close(struct leat_control *c)
@@ -319,6 +365,22 @@ int leat_control_ask_launch(struct leat_control *c, int step)
 	return ask(c, LEAT_WIRE_LAUNCH, step);
 }
 
+int leat_control_ask_more(struct leat_control *c, int step, bool over)
+{
+	struct leat_msg_ask *m = leat_wire_begin(c->buf, LEAT_MSG_ASK, sizeof(*m));
+
+	m->call = LEAT_WIRE_MORE;
+	m->slot = (uint32_t)step;
+	m->offset = over;
+	return request(c);
+}
+
+int leat_control_acted(struct leat_control *c, const struct leat_msg_acted *m)
+{
+	memcpy(c->buf, m, m->h.size);
+	return request(c);
+}
+
 int leat_control_ask_settled(struct leat_control *c, int step)
 {
 	return ask(c, LEAT_WIRE_SETTLED, step);
@@ -353,12 +415,18 @@ static char *give_text(struct leat_control *c)
 	return text;
 }
 
+int leat_control_ask_status(struct leat_control *c)
+{
+	leat_wire_begin(c->buf, LEAT_MSG_STATUS, sizeof(struct leat_msg_text));
+	return send_message(c);
+}
+
 int leat_control_status(struct leat_control *c, char **text)
 {
-	int result;
+	int result = leat_control_ask_status(c);
 
-	leat_wire_begin(c->buf, LEAT_MSG_STATUS, sizeof(struct leat_msg_text));
-	result = round_trip(c, LEAT_MSG_TEXT, NULL);
+	if (result == 0)
+		result = await(c, LEAT_MSG_TEXT, NULL);
 	while (result == 0 && (result = take_text(c)) == 0)
 		result = receive_message(c, NULL);
 	if (result < 0)
@@ -367,21 +435,35 @@ int leat_control_status(struct leat_control *c, char **text)
 	return 0;
 }
 
-int leat_control_finish(struct leat_control *c)
+int leat_control_finish(struct leat_control *c, bool timeline)
 {
-	leat_wire_begin(c->buf, LEAT_MSG_FINISH, sizeof(struct leat_msg_text));
+	struct leat_msg_text *m = leat_wire_begin(c->buf, LEAT_MSG_FINISH, sizeof(*m));
+
+	m->more = timeline;
 	return send_message(c);
+}
+
+/* Is there nothing to receive? What an event loop was woken for may have come in the meantime,
+ * before the reply to a request of another callback. */
+static bool is_quiet(const struct leat_control *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	int n;
+
+	do
+		n = poll(&p, 1, 0);
+	while (n < 0 && errno == EINTR);
+	return n == 0;
 }
 
 int leat_control_receive(struct leat_control *c, int *error, char **text)
 {
 	const struct leat_msg_text *m = (void *)c->buf;
-	int result = receive_message(c, NULL);
+	int result = is_quiet(c) ? -EAGAIN : receive_message(c, NULL);
 
 	if (result < 0)
-		return result;
-	if (message_type(c) == LEAT_MSG_EVENT)
-		deliver_event(c);
+		return result == -EAGAIN ? 0 : result;
+	deliver(c);
 	if (message_type(c) != LEAT_MSG_TEXT)
 		return 0;
 	result = leat_wire_check(c->buf, m->h.size, sizeof(*m));

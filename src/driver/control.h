@@ -15,7 +15,8 @@ struct leat_control;
 typedef void leat_control_event(void *ctx, int error, const char *text);
 
 /* Connect to the daemon that serves the directory `dir` (a real path) and say
- * hello with the `kind` of control connection (daemon/daemon.h). `workflow` may be
+ * hello with the `kind` of control connection (daemon/daemon.h), which it has 30 seconds to answer.
+ * `workflow` may be
  * "" for whatever is served. 0 or -errno: -ENOENT no daemon there, -EPROTO
  * another version; a refusal of the daemon is logged. */
 int leat_control_open(const char *runtime_dir, const char *dir, const char *workflow, unsigned kind,
@@ -23,6 +24,15 @@ int leat_control_open(const char *runtime_dir, const char *dir, const char *work
 
 /* Where EVENT messages go; without it they are dropped. */
 void leat_control_on_event(struct leat_control *c, leat_control_event *fn, void *ctx);
+
+/* The daemon wants actions to be called (wire/wire.h); leat_control_acted tells that they were.
+ * Called as above. */
+struct leat_msg_act;
+struct leat_msg_acted;
+typedef void leat_control_act(void *ctx, const struct leat_msg_act *m);
+void leat_control_on_act(struct leat_control *c, leat_control_act *fn, void *ctx);
+/* 0 or -errno. */
+int leat_control_acted(struct leat_control *c, const struct leat_msg_acted *m);
 
 /* NULL is allowed; errno is preserved. */
 void leat_control_close(struct leat_control *c);
@@ -63,6 +73,12 @@ bool leat_control_is_lost(int result);
 int leat_control_ask_launch(struct leat_control *c, int step);
 
 /* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
+/* May step number `step` be launched for a further version of its inputs, a launch of it having
+ * ended well just now (`over`), or none having been made? 0, and leat_control_why is the file it is
+ * for, as the step sees it ("" none in particular); -EAGAIN: an event of LEAT_CONTROL_LOOK tells
+ * when to ask again; -ENOENT never again; -EIO, and leat_control_why says why. */
+int leat_control_ask_more(struct leat_control *c, int step, bool over);
+
 int leat_control_ask_settled(struct leat_control *c, int step);
 
 /* Processes are stopped from now on: what those that steps have left behind write is not complete.
@@ -75,12 +91,17 @@ int leat_control_abort(struct leat_control *c);
 /* The daemon's status as JSON in *text (freed by the caller). 0 or -errno. */
 int leat_control_status(struct leat_control *c, char **text);
 
-/* Ask the daemon to bring all permanent files to disk and end; the reply comes
- * through leat_control_receive. 0 or -errno. */
-int leat_control_finish(struct leat_control *c);
+/* The same for those who have more to do than to wait: the reply comes through
+ * leat_control_receive. 0 or -errno. */
+int leat_control_ask_status(struct leat_control *c);
 
-/* Take one message that is there. 1: the reply to FINISH has come, *error and
- * *text (freed by the caller) are set; 0: an event, or a part of the reply;
+/* Ask the daemon to bring all permanent files to disk and end; the reply comes
+ * through leat_control_receive, with a timeline if that is wanted. 0 or -errno. */
+int leat_control_finish(struct leat_control *c, bool timeline);
+
+/* Take the message that is there, if one is; what a loop was woken for may have been taken by a
+ * request of another callback. 1: the reply to FINISH or to a question for the status has come,
+ * *error and *text (freed by the caller) are set; 0: nothing, an event, or a part of the reply;
  * -errno: the connection is gone. */
 int leat_control_receive(struct leat_control *c, int *error, char **text);
 

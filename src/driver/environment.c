@@ -1,4 +1,5 @@
 #include "driver/environment.h"
+#include "driver/mpi.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -8,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* leat's own variables, and those for MPI launchers. */
+enum { MOST_ADDED = 20 };
 
 struct builder {
 	char **v;
@@ -29,12 +33,15 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 {
 	static const char *const names[] = {
 		"LEAT_DIR=",   "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=", "LEAT_RUNTIME_DIR=",
-		"LEAT_MOUNT=", "LEAT_SITES=",    "LEAT_KEY=",           "LEAT_SEAL="};
+		"LEAT_MOUNT=", "LEAT_SITES=",    "LEAT_KEY=",           "LEAT_SEAL=",
+		"LEAT_TASK=",  "LEAT_INSTANCE=", "LEAT_INSTANCES="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
 			return true;
-	return spec->library && strncmp(entry, "LD_PRELOAD=", 11) == 0;
+	/* The latter is for steps on plain files, of which this may be one. */
+	return spec->library && (strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
+				 strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0);
 }
 
 static void add_preload(struct builder *b, const char *library)
@@ -65,25 +72,45 @@ static void add_sites(struct builder *b, const struct leat_environment_spec *spe
 	add(b, "LEAT_SITES", path, NULL);
 }
 
-char **leat_environment_new(const struct leat_environment_spec *spec)
+static void add_mpi(struct builder *b)
 {
-	struct builder b = {0};
-	size_t n = 0;
+	const char *variable;
 
-	while (environ[n])
-		n++;
-	b.v = calloc(n + 10, sizeof(*b.v));
+	for (unsigned i = 0; (variable = leat_mpi_variable(i, geteuid() == 0)); i++) {
+		char *name = strndup(variable, strcspn(variable, "="));
+
+		if (!name)
+			b->failed = true;
+		else if (!getenv(name))
+			add(b, name, strchr(variable, '=') + 1, NULL);
+		free(name);
+	}
+}
+
+static void add_instance(struct builder *b, const struct leat_environment_spec *spec)
+{
+	char number[24];
+
+	add(b, "LEAT_TASK", spec->task, NULL);
+	snprintf(number, sizeof(number), "%u", spec->instance);
+	add(b, "LEAT_INSTANCE", number, NULL);
+	snprintf(number, sizeof(number), "%u", spec->instances);
+	add(b, "LEAT_INSTANCES", number, NULL);
+}
+
+char **leat_environment_added(const struct leat_environment_spec *spec)
+{
+	struct builder b = {.v = calloc(MOST_ADDED + 1, sizeof(*b.v))};
+
 	if (!b.v)
 		return NULL;
-	for (size_t i = 0; i < n && !b.failed; i++) {
-		if (is_replaced(environ[i], spec))
-			continue;
-		b.v[b.n] = strdup(environ[i]);
-		b.failed = !b.v[b.n++];
-	}
 	add(&b, "LEAT_DIR", spec->dir, NULL);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
+	if (spec->mpi)
+		add_mpi(&b);
+	if (spec->task)
+		add_instance(&b, spec);
 	if (spec->runtime_dir)
 		add(&b, "LEAT_RUNTIME_DIR", spec->runtime_dir, NULL);
 	if (spec->sealed)
@@ -101,6 +128,40 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 		return NULL;
 	}
 	return b.v;
+}
+
+static size_t count(char *const *v)
+{
+	size_t n = 0;
+
+	while (v[n])
+		n++;
+	return n;
+}
+
+char **leat_environment_new(const struct leat_environment_spec *spec)
+{
+	char **added = leat_environment_added(spec);
+	size_t n = added ? count(environ) : 0, n_added = added ? count(added) : 0;
+	struct builder b = {.v = added ? calloc(n + n_added + 1, sizeof(*b.v)) : NULL};
+
+	if (!b.v) {
+		leat_environment_free(added);
+		return NULL;
+	}
+	for (size_t i = 0; i < n && !b.failed; i++) {
+		if (is_replaced(environ[i], spec))
+			continue;
+		b.v[b.n] = strdup(environ[i]);
+		b.failed = !b.v[b.n];
+		b.n += !b.failed;
+	}
+	memcpy(b.v + b.n, added, n_added * sizeof(*added));
+	free(added);
+	if (!b.failed)
+		return b.v;
+	leat_environment_free(b.v);
+	return NULL;
 }
 
 void leat_environment_free(char **envp)

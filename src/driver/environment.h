@@ -8,6 +8,10 @@ struct leat_environment_spec {
 	const char *dir;         /* LEAT_DIR, a real path */
 	const char *step;        /* LEAT_APP_NAME */
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */
+	const char *task;        /* LEAT_TASK, with the next two; NULL: of no ensemble */
+	unsigned instance;       /* LEAT_INSTANCE */
+	unsigned instances;      /* LEAT_INSTANCES */
+	bool mpi;                /* what MPI launchers need, driver/mpi.h */
 	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
 	const char *library;     /* put in front of LD_PRELOAD, LEAT_SITES set; NULL: as it is */
 	bool sealed;             /* LEAT_SEAL=1: nothing but its mount is left to the program */
@@ -18,6 +22,9 @@ struct leat_environment_spec {
 /* This process's environment with the above set. Freed with
  * leat_environment_free; NULL when out of memory. */
 char **leat_environment_new(const struct leat_environment_spec *spec);
+
+/* The same without what this process has in its own: what is set, "NAME=value" each. */
+char **leat_environment_added(const struct leat_environment_spec *spec);
 void leat_environment_free(char **envp);
 
 #endif

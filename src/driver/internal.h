@@ -6,10 +6,12 @@
 #include "driver/driver.h"
 #include "driver/process.h"
 
+#include <sched.h>
 #include <uv.h>
 
 enum {
 	LEAT_TICK_MS = 50,         /* samples, deadlines, launches of staged steps */
+	LEAT_ROOM_MS = 5,          /* launches of instances that wait for others to rest or wait */
 	LEAT_STOP_GRACE_MS = 5000, /* from a failure to SIGTERM, and from there to SIGKILL */
 	LEAT_LINGER_MS = 10000,    /* for processes that outlive their step and write nothing */
 	LEAT_EXIT_OWN_FAILURE = 125,
@@ -18,7 +20,8 @@ enum {
 enum leat_step_state {
 	LEAT_STEP_PENDING, /* a staged step whose inputs are not final, or not its turn yet */
 	LEAT_STEP_RUNNING,
-	LEAT_STEP_ENDED, /* or will never start */
+	LEAT_STEP_RESTING, /* a launch has ended; there may be another, for a further version */
+	LEAT_STEP_ENDED,   /* or will never start */
 };
 
 enum leat_stop {
@@ -30,11 +33,17 @@ enum leat_stop {
 
 struct leat_driver;
 
+struct leat_actor;
+struct leat_schedule;
+
+/* Whether the actions of a step have been called for its launch. */
+enum leat_acted { LEAT_ACTED_NOT, LEAT_ACTED_CALLED, LEAT_ACTED_DONE };
+
 /* One output of one step on its way to the console. */
 struct leat_pump {
-	uv_poll_t poll;
+	uv_poll_t *poll; /* NULL: not open; owned by the loop until it has closed it */
 	struct leat_driver *driver;
-	bool open;
+	int *fd; /* the pipe; closed at its end */
 	struct leat_stream_out text;
 };
 
@@ -42,8 +51,26 @@ struct leat_run_step {
 	struct leat_process process;
 	enum leat_step_state state;
 	bool just_ended; /* reaped, failure not yet looked at */
+	bool asked;      /* it was told to wait for a version, */
+	bool look;       /* and that there may be one now */
+	bool over;       /* a launch has ended, which the daemon does not know yet */
+	char *file;      /* which the launch is for; owned, NULL: none in particular */
+	enum leat_acted acted;
+	bool leaving;        /* its process has ended, and its actions are called: */
+	int left;            /* status of that */
+	bool actions_failed; /* which is why it ends */
+	cpu_set_t *cpus;     /* that it runs on; owned, NULL: it is not pinned */
 	struct leat_pump out;
 	struct leat_pump err;
+};
+
+/* The CPUs that steps can be pinned to. */
+struct leat_pin {
+	unsigned *cpus;             /* owned; their numbers, ascending */
+	struct leat_pin_load *load; /* owned; of each */
+	size_t n;
+	size_t set_size; /* bytes of a cpu_set_t for them */
+	bool told;       /* that there are too few */
 };
 
 struct leat_driver {
@@ -51,9 +78,11 @@ struct leat_driver {
 	const struct leat_workflow *wf;
 	struct leat_result *result;
 	struct leat_run_step *steps; /* owned */
+	struct leat_actor *actors;   /* owned */
 	struct leat_console console;
 	uv_loop_t loop;
 	uv_timer_t tick;
+	uv_timer_t room_timer; /* runs while `crowded` */
 	uv_poll_t control_poll;
 	uv_signal_t signals[4];
 	uint64_t last_progress_ns;
@@ -68,12 +97,24 @@ struct leat_driver {
 	bool finishing;    /* FINISH was sent */
 	bool summed_up;    /* the daemon has told what became of all files */
 	bool over;
+	bool look;    /* some step is told to look again */
+	size_t room;  /* see leat_launch_room */
+	bool crowded; /* an instance could be launched but for want of it */
+	struct leat_pin pin;
+	struct leat_schedule *schedule; /* owned; NULL: steps start as soon as they can */
 };
+
+/* run.c */
+
+/* What to do after anything has changed. */
+void leat_driver_look_around(struct leat_driver *d);
 
 /* steps.c */
 
 /* Start whatever can start now. */
 void leat_driver_start_steps(struct leat_driver *d);
+/* Read the step's counters. */
+void leat_driver_note_counters(struct leat_driver *d, size_t step);
 /* Reap every child that has ended. */
 void leat_driver_reap(struct leat_driver *d);
 /* A number of steps in that state. */
@@ -81,6 +122,74 @@ size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state
 
 /* The step will not run, for the reason given: everybody who waits for its files learns it. */
 void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why);
+
+/* Make the directory of an instance, if it has one. 0 or -errno. */
+int leat_driver_make_dir(const struct leat_driver *d, size_t step);
+/* The actions for the end of the step's process have been called. */
+void leat_driver_left(struct leat_driver *d, size_t step);
+/* They have failed, and so does the step; `why` in words. */
+void leat_driver_actions_failed(struct leat_driver *d, size_t step, const char *why);
+
+/* pin.c */
+
+/* 0 or -errno; nothing is done without --pin, here and below. */
+int leat_pin_init(struct leat_driver *d);
+void leat_pin_release(struct leat_driver *d);
+/* Choose CPUs for a launch of the step, whose process waits to be released. What cannot be done is
+ * told, and the step runs on any. */
+void leat_pin_step(struct leat_driver *d, size_t step);
+
+/* launch.c */
+
+/* What stands for the file of a launch in a step's arguments. */
+#define LEAT_LAUNCH_FILENAME "{filename}"
+
+/* Is it to be launched for versions that are there, rather than at once? */
+bool leat_launch_waits(const struct leat_step *step);
+/* May there be a further launch when one has ended well? */
+bool leat_launch_may_rest(const struct leat_step *step);
+/* May it be launched again, or for the first time? 0, -EAGAIN, -ENOENT never, else -errno. The
+ * file that the launch is for is noted. */
+int leat_launch_ask(struct leat_driver *d, size_t step);
+/* The step's arguments, "{filename}" replaced by `file`, or, of a step that is launched for none in
+ * particular (NULL), by its first input; NULL: out of memory. leat_launch_free_argv. */
+char **leat_launch_argv(const struct leat_step *step, const char *file);
+void leat_launch_free_argv(char **argv);
+/* So many instances of ensembles run at once at most, those that wait not counted. */
+size_t leat_launch_most(const struct leat_driver_config *config);
+/* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
+ * running. */
+bool leat_launch_is_busy(const struct leat_driver *d, size_t step);
+/* So many instances of ensembles may start now, beside the steps that run and do not wait. */
+size_t leat_launch_room(const struct leat_driver *d);
+
+/* schedule.c: where the workflow says what steps need of the machine; else nothing is done */
+
+/* 0 or -errno, which has been logged unless it is -ENOMEM. */
+int leat_schedule_init(struct leat_driver *d);
+void leat_schedule_release(struct leat_driver *d);
+bool leat_schedule_is_used(const struct leat_driver *d);
+/* All steps that are pending will come. */
+void leat_schedule_begin(struct leat_driver *d);
+/* Does it have to wait for the ends of others, as it is an I/O step? */
+bool leat_schedule_is_early(struct leat_driver *d, size_t step);
+/* Is room the only thing that it waits for? */
+bool leat_schedule_is_queued(const struct leat_driver *d, size_t step);
+/* Is there room for it? 0, and it has it until it ends; -EAGAIN: later; -ENOMEM. */
+int leat_schedule_ask(struct leat_driver *d, size_t step);
+/* Its process was started. */
+void leat_schedule_started(struct leat_driver *d, size_t step);
+/* Its counters have been read: count what it has moved. Before the end of its process is taken from
+ * the kernel, too. */
+void leat_schedule_look(struct leat_driver *d, size_t step);
+/* Count what the daemon has brought to disk. */
+void leat_schedule_look_at_daemon(struct leat_driver *d);
+/* A launch of it has ended, or will never be; when its state says so already. */
+void leat_schedule_ended(struct leat_driver *d, size_t step, bool failed);
+/* Look which steps wait, and which go on. True if any has changed that. */
+bool leat_schedule_watch(struct leat_driver *d);
+/* All have ended: what was learned goes to the result. 0 or -ENOMEM. */
+int leat_schedule_tell(struct leat_driver *d);
 
 /* resumed.c */
 
@@ -135,11 +244,19 @@ void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_left
 int leat_pump_start(struct leat_driver *d, size_t step);
 /* Take what is there, print it, and stop reading. */
 void leat_pump_stop(struct leat_driver *d, size_t step);
+/* The same for one pipe *fd of something that runs for `step`. */
+int leat_pump_open(struct leat_driver *d, struct leat_pump *p, int *fd, size_t step,
+		   bool to_stderr);
+void leat_pump_close(struct leat_pump *p);
 
 /* machine.c */
 
 /* CPUs this process may use; 0: not known. */
 unsigned leat_count_cpus(void);
+/* The same, their numbers in ascending order, at least one; the caller frees them. 0 or -errno. */
+int leat_read_cpus(unsigned **cpus, size_t *n);
+/* "0-3,8"; the caller frees it. NULL when out of memory. */
+char *leat_cpus_text(const unsigned *cpus, size_t n);
 /* Threads on the machine that want to run now, the caller not counted, at least
  * 1; 0 where that says nothing about the CPUs this process may use. */
 unsigned leat_count_runnable(void);

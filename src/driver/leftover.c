@@ -1,6 +1,6 @@
 /* Finding the processes of steps in /proc: members of the steps' process
  * groups, and orphans that came to us because we are their subreaper. */
-#include "driver/internal.h"
+#include "driver/actor.h"
 
 #include "base/fd.h"
 #include "base/pidstat.h"
@@ -17,7 +17,8 @@
 
 static bool is_leftover(const struct leat_driver *d, pid_t pid, const struct leat_pidstat *info)
 {
-	if (pid == d->config->daemon_pid || info->state == 'Z' || info->state == 'X')
+	if (pid == d->config->daemon_pid || leat_actors_has(d, pid) || info->state == 'Z' ||
+	    info->state == 'X')
 		return false;
 	if (info->parent == getpid())
 		return true;

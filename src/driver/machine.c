@@ -1,14 +1,77 @@
 #include "driver/internal.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* More than any kernel is built for. */
+enum { MOST_CPUS = 1 << 20 };
+
+/* The CPUs this process may use, of `size` bytes; NULL with errno set. */
+static cpu_set_t *read_affinity(size_t *size)
+{
+	for (unsigned n = CPU_SETSIZE; n <= MOST_CPUS; n *= 2) {
+		cpu_set_t *set = CPU_ALLOC(n);
+
+		*size = CPU_ALLOC_SIZE(n);
+		if (!set || sched_getaffinity(0, *size, set) == 0)
+			return set;
+		CPU_FREE(set);
+		if (errno != EINVAL) /* not: the kernel has more */
+			return NULL;
+	}
+	return NULL;
+}
 
 unsigned leat_count_cpus(void)
 {
-	cpu_set_t set;
+	size_t size;
+	cpu_set_t *set = read_affinity(&size);
+	unsigned n = set ? (unsigned)CPU_COUNT_S(size, set) : 0;
 
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	CPU_FREE(set);
+	return n;
+}
+
+int leat_read_cpus(unsigned **cpus, size_t *n)
+{
+	size_t size, found = 0;
+	cpu_set_t *set = read_affinity(&size);
+	size_t count = set ? (size_t)CPU_COUNT_S(size, set) : 0;
+	unsigned *v = set ? malloc(count * sizeof(*v)) : NULL;
+	int result = v ? 0 : -errno;
+
+	for (unsigned c = 0; v && found < count; c++)
+		if (CPU_ISSET_S(c, size, set))
+			v[found++] = c;
+	CPU_FREE(set);
+	if (result)
+		return result;
+	*cpus = v;
+	*n = count;
+	return 0;
+}
+
+char *leat_cpus_text(const unsigned *cpus, size_t n)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0, last; out && i < n; i = last + 1) {
+		last = i;
+		while (last + 1 < n && cpus[last + 1] == cpus[last] + 1)
+			last++;
+		fprintf(out, "%s%u", i ? "," : "", cpus[i]);
+		if (last > i)
+			fprintf(out, "-%u", cpus[last]);
+	}
+	if (out && fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 unsigned leat_count_runnable(void)
@@ -26,4 +89,11 @@ unsigned leat_count_runnable(void)
 		running = 0;
 	fclose(in);
 	return running > 1 ? running - 1 : running;
+}
+
+struct leat_resources *leat_driver_machine(void)
+{
+	unsigned cpus = leat_count_cpus();
+
+	return leat_resources_local(cpus ? cpus : 1, LEAT_IO_EXECUTORS);
 }

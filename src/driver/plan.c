@@ -1,6 +1,8 @@
 #include "driver/plan.h"
 
 #include "base/log.h"
+#include "driver/mpi.h"
+#include "lang/lang.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,14 +26,36 @@ static size_t upstream_count(const struct leat_plan *plan, size_t step)
 	return n;
 }
 
-static void sort_steps(struct leat_plan *plan, const size_t *counts)
+/* Of ensembles those instances begin together that are likely to be linked: each has its place
+ * between 0 and 1. Steps that all instances need, or that need all of them, have the first. */
+static uint64_t place_of(const struct leat_step *step)
+{
+	return step->ensemble > 1 ? ((uint64_t)step->instance << 32) / step->ensemble : 0;
+}
+
+static bool launches_before(const struct leat_plan *plan, const size_t *counts, size_t a, size_t b)
+{
+	uint64_t place_a = place_of(&plan->wf->steps[a]), place_b = place_of(&plan->wf->steps[b]);
+
+	return place_a == place_b ? counts[a] < counts[b] : place_a < place_b;
+}
+
+static bool runs_before(const struct leat_plan *plan, const size_t *counts, size_t a, size_t b)
+{
+	(void)plan;
+	return counts[a] < counts[b];
+}
+
+static void sort_steps(const struct leat_plan *plan, const size_t *counts, size_t *order,
+		       bool (*before)(const struct leat_plan *plan, const size_t *counts, size_t a,
+				      size_t b))
 {
 	for (size_t i = 0; i < plan->wf->n_steps; i++) {
 		size_t at = i;
 
-		for (; at > 0 && counts[plan->order[at - 1]] > counts[i]; at--)
-			plan->order[at] = plan->order[at - 1];
-		plan->order[at] = i;
+		for (; at > 0 && before(plan, counts, i, order[at - 1]); at--)
+			order[at] = order[at - 1];
+		order[at] = i;
 	}
 }
 
@@ -42,16 +66,19 @@ int leat_plan_init(struct leat_plan *plan, const struct leat_workflow *wf)
 
 	*plan = (struct leat_plan){.wf = wf, .matcher = leat_matcher_new(wf)};
 	plan->order = calloc(n, sizeof(*plan->order));
+	plan->launches = calloc(n, sizeof(*plan->launches));
 	plan->programs = calloc(n, sizeof(*plan->programs));
 	plan->mounted = calloc(n, sizeof(*plan->mounted));
-	if (!counts || !plan->matcher || !plan->order || !plan->programs || !plan->mounted) {
+	if (!counts || !plan->matcher || !plan->order || !plan->launches || !plan->programs ||
+	    !plan->mounted) {
 		free(counts);
 		leat_plan_release(plan);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < wf->n_steps; i++)
 		counts[i] = upstream_count(plan, i);
-	sort_steps(plan, counts);
+	sort_steps(plan, counts, plan->order, runs_before);
+	sort_steps(plan, counts, plan->launches, launches_before);
 	free(counts);
 	return 0;
 }
@@ -62,9 +89,23 @@ void leat_plan_release(struct leat_plan *plan)
 		free(plan->programs[i]);
 	free(plan->programs);
 	free(plan->mounted);
+	leat_words_free(plan->launcher);
 	free(plan->order);
+	free(plan->launches);
 	leat_matcher_free(plan->matcher);
 	*plan = (struct leat_plan){0};
+}
+
+int leat_plan_launcher(struct leat_plan *plan, const char *named)
+{
+	bool needed = false;
+
+	for (size_t i = 0; i < plan->wf->n_steps; i++)
+		needed |= plan->wf->steps[i].nprocs > 1;
+	if (!needed)
+		return 0;
+	plan->launcher = leat_mpi_find(named);
+	return plan->launcher ? 0 : LEAT_PLAN_NOT_FOUND;
 }
 
 bool leat_plan_is_cyclic(const struct leat_plan *plan)

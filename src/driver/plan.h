@@ -11,8 +11,12 @@ struct leat_plan {
 	const struct leat_workflow *wf; /* borrowed */
 	struct leat_matcher *matcher;   /* owned */
 	size_t *order;                  /* owned; producers before their consumers */
-	char **programs;                /* owned; the path of each step's program */
-	bool *mounted;                  /* owned; it sees its files through a mount */
+	size_t *launches;               /* owned; the same, instances of ensembles side by side */
+	char **programs;                /* owned; the path of each step's program, absolute if the
+					 * step has a directory of its own */
+	const char **mounted;           /* owned; why it sees its files through a mount, a static
+					 * text; NULL: it does not */
+	char **launcher;                /* owned; of MPI, if a step needs one; see driver/mpi.h */
 };
 
 /* How programs can be reached. */
@@ -30,16 +34,20 @@ void leat_plan_release(struct leat_plan *plan);
 
 enum { LEAT_PLAN_NO_MEMORY = 125, LEAT_PLAN_CANNOT_EXECUTE = 126, LEAT_PLAN_NOT_FOUND = 127 };
 
+/* Find the MPI launcher, if there is a step that needs one: `named`, or what is there if that is
+ * NULL. 0 or LEAT_PLAN_NOT_FOUND, which has been logged. */
+int leat_plan_launcher(struct leat_plan *plan, const char *named);
+
 /* Find the program of each step. 0, else the LEAT_PLAN_* of the first that
  * cannot run; all are logged, a line each. */
 int leat_plan_programs(struct leat_plan *plan, const char *dir,
 		       const struct leat_plan_reach *reach);
 
 /* Find the program `name` of step `step`, as a shell in the directory `dir` (NULL: this
- * process's) would. 0, *path (freed by the caller) and *mounted, else LEAT_PLAN_* after one
- * line. */
+ * process's) would. 0, *path (freed by the caller) and *mounted (as in the plan), else
+ * LEAT_PLAN_* after one line. */
 int leat_plan_program(const char *step, const char *name, const char *dir,
-		      const struct leat_plan_reach *reach, char **path, bool *mounted);
+		      const struct leat_plan_reach *reach, char **path, const char **mounted);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */
 bool leat_plan_is_cyclic(const struct leat_plan *plan);

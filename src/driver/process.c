@@ -22,6 +22,9 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+enum { PASSED = 3 };
+
+/* -1 and errno if it fails. */
 static int redirect(const struct leat_process_spec *spec, int out, int err)
 {
 	if (spec->own_group) {
@@ -32,7 +35,11 @@ static int redirect(const struct leat_process_spec *spec, int out, int err)
 	}
 	if (spec->capture && (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0))
 		return -1;
-	return 0;
+	if (spec->passed_fd <= 0)
+		return 0;
+	/* dup2 of a descriptor to itself would leave it to be closed by exec. */
+	return spec->passed_fd == PASSED ? fcntl(PASSED, F_SETFD, 0)
+					 : dup2(spec->passed_fd, PASSED);
 }
 
 static bool confine(const struct leat_process_spec *spec)
@@ -54,7 +61,9 @@ static void run_child(const struct leat_process_spec *spec, int go, int error, i
 		setpgid(0, 0);
 	if (leat_read_all(go, &byte, 1) != 1)
 		_exit(127);
-	if (redirect(spec, out, err) == 0 && (!spec->dir || chdir(spec->dir) == 0) && confine(spec))
+	if (spec->passed_fd > 0)
+		error = fcntl(error, F_DUPFD_CLOEXEC, PASSED + 1);
+	if (redirect(spec, out, err) >= 0 && (!spec->dir || chdir(spec->dir) == 0) && confine(spec))
 		execve(spec->program, spec->argv, spec->envp);
 	code = errno;
 	leat_write_all(error, &code, sizeof(code));

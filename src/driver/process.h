@@ -14,6 +14,7 @@ struct leat_process_spec {
 	bool own_group;      /* a process group of its own, standard input /dev/null */
 	bool confined;       /* apart from other steps, see base/confine.h */
 	bool capture;        /* standard output and error through pipes */
+	int passed_fd;       /* the child has it as descriptor 3; 0 or below: none */
 };
 
 /* A started process; descriptors are -1 when not used, and owned. */

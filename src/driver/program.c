@@ -118,43 +118,44 @@ static const char *obstacle_of(const char *path, const char *dir, bool *gains_ri
 	return why;
 }
 
-static bool is_sealable(const char *step, const struct leat_plan_reach *reach, bool *mounted)
+static bool is_sealable(const char *step, const struct leat_plan_reach *reach, const char **mounted)
 {
 	const char *no_mount = "there is no mount here";
 
-	*mounted = reach->can_mount && reach->can_mount(&no_mount);
-	if (!*mounted)
+	if (reach->can_mount && reach->can_mount(&no_mount))
+		*mounted = "--sealed";
+	else
 		leat_error("step %s: --sealed puts each step behind a mount, and %s", step,
 			   no_mount);
-	return *mounted;
+	return *mounted != NULL;
 }
 
 /* Can the program be reached? */
 static bool is_reachable(const char *step, const char *path, const char *dir,
-			 const struct leat_plan_reach *reach, bool *mounted)
+			 const struct leat_plan_reach *reach, const char **mounted)
 {
 	bool gains_rights = false;
 	const char *why = reach->intercepted ? obstacle_of(path, dir, &gains_rights) : NULL;
 	const char *no_mount = "there is no mount here";
 
-	*mounted = false;
+	*mounted = NULL;
 	if (reach->sealed && !gains_rights)
 		return is_sealable(step, reach, mounted);
 	if (!why)
 		return true;
 	if (gains_rights && geteuid() != 0)
 		no_mount = "a mount of an ordinary user takes its rights away";
-	else if (reach->can_mount)
-		*mounted = reach->can_mount(&no_mount);
+	else if (reach->can_mount && reach->can_mount(&no_mount))
+		*mounted = why;
 	if (!*mounted)
 		leat_error("step %s: %s is %s and cannot be intercepted, and %s; give the step "
 			   "`staged: true` to run it outside, between its inputs and outputs",
 			   step, path, why, no_mount);
-	return *mounted;
+	return *mounted != NULL;
 }
 
 int leat_plan_program(const char *step, const char *name, const char *dir,
-		      const struct leat_plan_reach *reach, char **path, bool *mounted)
+		      const struct leat_plan_reach *reach, char **path, const char **mounted)
 {
 	int result = find_program(name, dir, path);
 
@@ -179,6 +180,18 @@ int leat_plan_program(const char *step, const char *name, const char *dir,
 	return LEAT_PLAN_CANNOT_EXECUTE;
 }
 
+static int make_absolute(char **program, const char *dir)
+{
+	char *path = leat_path_join(dir, *program);
+
+	free(*program);
+	*program = path;
+	if (path)
+		return 0;
+	leat_error("out of memory");
+	return LEAT_PLAN_NO_MEMORY;
+}
+
 int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct leat_plan_reach *reach)
 {
 	const struct leat_plan_reach outside = {0};
@@ -190,6 +203,8 @@ int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct lea
 					       step->staged ? &outside : reach, &plan->programs[i],
 					       &plan->mounted[i]);
 
+		if (!result && step->dir)
+			result = make_absolute(&plan->programs[i], dir);
 		if (!first)
 			first = result;
 	}

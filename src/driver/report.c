@@ -29,6 +29,10 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 		leat_json_real(j, "waiting_seconds", (double)leat_step_wait_ns(s) / NS);
 		leat_json_number(j, "bytes_in", s->counters.bytes_in);
 		leat_json_number(j, "bytes_out", s->counters.bytes_out);
+		if (s->counters.limit_mbps) {
+			leat_json_number(j, "storage_bw_limit", s->counters.limit_mbps);
+			leat_json_real(j, "held_seconds", (double)s->counters.held_ns / NS);
+		}
 	}
 	leat_json_close(j);
 }
@@ -68,6 +72,8 @@ int leat_report_write(const struct leat_result *r, const struct leat_workflow *w
 	for (size_t i = 0; i < r->n_problems; i++)
 		leat_json_string(j, NULL, r->problems[i]);
 	leat_json_close(j);
+	if (r->learned)
+		leat_learned_write(r->learned, j);
 	leat_json_close(j);
 	errno = 0;
 	if (fflush(out) || ferror(out))

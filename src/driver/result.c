@@ -33,6 +33,8 @@ void leat_result_release(struct leat_result *r)
 	free(r->lost);
 	free(r->steps);
 	free(r->samples);
+	leat_timeline_release(&r->timeline);
+	leat_learned_free(r->learned);
 	*r = (struct leat_result){0};
 }
 
@@ -112,6 +114,7 @@ static double share(unsigned cpus, unsigned threads)
  * A step alone would have to share with those that are not of the run, only. */
 static void share_cpus(struct leat_result *r)
 {
+	const double look_ns = (double)r->sample_ns / (r->looks_skipped + 1);
 	unsigned busy = 0, all, others;
 	double lost;
 
@@ -124,26 +127,49 @@ static void share_cpus(struct leat_result *r)
 	lost = 1 - share(r->cpus, all) / share(r->cpus, others + 1);
 	for (size_t i = 0; i < r->n_steps; i++)
 		if (is_busy(&r->steps[i]))
-			r->steps[i].shared_ns += (uint64_t)((double)r->sample_ns * lost);
+			r->steps[i].shared_ns += (uint64_t)(look_ns * lost);
+}
+
+/* Every second sample is as good as all once they are finer than any chart. */
+static void thin_out(struct leat_result *r)
+{
+	for (size_t i = 1; 2 * i < r->n_samples; i++)
+		memcpy(r->samples + i * r->n_steps, r->samples + 2 * i * r->n_steps, r->n_steps);
+	r->n_samples = (r->n_samples + 1) / 2;
+	r->looks_skipped = 2 * r->looks_skipped + 1;
+	r->sample_ns *= 2;
+}
+
+static bool make_room(struct leat_result *r)
+{
+	size_t room = r->samples_room ? 2 * r->samples_room : 256;
+	uint8_t *grown;
+
+	if (r->n_samples == LEAT_MAX_SAMPLES)
+		thin_out(r);
+	if (r->n_samples < r->samples_room)
+		return true;
+	grown = reallocarray(r->samples, room, r->n_steps);
+	if (!grown)
+		return false;
+	r->samples = grown;
+	r->samples_room = room;
+	return true;
 }
 
 void leat_result_sample(struct leat_result *r)
 {
 	uint8_t *row;
 
-	if (r->n_samples == r->samples_room) {
-		size_t room = r->samples_room ? 2 * r->samples_room : 256;
-		uint8_t *grown = reallocarray(r->samples, room, r->n_steps);
-
-		if (!grown)
-			return;
-		r->samples = grown;
-		r->samples_room = room;
-	}
+	share_cpus(r);
+	if (r->n_samples && r->looks++ < r->looks_skipped)
+		return;
+	r->looks = 0;
+	if (!make_room(r))
+		return;
 	row = r->samples + r->n_samples++ * r->n_steps;
 	for (size_t i = 0; i < r->n_steps; i++)
 		row[i] = r->steps[i].counters.waiting > 0;
-	share_cpus(r);
 }
 
 static uint64_t wall_ns(const struct leat_step_result *s)

@@ -2,6 +2,8 @@
 #ifndef LEAT_DRIVER_RESULT_H
 #define LEAT_DRIVER_RESULT_H
 
+#include "driver/learned.h"
+#include "driver/timeline.h"
 #include "model/workflow.h"
 
 #include <stdbool.h>
@@ -12,8 +14,10 @@
 struct leat_counters {
 	uint64_t bytes_in;
 	uint64_t bytes_out;
-	uint64_t wait_ns; /* summed over threads */
-	uint64_t waiting; /* threads waiting now */
+	uint64_t wait_ns;    /* summed over threads */
+	uint64_t waiting;    /* threads waiting now */
+	uint64_t held_ns;    /* held back by its limit, summed over threads */
+	uint64_t limit_mbps; /* 0: none */
 };
 
 struct leat_step_result {
@@ -58,7 +62,11 @@ struct leat_result {
 	uint64_t sample_ns; /* distance of two samples */
 	uint8_t *samples;   /* owned; n_samples rows of n_steps: 1 = the step waits */
 	size_t n_samples;
-	size_t samples_room; /* rows allocated */
+	size_t samples_room;    /* rows allocated */
+	unsigned looks;         /* since the last sample that was kept */
+	unsigned looks_skipped; /* between two that are */
+	struct leat_timeline timeline;
+	struct leat_learned *learned; /* owned; NULL: steps were not scheduled by what they need */
 };
 
 /* 0 or -ENOMEM. `wf` is borrowed: names point into it. */
@@ -81,8 +89,11 @@ bool leat_step_is_good(const struct leat_step_result *s);
 /* "ok", "failed", "running", "skipped", "not run" or "not started". */
 const char *leat_step_word(const struct leat_step_result *s);
 
-/* Add one sample from the steps' counters. When memory runs out the timeline
- * ends there; nothing else suffers. */
+/* At most so many samples are kept, however long the run. */
+enum { LEAT_MAX_SAMPLES = 8192 };
+
+/* Look at the steps' counters, first every sample_ns; that distance doubles whenever there are too
+ * many samples. When memory runs out the chart ends there; nothing else suffers. */
 void leat_result_sample(struct leat_result *r);
 
 /* How long the step ran; if it has not ended, until the run did. */
@@ -103,7 +114,7 @@ int leat_report_write(const struct leat_result *r, const struct leat_workflow *w
 
 /* Bar chart, a line per step: running, and waiting shaded. `width` in
  * characters; `utf8` selects block characters. */
-void leat_timeline_print(const struct leat_result *r, FILE *out, int width, bool utf8);
+void leat_chart_print(const struct leat_result *r, FILE *out, int width, bool utf8);
 
 /* "12.3 s", "120 MB" into buf; returns buf. */
 const char *leat_format_seconds(uint64_t ns, char buf[24]);

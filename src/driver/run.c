@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/actor.h"
 #include "driver/loop.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,8 +44,7 @@ static void take_samples(struct leat_driver *d)
 		return;
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		if (d->steps[i].state == LEAT_STEP_RUNNING)
-			d->config->counters(d->config->counters_ctx, i,
-					    &d->result->steps[i].counters);
+			leat_driver_note_counters(d, i);
 		else
 			d->result->steps[i].counters.waiting = 0;
 	d->result->runnable = leat_count_runnable();
@@ -54,7 +55,8 @@ static void begin_finish(struct leat_driver *d)
 {
 	d->result->end_ns = leat_clock_ns();
 	d->finishing = true;
-	if (d->config->control && !d->control_lost && leat_control_finish(d->config->control) < 0)
+	if (d->config->control && !d->control_lost &&
+	    leat_control_finish(d->config->control, d->config->timeline) < 0)
 		leat_driver_lose_daemon(d);
 	if (!d->config->control || d->control_lost) {
 		d->over = true;
@@ -62,14 +64,38 @@ static void begin_finish(struct leat_driver *d)
 	}
 }
 
-/* What to do after anything has changed. */
-static void look_around(struct leat_driver *d)
+static void on_room(uv_timer_t *timer)
+{
+	struct leat_driver *d = timer->data;
+
+	bool room = leat_schedule_watch(d);
+
+	if (room || ((!leat_schedule_is_used(d) || d->config->jobs) && leat_launch_room(d)))
+		leat_driver_look_around(d);
+}
+
+/* Nobody tells when a step begins to wait for another's files, and leaves its CPU to one more. */
+static void watch_room(struct leat_driver *d)
+{
+	if (!d->crowded)
+		uv_timer_stop(&d->room_timer);
+	else if (!uv_is_active((uv_handle_t *)&d->room_timer))
+		uv_timer_start(&d->room_timer, on_room, LEAT_ROOM_MS, LEAT_ROOM_MS);
+}
+
+void leat_driver_look_around(struct leat_driver *d)
 {
 	if (d->finishing)
 		return;
-	leat_driver_start_steps(d);
+	do {
+		d->look = false;
+		leat_driver_start_steps(d);
+		leat_actors_run(d);
+	} while (d->look);
+	watch_room(d);
 	leat_driver_record_ends(d);
-	if (leat_driver_count(d, LEAT_STEP_ENDED) == d->wf->n_steps && leat_driver_all_gone(d))
+	if (leat_driver_count(d, LEAT_STEP_ENDED) == d->wf->n_steps && leat_actors_gone(d) &&
+	    leat_driver_all_gone(d))
 		begin_finish(d);
 }
 
@@ -80,8 +106,10 @@ static void on_tick(uv_timer_t *timer)
 	leat_driver_stop_tick(d);
 	if (!d->finishing)
 		take_samples(d);
+	leat_schedule_look_at_daemon(d);
+	leat_actors_tick(d);
 	draw_progress(d);
-	look_around(d);
+	leat_driver_look_around(d);
 }
 
 static void on_signal(uv_signal_t *handle, int signo)
@@ -92,13 +120,21 @@ static void on_signal(uv_signal_t *handle, int signo)
 		leat_driver_reap(d);
 	else
 		leat_driver_interrupt(d, signo);
-	look_around(d);
+	leat_driver_look_around(d);
 }
 
 static void on_event(void *ctx, int error, const char *text)
 {
 	struct leat_driver *d = ctx;
 
+	if (error == LEAT_WIRE_LOOK) {
+		size_t step = strtoul(text, NULL, 10);
+
+		d->look = step < d->wf->n_steps;
+		if (d->look)
+			d->steps[step].look = true;
+		return;
+	}
 	/* What fails because the run was interrupted is no news. */
 	if (d->interrupted && error == -EIO)
 		return;
@@ -113,6 +149,11 @@ static void on_event(void *ctx, int error, const char *text)
 	/* A file that failed or a program refused makes a step fail, whose status counts. */
 	if (error && error != -EIO && error != -ENOEXEC)
 		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static void on_act(void *ctx, const struct leat_msg_act *m)
+{
+	leat_actors_act(ctx, m);
 }
 
 static void finished(struct leat_driver *d, int error)
@@ -140,6 +181,8 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		if (d->finishing)
 			finished(d, 0);
 	}
+	if (d->look)
+		leat_driver_look_around(d);
 }
 
 static int watch(struct leat_driver *d)
@@ -148,6 +191,9 @@ static int watch(struct leat_driver *d)
 	int result = uv_timer_init(&d->loop, &d->tick);
 
 	d->tick.data = d;
+	d->room_timer.data = d;
+	if (result == 0)
+		result = uv_timer_init(&d->loop, &d->room_timer);
 	if (result == 0)
 		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
 	if (result == 0)
@@ -155,6 +201,7 @@ static int watch(struct leat_driver *d)
 	if (result < 0 || !d->config->control)
 		return result;
 	leat_control_on_event(d->config->control, on_event, d);
+	leat_control_on_act(d->config->control, on_act, d);
 	result = uv_poll_init(&d->loop, &d->control_poll, leat_control_fd(d->config->control));
 	d->control_poll.data = d;
 	if (result == 0)
@@ -171,6 +218,8 @@ static void unwatch(struct leat_driver *d)
 	leat_console_progress(&d->console, NULL);
 	if (d->config->control)
 		leat_control_on_event(d->config->control, NULL, NULL);
+	if (d->config->control)
+		leat_control_on_act(d->config->control, NULL, NULL);
 	leat_loop_close(&d->loop);
 }
 
@@ -188,6 +237,11 @@ static int setup(struct leat_driver *d)
 		widest = width > widest ? width : widest;
 	}
 	leat_console_init(&d->console, d->config->quiet, widest);
+	result = leat_pin_init(d);
+	if (result == 0)
+		result = leat_schedule_init(d);
+	if (result < 0)
+		return result;
 	/* Background children of steps come to us when their parents end. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
@@ -212,13 +266,15 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	error = setup(&d);
 	if (error == 0) {
 		leat_driver_begin_record(&d);
-		look_around(&d);
+		leat_schedule_begin(&d);
+		leat_driver_look_around(&d);
 		uv_run(&d.loop, UV_RUN_DEFAULT);
 	} else {
 		leat_error("cannot start the run: %s", uv_strerror(error));
 		leat_driver_fail(&d, LEAT_EXIT_OWN_FAILURE, "the run could not be started");
 	}
 	leat_driver_kill_all(&d);
+	leat_actors_free(&d);
 	unwatch(&d);
 	if (!d.summed_up)
 		leat_driver_count_losses(&d);
@@ -230,6 +286,12 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	}
 	if (!result->end_ns)
 		result->end_ns = leat_clock_ns();
+	if (leat_schedule_tell(&d) < 0)
+		leat_error("out of memory: what was learned of I/O tasks is not reported");
+	leat_schedule_release(&d);
+	leat_pin_release(&d);
+	for (size_t i = 0; i < d.wf->n_steps; i++)
+		free(d.steps[i].file);
 	free(d.steps);
 	result->exit_status = d.exit_status;
 	memcpy(result->why, d.why, sizeof(result->why));

@@ -35,7 +35,7 @@ static void finish(struct server *s)
 	if (s->finishing)
 		return;
 	s->finishing = true;
-	if (leat_control_finish(s->config->control) < 0)
+	if (leat_control_finish(s->config->control, s->config->timeline) < 0)
 		lose_daemon(s);
 }
 

@@ -8,6 +8,7 @@
 
 struct leat_serve_config {
 	struct leat_control *control; /* borrowed */
+	bool timeline;                /* is wanted in the summary */
 	double timeout_s;             /* for a step that is waited for; 0: for ever */
 	/* Does any step wait now? Asked before the daemon is. */
 	bool (*anybody_waits)(void *ctx);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHART_SAMPLES = 600 };
+
 /* The parsed text, freed by the caller, or NULL and *error. */
 static struct leat_value *parse(const char *json, int *error)
 {
@@ -90,6 +92,8 @@ static void read_step(const struct leat_value *v, struct leat_step_result *s)
 		.bytes_out = number_of(v, "bytes_out"),
 		.wait_ns = number_of(v, "wait_ns"),
 		.waiting = number_of(v, "waiting"),
+		.held_ns = number_of(v, "held_ns"),
+		.limit_mbps = number_of(v, "limit_mbps"),
 	};
 }
 
@@ -113,29 +117,48 @@ static void find_span(struct leat_result *r, uint64_t now_ns)
 		r->end_ns = r->start_ns;
 }
 
-/* Samples since the daemon's start become samples since the first step's. */
-static int read_samples(const struct leat_value *root, struct leat_result *r)
+/* The piece of the line that holds that moment; NULL: none does. */
+static const struct leat_timeline_piece *piece_at(const struct leat_timeline_line *line,
+						  uint64_t us)
 {
-	uint64_t before_ns = r->start_ns - number_of(root, "start_ns");
-	size_t n = number_of(root, "samples"), skip;
-	struct leat_value **lines, **v;
-	size_t n_lines = list_of(root, "timeline", &lines);
+	size_t low = 0, high = line->n;
 
-	r->sample_ns = number_of(root, "interval_ms") * 1000000u;
-	if (!r->sample_ns || n_lines != r->n_steps || before_ns > n * r->sample_ns)
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct leat_timeline_piece *p = &line->v[middle];
+
+		if (us < p->begin_us)
+			high = middle;
+		else if (us >= p->begin_us + p->length_us)
+			low = middle + 1;
+		else
+			return p;
+	}
+	return NULL;
+}
+
+/* What the chart shows of the timeline: who waited, at so many moments of the run. */
+static int make_samples(struct leat_result *r)
+{
+	const struct leat_timeline *t = &r->timeline;
+	uint64_t span_us = (r->end_ns - r->start_ns) / 1000;
+
+	if (!t->lines || !span_us || r->start_ns < t->start_ns)
 		return 0;
-	skip = before_ns / r->sample_ns;
-	r->samples = calloc(n - skip + 1, r->n_steps);
+	r->samples = calloc(CHART_SAMPLES, r->n_steps);
 	if (!r->samples)
 		return -ENOMEM;
-	r->n_samples = n - skip;
-	for (size_t i = 0; i < n_lines; i++) {
-		size_t have = list_of(lines[i], "waiting", &v);
+	r->n_samples = CHART_SAMPLES;
+	r->sample_ns = (r->end_ns - r->start_ns) / CHART_SAMPLES + 1;
+	for (size_t k = 0; k < CHART_SAMPLES; k++) {
+		uint64_t us = (r->start_ns - t->start_ns + k * r->sample_ns) / 1000;
 
-		for (size_t k = skip; k < have && k < n; k++)
-			if (v[k]->kind == LEAT_VALUE_SCALAR)
-				r->samples[(k - skip) * r->n_steps + i] =
-					strtod(v[k]->text, NULL) >= 0.5;
+		for (size_t i = 0; i < r->n_steps; i++) {
+			const struct leat_timeline_piece *p = piece_at(&t->lines[i], us);
+
+			r->samples[k * r->n_steps + i] =
+				p && 2 * (p->wait_us + p->rest_us) >= p->length_us;
+		}
 	}
 	return 0;
 }
@@ -185,6 +208,8 @@ int leat_status_losses(const char *json, struct leat_result *result)
 
 	if (root)
 		error = take_losses(root, result);
+	if (root && !error)
+		error = leat_timeline_read(root, result->n_steps, &result->timeline);
 	leat_value_free(root);
 	return error;
 }
@@ -202,7 +227,9 @@ static int take_result(const struct leat_value *root, struct leat_result *r)
 	r->streamed = true;
 	find_span(r, number_of(root, "now_ns"));
 	error = take_losses(root, r);
-	return error ? error : read_samples(root, r);
+	if (!error)
+		error = leat_timeline_read(root, r->n_steps, &r->timeline);
+	return error ? error : make_samples(r);
 }
 
 int leat_status_result(const char *json, struct leat_result *result)

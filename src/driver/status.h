@@ -13,7 +13,8 @@ void leat_status_missing(const char *json, char *out, size_t out_size);
 int leat_status_result(const char *json, struct leat_result *result);
 
 /* Take over from the daemon's summary what only it knows: steps that failed whatever their exit
- * status says, and every file that is not whole. 0 or -errno (-EPROTO as above). */
+ * status says, every file that is not whole, and the timeline if there is one. 0 or -errno (-EPROTO
+ * as above). */
 int leat_status_losses(const char *json, struct leat_result *result);
 
 /* Print the status for a person. 0 or -errno. */

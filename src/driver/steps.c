@@ -1,15 +1,17 @@
 /* Starting steps and learning of their ends. */
-#include "driver/internal.h"
+#include "driver/actor.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/confine.h"
-#include "driver/environment.h"
-#include "driver/mounted.h"
+#include "base/str.h"
+#include "driver/start.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state)
@@ -21,41 +23,46 @@ size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state
 	return n;
 }
 
-static void note_counters(struct leat_driver *d, size_t step)
+void leat_driver_note_counters(struct leat_driver *d, size_t step)
 {
-	if (d->config->counters)
-		d->config->counters(d->config->counters_ctx, step,
-				    &d->result->steps[step].counters);
+	if (!d->config->counters)
+		return;
+	d->config->counters(d->config->counters_ctx, step, &d->result->steps[step].counters);
+	leat_schedule_look(d, step);
 }
 
-static bool is_mounted(const struct leat_driver *d, size_t step)
+int leat_driver_make_dir(const struct leat_driver *d, size_t step)
 {
-	return d->config->mount_command && d->config->plan->mounted[step];
+	const char *within = d->wf->steps[step].dir;
+	char *dir = within ? leat_path_join(d->config->dir, within) : NULL;
+	int result = 0;
+
+	if (within && !dir)
+		result = -ENOMEM;
+	else if (within && mkdir(dir, 0777) < 0 && errno != EEXIST)
+		result = -errno;
+	free(dir);
+	return result;
 }
 
 /* As leat_process_fork. */
 static int fork_step(struct leat_driver *d, size_t step, char **envp)
 {
-	const struct leat_driver_config *config = d->config;
-	struct leat_process_spec spec = {.program = config->plan->programs[step],
-					 .argv = d->wf->steps[step].argv,
-					 .envp = envp,
-					 .dir = config->dir,
+	struct leat_start start;
+	struct leat_process_spec spec = {.envp = envp,
 					 .own_group = true,
-					 .confined = config->enforce && leat_confine_possible(),
+					 .confined = d->config->enforce && leat_confine_possible(),
 					 .capture = true};
-	char **argv = NULL;
-	int result;
+	int result = leat_start_init(&start, d->config, step, d->steps[step].file);
 
-	if (is_mounted(d, step)) {
-		argv = leat_mounted_argv(config->mount_command, spec.program, spec.argv);
-		if (!argv)
-			return -ENOMEM;
-		spec.argv = argv;
-		spec.program = config->mount_command;
-	}
-	result = leat_process_fork(&spec, &d->steps[step].process);
-	free(argv);
+	spec.program = start.program;
+	spec.argv = start.argv;
+	spec.dir = start.dir;
+	if (!result)
+		result = leat_driver_make_dir(d, step);
+	if (!result)
+		result = leat_process_fork(&spec, &d->steps[step].process);
+	leat_start_release(&start);
 	return result;
 }
 
@@ -68,8 +75,13 @@ static int start_process(struct leat_driver *d, size_t step, char **envp, const 
 
 	if (result < 0)
 		return result;
+	d->room -= d->room > 0;
+	if (s->state == LEAT_STEP_PENDING)
+		d->result->steps[step].start_ns = leat_clock_ns();
+	leat_pin_step(d, step);
 	s->state = LEAT_STEP_RUNNING;
-	d->result->steps[step].start_ns = leat_clock_ns();
+	s->acted = LEAT_ACTED_NOT;
+	leat_schedule_started(d, step);
 	result = leat_pump_start(d, step);
 	if (result == 0 && config->control)
 		result = leat_control_step_start(config->control, d->wf->steps[step].name,
@@ -103,20 +115,10 @@ static void not_started(struct leat_driver *d, size_t step, int error)
 
 static void start_step(struct leat_driver *d, size_t step)
 {
-	const struct leat_driver_config *config = d->config;
-	const struct leat_step *model = &d->wf->steps[step];
-	struct leat_environment_spec spec = {
-		.dir = config->dir,
-		.step = model->name,
-		.workflow = d->wf->name,
-		.runtime_dir = config->runtime_dir,
-		.library = model->staged || is_mounted(d, step) ? NULL : config->library,
-		.mount = config->mount_command};
 	char key[LEAT_KEY_SIZE] = "", **envp;
-	int result = config->enforce ? leat_confine_key(key) : 0;
+	int result = d->config->enforce ? leat_confine_key(key) : 0;
+	const struct leat_environment_spec spec = leat_start_environment(d->config, step, key);
 
-	spec.key = config->enforce ? key : NULL;
-	spec.sealed = config->sealed;
 	envp = result ? NULL : leat_environment_new(&spec);
 	if (envp)
 		result = start_process(d, step, envp, key);
@@ -144,6 +146,17 @@ static int wait_for_turn(struct leat_driver *d, size_t step, char *why, size_t w
 	return leat_driver_count(d, LEAT_STEP_RUNNING) ? -EAGAIN : 0;
 }
 
+/* As may_start, of a step that is launched for each version. */
+static int launch_for_version(struct leat_driver *d, size_t step, char *why, size_t why_size)
+{
+	int result;
+
+	result = leat_launch_ask(d, step);
+	if (result == -EIO)
+		snprintf(why, why_size, "%s", leat_control_why(d->config->control));
+	return result;
+}
+
 /* May this step start now? 0; -EAGAIN: later; else never, `why` in words. */
 static int may_start(struct leat_driver *d, size_t step, char *why, size_t why_size)
 {
@@ -155,6 +168,16 @@ static int may_start(struct leat_driver *d, size_t step, char *why, size_t why_s
 	}
 	if (!d->config->control)
 		return wait_for_turn(d, step, why, why_size);
+	if (d->wf->steps[step].ensemble > 1 && !d->room) {
+		d->crowded = true;
+		return -EAGAIN;
+	}
+	if (leat_schedule_is_queued(d, step))
+		return 0;
+	if (leat_schedule_is_early(d, step))
+		return -EAGAIN;
+	if (d->steps[step].state == LEAT_STEP_RESTING || leat_launch_waits(&d->wf->steps[step]))
+		return launch_for_version(d, step, why, why_size);
 	if (!d->wf->steps[step].staged)
 		return 0;
 	result = leat_control_ask_launch(d->config->control, (int)step);
@@ -172,6 +195,7 @@ void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why)
 
 	d->steps[step].state = LEAT_STEP_ENDED;
 	r->refused = true;
+	leat_schedule_ended(d, step, true);
 	leat_result_blame(r, "%s", why);
 	if (!d->config->control || d->control_lost)
 		return;
@@ -191,27 +215,6 @@ static void give_up_step(struct leat_driver *d, size_t step, const char *why)
 	if (!d->interrupted) {
 		leat_console_progress(&d->console, NULL);
 		leat_error("step %s is not run: %s", d->wf->steps[step].name, why);
-	}
-}
-
-void leat_driver_start_steps(struct leat_driver *d)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		size_t step = d->config->plan->order[i];
-		char why[400] = "";
-		int result;
-
-		if (d->steps[step].state != LEAT_STEP_PENDING)
-			continue;
-		result = may_start(d, step, why, sizeof(why));
-		if (result == 0)
-			start_step(d, step);
-		else if (leat_control_is_lost(result))
-			leat_driver_lose_daemon(d); /* which is why it is not run next time */
-		else if (result != -EAGAIN)
-			give_up_step(d, step, why);
-		else if (!d->config->control)
-			return;
 	}
 }
 
@@ -256,8 +259,44 @@ static void step_ended(struct leat_driver *d, size_t step, int status)
 	s->just_ended = true;
 	d->result->steps[step].end_ns = leat_clock_ns();
 	d->result->steps[step].status = status;
-	note_counters(d, step);
+	leat_schedule_ended(d, step, !leat_step_is_good(&d->result->steps[step]));
+	leat_driver_note_counters(d, step);
 	tell_end(d, step, status);
+}
+
+/* A launch has ended, its actions, if any, being called. */
+static void launch_ended(struct leat_driver *d, size_t step, int status)
+{
+	struct leat_run_step *s = &d->steps[step];
+
+	if (!status && !s->actions_failed && d->config->control && !d->control_lost &&
+	    d->stop == LEAT_STOP_NONE && leat_launch_may_rest(&d->wf->steps[step])) {
+		leat_pump_stop(d, step);
+		leat_process_close(&s->process);
+		s->state = LEAT_STEP_RESTING;
+		s->over = true;
+		leat_schedule_ended(d, step, false);
+		leat_driver_note_counters(d, step);
+		return;
+	}
+	step_ended(d, step, status);
+}
+
+/* The process of a launch has ended. */
+static void process_ended(struct leat_driver *d, size_t step, int status)
+{
+	struct leat_run_step *s = &d->steps[step];
+
+	/* It was killed because of them. */
+	if (s->actions_failed)
+		status = 0;
+	else if (leat_actors_exit(d, step, status)) {
+		s->leaving = true;
+		s->left = status;
+		s->process.pid = 0;
+		return;
+	}
+	launch_ended(d, step, status);
 }
 
 static long step_of(const struct leat_driver *d, pid_t pid)
@@ -288,16 +327,128 @@ static void fail_ended_steps(struct leat_driver *d)
 	}
 }
 
+/* Its last launch was the last one. */
+static void end_resting(struct leat_driver *d, size_t step, int result, const char *why)
+{
+	if (result != -ENOENT) {
+		d->result->steps[step].spoiled = true;
+		leat_result_blame(&d->result->steps[step], "%s", *why ? why : strerror(-result));
+	}
+	step_ended(d, step, result == -ENOENT ? 0 : 1 << 8);
+	fail_ended_steps(d);
+}
+
+/* No version has come: there was nothing to be launched for. */
+static void end_unlaunched(struct leat_driver *d, size_t step)
+{
+	struct leat_step_result *r = &d->result->steps[step];
+	const char *name = d->wf->steps[step].name;
+	int result = leat_control_step_start(d->config->control, name, 0, "", "");
+
+	r->start_ns = leat_clock_ns();
+	if (leat_control_is_lost(result))
+		leat_driver_lose_daemon(d);
+	step_ended(d, step, 0);
+}
+
+void leat_driver_start_steps(struct leat_driver *d)
+{
+	const size_t *order =
+		d->config->control ? d->config->plan->launches : d->config->plan->order;
+
+	d->crowded = false;
+	leat_schedule_watch(d);
+	d->room = leat_launch_room(d);
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		size_t step = order[i];
+		char why[400] = "";
+		int result;
+
+		if (d->steps[step].state != LEAT_STEP_PENDING &&
+		    d->steps[step].state != LEAT_STEP_RESTING)
+			continue;
+		result = may_start(d, step, why, sizeof(why));
+		if (result == 0)
+			result = leat_schedule_ask(d, step);
+		if (result == 0)
+			result = leat_actors_launch(d, step);
+		if (result == 0)
+			start_step(d, step);
+		else if (d->steps[step].state == LEAT_STEP_RESTING && result != -EAGAIN &&
+			 !leat_control_is_lost(result))
+			end_resting(d, step, result, why);
+		else if (result == -ENOENT && leat_launch_waits(&d->wf->steps[step]))
+			end_unlaunched(d, step);
+		else if (leat_control_is_lost(result))
+			leat_driver_lose_daemon(d); /* which is why it is not run next time */
+		else if (result != -EAGAIN)
+			give_up_step(d, step, why);
+		else if (!d->config->control)
+			return;
+	}
+}
+
+void leat_driver_left(struct leat_driver *d, size_t step)
+{
+	struct leat_run_step *s = &d->steps[step];
+
+	if (!s->leaving)
+		return;
+	s->leaving = false;
+	launch_ended(d, step, s->left);
+	fail_ended_steps(d);
+}
+
+void leat_driver_actions_failed(struct leat_driver *d, size_t step, const char *why)
+{
+	struct leat_run_step *s = &d->steps[step];
+	struct leat_step_result *r = &d->result->steps[step];
+
+	if (s->state == LEAT_STEP_PENDING) {
+		give_up_step(d, step, why);
+		return;
+	}
+	r->spoiled = true;
+	leat_result_blame(r, "%s", why);
+	s->actions_failed = true;
+	if (s->state == LEAT_STEP_RUNNING && !s->leaving) {
+		kill(-s->process.pid, SIGKILL); /* it is reaped, and ends */
+		return;
+	}
+	s->leaving = false;
+	if (s->state != LEAT_STEP_ENDED) {
+		step_ended(d, step, 0);
+		fail_ended_steps(d);
+	} else {
+		report_failure(d, step);
+		leat_driver_fail_step(d, LEAT_EXIT_OWN_FAILURE, step);
+	}
+}
+
+/* A child that has ended; 0: none. What the kernel knows of it is lost when it is reaped. */
+static pid_t find_ended(void)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? 0 : info.si_pid;
+}
+
 void leat_driver_reap(struct leat_driver *d)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = find_ended()) > 0) {
 		long step = step_of(d, pid);
 
 		if (step >= 0)
-			step_ended(d, (size_t)step, status);
+			leat_driver_note_counters(d, (size_t)step);
+		if (waitpid(pid, &status, WNOHANG) != pid)
+			break;
+		if (step >= 0)
+			process_ended(d, (size_t)step, status);
+		else
+			leat_actors_reap(d, pid, status);
 	}
 	fail_ended_steps(d);
 }

@@ -122,6 +122,21 @@ static void print_walls(const struct leat_result *r, FILE *out)
 			     "6.12)\n");
 }
 
+static void print_held(const struct leat_result *r, FILE *out)
+{
+	uint64_t held_ns = 0;
+	size_t n = 0;
+	char held[24];
+
+	for (size_t i = 0; i < r->n_steps; i++) {
+		n += r->steps[i].counters.held_ns != 0;
+		held_ns += r->steps[i].counters.held_ns;
+	}
+	if (n)
+		fprintf(out, "storage_bw_limit held back %zu step%s, by %s altogether\n", n,
+			n == 1 ? "" : "s", leat_format_seconds(held_ns, held));
+}
+
 void leat_summary_print(const struct leat_result *r, FILE *out)
 {
 	int width = name_width(r);
@@ -150,6 +165,9 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 			leat_format_seconds(sum_ns, sum));
 	else
 		fprintf(out, "%s; not all steps succeeded\n", total);
+	if (r->learned)
+		leat_learned_print(r->learned, out);
+	print_held(r, out);
 	if (r->enforced)
 		print_walls(r, out);
 	print_lost(r, out);

@@ -90,6 +90,99 @@ static int put_streaming(struct leat_json *j, const struct leat_workflow *wf,
 	return rc;
 }
 
+/* --- leat's own keys ------------------------------------------------------------------- */
+
+static void put_freq(struct leat_json *j, const struct leat_inport *inport)
+{
+	if (inport->flow == LEAT_FLOW_LATEST)
+		leat_json_string(j, "io_freq", "latest");
+	else if (inport->flow != LEAT_FLOW_BATCH)
+		leat_json_number(j, "io_freq", inport->flow == LEAT_FLOW_SOME ? inport->every : 1);
+}
+
+static void put_inports(struct leat_json *j, const struct leat_workflow *wf,
+			const struct leat_step *step)
+{
+	if (!step->n_inports)
+		return;
+	leat_json_list(j, "inports", false);
+	for (size_t i = 0; i < step->n_inports; i++) {
+		const struct leat_inport *inport = &step->inports[i];
+
+		leat_json_object(j, NULL, true);
+		leat_json_string(j, "seen", inport->seen.text);
+		put_freq(j, inport);
+		leat_json_list(j, "sources", true);
+		for (size_t s = 0; s < inport->n_sources; s++) {
+			leat_json_object(j, NULL, true);
+			leat_json_string(j, "step", wf->steps[inport->sources[s].step].name);
+			leat_json_string(j, "made", inport->sources[s].made);
+			leat_json_close(j);
+		}
+		leat_json_close(j);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+}
+
+static void put_dsets(struct leat_json *j, const struct leat_step *step)
+{
+	if (!step->n_dsets)
+		return;
+	leat_json_list(j, "dsets", false);
+	for (size_t i = 0; i < step->n_dsets; i++) {
+		const struct leat_dset *dset = &step->dsets[i];
+
+		leat_json_object(j, NULL, true);
+		leat_json_string(j, dset->in ? "inport" : "outport", dset->port.text);
+		leat_json_string(j, "name", dset->name.text);
+		leat_json_number(j, "file", dset->file);
+		leat_json_number(j, "memory", dset->memory);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+}
+
+static void put_launch(struct leat_json *j, const struct leat_step *step)
+{
+	if (strcmp(step->task, step->name) != 0)
+		leat_json_string(j, "task", step->task);
+	if (step->ensemble > 1) {
+		leat_json_number(j, "instance", step->instance);
+		leat_json_number(j, "ensemble", step->ensemble);
+		leat_json_string(j, "dir", step->dir);
+	}
+	if (step->nprocs > 1)
+		leat_json_number(j, "nprocs", step->nprocs);
+	if (step->nwriters)
+		leat_json_number(j, "nwriters", step->nwriters);
+	if (step->action_file) {
+		leat_json_list(j, "actions", true);
+		leat_json_string(j, NULL, step->action_file);
+		leat_json_string(j, NULL, step->action_function);
+		leat_json_close(j);
+	}
+	if (step->relaunch != LEAT_RELAUNCH_FOUND_OUT)
+		leat_json_bool(j, "relaunch", step->relaunch == LEAT_RELAUNCH_ALWAYS);
+}
+
+static void put_needs(struct leat_json *j, const struct leat_needs *needs)
+{
+	char bandwidth[64];
+
+	if (needs->computing_units)
+		leat_json_number(j, "computing_units", needs->computing_units);
+	if (needs->io)
+		leat_json_bool(j, "io", true);
+	leat_bandwidth_format(&needs->bandwidth, bandwidth, sizeof(bandwidth));
+	if (*bandwidth)
+		leat_json_string(j, "storage_bw", bandwidth);
+	if (needs->device)
+		leat_json_string(j, "device", needs->device);
+	if (needs->limit_mbps)
+		leat_json_number(j, "storage_bw_limit", needs->limit_mbps);
+}
+
 static int put_step(struct leat_json *j, const struct leat_workflow *wf,
 		    const struct leat_step *step)
 {
@@ -105,11 +198,15 @@ static int put_step(struct leat_json *j, const struct leat_workflow *wf,
 	}
 	if (step->staged)
 		leat_json_bool(j, "staged", true);
+	put_launch(j, step);
+	put_needs(j, &step->needs);
 	rc = put_names(j, wf, "input_stream", &step->inputs);
 	if (!rc)
 		rc = put_names(j, wf, "output_stream", &step->outputs);
 	if (!rc)
 		rc = put_streaming(j, wf, step);
+	put_inports(j, wf, step);
+	put_dsets(j, step);
 	leat_json_close(j);
 	return rc;
 }
@@ -184,6 +281,52 @@ static int put_homes(struct leat_json *j, const struct leat_workflow *wf)
 	return rc;
 }
 
+/* --- resources ----------------------------------------------------------------------------- */
+
+static void put_devices(struct leat_json *j, const struct leat_device *devices, size_t n)
+{
+	if (!n)
+		return;
+	leat_json_list(j, "storage", false);
+	for (size_t i = 0; i < n; i++) {
+		leat_json_object(j, NULL, true);
+		leat_json_string(j, "name", devices[i].name);
+		if (devices[i].type)
+			leat_json_string(j, "type", devices[i].type);
+		leat_json_number(j, "bandwidth", devices[i].bandwidth_mbps);
+		if (devices[i].size_bytes)
+			leat_json_number(j, "size", devices[i].size_bytes / 1000000000);
+		if (devices[i].n_paths)
+			leat_json_list(j, "paths", true);
+		for (size_t p = 0; p < devices[i].n_paths; p++)
+			leat_json_string(j, NULL, devices[i].paths[p]);
+		if (devices[i].n_paths)
+			leat_json_close(j);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+}
+
+static void put_resources(struct leat_json *j, const struct leat_resources *res)
+{
+	if (!res)
+		return;
+	leat_json_object(j, "resources", false);
+	leat_json_bool(j, "shared_working_directory", res->shared_dir);
+	leat_json_list(j, "nodes", false);
+	for (size_t i = 0; i < res->n_hosts; i++) {
+		leat_json_object(j, NULL, false);
+		leat_json_string(j, "name", res->hosts[i].name);
+		leat_json_number(j, "computing_units", res->hosts[i].computing_units);
+		leat_json_number(j, "io_executors", res->hosts[i].io_executors);
+		put_devices(j, res->hosts[i].devices, res->hosts[i].n_devices);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+	put_devices(j, res->shared, res->n_shared);
+	leat_json_close(j);
+}
+
 int leat_canonical_write(const struct leat_workflow *wf, FILE *out)
 {
 	struct leat_json j = {.out = out};
@@ -209,6 +352,7 @@ int leat_canonical_write(const struct leat_workflow *wf, FILE *out)
 		rc = put_storage(&j, wf);
 	if (!rc)
 		rc = put_homes(&j, wf);
+	put_resources(&j, wf->resources);
 	leat_json_close(&j);
 	if (rc)
 		return rc;

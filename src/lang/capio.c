@@ -17,6 +17,7 @@ enum {
 	TOP_CONFIGURATION,
 	TOP_DIR,
 	TOP_KEPT,
+	TOP_RESOURCES,
 	N_TOP
 };
 
@@ -36,10 +37,21 @@ static const struct leat_key top_keys[] = {
 	{"configuration", LEAT_KEY_TAKEN, TOP_CONFIGURATION},
 	{"dir", LEAT_KEY_TAKEN, TOP_DIR},
 	{"permanent_unless_consumed", LEAT_KEY_TAKEN, TOP_KEPT},
+	{"resources", LEAT_KEY_TAKEN, TOP_RESOURCES},
 	{NULL, 0, 0},
 };
 
-enum { STEP_NAME, STEP_INPUT, STEP_OUTPUT, STEP_STREAMING, STEP_EXEC, STEP_STAGED, N_STEP };
+enum {
+	STEP_NAME,
+	STEP_INPUT,
+	STEP_OUTPUT,
+	STEP_STREAMING,
+	STEP_EXEC,
+	STEP_STAGED,
+	STEP_OWN, /* and on: enum leat_own_key */
+	STEP_NEEDS = STEP_OWN + LEAT_OWN_NEEDS,
+	N_STEP = STEP_OWN + LEAT_N_OWN
+};
 
 static const struct leat_key step_keys[] = {
 	{"name", LEAT_KEY_TAKEN, STEP_NAME},
@@ -50,6 +62,21 @@ static const struct leat_key step_keys[] = {
 	{"streaming", LEAT_KEY_TAKEN, STEP_STREAMING},
 	{"exec", LEAT_KEY_TAKEN, STEP_EXEC},
 	{"staged", LEAT_KEY_TAKEN, STEP_STAGED},
+	{"task", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_TASK},
+	{"instance", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_INSTANCE},
+	{"ensemble", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_ENSEMBLE},
+	{"dir", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_DIR},
+	{"nprocs", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_NPROCS},
+	{"nwriters", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_NWRITERS},
+	{"actions", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_ACTIONS},
+	{"relaunch", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_RELAUNCH},
+	{"dsets", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_DSETS},
+	{"inports", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_INPORTS},
+	{"computing_units", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_UNITS},
+	{"io", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_IO},
+	{"storage_bw", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_BANDWIDTH},
+	{"device", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_DEVICE},
+	{"storage_bw_limit", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_LIMIT},
 	{NULL, 0, 0},
 };
 
@@ -214,6 +241,8 @@ static int read_step(struct leat_front *front, const struct leat_value *node,
 	ret = leat_read_step_name(front, &step->slots[STEP_NAME], &step->index);
 	if (!ret && step->index >= 0)
 		ret = read_command(front, step);
+	if (!ret && step->index >= 0)
+		ret = leat_read_own(front, (size_t)step->index, &step->slots[STEP_OWN]);
 	if (!ret)
 		ret = define_groups(front, &step->slots[STEP_INPUT]);
 	if (!ret)
@@ -242,9 +271,14 @@ static int read_graph(struct leat_front *front, const struct leat_pair *graph)
 		if (!ret)
 			ret = read_stream(front, &steps[i].slots[STEP_OUTPUT], &step->outputs);
 	}
-	for (size_t i = 0; !ret && i < n; i++)
-		if (steps[i].index >= 0)
-			ret = read_streaming(front, &steps[i]);
+	for (size_t i = 0; !ret && i < n; i++) {
+		if (steps[i].index < 0)
+			continue;
+		ret = read_streaming(front, &steps[i]);
+		if (!ret)
+			ret = leat_read_own_inports(front, (size_t)steps[i].index,
+						    &steps[i].slots[STEP_OWN + LEAT_OWN_INPORTS]);
+	}
 	free(steps);
 	return ret;
 }
@@ -310,5 +344,7 @@ int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 		ret = leat_read_storage(front, &top[TOP_STORAGE]);
 	if (!ret)
 		ret = leat_read_home(front, &top[TOP_HOME]);
+	if (!ret)
+		ret = leat_read_workflow_resources(front, &top[TOP_RESOURCES]);
 	return ret ? ret : leat_rules_check(front);
 }

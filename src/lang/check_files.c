@@ -5,9 +5,11 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
+#include "lang/front.h"
 
 int leat_check_dep_unproduced(const struct leat_check_context *ctx)
 {
@@ -55,15 +57,15 @@ static int find_match(const char *dir, const char *pattern)
 	return rc ? rc : found;
 }
 
-/* 1 if the input exists below the workflow's directory, 0 if not, -errno. */
-static int input_exists(const struct leat_check_context *ctx, const char *name)
+/* 1 if the input exists below the directory, 0 if not, -errno. */
+static int exists_in(const char *dir, const char *name)
 {
 	char *path;
 	int rc;
 
 	if (leat_pattern_is_wild(name))
-		return find_match(ctx->dir, name);
-	path = leat_path_join(ctx->dir, name);
+		return find_match(dir, name);
+	path = leat_path_join(dir, name);
 	if (!path)
 		return -ENOMEM;
 	rc = access(path, F_OK) == 0;
@@ -71,10 +73,52 @@ static int input_exists(const struct leat_check_context *ctx, const char *name)
 	return rc;
 }
 
-static int check_input(const struct leat_check_context *ctx, const struct leat_step *step,
-		       const struct leat_name *input)
+/* The same for the workflow's directory, where all instances of a task look for one name. What was
+ * found before is in the table. */
+static int exists(const struct leat_check_context *ctx, const char *name,
+		  struct leat_lookup **known)
+{
+	const struct leat_lookup *found = leat_lookup_find(*known, name);
+	int rc = found ? (int)found->index : exists_in(ctx->dir, name);
+
+	if (!found && rc != -ENOMEM && leat_lookup_add(known, name, rc > 0))
+		return -ENOMEM;
+	return rc;
+}
+
+/* The same for the step: an instance may have it in a directory of its own. */
+static int input_exists(const struct leat_check_context *ctx, const struct leat_step *step,
+			const char *name, struct leat_lookup **known)
+{
+	int rc = exists(ctx, name, known);
+	char *own;
+
+	if (!step->dir || rc == -ENOMEM || rc > 0)
+		return rc;
+	own = leat_path_join(ctx->dir, step->dir);
+	rc = own ? exists_in(own, name) : -ENOMEM;
+	free(own);
+	return rc;
+}
+
+static void report_missing(const struct leat_check_context *ctx, const struct leat_step *step,
+			   const struct leat_name *input)
 {
 	bool wild = leat_pattern_is_wild(input->text);
+
+	leat_diags_add(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-INPUT-MISSING",
+		       input->pos,
+		       wild ? "no step produces what \"%s\" matches, an input of \"%s\", and "
+			      "nothing in \"%s\"%s%s does"
+			    : "no step produces \"%s\", an input of \"%s\", and it does not "
+			      "exist in \"%s\"%s%s",
+		       input->text, step->name, ctx->dir, step->dir ? " or its " : "",
+		       step->dir ? step->dir : "");
+}
+
+static int check_input(const struct leat_check_context *ctx, const struct leat_step *step,
+		       const struct leat_name *input, struct leat_lookup **known)
+{
 	const struct leat_file_rule *rule = leat_match(ctx->m, input->text);
 	int rc;
 
@@ -82,29 +126,87 @@ static int check_input(const struct leat_check_context *ctx, const struct leat_s
 		return -ENOMEM;
 	if (rule->excluded || leat_check_is_produced(ctx, input->text))
 		return 0;
-	rc = input_exists(ctx, input->text);
+	rc = input_exists(ctx, step, input->text, known);
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc <= 0)
-		leat_diags_add(
-			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-INPUT-MISSING",
-			input->pos,
-			wild ? "no step produces what \"%s\" matches, an input of \"%s\", and "
-			       "nothing in \"%s\" does"
-			     : "no step produces \"%s\", an input of \"%s\", and it does not "
-			       "exist in \"%s\"",
-			input->text, step->name, ctx->dir);
+		report_missing(ctx, step, input);
 	return 0;
 }
 
 int leat_check_input_missing(const struct leat_check_context *ctx)
 {
+	struct leat_lookup *known = NULL;
+	int rc = 0;
+
 	for (size_t s = 0; ctx->dir && s < ctx->wf->n_steps; s++) {
 		const struct leat_step *step = &ctx->wf->steps[s];
 
-		for (size_t i = 0; i < step->inputs.n; i++)
-			if (check_input(ctx, step, &step->inputs.v[i]))
+		for (size_t i = 0; i < step->inputs.n && !rc; i++)
+			rc = check_input(ctx, step, &step->inputs.v[i], &known);
+	}
+	leat_lookup_free(known);
+	return rc;
+}
+
+/* 0 if the file, which is relative to the workflow file, can be read, else -errno. */
+static int try_beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+	char *joined = folder ? leat_path_join(folder, name) : NULL;
+	int rc = joined ? 0 : -ENOMEM;
+	struct stat st;
+
+	if (joined && (stat(joined, &st) < 0 || access(joined, R_OK) < 0))
+		rc = -errno;
+	else if (joined && !S_ISREG(st.st_mode))
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	free(joined);
+	free(folder);
+	return rc;
+}
+
+int leat_check_action_file(const struct leat_check_context *ctx)
+{
+	for (size_t s = 0; ctx->dir && ctx->wf->path && s < ctx->wf->n_steps; s++) {
+		const struct leat_step *step = &ctx->wf->steps[s];
+		int rc;
+
+		if (!step->action_file || step->instance)
+			continue;
+		rc = try_beside(ctx->wf->path, step->action_file);
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc)
+			leat_diags_add(
+				ctx->diags, LEAT_ERROR, "L-CHECK-ACTION-FILE", step->action_pos,
+				"cannot read the action file %s, beside the workflow file: %s",
+				step->action_file, strerror(-rc));
+	}
+	return 0;
+}
+
+int leat_check_action_mode(const struct leat_check_context *ctx)
+{
+	for (size_t s = 0; s < ctx->wf->n_steps; s++) {
+		const struct leat_step *step = &ctx->wf->steps[s];
+
+		for (size_t i = 0; step->action_file && !step->instance && i < step->outputs.n;
+		     i++) {
+			const char *output = step->outputs.v[i].text;
+			const struct leat_file_rule *rule = leat_match(ctx->m, output);
+
+			if (!rule)
 				return -ENOMEM;
+			if (rule->fire != LEAT_FIRE_NO_UPDATE)
+				continue;
+			leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-ACTION-MODE",
+				       step->outputs.v[i].pos,
+				       "\"%s\" has mode no_update, but step %s has actions, which "
+				       "decide when it is passed on",
+				       output, step->name);
+		}
 	}
 	return 0;
 }

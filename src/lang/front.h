@@ -64,12 +64,35 @@ int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry,
 /* Report that no step has this name, with the one that was probably meant. */
 void leat_step_unknown(struct leat_front *front, const char *name, struct leat_pos pos);
 
+/* --- source.c: the texts of files ----------------------------------------- */
+
+/* Read all of `path`. *text (caller frees) has a NUL after its *size bytes.
+ * 0, -EFBIG or another -errno. */
+int leat_source_read(const char *path, char **text, size_t *size);
+
+/* Report the first byte that is not UTF-8 text. */
+bool leat_source_check(struct leat_diags *diags, const char *text, size_t size, int file);
+
+/* A copy of `text` without a byte order mark, with a NUL after it. */
+char *leat_source_copy(const char *text, size_t *size);
+
+/* Report that `name` was not read. */
+void leat_source_unreadable(struct leat_diags *diags, int error, struct leat_pos pos,
+			    const char *name);
+
+/* Copy `given`, of *size bytes, to *text, which belongs to the new *diags (caller frees). 0;
+ * -EINVAL when an error was added; -ENOMEM with *diags NULL. */
+int leat_source_take(const char *path, const char *given, size_t *size, struct leat_diags **diags,
+		     const char **text);
+
+/* The same for a file that was not read. -EINVAL or -ENOMEM. */
+int leat_source_unread(const char *path, int error, struct leat_diags **diags);
+
 /* --- keys.c: the keys of a map ----------------------------------------- */
 
 enum leat_key_kind {
 	LEAT_KEY_TAKEN,   /* into its slot */
 	LEAT_KEY_VARIANT, /* another spelling of the key that has the slot: warned about */
-	LEAT_KEY_LATER,   /* known, but not supported yet: an error that says so */
 };
 
 struct leat_key {
@@ -103,6 +126,13 @@ bool leat_read_number(struct leat_front *front, const struct leat_pair *entry, u
 /* True or false into *value. False when reported. */
 bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, bool *value);
 
+/* 0 or 1, as Wilkins has it, or false or true into *value; absent is fine. False when reported. */
+bool leat_read_switch(struct leat_front *front, const struct leat_pair *entry, bool *value);
+
+/* `io_freq` into *flow and *every. False when reported. */
+bool leat_read_freq(struct leat_front *front, const struct leat_pair *entry, enum leat_flow *flow,
+		    unsigned *every);
+
 /* Parse all of `text` as a count of at least `min`. False if it is none. */
 bool leat_parse_count(const char *text, unsigned min, unsigned *value);
 
@@ -119,8 +149,61 @@ const struct leat_value *leat_pair_item(const struct leat_pair *entry, size_t i)
  * reported). */
 int leat_read_argv(struct leat_front *front, const struct leat_pair *entry, char ***argv);
 
+/* ["file", "function"] of actions into the step. 0 or -ENOMEM. */
+int leat_read_actions(struct leat_front *front, const struct leat_pair *entry,
+		      struct leat_step *step);
+
 /* The workflow's directory into wf->dir, if given. */
 int leat_read_dir(struct leat_front *front, const struct leat_pair *entry);
+
+/* --- needs.c, resources.c: what steps need of the machine ----------------- */
+
+enum leat_need_key {
+	LEAT_NEED_UNITS,
+	LEAT_NEED_IO,
+	LEAT_NEED_BANDWIDTH,
+	LEAT_NEED_DEVICE,
+	LEAT_NEED_LIMIT,
+	LEAT_N_NEEDS
+};
+
+/* These keys (`slots`, by enum leat_need_key) of a step. 0 or -ENOMEM. */
+int leat_read_needs(struct leat_front *front, const struct leat_pair *slots,
+		    struct leat_step *step);
+
+/* A bandwidth into *bandwidth; untouched when reported. */
+void leat_read_bandwidth(struct leat_front *front, const struct leat_pair *entry,
+			 struct leat_bandwidth *bandwidth);
+
+/* `resources` of a workflow, if it is there. 0 or -ENOMEM. */
+int leat_read_workflow_resources(struct leat_front *front, const struct leat_pair *entry);
+
+/* What is in such a section, into `res`, which is new. 0 or -ENOMEM. */
+int leat_read_resources(struct leat_front *front, const struct leat_value *map,
+			struct leat_resources *res);
+
+/* --- own.c: the same for what an ensemble and its ports have ------------- */
+
+enum leat_own_key {
+	LEAT_OWN_TASK,
+	LEAT_OWN_INSTANCE,
+	LEAT_OWN_ENSEMBLE,
+	LEAT_OWN_DIR,
+	LEAT_OWN_NPROCS,
+	LEAT_OWN_NWRITERS,
+	LEAT_OWN_ACTIONS,
+	LEAT_OWN_RELAUNCH,
+	LEAT_OWN_DSETS,
+	LEAT_OWN_INPORTS,
+	LEAT_OWN_NEEDS, /* and on: enum leat_need_key */
+	LEAT_N_OWN = LEAT_OWN_NEEDS + LEAT_N_NEEDS
+};
+
+/* These keys of step `step` (`own`, by enum leat_own_key) but for `inports`. 0 or -ENOMEM. */
+int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair *own);
+
+/* `inports`, when all steps and their streams are known. 0 or -ENOMEM. */
+int leat_read_own_inports(struct leat_front *front, size_t step, const struct leat_pair *entry);
 
 /* --- names.c: paths and groups ----------------------------------------- */
 

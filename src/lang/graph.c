@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+
 static struct leat_graph_file *find_file(const struct leat_graph *g, const char *text,
 					 size_t length)
 {
@@ -153,6 +155,30 @@ static int match_pattern(struct leat_graph *g, struct leat_graph_file *pattern)
 	return 0;
 }
 
+/* True if the inport, of no source, shows the file of that name in the workflow's directory. */
+static bool shows_outside(const struct leat_step *step, const struct leat_inport *inport,
+			  const char *text)
+{
+	size_t length = step->dir ? strlen(step->dir) : 0;
+
+	return !inport->n_sources && step->dir && leat_str_begins(inport->seen.text, step->dir) &&
+	       inport->seen.text[length] == '/' && !strcmp(inport->seen.text + length + 1, text);
+}
+
+const struct leat_inport *leat_graph_inport(const struct leat_step *step, const char *text)
+{
+	for (size_t i = 0; i < step->n_inports; i++) {
+		const struct leat_inport *inport = &step->inports[i];
+
+		if (shows_outside(step, inport, text))
+			return inport;
+		for (size_t s = 0; s < inport->n_sources; s++)
+			if (!strcmp(inport->sources[s].made, text))
+				return inport;
+	}
+	return NULL;
+}
+
 int leat_graph_init(struct leat_graph *g, const struct leat_workflow *wf)
 {
 	struct leat_graph_file *file, *next;
@@ -208,4 +234,23 @@ int leat_graph_write(const struct leat_workflow *wf, const char *format, FILE *o
 	if (rc)
 		return rc;
 	return fflush(out) || ferror(out) ? -EIO : 0;
+}
+
+struct leat_graph *leat_graph_new(const struct leat_workflow *wf)
+{
+	struct leat_graph *g = calloc(1, sizeof(*g));
+
+	if (g && leat_graph_init(g, wf) < 0) {
+		leat_graph_free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void leat_graph_free(struct leat_graph *g)
+{
+	if (!g)
+		return;
+	leat_graph_release(g);
+	free(g);
 }

@@ -37,6 +37,9 @@ struct leat_graph {
 int leat_graph_init(struct leat_graph *g, const struct leat_workflow *wf);
 void leat_graph_release(struct leat_graph *g);
 
+/* The inport of the step through which it sees input `text`, or NULL. */
+const struct leat_inport *leat_graph_inport(const struct leat_step *step, const char *text);
+
 bool leat_graph_any(const struct leat_graph *g, const uint64_t *set);
 
 void leat_graph_text(const struct leat_graph *g, FILE *out);

@@ -75,6 +75,41 @@ static void text_output(const struct leat_graph *g, FILE *out, const char *text,
 		file->rule->storage == LEAT_STORAGE_FS ? ", on the file system" : "");
 }
 
+/* "all", "every 3rd", "latest"; nothing for a file that is taken as a whole. */
+static void put_flow(FILE *out, const struct leat_inport *inport)
+{
+	unsigned n = inport->every;
+	const char *end = n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+
+	if (inport->flow == LEAT_FLOW_ALL)
+		fputs("all", out);
+	else if (inport->flow == LEAT_FLOW_LATEST)
+		fputs("latest", out);
+	else if (inport->flow == LEAT_FLOW_SOME)
+		fprintf(out, "every %u%s", n, n / 10 % 10 == 1 ? "th" : end);
+}
+
+/* What the step sees under another name, or in steps. */
+static void text_inport(const struct leat_graph *g, FILE *out, const struct leat_inport *inport,
+			int width)
+{
+	fprintf(out, "  sees    %-*s  ", width, inport->seen.text);
+	put_flow(out, inport);
+	if (inport->flow != LEAT_FLOW_BATCH)
+		fputs(", ", out);
+	for (size_t i = 0; i < inport->n_sources; i++)
+		fprintf(out, "%s%s", i ? ", " : "from ",
+			g->wf->steps[inport->sources[i].step].name);
+	fputs(inport->n_sources ? "\n" : "from outside\n", out);
+}
+
+static void text_dset(FILE *out, const struct leat_dset *dset)
+{
+	fprintf(out, "  %s  %s of %s: %s%s%s\n", dset->in ? "gets  " : "gives ", dset->name.text,
+		dset->port.text, dset->memory ? "memory" : "",
+		dset->memory && dset->file ? ", " : "", dset->file ? "file" : "");
+}
+
 /* Width of the longest name of the step, within reason. */
 static int names_width(const struct leat_step *step)
 {
@@ -91,19 +126,34 @@ static int names_width(const struct leat_step *step)
 	return width < 40 ? (int)width : 40;
 }
 
+void leat_graph_write_step(const struct leat_graph *g, size_t step, FILE *out)
+{
+	const struct leat_step *model = &g->wf->steps[step];
+	int width = names_width(model);
+
+	for (size_t i = 0; i < model->inputs.n; i++)
+		text_input(g, out, model->inputs.v[i].text, width);
+	for (size_t i = 0; i < model->outputs.n; i++)
+		text_output(g, out, model->outputs.v[i].text, width);
+	for (size_t i = 0; i < model->n_inports; i++)
+		text_inport(g, out, &model->inports[i], width);
+	for (size_t i = 0; i < model->n_dsets; i++)
+		text_dset(out, &model->dsets[i]);
+}
+
 void leat_graph_text(const struct leat_graph *g, FILE *out)
 {
 	if (g->wf->name)
 		fprintf(out, "workflow %s\n", g->wf->name);
 	for (size_t s = 0; s < g->wf->n_steps; s++) {
 		const struct leat_step *step = &g->wf->steps[s];
-		int width = names_width(step);
 
-		fprintf(out, "\nstep %s%s\n", step->name, step->staged ? " (staged)" : "");
-		for (size_t i = 0; i < step->inputs.n; i++)
-			text_input(g, out, step->inputs.v[i].text, width);
-		for (size_t i = 0; i < step->outputs.n; i++)
-			text_output(g, out, step->outputs.v[i].text, width);
+		fprintf(out, "\nstep %s%s", step->name, step->staged ? " (staged)" : "");
+		if (step->ensemble > 1)
+			fprintf(out, " (%u of %u of %s)", step->instance, step->ensemble,
+				step->task);
+		fputc('\n', out);
+		leat_graph_write_step(g, s, out);
 	}
 }
 
@@ -142,6 +192,54 @@ static void dot_rule(FILE *out, const struct leat_file_rule *rule)
 	fputs(";\n", out);
 }
 
+/* An input, with how much of it the step gets. */
+static void dot_input(FILE *out, const struct leat_graph_file *file, const struct leat_step *step,
+		      size_t s)
+{
+	const struct leat_inport *inport = leat_graph_inport(step, file->text);
+
+	fprintf(out, "  f%zu -> s%zu", file->number, s);
+	if (inport && inport->flow != LEAT_FLOW_BATCH) {
+		fputs(" [label=\"", out);
+		put_flow(out, inport);
+		fputs("\"]", out);
+	}
+	fputs(";\n", out);
+}
+
+static void dot_step(FILE *out, const struct leat_step *step, size_t s)
+{
+	fprintf(out, "%s  s%zu [shape=box, label=", step->ensemble > 1 ? "  " : "", s);
+	put_quoted(out, step->name);
+	fprintf(out, "%s];\n", step->staged ? ", style=dashed" : "");
+}
+
+static bool same_ensemble(const struct leat_step *a, const struct leat_step *b)
+{
+	return a->ensemble > 1 && a->ensemble == b->ensemble && !strcmp(a->task, b->task);
+}
+
+/* A box, or, for the first instance of an ensemble, a frame with all of them. */
+static void dot_box(const struct leat_graph *g, FILE *out, size_t s)
+{
+	const struct leat_step *steps = g->wf->steps;
+
+	for (size_t k = s; k-- > 0;)
+		if (same_ensemble(&steps[k], &steps[s]))
+			return;
+	if (steps[s].ensemble == 1) {
+		dot_step(out, &steps[s], s);
+		return;
+	}
+	fprintf(out, "  subgraph cluster_s%zu {\n    label=", s);
+	put_quoted(out, steps[s].task);
+	fputs(";\n", out);
+	for (size_t k = s; k < g->wf->n_steps; k++)
+		if (same_ensemble(&steps[k], &steps[s]))
+			dot_step(out, &steps[k], k);
+	fputs("  }\n", out);
+}
+
 static void dot_file(const struct leat_graph *g, FILE *out, const struct leat_graph_file *file)
 {
 	fprintf(out, "  f%zu [shape=ellipse, label=", file->number);
@@ -159,7 +257,7 @@ static void dot_file(const struct leat_graph *g, FILE *out, const struct leat_gr
 			dot_rule(out, file->rule);
 		}
 		if (leat_steps_has(file->readers, (int)s))
-			fprintf(out, "  f%zu -> s%zu;\n", file->number, s);
+			dot_input(out, file, &g->wf->steps[s], s);
 	}
 }
 
@@ -170,11 +268,8 @@ void leat_graph_dot(const struct leat_graph *g, FILE *out)
 	fputs("digraph ", out);
 	put_quoted(out, g->wf->name ? g->wf->name : "workflow");
 	fputs(" {\n  rankdir=LR;\n", out);
-	for (size_t s = 0; s < g->wf->n_steps; s++) {
-		fprintf(out, "  s%zu [shape=box, label=", s);
-		put_quoted(out, g->wf->steps[s].name);
-		fprintf(out, "%s];\n", g->wf->steps[s].staged ? ", style=dashed" : "");
-	}
+	for (size_t s = 0; s < g->wf->n_steps; s++)
+		dot_box(g, out, s);
 	HASH_ITER(hh, g->files, file, next)
 	{
 		dot_file(g, out, file);
@@ -220,19 +315,77 @@ static void json_rule(struct leat_json *j, const struct leat_file_rule *rule)
 	leat_json_close(j);
 }
 
+static void json_inports(struct leat_json *j, const struct leat_step *step)
+{
+	static const char *const flows[] = {"batch", "all", "some", "latest"};
+
+	if (!step->n_inports)
+		return;
+	leat_json_list(j, "inports", true);
+	for (size_t i = 0; i < step->n_inports; i++) {
+		const struct leat_inport *inport = &step->inports[i];
+
+		leat_json_object(j, NULL, true);
+		leat_json_string(j, "seen", inport->seen.text);
+		leat_json_string(j, "flow", flows[inport->flow]);
+		if (inport->every)
+			leat_json_number(j, "every", inport->every);
+		leat_json_list(j, "sources", true);
+		for (size_t s = 0; s < inport->n_sources; s++) {
+			leat_json_object(j, NULL, true);
+			json_id(j, "step", 's', (size_t)inport->sources[s].step);
+			leat_json_string(j, "made", inport->sources[s].made);
+			leat_json_close(j);
+		}
+		leat_json_close(j);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+}
+
+static void json_dsets(struct leat_json *j, const struct leat_step *step)
+{
+	if (!step->n_dsets)
+		return;
+	leat_json_list(j, "dsets", true);
+	for (size_t i = 0; i < step->n_dsets; i++) {
+		const struct leat_dset *dset = &step->dsets[i];
+
+		leat_json_object(j, NULL, true);
+		leat_json_string(j, dset->in ? "inport" : "outport", dset->port.text);
+		leat_json_string(j, "name", dset->name.text);
+		leat_json_bool(j, "file", dset->file);
+		leat_json_bool(j, "memory", dset->memory);
+		leat_json_close(j);
+	}
+	leat_json_close(j);
+}
+
+static void json_step(struct leat_json *j, const struct leat_step *step, size_t s)
+{
+	leat_json_object(j, NULL, true);
+	json_id(j, "id", 's', s);
+	leat_json_string(j, "kind", "step");
+	leat_json_string(j, "name", step->name);
+	leat_json_bool(j, "staged", step->staged);
+	if (step->ensemble > 1) {
+		leat_json_string(j, "task", step->task);
+		leat_json_number(j, "instance", step->instance);
+		leat_json_number(j, "ensemble", step->ensemble);
+		leat_json_string(j, "dir", step->dir);
+	}
+	json_inports(j, step);
+	json_dsets(j, step);
+	leat_json_close(j);
+}
+
 static void json_nodes(const struct leat_graph *g, struct leat_json *j)
 {
 	const struct leat_graph_file *file, *next;
 
 	leat_json_list(j, "nodes", false);
-	for (size_t s = 0; s < g->wf->n_steps; s++) {
-		leat_json_object(j, NULL, true);
-		json_id(j, "id", 's', s);
-		leat_json_string(j, "kind", "step");
-		leat_json_string(j, "name", g->wf->steps[s].name);
-		leat_json_bool(j, "staged", g->wf->steps[s].staged);
-		leat_json_close(j);
-	}
+	for (size_t s = 0; s < g->wf->n_steps; s++)
+		json_step(j, &g->wf->steps[s], s);
 	HASH_ITER(hh, g->files, file, next)
 	{
 		leat_json_object(j, NULL, true);

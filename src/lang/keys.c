@@ -104,9 +104,6 @@ bool leat_keys_read(struct leat_front *front, const struct leat_value *map, cons
 
 		if (!known)
 			report_unknown(front, key, where, keys);
-		else if (known->kind == LEAT_KEY_LATER)
-			leat_say(front->diags, "L-NOT-YET", key->pos,
-				 "\"%s\" is not supported yet by this version of leat", key->text);
 		else
 			take_pair(front, key, map->v[i + 1], keys, known, slots);
 	}

@@ -12,6 +12,7 @@
 #include "model/workflow.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Read the file `path` and return its model, which the caller frees; NULL if
  * there is an error (or no memory).
@@ -44,6 +45,9 @@ char *leat_lang_dir(const struct leat_workflow *wf, const char *given);
  * 0; -EINVAL with *why a constant that says what is wrong; -ENOMEM. */
 int leat_words_split(const char *text, char ***argv, const char **why);
 void leat_words_free(char **argv);
+
+/* Write a word so that a POSIX shell, or leat_words_split, reads it as one and as it is. */
+void leat_words_put(FILE *out, const char *word);
 
 /* The first character of `text` that seems to be meant for a shell (| & ; < > * $ `,
  * not quoted), or NUL if there is none. */

@@ -2,95 +2,11 @@
 #include "lang/lang.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "lang/front.h"
-
-enum { SIZE_MAX_BYTES = 16 << 20 };
-
-/* Read all of `path`. *text (caller frees) has a NUL after its *size bytes.
- * 0, -EFBIG or another -errno. */
-static int read_file(const char *path, char **text, size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *buffer = NULL;
-	size_t used = 0, capacity = 0;
-	ssize_t got = 1;
-	int ret = fd < 0 ? -errno : 0;
-
-	while (!ret && got > 0) {
-		if (capacity - used < 2) {
-			char *grown = realloc(buffer, capacity ? 2 * capacity : 1 << 16);
-
-			if (!grown) {
-				ret = -ENOMEM;
-				break;
-			}
-			buffer = grown;
-			capacity = capacity ? 2 * capacity : 1 << 16;
-		}
-		got = read(fd, buffer + used, capacity - used - 1);
-		if (got < 0 && errno != EINTR)
-			ret = -errno;
-		used += got > 0 ? (size_t)got : 0;
-		got = got < 0 ? 1 : got;
-		if (used > SIZE_MAX_BYTES)
-			ret = -EFBIG;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (ret) {
-		free(buffer);
-		return ret;
-	}
-	buffer[used] = '\0';
-	*text = buffer;
-	*size = used;
-	return 0;
-}
-
-/* Length of the UTF-8 character at `p`, or 0 if it is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-	static const struct {
-		unsigned char mask, bits; /* of the first byte */
-	} forms[] = {{0xe0, 0xc0}, {0xf0, 0xe0}, {0xf8, 0xf0}};
-
-	if (p[0] < 0x80)
-		return p[0] ? 1 : 0;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) ||
-	    (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-	    (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if ((p[0] & forms[i].mask) != forms[i].bits)
-			continue;
-		for (size_t k = 1; k < i + 2; k++)
-			if ((p[k] & 0xc0) != 0x80)
-				return 0;
-		return i + 2;
-	}
-	return 0;
-}
-
-/* Report the first byte that is not UTF-8 text. */
-static bool is_text(struct leat_diags *diags, const char *text, size_t size, int file)
-{
-	size_t i = 0, n = 1;
-
-	while (i < size && (n = utf8_length((const unsigned char *)text + i)) > 0)
-		i += n;
-	if (i >= size)
-		return true;
-	leat_say(diags, "L-FILE-ENCODING", leat_text_pos(text, i, file),
-		 text[i] ? "the file is not UTF-8 text"
-			 : "a NUL character: this is not a text file");
-	return false;
-}
 
 /* CAPIO-CL and leat YAML are told apart by what they must have. */
 static int read_kind(struct leat_front *front, const struct leat_value *root)
@@ -114,7 +30,7 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 	struct leat_value *root = NULL;
 	int ret;
 
-	if (!is_text(front->diags, text, size, front->file))
+	if (!leat_source_check(front->diags, text, size, front->file))
 		return 0;
 	if (blank == size) {
 		leat_say(front->diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, front->file},
@@ -130,24 +46,10 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 	return ret == -EINVAL ? 0 : ret;
 }
 
-/* A copy of `text` without a byte order mark, with a NUL after it. */
-static char *copy_text(const char *text, size_t *size)
-{
-	size_t mark = *size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-	char *copy = malloc(*size - mark + 1);
-
-	if (!copy)
-		return NULL;
-	*size -= mark;
-	memcpy(copy, text + mark, *size);
-	copy[*size] = '\0';
-	return copy;
-}
-
 struct leat_workflow *leat_lang_parse(const char *text, size_t size, const char *path,
 				      const char *dir, struct leat_diags **diags)
 {
-	char *copy = copy_text(text, &size);
+	char *copy = leat_source_copy(text, &size);
 	struct leat_front front = {.given_dir = dir};
 	int ret = -ENOMEM;
 
@@ -176,27 +78,18 @@ out:
 	return front.wf;
 }
 
-static void report_unreadable(struct leat_diags *diags, int error, struct leat_pos pos,
-			      const char *name)
-{
-	if (error == -EFBIG)
-		leat_say(diags, "L-FILE-BIG", pos, "%s is too large for a workflow file", name);
-	else
-		leat_say(diags, "L-FILE-READ", pos, "cannot read %s: %s", name, strerror(-error));
-}
-
 struct leat_workflow *leat_lang_load_in(const char *path, const char *dir,
 					struct leat_diags **diags)
 {
 	struct leat_workflow *wf = NULL;
 	char *text = NULL;
 	size_t size = 0;
-	int ret = read_file(path, &text, &size);
+	int ret = leat_source_read(path, &text, &size);
 
 	if (ret) {
 		*diags = ret == -ENOMEM ? NULL : leat_diags_new(path, NULL);
 		if (*diags)
-			report_unreadable(*diags, ret, (struct leat_pos){0, 0, 0}, "the file");
+			leat_source_unreadable(*diags, ret, (struct leat_pos){0, 0, 0}, "the file");
 		return NULL;
 	}
 	wf = leat_lang_parse(text, size, path, dir, diags);
@@ -237,7 +130,7 @@ static int read_coordination(struct leat_front *front, const char *path, const c
 	inner.wf->path = strdup(path);
 	if (!inner.wf->path)
 		goto out;
-	ret = is_text(front->diags, text, size, inner.file) ? 0 : -EINVAL;
+	ret = leat_source_check(front->diags, text, size, inner.file) ? 0 : -EINVAL;
 	if (!ret)
 		ret = leat_value_parse(text, size, inner.file, true, front->diags, &root);
 	if (!ret && leat_value_get(root, "tasks"))
@@ -266,13 +159,13 @@ int leat_read_coordination(struct leat_front *front, const struct leat_pair *ent
 	path = beside(front->wf->path, name);
 	if (!path)
 		return -ENOMEM;
-	ret = read_file(path, &text, &size);
+	ret = leat_source_read(path, &text, &size);
 	if (ret && ret != -ENOMEM) {
-		report_unreadable(front->diags, ret, entry->value->pos, path);
+		leat_source_unreadable(front->diags, ret, entry->value->pos, path);
 		ret = 0;
 		goto out;
 	}
-	copy = ret ? NULL : copy_text(text, &size);
+	copy = ret ? NULL : leat_source_copy(text, &size);
 	if (!copy || leat_diags_keep(front->diags, copy)) {
 		free(copy);
 		ret = -ENOMEM;

@@ -42,6 +42,7 @@ static int merge_rules(struct leat_step *to, const struct leat_step *from)
 		added->is_dir = rule->is_dir;
 		added->commit = rule->commit;
 		added->count = rule->count;
+		added->commit_pos = rule->commit_pos;
 		added->fire = rule->fire;
 		added->n_files = rule->n_files;
 		added->drop = rule->drop;
@@ -106,19 +107,29 @@ static int merge_home(struct leat_front *front, const struct leat_workflow *from
 	return added ? copy_names(&added->files, &manual->files) : -ENOMEM;
 }
 
+static bool has_own_keys(const struct leat_step *step)
+{
+	return step->argv || step->staged || step->ensemble > 1 || step->nprocs > 1 ||
+	       step->nwriters || step->action_file || step->relaunch != LEAT_RELAUNCH_FOUND_OUT ||
+	       step->n_dsets || leat_step_has_needs(step) || step->needs.limit_mbps ||
+	       step->n_inports || strcmp(step->task, step->name) != 0;
+}
+
 /* leat's own keys have no place in a coordination file: the YAML file has them. */
 static void refuse_own_keys(struct leat_front *front, const struct leat_workflow *from)
 {
 	const struct leat_pos top = {1, 1, from->n_steps ? from->steps[0].pos.file : 0};
 
-	if (from->dir || from->permanent_unless_consumed)
+	if (from->dir || from->permanent_unless_consumed || from->resources)
 		leat_say(front->diags, "L-COORDINATION", top,
-			 "\"dir\" and \"permanent_unless_consumed\" belong into the YAML file");
+			 "\"dir\", \"permanent_unless_consumed\" and \"resources\" belong into "
+			 "the YAML file");
 	for (size_t i = 0; i < from->n_steps; i++)
-		if (from->steps[i].argv || from->steps[i].staged)
-			leat_say(front->diags, "L-COORDINATION", from->steps[i].pos,
-				 "\"exec\" and \"staged\" of \"%s\" belong into the YAML file",
-				 from->steps[i].name);
+		if (has_own_keys(&from->steps[i]))
+			leat_say(
+				front->diags, "L-COORDINATION", from->steps[i].pos,
+				"leat's own keys of \"%s\", as \"exec\", belong into the YAML file",
+				from->steps[i].name);
 }
 
 int leat_merge(struct leat_front *front, const struct leat_workflow *from)

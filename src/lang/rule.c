@@ -312,6 +312,8 @@ static int add_rule(struct leat_step *step, const struct leat_name *name, const 
 	rule->is_dir = r->is_dir;
 	rule->commit = r->commit;
 	rule->count = r->count;
+	if (r->text->committed.value)
+		rule->commit_pos = r->text->committed.value->pos;
 	rule->fire = r->fire;
 	rule->n_files = r->n_files;
 	rule->drop = !r->retain;

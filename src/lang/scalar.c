@@ -60,17 +60,24 @@ bool leat_read_number(struct leat_front *front, const struct leat_pair *entry, u
 		      unsigned max, unsigned *value)
 {
 	const struct leat_value *node = entry->value;
+	unsigned n;
 
 	if (node->kind == LEAT_VALUE_SCALAR && node->plain &&
-	    leat_parse_count(node->text, min, value) && *value <= max)
+	    leat_parse_count(node->text, min, &n) && n <= max) {
+		*value = n;
 		return true;
+	}
 	if (node->kind != LEAT_VALUE_SCALAR || !node->plain)
 		leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be a whole number, not %s",
 			 entry->key->text, leat_value_describe(node));
-	else
+	else if (max == INT_MAX)
 		leat_say(front->diags, "L-NUMBER", node->pos,
 			 "\"%s\" must be a whole number of at least %u, not %s", entry->key->text,
 			 min, node->text[0] ? node->text : "nothing");
+	else
+		leat_say(front->diags, "L-NUMBER", node->pos,
+			 "\"%s\" must be a whole number from %u to %u, not %s", entry->key->text,
+			 min, max, node->text[0] ? node->text : "nothing");
 	return false;
 }
 
@@ -86,6 +93,47 @@ bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, boo
 	}
 	leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be true or false",
 		 entry->key->text);
+	return false;
+}
+
+bool leat_read_switch(struct leat_front *front, const struct leat_pair *entry, bool *value)
+{
+	const struct leat_value *node = entry->value;
+	bool plain = node && node->kind == LEAT_VALUE_SCALAR && node->plain;
+
+	if (!node)
+		return true;
+	if (plain && (!strcmp(node->text, "0") || !strcmp(node->text, "1"))) {
+		*value = node->text[0] == '1';
+		return true;
+	}
+	if (plain && (!strcmp(node->text, "true") || !strcmp(node->text, "false")))
+		return leat_read_bool(front, entry, value);
+	leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be 0 or 1, not %s",
+		 entry->key->text, plain && node->text[0] ? node->text : leat_value_describe(node));
+	return false;
+}
+
+bool leat_read_freq(struct leat_front *front, const struct leat_pair *entry, enum leat_flow *flow,
+		    unsigned *every)
+{
+	const struct leat_value *node = entry->value;
+	bool scalar = node->kind == LEAT_VALUE_SCALAR, plain = scalar && node->plain;
+	unsigned n;
+
+	if ((scalar && !strcmp(node->text, "latest")) || (plain && !strcmp(node->text, "-1"))) {
+		*flow = LEAT_FLOW_LATEST;
+		return true;
+	}
+	if (plain && leat_parse_count(node->text, 0, &n)) {
+		*flow = n > 1 ? LEAT_FLOW_SOME : LEAT_FLOW_ALL;
+		*every = n > 1 ? n : 0;
+		return true;
+	}
+	leat_say(front->diags, "L-IO-FREQ", node->pos,
+		 "\"%s\" must be 0 or 1 (every step), N (every Nth), or -1 or \"latest\" (the "
+		 "newest), not %s",
+		 entry->key->text, plain && node->text[0] ? node->text : leat_value_describe(node));
 	return false;
 }
 

@@ -1,12 +1,12 @@
 /* leat YAML: tasks with commands and ports. */
-#include "lang/front.h"
+#include "lang/task.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/lang.h"
+#include "base/str.h"
 
 enum {
 	TOP_NAME,
@@ -18,6 +18,7 @@ enum {
 	TOP_ALIASES,
 	TOP_STORAGE,
 	TOP_HOME,
+	TOP_RESOURCES,
 	N_TOP
 };
 
@@ -31,7 +32,7 @@ static const struct leat_key top_keys[] = {
 	{"aliases", LEAT_KEY_TAKEN, TOP_ALIASES},
 	{"storage", LEAT_KEY_TAKEN, TOP_STORAGE},
 	{"home_node_policy", LEAT_KEY_TAKEN, TOP_HOME},
-	{"resources", LEAT_KEY_LATER, 0},
+	{"resources", LEAT_KEY_TAKEN, TOP_RESOURCES},
 	{NULL, 0, 0},
 };
 
@@ -45,7 +46,10 @@ enum {
 	TASK_COUNT,
 	TASK_NWRITERS,
 	TASK_STAGED,
-	N_TASK
+	TASK_ACTIONS,
+	TASK_RELAUNCH,
+	TASK_NEEDS, /* and on: enum leat_need_key */
+	N_TASK = TASK_NEEDS + LEAT_N_NEEDS
 };
 
 static const struct leat_key task_keys[] = {
@@ -59,300 +63,183 @@ static const struct leat_key task_keys[] = {
 	{"nwriters", LEAT_KEY_TAKEN, TASK_NWRITERS},
 	{"io_proc", LEAT_KEY_TAKEN, TASK_NWRITERS},
 	{"staged", LEAT_KEY_TAKEN, TASK_STAGED},
-	{"actions", LEAT_KEY_LATER, 0},
-	{"relaunch", LEAT_KEY_LATER, 0},
-	{"resources", LEAT_KEY_LATER, 0},
-	{"computingUnits", LEAT_KEY_LATER, 0},
-	{"computing_units", LEAT_KEY_LATER, 0},
-	{"io", LEAT_KEY_LATER, 0},
-	{"storageBW", LEAT_KEY_LATER, 0},
+	{"actions", LEAT_KEY_TAKEN, TASK_ACTIONS},
+	{"relaunch", LEAT_KEY_TAKEN, TASK_RELAUNCH},
+	{"computing_units", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_UNITS},
+	{"computingUnits", LEAT_KEY_VARIANT, TASK_NEEDS + LEAT_NEED_UNITS},
+	{"io", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_IO},
+	{"storage_bw", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_BANDWIDTH},
+	{"storageBW", LEAT_KEY_VARIANT, TASK_NEEDS + LEAT_NEED_BANDWIDTH},
+	{"device", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_DEVICE},
+	{"storage_bw_limit", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_LIMIT},
+	{"storageBWLimit", LEAT_KEY_VARIANT, TASK_NEEDS + LEAT_NEED_LIMIT},
 	{NULL, 0, 0},
 };
-
-enum {
-	PORT_FILENAME,
-	PORT_DIRNAME,
-	PORT_COMMITTED,
-	PORT_MODE,
-	PORT_DEPS,
-	PORT_N_FILES,
-	PORT_RETAIN,
-	N_PORT
-};
-
-static const struct leat_key port_keys[] = {
-	{"filename", LEAT_KEY_TAKEN, PORT_FILENAME},
-	{"dirname", LEAT_KEY_TAKEN, PORT_DIRNAME},
-	{"committed", LEAT_KEY_TAKEN, PORT_COMMITTED},
-	{"mode", LEAT_KEY_TAKEN, PORT_MODE},
-	{"file_deps", LEAT_KEY_TAKEN, PORT_DEPS},
-	{"files_deps", LEAT_KEY_VARIANT, PORT_DEPS},
-	{"n_files", LEAT_KEY_TAKEN, PORT_N_FILES},
-	{"nfiles", LEAT_KEY_VARIANT, PORT_N_FILES},
-	{"retain", LEAT_KEY_TAKEN, PORT_RETAIN},
-	{"io_freq", LEAT_KEY_LATER, 0},
-	{"dsets", LEAT_KEY_LATER, 0},
-	{NULL, 0, 0},
-};
-
-/* A port and where its keys are. */
-struct port {
-	const struct leat_value *node; /* NULL if it cannot be used */
-	struct leat_pair slots[N_PORT];
-};
-
-struct ports {
-	struct port *v; /* owned */
-	size_t n;
-};
-
-struct task {
-	int index; /* into wf->steps; -1 if it cannot be used */
-	struct leat_pair slots[N_TASK];
-	struct ports out;
-};
-
-/* --- The command ------------------------------------------------------------ */
-
-static void check_braces(struct leat_front *front, const char *text, struct leat_pos pos)
-{
-	if (strstr(text, "{filename}"))
-		leat_say(front->diags, "L-NOT-YET", pos,
-			 "\"{filename}\" is not supported yet by this version of leat");
-}
-
-static int append_arg(char ***argv, size_t *n, const char *text)
-{
-	char **v = reallocarray(*argv, *n + 2, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	*argv = v;
-	v[*n] = strdup(text);
-	if (!v[*n])
-		return -ENOMEM;
-	v[++*n] = NULL;
-	return 0;
-}
-
-/* The words of `exec`, or the name of the task; *argv NULL when reported. */
-static int read_exec(struct leat_front *front, const struct task *task, char ***argv)
-{
-	const struct leat_pair *exec = &task->slots[TASK_EXEC];
-	const char *text, *why;
-	size_t n = 0;
-	char shell;
-	int ret;
-
-	if (!exec->key)
-		return append_arg(argv, &n, front->wf->steps[task->index].name);
-	text = leat_read_text(front, exec);
-	if (!text)
-		return 0;
-	shell = leat_words_shell(text);
-	if (shell)
-		leat_say(front->diags, "L-EXEC-SHELL", exec->value->pos,
-			 "no shell runs this command: \"%c\" goes to the program as it is; use sh "
-			 "-c "
-			 "'...', or put it in quotes",
-			 shell);
-	check_braces(front, text, exec->value->pos);
-	ret = leat_words_split(text, argv, &why);
-	if (ret == -EINVAL) {
-		leat_say(front->diags, "L-EXEC", exec->value->pos,
-			 "the command cannot be split into words: %s", why);
-		return 0;
-	}
-	if (!ret && (!(*argv)[0] || !(*argv)[0][0])) {
-		leat_say(front->diags, "L-EXEC", exec->value->pos, "the command names no program");
-		leat_words_free(*argv);
-		*argv = NULL;
-	}
-	return ret;
-}
-
-static int read_arg(struct leat_front *front, const struct leat_value *node, char ***argv,
-		    size_t *n)
-{
-	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node)) {
-		leat_say(front->diags, "L-TYPE", node->pos, "an argument must be a string, not %s",
-			 leat_value_describe(node));
-		return 0;
-	}
-	check_braces(front, node->text, node->pos);
-	return *argv ? append_arg(argv, n, node->text) : 0;
-}
-
-static int read_command(struct leat_front *front, const struct task *task)
-{
-	const struct leat_pair *args = &task->slots[TASK_ARGS];
-	struct leat_step *step = &front->wf->steps[task->index];
-	size_t n = 0;
-	int ret = read_exec(front, task, &step->argv);
-
-	while (step->argv && step->argv[n])
-		n++;
-	if (ret || !args->value)
-		return ret;
-	if (args->value->kind != LEAT_VALUE_LIST) {
-		leat_say(front->diags, "L-TYPE", args->value->pos,
-			 "\"args\" must be a list of strings, not %s",
-			 leat_value_describe(args->value));
-		return 0;
-	}
-	for (size_t i = 0; !ret && i < args->value->n; i++)
-		ret = read_arg(front, args->value->v[i], &step->argv, &n);
-	return ret;
-}
-
-/* --- Ports -------------------------------------------------------------------- */
-
-static int read_port_names(struct leat_front *front, const struct port *port,
-			   struct leat_names *names)
-{
-	const struct leat_pair *filename = &port->slots[PORT_FILENAME];
-	const struct leat_pair *dirname = &port->slots[PORT_DIRNAME];
-
-	return leat_read_names(front, filename->key ? filename : dirname, LEAT_NAMES_ONE_OK, names);
-}
-
-static bool read_port(struct leat_front *front, const struct leat_value *node, const char *where,
-		      struct port *port)
-{
-	if (!leat_keys_read(front, node, where, port_keys, port->slots, N_PORT))
-		return false;
-	port->node = node;
-	if (!port->slots[PORT_FILENAME].key == !port->slots[PORT_DIRNAME].key) {
-		leat_say(front->diags, "L-RULE-NAMES", node->pos,
-			 "a port needs either \"filename\" or \"dirname\"");
-		port->node = NULL;
-	}
-	return port->node;
-}
-
-static int read_inports(struct leat_front *front, const struct task *task)
-{
-	const struct leat_pair *list = &task->slots[TASK_INPORTS];
-	size_t n = leat_read_objects(front, list);
-	struct port port;
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < n; i++) {
-		if (!read_port(front, leat_pair_item(list, i), "an inport", &port))
-			continue;
-		for (int slot = PORT_COMMITTED; slot < N_PORT; slot++)
-			if (port.slots[slot].key)
-				leat_say(front->diags, "L-RULE-ON-INPUT", port.slots[slot].key->pos,
-					 "\"%s\" belongs to the outport of the task that writes "
-					 "the file",
-					 port.slots[slot].key->text);
-		ret = read_port_names(front, &port, &front->wf->steps[task->index].inputs);
-	}
-	return ret;
-}
-
-static int read_outports(struct leat_front *front, struct task *task)
-{
-	const struct leat_pair *list = &task->slots[TASK_OUTPORTS];
-	size_t n = leat_read_objects(front, list);
-	int ret = 0;
-
-	if (!n)
-		return 0;
-	task->out.v = calloc(n, sizeof(*task->out.v));
-	if (!task->out.v)
-		return -ENOMEM;
-	task->out.n = n;
-	for (size_t i = 0; !ret && i < n; i++)
-		if (read_port(front, leat_pair_item(list, i), "an outport", &task->out.v[i]))
-			ret = read_port_names(front, &task->out.v[i],
-					      &front->wf->steps[task->index].outputs);
-	return ret;
-}
-
-/* A rule where the port says more than a file's name. */
-static int read_port_rule(struct leat_front *front, const struct task *task,
-			  const struct port *port)
-{
-	const struct leat_pair *slots = port->slots;
-	struct leat_rule_text text = {.name_key = "filename"};
-	bool given = slots[PORT_DIRNAME].key != NULL;
-
-	for (int slot = PORT_COMMITTED; slot < N_PORT; slot++)
-		given |= slots[slot].key != NULL;
-	if (!port->node || !given)
-		return 0;
-	text.pos = port->node->pos;
-	text.name = slots[PORT_FILENAME];
-	text.dirname = slots[PORT_DIRNAME];
-	text.committed = slots[PORT_COMMITTED];
-	text.mode = slots[PORT_MODE];
-	text.deps = slots[PORT_DEPS];
-	text.n_files = slots[PORT_N_FILES];
-	text.retain = slots[PORT_RETAIN];
-	return leat_read_rule(front, (size_t)task->index, &text);
-}
 
 /* --- Tasks -------------------------------------------------------------------- */
 
-/* Numbers that must be 1 in this version. */
-static void read_counts(struct leat_front *front, const struct task *task)
+/* Instances in an ensemble: the number is a part of names. */
+enum { COUNT_MAX = 65535 };
+
+static void read_counts(struct leat_front *front, const struct leat_pair *slots,
+			struct leat_step *step, struct leat_task *task)
 {
-	static const int slots[] = {TASK_NPROCS, TASK_COUNT, TASK_NWRITERS};
+	const struct leat_pair *writers = &slots[TASK_NWRITERS];
+	bool good = true;
 
-	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		const struct leat_pair *entry = &task->slots[slots[i]];
-		unsigned n = 1;
-
-		if (entry->key && leat_read_number(front, entry, 1, INT_MAX, &n) && n > 1)
-			leat_say(front->diags, "L-NOT-YET", entry->value->pos,
-				 "\"%s\" above 1 is not supported yet by this version of leat",
-				 entry->key->text);
-	}
+	if (slots[TASK_COUNT].key)
+		leat_read_number(front, &slots[TASK_COUNT], 1, COUNT_MAX, &task->count);
+	if (slots[TASK_NPROCS].key)
+		good = leat_read_number(front, &slots[TASK_NPROCS], 1, INT_MAX, &step->nprocs);
+	if (!writers->key || !leat_read_number(front, writers, 1, INT_MAX, &step->nwriters) ||
+	    !good || step->nwriters <= step->nprocs)
+		return;
+	leat_say(front->diags, "L-NUMBER", writers->value->pos,
+		 "\"%s\" is %u, but the task has %u process%s: lower it, or raise \"nprocs\"",
+		 writers->key->text, step->nwriters, step->nprocs, step->nprocs == 1 ? "" : "es");
 }
 
-static int read_task(struct leat_front *front, const struct leat_value *node, struct task *task)
+static bool ends_with(const char *text, const char *end)
 {
-	struct leat_step *step;
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}
+
+/* The file of an action as its name says: of one without an ending, as Wilkins has it, the
+ * Python module. NULL in *out if it is none (reported). */
+static int action_file(struct leat_front *front, const struct leat_value *node, char **out)
+{
+	const char *slash = strrchr(node->text, '/'), *last = slash ? slash + 1 : node->text;
+	bool whole = ends_with(last, ".so") || ends_with(last, ".py");
+
+	*out = NULL;
+	if (!whole && (!*last || strchr(last, '.'))) {
+		leat_say(front->diags, "L-ACTION", node->pos,
+			 "\"%s\" is no action file: it is a shared object, \"name.so\", or Python, "
+			 "\"name.py\" or \"name\"",
+			 node->text);
+		return 0;
+	}
+	*out = whole ? strdup(node->text) : leat_strf("%s.py", node->text);
+	return *out ? 0 : -ENOMEM;
+}
+
+/* ["file", "function"] */
+int leat_read_actions(struct leat_front *front, const struct leat_pair *entry,
+		      struct leat_step *step)
+{
+	const struct leat_value *list = entry->value;
+	bool good = list->kind == LEAT_VALUE_LIST && list->n == 2;
 	int ret;
 
-	task->index = -1;
-	if (!leat_keys_read(front, node, "a task", task_keys, task->slots, N_TASK))
+	for (size_t i = 0; good && i < 2; i++)
+		good = list->v[i]->kind == LEAT_VALUE_SCALAR && list->v[i]->text[0] &&
+		       !leat_value_is_null(list->v[i]) && !(front->json && list->v[i]->plain);
+	if (!good) {
+		leat_say(front->diags, "L-ACTION", list->pos,
+			 "\"%s\" must be a list of two strings, [\"file\", \"function\"]",
+			 entry->key->text);
 		return 0;
-	read_counts(front, task);
-	if (!task->slots[TASK_FUNC].key) {
+	}
+	ret = action_file(front, list->v[0], &step->action_file);
+	if (ret || !step->action_file)
+		return ret;
+	step->action_pos = list->v[0]->pos;
+	step->action_function = strdup(list->v[1]->text);
+	return step->action_function ? 0 : -ENOMEM;
+}
+
+/* What is no port and no command. */
+static int read_settings(struct leat_front *front, const struct leat_pair *slots,
+			 struct leat_step *step, struct leat_task *task)
+{
+	bool relaunch;
+
+	int ret = leat_read_needs(front, &slots[TASK_NEEDS], step);
+
+	if (ret)
+		return ret;
+	read_counts(front, slots, step, task);
+	if (slots[TASK_STAGED].key)
+		leat_read_bool(front, &slots[TASK_STAGED], &step->staged);
+	if (slots[TASK_RELAUNCH].key && leat_read_bool(front, &slots[TASK_RELAUNCH], &relaunch))
+		step->relaunch = relaunch ? LEAT_RELAUNCH_ALWAYS : LEAT_RELAUNCH_NEVER;
+	return slots[TASK_ACTIONS].key ? leat_read_actions(front, &slots[TASK_ACTIONS], step) : 0;
+}
+
+/* What follows is about that task, if it has a name. */
+static void set_subject(struct leat_front *front, const struct leat_value *node)
+{
+	const struct leat_value *func = leat_value_get(node, "func");
+	bool named = func && func->kind == LEAT_VALUE_SCALAR && func->text[0];
+
+	leat_diags_set_subject(front->diags, "task", named ? func->text : NULL);
+}
+
+/* A task without a usable name has no step; what else is wrong with it is not looked at. */
+static int read_task(struct leat_front *front, const struct leat_value *node,
+		     struct leat_tasks *tasks)
+{
+	struct leat_task *task = &tasks->v[tasks->n];
+	struct leat_pair slots[N_TASK];
+	int step, ret;
+
+	set_subject(front, node);
+	if (!leat_keys_read(front, node, "a task", task_keys, slots, N_TASK))
+		return 0;
+	if (!slots[TASK_FUNC].key) {
 		leat_key_missing(front, node->pos, "func", "a task");
 		return 0;
 	}
-	ret = leat_read_step_name(front, &task->slots[TASK_FUNC], &task->index);
-	if (ret || task->index < 0)
+	ret = leat_read_step_name(front, &slots[TASK_FUNC], &step);
+	if (ret || step < 0)
 		return ret;
-	step = &front->wf->steps[task->index];
-	if (task->slots[TASK_STAGED].key)
-		leat_read_bool(front, &task->slots[TASK_STAGED], &step->staged);
-	ret = read_command(front, task);
+	tasks->n++;
+	task->count = 1;
+	leat_refuse_placeholders(front, front->wf->steps[step].name, slots[TASK_FUNC].value->pos);
+	ret = read_settings(front, slots, &front->wf->steps[step], task);
 	if (!ret)
-		ret = read_inports(front, task);
-	return ret ? ret : read_outports(front, task);
+		ret = leat_read_command(front, (size_t)step, &slots[TASK_EXEC], &slots[TASK_ARGS],
+					task);
+	if (!ret)
+		ret = leat_read_inports(front, (size_t)step, &slots[TASK_INPORTS], task);
+	return ret ? ret : leat_read_outports(front, (size_t)step, &slots[TASK_OUTPORTS], task);
+}
+
+/* Where something is wrong already, what does not fit together is no wonder. */
+static int link_tasks(struct leat_front *front, struct leat_tasks *tasks)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tasks->n; i++)
+		ret = leat_task_complete(&tasks->v[i], &front->wf->steps[i]);
+	if (!ret && !leat_diags_count(front->diags, LEAT_ERROR))
+		ret = leat_tasks_link(front, tasks);
+	return ret ? ret : leat_tasks_expand(front, tasks);
 }
 
 /* Streams of all tasks first, then rules: a rule may name any declared file. */
 static int read_tasks(struct leat_front *front, const struct leat_pair *top)
 {
 	size_t n = leat_read_objects(front, &top[TOP_TASKS]);
-	struct task *tasks = n ? calloc(n, sizeof(*tasks)) : NULL;
-	int ret = n && !tasks ? -ENOMEM : 0;
+	struct leat_tasks tasks = {calloc(n + 1, sizeof(*tasks.v)), 0};
+	int ret = tasks.v ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_task(front, leat_pair_item(&top[TOP_TASKS], i), &tasks[i]);
+		ret = read_task(front, leat_pair_item(&top[TOP_TASKS], i), &tasks);
+	leat_diags_set_subject(front->diags, NULL, NULL);
 	if (!ret && top[TOP_COORDINATION].value)
 		ret = leat_read_coordination(front, &top[TOP_COORDINATION]);
-	for (size_t i = 0; !ret && i < n; i++)
-		for (size_t k = 0; !ret && k < tasks[i].out.n; k++)
-			ret = read_port_rule(front, &tasks[i], &tasks[i].out.v[k]);
-	for (size_t i = 0; tasks && i < n; i++)
-		free(tasks[i].out.v);
-	free(tasks);
+	for (size_t i = 0; !ret && i < tasks.n; i++)
+		ret = leat_read_port_rules(front, i, &tasks.v[i]);
+	if (!ret)
+		ret = leat_rules_check(front);
+	if (!ret)
+		ret = link_tasks(front, &tasks);
+	for (size_t i = 0; i < tasks.n; i++)
+		leat_task_release(&tasks.v[i]);
+	free(tasks.v);
 	return ret;
 }
 
@@ -385,6 +272,6 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 	if (!ret)
 		ret = leat_read_storage(front, &top[TOP_STORAGE]);
 	if (!ret)
-		ret = leat_read_home(front, &top[TOP_HOME]);
-	return ret ? ret : leat_rules_check(front);
+		ret = leat_read_workflow_resources(front, &top[TOP_RESOURCES]);
+	return ret ? ret : leat_read_home(front, &top[TOP_HOME]);
 }

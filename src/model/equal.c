@@ -47,12 +47,61 @@ static bool argv_equal(char *const *a, char *const *b)
 	return !*a && !*b;
 }
 
+static bool inport_equal(const struct leat_inport *a, const struct leat_inport *b)
+{
+	if (strcmp(a->seen.text, b->seen.text) || a->flow != b->flow || a->every != b->every ||
+	    a->n_sources != b->n_sources)
+		return false;
+	for (size_t i = 0; i < a->n_sources; i++)
+		if (a->sources[i].step != b->sources[i].step ||
+		    strcmp(a->sources[i].made, b->sources[i].made))
+			return false;
+	return true;
+}
+
+static bool dset_equal(const struct leat_dset *a, const struct leat_dset *b)
+{
+	return !strcmp(a->port.text, b->port.text) && !strcmp(a->name.text, b->name.text) &&
+	       a->in == b->in && a->file == b->file && a->memory == b->memory;
+}
+
+static bool ports_equal(const struct leat_step *a, const struct leat_step *b)
+{
+	if (a->n_inports != b->n_inports || a->n_dsets != b->n_dsets)
+		return false;
+	for (size_t i = 0; i < a->n_inports; i++)
+		if (!inport_equal(&a->inports[i], &b->inports[i]))
+			return false;
+	for (size_t i = 0; i < a->n_dsets; i++)
+		if (!dset_equal(&a->dsets[i], &b->dsets[i]))
+			return false;
+	return true;
+}
+
+static bool needs_equal(const struct leat_needs *a, const struct leat_needs *b)
+{
+	return a->computing_units == b->computing_units && a->io == b->io &&
+	       a->bandwidth.kind == b->bandwidth.kind && a->bandwidth.min == b->bandwidth.min &&
+	       a->bandwidth.max == b->bandwidth.max && a->bandwidth.delta == b->bandwidth.delta &&
+	       text_equal(a->device, b->device) && a->limit_mbps == b->limit_mbps;
+}
+
+/* How many of it there are, and what goes with them. */
+static bool launches_equal(const struct leat_step *a, const struct leat_step *b)
+{
+	return text_equal(a->task, b->task) && a->instance == b->instance &&
+	       a->ensemble == b->ensemble && text_equal(a->dir, b->dir) && a->nprocs == b->nprocs &&
+	       a->nwriters == b->nwriters && text_equal(a->action_file, b->action_file) &&
+	       text_equal(a->action_function, b->action_function) && a->relaunch == b->relaunch &&
+	       needs_equal(&a->needs, &b->needs);
+}
+
 static bool steps_equal(const struct leat_step *a, const struct leat_step *b)
 {
 	return !strcmp(a->name, b->name) && argv_equal(a->argv, b->argv) &&
-	       a->staged == b->staged && a->instances == b->instances &&
-	       names_equal(&a->inputs, &b->inputs) && names_equal(&a->outputs, &b->outputs) &&
-	       rules_equal(a, b);
+	       a->staged == b->staged && a->instances == b->instances && launches_equal(a, b) &&
+	       ports_equal(a, b) && names_equal(&a->inputs, &b->inputs) &&
+	       names_equal(&a->outputs, &b->outputs) && rules_equal(a, b);
 }
 
 static bool aliases_equal(const struct leat_workflow *a, const struct leat_workflow *b)
@@ -84,7 +133,8 @@ bool leat_workflow_equal(const struct leat_workflow *a, const struct leat_workfl
 {
 	if (!text_equal(a->name, b->name) || !text_equal(a->dir, b->dir) ||
 	    a->n_steps != b->n_steps ||
-	    a->permanent_unless_consumed != b->permanent_unless_consumed)
+	    a->permanent_unless_consumed != b->permanent_unless_consumed ||
+	    !leat_resources_equal(a->resources, b->resources))
 		return false;
 	for (size_t i = 0; i < a->n_steps; i++)
 		if (!steps_equal(&a->steps[i], &b->steps[i]))

@@ -1,4 +1,5 @@
 #include "model/matcher.h"
+#include "model/version.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -267,10 +268,14 @@ static void decide(struct verdict *v, const char *path, struct leat_file_rule *o
 
 const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path)
 {
-	size_t length = strlen(path), sets;
 	struct leat_cached *c;
 	struct verdict v = {.m = m};
+	size_t length, sets;
+	uint64_t version;
 
+	/* One entry for all versions: there is no end of them. */
+	path = leat_version_base(path, &version);
+	length = strlen(path);
 	HASH_FIND(hh, m->cache, path, length, c);
 	if (c)
 		return &c->rule;

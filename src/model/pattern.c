@@ -88,6 +88,10 @@ static const char *scan(const char *p, struct token *t)
 		break;
 	}
 	t->kind = TOKEN_LITERAL;
+	if ((unsigned char)*p < 0x80) {
+		t->c = (unsigned char)*p;
+		return p + 1;
+	}
 	t->c = decode(p, p + strnlen(p, 4), &next);
 	return next;
 }
@@ -342,13 +346,31 @@ static bool overlap_search(const char *a, size_t na, const char *b, size_t nb, b
 	return reached[na * (nb + 1) + nb];
 }
 
+static bool is_special(char c)
+{
+	return c == '*' || c == '?' || c == '[';
+}
+
+/* True if the texts differ before anything that may be a wildcard: most pairs do. */
+static bool begin_apart(const char *a, const char *b)
+{
+	while (*a == *b && *a && !is_special(*a)) {
+		a++;
+		b++;
+	}
+	return *a != *b && !is_special(*a) && !is_special(*b);
+}
+
 bool leat_pattern_overlap(const char *a, const char *b)
 {
-	struct leat_specificity sa = leat_pattern_specificity(a);
-	struct leat_specificity sb = leat_pattern_specificity(b);
+	struct leat_specificity sa, sb;
 	size_t na = strlen(a), nb = strlen(b);
 	bool *reached, found;
 
+	if (begin_apart(a, b))
+		return false;
+	sa = leat_pattern_specificity(a);
+	sb = leat_pattern_specificity(b);
 	if (sa.exact)
 		return sb.exact ? !strcmp(a, b) : leat_pattern_match(b, a);
 	if (sb.exact)

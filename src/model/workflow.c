@@ -47,9 +47,35 @@ static void rule_release(struct leat_rule *rule)
 	leat_names_release(&rule->deps);
 }
 
+static void inport_release(struct leat_inport *inport)
+{
+	free(inport->seen.text);
+	for (size_t i = 0; i < inport->n_sources; i++)
+		free(inport->sources[i].made);
+	free(inport->sources);
+}
+
+static void ports_release(struct leat_step *step)
+{
+	for (size_t i = 0; i < step->n_inports; i++)
+		inport_release(&step->inports[i]);
+	free(step->inports);
+	for (size_t i = 0; i < step->n_dsets; i++) {
+		free(step->dsets[i].port.text);
+		free(step->dsets[i].name.text);
+	}
+	free(step->dsets);
+}
+
 static void step_release(struct leat_step *step)
 {
 	free(step->name);
+	free(step->task);
+	free(step->dir);
+	free(step->action_file);
+	free(step->action_function);
+	free(step->needs.device);
+	ports_release(step);
 	for (char **arg = step->argv; arg && *arg; arg++)
 		free(*arg);
 	free(step->argv);
@@ -83,6 +109,7 @@ void leat_workflow_free(struct leat_workflow *wf)
 	leat_names_release(&wf->store_fs);
 	leat_names_release(&wf->home_create);
 	leat_names_release(&wf->home_hashing);
+	leat_resources_free(wf->resources);
 	free(wf->name);
 	free(wf->path);
 	free(wf->dir);
@@ -93,16 +120,65 @@ void leat_workflow_free(struct leat_workflow *wf)
 struct leat_step *leat_workflow_add_step(struct leat_workflow *wf, const char *name,
 					 struct leat_pos pos)
 {
-	char *copy = strdup(name);
-	struct leat_step *v = copy ? grow(wf->steps, wf->n_steps, sizeof(*v)) : NULL;
+	char *copy = strdup(name), *task = strdup(name);
+	struct leat_step *v = copy && task ? grow(wf->steps, wf->n_steps, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		free(task);
+		return NULL;
+	}
+	wf->steps = v;
+	v[wf->n_steps] = (struct leat_step){
+		.name = copy, .task = task, .ensemble = 1, .pos = pos, .nprocs = 1, .instances = 1};
+	return &v[wf->n_steps++];
+}
+
+struct leat_inport *leat_step_add_inport(struct leat_step *step, const char *seen,
+					 struct leat_pos pos)
+{
+	char *copy = strdup(seen);
+	struct leat_inport *v = copy ? grow(step->inports, step->n_inports, sizeof(*v)) : NULL;
 
 	if (!v) {
 		free(copy);
 		return NULL;
 	}
-	wf->steps = v;
-	v[wf->n_steps] = (struct leat_step){.name = copy, .pos = pos, .instances = 1};
-	return &v[wf->n_steps++];
+	step->inports = v;
+	v[step->n_inports] = (struct leat_inport){.seen = {copy, pos}};
+	return &v[step->n_inports++];
+}
+
+int leat_inport_add_source(struct leat_inport *inport, int step, const char *made)
+{
+	char *copy = strdup(made);
+	struct leat_source *v = copy ? grow(inport->sources, inport->n_sources, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(copy);
+		return -ENOMEM;
+	}
+	inport->sources = v;
+	v[inport->n_sources++] = (struct leat_source){step, copy};
+	return 0;
+}
+
+struct leat_dset *leat_step_add_dset(struct leat_step *step, const struct leat_name *port,
+				     const char *name, struct leat_pos pos)
+{
+	const struct leat_pos port_pos = port->pos; /* it may be one of the array's */
+	char *port_copy = strdup(port->text), *copy = strdup(name);
+	struct leat_dset *v =
+		port_copy && copy ? grow(step->dsets, step->n_dsets, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(port_copy);
+		free(copy);
+		return NULL;
+	}
+	step->dsets = v;
+	v[step->n_dsets] = (struct leat_dset){.port = {port_copy, port_pos}, .name = {copy, pos}};
+	return &v[step->n_dsets++];
 }
 
 struct leat_rule *leat_step_add_rule(struct leat_step *step, const char *name, struct leat_pos pos)

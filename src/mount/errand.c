@@ -23,7 +23,7 @@
 #define BATCH_NS (2 * MS)
 #define ASK_AFTER_NS (50 * MS)
 
-static uint64_t now_ns(void)
+uint64_t leat_errand_now_ns(void)
 {
 	struct timespec t;
 
@@ -65,6 +65,27 @@ struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
 	return &call->m->shm->steps[step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? step : 0];
 }
 
+void leat_errand_hold_back(const struct leat_errand *call, uint64_t moved)
+{
+	int32_t step = call->m->step;
+	struct leat_shm_limit *l =
+		&call->m->shm->limits[step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? step : 0];
+	uint64_t now, until;
+	struct timespec t;
+
+	if (!leat_limit_is_set(l))
+		return;
+	now = leat_errand_now_ns();
+	until = leat_limit_take(l, moved, now);
+	if (until <= now)
+		return;
+	t = (struct timespec){.tv_sec = (time_t)(until / 1000000000),
+			      .tv_nsec = (long)(until % 1000000000)};
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+	leat_shm_count(&l->held_ns, leat_errand_now_ns() - now);
+}
+
 void leat_errand_become(const struct leat_errand *call)
 {
 	const struct leat_caller *user = &call->line->user;
@@ -89,7 +110,7 @@ void leat_errand_self(const struct leat_errand *call)
 
 /* --- waiting --- */
 
-static bool is_stopped(const struct leat_errand *call)
+bool leat_errand_is_stopped(const struct leat_errand *call)
 {
 	struct pollfd p = {.fd = call->m->peer, .events = POLLIN};
 
@@ -123,7 +144,7 @@ static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, 
 		nanosleep(&t, NULL);
 	if (call->req)
 		fuse_req_interrupt_func(call->req, NULL, NULL);
-	if (rc != 0 && is_stopped(call))
+	if (rc != 0 && leat_errand_is_stopped(call))
 		return -EINTR;
 	return rc == -ETIMEDOUT && !leat_line_alive(call->line) ? -EIO : 0;
 }
@@ -131,13 +152,22 @@ static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, 
 static uint64_t wait_begin(const struct leat_errand *call)
 {
 	leat_shm_count(&leat_errand_step(call)->waiting, 1);
-	return now_ns();
+	return leat_errand_now_ns();
 }
 
 static void wait_end(const struct leat_errand *call, uint64_t since)
 {
 	leat_shm_count(&leat_errand_step(call)->waiting, (uint64_t)-1);
-	leat_shm_count(&leat_errand_step(call)->wait_ns, now_ns() - since);
+	leat_shm_count(&leat_errand_step(call)->wait_ns, leat_errand_now_ns() - since);
+}
+
+ssize_t leat_errand_pread(struct leat_errand *call, int fd, void *out, size_t size, off_t offset)
+{
+	uint64_t since = leat_errand_now_ns();
+	ssize_t n = pread(fd, out, size, offset);
+
+	leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
+	return n;
 }
 
 int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
@@ -152,7 +182,7 @@ int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
 	do
 		rc = nap(call, f, seq, wake_at, NULL, SLICE_NS);
 	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
-	       now_ns() - since < SECOND);
+	       leat_errand_now_ns() - since < SECOND);
 	wait_end(call, since);
 	return rc;
 }
@@ -200,7 +230,7 @@ static int wait_once(struct leat_errand *call, const struct wanted *w, uint32_t 
 {
 	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
 	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
-	uint64_t now = now_ns(), wake_at = range.end, timeout = SLICE_NS;
+	uint64_t now = leat_errand_now_ns(), wake_at = range.end, timeout = SLICE_NS;
 	uint32_t ignored;
 	int rc;
 

@@ -9,6 +9,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <utlist.h>
 
 static bool writes(int flags)
 {
@@ -16,9 +19,9 @@ static bool writes(int flags)
 }
 
 /* The kernel drops the lock with the last reference to the description. */
-static int lock_description(int fd, uint64_t ofd)
+static int lock_description(int fd, uint64_t ofd, bool write)
 {
-	struct flock lock = {.l_type = F_WRLCK,
+	struct flock lock = {.l_type = write ? F_WRLCK : F_RDLCK,
 			     .l_whence = SEEK_SET,
 			     .l_start = (off_t)(LEAT_OFD_LOCK + ofd),
 			     .l_len = 1};
@@ -40,8 +43,8 @@ static int open_there(struct leat_errand *call, const struct leat_place_of *plac
 	leat_errand_self(call);
 	if (rc)
 		return rc == -ELOOP ? -ESTALE : rc;
-	if (place->ofd && writes(flags))
-		rc = lock_description(fd, place->ofd);
+	if (place->ofd)
+		rc = lock_description(fd, place->ofd, writes(flags));
 	if (rc)
 		leat_close(&fd);
 	return rc ? rc : fd;
@@ -90,10 +93,11 @@ static void tell(struct leat_errand *call, const struct leat_handle *h)
 
 	if (!call->line)
 		return;
-	if (h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER) {
+	if (h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER || h->ofd) {
 		fact.error = h->abnormal ? -EOWNERDEAD : 0;
 		leat_line_fact(call->line, LEAT_MSG_CLOSED, &fact);
-	} else if (h->kind == LEAT_KIND_CONSUMER && trusted_early_size(call, h)) {
+	}
+	if (h->kind == LEAT_KIND_CONSUMER && trusted_early_size(call, h)) {
 		fact.code = LEAT_VIOLATION_EARLY_SIZE;
 		fact.offset = h->read_end;
 		fact.length = h->size_seen;
@@ -101,8 +105,33 @@ static void tell(struct leat_errand *call, const struct leat_handle *h)
 	}
 }
 
+/* Does the next open of this program depend on the close of `h`? */
+static bool is_awaited(const struct leat_handle *h)
+{
+	return h->ofd && (h->m->acts || h->m->versions || leat_handle_is_version(h));
+}
+
+/* Returns when the daemon has heard of the close, and the step's actions have been called for it.
+ */
+static void await_closed(struct leat_errand *call, const struct leat_handle *h)
+{
+	if (call->line)
+		leat_errand_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
+}
+
+static void count_closing(struct leat_mount *m, int change)
+{
+	pthread_mutex_lock(&m->lock);
+	m->closing += change;
+	pthread_mutex_unlock(&m->lock);
+}
+
 void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 {
+	const bool awaited = is_awaited(h);
+
+	if (awaited)
+		count_closing(h->m, 1);
 	leat_handle_detach(h);
 	if (h->map)
 		munmap((void *)(uintptr_t)h->map, h->map_size);
@@ -110,7 +139,88 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 		leat_listing_free(call, h->listing);
 	leat_close(&h->fd);
 	tell(call, h);
+	if (awaited) {
+		await_closed(call, h);
+		count_closing(h->m, -1);
+	}
 	free(h);
+}
+
+void leat_handle_flushed(struct leat_handle *h)
+{
+	pthread_mutex_lock(&h->m->lock);
+	h->flushed = is_awaited(h);
+	pthread_mutex_unlock(&h->m->lock);
+}
+
+bool leat_handle_is_version(const struct leat_handle *h)
+{
+	return h->ofd && !writes(h->flags);
+}
+
+/* As in the interception library: who finds out what kind of file it is reads so much, once. */
+#define PEEK_BYTES 4096u
+
+static void tell_read(struct leat_errand *call, const struct leat_handle *h, enum leat_read what)
+{
+	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .code = what};
+
+	if (call->line)
+		leat_line_fact(call->line, LEAT_MSG_READ, &fact);
+}
+
+void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
+			   uint64_t offset)
+{
+	bool tell, look;
+
+	if (!leat_handle_is_version(h) || n < 0)
+		return;
+	pthread_mutex_lock(&h->m->lock);
+	tell = !h->read_told && (offset + (uint64_t)n > PEEK_BYTES || (size_t)n < asked);
+	look = !tell && !h->read_told && !h->look_told;
+	h->read_told |= tell;
+	h->look_told |= look;
+	pthread_mutex_unlock(&h->m->lock);
+	if (tell || look)
+		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK);
+}
+
+void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle *h)
+{
+	tell_read(call, h, LEAT_READ_LOOK);
+}
+
+enum { SETTLE_LOOKS = 100 };
+
+/* A close that the kernel has still to tell of may never come: another process can have the
+ * descriptor, too. `give_up` on those. */
+static bool is_closing(struct leat_mount *m, bool give_up)
+{
+	struct leat_handle *h;
+	bool closing;
+
+	pthread_mutex_lock(&m->lock);
+	closing = m->closing > 0;
+	DL_FOREACH2(m->handles, h, all_next)
+	{
+		h->flushed = h->flushed && !give_up;
+		closing |= h->flushed;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return closing;
+}
+
+int leat_handles_settle(struct leat_errand *call)
+{
+	const struct timespec nap = {.tv_nsec = 200000};
+
+	for (unsigned looks = 0; is_closing(call->m, looks >= SETTLE_LOOKS); looks++) {
+		if (leat_errand_is_stopped(call))
+			return -EINTR;
+		nanosleep(&nap, NULL);
+	}
+	return 0;
 }
 
 bool leat_handle_is_final(const struct leat_errand *call, const struct leat_handle *h)
@@ -131,4 +241,30 @@ int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h)
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED)
 		return 0;
 	return leat_errand_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
+}
+
+int leat_identify(int dirfd, const char *path, struct stat *st, struct leat_identity *id)
+{
+	struct statx x;
+
+	if (statx(dirfd, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH,
+		  STATX_BASIC_STATS | STATX_BTIME, &x) < 0)
+		return -errno;
+	*st = (struct stat){.st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
+			    .st_ino = x.stx_ino,
+			    .st_mode = x.stx_mode,
+			    .st_nlink = x.stx_nlink,
+			    .st_uid = x.stx_uid,
+			    .st_gid = x.stx_gid,
+			    .st_rdev = makedev(x.stx_rdev_major, x.stx_rdev_minor),
+			    .st_size = (off_t)x.stx_size,
+			    .st_blksize = (blksize_t)x.stx_blksize,
+			    .st_blocks = (blkcnt_t)x.stx_blocks,
+			    .st_atim = {x.stx_atime.tv_sec, x.stx_atime.tv_nsec},
+			    .st_mtim = {x.stx_mtime.tv_sec, x.stx_mtime.tv_nsec},
+			    .st_ctim = {x.stx_ctime.tv_sec, x.stx_ctime.tv_nsec}};
+	*id = (struct leat_identity){.dev = st->st_dev, .ino = st->st_ino};
+	if (x.stx_mask & STATX_BTIME)
+		id->born_ns = (uint64_t)x.stx_btime.tv_sec * 1000000000u + x.stx_btime.tv_nsec;
+	return 0;
 }

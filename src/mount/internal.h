@@ -38,6 +38,8 @@ struct leat_mount {
 	struct leat_shm *shm;
 	uint64_t store_dev;
 	int32_t step;
+	bool acts;            /* it has actions, which are called at opens and closes */
+	bool versions;        /* it makes files that are read in versions */
 	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
 	int peer;             /* socket to the program's process until it starts, then -1 */
 	bool own_users;       /* the mount knows this user only */
@@ -53,6 +55,7 @@ struct leat_mount {
 	struct leat_node *names; /* hash of the attached nodes */
 	struct leat_node *root;
 	struct leat_handle *handles; /* all that are open */
+	int closing;                 /* how many the daemon is being told of, and opens wait for */
 	struct leat_closer *closers; /* hash of the processes that have closed a file empty */
 	bool cut_short;              /* one of them was killed */
 	uint64_t generation;
@@ -123,6 +126,8 @@ bool leat_line_alive(struct leat_line *line);
 
 /* --- errand.c: waiting, and acting for a caller --- */
 
+/* Is the caller to die? */
+bool leat_errand_is_stopped(const struct leat_errand *call);
 /* The request's call. -EIO if there is no daemon. */
 int leat_errand_init(struct leat_errand *call, fuse_req_t req);
 
@@ -130,6 +135,12 @@ int leat_errand_init(struct leat_errand *call, fuse_req_t req);
 struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot);
 /* The step's account. */
 struct leat_shm_step *leat_errand_step(const struct leat_errand *call);
+/* So many bytes were moved: sleep as long as the step's limit says. */
+void leat_errand_hold_back(const struct leat_errand *call, uint64_t moved);
+/* CLOCK_MONOTONIC. */
+uint64_t leat_errand_now_ns(void);
+/* As pread; the time it takes is counted. */
+ssize_t leat_errand_pread(struct leat_errand *call, int fd, void *out, size_t size, off_t offset);
 
 /* The kernel's size of a file that somebody writes by mapped windows may be ahead of its length:
  * put the length into `st`. */
@@ -239,13 +250,17 @@ void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
  * was told counts. From now on it knows. */
 bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
 
+/* There was nothing to open, though the name was there: true if the caller is to look for the name
+ * again. Of a file in versions there is nothing the second time, either. */
+bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
+
 /* The name was removed, or renamed (exchange: both stay). */
 void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
 void leat_node_renamed(struct leat_mount *m, fuse_ino_t parent, const char *name,
 		       fuse_ino_t to_parent, const char *to_name, bool exchange);
 void leat_nodes_free(struct leat_mount *m);
 
-/* lstat of dirfd/path, with what tells it from other files. */
+/* lstat of dirfd/path ("": of dirfd itself), with what tells it from other files. */
 int leat_identify(int dirfd, const char *path, struct stat *st, struct leat_identity *id);
 
 /* --- handle.c: open files --- */
@@ -260,6 +275,9 @@ struct leat_handle {
 	uint32_t kind; /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
+	bool read_told;     /* of a version: that it was read is told */
+	bool look_told;     /* that something of it was looked at is */
+	bool flushed;       /* a program has closed it, perhaps for good, and opens wait for that */
 	int32_t backing;    /* passthrough: the kernel's id of fd, 0: none */
 	bool told;          /* a violation was reported */
 	bool abnormal;      /* the last to close it was killed */
@@ -290,6 +308,19 @@ int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
 /* Wait until the file is final, if it is growing. */
 int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h);
+/* Is it a version that was opened to be read? */
+bool leat_handle_is_version(const struct leat_handle *h);
+/* The program is not given the version that it opens. */
+void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle *h);
+/* `n` bytes of `asked` were read at `offset` through it: a version is taken by that. */
+void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
+			   uint64_t offset);
+/* A program closes a descriptor of it, perhaps the last. */
+void leat_handle_flushed(struct leat_handle *h);
+/* The kernel tells of a last close without having the program wait for us, and the next open may
+ * depend on it (versions; a step's actions): wait for what programs have closed. -EINTR if the
+ * caller is to die. */
+int leat_handles_settle(struct leat_errand *call);
 /* Is nothing to be waited for? */
 bool leat_handle_is_final(const struct leat_errand *call, const struct leat_handle *h);
 static inline struct leat_handle *leat_handle_of(const struct fuse_file_info *fi)

@@ -120,6 +120,8 @@ static int learn(struct leat_line *line, int fds[2])
 	strcpy(m->store_path, store);
 	m->store_dev = w->store_dev;
 	m->step = w->step;
+	m->acts = w->acts;
+	m->versions = w->versions;
 	m->store_fd = fds[0];
 	fds[0] = -1;
 	return 0;

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <uthash.h>
 #include <utlist.h>
 
@@ -30,6 +29,7 @@ struct leat_node {
 	unsigned backing_users;
 	pid_t looks[LEAT_LOOKS];
 	unsigned next_look;
+	pid_t missed; /* who found nothing to open behind it, and looks again */
 };
 
 static const char *name_of(const struct leat_node *node)
@@ -277,6 +277,21 @@ bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid)
 	return found;
 }
 
+bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid)
+{
+	struct leat_node *node;
+	bool first = false;
+
+	pthread_mutex_lock(&m->lock);
+	node = leat_node_of(m, ino);
+	if (node) {
+		first = node->missed != tid;
+		node->missed = first ? tid : 0;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return first;
+}
+
 bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 		  const struct leat_identity *id)
 {
@@ -385,32 +400,6 @@ void leat_nodes_free(struct leat_mount *m)
 		free(node);
 	}
 	free(m->root);
-}
-
-int leat_identify(int dirfd, const char *path, struct stat *st, struct leat_identity *id)
-{
-	struct statx x;
-
-	if (statx(dirfd, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-		  STATX_BASIC_STATS | STATX_BTIME, &x) < 0)
-		return -errno;
-	*st = (struct stat){.st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
-			    .st_ino = x.stx_ino,
-			    .st_mode = x.stx_mode,
-			    .st_nlink = x.stx_nlink,
-			    .st_uid = x.stx_uid,
-			    .st_gid = x.stx_gid,
-			    .st_rdev = makedev(x.stx_rdev_major, x.stx_rdev_minor),
-			    .st_size = (off_t)x.stx_size,
-			    .st_blksize = (blksize_t)x.stx_blksize,
-			    .st_blocks = (blkcnt_t)x.stx_blocks,
-			    .st_atim = {x.stx_atime.tv_sec, x.stx_atime.tv_nsec},
-			    .st_mtim = {x.stx_mtime.tv_sec, x.stx_mtime.tv_nsec},
-			    .st_ctim = {x.stx_ctime.tv_sec, x.stx_ctime.tv_nsec}};
-	*id = (struct leat_identity){.dev = st->st_dev, .ino = st->st_ino};
-	if (x.stx_mask & STATX_BTIME)
-		id->born_ns = (uint64_t)x.stx_btime.tv_sec * 1000000000u + x.stx_btime.tv_nsec;
-	return 0;
 }
 
 /* --- handles of a node --- */

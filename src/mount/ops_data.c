@@ -45,7 +45,7 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 			return done ? (ssize_t)done : rc;
 		if (f)
 			leat_shm_about_to_read(f, offset + done, size - done);
-		n = pread(h->fd, out + done, size - done, (off_t)(offset + done));
+		n = leat_errand_pread(call, h->fd, out + done, size - done, (off_t)(offset + done));
 		if (n < 0)
 			return done ? (ssize_t)done : -errno;
 		note_read(h, offset + done, (uint64_t)n, pages);
@@ -63,6 +63,7 @@ static void count_read(struct leat_errand *call, ssize_t n)
 		return;
 	leat_shm_count(&leat_errand_step(call)->bytes_in, (uint64_t)n);
 	leat_shm_count(&leat_errand_step(call)->reads, 1);
+	leat_errand_hold_back(call, (uint64_t)n);
 }
 
 static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset,
@@ -72,12 +73,13 @@ static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t 
 	ssize_t n = -ENOMEM;
 
 	if (out && leat_handle_is_final(call, h) && !h->sized) {
-		n = pread(h->fd, out, size, offset);
+		n = leat_errand_pread(call, h->fd, out, size, offset);
 		n = n < 0 ? -errno : n;
 	} else if (out) {
 		n = read_growing(call, h, out, size, (uint64_t)offset, pages);
 	}
 	count_read(call, n);
+	leat_handle_note_read(call, h, n, size, (uint64_t)offset);
 	if (n < 0)
 		fuse_reply_err(call->req, (int)-n);
 	else
@@ -123,11 +125,24 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		left = h->map_size - (size_t)offset;
 		left = size < left ? size : left;
 		count_read(&call, (ssize_t)left);
+		leat_handle_note_read(&call, h, (ssize_t)left, size, (uint64_t)offset);
 		fuse_reply_buf(req, h->map + offset, left);
 	} else {
 		/* A read of the program's own has its owner of locks with it. */
 		read_copied(&call, h, size, offset, !fi->lock_owner);
 	}
+}
+
+/* The program may have it begin, or cease, to append (fcntl F_SETFL), which only a write tells. */
+static void follow_flags(struct leat_handle *h, int flags)
+{
+	int own;
+
+	pthread_mutex_lock(&h->m->lock);
+	own = (h->flags ^ flags) & O_APPEND ? fcntl(h->fd, F_GETFL) : -1;
+	if (own >= 0 && fcntl(h->fd, F_SETFL, own ^ O_APPEND) == 0)
+		h->flags ^= O_APPEND;
+	pthread_mutex_unlock(&h->m->lock);
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
@@ -137,9 +152,14 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 	ssize_t n = leat_errand_init(&call, req);
 
 	(void)ino;
+	/* What comes from a mapping comes by any descriptor. */
+	if (!n && !fi->writepage)
+		follow_flags(leat_handle_of(fi), fi->flags);
 	if (!n)
 		n = leat_handle_write(&call, leat_handle_of(fi), data, size, (uint64_t)offset,
 				      fi->writepage);
+	if (n > 0)
+		leat_errand_hold_back(&call, (uint64_t)n);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);
 	else

@@ -25,6 +25,11 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 {
 	struct stat st;
 
+	/* What of it is read, the program must have asked for. */
+	if (leat_handle_is_version(h)) {
+		fi->direct_io = true;
+		return;
+	}
 	if (leat_handle_back(h, is_committed(call, h) && !writes(h->flags)))
 		return;
 	if (!leat_handle_is_final(call, h) || h->kind == LEAT_KIND_PUBLISHER || writes(h->flags))
@@ -58,6 +63,36 @@ static bool retain(const struct leat_errand *call, const struct leat_place_of *p
 	return !f || leat_shm_retain(f);
 }
 
+static bool is_of_node(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h)
+{
+	struct leat_identity id;
+	struct stat st;
+
+	return leat_identify(h->fd, "", &st, &id) == 0 && leat_node_is(call->m, ino, &st, &id);
+}
+
+static int resolve_open(struct leat_errand *call, const char *path, int flags, mode_t mode,
+			struct leat_place_of *place)
+{
+	int rc = leat_handles_settle(call);
+
+	return rc ? rc
+		  : leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW,
+					mode, 0, place);
+}
+
+/* What the step's actions say of the open; on an error the handle is closed. */
+static int acted(struct leat_errand *call, struct leat_handle *h)
+{
+	int rc = 0;
+
+	if (call->m->acts && h->ofd)
+		rc = leat_errand_wait(call, LEAT_WIRE_ACTED, h->slot, false, h->ofd);
+	if (rc)
+		leat_handle_close(call, h);
+	return rc;
+}
+
 static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_place_of place;
@@ -67,15 +102,23 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 
 	leat_node_by_path(call->m, ino, call->tid);
 	if (!rc)
-		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)fi->flags | O_NOFOLLOW,
-					 0, 0, &place);
+		rc = resolve_open(call, path, fi->flags, 0, &place);
 	if (!rc && !retain(call, &place))
 		rc = -EIO;
 	if (!rc)
 		rc = leat_handle_open(call, ino, &place, (int)place.flags, 0, &h);
 	/* A name that was expected did not come: the kernel looks again, and may create it. */
 	if (rc)
-		return rc == -ENOENT ? -ESTALE : rc;
+		return rc == -ENOENT && leat_node_missed(call->m, ino, call->tid) ? -ESTALE : rc;
+	/* It is another version than the one that was looked up. */
+	if (leat_handle_is_version(h) && !is_of_node(call, ino, h)) {
+		leat_handle_note_refused(call, h);
+		leat_handle_close(call, h);
+		return -ESTALE;
+	}
+	rc = acted(call, h);
+	if (rc)
+		return rc;
 	choose_cache(call, ino, h, fi);
 	tell_size(call, ino, h);
 	fi->fh = (uint64_t)(uintptr_t)h;
@@ -110,10 +153,12 @@ static int create_file(struct leat_errand *call, fuse_ino_t parent, const char *
 	int rc = leat_node_path(call->m, parent, name, path);
 
 	if (!rc)
-		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW,
-					 mode, 0, &place);
+		rc = resolve_open(call, path, flags, mode, &place);
 	if (!rc)
 		rc = leat_handle_open(call, 0, &place, (int)place.flags, mode, &h);
+	if (rc)
+		return rc;
+	rc = acted(call, h);
 	if (rc)
 		return rc;
 	rc = leat_ops_entry(call, parent, name, &place, e);
@@ -153,6 +198,8 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		leat_alive_flushed(&call);
 	else if (h && h->ofd)
 		leat_alive_closing(h, fuse_req_ctx(req)->pid);
+	if (h && ino != LEAT_ALIVE_INO)
+		leat_handle_flushed(h);
 	fuse_reply_err(req, 0);
 }
 

@@ -131,12 +131,14 @@ static void drop_set_id(const struct leat_errand *call, const struct leat_handle
 static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, const char *data,
 			 size_t size, uint64_t offset, bool mapped)
 {
-	uint64_t attempt = 0;
+	uint64_t attempt = 0, since;
 	size_t done = 0;
 	ssize_t n;
 
 	do {
+		since = leat_errand_now_ns();
 		n = put(h, data + done, size - done, offset + done, mapped);
+		leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
 		if (n == -ENOSPC && leat_errand_room(call, h->slot, size - done, &attempt))
 			continue;
 		if (n <= 0)

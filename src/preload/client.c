@@ -246,8 +246,6 @@ void leat_client_fork_child(void)
 		t->conn = -1;
 	leat_word_set(&greeted, 0);
 	leat_fd_fork_child();
-	if (leat_client_known())
-		leat_shm_count(&leat_client_step()->processes, 1);
 }
 
 void leat_client_exiting(int status)

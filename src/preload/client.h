@@ -32,6 +32,7 @@ struct leat_world {
 	int store_fd; /* hidden descriptors */
 	int dir_fd;
 	int32_t step;
+	bool acts;            /* it has actions, which are called at opens and closes */
 	char mount[PATH_MAX]; /* the store as getcwd and /proc show it */
 	size_t mount_length;
 	char exec_prefix[PATH_MAX]; /* path by which other programs reach the store */
@@ -125,6 +126,12 @@ struct leat_shm_file *leat_client_file(uint32_t slot);
 /* The step's account, or a dummy. */
 struct leat_shm_step *leat_client_step(void);
 
+/* What its reads and writes are held to; one that is not set, if nobody knows. */
+struct leat_shm_limit *leat_client_limit(void);
+
+/* So many bytes were moved: sleep as long as the limit says. Holds nothing that others wait for. */
+void leat_client_hold_back(uint64_t moved);
+
 /* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
 int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
 
@@ -145,6 +152,10 @@ int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t lengt
 /* Wait until [offset, offset+length) can be read, or the file is final: then
  * *final is set. 0 or -EIO. */
 int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *final);
+
+/* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
+ * they have been called for it. 0 or -EIO. */
+int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed);
 
 /* Report a violation. 0: it is only a warning; -EIO: fail the call. */
 int leat_client_violation(uint32_t code, uint32_t slot, uint64_t offset, uint64_t length);

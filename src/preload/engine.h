@@ -22,6 +22,7 @@ extern uint8_t leat_fd_mark[LEAT_MAX_FD];
 
 /* 0 until hooks are ready; the stubs of path calls test it first, so that a
  * program outside any workflow runs as if leat were not there. */
+enum { LEAT_ACTIVE = 1, LEAT_ACTIVE_LIMITED = 2 /* what it moves is held to a rate */ };
 extern uint8_t leat_active;
 
 /* A system call: number and arguments as the kernel takes them. */
@@ -62,6 +63,26 @@ static inline long leat_hook(long nr, long a, long b, long c, long d, long e, lo
 		return nr;
 	return leat_hook_end(&call, nr);
 }
+
+/* The same in a traced process, around what the hooks do; trace.h. */
+struct leat_traced;
+long leat_trace_begin(struct leat_traced *t);
+long leat_trace_end(struct leat_traced *t, long result);
+
+/* The variable that leads to the tape. */
+#define LEAT_TRACE_VARIABLE "LEAT_TAPE"
+/* Set: nothing else is to be done, whatever workflow the process belongs to. */
+#define LEAT_TRACE_ONLY "LEAT_TAPE_ONLY"
+/* 1 while calls of this process are recorded: the stubs test it in place of leat_active. */
+extern uint8_t leat_tracing;
+/* Is this process to be traced? Maps the tape. In the constructor, before libc is patched. */
+bool leat_trace_find(char **envp);
+/* Say what program this is, and record from now on; not `is_patched`: its calls cannot be seen. */
+void leat_trace_start(char **envp, bool is_patched);
+/* Before a fork, with its number; and in the parent after one that failed, with -errno. */
+void leat_trace_forking(long nr);
+/* In a fork child. */
+void leat_trace_forked(void);
 
 /* Forks of this process so far. Counted by the engine, before each. */
 extern struct leat_word leat_forks;

@@ -29,6 +29,8 @@
 #define CALL -56
 #define NUMBER -56
 #define ARGUMENT(n) (-48 + 8 * (n))
+/* struct leat_traced, which ends with that one */
+#define TRACED (CALL - 80)
 
 	.macro	save_registers
 	.cfi_startproc simple
@@ -138,6 +140,52 @@ leat_enter:
 	leave_to_site 2
 	.cfi_endproc
 	.size	leat_enter, .-leat_enter
+
+	/* In a traced process. What is noted of the call lies below it: struct leat_traced. */
+	.globl	leat_enter_traced
+	.hidden	leat_enter_traced
+	.type	leat_enter_traced, @function
+	.balign	16
+leat_enter_traced:
+	save_registers
+	lea	TRACED(%rbp), %rsp
+	and	$-16, %rsp
+	lea	TRACED(%rbp), %rdi
+	call	leat_trace_begin
+	cmp	$LEAT_TRY_LINK, %rax
+	jle	.Ltraced_other
+.Ltraced_made:
+	.cfi_remember_state
+	leave_to_site 0
+	.cfi_restore_state
+.Ltraced_other:
+	cmp	$LEAT_PASS, %rax
+	je	.Ltraced_pass
+	make_call
+	lea	TRACED(%rbp), %rdi
+	mov	%rax, %rsi
+	call	leat_trace_end
+	jmp	.Ltraced_made
+	.balign	16
+.Ltraced_pass:
+	mov	NUMBER(%rbp), %rax
+	leave_to_site 2
+	.cfi_endproc
+	.size	leat_enter_traced, .-leat_enter_traced
+
+	/* Before a fork, and after one that failed: the number of the call, or -errno, stays. */
+	.globl	leat_enter_forking
+	.hidden	leat_enter_forking
+	.type	leat_enter_forking, @function
+	.balign	16
+leat_enter_forking:
+	save_registers
+	mov	%rax, %rdi
+	call	leat_engine_forking
+	mov	NUMBER(%rbp), %rax
+	leave_to_site 0
+	.cfi_endproc
+	.size	leat_enter_forking, .-leat_enter_forking
 
 	/* A fork child: the hooks first, then libc with 0. */
 	.globl	leat_enter_forked

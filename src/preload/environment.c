@@ -15,10 +15,10 @@
 static struct {
 	char *variable[MAX_KEPT]; /* "NAME=value", in first_text or a mapping */
 	size_t count;
-	char first_text[4096];
 	char handed[LEAT_HANDS][64]; /* of the next program; empty: none */
 	const char *library; /* this library as LD_PRELOAD names it, in the kept LD_PRELOAD */
 	size_t library_size;
+	char first_text[4096]; /* last: mostly its beginning only is touched */
 } kept;
 
 static bool starts_with(const char *text, const char *prefix)

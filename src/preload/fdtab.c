@@ -143,9 +143,9 @@ static void tell_closed(const struct leat_fd *r)
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
 	enum leat_kind kind = (enum leat_kind)r->kind;
 
-	if (kind == LEAT_KIND_PRODUCER || kind == LEAT_KIND_PUBLISHER) {
+	if (kind == LEAT_KIND_PRODUCER || kind == LEAT_KIND_PUBLISHER || r->ofd)
 		leat_client_fact(LEAT_MSG_CLOSED, &fact);
-	} else if (kind == LEAT_KIND_CONSUMER && trusted_early_size(r)) {
+	if (kind == LEAT_KIND_CONSUMER && trusted_early_size(r)) {
 		fact.code = LEAT_VIOLATION_EARLY_SIZE;
 		fact.offset = r->read_end;
 		fact.length = r->size_seen;
@@ -206,6 +206,7 @@ void leat_fd_tell(const struct leat_fd *last)
 		release_listing(last);
 	else
 		tell_closed(last);
+	leat_wait_acted(last->slot, last->ofd, true);
 }
 
 long leat_fd_close(int fd)

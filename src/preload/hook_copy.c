@@ -7,6 +7,7 @@
 #include "preload/room.h"
 #include "preload/window.h"
 #include "record/call.h"
+#include "preload/timing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,7 @@ static void note_in(const struct side *in, long n)
 	if (!ours(in) || n <= 0)
 		return;
 	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n);
+	leat_note_taken(leat_fd_get(in->fd), n, UINT64_MAX, in->at);
 	leat_shm_count(&step->bytes_in, (uint64_t)n);
 	leat_shm_count(&step->reads, 1);
 }
@@ -130,6 +132,7 @@ static long copy_once(const struct leat_syscall *c, struct side *in, struct side
 		      int64_t length)
 {
 	struct leat_syscall now = *c;
+	struct leat_timing timing;
 	struct leat_hold from, to;
 	long n = leat_hold(in->fd, false, &from);
 
@@ -142,7 +145,9 @@ static long copy_once(const struct leat_syscall *c, struct side *in, struct side
 	}
 	if (now.nr == SYS_splice)
 		now.a[5] |= SPLICE_F_NONBLOCK;
+	leat_timing_begin(&timing, (uint64_t)length, leat_shm_counted(&leat_client_step()->reads));
 	n = leat_as_is(&now);
+	leat_timing_end(&timing, ours(in) || ours(out) ? n : 0);
 	if (n == -EXDEV && now.nr == SYS_copy_file_range && (ours(in) || ours(out))) {
 		if (in->at < 0)
 			in->at = place_of(in->fd, in->offset);
@@ -290,8 +295,10 @@ long leat_hook_mmap(const struct leat_syscall *c)
 			return rc;
 	}
 	at = leat_as_is(c);
-	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS))
+	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS)) {
 		leat_note_read(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
+		leat_note_taken(leat_fd_get(fd), 0, c->a[1], c->a[5]);
+	}
 	return at;
 }
 

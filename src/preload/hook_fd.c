@@ -3,12 +3,11 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/rights.h"
 #include "preload/window.h"
 
 #include <errno.h>
 #include <linux/close_range.h>
-#include <string.h>
-#include <sys/socket.h>
 
 long leat_hook_close(const struct leat_syscall *c)
 {
@@ -88,30 +87,6 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	return rc;
 }
 
-/* Descriptors in a message. */
-static void each_right(const struct msghdr *m, void (*visit)(int fd))
-{
-	const struct cmsghdr *h;
-
-	if (!m->msg_control || m->msg_controllen < sizeof(struct cmsghdr))
-		return;
-	for (h = CMSG_FIRSTHDR(m); h;
-	     h = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, (struct cmsghdr *)(uintptr_t)h)) {
-		size_t n;
-
-		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS ||
-		    h->cmsg_len < CMSG_LEN(0))
-			continue;
-		n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-			visit(fd);
-		}
-	}
-}
-
 static void adopt(int fd)
 {
 	if (!leat_in_vfork())
@@ -132,7 +107,7 @@ long leat_hook_sendmsg(const struct leat_syscall *c)
 	const struct msghdr *m = (const struct msghdr *)c->a[1];
 
 	if (m)
-		each_right(m, hand_on);
+		leat_each_right(m, hand_on);
 	return LEAT_PASS;
 }
 
@@ -141,7 +116,7 @@ long leat_hook_sendmmsg(const struct leat_syscall *c)
 	const struct mmsghdr *m = (const struct mmsghdr *)c->a[1];
 
 	for (unsigned long i = 0; m && i < (unsigned long)c->a[2]; i++)
-		each_right(&m[i].msg_hdr, hand_on);
+		leat_each_right(&m[i].msg_hdr, hand_on);
 	return LEAT_PASS;
 }
 
@@ -151,7 +126,7 @@ long leat_hook_recvmsg(const struct leat_syscall *c)
 	long rc = leat_as_is(c);
 
 	if (rc >= 0 && m)
-		each_right(m, adopt);
+		leat_each_right(m, adopt);
 	return rc;
 }
 
@@ -161,7 +136,7 @@ long leat_hook_recvmmsg(const struct leat_syscall *c)
 	long rc = leat_as_is(c);
 
 	for (long i = 0; m && i < rc; i++)
-		each_right(&m[i].msg_hdr, adopt);
+		leat_each_right(&m[i].msg_hdr, adopt);
 	return rc;
 }
 

@@ -18,11 +18,11 @@ struct opening {
 	uint64_t resolve; /* openat2 */
 };
 
-/* A write lock on a byte of its own: the kernel drops it with the last reference
+/* A lock on a byte of its own: the kernel drops it with the last reference
  * to the description, which is how the daemon learns of the true last close. */
-static long lock_description(int fd, uint64_t ofd)
+static long lock_description(int fd, uint64_t ofd, bool write)
 {
-	struct flock lock = {.l_type = F_WRLCK,
+	struct flock lock = {.l_type = write ? F_WRLCK : F_RDLCK,
 			     .l_whence = SEEK_SET,
 			     .l_start = (off_t)(LEAT_OFD_LOCK + ofd),
 			     .l_len = 1};
@@ -97,8 +97,9 @@ static long open_on_site(const struct opening *o, struct leat_site *site)
 	}
 	if (fd < 0)
 		return fd;
-	if (site->ofd && writes(o->flags)) {
-		rc = lock_description((int)fd, site->ofd);
+	/* What can neither be read nor written cannot be locked. */
+	if (site->ofd && !(o->flags & O_PATH) && (o->flags & O_ACCMODE) != O_ACCMODE) {
+		rc = lock_description((int)fd, site->ofd, writes(o->flags));
 		if (rc < 0) {
 			raw(SYS_close, fd);
 			return rc;
@@ -133,6 +134,16 @@ static bool has_moved(const struct opening *o, const struct leat_site *site, lon
 	return leat_site_has_moved(site, rc) && !(o->flags & O_CREAT);
 }
 
+/* Descriptor `fd`, or an error, if the step's actions fail. */
+static long acted(const struct leat_site *site, long fd)
+{
+	int rc = fd < 0 ? 0 : leat_wait_acted(site->slot, site->ofd, false);
+
+	if (rc)
+		leat_fd_close((int)fd);
+	return rc ? rc : fd;
+}
+
 /* Programs that are refused an unnamed file make a named one. `follow` as for enter. */
 static long open_inside(const struct opening *o, struct leat_site *site, bool follow)
 {
@@ -152,7 +163,7 @@ static long open_inside(const struct opening *o, struct leat_site *site, bool fo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	return leat_site_result(site, rc);
+	return acted(site, leat_site_result(site, rc));
 }
 
 /* These never follow a symlink at the end, or open nothing. */

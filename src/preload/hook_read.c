@@ -7,6 +7,7 @@
 #include "preload/window.h"
 #include "record/call.h"
 #include "shm/extents.h"
+#include "preload/timing.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -57,6 +58,46 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length)
 	if (length && end > r->read_end)
 		r->read_end = end;
 	read_up_to(r, end);
+}
+
+/* Programs that find out what kind of file it is read so much, once. */
+#define PEEK_BYTES 4096u
+
+/* Where the number is by which formats are told apart. */
+#define MAGIC_BYTES 512u
+
+static void tell_read(const struct leat_fd *r, enum leat_read what)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .code = what};
+
+	leat_client_fact(LEAT_MSG_READ, &fact);
+}
+
+static void note_look(struct leat_fd *r)
+{
+	bool few = r->taken <= MAGIC_BYTES;
+
+	if (!r->taken || few == !!(r->flags & LEAT_FD_LOOKED))
+		return;
+	r->flags ^= LEAT_FD_LOOKED;
+	tell_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART);
+}
+
+int64_t leat_note_taken(struct leat_fd *r, int64_t n, uint64_t asked, int64_t offset)
+{
+	uint64_t end;
+
+	if (!leat_fd_is_unread(r) || n < 0)
+		return n;
+	r->taken += (uint64_t)n;
+	end = offset >= 0 ? (uint64_t)offset + (uint64_t)n : r->taken;
+	if (end <= PEEK_BYTES && (uint64_t)n == asked) {
+		note_look(r);
+		return n;
+	}
+	r->flags |= LEAT_FD_READ;
+	tell_read(r, LEAT_READ_ALL);
+	return n;
 }
 
 void leat_note_size(int fd, uint64_t size)
@@ -252,6 +293,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 	struct leat_shm_file *f = leat_client_file(record->slot);
 	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
 	struct leat_syscall c = *r->c;
+	struct leat_timing timing;
 	long n, sum = 0;
 	bool final, left;
 
@@ -272,7 +314,9 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 			return sum ? sum : n;
 		if (r->offset != at) /* somebody has moved it since */
 			continue;
+		leat_timing_begin(&timing, r->length, leat_shm_counted(&leat_client_step()->reads));
 		n = r->place ? read_placed(r, &c) : read_by_kernel(r, &c);
+		leat_timing_end(&timing, n);
 		if (n == -EAGAIN && r->place)
 			continue;
 		if (n < 0)
@@ -357,7 +401,10 @@ static long read_own(struct reading *r, const struct leat_fd *record)
 static long do_read(struct reading *r)
 {
 	const struct leat_fd *record = leat_fd_get(r->fd);
+	const int64_t offset = r->positioned ? r->offset : -1;
 	struct leat_shm_step *step = leat_client_step();
+	const uint64_t asked = r->length;
+	struct leat_timing timing;
 	long n;
 
 	if (record && !r->positioned)
@@ -366,9 +413,12 @@ static long do_read(struct reading *r)
 		n = read_growing(r, record);
 		give_back(r, n);
 	} else {
+		leat_timing_begin(&timing, asked, leat_shm_counted(&step->reads));
 		n = record && record->flags & LEAT_FD_WRITE ? read_own(r, record)
 							    : read_plain(r, record);
+		leat_timing_end(&timing, n);
 	}
+	leat_note_taken(leat_fd_get(r->fd), n, asked, offset);
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);
 		leat_shm_count(&step->reads, 1);
@@ -389,7 +439,7 @@ long leat_hook_read(const struct leat_syscall *c)
 
 	if (record && record->place)
 		n = leat_window_read(record, r.fd, (void *)c->a[1], r.length);
-	return n == LEAT_WINDOW_PASS ? do_read(&r) : n;
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(record, n, r.length, -1);
 }
 
 long leat_hook_pread(const struct leat_syscall *c)
@@ -405,7 +455,7 @@ long leat_hook_pread(const struct leat_syscall *c)
 	/* only a file of the store has an offset here */
 	if (record && record->place)
 		n = leat_window_pread(record, r.fd, (void *)c->a[1], r.length, r.offset);
-	return n == LEAT_WINDOW_PASS ? do_read(&r) : n;
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(record, n, r.length, r.offset);
 }
 
 long leat_hook_readv(const struct leat_syscall *c)

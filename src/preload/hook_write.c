@@ -11,6 +11,7 @@
 #include "preload/window.h"
 #include "record/call.h"
 #include "shm/extents.h"
+#include "preload/timing.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -186,6 +187,17 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
+static long write_timed(const struct writing *w)
+{
+	struct leat_timing timing;
+	long n;
+
+	leat_timing_begin(&timing, total(w), leat_shm_counted(&leat_client_step()->writes));
+	n = leat_as_is(w->c);
+	leat_timing_end(&timing, n);
+	return n;
+}
+
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	const bool guessed = !w->positioned && !(r->flags & (LEAT_FD_UNSURE | LEAT_FD_APPEND));
@@ -196,7 +208,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 
 	if (rc)
 		return rc;
-	n = leat_as_is(w->c);
+	n = write_timed(w);
 	if (n <= 0)
 		return n;
 	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
@@ -236,7 +248,7 @@ static long do_write(const struct writing *w)
 	}
 	if (f && r->kind == LEAT_KIND_PUBLISHER)
 		return write_published(w, r, f);
-	n = leat_as_is(w->c);
+	n = write_timed(w);
 	if (n > 0) {
 		leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)n);
 		leat_shm_count(&leat_client_step()->writes, 1);

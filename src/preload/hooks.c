@@ -4,6 +4,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/intercept.h"
 #include "preload/user.h"
 
 #include <errno.h>
@@ -14,34 +15,66 @@
 
 uint8_t leat_active;
 
+enum half { WHOLE, OPENAT, NEWFSTATAT, STATX, FACCESSAT, OPEN, ACCESS };
+
+static leat_second_half *const second_halves[] = {
+	[OPENAT] = leat_hook_openat_end, [NEWFSTATAT] = leat_hook_newfstatat_end,
+	[STATX] = leat_hook_statx_end,   [FACCESSAT] = leat_hook_faccessat_end,
+	[OPEN] = leat_hook_open_end,     [ACCESS] = leat_hook_access_end,
+};
+
 /* What a call's first argument is, if it is a descriptor: hidden ones are not
  * there for the program. */
 struct entry {
-	leat_handler *handler;
-	leat_first_half *first; /* in place of `handler` */
-	leat_second_half *second;
+	union {
+		leat_handler *handler;
+		leat_first_half *first; /* if there is a second */
+	};
+	uint16_t number; /* of the call */
+	uint8_t second;  /* enum half */
 	bool fd;
 	bool stays; /* the call is about the descriptor, wherever its file is */
+	bool moves; /* the result is a number of bytes read or written */
 };
 
-#define ON_FD(nr, function) [nr] = {.handler = (function), .fd = true}
-#define ON_NUMBER(nr, function) [nr] = {.handler = (function), .fd = true, .stays = true}
-#define ON_PATH(nr, function) [nr] = {.handler = (function)}
-#define IN_HALVES(nr, function) [nr] = {.first = (function), .second = function##_end}
+#define ON_FD(nr, function)                                                                        \
+	{                                                                                          \
+		.handler = (function), .fd = true, .number = (nr)                                  \
+	}
+#define MOVES(nr, function)                                                                        \
+	{                                                                                          \
+		.handler = (function), .fd = true, .moves = true, .number = (nr)                   \
+	}
+#define ON_NUMBER(nr, function)                                                                    \
+	{                                                                                          \
+		.handler = (function), .fd = true, .stays = true, .number = (nr)                   \
+	}
+#define ON_PATH(nr, function)                                                                      \
+	{                                                                                          \
+		.handler = (function), .number = (nr)                                              \
+	}
+#define IN_HALVES(nr, function, half)                                                              \
+	{                                                                                          \
+		.first = (function), .second = (half), .number = (nr)                              \
+	}
 /* nothing to decide, but the descriptor may be a hidden one */
-#define PASS(nr) [nr] = {.fd = true}
+#define PASS(nr)                                                                                   \
+	{                                                                                          \
+		.fd = true, .number = (nr)                                                         \
+	}
 
+/* Without gaps: each page of it is copied at each start, for its addresses. */
 static const struct entry table[] = {
-	ON_FD(SYS_read, leat_hook_read),
-	ON_FD(SYS_pread64, leat_hook_pread),
-	ON_FD(SYS_readv, leat_hook_readv),
-	ON_FD(SYS_preadv, leat_hook_preadv),
-	ON_FD(SYS_preadv2, leat_hook_preadv),
-	ON_FD(SYS_write, leat_hook_write),
-	ON_FD(SYS_pwrite64, leat_hook_pwrite),
-	ON_FD(SYS_writev, leat_hook_writev),
-	ON_FD(SYS_pwritev, leat_hook_pwritev),
-	ON_FD(SYS_pwritev2, leat_hook_pwritev),
+	MOVES(SYS_read, leat_hook_read),
+	MOVES(SYS_pread64, leat_hook_pread),
+	MOVES(SYS_readv, leat_hook_readv),
+	MOVES(SYS_preadv, leat_hook_preadv),
+	MOVES(SYS_preadv2, leat_hook_preadv),
+	MOVES(SYS_write, leat_hook_write),
+	MOVES(SYS_pwrite64, leat_hook_pwrite),
+	MOVES(SYS_writev, leat_hook_writev),
+	MOVES(SYS_pwritev, leat_hook_pwritev),
+	MOVES(SYS_pwritev2, leat_hook_pwritev),
 	ON_FD(SYS_lseek, leat_hook_lseek),
 	ON_FD(SYS_ftruncate, leat_hook_ftruncate),
 	ON_FD(SYS_fallocate, leat_hook_fallocate),
@@ -53,9 +86,9 @@ static const struct entry table[] = {
 	ON_FD(SYS_flock, leat_hook_flock),
 	ON_FD(SYS_ioctl, leat_hook_ioctl),
 	ON_FD(SYS_getdents64, leat_hook_getdents64),
-	ON_FD(SYS_sendfile, leat_hook_sendfile),
-	ON_FD(SYS_copy_file_range, leat_hook_copy_file_range),
-	ON_FD(SYS_splice, leat_hook_splice),
+	MOVES(SYS_sendfile, leat_hook_sendfile),
+	MOVES(SYS_copy_file_range, leat_hook_copy_file_range),
+	MOVES(SYS_splice, leat_hook_splice),
 	ON_FD(SYS_fchdir, leat_hook_fchdir),
 	PASS(SYS_fsync),
 	PASS(SYS_fdatasync),
@@ -75,13 +108,13 @@ static const struct entry table[] = {
 	ON_PATH(SYS_recvmsg, leat_hook_recvmsg),
 	ON_PATH(SYS_recvmmsg, leat_hook_recvmmsg),
 	ON_PATH(SYS_pidfd_getfd, leat_hook_pidfd_getfd),
-	IN_HALVES(SYS_openat, leat_hook_openat),
+	IN_HALVES(SYS_openat, leat_hook_openat, OPENAT),
 	ON_PATH(SYS_openat2, leat_hook_openat2),
-	IN_HALVES(SYS_newfstatat, leat_hook_newfstatat),
-	IN_HALVES(SYS_statx, leat_hook_statx),
+	IN_HALVES(SYS_newfstatat, leat_hook_newfstatat, NEWFSTATAT),
+	IN_HALVES(SYS_statx, leat_hook_statx, STATX),
 	ON_PATH(SYS_statfs, leat_hook_statfs),
-	IN_HALVES(SYS_faccessat, leat_hook_faccessat),
-	IN_HALVES(SYS_faccessat2, leat_hook_faccessat),
+	IN_HALVES(SYS_faccessat, leat_hook_faccessat, FACCESSAT),
+	IN_HALVES(SYS_faccessat2, leat_hook_faccessat, FACCESSAT),
 	ON_PATH(SYS_readlinkat, leat_hook_readlinkat),
 	ON_PATH(SYS_truncate, leat_hook_truncate),
 	ON_PATH(SYS_fchmodat, leat_hook_fchmodat),
@@ -126,11 +159,11 @@ static const struct entry table[] = {
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
 #ifdef SYS_open /* the forms that newer architectures do without */
 	ON_NUMBER(SYS_dup2, leat_hook_dup2),
-	IN_HALVES(SYS_open, leat_hook_open),
+	IN_HALVES(SYS_open, leat_hook_open, OPEN),
 	ON_PATH(SYS_creat, leat_hook_creat),
 	ON_PATH(SYS_stat, leat_hook_stat),
 	ON_PATH(SYS_lstat, leat_hook_lstat),
-	IN_HALVES(SYS_access, leat_hook_access),
+	IN_HALVES(SYS_access, leat_hook_access, ACCESS),
 	ON_PATH(SYS_readlink, leat_hook_readlink),
 	ON_PATH(SYS_chmod, leat_hook_chmod),
 	ON_PATH(SYS_chown, leat_hook_chown),
@@ -150,14 +183,25 @@ static const struct entry table[] = {
 #endif
 };
 
-long leat_hook_begin(struct leat_syscall *c)
+enum { ENTRIES = sizeof(table) / sizeof(*table) };
+_Static_assert(ENTRIES <= UINT8_MAX, "an entry and nothing fit into a byte");
+
+static uint8_t entry_of[LEAT_CALLS]; /* index + 1; 0: none */
+
+static void index_table(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++)
+		entry_of[table[i].number] = (uint8_t)(i + 1);
+}
+
+static inline long begin(struct leat_syscall *c)
 {
 	const struct entry *entry;
 
-	if (!leat_active || (unsigned long)c->nr >= sizeof(table) / sizeof(*table))
+	if ((unsigned long)c->nr >= LEAT_CALLS || !entry_of[c->nr])
 		return LEAT_PASS;
-	entry = &table[c->nr];
-	if (entry->first)
+	entry = &table[entry_of[c->nr] - 1];
+	if (entry->second)
 		return entry->first(c);
 	if (entry->fd && leat_fd_hidden((int)c->a[0]))
 		return -EBADF;
@@ -170,9 +214,26 @@ long leat_hook_begin(struct leat_syscall *c)
 	return entry->handler ? entry->handler(c) : LEAT_PASS;
 }
 
+/* The way of a process whose reads and writes are held to a rate. */
+static __attribute__((noinline)) long begin_limited(struct leat_syscall *c)
+{
+	const long nr = c->nr, said = begin(c);
+
+	if (said > 0 && table[entry_of[nr] - 1].moves)
+		leat_client_hold_back((uint64_t)said);
+	return said;
+}
+
+long leat_hook_begin(struct leat_syscall *c)
+{
+	if (leat_active == LEAT_ACTIVE)
+		return begin(c);
+	return leat_active ? begin_limited(c) : LEAT_PASS;
+}
+
 long leat_hook_end(struct leat_syscall *c, long result)
 {
-	return table[c->nr].second(c, result);
+	return second_halves[table[entry_of[c->nr] - 1].second](c, result);
 }
 
 void leat_before_exec(char *variable, size_t size)
@@ -190,7 +251,8 @@ void leat_hooks_init(char **envp)
 	if (!leat_session_find(envp) || leat_client_init())
 		return;
 	LEAT_FAULT_SIDE(envp, leat_session.step);
+	index_table();
 	leat_path_init();
 	leat_fd_adopt_all(envp);
-	leat_active = 1;
+	leat_active = leat_limit_is_set(leat_client_limit()) ? LEAT_ACTIVE_LIMITED : LEAT_ACTIVE;
 }

@@ -32,6 +32,10 @@ int leat_patch_libc(const char *kept_in);
 /* Number of vfork calls this thread is inside of; see leat_in_vfork. */
 extern _Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));
 
+/* Before a fork, with the number of its call; in the parent also after one that failed, with
+ * -errno. Async-signal-safe. */
+void leat_engine_forking(long nr);
+
 /* The child of a fork, before it returns to libc. Async-signal-safe. */
 void leat_engine_forked(void);
 

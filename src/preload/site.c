@@ -107,7 +107,8 @@ static bool place_known(struct leat_site *site, const struct leat_target *target
 	struct leat_shm_file *f;
 	struct leat_known known;
 
-	if (!w || !only_looks(target) || !leat_known_find(below, strlen(below), &known, NULL))
+	if (!w || !only_looks(target) || (w->acts && target->op == LEAT_OP_OPEN) ||
+	    !leat_known_find(below, strlen(below), &known, NULL))
 		return false;
 	f = leat_client_file(known.slot);
 	*site = (struct leat_site){.guard = site->guard,

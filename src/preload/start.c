@@ -6,6 +6,7 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/trace.h"
 
 #define CANNOT_EXECUTE 126
 
@@ -15,6 +16,12 @@ static bool wants_wrappers(char **envp)
 	const char *value = leat_environment_get(envp, "LEAT_INTERCEPT");
 
 	return value && strcmp(value, "wrap") == 0;
+}
+
+static bool is_in_workflow(char **envp)
+{
+	return !leat_environment_get(envp, LEAT_TRACE_ONLY) &&
+	       (leat_environment_get(envp, "LEAT_DIR") || leat_environment_get(envp, "CAPIO_DIR"));
 }
 
 /* Neither patched nor wrapped, a program inside a workflow would run unseen. */
@@ -35,6 +42,7 @@ static void refuse(char **envp)
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
 	const char *kept_in;
+	bool is_patched = false;
 
 	(void)argc;
 	(void)argv;
@@ -44,13 +52,19 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	leat_environment_keep(envp);
 	kept_in = leat_environment_get(envp, "LEAT_SITES");
-	if (leat_has_wrappers || wants_wrappers(envp) ||
-	    leat_patch_libc(kept_in && *kept_in ? kept_in : NULL) != 0) {
+	leat_trace_find(envp);
+	if (!leat_has_wrappers && !wants_wrappers(envp))
+		is_patched = leat_patch_libc(kept_in && *kept_in ? kept_in : NULL) == 0;
+	if (!is_patched && leat_trace_tape && !is_in_workflow(envp))
+		return; /* the tracer sees that it is not seen */
+	if (!is_patched) {
 		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0) {
 			refuse(envp);
 			return;
 		}
 		leat_wrappers_start();
 	}
-	leat_hooks_init(envp);
+	if (is_in_workflow(envp))
+		leat_hooks_init(envp);
+	leat_trace_start(envp, is_patched);
 }

@@ -7,10 +7,14 @@
 #include "preload/engine.h"
 #include "preload/intercept.h"
 #include "preload/stub_x86_64.h"
+#include "preload/trace.h"
 
 /* enter_x86_64.S; entered by jump only */
 void leat_enter(void);
+void leat_enter_traced(void);
+void leat_enter_forking(void);
 void leat_enter_forked(void);
+extern const uint8_t leat_every_fd[LEAT_MAX_FD];
 
 #define SYSCALL_SIZE 2
 #define COMPARE_SIZE 6 /* cmp $-4096,%rax */
@@ -60,6 +64,7 @@ static uint8_t *put_forward(struct leat_code *code, uint8_t condition)
 #define JE 0x84
 #define JNE 0x85
 #define JAE 0x83
+#define JS 0x88
 
 static void land(struct leat_code *code, uint8_t *after_jump)
 {
@@ -202,13 +207,12 @@ static void put_vfork_depth(struct leat_code *code, uint8_t modrm)
 	PUT(code, 0x64, 0x41, 0xff, modrm); /* incl or decl %fs:(%r11) */
 }
 
+enum { ENTER_SIZE = 7 + 6 }; /* lea, jmp */
+
 /* Into the hooks and back, which go on with the call by LEAT_PASS. */
 static void put_visit(struct leat_code *code)
 {
-	enum { LEA_SIZE = 7, JUMP_SIZE = 6 };
-	const uint8_t *back = code->at + LEA_SIZE + JUMP_SIZE;
-
-	put_enter(code, &code->table->enter, back + SYSCALL_SIZE);
+	put_enter(code, &code->table->enter, code->at + ENTER_SIZE + SYSCALL_SIZE);
 }
 
 #define INCREMENT 0x03
@@ -231,24 +235,21 @@ static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
 	put_jump(code, resume);
 }
 
-/* Before the fork, so that neither process ever misses it. */
-static void put_count_fork(struct leat_code *code)
-{
-	put_load(code, &code->table->forks);
-	PUT(code, 0xf0, 0x41, 0xff, 0x03); /* lock incl (%r11) */
-}
-
+/* It is told of before, so that neither process ever misses it, and when it failed. rax is set. */
 static void put_fork_call(struct leat_code *code, const uint8_t *resume)
 {
-	uint8_t *child;
+	uint8_t *child, *failed;
 
-	put_count_fork(code);
+	put_enter(code, &code->table->enter_forking, code->at + ENTER_SIZE);
 	PUT(code, 0x0f, 0x05);       /* syscall */
 	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
 	child = put_forward(code, JE);
+	failed = put_forward(code, JS);
 	put_jump(code, resume);
 	land(code, child);
 	put_enter(code, &code->table->enter_forked, resume);
+	land(code, failed);
+	put_enter(code, &code->table->enter_forking, resume);
 }
 
 /* mov <flags>,%ecx: the flags are the first argument, or the first member of what it points to. */
@@ -341,15 +342,16 @@ static void write_any(struct leat_code *code, const struct leat_patch_site *site
 void leat_stub_fill(struct leat_stub_table *table)
 {
 	uintptr_t thread;
+	bool traced = leat_trace_tape != NULL;
 
 	__asm__("mov %%fs:0,%0" : "=r"(thread));
 	*table = (struct leat_stub_table){
-		.enter = leat_enter,
+		.enter = traced ? leat_enter_traced : leat_enter,
+		.enter_forking = leat_enter_forking,
 		.enter_forked = leat_enter_forked,
-		.fd_mark = leat_fd_mark,
+		.fd_mark = traced ? leat_every_fd : leat_fd_mark,
 		.call_class = leat_call_class,
-		.active = &leat_active,
-		.forks = &leat_forks,
+		.active = traced ? &leat_tracing : &leat_active,
 		.vfork_depth = (int64_t)((uintptr_t)&leat_vfork_depth - thread),
 	};
 }

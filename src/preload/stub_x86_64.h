@@ -11,11 +11,11 @@
  * text they belong to: the same stubs serve many processes. */
 struct leat_stub_table {
 	void (*enter)(void);
+	void (*enter_forking)(void);
 	void (*enter_forked)(void);
 	const uint8_t *fd_mark;
 	const uint8_t *call_class;
 	const uint8_t *active;
-	struct leat_word *forks;
 	int64_t vfork_depth; /* from the thread pointer; the same for all threads */
 };
 

@@ -3,6 +3,7 @@
  * behind but a statistic. */
 #include "preload/client.h"
 #include "preload/hooks.h"
+#include "preload/timing.h"
 #include "record/call.h"
 #include "shm/extents.h"
 #include "shm/word.h"
@@ -20,7 +21,7 @@
 /* Short waits are nobody's business; longer ones are told to the daemon. */
 #define ASK_AFTER_NS (50 * MS)
 
-static uint64_t now_ns(void)
+uint64_t leat_now_ns(void)
 {
 	struct timespec t;
 
@@ -43,6 +44,31 @@ struct leat_shm_step *leat_client_step(void)
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
 		return &dummy;
 	return &w->shm->steps[w->step];
+}
+
+struct leat_shm_limit *leat_client_limit(void)
+{
+	static struct leat_shm_limit none;
+	const struct leat_world *w = leat_client_known();
+
+	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
+		return &none;
+	return &w->shm->limits[w->step];
+}
+
+void leat_client_hold_back(uint64_t moved)
+{
+	struct leat_shm_limit *l = leat_client_limit();
+	uint64_t now = leat_now_ns(), until = leat_limit_take(l, moved, now);
+	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000),
+				   .tv_nsec = (long)(until % 1000000000)};
+
+	if (until <= now)
+		return;
+	/* As on a slow disk, no signal cuts it short. */
+	while (raw(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == -EINTR)
+		;
+	leat_shm_count(&l->held_ns, leat_now_ns() - now);
 }
 
 static int ask_under(struct leat_thread *t, uint32_t call, uint32_t slot, uint64_t offset,
@@ -119,7 +145,7 @@ static bool is_alive(void)
 static uint64_t wait_begin(void)
 {
 	leat_shm_count(&leat_client_step()->waiting, 1);
-	return now_ns();
+	return leat_now_ns();
 }
 
 static void wait_end(uint64_t since)
@@ -127,7 +153,17 @@ static void wait_end(uint64_t since)
 	struct leat_shm_step *step = leat_client_step();
 
 	leat_shm_count(&step->waiting, (uint64_t)-1);
-	leat_shm_count(&step->wait_ns, now_ns() - since);
+	leat_shm_count(&step->wait_ns, leat_now_ns() - since);
+}
+
+/* A small operation that took so long was interrupted by others: it stands for itself only. */
+#define ODD_NS (MS / 10)
+
+void leat_timing_note(const struct leat_timing *t)
+{
+	uint64_t ns = leat_now_ns() - t->since_ns;
+
+	leat_shm_count(&leat_client_step()->copy_ns, ns > ODD_NS ? ns : ns * t->weight);
 }
 
 /* Going to sleep and being woken takes longer than most answers of the daemon. But whoever has
@@ -140,14 +176,14 @@ static void wait_end(uint64_t since)
 bool leat_spin(struct leat_spin *s)
 {
 	static struct leat_word busy_until;
-	uint64_t before = now_ns(), after;
+	uint64_t before = leat_now_ns(), after;
 
 	if (!s->since)
 		s->since = before;
 	if (before - s->since > SPIN_NS || before < leat_word_get(&busy_until))
 		return false;
 	raw(SYS_sched_yield);
-	after = now_ns();
+	after = leat_now_ns();
 	if (after - before > BUSY_NS)
 		leat_word_set(&busy_until, after + PAUSE_NS);
 	return true;
@@ -195,6 +231,15 @@ int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t lengt
 	}
 }
 
+int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (!w || !w->acts || !slot || !ofd)
+		return 0;
+	return leat_wait_call(LEAT_WIRE_ACTED, slot, closed, ofd);
+}
+
 /* A wait for bytes. */
 struct patience {
 	uint64_t since;   /* 0: has not waited yet */
@@ -214,7 +259,7 @@ static int sleep_once(const struct wanted *w, uint32_t seq, bool ask, struct pat
 {
 	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
 	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
-	uint64_t now = now_ns(), wake_at = range.end, timeout = SECOND;
+	uint64_t now = leat_now_ns(), wake_at = range.end, timeout = SECOND;
 	int rc;
 
 	if (!p->since) {

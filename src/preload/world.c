@@ -67,6 +67,7 @@ static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds
 		w->shm_ino = st.st_ino;
 		w->store_dev = m->store_dev;
 		w->step = m->step;
+		w->acts = m->acts;
 		w->mount_length = strlen(w->mount);
 		if (leat_user_dir() >= 0)
 			w->dir_fd = (int)raw(SYS_fcntl, leat_user_dir(), F_DUPFD_CLOEXEC, 3);
@@ -106,7 +107,8 @@ static int publish_world(struct leat_thread *t, struct leat_world *w)
 		return 0;
 	}
 	if (leat_word_claim(&world, 0, (uintptr_t)w)) {
-		leat_shm_count(&leat_client_step()->processes, 1);
+		if (leat_limit_is_set(leat_client_limit()))
+			leat_active = LEAT_ACTIVE_LIMITED;
 		return 0;
 	}
 	leat_fd_unhide(w->store_fd);

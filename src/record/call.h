@@ -12,6 +12,7 @@ enum leat_call {
 	LEAT_CALL_LIST,   /* next names of a directory; offset = names already seen */
 	LEAT_CALL_REMOVE, /* unlink, rename away */
 	LEAT_CALL_LAUNCH, /* a staged step wants to start: all its inputs final */
+	LEAT_CALL_MORE,   /* a step wants to be launched for a further version */
 };
 
 enum leat_violation {
@@ -23,6 +24,14 @@ enum leat_violation {
 	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
 	LEAT_VIOLATION_READ_AGAIN,   /* a consumer read what is not retained once more */
 	LEAT_VIOLATION_KINDS
+};
+
+/* How a version was read. */
+enum leat_read {
+	LEAT_READ_ALL,  /* so that it is taken */
+	LEAT_READ_LOOK, /* a few bytes of it, to find out what it is */
+	LEAT_READ_PART, /* more than that, and not yet so that it is taken */
+	LEAT_READ_KINDS
 };
 
 #endif

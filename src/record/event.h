@@ -9,10 +9,13 @@
 
 enum leat_event_kind {
 	/* facts, in the order the daemon learnt them */
-	LEAT_EV_STEP_START,  /* step: an instance begins; code: instances announced, 0 unknown */
+	LEAT_EV_STEP_START,  /* step: an instance begins; code: instances announced, 0 unknown. For
+				who reads the log only: pid of its first process, name of the step,
+				to: of the workflow, offset: CLOCK_REALTIME in ns */
 	LEAT_EV_STEP_END,    /* step, status: 0 succeeded, else failed; name: reason */
 	LEAT_EV_STEP_CLOSED, /* step: no further instance will start */
-	LEAT_EV_PROC_EXIT,   /* step, pid, status (-signal when killed or unknown) */
+	LEAT_EV_PROC_EXIT,   /* step, pid, status (-signal when killed or unknown); code: 1 + the
+				rank of an MPI job that has ended with it, 0 none */
 	LEAT_EV_PRESENT,     /* name existed on disk before the run */
 	LEAT_EV_CREATE, /* step created name without a write open (mkdir, symlink, link, rename in)
 			 */
@@ -25,6 +28,12 @@ enum leat_event_kind {
 	LEAT_EV_ASK,       /* step, waiter: may this call go on? call, offset, length */
 	LEAT_EV_CANCEL,    /* waiter: the client gave up or died */
 	LEAT_EV_VIOLATION, /* step, name, code: told by a client; offset, length, flags */
+	LEAT_EV_TAKE, /* step opened version name, which it sees as `to`, as description ofd; code:
+			 its rank */
+	LEAT_EV_READ, /* ofd: something of that version was read */
+	LEAT_EV_RETURN, /* ofd: its true last close */
+	LEAT_EV_LAUNCH, /* step: a launch for one version has ended (code 0), or begins (1) */
+	LEAT_EV_SERVE,  /* step, whose actions decide when: name is to be passed on */
 	/* decisions, which replay must reproduce */
 	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
 	LEAT_EV_STATE,  /* name, code: enum leat_file_state */

@@ -9,13 +9,14 @@
 #define LEAT_SHM_STATE_H
 
 #include "base/range.h"
+#include "shm/limit.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 5
+#define LEAT_SHM_VERSION 7
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -76,7 +77,7 @@ struct leat_shm_step {
 	_Atomic uint64_t reads;
 	_Atomic uint64_t writes;
 	_Atomic uint64_t opens;
-	_Atomic uint64_t processes;
+	_Atomic uint64_t copy_ns; /* spent moving bytes, in part estimated (preload/timing.h) */
 };
 _Static_assert(sizeof(struct leat_shm_step) == 64, "one cache line a step");
 
@@ -114,6 +115,7 @@ struct leat_shm {
 	uint32_t enforced; /* enum leat_shm_enforced; set before there are clients */
 	uint8_t pad[32];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
+	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
 	struct leat_shm_table tables[LEAT_SHM_MAX_TABLES];

@@ -225,7 +225,7 @@ int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char 
 	return leat_tree_make_dir(t, root, dir);
 }
 
-static int copy_symlink(int from, int to, const char *path)
+static int copy_symlink(int from, const char *path, int to, const char *to_path)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(from, path, target, sizeof(target) - 1);
@@ -233,28 +233,29 @@ static int copy_symlink(int from, int to, const char *path)
 	if (n < 0)
 		return -errno;
 	target[n] = 0;
-	return symlinkat(target, to, path) < 0 ? -errno : 0;
+	return symlinkat(target, to, to_path) < 0 ? -errno : 0;
 }
 
-int leat_tree_copy(struct leat_tree *t, enum leat_root from, enum leat_root to, const char *path,
-		   bool empty)
+int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, enum leat_root to,
+		   const char *to_path, bool empty)
 {
 	struct stat st;
 	int in = -1, out = -1;
-	int rc = leat_tree_make_parents(t, to, path);
+	int rc = leat_tree_make_parents(t, to, to_path);
 
 	if (rc)
 		return rc;
 	if (!leat_tree_has(t, from, path, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode))
-		return copy_symlink(t->fd[from], t->fd[to], path);
+		return copy_symlink(t->fd[from], path, t->fd[to], to_path);
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	in = openat(t->fd[from], path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (in < 0)
 		return -errno;
-	out = openat(t->fd[to], path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = openat(t->fd[to], to_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		     0600);
 	if (out < 0) {
 		rc = -errno;
 		goto out;
@@ -264,7 +265,7 @@ int leat_tree_copy(struct leat_tree *t, enum leat_root from, enum leat_root to, 
 	if (!rc)
 		rc = leat_copy_meta(out, &st);
 	if (rc)
-		unlinkat(t->fd[to], path, 0);
+		unlinkat(t->fd[to], to_path, 0);
 out:
 	if (out >= 0)
 		close(out);

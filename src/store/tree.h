@@ -87,11 +87,11 @@ int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char 
 /* Make `path` itself a directory in `root`, too. 0 or -errno. */
 int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path);
 
-/* Copy a file or symlink that exists in place `from` to another one,
+/* Copy the file or symlink `path` in place `from` to another place, or as `to_path` to any,
  * with mode, owner and times; `empty`: without its content. 0 or -errno, and
  * then nothing is left of it. */
-int leat_tree_copy(struct leat_tree *t, enum leat_root from, enum leat_root to, const char *path,
-		   bool empty);
+int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, enum leat_root to,
+		   const char *to_path, bool empty);
 
 /* Directories may have been removed or renamed: forget what was remembered. */
 void leat_tree_forget(struct leat_tree *t);

@@ -1,5 +1,5 @@
 /* Roles, and what each call is answered in each state. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,10 +108,11 @@ static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
 	return LEAT_WAIT;
 }
 
-static enum leat_answer decide_consumer(const struct leat_name_state *n,
+static enum leat_answer decide_consumer(const struct leat_stream *s,
+					const struct leat_name_state *n,
 					const struct leat_question *q)
 {
-	if (n->rule->fire == LEAT_FIRE_NO_UPDATE)
+	if (n->rule->fire == LEAT_FIRE_NO_UPDATE && !leat_versions_whole(s, n, q->step))
 		return resolve(no_update[q->call][n->state], n, q);
 	return resolve(on_commit[q->call][n->state], n, q);
 }
@@ -123,6 +124,20 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 		return LEAT_FAILED;
 	if (leat_state_is_final(n->state) || leat_commit_others_done(s, n, q->step))
 		return LEAT_GO;
+	return LEAT_WAIT;
+}
+
+/* A new version may have to wait for whoever has not taken the one before. */
+static enum leat_answer decide_producer(const struct leat_stream *s,
+					const struct leat_name_state *n,
+					const struct leat_question *q, struct leat_blocker *blocker)
+{
+	int consumer;
+
+	if (q->call != LEAT_CALL_WRITE || !n->versioned || n->content ||
+	    !leat_versions_hold(s, n, q->step, &consumer))
+		return LEAT_GO;
+	blocker->step = consumer;
 	return LEAT_WAIT;
 }
 
@@ -185,16 +200,19 @@ enum leat_answer leat_decide(struct leat_stream *s, struct leat_name_state *n,
 		return LEAT_GO;
 	if (q->call == LEAT_CALL_LAUNCH)
 		return leat_decide_launch(s, q, blocker);
+	if (q->call == LEAT_CALL_MORE)
+		return leat_decide_more(s, q, blocker);
 	if (q->call == LEAT_CALL_LIST)
 		return leat_decide_list(s, n, q, blocker);
 	if (!n->governed)
 		return decide_undeclared(s, n, q, blocker);
 	switch (leat_rule_role(s, q->step, n->rule)) {
 	case LEAT_ROLE_CONSUMER:
-		return decide_consumer(n, q);
+		return decide_consumer(s, n, q);
 	case LEAT_ROLE_BOTH:
 		return decide_both(s, n, q);
 	case LEAT_ROLE_PRODUCER:
+		return decide_producer(s, n, q, blocker);
 	case LEAT_ROLE_PLAIN:
 		break;
 	}
@@ -237,7 +255,7 @@ static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 		      const struct leat_question *q, enum leat_answer answer)
 {
 	if ((answer == LEAT_GO || answer == LEAT_GO_STREAM) && n->governed &&
-	    q->call != LEAT_CALL_LIST && q->call != LEAT_CALL_LAUNCH &&
+	    q->call != LEAT_CALL_LIST && q->call != LEAT_CALL_LAUNCH && q->call != LEAT_CALL_MORE &&
 	    leat_rule_role(s, q->step, n->rule) == LEAT_ROLE_CONSUMER)
 		n->seen = true;
 }
@@ -253,7 +271,7 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 	if (w)
 		leat_waiter_free(s, w);
 	n = leat_name_get(s, ev->name ? ev->name : "");
-	if (!n || ev->call > LEAT_CALL_LAUNCH)
+	if (!n || ev->call > LEAT_CALL_MORE)
 		return LEAT_FAILED;
 	do {
 		leat_settle(s);

@@ -49,11 +49,12 @@ bool leat_state_is_final(enum leat_file_state state)
 }
 
 /* True if nobody can be in the middle of writing it: made by a producer, not
- * open, no empty close that may be followed by a re-open, not cut short. Where
- * every close counts, an empty one is as good as any. */
+ * open, no empty close that may be followed by a re-open, not cut short, passed on
+ * by actions if there are any. Where every close counts, an empty one is as good as any. */
 static bool is_at_rest(const struct leat_content *c, bool empty_counts)
 {
-	return c && !c->old && !c->broken && !c->writers && (empty_counts || !c->pending);
+	return c && !c->old && !c->broken && !c->held && !c->writers &&
+	       (empty_counts || !c->pending);
 }
 
 static bool every_close_counts(const struct leat_name_state *n)
@@ -191,7 +192,7 @@ bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name
 {
 	const struct leat_content *c = n->content;
 	bool by_close = n->rule->commit == LEAT_COMMIT_ON_CLOSE && !leat_name_is_dir(n) && c;
-	bool over = true, closed = by_close && !c->broken;
+	bool over = true, closed = by_close && !c->broken && !c->held;
 
 	for (int other = 0; other < s->n_steps; other++) {
 		const struct leat_part *part;
@@ -205,7 +206,7 @@ bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name
 		closed = closed && part_is_done(s, c, other);
 	}
 	if (by_close && n->rule->count)
-		closed = !c->broken && count_closes(n, step) + 1 >= n->rule->count;
+		closed = !c->broken && !c->held && count_closes(n, step) + 1 >= n->rule->count;
 	return over || closed;
 }
 

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n, int creator)
+struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n, int creator,
+				      bool is_dir)
 {
 	struct leat_content *c = leat_heap_alloc(1, sizeof(*c));
 
@@ -12,6 +13,7 @@ struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_st
 		s->error = -ENOMEM;
 		return NULL;
 	}
+	c->is_dir = is_dir;
 	c->creator = creator;
 	c->lost = -1;
 	leat_content_attach(s, c, n);
@@ -25,12 +27,6 @@ static void note_directory(struct leat_stream *s, const struct leat_content *c,
 			   const struct leat_name_state *n)
 {
 	s->broad = s->broad || c->is_dir || n->rule->n_files;
-}
-
-void leat_content_set_dir(struct leat_stream *s, struct leat_content *c, bool is_dir)
-{
-	s->broad = s->broad || is_dir != c->is_dir;
-	c->is_dir = is_dir;
 }
 
 void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct leat_name_state *n)

@@ -1,4 +1,5 @@
 /* The wait-for graph: step -> name it waits for -> steps that must act. */
+#include "model/version.h"
 #include "stream/internal.h"
 
 #include <errno.h>
@@ -30,6 +31,12 @@ static bool is_running(const struct leat_step_state *st)
 static bool may_start(const struct leat_step_state *st)
 {
 	return !st->closed && st->started < st->expected;
+}
+
+/* Does the call want to have its step started, rather than being made by it? */
+static bool starts(enum leat_call call)
+{
+	return call == LEAT_CALL_LAUNCH || call == LEAT_CALL_MORE;
 }
 
 /* ---- who may release a waiting call ---- */
@@ -114,7 +121,7 @@ static bool may_help(const struct leat_stream *s, const struct leat_waiter *w, i
 {
 	const struct leat_name_state *n = w->on;
 
-	if (w->question.call == LEAT_CALL_LAUNCH)
+	if (starts(w->question.call))
 		return false;
 	if (!n->governed)
 		return w->blocker.step >= 0 && (!n->content || w->question.call == LEAT_CALL_LIST);
@@ -132,10 +139,9 @@ static bool needs(struct leat_stream *s, const struct leat_waiter *w, int step)
 		return false;
 	if (w->blocker.step == step || (w->blocker.name && name_needs(s, w->blocker.name, step)))
 		return true;
-	if ((call == LEAT_CALL_LAUNCH || call == LEAT_CALL_LIST) &&
-	    makes_an_input(s, step, w->question.step))
+	if ((starts(call) || call == LEAT_CALL_LIST) && makes_an_input(s, step, w->question.step))
 		return true;
-	return call != LEAT_CALL_LAUNCH && name_needs(s, w->on, step);
+	return !starts(call) && name_needs(s, w->on, step);
 }
 
 static bool may_release(struct leat_stream *s, const struct leat_waiter *w, int step)
@@ -194,7 +200,7 @@ static int look(struct graph *g)
 		struct vertex *v = &g->v[w->question.step];
 
 		v->waits = v->waits || !w->woken;
-		v->launch = v->launch || w->question.call == LEAT_CALL_LAUNCH;
+		v->launch = v->launch || starts(w->question.call);
 	}
 	find_able(g);
 	return 0;
@@ -232,14 +238,15 @@ static const struct leat_name_state *waited_name(const struct leat_waiter *w)
 static void describe_wait(const struct graph *g, const struct leat_waiter *w)
 {
 	const struct leat_name_state *n = waited_name(w);
-	char buffer[32];
+	char buffer[32], title[LEAT_VERSION_TITLE];
 
 	fprintf(g->out, "step %s waits ", step_name(g, w->question.step));
-	if (w->question.call == LEAT_CALL_LAUNCH && !w->blocker.name) {
+	if (starts(w->question.call) && !w->blocker.name) {
 		fprintf(g->out, "to be started");
 		return;
 	}
-	fprintf(g->out, "for %s (%s", *n->text ? n->text : ".", state_name(n->state));
+	fprintf(g->out, "for %s (%s", *n->text ? leat_version_title(n->text, title) : ".",
+		state_name(n->state));
 	if (n->governed && !leat_state_is_final(n->state))
 		fprintf(g->out, "; %s", leat_commit_text(n->rule->commit, n->rule->count, buffer));
 	for (size_t i = 0; n->governed && n->rule->deps && i < n->rule->deps->n; i++)

@@ -1,5 +1,5 @@
 /* What was done to files, one function a kind of event. */
-#include "stream/internal.h"
+#include "stream/sequence.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,9 +28,8 @@ void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int ste
 {
 	for (struct leat_name_state *dir = n->parent; dir && *dir->text; dir = dir->parent) {
 		if (!dir->content) {
-			if (!leat_content_new(s, dir, -1))
+			if (!leat_content_new(s, dir, -1, true))
 				return;
-			leat_content_set_dir(s, dir->content, true);
 			dir->content->old = dir->governed;
 		}
 		if (leat_name_produced_by(dir, step) && dir->content->old) {
@@ -45,13 +44,15 @@ static struct leat_content *content_for_writing(struct leat_stream *s, struct le
 						int step, bool created)
 {
 	if (!n->content) {
-		if (!leat_content_new(s, n, created ? step : -1))
+		if (!leat_content_new(s, n, created ? step : -1, false))
 			return NULL;
 		n->content->old = n->governed;
 		leat_fact_parents(s, n, step);
 	}
-	if (leat_name_produced_by(n, step))
+	if (leat_name_produced_by(n, step)) {
 		n->content->old = false;
+		leat_versions_made(s, n, step);
+	}
 	return n->content;
 }
 
@@ -82,6 +83,11 @@ static void set_size(struct leat_content *c, uint64_t length)
 {
 	leat_extents_truncate(&c->extents, length);
 	c->size_bytes = length;
+}
+
+static bool has_actions(const struct leat_stream *s, int step)
+{
+	return s->wf->steps[step].action_file != NULL;
 }
 
 int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
@@ -115,7 +121,19 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	}
 	/* Somebody writes on: what was closed empty before was not the end. */
 	leat_pending_drop(s, c);
+	c->held = c->held || (leat_name_produced_by(n, ev->step) && has_actions(s, ev->step));
 	leat_content_touch(s, c);
+	return 0;
+}
+
+int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *n = leat_name_find(s, ev->name);
+
+	if (!n || !n->content || !has_actions(s, ev->step))
+		return -EINVAL;
+	n->content->held = false;
+	leat_content_touch(s, n->content);
 	return 0;
 }
 
@@ -186,7 +204,7 @@ int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev)
 			o->exited = true;
 	}
 	leat_pending_exit(s, ev->node, ev->pid, ev->status >= 0);
-	return 0;
+	return ev->code && ev->step >= 0 ? leat_over_add(s, ev->step, ev->code - 1) : 0;
 }
 
 /* A second name for what `ev->to` names; NULL if that was never mentioned. */
@@ -216,9 +234,8 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 		leat_content_detach(s, n);
 	if (source)
 		leat_content_attach(s, source, n);
-	else if (!n->content && !leat_content_new(s, n, ev->step))
+	else if (!n->content && !leat_content_new(s, n, ev->step, is_dir))
 		return -ENOMEM;
-	leat_content_set_dir(s, n->content, is_dir);
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
 	return 0;
@@ -233,11 +250,10 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	if (n->content)
 		return 0;
-	c = leat_content_new(s, n, -1);
+	c = leat_content_new(s, n, -1, ev->flags & LEAT_EVF_DIR);
 	if (!c)
 		return -ENOMEM;
 	c->old = n->governed;
-	leat_content_set_dir(s, c, ev->flags & LEAT_EVF_DIR);
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
 	if (n->state == LEAT_FILE_GONE)
@@ -295,6 +311,8 @@ void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int ste
 
 	c->old = n->governed && !leat_name_produced_by(n, step);
 	leat_touch(s, n);
+	if (leat_name_produced_by(n, step))
+		leat_versions_made(s, n, step);
 	if (!leat_name_produced_by(n, step) || c->is_dir || c->writers || c->broken)
 		return;
 	/* Giving it its name says that it is whole, empty or not. */

@@ -1,5 +1,5 @@
 /* Questions about several names at once: listings, and the launch of a step. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include "base/str.h"
 
@@ -77,6 +77,7 @@ static int compile(struct leat_stream *s, int step, struct leat_input *in, const
 	/* A pattern's own text is governed by the same rule as what it matches, if
 	 * it is written like the output; if not, the listing is not streamed. */
 	in->no_update = rule->fire == LEAT_FIRE_NO_UPDATE;
+	in->versions = leat_versions_concern_input(s, step, text);
 	for (int maker = 0; maker < s->n_steps; maker++)
 		if (maker != step && leat_step_may_make(s, maker, text))
 			in->makers[maker / 64] |= (uint64_t)1 << (maker % 64);
@@ -257,6 +258,8 @@ enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state 
 	for (size_t i = 0; i < s->wf->steps[q->step].inputs.n && answer != LEAT_FAILED; i++) {
 		struct leat_blocker b = {.step = -1};
 
+		if (inputs[i].versions)
+			continue;
 		answer = entry_settled(s, n->text, q->step, &inputs[i], &b);
 		if (answer != LEAT_WAIT)
 			continue;

@@ -23,6 +23,12 @@
 #include <utlist.h>
 
 struct leat_name_state;
+struct leat_flow_link;
+struct leat_series;
+struct leat_flow_port;
+struct leat_sequence;
+struct leat_take;
+struct leat_rank;
 
 /* What one step did with one content. */
 struct leat_part {
@@ -58,6 +64,7 @@ struct leat_content {
 	bool is_dir;
 	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
 	bool broken; /* the last close came from an abnormal death */
+	bool held;   /* until the actions of who wrote it pass it on */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
@@ -119,6 +126,9 @@ struct leat_name_state {
 	enum leat_file_state state;
 	bool governed;                /* declared, some step produces it, not excluded */
 	bool exact;                   /* some output entry spells it out */
+	bool versioned;               /* it is a version of something */
+	bool dropped;                 /* that nobody wants any more */
+	unsigned wanted;              /* so many links and steps still need this version */
 	bool seen;                    /* a consumer was let at it since it was created */
 	bool counted;                 /* included in committed_below of the directories above */
 	bool busy;                    /* included in writers_below of the directories above */
@@ -144,6 +154,7 @@ struct leat_input {
 	const char *text;
 	bool wild;
 	bool no_update;
+	bool versions;    /* it comes in versions: nobody waits for all of them */
 	uint64_t *makers; /* other steps whose outputs it can match, or that write below it */
 };
 
@@ -153,6 +164,9 @@ struct leat_step_state {
 	unsigned ended;
 	unsigned failures;
 	bool closed;
+	unsigned launches;            /* after the first */
+	bool resting;                 /* the one that ran has ended */
+	struct leat_rank *ranks_over; /* of an MPI job: those that have ended */
 	bool ends_count;              /* some file counts how many of its instances ended */
 	bool dirty;                   /* in the queue of leat_settle */
 	bool dirty_names;             /* with all its names */
@@ -183,6 +197,11 @@ struct leat_stream {
 	struct leat_ofd *ofds;
 	struct leat_waiter *waiters;
 	struct leat_process *processes;
+	struct leat_flow_link *links;
+	struct leat_series *series;
+	struct leat_flow_port *ports;
+	struct leat_sequence *sequences;
+	struct leat_take *takes;
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;
@@ -214,9 +233,8 @@ void leat_name_account(struct leat_stream *s, struct leat_name_state *n);
 /* ---- content.c ---- */
 
 /* A new content shown by `n` (which had none). NULL when out of memory. */
-struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n,
-				      int creator);
-void leat_content_set_dir(struct leat_stream *s, struct leat_content *c, bool is_dir);
+struct leat_content *leat_content_new(struct leat_stream *s, struct leat_name_state *n, int creator,
+				      bool is_dir);
 void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct leat_name_state *n);
 /* Take the content away from its name; freed if nothing refers to it any more. */
 void leat_content_detach(struct leat_stream *s, struct leat_name_state *n);
@@ -237,6 +255,7 @@ void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally);
 
 int leat_fact_open(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_close(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_create(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_present(struct leat_stream *s, const struct leat_event *ev);
@@ -292,6 +311,9 @@ void leat_settle(struct leat_stream *s);
 /* Let `w` be looked at again when `b` changes. */
 void leat_waiter_block(struct leat_stream *s, struct leat_waiter *w, const struct leat_blocker *b);
 void leat_waiter_free(struct leat_stream *s, struct leat_waiter *w);
+/* It is to look again, whatever for. */
+void leat_waiter_wake(struct leat_stream *s, struct leat_waiter *w);
+
 /* ---- violation.c ---- */
 
 /* Report it; `what` says what was done to the name ("truncated"), NULL for the usual. */

@@ -1,5 +1,5 @@
 /* Names and the tree they form. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,6 +106,7 @@ static struct leat_name_state *make(struct leat_stream *s, const char *text)
 	if (!n->text || !n->rule || (*text && !n->parent))
 		goto fail;
 	n->governed = leat_rule_governs(s, n->rule);
+	n->versioned = n->governed && leat_versions_concern(s, text);
 	HASH_FIND_STR(s->exact, text, exact);
 	n->exact = exact;
 	HASH_ADD_KEYPTR(hh, s->names, n->text, strlen(n->text), n);
@@ -133,6 +134,14 @@ static void link_remove(struct leat_link **list, const struct leat_name_state *n
 	}
 }
 
+static void name_free(struct leat_stream *s, struct leat_name_state *n)
+{
+	HASH_DEL(s->names, n);
+	leat_links_free(n->dependents);
+	leat_heap_free(n->text);
+	leat_heap_free(n);
+}
+
 /* Take back a name that nobody refers to yet but what it has subscribed to: half of that is not
  * enough to learn of its end. */
 static void take_back(struct leat_stream *s, struct leat_name_state *n)
@@ -147,10 +156,7 @@ static void take_back(struct leat_stream *s, struct leat_name_state *n)
 		link_remove(&other->dependents, n);
 	if (n->parent)
 		DL_DELETE(n->parent->children, n);
-	HASH_DEL(s->names, n);
-	leat_links_free(n->dependents);
-	leat_heap_free(n->text);
-	leat_heap_free(n);
+	name_free(s, n);
 }
 
 struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text)
@@ -160,12 +166,11 @@ struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text)
 	if (n)
 		return n;
 	n = make(s, text);
-	if (!n) {
-		s->error = -ENOMEM;
-		return NULL;
-	}
-	if (n->governed && !subscribe(s, n)) {
+	if (n && n->governed && !subscribe(s, n)) {
 		take_back(s, n);
+		n = NULL;
+	}
+	if (!n) {
 		s->error = -ENOMEM;
 		return NULL;
 	}
@@ -180,10 +185,7 @@ void leat_names_free(struct leat_stream *s)
 
 	HASH_ITER(hh, s->names, n, next)
 	{
-		HASH_DEL(s->names, n);
-		leat_links_free(n->dependents);
-		leat_heap_free(n->text);
-		leat_heap_free(n);
+		name_free(s, n);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* Contents change their names. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include "base/str.h"
 
@@ -95,11 +95,8 @@ int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 	/* Two names of one file: rename(2) does nothing. */
 	if (from == to || (from->content && from->content == to->content))
 		return 0;
-	if (!from->content) {
-		if (!leat_content_new(s, from, ev->step))
-			return -ENOMEM;
-		leat_content_set_dir(s, from->content, ev->flags & LEAT_EVF_DIR);
-	}
+	if (!from->content && !leat_content_new(s, from, ev->step, ev->flags & LEAT_EVF_DIR))
+		return -ENOMEM;
 	if (from->content->is_dir) {
 		int rc = move_below(s, from, ev->to, ev->step);
 
@@ -117,6 +114,8 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 	if (!n)
 		return -ENOMEM;
 	if (!n->content)
+		return 0;
+	if (leat_versions_removed(s, n, ev->step))
 		return 0;
 	if (leat_name_produced_by(n, ev->step))
 		check_streamed(s, n, ev->step, "removed");

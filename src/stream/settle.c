@@ -1,5 +1,5 @@
 /* From touched names and steps to new states and wake-ups. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include <stdlib.h>
 
@@ -54,6 +54,7 @@ void leat_name_reset(struct leat_stream *s, struct leat_name_state *n)
 {
 	n->state = LEAT_FILE_ABSENT;
 	announce(s, n);
+	leat_versions_changed(s, n);
 }
 
 /* A directory that was complete gets one file more: whoever listed it missed it. */
@@ -114,6 +115,15 @@ void leat_waiter_block(struct leat_stream *s, struct leat_waiter *w, const struc
 		DL_APPEND2(s->steps[b->step].blocked, w, b_prev, b_next);
 }
 
+void leat_waiter_wake(struct leat_stream *s, struct leat_waiter *w)
+{
+	if (w->woken)
+		return;
+	unblock(s, w);
+	w->woken = true;
+	wake_name(s, w->on);
+}
+
 /* Look again at one waiting call: wake it, or note what it waits for now. */
 static void recheck(struct leat_stream *s, struct leat_waiter *w)
 {
@@ -125,9 +135,7 @@ static void recheck(struct leat_stream *s, struct leat_waiter *w)
 		leat_waiter_block(s, w, &blocker);
 		return;
 	}
-	unblock(s, w);
-	w->woken = true;
-	wake_name(s, w->on);
+	leat_waiter_wake(s, w);
 }
 
 static void settle_name(struct leat_stream *s, struct leat_name_state *n)
@@ -140,6 +148,7 @@ static void settle_name(struct leat_stream *s, struct leat_name_state *n)
 	if (changed) {
 		announce(s, n);
 		check_complete(s, n);
+		leat_versions_changed(s, n);
 		leat_touch_links(s, n->dependents);
 		s->broad = s->broad || n->state == LEAT_FILE_FAILED || n->rule->n_files;
 	}
@@ -191,7 +200,8 @@ static void recheck_broad(struct leat_stream *s)
 	s->broad = false;
 	HASH_ITER(hh, s->waiters, w, next)
 	{
-		if (w->question.call == LEAT_CALL_LIST || w->question.call == LEAT_CALL_LAUNCH)
+		if (w->question.call == LEAT_CALL_LIST || w->question.call == LEAT_CALL_LAUNCH ||
+		    w->question.call == LEAT_CALL_MORE)
 			recheck(s, w);
 	}
 }

@@ -1,5 +1,5 @@
 /* Beginning and end of steps. */
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +46,8 @@ int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 	}
 	if (ev->status || st->ends_count || leat_step_is_over(st))
 		leat_touch_step(s, ev->step, true);
+	if (leat_step_is_over(st))
+		leat_versions_step_over(s, ev->step);
 	return 0;
 }
 
@@ -53,5 +55,7 @@ int leat_step_closed(struct leat_stream *s, const struct leat_event *ev)
 {
 	s->steps[ev->step].closed = true;
 	leat_touch_step(s, ev->step, true);
+	if (leat_step_is_over(&s->steps[ev->step]))
+		leat_versions_step_over(s, ev->step);
 	return 0;
 }

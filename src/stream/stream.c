@@ -1,4 +1,4 @@
-#include "stream/internal.h"
+#include "stream/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,10 +53,11 @@ struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_wo
 	for (int step = 0; step < s->n_steps; step++)
 		if (add_step(s, step))
 			goto fail;
-	root = leat_name_get(s, "");
-	if (!root || !leat_content_new(s, root, -1))
+	if (leat_versions_init(s))
 		goto fail;
-	root->content->is_dir = true;
+	root = leat_name_get(s, "");
+	if (!root || !leat_content_new(s, root, -1, true))
+		goto fail;
 	leat_settle(s);
 	return s;
 fail:
@@ -107,6 +108,7 @@ void leat_stream_free(struct leat_stream *s)
 			leat_content_detach(s, n);
 	}
 	free_ofds(s);
+	leat_versions_free(s);
 	leat_names_free(s);
 	HASH_ITER(hh, s->exact, e, next_exact)
 	{
@@ -150,6 +152,11 @@ static const struct {
 	[LEAT_EV_UNLINK] = {leat_fact_unlink, NEEDS_NAME},
 	[LEAT_EV_CANCEL] = {apply_cancel, 0},
 	[LEAT_EV_VIOLATION] = {leat_fact_violation, NEEDS_NAME},
+	[LEAT_EV_TAKE] = {leat_fact_take, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_READ] = {leat_fact_read, 0},
+	[LEAT_EV_RETURN] = {leat_fact_return, 0},
+	[LEAT_EV_LAUNCH] = {leat_fact_launch, NEEDS_STEP},
+	[LEAT_EV_SERVE] = {leat_fact_serve, NEEDS_STEP | NEEDS_NAME},
 };
 
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)

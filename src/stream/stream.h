@@ -12,6 +12,8 @@
 #include "record/call.h"
 #include "record/event.h"
 
+#include <limits.h>
+
 enum leat_file_state {
 	LEAT_FILE_ABSENT,    /* not created yet */
 	LEAT_FILE_PRODUCED,  /* created, not complete */
@@ -47,6 +49,8 @@ struct leat_stream_ops {
 			  const char *text);
 	/* why `name` failed, in words: producer and cause */
 	void (*failed)(void *ctx, const char *name, const char *why);
+	/* nobody will read version `name` any more */
+	void (*unwanted)(void *ctx, const char *name);
 };
 
 struct leat_stream;
@@ -72,6 +76,11 @@ void leat_stream_free(struct leat_stream *s);
  *   unknown. STEP_END with a status but without a start: it could not be started.
  * - CREATE of a hard link: `to` is the existing name. Of symlinks and
  *   directories: NULL.
+ * - TAKE when rank `code` of a consumer (0 if it is no MPI job) is given a version that it may
+ *   read, READ once it has read of it, RETURN at the last close of that description.
+ * - PROC_EXIT: code is 1 + the rank of which it was the last process, 0: of none.
+ * - LAUNCH with code 0 when a launch of a step has ended, well, before MORE is
+ *   asked; with 1 when the next begins, between STEP_START and STEP_END.
  * - LEAT_EV_VIOLATION is passed on to ops->violation with a text. */
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
 
@@ -82,8 +91,31 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
  * LIST: LEAT_GO says that what there is now is all: after it comes the end.
  * LEAT_GO_STREAM says that there may be new names: list those visible, then ask
  * again, with offset = leat_stream_shown as it was *before* the names were
- * listed (0 at first). LAUNCH: name may be "" or any name to be woken by. */
+ * listed (0 at first). LAUNCH, MORE: name may be "" or any name to be woken by.
+ * MORE: may the step be launched for a further version? LEAT_NOENT: never again. */
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev);
+
+/* By which name the rules know what `step` calls `path`, in a call of this kind (WRITE: one that
+ * makes it anew): `path` itself, the name by which another step makes it, or a version
+ * (model/version.h). All other functions go by that name. `rank` is that of the caller in an MPI
+ * job. 0; -ENOENT: it is a version that the step is not given; -ESTALE: the one that the rank
+ * would have to be given has gone; -ENAMETOOLONG, -ENOMEM. */
+int leat_stream_behind(struct leat_stream *s, int step, unsigned rank, enum leat_call call,
+		       const char *path, char out[PATH_MAX]);
+
+/* The last version of what `step` sees as `path` that has gone; borrowed, NULL: none. */
+const char *leat_stream_missed(const struct leat_stream *s, int step, const char *path);
+
+/* Is `name` a version of something? It is then told by TAKE, READ and RETURN who reads it. */
+bool leat_stream_has_versions(const struct leat_stream *s, const char *name);
+
+/* Walk the names that `step` sees in versions, and of which a rank of it now has, or may have,
+ * one: `seen`, by which name and `made`, which one. 0 or what `fn` returned, if not 0; -ENOMEM. */
+int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
+			     int (*fn)(void *ctx, const char *seen, const char *made), void *ctx);
+
+/* The file, as `step` sees it, that its next launch is for. False: there is none. */
+bool leat_stream_next(struct leat_stream *s, int step, char out[PATH_MAX]);
 
 /* How step `step` stands to `name`. */
 enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name);

@@ -1,4 +1,5 @@
 /* Violations in words. */
+#include "model/version.h"
 #include "stream/internal.h"
 
 #include <errno.h>
@@ -53,8 +54,9 @@ static void put_violation(const struct leat_stream *s, enum leat_violation kind,
 			  int step, const char *what, const struct leat_event *ev, FILE *out)
 {
 	const struct leat_name_state *n = leat_name_find(s, name);
+	char title[LEAT_VERSION_TITLE];
 
-	fprintf(out, "%s was %s", name, what ? what : words[kind].what);
+	fprintf(out, "%s was %s", leat_version_title(name, title), what ? what : words[kind].what);
 	if (step >= 0)
 		fprintf(out, " by step %s", s->wf->steps[step].name);
 	put_place(out, ev);

@@ -17,6 +17,7 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_TRUNCATED] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_DROP] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_AHEAD] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_READ] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_EXITING] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_VIOLATED] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_REFUSED] = sizeof(struct leat_msg_text),
@@ -34,6 +35,8 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_TEXT] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_EVENT] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_SWITCHED] = sizeof(struct leat_msg_switched),
+	[LEAT_MSG_ACT] = sizeof(struct leat_msg_act),
+	[LEAT_MSG_ACTED] = sizeof(struct leat_msg_acted),
 };
 
 size_t leat_wire_fixed_size(enum leat_msg_type type)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 3
+#define LEAT_WIRE_VERSION 5
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -23,13 +23,14 @@ enum leat_msg_type {
 	LEAT_MSG_IDENTIFY,  /* -> RESOLVED: which file is this inherited descriptor */
 	LEAT_MSG_SWITCH,    /* with a descriptor -> SWITCHED, with the one to use in its place */
 	/* one way */
-	LEAT_MSG_OPENED, /* the open allowed by RESOLVE failed (error != 0) */
-	LEAT_MSG_CLOSED, /* a descriptor open for writing was closed: look whether it was the last
-			  */
-	LEAT_MSG_EXTENT, /* bytes beyond the frontier were written */
+	LEAT_MSG_OPENED,    /* the open allowed by RESOLVE failed (error != 0) */
+	LEAT_MSG_CLOSED,    /* a descriptor with an ofd was closed: look whether it was the last
+			     */
+	LEAT_MSG_EXTENT,    /* bytes beyond the frontier were written */
 	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
 	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
 	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
+	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
 	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
 	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why */
@@ -38,8 +39,10 @@ enum leat_msg_type {
 	LEAT_MSG_STEP_END,   /* -> ANSWER; status as from waitpid */
 	LEAT_MSG_STEP_DONE,  /* -> ANSWER; no further instance will start */
 	LEAT_MSG_STATUS,     /* -> TEXT: JSON of steps, files, waits */
-	LEAT_MSG_FINISH,     /* -> TEXT when all is permanent; the daemon then ends */
+	LEAT_MSG_FINISH,     /* -> TEXT when all is permanent; the daemon then ends; more: with the
+			      * timeline */
 	LEAT_MSG_ABORT,      /* -> ANSWER; fail what is not committed and end */
+	LEAT_MSG_ACTED,      /* -> ANSWER; what became of an ACT */
 	/* daemon's replies */
 	LEAT_MSG_WELCOME = 64,
 	LEAT_MSG_RESOLVED,
@@ -49,6 +52,19 @@ enum leat_msg_type {
 	LEAT_MSG_SWITCHED,
 	/* daemon to a control connection that asked for it (unsolicited) */
 	LEAT_MSG_EVENT,
+	LEAT_MSG_ACT, /* and from there to the process of the actions, which says ACTED */
+};
+
+/* What actions are called for. */
+enum leat_act {
+	LEAT_ACT_BEFORE_LAUNCH = 1,
+	LEAT_ACT_BEFORE_OPEN,
+	LEAT_ACT_AFTER_OPEN,
+	LEAT_ACT_AFTER_CLOSE, /* the true last close of a description */
+	LEAT_ACT_ON_COMMIT,
+	LEAT_ACT_AFTER_EXIT,
+	LEAT_ACT_KINDS,
+	LEAT_ACT_GO_ON = LEAT_ACT_KINDS, /* the broadcast that is waited for has come */
 };
 
 /* What a RESOLVE is for. */
@@ -125,6 +141,8 @@ struct leat_msg_welcome {
 	int32_t error;      /* -errno: text says why */
 	int32_t step;       /* index of the step, -1 for control */
 	uint64_t store_dev; /* st_dev of the store */
+	uint32_t acts;     /* 1: the step has actions: ASK LEAT_WIRE_ACTED after opens and closes */
+	uint32_t versions; /* 1: it makes versions: an open depends on the closes before it */
 	/* strings: workflow directory (real path), store's mount point as getcwd shows it,
 	 * path through which exec'd programs reach the store, error text */
 };
@@ -148,7 +166,8 @@ struct leat_msg_resolved {
 	uint32_t
 		seq; /* with -EAGAIN: value of seq to sleep on; else the file's home, shm/state.h */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
-	uint64_t ofd;   /* OPEN for writing: byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
+	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
+		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */
 	uint32_t lasting; /* 1: LOOK, ACCESS and OPEN for reading will get this answer until the
 			   * counters in shared memory (shm/state.h, "names") move */
@@ -173,6 +192,20 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a driver that is about to stop what runs: files that processes close from
  * now on, whose step has ended before, are not complete. */
 #define LEAT_WIRE_STOPPING 11
+
+/* leat_msg_ask.call of a driver: may step `slot` be launched for a further version of its inputs?
+ * `offset` 1: a launch of it has just ended, well; 0: it has not been launched yet. 0: it may, and
+ * the text is the file that the launch is for, as the step sees it; -EAGAIN not yet: EVENT with
+ * LEAT_WIRE_LOOK tells when to ask again; -ENOENT never again; -EIO a producer failed, which is
+ * the text. */
+#define LEAT_WIRE_MORE 12
+/* leat_msg_text.error of an EVENT that is no news: the step whose number is the text may be
+ * launched now. */
+#define LEAT_WIRE_LOOK 1
+
+/* leat_msg_ask.call of a client whose step has actions: file `slot` was opened (`offset` 0) or
+ * closed (1) as description `length`. 0 the actions have been called; -EAGAIN; -EIO they failed. */
+#define LEAT_WIRE_ACTED 13
 
 struct leat_msg_ask {
 	struct leat_msg h;
@@ -248,7 +281,7 @@ struct leat_msg_switched {
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, VIOLATED. CLOSED: error != 0 when a killed
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, VIOLATED. CLOSED: error != 0 when a killed
  * process closed it, which never counts. EARLY_SIZE: offset = end of what was
  * read, length = size seen; a violation only if the final size is larger. Whether a
  * violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
@@ -256,7 +289,7 @@ struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;
 	int32_t error;
-	uint32_t code; /* VIOLATED: enum leat_violation, record/call.h */
+	uint32_t code; /* VIOLATED: enum leat_violation, READ: enum leat_read, record/call.h */
 	uint32_t reserved;
 	uint64_t ofd;
 	uint64_t offset;
@@ -282,6 +315,32 @@ struct leat_msg_text {
 	int32_t error;
 	uint32_t more; /* 1: another TEXT follows with the rest */
 		       /* strings: text */
+};
+
+/* Call the actions of a step for one of its processes. */
+struct leat_msg_act {
+	struct leat_msg h;
+	uint64_t id; /* 0: it is the driver's */
+	int32_t step;
+	uint32_t rank;
+	uint32_t act;
+	int32_t status;  /* AFTER_EXIT: as from waitpid */
+	uint32_t writes; /* the file was opened for writing */
+	uint32_t reserved;
+	/* strings: the file, as the step sees it */
+};
+
+/* They have been called, the first time also to say what for. */
+struct leat_msg_acted {
+	struct leat_msg h;
+	uint64_t id;
+	int32_t step;
+	uint32_t rank;
+	int32_t error;  /* -errno: they failed, text says how; -EAGAIN: they wait for a broadcast */
+	uint32_t wants; /* bit 1 << act: what they are to be called for */
+	uint32_t served; /* 1: what the process has written is to be passed on */
+	uint32_t reserved;
+	/* strings: text */
 };
 
 /* Strings are stored one after the other behind the fixed part, each with its

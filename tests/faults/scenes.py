@@ -55,6 +55,11 @@ SERVED = """
  "permanent": ["out"]}
 """
 
+ACTIONS = """
+def serve(vol, rank):
+    vol.set_after_file_close(lambda s: vol.serve_all())
+"""
+
 # What a person would type; each part is bounded, since what it talks to may be dead.
 SERVING = f"""
 export LEAT_DIR=$PWD/work
@@ -105,6 +110,15 @@ SCENES = [
         task("A", ACTOR, "make grow 9000000 12000", outports=["filename: grow, mode: no_update, retain: false"]),
         task("B", ACTOR, "take grow 9000000 12000 , make out 100 10", inports=["grow"], outports=["out"])),
         {"out": 100}),
+    Scene("versions", flow(
+        task("A", ACTOR, "make x 3000 300 , make x 3000 300 , make x 3000 300", outports=["x"]),
+        task("B", ACTOR, "take x 3000 5000 , take x 3000 100 , take x 3000 5000 , make out 100 10",
+             inports=["filename: x, io_freq: 1"], outports=["out"])),
+        {"out": 100}),
+    Scene("actions", flow(
+        task("A", ACTOR, "make data 3000 300", outports=["data"], more="    actions: [actions, serve]\n"),
+        task("B", ACTOR, "take data 3000 100 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, command=["bash", "-c", f"echo '{ACTIONS}' >actions.py; exec {LEAT} run flow.yaml"]),
     Scene("staged", flow(
         task("A", ACTOR, "make data 3000 300", outports=["data"]),
         task("B", ACTOR, "take data 3000 100 , make out 100 10", inports=["data"], outports=["out"],

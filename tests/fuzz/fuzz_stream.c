@@ -6,6 +6,7 @@
  *       -Db_lundef=false
  *   ninja -C build-fuzz tests/fuzz/fuzz_stream
  *   mkdir corpus; build-fuzz/tests/fuzz/fuzz_stream -max_total_time=300 corpus */
+#include "model/version.h"
 #include "stream/replay.h"
 
 #include <stdint.h>
@@ -15,10 +16,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEPS = 4, NAMES = 12, WAITERS = 6 };
+enum { STEPS = 4, NAMES = 14, WAITERS = 6 };
 
-static const char *const names[NAMES] = {"",    "x",   "y",     "z", "d",   "d/1",
-					 "d/2", "d/e", "d/e/3", "t", "t/1", "p1"};
+static const char *const names[NAMES] = {"",
+					 "x",
+					 "y",
+					 "z",
+					 "d",
+					 "d/1",
+					 "d/2",
+					 "d/e",
+					 "d/e/3",
+					 "t",
+					 "t/1",
+					 "p1",
+					 LEAT_VERSIONS_DIR "/2/x",
+					 LEAT_VERSIONS_DIR "/3/x"};
 
 static const struct {
 	const char *inputs[4];
@@ -111,7 +124,23 @@ static void add_step(struct leat_workflow *wf, size_t i)
 	}
 }
 
-static struct leat_workflow *make_workflow(void)
+/* The last step is a job of three processes, and sees x in versions. */
+static void add_view(struct leat_step *s)
+{
+	s->nprocs = 3;
+	s->inports = calloc(1, sizeof(*s->inports));
+	if (!s->inports || !(s->inports->sources = calloc(1, sizeof(*s->inports->sources))))
+		abort();
+	s->n_inports = s->inports->n_sources = 1;
+	s->inports->flow = LEAT_FLOW_ALL;
+	s->inports->seen.text = strdup("x");
+	s->inports->sources->made = strdup("x");
+	if (!s->inports->seen.text || !s->inports->sources->made)
+		abort();
+}
+
+/* Step B may decide itself when its files are passed on. */
+static struct leat_workflow *make_workflow(bool acts)
 {
 	struct leat_workflow *wf = leat_workflow_new();
 
@@ -120,6 +149,9 @@ static struct leat_workflow *make_workflow(void)
 	wf->n_steps = STEPS;
 	for (size_t i = 0; i < STEPS; i++)
 		add_step(wf, i);
+	add_view(&wf->steps[STEPS - 1]);
+	if (acts && !(wf->steps[1].action_file = strdup("a.py")))
+		abort();
 	return wf;
 }
 
@@ -196,6 +228,14 @@ static void put_question(struct fuzz *f)
 	w->woken = false;
 }
 
+/* The version that is meant, valid until the next. */
+static const char *meant(const struct fuzz *f, const struct leat_event *ev, enum leat_call call)
+{
+	static char name[PATH_MAX];
+
+	return leat_stream_behind(f->s, ev->step, ev->code, call, ev->name, name) ? ev->name : name;
+}
+
 static void apply(struct fuzz *f)
 {
 	struct leat_event ev = {.kind = (enum leat_event_kind)take(f, LEAT_EV_ANSWER),
@@ -216,6 +256,12 @@ static void apply(struct fuzz *f)
 	}
 	if (ev.kind == LEAT_EV_RENAME || (ev.kind == LEAT_EV_CREATE && more >> 7))
 		ev.to = names[take(f, NAMES)];
+	if (ev.kind == LEAT_EV_TAKE) {
+		ev.to = ev.name;
+		ev.name = meant(f, &ev, LEAT_CALL_OPEN);
+	} else if (ev.kind == LEAT_EV_OPEN) {
+		ev.name = meant(f, &ev, LEAT_CALL_WRITE);
+	}
 	if (ev.kind == LEAT_EV_CANCEL && ev.waiter && ev.waiter <= WAITERS)
 		f->waiting[ev.waiter - 1].waits = false;
 	put(f, ev);
@@ -259,7 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 2000)
 		return 0;
-	f.wf = make_workflow();
+	f.wf = make_workflow(size % 2);
 	f.m = leat_matcher_new(f.wf);
 	f.log = fmemopen(log, sizeof(log), "w+");
 	if (!f.m || !f.log)

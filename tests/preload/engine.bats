@@ -13,7 +13,7 @@ setup() {
 
 # under ENV... COMMAND: with the library, all descriptors marked, unless ENV says otherwise
 under() {
-	env LEAT_TEST_REPORT="$BATS_TEST_TMPDIR/report" LD_PRELOAD="$library" \
+	env LEAT_DIR=/nowhere LEAT_TEST_REPORT="$BATS_TEST_TMPDIR/report" LD_PRELOAD="$library" \
 		${LEAT_TEST_MAPPED:+"LEAT_SITES=$BATS_FILE_TMPDIR"} "$@"
 }
 
@@ -295,7 +295,7 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 		    sys.exit(77)
 		os.execvp(sys.argv[1], sys.argv[1:])
 	EOF
-	run /usr/bin/python3 refuse.py env LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
+	run /usr/bin/python3 refuse.py env LEAT_DIR=/nowhere LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
 		bash -c 'echo $LD_PRELOAD; cat input | wc -l; exit 5'
 	[ "$status" != 77 ] || skip "the kernel cannot refuse executable memory"
 	[ "$status" = 5 ]
@@ -376,7 +376,7 @@ open('$file', 'wb').write(struct.pack('I' * len(w), *w))" ;;
 
 @test "texts that are not as in their file are kept for nobody" {
 	mkdir sites
-	"$built/probe_trace" /usr/bin/env LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
+	"$built/probe_trace" /usr/bin/env LEAT_DIR=/nowhere LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
 		LEAT_SITES="$PWD/sites" "$built/probe_calls"
 	[ "$(find sites -type f | wc -l)" = 1 ]
 	[ -z "$(find sites -name '*.image*')" ]

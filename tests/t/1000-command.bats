@@ -18,7 +18,7 @@ one_line() {
 @test "help lists every command, and each command has a help" {
 	run leat help
 	[ "$status" = 0 ]
-	for command in run check serve exec 'done' status replay help; do
+	for command in run check serve exec 'done' status top replay trace map report simulate probe help; do
 		[[ $output == *"  $command "* ]]
 		[[ $(leat help "$command") == "Usage: leat $command "* ]]
 		[ "$(leat "$command" --help)" = "$(leat help "$command")" ]

@@ -48,13 +48,13 @@ setup() {
 	[ -z "$output" ]
 }
 
-@test "--timeline draws a bar for each step" {
-	run leat run --plain --timeline chain.yaml
+@test "--chart draws a bar for each step" {
+	run leat run --plain --chart chain.yaml
 	[ "$status" = 0 ]
 	for step in first middle last; do
 		grep -Eq "^$step +#+$" <<<"$output"
 	done
-	LC_ALL=C.UTF-8 run leat run --plain --timeline chain.yaml
+	LC_ALL=C.UTF-8 run leat run --plain --chart chain.yaml
 	LC_ALL=C.UTF-8 grep -Eq "^middle +█+$" <<<"$output"
 }
 

@@ -44,6 +44,16 @@ refused() {
 	[[ ${lines[0]} == "bad.json:2:"*": error: "* ]]
 }
 
+@test "what can be checked but not run yet is refused" {
+	local line="step two cannot be run by this version of leat: \"staged\" of a step with actions is only checked"
+
+	echo 'def f(vol, rank): pass' >act.py
+	sed -i 's/{func: two,/{func: two, staged: true, actions: [act.py, f],/' good.yaml
+	leat check -d work good.yaml
+	refused 125 "$line" leat run -d work good.yaml
+	refused 125 "$line" leat serve -d work good.yaml
+}
+
 @test "a program that is not there" {
 	sed -i 's/cp x y/no-such-program x y/' good.yaml
 	refused 127 "step two: program no-such-program was not found" leat run -d work good.yaml

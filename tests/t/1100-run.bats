@@ -63,7 +63,7 @@ replace() {
 }
 
 @test "the summary counts bytes and time spent waiting" {
-	run -0 leat run --timeline stream.yaml
+	run -0 leat run --chart stream.yaml
 	echo "$output"
 	grep -Eq '^consume +[0-9.]+ s +[0-9.]+ s +[0-9.]+ [kM]B +48.9 kB  ok$' <<<"$output"
 	grep -Eq '^produce +[0-9.]+ s +0.00 s +0 B +48.9 kB  ok$' <<<"$output"

@@ -283,6 +283,30 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	done
 }
 
+@test "a descriptor that begins, or ceases, to append" {
+	static appends <<-'END'
+		#include <fcntl.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0644), other = open(argv[1], O_WRONLY | O_APPEND);
+			if (fd < 0 || other < 0 || write(fd, "12345", 5) != 5) return 1;
+			if (fcntl(fd, F_SETFL, O_APPEND) || lseek(fd, 0, SEEK_SET) || write(fd, "67", 2) != 2) return 2;
+			if (pwrite(fd, "8", 1, 0) != 1) return 3;
+			if (fcntl(other, F_SETFL, 0) || pwrite(other, "x", 1, 1) != 1) return 4;
+			if (fcntl(fd, F_SETFL, 0) || pwrite(fd, "y", 1, 2) != 1) return 5;
+			return fcntl(fd, F_SETFL, O_APPEND) || write(fd, "9", 1) != 1 ? 6 : close(fd);
+		}
+	END
+	local mode
+	for mode in update no_update; do
+		steps "func: a, outports: [{filename: data, mode: $mode}], exec: $BATS_FILE_TMPDIR/appends data"
+		run -0 timeout 60 leat run flow.yaml
+		[ "$(cat work/data)" = 1xy456789 ]
+		rm -r work && mkdir work
+	done
+}
+
 # grown MODE COMMAND...: `blind` comes to a file that has two bytes, and maps it when it has more.
 grown() {
 	local mode=$1

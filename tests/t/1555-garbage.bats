@@ -14,6 +14,8 @@ setup() {
 		              {"name": "B", "input_stream": ["x"], "output_stream": ["out"]}],
 		 "permanent": ["out"]}
 	END
+	# What is freed is not to be taken for what is kept.
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=4
 	serve flow.json
 	server=$!
 	daemon=$(ours leat-daemon)

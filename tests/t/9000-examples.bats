@@ -35,6 +35,10 @@ example() {
 	example lammps lmp zstd
 }
 
+@test "ensemble: outputs identical, log replays" {
+	example ensemble lmp gawk
+}
+
 @test "hmmer: outputs identical, log replays" {
 	example hmmer phmmer seqkit
 }

@@ -1,6 +1,9 @@
 #include "stream_world.h"
 
+#include "model/version.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +58,30 @@ static void parse_rule(struct leat_step *step, char *rest, bool is_dir)
 	}
 }
 
+/* "some:3 0=x 1=y" of what is seen as `seen`. */
+static void parse_view(struct leat_step *step, char *rest)
+{
+	static const char *const flows[] = {"batch", "all", "some", "latest"};
+	struct leat_inport *in;
+	char *word;
+
+	step->inports = reallocarray(step->inports, step->n_inports + 1, sizeof(*step->inports));
+	assert_non_null(step->inports);
+	in = &step->inports[step->n_inports++];
+	*in = (struct leat_inport){.seen.text = strdup(strsep(&rest, " "))};
+	word = strsep(&rest, " ");
+	for (int i = 0; i < 4; i++)
+		if (!strncmp(word, flows[i], strlen(flows[i])))
+			in->flow = (enum leat_flow)i;
+	in->every = strchr(word, ':') ? (unsigned)atoi(strchr(word, ':') + 1) : 0;
+	while ((word = strsep(&rest, " "))) {
+		in->sources = reallocarray(in->sources, in->n_sources + 1, sizeof(*in->sources));
+		assert_non_null(in->sources);
+		in->sources[in->n_sources++] = (struct leat_source){
+			.step = atoi(word), .made = strdup(strchr(word, '=') + 1)};
+	}
+}
+
 static void parse_line(struct leat_workflow *wf, char *line)
 {
 	char *rest = line, *key = strsep(&rest, " "), *word;
@@ -71,6 +98,18 @@ static void parse_line(struct leat_workflow *wf, char *line)
 			step->instances = (unsigned)atoi(rest);
 	} else if (!strcmp(key, "staged")) {
 		step->staged = true;
+	} else if (!strcmp(key, "actions")) {
+		step->action_file = strdup("actions.py");
+	} else if (!strcmp(key, "nprocs")) {
+		step->nprocs = (unsigned)atoi(rest);
+	} else if (!strcmp(key, "nwriters")) {
+		step->nwriters = (unsigned)atoi(rest);
+	} else if (!strcmp(key, "at")) {
+		step->dir = strdup(rest);
+	} else if (!strcmp(key, "view")) {
+		parse_view(step, rest);
+	} else if (!strcmp(key, "relaunch")) {
+		step->relaunch = strcmp(rest, "never") ? LEAT_RELAUNCH_ALWAYS : LEAT_RELAUNCH_NEVER;
 	} else if (!strcmp(key, "rule") || !strcmp(key, "dir")) {
 		parse_rule(step, rest, *key == 'd');
 	} else {
@@ -111,16 +150,34 @@ static void say(struct world *w, const char *format, ...)
 	va_end(ap);
 }
 
+/* "x@2" for the second version of x. */
+static void say_name(struct world *w, const char *before, const char *name, const char *after)
+{
+	uint64_t number;
+	const char *base = leat_version_base(name, &number);
+
+	if (number > 1)
+		say(w, "%s%s@%" PRIu64 "%s ", before, base, number, after);
+	else
+		say(w, "%s%s%s ", before, base, after);
+}
+
+static void on_unwanted(void *ctx, const char *name)
+{
+	say_name(ctx, "-", name, "");
+}
+
 static void on_state(void *ctx, const char *name, enum leat_file_state state)
 {
-	static const char *const names[] = {"absent", "produced", "committed", "failed", "gone"};
+	static const char *const names[] = {"=absent", "=produced", "=committed", "=failed",
+					    "=gone"};
 
-	say(ctx, "%s=%s ", name, names[state]);
+	say_name(ctx, "", name, names[state]);
 }
 
 static void on_wake(void *ctx, const char *name)
 {
-	say(ctx, "!%s ", name);
+	say_name(ctx, "!", name, "");
 }
 
 static void on_violation(void *ctx, enum leat_violation kind, const char *name, int step,
@@ -143,7 +200,8 @@ static void on_failed(void *ctx, const char *name, const char *why)
 
 void world_init(struct world *w, const char *text)
 {
-	static const struct leat_stream_ops ops = {on_state, on_wake, on_violation, on_failed};
+	static const struct leat_stream_ops ops = {on_state, on_wake, on_violation, on_failed,
+						   on_unwanted};
 
 	*w = (struct world){.next_waiter = 1};
 	w->wf = world_parse(text);
@@ -182,8 +240,20 @@ int world_step(const struct world *w, const char *name)
 
 /* ---- events in words ---- */
 
-/* Arguments: s step, p pid, n name, N name of which a final "/" says directory,
- * t second name, o ofd, l length, b offset, w waiter, c code. */
+/* "B@3" is rank 3 of step B. Splits it. */
+static unsigned rank_in(char *word)
+{
+	char *at = strchr(word, '@');
+
+	if (at)
+		*at++ = '\0';
+	return at ? (unsigned)atoi(at) : 0;
+}
+
+/* Arguments: v name of a file the step makes anew, V one that it takes, s step, R step and rank,
+ * L step and the rank of it that has ended, p pid, n name, N
+ * name of which a final "/" says directory, t second name, o ofd, l length, b offset, w waiter, c
+ * code. */
 static const struct verb {
 	const char *word;
 	enum leat_event_kind kind;
@@ -197,24 +267,43 @@ static const struct verb {
 	{"closed", LEAT_EV_STEP_CLOSED, 0, 0, "s"},
 	{"exit", LEAT_EV_PROC_EXIT, 0, 0, "sp"},
 	{"killed", LEAT_EV_PROC_EXIT, 0, -9, "sp"},
+	{"leave", LEAT_EV_PROC_EXIT, 0, 0, "Lp"},
 	{"present", LEAT_EV_PRESENT, 0, 0, "Nl"},
 	{"mkdir", LEAT_EV_CREATE, LEAT_EVF_DIR, 0, "sn"},
 	{"symlink", LEAT_EV_CREATE, 0, 0, "sn"},
 	{"link", LEAT_EV_CREATE, 0, 0, "stn"},
-	{"open", LEAT_EV_OPEN, 0, 0, "snop"},
+	{"open", LEAT_EV_OPEN, 0, 0, "svop"},
 	{"stray", LEAT_EV_OPEN, 0, 0, "nop"},
-	{"creat", LEAT_EV_OPEN, LEAT_EVF_CREAT | LEAT_EVF_TRUNC, 0, "snop"},
-	{"trunc", LEAT_EV_OPEN, LEAT_EVF_TRUNC, 0, "snop"},
+	{"creat", LEAT_EV_OPEN, LEAT_EVF_CREAT | LEAT_EVF_TRUNC, 0, "svop"},
+	{"trunc", LEAT_EV_OPEN, LEAT_EVF_TRUNC, 0, "svop"},
 	{"close", LEAT_EV_CLOSE, 0, 0, "ol"},
 	{"abort", LEAT_EV_CLOSE, LEAT_EVF_ABNORMAL, 0, "ol"},
 	{"extent", LEAT_EV_EXTENT, 0, 0, "nbl"},
 	{"cut", LEAT_EV_TRUNCATE, 0, 0, "snl"},
-	{"mv", LEAT_EV_RENAME, 0, 0, "snt"},
+	{"mv", LEAT_EV_RENAME, 0, 0, "snT"},
 	{"mvdir", LEAT_EV_RENAME, LEAT_EVF_DIR, 0, "snt"},
 	{"rm", LEAT_EV_UNLINK, 0, 0, "sn"},
 	{"cancel", LEAT_EV_CANCEL, 0, 0, "w"},
 	{"violate", LEAT_EV_VIOLATION, 0, 0, "nc"},
+	{"take", LEAT_EV_TAKE, 0, 0, "RVo"},
+	{"read", LEAT_EV_READ, 0, 0, "o"},
+	{"look", LEAT_EV_READ, 0, 0, "o"},
+	{"back", LEAT_EV_RETURN, 0, 0, "o"},
+	{"over", LEAT_EV_LAUNCH, 0, 0, "s"},
+	{"again", LEAT_EV_LAUNCH, 0, 0, "s "},
+	{"serve", LEAT_EV_SERVE, 0, 0, "sn"},
 };
+
+/* What is behind `name`; valid until the next but one. */
+static const char *behind(const struct world *w, int step, unsigned rank, enum leat_call call,
+			  const char *name)
+{
+	static char names[2][PATH_MAX];
+	static int turn;
+
+	turn = !turn;
+	return leat_stream_behind(w->s, step, rank, call, name, names[turn]) ? NULL : names[turn];
+}
 
 static void take_argument(const struct world *w, char kind, char *word, struct leat_event *ev)
 {
@@ -222,6 +311,12 @@ static void take_argument(const struct world *w, char kind, char *word, struct l
 
 	switch (kind) {
 	case 's':
+		ev->step = world_step(w, word);
+		ev->pid = 100 + ev->step;
+		break;
+	case 'R':
+	case 'L':
+		ev->code = rank_in(word) + (kind == 'L');
 		ev->step = world_step(w, word);
 		ev->pid = 100 + ev->step;
 		break;
@@ -237,6 +332,16 @@ static void take_argument(const struct world *w, char kind, char *word, struct l
 		break;
 	case 'n':
 		ev->name = word;
+		break;
+	case 'v':
+		ev->name = behind(w, ev->step, 0, LEAT_CALL_WRITE, word);
+		break;
+	case 'T':
+		ev->to = behind(w, ev->step, 0, LEAT_CALL_WRITE, word);
+		break;
+	case 'V':
+		ev->name = behind(w, ev->step, ev->code, LEAT_CALL_OPEN, word);
+		ev->to = word;
 		break;
 	case 't':
 		ev->to = word;
@@ -279,6 +384,9 @@ void world_event(const struct world *w, const char *text, struct leat_event *ev,
 				  .status = verb->status,
 				  .step = -1,
 				  .name = verb->status > 0 ? "exited with status 1" : NULL};
+	ev->code = verb->kind == LEAT_EV_LAUNCH && verb->arguments[1];
+	if (!strcmp(verb->word, "look"))
+		ev->code = LEAT_READ_LOOK;
 	for (const char *a = verb->arguments; *a && (word = strsep(&rest, " ")); a++)
 		take_argument(w, *a, word, ev);
 }
@@ -304,31 +412,38 @@ void world_do(struct world *w, const char *events)
 
 /* ---- questions ---- */
 
+/* The question of a step, or of a rank of it. False: the name stands for nothing. */
+static bool question(const struct world *w, const char *step, enum leat_call call, const char *name,
+		     struct leat_event *ev)
+{
+	char copy[64];
+	unsigned rank;
+
+	snprintf(copy, sizeof(copy), "%s", step);
+	rank = rank_in(copy);
+	ev->kind = LEAT_EV_ASK;
+	ev->step = world_step(w, copy);
+	ev->call = call;
+	ev->name = behind(w, ev->step, rank, call, name);
+	return ev->name;
+}
+
 enum leat_answer world_ask(struct world *w, const char *step, enum leat_call call, const char *name,
 			   uint64_t offset, uint64_t length)
 {
-	struct leat_event ev = {.kind = LEAT_EV_ASK,
-				.step = world_step(w, step),
-				.call = call,
-				.name = name,
-				.offset = offset,
-				.length = length};
+	struct leat_event ev = {.offset = offset, .length = length};
+	bool any = question(w, step, call, name, &ev);
 
-	return leat_stream_ask(w->s, &ev);
+	return any ? leat_stream_ask(w->s, &ev) : LEAT_NOENT;
 }
 
 uint64_t world_wait(struct world *w, const char *step, enum leat_call call, const char *name,
 		    uint64_t offset, uint64_t length)
 {
-	struct leat_event ev = {.kind = LEAT_EV_ASK,
-				.step = world_step(w, step),
-				.waiter = w->next_waiter++,
-				.call = call,
-				.name = name,
-				.offset = offset,
-				.length = length};
+	struct leat_event ev = {.waiter = w->next_waiter++, .offset = offset, .length = length};
 	enum leat_answer answer;
 
+	assert_true(question(w, step, call, name, &ev));
 	answer = leat_stream_ask(w->s, &ev);
 	if (answer != LEAT_WAIT)
 		fail_msg("%s on %s is answered %d at once", step, name, (int)answer);
@@ -346,8 +461,8 @@ static int index_of(const char *const *words, int n, const char *word)
 	return -1;
 }
 
-static const char *const call_words[] = {"open",  "look", "read",   "whole",
-					 "write", "list", "remove", "launch"};
+static const char *const call_words[] = {"open", "look",   "read",   "whole", "write",
+					 "list", "remove", "launch", "more"};
 static const char *const answer_words[] = {"go", "stream", "wait", "noent", "failed"};
 static const char *const violation_words[] = {NULL,     "rewrite",    "late",
 					      "closes", "undeclared", "size"};
@@ -364,7 +479,7 @@ static void run_question(struct world *w, char *line, bool waits)
 	while (n < 6 && (words[n] = strsep(&rest, " ")))
 		n++;
 	assert_true(n >= 3);
-	call = (enum leat_call)index_of(call_words, 8, words[1]);
+	call = (enum leat_call)index_of(call_words, 9, words[1]);
 	name = strcmp(words[2], ".") ? words[2] : "";
 	offset = n >= 5 ? strtoull(words[3], NULL, 10) : 0;
 	length = n >= 5 ? strtoull(words[4], NULL, 10) : 0;
@@ -379,6 +494,58 @@ static void run_question(struct world *w, char *line, bool waits)
 			 wanted);
 }
 
+static void check_name(const char *line, const char *wanted, const char *name)
+{
+	char text[PATH_MAX];
+	uint64_t number = 1;
+	const char *base = name ? leat_version_base(name, &number) : "none";
+
+	if (number > 1)
+		snprintf(text, sizeof(text), "%s@%" PRIu64, base, number);
+	else
+		snprintf(text, sizeof(text), "%s", base);
+	if (strcmp(text, wanted) != 0)
+		fail_msg("%s: %s, not %s", line, text, wanted);
+}
+
+/* "B x x@3" */
+static void run_behind(const struct world *w, char *line)
+{
+	char *rest = line, *step = strsep(&rest, " "), *seen = strsep(&rest, " "), name[PATH_MAX];
+	unsigned rank = rank_in(step);
+	int rc = leat_stream_behind(w->s, world_step(w, step), rank, LEAT_CALL_OPEN, seen, name);
+
+	check_name(seen, rest, rc == -ESTALE ? "gone" : rc ? NULL : name);
+}
+
+static int list_name(void *ctx, const char *seen, const char *made)
+{
+	struct world *w = ctx;
+
+	(void)seen;
+	say_name(w, "+", made, "");
+	return 0;
+}
+
+/* "B": what it is shown is said. */
+static void run_shown(struct world *w, char *line)
+{
+	char *rest = line, *step = strsep(&rest, " ");
+	unsigned rank = rank_in(step);
+
+	assert_int_equal(leat_stream_each_version(w->s, world_step(w, step), rank, list_name, w),
+			 0);
+}
+
+/* "B x" */
+static void run_next(const struct world *w, char *line)
+{
+	char *rest = line, *step = strsep(&rest, " "), name[PATH_MAX];
+	bool any = leat_stream_next(w->s, world_step(w, step), name);
+
+	check_name(step, rest, any ? name : NULL);
+}
+
 static void run_line(struct world *w, char *line)
 {
 	if (*line == '=') {
@@ -388,6 +555,12 @@ static void run_line(struct world *w, char *line)
 			fail_msg("said \"%s\", not \"%s\"", said, wanted);
 	} else if (*line == '?') {
 		run_question(w, line + 2, false);
+	} else if (*line == '@') {
+		run_behind(w, line + 2);
+	} else if (!strncmp(line, "show ", 5)) {
+		run_shown(w, line + 5);
+	} else if (!strncmp(line, "next ", 5)) {
+		run_next(w, line + 5);
 	} else if (*line == '!') {
 		char *rest = line + 2, *kind = strsep(&rest, " ");
 

@@ -23,6 +23,12 @@ struct world {
  *   dir  d n_files:3 no_update      as `rule`, for a `dirname`
  *   exclude tmp*
  *   staged                          the step runs without interception
+ *   at  d                           its directory, of an instance of an ensemble
+ *   view x* some:3 0=x* 1=y*        it sees x* in versions (all, some:N, latest; batch: by that
+ *                                   name), which step number 0 makes as x*, and 1 as y*
+ *   relaunch always                 or never
+ *   nprocs 4                        it is an MPI job
+ *   nwriters 2                      of which so many ranks do I/O
  */
 struct leat_workflow *world_parse(const char *text);
 void world_init(struct world *w, const char *text);
@@ -34,7 +40,11 @@ void world_release(struct world *w);
  *   "open A x 1" (step, name, ofd; pid = 100 + step unless @pid follows),
  *   "stray x 1" (an open by a process of no step), "creat A x 1", "trunc A x 1", "close 1 10"
  * (length), "abort 1 10", "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
- * Several events are separated by ";". */
+ * "take B x 1" (step, name as it sees it, ofd), "look 1" (at a few
+ * bytes of it), "read 1", "back 1", "over B" (its launch),
+ * "again B" (the next one begins). A name opened stands for the version that the step would make.
+ * "take B@3 x 1" is rank 3, "leave B@3 7" the end of process 7, its last. Several events are
+ * separated by ";". */
 void world_do(struct world *w, const char *events);
 /* One event of the above, into `ev`; strings live in `buf` (256 bytes). */
 void world_event(const struct world *w, const char *text, struct leat_event *ev, char *buf);
@@ -48,8 +58,13 @@ uint64_t world_wait(struct world *w, const char *step, enum leat_call call, cons
 /* Run a script, one line after another:
  *   event;event            as for world_do, and
  *   wait B open x [o l]    ask as a new waiter; must wait
- *   = x=committed !x       what was said since the last such line, exactly
- *   ? B open x [o l] go    ask; calls open look read whole write list remove launch,
+ *   = x=committed !x       what was said since the last such line, exactly; x@2 is the second
+ *                          version of x, -x is one that nobody wants any more
+ *   @ B x x@3              the version that B (or rank 3 of it: B@3) is given, or would be, as
+ *                          x; "none", or "gone"
+ *   show B                 "+x@3" is said for each version that it is shown
+ *   next B x               the file its next launch is for; "none"
+ *   ? B open x [o l] go    ask; calls open look read whole write list remove launch more,
  *                          answers go stream wait noent failed
  *   ! closes 1             so many violations of that kind so far: rewrite late closes
  *                          undeclared size

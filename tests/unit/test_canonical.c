@@ -161,6 +161,58 @@ static void random_rule(struct leat_step *step)
 	}
 }
 
+static void random_text(char **text)
+{
+	free(*text);
+	*text = random_name();
+}
+
+/* What goes with an ensemble. */
+static void random_launch(struct leat_step *step)
+{
+	if (below(2)) {
+		random_text(&step->task);
+		step->ensemble = 2 + below(3);
+		step->instance = below(step->ensemble);
+		step->dir = leat_strf("%s.%u", "dir", below(100));
+	}
+	step->nprocs = 1 + below(2) * below(100);
+	step->nwriters = below(step->nprocs + 1);
+	step->relaunch = (enum leat_relaunch)below(3);
+	if (below(2)) {
+		step->action_file = leat_strf("%s/a.%s", "x y", below(2) ? "so" : "py");
+		random_text(&step->action_function);
+	}
+}
+
+/* Ports with data sets and versions; `other` is a step before this one, or -1. */
+static void random_ports(struct leat_step *step, int other)
+{
+	const struct leat_pos pos = {.line = 1};
+
+	for (unsigned n = below(3); n > 0; n--) {
+		char *port = random_name(), *name = random_name();
+		struct leat_dset *dset = leat_step_add_dset(
+			step, &(struct leat_name){.text = port, .pos = pos}, name, pos);
+
+		free(port);
+		free(name);
+		dset->in = below(2);
+		dset->file = below(2);
+		dset->memory = below(2);
+	}
+	for (size_t i = 0; other >= 0 && i < step->inputs.n; i++) {
+		char *seen = random_name();
+		struct leat_inport *inport = leat_step_add_inport(step, seen, pos);
+
+		free(seen);
+		inport->flow = (enum leat_flow)below(4);
+		inport->every = inport->flow == LEAT_FLOW_SOME ? 2 + below(9) : 0;
+		for (unsigned k = 1 + (inport->flow == LEAT_FLOW_BATCH ? 0 : below(3)); k > 0; k--)
+			leat_inport_add_source(inport, other, step->inputs.v[i].text);
+	}
+}
+
 static void random_step(struct leat_workflow *wf)
 {
 	char *name = random_name();
@@ -172,6 +224,8 @@ static void random_step(struct leat_workflow *wf)
 	for (unsigned n = below(4); n > 0; n--)
 		random_rule(step);
 	step->staged = below(2);
+	random_launch(step);
+	random_ports(step, (int)wf->n_steps - 2);
 	if (below(2)) {
 		unsigned n = 1 + below(4);
 

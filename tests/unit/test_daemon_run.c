@@ -502,6 +502,41 @@ static void test_garbage(void **state)
 	free(text);
 }
 
+static void ask_step_end(struct peer *p, const char *step)
+{
+	leat_wire_begin(p->buf, LEAT_MSG_STEP_END, sizeof(struct leat_msg_step));
+	leat_wire_put(p->buf, step);
+	leat_wire_put(p->buf, "");
+	peer_say(p);
+}
+
+/* What was dropped while others of its process were being heard out is not heard any more. */
+static void test_dropped_beside(void **state)
+{
+	struct world *w = *state;
+	struct peer *dropped = calloc(1, sizeof(*dropped)), *a = calloc(1, sizeof(*a));
+
+	peer_dial(w, dropped);
+	assert_int_equal(peer_hello(dropped, "", "", LEAT_CONTROL), 0);
+	peer_meet(w, a, "A");
+	kill(w->pid, SIGSTOP);
+	ask_step_end(&w->control, "A"); /* hears all of this process out, ... */
+	ask_step_end(&w->control, "A"); /* ... this one first, which hears all others, ... */
+	assert_int_equal(send(dropped->fd, "nonsense", 8, 0), 8);
+	leat_wire_begin(dropped->buf, LEAT_MSG_FINISH, sizeof(struct leat_msg_text));
+	peer_say(dropped); /* ... so that this comes from who is no more */
+	kill(w->pid, SIGCONT);
+	for (int i = 0; i < 2; i++)
+		peer_receive(&w->control, LEAT_MSG_ANSWER, sizeof(struct leat_msg_answer));
+	assert_true(recv(dropped->fd, dropped->buf, sizeof(dropped->buf), 0) <= 0);
+	peer_part(dropped);
+	/* the run goes on */
+	peer_make(w, a, "mid", "text");
+	peer_part(a);
+	free(a);
+	free(dropped);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
@@ -519,6 +554,7 @@ int main(void)
 		T(test_unsaved),
 		T(test_times),
 		T(test_garbage),
+		T(test_dropped_beside),
 		cmocka_unit_test_setup_teardown(test_deadlock, setup_circle, world_teardown),
 		cmocka_unit_test_setup_teardown(test_no_deadlock, setup_circle, world_teardown),
 		cmocka_unit_test_setup_teardown(test_staged, setup_staged, world_teardown),

@@ -117,6 +117,42 @@ static void colours_only_when_asked(void **state)
 	leat_diags_free(d);
 }
 
+/* Up to the first digit. */
+static char *before_digits(const void *ctx, const char *text)
+{
+	(void)ctx;
+	return strndup(text, strcspn(text, "0123456789"));
+}
+
+static void folds_what_is_said_many_times(void **state)
+{
+	struct leat_diags *d = leat_diags_new("w.json", NULL);
+	size_t mark;
+
+	(void)state;
+	leat_diags_add(d, LEAT_ERROR, "L-A", (struct leat_pos){.line = 1}, "step 0");
+	mark = leat_diags_mark(d);
+	for (int i = 0; i < 4; i++) {
+		leat_diags_add(d, LEAT_ERROR, "L-A", (struct leat_pos){.line = 1}, "step %d", i);
+		leat_diags_add(d, LEAT_ERROR, "L-A", (struct leat_pos){.line = 1}, "other %d",
+			       i / 2);
+	}
+	leat_diags_add(d, LEAT_WARNING, "L-A", (struct leat_pos){.line = 1}, "step 9");
+	leat_diags_add(d, LEAT_ERROR, "L-B", (struct leat_pos){.line = 1}, "step 9");
+	leat_diags_add(d, LEAT_ERROR, "L-A", (struct leat_pos){.line = 2}, "step 9");
+	assert_int_equal(leat_diags_fold(d, mark, before_digits, NULL), 0);
+	assert_int_equal(leat_diags_count(d, LEAT_ERROR), 5);
+	assert_int_equal(leat_diags_count(d, LEAT_WARNING), 1);
+	assert_string_equal(printed(d, false),
+			    "w.json:1: error: step 0 [L-A]\n"
+			    "w.json:1: error: step 0 (and 3 more like it) [L-A]\n"
+			    "w.json:1: error: other 0 (and 3 more like it) [L-A]\n"
+			    "w.json:1: warning: step 9 [L-A]\n"
+			    "w.json:1: error: step 9 [L-B]\n"
+			    "w.json:2: error: step 9 [L-A]\n");
+	leat_diags_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +160,7 @@ int main(void)
 		cmocka_unit_test(orders_by_position_and_counts),
 		cmocka_unit_test(cuts_long_lines_around_the_caret),
 		cmocka_unit_test(colours_only_when_asked),
+		cmocka_unit_test(folds_what_is_said_many_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

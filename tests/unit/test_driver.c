@@ -2,6 +2,7 @@
  * environment, and how results are printed. */
 #include "driver/console.h"
 #include "driver/environment.h"
+#include "driver/internal.h"
 #include "driver/plan.h"
 #include "driver/process.h"
 #include "driver/result.h"
@@ -88,7 +89,7 @@ static void test_programs(void **state)
 	};
 	const struct leat_plan_reach reach = {.intercepted = true};
 	char dir[] = "/tmp/leat-test-driver.XXXXXX";
-	bool mounted;
+	const char *mounted;
 	char *path;
 	FILE *f;
 
@@ -167,6 +168,58 @@ static const char *value_in(char **envp, const char *name)
 			found = *envp + strlen(name) + 1;
 		}
 	return found;
+}
+
+static void test_cpus_text(void **state)
+{
+	static const struct {
+		unsigned cpus[6];
+		size_t n;
+		const char *text;
+	} cases[] = {
+		{{0}, 1, "0"},       {{0, 1}, 2, "0-1"},
+		{{0, 2}, 2, "0,2"},  {{1, 2, 3, 7, 9, 10}, 6, "1-3,7,9-10"},
+		{{4095}, 1, "4095"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = leat_cpus_text(cases[i].cpus, cases[i].n);
+
+		assert_string_equal(cases[i].text, text);
+		free(text);
+	}
+}
+
+static void test_filename(void **state)
+{
+	static const struct {
+		const char *word, *file, *result;
+	} cases[] = {
+		{"x", "f", "x"},
+		{"{filename}", "f", "f"},
+		{"-i{filename}:{filename}", "f", "-if:f"},
+		{"{file}{filename", "f", "{file}{filename"},
+		{"a{filename}b", "", "ab"},
+		/* What the file is called is not looked at again. */
+		{"{filename}{filename}", "x{filename}", "x{filename}x{filename}"},
+		{"{filename}", NULL, "in"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *words[] = {strdup(cases[i].word), NULL};
+		struct leat_step step = {.argv = words};
+		char **argv;
+
+		leat_names_add(&step.inputs, "in", (struct leat_pos){0});
+		argv = leat_launch_argv(&step, cases[i].file);
+		assert_string_equal(cases[i].result, argv[0]);
+		assert_null(argv[1]);
+		leat_launch_free_argv(argv);
+		leat_names_release(&step.inputs);
+		free(words[0]);
+	}
 }
 
 static void test_environment(void **state)
@@ -281,6 +334,39 @@ static void test_summary(void **state)
 	leat_workflow_free(wf);
 }
 
+/* However long a run is, its samples take so much memory, and stand for the same times. */
+static void test_samples_are_bounded(void **state)
+{
+	const unsigned looks = 5 * LEAT_MAX_SAMPLES + 77;
+	struct leat_workflow *wf = make_workflow(2, NULL);
+	struct leat_result r;
+
+	(void)state;
+	assert_int_equal(0, leat_result_init(&r, wf));
+	r.sample_ns = S / 20;
+	r.cpus = 1;
+	r.steps[0].start_ns = r.steps[1].start_ns = S;
+	for (unsigned i = 0; i < looks; i++) {
+		/* One waits in the second third of the time. */
+		r.steps[1].counters.waiting = i >= looks / 3 && i < 2 * (looks / 3);
+		leat_result_sample(&r);
+	}
+	assert_in_range(r.n_samples, LEAT_MAX_SAMPLES / 2, LEAT_MAX_SAMPLES);
+	assert_true(r.samples_room <= LEAT_MAX_SAMPLES);
+	assert_in_range(r.n_samples * r.sample_ns, (uint64_t)looks * (S / 20),
+			(uint64_t)looks * (S / 20) + r.sample_ns);
+	for (size_t i = 0; i < r.n_samples; i++) {
+		uint64_t look = i * r.sample_ns / (S / 20);
+
+		assert_int_equal(r.samples[2 * i], 0);
+		assert_int_equal(r.samples[2 * i + 1], look >= looks / 3 && look < 2 * (looks / 3));
+	}
+	/* Both were busy on one CPU in the other two thirds. */
+	assert_in_range(r.steps[0].shared_ns / (S / 20), looks / 3 - 2, looks / 3 + 2);
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
 /* Three busy steps on two CPUs run at two thirds of their speed. */
 static void test_shared_cpus(void **state)
 {
@@ -315,7 +401,7 @@ static void test_shared_cpus(void **state)
 	leat_workflow_free(wf);
 }
 
-static void test_timeline(void **state)
+static void test_chart(void **state)
 {
 	struct leat_workflow *wf = make_workflow(2, NULL);
 	struct leat_result r;
@@ -325,7 +411,7 @@ static void test_timeline(void **state)
 
 	(void)state;
 	fill(&r, wf);
-	leat_timeline_print(&r, out, 26, false);
+	leat_chart_print(&r, out, 26, false);
 	fclose(out);
 	assert_string_equal("      0 s           10.0 s\n"
 			    "a     ############\n"
@@ -340,10 +426,17 @@ static void test_timeline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),    cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_process),  cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_formats),  cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_timeline), cmocka_unit_test(test_shared_cpus),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_cpus_text),
+		cmocka_unit_test(test_filename),
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_chart),
+		cmocka_unit_test(test_shared_cpus),
+		cmocka_unit_test(test_samples_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

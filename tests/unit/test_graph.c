@@ -114,6 +114,112 @@ static void draws_all_formats(void **state)
 	leat_workflow_free(wf);
 }
 
+static struct leat_inport *add_inport(struct leat_step *step, const char *seen, enum leat_flow flow)
+{
+	struct leat_inport *inport = leat_step_add_inport(step, seen, (struct leat_pos){.line = 1});
+
+	assert_non_null(inport);
+	inport->flow = flow;
+	return inport;
+}
+
+/* Two instances of P, and C that sees every third of both, and newest and outside files. */
+static struct leat_workflow *ensemble(void)
+{
+	struct leat_workflow *wf = model_from_text("step P.0\nout P.0/x\nin q\nstep P.1\nout "
+						   "P.1/x\nin q\nstep C\nin P.0/x P.1/x P.0/y");
+	struct leat_name port = {.text = (char[]){"x"}};
+	struct leat_dset *dset;
+	struct leat_inport *in;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct leat_step *step = &wf->steps[i];
+
+		strcpy(step->task, "P");
+		step->instance = i;
+		step->ensemble = 2;
+		step->dir = strdup(step->name);
+		add_inport(step, i ? "P.1/q" : "P.0/q", LEAT_FLOW_BATCH);
+	}
+	in = add_inport(&wf->steps[2], "x", LEAT_FLOW_SOME);
+	in->every = 3;
+	assert_int_equal(leat_inport_add_source(in, 0, "P.0/x"), 0);
+	assert_int_equal(leat_inport_add_source(in, 1, "P.1/x"), 0);
+	in = add_inport(&wf->steps[2], "y", LEAT_FLOW_LATEST);
+	assert_int_equal(leat_inport_add_source(in, 0, "P.0/y"), 0);
+	dset = leat_step_add_dset(&wf->steps[2], &port, "/g", (struct leat_pos){.line = 1});
+	assert_non_null(dset);
+	dset->in = dset->file = dset->memory = true;
+	return wf;
+}
+
+static char *draw(const struct leat_workflow *wf, const char *format)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(leat_graph_write(wf, format, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void draws_ensembles(void **state)
+{
+	static const struct {
+		const char *format, *part;
+	} parts[] = {
+		{"text", "step P.1 (1 of 2 of P)\n"},
+		{"text", "  sees    P.1/q     from outside\n"},
+		{"text", "  sees    x         every 3rd, from P.0, P.1\n"},
+		{"text", "  sees    y         latest, from P.0\n"},
+		{"text", "  gets    /g of x: memory, file\n"},
+		{"dot", "  subgraph cluster_s0 {\n    label=\"P\";\n    s0 [shape=box, "
+			"label=\"P.0\"];\n    s1 [shape=box, label=\"P.1\"];\n  }\n  s2 [shape"},
+		{"dot", " -> s2 [label=\"every 3rd\"];\n"},
+		{"dot", " -> s2 [label=\"latest\"];\n"},
+		{"dot", " -> s1;\n"},
+		{"json", "\"name\": \"P.1\", \"staged\": false, \"task\": \"P\", \"instance\": 1, "
+			 "\"ensemble\": 2, \"dir\": \"P.1\", \"inports\": [{\"seen\": \"P.1/q\", "
+			 "\"flow\": \"batch\", \"sources\": []}]}"},
+		{"json",
+		 "\"inports\": [{\"seen\": \"x\", \"flow\": \"some\", \"every\": 3, "
+		 "\"sources\": [{\"step\": \"s0\", \"made\": \"P.0/x\"}, {\"step\": \"s1\", "
+		 "\"made\": \"P.1/x\"}]}, {\"seen\": \"y\", \"flow\": \"latest\", "},
+		{"json", "\"dsets\": [{\"inport\": \"x\", \"name\": \"/g\", \"file\": true, "
+			 "\"memory\": true}]"},
+	};
+	struct leat_workflow *wf = ensemble();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *text = draw(wf, parts[i].format);
+
+		if (!strstr(text, parts[i].part))
+			fail_msg("%s\nis not in\n%s", parts[i].part, text);
+		free(text);
+	}
+	leat_workflow_free(wf);
+}
+
+static void spells_ordinals(void **state)
+{
+	static const char *const ordinals[] = {"2nd",  "3rd",  "4th",  "10th",  "11th",  "12th",
+					       "13th", "21st", "22nd", "100th", "111th", "121st"};
+	struct leat_workflow *wf = ensemble();
+	char *text, part[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ordinals) / sizeof(ordinals[0]); i++) {
+		wf->steps[2].inports[0].every = (unsigned)atoi(ordinals[i]);
+		text = draw(wf, "text");
+		snprintf(part, sizeof(part), "every %s,", ordinals[i]);
+		assert_non_null(strstr(text, part));
+		free(text);
+	}
+	leat_workflow_free(wf);
+}
+
 static void draws_an_empty_workflow(void **state)
 {
 	struct leat_workflow *wf = leat_workflow_new();
@@ -141,8 +247,8 @@ static void refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_all_formats),
-		cmocka_unit_test(draws_an_empty_workflow),
+		cmocka_unit_test(draws_all_formats), cmocka_unit_test(draws_ensembles),
+		cmocka_unit_test(spells_ordinals),   cmocka_unit_test(draws_an_empty_workflow),
 		cmocka_unit_test(refuses),
 	};
 

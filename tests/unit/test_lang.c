@@ -27,6 +27,9 @@ static const struct fixture {
 	{"many-errors.json", "L-PATH-ESCAPE L-RULE-COUNT L-RULE-MODE L-RULE-NAMES L-STEP-TWICE "
 			     "L-KEY-SPELLING L-KEY-UNKNOWN L-STEP-UNKNOWN"},
 	{"mode-unknown.json", "L-RULE-MODE"},
+	{"coordination-needs.yaml", "L-COORDINATION*2"},
+	{"needs-good.json", ""},
+	{"needs.json", "L-TYPE"},
 	{"name-missing.json", "L-NAME-MISSING"},
 	{"paper-2023-fig3-mended.json",
 	 "L-STREAM-FILES L-LIST-STRING*2 L-RULE-ON-FILE-SHORT L-LIST-STRING*2 L-RULE-TYPE-D "
@@ -34,6 +37,16 @@ static const struct fixture {
 	{"paper-2023-fig3.json", "L-JSON-LIST-BRACES"},
 	{"paper-2023-fig5-mended.json", "L-STREAM-FILES L-LIST-STRING"},
 	{"paper-2023-fig5.json", "L-JSON-BRACKET"},
+	{"own-keys-wrong.json", "L-PORT-OWN*3 L-NUMBER*2 L-ACTION L-TYPE L-PORT-OWN*4 "
+				"L-KEY-MISSING L-STEP-UNKNOWN L-KEY-MISSING*2 L-TYPE"},
+	{"own-keys.json", ""},
+	{"paper-2024-listing1.yaml", ""},
+	{"paper-2024-listing2-mended.yaml", ""},
+	{"paper-2024-listing2.yaml", "L-YAML-SYNTAX"},
+	{"paper-2024-listing4-mended.yaml", ""},
+	{"paper-2024-listing4.yaml", "L-YAML-SYNTAX"},
+	{"paper-2024-listing6-mended.yaml", ""},
+	{"paper-2024-listing6.yaml", "L-YAML-SYNTAX"},
 	{"paper-2025-listing1-mended.json", "L-STEP-NONE"},
 	{"paper-2025-listing1.json", "L-JSON-VALUE"},
 	{"paper-2025-listing2-mended.json", "L-STEP-NONE"},
@@ -46,7 +59,7 @@ static const struct fixture {
 	 "L-KEY-SPELLING*2 L-RULE-ON-FILE-SHORT L-STEP-CASE L-HOME-TWICE L-STEP-CASE"},
 	{"paper-2025-listing5-mended.json", "L-KEY-SPELLING*2 L-RULE-ON-FILE-SHORT L-STEP-CASE*2"},
 	{"paper-2025-listing5.json", "L-JSON-NEWLINE"},
-	{"paper-2025-listing6-indented.yaml", "L-NOT-YET L-KEY-UNKNOWN L-NOT-YET*4"},
+	{"paper-2025-listing6-indented.yaml", "L-KEY-UNKNOWN"},
 	{"paper-2025-listing6-mended.yaml", ""},
 	{"paper-2025-listing6.yaml", "L-YAML-SYNTAX"},
 	{"paper-2025-listing7-mended.json", "L-PATH-OUTSIDE*7"},
@@ -127,14 +140,35 @@ static const struct fixture {
 	{"yaml-coordination-wrong.yaml",
 	 "L-KEY-UNKNOWN L-STEP-UNKNOWN L-KEY-SPELLING L-RULE-UNKNOWN"},
 	{"yaml-coordination.yaml", ""},
+	{"yaml-cycle.yaml", ""},
+	{"yaml-ensemble-apart.yaml", ""},
+	{"yaml-ensemble-coordination.yaml", ""},
+	{"yaml-ensemble-names.yaml", "L-ENSEMBLE-NAME*3"},
+	{"yaml-ensemble-wrong.yaml", "L-NUMBER*7 L-KEY-TWICE L-TYPE L-ACTION*4 L-KEY-UNKNOWN"},
+	{"yaml-ensemble.yaml", ""},
 	{"yaml-exec.yaml", "L-EXEC*5 L-EXEC-SHELL*2 L-TYPE*2"},
+	{"yaml-filename.yaml", "L-FILENAME*2"},
+	{"yaml-flows.yaml", ""},
 	{"yaml-full.yaml", ""},
 	{"yaml-in-json.json", ""},
 	{"yaml-indentation.yaml", "L-YAML-SYNTAX"},
+	{"yaml-link-batch.yaml", "L-PORT-BATCH*3"},
+	{"yaml-link-freq.yaml", "L-IO-FREQ*3"},
+	{"yaml-link-memory.yaml", "L-DSET-UNMATCHED*5"},
+	{"yaml-link-producers.yaml", "L-PORT-PRODUCERS*4 L-PORT-TWICE L-PORT-PRODUCERS*4"},
+	{"yaml-link-rules.yaml", "L-PORT-RULE*6"},
 	{"yaml-no-tasks.yaml", "L-FILE-KIND"},
-	{"yaml-not-yet.yaml", "L-NOT-YET*6 L-KEY-TWICE L-NOT-YET*9"},
+	{"yaml-needs-bad.yaml",
+	 "L-NUMBER L-KEY-UNKNOWN L-KEY-MISSING L-KEY-UNKNOWN L-BANDWIDTH*3 L-TYPE*2 L-NEEDS*3 "
+	 "L-NUMBER*2 L-EMPTY L-KEY-UNKNOWN*2 L-NUMBER*3"},
+	{"yaml-needs-spelling.yaml", "L-KEY-SPELLING*2"},
+	{"yaml-needs-twice.yaml", "L-TYPE L-KEY-SPELLING L-KEY-TWICE L-KEY-UNKNOWN"},
+	{"yaml-needs.yaml", ""},
 	{"yaml-percent.yaml", "L-YAML-SYNTAX"},
+	{"yaml-placeholders.yaml", "L-PLACEHOLDER*2 L-PLACEHOLDER-SPELLING*4 L-PLACEHOLDER*2"},
 	{"yaml-port-names.yaml", "L-RULE-NAMES*2 L-RULE-N-FILES-ON-FILE"},
+	{"yaml-ports-wrong.yaml", "L-IO-FREQ L-DSET L-TYPE L-KEY-MISSING L-KEY-TWICE L-TYPE "
+				  "L-KEY-UNKNOWN L-TYPE*2 L-IO-FREQ*6 L-KEY-UNKNOWN"},
 	{"yaml-quote-open.yaml", "L-YAML-SYNTAX"},
 	{"yaml-rule-on-input.yaml", "L-RULE-ON-INPUT*2"},
 	{"yaml-star-unquoted.yaml", "L-YAML-ALIAS"},
@@ -175,9 +209,50 @@ static void put_rule(FILE *out, const struct leat_rule *rule)
 	fputc('\n', out);
 }
 
-static void put_step(FILE *out, const struct leat_step *step)
+static void put_launch(FILE *out, const struct leat_step *step)
 {
+	static const char *const relaunch[] = {NULL, "always", "never"};
+
+	if (strcmp(step->task, step->name))
+		fprintf(out, "  of %s: %u of %u in %s\n", step->task, step->instance,
+			step->ensemble, step->dir ? step->dir : "no directory");
+	if (step->nprocs > 1 || step->nwriters)
+		fprintf(out, "  nprocs %u, nwriters %u\n", step->nprocs, step->nwriters);
+	if (step->action_file)
+		fprintf(out, "  action %s of %s\n", step->action_function, step->action_file);
+	if (step->relaunch != LEAT_RELAUNCH_FOUND_OUT)
+		fprintf(out, "  launched %s\n", relaunch[step->relaunch]);
+}
+
+static void put_ports(FILE *out, const struct leat_workflow *wf, const struct leat_step *step)
+{
+	static const char *const flows[] = {"whole", "all", "every", "latest"};
+
+	for (size_t i = 0; i < step->n_inports; i++) {
+		const struct leat_inport *in = &step->inports[i];
+
+		fprintf(out, "  see %s %s", in->seen.text, flows[in->flow]);
+		if (in->every)
+			fprintf(out, " %u", in->every);
+		for (size_t s = 0; s < in->n_sources; s++)
+			fprintf(out, "%s %s of %s", s ? "," : ":", in->sources[s].made,
+				wf->steps[in->sources[s].step].name);
+		fputc('\n', out);
+	}
+	for (size_t i = 0; i < step->n_dsets; i++)
+		fprintf(out, "  dset %s %s of %s%s%s\n", step->dsets[i].in ? "in" : "out",
+			step->dsets[i].name.text, step->dsets[i].port.text,
+			step->dsets[i].file ? ", file" : "",
+			step->dsets[i].memory ? ", memory" : "");
+}
+
+static void put_step(FILE *out, const struct leat_workflow *wf, const struct leat_step *step)
+{
+	/* Of a large ensemble the first two and the last. */
+	if (step->ensemble > 8 && step->instance > 1 && step->instance + 1 < step->ensemble)
+		return;
 	fprintf(out, "step %s%s\n", step->name, step->staged ? " staged" : "");
+	put_launch(out, step);
 	if (step->argv) {
 		fputs("  run", out);
 		for (char **arg = step->argv; *arg; arg++)
@@ -188,6 +263,7 @@ static void put_step(FILE *out, const struct leat_step *step)
 	put_names(out, "  out", &step->outputs);
 	for (size_t i = 0; i < step->n_rules; i++)
 		put_rule(out, &step->rules[i]);
+	put_ports(out, wf, step);
 }
 
 static void put_workflow(FILE *out, const struct leat_workflow *wf)
@@ -201,7 +277,7 @@ static void put_workflow(FILE *out, const struct leat_workflow *wf)
 		put_names(out, word, &wf->aliases[i].files);
 	}
 	for (size_t i = 0; i < wf->n_steps; i++)
-		put_step(out, &wf->steps[i]);
+		put_step(out, wf, &wf->steps[i]);
 	put_names(out, "permanent", &wf->permanent);
 	put_names(out, "exclude", &wf->exclude);
 	put_names(out, "memory", &wf->store_memory);

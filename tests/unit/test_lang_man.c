@@ -90,13 +90,13 @@ static void test_examples(void **state)
 		assert_non_null(wf);
 		assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
 		assert_int_equal(leat_diags_count(diags, LEAT_WARNING), 0);
-		if (wf)
+		if (wf && !wf->steps[0].n_dsets) /* that one is not for a sequence of commands */
 			run(wf);
 		leat_workflow_free(wf);
 		leat_diags_free(diags);
 		free(text);
 	}
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 4);
 }
 
 static int setup(void **state)

@@ -287,6 +287,40 @@ static const struct words_row {
 	{"a; b", "<a;><b>", ';'},
 };
 
+static void test_words_put(void **state)
+{
+	static const struct {
+		const char *word, *text;
+	} cases[] = {
+		{"plain", "plain"},
+		{"-o=/a/b.c,d:e@f%g+h_i", "-o=/a/b.c,d:e@f%g+h_i"},
+		{"", "''"},
+		{"two words", "'two words'"},
+		{"it's", "'it'\\''s'"},
+		{"'", "''\\'''"},
+		{"$x `y` \\ \"z\" *", "'$x `y` \\ \"z\" *'"},
+		{"line\nline", "'line\nline'"},
+		{"{filename}", "'{filename}'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *why = NULL;
+		char *text = NULL, **argv = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		leat_words_put(out, cases[i].word);
+		fclose(out);
+		assert_string_equal(cases[i].text, text);
+		assert_int_equal(0, leat_words_split(text, &argv, &why));
+		assert_string_equal(cases[i].word, argv[0]);
+		assert_null(argv[1]);
+		leat_words_free(argv);
+		free(text);
+	}
+}
+
 static void test_words(void **state)
 {
 	char got[256];
@@ -355,7 +389,8 @@ int main(void)
 		cmocka_unit_test(test_syntax),    cmocka_unit_test(test_accepted),
 		cmocka_unit_test(test_nul_bytes), cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_large),     cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_words),     cmocka_unit_test(test_dir),
+		cmocka_unit_test(test_words),     cmocka_unit_test(test_words_put),
+		cmocka_unit_test(test_dir),
 	};
 
 	unsetenv("LEAT_DIR");

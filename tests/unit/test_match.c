@@ -279,6 +279,26 @@ static void takes_more_than_64_steps(void **state)
 	leat_workflow_free(wf);
 }
 
+/* A run makes versions without end: they share what is cached of their name. */
+static void caches_versions_as_one(void **state)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_step *step = leat_workflow_add_step(wf, "A", (struct leat_pos){.line = 0});
+	const struct leat_file_rule *rule;
+	struct leat_matcher *m;
+
+	(void)state;
+	leat_names_add(&step->outputs, "d/x*", (struct leat_pos){.line = 0});
+	m = leat_matcher_new(wf);
+	rule = leat_match(m, ".leat.versions/2/d/x1");
+	assert_true(rule->declared);
+	assert_ptr_equal(leat_match(m, ".leat.versions/3/d/x1"), rule);
+	assert_ptr_equal(leat_match(m, "d/x1"), rule);
+	assert_ptr_not_equal(leat_match(m, ".leat.versions/2/d/x2"), rule);
+	leat_matcher_free(m);
+	leat_workflow_free(wf);
+}
+
 /* 100,000 paths under 40 patterns, twice; generous, to notice only disasters. */
 static void is_fast_for_many_paths(void **state)
 {
@@ -313,6 +333,7 @@ int main(void)
 		cmocka_unit_test(orders_steps),
 		cmocka_unit_test(looks_below_directories),
 		cmocka_unit_test(takes_more_than_64_steps),
+		cmocka_unit_test(caches_versions_as_one),
 		cmocka_unit_test(is_fast_for_many_paths),
 	};
 

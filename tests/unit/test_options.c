@@ -34,6 +34,12 @@ static const struct leat_option options[] = {
 	 .doc = "A number."},
 	{.name = "wait", .type = LEAT_OPTION_SECONDS, .argument = "S", .doc = "Seconds."},
 	{.name = "size", .type = LEAT_OPTION_SIZE, .argument = "SIZE", .doc = "Bytes."},
+	{.name = "many",
+	 .letter = 'm',
+	 .type = LEAT_OPTION_TEXT,
+	 .argument = "X",
+	 .doc = "Some.",
+	 .many = true},
 	{0},
 };
 
@@ -175,12 +181,35 @@ static void test_help(void **state)
 	free(text);
 }
 
+static void several_times(void **state)
+{
+	const char *argv[] = {"try", "--many", "a", "-mb", "--text", "x", "--many=c", "FILE", NULL};
+	const char *too_many[2 * LEAT_MAX_REPEATED + 4] = {"try"};
+	const char *values[LEAT_MAX_REPEATED];
+	struct leat_args args;
+
+	(void)state;
+	assert_int_equal(leat_options_parse(&command, 8, (char **)(uintptr_t)argv, &args), 0);
+	assert_int_equal(leat_args_list(&args, "many", values), 3);
+	assert_string_equal(values[0], "a");
+	assert_string_equal(values[1], "b");
+	assert_string_equal(values[2], "c");
+	assert_int_equal(leat_args_list(&args, "text", values), 0);
+	for (size_t i = 0; i <= LEAT_MAX_REPEATED; i++) {
+		too_many[1 + 2 * i] = "--many";
+		too_many[2 + 2 * i] = "v";
+	}
+	assert_int_equal(leat_options_parse(&command, 2 * LEAT_MAX_REPEATED + 3,
+					    (char **)(uintptr_t)too_many, &args),
+			 -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),  cmocka_unit_test(test_precedence),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_options_first),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(several_times),      cmocka_unit_test(test_values),
+		cmocka_unit_test(test_precedence),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_options_first), cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

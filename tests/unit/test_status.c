@@ -111,15 +111,14 @@ static const char summary[] =
 	"{\"name\":\"a\",\"start_ns\":2000000000,\"end_ns\":4000000000,\"status\":256,"
 	"\"bytes_in\":1,\"bytes_out\":2,\"wait_ns\":3,\"waiting\":0},"
 	"{\"name\":\"b\",\"start_ns\":3000000000,\"end_ns\":6000000000,\"status\":0}],"
-	"\"interval_ms\":1000,\"samples\":5,\"timeline\":["
-	"{\"step\":\"a\",\"waiting\":[0.9,0.1,0.2,0,0]},"
-	"{\"step\":\"b\",\"waiting\":[0,0,0.6,0.5,0.4]}]}";
+	"\"timeline\":{\"interval_ms\":10,\"files\":[],\"marks\":\"\",\"marks_left_out\":0,"
+	"\"pieces\":[\"1000000 2000000 0 0 0 0 0 0;\","
+	"\"2000000 1000000 600000 0 0 0 0 0;3000000 2000000 1000000 0 0 0 0 0;\"]}}";
 
 static void test_result(void **state)
 {
 	struct leat_step steps[2] = {{.name = (char[]){"a"}}, {.name = (char[]){"b"}}};
 	struct leat_workflow wf = {.steps = steps, .n_steps = 2};
-	static const uint8_t samples[] = {0, 0, 0, 1, 0, 1, 0, 0};
 	struct leat_result r;
 
 	(void)state;
@@ -131,8 +130,12 @@ static void test_result(void **state)
 	assert_int_equal(256, r.steps[0].status);
 	assert_int_equal(2, r.steps[0].counters.bytes_out);
 	assert_int_equal(3, r.steps[0].counters.wait_ns);
-	assert_int_equal(4, r.n_samples);
-	assert_memory_equal(samples, r.samples, sizeof(samples));
+	/* A second is 150 of 600 samples. */
+	assert_int_equal(600, r.n_samples);
+	assert_int_equal(0, r.samples[2 * 145 + 1]);
+	assert_int_equal(1, r.samples[2 * 155 + 1]);
+	assert_int_equal(1, r.samples[2 * 590 + 1]);
+	assert_int_equal(0, r.samples[2 * 155]);
 	leat_result_release(&r);
 	wf.n_steps = 1;
 	assert_int_equal(0, leat_result_init(&r, &wf));

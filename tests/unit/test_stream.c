@@ -560,6 +560,56 @@ static const struct scenario scenarios[] = {
 	 "creat A a 2;close 2 1;end A\n"
 	 "= a=produced a=committed !"},
 
+	/* ---- actions ---- */
+	{"actions: a close counts once they pass it on",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\n",
+	 "start A;start B;wait B open x;creat A x 1;close 1 4\n"
+	 "= x=produced\n"
+	 "serve A x\n"
+	 "= x=committed !x"},
+	{"actions: written anew before that, it is the same file",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\n",
+	 "start A;start B;wait B open x;creat A x 1;close 1 4;trunc A x 2\n"
+	 "= x=produced\n"
+	 "close 2 9\n"
+	 "= \n"
+	 "serve A x\n"
+	 "= x=committed !x"},
+	{"actions: passed on while it is open, it is complete when it is closed",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\n",
+	 "start A;creat A x 1;open A x 2;close 1 4;serve A x\n"
+	 "= x=produced\n"
+	 "close 2 4\n"
+	 "= x=committed"},
+	{"actions: opened again, they are asked again",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\n",
+	 "start A;creat A x 1;open A x 2;close 1 4;serve A x;open A x 3;close 2 4;close 3 4\n"
+	 "= x=produced\n"
+	 "serve A x\n"
+	 "= x=committed"},
+	{"actions: at the end of the step all is passed on",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\n",
+	 "start A;creat A x 1;close 1 4;end A\n"
+	 "= x=produced x=committed"},
+	{"actions: of another producer's they know nothing",
+	 "step A\nactions\nout x\nrule x on_close:1\nstep C\nout x\nstep B\nin x\n",
+	 "start A;start C;creat C x 1;close 1 4\n"
+	 "= x=produced x=committed"},
+	{"actions: who updates the file waits for them, too",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\nout x\n",
+	 "start A;start B;wait B open x;creat A x 1;close 1 4\n"
+	 "= x=produced\n"
+	 "serve A x\n"
+	 "= !x"},
+	{"actions: each version",
+	 "step A\nactions\nout x\nrule x on_close\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B;creat A x 1;close 1 4;trunc A x 2;close 2 5;serve A x\n"
+	 "= x=produced x=committed\n"
+	 "take B x 3;read 3;back 3\n"
+	 "creat A x 4;close 4 4\n"
+	 "= -x x@2=produced\n"
+	 "wait B open x"},
+
 	/* ---- roles ---- */
 	{"roles: a producer sees plain POSIX", AB_TO_C(""),
 	 "start A;start B\n"

@@ -221,23 +221,27 @@ static void test_copy(void **state)
 	struct world *w = *state;
 	struct stat a, b;
 
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "d/f", false), 0);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, "d/f", false),
+			 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "d/f", &a));
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "d/f", &b));
 	assert_int_equal(b.st_size, 4);
 	assert_int_equal(a.st_mode, b.st_mode);
 	assert_int_equal(a.st_mtim.tv_nsec, b.st_mtim.tv_nsec);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "d/f", false),
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, "d/f", false),
 			 -EEXIST);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_STORE, LEAT_ROOT_DISK, "s/g", true), 0);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_STORE, "s/g", LEAT_ROOT_DISK, "s/g", true),
+			 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "s/g", &b));
 	assert_int_equal(b.st_size, 0);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "ld", false), 0);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "ld", LEAT_ROOT_STORE, "ld", false),
+			 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "ld", &b));
 	assert_true(S_ISLNK(b.st_mode));
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "none", false),
-			 -ENOENT);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "d", false),
+	assert_int_equal(
+		leat_tree_copy(w->t, LEAT_ROOT_DISK, "none", LEAT_ROOT_STORE, "none", false),
+		-ENOENT);
+	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d", LEAT_ROOT_STORE, "d", false),
 			 -EINVAL);
 }
 
@@ -251,7 +255,9 @@ static void test_copy_sparse(void **state)
 	assert_int_equal(pwrite(fd, "x", 1, 5 << 20), 1);
 	assert_int_equal(ftruncate(fd, 64 << 20), 0);
 	close(fd);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, LEAT_ROOT_STORE, "sparse", false), 0);
+	assert_int_equal(
+		leat_tree_copy(w->t, LEAT_ROOT_DISK, "sparse", LEAT_ROOT_STORE, "sparse", false),
+		0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "sparse", &st));
 	assert_int_equal(st.st_size, 64 << 20);
 	assert_true(st.st_blocks * 512 < 8 << 20);

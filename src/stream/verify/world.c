@@ -235,7 +235,8 @@ static void die(struct verify_world *w, int step)
 int leat_verify_world_begin(struct verify_world *w, const struct verify_model *model,
 			    struct leat_heap *heap)
 {
-	static const struct leat_stream_ops ops = {on_state, on_wake, on_violation, on_failed};
+	static const struct leat_stream_ops ops = {
+		.state = on_state, .wake = on_wake, .violation = on_violation, .failed = on_failed};
 
 	*w = (struct verify_world){
 		.model = model, .heap = heap, .people = w->people, .log = w->log};

@@ -1,0 +1,44 @@
+#include "base/beside.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Installed, and in the build tree. */
+static const char *const library_places[] = {
+	"libleat.so",
+	"../preload/libleat.so",
+	"../" LEAT_LIBDIR "/leat/libleat.so",
+	"../" LEAT_LIBDIR "/libleat.so",
+	"../lib/leat/libleat.so",
+	"../lib/libleat.so",
+	NULL,
+};
+
+char *leat_find_beside(const char *const *places, const char *variable)
+{
+	const char *given = getenv(variable);
+	char *self, *slash, *found = NULL;
+
+	if (given && *given)
+		return realpath(given, NULL);
+	self = realpath("/proc/self/exe", NULL);
+	slash = self ? strrchr(self, '/') : NULL;
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; slash && !found && places[i]; i++) {
+		char *path = leat_path_join(self, places[i]);
+
+		if (path)
+			found = realpath(path, NULL);
+		free(path);
+	}
+	free(self);
+	return found;
+}
+
+char *leat_find_library(void)
+{
+	return leat_find_beside(library_places, "LEAT_LIBRARY");
+}

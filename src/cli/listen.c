@@ -1,0 +1,214 @@
+#include "cli/listen.h"
+
+#include "base/log.h"
+#include "cli/command.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CONNECTIONS = 16, TIMEOUT_S = 10 };
+
+struct leat_listen {
+	struct MHD_Daemon *daemon; /* owned */
+	leat_listen_fn *fn;
+	void *ctx; /* borrowed */
+};
+
+/* ---- answers ---- */
+
+static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, char *text, bool owned)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(text), text, owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result result;
+
+	if (!r) {
+		if (owned)
+			free(text);
+		return MHD_NO;
+	}
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
+				status == MHD_HTTP_OK ? "text/plain; version=0.0.4; charset=utf-8"
+						      : "text/plain; charset=utf-8");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return result;
+}
+
+static enum MHD_Result answer_metrics(struct leat_listen *l, struct MHD_Connection *c)
+{
+	static char none[] = "there are no figures just now; the run begins or ends\n";
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc = out ? l->fn(l->ctx, out) : -ENOMEM;
+
+	if (out && fclose(out) != 0)
+		rc = -ENOMEM;
+	if (!rc)
+		return answer(c, MHD_HTTP_OK, text, true);
+	free(text);
+	return answer(c, MHD_HTTP_SERVICE_UNAVAILABLE, none, false);
+}
+
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_size, void **request)
+{
+	static char nowhere[] = "the figures are at /metrics\n";
+	static char no_method[] = "only GET\n";
+	static int seen;
+
+	(void)version;
+	(void)upload;
+	/* First come the headers; the answer is due when called again. */
+	if (!*request) {
+		*request = &seen;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return answer(c, MHD_HTTP_METHOD_NOT_ALLOWED, no_method, false);
+	if (strcmp(url, "/metrics") != 0)
+		return answer(c, MHD_HTTP_NOT_FOUND, nowhere, false);
+	return answer_metrics(ctx, c);
+}
+
+/* ---- where ---- */
+
+/* "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT". 0, else the exit status, after one line. */
+static int find_address(const char *place, struct sockaddr_storage *address)
+{
+	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
+	const char *colon = strrchr(place, ':'), *port = colon ? colon + 1 : place;
+	const char *from = *place == '[' ? place + 1 : place;
+	struct addrinfo *found = NULL;
+	char host[256] = "127.0.0.1";
+	size_t length = colon ? (size_t)(colon - from) : 0;
+	int error;
+
+	if (length && from != place && from[length - 1] == ']')
+		length--;
+	if (length >= sizeof(host) || !*port || (colon && !length)) {
+		leat_error("--listen %s: give a port, or an address and a port, as 127.0.0.1:9100",
+			   place);
+		return LEAT_EXIT_USAGE;
+	}
+	if (length)
+		snprintf(host, sizeof(host), "%.*s", (int)length, from);
+	error = getaddrinfo(host, port, &hints, &found);
+	if (error) {
+		leat_error("--listen %s: %s; give a port, or an address and a port, as "
+			   "127.0.0.1:9100",
+			   place, gai_strerror(error));
+		return LEAT_EXIT_USAGE;
+	}
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* Signals are for the other threads. */
+static struct MHD_Daemon *start(struct leat_listen *l, const struct sockaddr_storage *address)
+{
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD;
+	struct MHD_Daemon *daemon;
+	sigset_t all, old;
+
+	if (address->ss_family == AF_INET6)
+		flags |= MHD_USE_IPv6;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, l, MHD_OPTION_SOCK_ADDR,
+				  (const struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT,
+				  (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				  (unsigned)TIMEOUT_S, MHD_OPTION_END);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return daemon;
+}
+
+static void say_where(struct MHD_Daemon *daemon, const struct sockaddr_storage *address)
+{
+	const union MHD_DaemonInfo *port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+	bool six = address->ss_family == AF_INET6;
+	char host[NI_MAXHOST] = "?";
+
+	getnameinfo((const struct sockaddr *)address, sizeof(*address), host, sizeof(host), NULL, 0,
+		    NI_NUMERICHOST);
+	fprintf(stderr, "leat: figures at http://%s%s%s:%u/metrics\n", six ? "[" : "", host,
+		six ? "]" : "", port ? (unsigned)port->port : 0);
+}
+
+int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ctx,
+		      struct leat_listen **l)
+{
+	const char *place = leat_args_text(args, "listen");
+	struct sockaddr_storage address = {0};
+	int status;
+
+	*l = NULL;
+	if (!place)
+		return 0;
+	status = find_address(place, &address);
+	if (status)
+		return status;
+	*l = calloc(1, sizeof(**l));
+	if (*l) {
+		(*l)->fn = fn;
+		(*l)->ctx = ctx;
+		errno = 0;
+		(*l)->daemon = start(*l, &address);
+	}
+	if (*l && (*l)->daemon) {
+		say_where((*l)->daemon, &address);
+		return 0;
+	}
+	leat_error("--listen %s: cannot listen there: %s", place, strerror(errno ? errno : ENOMEM));
+	free(*l);
+	*l = NULL;
+	return LEAT_EXIT_SELF;
+}
+
+void leat_listen_end(struct leat_listen *l)
+{
+	if (!l)
+		return;
+	MHD_stop_daemon(l->daemon);
+	free(l);
+}
+
+/* ---- text ---- */
+
+void leat_metric(FILE *out, const char *name, const char *kind, const char *help)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
+}
+
+void leat_metric_sample(FILE *out, const char *name, const char *label, const char *value,
+			double number)
+{
+	fputs(name, out);
+	if (label) {
+		fprintf(out, "{%s=\"", label);
+		for (; *value; value++)
+			if (*value == '\n')
+				fputs("\\n", out);
+			else
+				fprintf(out, "%s%c", *value == '"' || *value == '\\' ? "\\" : "",
+					*value);
+		fputs("\"}", out);
+	}
+	fprintf(out, " %.15g\n", number);
+}

@@ -1,0 +1,68 @@
+/* What leat map and leat report have in common: logs, traces, and clocks. */
+#ifndef LEAT_CLI_MAP_LOGS_H
+#define LEAT_CLI_MAP_LOGS_H
+
+#include "cli/options.h"
+#include "record/trace.h"
+#include "report/map.h"
+
+/* Rows of a command's table. */
+#define LEAT_OPTION_ROW_LOG(NAME, ARGUMENT, DOC)                                                   \
+	{                                                                                          \
+		.name = (NAME), .type = LEAT_OPTION_TEXT, .argument = (ARGUMENT), .many = true,    \
+		.doc = (DOC)                                                                       \
+	}
+#define LEAT_OPTION_ROWS_MAP                                                                       \
+	LEAT_OPTION_ROW_LOG("nextflow", "LOG", "A .nextflow.log."),                                \
+		LEAT_OPTION_ROW_LOG("airflow", "LOG", "A log of Airflow's scheduler."),            \
+		LEAT_OPTION_ROW_LOG("kubernetes", "FILE",                                          \
+				    "What kubectl get pods -o json, or kubectl get events, has "   \
+				    "printed."),                                                   \
+		LEAT_OPTION_ROW_LOG("snakemake", "LOG", "A log of .snakemake/log."),               \
+		LEAT_OPTION_ROW_LOG("leat", "LOG",                                                 \
+				    "An event log of leat run. Each of these may also be a "       \
+				    "directory that has such logs."),                              \
+		{.name = "slurm",                                                                  \
+		 .type = LEAT_OPTION_FLAG,                                                         \
+		 .doc = "Take Slurm's job steps for tasks where nothing else says whose a "        \
+			"process "                                                                 \
+			"is."},                                                                    \
+		LEAT_OPTION_ROW_LOG(                                                               \
+			"skew", "TRACE=SECONDS",                                                   \
+			"Add so much to the times of this trace, whose clock was off; "            \
+			"what logs show of clocks is estimated in any case."),                     \
+		{.name = "zone",                                                                   \
+		 .type = LEAT_OPTION_TEXT,                                                         \
+		 .argument = "+HH:MM",                                                             \
+		 .doc = "Time zone of logs that do not tell it; estimated from the trace if not "  \
+			"given."},                                                                 \
+	{                                                                                          \
+		.name = "slack", .type = LEAT_OPTION_SECONDS, .argument = "SECONDS",               \
+		.fallback = "5", .range = "0.001..86400",                                          \
+		.doc = "How far clocks may differ before something counts as outside of a task's " \
+		       "time."                                                                     \
+	}
+
+struct leat_cli_map {
+	struct leat_map *map; /* owned */
+	/* Traces, and directories that have some. */
+	const char **traces; /* owned; each borrowed from the command line */
+	int64_t *skew_ns;    /* owned; of each */
+	size_t n_traces;
+	char **runs; /* owned, with their texts; the logs of leat run among the logs */
+	size_t n_runs;
+};
+
+/* Read the logs that options and operands name, by content where no option says what one is; what
+ * of the operands is no log is a trace. False: it was said why not. To be closed in any case. */
+bool leat_cli_map_open(struct leat_cli_map *c, const struct leat_args *args);
+/* Begin to read the traces, and tell the map what their nodes are called. NULL: it was said why
+ * not. */
+struct leat_trace_reader *leat_cli_map_read(struct leat_cli_map *c);
+void leat_cli_map_close(struct leat_cli_map *c);
+
+/* What node `node` is called: its host or, where that is unknown, its trace. */
+const char *leat_cli_map_host(const struct leat_cli_map *c, const struct leat_trace_reader *r,
+			      unsigned node);
+
+#endif

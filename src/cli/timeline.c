@@ -1,0 +1,59 @@
+#include "cli/timeline.h"
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n > m && !strcmp(path + n - m, end);
+}
+
+int leat_cli_timeline_open(struct leat_cli_timeline *t, const struct leat_args *args)
+{
+	*t = (struct leat_cli_timeline){.path = leat_args_text(args, "timeline")};
+	if (!t->path)
+		return 0;
+	t->page = ends_in(t->path, ".html");
+	if (!t->page && !ends_in(t->path, ".json")) {
+		leat_error("--timeline %s: end its name in .html for a page, or in .json for a "
+			   "trace (the chart in the terminal is --chart)",
+			   t->path);
+		return LEAT_EXIT_USAGE;
+	}
+	t->out = fopen(t->path, "we");
+	if (t->out)
+		return 0;
+	leat_error("cannot write the timeline %s: %s", t->path, strerror(errno));
+	return LEAT_EXIT_SELF;
+}
+
+int leat_cli_timeline_write(struct leat_cli_timeline *t, const struct leat_result *result,
+			    const struct leat_workflow *wf, const char *dir)
+{
+	int error;
+
+	if (!t->out)
+		return 0;
+	error = t->page ? leat_timeline_write_page(result, wf, dir, t->out)
+			: leat_timeline_write_trace(result, wf, t->out);
+	if (fclose(t->out) != 0 && !error)
+		error = -errno;
+	t->out = NULL;
+	if (!error)
+		return 0;
+	leat_error("cannot write the timeline %s: %s", t->path, strerror(-error));
+	return LEAT_EXIT_SELF;
+}
+
+void leat_cli_timeline_close(struct leat_cli_timeline *t)
+{
+	if (t->out)
+		fclose(t->out);
+	t->out = NULL;
+}

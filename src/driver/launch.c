@@ -1,0 +1,147 @@
+/* Launching a step again and again, for versions of its inputs; and how many run at once. */
+#include "driver/internal.h"
+
+#include "base/str.h"
+#include "model/view.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_versions(const struct leat_step *step)
+{
+	for (size_t i = 0; i < step->n_inports; i++)
+		if (leat_inport_has_versions(&step->inports[i]))
+			return true;
+	return false;
+}
+
+static bool names_file(const struct leat_step *step)
+{
+	for (char **arg = step->argv; *arg; arg++)
+		if (strstr(*arg, LEAT_LAUNCH_FILENAME))
+			return true;
+	return false;
+}
+
+bool leat_launch_may_rest(const struct leat_step *step)
+{
+	return has_versions(step) && step->relaunch != LEAT_RELAUNCH_NEVER;
+}
+
+bool leat_launch_waits(const struct leat_step *step)
+{
+	return has_versions(step) && (step->relaunch == LEAT_RELAUNCH_ALWAYS || names_file(step));
+}
+
+int leat_launch_ask(struct leat_driver *d, size_t step)
+{
+	struct leat_run_step *s = &d->steps[step];
+	int result;
+
+	if (s->asked && !s->look)
+		return -EAGAIN;
+	s->look = false;
+	result = leat_control_ask_more(d->config->control, (int)step, s->over);
+	s->asked = result == -EAGAIN;
+	if (!leat_control_is_lost(result))
+		s->over = false;
+	if (result)
+		return result;
+	free(s->file);
+	s->file = strdup(leat_control_why(d->config->control));
+	return s->file ? 0 : -ENOMEM;
+}
+
+/* ---- arguments ---- */
+
+/* The file of a step that is launched once: its first input, as it sees it. */
+static const char *only_file(const struct leat_step *step)
+{
+	const char *name = step->n_inports  ? step->inports[0].seen.text
+			   : step->inputs.n ? step->inputs.v[0].text
+					    : "";
+
+	return step->dir && leat_path_is_below(name, step->dir) ? name + strlen(step->dir) + 1
+								: name;
+}
+
+/* `text` with the file's name in each place for it. */
+static char *replace(const char *text, const char *file)
+{
+	char *out = strdup(text);
+
+	for (char *at = out; at && (at = strstr(at, LEAT_LAUNCH_FILENAME));) {
+		size_t before = (size_t)(at - out);
+		char *next = leat_strf("%.*s%s%s", (int)before, out, file,
+				       at + strlen(LEAT_LAUNCH_FILENAME));
+
+		free(out);
+		out = next;
+		at = out ? out + before + strlen(file) : NULL;
+	}
+	return out;
+}
+
+void leat_launch_free_argv(char **argv)
+{
+	for (char **arg = argv; arg && *arg; arg++)
+		free(*arg);
+	free(argv);
+}
+
+char **leat_launch_argv(const struct leat_step *model, const char *file)
+{
+	char **argv;
+	size_t n = 0;
+
+	while (model->argv[n])
+		n++;
+	argv = calloc(n + 1, sizeof(*argv));
+	for (size_t i = 0; argv && i < n; i++) {
+		argv[i] = replace(model->argv[i], file ? file : only_file(model));
+		if (!argv[i]) {
+			leat_launch_free_argv(argv);
+			return NULL;
+		}
+	}
+	return argv;
+}
+
+/* ---- how many at once ---- */
+
+/* At least as many as there are tasks, so that a workflow without ensembles is never held up. */
+size_t leat_launch_most(const struct leat_driver_config *config)
+{
+	const struct leat_workflow *wf = config->plan->wf;
+	size_t tasks = 0, cpus = leat_count_cpus();
+
+	for (size_t i = 0; i < wf->n_steps; i++)
+		tasks += wf->steps[i].instance == 0;
+	return config->jobs ? config->jobs : tasks > cpus ? tasks : cpus;
+}
+
+bool leat_launch_is_busy(const struct leat_driver *d, size_t step)
+{
+	struct leat_counters now = {0};
+
+	if (d->steps[step].state != LEAT_STEP_RUNNING)
+		return false;
+	if (d->config->counters)
+		d->config->counters(d->config->counters_ctx, step, &now);
+	return !now.waiting;
+}
+
+size_t leat_launch_room(const struct leat_driver *d)
+{
+	size_t busy = 0, most = leat_launch_most(d->config);
+
+	/* Computing units decide, unless a number was asked for. */
+	if (leat_schedule_is_used(d) && !d->config->jobs)
+		return SIZE_MAX;
+
+	for (size_t i = 0; i < d->wf->n_steps && busy < most; i++)
+		busy += leat_launch_is_busy(d, i);
+	return most - busy;
+}

@@ -1,0 +1,63 @@
+/* Between the files of the analysis: how things are found. */
+#ifndef LEAT_REPORT_ANALYSE_INTERNAL_H
+#define LEAT_REPORT_ANALYSE_INTERNAL_H
+
+#include "report/analyse.h"
+#include "report/table.h"
+
+/* An open file description. */
+struct leat_handle {
+	uint32_t file;
+	uint32_t task, pair; /* who used it last; UINT32_MAX: nobody */
+	bool placed;         /* is `at` known? */
+	uint64_t at;         /* where its last call ended */
+};
+
+struct leat_mounted {
+	char *at, *type; /* owned */
+	size_t length;   /* of `at` */
+	unsigned node;
+};
+
+struct leat_analysis_tables {
+	struct leat_table tasks, inodes, paths, handles, pairs;
+	/* Room in the arrays of the analysis. */
+	uint32_t task_room, file_room, pair_room, system_room, node_room;
+	struct leat_handle *handle; /* owned */
+	uint32_t handle_room;
+	uint32_t *free_handles; /* owned; of handle_room */
+	uint32_t n_free;
+	struct leat_mounted *mounts; /* owned */
+	uint32_t n_mounts, mount_room;
+};
+
+/* Room for one more of an array. 0 or -ENOMEM. */
+int leat_analysis_grow(void *array, uint32_t n, uint32_t *room, size_t size);
+
+/* The node's figures; its number is at most that of a reader's traces. NULL: out of memory. */
+struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned node);
+
+/* The file that a call is about, made if there is none; *handle: what it was opened as, NULL: the
+ * call names no handle. Valid until the next. 0 or -ENOMEM. */
+int leat_analysis_find_file(struct leat_analysis *a, unsigned node,
+			    const struct leat_trace_call *call, uint32_t *file,
+			    struct leat_handle **handle);
+
+/* The handle is no more. */
+void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle);
+
+/* A name was taken away, or given to another file. 0 or -ENOMEM. */
+int leat_analysis_unlink(struct leat_analysis *a, unsigned node,
+			 const struct leat_trace_call *call);
+int leat_analysis_rename(struct leat_analysis *a, unsigned node,
+			 const struct leat_trace_call *call);
+
+/* The pair of a task and a file, made if there is none; the file is another one if it has no room
+ * for the pair. 0 or -ENOMEM. */
+int leat_analysis_find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair);
+
+/* The file system of a path. 0 or -ENOMEM. */
+int leat_analysis_find_system(struct leat_analysis *a, unsigned node, const char *path,
+			      uint32_t *system, bool *shared);
+
+#endif

@@ -1,0 +1,478 @@
+/* Finding tasks, files, handles and pairs; folding what has no room. */
+#include "report/analyse_internal.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OTHERS "(others)"
+
+int leat_analysis_grow(void *array, uint32_t n, uint32_t *room, size_t size)
+{
+	void *v, *old;
+	uint32_t more = *room ? 2 * *room : 8;
+
+	if (n < *room)
+		return 0;
+	memcpy(&old, array, sizeof(old));
+	v = reallocarray(old, more, size);
+	if (!v)
+		return -ENOMEM;
+	memset((char *)v + *room * size, 0, (more - *room) * size);
+	memcpy(array, &v, sizeof(v));
+	*room = more;
+	return 0;
+}
+
+/* ---- life ---- */
+
+static int begin(struct leat_analysis *a)
+{
+	uint32_t others;
+	bool shared;
+	int error;
+
+	/* Index 0 of each is for what has no room. */
+	error = leat_analysis_task(a, OTHERS, NULL, LEAT_REPORT_OTHERS, &others);
+	if (!error)
+		error = leat_analysis_grow(&a->files, 0, &a->tables->file_room, sizeof(*a->files));
+	if (!error)
+		error = leat_analysis_find_system(a, 0, NULL, &others, &shared);
+	if (error)
+		return error;
+	a->files[0] = (struct leat_report_file){.path = strdup(OTHERS), .folded = true};
+	a->n_files = 1;
+	return a->files[0].path ? 0 : -ENOMEM;
+}
+
+struct leat_analysis *leat_analysis_new(const struct leat_analysis_limits *limits)
+{
+	struct leat_analysis *a = calloc(1, sizeof(*a));
+	int error;
+
+	if (!a)
+		return NULL;
+	a->limits = limits ? *limits : leat_analysis_limits;
+	a->tables = calloc(1, sizeof(*a->tables));
+	error = a->tables ? begin(a) : -ENOMEM;
+	if (!error)
+		return a;
+	leat_analysis_free(a);
+	errno = -error;
+	return NULL;
+}
+
+static void free_tables(struct leat_analysis_tables *t)
+{
+	if (!t)
+		return;
+	leat_table_release(&t->tasks);
+	leat_table_release(&t->inodes);
+	leat_table_release(&t->paths);
+	leat_table_release(&t->handles);
+	leat_table_release(&t->pairs);
+	for (uint32_t i = 0; i < t->n_mounts; i++) {
+		free(t->mounts[i].at);
+		free(t->mounts[i].type);
+	}
+	free(t->mounts);
+	free(t->handle);
+	free(t->free_handles);
+	free(t);
+}
+
+static void free_pair(struct leat_analysis *a, struct leat_pair *p)
+{
+	for (int way = 0; way < LEAT_WAYS; way++) {
+		if (p->ways[way])
+			leat_coverage_release(&p->ways[way]->coverage, &a->limits.coverage);
+		free(p->ways[way]);
+	}
+}
+
+void leat_analysis_free(struct leat_analysis *a)
+{
+	if (!a)
+		return;
+	free_tables(a->tables);
+	for (uint32_t i = 0; i < a->n_tasks; i++) {
+		free(a->tasks[i].name);
+		free(a->tasks[i].logical);
+		free(a->tasks[i].workflow);
+		free(a->tasks[i].evidence);
+	}
+	for (uint32_t i = 0; i < a->n_files; i++) {
+		free(a->files[i].path);
+		leat_spans_release(&a->files[i].spans, &a->limits.spans);
+	}
+	for (uint32_t i = 0; i < a->n_pairs; i++)
+		free_pair(a, &a->pairs[i]);
+	for (uint32_t i = 0; i < a->n_systems; i++) {
+		free(a->systems[i].type);
+		free(a->systems[i].at);
+	}
+	free(a->tasks);
+	free(a->files);
+	free(a->pairs);
+	free(a->systems);
+	free(a->nodes);
+	free(a);
+}
+
+/* ---- nodes and tasks ---- */
+
+struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned node)
+{
+	while (node >= a->n_nodes) {
+		if (leat_analysis_grow(&a->nodes, a->n_nodes, &a->tables->node_room,
+				       sizeof(*a->nodes)))
+			return NULL;
+		a->n_nodes++;
+	}
+	return &a->nodes[node];
+}
+
+static int make_task(struct leat_analysis *a, const char *name, const char *workflow,
+		     enum leat_report_origin origin)
+{
+	struct leat_report_task *t;
+	int error =
+		leat_analysis_grow(&a->tasks, a->n_tasks, &a->tables->task_room, sizeof(*a->tasks));
+
+	if (error)
+		return error;
+	t = &a->tasks[a->n_tasks];
+	*t = (struct leat_report_task){.origin = origin, .pairs = UINT32_MAX};
+	t->name = strdup(name);
+	t->workflow = workflow ? strdup(workflow) : NULL;
+	if (!t->name || (workflow && !t->workflow)) {
+		free(t->name);
+		free(t->workflow);
+		return -ENOMEM;
+	}
+	a->n_tasks++;
+	return 0;
+}
+
+int leat_analysis_task(struct leat_analysis *a, const char *name, const char *workflow,
+		       enum leat_report_origin origin, uint32_t *task)
+{
+	char *key = leat_strf("%d\n%s\n%s", (int)origin, workflow ? workflow : "", name);
+	size_t size = key ? strlen(key) : 0;
+	int error = 0;
+
+	if (!key)
+		return -ENOMEM;
+	*task = leat_table_find(&a->tables->tasks, key, size);
+	if (*task == LEAT_TABLE_NONE) {
+		if (a->n_tasks && a->n_tasks >= a->limits.tasks) {
+			a->gaps.folded_tasks++;
+			*task = 0;
+		} else {
+			*task = a->n_tasks;
+			error = make_task(a, name, workflow, origin);
+			if (!error)
+				error = leat_table_put(&a->tables->tasks, key, size, *task);
+		}
+	}
+	free(key);
+	return error;
+}
+
+/* ---- handles ---- */
+
+struct number_key {
+	uint64_t number;
+	uint64_t node;
+};
+
+static void free_handle(struct leat_analysis_tables *t, uint32_t handle)
+{
+	t->free_handles[t->n_free++] = handle;
+}
+
+static int more_handles(struct leat_analysis_tables *t)
+{
+	uint32_t room = t->handle_room, free_room = t->handle_room;
+	int error = leat_analysis_grow(&t->handle, room, &room, sizeof(*t->handle));
+
+	if (!error)
+		error = leat_analysis_grow(&t->free_handles, free_room, &free_room,
+					   sizeof(*t->free_handles));
+	if (error)
+		return error;
+	while (room > t->handle_room)
+		free_handle(t, --room);
+	t->handle_room = free_room;
+	return 0;
+}
+
+static int make_handle(struct leat_analysis *a, const struct number_key *key, uint32_t file,
+		       struct leat_handle **handle)
+{
+	struct leat_analysis_tables *t = a->tables;
+	uint32_t number;
+	int error;
+
+	if (t->handles.n >= a->limits.handles) {
+		free_handle(t, leat_table_remove_oldest(&t->handles));
+		a->gaps.forgotten++;
+	}
+	error = t->n_free ? 0 : more_handles(t);
+	if (error)
+		return error;
+	number = t->free_handles[t->n_free - 1];
+	error = leat_table_put(&t->handles, key, sizeof(*key), number);
+	if (error)
+		return error;
+	t->n_free--;
+	*handle = &t->handle[number];
+	**handle = (struct leat_handle){.file = file, .task = UINT32_MAX, .pair = UINT32_MAX};
+	return 0;
+}
+
+void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle)
+{
+	struct number_key key = {handle, node};
+	uint32_t number = leat_table_find(&a->tables->handles, &key, sizeof(key));
+
+	if (number == LEAT_TABLE_NONE)
+		return;
+	leat_table_remove(&a->tables->handles, &key, sizeof(key));
+	free_handle(a->tables, number);
+}
+
+/* ---- files ---- */
+
+/* Paths of shared file systems are the same on all nodes. */
+static char *path_key(unsigned node, bool shared, const char *path)
+{
+	return shared ? leat_strf("*%s", path) : leat_strf("%u%s", node, path);
+}
+
+/* A trace does not tell of what kind a file is. */
+static bool is_device(const char *path)
+{
+	return path && leat_path_is_below(path, "/dev") && !leat_path_is_below(path, "/dev/shm") &&
+	       !leat_path_is_below(path, "/dev/hugepages");
+}
+
+static int make_file(struct leat_analysis *a, unsigned node, const char *path, bool folded,
+		     uint32_t *file)
+{
+	struct leat_report_file *f;
+	uint32_t system;
+	bool shared;
+	int error = leat_analysis_find_system(a, node, path, &system, &shared);
+
+	if (!error)
+		error = leat_analysis_grow(&a->files, a->n_files, &a->tables->file_room,
+					   sizeof(*a->files));
+	if (error)
+		return error;
+	f = &a->files[a->n_files];
+	*f = (struct leat_report_file){.node = node,
+				       .system = system,
+				       .shared = shared,
+				       .folded = folded,
+				       .device = is_device(path)};
+	if (path) {
+		f->path = strdup(path);
+		if (!f->path)
+			return -ENOMEM;
+	}
+	*file = a->n_files++;
+	return 0;
+}
+
+/* What stands for the files of a directory when there are too many files; so do few, and what
+ * stands for all when there are too many directories. */
+static int fold(struct leat_analysis *a, unsigned node, const char *path, uint32_t *file)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+	char *key = dir ? path_key(node, false, dir) : NULL;
+	int error = 0;
+
+	a->gaps.folded_files++;
+	*file = key ? leat_table_find(&a->tables->paths, key, strlen(key)) : 0;
+	if (*file == LEAT_TABLE_NONE) {
+		*file = 0;
+		if (a->n_files < a->limits.files + a->limits.files / 8) {
+			error = make_file(a, node, dir, true, file);
+			if (!error)
+				error = leat_table_put(&a->tables->paths, key, strlen(key), *file);
+		}
+	}
+	free(key);
+	free(dir);
+	return error;
+}
+
+/* The file of a path, or a new one. */
+static int find_by_path(struct leat_analysis *a, unsigned node, const char *path, uint32_t *file)
+{
+	uint32_t system;
+	bool shared;
+	char *key;
+	int error = leat_analysis_find_system(a, node, path, &system, &shared);
+
+	if (error)
+		return error;
+	key = path_key(node, shared, path);
+	if (!key)
+		return -ENOMEM;
+	*file = leat_table_find(&a->tables->paths, key, strlen(key));
+	if (*file == LEAT_TABLE_NONE) {
+		if (a->n_files >= a->limits.files) {
+			error = fold(a, node, path, file);
+		} else {
+			error = make_file(a, node, path, false, file);
+			if (!error)
+				error = leat_table_put(&a->tables->paths, key, strlen(key), *file);
+		}
+	}
+	free(key);
+	return error;
+}
+
+static int find_by_inode(struct leat_analysis *a, unsigned node, uint64_t inode, const char *path,
+			 uint32_t *file)
+{
+	struct number_key key = {inode, node};
+	int error = 0;
+
+	*file = inode ? leat_table_find(&a->tables->inodes, &key, sizeof(key)) : LEAT_TABLE_NONE;
+	if (*file != LEAT_TABLE_NONE)
+		return 0;
+	if (path)
+		error = find_by_path(a, node, path, file);
+	else if (a->n_files >= a->limits.files)
+		error = fold(a, node, NULL, file);
+	else
+		error = make_file(a, node, NULL, false, file);
+	if (!error && inode && !a->files[*file].folded)
+		error = leat_table_put(&a->tables->inodes, &key, sizeof(key), *file);
+	return error;
+}
+
+int leat_analysis_find_file(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c,
+			    uint32_t *file, struct leat_handle **handle)
+{
+	struct number_key key = {c->handle, node};
+	bool opens = c->type == LEAT_TRACE_OPEN || c->type == LEAT_TRACE_CREATE;
+	uint32_t number;
+	int error;
+
+	*handle = NULL;
+	number = c->handle && !opens ? leat_table_find(&a->tables->handles, &key, sizeof(key))
+				     : LEAT_TABLE_NONE;
+	if (number != LEAT_TABLE_NONE) {
+		*handle = &a->tables->handle[number];
+		*file = (*handle)->file;
+		return 0;
+	}
+	error = find_by_inode(a, node, c->inode, c->path, file);
+	if (error || !c->handle || c->type == LEAT_TRACE_CLOSE)
+		return error;
+	if (opens)
+		leat_analysis_close(a, node, c->handle);
+	else
+		a->gaps.nameless++;
+	error = make_handle(a, &key, *file, handle);
+	if (!error)
+		(*handle)->placed = opens && !(c->flags & O_APPEND);
+	return error;
+}
+
+/* ---- names ---- */
+
+static uint32_t file_of_path(struct leat_analysis *a, unsigned node, const char *path, char **key)
+{
+	uint32_t system;
+	bool shared;
+
+	*key = NULL;
+	if (!path || leat_analysis_find_system(a, node, path, &system, &shared))
+		return LEAT_TABLE_NONE;
+	*key = path_key(node, shared, path);
+	return *key ? leat_table_find(&a->tables->paths, *key, strlen(*key)) : LEAT_TABLE_NONE;
+}
+
+int leat_analysis_unlink(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c)
+{
+	struct number_key inode = {c->inode, node};
+	char *key;
+	uint32_t file = file_of_path(a, node, c->path, &key);
+
+	/* Whoever makes it anew makes the same file, for a person; its path stays known. */
+	if (file != LEAT_TABLE_NONE)
+		a->files[file].removed = true;
+	leat_table_remove(&a->tables->inodes, &inode, sizeof(inode));
+	free(key);
+	return 0;
+}
+
+int leat_analysis_rename(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c)
+{
+	char *from, *to, *path;
+	uint32_t file = file_of_path(a, node, c->path, &from);
+	uint32_t target = file_of_path(a, node, c->to, &to);
+	int error = 0;
+
+	if (file == LEAT_TABLE_NONE || !to || file == target || a->files[file].folded)
+		goto out;
+	path = strdup(c->to);
+	error = path ? leat_table_put(&a->tables->paths, to, strlen(to), file) : -ENOMEM;
+	if (error) {
+		free(path);
+		goto out;
+	}
+	if (target != LEAT_TABLE_NONE)
+		a->files[target].replaced = true;
+	leat_table_remove(&a->tables->paths, from, strlen(from));
+	free(a->files[file].path);
+	a->files[file].path = path;
+out:
+	free(from);
+	free(to);
+	return error;
+}
+
+/* ---- pairs ---- */
+
+static int make_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair)
+{
+	struct leat_report_task *t = &a->tasks[task];
+	uint64_t key = (uint64_t)task << 32 | file;
+	int error =
+		leat_analysis_grow(&a->pairs, a->n_pairs, &a->tables->pair_room, sizeof(*a->pairs));
+
+	if (!error)
+		error = leat_table_put(&a->tables->pairs, &key, sizeof(key), a->n_pairs);
+	if (error)
+		return error;
+	a->pairs[a->n_pairs] = (struct leat_pair){.task = task, .file = file, .next = t->pairs};
+	t->pairs = a->n_pairs;
+	t->n_pairs++;
+	*pair = a->n_pairs++;
+	return 0;
+}
+
+int leat_analysis_find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair)
+{
+	uint64_t key = (uint64_t)task << 32 | file;
+
+	*pair = leat_table_find(&a->tables->pairs, &key, sizeof(key));
+	if (*pair != LEAT_TABLE_NONE)
+		return 0;
+	/* One for each task more, for what has no room. */
+	if (a->n_pairs >= a->limits.pairs && file) {
+		a->gaps.folded_pairs++;
+		return leat_analysis_find_pair(a, task, 0, pair);
+	}
+	return make_pair(a, task, file, pair);
+}

@@ -1,0 +1,435 @@
+/* The associator: its life, and taking a trace's records. */
+#include "report/map_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+int leat_map_grow(void *array, size_t n, size_t *room, size_t size)
+{
+	void **at = array, *bigger;
+	size_t wanted = *room ? 2 * *room : 16;
+
+	if (n < *room)
+		return 0;
+	bigger = reallocarray(*at, wanted, size);
+	if (!bigger)
+		return -ENOMEM;
+	*at = bigger;
+	*room = wanted;
+	return 0;
+}
+
+struct leat_map *leat_map_new(const struct leat_map_options *options)
+{
+	struct leat_map *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->options.zone_s = INT_MIN;
+	if (options)
+		m->options = *options;
+	if (m->options.slack_ns <= 0)
+		m->options.slack_ns = 5 * LEAT_MAP_SECOND;
+	m->first_ns = INT64_MAX;
+	return m;
+}
+
+static void free_tasks(struct leat_map *m)
+{
+	HASH_CLEAR(hh, m->by_key);
+	for (size_t i = 0; i < m->n_tasks; i++) {
+		struct leat_map_entry *e = m->tasks[i];
+
+		free((void *)(uintptr_t)e->task.workflow);
+		free((void *)(uintptr_t)e->task.logical);
+		free((void *)(uintptr_t)e->task.physical);
+		free((void *)(uintptr_t)e->task.dir);
+		free((void *)(uintptr_t)e->task.status);
+		free(e->host);
+		free(e->key);
+		free(e);
+	}
+	free(m->tasks);
+	free(m->pids);
+	for (int kind = 0; kind < LEAT_MAP_NAMES; kind++) {
+		struct leat_map_name *name, *next;
+
+		HASH_ITER(hh, m->names[kind], name, next)
+		{
+			HASH_DEL(m->names[kind], name);
+			free(name->text);
+			free(name);
+		}
+	}
+}
+
+static void free_trace(struct leat_map *m)
+{
+	struct leat_map_process *p, *next_p;
+	struct leat_map_word *w, *next_w;
+
+	HASH_ITER(hh, m->processes, p, next_p)
+	{
+		HASH_DEL(m->processes, p);
+		free(p);
+	}
+	HASH_ITER(hh, m->words, w, next_w)
+	{
+		HASH_DEL(m->words, w);
+		free(w->text);
+		free(w);
+	}
+	HASH_CLEAR(hh, m->cgroups);
+	for (size_t i = 0; i < m->n_cgroups; i++) {
+		free(m->cgroup[i]->path);
+		free(m->cgroup[i]);
+	}
+	for (size_t i = 0; i < m->n_mounts; i++) {
+		free(m->mounts[i].at);
+		free(m->mounts[i].from);
+	}
+	for (size_t i = 0; i < m->n_hosts; i++)
+		free(m->hosts[i]);
+	free(m->hosts);
+	free(m->cgroup);
+	free(m->mounts);
+	free(m->word);
+	free(m->lives);
+}
+
+void leat_map_free(struct leat_map *m)
+{
+	int saved = errno;
+
+	if (!m)
+		return;
+	free_tasks(m);
+	free_trace(m);
+	for (size_t i = 0; i < m->n_sources; i++) {
+		free(m->sources[i].path);
+		free(m->sources[i].real);
+		free(m->sources[i].host);
+		free(m->sources[i].ahead_ns);
+	}
+	free(m->sources);
+	free(m);
+	errno = saved;
+}
+
+/* ---- telling ---- */
+
+__attribute__((format(printf, 3, 0))) static void tell(struct leat_map *m, const char *prefix,
+						       const char *format, va_list ap)
+{
+	char *text = m->options.say ? leat_vstrf(format, ap) : NULL, *all;
+
+	if (!text)
+		return;
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	all = leat_strf("%s%s", prefix ? prefix : "", text);
+	if (all)
+		m->options.say(m->options.ctx, all);
+	free(all);
+	free(text);
+}
+
+void leat_map_complain(struct leat_map *m, struct leat_map_source *s, const char *format, ...)
+{
+	enum { MOST = 5 };
+	va_list ap;
+	char *prefix;
+
+	m->partial = s->bad = true;
+	if (++s->n_bad > MOST)
+		return;
+	prefix = leat_strf("%s:%ld: ", s->path, s->line);
+	va_start(ap, format);
+	tell(m, prefix, format, ap);
+	va_end(ap);
+	free(prefix);
+}
+
+void leat_map_note(struct leat_map *m, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	tell(m, NULL, format, ap);
+	va_end(ap);
+}
+
+/* ---- lives ---- */
+
+static struct leat_map_process *process_of(struct leat_map *m, unsigned node, int32_t pid)
+{
+	uint64_t key = (uint64_t)node << 32 | (uint32_t)pid;
+	size_t at = (key ^ key >> 32) % LEAT_MAP_CACHE;
+	struct leat_map_process *p;
+
+	if (m->cache[at].process && m->cache[at].key == key)
+		return m->cache[at].process;
+	HASH_FIND(hh, m->processes, &key, sizeof(key), p);
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->key = key;
+		p->life = LEAT_MAP_NONE;
+		HASH_ADD(hh, m->processes, key, sizeof(p->key), p);
+	}
+	m->cache[at].key = key;
+	m->cache[at].process = p;
+	return p;
+}
+
+static struct leat_map_life *life_new(struct leat_map *m, struct leat_map_process *p)
+{
+	struct leat_map_life *l;
+
+	if (leat_map_grow(&m->lives, m->n_lives, &m->room_lives, sizeof(*m->lives)))
+		return NULL;
+	l = &m->lives[m->n_lives];
+	*l = (struct leat_map_life){
+		.node = (unsigned)(p->key >> 32),
+		.pid = (int32_t)(uint32_t)p->key,
+		.parent = LEAT_MAP_NONE,
+		.earlier = p->life,
+		.cgroup = LEAT_MAP_NONE,
+		.program = LEAT_MAP_NONE,
+		.label = LEAT_MAP_NONE,
+		.claim = LEAT_MAP_NONE,
+		.other_claim = LEAT_MAP_NONE,
+		.slurm = LEAT_MAP_NONE,
+		.next = LEAT_MAP_NONE,
+		.lift = LEAT_MAP_NONE,
+		.begin_ns = INT64_MIN,
+		.end_ns = INT64_MAX,
+	};
+	p->life = m->n_lives++;
+	return l;
+}
+
+/* The present life of a process, which has begun before the trace if it was not heard of. */
+static struct leat_map_life *life_now(struct leat_map *m, unsigned node, int32_t pid)
+{
+	struct leat_map_process *p = process_of(m, node, pid);
+
+	if (!p)
+		return NULL;
+	if (p->life != LEAT_MAP_NONE && m->lives[p->life].end_ns == INT64_MAX)
+		return &m->lives[p->life];
+	return life_new(m, p);
+}
+
+static void life_inherit(struct leat_map *m, struct leat_map_life *l, size_t parent)
+{
+	l->parent = parent;
+	l->cgroup = m->lives[parent].cgroup;
+	l->mounts = m->lives[parent].mounts;
+	l->program = m->lives[parent].program;
+	/* Its environment is its parent's, up to its own exec. */
+	l->label = m->lives[parent].label;
+	l->slurm = m->lives[parent].slurm;
+}
+
+static int set_cgroup(struct leat_map *m, struct leat_map_life *l, uint64_t id)
+{
+	struct leat_map_cgroup *g;
+
+	if (!id)
+		return 0;
+	g = leat_map_cgroup_of(m, l->node, id);
+	if (!g)
+		return -ENOMEM;
+	l->cgroup = g->index;
+	return 0;
+}
+
+/* Calls of a child may come before the word of its fork: by so much at most. */
+#define EARLY_NS LEAT_MAP_SECOND
+
+static int take_fork(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
+		     size_t *life)
+{
+	struct leat_map_life *parent = life_now(m, node, r->ppid), *l;
+	struct leat_map_process *p = process_of(m, node, r->pid);
+	size_t from;
+
+	if (!parent || !p)
+		return -ENOMEM;
+	from = (size_t)(parent - m->lives);
+	l = p->life == LEAT_MAP_NONE ? NULL : &m->lives[p->life];
+	if (!l || p->life == from || l->forked || l->executed || l->end_ns != INT64_MAX ||
+	    l->begin_ns < r->time_ns - EARLY_NS) {
+		/* Its predecessor's end was not seen. */
+		if (l && l->end_ns == INT64_MAX && p->life != from)
+			l->end_ns = r->time_ns;
+		l = life_new(m, p);
+		if (!l)
+			return -ENOMEM;
+		l->begin_ns = r->time_ns;
+	}
+	l->forked = true;
+	if (l->begin_ns > r->time_ns)
+		l->begin_ns = r->time_ns;
+	life_inherit(m, l, from);
+	*life = p->life;
+	return set_cgroup(m, l, r->cgroup);
+}
+
+static int program_set(struct leat_map *m, struct leat_map_life *l, const char *path)
+{
+	struct leat_map_word *w;
+
+	if (!path)
+		return 0;
+	HASH_FIND_STR(m->words, path, w);
+	if (!w) {
+		w = calloc(1, sizeof(*w));
+		if (!w)
+			return -ENOMEM;
+		w->text = strdup(path);
+		w->number = m->n_words;
+		if (!w->text ||
+		    leat_map_grow(&m->word, m->n_words, &m->room_words, sizeof(*m->word))) {
+			free(w->text);
+			free(w);
+			return -ENOMEM;
+		}
+		m->word[m->n_words++] = w->text;
+		HASH_ADD_KEYPTR(hh, m->words, w->text, strlen(w->text), w);
+	}
+	l->program = w->number;
+	return 0;
+}
+
+static int take_exec(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
+		     size_t *life)
+{
+	struct leat_map_life *before = life_now(m, node, r->pid), *l;
+	size_t from;
+
+	if (!before)
+		return -ENOMEM;
+	from = (size_t)(before - m->lives);
+	before->end_ns = r->time_ns;
+	l = life_new(m, process_of(m, node, r->pid));
+	if (!l)
+		return -ENOMEM;
+	life_inherit(m, l, from);
+	l->begin_ns = r->time_ns;
+	l->executed = true;
+	m->lives[from].next = (size_t)(l - m->lives);
+	if (r->mounts)
+		l->mounts = r->mounts;
+	*life = (size_t)(l - m->lives);
+	if (set_cgroup(m, l, r->cgroup) || program_set(m, l, r->program))
+		return -ENOMEM;
+	return leat_map_claim_exec(m, l, r);
+}
+
+static int take_exit(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
+		     size_t *life)
+{
+	struct leat_map_life *l = life_now(m, node, r->pid);
+
+	if (!l)
+		return -ENOMEM;
+	l->end_ns = r->time_ns;
+	l->exits = true;
+	*life = (size_t)(l - m->lives);
+	/* The kernel's last word may be of the cgroup that processes are moved to in their end. */
+	return l->cgroup == LEAT_MAP_NONE ? set_cgroup(m, l, r->cgroup) : 0;
+}
+
+static int take_call(struct leat_map *m, unsigned node, const struct leat_trace_call *call,
+		     size_t *life)
+{
+	struct leat_map_process *p = process_of(m, node, call->pid);
+	struct leat_map_life *l;
+
+	if (!p)
+		return -ENOMEM;
+	if (p->life == LEAT_MAP_NONE) {
+		l = life_new(m, p);
+		if (!l)
+			return -ENOMEM;
+		l->begin_ns = call->start_ns;
+	} else {
+		/* What follows a process's end is the kernel's closing of its files. */
+		l = &m->lives[p->life];
+	}
+	*life = p->life;
+	return call->path ? leat_map_claim_call(m, l, call) : 0;
+}
+
+static int take_mount(struct leat_map *m, unsigned node, const struct leat_trace_mount *r)
+{
+	struct leat_map_mount mount = {.node = node, .space = r->namespace_id};
+
+	if (leat_map_grow(&m->mounts, m->n_mounts, &m->room_mounts, sizeof(mount)))
+		return -ENOMEM;
+	mount.at = strdup(r->at);
+	mount.from = r->from ? strdup(r->from) : NULL;
+	if (!mount.at || (r->from && !mount.from)) {
+		free(mount.at);
+		free(mount.from);
+		return -ENOMEM;
+	}
+	m->mounts[m->n_mounts++] = mount;
+	return 0;
+}
+
+static void seen_at(struct leat_map *m, int64_t time_ns)
+{
+	if (time_ns < m->first_ns)
+		m->first_ns = time_ns;
+}
+
+int leat_map_take(struct leat_map *m, const struct leat_trace_record *record, size_t *life)
+{
+	size_t nobody, *out = life ? life : &nobody;
+	unsigned node = record->node;
+
+	*out = LEAT_MAP_NONE;
+	if (node >= m->n_nodes)
+		m->n_nodes = node + 1;
+	switch (record->kind) {
+	case LEAT_TRACE_CALL:
+		seen_at(m, record->call.start_ns);
+		return take_call(m, node, &record->call, out);
+	case LEAT_TRACE_PROCESS:
+		seen_at(m, record->process.time_ns);
+		if (record->process.change == LEAT_TRACE_FORK)
+			return take_fork(m, node, &record->process, out);
+		if (record->process.change == LEAT_TRACE_EXEC)
+			return take_exec(m, node, &record->process, out);
+		return take_exit(m, node, &record->process, out);
+	case LEAT_TRACE_CGROUP:
+		return leat_map_cgroup_name(m, node, &record->cgroup);
+	case LEAT_TRACE_MOUNT:
+		return take_mount(m, node, &record->mount);
+	}
+	return 0;
+}
+
+int leat_map_host(struct leat_map *m, unsigned node, const char *host)
+{
+	while (m->n_hosts <= node) {
+		char **bigger = reallocarray(m->hosts, m->n_hosts + 1, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		m->hosts = bigger;
+		m->hosts[m->n_hosts++] = NULL;
+	}
+	free(m->hosts[node]);
+	m->hosts[node] = strdup(host);
+	return m->hosts[node] ? 0 : -ENOMEM;
+}

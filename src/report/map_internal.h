@@ -1,0 +1,289 @@
+/* What the parts of the associator share. */
+#ifndef LEAT_REPORT_MAP_INTERNAL_H
+#define LEAT_REPORT_MAP_INTERNAL_H
+
+#include "report/map.h"
+
+#include <limits.h>
+#include <uthash.h>
+
+#define LEAT_MAP_NONE SIZE_MAX
+#define LEAT_MAP_SECOND INT64_C(1000000000)
+
+/* ---- times of logs ---- */
+
+/* A time as a log has it: some have no year, many no zone. */
+struct leat_map_stamp {
+	bool set;
+	bool zoned; /* zone_s is known */
+	int year;   /* 0 unknown */
+	int month, day;
+	int64_t day_ns; /* since midnight */
+	int zone_s;     /* east of UTC */
+};
+
+/* Read a time at the beginning of `text`: ISO 8601 and its relatives, or milliseconds since the
+ * epoch. False: it is none. *end, unless NULL, is what follows. */
+bool leat_map_stamp_iso(const char *text, struct leat_map_stamp *s, const char **end);
+bool leat_map_stamp_epoch_ms(const char *text, struct leat_map_stamp *s);
+bool leat_map_stamp_epoch_ns(int64_t ns, struct leat_map_stamp *s);
+/* "Okt.-05 09:59:06.046", of Nextflow; the month in any of many languages. */
+bool leat_map_stamp_nextflow(const char *text, struct leat_map_stamp *s);
+/* "[Sun Nov 22 13:04:55 2026]", of ctime(3). */
+bool leat_map_stamp_ctime(const char *text, struct leat_map_stamp *s);
+/* Since the epoch; `zone_s` is taken where the stamp has none, and the year that is nearest to
+ * `near_ns`. */
+int64_t leat_map_stamp_ns(const struct leat_map_stamp *s, int zone_s, int64_t near_ns);
+
+/* ---- logs ---- */
+
+/* A log, whose times have one clock. */
+struct leat_map_source {
+	char *path; /* owned */
+	char *real; /* owned; the same, resolved; NULL unknown */
+	enum leat_map_log kind;
+	long line;          /* that is being read */
+	bool bad;           /* something was malformed */
+	unsigned n_bad;     /* how often */
+	int zone_s;         /* settled; of times without one */
+	int64_t *ahead_ns;  /* owned; settled, by node: what its clock is ahead of the node's */
+	int64_t changed_ns; /* when the file was written last */
+	char *host;         /* owned; where its manager ran; NULL unknown */
+	int32_t pid;        /* of its manager; 0 unknown */
+};
+
+/* ---- tasks ---- */
+
+struct leat_map_entry {
+	struct leat_map_task task; /* strings owned */
+	size_t source;             /* LEAT_MAP_NONE: of a label or cgroup */
+	struct leat_map_stamp began, ended;
+	bool over;         /* it has ended, by its log */
+	bool fallback;     /* counts only where nothing else claims a process */
+	char *host;        /* owned; where it ran; NULL unknown */
+	char *key;         /* owned; manager, workflow, identity: unique */
+	size_t next_hash;  /* of those with the same short hash; LEAT_MAP_NONE */
+	UT_hash_handle hh; /* by key */
+};
+
+/* A process that a log names. */
+struct leat_map_pid {
+	size_t task;
+	int32_t pid;
+	struct leat_map_stamp began, ended; /* of the process; not set: of the task */
+};
+
+/* A text that leads to a task: a work directory, an output, a short hash, a pod's uid, a
+ * container's id, a batch job's number. */
+enum leat_map_name_kind {
+	LEAT_MAP_NAME_DIR,
+	LEAT_MAP_NAME_OUTPUT,
+	LEAT_MAP_NAME_HASH,  /* "ab/cdef01" */
+	LEAT_MAP_NAME_TOKEN, /* of cgroup paths */
+	LEAT_MAP_NAME_SLURM, /* "123" or "123_4" */
+	LEAT_MAP_NAME_POD,
+	LEAT_MAP_NAMES
+};
+
+struct leat_map_name {
+	char *text; /* owned */
+	size_t task;
+	UT_hash_handle hh;
+};
+
+/* ---- what a trace tells ---- */
+
+enum leat_map_claim { LEAT_MAP_CLAIM_NONE, LEAT_MAP_CLAIM_ONE, LEAT_MAP_CLAIM_MANY };
+
+struct leat_map_life {
+	unsigned node;
+	int32_t pid;
+	size_t parent;  /* who made it: another life, or that of the same process before its exec */
+	size_t earlier; /* life of the same number before it, maybe of another process */
+	size_t cgroup;  /* index; LEAT_MAP_NONE unknown */
+	uint64_t mounts;          /* mount namespace; 0 unknown */
+	size_t program;           /* index of its program; LEAT_MAP_NONE unknown */
+	int64_t begin_ns, end_ns; /* INT64_MIN: before the trace; INT64_MAX: not yet */
+	size_t label;             /* task of its environment, its own or inherited */
+	bool outputs;             /* claims are by outputs only */
+	size_t claim;             /* task whose own files it has touched first */
+	int64_t claim_ns;
+	size_t other_claim; /* a second such task */
+	int64_t other_ns;
+	size_t slurm;    /* job step of its environment */
+	bool fresh;      /* `label` is not what it has inherited */
+	bool forked;     /* its beginning was seen */
+	bool executed;   /* it began with an exec */
+	bool exits;      /* its process ended with it */
+	size_t next;     /* the same process after its exec; LEAT_MAP_NONE */
+	size_t lift;     /* task of some life below it */
+	bool lifts_many; /* of several */
+	bool manager;    /* it made tasks' files, or wrote a log that was read */
+	bool own;        /* `answer` is by evidence of its own */
+	bool wide; /* which holds for its cgroup, too: all that touch a work directory's own files
+		      in a container are of one task */
+	bool settled;
+	struct leat_map_answer answer;
+};
+
+struct leat_map_process {
+	uint64_t key; /* node and pid */
+	size_t life;  /* its present life, or its last */
+	UT_hash_handle hh;
+};
+
+struct leat_map_cgroup {
+	struct {
+		uint64_t node, id;
+	} key;
+	char *path;   /* owned; NULL unknown */
+	size_t token; /* task by its path; LEAT_MAP_NONE */
+	size_t slurm; /* its job step, a fallback */
+	size_t task;  /* settled; LEAT_MAP_NONE: nobody's, or shared */
+	bool shared;
+	size_t index;
+	UT_hash_handle hh;
+};
+
+struct leat_map_mount {
+	unsigned node;
+	uint64_t space;
+	char *at, *from; /* owned; from may be NULL */
+};
+
+struct leat_map_word {
+	char *text; /* owned */
+	size_t number;
+	UT_hash_handle hh;
+};
+
+enum { LEAT_MAP_CACHE = 256 };
+
+struct leat_map {
+	struct leat_map_options options;
+	struct leat_map_source *sources; /* owned, each with its strings */
+	size_t n_sources, room_sources;
+	struct leat_map_entry **tasks; /* owned, and each of them */
+	size_t n_tasks, room_tasks;
+	struct leat_map_pid *pids; /* owned */
+	size_t n_pids, room_pids;
+	struct leat_map_entry *by_key;               /* uthash of tasks */
+	struct leat_map_name *names[LEAT_MAP_NAMES]; /* owned */
+	struct leat_map_life *lives;                 /* owned */
+	size_t n_lives, room_lives;
+	struct leat_map_process *processes; /* owned */
+	struct {
+		uint64_t key;
+		struct leat_map_process *process;
+	} cache[LEAT_MAP_CACHE];
+	struct leat_map_cgroup *cgroups; /* owned; by node and id */
+	struct leat_map_cgroup **cgroup; /* owned, by index; borrowed each */
+	size_t n_cgroups, room_cgroups;
+	struct leat_map_mount *mounts; /* owned */
+	size_t n_mounts, room_mounts;
+	struct leat_map_word *words; /* owned: programs */
+	const char **word;           /* owned, by number; borrowed each */
+	size_t n_words, room_words;
+	char **hosts; /* owned; by node; NULL unknown */
+	size_t n_hosts;
+	int64_t first_ns; /* of the trace; INT64_MAX none */
+	unsigned n_nodes;
+	bool partial;
+	bool settled;
+	bool failed; /* out of memory while a log was read */
+};
+
+/* Make room for one more of `size` bytes each. 0 or -ENOMEM. */
+int leat_map_grow(void *array, size_t n, size_t *room, size_t size);
+
+/* Say something of the line of a log that is being read; of the first few malformed ones. */
+void leat_map_complain(struct leat_map *m, struct leat_map_source *source, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Say something of the whole. */
+void leat_map_note(struct leat_map *m, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- tasks: map_tasks.c ---- */
+
+/* The task of that manager, workflow and identity; made, with `logical` and `physical`, if there is
+ * none. NULL: out of memory. All texts are copied. */
+struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const char *manager,
+				      const char *workflow, const char *identity,
+				      const char *logical, const char *physical);
+struct leat_map_entry *leat_map_entry_find(struct leat_map *m, const char *manager,
+					   const char *workflow, const char *identity);
+/* Replace a string of a task. 0 or -ENOMEM. */
+int leat_map_entry_set(const char **field, const char *text);
+
+/* That text leads to the task; the last one that was told stands. 0 or -ENOMEM. */
+int leat_map_name_add(struct leat_map *m, enum leat_map_name_kind kind, const char *text,
+		      size_t task);
+/* LEAT_MAP_NONE: it leads nowhere. `length` bytes of `text`. */
+size_t leat_map_name_find(const struct leat_map *m, enum leat_map_name_kind kind, const char *text,
+			  size_t length);
+
+/* A process of the task, at the time when the task ran. 0 or -ENOMEM. */
+int leat_map_pid_add(struct leat_map *m, size_t task, int32_t pid);
+
+/* Length of the path without slashes at its end. */
+size_t leat_map_path_length(const char *path);
+/* A work directory: by its path and, where its name ends in Nextflow's hash, by that. */
+int leat_map_dir_add(struct leat_map *m, const char *dir, size_t task);
+/* The task that has it, or LEAT_MAP_NONE; `length` bytes. */
+size_t leat_map_dir_find(const struct leat_map *m, const char *dir, size_t length);
+/* Does `dir` end in "ab/cdef01..." with 32 hexadecimal digits? Then its short form is put. */
+bool leat_map_dir_hash(const char *dir, size_t length, char hash[10]);
+
+/* ---- claims: map_claims.c ---- */
+
+/* What a path says of who opened it so. */
+int leat_map_claim_call(struct leat_map *m, struct leat_map_life *l,
+			const struct leat_trace_call *call);
+int leat_map_claim_exec(struct leat_map *m, struct leat_map_life *l,
+			const struct leat_trace_process *p);
+/* A task, and a job step of Slurm, by the words of an environment; LEAT_MAP_NONE. 0 or -ENOMEM. */
+int leat_map_labels(struct leat_map *m, const char *labels, size_t *task, size_t *slurm);
+
+/* ---- cgroups: map_cgroup.c ---- */
+
+/* The task that is a job step, of a fallback. NULL: out of memory. */
+struct leat_map_entry *leat_map_slurm_entry(struct leat_map *m, const char *job, const char *step,
+					    const char *name);
+/* The cgroup of that node and id; NULL out of memory. */
+struct leat_map_cgroup *leat_map_cgroup_of(struct leat_map *m, unsigned node, uint64_t id);
+int leat_map_cgroup_name(struct leat_map *m, unsigned node, const struct leat_trace_cgroup *g);
+/* "123" and "123.batch" of Slurm's paths. */
+bool leat_map_slurm_path(const char *path, char job[32], char step[32]);
+/* Which are one task's alone. */
+void leat_map_cgroups_settle(struct leat_map *m);
+
+/* ---- clocks: map_clock.c ---- */
+
+/* Find the zone of each log, and what it is ahead of each node, so that most tasks ran when their
+ * files were touched; and the tasks' times by that. 0 or -ENOMEM. */
+int leat_map_clocks_settle(struct leat_map *m);
+/* Did the task run at that time of the node, give or take the slack? Unknown ends are open, and so
+ * are times that are not known (INT64_MIN). */
+bool leat_map_in_window(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns);
+/* What its log's clock is ahead of the node's. */
+int64_t leat_map_ahead_ns(const struct leat_map *m, size_t task, unsigned node);
+
+/* ---- logs: map_log.c, and one for each kind ---- */
+
+/* Airflow's name of one try of a task. NULL: out of memory. */
+struct leat_map_entry *leat_map_airflow_entry(struct leat_map *m, size_t source, const char *dag,
+					      const char *run, const char *task, int map_index,
+					      int try_number);
+
+/* The next line of `in`, without its end, escape sequences of terminals and what docker compose
+ * puts before it, in *line (room *room, owned by the caller). 1, 0 at the end, -errno. */
+int leat_map_line(FILE *in, char **line, size_t *room);
+
+/* Each takes all tasks of its kind of log. 0, -EINVAL (it is no such log), -ENOMEM or -errno. */
+int leat_map_read_nextflow(struct leat_map *m, struct leat_map_source *s, FILE *in);
+int leat_map_read_airflow(struct leat_map *m, struct leat_map_source *s, FILE *in);
+int leat_map_read_kubernetes(struct leat_map *m, struct leat_map_source *s, FILE *in);
+int leat_map_read_snakemake(struct leat_map *m, struct leat_map_source *s, FILE *in);
+int leat_map_read_leat(struct leat_map *m, struct leat_map_source *s, FILE *in);
+
+#endif

@@ -1,0 +1,320 @@
+/* Nextflow's .nextflow.log, of any version.
+ *
+ * Lines that tell of tasks:
+ *	[e8/cee4b5] Submitted process > NAME (TAG)	also Re-submitted, Cached, Stored
+ *	[SLURM] submitted process NAME (TAG) > jobId: 15; workDir: DIR
+ *	Task completed > TaskHandler[id: 6; name: ...; status: COMPLETED; exit: 0; error: -;
+ *workDir: DIR] Task completed > TaskHandler[jobId: 123; id: 6; ...; workDir: DIR started: N;
+ *exited: T; ]
+ *	~> TaskHandler[...]				of those that have not ended
+ */
+#include "report/map_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+struct reader {
+	struct leat_map *m;
+	struct leat_map_source *s;
+	size_t source;
+	char *run; /* owned; its name; NULL unknown */
+	bool any;  /* a line of a task, or of Nextflow's beginning */
+	bool months_said;
+};
+
+/* A dump of a task as the log has it; parts of the line. */
+struct handler {
+	char *name, *status, *exit, *dir, *job, *started, *exited;
+};
+
+/* ---- taking a line apart ---- */
+
+/* The last `word` in `text`. */
+static char *find_last(char *text, const char *word)
+{
+	char *found = NULL;
+
+	for (char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		found = at;
+	return found;
+}
+
+/* Cut the text at the last `word`; what follows it, or NULL. */
+static char *cut_last(char *text, const char *word)
+{
+	char *at = find_last(text, word);
+
+	if (!at)
+		return NULL;
+	*at = '\0';
+	return at + strlen(word);
+}
+
+/* From behind, because names and directories are anything. False: cut off. */
+static bool take_apart(char *text, struct handler *h)
+{
+	size_t n = strlen(text);
+
+	*h = (struct handler){0};
+	while (n && text[n - 1] == ' ')
+		text[--n] = '\0';
+	if (!n || text[n - 1] != ']')
+		return false;
+	text[--n] = '\0';
+	if (leat_str_begins(text, "jobId: "))
+		h->job = text + strlen("jobId: ");
+	h->dir = cut_last(text, "; workDir: ");
+	if (!h->dir)
+		return false;
+	h->exited = cut_last(h->dir, "; exited: ");
+	if (h->exited)
+		h->exited[strcspn(h->exited, ";")] = '\0';
+	h->started = h->exited ? cut_last(h->dir, " started: ") : NULL;
+	if (!cut_last(text, "; error: "))
+		return false;
+	h->exit = cut_last(text, "; exit: ");
+	h->status = h->exit ? cut_last(text, "; status: ") : NULL;
+	h->name = h->status ? strstr(text, "name: ") : NULL;
+	if (h->job)
+		h->job[strcspn(h->job, ";")] = '\0';
+	if (!h->name)
+		return false;
+	h->name += strlen("name: ");
+	return *h->name && *h->dir;
+}
+
+/* ---- tasks ---- */
+
+static int name_task(struct reader *r, struct leat_map_entry *e, const char *name, const char *hash)
+{
+	const char *tag = strstr(name, " (");
+	char *logical = strndup(name, tag && tag > name ? (size_t)(tag - name) : strlen(name));
+	char *physical = hash ? leat_strf("%s [%s]", name, hash) : strdup(name);
+	int error = -ENOMEM;
+
+	if (logical && physical)
+		error = leat_map_entry_set(&e->task.logical, logical);
+	if (!error)
+		error = leat_map_entry_set(&e->task.physical, physical);
+	if (!error && r->run)
+		error = leat_map_entry_set(&e->task.workflow, r->run);
+	/* A pod's, which was there before its log. */
+	e->source = r->source;
+	free(logical);
+	free(physical);
+	return error;
+}
+
+/* By the hash or, where a directory has none, by that: whatever run it is of, it is the same
+ * execution. */
+static struct leat_map_entry *entry(struct reader *r, const char *identity)
+{
+	return leat_map_entry(r->m, r->source, "nextflow", "", identity, identity, identity);
+}
+
+static struct leat_map_entry *entry_of_hash(struct reader *r, const char *hash, const char *name)
+{
+	struct leat_map_entry *e = entry(r, hash);
+
+	if (!e || name_task(r, e, name, hash) ||
+	    leat_map_name_add(r->m, LEAT_MAP_NAME_HASH, hash, e->task.number))
+		return NULL;
+	return e;
+}
+
+static struct leat_map_entry *entry_of_dir(struct reader *r, const char *dir, const char *name)
+{
+	char hash[10];
+	bool hashed = leat_map_dir_hash(dir, leat_map_path_length(dir), hash);
+	struct leat_map_entry *e = hashed ? entry_of_hash(r, hash, name) : entry(r, dir);
+
+	if (!e || (!hashed && name_task(r, e, name, NULL)) ||
+	    leat_map_entry_set(&e->task.dir, dir) || leat_map_dir_add(r->m, dir, e->task.number))
+		return NULL;
+	return e;
+}
+
+static void stamp(struct reader *r, const char *line, struct leat_map_stamp *out)
+{
+	if (leat_map_stamp_nextflow(line, out) || r->months_said)
+		return;
+	r->months_said = true;
+	leat_map_complain(r->m, r->s,
+			  "its time is not understood: %.24s (the tasks' times are left "
+			  "out)",
+			  line);
+}
+
+/* "COMPLETED" only says that it is over. */
+static int set_status(struct leat_map_entry *e, const struct handler *h)
+{
+	char text[64];
+
+	if (strcmp(h->exit, "-") == 0 || !*h->exit)
+		return leat_map_entry_set(&e->task.status, h->status);
+	snprintf(text, sizeof(text), "exit %.20s", h->exit);
+	return leat_map_entry_set(&e->task.status, text);
+}
+
+static int take_handler(struct reader *r, const char *line, char *text, bool completed)
+{
+	struct handler h;
+	struct leat_map_entry *e;
+	struct leat_map_stamp time;
+
+	if (!take_apart(text, &h)) {
+		leat_map_complain(r->m, r->s,
+				  "a task that is cut off, or told in a way that is "
+				  "not known: it is left out");
+		return 0;
+	}
+	e = entry_of_dir(r, h.dir, h.name);
+	if (!e || set_status(e, &h) ||
+	    (h.job && leat_map_name_add(r->m, LEAT_MAP_NAME_SLURM, h.job, e->task.number)))
+		return -ENOMEM;
+	r->any = true;
+	if (completed) {
+		e->over = true;
+		stamp(r, line, &e->ended);
+	}
+	if (h.started && leat_map_stamp_epoch_ms(h.started, &time) && !e->began.set)
+		e->began = time;
+	return 0;
+}
+
+/* "NAME > jobId: 15; workDir: DIR" */
+static int take_job(struct reader *r, char *text)
+{
+	char *job = cut_last(text, " > jobId: ");
+	char *dir = job ? strstr(job, "; workDir: ") : NULL;
+	struct leat_map_entry *e;
+
+	if (!dir)
+		return 0;
+	*dir = '\0';
+	dir += strlen("; workDir: ");
+	e = entry_of_dir(r, dir, text);
+	if (!e || leat_map_name_add(r->m, LEAT_MAP_NAME_SLURM, job, e->task.number))
+		return -ENOMEM;
+	r->any = true;
+	return 0;
+}
+
+/* "[e8/cee4b5] Submitted process > NAME": `at` is behind the "> ". */
+static int take_hash(struct reader *r, const char *line, char *word, const char *name)
+{
+	static const char *const words[] = {"] Submitted process > ", "] Re-submitted process > ",
+					    "] Cached process > ", "] Stored process > "};
+	struct leat_map_entry *e;
+	size_t kind = 0;
+	char hash[10];
+
+	while (kind < 3 && !leat_str_begins(word, words[kind]))
+		kind++;
+	r->any = true;
+	if (word - line < 10 || word[-10] != '[')
+		return 0; /* "[skipping]": it has no directory */
+	memcpy(hash, word - 9, 9);
+	hash[9] = '\0';
+	if (hash[2] != '/')
+		return 0;
+	if (kind >= 2) {
+		/* It ran before; its own run's log knows more. */
+		if (leat_map_name_find(r->m, LEAT_MAP_NAME_HASH, hash, 9) != LEAT_MAP_NONE)
+			return 0;
+		e = entry_of_hash(r, hash, name);
+		return !e || leat_map_entry_set(&e->task.status, "cached") ? -ENOMEM : 0;
+	}
+	e = entry_of_hash(r, hash, name);
+	if (!e)
+		return -ENOMEM;
+	stamp(r, line, &e->began);
+	return 0;
+}
+
+/* ---- what is said of the run ---- */
+
+static int set_run(struct reader *r, const char *name, size_t n)
+{
+	char *copy = strndup(name, n);
+
+	if (!copy)
+		return -ENOMEM;
+	free(r->run);
+	r->run = copy;
+	return 0;
+}
+
+static int take_run(struct reader *r, char *line)
+{
+	char *at = strstr(line, " - Run name: ");
+	const char *end;
+
+	if (at)
+		return set_run(r, at + strlen(" - Run name: "),
+			       strlen(at) - strlen(" - Run name: "));
+	at = strstr(line, " - Launching ");
+	at = at ? strstr(at, "` [") : NULL;
+	end = at ? strchr(at + 3, ']') : NULL;
+	if (end)
+		return set_run(r, at + 3, (size_t)(end - at - 3));
+	/* "  Process: 107992@host [172.16.201.199]" */
+	if (leat_str_begins(line, "  Process: ") && !r->s->host) {
+		at = line + strlen("  Process: ");
+		r->s->pid = atoi(at);
+		at += strcspn(at, "@");
+		if (*at && at[1])
+			r->s->host = strndup(at + 1, strcspn(at + 1, " ["));
+	}
+	return 0;
+}
+
+static int take_line(struct reader *r, char *line)
+{
+	static const char completed[] = "Task completed > TaskHandler[", dump[] = "~> TaskHandler[";
+	char *at;
+
+	if (strstr(line, "N E X T F L O W") || strstr(line, " nextflow."))
+		r->any = true;
+	at = strstr(line, completed);
+	if (at)
+		return take_handler(r, line, at + strlen(completed), true);
+	if (leat_str_begins(line, dump))
+		return take_handler(r, line, line + strlen(dump), false);
+	at = strstr(line, " process > ");
+	if (at) {
+		char *word = at;
+
+		while (word > line && *word != ']')
+			word--;
+		if (*word == ']' &&
+		    (leat_str_begins(word, "] Submitted ") ||
+		     leat_str_begins(word, "] Re-submitted ") ||
+		     leat_str_begins(word, "] Cached ") || leat_str_begins(word, "] Stored ")))
+			return take_hash(r, line, word, at + strlen(" process > "));
+	}
+	at = strstr(line, "] submitted process ");
+	if (at)
+		return take_job(r, at + strlen("] submitted process "));
+	return take_run(r, line);
+}
+
+int leat_map_read_nextflow(struct leat_map *m, struct leat_map_source *s, FILE *in)
+{
+	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
+	char *line = NULL;
+	size_t room = 0;
+	int result, error = 0;
+
+	while (!error && (result = leat_map_line(in, &line, &room)) != 0) {
+		s->line++;
+		error = result < 0 ? result : take_line(&r, line);
+	}
+	free(line);
+	free(r.run);
+	return error ? error : r.any ? 0 : -EINVAL;
+}

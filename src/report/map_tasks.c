@@ -1,0 +1,203 @@
+/* Tasks, and the texts that lead to them. */
+#include "report/map_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Between the parts of a key: in no text of a log. */
+#define KEY "%s\x1f%s\x1f%s"
+
+static struct leat_map_entry *find_key(struct leat_map *m, const char *key)
+{
+	struct leat_map_entry *e;
+
+	HASH_FIND_STR(m->by_key, key, e);
+	return e;
+}
+
+struct leat_map_entry *leat_map_entry_find(struct leat_map *m, const char *manager,
+					   const char *workflow, const char *identity)
+{
+	char *key = leat_strf(KEY, manager, workflow, identity);
+	struct leat_map_entry *e = key ? find_key(m, key) : NULL;
+
+	free(key);
+	return e;
+}
+
+static void discard(struct leat_map_entry *e)
+{
+	free((void *)(uintptr_t)e->task.workflow);
+	free((void *)(uintptr_t)e->task.logical);
+	free((void *)(uintptr_t)e->task.physical);
+	free((void *)(uintptr_t)e->task.status);
+	free(e->key);
+	free(e);
+}
+
+struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const char *manager,
+				      const char *workflow, const char *identity,
+				      const char *logical, const char *physical)
+{
+	char *key = leat_strf(KEY, manager, workflow, identity);
+	struct leat_map_entry *e = key ? find_key(m, key) : NULL;
+
+	if (e || !key) {
+		free(key);
+		return e;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e || leat_map_grow(&m->tasks, m->n_tasks, &m->room_tasks, sizeof(*m->tasks))) {
+		free(key);
+		free(e);
+		return NULL;
+	}
+	e->key = key;
+	e->source = source;
+	e->next_hash = LEAT_MAP_NONE;
+	e->task = (struct leat_map_task){.number = m->n_tasks,
+					 .manager = manager,
+					 .workflow = strdup(workflow),
+					 .logical = strdup(logical),
+					 .physical = strdup(physical),
+					 .status = strdup("")};
+	if (!e->task.workflow || !e->task.logical || !e->task.physical || !e->task.status) {
+		discard(e);
+		return NULL;
+	}
+	m->tasks[m->n_tasks++] = e;
+	HASH_ADD_KEYPTR(hh, m->by_key, e->key, strlen(e->key), e);
+	return e;
+}
+
+int leat_map_entry_set(const char **field, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	free((void *)(uintptr_t)*field);
+	*field = copy;
+	return 0;
+}
+
+/* ---- names ---- */
+
+int leat_map_name_add(struct leat_map *m, enum leat_map_name_kind kind, const char *text,
+		      size_t task)
+{
+	struct leat_map_name *name;
+
+	HASH_FIND_STR(m->names[kind], text, name);
+	if (name) {
+		name->task = task;
+		return 0;
+	}
+	name = calloc(1, sizeof(*name));
+	if (name)
+		name->text = strdup(text);
+	if (!name || !name->text) {
+		free(name);
+		return -ENOMEM;
+	}
+	name->task = task;
+	HASH_ADD_KEYPTR(hh, m->names[kind], name->text, strlen(name->text), name);
+	return 0;
+}
+
+size_t leat_map_name_find(const struct leat_map *m, enum leat_map_name_kind kind, const char *text,
+			  size_t length)
+{
+	struct leat_map_name *name;
+
+	HASH_FIND(hh, m->names[kind], text, length, name);
+	return name ? name->task : LEAT_MAP_NONE;
+}
+
+int leat_map_pid_add(struct leat_map *m, size_t task, int32_t pid)
+{
+	if (leat_map_grow(&m->pids, m->n_pids, &m->room_pids, sizeof(*m->pids)))
+		return -ENOMEM;
+	m->pids[m->n_pids++] = (struct leat_map_pid){.task = task, .pid = pid};
+	return 0;
+}
+
+/* ---- work directories ---- */
+
+size_t leat_map_path_length(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return n;
+}
+
+static bool is_hex(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isdigit((unsigned char)text[i]) && (text[i] < 'a' || text[i] > 'f'))
+			return false;
+	return true;
+}
+
+bool leat_map_dir_hash(const char *dir, size_t length, char hash[10])
+{
+	const char *at;
+
+	if (length < 34 || dir[length - 34] != '/')
+		return false;
+	/* "/ab/" and thirty digits */
+	at = dir + length - 33;
+	if (at[2] != '/' || !is_hex(at, 2) || !is_hex(at + 3, 30))
+		return false;
+	memcpy(hash, at, 9);
+	hash[9] = '\0';
+	return true;
+}
+
+int leat_map_dir_add(struct leat_map *m, const char *dir, size_t task)
+{
+	size_t n = leat_map_path_length(dir);
+	char hash[10], *text = strndup(dir, n);
+	int error = -ENOMEM;
+
+	if (!text)
+		return error;
+	error = leat_map_name_add(m, LEAT_MAP_NAME_DIR, text, task);
+	/* The same directory under another name, in a container or behind a link, is known by its
+	 * digits, which are those of a hash of 128 bits. */
+	if (!error && leat_map_dir_hash(text, n, hash))
+		error = leat_map_name_add(m, LEAT_MAP_NAME_DIR, text + n - 33, task);
+	free(text);
+	return error;
+}
+
+size_t leat_map_dir_find(const struct leat_map *m, const char *dir, size_t length)
+{
+	size_t task = leat_map_name_find(m, LEAT_MAP_NAME_DIR, dir, length);
+	char hash[10];
+
+	if (task != LEAT_MAP_NONE || !leat_map_dir_hash(dir, length, hash))
+		return task;
+	task = leat_map_name_find(m, LEAT_MAP_NAME_DIR, dir + length - 33, 33);
+	if (task != LEAT_MAP_NONE)
+		return task;
+	/* Lines of tasks that have not ended, or were not run again, show the first digits only. */
+	task = leat_map_name_find(m, LEAT_MAP_NAME_HASH, hash, 9);
+	return task == LEAT_MAP_NONE || m->tasks[task]->task.dir ? LEAT_MAP_NONE : task;
+}
+
+size_t leat_map_tasks(const struct leat_map *m)
+{
+	return m->n_tasks;
+}
+
+const struct leat_map_task *leat_map_task(const struct leat_map *m, size_t number)
+{
+	return &m->tasks[number]->task;
+}

@@ -1,0 +1,21 @@
+/* What was achieved and learned, as JSON: the same for workflows and for programs with tasks. */
+#ifndef LEAT_SCHED_WRITE_H
+#define LEAT_SCHED_WRITE_H
+
+#include "base/json.h"
+#include "sched/achieved.h"
+#include "sched/sched.h"
+
+/* `epochs` and `registry` of a kind that learns, and what it has chosen; times are since
+ * `start_ns`. */
+void leat_sched_write_learning(struct leat_json *j, const struct leat_sched_kind_state *state,
+			       uint64_t start_ns);
+
+/* `achieved` of a kind that has a device; of another nothing. */
+void leat_achieved_write_kind(struct leat_json *j, const struct leat_achieved *a, unsigned kind);
+
+/* What an object of a device says besides what was taken of it, samples included. */
+void leat_achieved_write_device(struct leat_json *j, const struct leat_achieved *a,
+				unsigned device);
+
+#endif

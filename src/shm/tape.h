@@ -1,0 +1,260 @@
+/* The tape: shared memory in which the processes of a traced command record their calls, and from
+ * which the tracer takes them.
+ *
+ * Records lie in chunks. A process has a few lanes, each with a chunk; who records claims a lane,
+ * writes behind what is there, and lets go: no two write at once, none waits, and a process that is
+ * killed leaves what it has recorded. A lane's records are in the order of their end. The tracer
+ * reads all chunks, merges by time, and frees them.
+ *
+ * Descriptors belong to processes, files as they were opened to all: a handle is an open file
+ * description, counted over the descriptors of all processes. Everything here may be wrong when a
+ * traced program writes where it must not: the tracer checks numbers before it uses them.
+ *
+ * Any thread of any process; async-signal-safe; no system calls (but for tape_segment.c). */
+#ifndef LEAT_SHM_TAPE_H
+#define LEAT_SHM_TAPE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEAT_TAPE_MAGIC 0x6570617474616c65u /* "elattape" */
+#define LEAT_TAPE_VERSION 3
+#define LEAT_TAPE_CHUNK 65536u
+#define LEAT_TAPE_MAX_CHUNKS 16384u
+#define LEAT_TAPE_PROCESSES 4096u
+#define LEAT_TAPE_FDS 8192u /* of one process */
+#define LEAT_TAPE_HANDLES 65536u
+#define LEAT_TAPE_LANES 16u
+#define LEAT_TAPE_LOSSES 8u
+#define LEAT_TAPE_FLYING 64u /* descriptors under way in messages */
+/* Longer records there are none: three paths. */
+#define LEAT_TAPE_MAX_RECORD (128u + 3 * 4096u)
+
+/* A bitmap of what is free, for tables of up to LEAT_TAPE_MAX_CHUNKS. */
+struct leat_tape_free {
+	_Atomic uint64_t word[LEAT_TAPE_MAX_CHUNKS / 64];
+};
+
+enum leat_tape_state {
+	LEAT_TAPE_NOBODY,
+	LEAT_TAPE_COMING, /* made by its parent before the fork */
+	LEAT_TAPE_LIVE,
+	LEAT_TAPE_STARTING, /* another program is being started */
+	LEAT_TAPE_GONE,     /* said goodbye, or is known to be dead */
+};
+
+enum leat_tape_process_flags {
+	LEAT_TAPE_RINGS = 1,   /* io_uring or kernel AIO: calls that are not seen */
+	LEAT_TAPE_REFUSED = 2, /* the library is loaded, but cannot see the calls of this program */
+	LEAT_TAPE_RECEIVED = 4, /* descriptors came from elsewhere: calls on them are not seen */
+};
+
+struct leat_tape_process {
+	_Atomic uint32_t state;  /* enum leat_tape_state */
+	_Atomic int32_t parent;  /* COMING: who makes it */
+	_Atomic uint32_t flags;  /* enum leat_tape_process_flags */
+	_Atomic uint32_t fd_end; /* its descriptors are below; never falls */
+	uint32_t pad[4];
+	_Atomic uint32_t lane[LEAT_TAPE_LANES]; /* chunk + 1; 0: none */
+	uint32_t pad2[8];
+};
+_Static_assert(sizeof(struct leat_tape_process) == 128, "two cache lines a process");
+
+enum leat_tape_handle_flags {
+	LEAT_TAPE_UNSURE = 1, /* others may move the offset: ask the kernel */
+	LEAT_TAPE_APPEND = 2, /* writes go to the end: ask the kernel where that was */
+	LEAT_TAPE_UNSAID = 4, /* its open was lost: so are calls on it */
+	LEAT_TAPE_STREAM = 8, /* no plain file: it has no offsets */
+};
+
+struct leat_tape_handle {
+	_Atomic uint64_t refs;   /* descriptors of all processes; 0: nobody's */
+	_Atomic uint64_t offset; /* as the kernel has it, unless UNSURE */
+	_Atomic uint64_t id;     /* never used again */
+	_Atomic uint32_t flags;  /* enum leat_tape_handle_flags */
+	_Atomic uint32_t next;   /* while nobody's: the next free one */
+	_Atomic uint64_t device, inode;
+	uint64_t pad[2];
+};
+_Static_assert(sizeof(struct leat_tape_handle) == 64, "one cache line a handle");
+
+struct leat_tape_chunk {
+	_Atomic uint32_t busy;    /* 1: somebody is recording, or the tracer takes it away */
+	_Atomic uint32_t process; /* whose it is, or was: index */
+	_Atomic uint64_t used;    /* bytes of whole records, this head included; 0: free */
+	uint64_t pad[6];
+};
+_Static_assert(sizeof(struct leat_tape_chunk) == 64, "one cache line");
+
+/* What is recorded: leat_trace_call's types by their letters, and: */
+enum leat_tape_event {
+	LEAT_TAPE_FORKED = 'f', /* handle: the parent's pid */
+	/* texts: program as it was called, directory, environment; inode: the mount of its root;
+	 * flags, offset: its user and group */
+	LEAT_TAPE_STARTED = 'e',
+	LEAT_TAPE_STARTS = 's', /* before an exec; texts: program, directory */
+	LEAT_TAPE_STAYED = 'n', /* that exec failed */
+	LEAT_TAPE_EXITS = 'x',  /* result: as of wait(2) */
+};
+
+/* One record. Texts that it has follow, each with its NUL, as `texts` says how many. */
+struct leat_tape_record {
+	uint32_t size; /* with its texts; a multiple of 8 */
+	uint8_t type;
+	uint8_t texts;
+	uint16_t spare;
+	int32_t pid;
+	uint32_t flags;
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+	int64_t utime_start_ns, utime_end_ns, stime_start_ns, stime_end_ns;
+	uint64_t handle;
+	int64_t result;
+	uint64_t offset, length;
+	uint64_t device, inode; /* OPEN, CREATE, UNLINK, RENAME, TRUNCATE by path; else 0 */
+	int64_t birth_ns;
+	char text[];
+};
+_Static_assert(offsetof(struct leat_tape_record, text) == 120, "no holes");
+
+/* What each program touches at its start comes first, and small: a page of it costs a fault, a
+ * distant one memory for its place in the page table as well. */
+struct leat_tape {
+	uint64_t magic;
+	uint32_t version, n_chunks;
+	uint64_t size_bytes;           /* of the whole */
+	_Atomic uint64_t beat_ns;      /* when the tracer looked last, CLOCK_MONOTONIC; 0: never */
+	_Atomic uint64_t next_id;      /* of handles */
+	_Atomic uint64_t free_handle;  /* index below a tag that changes; index 0: none */
+	_Atomic uint64_t handles_used; /* those from here on have never been anybody's */
+	_Atomic uint64_t lost[LEAT_TAPE_LOSSES];
+	uint64_t pid_namespace; /* the tracer's namespace of processes, by its inode; 0: unknown */
+	_Atomic uint64_t foreign; /* 1: there are processes of another one; see below */
+	_Atomic uint64_t flown;   /* so many were sent */
+	_Atomic uint32_t flying[LEAT_TAPE_FLYING]; /* handles; 0: none */
+	struct leat_tape_free free_chunks, free_processes;
+	_Atomic int32_t pids[LEAT_TAPE_PROCESSES]; /* 0: none yet; below: another has it by now */
+	struct leat_tape_process processes[LEAT_TAPE_PROCESSES];
+	struct leat_tape_handle handles[LEAT_TAPE_HANDLES];
+	_Atomic uint32_t fds[LEAT_TAPE_PROCESSES][LEAT_TAPE_FDS]; /* handle; 0: none of ours */
+	/* n_chunks of LEAT_TAPE_CHUNK bytes follow, at the next multiple of that */
+};
+
+/* --- making and mapping: tape_segment.c, with system calls --- */
+
+/* A tape whose chunks have `buffer_bytes` together (0: the default). The descriptor and the mapping
+ * are the caller's. 0 or -errno. */
+int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape);
+void leat_tape_unmap(struct leat_tape *tape);
+
+/* Does what was mapped look like a tape of `size` bytes? */
+bool leat_tape_is_good(const struct leat_tape *tape, uint64_t size);
+
+/* --- losses --- */
+
+/* There are processes of another namespace: their numbers mean nothing to the tracer, and they are
+ * not recorded. */
+void leat_tape_note_foreign(struct leat_tape *tape);
+bool leat_tape_has_foreign(struct leat_tape *tape);
+
+void leat_tape_lose(struct leat_tape *tape, unsigned why, uint64_t count);
+/* So many since it was asked last. */
+uint64_t leat_tape_lost(struct leat_tape *tape, unsigned why);
+/* The tracer is there: it looks at the tape. */
+void leat_tape_beat(struct leat_tape *tape, uint64_t now_ns);
+uint64_t leat_tape_last_beat(const struct leat_tape *tape);
+
+/* --- processes; by index --- */
+
+#define LEAT_TAPE_NONE UINT32_MAX
+
+/* A new one. LEAT_TAPE_NONE: there is no room. */
+uint32_t leat_tape_process_new(struct leat_tape *tape, int32_t parent);
+/* The process itself says that it is there. */
+void leat_tape_process_adopt(struct leat_tape *tape, uint32_t process, int32_t pid);
+/* LEAT_TAPE_NONE: none is known by that pid. */
+uint32_t leat_tape_process_of(struct leat_tape *tape, int32_t pid);
+enum leat_tape_state leat_tape_process_state(const struct leat_tape *tape, uint32_t process);
+/* 0: not known yet. Below 0: its number is another's by now, so it is dead. */
+int32_t leat_tape_process_pid(const struct leat_tape *tape, uint32_t process);
+int32_t leat_tape_process_parent(const struct leat_tape *tape, uint32_t process);
+void leat_tape_process_set(struct leat_tape *tape, uint32_t process, enum leat_tape_state state);
+void leat_tape_process_flag(struct leat_tape *tape, uint32_t process, uint32_t flag);
+uint32_t leat_tape_process_flags(const struct leat_tape *tape, uint32_t process);
+/* It is dead, its descriptors are closed and its chunks freed: its place may be taken. */
+void leat_tape_process_free(struct leat_tape *tape, uint32_t process);
+/* The next that is not free, from `from` on; LEAT_TAPE_NONE: none. */
+uint32_t leat_tape_process_next(const struct leat_tape *tape, uint32_t from);
+/* This process starts anew, as another program, alone: nobody is recording. */
+void leat_tape_process_restart(struct leat_tape *tape, uint32_t process);
+
+/* --- descriptors of a process --- */
+
+/* The handle behind it; 0: not one of ours. */
+uint32_t leat_tape_fd(const struct leat_tape *tape, uint32_t process, int fd);
+/* Returns what was there. `fd` below LEAT_TAPE_FDS. */
+uint32_t leat_tape_fd_set(struct leat_tape *tape, uint32_t process, int fd, uint32_t handle);
+int leat_tape_fd_end(const struct leat_tape *tape, uint32_t process);
+/* `to` has the same descriptors as `from`: of a process that is to come. */
+void leat_tape_fd_inherit(struct leat_tape *tape, uint32_t from, uint32_t to);
+
+/* --- handles --- */
+
+/* A new one, of one descriptor, or 0: there is no room. */
+uint32_t leat_tape_handle_new(struct leat_tape *tape, uint32_t flags);
+uint64_t leat_tape_handle_id(const struct leat_tape *tape, uint32_t handle);
+uint32_t leat_tape_handle_flags(const struct leat_tape *tape, uint32_t handle);
+void leat_tape_handle_flag(struct leat_tape *tape, uint32_t handle, uint32_t set, uint32_t clear);
+/* One more descriptor. False: it has just been closed everywhere. */
+bool leat_tape_handle_hold(struct leat_tape *tape, uint32_t handle);
+/* One less. True if that was the last, and *id and *flags are what it was. */
+bool leat_tape_handle_drop(struct leat_tape *tape, uint32_t handle, uint64_t *id, uint32_t *flags);
+/* The offset moves by `n`: where it was. */
+uint64_t leat_tape_handle_move(struct leat_tape *tape, uint32_t handle, uint64_t n);
+void leat_tape_handle_seek(struct leat_tape *tape, uint32_t handle, uint64_t offset);
+
+/* Which file it is of, for who is handed a descriptor. */
+void leat_tape_handle_of(struct leat_tape *tape, uint32_t handle, uint64_t device, uint64_t inode);
+bool leat_tape_handle_is(const struct leat_tape *tape, uint32_t handle, uint64_t device,
+			 uint64_t inode);
+
+/* A reference to a handle that is under way in a message; returns another one that had to make
+ * room, for the caller to drop; 0: none. */
+uint32_t leat_tape_fly(struct leat_tape *tape, uint32_t handle);
+/* The one at `i`, below LEAT_TAPE_FLYING; 0: none. */
+uint32_t leat_tape_flying(const struct leat_tape *tape, uint32_t i);
+/* It has arrived: the reference is the caller's. False: another's. */
+bool leat_tape_land(struct leat_tape *tape, uint32_t i, uint32_t handle);
+
+/* --- recording --- */
+
+/* Room for a record of up to `size` bytes of this process, and nobody else records in the same lane
+ * before leat_tape_end or leat_tape_drop. `hint`: of the thread, which lane it had before. NULL:
+ * there is no chunk left. The end of the call is to be stamped in between. */
+struct leat_tape_record *leat_tape_begin(struct leat_tape *tape, uint32_t process, size_t size,
+					 uint32_t *hint);
+/* It is whole: `size` is set. */
+void leat_tape_end(struct leat_tape *tape, struct leat_tape_record *record);
+
+/* --- taking; the tracer only --- */
+
+struct leat_tape_view {
+	const char *data; /* the chunk, from its head on */
+	uint64_t used;    /* bytes; 0: it is free */
+	uint32_t process;
+	bool busy; /* somebody is just recording */
+};
+/* As it is now. */
+struct leat_tape_view leat_tape_look(const struct leat_tape *tape, uint32_t chunk);
+/* Everything in the chunk has been taken, up to `taken` bytes. Frees it if no lane needs it: it is
+ * as good as full, or of a process that is gone (`gone`), or `spare`: room is short. False: it
+ * stays. */
+bool leat_tape_reclaim(struct leat_tape *tape, uint32_t chunk, uint64_t taken, bool gone,
+		       bool spare);
+/* The next that is in use, from `from` on; LEAT_TAPE_NONE: none. */
+uint32_t leat_tape_chunk_next(const struct leat_tape *tape, uint32_t from);
+/* How many are free. */
+uint32_t leat_tape_free_chunks(const struct leat_tape *tape);
+
+#endif

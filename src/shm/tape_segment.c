@@ -1,0 +1,78 @@
+/* Making a tape. */
+#include "shm/tape.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEFAULT_BUFFER = 64 << 20, LEAST_CHUNKS = 16 };
+
+static size_t head_bytes(void)
+{
+	return (sizeof(struct leat_tape) + LEAT_TAPE_CHUNK - 1) / LEAT_TAPE_CHUNK *
+	       (size_t)LEAT_TAPE_CHUNK;
+}
+
+static uint32_t chunks_of(size_t bytes)
+{
+	size_t n = (bytes ? bytes : DEFAULT_BUFFER) / LEAT_TAPE_CHUNK;
+
+	return n < LEAST_CHUNKS           ? LEAST_CHUNKS
+	       : n > LEAT_TAPE_MAX_CHUNKS ? LEAT_TAPE_MAX_CHUNKS
+					  : (uint32_t)n;
+}
+
+static void all_free(struct leat_tape_free *f, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		atomic_fetch_or_explicit(&f->word[i / 64], UINT64_C(1) << i % 64,
+					 memory_order_relaxed);
+}
+
+static uint64_t own_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape)
+{
+	uint32_t n = chunks_of(buffer_bytes);
+	size_t size = head_bytes() + (size_t)n * LEAT_TAPE_CHUNK;
+	int mem = memfd_create("leat-tape", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct leat_tape *t;
+	int rc;
+
+	if (mem < 0)
+		return -errno;
+	/* Who could shrink it could kill all others by SIGBUS. */
+	if (ftruncate(mem, (off_t)size) < 0 ||
+	    fcntl(mem, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		goto failed;
+	t = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+	if (t == MAP_FAILED)
+		goto failed;
+	t->magic = LEAT_TAPE_MAGIC;
+	t->version = LEAT_TAPE_VERSION;
+	t->n_chunks = n;
+	t->size_bytes = size;
+	t->pid_namespace = own_pid_namespace();
+	all_free(&t->free_chunks, n);
+	all_free(&t->free_processes, LEAT_TAPE_PROCESSES);
+	*fd = mem;
+	*tape = t;
+	return 0;
+failed:
+	rc = -errno;
+	close(mem);
+	return rc;
+}
+
+void leat_tape_unmap(struct leat_tape *tape)
+{
+	if (tape)
+		munmap(tape, tape->size_bytes);
+}

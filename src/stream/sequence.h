@@ -1,0 +1,121 @@
+/* What the ranks of a step are given of a name: one sequence of versions, in which each rank has
+ * its own place. Steps that are no MPI job have one rank. Internal to this room. */
+#ifndef LEAT_STREAM_SEQUENCE_H
+#define LEAT_STREAM_SEQUENCE_H
+
+#include "stream/versions.h"
+
+/* An inport whose files come in versions: all links to it. */
+struct leat_flow_port {
+	int step;
+	const struct leat_inport *in;
+	uint64_t given;          /* versions in its sequences so far */
+	uint64_t furthest;       /* the last of them that a rank has taken */
+	struct leat_entry *kept; /* taken, but kept for ranks that may come; NULL: none */
+	struct leat_flow_port *next;
+};
+
+/* The versions that a step is given of a name, one after another: the same for all its ranks. */
+struct leat_sequence {
+	struct leat_sequence_key {
+		const struct leat_name_state *seen;
+		int64_t step;
+	} key;
+	struct leat_flow_port *port;
+	size_t turn;                  /* source of the next one */
+	uint64_t given;               /* entries so far */
+	uint64_t taken;               /* of those, by all ranks that count */
+	uint64_t first;               /* entry with which a rank begins that has had none, from 1 */
+	struct leat_entry *entries;   /* those a rank may still be given, in order */
+	struct leat_name_state *gone; /* the last that none can be given any more; NULL: none */
+	struct leat_place *places;
+	unsigned n_places;
+	UT_hash_handle hh;
+};
+
+struct leat_entry {
+	struct leat_name_state *name;
+	struct leat_flow_link *link; /* by which it came */
+	struct leat_sequence *sequence;
+	uint64_t number; /* in its sequence, from 1 */
+	uint64_t order;  /* among all of its inport */
+	bool taken;      /* by all ranks that count */
+	struct leat_entry *prev, *next;
+};
+
+/* Where a rank of the step is in a sequence. */
+struct leat_place {
+	unsigned rank;
+	struct leat_sequence *sequence;
+	struct leat_name_state *at; /* the version it has, */
+	uint64_t number;            /* and which entry that is */
+	unsigned opens;             /* its open descriptions of it */
+	bool read;                  /* something of it was read, by it */
+	bool shared;                /* by others, while it had it open */
+	bool looked;                /* and it has looked at a few bytes itself */
+	bool taken;
+	struct leat_place *next;
+};
+
+/* An open description of a version, to read it; key id. */
+struct leat_take {
+	uint64_t id;
+	struct leat_place *place; /* NULL: it has gone on */
+	bool read;
+	UT_hash_handle hh;
+};
+
+/* ---- sequence.c ---- */
+
+/* What `step` is given as `seen`; NULL: none of it yet. */
+struct leat_sequence *leat_sequence_find(const struct leat_stream *s, int step, const char *seen);
+/* The same, made if need be. NULL: out of memory, or nothing is seen so. */
+struct leat_sequence *leat_sequence_get(struct leat_stream *s, int step, const char *seen);
+void leat_sequences_free(struct leat_stream *s);
+/* The entry after what `p` (NULL: a rank that has had none) has; *e is NULL if there is none yet.
+ * 0; -ESTALE: it is not kept any more. */
+int leat_sequence_next(const struct leat_sequence *q, const struct leat_place *p,
+		       struct leat_entry **e);
+/* The entry that is version `n`; NULL: none that is kept. */
+struct leat_entry *leat_sequence_entry(const struct leat_sequence *q,
+				       const struct leat_name_state *n);
+/* Version `n` is given next, by `link`. NULL when out of memory. */
+struct leat_entry *leat_sequence_append(struct leat_stream *s, struct leat_sequence *q,
+					struct leat_name_state *n, struct leat_flow_link *link);
+/* What all ranks that count have taken is passed. */
+void leat_sequence_settle(struct leat_stream *s, struct leat_sequence *q);
+/* The same of all that a step is given. */
+void leat_sequences_settle(struct leat_stream *s, int step);
+/* All ranks have taken entry `e`, or need not. */
+void leat_entry_taken(struct leat_stream *s, struct leat_entry *e);
+/* A step has ended: nothing is kept for its ranks but what they have. */
+void leat_sequences_step_over(struct leat_stream *s, int step);
+/* A launch begins: its ranks begin with what has not been taken. */
+void leat_sequences_launch(struct leat_stream *s, int step);
+
+/* Which of the places of `step` is that of `rank`: steps that are no MPI job have one. */
+unsigned leat_place_rank(const struct leat_stream *s, int step, unsigned rank);
+/* NULL: it has had none. */
+struct leat_place *leat_place_find(const struct leat_sequence *q, unsigned rank);
+struct leat_place *leat_place_get(struct leat_stream *s, struct leat_sequence *q, unsigned rank);
+/* It has taken what it has. */
+void leat_place_taken(struct leat_stream *s, struct leat_place *p);
+/* It goes on to entry `e`, or back to the end of what was taken. */
+void leat_place_move(struct leat_stream *s, struct leat_place *p, struct leat_name_state *at,
+		     uint64_t number);
+
+/* ---- over.c ---- */
+
+/* The last process of a rank has ended: it holds nobody up. */
+int leat_over_add(struct leat_stream *s, int step, unsigned rank);
+/* It is there. */
+void leat_over_remove(struct leat_stream *s, int step, unsigned rank);
+bool leat_over_has(const struct leat_stream *s, int step, unsigned rank);
+void leat_over_clear(struct leat_stream *s, int step);
+
+/* ---- take.c ---- */
+
+/* What it has is taken if it has read and closed it, and may go on. */
+void leat_place_settle(struct leat_stream *s, struct leat_place *p, bool launch_over);
+
+#endif

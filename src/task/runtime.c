@@ -1,0 +1,167 @@
+/* Beginning and end of the run time. */
+#include "task/runtime.h"
+#include "base/clock.h"
+#include "task/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static struct leat_tasks *current; /* owned; changes only while no other thread uses tasks */
+
+struct leat_tasks *leat_tasks_current(void)
+{
+	if (!current)
+		leat_tasks_say(0, "the run time of tasks is not there; leat_task_init starts it");
+	return current;
+}
+
+void leat_tasks_unlock(struct leat_tasks *t)
+{
+	struct leat_buffer *garbage = t->garbage;
+	struct leat_worker *to_wake[LEAT_TO_WAKE];
+	unsigned n = t->n_to_wake;
+
+	for (unsigned i = 0; i < n; i++)
+		to_wake[i] = t->to_wake[i];
+	t->garbage = NULL;
+	t->n_to_wake = 0;
+	pthread_mutex_unlock(&t->lock);
+	for (unsigned i = 0; i < n; i++)
+		pthread_cond_signal(&to_wake[i]->wake);
+	while (garbage) {
+		struct leat_buffer *next = garbage->next;
+
+		free(garbage);
+		garbage = next;
+	}
+}
+
+void leat_queue_put(struct leat_queue *queue, struct leat_task *task)
+{
+	task->next = NULL;
+	if (queue->last)
+		queue->last->next = task;
+	else
+		queue->first = task;
+	queue->last = task;
+	queue->n++;
+}
+
+struct leat_task *leat_queue_take(struct leat_queue *queue)
+{
+	struct leat_task *task = queue->first;
+
+	if (!task)
+		return NULL;
+	queue->first = task->next;
+	if (!queue->first)
+		queue->last = NULL;
+	queue->n--;
+	return task;
+}
+
+static void destroy(struct leat_tasks *t)
+{
+	leat_data_release(t);
+	leat_failure_unref(t->first_failure);
+	leat_place_release(t);
+	pthread_mutex_lock(&t->lock);
+	leat_tasks_unlock(t);
+	leat_slab_release(&t->tasks);
+	leat_slab_release(&t->large_tasks);
+	leat_slab_release(&t->edges);
+	leat_slab_release(&t->versions);
+	pthread_mutex_destroy(&t->lock);
+	free(t->report);
+	free(t);
+}
+
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+static size_t an_eighth_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (size_t)pages / 8 * (size_t)size : (size_t)1 << 28;
+}
+
+static int create(const struct leat_task_options *o, struct leat_tasks **out)
+{
+	const char *report = o->report ? o->report : getenv("LEAT_TASK_REPORT");
+	struct leat_tasks *t = calloc(1, sizeof(*t));
+	int ret;
+
+	if (!t)
+		return leat_tasks_say(-ENOMEM, "out of memory");
+	init_lock(&t->lock);
+	leat_slab_init(&t->tasks,
+		       sizeof(struct leat_task) + LEAT_FEW_SLOTS * sizeof(struct leat_slot));
+	leat_slab_init(&t->large_tasks,
+		       sizeof(struct leat_task) + LEAT_MANY_SLOTS * sizeof(struct leat_slot));
+	leat_slab_init(&t->edges, sizeof(struct leat_edge));
+	leat_slab_init(&t->versions, sizeof(struct leat_version));
+	t->max_copies_bytes = o->copies_bytes ? o->copies_bytes : an_eighth_of_memory();
+	t->max_live = o->max_tasks;
+	t->started_ns = leat_clock_ns();
+	if (report && *report) {
+		t->report = strdup(report);
+		if (!t->report) {
+			destroy(t);
+			return leat_tasks_say(-ENOMEM, "out of memory");
+		}
+	}
+	ret = leat_place_init(t, o);
+	if (ret < 0) {
+		destroy(t);
+		return ret;
+	}
+	t->pools[LEAT_POOL_COMPUTE].max_workers = t->resources->hosts[0].computing_units;
+	t->pools[LEAT_POOL_IO].max_workers = t->resources->hosts[0].io_executors;
+	*out = t;
+	return 0;
+}
+
+int leat_task_init(const struct leat_task_options *options)
+{
+	const struct leat_task_options none = {0};
+	int ret;
+
+	pthread_mutex_lock(&starting);
+	if (current)
+		ret = leat_tasks_say(-EALREADY, "the run time of tasks is there already");
+	else
+		ret = create(options ? options : &none, &current);
+	pthread_mutex_unlock(&starting);
+	return ret;
+}
+
+int leat_task_finalize(void)
+{
+	struct leat_tasks *t = leat_tasks_current();
+	int ret, written = 0;
+
+	if (!t)
+		return -EINVAL;
+	if (leat_pool_self())
+		return leat_tasks_say(-EDEADLK, "a task cannot end the run time it runs in");
+	leat_tasks_lock(t);
+	ret = leat_wait_all(t);
+	leat_tasks_unlock(t);
+	leat_pool_stop(t);
+	if (t->report)
+		written = leat_tasks_report(t, t->report, ret < 0);
+	current = NULL;
+	destroy(t);
+	return ret < 0 ? ret : written;
+}

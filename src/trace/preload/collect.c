@@ -1,0 +1,287 @@
+/* Taking records from the tape, in the order of their end.
+ *
+ * In each chunk they lie in that order. Of a chunk in which nobody is recording, all that ended
+ * before the look at it has been seen; so everything up to the oldest such look can be passed on.
+ */
+#include "trace/preload/internal.h"
+
+#include "base/log.h"
+#include "shm/tape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HEAD sizeof(struct leat_tape_chunk)
+enum { MOST_TEXTS = 256, FULL = 512, BEAT_AFTER = 1024 };
+
+/* Who was stopped while recording, or was cut off by a signal handler that jumped out, is not
+ * waited for any longer. */
+#define LONGEST_RECORDING_NS LEAT_SECOND_NS
+
+struct chunk {
+	uint64_t taken;   /* bytes; 0: it was free */
+	int64_t clear_ns; /* all that ended before has been seen */
+};
+
+/* A chunk with records that are not taken yet. */
+struct source {
+	uint32_t chunk, process;
+	const char *at, *end;
+	int64_t next_ns; /* end of the first of them */
+};
+
+struct leat_trace_collector {
+	struct leat_tape *tape;             /* borrowed */
+	struct leat_trace_emitter *emitter; /* borrowed */
+	struct leat_trace_lives *lives;     /* borrowed */
+	struct chunk *chunks;               /* owned, n_chunks */
+	struct source *sources;             /* owned, a heap: the earliest first */
+	uint32_t n_sources;
+	int64_t round_ns, before_ns; /* when this round and the one before began */
+	uint64_t taken;              /* records, in this round */
+	bool broken;                 /* somebody wrote over the tape; it was said */
+};
+
+struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
+						      struct leat_trace_emitter *emitter,
+						      struct leat_trace_lives *lives)
+{
+	struct leat_trace_collector *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct leat_trace_collector){.tape = tape, .emitter = emitter, .lives = lives};
+	c->chunks = calloc(tape->n_chunks, sizeof(*c->chunks));
+	c->sources = calloc(tape->n_chunks, sizeof(*c->sources));
+	if (c->chunks && c->sources)
+		return c;
+	leat_trace_collector_free(c);
+	return NULL;
+}
+
+void leat_trace_collector_free(struct leat_trace_collector *c)
+{
+	if (!c)
+		return;
+	free(c->chunks);
+	free(c->sources);
+	free(c);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * LEAT_SECOND_NS + t.tv_nsec;
+}
+
+/* --- the heap --- */
+
+static void sink(struct leat_trace_collector *c, uint32_t i)
+{
+	struct source s = c->sources[i];
+
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+
+		if (child + 1 < c->n_sources &&
+		    c->sources[child + 1].next_ns < c->sources[child].next_ns)
+			child++;
+		if (child >= c->n_sources || c->sources[child].next_ns >= s.next_ns)
+			break;
+		c->sources[i] = c->sources[child];
+		i = child;
+	}
+	c->sources[i] = s;
+}
+
+static void make_heap(struct leat_trace_collector *c)
+{
+	for (uint32_t i = c->n_sources / 2; i-- > 0;)
+		sink(c, i);
+}
+
+/* --- records --- */
+
+static void complain(struct leat_trace_collector *c)
+{
+	leat_trace_sink_lost(&c->emitter->sink, LEAT_TRACE_LOST_BUFFER, 1);
+	if (!c->broken)
+		leat_warn("a traced program has written over records of the trace, of which some "
+			  "are missing");
+	c->broken = true;
+}
+
+/* The next record of the source, or NULL: there is none, or it makes no sense. */
+static const struct leat_tape_record *peek(struct leat_trace_collector *c, const struct source *s)
+{
+	const struct leat_tape_record *r = (const struct leat_tape_record *)(const void *)s->at;
+	size_t left = (size_t)(s->end - s->at);
+
+	if (!left)
+		return NULL;
+	if (left >= sizeof(*r) && r->size >= sizeof(*r) && r->size <= left && r->size % 8 == 0)
+		return r;
+	complain(c);
+	return NULL;
+}
+
+/* Sets `texts` to those of the record. False: they make no sense. */
+static bool find_texts(const struct leat_tape_record *r, const char **texts)
+{
+	const char *at = r->text, *end = (const char *)r + r->size;
+
+	for (unsigned i = 0; i < r->texts; i++) {
+		const char *stop = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+
+		if (!stop)
+			return false;
+		texts[i] = at;
+		at = stop + 1;
+	}
+	texts[r->texts] = NULL;
+	return true;
+}
+
+static void take(struct leat_trace_collector *c, uint32_t process, const struct leat_tape_record *r)
+{
+	const char *texts[MOST_TEXTS];
+
+	c->taken++;
+	if (!find_texts(r, texts)) {
+		complain(c);
+		return;
+	}
+	if (strchr("fesnx", r->type))
+		leat_trace_lives_note(c->lives, process, r, texts);
+	else if (leat_trace_lives_kept(c->lives, process))
+		leat_trace_emit_call(c->emitter, r, texts);
+	else if (r->type == LEAT_TRACE_CLOSE) /* another process may have opened it */
+		leat_trace_emit_call(c->emitter, r, texts);
+}
+
+/* --- rounds --- */
+
+/* Notes chunk `i`, and until when its records are all there. */
+static int64_t look(struct leat_trace_collector *c, uint32_t i)
+{
+	struct leat_tape_view v = leat_tape_look(c->tape, i);
+	struct chunk *k = &c->chunks[i];
+	struct source s;
+	const struct leat_tape_record *r;
+
+	if (!v.used)
+		return INT64_MAX;
+	if (!k->taken)
+		*k = (struct chunk){.taken = HEAD, .clear_ns = c->before_ns};
+	if (!v.busy)
+		k->clear_ns = c->round_ns;
+	s = (struct source){i, v.process, v.data + k->taken, v.data + v.used, 0};
+	r = v.used > k->taken ? peek(c, &s) : NULL;
+	if (r) {
+		s.next_ns = r->end_ns;
+		c->sources[c->n_sources++] = s;
+	} else {
+		k->taken = v.used;
+	}
+	return c->round_ns - k->clear_ns > LONGEST_RECORDING_NS ? INT64_MAX : k->clear_ns;
+}
+
+/* Who filled it may be waiting for room. */
+static void free_full(struct leat_trace_collector *c, uint32_t chunk)
+{
+	struct chunk *k = &c->chunks[chunk];
+
+	if (k->taken + FULL > LEAT_TAPE_CHUNK &&
+	    leat_tape_reclaim(c->tape, chunk, k->taken, false, true))
+		*k = (struct chunk){0};
+}
+
+/* Takes the first record of the heap. */
+static void advance(struct leat_trace_collector *c)
+{
+	struct source *s = &c->sources[0];
+	const struct leat_tape_record *r = (const struct leat_tape_record *)(const void *)s->at;
+	uint32_t size = r->size;
+
+	take(c, s->process, r);
+	s->at += size;
+	c->chunks[s->chunk].taken += size;
+	r = peek(c, s);
+	if (r) {
+		s->next_ns = r->end_ns;
+	} else {
+		c->chunks[s->chunk].taken += (uint64_t)(s->end - s->at);
+		free_full(c, s->chunk);
+		c->sources[0] = c->sources[--c->n_sources];
+	}
+	sink(c, 0);
+}
+
+/* Frees chunks that nobody needs any more; whoever is dead and has nothing left is buried. */
+static void clean(struct leat_trace_collector *c, int64_t until)
+{
+	bool spare = leat_tape_free_chunks(c->tape) < c->tape->n_chunks / 4;
+	static bool waiting[LEAT_TAPE_PROCESSES];
+
+	memset(waiting, 0, sizeof(waiting));
+	for (uint32_t i = leat_tape_chunk_next(c->tape, 0); i != LEAT_TAPE_NONE;
+	     i = leat_tape_chunk_next(c->tape, i + 1)) {
+		struct leat_tape_view v = leat_tape_look(c->tape, i);
+		struct chunk *k = &c->chunks[i];
+		bool known = v.process < LEAT_TAPE_PROCESSES, gone;
+
+		if (!v.used || !k->taken)
+			continue;
+		gone = known && leat_trace_lives_dead(c->lives, v.process, until);
+		if (v.used == k->taken && leat_tape_reclaim(c->tape, i, k->taken, gone, spare))
+			*k = (struct chunk){0};
+		else if (known)
+			waiting[v.process] = true;
+	}
+	for (uint32_t p = leat_tape_process_next(c->tape, 0); p != LEAT_TAPE_NONE;
+	     p = leat_tape_process_next(c->tape, p + 1))
+		if (!waiting[p] && leat_trace_lives_dead(c->lives, p, until))
+			leat_trace_lives_bury(c->lives, p);
+}
+
+static void pass_losses_on(struct leat_trace_collector *c)
+{
+	for (unsigned why = 0; why < LEAT_TRACE_LOSSES; why++) {
+		uint64_t n = leat_tape_lost(c->tape, why);
+
+		if (n)
+			leat_trace_sink_lost(&c->emitter->sink, (enum leat_trace_loss)why, n);
+	}
+}
+
+uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
+{
+	int64_t until;
+
+	c->before_ns = c->round_ns;
+	c->round_ns = now_ns();
+	until = all ? INT64_MAX : c->round_ns;
+	c->n_sources = 0;
+	c->taken = 0;
+	leat_tape_beat(c->tape, (uint64_t)c->round_ns);
+	for (uint32_t i = leat_tape_chunk_next(c->tape, 0); i != LEAT_TAPE_NONE;
+	     i = leat_tape_chunk_next(c->tape, i + 1)) {
+		int64_t clear = look(c, i);
+
+		if (!all && clear < until)
+			until = clear;
+	}
+	make_heap(c);
+	while (c->n_sources && c->sources[0].next_ns <= until) {
+		advance(c);
+		if (c->taken % BEAT_AFTER == 0)
+			leat_tape_beat(c->tape, (uint64_t)now_ns());
+	}
+	clean(c, until);
+	pass_losses_on(c);
+	return c->taken;
+}

@@ -1,0 +1,75 @@
+/* A tape, and a trace made of it. */
+#include "trace/preload/internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long records lie on the tape, unless they are many. */
+#define ROUND_NS 5000000
+enum { MANY = 20000 };
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * LEAT_SECOND_NS + t.tv_nsec;
+}
+
+int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trace_request *request)
+{
+	int rc;
+
+	*s = (struct leat_trace_session){.tape_fd = -1};
+	rc = leat_tape_create(request->buffer_bytes, &s->tape_fd, &s->tape);
+	if (!rc)
+		rc = leat_trace_emitter_init(&s->emitter, request);
+	if (!rc) {
+		leat_tape_beat(s->tape, (uint64_t)now_ns());
+		s->lives = leat_trace_lives_new(s->tape, &s->emitter);
+	}
+	if (s->lives)
+		s->collector = leat_trace_collector_new(s->tape, &s->emitter, s->lives);
+	if (!rc && !s->collector)
+		rc = -ENOMEM;
+	if (rc)
+		leat_error("cannot make the buffer of the trace: %s", strerror(-rc));
+	return rc;
+}
+
+void leat_trace_session_release(struct leat_trace_session *s)
+{
+	leat_trace_collector_free(s->collector);
+	leat_trace_lives_free(s->lives);
+	leat_trace_emitter_release(&s->emitter);
+	leat_tape_unmap(s->tape);
+	if (s->tape_fd >= 0)
+		close(s->tape_fd);
+}
+
+uint64_t leat_trace_session_round(struct leat_trace_session *s)
+{
+	leat_trace_emitter_tick(&s->emitter);
+	leat_trace_lives_watch(s->lives, now_ns());
+	return leat_trace_collect(s->collector, false);
+}
+
+void leat_trace_session_nap(uint64_t taken)
+{
+	const struct timespec nap = {.tv_nsec = ROUND_NS};
+
+	if (taken < MANY)
+		nanosleep(&nap, NULL);
+}
+
+void leat_trace_session_finish(struct leat_trace_session *s)
+{
+	leat_trace_lives_watch(s->lives, now_ns());
+	leat_trace_collect(s->collector, true);
+	leat_trace_lives_end(s->lives);
+	leat_trace_lives_report(s->lives);
+}

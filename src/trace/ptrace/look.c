@@ -1,0 +1,299 @@
+#include "base/str.h"
+#include "trace/ptrace/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STATX_WANTED (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
+#define TICK_NS INT64_C(10000000) /* unit of the times in /proc/PID/stat */
+
+int64_t leat_ptrace_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* ---- memory ---- */
+
+static ssize_t copy_part(pid_t tid, uint64_t address, void *out, size_t size)
+{
+	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(tid, &here, 1, &there, 1, 0);
+}
+
+int leat_ptrace_copy(pid_t tid, uint64_t address, void *out, size_t size)
+{
+	ssize_t n = copy_part(tid, address, out, size);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+int leat_ptrace_copy_string(pid_t tid, uint64_t address, char out[PATH_MAX])
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), used = 0;
+
+	/* Not beyond a page at once: behind the string there may be nothing. */
+	while (used < PATH_MAX) {
+		size_t part = page - (address + used) % page;
+		ssize_t n;
+
+		if (used == 0 && part > 256)
+			part = 256;
+		if (part > PATH_MAX - used)
+			part = PATH_MAX - used;
+		n = copy_part(tid, address + used, out + used, part);
+		if (n <= 0)
+			return n < 0 ? -errno : -EFAULT;
+		if (memchr(out + used, 0, (size_t)n))
+			return 0;
+		used += (size_t)n;
+	}
+	return -ENAMETOOLONG;
+}
+
+uint64_t leat_ptrace_iov_bytes(pid_t tid, uint64_t address, uint64_t n)
+{
+	struct iovec part[64];
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < n && n <= IOV_MAX; i += 64) {
+		size_t count = n - i < 64 ? n - i : 64;
+
+		if (leat_ptrace_copy(tid, address + i * sizeof(*part), part,
+				     count * sizeof(*part)) < 0)
+			return 0;
+		for (size_t k = 0; k < count; k++)
+			sum += part[k].iov_len;
+	}
+	return sum;
+}
+
+/* ---- CPU times ---- */
+
+static void open_schedstat(struct thread *th)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)th->tid, (int)th->tid);
+	th->schedstat = open(path, O_RDONLY | O_CLOEXEC);
+	if (th->schedstat < 0)
+		th->schedstat = -2;
+}
+
+/* All CPU time of the thread, in ns; -1 unknown. */
+static int64_t total_of(struct thread *th)
+{
+	char text[64];
+	ssize_t n;
+
+	if (th->schedstat == -1)
+		open_schedstat(th);
+	n = th->schedstat >= 0 ? pread(th->schedstat, text, sizeof(text) - 1, 0) : -1;
+	if (n <= 0)
+		return -1;
+	text[n] = 0;
+	return strtoll(text, NULL, 10);
+}
+
+/* What it was doing whenever the clock of the kernel ticked. */
+static bool read_ticks(pid_t tid, uint64_t *user, uint64_t *kernel)
+{
+	char path[64], text[1024];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strrchr(text, ')');
+	return at &&
+	       sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+		      user, kernel) == 2;
+}
+
+/* How much of the CPU time since the last call was the kernel's, in calls that do not stop. The
+ * kernel knows the sum exactly and its parts by samples, which are looked at when there can be new
+ * ones; what they do not show is the program's. */
+static int64_t kernel_part(struct thread *th, int64_t total, int64_t new)
+{
+	uint64_t user, kernel;
+	int64_t part;
+
+	if (total - th->ticks_ns < TICK_NS)
+		return 0;
+	th->ticks_ns = total;
+	if (!read_ticks(th->tid, &user, &kernel) || user + kernel == 0)
+		return 0;
+	part = (int64_t)((double)total * (double)kernel / (double)(user + kernel)) - th->stime_ns;
+	return part < 0 ? 0 : part < new ? part : new;
+}
+
+void leat_ptrace_cpu(struct thread *th, bool inside, int64_t *utime_ns, int64_t *stime_ns)
+{
+	int64_t total = total_of(th), new = total - th->utime_ns - th->stime_ns;
+
+	if (total >= 0 && new > 0) {
+		int64_t part = inside ? new : kernel_part(th, total, new);
+
+		th->stime_ns += part;
+		th->utime_ns += new - part;
+	}
+	*utime_ns = th->utime_ns;
+	*stime_ns = th->stime_ns;
+}
+
+/* ---- descriptors ---- */
+
+bool leat_ptrace_stat_fd(pid_t tid, int fd, struct statx *st)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, fd);
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_WANTED, st) == 0;
+}
+
+/* Where a link leads; the caller frees it. NULL: it cannot be read, or not in full. */
+static char *read_link(const char *link)
+{
+	char target[2 * PATH_MAX];
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+
+	if (n <= 0 || (size_t)n == sizeof(target) - 1)
+		return NULL;
+	target[n] = 0;
+	return strdup(target);
+}
+
+char *leat_ptrace_path_of_fd(pid_t tid, int fd, bool unlinked)
+{
+	static const char mark[] = " (deleted)";
+	char link[64], *path;
+	size_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
+	path = read_link(link);
+	length = path ? strlen(path) : 0;
+	if (unlinked && length > sizeof(mark) &&
+	    strcmp(path + length + 1 - sizeof(mark), mark) == 0)
+		path[length + 1 - sizeof(mark)] = 0;
+	return path;
+}
+
+int64_t leat_ptrace_offset_of_fd(pid_t tid, int fd)
+{
+	char path[64], text[128];
+	ssize_t n;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)tid, fd);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	n = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+	if (file >= 0)
+		close(file);
+	text[n > 0 ? n : 0] = 0;
+	return strncmp(text, "pos:", 4) == 0 ? strtoll(text + 4, NULL, 10) : -1;
+}
+
+/* ---- names ---- */
+
+/* The directory that names are relative to, as a link of /proc. */
+static void base_of(pid_t tid, int dir, bool absolute, char out[64])
+{
+	if (absolute)
+		snprintf(out, 64, "/proc/%d/root", (int)tid);
+	else if (dir == AT_FDCWD)
+		snprintf(out, 64, "/proc/%d/cwd", (int)tid);
+	else
+		snprintf(out, 64, "/proc/%d/fd/%d", (int)tid, dir);
+}
+
+/* "dir/name", without the double slashes and "." of both. */
+static char *join_plainly(const char *dir, const char *name)
+{
+	char *out = malloc(strlen(dir) + strlen(name) + 3), *end = out;
+
+	if (!out)
+		return NULL;
+	for (int half = 0; half < 2; half++)
+		for (const char *p = half ? name : dir; *p;) {
+			size_t n = strcspn(p, "/");
+
+			if (n && !(n == 1 && *p == '.')) {
+				*end++ = '/';
+				memcpy(end, p, n);
+				end += n;
+			}
+			p += n + (p[n] == '/');
+		}
+	if (end == out)
+		*end++ = '/';
+	*end = 0;
+	return out;
+}
+
+static char *plain_path(pid_t tid, int dir, const char *name)
+{
+	char base[64], *from, *path;
+
+	base_of(tid, dir, *name == '/', base);
+	from = *name == '/' ? strdup("/") : read_link(base);
+	path = from ? join_plainly(from, name) : NULL;
+	free(from);
+	return path;
+}
+
+char *leat_ptrace_plain_path(pid_t tid, int dir, uint64_t address)
+{
+	char text[PATH_MAX];
+
+	return leat_ptrace_copy_string(tid, address, text) < 0 ? NULL : plain_path(tid, dir, text);
+}
+
+/* The real path of the directory that is open as `fd`, and `last` in it. */
+static char *resolved_path(int fd, const char *last)
+{
+	char link[64], *dir, *path;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	dir = read_link(link);
+	path = dir ? leat_strf("%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", last) : NULL;
+	free(dir);
+	return path;
+}
+
+void leat_ptrace_look(pid_t tid, int dir, uint64_t address, bool follow, struct name *name)
+{
+	char text[PATH_MAX], base[64], full[PATH_MAX + 80], *last;
+	int fd;
+
+	*name = (struct name){0};
+	if (leat_ptrace_copy_string(tid, address, text) < 0)
+		return;
+	base_of(tid, dir, *text == '/', base);
+	snprintf(full, sizeof(full), "%s/%s", base, text);
+	name->exists =
+		statx(AT_FDCWD, full, AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW),
+		      STATX_WANTED, &name->st) == 0;
+	last = strrchr(full, '/');
+	*last++ = 0;
+	fd = *last && !leat_is_dots(last) ? open(full, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	name->path = fd < 0 ? plain_path(tid, dir, text) : resolved_path(fd, last);
+	if (fd >= 0)
+		close(fd);
+}

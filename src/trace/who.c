@@ -1,0 +1,480 @@
+#include "trace/who.h"
+
+#include "base/fd.h"
+#include "base/percent.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+enum { MAX_ENVIRONMENT = 16 << 20, MAX_MOUNTINFO = 64 << 20, MAX_CGROUP = 1 << 20 };
+
+struct cgroup {
+	UT_hash_handle hh;
+	uint64_t id;
+	char path[]; /* key */
+};
+
+/* One line of a mountinfo; the strings lie in its text. */
+struct mount {
+	uint64_t id;
+	const char *device, *root, *at, *type;
+};
+
+/* The mounts of one namespace. */
+struct view {
+	UT_hash_handle hh;
+	uint64_t id; /* key: inode of the namespace */
+	char *raw;   /* as read, to see changes */
+	size_t size;
+	char *text; /* taken apart */
+	struct mount *mounts;
+	size_t n;
+};
+
+struct leat_trace_who {
+	struct leat_trace_sink *sink; /* borrowed */
+	struct cgroup *cgroups;       /* owned, by path */
+	struct view *views;           /* owned, by namespace */
+	uint64_t own_namespace;
+};
+
+/* ---- labels ---- */
+
+static const char *const names[] = {
+	"SLURM_JOB_ID",
+	"SLURM_JOBID",
+	"SLURM_JOB_NAME",
+	"SLURM_STEP_ID",
+	"SLURM_STEPID",
+	"SLURM_PROCID",
+	"SLURM_NODEID",
+	"SLURM_LOCALID",
+	"SLURM_ARRAY_JOB_ID",
+	"SLURM_ARRAY_TASK_ID",
+	"SLURM_CLUSTER_NAME",
+	"SLURMD_NODENAME",
+	"LEAT_STEP",
+	"LEAT_APP_NAME",
+	"LEAT_WORKFLOW_NAME",
+	"LEAT_TASK",
+	"LEAT_INSTANCE",
+	"LEAT_INSTANCES",
+	"LEAT_DIR",
+	"CAPIO_APP_NAME",
+	"CAPIO_WORKFLOW_NAME",
+	"PMIX_RANK",
+	"OMPI_COMM_WORLD_RANK",
+	"PMI_RANK",
+	"KUBERNETES_POD_NAME",
+	"POD_NAME",
+	"HOSTNAME",
+};
+static const char *const prefixes[] = {"NXF_", "AIRFLOW_CTX_"};
+/* A trace is given to others. */
+static const char *const secrets[] = {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"};
+
+static bool is_label(const char *entry)
+{
+	size_t length = strcspn(entry, "=");
+	char name[128];
+
+	if (length >= sizeof(name) || entry[length] != '=')
+		return false;
+	memcpy(name, entry, length);
+	name[length] = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(secrets) / sizeof(*secrets); i++)
+		if (strstr(name, secrets[i]))
+			return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (leat_str_begins(name, prefixes[i]))
+			return true;
+	return false;
+}
+
+char *leat_trace_labels(const char *environment, size_t size)
+{
+	char *labels = NULL;
+	size_t length = 0;
+	FILE *out = NULL;
+
+	/* The last entry may have been cut off by who wrote it: it then has no end. */
+	for (size_t at = 0; at < size;) {
+		size_t n = strnlen(environment + at, size - at);
+
+		if (at + n < size && is_label(environment + at)) {
+			if (!out)
+				out = open_memstream(&labels, &length);
+			else
+				fputc(' ', out);
+			if (!out)
+				return NULL;
+			leat_percent_put(out, environment + at, ' ');
+		}
+		at += n + 1;
+	}
+	if (out && fclose(out) != 0) {
+		free(labels);
+		return NULL;
+	}
+	return labels;
+}
+
+/* ---- cgroups ---- */
+
+static char *read_proc(pid_t pid, const char *what, size_t max, size_t *size)
+{
+	char path[64], *text = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	return leat_read_file(path, max, &text, size) < 0 ? NULL : text;
+}
+
+static uint64_t cgroup_id(const char *path)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	struct stat st;
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !id; i++) {
+		char *full = leat_strf("%s%s", roots[i], path);
+		char *probe = leat_strf("%s/cgroup.controllers", roots[i]);
+
+		/* Its inode is the id only in the one hierarchy of v2. */
+		if (full && probe && access(probe, F_OK) == 0 && stat(full, &st) == 0)
+			id = st.st_ino;
+		free(full);
+		free(probe);
+	}
+	return id;
+}
+
+uint64_t leat_trace_who_cgroup_at(struct leat_trace_who *w, const char *path)
+{
+	size_t length = strlen(path);
+	struct cgroup *c;
+	uint64_t id;
+
+	HASH_FIND(hh, w->cgroups, path, length, c);
+	if (c)
+		return c->id;
+	id = cgroup_id(path);
+	c = calloc(1, sizeof(*c) + length + 1);
+	if (!c)
+		return id;
+	c->id = id;
+	memcpy(c->path, path, length + 1);
+	HASH_ADD(hh, w->cgroups, path, length, c);
+	if (id)
+		leat_trace_sink_cgroup(w->sink, &(struct leat_trace_cgroup){id, c->path});
+	return id;
+}
+
+uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid)
+{
+	char *text = read_proc(pid, "cgroup", MAX_CGROUP, NULL), *at;
+	uint64_t id = 0;
+
+	if (!text)
+		return 0;
+	at = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (at) {
+		at += *at == '\n' ? 4 : 3;
+		at[strcspn(at, "\n")] = 0;
+		id = leat_trace_who_cgroup_at(w, at);
+	}
+	free(text);
+	return id;
+}
+
+/* ---- mounts ---- */
+
+/* Names in mountinfo have blanks and such as three octal digits. */
+static void unescape(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++, out++) {
+		*out = *text;
+		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*out = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
+				      (text[3] - '0'));
+			text += 3;
+		}
+	}
+	*out = 0;
+}
+
+/* "36 35 98:0 /root /at options [tag...] - type source options", proc_pid_mountinfo(5). */
+static bool parse_mount(char *line, struct mount *m)
+{
+	char *field[6], *dash, *rest = line;
+
+	dash = strstr(line, " - ");
+	if (!dash)
+		return false;
+	*dash = 0;
+	for (size_t i = 0; i < 6; i++)
+		if (!(field[i] = strsep(&rest, " ")))
+			return false;
+	m->id = strtoull(field[0], NULL, 10);
+	m->device = field[2];
+	unescape(field[3]);
+	unescape(field[4]);
+	m->root = field[3];
+	m->at = field[4];
+	dash += 3;
+	dash[strcspn(dash, " ")] = 0;
+	m->type = dash;
+	return true;
+}
+
+static bool parse_view(struct view *v)
+{
+	size_t lines = 0;
+
+	for (const char *p = v->text; *p; p++)
+		lines += *p == '\n';
+	v->mounts = calloc(lines + 1, sizeof(*v->mounts));
+	if (!v->mounts)
+		return false;
+	for (char *rest = v->text, *line; (line = strsep(&rest, "\n"));)
+		if (*line && v->n <= lines && parse_mount(line, &v->mounts[v->n]))
+			v->n++;
+	return true;
+}
+
+static void free_view(struct view *v)
+{
+	if (!v)
+		return;
+	free(v->raw);
+	free(v->text);
+	free(v->mounts);
+	free(v);
+}
+
+static uint64_t namespace_of(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+/* The mounts as the process sees them now; *changed if they were not known so. NULL: cannot be
+ * read. */
+static struct view *look(struct leat_trace_who *w, uint64_t id, pid_t pid, bool *changed)
+{
+	struct view *v, *new;
+	size_t size;
+	char *raw = read_proc(pid, "mountinfo", MAX_MOUNTINFO, &size);
+
+	*changed = false;
+	HASH_FIND(hh, w->views, &id, sizeof(id), v);
+	if (!raw || (v && v->size == size && memcmp(v->raw, raw, size) == 0)) {
+		free(raw);
+		return v;
+	}
+	new = calloc(1, sizeof(*new));
+	if (new) {
+		new->id = id;
+		new->raw = raw;
+		new->size = size;
+		new->text = strdup(raw);
+	} else {
+		free(raw);
+	}
+	if (!new || !new->text || !parse_view(new)) {
+		free_view(new);
+		return v;
+	}
+	if (v)
+		HASH_DEL(w->views, v);
+	free_view(v);
+	HASH_ADD(hh, w->views, id, sizeof(new->id), new);
+	*changed = true;
+	return new;
+}
+
+/* Part of `path` behind directory `dir`, with its slash; NULL: it is not below. */
+static const char *behind(const char *path, const char *dir)
+{
+	size_t length = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	if (strncmp(path, dir, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length;
+}
+
+/* Where the tracer's own namespace sees what is mounted there; the caller frees it. */
+static char *seen_by_us(const struct view *own, const struct mount *m)
+{
+	const struct mount *best = NULL;
+	const char *rest = NULL;
+
+	for (size_t i = 0; own && i < own->n; i++) {
+		const struct mount *o = &own->mounts[i];
+		const char *part =
+			strcmp(o->device, m->device) == 0 ? behind(m->root, o->root) : NULL;
+
+		if (part && (!best || strlen(o->root) > strlen(best->root))) {
+			best = o;
+			rest = part;
+		}
+	}
+	if (!best)
+		return NULL;
+	if (strcmp(rest, "/") == 0)
+		rest = "";
+	if (strcmp(best->at, "/") == 0)
+		return strdup(*rest ? rest : "/");
+	return leat_strf("%s%s", best->at, rest);
+}
+
+static void say_mounts(struct leat_trace_who *w, const struct view *v)
+{
+	struct view *own;
+
+	HASH_FIND(hh, w->views, &w->own_namespace, sizeof(w->own_namespace), own);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct mount *m = &v->mounts[i];
+		char *from = v == own ? strdup(m->at) : seen_by_us(own, m);
+
+		leat_trace_sink_mount(w->sink,
+				      &(struct leat_trace_mount){v->id, m->at, from, m->type});
+		free(from);
+	}
+}
+
+static uint64_t tell_mounts(struct leat_trace_who *w, pid_t pid)
+{
+	uint64_t id = namespace_of(pid);
+	struct view *v;
+	bool changed;
+
+	HASH_FIND(hh, w->views, &id, sizeof(id), v);
+	/* The tracer's own are said once: looking at them for each program costs too much. */
+	if (!id || (v && id == w->own_namespace))
+		return id;
+	v = look(w, id, pid, &changed);
+	if (v && changed)
+		say_mounts(w, v);
+	return id;
+}
+
+void leat_trace_who_mounts(struct leat_trace_who *w, pid_t pid)
+{
+	tell_mounts(w, pid);
+}
+
+static const char *find_type(const struct view *v, uint64_t mount_id)
+{
+	for (size_t i = 0; v && i < v->n; i++)
+		if (v->mounts[i].id == mount_id)
+			return v->mounts[i].type;
+	return NULL;
+}
+
+const char *leat_trace_who_filesystem(struct leat_trace_who *w, pid_t pid, uint64_t mount_id)
+{
+	uint64_t id = namespace_of(pid);
+	const char *type;
+	struct view *v;
+	bool changed;
+
+	HASH_FIND(hh, w->views, &id, sizeof(id), v);
+	type = find_type(v, mount_id);
+	if (!type && id) {
+		v = look(w, id, pid, &changed);
+		if (v && changed)
+			say_mounts(w, v);
+		type = find_type(v, mount_id);
+	}
+	return type;
+}
+
+/* ---- programs ---- */
+
+/* Where a link of /proc leads; the caller frees it. */
+static char *read_link(pid_t pid, const char *what)
+{
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return NULL;
+	target[n] = 0;
+	return strdup(target);
+}
+
+uint64_t leat_trace_who_exec(struct leat_trace_who *w, pid_t ppid, pid_t pid, int64_t time_ns)
+{
+	size_t size = 0;
+	uint64_t space = tell_mounts(w, pid);
+	char *environment = read_proc(pid, "environ", MAX_ENVIRONMENT, &size);
+	char *labels = environment ? leat_trace_labels(environment, size) : NULL;
+	char *program = read_link(pid, "exe"), *dir = read_link(pid, "cwd");
+	struct leat_trace_process p = {.time_ns = time_ns,
+				       .change = LEAT_TRACE_EXEC,
+				       .ppid = ppid,
+				       .pid = pid,
+				       .cgroup = leat_trace_who_cgroup(w, pid),
+				       .mounts = space == w->own_namespace ? 0 : space,
+				       .program = program,
+				       .dir = dir,
+				       .labels = labels};
+
+	leat_trace_sink_process(w->sink, &p);
+	free(environment);
+	free(labels);
+	free(program);
+	free(dir);
+	return p.cgroup;
+}
+
+struct leat_trace_who *leat_trace_who_new(struct leat_trace_sink *sink)
+{
+	struct leat_trace_who *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->sink = sink;
+	w->own_namespace = namespace_of(getpid());
+	tell_mounts(w, getpid());
+	return w;
+}
+
+void leat_trace_who_free(struct leat_trace_who *w)
+{
+	struct cgroup *c, *next_c;
+	struct view *v, *next_v;
+
+	if (!w)
+		return;
+	HASH_ITER(hh, w->cgroups, c, next_c)
+	{
+		HASH_DEL(w->cgroups, c);
+		free(c);
+	}
+	HASH_ITER(hh, w->views, v, next_v)
+	{
+		HASH_DEL(w->views, v);
+		free_view(v);
+	}
+	free(w);
+}

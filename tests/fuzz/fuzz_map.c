@@ -1,0 +1,108 @@
+/* Any text as a log of a workflow manager, the kind of which its first byte says: it is read to its
+ * end, and a small trace is set against its tasks.
+ *
+ *   .ci/fuzz 60 map */
+#include "report/map.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BEGIN_NS (INT64_C(1663859640) * 1000000000)
+
+static void say(void *ctx, const char *text)
+{
+	(void)ctx;
+	if (strchr(text, '\n'))
+		abort();
+}
+
+static char path[64];
+
+static void remove_file(void)
+{
+	unlink(path);
+}
+
+static void write_log(const uint8_t *data, size_t size)
+{
+	FILE *out;
+
+	if (!*path) {
+		snprintf(path, sizeof(path), "/dev/shm/leat-fuzz-map-%d", (int)getpid());
+		atexit(remove_file);
+	}
+	out = fopen(path, "w");
+	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
+		abort();
+}
+
+static void take_process(struct leat_map *m, enum leat_trace_change change, int32_t ppid,
+			 int32_t pid, const char *dir)
+{
+	struct leat_trace_record r = {.kind = LEAT_TRACE_PROCESS,
+				      .process = {.time_ns = BEGIN_NS + pid,
+						  .change = change,
+						  .ppid = ppid,
+						  .pid = pid,
+						  .cgroup = (uint64_t)pid % 3,
+						  .dir = dir,
+						  .labels = "SLURM_JOB_ID=15 HOSTNAME=p"}};
+
+	if (leat_map_take(m, &r, NULL))
+		abort();
+}
+
+/* Processes that touch the files of each task, and of the one before it. */
+static void play(struct leat_map *m)
+{
+	char name[PATH_MAX];
+	size_t n = leat_map_tasks(m);
+
+	for (size_t i = 0; i < n && i < 100; i++) {
+		const struct leat_map_task *t = leat_map_task(m, i ? i - 1 : 0);
+		struct leat_trace_record r = {.kind = LEAT_TRACE_CALL,
+					      .call = {.start_ns = BEGIN_NS,
+						       .pid = (int32_t)(i + 2),
+						       .type = LEAT_TRACE_OPEN,
+						       .path = name}};
+
+		take_process(m, LEAT_TRACE_FORK, (int32_t)(i / 2 + 1), (int32_t)(i + 2), NULL);
+		take_process(m, LEAT_TRACE_EXEC, 0, (int32_t)(i + 2), leat_map_task(m, i)->dir);
+		snprintf(name, sizeof(name), "%.4000s/.command.sh", t->dir ? t->dir : "");
+		if (leat_map_take(m, &r, NULL))
+			abort();
+		take_process(m, LEAT_TRACE_EXIT, 0, (int32_t)(i + 2), NULL);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct leat_map_options options = {.zone_s = INT_MIN, .slurm = true, .say = say};
+	struct leat_map *m;
+
+	if (!size)
+		return 0;
+	m = leat_map_new(&options);
+	if (!m)
+		abort();
+	write_log(data + 1, size - 1);
+	leat_map_read_log(m, path, (enum leat_map_log)(data[0] % LEAT_MAP_LOGS));
+	play(m);
+	if (leat_map_settle(m))
+		abort();
+	for (size_t i = 0; i < leat_map_lives(m); i++) {
+		struct leat_map_answer a;
+
+		leat_map_answer(m, i, &a);
+		if (!a.task == !a.reason)
+			abort();
+	}
+	leat_map_free(m);
+	return 0;
+}

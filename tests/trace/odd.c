@@ -1,0 +1,107 @@
+/* What programs seldom do. odd uring: submits to io_uring. odd aio: to kernel AIO. odd untraced:
+ * has a child that asks not to be traced write a file. odd mask: prints the signals that are
+ * blocked and ignored. */
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { UNSUPPORTED = 77 };
+
+/* One request that does nothing. */
+static int uring(void)
+{
+	struct io_uring_params p = {0};
+	int fd = (int)syscall(SYS_io_uring_setup, 4, &p);
+	unsigned *tail, *array;
+	struct io_uring_sqe *entries;
+	char *ring;
+
+	if (fd < 0)
+		return UNSUPPORTED;
+	ring = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(unsigned), PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	entries = mmap(NULL, p.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       fd, IORING_OFF_SQES);
+	if (ring == MAP_FAILED || entries == MAP_FAILED)
+		return 1;
+	memset(entries, 0, sizeof(*entries));
+	entries->opcode = IORING_OP_NOP;
+	tail = (unsigned *)(void *)(ring + p.sq_off.tail);
+	array = (unsigned *)(void *)(ring + p.sq_off.array);
+	array[0] = 0;
+	*tail = 1;
+	return syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1 ? 0 : 1;
+}
+
+static int aio(void)
+{
+	static char text[] = "asynchronous";
+	int fd = open("aio", O_CREAT | O_WRONLY, 0600);
+	struct iocb cb = {.aio_lio_opcode = IOCB_CMD_PWRITE,
+			  .aio_fildes = (uint32_t)fd,
+			  .aio_buf = (uintptr_t)text,
+			  .aio_nbytes = sizeof(text)};
+	struct iocb *list[] = {&cb};
+	struct io_event event;
+	aio_context_t context = 0;
+
+	if (syscall(SYS_io_setup, 1, &context) < 0)
+		return UNSUPPORTED;
+	if (syscall(SYS_io_submit, context, 1, list) != 1)
+		return 1;
+	return syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 ? 0 : 1;
+}
+
+static int untraced(void)
+{
+	int status;
+	long pid = syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (pid == 0) {
+		int fd = open("untraced", O_CREAT | O_WRONLY, 0600);
+
+		_exit(write(fd, "x", 1) != 1);
+	}
+	return pid < 0 || waitpid((pid_t)pid, &status, 0) != pid || status;
+}
+
+static int mask(void)
+{
+	sigset_t set;
+
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	for (int s = 1; s < 32; s++) {
+		struct sigaction act;
+
+		sigaction(s, NULL, &act);
+		if (sigismember(&set, s) || act.sa_handler != SIG_DFL)
+			printf("%d%s%s\n", s, sigismember(&set, s) ? " blocked" : "",
+			       act.sa_handler == SIG_IGN ? " ignored" : "");
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (strcmp(what, "uring") == 0)
+		return uring();
+	if (strcmp(what, "aio") == 0)
+		return aio();
+	if (strcmp(what, "untraced") == 0)
+		return untraced();
+	if (strcmp(what, "mask") == 0)
+		return mask();
+	fputs("usage: odd uring | aio | untraced | mask\n", stderr);
+	return 2;
+}
