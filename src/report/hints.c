@@ -62,9 +62,12 @@ static const struct leat_transfer *transfer(const struct leat_pair *p, enum leat
 	return p->ways[way] ? &p->ways[way]->sum : NULL;
 }
 
+/* The figures of a garbled trace may give any share. */
 static uint64_t part(uint64_t whole, double share)
 {
-	return (uint64_t)((double)whole * share);
+	double ns = (double)whole * share;
+
+	return !(ns > 0) ? 0 : ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
 }
 
 /* ---- a task and a file ---- */

@@ -189,9 +189,8 @@ static void put_line(const struct leat_text *t, const char *name, enum leat_seri
 			level = 1;
 		fputs((t->utf8 ? blocks : letters)[level], t->out);
 	}
-	leat_words_bytes(
-		(uint64_t)(most / ((double)leat_series_piece_ns(&t->a->series) * per) * 1e9), rate);
-	fprintf(t->out, "%*s  at most %s/s\n", width - (int)columns, "", rate);
+	leat_words_rate(most / ((double)leat_series_piece_ns(&t->a->series) * per) * 1e9, rate);
+	fprintf(t->out, "%*s  at most %s\n", width - (int)columns, "", rate);
 }
 
 static void put_series(struct leat_text *t)

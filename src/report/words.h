@@ -9,8 +9,10 @@
 
 enum { LEAT_WORD = 24 };
 
-/* Each fills `out` and returns it: "1.2 GB", "1.23 s" or "45.0 ms", "12,345", "45 %". */
+/* Each fills `out` and returns it: "1.2 GB", "1.2 GB/s", "1.23 s" or "45.0 ms", "12,345", "45 %".
+ */
 char *leat_words_bytes(uint64_t bytes, char out[LEAT_WORD]);
+char *leat_words_rate(double bytes_per_s, char out[LEAT_WORD]);
 char *leat_words_time(uint64_t ns, char out[LEAT_WORD]);
 char *leat_words_count(uint64_t n, char out[LEAT_WORD]);
 char *leat_words_share(double share, char out[LEAT_WORD]);

@@ -278,6 +278,44 @@ static void test_order(void **state)
 	leat_report_free(r);
 }
 
+/* ---- absurd figures ---- */
+
+static void test_absurd(void **state)
+{
+	struct leat_report *r;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	uint32_t t;
+
+	(void)state;
+	assert_non_null(out);
+	begin();
+	t = task("t");
+	open_file(t, "/x", 1, 10);
+	for (uint64_t i = 0; i < 8; i++)
+		move(t, LEAT_TRACE_READ, 1, 10, 0, UINT64_C(1) << 60);
+	r = report_of(NULL, NULL);
+	assert_int_equal(0, leat_report_write_text(r, out, 80, false, 10));
+	fclose(out);
+	print_message("%s", text);
+	/* 2^60 bytes a millisecond. */
+	assert_non_null(strstr(text, "at most 1153 EB/s"));
+	free(text);
+	leat_report_free(r);
+	/* More read back than was read: the sum of what was read went over its end. */
+	begin();
+	t = task("t");
+	open_file(t, "/x", 1, 10);
+	move(t, LEAT_TRACE_WRITE, 1, 10, 0, INT64_MAX);
+	for (int i = 0; i < 4; i++)
+		move(t, LEAT_TRACE_READ, 1, 10, 0, INT64_MAX);
+	r = report_of(NULL, NULL);
+	for (size_t i = 0; i < r->n_hints; i++)
+		print_message("%s\n", r->hints[i].text);
+	leat_report_free(r);
+}
+
 /* ---- what is missing ---- */
 
 static char said[2000];
@@ -333,6 +371,7 @@ static void test_words(void **state)
 	assert_string_equal("1.0 kB", leat_words_bytes(1000, w));
 	assert_string_equal("100 kB", leat_words_bytes(99960, w));
 	assert_string_equal("18.4 EB", leat_words_bytes(UINT64_MAX, w));
+	assert_string_equal("18.4 EB/s", leat_words_rate(0x1p64, w));
 	assert_string_equal("0 s", leat_words_time(0, w));
 	assert_string_equal("9.9 us", leat_words_time(9900, w));
 	assert_string_equal("12 ms", leat_words_time(12000000, w));
@@ -375,9 +414,9 @@ static void test_grid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hints), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_gaps),  cmocka_unit_test(test_words),
-		cmocka_unit_test(test_grid),
+		cmocka_unit_test(test_hints),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_absurd), cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_words),  cmocka_unit_test(test_grid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
