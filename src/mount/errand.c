@@ -58,32 +58,21 @@ void leat_errand_mend(const struct leat_errand *call, uint32_t slot, struct stat
 		st->st_size = (off_t)leat_shm_length(f, (uint64_t)st->st_size);
 }
 
-struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
+static uint32_t step_of(const struct leat_errand *call)
 {
 	int32_t step = call->m->step;
 
-	return &call->m->shm->steps[step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? step : 0];
+	return step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? (uint32_t)step : 0;
 }
 
-void leat_errand_hold_back(const struct leat_errand *call, uint64_t moved)
+struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
 {
-	int32_t step = call->m->step;
-	struct leat_shm_limit *l =
-		&call->m->shm->limits[step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? step : 0];
-	uint64_t now, until;
-	struct timespec t;
+	return &call->m->shm->steps[step_of(call)];
+}
 
-	if (!leat_limit_is_set(l))
-		return;
-	now = leat_errand_now_ns();
-	until = leat_limit_take(l, moved, now);
-	if (until <= now)
-		return;
-	t = (struct timespec){.tv_sec = (time_t)(until / 1000000000),
-			      .tv_nsec = (long)(until % 1000000000)};
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
-	leat_shm_count(&l->held_ns, leat_errand_now_ns() - now);
+struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call)
+{
+	return &call->m->shm->limits[step_of(call)];
 }
 
 void leat_errand_become(const struct leat_errand *call)

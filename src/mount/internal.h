@@ -135,8 +135,8 @@ int leat_errand_init(struct leat_errand *call, fuse_req_t req);
 struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot);
 /* The step's account. */
 struct leat_shm_step *leat_errand_step(const struct leat_errand *call);
-/* So many bytes were moved: sleep as long as the step's limit says. */
-void leat_errand_hold_back(const struct leat_errand *call, uint64_t moved);
+/* What its reads and writes are held to. */
+struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call);
 /* CLOCK_MONOTONIC. */
 uint64_t leat_errand_now_ns(void);
 /* As pread; the time it takes is counted. */

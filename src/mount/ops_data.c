@@ -63,7 +63,7 @@ static void count_read(struct leat_errand *call, ssize_t n)
 		return;
 	leat_shm_count(&leat_errand_step(call)->bytes_in, (uint64_t)n);
 	leat_shm_count(&leat_errand_step(call)->reads, 1);
-	leat_errand_hold_back(call, (uint64_t)n);
+	leat_limit_hold(leat_errand_limit(call), (uint64_t)n);
 }
 
 static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset,
@@ -159,7 +159,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 		n = leat_handle_write(&call, leat_handle_of(fi), data, size, (uint64_t)offset,
 				      fi->writepage);
 	if (n > 0)
-		leat_errand_hold_back(&call, (uint64_t)n);
+		leat_limit_hold(leat_errand_limit(&call), (uint64_t)n);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);
 	else

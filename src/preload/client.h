@@ -129,9 +129,6 @@ struct leat_shm_step *leat_client_step(void);
 /* What its reads and writes are held to; one that is not set, if nobody knows. */
 struct leat_shm_limit *leat_client_limit(void);
 
-/* So many bytes were moved: sleep as long as the limit says. Holds nothing that others wait for. */
-void leat_client_hold_back(uint64_t moved);
-
 /* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
 int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
 

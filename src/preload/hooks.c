@@ -220,7 +220,7 @@ static __attribute__((noinline)) long begin_limited(struct leat_syscall *c)
 	const long nr = c->nr, said = begin(c);
 
 	if (said > 0 && table[entry_of[nr] - 1].moves)
-		leat_client_hold_back((uint64_t)said);
+		leat_limit_hold(leat_client_limit(), (uint64_t)said);
 	return said;
 }
 

@@ -56,21 +56,6 @@ struct leat_shm_limit *leat_client_limit(void)
 	return &w->shm->limits[w->step];
 }
 
-void leat_client_hold_back(uint64_t moved)
-{
-	struct leat_shm_limit *l = leat_client_limit();
-	uint64_t now = leat_now_ns(), until = leat_limit_take(l, moved, now);
-	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000),
-				   .tv_nsec = (long)(until % 1000000000)};
-
-	if (until <= now)
-		return;
-	/* As on a slow disk, no signal cuts it short. */
-	while (raw(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == -EINTR)
-		;
-	leat_shm_count(&l->held_ns, leat_now_ns() - now);
-}
-
 static int ask_under(struct leat_thread *t, uint32_t call, uint32_t slot, uint64_t offset,
 		     uint64_t length, uint32_t *seq)
 {

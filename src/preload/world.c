@@ -107,7 +107,8 @@ static int publish_world(struct leat_thread *t, struct leat_world *w)
 		return 0;
 	}
 	if (leat_word_claim(&world, 0, (uintptr_t)w)) {
-		if (leat_limit_is_set(leat_client_limit()))
+		/* A process that is not active yet looks itself when it begins. */
+		if (leat_active && leat_limit_is_set(leat_client_limit()))
 			leat_active = LEAT_ACTIVE_LIMITED;
 		return 0;
 	}

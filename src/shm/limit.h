@@ -24,6 +24,10 @@ _Static_assert(sizeof(struct leat_shm_limit) == 64, "one cache line a step");
  * at once. Any thread and process, async-signal-safe. */
 uint64_t leat_limit_take(struct leat_shm_limit *l, uint64_t bytes, uint64_t now_ns);
 
+/* So many bytes were moved: sleep as long as the limit, if there is one, says. No signal cuts it
+ * short, as on a slow disk. Any thread and process, async-signal-safe; errno is kept. */
+void leat_limit_hold(struct leat_shm_limit *l, uint64_t moved);
+
 /* Is there one? */
 static inline bool leat_limit_is_set(struct leat_shm_limit *l)
 {
