@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Of the kernel. */
 #define PF_EXITING 0x4ul
@@ -43,6 +44,13 @@ bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p)
 	known = parse(text, p);
 	free(text);
 	return known;
+}
+
+uint64_t leat_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
 static bool find(const char *text, const char *key, uint64_t *value)

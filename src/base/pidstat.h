@@ -21,6 +21,10 @@ struct leat_pidstat {
  * Source: proc_pid_stat(5). */
 bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p);
 
+/* The inode of this process's namespace of process numbers, 0 if nobody knows. Any thread. Source:
+ * pid_namespaces(7). */
+uint64_t leat_pid_namespace(void);
+
 struct leat_pidio {
 	uint64_t read, written;
 };

@@ -1,10 +1,10 @@
 /* Making a tape. */
+#include "base/pidstat.h"
 #include "shm/tape.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEFAULT_BUFFER = 64 << 20, LEAST_CHUNKS = 16 };
@@ -31,13 +31,6 @@ static void all_free(struct leat_tape_free *f, uint32_t n)
 					 memory_order_relaxed);
 }
 
-static uint64_t own_pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-}
-
 int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape)
 {
 	uint32_t n = chunks_of(buffer_bytes);
@@ -59,7 +52,7 @@ int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape)
 	t->version = LEAT_TAPE_VERSION;
 	t->n_chunks = n;
 	t->size_bytes = size;
-	t->pid_namespace = own_pid_namespace();
+	t->pid_namespace = leat_pid_namespace();
 	all_free(&t->free_chunks, n);
 	all_free(&t->free_processes, LEAT_TAPE_PROCESSES);
 	*fd = mem;

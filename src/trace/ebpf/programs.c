@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/pidstat.h"
 #include "trace/ebpf/table.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -135,11 +135,9 @@ static uint32_t types_of(const char *letters)
 
 static uint32_t own_pids(void)
 {
-	struct stat st;
+	uint64_t own = leat_pid_namespace();
 
-	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PIDS)
-		return 0;
-	return (uint32_t)st.st_ino;
+	return own == FIRST_PIDS ? 0 : (uint32_t)own;
 }
 
 /* 0 or -errno, after a message. */
