@@ -114,17 +114,9 @@ static int find_kind(struct leat_driver *d, const struct leat_step *step, unsign
 	return result;
 }
 
-/* The scheduler's number of a device, which may be NULL. */
 static int device_number(const struct leat_schedule *p, const struct leat_device *device)
 {
-	for (size_t i = 0; device && i < leat_sched_n_devices(p->sched); i++) {
-		struct leat_sched_device_state state;
-
-		leat_sched_device_state(p->sched, i, &state);
-		if (!strcmp(state.name, device->name))
-			return (int)i;
-	}
-	return LEAT_ACHIEVED_NO_DEVICE;
+	return leat_sched_device_number(p->sched, device ? device->name : NULL);
 }
 
 /* Kinds and devices have the scheduler's numbers. */
@@ -143,10 +135,9 @@ static int make_achieved(struct leat_driver *d)
 	for (size_t k = 0; !result && k < p->n_kinds; k++) {
 		const struct scheduled_kind *kind = &p->kinds[k];
 
-		result = leat_achieved_add_kind(
-			p->achieved, kind->number, device_number(p, kind->device), kind->needs->io,
-			kind->needs->bandwidth.kind == LEAT_BANDWIDTH_AUTO ||
-				kind->needs->bandwidth.kind == LEAT_BANDWIDTH_BOUNDED);
+		result = leat_achieved_add_kind(p->achieved, kind->number,
+						device_number(p, kind->device), kind->needs->io,
+						leat_bandwidth_learns(&kind->needs->bandwidth));
 	}
 	return result;
 }

@@ -3,6 +3,7 @@
 #ifndef LEAT_MODEL_BANDWIDTH_H
 #define LEAT_MODEL_BANDWIDTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum leat_bandwidth_kind {
@@ -16,6 +17,12 @@ struct leat_bandwidth {
 	enum leat_bandwidth_kind kind;
 	unsigned min, max, delta; /* MB/s, MB/s, factor; 0 unless the kind says it */
 };
+
+/* Is it to be learned? */
+static inline bool leat_bandwidth_learns(const struct leat_bandwidth *bandwidth)
+{
+	return bandwidth->kind == LEAT_BANDWIDTH_AUTO || bandwidth->kind == LEAT_BANDWIDTH_BOUNDED;
+}
 
 enum {
 	LEAT_BANDWIDTH_MAX = 1000000000, /* MB/s: a bound for every bandwidth, so that sums fit */

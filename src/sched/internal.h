@@ -147,13 +147,6 @@ struct leat_sched {
 	bool ended;   /* no more tasks at all */
 };
 
-/* Must a task of this kind be started with a constraint that is learned? */
-static inline bool leat_sched_learns(const struct kind *kind)
-{
-	return kind->bandwidth.kind == LEAT_BANDWIDTH_AUTO ||
-	       kind->bandwidth.kind == LEAT_BANDWIDTH_BOUNDED;
-}
-
 /* --- kind.c -------------------------------------------------------------------------------------
  */
 

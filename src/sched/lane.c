@@ -193,7 +193,7 @@ static struct lane_key key_of(const struct leat_sched *s, const struct kind *kin
 	key.home = home;
 	if (kind->family)
 		key.family = (unsigned)(kind->family - s->families) + 1;
-	if (leat_sched_learns(kind))
+	if (leat_bandwidth_learns(&kind->bandwidth))
 		key.kind = kind->index + 1;
 	else
 		key.demand = kind->io ? kind->bandwidth.min : kind->units;

@@ -1,6 +1,8 @@
 /* What the scheduler knows, for reports. */
 #include "sched/internal.h"
 
+#include <string.h>
+
 unsigned leat_sched_n_kinds(const struct leat_sched *s)
 {
 	return s->n_kinds;
@@ -37,6 +39,18 @@ size_t leat_sched_n_devices(const struct leat_sched *s)
 	for (size_t i = 0; i < s->n_families; i++)
 		n += s->families[i].n_devices;
 	return n;
+}
+
+int leat_sched_device_number(const struct leat_sched *s, const char *name)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; name && i < s->n_families; i++) {
+		if (!strcmp(s->families[i].name, name))
+			return (int)before;
+		before += s->families[i].n_devices;
+	}
+	return -1;
 }
 
 void leat_sched_device_state(const struct leat_sched *s, size_t number,

@@ -162,7 +162,7 @@ static struct kind *kind_new(const struct leat_sched_kind *spec, struct family *
 	if (spec->bandwidth.kind == LEAT_BANDWIDTH_NONE ||
 	    spec->bandwidth.kind == LEAT_BANDWIDTH_AUTO)
 		kind->bandwidth.min = 0;
-	kind->phase = leat_sched_learns(kind) ? LEAT_SCHED_IDLE : LEAT_SCHED_FIXED;
+	kind->phase = leat_bandwidth_learns(&kind->bandwidth) ? LEAT_SCHED_IDLE : LEAT_SCHED_FIXED;
 	kind->host = -1;
 	if (kind->phase == LEAT_SCHED_IDLE) {
 		kind->epochs = calloc(LEAT_SCHED_MAX_EPOCHS, sizeof(*kind->epochs));

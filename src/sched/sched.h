@@ -209,6 +209,9 @@ struct leat_sched_device_state {
 };
 
 size_t leat_sched_n_devices(const struct leat_sched *s);
+/* The number of a device, of the first host that has one of that name;
+ * LEAT_ACHIEVED_NO_DEVICE, -1, if there is none, as for NULL. Any thread. */
+int leat_sched_device_number(const struct leat_sched *s, const char *name);
 void leat_sched_device_state(const struct leat_sched *s, size_t device,
 			     struct leat_sched_device_state *state);
 

@@ -75,23 +75,6 @@ static int find_device(struct leat_tasks *t, const struct leat_task_kind *kind, 
 		kind->name, kind->constraints.storage_bw, path);
 }
 
-static int add_achieved(struct leat_tasks *t, unsigned sched_kind,
-			const struct leat_task_kind *kind, const struct leat_device *device)
-{
-	int number = LEAT_ACHIEVED_NO_DEVICE;
-
-	for (size_t i = 0; device && i < leat_sched_n_devices(t->sched); i++) {
-		struct leat_sched_device_state state;
-
-		leat_sched_device_state(t->sched, i, &state);
-		if (strcmp(state.name, device->name) == 0)
-			number = (int)i;
-	}
-	return leat_achieved_add_kind(t->achieved, sched_kind, number, kind->constraints.io,
-				      kind->bandwidth.kind == LEAT_BANDWIDTH_AUTO ||
-					      kind->bandwidth.kind == LEAT_BANDWIDTH_BOUNDED);
-}
-
 static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 		   const struct leat_device *device, struct leat_use **out)
 {
@@ -116,7 +99,9 @@ static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 		free(use);
 		return leat_tasks_say(ret, "%s", ret == -ENOMEM ? "out of memory" : why);
 	}
-	ret = add_achieved(t, use->sched_kind, kind, device);
+	ret = leat_achieved_add_kind(t->achieved, use->sched_kind,
+				     leat_sched_device_number(t->sched, spec.device), spec.io,
+				     leat_bandwidth_learns(&spec.bandwidth));
 	if (ret < 0) {
 		free(use);
 		return leat_tasks_say(ret, "out of memory");
