@@ -251,14 +251,24 @@ static void note_choice(struct group *g, unsigned mbps, uint64_t now_ns)
 		g->left_out++;
 }
 
+/* The time so far in which there were any. */
+static void settle_busy(uint64_t running, uint64_t *since_ns, uint64_t *busy_ns, uint64_t now_ns)
+{
+	if (!running || now_ns <= *since_ns)
+		return;
+	*busy_ns += now_ns - *since_ns;
+	*since_ns = now_ns;
+}
+
 /* One more or less, of something that counts the time in which there are any. */
 static void count_one(uint64_t *running, uint64_t *since_ns, uint64_t *busy_ns, bool begins,
 		      uint64_t now_ns)
 {
+	settle_busy(*running, since_ns, busy_ns, now_ns);
 	if (begins && !(*running)++)
 		*since_ns = now_ns;
-	if (!begins && *running && !--*running)
-		*busy_ns += now_ns > *since_ns ? now_ns - *since_ns : 0;
+	else if (!begins && *running)
+		--*running;
 }
 
 static void change(struct leat_achieved *a, struct group *g, unsigned mbps, bool begins,
@@ -336,15 +346,10 @@ void leat_achieved_settle(struct leat_achieved *a, uint64_t now_ns)
 	for (size_t i = 0; i < a->n_groups; i++) {
 		struct group *g = &a->groups[i];
 
-		if (g->running && now_ns > g->since_ns) {
-			g->busy_ns += now_ns - g->since_ns;
-			g->since_ns = now_ns;
-		}
+		settle_busy(g->running, &g->since_ns, &g->busy_ns, now_ns);
 		for (size_t k = 0; k < g->n_rates; k++)
-			if (g->rates[k].running && now_ns > g->rates[k].since_ns) {
-				g->rates[k].busy_ns += now_ns - g->rates[k].since_ns;
-				g->rates[k].since_ns = now_ns;
-			}
+			settle_busy(g->rates[k].running, &g->rates[k].since_ns,
+				    &g->rates[k].busy_ns, now_ns);
 	}
 }
 
