@@ -49,32 +49,51 @@ static void note_foreign(void)
 	leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_UNSEEN, 1);
 }
 
-static void nobody_comes(void);
-
-static void take_place(struct leat_trace_self *me)
+static void nobody_comes(void)
 {
+	uint32_t process = coming.process - 1, flags;
+	uint64_t id;
+	int end;
+
+	if (!coming.process)
+		return;
+	coming.process = 0;
+	end = leat_tape_fd_end(leat_trace_tape, process);
+	for (int fd = 0; fd < end; fd++) {
+		uint32_t h = leat_tape_fd_set(leat_trace_tape, process, fd, 0);
+
+		if (h && leat_tape_handle_drop(leat_trace_tape, h, &id, &flags))
+			leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
+	}
+	leat_tape_process_free(leat_trace_tape, process);
+}
+
+/* False: the first of a namespace of processes, whose parent is in another. */
+static bool take_place(struct leat_trace_self *me)
+{
+	const long parent = raw(SYS_getppid);
 	struct leat_tape_record *r;
 
-	if (is_first_of_namespace()) {
+	if (!parent) {
 		me->process = LEAT_TAPE_NONE;
 		nobody_comes();
 		note_foreign();
-		return;
+		return false;
 	}
-
 	me->process =
 		coming.process ? coming.process - 1 : leat_tape_process_new(leat_trace_tape, 0);
 	coming.process = 0;
 	if (me->process == LEAT_TAPE_NONE) {
 		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
-		return;
+		return true;
 	}
 	leat_tape_process_adopt(leat_trace_tape, me->process, me->pid);
 	r = leat_trace_record(me, LEAT_TAPE_FORKED, NULL, 0);
 	if (!r)
-		return;
-	r->handle = (uint64_t)raw(SYS_getppid);
+		return true;
+	r->handle = (uint64_t)parent;
 	leat_trace_done(r, NULL);
+	return true;
 }
 
 const struct leat_trace_self *leat_trace_me(void)
@@ -95,25 +114,6 @@ const struct leat_trace_self *leat_trace_me(void)
 	    leat_tape_process_state(leat_trace_tape, borrower.process) != LEAT_TAPE_LIVE)
 		take_place(&borrower);
 	return &borrower;
-}
-
-static void nobody_comes(void)
-{
-	uint32_t process = coming.process - 1, flags;
-	uint64_t id;
-	int end;
-
-	if (!coming.process)
-		return;
-	coming.process = 0;
-	end = leat_tape_fd_end(leat_trace_tape, process);
-	for (int fd = 0; fd < end; fd++) {
-		uint32_t h = leat_tape_fd_set(leat_trace_tape, process, fd, 0);
-
-		if (h && leat_tape_handle_drop(leat_trace_tape, h, &id, &flags))
-			leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
-	}
-	leat_tape_process_free(leat_trace_tape, process);
 }
 
 void leat_trace_child_comes(bool is_vfork)
@@ -151,8 +151,7 @@ void leat_trace_forked(void)
 		return;
 	self.pid = (int32_t)raw(SYS_getpid);
 	borrower.pid = 0;
-	take_place(&self);
-	if (self.process == LEAT_TAPE_NONE && is_first_of_namespace())
+	if (!take_place(&self))
 		leat_tracing = 0; /* nor are its children */
 }
 

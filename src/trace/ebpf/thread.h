@@ -8,13 +8,15 @@
 static __always_inline bool is_followed(struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
-	__u32 group = pid_of(task);
-	struct thread *t;
+	struct thread *t = config.all ? NULL : bpf_task_storage_get(&threads, leader, NULL, 0);
+	__u32 group;
 
+	if (t && t->traced)
+		return true;
+	group = pid_of(task);
 	if (config.all)
 		return group && group != config.self;
-	t = bpf_task_storage_get(&threads, leader, NULL, 0);
-	return (t && t->traced) || bpf_map_lookup_elem(&roots, &group);
+	return bpf_map_lookup_elem(&roots, &group) != NULL;
 }
 
 /* Of the current task; NULL if it is not traced. */
