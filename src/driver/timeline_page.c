@@ -23,6 +23,7 @@ int leat_timeline_write_page(const struct leat_result *r, const struct leat_work
 	struct page page = {r, wf, dir};
 	const struct leat_page_part parts[] = {
 		{.name = "style", .text = leat_timeline_style},
+		{.name = "tip", .text = leat_timeline_tip},
 		{.name = "storage", .text = leat_timeline_storage},
 		{.name = "script", .text = leat_timeline_script},
 		{.name = "data", .write = write_data, .ctx = &page},

@@ -31,7 +31,6 @@ function total(kind) { return kind.achieved.read_bytes + kind.achieved.written_b
 
 var length = Math.max(run.length_us / 1e6, 1e-6);
 var figures = [];
-var tip = d3.select("#tip");
 
 /* ---- what all of them have ---- */
 
@@ -69,21 +68,8 @@ function timeAxis(g, x, width, y) {
 		.tickFormat(function (s) { return s + " s"; }), 0, y);
 }
 
-function say(title, lines) {
-	var e = d3.event, box;
-	tip.attr("hidden", null).text("");
-	tip.append("b").text(title);
-	lines.forEach(function (line) { tip.append("div").text(line); });
-	box = tip.node().getBoundingClientRect();
-	tip.style("left", Math.max(4, Math.min(e.clientX + 14, window.innerWidth - box.width - 6)) + "px");
-	tip.style("top", (e.clientY + 18 + box.height > window.innerHeight ?
-		e.clientY - box.height - 10 : e.clientY + 18) + "px");
-}
-
 function pointed(target, describe) {
-	target.on("mousemove", function (d) { describe.call(this, d); })
-		.on("click", function (d) { describe.call(this, d); })
-		.on("mouseleave", function () { tip.attr("hidden", ""); });
+	target.on("mousemove", describe).on("click", describe).on("mouseleave", tip.hide);
 }
 
 /* ---- a device over time ---- */
@@ -168,10 +154,10 @@ function drawDevice(f, device) {
 	pointed(f.svg, function () {
 		var i = Math.floor(x.invert(d3.mouse(g.node())[0]) / device.interval_s), s = samples[i];
 		if (!s) {
-			tip.attr("hidden", "");
+			tip.hide();
 			return;
 		}
-		say(device.device + " from " + seconds(at(i)) + " to " + seconds(at(i + 1)),
+		tip.say(device.device + " from " + seconds(at(i)) + " to " + seconds(at(i + 1)),
 			["read " + amount(s.read_mbps) + ", written " + amount(s.written_mbps) + " MB/s",
 				"asked for " + amount(s.taken_mbps) + " of " + device.bandwidth_mbps + " MB/s",
 				"I/O tasks at a time: " + amount(s.tasks)]
@@ -241,7 +227,7 @@ function drawLearning(f, kind) {
 		var a = x(e.begin_s), b = Math.max(a + 3, x(e.end_s === undefined ? length : e.end_s));
 		pointed(g.append("rect").attr("class", "epoch " + (e.end === "registered" ? "good" : "bad"))
 			.attr({x: a, y: y(e.constraint_mbps), width: b - a, height: y.rangeBand()}), function () {
-			say("epoch " + (i + 1) + ": " + e.constraint_mbps + " MB/s",
+			tip.say("epoch " + (i + 1) + ": " + e.constraint_mbps + " MB/s",
 				[told(e), "from " + seconds(e.begin_s) + (e.end_s === undefined ? "" : " to " + seconds(e.end_s))]);
 		});
 		labels.push([a, b, e]);
@@ -274,7 +260,7 @@ function drawThroughput(f, kind) {
 		var middle = x(r.constraint_mbps) + x.rangeBand() / 2;
 		pointed(g.append("rect").attr("class", "rate").attr("data-constraint", r.constraint_mbps)
 			.attr({x: x(r.constraint_mbps), width: x.rangeBand(), y: y(r.mbps), height: BARS - y(r.mbps)}), function () {
-			say(r.constraint_mbps + " MB/s", [r.tasks + (r.tasks === 1 ? " task" : " tasks") + ", " + megabytes(r.bytes),
+			tip.say(r.constraint_mbps + " MB/s", [r.tasks + (r.tasks === 1 ? " task" : " tasks") + ", " + megabytes(r.bytes),
 				amount(r.mbps) + " MB/s together", amount(r.task_mbps) + " MB/s each", "mean " + seconds(r.mean_s)]);
 		});
 		g.append("text").attr({"class": "value", x: middle, y: y(r.mbps) - 4, "text-anchor": "middle"}).text(amount(r.mbps));

@@ -504,7 +504,6 @@ function describeMarks(row, us) {
 	return found.length > 6 ? found.slice(0, 6).concat(["and " + (found.length - 6) + " more"]) : found;
 }
 
-var tip = d3.select("#tip");
 function point() {
 	var at = d3.mouse(svg.node()), us = x.invert(at[0] - left) * 1e6, row = null;
 	rows.forEach(function (r) {
@@ -512,21 +511,14 @@ function point() {
 			row = r;
 	});
 	if (!row || at[0] < left) {
-		tip.attr("hidden", "");
+		tip.hide();
 		return;
 	}
 	var lines = (row.kind === "group" ? describeGroup(row, us) : describeStep(row.steps[0], us))
 		.concat(describeMarks(row, us));
-	tip.attr("hidden", null).text("");
-	tip.append("b").text(row.name + " at " + moment(us / 1e6, .001));
-	lines.forEach(function (line) { tip.append("div").text(line); });
-	var box = tip.node().getBoundingClientRect(), e = d3.event;
-	tip.style("left", Math.max(4, Math.min(e.clientX + 14, window.innerWidth - box.width - 6)) + "px");
-	tip.style("top", (e.clientY + 18 + box.height > window.innerHeight ? e.clientY - box.height - 10 : e.clientY + 18) + "px");
+	tip.say(row.name + " at " + moment(us / 1e6, .001), lines);
 }
-svg.on("mousemove.tip", point).on("click.tip", point)
-	.on("mouseleave.tip", function () { tip.attr("hidden", ""); });
-d3.select(window).on("scroll.tip", function () { tip.attr("hidden", ""); });
+svg.on("mousemove.tip", point).on("click.tip", point).on("mouseleave.tip", tip.hide);
 
 /* ---- the table ---- */
 
