@@ -40,6 +40,13 @@ teardown() {
 	nothing_left
 }
 
+# runs COMMAND...: as run, and it has to succeed.
+runs() {
+	run "$@"
+	echo "$output"
+	[ "$status" = 0 ]
+}
+
 # limited COMMAND...: a workflow in which step a, held to 20 MB/s, runs that in bash and makes x,
 # which b reads.
 limited() {
@@ -63,10 +70,7 @@ was_held() {
 	local size
 	for size in 64 1000 50000 8000000; do
 		limited head -c 8000000 /dev/zero \| dd of=x iflag=fullblock bs=$size status=none
-		run leat run --dir wf --report report.json wf.yaml
-		echo "$output"
-		[ "$status" = 0 ]
-		echo "$output"
+		runs leat run --dir wf --report report.json wf.yaml
 		[[ $output == *"storage_bw_limit held back 1 step, by "* ]]
 		was_held 8
 		[ "$(stat -c %s wf/x)" = 8000000 ]
@@ -77,9 +81,7 @@ was_held() {
 
 @test "all processes of a task share its rate" {
 	limited "for i in 1 2 3 4; do head -c 2000000 /dev/zero | dd of=x conv=notrunc bs=100000 iflag=fullblock oflag=seek_bytes seek=\$((i * 2000000 - 2000000)) status=none & done; wait"
-	run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --dir wf --report report.json wf.yaml
 	was_held 8
 	[ "$(stat -c %s wf/x)" = 8000000 ]
 }
@@ -92,9 +94,7 @@ was_held() {
 		  - {func: a, exec: bash, args: [-c, 'dd if=x of=y bs=100000 status=none && cp x z'], storage_bw_limit: 20, inports: [{filename: x}], outports: [{filename: y}, {filename: z}]}
 		permanent: [y, z]
 	END
-	run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --dir wf --report report.json wf.yaml
 	cmp wf/in wf/y
 	cmp wf/in wf/z
 	# dd reads and writes; cp copies in one call, which counts once
@@ -106,9 +106,7 @@ was_held() {
 		tasks:
 		  - {func: a, exec: dd, args: [if=/dev/zero, of=x, bs=100000, count=20, status=none], taskCount: 4, storage_bw_limit: 20, outports: [{filename: x}]}
 	END
-	run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --dir wf --report report.json wf.yaml
 	[[ $output == *"storage_bw_limit held back 4 steps, by "* ]]
 	jq -e '[.steps[] | .bytes_out == 2000000 and .seconds > 2 / 20 - 0.011] | all' report.json
 }
@@ -116,23 +114,17 @@ was_held() {
 @test "a static program, behind a mount, is held as well" {
 	[ -e /dev/fuse ] || skip "no /dev/fuse"
 	limited "$BATS_FILE_TMPDIR/produce x 64000 6400000"
-	run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --dir wf --report report.json wf.yaml
 	was_held 6.4
 	[ "$(stat -c %s wf/x)" = 6400000 ]
 }
 
 @test "where libc cannot be patched, and in a traced run" {
 	limited head -c 4000000 /dev/zero \| dd of=x iflag=fullblock bs=50000 status=none
-	LEAT_INTERCEPT=wrap run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	LEAT_INTERCEPT=wrap runs leat run --dir wf --report report.json wf.yaml
 	was_held 4
 	rm wf/x
-	run leat run --trace x.trace --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --trace x.trace --dir wf --report report.json wf.yaml
 	was_held 4
 }
 
@@ -151,9 +143,7 @@ was_held() {
 		assert n
 	END
 	limited "python3 $(pwd -P)/loud.py"
-	run leat run --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --dir wf --report report.json wf.yaml
 	was_held 4
 	cat >wf.yaml <<-END
 		tasks:
@@ -173,8 +163,6 @@ was_held() {
 	[ "$status" = 1 ]
 	[[ $output == *'wf.yaml:2:71: error: "a" is staged: leat sees none of its calls, and cannot hold it to 20 MB/s'* ]]
 	limited head -c 4000000 /dev/zero \| dd of=x iflag=fullblock bs=50000 status=none
-	run leat run --plain --dir wf --report report.json wf.yaml
-	echo "$output"
-	[ "$status" = 0 ]
+	runs leat run --plain --dir wf --report report.json wf.yaml
 	jq -e '.steps[0] | has("held_seconds") | not' report.json
 }
