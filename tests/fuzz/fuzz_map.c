@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,21 +25,16 @@ static void say(void *ctx, const char *text)
 
 static char path[64];
 
-static void remove_file(void)
-{
-	unlink(path);
-}
-
+/* In memory that goes with the process, however it ends. */
 static void write_log(const uint8_t *data, size_t size)
 {
-	FILE *out;
+	static int log = -1;
 
-	if (!*path) {
-		snprintf(path, sizeof(path), "/dev/shm/leat-fuzz-map-%d", (int)getpid());
-		atexit(remove_file);
+	if (log < 0) {
+		log = memfd_create("log", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", log);
 	}
-	out = fopen(path, "w");
-	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
+	if (ftruncate(log, 0) || pwrite(log, data, size, 0) != (ssize_t)size)
 		abort();
 }
 
