@@ -40,8 +40,9 @@ struct leat_task_options {
 			      * their readers; 0: an eighth of the machine's memory */
 	size_t max_tasks;    /* submitted and not ended; 0: any number. Above it leat_task_submit
 			      * waits, but not in a task */
-	const char *report;  /* written by leat_task_finalize: a file (JSON if it ends in .json),
-			      * "-" standard error; NULL: $LEAT_TASK_REPORT, or none */
+	const char *report;  /* written by leat_task_finalize: a file (JSON if it ends in .json, a
+			      * page if in .html), "-" standard error; NULL: $LEAT_TASK_REPORT, or
+			      * none */
 };
 
 /* Start the run time, of which a process has one at a time. `options` may be NULL; all is copied.

@@ -36,8 +36,10 @@ static int put_data(const struct leat_page_part *part, FILE *out)
 static int put_part(const char *name, size_t length, const struct leat_page_part *parts, size_t n,
 		    FILE *out)
 {
-	if (length == 2 && !strncmp(name, "d3", 2))
+	if (length == 2 && !strncmp(name, "d3", 2)) {
+		fputs(leat_page_d3_notice, out);
 		fputs(leat_page_d3, out);
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (strlen(parts[i].name) != length || strncmp(parts[i].name, name, length) != 0)
 			continue;

@@ -14,8 +14,9 @@ struct leat_page_part {
 	void *ctx;
 };
 
-/* D3, version 3. */
+/* D3, version 3, and what its license wants to be said with it. */
 extern const char leat_page_d3[];
+extern const char leat_page_d3_notice[];
 
 /* Write the page; a part that is not among `parts` is left out, but for "d3". 0 or -errno, of a
  * part or of the writing. */

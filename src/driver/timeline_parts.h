@@ -6,7 +6,5 @@
 extern const char leat_timeline_html[];
 extern const char leat_timeline_style[];
 extern const char leat_timeline_script[];
-extern const char leat_timeline_storage[];
-extern const char leat_timeline_tip[];
 
 #endif

@@ -1,7 +1,10 @@
 #include "task/report.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/page.h"
+#include "sched/page.h"
 #include "sched/write.h"
+#include "task/page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,25 +69,75 @@ static void put_device(struct leat_json *j, const struct leat_tasks *t, unsigned
 	leat_json_close(j);
 }
 
-static void write_json(struct leat_tasks *t, FILE *out)
+static uint64_t elapsed_ns(const struct leat_tasks *t)
+{
+	return leat_clock_ns() - t->started_ns;
+}
+
+static void put_head(struct leat_json *j, const struct leat_tasks *t)
+{
+	leat_json_number(j, "tasks", t->n_submitted);
+	leat_json_real(j, "elapsed_s", (double)elapsed_ns(t) / 1e9);
+	leat_json_number(j, "computing_units", t->resources->hosts[0].computing_units);
+	leat_json_number(j, "io_executors", t->resources->hosts[0].io_executors);
+}
+
+/* The kinds have that name. */
+static void put_lists(struct leat_json *j, struct leat_tasks *t, const char *name)
+{
+	leat_json_list(j, name, false);
+	for (unsigned i = 0; i < t->n_uses; i++)
+		for (const struct leat_use *use = t->uses[i]; use; use = use->next)
+			put_use(j, t, use);
+	leat_json_close(j);
+	leat_json_list(j, "devices", false);
+	for (unsigned i = 0; i < leat_sched_n_devices(t->sched); i++)
+		put_device(j, t, i);
+	leat_json_close(j);
+}
+
+static int write_json(struct leat_tasks *t, FILE *out)
 {
 	struct leat_json j = {.out = out};
 
 	leat_json_object(&j, NULL, false);
-	leat_json_number(&j, "tasks", t->n_submitted);
-	leat_json_real(&j, "elapsed_s", (double)(leat_clock_ns() - t->started_ns) / 1e9);
-	leat_json_number(&j, "computing_units", t->resources->hosts[0].computing_units);
-	leat_json_number(&j, "io_executors", t->resources->hosts[0].io_executors);
-	leat_json_list(&j, "kinds", false);
-	for (unsigned i = 0; i < t->n_uses; i++)
-		for (const struct leat_use *use = t->uses[i]; use; use = use->next)
-			put_use(&j, t, use);
+	put_head(&j, t);
+	put_lists(&j, t, "kinds");
 	leat_json_close(&j);
-	leat_json_list(&j, "devices", false);
-	for (unsigned i = 0; i < leat_sched_n_devices(t->sched); i++)
-		put_device(&j, t, i);
+	return 0;
+}
+
+/* --- page --- */
+
+static int write_data(void *ctx, FILE *out)
+{
+	struct leat_tasks *t = ctx;
+	struct leat_json j = {.out = out};
+
+	leat_json_object(&j, NULL, false);
+	leat_json_string(&j, "version", LEAT_VERSION);
+	leat_json_string(&j, "program", program_invocation_short_name);
+	leat_json_number(&j, "length_us", elapsed_ns(t) / 1000);
+	put_head(&j, t);
+	leat_json_object(&j, "scheduling", false);
+	put_lists(&j, t, "tasks");
 	leat_json_close(&j);
 	leat_json_close(&j);
+	return 0;
+}
+
+static int write_page(struct leat_tasks *t, FILE *out)
+{
+	const struct leat_page_part parts[] = {
+		{.name = "style", .text = leat_sched_page_style},
+		{.name = "data", .write = write_data, .ctx = t},
+		{.name = "words", .text = leat_sched_page_words},
+		{.name = "script", .text = leat_tasks_script},
+		{.name = "tip", .text = leat_sched_page_tip},
+		{.name = "storage", .text = leat_sched_page_storage},
+	};
+
+	return leat_page_write(leat_tasks_html, parts, sizeof(parts) / sizeof(*parts), out);
 }
 
 /* --- text --- */
@@ -117,10 +170,10 @@ static void print_use(FILE *out, struct leat_tasks *t, const struct leat_use *us
 	print_learning(out, &state);
 }
 
-static void write_text(struct leat_tasks *t, FILE *out)
+static int write_text(struct leat_tasks *t, FILE *out)
 {
 	fprintf(out, "%llu tasks in %.3f s, %u computing units, %u I/O executors\n",
-		(unsigned long long)t->n_submitted, (double)(leat_clock_ns() - t->started_ns) / 1e9,
+		(unsigned long long)t->n_submitted, (double)elapsed_ns(t) / 1e9,
 		t->resources->hosts[0].computing_units, t->resources->hosts[0].io_executors);
 	fprintf(out, "%-24s %10s %8s %8s %12s %10s %10s  %s\n", "task", "done", "failed", "not run",
 		"mean s", "MB", "MB/s", "device");
@@ -139,29 +192,39 @@ static void write_text(struct leat_tasks *t, FILE *out)
 			device.name, device.bandwidth_mbps, device.peak_mbps,
 			(unsigned long long)device.peak_running, total.mean_mbps, total.peak_mbps);
 	}
+	return 0;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t length = strlen(path), end = strlen(ending);
+
+	return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+static int write_report(struct leat_tasks *t, const char *path, FILE *out)
+{
+	int ret;
+
+	errno = 0;
+	ret = ends_in(path, ".json")   ? write_json(t, out)
+	      : ends_in(path, ".html") ? write_page(t, out)
+				       : write_text(t, out);
+	if (ret == 0 && (fflush(out) != 0 || ferror(out)))
+		ret = errno ? -errno : -EIO;
+	return ret;
 }
 
 int leat_tasks_report(struct leat_tasks *t, const char *path, bool quiet)
 {
-	size_t length = strlen(path);
-	bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
 	FILE *out = strcmp(path, "-") == 0 ? stderr : fopen(path, "we");
-	int ret = 0;
+	int ret = out ? 0 : -errno;
 
 	leat_achieved_settle(t->achieved, leat_clock_ns());
-	if (!out) {
+	if (out)
+		ret = write_report(t, path, out);
+	if (out && out != stderr && fclose(out) != 0 && ret == 0)
 		ret = -errno;
-	} else {
-		errno = 0;
-		if (json)
-			write_json(t, out);
-		else
-			write_text(t, out);
-		if (fflush(out) != 0 || ferror(out))
-			ret = errno ? -errno : -EIO;
-		if (out != stderr && fclose(out) != 0 && ret == 0)
-			ret = -errno;
-	}
 	if (ret < 0 && !quiet)
 		leat_tasks_say(ret, "cannot write the report %s: %s", path, strerror(-ret));
 	return ret;

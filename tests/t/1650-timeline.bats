@@ -42,19 +42,6 @@ teardown() {
 	nothing_left
 }
 
-# dom PAGE: what a browser makes of it, in `page.dom`.
-dom() {
-	# Its own directories: the user's may not be writable, and others use them.
-	HOME=$BATS_TEST_TMPDIR/home timeout 120 chromium --headless --no-sandbox --disable-gpu \
-		--disable-dev-shm-usage --window-size=1200,800 \
-		--user-data-dir="$BATS_TEST_TMPDIR/home/profile" --virtual-time-budget=5000 \
-		--dump-dom "file://$PWD/$1${2:-}" >page.dom 2>browser.log 3>&- 4>&-
-	grep -q 'data-ready="true"' page.dom || {
-		cat browser.log
-		return 1
-	}
-}
-
 # rows: names of the lines of the chart that have a bar, by the browser.
 rows() {
 	/usr/bin/python3 -B - <<-'END'

@@ -56,19 +56,6 @@ teardown() {
 	nothing_left
 }
 
-# dom PAGE [HASH]: what a browser makes of it, in `page.dom`.
-dom() {
-	HOME=$BATS_TEST_TMPDIR/home timeout 120 chromium --headless --no-sandbox --disable-gpu \
-		--disable-dev-shm-usage --window-size=1200,800 \
-		--user-data-dir="$BATS_TEST_TMPDIR/home/profile" --virtual-time-budget=5000 \
-		--dump-dom "file://$PWD/$1${2:-}" >page.dom 2>browser.log 3>&- 4>&-
-	grep -q 'data-ready="true"' page.dom || {
-		cat browser.log
-		return 1
-	}
-	! grep 'Uncaught' browser.log
-}
-
 # cells TABLE: the rows of a table of the page, cells apart by |.
 cells() {
 	/usr/bin/python3 -B - "$1" <<-'END'

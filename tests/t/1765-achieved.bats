@@ -134,14 +134,9 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 }
 
 @test "the page has charts of the devices, and of what was learned" {
-	command -v chromium >/dev/null || skip "no chromium"
+	need chromium
 	leat run --dir wf --resources resources.yaml --report report.json --timeline run.html wf.yaml
-	HOME=$BATS_TEST_TMPDIR/home timeout 120 chromium --headless --no-sandbox --disable-gpu \
-		--disable-dev-shm-usage --window-size=1200,800 \
-		--user-data-dir="$BATS_TEST_TMPDIR/home/profile" --virtual-time-budget=5000 \
-		--dump-dom "file://$PWD/run.html" >page.dom 2>browser.log 3>&- 4>&-
-	run ! grep Uncaught browser.log
-	grep -q 'data-ready="true"' page.dom
+	dom run.html
 	/usr/bin/python3 -B - <<-'END'
 		import re
 		dom = open("page.dom", encoding="utf-8").read()
@@ -191,4 +186,33 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 		all($k.listing4.epochs[]; .begin_s <= .end_s) and $k.scale.achieved == null' report.json
 	LEAT_RESOURCES=resources.yaml LEAT_TASK_REPORT=- run task_listings dir 4
 	[[ $output == *"device scratch: 100 MB/s, at most "*" achieved "*" MB/s, at most "* ]]
+}
+
+@test "and as a page" {
+	need chromium
+	PATH=$LEAT_BUILD/examples/tasks:$PATH
+	mkdir dir
+	LEAT_RESOURCES=resources.yaml LEAT_TASK_REPORT=report.html task_listings dir 40
+	dom report.html
+	/usr/bin/python3 -B - <<-'END'
+		import re
+		dom = open("page.dom", encoding="utf-8").read()
+		rows = re.findall(r"<tr>(.*?)</tr>", dom, re.S)[1:]
+		cells = {}
+		for row in rows:
+		    c = re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
+		    cells[c[0]] = c[1:]
+		assert len(cells) == 7, cells
+		assert cells["scale"][0] == "computing units" and cells["scale"][2] == "100", cells
+		assert cells["listing4"][:3] == ["scratch", "auto(10,50,4)", "40"], cells
+		assert cells["listing4"][6] == "10.5", cells
+		def figures(section):
+		    body = re.search(r'<section id="%s" [^>]*>(.*?)</section>' % section, dom, re.S).group(1)
+		    return dict(re.findall(r'<figure data-name="([^"]*)">(.*?)</figure>', body, re.S))
+		storage = figures("storage")["scratch"]
+		for kind in "listing2", "listing3", "listing4", "listing5":
+		    assert re.search(r'class="layer k\d" data-kind="%s" d="M' % kind, storage), kind
+		assert set(figures("learning")) == set(figures("throughput")) == {"listing4", "listing5"}
+		assert re.findall(r'class="rate" data-constraint="(\d+)"', figures("throughput")["listing4"]) == ["10", "40"]
+	END
 }

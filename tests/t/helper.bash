@@ -19,6 +19,22 @@ need() {
 	done
 }
 
+# dom PAGE [HASH]: what a browser makes of a page that leat wrote, in `page.dom`; all its scripts run
+# to their ends.
+dom() {
+	need chromium
+	# Its own directories: the user's may not be writable, and others use them.
+	HOME=$BATS_TEST_TMPDIR/home timeout 120 chromium --headless --no-sandbox --disable-gpu \
+		--disable-dev-shm-usage --window-size=1200,800 \
+		--user-data-dir="$BATS_TEST_TMPDIR/home/profile" --virtual-time-budget=5000 \
+		--dump-dom "file://$PWD/$1${2:-}" >page.dom 2>browser.log 3>&- 4>&-
+	grep -q 'data-ready="true"' page.dom || {
+		cat browser.log
+		return 1
+	}
+	! grep 'Uncaught' browser.log
+}
+
 # nobody COMMAND...: run it as an ordinary user.
 nobody() {
 	if [ "$(id -u)" = 0 ]; then

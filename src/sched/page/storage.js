@@ -15,17 +15,7 @@ var SPEED = 170, GAP = 34, TASKS = 46, ROW = 26, BARS = 130;
 if (!scheduling)
 	return;
 
-function amount(n) {
-	return n >= 99.95 ? n.toFixed(0) : n >= 9.995 ? n.toFixed(1) : n.toFixed(2);
-}
-
-function seconds(s) {
-	return s >= 9.995 ? s.toFixed(1) + " s" : s.toFixed(2) + " s";
-}
-
-function megabytes(n) {
-	return amount(n / 1e6) + " MB";
-}
+var amount = words.amount, seconds = words.seconds, megabytes = words.megabytes;
 
 function total(kind) { return kind.achieved.read_bytes + kind.achieved.written_bytes; }
 
@@ -33,6 +23,16 @@ var length = Math.max(run.length_us / 1e6, 1e-6);
 var figures = [];
 
 /* ---- what all of them have ---- */
+
+/* Parts of the page, by the word that is their id. */
+var SECTIONS = {storage: "Storage", learning: "Learning", throughput: "Throughput by constraint"};
+var place = d3.select("#scheduling");
+
+Object.keys(SECTIONS).forEach(function (id) {
+	var section = place.append("section").attr({id: id, "aria-label": SECTIONS[id], hidden: ""});
+	section.append("h2").text(SECTIONS[id]);
+	section.append("div").attr("class", "figures");
+});
 
 /* A chart in a section, which is shown from then on; `draw` is called for each width. */
 function figure(section, name, caption, draw) {
@@ -183,9 +183,11 @@ scheduling.devices.forEach(function (device) {
 	key(f, "line taken", "sum of constraints");
 	key(f, "line limit", "bandwidth, " + device.bandwidth_mbps + " MB/s");
 	key(f, "tasks", "I/O tasks at a time");
-	d3.select("#storage-how").text("Means of " + device.interval_s +
-		" s each: bytes of files that leat serves, when steps read or wrote them, in memory too; of a step that uses others, what the kernel counted for it and storage. What leat brought to disk itself is told apart.");
 });
+
+if (scheduling.devices.length)
+	d3.select("#storage").append("p").attr("class", "small").text("Means of " +
+		scheduling.devices[0].interval_s + " s each: " + place.attr("data-how"));
 
 /* ---- what was learned ---- */
 
