@@ -356,7 +356,7 @@ static int get_head(struct blocks *b)
 /* The mark and the head. */
 static int begin(struct blocks *b)
 {
-	char mark[LEAT_TRACE_MARK_BYTES];
+	char mark[LEAT_TRACE_MARK_BYTES] = "";
 	long n = look(b, 0, mark, sizeof(mark));
 	int rc;
 
