@@ -1,6 +1,7 @@
 /* The program's process: it starts the server, mounts, and becomes the program, so that its exit
  * status and its signals are the program's own. */
 #include "base/confine.h"
+#include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "mount/handshake.h"
@@ -40,13 +41,13 @@ static int start_server(const struct leat_mount_spec *spec, int peer, int other)
 
 static int mount_for(const struct leat_mount_spec *spec, int server)
 {
+	const struct leat_enter e = {.dir = spec->dir, .name = "leat"};
+	struct leat_obstacle why;
 	bool own_users;
 	int fd, rc;
-	enum leat_enter_result result = leat_enter_mount(spec->dir, &fd, &own_users);
 
-	if (result != LEAT_ENTER_DONE) {
-		leat_error("%s cannot be intercepted, and %s", spec->program,
-			   leat_enter_reason(result));
+	if (leat_enter_mount(&e, &fd, &own_users, &why)) {
+		leat_error("%s cannot be intercepted, and %s", spec->program, why.what);
 		return -EPERM;
 	}
 	rc = leat_handshake_send_fd(server, fd, own_users);
@@ -150,4 +151,17 @@ int leat_mount_exec(const struct leat_mount_spec *spec)
 	rc = errno;
 	leat_error("cannot execute %s: %s", spec->program, strerror(rc));
 	return rc == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
+}
+
+bool leat_mount_possible(const char **why)
+{
+	static bool tried;
+	static struct leat_obstacle obstacle;
+
+	if (!tried)
+		leat_enter_try(&obstacle);
+	tried = true;
+	if (obstacle.error)
+		*why = obstacle.what;
+	return !obstacle.error;
 }

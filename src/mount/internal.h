@@ -379,20 +379,4 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
  * or -errno. */
 int leat_filter_install(void);
 
-/* --- enter.c: namespaces and the mount. One thread only. --- */
-
-enum leat_enter_result {
-	LEAT_ENTER_DONE,
-	LEAT_ENTER_NO_NAMESPACE,
-	LEAT_ENTER_NO_DEVICE,
-	LEAT_ENTER_NO_PERMISSION,
-	LEAT_ENTER_REFUSED,
-};
-
-/* Cover `dir` in a namespace of this process; *fd is the connection's descriptor. *own_users: it
- * took a user namespace, where nobody but this user is known. */
-enum leat_enter_result leat_enter_mount(const char *dir, int *fd, bool *own_users);
-/* What keeps it from being done, as the end of a sentence. */
-const char *leat_enter_reason(enum leat_enter_result result);
-
 #endif

@@ -1,5 +1,6 @@
 /* The tracer by a FUSE overlay. The main thread waits for processes to end; threads of libfuse
  * answer the kernel until the last of those behind the mount has gone, and the mount with it. */
+#include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -44,7 +45,7 @@ static int find_dir(const struct leat_trace_request *request, char dir[PATH_MAX]
 
 static int usable(const struct leat_trace_request *request, char *why, size_t size)
 {
-	struct obstacle obstacle;
+	struct leat_obstacle obstacle;
 	char dir[PATH_MAX];
 	int rc;
 
@@ -57,7 +58,7 @@ static int usable(const struct leat_trace_request *request, char *why, size_t si
 	rc = find_dir(request, dir, why, size);
 	if (rc)
 		return rc;
-	rc = enter_try(&obstacle);
+	rc = leat_enter_try(&obstacle);
 	if (rc)
 		snprintf(why, size, "%s (%s)", obstacle.what, strerror(-rc));
 	return rc;

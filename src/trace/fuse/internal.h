@@ -165,21 +165,6 @@ int connection_new(struct overlay *o, int fd);
 /* Answers until the mount is gone. */
 int connection_loop(struct overlay *o);
 
-/* ---- enter.c: in the command's process ---- */
-
-/* Why it could not be done: static text. */
-struct obstacle {
-	const char *what;
-	int error;
-};
-
-/* Enter namespaces of its own and mount over `dir`; *fd is the connection, *own_users as in
- * overlay. -errno, and *why. */
-int enter_mount(const char *dir, int *fd, bool *own_users, struct obstacle *why);
-
-/* Could that be done here? Tried once, in a child. 0, or -errno and *why. */
-int enter_try(struct obstacle *why);
-
 /* ---- start.c ---- */
 
 /* Starts the command, and takes its mount. 0 or -errno, after a message. *error_fd, which the

@@ -1,5 +1,6 @@
 /* The command is started: in its namespaces, behind its mount, of which this process gets the
  * connection. */
+#include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "trace/fuse/internal.h"
@@ -15,8 +16,7 @@
 
 /* What the command's process says of its mount, with the connection's descriptor. */
 struct entered {
-	struct obstacle why; /* static texts are where they were before the fork */
-	int32_t error;
+	struct leat_obstacle why; /* static texts are where they were before the fork */
 	bool own_users;
 };
 
@@ -70,6 +70,7 @@ static int receive_entered(int socket, struct entered *e, int *fd)
 
 static _Noreturn void be_command(struct overlay *o, int socket, int error_fd, const char *cwd)
 {
+	const struct leat_enter enter = {.dir = o->dir, .name = "leat-trace", .checked = true};
 	char *const *argv = o->request->argv;
 	struct entered e = {0};
 	struct stat st;
@@ -77,8 +78,8 @@ static _Noreturn void be_command(struct overlay *o, int socket, int error_fd, co
 	int32_t code;
 	char byte;
 
-	e.error = enter_mount(o->dir, &fd, &e.own_users, &e.why);
-	if (send_entered(socket, &e, fd) || e.error)
+	leat_enter_mount(&enter, &fd, &e.own_users, &e.why);
+	if (send_entered(socket, &e, fd) || e.why.error)
 		_exit(126);
 	leat_close(&fd);
 	/* It is answered from here on. The kernel asks whose the directory is only now. */
@@ -116,10 +117,10 @@ static int take_mount(struct overlay *o, int socket)
 		leat_error("the command could not be put behind its mount: %s", strerror(-rc));
 		return rc;
 	}
-	if (e.error) {
+	if (e.why.error) {
 		leat_error("the fuse tracer cannot mount over %s: %s (%s)", o->dir, e.why.what,
-			   strerror(-e.error));
-		return e.error;
+			   strerror(-e.why.error));
+		return e.why.error;
 	}
 	if (fd < 0)
 		return -EPROTO;
