@@ -1,5 +1,6 @@
 #include "cli/trace_filter.h"
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/command.h"
@@ -125,13 +126,40 @@ static int take_dirs(struct leat_cli_filter *f, const struct leat_args *args)
 	return 0;
 }
 
+/* Is a type among those of /proc/filesystems, whose lines end in them? */
+static bool is_filesystem(const char *known, const char *type)
+{
+	size_t length = strlen(type);
+
+	for (const char *at = known; length && (at = strstr(at, type)) != NULL; at += length)
+		if (at > known && at[-1] == '\t' && at[length] == '\n')
+			return true;
+	return false;
+}
+
+/* One that is not there may come with a module: it is no mistake for certain. */
+static void take_filesystems(struct leat_cli_filter *f, const struct leat_args *args)
+{
+	char *known = NULL;
+
+	f->filter.n_filesystems = leat_args_list(args, "filesystem", f->filesystems);
+	f->filter.filesystems = f->filesystems;
+	if (!f->filter.n_filesystems || leat_read_file("/proc/filesystems", 1 << 20, &known, NULL))
+		return;
+	for (size_t i = 0; i < f->filter.n_filesystems; i++)
+		if (!is_filesystem(known, f->filesystems[i]))
+			leat_warn("--filesystem %s: /proc/filesystems has no such type now, so "
+				  "there is nothing of it to record",
+				  f->filesystems[i]);
+	free(known);
+}
+
 int leat_cli_filter_init(struct leat_cli_filter *f, const struct leat_args *args)
 {
 	int status;
 
 	*f = (struct leat_cli_filter){0};
-	f->filter.n_filesystems = leat_args_list(args, "filesystem", f->filesystems);
-	f->filter.filesystems = f->filesystems;
+	take_filesystems(f, args);
 	status = take_types(f, leat_args_text(args, "types"));
 	if (!status)
 		status = take_pids(f, args);

@@ -254,7 +254,8 @@ int leat_cli_connect(const struct leat_args *args, const char *dir, unsigned kin
 	result = leat_control_open(runtime_dir, dir, "", kind, control);
 	free(runtime_dir);
 	if (result == -ENOENT)
-		leat_error("no run is going on in %s; start one with leat serve FILE, or name its "
+		leat_error("no run is going on in %s; start one with leat run or leat serve, or "
+			   "name its "
 			   "directory with --dir",
 			   dir);
 	else if (result < 0)

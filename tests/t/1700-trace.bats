@@ -157,6 +157,8 @@ exact() {
 	leat trace --tracer ptrace --dir a -o t.csv -- sh -c 'echo 1 >a/x; echo 3 >c; rm c; mv a/x a/y'
 	grep -q ',N,0,' t.csv
 	run ! grep -q ',U,' t.csv
+	run -0 --separate-stderr leat trace --tracer ptrace --filesystem procs --filesystem '' -o t.csv -- true
+	[[ $stderr == *"--filesystem procs: /proc/filesystems has no such type now"* ]]
 	leat trace --tracer ptrace --filesystem proc -o t.csv -- sh -c 'cat /proc/self/status a/y' >/dev/null
 	[ "$(grep -c ',O,0,' t.csv)" -ge 1 ]
 	run ! grep ',O,0.*"/[^p]' t.csv
