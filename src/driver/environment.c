@@ -1,8 +1,12 @@
 #include "driver/environment.h"
 #include "driver/mpi.h"
+
+#include "base/hash.h"
+#include "base/str.h"
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +15,7 @@
 #include <unistd.h>
 
 /* leat's own variables, and those for MPI launchers. */
-enum { MOST_ADDED = 20 };
+enum { MOST_ADDED = 21 };
 
 struct builder {
 	char **v;
@@ -29,6 +33,14 @@ static void add(struct builder *b, const char *name, const char *value, const ch
 		b->v[b->n++] = text;
 }
 
+/* Of Open MPI; one that leat has set is that of the step that this leat runs in. */
+#define SESSION_DIR "OMPI_MCA_orte_top_session_dir"
+
+static bool is_own_session_dir(const char *value)
+{
+	return strstr(value, "/ompi.leat.") != NULL;
+}
+
 static bool is_replaced(const char *entry, const struct leat_environment_spec *spec)
 {
 	static const char *const names[] = {
@@ -39,6 +51,8 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
 			return true;
+	if (strncmp(entry, SESSION_DIR "=", sizeof(SESSION_DIR)) == 0)
+		return is_own_session_dir(entry);
 	/* The latter is for steps on plain files, of which this may be one. */
 	return spec->library && (strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
 				 strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0);
@@ -87,6 +101,27 @@ static void add_mpi(struct builder *b)
 	}
 }
 
+/* Programs of Open MPI that start at the same moment, as steps do, fail now and then in making the
+ * directory that they all use, /tmp/ompi.HOST.UID. Each step has its own; who uses it makes and
+ * removes it. Open MPI 2 to 4. */
+static void add_session_directory(struct builder *b, const struct leat_environment_spec *spec)
+{
+	uint64_t hash = leat_hash(spec->dir, strlen(spec->dir), 0);
+	const char *tmp = getenv("TMPDIR"), *set = getenv(SESSION_DIR);
+	char *path;
+
+	if ((set && !is_own_session_dir(set)) || getenv("OMPI_MCA_orte_tmpdir_base"))
+		return;
+	hash = leat_hash(spec->step, strlen(spec->step), hash);
+	path = leat_strf("%s/ompi.leat.%u.%016" PRIx64, tmp && *tmp ? tmp : "/tmp",
+			 (unsigned)getuid(), hash);
+	if (path)
+		add(b, SESSION_DIR, path, NULL);
+	else
+		b->failed = true;
+	free(path);
+}
+
 static void add_instance(struct builder *b, const struct leat_environment_spec *spec)
 {
 	char number[24];
@@ -109,6 +144,7 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->mpi)
 		add_mpi(&b);
+	add_session_directory(&b, spec);
 	if (spec->task)
 		add_instance(&b, spec);
 	if (spec->runtime_dir)

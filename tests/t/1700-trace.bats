@@ -158,6 +158,7 @@ exact() {
 	grep -q ',N,0,' t.csv
 	run ! grep -q ',U,' t.csv
 	run -0 --separate-stderr leat trace --tracer ptrace --filesystem procs --filesystem '' -o t.csv -- true
+	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *"--filesystem procs: /proc/filesystems has no such type now"* ]]
 	leat trace --tracer ptrace --filesystem proc -o t.csv -- sh -c 'cat /proc/self/status a/y' >/dev/null
 	[ "$(grep -c ',O,0,' t.csv)" -ge 1 ]

@@ -253,6 +253,63 @@ static void test_environment(void **state)
 	unsetenv("LEAT_APP_NAME");
 }
 
+/* Programs of Open MPI that start at the same moment fail in making one directory: each step has
+ * its own, the same in every run. */
+static void test_session_directories(void **state)
+{
+	static const char name[] = "OMPI_MCA_orte_top_session_dir";
+	static const struct leat_environment_spec specs[] = {
+		{.dir = "/d", .step = "s"},
+		{.dir = "/d", .step = "t"},
+		{.dir = "/ds", .step = ""},
+		{.dir = "/d", .step = "s"},
+	};
+	char *at[4];
+
+	(void)state;
+	setenv("TMPDIR", "/some/where", 1);
+	for (size_t i = 0; i < 4; i++) {
+		struct leat_environment_spec spec = specs[i];
+		char **envp;
+
+		spec.workflow = "w";
+		envp = leat_environment_new(&spec);
+		at[i] = strdup(value_in(envp, name));
+		leat_environment_free(envp);
+		assert_memory_equal("/some/where/ompi.leat.", at[i], 22);
+	}
+	assert_string_not_equal(at[0], at[1]);
+	assert_string_not_equal(at[0], at[2]);
+	assert_string_equal(at[0], at[3]);
+	/* This leat may itself be part of a step. */
+	setenv(name, at[1], 1);
+	{
+		struct leat_environment_spec spec = {.dir = "/d", .step = "s", .workflow = "w"};
+		char **envp = leat_environment_new(&spec);
+
+		assert_string_equal(at[0], value_in(envp, name));
+		leat_environment_free(envp);
+	}
+	unsetenv(name);
+	/* What the user has set stays. */
+	for (unsigned i = 0; i < 2; i++) {
+		static const char *const theirs[] = {"OMPI_MCA_orte_top_session_dir",
+						     "OMPI_MCA_orte_tmpdir_base"};
+		struct leat_environment_spec spec = {.dir = "/d", .step = "s", .workflow = "w"};
+		char **envp;
+
+		setenv(theirs[i], "/theirs", 1);
+		envp = leat_environment_new(&spec);
+		assert_string_equal("/theirs", value_in(envp, theirs[i]));
+		assert_true(i == 0 || !value_in(envp, name));
+		leat_environment_free(envp);
+		unsetenv(theirs[i]);
+	}
+	for (size_t i = 0; i < 4; i++)
+		free(at[i]);
+	unsetenv("TMPDIR");
+}
+
 static void test_formats(void **state)
 {
 	static const struct {
@@ -430,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_process),
 		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_session_directories),
 		cmocka_unit_test(test_cpus_text),
 		cmocka_unit_test(test_filename),
 		cmocka_unit_test(test_formats),
