@@ -135,34 +135,37 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 
 /* The text of a scalar, from its pieces: fy_token_get_text of libfyaml 0.7.12
  * hands out memory it has not written for some badly indented block scalars.
- * The caller frees it; NULL when out of memory. */
-static char *token_text(struct fy_token *token, size_t *size)
+ * The caller frees it. -ENOMEM, or -EBADMSG for blocks that libfyaml cannot
+ * give: those of blanks without an end of line, at the end of the file. */
+static int token_text(struct fy_token *token, char **out, size_t *size)
 {
 	struct fy_token_iter *iter = fy_token_iter_create(token);
 	const struct fy_iter_chunk *chunk = NULL;
 	char *text = malloc(1), *grown;
-	int error = 0;
+	int error = 0, result = iter && text ? 0 : -ENOMEM;
 
 	*size = 0;
-	while (iter && text && (chunk = fy_token_iter_chunk_next(iter, chunk, &error))) {
+	while (!result && (chunk = fy_token_iter_chunk_next(iter, chunk, &error))) {
 		grown = realloc(text, *size + chunk->len + 1);
 		if (!grown) {
-			error = -ENOMEM;
+			result = -ENOMEM;
 			break;
 		}
 		text = grown;
 		memcpy(text + *size, chunk->str, chunk->len);
 		*size += chunk->len;
 	}
-	if (!iter || !text || error) {
-		free(text);
-		text = NULL;
-	} else {
-		text[*size] = '\0';
-	}
+	if (!result && error)
+		result = -EBADMSG;
 	if (iter)
 		fy_token_iter_destroy(iter);
-	return text;
+	if (result) {
+		free(text);
+		return result;
+	}
+	text[*size] = '\0';
+	*out = text;
+	return 0;
 }
 
 static int builder_scalar(struct builder *b, struct fy_token *token)
@@ -177,9 +180,17 @@ static int builder_scalar(struct builder *b, struct fy_token *token)
 	if (ret)
 		return ret;
 	node->plain = style == FYSS_PLAIN;
-	node->text = token ? token_text(token, &size) : strdup("");
-	if (!node->text)
-		return -ENOMEM;
+	if (token)
+		ret = token_text(token, &node->text, &size);
+	else if (!(node->text = strdup("")))
+		ret = -ENOMEM;
+	if (ret == -EBADMSG) {
+		leat_say(b->diags, "L-YAML-SYNTAX", node->pos,
+			 "not YAML: a block of text that is blank and lacks its line end");
+		return -EINVAL;
+	}
+	if (ret)
+		return ret;
 	if (strlen(node->text) < size)
 		leat_say(b->diags, "L-NUL", node->pos, "the string holds a NUL character");
 	return 0;

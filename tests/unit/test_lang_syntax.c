@@ -78,6 +78,9 @@ static const struct row {
 	{"tasks:\n  - func: @x\n", "2:11 L-YAML-SYNTAX"},
 	{"tasks:\n  - func: \"a\\0b\"\n", "2:11 L-NUL"},
 	{"? [a]\n: b\n", "1:3 L-TYPE"},
+	/* of which libfyaml knows where they are, but not their text */
+	{">\n   ", "2:1 L-YAML-SYNTAX"},
+	{"tasks:\n  - func: a\nname: |\n   ", "4:1 L-YAML-SYNTAX"},
 	{"tasks:\n  - func: a\n    ? {b: c}\n    : d\n", "3:7 L-TYPE"},
 	/* neither */
 	{"", "0:0 L-FILE-EMPTY"},
