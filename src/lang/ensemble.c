@@ -386,15 +386,34 @@ static void swap_steps(struct expansion *x)
 	x->names = NULL;
 }
 
+/* Without it they would first be made, at great cost, and then refused by the daemon. */
+static bool are_few(const struct leat_front *front, const struct leat_tasks *tasks)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < tasks->n; t++) {
+		n += tasks->v[t].count;
+		if (n <= LEAT_MAX_STEPS || tasks->v[t].count == 1)
+			continue;
+		leat_say(front->diags, "L-NUMBER", front->wf->steps[t].pos,
+			 "the %u instances of task \"%s\" are too many: with those before there "
+			 "are %zu steps, and a run can have %d",
+			 tasks->v[t].count, front->wf->steps[t].name, n, LEAT_MAX_STEPS);
+		return false;
+	}
+	return true;
+}
+
 int leat_tasks_expand(struct leat_front *front, const struct leat_tasks *tasks)
 {
-	struct expansion x = {.front = front,
-			      .tasks = tasks,
-			      .from = front->wf,
-			      .to = leat_workflow_new(),
-			      .first = calloc(tasks->n + 1, sizeof(*x.first))};
-	int ret = x.to && x.first ? add_steps(&x) : -ENOMEM;
+	struct expansion x = {.front = front, .tasks = tasks, .from = front->wf};
+	int ret;
 
+	if (!are_few(front, tasks))
+		return 0;
+	x.to = leat_workflow_new();
+	x.first = calloc(tasks->n + 1, sizeof(*x.first));
+	ret = x.to && x.first ? add_steps(&x) : -ENOMEM;
 	if (!ret)
 		ret = fill_steps(&x);
 	if (!ret)

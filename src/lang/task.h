@@ -105,7 +105,8 @@ bool leat_dset_names_meet(const char *a, const char *b);
 
 /* --- ensemble.c -------------------------------------------------------------- */
 
-/* Make each task of more than one instance so many steps. 0 or -ENOMEM. */
+/* Make each task of more than one instance so many steps, or report that they are too many. 0 or
+ * -ENOMEM. */
 int leat_tasks_expand(struct leat_front *front, const struct leat_tasks *tasks);
 
 #endif

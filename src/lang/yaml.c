@@ -79,8 +79,6 @@ static const struct leat_key task_keys[] = {
 /* --- Tasks -------------------------------------------------------------------- */
 
 /* Instances in an ensemble: the number is a part of names. */
-enum { COUNT_MAX = 65535 };
-
 static void read_counts(struct leat_front *front, const struct leat_pair *slots,
 			struct leat_step *step, struct leat_task *task)
 {
@@ -88,7 +86,7 @@ static void read_counts(struct leat_front *front, const struct leat_pair *slots,
 	bool good = true;
 
 	if (slots[TASK_COUNT].key)
-		leat_read_number(front, &slots[TASK_COUNT], 1, COUNT_MAX, &task->count);
+		leat_read_number(front, &slots[TASK_COUNT], 1, LEAT_MAX_STEPS, &task->count);
 	if (slots[TASK_NPROCS].key)
 		good = leat_read_number(front, &slots[TASK_NPROCS], 1, INT_MAX, &step->nprocs);
 	if (!writers->key || !leat_read_number(front, writers, 1, INT_MAX, &step->nwriters) ||

@@ -113,15 +113,27 @@ static void link_patterns(struct leat_matcher *m)
 	}
 }
 
+static bool is_last(const struct leat_matcher *m, int s)
+{
+	size_t w = 0;
+
+	while (w < m->words && !row(m, s)[w])
+		w++;
+	return w == m->words;
+}
+
 static void close_transitively(struct leat_matcher *m)
 {
 	int n = (int)m->wf->n_steps;
 
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < n; k++) {
+		if (is_last(m, k))
+			continue;
 		for (int s = 0; s < n; s++)
 			if (leat_steps_has(row(m, s), k))
 				for (size_t w = 0; w < m->words; w++)
 					row(m, s)[w] |= row(m, k)[w];
+	}
 }
 
 int leat_matcher_order(struct leat_matcher *m)

@@ -110,6 +110,9 @@ struct leat_needs {
 		limit_pos; /* line 0: not given */
 };
 
+/* What a run can have, instances counted. */
+enum { LEAT_MAX_STEPS = 1024 };
+
 /* A step: one node of the graph; an ensemble is as many steps as it has instances. `argv` is NULL
  * where the file gives no command (CAPIO-CL); then the step is started by somebody else under
  * `leat exec`. In a word of it "{filename}" stands for the file a launch is for. */

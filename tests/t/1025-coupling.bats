@@ -106,7 +106,7 @@ refused() {
 	local value
 	for value in 0 -1 1.5 many 65536; do
 		tasks "func: make, taskCount: @$value, outports: [{filename: x}], START"
-		refused 'task "make"' '"taskCount" must be a whole number from 1 to 65535, not' "$value"
+		refused 'task "make"' '"taskCount" must be a whole number from 1 to 1024, not' "$value"
 	done
 	for value in 0 -4 2.0; do
 		tasks "func: make, nprocs: @$value, outports: [{filename: x}], START"

@@ -143,6 +143,7 @@ static const struct fixture {
 	{"yaml-cycle.yaml", ""},
 	{"yaml-ensemble-apart.yaml", ""},
 	{"yaml-ensemble-coordination.yaml", ""},
+	{"yaml-ensemble-many.yaml", "L-NUMBER"},
 	{"yaml-ensemble-names.yaml", "L-ENSEMBLE-NAME*3"},
 	{"yaml-ensemble-wrong.yaml", "L-NUMBER*7 L-KEY-TWICE L-TYPE L-ACTION*4 L-KEY-UNKNOWN"},
 	{"yaml-ensemble.yaml", ""},
