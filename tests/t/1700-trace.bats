@@ -16,7 +16,8 @@ usable() {
 
 # What a tracer cannot know by its nature: parts that it sees otherwise, columns of the others. To an
 # overlay the kernel does not tell of calls that fail before it (docs/tracing-fuse.md), tells what
-# copies become, and lets go of the files that an exec closes in any order.
+# copies become, lets go of the files that an exec closes in any order, and of those that an ending process closes perhaps
+# after its parent knows that it has ended.
 parts_not_of() {
 	case $1 in
 	fuse) echo 'maps copies execs exec-from-thread' ;;
@@ -24,7 +25,7 @@ parts_not_of() {
 }
 columns_not_of() {
 	case $1 in
-	fuse) echo flags,failures ;;
+	fuse) echo flags,failures,closing ;;
 	*) echo none ;;
 	esac
 }
