@@ -22,9 +22,11 @@ static bool parse(const char *text, struct leat_pidstat *p)
 	if (!open || !close || last < close ||
 	    sscanf(close + 1,
 		   " %c %d %d %*d %*d %*d %lu %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
+		   " %" SCNu64 " %*d %*d %*d %*d %" SCNu64
+		   /* memory, signals, of its exit */
+		   " %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d",
 		   &p->state, &p->parent, &p->group, &flags, &used[0], &used[1], &used[2], &used[3],
-		   &p->born) != 9)
+		   &p->born, &p->processor) != 10)
 		return false;
 	p->cpu_ticks = used[0] + used[1] + used[2] + used[3];
 	snprintf(p->name, sizeof(p->name), "%.*s", (int)(close - open - 1), open + 1);

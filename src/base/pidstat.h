@@ -13,6 +13,7 @@ struct leat_pidstat {
 	pid_t group;
 	bool exiting;       /* it closes its files, or has */
 	uint64_t cpu_ticks; /* CPU time, with that of children it has waited for, in clock ticks */
+	int processor;      /* on which it runs, or ran last */
 	uint64_t born;      /* clock ticks: tells it from who has its number later */
 	int status;         /* as from waitpid, if it is exiting, and we may know */
 };

@@ -57,6 +57,70 @@ traced() {
 	grep -q 'none lost' err
 }
 
+@test "the processors that the command may use are as without leat" {
+	local plain
+	plain=$("$odd" processors)
+	[ "$(traced "$odd" processors 2>/dev/null)" = "$plain" ]
+	[ "$(taskset -c 0 "$LEAT_BUILD/src/cli/leat" trace --tracer ptrace -o t.csv -- "$odd" processors 2>/dev/null)" = \
+		"$(taskset -c 0 "$odd" processors)" ]
+}
+
+# allowed PID: the processors it may use.
+allowed() {
+	awk '/^Cpus_allowed_list:/ {print $2}' "/proc/$1/status" 2>/dev/null
+}
+
+# one_processor PID
+one_processor() {
+	[[ $(allowed "$1") =~ ^[0-9]+$ ]]
+}
+
+# all_processors PID
+all_processors() {
+	[ "$(allowed "$1")" = "$(allowed self)" ]
+}
+
+# Starts a program, $pid, that writes alone, until there is a file "stop", and once something has been written to the
+# fifo "go" another one that makes calls; with leat, $leat, it is on one processor then.
+start_writer() {
+	[[ ! $(allowed self) =~ ^[0-9]+$ ]] || skip "there is one processor only"
+	mkfifo go
+	traced bash -c '"$0" writes & echo $! >pid; read -r x <go; while [ ! -e stop ]; do read -r x <pid; done; wait' \
+		"$odd" >out 2>err 3>&- &
+	leat=$!
+	soon test -s pid
+	pid=$(cat pid)
+	soon one_processor "$pid"
+}
+
+stop_writer() {
+	touch stop
+	ended 0 "$leat" out err
+	grep -q 'none lost' err
+}
+
+@test "a thread that alone makes many calls shares a processor with leat until another makes one" {
+	local leat pid
+	start_writer
+	one_processor "$(pgrep -P "$leat" -x leat || echo "$leat")"
+	echo >go
+	soon all_processors "$pid"
+	stop_writer
+}
+
+@test "a processor that somebody gives the thread meanwhile remains its own" {
+	local leat pid all other
+	start_writer
+	all=$(allowed self)
+	other=${all%%[-,]*}
+	[ "$(allowed "$pid")" != "$other" ] || other=${all##*[-,]}
+	taskset -cp "$other" "$pid"
+	echo >go
+	sleep 0.3
+	[ "$(allowed "$pid")" = "$other" ]
+	stop_writer
+}
+
 state() {
 	[[ $(awk '/^State:/ {print $2}' "/proc/$1/status") == "$2"* ]]
 }
@@ -251,6 +315,7 @@ same_bytes() {
 	same_bytes tar cf out.tar in
 	same_bytes cp in copy
 	same_bytes dd if=in of=out bs=3k seek=5
-	same_bytes bash -c 'while read -r line; do echo "$line"; done <in >out; wc -l out >>in'
+	# bash makes three calls a line, and strace is slow
+	same_bytes bash -c 'head -n 5000 in >few; while read -r line; do echo "$line"; done <few >out; wc -l out >>in'
 	same_bytes /usr/bin/python3 -B -c 'open("out", "w").writelines(sorted(open("in")))'
 }

@@ -1,9 +1,11 @@
 /* What programs seldom do. odd uring: submits to io_uring. odd aio: to kernel AIO. odd untraced:
  * has a child that asks not to be traced write a file. odd mask: prints the signals that are
- * blocked and ignored. */
+ * blocked and ignored. odd processors: prints in many ways which it may use, each time after many
+ * small writes. odd writes: makes such until there is a file "stop". */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -90,6 +92,115 @@ static int mask(void)
 	return 0;
 }
 
+static int out; /* where the small writes go */
+
+static void write_much(void)
+{
+	for (int i = 0; i < 200; i++)
+		if (write(out, "x", 1) != 1)
+			_exit(1);
+}
+
+static void print_allowed(const char *when)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		_exit(1);
+	printf("%s: %d\n", when, CPU_COUNT(&set));
+	fflush(stdout);
+}
+
+static void print_status(const char *when, int fd)
+{
+	char text[4096];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	const char *at;
+
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, "Cpus_allowed_list:");
+	printf("%s: %.*s\n", when, at ? (int)strcspn(at, "\n") : 0, at ? at : "");
+	fflush(stdout);
+}
+
+static void *run_thread(void *when)
+{
+	print_allowed(when);
+	return NULL;
+}
+
+/* A child and a thread have what their maker has. */
+static void print_others(void)
+{
+	static char who[] = "thread";
+	pthread_t thread;
+	pid_t pid;
+
+	write_much();
+	pid = fork();
+	if (pid == 0) {
+		print_allowed("child");
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	write_much();
+	if (pthread_create(&thread, NULL, run_thread, who) == 0)
+		pthread_join(thread, NULL);
+}
+
+static void print_own_choice(void)
+{
+	cpu_set_t may, one;
+	int first = 0;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	while (!CPU_ISSET(first, &may))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	write_much();
+	sched_setaffinity(0, sizeof(one), &one);
+	write_much();
+	print_allowed("one chosen");
+	write_much();
+	sched_setaffinity(0, sizeof(may), &may);
+	write_much();
+	print_allowed("all chosen");
+}
+
+static int processors(const char *self)
+{
+	int status = open("/proc/self/status", O_RDONLY), copy = dup(status);
+
+	out = open("written", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	if (status < 0 || copy < 0 || out < 0)
+		return 1;
+	print_allowed("before");
+	write_much();
+	print_allowed("after");
+	write_much();
+	print_status("open before", status);
+	write_much();
+	print_status("a copy", copy);
+	write_much();
+	print_status("open after", open("/proc/self/status", O_RDONLY));
+	print_others();
+	print_own_choice();
+	write_much();
+	execl(self, self, "allowed", (char *)NULL);
+	return 1;
+}
+
+static int writes(void)
+{
+	out = open("written", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	alarm(30); /* in case nobody comes to stop it */
+	do
+		write_much();
+	while (access("stop", F_OK) < 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -102,6 +213,14 @@ int main(int argc, char **argv)
 		return untraced();
 	if (strcmp(what, "mask") == 0)
 		return mask();
-	fputs("usage: odd uring | aio | untraced | mask\n", stderr);
+	if (strcmp(what, "processors") == 0)
+		return processors(argv[0]);
+	if (strcmp(what, "allowed") == 0) {
+		print_allowed("another program");
+		return 0;
+	}
+	if (strcmp(what, "writes") == 0)
+		return writes();
+	fputs("usage: odd uring | aio | untraced | mask | processors | allowed | writes\n", stderr);
 	return 2;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,11 +141,18 @@ static void time_goes_forward(void **state)
 static void knows_a_process_by_its_number(void **state)
 {
 	struct leat_pidstat self, child;
+	cpu_set_t may, one;
 	siginfo_t info;
 	pid_t pid;
 
 	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(may), &may), 0);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	assert_true(leat_pidstat_read(getpid(), &self));
+	assert_true(CPU_ISSET((size_t)self.processor, &one));
+	assert_int_equal(sched_setaffinity(0, sizeof(may), &may), 0);
 	assert_int_equal(self.parent, getppid());
 	assert_int_equal(self.group, getpgrp());
 	assert_int_equal(self.state, 'R');

@@ -54,11 +54,13 @@ void leat_ptrace_leave_close_range(struct tracer *t, struct thread *th, int64_t 
 static void put(struct tracer *t, struct thread *th, uint64_t fd, struct handle *h, bool cloexec)
 {
 	struct fdtab *fds = th->fds;
-	struct slot *slot = h ? leat_fdtab_make(fds, fd) : leat_fdtab_slot(fds, fd);
+	bool tells = leat_fdtab_tells(fds, (uint32_t)th->now.args[0]);
+	struct slot *slot = h || tells ? leat_fdtab_make(fds, fd) : leat_fdtab_slot(fds, fd);
 	struct handle *old = leat_fdtab_take(fds, fd);
 
 	if (slot)
-		*slot = (struct slot){.handle = h, .cloexec = cloexec};
+		*slot = (struct slot){
+			.handle = h, .cloexec = cloexec, .ignored = tells && !h, .tells = tells};
 	else if (h)
 		leat_ptrace_release(t, h, th, 0);
 	if (old)
@@ -73,7 +75,8 @@ bool leat_ptrace_enter_dup(struct tracer *t, struct thread *th)
 	if (h)
 		leat_handle_ref(h);
 	/* Those that replace a descriptor close it. */
-	return h || th->now.call->detail != DUP;
+	return h || th->now.call->detail != DUP ||
+	       leat_fdtab_tells(th->fds, (uint32_t)th->now.args[0]);
 }
 
 void leat_ptrace_leave_dup(struct tracer *t, struct thread *th, int64_t result)

@@ -9,6 +9,7 @@
 #include "trace/who.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -30,6 +31,7 @@ struct call {
 	enter_fn *enter;
 	leave_fn *leave;
 	int detail; /* tells those apart that share functions */
+	bool apart; /* the thread and the tracer are on processors of their own meanwhile */
 	bool conditional, differs, above;
 	unsigned arg;
 	uint32_t mask, value;
@@ -87,8 +89,24 @@ struct thread {
 	bool stopped;            /* waiting for `process` */
 	int schedstat;           /* descriptor; -1: not open, -2: cannot be */
 	int64_t utime_ns, stime_ns;
-	int64_t ticks_ns; /* their sum when the kernel's samples were last looked at */
+	int64_t waited_ns; /* for a processor, as of then */
+	int64_t ticks_ns;  /* their sum when the kernel's samples were last looked at */
 	struct pending now;
+};
+
+struct processors {
+	cpu_set_t sets[8]; /* 8192, which is the most that Linux knows */
+};
+
+/* A thread that shares a processor with the tracer (together.c). */
+struct together {
+	struct thread *thread; /* borrowed; whose calls are counted */
+	unsigned calls;        /* of it alone */
+	unsigned wanted;       /* before it begins */
+	bool on;
+	struct processors one, thread_may, leat_may; /* that, and those they had before */
+	uint64_t looked_ns;                          /* when it was last looked who waits */
+	int64_t waited_ns;                           /* what the thread had waited then */
 };
 
 struct tracer {
@@ -102,6 +120,7 @@ struct tracer {
 	pid_t command;                                  /* 0: none */
 	int status;                                     /* of the command */
 	const struct call *calls[LEAT_PTRACE_MAX_CALL]; /* by number */
+	struct together together;
 	bool asked_to_end, detaching;
 	bool said_uring, said_aio, said_setuid, said_foreign, said_hidden;
 };
@@ -189,9 +208,23 @@ void leat_ptrace_on_end(struct tracer *t, pid_t tid, int status);
 /* A program of another architecture makes a call. */
 void leat_ptrace_on_foreign(struct tracer *t, struct thread *th);
 
-enter_fn leat_ptrace_enter_clone, leat_ptrace_enter_unshare, leat_ptrace_enter_uring,
-	leat_ptrace_enter_aio;
+enter_fn leat_ptrace_enter_clone, leat_ptrace_enter_affinity, leat_ptrace_enter_unshare,
+	leat_ptrace_enter_uring, leat_ptrace_enter_aio;
 leave_fn leat_ptrace_leave_unshare, leat_ptrace_leave_unseen;
+
+/* ---- together.c: one processor for a thread that makes many calls, and for the tracer ---- */
+
+/* Before anything else. */
+void leat_ptrace_together_init(struct tracer *t);
+
+/* A call of the thread begins, through which they may stay, or come, together. */
+void leat_ptrace_together_call(struct tracer *t, struct thread *th);
+
+/* Something else happens: each is where it was allowed to be before. */
+void leat_ptrace_together_end(struct tracer *t);
+
+/* The thread has ended. */
+void leat_ptrace_together_gone(struct tracer *t, const struct thread *th);
 
 /* ---- data.c, name.c, descriptor.c: the calls ---- */
 

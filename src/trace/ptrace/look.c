@@ -95,7 +95,8 @@ static void open_schedstat(struct thread *th)
 /* All CPU time of the thread, in ns; -1 unknown. */
 static int64_t total_of(struct thread *th)
 {
-	char text[64];
+	char text[64], *rest;
+	int64_t total;
 	ssize_t n;
 
 	if (th->schedstat == -1)
@@ -104,7 +105,9 @@ static int64_t total_of(struct thread *th)
 	if (n <= 0)
 		return -1;
 	text[n] = 0;
-	return strtoll(text, NULL, 10);
+	total = strtoll(text, &rest, 10);
+	th->waited_ns = strtoll(rest, NULL, 10);
+	return total;
 }
 
 /* What it was doing whenever the clock of the kernel ticked. */

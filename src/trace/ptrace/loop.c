@@ -33,6 +33,10 @@ static void begin_call(struct tracer *t, struct thread *th, uint64_t nr, const u
 
 	if (!call || !th->process->started)
 		return;
+	if (call->apart)
+		leat_ptrace_together_end(t);
+	else
+		leat_ptrace_together_call(t, th);
 	now->call = call;
 	memcpy(now->args, args, sizeof(now->args));
 	now->start_ns = leat_ptrace_now();
@@ -74,7 +78,7 @@ static bool stops_all(int signal)
 /* A thread that is to be let go of has stopped. */
 static void let_go(struct tracer *t, struct thread *th, int signal)
 {
-	pid_t tid = th->tid, pid = th->process ? th->process->pid : 0;
+	pid_t tid = th->tid;
 	struct process *p = th->process;
 
 	ptrace(PTRACE_DETACH, tid, 0, signal);
@@ -83,13 +87,14 @@ static void let_go(struct tracer *t, struct thread *th, int signal)
 		HASH_DEL(t->processes, p);
 		free(p);
 	}
-	(void)pid;
 }
 
 static void on_stop(struct tracer *t, struct thread *th, int signal, int event)
 {
 	int deliver = event || signal == (SIGTRAP | 0x80) ? 0 : signal;
 
+	if (th != t->together.thread || (event && event != PTRACE_EVENT_SECCOMP))
+		leat_ptrace_together_end(t);
 	/* Its maker is in a stop that has not been heard of yet. */
 	if (!th->process) {
 		th->stopped = true;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,18 +124,25 @@ static bool is_wanted_file(struct tracer *t, struct thread *th, const char *path
 
 /* The descriptor has this handle, or none. */
 static void set_slot(struct tracer *t, struct thread *th, uint64_t fd, struct handle *h,
-		     bool cloexec)
+		     bool cloexec, bool tells)
 {
 	struct slot *slot = leat_fdtab_make(th->fds, fd);
 	struct handle *old = slot ? slot->handle : NULL;
 
 	if (slot)
-		*slot = (struct slot){.handle = h, .cloexec = cloexec, .ignored = !h};
+		*slot = (struct slot){
+			.handle = h, .cloexec = cloexec, .ignored = !h, .tells = tells};
 	else if (h)
 		leat_ptrace_release(t, h, th, 0);
 	/* Another thread closes it, and that has not been heard yet. */
 	if (old)
 		leat_ptrace_release(t, old, th, 0);
+}
+
+/* Will be read from it which processors a thread may use? */
+static bool is_status(const char *path)
+{
+	return path && fnmatch("/proc/*/status", path, 0) == 0;
 }
 
 static void record_open(struct tracer *t, struct thread *th, struct handle *h, bool created,
@@ -179,7 +187,7 @@ void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
 		h->seekable = S_ISREG(st.stx_mode) || S_ISBLK(st.stx_mode);
 		record_open(t, th, h, (now->flags & O_CREAT) && !now->existed && !known, path);
 	}
-	set_slot(t, th, (uint64_t)result, h, now->flags & O_CLOEXEC);
+	set_slot(t, th, (uint64_t)result, h, now->flags & O_CLOEXEC, is_status(path));
 	free(path);
 }
 

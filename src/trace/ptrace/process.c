@@ -53,6 +53,13 @@ bool leat_ptrace_enter_clone(struct tracer *t, struct thread *th)
 	return false;
 }
 
+bool leat_ptrace_enter_affinity(struct tracer *t, struct thread *th)
+{
+	(void)t;
+	(void)th;
+	return false;
+}
+
 bool leat_ptrace_enter_unshare(struct tracer *t, struct thread *th)
 {
 	(void)t;
@@ -97,6 +104,8 @@ void leat_ptrace_leave_unseen(struct tracer *t, struct thread *th, int64_t resul
 
 void leat_ptrace_on_foreign(struct tracer *t, struct thread *th)
 {
+	/* It could ask for its processors without being seen. */
+	leat_ptrace_together_end(t);
 	th->process->unseen = true;
 	leat_trace_sink_lost(&t->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 	if (!t->said_foreign)

@@ -108,6 +108,7 @@ static int run(const struct leat_trace_request *request, int *status)
 	if (t) {
 		t->request = request;
 		leat_trace_sink_init(&t->sink, request);
+		leat_ptrace_together_init(t);
 		t->who = leat_trace_who_new(&t->sink);
 		rc = t->who ? 0 : -ENOMEM;
 	}

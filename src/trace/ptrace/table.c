@@ -26,7 +26,11 @@
 	}
 #define CLONE(name)                                                                                \
 	{                                                                                          \
-		.nr = SYS_##name, .enter = leat_ptrace_enter_clone                                 \
+		.nr = SYS_##name, .enter = leat_ptrace_enter_clone, .apart = true                  \
+	}
+#define AFFINITY(name)                                                                             \
+	{                                                                                          \
+		.nr = SYS_##name, .enter = leat_ptrace_enter_affinity, .apart = true               \
 	}
 #define ALL 0xffffffffu
 #define SEEK_UNLESS(number, is, half)                                                              \
@@ -74,8 +78,11 @@ const struct call leat_ptrace_calls[] = {
 	CALL_IF(ioctl, ioctl, 1, ALL, FIONCLEX),
 	CLONE(clone),
 	CLONE(clone3),
+	AFFINITY(sched_getaffinity),
+	AFFINITY(sched_setaffinity),
 	CALL_IF(unshare, unshare, 0, CLONE_FILES, CLONE_FILES),
 	{.nr = SYS_io_uring_enter,
+	 .apart = true,
 	 .enter = leat_ptrace_enter_uring,
 	 .leave = leat_ptrace_leave_unseen},
 	{.nr = SYS_io_submit, .enter = leat_ptrace_enter_aio, .leave = leat_ptrace_leave_unseen},

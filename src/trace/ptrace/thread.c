@@ -50,6 +50,7 @@ void leat_ptrace_pending_drop(struct tracer *t, struct thread *th)
 
 void leat_ptrace_thread_free(struct tracer *t, struct thread *th)
 {
+	leat_ptrace_together_gone(t, th);
 	leat_ptrace_pending_drop(t, th);
 	if (th->process) {
 		leat_ptrace_release_table(t, th->fds, th->process->pid);
