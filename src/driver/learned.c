@@ -1,5 +1,6 @@
 #include "driver/learned.h"
 
+#include "base/format.h"
 #include "driver/result.h"
 #include "sched/write.h"
 

@@ -116,9 +116,8 @@ int leat_report_write(const struct leat_result *r, const struct leat_workflow *w
  * characters; `utf8` selects block characters. */
 void leat_chart_print(const struct leat_result *r, FILE *out, int width, bool utf8);
 
-/* "12.3 s", "120 MB" into buf; returns buf. */
+/* "12.3 s" into buf; returns buf. */
 const char *leat_format_seconds(uint64_t ns, char buf[24]);
-const char *leat_format_bytes(uint64_t bytes, char buf[24]);
 
 /* The word, or how it failed, "exit 3", "killed by SIGKILL", into buf; returns buf. */
 const char *leat_format_status(const struct leat_step_result *s, char buf[48]);

@@ -1,6 +1,7 @@
 #include "driver/internal.h"
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "driver/actor.h"
 #include "driver/loop.h"

@@ -1,8 +1,8 @@
 /* A snapshot as lines of text. */
+#include "base/format.h"
+#include "base/str.h"
 #include "driver/result.h"
 #include "driver/snapshot.h"
-
-#include "base/str.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -105,17 +105,15 @@ static int add_step(const struct leat_snapshot_step *s, int width, struct leat_s
 	const char *state = !strcmp(s->state, "waiting") ? "not started"
 			    : s->waits                   ? "waiting"
 							 : s->state;
-	char wall[24], wait[24], in[24], out[24], in_rate[28], out_rate[28], cpu[16] = "";
+	char wall[24], wait[24], in[24], out[24], in_rate[24], out_rate[24], cpu[16] = "";
 	bool runs = !strcmp(s->state, "running");
 
 	if (!strcmp(s->state, "waiting"))
 		return add(l, kind_of(s), "%-*.*s  %s", width, width, s->name, state);
 	if (runs)
 		snprintf(cpu, sizeof(cpu), "%.0f %%", 100 * s->cpus);
-	leat_format_bytes((uint64_t)s->in_rate, in_rate);
-	leat_format_bytes((uint64_t)s->out_rate, out_rate);
-	strcat(in_rate, "/s");
-	strcat(out_rate, "/s");
+	leat_format_rate(s->in_rate, in_rate);
+	leat_format_rate(s->out_rate, out_rate);
 	return add(l, kind_of(s), "%-*.*s  %-11s  %9s  %9s  %6s  %10s  %10s  %8s  %8s  %s", width,
 		   width, s->name, state, leat_format_seconds(s->wall_ns, wall),
 		   leat_format_seconds(s->wait_ns, wait), cpu, runs ? in_rate : "",

@@ -1,5 +1,6 @@
 #include "driver/status.h"
 
+#include "base/format.h"
 #include "lang/value.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "base/confine.h"
+#include "base/format.h"
 #include "driver/result.h"
 
 #include <signal.h>
@@ -17,20 +18,6 @@ const char *leat_format_seconds(uint64_t ns, char buf[24])
 		snprintf(buf, 24, "%.1f s", s);
 	else
 		snprintf(buf, 24, "%u min %02u s", (unsigned)s / 60, (unsigned)s % 60);
-	return buf;
-}
-
-const char *leat_format_bytes(uint64_t bytes, char buf[24])
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units)) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(buf, 24, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 	return buf;
 }
 

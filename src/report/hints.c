@@ -85,7 +85,7 @@ static int hint_again(struct hints *h, const struct leat_pair *p, const char *fi
 	return add(h, "read-again", part(t->time_ns, 1 - 1 / times), p->task, p->file, NONE,
 		   leat_strf("%s reads %s %.*f times over: %s, of which %s are different",
 			     task_name(h, p->task), file, times < 9.95 ? 1 : 0, times,
-			     leat_words_bytes(t->bytes, bytes), leat_words_bytes(unique, once)));
+			     leat_format_bytes(t->bytes, bytes), leat_format_bytes(unique, once)));
 }
 
 static int hint_rewritten(struct hints *h, const struct leat_pair *p, const char *file)
@@ -99,8 +99,8 @@ static int hint_rewritten(struct hints *h, const struct leat_pair *p, const char
 	return add(h, "rewritten", part(t->time_ns, 1 - (double)unique / (double)t->bytes), p->task,
 		   p->file, NONE,
 		   leat_strf("%s writes %s over and over: %s into %s of it", task_name(h, p->task),
-			     file, leat_words_bytes(t->bytes, bytes),
-			     leat_words_bytes(unique, once)));
+			     file, leat_format_bytes(t->bytes, bytes),
+			     leat_format_bytes(unique, once)));
 }
 
 static int hint_small(struct hints *h, const struct leat_pair *p, const char *file,
@@ -119,7 +119,7 @@ static int hint_small(struct hints *h, const struct leat_pair *p, const char *fi
 			     "a larger buffer helps",
 			     task_name(h, p->task), does[way], file,
 			     leat_words_count(t->calls, calls),
-			     leat_words_bytes(t->bytes / done, mean),
+			     leat_format_bytes(t->bytes / done, mean),
 			     leat_words_time(t->time_ns, time)));
 }
 
@@ -139,7 +139,7 @@ static int hint_scattered(struct hints *h, const struct leat_pair *p, const char
 			     task_name(h, p->task), does[way], file,
 			     leat_words_share((double)jumps / (double)t->calls, share),
 			     leat_words_count(t->calls, n),
-			     leat_words_bytes(t->bytes / t->calls, mean)));
+			     leat_format_bytes(t->bytes / t->calls, mean)));
 }
 
 static int hint_read_back(struct hints *h, const struct leat_pair *p, const char *file)
@@ -152,7 +152,7 @@ static int hint_read_back(struct hints *h, const struct leat_pair *p, const char
 	return add(h, "read-back", part(t->time_ns, (double)p->read_back / (double)t->bytes),
 		   p->task, p->file, NONE,
 		   leat_strf("%s reads %s of %s back that it has written itself",
-			     task_name(h, p->task), leat_words_bytes(p->read_back, bytes), file));
+			     task_name(h, p->task), leat_format_bytes(p->read_back, bytes), file));
 }
 
 static int hint_slow(struct hints *h, const struct leat_pair *p, const char *file,
@@ -243,7 +243,8 @@ static int hint_unread(struct hints *h, uint32_t file)
 	t = transfer(p, LEAT_WRITTEN);
 	return add(h, f->removed ? "wasted" : "never-read", t ? t->time_ns : 0, p->task, file, NONE,
 		   leat_strf("%s, %s written by %s, is %s", leat_words_file(h->r, file, unnamed),
-			     leat_words_bytes(f->bytes[LEAT_WRITTEN], bytes), task_name(h, p->task),
+			     leat_format_bytes(f->bytes[LEAT_WRITTEN], bytes),
+			     task_name(h, p->task),
 			     f->removed ? "removed again without having been read"
 					: "not read by any task of the trace: a result, or not "
 					  "needed"));
@@ -311,7 +312,7 @@ static int hint_metadata(struct hints *h, uint32_t task)
 		   leat_strf("%s opens files %s times, for %s each: %s go into opening, closing "
 			     "and removing; fewer, larger files help",
 			     t->name, leat_words_count(opens, n),
-			     leat_words_bytes(bytes / opens, mean),
+			     leat_format_bytes(bytes / opens, mean),
 			     leat_words_time(names_ns(t), time)));
 }
 

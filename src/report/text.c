@@ -147,7 +147,7 @@ static void put_types(struct leat_text *t)
 		leat_grid_cell(&g, types[i].name);
 		leat_grid_cell(&g, leat_words_count(c->n, word));
 		leat_grid_cell(&g, c->failed ? leat_words_count(c->failed, word) : "");
-		leat_grid_cell(&g, way ? leat_words_bytes(way->bytes, word) : "");
+		leat_grid_cell(&g, way ? leat_format_bytes(way->bytes, word) : "");
 		leat_grid_cell(&g, leat_words_time(c->time_ns, word));
 		leat_grid_cell(&g, way ? leat_words_time(way->longest_ns, word) : "");
 	}
@@ -189,7 +189,7 @@ static void put_line(const struct leat_text *t, const char *name, enum leat_seri
 			level = 1;
 		fputs((t->utf8 ? blocks : letters)[level], t->out);
 	}
-	leat_words_rate(most / ((double)leat_series_piece_ns(&t->a->series) * per) * 1e9, rate);
+	leat_format_rate(most / ((double)leat_series_piece_ns(&t->a->series) * per) * 1e9, rate);
 	fprintf(t->out, "%*s  at most %s\n", width - (int)columns, "", rate);
 }
 
@@ -231,8 +231,8 @@ static void put_systems(struct leat_text *t)
 		leat_grid_row(&g);
 		leat_grid_cell(&g, s->at ? s->at : "(not recorded)");
 		leat_grid_cell(&g, s->type ? s->type : "");
-		leat_grid_cell(&g, leat_words_bytes(s->bytes[LEAT_READ], word));
-		leat_grid_cell(&g, leat_words_bytes(s->bytes[LEAT_WRITTEN], word));
+		leat_grid_cell(&g, leat_format_bytes(s->bytes[LEAT_READ], word));
+		leat_grid_cell(&g, leat_format_bytes(s->bytes[LEAT_WRITTEN], word));
 		leat_grid_cell(&g, leat_words_time(time_ns, word));
 	}
 	leat_text_title(t, "FILE SYSTEMS");
@@ -271,11 +271,11 @@ static void put_tasks(struct leat_text *t)
 		leat_grid_cell(&g, task->name);
 		leat_grid_cell(&g, leat_words_time((uint64_t)leat_task_run_ns(task), word));
 		leat_grid_cell(&g, leat_words_time(leat_calls_time_ns(task->calls), word));
-		leat_grid_cell(&g, leat_words_bytes(task->ways[LEAT_READ].bytes, word));
+		leat_grid_cell(&g, leat_format_bytes(task->ways[LEAT_READ].bytes, word));
 		leat_grid_cell(&g, task->ways[LEAT_READ].bytes
 					   ? leat_words_share(again(t->a, task), word)
 					   : "");
-		leat_grid_cell(&g, leat_words_bytes(task->ways[LEAT_WRITTEN].bytes, word));
+		leat_grid_cell(&g, leat_format_bytes(task->ways[LEAT_WRITTEN].bytes, word));
 		leat_grid_cell(&g, leat_words_count(task->n_pairs, word));
 		if (waited)
 			leat_grid_cell(&g, leat_words_time(task->waited_ns, word));
@@ -295,8 +295,8 @@ static void put_files(struct leat_text *t)
 
 		leat_grid_row(&g);
 		leat_grid_cell(&g, leat_words_file(t->r, t->r->files[i], unnamed));
-		leat_grid_cell(&g, leat_words_bytes(f->bytes[LEAT_WRITTEN], word));
-		leat_grid_cell(&g, leat_words_bytes(f->bytes[LEAT_READ], word));
+		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_WRITTEN], word));
+		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_READ], word));
 		leat_grid_cell(&g, leat_words_time(f->time_ns, word));
 	}
 	leat_text_title(t, "FILES, by bytes");

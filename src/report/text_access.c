@@ -33,7 +33,7 @@ static void put_pair(struct leat_text *t, struct leat_grid *g, const struct leat
 	leat_grid_cell(g, t->a->tasks[p->task].name);
 	leat_grid_cell(g, way == LEAT_READ ? "<-" : "->");
 	leat_grid_cell(g, leat_words_file(t->r, p->file, unnamed));
-	leat_grid_cell(g, leat_words_bytes(sum->bytes, word));
+	leat_grid_cell(g, leat_format_bytes(sum->bytes, word));
 	put_times(g, p, way);
 	leat_grid_cell(g, leat_words_count(sum->calls, word));
 	leat_grid_cell(g,

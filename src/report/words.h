@@ -2,17 +2,13 @@
 #ifndef LEAT_REPORT_WORDS_H
 #define LEAT_REPORT_WORDS_H
 
+#include "base/format.h"
 #include "report/report.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEAT_WORD = 24 };
-
-/* Each fills `out` and returns it: "1.2 GB", "1.2 GB/s", "1.23 s" or "45.0 ms", "12,345", "45 %".
- */
-char *leat_words_bytes(uint64_t bytes, char out[LEAT_WORD]);
-char *leat_words_rate(double bytes_per_s, char out[LEAT_WORD]);
+/* Each fills `out` and returns it: "1.23 s" or "45.0 ms", "12,345", "45 %". */
 char *leat_words_time(uint64_t ns, char out[LEAT_WORD]);
 char *leat_words_count(uint64_t n, char out[LEAT_WORD]);
 char *leat_words_share(double share, char out[LEAT_WORD]);

@@ -5,6 +5,7 @@
 #include "driver/internal.h"
 #include "driver/plan.h"
 #include "driver/process.h"
+#include "base/format.h"
 #include "driver/result.h"
 
 #include <errno.h>

@@ -366,12 +366,12 @@ static void test_words(void **state)
 	char w[LEAT_WORD];
 
 	(void)state;
-	assert_string_equal("0 B", leat_words_bytes(0, w));
-	assert_string_equal("999 B", leat_words_bytes(999, w));
-	assert_string_equal("1.0 kB", leat_words_bytes(1000, w));
-	assert_string_equal("100 kB", leat_words_bytes(99960, w));
-	assert_string_equal("18.4 EB", leat_words_bytes(UINT64_MAX, w));
-	assert_string_equal("18.4 EB/s", leat_words_rate(0x1p64, w));
+	assert_string_equal("0 B", leat_format_bytes(0, w));
+	assert_string_equal("999 B", leat_format_bytes(999, w));
+	assert_string_equal("1.0 kB", leat_format_bytes(1000, w));
+	assert_string_equal("100 kB", leat_format_bytes(99960, w));
+	assert_string_equal("18.4 EB", leat_format_bytes(UINT64_MAX, w));
+	assert_string_equal("18.4 EB/s", leat_format_rate(0x1p64, w));
 	assert_string_equal("0 s", leat_words_time(0, w));
 	assert_string_equal("9.9 us", leat_words_time(9900, w));
 	assert_string_equal("12 ms", leat_words_time(12000000, w));
