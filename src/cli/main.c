@@ -167,12 +167,13 @@ static bool hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	static char help[] = "help";
 	int status;
 
 	if (!hold_standard_descriptors())
 		return LEAT_EXIT_SELF;
 	if (argc < 2) {
-		leat_error("what is to be done? leat help lists the commands");
+		leat_error("missing command; leat help lists them");
 		return LEAT_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
@@ -180,7 +181,7 @@ int main(int argc, char **argv)
 		status = LEAT_EXIT_OK;
 	} else {
 		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-			argv[1] = (char[]){"help"};
+			argv[1] = help;
 		if (argv[1][0] == '-') {
 			leat_error("unknown option %s; usage: leat COMMAND [OPTIONS]", argv[1]);
 			return LEAT_EXIT_USAGE;

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "lang/codes.h"
+#include "lang/token.h"
 
 /* Deeper than any section of the languages, and shallow enough for recursion. */
 enum { DEPTH_MAX = 64 };
@@ -16,6 +17,7 @@ enum { DEPTH_MAX = 64 };
 struct builder {
 	const char *text;
 	int file;
+	bool json;
 	struct leat_diags *diags;
 	struct leat_value *root;            /* owned */
 	struct leat_value *open[DEPTH_MAX]; /* lists and maps not ended; borrowed from root */
@@ -133,46 +135,12 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 	return 0;
 }
 
-/* The text of a scalar, from its pieces: fy_token_get_text of libfyaml 0.7.12
- * hands out memory it has not written for some badly indented block scalars.
- * The caller frees it. -ENOMEM, or -EBADMSG for blocks that libfyaml cannot
- * give: those of blanks without an end of line, at the end of the file. */
-static int token_text(struct fy_token *token, char **out, size_t *size)
-{
-	struct fy_token_iter *iter = fy_token_iter_create(token);
-	const struct fy_iter_chunk *chunk = NULL;
-	char *text = malloc(1), *grown;
-	int error = 0, result = iter && text ? 0 : -ENOMEM;
-
-	*size = 0;
-	while (!result && (chunk = fy_token_iter_chunk_next(iter, chunk, &error))) {
-		grown = realloc(text, *size + chunk->len + 1);
-		if (!grown) {
-			result = -ENOMEM;
-			break;
-		}
-		text = grown;
-		memcpy(text + *size, chunk->str, chunk->len);
-		*size += chunk->len;
-	}
-	if (!result && error)
-		result = -EBADMSG;
-	if (iter)
-		fy_token_iter_destroy(iter);
-	if (result) {
-		free(text);
-		return result;
-	}
-	text[*size] = '\0';
-	*out = text;
-	return 0;
-}
-
 static int builder_scalar(struct builder *b, struct fy_token *token)
 {
 	enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
 	bool quoted = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
 	struct leat_value *node;
+	const char *why;
 	size_t size = 0;
 	int ret;
 
@@ -181,14 +149,12 @@ static int builder_scalar(struct builder *b, struct fy_token *token)
 		return ret;
 	node->plain = style == FYSS_PLAIN;
 	if (token)
-		ret = token_text(token, &node->text, &size);
+		ret = leat_token_text(token, b->text, &node->text, &size, &why);
 	else if (!(node->text = strdup("")))
 		ret = -ENOMEM;
-	if (ret == -EBADMSG) {
-		leat_say(b->diags, "L-YAML-SYNTAX", node->pos,
-			 "not YAML: a block of text that is blank and lacks its line end");
-		return -EINVAL;
-	}
+	if (ret == -EINVAL)
+		leat_say(b->diags, b->json ? "L-JSON-SYNTAX" : "L-YAML-SYNTAX",
+			 builder_pos(b, size), "not %s: %s", b->json ? "JSON" : "YAML", why);
 	if (ret)
 		return ret;
 	if (strlen(node->text) < size)
@@ -389,7 +355,8 @@ static int run_parser(struct builder *b, struct fy_parser *parser, struct fy_dia
 int leat_value_parse(const char *text, size_t size, int file, bool json, struct leat_diags *diags,
 		     struct leat_value **root)
 {
-	struct builder b = {.text = text, .file = file, .diags = diags, .pos = {1, 1, file}};
+	struct builder b = {
+		.text = text, .file = file, .json = json, .diags = diags, .pos = {1, 1, file}};
 	struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
 					       FYPCF_DEFAULT_VERSION_1_2 |
 					       (json ? FYPCF_JSON_FORCE : FYPCF_JSON_NONE)};

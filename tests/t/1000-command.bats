@@ -25,10 +25,18 @@ one_line() {
 	done
 }
 
+@test "--help and -h are help" {
+	for option in --help -h; do
+		[ "$(leat $option)" = "$(leat help)" ]
+		[ "$(leat $option run)" = "$(leat help run)" ]
+	done
+}
+
 @test "no command" {
 	run leat
 	[ "$status" = 2 ]
 	one_line
+	[[ $output == *"missing command"* ]]
 }
 
 @test "unknown command, with a suggestion" {

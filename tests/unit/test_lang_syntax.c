@@ -82,6 +82,11 @@ static const struct row {
 	{">\n   ", "2:1 L-YAML-SYNTAX"},
 	{"tasks:\n  - func: a\nname: |\n   ", "4:1 L-YAML-SYNTAX"},
 	{"tasks:\n  - func: a\n    ? {b: c}\n    : d\n", "3:7 L-TYPE"},
+	/* ... or have another text than YAML says */
+	{"tasks:\n  - func: >\n      a\n\n      \tb\n", "5:7 L-YAML-SYNTAX"},
+	{"tasks:\n  - func: \"a\\q\"\n", "2:13 L-YAML-SYNTAX"},
+	{"tasks:\n  - func: \"a\\ud83d\"\n", "2:13 L-YAML-SYNTAX"},
+	{"{ \"a\": \"b\\ud83d\" }", "1:10 L-JSON-SYNTAX"},
 	/* neither */
 	{"", "0:0 L-FILE-EMPTY"},
 	{" \n\t\r\n", "0:0 L-FILE-EMPTY"},
