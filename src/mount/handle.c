@@ -80,9 +80,7 @@ static bool trusted_early_size(const struct leat_errand *call, const struct leat
 {
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
 
-	if (!f || !h->sized || h->read_end > h->size_seen)
-		return false;
-	if (h->read_end < h->size_seen && !h->jumped)
+	if (!f || !h->sized || !h->trusted || h->read_end > h->size_seen)
 		return false;
 	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > h->size_seen;
 }

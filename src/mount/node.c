@@ -476,7 +476,7 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 		struct leat_shm_file *f = leat_errand_file(call, h->slot);
 
 		if (f && leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
-			h->sized = h->jumped = false;
+			h->sized = h->trusted = false;
 		} else {
 			h->sized = true;
 			h->size_seen = size;

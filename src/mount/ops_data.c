@@ -1,6 +1,7 @@
 /* Reads and writes. */
 #include "mount/internal.h"
 #include "mount/write.h"
+#include "record/reading.h"
 #include "shm/extents.h"
 
 #include <errno.h>
@@ -14,15 +15,18 @@
 
 /* What the kernel reads for a mapping it reads by whole pages: the program sees no more of them
  * than the size it was shown. */
-static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length, bool pages)
+static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length, uint64_t asked,
+		      bool pages)
 {
 	uint64_t end = offset + length;
 
 	pthread_mutex_lock(&h->m->lock);
-	if (h->sized && offset > h->read_end)
-		h->jumped = true;
-	if (h->sized && pages && offset < h->size_seen && end > h->size_seen)
+	if (h->sized && pages && offset < h->size_seen && end >= h->size_seen) {
+		h->trusted = true;
 		end = h->size_seen;
+	} else if (h->sized && leat_read_trusts_size(h->size_seen, h->read_end, offset, asked)) {
+		h->trusted = true;
+	}
 	if (length && end > h->read_end)
 		h->read_end = end;
 	pthread_mutex_unlock(&h->m->lock);
@@ -48,7 +52,7 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 		n = leat_errand_pread(call, h->fd, out + done, size - done, (off_t)(offset + done));
 		if (n < 0)
 			return done ? (ssize_t)done : -errno;
-		note_read(h, offset + done, (uint64_t)n, pages);
+		note_read(h, offset + done, (uint64_t)n, done ? 0 : size, pages);
 		done += (size_t)n;
 		if (final || !f || done == size)
 			return (ssize_t)done;

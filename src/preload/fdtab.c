@@ -125,15 +125,13 @@ static struct leat_fd *twin(const struct leat_fd *r)
 	return NULL;
 }
 
-/* A consumer was shown a size, and behaved as if it were the last word: it read
- * exactly that far, or jumped to a place computed from it. */
+/* A consumer was shown a size, and behaved as if it were the last word. */
 static bool trusted_early_size(const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
-	if (!f || !(r->flags & LEAT_FD_SIZE) || r->read_end > r->size_seen)
-		return false;
-	if (r->read_end < r->size_seen && !(r->flags & LEAT_FD_JUMPED))
+	if (!f || !(r->flags & LEAT_FD_SIZE) || !(r->flags & LEAT_FD_TRUSTED) ||
+	    r->read_end > r->size_seen)
 		return false;
 	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
 }
@@ -176,7 +174,7 @@ static void merge(struct leat_fd *into, const struct leat_fd *r)
 		into->read_end = r->read_end;
 	if (r->flags & LEAT_FD_SIZE && !(into->flags & LEAT_FD_SIZE))
 		into->size_seen = r->size_seen;
-	into->flags |= r->flags & (LEAT_FD_SIZE | LEAT_FD_JUMPED);
+	into->flags |= r->flags & (LEAT_FD_SIZE | LEAT_FD_TRUSTED);
 	into->handle = r->handle;
 }
 
@@ -274,7 +272,7 @@ void leat_fd_fork_child(void)
 		if (r) {
 			/* What the parent saw is the parent's to report; what it
 			 * writes moves this process' offsets. */
-			r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
+			r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_TRUSTED);
 			r->flags |= LEAT_FD_UNSURE | LEAT_FD_FORKED;
 			r->handle = 0;
 			r->calls = 0;

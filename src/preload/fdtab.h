@@ -16,7 +16,7 @@
 enum leat_fd_flags {
 	LEAT_FD_SHARED = 1,    /* another descriptor here may be of the same description */
 	LEAT_FD_SIZE = 2,      /* size_seen was shown before the commit */
-	LEAT_FD_JUMPED = 4,    /* and then it went past what it had read */
+	LEAT_FD_TRUSTED = 4,   /* and then it asked for what only that size can have told */
 	LEAT_FD_UNSURE = 8,    /* writes may land on bytes that exist */
 	LEAT_FD_APPEND = 16,   /* O_APPEND */
 	LEAT_FD_WRITE = 32,    /* open for writing */

@@ -86,13 +86,13 @@ static bool was_there(const struct side *in)
 	return r->kind != LEAT_KIND_CONSUMER || leat_still_there(r, (uint64_t)in->at);
 }
 
-static void note_in(const struct side *in, long n)
+static void note_in(const struct side *in, long n, uint64_t asked)
 {
 	struct leat_shm_step *step = leat_client_step();
 
 	if (!ours(in) || n <= 0)
 		return;
-	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n);
+	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n, asked);
 	leat_note_taken(leat_fd_get(in->fd), n, UINT64_MAX, in->at);
 	leat_shm_count(&step->bytes_in, (uint64_t)n);
 	leat_shm_count(&step->reads, 1);
@@ -214,7 +214,7 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 		return rc;
 	if (n > 0 && ours(in) && !was_there(in))
 		return -EIO;
-	note_in(in, n);
+	note_in(in, n, (uint64_t)c->a[index]);
 	if (ours(out) && n > 0)
 		leat_publish_to(out->fd, out->at < 0 ? -1 : out->at + n, n);
 	return n;
@@ -296,7 +296,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	}
 	at = leat_as_is(c);
 	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS)) {
-		leat_note_read(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
+		leat_note_mapped(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
 		leat_note_taken(leat_fd_get(fd), 0, c->a[1], c->a[5]);
 	}
 	return at;

@@ -6,6 +6,7 @@
 #include "preload/hooks.h"
 #include "preload/window.h"
 #include "record/call.h"
+#include "record/reading.h"
 #include "shm/extents.h"
 #include "preload/timing.h"
 
@@ -46,18 +47,32 @@ static void read_up_to(struct leat_fd *r, uint64_t end)
 	leat_client_fact(LEAT_MSG_DROP, &fact);
 }
 
-void leat_note_read(int fd, uint64_t offset, uint64_t length)
+void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	uint64_t end = offset + length;
 
 	if (!r || r->kind != LEAT_KIND_CONSUMER)
 		return;
-	if (r->flags & LEAT_FD_SIZE && offset > r->read_end)
-		r->flags |= LEAT_FD_JUMPED;
+	if (r->flags & LEAT_FD_SIZE &&
+	    leat_read_trusts_size(r->size_seen, r->read_end, offset, asked))
+		r->flags |= LEAT_FD_TRUSTED;
 	if (length && end > r->read_end)
 		r->read_end = end;
 	read_up_to(r, end);
+}
+
+void leat_note_mapped(int fd, uint64_t offset, uint64_t length)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || r->kind != LEAT_KIND_CONSUMER)
+		return;
+	if (r->flags & LEAT_FD_SIZE && leat_map_trusts_size(r->size_seen, offset, length)) {
+		r->flags |= LEAT_FD_TRUSTED;
+		length = r->size_seen - offset;
+	}
+	leat_note_read(fd, offset, length, 0);
 }
 
 /* Programs that find out what kind of file it is read so much, once. */
@@ -111,7 +126,7 @@ void leat_note_size(int fd, uint64_t size)
 	if (!f)
 		return;
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
-		r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_JUMPED);
+		r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_TRUSTED);
 		return;
 	}
 	r->size_seen = size;
@@ -323,7 +338,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 			return sum ? sum : n;
 		if (n > 0 && !leat_still_there(record, (uint64_t)r->offset))
 			return -EIO;
-		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n);
+		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n, sum ? 0 : r->length);
 		sum += n;
 		left = (uint64_t)n < r->length && leat_has_left(record, home);
 		if (left) /* there is more where it has gone */

@@ -93,7 +93,7 @@ long leat_hook_lseek(const struct leat_syscall *c)
 	if (rc < 0)
 		return rc;
 	if (r->kind == LEAT_KIND_CONSUMER)
-		leat_note_read(fd, (uint64_t)rc, 0);
+		leat_note_read(fd, (uint64_t)rc, 0, 0);
 	else if (r->kind == LEAT_KIND_PUBLISHER && !(whence == SEEK_CUR && c->a[1] == 0))
 		moved(r, fd, rc);
 	return rc;

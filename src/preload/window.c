@@ -191,6 +191,7 @@ static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t lengt
 /* At `at`, and if `move`, only if the offset stands there, which is then moved. */
 static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uint64_t at, bool move)
 {
+	const uint64_t asked = length;
 	bool done;
 
 	if (at + length > r->known) {
@@ -204,7 +205,7 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 	       (!move || leat_offset_move(r->place, at, at + length));
 	if (done) {
 		copy(r, to, r->window.base + (at - r->window.start), length);
-		leat_note_read(fd, at, length);
+		leat_note_read(fd, at, length, asked);
 		count(r, length);
 	}
 	give(r);
