@@ -194,7 +194,7 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 
 	for (size_t i = 0; !ret && i < n; i++) {
 		const struct leat_value *item = leat_pair_item(list, i);
-		struct leat_rule_text text = {.pos = item->pos, .name_key = "name"};
+		struct leat_rule_text text = {.pos = item->pos, .name_key = "name", .capio = true};
 
 		if (!leat_keys_read(front, item, "a streaming entry", rule_keys, slots, N_RULE))
 			continue;
@@ -209,6 +209,10 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 		if (!text.committed.key)
 			leat_say(front->diags, "L-RULE-NO-COMMITTED", item->pos,
 				 "\"committed\" is missing; \"on_termination\" is assumed");
+		if (!text.mode.key)
+			leat_say(front->diags, "L-RULE-NO-MODE", item->pos,
+				 "\"mode\" is missing; \"update\" is assumed (CAPIO-CL 1.4 assumes "
+				 "\"no_update\")");
 		ret = leat_read_rule(front, (size_t)step->index, &text);
 	}
 	return ret;
@@ -339,7 +343,7 @@ int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 	if (!ret)
 		ret = leat_read_names(front, &top[TOP_PERMANENT], 0, &front->wf->permanent);
 	if (!ret)
-		ret = leat_read_names(front, &top[TOP_EXCLUDE], 0, &front->wf->exclude);
+		ret = leat_read_exclude(front, &top[TOP_EXCLUDE]);
 	if (!ret)
 		ret = leat_read_storage(front, &top[TOP_STORAGE]);
 	if (!ret)

@@ -28,11 +28,11 @@ bool leat_check_any_meets(const struct leat_names *names, const char *text);
 /* The steps with an output that meets `text`; good until the next call. */
 const uint64_t *leat_check_producers(const struct leat_check_context *ctx, const char *text);
 
-/* True if step `s` is one of them. */
-bool leat_check_is_output(const struct leat_check_context *ctx, size_t s, const char *text);
-
 /* True if there is such a step. */
 bool leat_check_is_produced(const struct leat_check_context *ctx, const char *text);
+
+/* True if step `s` has an output or an input that meets `text`. */
+bool leat_check_is_used(const struct leat_check_context *ctx, size_t s, const char *text);
 
 /* Number of different files declared by plain name below directory `dir`;
  * UINT_MAX if a pattern or the directory itself leaves it open. */

@@ -133,9 +133,10 @@ bool leat_check_is_produced(const struct leat_check_context *ctx, const char *te
 	return leat_check_count_steps(ctx, leat_check_producers(ctx, text)) > 0;
 }
 
-bool leat_check_is_output(const struct leat_check_context *ctx, size_t s, const char *text)
+bool leat_check_is_used(const struct leat_check_context *ctx, size_t s, const char *text)
 {
-	return leat_steps_has(leat_check_producers(ctx, text), (int)s);
+	return leat_steps_has(leat_check_producers(ctx, text), (int)s) ||
+	       leat_check_any_meets(&ctx->wf->steps[s].inputs, text);
 }
 
 unsigned leat_check_files_in(const struct leat_check_context *ctx, const char *dir)

@@ -164,11 +164,16 @@ static int output_of_rule(const struct leat_check_context *ctx, const struct lea
 		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
 			       "the rule for \"%s\" has no effect: it is excluded",
 			       rule->name.text);
-	else if (!leat_check_is_output(ctx, s, rule->name.text) &&
-		 /* else count-unreachable has said it */
-		 (rule->count == 0 || leat_check_is_produced(ctx, rule->name.text)))
+	else if (!leat_check_is_produced(ctx, rule->name.text)) {
+		if (!rule->count) /* else count-unreachable has said it */
+			leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT",
+				       rule->name.pos,
+				       "the rule for \"%s\" has no effect: no step produces it",
+				       rule->name.text);
+	} else if (!leat_check_is_used(ctx, s, rule->name.text))
 		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
-			       "the rule for \"%s\" has no effect: it is no output of \"%s\"",
+			       "the rule for \"%s\" has no effect: it is neither an output nor an "
+			       "input of \"%s\"",
 			       rule->name.text, step->name);
 	return 0;
 }

@@ -62,7 +62,7 @@ static void compare_rules(const struct leat_check_context *ctx, const struct tie
 		report_tie(ctx, a, b);
 }
 
-/* Only rules that have an effect: those of a producer. */
+/* Only rules that have an effect: those of a producer or consumer. */
 static int collect_rules(const struct leat_check_context *ctx, struct tied *v, size_t *n)
 {
 	for (size_t s = 0; s < ctx->wf->n_steps; s++) {
@@ -73,7 +73,7 @@ static int collect_rules(const struct leat_check_context *ctx, struct tied *v, s
 			char *text;
 			size_t length;
 
-			if (!leat_check_is_output(ctx, s, rule->name.text))
+			if (!leat_check_is_used(ctx, s, rule->name.text))
 				continue;
 			text = strdup(rule->name.text);
 			if (!text)

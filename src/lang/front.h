@@ -248,6 +248,7 @@ struct leat_rule_text {
 	struct leat_pair name, dirname, type;
 	struct leat_pair committed, mode, deps, n_files, retain;
 	const char *name_key; /* "name" or "filename", for messages */
+	bool capio;           /* of CAPIO-CL: what its schema lets pass is taken */
 };
 
 /* Add the rules of one entry to step `step`; all streams must be known. */
@@ -264,6 +265,9 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root);
 
 /* home.c: the section home_node_policy, when all steps are known. */
 int leat_read_home(struct leat_front *front, const struct leat_pair *entry);
+
+/* The section `exclude`. */
+int leat_read_exclude(struct leat_front *front, const struct leat_pair *entry);
 
 /* The section `storage`. */
 int leat_read_storage(struct leat_front *front, const struct leat_pair *entry);

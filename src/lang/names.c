@@ -75,7 +75,9 @@ static const char *below(const char *path, const char *dir)
 	return path[n] ? path + n + 1 : path + n;
 }
 
-int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos pos, char **out)
+/* The path in *out, the caller's to free; "" is the workflow's directory, NULL that there is none
+ * (reported). 0 or -ENOMEM. */
+static int find_inside(struct leat_front *front, const char *text, struct leat_pos pos, char **out)
 {
 	char *path = malloc(strlen(text) + 1);
 	const char *inside = path;
@@ -99,18 +101,26 @@ int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos
 			goto out;
 		}
 	}
-	if (!inside[0]) {
-		leat_say(front->diags, "L-PATH-ROOT", pos,
-			 "\"%s\" is the workflow's directory itself: name what is in it (\"*\" is "
-			 "everything)",
-			 text);
-		goto out;
-	}
 	memmove(path, inside, strlen(inside) + 1);
 	*out = path;
 	return 0;
 out:
 	free(path);
+	return 0;
+}
+
+int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos pos, char **out)
+{
+	int ret = find_inside(front, text, pos, out);
+
+	if (ret || !*out || **out)
+		return ret;
+	leat_say(front->diags, "L-PATH-ROOT", pos,
+		 "\"%s\" is the workflow's directory itself: name what is in it (\"*\" is "
+		 "everything)",
+		 text);
+	free(*out);
+	*out = NULL;
 	return 0;
 }
 
@@ -195,6 +205,39 @@ int leat_read_names(struct leat_front *front, const struct leat_pair *entry, uns
 		    struct leat_names *names)
 {
 	return read_list(front, entry, flags, leat_read_name, names);
+}
+
+/* Of the workflow's directory itself CAPIO excludes the directory, not what is in it: there is
+ * nothing to do, for leat leaves it alone. */
+static int read_excluded(struct leat_front *front, const struct leat_value *node,
+			 struct leat_names *names)
+{
+	const char *text;
+	char *path;
+	int ret;
+
+	if (node->kind == LEAT_VALUE_SCALAR && leat_group_find(front, node->text))
+		return leat_read_name(front, node, names);
+	text = name_text(front, node);
+	if (!text)
+		return 0;
+	ret = find_inside(front, text, node->pos, &path);
+	if (ret || !path)
+		return ret;
+	if (*path)
+		ret = leat_names_add(names, path, node->pos);
+	else
+		leat_say(front->diags, "L-EXCLUDE-ROOT", node->pos,
+			 "\"%s\" is the workflow's directory itself: nothing in it is excluded by "
+			 "that (\"*\" is everything)",
+			 text);
+	free(path);
+	return ret;
+}
+
+int leat_read_exclude(struct leat_front *front, const struct leat_pair *entry)
+{
+	return read_list(front, entry, 0, read_excluded, &front->wf->exclude);
 }
 
 const struct leat_names *leat_group_find(const struct leat_front *front, const char *name)

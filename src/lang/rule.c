@@ -180,10 +180,16 @@ static void report_commit(struct leat_front *front, struct reading *r, const cha
 static void read_count(struct leat_front *front, struct reading *r, const struct commit_word *word,
 		       const char *count)
 {
+	unsigned zero;
+
 	r->commit = word->commit;
 	if (!count)
 		return;
-	if (!leat_parse_count(count, 1, &r->count)) {
+	if (r->text->capio && word->commit == LEAT_COMMIT_ON_CLOSE &&
+	    leat_parse_count(count, 0, &zero) && !zero) {
+		leat_say(front->diags, "L-RULE-COUNT-ZERO", r->text->committed.value->pos,
+			 "\"on_close:%s\" is taken for \"on_close\"", count);
+	} else if (!leat_parse_count(count, 1, &r->count)) {
 		leat_say(front->diags, "L-RULE-COUNT", r->text->committed.value->pos,
 			 "\"%s:%s\": the count must be a whole number of at least 1", word->word,
 			 count);
@@ -227,6 +233,12 @@ static int read_committed(struct leat_front *front, struct reading *r)
 
 /* --- What goes with it ---------------------------------------------------- */
 
+/* CAPIO called it "append" in 2022, and "noupdate" in 2023. */
+static bool is_old_mode(const char *text)
+{
+	return !strcmp(text, "noupdate") || !strcmp(text, "append");
+}
+
 static void read_mode(struct leat_front *front, struct reading *r)
 {
 	const struct leat_pair *entry = &r->text->mode;
@@ -237,7 +249,11 @@ static void read_mode(struct leat_front *front, struct reading *r)
 	text = leat_read_text(front, entry);
 	if (text && !strcmp(text, "no_update"))
 		r->fire = LEAT_FIRE_NO_UPDATE;
-	else if (text && strcmp(text, "update"))
+	else if (text && is_old_mode(text)) {
+		leat_say(front->diags, "L-RULE-MODE-OLD", entry->value->pos,
+			 "\"%s\" is taken for \"no_update\"", text);
+		r->fire = LEAT_FIRE_NO_UPDATE;
+	} else if (text && strcmp(text, "update"))
 		leat_say(front->diags, "L-RULE-MODE", entry->value->pos,
 			 "unknown mode \"%s\": it is \"update\" (readable once committed) or "
 			 "\"no_update\" (readable as it is written)",
@@ -266,6 +282,29 @@ static int read_deps(struct leat_front *front, struct reading *r)
 	return 0;
 }
 
+/* True for a number that CAPIO's schema lets pass and that says nothing: of a file, or 0
+ * (reported). A directory of so many files as nobody knows is complete when its producers have
+ * ended (CAPIO, 2023, Sec. IV-B). */
+static bool is_no_number(struct leat_front *front, struct reading *r, bool by_rule, unsigned n)
+{
+	const struct leat_pair *entry = &r->text->n_files;
+	const char *why = "is ignored: it is 0";
+
+	if (!r->text->capio || !entry->value || r->wrong || (n && (r->is_dir || by_rule)))
+		return false;
+	if (n)
+		why = "is ignored: it is for a directory (\"dirname\")";
+	else if (by_rule && r->is_dir && !r->count)
+		why = "is 0, the number is not known: \"on_termination\" is assumed";
+	leat_say(front->diags, "L-RULE-N-FILES-UNUSED", entry->value->pos, "\"%s\" %s",
+		 entry->key->text, why);
+	if (by_rule && r->is_dir && !r->count) {
+		r->commit = LEAT_COMMIT_ON_TERMINATION;
+		by_rule = false;
+	}
+	return !by_rule;
+}
+
 /* The number of files: from the rule, from the key beside it, or both alike. */
 static void read_n_files(struct leat_front *front, struct reading *r)
 {
@@ -273,11 +312,11 @@ static void read_n_files(struct leat_front *front, struct reading *r)
 	bool by_rule = r->commit == LEAT_COMMIT_N_FILES && r->text->committed.value;
 	unsigned n = 0;
 
-	if (entry->value && !leat_read_number(front, entry, 1, INT_MAX, &n)) {
+	if (entry->value && !leat_read_number(front, entry, !r->text->capio, INT_MAX, &n)) {
 		wrong(r);
 		return;
 	}
-	if (r->wrong || (!n && !by_rule))
+	if (is_no_number(front, r, by_rule, n) || r->wrong || (!n && !by_rule))
 		return;
 	if (!r->is_dir) {
 		leat_say(front->diags, "L-RULE-N-FILES-ON-FILE",

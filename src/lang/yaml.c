@@ -266,7 +266,7 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 	if (!ret)
 		ret = leat_read_names(front, &top[TOP_PERMANENT], 0, &front->wf->permanent);
 	if (!ret)
-		ret = leat_read_names(front, &top[TOP_EXCLUDE], 0, &front->wf->exclude);
+		ret = leat_read_exclude(front, &top[TOP_EXCLUDE]);
 	if (!ret)
 		ret = leat_read_storage(front, &top[TOP_STORAGE]);
 	if (!ret)

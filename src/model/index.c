@@ -83,23 +83,37 @@ static int index_entry(struct leat_index *index, struct leat_entry *e, size_t wo
 	return 0;
 }
 
-/* True if directory `dir` and one of the outputs lie in one another. */
-static bool holds_output(const char *dir, const char *below, const struct leat_names *outputs)
+/* True if directory `dir` and one of the names lie in one another. */
+static bool holds_one(const char *dir, const char *below, const struct leat_names *names)
 {
-	for (size_t i = 0; i < outputs->n; i++) {
-		const char *output = outputs->v[i].text;
+	for (size_t i = 0; i < names->n; i++) {
+		const char *name = names->v[i].text;
 
-		if (leat_pattern_overlap(dir, output) || leat_pattern_overlap(below, output) ||
-		    leat_pattern_covers(output, dir))
+		if (leat_pattern_overlap(dir, name) || leat_pattern_overlap(below, name) ||
+		    leat_pattern_covers(name, dir))
 			return true;
 	}
 	return false;
 }
 
-/* Find the `dirname` rules that speak of what their step writes. */
+/* Who writes in the directory that a step, which only reads there, has a rule for. */
+static int find_makers(struct leat_entry *e, const char *below, const struct leat_workflow *wf)
+{
+	e->makers = calloc((wf->n_steps + 63) / 64, sizeof(*e->makers));
+	if (!e->makers)
+		return -ENOMEM;
+	for (size_t s = 0; s < wf->n_steps; s++)
+		if (holds_one(e->text, below, &wf->steps[s].outputs))
+			leat_steps_add(e->makers, (int)s);
+	return 0;
+}
+
+/* Find the `dirname` rules that speak of what their step writes, or else reads. */
 static int mark_directory_rules(struct leat_index *index, const struct leat_workflow *wf)
 {
-	for (size_t i = 0; i < index->n_entries; i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < index->n_entries && !rc; i++) {
 		struct leat_entry *e = &index->entries[i];
 		char *below;
 
@@ -108,10 +122,13 @@ static int mark_directory_rules(struct leat_index *index, const struct leat_work
 		below = leat_strf("%s/*", e->text);
 		if (!below)
 			return -ENOMEM;
-		e->produces = holds_output(e->text, below, &wf->steps[e->step].outputs);
+		e->produces = holds_one(e->text, below, &wf->steps[e->step].outputs);
+		e->consumes = !e->produces && holds_one(e->text, below, &wf->steps[e->step].inputs);
+		if (e->consumes)
+			rc = find_makers(e, below, wf);
 		free(below);
 	}
-	return 0;
+	return rc;
 }
 
 static struct leat_entry *collect_one(struct leat_index *index, const char *text,
@@ -193,8 +210,10 @@ void leat_index_release(struct leat_index *index)
 		free(node->text);
 		free(node);
 	}
-	for (size_t i = 0; i < index->n_entries; i++)
+	for (size_t i = 0; i < index->n_entries; i++) {
 		free(index->entries[i].text);
+		free(index->entries[i].makers);
+	}
 	free(index->entries);
 	free(index->wild);
 	*index = (struct leat_index){0};

@@ -27,7 +27,9 @@ struct leat_entry {
 	int step;                     /* OUTPUT, INPUT, RULE; else -1 */
 	const struct leat_rule *rule; /* RULE; borrowed from the workflow */
 	struct leat_specificity spec;
-	bool produces;           /* OUTPUT; RULE by `dirname` whose step has outputs in there */
+	bool produces;    /* OUTPUT; RULE by `dirname` whose step has outputs in there */
+	bool consumes;    /* RULE by `dirname` whose step has inputs in there, and no outputs */
+	uint64_t *makers; /* owned; with `consumes`: the steps that have outputs in there */
 	struct leat_entry *next; /* same exact text */
 };
 

@@ -103,6 +103,14 @@ static int note_hit(void *ctx, const struct leat_entry *e, bool below)
 	return 0;
 }
 
+static void add_producers(struct verdict *v, const struct leat_entry *e)
+{
+	if (e->produces)
+		leat_steps_add(v->producers, e->step);
+	for (size_t w = 0; e->makers && w < v->m->words; w++)
+		v->producers[w] |= e->makers[w];
+}
+
 /* An output entry (or `dirname` rule) that matches the path makes a producer; one that only names a
  * directory above does so unless some output entry is more specific. */
 static void find_producers(struct verdict *v)
@@ -113,16 +121,16 @@ static void find_producers(struct verdict *v)
 	for (size_t i = 0; i < m->n_hits; i++) {
 		struct leat_specificity spec = hit_specificity(m->hits[i].entry, m->hits[i].below);
 
-		if (m->hits[i].entry->produces && leat_specificity_compare(&spec, &best) > 0)
+		if ((m->hits[i].entry->produces || m->hits[i].entry->makers) &&
+		    leat_specificity_compare(&spec, &best) > 0)
 			best = spec;
 	}
 	for (size_t i = 0; i < m->n_hits; i++) {
 		const struct leat_hit *hit = &m->hits[i];
 		struct leat_specificity spec = hit_specificity(hit->entry, hit->below);
 
-		if (hit->entry->produces &&
-		    (!hit->below || leat_specificity_compare(&spec, &best) >= 0))
-			leat_steps_add(v->producers, hit->entry->step);
+		if (!hit->below || leat_specificity_compare(&spec, &best) >= 0)
+			add_producers(v, hit->entry);
 	}
 }
 
@@ -143,6 +151,13 @@ static bool rule_wins(const struct leat_hit *a, const struct leat_hit *b)
 	return a->entry->rule->is_dir && !b->entry->rule->is_dir;
 }
 
+/* A rule speaks of what its step writes or reads. */
+static bool is_concerned(const struct verdict *v, const struct leat_entry *e)
+{
+	return leat_steps_has(v->producers, e->step) || leat_steps_has(v->consumers, e->step) ||
+	       e->consumes;
+}
+
 static const struct leat_hit *find_rule(const struct verdict *v)
 {
 	const struct leat_hit *best = NULL;
@@ -150,8 +165,7 @@ static const struct leat_hit *find_rule(const struct verdict *v)
 	for (size_t i = 0; i < v->m->n_hits; i++) {
 		const struct leat_hit *hit = &v->m->hits[i];
 
-		if (hit->entry->kind == LEAT_ENTRY_RULE &&
-		    leat_steps_has(v->producers, hit->entry->step) &&
+		if (hit->entry->kind == LEAT_ENTRY_RULE && is_concerned(v, hit->entry) &&
 		    (!best || rule_wins(hit, best)))
 			best = hit;
 	}
@@ -257,7 +271,8 @@ static void decide(struct verdict *v, const char *path, struct leat_file_rule *o
 	out->declared = any(v->producers, m->words) || any(v->consumers, m->words);
 	out->permanent = v->permanent || (m->wf->permanent_unless_consumed &&
 					  any(v->producers, m->words) && !has_reader(v));
-	hit = find_rule(v);
+	/* Of what nobody writes there is nothing to wait for. */
+	hit = any(v->producers, m->words) ? find_rule(v) : NULL;
 	if (hit)
 		apply_rule(out, hit);
 	out->drop = hit && hit->entry->rule->drop && out->fire == LEAT_FIRE_NO_UPDATE &&

@@ -42,13 +42,13 @@ char *leat_pattern_sample(const char *pattern);
 
 /* What governs one path.
  *
- * Producers: the steps with an output entry that matches the path, or with a
- * `dirname` rule that does and holds outputs of theirs; an entry that matches a
+ * Producers: the steps with an output entry that matches the path, or that have outputs
+ * in what a `dirname` rule of theirs, or of a consumer, matches; an entry that matches a
  * directory above counts unless some entry is more specific ("dir" ranks there
  * as "dir/" and a run). Consumers: the steps with an input entry that matches
  * the path or a directory above.
  *
- * `commit` to `rule` are those of the winning rule among the producers': one for
+ * `commit` to `rule` are those of the winning rule among the producers' and consumers': one for
  * the path itself before a `dirname` rule for a directory above, then the more
  * specific, then the first. With `dirname` "dir" and N files, "dir" has
  * LEAT_COMMIT_N_FILES and what is in it LEAT_COMMIT_ON_CLOSE. Where `dirname` has a

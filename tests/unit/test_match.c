@@ -118,12 +118,21 @@ static const struct table tables[] = {
 	  {"other", "B>-" COT "d"}}},
 	{"step A\nout d*\nstep B\nout dir\nstep C\nout dir/sub",
 	 {{"dir", "AB>-" COT "do"}, {"dir/x", "AB>-" COT "do"}, {"dir/sub/x", "AC>-" COT "do"}}},
-	/* Rules count only where their step is a producer. */
-	{"step A\nout x\nstep B\nin x\nrule x on_close no_update\nstep C\nout x\n"
-	 "rule x on_close:2 update",
-	 {{"x", "AC>B on_close:2 update d"}}},
+	/* Rules count where their step is a producer or a consumer: the more specific, then the
+	 * first. */
+	{"step A\nout x y\nrule * on_close:2 update\nstep B\nin x\nrule x on_close no_update\n"
+	 "rule y on_close:3 update\nstep C\nin y z\nrule z on_close no_update",
+	 {{"x", "A>B on_close no_update d"},
+	  {"y", "A>C on_close:2 update d"},
+	  {"z", "->C" COT "d"}}},
 	{"step A\nout a/*\nstep B\nin a/*\ndir a n_files:2 update",
-	 {{"a", "->-" COT "dio"}, {"a/x", "A>B" COT "dio"}}},
+	 {{"a", "A>- n_files:2 update dion2"}, {"a/x", "A>B on_close update dio"}}},
+	{"step A\nout a/1\nstep B\nout a/2\nstep C\nin a\ndir a on_close no_update:2\nstep D\n"
+	 "in q\ndir a n_files:3 update",
+	 {{"a", "AB>C n_files:2 no_update don2"},
+	  {"a/1", "A>C on_close no_update d"},
+	  {"a/3", "AB>C on_close no_update d"},
+	  {"q", "->D" COT "d"}}},
 	/* Permanence. */
 	{"step A\nout x y d\npermanent x d in*",
 	 {{"x", "A>-" COT "pd"},
