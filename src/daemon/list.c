@@ -14,8 +14,7 @@
 #define MAX_CATALOGS 4096u
 
 struct leat_catalog_name {
-	UT_hash_handle hh;
-	char name[];
+	UT_hash_handle hh; /* by name, which is the listing's */
 };
 
 /* One listing in progress. */
@@ -143,55 +142,88 @@ static int tell_present(struct leat_daemon *d, struct leat_file *dir)
 	return rc < 0 && rc != -ENOENT ? rc : 0;
 }
 
-/* 1 noted, 0 seen before, -ENOMEM. */
-static int note(struct leat_catalog *k, const char *name)
+static int note_entry(void *ctx, const struct leat_entry *e)
 {
-	size_t size = strlen(name) + 1;
+	struct leat_catalog *k = ctx;
 	struct leat_catalog_name *s;
+	const char *name;
+	int rc;
 
-	HASH_FIND_STR(k->seen, name, s);
+	HASH_FIND(hh, k->seen, e->name, strlen(e->name), s);
 	if (s)
 		return 0;
-	s = malloc(sizeof(*s) + size);
-	if (!s)
-		return -ENOMEM;
-	memcpy(s->name, name, size);
-	HASH_ADD_STR(k->seen, name, s);
+	s = malloc(sizeof(*s));
+	rc = s ? leat_listing_add(&k->names, e->ino, e->type, e->name) : -ENOMEM;
+	if (rc) {
+		free(s);
+		return rc;
+	}
+	name = k->names.v[k->names.n - 1].name;
+	HASH_ADD_KEYPTR(hh, k->seen, name, strlen(name), s);
 	if (s->hh.tbl)
-		return 1;
+		return 0;
 	free(s);
 	return -ENOMEM;
 }
 
-static int note_entry(void *ctx, const struct leat_entry *e)
-{
-	struct leat_catalog *k = ctx;
-	int rc = note(k, e->name);
-
-	return rc > 0 ? leat_listing_add(&k->names, e->ino, e->type, e->name) : rc;
-}
-
-/* Add what has come to be seen since the last look. */
-static int look(struct leat_conn *c, struct leat_catalog *k)
+/* Add whatever the step may see that is not in the listing yet. */
+static int look_at_all(struct leat_conn *c, struct leat_catalog *k)
 {
 	struct leat_listing now = {0};
-	int rc;
+	int rc = leat_tree_list(c->d->tree, k->dir, &now);
 
-	k->shown = leat_stream_shown(c->d->stream, k->dir);
-	rc = leat_tree_list(c->d->tree, k->dir, &now);
-	for (size_t i = 0; rc >= 0 && i < now.n; i++) {
-		struct leat_entry *e = &now.v[i];
-
-		if (!is_visible(c, k->dir, e->name))
-			continue;
-		rc = note_entry(k, e);
-	}
+	for (size_t i = 0; !rc && i < now.n; i++)
+		if (is_visible(c, k->dir, now.v[i].name))
+			rc = note_entry(k, &now.v[i]);
 	leat_listing_release(&now);
-	if (rc >= 0)
+	return rc;
+}
+
+/* Add one name that the rules have come to show. */
+static int look_at(struct leat_conn *c, struct leat_catalog *k, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct leat_entry e = {.name = strdup(name)};
+	enum leat_root root;
+	struct stat st;
+	int rc = e.name ? 0 : -ENOMEM;
+
+	if (!rc && is_visible(c, k->dir, name) && !leat_tree_look(c->d->tree, path, &root, &st)) {
+		e.ino = st.st_ino;
+		e.type = IFTODT(st.st_mode);
+		rc = note_entry(k, &e);
+	}
+	free(e.name);
+	return rc;
+}
+
+/* Add what the rules have come to show since the last look: reading all of a directory for each
+ * name that comes would take the square of their number. */
+static int look_at_new(struct leat_conn *c, struct leat_catalog *k)
+{
+	const char **names;
+	ssize_t n = leat_stream_shown_since(c->d->stream, k->dir, k->shown, &names);
+	int rc = n < 0 ? (int)n : 0;
+
+	for (ssize_t i = 0; !rc && i < n; i++)
+		rc = look_at(c, k, names[i]);
+	if (n >= 0)
+		free(names);
+	return rc;
+}
+
+/* What the rules do not know is found by the first look and by the last. */
+static int look(struct leat_conn *c, struct leat_catalog *k, bool all)
+{
+	uint64_t shown = leat_stream_shown(c->d->stream, k->dir);
+	int rc = all ? look_at_all(c, k) : look_at_new(c, k);
+
+	k->shown = shown;
+	if (!rc)
 		rc = leat_versions_list(c, k->dir, note_entry, k);
 	if (k->complete)
 		free_seen(k);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 /* May more names of the directory be given? As leat_ask_rules. */
@@ -242,7 +274,7 @@ static int go_on(struct leat_conn *c, struct leat_catalog *k, uint64_t cookie,
 		if (rc)
 			break;
 		k->complete = !streams;
-		rc = look(c, k);
+		rc = look(c, k, k->complete);
 	}
 	return rc;
 }
@@ -273,7 +305,7 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 	if (!*catalog)
 		return -ENOMEM;
 	(*catalog)->complete = !streams;
-	rc = look(c, *catalog);
+	rc = look(c, *catalog, true);
 	return rc ? rc : go_on(c, *catalog, cookie, on);
 }
 

@@ -137,12 +137,13 @@ struct leat_name_state {
 	bool wake;                    /* in the list of names to wake */
 	struct leat_content *content; /* NULL: does not exist */
 	struct leat_name_state *same_prev, *same_next;
-	struct leat_name_state *parent; /* NULL for "" */
-	struct leat_name_state *children, *prev, *next;
+	struct leat_name_state *parent;                 /* NULL for "" */
+	struct leat_name_state *children, *prev, *next; /* those shown last in the order of that */
 	struct leat_name_state *dirty_next, *wake_next;
 	unsigned committed_below;     /* committed files, at any depth */
 	unsigned writers_below;       /* files open for writing, at any depth */
 	uint64_t n_shown;             /* names ever shown in this directory */
+	uint64_t shown_at;            /* number among those, when it was shown last; 0: never */
 	struct leat_waiter *waiters;  /* calls on this name */
 	struct leat_waiter *blocked;  /* calls on other names that need this one */
 	struct leat_link *dependents; /* names whose on_file rule needs this one */

@@ -113,7 +113,7 @@ static struct leat_name_state *make(struct leat_stream *s, const char *text)
 	if (!n->hh.tbl)
 		goto fail;
 	if (n->parent)
-		DL_APPEND(n->parent->children, n);
+		DL_PREPEND(n->parent->children, n);
 	return n;
 fail:
 	leat_heap_free(n->text);
@@ -208,6 +208,14 @@ bool leat_name_is_shown(const struct leat_name_state *n)
 	return n->exact && n->state == LEAT_FILE_PRODUCED && n->content->size_bytes;
 }
 
+static void show(struct leat_stream *s, struct leat_name_state *n, struct leat_name_state *dir)
+{
+	n->shown_at = ++dir->n_shown;
+	DL_DELETE(dir->children, n);
+	DL_APPEND(dir->children, n);
+	leat_touch(s, dir);
+}
+
 static void adjust(unsigned *counter, int by)
 {
 	*counter = (unsigned)((int)*counter + by);
@@ -223,10 +231,8 @@ void leat_name_account(struct leat_stream *s, struct leat_name_state *n)
 	int committed_by = (int)counted - (int)n->counted;
 	int writers_by = (int)busy - (int)n->busy;
 
-	if (shown && !n->shown && n->parent) {
-		n->parent->n_shown++;
-		leat_touch(s, n->parent);
-	}
+	if (shown && !n->shown && n->parent)
+		show(s, n, n->parent);
 	n->shown = shown;
 	n->counted = counted;
 	n->busy = busy;

@@ -227,6 +227,39 @@ uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir)
 	return n ? n->n_shown : 0;
 }
 
+/* The first child of `dir` that was shown after the first `shown` ones; NULL: none. */
+static const struct leat_name_state *first_shown(const struct leat_name_state *dir, uint64_t shown,
+						 size_t *n)
+{
+	const struct leat_name_state *first = NULL,
+				     *at = dir->children ? dir->children->prev : NULL;
+
+	for (*n = 0; at && at->shown_at > shown; at = at->prev) {
+		first = at;
+		++*n;
+		if (at == dir->children)
+			break;
+	}
+	return first;
+}
+
+ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, uint64_t shown,
+				const char ***names)
+{
+	const struct leat_name_state *d = leat_name_find(s, dir);
+	size_t n = 0, taken = 0;
+	const struct leat_name_state *at = d ? first_shown(d, shown, &n) : NULL;
+	const char **v = calloc(n + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	for (; at; at = at->next)
+		if (at->shown)
+			v[taken++] = at->text;
+	*names = v;
+	return (ssize_t)taken;
+}
+
 static bool producers_are_over(const struct leat_stream *s, const struct leat_file_rule *rule)
 {
 	for (int step = 0; step < s->n_steps; step++)

@@ -142,6 +142,12 @@ bool leat_stream_visible(struct leat_stream *s, int step, const char *name);
 /* Names that ever became visible to consumers in directory `dir`; see LIST. */
 uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir);
 
+/* Of those the ones that came after the first `shown` and have not been hidden since, in the order
+ * of their coming: `*names` is the caller's to free, the names in it live as long as the stream.
+ * How many, or -ENOMEM. */
+ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, uint64_t shown,
+				const char ***names);
+
 /* Who made an undeclared file, or -1. */
 int leat_stream_creator(const struct leat_stream *s, const char *name);
 

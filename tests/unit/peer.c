@@ -146,6 +146,33 @@ int peer_ask(struct peer *p, enum leat_call call, unsigned slot, uint64_t offset
 		->error;
 }
 
+int peer_list(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
+	      size_t size)
+{
+	struct leat_msg_list *m = leat_wire_begin(p->buf, LEAT_MSG_LIST, sizeof(*m));
+	const struct leat_msg_names *n;
+	const char *at;
+
+	m->handle = *handle;
+	m->cookie = *cookie;
+	leat_wire_put(m, path);
+	peer_say(p);
+	n = peer_receive(p, LEAT_MSG_NAMES, sizeof(*n));
+	*out = 0;
+	if (n->error)
+		return n->error;
+	at = (const char *)n + sizeof(*n);
+	for (unsigned i = 0; i < n->count; i++) {
+		at += sizeof(uint64_t) + 1;
+		if (*at != '.')
+			snprintf(out + strlen(out), size - strlen(out), "%s ", at);
+		at += strlen(at) + 1;
+	}
+	*handle = n->handle;
+	*cookie = n->cookie;
+	return 0;
+}
+
 int peer_change(struct peer *p, enum leat_change change, const char *a, const char *b)
 {
 	struct leat_msg_change *m = leat_wire_begin(p->buf, LEAT_MSG_CHANGE, sizeof(*m));

@@ -62,6 +62,10 @@ const char *peer_path(const struct leat_msg_resolved *m);
 void peer_fact(struct peer *p, enum leat_msg_type type, struct leat_msg_fact f);
 int peer_ask(struct peer *p, enum leat_call call, unsigned slot, uint64_t offset, uint64_t length);
 int peer_change(struct peer *p, enum leat_change change, const char *a, const char *b);
+/* The next part of a listing, behind its first `*cookie` names: those but for hidden ones, joined,
+ * in `out`; the error told. */
+int peer_list(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
+	      size_t size);
 /* STEP_START, STEP_END, STEP_DONE; the error told. */
 int world_step(struct world *w, enum leat_msg_type type, const char *step, int status);
 void peer_exiting(struct peer *p, int status);

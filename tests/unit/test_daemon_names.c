@@ -370,34 +370,6 @@ static void test_unlink_by_one_of_two(void **state)
 	free(c);
 }
 
-/* The next part of a listing: its names, the error told. */
-static int list_on(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
-		   size_t size)
-{
-	struct leat_msg_list *m = leat_wire_begin(p->buf, LEAT_MSG_LIST, sizeof(*m));
-	const struct leat_msg_names *n;
-	const char *at;
-
-	m->handle = *handle;
-	m->cookie = *cookie;
-	leat_wire_put(m, path);
-	peer_say(p);
-	n = peer_receive(p, LEAT_MSG_NAMES, sizeof(*n));
-	*out = 0;
-	if (n->error)
-		return n->error;
-	at = (const char *)n + sizeof(*n);
-	for (unsigned i = 0; i < n->count; i++) {
-		at += sizeof(uint64_t) + 1;
-		if (*at != '.')
-			snprintf(out + strlen(out), size - strlen(out), "%s ", at);
-		at += strlen(at) + 1;
-	}
-	*handle = n->handle;
-	*cookie = n->cookie;
-	return 0;
-}
-
 static void test_growing_directory(void **state)
 {
 	struct world *w = *state;
@@ -416,23 +388,23 @@ static void test_growing_directory(void **state)
 	assert_int_equal(g.kind, LEAT_KIND_CONSUMER);
 	close(g.fd);
 	/* a name that only a pattern declares is shown when it is complete */
-	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
+	assert_int_equal(peer_list(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
 	peer_close(a, &f);
 	for (int i = 0; i < 1000 && !*names; i++)
-		if (list_on(b, "parts", &handle, &cookie, names, 64))
+		if (peer_list(b, "parts", &handle, &cookie, names, 64))
 			usleep(1000);
 	assert_string_equal(names, "1 ");
-	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
+	assert_int_equal(peer_list(b, "parts", &handle, &cookie, names, 64), -EAGAIN);
 	peer_make(w, a, "parts/2", "second");
 	for (int i = 0; i < 1000 && !*names; i++)
-		if (list_on(b, "parts", &handle, &cookie, names, 64))
+		if (peer_list(b, "parts", &handle, &cookie, names, 64))
 			usleep(1000);
 	assert_string_equal(names, "2 ");
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
-	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), 0);
+	assert_int_equal(peer_list(b, "parts", &handle, &cookie, names, 64), 0);
 	assert_string_equal(names, "");
 	handle = 12345;
-	assert_int_equal(list_on(b, "parts", &handle, &cookie, names, 64), -ESTALE);
+	assert_int_equal(peer_list(b, "parts", &handle, &cookie, names, 64), -ESTALE);
 	peer_part(a);
 	peer_part(b);
 	free(a);

@@ -754,7 +754,7 @@ static const struct scenario scenarios[] = {
 	 "list d\n"
 	 "= \n"
 	 "mvdir A t d\n"
-	 "= d/1=committed d=produced d/e=produced d/e/2=committed "
+	 "= d/e=produced d/e/2=committed d=produced d/1=committed "
 	 "d=committed !d"},
 	{"rename: of a directory with an open file",
 	 "step A\nout d/x\nrule d/x on_close\nstep B\nin d/x\n",
