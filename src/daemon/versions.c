@@ -273,6 +273,8 @@ int leat_handle_read(struct leat_conn *c, const void *msg)
 							    .step = c->step,
 							    .pid = c->pid,
 							    .code = in->code,
+							    .offset = in->offset,
+							    .length = in->length,
 							    .ofd = l->id});
 	return 0;
 }

@@ -156,37 +156,47 @@ bool leat_handle_is_version(const struct leat_handle *h)
 	return h->ofd && !writes(h->flags);
 }
 
-/* As in the interception library: who finds out what kind of file it is reads so much, once. */
-#define PEEK_BYTES 4096u
-
-static void tell_read(struct leat_errand *call, const struct leat_handle *h, enum leat_read what)
+static void tell_read(struct leat_errand *call, const struct leat_handle *h, enum leat_read what,
+		      uint64_t end, bool grows)
 {
-	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .code = what};
+	struct leat_msg_fact fact = {.slot = h->slot,
+				     .ofd = h->ofd,
+				     .code = what,
+				     .offset = end,
+				     .length = grows ? end : 0};
 
 	if (call->line)
 		leat_line_fact(call->line, LEAT_MSG_READ, &fact);
 }
 
+/* As in the interception library. */
 void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
 			   uint64_t offset)
 {
-	bool tell, look;
+	bool tell, look, grows = false;
+	struct leat_shm_file *f;
+	uint64_t end, size;
 
 	if (!leat_handle_is_version(h) || n < 0)
 		return;
+	f = leat_errand_file(call, h->slot);
+	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
 	pthread_mutex_lock(&h->m->lock);
-	tell = !h->read_told && (offset + (uint64_t)n > PEEK_BYTES || (size_t)n < asked);
-	look = !tell && !h->read_told && !h->look_told;
+	tell = !h->read_told && leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
+	end = h->glance.end;
+	if (!tell && !h->read_told)
+		grows = f && size == UINT64_MAX && end && end >= leat_shm_frontier(f);
+	look = !tell && !h->read_told && (!h->look_told || grows);
 	h->read_told |= tell;
 	h->look_told |= look;
 	pthread_mutex_unlock(&h->m->lock);
 	if (tell || look)
-		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK);
+		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
 }
 
 void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle *h)
 {
-	tell_read(call, h, LEAT_READ_LOOK);
+	tell_read(call, h, LEAT_READ_LOOK, 0, false);
 }
 
 enum { SETTLE_LOOKS = 100 };

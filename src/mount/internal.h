@@ -7,6 +7,7 @@
 #define FUSE_USE_VERSION 314
 
 #include "mount/mount.h"
+#include "record/reading.h"
 #include "shm/extents.h"
 #include "wire/wire.h"
 
@@ -285,7 +286,8 @@ struct leat_handle {
 	bool sized,
 		trusted; /* a consumer was shown a size; asked for what only that can have told */
 	uint64_t size_seen, read_end;
-	const char *map; /* owned; the file's bytes, once it is final */
+	struct leat_glance glance; /* of a version */
+	const char *map;           /* owned; the file's bytes, once it is final */
 	size_t map_size;
 	struct leat_listing_of *listing; /* owned; of a directory */
 };

@@ -5,6 +5,7 @@
 
 #include "preload/engine.h"
 #include "preload/offset.h"
+#include "record/reading.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -14,18 +15,19 @@
 #define LEAT_MARK_HIDDEN 255
 
 enum leat_fd_flags {
-	LEAT_FD_SHARED = 1,    /* another descriptor here may be of the same description */
-	LEAT_FD_SIZE = 2,      /* size_seen was shown before the commit */
-	LEAT_FD_TRUSTED = 4,   /* and then it asked for what only that size can have told */
-	LEAT_FD_UNSURE = 8,    /* writes may land on bytes that exist */
-	LEAT_FD_APPEND = 16,   /* O_APPEND */
-	LEAT_FD_WRITE = 32,    /* open for writing */
-	LEAT_FD_TOLD = 64,     /* its violation was reported */
-	LEAT_FD_INPUT = 128,   /* a consumer's: locks never conflict */
-	LEAT_FD_DROP = 256,    /* of a consumer: what was read goes */
-	LEAT_FD_FORKED = 512,  /* a parent has it, too */
-	LEAT_FD_READ = 1024,   /* of a version: that it was read is told */
-	LEAT_FD_LOOKED = 2048, /* that a few bytes were looked at is */
+	LEAT_FD_SHARED = 1,     /* another descriptor here may be of the same description */
+	LEAT_FD_SIZE = 2,       /* size_seen was shown before the commit */
+	LEAT_FD_TRUSTED = 4,    /* and then it asked for what only that size can have told */
+	LEAT_FD_UNSURE = 8,     /* writes may land on bytes that exist */
+	LEAT_FD_APPEND = 16,    /* O_APPEND */
+	LEAT_FD_WRITE = 32,     /* open for writing */
+	LEAT_FD_TOLD = 64,      /* its violation was reported */
+	LEAT_FD_INPUT = 128,    /* a consumer's: locks never conflict */
+	LEAT_FD_DROP = 256,     /* of a consumer: what was read goes */
+	LEAT_FD_FORKED = 512,   /* a parent has it, too */
+	LEAT_FD_READ = 1024,    /* of a version: that it was read is told */
+	LEAT_FD_LOOKED = 2048,  /* that a few bytes were looked at is */
+	LEAT_FD_GLANCED = 4096, /* that it was looked at is */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */
@@ -58,8 +60,8 @@ struct leat_fd {
 	uint32_t used;         /* of them by this window */
 	uint32_t calls;        /* not yet counted */
 	uint64_t bytes;
-	uint64_t copy_ns; /* one small operation, measured now and then */
-	uint64_t taken;   /* of a version: bytes read */
+	uint64_t copy_ns;          /* one small operation, measured now and then */
+	struct leat_glance glance; /* of a version */
 };
 
 /* Is it a version that was opened to be read, as nobody has been told yet? */

@@ -85,8 +85,9 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked);
 /* The same of a mapping, of which all counts as read. */
 void leat_note_mapped(int fd, uint64_t offset, uint64_t length);
 /* A version is taken by who reads it, not by who only looks at its beginning: `n` bytes, or
- * -errno, of `asked` were read at `offset` (-1: the descriptor's own). Returns n. */
-int64_t leat_note_taken(struct leat_fd *r, int64_t n, uint64_t asked, int64_t offset);
+ * -errno, of `asked` were read at `offset` (-1: the descriptor's own, which is behind them now).
+ * Returns n. */
+int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset);
 /* Would `data` (asked.end - asked.begin bytes) at `asked` change bytes that a consumer has read?
  * *part: which first. */
 bool leat_changes_consumed(int fd, struct leat_shm_file *f, const char *data,

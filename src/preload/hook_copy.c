@@ -90,10 +90,12 @@ static void note_in(const struct side *in, long n, uint64_t asked)
 {
 	struct leat_shm_step *step = leat_client_step();
 
-	if (!ours(in) || n <= 0)
+	if (!ours(in) || n < 0)
+		return;
+	leat_note_taken(in->fd, n, asked ? UINT64_MAX : 0, in->at);
+	if (!n)
 		return;
 	leat_note_read(in->fd, (uint64_t)in->at, (uint64_t)n, asked);
-	leat_note_taken(leat_fd_get(in->fd), n, UINT64_MAX, in->at);
 	leat_shm_count(&step->bytes_in, (uint64_t)n);
 	leat_shm_count(&step->reads, 1);
 }
@@ -297,7 +299,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	at = leat_as_is(c);
 	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS)) {
 		leat_note_mapped(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
-		leat_note_taken(leat_fd_get(fd), 0, c->a[1], c->a[5]);
+		leat_note_taken(fd, 0, UINT64_MAX, c->a[5]);
 	}
 	return at;
 }

@@ -75,43 +75,63 @@ void leat_note_mapped(int fd, uint64_t offset, uint64_t length)
 	leat_note_read(fd, offset, length, 0);
 }
 
-/* Programs that find out what kind of file it is read so much, once. */
-#define PEEK_BYTES 4096u
-
 /* Where the number is by which formats are told apart. */
 #define MAGIC_BYTES 512u
 
-static void tell_read(const struct leat_fd *r, enum leat_read what)
+static void tell_read(const struct leat_fd *r, enum leat_read what, bool grows)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .code = what};
+	struct leat_msg_fact fact = {
+		.slot = r->slot, .ofd = r->ofd, .code = what, .offset = r->glance.end};
 
+	if (grows)
+		fact.length = r->glance.end;
 	leat_client_fact(LEAT_MSG_READ, &fact);
 }
 
-static void note_look(struct leat_fd *r)
+/* What is all that there is yet may be all. */
+static void note_look(struct leat_fd *r, bool grows)
 {
-	bool few = r->taken <= MAGIC_BYTES;
+	bool few = r->glance.end <= MAGIC_BYTES;
 
-	if (!r->taken || few == !!(r->flags & LEAT_FD_LOOKED))
+	if (!r->glance.end)
 		return;
-	r->flags ^= LEAT_FD_LOOKED;
-	tell_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART);
+	grows = grows && r->glance.end >= leat_shm_frontier(leat_client_file(r->slot));
+	if (!grows && r->flags & LEAT_FD_GLANCED && few == !!(r->flags & LEAT_FD_LOOKED))
+		return;
+	r->flags &= (uint16_t)~LEAT_FD_LOOKED;
+	r->flags |= LEAT_FD_GLANCED | (few ? LEAT_FD_LOOKED : 0);
+	tell_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART, grows);
 }
 
-int64_t leat_note_taken(struct leat_fd *r, int64_t n, uint64_t asked, int64_t offset)
+/* Where a read of `n` bytes at the descriptor's own offset began. */
+static uint64_t began(const struct leat_fd *r, int fd, uint64_t n)
 {
 	uint64_t end;
+	long at;
+
+	if (leat_offset_get(r->place, &end))
+		return end > n ? end - n : 0;
+	at = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	return at > (long)n ? (uint64_t)at - n : 0;
+}
+
+int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f;
+	uint64_t from, size;
 
 	if (!leat_fd_is_unread(r) || n < 0)
 		return n;
-	r->taken += (uint64_t)n;
-	end = offset >= 0 ? (uint64_t)offset + (uint64_t)n : r->taken;
-	if (end <= PEEK_BYTES && (uint64_t)n == asked) {
-		note_look(r);
+	f = leat_client_file(r->slot);
+	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
+	from = offset >= 0 ? (uint64_t)offset : began(r, fd, (uint64_t)n);
+	if (!leat_glance_exceeds(&r->glance, from, (uint64_t)n, asked, size)) {
+		note_look(r, f && size == UINT64_MAX);
 		return n;
 	}
 	r->flags |= LEAT_FD_READ;
-	tell_read(r, LEAT_READ_ALL);
+	tell_read(r, LEAT_READ_ALL, false);
 	return n;
 }
 
@@ -433,7 +453,7 @@ static long do_read(struct reading *r)
 							    : read_plain(r, record);
 		leat_timing_end(&timing, n);
 	}
-	leat_note_taken(leat_fd_get(r->fd), n, asked, offset);
+	leat_note_taken(r->fd, n, asked, offset);
 	if (n > 0) {
 		leat_shm_count(&step->bytes_in, (uint64_t)n);
 		leat_shm_count(&step->reads, 1);
@@ -454,7 +474,7 @@ long leat_hook_read(const struct leat_syscall *c)
 
 	if (record && record->place)
 		n = leat_window_read(record, r.fd, (void *)c->a[1], r.length);
-	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(record, n, r.length, -1);
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(r.fd, n, r.length, -1);
 }
 
 long leat_hook_pread(const struct leat_syscall *c)
@@ -470,7 +490,7 @@ long leat_hook_pread(const struct leat_syscall *c)
 	/* only a file of the store has an offset here */
 	if (record && record->place)
 		n = leat_window_pread(record, r.fd, (void *)c->a[1], r.length, r.offset);
-	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(record, n, r.length, r.offset);
+	return n == LEAT_WINDOW_PASS ? do_read(&r) : leat_note_taken(r.fd, n, r.length, r.offset);
 }
 
 long leat_hook_readv(const struct leat_syscall *c)

@@ -30,7 +30,8 @@ enum leat_event_kind {
 	LEAT_EV_VIOLATION, /* step, name, code: told by a client; offset, length, flags */
 	LEAT_EV_TAKE, /* step opened version name, which it sees as `to`, as description ofd; code:
 			 its rank */
-	LEAT_EV_READ, /* ofd: something of that version was read */
+	LEAT_EV_READ, /* ofd: that version was read, code: enum leat_read, up to offset; length: the
+			 same, if it was all there was of one that was not complete yet */
 	LEAT_EV_RETURN, /* ofd: its true last close */
 	LEAT_EV_LAUNCH, /* step: a launch for one version has ended (code 0), or begins (1) */
 	LEAT_EV_SERVE,  /* step, whose actions decide when: name is to be passed on */

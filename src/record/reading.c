@@ -30,3 +30,20 @@ bool leat_map_trusts_size(uint64_t size, uint64_t offset, uint64_t length)
 	/* Of a file of less than a page that is what everybody maps. */
 	return end == size || (rest && size > PAGE && end == size + PAGE - rest);
 }
+
+bool leat_glance_exceeds(struct leat_glance *g, uint64_t offset, uint64_t n, uint64_t asked,
+			 uint64_t size)
+{
+	const uint64_t end = offset + n;
+
+	if (n < asked || end >= size)
+		return true;
+	/* Who leaves out something of so small a file looks for data (HDF5). */
+	if (offset > g->end && size <= LEAT_LOOK_BYTES)
+		return true;
+	if (!offset && !g->end && leat_read_fills_buffer(asked))
+		g->limit = asked;
+	if (end > g->end)
+		g->end = end;
+	return end > LEAT_LOOK_BYTES && end > g->limit;
+}

@@ -18,4 +18,18 @@ bool leat_read_trusts_size(uint64_t size, uint64_t read_end, uint64_t offset, ui
 /* The same of a mapping of [offset, offset + length), whose end may be that of a page. */
 bool leat_map_trusts_size(uint64_t size, uint64_t offset, uint64_t length);
 
+/* How far a description of a version was read, while that is no more than a look; starts as 0. */
+struct leat_glance {
+	uint64_t end;   /* of what was read */
+	uint64_t limit; /* up to here it is a look; 0: LEAT_LOOK_BYTES */
+};
+
+/* Programs that find out what kind of file it is read so much. */
+#define LEAT_LOOK_BYTES 4096u
+
+/* `n` bytes of `asked` were read at `offset`, of a version of `size` bytes; UINT64_MAX: it is not
+ * complete yet. True: the version is read, not looked at. docs/semantics.md, "Versions". */
+bool leat_glance_exceeds(struct leat_glance *g, uint64_t offset, uint64_t n, uint64_t asked,
+			 uint64_t size);
+
 #endif

@@ -98,6 +98,24 @@ static void take_unseen(struct leat_stream *s, int step, const struct leat_inpor
 	leat_link_wake(s, link);
 }
 
+/* A launch that took nothing was for what it looked at: it may have wanted no more of it. */
+static void take_glanced(struct leat_stream *s, int step)
+{
+	struct leat_sequence *q, *next;
+	struct leat_place *p;
+
+	HASH_ITER(hh, s->sequences, q, next)
+	{
+		if (q->key.step != step || taken_now(s, step, q->port->in))
+			continue;
+		LL_FOREACH(q->places, p)
+		{
+			p->read = p->read || p->glanced;
+			leat_place_settle(s, p, true);
+		}
+	}
+}
+
 /* None of its ranks will take anything any more, whichever did. */
 static void launch_over(struct leat_stream *s, int step)
 {
@@ -115,6 +133,7 @@ static void launch_over(struct leat_stream *s, int step)
 			}
 	}
 	leat_sequences_settle(s, step);
+	take_glanced(s, step);
 	for (size_t i = 0; i < model->n_inports; i++)
 		if (model->relaunch == LEAT_RELAUNCH_ALWAYS &&
 		    leat_inport_has_versions(&model->inports[i]))

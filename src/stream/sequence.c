@@ -214,7 +214,8 @@ void leat_place_move(struct leat_stream *s, struct leat_place *p, struct leat_na
 	p->at = at;
 	p->number = number;
 	p->opens = 0;
-	p->read = p->shared = p->looked = p->taken = false;
+	p->read_end = 0;
+	p->read = p->glanced = p->shared = p->looked = p->taken = false;
 }
 
 void leat_place_taken(struct leat_stream *s, struct leat_place *p)

@@ -50,7 +50,9 @@ struct leat_place {
 	struct leat_name_state *at; /* the version it has, */
 	uint64_t number;            /* and which entry that is */
 	unsigned opens;             /* its open descriptions of it */
-	bool read;                  /* something of it was read, by it */
+	bool read;                  /* it was read, by it */
+	uint64_t read_end;          /* all before that was, when it was not complete yet */
+	bool glanced;               /* it was looked at */
 	bool shared;                /* by others, while it had it open */
 	bool looked;                /* and it has looked at a few bytes itself */
 	bool taken;
@@ -117,5 +119,10 @@ void leat_over_clear(struct leat_stream *s, int step);
 
 /* What it has is taken if it has read and closed it, and may go on. */
 void leat_place_settle(struct leat_stream *s, struct leat_place *p, bool launch_over);
+/* Version `n` is complete: who has read all that there was while it grew has read it. */
+void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n);
+/* Has a rank of the step closed version `n` after it read all of it there was, which may be all
+ * there will be? */
+bool leat_takes_doubt(const struct leat_stream *s, const struct leat_name_state *n, int step);
 
 #endif

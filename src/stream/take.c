@@ -126,6 +126,13 @@ static void share(const struct leat_place *reader)
 	}
 }
 
+/* It had all there was of a version that grew: if that was all, it has read it. */
+static void note_complete(struct leat_place *p)
+{
+	p->read = p->read || (p->read_end && p->at->state == LEAT_FILE_COMMITTED &&
+			      p->at->content && p->read_end >= p->at->content->size_bytes);
+}
+
 int leat_fact_read(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_take *t = take_find(s, ev->ofd);
@@ -139,8 +146,44 @@ int leat_fact_read(struct leat_stream *s, const struct leat_event *ev)
 		share(t->place);
 	} else {
 		t->place->looked = ev->code == LEAT_READ_LOOK;
+		t->place->glanced = t->place->glanced || ev->offset;
+		if (ev->length > t->place->read_end)
+			t->place->read_end = ev->length;
+		note_complete(t->place);
 	}
 	return 0;
+}
+
+void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n)
+{
+	struct leat_sequence *q, *next;
+	struct leat_place *p;
+
+	HASH_ITER(hh, s->sequences, q, next)
+	{
+		LL_FOREACH(q->places, p)
+		{
+			if (p->at != n || !p->read_end)
+				continue;
+			note_complete(p);
+			leat_place_settle(s, p, false);
+		}
+	}
+}
+
+bool leat_takes_doubt(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	const struct leat_sequence *q;
+	const struct leat_place *p;
+
+	for (q = s->sequences; q; q = q->hh.next)
+		if (q->key.step == step)
+			LL_FOREACH(q->places, p)
+			{
+				if (p->at == n && p->read_end && !p->opens && !p->taken)
+					return true;
+			}
+	return false;
 }
 
 /* Has a rank that reads version `n` still got it open? */

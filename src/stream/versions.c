@@ -250,6 +250,8 @@ void leat_versions_changed(struct leat_stream *s, struct leat_name_state *n)
 
 	if (!n->versioned || n->state == LEAT_FILE_PRODUCED)
 		return;
+	if (n->state == LEAT_FILE_COMMITTED)
+		leat_takes_complete(s, n);
 	LL_FOREACH(s->links, link)
 	{
 		DL_SEARCH_SCALAR(link->due, d, name, n);
@@ -307,6 +309,8 @@ bool leat_versions_whole(const struct leat_stream *s, const struct leat_name_sta
 	const struct leat_flow_link *link;
 	const struct leat_delivery *d;
 
+	if (leat_takes_doubt(s, n, step))
+		return true;
 	LL_FOREACH(s->links, link)
 	{
 		if (link->step != step || link->in->flow != LEAT_FLOW_LATEST)

@@ -283,8 +283,9 @@ struct leat_msg_switched {
 
 /* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, VIOLATED. CLOSED: error != 0 when a killed
  * process closed it, which never counts. EARLY_SIZE: offset = end of what was
- * read, length = size seen; a violation only if the final size is larger. Whether a
- * violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
+ * read, length = size seen; a violation only if the final size is larger. READ: offset and length
+ * as in the event. Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it:
+ * -EIO. */
 struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;

@@ -116,3 +116,113 @@ early() {
 		[[ $output == *"taken for complete by step consume after 1048576 bytes"* ]]
 	done
 }
+
+# versions MODE WRITE READ [KEYS]: Python: WRITE makes version i of `x`, READ gives what it finds
+# there. Ten versions, whose contents are found in out.
+versions() {
+	rm -rf work
+	mkdir work
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: python3 -B ../make.py
+		    outports: [{filename: x, committed: on_close, mode: $1}]
+		  - func: use
+		    exec: ${USE:-python3 -B ../use.py}
+		    inports: [{filename: x, io_freq: 1}]
+		    outports: [{filename: out}]
+		    ${4:-}
+	END
+	printf 'import os\nfor i in range(10):\n    %s\n' "$2" >make.py
+	cat >use.py <<-END
+		import os, mmap
+		out = open("out", "a")
+		try:
+		    for i in range(12):
+		        $3
+		        print(found, file=out)
+		except FileNotFoundError: pass
+	END
+	timeout 60 leat run --log log flow.yaml || return 1
+	leat replay flow.yaml log
+}
+
+# all_of: each of the ten was found, once.
+all_of() {
+	echo "$(tr '\n' ' ' <work/out)"
+	[ "$(tr '\n' ' ' <work/out)" = "0 1 2 3 4 5 6 7 8 9 " ]
+}
+
+WRITE='f = open("x", "w"); f.write("%08d" % i); f.close()'
+OPEN='fd = os.open("x", os.O_RDONLY)'
+
+@test "a version that is read to its last byte is taken, however" {
+	local mode read
+	for mode in update no_update; do
+		while read -r read; do
+			echo "# $mode: $read"
+			versions $mode "$WRITE" "$OPEN; $read; os.close(fd)"
+			all_of
+		done <<-'END'
+			found = int(os.read(fd, 8))
+			found = int(b"".join(os.read(fd, 1) for k in range(8)))
+			found = int(b"".join(os.pread(fd, 1, 7 - k) for k in range(8))[::-1])
+			found = int(os.pread(fd, 3, 5))
+			found = int(os.read(fd, os.fstat(fd).st_size) if os.stat("x") else 0)
+			b = bytearray(8); os.readv(fd, [b]); found = int(b)
+			os.lseek(fd, 4, 0); found = int(os.read(fd, 4))
+			found = int(mmap.mmap(fd, 8, prot=mmap.PROT_READ)[:])
+		END
+	done
+}
+
+@test "a look at a version is none, and it is given again" {
+	local mode look
+	for mode in update no_update; do
+		while read -r look; do
+			echo "# $mode: $look"
+			versions $mode 'f = open("x", "w"); f.write("%08d" % i + "x" * 100000); f.close()' \
+				"$look; found = int(open('x').read()[:8])"
+			all_of
+		done <<-'END'
+			open("x", "rb").read(2)
+			open("x").readline(1)
+			os.system("head -c 4 x >/dev/null")
+			os.system("peek x 80")
+			os.system("dd if=x bs=64k count=1 of=/dev/null status=none")
+			os.stat("x"); os.close(os.open("x", os.O_RDONLY))
+		END
+	done
+}
+
+@test "sizes around what a look is" {
+	local size
+	for size in 1 2 4095 4096 4097 8192 65536; do
+		echo "# $size"
+		versions update "f = open('x', 'wb'); f.write(bytes([i]) * $size); f.close()" \
+			"$OPEN; found = os.read(fd, $size)[-1]; os.close(fd)"
+		all_of
+	done
+}
+
+@test "empty versions" {
+	# by processes that end: in one it would be opened again to be written
+	versions update 'os.system(": >x")' \
+		"$OPEN; found = len(os.read(fd, 10)) + i; os.close(fd)"
+	all_of
+	# by processes that end: in one it would be opened again to be written
+	versions update 'os.system(": >x")' \
+		"$OPEN; found = len(os.read(fd, os.fstat(fd).st_size)) + i; os.close(fd)"
+	all_of
+}
+
+@test "a launch that only looks is launched again" {
+	local use
+	for use in 'head -n 1 x' 'head -c 8 x' 'dd if=x bs=8 count=1 status=none'; do
+		USE="bash -c '$use >>out; echo >>out'" versions update \
+			'f = open("x", "w"); f.write("%d\n" % i + "x" * 100000); f.close()' ''
+		[ "$(grep -a '^[0-9]$' work/out | tr '\n' ' ')" = "0 1 2 3 4 5 6 7 8 9 " ]
+	done
+}

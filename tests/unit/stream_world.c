@@ -288,6 +288,8 @@ static const struct verb {
 	{"take", LEAT_EV_TAKE, 0, 0, "RVo"},
 	{"read", LEAT_EV_READ, 0, 0, "o"},
 	{"look", LEAT_EV_READ, 0, 0, "o"},
+	{"glance", LEAT_EV_READ, 0, 0, "ob"},
+	{"had", LEAT_EV_READ, 0, 0, "obl"},
 	{"back", LEAT_EV_RETURN, 0, 0, "o"},
 	{"over", LEAT_EV_LAUNCH, 0, 0, "s"},
 	{"again", LEAT_EV_LAUNCH, 0, 0, "s "},
@@ -387,6 +389,8 @@ void world_event(const struct world *w, const char *text, struct leat_event *ev,
 	ev->code = verb->kind == LEAT_EV_LAUNCH && verb->arguments[1];
 	if (!strcmp(verb->word, "look"))
 		ev->code = LEAT_READ_LOOK;
+	if (!strcmp(verb->word, "glance") || !strcmp(verb->word, "had"))
+		ev->code = LEAT_READ_PART;
 	for (const char *a = verb->arguments; *a && (word = strsep(&rest, " ")); a++)
 		take_argument(w, *a, word, ev);
 }

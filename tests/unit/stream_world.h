@@ -41,10 +41,10 @@ void world_release(struct world *w);
  *   "stray x 1" (an open by a process of no step), "creat A x 1", "trunc A x 1", "close 1 10"
  * (length), "abort 1 10", "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
  * "take B x 1" (step, name as it sees it, ofd), "look 1" (at a few
- * bytes of it), "read 1", "back 1", "over B" (its launch),
- * "again B" (the next one begins). A name opened stands for the version that the step would make.
- * "take B@3 x 1" is rank 3, "leave B@3 7" the end of process 7, its last. Several events are
- * separated by ";". */
+ * bytes of it), "glance 1 80" (up to there), "had 1 80 80" (which was all there was), "read 1",
+ * "back 1", "over B" (its launch), "again B" (the next one begins). A name opened stands for the
+ * version that the step would make. "take B@3 x 1" is rank 3, "leave B@3 7" the end of process 7,
+ * its last. Several events are separated by ";". */
 void world_do(struct world *w, const char *events);
 /* One event of the above, into `ev`; strings live in `buf` (256 bytes). */
 void world_event(const struct world *w, const char *text, struct leat_event *ev, char *buf);

@@ -86,6 +86,56 @@ static void test_mappings(void **state)
 			fail_msg("%s", mappings[i].what);
 }
 
+static const struct {
+	const char *what;
+	uint64_t size; /* UINT64_MAX: it grows */
+	struct {
+		uint64_t offset, n, asked;
+	} reads[4];
+	unsigned n;
+	bool read; /* by the last; by those before it is not */
+} glances[] = {
+	{"all of it, to the byte", 8, {{0, 8, 8}}, 1, true},
+	{"all of it, and a read that finds nothing", 8, {{0, 8, 100}}, 1, true},
+	{"byte by byte", 3, {{0, 1, 1}, {1, 1, 1}, {2, 1, 1}}, 3, true},
+	{"from the back", 3, {{2, 1, 1}}, 1, true},
+	{"an empty one", 0, {{0, 0, 10}}, 1, true},
+	{"an empty one, by its size", 0, {{0, 0, 0}}, 1, true},
+	{"no byte of it", 10, {{0, 0, 0}}, 1, false},
+	{"4096 of 4096", 4096, {{0, 4096, 4096}}, 1, true},
+	{"its first bytes", 8, {{0, 7, 7}}, 1, false},
+	{"its first bytes, twice", 8, {{0, 4, 4}, {0, 7, 7}}, 2, false},
+	{"a number in the header of a large one", MIB, {{257, 8, 8}}, 1, false},
+	{"a number of a small one, in the middle", 1000, {{257, 8, 8}}, 1, true},
+	{"all but the last byte, in order", 1000, {{0, 500, 500}, {500, 499, 499}}, 2, false},
+	{"the first 4 KiB", MIB, {{0, 2048, 2048}, {2048, 2048, 2048}}, 2, false},
+	{"more", MIB, {{0, 2048, 2048}, {2048, 2049, 2049}}, 2, true},
+	{"a buffer", MIB, {{0, 64 * KIB, 64 * KIB}}, 1, false},
+	{"a buffer, and again", MIB, {{0, 8192, 8192}, {0, 8192, 8192}}, 2, false},
+	{"a buffer, and the next", MIB, {{0, 8192, 8192}, {8192, 1, 8192}}, 2, true},
+	{"what is no buffer", MIB, {{0, 5000, 5000}}, 1, true},
+	{"what no buffer is as large as", 4 * MIB, {{0, MIB, MIB}}, 1, true},
+	{"a buffer elsewhere", MIB, {{8192, 8192, 8192}}, 1, true},
+	{"a buffer of one that grows", UINT64_MAX, {{0, 8192, 8192}}, 1, false},
+	{"a few bytes of one that grows", UINT64_MAX, {{0, 8, 8}}, 1, false},
+	{"the end of one that grew", UINT64_MAX, {{0, 8, 100}}, 1, true},
+};
+
+static void test_glances(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(glances) / sizeof(*glances); i++) {
+		struct leat_glance g = {0};
+
+		for (unsigned k = 0; k < glances[i].n; k++)
+			if (leat_glance_exceeds(&g, glances[i].reads[k].offset,
+						glances[i].reads[k].n, glances[i].reads[k].asked,
+						glances[i].size) !=
+			    (glances[i].read && k + 1 == glances[i].n))
+				fail_msg("%s", glances[i].what);
+	}
+}
+
 static void test_buffers(void **state)
 {
 	(void)state;
@@ -105,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_glances),
 		cmocka_unit_test(test_buffers),
 	};
 

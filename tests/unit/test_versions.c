@@ -122,6 +122,44 @@ static const struct scenario scenarios[] = {
 	 "? A write x wait\n"
 	 "back 11\n"
 	 "? A write x go"},
+	{"all, growing: who had all there was has taken it, if that was all",
+	 "step A\nout x\nrule x on_close no_update\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B\n"
+	 "creat A x 1;extent x 0 8\n"
+	 "take B x 11;had 11 8 8\n"
+	 "? B open x stream\n"
+	 "back 11\n"
+	 "? B look x wait\n"
+	 "wait B open x\n"
+	 "close 1 8\n"
+	 "= x=produced x=committed !x\n"
+	 "@ B x x@2\n"
+	 "? A write x go"},
+	{"all, growing: and has not, if more came",
+	 "step A\nout x\nrule x on_close no_update\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B\n"
+	 "creat A x 1;extent x 0 8\n"
+	 "take B x 11;had 11 8 8;back 11\n"
+	 "wait B open x\n"
+	 "extent x 8 1;close 1 9\n"
+	 "= x=produced x=committed !x\n"
+	 "@ B x x\n"
+	 "? B open x go\n"
+	 "? A write x wait"},
+	{"all, growing: it is told after the commit",
+	 "step A\nout x\nrule x on_close no_update\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B\n"
+	 "creat A x 1;extent x 0 8\n"
+	 "take B x 11;close 1 8;had 11 8 8\n"
+	 "? A write x wait\n"
+	 "back 11\n"
+	 "? A write x go"},
+	{"all, growing: a look at its header waits for nothing",
+	 "step A\nout x\nrule x on_close no_update\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B\n"
+	 "creat A x 1;extent x 0 8\n"
+	 "take B x 11;glance 11 4;back 11\n"
+	 "? B open x stream"},
 	{"all, two consumers: the slower one decides",
 	 "step A\nout x\n" ON_CLOSE "step B\nin x\nview x all 0=x\nstep C\nin x\nview x all 0=x\n",
 	 "start A;start B;start C\n" MAKE("1") TAKE("11") "? A write x wait\n"
@@ -244,6 +282,18 @@ static const struct scenario scenarios[] = {
 	{"not relaunched when a launch takes two, or none", FLOW("all"),
 	 "start A;start B\n" MAKE("1") TAKE("11") MAKE("2") TAKE("12") "over B\n"
 								       "? B more . noent"},
+	{"relaunched when a launch only looks at one", FLOW("all"),
+	 "start A;start B\n" MAKE("1") "take B x 11;glance 11 4;back 11\n"
+				       "@ B x x\n"
+				       "? A write x wait\n"
+				       "over B\n"
+				       "? A write x go\n" MAKE("2") "? B more . go\n"},
+	{"a launch has taken one, and not the next, which it looks at", FLOW("all"),
+	 "start A;start B\n" MAKE("1") TAKE("11") MAKE("2") "take B x 12;glance 12 4;back 12\n"
+							    "over B\n"
+							    "? B more . go\n"
+							    "again B\n"
+							    "@ B x x@2\n"},
 	{"not relaunched when it is told not to be", FLOW("all") "relaunch never\n",
 	 "start A;start B\n" MAKE("1") TAKE("11") "over B\n"
 						  "? B more . noent"},
