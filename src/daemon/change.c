@@ -6,6 +6,7 @@
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/user.h"
+#include "daemon/uses.h"
 #include "daemon/versions.h"
 #include "store/list.h"
 
@@ -253,6 +254,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	two = in->change == LEAT_CHANGE_RENAME || in->change == LEAT_CHANGE_LINK;
 	if (!two)
 		rc = leat_enforce_change(r, in->change);
+	if (!two && !rc)
+		rc = leat_uses_change(r, in->change);
 	if (rc)
 		return rc;
 	withdraw(r->d, &r->from);
@@ -279,6 +282,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 		rc = settle(r, &r->to);
 	if (!rc)
 		rc = leat_enforce_change(r, in->change);
+	if (!rc)
+		rc = leat_uses_change(r, in->change);
 	if (rc)
 		return rc;
 	withdraw(r->d, &r->to);

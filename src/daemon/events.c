@@ -90,6 +90,23 @@ static void on_unwanted(void *ctx, const char *name)
 	leat_versions_unwanted(ctx, name);
 }
 
+static void on_conflict(void *ctx, const char *name, int step, int other, bool harmless,
+			const char *text)
+{
+	struct leat_daemon *d = ctx;
+	struct leat_file *f = leat_file_find(d, name);
+	bool fatal = !harmless && !d->options.warn_violations;
+
+	if (f && fatal)
+		f->violated = true;
+	if (fatal) {
+		leat_steps_taint(d, NULL, step);
+		leat_steps_taint(d, leat_match(d->matcher, name), other);
+	}
+	d->n_violations += !harmless;
+	leat_problem_add(d, fatal ? -ECANCELED : 0, harmless ? "%s" : "violation: %s", text);
+}
+
 int leat_events_init(struct leat_daemon *d, char *error, size_t error_size)
 {
 	static const struct leat_stream_ops ops = {
@@ -98,6 +115,7 @@ int leat_events_init(struct leat_daemon *d, char *error, size_t error_size)
 		.violation = on_violation,
 		.failed = on_failed,
 		.unwanted = on_unwanted,
+		.conflict = on_conflict,
 	};
 
 	if (d->options.log_path) {

@@ -9,6 +9,7 @@
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/user.h"
+#include "daemon/uses.h"
 #include "daemon/versions.h"
 #include "model/version.h"
 
@@ -81,6 +82,9 @@ static bool is_lasting(const struct leat_request *r)
 	     (r->in->op != LEAT_OP_OPEN || (r->in->flags & O_ACCMODE) != O_RDONLY)))
 		return false;
 	if (r->in->op == LEAT_OP_OPEN && leat_acts_of(r->d, r->c->step))
+		return false;
+	/* Who uses it otherwise is to be known. */
+	if (!leat_rule_produced(r->d, f->rule))
 		return false;
 	return leat_shm_flags(leat_file_shm(r->d, f)) & LEAT_SHM_COMMITTED && !f->retired &&
 	       !f->lives && !f->hidden && !f->rewritable && !f->versioned && !f->rule->drop &&
@@ -163,12 +167,14 @@ static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
 	const struct leat_workflow *wf = c->d->wf;
 	int maker = leat_stream_creator(c->d->stream, f->name);
 
+	if (maker < 0 || maker == c->step)
+		maker = leat_stream_holder(c->d->stream, c->step, f->name, true);
 	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
 	    f->rule->holds_outputs)
 		return;
 	f->warned = true;
 	leat_problem_add(c->d, 0,
-			 "step %s reads %s, which step %s makes without declaring it: it waits for "
+			 "step %s uses %s, which step %s uses without declaring it: it waits for "
 			 "that step's end",
 			 wf->steps[c->step].name, f->name, wf->steps[maker].name);
 }
@@ -496,5 +502,8 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)
 		leat_move_forget(r.file);
+	rc = leat_uses_resolve(&r);
+	if (rc)
+		return leat_request_fail(&r, rc);
 	return operations[r.in->op](&r);
 }

@@ -13,19 +13,6 @@ static bool on_cycle(const struct leat_plan *plan, size_t a, size_t b)
 	       leat_is_upstream(plan->matcher, (int)b, (int)a);
 }
 
-/* Being upstream is transitive, so a step always has more steps upstream than
- * each of those: sorting by their number is a topological order. */
-static size_t upstream_count(const struct leat_plan *plan, size_t step)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < plan->wf->n_steps; i++)
-		if (i != step && leat_is_upstream(plan->matcher, (int)i, (int)step) &&
-		    !on_cycle(plan, i, step))
-			n++;
-	return n;
-}
-
 /* Of ensembles those instances begin together that are likely to be linked: each has its place
  * between 0 and 1. Steps that all instances need, or that need all of them, have the first. */
 static uint64_t place_of(const struct leat_step *step)
@@ -76,7 +63,7 @@ int leat_plan_init(struct leat_plan *plan, const struct leat_workflow *wf)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < wf->n_steps; i++)
-		counts[i] = upstream_count(plan, i);
+		counts[i] = leat_upstream_count(plan->matcher, (int)i);
 	sort_steps(plan, counts, plan->order, runs_before);
 	sort_steps(plan, counts, plan->launches, launches_before);
 	free(counts);

@@ -97,6 +97,13 @@ const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path
  * not order two steps. */
 bool leat_is_upstream(const struct leat_matcher *m, int up, int down);
 
+/* How many steps are upstream of step `s`, those on a common cycle with it left out: sorted by
+ * that number, and then as in the file, steps run one after another (--plain). */
+size_t leat_upstream_count(const struct leat_matcher *m, int s);
+
+/* True if step `a` runs before step `b` in a batch. */
+bool leat_runs_before(const struct leat_matcher *m, int a, int b);
+
 /* True if step `s` has an input (output) pattern that can match something
  * directly or deeper below directory `dir` ("" is the workflow's directory). */
 bool leat_step_reads_below(const struct leat_matcher *m, int s, const char *dir);

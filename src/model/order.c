@@ -159,3 +159,20 @@ bool leat_is_upstream(const struct leat_matcher *m, int up, int down)
 {
 	return leat_steps_has(row(m, up), down);
 }
+
+/* Being upstream is transitive, so a step always has more steps upstream than each of those. */
+size_t leat_upstream_count(const struct leat_matcher *m, int s)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < (int)m->wf->n_steps; i++)
+		n += i != s && leat_is_upstream(m, i, s) && !leat_is_upstream(m, s, i);
+	return n;
+}
+
+bool leat_runs_before(const struct leat_matcher *m, int a, int b)
+{
+	size_t before_a = leat_upstream_count(m, a), before_b = leat_upstream_count(m, b);
+
+	return before_a == before_b ? a < b : before_a < before_b;
+}

@@ -26,6 +26,23 @@ enum leat_violation {
 	LEAT_VIOLATION_KINDS
 };
 
+/* How a step used a name. */
+enum leat_use {
+	LEAT_USE_READ = 1, /* found and opened, looked at, run */
+	LEAT_USE_SEEK,     /* looked for, and not found */
+	LEAT_USE_MKDIR,
+	/* all of these change what others find there */
+	LEAT_USE_APPEND, /* opened with O_APPEND, made or not */
+	LEAT_USE_WRITE,  /* opened for writing, neither made nor truncated */
+	LEAT_USE_CREATE,
+	LEAT_USE_TRUNCATE,
+	LEAT_USE_REMOVE,
+	LEAT_USE_MOVE,    /* to another name */
+	LEAT_USE_REPLACE, /* another file was given this name */
+	LEAT_USE_LINK,
+	LEAT_USE_KINDS
+};
+
 /* How a version was read. */
 enum leat_read {
 	LEAT_READ_ALL,  /* so that it is taken */

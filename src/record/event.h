@@ -35,6 +35,8 @@ enum leat_event_kind {
 	LEAT_EV_RETURN, /* ofd: its true last close */
 	LEAT_EV_LAUNCH, /* step: a launch for one version has ended (code 0), or begins (1) */
 	LEAT_EV_SERVE,  /* step, whose actions decide when: name is to be passed on */
+	LEAT_EV_USE, /* step, name, code: enum leat_use; LINK: `to` is the file's other name; flags
+			LEAT_EVF_DIR */
 	/* decisions, which replay must reproduce */
 	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
 	LEAT_EV_STATE,  /* name, code: enum leat_file_state */

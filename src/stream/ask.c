@@ -178,9 +178,18 @@ static enum leat_answer decide_undeclared(const struct leat_stream *s,
 					  struct leat_blocker *blocker)
 {
 	const struct leat_content *c = n->content;
+	int holder;
 
 	if (n->rule->excluded || q->call == LEAT_CALL_READ)
 		return LEAT_GO;
+	holder = leat_stream_holder(s, q->step, n->text,
+				    q->call == LEAT_CALL_WRITE || q->call == LEAT_CALL_REMOVE);
+	if (holder >= 0 && s->steps[holder].failures)
+		return LEAT_FAILED;
+	if (holder >= 0) {
+		blocker->step = holder;
+		return LEAT_WAIT;
+	}
 	if (!c)
 		return decide_missing_directory(s, n, q, blocker);
 	if (c->is_dir || !precedes(s, c->creator, q->step))

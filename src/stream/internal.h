@@ -29,6 +29,7 @@ struct leat_flow_port;
 struct leat_sequence;
 struct leat_take;
 struct leat_rank;
+struct leat_used;
 
 /* What one step did with one content. */
 struct leat_part {
@@ -203,6 +204,8 @@ struct leat_stream {
 	struct leat_flow_port *ports;
 	struct leat_sequence *sequences;
 	struct leat_take *takes;
+	struct leat_used *used; /* names, by steps; see uses.c */
+	bool moved;             /* some directory was moved by a step */
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;
@@ -322,6 +325,11 @@ void leat_violation_report(struct leat_stream *s, enum leat_violation kind, cons
 			   int step, const char *what);
 /* What a client tells of. */
 int leat_fact_violation(struct leat_stream *s, const struct leat_event *ev);
+
+/* ---- uses.c ---- */
+
+int leat_fact_use(struct leat_stream *s, const struct leat_event *ev);
+void leat_uses_free(struct leat_stream *s);
 
 /* ---- ask.c, inputs.c ---- */
 

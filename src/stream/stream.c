@@ -109,6 +109,7 @@ void leat_stream_free(struct leat_stream *s)
 	}
 	free_ofds(s);
 	leat_versions_free(s);
+	leat_uses_free(s);
 	leat_names_free(s);
 	HASH_ITER(hh, s->exact, e, next_exact)
 	{
@@ -157,6 +158,7 @@ static const struct {
 	[LEAT_EV_RETURN] = {leat_fact_return, 0},
 	[LEAT_EV_LAUNCH] = {leat_fact_launch, NEEDS_STEP},
 	[LEAT_EV_SERVE] = {leat_fact_serve, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_USE] = {leat_fact_use, NEEDS_STEP | NEEDS_NAME},
 };
 
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)

@@ -51,6 +51,10 @@ struct leat_stream_ops {
 	void (*failed)(void *ctx, const char *name, const char *why);
 	/* nobody will read version `name` any more */
 	void (*unwanted)(void *ctx, const char *name);
+	/* `step` used `name` as in a batch it would not have, since `other` did so before.
+	 * `harmless`: both appended to it. `text` says it in words. */
+	void (*conflict)(void *ctx, const char *name, int step, int other, bool harmless,
+			 const char *text);
 };
 
 struct leat_stream;
@@ -150,6 +154,14 @@ ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, ui
 
 /* Who made an undeclared file, or -1. */
 int leat_stream_creator(const struct leat_stream *s, const char *name);
+
+/* Do the rules have to hear (LEAT_EV_USE) that `step` uses `name` so? What it did before, or is
+ * declared to do, is no news. */
+bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
+
+/* The step upstream that used undeclared `name` before, so that `step` has to wait for its end
+ * to read it (`writes`: to change it); -1: none. */
+int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes);
 
 /* How many steps wait for each other, or for somebody who does: none of their calls that
  * wait can be released by a step that still acts, whatever that does. 0: no deadlock is

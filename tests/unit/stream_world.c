@@ -198,10 +198,21 @@ static void on_failed(void *ctx, const char *name, const char *why)
 	assert_non_null(why);
 }
 
+/* "x:A/B": B used x after A, as it would not have in a batch; "x~A/B": both append to it. */
+static void on_conflict(void *ctx, const char *name, int step, int other, bool harmless,
+			const char *text)
+{
+	struct world *w = ctx;
+
+	assert_non_null(text);
+	say(w, "%s%c%s/%s ", name, harmless ? '~' : ':', w->wf->steps[other].name,
+	    w->wf->steps[step].name);
+}
+
 void world_init(struct world *w, const char *text)
 {
-	static const struct leat_stream_ops ops = {on_state, on_wake, on_violation, on_failed,
-						   on_unwanted};
+	static const struct leat_stream_ops ops = {on_state,  on_wake,     on_violation,
+						   on_failed, on_unwanted, on_conflict};
 
 	*w = (struct world){.next_waiter = 1};
 	w->wf = world_parse(text);
@@ -252,8 +263,8 @@ static unsigned rank_in(char *word)
 
 /* Arguments: v name of a file the step makes anew, V one that it takes, s step, R step and rank,
  * L step and the rank of it that has ended, p pid, n name, N
- * name of which a final "/" says directory, t second name, o ofd, l length, b offset, w waiter, c
- * code. */
+ * name of which a final "/" says directory, t second name, u how it is used, o ofd, l length, b
+ * offset, w waiter, c code. */
 static const struct verb {
 	const char *word;
 	enum leat_event_kind kind;
@@ -294,6 +305,8 @@ static const struct verb {
 	{"over", LEAT_EV_LAUNCH, 0, 0, "s"},
 	{"again", LEAT_EV_LAUNCH, 0, 0, "s "},
 	{"serve", LEAT_EV_SERVE, 0, 0, "sn"},
+	{"use", LEAT_EV_USE, 0, 0, "sunt"},
+	{"usedir", LEAT_EV_USE, LEAT_EVF_DIR, 0, "sun"},
 };
 
 /* What is behind `name`; valid until the next but one. */
@@ -305,6 +318,19 @@ static const char *behind(const struct world *w, int step, unsigned rank, enum l
 
 	turn = !turn;
 	return leat_stream_behind(w->s, step, rank, call, name, names[turn]) ? NULL : names[turn];
+}
+
+static enum leat_use use_of(const char *word)
+{
+	static const char *const words[LEAT_USE_KINDS] = {"",       "read",  "seek",    "mkdir",
+							  "append", "write", "create",  "truncate",
+							  "remove", "move",  "replace", "link"};
+
+	for (unsigned i = 1; i < LEAT_USE_KINDS; i++)
+		if (!strcmp(words[i], word))
+			return (enum leat_use)i;
+	fail_msg("no such use: %s", word);
+	return LEAT_USE_KINDS;
 }
 
 static void take_argument(const struct world *w, char kind, char *word, struct leat_event *ev)
@@ -344,6 +370,9 @@ static void take_argument(const struct world *w, char kind, char *word, struct l
 	case 'V':
 		ev->name = behind(w, ev->step, ev->code, LEAT_CALL_OPEN, word);
 		ev->to = word;
+		break;
+	case 'u':
+		ev->code = use_of(word);
 		break;
 	case 't':
 		ev->to = word;

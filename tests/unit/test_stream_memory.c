@@ -2,6 +2,7 @@
  * afterwards. */
 #include "stream_world.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,9 +84,44 @@ static void test_questions(void **state)
 	}
 }
 
+/* A use that could not be noted is no use: it is told again, and then found. */
+static bool use(long when)
+{
+	struct world w;
+	struct leat_event ev = {.kind = LEAT_EV_USE, .name = "t", .code = LEAT_USE_CREATE};
+	bool met;
+	int rc;
+
+	world_init(&w, "step A\nout a\nstep B\nout b\n");
+	ev.step = world_step(&w, "A");
+	fails_in = when;
+	rc = leat_stream_apply(w.s, &ev);
+	met = !fails_in;
+	fails_in = 0;
+	assert_int_equal(rc, met ? -ENOMEM : 0);
+	assert_int_equal(leat_stream_apply(w.s, &ev), 0);
+	ev.step = world_step(&w, "B");
+	world_said(&w);
+	assert_int_equal(leat_stream_apply(w.s, &ev), 0);
+	assert_string_equal(world_said(&w), "t:A/B");
+	world_release(&w);
+	return met;
+}
+
+static void test_uses(void **state)
+{
+	long when = 1;
+
+	(void)state;
+	while (use(when))
+		when++;
+	assert_true(when > 3);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_questions)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_questions),
+					   cmocka_unit_test(test_uses)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# Steps without an order that use the same name: never another result than the batch's in silence.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# two SCRIPT SCRIPT: a workflow of two steps without an order; `one` makes a.txt, `two` b.txt.
+two() {
+	printf '%s\n' "$1" >one.sh
+	printf '%s\n' "$2" >two.sh
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash one.sh
+		    outports: [{filename: a.txt}]
+		  - func: two
+		    exec: bash two.sh
+		    outports: [{filename: b.txt}]
+	END
+}
+
+# conflict NAME: a run fails, says why, and a run that only warns says the same.
+conflict() {
+	run -125 --separate-stderr leat run "${opts[@]}" w.yaml
+	grep -q "violation: $1 was .* by step \(one\|two\) and then .* by step \(one\|two\), which has no order with it: in a batch they run one after the other; give each a file of its own .*, or declare it as an output of \(one\|two\) and an input of \(one\|two\)" <<<"$stderr"
+	rm -rf a.txt b.txt "$1"
+	run -0 --separate-stderr leat run --on-violation warn w.yaml
+	grep -q "warning: violation: $1 was " <<<"$stderr"
+}
+
+@test "two steps make a file of the same name: named, not mixed" {
+	two 'seq 1 5 >tmp.txt; sleep 0.3; cat tmp.txt >a.txt' 'seq 11 15 >tmp.txt; sleep 0.3; cat tmp.txt >b.txt'
+	conflict tmp.txt
+}
+
+@test "the one after the other by chance: named all the same" {
+	two 'seq 1 5 >tmp.txt; cat tmp.txt >a.txt' \
+		'while ! grep -q 5 tmp.txt; do sleep 0.05; done; seq 11 15 >tmp.txt; cat tmp.txt >b.txt'
+	conflict tmp.txt
+}
+
+@test "each other call that changes a name" {
+	local change
+	for change in 'mv mine tmp.txt' 'rm tmp.txt' 'ln -s mine tmp.txt' 'ln mine tmp.txt' 'mv tmp.txt other' \
+		'truncate -s 1 tmp.txt' 'mkfifo tmp.txt' ': >>tmp.txt' 'echo >tmp.txt' 'exec 3<>tmp.txt'; do
+		rm -rf ./*
+		# Looked for, or read, by the one; changed by the other, whoever comes first.
+		two 'cat tmp.txt; echo >a.txt' "echo >mine; $change; echo >b.txt"
+		[[ $change =~ ^(ln|mkfifo) ]] || echo old >tmp.txt
+		run -125 --separate-stderr leat run w.yaml
+		grep -q "violation: tmp.txt was " <<<"$stderr" || {
+			echo "$change: $stderr"
+			return 1
+		}
+	done
+}
+
+@test "looked for in vain, and then made by the other" {
+	two '[ -e flag ] || echo no >a.txt; touch go' 'while [ ! -e go ]; do sleep 0.05; done; touch flag; echo >b.txt'
+	conflict go
+}
+
+@test "in a directory that both make, and below one that is moved" {
+	two 'mkdir -p tmp; echo 1 >tmp/one; cat tmp/one >a.txt' 'mkdir -p tmp; echo 2 >tmp/two; cat tmp/two >b.txt'
+	leat run w.yaml
+	two 'mkdir one; echo 1 >one/x; mv one dir; cat dir/x >a.txt' 'mkdir two; echo 2 >two/x; mv -T two dir; cat dir/x >b.txt'
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: dir.* was " <<<"$stderr"
+}
+
+@test "what is no conflict: inputs that both read, own names, searches, modules" {
+	echo in >in.txt
+	printf 'def f():\n    return 1\n' >module.py
+	two 'cat in.txt; [ -e nowhere ]; PATH=.:$PATH expr 1 + 1; mktemp tmp.XXXXXX; python3 -c "import module, json"; ls >/dev/null; echo >a.txt' \
+		'cat in.txt; [ -e nowhere ]; PATH=.:$PATH expr 1 + 1; mktemp tmp.XXXXXX; python3 -c "import module, json"; ls >/dev/null; echo >b.txt'
+	run -0 --separate-stderr leat run w.yaml
+	[ -z "$(grep -v '^\[' <<<"$stderr")" ]
+}
+
+@test "only appended to: a warning" {
+	two 'echo 1 >>log; echo >a.txt' 'echo 2 >>log; echo >b.txt'
+	run -0 --separate-stderr leat run w.yaml
+	grep -q "warning: log is appended to by steps .*, which run at the same time: its lines may come in another order than in a batch" <<<"$stderr"
+	[ "$(sort log)" = $'1\n2' ]
+}
+
+@test "steps with an order wait for who used it before them" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash -c 'echo 1 >>tmp.txt; echo >a.txt; while [ ! -e seen ]; do sleep 0.05; done; sleep 0.2; echo 2 >>tmp.txt'
+		    outports: [{filename: a.txt, mode: no_update}]
+		  - func: two
+		    exec: bash -c 'head -c 1 a.txt; touch seen; cat tmp.txt >b.txt; echo 3 >tmp.txt'
+		    inports: [{filename: a.txt}]
+		    outports: [{filename: b.txt}]
+	END
+	echo old >tmp.txt
+	run --separate-stderr leat run --on-violation warn w.yaml
+	[ "$(cat b.txt)" = $'old\n1\n2' ]
+	grep -q "step two uses tmp.txt, which step one uses without declaring it: it waits for that step's end" <<<"$stderr"
+}
+
+@test "a later step comes first: named" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash -c 'echo >a.txt; while [ ! -e stop ]; do sleep 0.05; done; echo 1 >tmp.txt'
+		    outports: [{filename: a.txt, mode: no_update}]
+		  - func: two
+		    exec: bash -c 'head -c 1 a.txt; echo 2 >tmp.txt; cat tmp.txt >b.txt'
+		    inports: [{filename: a.txt}]
+		    outports: [{filename: b.txt}]
+	END
+	leat run w.yaml 2>stderr 3>&- &
+	soon [ -e tmp.txt ]
+	touch stop
+	wait $! || [ $? = 125 ]
+	grep -q "violation: tmp.txt was created by step two and then truncated by step one, which in a batch ends before step two begins; give each a file of its own .*, or declare it as an output of one and an input of two" stderr
+}
+
+@test "two steps that declare one output, and each make it anew" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash -c 'seq 1 3 >x.txt'
+		    outports: [{filename: x.txt}]
+		  - func: two
+		    exec: bash -c 'seq 4 6 >x.txt'
+		    outports: [{filename: x.txt}]
+	END
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x.txt was opened for writing by step .* and then truncated by step" <<<"$stderr"
+}
+
+@test "an output that another step reads undeclared, and would not find in a batch" {
+	two 'cat b.txt >a.txt' 'echo 2 >b.txt'
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: b.txt was .* declare it as an output of two and an input of one" <<<"$stderr"
+	two 'echo 1 >a.txt' 'cat a.txt >b.txt'
+	leat run w.yaml
+	[ "$(cat b.txt)" = 1 ]
+}
+
+@test "programs behind a mount" {
+	need gcc
+	echo 'int main(int n, char **v) { FILE *f = fopen("tmp.txt", "w"); return !f || fprintf(f, "%s\n", v[1]) < 0 || fclose(f); }' |
+		gcc -include stdio.h -static -o put -xc -
+	two './put 1 && cat tmp.txt >a.txt' './put 2 && cat tmp.txt >b.txt'
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: tmp.txt was \|cannot be" <<<"$stderr"
+}
+
+@test "batch steps on plain files get no message, a replay takes the same decisions" {
+	two 'seq 1 5 >tmp.txt; cat tmp.txt >a.txt' 'seq 11 15 >tmp.txt; cat tmp.txt >b.txt'
+	run -0 --separate-stderr leat run --plain w.yaml
+	[ -z "$stderr" ]
+	run -0 leat run --on-violation warn --log log w.yaml
+	leat replay w.yaml log
+}

@@ -1,0 +1,233 @@
+/* Steps that get in each other's way: docs/semantics.md, "Conflicts". */
+#include "stream_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct scenario {
+	const char *name;
+	const char *workflow;
+	const char *script;
+};
+
+/* No order between them. */
+#define TWO "step A\nout a\nstep B\nout b\n"
+/* A before B. */
+#define A_TO_B "step A\nout a\nstep B\nin a\nout b\n"
+/* A and B before C. */
+#define AB_TO_C "step A\nout a\nstep B\nout b\nstep C\nin a b\nout c\n"
+
+static const struct scenario scenarios[] = {
+	{"both create it", TWO, "use A create t\n= \nuse B create t\n= t:A/B"},
+	{"told once", TWO,
+	 "use A create t;use B create t\n= t:A/B\nuse A read t;use B write t\n= "},
+	{"one creates, one reads", TWO, "use A create t;use B read t\n= t:A/B"},
+	{"one reads, one changes", TWO, "use A read t;use B truncate t\n= t:A/B"},
+	{"looked for in vain before it is made", TWO, "use A seek t;use B create t\n= t:A/B"},
+	{"looked for in vain when it is removed", TWO,
+	 "use A create t;use A remove t;use B seek t\n= t:A/B"},
+	{"looked for by both", TWO, "use A seek t;use B seek t\n= "},
+	{"read by both", TWO, "use A read t;use B read t;use A read t\n= "},
+	{"its own uses", TWO, "use A seek t;use A create t;use A read t;use A remove t\n= "},
+	{"each its own", TWO, "use A create t;use B create u;use A read t;use B remove u\n= "},
+	{"made as a directory by both", TWO,
+	 "use A seek d;use B seek d;usedir A mkdir d;usedir B read d;usedir B mkdir d\n= "},
+	{"a directory that the other removes", TWO,
+	 "usedir A mkdir d;usedir B read d;usedir A remove d\n= d:B/A"},
+	{"renamed onto", TWO,
+	 "use A create t;use A move t;use A replace x;use B replace x\n= x:A/B"},
+	{"renamed away", TWO, "use A read t;use B move t\n= t:A/B"},
+	{"a symlink of both", TWO, "use A create l;use B replace l\n= l:A/B"},
+	{"opened for writing, though nothing is written", TWO,
+	 "use A read t;use B write t\n= t:A/B"},
+
+	/* ---- appending ---- */
+	{"only appended to", TWO, "use A append t;use B append t\n= t~A/B\nuse A append t\n= "},
+	{"appended to, and read", TWO, "use A append t;use B read t\n= t:A/B"},
+	{"appended to, and made anew", TWO, "use A append t;use B truncate t\n= t:A/B"},
+	{"appended to by three, and written by the first",
+	 "step A\nout a\nstep B\nin a\nout b\nstep C\nout c\n",
+	 "use A write t;use B append t\n= \nuse C append t\n= t:A/C"},
+	{"appended to by the first one again", A_TO_B,
+	 "use A append t;use B append t\n= \nuse A append t\n= t~B/A"},
+	{"read by the first one again", A_TO_B,
+	 "use A read t;use B append t\n= \nuse A read t\n= t:B/A"},
+
+	/* ---- with an order ---- */
+	{"one after the other", A_TO_B,
+	 "use A create t;use A read t;use B read t;use B truncate t;use B remove t\n= "},
+	{"the other way round", A_TO_B, "use B create t\n= \nuse A create t\n= t:B/A"},
+	{"a look at what a later step made", A_TO_B, "use B create t;use A read t\n= t:B/A"},
+	{"in vain, then made by a later step", A_TO_B,
+	 "use A seek t;use B create t\n= \nuse A seek t\n= t:B/A"},
+	{"through a chain", "step A\nout a\nstep B\nin a\nout b\nstep C\nin b\nout c\n",
+	 "use A create t;use C read t;use C remove t\n= "},
+	{"one of the two before it", AB_TO_C,
+	 "use A create t;use C remove t\n= \nuse B create t\n= t:C/B"},
+	{"three, of which two have no order", AB_TO_C,
+	 "use A read t;use B read t;use C truncate t\n= \nuse B read t\n= t:C/B"},
+	{"a circle of steps", "step A\nin b\nout a\nstep B\nin a\nout b\n",
+	 "use A create t;use B create t;use A read t\n= "},
+	{"they would have to wait", A_TO_B,
+	 "start A;start B;use A write t\n"
+	 "wait B open t\n"
+	 "? B write t wait\n"
+	 "? A open t go\n"
+	 "end A\n"
+	 "= !t\n"
+	 "? B open t go"},
+	{"who changes it waits for who has read it", A_TO_B,
+	 "start A;start B;use A read t\n"
+	 "? B open t go\n"
+	 "wait B write t\n"
+	 "end A\n"
+	 "= !t"},
+	{"what a failed step has written", A_TO_B,
+	 "start A;use A write t;fail A\n? B open t failed"},
+
+	/* ---- names ---- */
+	{"two names of one file", TWO, "use A read t;use A link u t\n= \nuse B write t\n= t:A/B"},
+	{"the other name of what was read", TWO,
+	 "use B read t;use A link u t;use A write u\n= u:B/A"},
+	{"below a directory that moves", TWO, "use B read d/x;usedir A move d\n= d/x:B/A"},
+	{"below where a directory comes to", TWO,
+	 "use B seek e/x;usedir A move d;usedir A replace e\n= e/x:B/A"},
+	{"in a directory that was moved", TWO,
+	 "usedir A move d;usedir A replace e\n= \nuse A read e/f/x;use B read e/f/x\n= e/f/x:A/B"},
+	{"Python's compiled modules", TWO,
+	 "use A replace __pycache__/m.pyc;use B replace __pycache__/m.pyc\n"
+	 "use A replace p/__pycache__/m.pyc;use B replace p/__pycache__/m.pyc\n= \n"
+	 "use A create x__pycache__;use B create x__pycache__\n= x__pycache__:A/B"},
+	{"excluded", "step A\nout a\nexclude t*\nstep B\nout b\n",
+	 "use A create t1;use B create t1\n= "},
+
+	/* ---- declared outputs ---- */
+	{"by who makes and reads it", A_TO_B,
+	 "use A create a;use B read a;use B read a;use A truncate a\n= "},
+	{"not declared, but in the order of the batch", TWO, "use A create a;use B read a\n= "},
+	{"not declared, and against it", TWO, "use A seek b\n= b:B/A"},
+	{"not declared, of a later step, before it is made", A_TO_B, "use A seek b\n= "},
+	{"not declared, of a later step that has made it", A_TO_B,
+	 "start B;creat B b 1\n= b=produced\nuse A read b\n= b:B/A"},
+	{"two make one file together", "step A\nout x\nstep B\nout x\n",
+	 "start A;start B;creat A x 1\n= x=produced\nuse B write x;use B append x\n= "},
+	{"two make one file each", "step A\nout x\nstep B\nout x\n",
+	 "start A;start B;creat A x 1\n= x=produced\nuse B truncate x\n= x:A/B"},
+	{"each file by one of them", "step A\nout d\nstep B\nout d\n",
+	 "start A;start B;creat A d/x 1;creat B d/y 2\n= d=produced d/x=produced d/y=produced\n"
+	 "use B create d/y;use A truncate d/x;usedir A mkdir d;usedir B mkdir d\n= "},
+};
+
+static void run_scenario(void **state)
+{
+	const struct scenario *sc = *state;
+	struct world w;
+
+	world_init(&w, sc->workflow);
+	world_script(&w, sc->script);
+	world_release(&w);
+}
+
+/* ---- against who looks at all uses ---- */
+
+enum { STEPS = 5, USES = 12 };
+
+struct use {
+	int step;
+	enum leat_use kind;
+};
+
+/* 0 no conflict between an earlier and a later use of one name, 1 their lines may be mixed, 2 one.
+ */
+static int judge(const struct world *w, const struct use *a, const struct use *b)
+{
+	bool changes = a->kind >= LEAT_USE_APPEND || b->kind >= LEAT_USE_APPEND;
+
+	if (a->step == b->step || !changes || leat_is_upstream(w->m, a->step, b->step))
+		return 0;
+	return a->kind == LEAT_USE_APPEND && b->kind == LEAT_USE_APPEND ? 1 : 2;
+}
+
+static int judge_all(const struct world *w, const struct use *uses, int n)
+{
+	int worst = 0;
+
+	for (int i = 0; i < n; i++) {
+		int one = judge(w, &uses[i], &uses[n]);
+
+		worst = one > worst ? one : worst;
+	}
+	return worst;
+}
+
+static void random_workflow(char *text, size_t size, unsigned *seed)
+{
+	int n = 0;
+
+	for (int i = 0; i < STEPS; i++) {
+		n += snprintf(text + n, size - (size_t)n, "step S%d\nout o%d\n", i, i);
+		for (int j = 0; j < i; j++)
+			if (rand_r(seed) % 4 == 0)
+				n += snprintf(text + n, size - (size_t)n, "in o%d\n", j);
+	}
+}
+
+/* Any uses of one name: told is the first that can be wrong, and never one that cannot; what is
+ * said to be no news is none. */
+static void test_against_all_uses(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 20000; round++) {
+		unsigned seed = round;
+		struct use uses[USES];
+		bool conflict = false, mixed = false;
+		char text[512], expected[2] = "";
+		struct world w;
+
+		random_workflow(text, sizeof(text), &seed);
+		world_init(&w, text);
+		for (int i = 0; i < USES && !conflict; i++) {
+			int verdict;
+			bool news;
+
+			uses[i] = (struct use){
+				rand_r(&seed) % STEPS,
+				1 + (enum leat_use)(rand_r(&seed) % (LEAT_USE_KINDS - 1))};
+			verdict = judge_all(&w, uses, i);
+			news = leat_stream_use_is_news(w.s, uses[i].step, "t", uses[i].kind);
+			*expected = verdict == 2 ? ':' : verdict == 1 && !mixed ? '~' : 0;
+			if (news)
+				leat_stream_apply(w.s, &(struct leat_event){.kind = LEAT_EV_USE,
+									    .step = uses[i].step,
+									    .name = "t",
+									    .code = uses[i].kind});
+			if (!!*expected != !!*w.said || (*expected && !strchr(w.said, *expected)))
+				fail_msg("round %u, use %d (%s): expected '%s', told \"%s\"", round,
+					 i, news ? "news" : "no news", expected, w.said);
+			world_said(&w);
+			conflict = verdict == 2;
+			mixed |= verdict == 1;
+		}
+		world_release(&w);
+	}
+}
+
+int main(void)
+{
+	enum { N = sizeof(scenarios) / sizeof(scenarios[0]) };
+	static struct scenario copies[N];
+	static struct CMUnitTest tests[N + 1];
+
+	memcpy(copies, scenarios, sizeof(copies));
+	for (size_t i = 0; i < N; i++)
+		tests[i] = (struct CMUnitTest){.name = copies[i].name,
+					       .test_func = run_scenario,
+					       .initial_state = &copies[i]};
+	tests[N] = (struct CMUnitTest)cmocka_unit_test(test_against_all_uses);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
