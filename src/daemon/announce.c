@@ -56,6 +56,6 @@ void leat_file_withdraw(struct leat_daemon *d, struct leat_file *f)
 	struct leat_shm_file *s = leat_file_shm(d, f);
 
 	leat_shm_file_changed(s);
-	if (leat_shm_flags(s) & LEAT_SHM_COMMITTED && leat_shm_flags(s) & LEAT_SHM_SEEN)
+	if (leat_shm_was_seen(s) && leat_shm_flags(s) & LEAT_SHM_COMMITTED)
 		tell_seen(d, f);
 }

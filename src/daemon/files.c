@@ -164,8 +164,7 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 	enum leat_root root;
 
 	if ((f->rule->permanent || f->keep || !f->measured) &&
-	    leat_tree_look(d->tree, f->name, &root, &st) == 0) {
-		f->size = leat_file_length(d, f, &st);
+	    leat_file_measure(d, f, -1, &st, &root) == 0) {
 		f->touched_ns = leat_clock_ns();
 		if (leat_root_is_ours(root) && (f->rule->permanent || f->keep))
 			leat_keep_file(d, f);

@@ -126,8 +126,10 @@ int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 
 /* ---- sizes.c: the kernel's size may be ahead of a file's length ---- */
 
-/* Length of a file in the store that the kernel describes by `st`. */
-uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, const struct stat *st);
+/* What the kernel says of it, by `probe` or, if that is -1, by its name; its length becomes
+ * f->size. `root` may be NULL. 0 or -errno. */
+int leat_file_measure(struct leat_daemon *d, struct leat_file *f, int probe, struct stat *st,
+		      enum leat_root *root);
 /* Make the kernel's size the length; `shut`: and have it stay so. 0, or -EAGAIN: a client is
  * in the middle of a write and does not get on. */
 int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut);

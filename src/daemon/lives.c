@@ -115,8 +115,7 @@ void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
 	hold(d, l);
 	DL_FOREACH(f->readers_open, l)
 	hold(d, l);
-	if (leat_tree_look(d->tree, f->name, &(enum leat_root){0}, &st) == 0)
-		f->size = leat_file_length(d, f, &st);
+	leat_file_measure(d, f, -1, &st, NULL);
 }
 
 int leat_is_locked(int fd, uint64_t byte)
@@ -247,8 +246,7 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	leat_file_sync_frontier(d, f);
 	if (f->lives == l && !l->next)
 		leat_file_settle_closed(d, f, l->probe);
-	if (l->probe >= 0 && fstat(l->probe, &st) == 0) {
-		f->size = leat_file_length(d, f, &st);
+	if (l->probe >= 0 && leat_file_measure(d, f, l->probe, &st, NULL) == 0) {
 		f->measured = true;
 		judge_foreign(d, l, &st);
 	}

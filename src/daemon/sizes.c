@@ -15,9 +15,27 @@
  * put to sleep. */
 #define PATIENCE_NS 2000000
 
-uint64_t leat_file_length(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
+/* Where the length counts, and where the kernel's size, changes once in 2 MB; a client that changes
+ * it all the time must not keep us. */
+enum { MAX_LOOKS = 100 };
+
+int leat_file_measure(struct leat_daemon *d, struct leat_file *f, int probe, struct stat *st,
+		      enum leat_root *root)
 {
-	return leat_shm_length(leat_file_shm(d, f), (uint64_t)st->st_size);
+	struct leat_shm_file *s = leat_file_shm(d, f);
+	enum leat_root unused;
+
+	for (int i = 0; i < MAX_LOOKS; i++) {
+		uint32_t epoch = leat_shm_epoch(s);
+		int rc = probe >= 0 ? (fstat(probe, st) < 0 ? -errno : 0)
+				    : leat_tree_look(d->tree, f->name, root ? root : &unused, st);
+
+		if (rc)
+			return rc;
+		if (leat_shm_length(s, epoch, (uint64_t)st->st_size, &f->size))
+			break;
+	}
+	return 0;
 }
 
 static bool take(struct leat_shm_file *s, bool force)

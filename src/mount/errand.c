@@ -50,12 +50,49 @@ struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t 
 	return slot && slot < LEAT_SHM_MAX_FILES ? &call->m->shm->files[slot] : NULL;
 }
 
-void leat_errand_mend(const struct leat_errand *call, uint32_t slot, struct stat *st)
+/* Put the length into `st`. False: look again. */
+static bool mend(struct leat_shm_file *f, uint32_t epoch, struct stat *st)
+{
+	uint64_t length;
+
+	if (!f || !S_ISREG(st->st_mode))
+		return true;
+	if (!leat_shm_length(f, epoch, (uint64_t)st->st_size, &length))
+		return false;
+	st->st_size = (off_t)length;
+	return true;
+}
+
+static uint32_t epoch_of(struct leat_shm_file *f)
+{
+	return f ? leat_shm_epoch(f) : 0;
+}
+
+int leat_errand_fstat(const struct leat_errand *call, uint32_t slot, int fd, struct stat *st)
 {
 	struct leat_shm_file *f = leat_errand_file(call, slot);
+	uint32_t epoch;
 
-	if (f && S_ISREG(st->st_mode))
-		st->st_size = (off_t)leat_shm_length(f, (uint64_t)st->st_size);
+	do {
+		epoch = epoch_of(f);
+		if (fstat(fd, st) < 0)
+			return -errno;
+	} while (!mend(f, epoch, st));
+	return 0;
+}
+
+int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
+			 struct stat *st, struct leat_identity *id)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+	uint32_t epoch;
+	int rc;
+
+	do {
+		epoch = epoch_of(f);
+		rc = leat_identify(dirfd, path, st, id);
+	} while (!rc && !mend(f, epoch, st));
+	return rc;
 }
 
 static uint32_t step_of(const struct leat_errand *call)

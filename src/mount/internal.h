@@ -143,9 +143,12 @@ uint64_t leat_errand_now_ns(void);
 /* As pread; the time it takes is counted. */
 ssize_t leat_errand_pread(struct leat_errand *call, int fd, void *out, size_t size, off_t offset);
 
-/* The kernel's size of a file that somebody writes by mapped windows may be ahead of its length:
- * put the length into `st`. */
-void leat_errand_mend(const struct leat_errand *call, uint32_t slot, struct stat *st);
+struct leat_identity;
+/* As fstat and leat_identify, 0 or -errno. The kernel's size of a file that somebody writes by
+ * mapped windows may be ahead of its length, which is put into `st`. */
+int leat_errand_fstat(const struct leat_errand *call, uint32_t slot, int fd, struct stat *st);
+int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
+			 struct stat *st, struct leat_identity *id);
 
 /* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq. */
 int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,

@@ -30,14 +30,12 @@ enum { GROWING_BLOCK = 65536 };
 static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 {
 	uint32_t slot = 0;
-	int fd = leat_handle_any(call->m, ino, &slot), rc = 0;
+	int fd = leat_handle_any(call->m, ino, &slot), rc;
 
 	if (fd < 0)
 		return -EBADF;
-	if (fstat(fd, st) < 0)
-		rc = -errno;
+	rc = leat_errand_fstat(call, slot, fd, st);
 	leat_close(&fd);
-	leat_errand_mend(call, slot, st);
 	if (!rc && S_ISREG(st->st_mode))
 		leat_handle_sized(call, ino, (uint64_t)st->st_size);
 	if (st->st_blksize > GROWING_BLOCK)
@@ -52,9 +50,7 @@ static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, do
 	int rc = resolve(call, ino, LEAT_OP_LOOK, 0, &place);
 
 	if (!rc)
-		rc = leat_identify(place.dirfd, place.path, st, &id);
-	if (!rc)
-		leat_errand_mend(call, place.slot, st);
+		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
 	if (!rc && !leat_node_is(call->m, ino, st, &id))
 		rc = -ESTALE; /* the kernel looks the name up anew */
 	if (!rc)
@@ -284,16 +280,13 @@ static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_
 		return fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
 	fd = leat_handle_any(call->m, ino, &slot);
 	if (fd >= 0) {
-		rc = fstat(fd, st) < 0 ? -errno : 0;
-		leat_errand_mend(call, slot, st);
+		rc = leat_errand_fstat(call, slot, fd, st);
 		leat_close(&fd);
 		return rc;
 	}
 	rc = resolve(call, ino, LEAT_OP_ACCESS, 0, &place);
 	if (!rc)
-		rc = leat_identify(place.dirfd, place.path, st, &id);
-	if (!rc)
-		leat_errand_mend(call, place.slot, st);
+		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
 	return rc;
 }
 

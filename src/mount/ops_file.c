@@ -47,9 +47,8 @@ static void tell_size(const struct leat_errand *call, fuse_ino_t ino, const stru
 	struct stat st;
 
 	if (h->backing || (h->flags & O_ACCMODE) == O_WRONLY || !leat_handle_is_final(call, h) ||
-	    fstat(h->fd, &st) < 0 || !S_ISREG(st.st_mode))
+	    leat_errand_fstat(call, h->slot, h->fd, &st) || !S_ISREG(st.st_mode))
 		return;
-	leat_errand_mend(call, h->slot, &st);
 	if (leat_node_told_less(call->m, ino, (uint64_t)st.st_size))
 		leat_connection_size(call->m, ino, h->fd, (uint64_t)st.st_size);
 }

@@ -50,11 +50,9 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 {
 	struct leat_identity id;
 	struct stat st;
-	int rc = leat_identify(place->dirfd, place->path, &st, &id);
+	int rc = leat_errand_identify(call, place->slot, place->dirfd, place->path, &st, &id);
 
 	*e = (struct fuse_entry_param){0};
-	if (!rc)
-		leat_errand_mend(call, place->slot, &st);
 	if (!rc)
 		rc = entry_of(call, parent, name, &st, &id, e);
 	e->attr_timeout = leat_ops_keep_s(call, place);
@@ -71,13 +69,15 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 			 const char *path, const struct leat_place_of *place,
 			 struct fuse_entry_param *e)
 {
+	const uint32_t slot = place->slot;
 	struct leat_identity id;
 	struct stat st;
 
 	leat_errand_cancel(call);
-	if ((!*place->path || leat_identify(place->dirfd, place->path, &st, &id)) &&
-	    leat_identify(call->m->store_fd, path, &st, &id) &&
-	    leat_identify(call->m->dir_fd, path, &st, &id)) {
+	if ((!*place->path ||
+	     leat_errand_identify(call, slot, place->dirfd, place->path, &st, &id)) &&
+	    leat_errand_identify(call, slot, call->m->store_fd, path, &st, &id) &&
+	    leat_errand_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
 		id = (struct leat_identity){0};
 		st = (struct stat){.st_mode = S_IFLNK | 0777,
 				   .st_nlink = 1,
@@ -85,7 +85,6 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 				   .st_uid = getuid(),
 				   .st_gid = getgid()};
 	}
-	leat_errand_mend(call, place->slot, &st);
 	*e = (struct fuse_entry_param){0};
 	return entry_of(call, parent, name, &st, &id, e);
 }

@@ -49,17 +49,17 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 	*r = (struct leat_fd){.kind = (uint8_t)reply->kind,
 			      .slot = reply->slot,
 			      .home = reply->seq,
+			      .flags = {LEAT_FD_UNSURE},
 			      .ofd = reply->ofd};
-	r->flags = LEAT_FD_UNSURE;
 	if (r->kind == LEAT_KIND_CONSUMER && leat_client_file(r->slot) &&
 	    leat_shm_flags(leat_client_file(r->slot)) & LEAT_SHM_DROP)
-		r->flags |= LEAT_FD_DROP;
+		leat_fd_set_flags(r, LEAT_FD_DROP);
 	if (flags & O_APPEND)
-		r->flags |= LEAT_FD_APPEND;
+		leat_fd_set_flags(r, LEAT_FD_APPEND);
 	if ((flags & O_ACCMODE) != O_RDONLY)
-		r->flags |= LEAT_FD_WRITE;
+		leat_fd_set_flags(r, LEAT_FD_WRITE);
 	if (reply->input)
-		r->flags |= LEAT_FD_INPUT;
+		leat_fd_set_flags(r, LEAT_FD_INPUT);
 	return reply->error && reply->error != -EAGAIN ? reply->error : 0;
 }
 

@@ -1,5 +1,6 @@
 #include "preload/fdtab.h"
 #include "preload/client.h"
+#include "preload/description.h"
 #include "preload/hooks.h"
 #include "preload/intercept.h"
 #include "preload/text.h"
@@ -19,7 +20,6 @@ uint8_t leat_fd_mark[LEAT_MAX_FD];
 static struct leat_fd table[LEAT_MAX_FD];
 /* marks lie below it; it never falls */
 static struct leat_word end;
-static struct leat_word descriptions;
 
 static bool in_range(int fd)
 {
@@ -42,7 +42,16 @@ static void mark(int fd, uint8_t value)
 
 	while (old <= (uint64_t)fd && !leat_word_claim(&end, old, (uint64_t)fd + 1))
 		old = leat_word_get(&end);
-	leat_fd_mark[fd] = value;
+	leat_byte_set(&leat_fd_mark[fd], value);
+}
+
+/* A record as it is now; of the copy nobody is using the window. */
+static void copy_record(struct leat_fd *to, const struct leat_fd *from)
+{
+	memcpy(to, from, offsetof(struct leat_fd, flags));
+	leat_bits_put(&to->flags, leat_bits_get(&from->flags, ~0u));
+	leat_word_set(&to->busy, 0);
+	leat_word_set(&to->description, leat_word_get(&from->description));
 }
 
 /* Numbers a vfork child closed or took over: the table, which is its parent's as well, does not
@@ -71,58 +80,104 @@ static bool is_gone(int fd)
 	       gone.pid == (uint32_t)raw(SYS_getpid);
 }
 
+/* The number is another's now: the mark is left to who takes it away. False: it has been. */
+static bool unmark(int fd, const struct leat_fd *r)
+{
+	return leat_byte_claim(&leat_fd_mark[fd], (uint8_t)(r->kind + 1), 0);
+}
+
+/* The kernel has closed it, or given its number to another, by a call that was not seen. */
+static void forget(int fd)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || !unmark(fd, r))
+		return;
+	leat_window_drop(r);
+	if (leat_description_drop(leat_word_get(&r->description)))
+		leat_offset_free(r->place);
+}
+
 int leat_fd_set(int fd, const struct leat_fd *record)
 {
+	uint64_t description;
+
 	if (leat_in_vfork())
 		return 0;
-	if (!in_range(fd)) {
-		if (record->kind == LEAT_KIND_NONE)
-			return 0;
+	if (in_range(fd))
+		forget(fd);
+	if (record->kind == LEAT_KIND_NONE) {
+		if (in_range(fd))
+			leat_byte_set(&leat_fd_mark[fd], 0);
+		return 0;
+	}
+	description = in_range(fd) ? leat_description_new(fd) : 0;
+	if (!description) {
 		raw(SYS_close, fd);
 		return -EMFILE;
 	}
-	if (record->kind == LEAT_KIND_NONE) {
-		leat_fd_mark[fd] = 0;
-		return 0;
-	}
-	table[fd] = *record;
-	table[fd].description = (uint32_t)leat_word_add(&descriptions, 1);
+	copy_record(&table[fd], record);
+	leat_word_set(&table[fd].description, description);
 	mark(fd, (uint8_t)(record->kind + 1));
 	return 0;
 }
 
-int leat_fd_copy(int fd, int copy)
+void leat_fd_copy_begin(int fd, struct leat_fd *record)
 {
 	struct leat_fd *r = leat_fd_get(fd);
+	uint64_t description = r ? leat_word_get(&r->description) : 0;
 
-	if (!r || fd == copy || is_gone(fd))
-		return 0;
+	record->kind = LEAT_KIND_NONE;
+	if (!r || is_gone(fd))
+		return;
 	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
 		leat_window_yield(r, fd, false);
-		return 0;
+		return;
 	}
-	if (!in_range(copy)) {
-		raw(SYS_close, copy);
-		return -EMFILE;
-	}
-	r->flags |= LEAT_FD_SHARED;
+	if (!leat_description_hold(description))
+		return;
 	leat_window_count(r);
-	table[copy] = *r;
-	table[copy].window = (struct leat_window){0};
-	leat_word_set(&table[copy].busy, 0);
-	mark(copy, leat_fd_mark[fd]);
-	return 0;
+	copy_record(record, r);
+	if (leat_fd_get(fd) != r || leat_word_get(&r->description) != description) {
+		/* another's by now */
+		record->kind = LEAT_KIND_NONE;
+		leat_description_drop(description);
+	}
 }
 
-/* Another descriptor of this process on the same description. */
-static struct leat_fd *twin(const struct leat_fd *r)
+/* The last of the description's here is gone. */
+static void end_description(const struct leat_fd *last)
 {
-	int stop = leat_fd_end();
+	leat_offset_free(last->place);
+	leat_fd_tell(last);
+}
 
-	for (int fd = 0; fd < stop; fd++)
-		if (leat_fd_kind(fd) && &table[fd] != r && table[fd].description == r->description)
-			return &table[fd];
-	return NULL;
+long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy)
+{
+	if (record->kind == LEAT_KIND_NONE || copy == fd)
+		return copy;
+	if (copy >= LEAT_MAX_FD) {
+		raw(SYS_close, copy);
+		copy = -EMFILE;
+	}
+	if (copy < 0) {
+		if (leat_description_drop(leat_word_get(&record->description)))
+			end_description(record);
+		return copy;
+	}
+	forget((int)copy);
+	copy_record(&table[copy], record);
+	table[copy].window = (struct leat_window){0};
+	table[copy].calls = 0;
+	table[copy].bytes = 0;
+	mark((int)copy, (uint8_t)(record->kind + 1));
+	return copy;
+}
+
+static bool is_twin(int fd, const struct leat_fd *r)
+{
+	return leat_fd_kind(fd) && &table[fd] != r &&
+	       leat_word_get(&table[fd].description) == leat_word_get(&r->description);
 }
 
 /* A consumer was shown a size, and behaved as if it were the last word. */
@@ -130,7 +185,7 @@ static bool trusted_early_size(const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
-	if (!f || !(r->flags & LEAT_FD_SIZE) || !(r->flags & LEAT_FD_TRUSTED) ||
+	if (!f || !leat_fd_has(r, LEAT_FD_SIZE) || !leat_fd_has(r, LEAT_FD_TRUSTED) ||
 	    r->read_end > r->size_seen)
 		return false;
 	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
@@ -168,34 +223,55 @@ static void release_listing(const struct leat_fd *r)
 	leat_guard_release(&g);
 }
 
-static void merge(struct leat_fd *into, const struct leat_fd *r)
+static void put_in(struct leat_fd *into, const struct leat_fd *r)
 {
 	if (r->read_end > into->read_end)
 		into->read_end = r->read_end;
-	if (r->flags & LEAT_FD_SIZE && !(into->flags & LEAT_FD_SIZE))
+	if (leat_fd_has(r, LEAT_FD_SIZE) && !leat_fd_has(into, LEAT_FD_SIZE))
 		into->size_seen = r->size_seen;
-	into->flags |= r->flags & (LEAT_FD_SIZE | LEAT_FD_TRUSTED);
+	leat_fd_set_flags(into, leat_fd_has(r, LEAT_FD_SIZE | LEAT_FD_TRUSTED));
 	into->handle = r->handle;
+}
+
+/* What was noted of a descriptor that is closed goes to another one of the same description. Who
+ * closes that takes its mark away, and then waits for who has taken it. */
+static void merge(const struct leat_fd *r)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *into = &table[fd];
+		bool done;
+
+		if (!is_twin(fd, r) || !leat_fd_take(into))
+			continue;
+		done = is_twin(fd, r);
+		if (done)
+			put_in(into, r);
+		leat_fd_give(into);
+		if (done)
+			return;
+	}
 }
 
 bool leat_fd_detach(int fd, struct leat_fd *last)
 {
-	struct leat_fd *r = leat_fd_get(fd), *other = NULL;
+	struct leat_fd *r = leat_fd_get(fd);
 
 	if (r && leat_in_vfork())
 		note_gone(fd);
 	if (!r || leat_in_vfork())
 		return false;
+	if (!unmark(fd, r))
+		return false; /* another thread closes it */
 	leat_window_close(r, fd);
-	*last = *r;
-	if (r->flags & LEAT_FD_SHARED)
-		other = twin(r);
-	if (other)
-		merge(other, r);
-	else
+	copy_record(last, r);
+	if (leat_description_drop(leat_word_get(&r->description))) {
 		leat_offset_free(r->place);
-	leat_fd_mark[fd] = 0;
-	return !other;
+		return true;
+	}
+	merge(last);
+	return false;
 }
 
 void leat_fd_tell(const struct leat_fd *last)
@@ -257,7 +333,7 @@ int leat_fd_hide_here(int fd)
 
 void leat_fd_unhide(int fd)
 {
-	leat_fd_mark[fd] = 0;
+	leat_byte_set(&leat_fd_mark[fd], 0);
 	raw(SYS_close, fd);
 }
 
@@ -272,8 +348,8 @@ void leat_fd_fork_child(void)
 		if (r) {
 			/* What the parent saw is the parent's to report; what it
 			 * writes moves this process' offsets. */
-			r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_TRUSTED);
-			r->flags |= LEAT_FD_UNSURE | LEAT_FD_FORKED;
+			leat_fd_clear_flags(r, LEAT_FD_SIZE | LEAT_FD_TRUSTED);
+			leat_fd_set_flags(r, LEAT_FD_UNSURE | LEAT_FD_FORKED);
 			r->handle = 0;
 			r->calls = 0;
 			r->bytes = 0;

@@ -15,7 +15,6 @@
 #define LEAT_MARK_HIDDEN 255
 
 enum leat_fd_flags {
-	LEAT_FD_SHARED = 1,     /* another descriptor here may be of the same description */
 	LEAT_FD_SIZE = 2,       /* size_seen was shown before the commit */
 	LEAT_FD_TRUSTED = 4,    /* and then it asked for what only that size can have told */
 	LEAT_FD_UNSURE = 8,     /* writes may land on bytes that exist */
@@ -41,10 +40,8 @@ struct leat_window {
 
 struct leat_fd {
 	uint8_t kind; /* enum leat_kind */
-	uint16_t flags;
 	uint32_t slot;
-	uint32_t home;        /* where the file was by its shared record; follow.h */
-	uint32_t description; /* the same for all dups made here */
+	uint32_t home; /* where the file was by its shared record; follow.h */
 	uint64_t ofd;
 	uint64_t size_seen;
 	uint64_t read_end; /* end of what was read through it */
@@ -55,32 +52,62 @@ struct leat_fd {
 	struct leat_offset *place; /* the offset; NULL: the kernel keeps it */
 	uint64_t known;            /* bytes below it may be read without further looks */
 	struct leat_window window;
-	struct leat_word busy; /* 1: somebody uses the window */
-	uint32_t small;        /* small operations so far */
-	uint32_t used;         /* of them by this window */
-	uint32_t calls;        /* not yet counted */
+	uint32_t small; /* small operations so far */
+	uint32_t used;  /* of them by this window */
+	uint32_t calls; /* not yet counted */
 	uint64_t bytes;
 	uint64_t copy_ns;          /* one small operation, measured now and then */
 	struct leat_glance glance; /* of a version */
+	/* Of these, which come last, other threads may be changing one meanwhile. */
+	struct leat_bits flags;       /* enum leat_fd_flags */
+	struct leat_word busy;        /* 1: somebody uses the window, or puts in what a twin had */
+	struct leat_word description; /* the same for all dups made here, and never again */
 };
+
+/* Those of `mask` that are set. */
+static inline uint32_t leat_fd_has(const struct leat_fd *r, uint32_t mask)
+{
+	return leat_bits_get(&r->flags, mask);
+}
+
+static inline void leat_fd_set_flags(struct leat_fd *r, uint32_t flags)
+{
+	leat_bits_set(&r->flags, flags);
+}
+
+static inline void leat_fd_clear_flags(struct leat_fd *r, uint32_t flags)
+{
+	leat_bits_clear(&r->flags, flags);
+}
+
+/* False: somebody else is at it. */
+static inline bool leat_fd_take(struct leat_fd *r)
+{
+	return leat_word_claim(&r->busy, 0, 1);
+}
+
+static inline void leat_fd_give(struct leat_fd *r)
+{
+	leat_word_set(&r->busy, 0);
+}
 
 /* Is it a version that was opened to be read, as nobody has been told yet? */
 static inline bool leat_fd_is_unread(const struct leat_fd *r)
 {
-	return r && r->ofd && !(r->flags & (LEAT_FD_WRITE | LEAT_FD_READ));
+	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);
 }
 
 /* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
 static inline enum leat_kind leat_fd_kind(int fd)
 {
-	uint8_t mark = (unsigned)fd < LEAT_MAX_FD ? leat_fd_mark[fd] : 0;
+	uint8_t mark = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_mark[fd]) : 0;
 
 	return mark && mark != LEAT_MARK_HIDDEN ? (enum leat_kind)(mark - 1) : LEAT_KIND_NONE;
 }
 
 static inline bool leat_fd_hidden(int fd)
 {
-	return (unsigned)fd < LEAT_MAX_FD && leat_fd_mark[fd] == LEAT_MARK_HIDDEN;
+	return (unsigned)fd < LEAT_MAX_FD && leat_byte_get(&leat_fd_mark[fd]) == LEAT_MARK_HIDDEN;
 }
 
 /* Record of a marked descriptor, NULL for others. Racing threads that use one
@@ -91,8 +118,11 @@ struct leat_fd *leat_fd_get(int fd);
  * number is too high to be marked (the descriptor is then closed). */
 int leat_fd_set(int fd, const struct leat_fd *record);
 
-/* `copy` is a new descriptor of the same description as `fd`. 0 or -EMFILE. */
-int leat_fd_copy(int fd, int copy);
+/* Around a call that makes a copy of `fd`: from the one to the other the description is held, even
+ * if all its descriptors here are closed meanwhile. `copy`, the new descriptor, is of the same
+ * description; below 0: there is none. Returns it, or -EMFILE. */
+void leat_fd_copy_begin(int fd, struct leat_fd *record);
+long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy);
 
 /* Close: forget, close, tell the daemon what it has to know. */
 long leat_fd_close(int fd);

@@ -109,6 +109,19 @@ int leat_follow(int fd, bool write)
 
 /* ---- staying for the moment of a call ---- */
 
+/* The process that handed the offset to the kernel did not come to the end of that. */
+static int lost_offset(void)
+{
+	static struct leat_word said;
+
+	if (!leat_word_swap(&said, 1))
+		leat_say("the offset of an open file is lost: a process that has it open as well "
+			 "was "
+			 "killed or stopped just when it moved it",
+			 NULL);
+	return -EIO;
+}
+
 int leat_hold(int fd, bool write, struct leat_hold *h)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
@@ -117,7 +130,9 @@ int leat_hold(int fd, bool write, struct leat_hold *h)
 
 	*h = (struct leat_hold){.write = write};
 	/* A write by a descriptor that cannot write is the kernel's to refuse. */
-	if (!f || (write && !(r->flags & LEAT_FD_WRITE)))
+	if (r && leat_offset_is_lost(r->place))
+		return lost_offset();
+	if (!f || (write && !leat_fd_has(r, LEAT_FD_WRITE)))
 		return 0;
 	for (;;) {
 		h->home = r->home;

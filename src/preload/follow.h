@@ -25,7 +25,7 @@ static inline int leat_follow_first(int fd)
 
 	if (!r || !r->slot || !leat_has_left(r, r->home))
 		return 0;
-	return leat_follow(fd, r->kind != LEAT_KIND_CONSUMER && r->flags & LEAT_FD_WRITE);
+	return leat_follow(fd, r->kind != LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_WRITE));
 }
 
 /* The file of a descriptor stays where it is for the moment of a call. */

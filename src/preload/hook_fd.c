@@ -46,19 +46,19 @@ long leat_hook_close_range(const struct leat_syscall *c)
 	return close_around(first, last, flags);
 }
 
-static long copied(int fd, long copy)
+/* A call that copies its first argument. */
+static long copy(const struct leat_syscall *c)
 {
-	int rc;
+	const int fd = (int)c->a[0];
+	struct leat_fd record;
 
-	if (copy < 0)
-		return copy;
-	rc = leat_fd_copy(fd, (int)copy);
-	return rc ? rc : copy;
+	leat_fd_copy_begin(fd, &record);
+	return leat_fd_copy_end(fd, &record, leat_as_is(c));
 }
 
 long leat_hook_dup(const struct leat_syscall *c)
 {
-	return copied((int)c->a[0], leat_as_is(c));
+	return copy(c);
 }
 
 /* The number is taken over, and what was open there is closed by the kernel in
@@ -81,7 +81,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	}
 	if (leat_fd_kind(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
 		tell = leat_fd_detach(to, &last);
-	rc = copied(fd, leat_as_is(c));
+	rc = copy(c);
 	if (tell)
 		leat_fd_tell(&last);
 	return rc;

@@ -15,7 +15,7 @@
 static bool is_input(const struct leat_fd *r)
 {
 	return r->kind == LEAT_KIND_CONSUMER ||
-	       (r->kind == LEAT_KIND_COUNTED && r->flags & LEAT_FD_INPUT);
+	       (r->kind == LEAT_KIND_COUNTED && leat_fd_has(r, LEAT_FD_INPUT));
 }
 
 /* Would the kernel lock what is open like this? */
@@ -104,13 +104,11 @@ static long lock(const struct leat_syscall *c, bool get)
 
 static long duplicate(const struct leat_syscall *c)
 {
-	int fd = (int)c->a[0], rc;
-	long copy = leat_as_is(c);
+	const int fd = (int)c->a[0];
+	struct leat_fd record;
 
-	if (copy < 0)
-		return copy;
-	rc = leat_fd_copy(fd, (int)copy);
-	return rc ? rc : copy;
+	leat_fd_copy_begin(fd, &record);
+	return leat_fd_copy_end(fd, &record, leat_as_is(c));
 }
 
 static long set_flags(const struct leat_syscall *c)
@@ -118,16 +116,17 @@ static long set_flags(const struct leat_syscall *c)
 	struct leat_fd *r = leat_fd_get((int)c->a[0]);
 	long rc;
 
-	if (r && c->a[2] & O_APPEND) /* from now on the kernel says where the end is */
-		leat_window_yield(r, (int)c->a[0], true);
+	/* from now on the kernel says where the end is */
+	if (r && c->a[2] & O_APPEND && !leat_window_yield(r, (int)c->a[0], true))
+		return -EIO;
 	rc = leat_as_is(c);
 	if (rc || !r)
 		return rc;
-	r->flags &= (uint16_t)~LEAT_FD_APPEND;
+	leat_fd_clear_flags(r, LEAT_FD_APPEND);
 	if (c->a[2] & O_APPEND)
-		r->flags |= LEAT_FD_APPEND;
+		leat_fd_set_flags(r, LEAT_FD_APPEND);
 	else
-		r->flags |= LEAT_FD_UNSURE;
+		leat_fd_set_flags(r, LEAT_FD_UNSURE);
 	return 0;
 }
 

@@ -288,7 +288,7 @@ long leat_hook_utimensat(const struct leat_syscall *c)
 	const struct leat_fd *r = c->a[1] ? NULL : leat_fd_get((int)c->a[0]);
 
 	/* The close would change the times again. */
-	if (r && r->flags & LEAT_FD_WRITE)
+	if (r && leat_fd_has(r, LEAT_FD_WRITE))
 		leat_window_settle(r, (int)c->a[0], true);
 	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);

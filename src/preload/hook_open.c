@@ -48,25 +48,22 @@ static long open_here(const struct opening *o, const struct leat_site *site)
 	return raw(SYS_openat2, site->dirfd, site->path, &how, sizeof(how));
 }
 
-static struct leat_fd record_of(const struct opening *o, const struct leat_site *site)
+static uint32_t flags_of(const struct opening *o, const struct leat_site *site)
 {
-	struct leat_fd r = {.kind = (uint8_t)site->kind,
-			    .slot = site->slot,
-			    .home = site->file_home,
-			    .ofd = site->ofd};
 	struct leat_shm_file *f = leat_client_file(site->slot);
+	uint32_t flags = 0;
 
 	if (o->flags & O_APPEND)
-		r.flags |= LEAT_FD_APPEND;
+		flags |= LEAT_FD_APPEND;
 	if (writes(o->flags))
-		r.flags |= LEAT_FD_WRITE;
+		flags |= LEAT_FD_WRITE;
 	if (site->input)
-		r.flags |= LEAT_FD_INPUT;
+		flags |= LEAT_FD_INPUT;
 	if (f && leat_shm_frontier(f))
-		r.flags |= LEAT_FD_UNSURE;
-	if (f && r.kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)
-		r.flags |= LEAT_FD_DROP;
-	return r;
+		flags |= LEAT_FD_UNSURE;
+	if (f && site->kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)
+		flags |= LEAT_FD_DROP;
+	return flags;
 }
 
 /* The offset of what only this process can have is kept here. Appends go where the file
@@ -84,7 +81,10 @@ static struct leat_offset *place_of(const struct opening *o, const struct leat_s
 
 static long open_on_site(const struct opening *o, struct leat_site *site)
 {
-	struct leat_fd r;
+	struct leat_fd r = {.kind = (uint8_t)site->kind,
+			    .slot = site->slot,
+			    .home = site->file_home,
+			    .ofd = site->ofd};
 	long rc, fd = -EWOULDBLOCK;
 
 	if (o->flags & O_PATH)
@@ -106,7 +106,7 @@ static long open_on_site(const struct opening *o, struct leat_site *site)
 		}
 	}
 	leat_shm_count(&leat_client_step()->opens, 1);
-	r = record_of(o, site);
+	r.flags = (struct leat_bits){flags_of(o, site)};
 	r.place = place_of(o, site, (int)fd);
 	rc = leat_fd_set((int)fd, &r);
 	return rc < 0 ? rc : fd;

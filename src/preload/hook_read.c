@@ -41,7 +41,7 @@ static void read_up_to(struct leat_fd *r, uint64_t end)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .length = end};
 
-	if (!(r->flags & LEAT_FD_DROP) || end < r->drop_end + DROP_EVERY)
+	if (!leat_fd_has(r, LEAT_FD_DROP) || end < r->drop_end + DROP_EVERY)
 		return;
 	r->drop_end = end;
 	leat_client_fact(LEAT_MSG_DROP, &fact);
@@ -54,9 +54,9 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked)
 
 	if (!r || r->kind != LEAT_KIND_CONSUMER)
 		return;
-	if (r->flags & LEAT_FD_SIZE &&
+	if (leat_fd_has(r, LEAT_FD_SIZE) &&
 	    leat_read_trusts_size(r->size_seen, r->read_end, offset, asked))
-		r->flags |= LEAT_FD_TRUSTED;
+		leat_fd_set_flags(r, LEAT_FD_TRUSTED);
 	if (length && end > r->read_end)
 		r->read_end = end;
 	read_up_to(r, end);
@@ -68,8 +68,8 @@ void leat_note_mapped(int fd, uint64_t offset, uint64_t length)
 
 	if (!r || r->kind != LEAT_KIND_CONSUMER)
 		return;
-	if (r->flags & LEAT_FD_SIZE && leat_map_trusts_size(r->size_seen, offset, length)) {
-		r->flags |= LEAT_FD_TRUSTED;
+	if (leat_fd_has(r, LEAT_FD_SIZE) && leat_map_trusts_size(r->size_seen, offset, length)) {
+		leat_fd_set_flags(r, LEAT_FD_TRUSTED);
 		length = r->size_seen - offset;
 	}
 	leat_note_read(fd, offset, length, 0);
@@ -96,10 +96,10 @@ static void note_look(struct leat_fd *r, bool grows)
 	if (!r->glance.end)
 		return;
 	grows = grows && r->glance.end >= leat_shm_frontier(leat_client_file(r->slot));
-	if (!grows && r->flags & LEAT_FD_GLANCED && few == !!(r->flags & LEAT_FD_LOOKED))
+	if (!grows && leat_fd_has(r, LEAT_FD_GLANCED) && few == !!leat_fd_has(r, LEAT_FD_LOOKED))
 		return;
-	r->flags &= (uint16_t)~LEAT_FD_LOOKED;
-	r->flags |= LEAT_FD_GLANCED | (few ? LEAT_FD_LOOKED : 0);
+	leat_fd_clear_flags(r, LEAT_FD_LOOKED);
+	leat_fd_set_flags(r, LEAT_FD_GLANCED | (few ? LEAT_FD_LOOKED : 0));
 	tell_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART, grows);
 }
 
@@ -130,7 +130,7 @@ int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset)
 		note_look(r, f && size == UINT64_MAX);
 		return n;
 	}
-	r->flags |= LEAT_FD_READ;
+	leat_fd_set_flags(r, LEAT_FD_READ);
 	tell_read(r, LEAT_READ_ALL, false);
 	return n;
 }
@@ -146,11 +146,11 @@ void leat_note_size(int fd, uint64_t size)
 	if (!f)
 		return;
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
-		r->flags &= (uint16_t) ~(LEAT_FD_SIZE | LEAT_FD_TRUSTED);
+		leat_fd_clear_flags(r, LEAT_FD_SIZE | LEAT_FD_TRUSTED);
 		return;
 	}
 	r->size_seen = size;
-	r->flags |= LEAT_FD_SIZE;
+	leat_fd_set_flags(r, LEAT_FD_SIZE);
 }
 
 int leat_wait_whole(int fd)
@@ -383,7 +383,7 @@ static bool is_plain(const struct leat_fd *record)
 	if (!record || record->kind != LEAT_KIND_CONSUMER)
 		return true;
 	f = leat_client_file(record->slot);
-	return f && !(record->flags & (LEAT_FD_SIZE | LEAT_FD_DROP)) &&
+	return f && !leat_fd_has(record, LEAT_FD_SIZE | LEAT_FD_DROP) &&
 	       (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) == LEAT_SHM_COMMITTED;
 }
 
@@ -449,8 +449,8 @@ static long do_read(struct reading *r)
 		give_back(r, n);
 	} else {
 		leat_timing_begin(&timing, asked, leat_shm_counted(&step->reads));
-		n = record && record->flags & LEAT_FD_WRITE ? read_own(r, record)
-							    : read_plain(r, record);
+		n = record && leat_fd_has(record, LEAT_FD_WRITE) ? read_own(r, record)
+								 : read_plain(r, record);
 		leat_timing_end(&timing, n);
 	}
 	leat_note_taken(r->fd, n, asked, offset);

@@ -16,7 +16,7 @@ static void moved(struct leat_fd *r, int fd, int64_t to)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
-	r->flags |= LEAT_FD_UNSURE;
+	leat_fd_set_flags(r, LEAT_FD_UNSURE);
 	if (f && (uint64_t)to > leat_shm_frontier(f) && (uint64_t)to > leat_window_length(r, fd))
 		leat_shm_mark_sparse(f);
 }
@@ -38,7 +38,8 @@ static void await_writes(const struct leat_fd *r)
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
 	for (int i = 0;
-	     r->flags & LEAT_FD_WRITE && f && leat_shm_holders(f, true) > 1 && i < MAX_NAPS; i++)
+	     leat_fd_has(r, LEAT_FD_WRITE) && f && leat_shm_holders(f, true) > 1 && i < MAX_NAPS;
+	     i++)
 		leat_nap(LEAT_NAP_NS);
 }
 
@@ -127,23 +128,24 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
-	struct stat st;
+	uint64_t size;
 	long rc;
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	leat_window_settle(r, fd, false);
-	if (raw(SYS_fstat, fd, &st))
-		return LEAT_PASS;
-	rc = check_cut(r, f, length, (uint64_t)st.st_size);
+	rc = leat_window_settle_now(r, fd);
+	if (rc)
+		return rc;
+	size = leat_window_length(r, fd);
+	rc = check_cut(r, f, length, size);
 	if (rc)
 		return rc;
 	/* Either way an offset may now lie beyond the end, or a hole is left. */
-	if (r->kind == LEAT_KIND_PUBLISHER && (int64_t)length != st.st_size)
+	if (r->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
-	r->flags |= LEAT_FD_UNSURE;
+	leat_fd_set_flags(r, LEAT_FD_UNSURE);
 	rc = leat_roomy(c, fd, length);
-	if (!rc && (int64_t)length != st.st_size)
+	if (!rc && length != size)
 		tell_length(r, length);
 	return rc;
 }
@@ -158,18 +160,19 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 	int fd = (int)c->a[0], mode = (int)c->a[1];
 	uint64_t end = (uint64_t)c->a[2] + (uint64_t)c->a[3];
 	struct leat_fd *r = leat_fd_get(fd);
-	struct stat st;
 	int rc;
 
 	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	leat_window_settle(r, fd, false);
+	rc = leat_window_settle_now(r, fd);
+	if (rc)
+		return rc;
 	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)
 			return rc;
 	}
-	if (mode & FALLOC_FL_KEEP_SIZE || raw(SYS_fstat, fd, &st) || end <= (uint64_t)st.st_size)
+	if (mode & FALLOC_FL_KEEP_SIZE || end <= leat_window_length(r, fd))
 		return leat_roomy(c, fd, (uint64_t)c->a[3]);
 	return resize(c, fd, end);
 }

@@ -75,17 +75,39 @@ static long enter(const struct look *l, struct leat_site *site, bool follow)
 	return leat_site_enter(site, &target);
 }
 
-/* What the kernel says of the size may be ahead. */
-static void mend_size(const struct look *l, uint32_t slot)
+/* What the kernel says of the size may be ahead. False: look again. */
+static bool mend_size(const struct look *l, struct leat_shm_file *f, uint32_t epoch)
 {
-	struct leat_shm_file *f = leat_client_file(slot);
+	uint64_t length;
 
 	if (!f || type_of(l) != S_IFREG)
-		return;
+		return true;
+	length = l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size;
+	if (!leat_shm_length(f, epoch, length, &length))
+		return false;
 	if (l->stx)
-		l->stx->stx_size = leat_shm_length(f, l->stx->stx_size);
+		l->stx->stx_size = length;
 	else
-		l->st->st_size = (int64_t)leat_shm_length(f, (uint64_t)l->st->st_size);
+		l->st->st_size = (int64_t)length;
+	return true;
+}
+
+static uint32_t epoch_of(struct leat_shm_file *f)
+{
+	return f ? leat_shm_epoch(f) : 0;
+}
+
+static long look_at_site(const struct look *l, const struct leat_site *site)
+{
+	struct leat_shm_file *f = leat_client_file(site->slot);
+	uint32_t epoch;
+	long rc;
+
+	do {
+		epoch = epoch_of(f);
+		rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+	} while (!rc && !mend_size(l, f, epoch));
+	return rc;
 }
 
 /* Again, if the file was moved since the daemon looked. `follow` as for enter. */
@@ -94,7 +116,7 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 	long rc = 0;
 
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+		rc = look_at_site(l, site);
 		if (!leat_site_has_moved(site, rc))
 			break;
 		leat_site_leave(site);
@@ -103,8 +125,6 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	if (!rc)
-		mend_size(l, site->slot);
 	if (!rc && l->stx) {
 		mend_x(l->stx);
 	} else if (!rc) {
@@ -117,6 +137,9 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 
 static long look_by_fd(const struct look *l, int fd)
 {
+	const struct leat_fd *r;
+	struct leat_shm_file *f;
+	uint32_t epoch;
 	long rc;
 
 	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
@@ -124,10 +147,14 @@ static long look_by_fd(const struct look *l, int fd)
 	rc = leat_follow_first(fd);
 	if (rc)
 		return rc;
-	rc = leat_as_is(l->c);
-	if (rc || !leat_fd_kind(fd))
+	r = leat_fd_get(fd);
+	f = r ? leat_client_file(r->slot) : NULL;
+	do {
+		epoch = epoch_of(f);
+		rc = leat_as_is(l->c);
+	} while (!rc && !mend_size(l, f, epoch));
+	if (rc || !r)
 		return rc;
-	mend_size(l, leat_fd_get(fd)->slot);
 	if (type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
 	if (l->stx)

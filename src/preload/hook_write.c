@@ -61,7 +61,7 @@ static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t
 {
 	int rc = leat_client_violation(code, r->slot, offset, length);
 
-	r->flags |= LEAT_FD_TOLD;
+	leat_fd_set_flags(r, LEAT_FD_TOLD);
 	return rc;
 }
 
@@ -139,7 +139,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 static int check_publisher(const struct writing *w, struct leat_fd *r)
 {
 	/* Where it is not known, nothing that exists can be there. */
-	if (r->flags & LEAT_FD_APPEND || (!w->positioned && !(r->flags & LEAT_FD_UNSURE)) ||
+	if (leat_fd_has(r, LEAT_FD_APPEND) || (!w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE)) ||
 	    (w->positioned && w->offset < 0))
 		return 0;
 	return check_place(w->fd, r, w, w->positioned ? w->offset : -1, 0);
@@ -178,7 +178,7 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 {
 	uint64_t start = (uint64_t)(end - written);
 
-	if (end < written || start >= frontier || r->flags & LEAT_FD_TOLD)
+	if (end < written || start >= frontier || leat_fd_has(r, LEAT_FD_TOLD))
 		return 0;
 	if (!leat_shm_was_consumed(f, start,
 				   (uint64_t)written < frontier - start ? (uint64_t)written
@@ -200,7 +200,7 @@ static long write_timed(const struct writing *w)
 
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
-	const bool guessed = !w->positioned && !(r->flags & (LEAT_FD_UNSURE | LEAT_FD_APPEND));
+	const bool guessed = !w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE | LEAT_FD_APPEND);
 	uint64_t frontier = leat_shm_frontier(f);
 	int64_t end;
 	long n;
@@ -211,7 +211,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	n = write_timed(w);
 	if (n <= 0)
 		return n;
-	if (w->positioned && !(r->flags & LEAT_FD_APPEND))
+	if (w->positioned && !leat_fd_has(r, LEAT_FD_APPEND))
 		end = w->offset + n;
 	else if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
 		end = (int64_t)leat_window_length(r, w->fd);
@@ -227,7 +227,7 @@ static uint64_t where(const struct writing *w, const struct leat_fd *r)
 {
 	int64_t at = w->offset;
 
-	if (r->flags & LEAT_FD_APPEND)
+	if (leat_fd_has(r, LEAT_FD_APPEND))
 		return leat_window_length(r, w->fd);
 	if (!w->positioned)
 		at = offset_of(w->fd);
@@ -241,7 +241,7 @@ static long do_write(const struct writing *w)
 	long n;
 	int rc;
 
-	if (f && !(r->flags & LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
+	if (f && !leat_fd_has(r, LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
 		rc = check_committed(r, f, where(w, r), total(w));
 		if (rc)
 			return rc;
@@ -303,7 +303,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 	uint64_t start;
 	long n;
 
-	if (!f || !(r->flags & LEAT_FD_WRITE)) {
+	if (!f || !leat_fd_has(r, LEAT_FD_WRITE)) {
 		if (w->place)
 			take_place(w);
 		return do_write(w);
@@ -322,8 +322,9 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 		if (leat_shm_writing(f, start, start + total(w), &write))
 			break;
 		leat_let_go(&hold, 0);
-		if (!leat_window_settle(r, w->fd, false))
-			return -EIO; /* who changes the size was stopped for good */
+		n = leat_window_settle_now(r, w->fd);
+		if (n)
+			return n;
 	}
 	LEAT_FAULT("write.begun");
 	n = do_write(w);
@@ -408,9 +409,9 @@ static struct leat_fd *to_write(int fd)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 
-	if (r && r->flags & LEAT_FD_FORKED && r->flags & LEAT_FD_WRITE) {
+	if (r && leat_fd_has(r, LEAT_FD_FORKED) && leat_fd_has(r, LEAT_FD_WRITE)) {
 		leat_window_yield(r, fd, false);
-		r->flags &= (uint16_t)~LEAT_FD_FORKED;
+		leat_fd_clear_flags(r, LEAT_FD_FORKED);
 	}
 	return r;
 }
@@ -471,7 +472,8 @@ long leat_hook_pwritev(const struct leat_syscall *c)
 	struct leat_fd *r = leat_fd_get(w.fd);
 
 	/* With RWF_APPEND it lands at the end, wherever that is. */
-	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5])))
-		leat_window_yield(r, w.fd, true);
+	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5])) &&
+	    !leat_window_yield(r, w.fd, true))
+		return -EIO;
 	return write_at(&w);
 }

@@ -89,8 +89,11 @@ bool leat_offset_settle(struct leat_offset *p)
 {
 	uint64_t word = leat_word_get(&p->word);
 
-	for (int i = 0; word & LEAT_OFFSET_MOVING && i < MAX_NAPS; i++) {
-		leat_nap(LEAT_NAP_NS);
+	for (int i = 0; word & LEAT_OFFSET_MOVING; i++) {
+		if (i < MAX_NAPS)
+			leat_nap(LEAT_NAP_NS);
+		else
+			leat_word_claim(&p->word, word, LEAT_OFFSET_LOST);
 		word = leat_word_get(&p->word);
 	}
 	return word & LEAT_OFFSET_OWNED && !(word & LEAT_OFFSET_MOVING);
@@ -112,7 +115,7 @@ void leat_offset_yield(struct leat_offset *p, int fd)
 		leat_offset_settle(p);
 	} else if (word & LEAT_OFFSET_OWNED) {
 		raw(SYS_lseek, fd, word & LEAT_OFFSET_VALUE, SEEK_SET);
-		leat_word_set(&p->word, 0);
+		leat_word_claim(&p->word, word | LEAT_OFFSET_MOVING, 0); /* unless it is lost */
 	}
 	leat_restore_signals(&mask);
 }

@@ -22,7 +22,8 @@ _Static_assert(sizeof(struct leat_offset) == 64, "one cache line a description")
 
 #define LEAT_OFFSET_OWNED (UINT64_C(1) << 63)
 #define LEAT_OFFSET_MOVING (UINT64_C(1) << 62) /* being yielded */
-#define LEAT_OFFSET_VALUE (LEAT_OFFSET_MOVING - 1)
+#define LEAT_OFFSET_LOST (UINT64_C(1) << 61)   /* nobody knows where it is */
+#define LEAT_OFFSET_VALUE (LEAT_OFFSET_LOST - 1)
 
 /* A word for a description whose offset is 0. NULL: there are none left, the kernel keeps it. */
 struct leat_offset *leat_offset_new(void);
@@ -36,8 +37,15 @@ void leat_offset_yield(struct leat_offset *p, int fd);
 /* This process opened the description, and has not forked since: nobody else moves its offset. */
 bool leat_offset_is_ours(const struct leat_offset *p);
 
-/* Wait until somebody has yielded. False if the offset is the kernel's. */
+/* Wait until somebody has yielded. False if the offset is the kernel's, or lost. */
 bool leat_offset_settle(struct leat_offset *p);
+
+/* Who was to yield it was killed, or stopped for good: the kernel's offset must not be used. NULL
+ * is allowed. */
+static inline bool leat_offset_is_lost(const struct leat_offset *p)
+{
+	return p && leat_word_get(&p->word) & LEAT_OFFSET_LOST;
+}
 
 /* The offset. False: it is the kernel's. */
 static inline bool leat_offset_get(struct leat_offset *p, uint64_t *offset)

@@ -86,7 +86,7 @@ int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
 	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= PLENTY + 4 * WRITERS * length)
 		return 0;
 	at = raw(SYS_lseek, fd, 0, SEEK_CUR);
-	if (r->flags & LEAT_FD_APPEND)
+	if (leat_fd_has(r, LEAT_FD_APPEND))
 		at = raw(SYS_fstat, fd, &st) ? -1 : st.st_size;
 	if (at < 0 || raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, WRITERS * length) == 0)
 		return 0;

@@ -30,7 +30,8 @@
 
 enum { MAX_NAPS = 5000 };
 
-void leat_window_count(struct leat_fd *r)
+/* Under `busy`. */
+static void count_all(struct leat_fd *r)
 {
 	struct leat_shm_step *step = leat_client_step();
 	bool writes = r->kind == LEAT_KIND_PRODUCER || r->kind == LEAT_KIND_PUBLISHER;
@@ -44,12 +45,20 @@ void leat_window_count(struct leat_fd *r)
 	r->bytes = 0;
 }
 
+void leat_window_count(struct leat_fd *r)
+{
+	if (!leat_fd_take(r))
+		return; /* who has it counts later */
+	count_all(r);
+	leat_fd_give(r);
+}
+
 static void count(struct leat_fd *r, uint64_t n)
 {
 	r->used++;
 	r->bytes += n;
 	if (++r->calls >= COUNT_EVERY)
-		leat_window_count(r);
+		count_all(r);
 }
 
 /* Copy within the window; one copy in COUNT_EVERY is timed. Not the first ones: those of a round
@@ -67,16 +76,6 @@ static void copy(struct leat_fd *r, void *to, const void *from, uint64_t length)
 	ns = leat_now_ns() - since;
 	if (ns < ODD_NS)
 		r->copy_ns = ns;
-}
-
-static bool take(struct leat_fd *r)
-{
-	return leat_word_claim(&r->busy, 0, 1);
-}
-
-static void give(struct leat_fd *r)
-{
-	leat_word_set(&r->busy, 0);
 }
 
 static void unmap(struct leat_window *w)
@@ -199,7 +198,7 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 		if (!length)
 			return LEAT_WINDOW_PASS;
 	}
-	if (!take(r))
+	if (!leat_fd_take(r))
 		return LEAT_WINDOW_PASS;
 	done = ready_to_read(r, fd, at, length) &&
 	       (!move || leat_offset_move(r->place, at, at + length));
@@ -208,10 +207,10 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 		leat_note_read(fd, at, length, asked);
 		count(r, length);
 	}
-	give(r);
+	leat_fd_give(r);
 	if (!done)
 		return LEAT_WINDOW_PASS;
-	if (r->flags & LEAT_FD_DROP && !leat_still_there(r, at))
+	if (leat_fd_has(r, LEAT_FD_DROP) && !leat_still_there(r, at))
 		return -EIO; /* nor was it, perhaps, when it was copied */
 	return (int64_t)length;
 }
@@ -328,7 +327,7 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
 {
 	return (r->kind == LEAT_KIND_PUBLISHER || r->kind == LEAT_KIND_PRODUCER) &&
-	       !(r->flags & (LEAT_FD_APPEND | LEAT_FD_TOLD)) && f &&
+	       !leat_fd_has(r, LEAT_FD_APPEND | LEAT_FD_TOLD) && f &&
 	       !(leat_shm_flags(f) & NOT_FOR_US) && !leat_shm_is_shut(f);
 }
 
@@ -360,12 +359,12 @@ int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t 
 	bool done;
 
 	if (!length || length > MAX_SMALL || !may_write(r, f) || !leat_offset_get(r->place, &at) ||
-	    !take(r))
+	    !leat_fd_take(r))
 		return LEAT_WINDOW_PASS;
 	done = ready_to_write(r, fd, f, at, length) && append(r, f, from, at, length);
 	if (done)
 		count(r, length);
-	give(r);
+	leat_fd_give(r);
 	return done ? (int64_t)length : LEAT_WINDOW_PASS;
 }
 
@@ -374,11 +373,17 @@ int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t 
 uint64_t leat_window_length(const struct leat_fd *r, int fd)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
+	uint64_t length;
+	uint32_t epoch;
 	struct stat st;
 
-	if (raw(SYS_fstat, fd, &st))
-		return 0;
-	return f ? leat_shm_length(f, (uint64_t)st.st_size) : (uint64_t)st.st_size;
+	do {
+		epoch = f ? leat_shm_epoch(f) : 0;
+		if (raw(SYS_fstat, fd, &st))
+			return 0;
+		length = (uint64_t)st.st_size;
+	} while (f && !leat_shm_length(f, epoch, length, &length));
+	return length;
 }
 
 static bool settle(struct leat_shm_file *f, int fd, bool shut)
@@ -399,7 +404,7 @@ static bool settle(struct leat_shm_file *f, int fd, bool shut)
 
 bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 {
-	struct leat_shm_file *f = r->flags & LEAT_FD_WRITE ? leat_client_file(r->slot) : NULL;
+	struct leat_shm_file *f = leat_fd_has(r, LEAT_FD_WRITE) ? leat_client_file(r->slot) : NULL;
 	bool done = !f || (!shut && !leat_shm_is_ahead(f));
 	uint64_t mask;
 
@@ -413,46 +418,65 @@ bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
 	return done;
 }
 
+/* Who changes the size is mostly just waiting for a processor. If it was killed the daemon ends the
+ * change, but only once nobody has the file open. */
+enum { MAX_ROUNDS = 20 };
+
+int leat_window_settle_now(const struct leat_fd *r, int fd)
+{
+	static struct leat_word said;
+
+	for (int i = 0; i < MAX_ROUNDS; i++)
+		if (leat_window_settle(r, fd, false))
+			return 0;
+	if (!leat_word_swap(&said, 1))
+		leat_say(
+			"an open file cannot be written: another process that writes it was killed "
+			"or stopped just when it changed its size",
+			NULL);
+	return -EIO;
+}
+
 int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h)
 {
 	int rc;
 
 	for (;;) {
-		if (!leat_window_settle(r, fd, false))
-			return -EIO; /* who changes the size was stopped for good */
-		rc = leat_hold(fd, true, h);
+		rc = leat_window_settle_now(r, fd);
+		if (!rc)
+			rc = leat_hold(fd, true, h);
 		if (rc || !h->f || !leat_shm_is_ahead(h->f))
 			return rc;
 		leat_let_go(h, 0);
 	}
 }
 
-void leat_window_yield(struct leat_fd *r, int fd, bool shut)
+bool leat_window_yield(struct leat_fd *r, int fd, bool shut)
 {
 	leat_offset_yield(r->place, fd);
-	leat_window_settle(r, fd, shut);
+	return leat_window_settle(r, fd, shut);
 }
 
 void leat_window_drop(struct leat_fd *r)
 {
-	if (!r->window.base || !take(r))
+	if (!r->window.base || !leat_fd_take(r))
 		return;
 	unmap(&r->window);
-	give(r);
+	leat_fd_give(r);
 }
 
 void leat_window_close(struct leat_fd *r, int fd)
 {
-	bool mine = take(r);
+	bool mine = leat_fd_take(r);
 
 	for (int i = 0; !mine && i < MAX_NAPS; i++) {
 		leat_nap(LEAT_NAP_NS);
-		mine = take(r);
+		mine = leat_fd_take(r);
 	}
 	if (!mine)
 		return; /* a handler that never came back left it so: the mapping stays */
-	leat_window_count(r);
+	count_all(r);
 	leat_window_settle(r, fd, false);
 	unmap(&r->window);
-	give(r);
+	leat_fd_give(r);
 }

@@ -32,12 +32,16 @@ void leat_window_count(struct leat_fd *r);
  * not end, or the kernel refused. */
 bool leat_window_settle(const struct leat_fd *r, int fd, bool shut);
 
+/* The same for a call that cannot be made without: 0, or -EIO after much patience. */
+int leat_window_settle_now(const struct leat_fd *r, int fd);
+
 /* The same, and it stays true until leat_let_go. 0 or -errno, and nothing is held. */
 int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h);
 
 /* The kernel, or another process, is to use the descriptor: its offset and the file's size are
- * made true; `shut`: the size stays so. */
-void leat_window_yield(struct leat_fd *r, int fd, bool shut);
+ * made true; `shut`: the size stays so. False: that was not to be had, as for leat_window_settle.
+ */
+bool leat_window_yield(struct leat_fd *r, int fd, bool shut);
 
 /* The file's true length, by any descriptor of it. 0 if it cannot be known. */
 uint64_t leat_window_length(const struct leat_fd *r, int fd);

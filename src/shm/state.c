@@ -23,11 +23,18 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 	return rc;
 }
 
+/* The epoch first: who has looked at the kernel's size before sees that another one counts now. */
+static void set_length(struct leat_shm_file *f, uint64_t length)
+{
+	atomic_fetch_add(&f->epoch, 1);
+	atomic_store(&f->length, length);
+}
+
 void leat_shm_file_init(struct leat_shm_file *f)
 {
 	atomic_store(&f->window, LEAT_WINDOW_NONE);
 	atomic_store(&f->dropped, 0);
-	atomic_store(&f->length, UINT64_MAX);
+	set_length(f, UINT64_MAX);
 	atomic_store(&f->pending, 0);
 	atomic_store(&f->writing, 0);
 	atomic_store(&f->flags, 0);
@@ -97,23 +104,27 @@ void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size)
 	leat_shm_file_update(f, LEAT_SHM_COMMITTED, 0);
 }
 
+/* Both count as a store even where the word has the value already, or a better one: what the caller
+ * loads afterwards is not older than that. Who stores his word and loads the other's relies on it.
+ */
 static bool raise_to(_Atomic uint64_t *word, uint64_t value)
 {
-	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+	uint64_t old = atomic_load(word);
+	bool raised = false;
 
-	while (old < value)
-		if (atomic_compare_exchange_weak(word, &old, value))
-			return true;
-	return false;
+	while (old < value && !raised)
+		raised = atomic_compare_exchange_weak(word, &old, value);
+	atomic_thread_fence(memory_order_seq_cst);
+	return raised;
 }
 
 static void lower_to(_Atomic uint64_t *word, uint64_t value)
 {
-	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+	uint64_t old = atomic_load(word);
 
-	while (old > value)
-		if (atomic_compare_exchange_weak(word, &old, value))
-			return;
+	while (old > value && !atomic_compare_exchange_weak(word, &old, value))
+		;
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 void leat_shm_shut(struct leat_shm *shm, uint32_t last_slot)
@@ -205,7 +216,7 @@ bool leat_shm_window_take(struct leat_shm_file *f, bool begin, bool force)
 void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, uint64_t length)
 {
 	/* Before the state: whoever is killed in a change leaves the length that is true. */
-	atomic_store(&f->length, next == LEAT_WINDOW_IDLE ? length : UINT64_MAX);
+	set_length(f, next == LEAT_WINDOW_IDLE ? length : UINT64_MAX);
 	if (next == LEAT_WINDOW_IDLE)
 		atomic_store(&f->pending, 0);
 	atomic_store(&f->window, next);
@@ -213,7 +224,7 @@ void leat_shm_window_give(struct leat_shm_file *f, enum leat_shm_window next, ui
 
 void leat_shm_window_begin(struct leat_shm_file *f, uint64_t length)
 {
-	atomic_store(&f->length, length);
+	set_length(f, length);
 }
 
 bool leat_shm_window_shut(struct leat_shm_file *f)
@@ -224,16 +235,26 @@ bool leat_shm_window_shut(struct leat_shm_file *f)
 	       none == LEAT_WINDOW_SHUT;
 }
 
+/* Be counted among those who write while nobody changes the size. False: somebody does not end. */
+static bool begin_writing(struct leat_shm_file *f)
+{
+	for (int i = 0; i < MAX_NAPS; i++) {
+		atomic_fetch_add(&f->writing, 1);
+		if (atomic_load(&f->window) != LEAT_WINDOW_CHANGE)
+			return true;
+		atomic_fetch_sub(&f->writing, 1);
+		nap();
+	}
+	return false;
+}
+
 bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
 		      struct leat_shm_write *w)
 {
 	*w = (struct leat_shm_write){.end = end, .length = UINT64_MAX};
-	atomic_fetch_add(&f->writing, 1);
-	for (int i = 0; i < MAX_NAPS && atomic_load(&f->window) == LEAT_WINDOW_CHANGE; i++) {
-		atomic_fetch_sub(&f->writing, 1);
-		nap();
-		atomic_fetch_add(&f->writing, 1);
-	}
+	/* What would be written now, who changes the size would cut off. */
+	if (!begin_writing(f))
+		return false;
 	if (!leat_shm_is_ahead(f))
 		return true;
 	w->length = atomic_load(&f->length);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 7
+#define LEAT_SHM_VERSION 8
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -65,7 +65,8 @@ struct leat_shm_file {
 	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
 	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
 	_Atomic uint32_t table;   /* of its written parts, 0: none (shm/extents.h) */
-	uint32_t pad2[3];
+	_Atomic uint32_t epoch;   /* moves before `length` begins or ceases to count */
+	uint32_t pad2[2];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -233,15 +234,23 @@ static inline uint64_t leat_shm_reserved(struct leat_shm_file *f)
 	return atomic_load_explicit(&f->length, memory_order_acquire);
 }
 
-/* Length of a file whose kernel's size is `size`. */
-static inline uint64_t leat_shm_length(struct leat_shm_file *f, uint64_t size)
+/* The length of a file by what the kernel says of its size, which may be ahead of it: take the
+ * epoch, ask the kernel, ask for the length, and begin again if that says so. */
+static inline uint32_t leat_shm_epoch(struct leat_shm_file *f)
 {
-	uint64_t length;
+	return atomic_load_explicit(&f->epoch, memory_order_acquire);
+}
 
-	if (!leat_shm_is_ahead(f))
-		return size;
-	length = atomic_load_explicit(&f->length, memory_order_acquire);
-	return length < size ? length : size;
+/* False: the kernel was asked when another size counted. */
+static inline bool leat_shm_length(struct leat_shm_file *f, uint32_t epoch, uint64_t size,
+				   uint64_t *length)
+{
+	uint64_t said;
+
+	atomic_thread_fence(memory_order_acquire);
+	said = atomic_load_explicit(&f->length, memory_order_acquire);
+	*length = said < size ? said : size;
+	return atomic_load_explicit(&f->epoch, memory_order_relaxed) == epoch;
 }
 
 /* Begin to copy. Only whoever has made the kernel's size larger may; false: not now. */
@@ -273,8 +282,8 @@ struct leat_shm_write {
 };
 
 /* A write of [start, end) by the kernel begins: the size stays as it is until it is over.
- * Waits, for at most a moment, while somebody changes the size. False: the kernel's size is
- * ahead and the write begins beyond the length: make the size true first. */
+ * Waits, for at most a moment, while somebody changes the size. False: that did not end, or the
+ * kernel's size is ahead and the write begins beyond the length: make the size true first. */
 bool leat_shm_writing(struct leat_shm_file *f, uint64_t start, uint64_t end,
 		      struct leat_shm_write *w);
 /* It has ended, at `end`. */
@@ -341,6 +350,14 @@ static inline void leat_shm_see(struct leat_shm_file *f)
 {
 	if (!(atomic_load(&f->flags) & LEAT_SHM_SEEN))
 		atomic_fetch_or(&f->flags, LEAT_SHM_SEEN);
+	atomic_thread_fence(memory_order_seq_cst); /* see leat_shm_was_seen */
+}
+
+/* Has anybody used it so? Daemon; after it has moved the counters of the name. */
+static inline bool leat_shm_was_seen(struct leat_shm_file *f)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load(&f->flags) & LEAT_SHM_SEEN;
 }
 
 /* Nothing of it may go any more. False: something has gone already. Any process. */

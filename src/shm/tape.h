@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define LEAT_TAPE_MAGIC 0x6570617474616c65u /* "elattape" */
-#define LEAT_TAPE_VERSION 3
+#define LEAT_TAPE_VERSION 4
 #define LEAT_TAPE_CHUNK 65536u
 #define LEAT_TAPE_MAX_CHUNKS 16384u
 #define LEAT_TAPE_PROCESSES 4096u
@@ -81,7 +81,7 @@ struct leat_tape_handle {
 _Static_assert(sizeof(struct leat_tape_handle) == 64, "one cache line a handle");
 
 struct leat_tape_chunk {
-	_Atomic uint32_t busy;    /* 1: somebody is recording, or the tracer takes it away */
+	_Atomic uint32_t busy;    /* who records, index + 1, or takes it away; 0: nobody */
 	_Atomic uint32_t process; /* whose it is, or was: index */
 	_Atomic uint64_t used;    /* bytes of whole records, this head included; 0: free */
 	uint64_t pad[6];

@@ -28,7 +28,7 @@ static uint32_t chunk_new(struct leat_tape *tape, uint32_t process)
 		return i;
 	c = chunk_at(tape, i);
 	(void)atomic_load(&c->used); /* see claim */
-	atomic_store(&c->busy, 1);
+	atomic_store(&c->busy, process + 1);
 	atomic_store(&c->process, process);
 	atomic_store(&c->used, HEAD);
 	return i;
@@ -44,7 +44,10 @@ static void chunk_free(struct leat_tape *tape, uint32_t i)
 	leat_tape_give_back(&tape->free_chunks, i);
 }
 
-static bool claim(struct leat_tape_chunk *c)
+/* Who takes chunks away, in the place of a process. */
+#define TRACER (LEAT_TAPE_NONE - 1)
+
+static bool claim(struct leat_tape_chunk *c, uint32_t process)
 {
 	uint32_t no = 0;
 
@@ -54,7 +57,7 @@ static bool claim(struct leat_tape_chunk *c)
 		return false;
 	/* Also a fence: what is stamped from now on is later than all that who still saw the
 	 * chunk idle has seen before. Pairs with leat_tape_look. */
-	return atomic_compare_exchange_strong(&c->busy, &no, 1);
+	return atomic_compare_exchange_strong(&c->busy, &no, process + 1);
 }
 
 static void let_go(struct leat_tape_chunk *c)
@@ -88,7 +91,7 @@ static struct leat_tape_chunk *enter_lane(struct leat_tape *tape, uint32_t proce
 	if (!i || i > tape->n_chunks)
 		return refill(tape, process, lane, i);
 	c = chunk_at(tape, i - 1);
-	if (!claim(c))
+	if (!claim(c, process))
 		return NULL;
 	if (atomic_load(lane) != i) { /* it was taken away meanwhile */
 		let_go(c);
@@ -164,7 +167,7 @@ bool leat_tape_reclaim(struct leat_tape *tape, uint32_t chunk, uint64_t taken, b
 
 	if (!gone && lane && !spare)
 		return false;
-	if (!gone && !claim(c))
+	if (!gone && !claim(c, TRACER))
 		return false;
 	if (!gone && atomic_load(&c->used) != taken) {
 		let_go(c);
@@ -190,15 +193,17 @@ uint32_t leat_tape_free_chunks(const struct leat_tape *tape)
 	return n;
 }
 
+/* What threads claimed that the exec ended. A chunk that was in a lane a moment ago may be another
+ * process' by now, or the tracer's: their claims are none of ours. */
 void leat_tape_process_restart(struct leat_tape *tape, uint32_t process)
 {
 	struct leat_tape_process *p = &tape->processes[process];
 
 	for (uint32_t l = 0; l < LEAT_TAPE_LANES; l++) {
-		uint32_t i = atomic_load(&p->lane[l]);
+		uint32_t i = atomic_load(&p->lane[l]), ours = process + 1;
 
 		if (i && i <= tape->n_chunks)
-			let_go(chunk_at(tape, i - 1)); /* threads that exec ended */
+			atomic_compare_exchange_strong(&chunk_at(tape, i - 1)->busy, &ours, 0);
 	}
 	atomic_store(&p->state, LEAT_TAPE_LIVE);
 }

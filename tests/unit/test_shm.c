@@ -175,6 +175,15 @@ static void test_commit_wakes_all(void **state)
 	assert_int_equal(atomic_load(&f->waiters), 0);
 }
 
+/* Of a file that the kernel says has `size` bytes. */
+static uint64_t length_of(struct leat_shm_file *f, uint64_t size)
+{
+	uint64_t length = 0;
+
+	assert_true(leat_shm_length(f, leat_shm_epoch(f), size, &length));
+	return length;
+}
+
 /* A fresh record whose kernel's size is ahead of `length`. */
 static struct leat_shm_file *ahead(uint64_t length)
 {
@@ -192,23 +201,23 @@ static void test_window_length(void **state)
 
 	(void)state;
 	leat_shm_file_init(f);
-	assert_int_equal(leat_shm_length(f, 5000), 5000);
+	assert_int_equal(length_of(f, 5000), 5000);
 	assert_false(leat_shm_window_take(f, false, false)); /* nothing to be changed */
 	f = ahead(100);
-	assert_int_equal(leat_shm_length(f, 5000), 100);
-	assert_int_equal(leat_shm_length(f, 50), 50); /* never longer than the kernel says */
+	assert_int_equal(length_of(f, 5000), 100);
+	assert_int_equal(length_of(f, 50), 50); /* never longer than the kernel says */
 	assert_true(leat_shm_copy_begin(f));
 	assert_false(leat_shm_copy_begin(f));
 	assert_false(leat_shm_window_take(f, false, false));
 	leat_shm_copy_end(f, 150, false);
-	assert_int_equal(leat_shm_length(f, 5000), 150);
+	assert_int_equal(length_of(f, 5000), 150);
 	assert_int_equal(leat_shm_frontier(f), 0);
 	assert_false(leat_shm_window_shut(f)); /* first make the size true */
 	assert_true(leat_shm_window_take(f, false, false));
 	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
 	assert_true(leat_shm_window_shut(f));
 	assert_false(leat_shm_window_take(f, true, false));
-	assert_int_equal(leat_shm_length(f, 5000), 5000);
+	assert_int_equal(length_of(f, 5000), 5000);
 }
 
 /* What is published in the middle of a copy (by a handler that interrupts it) may lie behind
@@ -240,27 +249,69 @@ static void test_window_writing(void **state)
 
 	(void)state;
 	assert_true(leat_shm_writing(f, 100, 180, &w));
-	assert_int_equal(leat_shm_length(f, 5000), 180);
+	assert_int_equal(length_of(f, 5000), 180);
 	assert_false(leat_shm_window_take(f, false, false));
 	leat_shm_written(f, &w, 180);
-	assert_int_equal(leat_shm_length(f, 5000), 180);
+	assert_int_equal(length_of(f, 5000), 180);
 	/* cut short */
 	assert_true(leat_shm_writing(f, 180, 300, &w));
 	leat_shm_written(f, &w, 200);
-	assert_int_equal(leat_shm_length(f, 5000), 200);
+	assert_int_equal(length_of(f, 5000), 200);
 	/* over what is there already */
 	assert_true(leat_shm_writing(f, 50, 200, &w));
 	leat_shm_written(f, &w, 50);
-	assert_int_equal(leat_shm_length(f, 5000), 200);
+	assert_int_equal(length_of(f, 5000), 200);
 	/* beyond the end: a hole is for the kernel */
 	assert_false(leat_shm_writing(f, 201, 300, &w));
-	assert_int_equal(leat_shm_length(f, 5000), 200);
+	assert_int_equal(length_of(f, 5000), 200);
 	assert_true(leat_shm_window_take(f, false, false));
 	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
 	assert_true(leat_shm_writing(f, 201, 300, &w));
 	assert_false(leat_shm_window_take(f, true, false));
 	leat_shm_written(f, &w, 300);
 	assert_true(leat_shm_window_take(f, true, false));
+}
+
+/* Whoever changes the size cuts off what others write meanwhile: they do not. */
+static void test_window_writing_in_a_change(void **state)
+{
+	struct leat_shm_file *f = ahead(100);
+	struct leat_shm_write w;
+
+	(void)state;
+	assert_true(leat_shm_window_take(f, false, false));
+	assert_false(leat_shm_writing(f, 100, 180, &w));
+	assert_int_equal(leat_shm_holders(f, true), 0);
+	assert_int_equal(leat_shm_reserved(f), 100);
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
+	assert_true(leat_shm_writing(f, 100, 180, &w));
+	leat_shm_written(f, &w, 180);
+	assert_true(leat_shm_window_take(f, true, false));
+	assert_false(leat_shm_writing(f, 180, 200, &w));
+}
+
+/* The kernel was asked while its size was ahead, and what counts now is that size. */
+static void test_window_length_of_another_time(void **state)
+{
+	struct leat_shm_file *f = ahead(100);
+	uint32_t epoch = leat_shm_epoch(f);
+	uint64_t length;
+
+	(void)state;
+	assert_true(leat_shm_window_take(f, false, false));
+	assert_true(leat_shm_length(f, epoch, 5000, &length));
+	assert_int_equal(length, 100);
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
+	assert_false(leat_shm_length(f, epoch, 5000, &length));
+	assert_int_equal(length_of(f, 100), 100);
+	/* and the other way round */
+	epoch = leat_shm_epoch(f);
+	assert_true(leat_shm_window_take(f, true, false));
+	assert_true(leat_shm_length(f, epoch, 100, &length));
+	leat_shm_window_begin(f, 100);
+	assert_false(leat_shm_length(f, epoch, 100, &length));
+	leat_shm_window_give(f, LEAT_WINDOW_IDLE, 100);
+	assert_int_equal(length_of(f, 5000), 100);
 }
 
 /* Its maker was killed in the middle. */
@@ -274,7 +325,7 @@ static void test_window_forced(void **state)
 	assert_int_equal(leat_shm_reserved(f), 100);
 	leat_shm_window_give(f, LEAT_WINDOW_NONE, 0);
 	assert_false(leat_shm_window_take(f, false, true));
-	assert_int_equal(leat_shm_length(f, 5000), 5000);
+	assert_int_equal(length_of(f, 5000), 5000);
 }
 
 /* Both counters move only when told to, and the common one when the daemon ends. */
@@ -388,13 +439,22 @@ static void test_map_refuses_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_covered),        cmocka_unit_test(test_consumed_hull),
-		cmocka_unit_test(test_wait_outcomes),  cmocka_unit_test(test_wait_interrupted),
-		cmocka_unit_test(test_two_processes),  cmocka_unit_test(test_commit_wakes_all),
-		cmocka_unit_test(test_window_length),  cmocka_unit_test(test_window_pending),
-		cmocka_unit_test(test_window_writing), cmocka_unit_test(test_window_forced),
-		cmocka_unit_test(test_changes),        cmocka_unit_test(test_holding),
-		cmocka_unit_test(test_sequence_word),  cmocka_unit_test(test_map_refuses_others),
+		cmocka_unit_test(test_covered),
+		cmocka_unit_test(test_consumed_hull),
+		cmocka_unit_test(test_wait_outcomes),
+		cmocka_unit_test(test_wait_interrupted),
+		cmocka_unit_test(test_two_processes),
+		cmocka_unit_test(test_commit_wakes_all),
+		cmocka_unit_test(test_window_length),
+		cmocka_unit_test(test_window_pending),
+		cmocka_unit_test(test_window_writing),
+		cmocka_unit_test(test_window_forced),
+		cmocka_unit_test(test_window_writing_in_a_change),
+		cmocka_unit_test(test_window_length_of_another_time),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_holding),
+		cmocka_unit_test(test_sequence_word),
+		cmocka_unit_test(test_map_refuses_others),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -255,6 +255,34 @@ static void test_killed(void **state)
 }
 
 /* Its number may be another's before it is buried. */
+/* A process starts anew; one of its lanes still shows a chunk that the tracer has just given to
+ * another process, which is recording. */
+static void test_restart_leaves_others_alone(void **state)
+{
+	uint32_t a = process_new(100), b = process_new(101), la = 0, lb = 0, i;
+	struct leat_tape_record *r = leat_tape_begin(tape, b, sizeof(*r), &lb);
+	uint32_t lane = 0;
+
+	(void)state;
+	assert_non_null(r);
+	i = leat_tape_chunk_next(tape, 0);
+	atomic_store(&tape->processes[a].lane[0], i + 1);
+	leat_tape_process_restart(tape, a);
+	assert_true(leat_tape_look(tape, i).busy);
+	lane = 0;
+	assert_ptr_not_equal(leat_tape_begin(tape, a, sizeof(*r), &lane), r);
+	r->size = sizeof(*r);
+	leat_tape_end(tape, r);
+	/* its own claims end with its threads */
+	atomic_store(&tape->processes[a].lane[0], 0);
+	leat_tape_process_restart(tape, a);
+	assert_non_null(leat_tape_begin(tape, a, sizeof(*r), &la));
+	assert_int_equal(la, 0);
+	leat_tape_process_restart(tape, a);
+	assert_true(put(a, 1, &la));
+	assert_int_equal(la, 0);
+}
+
 static void test_number_again(void **state)
 {
 	uint32_t dead = process_new(100), alive = process_new(100);
@@ -352,6 +380,7 @@ int main(void)
 		TEST(test_spare),
 		TEST(test_threads),
 		TEST(test_killed),
+		TEST(test_restart_leaves_others_alone),
 		TEST(test_number_again),
 		TEST(test_handles),
 		TEST(test_flying),
