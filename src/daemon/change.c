@@ -36,15 +36,6 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 	return leat_ask_rules(r->c, f, call, 0, 0, &streams);
 }
 
-void leat_unlink_ours(struct leat_daemon *d, const char *name)
-{
-	int spill = leat_tree_fd(d->tree, LEAT_ROOT_SPILL);
-
-	unlinkat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), name, 0);
-	if (spill >= 0)
-		unlinkat(spill, name, 0);
-}
-
 /* Nobody but the daemon may search the directory of what was spilled: a user's rights are those in
  * the directory it would be in. */
 static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum leat_root root,
@@ -64,6 +55,17 @@ static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum l
 	if (!rc && root == LEAT_ROOT_SPILL)
 		leat_spill_touch(d, name);
 	return rc;
+}
+
+void leat_unlink_ours(struct leat_daemon *d, const struct leat_user *user, const char *name)
+{
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_SPILL; root++) {
+		int rc = unlink_in(d, user, root, name);
+
+		if (rc && rc != -ENOENT && rc != -ENOTDIR && rc != -EISDIR)
+			leat_problem_add(d, rc, "cannot remove the old %s: %s", name,
+					 strerror(-rc));
+	}
 }
 
 int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name)
@@ -114,6 +116,15 @@ static bool is_wanted(struct leat_daemon *d, const struct leat_file *f, int step
 	return false;
 }
 
+/* As the user who asked for it. */
+static void remove_hidden(struct leat_daemon *d, struct leat_file *f)
+{
+	int rc = leat_change_remove(d, f->remover, f->name, -1, 0);
+
+	if (rc && rc != -ENOENT && rc != -ENOTDIR)
+		leat_problem_add(d, rc, "cannot remove %s: %s", f->name, strerror(-rc));
+}
+
 void leat_change_settle_hidden(struct leat_daemon *d)
 {
 	for (uint32_t i = 1; d->n_hidden && i <= d->n_slots; i++) {
@@ -122,7 +133,7 @@ void leat_change_settle_hidden(struct leat_daemon *d)
 		if (f->retired || !f->hidden || is_wanted(d, f, -1))
 			continue;
 		d->n_hidden--;
-		leat_change_remove(d, NULL, f->name, -1, 0);
+		remove_hidden(d, f);
 	}
 }
 
@@ -146,6 +157,8 @@ static int unlink_file(struct leat_change_request *r)
 	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
 	    is_wanted(r->d, f, r->c->step)) {
 		rc = leat_user_may_make(r->c->user, r->d->tree, name);
+		if (!rc)
+			rc = leat_file_note_remover(f, r->c->user);
 		if (rc)
 			return rc;
 		r->d->n_hidden += !f->hidden;

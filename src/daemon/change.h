@@ -27,8 +27,8 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 /* True if the directory `name` has no entry in either place. */
 bool leat_change_is_empty(struct leat_daemon *d, const char *name);
 
-/* Unlink the file `name` of the store, wherever it lies, if it is there. */
-void leat_unlink_ours(struct leat_daemon *d, const char *name);
+/* Unlink, as `user`, the file `name` of the store, wherever it lies, if it is there. */
+void leat_unlink_ours(struct leat_daemon *d, const struct leat_user *user, const char *name);
 
 /* Unlink, as `user`, `name` in every place it is in. 0 or -errno. */
 int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name);

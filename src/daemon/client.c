@@ -341,10 +341,17 @@ static void welcome(struct leat_daemon *d, int fd)
 	pid_t pid = 0;
 	int rc = leat_user_of(fd, &pid, &user);
 
+	if (rc == -ENOSYS)
+		leat_problem_add(d, rc,
+				 "process %d runs as another user, and this kernel cannot say what "
+				 "that user may: it has to be Linux 5.8 or later",
+				 (int)pid);
 	if (rc) {
 		leat_warn("process %d was refused: %s", (int)pid, strerror(-rc));
 		goto fail;
 	}
+	if (user)
+		leat_tree_distrust(d->tree);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		goto fail;

@@ -1,11 +1,13 @@
 #include "daemon/files.h"
 
+#include "base/beneath.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,11 +31,13 @@ int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
 {
 	enum leat_root root;
 	struct stat st;
+	int fd;
 
 	if (!leat_tree_has_ours(d->tree, f->name, &root, &st))
 		return -1;
-	return openat(leat_tree_fd(d->tree, root), f->name,
-		      access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = leat_beneath_open_regular(leat_tree_fd(d->tree, root), f->name, access);
+	errno = fd < 0 ? -fd : 0;
+	return fd < 0 ? -1 : fd;
 }
 
 static int take_slot(struct leat_daemon *d, struct leat_file *f)
@@ -68,6 +72,7 @@ static void free_file(struct leat_file *f)
 	free(f->hidden);
 	free(f->readers);
 	free(f->opened);
+	free(f->remover);
 	leat_close(&f->drop_fd);
 	free(f);
 }
@@ -334,4 +339,25 @@ bool leat_file_note_open(struct leat_daemon *d, struct leat_file *f, int step)
 	if (f->opened && leat_steps_has(f->opened, step))
 		return false;
 	return add_step(d, &f->opened, step) == 0;
+}
+
+int leat_file_note_remover(struct leat_file *f, const struct leat_user *user)
+{
+	struct leat_user *copy = leat_user_copy(user);
+
+	if (user && !copy)
+		return -ENOMEM;
+	free(f->remover);
+	f->remover = copy;
+	return 0;
+}
+
+bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f)
+{
+	struct stat st;
+
+	if (!leat_tree_is_distrusted(d->tree) || !f->on_disk.ino)
+		return true;
+	return !leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, &st) ||
+	       leat_inode_is(&f->on_disk, &st);
 }

@@ -2,6 +2,7 @@
 #ifndef LEAT_DAEMON_FILES_H
 #define LEAT_DAEMON_FILES_H
 
+#include "base/beneath.h"
 #include "daemon/internal.h"
 
 /* A consumer that relied on a size before the commit. */
@@ -60,9 +61,12 @@ struct leat_file {
 	/* permanence */
 	struct leat_job *job; /* that is at it, if `saving` */
 	bool saving;
-	bool dirty;     /* is to be brought to disk (again) */
-	bool saved;     /* a whole copy is on disk */
-	int save_error; /* errno */
+	bool dirty;                /* is to be brought to disk (again) */
+	bool saved;                /* a whole copy is on disk */
+	int save_error;            /* errno */
+	struct leat_inode on_disk; /* what leat put there, or adopted */
+	struct leat_user
+		*remover; /* of those for whom it is hidden, the last; NULL: leat's; owned */
 	struct timespec saved_mtime;
 };
 
@@ -123,6 +127,10 @@ int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step);
 /* A consumer opens it. True if that is its first time. */
 bool leat_file_note_open(struct leat_daemon *d, struct leat_file *f, int step);
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
+/* When all are done with what is hidden it is removed as `user` (NULL: as leat). 0 or -ENOMEM. */
+int leat_file_note_remover(struct leat_file *f, const struct leat_user *user);
+/* False: something else than what leat knows to be on disk by that name has taken its place. */
+bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f);
 
 /* ---- sizes.c: the kernel's size may be ahead of a file's length ---- */
 
@@ -169,8 +177,8 @@ struct leat_live {
 };
 
 /* Open a file that may have been created without the right to read it, for
- * looking at only. The descriptor, or -1 and errno. */
-int leat_open_hard(int dirfd, const char *name, mode_t mode);
+ * looking at only. The descriptor, or -errno (-EINVAL: no regular file). */
+int leat_open_hard(int top, const char *path);
 /* Seen through `fd`, does another description have the byte locked? 1, 0 or -errno. */
 int leat_is_locked(int fd, uint64_t byte);
 /* Once for the daemon's loop. 0 or -errno. */

@@ -1,6 +1,8 @@
 /* The end of a run: what is permanent is whole on disk with its last metadata,
  * what leat put there for the run only is gone. */
+#include "base/beneath.h"
 #include "base/fault.h"
+#include "base/fd.h"
 #include "daemon/change.h"
 #include "daemon/client.h"
 #include "daemon/keep.h"
@@ -92,10 +94,15 @@ static bool lift(struct leat_daemon *d, struct stamp *v, size_t n, const struct 
 
 static void apply(struct leat_daemon *d, const struct stamp *s)
 {
+	const struct leat_inode seen = {s->st.st_dev, s->st.st_ino};
+	bool on_disk = s->root == LEAT_ROOT_DISK, strict = leat_tree_is_distrusted(d->tree);
 	int rc = 0;
 
-	if (s->f->saved || (s->root == LEAT_ROOT_DISK && s->lifted))
-		rc = leat_persist_meta(d->disk_fd, s->f->name, &s->st);
+	if (s->f->saved || (on_disk && s->lifted))
+		rc = leat_persist_meta(d->disk_fd, s->f->name, &s->st,
+				       !strict   ? NULL
+				       : on_disk ? &seen
+						 : &s->f->on_disk);
 	if (rc && rc != -ENOENT)
 		leat_problem_add(d, rc, "cannot set mode and times of %s/%s: %s", d->dir,
 				 s->f->name, strerror(-rc));
@@ -177,8 +184,12 @@ static bool is_made_in_run(struct leat_daemon *d, const char *path)
 	struct timespec birth;
 	struct statx st;
 
-	if (statx(d->disk_fd, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
-	    !(st.stx_mask & STATX_BTIME))
+	int fd = leat_beneath_open(d->disk_fd, path, O_PATH, 0);
+	bool known = fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+		     st.stx_mask & STATX_BTIME;
+
+	leat_close(&fd);
+	if (!known)
 		return false;
 	birth.tv_sec = st.stx_btime.tv_sec;
 	birth.tv_nsec = st.stx_btime.tv_nsec;
@@ -200,7 +211,7 @@ static void remove_passing_dirs(struct leat_daemon *d, struct passing_dir **dirs
 	{
 		rule = leat_match(d->matcher, dir->path);
 		if (rule && !rule->permanent && !rule->excluded && is_made_in_run(d, dir->path))
-			unlinkat(d->disk_fd, dir->path, AT_REMOVEDIR); /* if it is empty */
+			leat_beneath_unlink(d->disk_fd, dir->path, AT_REMOVEDIR); /* if empty */
 		HASH_DEL(*dirs, dir);
 		free(dir);
 	}
@@ -208,11 +219,12 @@ static void remove_passing_dirs(struct leat_daemon *d, struct passing_dir **dirs
 
 static void remove_one(struct leat_daemon *d, const struct leat_file *f, struct passing_dir **dirs)
 {
-	if (unlinkat(d->disk_fd, f->name, 0) == 0)
+	int rc = leat_file_is_on_disk(d, f) ? leat_beneath_unlink(d->disk_fd, f->name, 0) : -ESTALE;
+
+	if (!rc)
 		note_parents(dirs, f->name);
-	else if (errno != ENOENT && errno != EISDIR)
-		leat_problem_add(d, -errno, "cannot remove %s/%s: %s", d->dir, f->name,
-				 strerror(errno));
+	else if (rc != -ENOENT && rc != -EISDIR && rc != -ELOOP)
+		leat_problem_add(d, rc, "cannot remove %s/%s: %s", d->dir, f->name, strerror(-rc));
 }
 
 static void remove_passing(struct leat_daemon *d)

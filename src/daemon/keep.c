@@ -18,13 +18,13 @@
 struct leat_job {
 	uv_work_t work;
 	struct leat_daemon *d;
-	struct leat_file *f; /* NULL: it was forgotten, and what is made is not wanted */
-	char *path;          /* owned */
-	int disk_fd;
-	int in;       /* open file, or -1: a symlink to `target` */
-	char *target; /* owned */
-	bool first;   /* in its directory in this run */
-	uid_t uid;    /* of the symlink */
+	struct leat_file *f;    /* NULL: it was forgotten, and what is made is not wanted */
+	char *path;             /* owned */
+	struct leat_beneath at; /* on disk; the copy takes it over */
+	int in;                 /* open file, or -1: a symlink to `target` */
+	char *target;           /* owned */
+	bool first;             /* in its directory in this run */
+	uid_t uid;              /* of the symlink */
 	gid_t gid;
 	struct timespec mtime;
 	struct leat_persist made; /* if rc is 0 */
@@ -41,6 +41,7 @@ struct leat_dirty_dir {
 static void free_job(struct leat_job *j)
 {
 	leat_close(&j->in);
+	leat_beneath_release(&j->at);
 	free(j->path);
 	free(j->target);
 	free(j);
@@ -51,10 +52,10 @@ static void work(uv_work_t *w)
 	struct leat_job *j = w->data;
 
 	if (j->first)
-		leat_persist_clean_stale(j->disk_fd, j->path);
-	j->rc = j->target ? leat_persist_make_symlink(&j->made, j->disk_fd, j->path, j->target,
-						      j->uid, j->gid)
-			  : leat_persist_make_file(&j->made, j->disk_fd, j->path, j->in);
+		leat_persist_clean_stale(j->at.dir);
+	j->rc = j->target ? leat_persist_make_symlink(&j->made, &j->at, j->target, j->uid, j->gid)
+			  : leat_persist_make_file(&j->made, &j->at, j->in);
+	j->at.owned = false;
 }
 
 /* Is it the first file of this run in that directory? */
@@ -105,20 +106,45 @@ void leat_keep_sync_dirs(struct leat_daemon *d)
 static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
 {
 	f->save_error = -rc;
-	leat_problem_add(d, rc, "cannot write %s/%s: %s", d->dir, f->name, strerror(-rc));
+	leat_problem_add(d, rc, "cannot write %s/%s: %s%s", d->dir, f->name, strerror(-rc),
+			 rc == -EACCES && leat_tree_is_distrusted(d->tree) ? LEAT_KEEP_UNLIKE : "");
 }
 
 static void start_jobs(struct leat_daemon *d);
 
+/* In a sticky directory nobody replaces what is another's, but by leat's hands. Notes what the file
+ * on disk will be. */
+static int check_replaced(const struct leat_job *j)
+{
+	const struct leat_beneath *at = &j->made.at;
+	struct stat dir, there, made;
+
+	if (fstatat(at->dir, j->made.temporary, &made, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstatat(at->dir, ".", &dir, 0) < 0)
+		return -errno;
+	j->f->on_disk = (struct leat_inode){made.st_dev, made.st_ino};
+	if (!leat_tree_is_distrusted(j->d->tree) || !(dir.st_mode & S_ISVTX) || !made.st_uid ||
+	    made.st_uid == dir.st_uid || fstatat(at->dir, at->name, &there, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return there.st_uid == made.st_uid ? 0 : -EACCES;
+}
+
 /* In the loop's thread, for here only it is known that the name is still this file's. */
 static int take(struct leat_job *j)
 {
+	int rc;
+
 	if (j->rc)
 		return j->rc;
-	if (j->f)
-		return leat_persist_take(&j->made, j->path);
+	if (!j->f) {
+		leat_persist_drop(&j->made);
+		return 0;
+	}
+	rc = check_replaced(j);
+	if (!rc)
+		return leat_persist_take(&j->made);
 	leat_persist_drop(&j->made);
-	return 0;
+	return rc;
 }
 
 static void done(uv_work_t *w, int status)
@@ -154,10 +180,10 @@ static void done(uv_work_t *w, int status)
 		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
 }
 
-static int prepare_symlink(struct leat_job *j, int from)
+static int prepare_symlink(struct leat_job *j, const struct leat_beneath *from)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(from, j->path, target, sizeof(target) - 1);
+	ssize_t n = readlinkat(from->dir, from->name, target, sizeof(target) - 1);
 
 	if (n < 0)
 		return -errno;
@@ -166,31 +192,46 @@ static int prepare_symlink(struct leat_job *j, int from)
 	return j->target ? 0 : -ENOMEM;
 }
 
-/* What the job needs of the store is taken now: names may change later. */
-static int prepare(struct leat_job *j)
+static int take_source(struct leat_job *j, const struct leat_beneath *from)
 {
-	struct leat_daemon *d = j->d;
-	enum leat_root from;
 	struct stat st;
-	int rc;
 
-	j->path = strdup(j->f->name);
-	j->disk_fd = d->disk_fd;
-	if (!j->path)
-		return -ENOMEM;
-	if (!leat_tree_has_ours(d->tree, j->path, &from, &st))
-		return -ENOENT;
-	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
-	if (rc)
-		return rc;
-	j->first = note_dir(d, j->path);
+	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	j->first = note_dir(j->d, j->path);
 	j->mtime = st.st_mtim;
 	j->uid = st.st_uid;
 	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))
-		return prepare_symlink(j, leat_tree_fd(d->tree, from));
-	j->in = leat_open_hard(leat_tree_fd(d->tree, from), j->path, st.st_mode);
-	return j->in < 0 ? -errno : 0;
+		return prepare_symlink(j, from);
+	j->in = leat_open_hard(from->dir, from->name);
+	return j->in < 0 ? j->in : 0;
+}
+
+/* What the job needs of the store is taken now: names may change later. */
+static int prepare(struct leat_job *j)
+{
+	struct leat_daemon *d = j->d;
+	struct leat_beneath from;
+	enum leat_root root;
+	struct stat st;
+	int rc;
+
+	j->path = strdup(j->f->name);
+	if (!j->path)
+		return -ENOMEM;
+	if (!leat_tree_has_ours(d->tree, j->path, &root, &st))
+		return -ENOENT;
+	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
+	if (!rc)
+		rc = leat_tree_hold_parent(d->tree, LEAT_ROOT_DISK, j->path, &j->at);
+	if (!rc)
+		rc = leat_tree_hold_parent(d->tree, root, j->path, &from);
+	if (rc)
+		return rc;
+	rc = take_source(j, &from);
+	leat_beneath_release(&from);
+	return rc;
 }
 
 static void start(struct leat_daemon *d, struct leat_job *j)

@@ -5,6 +5,10 @@
 #include "base/json.h"
 #include "daemon/internal.h"
 
+/* Why a file cannot be written whose directory others may rename. */
+#define LEAT_KEEP_UNLIKE                                                                           \
+	" (its directory, or one above it, has another owner or mode on disk than in the run)"
+
 /* The file is final: bring it to disk, in the background. */
 void leat_keep_file(struct leat_daemon *d, struct leat_file *f);
 /* Its name is gone or another: what a running job makes is not wanted. */
@@ -15,12 +19,6 @@ void leat_keep_sync_dirs(struct leat_daemon *d);
 void leat_keep_free(struct leat_daemon *d);
 /* True when nothing is queued or running. */
 bool leat_keep_idle(const struct leat_daemon *d);
-
-/* ---- copy_up.c ---- */
-
-/* Copy what is on disk only into the store, in the background: -EAGAIN until
- * its waiters are woken, then the error of the last attempt, if it failed. */
-int leat_copy_up(struct leat_daemon *d, struct leat_file *f);
 
 /* ---- finish.c ---- */
 

@@ -75,17 +75,32 @@ void leat_live_confirm(struct leat_live *l)
 	l->opener = NULL;
 }
 
-int leat_open_hard(int dirfd, const char *name, mode_t mode)
+/* `held` may be opened in one of two ways, or may be made so for a moment. */
+static int open_held(int held, const struct stat *st)
 {
-	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	int fd = openat(dirfd, name, O_RDONLY | flags);
+	int fd = leat_beneath_reopen(held, O_RDONLY);
 
-	if (fd < 0 && errno == EACCES)
-		fd = openat(dirfd, name, O_WRONLY | flags);
-	if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, (mode & 07777) | 0400, 0) == 0) {
-		fd = openat(dirfd, name, O_RDONLY | flags);
-		fchmodat(dirfd, name, mode & 07777, 0);
+	if (fd == -EACCES)
+		fd = leat_beneath_reopen(held, O_WRONLY);
+	if (fd == -EACCES && leat_beneath_chmod(held, (st->st_mode & 07777) | 0400) == 0) {
+		fd = leat_beneath_reopen(held, O_RDONLY);
+		leat_beneath_chmod(held, st->st_mode & 07777);
 	}
+	return fd;
+}
+
+int leat_open_hard(int top, const char *path)
+{
+	int held = leat_beneath_open(top, path, O_PATH, 0), fd;
+	struct stat st;
+
+	if (held < 0)
+		return held;
+	if (fstat(held, &st) < 0)
+		fd = -errno;
+	else
+		fd = S_ISREG(st.st_mode) ? open_held(held, &st) : -EINVAL;
+	leat_close(&held);
 	return fd;
 }
 
@@ -100,8 +115,9 @@ static int hold(struct leat_daemon *d, struct leat_live *l)
 		return 0;
 	rc = leat_tree_look(d->tree, l->file->name, &root, &st);
 	if (!rc && S_ISREG(st.st_mode)) {
-		l->probe = leat_open_hard(leat_tree_fd(d->tree, root), l->file->name, st.st_mode);
-		rc = l->probe < 0 ? -errno : 0;
+		rc = leat_open_hard(leat_tree_fd(d->tree, root), l->file->name);
+		l->probe = rc < 0 ? -1 : rc;
+		rc = rc < 0 ? rc : 0;
 	}
 	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP ? 0 : rc;
 }

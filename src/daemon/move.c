@@ -1,4 +1,5 @@
 /* Moving a file between store and spill directory, in the background. */
+#include "base/beneath.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
@@ -119,7 +120,7 @@ void leat_spill_touch(struct leat_daemon *d, const char *name)
 	char path[PATH_MAX];
 
 	if (find_directory(name, path))
-		utimensat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), path, now, AT_SYMLINK_NOFOLLOW);
+		leat_beneath_times(leat_tree_fd(d->tree, LEAT_ROOT_STORE), path, now);
 }
 
 /* The new name, and no more the old one, in directories whose times stay as they are. */
@@ -128,16 +129,14 @@ static int swap_names(const struct leat_move *m)
 	int store = leat_tree_fd(m->d->tree, LEAT_ROOT_STORE), to = leat_tree_fd(m->d->tree, m->to);
 	char path[PATH_MAX];
 	struct stat st;
-	bool there = find_directory(m->f->name, path) &&
-		     fstatat(store, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	int rc = renameat(to, m->temporary, to, m->f->name) < 0 ? -errno : 0;
+	bool there = find_directory(m->f->name, path) && !leat_beneath_stat(store, path, &st);
+	int rc = leat_beneath_rename(to, m->temporary, to, m->f->name, 0);
 
 	LEAT_FAULT("move.renamed");
-	if (!rc && unlinkat(leat_tree_fd(m->d->tree, m->from), m->f->name, 0) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = leat_beneath_unlink(leat_tree_fd(m->d->tree, m->from), m->f->name, 0);
 	if (there)
-		utimensat(store, path, (struct timespec[]){st.st_atim, st.st_mtim},
-			  AT_SYMLINK_NOFOLLOW);
+		leat_beneath_times(store, path, (struct timespec[]){st.st_atim, st.st_mtim});
 	return rc;
 }
 
@@ -199,7 +198,7 @@ static void done(uv_work_t *w, int status)
 	if (!rc && f)
 		rc = finish(m);
 	if (rc || !f)
-		unlinkat(leat_tree_fd(d->tree, m->to), m->temporary, 0);
+		leat_beneath_unlink(leat_tree_fd(d->tree, m->to), m->temporary, 0);
 	else if (m->to == LEAT_ROOT_SPILL)
 		s->moved_bytes += (uint64_t)m->st.st_size;
 	if (rc)
@@ -221,9 +220,14 @@ static int open_both(struct leat_move *m)
 		return -ENOENT;
 	if (!S_ISREG(m->st.st_mode) || m->st.st_nlink != 1)
 		return -ENOTSUP;
+	/* Others may put another file in its place, which leat would bring where they reach it. */
+	if (leat_tree_is_exposed(d->tree, m->f->name))
+		return -ENOTSUP;
 	m->to = m->from == LEAT_ROOT_STORE ? LEAT_ROOT_SPILL : LEAT_ROOT_STORE;
-	m->in = leat_open_hard(leat_tree_fd(d->tree, m->from), m->f->name, m->st.st_mode);
-	if (m->in < 0 || fstat(m->in, &m->st) < 0)
+	m->in = leat_open_hard(leat_tree_fd(d->tree, m->from), m->f->name);
+	if (m->in < 0)
+		return m->in;
+	if (fstat(m->in, &m->st) < 0)
 		return -errno;
 	if (!m->live)
 		leat_close(&m->f->drop_fd);
@@ -231,9 +235,9 @@ static int open_both(struct leat_move *m)
 		return -EBUSY;
 	snprintf(m->temporary, sizeof(m->temporary), ".leat-move-%llu",
 		 (unsigned long long)++s->last_byte);
-	m->out = openat(leat_tree_fd(d->tree, m->to), m->temporary,
-			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return m->out < 0 ? -errno : 0;
+	m->out = leat_beneath_open(leat_tree_fd(d->tree, m->to), m->temporary,
+				   O_RDWR | O_CREAT | O_EXCL, 0600);
+	return m->out < 0 ? m->out : 0;
 }
 
 /* From now on clients do not begin to write. */
@@ -280,7 +284,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 	}
 	if (rc) {
 		if (m->out >= 0)
-			unlinkat(leat_tree_fd(d->tree, m->to), m->temporary, 0);
+			leat_beneath_unlink(leat_tree_fd(d->tree, m->to), m->temporary, 0);
 		free_move(m);
 		return rc;
 	}

@@ -1,5 +1,6 @@
 /* Rename and link: which place a file is in is a fact of its record, so it stays
  * there and the record says whether that is where its new name belongs. */
+#include "base/beneath.h"
 #include "base/fault.h"
 #include "base/str.h"
 #include "daemon/change.h"
@@ -20,7 +21,11 @@
 static void note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
 {
 	enum leat_root home = leat_rule_home(d, f->rule);
+	struct stat st;
 
+	f->on_disk = (struct leat_inode){0};
+	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
+		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
 	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
 	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
 }
@@ -80,8 +85,7 @@ static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enu
 	    (!r->from.outside && is_declared(d, r->from.path)) ||
 	    !leat_tree_has(d->tree, root, r->to.path, &st) || !S_ISREG(st.st_mode))
 		return false;
-	fd = openat(leat_tree_fd(d->tree, root), r->to.path,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = leat_beneath_open_regular(leat_tree_fd(d->tree, root), r->to.path, O_RDONLY);
 	l = fd < 0 ? NULL : leat_live_untold(d, f, r->c, fd);
 	if (!l)
 		return false;
@@ -126,20 +130,27 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	return 0;
 }
 
+/* As who asked: it is there by the same rights as what was moved. */
+static void clear(struct leat_change_request *r, enum leat_root o, const char *path, int flags)
+{
+	const struct leat_user *user = o == LEAT_ROOT_SPILL ? NULL : r->c->user;
+	int fd = leat_tree_fd(r->d->tree, o);
+	int rc = fd < 0 ? 0 : leat_user_unlink(user, fd, path, flags);
+
+	if (rc == -EACCES || rc == -EPERM)
+		leat_problem_add(r->d, rc, "cannot remove the old %s: %s", path, strerror(-rc));
+}
+
 /* What other places than `root` have of these names goes: a copy on disk of what the
  * store has, and what would hide the new one. */
 static void clear_others(struct leat_change_request *r, enum leat_root root)
 {
-	struct leat_daemon *d = r->d;
-
 	for (enum leat_root o = LEAT_ROOT_STORE; o <= LEAT_ROOT_DISK; o++) {
-		int fd = leat_tree_fd(d->tree, o);
-
-		if (o == root || fd < 0)
+		if (o == root)
 			continue;
-		unlinkat(fd, r->from.path, 0);
+		clear(r, o, r->from.path, 0);
 		if (o != LEAT_ROOT_DISK)
-			unlinkat(fd, r->to.path, 0);
+			clear(r, o, r->to.path, 0);
 	}
 }
 
@@ -177,7 +188,7 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 		return 0;
 	if (!leat_tree_has(d->tree, root, r->from.path, NULL)) {
 		/* an empty directory of the new name would be found here */
-		unlinkat(fd, r->to.path, AT_REMOVEDIR);
+		clear(r, root, r->to.path, AT_REMOVEDIR);
 		return 0;
 	}
 	rc = leat_tree_make_parents(d->tree, root, r->to.path);
@@ -269,7 +280,8 @@ static int rename_dir(struct leat_change_request *r)
 	for (root -= 2; root >= LEAT_ROOT_STORE; root--) {
 		int fd = leat_tree_fd(d->tree, root);
 
-		renameat(fd, r->to.path, fd, r->from.path);
+		leat_user_rename(root == LEAT_ROOT_SPILL ? NULL : r->c->user, fd, r->to.path, fd,
+				 r->from.path, 0);
 	}
 	return rc;
 }
@@ -291,9 +303,9 @@ static int move_out(struct leat_change_request *r)
 	} else {
 		if (!S_ISREG(r->from.st.st_mode) || r->flags || r->c->user)
 			return -EXDEV;
-		in = openat(root, r->from.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		in = leat_beneath_open_regular(root, r->from.path, O_RDONLY);
 		if (in < 0)
-			return -errno;
+			return in;
 		rc = leat_persist_file(AT_FDCWD, r->to.path, in);
 		close(in);
 		if (rc)
@@ -346,15 +358,16 @@ static int move_in(struct leat_change_request *r)
 
 	if (rc)
 		return rc;
-	if (lstat(r->from.path, &r->from.st) < 0)
-		return -errno;
+	rc = leat_user_stat(r->c->user, AT_FDCWD, r->from.path, &r->from.st);
+	if (rc)
+		return rc;
 	hold(d, r->to.path);
 	rc = leat_user_rename(r->c->user, AT_FDCWD, r->from.path,
 			      leat_tree_fd(d->tree, LEAT_ROOT_DISK), r->to.path, r->flags);
 	if (rc)
 		return rc;
 	LEAT_FAULT("rename.in");
-	leat_unlink_ours(d, r->to.path);
+	leat_unlink_ours(d, r->c->user, r->to.path);
 	leat_tree_forget(d->tree);
 	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
 }

@@ -17,9 +17,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* More than this is not copied while all clients wait for their answers. */
-#define LARGE_BYTES (4 << 20)
-
 /* Failed files that are named one by one. */
 #define MAX_FAILED_TOLD 4u
 
@@ -293,25 +290,6 @@ int leat_request_create(struct leat_request *r, enum leat_root root)
 	if (leat_request_is_violation(r, violations))
 		return leat_request_fail(r, -EIO);
 	return leat_request_go(r);
-}
-
-int leat_request_copy_up(struct leat_request *r, bool empty)
-{
-	enum leat_root to;
-	int rc;
-
-	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
-	    leat_rule_home(r->d, r->rule) != LEAT_ROOT_STORE)
-		return 0;
-	/* Who wants it empty waits, too: the copy that is on its way would come after. */
-	if (r->file->copying ||
-	    (!empty && r->found.st.st_size > LARGE_BYTES && S_ISREG(r->found.st.st_mode)))
-		return leat_copy_up(r->d, r->file);
-	to = leat_spill_home(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
-	rc = leat_tree_copy(r->d->tree, LEAT_ROOT_DISK, r->found.path, to, r->found.path, empty);
-	if (!rc)
-		r->found.root = to;
-	return rc;
 }
 
 /* ---- one function an operation ---- */

@@ -1,4 +1,5 @@
 /* Steps that run without interception, on files on disk. */
+#include "base/beneath.h"
 #include "base/fault.h"
 #include "base/str.h"
 #include "daemon/change.h"
@@ -156,7 +157,8 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 		return;
 	}
 	LEAT_FAULT("staged.adopt");
-	leat_unlink_ours(d, name);
+	leat_unlink_ours(d, NULL, name);
+	f->on_disk = (struct leat_inode){st->st_dev, st->st_ino};
 	f->told = f->made = true;
 	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
@@ -186,8 +188,7 @@ static void adopt_entry(struct leat_daemon *d, int step, const char *dir, const 
 
 static void adopt_below(struct leat_daemon *d, int step, const char *dir)
 {
-	int fd = openat(d->disk_fd, *dir ? dir : ".",
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = leat_beneath_open(d->disk_fd, dir, O_RDONLY | O_DIRECTORY, 0);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 

@@ -1,15 +1,14 @@
 #include "daemon/user.h"
 
+#include "base/acting.h"
+#include "base/beneath.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct leat_user {
@@ -35,6 +34,9 @@ int leat_user_of(int fd, pid_t *pid, struct leat_user **user)
 		return 0;
 	if (geteuid() != 0)
 		return -EPERM;
+	/* Before Linux 5.8 it cannot be asked what they may. */
+	if (!leat_beneath_tells_rights())
+		return -ENOSYS;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &groups) < 0 && errno != ERANGE)
 		return -errno;
 	u = calloc(1, sizeof(*u) + groups);
@@ -51,70 +53,44 @@ int leat_user_of(int fd, pid_t *pid, struct leat_user **user)
 	return 0;
 }
 
-/* ---- this thread as another user; glibc's setgroups would take all threads along ---- */
-
-struct own {
-	gid_t *groups; /* owned */
-	int n;
-	int dumpable;
-	int death_signal;
-};
-
-static void end(const struct own *own)
+struct leat_user *leat_user_copy(const struct leat_user *user)
 {
-	setfsuid(geteuid());
-	setfsgid(getegid());
-	syscall(SYS_setgroups, own->n, own->groups);
-	/* The kernel takes these back from whoever changes its user. */
-	prctl(PR_SET_DUMPABLE, own->dumpable);
-	prctl(PR_SET_PDEATHSIG, own->death_signal);
-	free(own->groups);
+	size_t size = user ? sizeof(*user) + user->n * sizeof(gid_t) : 0;
+	struct leat_user *copy = user ? malloc(size) : NULL;
+
+	if (copy)
+		memcpy(copy, user, size);
+	return copy;
 }
 
-static int begin(const struct leat_user *u, struct own *own)
+uid_t leat_user_id(const struct leat_user *user)
 {
-	*own = (struct own){.n = getgroups(0, NULL), .dumpable = prctl(PR_GET_DUMPABLE)};
-	prctl(PR_GET_PDEATHSIG, &own->death_signal);
-	own->groups = calloc((size_t)(own->n > 0 ? own->n : 1), sizeof(gid_t));
-	if (!own->groups)
-		return -ENOMEM;
-	own->n = getgroups(own->n, own->groups);
-	if (own->n < 0 || syscall(SYS_setgroups, u->n, u->groups) < 0) {
-		free(own->groups);
-		return -EPERM;
-	}
-	setfsgid(u->gid);
-	setfsuid(u->uid);
-	if ((uid_t)setfsuid((uid_t)-1) == u->uid && (gid_t)setfsgid((gid_t)-1) == u->gid)
-		return 0;
-	end(own);
-	return -EPERM;
+	return user ? user->uid : geteuid();
 }
 
-/* Before and after a call made as `user`; NULL: as ourselves. The rc of the latter is the call's.
- */
-static int become(const struct leat_user *user, struct own *own)
+/* ---- calls as the user; NULL: as ourselves ---- */
+
+static int become(const struct leat_user *user, struct leat_acting *own)
 {
-	return user ? begin(user, own) : 0;
+	const struct leat_ids as =
+		user ? (struct leat_ids){user->uid, user->gid, user->groups, user->n}
+		     : (struct leat_ids){0};
+
+	return user ? leat_acting_begin(&as, false, own) : 0;
 }
 
-static int back(const struct leat_user *user, struct own *own, int rc)
+static int back(const struct leat_user *user, struct leat_acting *own, int rc)
 {
 	if (user)
-		end(own);
+		leat_acting_end(own);
 	return rc;
-}
-
-static int told(int rc)
-{
-	return rc < 0 ? -errno : 0;
 }
 
 int leat_user_find(const struct leat_user *user, struct leat_tree *t, const char *path,
 		   enum leat_find how, struct leat_found *found)
 {
 	enum leat_root root;
-	struct own own;
+	struct leat_acting own;
 	int rc = become(user, &own);
 
 	if (!rc)
@@ -126,39 +102,54 @@ int leat_user_find(const struct leat_user *user, struct leat_tree *t, const char
 	return rc;
 }
 
-int leat_user_unlink(const struct leat_user *user, int dirfd, const char *path, int flags)
+int leat_user_hold(const struct leat_user *user, int top, const char *path)
 {
-	struct own own;
+	struct leat_acting own;
 	int rc = become(user, &own);
 
-	return rc ? rc : back(user, &own, told(unlinkat(dirfd, path, flags)));
+	return rc ? rc : back(user, &own, leat_beneath_open(top, path, O_PATH, 0));
 }
 
-int leat_user_rename(const struct leat_user *user, int from_fd, const char *from, int to_fd,
+int leat_user_unlink(const struct leat_user *user, int top, const char *path, int flags)
+{
+	struct leat_acting own;
+	int rc = become(user, &own);
+
+	return rc ? rc : back(user, &own, leat_beneath_unlink(top, path, flags));
+}
+
+int leat_user_rename(const struct leat_user *user, int from_top, const char *from, int to_top,
 		     const char *to, unsigned flags)
 {
-	struct own own;
+	struct leat_acting own;
 	int rc = become(user, &own);
 
-	return rc ? rc : back(user, &own, told(renameat2(from_fd, from, to_fd, to, flags)));
+	return rc ? rc : back(user, &own, leat_beneath_rename(from_top, from, to_top, to, flags));
 }
 
-int leat_user_link(const struct leat_user *user, int from_fd, const char *from, int to_fd,
+int leat_user_link(const struct leat_user *user, int from_top, const char *from, int to_top,
 		   const char *to)
 {
-	struct own own;
+	struct leat_acting own;
 	int rc = become(user, &own);
 
-	return rc ? rc : back(user, &own, told(linkat(from_fd, from, to_fd, to, 0)));
+	return rc ? rc : back(user, &own, leat_beneath_link(from_top, from, to_top, to));
 }
 
-int leat_user_access(const struct leat_user *user, int dirfd, const char *path, int mode)
+int leat_user_stat(const struct leat_user *user, int top, const char *path, struct stat *st)
 {
-	struct own own;
+	struct leat_acting own;
 	int rc = become(user, &own);
 
-	return rc ? rc
-		  : back(user, &own, told(faccessat(dirfd, *path ? path : ".", mode, AT_EACCESS)));
+	return rc ? rc : back(user, &own, leat_beneath_stat(top, path, st));
+}
+
+int leat_user_access(const struct leat_user *user, int top, const char *path, int mode)
+{
+	struct leat_acting own;
+	int rc = become(user, &own);
+
+	return rc ? rc : back(user, &own, leat_beneath_access(top, path, mode));
 }
 
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path)

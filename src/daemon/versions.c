@@ -2,6 +2,8 @@
  * found, made and removed here. */
 #include "daemon/versions.h"
 
+#include "base/beneath.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "daemon/change.h"
 #include "daemon/events.h"
@@ -156,7 +158,7 @@ int leat_versions_carry_over(struct leat_request *r)
 	struct leat_found last;
 	char name[PATH_MAX];
 	enum leat_root to;
-	int rc;
+	int rc, from;
 
 	if (!*r->seen || r->exists)
 		return 0;
@@ -172,7 +174,11 @@ int leat_versions_carry_over(struct leat_request *r)
 	to = r->c->user
 		     ? LEAT_ROOT_STORE
 		     : leat_spill_home(d, r->in->flags & O_TRUNC ? 0 : (uint64_t)last.st.st_size);
-	rc = leat_tree_copy(d->tree, last.root, name, to, r->found.path, r->in->flags & O_TRUNC);
+	from = leat_user_hold(last.root == LEAT_ROOT_SPILL ? NULL : r->c->user,
+			      leat_tree_fd(d->tree, last.root), name);
+	rc = from < 0 ? from
+		      : leat_tree_copy(d->tree, from, to, r->found.path, r->in->flags & O_TRUNC);
+	leat_close(&from);
 	if (!rc)
 		rc = leat_tree_look(d->tree, r->found.path, &r->found.root, &r->found.st);
 	r->exists = !rc;
@@ -202,13 +208,15 @@ bool leat_versions_keep(struct leat_conn *c, const char *name)
 static void forget_directories(struct leat_daemon *d, const char *name)
 {
 	char path[PATH_MAX], *slash;
+	int rc;
 
 	if (!leat_str_begins(name, LEAT_VERSIONS_DIR "/") || strlen(name) >= sizeof(path))
 		return;
 	strcpy(path, name);
 	while ((slash = strrchr(path, '/'))) {
 		*slash = 0;
-		if (unlinkat(d->disk_fd, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		rc = leat_beneath_unlink(d->disk_fd, path, AT_REMOVEDIR);
+		if (rc && rc != -ENOENT)
 			break;
 	}
 	leat_tree_forget(d->tree);
@@ -432,6 +440,20 @@ bool leat_versions_list_behind(struct leat_conn *c, const char *dir, size_t n, c
 
 /* ---- the end ---- */
 
+static int rename_last(struct leat_daemon *d, const char *name, enum leat_root root,
+		       const char *base)
+{
+	int top = leat_tree_fd(d->tree, root), rc;
+	struct leat_beneath to;
+
+	rc = leat_tree_hold_parent(d->tree, root, base, &to);
+	if (rc)
+		return rc;
+	rc = leat_beneath_rename(top, name, to.dir, to.name, 0);
+	leat_beneath_release(&to);
+	return rc;
+}
+
 static void take_name(struct leat_daemon *d, struct leat_file *f, const char *base)
 {
 	struct leat_file *first = leat_file_find(d, base);
@@ -441,9 +463,8 @@ static void take_name(struct leat_daemon *d, struct leat_file *f, const char *ba
 
 	if (!rc)
 		rc = leat_tree_make_parents(d->tree, root, base);
-	if (!rc &&
-	    renameat(leat_tree_fd(d->tree, root), f->name, leat_tree_fd(d->tree, root), base) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = rename_last(d, f->name, root, base);
 	if (!rc && first)
 		leat_file_retire(d, first);
 	if (!rc)

@@ -3,6 +3,7 @@
 #include "record/call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -81,37 +82,6 @@ int leat_errand_fstat(const struct leat_errand *call, uint32_t slot, int fd, str
 	return 0;
 }
 
-int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
-			 struct stat *st, struct leat_identity *id)
-{
-	struct leat_shm_file *f = leat_errand_file(call, slot);
-	uint32_t epoch;
-	int rc;
-
-	do {
-		epoch = epoch_of(f);
-		rc = leat_identify(dirfd, path, st, id);
-	} while (!rc && !mend(f, epoch, st));
-	return rc;
-}
-
-static uint32_t step_of(const struct leat_errand *call)
-{
-	int32_t step = call->m->step;
-
-	return step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? (uint32_t)step : 0;
-}
-
-struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
-{
-	return &call->m->shm->steps[step_of(call)];
-}
-
-struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call)
-{
-	return &call->m->shm->limits[step_of(call)];
-}
-
 void leat_errand_become(const struct leat_errand *call)
 {
 	const struct leat_caller *user = &call->line->user;
@@ -132,6 +102,52 @@ void leat_errand_self(const struct leat_errand *call)
 	setfsuid(0);
 	setfsgid(call->m->own.gid);
 	syscall(SYS_setgroups, call->m->own.n, call->m->own.groups);
+}
+
+/* As the caller: what the daemon found there may be another's by now. Only the server may look
+ * where the daemon has moved files to. */
+static int identify(const struct leat_errand *call, int dirfd, const char *path, struct stat *st,
+		    struct leat_identity *id)
+{
+	int rc;
+
+	if (dirfd == AT_FDCWD)
+		return leat_identify(dirfd, path, st, id);
+	leat_errand_become(call);
+	rc = leat_identify(dirfd, path, st, id);
+	leat_errand_self(call);
+	return rc;
+}
+
+int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
+			 struct stat *st, struct leat_identity *id)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+	uint32_t epoch;
+	int rc;
+
+	do {
+		epoch = epoch_of(f);
+		rc = identify(call, dirfd, path, st, id);
+	} while (!rc && !mend(f, epoch, st));
+	return rc;
+}
+
+static uint32_t step_of(const struct leat_errand *call)
+{
+	int32_t step = call->m->step;
+
+	return step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? (uint32_t)step : 0;
+}
+
+struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
+{
+	return &call->m->shm->steps[step_of(call)];
+}
+
+struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call)
+{
+	return &call->m->shm->limits[step_of(call)];
 }
 
 /* --- waiting --- */

@@ -256,12 +256,12 @@ static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
 	rc = resolve(call, ino, LEAT_OP_TRUNCATE, length, &place);
 	if (rc)
 		return rc;
-	fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	leat_errand_become(call);
-	rc = truncate(path, (off_t)length) < 0 ? -errno : 0;
+	fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	rc = fd < 0 ? -errno : 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!rc && truncate(path, (off_t)length) < 0)
+		rc = -errno;
 	leat_errand_self(call);
 	leat_close(&fd);
 	return rc;
@@ -328,9 +328,12 @@ static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, 
 		rc = resolve(call, ino, op, 0, &place);
 		if (rc)
 			return rc;
+		leat_errand_become(call);
 		fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
+		rc = fd < 0 ? -errno : 0;
+		leat_errand_self(call);
+		if (rc)
+			return rc;
 	} else if (op == LEAT_OP_META && (rc = may_change(call, ino))) {
 		leat_close(&fd);
 		return rc;
@@ -359,8 +362,10 @@ static void read_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, siz
 
 	n = fd;
 	if (fd >= 0) {
+		leat_errand_become(&call);
 		n = name ? getxattr(path, name, value, size) : listxattr(path, value, size);
 		n = n < 0 ? -errno : n;
+		leat_errand_self(&call);
 		leat_close(&fd);
 	}
 	reply_value(req, n, value, size);

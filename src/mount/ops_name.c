@@ -284,8 +284,11 @@ static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_
 	if (!rc)
 		rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0,
 					 &place);
-	if (!rc)
+	if (!rc) {
+		leat_errand_become(call);
 		n = readlinkat(place.dirfd, place.path, target, PATH_MAX - 1);
+		leat_errand_self(call);
+	}
 	if (n >= 0) {
 		target[n] = 0;
 		return 0;

@@ -1,6 +1,7 @@
 /* Path lookup over both places. See path_resolution(7) for what it must mean. */
 #include "store/tree.h"
 
+#include "base/beneath.h"
 #include "base/str.h"
 #include "store/tree_private.h"
 
@@ -39,8 +40,8 @@ static int search(const struct walk *w)
 	if (out->outside || w->missing || !w->length)
 		return 0;
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++)
-		if (faccessat(leat_tree_fd(w->t, root), out->path, X_OK, AT_EACCESS) < 0 &&
-		    errno == EACCES)
+		if (leat_tree_fd(w->t, root) >= 0 &&
+		    leat_beneath_access(leat_tree_fd(w->t, root), out->path, X_OK) == -EACCES)
 			return -EACCES;
 	return 0;
 }
@@ -104,7 +105,7 @@ static int look_here(struct walk *w)
 	if (!out->outside)
 		return leat_tree_look(w->t, out->path, &out->root, &out->st);
 	out->root = LEAT_ROOT_DISK;
-	return lstat(out->path, &out->st) < 0 ? -errno : 0;
+	return leat_beneath_stat(AT_FDCWD, out->path, &out->st);
 }
 
 /* Puts the symlink's target in front of the rest; `length` cuts its name off. */
@@ -117,9 +118,9 @@ static int enter_link(struct walk *w, size_t length)
 
 	if (++w->links > MAX_LINKS)
 		return -ELOOP;
-	n = readlinkat(fd, out->path, w->next, PATH_MAX);
+	n = leat_beneath_readlink(fd, out->path, w->next, PATH_MAX);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	if (n >= PATH_MAX || (size_t)n + rest + 2 > sizeof(w->next))
 		return -ENAMETOOLONG;
 	memcpy(w->next + n, w->rest, rest + 1);
@@ -248,18 +249,29 @@ static int finish(struct walk *w)
 	return rc;
 }
 
-int leat_tree_find(struct leat_tree *t, const char *path, enum leat_find how,
-		   struct leat_found *found)
+static int find(struct leat_tree *t, const char *path, enum leat_find how, struct leat_found *found)
 {
 	struct walk w = {.t = t, .out = found, .how = how};
-	size_t size = strlen(path);
 	int rc;
 
-	if (size >= PATH_MAX)
-		return -ENAMETOOLONG;
-	memcpy(w.rest, path, size + 1);
+	strcpy(w.rest, path);
 	memset(found, 0, offsetof(struct leat_found, st));
 	found->outside = path[0] == '/';
 	rc = walk(&w);
 	return rc ? rc : finish(&w);
+}
+
+int leat_tree_find(struct leat_tree *t, const char *path, enum leat_find how,
+		   struct leat_found *found)
+{
+	int rc;
+
+	if (strlen(path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	rc = find(t, path, how, found);
+	/* A directory may have become a symlink past leat. */
+	if ((rc != -ELOOP && rc != -ENOTDIR) || !t->dirs)
+		return rc;
+	leat_tree_forget(t);
+	return find(t, path, how, found);
 }

@@ -1,7 +1,8 @@
 #include "store/list.h"
 
-#include "store/persist.h"
+#include "base/beneath.h"
 #include "base/str.h"
+#include "store/persist.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,11 +70,11 @@ static int read_place(int dirfd, const char *path, struct leat_listing *l, struc
 {
 	struct dirent *e;
 	int rc = 0;
-	int fd = openat(dirfd, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = leat_beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	dir = fdopendir(fd);
 	if (!dir) {
 		rc = -errno;

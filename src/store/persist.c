@@ -9,13 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,37 +28,6 @@ enum { TAIL = 7 }; /* of a temporary's name: a dot and six letters */
 bool leat_is_temporary_name(const char *name)
 {
 	return leat_str_begins(name, LEAT_TEMPORARY_PREFIX);
-}
-
-/* Below the workflow's directory paths are canonical. A symlink has taken a directory's place just
- * now, perhaps that of a user who is not to lead the daemon elsewhere. */
-static int open_dir(int dirfd, const char *dir, int flags)
-{
-	struct open_how how = {.flags = (uint64_t)flags | O_DIRECTORY | O_CLOEXEC,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-	long fd = -1;
-
-	errno = ENOSYS;
-	if (dirfd != AT_FDCWD)
-		fd = syscall(SYS_openat2, dirfd, dir, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = openat(dirfd, dir, flags | O_DIRECTORY | O_CLOEXEC);
-	return (int)fd;
-}
-
-/* Opens the directory that holds `path`; *name is the part behind it. */
-static int open_parent(int dirfd, const char *path, int flags, const char **name)
-{
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX];
-	int fd;
-
-	*name = slash ? slash + 1 : path;
-	if (slash && (size_t)(slash - path) >= sizeof(dir))
-		return -ENAMETOOLONG;
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-	fd = open_dir(dirfd, dir, flags);
-	return fd < 0 ? -errno : fd;
 }
 
 /* ".leat-<name>.XXXXXX", shortened to what a name may be. */
@@ -122,19 +89,15 @@ static int fill(int in, int out)
 	return rc;
 }
 
-int leat_persist_make_file(struct leat_persist *p, int disk_fd, const char *path, int in)
+int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in)
 {
-	const char *name;
 	int rc;
 
-	*p = (struct leat_persist){.dir = open_parent(disk_fd, path, O_PATH, &name), .fd = -1};
-	if (p->dir < 0)
-		return p->dir;
-	p->fd = create_temporary(p->dir, name, p->temporary);
+	*p = (struct leat_persist){.at = *at};
+	p->fd = create_temporary(at->dir, at->name, p->temporary);
 	if (p->fd < 0) {
-		rc = p->fd;
-		leat_close(&p->dir);
-		return rc;
+		leat_beneath_release(&p->at);
+		return p->fd;
 	}
 	rc = fill(in, p->fd);
 	if (rc)
@@ -145,21 +108,20 @@ int leat_persist_make_file(struct leat_persist *p, int disk_fd, const char *path
 static void release(struct leat_persist *p)
 {
 	leat_close(&p->fd); /* and the lock; what it could say, fsync has said */
-	leat_close(&p->dir);
+	leat_beneath_release(&p->at);
 }
 
 void leat_persist_drop(struct leat_persist *p)
 {
-	unlinkat(p->dir, p->temporary, 0);
+	unlinkat(p->at.dir, p->temporary, 0);
 	release(p);
 }
 
-int leat_persist_take(struct leat_persist *p, const char *path)
+int leat_persist_take(struct leat_persist *p)
 {
-	const char *slash = strrchr(path, '/');
 	int rc = 0;
 
-	if (renameat(p->dir, p->temporary, p->dir, slash ? slash + 1 : path) < 0)
+	if (renameat(p->at.dir, p->temporary, p->at.dir, p->at.name) < 0)
 		rc = -errno;
 	LEAT_FAULT("persist.renamed");
 	if (rc)
@@ -169,12 +131,15 @@ int leat_persist_take(struct leat_persist *p, const char *path)
 	return rc;
 }
 
-int leat_persist_file(int disk_fd, const char *path, int in)
+int leat_persist_file(int top, const char *path, int in)
 {
+	struct leat_beneath at;
 	struct leat_persist p;
-	int rc = leat_persist_make_file(&p, disk_fd, path, in);
+	int rc = leat_beneath_find(top, path, &at);
 
-	return rc ? rc : leat_persist_take(&p, path);
+	if (!rc)
+		rc = leat_persist_make_file(&p, &at, in);
+	return rc ? rc : leat_persist_take(&p);
 }
 
 /* ---- what a killed daemon left ---- */
@@ -193,7 +158,7 @@ static void remove_stale(int dir, const char *name)
 	if (S_ISLNK(st.st_mode)) /* it cannot be locked */
 		stale = st.st_ctim.tv_sec < long_ago;
 	if (S_ISREG(st.st_mode)) {
-		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = leat_beneath_open_regular(dir, name, O_RDONLY);
 		stale = fd >= 0 && lock_ours(fd);
 	}
 	if (stale)
@@ -210,11 +175,10 @@ static bool is_temporary(const char *name)
 	       name[length - TAIL] == '.' && strspn(name + length - TAIL + 1, letters) == TAIL - 1;
 }
 
-void leat_persist_clean_stale(int disk_fd, const char *path)
+void leat_persist_clean_stale(int parent)
 {
 	const struct dirent *e;
-	const char *name;
-	int fd = open_parent(disk_fd, path, O_RDONLY, &name);
+	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!dir) {
@@ -227,43 +191,55 @@ void leat_persist_clean_stale(int disk_fd, const char *path)
 	closedir(dir);
 }
 
-int leat_persist_make_symlink(struct leat_persist *p, int disk_fd, const char *path,
+/* Only root can. Whoever may rename there may have put something else in its place: what is given
+ * away is a symlink, and no more. */
+static bool give_away(const struct leat_persist *p, uid_t uid, gid_t gid)
+{
+	struct stat st;
+	int fd = openat(p->at.dir, p->temporary, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool good = fd >= 0 && fstat(fd, &st) == 0;
+
+	if (good && S_ISLNK(st.st_mode) && st.st_uid == geteuid())
+		good = fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0 || errno == EPERM ||
+		       errno == EINVAL;
+	leat_close(&fd);
+	return good;
+}
+
+int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid)
 {
-	const char *name;
 	int rc = -EEXIST;
 
-	*p = (struct leat_persist){.dir = open_parent(disk_fd, path, O_PATH, &name), .fd = -1};
-	if (p->dir < 0)
-		return p->dir;
+	*p = (struct leat_persist){.at = *at, .fd = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
-		make_name(p->temporary, name);
-		rc = symlinkat(target, p->dir, p->temporary) < 0 ? -errno : 0;
+		make_name(p->temporary, at->name);
+		rc = symlinkat(target, at->dir, p->temporary) < 0 ? -errno : 0;
 	}
 	if (rc) {
-		leat_close(&p->dir);
+		leat_beneath_release(&p->at);
 		return rc;
 	}
-	/* Only root can give it away. */
-	if (fchownat(p->dir, p->temporary, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM &&
-	    errno != EINVAL)
-		rc = -errno;
-	if (rc)
-		leat_persist_drop(p);
+	if (give_away(p, uid, gid))
+		return 0;
+	rc = -errno;
+	leat_persist_drop(p);
 	return rc;
 }
 
 int leat_persist_sync_parent(int disk_fd, const char *path)
 {
-	const char *name;
-	int rc = 0;
-	int dir = open_parent(disk_fd, path, O_RDONLY, &name);
+	struct leat_beneath at;
+	int rc = leat_beneath_find(disk_fd, path, &at);
+	int dir;
 
-	if (dir < 0)
-		return dir;
-	if (fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP)
+	if (rc)
+		return rc;
+	dir = openat(at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || (fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP))
 		rc = -errno;
-	close(dir);
+	leat_close(&dir);
+	leat_beneath_release(&at);
 	return rc;
 }
 
@@ -272,34 +248,56 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-static int set_meta(int dir, const char *name, const struct stat *st)
+/* By a descriptor of what was looked at: the name may have become another's. */
+static int set_owner(int fd, const struct stat *now, const struct stat *st)
 {
-	const struct timespec times[2] = {st->st_atim, st->st_mtim};
-	struct stat now;
-
-	if (fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
-	    fchownat(dir, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    errno != EPERM && errno != EINVAL)
-		return -errno;
-	if (!S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777) &&
-	    fchmodat(dir, name, st->st_mode & 07777, 0) < 0)
-		return -errno;
-	if (!same_time(now.st_mtim, st->st_mtim) &&
-	    utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (now->st_uid == st->st_uid && now->st_gid == st->st_gid)
+		return 0;
+	if (fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0 && errno != EPERM &&
+	    errno != EINVAL)
 		return -errno;
 	return 0;
 }
 
-int leat_persist_meta(int disk_fd, const char *path, const struct stat *st)
+static int set_times(int fd, const struct stat *st)
 {
-	const char *name;
-	int rc, dir = open_parent(disk_fd, path, O_PATH, &name);
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+	char path[32];
 
-	if (dir < 0)
-		return dir;
-	rc = set_meta(dir, name, st);
-	close(dir);
+	if (utimensat(fd, "", times, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOENT)
+		return -errno;
+	/* before Linux 5.8 */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return utimensat(AT_FDCWD, path, times, 0) < 0 ? -errno : 0;
+}
+
+static int set_meta(int fd, const struct stat *st, const struct leat_inode *only)
+{
+	struct stat now;
+	int rc;
+
+	if (fstat(fd, &now) < 0)
+		return -errno;
+	if (only && !leat_inode_is(only, &now))
+		return -ESTALE;
+	rc = set_owner(fd, &now, st);
+	if (!rc && !S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777))
+		rc = leat_beneath_chmod(fd, st->st_mode & 07777);
+	if (!rc && !same_time(now.st_mtim, st->st_mtim))
+		rc = set_times(fd, st);
+	return rc;
+}
+
+int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
+		      const struct leat_inode *only)
+{
+	int rc, fd = leat_beneath_open(disk_fd, path, O_PATH, 0);
+
+	if (fd < 0)
+		return fd;
+	rc = set_meta(fd, st, only);
+	close(fd);
 	return rc;
 }

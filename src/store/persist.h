@@ -3,6 +3,8 @@
 #ifndef LEAT_STORE_PERSIST_H
 #define LEAT_STORE_PERSIST_H
 
+#include "base/beneath.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -15,36 +17,36 @@ bool leat_is_temporary_name(const char *name);
 
 /* What is whole beside its destination, and has not its name yet. */
 struct leat_persist {
-	int dir; /* of the destination */
-	int fd;  /* locked, so that nobody takes it for stale; -1: a symlink */
+	struct leat_beneath at; /* the destination */
+	int fd;                 /* locked, so that nobody takes it for stale; -1: a symlink */
 	char temporary[NAME_MAX + 1];
 };
 
-/* Copy the open regular file `in` to a temporary name beside `path` below
- * `disk_fd`, with mode, owner and times, synced. The directory exists. On failure
- * nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
-int leat_persist_make_file(struct leat_persist *p, int disk_fd, const char *path, int in);
+/* Copy the open regular file `in` to a temporary name beside `at`, which is taken over (its name
+ * must stay till the end), with mode, owner and times, synced. On failure nothing is left, and
+ * nothing is to be released. 0 or -errno. Any thread. */
+int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in);
 /* The same for a symlink to `target` of that owner. Any thread. */
-int leat_persist_make_symlink(struct leat_persist *p, int disk_fd, const char *path,
+int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid);
-/* Rename it over whatever is at `path`, the one it was made for, or leave nothing. 0 or
- * -errno. Who may want the name for something else meanwhile calls this where it is known
- * who has it. */
-int leat_persist_take(struct leat_persist *p, const char *path);
+/* Rename it over whatever is there, or leave nothing. 0 or -errno. Who may want the name for
+ * something else meanwhile calls this where it is known who has it. */
+int leat_persist_take(struct leat_persist *p);
 /* It is not wanted any more. */
 void leat_persist_drop(struct leat_persist *p);
-/* Make a file and take it. 0 or -errno. Any thread. */
-int leat_persist_file(int disk_fd, const char *path, int in);
+/* Make the file `path` below `top` and take it. 0 or -errno. Any thread. */
+int leat_persist_file(int top, const char *path, int in);
 
-/* Remove from the directory of `path` what a daemon that was killed did not get to rename; what a
+/* Remove from the directory `dir` what a daemon that was killed did not get to rename; what a
  * living one is at stays. Any thread. */
-void leat_persist_clean_stale(int disk_fd, const char *path);
+void leat_persist_clean_stale(int dir);
 
 /* Sync the directory that holds `path`, so that its renames last. 0 or -errno. Any thread. */
 int leat_persist_sync_parent(int disk_fd, const char *path);
 
-/* Give `path` below `disk_fd` mode, owner and times of `st` where they differ.
- * 0 or -errno. */
-int leat_persist_meta(int disk_fd, const char *path, const struct stat *st);
+/* Give `path` below `disk_fd` mode, owner and times of `st` where they differ; `only`: unless
+ * another inode is there. 0 or -errno (-ESTALE: another is). */
+int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
+		      const struct leat_inode *only);
 
 #endif

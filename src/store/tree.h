@@ -19,6 +19,7 @@ static inline bool leat_root_is_ours(enum leat_root root)
 	return root == LEAT_ROOT_STORE || root == LEAT_ROOT_SPILL;
 }
 
+struct leat_beneath;
 struct leat_tree;
 
 /* A tree over two directories, whose descriptors are borrowed. `disk_path` is
@@ -80,18 +81,32 @@ bool leat_tree_has(struct leat_tree *t, enum leat_root root, const char *path, s
 bool leat_tree_has_ours(struct leat_tree *t, const char *path, enum leat_root *root,
 			struct stat *st);
 
-/* Make the directories above `path` in `root`, with the modes they have in the
+/* From now on others than who runs leat may rename and make what they like: what is carried from
+ * one half of a directory to the other is checked. */
+void leat_tree_distrust(struct leat_tree *t);
+bool leat_tree_is_distrusted(const struct leat_tree *t);
+
+/* May others than who runs leat put something else in the place of the store's `path`? */
+bool leat_tree_is_exposed(const struct leat_tree *t, const char *path);
+
+/* Hold the directory above `path` in `root`, for what leat itself does there. In a distrusted tree
+ * -EACCES if it, or one above it, has another owner, group or mode than its other half: it is not
+ * the same one. 0 or -errno. */
+int leat_tree_hold_parent(const struct leat_tree *t, enum leat_root root, const char *path,
+			  struct leat_beneath *b);
+
+/* Make the directories above `path` in `root`, with the owners and modes they have in the
  * other place (0700 in the spill directory). 0 or -errno. */
 int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char *path);
 
 /* Make `path` itself a directory in `root`, too. 0 or -errno. */
 int leat_tree_make_dir(struct leat_tree *t, enum leat_root root, const char *path);
 
-/* Copy the file or symlink `path` in place `from` to another place, or as `to_path` to any,
- * with mode, owner and times; `empty`: without its content. 0 or -errno, and
- * then nothing is left of it. */
-int leat_tree_copy(struct leat_tree *t, enum leat_root from, const char *path, enum leat_root to,
-		   const char *to_path, bool empty);
+/* Copy the file or symlink that the O_PATH descriptor `from` is of to `to_path` in place `to`, with
+ * mode, owner and times; `empty`: without its content. 0 or -errno, and then nothing is left of
+ * it. */
+int leat_tree_copy(struct leat_tree *t, int from, enum leat_root to, const char *to_path,
+		   bool empty);
 
 /* Directories may have been removed or renamed: forget what was remembered. */
 void leat_tree_forget(struct leat_tree *t);

@@ -18,6 +18,7 @@ struct leat_tree {
 	char *store_path; /* owned */
 	char *disk_path;  /* owned */
 	char *spill_path; /* owned; NULL: nothing is spilled */
+	bool distrusted;
 	struct leat_tree_dir *dirs;
 };
 

@@ -173,10 +173,13 @@ static void test_private_stale(void **state)
 
 static int persist_symlink(int fd, const char *path, const char *target)
 {
+	struct leat_beneath at;
 	struct leat_persist p;
-	int rc = leat_persist_make_symlink(&p, fd, path, target, getuid(), getgid());
+	int rc = leat_beneath_find(fd, path, &at);
 
-	return rc ? rc : leat_persist_take(&p, path);
+	if (!rc)
+		rc = leat_persist_make_symlink(&p, &at, target, getuid(), getgid());
+	return rc ? rc : leat_persist_take(&p);
 }
 
 static void test_persist(void **state)
@@ -227,14 +230,14 @@ static void test_persist_stale(void **state)
 	close(make_file("stale/.leat-Out.ABCDEF", 0));
 	close(make_file("stale/out", 0));
 	assert_int_equal(symlinkat("out", base_fd, "stale/.leat-link.abcdef"), 0);
-	leat_persist_clean_stale(base_fd, "stale/new");
 	dir = openat(base_fd, "stale", O_RDONLY | O_DIRECTORY);
+	leat_persist_clean_stale(dir);
 	assert_int_equal(faccessat(dir, ".leat-out.abcdef", F_OK, 0), -1);
 	assert_int_equal(faccessat(dir, ".leat-out.abcde0", F_OK, 0), 0);
 	assert_int_equal(names_in(dir), 4); /* the living, ABCDEF, out, the young symlink */
 	close(dir);
 	close(living);
-	leat_persist_clean_stale(base_fd, "none/new");
+	leat_persist_clean_stale(-1);
 }
 
 /* Others who clear away at the same time take nothing that is somebody's. */
@@ -242,17 +245,18 @@ static void test_persist_beside_cleaners(void **state)
 {
 	enum { CLEANERS = 3, FILES = 600 };
 	pid_t cleaners[CLEANERS];
-	int fd = make_file("in", 10), failed = 0;
+	int fd = make_file("in", 10), failed = 0, dir;
 
 	(void)state;
 	assert_int_equal(mkdirat(base_fd, "cleaned", 0755), 0);
+	dir = openat(base_fd, "cleaned", O_RDONLY | O_DIRECTORY);
 	for (int i = 0; i < CLEANERS; i++) {
 		cleaners[i] = fork();
 		assert_true(cleaners[i] >= 0);
 		if (cleaners[i] == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			for (;;)
-				leat_persist_clean_stale(base_fd, "cleaned/new");
+				leat_persist_clean_stale(dir);
 		}
 	}
 	for (int i = 0; i < FILES; i++)
@@ -281,17 +285,26 @@ static void test_persist_long_name(void **state)
 static void test_persist_meta(void **state)
 {
 	int fd = make_file("meta", 10);
+	struct leat_inode other;
 	struct stat st, now;
 
 	(void)state;
 	assert_int_equal(fstat(fd, &st), 0);
 	st.st_mode = (st.st_mode & S_IFMT) | 0711;
 	st.st_mtim.tv_sec = 1234567890;
-	assert_int_equal(leat_persist_meta(base_fd, "meta", &st), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, NULL), 0);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_int_equal(now.st_mode & 07777, 0711);
 	assert_int_equal(now.st_mtim.tv_sec, 1234567890);
-	assert_int_equal(leat_persist_meta(base_fd, "none", &st), -ENOENT);
+	assert_int_equal(leat_persist_meta(base_fd, "none", &st, NULL), -ENOENT);
+	/* another file of that name, and a symlink, are left alone */
+	other = (struct leat_inode){now.st_dev, now.st_ino + 1};
+	st.st_mode = (st.st_mode & S_IFMT) | 0777;
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, &other), -ESTALE);
+	assert_int_equal(symlinkat("meta", base_fd, "to_meta"), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "to_meta", &st, NULL), 0);
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_int_equal(now.st_mode & 07777, 0711);
 	close(fd);
 }
 

@@ -1,3 +1,4 @@
+#include "base/beneath.h"
 #include "base/str.h"
 #include "store/list.h"
 #include "store/remove.h"
@@ -216,33 +217,37 @@ static void test_parents(void **state)
 	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "top"), 0);
 }
 
+static int copy(struct world *w, enum leat_root from, const char *path, enum leat_root to,
+		bool empty)
+{
+	int fd = leat_beneath_open(leat_tree_fd(w->t, from), path, O_PATH, 0);
+	int rc = fd < 0 ? fd : leat_tree_copy(w->t, fd, to, path, empty);
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 static void test_copy(void **state)
 {
 	struct world *w = *state;
 	struct stat a, b;
 
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, "d/f", false),
-			 0);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, false), 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "d/f", &a));
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "d/f", &b));
 	assert_int_equal(b.st_size, 4);
 	assert_int_equal(a.st_mode, b.st_mode);
 	assert_int_equal(a.st_mtim.tv_nsec, b.st_mtim.tv_nsec);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, "d/f", false),
-			 -EEXIST);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_STORE, "s/g", LEAT_ROOT_DISK, "s/g", true),
-			 0);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "d/f", LEAT_ROOT_STORE, false), -EEXIST);
+	assert_int_equal(copy(w, LEAT_ROOT_STORE, "s/g", LEAT_ROOT_DISK, true), 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, "s/g", &b));
 	assert_int_equal(b.st_size, 0);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "ld", LEAT_ROOT_STORE, "ld", false),
-			 0);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "ld", LEAT_ROOT_STORE, false), 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "ld", &b));
 	assert_true(S_ISLNK(b.st_mode));
-	assert_int_equal(
-		leat_tree_copy(w->t, LEAT_ROOT_DISK, "none", LEAT_ROOT_STORE, "none", false),
-		-ENOENT);
-	assert_int_equal(leat_tree_copy(w->t, LEAT_ROOT_DISK, "d", LEAT_ROOT_STORE, "d", false),
-			 -EINVAL);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "none", LEAT_ROOT_STORE, false), -ENOENT);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "d", LEAT_ROOT_STORE, false), -EINVAL);
 }
 
 static void test_copy_sparse(void **state)
@@ -255,9 +260,7 @@ static void test_copy_sparse(void **state)
 	assert_int_equal(pwrite(fd, "x", 1, 5 << 20), 1);
 	assert_int_equal(ftruncate(fd, 64 << 20), 0);
 	close(fd);
-	assert_int_equal(
-		leat_tree_copy(w->t, LEAT_ROOT_DISK, "sparse", LEAT_ROOT_STORE, "sparse", false),
-		0);
+	assert_int_equal(copy(w, LEAT_ROOT_DISK, "sparse", LEAT_ROOT_STORE, false), 0);
 	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "sparse", &st));
 	assert_int_equal(st.st_size, 64 << 20);
 	assert_true(st.st_blocks * 512 < 8 << 20);
