@@ -142,13 +142,13 @@ static int map(struct work *w, const struct leat_args *args)
 	if (table && write_table(w, table))
 		return -1;
 	if (table && strcmp(table, "-") == 0)
-		return 0;
+		return leat_cli_map_believed(w->c) ? 0 : -1;
 	error = leat_args_flag(args, "json")
 			? leat_map_write_json(w->c->map, &w->sums, &w->facts, stdout)
 			: leat_map_write_text(w->c->map, &w->sums, &w->facts, stdout);
 	if (error)
 		leat_error("cannot write the summary: %s", strerror(-error));
-	return error;
+	return error ? error : leat_cli_map_believed(w->c) ? 0 : -1;
 }
 
 int leat_cli_map(const struct leat_args *args)

@@ -304,6 +304,14 @@ const char *leat_cli_map_host(const struct leat_cli_map *c, const struct leat_tr
 	return node < c->n_traces ? last_name(c->traces[node]) : "";
 }
 
+bool leat_cli_map_believed(const struct leat_cli_map *c)
+{
+	if (leat_map_is_believed(c->map))
+		return true;
+	leat_error("none of the logs that were given is of the time and run of the traces");
+	return false;
+}
+
 void leat_cli_map_close(struct leat_cli_map *c)
 {
 	leat_map_free(c->map);

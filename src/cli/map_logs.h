@@ -59,6 +59,8 @@ bool leat_cli_map_open(struct leat_cli_map *c, const struct leat_args *args);
 /* Begin to read the traces, and tell the map what their nodes are called. NULL: it was said why
  * not. */
 struct leat_trace_reader *leat_cli_map_read(struct leat_cli_map *c);
+/* When the map is settled: false, as is said, if logs were given and none is of the traces. */
+bool leat_cli_map_believed(const struct leat_cli_map *c);
 void leat_cli_map_close(struct leat_cli_map *c);
 
 /* What node `node` is called: its host or, where that is unknown, its trace. */

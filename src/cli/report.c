@@ -195,7 +195,7 @@ static bool report(const struct leat_args *args, struct leat_cli_map *c,
 		leat_warn("the report is incomplete; it says what is missing");
 	good = write_all(args, r, files);
 	leat_report_free(r);
-	return good;
+	return leat_cli_map_believed(c) && good;
 }
 
 int leat_cli_report(const struct leat_args *args)

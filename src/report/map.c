@@ -35,6 +35,7 @@ struct leat_map *leat_map_new(const struct leat_map_options *options)
 	if (m->options.slack_ns <= 0)
 		m->options.slack_ns = 5 * LEAT_MAP_SECOND;
 	m->first_ns = INT64_MAX;
+	m->last_ns = INT64_MIN;
 	return m;
 }
 
@@ -55,13 +56,18 @@ static void free_tasks(struct leat_map *m)
 	}
 	free(m->tasks);
 	free(m->pids);
-	for (int kind = 0; kind < LEAT_MAP_NAMES; kind++) {
-		struct leat_map_name *name, *next;
+}
 
-		HASH_ITER(hh, m->names[kind], name, next)
-		{
-			HASH_DEL(m->names[kind], name);
-			free(name->text);
+static void free_names(struct leat_map_name **names)
+{
+	struct leat_map_name *name, *next, *also;
+
+	HASH_ITER(hh, *names, name, next)
+	{
+		HASH_DEL(*names, name);
+		free(name->text);
+		for (; name; name = also) {
+			also = name->also;
 			free(name);
 		}
 	}
@@ -98,6 +104,7 @@ static void free_trace(struct leat_map *m)
 	free(m->cgroup);
 	free(m->mounts);
 	free(m->word);
+	free(m->touches);
 	free(m->lives);
 }
 
@@ -108,6 +115,8 @@ void leat_map_free(struct leat_map *m)
 	if (!m)
 		return;
 	free_tasks(m);
+	for (int kind = 0; kind < LEAT_MAP_NAMES; kind++)
+		free_names(&m->names[kind]);
 	free_trace(m);
 	for (size_t i = 0; i < m->n_sources; i++) {
 		free(m->sources[i].path);
@@ -116,6 +125,7 @@ void leat_map_free(struct leat_map *m)
 		free(m->sources[i].ahead_ns);
 	}
 	free(m->sources);
+	free(m->said);
 	free(m);
 	errno = saved;
 }
@@ -203,8 +213,7 @@ static struct leat_map_life *life_new(struct leat_map *m, struct leat_map_proces
 		.cgroup = LEAT_MAP_NONE,
 		.program = LEAT_MAP_NONE,
 		.label = LEAT_MAP_NONE,
-		.claim = LEAT_MAP_NONE,
-		.other_claim = LEAT_MAP_NONE,
+		.touches = LEAT_MAP_NONE,
 		.slurm = LEAT_MAP_NONE,
 		.next = LEAT_MAP_NONE,
 		.lift = LEAT_MAP_NONE,
@@ -390,6 +399,8 @@ static void seen_at(struct leat_map *m, int64_t time_ns)
 {
 	if (time_ns < m->first_ns)
 		m->first_ns = time_ns;
+	if (time_ns > m->last_ns)
+		m->last_ns = time_ns;
 }
 
 int leat_map_take(struct leat_map *m, const struct leat_trace_record *record, size_t *life)

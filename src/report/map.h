@@ -53,6 +53,8 @@ enum leat_map_reason {
 	LEAT_MAP_NO_TASKS,    /* no log and no label names any task */
 	LEAT_MAP_MANAGER,     /* of the workflow manager: it touches several tasks' own files */
 	LEAT_MAP_CONTRADICTS, /* evidence of equal weight for several tasks */
+	LEAT_MAP_AMBIGUOUS,   /* several logs tell of it, and nothing shows which one is the trace's
+			       */
 	LEAT_MAP_OUTSIDE,     /* evidence for a task, at a time when that did not run */
 	LEAT_MAP_ABOVE,       /* an ancestor of tasks: started them, belongs to none */
 	LEAT_MAP_UNSEEN,      /* it began before the trace, and nothing shows whose it is */
@@ -131,6 +133,9 @@ const struct leat_map_task *leat_map_task(const struct leat_map *m, size_t numbe
 
 /* Is something of a log or its tasks missing? */
 bool leat_map_is_partial(const struct leat_map *m);
+
+/* After leat_map_settle: false if logs were read and none of them is of the trace, as was said. */
+bool leat_map_is_believed(const struct leat_map *m);
 
 /* "work directory", "process tree"..., and what the reason means. */
 const char *leat_map_evidence_name(enum leat_map_evidence evidence);

@@ -37,15 +37,43 @@ static char *translate(const struct leat_map *m, const struct leat_map_life *l, 
 			 best->from, path + best_length);
 }
 
-static void claim(struct leat_map_life *l, size_t task, int64_t time_ns)
+/* A touch of a task of one log. 0 or -ENOMEM. */
+static int touch(struct leat_map *m, struct leat_map_life *l, size_t task, int64_t time_ns,
+		 bool output)
 {
-	if (l->claim == LEAT_MAP_NONE) {
-		l->claim = task;
-		l->claim_ns = time_ns;
-	} else if (l->claim != task && l->other_claim == LEAT_MAP_NONE) {
-		l->other_claim = task;
-		l->other_ns = time_ns;
+	size_t source = m->tasks[task]->source, at = l->touches;
+	struct leat_map_touch *t;
+
+	while (at != LEAT_MAP_NONE && m->touches[at].source != source)
+		at = m->touches[at].next;
+	if (at == LEAT_MAP_NONE) {
+		if (leat_map_grow(&m->touches, m->n_touches, &m->room_touches, sizeof(*m->touches)))
+			return -ENOMEM;
+		m->touches[m->n_touches] = (struct leat_map_touch){.life = (size_t)(l - m->lives),
+								   .source = source,
+								   .task = task,
+								   .ns = time_ns,
+								   .other = LEAT_MAP_NONE,
+								   .outputs = output,
+								   .next = l->touches};
+		l->touches = m->n_touches++;
+		return 0;
 	}
+	t = &m->touches[at];
+	if (t->task != task && t->other == LEAT_MAP_NONE) {
+		t->other = task;
+		t->other_ns = time_ns;
+	}
+	return 0;
+}
+
+/* The name's task in each log. */
+static void claim(struct leat_map *m, struct leat_map_life *l, const struct leat_map_name *name,
+		  int64_t time_ns, bool output)
+{
+	for (; name; name = name->also)
+		if (touch(m, l, name->task, time_ns, output))
+			m->failed = true;
 }
 
 enum role { NOBODY, TASK, MANAGER };
@@ -85,36 +113,36 @@ static bool is_log(const struct leat_map *m, const char *path, const char *name)
 }
 
 /* An output, or what is in a directory that is one. */
-static size_t output_task(const struct leat_map *m, const char *path)
+static const struct leat_map_name *output_of(const struct leat_map *m, const char *path)
 {
-	size_t task = LEAT_MAP_NONE;
+	const struct leat_map_name *name = NULL;
 
 	if (!m->names[LEAT_MAP_NAME_OUTPUT])
-		return task;
-	for (size_t n = strlen(path); n && task == LEAT_MAP_NONE; n--)
+		return NULL;
+	for (size_t n = strlen(path); n && !name; n--)
 		if (!path[n] || path[n] == '/')
-			task = leat_map_name_find(m, LEAT_MAP_NAME_OUTPUT, path, n);
-	return task;
+			name = leat_map_name_of(m, LEAT_MAP_NAME_OUTPUT, path, n);
+	return name;
 }
 
-static bool claim_path(const struct leat_map *m, struct leat_map_life *l, const char *path,
-		       bool writes, int64_t time_ns)
+static bool claim_path(struct leat_map *m, struct leat_map_life *l, const char *path, bool writes,
+		       int64_t time_ns)
 {
 	const char *slash = strrchr(path, '/');
-	size_t task;
+	const struct leat_map_name *name;
 	enum role role;
 
 	if (!slash)
 		return false;
 	role = nextflow_role(slash + 1, writes);
 	if (role != NOBODY) {
-		task = leat_map_dir_find(m, path, (size_t)(slash - path));
-		if (task == LEAT_MAP_NONE)
+		name = leat_map_dir_of(m, path, (size_t)(slash - path));
+		if (!name)
 			return false;
 		if (role == MANAGER)
 			l->manager = true;
 		else
-			claim(l, task, time_ns);
+			claim(m, l, name, time_ns, false);
 		return true;
 	}
 	if (!writes)
@@ -123,16 +151,13 @@ static bool claim_path(const struct leat_map *m, struct leat_map_life *l, const 
 		l->manager = true;
 		return true;
 	}
-	task = output_task(m, path);
-	if (task != LEAT_MAP_NONE) {
-		l->outputs |= l->claim == LEAT_MAP_NONE;
-		claim(l, task, time_ns);
-	}
-	return task != LEAT_MAP_NONE;
+	name = output_of(m, path);
+	claim(m, l, name, time_ns, true);
+	return name;
 }
 
-static void claim_seen(const struct leat_map *m, struct leat_map_life *l, const char *path,
-		       bool writes, int64_t time_ns)
+static void claim_seen(struct leat_map *m, struct leat_map_life *l, const char *path, bool writes,
+		       int64_t time_ns)
 {
 	char *outside;
 
@@ -156,13 +181,14 @@ int leat_map_claim_call(struct leat_map *m, struct leat_map_life *l,
 		claim_seen(m, l, call->path, writes, call->start_ns);
 	else if (call->type == LEAT_TRACE_RENAME && call->to)
 		claim_seen(m, l, call->to, true, call->start_ns);
-	return 0;
+	return m->failed ? -ENOMEM : 0;
 }
 
 int leat_map_claim_exec(struct leat_map *m, struct leat_map_life *l,
 			const struct leat_trace_process *p)
 {
-	size_t inherited = l->label, task = LEAT_MAP_NONE;
+	const struct leat_map_name *name;
+	size_t inherited = l->label;
 	char *outside;
 
 	l->label = l->slurm = LEAT_MAP_NONE;
@@ -171,14 +197,13 @@ int leat_map_claim_exec(struct leat_map *m, struct leat_map_life *l,
 	l->fresh = l->label != LEAT_MAP_NONE && l->label != inherited;
 	if (!p->dir)
 		return 0;
-	task = leat_map_dir_find(m, p->dir, leat_map_path_length(p->dir));
-	outside = task == LEAT_MAP_NONE ? translate(m, l, p->dir) : NULL;
+	name = leat_map_dir_of(m, p->dir, leat_map_path_length(p->dir));
+	outside = name ? NULL : translate(m, l, p->dir);
 	if (outside)
-		task = leat_map_dir_find(m, outside, leat_map_path_length(outside));
+		name = leat_map_dir_of(m, outside, leat_map_path_length(outside));
 	free(outside);
-	if (task != LEAT_MAP_NONE)
-		claim(l, task, p->time_ns);
-	return 0;
+	claim(m, l, name, p->time_ns, false);
+	return m->failed ? -ENOMEM : 0;
 }
 
 /* ---- labels ---- */

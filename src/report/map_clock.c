@@ -1,10 +1,11 @@
 /* The clocks of logs and nodes.
  *
- * Of a task whose own files were touched at c and whose last process ended at e, by a node's clock,
- * a log that says it ran from b to d shows that the log is ahead of the node by no less than b - c
- * and by no more than d - e. The offset that agrees with the most tasks is taken, as NTP does of
+ * Of a process that touched a task's own files at c and ended at e, by a node's clock, a log that
+ * says the task ran from b to d shows that the log is ahead of the node by no less than b - c and
+ * by no more than d - e. The offset that agrees with the most processes is taken, as NTP does of
  * clocks (Marzullo, "Maintaining the Time in a Distributed System", 1984); of those that agree
- * alike a plain one: none at all, or, of times without a zone, a zone's. */
+ * alike a plain one: none at all, or, of times without a zone, a zone's. Offsets that no clock of a
+ * working machine has are not taken, however well they agree (map_rivals.c). */
 #include "report/map_internal.h"
 
 #include <errno.h>
@@ -12,87 +13,209 @@
 #include <time.h>
 
 /* More say no more, and each is compared with each. */
-enum { BOUNDS_MAX = 1000 };
+enum { MOST_SEEN = 1000 };
 
 #define QUARTER_NS (900 * LEAT_MAP_SECOND)
 #define ZONES_WEST 48 /* quarters of hours west and */
 #define ZONES_EAST 56 /* east of UTC */
+#define DAY_NS (86400 * LEAT_MAP_SECOND)
+/* A task whose end is not in the log may have been seen so long after the log's last word. */
+#define UNENDED_NS (3600 * LEAT_MAP_SECOND)
 
 struct bound {
+	size_t task;
 	int64_t lowest, highest; /* INT64_MIN, INT64_MAX: unbounded */
 };
 
-/* When a task was seen on a node: evidence of its own only. */
+/* A process of a task: evidence of its own only. */
 struct seen {
-	int64_t first_ns, last_ns;
+	size_t task;
+	int64_t first_ns, last_ns; /* the latter INT64_MIN: unknown */
 };
 
+struct list {
+	struct seen seen[MOST_SEEN];   /* by task */
+	struct bound whole[MOST_SEEN]; /* by all of its time */
+	struct bound touch[MOST_SEEN]; /* by its first touch alone */
+	int64_t delays[MOST_SEEN];
+	size_t n, passed, each;
+};
+
+/* A log is written before it was changed last: that tells the year of times without one. */
 static int64_t near_ns(const struct leat_map *m, const struct leat_map_source *s)
 {
-	return m->first_ns != INT64_MAX ? m->first_ns : s->changed_ns;
+	if (m->first_ns == INT64_MAX || (s->changed_ns && s->changed_ns < m->first_ns - 2 * DAY_NS))
+		return s->changed_ns;
+	return m->first_ns;
 }
 
-/* The log's own reading of a time, as if it were UTC where it has no zone. */
-static int64_t reading(const struct leat_map *m, const struct leat_map_entry *e,
-		       const struct leat_map_stamp *stamp)
+static int64_t difference(int64_t a, int64_t b)
 {
-	return leat_map_stamp_ns(stamp, 0, near_ns(m, &m->sources[e->source]));
+	int64_t d;
+
+	return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN / 4 : INT64_MAX / 4;
 }
 
-static void see(struct seen *seen, const struct leat_map_life *l)
+static int64_t machine_zone_ns(int64_t at_ns)
 {
-	int64_t from = l->claim != LEAT_MAP_NONE ? l->claim_ns : l->begin_ns;
+	time_t at = (time_t)(at_ns / LEAT_MAP_SECOND);
+	struct tm tm;
 
-	if (from != INT64_MIN && (!seen->first_ns || from < seen->first_ns))
-		seen->first_ns = from;
-	if (l->exits && l->end_ns > seen->last_ns)
-		seen->last_ns = l->end_ns;
+	return localtime_r(&at, &tm) ? tm.tm_gmtoff * LEAT_MAP_SECOND : 0;
 }
 
-static void see_all(const struct leat_map *m, size_t source, unsigned node, struct seen *seen)
+/* As this machine's clocks on the wall showed it, in summer or winter. */
+static int64_t local_ns(const struct leat_map_stamp *stamp, int64_t near)
 {
+	int64_t zone_ns = machine_zone_ns(near), utc, at;
+
+	for (int pass = 0; pass < 2; pass++) {
+		utc = leat_map_stamp_ns(stamp, (int)(zone_ns / LEAT_MAP_SECOND), near);
+		at = machine_zone_ns(utc);
+		if (at == zone_ns)
+			break;
+		zone_ns = at;
+	}
+	return utc;
+}
+
+int64_t leat_map_source_ns(const struct leat_map *m, const struct leat_map_source *s,
+			   const struct leat_map_stamp *stamp)
+{
+	if (s->local && !stamp->zoned)
+		return local_ns(stamp, near_ns(m, s));
+	return leat_map_stamp_ns(stamp, s->zone_s, near_ns(m, s));
+}
+
+/* ---- what was seen ---- */
+
+static void see(struct list *list, size_t task, const struct leat_map_life *l, int64_t first_ns)
+{
+	if (first_ns == INT64_MIN || list->passed++ % list->each || list->n == MOST_SEEN)
+		return;
+	list->seen[list->n++] = (struct seen){task, first_ns, l->exits ? l->end_ns : INT64_MIN};
+}
+
+static void see_label(const struct leat_map *m, struct list *list, size_t source,
+		      const struct leat_map_life *l)
+{
+	for (size_t t = l->fresh ? l->label : LEAT_MAP_NONE; t != LEAT_MAP_NONE;
+	     t = m->tasks[t]->rival)
+		if (m->tasks[t]->source == source)
+			see(list, t, l, l->begin_ns);
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->task > y->task) - (x->task < y->task);
+}
+
+/* If there are more than can be looked at, each so many-th. */
+static void see_all(const struct leat_map *m, size_t source, unsigned node, struct list *list)
+{
+	size_t any = 0;
+
+	for (size_t i = 0; i < m->n_touches; i++)
+		any += m->touches[i].source == source;
+	*list = (struct list){.each = any / MOST_SEEN + 1};
+	for (size_t i = 0; i < m->n_touches; i++) {
+		const struct leat_map_touch *t = &m->touches[i];
+		const struct leat_map_life *l = &m->lives[t->life];
+
+		if (t->source == source && l->node == node && !l->manager &&
+		    t->other == LEAT_MAP_NONE)
+			see(list, t->task, l, t->ns);
+	}
 	for (size_t i = 0; i < m->n_lives; i++) {
 		const struct leat_map_life *l = &m->lives[i];
-		size_t task = l->claim;
 
-		if (l->node != node || l->manager || l->other_claim != LEAT_MAP_NONE)
-			continue;
-		if (task == LEAT_MAP_NONE && l->fresh)
-			task = l->label;
-		if (task != LEAT_MAP_NONE && m->tasks[task]->source == source)
-			see(&seen[task], l);
+		if (l->node == node && !l->manager && l->touches == LEAT_MAP_NONE)
+			see_label(m, list, source, l);
 	}
+	qsort(list->seen, list->n, sizeof(*list->seen), by_task);
 }
 
-/* The bounds of tasks whose times have a zone, or of those that have none. */
-static size_t find_bounds(const struct leat_map *m, const struct seen *seen, bool zoned,
-			  struct bound *bounds)
+/* ---- bounds ---- */
+
+/* A time as the log has it, as if it were UTC where it has no zone. */
+static int64_t raw_ns(const struct leat_map *m, const struct leat_map_source *s,
+		      const struct leat_map_stamp *stamp)
+{
+	return leat_map_stamp_ns(stamp, 0, near_ns(m, s));
+}
+
+typedef int64_t read_time(const struct leat_map *m, const struct leat_map_source *s,
+			  const struct leat_map_stamp *stamp);
+
+/* The end of the task or, where there is none, the log's last word. */
+static int64_t latest_ns(const struct leat_map *m, const struct leat_map_source *s,
+			 const struct leat_map_entry *e, read_time *read)
+{
+	if (e->over)
+		return e->ended.set ? read(m, s, &e->ended) : INT64_MAX;
+	return s->last.set ? read(m, s, &s->last) + UNENDED_NS : INT64_MAX;
+}
+
+/* The bounds of those whose tasks' times have a zone or, with `bare`, that have none. How many:
+ * they come first in the lists. */
+static size_t find_bounds(const struct leat_map *m, struct list *list, bool bare, read_time *read)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->n_tasks && n < BOUNDS_MAX; i++) {
-		const struct leat_map_entry *e = m->tasks[i];
-		struct bound b = {INT64_MIN, INT64_MAX};
+	for (size_t i = 0; i < list->n; i++) {
+		const struct leat_map_entry *e = m->tasks[list->seen[i].task];
+		const struct leat_map_source *s = &m->sources[e->source];
+		const struct seen *seen = &list->seen[i];
+		bool zoned = e->began.set ? e->began.zoned : e->ended.zoned;
+		int64_t latest = latest_ns(m, s, e, read);
+		struct bound b = {seen->task, INT64_MIN, INT64_MAX};
 
-		if (!seen[i].first_ns)
+		if ((!e->began.set && !e->ended.set) || (bare && zoned))
 			continue;
-		if (e->began.set && e->began.zoned == zoned)
-			b.lowest = reading(m, e, &e->began) - seen[i].first_ns;
-		if (e->over && e->ended.set && e->ended.zoned == zoned && seen[i].last_ns)
-			b.highest = reading(m, e, &e->ended) - seen[i].last_ns;
-		if (b.lowest != INT64_MIN || b.highest != INT64_MAX)
-			bounds[n++] = b;
+		if (e->began.set)
+			b.lowest = difference(read(m, s, &e->began), seen->first_ns);
+		if (latest != INT64_MAX)
+			b.highest = difference(latest, seen->first_ns);
+		list->touch[n] = b;
+		if (e->over && latest != INT64_MAX && seen->last_ns != INT64_MIN)
+			b.highest = difference(latest, seen->last_ns);
+		list->whole[n++] = b;
 	}
 	return n;
 }
 
+static bool agrees(const struct bound *b, int64_t at, int64_t slack_ns)
+{
+	return (b->lowest == INT64_MIN || b->lowest - slack_ns <= at) &&
+	       (b->highest == INT64_MAX || at <= b->highest + slack_ns);
+}
+
+/* How many tasks have a process that was there in their time: others may have touched the task's
+ * files afterwards, or in another run. */
 static size_t agreeing(const struct bound *bounds, size_t n, int64_t at, int64_t slack_ns)
 {
 	size_t count = 0;
 
+	for (size_t i = 0; i < n;) {
+		size_t task = bounds[i].task;
+
+		while (i < n && bounds[i].task == task && !agrees(&bounds[i], at, slack_ns))
+			i++;
+		count += i < n && bounds[i].task == task;
+		while (i < n && bounds[i].task == task)
+			i++;
+	}
+	return count;
+}
+
+static size_t count_tasks(const struct bound *bounds, size_t n)
+{
+	size_t count = 0;
+
 	for (size_t i = 0; i < n; i++)
-		count += (bounds[i].lowest == INT64_MIN || bounds[i].lowest - slack_ns <= at) &&
-			 (bounds[i].highest == INT64_MAX || at <= bounds[i].highest + slack_ns);
+		count += !i || bounds[i].task != bounds[i - 1].task;
 	return count;
 }
 
@@ -100,13 +223,29 @@ struct choice {
 	const struct bound *bounds;
 	size_t n, count;
 	int64_t slack_ns, at, plain; /* the nearer to `plain` the better */
-	bool any;
+	int64_t most_ns;             /* from plain, or a zone; 0: any */
+	bool zones, any;
 };
+
+static bool is_possible(const struct choice *c, int64_t at)
+{
+	int64_t quarter = (at + (at < 0 ? -1 : 1) * QUARTER_NS / 2) / QUARTER_NS;
+
+	if (!c->most_ns)
+		return true;
+	if (!c->zones)
+		return llabs(at - c->plain) <= c->most_ns;
+	return quarter >= -ZONES_WEST && quarter <= ZONES_EAST &&
+	       llabs(at - quarter * QUARTER_NS) <= c->most_ns;
+}
 
 static void consider(struct choice *c, int64_t at)
 {
-	size_t count = agreeing(c->bounds, c->n, at, c->slack_ns);
+	size_t count;
 
+	if (!is_possible(c, at))
+		return;
+	count = agreeing(c->bounds, c->n, at, c->slack_ns);
 	if (c->any && (count < c->count ||
 		       (count == c->count && llabs(at - c->plain) >= llabs(c->at - c->plain))))
 		return;
@@ -126,28 +265,22 @@ static void consider_bounds(struct choice *c)
 	}
 }
 
-static int64_t machine_zone_ns(int64_t at_ns)
-{
-	time_t at = (time_t)(at_ns / LEAT_MAP_SECOND);
-	struct tm tm;
-
-	return localtime_r(&at, &tm) ? tm.tm_gmtoff * LEAT_MAP_SECOND : 0;
-}
-
 /* An offset other than a plain one must explain clearly more. */
-static int64_t choose(const struct bound *bounds, size_t n, int64_t slack_ns, int64_t plain,
-		      bool zones)
+static int64_t choose(struct choice simple)
 {
-	struct choice simple = {bounds, n, 0, slack_ns, 0, plain, false}, exact = simple;
+	struct choice exact = simple;
 
-	consider(&simple, plain);
-	for (int i = -ZONES_WEST; zones && i <= ZONES_EAST; i++)
+	simple.most_ns = 0;
+	consider(&simple, simple.plain);
+	for (int i = -ZONES_WEST; simple.zones && i <= ZONES_EAST; i++)
 		consider(&simple, i * QUARTER_NS);
-	if (simple.count == n)
+	if (simple.count == count_tasks(simple.bounds, simple.n))
 		return simple.at;
 	consider_bounds(&exact);
 	return exact.any && exact.count > simple.count ? exact.at : simple.at;
 }
+
+/* ---- settling ---- */
 
 static void note_ahead(struct leat_map *m, const struct leat_map_source *s, unsigned node,
 		       int64_t ahead_ns, size_t n)
@@ -166,82 +299,151 @@ static void note_ahead(struct leat_map *m, const struct leat_map_source *s, unsi
 }
 
 /* The zone of a log is the same for all nodes: it is taken from the first that shows it. */
-static int settle_node(struct leat_map *m, size_t source, unsigned node, struct seen *seen,
-		       bool *zone_known)
+static void find_zone(const struct leat_map *m, struct leat_map_source *s, struct list *list)
+{
+	size_t n = find_bounds(m, list, true, raw_ns);
+	struct choice c = {.bounds = list->whole,
+			   .n = n,
+			   .slack_ns = m->options.slack_ns,
+			   .plain = s->zone_s * LEAT_MAP_SECOND,
+			   .most_ns = leat_map_most_ns(m),
+			   .zones = true};
+	int64_t at, quarters;
+
+	if (agreeing(c.bounds, n, c.plain, c.slack_ns) == count_tasks(c.bounds, n))
+		return;
+	s->local = true;
+	n = find_bounds(m, list, true, leat_map_source_ns);
+	if (agreeing(c.bounds, n, 0, c.slack_ns) == count_tasks(c.bounds, n))
+		return;
+	s->local = false;
+	find_bounds(m, list, true, raw_ns);
+	at = choose(c);
+	quarters = (at + (at < 0 ? -1 : 1) * QUARTER_NS / 2) / QUARTER_NS;
+	s->zone_s = (int)(quarters * QUARTER_NS / LEAT_MAP_SECOND);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Mean deviation from the middle one, of what there is between a task's beginning and its files. */
+static double spread_s(struct list *list, size_t n, int64_t at, int64_t slack_ns)
+{
+	size_t k = 0, last = LEAT_MAP_NONE;
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bound *b = &list->touch[i];
+
+		if (b->lowest == INT64_MIN || !agrees(b, at, slack_ns))
+			continue;
+		/* Of each task, that which is nearest to its beginning. */
+		if (!k || b->task != last)
+			list->delays[k++] = b->lowest;
+		else if (list->delays[k - 1] < b->lowest)
+			list->delays[k - 1] = b->lowest;
+		last = b->task;
+	}
+	qsort(list->delays, k, sizeof(*list->delays), by_size);
+	for (size_t i = 0; i < k; i++)
+		sum += (double)llabs(difference(list->delays[i], list->delays[k / 2]));
+	return k ? sum / (double)k / (double)LEAT_MAP_SECOND : 0;
+}
+
+static void note_fit(const struct leat_map *m, struct leat_map_source *s, unsigned node,
+		     struct list *list, size_t n)
+{
+	struct choice free = {.bounds = list->touch, .n = n, .slack_ns = m->options.slack_ns};
+	struct leat_map_fit *fit = &s->fit;
+	size_t tasks = count_tasks(list->touch, n);
+
+	consider(&free, 0);
+	consider_bounds(&free);
+	fit->spread_s = (fit->spread_s * (double)fit->n +
+			 spread_s(list, n, s->ahead_ns[node], free.slack_ns) * (double)tasks) /
+			(double)(fit->n + tasks);
+	fit->n += tasks;
+	fit->in_time += agreeing(list->touch, n, s->ahead_ns[node], m->options.slack_ns);
+	fit->any += free.count;
+	if (llabs(free.at) > llabs(fit->any_ns)) {
+		fit->any_ns = free.at;
+		fit->node = node;
+	}
+	if (llabs(s->ahead_ns[node]) > llabs(fit->shift_ns))
+		fit->shift_ns = s->ahead_ns[node];
+}
+
+static void settle_node(struct leat_map *m, size_t source, unsigned node, struct list *list,
+			bool *zone_known)
 {
 	struct leat_map_source *s = &m->sources[source];
-	struct bound *bounds = calloc(BOUNDS_MAX, sizeof(*bounds));
-	size_t n;
+	struct choice c = {.bounds = list->whole,
+			   .slack_ns = m->options.slack_ns,
+			   .most_ns = leat_map_most_ns(m)};
 
-	if (!bounds)
+	see_all(m, source, node, list);
+	if (!*zone_known && find_bounds(m, list, true, raw_ns)) {
+		find_zone(m, s, list);
+		*zone_known = true;
+	}
+	c.n = find_bounds(m, list, false, leat_map_source_ns);
+	if (!c.n)
+		return;
+	s->ahead_ns[node] = choose(c);
+	note_fit(m, s, node, list, c.n);
+}
+
+static int settle_source(struct leat_map *m, size_t source, struct list *list)
+{
+	struct leat_map_source *s = &m->sources[source];
+	bool zone_known = m->options.zone_s != INT_MIN;
+	int expected_s = zone_known ? m->options.zone_s
+				    : (int)(machine_zone_ns(near_ns(m, s)) / LEAT_MAP_SECOND);
+
+	s->ahead_ns = calloc(m->n_nodes + 1, sizeof(*s->ahead_ns));
+	if (!s->ahead_ns)
 		return -ENOMEM;
-	see_all(m, source, node, seen);
-	n = find_bounds(m, seen, false, bounds);
-	if (n) {
-		int64_t plain = *zone_known ? s->zone_s * LEAT_MAP_SECOND
-					    : machine_zone_ns(near_ns(m, s)),
-			at = choose(bounds, n, m->options.slack_ns, plain, !*zone_known);
-
-		if (!*zone_known) {
-			int64_t quarters = (at + (at < 0 ? -1 : 1) * QUARTER_NS / 2) / QUARTER_NS;
-
-			s->zone_s = (int)(quarters * QUARTER_NS / LEAT_MAP_SECOND);
-			*zone_known = true;
-		}
-		s->ahead_ns[node] = at - s->zone_s * LEAT_MAP_SECOND;
-	}
-	if (!n) {
-		n = find_bounds(m, seen, true, bounds);
-		if (n)
-			s->ahead_ns[node] = choose(bounds, n, m->options.slack_ns, 0, false);
-	}
-	note_ahead(m, s, node, s->ahead_ns[node], n);
-	free(bounds);
+	s->zone_s = expected_s;
+	for (unsigned node = 0; node < m->n_nodes; node++)
+		settle_node(m, source, node, list, &zone_known);
+	if (!s->local)
+		s->fit.shift_ns += (s->zone_s - expected_s) * LEAT_MAP_SECOND;
 	return 0;
 }
 
-static int settle_source(struct leat_map *m, size_t source)
+static void set_times(const struct leat_map *m, struct leat_map_entry *e)
 {
-	struct leat_map_source *s = &m->sources[source];
-	struct seen *seen = calloc(m->n_tasks + 1, sizeof(*seen));
-	bool zone_known = m->options.zone_s != INT_MIN;
-	int error = 0;
+	const struct leat_map_source *s = &m->sources[e->source];
 
-	s->ahead_ns = calloc(m->n_nodes + 1, sizeof(*s->ahead_ns));
-	if (!s->ahead_ns || !seen) {
-		free(seen);
-		return -ENOMEM;
-	}
-	s->zone_s = zone_known ? m->options.zone_s
-			       : (int)(machine_zone_ns(near_ns(m, s)) / LEAT_MAP_SECOND);
-	for (unsigned node = 0; node < m->n_nodes && !error; node++) {
-		for (size_t i = 0; i < m->n_tasks; i++)
-			seen[i] = (struct seen){0};
-		error = settle_node(m, source, node, seen, &zone_known);
-	}
-	free(seen);
-	return error;
+	if (e->began.set)
+		e->task.began_ns = leat_map_source_ns(m, s, &e->began);
+	if (e->ended.set)
+		e->task.ended_ns = leat_map_source_ns(m, s, &e->ended);
 }
 
 int leat_map_clocks_settle(struct leat_map *m)
 {
-	int error = 0;
+	struct list *list = malloc(sizeof(*list));
+	int error = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < m->n_sources && !error; i++)
-		error = settle_source(m, i);
-	for (size_t i = 0; i < m->n_tasks && !error; i++) {
-		struct leat_map_entry *e = m->tasks[i];
-		const struct leat_map_source *s;
-
-		if (e->source == LEAT_MAP_NONE)
-			continue;
-		s = &m->sources[e->source];
-		if (e->began.set)
-			e->task.began_ns = leat_map_stamp_ns(&e->began, s->zone_s, near_ns(m, s));
-		if (e->ended.set)
-			e->task.ended_ns = leat_map_stamp_ns(&e->ended, s->zone_s, near_ns(m, s));
-	}
-	return error;
+		error = settle_source(m, i, list);
+	free(list);
+	if (error)
+		return error;
+	for (size_t i = 0; i < m->n_tasks; i++)
+		if (m->tasks[i]->source != LEAT_MAP_NONE)
+			set_times(m, m->tasks[i]);
+	leat_map_refuse(m);
+	for (size_t i = 0; i < m->n_sources; i++)
+		for (unsigned node = 0; node < m->n_nodes && !m->sources[i].refused; node++)
+			note_ahead(m, &m->sources[i], node, m->sources[i].ahead_ns[node],
+				   m->sources[i].fit.n);
+	return 0;
 }
 
 int64_t leat_map_ahead_ns(const struct leat_map *m, size_t task, unsigned node)
@@ -252,14 +454,28 @@ int64_t leat_map_ahead_ns(const struct leat_map *m, size_t task, unsigned node)
 							     : m->sources[source].ahead_ns[node];
 }
 
-bool leat_map_in_window(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns)
+int64_t leat_map_distance_ns(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns)
 {
 	const struct leat_map_entry *e = m->tasks[task];
-	int64_t at = time_ns + leat_map_ahead_ns(m, task, node), slack = m->options.slack_ns;
+	int64_t at;
 
 	if (time_ns == INT64_MIN)
-		return true;
-	if (e->task.began_ns && at < e->task.began_ns - slack)
-		return false;
-	return !e->over || !e->task.ended_ns || at <= e->task.ended_ns + slack;
+		return 0;
+	at = time_ns + leat_map_ahead_ns(m, task, node);
+	if (e->task.began_ns && at < e->task.began_ns)
+		return difference(e->task.began_ns, at);
+	return e->over && e->task.ended_ns && at > e->task.ended_ns
+		       ? difference(at, e->task.ended_ns)
+		       : 0;
+}
+
+bool leat_map_in_window(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns)
+{
+	size_t source = m->tasks[task]->source;
+	enum leat_map_log kind = source == LEAT_MAP_NONE ? LEAT_MAP_ANY : m->sources[source].kind;
+
+	/* What others are known by, a label, a pod's uid, is so whatever their log says. */
+	if (kind != LEAT_MAP_ANY && m->sources[source].refused)
+		return kind != LEAT_MAP_NEXTFLOW && kind != LEAT_MAP_SNAKEMAKE;
+	return leat_map_distance_ns(m, task, node, time_ns) <= m->options.slack_ns;
 }

@@ -37,15 +37,30 @@ int64_t leat_map_stamp_ns(const struct leat_map_stamp *s, int zone_s, int64_t ne
 
 /* ---- logs ---- */
 
+/* How well a log's times and the trace's go together. */
+struct leat_map_fit {
+	size_t n;       /* processes that touched a task's own files */
+	size_t in_time; /* so many of them at the task's time, by a clock that is possible */
+	size_t any;     /* and by the clock that suits them best, however wrong */
+	int64_t any_ns; /* what the log's is ahead of a node's then, at most: of `node` */
+	unsigned node;
+	int64_t shift_ns; /* what its clock and zone are from those that are expected */
+	double spread_s;  /* mean deviation of the times between a task's beginning and its files */
+};
+
 /* A log, whose times have one clock. */
 struct leat_map_source {
 	char *path; /* owned */
 	char *real; /* owned; the same, resolved; NULL unknown */
 	enum leat_map_log kind;
-	long line;          /* that is being read */
-	bool bad;           /* something was malformed */
-	unsigned n_bad;     /* how often */
-	int zone_s;         /* settled; of times without one */
+	long line;      /* that is being read */
+	bool bad;       /* something was malformed */
+	unsigned n_bad; /* how often */
+	int zone_s;     /* settled; of times without one */
+	bool local;     /* settled: they are this machine's local times, summer and winter */
+	bool refused;   /* settled: it is not of the trace, and tells nothing of it */
+	struct leat_map_stamp last; /* the last time in it; not set: unknown */
+	struct leat_map_fit fit;    /* settled */
 	int64_t *ahead_ns;  /* owned; settled, by node: what its clock is ahead of the node's */
 	int64_t changed_ns; /* when the file was written last */
 	char *host;         /* owned; where its manager ran; NULL unknown */
@@ -61,8 +76,8 @@ struct leat_map_entry {
 	bool over;         /* it has ended, by its log */
 	bool fallback;     /* counts only where nothing else claims a process */
 	char *host;        /* owned; where it ran; NULL unknown */
+	size_t rival;      /* the same in another log; LEAT_MAP_NONE */
 	char *key;         /* owned; manager, workflow, identity: unique */
-	size_t next_hash;  /* of those with the same short hash; LEAT_MAP_NONE */
 	UT_hash_handle hh; /* by key */
 };
 
@@ -88,7 +103,19 @@ enum leat_map_name_kind {
 struct leat_map_name {
 	char *text; /* owned */
 	size_t task;
+	struct leat_map_name *also; /* owned; the same text in another log; not in the hash */
 	UT_hash_handle hh;
+};
+
+/* A life has touched own files of a log's tasks: of one, or of several of the same log. */
+struct leat_map_touch {
+	size_t life, source;
+	size_t task;
+	int64_t ns;
+	size_t other; /* a second such task; LEAT_MAP_NONE */
+	int64_t other_ns;
+	bool outputs; /* `task` is by an output */
+	size_t next;  /* of the same life, of another log; LEAT_MAP_NONE */
 };
 
 /* ---- what a trace tells ---- */
@@ -105,21 +132,17 @@ struct leat_map_life {
 	size_t program;           /* index of its program; LEAT_MAP_NONE unknown */
 	int64_t begin_ns, end_ns; /* INT64_MIN: before the trace; INT64_MAX: not yet */
 	size_t label;             /* task of its environment, its own or inherited */
-	bool outputs;             /* claims are by outputs only */
-	size_t claim;             /* task whose own files it has touched first */
-	int64_t claim_ns;
-	size_t other_claim; /* a second such task */
-	int64_t other_ns;
-	size_t slurm;    /* job step of its environment */
-	bool fresh;      /* `label` is not what it has inherited */
-	bool forked;     /* its beginning was seen */
-	bool executed;   /* it began with an exec */
-	bool exits;      /* its process ended with it */
-	size_t next;     /* the same process after its exec; LEAT_MAP_NONE */
-	size_t lift;     /* task of some life below it */
-	bool lifts_many; /* of several */
-	bool manager;    /* it made tasks' files, or wrote a log that was read */
-	bool own;        /* `answer` is by evidence of its own */
+	size_t touches;           /* index of the first; LEAT_MAP_NONE */
+	size_t slurm;             /* job step of its environment */
+	bool fresh;               /* `label` is not what it has inherited */
+	bool forked;              /* its beginning was seen */
+	bool executed;            /* it began with an exec */
+	bool exits;               /* its process ended with it */
+	size_t next;              /* the same process after its exec; LEAT_MAP_NONE */
+	size_t lift;              /* task of some life below it */
+	bool lifts_many;          /* of several */
+	bool manager;             /* it made tasks' files, or wrote a log that was read */
+	bool own;                 /* `answer` is by evidence of its own */
 	bool wide; /* which holds for its cgroup, too: all that touch a work directory's own files
 		      in a container are of one task */
 	bool settled;
@@ -171,6 +194,8 @@ struct leat_map {
 	struct leat_map_name *names[LEAT_MAP_NAMES]; /* owned */
 	struct leat_map_life *lives;                 /* owned */
 	size_t n_lives, room_lives;
+	struct leat_map_touch *touches; /* owned */
+	size_t n_touches, room_touches;
 	struct leat_map_process *processes; /* owned */
 	struct {
 		uint64_t key;
@@ -187,7 +212,9 @@ struct leat_map {
 	char **hosts; /* owned; by node; NULL unknown */
 	size_t n_hosts;
 	int64_t first_ns; /* of the trace; INT64_MAX none */
+	int64_t last_ns;  /* INT64_MIN none */
 	unsigned n_nodes;
+	bool *said; /* owned; by two logs: that nothing shows which is the trace's */
 	bool partial;
 	bool settled;
 	bool failed; /* out of memory while a log was read */
@@ -212,12 +239,19 @@ struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const c
 				      const char *logical, const char *physical);
 struct leat_map_entry *leat_map_entry_find(struct leat_map *m, const char *manager,
 					   const char *workflow, const char *identity);
+/* The same task as a later log tells of it, of which `first` is what the first one tells. NULL: out
+ * of memory. */
+struct leat_map_entry *leat_map_entry_rival(struct leat_map *m, struct leat_map_entry *first,
+					    size_t source);
 /* Replace a string of a task. 0 or -ENOMEM. */
 int leat_map_entry_set(const char **field, const char *text);
 
-/* That text leads to the task; the last one that was told stands. 0 or -ENOMEM. */
+/* That text leads to the task; of those of one log the last that was told stands. 0 or -ENOMEM. */
 int leat_map_name_add(struct leat_map *m, enum leat_map_name_kind kind, const char *text,
 		      size_t task);
+/* The name, of the log that was read first; NULL. `length` bytes of `text`. */
+const struct leat_map_name *leat_map_name_of(const struct leat_map *m, enum leat_map_name_kind kind,
+					     const char *text, size_t length);
 /* LEAT_MAP_NONE: it leads nowhere. `length` bytes of `text`. */
 size_t leat_map_name_find(const struct leat_map *m, enum leat_map_name_kind kind, const char *text,
 			  size_t length);
@@ -231,6 +265,9 @@ size_t leat_map_path_length(const char *path);
 int leat_map_dir_add(struct leat_map *m, const char *dir, size_t task);
 /* The task that has it, or LEAT_MAP_NONE; `length` bytes. */
 size_t leat_map_dir_find(const struct leat_map *m, const char *dir, size_t length);
+/* The same in all logs; NULL. */
+const struct leat_map_name *leat_map_dir_of(const struct leat_map *m, const char *dir,
+					    size_t length);
 /* Does `dir` end in "ab/cdef01..." with 32 hexadecimal digits? Then its short form is put. */
 bool leat_map_dir_hash(const char *dir, size_t length, char hash[10]);
 
@@ -262,11 +299,28 @@ void leat_map_cgroups_settle(struct leat_map *m);
 /* Find the zone of each log, and what it is ahead of each node, so that most tasks ran when their
  * files were touched; and the tasks' times by that. 0 or -ENOMEM. */
 int leat_map_clocks_settle(struct leat_map *m);
+/* A time of that log, since the epoch; of one that has no zone by its zone. */
+int64_t leat_map_source_ns(const struct leat_map *m, const struct leat_map_source *s,
+			   const struct leat_map_stamp *stamp);
+/* How far `time_ns` of the node is from the task's time by its log; 0: it ran then. */
+int64_t leat_map_distance_ns(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns);
 /* Did the task run at that time of the node, give or take the slack? Unknown ends are open, and so
  * are times that are not known (INT64_MIN). */
 bool leat_map_in_window(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns);
 /* What its log's clock is ahead of the node's. */
 int64_t leat_map_ahead_ns(const struct leat_map *m, size_t task, unsigned node);
+
+/* ---- which log is the trace's: map_rivals.c ---- */
+
+/* What the clocks of a log and a node may differ by, zones aside. */
+int64_t leat_map_most_ns(const struct leat_map *m);
+/* Refuse logs that are of another day or run, as is said: when the clocks are settled. */
+void leat_map_refuse(struct leat_map *m);
+/* What the life's touches say by the log that is the trace's. False: nothing; *reason is why. */
+bool leat_map_touch_of(struct leat_map *m, const struct leat_map_life *l,
+		       struct leat_map_touch *found, enum leat_map_reason *reason);
+/* The task of the label, by the log that is the trace's. LEAT_MAP_NONE: nothing shows which is. */
+size_t leat_map_label_of(struct leat_map *m, const struct leat_map_life *l);
 
 /* ---- logs: map_log.c, and one for each kind ---- */
 

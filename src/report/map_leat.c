@@ -30,6 +30,17 @@ static int make_room(struct reader *r, int step)
 /* More than any workflow has: a wrong number must not fill the memory. */
 enum { STEPS_MAX = 1 << 20 };
 
+/* A label leads to the first log's: from there to those of others. */
+static struct leat_map_entry *step_entry(struct reader *r, const char *workflow, const char *step)
+{
+	struct leat_map_entry *first =
+		leat_map_entry(r->m, r->source, "leat", workflow, step, step, step);
+
+	if (!first || first->source == LEAT_MAP_NONE || first->source == r->source)
+		return first;
+	return leat_map_entry_rival(r->m, first, r->source);
+}
+
 static int take_start(struct reader *r, const struct leat_event *ev)
 {
 	struct leat_map_entry *e;
@@ -40,8 +51,7 @@ static int take_start(struct reader *r, const struct leat_event *ev)
 		return 0;
 	}
 	r->since_ns = (int64_t)(ev->offset - ev->time_ns);
-	e = leat_map_entry(r->m, r->source, "leat", ev->to ? ev->to : "", ev->name, ev->name,
-			   ev->name);
+	e = step_entry(r, ev->to ? ev->to : "", ev->name);
 	if (!e || leat_map_pid_add(r->m, e->task.number, ev->pid))
 		return -ENOMEM;
 	/* A step's environment may have made it; then it knows the task's name, too. */
@@ -117,6 +127,8 @@ int leat_map_read_leat(struct leat_map *m, struct leat_map_source *s, FILE *in)
 		}
 	}
 	end_all(&r, last_ns);
+	if (r.since_ns)
+		leat_map_stamp_epoch_ns((int64_t)(last_ns + (uint64_t)r.since_ns), &s->last);
 	if (!error && r.without_pids)
 		leat_map_note(m,
 			      "%s: it was written by an older leat and does not tell the steps' "

@@ -109,11 +109,22 @@ static int name_task(struct reader *r, struct leat_map_entry *e, const char *nam
 	return error;
 }
 
-/* By the hash or, where a directory has none, by that: whatever run it is of, it is the same
- * execution. */
+/* Another log tells of it, and knows when it ran. */
+static bool is_of_another(const struct reader *r, const struct leat_map_entry *e)
+{
+	return e && e->source != LEAT_MAP_NONE && e->source != r->source &&
+	       r->m->sources[e->source].kind == LEAT_MAP_NEXTFLOW && (e->began.set || e->ended.set);
+}
+
+/* By the hash or, where a directory has none, by that. Two logs that say when it ran do not say the
+ * same, if they are of two runs: the trace shows which one is right. */
 static struct leat_map_entry *entry(struct reader *r, const char *identity)
 {
-	return leat_map_entry(r->m, r->source, "nextflow", "", identity, identity, identity);
+	struct leat_map_entry *first = leat_map_entry_find(r->m, "nextflow", "", identity);
+
+	return is_of_another(r, first) ? leat_map_entry_rival(r->m, first, r->source)
+				       : leat_map_entry(r->m, r->source, "nextflow", "", identity,
+							identity, identity);
 }
 
 static struct leat_map_entry *entry_of_hash(struct reader *r, const char *hash, const char *name)
@@ -276,8 +287,11 @@ static int take_run(struct reader *r, char *line)
 static int take_line(struct reader *r, char *line)
 {
 	static const char completed[] = "Task completed > TaskHandler[", dump[] = "~> TaskHandler[";
+	struct leat_map_stamp now;
 	char *at;
 
+	if (leat_map_stamp_nextflow(line, &now))
+		r->s->last = now;
 	if (strstr(line, "N E X T F L O W") || strstr(line, " nextflow."))
 		r->any = true;
 	at = strstr(line, completed);

@@ -15,27 +15,32 @@ static void own(const struct leat_map *m, struct leat_map_life *l, size_t task,
 	l->answer = (struct leat_map_answer){.task = &m->tasks[task]->task, .evidence = evidence};
 }
 
-static void settle_own(const struct leat_map *m, struct leat_map_life *l)
+static void settle_own(struct leat_map *m, struct leat_map_life *l)
 {
+	struct leat_map_touch t;
 	bool first, other;
 
 	if (l->fresh && !m->tasks[l->label]->fallback) {
-		own(m, l, l->label, LEAT_MAP_BY_LABEL);
+		size_t task = leat_map_label_of(m, l);
+
+		if (task == LEAT_MAP_NONE)
+			l->answer.reason = LEAT_MAP_AMBIGUOUS;
+		else
+			own(m, l, task, LEAT_MAP_BY_LABEL);
 		return;
 	}
 	/* A manager touches the files of all. */
-	if (l->claim == LEAT_MAP_NONE || l->manager)
+	if (l->touches == LEAT_MAP_NONE || l->manager ||
+	    !leat_map_touch_of(m, l, &t, &l->answer.reason))
 		return;
-	first = leat_map_in_window(m, l->claim, l->node, l->claim_ns);
-	other = l->other_claim != LEAT_MAP_NONE &&
-		leat_map_in_window(m, l->other_claim, l->node, l->other_ns);
+	first = leat_map_in_window(m, t.task, l->node, t.ns);
+	other = t.other != LEAT_MAP_NONE && leat_map_in_window(m, t.other, l->node, t.other_ns);
 	if (first && other)
 		l->answer.reason = LEAT_MAP_CONTRADICTS;
-	else if (first || other) {
-		own(m, l, first ? l->claim : l->other_claim, LEAT_MAP_BY_DIRECTORY);
-		l->wide = !l->outputs;
-	} else
-		l->answer.reason = LEAT_MAP_OUTSIDE;
+	else {
+		own(m, l, first ? t.task : t.other, LEAT_MAP_BY_DIRECTORY);
+		l->wide = !t.outputs;
+	}
 }
 
 /* ---- pids that a log gives ---- */
@@ -150,8 +155,12 @@ static void settle_pid(struct leat_map *m, const struct leat_map_pid *wanted)
 
 static void settle_pids(struct leat_map *m)
 {
-	for (size_t i = 0; i < m->n_pids; i++)
-		settle_pid(m, &m->pids[i]);
+	for (size_t i = 0; i < m->n_pids; i++) {
+		size_t source = m->tasks[m->pids[i].task]->source;
+
+		if (source == LEAT_MAP_NONE || !m->sources[source].refused)
+			settle_pid(m, &m->pids[i]);
+	}
 	for (size_t i = 0; i < m->n_sources; i++) {
 		const struct leat_map_source *s = &m->sources[i];
 
@@ -245,7 +254,8 @@ static enum leat_map_reason reason_of(const struct leat_map *m, const struct lea
 		return LEAT_MAP_MANAGER;
 	if (l->lift != LEAT_MAP_NONE)
 		return LEAT_MAP_ABOVE;
-	if (above == LEAT_MAP_CONTRADICTS || above == LEAT_MAP_OUTSIDE || above == LEAT_MAP_MANAGER)
+	if (above == LEAT_MAP_CONTRADICTS || above == LEAT_MAP_OUTSIDE ||
+	    above == LEAT_MAP_MANAGER || above == LEAT_MAP_AMBIGUOUS)
 		return above;
 	return l->forked || l->executed ? LEAT_MAP_UNRELATED : LEAT_MAP_UNSEEN;
 }
@@ -393,6 +403,7 @@ const char *leat_map_reason_name(enum leat_map_reason reason)
 		[LEAT_MAP_NO_TASKS] = "no log and no label names a task",
 		[LEAT_MAP_MANAGER] = "the workflow manager itself",
 		[LEAT_MAP_CONTRADICTS] = "touched the own files of several tasks",
+		[LEAT_MAP_AMBIGUOUS] = "of one of several logs, nothing shows which",
 		[LEAT_MAP_OUTSIDE] = "outside of its task's time",
 		[LEAT_MAP_ABOVE] = "started tasks, belongs to none",
 		[LEAT_MAP_UNSEEN] = "began before the trace, nothing shows whose it is",

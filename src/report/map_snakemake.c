@@ -176,9 +176,10 @@ static int take_line(struct reader *r, const char *line, char **number)
 	error = end_job(r, number);
 	if (error)
 		return error;
-	if (*line == '[')
+	if (*line == '[') {
 		leat_map_stamp_ctime(line, &r->time);
-	else if (leat_str_begins(line, finished)) {
+		r->s->last = r->time;
+	} else if (leat_str_begins(line, finished)) {
 		char id[24];
 
 		snprintf(id, sizeof(id), "%.*s", (int)strcspn(line + strlen(finished), ". "),

@@ -167,10 +167,10 @@ static void print_tasks(const struct leat_map *m, const struct fold *f, FILE *ou
 			continue;
 		if (!manager || strcmp(manager, t->manager) != 0 ||
 		    strcmp(workflow, t->workflow) != 0) {
+			fprintf(out, "%s%s%s%s\n", manager ? "\n" : "", t->manager,
+				*t->workflow ? ": " : "", t->workflow);
 			manager = t->manager;
 			workflow = t->workflow;
-			fprintf(out, "%s%s%s%s\n", i ? "\n" : "", manager, *workflow ? ": " : "",
-				workflow);
 			fprintf(out, "%-40s %10s %10s %10s  %s\n", "task", "calls", "read",
 				"written", "known by");
 		}
@@ -206,13 +206,25 @@ static int finish(FILE *out)
 	return 0;
 }
 
-static size_t idle_tasks(const struct leat_map *m, const struct fold *f)
+/* Of a log that is not the trace's nothing counts. */
+static bool counts(const struct leat_map *m, const struct fold *f, size_t task)
 {
-	size_t n = 0;
+	size_t source = m->tasks[task]->source;
+
+	return f->tasks[task].lives || source == LEAT_MAP_NONE || !m->sources[source].refused;
+}
+
+static void print_idle(const struct leat_map *m, const struct fold *f, FILE *out)
+{
+	size_t idle = 0, all = 0;
 
 	for (size_t i = 0; i < m->n_tasks; i++)
-		n += !f->tasks[i].lives;
-	return n;
+		if (counts(m, f, i)) {
+			idle += !f->tasks[i].lives;
+			all++;
+		}
+	if (idle)
+		fprintf(out, "%zu of %zu tasks do not appear in the trace\n", idle, all);
 }
 
 int leat_map_write_text(const struct leat_map *m, const struct leat_map_sums *s,
@@ -220,15 +232,12 @@ int leat_map_write_text(const struct leat_map *m, const struct leat_map_sums *s,
 {
 	struct fold f;
 	int error = fold(m, s, &f);
-	size_t idle;
 
 	if (error)
 		return error;
 	print_tasks(m, &f, out);
 	print_nobody(s, &f, out);
-	idle = idle_tasks(m, &f);
-	if (idle)
-		fprintf(out, "%zu of %zu tasks do not appear in the trace\n", idle, m->n_tasks);
+	print_idle(m, &f, out);
 	if (facts->partial_trace)
 		fprintf(out, "PARTIAL: the trace is cut off or lacks records (%" PRIu64 " known)\n",
 			facts->lost);
@@ -310,7 +319,13 @@ int leat_map_write_json(const struct leat_map *m, const struct leat_map_sums *s,
 	leat_json_close(j);
 	leat_json_list(j, "tasks", false);
 	for (size_t i = 0; i < m->n_tasks; i++)
-		put_task(j, leat_map_task(m, i), &f.tasks[i]);
+		if (counts(m, &f, i))
+			put_task(j, leat_map_task(m, i), &f.tasks[i]);
+	leat_json_close(j);
+	leat_json_list(j, "refused_logs", false);
+	for (size_t i = 0; i < m->n_sources; i++)
+		if (m->sources[i].refused)
+			leat_json_string(j, NULL, m->sources[i].path);
 	leat_json_close(j);
 	leat_json_list(j, "not_of_tasks", false);
 	for (int i = 1; i < LEAT_MAP_REASONS; i++)

@@ -39,18 +39,12 @@ static void discard(struct leat_map_entry *e)
 	free(e);
 }
 
-struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const char *manager,
-				      const char *workflow, const char *identity,
-				      const char *logical, const char *physical)
+/* With that key, which it owns from here on, and the names of `from`. NULL: out of memory. */
+static struct leat_map_entry *entry_new(struct leat_map *m, size_t source, char *key,
+					const struct leat_map_task *from)
 {
-	char *key = leat_strf(KEY, manager, workflow, identity);
-	struct leat_map_entry *e = key ? find_key(m, key) : NULL;
+	struct leat_map_entry *e = calloc(1, sizeof(*e));
 
-	if (e || !key) {
-		free(key);
-		return e;
-	}
-	e = calloc(1, sizeof(*e));
 	if (!e || leat_map_grow(&m->tasks, m->n_tasks, &m->room_tasks, sizeof(*m->tasks))) {
 		free(key);
 		free(e);
@@ -58,12 +52,12 @@ struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const c
 	}
 	e->key = key;
 	e->source = source;
-	e->next_hash = LEAT_MAP_NONE;
+	e->rival = LEAT_MAP_NONE;
 	e->task = (struct leat_map_task){.number = m->n_tasks,
-					 .manager = manager,
-					 .workflow = strdup(workflow),
-					 .logical = strdup(logical),
-					 .physical = strdup(physical),
+					 .manager = from->manager,
+					 .workflow = strdup(from->workflow),
+					 .logical = strdup(from->logical),
+					 .physical = strdup(from->physical),
 					 .status = strdup("")};
 	if (!e->task.workflow || !e->task.logical || !e->task.physical || !e->task.status) {
 		discard(e);
@@ -71,6 +65,39 @@ struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const c
 	}
 	m->tasks[m->n_tasks++] = e;
 	HASH_ADD_KEYPTR(hh, m->by_key, e->key, strlen(e->key), e);
+	return e;
+}
+
+struct leat_map_entry *leat_map_entry(struct leat_map *m, size_t source, const char *manager,
+				      const char *workflow, const char *identity,
+				      const char *logical, const char *physical)
+{
+	char *key = leat_strf(KEY, manager, workflow, identity);
+	struct leat_map_entry *e = key ? find_key(m, key) : NULL;
+	const struct leat_map_task names = {
+		.manager = manager, .workflow = workflow, .logical = logical, .physical = physical};
+
+	if (!e && key)
+		return entry_new(m, source, key, &names);
+	free(key);
+	return e;
+}
+
+struct leat_map_entry *leat_map_entry_rival(struct leat_map *m, struct leat_map_entry *first,
+					    size_t source)
+{
+	char *key = leat_strf("%s\x1f%zu", first->key, source);
+	struct leat_map_entry *e = key ? find_key(m, key) : NULL;
+
+	if (key && !e) {
+		e = entry_new(m, source, key, &first->task);
+		key = NULL;
+		if (e) {
+			e->rival = first->rival;
+			first->rival = e->task.number;
+		}
+	}
+	free(key);
 	return e;
 }
 
@@ -90,14 +117,21 @@ int leat_map_entry_set(const char **field, const char *text)
 int leat_map_name_add(struct leat_map *m, enum leat_map_name_kind kind, const char *text,
 		      size_t task)
 {
-	struct leat_map_name *name;
+	struct leat_map_name *first, *name;
 
-	HASH_FIND_STR(m->names[kind], text, name);
-	if (name) {
+	HASH_FIND_STR(m->names[kind], text, first);
+	for (name = first; name; name = name->also)
+		if (m->tasks[name->task]->source == m->tasks[task]->source) {
+			name->task = task;
+			return 0;
+		}
+	name = calloc(1, sizeof(*name));
+	if (name && first) {
 		name->task = task;
+		name->also = first->also;
+		first->also = name;
 		return 0;
 	}
-	name = calloc(1, sizeof(*name));
 	if (name)
 		name->text = strdup(text);
 	if (!name || !name->text) {
@@ -109,12 +143,20 @@ int leat_map_name_add(struct leat_map *m, enum leat_map_name_kind kind, const ch
 	return 0;
 }
 
-size_t leat_map_name_find(const struct leat_map *m, enum leat_map_name_kind kind, const char *text,
-			  size_t length)
+const struct leat_map_name *leat_map_name_of(const struct leat_map *m, enum leat_map_name_kind kind,
+					     const char *text, size_t length)
 {
 	struct leat_map_name *name;
 
 	HASH_FIND(hh, m->names[kind], text, length, name);
+	return name;
+}
+
+size_t leat_map_name_find(const struct leat_map *m, enum leat_map_name_kind kind, const char *text,
+			  size_t length)
+{
+	const struct leat_map_name *name = leat_map_name_of(m, kind, text, length);
+
 	return name ? name->task : LEAT_MAP_NONE;
 }
 
@@ -177,19 +219,27 @@ int leat_map_dir_add(struct leat_map *m, const char *dir, size_t task)
 	return error;
 }
 
-size_t leat_map_dir_find(const struct leat_map *m, const char *dir, size_t length)
+const struct leat_map_name *leat_map_dir_of(const struct leat_map *m, const char *dir,
+					    size_t length)
 {
-	size_t task = leat_map_name_find(m, LEAT_MAP_NAME_DIR, dir, length);
+	const struct leat_map_name *name = leat_map_name_of(m, LEAT_MAP_NAME_DIR, dir, length);
 	char hash[10];
 
-	if (task != LEAT_MAP_NONE || !leat_map_dir_hash(dir, length, hash))
-		return task;
-	task = leat_map_name_find(m, LEAT_MAP_NAME_DIR, dir + length - 33, 33);
-	if (task != LEAT_MAP_NONE)
-		return task;
+	if (name || !leat_map_dir_hash(dir, length, hash))
+		return name;
+	name = leat_map_name_of(m, LEAT_MAP_NAME_DIR, dir + length - 33, 33);
+	if (name)
+		return name;
 	/* Lines of tasks that have not ended, or were not run again, show the first digits only. */
-	task = leat_map_name_find(m, LEAT_MAP_NAME_HASH, hash, 9);
-	return task == LEAT_MAP_NONE || m->tasks[task]->task.dir ? LEAT_MAP_NONE : task;
+	name = leat_map_name_of(m, LEAT_MAP_NAME_HASH, hash, 9);
+	return !name || m->tasks[name->task]->task.dir ? NULL : name;
+}
+
+size_t leat_map_dir_find(const struct leat_map *m, const char *dir, size_t length)
+{
+	const struct leat_map_name *name = leat_map_dir_of(m, dir, length);
+
+	return name ? name->task : LEAT_MAP_NONE;
 }
 
 size_t leat_map_tasks(const struct leat_map *m)

@@ -123,9 +123,56 @@ nextflow() {
 	run -0 leat map --zone +03:30 nf.csv east.log
 	diff here - <<<"$output"
 	# A wrong zone is said to be one.
-	run -0 --separate-stderr leat map --zone UTC nf.csv east.log
+	run -1 --separate-stderr leat map --zone UTC nf.csv east.log
 	# shellcheck disable=SC2154 # run sets it
-	[[ $stderr == *'east.log: its clock is '*' s ahead of that of '*', estimated from 8 tasks'* ]]
+	[[ $stderr == *'east.log: refused, it is the log of another day or run: its clock would have to be 3 h 30 min ahead of that of '*', by the zone that is given; expected is at most 120.000 s (--slack'* ]]
+	# shellcheck disable=SC2154
+	[[ $stderr == *'leat: none of the logs that were given is of the time and run of the traces' ]]
+}
+
+# shellcheck disable=SC2154 # stderr: run sets it
+@test "logs of other days, years and runs are refused by name, wherever they stand" {
+	need python3
+	nextflow
+	traced nf python3 nextflow.py
+	leat map nf.csv .nextflow.log >right
+	# shifted DAYS FILE: the same run, so many days later
+	shifted() {
+		python3 - "$1" >"$2" <<-'END'
+			import sys
+			from datetime import datetime, timedelta
+			year = datetime.now().year
+			for line in open(".nextflow.log"):
+			    day, time, rest = line.split(" ", 2)
+			    at = datetime.strptime(f"{year}-{day} {time}", "%Y-%b-%d %H:%M:%S.%f") + timedelta(days=int(sys.argv[1]))
+			    print(at.strftime("%b-%d %H:%M:%S.") + f"{at.microsecond // 1000:03} {rest}", end="")
+		END
+	}
+	shifted -3 before.log
+	shifted 2 after.log
+	for logs in 'before.log .nextflow.log after.log' '.nextflow.log after.log before.log'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr leat map nf.csv $logs
+		echo "$stderr"
+		diff right - <<<"$output"
+		[[ $stderr == *'before.log: refused, it is the log of another day or run: its clock would have to be 3 days behind that of '* ]]
+		[[ $stderr == *'after.log: refused, '*' 2 days ahead of '* ]]
+	done
+	run -1 --separate-stderr leat map --json nf.csv before.log
+	jq -e '.refused_logs == ["before.log"] and .tasks == []' <<<"$output"
+	run -1 --separate-stderr leat map nf.csv before.log
+	[[ $output != *'work directory'* ]]
+	# Nextflow's log has no year: the file was last written in an earlier one.
+	cp .nextflow.log year.log
+	touch -d '2 years ago' year.log
+	run -1 --separate-stderr leat map nf.csv year.log
+	echo "$stderr"
+	[[ $stderr == *'year.log: refused, '*' days behind that of '* ]]
+	# It tells of nothing that was seen.
+	sed 's,/work/,/elsewhere/,; s,\[[0-9a-f][0-9a-f]/[0-9a-f]*\],[00/000000],; s,/[0-9a-f]\{2\}/[0-9a-f]\{30\},/00/000000000000000000000000000000,' before.log >other.log
+	run -1 --separate-stderr leat map nf.csv other.log
+	echo "$stderr"
+	[[ $stderr == *'other.log: not used, it is of another time: its tasks ran from '* ]]
 }
 
 @test "rules of Snakemake, by their outputs" {
