@@ -69,12 +69,17 @@ left_behind() {
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
 }
 
-# nothing_left [COMMAND...]: neither left_behind nor the command, if there is one, has anything to print.
+# nothing_left [COMMAND...]: neither left_behind nor the command, if there is one, has anything to print. Asked for
+# some time: another session's store may just be made, or removed.
 nothing_left() {
 	local left
-	left=$(left_behind && "$@")
+	for _ in $(seq 20); do
+		left=$(left_behind && "$@")
+		[ -n "$left" ] || return 0
+		sleep 0.1
+	done
 	echo "left behind: $left"
-	[ -z "$left" ]
+	return 1
 }
 
 # soon COMMAND...: wait until it succeeds.
