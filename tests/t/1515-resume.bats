@@ -194,10 +194,10 @@ first() {
 		permanent: [data]
 		tasks:
 		  - func: produce
-		    exec: bash -c 'echo produce >> ../ran; seq 10000 > data; until [ -e early ]; do sleep 0.05; done; [ ! -e broken ]'
+		    exec: bash -c 'echo produce >> ../ran; seq 10000 > data; until [ -e ../early ]; do sleep 0.05; done; [ ! -e broken ]'
 		    outports: [{filename: data, mode: no_update, committed: 'on_close:1'}]
 		  - func: head
-		    exec: bash -c 'echo head >> ../ran; head -n 1 data > early'
+		    exec: bash -c 'echo head >> ../ran; head -n 1 data > early; touch ../early'
 		    inports: [{filename: data}]
 		    outports: [{filename: early, committed: on_close}]
 	END
