@@ -373,16 +373,13 @@ static void check_co_producer(struct leat_stream *s, const struct leat_name_stat
 }
 
 /* Who did not say that it reads the file waits for it, as if it came after its producer. So it is
- * in the batch, unless it runs before that there, or is upstream of it. */
-static void check_stranger(struct leat_stream *s, const struct leat_name_state *n,
-			   const struct leat_file_rule *rule, struct clash *k)
+ * in the batch, unless it runs before that there. Who is upstream of it sees it as it is. */
+static void check_stranger(struct leat_stream *s, const struct leat_file_rule *rule,
+			   struct clash *k)
 {
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
-		enum order order = order_of(s, o, k->step);
-
-		if (order == AFTER ? !is_made_by(n, o)
-				   : order != NONE || leat_runs_before(s->m, o, k->step))
+		if (order_of(s, o, k->step) != NONE || leat_runs_before(s->m, o, k->step))
 			continue;
 		k->other = o;
 		k->before = LEAT_USE_CREATE;
@@ -412,7 +409,7 @@ static int use_declared(struct leat_stream *s, const struct leat_event *ev,
 	if (leat_steps_has(rule->producers, ev->step))
 		check_co_producer(s, n, rule, &k);
 	else
-		check_stranger(s, n, rule, &k);
+		check_stranger(s, rule, &k);
 	return 0;
 }
 

@@ -485,8 +485,8 @@ grown() {
 }
 
 @test "a close by a program that ends counts, whoever opened the file" {
-	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e seen ] && exit; sleep 0.3; done; exit 7'\"" \
-		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch seen'\""
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in /dev/stdout >data; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e ../seen ] && exit; sleep 0.3; done; exit 7'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'md5sum <data >out; touch ../seen'\""
 	run -0 timeout 60 leat run flow.yaml
 }
 
