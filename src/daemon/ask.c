@@ -6,11 +6,81 @@
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "model/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Failed files that are named one by one. */
+#define MAX_FAILED_TOLD 4u
+
+static void report_failed(struct leat_daemon *d, struct leat_file *f)
+{
+	char title[LEAT_VERSION_TITLE];
+
+	if (f->warned)
+		return;
+	f->warned = true;
+	/* A step that fails may take thousands of files with it. */
+	if (++d->n_failed_told > MAX_FAILED_TOLD) {
+		if (d->n_failed_told == MAX_FAILED_TOLD + 1)
+			leat_problem_add(d, -EIO,
+					 "more files failed like these; leat run --log "
+					 "FILE names them all");
+		return;
+	}
+	leat_problem_add(d, -EIO, "%s failed: %s",
+			 *f->name ? leat_version_title(f->name, title) : ".",
+			 f->why ? f->why : "its step failed");
+}
+
+/* The producer did not declare what it makes, so nobody can know when it is done. */
+static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
+{
+	const struct leat_workflow *wf = c->d->wf;
+	int maker = leat_stream_creator(c->d->stream, f->name);
+
+	if (maker < 0 || maker == c->step)
+		maker = leat_stream_holder(c->d->stream, c->step, f->name, true);
+	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
+	    f->rule->holds_outputs)
+		return;
+	f->warned = true;
+	leat_problem_add(c->d, 0,
+			 "step %s uses %s, which step %s uses without declaring it: it waits for "
+			 "that step's end",
+			 wf->steps[c->step].name, f->name, wf->steps[maker].name);
+}
+
+int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call, uint64_t offset,
+		   uint64_t length, bool *streams)
+{
+	leat_file_sync_frontier(c->d, f);
+	c->asked = true;
+	*streams = false;
+	switch (leat_events_ask(c->d, c->step, c->id, call, f->name, offset, length)) {
+	case LEAT_GO:
+		return 0;
+	case LEAT_GO_STREAM:
+		*streams = true;
+		return leat_file_note_reader(c->d, f, c->step);
+	case LEAT_WAIT:
+		c->waiting = true;
+		c->waiting_slot = f->slot;
+		warn_undeclared(c, f);
+		return -EAGAIN;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_FAILED:
+		break;
+	}
+	report_failed(c->d, f);
+	if (c->step >= 0)
+		leat_step_spoil(c->d, c->step, f->name);
+	return -EIO;
+}
 
 static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
 {

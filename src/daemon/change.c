@@ -2,6 +2,7 @@
 
 #include "daemon/enforce.h"
 #include "daemon/events.h"
+#include "daemon/own.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
@@ -259,7 +260,10 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	bool two;
 
 	if (!rc)
-		rc = leat_versions_find(r->c, LEAT_CALL_LOOK, &r->from, NULL);
+		rc = leat_own_find_from(r, in->change);
+	if (rc || r->is_hidden)
+		return rc ? rc : leat_user_may_make(r->c->user, r->d->tree, r->from.path);
+	rc = leat_versions_find(r->c, LEAT_CALL_LOOK, &r->from, NULL);
 	if (!rc)
 		rc = settle(r, &r->from);
 	if (rc)
@@ -289,6 +293,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
 	    r->from.last != LEAT_LAST_NAME)
 		rc = -EBUSY;
+	if (!rc)
+		rc = leat_own_find_to(r, in->change);
 	if (!rc)
 		rc = leat_versions_find(r->c, LEAT_CALL_WRITE, &r->to, NULL);
 	if (!rc)
@@ -326,6 +332,8 @@ int leat_handle_change(struct leat_conn *c, const void *msg)
 	if (!a || !b || in->change < LEAT_CHANGE_RENAME || in->change > LEAT_CHANGE_LINK)
 		return -EPROTO;
 	rc = change(&r, in, a, b);
+	if (!rc)
+		leat_own_changed(&r);
 	if (rc != -EAGAIN && concerns_others(&r, in->change))
 		leat_shm_changed(c->d->shm);
 	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)

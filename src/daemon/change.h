@@ -14,6 +14,8 @@ struct leat_change_request {
 	struct leat_found from;
 	struct leat_found to; /* RENAME, LINK */
 	struct leat_file *on; /* to wait on, with -EAGAIN */
+	char hides[PATH_MAX]; /* what was there before the run, and the step removes; or "" */
+	bool is_hidden;       /* that is all there is to do */
 };
 
 /* Each: 0, -EAGAIN with r->on set, or -errno for the program. */

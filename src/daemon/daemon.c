@@ -11,6 +11,7 @@
 #include "daemon/files.h"
 #include "daemon/rank.h"
 #include "daemon/keep.h"
+#include "daemon/own.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/ticket.h"
@@ -123,6 +124,7 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 				d->dir);
 	if (!d->tree)
 		return -ENOMEM;
+	leat_own_init(d);
 	rc = leat_spill_init(d, error, error_size);
 	return rc ? rc : leat_steps_init(d);
 }
@@ -212,6 +214,7 @@ static void fini(struct leat_daemon *d)
 	if (d->steps)
 		leat_steps_free(d);
 	LEAT_FAULT("end");
+	leat_own_release(d);
 	leat_spill_release(d);
 	leat_tree_free(d->tree);
 	leat_shm_unmap(d->shm);
@@ -251,7 +254,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	d->mounts = leat_ticket_mounts_of(getpid());
 	d->wf = options->wf;
 	d->driver = driver;
-	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->session.lock_fd =
+	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->own.fd = d->session.lock_fd =
 		d->session.socket_fd = -1;
 	d->start_ns = leat_clock_ns();
 	clock_gettime(CLOCK_REALTIME_COARSE, &d->start_time);

@@ -50,6 +50,13 @@ struct leat_spill {
 	uint64_t last_byte;    /* see switch.c */
 };
 
+/* Files that steps have for themselves; see own.h. */
+struct leat_private {
+	int fd;                         /* of the directory, -1: not made yet */
+	char name[NAME_MAX + 1];        /* its name in the workflow's directory */
+	struct leat_own_hidden *hidden; /* owned */
+};
+
 struct leat_daemon {
 	struct leat_daemon_options options;
 	const struct leat_workflow *wf; /* borrowed */
@@ -71,6 +78,7 @@ struct leat_daemon {
 	struct leat_session session;
 	struct leat_store *store;
 	struct leat_spill spill;
+	struct leat_private own;
 	struct leat_tree *tree;
 	int disk_fd;
 	int shm_fd;

@@ -1,6 +1,7 @@
 /* LIST: directories as the step may see them. */
 #include "base/str.h"
 #include "daemon/enforce.h"
+#include "daemon/own.h"
 #include "daemon/resolve.h"
 #include "daemon/user.h"
 #include "daemon/versions.h"
@@ -80,7 +81,7 @@ static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 {
 	if (leat_is_dots(name))
 		return true;
-	if (!leat_versions_shows(c, dir, name))
+	if (!leat_versions_shows(c, dir, name) || !leat_own_shows(c, dir, name))
 		return false;
 	return leat_catalog_is_visible(c, dir, name);
 }
@@ -221,6 +222,8 @@ static int look(struct leat_conn *c, struct leat_catalog *k, bool all)
 	k->shown = shown;
 	if (!rc)
 		rc = leat_versions_list(c, k->dir, note_entry, k);
+	if (!rc)
+		rc = leat_own_list(c, k->dir, note_entry, k);
 	if (k->complete)
 		free_seen(k);
 	return rc;
@@ -286,6 +289,8 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 	bool streams;
 	int rc = leat_user_find(c->user, c->d->tree, path, LEAT_FIND_FOLLOW, &found);
 
+	if (!rc)
+		rc = leat_own_find_dir(c, &found);
 	if (!rc)
 		rc = leat_versions_find(c, LEAT_CALL_OPEN, &found, NULL);
 	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))

@@ -20,6 +20,9 @@ struct leat_request {
 	bool is_dir;
 };
 
+/* How its path is to be found. */
+enum leat_find leat_request_how(const struct leat_request *r);
+
 /* Ask the rules whether the client may make `call` on what was found. 0 go on
  * (r->kind is set), -EAGAIN wait, -ENOENT, -EIO. Calls nobody waits with and
  * names nobody declared cost nothing. */

@@ -1,5 +1,7 @@
 #include "daemon/steps.h"
 
+#include "daemon/own.h"
+
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -191,6 +193,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	}
 	free(text);
 	leat_change_settle_hidden(d);
+	if (!s->running)
+		leat_own_step_over(d, step);
 	LEAT_FAULT("step.settled");
 }
 

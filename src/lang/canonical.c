@@ -204,6 +204,8 @@ static int put_step(struct leat_json *j, const struct leat_workflow *wf,
 	if (!rc)
 		rc = put_names(j, wf, "output_stream", &step->outputs);
 	if (!rc)
+		rc = put_names(j, wf, "private", &step->private);
+	if (!rc)
 		rc = put_streaming(j, wf, step);
 	put_inports(j, wf, step);
 	put_dsets(j, step);

@@ -69,6 +69,7 @@ static const struct leat_key step_keys[] = {
 	{"nprocs", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_NPROCS},
 	{"nwriters", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_NWRITERS},
 	{"actions", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_ACTIONS},
+	{"private", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_PRIVATE},
 	{"relaunch", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_RELAUNCH},
 	{"dsets", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_DSETS},
 	{"inports", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_INPORTS},

@@ -69,6 +69,11 @@ const struct leat_lang_code leat_lang_codes[] = {
 	{"L-CHECK-TWO-UPDATERS", LEAT_ERROR,
 	 "Two steps both read and write the same file, and nothing orders them.",
 	 "Let one of them read another output of the other, or use two files."},
+	{"L-CHECK-OUTPUTS-OVERLAP", LEAT_WARNING,
+	 "Patterns of two steps, which nothing orders, can match the same name.",
+	 "Give each a directory or an ending of its own, or make one an input of the other."},
+	{"L-CHECK-PRIVATE", LEAT_WARNING, "An entry of private has no effect.",
+	 "Leave it out, or let it name what nobody declares."},
 	{"L-CHECK-RETAIN", LEAT_ERROR,
 	 "\"retain\": false is for a temporary file that one step reads while it is written.",
 	 "Give it \"mode\": \"no_update\", one consumer and no entry under permanent, or retain "

@@ -135,6 +135,9 @@ static int copy_outputs(const struct instance *in)
 	for (size_t i = 0; !ret && i < task->outputs.n; i++)
 		ret = add_below(&in->step->outputs, in->step->dir, task->outputs.v[i].text,
 				task->outputs.v[i].pos);
+	for (size_t i = 0; !ret && i < task->private.n; i++)
+		ret = add_below(&in->step->private, in->step->dir, task->private.v[i].text,
+				task->private.v[i].pos);
 	for (size_t i = 0; !ret && i < task->n_rules; i++)
 		ret = copy_rule(in, &task->rules[i]);
 	return ret;

@@ -112,7 +112,7 @@ static bool has_own_keys(const struct leat_step *step)
 	return step->argv || step->staged || step->ensemble > 1 || step->nprocs > 1 ||
 	       step->nwriters || step->action_file || step->relaunch != LEAT_RELAUNCH_FOUND_OUT ||
 	       step->n_dsets || leat_step_has_needs(step) || step->needs.limit_mbps ||
-	       step->n_inports || strcmp(step->task, step->name) != 0;
+	       step->n_inports || step->private.n || strcmp(step->task, step->name) != 0;
 }
 
 /* leat's own keys have no place in a coordination file: the YAML file has them. */

@@ -147,6 +147,8 @@ int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair 
 	if (!ret && own[LEAT_OWN_ACTIONS].value)
 		ret = leat_read_actions(front, &own[LEAT_OWN_ACTIONS], model);
 	if (!ret)
+		ret = leat_read_names(front, &own[LEAT_OWN_PRIVATE], 0, &model->private);
+	if (!ret)
 		ret = leat_read_needs(front, &own[LEAT_OWN_NEEDS], model);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = read_dset(front, model, leat_pair_item(&own[LEAT_OWN_DSETS], i));

@@ -46,6 +46,7 @@ enum {
 	TASK_COUNT,
 	TASK_NWRITERS,
 	TASK_STAGED,
+	TASK_PRIVATE,
 	TASK_ACTIONS,
 	TASK_RELAUNCH,
 	TASK_NEEDS, /* and on: enum leat_need_key */
@@ -63,6 +64,7 @@ static const struct leat_key task_keys[] = {
 	{"nwriters", LEAT_KEY_TAKEN, TASK_NWRITERS},
 	{"io_proc", LEAT_KEY_TAKEN, TASK_NWRITERS},
 	{"staged", LEAT_KEY_TAKEN, TASK_STAGED},
+	{"private", LEAT_KEY_TAKEN, TASK_PRIVATE},
 	{"actions", LEAT_KEY_TAKEN, TASK_ACTIONS},
 	{"relaunch", LEAT_KEY_TAKEN, TASK_RELAUNCH},
 	{"computing_units", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_UNITS},
@@ -153,9 +155,10 @@ static int read_settings(struct leat_front *front, const struct leat_pair *slots
 			 struct leat_step *step, struct leat_task *task)
 {
 	bool relaunch;
-
 	int ret = leat_read_needs(front, &slots[TASK_NEEDS], step);
 
+	if (!ret)
+		ret = leat_read_names(front, &slots[TASK_PRIVATE], 0, &step->private);
 	if (ret)
 		return ret;
 	read_counts(front, slots, step, task);

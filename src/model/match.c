@@ -1,4 +1,6 @@
 #include "model/matcher.h"
+#include "base/private.h"
+#include "base/str.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -261,6 +263,8 @@ static void decide(struct verdict *v, const char *path, struct leat_file_rule *o
 
 	m->n_hits = 0;
 	(void)leat_index_each_hit(&m->index, path, note_hit, v); /* note_hit never fails */
+	/* Whatever a pattern says: it is one step's own. */
+	v->excluded |= leat_str_begins(path, LEAT_PRIVATE_PREFIX);
 	out->excluded = v->excluded;
 	out->storage = v->storage;
 	if (v->excluded) {

@@ -29,6 +29,10 @@ size_t leat_pattern_directory(const char *pattern);
  * is never closed is a plain character, and so is a backslash. */
 bool leat_pattern_is_wild(const char *text);
 
+/* True if `name`, or a directory above it, is private to the step: unless it is declared, the step
+ * has a file of its own of that name. */
+bool leat_step_keeps(const struct leat_step *step, const char *name);
+
 /* <0, 0, >0 as `a` is less, equally or more specific than `b`. */
 int leat_pattern_compare(const char *a, const char *b);
 

@@ -385,3 +385,14 @@ bool leat_pattern_overlap(const char *a, const char *b)
 	free(reached);
 	return found;
 }
+
+bool leat_step_keeps(const struct leat_step *step, const char *name)
+{
+	for (size_t i = 0; i < step->private.n; i++) {
+		const char *pattern = step->private.v[i].text;
+
+		if (leat_pattern_match(pattern, name) || leat_pattern_covers(pattern, name))
+			return true;
+	}
+	return false;
+}

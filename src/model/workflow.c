@@ -81,6 +81,7 @@ static void step_release(struct leat_step *step)
 	free(step->argv);
 	leat_names_release(&step->inputs);
 	leat_names_release(&step->outputs);
+	leat_names_release(&step->private);
 	for (size_t i = 0; i < step->n_rules; i++)
 		rule_release(&step->rules[i]);
 	free(step->rules);

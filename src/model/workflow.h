@@ -139,7 +139,9 @@ struct leat_step {
 	unsigned instances; /* 1 today */
 	struct leat_names inputs;
 	struct leat_names outputs;
-	struct leat_rule *rules; /* owned */
+	struct leat_names private; /* names of which it has a file of its own; see leat_step_keeps
+				    */
+	struct leat_rule *rules;   /* owned */
 	size_t n_rules;
 };
 

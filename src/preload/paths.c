@@ -1,4 +1,5 @@
 #include "preload/paths.h"
+#include "base/private.h"
 #include "preload/cut.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
@@ -104,20 +105,37 @@ static bool is_outside_session(const char *path, size_t length)
 	       !below_session(path);
 }
 
-/* What is behind the spill directory's name in `name`, or NULL. */
-static const char *below_spill(const char *name)
+/* What is behind so many components of a path, or NULL. */
+static const char *behind(const char *p, unsigned components)
 {
-	static const char mark[] = "/" LEAT_SPILL_PREFIX;
-	const char *p;
+	for (; components; components--) {
+		while (*p && *p != '/')
+			p++;
+		if (!*p)
+			return components == 1 ? p : NULL;
+		p++;
+	}
+	return p;
+}
 
-	for (p = name; *p; p++)
-		if (*p == '/' && strncmp(p, mark, sizeof(mark) - 1) == 0)
-			break;
-	if (!*p)
-		return NULL;
-	for (p += sizeof(mark) - 1; *p && *p != '/'; p++)
-		;
-	return *p ? p + 1 : NULL;
+/* What is behind the name of the spill directory, or of a step's private one, in `name`, or NULL.
+ */
+static const char *below_hidden(const char *name)
+{
+	static const char spill[] = "/" LEAT_SPILL_PREFIX, own[] = "/" LEAT_PRIVATE_PREFIX;
+	const char *rest;
+
+	for (const char *p = name; *p; p++) {
+		if (p[0] != '/' || p[1] != '.')
+			continue;
+		if (strncmp(p, spill, sizeof(spill) - 1) == 0) {
+			rest = behind(p + 1, 1);
+			return *rest ? rest : NULL;
+		}
+		if (strncmp(p, own, sizeof(own) - 1) == 0)
+			return behind(p + 1, 2);
+	}
+	return NULL;
 }
 
 /* A file in the store, or spilled from it. */
@@ -126,7 +144,7 @@ static const char *below_store(const char *name)
 	const struct leat_world *w = leat_client_known();
 	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
 
-	return rest ? rest : below_spill(name);
+	return rest ? rest : below_hidden(name);
 }
 
 const char *leat_path_of_name(const char *name)

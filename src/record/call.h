@@ -31,6 +31,7 @@ enum leat_use {
 	LEAT_USE_READ = 1, /* found and opened, looked at, run */
 	LEAT_USE_SEEK,     /* looked for, and not found */
 	LEAT_USE_MKDIR,
+	LEAT_USE_OWN, /* made for itself alone: it is private */
 	/* all of these change what others find there */
 	LEAT_USE_APPEND, /* opened with O_APPEND, made or not */
 	LEAT_USE_WRITE,  /* opened for writing, neither made nor truncated */

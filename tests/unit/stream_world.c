@@ -110,6 +110,10 @@ static void parse_line(struct leat_workflow *wf, char *line)
 		parse_view(step, rest);
 	} else if (!strcmp(key, "relaunch")) {
 		step->relaunch = strcmp(rest, "never") ? LEAT_RELAUNCH_ALWAYS : LEAT_RELAUNCH_NEVER;
+	} else if (!strcmp(key, "private")) {
+		while ((word = strsep(&rest, " ")))
+			assert_int_equal(leat_names_add(&step->private, word, (struct leat_pos){0}),
+					 0);
 	} else if (!strcmp(key, "rule") || !strcmp(key, "dir")) {
 		parse_rule(step, rest, *key == 'd');
 	} else {
@@ -322,9 +326,9 @@ static const char *behind(const struct world *w, int step, unsigned rank, enum l
 
 static enum leat_use use_of(const char *word)
 {
-	static const char *const words[LEAT_USE_KINDS] = {"",       "read",  "seek",    "mkdir",
-							  "append", "write", "create",  "truncate",
-							  "remove", "move",  "replace", "link"};
+	static const char *const words[LEAT_USE_KINDS] = {
+		"",       "read",     "seek",   "mkdir", "own",     "append", "write",
+		"create", "truncate", "remove", "move",  "replace", "link"};
 
 	for (unsigned i = 1; i < LEAT_USE_KINDS; i++)
 		if (!strcmp(words[i], word))

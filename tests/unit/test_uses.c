@@ -106,6 +106,24 @@ static const struct scenario scenarios[] = {
 	{"excluded", "step A\nout a\nexclude t*\nstep B\nout b\n",
 	 "use A create t1;use B create t1\n= "},
 
+	/* ---- private ---- */
+	{"each its own", "step A\nprivate t\nout a\nstep B\nprivate t\nout b\n",
+	 "use A seek t;use A own t;use B seek t;use B own t;use A read t;use B read t\n= "},
+	{"of one step, looked for by another", "step A\nprivate t*\nout a\nstep B\nout b\n",
+	 "use A own t1\n= \nuse B seek t1\n= t1:A/B"},
+	{"of one step, looked for by another before", "step A\nprivate t*\nout a\nstep B\nout b\n",
+	 "use B seek t1\n= \nuse A own t1\n= t1:A/B"},
+	{"of one step, made by another for itself", "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use A own t;use B create t;use B read t;use B remove t;use A own t\n= "},
+	{"of one step, appended to by another", "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use A own t;use B append t\n= t:A/B"},
+	{"of one step, looked for by a later one",
+	 "step A\nprivate t\nout a\nstep B\nin a\nout b\n", "use A own t;use B seek t\n= t:A/B"},
+	{"of a later step", "step A\nout a\nstep B\nprivate t\nin a\nout b\n",
+	 "use A seek t;use B own t;use A seek t\n= "},
+	{"what was there before, changed by another", "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use A read t;use B truncate t\n= t:A/B"},
+
 	/* ---- declared outputs ---- */
 	{"by who makes and reads it", A_TO_B,
 	 "use A create a;use B read a;use B read a;use A truncate a\n= "},
@@ -135,7 +153,10 @@ static void run_scenario(void **state)
 
 /* ---- against who looks at all uses ---- */
 
-enum { STEPS = 5, USES = 12 };
+enum { STEPS = 5, USES = 12, N_KINDS = 5 };
+
+static const enum leat_use kinds[N_KINDS] = {LEAT_USE_READ, LEAT_USE_SEEK, LEAT_USE_APPEND,
+					     LEAT_USE_WRITE, LEAT_USE_REMOVE};
 
 struct use {
 	int step;
@@ -195,9 +216,8 @@ static void test_against_all_uses(void **state)
 			int verdict;
 			bool news;
 
-			uses[i] = (struct use){
-				rand_r(&seed) % STEPS,
-				1 + (enum leat_use)(rand_r(&seed) % (LEAT_USE_KINDS - 1))};
+			uses[i] = (struct use){rand_r(&seed) % STEPS,
+					       kinds[(unsigned)rand_r(&seed) % N_KINDS]};
 			verdict = judge_all(&w, uses, i);
 			news = leat_stream_use_is_news(w.s, uses[i].step, "t", uses[i].kind);
 			*expected = verdict == 2 ? ':' : verdict == 1 && !mixed ? '~' : 0;

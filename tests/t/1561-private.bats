@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# Names that are private to a step: each has a file of its own.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir work
+}
+
+teardown() {
+	# Nothing of theirs is left.
+	[ -z "$(find work -name '.leat-*' ! -name '.leat-record-*')" ]
+}
+
+# two PRIVATE SCRIPT PRIVATE SCRIPT: a workflow of two steps without an order; `one` makes a.txt, `two` b.txt.
+two() {
+	printf '%s\n' "$2" >one.sh
+	printf '%s\n' "$4" >two.sh
+	cat >w.yaml <<-END
+		name: w
+		dir: work
+		tasks:
+		  - func: one
+		    exec: bash ../one.sh
+		    private: [$1]
+		    outports: [{filename: a.txt}]
+		  - func: two
+		    exec: bash ../two.sh
+		    private: [$3]
+		    outports: [{filename: b.txt}]
+	END
+}
+
+@test "each step has its own file of that name" {
+	two tmp.txt 'seq 1 5 >tmp.txt; sleep 0.3; cat tmp.txt >a.txt' tmp.txt 'seq 11 15 >tmp.txt; sleep 0.3; cat tmp.txt >b.txt'
+	run -0 --separate-stderr leat run w.yaml
+	[ -z "$stderr" ]
+	[ "$(cat work/a.txt work/b.txt)" = "$(seq 1 5; seq 11 15)" ]
+	[ "$(ls work)" = $'a.txt\nb.txt' ]
+}
+
+@test "what was there before the run: read, copied when it is changed, hidden when it is removed" {
+	echo old >work/tmp.txt
+	two tmp.txt 'cat tmp.txt >a.txt; echo one >>tmp.txt; cat tmp.txt >>a.txt; rm tmp.txt; [ -e tmp.txt ] && exit 1; ls >>a.txt; echo new >tmp.txt; cat tmp.txt >>a.txt' \
+		tmp.txt 'sleep 0.3; cat tmp.txt >b.txt; rm tmp.txt; ! rm tmp.txt; [ ! -e tmp.txt ]; mv -n a b; truncate -s 3 tmp.txt; stat -c %s tmp.txt >>b.txt'
+	echo x >work/x
+	leat run w.yaml
+	[ "$(grep -v '\.txt$' work/a.txt)" = $'old\nold\none\nx\nnew' ]
+	[ "$(cat work/b.txt)" = $'old\n3' ]
+	[ "$(cat work/tmp.txt)" = old ]
+}
+
+@test "given a declared name, it is published" {
+	two '"*.tmp"' 'seq 5 >x.tmp; mv x.tmp a.txt' '"*.tmp"' 'seq 6 >x.tmp; ln x.tmp b.txt; rm x.tmp'
+	leat run w.yaml
+	[ "$(cat work/a.txt work/b.txt)" = "$(seq 5; seq 6)" ]
+}
+
+@test "directories: made, entered, listed, searched, removed" {
+	two scratch 'mkdir -p scratch/d/e; cd scratch/d; echo 1 >e/f; pwd >g; cp -r e h; ls >>g; find .. | sort >>g; cd ../..; cat scratch/d/g >a.txt; rm -r scratch; [ ! -e scratch ]' \
+		'"scratch/*"' 'mkdir -p scratch; mkdir scratch/two; echo 2 >scratch/two/x; (cd scratch/two; cat x; ls; /bin/pwd) >b.txt; ls scratch >>b.txt; mv scratch/two scratch/three; cat scratch/three/x >>b.txt'
+	leat run w.yaml
+	[ "$(cat work/a.txt)" = "$(realpath work)/scratch/d"$'\ne\ng\nh\n..\n../d\n../d/e\n../d/e/f\n../d/g\n../d/h\n../d/h/f' ]
+	[ "$(cat work/b.txt)" = $'2\nx\n'"$(realpath work)/scratch/two"$'\ntwo\n2' ]
+}
+
+@test "a listing shows the step's own, and none of others" {
+	two '"t*"' 'mkdir d; echo >t1; echo >d/tx; touch go; until [ -e ../go2 ]; do sleep 0.05; done; ls . >a.txt; echo t*' \
+		'"t*"' 'until [ -e go ]; do sleep 0.05; done; echo >t2; touch ../go2; ls >b.txt'
+	sed -i 's/touch go;/touch ..\/go;/' one.sh
+	sed -i 's/-e go /-e ..\/go /' two.sh
+	leat run w.yaml
+	grep -qx t1 work/a.txt
+	[ "$(grep -cx t2 work/a.txt)" = 0 ]
+	grep -qx t2 work/b.txt
+	[ "$(grep -cx t1 work/b.txt)" = 0 ]
+}
+
+@test "another step that looks for it is told" {
+	two tmp.txt 'seq 1 5 >tmp.txt; cat tmp.txt >a.txt' other 'until [ -e ../go ]; do sleep 0.05; done; cat tmp.txt >b.txt'
+	touch go
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: tmp.txt was \(looked for\|read\) by step two, but is private to step one, which in a batch leaves its file behind by that name: let it be private to two, too, or, if two is to have it, an output of one and an input of two" <<<"$stderr"
+}
+
+@test "a declared name is not private whatever matches, a link of a private one is" {
+	two '"*"' 'echo 1 >t; ln -s t s; cat s >a.txt; readlink s >>a.txt' '"*"' 'echo 2 >t; ln -s t s; cat s >b.txt; echo 3 >s; cat t >>b.txt'
+	leat run w.yaml
+	[ "$(cat work/a.txt work/b.txt)" = $'1\nt\n2\n3' ]
+}
+
+@test "a program behind a mount" {
+	need gcc
+	cat >prog.c <<-'END'
+		#include <stdio.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		int main(int n, char **v)
+		{
+			char line[100];
+			FILE *f = fopen("tmp.txt", "w");
+			if (!f || fprintf(f, "%s\n", v[1]) < 0 || fclose(f)) return 1;
+			usleep(300000);
+			f = fopen("tmp.txt", "r");
+			if (!f || !fgets(line, sizeof(line), f) || fclose(f)) return 2;
+			if (mkdir("dir.tmp", 0777) || !(f = fopen("dir.tmp/x", "w")) || fclose(f)) return 3;
+			if (unlink("dir.tmp/x") || rmdir("dir.tmp")) return 4;
+			f = fopen("last.tmp", "w");
+			if (!f || fputs(line, f) < 0 || fclose(f) || rename("last.tmp", v[2])) return 5;
+			return 0;
+		}
+	END
+	gcc -static -o prog prog.c
+	two 'tmp.txt, "*.tmp"' '../prog 1 a.txt' 'tmp.txt, "*.tmp"' '../prog 2 b.txt'
+	run --separate-stderr leat run w.yaml
+	[ "$status" = 0 ] || grep -q "cannot be" <<<"$stderr"
+	[ "$status" != 0 ] || [ "$(cat work/a.txt work/b.txt)" = $'1\n2' ]
+}
+
+@test "instances of an ensemble, and a canonical file" {
+	cat >w.yaml <<-'END'
+		name: w
+		dir: work
+		tasks:
+		  - func: one
+		    taskCount: 2
+		    exec: bash -c 'echo {instance} >tmp; cat tmp >out'
+		    private: [tmp]
+		    outports: [{filename: out}]
+	END
+	leat check --canonical w.yaml >w.json
+	grep -A1 '"private"' w.json
+	leat run w.yaml
+	[ "$(cat work/one.0/out work/one.1/out)" = $'0\n1' ]
+	[ ! -e work/one.0/tmp ]
+}
+
+@test "as an ordinary user, of root's run as well" {
+	[ "$(id -u)" = 0 ] || skip "only root can become another user"
+	# bats' own directory is shut for others.
+	local open
+	open=$(mktemp -d "${TMPDIR:-/tmp}/leat-private.XXXXXX")
+	chmod 777 "$open"
+	cd "$open"
+	mkdir -m 777 work
+	two tmp.txt 'seq 1 5 >tmp.txt; cat tmp.txt >a.txt' tmp.txt 'seq 11 15 >tmp.txt; cat tmp.txt >b.txt'
+	LEAT_RUNTIME_DIR=$open/runtime nobody leat run w.yaml
+	[ "$(cat work/a.txt work/b.txt)" = "$(seq 1 5; seq 11 15)" ]
+	rm -f work/?.txt
+	sed -i 's|exec: bash|exec: setpriv --reuid=65534 --regid=65534 --clear-groups bash|' w.yaml
+	LEAT_RUNTIME_DIR=$open/runtime-root leat run w.yaml
+	[ "$(cat work/a.txt work/b.txt)" = "$(seq 1 5; seq 11 15)" ]
+	[ -z "$(find work -name '.leat-private*')" ]
+	cd "$BATS_TEST_TMPDIR"
+	rm -rf "$open"
+}
+
+@test "killed: the next run removes what is left" {
+	two tmp.txt 'echo >tmp.txt; echo >../ready; sleep 60' tmp.txt 'echo >b.txt'
+	leat run w.yaml 3>&- &
+	soon [ -e ready ]
+	pkill -KILL -P $! 2>/dev/null || true
+	kill -KILL $!
+	wait $! || true
+	two tmp.txt 'echo >tmp.txt; echo >a.txt' tmp.txt 'echo >b.txt'
+	soon leat run w.yaml
+}
