@@ -1,5 +1,6 @@
 #include "daemon/own.h"
 
+#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/private.h"
 #include "base/str.h"
@@ -83,9 +84,10 @@ static int open_top(struct leat_daemon *d)
 static int mirror(int fd, int dirfd, const char *path)
 {
 	struct stat st;
+	int rc = leat_beneath_stat(dirfd, path, &st);
 
-	if (fstatat(dirfd, *path ? path : ".", &st, 0) < 0)
-		return -errno;
+	if (rc)
+		return rc;
 	if (!geteuid() && (st.st_uid || st.st_gid) && fchown(fd, st.st_uid, st.st_gid) < 0)
 		return -errno;
 	return fchmod(fd, st.st_mode & 07777) < 0 ? -errno : 0;
@@ -95,9 +97,9 @@ static int mirror(int fd, int dirfd, const char *path)
  * descriptor or -errno. */
 static int enter(struct leat_daemon *d, int fd, const char *name, const char *path)
 {
-	bool made = mkdirat(fd, name, 0700) == 0;
-	int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int rc = below < 0 ? -errno : 0;
+	bool made = leat_beneath_mkdir(fd, name, 0700) == 0;
+	int below = leat_beneath_open(fd, name, O_RDONLY | O_DIRECTORY, 0);
+	int rc = below < 0 ? below : 0;
 
 	close(fd);
 	if (!rc && made)
@@ -234,6 +236,18 @@ static int tell(struct leat_conn *c, const char *name)
 	return rc;
 }
 
+/* Of what the asking user reaches by that name. */
+static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
+{
+	int rc, from = leat_user_hold(c->user, leat_tree_fd(c->d->tree, found->root), found->path);
+
+	if (from < 0)
+		return from;
+	rc = leat_tree_copy(c->d->tree, from, LEAT_ROOT_DISK, own, empty);
+	leat_close(&from);
+	return rc;
+}
+
 /* It is about to be made: `found` is where, afterwards. */
 static int make(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found)
 {
@@ -247,8 +261,7 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	if (!rc)
 		rc = tell(c, found->path);
 	if (!rc && copies)
-		rc = leat_tree_copy(d->tree, found->root, found->path, LEAT_ROOT_DISK, own,
-				    what & EMPTIES);
+		rc = copy(c, found, own, what & EMPTIES);
 	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
 }
 

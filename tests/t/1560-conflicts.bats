@@ -52,7 +52,7 @@ conflict() {
 		two 'cat tmp.txt; echo >a.txt' "echo >mine; $change; echo >b.txt"
 		[[ $change =~ ^(ln|mkfifo) ]] || echo old >tmp.txt
 		run -125 --separate-stderr leat run w.yaml
-		grep -q "violation: tmp.txt was " <<<"$stderr" || {
+		grep -Eq "violation: (tmp.txt|mine) was " <<<"$stderr" || {
 			echo "$change: $stderr"
 			return 1
 		}
