@@ -392,7 +392,7 @@ void leat_acts_closed(struct leat_daemon *d, const struct leat_live *l, bool abn
 {
 	struct leat_actor *a;
 
-	if (!l->name || abnormal)
+	if (!l->name || abnormal || l->intact)
 		return;
 	a = actor_get(d, l->step, l->rank);
 	if (!a)

@@ -289,6 +289,32 @@ int leat_handle_extent(struct leat_conn *c, const void *msg)
 	return 0;
 }
 
+static void wrote(struct leat_daemon *d, struct leat_live *l)
+{
+	if (!l->intact)
+		return;
+	l->intact = false;
+	if (l->counted)
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_WRITE,
+							 .step = l->step,
+							 .pid = l->pid,
+							 .ofd = l->id});
+}
+
+int leat_handle_wrote(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+	struct leat_live *l;
+
+	if (!f || !leat_enforce_fact(c, f, true))
+		return 0;
+	DL_FOREACH(f->lives, l)
+	if (!in->ofd || l->id == in->ofd)
+		wrote(c->d, l);
+	return 0;
+}
+
 int leat_handle_truncated(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_fact *in = msg;
@@ -300,6 +326,7 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 	leat_shm_file_cut(leat_file_shm(d, f), in->length);
 	if (f->told_frontier > in->length)
 		f->told_frontier = in->length;
+	leat_handle_wrote(c, msg);
 	if (f->retired)
 		return 0;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,

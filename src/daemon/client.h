@@ -113,6 +113,7 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg);
 int leat_handle_drop(struct leat_conn *c, const void *msg);
 int leat_handle_ahead(struct leat_conn *c, const void *msg);
 int leat_handle_read(struct leat_conn *c, const void *msg);
+int leat_handle_wrote(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);
 int leat_handle_refused(struct leat_conn *c, const void *msg);

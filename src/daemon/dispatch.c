@@ -38,6 +38,7 @@ static const struct {
 	[LEAT_MSG_DROP] = {leat_handle_drop, CLIENT},
 	[LEAT_MSG_AHEAD] = {leat_handle_ahead, CLIENT},
 	[LEAT_MSG_READ] = {leat_handle_read, CLIENT},
+	[LEAT_MSG_WROTE] = {leat_handle_wrote, CLIENT},
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, CLIENT},
 	[LEAT_MSG_REFUSED] = {leat_handle_refused, CLIENT},

@@ -166,6 +166,7 @@ struct leat_live {
 	char *name;               /* and what that calls it; owned */
 	bool handed_on;           /* open still when the process that opened it had closed it */
 	bool foreign;             /* its step is no producer */
+	bool intact;              /* opened for writing, and nothing was changed by it yet */
 	bool read;                /* of a version: who had it open has read it */
 	bool ended, abnormal;     /* it is closed, perhaps by abnormal death, */
 	bool heard;               /* and what was told of it before has been heard */

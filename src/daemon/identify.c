@@ -29,6 +29,14 @@ static uint64_t sole_ofd(const struct leat_file *f)
 	return f->lives && !f->lives->next ? f->lives->id : 0;
 }
 
+static bool has_intact(const struct leat_file *f)
+{
+	const struct leat_live *l;
+
+	DL_SEARCH_SCALAR(f->lives, l, intact, true);
+	return l;
+}
+
 /* A version that a process of the step has opened to read it. */
 static uint64_t reader_ofd(const struct leat_conn *c, const struct leat_file *f)
 {
@@ -60,6 +68,7 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	} else if (f->lives) {
 		m->kind = f->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
 		m->ofd = sole_ofd(f);
+		m->intact = has_intact(f);
 	}
 	/* what is final stays what it is, wherever it goes */
 	if (m->kind != LEAT_KIND_COUNTED || !is_final(leat_stream_state(c->d->stream, f->name)))

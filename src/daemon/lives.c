@@ -308,11 +308,11 @@ static void end_readers(uv_check_t *check)
 		closed(d, l, l->abnormal);
 }
 
-/* That a version was read may have been told before it was closed by another connection, and be
- * heard later. */
+/* That a version was read, or a file changed, may have been told before it was closed by another
+ * connection, and be heard later. */
 static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 {
-	if (!l->reads || l->read) {
+	if (l->reads ? l->read : !l->intact) {
 		closed(d, l, abnormal);
 		return;
 	}
@@ -369,7 +369,7 @@ void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool
 		if (id && l->id != id)
 			continue;
 		if (!is_open(d, l))
-			closed(d, l, abnormal);
+			ended(d, l, abnormal);
 		else if (id && l->pid == c->pid)
 			l->handed_on = true;
 	}

@@ -62,12 +62,17 @@ static int tell_open(struct leat_request *r, struct leat_live *l, bool made)
 {
 	unsigned flags =
 		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
-	int rc = leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_OPEN,
-							     .step = r->c->step,
-							     .pid = r->c->pid,
-							     .ofd = l->id,
-							     .flags = flags,
-							     .name = r->found.path});
+	int rc;
+
+	l->intact = !flags;
+	if (l->intact)
+		flags = LEAT_EVF_INTACT;
+	rc = leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_OPEN,
+							 .step = r->c->step,
+							 .pid = r->c->pid,
+							 .ofd = l->id,
+							 .flags = flags,
+							 .name = r->found.path});
 
 	l->counted = rc == 0;
 	return rc;
@@ -114,6 +119,9 @@ static int produce(struct leat_request *r)
 		return take_back(r, l);
 	r->file->publishes = leat_stream_publishes(r->d->stream, r->found.path);
 	r->kind = r->file->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
+	/* What was in the version before is not written yet in this one. */
+	if (r->carried && r->file->publishes)
+		leat_shm_mark_sparse(leat_file_shm(r->d, r->file));
 	leat_file_sync_frontier(r->d, r->file);
 	return leat_request_go_open(r, l->id);
 }
@@ -239,8 +247,11 @@ int leat_request_open(struct leat_request *r)
 int leat_request_truncate(struct leat_request *r)
 {
 	unsigned violations = r->d->n_violations;
+	bool producer = r->role == LEAT_ROLE_PRODUCER || r->role == LEAT_ROLE_BOTH;
 	int rc = leat_request_ask(r, LEAT_CALL_WRITE);
 
+	if (!rc && producer && *r->seen)
+		rc = leat_versions_carry_over(r);
 	if (!rc && !r->exists)
 		rc = -ENOENT;
 	if (!rc && r->is_dir)

@@ -92,6 +92,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 				      .kind = r->kind,
 				      .flags = r->in->flags,
 				      .ofd = ofd,
+				      .intact = ofd && r->c->pending && r->c->pending->intact,
 				      .input = r->role == LEAT_ROLE_CONSUMER};
 	char path[PATH_MAX];
 	const char *name = r->found.path;
@@ -327,18 +328,15 @@ enum leat_find leat_request_how(const struct leat_request *r)
 /* What kind of a call it is, to find which version is meant. */
 static enum leat_call call_of(const struct leat_request *r)
 {
-	switch (r->in->op) {
-	case LEAT_OP_OPEN:
+	static const enum leat_call calls[] = {
+		[LEAT_OP_ACCESS] = LEAT_CALL_OPEN,    [LEAT_OP_CHDIR] = LEAT_CALL_OPEN,
+		[LEAT_OP_MKDIR] = LEAT_CALL_WRITE,    [LEAT_OP_MAKE] = LEAT_CALL_WRITE,
+		[LEAT_OP_TRUNCATE] = LEAT_CALL_WRITE, [LEAT_OP_LOOK] = LEAT_CALL_LOOK,
+		[LEAT_OP_EXEC] = LEAT_CALL_LOOK,      [LEAT_OP_META] = LEAT_CALL_LOOK};
+
+	if (r->in->op == LEAT_OP_OPEN)
 		return leat_request_makes(r) ? LEAT_CALL_WRITE : LEAT_CALL_OPEN;
-	case LEAT_OP_ACCESS:
-	case LEAT_OP_CHDIR:
-		return LEAT_CALL_OPEN;
-	case LEAT_OP_MKDIR:
-	case LEAT_OP_MAKE:
-		return LEAT_CALL_WRITE;
-	default:
-		return LEAT_CALL_LOOK;
-	}
+	return calls[r->in->op];
 }
 
 /* No file can be made by a name that ends in a slash. */

@@ -18,6 +18,7 @@ struct leat_request {
 	enum leat_kind kind;
 	bool exists;
 	bool is_dir;
+	bool carried; /* a version was begun with what was in the one before */
 };
 
 /* How its path is to be found. */

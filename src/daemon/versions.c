@@ -182,6 +182,7 @@ int leat_versions_carry_over(struct leat_request *r)
 	if (!rc)
 		rc = leat_tree_look(d->tree, r->found.path, &r->found.root, &r->found.st);
 	r->exists = !rc;
+	r->carried = r->exists && !(r->in->flags & O_TRUNC);
 	if (!rc)
 		r->file->told = r->file->made = true;
 	return rc;

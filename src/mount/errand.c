@@ -357,6 +357,7 @@ static int place_of(const struct leat_errand *call, const char *asked, struct le
 	place->seq = m->seq;
 	place->flags = m->flags;
 	place->ofd = m->ofd;
+	place->intact = m->intact;
 	place->path[0] = 0;
 	if (m->error == -EAGAIN && path && *path)
 		go_to(call, m->place, path, place);

@@ -67,7 +67,8 @@ int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place
 				  .flags = flags,
 				  .kind = place->kind,
 				  .slot = place->slot,
-				  .ofd = place->ofd};
+				  .ofd = place->ofd,
+				  .intact = place->intact};
 	if (ino)
 		leat_handle_attach(h, ino);
 	leat_shm_count(&leat_errand_step(call)->opens, 1);

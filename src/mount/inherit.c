@@ -57,6 +57,8 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out)
 /* Which file is it, to this step, and where is it? */
 struct inherited {
 	uint32_t kind, slot, home;
+	bool intact;
+	uint64_t ofd;
 };
 
 static int identify(struct leat_errand *call, int fd, const struct stat *st, const char *name,
@@ -74,7 +76,7 @@ static int identify(struct leat_errand *call, int fd, const struct stat *st, con
 		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
 	if (rc)
 		return rc;
-	*in = (struct inherited){reply->kind, reply->slot, reply->seq};
+	*in = (struct inherited){reply->kind, reply->slot, reply->seq, reply->intact, reply->ofd};
 	return 0;
 }
 
@@ -111,6 +113,14 @@ static int await_bytes(struct leat_errand *call, const struct inherited *in)
 	return leat_errand_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
 }
 
+/* Nor are its writes. */
+static int tell_wrote(struct leat_errand *call, const struct inherited *in)
+{
+	struct leat_msg_fact fact = {.slot = in->slot, .ofd = in->ofd};
+
+	return leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
+}
+
 static int settle(struct leat_errand *call, int fd, int peer)
 {
 	char link[64], name[PATH_MAX];
@@ -126,7 +136,9 @@ static int settle(struct leat_errand *call, int fd, int peer)
 	rc = identify(call, fd, &st, name, &in);
 	if (rc)
 		return rc;
-	if (in.kind == LEAT_KIND_CONSUMER)
+	if (in.intact)
+		rc = tell_wrote(call, &in);
+	if (!rc && in.kind == LEAT_KIND_CONSUMER)
 		rc = await_bytes(call, &in);
 	return rc ? rc : follow(call, fd, &in, peer);
 }

@@ -89,6 +89,7 @@ struct leat_place_of {
 	uint32_t seq;
 	uint32_t flags;
 	uint64_t ofd;
+	bool intact; /* the open has changed nothing */
 };
 
 /* --- line.c: talking to the daemon --- */
@@ -279,6 +280,7 @@ struct leat_handle {
 	uint32_t kind; /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
+	bool intact;     /* open for writing: before it changes something that is to be told */
 	bool read_told;  /* of a version: that it was read is told */
 	bool look_told;  /* that something of it was looked at is */
 	bool flushed;    /* a program has closed it, perhaps for good, and opens wait for that */

@@ -148,6 +148,20 @@ static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, 
 	return (ssize_t)done;
 }
 
+/* As in the interception library: an open that changes nothing is none. */
+static void before_change(struct leat_errand *call, struct leat_handle *h)
+{
+	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
+	bool tell;
+
+	pthread_mutex_lock(&h->m->lock);
+	tell = h->intact;
+	h->intact = false;
+	pthread_mutex_unlock(&h->m->lock);
+	if (tell && call->line)
+		leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
+}
+
 ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const char *data,
 			  size_t size, uint64_t offset, bool mapped)
 {
@@ -158,6 +172,7 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 
 	if (n)
 		return n;
+	before_change(call, h);
 	n = put_roomy(call, h, data, size, offset, mapped);
 	if (n > 0)
 		drop_set_id(call, h);
@@ -262,6 +277,7 @@ int leat_handle_allocate(struct leat_errand *call, struct leat_handle *h, int mo
 		rc = check(call, h, f, NULL, length, offset, false);
 	if (rc)
 		return rc;
+	before_change(call, h);
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= size_of(h))
 		return change_roomy(call, h, length, allocate_it, args);
 	return resize(call, h, end, allocate_it, args);

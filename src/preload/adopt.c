@@ -60,6 +60,8 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		leat_fd_set_flags(r, LEAT_FD_WRITE);
 	if (reply->input)
 		leat_fd_set_flags(r, LEAT_FD_INPUT);
+	if (reply->intact)
+		leat_fd_set_flags(r, LEAT_FD_INTACT);
 	return reply->error && reply->error != -EAGAIN ? reply->error : 0;
 }
 

@@ -191,6 +191,14 @@ static bool trusted_early_size(const struct leat_fd *r)
 	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
 }
 
+void leat_fd_tell_wrote(struct leat_fd *r)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+
+	leat_fd_clear_flags(r, LEAT_FD_INTACT);
+	leat_client_fact(LEAT_MSG_WROTE, &fact);
+}
+
 static void tell_closed(const struct leat_fd *r)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};

@@ -27,6 +27,8 @@ enum leat_fd_flags {
 	LEAT_FD_READ = 1024,    /* of a version: that it was read is told */
 	LEAT_FD_LOOKED = 2048,  /* that a few bytes were looked at is */
 	LEAT_FD_GLANCED = 4096, /* that it was looked at is */
+	LEAT_FD_INTACT =
+		8192, /* open for writing: before it changes something that is to be told */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */
@@ -95,6 +97,14 @@ static inline void leat_fd_give(struct leat_fd *r)
 static inline bool leat_fd_is_unread(const struct leat_fd *r)
 {
 	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);
+}
+
+/* Before something is changed through a descriptor, which the daemon may have to know. */
+void leat_fd_tell_wrote(struct leat_fd *r);
+static inline void leat_before_change(struct leat_fd *r)
+{
+	if (leat_fd_has(r, LEAT_FD_INTACT))
+		leat_fd_tell_wrote(r);
 }
 
 /* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */

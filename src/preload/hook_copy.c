@@ -291,6 +291,9 @@ long leat_hook_mmap(const struct leat_syscall *c)
 	if (rc)
 		return rc;
 	if (!(c->a[3] & MAP_ANONYMOUS)) {
+		/* What is written by it, now or after mprotect, nobody sees. */
+		if (c->a[3] & MAP_SHARED && leat_fd_get(fd))
+			leat_before_change(leat_fd_get(fd));
 		leave_to_kernel(fd, true);
 		rc = need_all(fd);
 		if (rc)

@@ -59,6 +59,8 @@ static uint32_t flags_of(const struct opening *o, const struct leat_site *site)
 		flags |= LEAT_FD_WRITE;
 	if (site->input)
 		flags |= LEAT_FD_INPUT;
+	if (site->intact)
+		flags |= LEAT_FD_INTACT;
 	if (f && leat_shm_frontier(f))
 		flags |= LEAT_FD_UNSURE;
 	if (f && site->kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)

@@ -167,6 +167,7 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 	rc = leat_window_settle_now(r, fd);
 	if (rc)
 		return rc;
+	leat_before_change(r);
 	if (mode & ~FALLOC_FL_KEEP_SIZE) { /* holes, zeros, shifts: bytes that exist change */
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)

@@ -128,6 +128,8 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	int64_t at = f && offset < 0 ? offset_of(fd) : offset;
 	int rc;
 
+	if (r)
+		leat_before_change(r);
 	if (!f || at < 0)
 		return 0;
 	rc = check_committed(r, f, (uint64_t)at, length);
@@ -361,13 +363,15 @@ static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_
 /* The same, with room made if there is none. A count that is short for want of room is completed,
  * too, because on a disk that has room no write is short. Nobody waits for room while he is counted
  * among those who write. */
-static long write_roomy(struct writing *w, const struct leat_fd *r)
+static long write_roomy(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
 	bool short_of_room = false;
 	struct leat_room room = {0};
 	long n, sum;
 
+	if (asked)
+		leat_before_change(r);
 	do
 		n = write_here(w, r);
 	while (n == -ENOSPC && leat_make_room(w->fd, length, &room));

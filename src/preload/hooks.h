@@ -95,6 +95,7 @@ struct leat_site {
 	uint32_t file_home; /* of the shared record */
 	uint64_t ofd;
 	bool input;      /* the step is a consumer of it */
+	bool intact;     /* the open has changed nothing */
 	uint64_t common; /* if `lasting`: the counters as they were before */
 	uint32_t changes;
 	bool lasting; /* the answer may be remembered (known.h) */

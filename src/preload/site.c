@@ -60,6 +60,7 @@ static int place(struct leat_site *site, const struct leat_target *target)
 	site->flags = m->flags;
 	site->ofd = m->ofd;
 	site->input = m->input;
+	site->intact = m->intact;
 	site->changes = m->changes;
 	site->lasting = m->lasting;
 	site->file_home = m->seq;

@@ -31,6 +31,7 @@ static const char *const kind_names[LEAT_EV_KINDS] = {
 	[LEAT_EV_READ] = "read",
 	[LEAT_EV_RETURN] = "return",
 	[LEAT_EV_LAUNCH] = "launch",
+	[LEAT_EV_WRITE] = "write",
 	[LEAT_EV_SERVE] = "serve",
 	[LEAT_EV_USE] = "use",
 	[LEAT_EV_ANSWER] = "answer",

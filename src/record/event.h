@@ -34,6 +34,7 @@ enum leat_event_kind {
 			 same, if it was all there was of one that was not complete yet */
 	LEAT_EV_RETURN, /* ofd: its true last close */
 	LEAT_EV_LAUNCH, /* step: a launch for one version has ended (code 0), or begins (1) */
+	LEAT_EV_WRITE,  /* ofd, opened INTACT: it is about to change the file */
 	LEAT_EV_SERVE,  /* step, whose actions decide when: name is to be passed on */
 	LEAT_EV_USE, /* step, name, code: enum leat_use; LINK: `to` is the file's other name; flags
 			LEAT_EVF_DIR */
@@ -50,6 +51,8 @@ enum {
 	LEAT_EVF_ABNORMAL = 4, /* the close came from abnormal death */
 	LEAT_EVF_DIR = 8,      /* name is a directory */
 	LEAT_EVF_PLACED = 16,  /* of a VIOLATION: offset and, if known, length say where */
+	LEAT_EVF_INTACT =
+		32, /* the open changed nothing, and WRITE is to tell of the first change */
 };
 
 /* One event. Fields a kind does not name are 0 / -1 / NULL. Strings are

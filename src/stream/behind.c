@@ -189,6 +189,15 @@ static int behind_sequence(struct leat_stream *s, int step, unsigned rank, enum 
 	return rc;
 }
 
+static bool is_prepared(const struct leat_stream *s, const char *base, uint64_t number)
+{
+	const struct leat_name_state *n;
+	char name[PATH_MAX];
+
+	n = leat_version_put(name, base, number) ? leat_name_find(s, name) : NULL;
+	return n && leat_version_is_prepared(s, n);
+}
+
 /* Whoever is no consumer sees the newest; its producer, once that is complete, makes the next. */
 static int behind_series(const struct leat_stream *s, int step, enum leat_call call,
 			 const char *path, char out[PATH_MAX])
@@ -203,7 +212,8 @@ static int behind_series(const struct leat_stream *s, int step, enum leat_call c
 		return -ENAMETOOLONG;
 	n = leat_name_find(s, out);
 	if (n && leat_name_produced_by(n, step) &&
-	    (series->removed || (call == LEAT_CALL_WRITE && n->state == LEAT_FILE_COMMITTED)))
+	    (series->removed || is_prepared(s, path, number + 1) ||
+	     (call == LEAT_CALL_WRITE && n->state == LEAT_FILE_COMMITTED)))
 		return leat_version_put(out, path, number + 1) ? 0 : -ENAMETOOLONG;
 	return 0;
 }

@@ -39,8 +39,7 @@ void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int ste
 	}
 }
 
-/* The content `step` is about to write; whatever a producer touches is its own. */
-static struct leat_content *content_for_writing(struct leat_stream *s, struct leat_name_state *n,
+static struct leat_content *content_for_opening(struct leat_stream *s, struct leat_name_state *n,
 						int step, bool created)
 {
 	if (!n->content) {
@@ -49,11 +48,16 @@ static struct leat_content *content_for_writing(struct leat_stream *s, struct le
 		n->content->old = n->governed;
 		leat_fact_parents(s, n, step);
 	}
-	if (leat_name_produced_by(n, step)) {
-		n->content->old = false;
-		leat_versions_made(s, n, step);
-	}
 	return n->content;
+}
+
+/* `step` changes what is behind the name: whatever a producer touches is its own. */
+static void touch_name(struct leat_stream *s, struct leat_name_state *n, int step)
+{
+	if (!leat_name_produced_by(n, step))
+		return;
+	n->content->old = false;
+	leat_versions_made(s, n, step);
 }
 
 static struct leat_ofd *find_ofd(const struct leat_stream *s, uint64_t id)
@@ -90,6 +94,32 @@ static bool has_actions(const struct leat_stream *s, int step)
 	return s->wf->steps[step].action_file != NULL;
 }
 
+/* A description changes its content, for the first time. */
+static void begin_writing(struct leat_stream *s, struct leat_ofd *o)
+{
+	struct leat_content *c = o->content;
+	struct leat_name_state *n;
+
+	o->intact = false;
+	DL_FOREACH2(c->names, n, same_next)
+	{
+		touch_name(s, n, o->step);
+		c->held = c->held || (leat_name_produced_by(n, o->step) && has_actions(s, o->step));
+	}
+	leat_content_touch(s, c);
+}
+
+int leat_fact_write(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_ofd *o = find_ofd(s, ev->ofd);
+
+	if (!o)
+		return -EINVAL;
+	if (o->intact)
+		begin_writing(s, o);
+	return 0;
+}
+
 int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 {
 	bool changes = ev->flags & (LEAT_EVF_TRUNC | LEAT_EVF_CREAT);
@@ -104,7 +134,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	if (!n)
 		return -ENOMEM;
 	leat_fact_check_change(s, n, ev->step, changes, "opened for writing");
-	c = content_for_writing(s, n, ev->step, ev->flags & LEAT_EVF_CREAT);
+	c = content_for_opening(s, n, ev->step, ev->flags & LEAT_EVF_CREAT);
 	part = c ? leat_content_part(s, c, ev->step) : NULL;
 	o = part ? ofd_new(s, ev) : NULL;
 	if (!o)
@@ -121,8 +151,11 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	}
 	/* Somebody writes on: what was closed empty before was not the end. */
 	leat_pending_drop(s, c);
-	c->held = c->held || (leat_name_produced_by(n, ev->step) && has_actions(s, ev->step));
-	leat_content_touch(s, c);
+	o->intact = ev->flags & LEAT_EVF_INTACT;
+	if (o->intact)
+		leat_content_touch(s, c);
+	else
+		begin_writing(s, o);
 	return 0;
 }
 
@@ -151,18 +184,27 @@ static void check_closes(struct leat_stream *s, const struct leat_ofd *o)
 	}
 }
 
+/* Does the close say nothing? What is empty may have been closed so before, which the open has
+ * undone. */
+static bool is_no_close(const struct leat_ofd *o, const struct leat_event *ev)
+{
+	return o->intact && (ev->length || o->content->old);
+}
+
 static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct leat_event *ev)
 {
 	struct leat_content *c = o->content;
 	struct leat_part *part = leat_content_find_part(c, o->step);
 
+	if (is_no_close(o, ev))
+		return;
 	c->broken = ev->flags & LEAT_EVF_ABNORMAL;
 	/* The step has had its say before: nobody else will tell that this is not all. */
 	if (c->broken && o->step >= 0 && leat_step_is_over(&s->steps[o->step]))
 		c->lost = o->step;
 	if (c->broken)
 		return;
-	part->closes++;
+	part->closes += !o->intact;
 	if (ev->length || o->exited)
 		part->data_closes++;
 	else
@@ -188,7 +230,7 @@ int leat_fact_close(struct leat_stream *s, const struct leat_event *ev)
 	if (st && !--st->writers && leat_step_is_over(st))
 		leat_touch_step(s, o->step, false);
 	leat_content_touch(s, c);
-	leat_content_release(s, c);
+	leat_versions_untouched(s, c);
 	HASH_DEL(s->ofds, o);
 	leat_heap_free(o);
 	return 0;
@@ -292,13 +334,19 @@ int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_name_state *n = leat_name_get(s, ev->name);
 	struct leat_content *c;
+	struct leat_ofd *o;
 
 	if (!n)
 		return -ENOMEM;
 	leat_fact_check_change(s, n, ev->step, true, "truncated");
-	c = ev->ofd ? content_of(s, ev) : content_for_writing(s, n, ev->step, false);
+	o = ev->ofd ? find_ofd(s, ev->ofd) : NULL;
+	c = ev->ofd ? content_of(s, ev) : content_for_opening(s, n, ev->step, false);
 	if (!c)
 		return ev->ofd ? -EINVAL : -ENOMEM;
+	if (o && o->intact)
+		begin_writing(s, o);
+	else if (!o)
+		touch_name(s, n, ev->step);
 	set_size(c, ev->length);
 	leat_content_touch(s, c);
 	return 0;

@@ -86,6 +86,7 @@ struct leat_ofd {
 	int pid;
 	bool late;   /* opened after the commit: already reported */
 	bool exited; /* the process that opened it is gone */
+	bool intact; /* nothing was changed by it so far: then its close is none */
 	UT_hash_handle hh;
 };
 
@@ -258,6 +259,7 @@ void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally);
 /* ---- facts.c, rename.c ---- */
 
 int leat_fact_open(struct leat_stream *s, const struct leat_event *ev);
+int leat_fact_write(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_close(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev);

@@ -43,6 +43,8 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 {
 	struct leat_content *c = from->content;
 
+	if (leat_name_produced_by(from, step))
+		leat_versions_leave(s, from);
 	check_streamed(s, from, step, "renamed");
 	check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");

@@ -157,6 +157,7 @@ static const struct {
 	[LEAT_EV_READ] = {leat_fact_read, 0},
 	[LEAT_EV_RETURN] = {leat_fact_return, 0},
 	[LEAT_EV_LAUNCH] = {leat_fact_launch, NEEDS_STEP},
+	[LEAT_EV_WRITE] = {leat_fact_write, 0},
 	[LEAT_EV_SERVE] = {leat_fact_serve, NEEDS_STEP | NEEDS_NAME},
 	[LEAT_EV_USE] = {leat_fact_use, NEEDS_STEP | NEEDS_NAME},
 };

@@ -104,6 +104,7 @@ int leat_fact_take(struct leat_stream *s, const struct leat_event *ev)
 	if (!t)
 		return -ENOMEM;
 	leat_over_remove(s, ev->step, ev->code);
+	leat_version_found(s, n);
 	t->place = go_to(s, q, leat_place_rank(s, ev->step, ev->code), n, link);
 	if (!t->place) {
 		HASH_DEL(s->takes, t);

@@ -200,6 +200,15 @@ void leat_link_wake(struct leat_stream *s, const struct leat_flow_link *link)
 	}
 }
 
+void leat_version_found(struct leat_stream *s, const struct leat_name_state *n)
+{
+	uint64_t number;
+	struct leat_series *series = series_get(s, leat_version_base(n->text, &number));
+
+	if (series && number > series->latest)
+		series->latest = number;
+}
+
 void leat_versions_made(struct leat_stream *s, struct leat_name_state *n, int step)
 {
 	uint64_t number;
@@ -228,11 +237,53 @@ void leat_versions_made(struct leat_stream *s, struct leat_name_state *n, int st
 		drop_unwanted(s, last);
 }
 
+bool leat_version_is_prepared(const struct leat_stream *s, const struct leat_name_state *n)
+{
+	const struct leat_series *series;
+	uint64_t number;
+
+	if (!n->versioned || !n->content || !n->content->old)
+		return false;
+	series = leat_series_find(s, leat_version_base(n->text, &number));
+	return series && number == series->latest + 1;
+}
+
+void leat_versions_untouched(struct leat_stream *s, struct leat_content *c)
+{
+	struct leat_name_state *n = c->names;
+
+	if (c->writers || !n || !leat_version_is_prepared(s, n)) {
+		leat_content_release(s, c);
+		return;
+	}
+	leat_content_detach(s, n);
+	if (s->ops.unwanted)
+		s->ops.unwanted(s->ctx, n->text);
+}
+
+void leat_versions_leave(struct leat_stream *s, const struct leat_name_state *n)
+{
+	uint64_t number;
+	struct leat_series *series = leat_series_find(s, leat_version_base(n->text, &number));
+	struct leat_name_state *last;
+	char name[PATH_MAX];
+
+	if (!leat_version_is_prepared(s, n))
+		return;
+	last = leat_version_put(name, series->base, series->latest) ? leat_name_find(s, name)
+								    : NULL;
+	series->removed = true;
+	if (last)
+		drop_unwanted(s, last);
+}
+
 bool leat_versions_removed(struct leat_stream *s, struct leat_name_state *n, int step)
 {
 	uint64_t number;
 	struct leat_series *series;
 
+	if (leat_name_produced_by(n, step))
+		leat_versions_leave(s, n);
 	if (!n->versioned || n->state != LEAT_FILE_COMMITTED || !leat_name_produced_by(n, step))
 		return false;
 	series = leat_series_find(s, leat_version_base(n->text, &number));

@@ -46,6 +46,12 @@ bool leat_versions_concern(const struct leat_stream *s, const char *name);
 bool leat_versions_concern_input(const struct leat_stream *s, int step, const char *text);
 /* Producer `step` made a content under a name: if that is a version, it is counted. */
 void leat_versions_made(struct leat_stream *s, struct leat_name_state *n, int step);
+/* The last description of a content was closed: it is released if it has no name any more, or was
+ * opened as the next version of one, and nothing was changed. */
+void leat_versions_untouched(struct leat_stream *s, struct leat_content *c);
+/* Its producer takes the content of `n` from it: with a version that was not begun goes the name,
+ * and the version before must not show by it again. */
+void leat_versions_leave(struct leat_stream *s, const struct leat_name_state *n);
 /* A step removes a name. True: it is a complete version, and gone for its producer only. */
 bool leat_versions_removed(struct leat_stream *s, struct leat_name_state *n, int step);
 /* The state of a name has changed. */
@@ -70,12 +76,16 @@ static inline const struct leat_source *leat_link_source(const struct leat_flow_
 	return &link->in->sources[link->source];
 }
 
+/* Has somebody opened `n` as the next version of its name, and not changed it yet? */
+bool leat_version_is_prepared(const struct leat_stream *s, const struct leat_name_state *n);
 /* Does the link carry what step `from` makes as `base`? */
 bool leat_link_carries(const struct leat_flow_link *link, int from, const char *base);
 /* Version `n` itself, with `too`, and under `latest` what is older, is of no use to this consumer
  * any more. */
 void leat_link_pass(struct leat_stream *s, struct leat_flow_link *link,
 		    const struct leat_name_state *n, bool too);
+/* A consumer is given `n`: what was there before the run, and was not touched, is the first. */
+void leat_version_found(struct leat_stream *s, const struct leat_name_state *n);
 /* Calls that wait for what a version, or its taking, decides look again. */
 void leat_link_wake(struct leat_stream *s, const struct leat_flow_link *link);
 /* One needs it less; it goes when nobody does. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 5
+#define LEAT_WIRE_VERSION 6
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -31,6 +31,7 @@ enum leat_msg_type {
 	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
 	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
 	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
+	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
 	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
 	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why */
@@ -172,8 +173,9 @@ struct leat_msg_resolved {
 	uint32_t lasting; /* 1: LOOK, ACCESS and OPEN for reading will get this answer until the
 			   * counters in shared memory (shm/state.h, "names") move */
 	uint32_t changes; /* of the slot, when this was said */
-	uint32_t reserved;
-	/* strings: path (see enum leat_place) */
+	uint32_t intact;  /* OPEN, IDENTIFY: it has changed nothing yet, and WROTE is to be sent
+			     before */
+			  /* strings: path (see enum leat_place) */
 };
 
 /* leat_msg_ask.call of a driver that wants to start a staged step: LEAT_CALL_LAUNCH
@@ -281,11 +283,10 @@ struct leat_msg_switched {
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, VIOLATED. CLOSED: error != 0 when a killed
- * process closed it, which never counts. EARLY_SIZE: offset = end of what was
- * read, length = size seen; a violation only if the final size is larger. READ: offset and length
- * as in the event. Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it:
- * -EIO. */
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, WROTE, VIOLATED. CLOSED: error != 0 when a
+ * killed process closed it, which never counts. EARLY_SIZE: offset = end of what was read, length =
+ * size seen; a violation only if the final size is larger. READ: offset and length as in the event.
+ * Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
 struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;

@@ -261,6 +261,9 @@ static void apply(struct fuzz *f)
 		ev.name = meant(f, &ev, LEAT_CALL_OPEN);
 	} else if (ev.kind == LEAT_EV_OPEN) {
 		ev.name = meant(f, &ev, LEAT_CALL_WRITE);
+		/* no open is abnormal */
+		if (ev.flags & LEAT_EVF_ABNORMAL)
+			ev.flags = LEAT_EVF_INTACT;
 	}
 	if (ev.kind == LEAT_EV_CANCEL && ev.waiter && ev.waiter <= WAITERS)
 		f->waiting[ev.waiter - 1].waits = false;

@@ -15,7 +15,7 @@ static int opens(const struct oracle *o)
 	int n = 0;
 
 	for (int i = 0; i < o->n; i++)
-		n += o->trace[i].verb == CREAT || o->trace[i].verb == APPEND;
+		n += opens_file(o->trace[i].verb);
 	return n;
 }
 
@@ -49,8 +49,8 @@ static void offer_steps(struct menu *m, int step)
 static bool process_used(const struct oracle *o, int step, int process)
 {
 	for (int i = 0; i < o->n; i++)
-		if ((o->trace[i].verb == CREAT || o->trace[i].verb == APPEND) &&
-		    o->trace[i].step == step && o->trace[i].process == process)
+		if (opens_file(o->trace[i].verb) && o->trace[i].step == step &&
+		    o->trace[i].process == process)
 			return true;
 	return false;
 }
@@ -72,9 +72,12 @@ static void offer_processes(struct menu *m, int step)
 				continue;
 			a.verb = CREAT;
 			offer(m, a);
+			if (m->v->name[a.name] == NONE)
+				continue;
 			a.verb = APPEND;
-			if (m->v->name[a.name] != NONE)
-				offer(m, a);
+			offer(m, a);
+			a.verb = EDIT;
+			offer(m, a);
 		}
 		a.name = a.ofd = 0;
 		a.verb = EXIT;
@@ -94,9 +97,12 @@ static void offer_closes(struct menu *m, int step)
 	for (int i = 0; i < o->n; i++) {
 		struct action a = {.step = step, .ofd = o->trace[i].ofd};
 
-		if ((o->trace[i].verb != CREAT && o->trace[i].verb != APPEND) ||
-		    o->trace[i].step != step || m->v->of_ofd[a.ofd] == NONE)
+		if (!opens_file(o->trace[i].verb) || o->trace[i].step != step ||
+		    m->v->of_ofd[a.ofd] == NONE)
 			continue;
+		a.verb = WRITE;
+		if (trace_is_intact(o, a.ofd))
+			offer(m, a);
 		for (size_t k = 0; k < sizeof(verbs) / sizeof(verbs[0]); k++) {
 			a.verb = verbs[k];
 			offer(m, a);
@@ -149,7 +155,7 @@ bool oracle_next_to_finish(const struct oracle *o, struct action *out)
 	for (int i = 0; i < o->n; i++) {
 		const struct action *a = &o->trace[i];
 
-		if ((a->verb == CREAT || a->verb == APPEND) && v.of_ofd[a->ofd] != NONE) {
+		if (opens_file(a->verb) && v.of_ofd[a->ofd] != NONE) {
 			*out = (struct action){.verb = CLOSE, .step = a->step, .ofd = a->ofd};
 			return true;
 		}
@@ -188,9 +194,16 @@ void oracle_event(const struct oracle *o, const struct action *a, struct leat_ev
 		break;
 	case CREAT:
 	case APPEND:
+	case EDIT:
 		ev->kind = LEAT_EV_OPEN;
 		ev->ofd = (uint64_t)a->ofd;
-		ev->flags = a->verb == CREAT ? LEAT_EVF_CREAT | LEAT_EVF_TRUNC : 0;
+		ev->flags = a->verb == CREAT  ? LEAT_EVF_CREAT | LEAT_EVF_TRUNC
+			    : a->verb == EDIT ? LEAT_EVF_INTACT
+					      : 0;
+		break;
+	case WRITE:
+		ev->kind = LEAT_EV_WRITE;
+		ev->ofd = (uint64_t)a->ofd;
 		break;
 	case CLOSE:
 	case EMPTY:
@@ -232,9 +245,12 @@ void oracle_describe(const struct oracle *o, const struct action *a, char *out, 
 	oracle_event(o, a, &ev);
 	snprintf(out, size, "%s %c", leat_event_kind_name(ev.kind), 'A' + a->step);
 	if (ev.kind == LEAT_EV_OPEN)
-		snprintf(out, size, "%s %c%d %s as %d", a->verb == CREAT ? "creat" : "append",
+		snprintf(out, size, "%s %c%d %s as %d",
+			 a->verb == CREAT  ? "creat"
+			 : a->verb == EDIT ? "edit"
+					   : "append",
 			 'A' + a->step, a->process, ev.name, a->ofd);
-	else if (ev.kind == LEAT_EV_CLOSE || ev.kind == LEAT_EV_EXTENT)
+	else if (ev.kind == LEAT_EV_CLOSE || ev.kind == LEAT_EV_EXTENT || ev.kind == LEAT_EV_WRITE)
 		snprintf(out, size, "%s%s %d (%d)", ev.flags ? "abort-" : "",
 			 leat_event_kind_name(ev.kind), a->ofd, (int)ev.length);
 	else if (ev.kind == LEAT_EV_PROC_EXIT || ev.kind == LEAT_EV_STEP_END)

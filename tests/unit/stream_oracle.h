@@ -42,7 +42,14 @@ enum verb {
 	UNLINK = 4096,
 	LINK = 8192,
 	CLOSED = 16384,
+	EDIT = 32768,  /* open what is there, and change nothing yet */
+	WRITE = 65536, /* then change it */
 };
+
+static inline bool opens_file(enum verb verb)
+{
+	return verb == CREAT || verb == APPEND || verb == EDIT;
+}
 
 struct plan {
 	const char *name;

@@ -54,6 +54,16 @@ static struct object *new_object(struct view *v, int name)
 	return obj;
 }
 
+bool trace_is_intact(const struct oracle *o, int ofd)
+{
+	bool intact = false;
+
+	for (int i = 0; i < o->n; i++)
+		if (o->trace[i].ofd == ofd)
+			intact = o->trace[i].verb == EDIT || (intact && o->trace[i].verb != WRITE);
+	return intact;
+}
+
 int trace_open_count(const struct object *obj)
 {
 	int n = 0;
@@ -93,6 +103,8 @@ enum fate trace_fate_of(const struct view *v, const struct object *obj, int i)
 	bool killed;
 	int end = trace_process_end(v->o, open->step, open->process, &killed);
 
+	if (close->none)
+		return NEVER_COUNTS;
 	if (close->abnormal)
 		return CUTS;
 	if (close->length || end < close->at)
@@ -117,7 +129,7 @@ bool trace_is_cut(const struct view *v, const struct object *obj)
 		int when = close->at;
 		bool killed;
 
-		if (close->what != CLOSED_BY)
+		if (close->what != CLOSED_BY || close->none)
 			continue;
 		open = find_open(obj, close->ofd);
 		if (when > last) {
@@ -145,7 +157,7 @@ bool trace_is_lost(const struct view *v, const struct object *obj)
 
 		if (a->what == OPENED && v->o->trace[a->at].verb == CREAT)
 			lost = false;
-		if (a->what != CLOSED_BY || !a->abnormal)
+		if (a->what != CLOSED_BY || !a->abnormal || a->none)
 			continue;
 		then = *v->o;
 		then.n = a->at;
@@ -170,7 +182,8 @@ int trace_closes_by(const struct view *v, const struct object *obj, int step, bo
 		const struct act *a = &obj->acts[i];
 
 		if (a->what == CLOSED_BY && a->step == step)
-			n += every ? !a->abnormal : trace_fate_of(v, obj, i) == COUNTS;
+			n += every ? !a->abnormal && !a->intact
+				   : trace_fate_of(v, obj, i) == COUNTS;
 		/* A publication stands for the close that nobody made. */
 		if (a->what == PUBLISHED && a->step == step && a->ofd)
 			n++;
@@ -228,7 +241,7 @@ static void look_open(struct view *v, const struct action *a, int at)
 		obj->foreign = n->producers != 0;
 	}
 	obj = &v->objects[v->name[a->name]];
-	if (is_in(n->producers, a->step))
+	if (is_in(n->producers, a->step) && a->verb != EDIT)
 		obj->foreign = false;
 	obj->acts[obj->n++] = (struct act){
 		.what = OPENED, .at = at, .step = a->step, .process = a->process, .ofd = a->ofd};
@@ -241,16 +254,27 @@ static void look_close(struct view *v, const struct action *a, int at)
 {
 	struct object *obj = &v->objects[v->of_ofd[a->ofd]];
 	uint64_t length = a->verb == CLOSE ? 5 : 0;
+	bool intact = trace_is_intact(v->o, a->ofd);
 
 	obj->acts[obj->n++] = (struct act){.what = CLOSED_BY,
 					   .at = at,
 					   .step = a->step,
 					   .ofd = a->ofd,
 					   .length = length,
-					   .abnormal = a->verb == ABORT};
+					   .abnormal = a->verb == ABORT,
+					   .intact = intact,
+					   .none = intact && (length || obj->foreign)};
 	if (length > obj->size)
 		obj->size = length;
 	v->of_ofd[a->ofd] = NONE;
+}
+
+static void look_write(struct view *v, const struct action *a)
+{
+	for (int i = 0; i < v->o->plan->n_names; i++)
+		if (v->name[i] != NONE && v->name[i] == v->of_ofd[a->ofd] &&
+		    is_in(v->o->plan->names[i].producers, a->step))
+			v->objects[v->name[i]].foreign = false;
 }
 
 static void look_at(struct view *v, const struct action *a, int at)
@@ -258,12 +282,16 @@ static void look_at(struct view *v, const struct action *a, int at)
 	switch (a->verb) {
 	case CREAT:
 	case APPEND:
+	case EDIT:
 		look_open(v, a, at);
 		break;
 	case CLOSE:
 	case EMPTY:
 	case ABORT:
 		look_close(v, a, at);
+		break;
+	case WRITE:
+		look_write(v, a);
 		break;
 	case EXTENT:
 		v->objects[v->of_ofd[a->ofd]].extent = 5;

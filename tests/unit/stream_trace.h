@@ -14,6 +14,8 @@ struct act {
 	int step, process, ofd;
 	uint64_t length;
 	bool abnormal;
+	bool intact; /* of a description that has changed nothing */
+	bool none;   /* and says nothing */
 };
 
 struct object {
@@ -51,6 +53,8 @@ int trace_ended(const struct oracle *o, int step);
 /* All ended, and none is to come. */
 bool trace_step_over(const struct oracle *o, int step);
 bool trace_step_failed(const struct oracle *o, int step);
+/* Was description `ofd` opened, and has it changed nothing? */
+bool trace_is_intact(const struct oracle *o, int ofd);
 /* Descriptions open for writing. */
 int trace_open_count(const struct object *obj);
 /* When process {step, process} was gone (and whether it was killed), or the length of the trace. */

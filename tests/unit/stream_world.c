@@ -289,6 +289,8 @@ static const struct verb {
 	{"link", LEAT_EV_CREATE, 0, 0, "stn"},
 	{"open", LEAT_EV_OPEN, 0, 0, "svop"},
 	{"stray", LEAT_EV_OPEN, 0, 0, "nop"},
+	{"edit", LEAT_EV_OPEN, LEAT_EVF_INTACT, 0, "svop"},
+	{"write", LEAT_EV_WRITE, 0, 0, "o"},
 	{"creat", LEAT_EV_OPEN, LEAT_EVF_CREAT | LEAT_EVF_TRUNC, 0, "svop"},
 	{"trunc", LEAT_EV_OPEN, LEAT_EVF_TRUNC, 0, "svop"},
 	{"close", LEAT_EV_CLOSE, 0, 0, "ol"},

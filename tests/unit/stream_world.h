@@ -38,6 +38,7 @@ void world_release(struct world *w);
  *   "start A", "end A", "fail A", "closed A", "exit A 7", "killed A 7",
  *   "present x", "present x/", "mkdir A d", "symlink A x", "link A x y" (y is new),
  *   "open A x 1" (step, name, ofd; pid = 100 + step unless @pid follows),
+ *   "edit A x 1" (an open that changes nothing; "write 1" is its first change),
  *   "stray x 1" (an open by a process of no step), "creat A x 1", "trunc A x 1", "close 1 10"
  * (length), "abort 1 10", "extent x 0 10", "cut A x 5", "mv A x y", "mvdir A d e", "rm A x".
  * "take B x 1" (step, name as it sees it, ofd), "look 1" (at a few

@@ -327,6 +327,7 @@ static void test_stale_is_hidden(void **state)
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	/* the producer works on a copy */
 	f = peer_open(w, a, "mid", O_WRONLY | O_APPEND);
+	peer_fact(a, LEAT_MSG_WROTE, (struct leat_msg_fact){.slot = f.slot, .ofd = f.ofd});
 	peer_write(&f, "+new");
 	peer_close(a, &f);
 	g = peer_open(w, b, "mid", O_RDONLY);

@@ -93,6 +93,43 @@ static const struct scenario scenarios[] = {
 	 "= x=produced x=committed\n"
 	 "@ B x x\n"
 	 "? A write x wait"},
+	{"all: an open for writing that changes nothing is no version", FLOW("all"),
+	 "start A;start B\n" MAKE("1") "? A write x wait\n" TAKE(
+		 "11") "? A write x go\n"
+		       "edit A x 2\n"
+		       "@ A x x@2\n"
+		       "wait B open x\n"
+		       "close 2 5\n"
+		       "= x=produced x=committed -x@2\n"
+		       "@ A x x\n"
+		       "edit A x 3;creat A x 4;close 3 5;close 4 5\n"
+		       "= -x x@2=produced x@2=committed !x@2\n" TAKE(
+			       "12") "edit A x 5;close 5 5;end A\n"
+				     "= -x@3 x@3=gone\n"
+				     "? B open x noent"},
+	{"all: one that changes something is, from then on", FLOW("all"),
+	 "start A;start B\n" MAKE("1") TAKE("11") "edit A x 2\n"
+						  "= x=produced x=committed\n"
+						  "wait B open x\n"
+						  "write 2\n"
+						  "= -x x@2=produced\n"
+						  "write 2\n"
+						  "close 2 6\n"
+						  "= x@2=committed !x@2\n"
+						  "@ B x x@2"},
+	{"all: opened only when the producer ends, and removed", FLOW("all"),
+	 "start A;start B\n" MAKE("1")
+		 TAKE("11") "edit A x 2\n"
+			    "rm A .leat.versions/2/x\n"
+			    "= x=produced x=committed -x\n"
+			    "close 2 5\n"
+			    "wait B open x\n" MAKE("3") "= x@2=produced x@2=committed !x@2\n"},
+	{"all: what was there before, and is only opened, is one version", FLOW("all"),
+	 "start A;start B\n"
+	 "present x;edit A x 1;close 1 5\n"
+	 "wait B open x\n"
+	 "end A\n"
+	 "= x=committed !x\n" TAKE("11") "? B open x noent"},
 	{"all: removed before it is complete and made again is one version", FLOW("all"),
 	 "start A;start B\n"
 	 "creat A x 1;rm A x;close 1 5\n"

@@ -13,6 +13,23 @@ const char *leat_verify_written_name(const struct verify_world *w, int task)
 	return f->temporary ? f->temporary : f->name;
 }
 
+/* As libraries look whether a file is there: an open for writing that changes nothing. */
+static void look_by_open(struct verify_world *w, int task, const char *name)
+{
+	struct leat_event ev = {.kind = LEAT_EV_OPEN,
+				.step = w->model->tasks[task].step,
+				.pid = leat_verify_pid(w->model->tasks[task].step),
+				.ofd = ofd_of(VERIFY_TASKS + task),
+				.flags = LEAT_EVF_INTACT,
+				.name = name};
+
+	leat_verify_apply(w, ev);
+	ev.kind = LEAT_EV_CLOSE;
+	ev.flags = 0;
+	ev.length = (uint64_t)w->st.put[w->model->tasks[task].file] * VERIFY_UNIT;
+	leat_verify_apply(w, ev);
+}
+
 void leat_verify_create(struct verify_world *w, int task, const struct verify_stage_of *s)
 {
 	const struct verify_task *t = &w->model->tasks[task];
@@ -30,13 +47,16 @@ void leat_verify_create(struct verify_world *w, int task, const struct verify_st
 	}
 	w->st.at[task]++;
 	w->st.open[task] = true;
-	leat_verify_apply(w,
-			  (struct leat_event){.kind = LEAT_EV_OPEN,
-					      .step = t->step,
-					      .pid = leat_verify_pid(t->step),
-					      .ofd = ofd_of(task),
-					      .flags = fresh ? LEAT_EVF_CREAT | LEAT_EVF_TRUNC : 0,
-					      .name = leat_verify_written_name(w, task)});
+	if (!fresh && !f->temporary)
+		look_by_open(w, task, f->name);
+	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_OPEN,
+						 .step = t->step,
+						 .pid = leat_verify_pid(t->step),
+						 .ofd = ofd_of(task),
+						 .flags = fresh ? LEAT_EVF_CREAT | LEAT_EVF_TRUNC
+							  : s->empty ? 0
+								     : LEAT_EVF_INTACT,
+						 .name = leat_verify_written_name(w, task)});
 	if (s->empty)
 		w->st.at[task]++;
 }
@@ -49,6 +69,10 @@ void leat_verify_put(struct verify_world *w, int task)
 	leat_verify_tell(w, "%s writes to %s", leat_verify_step_name(w, t->step),
 			 leat_verify_written_name(w, task));
 	w->st.at[task]++;
+	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_WRITE,
+						 .step = t->step,
+						 .pid = leat_verify_pid(t->step),
+						 .ofd = ofd_of(task)});
 	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_EXTENT,
 						 .step = t->step,
 						 .pid = leat_verify_pid(t->step),

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# What makes a version: an open for writing that changes something, and nothing else.
+load helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	# change HOW FILE TEXT: open it for reading and writing, change it so, close it.
+	cat >change.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/sendfile.h>
+		#include <sys/uio.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			const char *how = argc > 3 ? argv[1] : "";
+			size_t n = argc > 3 ? strlen(argv[3]) : 0;
+			int fd = open(argc > 3 ? argv[2] : "", O_RDWR);
+			struct iovec v = {argv[3], n};
+			char *map;
+			if (fd < 0) { perror("open"); return 1; }
+			if (!strcmp(how, "write")) return write(fd, argv[3], n) != (ssize_t)n;
+			if (!strcmp(how, "pwrite")) return pwrite(fd, argv[3], n, 0) != (ssize_t)n;
+			if (!strcmp(how, "writev")) return writev(fd, &v, 1) != (ssize_t)n;
+			if (!strcmp(how, "pwritev")) return pwritev(fd, &v, 1, 0) != (ssize_t)n;
+			if (!strcmp(how, "cut")) return ftruncate(fd, n);
+			if (!strcmp(how, "longer")) return posix_fallocate(fd, 0, 100);
+			if (!strcmp(how, "map")) {
+				map = mmap(0, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+				if (map == MAP_FAILED) return 1;
+				memcpy(map, argv[3], n);
+				return 0;
+			}
+			if (!strcmp(how, "copy")) {
+				int in = open(argv[3], O_RDONLY);
+				return sendfile(fd, in, 0, 100) < 1;
+			}
+			if (!strcmp(how, "fork")) {
+				if (!fork()) return write(fd, argv[3], n) != (ssize_t)n;
+				close(fd);
+				usleep(100000);
+				return 0;
+			}
+			return 2;
+		}
+	END
+	"${CC:-cc}" -O -o change change.c || return 1
+	"${CC:-cc}" -O -static -o change-static change.c || return 1
+	# text TEXT FILE: writes to a descriptor that it is given.
+	printf '#include <string.h>\n#include <unistd.h>\nint main(int c, char **v) { return c < 2 || write(1, v[1], strlen(v[1])) < 1; }' |
+		"${CC:-cc}" -O -static -o text-static -x c - || return 1
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	PATH=$BATS_FILE_TMPDIR:$PATH
+}
+
+teardown() {
+	nothing_left
+}
+
+# made PRODUCER EXPECTED [KEYS [IO_FREQ]]: the versions of `x` that a consumer sees, of what the shell script makes.
+made() {
+	rm -rf work
+	mkdir work
+	[ ! -e before ] || cp before work/x
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash -eu ../make
+		    outports: [{filename: x${3:-}}]
+		  - func: use
+		    exec: bash ../use
+		    inports: [{filename: x, io_freq: ${4:-1}}]
+		    outports: [{filename: out}]
+	END
+	printf '%s\n' "$1" >make
+	# shellcheck disable=SC2016
+	echo 'while cat x; do echo; done >out 2>err; grep -q "No such file" err' >use
+	timeout 60 leat run --log log flow.yaml || return 1
+	echo "$(tr '\0\n' '. ' <work/out)"
+	[ "$(tr '\0\n' '. ' <work/out)" = "$2${2:+ }" ] || return 1
+	leat replay flow.yaml log
+}
+
+# Opens that change nothing, before and after each version.
+NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod 600 x'
+
+@test "an open for writing that changes nothing is no version" {
+	made "for i in 1 2 3; do printf %s \$i >x; $NOTHING; done" "1 2 3"
+	made "for i in 1 2 3; do printf %s \$i >x; $NOTHING; done" "1 2 3" ", mode: no_update"
+	made "for i in 1 2 3 4; do printf %s \$i >x; $NOTHING; done" "2 4" "" 2
+	made "for i in 1 2 3; do printf %s \$i >t; mv t x; $NOTHING; done" "1 2 3"
+	# nor is what was there before the run, and the program opens to see whether it is
+	printf 0 >before
+	made "for i in 1 2 3; do $NOTHING; printf %s \$i >x; done" "1 2 3"
+	made ": <>x" "0"
+}
+
+@test "whatever changes the one before is" {
+	local program how mode
+	for program in change change-static; do
+		[ $program = change ] || [ -c /dev/fuse ] || continue
+		for mode in update no_update; do
+			for how in write pwrite writev pwritev map fork; do
+				echo "# $program $how $mode"
+				made "printf abc >x; $NOTHING; for i in 1 2; do $program $how x \$i; $NOTHING; done" \
+					"abc 1bc 2bc" ", mode: $mode"
+			done
+		done
+		made "printf abc >x; $program cut x ab; $NOTHING; $program longer x a" \
+			"abc ab $(printf 'ab'; printf '.%.0s' {1..98})"
+	done
+	made "printf abc >x; echo 1 >t; change copy x t; $NOTHING" "abc 1 c"
+	made "printf abc >x; printf d >>x; $NOTHING; printf e >>x" "abc abcd abcde"
+	made "printf abc >x; python3 -c 'import os; os.truncate(\"x\", 2)'; printf d >>x" "abc abd"
+}
+
+@test "descriptors that are handed on" {
+	made "printf abc >x; exec 3<>x; printf 1 >&3; exec 3<&-; $NOTHING; printf d >x" "abc 1bc d"
+	made "printf abc >x; /bin/echo -n 12 1<>x; $NOTHING" "abc 12c"
+	made "printf abc >x; { :; /bin/echo -n 1; (printf 2); } 1<>x; $NOTHING" "abc 12c"
+	made "printf abc >x; { : ; } 1<>x; (exec 3>>x; exec /bin/true); printf d >>x" "abc abcd"
+	[ -c /dev/fuse ] || return 0
+	made "printf abc >x; text-static 1 1<>x; $NOTHING" "abc 1bc"
+}
+
+@test "removed and renamed, when it was only opened" {
+	made "printf a >x; exec 3<>x; rm x; exec 3<&-; [ ! -e x ]; printf b >x" "a b"
+	made "printf a >x; exec 3<>x; mv x y; exec 3<&-; [ ! -e x ]; [ \$(cat y) = a ]; printf b >x" "a b"
+	made "printf a >x; exec 3<>x; printf b >t; mv t x; printf c >&3; exec 3<&-; printf d >x" "a b d"
+	made "printf a >x; exec 3<>x; printf b >x; exec 3<&-; printf d >x" "a b d"
+}
+
+@test "nor does such an open complete a file without versions" {
+	rm -rf work
+	mkdir work
+	echo old >work/data
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash -eu ../make
+		    outports: [{filename: data, committed: on_close}]
+		  - func: use
+		    exec: cp data out
+		    inports: [{filename: data}]
+		    outports: [{filename: out}]
+	END
+	echo ': <>data; exec 3<>data; exec 3<&-; touch data; echo one >data' >make
+	timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = one ]
+}
