@@ -34,10 +34,11 @@ struct leat_task_object; /* bytes in memory that tasks hand on */
 /* All 0: as on this machine. */
 struct leat_task_options {
 	const char *resources; /* file with devices and executors; NULL: $LEAT_RESOURCES, or none */
-	unsigned computing_units; /* 0: as in the resources, else the CPUs this process may use */
+	unsigned computing_units; /* 0: as in the resources, else the CPUs that this process has */
 	unsigned io_executors;    /* I/O tasks at once; 0: as in the resources, else 64 */
 	size_t copies_bytes; /* memory for earlier contents of objects, so that nobody waits for
-			      * their readers; 0: an eighth of the machine's memory */
+			      * their readers; 0: an eighth of the machine's memory, or of a tighter
+			      * limit of a control group */
 	size_t max_tasks;    /* submitted and not ended; 0: any number. Above it leat_task_submit
 			      * waits, but not in a task */
 	const char *report;  /* written by leat_task_finalize: a file (JSON if it ends in .json, a

@@ -61,7 +61,8 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 		.name = "memory", .letter = 'm', .type = LEAT_OPTION_SIZE, .argument = "SIZE",     \
 		.env = "LEAT_MEMORY",                                                              \
 		.doc = "Memory for files, with suffix k, M, G or T, which is never exceeded. "     \
-		       "Half of the machine's if not given."                                       \
+		       "Half of the machine's, or of a tighter limit of a control group, if not "  \
+		       "given."                                                                    \
 	}
 #define LEAT_OPTION_ROW_SPILL_DIR                                                                  \
 	{                                                                                          \

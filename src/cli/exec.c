@@ -108,6 +108,8 @@ static int run_command(struct leat_control *control, const char *step,
 			   leat_control_why(control));
 		return LEAT_EXIT_SELF;
 	}
+	if (status && !leat_control_is_lost(result) && *leat_control_why(control))
+		leat_error("step %s failed: %s", step, leat_control_why(control));
 	if (result < 0 && status == 0) {
 		leat_error("the daemon is gone: what step %s wrote is lost", step);
 		return LEAT_EXIT_SELF;

@@ -1,5 +1,6 @@
 /* leat probe: what bandwidth the device with a directory sustains, as a section `resources`. */
 #include "probe/probe.h"
+#include "base/cpus.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
@@ -81,19 +82,13 @@ static unsigned long long bandwidth_mbps(const struct probe *p)
 	return mbps < 1 ? 1 : (unsigned long long)mbps;
 }
 
-static long cpus(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 ? n : 1;
-}
-
 /* --- output --- */
 
 static void print_yaml(const struct probe *p, const char *host)
 {
 	const struct leat_probe_device *d = &p->device;
 	const char *indent = d->shared ? "    " : "        ";
+	unsigned n = leat_count_cpus();
 
 	printf("# %s: %s on %s, written with %s\n", p->options.dir, d->fs, d->source,
 	       p->options.method == LEAT_PROBE_DIRECT ? "O_DIRECT" : "fsync");
@@ -101,7 +96,8 @@ static void print_yaml(const struct probe *p, const char *host)
 	for (size_t i = 0; i < p->n_points; i++)
 		printf("# %15u  %10.1f  %9.1f%s\n", p->points[i].tasks, p->points[i].write_mbps,
 		       p->points[i].read_mbps, p->points[i].cached ? " (from memory, maybe)" : "");
-	printf("resources:\n  nodes:\n    - name: %s\n      computing_units: %ld\n", host, cpus());
+	printf("resources:\n  nodes:\n    - name: %s\n      computing_units: %u\n", host,
+	       n ? n : 1);
 	if (d->shared)
 		printf("  storage: # of all nodes together\n");
 	else

@@ -103,7 +103,10 @@ static int open_dir(struct leat_daemon *d, char *error, size_t error_size)
 
 static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 {
-	int rc = leat_store_create(d->session.store, d->options.memory_bytes, &d->store);
+	int rc;
+
+	leat_limits_init(&d->limits, d->options.memory_bytes);
+	rc = leat_store_create(d->session.store, d->limits.budget.most_bytes, &d->store);
 
 	if (!rc && !geteuid())
 		rc = leat_store_mirror(d->store, d->disk_fd);
@@ -220,6 +223,7 @@ static void fini(struct leat_daemon *d)
 	leat_shm_unmap(d->shm);
 	leat_close(&d->shm_fd);
 	leat_store_destroy(d->store);
+	leat_limits_release(&d->limits);
 	LEAT_FAULT("end.store");
 	leat_session_close(&d->session);
 	leat_close(&d->disk_fd);

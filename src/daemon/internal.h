@@ -3,6 +3,7 @@
 #define LEAT_DAEMON_INTERNAL_H
 
 #include "daemon/daemon.h"
+#include "daemon/memory_limits.h"
 #include "daemon/marks.h"
 #include "daemon/session.h"
 #include "model/match.h"
@@ -42,6 +43,7 @@ struct leat_spill {
 	bool refused; /* it cannot be made */
 	uint64_t budget_bytes, used_bytes;
 	uint64_t looked_ns;      /* when used_bytes was found */
+	uint64_t fitted_ns;      /* when the limits were looked at */
 	uint64_t full_ns;        /* when there was no space left in it, 0: never */
 	uint64_t moved_bytes;    /* since the run began */
 	struct leat_move *moves; /* running */
@@ -79,6 +81,7 @@ struct leat_daemon {
 	struct leat_store *store;
 	struct leat_spill spill;
 	struct leat_private own;
+	struct leat_limits limits;
 	struct leat_tree *tree;
 	int disk_fd;
 	int shm_fd;

@@ -27,6 +27,7 @@ struct leat_move {
 	int in, out;
 	struct stat st; /* of `in` when the move began */
 	bool live;      /* although it is open */
+	bool evenly;    /* memory is limited: what is copied to disk must not fill it */
 	struct leat_shm_file *shared;
 	uint32_t home; /* live: where it was, by the shared record */
 	int rc;
@@ -88,7 +89,7 @@ static void work(uv_work_t *w)
 		m->rc = await_writers(m);
 	if (m->rc)
 		return;
-	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size);
+	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size, m->evenly);
 	LEAT_FAULT("move.copied");
 	if (!m->rc)
 		m->rc = leat_copy_xattrs(m->in, m->out);
@@ -275,6 +276,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 		return -ENOMEM;
 	*m = (struct leat_move){.d = d, .f = f, .in = -1, .out = -1, .live = live};
 	m->shared = leat_file_shm(d, f);
+	m->evenly = d->limits.is_limited;
 	rc = open_both(m);
 	if (!rc && live)
 		rc = stop_writers(m);

@@ -160,6 +160,7 @@ static void put_memory(struct leat_daemon *d, struct leat_json *j)
 	leat_json_object(j, "memory", true);
 	leat_json_number(j, "budget_bytes", d->spill.budget_bytes);
 	leat_json_number(j, "used_bytes", d->spill.used_bytes);
+	leat_json_number(j, "limit_bytes", d->limits.limit_bytes);
 	leat_json_number(j, "spilled_bytes", spilled);
 	leat_json_string(j, "spill_dir", d->spill.path);
 	leat_json_close(j);

@@ -158,11 +158,16 @@ static void look(struct leat_daemon *d)
 	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_NS)
 		return;
 	s->looked_ns = now;
-	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes) || !is_private)
+	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes))
 		return;
-	if (d->options.memory_bytes && d->options.memory_bytes < s->budget_bytes)
-		s->budget_bytes = d->options.memory_bytes;
-	s->used_bytes = count_used(d);
+	if (is_private) { /* others have files there, too */
+		uint64_t left = s->budget_bytes - s->used_bytes;
+
+		s->used_bytes = count_used(d);
+		s->budget_bytes = s->used_bytes + left;
+	}
+	if (d->limits.budget.now_bytes < s->budget_bytes)
+		s->budget_bytes = d->limits.budget.now_bytes;
 }
 
 static uint64_t high_water(const struct leat_spill *s)
@@ -287,6 +292,44 @@ static bool relieve(struct leat_daemon *d)
 	return s->n_moves > 0;
 }
 
+/* Move the file itself, which somebody is writing: 0 it has begun, -EBUSY not now, or
+ * why not. Who has asked often gets no other try: each may take so long that the next is due. */
+static int move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often)
+{
+	uint64_t now = leat_clock_ns();
+
+	if (f->retired)
+		return -ENOTSUP;
+	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
+		return -EBUSY;
+	f->tried_ns = now;
+	return leat_move_start(d, f, true);
+}
+
+/* There is less memory than there was, and all that is there is in use: the largest goes, although
+ * it is open. What nobody keeps goes by itself. */
+static void relieve_open(struct leat_daemon *d)
+{
+	struct leat_file *f, *largest = NULL;
+	uint64_t now = leat_clock_ns();
+	off_t most = 0;
+	struct stat st;
+
+	if (!is_ready(d) || d->is_finishing || d->ending)
+		return;
+	for (f = d->files; f; f = f->hh.next) {
+		if (f->move || f->retired || now - f->tried_ns < SECOND ||
+		    (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_DROP) ||
+		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
+		    !S_ISREG(st.st_mode) || st.st_blocks <= most)
+			continue;
+		largest = f;
+		most = st.st_blocks;
+	}
+	if (largest)
+		move_itself(d, largest, false);
+}
+
 static bool is_hotter(const struct candidate *a, const struct candidate *b)
 {
 	return is_colder(b, a);
@@ -325,8 +368,11 @@ void leat_spill_tick(struct leat_daemon *d)
 {
 	struct leat_spill *s = &d->spill;
 
+	leat_spill_fit(d);
 	look(d);
-	if (s->used_bytes > high_water(s))
+	if (s->used_bytes > s->budget_bytes && !relieve(d))
+		relieve_open(d);
+	else if (s->used_bytes > high_water(s))
 		relieve(d);
 	else if (s->used_bytes < low_water(s))
 		fetch(d);
@@ -365,20 +411,6 @@ static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 			 c->step >= 0 ? d->wf->steps[c->step].name : "?", f->name,
 			 (unsigned long long)(d->spill.budget_bytes >> 20), reason);
 	return -ENOSPC;
-}
-
-/* Move the file itself, which somebody is writing: 0 it has begun, -EBUSY not now, or
- * why not. Who has asked often gets no other try: each may take so long that the next is due. */
-static int move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often)
-{
-	uint64_t now = leat_clock_ns();
-
-	if (f->retired)
-		return -ENOTSUP;
-	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
-		return -EBUSY;
-	f->tried_ns = now;
-	return leat_move_start(d, f, true);
 }
 
 static bool has_room(int fd, uint64_t size)
@@ -437,6 +469,7 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 	int rc;
 
 	s->looked_ns = 0;
+	leat_spill_fit(d);
 	look(d);
 	if (f->move)
 		return -EAGAIN;

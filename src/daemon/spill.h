@@ -26,6 +26,11 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 /* A message of the connection has come: what was noted of its last one is over. */
 void leat_spill_spoken(struct leat_conn *c);
 
+/* ---- fit.c ---- */
+
+/* Look at the limits, and make the store larger or smaller. */
+void leat_spill_fit(struct leat_daemon *d);
+
 /* ---- move.c ---- */
 
 /* Calls of clients that hold a file where it is (shm/state.h) are waited for so long. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "daemon/change.h"
@@ -34,6 +35,7 @@ void leat_steps_free(struct leat_daemon *d)
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
 		free(d->steps[i].reason);
 		free(d->steps[i].spoiled);
+		leat_oom_end(&d->steps[i].oom);
 	}
 	free(d->steps);
 	d->steps = NULL;
@@ -59,6 +61,9 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 	leat_step_sample(d, step);
 	s->running++;
 	s->pid = pid;
+	leat_limits_meet(&d->limits, pid);
+	if (!s->oom.group)
+		leat_oom_begin(&s->oom, pid);
 	leat_samples_start(d);
 	leat_marks_step(d, LEAT_MARK_LAUNCH, step);
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -162,10 +167,26 @@ static char *why_failed(const struct leat_step_run *s, int status, const char *r
 	return text;
 }
 
+/* Killed by the kernel, it is not to blame, and nobody else tells what to do. */
+static void blame_memory(struct leat_daemon *d, struct leat_step_run *s, int status)
+{
+	char *why =
+		status && !s->spoiled && leat_oom_is_status(status) ? leat_oom_tell(&s->oom) : NULL;
+	char files[LEAT_WORD];
+
+	if (why)
+		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
+				       leat_format_bytes(d->spill.used_bytes, files));
+	free(why);
+}
+
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason)
 {
 	struct leat_step_run *s = &d->steps[step];
-	char *text = why_failed(s, status, reason);
+	char *text;
+
+	blame_memory(d, s, status);
+	text = why_failed(s, status, reason);
 
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)
@@ -178,6 +199,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	s->started = true;
 	s->implicit = false;
 	s->end_ns = leat_clock_ns();
+	if (!s->running)
+		leat_oom_end(&s->oom);
 	LEAT_FAULT("step.end");
 	if (d->wf->steps[step].staged)
 		leat_staged_adopt(d, step);

@@ -6,6 +6,8 @@
 
 #include "daemon/track.h"
 
+#include "base/oom.h"
+
 struct leat_ticket;
 
 struct leat_step_run {
@@ -37,6 +39,7 @@ struct leat_step_run {
 	uint32_t wait_file; /* what its calls wait for, by number of the name (marks.h) */
 	uint64_t cpu_ns;    /* of its processes, when it was asked for last */
 	struct leat_track track;
+	struct leat_oom oom; /* while it runs */
 };
 
 int leat_steps_init(struct leat_daemon *d);

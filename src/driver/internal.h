@@ -2,6 +2,7 @@
 #ifndef LEAT_DRIVER_INTERNAL_H
 #define LEAT_DRIVER_INTERNAL_H
 
+#include "base/oom.h"
 #include "driver/console.h"
 #include "driver/driver.h"
 #include "driver/process.h"
@@ -94,8 +95,9 @@ struct leat_driver {
 	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
 	bool linger_told;
 	bool control_lost; /* the daemon is gone */
-	bool finishing;    /* FINISH was sent */
-	bool summed_up;    /* the daemon has told what became of all files */
+	struct leat_oom oom;
+	bool finishing; /* FINISH was sent */
+	bool summed_up; /* the daemon has told what became of all files */
 	bool over;
 	bool look;    /* some step is told to look again */
 	size_t room;  /* see leat_launch_room */
@@ -156,7 +158,7 @@ int leat_launch_ask(struct leat_driver *d, size_t step);
 char **leat_launch_argv(const struct leat_step *step, const char *file);
 void leat_launch_free_argv(char **argv);
 /* So many instances of ensembles run at once at most, those that wait not counted. */
-size_t leat_launch_most(const struct leat_driver_config *config);
+size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus);
 /* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
  * running. */
 bool leat_launch_is_busy(const struct leat_driver *d, size_t step);
@@ -251,14 +253,13 @@ void leat_pump_close(struct leat_pump *p);
 
 /* machine.c */
 
-/* CPUs this process may use; 0: not known. */
-unsigned leat_count_cpus(void);
-/* The same, their numbers in ascending order, at least one; the caller frees them. 0 or -errno. */
+/* CPUs this process may run on: their numbers in ascending order, at least one; the caller frees
+ * them. 0 or -errno. */
 int leat_read_cpus(unsigned **cpus, size_t *n);
 /* "0-3,8"; the caller frees it. NULL when out of memory. */
 char *leat_cpus_text(const unsigned *cpus, size_t n);
 /* Threads on the machine that want to run now, the caller not counted, at least
- * 1; 0 where that says nothing about the CPUs this process may use. */
-unsigned leat_count_runnable(void);
+ * 1; 0 where that says nothing about the `cpus` that this process has. */
+unsigned leat_count_runnable(unsigned cpus);
 
 #endif

@@ -112,10 +112,10 @@ char **leat_launch_argv(const struct leat_step *model, const char *file)
 /* ---- how many at once ---- */
 
 /* At least as many as there are tasks, so that a workflow without ensembles is never held up. */
-size_t leat_launch_most(const struct leat_driver_config *config)
+size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus)
 {
 	const struct leat_workflow *wf = config->plan->wf;
-	size_t tasks = 0, cpus = leat_count_cpus();
+	size_t tasks = 0;
 
 	for (size_t i = 0; i < wf->n_steps; i++)
 		tasks += wf->steps[i].instance == 0;
@@ -135,7 +135,7 @@ bool leat_launch_is_busy(const struct leat_driver *d, size_t step)
 
 size_t leat_launch_room(const struct leat_driver *d)
 {
-	size_t busy = 0, most = leat_launch_most(d->config);
+	size_t busy = 0, most = leat_launch_most(d->config, d->result->cpus);
 
 	/* Computing units decide, unless a number was asked for. */
 	if (leat_schedule_is_used(d) && !d->config->jobs)

@@ -1,6 +1,10 @@
 #include "driver/loop.h"
 
+#include "base/log.h"
+#include "base/oom.h"
+
 #include <signal.h>
+#include <stdlib.h>
 
 int leat_loop_watch_signals(uv_loop_t *loop, uv_signal_t *handles, const int *signals, size_t n,
 			    uv_signal_cb on_signal, void *data)
@@ -35,4 +39,15 @@ void leat_loop_close(uv_loop_t *loop)
 	uv_walk(loop, close_handle, NULL);
 	uv_run(loop, UV_RUN_DEFAULT);
 	uv_loop_close(loop);
+}
+
+void leat_say_lost(const char *daemon, const struct leat_oom *oom)
+{
+	char *why = leat_oom_tell(oom);
+
+	if (why)
+		leat_error("%s was killed, %s", daemon, why);
+	else
+		leat_error("%s has ended unexpectedly", daemon);
+	free(why);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <uv.h>
 
+struct leat_oom;
+
 /* Call `on_signal`, with handle->data = `data`, for each of the `n` signals; `handles` live until
  * leat_loop_close. 0 or an error of libuv. */
 int leat_loop_watch_signals(uv_loop_t *loop, uv_signal_t *handles, const int *signals, size_t n,
@@ -14,5 +16,9 @@ int leat_loop_watch_signals(uv_loop_t *loop, uv_signal_t *handles, const int *si
 /* Close all handles and the loop. Who asks the process to end from now on is not heard any more: it
  * is about to, and its status, report and clearing up would be lost. */
 void leat_loop_close(uv_loop_t *loop);
+
+/* The daemon ("the daemon ...") has gone without a word: say so, and why as far as that is known.
+ */
+void leat_say_lost(const char *daemon, const struct leat_oom *oom);
 
 #endif

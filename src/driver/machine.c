@@ -1,44 +1,17 @@
 #include "driver/internal.h"
 
+#include "base/cpus.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* More than any kernel is built for. */
-enum { MOST_CPUS = 1 << 20 };
-
-/* The CPUs this process may use, of `size` bytes; NULL with errno set. */
-static cpu_set_t *read_affinity(size_t *size)
-{
-	for (unsigned n = CPU_SETSIZE; n <= MOST_CPUS; n *= 2) {
-		cpu_set_t *set = CPU_ALLOC(n);
-
-		*size = CPU_ALLOC_SIZE(n);
-		if (!set || sched_getaffinity(0, *size, set) == 0)
-			return set;
-		CPU_FREE(set);
-		if (errno != EINVAL) /* not: the kernel has more */
-			return NULL;
-	}
-	return NULL;
-}
-
-unsigned leat_count_cpus(void)
-{
-	size_t size;
-	cpu_set_t *set = read_affinity(&size);
-	unsigned n = set ? (unsigned)CPU_COUNT_S(size, set) : 0;
-
-	CPU_FREE(set);
-	return n;
-}
-
 int leat_read_cpus(unsigned **cpus, size_t *n)
 {
 	size_t size, found = 0;
-	cpu_set_t *set = read_affinity(&size);
+	cpu_set_t *set = leat_cpus_allowed(&size);
 	size_t count = set ? (size_t)CPU_COUNT_S(size, set) : 0;
 	unsigned *v = set ? malloc(count * sizeof(*v)) : NULL;
 	int result = v ? 0 : -errno;
@@ -74,13 +47,13 @@ char *leat_cpus_text(const unsigned *cpus, size_t n)
 	return NULL;
 }
 
-unsigned leat_count_runnable(void)
+unsigned leat_count_runnable(unsigned cpus)
 {
 	unsigned running = 0;
 	FILE *in;
 
-	/* The kernel counts for all CPUs: useless where we may use but some. */
-	if (leat_count_cpus() != (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
+	/* The kernel counts for all CPUs: useless where we have but some. */
+	if (cpus != (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
 		return 0;
 	in = fopen("/proc/loadavg", "re");
 	if (!in)

@@ -1,5 +1,6 @@
 #include "driver/preview.h"
 
+#include "base/cpus.h"
 #include "driver/internal.h"
 #include "driver/start.h"
 #include "lang/graph.h"
@@ -65,7 +66,7 @@ static int put_run(const struct preview *p)
 	} else if (p->config->library && has_ensembles(p->wf)) {
 		field(p, "at once");
 		fprintf(p->out, "%zu instances of ensembles, those that wait not counted\n",
-			leat_launch_most(p->config));
+			leat_launch_most(p->config, leat_count_cpus()));
 	}
 	if (p->config->pin) {
 		field(p, "cpus");

@@ -1,8 +1,10 @@
 #include "driver/internal.h"
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "driver/actor.h"
 #include "driver/loop.h"
 #include "wire/wire.h"
@@ -48,7 +50,7 @@ static void take_samples(struct leat_driver *d)
 			leat_driver_note_counters(d, i);
 		else
 			d->result->steps[i].counters.waiting = 0;
-	d->result->runnable = leat_count_runnable();
+	d->result->runnable = leat_count_runnable(d->result->cpus);
 	leat_result_sample(d->result);
 }
 
@@ -250,6 +252,27 @@ static int setup(struct leat_driver *d)
 	return watch(d);
 }
 
+/* A step may come to a good end though a process of it was killed, or to another bad one. */
+static void tell_kills(struct leat_driver *d)
+{
+	uint64_t kills = leat_oom_kills(&d->oom);
+	char *why, *text;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->result->steps[i].status && leat_oom_is_status(d->result->steps[i].status))
+			return; /* it was told of that step */
+	why = kills ? leat_oom_tell(&d->oom) : NULL;
+	text = why ? leat_strf("the kernel killed %llu process%s while this ran, %s",
+			       (unsigned long long)kills, kills == 1 ? "" : "es", why)
+		   : NULL;
+	if (text) {
+		leat_warn("%s", text);
+		leat_result_note(d->result, text);
+	}
+	free(why);
+	free(text);
+}
+
 int leat_driver_run(const struct leat_driver_config *config, struct leat_result *result)
 {
 	struct leat_driver d = {.config = config, .wf = config->plan->wf, .result = result};
@@ -264,6 +287,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	result->cpus = leat_count_cpus();
 	result->sample_ns = LEAT_TICK_MS * (uint64_t)1000000;
 	result->start_ns = leat_clock_ns();
+	leat_oom_begin(&d.oom, 0);
 	error = setup(&d);
 	if (error == 0) {
 		leat_driver_begin_record(&d);
@@ -277,6 +301,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	leat_driver_kill_all(&d);
 	leat_actors_free(&d);
 	unwatch(&d);
+	tell_kills(&d);
 	if (!d.summed_up)
 		leat_driver_count_losses(&d);
 	if (error == 0)
@@ -294,6 +319,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	for (size_t i = 0; i < d.wf->n_steps; i++)
 		free(d.steps[i].file);
 	free(d.steps);
+	leat_oom_end(&d.oom);
 	result->exit_status = d.exit_status;
 	memcpy(result->why, d.why, sizeof(result->why));
 	return d.exit_status;

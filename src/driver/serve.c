@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/oom.h"
 #include "driver/loop.h"
 #include "driver/status.h"
 
@@ -21,11 +22,12 @@ struct server {
 	bool finishing;           /* or aborted */
 	int exit_status;
 	char *summary; /* owned */
+	struct leat_oom oom;
 };
 
 static void lose_daemon(struct server *s)
 {
-	leat_error("the daemon has ended unexpectedly");
+	leat_say_lost("the daemon", &s->oom);
 	s->exit_status = EXIT_OWN_FAILURE;
 	uv_stop(&s->loop);
 }
@@ -145,6 +147,7 @@ int leat_driver_serve(const struct leat_serve_config *config, char **summary)
 		leat_error("cannot serve: %s", uv_strerror(result));
 		return EXIT_OWN_FAILURE;
 	}
+	leat_oom_begin(&s.oom, 0);
 	result = watch(&s);
 	if (result == 0) {
 		uv_run(&s.loop, UV_RUN_DEFAULT);
@@ -154,6 +157,7 @@ int leat_driver_serve(const struct leat_serve_config *config, char **summary)
 	}
 	leat_control_on_event(config->control, NULL, NULL);
 	leat_loop_close(&s.loop);
+	leat_oom_end(&s.oom);
 	*summary = s.summary;
 	return s.exit_status;
 }

@@ -231,14 +231,26 @@ static void report_failure(struct leat_driver *d, size_t step)
 		   *status && *cause ? ": " : "", cause);
 }
 
+/* Without a daemon, which knows that better. */
+static void blame_memory(struct leat_driver *d, size_t step, int status)
+{
+	char *why = leat_oom_is_status(status) ? leat_oom_tell(&d->oom) : NULL;
+
+	if (why)
+		leat_result_blame(&d->result->steps[step], "%s", why);
+	free(why);
+}
+
 /* The daemon may know better how it ended. */
 static void tell_end(struct leat_driver *d, size_t step, int status)
 {
 	struct leat_control *c = d->config->control;
 	int result;
 
-	if (!c || d->control_lost)
+	if (!c || d->control_lost) {
+		blame_memory(d, step, status);
 		return;
+	}
 	result = leat_control_step_end(c, d->wf->steps[step].name, d->steps[step].process.pid,
 				       status);
 	if (leat_control_is_lost(result)) {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/loop.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -65,7 +66,7 @@ void leat_driver_lose_daemon(struct leat_driver *d)
 		return;
 	d->control_lost = true;
 	leat_console_progress(&d->console, NULL);
-	leat_error("the daemon of this run has ended unexpectedly");
+	leat_say_lost("the daemon of this run", &d->oom);
 	uv_poll_stop(&d->control_poll);
 	leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the daemon of this run has ended");
 }

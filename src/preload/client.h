@@ -146,9 +146,9 @@ int leat_wait_slot(uint32_t slot, uint32_t seq);
 /* Ask about a call on an open file and wait until it may go on. 0 or -errno. */
 int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length);
 
-/* Wait until [offset, offset+length) can be read, or the file is final: then
+/* Wait until [offset, offset+length) of the file behind `fd` can be read, or it is final: then
  * *final is set. 0 or -EIO. */
-int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *final);
+int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final);
 
 /* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
  * they have been called for it. 0 or -EIO. */

@@ -74,7 +74,7 @@ int64_t leat_readable(int fd, int64_t offset, int64_t length, bool *grows)
 	if (!r || r->kind != LEAT_KIND_CONSUMER || length <= 0)
 		return length;
 	f = leat_client_file(r->slot);
-	rc = leat_wait_covered(r->slot, (uint64_t)offset, 1, &final);
+	rc = leat_wait_covered(fd, r->slot, (uint64_t)offset, 1, &final);
 	if (rc)
 		return rc;
 	if (!leat_still_there(r, (uint64_t)offset))
@@ -189,7 +189,7 @@ static void give_back(const struct reading *r, long n)
 static int wait_for(const struct reading *r, const struct leat_fd *record, struct leat_shm_file *f,
 		    bool *final)
 {
-	int rc = leat_wait_covered(record->slot, (uint64_t)r->offset, r->length, final);
+	int rc = leat_wait_covered(r->fd, record->slot, (uint64_t)r->offset, r->length, final);
 
 	if (!rc)
 		rc = leat_follow_first(r->fd);

@@ -2,6 +2,7 @@
  * signal handlers and goes on; a handler that never comes back leaves nothing
  * behind but a statistic. */
 #include "preload/client.h"
+#include "preload/follow.h"
 #include "preload/hooks.h"
 #include "preload/timing.h"
 #include "record/call.h"
@@ -275,7 +276,18 @@ static int sleep_once(const struct wanted *w, uint32_t seq, bool ask, struct pat
 	return 0;
 }
 
-int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *final)
+/* Whoever waits for long would keep the memory of what the file was before it was moved. */
+static int follow_meanwhile(int fd, struct patience *p)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || !r->slot || !leat_has_left(r, r->home))
+		return 0;
+	p->asked = false; /* the daemon takes what comes next for the end of the wait */
+	return leat_follow(fd, false);
+}
+
+int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final)
 {
 	const struct leat_world *world = leat_client_known();
 	const struct wanted w = {leat_client_file(slot), slot, offset, length};
@@ -295,6 +307,8 @@ int leat_wait_covered(uint32_t slot, uint64_t offset, uint64_t length, bool *fin
 		if (!since)
 			since = wait_begin();
 		rc = sleep_once(&w, seq, rc == LEAT_SHM_ASK, &p);
+		if (!rc)
+			rc = follow_meanwhile(fd, &p);
 		if (rc)
 			break;
 	}

@@ -4,6 +4,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #define CHUNK (1u << 20)
+/* So much is written in one go where it is brought to disk meanwhile. */
+#define PIECE ((off_t)8 << 20)
 
 /* For file systems that can neither copy_file_range nor sendfile. */
 static int copy_by_hand(int in, int out, off_t at, off_t end)
@@ -34,6 +37,29 @@ static int copy_by_hand(int in, int out, off_t at, off_t end)
 	return rc;
 }
 
+/* An error of writing is told once: here, or never. */
+static int sync_range(int out, off_t at, off_t end, unsigned flags)
+{
+	return sync_file_range(out, at, end - at, flags) < 0 && errno != EINVAL &&
+			       errno != ESPIPE && errno != ENOSYS
+		       ? -errno
+		       : 0;
+}
+
+/* Begin to bring [at, end) to disk, and wait for the piece before it: no more than two are dirty.
+ */
+static int write_back(int out, off_t at, off_t end)
+{
+	off_t before = at > PIECE ? at - PIECE : 0;
+	int rc = sync_range(out, at, end, SYNC_FILE_RANGE_WRITE);
+
+	if (rc || before == at)
+		return rc;
+	return sync_range(out, before, at,
+			  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				  SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
 /* Copies [at, end); the file may be shorter by now, which ends it early. */
 static int copy_range(int in, int out, off_t at, off_t end)
 {
@@ -55,7 +81,25 @@ static int copy_range(int in, int out, off_t at, off_t end)
 	return 0;
 }
 
-int leat_copy_data(int in, int out, uint64_t size)
+/* The same; `evenly`: to disk, piece by piece. */
+static int copy_part(int in, int out, off_t at, off_t end, bool evenly)
+{
+	int rc = 0;
+
+	if (!evenly)
+		return copy_range(in, out, at, end);
+	while (!rc && at < end) {
+		off_t next = end - at > PIECE ? at + PIECE : end;
+
+		rc = copy_range(in, out, at, next);
+		if (!rc)
+			rc = write_back(out, at, next);
+		at = next;
+	}
+	return rc;
+}
+
+int leat_copy_data(int in, int out, uint64_t size, bool evenly)
 {
 	const off_t end = (off_t)size;
 	off_t at = 0;
@@ -68,12 +112,12 @@ int leat_copy_data(int in, int out, uint64_t size)
 		if (data < 0 && errno == ENXIO)
 			break;
 		if (data < 0)
-			return copy_range(in, out, 0, end);
+			return copy_part(in, out, 0, end, evenly);
 		hole = lseek(in, data, SEEK_HOLE);
 		if (hole < 0 || hole > end)
 			hole = end;
 		if (data < end)
-			rc = copy_range(in, out, data, hole);
+			rc = copy_part(in, out, data, hole, evenly);
 		at = hole;
 	}
 	if (!rc && ftruncate(out, end) < 0)

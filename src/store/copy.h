@@ -2,12 +2,14 @@
 #ifndef LEAT_STORE_COPY_H
 #define LEAT_STORE_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
 /* Copy the first `size` bytes of `in` to the empty file `out`; holes stay
- * holes. 0 or -errno. Any thread. */
-int leat_copy_data(int in, int out, uint64_t size);
+ * holes. `evenly`: what is copied is brought to disk meanwhile, so that little of it is in memory
+ * that the kernel cannot take back. 0 or -errno. Any thread. */
+int leat_copy_data(int in, int out, uint64_t size, bool evenly);
 
 /* Give the open file `out` the owner (where allowed), mode and times of `st`.
  * 0 or -errno. Any thread. */

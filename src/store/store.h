@@ -11,10 +11,9 @@
 
 struct leat_store;
 
-/* Make a store of at most `size_bytes` (0: half of the machine's memory) on the
- * directory `mount_point`, which must exist. Falls back to /dev/shm when the
- * kernel forbids mounting (or LEAT_STORE=shm asks for it). Must be called while
- * the process has one thread. 0 or -errno. */
+/* Make a store of at most `size_bytes` on the directory `mount_point`, which must exist. Falls back
+ * to /dev/shm when the kernel forbids mounting (or LEAT_STORE=shm asks for it). Must be called
+ * while the process has one thread. 0 or -errno. */
 int leat_store_create(const char *mount_point, uint64_t size_bytes, struct leat_store **store);
 
 /* The fallback: a private directory in /dev/shm. 0 or -errno. */
@@ -44,6 +43,9 @@ bool leat_store_is_private(const struct leat_store *store);
 /* How large it may be and how much of that is in use. In /dev/shm that is what all
  * users of it have together. 0 or -errno. */
 int leat_store_room(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes);
+
+/* Change how large it may be: not below what is in use. 0 or -errno; -ENOTSUP in /dev/shm. */
+int leat_store_resize(const struct leat_store *store, uint64_t size_bytes);
 
 /* Remove private directories of this user whose daemon is dead. */
 void leat_store_clean_stale(void);

@@ -1,25 +1,14 @@
 /* The resources of this host: as a file describes them, or as the machine is. */
 #include "task/runtime.h"
+#include "base/cpus.h"
 #include "base/diag.h"
 #include "lang/resources.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static unsigned cpus(void)
-{
-	cpu_set_t set;
-	long online;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		return (unsigned)CPU_COUNT(&set);
-	online = sysconf(_SC_NPROCESSORS_ONLN);
-	return online > 0 ? (unsigned)online : 1;
-}
 
 static int say_diags(const char *path, const struct leat_diags *diags)
 {
@@ -58,12 +47,13 @@ static int keep_this(struct leat_resources *res, const char *path)
 
 int leat_place_resources(const char *path, struct leat_resources **out)
 {
+	unsigned n_cpus = leat_count_cpus();
 	struct leat_resources *res;
 	struct leat_diags *diags = NULL;
 	int ret;
 
 	if (!path || !*path) {
-		*out = leat_resources_local(cpus(), LEAT_IO_EXECUTORS);
+		*out = leat_resources_local(n_cpus ? n_cpus : 1, LEAT_IO_EXECUTORS);
 		return *out ? 0 : leat_tasks_say(-ENOMEM, "out of memory");
 	}
 	res = leat_resources_load(path, &diags);

@@ -1,5 +1,6 @@
 /* Beginning and end of the run time. */
 #include "task/runtime.h"
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "task/report.h"
 
@@ -92,8 +93,17 @@ static void init_lock(pthread_mutex_t *lock)
 static size_t an_eighth_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t bytes =
+		pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_C(1) << 31;
+	uint64_t limit = LEAT_NO_LIMIT;
+	struct leat_cgroup *group;
+	char file[PATH_MAX];
 
-	return pages > 0 && size > 0 ? (size_t)pages / 8 * (size_t)size : (size_t)1 << 28;
+	if (leat_cgroup_open("", 0, &group) == 0) {
+		limit = leat_cgroup_memory_limit(group, file);
+		leat_cgroup_close(group);
+	}
+	return (size_t)(limit < bytes ? limit : bytes) / 8;
 }
 
 static int create(const struct leat_task_options *o, struct leat_tasks **out)

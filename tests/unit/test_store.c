@@ -67,6 +67,40 @@ static size_t names_in(int dirfd)
 	return count - 2;
 }
 
+/* How large the store is, in kB. */
+static uint64_t size_of(const struct leat_store *s)
+{
+	uint64_t size, used;
+
+	assert_int_equal(leat_store_room(s, &size, &used), 0);
+	return size >> 10;
+}
+
+/* Makes it larger and smaller, but not too small for what is in it. An exit code. */
+static int resize_store(struct leat_store *s, int fd)
+{
+	static char block[512 << 10];
+	struct stat before, after;
+
+	if (leat_store_is_private(s))
+		return leat_store_resize(s, 1 << 20) == -ENOTSUP ? 0 : 20;
+	if (leat_store_resize(s, 2 << 20) || size_of(s) != 2048)
+		return 21;
+	if (pwrite(fd, block, sizeof(block), 0) != (ssize_t)sizeof(block))
+		return 22;
+	if (leat_store_resize(s, 256 << 10) != -EINVAL || size_of(s) != 2048)
+		return 23;
+	if (leat_store_resize(s, 640 << 10) || size_of(s) != 640)
+		return 24;
+	if (pwrite(fd, block, sizeof(block), sizeof(block)) == (ssize_t)sizeof(block))
+		return 25;
+	/* Nothing else of the mount changes. */
+	if (fstat(fd, &before) < 0 || pread(fd, block, 1, 0) != 1 || fstat(fd, &after) < 0 ||
+	    before.st_atim.tv_nsec != after.st_atim.tv_nsec)
+		return 26;
+	return 0;
+}
+
 /* Makes a store, uses it, lets it go. An exit code, as it also runs in a child. */
 static int use_store(void)
 {
@@ -90,6 +124,9 @@ static int use_store(void)
 	rc = stat(expected, &st) == 0;
 	if (rc != leat_store_is_private(s))
 		return 5; /* a mount is to be seen by nobody else */
+	rc = resize_store(s, fd);
+	if (rc)
+		return rc;
 	close(fd);
 	leat_store_destroy(s);
 	return rmdir(mount_point) < 0 ? 6 : 0;

@@ -1,0 +1,50 @@
+#include "base/oom.h"
+
+#include "base/cgroup.h"
+#include "base/format.h"
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+void leat_oom_begin(struct leat_oom *oom, pid_t pid)
+{
+	*oom = (struct leat_oom){0};
+	if (leat_cgroup_open("", pid, &oom->group) == 0)
+		oom->kills = leat_cgroup_kills(oom->group);
+}
+
+void leat_oom_end(struct leat_oom *oom)
+{
+	leat_cgroup_close(oom->group);
+	oom->group = NULL;
+}
+
+uint64_t leat_oom_kills(const struct leat_oom *oom)
+{
+	uint64_t now = oom->group ? leat_cgroup_kills(oom->group) : 0;
+
+	return now > oom->kills ? now - oom->kills : 0;
+}
+
+char *leat_oom_tell(const struct leat_oom *oom)
+{
+	char file[PATH_MAX] = "", limit[LEAT_WORD];
+	uint64_t bytes;
+
+	if (!leat_oom_kills(oom))
+		return NULL;
+	bytes = leat_cgroup_memory_limit(oom->group, file);
+	if (bytes == LEAT_NO_LIMIT)
+		return strdup("out of memory: the machine's was full");
+	return leat_strf("out of memory: its limit is %s (%s)", leat_format_bytes(bytes, limit),
+			 file);
+}
+
+bool leat_oom_is_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
+					: WEXITSTATUS(wait_status) == 128 + SIGKILL;
+}

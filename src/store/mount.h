@@ -1,0 +1,14 @@
+/* A tmpfs in a mount namespace of its own. */
+#ifndef LEAT_STORE_MOUNT_H
+#define LEAT_STORE_MOUNT_H
+
+#include <stdint.h>
+
+/* fds: its top, and its mount namespace; the caller closes them. 0 or -errno. While the process has
+ * one thread. */
+int leat_tmpfs_mount(const char *mount_point, uint64_t size_bytes, int fds[2]);
+/* Change the size of what leat_tmpfs_mount has mounted; -EINVAL: more is in use. 0 or -errno. Any
+ * thread. */
+int leat_tmpfs_resize(const char *mount_point, int ns_fd, uint64_t size_bytes);
+
+#endif
