@@ -429,7 +429,7 @@ at_once() {
 	END
 	timeout 60 leat run flow.yaml
 	grep -o '"memory": {[^}]*}' status
-	grep -q '"memory": {"budget_bytes": 16777216, "used_bytes": [0-9]*, "spilled_bytes": 30888896,' status
+	grep -q '"memory": {"budget_bytes": 16777216, "used_bytes": [0-9]*, "limit_bytes": [0-9]*, "spilled_bytes": 30888896,' status
 	grep -q '"place": "spill"' status
 	grep -Eq 'memory for files: .* of 16.*, spilled to disk 30.9 MB' text
 }
