@@ -13,7 +13,7 @@
 /* Of FUSE_INIT's flags2, since Linux 6.6 and 6.9. */
 #define DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define PASSTHROUGH (UINT32_C(1) << 5)
-#define FOPEN_PASSTHROUGH (UINT32_C(1) << 7)
+#define OPENED_PASSTHROUGH (UINT32_C(1) << 7)
 
 struct backing_map {
 	int32_t fd;
@@ -22,6 +22,13 @@ struct backing_map {
 };
 #define DEV_IOC_BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define DEV_IOC_BACKING_CLOSE _IOW(229, 2, uint32_t)
+
+/* The reply to open; older headers know no backing file. */
+struct open_reply {
+	uint64_t fh;
+	uint32_t flags;
+	int32_t backing;
+};
 
 /* FUSE_INIT's reply, with the fields that the header of this build may not have. */
 struct init_reply {
@@ -82,7 +89,7 @@ static void amend_init(struct leat_mount *m, struct init_reply *out)
 static ssize_t reply(int fd, struct iovec *iov, int count, void *userdata)
 {
 	const struct fuse_out_header *h = iov[0].iov_base;
-	struct fuse_open_out *opened;
+	struct open_reply *opened;
 
 	if (amend.init && h->unique == amend.init && count > 1 && !h->error &&
 	    iov[1].iov_len >= sizeof(struct init_reply)) {
@@ -91,10 +98,10 @@ static ssize_t reply(int fd, struct iovec *iov, int count, void *userdata)
 	}
 	if (amend.backing && count > 1 && iov[1].iov_len >= sizeof(*opened)) {
 		/* The last part of a reply to open and to create. */
-		opened = (struct fuse_open_out *)((char *)iov[1].iov_base + iov[1].iov_len -
-						  sizeof(*opened));
-		opened->open_flags |= FOPEN_PASSTHROUGH;
-		memcpy(&opened->padding, &amend.backing, sizeof(amend.backing));
+		opened = (struct open_reply *)((char *)iov[1].iov_base + iov[1].iov_len -
+					       sizeof(*opened));
+		opened->flags |= OPENED_PASSTHROUGH;
+		opened->backing = amend.backing;
 		amend.backing = 0;
 	}
 	return writev(fd, iov, count);

@@ -50,7 +50,7 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_splice] = LEAT_CALL_FD1 | LEAT_CALL_FD3,
 	[SYS_copy_file_range] = LEAT_CALL_FD1 | LEAT_CALL_FD3,
 	/* malloc maps memory too: with descriptor -1 it costs a compare */
-	[SYS_mmap] = LEAT_CALL_FD5,
+	[SYS_mmap] = LEAT_CALL_FD5 | LEAT_CALL_CODE,
 
 	[SYS_openat] = LEAT_CALL_PATH,
 	[SYS_openat2] = LEAT_CALL_PATH,

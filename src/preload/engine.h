@@ -92,6 +92,27 @@ extern struct leat_word leat_forks;
  * by the patched clone and vfork sites). */
 bool leat_in_vfork(void);
 
+/* In a call that glibc (since 2.41) lets a thread be cancelled in: what says whether it is to be.
+ */
+extern _Thread_local const uint32_t *leat_cancel_word __attribute__((tls_model("initial-exec")));
+
+/* Is the thread to end, and this call to fail with -EINTR for that? Hooks that wait ask after each
+ * signal. With older versions a signal handler ends the thread wherever it is. */
+static inline bool leat_cancel_is_due(void)
+{
+	enum { DISABLED = 0x1, CANCELLED = 0x8 };
+	const volatile uint32_t *word = leat_cancel_word;
+
+	return word && (*word & (DISABLED | CANCELLED)) == CANCELLED;
+}
+
+/* Map a file as code (mmap with PROT_EXEC) and see to the system calls in it. As the kernel;
+ * -ENOEXEC: it makes calls that would not be seen. Defined by the engine. */
+long leat_code_map(const struct leat_syscall *c);
+#define LEAT_UNSEEN_LIBRARY                                                                        \
+	"it makes system calls of its own; a program that loads it may be run behind a mount "     \
+	"(LEAT_INTERCEPT=mount in its environment)"
+
 /* Called by the engine in a fork child (own memory) before it runs on. Defined
  * by the hooks. */
 void leat_fork_child(void);

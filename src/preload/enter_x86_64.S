@@ -173,6 +173,67 @@ leat_enter_traced:
 	.cfi_endproc
 	.size	leat_enter_traced, .-leat_enter_traced
 
+	/* From a call that can be cancelled while it waits, in glibc since 2.41: its caller looks, if
+	 * it gets -EINTR, whether the thread is to end. Where that is said the site has put above its
+	 * return address; the hooks see it by leat_cancel_word. */
+	.globl	leat_enter_cancellable
+	.hidden	leat_enter_cancellable
+	.type	leat_enter_cancellable, @function
+	.balign	16
+leat_enter_cancellable:
+	mov	8(%rsp), %rcx
+	save_registers
+	mov	leat_cancel_word@gottpoff(%rip), %rax
+	push	%fs:(%rax)
+	push	%fs:(%rax)
+	mov	%rcx, %fs:(%rax)
+	lea	CALL(%rbp), %rdi
+	call	leat_hook_begin
+	cmp	$LEAT_TRY_LINK, %rax
+	jg	.Lcancellable_made
+	cmp	$LEAT_PASS, %rax
+	je	.Lcancellable_pass
+	cmp	$LEAT_TRY_ERROR, %rax
+	sete	%cl
+	mov	%cl, 8(%rsp) /* the second copy of the word is there for its place only */
+	make_call
+	cmpb	$0, 8(%rsp)
+	je	.Lcancellable_end
+	test	%rax, %rax
+	jns	.Lcancellable_made
+.Lcancellable_end:
+	lea	CALL(%rbp), %rdi
+	mov	%rax, %rsi
+	call	leat_hook_end
+.Lcancellable_made:
+	mov	leat_cancel_word@gottpoff(%rip), %rcx
+	mov	(%rsp), %rdx
+	mov	%rdx, %fs:(%rcx)
+	.cfi_remember_state
+	leave_to_site 0
+	.cfi_restore_state
+.Lcancellable_pass:
+	mov	leat_cancel_word@gottpoff(%rip), %rcx
+	mov	(%rsp), %rdx
+	mov	%rdx, %fs:(%rcx)
+	mov	NUMBER(%rbp), %rax
+	leave_to_site 2
+	.cfi_endproc
+	.size	leat_enter_cancellable, .-leat_enter_cancellable
+
+	/* Where functions of libc arrive while it is shown that they do. */
+	.globl	leat_enter_proof
+	.hidden	leat_enter_proof
+	.type	leat_enter_proof, @function
+	.balign	16
+leat_enter_proof:
+	save_registers
+	lea	CALL(%rbp), %rdi
+	call	leat_proof_hook
+	leave_to_site 0
+	.cfi_endproc
+	.size	leat_enter_proof, .-leat_enter_proof
+
 	/* Before a fork, and after one that failed: the number of the call, or -errno, stays. */
 	.globl	leat_enter_forking
 	.hidden	leat_enter_forking
@@ -208,7 +269,7 @@ leat_enter_forked:
 	.type	leat_stub_area, @object
 	.balign	4096
 leat_stub_area:
-	.fill	5 * 4096, 1, 0xcc
+	.fill	8 * 4096, 1, 0xcc
 	.size	leat_stub_area, .-leat_stub_area
 
 	.section .note.GNU-stack, "", @progbits

@@ -4,6 +4,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/text.h"
 #include "preload/room.h"
 #include "preload/window.h"
 #include "record/call.h"
@@ -277,15 +278,40 @@ static int settle(int fd, uint64_t length)
 	return rc;
 }
 
+/* A library that makes system calls which would not be seen is not loaded. */
+static long map(const struct leat_syscall *c)
+{
+	char name[PATH_MAX];
+	long at;
+
+	if (!(c->a[2] & PROT_EXEC) || c->a[3] & MAP_ANONYMOUS)
+		return leat_as_is(c);
+	at = leat_code_map(c);
+	if (at != -ENOEXEC)
+		return at;
+	if (leat_fd_name((int)c->a[4], name, sizeof(name)) < 0)
+		name[0] = 0;
+	leat_exec_refused(name, LEAT_UNSEEN_LIBRARY);
+	return -EACCES;
+}
+
+static bool is_ours(int fd)
+{
+	return fd >= 0 && fd < LEAT_MAX_FD && leat_fd_mark[fd];
+}
+
 /* A mapping shows the file as it will be: a consumer's waits for the commit. Its
  * length was a guess if it was made before, and counts as read that far. What a
  * producer writes by it is published at its last close. */
 long leat_hook_mmap(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[4];
-	int rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole(fd);
+	int rc;
 	long at;
 
+	if (!is_ours(fd))
+		return map(c);
+	rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole(fd);
 	if (!rc && !(c->a[3] & MAP_ANONYMOUS))
 		rc = settle(fd, (uint64_t)c->a[1]);
 	if (rc)
@@ -299,7 +325,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 		if (rc)
 			return rc;
 	}
-	at = leat_as_is(c);
+	at = map(c);
 	if ((at >= 0 || at < -4095) && !(c->a[3] & MAP_ANONYMOUS)) {
 		leat_note_mapped(fd, (uint64_t)c->a[5], (uint64_t)c->a[1]);
 		leat_note_taken(fd, 0, UINT64_MAX, c->a[5]);

@@ -24,12 +24,12 @@ struct head {
 
 static uint8_t *begin_of(const struct leat_text_segment *text)
 {
-	return text->start - (uintptr_t)text->start % LEAT_STUB_PAGE;
+	return text->code.text - (uintptr_t)text->code.text % LEAT_STUB_PAGE;
 }
 
 static size_t pages_of(const struct leat_text_segment *text)
 {
-	size_t size = (size_t)(text->start - begin_of(text)) + text->size;
+	size_t size = (size_t)(text->code.text - begin_of(text)) + text->code.size;
 
 	return (size + LEAT_STUB_PAGE - 1) / LEAT_STUB_PAGE * LEAT_STUB_PAGE;
 }
@@ -171,14 +171,15 @@ static bool is_same(const uint8_t *a, const uint8_t *b, size_t size)
 
 static bool is_as_in_file(const struct leat_text_segment *text)
 {
-	uint64_t skew = (uint64_t)(text->start - begin_of(text));
-	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)text->file, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	uint64_t skew = (uint64_t)(text->code.text - begin_of(text));
+	long fd = leat_raw(SYS_openat, AT_FDCWD, (long)text->code.file, O_RDONLY | O_CLOEXEC, 0, 0,
+			   0);
 	uint8_t *file;
 	bool same;
 
 	if (fd < 0)
 		return false;
-	file = map(NULL, pages_of(text), PROT_READ, 0, fd, text->offset - skew);
+	file = map(NULL, pages_of(text), PROT_READ, 0, fd, text->code.offset - skew);
 	close_file(fd);
 	if (!file)
 		return false;

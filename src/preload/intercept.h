@@ -16,6 +16,7 @@ enum leat_call_class {
 	LEAT_CALL_PATH = 1 << 4,  /* reaches the hook whenever leat_active is set */
 	LEAT_CALL_CLONE = 1 << 5, /* makes a process or a thread: seen by the engine */
 	LEAT_CALL_EXIT = 1 << 6,  /* as PATH; libc keeps its number in another register */
+	LEAT_CALL_CODE = 1 << 7,  /* mmap: also reaches the hook if it maps a file as code */
 };
 
 #define LEAT_CALLS 512
@@ -23,11 +24,18 @@ enum leat_call_class {
 /* Class of each system call number of this architecture, 0 = none of ours. */
 extern const uint8_t leat_call_class[LEAT_CALLS];
 
-/* Redirect the system calls of libc and the dynamic loader to leat_hook. What was found is kept
- * in the directory `kept_in` for later processes; NULL: not. Only in the constructor, while there
- * is one thread. 0, or -errno with nothing changed: -ENOSYS on other architectures, -ENOENT for an
- * unknown libc, -EACCES and others where text may not be written. */
-int leat_patch_libc(const char *kept_in);
+/* What keeps a process from being seen: one of the two, or none. */
+struct leat_unseen {
+	const char *function; /* of libc: it does not arrive */
+	const char *file;     /* of the program or a library: it makes calls that cannot be read */
+};
+
+/* Redirect the system calls of libc, the dynamic loader and other libraries to leat_hook. What was
+ * found is kept in the directory `kept_in` for later processes; NULL: not. Only in the constructor,
+ * while there is one thread. 0, or -errno with libc unchanged: -ENOSYS on other architectures,
+ * -ENOENT without glibc, -EACCES and others where text may not be written; -ENOEXEC: there would be
+ * calls that are not seen, see *unseen. */
+int leat_patch_libc(const char *kept_in, struct leat_unseen *unseen);
 
 /* Number of vfork calls this thread is inside of; see leat_in_vfork. */
 extern _Thread_local int leat_vfork_depth __attribute__((tls_model("initial-exec")));
@@ -82,6 +90,12 @@ extern const bool leat_has_wrappers;
 /* Start this program anew with libleat-wrap.so in place of this library.
  * Returns only on failure: -errno. */
 int leat_reexec_with_wrappers(char **envp);
+
+/* Start this program anew with the variables. Returns only on failure: -errno. */
+int leat_reexec(char **envp);
+
+/* Start this program anew with its files behind a mount. Returns only on failure. */
+void leat_reexec_mounted(char **envp);
 
 /* Switch the wrappers on (libleat-wrap.so only). */
 void leat_wrappers_start(void);

@@ -4,9 +4,6 @@
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,39 +13,11 @@
 #define PRELOAD "LD_PRELOAD="
 #define ENDING ".so"
 #define WRAP_ENDING "-wrap.so" /* of the other library's name */
-#define SELF "/proc/self/exe"
 
 const bool leat_has_wrappers = false;
 
 void leat_wrappers_start(void)
 {
-}
-
-/* The kernel lays argc, argv, NULL and the environment out in this order. */
-static char **find_argv(char **envp)
-{
-	for (size_t argc = 1; argc < 1u << 24; argc++)
-		if ((size_t)(uintptr_t)envp[-2 - (ptrdiff_t)argc] == argc)
-			return envp - 1 - argc;
-	return NULL;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	return leat_raw(SYS_newfstatat, AT_FDCWD, (long)a, (long)&sa, 0, 0, 0) == 0 &&
-	       leat_raw(SYS_newfstatat, AT_FDCWD, (long)b, (long)&sb, 0, 0, 0) == 0 &&
-	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
-/* The name the program was started by, so that it keeps its name in ps; for a script that name is
- * the script's. */
-static const char *find_program(void)
-{
-	const char *name = (const char *)getauxval(AT_EXECFN);
-
-	return name && is_same_file(name, SELF) ? name : SELF;
 }
 
 /* Is there a file whose name are the `size` bytes at `name`? */
@@ -87,9 +56,8 @@ static int rename_library(const char *preload, char *buffer, size_t size)
 int leat_reexec_with_wrappers(char **envp)
 {
 	static char preload[2 * PATH_MAX];
-	char **argv = find_argv(envp);
 
-	for (char **e = envp; *e && argv; e++) {
+	for (char **e = envp; *e; e++) {
 		int error;
 
 		if (strncmp(*e, PRELOAD, strlen(PRELOAD)) != 0)
@@ -98,8 +66,7 @@ int leat_reexec_with_wrappers(char **envp)
 		if (error)
 			return error;
 		*e = preload;
-		return (int)leat_raw(SYS_execve, (long)find_program(), (long)argv, (long)envp, 0, 0,
-				     0);
+		return leat_reexec(envp);
 	}
 	return -ENOENT;
 }

@@ -1,10 +1,19 @@
 /* Architectures without a patcher: the wrappers are the only mode. */
 #include <errno.h>
 
+#include <sys/syscall.h>
+
+#include "preload/engine.h"
 #include "preload/intercept.h"
 
-int leat_patch_libc(const char *kept_in)
+int leat_patch_libc(const char *kept_in, struct leat_unseen *unseen)
 {
 	(void)kept_in;
+	(void)unseen;
 	return -ENOSYS;
+}
+
+long leat_code_map(const struct leat_syscall *c)
+{
+	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
 }

@@ -13,7 +13,7 @@ enum leat_patch_kind {
 	LEAT_PATCH_NUMBER, /* mov $nr,%eax; ...; syscall: the mov becomes the jump */
 	LEAT_PATCH_READ,   /* xor %eax,%eax; syscall; cmp $-4096,%rax: all of it becomes the jump */
 	LEAT_PATCH_READ_AFTER_LOAD, /* mov d8(%rsp),%edi; xor %eax,%eax; syscall: the first two */
-	LEAT_PATCH_ANY,             /* syscall(): the load of the last argument */
+	LEAT_PATCH_ANY,             /* a number from elsewhere: the instructions before the call */
 	LEAT_PATCH_EXIT,            /* _exit(): mov $exit_group,%reg */
 };
 
@@ -21,7 +21,7 @@ enum leat_patch_kind {
  * as it is: calls that are not ours are made by it, with libc's own unwind
  * tables around them, and a jump to it from elsewhere does no harm. */
 struct leat_patch_site {
-	uint8_t *patch; /* the LEAT_JUMP_SIZE bytes from here become the jump */
+	uint8_t *patch; /* the first LEAT_JUMP_SIZE bytes from here become the jump */
 	uint8_t *call;  /* the syscall instruction; NULL: it is overwritten or far */
 	uint16_t nr;
 	uint16_t kind;
@@ -32,13 +32,19 @@ struct leat_patch_sites {
 	struct leat_patch_site site[LEAT_MAX_SITES];
 };
 
-/* Add the sites in `text` whose calls have a class (leat_call_class). 0, or
- * -E2BIG. Reads only. */
-int leat_scan_text(uint8_t *text, size_t size, struct leat_patch_sites *sites);
+struct leat_code;
 
-/* Add the site whose system call instruction is `offset` bytes into the text. False: there is none
+/* Add the sites in the code whose calls have a class (leat_call_class). 0; -E2BIG; -ENOEXEC: there
+ * is a call that cannot be read. Reads only. Not for two threads at once. */
+int leat_scan_text(const struct leat_code *code, struct leat_patch_sites *sites);
+
+/* Add the site whose system call instruction is at `call`, if it is one and the hooks want to see
+ * it. As leat_scan_text. */
+int leat_look_at(const struct leat_code *code, uint8_t *call, struct leat_patch_sites *sites);
+
+/* Add the site whose system call instruction is `offset` bytes into the code. False: there is none
  * that a scan would find. */
-bool leat_scan_at(uint8_t *text, size_t size, size_t offset, struct leat_patch_sites *sites);
+bool leat_scan_at(const struct leat_code *code, size_t offset, struct leat_patch_sites *sites);
 
 /* Where the system call instruction of a site is, or was; NULL for the exit. */
 const uint8_t *leat_scan_call(const struct leat_patch_site *site);

@@ -29,6 +29,11 @@ static bool path_of(char out[PATH_MAX], const char *dir, uint64_t number, const 
 	return !t.full;
 }
 
+bool leat_kept_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
+{
+	return path_of(out, dir, id, suffix, "");
+}
+
 static long open_file(const char *name, int flags)
 {
 	return leat_raw(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0600, 0, 0);
@@ -77,14 +82,14 @@ static void touch(uint8_t *p)
 	__asm__ volatile("orb $0, %0" : "+m"(*p));
 }
 
-static bool recall_text(uint8_t *start, size_t size, const uint32_t *where, size_t count,
+static bool recall_text(const struct leat_code *code, const uint32_t *where, size_t count,
 			struct leat_patch_sites *sites)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (where[i] >= size)
+		if (where[i] >= code->size)
 			return false;
-		touch(start + where[i]);
-		if (!leat_scan_at(start, size, where[i], sites))
+		touch(code->text + where[i]);
+		if (!leat_scan_at(code, where[i], sites))
 			return false;
 	}
 	return true;
@@ -101,8 +106,8 @@ bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
 	for (size_t i = 0; i < texts->count; i++) {
 		size_t count = at < n ? words[at++] : n;
 
-		if (count > n - at || !recall_text(texts->text[i].start, texts->text[i].size,
-						   words + at, count, sites)) {
+		if (count > n - at ||
+		    !recall_text(&texts->text[i].code, words + at, count, sites)) {
 			sites->count = before;
 			return false;
 		}
@@ -116,16 +121,16 @@ static size_t gather(const struct leat_texts *texts, const struct leat_patch_sit
 	size_t n = 0;
 
 	for (size_t i = 0; i < texts->count; i++) {
+		const struct leat_code *code = &texts->text[i].code;
 		uint32_t *count = &words[n++];
 
 		*count = 0;
 		for (size_t k = 0; k < sites->count; k++) {
 			const uint8_t *call = leat_scan_call(&sites->site[k]);
 
-			if (!call || call < texts->text[i].start ||
-			    call >= texts->text[i].start + texts->text[i].size)
+			if (!call || call < code->text || call >= code->text + code->size)
 				continue;
-			words[n++] = (uint32_t)(call - texts->text[i].start);
+			words[n++] = (uint32_t)(call - code->text);
 			++*count;
 		}
 	}

@@ -4,6 +4,7 @@
 #ifndef LEAT_PRELOAD_SITES_X86_64_H
 #define LEAT_PRELOAD_SITES_X86_64_H
 
+#include "preload/code_x86_64.h"
 #include "preload/scan_x86_64.h"
 
 #include <linux/limits.h>
@@ -12,10 +13,7 @@
 #define LEAT_MAX_TEXTS 16
 
 struct leat_text_segment {
-	uint8_t *start;
-	size_t size;
-	const char *file; /* and where in it the text begins; lives as long as the library loaded */
-	uint64_t offset;
+	struct leat_code code;
 	uint8_t *area; /* of stubs, at a fixed distance; NULL: they are elsewhere */
 };
 
@@ -28,6 +26,8 @@ struct leat_texts {
 /* Files of what is known of texts with this id are in `dir`, each with a suffix of its own. One
  * thread, before main. */
 
+/* Its name. False: too long. Any thread. */
+bool leat_kept_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix);
 /* Open one to read; negative: there is none. */
 long leat_kept_open(const char *dir, uint64_t id, const char *suffix);
 /* A new one, to read and write, that nobody sees until it is whole. Negative: not here. */

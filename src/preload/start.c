@@ -1,4 +1,5 @@
 /* Where the library comes to life: before main, before the constructors of other libraries. */
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -6,16 +7,17 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/text.h"
 #include "preload/trace.h"
 
 #define CANNOT_EXECUTE 126
 
-/* "wrap" asks for the wrappers even where libc could be patched. */
-static bool wants_wrappers(char **envp)
+/* "wrap" asks for the wrappers even where libc could be patched, "mount" for a mount. */
+static bool wants(char **envp, const char *mode)
 {
 	const char *value = leat_environment_get(envp, "LEAT_INTERCEPT");
 
-	return value && strcmp(value, "wrap") == 0;
+	return value && strcmp(value, mode) == 0;
 }
 
 static bool is_in_workflow(char **envp)
@@ -24,25 +26,53 @@ static bool is_in_workflow(char **envp)
 	       (leat_environment_get(envp, "LEAT_DIR") || leat_environment_get(envp, "CAPIO_DIR"));
 }
 
-/* Neither patched nor wrapped, a program inside a workflow would run unseen. */
-static void refuse(char **envp)
+static const char *program_name(void)
 {
 	const char *program = (const char *)getauxval(AT_EXECFN);
 
-	leat_hooks_init(envp);
-	if (!leat_active)
-		return;
-	leat_exec_refused(program ? program : "?",
-			  "libc cannot be patched, and libleat-wrap.so is not beside libleat.so");
+	return program ? program : "?";
+}
+
+/* A program inside a workflow would run unseen. */
+static void refuse(const char *why)
+{
+	leat_exec_refused(program_name(), why);
 	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0);
+}
+
+/* Behind a mount nothing has to be intercepted. A loader that was told which program to run does
+ * not know any more how. */
+static void start_behind_mount(char **envp, const char *why)
+{
+	if (getauxval(AT_BASE))
+		leat_reexec_mounted(envp);
+	refuse(why);
+}
+
+static const char *describe(const struct leat_unseen *unseen, char *buffer, size_t size)
+{
+	struct leat_text t = leat_text_in(buffer, size);
+
+	if (unseen->function) {
+		leat_text_add(&t, "its libc has a way into the kernel that is not known (");
+		leat_text_add(&t, unseen->function);
+		leat_text_add(&t, ")");
+	} else {
+		leat_text_add(&t,
+			      strcmp(unseen->file, "/proc/self/exe") == 0 ? "it" : unseen->file);
+		leat_text_add(&t, " makes system calls of its own");
+	}
+	return buffer;
 }
 
 /* glibc hands over the environment, but sets `environ` only later: this library is initialised
  * even before libc is. musl does it the other way round. */
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
+	struct leat_unseen unseen = {0};
 	const char *kept_in;
-	bool is_patched = false;
+	char why[512];
+	int error = -ENOSYS;
 
 	(void)argc;
 	(void)argv;
@@ -53,18 +83,24 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	leat_environment_keep(envp);
 	kept_in = leat_environment_get(envp, "LEAT_SITES");
 	leat_trace_find(envp);
-	if (!leat_has_wrappers && !wants_wrappers(envp))
-		is_patched = leat_patch_libc(kept_in && *kept_in ? kept_in : NULL) == 0;
-	if (!is_patched && leat_trace_tape && !is_in_workflow(envp))
+	if (!leat_has_wrappers && !wants(envp, "wrap"))
+		error = leat_patch_libc(kept_in && *kept_in ? kept_in : NULL, &unseen);
+	if (unseen.file && !is_in_workflow(envp))
+		error = 0; /* a trace has what libc does */
+	if (error && leat_trace_tape && !is_in_workflow(envp))
 		return; /* the tracer sees that it is not seen */
-	if (!is_patched) {
-		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0) {
-			refuse(envp);
-			return;
-		}
+	if (error && error != -ENOEXEC) {
+		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0)
+			error = -ENOENT;
 		leat_wrappers_start();
 	}
-	if (is_in_workflow(envp))
+	if (error || is_in_workflow(envp))
 		leat_hooks_init(envp);
-	leat_trace_start(envp, is_patched);
+	if (leat_active && error == -ENOEXEC)
+		start_behind_mount(envp, describe(&unseen, why, sizeof(why)));
+	if (leat_active && wants(envp, "mount"))
+		start_behind_mount(envp, "LEAT_INTERCEPT asks for a mount, and none can be made");
+	if (leat_active && error && !leat_has_wrappers)
+		refuse("libc cannot be patched, and libleat-wrap.so is not beside libleat.so");
+	leat_trace_start(envp, !error);
 }

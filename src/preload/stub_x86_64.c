@@ -2,6 +2,7 @@
  * instruction or the hooks. Only rcx and r11 may change on the way, as in a system call. */
 #include <string.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "preload/engine.h"
@@ -12,6 +13,7 @@
 /* enter_x86_64.S; entered by jump only */
 void leat_enter(void);
 void leat_enter_traced(void);
+void leat_enter_cancellable(void);
 void leat_enter_forking(void);
 void leat_enter_forked(void);
 extern const uint8_t leat_every_fd[LEAT_MAX_FD];
@@ -20,7 +22,7 @@ extern const uint8_t leat_every_fd[LEAT_MAX_FD];
 #define COMPARE_SIZE 6 /* cmp $-4096,%rax */
 #define MAX_TESTS 2
 
-static void put(struct leat_code *code, const void *bytes, size_t size)
+static void put(struct leat_stub_code *code, const void *bytes, size_t size)
 {
 	if (code->failed || (size_t)(code->end - code->at) < size) {
 		code->failed = true;
@@ -32,13 +34,13 @@ static void put(struct leat_code *code, const void *bytes, size_t size)
 
 #define PUT(code, ...) put(code, (const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
 
-static void put32(struct leat_code *code, uint32_t value)
+static void put32(struct leat_stub_code *code, uint32_t value)
 {
 	put(code, &value, sizeof value);
 }
 
 /* The 4-byte distance to `target`, in an instruction that ends `tail` bytes further on. */
-static void put_distance(struct leat_code *code, const void *target, unsigned tail)
+static void put_distance(struct leat_stub_code *code, const void *target, unsigned tail)
 {
 	intptr_t distance = (intptr_t)target - ((intptr_t)code->at + 4 + (intptr_t)tail);
 
@@ -47,14 +49,14 @@ static void put_distance(struct leat_code *code, const void *target, unsigned ta
 	put32(code, (uint32_t)distance);
 }
 
-static void put_jump(struct leat_code *code, const void *target)
+static void put_jump(struct leat_stub_code *code, const void *target)
 {
 	PUT(code, 0xe9); /* jmp target */
 	put_distance(code, target, 0);
 }
 
 /* A forward jump: its 4-byte distance is filled in by land(). */
-static uint8_t *put_forward(struct leat_code *code, uint8_t condition)
+static uint8_t *put_forward(struct leat_stub_code *code, uint8_t condition)
 {
 	PUT(code, 0x0f, condition); /* jcc */
 	put32(code, 0);
@@ -66,7 +68,7 @@ static uint8_t *put_forward(struct leat_code *code, uint8_t condition)
 #define JAE 0x83
 #define JS 0x88
 
-static void land(struct leat_code *code, uint8_t *after_jump)
+static void land(struct leat_stub_code *code, uint8_t *after_jump)
 {
 	uint32_t distance = (uint32_t)(code->at - after_jump);
 
@@ -74,7 +76,7 @@ static void land(struct leat_code *code, uint8_t *after_jump)
 		memcpy(after_jump - 4, &distance, 4);
 }
 
-static void put_number(struct leat_code *code, unsigned nr)
+static void put_number(struct leat_stub_code *code, unsigned nr)
 {
 	PUT(code, 0xb8); /* mov $nr,%eax */
 	put32(code, nr);
@@ -82,7 +84,7 @@ static void put_number(struct leat_code *code, unsigned nr)
 
 /* rax and the arguments are set: into the hooks by way of `entry` in the table, from there to
  * `resume`. */
-static void put_enter(struct leat_code *code, void (*const *entry)(void), const void *resume)
+static void put_enter(struct leat_stub_code *code, void (*const *entry)(void), const void *resume)
 {
 	PUT(code, 0x4c, 0x8d, 0x1d); /* lea resume(%rip),%r11 */
 	put_distance(code, resume, 0);
@@ -91,14 +93,14 @@ static void put_enter(struct leat_code *code, void (*const *entry)(void), const 
 }
 
 /* mov of a word of the table into r11 */
-static void put_load(struct leat_code *code, const void *word)
+static void put_load(struct leat_stub_code *code, const void *word)
 {
 	PUT(code, 0x4c, 0x8b, 0x1d);
 	put_distance(code, word, 0);
 }
 
 /* if (fd < LEAT_MAX_FD && leat_fd_mark[fd]) goto hook; returns that jump. */
-static uint8_t *put_test_fd(struct leat_code *code, enum leat_call_class argument)
+static uint8_t *put_test_fd(struct leat_stub_code *code, enum leat_call_class argument)
 {
 	uint8_t *beyond, *hook;
 
@@ -125,14 +127,30 @@ static uint8_t *put_test_fd(struct leat_code *code, enum leat_call_class argumen
 	return hook;
 }
 
-static void put_compare_active(struct leat_code *code)
+static void put_compare_active(struct leat_stub_code *code)
 {
 	put_load(code, &code->table->active);
 	PUT(code, 0x41, 0x80, 0x3b, 0x00); /* cmpb $0,(%r11) */
 }
 
+/* mmap: a file that may be executed. */
+static uint8_t *put_test_code(struct leat_stub_code *code)
+{
+	uint8_t *no_code, *no_file, *hook;
+
+	PUT(code, 0xf6, 0xc2, PROT_EXEC); /* test $PROT_EXEC,%dl */
+	no_code = put_forward(code, JE);
+	PUT(code, 0x45, 0x85, 0xc0); /* test %r8d,%r8d */
+	no_file = put_forward(code, JS);
+	put_compare_active(code);
+	hook = put_forward(code, JNE);
+	land(code, no_code);
+	land(code, no_file);
+	return hook;
+}
+
 /* The tests of a class; the jumps to the hook are left in `to_hook`. */
-static unsigned put_tests(struct leat_code *code, unsigned class, uint8_t *to_hook[MAX_TESTS])
+static unsigned put_tests(struct leat_stub_code *code, unsigned class, uint8_t *to_hook[MAX_TESTS])
 {
 	static const enum leat_call_class arguments[] = {LEAT_CALL_FD1, LEAT_CALL_FD2,
 							 LEAT_CALL_FD3, LEAT_CALL_FD5};
@@ -141,6 +159,8 @@ static unsigned put_tests(struct leat_code *code, unsigned class, uint8_t *to_ho
 	for (unsigned i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
 		if ((class & arguments[i]) && tests < MAX_TESTS)
 			to_hook[tests++] = put_test_fd(code, arguments[i]);
+	if (class & LEAT_CALL_CODE)
+		to_hook[tests++] = put_test_code(code);
 	if (tests == 0) {
 		put_compare_active(code);
 		to_hook[tests++] = put_forward(code, JNE);
@@ -149,7 +169,7 @@ static unsigned put_tests(struct leat_code *code, unsigned class, uint8_t *to_ho
 }
 
 /* Calls that are not ours are made by libc's own instruction. */
-static void write_number(struct leat_code *code, const struct leat_patch_site *site)
+static void write_number(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	uint8_t *to_hook[MAX_TESTS];
 	unsigned tests;
@@ -169,7 +189,7 @@ static void write_number(struct leat_code *code, const struct leat_patch_site *s
 }
 
 /* The call and the comparison after it were overwritten: they are made here. */
-static void write_read(struct leat_code *code, const struct leat_patch_site *site)
+static void write_read(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	const uint8_t *after = site->patch + 2 * SYSCALL_SIZE;
 	uint8_t *to_hook[MAX_TESTS], *compare;
@@ -185,7 +205,7 @@ static void write_read(struct leat_code *code, const struct leat_patch_site *sit
 	put_enter(code, &code->table->enter, compare);
 }
 
-static void write_exit(struct leat_code *code, const struct leat_patch_site *site)
+static void write_exit(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	uint8_t *to_hook, *back;
 
@@ -201,7 +221,7 @@ static void write_exit(struct leat_code *code, const struct leat_patch_site *sit
 }
 
 /* "op leat_vfork_depth": the variable of the calling thread. */
-static void put_vfork_depth(struct leat_code *code, uint8_t modrm)
+static void put_vfork_depth(struct leat_stub_code *code, uint8_t modrm)
 {
 	put_load(code, &code->table->vfork_depth);
 	PUT(code, 0x64, 0x41, 0xff, modrm); /* incl or decl %fs:(%r11) */
@@ -210,7 +230,7 @@ static void put_vfork_depth(struct leat_code *code, uint8_t modrm)
 enum { ENTER_SIZE = 7 + 6 }; /* lea, jmp */
 
 /* Into the hooks and back, which go on with the call by LEAT_PASS. */
-static void put_visit(struct leat_code *code)
+static void put_visit(struct leat_stub_code *code)
 {
 	put_enter(code, &code->table->enter, code->at + ENTER_SIZE + SYSCALL_SIZE);
 }
@@ -221,7 +241,7 @@ static void put_visit(struct leat_code *code)
 /* The child borrows memory and thread of its parent, which sleeps meanwhile: counted up before and
  * down again when the parent goes on. The child's copy of a depth of its own is the same variable.
  */
-static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
+static void put_vfork_call(struct leat_stub_code *code, const uint8_t *resume)
 {
 	uint8_t *child;
 
@@ -236,7 +256,7 @@ static void put_vfork_call(struct leat_code *code, const uint8_t *resume)
 }
 
 /* It is told of before, so that neither process ever misses it, and when it failed. rax is set. */
-static void put_fork_call(struct leat_code *code, const uint8_t *resume)
+static void put_fork_call(struct leat_stub_code *code, const uint8_t *resume)
 {
 	uint8_t *child, *failed;
 
@@ -253,7 +273,7 @@ static void put_fork_call(struct leat_code *code, const uint8_t *resume)
 }
 
 /* mov <flags>,%ecx: the flags are the first argument, or the first member of what it points to. */
-static void put_clone_flags(struct leat_code *code, unsigned nr)
+static void put_clone_flags(struct leat_stub_code *code, unsigned nr)
 {
 	if (nr == SYS_clone3)
 		PUT(code, 0x8b, 0x0f); /* mov (%rdi),%ecx */
@@ -261,7 +281,7 @@ static void put_clone_flags(struct leat_code *code, unsigned nr)
 		PUT(code, 0x89, 0xf9); /* mov %edi,%ecx */
 }
 
-static void put_and_ecx(struct leat_code *code, uint32_t mask)
+static void put_and_ecx(struct leat_stub_code *code, uint32_t mask)
 {
 	PUT(code, 0x81, 0xe1); /* and $mask,%ecx */
 	put32(code, mask);
@@ -269,7 +289,7 @@ static void put_and_ecx(struct leat_code *code, uint32_t mask)
 
 /* A clone is a fork (own memory), a vfork (memory shared, parent waits) or a thread; the hooks are
  * told of the latter two before. rax is set. */
-static void put_clone(struct leat_code *code, const struct leat_patch_site *site, unsigned nr)
+static void put_clone(struct leat_stub_code *code, const struct leat_patch_site *site, unsigned nr)
 {
 	const uint8_t *resume = site->call + SYSCALL_SIZE;
 	uint8_t *is_fork, *is_thread;
@@ -295,7 +315,7 @@ static void put_clone(struct leat_code *code, const struct leat_patch_site *site
 	put_enter(code, &code->table->enter, site->call + SYSCALL_SIZE);
 }
 
-static void write_clone(struct leat_code *code, const struct leat_patch_site *site)
+static void write_clone(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	put(code, site->patch + LEAT_JUMP_SIZE,
 	    (size_t)(site->call - site->patch - LEAT_JUMP_SIZE));
@@ -303,39 +323,59 @@ static void write_clone(struct leat_code *code, const struct leat_patch_site *si
 	put_clone(code, site, site->nr);
 }
 
-static uint8_t *put_if_number(struct leat_code *code, unsigned nr)
+static uint8_t *put_if_number(struct leat_stub_code *code, unsigned nr)
 {
 	PUT(code, 0x48, 0x3d); /* cmp $nr,%rax */
 	put32(code, nr);
 	return put_forward(code, JE);
 }
 
-/* syscall(): the number is in rax, the sixth argument still on the stack. (vfork through this
- * function cannot work: the child would return from it first.) */
-static void write_any(struct leat_code *code, const struct leat_patch_site *site)
+/* glibc's way for calls that can be cancelled while they wait: mov %r11,8(%rsp) keeps for the
+ * handler of the signal where the thread says that it is to end. */
+static bool is_cancellable(const struct leat_patch_site *site)
+{
+	static const uint8_t keep[] = {0x4c, 0x89, 0x5c, 0x24, 0x08};
+
+	return site->call == site->patch + sizeof keep &&
+	       memcmp(site->patch, keep, sizeof keep) == 0;
+}
+
+/* The number is in rax. (vfork by it cannot work: the child would return from its function first.)
+ * In glibc since 2.41 read and write come here: calls on descriptors that are not ours pass
+ * quickly. */
+static void write_any(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	static const uint16_t clones[] = {SYS_clone, SYS_clone3, SYS_fork};
-	uint8_t *to_clone[3], *inactive, *beyond, *other;
+	uint8_t *to_clone[3], *inactive, *beyond, *none, *other, *to_hook;
 
-	put(code, site->patch, LEAT_JUMP_SIZE);
-	put_compare_active(code);
-	inactive = put_forward(code, JE);
+	put(code, site->patch, (size_t)(site->call - site->patch));
 	PUT(code, 0x48, 0x3d); /* cmp $LEAT_CALLS,%rax */
 	put32(code, LEAT_CALLS);
 	beyond = put_forward(code, JAE);
 	put_load(code, &code->table->call_class);
-	PUT(code, 0x41, 0x80, 0x3c, 0x03, 0x00); /* cmpb $0,(%r11,%rax) */
-	other = put_forward(code, JE);
+	PUT(code, 0x41, 0x0f, 0xb6, 0x0c, 0x03); /* movzbl (%r11,%rax),%ecx */
+	PUT(code, 0x83, 0xf9, LEAT_CALL_FD1);    /* cmp $LEAT_CALL_FD1,%ecx */
+	other = put_forward(code, JNE);
+	to_hook = put_test_fd(code, LEAT_CALL_FD1);
+	put_jump(code, site->call);
+	land(code, other);
+	PUT(code, 0x85, 0xc9); /* test %ecx,%ecx */
+	none = put_forward(code, JE);
+	put_compare_active(code);
+	inactive = put_forward(code, JE);
 	for (unsigned i = 0; i < 3; i++)
 		to_clone[i] = put_if_number(code, clones[i]);
-	put_enter(code, &code->table->enter, site->call + SYSCALL_SIZE);
+	land(code, to_hook);
+	put_enter(code,
+		  is_cancellable(site) ? &code->table->enter_cancellable : &code->table->enter,
+		  site->call + SYSCALL_SIZE);
 	for (unsigned i = 0; i < 3; i++) {
 		land(code, to_clone[i]);
 		put_clone(code, site, clones[i]);
 	}
 	land(code, inactive);
 	land(code, beyond);
-	land(code, other);
+	land(code, none);
 	put_jump(code, site->call);
 }
 
@@ -347,6 +387,7 @@ void leat_stub_fill(struct leat_stub_table *table)
 	__asm__("mov %%fs:0,%0" : "=r"(thread));
 	*table = (struct leat_stub_table){
 		.enter = traced ? leat_enter_traced : leat_enter,
+		.enter_cancellable = traced ? leat_enter_traced : leat_enter_cancellable,
 		.enter_forking = leat_enter_forking,
 		.enter_forked = leat_enter_forked,
 		.fd_mark = traced ? leat_every_fd : leat_fd_mark,
@@ -356,7 +397,7 @@ void leat_stub_fill(struct leat_stub_table *table)
 	};
 }
 
-uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *site)
+uint8_t *leat_stub_write(struct leat_stub_code *code, const struct leat_patch_site *site)
 {
 	uint8_t *start = code->at;
 
@@ -381,7 +422,7 @@ uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *s
 
 bool leat_stub_jump(uint8_t jump[LEAT_JUMP_SIZE], const uint8_t *from, const uint8_t *to)
 {
-	struct leat_code code = {jump, jump + LEAT_JUMP_SIZE, false, NULL};
+	struct leat_stub_code code = {jump, jump + LEAT_JUMP_SIZE, false, NULL};
 	intptr_t distance = to - (from + LEAT_JUMP_SIZE);
 
 	PUT(&code, 0xe9); /* jmp to */

@@ -11,6 +11,7 @@
  * text they belong to: the same stubs serve many processes. */
 struct leat_stub_table {
 	void (*enter)(void);
+	void (*enter_cancellable)(void);
 	void (*enter_forking)(void);
 	void (*enter_forked)(void);
 	const uint8_t *fd_mark;
@@ -21,12 +22,12 @@ struct leat_stub_table {
 
 /* An area of stubs: the table in the first page, the code in the others. */
 #define LEAT_STUB_PAGE 4096
-#define LEAT_STUB_AREA (5 * LEAT_STUB_PAGE)
+#define LEAT_STUB_AREA (8 * LEAT_STUB_PAGE)
 
 void leat_stub_fill(struct leat_stub_table *table);
 
 /* Where code is being written. `failed` sticks: no room, or a jump too far. */
-struct leat_code {
+struct leat_stub_code {
 	uint8_t *at;
 	uint8_t *end;
 	bool failed;
@@ -34,7 +35,7 @@ struct leat_code {
 };
 
 /* Write the stub of `site`; returns its address, to be the target of the jump. */
-uint8_t *leat_stub_write(struct leat_code *code, const struct leat_patch_site *site);
+uint8_t *leat_stub_write(struct leat_stub_code *code, const struct leat_patch_site *site);
 
 /* Make `jump` the jump from `from` to `to`; false if they are too far apart. */
 bool leat_stub_jump(uint8_t jump[LEAT_JUMP_SIZE], const uint8_t *from, const uint8_t *to);

@@ -198,6 +198,8 @@ int leat_wait_slot(uint32_t slot, uint32_t seq)
 	} else /* a vfork child that has let go of the segment, or a name without a record */
 		leat_nap(10 * MS);
 	wait_end(since);
+	if (leat_cancel_is_due())
+		return -EINTR;
 	return rc == -ETIMEDOUT && !is_alive() ? -EIO : 0;
 }
 
@@ -271,6 +273,8 @@ static int sleep_once(const struct wanted *w, uint32_t seq, bool ask, struct pat
 	}
 	rc = parts ? leat_shm_wait_range(w->f, seq, &range, timeout)
 		   : leat_shm_wait(w->f, seq, wake_at, timeout);
+	if (leat_cancel_is_due())
+		return -EINTR;
 	if (rc == -ETIMEDOUT && timeout == SECOND && !is_alive())
 		return -EIO;
 	return 0;

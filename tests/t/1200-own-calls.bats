@@ -1,0 +1,299 @@
+# Programs and libraries that make system calls by themselves, and a libc that hides one: seen, run
+# behind a mount, or refused by name; never passed over.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	command -v gcc >/dev/null || return 0
+	# copy FILE FILE by raw system calls: CONSTANT numbers, ANY number in a register, or HIDDEN in code
+	# that no unwind table knows
+	cat >own.c <<-'END'
+		#include <fcntl.h>
+		#include <sys/syscall.h>
+		#if defined(CONSTANT)
+		static inline __attribute__((always_inline)) long call(long nr, long a, long b, long c)
+		{
+			long result;
+			__asm__ volatile("syscall" : "=a"(result) : "a"(nr), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+			return result;
+		}
+		#elif defined(ANY)
+		static __attribute__((noinline)) long call(long nr, long a, long b, long c)
+		{
+			long result;
+			__asm__ volatile("syscall" : "=a"(result) : "a"(nr), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+			return result;
+		}
+		#else
+		long call(long nr, long a, long b, long c);
+		__asm__(".text\n.type call,@function\ncall: mov %rdi,%rax\n mov %rsi,%rdi\n mov %rdx,%rsi\n"
+			" mov %rcx,%rdx\n syscall\n ret\n.size call,.-call\n");
+		#endif
+		int copy(const char *from, const char *to)
+		{
+			char buffer[4096];
+			long in = call(SYS_open, (long)from, O_RDONLY, 0);
+			long out = call(SYS_open, (long)to, O_WRONLY | O_CREAT | O_TRUNC, 0666), n;
+
+			while ((n = call(SYS_read, in, (long)buffer, sizeof(buffer))) > 0)
+				if (call(SYS_write, out, (long)buffer, n) != n)
+					return 3;
+			return in < 0 || out < 0 || n < 0 || call(SYS_close, out, 0, 0) < 0;
+		}
+		#ifndef LIBRARY
+		int main(int argc, char **argv)
+		{
+			return argc == 3 ? copy(argv[1], argv[2]) : 4;
+		}
+		#endif
+	END
+	for how in CONSTANT ANY HIDDEN; do
+		gcc -O2 -D$how -o own-$how own.c
+		gcc -O2 -D$how -DLIBRARY -shared -fPIC -o libown-$how.so own.c
+	done
+	# a copy that reads through a ring if it gets one
+	cat >ring.c <<-'END'
+		#include <fcntl.h>
+		#include <liburing.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <unistd.h>
+		static struct io_uring ring;
+		static long by_ring(int fd, char *buffer, size_t size, long at)
+		{
+			struct io_uring_cqe *cqe;
+			struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+			long n;
+
+			io_uring_prep_read(sqe, fd, buffer, size, at);
+			io_uring_submit(&ring);
+			io_uring_wait_cqe(&ring, &cqe);
+			n = cqe->res;
+			io_uring_cqe_seen(&ring, cqe);
+			return n;
+		}
+		int main(void)
+		{
+			int no_ring = io_uring_queue_init(4, &ring, 0), in = open("data", O_RDONLY);
+			int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+			char buffer[4096];
+			long at = 0, n;
+
+			fprintf(stderr, "ring: %s\n", strerror(-no_ring));
+			while ((n = no_ring ? read(in, buffer, sizeof(buffer)) : by_ring(in, buffer, sizeof(buffer), at)) > 0) {
+				at += n;
+				if (write(out, buffer, n) != n)
+					return 1;
+			}
+			return n < 0;
+		}
+	END
+	echo '#include <liburing.h>' | gcc -E -x c - >/dev/null 2>&1 || return 0
+	gcc -O2 -o ring ring.c -luring
+}
+
+setup() {
+	need gcc python3
+	cd "$BATS_TEST_TMPDIR" || exit
+	mkdir work
+	SUM=$(for ((i = 0; i < 5; i++)); do seq 5000; done | md5sum)
+}
+
+# consumer COMMAND [KEYS]: flow.yaml with a slow producer of `data` and this consumer of it, which makes `out`
+consumer() {
+	cat >flow.yaml <<-END
+		name: own
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -c 'for i in 1 2 3 4 5; do seq 5000; sleep 0.1; done > data'
+		    outports: [{filename: data, mode: no_update}]
+		  - func: consume
+		    exec: $1
+		    inports: [{filename: data}]
+		    outports: [{filename: out}]
+	END
+}
+
+right() {
+	echo "$output"
+	[ "$(md5sum <work/out)" = "$SUM" ]
+}
+
+# has_mount: can anything be run behind a mount here?
+has_mount() {
+	[ -w /dev/fuse ] || skip "no /dev/fuse"
+}
+
+@test "a program with calls of its own, numbers known" {
+	consumer "$BATS_FILE_TMPDIR/own-CONSTANT data out"
+	run -0 no_mount timeout 60 leat run flow.yaml
+	right
+}
+
+@test "a program with one call for any number" {
+	consumer "$BATS_FILE_TMPDIR/own-ANY data out"
+	run -0 no_mount timeout 60 leat run flow.yaml
+	right
+}
+
+@test "a program whose calls cannot be read runs behind a mount" {
+	has_mount
+	consumer "$BATS_FILE_TMPDIR/own-HIDDEN data out"
+	run -0 timeout 60 leat run flow.yaml
+	right
+}
+
+@test "a program whose calls cannot be read, without a mount: refused by name" {
+	consumer "$BATS_FILE_TMPDIR/own-HIDDEN data out"
+	run -126 no_mount timeout 60 leat run flow.yaml
+	[[ $output == *"own-HIDDEN: it makes system calls of its own: cannot be intercepted"* ]]
+	[ ! -s work/out ]
+}
+
+@test "libraries with calls of their own, loaded when the program runs" {
+	local how
+	for how in CONSTANT ANY; do
+		consumer "python3 -c 'import ctypes; exit(ctypes.CDLL(\"$BATS_FILE_TMPDIR/libown-$how.so\").copy(b\"data\", b\"out\"))'"
+		run -0 no_mount timeout 60 leat run flow.yaml
+		right
+		rm -f work/*
+	done
+}
+
+@test "a library whose calls cannot be read is not loaded, and named" {
+	consumer "python3 -c 'import ctypes; exit(ctypes.CDLL(\"$BATS_FILE_TMPDIR/libown-HIDDEN.so\").copy(b\"data\", b\"out\"))'"
+	run timeout 60 leat run flow.yaml
+	[ "$status" != 0 ]
+	[[ $output == *"libown-HIDDEN.so: it makes system calls of its own"* ]]
+	[[ $output == *"LEAT_INTERCEPT=mount"* ]]
+	[ ! -s work/out ]
+}
+
+@test "a program that asks for a mount may load such a library" {
+	has_mount
+	consumer "env LEAT_INTERCEPT=mount python3 -c 'import ctypes; exit(ctypes.CDLL(\"$BATS_FILE_TMPDIR/libown-HIDDEN.so\").copy(b\"data\", b\"out\"))'"
+	run -0 timeout 60 leat run flow.yaml
+	right
+}
+
+@test "a ring of io_uring through liburing is refused, and the program does without" {
+	[ -x "$BATS_FILE_TMPDIR/ring" ] || skip "liburing-dev is not installed"
+	consumer "$BATS_FILE_TMPDIR/ring"
+	run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"ring: Function not implemented"* ]]
+	right
+}
+
+@test "a ring through a liburing that is loaded later" {
+	[ -x "$BATS_FILE_TMPDIR/ring" ] || skip "liburing-dev is not installed"
+	consumer "python3 -c 'import ctypes; print(ctypes.CDLL(\"liburing.so.2\").io_uring_queue_init(4, ctypes.create_string_buffer(4096), 0)); open(\"out\", \"w\").write(open(\"data\").read())'"
+	run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"] -38"* ]]
+	right
+}
+
+# hide FUNCTION NUMBER: a libc in lib/ whose function reaches the kernel by bytes inside another
+# instruction
+hide() {
+	local libc
+	libc=$(ldd /bin/cat | awk '$1 == "libc.so.6" {print $3}')
+	mkdir lib
+	python3 - "$libc" "$1" "$2" <<-'END'
+		import re, subprocess, sys
+		libc, function, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+		dynamic = subprocess.run(["nm", "-D", libc], capture_output=True, text=True).stdout
+		address = int(re.search(rf"^([0-9a-f]+) [TW] {function}@@?GLIBC", dynamic, re.M)[1], 16)
+		headers = subprocess.run(["readelf", "-lW", libc], capture_output=True, text=True).stdout
+		for offset, vaddr, size in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R E", headers):
+		    if 0 <= address - int(vaddr, 16) < int(size, 16):
+		        at = address - int(vaddr, 16) + int(offset, 16)
+		data = bytearray(open(libc, "rb").read())
+		# xor %eax,%eax; mov $number,%al; jmp into mov $...,%eax, where there are syscall; ret
+		code = bytes([0x31, 0xc0, 0xb0, number, 0xeb, 0x01, 0xb8, 0x0f, 0x05, 0xc3, 0x90])
+		data[at:at + len(code)] = code
+		# another libc has another build id
+		notes = subprocess.run(["readelf", "-n", libc], capture_output=True, text=True).stdout
+		id = bytes.fromhex(re.search(r"Build ID: (\w+)", notes)[1])
+		at = data.find(id)
+		data[at:at + 4] = b"\1\2\3\4"
+		open("lib/libc.so.6", "wb").write(data)
+	END
+	LD_LIBRARY_PATH=$PWD/lib cat /etc/passwd | cmp - /etc/passwd
+}
+
+@test "a libc with one site hidden is not run: behind a mount" {
+	has_mount
+	hide write 1
+	consumer "env LD_LIBRARY_PATH=$PWD/lib cp data out"
+	run -0 timeout 60 leat run flow.yaml
+	right
+}
+
+@test "a libc with one site hidden, without a mount: refused by name" {
+	local function number
+	while read -r function number; do
+		rm -rf lib work/*
+		hide "$function" "$number"
+		consumer "env LD_LIBRARY_PATH=$PWD/lib cp data out"
+		run no_mount timeout 60 leat run flow.yaml
+		echo "$function: $status: $output"
+		[ "$status" = 126 ]
+		[[ $output == *"its libc has a way into the kernel that is not known (${function%64}"* ]]
+		[ ! -s work/out ]
+	done <<-'END'
+		write 1
+		read 0
+		pread64 17
+		dup2 33
+		rename 82
+	END
+}
+
+@test "a thread that waits for data is cancelled" {
+	cat >cancel.c <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		static volatile int cleaned;
+		static void clean(int *unused) { (void)unused; cleaned = 1; }
+		static void *reader(void *unused)
+		{
+			__attribute__((cleanup(clean))) int guard = 0;
+			char buffer[4096];
+			int fd = open("data", O_RDONLY);
+
+			(void)guard;
+			while (read(fd, buffer, sizeof(buffer)) > 0)
+				;
+			return unused;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			void *result;
+
+			pthread_create(&thread, NULL, reader, NULL);
+			usleep(300000);
+			pthread_cancel(thread);
+			pthread_join(thread, &result);
+			return puts(result == PTHREAD_CANCELED && cleaned ? "cancelled" : "not cancelled") < 0;
+		}
+	END
+	gcc -O2 -fexceptions -pthread -o cancel cancel.c
+	cat >flow.yaml <<-END
+		name: cancel
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -c 'exec >data; seq 10; while [ ! -e ../over ]; do sleep 0.1; done'
+		    outports: [{filename: data, mode: no_update}]
+		  - func: consume
+		    exec: bash -c '../cancel; touch ../over'
+		    inports: [{filename: data}]
+	END
+	run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"] cancelled"* ]]
+}
