@@ -10,6 +10,12 @@ setup() {
 	[ "$status" = 0 ] || skip "${lines[0]#leat: }"
 }
 
+teardown() {
+	touch stop # what a test that failed has left at work
+	# shellcheck disable=SC2046
+	[ -z "$(jobs -p)" ] || kill $(jobs -p) 2>/dev/null || true
+}
+
 # traced COMMAND...: into t.csv.
 traced() {
 	leat trace --tracer ptrace -o t.csv -- "$@"
