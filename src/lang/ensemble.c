@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "model/match.h"
 #include "model/pairing.h"
+#include "model/view.h"
 
 struct expansion {
 	struct leat_front *front;
@@ -326,6 +327,18 @@ static int add_steps(struct expansion *x)
 	return 0;
 }
 
+/* A command with "{filename}" is for one version, however often it opens it. */
+static void find_launches(const struct instance *in)
+{
+	const struct leat_step *step = in->step;
+
+	for (size_t i = 0; i < step->n_inports; i++)
+		if (in->x->tasks->v[in->t].filename.line &&
+		    step->relaunch == LEAT_RELAUNCH_FOUND_OUT &&
+		    leat_inport_has_versions(&step->inports[i]))
+			in->step->relaunch = LEAT_RELAUNCH_ALWAYS;
+}
+
 static int fill_steps(struct expansion *x)
 {
 	for (size_t t = 0; t < x->tasks->n; t++) {
@@ -336,6 +349,7 @@ static int fill_steps(struct expansion *x)
 
 			if (ret)
 				return ret;
+			find_launches(&in);
 		}
 	}
 	return 0;

@@ -196,7 +196,8 @@ static bool may_relaunch(const struct leat_stream *s, int step)
 		    taken_now(s, step, &model->inports[i]) != 1)
 			return false;
 	}
-	return any && model->relaunch != LEAT_RELAUNCH_NEVER;
+	/* The first launch may be for a version, too, whose name it is given. */
+	return any && (model->relaunch != LEAT_RELAUNCH_NEVER || !s->steps[step].started);
 }
 
 enum leat_answer leat_decide_more(struct leat_stream *s, const struct leat_question *q,

@@ -82,6 +82,23 @@ grep -q "No such file" err'
 	done
 }
 
+@test "{filename}: each launch is for one version, however often it opens it" {
+	flow 2 'cat "$1" "$1" "$1" | uniq >>out; test -e "$1"; echo . >>../launches' 'args: ["{filename}"]'
+	rm -f launches
+	timeout 60 leat run flow.yaml
+	[ "$(tr '\n' ' ' <work/out)" = '2 4 6 8 10 ' ]
+	[ "$(wc -l <launches)" = 5 ]
+	leat check --canonical flow.yaml | grep -q '"relaunch": true'
+	# unless it is told otherwise
+	rm -rf work && mkdir work
+	rm launches
+	flow 2 'while cat "$1"; do :; done >out 2>/dev/null; echo . >>../launches' 'args: ["{filename}"]'
+	echo '    relaunch: false' >>flow.yaml
+	timeout 60 leat run flow.yaml
+	[ "$(tr '\n' ' ' <work/out)" = '2 4 6 8 10 ' ]
+	[ "$(wc -l <launches)" = 1 ]
+}
+
 @test "a launch for each file of a pattern, by its name" {
 	cat >flow.yaml <<-END
 		name: flow

@@ -334,6 +334,12 @@ static const struct scenario scenarios[] = {
 	{"not relaunched when it is told not to be", FLOW("all") "relaunch never\n",
 	 "start A;start B\n" MAKE("1") TAKE("11") "over B\n"
 						  "? B more . noent"},
+	{"launched once, when there is a version, if it is told so", FLOW("all") "relaunch never\n",
+	 "start A\n"
+	 "wait B more .\n" MAKE("1") "= x=produced x=committed !\n"
+				     "? B more . go\n"
+				     "start B\n" TAKE("11") "over B\n" MAKE(
+					     "2") "? B more . noent"},
 	{"not relaunched when a launch takes none", FLOW("all"),
 	 "start A;start B\n" MAKE("1") "over B\n"
 				       "? B more . noent"},
