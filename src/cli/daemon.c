@@ -22,9 +22,10 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		.spill_dir = leat_args_text(args, "spill-dir"),
 		.memory_bytes = leat_args_size_bytes(args, "memory"),
 		.serve = serve,
+		.strict = leat_args_flag(args, "strict"),
 		.enforce = leat_cli_enforces(args),
 		.sealed = leat_args_flag(args, "sealed"),
-		.warn_violations = strcmp(leat_args_text(args, "on-violation"), "warn") == 0,
+		.warn_violations = leat_cli_warns(args),
 	};
 	char error[512] = "";
 	int result = leat_daemon_spawn(&options, &daemon->pid, error, sizeof(error));
@@ -34,6 +35,11 @@ static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		leat_error("%s", *error ? error : strerror(-result));
 	}
 	return result;
+}
+
+bool leat_cli_warns(const struct leat_args *args)
+{
+	return strcmp(leat_args_text(args, "on-violation"), "warn") == 0;
 }
 
 bool leat_cli_enforces(const struct leat_args *args)

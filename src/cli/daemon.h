@@ -12,9 +12,12 @@ struct leat_cli_daemon {
 };
 
 /* Start the daemon for `w` with the options --log, --memory, --spill-dir,
- * --on-violation, --enforce and --runtime-dir, and connect to it. 0 or -errno, logged. */
+ * --on-violation, --strict, --enforce and --runtime-dir, and connect to it. 0 or -errno, logged. */
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
+
+/* Are broken promises of the workflow file to be told only? */
+bool leat_cli_warns(const struct leat_args *args);
 
 /* Is --enforce asked for, or what implies it? */
 bool leat_cli_enforces(const struct leat_args *args);
@@ -40,6 +43,13 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 		.doc = "What to do when a step breaks a promise of the workflow file, such as "    \
 		       "changing bytes under no_update that have been read: let the run fail, or " \
 		       "only say so."                                                              \
+	}
+#define LEAT_OPTION_ROW_STRICT                                                                     \
+	{                                                                                          \
+		.name = "strict", .type = LEAT_OPTION_FLAG, .env = "LEAT_STRICT",                  \
+		.doc = "Fail the run when a step that has ended well has not made a file that it " \
+		       "spells out as its output. Without it that is an error of permanent files " \
+		       "only, and a warning of others."                                            \
 	}
 #define LEAT_OPTION_ROW_ENFORCE                                                                    \
 	{                                                                                          \

@@ -27,6 +27,7 @@ const struct leat_option leat_serve_options[] = {
 	LEAT_OPTION_ROW_TIMELINE,
 	LEAT_OPTION_ROW_LOG,
 	LEAT_OPTION_ROW_ON_VIOLATION,
+	LEAT_OPTION_ROW_STRICT,
 	LEAT_OPTION_ROW_ENFORCE,
 	LEAT_OPTION_ROW_SEALED,
 	LEAT_OPTION_ROW_MEMORY,
@@ -57,6 +58,7 @@ static bool print_summary(const struct leat_args *args, const struct leat_cli_wo
 		error = leat_status_result(json, &result);
 	if (error < 0)
 		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
+	leat_result_tell_unmade(&result);
 	if (error == 0 && !leat_args_flag(args, "quiet")) {
 		if (leat_args_flag(args, "chart"))
 			leat_chart_print(&result, stdout, leat_console_width(),

@@ -35,6 +35,7 @@ struct leat_daemon_options {
 					 * workflow's directory */
 	bool serve;           /* steps come by themselves; wait for those that have not come */
 	bool warn_violations; /* violations are reported, but do not fail the run */
+	bool strict;          /* every output that a step spells out is to be made */
 	bool enforce;         /* steps may use only what they declare */
 	bool sealed;          /* and see it through mounts only; with `enforce` */
 };

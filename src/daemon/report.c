@@ -321,7 +321,8 @@ bool leat_report_summary(struct leat_daemon *d, FILE *out)
 {
 	struct leat_json writer = {.out = out}, *j = &writer;
 	struct counts n = count_files(d);
-	bool ok = !d->failed && !n.failed && !n.unsaved && no_step_failed(d);
+	bool ok =
+		!d->failed && !n.failed && !n.unsaved && no_step_failed(d) && !leat_unmade_fails(d);
 
 	leat_json_object(j, NULL, false);
 	put_header(d, j);
@@ -336,6 +337,7 @@ bool leat_report_summary(struct leat_daemon *d, FILE *out)
 	leat_json_number(j, "saved", n.saved);
 	leat_json_close(j);
 	put_bad_files(d, j);
+	leat_unmade_put(d, j);
 	put_problems(d, j);
 	leat_json_close(j);
 	return ok;

@@ -41,7 +41,7 @@ int leat_step_settled(struct leat_daemon *d, int step)
 
 	if (s->status || s->spoiled || s->tainted)
 		return -EIO;
-	if (!s->started || s->running || leat_lives_of_step(d, step))
+	if (!s->started || s->running || leat_lives_of_step(d, step) || leat_unmade_any(d, step))
 		return -EAGAIN;
 	for (f = d->files; f; f = f->hh.next) {
 		int one = leat_steps_has(f->rule->producers, step) ? file_settled(d, f) : 0;

@@ -36,6 +36,7 @@ void leat_steps_free(struct leat_daemon *d)
 		free(d->steps[i].reason);
 		free(d->steps[i].spoiled);
 		leat_oom_end(&d->steps[i].oom);
+		free(d->steps[i].unmade);
 	}
 	free(d->steps);
 	d->steps = NULL;
@@ -218,6 +219,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	leat_change_settle_hidden(d);
 	if (!s->running)
 		leat_own_step_over(d, step);
+	leat_unmade_note(d, step);
 	LEAT_FAULT("step.settled");
 }
 

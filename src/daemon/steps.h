@@ -27,6 +27,7 @@ struct leat_step_run {
 	char *spoiled;               /* why it cannot have succeeded, whatever it says; owned */
 	bool missed;                 /* a rank came too late for a version: told */
 	bool tainted;                /* a broken promise was about a file of it, fatally */
+	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;                    /* implicit: when the last process was gone */
 	uint64_t death_ns;                   /* a process died abnormally */
@@ -100,6 +101,19 @@ int leat_step_settled(struct leat_daemon *d, int step);
 /* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
  * do with it may have got what it should not. */
 void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
+
+/* ---- unmade.c: outputs that a step spells out and, having ended well, has not made ---- */
+
+struct leat_json;
+
+/* An instance has ended: look which of its outputs are there. */
+void leat_unmade_note(struct leat_daemon *d, int step);
+/* Has it left one out, as far as is known now? */
+bool leat_unmade_any(struct leat_daemon *d, int step);
+/* Is one, of any step, an error? */
+bool leat_unmade_fails(struct leat_daemon *d);
+/* List them for the summary. */
+void leat_unmade_put(struct leat_daemon *d, struct leat_json *j);
 
 /* ---- staged.c: steps that run without interception ---- */
 

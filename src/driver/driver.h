@@ -24,6 +24,8 @@ struct leat_driver_config {
 	bool sealed;                  /* they are left nothing but their mount */
 	bool timeline;                /* is wanted in the result */
 	bool quiet;                   /* no output of steps, no progress */
+	bool strict;                  /* every output that a step spells out is to be made */
+	bool warn_violations;         /* broken promises do not fail the run */
 	/* Which steps need not run, and the record of what became of the others; borrowed, NULL:
 	 * all run, and no record is kept. */
 	struct leat_resume *resume;

@@ -5,6 +5,7 @@
 #include "base/oom.h"
 #include "driver/console.h"
 #include "driver/driver.h"
+#include "driver/kept.h"
 #include "driver/process.h"
 
 #include <sched.h>
@@ -44,6 +45,7 @@ enum leat_acted { LEAT_ACTED_NOT, LEAT_ACTED_CALLED, LEAT_ACTED_DONE };
 struct leat_pump {
 	uv_poll_t *poll; /* NULL: not open; owned by the loop until it has closed it */
 	struct leat_driver *driver;
+	size_t step;
 	int *fd; /* the pipe; closed at its end */
 	struct leat_stream_out text;
 };
@@ -63,6 +65,7 @@ struct leat_run_step {
 	cpu_set_t *cpus;     /* that it runs on; owned, NULL: it is not pinned */
 	struct leat_pump out;
 	struct leat_pump err;
+	struct leat_kept printed; /* by it, its instances and actions */
 };
 
 /* The CPUs that steps can be pinned to. */
@@ -209,6 +212,20 @@ void leat_driver_take_summary(struct leat_driver *d, const char *json);
 /* Without one: outputs of steps that are not known to be whole. */
 void leat_driver_count_losses(struct leat_driver *d);
 
+/* What the step, which has failed, has printed stays on disk; its name is in the result. */
+void leat_driver_keep_output(struct leat_driver *d, size_t step);
+/* The same for all that have failed: their processes are gone now. */
+void leat_driver_keep_outputs(struct leat_driver *d);
+/* What the last run kept is of no account any more. */
+void leat_driver_forget_outputs(struct leat_driver *d);
+
+/* unmade.c */
+
+/* On plain files: a step has ended; which outputs that it spells out are not there? */
+void leat_driver_note_unmade(struct leat_driver *d, size_t step);
+/* Say what was not made, and let the run fail if that is an error. */
+void leat_driver_tell_unmade(struct leat_driver *d);
+
 /* stop.c */
 
 /* Remember the first failure, `why` in words, and let the run come to its end. */
@@ -244,6 +261,8 @@ void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_left
 
 /* Read both outputs of a step from now on. 0 or -errno. */
 int leat_pump_start(struct leat_driver *d, size_t step);
+/* Take what is there now. */
+void leat_pump_drain(struct leat_driver *d, size_t step);
 /* Take what is there, print it, and stop reading. */
 void leat_pump_stop(struct leat_driver *d, size_t step);
 /* The same for one pipe *fd of something that runs for `step`. */

@@ -1,10 +1,15 @@
 /* What became of files: from the daemon, or, where there is none, from what is known of steps. */
 #include "driver/internal.h"
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "driver/status.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void leat_driver_take_summary(struct leat_driver *d, const char *json)
 {
@@ -13,6 +18,7 @@ void leat_driver_take_summary(struct leat_driver *d, const char *json)
 	if (error)
 		leat_error("the daemon's summary is not what it should be: %s", strerror(-error));
 	d->summed_up = error == 0;
+	leat_driver_tell_unmade(d);
 }
 
 /* Outputs may be patterns: then nobody knows the names. */
@@ -41,4 +47,54 @@ void leat_driver_count_losses(struct leat_driver *d)
 						    "complete"
 						  : why);
 	}
+}
+
+/* ---- what failed steps have printed ---- */
+
+static int open_dir(const struct leat_driver *d)
+{
+	return open(d->config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void name_output(const struct leat_driver *d, size_t step, char out[NAME_MAX + 1])
+{
+	leat_kept_name(d->wf->name ? d->wf->name : "", d->wf->steps[step].name, out);
+}
+
+void leat_driver_keep_output(struct leat_driver *d, size_t step)
+{
+	struct leat_step_result *r = &d->result->steps[step];
+	char name[NAME_MAX + 1];
+	int fd, rc;
+
+	if (!d->steps[step].printed.total_bytes)
+		return;
+	name_output(d, step, name);
+	fd = open_dir(d);
+	rc = fd < 0 ? -errno : leat_kept_save(&d->steps[step].printed, fd, name);
+	leat_close(&fd);
+	if (rc)
+		leat_warn("what step %s printed cannot be kept in %s/%s: %s",
+			  d->wf->steps[step].name, d->config->dir, name, strerror(-rc));
+	else if (!r->log)
+		r->log = strdup(name);
+}
+
+void leat_driver_keep_outputs(struct leat_driver *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->result->steps[i].start_ns && !leat_step_is_good(&d->result->steps[i]))
+			leat_driver_keep_output(d, i);
+}
+
+void leat_driver_forget_outputs(struct leat_driver *d)
+{
+	char name[NAME_MAX + 1];
+	int fd = open_dir(d);
+
+	for (size_t i = 0; fd >= 0 && i < d->wf->n_steps; i++) {
+		name_output(d, i, name);
+		unlinkat(fd, name, 0);
+	}
+	leat_close(&fd);
 }

@@ -29,6 +29,7 @@ static bool take(struct leat_pump *p)
 
 	if (n > 0) {
 		leat_console_write(&p->driver->console, &p->text, buf, (size_t)n);
+		leat_kept_add(&p->driver->steps[p->step].printed, buf, (size_t)n);
 		return true;
 	}
 	if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -55,6 +56,7 @@ int leat_pump_open(struct leat_driver *d, struct leat_pump *p, int *fd, size_t s
 	if (!poll)
 		return -ENOMEM;
 	p->driver = d;
+	p->step = step;
 	p->fd = fd;
 	p->text.prefix = d->wf->steps[step].name;
 	p->text.colour = (int)step;
@@ -67,6 +69,15 @@ int leat_pump_open(struct leat_driver *d, struct leat_pump *p, int *fd, size_t s
 	}
 	p->poll = poll;
 	return uv_poll_start(poll, UV_READABLE, on_readable);
+}
+
+void leat_pump_drain(struct leat_driver *d, size_t step)
+{
+	struct leat_pump *const pumps[] = {&d->steps[step].out, &d->steps[step].err};
+
+	for (size_t i = 0; i < 2; i++)
+		while (pumps[i]->poll && take(pumps[i]))
+			;
 }
 
 void leat_pump_close(struct leat_pump *p)

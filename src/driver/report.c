@@ -21,6 +21,8 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 	else if (s->end_ns)
 		leat_json_number(j, "exit_status", (unsigned)WEXITSTATUS(s->status));
 	leat_json_string(j, "cause", s->cause ? s->cause : "");
+	if (s->log)
+		leat_json_string(j, "log", s->log);
 	if (s->resume)
 		leat_json_string(j, "resume", s->resume);
 	if (s->start_ns && wall_ns)
@@ -46,6 +48,15 @@ static void put_lost(struct leat_json *j, const struct leat_lost_file *f)
 	leat_json_close(j);
 }
 
+static void put_unmade(struct leat_json *j, const struct leat_unmade_file *f)
+{
+	leat_json_object(j, NULL, true);
+	leat_json_string(j, "name", f->name);
+	leat_json_string(j, "step", f->step);
+	leat_json_bool(j, "error", f->error);
+	leat_json_close(j);
+}
+
 int leat_report_write(const struct leat_result *r, const struct leat_workflow *wf, const char *dir,
 		      FILE *out)
 {
@@ -67,6 +78,10 @@ int leat_report_write(const struct leat_result *r, const struct leat_workflow *w
 	leat_json_list(j, "not_complete", false);
 	for (size_t i = 0; i < r->n_lost; i++)
 		put_lost(j, &r->lost[i]);
+	leat_json_close(j);
+	leat_json_list(j, "not_made", false);
+	for (size_t i = 0; i < r->n_unmade; i++)
+		put_unmade(j, &r->unmade[i]);
 	leat_json_close(j);
 	leat_json_list(j, "problems", false);
 	for (size_t i = 0; i < r->n_problems; i++)

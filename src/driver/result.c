@@ -1,5 +1,6 @@
 #include "driver/result.h"
 
+#include "base/log.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -20,15 +21,22 @@ int leat_result_init(struct leat_result *r, const struct leat_workflow *wf)
 
 void leat_result_release(struct leat_result *r)
 {
-	for (size_t i = 0; r->steps && i < r->n_steps; i++)
+	for (size_t i = 0; r->steps && i < r->n_steps; i++) {
 		free(r->steps[i].cause);
+		free(r->steps[i].log);
+	}
 	for (size_t i = 0; i < r->n_lost; i++) {
 		free(r->lost[i].name);
 		free(r->lost[i].step);
 		free(r->lost[i].why);
 	}
+	for (size_t i = 0; i < r->n_unmade; i++) {
+		free(r->unmade[i].name);
+		free(r->unmade[i].step);
+	}
 	for (size_t i = 0; i < r->n_problems; i++)
 		free(r->problems[i]);
+	free(r->unmade);
 	free(r->problems);
 	free(r->lost);
 	free(r->steps);
@@ -67,6 +75,57 @@ int leat_result_lose(struct leat_result *r, const char *name, const char *step, 
 	free(f->step);
 	free(f->why);
 	return -ENOMEM;
+}
+
+int leat_result_miss(struct leat_result *r, const char *name, const char *step, bool error)
+{
+	struct leat_unmade_file *grown, *f;
+
+	for (size_t i = 0; i < r->n_unmade; i++)
+		if (!strcmp(r->unmade[i].name, name))
+			return 0;
+	grown = reallocarray(r->unmade, r->n_unmade + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	r->unmade = grown;
+	f = &grown[r->n_unmade];
+	*f = (struct leat_unmade_file){strdup(name), strdup(step), error};
+	if (f->name && f->step) {
+		r->n_unmade++;
+		return 0;
+	}
+	free(f->name);
+	free(f->step);
+	return -ENOMEM;
+}
+
+const struct leat_unmade_file *leat_result_tell_unmade(struct leat_result *r)
+{
+	const struct leat_unmade_file *first = NULL;
+
+	for (size_t i = 0; i < r->n_unmade; i++) {
+		const struct leat_unmade_file *f = &r->unmade[i];
+		char *text = leat_strf("step %s has ended well and has not made its output %s; "
+				       "take it out of the step's outputs, or give it as a "
+				       "pattern if it may be missing",
+				       f->step, f->name);
+
+		if (text)
+			leat_result_note(r, text);
+		leat_log(f->error ? LEAT_LOG_ERROR : LEAT_LOG_WARNING, "%s", text ? text : f->name);
+		free(text);
+		if (f->error && !first)
+			first = f;
+	}
+	return first;
+}
+
+const struct leat_unmade_file *leat_result_unmade(const struct leat_result *r, const char *step)
+{
+	for (size_t i = 0; i < r->n_unmade; i++)
+		if (!strcmp(r->unmade[i].step, step))
+			return &r->unmade[i];
+	return NULL;
 }
 
 void leat_result_note(struct leat_result *r, const char *text)

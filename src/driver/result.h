@@ -30,8 +30,10 @@ struct leat_step_result {
 	bool skipped;      /* it need not run: the last run has completed it */
 	bool settled; /* at the run's end all its files were final and, if permanent, on disk */
 	const char *resume; /* why it was skipped or run again; borrowed, NULL: nobody asked */
-	char *cause;        /* why it failed, was stopped or did not run, if its status does not say
-			     * so; owned, may be NULL */
+	char *log;   /* the file, in the workflow's directory, of what it printed and failed; owned,
+		      * NULL: none */
+	char *cause; /* why it failed, was stopped or did not run, if its status does not say
+		      * so; owned, may be NULL */
 	struct leat_counters counters;
 	uint64_t shared_ns; /* time it was kept from running by too few CPUs, estimated */
 };
@@ -43,11 +45,20 @@ struct leat_lost_file {
 	char *why;  /* owned */
 };
 
+/* An output that a step spells out and, having ended well, has not made. */
+struct leat_unmade_file {
+	char *name; /* owned */
+	char *step; /* owned */
+	bool error;
+};
+
 struct leat_result {
 	struct leat_step_result *steps; /* owned */
 	size_t n_steps;
 	struct leat_lost_file *lost; /* owned */
 	size_t n_lost;
+	struct leat_unmade_file *unmade; /* owned; each step's together */
+	size_t n_unmade;
 	char **problems; /* owned, each of them too: what was told of the run, a line each */
 	size_t n_problems;
 	int exit_status;   /* of leat run */
@@ -79,6 +90,15 @@ void leat_result_blame(struct leat_step_result *s, const char *format, ...)
 
 /* Add a file that is not whole. 0 or -ENOMEM. */
 int leat_result_lose(struct leat_result *r, const char *name, const char *step, const char *why);
+
+/* Add an output that was not made, unless the list has it. 0 or -ENOMEM. */
+int leat_result_miss(struct leat_result *r, const char *name, const char *step, bool error);
+/* The first one that the step has not made; NULL: none. */
+const struct leat_unmade_file *leat_result_unmade(const struct leat_result *r, const char *step);
+
+/* Say of each that it was not made, and keep the lines. The first one that is an error; NULL:
+ * none. */
+const struct leat_unmade_file *leat_result_tell_unmade(struct leat_result *r);
 
 /* Keep a line that was told. When memory runs out it is not kept. */
 void leat_result_note(struct leat_result *r, const char *text);

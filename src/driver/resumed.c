@@ -60,7 +60,7 @@ static bool upstream_is_complete(const struct leat_driver *d, size_t step)
 static bool is_settled(const struct leat_driver *d, size_t step)
 {
 	if (!d->config->control)
-		return true;
+		return !leat_result_unmade(d->result, d->wf->steps[step].name);
 	if (d->summed_up)
 		return d->result->steps[step].settled;
 	return !d->control_lost && leat_control_ask_settled(d->config->control, (int)step) == 0;
@@ -84,9 +84,12 @@ void leat_driver_record_ends(struct leat_driver *d)
 static void record_failure(struct leat_driver *d, size_t step)
 {
 	const struct leat_step_result *r = &d->result->steps[step];
+	const struct leat_unmade_file *unmade = leat_result_unmade(d->result, r->name);
 	char why[600], status[48];
 
-	if (leat_step_is_good(r))
+	if (leat_step_is_good(r) && unmade)
+		snprintf(why, sizeof(why), "its output %s was not made", unmade->name);
+	else if (leat_step_is_good(r))
 		snprintf(why, sizeof(why), "%s",
 			 d->exit_status ? d->why : "not all of its files could be kept");
 	else

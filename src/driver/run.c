@@ -61,6 +61,8 @@ static void begin_finish(struct leat_driver *d)
 	if (d->config->control && !d->control_lost &&
 	    leat_control_finish(d->config->control, d->config->timeline) < 0)
 		leat_driver_lose_daemon(d);
+	if (!d->config->control)
+		leat_driver_tell_unmade(d);
 	if (!d->config->control || d->control_lost) {
 		d->over = true;
 		uv_stop(&d->loop);
@@ -290,6 +292,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	leat_oom_begin(&d.oom, 0);
 	error = setup(&d);
 	if (error == 0) {
+		leat_driver_forget_outputs(&d);
 		leat_driver_begin_record(&d);
 		leat_schedule_begin(&d);
 		leat_driver_look_around(&d);
@@ -302,6 +305,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	leat_actors_free(&d);
 	unwatch(&d);
 	tell_kills(&d);
+	leat_driver_keep_outputs(&d);
 	if (!d.summed_up)
 		leat_driver_count_losses(&d);
 	if (error == 0)
@@ -316,8 +320,10 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 		leat_error("out of memory: what was learned of I/O tasks is not reported");
 	leat_schedule_release(&d);
 	leat_pin_release(&d);
-	for (size_t i = 0; i < d.wf->n_steps; i++)
+	for (size_t i = 0; i < d.wf->n_steps; i++) {
 		free(d.steps[i].file);
+		leat_kept_release(&d.steps[i].printed);
+	}
 	free(d.steps);
 	leat_oom_end(&d.oom);
 	result->exit_status = d.exit_status;

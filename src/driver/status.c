@@ -188,6 +188,18 @@ static int lose(struct leat_result *r, const struct leat_value *root, const char
 	return error;
 }
 
+static int take_unmade(struct leat_result *r, const struct leat_value *root)
+{
+	struct leat_value **files;
+	size_t n = list_of(root, "unmade_files", &files);
+	int error = 0;
+
+	for (size_t i = 0; i < n && !error; i++)
+		error = leat_result_miss(r, text_of(files[i], "name"), text_of(files[i], "step"),
+					 strcmp(text_of(files[i], "error"), "true") == 0);
+	return error;
+}
+
 static int take_losses(const struct leat_value *root, struct leat_result *r)
 {
 	struct leat_value **steps;
@@ -199,7 +211,9 @@ static int take_losses(const struct leat_value *root, struct leat_result *r)
 	for (size_t i = 0; i < n; i++)
 		judge_step(steps[i], &r->steps[i]);
 	error = lose(r, root, "failed_files");
-	return error ? error : lose(r, root, "unsaved_files");
+	if (!error)
+		error = lose(r, root, "unsaved_files");
+	return error ? error : take_unmade(r, root);
 }
 
 int leat_status_losses(const char *json, struct leat_result *result)

@@ -227,8 +227,11 @@ static void report_failure(struct leat_driver *d, size_t step)
 	leat_console_progress(&d->console, NULL);
 	if (r->status || !*cause)
 		leat_format_status(r, status);
-	leat_error("step %s failed: %s%s%s", d->wf->steps[step].name, status,
-		   *status && *cause ? ": " : "", cause);
+	leat_pump_drain(d, step);
+	leat_driver_keep_output(d, step);
+	leat_error("step %s failed: %s%s%s%s%s%s%s", d->wf->steps[step].name, status,
+		   *status && *cause ? ": " : "", cause, r->log ? "; what it printed is in " : "",
+		   r->log ? d->config->dir : "", r->log ? "/" : "", r->log ? r->log : "");
 }
 
 /* Without a daemon, which knows that better. */
@@ -274,6 +277,7 @@ static void step_ended(struct leat_driver *d, size_t step, int status)
 	leat_schedule_ended(d, step, !leat_step_is_good(&d->result->steps[step]));
 	leat_driver_note_counters(d, step);
 	tell_end(d, step, status);
+	leat_driver_note_unmade(d, step);
 }
 
 /* A launch has ended, its actions, if any, being called. */

@@ -94,6 +94,22 @@ static void print_lost(const struct leat_result *r, FILE *out)
 	}
 }
 
+/* One line for each step. */
+static void print_unmade(const struct leat_result *r, FILE *out)
+{
+	for (size_t i = 0; i < r->n_unmade; i++) {
+		const char *step = r->unmade[i].step;
+
+		if (leat_result_unmade(r, step) != &r->unmade[i])
+			continue;
+		fprintf(out, "not made: %s", r->unmade[i].name);
+		for (size_t k = i + 1; k < r->n_unmade; k++)
+			if (!strcmp(r->unmade[k].step, step))
+				fprintf(out, ", %s", r->unmade[k].name);
+		fprintf(out, " (step %s has ended well without)\n", step);
+	}
+}
+
 /* What kept the steps to what they declare. */
 static void print_walls(const struct leat_result *r, FILE *out)
 {
@@ -158,4 +174,5 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 	if (r->enforced)
 		print_walls(r, out);
 	print_lost(r, out);
+	print_unmade(r, out);
 }

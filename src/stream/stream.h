@@ -127,6 +127,9 @@ enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *nam
 /* State of a name; LEAT_FILE_ABSENT if never heard of. */
 enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name);
 
+/* Has a producer made `name`, or a version of it, in this run, and not taken it back? */
+bool leat_stream_made(const struct leat_stream *s, const char *name);
+
 /* True if bytes must be published as they are written: no_update, not yet
  * committed, and some step other than its producers may read it. */
 bool leat_stream_publishes(struct leat_stream *s, const char *name);

@@ -378,6 +378,15 @@ bool leat_stream_has_versions(const struct leat_stream *s, const char *name)
 	return leat_versions_concern(s, name);
 }
 
+bool leat_stream_made(const struct leat_stream *s, const char *name)
+{
+	enum leat_file_state state = leat_stream_state(s, name);
+	const struct leat_series *series = leat_series_find(s, name);
+
+	return state == LEAT_FILE_PRODUCED || state == LEAT_FILE_COMMITTED ||
+	       (series && series->latest);
+}
+
 bool leat_versions_concern(const struct leat_stream *s, const char *name)
 {
 	uint64_t number;

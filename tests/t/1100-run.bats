@@ -299,7 +299,7 @@ replace() {
 			printf '  - {func: s%s, exec: "sh -c '\''echo %s >out%s; cat out%s'\''", outports: [{filename: out%s}]}\n' "$i" "$i" "$i" "$i" "$i"
 		done
 		# The longer it takes, the more there is to tell of each.
-		echo '  - {func: long, exec: sleep 6, outports: [{filename: none}]}'
+		echo '  - {func: long, exec: "sleep 6", outports: [{filename: "none*"}]}'
 	} >many.yaml
 	mkdir -p work
 	run -0 timeout 100 leat run many.yaml
