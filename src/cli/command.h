@@ -22,6 +22,7 @@ struct leat_command {
 	int max_operands;                  /* -1: any number */
 	bool options_first;                /* options end at the first operand */
 	bool hidden;                       /* for leat's own use */
+	bool starts_run;                   /* has a daemon, or steps, of its own */
 	const struct leat_option *options; /* ends with a row without name; may be NULL */
 	/* Returns the exit status. */
 	int (*run)(const struct leat_args *args);

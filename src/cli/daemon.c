@@ -1,4 +1,5 @@
 #include "cli/daemon.h"
+#include "cli/nested.h"
 
 #include "base/confine.h"
 #include "base/log.h"
@@ -70,6 +71,8 @@ int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args
 	int result;
 
 	*daemon = (struct leat_cli_daemon){0};
+	if (leat_cli_is_taken(w->dir))
+		return -EBUSY;
 	if (!leat_cli_runtime_dir(args, &daemon->runtime_dir))
 		return -ENOENT;
 	result = spawn(daemon, args, w, serve);

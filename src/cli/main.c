@@ -1,6 +1,7 @@
 /* leat: one command, its subcommands in a table. */
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/nested.h"
 #include "cli/suggest.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 const struct leat_command leat_commands[] = {
 	{.name = "run",
 	 .summary = "Run a workflow: all its steps at once, their files streamed",
+	 .starts_run = true,
 	 .operands = "FILE",
 	 .min_operands = 1,
 	 .max_operands = 1,
@@ -26,6 +28,7 @@ const struct leat_command leat_commands[] = {
 	 .run = leat_cli_check},
 	{.name = "serve",
 	 .summary = "Serve a workflow whose steps are started by somebody else",
+	 .starts_run = true,
 	 .operands = "FILE",
 	 .min_operands = 1,
 	 .max_operands = 1,
@@ -138,18 +141,22 @@ int leat_command_unknown(const char *name)
 	return LEAT_EXIT_USAGE;
 }
 
+/* `argv`: with the name of the program. */
 static int dispatch(int argc, char **argv)
 {
-	const struct leat_command *command = leat_command_find(argv[0]);
+	const struct leat_command *command = leat_command_find(argv[1]);
 	struct leat_args args;
 	int parsed;
 
 	if (!command)
-		return leat_command_unknown(argv[0]);
-	parsed = leat_options_parse(command, argc, argv, &args);
+		return leat_command_unknown(argv[1]);
+	parsed = leat_options_parse(command, argc - 1, argv + 1, &args);
 	if (parsed < 0)
 		return LEAT_EXIT_USAGE;
-	return parsed ? LEAT_EXIT_OK : command->run(&args);
+	if (parsed)
+		return LEAT_EXIT_OK;
+	return command->starts_run && leat_cli_is_nested() ? leat_cli_nest(argv)
+							   : command->run(&args);
 }
 
 /* A descriptor of ours must not be taken for a standard one that was closed. */
@@ -186,7 +193,7 @@ int main(int argc, char **argv)
 			leat_error("unknown option %s; usage: leat COMMAND [OPTIONS]", argv[1]);
 			return LEAT_EXIT_USAGE;
 		}
-		status = dispatch(argc - 1, argv + 1);
+		status = dispatch(argc, argv);
 	}
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && status == LEAT_EXIT_OK) {

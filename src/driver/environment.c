@@ -139,7 +139,8 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 
 	if (!b.v)
 		return NULL;
-	add(&b, "LEAT_DIR", spec->dir, NULL);
+	if (!spec->plain)
+		add(&b, "LEAT_DIR", spec->dir, NULL);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->mpi)

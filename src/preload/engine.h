@@ -141,6 +141,8 @@ void leat_hand_over_failed(void);
 
 /* Run a program with its files behind a mount, by the command LEAT_MOUNT names. Returns
  * only on failure; -EACCES: there is no mount here. Defined by the engine (exec_mount.c). */
+/* Does somebody ask for it by name, to run its third argument? */
+bool leat_exec_is_mount(const char *path, char *const argv[]);
 long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *const envp[],
 		       int flags);
 

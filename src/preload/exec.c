@@ -184,6 +184,9 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	leat_environment_hand(LEAT_HAND_OPEN, "");
 	if (error)
 		return error;
+	/* A run within a step asks for the mount itself. */
+	if (leat_active && leat_exec_is_mount(path, argv))
+		return leat_exec_mounted(AT_FDCWD, argv[2], argv + 3, envp, 0);
 	if (why && leat_active) {
 		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
 		if (error == -EACCES)

@@ -13,6 +13,8 @@
 #define COMMAND "LEAT_MOUNT"
 #define PRELOAD "LD_PRELOAD="
 
+static char verb[] = "mount-exec";
+
 /* The parts of the new command line; `name` and `preload` lie in the same mapping. */
 struct command {
 	char **argv, **envp;
@@ -70,7 +72,6 @@ static void drop_library(char **envp, char *buffer)
 static long fill(struct command *c, const char *command, char *const argv[], char *const envp[],
 		 size_t room, char *preload)
 {
-	static char verb[] = "mount-exec";
 	size_t n = count(argv);
 	long rc = 0;
 
@@ -89,6 +90,14 @@ static long fill(struct command *c, const char *command, char *const argv[], cha
 	if (!rc)
 		drop_library(c->envp, c->preload);
 	return rc;
+}
+
+bool leat_exec_is_mount(const char *path, char *const argv[])
+{
+	const char *command = leat_environment_kept(COMMAND);
+
+	return command && path && !strcmp(path, command) && count(argv) > 3 &&
+	       !strcmp(argv[1], verb);
 }
 
 long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *const envp[],

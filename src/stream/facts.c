@@ -269,7 +269,9 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	if (source && (is_dir || source->is_dir))
 		return -EINVAL;
 	leat_fact_check_change(s, n, ev->step, true,
-			       is_dir ? "made as a directory" : "made as a link");
+			       is_dir   ? "made as a directory"
+			       : ev->to ? "made as a link"
+					: "created");
 	if (n->content && n->content == source)
 		return 0;
 	if (n->content && !(is_dir && n->content->is_dir))

@@ -107,7 +107,7 @@ def left_behind(top):
     left += [line.split()[1] for line in open("/proc/mounts") if str(top) in line]
     left += below(top, "runtime")
     left += [p for p in below(top, "work")
-             if os.path.basename(p).startswith(".leat-") and not p.endswith("/.leat-record-flow")]
+             if os.path.basename(p).startswith(".leat-") and not p.endswith(("/.leat-record-flow", ".log"))]
     return left
 
 

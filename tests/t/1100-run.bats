@@ -284,7 +284,7 @@ replace() {
 	END
 	run leat run full.yaml
 	ls -la small
-	left=$(ls -A -I ".leat-record-*" small)
+	left=$(ls -A -I ".leat-record-*" -I ".leat-*.log" small)
 	umount small
 	echo "$output"
 	[ "$status" = 125 ]

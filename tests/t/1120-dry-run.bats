@@ -79,7 +79,7 @@ of() {
 		  - func: tell
 		    taskCount: 2
 		    exec: bash -c 'pwd; env; printf "<%s>\n" "$@"' sh "a  b" "it's" {instance} ""
-		    outports: [{filename: x}]
+		    outports: [{filename: "x*"}]
 	END
 	run -0 leat run --dry-run flow.yaml
 	of tell.1 | sed -n 's/^  env     //p' >told

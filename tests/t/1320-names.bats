@@ -261,10 +261,12 @@ remade() {
 		echo new > out
 	END
 	[ "$(cat work/out)" = new ]
-	remade <<-'END'
+	local status=0
+	remade <<-'END' || status=$?
 		head -c 256M /dev/zero > out
 		rm out
 	END
+	[ "$status" = 125 ] # it is missed
 	[ ! -e work/out ]
 	run ! compgen -G 'work/.leat-out.*'
 }

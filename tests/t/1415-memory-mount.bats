@@ -45,7 +45,7 @@ setup() {
 }
 
 teardown() {
-	nothing_left find . -name '.leat-*' ! -name '.leat-record-*'
+	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
 }
 
 # flow PORTS INPORTS: stdin is two scripts with "---" between them, the second of which makes `out`.

@@ -160,11 +160,11 @@ run_it() {
 		tasks:
 		  - func: produce
 		    exec: $BATS_FILE_TMPDIR/$1 $produce
-		    outports: [{filename: data$rule}, {filename: tmp}]
+		    outports: [{filename: data$rule}, {filename: "tmp*"}]
 		  - func: consume
 		    exec: $BATS_FILE_TMPDIR/$1 $consume
 		    inports: [{filename: data}]
-		    outports: [{filename: out}]
+		    outports: [{filename: "out*"}]
 	END
 	timeout 60 leat run --on-violation "$2" flow.yaml >output 2>&1
 }
@@ -347,7 +347,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 				  - func: consume
 				    exec: bash -c 'cat d/* > out; touch ../one'
 				    inports: [{filename: d/*}]
-				    outports: [{filename: out}]
+				    outports: [{filename: "out*"}]
 			END
 			rm -f one
 			status=0

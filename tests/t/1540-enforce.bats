@@ -33,7 +33,7 @@ flow() {
 		  - func: a
 		    exec: $1
 		    inports: [{filename: in}, {filename: sub/in}]
-		    outports: [{filename: out}, {filename: "mine*"}, {filename: own/out}]
+		    outports: [{filename: out}, {filename: "mine*"}, {filename: "own/out*"}]
 	END
 	touch work/sub/in
 }
@@ -47,7 +47,7 @@ enforced() {
 
 # tree: what is in the directory, with all that a step could change.
 tree() {
-	find work -mindepth 1 ! -name 'mine*' ! -name out ! -name '.leat-record-*' -printf '%p %y %m %U:%G %s %T@\n' | grep -v '^work/own ' | sort
+	find work -mindepth 1 ! -name 'mine*' ! -name out ! -name '.leat-record-*' ! -name '.leat-*.log' -printf '%p %y %m %U:%G %s %T@\n' | grep -v '^work/own ' | sort
 	cat work/in work/secret
 }
 

@@ -57,7 +57,7 @@ heist() {
 		    outports: [{filename: inmemory, committed: on_close}]
 		  - func: thief
 		    exec: env BREAKOUT_RUNTIME=$LEAT_RUNTIME_DIR bash -c 'until [ -e ../there ]; do sleep 0.05; done; for f in ondisk inmemory; do breakout \$PWD \$f; done; touch ../go'
-		    outports: [{filename: unused}]
+		    outports: [{filename: "unused*"}]
 	END
 }
 

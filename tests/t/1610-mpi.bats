@@ -65,8 +65,8 @@ with() {
 			name: mpi
 			dir: work
 			tasks:
-			  - {func: a, nprocs: 3, exec: $program size, outports: [{filename: none}]}
-			  - {func: b, nprocs: 2, exec: $program size, outports: [{filename: none2}]}
+			  - {func: a, nprocs: 3, exec: $program size, outports: [{filename: "nothing*"}]}
+			  - {func: b, nprocs: 2, exec: $program size, outports: [{filename: "none2*"}]}
 		END
 		run -0 timeout 60 leat run flow.yaml
 		echo "$output"
@@ -159,7 +159,7 @@ versions() {
 		with $kind collective
 		versions 1 6
 		# 64 KiB of the digit.
-		sed -i 's/echo \\*$i >x/printf %65536s | tr " " $i >x/; s/read\.\*/none/' flow.yaml
+		sed -i 's/echo \\*$i >x/printf %65536s | tr " " $i >x/; s/read\.\*/none*/' flow.yaml
 		run -0 timeout 60 leat run flow.yaml
 		echo "$output"
 		[ "$(grep -o 'all [0-9]' <<<"$output" | tr '\n' ' ')" = 'all 1 all 2 all 3 all 4 all 5 all 6 ' ]

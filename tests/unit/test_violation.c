@@ -111,9 +111,48 @@ static void test_told(void **state)
 	leat_workflow_free(wf);
 }
 
+/* How a consumer made what its producer, having ended, did not. */
+static void test_made(void **state)
+{
+	static const struct {
+		unsigned flags;
+		const char *to, *words;
+	} cases[] = {
+		{0, NULL, "f was created by step B, "},
+		{LEAT_EVF_DIR, NULL, "f was made as a directory by step B, "},
+		{0, "other", "f was made as a link by step B, "},
+	};
+	struct leat_workflow *wf = workflow();
+	struct leat_matcher *m = leat_matcher_new(wf);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct told told = {0};
+		const struct leat_stream_ops ops = {.violation = on_violation};
+		struct leat_stream *s = leat_stream_new(m, wf, &ops, &told);
+		const struct leat_event other = {
+			.kind = LEAT_EV_PRESENT, .step = -1, .name = "other", .length = 5};
+		const struct leat_event made = {.kind = LEAT_EV_CREATE,
+						.step = 1,
+						.name = "f",
+						.flags = cases[i].flags,
+						.to = cases[i].to};
+
+		assert_int_equal(0, leat_stream_apply(s, &other));
+		assert_int_equal(0, leat_stream_apply(s, &made));
+		assert_int_equal(1, told.n);
+		assert_int_equal(LEAT_VIOLATION_UNDECLARED, told.kind);
+		assert_memory_equal(cases[i].words, told.text, strlen(cases[i].words));
+		leat_stream_free(s);
+	}
+	leat_matcher_free(m);
+	leat_workflow_free(wf);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_told)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_told),
+					   cmocka_unit_test(test_made)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
