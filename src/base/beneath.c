@@ -283,6 +283,24 @@ int leat_beneath_chmod(int fd, mode_t mode)
 	return result(chmod(path, mode));
 }
 
+int leat_beneath_chown(int fd, uid_t uid, gid_t gid)
+{
+	return result(fchownat(fd, "", uid, gid, AT_EMPTY_PATH));
+}
+
+int leat_beneath_set_times(int fd, const struct timespec times[2])
+{
+	char path[32];
+
+	if (utimensat(fd, "", times, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOENT)
+		return -errno;
+	/* before Linux 5.8 */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return result(utimensat(AT_FDCWD, path, times, 0));
+}
+
 bool leat_beneath_tells_rights(void)
 {
 	return syscall(SYS_faccessat2, AT_FDCWD, "/", F_OK, AT_EACCESS) == 0;

@@ -62,7 +62,10 @@ int leat_beneath_times(int top, const char *path, const struct timespec times[2]
 /* The length, or -errno; not terminated. */
 ssize_t leat_beneath_readlink(int top, const char *path, char *out, size_t size);
 
-/* Mode of what `fd` is open on, also if that is an O_PATH descriptor. 0 or -errno. */
+/* Mode, owner and times of what `fd` is open on, also if that is an O_PATH descriptor. 0 or
+ * -errno. */
 int leat_beneath_chmod(int fd, mode_t mode);
+int leat_beneath_chown(int fd, uid_t uid, gid_t gid);
+int leat_beneath_set_times(int fd, const struct timespec times[2]);
 
 #endif

@@ -329,8 +329,12 @@ int leat_handle_change(struct leat_conn *c, const void *msg)
 	unsigned violations = c->d->n_violations;
 	int rc;
 
-	if (!a || !b || in->change < LEAT_CHANGE_RENAME || in->change > LEAT_CHANGE_LINK)
+	if (!a || !b || in->change < LEAT_CHANGE_RENAME || in->change > LEAT_CHANGE_ALIKE)
 		return -EPROTO;
+	if (in->change == LEAT_CHANGE_ALIKE) {
+		leat_reply_answer(c, leat_change_alike(c, a, in->flags), NULL, NULL);
+		return 0;
+	}
 	rc = change(&r, in, a, b);
 	if (!rc)
 		leat_own_changed(&r);

@@ -22,6 +22,10 @@ struct leat_change_request {
 int leat_change_rename(struct leat_change_request *r);
 int leat_change_link(struct leat_change_request *r);
 
+/* Make the other half of the directory `path` like the one that was changed, as who asks. 0, also
+ * if there is none, or -errno. */
+int leat_change_alike(struct leat_conn *c, const char *path, unsigned flags);
+
 /* Ask the rules for a call on `name`, unless the step is its producer or the
  * name is nobody's. */
 int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_call call);

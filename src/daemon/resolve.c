@@ -240,6 +240,14 @@ static int op_look(struct leat_request *r)
 	return look(r, LEAT_CALL_LOOK);
 }
 
+/* Directories may have another half, which is to be changed, too. */
+static int op_meta(struct leat_request *r)
+{
+	if (r->is_dir)
+		r->kind = LEAT_KIND_DIR;
+	return look(r, LEAT_CALL_LOOK);
+}
+
 static int op_access(struct leat_request *r)
 {
 	if (r->is_dir) /* names may be looked up from an O_PATH descriptor */
@@ -297,7 +305,7 @@ static int (*const operations[])(struct leat_request *r) = {
 	[LEAT_OP_OPEN] = leat_request_open, [LEAT_OP_LOOK] = op_look,
 	[LEAT_OP_CHDIR] = op_chdir,         [LEAT_OP_EXEC] = op_exec,
 	[LEAT_OP_MKDIR] = op_mkdir,         [LEAT_OP_MAKE] = op_make,
-	[LEAT_OP_META] = op_look,           [LEAT_OP_TRUNCATE] = leat_request_truncate,
+	[LEAT_OP_META] = op_meta,           [LEAT_OP_TRUNCATE] = leat_request_truncate,
 	[LEAT_OP_ACCESS] = op_access,
 };
 

@@ -152,6 +152,14 @@ int leat_user_access(const struct leat_user *user, int top, const char *path, in
 	return rc ? rc : back(user, &own, leat_beneath_access(top, path, mode));
 }
 
+int leat_user_do(const struct leat_user *user, int (*call)(void *ctx), void *ctx)
+{
+	struct leat_acting own;
+	int rc = become(user, &own);
+
+	return rc ? rc : back(user, &own, call(ctx));
+}
+
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -34,6 +34,9 @@ int leat_user_link(const struct leat_user *user, int from_top, const char *from,
 /* `mode` as for access(2); -EACCES if not. */
 int leat_user_access(const struct leat_user *user, int top, const char *path, int mode);
 
+/* Any call, as `user`. Its result, or -errno. */
+int leat_user_do(const struct leat_user *user, int (*call)(void *ctx), void *ctx);
+
 /* May the user make, move and remove names in `path`'s directory? 0, -EACCES, or -errno. */
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path);
 

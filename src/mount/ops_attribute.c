@@ -1,5 +1,6 @@
 /* Attributes: by path they follow the rules, by an open file they are what it has. */
 #include "base/fd.h"
+#include "mount/halves.h"
 #include "mount/internal.h"
 #include "mount/write.h"
 
@@ -221,8 +222,9 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 {
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
+	struct leat_half half;
 	uint32_t slot;
-	int rc = 0;
+	int rc = 0, held;
 
 	if (!named)
 		t.fd = leat_handle_any(call->m, ino, &slot);
@@ -232,6 +234,9 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 		return rc;
 	}
 	leat_errand_become(call);
+	held = t.fd >= 0 ? dup(t.fd)
+			 : openat(t.place.dirfd, t.place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	leat_half_note(&half, call, held);
 	if (what & FUSE_SET_ATTR_MODE)
 		rc = set_mode(&t, st->st_mode & 07777);
 	if (!rc && what & SET_OWNER)
@@ -239,6 +244,10 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	if (!rc && what & SET_TIMES)
 		rc = set_times(&t, st, what);
 	leat_errand_self(call);
+	if (!rc)
+		rc = leat_half_changed(call, &half, ino, held,
+				       what & SET_TIMES ? LEAT_ALIKE_TIMES : 0);
+	leat_close(&held);
 	leat_close(&t.fd);
 	return rc;
 }
@@ -387,6 +396,7 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 			    size_t size, int flags)
 {
 	struct leat_errand call;
+	struct leat_half half;
 	char path[64];
 	int rc = leat_errand_init(&call, req);
 	int fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, path);
@@ -394,11 +404,14 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 	rc = fd < 0 ? fd : 0;
 	if (!rc) {
 		leat_shm_change_begin(call.m->shm);
+		leat_half_note(&half, &call, fd);
 		leat_errand_become(&call);
 		if ((value ? setxattr(path, name, value, size, flags) : removexattr(path, name)) <
 		    0)
 			rc = -errno;
 		leat_errand_self(&call);
+		if (!rc)
+			rc = leat_half_changed(&call, &half, ino, fd, LEAT_ALIKE_ATTRIBUTES);
 		leat_close(&fd);
 		leat_shm_change_end(call.m->shm);
 	}

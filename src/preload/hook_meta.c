@@ -3,6 +3,7 @@
  * site as one path. */
 #include "preload/fdtab.h"
 #include "preload/follow.h"
+#include "preload/halves.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
@@ -181,25 +182,63 @@ static long change_as_is(const struct leat_syscall *c)
 	return rc;
 }
 
+static unsigned what_changes(long nr)
+{
+	switch (nr) {
+	case SYS_utimensat:
+		return LEAT_ALIKE_TIMES;
+	case SYS_setxattr:
+	case SYS_removexattr:
+	case SYS_fsetxattr:
+	case SYS_fremovexattr:
+		return LEAT_ALIKE_ATTRIBUTES;
+	default:
+		return 0;
+	}
+}
+
 /* By descriptor. */
 long leat_hook_change_by_fd(const struct leat_syscall *c)
 {
-	long rc = may_change((int)c->a[0]);
+	int fd = (int)c->a[0];
+	struct leat_half half;
+	long rc = may_change(fd);
 
-	return rc ? rc : change_as_is(c);
+	if (rc)
+		return rc;
+	leat_half_note_fd(&half, fd);
+	return leat_half_changed_fd(&half, fd, change_as_is(c), what_changes(c->nr));
+}
+
+/* By /proc/self/fd/N, as libc does where the kernel wants no symlink to be followed. */
+static long change_by_link(const struct leat_syscall *c, const char *path)
+{
+	static const char links[] = "/proc/self/fd/";
+	struct leat_half half;
+	int fd = 0;
+
+	if (strncmp(path, links, sizeof(links) - 1) != 0)
+		return change_as_is(c);
+	for (path += sizeof(links) - 1; *path >= '0' && *path <= '9' && fd < LEAT_MAX_FD; path++)
+		fd = fd * 10 + (*path - '0');
+	if (*path)
+		return change_as_is(c);
+	leat_half_note_fd(&half, fd);
+	return leat_half_changed_fd(&half, fd, change_as_is(c), what_changes(c->nr));
 }
 
 /* No path inside. But a descriptor may be meant, also by its link in /proc. */
 static long change_outside(const struct leat_syscall *c, int dirfd, const char *path)
 {
 	if (path && *path)
-		return strncmp(path, "/proc/", 6) == 0 ? change_as_is(c) : LEAT_PASS;
+		return strncmp(path, "/proc/", 6) == 0 ? change_by_link(c, path) : LEAT_PASS;
 	return leat_fd_kind(dirfd) != LEAT_KIND_NONE ? leat_hook_change_by_fd(c) : LEAT_PASS;
 }
 
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
 		     unsigned flags)
 {
+	struct leat_half half;
 	struct leat_site site;
 	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
 
@@ -207,11 +246,12 @@ static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, 
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
+	leat_half_note(&half, &site);
 	if (flags)
 		rc = raw(c->nr, site.dirfd, site.path, mode, flags);
 	else
 		rc = raw(SYS_fchmodat, site.dirfd, site.path, mode);
-	return leat_site_changed(&site, rc);
+	return leat_site_changed(&site, leat_half_changed(&half, &site, rc, 0));
 }
 
 long leat_hook_chmod(const struct leat_syscall *c)
@@ -238,6 +278,7 @@ static long by_fd(const struct leat_syscall *c, int fd, const char *path)
 static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
 		     unsigned flags)
 {
+	struct leat_half half;
 	struct leat_site site;
 	long rc;
 
@@ -248,7 +289,9 @@ static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, 
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	return leat_site_changed(&site, raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags));
+	leat_half_note(&half, &site);
+	rc = raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags);
+	return leat_site_changed(&site, leat_half_changed(&half, &site, rc, 0));
 }
 
 long leat_hook_chown(const struct leat_syscall *c)
@@ -270,6 +313,7 @@ long leat_hook_fchownat(const struct leat_syscall *c)
 static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
 		       const struct timespec *times, unsigned flags)
 {
+	struct leat_half half;
 	struct leat_site site;
 	long rc;
 
@@ -280,7 +324,10 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	return leat_site_changed(&site, raw(SYS_utimensat, site.dirfd, site.path, times, flags));
+	leat_half_note(&half, &site);
+	rc = raw(SYS_utimensat, site.dirfd, site.path, times, flags);
+	rc = leat_half_changed(&half, &site, rc, LEAT_ALIKE_TIMES);
+	return leat_site_changed(&site, rc);
 }
 
 long leat_hook_utimensat(const struct leat_syscall *c)
@@ -334,6 +381,7 @@ long leat_hook_utime(const struct leat_syscall *c)
 static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 {
 	struct leat_syscall here = *c;
+	struct leat_half half;
 	struct leat_site site;
 	long rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
 
@@ -344,10 +392,13 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	if (rc)
 		return rc;
 	for (unsigned i = 0;; i++) {
+		if (op == LEAT_OP_META)
+			leat_half_note(&half, &site);
 		here.a[0] = (long)leat_site_via(&site);
 		rc = leat_as_is(&here);
 		if (op == LEAT_OP_META)
-			return leat_site_changed(&site, rc);
+			return leat_site_changed(
+				&site, leat_half_changed(&half, &site, rc, LEAT_ALIKE_ATTRIBUTES));
 		leat_site_leave(&site);
 		if (!leat_site_has_moved(&site, rc) || i == LEAT_MAX_MOVES)
 			return rc;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -172,5 +173,66 @@ int leat_copy_xattrs(int in, int out)
 		if (leat_str_begins(n, "user."))
 			rc = copy_xattr(in, out, n);
 	free(names);
+	return rc;
+}
+
+/* ---- of directories, and by O_PATH descriptors, whose attributes only a path reaches ---- */
+
+enum { VALUE = 65536, NAMES = 65536 }; /* the kernel's limits */
+
+struct pair {
+	char in[32], out[32];
+	char *value, *old; /* VALUE bytes each; owned */
+};
+
+/* What `in` has of that name, `out` has after it; what it has not, that has not. */
+static int copy_one(const struct pair *p, const char *name)
+{
+	ssize_t n = getxattr(p->in, name, p->value, VALUE), had;
+
+	if (n < 0 && errno != ENODATA)
+		return errno == ENOTSUP ? 0 : -errno;
+	had = getxattr(p->out, name, p->old, VALUE);
+	/* Who may not change them may leave them as they are. */
+	if (n < 0 ? had < 0 : n == had && memcmp(p->value, p->old, (size_t)n) == 0)
+		return 0;
+	if (n < 0)
+		n = removexattr(p->out, name);
+	else
+		n = setxattr(p->out, name, p->value, (size_t)n, 0);
+	return n < 0 ? -errno : 0;
+}
+
+/* Those attributes user.* that one of the two has. */
+static int copy_named(const struct pair *p, const char *lists)
+{
+	char *names = malloc(NAMES);
+	ssize_t size = names ? listxattr(lists, names, NAMES) : -1;
+	int rc = names ? 0 : -ENOMEM;
+
+	for (const char *n = names; !rc && size > 0 && n < names + size; n += strlen(n) + 1)
+		if (leat_str_begins(n, "user."))
+			rc = copy_one(p, n);
+	free(names);
+	return rc == -ENOTSUP ? 0 : rc;
+}
+
+int leat_copy_attributes(int in, int out, bool all)
+{
+	struct pair p = {.value = malloc(VALUE), .old = malloc(VALUE)};
+	int rc = p.value && p.old ? 0 : -ENOMEM;
+
+	snprintf(p.in, sizeof(p.in), "/proc/self/fd/%d", in);
+	snprintf(p.out, sizeof(p.out), "/proc/self/fd/%d", out);
+	if (!rc)
+		rc = copy_one(&p, "system.posix_acl_access");
+	if (!rc)
+		rc = copy_one(&p, "system.posix_acl_default");
+	if (!rc && all)
+		rc = copy_named(&p, p.out);
+	if (!rc && all)
+		rc = copy_named(&p, p.in);
+	free(p.value);
+	free(p.old);
 	return rc;
 }

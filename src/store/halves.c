@@ -144,21 +144,27 @@ static bool is_empty(int fd)
 	return n < 3;
 }
 
-/* What mkdir does not set by itself: S_ISGID, and what a default ACL has taken. Only of what was
- * just made: somebody who may rename there may have put another in its place. */
-static void complete(const struct leat_beneath *b, const struct stat *like)
+/* What mkdir does not set by itself: attributes, S_ISGID, and what a default ACL has taken. Only of
+ * what was just made: somebody who may rename there may have put another in its place. */
+static int complete(const struct leat_beneath *b, const struct stat *like, int other)
 {
 	int fd = openat(b->dir, b->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	uid_t owner = geteuid() ? geteuid() : like->st_uid;
 	struct stat st;
+	int rc = 0;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & RIGHTS) != (like->st_mode & RIGHTS) &&
-	    st.st_uid == (geteuid() ? geteuid() : like->st_uid) && is_empty(fd))
-		fchmod(fd, like->st_mode & RIGHTS);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == owner && is_empty(fd)) {
+		rc = leat_copy_attributes(other, fd, false);
+		leat_copy_attributes(other, fd, true); /* as far as they can be read */
+		if (!rc && fstat(fd, &st) == 0 && (st.st_mode & RIGHTS) != (like->st_mode & RIGHTS))
+			fchmod(fd, like->st_mode & RIGHTS);
+	}
 	leat_close(&fd);
+	return rc;
 }
 
 /* It has owner and mode from the beginning: nothing is given away later by its name. */
-static int make_like(const struct leat_beneath *b, const struct stat *like)
+static int make_like(const struct leat_beneath *b, const struct stat *like, int other)
 {
 	const struct leat_ids as = {.uid = like->st_uid, .gid = like->st_gid};
 	bool changes = !geteuid() && (like->st_uid || like->st_gid);
@@ -172,7 +178,7 @@ static int make_like(const struct leat_beneath *b, const struct stat *like)
 	rc = mkdirat(b->dir, b->name, like->st_mode & RIGHTS) < 0 ? -errno : 0;
 	umask(mask);
 	if (!rc)
-		complete(b, like);
+		rc = complete(b, like, other);
 	if (changes)
 		leat_acting_end(&own);
 	return rc;
@@ -183,12 +189,14 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 	bool spill = root == LEAT_ROOT_SPILL; /* nobody but leat looks at those */
 	struct leat_beneath b;
 	struct stat like, st;
-	int rc = leat_tree_hold_parent(t, root, path, &b);
+	int other = -1, rc = leat_tree_hold_parent(t, root, path, &b);
 
 	if (rc)
 		return rc;
-	if (!spill && leat_tree_has(t, other_half(root), path, &like) && S_ISDIR(like.st_mode))
-		rc = make_like(&b, &like);
+	if (!spill)
+		other = leat_beneath_open(t->fd[other_half(root)], path, O_PATH | O_DIRECTORY, 0);
+	if (other >= 0 && fstat(other, &like) == 0)
+		rc = make_like(&b, &like, other);
 	else
 		rc = mkdirat(b.dir, b.name, spill ? 0700 : 0777) < 0 ? -errno : 0;
 	if (rc == -EEXIST) {
@@ -196,6 +204,8 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 		if (!rc && !S_ISDIR(st.st_mode))
 			rc = -ENOTDIR;
 	}
+	if (other >= 0)
+		close(other);
 	leat_beneath_release(&b);
 	return rc;
 }

@@ -251,26 +251,11 @@ static bool same_time(struct timespec a, struct timespec b)
 /* By a descriptor of what was looked at: the name may have become another's. */
 static int set_owner(int fd, const struct stat *now, const struct stat *st)
 {
-	if (now->st_uid == st->st_uid && now->st_gid == st->st_gid)
-		return 0;
-	if (fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0 && errno != EPERM &&
-	    errno != EINVAL)
-		return -errno;
-	return 0;
-}
+	int rc = 0;
 
-static int set_times(int fd, const struct stat *st)
-{
-	const struct timespec times[2] = {st->st_atim, st->st_mtim};
-	char path[32];
-
-	if (utimensat(fd, "", times, AT_EMPTY_PATH) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOENT)
-		return -errno;
-	/* before Linux 5.8 */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return utimensat(AT_FDCWD, path, times, 0) < 0 ? -errno : 0;
+	if (now->st_uid != st->st_uid || now->st_gid != st->st_gid)
+		rc = leat_beneath_chown(fd, st->st_uid, st->st_gid);
+	return rc == -EPERM || rc == -EINVAL ? 0 : rc;
 }
 
 static int set_meta(int fd, const struct stat *st, const struct leat_inode *only)
@@ -286,7 +271,7 @@ static int set_meta(int fd, const struct stat *st, const struct leat_inode *only
 	if (!rc && !S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777))
 		rc = leat_beneath_chmod(fd, st->st_mode & 07777);
 	if (!rc && !same_time(now.st_mtim, st->st_mtim))
-		rc = set_times(fd, st);
+		rc = leat_beneath_set_times(fd, (struct timespec[]){st->st_atim, st->st_mtim});
 	return rc;
 }
 

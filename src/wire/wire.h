@@ -87,7 +87,14 @@ enum leat_change {
 	LEAT_CHANGE_UNLINK,
 	LEAT_CHANGE_RMDIR,
 	LEAT_CHANGE_LINK, /* flags as linkat */
+	/* A directory's mode, owner or attributes were changed in the store or on disk: in the
+	 * other, too, if it is there; flags LEAT_ALIKE_... */
+	LEAT_CHANGE_ALIKE,
 };
+
+#define LEAT_ALIKE_FROM_STORE 1u
+#define LEAT_ALIKE_TIMES 2u      /* of access and change, too */
+#define LEAT_ALIKE_ATTRIBUTES 4u /* attributes user.*, too */
 
 /* Where the daemon says a path is. */
 enum leat_place {
