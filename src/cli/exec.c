@@ -199,7 +199,7 @@ int leat_cli_exec(const struct leat_args *args)
 	int status = LEAT_EXIT_SELF;
 
 	if (!step) {
-		leat_error("which step is this? Name it with --app or LEAT_APP_NAME");
+		leat_error("exec: missing step: name it with --app or LEAT_APP_NAME");
 		return LEAT_EXIT_SELF;
 	}
 	dir = leat_cli_directory(NULL, args);

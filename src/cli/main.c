@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 
 	if (!hold_standard_descriptors())
 		return LEAT_EXIT_SELF;
-	if (argc < 2) {
+	if (argc < 2 || !*argv[1]) {
 		leat_error("missing command; leat help lists them");
 		return LEAT_EXIT_USAGE;
 	}

@@ -34,13 +34,15 @@
 		{.name = "zone",                                                                   \
 		 .type = LEAT_OPTION_TEXT,                                                         \
 		 .argument = "+HH:MM",                                                             \
-		 .doc = "Time zone of logs that do not tell it; estimated from the trace if not "  \
-			"given."},                                                                 \
+		 .doc = "Time zone of logs that do not tell it; this machine's, or estimated "     \
+			"from "                                                                    \
+			"the trace, if not given."},                                               \
 	{                                                                                          \
 		.name = "slack", .type = LEAT_OPTION_SECONDS, .argument = "SECONDS",               \
 		.fallback = "5", .range = "0.001..86400",                                          \
 		.doc = "How far clocks may differ before something counts as outside of a task's " \
-		       "time."                                                                     \
+		       "time. A log whose clock would have to be off by more than this and by "    \
+		       "more than 120 s is refused."                                               \
 	}
 
 struct leat_cli_map {

@@ -36,7 +36,7 @@ int leat_cli_mount_exec(const struct leat_args *args)
 	int status = LEAT_EXIT_SELF;
 
 	if (!step)
-		leat_error("which step is this? Name it with LEAT_APP_NAME");
+		leat_error("mount-exec: missing step: name it with LEAT_APP_NAME");
 	else if ((dir = leat_cli_directory(NULL, args)) &&
 		 leat_cli_runtime_dir(args, &runtime_dir)) {
 		spec.dir = dir;

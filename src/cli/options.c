@@ -76,11 +76,25 @@ static bool value_is_valid(const struct leat_option *o, const char *text)
 		value = (double)strtol(text, &end, 10);
 		return end != text && !*end && !errno && in_range(o, value);
 	case LEAT_OPTION_SECONDS:
-		return parse_scaled(text, "", &value) == 0 && in_range(o, value);
+		/* Nanoseconds of more have no room in 64 bits. */
+		return parse_scaled(text, "", &value) == 0 && value <= 1e9 && in_range(o, value);
 	case LEAT_OPTION_SIZE:
 		return parse_scaled(text, "kMGT", &value) == 0 && value >= 1 && value < 9e18;
 	}
 	return false;
+}
+
+/* What a value looks like, where no range says it. */
+static const char *expected(const struct leat_option *o)
+{
+	switch (o->type) {
+	case LEAT_OPTION_SECONDS:
+		return "seconds, such as 0.5 or 10";
+	case LEAT_OPTION_SIZE:
+		return "a size in bytes, such as 4096, 512M or 2G";
+	default:
+		return "a whole number";
+	}
 }
 
 /* `source` is the option's name behind "--", or its environment variable. */
@@ -88,10 +102,9 @@ static int set_value(const struct leat_option *o, const char *source, const char
 		     const char **slot)
 {
 	if (!value_is_valid(o, text)) {
-		leat_error("%s%s: \"%s\" is not a valid value%s%s%s",
+		leat_error("%s%s: \"%s\" is not a valid value (%s%s)",
 			   source == o->name ? "--" : "$", source, text,
-			   o->range ? " (allowed: " : "", o->range ? o->range : "",
-			   o->range ? ")" : "");
+			   o->range ? "allowed: " : "", o->range ? o->range : expected(o));
 		return -1;
 	}
 	*slot = text;
@@ -168,11 +181,36 @@ static int index_of_letter(const struct leat_command *command, int letter)
 	return -1;
 }
 
+/* Two options that the word is the beginning of; false: there are none. */
+static bool find_ambiguous(const struct leat_command *command, const char *word,
+			   const char *names[2])
+{
+	const char *name = word + strspn(word, "-");
+	size_t length = strcspn(name, "="), n = 0;
+
+	for (size_t i = 0; i < count(command) && n < 2; i++)
+		if (length && strncmp(command->options[i].name, name, length) == 0)
+			names[n++] = command->options[i].name;
+	return n == 2;
+}
+
 /* What getopt complained about: the short option's letter, or the whole word. */
 static int complain(const struct leat_command *command, char **argv, bool missing)
 {
 	char letter[3] = {'-', (char)optopt, 0};
+	const char *names[2];
 
+	if (!missing && (optopt >= 256 || optopt == 'h')) {
+		leat_error("%s: option --%s takes no value; see leat help %s", command->name,
+			   optopt == 'h' ? "help" : command->options[optopt - 256].name,
+			   command->name);
+		return -1;
+	}
+	if (!missing && !optopt && find_ambiguous(command, argv[optind - 1], names)) {
+		leat_error("%s: option %s is ambiguous: --%s or --%s; see leat help %s",
+			   command->name, argv[optind - 1], names[0], names[1], command->name);
+		return -1;
+	}
 	if (optopt > 0 && optopt < 256)
 		return bad_option(command, letter, missing);
 	return bad_option(command, argv[optind - 1], missing);

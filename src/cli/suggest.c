@@ -13,6 +13,9 @@ void leat_suggest_offer(struct leat_suggest *s, const char *typed, const char *k
 		return;
 	if (length >= 2 && leat_str_begins(known, typed))
 		d = 1;
+	/* Of a short word, half of it has to be right, or it begins alike. */
+	if (2 * d > length && typed[0] != known[0])
+		return;
 	if (d > 1 + length / 3 || (s->word && d >= s->distance))
 		return;
 	s->word = known;

@@ -246,7 +246,7 @@ static int check_what(const struct leat_args *args, const struct leat_trace_requ
 	else if (all && pids)
 		wrong = "--all records every process, --pid only some: give one of them";
 	else if (!request->argv && !all && !pids)
-		wrong = "what is to be traced? Give a command, or --pid or --all";
+		wrong = "missing command: give one, or --pid or --all";
 	if (!wrong)
 		return 0;
 	leat_error("trace: %s", wrong);

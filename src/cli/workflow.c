@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void leat_cli_print_diags(const struct leat_diags *diags)
@@ -25,8 +26,15 @@ char *leat_cli_directory(const struct leat_workflow *wf, const struct leat_args 
 {
 	char *path = leat_lang_dir(wf, leat_args_text(args, "dir"));
 	char *real = path ? realpath(path, NULL) : NULL;
+	struct stat st;
 
-	if (!path)
+	if (real && stat(real, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		leat_error("the workflow's directory %s is not a directory; name another with "
+			   "--dir",
+			   path);
+		free(real);
+		real = NULL;
+	} else if (!path)
 		leat_error("cannot find the workflow's directory: %s", strerror(errno));
 	else if (!real && errno == ENOENT)
 		leat_error("the workflow's directory %s does not exist; create it, or name "

@@ -164,7 +164,8 @@ static void on_act(void *ctx, const struct leat_msg_act *m)
 static void finished(struct leat_driver *d, int error)
 {
 	if (error)
-		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "not all is well");
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the run ended with an error: %s",
+				 strerror(error < 0 ? -error : error));
 	d->over = true;
 	uv_stop(&d->loop);
 }

@@ -284,9 +284,7 @@ static void say_source(struct saying *s, const struct leat_report_source *source
 	else
 		snprintf(name, sizeof(name), "trace %u", number + 1);
 	if (!source->tail.complete && !source->foreign)
-		say(s,
-		    "%s ends before its last words: it was cut off, and what came then is missing",
-		    name);
+		say(s, "%s is truncated: later records are missing", name);
 	for (int i = 0; i < LEAT_TRACE_LOSSES; i++)
 		if (source->tail.lost[i])
 			say(s, "%s lacks %s records: %s", name,

@@ -53,6 +53,27 @@ one_line() {
 	[[ $output == *"did you mean --plain?"* ]]
 }
 
+@test "an option that is cut off, that takes no value, and values that are none" {
+	run leat run --re=x flow.yaml
+	[ "$status" = 2 ]
+	one_line
+	[ "$output" = "leat: run: option --re=x is ambiguous: --resume or --report; see leat help run" ]
+	run leat run --plain=yes flow.yaml
+	[ "$status" = 2 ]
+	[ "$output" = "leat: run: option --plain takes no value; see leat help run" ]
+	run leat run --help=yes
+	[ "$output" = "leat: run: option --help takes no value; see leat help run" ]
+	run leat run --memory much flow.yaml
+	[ "$output" = 'leat: --memory: "much" is not a valid value (a size in bytes, such as 4096, 512M or 2G)' ]
+	run leat serve --timeout inf flow.yaml
+	[ "$status" = 2 ]
+	[[ $output == *'--timeout: "inf" is not a valid value'* ]]
+	run leat ''
+	[ "$output" = "leat: missing command; leat help lists them" ]
+	run leat foo
+	[ "$output" = "leat: unknown command foo; leat help lists them" ]
+}
+
 @test "missing operand, too many operands, a value out of range" {
 	run leat run
 	[ "$status" = 2 ]

@@ -83,6 +83,10 @@ refused() {
 	refused 125 "nowhere does not exist" leat run -d nowhere good.yaml
 }
 
+@test "a directory that is a file" {
+	refused 125 "good.yaml is not a directory; name another with --dir" leat run -d good.yaml good.yaml
+}
+
 @test "a directory that is not writable" {
 	[ "$(id -u)" != 0 ] || command -v setpriv || skip "root can write everywhere"
 	open=$(mktemp -d /tmp/leat-test.XXXXXX)
@@ -111,7 +115,7 @@ refused() {
 }
 
 @test "leat exec without the name of a step" {
-	refused 125 "which step is this?" leat exec -d work -- true
+	refused 125 "exec: missing step: name it with --app or LEAT_APP_NAME" leat exec -d work -- true
 }
 
 @test "a library that is not there" {

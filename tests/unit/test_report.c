@@ -347,7 +347,7 @@ static void test_gaps(void **state)
 	leat_report_say_gaps(r, put, NULL);
 	print_message("%s", said);
 	assert_non_null(strstr(said, "trace 1 lacks 1,234 records: the buffer"));
-	assert_non_null(strstr(said, "the trace of node7 ends before its last words"));
+	assert_non_null(strstr(said, "the trace of node7 is truncated"));
 	assert_non_null(
 		strstr(said, "2 malformed lines or blocks were left out, the first: x.csv:3"));
 	assert_non_null(strstr(said, "Input/output error"));

@@ -77,7 +77,7 @@ static void say_not_executed(const struct leat_trace_request *request, int error
 	if (leat_read_all(error_fd, &code, sizeof(code)) != sizeof(code))
 		return;
 	if (code < 0)
-		leat_error("cannot have the calls of %s stop: seccomp: %s", request->argv[0],
+		leat_error("cannot install the seccomp filter for %s: %s", request->argv[0],
 			   strerror(-code));
 	else
 		leat_error("cannot execute %s: %s", request->argv[0], strerror(code));
