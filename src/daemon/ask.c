@@ -3,6 +3,7 @@
 #include "daemon/acts.h"
 #include "daemon/enforce.h"
 #include "daemon/events.h"
+#include "daemon/lost.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
@@ -430,6 +431,10 @@ int leat_handle_refused(struct leat_conn *c, const void *msg)
 
 	if (!text)
 		return -EPROTO;
-	leat_problem_add(c->d, -ENOEXEC, "step %s: %s", c->d->wf->steps[c->step].name, text);
+	if (((const struct leat_msg_text *)msg)->error)
+		leat_lost_note(c->d, c->step, text);
+	else
+		leat_problem_add(c->d, -ENOEXEC, "step %s: %s", c->d->wf->steps[c->step].name,
+				 text);
 	return 0;
 }

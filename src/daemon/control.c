@@ -4,6 +4,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
+#include "daemon/lost.h"
 #include "daemon/steps.h"
 #include "daemon/ticket.h"
 
@@ -133,6 +134,7 @@ int leat_handle_finish(struct leat_conn *c, const void *msg)
 	}
 	c->d->finishing = c;
 	c->d->wants_timeline = in->more;
+	leat_lost_collect(c->d);
 	leat_finish_begin(c->d);
 	return 0;
 }

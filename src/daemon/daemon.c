@@ -71,11 +71,30 @@ static int start_signals(struct leat_daemon *d)
 /* Each file that is being written may need a descriptor here. */
 static void raise_limits(void)
 {
+	static const int ours[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA};
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (getrlimit(ours[i], &limit) == 0) {
+			limit.rlim_cur = limit.rlim_max;
+			setrlimit(ours[i], &limit);
+		}
+	signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error */
+}
+
+/* What the limits that the daemon was given have to do with its not starting. */
+static const char *remedy(int error)
+{
+	switch (-error) {
+	case EFBIG:
+		return ": ulimit -f (file size) is too low for what leat shares with the programs, "
+		       "and for what the steps write: raise it";
+	case ENOMEM:
+		return ": raise ulimit -v (address space) by 512 MB";
+	case EMFILE:
+		return ": raise ulimit -n (open files)";
+	default:
+		return "";
 	}
 }
 
@@ -172,6 +191,8 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 		leat_enforce_find_aliases(d);
 	if (rc && !*error)
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
+	if (rc)
+		strncat(error, remedy(rc), error_size - strlen(error) - 1);
 	return rc;
 }
 
@@ -301,14 +322,33 @@ static void become_daemon(int ready_fd, pid_t driver)
 		_exit(1);
 }
 
-static int wait_ready(int fd, char *error, size_t error_size)
+/* It ended without a word. */
+static void describe_end(pid_t child, char *error, size_t error_size)
+{
+	int status = 0;
+
+	waitpid(child, &status, 0);
+	if (WIFSIGNALED(status))
+		snprintf(error, error_size,
+			 "the daemon ended before it was ready: killed by signal %d (%s)%s",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)),
+			 WTERMSIG(status) == SIGXFSZ ? remedy(-EFBIG) : "");
+	else
+		snprintf(error, error_size,
+			 "the daemon ended before it was ready, with status %d%s",
+			 WEXITSTATUS(status), ": look at the limits of the shell (ulimit -a)");
+}
+
+static int wait_ready(int fd, pid_t child, char *error, size_t error_size)
 {
 	struct ready r;
 
 	if (leat_read_all(fd, &r, sizeof(r)) != (long)sizeof(r)) {
-		snprintf(error, error_size, "the daemon ended before it was ready");
+		describe_end(child, error, error_size);
 		return -EIO;
 	}
+	if (r.rc)
+		waitpid(child, NULL, 0);
 	snprintf(error, error_size, "%.*s", (int)sizeof(r.error), r.error);
 	return r.rc;
 }
@@ -334,10 +374,8 @@ int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, cha
 		rc = -errno;
 		snprintf(error, error_size, "cannot start the daemon: %s", strerror(-rc));
 	} else {
-		rc = wait_ready(fds[0], error, error_size);
-		if (rc)
-			waitpid(child, NULL, 0);
-		else
+		rc = wait_ready(fds[0], child, error, error_size);
+		if (!rc)
 			*pid = child;
 	}
 	leat_close(&fds[0]);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 enum who { ANYONE_NEW, CLIENT, CONTROL, STATUS, BOTH };
 
@@ -216,6 +217,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	const char *workflow = leat_wire_string(msg, sizeof(*in), 1);
 	const char *program = leat_wire_string(msg, sizeof(*in), 2);
 	struct leat_msg_welcome *m;
+	struct stat dir;
 	char *error = NULL;
 	int rc;
 
@@ -231,6 +233,10 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	m->step = c->step;
 	m->error = rc < -1 ? rc : 0;
 	m->store_dev = leat_store_dev(d->store);
+	if (fstat(d->disk_fd, &dir) == 0) {
+		m->dir_dev = dir.st_dev;
+		m->dir_ino = dir.st_ino;
+	}
 	m->acts = leat_acts_of(d, c->step);
 	m->versions = leat_versions_made_by(d, c->step);
 	if (leat_wire_put(m, d->dir) || leat_wire_put(m, leat_store_path(d->store)) ||

@@ -107,6 +107,7 @@ struct leat_daemon {
 	struct leat_conn *conns;
 	int spare_fd;            /* to turn those away for whom there is none */
 	bool crowded;            /* somebody was */
+	bool moved;              /* the workflow's directory is not where it was: told */
 	struct leat_proc *procs; /* by pid */
 	uint64_t last_conn;
 	uv_timer_t sampler; /* while steps run */

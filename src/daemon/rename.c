@@ -436,6 +436,9 @@ int leat_change_rename(struct leat_change_request *r)
 	rc = leat_change_ask(r, r->from.path, LEAT_CALL_REMOVE);
 	if (rc)
 		return rc;
+	/* Not the workflow's directory itself. */
+	if (r->to.outside && !is_name(&r->from))
+		return -EBUSY;
 	if (r->to.outside)
 		return r->from.root == LEAT_ROOT_NONE ? -ENOENT : move_out(r);
 	rc = check_rename(r);

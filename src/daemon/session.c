@@ -107,7 +107,7 @@ static int note_holder(int fd, pid_t pid)
 /* The lock file goes last: whoever sees it unlocked finds nothing else. */
 static void remove_session(const char *dir, int lock_fd)
 {
-	static const char *const parts[] = {"socket", "store", "sites", "lock"};
+	static const char *const parts[] = {"socket", "store", "sites", LEAT_LOST_LINKS, "lock"};
 	char path[PATH_MAX + 8];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -210,14 +210,18 @@ static int make_directory(const char *path, char *error, size_t error_size)
 	return 0;
 }
 
-/* The store's mount point, and where the interception library keeps what it finds in libc. */
+/* The store's mount point, where the interception library keeps what it finds in libc, and where
+ * processes that cannot connect leave word. */
 static int make_directories(const struct leat_session *s, char *error, size_t error_size)
 {
-	char sites[PATH_MAX + 8];
+	char path[PATH_MAX + 8];
 	int rc = make_directory(s->store, error, error_size);
 
-	snprintf(sites, sizeof(sites), "%s/sites", s->dir);
-	return rc ? rc : make_directory(sites, error, error_size);
+	snprintf(path, sizeof(path), "%s/sites", s->dir);
+	if (!rc)
+		rc = make_directory(path, error, error_size);
+	snprintf(path, sizeof(path), "%s/" LEAT_LOST_LINKS, s->dir);
+	return rc ? rc : make_directory(path, error, error_size);
 }
 
 int leat_session_open(struct leat_session *s, const char *runtime_dir, const char *real_dir,

@@ -11,6 +11,7 @@
 #include "daemon/client.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
+#include "daemon/lost.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -186,9 +187,9 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	struct leat_step_run *s = &d->steps[step];
 	char *text;
 
+	leat_lost_collect(d);
 	blame_memory(d, s, status);
 	text = why_failed(s, status, reason);
-
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)
 		status = 1 << 8;

@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* leat's own variables, and those for MPI launchers. */
-enum { MOST_ADDED = 21 };
+enum { MOST_ADDED = 22 };
 
 struct builder {
 	char **v;
@@ -46,7 +47,7 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 	static const char *const names[] = {
 		"LEAT_DIR=",   "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=", "LEAT_RUNTIME_DIR=",
 		"LEAT_MOUNT=", "LEAT_SITES=",    "LEAT_KEY=",           "LEAT_SEAL=",
-		"LEAT_TASK=",  "LEAT_INSTANCE=", "LEAT_INSTANCES="};
+		"LEAT_TASK=",  "LEAT_INSTANCE=", "LEAT_INSTANCES=",     "LEAT_DIR_ID="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -56,6 +57,18 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 	/* The latter is for steps on plain files, of which this may be one. */
 	return spec->library && (strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
 				 strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0);
+}
+
+/* Which directory it is, so that a step's programs do not take another one for it. */
+static void add_identity(struct builder *b, const char *dir)
+{
+	char id[48];
+	struct stat st;
+
+	if (stat(dir, &st) < 0)
+		return; /* whoever looks for the daemon says so */
+	snprintf(id, sizeof(id), "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	add(b, "LEAT_DIR_ID", id, NULL);
 }
 
 static void add_preload(struct builder *b, const char *library)
@@ -141,6 +154,8 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 		return NULL;
 	if (!spec->plain)
 		add(&b, "LEAT_DIR", spec->dir, NULL);
+	if (spec->library)
+		add_identity(&b, spec->dir);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->mpi)

@@ -4,6 +4,7 @@
 #include "preload/client.h"
 #include "preload/hooks.h"
 #include "preload/intercept.h"
+#include "preload/lost.h"
 #include "preload/paths.h"
 #include "preload/text.h"
 
@@ -129,8 +130,11 @@ static void adopt_open(void)
 	long dir = raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	if (dir < 0)
+	if (dir < 0) {
+		leat_lost(dir == -EMFILE || dir == -ENFILE || dir == -ENOMEM ? leat_lost_cause(dir)
+									     : LEAT_LOST_PROC);
 		return;
+	}
 	while ((n = raw(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0)
 		for (long at = 0; at < n;) {
 			const struct dirent64 *e = (const struct dirent64 *)(buffer + at);

@@ -108,6 +108,12 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_setfsuid] = LEAT_CALL_PATH,
 	[SYS_setfsgid] = LEAT_CALL_PATH,
 
+	[SYS_unshare] = LEAT_CALL_PATH,
+	[SYS_setns] = LEAT_CALL_PATH,
+	[SYS_pivot_root] = LEAT_CALL_PATH,
+	[SYS_prctl] = LEAT_CALL_PATH,
+	[SYS_seccomp] = LEAT_CALL_PATH,
+
 	[SYS_exit_group] = LEAT_CALL_EXIT,
 	[SYS_clone] = LEAT_CALL_CLONE,
 	[SYS_clone3] = LEAT_CALL_CLONE,

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/lost.h"
 #include "preload/text.h"
 #include "preload/user.h"
 #include "shm/word.h"
@@ -26,21 +27,31 @@ static int complain(const char *what, const char *then)
 	return -EIO;
 }
 
-static int gone(struct leat_thread *t)
+/* The connection does not work any more, for -errno, or because the other end has hung up. */
+static int gone(struct leat_thread *t, long error)
 {
-	if (t->conn >= 0)
+	const bool closed = error == -EBADF || error == -ENOTSOCK;
+
+	if (t->conn >= 0 && closed)
+		leat_fd_reveal(t->conn);
+	else if (t->conn >= 0)
 		leat_client_drop(t, t->conn);
 	t->conn = -1;
+	if (closed)
+		return leat_lost(LEAT_LOST_CLOSED);
+	if (error < 0 && error != -EPIPE && error != -ECONNRESET)
+		return leat_lost(leat_lost_cause(error));
 	return complain("the leat daemon for ", " is gone");
 }
 
 static int refused(long error)
 {
-	if (error == -ENOENT || error == -ECONNREFUSED)
-		return complain("no leat daemon for ", ": start it with leat run or leat serve");
-	if (error == -EACCES || error == -EPERM)
-		return complain("the leat daemon for ", " belongs to another user");
-	return complain("cannot connect to the leat daemon for ", ": no descriptors or memory");
+	if (error != -ENOENT && error != -ECONNREFUSED)
+		return leat_lost(error == -EACCES || error == -EPERM ? LEAT_LOST_USER
+								     : leat_lost_cause(error));
+	return leat_session.is_run
+		       ? leat_lost(LEAT_LOST_UNREACHED)
+		       : complain("no leat daemon for ", ": start it with leat run or leat serve");
 }
 
 /* Others may own a directory on the way, and put a socket of theirs in the daemon's place. */
@@ -60,7 +71,7 @@ static int open_socket(struct leat_thread *t)
 	long rc;
 
 	if (fd < 0)
-		return refused(fd);
+		return leat_lost(leat_lost_cause(fd));
 	memcpy(to.sun_path, leat_session.socket, strlen(leat_session.socket) + 1);
 	rc = raw(SYS_connect, fd, &to, sizeof(to));
 	if (rc == -EACCES && leat_user_socket() >= 0) {
@@ -88,7 +99,7 @@ int leat_client_send(struct leat_thread *t)
 		rc = raw(SYS_sendto, t->conn, t->msg, h->size, MSG_NOSIGNAL);
 	while (rc == -EINTR);
 	LEAT_FAULT_MESSAGE("sent", h->type);
-	return rc == (long)h->size ? 0 : gone(t);
+	return rc == (long)h->size ? 0 : gone(t, rc);
 }
 
 /* Receives one packet into t->msg, with `n_fds` descriptors, or none. Bytes or -errno. */
@@ -136,13 +147,16 @@ int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
 	while (n == -EAGAIN && leat_spin(&spin));
 	if (n == -EAGAIN || n == -EINTR)
 		n = receive(t, NULL, 0);
-	return is_reply(t, n, reply) ? 0 : gone(t);
+	return is_reply(t, n, reply) ? 0 : gone(t, n);
 }
 
 int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd)
 {
+	long n;
+
 	*fd = -1;
-	return is_reply(t, receive(t, fd, 1), reply) ? 0 : gone(t);
+	n = receive(t, fd, 1);
+	return is_reply(t, n, reply) ? 0 : gone(t, n);
 }
 
 static int welcome(struct leat_thread *t)
@@ -150,9 +164,10 @@ static int welcome(struct leat_thread *t)
 	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
 	int fds[2] = {-1, -1};
 	const char *why;
+	long n = receive(t, fds, 2);
 
-	if (!is_reply(t, receive(t, fds, 2), LEAT_MSG_WELCOME))
-		return gone(t);
+	if (!is_reply(t, n, LEAT_MSG_WELCOME))
+		return gone(t, n);
 	if (m->error) {
 		why = leat_wire_string(t->msg, sizeof(*m), 3);
 		leat_client_drop(t, t->conn);
@@ -161,7 +176,13 @@ static int welcome(struct leat_thread *t)
 			leat_say(why && *why ? why : "the leat daemon refused this process", NULL);
 		return -EIO;
 	}
-	return leat_client_take_world(t, fds) ? gone(t) : 0;
+	n = leat_client_take_world(t, fds);
+	if (!n)
+		return 0;
+	leat_lost(leat_lost_cause(n)); /* on this connection, if there is no other way */
+	leat_client_drop(t, t->conn);
+	t->conn = -1;
+	return -EIO;
 }
 
 static int connect_thread(struct leat_thread *t)
@@ -176,7 +197,7 @@ static int connect_thread(struct leat_thread *t)
 	if (leat_wire_put(t->msg, leat_session.step) ||
 	    leat_wire_put(t->msg, leat_session.workflow) || leat_wire_put(t->msg, program) ||
 	    leat_wire_put(t->msg, leat_session.key))
-		return gone(t);
+		return gone(t, 0);
 	rc = leat_client_send(t);
 	if (!rc)
 		rc = welcome(t);
@@ -234,8 +255,8 @@ bool leat_client_alive(struct leat_thread *t)
 		return false;
 	p = (struct pollfd){.fd = t->conn, .events = POLLRDHUP};
 	if (raw(SYS_ppoll, &p, 1, &at_once, NULL, 0) > 0 && p.revents)
-		return gone(t) == 0;
-	return (w && leat_shm_alive(w->shm)) || gone(t) == 0;
+		return gone(t, p.revents & POLLNVAL ? -EBADF : 0) == 0;
+	return (w && leat_shm_alive(w->shm)) || gone(t, 0) == 0;
 }
 
 void leat_client_fork_child(void)

@@ -22,6 +22,8 @@ struct leat_session {
 	char workflow[256];
 	char key[64]; /* by which the daemon knows processes of this step; "": it does not ask */
 	char socket[108];
+	uint64_t dev, ino; /* which directory it is; 0: nobody has said */
+	bool is_run;       /* by leat, so that there is a daemon */
 };
 
 /* What the daemon said at the first connection; never changes. */
@@ -67,6 +69,9 @@ struct leat_guard {
 /* Find the session in the environment. False: there is none. Init only. */
 bool leat_session_find(char **envp);
 
+/* False: the workflow's directory is not where it was when the run began, or it is another one. */
+bool leat_session_is_there(void);
+
 /* Once, before any other call. 0 or -errno. */
 int leat_client_init(void);
 
@@ -78,7 +83,7 @@ static inline bool leat_is_enforced(void)
 	return *leat_session.key;
 }
 
-/* 0 or -ENOMEM (and nothing is held). */
+/* 0 or -EIO (and nothing is held), after telling why. */
 int leat_guard_take(struct leat_guard *g);
 void leat_guard_release(struct leat_guard *g);
 

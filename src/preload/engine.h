@@ -150,7 +150,16 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
  * (PATH_MAX bytes). 0 or -errno. Defined by the hooks. */
 long leat_exec_name(int dirfd, const char *path, int flags, char *out);
 
-/* Tell the daemon why an exec was refused. Defined by the hooks. */
-void leat_exec_refused(const char *program, const char *why);
+/* Is this process somewhere from where programs may lose sight of the daemon? Defined by the hooks.
+ */
+bool leat_exec_confined(void);
+
+/* Could a program that is started now reach the workflow's directory and the session's? Where it
+ * could not it would run unseen. Defined by the hooks. */
+bool leat_exec_in_sight(void);
+
+/* Tell the daemon why an exec was refused; `fatal`: the step cannot end well any more. Defined by
+ * the hooks. */
+void leat_exec_refused(const char *program, const char *why, bool fatal);
 
 #endif

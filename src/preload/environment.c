@@ -34,7 +34,8 @@ static bool is_session(const char *variable)
 /* Says what the program before this one handed on to this one only. */
 static bool is_handed(const char *variable)
 {
-	return starts_with(variable, LEAT_HANDED) || starts_with(variable, LEAT_OPEN);
+	return starts_with(variable, LEAT_HANDED) || starts_with(variable, LEAT_OPEN) ||
+	       starts_with(variable, LEAT_CONFINED);
 }
 
 static bool is_kept(const char *variable)

@@ -172,6 +172,17 @@ static long run_completed(int dirfd, const char *path, char *const argv[], char 
 	return result;
 }
 
+/* What runs unseen, or cannot but fail, does not run. */
+static long refuse_unfit(const char *program)
+{
+	char why[512];
+
+	if (!leat_exec_unfit(why, sizeof(why)))
+		return 0;
+	leat_exec_refused(program, why, true);
+	return -EACCES;
+}
+
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	const char *why = NULL;
@@ -182,6 +193,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 
 	leat_environment_hand(LEAT_HAND_USER, "");
 	leat_environment_hand(LEAT_HAND_OPEN, "");
+	leat_environment_hand(LEAT_HAND_CONFINED,
+			      leat_active && leat_exec_confined() ? LEAT_CONFINED "1" : "");
 	if (error)
 		return error;
 	/* A run within a step asks for the mount itself. */
@@ -190,9 +203,12 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	if (why && leat_active) {
 		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
 		if (error == -EACCES)
-			leat_exec_refused(path, why);
+			leat_exec_refused(path, why, false);
 		return error;
 	}
+	error = leat_active ? refuse_unfit(path) : 0;
+	if (error)
+		return error;
 	leat_before_exec(variable, sizeof(variable));
 	if (leat_active)
 		leat_environment_hand(LEAT_HAND_OPEN, variable);

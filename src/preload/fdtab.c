@@ -339,9 +339,14 @@ int leat_fd_hide_here(int fd)
 	return 0;
 }
 
-void leat_fd_unhide(int fd)
+void leat_fd_reveal(int fd)
 {
 	leat_byte_set(&leat_fd_mark[fd], 0);
+}
+
+void leat_fd_unhide(int fd)
+{
+	leat_fd_reveal(fd);
 	raw(SYS_close, fd);
 }
 

@@ -152,6 +152,8 @@ int leat_fd_hide(int fd);
 int leat_fd_hide_here(int fd);
 /* Close a hidden descriptor. */
 void leat_fd_unhide(int fd);
+/* The program has closed it: its number is the program's. */
+void leat_fd_reveal(int fd);
 
 /* In a fork child: close inherited connections, leave what is the parent's to report. */
 void leat_fd_fork_child(void);

@@ -63,7 +63,10 @@ long leat_dir_seek(int fd, int64_t offset, int whence);
 void leat_dir_settle(int fd);
 
 /* hook_process.c */
-leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_exit_group, leat_hook_no_such_call;
+/* Connect, and have the programs that this one starts connect at once, too. */
+void leat_confine(void);
+leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_confine, leat_hook_exit_group,
+	leat_hook_no_such_call;
 
 /* Publish what a call that moved data by itself (sendfile, splice...) has written
  * to `fd`: it ends at `end`, or at the descriptor's offset for -1. */

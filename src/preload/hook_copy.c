@@ -291,7 +291,7 @@ static long map(const struct leat_syscall *c)
 		return at;
 	if (leat_fd_name((int)c->a[4], name, sizeof(name)) < 0)
 		name[0] = 0;
-	leat_exec_refused(name, LEAT_UNSEEN_LIBRARY);
+	leat_exec_refused(name, LEAT_UNSEEN_LIBRARY, false);
 	return -EACCES;
 }
 

@@ -68,8 +68,10 @@ long leat_hook_fchdir(const struct leat_syscall *c)
 
 long leat_hook_chroot(const struct leat_syscall *c)
 {
-	long rc = leat_as_is(c);
+	long rc;
 
+	leat_hook_confine(c);
+	rc = leat_as_is(c);
 	if (!rc)
 		leat_path_forget();
 	return rc;

@@ -2,6 +2,7 @@
  * daemon, because a name may be in two places and has records. */
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/lost.h"
 #include "preload/text.h"
 
 #include <errno.h>
@@ -110,6 +111,16 @@ static long do_change(const struct change *ch)
 	}
 }
 
+/* A rename outside: of the workflow's directory, or of one on the way to it? */
+static long rename_outside(const struct leat_syscall *c)
+{
+	long rc = leat_as_is(c);
+
+	if (!rc && !leat_session_is_there())
+		leat_lost(LEAT_LOST_RENAMED);
+	return rc;
+}
+
 static struct name here(long path)
 {
 	return (struct name){.dirfd = AT_FDCWD, .path = (const char *)path};
@@ -129,11 +140,13 @@ long leat_hook_renameat(const struct leat_syscall *c)
 			    .flags = c->nr == SYS_renameat2 ? (unsigned)c->a[4] : 0,
 			    .first = at(c->a[0], c->a[1]),
 			    .second = at(c->a[2], c->a[3])};
+	long rc;
 
 	/* The kernel refuses unknown flags before it looks at the names. */
 	if (!ch.second.path || ch.flags & ~RENAME_FLAGS)
 		return LEAT_PASS;
-	return do_change(&ch);
+	rc = do_change(&ch);
+	return rc == LEAT_PASS ? rename_outside(c) : rc;
 }
 
 long leat_hook_unlinkat(const struct leat_syscall *c)

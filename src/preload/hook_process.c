@@ -4,9 +4,11 @@
 #include "preload/hooks.h"
 #include "preload/text.h"
 #include "preload/user.h"
+#include "shm/word.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* The program's path as the kernel can run it; a script's interpreter is given
  * it, too, and opens it anew. */
@@ -122,7 +124,17 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 	return t.full ? -ENAMETOOLONG : translate(name, out);
 }
 
-void leat_exec_refused(const char *program, const char *why)
+bool leat_exec_in_sight(void)
+{
+	struct stat st;
+
+	if (!leat_session.is_run || leat_user_is_other())
+		return true;
+	return leat_session_is_there() &&
+	       raw(SYS_newfstatat, AT_FDCWD, leat_session.socket, &st, 0) != -ENOENT;
+}
+
+void leat_exec_refused(const char *program, const char *why, bool fatal)
 {
 	struct leat_guard g;
 
@@ -134,6 +146,7 @@ void leat_exec_refused(const char *program, const char *why)
 		leat_text_add(&t, program);
 		leat_text_add(&t, ": ");
 		leat_text_add(&t, why);
+		((struct leat_msg_text *)g.t->msg)->error = fatal ? -EIO : 0;
 		if (!leat_wire_put(g.t->msg, g.t->name))
 			leat_client_send(g.t);
 	}
@@ -147,6 +160,33 @@ long leat_hook_exit_group(const struct leat_syscall *c)
 		leat_client_exiting((int)c->a[0]);
 	}
 	return leat_as_is(c);
+}
+
+static struct leat_word confined; /* 1: since another call of this kind */
+
+bool leat_exec_confined(void)
+{
+	return leat_word_get(&confined) != 0;
+}
+
+/* What this process has now stays good, and the programs it starts are judged by it. */
+void leat_confine(void)
+{
+	struct leat_guard g;
+
+	leat_word_set(&confined, 1);
+	if (leat_guard_take(&g))
+		return;
+	leat_client_begin(g.t, LEAT_MSG_STATUS); /* connects; it is not sent */
+	leat_guard_release(&g);
+}
+
+/* From here on there may be no way to the daemon. */
+long leat_hook_confine(const struct leat_syscall *c)
+{
+	if (!leat_in_vfork() && (c->nr != SYS_prctl || c->a[0] == PR_SET_SECCOMP))
+		leat_confine();
+	return LEAT_PASS;
 }
 
 /* io_uring and kernel AIO would read and write unseen; programs do without. */

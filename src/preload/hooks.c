@@ -5,6 +5,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/intercept.h"
+#include "preload/lost.h"
 #include "preload/user.h"
 
 #include <errno.h>
@@ -154,6 +155,11 @@ static const struct entry table[] = {
 	ON_PATH(SYS_setfsgid, leat_hook_change_user),
 	ON_PATH(SYS_clone, leat_hook_share_memory),
 	ON_PATH(SYS_clone3, leat_hook_share_memory),
+	ON_PATH(SYS_unshare, leat_hook_confine),
+	ON_PATH(SYS_setns, leat_hook_confine),
+	ON_PATH(SYS_pivot_root, leat_hook_confine),
+	ON_PATH(SYS_prctl, leat_hook_confine),
+	ON_PATH(SYS_seccomp, leat_hook_confine),
 	ON_PATH(SYS_exit_group, leat_hook_exit_group),
 	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
@@ -252,7 +258,14 @@ void leat_hooks_init(char **envp)
 		return;
 	LEAT_FAULT_SIDE(envp, leat_session.step);
 	index_table();
+	/* What it has by other names, or inherited, it would use unseen. */
+	if (!leat_session_is_there())
+		leat_lost_end(LEAT_LOST_RENAMED);
+	if (leat_environment_get(envp, "LEAT_CONFINED"))
+		leat_confine();
 	leat_path_init();
 	leat_fd_adopt_all(envp);
+	if (leat_lost_any())
+		leat_lost_end(LEAT_LOST_BROKEN);
 	leat_active = leat_limit_is_set(leat_client_limit()) ? LEAT_ACTIVE_LIMITED : LEAT_ACTIVE;
 }

@@ -47,6 +47,10 @@ void leat_engine_forking(long nr);
 /* The child of a fork, before it returns to libc. Async-signal-safe. */
 void leat_engine_forked(void);
 
+/* Why the next program could not load this library, or not reach the daemon, into `why`; NULL: it
+ * can, as far as is known. Async-signal-safe. */
+const char *leat_exec_unfit(char *why, size_t size);
+
 /* Remember LD_PRELOAD, LEAT_* and CAPIO_* for leat_exec. Called once. */
 void leat_environment_keep(char **envp);
 
@@ -70,12 +74,14 @@ size_t leat_environment_room(char *const *envp);
 
 /* What one program hands on to the next one only, by variables: */
 enum leat_hand {
-	LEAT_HAND_USER, /* descriptors that lead another user to the daemon (user.c) */
-	LEAT_HAND_OPEN, /* descriptors of this process that may be of our files (adopt.c) */
+	LEAT_HAND_USER,     /* descriptors that lead another user to the daemon (user.c) */
+	LEAT_HAND_OPEN,     /* descriptors of this process that may be of our files (adopt.c) */
+	LEAT_HAND_CONFINED, /* connect at once: later there may be no way (hook_process.c) */
 	LEAT_HANDS,
 };
 #define LEAT_HANDED "LEAT_HANDED="
 #define LEAT_OPEN "LEAT_OPEN="
+#define LEAT_CONFINED "LEAT_CONFINED="
 /* The next program's variable, with its name; "": none. */
 void leat_environment_hand(enum leat_hand hand, const char *variable);
 

@@ -3,6 +3,7 @@
 #include "preload/cut.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/lost.h"
 #include "preload/recall.h"
 #include "preload/text.h"
 #include "preload/user.h"
@@ -274,6 +275,9 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 			return rc;
 		head = leat_path_of_name(t->name);
 	}
+	/* It is one of ours, but the kernel has another name for it now. */
+	if (!head && !leat_session_is_there())
+		return leat_lost(LEAT_LOST_RENAMED);
 	return head && join(below, head, path, strlen(path));
 }
 

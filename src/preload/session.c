@@ -77,6 +77,45 @@ static bool is_real(char **envp, const char *dir)
 	       strncmp(sites, s->socket, (size_t)(strrchr(s->socket, '/') + 1 - s->socket)) == 0;
 }
 
+static uint64_t read_number(const char **at)
+{
+	uint64_t n = 0;
+
+	for (; **at >= '0' && **at <= '9'; (*at)++)
+		n = n * 10 + (uint64_t)(**at - '0');
+	return n;
+}
+
+/* Of who started the run: "<device>:<inode>". */
+static void find_identity(char **envp)
+{
+	const char *at = value_of(envp, "LEAT_DIR_ID");
+	struct leat_session *s = &leat_session;
+
+	s->is_run = at && *at;
+	if (!s->is_run)
+		return;
+	s->dev = read_number(&at);
+	s->ino = *at == ':' ? (at++, read_number(&at)) : 0;
+}
+
+bool leat_session_is_there(void)
+{
+	const struct leat_session *s = &leat_session;
+	struct stat st;
+	long rc;
+
+	if (!s->ino)
+		return true;
+	if (leat_user_dir() >= 0)
+		rc = raw(SYS_fstat, leat_user_dir(), &st);
+	else
+		rc = raw(SYS_newfstatat, AT_FDCWD, s->real, &st, 0);
+	if (rc)
+		return rc != -ENOENT && rc != -ENOTDIR;
+	return st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
 static bool resolve_dir(const char *dir, bool is_known)
 {
 	struct leat_session *s = &leat_session;
@@ -130,6 +169,7 @@ bool leat_session_find(char **envp)
 		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}
+	find_identity(envp);
 	leat_user_begin();
 	return true;
 }

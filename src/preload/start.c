@@ -36,7 +36,7 @@ static const char *program_name(void)
 /* A program inside a workflow would run unseen. */
 static void refuse(const char *why)
 {
-	leat_exec_refused(program_name(), why);
+	leat_exec_refused(program_name(), why, false);
 	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0);
 }
 

@@ -2,6 +2,7 @@
 #include "preload/client.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
+#include "preload/lost.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -46,7 +47,7 @@ int leat_guard_take(struct leat_guard *g)
 	g->t = self ? self : thread_new();
 	if (!g->t) {
 		leat_restore_signals(&g->mask);
-		return -ENOMEM;
+		return leat_lost(LEAT_LOST_MEMORY);
 	}
 	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_client_known());
 	return 0;

@@ -10,6 +10,7 @@
 #include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 /* Beyond this the kernel copies as fast. */
 #define MAX_SMALL 16384u
@@ -260,10 +261,18 @@ static bool map_to_write(struct leat_fd *r, int fd, uint64_t at)
 	return done;
 }
 
+/* A size beyond RLIMIT_FSIZE would end the program, although it has not written so much. */
+static bool may_be(uint64_t size)
+{
+	struct rlimit limit;
+
+	return !raw(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) && size <= limit.rlim_cur;
+}
+
 /* Memory first: a store that is full must be noticed here, not by a signal. */
 static bool extend(int fd, uint64_t from, uint64_t to, uint64_t size)
 {
-	return raw(SYS_ftruncate, fd, size) == 0 &&
+	return may_be(size) && raw(SYS_ftruncate, fd, size) == 0 &&
 	       raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, from, to - from) == 0;
 }
 

@@ -50,11 +50,23 @@ static int map_segment(int fd, const struct stat *st, struct leat_shm **shm)
 	return 0;
 }
 
+/* Is what is there by that name the directory that the daemon means? */
+static int check_directory(int fd, const struct leat_msg_welcome *m)
+{
+	struct stat st;
+	int rc = (int)raw(SYS_fstat, fd, &st);
+
+	if (rc)
+		return rc;
+	return st.st_dev == m->dir_dev && st.st_ino == m->dir_ino ? 0 : -ESTALE;
+}
+
 static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds[2])
 {
 	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
 	struct stat st;
-	int rc = (int)raw(SYS_fstat, fds[1], &st);
+	/* The kernel hands over as many descriptors as there is room for. */
+	int rc = fds[0] < 0 || fds[1] < 0 ? -EMFILE : (int)raw(SYS_fstat, fds[1], &st);
 
 	if (!rc)
 		rc = map_segment(fds[1], &st, &w->shm);
@@ -74,30 +86,35 @@ static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds
 		else
 			w->dir_fd = (int)raw(SYS_openat, AT_FDCWD, leat_session.real,
 					     O_PATH | O_DIRECTORY | O_CLOEXEC);
-		rc = w->dir_fd < 0 ? w->dir_fd : 0;
+		rc = w->dir_fd < 0 ? w->dir_fd : check_directory(w->dir_fd, m);
+		if (rc && w->dir_fd >= 0)
+			raw(SYS_close, w->dir_fd);
 	}
 	if (rc)
 		raw(SYS_munmap, w->shm, sizeof(*w->shm));
 	return rc;
 }
 
-static struct leat_world *new_world(struct leat_thread *t, int fds[2])
+static int new_world(struct leat_thread *t, int fds[2], struct leat_world **out)
 {
 	struct leat_world *w;
+	int rc;
 	long at = raw(SYS_mmap, 0, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
 
 	if (at < 0 && at > -4096)
-		return NULL;
+		return (int)at;
 	w = (struct leat_world *)at;
-	if (fill_world(w, t, fds)) {
+	rc = fill_world(w, t, fds);
+	if (rc) {
 		raw(SYS_munmap, w, sizeof(*w));
-		return NULL;
+		return rc;
 	}
 	w->store_fd = leat_client_put_away(t, fds[0]);
 	w->dir_fd = leat_client_put_away(t, w->dir_fd);
 	fds[0] = -1;
-	return w;
+	*out = w;
+	return 0;
 }
 
 static int publish_world(struct leat_thread *t, struct leat_world *w)
@@ -122,15 +139,18 @@ static int publish_world(struct leat_thread *t, struct leat_world *w)
 int leat_client_take_world(struct leat_thread *t, int fds[2])
 {
 	const struct leat_world *known = leat_client_known();
-	struct leat_world *w;
+	struct leat_world *w = NULL;
 	struct stat st;
 	int rc = 0;
 
-	if (known && (raw(SYS_fstat, fds[1], &st) || st.st_ino != known->shm_ino)) {
-		rc = -ESTALE;
+	if (known && fds[1] < 0) {
+		rc = -EMFILE;
+	} else if (known && (raw(SYS_fstat, fds[1], &st) || st.st_ino != known->shm_ino)) {
+		rc = -EPROTO; /* another daemon's */
 	} else if (!known) {
-		w = new_world(t, fds);
-		rc = w ? publish_world(t, w) : -ENOMEM;
+		rc = new_world(t, fds, &w);
+		if (!rc)
+			rc = publish_world(t, w);
 	}
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)

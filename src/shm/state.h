@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 8
+#define LEAT_SHM_VERSION 9
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -117,6 +117,7 @@ struct leat_shm {
 	uint8_t pad[32];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
+	_Atomic uint32_t lost[LEAT_SHM_MAX_STEPS]; /* enum leat_lost (wire/wire.h) of a process */
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
 	struct leat_shm_table tables[LEAT_SHM_MAX_TABLES];
@@ -334,6 +335,21 @@ static inline void leat_shm_change_cut(struct leat_shm *shm)
 {
 	if (atomic_load(&shm->changing))
 		leat_shm_changed(shm);
+}
+
+/* --- processes that cannot speak with the daemon any more --- */
+
+static inline void leat_shm_lose(struct leat_shm *shm, uint32_t step, uint32_t cause)
+{
+	atomic_store(&shm->lost[step], cause);
+}
+
+/* Daemon. 0: none has since it was asked last. */
+static inline uint32_t leat_shm_take_lost(struct leat_shm *shm, uint32_t step)
+{
+	return atomic_load_explicit(&shm->lost[step], memory_order_relaxed)
+		       ? atomic_exchange(&shm->lost[step], 0)
+		       : 0;
 }
 
 /* --- files that are not retained --- */

@@ -163,3 +163,45 @@ int leat_wire_session_path(const char *runtime_dir, unsigned uid, const char *re
 		rc = append(out, out_size, &used, "/socket");
 	return rc;
 }
+
+const char *leat_wire_lost(enum leat_lost cause)
+{
+	static const char *const causes[] = {
+		[LEAT_LOST_MEMORY] =
+			"there is no memory, or too little address space, to map what it "
+			"shares with the daemon: raise ulimit -v (and ulimit -d) by "
+			"256 MB",
+		[LEAT_LOST_LOCKED] =
+			"it locks its memory, and may not lock what it shares with the "
+			"daemon: raise ulimit -l, or do without mlockall",
+		[LEAT_LOST_FILES] =
+			"no descriptor is free to reach the daemon: raise ulimit -n, or "
+			"have fewer files open",
+		[LEAT_LOST_FORBIDDEN] =
+			"the kernel forbids it to connect to the daemon, as a filter "
+			"of system calls (seccomp) does: allow socket, connect, "
+			"sendto, sendmsg, recvfrom, recvmsg and mmap",
+		[LEAT_LOST_CLOSED] =
+			"it has closed the descriptors that lead to the daemon, by system "
+			"calls that libleat does not see: leave those that are not its "
+			"own open, or close them by libc's functions",
+		[LEAT_LOST_RENAMED] =
+			"the workflow's directory is not where it was, or another one is "
+			"in its place: leave it where it is until the run has ended",
+		[LEAT_LOST_UNREACHED] =
+			"the session's directory cannot be reached from where it runs "
+			"(another root directory or mount namespace), or the daemon "
+			"has ended: leave LEAT_RUNTIME_DIR in its sight",
+		[LEAT_LOST_USER] =
+			"the daemon belongs to another user: run the step's programs as the "
+			"user of the run",
+		[LEAT_LOST_PROC] =
+			"it cannot read /proc/self/fd, which tells what descriptors it was "
+			"given: mount /proc where it runs",
+		[LEAT_LOST_BROKEN] = "the connection to the daemon broke",
+	};
+	size_t i = (size_t)cause;
+
+	return i < sizeof(causes) / sizeof(*causes) && causes[i] ? causes[i]
+								 : causes[LEAT_LOST_BROKEN];
+}

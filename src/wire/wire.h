@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 6
+#define LEAT_WIRE_VERSION 7
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -34,7 +34,8 @@ enum leat_msg_type {
 	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
 	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
-	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why */
+	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why; error != 0: or
+			     * this process cannot go on, and its step has failed */
 	/* control: leat run, exec, done, top */
 	LEAT_MSG_STEP_START, /* -> ANSWER; the step's root process is pid */
 	LEAT_MSG_STEP_END,   /* -> ANSWER; status as from waitpid */
@@ -149,6 +150,8 @@ struct leat_msg_welcome {
 	int32_t error;      /* -errno: text says why */
 	int32_t step;       /* index of the step, -1 for control */
 	uint64_t store_dev; /* st_dev of the store */
+	uint64_t dir_dev;   /* which directory the workflow's is */
+	uint64_t dir_ino;
 	uint32_t acts;     /* 1: the step has actions: ASK LEAT_WIRE_ACTED after opens and closes */
 	uint32_t versions; /* 1: it makes versions: an open depends on the closes before it */
 	/* strings: workflow directory (real path), store's mount point as getcwd shows it,
@@ -368,6 +371,28 @@ int leat_wire_check(const void *buf, size_t size, size_t fixed_size);
 size_t leat_wire_fixed_size(enum leat_msg_type type);
 /* The i-th string behind the fixed part, or NULL. */
 const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i);
+
+/* Why a process of a step cannot speak with the daemon, or not any more. It is told over any way
+ * that is left: a message, the shared segment (shm/state.h), or a symlink in the directory
+ * LEAT_LOST_LINKS of the session's, which leads to "<cause>\n<program>\n<step>". */
+enum leat_lost {
+	LEAT_LOST_NOT,
+	LEAT_LOST_MEMORY,
+	LEAT_LOST_LOCKED,
+	LEAT_LOST_FILES,
+	LEAT_LOST_FORBIDDEN,
+	LEAT_LOST_CLOSED,
+	LEAT_LOST_RENAMED,
+	LEAT_LOST_UNREACHED,
+	LEAT_LOST_USER,
+	LEAT_LOST_PROC,
+	LEAT_LOST_BROKEN,
+	LEAT_LOST_CAUSES,
+};
+#define LEAT_LOST_LINKS "lost"
+
+/* The cause and the remedy, for people. */
+const char *leat_wire_lost(enum leat_lost cause);
 
 /* May a client, whose user is `uid`, believe a daemon of `daemon_uid` (SO_PEERCRED of the connected
  * socket)? Where others can rename directories on the way to the socket it may be anybody's: only

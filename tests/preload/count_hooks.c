@@ -139,8 +139,19 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 	return 0;
 }
 
-void leat_exec_refused(const char *program, const char *why)
+bool leat_exec_confined(void)
 {
+	return false;
+}
+
+bool leat_exec_in_sight(void)
+{
+	return true;
+}
+
+void leat_exec_refused(const char *program, const char *why, bool fatal)
+{
+	(void)fatal;
 	char line[512];
 	struct leat_text text = leat_text_in(line, sizeof line);
 

@@ -125,6 +125,9 @@ static void welcome(int peer, char *out)
 
 	fstat(world.store_fd, &st);
 	m->store_dev = st.st_dev;
+	stat(world.dir, &st);
+	m->dir_dev = st.st_dev;
+	m->dir_ino = st.st_ino;
 	leat_wire_put(m, world.dir);
 	leat_wire_put(m, "/nowhere");
 	leat_wire_put(m, "/nowhere");
