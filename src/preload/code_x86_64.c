@@ -138,13 +138,6 @@ bool leat_code_is_entered(const uint8_t *start, const uint8_t *end, const uint8_
 	       is_entered_from_afar(start, end, from, to);
 }
 
-bool leat_code_is_entered_from_outside(const struct leat_code *code, const uint8_t *start,
-				       const uint8_t *end, const uint8_t *from, const uint8_t *to)
-{
-	return is_entered_from_afar(code->text, start, from, to) ||
-	       is_entered_from_afar(end, code->text + code->size, from, to);
-}
-
 /* Does the file say that the byte at `offset` is code? */
 static bool is_in_code_section(long fd, uint64_t offset)
 {

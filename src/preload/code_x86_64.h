@@ -30,9 +30,4 @@ const uint8_t *leat_code_function(const struct leat_code *code, const uint8_t *a
 bool leat_code_is_entered(const uint8_t *start, const uint8_t *end, const uint8_t *from,
 			  const uint8_t *to);
 
-/* The same for far jumps from all of the code but what is between `start` and `end`: parts of a
- * function may lie elsewhere. */
-bool leat_code_is_entered_from_outside(const struct leat_code *code, const uint8_t *start,
-				       const uint8_t *end, const uint8_t *from, const uint8_t *to);
-
 #endif

@@ -40,8 +40,7 @@ bool leat_flow_is_entered(const struct leat_flow *flow, const uint8_t *from, con
 	return false;
 }
 
-/* The index of the instruction at `at`; the count: there is none. */
-static size_t find(const struct leat_flow *flow, const uint8_t *at)
+size_t leat_flow_find(const struct leat_flow *flow, const uint8_t *at)
 {
 	size_t low = 0, high = flow->count;
 	uint32_t offset = (uint32_t)(at - flow->start);
@@ -153,7 +152,7 @@ bool leat_flow_is_harmless(struct leat_flow *flow, const uint8_t *call,
 			   bool (*is_harmless)(uint32_t))
 {
 	struct search s = {flow, 0};
-	size_t i = find(flow, call);
+	size_t i = leat_flow_find(flow, call);
 
 	memset(flow->seen, 0, flow->count * sizeof *flow->seen);
 	if (i == flow->count || !push_before(&s, i, 0))

@@ -20,6 +20,9 @@ struct leat_flow {
 /* Read the function. False: it is too long, or not all of it is code. */
 bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t *end);
 
+/* The index of the instruction at `at`; the count: there is none. */
+size_t leat_flow_find(const struct leat_flow *flow, const uint8_t *at);
+
 /* Does a jump lead into (`from`, `to`]? */
 bool leat_flow_is_entered(const struct leat_flow *flow, const uint8_t *from, const uint8_t *to);
 

@@ -2,7 +2,6 @@
  * read from several places before the call, which nearly always meet soon. */
 #include "preload/judge_x86_64.h"
 
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "preload/flow_x86_64.h"
@@ -27,26 +26,35 @@ struct path {
 	struct leat_insn insn[MAX_PATH];
 };
 
-static void add_step(struct path *path, const struct leat_insn *insn)
-{
-	if (path->count == MAX_PATH) {
-		memmove(path->insn, path->insn + 1, (MAX_PATH - 1) * sizeof *insn);
-		path->count--;
-	}
-	path->insn[path->count++] = *insn;
-}
-
 /* Does code read from `at` come to the call? */
 static bool follow(struct path *path, const uint8_t *at, const uint8_t *call)
 {
+	const uint8_t *last[MAX_PATH];
 	struct leat_insn insn;
+	size_t n = 0, first;
 
-	path->count = 0;
-	while (at < call && leat_decode(&insn, at, path->end)) {
-		add_step(path, &insn);
-		at += insn.length;
-	}
-	return at == call;
+	for (; at < call && leat_decode(&insn, at, path->end); at += insn.length)
+		last[n++ % MAX_PATH] = at;
+	if (at != call)
+		return false;
+	first = n > MAX_PATH ? n - MAX_PATH : 0;
+	path->count = n - first;
+	for (size_t i = 0; i < path->count; i++)
+		leat_decode(&path->insn[i], last[(first + i) % MAX_PATH], path->end);
+	return true;
+}
+
+/* The same with what is known of the function. */
+static bool follow_flow(struct path *path, const uint8_t *call)
+{
+	size_t n = leat_flow_find(path->flow, call), first = n > MAX_PATH ? n - MAX_PATH : 0;
+
+	if (n == path->flow->count)
+		return false;
+	path->count = n - first;
+	for (size_t i = 0; i < path->count; i++)
+		leat_decode(&path->insn[i], path->start + path->flow->at[first + i], path->end);
+	return true;
 }
 
 static bool follow_from_many(struct path *path, const uint8_t *call)
@@ -71,9 +79,10 @@ static bool find_path(struct path *path, const uint8_t *call)
 	path->start = leat_code_function(code, call, &path->end);
 	path->is_function = path->start != NULL;
 	if (path->is_function) {
-		if (leat_flow_read(code->space, path->start, path->end))
-			path->flow = code->space;
-		return follow(path, path->start, call);
+		if (!leat_flow_read(code->space, path->start, path->end))
+			return follow(path, path->start, call);
+		path->flow = code->space;
+		return follow_flow(path, call);
 	}
 	path->start = call - code->text > NEAR ? call - NEAR : code->text;
 	path->end = last - call > NEAR ? call + NEAR : last;
@@ -86,13 +95,6 @@ static bool is_entered(const struct path *path, const uint8_t *from, const uint8
 	if (path->flow)
 		return leat_flow_is_entered(path->flow, from, to);
 	return leat_code_is_entered(path->start, path->end, from, to);
-}
-
-/* Jumps from parts of the function that lie far away are looked for only where code is moved. */
-static bool is_entered_at_all(const struct path *path, const uint8_t *from, const uint8_t *to)
-{
-	return is_entered(path, from, to) ||
-	       leat_code_is_entered_from_outside(path->code, path->start, path->end, from, to);
 }
 
 static bool is_condition(const struct leat_insn *insn)
@@ -131,7 +133,7 @@ static struct leat_patch_site site_at(const struct leat_insn *insn, uint8_t *cal
 				      enum leat_patch_kind kind)
 {
 	return (struct leat_patch_site){call - (call - insn->at), call, (uint16_t)number,
-					(uint16_t)kind};
+					(uint16_t)kind, true};
 }
 
 /* "mov $number,%eax" is as long as a jump. */
@@ -142,7 +144,7 @@ static bool is_patchable(const struct path *path, const struct leat_insn *mov, c
 	for (const struct leat_insn *i = mov + 1; i < path->insn + path->count; i++)
 		if (!can_move(i))
 			return false;
-	return !is_entered_at_all(path, mov->at, call);
+	return !is_entered(path, mov->at, call);
 }
 
 /* The instructions before the call that make room for a jump. NULL: they do not. */
@@ -154,7 +156,7 @@ static const struct leat_insn *find_room(const struct path *path, const uint8_t 
 		if (call - insn->at > MAX_MOVED)
 			return NULL;
 		if (call - insn->at >= LEAT_JUMP_SIZE)
-			return is_entered_at_all(path, insn->at, call) ? NULL : insn;
+			return is_entered(path, insn->at, call) ? NULL : insn;
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@ static int add_site(struct leat_patch_sites *sites, uint8_t *patch, uint8_t *cal
 	if (sites->count == LEAT_MAX_SITES)
 		return -E2BIG;
 	sites->site[sites->count++] =
-		(struct leat_patch_site){patch, call, (uint16_t)nr, (uint16_t)kind};
+		(struct leat_patch_site){patch, call, (uint16_t)nr, (uint16_t)kind, false};
 	return 0;
 }
 
@@ -134,7 +134,10 @@ static int judge(const struct leat_code *code, uint8_t *call, struct leat_patch_
 
 	switch (leat_judge(code, call, &site)) {
 	case LEAT_SITE:
-		return add_site(sites, site.patch, site.call, site.nr, site.kind);
+		if (sites->count == LEAT_MAX_SITES)
+			return -E2BIG;
+		sites->site[sites->count++] = site;
+		return 0;
 	case LEAT_UNREADABLE:
 		return -ENOEXEC;
 	case LEAT_UNCERTAIN:
@@ -170,6 +173,27 @@ int leat_look_at(const struct leat_code *code, uint8_t *call, struct leat_patch_
 		return error;
 	error = find_read(code->text, code->text + code->size, call, sites);
 	return error || sites->count > before ? error : -ENOEXEC;
+}
+
+bool leat_look_for_jump(const struct leat_code *code, const struct leat_patch_sites *sites,
+			size_t first, const uint8_t *distance)
+{
+	const uint8_t *target = distance + 4 + (int32_t)load32(distance), *start, *end;
+	size_t low = first, high = sites->count;
+
+	while (low < high) { /* the first site whose call is not before the target */
+		size_t middle = (low + high) / 2;
+		const uint8_t *call = leat_scan_call(&sites->site[middle]);
+
+		if (call < target)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == sites->count || !sites->site[low].is_moved || target <= sites->site[low].patch)
+		return false;
+	start = leat_code_function(code, sites->site[low].patch, &end);
+	return !start || distance < start || distance >= end; /* its own are known */
 }
 
 bool leat_scan_at(const struct leat_code *code, size_t offset, struct leat_patch_sites *sites)

@@ -25,6 +25,7 @@ struct leat_patch_site {
 	uint8_t *call;  /* the syscall instruction; NULL: it is overwritten or far */
 	uint16_t nr;
 	uint16_t kind;
+	bool is_moved; /* no jump from another part of the code may lead between patch and call */
 };
 
 struct leat_patch_sites {
@@ -37,6 +38,11 @@ struct leat_code;
 /* Add the sites in the code whose calls have a class (leat_call_class). 0; -E2BIG; -ENOEXEC: there
  * is a call that cannot be read. Reads only. Not for two threads at once. */
 int leat_scan_text(const struct leat_code *code, struct leat_patch_sites *sites);
+
+/* Is there at `distance` the one of a jump from elsewhere into a site of the code, from number
+ * `first` on? */
+bool leat_look_for_jump(const struct leat_code *code, const struct leat_patch_sites *sites,
+			size_t first, const uint8_t *distance);
 
 /* Add the site whose system call instruction is at `call`, if it is one and the hooks want to see
  * it. As leat_scan_text. */
