@@ -100,6 +100,10 @@ int leat_reexec_with_wrappers(char **envp);
 /* Start this program anew with the variables. Returns only on failure: -errno. */
 int leat_reexec(char **envp);
 
+/* Start this program anew if it has a library that refuses to be loaded after this one, as the run
+ * time of AddressSanitizer does. */
+void leat_put_first(char **envp);
+
 /* Start this program anew with its files behind a mount. Returns only on failure. */
 void leat_reexec_mounted(char **envp);
 

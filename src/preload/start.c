@@ -80,6 +80,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		envp = environ;
 	if (!leat_environment_has_session(envp))
 		return;
+	leat_put_first(envp);
 	leat_environment_keep(envp);
 	kept_in = leat_environment_get(envp, "LEAT_SITES");
 	leat_trace_find(envp);

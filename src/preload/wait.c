@@ -205,7 +205,7 @@ int leat_wait_slot(uint32_t slot, uint32_t seq)
 
 int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length)
 {
-	uint32_t seq;
+	uint32_t seq = 0;
 
 	for (;;) {
 		int rc = leat_client_ask(call, slot, offset, length, &seq);

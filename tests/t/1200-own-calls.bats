@@ -297,3 +297,36 @@ hide() {
 	run -0 timeout 60 leat run flow.yaml
 	[[ $output == *"] cancelled"* ]]
 }
+
+@test "a program built with AddressSanitizer, and what it starts" {
+	cat >checked.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		int main(int argc, char **argv)
+		{
+			char *line = malloc(100);
+			FILE *in = fopen("data", "r"), *out = fopen("out", "w");
+
+			while (in && out && fgets(line, 100, in))
+				fputs(line, out);
+			if (!in || !out || fclose(out) || system("echo \"child: $LD_PRELOAD:$LEAT_FIRST\"; wc -l <out; ../asan"))
+				return 1;
+			if (argc > 1)
+				free(line);
+			return line[argc > 1 ? 0 : 100 - 1] == 'x';
+		}
+	END
+	echo 'int main(void) { return 0; }' | gcc -fsanitize=address -x c - -o asan && ./asan || skip "no AddressSanitizer"
+	gcc -fsanitize=address -O1 -g -o checked checked.c
+	consumer "env ASAN_OPTIONS=detect_leaks=0 ../checked"
+	run -0 timeout 60 leat run flow.yaml
+	right
+	[[ $output == *"libleat.so:"$'\n'* ]] && [[ $output != *"libasan"* ]]
+	[[ $output == *"] 25000"* ]]
+	# it still finds what it is there to find
+	consumer "env ASAN_OPTIONS=detect_leaks=0 ../checked twice"
+	run timeout 60 leat run flow.yaml
+	[ "$status" != 0 ]
+	[[ $output == *"heap-use-after-free"* ]]
+}

@@ -45,9 +45,9 @@ static int setup(void **state)
 	put("f");
 	put("d/e/f");
 	put("shut/f");
-	symlinkat("/", top, "out");
-	symlinkat("d", top, "in");
-	symlinkat("f", top, "d/e/link");
+	assert_int_equal(symlinkat("/", top, "out"), 0);
+	assert_int_equal(symlinkat("d", top, "in"), 0);
+	assert_int_equal(symlinkat("f", top, "d/e/link"), 0);
 	mkfifoat(top, "fifo", 0666);
 	return top < 0;
 }

@@ -56,15 +56,15 @@ static int setup(void **state)
 	put(w->store_fd, "s/g", "store");
 	put(w->disk_fd, "both/x", "old");
 	put(w->store_fd, "both/x", "new");
-	symlinkat("../s/g", w->disk_fd, "d/to_g");
-	symlinkat("d", w->disk_fd, "ld");
-	symlinkat("loop", w->disk_fd, "loop");
-	symlinkat("nowhere", w->disk_fd, "dangling");
-	symlinkat("/usr", w->disk_fd, "usr");
-	symlinkat("../..", w->disk_fd, "d/up");
-	symlinkat("/proc/self/fd/1", w->disk_fd, "out");
-	symlinkat(w->disk, w->disk_fd, "self");
-	symlinkat(w->store, w->disk_fd, "mount");
+	assert_int_equal(symlinkat("../s/g", w->disk_fd, "d/to_g"), 0);
+	assert_int_equal(symlinkat("d", w->disk_fd, "ld"), 0);
+	assert_int_equal(symlinkat("loop", w->disk_fd, "loop"), 0);
+	assert_int_equal(symlinkat("nowhere", w->disk_fd, "dangling"), 0);
+	assert_int_equal(symlinkat("/usr", w->disk_fd, "usr"), 0);
+	assert_int_equal(symlinkat("../..", w->disk_fd, "d/up"), 0);
+	assert_int_equal(symlinkat("/proc/self/fd/1", w->disk_fd, "out"), 0);
+	assert_int_equal(symlinkat(w->disk, w->disk_fd, "self"), 0);
+	assert_int_equal(symlinkat(w->store, w->disk_fd, "mount"), 0);
 	*state = w;
 	return 0;
 }
