@@ -260,6 +260,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	bool two;
 
 	if (!rc)
+		rc = leat_uses_links(r->c, &r->from);
+	if (!rc)
 		rc = leat_own_find_from(r, in->change);
 	if (rc || r->is_hidden)
 		return rc ? rc : leat_user_may_make(r->c->user, r->d->tree, r->from.path);
@@ -293,6 +295,8 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
 	    r->from.last != LEAT_LAST_NAME)
 		rc = -EBUSY;
+	if (!rc)
+		rc = leat_uses_links(r->c, &r->to);
 	if (!rc)
 		rc = leat_own_find_to(r, in->change);
 	if (!rc)

@@ -23,6 +23,9 @@ struct leat_own_hidden {
 	char key[]; /* step, name */
 };
 
+/* As the kernel. */
+#define MAX_LINKS 40u
+
 /* What a call does to a name. */
 enum what {
 	LOOKS = 0,
@@ -219,18 +222,18 @@ static bool is_private(const struct leat_conn *c, const char *name)
 	return rule && !rule->excluded && !leat_rule_produced(c->d, rule);
 }
 
-/* From now on others that look for it are told that it is not theirs. */
-static int tell(struct leat_conn *c, const char *name)
+/* OWN: from now on others that look for it are told that it is not theirs. */
+static int tell(struct leat_conn *c, const char *name, enum leat_use use)
 {
 	unsigned violations = c->d->n_violations;
 	int rc = 0;
 
-	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN))
+	if (leat_stream_use_is_news(c->d->stream, c->step, name, use))
 		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
 								 .step = c->step,
 								 .pid = c->pid,
 								 .name = name,
-								 .code = LEAT_USE_OWN});
+								 .code = use});
 	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
 		rc = -EIO;
 	return rc;
@@ -239,7 +242,9 @@ static int tell(struct leat_conn *c, const char *name)
 /* Of what the asking user reaches by that name. */
 static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
 {
-	int rc, from = leat_user_hold(c->user, leat_tree_fd(c->d->tree, found->root), found->path);
+	int rc = tell(c, found->path, LEAT_USE_READ);
+	int from = rc ? rc
+		      : leat_user_hold(c->user, leat_tree_fd(c->d->tree, found->root), found->path);
 
 	if (from < 0)
 		return from;
@@ -258,8 +263,10 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 
 	if (!rc && !own_name(c, found->path, own))
 		rc = -ENAMETOOLONG;
+	if (!rc && !copies && !(what & EMPTIES))
+		rc = tell(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
 	if (!rc)
-		rc = tell(c, found->path);
+		rc = tell(c, found->path, LEAT_USE_OWN);
 	if (!rc && copies)
 		rc = copy(c, found, own, what & EMPTIES);
 	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
@@ -271,36 +278,71 @@ static bool is_copied(const struct leat_found *found, enum what what)
 	return what & CHANGES && (S_ISREG(found->st.st_mode) || S_ISLNK(found->st.st_mode));
 }
 
-static int find(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found)
+static int find(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found,
+		unsigned links);
+
+/* A symlink of the step's own leads to a name in the workflow's directory, not beside it. */
+static int follow(struct leat_conn *c, enum leat_find how, enum what what,
+		  const struct leat_found *own, struct leat_found *found, unsigned links)
+{
+	char top[PATH_MAX], to[PATH_MAX];
+	size_t length;
+	int rc;
+
+	if (own->outside || !own_name(c, "", top)) {
+		*found = *own;
+		return 0;
+	}
+	length = strlen(top);
+	snprintf(to, sizeof(to), "%s",
+		 strncmp(own->path, top, length) == 0 && own->path[length] == '/'
+			 ? own->path + length + 1
+			 : own->path);
+	if (links >= MAX_LINKS)
+		return -ELOOP;
+	rc = leat_user_find(c->user, c->d->tree, to, how, found);
+	return rc ? rc : find(c, how, what, found, links + 1);
+}
+
+/* The step has no own file of that name, nor a directory in which it would be. */
+static int find_shared(struct leat_conn *c, enum leat_find how, enum what what,
+		       struct leat_found *found)
+{
+	bool hidden = is_hidden(c, found->path), is_there = found->root != LEAT_ROOT_NONE;
+
+	/* An earlier step may still change it: the rules will have the call wait. */
+	if (is_there && !hidden &&
+	    leat_stream_holder(c->d->stream, c->step, found->path, false) >= 0)
+		return 0;
+	if (hidden     ? what & MAKES
+	    : is_there ? is_copied(found, what)
+		       : what & MAKES && !found->parent_missing)
+		return make(c, how, what, found);
+	if (hidden)
+		found->root = LEAT_ROOT_NONE;
+	return 0;
+}
+
+static int find(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found,
+		unsigned links)
 {
 	struct leat_found own;
 	char name[PATH_MAX];
-	bool hidden;
 	int rc;
 
 	if (!has_private(c) || found->outside || !is_private(c, found->path))
 		return 0;
-	hidden = is_hidden(c, found->path);
-	own.root = LEAT_ROOT_NONE;
-	own.parent_missing = true;
-	if (own_name(c, found->path, name)) {
-		rc = leat_user_find(c->user, c->d->tree, name, how, &own);
-		if (rc)
-			return rc;
-	}
-	if (own.root == LEAT_ROOT_NONE && own.parent_missing) {
-		/* Where it would be is not its own yet. */
-		if (hidden                          ? what & MAKES
-		    : found->root == LEAT_ROOT_NONE ? what & MAKES && !found->parent_missing
-						    : is_copied(found, what))
-			return make(c, how, what, found);
-		if (hidden)
-			found->root = LEAT_ROOT_NONE;
-		return 0;
-	}
-	if (own.root == LEAT_ROOT_NONE && !hidden && found->root != LEAT_ROOT_NONE)
-		return is_copied(found, what) ? make(c, how, what, found) : 0;
-	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? tell(c, found->path) : 0;
+	if (!own_name(c, found->path, name))
+		return find_shared(c, how, what, found);
+	rc = leat_user_find(c->user, c->d->tree, name, how, &own);
+	if (rc)
+		return rc;
+	if (strcmp(own.path, name) != 0)
+		return follow(c, how, what, &own, found, links);
+	if (own.root == LEAT_ROOT_NONE &&
+	    (own.parent_missing || (found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path))))
+		return find_shared(c, how, what, found);
+	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? tell(c, found->path, LEAT_USE_OWN) : 0;
 	*found = own;
 	return rc;
 }
@@ -336,7 +378,7 @@ static enum what what_of(const struct leat_request *r)
 
 int leat_own_resolve(struct leat_request *r)
 {
-	return find(r->c, leat_request_how(r), what_of(r), &r->found);
+	return find(r->c, leat_request_how(r), what_of(r), &r->found, 0);
 }
 
 /* ---- CHANGE ---- */
@@ -352,7 +394,7 @@ static int find_removed(struct leat_change_request *r, bool moved)
 	memcpy(name, r->from.path, sizeof(name));
 	if (r->from.root != LEAT_ROOT_NONE && !is_hidden(r->c, name))
 		memcpy(r->hides, name, sizeof(name));
-	rc = find(r->c, LEAT_FIND_NAME, moved ? CHANGES : LOOKS, &r->from);
+	rc = find(r->c, LEAT_FIND_NAME, moved ? CHANGES : LOOKS, &r->from, 0);
 	r->is_hidden = !rc && !moved && *r->hides && strcmp(r->from.path, name) == 0;
 	return rc;
 }
@@ -362,7 +404,7 @@ int leat_own_find_from(struct leat_change_request *r, uint32_t change)
 	if (change == LEAT_CHANGE_LINK)
 		return find(r->c,
 			    r->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW,
-			    LOOKS, &r->from);
+			    LOOKS, &r->from, 0);
 	return find_removed(r, change == LEAT_CHANGE_RENAME);
 }
 
@@ -373,13 +415,13 @@ int leat_own_find_to(struct leat_change_request *r, uint32_t change)
 
 	if (there && is_private(r->c, r->to.path) &&
 	    (change == LEAT_CHANGE_LINK || r->flags & 1u /* RENAME_NOREPLACE */))
-		return find(r->c, LEAT_FIND_NAME, LOOKS, &r->to);
+		return find(r->c, LEAT_FIND_NAME, LOOKS, &r->to, 0);
 	if (there && is_private(r->c, r->to.path)) {
 		/* What was there before stays there, for others. */
 		r->to.root = LEAT_ROOT_NONE;
 		r->to.parent_missing = false;
 	}
-	return find(r->c, LEAT_FIND_NAME, MAKES, &r->to);
+	return find(r->c, LEAT_FIND_NAME, MAKES, &r->to, 0);
 }
 
 void leat_own_changed(struct leat_change_request *r)
@@ -395,7 +437,7 @@ int leat_own_find_dir(struct leat_conn *c, struct leat_found *found)
 	if (found->outside ||
 	    (found->root != LEAT_ROOT_NONE && !(has_private(c) && is_hidden(c, found->path))))
 		return 0;
-	return find(c, LEAT_FIND_FOLLOW, LOOKS, found);
+	return find(c, LEAT_FIND_FOLLOW, LOOKS, found, 0);
 }
 
 bool leat_own_shows(struct leat_conn *c, const char *dir, const char *name)

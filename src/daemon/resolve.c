@@ -391,6 +391,9 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
 		return leat_request_fail(&r, rc);
+	rc = leat_uses_links(c, &r.found);
+	if (rc)
+		return leat_request_fail(&r, rc);
 	if (r.found.outside) {
 		struct leat_msg_resolved m = {.place = LEAT_PLACE_ASIS, .flags = r.in->flags};
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Is the name left to the kernel, or the caller no step? */
 static bool is_nobodys(const struct leat_conn *c, const char *name)
@@ -37,7 +39,44 @@ static int tell(struct leat_conn *c, const char *name, enum leat_use use, bool i
 	return is_fatal(c->d, violations) ? -EIO : 0;
 }
 
+int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
+{
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1)
+		rc = tell(c, found->links + at, LEAT_USE_READ, false, NULL);
+	return rc;
+}
+
+/* Something is, or was to be, made in the directory of `found`: if that does not exist, the topmost
+ * one that is missing is what it lacks. */
+static int need_parent(struct leat_conn *c, const struct leat_found *found)
+{
+	char dir[PATH_MAX], above[PATH_MAX];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", found->path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return 0;
+	*slash = 0;
+	while (found->parent_missing && (slash = strrchr(dir, '/'))) {
+		snprintf(above, sizeof(above), "%.*s", (int)(slash - dir), dir);
+		if (leat_tree_look(c->d->tree, above, &(enum leat_root){0}, NULL) == 0)
+			break;
+		*slash = 0;
+	}
+	return tell(c, dir, LEAT_USE_NEED, true, NULL);
+}
+
 /* ---- RESOLVE ---- */
+
+/* Does the call make a file, or would it? */
+static bool makes(const struct leat_request *r)
+{
+	return !r->exists &&
+	       (r->in->op == LEAT_OP_MAKE || (r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT));
+}
 
 static enum leat_use use_of_open(const struct leat_request *r)
 {
@@ -68,6 +107,8 @@ static enum leat_use use_of(const struct leat_request *r)
 		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : LEAT_USE_CREATE;
 	case LEAT_OP_TRUNCATE:
 		return r->exists && !r->is_dir ? LEAT_USE_TRUNCATE : LEAT_USE_SEEK;
+	case LEAT_OP_CHDIR:
+		return LEAT_USE_NEED;
 	default:
 		return r->exists ? LEAT_USE_READ : LEAT_USE_SEEK;
 	}
@@ -83,9 +124,13 @@ int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
 	const char *name = r->found.path;
+	int rc;
 
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
+	rc = makes(r) ? need_parent(r->c, &r->found) : 0;
+	if (rc)
+		return rc;
 	if (r->exists && !leat_rule_produced(r->d, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
@@ -123,12 +168,21 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 
 static int rename_names(struct leat_change_request *r, bool is_dir)
 {
-	int rc;
+	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
 
-	if (r->flags & (unsigned)~1u || r->to.parent_missing)
-		return 0; /* refused */
+	if (rc || r->flags & (unsigned)~1u || r->to.parent_missing)
+		return rc; /* or refused */
 	rc = change_name(r, &r->from, LEAT_USE_MOVE, is_dir, NULL);
 	return rc ? rc : change_name(r, &r->to, LEAT_USE_REPLACE, is_dir, NULL);
+}
+
+static int link_names(struct leat_change_request *r)
+{
+	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
+
+	if (rc || r->to.parent_missing)
+		return rc;
+	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);
 }
 
 int leat_uses_change(struct leat_change_request *r, uint32_t change)
@@ -137,15 +191,16 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 	bool is_dir = there && !r->from.outside && S_ISDIR(r->from.st.st_mode);
 
 	if (!there)
-		return change_name(r, &r->from, LEAT_USE_SEEK, false, NULL);
+		return change_name(r, &r->from,
+				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK,
+				   false, NULL);
 	switch (change) {
 	case LEAT_CHANGE_RENAME:
 		return rename_names(r, is_dir);
 	case LEAT_CHANGE_LINK:
 		if (!r->to.outside && r->to.root != LEAT_ROOT_NONE)
 			return change_name(r, &r->to, LEAT_USE_READ, false, NULL);
-		return change_name(r, &r->to, LEAT_USE_LINK, false,
-				   r->from.outside ? NULL : r->from.path);
+		return link_names(r);
 	case LEAT_CHANGE_UNLINK:
 		return is_dir ? 0 : change_name(r, &r->from, LEAT_USE_REMOVE, false, NULL);
 	default:

@@ -6,6 +6,9 @@
 #include "daemon/change.h"
 #include "daemon/resolve.h"
 
+/* The client's path has led through these symlinks: 0; -EIO: it must not, which is told. */
+int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
+
 /* The client is about to make the call of the request. 0; -EIO: it must not, which is told. What
  * has to wait for another step's end first is told when it comes again. */
 int leat_uses_resolve(struct leat_request *r);

@@ -223,12 +223,23 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 	return n;
 }
 
+/* The kernel moves no bytes into a file that is appended to. That is its own to say: where they
+ * would go is not where the descriptor's offset is. */
+static bool is_refused(const struct side *out)
+{
+	const struct leat_fd *r = ours(out) ? leat_fd_get(out->fd) : NULL;
+
+	return r && leat_fd_has(r, LEAT_FD_APPEND);
+}
+
 /* Nothing is the truth only of a file that was final before; else another process has moved the
  * common offset. */
 static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
 {
 	long n;
 
+	if (is_refused(out))
+		return leat_as_is(c);
 	do {
 		in->grows = false;
 		n = copy_piece(c, index, in, out);

@@ -30,6 +30,7 @@ enum leat_violation {
 enum leat_use {
 	LEAT_USE_READ = 1, /* found and opened, looked at, run */
 	LEAT_USE_SEEK,     /* looked for, and not found */
+	LEAT_USE_NEED, /* of a directory: entered, or something made in it, without a look at it */
 	LEAT_USE_MKDIR,
 	LEAT_USE_OWN, /* made for itself alone: it is private */
 	/* all of these change what others find there */

@@ -108,6 +108,16 @@ static int look_here(struct walk *w)
 	return leat_beneath_stat(AT_FDCWD, out->path, &out->st);
 }
 
+static void note_link(struct leat_found *out)
+{
+	size_t size = strlen(out->path) + 1;
+
+	if (out->outside || size > sizeof(out->links) - out->links_size)
+		return;
+	memcpy(out->links + out->links_size, out->path, size);
+	out->links_size += size;
+}
+
 /* Puts the symlink's target in front of the rest; `length` cuts its name off. */
 static int enter_link(struct walk *w, size_t length)
 {
@@ -123,6 +133,7 @@ static int enter_link(struct walk *w, size_t length)
 		return (int)n;
 	if (n >= PATH_MAX || (size_t)n + rest + 2 > sizeof(w->next))
 		return -ENAMETOOLONG;
+	note_link(out);
 	memcpy(w->next + n, w->rest, rest + 1);
 	memcpy(w->rest, w->next, (size_t)n + rest + 1);
 	cut(w, length);
@@ -256,6 +267,7 @@ static int find(struct leat_tree *t, const char *path, enum leat_find how, struc
 
 	strcpy(w.rest, path);
 	memset(found, 0, offsetof(struct leat_found, st));
+	found->links_size = 0;
 	found->outside = path[0] == '/';
 	rc = walk(&w);
 	return rc ? rc : finish(&w);

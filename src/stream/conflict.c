@@ -7,6 +7,7 @@
 static const char *const words[LEAT_USE_KINDS] = {
 	[LEAT_USE_READ] = "read",
 	[LEAT_USE_SEEK] = "looked for",
+	[LEAT_USE_NEED] = "relied on",
 	[LEAT_USE_MKDIR] = "made",
 	[LEAT_USE_OWN] = "made",
 	[LEAT_USE_APPEND] = "appended to",

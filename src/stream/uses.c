@@ -17,7 +17,7 @@ struct leat_uses {
 };
 
 /* Steps, by what they did to it; all but the writers since the last of those, owners ever. */
-enum who { WRITERS, APPENDERS, READERS, SEEKERS, OWNERS, N_SETS };
+enum who { WRITERS, APPENDERS, READERS, SEEKERS, NEEDERS, MAKERS, OWNERS, N_SETS };
 
 /* A name that was used. */
 struct leat_used {
@@ -50,15 +50,17 @@ bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int ste
 	       (first == step && leat_steps_next(set, step + 1, s->n_steps) == s->n_steps);
 }
 
-/* The first step of `set` that used the name before `step` did and would not have in a batch, or
- * -1. */
-static int find_early(const struct leat_stream *s, const uint64_t *set, int step)
+/* The first step of `set`, but not of `but`, that used the name before `step` did and would not
+ * have in a batch, or -1. */
+static int find_early(const struct leat_stream *s, const uint64_t *set, const uint64_t *but,
+		      int step)
 {
 	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(set, o + 1, s->n_steps)) {
 		enum leat_order order = leat_order_of(s, o, step);
 
-		if (order == LEAT_AFTER || order == LEAT_NO_ORDER)
+		if ((order == LEAT_AFTER || order == LEAT_NO_ORDER) &&
+		    !(but && leat_steps_has(but, o)))
 			return o;
 	}
 	return -1;
@@ -145,9 +147,11 @@ static bool is_cache(const char *name)
 /* Did a step of that set use it too early? Then it is told. */
 static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, struct leat_clash *k)
 {
-	const enum leat_use did[OWNERS] = {u->last, LEAT_USE_APPEND, LEAT_USE_READ, LEAT_USE_SEEK};
+	const enum leat_use did[OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
+					   LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR};
+	const uint64_t *but = who == NEEDERS ? set_of(s, u, MAKERS) : NULL;
 
-	k->other = find_early(s, set_of(s, u, who), k->step);
+	k->other = find_early(s, set_of(s, u, who), but, k->step);
 	if (k->other < 0)
 		return false;
 	k->before = did[who];
@@ -159,7 +163,7 @@ static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, st
 /* Bytes of both are there, in some order. */
 static void note_appender(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	k->other = find_early(s, set_of(s, u, APPENDERS), k->step);
+	k->other = find_early(s, set_of(s, u, APPENDERS), NULL, k->step);
 	if (k->other >= 0 && !u->warned) {
 		u->warned = true;
 		leat_conflict_tell(s, k, LEAT_CONFLICT_APPENDED);
@@ -209,7 +213,7 @@ static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_c
 static bool finds(struct leat_uses *u, const struct leat_stream *s, const struct leat_clash *k)
 {
 	return k->use != LEAT_USE_CREATE && k->use != LEAT_USE_TRUNCATE &&
-	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_REPLACE &&
+	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_NEED && k->use != LEAT_USE_REPLACE &&
 	       !leat_steps_has(set_of(s, u, WRITERS), k->step);
 }
 
@@ -231,6 +235,36 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 	return false;
 }
 
+static bool had(const struct leat_stream *s, struct leat_uses *u, enum who who, int step)
+{
+	return leat_steps_has(set_of(s, u, who), step);
+}
+
+/* Has it looked at the directory, or made it? Then it knows what to do where there is none. */
+static bool knows(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return had(s, u, READERS, step) || had(s, u, SEEKERS, step) || had(s, u, MAKERS, step);
+}
+
+static void note_look(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	const enum who who = k->use == LEAT_USE_SEEK   ? SEEKERS
+			     : k->use == LEAT_USE_NEED ? NEEDERS
+						       : READERS;
+
+	set_add(set_of(s, u, who), k->step);
+	if (k->use == LEAT_USE_MKDIR)
+		set_add(set_of(s, u, MAKERS), k->step);
+}
+
+/* Directories that both make are one, for who makes them or looks before. */
+static bool meets_maker(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	if (k->use == LEAT_USE_NEED)
+		return !knows(s, u, k->step) && clashes(s, u, MAKERS, k);
+	return k->use == LEAT_USE_MKDIR && clashes(s, u, NEEDERS, k);
+}
+
 static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
 	bool changes = is_change(k->use), appends = k->use == LEAT_USE_APPEND;
@@ -240,15 +274,16 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 		return;
 	}
 	if (u->told || meets_owner(s, u, k) || clashes(s, u, WRITERS, k) ||
-	    (!appends && clashes(s, u, APPENDERS, k)) ||
-	    (changes && (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k))))
+	    (!appends && clashes(s, u, APPENDERS, k)) || meets_maker(s, u, k) ||
+	    (changes &&
+	     (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k) || clashes(s, u, NEEDERS, k))))
 		return;
 	if (appends)
 		note_appender(s, u, k);
 	else if (changes)
 		note_writer(s, u, k);
 	else
-		set_add(set_of(s, u, k->use == LEAT_USE_SEEK ? SEEKERS : READERS), k->step);
+		note_look(s, u, k);
 }
 
 /* The nearest directory above that was moved, or NULL. */
@@ -328,26 +363,38 @@ int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
 	return leat_rule_governs(s, rule) ? leat_declared_use(s, ev, rule) : use_undeclared(s, ev);
 }
 
+/* Has nobody else looked at it since? */
+static bool is_quiet(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return leat_steps_within(s, set_of(s, u, READERS), step) &&
+	       leat_steps_within(s, set_of(s, u, SEEKERS), step) &&
+	       leat_steps_within(s, set_of(s, u, NEEDERS), step);
+}
+
 static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, enum leat_use use)
 {
-	bool had[N_SETS], alone[N_SETS];
+	bool writes = had(s, u, WRITERS, step) && leat_steps_within(s, set_of(s, u, WRITERS), step);
+	bool alone = leat_steps_within(s, set_of(s, u, APPENDERS), step);
 
-	for (enum who who = 0; who < N_SETS; who++) {
-		had[who] = leat_steps_has(set_of(s, u, who), step);
-		alone[who] = leat_steps_within(s, set_of(s, u, who), step);
-	}
 	if (u->told)
 		return false;
-	if (use == LEAT_USE_OWN)
-		return !had[OWNERS];
-	if (use == LEAT_USE_APPEND)
-		return !had[APPENDERS] || !(u->warned || alone[APPENDERS]) || !alone[READERS] ||
-		       !alone[SEEKERS];
-	if (is_change(use))
-		return !had[WRITERS] || !alone[WRITERS] || !alone[APPENDERS] || !alone[READERS] ||
-		       !alone[SEEKERS];
-	return !alone[APPENDERS] ||
-	       !(had[use == LEAT_USE_SEEK ? SEEKERS : READERS] || (had[WRITERS] && alone[WRITERS]));
+	switch (use) {
+	case LEAT_USE_OWN:
+		return !had(s, u, OWNERS, step);
+	case LEAT_USE_NEED:
+		return !knows(s, u, step) && !had(s, u, NEEDERS, step);
+	case LEAT_USE_MKDIR:
+		return !had(s, u, MAKERS, step);
+	case LEAT_USE_APPEND:
+		return !had(s, u, APPENDERS, step) || !(u->warned || alone) ||
+		       !is_quiet(s, u, step);
+	case LEAT_USE_SEEK:
+		return !alone || !(had(s, u, SEEKERS, step) || writes);
+	case LEAT_USE_READ:
+		return !alone || !(had(s, u, READERS, step) || writes);
+	default:
+		return !writes || !alone || !is_quiet(s, u, step);
+	}
 }
 
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use)
@@ -358,7 +405,7 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 	if (step < 0 || !rule || rule->excluded)
 		return false;
 	if (rule->declared && leat_rule_governs(s, rule))
-		return !leat_declared_allows(s, rule, step, use);
+		return use != LEAT_USE_NEED && !leat_declared_allows(s, rule, step, use);
 	n = find(s, name, strlen(name));
 	return !n || s->moved || is_news(s, n->uses, step, use);
 }
