@@ -327,6 +327,18 @@ void leat_cgroup_pids(const struct leat_cgroup *group, struct leat_cgroup_pids *
 	}
 }
 
+uint64_t leat_cgroup_refused(const struct leat_cgroup *group)
+{
+	uint64_t refused = 0;
+	char text[256];
+
+	/* Which level counts depends on the kernel. */
+	for (struct climb c = begin_climb(&group->chains[PIDS]); c.more; climb(&c))
+		if (read_text(c.dir, "pids.events", text, sizeof(text)))
+			refused += leat_cgroup_stat(text, "max");
+	return refused;
+}
+
 /* 0: none. */
 static double quota_of(const struct climb *c)
 {

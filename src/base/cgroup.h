@@ -48,6 +48,9 @@ struct leat_cgroup_pids {
 
 void leat_cgroup_pids(const struct leat_cgroup *group, struct leat_cgroup_pids *pids);
 
+/* Processes and threads that were not started in the group because of such a limit. */
+uint64_t leat_cgroup_refused(const struct leat_cgroup *group);
+
 /* CPUs' worth of time: the tightest quota, 0: there is none. */
 double leat_cgroup_cpus(const struct leat_cgroup *group);
 

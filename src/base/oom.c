@@ -12,8 +12,10 @@
 void leat_oom_begin(struct leat_oom *oom, pid_t pid)
 {
 	*oom = (struct leat_oom){0};
-	if (leat_cgroup_open("", pid, &oom->group) == 0)
-		oom->kills = leat_cgroup_kills(oom->group);
+	if (leat_cgroup_open("", pid, &oom->group) < 0)
+		return;
+	oom->kills = leat_cgroup_kills(oom->group);
+	oom->refused = leat_cgroup_refused(oom->group);
 }
 
 void leat_oom_end(struct leat_oom *oom)
@@ -41,6 +43,19 @@ char *leat_oom_tell(const struct leat_oom *oom)
 		return strdup("out of memory: the machine's was full");
 	return leat_strf("out of memory: its limit is %s (%s)", leat_format_bytes(bytes, limit),
 			 file);
+}
+
+char *leat_oom_tell_refused(const struct leat_oom *oom)
+{
+	struct leat_cgroup_pids pids;
+
+	if (!oom->group || leat_cgroup_refused(oom->group) <= oom->refused)
+		return NULL;
+	leat_cgroup_pids(oom->group, &pids);
+	if (pids.limit == LEAT_NO_LIMIT)
+		return strdup("a process or thread could not be started: there were too many");
+	return leat_strf("a process or thread could not be started: the limit is %llu (%s)",
+			 (unsigned long long)pids.limit, pids.file);
 }
 
 bool leat_oom_is_status(int wait_status)

@@ -1,4 +1,5 @@
-/* Was a process killed by the kernel because memory was full? */
+/* Was a process killed by the kernel because memory was full, or not started because there were too
+ * many? */
 #ifndef LEAT_BASE_OOM_H
 #define LEAT_BASE_OOM_H
 
@@ -10,7 +11,7 @@ struct leat_cgroup;
 
 struct leat_oom {
 	struct leat_cgroup *group; /* owned; NULL: not known */
-	uint64_t kills;
+	uint64_t kills, refused;
 };
 
 /* Begin to watch the control group of a process (0: this one). */
@@ -21,6 +22,8 @@ uint64_t leat_oom_kills(const struct leat_oom *oom);
 /* What was full, and what to do, in words: "out of memory: ..."; the caller frees it. NULL when
  * nothing was killed since, or out of memory. */
 char *leat_oom_tell(const struct leat_oom *oom);
+/* The same if processes or threads could not be started: "... could not be started: ...". */
+char *leat_oom_tell_refused(const struct leat_oom *oom);
 /* Is that a status, as from waitpid, of a process killed so, or of a shell whose child was? */
 bool leat_oom_is_status(int wait_status);
 

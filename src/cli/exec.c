@@ -1,5 +1,6 @@
 /* leat exec: one command as a step of the workflow that is served. */
 #include "base/log.h"
+#include "base/nproc.h"
 #include "cli/command.h"
 #include "cli/segment.h"
 #include "cli/workflow.h"
@@ -83,7 +84,11 @@ static int run_command(struct leat_control *control, const char *step,
 	int status;
 
 	if (result < 0) {
-		leat_error("cannot start %s: %s", spec->argv[0], strerror(-result));
+		char *limit = result == -EAGAIN ? leat_nproc_limit() : NULL;
+
+		leat_error("cannot start %s: %s%s%s", spec->argv[0], strerror(-result),
+			   limit ? ": " : "", limit ? limit : "");
+		free(limit);
 		return LEAT_EXIT_SELF;
 	}
 	child_pid = p.pid;

@@ -135,7 +135,8 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 	struct leat_listen *listen = NULL;
 	int status = LEAT_EXIT_SELF;
 
-	if (!library || leat_cli_daemon_start(&daemon, args, w, false) < 0)
+	if (!library || !leat_launch_is_possible(config) ||
+	    leat_cli_daemon_start(&daemon, args, w, false) < 0)
 		goto out;
 	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
 		goto out;

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/nproc.h"
 #include "daemon/client.h"
 #include "daemon/enforce.h"
 #include "daemon/events.h"
@@ -180,6 +181,8 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 	if (!rc)
 		rc = open_store(d, error, error_size);
 	LEAT_FAULT("start.store");
+	if (!rc)
+		rc = leat_pool_start(d, error, error_size);
 	if (!rc)
 		rc = leat_events_init(d, error, error_size);
 	if (!rc)
@@ -371,8 +374,13 @@ int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, cha
 	}
 	leat_close(&fds[1]);
 	if (child < 0) {
+		char *limit;
+
 		rc = -errno;
-		snprintf(error, error_size, "cannot start the daemon: %s", strerror(-rc));
+		limit = rc == -EAGAIN ? leat_nproc_limit() : NULL;
+		snprintf(error, error_size, "cannot start the daemon: %s%s%s", strerror(-rc),
+			 limit ? ": " : "", limit ? limit : "");
+		free(limit);
 	} else {
 		rc = wait_ready(fds[0], child, error, error_size);
 		if (!rc)

@@ -69,6 +69,7 @@ struct leat_daemon {
 	struct timespec start_time; /* wall clock, as files have it */
 
 	uv_loop_t loop;
+	uv_work_t first_work;
 	uv_poll_t listener;
 	uv_idle_t keen; /* while the next message is likely to come at once */
 	uint64_t keen_since;
@@ -160,6 +161,11 @@ struct leat_daemon {
 void leat_daemon_stop(struct leat_daemon *d);
 /* Fail what is not committed, saying why; then end when running jobs are done. */
 void leat_daemon_abort(struct leat_daemon *d, const char *why);
+
+/* ---- pool.c ---- */
+
+/* Start the threads that copy files. 0, or -errno and one line for a person. */
+int leat_pool_start(struct leat_daemon *d, char *error, size_t error_size);
 
 /* ---- problems.c ---- */
 

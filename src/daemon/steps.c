@@ -169,16 +169,17 @@ static char *why_failed(const struct leat_step_run *s, int status, const char *r
 	return text;
 }
 
-/* Killed by the kernel, it is not to blame, and nobody else tells what to do. */
-static void blame_memory(struct leat_daemon *d, struct leat_step_run *s, int status)
+/* Where a limit of its control group ended it, nobody else tells what to do. */
+static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int status)
 {
-	char *why =
-		status && !s->spoiled && leat_oom_is_status(status) ? leat_oom_tell(&s->oom) : NULL;
+	char *why = leat_oom_is_status(status) ? leat_oom_tell(&s->oom) : NULL;
 	char files[LEAT_WORD];
 
 	if (why)
 		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
 				       leat_format_bytes(d->spill.used_bytes, files));
+	else
+		s->spoiled = leat_oom_tell_refused(&s->oom);
 	free(why);
 }
 
@@ -188,7 +189,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	char *text;
 
 	leat_lost_collect(d);
-	blame_memory(d, s, status);
+	if (status && !s->spoiled)
+		blame_limits(d, s, status);
 	text = why_failed(s, status, reason);
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)

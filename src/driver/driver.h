@@ -43,6 +43,9 @@ struct leat_driver_config {
 	void *counters_ctx;
 };
 
+/* May so many processes be started as run at a time? If not, that has been logged. */
+bool leat_launch_is_possible(const struct leat_driver_config *config);
+
 /* Run to the end. Every process started is gone when it returns. The exit
  * status for leat run: 0; that of the first step that failed; 128+n after signal n;
  * 125 when leat itself could not do its part, which has been logged. */

@@ -1,6 +1,9 @@
 /* Launching a step again and again, for versions of its inputs; and how many run at once. */
 #include "driver/internal.h"
 
+#include "base/cpus.h"
+#include "base/log.h"
+#include "base/nproc.h"
 #include "base/str.h"
 #include "model/view.h"
 
@@ -120,6 +123,39 @@ size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus)
 	for (size_t i = 0; i < wf->n_steps; i++)
 		tasks += wf->steps[i].instance == 0;
 	return config->jobs ? config->jobs : tasks > cpus ? tasks : cpus;
+}
+
+/* Processes and threads that run at the same time at least: those of leat, and each step's. */
+static uint64_t count_at_once(const struct leat_driver_config *config)
+{
+	enum { OURS = 5 }; /* the daemon, and its threads */
+	const struct leat_workflow *wf = config->plan->wf;
+	size_t instances = 0, most = leat_launch_most(config, leat_count_cpus());
+	uint64_t n = OURS;
+
+	for (size_t i = 0; i < wf->n_steps; i++) {
+		const struct leat_step *step = &wf->steps[i];
+
+		if (step->staged || leat_launch_waits(step))
+			continue;
+		if (step->ensemble > 1 && instances++ >= most)
+			continue;
+		n += step->nprocs;
+	}
+	return n;
+}
+
+bool leat_launch_is_possible(const struct leat_driver_config *config)
+{
+	uint64_t n = config->resources ? 0 : count_at_once(config);
+	char *why = leat_nproc_lack(n);
+
+	if (why)
+		leat_error("this run needs at least %llu processes and threads at a time, and %s: "
+			   "raise the limit, or run it as a batch (--plain)",
+			   (unsigned long long)n, why);
+	free(why);
+	return !why;
 }
 
 bool leat_launch_is_busy(const struct leat_driver *d, size_t step)

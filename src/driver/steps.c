@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/nproc.h"
 #include "base/confine.h"
 #include "base/str.h"
 #include "driver/start.h"
@@ -97,9 +98,12 @@ static int start_process(struct leat_driver *d, size_t step, char **envp, const 
 static void not_started(struct leat_driver *d, size_t step, int error)
 {
 	const char *program = d->config->plan->programs[step];
+	char *limit = error == -EAGAIN ? leat_nproc_limit() : NULL;
 	char why[400];
 
-	snprintf(why, sizeof(why), "cannot start %s: %s", program, strerror(-error));
+	snprintf(why, sizeof(why), "cannot start %s: %s%s%s", program, strerror(-error),
+		 limit ? ": " : "", limit ? limit : "");
+	free(limit);
 	leat_console_progress(&d->console, NULL);
 	leat_error("step %s: %s", d->wf->steps[step].name, why);
 	if (d->steps[step].state == LEAT_STEP_PENDING)
@@ -235,10 +239,12 @@ static void report_failure(struct leat_driver *d, size_t step)
 }
 
 /* Without a daemon, which knows that better. */
-static void blame_memory(struct leat_driver *d, size_t step, int status)
+static void blame_limits(struct leat_driver *d, size_t step, int status)
 {
 	char *why = leat_oom_is_status(status) ? leat_oom_tell(&d->oom) : NULL;
 
+	if (!why && status)
+		why = leat_oom_tell_refused(&d->oom);
 	if (why)
 		leat_result_blame(&d->result->steps[step], "%s", why);
 	free(why);
@@ -251,7 +257,7 @@ static void tell_end(struct leat_driver *d, size_t step, int status)
 	int result;
 
 	if (!c || d->control_lost) {
-		blame_memory(d, step, status);
+		blame_limits(d, step, status);
 		return;
 	}
 	result = leat_control_step_end(c, d->wf->steps[step].name, d->steps[step].process.pid,

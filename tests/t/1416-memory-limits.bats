@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # Under the limits on memory of control groups: the budget follows them, and who is killed is told why.
+# shellcheck disable=SC2034,SC2154 # groups, group, group_version: of cgroup.bash
 bats_require_minimum_version 1.5.0
 load helper
 load cgroup
 
-# shellcheck disable=SC2034,SC2154 # groups, group: of cgroup.bash
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work

@@ -32,10 +32,10 @@ struct file {
 
 struct machine {
 	const char *name, *groups, *mounts;
-	struct file files[16];
+	struct file files[20];
 	uint64_t limit, spare;
 	const char *limit_file; /* NULL: not looked at */
-	uint64_t pids_limit, pids_left, kills, stalled_us;
+	uint64_t pids_limit, pids_left, kills, stalled_us, refused;
 	double cpus;
 };
 
@@ -70,6 +70,7 @@ static const struct machine machines[] = {
 	  {"cg/a/b/pids.current", "90\n"},
 	  {"cg/a/pids.max", "200\n"},
 	  {"cg/a/pids.current", "195\n"},
+	  {"cg/a/pids.events", "max 5\n"},
 	  {"cg/a/b/cpu.max", "max 100000\n"},
 	  {"cg/a/cpu.max", "150000 100000\n"}},
 	 .limit = 400 * MB,
@@ -79,6 +80,7 @@ static const struct machine machines[] = {
 	 .pids_left = 5,
 	 .kills = 2,
 	 .stalled_us = 1234,
+	 .refused = 5,
 	 .cpus = 1.5},
 	{"version 2: memory.high is tighter than memory.max",
 	 "0::/a\n",
@@ -261,7 +263,8 @@ static bool holds(const struct machine *m, const char *dir, const struct leat_cg
 	       leat_cgroup_memory_limit(g, file) == m->limit && strcmp(file, memory.file) == 0 &&
 	       pids.limit == m->pids_limit && pids.left == m->pids_left &&
 	       leat_cgroup_kills(g) == m->kills && leat_cgroup_stalled_us(g) == m->stalled_us &&
-	       cpus > m->cpus - 0.001 && cpus < m->cpus + 0.001;
+	       leat_cgroup_refused(g) == m->refused && cpus > m->cpus - 0.001 &&
+	       cpus < m->cpus + 0.001;
 }
 
 static void finds_the_tightest_limit(void **state)
