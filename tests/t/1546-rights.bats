@@ -10,7 +10,7 @@ setup() {
 	# bats' own directory is shut for others.
 	open=$(mktemp -d "${TMPDIR:-/tmp}/leat-rights.XXXXXX")
 	chmod 755 "$open"
-	LEAT_RUNTIME_DIR=$open/runtime
+	export LEAT_RUNTIME_DIR=$open/runtime
 	cd "$open" || return 1
 	mkdir -p work/u secret
 	chown 65534:65534 work/u
@@ -27,7 +27,7 @@ teardown() {
 	[ -z "$left" ]
 }
 
-as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
 # A command past leat, as an outsider would give it: these act on the disk alone.
 past() {
@@ -37,7 +37,7 @@ past() {
 # attack SWAP...: in the background, as the other user.
 attack() {
 	cd work || return 1
-	$as_nobody "$LEAT_BUILD/tests/hooks/swap" "$@" 2>../swap.log 3>&- &
+	"${as_nobody[@]}" "$LEAT_BUILD/tests/hooks/swap" "$@" 2>../swap.log 3>&- &
 	attacker=$!
 	cd ..
 }
@@ -69,7 +69,7 @@ flow() {
 		permanent: [u/]
 		tasks:
 		  - func: user
-		    exec: $as_nobody bash "$open/script"
+		    exec: ${as_nobody[*]} bash "$open/script"
 		    outports: [{filename: u/}]
 	END
 	chmod 644 script
@@ -80,7 +80,7 @@ flow() {
 		mkdir -p u/d
 		for i in $(seq 200); do mkdir u/d/e$i && echo $i >u/d/e$i/x; done
 	END
-	$as_nobody sh -c "mkdir work/u/d && ln -s '$open/secret' work/u/link"
+	"${as_nobody[@]}" sh -c "mkdir work/u/d && ln -s '$open/secret' work/u/link"
 	attack u/d u/link
 	run timeout 100 leat run flow.yaml
 	attacked
@@ -95,11 +95,11 @@ flow() {
 		echo 2 >&3; exec 3>&-
 	END
 	sed -i 's|{filename: u/}|{filename: "u/d/*/x", committed: on_close}|' flow.yaml
-	$as_nobody mkdir work/u/d
+	"${as_nobody[@]}" mkdir work/u/d
 	timeout 100 leat run flow.yaml >log 2>&1 3>&- &
 	run=$!
-	until_there work/u/d/e1/x $as_nobody mv work/u/d work/u/d0
-	$as_nobody ln -s "$open/secret" work/u/d
+	until_there work/u/d/e1/x "${as_nobody[@]}" mv work/u/d work/u/d0
+	"${as_nobody[@]}" ln -s "$open/secret" work/u/d
 	touch saved
 	wait "$run" && status=0 || status=$?
 	cat log
@@ -112,8 +112,8 @@ flow() {
 @test "files that only root may read do not come into the store for another user" {
 	mkdir work/shut work/u/d && chmod 700 work/shut
 	for i in $(seq 1500); do
-		echo secret >work/shut/x$i
-		echo mine >work/u/d/x$i
+		echo secret >"work/shut/x$i"
+		echo mine >"work/u/d/x$i"
 	done
 	# readable, were it not for the directory
 	chmod 666 work/shut/x*
@@ -126,8 +126,8 @@ flow() {
 	attacked
 	cat seen
 	[ "$(cat seen)" = 0 ]
-	! grep -r secret work/u
-	! grep -rv secret work/shut
+	run ! grep -r secret work/u
+	run ! grep -rv secret work/shut
 }
 
 # A consumer's removal takes effect when the last consumer has ended: what has the name then may be
@@ -136,22 +136,22 @@ flow() {
 	mkdir work/u/d
 	chown 65534:65534 work/u/d
 	echo precious >secret/x
-	echo 'echo x >u/d/x' >make
+	echo 'echo x >u/d/x' >./make
 	echo "cat u/d/x; rm u/d/x; : >$open/removed" >remove
-	echo "until [ -e $open/moved ]; do sleep 0.05; done; cat u/d/x" >read
+	echo "until [ -e $open/moved ]; do sleep 0.05; done; cat u/d/x" >./read
 	cat >flow.yaml <<-END
 		name: rights
 		dir: work
 		tasks:
-		  - {func: make, exec: $as_nobody sh $open/make, outports: [{filename: u/d/x}]}
-		  - {func: remove, exec: $as_nobody sh $open/remove, inports: [{filename: u/d/x}]}
-		  - {func: read, exec: $as_nobody sh $open/read, inports: [{filename: u/d/x}]}
+		  - {func: make, exec: ${as_nobody[*]} sh $open/make, outports: [{filename: u/d/x}]}
+		  - {func: remove, exec: ${as_nobody[*]} sh $open/remove, inports: [{filename: u/d/x}]}
+		  - {func: read, exec: ${as_nobody[*]} sh $open/read, inports: [{filename: u/d/x}]}
 	END
 	chmod 777 .
 	timeout 100 leat run flow.yaml >log 2>&1 3>&- &
 	run=$!
-	until_there removed $as_nobody mv work/u/d work/u/d0
-	$as_nobody ln -s "$open/secret" work/u/d
+	until_there removed "${as_nobody[@]}" mv work/u/d work/u/d0
+	"${as_nobody[@]}" ln -s "$open/secret" work/u/d
 	touch moved
 	wait "$run" || true
 	cat log
@@ -171,7 +171,7 @@ flow() {
 	timeout 100 leat run flow.yaml >log 2>&1 3>&- &
 	run=$!
 	sleep 0.5
-	$as_nobody sh -c 'cd work/u && mv d d0 && mv roots d'
+	"${as_nobody[@]}" sh -c 'cd work/u && mv d d0 && mv roots d'
 	touch moved
 	wait "$run" && status=0 || status=$?
 	cat log

@@ -6,7 +6,7 @@ load helper
 setup() {
 	open=$(mktemp -d "${TMPDIR:-/tmp}/leat-halves.XXXXXX")
 	chmod 755 "$open"
-	LEAT_RUNTIME_DIR=$open/runtime
+	export LEAT_RUNTIME_DIR=$open/runtime
 	cd "$open" || return 1
 	mkdir -p work/d
 	echo disk >work/d/on_disk
@@ -30,7 +30,6 @@ in_step() {
 	sed -n 's/^\[a\] //p' log
 }
 
-as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
 # What every change has to show in both halves: files in the one and in the other can be reached, or not.
 reach() {

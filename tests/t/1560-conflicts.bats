@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
 # two SCRIPT SCRIPT: a workflow of two steps without an order; `one` makes a.txt, `two` b.txt.
@@ -25,7 +25,7 @@ two() {
 
 # conflict NAME: a run fails, says why, and a run that only warns says the same.
 conflict() {
-	run -125 --separate-stderr leat run "${opts[@]}" w.yaml
+	run -125 --separate-stderr leat run w.yaml
 	grep -q "violation: $1 was .* by step \(one\|two\) and then .* by step \(one\|two\), which has no order with it: in a batch they run one after the other; give each a file of its own .*, or declare it as an output of \(one\|two\) and an input of \(one\|two\)" <<<"$stderr"
 	rm -rf a.txt b.txt "$1"
 	run -0 --separate-stderr leat run --on-violation warn w.yaml
@@ -78,7 +78,7 @@ conflict() {
 	two 'cat in.txt; [ -e nowhere ]; PATH=.:$PATH expr 1 + 1; mktemp tmp.XXXXXX; python3 -c "import module, json"; ls >/dev/null; echo >a.txt' \
 		'cat in.txt; [ -e nowhere ]; PATH=.:$PATH expr 1 + 1; mktemp tmp.XXXXXX; python3 -c "import module, json"; ls >/dev/null; echo >b.txt'
 	run -0 --separate-stderr leat run w.yaml
-	[ -z "$(grep -v '^\[' <<<"$stderr")" ]
+	run ! grep -v '^\[\|^$' <<<"$stderr"
 }
 
 @test "only appended to: a warning" {
@@ -151,7 +151,7 @@ conflict() {
 
 @test "programs behind a mount" {
 	need gcc
-	echo 'int main(int n, char **v) { FILE *f = fopen("tmp.txt", "w"); return !f || fprintf(f, "%s\n", v[1]) < 0 || fclose(f); }' |
+	printf '%s\n' 'int main(int n, char **v) { FILE *f = fopen("tmp.txt", "w"); return !f || fprintf(f, "%s\n", v[1]) < 0 || fclose(f); }' |
 		gcc -include stdio.h -static -o put -xc -
 	two './put 1 && cat tmp.txt >a.txt' './put 2 && cat tmp.txt >b.txt'
 	run -125 --separate-stderr leat run w.yaml

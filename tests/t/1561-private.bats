@@ -4,13 +4,13 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work
 }
 
 teardown() {
 	# Nothing of theirs is left.
-	[ -z "$(find work -name '.leat-*' ! -name '.leat-record-*')" ]
+	[ -z "$(find work -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log')" ]
 }
 
 # two PRIVATE SCRIPT PRIVATE SCRIPT: a workflow of two steps without an order; `one` makes a.txt, `two` b.txt.
@@ -152,7 +152,7 @@ two() {
 	LEAT_RUNTIME_DIR=$open/runtime-root leat run w.yaml
 	[ "$(cat work/a.txt work/b.txt)" = "$(seq 1 5; seq 11 15)" ]
 	[ -z "$(find work -name '.leat-private*')" ]
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 	rm -rf "$open"
 }
 

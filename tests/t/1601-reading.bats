@@ -151,7 +151,7 @@ versions() {
 
 # all_of: each of the ten was found, once.
 all_of() {
-	echo "$(tr '\n' ' ' <work/out)"
+	tr '\n' ' ' <work/out
 	[ "$(tr '\n' ' ' <work/out)" = "0 1 2 3 4 5 6 7 8 9 " ]
 }
 

@@ -81,11 +81,11 @@ made() {
 		    inports: [{filename: x, io_freq: ${4:-1}}]
 		    outports: [{filename: out}]
 	END
-	printf '%s\n' "$1" >make
+	printf '%s\n' "$1" >./make
 	# shellcheck disable=SC2016
 	echo 'while cat x; do echo; done >out 2>err; grep -q "No such file" err' >use
 	timeout 60 leat run --log log flow.yaml || return 1
-	echo "$(tr '\0\n' '. ' <work/out)"
+	tr '\0\n' '. ' <work/out
 	[ "$(tr '\0\n' '. ' <work/out)" = "$2${2:+ }" ] || return 1
 	leat replay flow.yaml log
 }
@@ -155,7 +155,7 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 		    inports: [{filename: data}]
 		    outports: [{filename: out}]
 	END
-	echo ': <>data; exec 3<>data; exec 3<&-; touch data; echo one >data' >make
+	echo ': <>data; exec 3<>data; exec 3<&-; touch data; echo one >data' >./make
 	timeout 60 leat run flow.yaml
 	[ "$(cat work/out)" = one ]
 }

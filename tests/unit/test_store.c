@@ -84,6 +84,9 @@ static int resize_store(struct leat_store *s, int fd)
 
 	if (leat_store_is_private(s))
 		return leat_store_resize(s, 1 << 20) == -ENOTSUP ? 0 : 20;
+#ifdef __SANITIZE_THREAD__
+	return 0; /* a process that has its thread cannot enter another mount namespace */
+#endif
 	if (leat_store_resize(s, 2 << 20) || size_of(s) != 2048)
 		return 21;
 	if (pwrite(fd, block, sizeof(block), 0) != (ssize_t)sizeof(block))
