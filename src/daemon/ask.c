@@ -37,6 +37,26 @@ static void report_failed(struct leat_daemon *d, struct leat_file *f)
 			 f->why ? f->why : "its step failed");
 }
 
+/* Not the directory has failed, but what the step may find in it. */
+static void fail_listing(struct leat_conn *c, struct leat_file *dir)
+{
+	const char *input = leat_step_failed_input(c->d, c->step);
+
+	if (!input) {
+		report_failed(c->d, dir);
+		leat_step_spoil(c->d, c->step, dir->name);
+		return;
+	}
+	if (!dir->warned && ++c->d->n_failed_told <= MAX_FAILED_TOLD)
+		leat_problem_add(c->d, -EIO,
+				 "step %s cannot list %s: what its input %s stands for will never "
+				 "be complete",
+				 c->d->wf->steps[c->step].name, *dir->name ? dir->name : ".",
+				 input);
+	dir->warned = true;
+	leat_step_spoil(c->d, c->step, input);
+}
+
 /* The producer did not declare what it makes, so nobody can know when it is done. */
 static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
 {
@@ -76,6 +96,10 @@ int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call
 		return -ENOENT;
 	case LEAT_FAILED:
 		break;
+	}
+	if (call == LEAT_CALL_LIST && c->step >= 0) {
+		fail_listing(c, f);
+		return -EIO;
 	}
 	report_failed(c->d, f);
 	if (c->step >= 0)

@@ -132,7 +132,8 @@ void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 	char title[LEAT_VERSION_TITLE];
 
 	if (s->running && !s->spoiled)
-		s->spoiled = leat_strf("its input %s failed", leat_version_title(name, title));
+		s->spoiled = leat_strf("its input %s failed",
+				       *name ? leat_version_title(name, title) : ".");
 }
 
 bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
@@ -235,6 +236,30 @@ int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *
 		if (d->steps[i].status)
 			return i;
 	return -1;
+}
+
+/* Has a step failed that may make what the name or pattern stands for? */
+static bool has_failed(const struct leat_daemon *d, const char *input)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
+		const struct leat_names *outputs = &d->wf->steps[i].outputs;
+
+		for (size_t k = 0; d->steps[i].status && k < outputs->n; k++)
+			if (leat_pattern_overlap(outputs->v[k].text, input))
+				return true;
+	}
+	return false;
+}
+
+const char *leat_step_failed_input(const struct leat_daemon *d, int step)
+{
+	const struct leat_names *inputs = &d->wf->steps[step].inputs;
+
+	for (size_t i = 0; i < inputs->n; i++)
+		if (leat_stream_state(d->stream, inputs->v[i].text) == LEAT_FILE_FAILED ||
+		    has_failed(d, inputs->v[i].text))
+			return inputs->v[i].text;
+	return NULL;
 }
 
 int leat_step_never_made(struct leat_daemon *d, const char *name)

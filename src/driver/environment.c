@@ -52,6 +52,8 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
 			return true;
+	if (spec->within && strncmp(entry, "PWD=", 4) == 0)
+		return true;
 	if (strncmp(entry, SESSION_DIR "=", sizeof(SESSION_DIR)) == 0)
 		return is_own_session_dir(entry);
 	/* The latter is for steps on plain files, of which this may be one. */
@@ -97,6 +99,18 @@ static void add_sites(struct builder *b, const struct leat_environment_spec *spe
 		return;
 	memcpy(strrchr(path, '/') + 1, name, sizeof(name)); /* shorter than the socket's */
 	add(b, "LEAT_SITES", path, NULL);
+}
+
+/* Shells and others believe it where it names the working directory. */
+static void add_working_dir(struct builder *b, const struct leat_environment_spec *spec)
+{
+	char *path = *spec->within ? leat_path_join(spec->dir, spec->within) : strdup(spec->dir);
+
+	if (path)
+		add(b, "PWD", path, NULL);
+	else
+		b->failed = true;
+	free(path);
 }
 
 static void add_mpi(struct builder *b)
@@ -158,6 +172,8 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 		add_identity(&b, spec->dir);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
+	if (spec->within)
+		add_working_dir(&b, spec);
 	if (spec->mpi)
 		add_mpi(&b);
 	add_session_directory(&b, spec);

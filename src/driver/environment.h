@@ -5,9 +5,10 @@
 #include <stdbool.h>
 
 struct leat_environment_spec {
-	const char *dir;  /* LEAT_DIR, a real path, */
-	bool plain;       /* but unset: a leat that the step runs must not take it for its own */
-	const char *step; /* LEAT_APP_NAME */
+	const char *dir;    /* LEAT_DIR, a real path, */
+	bool plain;         /* but unset: a leat that the step runs must not take it for its own */
+	const char *within; /* PWD: where below `dir` it starts, "" `dir` itself; NULL: as it is */
+	const char *step;   /* LEAT_APP_NAME */
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */
 	const char *task;        /* LEAT_TASK, with the next two; NULL: of no ensemble */
 	unsigned instance;       /* LEAT_INSTANCE */

@@ -67,6 +67,7 @@ struct leat_environment_spec leat_start_environment(const struct leat_driver_con
 	return (struct leat_environment_spec){
 		.dir = config->dir,
 		.plain = model->staged || !config->library,
+		.within = model->dir ? model->dir : "",
 		.step = model->name,
 		.workflow = wf->name,
 		.task = model->ensemble > 1 ? model->task : NULL,

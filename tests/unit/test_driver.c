@@ -231,9 +231,11 @@ static void test_environment(void **state)
 
 	(void)state;
 	setenv("LEAT_APP_NAME", "old", 1);
+	setenv("PWD", "/elsewhere", 1);
 	setenv("LD_PRELOAD", "/other.so", 1);
 	envp = leat_environment_new(&spec);
 	assert_string_equal("/d", value_in(envp, "LEAT_DIR"));
+	assert_string_equal("/elsewhere", value_in(envp, "PWD"));
 	assert_string_equal("s", value_in(envp, "LEAT_APP_NAME"));
 	assert_string_equal("w", value_in(envp, "LEAT_WORKFLOW_NAME"));
 	assert_null(value_in(envp, "LEAT_RUNTIME_DIR"));
@@ -241,7 +243,9 @@ static void test_environment(void **state)
 	assert_string_equal(getenv("PATH"), value_in(envp, "PATH"));
 	leat_environment_free(envp);
 	setenv("LD_PRELOAD", "/l.so", 1);
+	spec.within = "s.1";
 	envp = leat_environment_new(&spec);
+	assert_string_equal("/d/s.1", value_in(envp, "PWD"));
 	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
 	leat_environment_free(envp);
 	spec.library = NULL;
