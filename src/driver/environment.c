@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* leat's own variables, and those for MPI launchers. */
-enum { MOST_ADDED = 22 };
+enum { MOST_ADDED = 24 };
 
 struct builder {
 	char **v;
@@ -56,9 +56,9 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 		return true;
 	if (strncmp(entry, SESSION_DIR "=", sizeof(SESSION_DIR)) == 0)
 		return is_own_session_dir(entry);
-	/* The latter is for steps on plain files, of which this may be one. */
-	return spec->library && (strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
-				 strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0);
+	/* This may be the leat of a step on plain files. */
+	return ((spec->library || spec->plain) && strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0) ||
+	       (spec->library && strncmp(entry, "LD_PRELOAD=", 11) == 0);
 }
 
 /* Which directory it is, so that a step's programs do not take another one for it. */
@@ -166,10 +166,15 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 
 	if (!b.v)
 		return NULL;
-	if (!spec->plain)
+	if (spec->plain)
+		add(&b, "LEAT_TAPE_ONLY", "1", NULL);
+	else
 		add(&b, "LEAT_DIR", spec->dir, NULL);
 	if (spec->library)
 		add_identity(&b, spec->dir);
+	/* Where this leat is traced itself, a library would put the variable back. */
+	if (spec->library && getenv("LEAT_TAPE_ONLY"))
+		add(&b, "LEAT_TAPE_ONLY", "", NULL);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->within)

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 
 struct leat_environment_spec {
-	const char *dir;    /* LEAT_DIR, a real path, */
-	bool plain;         /* but unset: a leat that the step runs must not take it for its own */
+	const char *dir; /* LEAT_DIR, a real path, */
+	/* But unset, and LEAT_TAPE_ONLY: a leat that the step runs must not take it for its own,
+	 * and a library that is there to trace it must not take it for a step of a session. */
+	bool plain;
 	const char *within; /* PWD: where below `dir` it starts, "" `dir` itself; NULL: as it is */
 	const char *step;   /* LEAT_APP_NAME */
 	const char *workflow;    /* LEAT_WORKFLOW_NAME */

@@ -71,7 +71,7 @@ long leat_trace_end(struct leat_traced *t, long result);
 
 /* The variable that leads to the tape. */
 #define LEAT_TRACE_VARIABLE "LEAT_TAPE"
-/* Set: nothing else is to be done, whatever workflow the process belongs to. */
+/* Set, and not empty: nothing else is to be done, whatever workflow the process belongs to. */
 #define LEAT_TRACE_ONLY "LEAT_TAPE_ONLY"
 /* 1 while calls of this process are recorded: the stubs test it in place of leat_active. */
 extern uint8_t leat_tracing;

@@ -22,7 +22,9 @@ static bool wants(char **envp, const char *mode)
 
 static bool is_in_workflow(char **envp)
 {
-	return !leat_environment_get(envp, LEAT_TRACE_ONLY) &&
+	const char *only = leat_environment_get(envp, LEAT_TRACE_ONLY);
+
+	return !(only && *only) &&
 	       (leat_environment_get(envp, "LEAT_DIR") || leat_environment_get(envp, "CAPIO_DIR"));
 }
 

@@ -56,6 +56,15 @@ static char *make_sites(void)
 	return NULL;
 }
 
+/* Without a step's name the command is none of a session that LEAT_DIR may speak of: it may be
+ * leat run, which begins one. */
+static bool is_step(void)
+{
+	const char *name = getenv("LEAT_APP_NAME"), *capio_name = getenv("CAPIO_APP_NAME");
+
+	return (name && *name) || (capio_name && *capio_name);
+}
+
 static int set_environment(const struct leat_trace_launch *l, const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -64,6 +73,7 @@ static int set_environment(const struct leat_trace_launch *l, const char *librar
 	int rc = preload && tape ? 0 : -ENOMEM;
 
 	if (!rc && (setenv("LD_PRELOAD", preload, 1) < 0 || setenv("LEAT_TAPE", tape, 1) < 0 ||
+		    (!is_step() && setenv("LEAT_TAPE_ONLY", "1", 1) < 0) ||
 		    (l->sites && setenv("LEAT_SITES", l->sites, 1) < 0)))
 		rc = -errno;
 	free(preload);
