@@ -159,7 +159,9 @@ int leat_beneath_open_regular(int top, const char *path, int flags)
 	if (fstat(held, &st) < 0)
 		fd = -errno;
 	else
-		fd = S_ISREG(st.st_mode) ? leat_beneath_reopen(held, flags) : -EINVAL;
+		fd = S_ISREG(st.st_mode)   ? leat_beneath_reopen(held, flags)
+		     : S_ISDIR(st.st_mode) ? -EISDIR
+					   : -EINVAL;
 	leat_close(&held);
 	return fd;
 }

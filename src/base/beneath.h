@@ -44,8 +44,8 @@ bool leat_beneath_tells_rights(void);
 
 /* A descriptor with O_NOFOLLOW, O_NONBLOCK, O_NOCTTY and O_CLOEXEC, or -errno. */
 int leat_beneath_open(int top, const char *path, int flags, mode_t mode);
-/* The same for a regular file only: -EINVAL for anything else, on which nothing is done that a
- * device or FIFO would notice. */
+/* The same for a regular file only: -EISDIR or -EINVAL for anything else, on which nothing is done
+ * that a device or FIFO would notice. */
 int leat_beneath_open_regular(int top, const char *path, int flags);
 /* What an O_PATH descriptor is of, opened with `flags`. The descriptor or -errno. */
 int leat_beneath_reopen(int fd, int flags);

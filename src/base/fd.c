@@ -44,7 +44,7 @@ long leat_read_all(int fd, void *data, size_t n)
 
 /* Read to the end into a growing buffer: a size asked beforehand would be wrong
  * for pipes and /proc. */
-static int read_growing(int fd, size_t max_bytes, char **data, size_t *size)
+int leat_read_fd(int fd, size_t max_bytes, char **data, size_t *size)
 {
 	size_t capacity = 4096, have = 0;
 	char *buffer = malloc(capacity + 1);
@@ -87,7 +87,7 @@ int leat_read_file(const char *path, size_t max_bytes, char **data, size_t *size
 
 	if (fd < 0)
 		return -errno;
-	rc = read_growing(fd, max_bytes, data, size);
+	rc = leat_read_fd(fd, max_bytes, data, size);
 	leat_close(&fd);
 	return rc;
 }

@@ -16,6 +16,9 @@ long leat_read_all(int fd, void *data, size_t n);
  * the file is longer than `max_bytes`, or -errno. Any thread. */
 int leat_read_file(const char *path, size_t max_bytes, char **data, size_t *size);
 
+/* The same of what is open. */
+int leat_read_fd(int fd, size_t max_bytes, char **data, size_t *size);
+
 /* Close and set to -1; a negative descriptor is left alone; errno is preserved. */
 void leat_close(int *fd);
 

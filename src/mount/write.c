@@ -259,9 +259,20 @@ int leat_handle_resize(struct leat_errand *call, struct leat_handle *h, uint64_t
 	return resize(call, h, length, truncate_it, &length);
 }
 
+/* A tmpfs cannot write zeros over a range, but take it away and allocate it anew. */
 static int allocate_it(struct leat_handle *h, const uint64_t *args)
 {
-	return fallocate(h->fd, (int)args[0], (off_t)args[1], (off_t)args[2]) < 0 ? -errno : 0;
+	int mode = (int)args[0], keep = mode & FALLOC_FL_KEEP_SIZE;
+	off_t offset = (off_t)args[1], length = (off_t)args[2];
+
+	if (fallocate(h->fd, mode, offset, length) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP || (mode & ~FALLOC_FL_KEEP_SIZE) != FALLOC_FL_ZERO_RANGE)
+		return -errno;
+	if (fallocate(h->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length) < 0 ||
+	    fallocate(h->fd, keep, offset, length) < 0)
+		return -errno;
+	return 0;
 }
 
 int leat_handle_allocate(struct leat_errand *call, struct leat_handle *h, int mode, uint64_t offset,

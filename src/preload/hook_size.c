@@ -155,7 +155,7 @@ long leat_hook_ftruncate(const struct leat_syscall *c)
 	return c->a[1] < 0 ? LEAT_PASS : resize(c, (int)c->a[0], (uint64_t)c->a[1]);
 }
 
-long leat_hook_fallocate(const struct leat_syscall *c)
+static long allocate(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0], mode = (int)c->a[1];
 	uint64_t end = (uint64_t)c->a[2] + (uint64_t)c->a[3];
@@ -176,6 +176,20 @@ long leat_hook_fallocate(const struct leat_syscall *c)
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= leat_window_length(r, fd))
 		return leat_roomy(c, fd, (uint64_t)c->a[3]);
 	return resize(c, fd, end);
+}
+
+/* A tmpfs cannot write zeros over a range, but take it away and allocate it anew. */
+long leat_hook_fallocate(const struct leat_syscall *c)
+{
+	struct leat_syscall anew = *c;
+	long rc = allocate(c);
+
+	if (rc != -EOPNOTSUPP || (c->a[1] & ~FALLOC_FL_KEEP_SIZE) != FALLOC_FL_ZERO_RANGE)
+		return rc;
+	rc = raw(SYS_fallocate, c->a[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->a[2],
+		 c->a[3]);
+	anew.a[1] &= FALLOC_FL_KEEP_SIZE;
+	return rc ? rc : allocate(&anew);
 }
 
 long leat_hook_truncate(const struct leat_syscall *c)

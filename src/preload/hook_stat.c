@@ -14,22 +14,49 @@
 /* A huge page is no good size for a buffer of stdio's. */
 #define MAX_BLOCK 65536
 
+/* What a directory takes on a disk. That of one in memory depends on how many names are in it, and
+ * is no sum of blocks: programs that add up sizes, or divide by them, do not expect it. */
+enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
+
 /* The link count of a directory that is the union of two says nothing; 1 is what
  * file systems show that do not count. */
 static void mend(struct stat *st)
 {
+	const struct leat_world *w = leat_client_known();
+
 	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
 		st->st_blksize = MAX_BLOCK;
-	else if (S_ISDIR(st->st_mode))
-		st->st_nlink = 1;
+	if (!S_ISDIR(st->st_mode))
+		return;
+	st->st_nlink = 1;
+	if (w && st->st_dev == w->store_dev) {
+		st->st_size = DIRECTORY_BYTES;
+		st->st_blocks = DIRECTORY_BLOCKS;
+	}
+}
+
+/* As makedev(3), which is no function of ours. */
+static uint64_t device_of(const struct statx *st)
+{
+	uint64_t major = st->stx_dev_major, minor = st->stx_dev_minor;
+
+	return (major & 0xfff) << 8 | (major & ~UINT64_C(0xfff)) << 32 | (minor & 0xff) |
+	       (minor & ~UINT64_C(0xff)) << 12;
 }
 
 static void mend_x(struct statx *st)
 {
+	const struct leat_world *w = leat_client_known();
+
 	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
 		st->stx_blksize = MAX_BLOCK;
-	else if (S_ISDIR(st->stx_mode))
-		st->stx_nlink = 1;
+	if (!S_ISDIR(st->stx_mode))
+		return;
+	st->stx_nlink = 1;
+	if (w && device_of(st) == w->store_dev) {
+		st->stx_size = DIRECTORY_BYTES;
+		st->stx_blocks = DIRECTORY_BLOCKS;
+	}
 }
 
 /* A stat of any kind. */

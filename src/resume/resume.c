@@ -1,5 +1,6 @@
 #include "resume/resume.h"
 
+#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -77,6 +78,31 @@ void leat_resume_free(struct leat_resume *r)
 
 /* ---- what was, and what is ---- */
 
+/* Where others may make files anybody can have made it: only whose the directory is, and who runs
+ * leat, are believed. */
+static bool is_believed(int fd, int dir_fd)
+{
+	struct stat st, dir;
+
+	return fstat(fd, &st) == 0 && fstat(dir_fd, &dir) == 0 &&
+	       (st.st_uid == geteuid() || st.st_uid == dir.st_uid);
+}
+
+static int load_record(struct leat_resume *r, char **text, size_t *size)
+{
+	int fd = leat_beneath_open_regular(r->dir_fd, r->name, O_RDONLY);
+	int rc = fd < 0 ? fd : 0;
+
+	if (fd >= 0)
+		rc = is_believed(fd, r->dir_fd) ? leat_read_fd(fd, MAX_RECORD_BYTES, text, size)
+						: -EPERM;
+	if (rc == -EPERM)
+		leat_error("%s/%s belongs to another user; nothing was started", r->dir, r->name);
+	if (fd >= 0)
+		leat_close(&fd);
+	return rc;
+}
+
 static int read_record(struct leat_resume *r)
 {
 	char *path = leat_path_join(r->dir, r->name);
@@ -84,11 +110,11 @@ static int read_record(struct leat_resume *r)
 	const char *what = NULL;
 	size_t size = 0;
 	long line = 0;
-	int rc = path ? leat_read_file(path, MAX_RECORD_BYTES, &text, &size) : -ENOMEM;
+	int rc = path ? load_record(r, &text, &size) : -ENOMEM;
 
 	if (rc == -ENOENT)
 		rc = 0; /* no step is in it */
-	else if (rc)
+	else if (rc && rc != -EPERM)
 		leat_error("cannot read the record of the last run, %s: %s", path ? path : r->dir,
 			   strerror(-rc));
 	else
@@ -277,19 +303,20 @@ static void write_all(struct leat_resume *r, bool sync)
 		return;
 	leat_close(&r->fd);
 	snprintf(temporary, sizeof(temporary), "%s.new", r->name);
-	fd = openat(r->dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
-		    0666);
-	rc = fd < 0 ? -errno : put_all(r, fd);
+	/* Nothing that somebody has put there is written to. */
+	leat_beneath_unlink(r->dir_fd, temporary, 0);
+	fd = leat_beneath_open(r->dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0666);
+	rc = fd < 0 ? fd : put_all(r, fd);
 	if (!rc && sync && fdatasync(fd) < 0)
 		rc = -errno;
-	if (!rc && renameat(r->dir_fd, temporary, r->dir_fd, r->name) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = leat_beneath_rename(r->dir_fd, temporary, r->dir_fd, r->name, 0);
 	if (!rc) {
 		r->fd = fd;
 		return;
 	}
 	if (fd >= 0)
-		unlinkat(r->dir_fd, temporary, 0);
+		leat_beneath_unlink(r->dir_fd, temporary, 0);
 	leat_close(&fd);
 	give_up(r, -rc);
 }

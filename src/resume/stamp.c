@@ -1,5 +1,6 @@
 #include "resume/internal.h"
 
+#include "base/beneath.h"
 #include "base/fd.h"
 
 #include <errno.h>
@@ -59,15 +60,20 @@ static bool hash_file(int fd, const struct leat_stamp *stamp, uint64_t *hash)
 
 void leat_stamp_hash(int dir_fd, const char *name, struct leat_stamp *stamp)
 {
-	int fd;
+	int held, fd = -1;
+	struct stat st;
 
 	if (stamp->hashed || stamp->size_bytes > LEAT_STAMP_HASH_BYTES)
 		return;
-	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	stamp->hashed = hash_file(fd, stamp, &stamp->hash);
-	leat_close(&fd);
+	/* Also by a symlink; but to open a device may do something. */
+	held = openat(dir_fd, name, O_PATH | O_CLOEXEC);
+	if (held >= 0 && fstat(held, &st) == 0 && S_ISREG(st.st_mode))
+		fd = leat_beneath_reopen(held, O_RDONLY);
+	if (fd >= 0)
+		stamp->hashed = hash_file(fd, stamp, &stamp->hash);
+	if (fd >= 0)
+		leat_close(&fd);
+	leat_close(&held);
 }
 
 bool leat_stamp_same(int dir_fd, const char *name, const struct leat_stamp *then,

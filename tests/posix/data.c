@@ -201,6 +201,18 @@ static void do_truncate(struct world *w)
 	result(w, truncate(path, size));
 }
 
+/* Where the reference is in memory it has no ZERO_RANGE, which leat has: what that comes to, in
+ * other words. */
+static int allocate(int fd, int mode, off_t offset, off_t length)
+{
+	int rc = fallocate(fd, mode, offset, length);
+
+	if (rc == 0 || errno != EOPNOTSUPP || (mode & ~FALLOC_FL_KEEP_SIZE) != FALLOC_FL_ZERO_RANGE)
+		return rc;
+	rc = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+	return rc ? rc : fallocate(fd, mode & FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
 static void do_fallocate(struct world *w)
 {
 	static const int modes[] = {0,
@@ -214,7 +226,7 @@ static void do_fallocate(struct world *w)
 	off_t offset = pick_offset(w), length = pick_offset(w);
 
 	say(w, "fallocate(%d, %d, %lld, %lld)", fd, mode, (long long)offset, (long long)length);
-	result(w, fallocate(fd, mode, offset, length));
+	result(w, allocate(fd, mode, offset, length));
 }
 
 static void do_sync(struct world *w)

@@ -179,3 +179,32 @@ flow() {
 	grep 'cannot write .*/work/u/d/x: Permission denied (its directory' log
 	[ "$(cat work/u/d/x work/u/d/y | sort -u)" = precious ]
 }
+
+@test "the record of a run is written nowhere else, and nobody's is believed" {
+	echo precious >precious
+	chmod 777 work
+	cat >flow.yaml <<-END
+		name: rights
+		dir: work
+		permanent: [x]
+		tasks: [{func: make, exec: sh -c 'echo x >x', outports: [{filename: x}]}]
+	END
+	leat run flow.yaml
+	record=$(cd work && echo .leat-record-*)
+	[ -f "work/$record" ]
+	rm work/x
+	$as_nobody ln -s "$open/precious" "work/$record.new"
+	run -0 leat run flow.yaml
+	[ "$(cat precious)" = precious ]
+	[ -f "work/$record" ] && [ ! -L "work/$record" ]
+	$as_nobody sh -c "cp 'work/$record' work/theirs && mv -f work/theirs 'work/$record'"
+	run leat run --resume flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"$record belongs to another user"* ]]
+	rm -f "work/$record"
+	mkfifo "work/$record"
+	run timeout 20 leat run --resume flow.yaml
+	echo "$output"
+	[ "$status" != 0 ] && [ "$status" != 124 ]
+}

@@ -77,9 +77,9 @@ static const struct {
 } paths[] = {
 	{"f", 0, 0, 0},
 	{"d/e/f", 0, 0, 0},
-	{"", 0, 0, -EINVAL},
-	{".", 0, 0, -EINVAL},
-	{"d", 0, 0, -EINVAL},
+	{"", 0, 0, -EISDIR},
+	{".", 0, 0, -EISDIR},
+	{"d", 0, 0, -EISDIR},
 	{"fifo", 0, 0, -EINVAL},
 	{"none", 0, -ENOENT, -ENOENT},
 	{"d/none/f", -ENOENT, -ENOENT, -ENOENT},
