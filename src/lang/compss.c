@@ -43,10 +43,18 @@ static const char *const known[] = {
 	"ResourcesList/SharedDisk/Storage/Bandwidth",
 };
 
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define current_line XML_GetCurrentLineNumber64
+#define current_column XML_GetCurrentColumnNumber64
+#else
+#define current_line XML_GetCurrentLineNumber
+#define current_column XML_GetCurrentColumnNumber
+#endif
+
 static struct leat_pos here(const struct reader *r)
 {
-	return (struct leat_pos){(int)XML_GetCurrentLineNumber(r->parser),
-				 (int)XML_GetCurrentColumnNumber(r->parser) + 1, 0};
+	return (struct leat_pos){(int)current_line(r->parser), (int)current_column(r->parser) + 1,
+				 0};
 }
 
 static void fail(struct reader *r, int error)
