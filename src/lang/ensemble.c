@@ -106,15 +106,16 @@ static const char *dir_of_dep(const struct instance *in, const char *text)
 	return in->step->dir;
 }
 
-static int copy_rule(const struct instance *in, const struct leat_rule *from)
+/* The rule, for that name. Its dependencies are the caller's. */
+static struct leat_rule *add_rule(const struct instance *in, const struct leat_rule *from,
+				  const char *dir, const char *text)
 {
-	char *name = leat_path_join(in->step->dir, from->name.text);
+	char *name = leat_path_join(dir, text);
 	struct leat_rule *rule = name ? leat_step_add_rule(in->step, name, from->name.pos) : NULL;
-	int ret = rule ? 0 : -ENOMEM;
 
 	free(name);
-	if (ret)
-		return ret;
+	if (!rule)
+		return NULL;
 	rule->is_dir = from->is_dir;
 	rule->commit = from->commit;
 	rule->count = from->count;
@@ -122,6 +123,52 @@ static int copy_rule(const struct instance *in, const struct leat_rule *from)
 	rule->fire = from->fire;
 	rule->n_files = from->n_files;
 	rule->drop = from->drop;
+	return rule;
+}
+
+/* A rule for what the task reads: for the file of each instance that makes it for this one. */
+static int copy_rule_of_link(const struct instance *in, const struct leat_rule *from,
+			     const struct leat_link *link)
+{
+	struct leat_instances linked = leat_pairing(in->x->tasks->v[link->task].count,
+						    in->x->tasks->v[in->t].count, in->number);
+	int ret = 0;
+
+	for (unsigned k = linked.first; !ret && k < linked.first + linked.n; k++) {
+		const char *dir = dir_of(in->x, link->task, k);
+		struct leat_rule *rule = add_rule(in, from, dir, link->text);
+
+		ret = rule ? 0 : -ENOMEM;
+		for (size_t i = 0; !ret && i < from->deps.n; i++)
+			ret = add_below(&rule->deps, dir, from->deps.v[i].text,
+					from->deps.v[i].pos);
+	}
+	return ret;
+}
+
+/* The links of the inport of that name, or NULL. */
+static const struct leat_port *linked_port(const struct instance *in, const char *text)
+{
+	for (size_t i = 0; i < in->task->inputs.n; i++)
+		if (!strcmp(in->task->inputs.v[i].text, text) &&
+		    in->x->tasks->v[in->t].in.v[i].n_links)
+			return &in->x->tasks->v[in->t].in.v[i];
+	return NULL;
+}
+
+static int copy_rule(const struct instance *in, const struct leat_rule *from)
+{
+	const struct leat_port *port =
+		writes(in->task, from->name.text) ? NULL : linked_port(in, from->name.text);
+	struct leat_rule *rule;
+	int ret = 0;
+
+	for (size_t l = 0; port && !ret && l < port->n_links; l++)
+		ret = copy_rule_of_link(in, from, &port->links[l]);
+	if (port)
+		return ret;
+	rule = add_rule(in, from, in->step->dir, from->name.text);
+	ret = rule ? 0 : -ENOMEM;
 	for (size_t i = 0; !ret && i < from->deps.n; i++)
 		ret = add_below(&rule->deps, dir_of_dep(in, from->deps.v[i].text),
 				from->deps.v[i].text, from->deps.v[i].pos);

@@ -152,6 +152,7 @@ static const struct fixture {
 	{"yaml-ensemble-coordination.yaml", ""},
 	{"yaml-ensemble-many.yaml", "L-NUMBER"},
 	{"yaml-ensemble-names.yaml", "L-ENSEMBLE-NAME*3"},
+	{"yaml-ensemble-reader.yaml", ""},
 	{"yaml-ensemble-wrong.yaml", "L-NUMBER*7 L-KEY-TWICE L-TYPE L-ACTION*4 L-KEY-UNKNOWN"},
 	{"yaml-ensemble.yaml", ""},
 	{"yaml-exec.yaml", "L-EXEC*5 L-EXEC-SHELL*2 L-TYPE*2"},

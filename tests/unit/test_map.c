@@ -860,6 +860,60 @@ static void test_runs_of_leat(void **state)
 	}
 }
 
+/* Of managers whose tasks have names of their own: those stay, whatever the log says of time. */
+static void test_other_managers(void **state)
+{
+	static const struct {
+		const char *log, *script, *answer, *said;
+	} table[] = {
+		{AIRFLOW_TASK("t", "14:10", "14:20", "20"),
+		 "at 11\nfork 1 20\nexec 20 AIRFLOW_CTX_DAG_ID=d AIRFLOW_CTX_TASK_ID=t "
+		 "AIRFLOW_CTX_DAG_RUN_ID=r AIRFLOW_CTX_TRY_NUMBER=1\nat 12\ncall 20",
+		 "t label", ""},
+		/* Two hours later by a log that has the zone. */
+		{AIRFLOW_TASK("t", "14:10", "14:20", "20"),
+		 "at 7211\nfork 1 20\nexec 20 AIRFLOW_CTX_DAG_ID=d AIRFLOW_CTX_TASK_ID=t "
+		 "AIRFLOW_CTX_DAG_RUN_ID=r AIRFLOW_CTX_TRY_NUMBER=1\ncall 20",
+		 "t label",
+		 "a: refused, it is the log of another day or run: its clock would have to be 2 h "
+		 "0 "
+		 "min behind that of node0; expected is at most 120.000 s (--slack"},
+		{AIRFLOW_TASK("t", "14:10", "14:20", "20"), "at 86411\nfork 1 20\ncall 20",
+		 "- not related to a task",
+		 "a: not used, it is of another time: its tasks ran from 2022-09-22 15:14:10 UTC "
+		 "to "
+		 "2022-09-22 15:14:20 UTC, the trace is of 2022-09-23 15:14:11 UTC to "},
+		{"{\"kind\": \"Pod\", \"metadata\": {\"name\": \"p-1\", \"labels\": {\"taskName\": "
+		 "\"t\"}}, \"status\": {\"startTime\": \"2022-09-20T15:14:00Z\", "
+		 "\"containerStatuses\": [{\"state\": {\"terminated\": {\"exitCode\": 0, "
+		 "\"startedAt\": \"2022-09-20T15:14:00Z\", \"finishedAt\": "
+		 "\"2022-09-20T15:15:00Z\"}}}]}}\n",
+		 "fork 1 20\nexec 20 HOSTNAME=p-1\ncall 20", "p-1 label", "a: refused"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct said said = {.text = ""};
+		struct leat_map_options options = {
+			.zone_s = INT_MIN, .say = said_take, .ctx = &said};
+		struct play p = {.m = leat_map_new(&options)};
+		struct leat_map_answer a;
+		char text[80];
+
+		read_text(p.m, table[i].log, strlen(table[i].log), LEAT_MAP_ANY, "a");
+		assert_int_equal(0, leat_map_host(p.m, 0, "node0"));
+		play(&p, table[i].script, false);
+		assert_int_equal(0, leat_map_settle(p.m));
+		leat_map_find(p.m, 0, 20, p.now_ns, &a);
+		snprintf(text, sizeof(text), "%s %s", a.task ? a.task->physical : "-",
+			 a.task ? leat_map_evidence_name(a.evidence)
+				: leat_map_reason_name(a.reason));
+		if (strcmp(text, table[i].answer) || !says(said.text, table[i].said))
+			fail_msg("%zu: %s\n%s", i, text, said.text);
+		leat_map_free(p.m);
+	}
+}
+
 /* ---- any records at all ---- */
 
 static uint32_t next(uint32_t *seed)
@@ -934,7 +988,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),        cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_rivals),       cmocka_unit_test(test_summer_time),
-		cmocka_unit_test(test_runs_of_leat), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_runs_of_leat), cmocka_unit_test(test_other_managers),
+		cmocka_unit_test(test_random),
 	};
 
 	setenv("TZ", "UTC", 1);
