@@ -162,18 +162,37 @@ static void before_change(struct leat_errand *call, struct leat_handle *h)
 		leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
 }
 
+/* Look whether it may be, and write it; consumers of bytes that it changes wait meanwhile. */
+static ssize_t put_checked(struct leat_errand *call, struct leat_handle *h, const char *data,
+			   size_t size, uint64_t offset, bool mapped)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	const bool appends = h->flags & O_APPEND && !mapped;
+	const bool rewrites =
+		f && h->kind == LEAT_KIND_PUBLISHER && !appends &&
+		(offset < leat_shm_frontier(f) || leat_shm_flags(f) & LEAT_SHM_EXTENTS);
+	ssize_t n;
+
+	if (rewrites)
+		leat_shm_rewrite_begin(f);
+	n = f ? check(call, h, f, data, size, offset, appends) : 0;
+	if (!n) {
+		before_change(call, h);
+		n = put_roomy(call, h, data, size, offset, mapped);
+	}
+	if (rewrites)
+		leat_shm_rewrite_end(f);
+	return n;
+}
+
 ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const char *data,
 			  size_t size, uint64_t offset, bool mapped)
 {
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
 	bool appends = h->flags & O_APPEND && !mapped;
 	uint64_t end;
-	ssize_t n = f ? check(call, h, f, data, size, offset, appends) : 0;
+	ssize_t n = put_checked(call, h, data, size, offset, mapped);
 
-	if (n)
-		return n;
-	before_change(call, h);
-	n = put_roomy(call, h, data, size, offset, mapped);
 	if (n > 0)
 		drop_set_id(call, h);
 	if (n <= 0)

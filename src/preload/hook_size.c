@@ -129,6 +129,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
 	uint64_t size;
+	bool cuts;
 	long rc;
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
@@ -137,14 +138,18 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	if (rc)
 		return rc;
 	size = leat_window_length(r, fd);
+	cuts = r->kind == LEAT_KIND_PUBLISHER && length < size;
+	if (cuts)
+		leat_shm_rewrite_begin(f);
 	rc = check_cut(r, f, length, size);
-	if (rc)
-		return rc;
 	/* Either way an offset may now lie beyond the end, or a hole is left. */
-	if (r->kind == LEAT_KIND_PUBLISHER && length != size)
+	if (!rc && r->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
 	leat_fd_set_flags(r, LEAT_FD_UNSURE);
-	rc = leat_roomy(c, fd, length);
+	if (!rc)
+		rc = leat_roomy(c, fd, length);
+	if (cuts)
+		leat_shm_rewrite_end(f);
 	if (!rc && length != size)
 		tell_length(r, length);
 	return rc;

@@ -200,17 +200,39 @@ static long write_timed(const struct writing *w)
 	return n;
 }
 
+/* May it change bytes that exist, of which a consumer may be about to read? */
+static bool may_rewrite(const struct writing *w, const struct leat_fd *r, struct leat_shm_file *f)
+{
+	if (leat_fd_has(r, LEAT_FD_APPEND))
+		return false;
+	return !w->positioned || w->offset < 0 || leat_shm_flags(f) & LEAT_SHM_EXTENTS ||
+	       (uint64_t)w->offset < leat_shm_frontier(f);
+}
+
+static long write_checked(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
+{
+	const bool rewrites = may_rewrite(w, r, f);
+	long n;
+
+	if (rewrites)
+		leat_shm_rewrite_begin(f);
+	n = check_publisher(w, r);
+	if (!n)
+		n = write_timed(w);
+	if (rewrites)
+		leat_shm_rewrite_end(f);
+	return n;
+}
+
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
 	const bool guessed = !w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE | LEAT_FD_APPEND);
 	uint64_t frontier = leat_shm_frontier(f);
 	int64_t end;
 	long n;
-	int rc = check_publisher(w, r);
+	int rc;
 
-	if (rc)
-		return rc;
-	n = write_timed(w);
+	n = guessed ? write_timed(w) : write_checked(w, r, f);
 	if (n <= 0)
 		return n;
 	if (w->positioned && !leat_fd_has(r, LEAT_FD_APPEND))

@@ -36,6 +36,8 @@ enum leat_lost leat_lost_cause(long error)
 	case ESTALE:
 	case ENOTDIR:
 		return LEAT_LOST_RENAMED;
+	case EPROTO:
+		return LEAT_LOST_VERSION;
 	default:
 		return LEAT_LOST_BROKEN;
 	}

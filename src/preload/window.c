@@ -163,9 +163,12 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 	there = leat_shm_frontier(f);
 	if (at + length > there || leat_has_left(r, r->home))
 		return 0;
-	r->known = there < at + AHEAD ? there : at + AHEAD;
+	there = there < at + AHEAD ? there : at + AHEAD;
 	/* Before the bytes are read: a producer that changes them later must find it. */
-	leat_shm_consumed(f, at, r->known - at);
+	leat_shm_consumed(f, at, there - at);
+	if (leat_shm_is_rewritten(f))
+		return 0;
+	r->known = there;
 	return length;
 }
 

@@ -136,8 +136,10 @@ void leat_shm_about_to_read(struct leat_shm_file *f, uint64_t offset, uint64_t l
 
 	if (leat_shm_flags(f) & LEAT_SHM_EXTENTS) /* all of it is there, or nobody would read */
 		there = UINT64_MAX;
-	if (offset < there)
-		leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+	if (offset >= there)
+		return;
+	leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
+	leat_shm_await_rewrite(f);
 }
 
 /* The flags first: a file that was final before has all its bytes. */

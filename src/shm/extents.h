@@ -38,7 +38,7 @@ bool leat_shm_consumed_part(struct leat_shm *shm, struct leat_shm_file *f, struc
 			    struct leat_range *part);
 
 /* Before a consumer reads [offset, offset+length), of which something is there: a producer that
- * changes these bytes later must find the note. */
+ * changes these bytes later must find the note; waits while one is just at it. */
 void leat_shm_about_to_read(struct leat_shm_file *f, uint64_t offset, uint64_t length);
 
 /* Can the bytes [offset, offset+length) be read? */

@@ -45,6 +45,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
 	atomic_store(&f->table, 0);
+	atomic_store(&f->rewriting, 0);
 	/* Sleepers of the record's former life look again and find the new one. */
 	leat_shm_file_update(f, 0, 0);
 }
@@ -352,6 +353,14 @@ void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length
 		return;
 	lower_to(&f->read_lo, offset);
 	raise_to(&f->read_hi, leat_range_end(offset, length));
+}
+
+/* Who was killed in a change leaves its step failed, or ended: then the file is final. */
+void leat_shm_await_rewrite(struct leat_shm_file *f)
+{
+	while (leat_shm_is_rewritten(f) &&
+	       !(leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)))
+		nap();
 }
 
 bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 9
+#define LEAT_SHM_VERSION 10
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -62,11 +62,12 @@ struct leat_shm_file {
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
-	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
-	_Atomic uint32_t table;   /* of its written parts, 0: none (shm/extents.h) */
-	_Atomic uint32_t epoch;   /* moves before `length` begins or ceases to count */
-	uint32_t pad2[2];
+	_Atomic uint32_t home;      /* changes when the file moves; see leat_shm_file_home */
+	_Atomic uint32_t placing;   /* calls under way that use an offset the kernel keeps */
+	_Atomic uint32_t table;     /* of its written parts, 0: none (shm/extents.h) */
+	_Atomic uint32_t epoch;     /* moves before `length` begins or ceases to count */
+	_Atomic uint32_t rewriting; /* producers about to change bytes that exist */
+	uint32_t pad2;
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -193,6 +194,27 @@ uint32_t leat_shm_holders(struct leat_shm_file *f, bool write);
 
 /* Note that a consumer has read [offset, offset+length). */
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
+
+/* Around the look whether somebody has read bytes that exist, and the change of them: a consumer
+ * that has noted that it reads waits until they are over, unless the file is final. Both sides
+ * store their word, then load the other's. Any process. */
+static inline void leat_shm_rewrite_begin(struct leat_shm_file *f)
+{
+	atomic_fetch_add(&f->rewriting, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+static inline void leat_shm_rewrite_end(struct leat_shm_file *f)
+{
+	atomic_fetch_sub(&f->rewriting, 1);
+}
+
+/* Consumer, after leat_shm_consumed. */
+static inline bool leat_shm_is_rewritten(struct leat_shm_file *f)
+{
+	return atomic_load(&f->rewriting) != 0;
+}
+void leat_shm_await_rewrite(struct leat_shm_file *f);
 
 /* Has some consumer read any of [offset, offset+length)? (hull, may say yes too often) */
 bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);

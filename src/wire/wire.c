@@ -198,6 +198,9 @@ const char *leat_wire_lost(enum leat_lost cause)
 		[LEAT_LOST_PROC] =
 			"it cannot read /proc/self/fd, which tells what descriptors it was "
 			"given: mount /proc where it runs",
+		[LEAT_LOST_VERSION] =
+			"libleat and the daemon are of different versions: have them from "
+			"one build, and leave it alone while it runs",
 		[LEAT_LOST_BROKEN] = "the connection to the daemon broke",
 	};
 	size_t i = (size_t)cause;

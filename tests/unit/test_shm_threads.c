@@ -2,6 +2,8 @@
  * for a file's bytes. Under ThreadSanitizer (.ci/threads) a missing order is an error; here too the
  * values must be right. */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,12 +166,77 @@ static void test_moved(void **state)
 	assert_int_equal(moved.places[home / LEAT_HOME_NEXT % 2], WRITERS * ROUNDS);
 }
 
+/* ---- bytes that exist are changed, and read ---- */
+
+enum { CHANGES = 20000 };
+
+static struct {
+	struct leat_shm_file *f;
+	pthread_barrier_t together;
+	_Atomic int byte; /* of the file */
+	int seen;
+	bool broken; /* the producer found that it had been read */
+} changed;
+
+/* A consumer reads the byte once it is there. */
+static void *peeper(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = 500000};
+
+	(void)arg;
+	for (int i = 0; i < CHANGES; i++) {
+		pthread_barrier_wait(&changed.together);
+		if (i % 500 == 0) /* while the other has looked already */
+			nanosleep(&nap, NULL);
+		leat_shm_about_to_read(changed.f, 0, 1);
+		changed.seen = atomic_load_explicit(&changed.byte, memory_order_relaxed);
+		pthread_barrier_wait(&changed.together);
+	}
+	return NULL;
+}
+
+/* Either the consumer gets what it will be, or the producer learns that it got what it was. */
+static void test_rewritten(void **state)
+{
+	const struct timespec nap = {.tv_nsec = 2000000};
+	pthread_t thread;
+	int silent = 0;
+
+	(void)state;
+	changed.f = &shm->files[4];
+	pthread_barrier_init(&changed.together, NULL, 2);
+	leat_shm_file_init(changed.f);
+	assert_int_equal(pthread_create(&thread, NULL, peeper, NULL), 0);
+	for (int i = 0; i < CHANGES; i++) {
+		leat_shm_file_init(changed.f);
+		atomic_store(&changed.byte, i);
+		leat_shm_publish(changed.f, 1);
+		pthread_barrier_wait(&changed.together);
+		leat_shm_rewrite_begin(changed.f);
+		changed.broken = leat_shm_was_consumed(changed.f, 0, 1);
+		if (i % 500 == 0)
+			nanosleep(&nap, NULL);
+		if (!changed.broken)
+			atomic_store_explicit(&changed.byte, -1, memory_order_relaxed);
+		leat_shm_rewrite_end(changed.f);
+		pthread_barrier_wait(&changed.together);
+		silent += !changed.broken && changed.seen != -1;
+	}
+	join(&thread, 1);
+	assert_int_equal(silent, 0);
+	/* a final file is not waited for */
+	leat_shm_rewrite_begin(changed.f);
+	leat_shm_file_finish(changed.f, 1);
+	leat_shm_about_to_read(changed.f, 0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_published, setup_with_bytes, teardown),
 		cmocka_unit_test_setup_teardown(test_through_a_window, setup_with_bytes, teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup_with_bytes, teardown),
+		cmocka_unit_test_setup_teardown(test_rewritten, setup_with_bytes, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
