@@ -159,12 +159,14 @@ flow() {
 }
 
 @test "a directory of root's that was put in the place of the user's is not written into" {
+	chmod 777 .
 	mkdir work/u/d work/u/roots
 	chown 65534:65534 work/u/d
 	echo precious >work/u/roots/x
 	echo precious >work/u/roots/y
 	flow <<-END
 		echo x >u/d/x
+		echo >"$open/made"
 		until [ -e "$open/moved" ]; do sleep 0.05; done
 		rm -f u/d/y || true
 	END
