@@ -121,7 +121,7 @@ static int run_traced(const struct leat_args *args, const struct leat_driver_con
 	if (status)
 		return status;
 	status = leat_driver_run(config, result);
-	end = leat_cli_trace_run_end(&trace);
+	end = leat_cli_trace_run_end(&trace, config->plan, result, plain);
 	return status ? status : end;
 }
 

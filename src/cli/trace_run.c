@@ -1,5 +1,6 @@
 #include "cli/trace_run.h"
 
+#include "base/elf.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/command.h"
@@ -7,8 +8,11 @@
 #include "cli/workflow.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Steps on plain files do without the library, which now is to record what they do. */
 static int preload(void)
@@ -56,7 +60,48 @@ int leat_cli_trace_run_begin(struct leat_cli_trace_run *t, const struct leat_arg
 	return LEAT_EXIT_SELF;
 }
 
-int leat_cli_trace_run_end(struct leat_cli_trace_run *t)
+/* Can the library not be in the step's own program? */
+static bool is_unseen(const struct leat_plan *plan, size_t step, bool plain)
+{
+	enum leat_elf_kind kind;
+	int fd;
+
+	if (!plain)
+		return plan->mounted[step] || plan->wf->steps[step].staged;
+	fd = open(plan->programs[step], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	kind = leat_elf_inspect(fd, pread);
+	close(fd);
+	return leat_elf_obstacle(kind) != NULL;
+}
+
+static void tell_unseen(const struct leat_cli_trace_run *t, const struct leat_plan *plan,
+			const struct leat_result *result, bool plain)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *names = open_memstream(&text, &size);
+	bool any = false;
+
+	for (size_t i = 0; names && i < result->n_steps; i++) {
+		if (!result->steps[i].start_ns || !is_unseen(plan, i, plain))
+			continue;
+		fprintf(names, "%s%s", any ? ", " : "", result->steps[i].name);
+		any = true;
+	}
+	if (names && fclose(names) == 0 && any)
+		leat_warn(
+			"the trace %s lacks what steps did that cannot load the library (%s): %s; "
+			"leat trace --tracer ptrace -- leat run sees them",
+			t->path,
+			plain ? "statically linked and the like" : "behind a mount, or staged",
+			text);
+	free(text);
+}
+
+int leat_cli_trace_run_end(struct leat_cli_trace_run *t, const struct leat_plan *plan,
+			   const struct leat_result *result, bool plain)
 {
 	struct leat_trace_tail tail = {0};
 	int rc, end;
@@ -67,6 +112,7 @@ int leat_cli_trace_run_end(struct leat_cli_trace_run *t)
 	end = leat_trace_writer_end(t->request.out, &tail);
 	if (end && !rc)
 		leat_error("cannot write the trace %s: %s", t->path, strerror(-end));
+	tell_unseen(t, plan, result, plain);
 	leat_cli_trace_say_end(t->path, &t->progress, &tail);
 	return rc || end ? LEAT_EXIT_SELF : 0;
 }

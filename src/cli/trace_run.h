@@ -3,6 +3,8 @@
 #define LEAT_CLI_TRACE_RUN_H
 
 #include "cli/options.h"
+#include "driver/plan.h"
+#include "driver/result.h"
 #include "trace/background.h"
 
 #define LEAT_OPTION_ROW_TRACE                                                                      \
@@ -26,7 +28,9 @@ struct leat_cli_trace_run {
 int leat_cli_trace_run_begin(struct leat_cli_trace_run *t, const struct leat_args *args,
 			     bool plain);
 
-/* The steps have ended. 0, else the exit status, after one line. */
-int leat_cli_trace_run_end(struct leat_cli_trace_run *t);
+/* The steps have ended. Names those that ran and could not be recorded. 0, else the exit status,
+ * after one line. */
+int leat_cli_trace_run_end(struct leat_cli_trace_run *t, const struct leat_plan *plan,
+			   const struct leat_result *result, bool plain);
 
 #endif

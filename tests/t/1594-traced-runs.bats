@@ -61,3 +61,41 @@ moved() {
 		[ "$(moved trace.csv y R)" -ge 3893 ]
 	done
 }
+
+@test "leat run --trace names the steps that it cannot record" {
+	need gcc
+	gcc -static -o shell -x c - <<-'END' || skip "nothing can be linked statically here"
+		#include <stdlib.h>
+		int main(int argc, char **argv)
+		{
+			return argc < 2 || system(argv[1]) ? 1 : 0;
+		}
+	END
+	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: $PWD/shell "seq 1000 >x"
+		    outports: [{filename: x}]
+		  - func: use
+		    exec: sh -c 'cat x >y'
+		    inports: [{filename: x}]
+		    outports: [{filename: y}]
+		  - func: last
+		    staged: true
+		    exec: sh -c 'cat y >z'
+		    inports: [{filename: y}]
+		    outports: [{filename: z}]
+	END
+	run -0 timeout 100 leat run --quiet --trace t.csv flow.yaml
+	[[ $output == *"leat: warning: the trace t.csv lacks what steps did that cannot load the library (behind a mount, or staged): make, last; "* ]]
+	[ "$(moved t.csv y W)" = 3893 ]
+	run -0 timeout 100 leat run --quiet --plain --trace t.csv flow.yaml
+	[[ $output == *"(statically linked and the like): make; "* ]]
+	[ "$(moved t.csv z W)" = 3893 ]
+	sed -i '/seq 1000/s/exec: .*shell "\(.*\)"/exec: sh -c "\1"/; /staged/d' flow.yaml
+	run -0 timeout 100 leat run --quiet --trace t.csv flow.yaml
+	[[ $output != *lacks* ]]
+}
