@@ -229,7 +229,8 @@ static void discard(struct leat_daemon *d, struct leat_live *l)
 /* A consumer that only opened for writing did no harm. */
 static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, const struct stat *st)
 {
-	if (!l->foreign ||
+	/* Times may be set without a write: touch does. */
+	if (!l->foreign || l->intact ||
 	    (st->st_mtim.tv_sec == l->mtime.tv_sec && st->st_mtim.tv_nsec == l->mtime.tv_nsec))
 		return;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_VIOLATION,

@@ -140,8 +140,9 @@ static int write_foreign(struct leat_request *r)
 		return leat_request_fail(r, -ENOMEM);
 	l->foreign = true;
 	l->mtime = r->found.st.st_mtim;
+	l->intact = true;
 	if (r->in->flags & O_TRUNC && r->found.st.st_size > 0) {
-		l->foreign = false; /* told now, not at the close */
+		l->foreign = l->intact = false; /* told now, not at the close */
 		violation(r, LEAT_VIOLATION_UNDECLARED, 0);
 	}
 	if (leat_acts_opens(r, l) || leat_request_is_violation(r, violations))
