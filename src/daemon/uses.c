@@ -180,6 +180,8 @@ static int link_names(struct leat_change_request *r)
 {
 	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
 
+	if (!rc)
+		rc = change_name(r, &r->from, LEAT_USE_READ, false, NULL);
 	if (rc || r->to.parent_missing)
 		return rc;
 	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);

@@ -59,6 +59,14 @@ conflict() {
 	done
 }
 
+@test "given a second name by the one, made by the other" {
+	two 'until [ -e ../go ]; do sleep 0.05; done; ln tmp.txt second; echo >a.txt' 'echo 1 >tmp.txt; touch ../go; echo >b.txt'
+	mkdir work
+	sed -i 's/^name: w/name: w\ndir: work/; s/bash \([a-z]*\).sh/bash ..\/\1.sh/' w.yaml
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: tmp.txt was created by step two and then read by step one, " <<<"$stderr"
+}
+
 @test "looked for in vain, and then made by the other" {
 	two '[ -e flag ] || echo no >a.txt; touch go' 'while [ ! -e go ]; do sleep 0.05; done; touch flag; echo >b.txt'
 	conflict go
