@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults conformance scratch verify mutants fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults conformance limits scratch verify mutants fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -24,6 +24,7 @@ help:
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/testing.md)'
 	@echo 'make scratch    1,000 random workflows whose steps share names, against their batches (docs/testing.md)'
+	@echo 'make limits     the examples under limits on memory, /dev/shm, CPUs and address space'
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
 	@echo 'make mutants    faults put into the rules, which the model checker must find'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS (600) each'
@@ -52,6 +53,10 @@ conformance: build
 
 scratch: build
 	@tests/scratch/campaign.py
+
+limits: build
+	@.ci/deps build check examples
+	@tests/limits/run $(LIMITS)
 
 verify: build
 	@$(BUILD)/tests/verify/verify-family
