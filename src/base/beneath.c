@@ -151,7 +151,7 @@ int leat_beneath_reopen(int fd, int flags)
 /* Opening a device may do something: it is looked at first. */
 int leat_beneath_open_regular(int top, const char *path, int flags)
 {
-	int held = leat_beneath_open(top, path, O_PATH, 0), fd = held;
+	int held = leat_beneath_open(top, path, O_PATH, 0), fd;
 	struct stat st;
 
 	if (held < 0)
