@@ -313,7 +313,7 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 
 @test "programs under a soft limit, in other directories, by other names" {
 	same 'ulimit -n 16; cat ../input | wc -l'
-	same 'ulimit -s 128; cat ../input | wc -l'
+	same 'ulimit -s 128; cat ../input | tail -n 3'
 	same 'exec -a othername cat ../input'
 	same 'cd / && cat /etc/hostname; cd - >/dev/null; chroot / /bin/true 2>/dev/null; true'
 }
