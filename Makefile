@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults conformance limits scratch verify mutants fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps check quick-check faults conformance limits scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -26,6 +26,7 @@ help:
 	@echo 'make scratch    1,000 random workflows whose steps share names, against their batches (docs/testing.md)'
 	@echo 'make limits     the examples under limits on memory, /dev/shm, CPUs and address space'
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
+	@echo 'make versions   10,000 sequences of versions, made and read in all ways'
 	@echo 'make mutants    faults put into the rules, which the model checker must find'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS (600) each'
 	@echo 'make soak       small workflows over and over: does anything grow? ROUNDS= or HOURS= (2)'
@@ -63,6 +64,9 @@ verify: build
 
 mutants:
 	@tests/mutants/run
+
+versions: build
+	@tests/versions/campaign 1 10000 --keep $(BUILD)/versions
 
 fuzz:
 	@.ci/deps build check

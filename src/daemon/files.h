@@ -193,6 +193,9 @@ struct leat_live *leat_live_new_reader(struct leat_daemon *d, struct leat_file *
  * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
 struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
 				   int fd);
+/* Before it is decided what a name stands for: what was closed is, with all that was told of it
+ * before by any connection. */
+void leat_lives_hear(struct leat_daemon *d);
 /* Have descriptors on their inodes, before names change. */
 void leat_lives_hold(struct leat_daemon *d, struct leat_file *f);
 /* The opener said that its open failed. */

@@ -322,6 +322,12 @@ static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	uv_check_start(&d->ended, end_readers);
 }
 
+void leat_lives_hear(struct leat_daemon *d)
+{
+	if (uv_is_active((uv_handle_t *)&d->ended))
+		end_readers(&d->ended);
+}
+
 int leat_lives_init(struct leat_daemon *d)
 {
 	d->ended.data = d;

@@ -46,6 +46,20 @@ static void hold(struct leat_request *r)
 		r->c->held = r->file;
 }
 
+/* One that cannot be found by the name that the client knows. */
+static bool is_growing_version(const struct leat_request *r)
+{
+	return *r->seen && (r->found.root == LEAT_ROOT_STORE || r->found.root == LEAT_ROOT_DISK) &&
+	       leat_stream_state(r->d->stream, r->found.path) == LEAT_FILE_PRODUCED;
+}
+
+static const struct leat_msg_resolved *place_of_version(const struct leat_request *r,
+							struct leat_msg_resolved *m)
+{
+	m->place = r->found.root == LEAT_ROOT_STORE ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+	return m;
+}
+
 int leat_request_fail(struct leat_request *r, int error)
 {
 	struct leat_msg_resolved m = {.error = error, .place = LEAT_PLACE_ASIS};
@@ -61,6 +75,8 @@ int leat_request_fail(struct leat_request *r, int error)
 		leat_acts_resolved(r->c, error);
 	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)
 		m.place = spilled(r->d, r->found.path, path, &rc);
+	else if (error == -EAGAIN && r->c->steady && is_growing_version(r))
+		return reply(r->c, place_of_version(r, &m), r->found.path);
 	return reply(r->c, &m, path);
 }
 

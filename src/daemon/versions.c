@@ -88,6 +88,7 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 		*seen = 0;
 	if (!c->d->has_views || found->outside || is_own(c, call, found))
 		return 0;
+	leat_lives_hear(c->d);
 	if (!leads_behind(c, found, name))
 		rc = leat_stream_behind(c->d->stream, c->step, rank_of(c), call, found->path, name);
 	/* To look at what there is instead does no harm. */
@@ -145,7 +146,10 @@ static int admit(struct leat_request *r, enum leat_call call)
 
 int leat_versions_resolve(struct leat_request *r, enum leat_call call)
 {
-	int rc = admit(r, call);
+	int rc;
+
+	leat_lives_hear(r->d);
+	rc = admit(r, call);
 
 	return rc ? rc : leat_versions_find(r->c, call, &r->found, r->seen);
 }

@@ -96,6 +96,8 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 	return entry_of(call, parent, name, &st, &id, e);
 }
 
+enum { MAX_LOOKS = 100 };
+
 static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name,
 		   struct fuse_entry_param *e)
 {
@@ -110,10 +112,17 @@ static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name
 	rc = leat_node_path(call->m, parent, name, path);
 	if (rc)
 		return rc;
-	rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
-	if (rc == -EAGAIN)
-		return entry_to_come(call, parent, name, path, &place, e);
-	return rc ? rc : leat_ops_entry(call, parent, name, &place, e);
+	/* The version that was found may be passed over before it is looked at. */
+	for (unsigned i = 0; i < MAX_LOOKS; i++) {
+		rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+		if (rc == -EAGAIN)
+			return entry_to_come(call, parent, name, path, &place, e);
+		if (!rc)
+			rc = leat_ops_entry(call, parent, name, &place, e);
+		if (rc != -ENOENT || !place.slot)
+			break;
+	}
+	return rc;
 }
 
 static void reply_entry(fuse_req_t req, int rc, const struct fuse_entry_param *e)

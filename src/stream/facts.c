@@ -150,6 +150,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 		c->lost = -1;
 	}
 	/* Somebody writes on: what was closed empty before was not the end. */
+	o->undid = c->pending;
 	leat_pending_drop(s, c);
 	o->intact = ev->flags & LEAT_EVF_INTACT;
 	if (o->intact)
@@ -184,11 +185,10 @@ static void check_closes(struct leat_stream *s, const struct leat_ofd *o)
 	}
 }
 
-/* Does the close say nothing? What is empty may have been closed so before, which the open has
- * undone. */
+/* Does the close say nothing? What the open has undone is as it was, if nobody else writes. */
 static bool is_no_close(const struct leat_ofd *o, const struct leat_event *ev)
 {
-	return o->intact && (ev->length || o->content->old);
+	return o->intact && (!o->undid || ev->length || o->content->old || o->content->writers);
 }
 
 static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct leat_event *ev)

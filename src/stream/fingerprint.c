@@ -113,7 +113,7 @@ static uint64_t hash_ofd(const struct leat_ofd *o)
 	put(&d, (uint64_t)o->step);
 	put(&d, (uint64_t)o->node);
 	put(&d, (uint64_t)o->pid);
-	put(&d, o->late | o->exited << 1 | o->intact << 2);
+	put(&d, o->late | o->exited << 1 | o->intact << 2 | o->undid << 3);
 	/* What has a name is told apart by it. */
 	put(&d, o->content->names ? hash_names(o->content) : hash_content(o->content));
 	return finish(&d);

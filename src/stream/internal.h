@@ -86,7 +86,8 @@ struct leat_ofd {
 	int pid;
 	bool late;   /* opened after the commit: already reported */
 	bool exited; /* the process that opened it is gone */
-	bool intact; /* nothing was changed by it so far: then its close is none */
+	bool intact; /* nothing was changed by it so far: then its close is none, */
+	bool undid;  /* but it undid an empty one */
 	UT_hash_handle hh;
 };
 

@@ -235,6 +235,7 @@ static void look_open(struct view *v, const struct action *a, int at)
 {
 	const struct plan_name *n = &v->o->plan->names[a->name];
 	struct object *obj;
+	bool undid;
 
 	if (v->name[a->name] == NONE) {
 		obj = new_object(v, a->name);
@@ -243,8 +244,13 @@ static void look_open(struct view *v, const struct action *a, int at)
 	obj = &v->objects[v->name[a->name]];
 	if (is_in(n->producers, a->step) && a->verb != EDIT)
 		obj->foreign = false;
-	obj->acts[obj->n++] = (struct act){
-		.what = OPENED, .at = at, .step = a->step, .process = a->process, .ofd = a->ofd};
+	undid = trace_has_pending(v, obj);
+	obj->acts[obj->n++] = (struct act){.what = OPENED,
+					   .at = at,
+					   .step = a->step,
+					   .process = a->process,
+					   .ofd = a->ofd,
+					   .undid = undid};
 	v->of_ofd[a->ofd] = v->name[a->name];
 	if (a->verb == CREAT)
 		obj->extent = obj->size = 0;
@@ -255,6 +261,8 @@ static void look_close(struct view *v, const struct action *a, int at)
 	struct object *obj = &v->objects[v->of_ofd[a->ofd]];
 	uint64_t length = a->verb == CLOSE ? 5 : 0;
 	bool intact = trace_is_intact(v->o, a->ofd);
+	bool redoes = find_open(obj, a->ofd)->undid && !length && !obj->foreign &&
+		      trace_open_count(obj) == 1;
 
 	obj->acts[obj->n++] = (struct act){.what = CLOSED_BY,
 					   .at = at,
@@ -263,7 +271,7 @@ static void look_close(struct view *v, const struct action *a, int at)
 					   .length = length,
 					   .abnormal = a->verb == ABORT,
 					   .intact = intact,
-					   .none = intact && (length || obj->foreign)};
+					   .none = intact && !redoes};
 	if (length > obj->size)
 		obj->size = length;
 	v->of_ofd[a->ofd] = NONE;

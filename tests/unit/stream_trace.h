@@ -14,6 +14,7 @@ struct act {
 	int step, process, ofd;
 	uint64_t length;
 	bool abnormal;
+	bool undid;  /* the open undid an empty close */
 	bool intact; /* of a description that has changed nothing */
 	bool none;   /* and says nothing */
 };

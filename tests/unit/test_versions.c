@@ -117,6 +117,10 @@ static const struct scenario scenarios[] = {
 						  "close 2 6\n"
 						  "= x@2=committed !x@2\n"
 						  "@ B x x@2"},
+	{"all: closed when somebody else has made it empty, and before he has written", FLOW("all"),
+	 "start A;start B\n" MAKE("1")
+		 TAKE("11") "edit A x 2;trunc A x 3;close 2 0;close 3 5\n"
+			    "= x=produced x=committed -x x@2=produced x@2=committed\n"},
 	{"all: opened only when the producer ends, and removed", FLOW("all"),
 	 "start A;start B\n" MAKE("1")
 		 TAKE("11") "edit A x 2\n"
