@@ -294,7 +294,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "closed once too often" {
-	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd o:data:w c C' consume='o:data:r R'
+	rule=', committed: "on_close:1"' produce='o:data:wc w:abc o:data:wa w:d c C' consume='o:data:r R'
 	run_it dynamic warn
 	cat output
 	grep -qxF "leat: warning: violation: data was closed by step produce once more than its rule says (committed: on_close:1, mode: update); give it the true number of closes, or on_termination" output
