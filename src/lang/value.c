@@ -135,6 +135,20 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 	return 0;
 }
 
+/* For a value that is not there, libfyaml gives no token up to 0.7, an empty one at the end of its
+ * key from 0.8 on. */
+static struct fy_token *token_of_scalar(struct fy_token *token)
+{
+	const struct fy_mark *begin, *end;
+
+	if (!token || fy_token_scalar_style(token) != FYSS_PLAIN)
+		return token;
+	begin = fy_token_start_mark(token);
+	end = fy_token_end_mark(token);
+	return begin && end && begin->input_pos == end->input_pos ? NULL : token;
+}
+
+/* `token`: NULL for a value that is not there. */
 static int builder_scalar(struct builder *b, struct fy_token *token)
 {
 	enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
@@ -268,7 +282,7 @@ static int builder_event(struct builder *b, const struct fy_event *e)
 		return builder_document(b);
 	case FYET_SCALAR:
 		ret = refuse_extras(b, e->scalar.anchor, e->scalar.tag);
-		return ret ? ret : builder_scalar(b, e->scalar.value);
+		return ret ? ret : builder_scalar(b, token_of_scalar(e->scalar.value));
 	case FYET_SEQUENCE_START:
 		ret = refuse_extras(b, e->sequence_start.anchor, e->sequence_start.tag);
 		return ret ? ret
