@@ -17,15 +17,11 @@
 /* May it be ours? The daemon is bothered only for files whose name looks like it. */
 static bool is_candidate(struct leat_thread *t, int fd, const struct stat *st)
 {
-	const char *slash = strrchr(leat_session.socket, '/');
-	size_t length = (size_t)(slash - leat_session.socket);
-
 	if (leat_client_known() && st->st_dev == leat_client_known()->store_dev)
 		return true;
 	if (leat_fd_name(fd, t->name, sizeof(t->name)) < 0)
 		return false;
-	return leat_path_of_name(t->name) || strncmp(t->name, "/dev/shm/leat-", 14) == 0 ||
-	       leat_text_below(t->name, leat_session.socket, length);
+	return leat_path_of_name(t->name) || leat_path_may_be_store(t->name);
 }
 
 static int identify(struct leat_thread *t, int fd, const struct stat *st, struct leat_fd *r)

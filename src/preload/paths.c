@@ -400,24 +400,29 @@ int leat_path_absolute(struct leat_thread *t, int dirfd, const char *path, char 
 	return join(out, t->name, path, strlen(path)) ? 0 : -ENAMETOOLONG;
 }
 
+/* The store is mounted beside the socket. In another root directory (chroot) the kernel puts that
+ * root's own path in front. */
+bool leat_path_may_be_store(const char *name)
+{
+	const char *socket = leat_session.socket;
+	size_t length = (size_t)(strrchr(socket, '/') - socket);
+
+	if (strncmp(name, "/dev/shm/leat-", 14) == 0)
+		return true;
+	for (const char *at = name; *at; at++) {
+		const char *rest = *at == '/' ? leat_text_below(at, socket, length) : NULL;
+
+		if (rest && leat_text_below(rest, "store", 5))
+			return true;
+	}
+	return false;
+}
+
 void leat_path_init(void)
 {
 	static char name[PATH_MAX]; /* before main: nobody else is here */
-	struct leat_text t;
-	const char *socket = leat_session.socket;
-	bool inside;
 
 	if (leat_fd_name(AT_FDCWD, name, sizeof(name)) < 0)
 		return;
-	inside = leat_path_of_name(name) != NULL || strncmp(name, "/dev/shm/leat-", 14) == 0;
-	if (!inside) {
-		/* The store is mounted beside the socket. */
-		static char mount[sizeof(leat_session.socket) + 8];
-
-		t = leat_text_in(mount, sizeof(mount));
-		leat_text_add_n(&t, socket, (size_t)(strrchr(socket, '/') - socket));
-		leat_text_add(&t, "/store");
-		inside = leat_text_below(name, mount, t.used) != NULL;
-	}
-	leat_path_moved(inside);
+	leat_path_moved(leat_path_of_name(name) || leat_path_may_be_store(name));
 }

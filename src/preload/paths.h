@@ -48,6 +48,9 @@ void leat_path_moved(bool inside);
 /* A directory or symlink was made, renamed or removed: forget what is outside. */
 void leat_path_forget(void);
 
+/* May a file that the kernel names so lie in the store? The daemon knows. */
+bool leat_path_may_be_store(const char *name);
+
 /* Look where the process starts. */
 void leat_path_init(void);
 

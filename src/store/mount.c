@@ -4,6 +4,7 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <sched.h>
@@ -156,6 +157,19 @@ out:
 	leat_close(&sv[0]);
 	leat_close(&sv[1]);
 	return rc;
+}
+
+const char *leat_tmpfs_path(int fd, const char *mount_point, char out[PATH_MAX])
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, out, PATH_MAX);
+	if (n <= 0 || n == PATH_MAX)
+		return mount_point;
+	out[n] = 0;
+	return out;
 }
 
 /* The user namespace that owns the mount's, unless it is ours. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static int wrap(int fd, int ns_fd, const char *path, bool is_private, struct lea
 int leat_store_create(const char *mount_point, uint64_t size_bytes, struct leat_store **store)
 {
 	const char *asked = getenv("LEAT_STORE");
+	char shown[PATH_MAX];
 	int fds[2];
 	int rc;
 
@@ -62,7 +64,8 @@ int leat_store_create(const char *mount_point, uint64_t size_bytes, struct leat_
 		return leat_store_create_private(store);
 	rc = leat_tmpfs_mount(mount_point, size_bytes, fds);
 	if (!rc)
-		return wrap(fds[0], fds[1], mount_point, false, store);
+		return wrap(fds[0], fds[1], leat_tmpfs_path(fds[0], mount_point, shown), false,
+			    store);
 	leat_warn("no private mount here (%s): the store is a directory in " PRIVATE_BASE
 		  ", without huge pages",
 		  strerror(-rc));
