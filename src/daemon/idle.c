@@ -7,12 +7,13 @@
 #include "daemon/client.h"
 #include "daemon/files.h"
 #include "daemon/keep.h"
+#include "daemon/mpi.h"
+#include "daemon/peek.h"
 #include "daemon/steps.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,20 @@ struct look {
 	int step;
 	pid_t outside;      /* the parent of the step's first process; 0 unknown */
 	uint64_t signature; /* of how often threads have run */
+	bool polls;         /* a launcher was seen */
+	pid_t launcher;     /* below which is looked at the moment, 0: none, */
+	bool in_rank;       /* at what it has launched */
+	unsigned waits;     /* threads that wait for leat */
 	char *why;
 };
 
 /* The call a thread is in. */
 struct in_call {
 	long number;
-	uint64_t args[6];
+	uint64_t args[6], stack;
 	bool on_leat; /* it waits for memory of leat's to change */
+	bool served;  /* or for a mount to answer */
+	bool polls;   /* it only passes messages of MPI on */
 };
 
 enum memory { MEMORY_SHARED, MEMORY_PRIVATE, MEMORY_OF_LEAT };
@@ -56,30 +63,6 @@ static bool acts(const struct look *l, pid_t pid, const char *format, ...)
 		vsnprintf(l->why + used, LEAT_IDLE_WHY - used, format, ap);
 	va_end(ap);
 	return false;
-}
-
-/* ---- /proc/PID/task/TID ---- */
-
-static int read_task(pid_t pid, const char *tid, const char *what, size_t max_bytes, char **text)
-{
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, tid, what);
-	return leat_read_file(path, max_bytes, text, NULL);
-}
-
-/* The number behind `key` in its status. False: it is gone. */
-static bool read_status(pid_t pid, const char *tid, const char *key, int base, uint64_t *number)
-{
-	char *text = NULL;
-	const char *at;
-
-	if (read_task(pid, tid, "status", 1 << 16, &text) < 0)
-		return false;
-	at = strstr(text, key);
-	*number = at ? strtoull(at + strlen(key), NULL, base) : 0;
-	free(text);
-	return at;
 }
 
 /* ---- what a thread waits for ---- */
@@ -129,27 +112,6 @@ static bool futex_is_idle(const struct look *l, pid_t pid, struct in_call *call)
 	return memory == MEMORY_PRIVATE || acts(l, pid, "waits for memory it shares with others");
 }
 
-static bool has_open(pid_t pid, const char *target)
-{
-	char path[PATH_SIZE], at[PATH_SIZE];
-	bool found = false;
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return true; /* who knows */
-	while (!found && (e = readdir(dir))) {
-		ssize_t n = readlinkat(dirfd(dir), e->d_name, at, sizeof(at) - 1);
-
-		at[n > 0 ? n : 0] = 0;
-		found = n > 0 && strcmp(at, target) == 0;
-	}
-	closedir(dir);
-	return found;
-}
-
 /* A pipe that was made inside the step has both its ends there. */
 static bool pipe_is_idle(const struct look *l, pid_t pid, const struct in_call *call)
 {
@@ -163,8 +125,10 @@ static bool pipe_is_idle(const struct look *l, pid_t pid, const struct in_call *
 		return true; /* the server of a mount, when nobody asks */
 	if (!leat_str_begins(target, "pipe:"))
 		return acts(l, pid, "reads or writes %s", *target ? target : "something");
-	if (l->outside <= 0 || has_open(l->outside, target))
+	if (l->outside <= 0 || leat_peek_has_open(l->outside, target))
 		return acts(l, pid, "reads or writes a pipe from outside the step");
+	if (l->launcher > 0 && leat_peek_has_open(l->launcher, target))
+		return acts(l, pid, "reads or writes a pipe of its MPI launcher");
 	return true;
 }
 
@@ -185,11 +149,32 @@ static bool waits_for_mount(const struct look *l, pid_t pid, const char *tid)
 	char *text = NULL;
 	bool yes;
 
-	if (read_task(pid, tid, "wchan", 256, &text) < 0)
+	if (leat_peek_task(pid, tid, "wchan", 256, &text) < 0)
 		return false;
 	yes = strcmp(text, "request_wait_answer") == 0 && mount_waits(l);
 	free(text);
 	return yes;
+}
+
+/* In a launcher only its first thread decides when to end. */
+static bool passes_messages(const struct look *l, pid_t pid, const char *tid,
+			    const struct in_call *call)
+{
+	bool timed;
+
+	if (!l->polls || !leat_mpi_polls(call->number, call->args, &timed))
+		return false;
+	if (pid == l->launcher)
+		return !timed || strtol(tid, NULL, 10) != pid;
+	return leat_mpi_owns(pid, tid, call->stack);
+}
+
+static bool other_call_is_idle(const struct look *l, pid_t pid, const char *tid,
+			       struct in_call *call)
+{
+	call->served = waits_for_mount(l, pid, tid);
+	call->polls = !call->served && passes_messages(l, pid, tid, call);
+	return call->served || call->polls || acts(l, pid, "is in system call %ld", call->number);
 }
 
 static bool call_is_idle(const struct look *l, pid_t pid, const char *tid, struct in_call *call)
@@ -204,11 +189,23 @@ static bool call_is_idle(const struct look *l, pid_t pid, const char *tid, struc
 	case SYS_readv:
 	case SYS_write:
 	case SYS_writev:
-		return waits_for_mount(l, pid, tid) || pipe_is_idle(l, pid, call);
+		call->served = waits_for_mount(l, pid, tid);
+		return call->served || pipe_is_idle(l, pid, call);
 	default:
-		return waits_for_mount(l, pid, tid) ||
-		       acts(l, pid, "is in system call %ld", call->number);
+		return other_call_is_idle(l, pid, tid, call);
 	}
+}
+
+/* Who only passes messages on may wake now and then: a hundredth of a second of CPU time is more
+ * than that. Source: sched-stats(5) of the kernel's documentation. */
+static void note_cpu(struct look *l, pid_t pid, const char *tid)
+{
+	char *text = NULL;
+
+	if (leat_peek_task(pid, tid, "schedstat", 256, &text) == 0)
+		l->signature = leat_hash_add(l->signature + strtoull(tid, NULL, 10),
+					     strtoull(text, NULL, 10) / 10000000);
+	free(text);
 }
 
 /* How often it has run goes into the signature, unless it waits for leat: such a thread wakes now
@@ -217,12 +214,26 @@ static void note_runs(struct look *l, pid_t pid, const char *tid, const struct i
 {
 	uint64_t runs;
 
-	if (!call->on_leat && read_status(pid, tid, "voluntary_ctxt_switches:", 10, &runs))
+	l->waits += call->on_leat || call->served;
+	if (call->polls)
+		note_cpu(l, pid, tid);
+	else if (!call->on_leat &&
+		 leat_peek_status(pid, tid, "voluntary_ctxt_switches:", 10, &runs))
 		l->signature = leat_hash_add(l->signature + strtoull(tid, NULL, 10), runs);
 }
 
-/* proc(5): number and arguments; "running"; -1, stack and program counter outside a call. A
- * zombie has neither. */
+static bool runs(const struct look *l, pid_t pid)
+{
+	if (!l->in_rank)
+		return acts(l, pid, "is running");
+	return acts(l, pid,
+		    "(rank %ld) is running: it computes, or waits in a call of MPI that asks again "
+		    "and again, which cannot be told apart",
+		    leat_mpi_rank(pid));
+}
+
+/* proc(5): number and arguments, stack and program counter; "running"; -1, stack and program
+ * counter outside a call. A zombie has neither. */
 static bool thread_is_idle(struct look *l, pid_t pid, const char *tid)
 {
 	struct in_call call = {0};
@@ -230,44 +241,24 @@ static bool thread_is_idle(struct look *l, pid_t pid, const char *tid)
 	bool idle;
 	int rc, n;
 
-	rc = read_task(pid, tid, "syscall", 4096, &text);
+	rc = leat_peek_task(pid, tid, "syscall", 4096, &text);
 	if (rc)
 		return rc == -ESRCH || rc == -ENOENT ||
 		       acts(l, pid, "cannot be looked at: %s", strerror(-rc));
-	n = sscanf(text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx", &call.number, &call.args[0],
-		   &call.args[1], &call.args[2], &call.args[3], &call.args[4], &call.args[5]);
+	n = sscanf(text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx", &call.number,
+		   &call.args[0], &call.args[1], &call.args[2], &call.args[3], &call.args[4],
+		   &call.args[5], &call.stack);
 	if (strcmp(text, "-1 0x0 0x0\n") == 0)
 		idle = true;
 	else
-		idle = n == 7 ? call_is_idle(l, pid, tid, &call) : acts(l, pid, "is running");
-	if (idle && n == 7)
+		idle = n == 8 ? call_is_idle(l, pid, tid, &call) : runs(l, pid);
+	if (idle && n == 8)
 		note_runs(l, pid, tid, &call);
 	free(text);
 	return idle;
 }
 
 /* ---- processes ---- */
-
-/* Has it set an alarm? The kernel shows the timers of POSIX; of others only the handler: of one
- * signal, since who cleans up (sort) handles all that could kill it. An alarm that is to kill
- * leaves no trace. */
-static bool has_alarm(pid_t pid)
-{
-	const uint64_t alarms = UINT64_C(1) << (SIGALRM - 1) | UINT64_C(1) << (SIGVTALRM - 1) |
-				UINT64_C(1) << (SIGPROF - 1);
-	char path[PATH_SIZE], tid[TID_SIZE], *text = NULL;
-	size_t size = 0;
-	uint64_t caught;
-
-	snprintf(tid, sizeof(tid), "%d", (int)pid);
-	if (!read_status(pid, tid, "SigCgt:", 16, &caught))
-		return false; /* it is gone */
-	snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
-	if (leat_read_file(path, 1 << 16, &text, &size) == 0)
-		free(text);
-	caught &= alarms;
-	return (caught && caught != alarms) || size;
-}
 
 static bool process_is_idle(struct look *l, pid_t pid, int depth);
 
@@ -301,7 +292,7 @@ static bool children_are_idle(struct look *l, pid_t pid, const char *tid, int de
 {
 	char *text = NULL;
 	bool idle;
-	int rc = read_task(pid, tid, "children", 1 << 20, &text);
+	int rc = leat_peek_task(pid, tid, "children", 1 << 20, &text);
 
 	if (rc)
 		return rc == -ESRCH || rc == -ENOENT ||
@@ -311,8 +302,7 @@ static bool children_are_idle(struct look *l, pid_t pid, const char *tid, int de
 	return idle;
 }
 
-/* The process with all its threads and descendants. */
-static bool process_is_idle(struct look *l, pid_t pid, int depth)
+static bool threads_are_idle(struct look *l, pid_t pid, int depth)
 {
 	char path[PATH_SIZE];
 	bool idle = depth < MAX_DEPTH;
@@ -328,16 +318,47 @@ static bool process_is_idle(struct look *l, pid_t pid, int depth)
 			idle = thread_is_idle(l, pid, e->d_name) &&
 			       children_are_idle(l, pid, e->d_name, depth);
 	closedir(dir);
-	return idle && (!has_alarm(pid) || acts(l, pid, "may have set an alarm"));
+	return idle;
 }
 
-/* The kernel may be built without the list of children: then nobody can be trusted to be idle. */
-static bool can_see_children(void)
+/* Launchers handle alarms whether they set one or not. */
+static bool launcher_is_idle(struct look *l, pid_t pid, int depth)
 {
-	char path[PATH_SIZE];
+	pid_t above = l->launcher;
+	bool idle;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	return access(path, R_OK) == 0;
+	l->polls = true;
+	l->launcher = pid;
+	idle = threads_are_idle(l, pid, depth) &&
+	       (!leat_mpi_ends_in_time(pid) || acts(l, pid, "is to end after a time"));
+	l->launcher = above;
+	return idle;
+}
+
+/* What a launcher has begun. The rank may wait for a message of another unless it waits for leat.
+ */
+static bool rank_is_idle(struct look *l, pid_t pid, int depth)
+{
+	unsigned before = l->waits;
+	bool idle;
+
+	l->in_rank = true;
+	idle = process_is_idle(l, pid, depth);
+	l->in_rank = false;
+	return idle &&
+	       (l->waits > before ||
+		acts(l, pid, "(rank %ld) has no thread that waits for a file", leat_mpi_rank(pid)));
+}
+
+/* The process with all its threads and descendants. */
+static bool process_is_idle(struct look *l, pid_t pid, int depth)
+{
+	if (!l->in_rank && leat_mpi_launches(pid))
+		return launcher_is_idle(l, pid, depth);
+	if (!l->in_rank && l->launcher > 0)
+		return rank_is_idle(l, pid, depth);
+	return threads_are_idle(l, pid, depth) &&
+	       (!leat_peek_has_alarm(pid) || acts(l, pid, "may have set an alarm"));
 }
 
 /* Orphans come to the driver, and may be anybody's. */
@@ -350,7 +371,7 @@ static bool orphans_are_idle(struct look *l)
 	if (driver <= 0)
 		return true;
 	snprintf(tid, sizeof(tid), "%d", (int)driver);
-	if (read_task(driver, tid, "children", 1 << 20, &text) < 0)
+	if (leat_peek_task(driver, tid, "children", 1 << 20, &text) < 0)
 		return acts(l, driver, "cannot be looked at");
 	idle = listed_are_idle(l, text, true, 0);
 	free(text);
@@ -391,21 +412,21 @@ static bool processes_are_idle(struct look *l)
 	return orphans_are_idle(l);
 }
 
-bool leat_step_is_idle(struct leat_daemon *d, int step, uint64_t *signature,
+bool leat_step_is_idle(struct leat_daemon *d, int step, struct leat_idle *seen,
 		       char why[LEAT_IDLE_WHY])
 {
 	const struct leat_step_run *s = &d->steps[step];
 	struct look l = {.d = d, .step = step, .why = why};
 
-	*signature = 0;
+	*seen = (struct leat_idle){0};
 	if (!is_served(&l))
 		return false;
 	if (!s->running)
 		return true; /* it waits for its launch */
-	if (s->implicit || !can_see_children())
+	if (s->implicit || !leat_peek_sees_children())
 		return acts(&l, s->pid, "is not looked after by leat: others of the step may come");
 	if (!processes_are_idle(&l))
 		return false;
-	*signature = l.signature;
+	*seen = (struct leat_idle){l.signature, l.polls};
 	return true;
 }

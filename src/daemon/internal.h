@@ -148,7 +148,8 @@ struct leat_daemon {
 
 	uint64_t quiet_since_ns; /* no progress since then */
 	uint64_t quiet_mark;     /* what was counted then */
-	uint64_t looked_ns;      /* for a deadlock */
+	uint64_t look_ns;        /* for a deadlock, not before */
+	uint64_t n_looks;        /* so many were due */
 	uint64_t reminded_ns;    /* of who waits for whom */
 
 	char out[LEAT_WIRE_MAX];   /* the reply being built */

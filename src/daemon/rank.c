@@ -1,69 +1,21 @@
 /* Which process of an MPI job a client is, as the launcher has told it. */
 #include "daemon/rank.h"
 
-#include "base/fd.h"
 #include "base/pidstat.h"
 #include "daemon/events.h"
+#include "daemon/mpi.h"
 #include "daemon/steps.h"
 #include "model/version.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI, MPICH and those like it, Slurm. */
-static const char *const variables[] = {
-	"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="};
-
-static long find_rank(const char *text, size_t size)
-{
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-		for (const char *at = text; at < text + size; at += strlen(at) + 1)
-			if (!strncmp(at, variables[i], strlen(variables[i])))
-				return strtol(at + strlen(variables[i]), NULL, 10);
-	return -1;
-}
-
-/* -1: it is none of a job, or that cannot be seen. */
-static long rank_of(pid_t pid)
-{
-	char path[40], *text = NULL;
-	size_t size = 0, room = 0;
-	long rank = -1;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	do {
-		if (room - size < 4096) {
-			char *grown = realloc(text, room += 65536);
-
-			if (!grown)
-				break;
-			text = grown;
-		}
-		n = read(fd, text + size, room - size - 1);
-		size += n > 0 ? (size_t)n : 0;
-	} while (n > 0);
-	leat_close(&fd);
-	if (text) {
-		text[size] = 0;
-		rank = find_rank(text, size);
-	}
-	free(text);
-	return rank > INT_MAX ? -1 : rank;
-}
-
 long leat_rank_find(struct leat_conn *c)
 {
 	if (!c->has_rank) {
-		c->rank = rank_of(c->pid);
+		c->rank = leat_mpi_rank(c->pid);
 		c->has_rank = true;
 	}
 	return c->rank;
@@ -100,7 +52,7 @@ static pid_t first_of(const struct leat_conn *c, long rank, uint64_t *born)
 
 	while (leat_pidstat_read(first, &now)) {
 		*born = now.born;
-		if (first == root || now.parent <= 1 || rank_of(now.parent) != rank)
+		if (first == root || now.parent <= 1 || leat_mpi_rank(now.parent) != rank)
 			return first;
 		first = now.parent;
 	}

@@ -32,8 +32,9 @@ struct leat_step_run {
 	uint64_t idle_ns;                    /* implicit: when the last process was gone */
 	uint64_t death_ns;                   /* a process died abnormally */
 	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
-	uint64_t rest_signature,
-		rest_since_ns; /* its processes were idle then, and have been since */
+	/* Its processes were idle then, and have been until that look (of the daemon's n_looks). */
+	uint64_t rest_signature, rest_since_ns, rest_look;
+	bool rest_polls; /* they are of an MPI job */
 	/* The timeline: what was counted when it was looked at last. */
 	uint64_t sampled_ns, seen_in, seen_out, seen_wait, seen_copy;
 	uint64_t owed_ns;   /* waiting that is in the timeline, but not counted yet */

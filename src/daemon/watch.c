@@ -14,9 +14,14 @@
 #define TICK_MS 50u
 /* While somebody waits a deadlock is looked for so often. */
 #define LOOK_NS UINT64_C(200000000)
+/* Less often where there is so much to look at that it would take more than this part of the time.
+ */
+#define LOOK_SHARE 20u
 /* So long a step must have done nothing before it is looked at: who finds no bytes to read tells
  * that only after a while. */
 #define QUIET_NS UINT64_C(400000000)
+/* And so long an MPI job must have been at rest: no message is under way longer. */
+#define MPI_REST_NS UINT64_C(5000000000)
 #define REMIND_NS UINT64_C(30000000000)
 
 /* Publishers do not tell the daemon of bytes; who waits for an open wants to know. */
@@ -91,17 +96,19 @@ static bool is_quiet(struct leat_daemon *d, size_t i, uint64_t now)
 static bool is_at_rest(struct leat_daemon *d, size_t i, uint64_t now, char *why)
 {
 	struct leat_step_run *s = &d->steps[i];
-	uint64_t signature;
+	struct leat_idle seen;
 
-	if (!leat_step_is_idle(d, (int)i, &signature, why)) {
-		s->rest_since_ns = 0;
+	if (!leat_step_is_idle(d, (int)i, &seen, why))
 		return false;
-	}
-	if (!s->rest_since_ns || signature != s->rest_signature) {
-		s->rest_signature = signature;
+	/* What it did since it was looked at last, if that was not just before, nobody knows. */
+	if (!s->rest_since_ns || d->n_looks - s->rest_look > 1 ||
+	    seen.signature != s->rest_signature) {
+		s->rest_signature = seen.signature;
 		s->rest_since_ns = now;
 	}
-	if (s->rest_since_ns < now)
+	s->rest_look = d->n_looks;
+	s->rest_polls = seen.polls;
+	if (now > s->rest_since_ns + (seen.polls ? MPI_REST_NS : 0))
 		return true;
 	snprintf(why, LEAT_IDLE_WHY, "step %s has only just come to rest", d->wf->steps[i].name);
 	return false;
@@ -133,6 +140,17 @@ static void find_deadlock(struct leat_daemon *d, struct look *l, uint64_t now)
 	} while (l->n && !are_idle(d, l, now));
 }
 
+/* Of MPI jobs not all processes wait for files. */
+static void describe_jobs(struct leat_daemon *d, const struct look *l, FILE *out)
+{
+	for (size_t i = 0; l->n && i < d->wf->n_steps; i++)
+		if (l->stuck[i] && d->steps[i].rest_polls)
+			fprintf(out,
+				"each rank of the MPI job of step %s has waited, and its processes "
+				"have used no CPU time but to poll, for %u s\n",
+				d->wf->steps[i].name, (unsigned)(MPI_REST_NS / 1000000000));
+}
+
 /* Who waits for whom; the caller frees it. NULL when out of memory. */
 static char *describe(struct leat_daemon *d, const struct look *l)
 {
@@ -155,6 +173,7 @@ static char *describe(struct leat_daemon *d, const struct look *l)
 	} else if (l->possible) {
 		fprintf(out, "perhaps for ever, but %s\n", l->why);
 	}
+	describe_jobs(d, l, out);
 	leat_stream_deadlock(d->stream, l->n ? l->busy : NULL, NULL, out);
 	if (fclose(out) != 0) {
 		free(text);
@@ -210,17 +229,21 @@ static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns, uint64_t
 
 static void watch_progress(struct leat_daemon *d)
 {
-	uint64_t now = leat_clock_ns(), m = mark(d);
+	uint64_t now = leat_clock_ns(), m = mark(d), cost_ns;
 	bool waits = somebody_waits(d);
 
 	if (m != d->quiet_mark || !waits) {
 		d->quiet_mark = m;
 		d->quiet_since_ns = now;
 	}
-	if (!waits || now - d->looked_ns < LOOK_NS)
+	if (waits && now < d->look_ns)
 		return;
-	d->looked_ns = now;
+	d->n_looks++;
+	if (!waits)
+		return;
 	look_for_deadlock(d, now - d->quiet_since_ns, now);
+	cost_ns = leat_clock_ns() - now;
+	d->look_ns = now + (cost_ns > LOOK_NS / LOOK_SHARE ? cost_ns * LOOK_SHARE : LOOK_NS);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -242,6 +265,6 @@ int leat_watch_start(struct leat_daemon *d)
 	if (rc)
 		return rc;
 	d->tick.data = d;
-	d->quiet_since_ns = d->looked_ns = d->reminded_ns = leat_clock_ns();
+	d->quiet_since_ns = d->look_ns = d->reminded_ns = leat_clock_ns();
 	return uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
 }

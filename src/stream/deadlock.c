@@ -312,6 +312,19 @@ static bool search(struct graph *g, int step)
 	return false;
 }
 
+/* Other ranks and threads of its step wait for the same. */
+static bool is_told(const struct graph *g, const struct leat_waiter *w)
+{
+	const struct leat_waiter *at;
+
+	for (at = g->s->waiters; at != w; at = at->hh.next)
+		if (!at->woken && at->question.step == w->question.step &&
+		    starts(at->question.call) == starts(w->question.call) &&
+		    waited_name(at) == waited_name(w) && at->blocker.step == w->blocker.step)
+			return true;
+	return false;
+}
+
 static void report(struct graph *g)
 {
 	struct leat_waiter *w, *next;
@@ -319,7 +332,7 @@ static void report(struct graph *g)
 
 	HASH_ITER(hh, g->s->waiters, w, next)
 	{
-		if (!w->woken && w->question.step >= 0)
+		if (!w->woken && w->question.step >= 0 && !is_told(g, w))
 			describe(g, w);
 	}
 	for (int i = 0; i < g->s->n_steps && !found; i++)
