@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,21 @@ static void nothing(uv_work_t *work)
 	(void)work;
 }
 
+/* Signals are the loop's: one that told the daemon to end while it ends, when the loop and its
+ * handlers are gone, would be delivered to a thread that does not block it, and leave half of the
+ * session behind. */
+static int start_threads(struct leat_daemon *d)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = uv_queue_work(&d->loop, &d->first_work, nothing, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 int leat_pool_start(struct leat_daemon *d, char *error, size_t error_size)
 {
 	int rc = try_threads();
@@ -61,5 +77,5 @@ int leat_pool_start(struct leat_daemon *d, char *error, size_t error_size)
 		snprintf(error, error_size, "cannot start the daemon's threads: %s%s%s",
 			 strerror(-rc), limit ? ": " : "", limit ? limit : "");
 	free(limit);
-	return rc ? rc : uv_queue_work(&d->loop, &d->first_work, nothing, NULL);
+	return rc ? rc : start_threads(d);
 }

@@ -36,7 +36,7 @@ everywhere() {
 	script=$(cat)
 	step "{filename: d/}" <<<"$script" || return 1
 	step "{filename: d/, mode: no_update}" <<<"$script" || return 1
-	step "{filename: declared}" <<<"$script"
+	step "{filename: 'declared*'}" <<<"$script"
 }
 
 @test "fio writes and verifies: sync, psync, vsync, pvsync2, mmap" {
@@ -80,7 +80,7 @@ everywhere() {
 			  - func: read
 			    exec: fio --name=x --filename=data --ioengine=sync --rw=read --bs=1k --size=8m --verify=crc32c --verify_fatal=1 --verify_only --readonly --minimal
 			    inports: [{filename: data}]
-			    outports: [{filename: out}]
+			    outports: [{filename: 'out*'}]
 		END
 		timeout 60 leat run flow.yaml
 	done

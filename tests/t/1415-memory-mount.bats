@@ -146,7 +146,7 @@ four() {
 		}
 	END
 	export pass=$BATS_FILE_TMPDIR/pass
-	flow "{filename: data, mode: no_update}, {filename: more}" "{filename: data}" <<-'END'
+	flow "{filename: data, mode: no_update}, {filename: 'more*'}" "{filename: data}" <<-'END'
 		{ seq 10; sleep 0.2; seq 900000; $pass one; seq 5; $pass two; (exec $pass three); seq 100000; $pass four; } > data
 		---
 		{ read -r one; echo "$one"; sleep 1; $pass | md5sum; } < data > out

@@ -13,14 +13,14 @@ setup() {
 
 teardown() {
 	group_free
-	nothing_left find . -name '.leat-*' ! -name '.leat-record-*'
+	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
 }
 
 # steps N SCRIPT: a workflow of so many steps, which each run the script.
 steps() {
 	local i
 	for i in $(seq "$1"); do
-		printf '  - func: step%d\n    exec: bash -eu ../script\n    outports: [{filename: out%d}]\n' "$i" "$i"
+		printf '  - func: step%d\n    exec: bash -eu ../script\n    outports: [{filename: "out%d*"}]\n' "$i" "$i"
 	done >steps.yaml
 	{
 		printf 'name: flow\ndir: work\ntasks:\n'

@@ -195,11 +195,11 @@ flow() {
 	record=$(cd work && echo .leat-record-*)
 	[ -f "work/$record" ]
 	rm work/x
-	$as_nobody ln -s "$open/precious" "work/$record.new"
+	"${as_nobody[@]}" ln -s "$open/precious" "work/$record.new"
 	run -0 leat run flow.yaml
 	[ "$(cat precious)" = precious ]
 	[ -f "work/$record" ] && [ ! -L "work/$record" ]
-	$as_nobody sh -c "cp 'work/$record' work/theirs && mv -f work/theirs 'work/$record'"
+	"${as_nobody[@]}" sh -c "cp 'work/$record' work/theirs && mv -f work/theirs 'work/$record'"
 	run leat run --resume flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
