@@ -84,6 +84,9 @@ static enum leat_use use_of_open(const struct leat_request *r)
 
 	if (!r->exists && (!(flags & O_CREAT) || r->found.parent_missing || r->found.dir_wanted))
 		return LEAT_USE_SEEK;
+	/* Whoever makes it meanwhile loses it. */
+	if (!r->exists && flags & O_TRUNC && leat_steps_has(r->rule->producers, r->c->step))
+		return LEAT_USE_TRUNCATE;
 	if (!r->exists)
 		return flags & O_APPEND ? LEAT_USE_APPEND : LEAT_USE_CREATE;
 	if (!leat_request_makes(r) || !S_ISREG(r->found.st.st_mode) ||

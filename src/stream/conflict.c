@@ -114,10 +114,18 @@ static bool is_made_by(const struct leat_name_state *n, int step)
 	       (n->content->creator == step || leat_content_find_part(n->content, step));
 }
 
-/* Several steps may make one file together, but not each its own by the same name. */
-static void check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
-			      const struct leat_file_rule *rule, struct leat_clash *k)
+/* Several steps may make one file together, but not each its own by the same name. Two that make
+ * theirs at the same moment have not opened it yet, either of them. 0 or -ENOMEM. */
+static int check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
+			     const struct leat_file_rule *rule, struct leat_clash *k)
 {
+	int rc = leat_uses_remake(s, k->name, k->step, &k->other);
+
+	k->before = LEAT_USE_WRITE;
+	if (!rc && k->other >= 0)
+		leat_conflict_tell(s, k, LEAT_CONFLICT);
+	if (rc || k->other >= 0)
+		return rc;
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
 		enum leat_order order = leat_order_of(s, o, k->step);
@@ -125,10 +133,10 @@ static void check_co_producer(struct leat_stream *s, const struct leat_name_stat
 		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !is_made_by(n, o))
 			continue;
 		k->other = o;
-		k->before = LEAT_USE_WRITE;
 		leat_conflict_tell(s, k, LEAT_CONFLICT);
-		return;
+		break;
 	}
+	return 0;
 }
 
 /* Who did not say that it reads the file waits for it, as if it came after its producer. So it is
@@ -166,8 +174,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	    (n && n->versioned) || leat_stream_has_versions(s, ev->name))
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
-		check_co_producer(s, n, rule, &k);
-	else
-		check_stranger(s, rule, &k);
+		return check_co_producer(s, n, rule, &k);
+	check_stranger(s, rule, &k);
 	return 0;
 }

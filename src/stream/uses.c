@@ -350,6 +350,17 @@ static int use_undeclared(struct leat_stream *s, const struct leat_event *ev)
 
 /* ---- for others ---- */
 
+int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other)
+{
+	struct leat_used *n = get(s, name, NULL);
+
+	if (!n)
+		return -ENOMEM;
+	*other = find_early(s, set_of(s, n->uses, WRITERS), NULL, step);
+	set_add(set_of(s, n->uses, WRITERS), step);
+	return 0;
+}
+
 int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, ev->name);

@@ -24,10 +24,14 @@ void leat_conflict_tell(struct leat_stream *s, const struct leat_clash *k, enum 
 /* Is there nobody in the set but `step`? */
 bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int step);
 
+/* `step` makes the file of that name anew. `other`: a step without an order with it, or after it,
+ * that did so before, or -1. 0 or -ENOMEM. */
+int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other);
+
 /* A name that is a declared output: may `step` use it so, without a word? */
 bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  enum leat_use use);
-/* If not: find out whether it has done harm. 0. */
+/* If not: find out whether it has done harm. 0 or -ENOMEM. */
 int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		      const struct leat_file_rule *rule);
 

@@ -180,7 +180,7 @@ serve_within() {
 	END
 	serve_within
 	group=$step
-	(cd work && within leat exec --app produce -- bash -eu ../produce) &
+	(cd work && within leat exec --app produce -- bash -eu ../produce) 3>&- &
 	producer=$!
 	(cd work && leat exec --app consume -- bash -eu ../consume)
 	wait "$producer"
@@ -280,5 +280,6 @@ serve_within() {
 	# Who is killed cannot clear up after itself: the next run does.
 	rm -f produce
 	: >produce
+	echo 'touch out' >consume
 	within leat run flow.yaml
 }

@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
 @test "cat, which has the kernel copy where it can, appends to what has been read" {

@@ -26,7 +26,7 @@ teardown() {
 		    outports: [{filename: out}]
 	END
 	run -3 timeout 60 leat run --report report flow.yaml
-	grep -qxF 'leat: step reduce failed: its input part.* failed' <<<"$(sed 's/; what it printed.*//' <<<"$output")"
+	grep -qxF 'leat: step reduce failed: its input part.* failed' < <(sed 's/; what it printed.*//' <<<"$output")
 	grep -qxF 'leat: step reduce cannot list .: what its input part.* stands for will never be complete' <<<"$output"
 	[[ $output != *"input  failed"* ]]
 	report 'steps["reduce"]["cause"] == "its input part.* failed"'
@@ -48,5 +48,5 @@ teardown() {
 	END
 	run timeout 60 leat run flow.yaml
 	[ "$status" != 0 ]
-	! grep -E 'input +failed|^leat: +failed' <<<"$output"
+	run ! grep -E 'input +failed|^leat: +failed' <<<"$output"
 }

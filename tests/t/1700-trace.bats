@@ -129,7 +129,7 @@ exact() {
 @test "mistakes on the command line" {
 	run leat trace
 	[ "$status" = 2 ]
-	[[ $output == *"Give a command"* ]]
+	[[ $output == *"missing command: give one"* ]]
 	run leat trace --all -- true
 	[ "$status" = 2 ]
 	run leat trace --types RZ -- true

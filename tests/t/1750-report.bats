@@ -158,7 +158,7 @@ cells() {
 	jq -e '.otherData.incomplete | length >= 1' cut.pf.json
 	dom cut.html
 	grep -q 'This report is incomplete' page.dom
-	leat report cut.csv 2>/dev/null | head -n 3 | grep '^INCOMPLETE: .*cut off'
+	leat report cut.csv 2>/dev/null | head -n 3 | grep '^INCOMPLETE: .*is truncated'
 }
 
 # shellcheck disable=SC2154 # stderr: run sets it
