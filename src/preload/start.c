@@ -60,8 +60,9 @@ static const char *describe(const struct leat_unseen *unseen, char *buffer, size
 		leat_text_add(&t, unseen->function);
 		leat_text_add(&t, ")");
 	} else {
-		leat_text_add(&t,
-			      strcmp(unseen->file, "/proc/self/exe") == 0 ? "it" : unseen->file);
+		bool is_own = !unseen->file || strcmp(unseen->file, "/proc/self/exe") == 0;
+
+		leat_text_add(&t, is_own ? "it" : unseen->file);
 		leat_text_add(&t, " makes system calls of its own");
 	}
 	return buffer;
