@@ -113,9 +113,9 @@ serves() {
 	serve flow.yaml
 	server=$!
 	export LEAT_DIR=$PWD/work
-	(until grep -q deadlock: served.err; do sleep 0.1; done; sleep 3; echo 1) | leat exec --app ping_a -- $launcher -n 2 "$program" work/a.y work/a.x input &
+	(until grep -q deadlock: served.err; do sleep 0.1; done; sleep 3; echo 1) | leat exec --app ping_a -- "$launcher" -n 2 "$program" work/a.y work/a.x input &
 	input=$!
-	leat exec --app ping_b -- $launcher -n 2 "$program" work/b.y work/b.x all &
+	leat exec --app ping_b -- "$launcher" -n 2 "$program" work/b.y work/b.x all &
 	leat exec --app pong_a -- bash -c 'cat work/a.x && echo 1 >work/a.y' &
 	pong=$!
 	run timeout 60 leat exec --app pong_b -- bash -c 'cat work/b.x && echo 1 >work/b.y'
