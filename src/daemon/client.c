@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/passing.h"
 #include "daemon/acts.h"
 #include "daemon/events.h"
 #include "daemon/files.h"
@@ -124,18 +125,11 @@ void leat_conn_send(struct leat_conn *c, const void *buf)
 void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd)
 {
 	const struct leat_msg *h = buf;
-	char control[CMSG_SPACE(sizeof(fd))] = {0};
+	union leat_passing passing;
 	struct iovec io = {.iov_base = (void *)(uintptr_t)buf, .iov_len = h->size};
-	struct msghdr msg = {.msg_iov = &io,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *cm = CMSG_FIRSTHDR(&msg);
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
 
-	cm->cmsg_level = SOL_SOCKET;
-	cm->cmsg_type = SCM_RIGHTS;
-	cm->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
+	leat_pass(&msg, &passing, &fd, 1);
 	/* It waits for this reply, so there is room. */
 	if (!c->closing && sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE)
 		leat_conn_drop(c, strerror(errno));
@@ -164,13 +158,10 @@ static ssize_t take_packet(struct leat_conn *c, void *in, size_t size)
 			     .msg_iovlen = 1,
 			     .msg_control = control,
 			     .msg_controllen = sizeof(control)};
-	const struct cmsghdr *cm;
 	ssize_t n = recvmsg(c->fd, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
 
-	cm = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
-	if (cm && cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_RIGHTS &&
-	    cm->cmsg_len == CMSG_LEN(sizeof(c->passed)))
-		memcpy(&c->passed, CMSG_DATA(cm), sizeof(c->passed));
+	if (n >= 0)
+		leat_take_passed(&msg, &c->passed, 1);
 	return n;
 }
 

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/passing.h"
 #include "base/str.h"
 #include "daemon/acts.h"
 #include "daemon/events.h"
@@ -167,20 +168,12 @@ static int find_step(struct leat_conn *c, const char *step, const char *workflow
 static int send_welcome(struct leat_conn *c, struct leat_msg_welcome *m)
 {
 	int fds[2] = {leat_store_fd(c->d->store), c->d->shm_fd};
-	char control[CMSG_SPACE(sizeof(fds))] = {0};
+	union leat_passing passing;
 	struct iovec io = {.iov_base = m, .iov_len = m->h.size};
 	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
-	struct cmsghdr *cm;
 
-	if (!m->error && !c->bounded) {
-		msg.msg_control = control;
-		msg.msg_controllen = sizeof(control);
-		cm = CMSG_FIRSTHDR(&msg);
-		cm->cmsg_level = SOL_SOCKET;
-		cm->cmsg_type = SCM_RIGHTS;
-		cm->cmsg_len = CMSG_LEN(sizeof(fds));
-		memcpy(CMSG_DATA(cm), fds, sizeof(fds));
-	}
+	if (!m->error && !c->bounded)
+		leat_pass(&msg, &passing, fds, 2);
 	return sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 

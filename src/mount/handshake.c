@@ -1,5 +1,7 @@
 #include "mount/handshake.h"
 
+#include "base/passing.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,21 +28,19 @@ int leat_handshake_send(int fd, int result, const char *text)
 
 ssize_t leat_handshake_receive_with(int fd, void *data, size_t size, int *fds, size_t n_fds)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+	union leat_passing passing;
 	struct iovec io = {.iov_base = data, .iov_len = size};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
-			     .msg_control = n_fds ? control : NULL,
-			     .msg_controllen = n_fds ? sizeof(control) : 0};
-	struct cmsghdr *c;
+			     .msg_control = n_fds ? passing.space : NULL,
+			     .msg_controllen = n_fds ? sizeof(passing.space) : 0};
 	ssize_t n;
 
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = n_fds && n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
+	if (n_fds && n > 0)
+		leat_take_passed(&msg, fds, n_fds);
 	return n < 0 ? -errno : n;
 }
 
@@ -87,18 +87,11 @@ int leat_handshake_exchange(int fd, int number, int new)
 
 int leat_handshake_send_with(int fd, const void *data, size_t size, int sent)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	union leat_passing passing;
 	struct iovec io = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
-	struct msghdr msg = {.msg_iov = &io,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &sent, sizeof(int));
+	leat_pass(&msg, &passing, &sent, 1);
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -1,6 +1,7 @@
 /* The connection of each thread, and what is said on it. */
 #include "preload/client.h"
 #include "base/fault.h"
+#include "base/passing.h"
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 #include "preload/lost.h"
@@ -105,23 +106,19 @@ int leat_client_send(struct leat_thread *t)
 /* Receives one packet into t->msg, with `n_fds` descriptors, or none. Bytes or -errno. */
 static long receive(struct leat_thread *t, int *fds, size_t n_fds)
 {
-	char control[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8)));
+	union leat_passing passing;
 	struct iovec io = {.iov_base = t->msg, .iov_len = sizeof(t->msg)};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
-			     .msg_control = fds ? control : NULL,
-			     .msg_controllen = fds ? sizeof(control) : 0};
-	struct cmsghdr *c;
+			     .msg_control = fds ? passing.space : NULL,
+			     .msg_controllen = fds ? sizeof(passing.space) : 0};
 	long n;
 
 	do
 		n = raw(SYS_recvmsg, t->conn, &msg, MSG_CMSG_CLOEXEC);
 	while (n == -EINTR);
-	if (n < 0 || !fds)
-		return n;
-	c = CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(n_fds * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
+	if (n >= 0 && fds)
+		leat_take_passed(&msg, fds, n_fds);
 	return n;
 }
 

@@ -1,6 +1,7 @@
 #include "preload/follow.h"
 
 #include "base/fault.h"
+#include "base/passing.h"
 #include "preload/client.h"
 #include "preload/window.h"
 
@@ -13,19 +14,12 @@
 static int send_with(struct leat_thread *t, int fd)
 {
 	const struct leat_msg *h = (const struct leat_msg *)t->msg;
-	char control[CMSG_SPACE(sizeof(fd))] __attribute__((aligned(8))) = {0};
+	union leat_passing passing;
 	struct iovec io = {.iov_base = t->msg, .iov_len = h->size};
-	struct msghdr msg = {.msg_iov = &io,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
 	long rc;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	*(int *)CMSG_DATA(c) = fd;
+	leat_pass(&msg, &passing, &fd, 1);
 	LEAT_FAULT_MESSAGE("send", h->type);
 	do
 		rc = raw(SYS_sendmsg, t->conn, &msg, MSG_NOSIGNAL);

@@ -2,6 +2,7 @@
 #include "store/mount.h"
 
 #include "base/fd.h"
+#include "base/passing.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -78,12 +79,11 @@ static int mount_here(const char *mount_point, uint64_t size_bytes)
  * descriptors sent. */
 static int mount_and_send(int sock, const char *mount_point, uint64_t size_bytes)
 {
-	char control[CMSG_SPACE(2 * sizeof(int))] = {0};
+	union leat_passing passing;
 	int fds[2] = {-1, -1};
 	int rc = enter_namespace();
 	struct iovec io = {.iov_base = &rc, .iov_len = sizeof(rc)};
 	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
-	struct cmsghdr *c;
 
 	if (!rc)
 		rc = mount_here(mount_point, size_bytes);
@@ -93,28 +93,20 @@ static int mount_and_send(int sock, const char *mount_point, uint64_t size_bytes
 		if (fds[0] < 0 || fds[1] < 0)
 			rc = -errno;
 	}
-	if (!rc) {
-		msg.msg_control = control;
-		msg.msg_controllen = sizeof(control);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(fds));
-		memcpy(CMSG_DATA(c), fds, sizeof(fds));
-	}
+	if (!rc)
+		leat_pass(&msg, &passing, fds, 2);
 	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0;
 }
 
 static int receive(int sock, int fds[2])
 {
-	char control[CMSG_SPACE(2 * sizeof(int))] = {0};
+	union leat_passing passing;
 	int rc = 0;
 	struct iovec io = {.iov_base = &rc, .iov_len = sizeof(rc)};
 	struct msghdr msg = {.msg_iov = &io,
 			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *c;
+			     .msg_control = passing.space,
+			     .msg_controllen = sizeof(passing.space)};
 	ssize_t n;
 
 	do
@@ -124,12 +116,7 @@ static int receive(int sock, int fds[2])
 		return -errno;
 	if (n != sizeof(rc))
 		return -EIO;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!rc && (!c || c->cmsg_len != CMSG_LEN(2 * sizeof(int))))
-		return -EIO;
-	if (!rc)
-		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
-	return rc;
+	return !rc && !leat_take_passed(&msg, fds, 2) ? -EIO : rc;
 }
 
 /* The daemon itself stays in the machine's namespaces: a child mounts and hands

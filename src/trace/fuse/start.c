@@ -3,6 +3,7 @@
 #include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/passing.h"
 #include "trace/fuse/internal.h"
 
 #include <errno.h>
@@ -25,35 +26,22 @@ static int send_entered(int socket, const struct entered *e, int fd)
 {
 	struct entered copy = *e;
 	struct iovec iov = {&copy, sizeof(copy)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
+	union leat_passing passing;
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	}
+	if (fd >= 0)
+		leat_pass(&msg, &passing, &fd, 1);
 	return sendmsg(socket, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static int receive_entered(int socket, struct entered *e, int *fd)
 {
 	struct iovec iov = {e, sizeof(*e)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
+	union leat_passing passing;
 	struct msghdr msg = {.msg_iov = &iov,
 			     .msg_iovlen = 1,
-			     .msg_control = control.bytes,
-			     .msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *head;
+			     .msg_control = passing.space,
+			     .msg_controllen = sizeof(passing.space)};
 	ssize_t n;
 
 	do {
@@ -61,10 +49,8 @@ static int receive_entered(int socket, struct entered *e, int *fd)
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(*e))
 		return n < 0 ? -errno : -EPIPE;
-	head = CMSG_FIRSTHDR(&msg);
 	*fd = -1;
-	if (head && head->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	leat_take_passed(&msg, fd, 1);
 	return 0;
 }
 
