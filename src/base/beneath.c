@@ -149,19 +149,29 @@ int leat_beneath_reopen(int fd, int flags)
 }
 
 /* Opening a device may do something: it is looked at first. */
-int leat_beneath_open_regular(int top, const char *path, int flags)
+int leat_beneath_hold_regular(int top, const char *path, struct stat *st)
 {
-	int held = leat_beneath_open(top, path, O_PATH, 0), fd;
-	struct stat st;
+	int held = leat_beneath_open(top, path, O_PATH, 0), rc;
 
 	if (held < 0)
 		return held;
-	if (fstat(held, &st) < 0)
-		fd = -errno;
+	if (fstat(held, st) < 0)
+		rc = -errno;
 	else
-		fd = S_ISREG(st.st_mode)   ? leat_beneath_reopen(held, flags)
-		     : S_ISDIR(st.st_mode) ? -EISDIR
-					   : -EINVAL;
+		rc = S_ISREG(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	if (rc)
+		leat_close(&held);
+	return rc ? rc : held;
+}
+
+int leat_beneath_open_regular(int top, const char *path, int flags)
+{
+	struct stat st;
+	int held = leat_beneath_hold_regular(top, path, &st), fd;
+
+	if (held < 0)
+		return held;
+	fd = leat_beneath_reopen(held, flags);
 	leat_close(&held);
 	return fd;
 }

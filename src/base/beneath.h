@@ -47,6 +47,8 @@ int leat_beneath_open(int top, const char *path, int flags, mode_t mode);
 /* The same for a regular file only: -EISDIR or -EINVAL for anything else, on which nothing is done
  * that a device or FIFO would notice. */
 int leat_beneath_open_regular(int top, const char *path, int flags);
+/* The same, not opened yet: an O_PATH descriptor, and what stat says. */
+int leat_beneath_hold_regular(int top, const char *path, struct stat *st);
 /* What an O_PATH descriptor is of, opened with `flags`. The descriptor or -errno. */
 int leat_beneath_reopen(int fd, int flags);
 

@@ -91,15 +91,12 @@ static int open_held(int held, const struct stat *st)
 
 int leat_open_hard(int top, const char *path)
 {
-	int held = leat_beneath_open(top, path, O_PATH, 0), fd;
 	struct stat st;
+	int held = leat_beneath_hold_regular(top, path, &st), fd;
 
 	if (held < 0)
 		return held;
-	if (fstat(held, &st) < 0)
-		fd = -errno;
-	else
-		fd = S_ISREG(st.st_mode) ? open_held(held, &st) : -EINVAL;
+	fd = open_held(held, &st);
 	leat_close(&held);
 	return fd;
 }
