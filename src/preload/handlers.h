@@ -2,7 +2,6 @@
 #ifndef LEAT_PRELOAD_HANDLERS_H
 #define LEAT_PRELOAD_HANDLERS_H
 
-#include "base/range.h"
 #include "preload/hooks.h"
 #include "preload/paths.h"
 
@@ -91,11 +90,5 @@ void leat_note_mapped(int fd, uint64_t offset, uint64_t length);
  * -errno, of `asked` were read at `offset` (-1: the descriptor's own, which is behind them now).
  * Returns n. */
 int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset);
-/* Would `data` (asked.end - asked.begin bytes) at `asked` change bytes that a consumer has read?
- * *part: which first. */
-bool leat_changes_consumed(int fd, struct leat_shm_file *f, const char *data,
-			   struct leat_range asked, struct leat_range *part);
-/* Before a write at `offset` of `fd`: a violation? a hole? 0 or -EIO. */
-int leat_before_write(int fd, int64_t offset, uint64_t length);
 
 #endif

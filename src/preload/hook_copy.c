@@ -4,6 +4,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/promises.h"
 #include "preload/text.h"
 #include "preload/room.h"
 #include "preload/window.h"

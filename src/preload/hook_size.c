@@ -3,6 +3,7 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/promises.h"
 #include "preload/room.h"
 #include "preload/window.h"
 #include "record/call.h"

@@ -6,16 +6,14 @@
 #include "preload/follow.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/promises.h"
 #include "preload/room.h"
-#include "preload/text.h"
 #include "preload/window.h"
-#include "record/call.h"
-#include "shm/extents.h"
 #include "preload/timing.h"
+#include "record/call.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,103 +37,9 @@ static uint64_t total(const struct writing *w)
 	return sum;
 }
 
-/* Would the write change bytes that a consumer has read? `w` NULL: `length` bytes that nobody
- * knows. *part: which first. */
-static bool changes_consumed(const struct writing *w, struct leat_shm_file *f, uint64_t offset,
-			     uint64_t length, struct leat_range *part)
-{
-	struct leat_range asked = {offset, leat_range_end(offset, length)};
-
-	if (!w)
-		return leat_shm_consumed_part(leat_client_known()->shm, f, asked, part);
-	for (long i = 0; w->v && i < w->n && w->n <= IOV_MAX; i++) {
-		asked.end = leat_range_end(asked.begin, w->v[i].iov_len);
-		if (leat_changes_consumed(w->fd, f, w->v[i].iov_base, asked, part))
-			return true;
-		asked.begin = asked.end;
-	}
-	return false;
-}
-
-static int tell_once(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
-{
-	int rc = leat_client_violation(code, r->slot, offset, length);
-
-	leat_fd_set_flags(r, LEAT_FD_TOLD);
-	return rc;
-}
-
-static int check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t offset,
-			   uint64_t length)
-{
-	if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || !length)
-		return 0;
-	if (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER)
-		return 0;
-	return tell_once(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
-}
-
-enum { MAX_NAPS = 50 };
-
-/* While the kernel's size is ahead, others may have begun to write what is before `offset`, and
- * count as the file's length already: give them a moment. False: it is still missing. */
-static bool is_joined(struct leat_shm_file *f, uint64_t offset)
-{
-	for (int i = 0; i < MAX_NAPS && offset > leat_shm_frontier(f); i++)
-		leat_nap(LEAT_NAP_NS);
-	return offset <= leat_shm_frontier(f);
-}
-
-static void check_hole(int fd, const struct leat_fd *r, struct leat_shm_file *f, uint64_t offset)
-{
-	if (leat_shm_flags(f) & LEAT_SHM_SPARSE || offset <= leat_shm_frontier(f))
-		return;
-	if (leat_shm_is_ahead(f) ? !is_joined(f, offset) : offset > leat_window_length(r, fd))
-		leat_shm_mark_sparse(f);
-}
-
 static int64_t offset_of(int fd)
 {
 	return raw(SYS_lseek, fd, 0, SEEK_CUR);
-}
-
-/* A publisher's write, where it is about to land; `offset` -1: at the descriptor's own. What
- * another process has moved that over meanwhile was its own, and may have been read since: look
- * again. */
-static int check_place(int fd, struct leat_fd *r, const struct writing *w, int64_t offset,
-		       uint64_t length)
-{
-	struct leat_shm_file *f = leat_client_file(r->slot);
-	const bool positioned = offset >= 0;
-	struct leat_range part;
-
-	do {
-		if (!positioned)
-			offset = offset_of(fd);
-		if (offset < 0)
-			return 0;
-		check_hole(fd, r, f, (uint64_t)offset);
-		if (!changes_consumed(w, f, (uint64_t)offset, length, &part))
-			return 0;
-	} while (!positioned && offset_of(fd) != offset);
-	return tell_once(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
-}
-
-int leat_before_write(int fd, int64_t offset, uint64_t length)
-{
-	struct leat_fd *r = leat_fd_get(fd);
-	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
-	int64_t at = f && offset < 0 ? offset_of(fd) : offset;
-	int rc;
-
-	if (r)
-		leat_before_change(r);
-	if (!f || at < 0)
-		return 0;
-	rc = check_committed(r, f, (uint64_t)at, length);
-	if (rc || r->kind != LEAT_KIND_PUBLISHER)
-		return rc;
-	return check_place(fd, r, NULL, offset, length);
 }
 
 static int check_publisher(const struct writing *w, struct leat_fd *r)
@@ -144,7 +48,8 @@ static int check_publisher(const struct writing *w, struct leat_fd *r)
 	if (leat_fd_has(r, LEAT_FD_APPEND) || (!w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE)) ||
 	    (w->positioned && w->offset < 0))
 		return 0;
-	return check_place(w->fd, r, w, w->positioned ? w->offset : -1, 0);
+	return leat_check_place(w->fd, r, &(struct leat_pieces){w->v, w->n},
+				w->positioned ? w->offset : -1, 0);
 }
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
@@ -186,7 +91,7 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 				   (uint64_t)written < frontier - start ? (uint64_t)written
 									: frontier - start))
 		return 0;
-	return tell_once(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
+	return leat_tell_broken(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
 static long write_timed(const struct writing *w)
@@ -266,7 +171,7 @@ static long do_write(const struct writing *w)
 	int rc;
 
 	if (f && !leat_fd_has(r, LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
-		rc = check_committed(r, f, where(w, r), total(w));
+		rc = leat_check_committed(r, f, where(w, r), total(w));
 		if (rc)
 			return rc;
 	}
