@@ -2,6 +2,7 @@
 
 #include "daemon/enforce.h"
 #include "daemon/events.h"
+#include "daemon/links.h"
 #include "daemon/own.h"
 #include "daemon/resolve.h"
 #include "daemon/spill.h"
@@ -260,7 +261,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	bool two;
 
 	if (!rc)
-		rc = leat_uses_links(r->c, &r->from);
+		rc = leat_links_ask(r->c, &r->from, &r->on);
 	if (!rc)
 		rc = leat_own_find_from(r, in->change);
 	if (rc || r->is_hidden)
@@ -296,7 +297,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	    r->from.last != LEAT_LAST_NAME)
 		rc = -EBUSY;
 	if (!rc)
-		rc = leat_uses_links(r->c, &r->to);
+		rc = leat_links_ask(r->c, &r->to, &r->on);
 	if (!rc)
 		rc = leat_own_find_to(r, in->change);
 	if (!rc)

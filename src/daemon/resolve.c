@@ -6,6 +6,7 @@
 #include "daemon/enforce.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
+#include "daemon/links.h"
 #include "daemon/own.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
@@ -407,7 +408,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
 		return leat_request_fail(&r, rc);
-	rc = leat_uses_links(c, &r.found);
+	rc = leat_links_ask(c, &r.found, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.found.outside) {

@@ -1,6 +1,7 @@
 /* Outputs that a step spells out and, having ended well, has not made. */
 #include "base/json.h"
 #include "daemon/files.h"
+#include "daemon/links.h"
 #include "daemon/steps.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@ static bool is_there(struct leat_daemon *d, const char *name)
 	enum leat_root root;
 
 	return leat_stream_made(d->stream, name) ||
-	       leat_tree_look(d->tree, name, &root, NULL) != -ENOENT;
+	       leat_tree_look(d->tree, name, &root, NULL) == 0 ||
+	       leat_links_lead_somewhere(d, name);
 }
 
 static bool is_due(struct leat_daemon *d, const char *name)

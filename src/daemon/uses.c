@@ -43,8 +43,10 @@ int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
 {
 	int rc = 0;
 
-	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1)
+	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1) {
 		rc = tell(c, found->links + at, LEAT_USE_READ, false, NULL);
+		at += strlen(found->links + at) + 1;
+	}
 	return rc;
 }
 
@@ -123,6 +125,15 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
+/* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
+ * not looked in vain. 0 or, as the rules say, an error. */
+static int await_directory(struct leat_request *r)
+{
+	if (!r->rule->holds_outputs || leat_rule_produced(r->d, r->rule))
+		return 0;
+	return leat_request_ask(r, LEAT_CALL_OPEN);
+}
+
 int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
@@ -131,7 +142,9 @@ int leat_uses_resolve(struct leat_request *r)
 
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
-	rc = makes(r) ? need_parent(r->c, &r->found) : 0;
+	rc = makes(r)               ? need_parent(r->c, &r->found)
+	     : use == LEAT_USE_SEEK ? await_directory(r)
+				    : 0;
 	if (rc)
 		return rc;
 	if (r->exists && !leat_rule_produced(r->d, r->rule) &&

@@ -40,7 +40,7 @@ static int find_match(const char *dir, const char *pattern)
 {
 	char *root = strdup(dir);
 	char *roots[] = {root, NULL};
-	FTS *tree = root ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
+	FTS *tree = root ? fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, NULL) : NULL;
 	int found = 0, looked = 0, rc = tree ? 0 : -errno;
 
 	for (FTSENT *e; tree && !found && (e = fts_read(tree));) {

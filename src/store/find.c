@@ -108,14 +108,46 @@ static int look_here(struct walk *w)
 	return leat_beneath_stat(AT_FDCWD, out->path, &out->st);
 }
 
-static void note_link(struct leat_found *out)
+/* What is asked for by a symlink that has just been reached: its name and the rest behind it. After
+ * a ".." that is another name than it seems, and the symlink's own stands for it. */
+static size_t name_by_link(const struct walk *w, char *name)
 {
-	size_t size = strlen(out->path) + 1;
+	size_t length = w->length, size;
 
-	if (out->outside || size > sizeof(out->links) - out->links_size)
+	memcpy(name, w->out->path, length);
+	for (const char *rest = w->rest; *rest; rest += size) {
+		rest += strspn(rest, "/");
+		size = strcspn(rest, "/");
+		if (size == 2 && rest[0] == '.' && rest[1] == '.') {
+			length = w->length;
+			break;
+		}
+		if (!size || (size == 1 && *rest == '.'))
+			continue;
+		if (length + size + 2 > PATH_MAX)
+			break;
+		name[length++] = '/';
+		memcpy(name + length, rest, size);
+		length += size;
+	}
+	name[length] = 0;
+	return length + 1;
+}
+
+static void note_link(const struct walk *w)
+{
+	struct leat_found *out = w->out;
+	char *links = out->links + out->links_size, name[PATH_MAX];
+	size_t link_size = w->length + 1, name_size;
+
+	if (out->outside)
 		return;
-	memcpy(out->links + out->links_size, out->path, size);
-	out->links_size += size;
+	name_size = name_by_link(w, name);
+	if (link_size + name_size > sizeof(out->links) - out->links_size)
+		return;
+	memcpy(links, out->path, link_size);
+	memcpy(links + link_size, name, name_size);
+	out->links_size += link_size + name_size;
 }
 
 /* Puts the symlink's target in front of the rest; `length` cuts its name off. */
@@ -133,7 +165,7 @@ static int enter_link(struct walk *w, size_t length)
 		return (int)n;
 	if (n >= PATH_MAX || (size_t)n + rest + 2 > sizeof(w->next))
 		return -ENAMETOOLONG;
-	note_link(out);
+	note_link(w);
 	memcpy(w->next + n, w->rest, rest + 1);
 	memcpy(w->rest, w->next, (size_t)n + rest + 1);
 	cut(w, length);

@@ -58,13 +58,14 @@ struct leat_found {
 	bool name_slash;     /* a "/" follows a last name, of its own or of the symlink it leads to,
 			      * whose directory exists: nothing can be made by it, whatever follows */
 	enum leat_last last;
-	enum leat_root root;  /* where it exists; NONE: it does not. For a
-			       * directory in both places, DISK */
-	bool parent_missing;  /* nor does the directory it would be in */
-	struct stat st;       /* of it, if it exists inside */
-	size_t links_size;    /* of links, in bytes */
-	char links[PATH_MAX]; /* names of symlinks inside that were followed, each with its 0; of
-			       * many and long ones the first */
+	enum leat_root root;      /* where it exists; NONE: it does not. For a
+				   * directory in both places, DISK */
+	bool parent_missing;      /* nor does the directory it would be in */
+	struct stat st;           /* of it, if it exists inside */
+	size_t links_size;        /* of links, in bytes */
+	char links[2 * PATH_MAX]; /* of each symlink inside that was followed its name, and the name
+				   * that was asked for by it ("d", "d/x"), each with its 0; of
+				   * many and long ones the first */
 };
 
 /* Find `path`, relative to the workflow's directory or absolute. 0, also when

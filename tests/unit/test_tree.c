@@ -171,6 +171,36 @@ static void test_find(void **state)
 	}
 }
 
+/* Of each symlink its name and what was asked for by it; each ends in a comma. */
+static const struct {
+	const char *path, *links;
+} by_links[] = {
+	{"d/f", ""},
+	{"ld/f", "ld,ld/f,"},
+	{"ld//./f/", "ld,ld/f,"},
+	{"ld/to_g", "ld,ld/to_g,d/to_g,d/to_g,"},
+	{"ld/../s", "ld,ld,"},
+	{"ld/no/such", "ld,ld/no/such,"},
+	{"self/ld/f", "self,self/ld/f,ld,ld/f,"},
+	{"usr/bin/env", "usr,usr/bin/env,"},
+	{"dangling", "dangling,dangling,"},
+};
+
+static void test_links(void **state)
+{
+	struct world *w = *state;
+	struct leat_found f;
+
+	for (size_t i = 0; i < sizeof(by_links) / sizeof(*by_links); i++) {
+		leat_tree_find(w->t, by_links[i].path, FOLLOW, &f);
+		for (size_t k = 0; k < f.links_size; k++)
+			if (!f.links[k])
+				f.links[k] = ',';
+		f.links[f.links_size] = 0;
+		assert_string_equal(f.links, by_links[i].links);
+	}
+}
+
 static void test_find_limits(void **state)
 {
 	struct world *w = *state;
@@ -314,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_find, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_find_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_external_removal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents, setup, teardown),

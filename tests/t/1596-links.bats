@@ -1,0 +1,233 @@
+#!/usr/bin/env bats
+# Outputs whose names lead through symlinks, out of the workflow's directory or to another one in it.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	nothing_left
+}
+
+# flow MAKE USE [PORT [OPTIONS]]: the workflow of a producer and a consumer of PORT.
+flow() {
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: sh -c '$1'
+		    outports: [{filename: "${3:-d/*.txt}"${4:-}}]
+		  - func: use
+		    exec: $2
+		    inports: [{filename: "${3:-d/*.txt}"}]
+		    outports: [{filename: z}]
+	END
+}
+
+slowly='for i in 1 2 3 4; do echo n$i >d/f$i.txt; sleep 0.05; done'
+
+# outside, inside: d is a symlink to a directory elsewhere, or to another one of the workflow's.
+outside() {
+	rm -rf work elsewhere
+	mkdir work elsewhere
+	ln -s "$PWD/elsewhere" work/d
+}
+
+inside() {
+	rm -rf work
+	mkdir -p work/store
+	ln -s store work/d
+}
+
+empty() {
+	rm -rf work elsewhere
+	mkdir work elsewhere
+}
+
+file_elsewhere() {
+	empty
+	echo old >elsewhere/x
+	ln -s "$PWD/elsewhere/x" work/x
+}
+
+old_link() {
+	empty
+	echo old >work/old
+	ln -s old work/latest
+}
+
+link_to_output() {
+	empty
+	ln -s x work/latest
+}
+
+chain() {
+	outside
+	ln -s d work/e
+}
+
+circle() {
+	empty
+	ln -s d work/d
+}
+
+dangling() {
+	empty
+	ln -s "$PWD/elsewhere/later" work/d
+}
+
+given() {
+	outside
+	echo given >elsewhere/in.csv
+}
+
+# like_batch PLACE [OPTION...]: streamed it makes in work what --plain makes there; nothing is said.
+like_batch() {
+	local place=$1
+	shift
+	"$place"
+	timeout 60 leat run --plain --quiet flow.yaml
+	cp work/z batch
+	"$place"
+	run -0 --separate-stderr timeout 60 leat run --quiet "$@" flow.yaml
+	[ -z "$stderr" ]
+	diff batch work/z
+}
+
+@test "a listing of a directory that is a symlink waits, wherever that leads" {
+	for use in 'cat d/*.txt >z' 'cd d; cat *.txt >"$OLDPWD"/z' 'ls d >z; ls d/ >>z' 'cd d/.; ls >"$OLDPWD"/z' \
+		'find -L d -name "*.txt" | sort >z' 'python3 -c "import os; print(sorted(os.listdir(\"d\")))" >z' \
+		'cat ./d//f?.txt >z' 'cat "$PWD"/d/*.txt >z'; do
+		printf '%s\n' "$use" >use.sh
+		flow "$slowly" "bash ../use.sh"
+		for place in outside inside; do
+			like_batch "$place"
+		done
+	done
+}
+
+@test "names in a directory that is a symlink are waited for, one by one" {
+	for use in 'cat d/f1.txt d/f4.txt >z' 'cd d; cat f4.txt >"$OLDPWD"/z' 'wc -c d/f4.txt >z' \
+		'[ -e d/f4.txt ] && echo yes >z || echo no >z' 'cp d/f4.txt z' 'mv d/f4.txt z' \
+		'python3 -c "print(open(\"d/f4.txt\").read())" >z'; do
+		printf '%s\n' "$use" >use.sh
+		flow "$slowly" "bash ../use.sh"
+		for place in outside inside; do
+			like_batch "$place"
+		done
+	done
+}
+
+@test "the same of an output that is spelt out, and made: nothing is said of its not being made" {
+	flow 'sleep 0.2; echo n >d/n' "sh -c 'cat d/n >z'" d/n
+	for place in outside inside; do
+		like_batch "$place"
+	done
+	sed -i 's/^    outports: \[{filename: z}\]/    outports: [{filename: z}, {filename: d\/kept}]/; s/cat d.n >z/cat d\/n >z; echo k >d\/kept/' flow.yaml
+	for place in outside inside; do
+		like_batch "$place" --strict
+		[ -e work/d/kept ]
+	done
+}
+
+@test "the same under no_update, on_close and n_files" {
+	for options in ', mode: no_update' ', committed: on_close'; do
+		flow "$slowly" "sh -c 'cat d/*.txt >z'" 'd/*.txt' "$options"
+		for place in outside inside; do
+			like_batch "$place"
+		done
+	done
+}
+
+@test "a file that is a symlink to elsewhere" {
+	flow 'for i in 1 2 3 4; do echo $i >>x; sleep 0.05; done' "sh -c 'cat x >z'" x
+	like_batch file_elsewhere
+	flow 'for i in 1 2 3 4; do echo $i; sleep 0.05; done >x' "sh -c 'cat x >z'" x ', mode: no_update'
+	like_batch file_elsewhere
+}
+
+@test "a symlink that its producer makes anew is not followed where it led before" {
+	flow 'sleep 0.2; echo new >new; ln -sfn new latest' "sh -c 'cat latest >z'" latest
+	printf 'permanent: [latest]\n' >>flow.yaml
+	old_link
+	run -0 timeout 60 leat run --quiet flow.yaml
+	[ "$(cat work/z work/latest)" = $'new\nnew' ]
+	[ "$(readlink work/latest)" = new ]
+}
+
+@test "a symlink to a file that is an output waits for that" {
+	flow 'for i in 1 2 3 4; do echo $i; sleep 0.05; done >x' "sh -c 'cat latest >z'" x
+	like_batch link_to_output
+}
+
+@test "symlinks that the step makes itself" {
+	flow "ln -s \"\$PWD\"/../elsewhere d; $slowly" "sh -c 'cat d/*.txt >z'"
+	like_batch empty
+	flow "mkdir real; ln -s real d; $slowly" "sh -c 'cat d/*.txt >z'"
+	like_batch empty
+	flow "sleep 0.2; ln -s \"\$PWD\"/../elsewhere d; $slowly" "sh -c 'cat d/f4.txt >z'"
+	like_batch empty
+}
+
+@test "a pattern whose wildcard stands for a directory that is a symlink" {
+	flow "$slowly" "sh -c 'cat */f*.txt >z'" '*/f*.txt'
+	for place in outside inside; do
+		like_batch "$place"
+	done
+}
+
+@test "symlinks that lead nowhere, in a circle, and through others" {
+	flow "$slowly" "sh -c 'cat e/*.txt >z'" 'e/*.txt'
+	like_batch chain
+	flow "$slowly" "sh -c 'cat e/*.txt >z'" 'd/*.txt'
+	like_batch chain
+	flow 'echo n >d/x || echo no >y' "sh -c 'cat d/x >z || echo no >z'" 'd/*'
+	circle
+	run -0 timeout 60 leat run --quiet flow.yaml
+	[ "$(cat work/z)" = no ]
+	dangling
+	flow "mkdir ../elsewhere/later; sleep 0.1; $slowly" "sh -c 'cat d/*.txt >z'"
+	run -0 timeout 60 leat run --quiet flow.yaml
+	[ "$(cat work/z)" = $'n1\nn2\nn3\nn4' ]
+}
+
+@test "behind a mount" {
+	flow "$slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/*.txt >z'"
+	for place in outside inside; do
+		like_batch "$place"
+	done
+	flow "sleep 0.2; $slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/f4.txt >z'" d/f4.txt
+	for place in outside inside; do
+		like_batch "$place"
+	done
+}
+
+@test "inputs in a directory that is a symlink, which nobody makes" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: one
+		    exec: sh -c 'cat d/*.csv >y'
+		    inports: [{filename: 'd/*.csv'}]
+		    outports: [{filename: y}]
+		  - func: two
+		    exec: sh -c 'cat y d/in.csv >z'
+		    inports: [{filename: y}, {filename: d/in.csv}]
+		    outports: [{filename: z}]
+	END
+	like_batch given
+}
+
+@test "a producer that fails: what it has made elsewhere is not passed off as whole" {
+	flow 'echo n >d/f1.txt; sleep 0.1; exit 3' "sh -c 'cat d/f1.txt >z'" d/f1.txt
+	for place in outside inside; do
+		"$place"
+		run timeout 60 leat run --quiet --keep-going flow.yaml
+		[ "$status" = 3 ] || [ "$status" = 125 ]
+		[ ! -s work/z ]
+	done
+}
