@@ -189,6 +189,20 @@ bool leat_caller_ending(pid_t tid, pid_t *process, int *status);
 /* The process of a thread, 0 if it is gone. */
 pid_t leat_caller_process(pid_t tid);
 
+/* --- asked.c: what the kernel does not say with a lookup --- */
+
+/* How a call takes the name at the end of its path. */
+enum leat_asked {
+	LEAT_ASKED_ANY,  /* it follows a symlink; or nobody knows */
+	LEAT_ASKED_FILE, /* itself, which must not be a symlink */
+	LEAT_ASKED_DIR,  /* the same, and must be a directory */
+	LEAT_ASKED_LINK, /* readlink(2) */
+};
+
+/* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
+ * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
+enum leat_asked leat_caller_asked(pid_t tid, const char *name);
+
 /* --- alive.c: how the program's processes end ---
  *
  * The daemon may know the first one from before it became this program, and would take its end
@@ -229,9 +243,6 @@ uint64_t leat_node_generation(const struct leat_node *node);
  * `out` (PATH_MAX bytes). -ESTALE: it has no name any more. */
 int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out);
 
-/* The name a node has in its directory, into `out` (PATH_MAX bytes). */
-int leat_node_name(struct leat_mount *m, fuse_ino_t ino, char *out);
-
 /* The node of that name, made if there is none or it stands for another file; its count of
  * lookups is one more. NULL: no memory. */
 struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const char *name,
@@ -241,6 +252,9 @@ void leat_node_forget(struct leat_mount *m, fuse_ino_t ino, uint64_t n);
 
 /* Has `tid` come to the node by its path, and done nothing with it since? Clears it. */
 bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
+
+/* Does the node stand for no file yet? */
+bool leat_node_is_awaited(struct leat_mount *m, fuse_ino_t ino);
 
 /* Does the node stand for this file? A node that stood for none does from now on. */
 bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,

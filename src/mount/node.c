@@ -15,6 +15,7 @@ struct leat_node {
 	struct leat_node *parent; /* held by a reference; NULL: the root */
 	char *key;                /* owned; parent and name; NULL: it has no name any more */
 	size_t key_size;
+	bool listed; /* the name leads to it */
 	uint64_t lookups;
 	uint64_t children;
 	uint64_t generation;
@@ -88,11 +89,16 @@ static struct leat_node *find(struct leat_mount *m, struct leat_node *parent, co
 	return node;
 }
 
+static void unlist(struct leat_mount *m, struct leat_node *node)
+{
+	if (node->listed)
+		HASH_DEL(m->names, node);
+	node->listed = false;
+}
+
 static void detach(struct leat_mount *m, struct leat_node *node)
 {
-	if (!node->key)
-		return;
-	HASH_DEL(m->names, node);
+	unlist(m, node);
 	free(node->key);
 	node->key = NULL;
 }
@@ -109,6 +115,7 @@ static int attach(struct leat_mount *m, struct leat_node *node, struct leat_node
 		node->key = NULL;
 		return -ENOMEM;
 	}
+	node->listed = true;
 	parent->children++;
 	if (node->parent)
 		node->parent->children--;
@@ -166,21 +173,6 @@ int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char 
 	return rc;
 }
 
-int leat_node_name(struct leat_mount *m, fuse_ino_t ino, char *out)
-{
-	const struct leat_node *node;
-	int rc = -ESTALE;
-
-	pthread_mutex_lock(&m->lock);
-	node = leat_node_of(m, ino);
-	if (node && node->key && node->key_size - sizeof(node->parent) <= PATH_MAX) {
-		strcpy(out, name_of(node));
-		rc = 0;
-	}
-	pthread_mutex_unlock(&m->lock);
-	return rc;
-}
-
 static bool is_unknown(const struct leat_identity *id)
 {
 	return !id->dev && !id->ino;
@@ -204,6 +196,16 @@ static bool stands_for(struct leat_node *node, const struct stat *st,
 		node->id = *id;
 	return node->id.dev == id->dev && node->id.ino == id->ino &&
 	       node->id.born_ns == id->born_ns;
+}
+
+/* The name leads to another node from now on. Who waits for what is to come has it by the old one.
+ */
+static void pass_on(struct leat_mount *m, struct leat_node *node)
+{
+	if (is_unknown(&node->id))
+		unlist(m, node);
+	else
+		detach(m, node);
 }
 
 static struct leat_node *make(struct leat_mount *m, struct leat_node *parent, const char *name)
@@ -230,7 +232,7 @@ struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const 
 	dir = leat_node_of(m, parent);
 	node = find(m, dir, name);
 	if (node && !stands_for(node, st, id)) {
-		detach(m, node);
+		pass_on(m, node);
 		node = NULL;
 	}
 	if (!node) {
@@ -290,6 +292,16 @@ bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid)
 	}
 	pthread_mutex_unlock(&m->lock);
 	return first;
+}
+
+bool leat_node_is_awaited(struct leat_mount *m, fuse_ino_t ino)
+{
+	bool awaited;
+
+	pthread_mutex_lock(&m->lock);
+	awaited = is_unknown(&leat_node_of(m, ino)->id);
+	pthread_mutex_unlock(&m->lock);
+	return awaited;
 }
 
 bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,

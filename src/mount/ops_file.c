@@ -80,6 +80,14 @@ static int resolve_open(struct leat_errand *call, const char *path, int flags, m
 					mode, 0, place);
 }
 
+/* A version may be another one than was looked up, and what was awaited something else than a file.
+ */
+static bool is_other(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h,
+		     bool awaited)
+{
+	return (awaited || leat_handle_is_version(h)) && !is_of_node(call, ino, h);
+}
+
 /* What the step's actions say of the open; on an error the handle is closed. */
 static int acted(struct leat_errand *call, struct leat_handle *h)
 {
@@ -97,6 +105,7 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 	struct leat_place_of place;
 	struct leat_handle *h;
 	char path[PATH_MAX];
+	bool awaited = leat_node_is_awaited(call->m, ino);
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
 	leat_node_by_path(call->m, ino, call->tid);
@@ -109,8 +118,7 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 	/* A name that was expected did not come: the kernel looks again, and may create it. */
 	if (rc)
 		return rc == -ENOENT && leat_node_missed(call->m, ino, call->tid) ? -ESTALE : rc;
-	/* It is another version than the one that was looked up. */
-	if (leat_handle_is_version(h) && !is_of_node(call, ino, h)) {
+	if (is_other(call, ino, h, awaited)) {
 		leat_handle_note_refused(call, h);
 		leat_handle_close(call, h);
 		return -ESTALE;

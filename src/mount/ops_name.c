@@ -68,10 +68,27 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 	return rc;
 }
 
+/* What is not there yet may become a file or a directory: it is a symlink to itself to who follows
+ * one, and else what the call wants. A call that wants something else looks the name up again, when
+ * it is there. */
+static void show_to_come(const struct leat_errand *call, const char *name, struct stat *st)
+{
+	static const mode_t types[] = {[LEAT_ASKED_ANY] = S_IFLNK,
+				       [LEAT_ASKED_LINK] = S_IFLNK,
+				       [LEAT_ASKED_FILE] = S_IFREG,
+				       [LEAT_ASKED_DIR] = S_IFDIR};
+
+	*st = (struct stat){.st_mode = types[leat_caller_asked(call->tid, name)] | 0777,
+			    .st_nlink = 1,
+			    .st_uid = getuid(),
+			    .st_gid = getgid()};
+	if (S_ISLNK(st->st_mode))
+		st->st_size = (off_t)strlen(name);
+}
+
 /* Something is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
- * the directory during a lookup, so nobody waits here. What is not there yet may become a file or
- * a directory: it is shown as a symlink to itself, which the kernel follows, waiting, without a
- * lock, and then looks again. */
+ * the directory during a lookup, so nobody waits here; it holds none when it reads a symlink, opens
+ * a file, or asks for attributes. */
 static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
 			 const char *path, const struct leat_place_of *place,
 			 struct fuse_entry_param *e)
@@ -86,11 +103,7 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 	    leat_errand_identify(call, slot, call->m->store_fd, path, &st, &id) &&
 	    leat_errand_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
 		id = (struct leat_identity){0};
-		st = (struct stat){.st_mode = S_IFLNK | 0777,
-				   .st_nlink = 1,
-				   .st_size = (off_t)strlen(name),
-				   .st_uid = getuid(),
-				   .st_gid = getgid()};
+		show_to_come(call, name, &st);
 	}
 	*e = (struct fuse_entry_param){0};
 	return entry_of(call, parent, name, &st, &id, e);
@@ -289,27 +302,32 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	reply_entry(req, rc, &e);
 }
 
-/* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer. */
+/* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer, which
+ * the kernel looks up again: but not to a program that asked for a symlink. */
 static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_MAX])
 {
 	struct leat_place_of place = {0};
 	char path[PATH_MAX];
-	ssize_t n = -1;
+	const char *name;
+	ssize_t n;
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
-	if (!rc)
-		rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0,
-					 &place);
+	if (rc)
+		return rc;
+	rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
 	if (!rc) {
 		leat_errand_become(call);
 		n = readlinkat(place.dirfd, place.path, target, PATH_MAX - 1);
+		rc = n < 0 ? -errno : 0;
+		target[n < 0 ? 0 : n] = 0;
 		leat_errand_self(call);
 	}
-	if (n >= 0) {
-		target[n] = 0;
-		return 0;
-	}
-	return rc && rc != -ENOENT ? rc : leat_node_name(call->m, ino, target);
+	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	if ((rc != -ENOENT && rc != -EINVAL) ||
+	    leat_caller_asked(call->tid, name) == LEAT_ASKED_LINK)
+		return rc;
+	strcpy(target, name);
+	return 0;
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)

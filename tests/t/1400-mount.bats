@@ -542,6 +542,70 @@ grown() {
 	diff expected work/out
 }
 
+@test "what is not there yet is no symlink to who asks for the name itself" {
+	need busybox gzip tar python3
+	cat >look.py <<-'END'
+		import os, stat, sys
+		def shown(call, *arguments, **options):
+		    try: return call(*arguments, **options)
+		    except OSError as e: return e.strerror
+		name = sys.argv[1]
+		how = {"lstat": lambda: oct(os.lstat(name).st_mode),
+		       "readlink": lambda: os.readlink(name),
+		       "open": lambda: os.read(os.open(name, os.O_RDONLY | os.O_NOFOLLOW), 9),
+		       "path": lambda: oct(os.fstat(os.open(name, os.O_PATH | os.O_NOFOLLOW)).st_mode),
+		       "dir": lambda: sorted(os.listdir(os.open(name, os.O_NOFOLLOW | os.O_DIRECTORY))),
+		       "below": lambda: os.read(os.open(name + "/y", os.O_RDONLY | os.O_NOFOLLOW), 9),
+		       "xattr": lambda: os.getxattr(name, "user.leat", follow_symlinks=False)}
+		print(shown(how[sys.argv[2]]))
+	END
+	local make look mode looks=(
+		'python3 ../look.py x lstat' 'python3 ../look.py x readlink' 'python3 ../look.py x open'
+		'python3 ../look.py x dir' 'python3 ../look.py x below' 'gzip -nkf x; ls' 'gzip -nk x; ls'
+		'tar --mtime=@0 -cf - x | tar -tvf -' 'busybox readlink x' 'busybox stat -c %F x' 'busybox ls -l x | cut -c1-10'
+		'ls -l x | cut -c1-10' 'test -L x; echo $?' 'find x -maxdepth 0 -type f' 'find x -maxdepth 0 -type l'
+		'busybox cp -a x z; cp -a x w; ls -l z w | cut -c1-10' 'python3 ../look.py x open & cat x & wait')
+	for make in 'echo text >x' 'ln -s f x' 'mkdir t; echo y >t/y; mv t x'; do
+		for look in "${looks[@]}"; do
+			echo "($look) 2>&1 | sort >out; true" >script
+			for mode in update no_update; do
+				[[ $mode == update || $make == echo* ]] || continue
+				echo "# $make, $mode: $look"
+				steps "func: a, outports: [{filename: x, mode: $mode}], exec: \"bash -c 'sleep 0.1; umask 022; $make'\"" \
+					"func: b, inports: [{filename: x}], outports: [{filename: out}], exec: env LEAT_INTERCEPT=mount bash ../script"
+				if [[ $mode == update ]]; then
+					rm -rf work && mkdir work && echo f >work/f
+					run -0 timeout 60 leat run --plain flow.yaml
+					mv work/out plain
+				fi
+				rm -rf work && mkdir work && echo f >work/f
+				run -0 timeout 60 leat run flow.yaml
+				sed -i -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]+//' plain work/out
+				diff plain work/out
+			done
+		done
+	done
+	clean
+}
+
+@test "a sealed gzip reads what is still to come" {
+	need gzip
+	steps "func: a, outports: [{filename: x}], exec: \"bash -c 'sleep 0.3; echo text >x'\"" \
+		"func: b, inports: [{filename: x}], outports: [{filename: x.gz}], exec: gzip -nk x"
+	run timeout 60 leat run --sealed flow.yaml
+	echo "$output"
+	[[ $output != *"cannot be sealed"* ]] || skip "steps cannot be sealed here"
+	[ "$status" = 0 ]
+	[ "$(gzip -dc work/x.gz)" = text ]
+	# An ordinary user's server, too, may look at what its program asks for.
+	rm -rf work && mkdir -m 777 work && sed -i 's/exec: gzip/exec: env LEAT_INTERCEPT=mount gzip/' flow.yaml
+	LEAT_RUNTIME_DIR=$(mktemp -d "$BATS_TEST_TMPDIR/user-XXXXXX")
+	export LEAT_RUNTIME_DIR
+	[ "$(id -u)" != 0 ] || chown 65534:65534 "$LEAT_RUNTIME_DIR" work
+	run -0 as_user timeout 60 leat run flow.yaml
+	[ "$(gzip -dc work/x.gz)" = text ]
+}
+
 @test "a listing waits for what is declared" {
 	need busybox
 	steps "func: a, outports: [{filename: 'parts/*'}], exec: \"bash -c 'mkdir parts; for i in 1 2 3 4 5; do sleep 0.1; echo \$i >parts/\$i; done'\"" \

@@ -59,7 +59,6 @@ static void assert_nameless(fuse_ino_t ino)
 	char path[PATH_MAX];
 
 	assert_int_equal(leat_node_path(&m, ino, NULL, path), -ESTALE);
-	assert_int_equal(leat_node_name(&m, ino, path), -ESTALE);
 }
 
 static void test_paths(void **state)
@@ -75,8 +74,6 @@ static void test_paths(void **state)
 	file = look(dir, "f", 11, S_IFREG);
 	assert_path(file, NULL, "d/f");
 	assert_path(dir, "g", "d/g");
-	assert_int_equal(leat_node_name(&m, file, path), 0);
-	assert_string_equal(path, "f");
 	memset(deep, 'x', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = 0;
 	for (ino_t i = 100; i < 120 && !rc; i++) {
@@ -143,6 +140,28 @@ static void test_what_is_not_there_yet(void **state)
 	assert_true(leat_node_is(&m, file, &st, &is));
 	assert_false(leat_node_is(&m, file, &st, &other));
 	assert_int_equal(look(FUSE_ROOT_ID, "f", 11, S_IFREG), file);
+}
+
+/* One waits for a file, another for whatever comes: both have their nodes until they are told. */
+static void test_who_waits_keeps_the_name(void **state)
+{
+	fuse_ino_t link = look(FUSE_ROOT_ID, "f", 0, S_IFLNK);
+	fuse_ino_t file = look(FUSE_ROOT_ID, "f", 0, S_IFREG), real;
+
+	(void)state;
+	assert_int_not_equal(link, file);
+	assert_true(leat_node_is_awaited(&m, file));
+	assert_path(link, NULL, "f");
+	assert_path(file, NULL, "f");
+	real = look(FUSE_ROOT_ID, "f", 11, S_IFREG);
+	assert_int_equal(real, file);
+	assert_false(leat_node_is_awaited(&m, file));
+	assert_path(link, NULL, "f");
+	leat_node_removed(&m, FUSE_ROOT_ID, "f");
+	assert_nameless(file);
+	assert_path(link, NULL, "f");
+	leat_node_forget(&m, link, 1);
+	leat_node_forget(&m, file, 2);
 }
 
 static void test_directories_are_their_names(void **state)
@@ -447,6 +466,7 @@ int main(void)
 		IN_A_MOUNT(test_forgetting_too_much),
 		IN_A_MOUNT(test_another_file_of_the_name_is_another_node),
 		IN_A_MOUNT(test_what_is_not_there_yet),
+		IN_A_MOUNT(test_who_waits_keeps_the_name),
 		IN_A_MOUNT(test_directories_are_their_names),
 		IN_A_MOUNT(test_rename),
 		IN_A_MOUNT(test_exchange),

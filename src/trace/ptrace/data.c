@@ -1,4 +1,5 @@
 /* Calls that move bytes. */
+#include "base/memory_of.h"
 #include "trace/ptrace/internal.h"
 
 #include <fcntl.h>
@@ -140,7 +141,7 @@ static void offset_at(struct thread *th, unsigned which, uint64_t address)
 {
 	uint64_t offset;
 
-	if (!address || leat_ptrace_copy(th->tid, address, &offset, sizeof(offset)) < 0)
+	if (!address || leat_memory_of(th->tid, address, &offset, sizeof(offset)) < 0)
 		return;
 	th->now.explicit[which] = true;
 	th->now.offsets[which] = offset;

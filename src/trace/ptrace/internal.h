@@ -129,12 +129,6 @@ struct tracer {
 
 int64_t leat_ptrace_now(void); /* CLOCK_REALTIME */
 
-/* Copy `size` bytes. 0 or -errno. */
-int leat_ptrace_copy(pid_t tid, uint64_t address, void *out, size_t size);
-
-/* Copy a string of at most PATH_MAX bytes. 0 or -errno. */
-int leat_ptrace_copy_string(pid_t tid, uint64_t address, char out[PATH_MAX]);
-
 /* Sum of the lengths of an iovec array; 0 if it cannot be read. */
 uint64_t leat_ptrace_iov_bytes(pid_t tid, uint64_t address, uint64_t n);
 

@@ -1,3 +1,4 @@
+#include "base/memory_of.h"
 #include "base/str.h"
 #include "trace/ptrace/internal.h"
 
@@ -24,45 +25,6 @@ int64_t leat_ptrace_now(void)
 
 /* ---- memory ---- */
 
-static ssize_t copy_part(pid_t tid, uint64_t address, void *out, size_t size)
-{
-	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
-
-	return process_vm_readv(tid, &here, 1, &there, 1, 0);
-}
-
-int leat_ptrace_copy(pid_t tid, uint64_t address, void *out, size_t size)
-{
-	ssize_t n = copy_part(tid, address, out, size);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size ? 0 : -EFAULT;
-}
-
-int leat_ptrace_copy_string(pid_t tid, uint64_t address, char out[PATH_MAX])
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), used = 0;
-
-	/* Not beyond a page at once: behind the string there may be nothing. */
-	while (used < PATH_MAX) {
-		size_t part = page - (address + used) % page;
-		ssize_t n;
-
-		if (used == 0 && part > 256)
-			part = 256;
-		if (part > PATH_MAX - used)
-			part = PATH_MAX - used;
-		n = copy_part(tid, address + used, out + used, part);
-		if (n <= 0)
-			return n < 0 ? -errno : -EFAULT;
-		if (memchr(out + used, 0, (size_t)n))
-			return 0;
-		used += (size_t)n;
-	}
-	return -ENAMETOOLONG;
-}
-
 uint64_t leat_ptrace_iov_bytes(pid_t tid, uint64_t address, uint64_t n)
 {
 	struct iovec part[64];
@@ -71,8 +33,8 @@ uint64_t leat_ptrace_iov_bytes(pid_t tid, uint64_t address, uint64_t n)
 	for (uint64_t i = 0; i < n && n <= IOV_MAX; i += 64) {
 		size_t count = n - i < 64 ? n - i : 64;
 
-		if (leat_ptrace_copy(tid, address + i * sizeof(*part), part,
-				     count * sizeof(*part)) < 0)
+		if (leat_memory_of(tid, address + i * sizeof(*part), part, count * sizeof(*part)) <
+		    0)
 			return 0;
 		for (size_t k = 0; k < count; k++)
 			sum += part[k].iov_len;
@@ -265,7 +227,7 @@ char *leat_ptrace_plain_path(pid_t tid, int dir, uint64_t address)
 {
 	char text[PATH_MAX];
 
-	return leat_ptrace_copy_string(tid, address, text) < 0 ? NULL : plain_path(tid, dir, text);
+	return leat_memory_string_of(tid, address, text) < 0 ? NULL : plain_path(tid, dir, text);
 }
 
 /* The real path of the directory that is open as `fd`, and `last` in it. */
@@ -286,7 +248,7 @@ void leat_ptrace_look(pid_t tid, int dir, uint64_t address, bool follow, struct 
 	int fd;
 
 	*name = (struct name){0};
-	if (leat_ptrace_copy_string(tid, address, text) < 0)
+	if (leat_memory_string_of(tid, address, text) < 0)
 		return;
 	base_of(tid, dir, *text == '/', base);
 	snprintf(full, sizeof(full), "%s/%s", base, text);

@@ -1,5 +1,6 @@
 /* Calls on names: they open, unlink, rename, truncate. */
 #include "base/log.h"
+#include "base/memory_of.h"
 #include "trace/ptrace/internal.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static uint32_t open_flags(struct thread *th)
 		return O_CREAT | O_WRONLY | O_TRUNC;
 	case OPENAT2:
 		if (now->args[3] < sizeof(how.flags) ||
-		    leat_ptrace_copy(th->tid, now->args[2], &how.flags, sizeof(how.flags)) < 0)
+		    leat_memory_of(th->tid, now->args[2], &how.flags, sizeof(how.flags)) < 0)
 			return 0;
 		return (uint32_t)how.flags;
 	default: /* openat, open_by_handle_at */

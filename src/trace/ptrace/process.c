@@ -1,5 +1,6 @@
 /* Processes and threads that begin, start programs, end. */
 #include "base/log.h"
+#include "base/memory_of.h"
 #include "base/pidstat.h"
 #include "trace/ptrace/internal.h"
 
@@ -45,7 +46,7 @@ bool leat_ptrace_enter_clone(struct tracer *t, struct thread *th)
 	if (now->call->nr == SYS_clone)
 		th->clone_flags = now->args[0];
 	else if (now->call->nr == SYS_clone3)
-		leat_ptrace_copy(th->tid, now->args[0], &th->clone_flags, sizeof(uint64_t));
+		leat_memory_of(th->tid, now->args[0], &th->clone_flags, sizeof(uint64_t));
 	if (th->clone_flags & CLONE_UNTRACED)
 		follow_untraced(th, now->args);
 	/* fork and vfork, and a clone3 without any, share nothing of what matters here */
