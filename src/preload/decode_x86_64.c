@@ -40,40 +40,34 @@ static const uint8_t one_byte[256] = {
 	P,  N,  P, P,  N, N, MT, MT, N, N,  N, N,  N, N, M, M, /* f0 */
 };
 
+/* Sixteen opcodes that are alike. */
+#define ROW(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
+
 /* after 0x0f */
 static const uint8_t two_bytes[256] = {
-	M,  M,  M,  M,  X,  N,  N,  N,
-	N,  N,  X,  N,  X,  M,  N,  MB, /* 00 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 10 */
-	M,  M,  M,  M,  X,  X,  X,  X,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 20 */
-	N,  N,  N,  N,  N,  N,  X,  N,
-	X,  X,  X,  X,  X,  X,  X,  X, /* 30: 38 and 3a have opcodes of 3 bytes */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 40 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 50 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 60 */
-	MB, MB, MB, MB, M,  M,  M,  N,
-	M,  M,  X,  X,  M,  M,  M,  M, /* 70 */
-	L,  L,  L,  L,  L,  L,  L,  L,
-	L,  L,  L,  L,  L,  L,  L,  L, /* 80 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* 90 */
-	N,  N,  N,  M,  MB, M,  X,  X,
-	N,  N,  N,  M,  MB, M,  M,  M, /* a0 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  MB, M,  M,  M,  M,  M, /* b0 */
-	M,  M,  MB, M,  MB, MB, MB, M,
-	N,  N,  N,  N,  N,  N,  N,  N, /* c0 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* d0 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* e0 */
-	M,  M,  M,  M,  M,  M,  M,  M,
-	M,  M,  M,  M,  M,  M,  M,  M, /* f0 */
+	M,      M,  M,  M,  X,  N,  N,  N,
+	N,      N,  X,  N,  X,  M,  N,  MB, /* 00 */
+	ROW(M),                             /* 10 */
+	M,      M,  M,  M,  X,  X,  X,  X,
+	M,      M,  M,  M,  M,  M,  M,  M, /* 20 */
+	N,      N,  N,  N,  N,  N,  X,  N,
+	X,      X,  X,  X,  X,  X,  X,  X, /* 30: 38 and 3a have opcodes of 3 bytes */
+	ROW(M),                            /* 40 */
+	ROW(M),                            /* 50 */
+	ROW(M),                            /* 60 */
+	MB,     MB, MB, MB, M,  M,  M,  N,
+	M,      M,  X,  X,  M,  M,  M,  M, /* 70 */
+	ROW(L),                            /* 80 */
+	ROW(M),                            /* 90 */
+	N,      N,  N,  M,  MB, M,  X,  X,
+	N,      N,  N,  M,  MB, M,  M,  M, /* a0 */
+	M,      M,  M,  M,  M,  M,  M,  M,
+	M,      M,  MB, M,  M,  M,  M,  M, /* b0 */
+	M,      M,  MB, M,  MB, MB, MB, M,
+	N,      N,  N,  N,  N,  N,  N,  N, /* c0 */
+	ROW(M),                            /* d0 */
+	ROW(M),                            /* e0 */
+	ROW(M),                            /* f0 */
 };
 
 enum { MAX_LENGTH = 15, LONGER = 0x200 };
