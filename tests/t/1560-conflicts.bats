@@ -162,8 +162,10 @@ conflict() {
 	printf '%s\n' 'int main(int n, char **v) { FILE *f = fopen("tmp.txt", "w"); return !f || fprintf(f, "%s\n", v[1]) < 0 || fclose(f); }' |
 		gcc -include stdio.h -static -o put -xc -
 	two './put 1 && cat tmp.txt >a.txt' './put 2 && cat tmp.txt >b.txt'
-	run -125 --separate-stderr leat run w.yaml
-	grep -q "violation: tmp.txt was \|cannot be" <<<"$stderr"
+	run --separate-stderr leat run w.yaml
+	[[ $stderr != *"statically linked: cannot be intercepted"* ]] || skip "no mount is possible here: no /dev/fuse, or no namespaces"
+	rm -rf a.txt b.txt tmp.txt
+	conflict tmp.txt
 }
 
 @test "batch steps on plain files get no message, a replay takes the same decisions" {
