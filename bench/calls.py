@@ -136,7 +136,7 @@ def measure_start(tools, args, results):
     os.makedirs(runtime, mode=0o700, exist_ok=True)
     workflow = write_json(os.path.join(tools.work, "workflow.yaml"), {
         "name": "bench", "tasks": [{"func": "start", "exec": "true",
-                                    "outports": [{"filename": "x"}]}]})
+                                    "outports": [{"filename": "x*"}]}]})
     library = os.environ.get("LEAT_LIBRARY") or os.path.join(
         tools.build, "src", "preload", "libleat.so")
     with subprocess.Popen(
@@ -170,7 +170,7 @@ def measure_loop(tools, args, results):
     command = ["bash", script, str(starts), report]
     workflow = write_json(os.path.join(tools.work, "workflow.yaml"), {
         "name": "bench", "tasks": [{"func": "loop", "exec": " ".join(command),
-                                    "outports": [{"filename": "x"}]}]})
+                                    "outports": [{"filename": "x*"}]}]})
     plain, streamed = [], []
 
     def plain_block():
