@@ -84,6 +84,7 @@ void leat_note_size(int fd, uint64_t size);
 /* Note that `fd` has read `length` bytes at `offset`, of `asked` there; 0: it went there, or goes
  * on with a request that was noted. */
 void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked);
+void leat_note_read_by(struct leat_fd *r, uint64_t offset, uint64_t length, uint64_t asked);
 /* The same of a mapping, of which all counts as read. */
 void leat_note_mapped(int fd, uint64_t offset, uint64_t length);
 /* A version is taken by who reads it, not by who only looks at its beginning: `n` bytes, or

@@ -347,17 +347,25 @@ static struct leat_fd *to_write(int fd)
 	return r;
 }
 
-long leat_hook_write(const struct leat_syscall *c)
+/* What no window takes. */
+static long write_by_kernel(const struct leat_syscall *c, struct leat_fd *r)
 {
 	struct iovec v = one(c);
 	struct writing w = {.c = c, .fd = (int)c->a[0], .offset = -1, .v = &v, .n = 1};
-	struct leat_fd *r = to_write(w.fd);
-	int64_t n;
 
-	if (!r || !r->place)
-		return r ? write_roomy(&w, r) : do_write(&w);
-	n = leat_window_write(r, w.fd, v.iov_base, v.iov_len);
-	return n == LEAT_WINDOW_PASS ? write_placed(&w, r) : n;
+	if (!r)
+		return do_write(&w);
+	return r->place ? write_placed(&w, r) : write_roomy(&w, r);
+}
+
+long leat_hook_write(const struct leat_syscall *c)
+{
+	struct leat_fd *r = to_write((int)c->a[0]);
+	int64_t n = LEAT_WINDOW_PASS;
+
+	if (r && r->place)
+		n = leat_window_write(r, (int)c->a[0], (const void *)c->a[1], (uint64_t)c->a[2]);
+	return n == LEAT_WINDOW_PASS ? write_by_kernel(c, r) : n;
 }
 
 /* One that says where. */

@@ -20,12 +20,11 @@ static void read_up_to(struct leat_fd *r, uint64_t end)
 	leat_client_fact(LEAT_MSG_DROP, &fact);
 }
 
-void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked)
+void leat_note_read_by(struct leat_fd *r, uint64_t offset, uint64_t length, uint64_t asked)
 {
-	struct leat_fd *r = leat_fd_get(fd);
 	uint64_t end = offset + length;
 
-	if (!r || r->kind != LEAT_KIND_CONSUMER)
+	if (r->kind != LEAT_KIND_CONSUMER)
 		return;
 	if (leat_fd_has(r, LEAT_FD_SIZE) &&
 	    leat_read_trusts_size(r->size_seen, r->read_end, offset, asked))
@@ -33,6 +32,14 @@ void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked)
 	if (length && end > r->read_end)
 		r->read_end = end;
 	read_up_to(r, end);
+}
+
+void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (r)
+		leat_note_read_by(r, offset, length, asked);
 }
 
 void leat_note_mapped(int fd, uint64_t offset, uint64_t length)

@@ -208,7 +208,7 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 	       (!move || leat_offset_move(r->place, at, at + length));
 	if (done) {
 		copy(r, to, r->window.base + (at - r->window.start), length);
-		leat_note_read(fd, at, length, asked);
+		leat_note_read_by(r, at, length, asked);
 		count(r, length);
 	}
 	leat_fd_give(r);

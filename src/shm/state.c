@@ -107,24 +107,25 @@ void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size)
 
 /* Both count as a store even where the word has the value already, or a better one: what the caller
  * loads afterwards is not older than that. Who stores his word and loads the other's relies on it.
- */
+ * An exchange is a barrier by itself; a second one would be felt in each small write. */
 static bool raise_to(_Atomic uint64_t *word, uint64_t value)
 {
 	uint64_t old = atomic_load(word);
-	bool raised = false;
 
-	while (old < value && !raised)
-		raised = atomic_compare_exchange_weak(word, &old, value);
+	while (old < value)
+		if (atomic_compare_exchange_weak(word, &old, value))
+			return true;
 	atomic_thread_fence(memory_order_seq_cst);
-	return raised;
+	return false;
 }
 
 static void lower_to(_Atomic uint64_t *word, uint64_t value)
 {
 	uint64_t old = atomic_load(word);
 
-	while (old > value && !atomic_compare_exchange_weak(word, &old, value))
-		;
+	while (old > value)
+		if (atomic_compare_exchange_weak(word, &old, value))
+			return;
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -351,7 +352,9 @@ void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length
 {
 	if (!length)
 		return;
-	lower_to(&f->read_lo, offset);
+	if (atomic_load(&f->read_lo) > offset)
+		lower_to(&f->read_lo, offset);
+	/* the barrier for both */
 	raise_to(&f->read_hi, leat_range_end(offset, length));
 }
 
