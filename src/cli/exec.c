@@ -168,7 +168,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	    protect(control, &env, &spec, key))
 		goto out;
 	reach.sealed = env.sealed;
-	status = leat_plan_program(step, argv[0], NULL, &reach, &program, &mounted);
+	status = leat_plan_program(step, argv, NULL, &reach, &program, &mounted);
 	if (status)
 		goto out;
 	spec.program = program;

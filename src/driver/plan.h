@@ -43,10 +43,10 @@ int leat_plan_launcher(struct leat_plan *plan, const char *named);
 int leat_plan_programs(struct leat_plan *plan, const char *dir,
 		       const struct leat_plan_reach *reach);
 
-/* Find the program `name` of step `step`, as a shell in the directory `dir` (NULL: this
+/* Find the program argv[0] of step `step`, as a shell in the directory `dir` (NULL: this
  * process's) would. 0, *path (freed by the caller) and *mounted (as in the plan), else
  * LEAT_PLAN_* after one line. */
-int leat_plan_program(const char *step, const char *name, const char *dir,
+int leat_plan_program(const char *step, char *const argv[], const char *dir,
 		      const struct leat_plan_reach *reach, char **path, const char **mounted);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */

@@ -1,6 +1,7 @@
 /* Before anything starts: is there a program, and can it be followed? */
 #include "driver/plan.h"
 
+#include "base/container.h"
 #include "base/elf.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -95,12 +96,17 @@ static bool drops_preload(int fd)
 	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid());
 }
 
-/* Why the library cannot follow this program, or NULL. A file that cannot be
- * read can still be executed, and is then judged by the library. */
-static const char *obstacle_of(const char *path, const char *dir, bool *gains_rights)
+/* What has to be known of a program before it is started. */
+struct program {
+	const char *why; /* the library cannot follow it, NULL: it can */
+	bool gains_rights;
+	enum leat_container container;
+};
+
+/* A file that cannot be read can still be executed, and is then judged by the library. */
+static void inspect(const char *path, char *const argv[], const char *dir, struct program *p)
 {
-	char interpreter[256];
-	const char *why = NULL;
+	char interpreter[256] = "";
 	char *full = leat_path_join(dir, path);
 	int fd = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
 
@@ -108,14 +114,16 @@ static const char *obstacle_of(const char *path, const char *dir, bool *gains_ri
 		leat_close(&fd);
 		fd = open(interpreter, O_RDONLY | O_CLOEXEC);
 	}
-	*gains_rights = fd >= 0 && drops_preload(fd);
-	if (fd >= 0)
-		why = leat_elf_obstacle(leat_elf_inspect(fd, pread));
-	if (!why && *gains_rights)
-		why = "setuid or setgid";
+	*p = (struct program){
+		.gains_rights = fd >= 0 && drops_preload(fd),
+		.container = leat_container_of(*interpreter ? interpreter : path, argv, environ)};
+	p->why = leat_container_obstacle(p->container);
+	if (!p->why && fd >= 0)
+		p->why = leat_elf_obstacle(leat_elf_inspect(fd, pread));
+	if (!p->why && p->gains_rights)
+		p->why = "setuid or setgid";
 	leat_close(&fd);
 	free(full);
-	return why;
 }
 
 static bool is_sealable(const char *step, const struct leat_plan_reach *reach, const char **mounted)
@@ -130,33 +138,53 @@ static bool is_sealable(const char *step, const struct leat_plan_reach *reach, c
 	return *mounted != NULL;
 }
 
-/* Can the program be reached? */
-static bool is_reachable(const char *step, const char *path, const char *dir,
-			 const struct leat_plan_reach *reach, const char **mounted)
+static void refuse(const char *step, const char *path, const char *why, const char *no_mount)
 {
-	bool gains_rights = false;
-	const char *why = reach->intercepted ? obstacle_of(path, dir, &gains_rights) : NULL;
-	const char *no_mount = "there is no mount here";
-
-	*mounted = NULL;
-	if (reach->sealed && !gains_rights)
-		return is_sealable(step, reach, mounted);
-	if (!why)
-		return true;
-	if (gains_rights && geteuid() != 0)
-		no_mount = "a mount of an ordinary user takes its rights away";
-	else if (reach->can_mount && reach->can_mount(&no_mount))
-		*mounted = why;
-	if (!*mounted)
-		leat_error("step %s: %s is %s and cannot be intercepted, and %s; give the step "
-			   "`staged: true` to run it outside, between its inputs and outputs",
-			   step, path, why, no_mount);
-	return *mounted != NULL;
+	leat_error("step %s: %s is %s and cannot be intercepted, and %s; give the step "
+		   "`staged: true` to run it outside, between its inputs and outputs",
+		   step, path, why, no_mount);
 }
 
-int leat_plan_program(const char *step, const char *name, const char *dir,
+/* What keeps a program that needs a mount from having one; NULL: nothing. An engine of containers
+ * that is set-id does without its rights where users may have namespaces. */
+static const char *no_mount_for(const struct program *p, const struct leat_plan_reach *reach)
+{
+	const char *why = "there is no mount here";
+
+	if (p->container == LEAT_CONTAINER_DAEMON)
+		return "no mount reaches there (another engine's programs see one)";
+	if (p->gains_rights && p->container == LEAT_CONTAINER_NONE && geteuid() != 0)
+		return "a mount of an ordinary user takes its rights away";
+	return reach->can_mount && reach->can_mount(&why) ? NULL : why;
+}
+
+/* Can the program be reached? */
+static bool is_reachable(const char *step, const char *path, char *const argv[], const char *dir,
+			 const struct leat_plan_reach *reach, const char **mounted)
+{
+	struct program p = {0};
+	const char *no_mount = NULL;
+
+	*mounted = NULL;
+	if (reach->intercepted)
+		inspect(path, argv, dir, &p);
+	if (p.why && reach->sealed && p.container == LEAT_CONTAINER_ENTERS)
+		no_mount = "--sealed lets a step mount nothing";
+	else if (reach->sealed && !p.gains_rights && p.container == LEAT_CONTAINER_NONE)
+		return is_sealable(step, reach, mounted);
+	else if (p.why)
+		no_mount = no_mount_for(&p, reach);
+	if (no_mount)
+		refuse(step, path, p.why, no_mount);
+	else
+		*mounted = p.why;
+	return !no_mount;
+}
+
+int leat_plan_program(const char *step, char *const argv[], const char *dir,
 		      const struct leat_plan_reach *reach, char **path, const char **mounted)
 {
+	const char *name = argv[0];
 	int result = find_program(name, dir, path);
 
 	if (result == -ENOMEM) {
@@ -173,7 +201,7 @@ int leat_plan_program(const char *step, const char *name, const char *dir,
 			   name);
 		return LEAT_PLAN_CANNOT_EXECUTE;
 	}
-	if (is_reachable(step, *path, dir, reach, mounted))
+	if (is_reachable(step, *path, argv, dir, reach, mounted))
 		return 0;
 	free(*path);
 	*path = NULL;
@@ -199,7 +227,7 @@ int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct lea
 
 	for (size_t i = 0; i < plan->wf->n_steps; i++) {
 		const struct leat_step *step = &plan->wf->steps[i];
-		int result = leat_plan_program(step->name, step->argv[0], dir,
+		int result = leat_plan_program(step->name, step->argv, dir,
 					       step->staged ? &outside : reach, &plan->programs[i],
 					       &plan->mounted[i]);
 

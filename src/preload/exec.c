@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/container.h"
 #include "base/elf.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
@@ -20,6 +21,12 @@
 #define MAX_SCRIPTS 5   /* the kernel's limit of interpreters that are scripts */
 #define SCRIPT_LINE 256 /* bytes of the first line that the kernel looks at */
 #define FEW_VARIABLES 192
+
+/* What keeps a program from being intercepted. */
+struct obstacle {
+	const char *why; /* NULL: nothing */
+	enum leat_container container;
+};
 
 /* A posix_spawn child has 32 KiB of stack: so much of it for the new environment. */
 struct few {
@@ -102,27 +109,29 @@ static long open_program(int dirfd, const char *path, int flags)
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | nofollow, 0, 0, 0);
 }
 
-/* Sets `why` to what keeps the program in `fd` from being intercepted, or leaves it. For a script,
+/* Sets `o` to what keeps the program in `fd` from being intercepted, or leaves it. For a script,
  * cuts its interpreter out of `line` and returns it. */
-static char *inspect(int fd, char line[SCRIPT_LINE + 1], const char **why)
+static char *inspect(int fd, char line[SCRIPT_LINE + 1], struct obstacle *o)
 {
 	enum leat_elf_kind kind;
 	ssize_t size;
 
 	if (gains_rights(fd)) {
-		*why = "it runs with the rights of another user (set-id or capabilities)";
+		o->why = "it runs with the rights of another user (set-id or capabilities)";
 		return NULL;
 	}
 	kind = leat_elf_inspect(fd, read_at);
-	*why = leat_elf_obstacle(kind);
+	o->why = leat_elf_obstacle(kind);
 	if (kind != LEAT_ELF_NONE)
 		return NULL;
+	o->container = LEAT_CONTAINER_NONE; /* a script is what its interpreter is */
 	size = read_at(fd, line, SCRIPT_LINE, 0);
 	return size > 0 ? find_interpreter(line, (size_t)size) : NULL;
 }
 
-/* 0 and `why` as inspect does, following interpreters; -errno if it could not be found out. */
-static long find_obstacle(int dirfd, const char *path, int flags, const char **why)
+/* 0 and `o` as inspect does, following interpreters; -errno if it could not be found out. */
+static long find_obstacle(int dirfd, const char *path, int flags, char *const argv[],
+			  char *const envp[], struct obstacle *o)
 {
 	char line[SCRIPT_LINE + 1];
 
@@ -133,11 +142,14 @@ static long find_obstacle(int dirfd, const char *path, int flags, const char **w
 			return fd;
 		if (fd < 0)
 			return 0; /* the kernel will say so itself, or runs what may not be read */
-		path = inspect((int)fd, line, why);
+		o->container = leat_container_of(path, argv, envp);
+		path = inspect((int)fd, line, o);
 		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 		dirfd = AT_FDCWD;
 		flags = 0;
 	}
+	if (o->container)
+		o->why = leat_container_obstacle(o->container);
 	return 0;
 }
 
@@ -183,10 +195,34 @@ static long refuse_unfit(const char *program)
 	return -EACCES;
 }
 
+static void refuse(const char *program, const struct obstacle *o)
+{
+	char text[512];
+	struct leat_text t = leat_text_in(text, sizeof(text));
+
+	leat_text_add(&t, o->why);
+	if (o->container) /* it says so itself: the step cannot go on as if nothing were */
+		leat_text_add(&t, ": cannot be intercepted; give the step `staged: true`");
+	leat_exec_refused(program, text, o->container != LEAT_CONTAINER_NONE);
+}
+
+/* Behind a mount, if it can have one. */
+static long run_unseen(int dirfd, const char *path, char *const argv[], char *const envp[],
+		       int flags, const struct obstacle *o)
+{
+	long error = -EACCES;
+
+	if (o->container != LEAT_CONTAINER_DAEMON)
+		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
+	if (error == -EACCES)
+		refuse(path, o);
+	return error;
+}
+
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	const char *why = NULL;
-	long error = leat_active ? find_obstacle(dirfd, path, flags, &why) : 0;
+	struct obstacle o = {0};
+	long error = leat_active ? find_obstacle(dirfd, path, flags, argv, envp, &o) : 0;
 	char variable[64];
 	bool handed;
 	size_t room;
@@ -200,12 +236,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	/* A run within a step asks for the mount itself. */
 	if (leat_active && leat_exec_is_mount(path, argv))
 		return leat_exec_mounted(AT_FDCWD, argv[2], argv + 3, envp, 0);
-	if (why && leat_active) {
-		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
-		if (error == -EACCES)
-			leat_exec_refused(path, why, false);
-		return error;
-	}
+	if (o.why && leat_active)
+		return run_unseen(dirfd, path, argv, envp, flags, &o);
 	error = leat_active ? refuse_unfit(path) : 0;
 	if (error)
 		return error;

@@ -131,15 +131,6 @@ steps() {
 	printf '  - {%s}\n' "$@" >>flow.yaml
 }
 
-# as_user COMMAND...: as an ordinary user who may open /dev/fuse, as distributions have it.
-as_user() {
-	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
-	[ "$(id -u)" = 0 ] || { "$@"; return; }
-	[ -c "$BATS_TEST_TMPDIR/fuse" ] || mknod -m 666 "$BATS_TEST_TMPDIR/fuse" c 10 229
-	unshare -m --propagation private sh -c 'mount --bind "$0" /dev/fuse && exec setpriv \
-		--reuid=65534 --regid=65534 --clear-groups "$@"' "$BATS_TEST_TMPDIR/fuse" "$@"
-}
-
 # clean: nothing is left behind, a moment after the end.
 clean() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do

@@ -45,6 +45,15 @@ nobody() {
 	fi
 }
 
+# as_user COMMAND...: as an ordinary user who may open /dev/fuse, as distributions have it.
+as_user() {
+	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
+	[ "$(id -u)" = 0 ] || { "$@"; return; }
+	[ -c "$BATS_TEST_TMPDIR/fuse" ] || mknod -m 666 "$BATS_TEST_TMPDIR/fuse" c 10 229
+	unshare -m --propagation private sh -c 'mount --bind "$0" /dev/fuse && exec setpriv \
+		--reuid=65534 --regid=65534 --clear-groups "$@"' "$BATS_TEST_TMPDIR/fuse" "$@"
+}
+
 # no_mount COMMAND...: run it where nobody can mount FUSE.
 no_mount() {
 	unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' sh "$@"

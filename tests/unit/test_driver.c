@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,9 +106,11 @@ static void test_programs(void **state)
 	fclose(f);
 	assert_int_equal(0, chdir("/"));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *argv[] = {(char *)(uintptr_t)cases[i].name, NULL};
+
 		path = NULL;
-		assert_int_equal(cases[i].result, leat_plan_program("step", cases[i].name, dir,
-								    &reach, &path, &mounted));
+		assert_int_equal(cases[i].result,
+				 leat_plan_program("step", argv, dir, &reach, &path, &mounted));
 		assert_int_equal(cases[i].result == 0, path != NULL);
 		free(path);
 	}

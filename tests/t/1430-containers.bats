@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# Steps that run in containers: what they bind is the view of the workflow's directory.
+bats_require_minimum_version 1.5.0
+load helper
+
+# A small root file system of this machine's own programs.
+setup_file() {
+	local root=$BATS_FILE_TMPDIR/root program
+	mkdir -p "$root"/{bin,dev,etc,proc,root,run,sys,tmp,w,x,mnt/sub}
+	touch "$root"/etc/{group,hosts,localtime,passwd,resolv.conf} "$root/mnt/one"
+	for program in bash cat cut env ls mkdir seq sleep sort stat wc; do
+		# shellcheck disable=SC2046 # a list of words
+		cp -L --parents "$(type -P $program)" $(ldd "$(type -P $program)" | grep -o '/[^ ]*') "$root"
+	done
+	[ -e "$root/bin/bash" ] || cp -L "$(type -P bash)" "$root/bin/bash"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir -p work
+	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
+	printf 'name: possible\ntasks: [{func: one, exec: unshare true}]\n' >possible.yaml
+	leat run -q possible.yaml || skip "no mount is possible here"
+	export ROOT=$BATS_FILE_TMPDIR/root USER=${USER:-root}
+}
+
+teardown() {
+	nothing_left
+}
+
+# in_container ENGINE: the command line by which the words behind it are run in a container, in /w, where
+# the workflow's directory is bound.
+in_container() {
+	case $1 in
+	bwrap) need bwrap && echo "bwrap --bind $ROOT / --bind . /w --dev /dev --proc /proc --unshare-pid --chdir /w" ;;
+	ch-run) need ch-run && echo "ch-run --bind $PWD/work:/w -w --cd /w $ROOT --" ;;
+	unshare) echo "unshare --mount bash $BATS_TEST_TMPDIR/enter.sh" ;;
+	chroot) echo "chroot / env --chdir=$PWD/work" ;;
+	podman)
+		need podman runc
+		echo "podman --runtime runc --cgroup-manager cgroupfs run --cgroups=no-conmon --ulimit nofile=1000:1000" \
+			"--ulimit nproc=1000:1000 --env-host --network=none --rm -i -v $PWD/work:/w -w /w --rootfs $ROOT"
+		;;
+	esac
+}
+
+# steps ENGINE SCRIPT [PRODUCER]: `data` streams from a step outside to SCRIPT in a container, which makes `out`.
+steps() {
+	local launch
+	launch=$(in_container "$1")
+	# shellcheck disable=SC2016
+	printf 'mount --bind . "$ROOT/w" && cd / && exec chroot "$ROOT" bash -c '\''cd /w && exec "$@"'\'' bash "$@"\n' >enter.sh
+	printf '%s\n' "$2" >work/use.sh
+	printf '%s\n' "${3:-seq 20000 >data; mkdir -p d; echo 1 >d/s.1; echo 2 >d/s.2; until [ -e begun ]; do sleep 0.05; done; seq 10 >>data}" >make.sh
+	cat >flow.yaml <<-END
+		name: boxed
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash $PWD/make.sh
+		    outports: [{filename: data, mode: no_update}, {filename: 'd/s.*'}]
+		  - func: use
+		    exec: $launch bash use.sh
+		    inports: [{filename: data}, {filename: 'd/s.*'}]
+		    outports: [{filename: out}, {filename: 'made/*'}]
+		exclude: [begun, use.sh]
+	END
+}
+
+# streams ENGINE [AS...]: a consumer inside reads what the producer, who waits for it, has not ended.
+streams() {
+	local engine=$1
+	shift
+	# shellcheck disable=SC2016
+	steps "$engine" 'set -e
+		exec 3<data
+		read -r first <&3
+		echo "$first" >begun
+		rest=$(wc -l <&3)
+		echo "$first $rest" d/s.* >out
+		mkdir -p made
+		echo new >made/file
+		env | cut -d= -f1 | sort >made/variables'
+	run -0 "$@" timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = "1 20009 d/s.1 d/s.2" ]
+	[ "$(cat work/made/file)" = new ]
+	# Nothing of leat's is said inside.
+	[[ $output != *"[use]"* ]]
+	run ! grep 'LEAT_\|LD_PRELOAD' work/made/variables
+}
+
+@test "bubblewrap streams" {
+	streams bwrap
+}
+
+@test "charliecloud streams" {
+	streams ch-run
+}
+
+@test "unshare and chroot stream" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	streams unshare
+	streams chroot
+}
+
+@test "podman streams" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	in_container podman >/dev/null
+	# shellcheck disable=SC2046 # a list of words
+	$(in_container podman) bash -c true || skip "podman runs nothing here"
+	streams podman
+}
+
+@test "an ordinary user's containers" {
+	chmod 777 . work
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	streams bwrap as_user
+	rm -rf work/{out,made,begun}
+	streams ch-run as_user
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
+}
+
+# script PRODUCER CONSUMER: the same between two scripts that start containers by themselves.
+script() {
+	printf '%s\n' "$1" >make.sh
+	printf '%s\n' "$2" >use.sh
+	cat >flow.yaml <<-END
+		name: boxed
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash $PWD/make.sh
+		    outports: [{filename: data, mode: no_update}, {filename: 'd/*'}]
+		  - func: use
+		    exec: bash $PWD/use.sh
+		    inports: [{filename: data}, {filename: 'd/*'}]
+		    outports: [{filename: out}]
+	END
+}
+
+@test "a producer inside; sub-directories and single files by other names" {
+	need bwrap
+	# shellcheck disable=SC2016
+	script 'mkdir d; bwrap --bind "$ROOT" / --dev /dev --bind . /w --bind d /mnt/sub --chdir /mnt bash -c "
+			seq 1000 >/w/data; for i in 1 2 3; do sleep 0.1; echo \$i >sub/part.\$i; done; cd sub; seq 1000 >>/w/data"' \
+		'echo >out
+		bwrap --bind "$ROOT" / --dev /dev --ro-bind data /mnt/one --bind out /x/result --ro-bind d /mnt/sub --chdir /mnt \
+			bash -c "wc -l <one >/x/result; echo sub/* >>/x/result; cat sub/* >>/x/result"'
+	mkdir -p "$ROOT/x" && touch "$ROOT/x/result"
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(xargs <work/out)" = "2000 sub/part.1 sub/part.2 sub/part.3 1 2 3" ]
+}
+
+@test "the container's status is the step's" {
+	need bwrap
+	# shellcheck disable=SC2016
+	script 'seq 10 >data; mkdir d' 'bwrap --bind "$ROOT" / --bind . /w --chdir /w bash -c "cat data >out; exit 7"'
+	run -7 timeout 60 leat run flow.yaml
+	[[ $output == *"step use failed: exit 7"* ]]
+	# shellcheck disable=SC2016
+	script 'seq 10 >data; mkdir d' 'bwrap --bind "$ROOT" / --bind . /w --dev /dev --chdir /w bash -c "cat data >out; kill -9 \$\$"'
+	run -137 timeout 60 leat run flow.yaml
+}
+
+@test "an engine with a daemon is refused by name" {
+	cp "$(type -P bash)" docker
+	printf 'name: boxed\ntasks: [{func: use, exec: ./docker run image}]\n' >flow.yaml
+	run -126 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"step use: ./docker is a program that has a daemon start others"*"give the step \`staged: true\`"* ]]
+	# Whatever the step makes of it.
+	script 'seq 10 >data; mkdir d' "$PWD/docker run image || true; echo none >out"
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: $PWD/docker: a program that has a daemon start others"*"staged: true"* ]]
+	# A script of that name is what it starts.
+	printf '#!/bin/bash\nseq 10 >data; mkdir d\n' >docker
+	script "$PWD/docker" 'cat data >out'
+	run -0 timeout 60 leat run flow.yaml
+}
+
+@test "no mount: refused by name before anything starts" {
+	need bwrap
+	printf 'name: boxed\ntasks: [{func: use, exec: bwrap --bind / / true}]\n' >flow.yaml
+	run -126 no_mount timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"bwrap is a program that starts others in another root directory or namespace and cannot be intercepted, and this machine lets nobody mount here"* ]]
+	[[ $output == *"staged: true"* ]]
+	script 'seq 10 >data; mkdir d' "bwrap --bind / / true || true; echo none >out"
+	run no_mount timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: "*"/bwrap: a program that starts others in another root"*"staged: true"* ]]
+}
+
+@test "--sealed lets a step mount nothing, nor a container" {
+	need bwrap
+	printf 'name: boxed\ntasks: [{func: use, exec: bwrap --bind / / true}]\n' >flow.yaml
+	run -126 timeout 60 leat run --sealed flow.yaml
+	[[ $output == *"cannot be intercepted, and --sealed lets a step mount nothing"* ]]
+}
+
+@test "fifty containers leave nothing mounted and nobody running" {
+	need bwrap
+	# shellcheck disable=SC2016
+	script 'seq 100 >data; mkdir d' 'for i in $(seq 50); do bwrap --bind "$ROOT" / --bind . /w --chdir /w wc -l data; done >out'
+	run -0 timeout 200 leat run flow.yaml
+	[ "$(sort work/out | uniq -c | xargs)" = "50 100 data" ]
+	run ! grep -F "fuse.leat" /proc/mounts
+	soon no_servers
+}
+
+no_servers() {
+	[ -z "$(ours leat-mount)" ]
+}
