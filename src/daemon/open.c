@@ -32,6 +32,40 @@ static void violation(struct leat_request *r, enum leat_violation kind, uint64_t
 						    .offset = offset});
 }
 
+/* Of the whole file; 0 or -EIO. */
+static int violation_of_names(struct leat_request *r, enum leat_violation kind, const char *name)
+{
+	unsigned violations = r->d->n_violations;
+
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = name,
+						    .code = kind});
+	return leat_request_is_violation(r, violations) ? -EIO : 0;
+}
+
+/* A producer is to change what was there before the run. By its other names, which may be anywhere,
+ * the old bytes would be read: in a batch there are none. 0 or -EIO. */
+static int check_old_names(struct leat_request *r)
+{
+	if (r->found.root != LEAT_ROOT_DISK || r->found.st.st_nlink < 2 || r->file->made ||
+	    r->file->adopted)
+		return 0;
+	return violation_of_names(r, LEAT_VIOLATION_LINKED, r->found.path);
+}
+
+/* The rules are not told who opens a file that nobody declared, but it may have been passed on by
+ * another name. 0 or -EIO. */
+static int check_new_names(struct leat_request *r)
+{
+	const char *other = r->exists && r->found.st.st_nlink > 1
+				    ? leat_stream_passed_on(r->d->stream, r->found.path)
+				    : NULL;
+
+	return other ? violation_of_names(r, LEAT_VIOLATION_AFTER_COMMIT, other) : 0;
+}
+
 /* What consumers have read of a growing file is about to go. */
 static void cut(struct leat_request *r, uint64_t length)
 {
@@ -87,6 +121,8 @@ static int produce(struct leat_request *r)
 
 	if (!rc)
 		rc = leat_request_file(r);
+	if (!rc && r->exists)
+		rc = check_old_names(r);
 	if (!rc && r->exists)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
@@ -160,6 +196,10 @@ static int create(struct leat_request *r)
 /* Nobody but the steps after it must know of a file that nobody declared. */
 static int write_plain(struct leat_request *r)
 {
+	int rc = check_new_names(r);
+
+	if (rc)
+		return leat_request_fail(r, rc);
 	if (!r->exists)
 		return create(r);
 	if (r->file) { /* nobody will tell of its close */
@@ -259,9 +299,13 @@ int leat_request_truncate(struct leat_request *r)
 		rc = -EISDIR;
 	if (rc)
 		return leat_request_fail(r, rc);
-	if (r->rule->excluded || !leat_rule_produced(r->d, r->rule))
-		return leat_request_go(r);
+	if (r->rule->excluded || !leat_rule_produced(r->d, r->rule)) {
+		rc = check_new_names(r);
+		return rc ? leat_request_fail(r, rc) : leat_request_go(r);
+	}
 	rc = leat_request_file(r);
+	if (!rc && r->role != LEAT_ROLE_CONSUMER)
+		rc = check_old_names(r);
 	if (!rc && r->role != LEAT_ROLE_CONSUMER)
 		rc = leat_request_copy_up(r, false);
 	if (!rc)

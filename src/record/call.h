@@ -23,6 +23,7 @@ enum leat_violation {
 	LEAT_VIOLATION_UNDECLARED,   /* a step that is no producer wrote a declared file */
 	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
 	LEAT_VIOLATION_READ_AGAIN,   /* a consumer read what is not retained once more */
+	LEAT_VIOLATION_LINKED,       /* changed what has other names from before the run */
 	LEAT_VIOLATION_KINDS
 };
 

@@ -24,6 +24,29 @@ void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state 
 	}
 }
 
+const char *leat_stream_passed_on(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name), *at;
+
+	if (!n || !n->content || leat_state_is_final(n->state))
+		return NULL;
+	DL_FOREACH2(n->content->names, at, same_next)
+	{
+		if (at->governed && at->state == LEAT_FILE_COMMITTED)
+			return at->text;
+	}
+	return NULL;
+}
+
+/* A file may have several names: it is not to be changed after it was passed on by one of them. */
+static void check_change_of_file(struct leat_stream *s, const struct leat_name_state *n, int step,
+				 bool changes, const char *what)
+{
+	const char *other = leat_stream_passed_on(s, n->text);
+
+	leat_fact_check_change(s, other ? leat_name_find(s, other) : n, step, changes, what);
+}
+
 void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int step)
 {
 	for (struct leat_name_state *dir = n->parent; dir && *dir->text; dir = dir->parent) {
@@ -133,7 +156,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	n = leat_name_get(s, ev->name);
 	if (!n)
 		return -ENOMEM;
-	leat_fact_check_change(s, n, ev->step, changes, "opened for writing");
+	check_change_of_file(s, n, ev->step, changes, "opened for writing");
 	c = content_for_opening(s, n, ev->step, ev->flags & LEAT_EVF_CREAT);
 	part = c ? leat_content_part(s, c, ev->step) : NULL;
 	o = part ? ofd_new(s, ev) : NULL;
@@ -340,7 +363,7 @@ int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!n)
 		return -ENOMEM;
-	leat_fact_check_change(s, n, ev->step, true, "truncated");
+	check_change_of_file(s, n, ev->step, true, "truncated");
 	o = ev->ofd ? find_ofd(s, ev->ofd) : NULL;
 	c = ev->ofd ? content_of(s, ev) : content_for_opening(s, n, ev->step, false);
 	if (!c)

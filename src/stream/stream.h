@@ -127,6 +127,10 @@ enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *nam
 /* State of a name; LEAT_FILE_ABSENT if never heard of. */
 enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name);
 
+/* The name of an output that is complete and the same file as `name`, which is not complete, by a
+ * link; borrowed, NULL: there is none. */
+const char *leat_stream_passed_on(const struct leat_stream *s, const char *name);
+
 /* Has a producer made `name`, or a version of it, in this run, and not taken it back? */
 bool leat_stream_made(const struct leat_stream *s, const char *name);
 

@@ -24,6 +24,10 @@ static const struct {
 				       "declare it there, or have the step write another file"},
 	[LEAT_VIOLATION_READ_AGAIN] = {"read again", " where it is not retained", false,
 				       "take retain: false away, or read it once, front to back"},
+	[LEAT_VIOLATION_LINKED] = {"opened for writing",
+				   ", and has another name, a hard link, that would change, too",
+				   false,
+				   "remove it before the run, or copy it to a file of its own"},
 	[LEAT_VIOLATION_EARLY_SIZE] = {"taken for complete", " at a size seen before its commit",
 				       true, "give it mode: update, or read it to its end"},
 };

@@ -231,3 +231,84 @@ like_batch() {
 		[ ! -s work/z ]
 	done
 }
+
+# two_names STATUS COMMAND [OPTION...]: y has a second name, yhard, before the run; a step makes y by COMMAND.
+two_names() {
+	local status=$1
+	empty
+	echo old >work/y
+	ln work/y work/yhard
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: sh -c '$2'
+		    outports: [{filename: y}, {filename: w}]
+	END
+	shift 2
+	run "-$status" --separate-stderr timeout 60 leat run --quiet "$@" flow.yaml
+}
+
+linked='leat: violation: y was opened for writing by step make, and has another name, a hard link, that would change, too'
+
+@test "an output that has a second hard link before the run is not written unsaid" {
+	for command in 'echo new >y; cat yhard >w' 'echo new >>y; cat yhard >w' 'truncate -s 0 y; cat yhard >w' \
+		'env LEAT_INTERCEPT=mount sh -c "echo new >y"; cat yhard >w'; do
+		two_names 125 "$command"
+		[[ $stderr == "$linked"* ]]
+		[ "$(cat work/y work/yhard)" = $'old\nold' ]
+	done
+	two_names 0 'echo new >y; cat yhard >w' --on-violation warn
+	[[ $stderr == *'has another name'* ]]
+	two_names 125 'echo new >y; cat yhard >w' --on-violation fatal
+	two_names 0 'echo new >y; cat yhard >w' --plain
+	[ "$(cat work/w)" = new ]
+}
+
+@test "one that is made anew leaves its other name as it was, as in a batch" {
+	for command in 'rm y; echo new >y; cat yhard >w' 'echo new >t; mv t y; cat yhard >w' 'ln -f y q; rm y; echo new >y; cat q >w'; do
+		two_names 0 "$command"
+		[ -z "$stderr" ]
+		[ "$(cat work/y work/yhard work/w)" = $'new\nold\nold' ]
+	done
+}
+
+@test "inputs with several hard links, and links that the run makes" {
+	empty
+	echo given >work/in
+	ln work/in work/copy
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		permanent: [y, y2]
+		tasks:
+		  - func: make
+		    exec: sh -c 'cat in >y; ln y y2; sleep 0.2; cat copy >>y'
+		    inports: [{filename: in}]
+		    outports: [{filename: y}, {filename: y2}]
+		  - func: use
+		    exec: sh -c 'cat y2 >z'
+		    inports: [{filename: y2}]
+		    outports: [{filename: z}]
+	END
+	run -0 --separate-stderr timeout 60 leat run --quiet flow.yaml
+	[ -z "$stderr" ]
+	for file in y y2 z; do
+		[ "$(cat work/$file)" = $'given\ngiven' ]
+	done
+}
+
+@test "a file is not written by one name after it was passed on by another" {
+	for write in 'echo b >>y' 'truncate -s 0 y'; do
+		flow "echo a >y; ln y y2; sleep 0.2; $write" "sh -c 'cat y2 >z'" y2 ', committed: on_close'
+		empty
+		run -125 --separate-stderr timeout 60 leat run --quiet flow.yaml
+		[[ $stderr == 'leat: violation: y2 was changed by step make after its commit'* ]]
+	done
+	flow 'echo a >y; ln y y2; sleep 0.2; echo b >>y' "sh -c 'cat y2 >z'" y2 ', committed: on_close'
+	sed -i 's/outports: .{filename: "y2"/outports: [{filename: y}, {filename: "y2"/' flow.yaml
+	empty
+	run -125 --separate-stderr timeout 60 leat run --quiet flow.yaml
+	[[ $stderr == 'leat: violation: y2 was opened for writing by step make after its commit'* ]]
+}

@@ -820,6 +820,20 @@ static const struct scenario scenarios[] = {
 	 "! late 1\n"
 	 "close 2 4\n"
 	 "! closes 0"},
+	{"violation: opened for writing by another name after the commit",
+	 A_TO_B("rule x on_close\n"),
+	 "start A;creat A t 1;close 1 3;link A t x\n"
+	 "= x=committed\n"
+	 "open A t 2\n"
+	 "! late 1"},
+	{"violation: truncated by another name after the commit", A_TO_B("rule x on_close\n"),
+	 "start A;creat A t 1;close 1 3;link A t x\n"
+	 "= x=committed\n"
+	 "cut A t 0\n"
+	 "! late 1"},
+	{"no violation: the other name is a file of its own by now", A_TO_B("rule x on_close\n"),
+	 "start A;creat A t 1;close 1 3;link A t x;rm A t;creat A t 2;close 2 3;end A\n"
+	 "= x=committed"},
 	{"violation: truncated after the commit", A_TO_B("rule x on_close\n"),
 	 "start A;creat A x 1;close 1 3;cut A x 1\n"
 	 "! late 1"},
