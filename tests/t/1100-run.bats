@@ -4,8 +4,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	# The producer ends only when the consumer has read of it: a batch would hang. bash
 	# reads 4096 bytes at a time, and gets them when they are all there.
 	cat >stream.yaml <<-'END'

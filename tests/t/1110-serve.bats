@@ -4,8 +4,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	cat >flow.json <<-'END'
 		{"name": "flow",
 		 "IO_Graph": [
@@ -19,14 +18,13 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	end_server
 	nothing_left
 }
 
 # start [OPTION...]: the server of flow.json.
 start() {
 	serve "$@" flow.json
-	server=$!
 }
 
 # stop: end the server; its status in `status`.

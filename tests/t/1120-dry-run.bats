@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # leat run --dry-run: what would be started, and that nothing is.
+# shellcheck disable=SC2154 # server: of helper.bash
 load helper
 bats_require_minimum_version 1.5.0
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	cat >flow.yaml <<-'END'
 		name: flow
 		dir: work
@@ -26,6 +26,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	nothing_left
 }
 
@@ -170,11 +171,10 @@ of() {
 		tasks:
 		  - {func: a, exec: "true", outports: [{filename: x}]}
 	END
-	leat serve flow.yaml 2>served.err 3>&- &
-	soon grep -q 'steps may start' served.err
+	serve flow.yaml
 	run -125 leat run --dry-run flow.yaml
 	[[ $output == *"another leat run is using $PWD/work: wait for its end, or stop it"* ]]
-	kill %1
+	kill "$server"
 	wait
 	run -0 leat run --dry-run flow.yaml
 }

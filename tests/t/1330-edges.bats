@@ -11,6 +11,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	nothing_left
 }
 

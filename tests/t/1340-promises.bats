@@ -6,8 +6,7 @@ load pair
 
 setup() {
 	[ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is not installed"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 }
 
 teardown() {

@@ -5,41 +5,12 @@ load helper
 load pair
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	export LEAT_MEMORY=16M
 }
 
 teardown() {
 	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
-}
-
-# flow PORTS INPORTS: stdin is two scripts with "---" between them, the second of which makes `out`.
-flow() {
-	awk '/^---$/ { f = "consume"; next } { print > f }' f=produce -
-	cat >flow.yaml <<-END
-		name: flow
-		dir: work
-		tasks:
-		  - func: produce
-		    exec: bash -eu ../produce
-		    outports: [$1]
-		  - func: consume
-		    exec: bash -eu ../consume
-		    inports: [$2]
-		    outports: [{filename: out}]
-	END
-}
-
-# same: what the flow makes as a batch, it makes within the budget.
-same() {
-	timeout 120 leat run --plain flow.yaml || return 1
-	mv work/out batch
-	rm -rf work made
-	mkdir work
-	timeout 120 leat run --log log "$@" flow.yaml || return 1
-	diff batch work/out || return 1
-	leat replay flow.yaml log
 }
 
 # Prints the most that the stores of this test's sessions held and how much they may hold, in MB,
@@ -67,7 +38,7 @@ watched() {
 }
 
 @test "many files, four times the budget: the consumer reads while they are made" {
-	flow "{filename: parts/}" "{filename: parts/}" <<-'END'
+	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
 		mkdir parts
 		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
 		---
@@ -77,7 +48,7 @@ watched() {
 }
 
 @test "many files, four times the budget: the consumer starts late" {
-	flow "{filename: parts/}" "{filename: parts/}" <<-'END'
+	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
 		mkdir parts
 		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
 		: > parts/done
@@ -89,7 +60,7 @@ watched() {
 }
 
 @test "one stream of four times the budget, and its consumer at the same time" {
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		seq 9000000 > data
 		---
 		md5sum < data > out
@@ -98,7 +69,7 @@ watched() {
 }
 
 @test "one stream of four times the budget, whose consumer starts late" {
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		seq 9000000 > data
 		: > ../made
 		---
@@ -110,7 +81,7 @@ watched() {
 }
 
 @test "one file of four times the budget, complete before it is read" {
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		seq 9000000 > data
 		---
 		{ wc -lc < data; tail -n 3 data; md5sum data; } > out
@@ -120,7 +91,7 @@ watched() {
 
 @test "a file that several processes write and read on one description" {
 	export LEAT_MEMORY=1M
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		{
 			for i in $(seq 40); do seq $i 10000; echo "# $i"; done
 			(seq 100000 & wait)
@@ -139,7 +110,7 @@ watched() {
 
 @test "appends of parallel processes are all there" {
 	export LEAT_MEMORY=1M
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		seq 400 | xargs -P 4 -I{} sh -c 'x=$(seq {} {}000 | head -n 900 | tr "\n" " "); printf "%s\n" "$x" >> data'
 		---
 		tr ' ' '\n' < data | LC_ALL=C sort | md5sum > out
@@ -153,7 +124,7 @@ at_once() {
 	local shared=$LEAT_BUILD/tests/hooks/shared
 	[ -x "$shared" ] || skip "tests/hooks/shared is not built"
 	export LEAT_MEMORY=1M
-	flow "{filename: 'data*', mode: no_update}, {filename: 'cold*'}" "{filename: 'data*'}" <<-END
+	scripts "{filename: 'data*', mode: no_update}, {filename: 'cold*'}" "{filename: 'data*'}" <<-END
 		for i in \$(seq 60); do seq 20000 > cold\$i; sleep 0.02; done &
 		$shared write data 12 $1
 		wait
@@ -174,7 +145,7 @@ at_once() {
 @test "copied into by the kernel, allocated, cut, with holes" {
 	need python3
 	export LEAT_MEMORY=1M
-	flow "{filename: data}, {filename: more}, {filename: holes}" \
+	scripts "{filename: data}, {filename: more}, {filename: holes}" \
 		"{filename: data}, {filename: more}, {filename: holes}" <<-'END'
 		seq 500000 > ../plain
 		cp ../plain data
@@ -197,7 +168,7 @@ at_once() {
 @test "a file mapped for writing that has no room in memory" {
 	need python3
 	export LEAT_MEMORY=2M
-	flow "{filename: data}, {filename: more}" "{filename: data}, {filename: more}" <<-'END'
+	scripts "{filename: data}, {filename: more}" "{filename: data}, {filename: more}" <<-'END'
 		python3 -c 'import mmap
 		for name in "data", "more":
 		    with open(name, "w+b") as f:
@@ -215,7 +186,7 @@ at_once() {
 
 @test "times of directories whose files are on disk" {
 	export LEAT_MEMORY=64k
-	flow "{filename: d/}, {filename: e/}, {filename: fill}" "{filename: d/}, {filename: e/}" <<-'END'
+	scripts "{filename: d/}, {filename: e/}, {filename: fill}" "{filename: d/}, {filename: e/}" <<-'END'
 		mkdir d e
 		seq 10000 > d/moves
 		seq 10000 > fill
@@ -233,7 +204,7 @@ at_once() {
 @test "names of spilled files: rename, link, unlink, append, list, mode and times" {
 	# e and f do not last.
 	export LEAT_MEMORY=64k LEAT_ON_VIOLATION=warn
-	flow "{filename: d/}, {filename: e/}, {filename: f/}" "{filename: d/}" <<-'END'
+	scripts "{filename: d/}, {filename: e/}, {filename: f/}" "{filename: d/}" <<-'END'
 		mkdir f
 		head -c 60k /dev/zero > f/fill
 		for i in a b c; do seq 20000 > f/$i; done
@@ -263,7 +234,7 @@ at_once() {
 
 @test "permanent files are whole, wherever they were" {
 	export LEAT_MEMORY=1M
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		seq 300000 > data
 		---
 		sort -rn data > out
@@ -275,7 +246,7 @@ at_once() {
 
 @test "sort, gzip, tar" {
 	export LEAT_MEMORY=2M
-	flow "{filename: data, mode: no_update}, {filename: data.gz, mode: no_update}, {filename: all.tar, mode: no_update}" \
+	scripts "{filename: data, mode: no_update}, {filename: data.gz, mode: no_update}, {filename: all.tar, mode: no_update}" \
 		"{filename: data}, {filename: data.gz}, {filename: all.tar}" <<-'END'
 		seq 1000000 | awk '{ print $1 * 7919 % 1000003 }' > data
 		gzip -nc data > data.gz
@@ -293,7 +264,7 @@ at_once() {
 @test "samtools sort" {
 	need samtools
 	export LEAT_MEMORY=2M
-	flow "{filename: reads.bam}" "{filename: reads.bam}" <<-'END'
+	scripts "{filename: reads.bam}" "{filename: reads.bam}" <<-'END'
 		awk 'BEGIN {
 			print "@SQ\tSN:c\tLN:1000000"
 			for (i = 0; i < 40000; i++) {
@@ -313,7 +284,7 @@ at_once() {
 
 @test "a directory asked for is used, and left as it was" {
 	mkdir elsewhere
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		exec 3> data
 		seq 4000000 >&3
 		find "$PWD" -maxdepth 1 -name '.leat-spill*' > ../here
@@ -329,7 +300,7 @@ at_once() {
 }
 
 @test "a directory that cannot be used is an error before anything starts" {
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		touch ../started
 		---
 	END
@@ -342,7 +313,7 @@ at_once() {
 }
 
 @test "a directory in the very memory it is to relieve is refused" {
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		touch ../started
 		---
 	END
@@ -365,13 +336,13 @@ at_once() {
 		exit $status
 	END
 	unshare -rm true 2>/dev/null || skip "user namespaces are forbidden here"
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		seq 100000 > data
 		---
 		md5sum data > out
 	END
 	run -0 unshare -rm bash limited
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		seq 9000000 > data
 		---
 		md5sum data > out
@@ -386,7 +357,7 @@ at_once() {
 @test "what a killed daemon left is removed by the next run" {
 	mkdir work/.leat-spill-abcdef
 	touch work/.leat-spill-abcdef/data
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		echo 1 > data
 		---
 		cat data > out
@@ -397,7 +368,7 @@ at_once() {
 
 @test "as an ordinary user" {
 	export LEAT_MEMORY=1M
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		umask 277
 		seq 500000 > data
 		---
@@ -420,7 +391,7 @@ at_once() {
 }
 
 @test "leat status tells what is in memory and what is not" {
-	flow "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		seq 4000000 > data
 		export ASAN_OPTIONS=verify_asan_link_order=0 # a leat built so comes after the library
 		leat status --json > ../status

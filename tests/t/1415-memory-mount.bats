@@ -31,11 +31,10 @@ setup_file() {
 
 setup() {
 	need gcc
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	copy=$BATS_FILE_TMPDIR/copy
 	export copy LEAT_MEMORY=4M
-	flow "{filename: out}" "" <<-'END'
+	scripts "{filename: out}" "" <<-'END'
 		$copy /dev/null out
 		---
 	END
@@ -48,40 +47,9 @@ teardown() {
 	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
 }
 
-# flow PORTS INPORTS: stdin is two scripts with "---" between them, the second of which makes `out`.
-flow() {
-	: >consume
-	awk '/^---$/ { f = "consume"; next } { print > f }' f=produce -
-	cat >flow.yaml <<-END
-		name: flow
-		dir: work
-		tasks:
-		  - func: produce
-		    exec: bash -eu ../produce
-		    outports: [$1]
-	END
-	[ -z "$2" ] || cat >>flow.yaml <<-END
-		  - func: consume
-		    exec: bash -eu ../consume
-		    inports: [$2]
-		    outports: [{filename: out}]
-	END
-}
-
-# same: what the flow makes as a batch, it makes within the budget.
-same() {
-	timeout 120 leat run --plain flow.yaml || return 1
-	mv work/out batch
-	rm -rf work made
-	mkdir work
-	timeout 120 leat run --log log "$@" flow.yaml || return 1
-	diff batch work/out || return 1
-	leat replay flow.yaml log
-}
-
 # four: a program in each place reads and writes four times the budget.
 four() {
-	flow "{filename: parts/}, {filename: copies/}" "{filename: parts/}, {filename: copies/}" <<-'END'
+	scripts "{filename: parts/}, {filename: copies/}" "{filename: parts/}, {filename: copies/}" <<-'END'
 		mkdir parts copies
 		for i in $(seq 16); do seq $((i * 1000)) $((i * 1000 + 150000)) > parts/$i; done
 		for i in $(seq 8); do $copy parts/$i copies/$i parts/$((i + 8)) copies/$((i + 8)); done
@@ -107,7 +75,7 @@ four() {
 }
 
 @test "a stream that was on disk from the beginning is read while it grows" {
-	flow "{filename: fill}, {filename: data, mode: no_update}" "{filename: data}" <<-'END'
+	scripts "{filename: fill}, {filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		head -c 3700000 /dev/zero > fill
 		exec 3< fill
 		seq 900000 > data
@@ -118,7 +86,7 @@ four() {
 }
 
 @test "a file that is larger than the memory: the step is told, by name, what to do" {
-	flow "{filename: data}" "{filename: data}" <<-'END'
+	scripts "{filename: data}" "{filename: data}" <<-'END'
 		seq 1000000 > ../plain
 		$copy ../plain data
 		---
@@ -146,7 +114,7 @@ four() {
 		}
 	END
 	export pass=$BATS_FILE_TMPDIR/pass
-	flow "{filename: data, mode: no_update}, {filename: 'more*'}" "{filename: data}" <<-'END'
+	scripts "{filename: data, mode: no_update}, {filename: 'more*'}" "{filename: data}" <<-'END'
 		{ seq 10; sleep 0.2; seq 900000; $pass one; seq 5; $pass two; (exec $pass three); seq 100000; $pass four; } > data
 		---
 		{ read -r one; echo "$one"; sleep 1; $pass | md5sum; } < data > out

@@ -1,37 +1,24 @@
 #!/usr/bin/env bats
 # Under the limits on memory of control groups: the budget follows them, and who is killed is told why.
-# shellcheck disable=SC2034,SC2154 # groups, group, group_version: of cgroup.bash
+# shellcheck disable=SC2154 # group, group_version: of cgroup.bash
 bats_require_minimum_version 1.5.0
 load helper
 load cgroup
+load pair
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
-	groups=()
+	in_work
 }
 
 teardown() {
+	end_server
 	group_free
 	nothing_left find . -name '.leat-*' ! -name '.leat-record-*'
 }
 
 # flow MODE: stdin is two scripts with "---" between them; the first makes data*, the second `out`.
 flow() {
-	: >consume
-	awk '/^---$/ { f = "consume"; next } { print > f }' f=produce -
-	cat >flow.yaml <<-END
-		name: flow
-		dir: work
-		tasks:
-		  - func: produce
-		    exec: bash -eu ../produce
-		    outports: [{filename: "data*", mode: $1}]
-		  - func: consume
-		    exec: bash -eu ../consume
-		    inports: [{filename: "data*"}]
-		    outports: [{filename: out}]
-	END
+	scripts "{filename: \"data*\", mode: $1}" '{filename: "data*"}'
 }
 
 # same: in $group, the batch and the stream make the same, and nothing is killed.
@@ -64,12 +51,13 @@ budget_below() {
 	[ "$now" -lt "$1" ]
 }
 
-# Serves the workflow in $group, as $!.
+# Serves the workflow in $group, as $server.
 serve_within() {
 	(
 		echo "$BASHPID" >"$group/cgroup.procs"
-		exec leat serve "$@" flow.yaml
+		exec setpriv --pdeathsig TERM leat serve "$@" flow.yaml
 	) >served 2>served.err 3>&- &
+	server=$!
 	soon grep -q 'steps may start' served.err
 }
 
@@ -150,8 +138,8 @@ serve_within() {
 	soon budget_is 32768
 	group=$above group_memory 400M
 	soon budget_is 102400
-	kill %1
-	wait %1
+	kill "$server"
+	wait "$server"
 }
 
 @test "what was asked for is the budget, as far as it can be had" {
@@ -164,8 +152,8 @@ serve_within() {
 	soon budget_is 122880
 	group_memory 64M
 	soon budget_below 65536
-	kill %1
-	wait %1
+	kill "$server"
+	wait "$server"
 }
 
 @test "a step in another group than the daemon" {
@@ -185,8 +173,8 @@ serve_within() {
 	(cd work && leat exec --app consume -- bash -eu ../consume)
 	wait "$producer"
 	budget_is 32768
-	kill %1
-	wait %1
+	kill "$server"
+	wait "$server"
 	head -c 128M /dev/zero | md5sum | cmp - work/out
 	grep -h . served.err
 	run ! grep -q killed served.err
@@ -243,8 +231,7 @@ serve_within() {
 	run -137 within leat exec --dir work --app produce -- python3 -c 'x = bytearray(b"x") * (200 << 20)'
 	[[ $output == *"step produce failed: out of memory: its limit is 67.1 MB"* ]]
 	leat status --json --dir work | grep 'out of memory: its limit is 67.1 MB'
-	kill %1
-	wait %1 || true
+	end_server
 }
 
 @test "a step that is killed by others is not told so" {

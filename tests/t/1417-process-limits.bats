@@ -1,17 +1,16 @@
 #!/usr/bin/env bats
 # Under the limits on processes and CPU time of control groups.
-# shellcheck disable=SC2034,SC2154 # groups, group, group_version: of cgroup.bash
+# shellcheck disable=SC2154 # group: of cgroup.bash
 bats_require_minimum_version 1.5.0
 load helper
 load cgroup
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
-	groups=()
+	in_work
 }
 
 teardown() {
+	end_server
 	group_free
 	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
 }
@@ -73,8 +72,6 @@ steps() {
 	run -125 within leat exec --dir work --app step1 -- true
 	echo "$output"
 	[[ $output == *"cannot start true: Resource temporarily unavailable: the limit is 1 processes and threads ($group/pids.max)"* ]]
-	kill %1
-	wait %1 || true
 }
 
 @test "CPUs that a quota leaves" {

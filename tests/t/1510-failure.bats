@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # Whatever dies, a run ends in bounded time, names the culprit, and every file that is not whole.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	# What the first step does is a matter of the test; `alone` has nothing to do with it.
 	cat >flow.yaml <<-'END'
 		name: flow
@@ -43,6 +43,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	nothing_left
 }
 
@@ -273,7 +274,6 @@ static_cat() {
 @test "leat exec: a command that ends well on a failed input has failed" {
 	echo 'echo 1 > stream; exit 3' >produce
 	serve flow.yaml
-	server=$!
 	(cd work && exec leat exec --app careless -- bash -c 'cat whole > copy3; exit 0') >said 2>&1 3>&- &
 	exec=$!
 	status=0

@@ -5,12 +5,11 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 }
 
 teardown() {
-	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	end_server
 	nothing_left
 }
 
@@ -176,7 +175,6 @@ passes() {
 @test "serve: input that comes through a pipe from outside" {
 	ring on_close true true
 	serve ring.yaml
-	server=$!
 	export LEAT_DIR=$PWD/work
 	leat exec --app pong -- bash -c 'cat work/x > /dev/null; echo 1 > work/y' &
 	pong=$!
@@ -191,7 +189,6 @@ passes() {
 @test "serve: two that wait for each other, while a third has not come" {
 	ring on_close true true "  - {func: third, exec: touch z, outports: [{filename: z}]}"
 	serve ring.yaml
-	server=$!
 	export LEAT_DIR=$PWD/work
 	timeout 20 leat exec --app pong -- bash -c 'cat work/x && echo 1 > work/y' &
 	pong=$!

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # --enforce: a step may read its inputs and what it writes, and write its outputs.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
@@ -21,6 +22,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	nothing_left
 }
 
@@ -239,8 +241,8 @@ nothing_but() {
 	echo "$output"
 	[[ $output == *"secret: Permission denied"* ]]
 	run -0 leat exec --dir work --app a -- cat work/tmp/y work/in.bak
-	kill -INT $!
-	wait $! || true
+	kill -INT "$server"
+	wait "$server" || true
 	cat served served.err | tee serve.log
 	grep -qF 'step a may not read secret: ' serve.log
 	grep -qF 'step a may not write secret.x: ' serve.log

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Who can reach what of a run: a step of other steps, users of the machine of each other.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
@@ -14,6 +15,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	local left
 	left=$(left_behind)
 	echo "left behind: $left"
@@ -146,8 +148,8 @@ ways() {
 		run ! grep got <<<"$output"
 	done
 	run -0 leat status --dir work
-	kill -INT $!
-	wait $! || true
+	kill -INT "$server"
+	wait "$server" || true
 	cat served served.err
 	grep -q 'enforced by the kernel' served served.err
 }

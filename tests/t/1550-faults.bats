@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # What dies or runs out in a run is named, and nothing that is not whole is taken for complete. What
 # needs points of faults is tests/faults/campaign.py's.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	actor=$LEAT_BUILD/tests/faults/actor
 	export ACTOR_LOG=$PWD/log
 	# Where a daemon is killed, the next run clears away.
@@ -14,6 +14,7 @@ setup() {
 }
 
 teardown() {
+	end_server
 	if [ -n "$killed" ]; then
 		printf 'name: next\ndir: work\ntasks: [{func: N, exec: "true"}]\n' >next.yaml
 		timeout 30 leat run -q next.yaml
@@ -53,7 +54,6 @@ kill_daemon() {
 	kill_daemon
 	echo '{"name": "flow", "IO_Graph": [{"name": "A", "output_stream": ["out"]}], "permanent": ["out"]}' >flow.json
 	LEAT_DIR=$PWD/work serve flow.json
-	server=$!
 	bash ./kill_daemon
 	kill "$server" 2>/dev/null || true
 	ended 125 "$server" served.err
@@ -64,7 +64,6 @@ kill_daemon() {
 	echo '{"name": "flow", "IO_Graph": [{"name": "A", "output_stream": ["x"]}, {"name": "B", "input_stream": ["x"]}]}' >flow.json
 	export LEAT_DIR=$PWD/work
 	serve flow.json
-	server=$!
 	timeout 30 leat exec --app B -- cat work/x 2>reader.err &
 	reader=$!
 	soon eval "leat status | grep -q 'waiting for x'"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Clients that send what no client sends: the daemon hangs up on them, and nobody else notices.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
@@ -17,14 +18,12 @@ setup() {
 	# What is freed is not to be taken for what is kept.
 	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=4
 	serve flow.json
-	server=$!
 	daemon=$(ours leat-daemon)
 	socket=$(echo "$LEAT_RUNTIME_DIR"/*/socket)
 }
 
 teardown() {
-	kill "$server" 2>/dev/null || true
-	wait "$server" 2>/dev/null || true
+	end_server
 	nothing_left
 }
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
 # Outputs that a step spells out and, having ended well, has not made; what failed steps have printed.
+# shellcheck disable=SC2154 # server: of helper.bash
 bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 }
 
 teardown() {
+	end_server
 	nothing_left
 }
 
@@ -148,7 +149,6 @@ unmade='step make has ended well and has not made its output temporary; take it 
 @test "leat serve tells them, too" {
 	flow
 	serve flow.yaml
-	local server=$!
 	leat exec --app make --dir work -- sh -c 'cd work; echo one >x'
 	leat exec --app use --dir work -- sh -c 'cd work; cat x >y'
 	kill -INT "$server"

@@ -4,8 +4,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 }
 
 teardown() {

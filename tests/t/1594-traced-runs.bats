@@ -4,14 +4,22 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
-	cat >flow.yaml <<-'END'
+	in_work
+	flow "sh -c '(seq 500; sleep 0.3; seq 501 1000) >x'"
+}
+
+teardown() {
+	nothing_left
+}
+
+# flow COMMAND: `make`, which runs it, makes x; `use` and `last`, which is staged, copy that.
+flow() {
+	cat >flow.yaml <<-END
 		name: flow
 		dir: work
 		tasks:
 		  - func: make
-		    exec: sh -c '(seq 500; sleep 0.3; seq 501 1000) >x'
+		    exec: $1
 		    outports: [{filename: x}]
 		  - func: use
 		    exec: sh -c 'cat x >y'
@@ -23,10 +31,6 @@ setup() {
 		    inports: [{filename: y}]
 		    outports: [{filename: z}]
 	END
-}
-
-teardown() {
-	nothing_left
 }
 
 # moved TRACE NAME TYPE: bytes that calls of this type have moved, of the file with this name.
@@ -72,23 +76,7 @@ moved() {
 		}
 	END
 	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
-	cat >flow.yaml <<-END
-		name: flow
-		dir: work
-		tasks:
-		  - func: make
-		    exec: $PWD/shell "seq 1000 >x"
-		    outports: [{filename: x}]
-		  - func: use
-		    exec: sh -c 'cat x >y'
-		    inports: [{filename: x}]
-		    outports: [{filename: y}]
-		  - func: last
-		    staged: true
-		    exec: sh -c 'cat y >z'
-		    inports: [{filename: y}]
-		    outports: [{filename: z}]
-	END
+	flow "$PWD/shell \"seq 1000 >x\""
 	run -0 timeout 100 leat run --quiet --trace t.csv flow.yaml
 	[[ $output == *"leat: warning: the trace t.csv lacks what steps did that cannot load the library (behind a mount, or staged): make, last; "* ]]
 	[ "$(moved t.csv y W)" = 3893 ]

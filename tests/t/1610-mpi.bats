@@ -14,8 +14,7 @@ setup_file() {
 }
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 }
 
 teardown() {

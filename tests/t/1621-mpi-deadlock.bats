@@ -19,7 +19,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	end_server
 	nothing_left
 }
 
@@ -111,7 +111,6 @@ serves() {
 	circle a true true
 	circle b true true
 	serve flow.yaml
-	server=$!
 	export LEAT_DIR=$PWD/work
 	(until grep -q deadlock: served.err; do sleep 0.1; done; sleep 3; echo 1) | leat exec --app ping_a -- "$launcher" -n 2 "$program" work/a.y work/a.x input &
 	input=$!

@@ -4,8 +4,7 @@ load helper
 bats_require_minimum_version 1.5.0
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	mkdir work
+	in_work
 	# Shown as it is, whatever it is: it is part of a page, and of JSON.
 	cat >flow.yaml <<-'END'
 		name: "</script><b>&amp;"
@@ -38,7 +37,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	end_server
 	nothing_left
 }
 
@@ -175,7 +174,6 @@ summary() {
 		    inports: [{filename: x}]
 	END
 	serve --timeline run.html serve.yaml
-	server=$!
 	export LEAT_DIR=$PWD/work
 	(cd work && leat exec --app reader -- cat x >/dev/null) 3>&- &
 	reader=$!

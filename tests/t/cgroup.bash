@@ -1,6 +1,8 @@
 # Control groups of a test's own. `load cgroup` after `load helper`; `group_free` in teardown.
 # shellcheck shell=bash
 
+groups=()
+
 # group_top CONTROLLER: where groups of it can be made; sets $group_version.
 group_top() {
 	local point

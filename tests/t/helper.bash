@@ -12,6 +12,12 @@ unset LEAT_STRICT
 unset CAPIO_DIR CAPIO_APP_NAME CAPIO_WORKFLOW_NAME LD_PRELOAD
 export LEAT_RUNTIME_DIR=$BATS_TEST_TMPDIR/runtime
 
+# in_work: go to the test's own directory, with an empty `work` in it.
+in_work() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir work
+}
+
 # need PROGRAM...: skip the test, with the reason, where one is missing.
 need() {
 	local program
@@ -113,14 +119,21 @@ ours() {
 	return 0
 }
 
-# serve [OPTION...] FLOW: start leat serve, and wait until it is ready. It is $!, and speaks to `served` and
-# `served.err`.
+# serve [OPTION...] FLOW: start leat serve, and wait until it is ready. It is $server, and speaks to `served` and
+# `served.err`. However the test's shell ends, it is told to end then.
 serve() {
-	leat serve "$@" >served 2>served.err 3>&- &
+	setpriv --pdeathsig TERM leat serve "$@" >served 2>served.err 3>&- &
+	server=$!
 	soon grep -q 'steps may start' served.err || {
 		cat served.err
 		return 1
 	}
+}
+
+# end_server: what `serve` has started, if it is still there. For teardown.
+end_server() {
+	[ -z "${server:-}" ] || ! kill "$server" 2>/dev/null || wait "$server" || true
+	server=
 }
 
 # ended STATUS PROCESS [FILE...]: the process, whose output the files are, ends with that status.

@@ -47,3 +47,35 @@ both() {
 	echo "# no_update"
 	pair no_update "$@" <<<"$text"
 }
+
+# scripts PORTS INPORTS: flow.yaml of two scripts, which stdin has with a line "---" between them; the second makes
+# `out`. No INPORTS: the first alone.
+scripts() {
+	: >consume
+	awk '/^---$/ { f = "consume"; next } { print > f }' f=produce -
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -eu ../produce
+		    outports: [$1]
+	END
+	[ -z "$2" ] || cat >>flow.yaml <<-END
+		  - func: consume
+		    exec: bash -eu ../consume
+		    inports: [$2]
+		    outports: [{filename: out}]
+	END
+}
+
+# same [OPTION...]: what flow.yaml makes as a batch, it makes streamed.
+same() {
+	timeout 120 leat run --plain flow.yaml || return 1
+	mv work/out batch
+	rm -rf work made
+	mkdir work
+	timeout 120 leat run --log log "$@" flow.yaml || return 1
+	diff batch work/out || return 1
+	leat replay flow.yaml log
+}
