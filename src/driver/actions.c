@@ -18,13 +18,10 @@
 
 char *leat_actions_path(const struct leat_workflow *wf, const char *file)
 {
-	const char *slash = wf->path ? strrchr(wf->path, '/') : NULL;
-	char *folder = slash ? strndup(wf->path, (size_t)(slash - wf->path) + 1) : strdup(".");
-	char *path = folder ? leat_path_join(folder, file) : NULL;
+	char *path = leat_workflow_beside(wf, file);
 	char *real = path ? realpath(path, NULL) : NULL;
 
 	free(path);
-	free(folder);
 	return real;
 }
 

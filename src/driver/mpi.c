@@ -60,17 +60,25 @@ static char *find(const char *name)
 	return path;
 }
 
+char **leat_mpi_words(const char *command)
+{
+	const char *why = "out of memory";
+	char **words = NULL;
+	int rc = leat_words_split(command, &words, &why);
+
+	if (!rc && words[0])
+		return words;
+	leat_error("the MPI launcher \"%s\" is no command: %s", command, rc ? why : "it is empty");
+	leat_words_free(words);
+	return NULL;
+}
+
 /* The words of the command; NULL after a message, which there is only if `must`. */
 static char **launcher(const char *command, bool must)
 {
-	const char *why = "out of memory";
-	char **words = NULL, *path = NULL;
-	int rc = leat_words_split(command, &words, &why);
+	char **words = leat_mpi_words(command), *path = NULL;
 
-	if (rc || !words[0])
-		leat_error("the MPI launcher \"%s\" is no command: %s", command,
-			   rc ? why : "it is empty");
-	else if (!(path = find(words[0])) && must)
+	if (words && !(path = find(words[0])) && must)
 		leat_error("the MPI launcher %s was not found; install it, or correct its name",
 			   words[0]);
 	if (!path) {

@@ -56,8 +56,9 @@ int leat_plan_init(struct leat_plan *plan, const struct leat_workflow *wf)
 	plan->launches = calloc(n, sizeof(*plan->launches));
 	plan->programs = calloc(n, sizeof(*plan->programs));
 	plan->mounted = calloc(n, sizeof(*plan->mounted));
+	plan->containers = calloc(n, sizeof(*plan->containers));
 	if (!counts || !plan->matcher || !plan->order || !plan->launches || !plan->programs ||
-	    !plan->mounted) {
+	    !plan->mounted || !plan->containers) {
 		free(counts);
 		leat_plan_release(plan);
 		return -ENOMEM;
@@ -74,9 +75,13 @@ void leat_plan_release(struct leat_plan *plan)
 {
 	for (size_t i = 0; plan->programs && i < plan->wf->n_steps; i++)
 		free(plan->programs[i]);
+	for (size_t i = 0; plan->containers && i < plan->wf->n_steps; i++)
+		leat_image_release(&plan->containers[i].image);
+	free(plan->containers);
 	free(plan->programs);
 	free(plan->mounted);
 	leat_words_free(plan->launcher);
+	leat_words_free(plan->boxed_launcher);
 	free(plan->order);
 	free(plan->launches);
 	leat_matcher_free(plan->matcher);
@@ -85,14 +90,21 @@ void leat_plan_release(struct leat_plan *plan)
 
 int leat_plan_launcher(struct leat_plan *plan, const char *named)
 {
-	bool needed = false;
+	bool needed = false, boxed = false;
 
-	for (size_t i = 0; i < plan->wf->n_steps; i++)
-		needed |= plan->wf->steps[i].nprocs > 1;
-	if (!needed)
-		return 0;
-	plan->launcher = leat_mpi_find(named);
-	return plan->launcher ? 0 : LEAT_PLAN_NOT_FOUND;
+	for (size_t i = 0; i < plan->wf->n_steps; i++) {
+		const struct leat_step *step = &plan->wf->steps[i];
+
+		needed |= step->nprocs > 1 && !step->container;
+		boxed |= step->nprocs > 1 && step->container;
+	}
+	if (boxed)
+		plan->boxed_launcher = leat_mpi_words(named ? named : "mpirun");
+	if (needed)
+		plan->launcher = leat_mpi_find(named);
+	return (!boxed || plan->boxed_launcher) && (!needed || plan->launcher)
+		       ? 0
+		       : LEAT_PLAN_NOT_FOUND;
 }
 
 bool leat_plan_is_cyclic(const struct leat_plan *plan)

@@ -7,6 +7,12 @@
 
 #include <stdbool.h>
 
+/* What a step's container is made by, and of. */
+struct leat_plan_container {
+	struct leat_image image; /* its path is absolute; without a name: there is none */
+	enum leat_engine engine;
+};
+
 struct leat_plan {
 	const struct leat_workflow *wf; /* borrowed */
 	struct leat_matcher *matcher;   /* owned */
@@ -17,6 +23,9 @@ struct leat_plan {
 	const char **mounted;           /* owned; why it sees its files through a mount, a static
 					 * text; NULL: it does not */
 	char **launcher;                /* owned; of MPI, if a step needs one; see driver/mpi.h */
+	char **boxed_launcher;          /* owned; the same of steps in containers, as it is named
+					 * there */
+	struct leat_plan_container *containers; /* owned; of each step */
 };
 
 /* How programs can be reached. */
@@ -48,6 +57,14 @@ int leat_plan_programs(struct leat_plan *plan, const char *dir,
  * LEAT_PLAN_* after one line. */
 int leat_plan_program(const char *step, char *const argv[], const char *dir,
 		      const struct leat_plan_reach *reach, char **path, const char **mounted);
+
+/* Find a program as a shell in `dir` (NULL: this process's) would. 0 and *path (freed by the
+ * caller), -ENOENT, -EACCES or -ENOMEM. */
+int leat_plan_find(const char *name, const char *dir, char **path);
+
+/* Choose the engine of step `step`, which has a container, for a run in `dir`. 0, and
+ * plan->programs and plan->containers have it; else LEAT_PLAN_* after one line. */
+int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */
 bool leat_plan_is_cyclic(const struct leat_plan *plan);

@@ -99,6 +99,18 @@ static int put_command(const struct preview *p, size_t step)
 	return result;
 }
 
+static void put_image(const struct preview *p, size_t step)
+{
+	const struct leat_plan_container *container = &p->config->plan->containers[step];
+
+	if (!leat_start_is_boxed(p->config, step))
+		return;
+	field(p, "image");
+	leat_words_put(p->out, container->image.name);
+	fprintf(p->out, " (%s, by %s)\n", leat_image_kind_text(container->image.kind),
+		leat_engine_name(container->engine));
+}
+
 /* How its files are given to it. */
 static void put_way(const struct preview *p, size_t step)
 {
@@ -198,6 +210,7 @@ static int put_step(const struct preview *p, size_t step)
 	result = put_command(p, step);
 	if (result)
 		return result;
+	put_image(p, step);
 	put_way(p, step);
 	put_launches(p, model);
 	put_actions(p, model);

@@ -57,8 +57,7 @@ static int search_path(const char *name, const char *dir, char **path)
 	return result;
 }
 
-/* As a shell finds it. 0, -ENOENT, -EACCES, -ENOMEM. */
-static int find_program(const char *name, const char *dir, char **path)
+int leat_plan_find(const char *name, const char *dir, char **path)
 {
 	int result;
 
@@ -185,7 +184,7 @@ int leat_plan_program(const char *step, char *const argv[], const char *dir,
 		      const struct leat_plan_reach *reach, char **path, const char **mounted)
 {
 	const char *name = argv[0];
-	int result = find_program(name, dir, path);
+	int result = leat_plan_find(name, dir, path);
 
 	if (result == -ENOMEM) {
 		leat_error("out of memory");
@@ -220,6 +219,37 @@ static int make_absolute(char **program, const char *dir)
 	return LEAT_PLAN_NO_MEMORY;
 }
 
+/* An engine is reached as any program that starts others in a container. */
+static int plan_container(struct leat_plan *plan, size_t step, const char *dir,
+			  const struct leat_plan_reach *reach)
+{
+	static char run[] = "run";
+	const char *name = plan->wf->steps[step].name;
+	int result = leat_plan_engine(plan, step, dir);
+	char *const argv[] = {plan->programs[step], run, NULL};
+
+	if (result)
+		return result;
+	if (reach->intercepted && plan->containers[step].engine == LEAT_ENGINE_PODMAN &&
+	    geteuid() != 0)
+		refuse(name, argv[0], leat_container_obstacle(LEAT_CONTAINER_ENTERS),
+		       "podman of an ordinary user wants a range of users, which a mount has not");
+	else if (is_reachable(name, argv[0], argv, dir, reach, &plan->mounted[step]))
+		return 0;
+	return LEAT_PLAN_CANNOT_EXECUTE;
+}
+
+/* What the step itself executes, in no container. */
+static int plan_program(struct leat_plan *plan, size_t step, const char *dir,
+			const struct leat_plan_reach *reach)
+{
+	const struct leat_step *model = &plan->wf->steps[step];
+	int result = leat_plan_program(model->name, model->argv, dir, reach, &plan->programs[step],
+				       &plan->mounted[step]);
+
+	return !result && model->dir ? make_absolute(&plan->programs[step], dir) : result;
+}
+
 int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct leat_plan_reach *reach)
 {
 	const struct leat_plan_reach outside = {0};
@@ -227,12 +257,10 @@ int leat_plan_programs(struct leat_plan *plan, const char *dir, const struct lea
 
 	for (size_t i = 0; i < plan->wf->n_steps; i++) {
 		const struct leat_step *step = &plan->wf->steps[i];
-		int result = leat_plan_program(step->name, step->argv, dir,
-					       step->staged ? &outside : reach, &plan->programs[i],
-					       &plan->mounted[i]);
+		const struct leat_plan_reach *of_step = step->staged ? &outside : reach;
+		int result = step->container ? plan_container(plan, i, dir, of_step)
+					     : plan_program(plan, i, dir, of_step);
 
-		if (!result && step->dir)
-			result = make_absolute(&plan->programs[i], dir);
 		if (!first)
 			first = result;
 	}

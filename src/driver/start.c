@@ -1,6 +1,7 @@
 #include "driver/start.h"
 
 #include "base/str.h"
+#include "driver/boxed.h"
 #include "driver/internal.h"
 #include "driver/mounted.h"
 #include "driver/mpi.h"
@@ -14,19 +15,39 @@ bool leat_start_is_mounted(const struct leat_driver_config *config, size_t step)
 	return config->mount_command && config->plan->mounted[step];
 }
 
+bool leat_start_is_boxed(const struct leat_driver_config *config, size_t step)
+{
+	return config->plan->containers[step].image.name != NULL;
+}
+
+/* Put it into its container. */
+static int box(struct leat_start *s, const struct leat_driver_config *config, size_t step)
+{
+	const struct leat_environment_spec spec = leat_start_environment(config, step, "");
+	char **environment = leat_environment_new(&spec);
+	const char *why;
+	int rc = environment ? leat_boxed_argv(config->plan, config->dir, step, s->own, environment,
+					       &s->boxed, &why)
+			     : -ENOMEM;
+
+	leat_environment_free(environment);
+	s->argv = s->boxed.v;
+	return rc;
+}
+
 /* Put what it needs before the program's own command line. */
 static int wrap(struct leat_start *s, const struct leat_driver_config *config, size_t step)
 {
 	unsigned nprocs = config->plan->wf->steps[step].nprocs;
 
 	if (leat_start_is_mounted(config, step)) {
-		s->mounted = leat_mounted_argv(config->mount_command, s->program, s->own);
+		s->mounted = leat_mounted_argv(config->mount_command, s->program, s->argv);
 		s->argv = s->mounted;
 		s->program = config->mount_command;
 		if (!s->mounted)
 			return -ENOMEM;
 	}
-	if (nprocs > 1) {
+	if (nprocs > 1 && !leat_start_is_boxed(config, step)) {
 		s->job = leat_mpi_argv(config->plan->launcher, nprocs, s->program, s->argv,
 				       s->number);
 		s->argv = s->job;
@@ -41,17 +62,23 @@ int leat_start_init(struct leat_start *s, const struct leat_driver_config *confi
 		    const char *file)
 {
 	const struct leat_step *model = &config->plan->wf->steps[step];
+	int rc = 0;
 
 	*s = (struct leat_start){.program = config->plan->programs[step]};
 	s->dir = model->dir ? leat_path_join(config->dir, model->dir) : strdup(config->dir);
 	s->own = leat_launch_argv(model, file);
 	s->argv = s->own;
-	return s->dir && s->own ? wrap(s, config, step) : -ENOMEM;
+	if (!s->dir || !s->own)
+		return -ENOMEM;
+	if (leat_start_is_boxed(config, step))
+		rc = box(s, config, step);
+	return rc ? rc : wrap(s, config, step);
 }
 
 void leat_start_release(struct leat_start *s)
 {
 	leat_launch_free_argv(s->own);
+	leat_argv_release(&s->boxed);
 	free(s->mounted);
 	free(s->job);
 	free(s->dir);

@@ -162,6 +162,10 @@ static void put_launch(struct leat_json *j, const struct leat_step *step)
 		leat_json_string(j, NULL, step->action_function);
 		leat_json_close(j);
 	}
+	if (step->container)
+		leat_json_string(j, "container", step->container);
+	if (step->engine)
+		leat_json_string(j, "engine", leat_engine_name(step->engine));
 	if (step->relaunch != LEAT_RELAUNCH_FOUND_OUT)
 		leat_json_bool(j, "relaunch", step->relaunch == LEAT_RELAUNCH_ALWAYS);
 }

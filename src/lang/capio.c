@@ -71,6 +71,8 @@ static const struct leat_key step_keys[] = {
 	{"actions", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_ACTIONS},
 	{"private", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_PRIVATE},
 	{"relaunch", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_RELAUNCH},
+	{"container", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_CONTAINER},
+	{"engine", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_ENGINE},
 	{"dsets", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_DSETS},
 	{"inports", LEAT_KEY_TAKEN, STEP_OWN + LEAT_OWN_INPORTS},
 	{"computing_units", LEAT_KEY_TAKEN, STEP_NEEDS + LEAT_NEED_UNITS},

@@ -41,6 +41,8 @@ const struct leat_check leat_checks[] = {
 	 leat_check_rule_no_output},
 	{"action-file", "L-CHECK-ACTION-FILE", "the files of actions are there",
 	 leat_check_action_file},
+	{"container", "L-CHECK-CONTAINER", "the images of containers are there",
+	 leat_check_container},
 	{"needs-units", "L-CHECK-NEEDS-UNITS",
 	 "no task asks for more computing units than there are", leat_check_needs_units},
 	{"limit-staged", "L-CHECK-LIMIT-STAGED",

@@ -150,11 +150,9 @@ int leat_check_input_missing(const struct leat_check_context *ctx)
 }
 
 /* 0 if the file, which is relative to the workflow file, can be read, else -errno. */
-static int try_beside(const char *path, const char *name)
+static int try_beside(const struct leat_workflow *wf, const char *name)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-	char *joined = folder ? leat_path_join(folder, name) : NULL;
+	char *joined = leat_workflow_beside(wf, name);
 	int rc = joined ? 0 : -ENOMEM;
 	struct stat st;
 
@@ -163,7 +161,6 @@ static int try_beside(const char *path, const char *name)
 	else if (joined && !S_ISREG(st.st_mode))
 		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	free(joined);
-	free(folder);
 	return rc;
 }
 
@@ -175,7 +172,7 @@ int leat_check_action_file(const struct leat_check_context *ctx)
 
 		if (!step->action_file || step->instance)
 			continue;
-		rc = try_beside(ctx->wf->path, step->action_file);
+		rc = try_beside(ctx->wf, step->action_file);
 		if (rc == -ENOMEM)
 			return rc;
 		if (rc)

@@ -84,6 +84,9 @@ const struct leat_lang_code leat_lang_codes[] = {
 	 "Add the name to the step's output_stream, or move the rule to the producer."},
 	{"L-CHECK-ACTION-FILE", LEAT_ERROR, "The file of an action is not there or not readable.",
 	 "Correct its name, which is relative to the workflow file."},
+	{"L-CHECK-CONTAINER", LEAT_ERROR,
+	 "The directory or file of an image is not there or is none.",
+	 "Correct its name, which is relative to the workflow file, or make the image."},
 	{"L-CHECK-ACTION-LOAD", LEAT_ERROR,
 	 "Actions were tried before the run, and failed to load.",
 	 "Mend what the message says of the action file, or name another function of it."},
@@ -248,6 +251,18 @@ const struct leat_lang_code leat_lang_codes[] = {
 	{"L-COORDINATION", LEAT_ERROR,
 	 "The coordination file is not CAPIO-CL, or says what the YAML file has to say.",
 	 "Name a CAPIO-CL file, relative to this file."},
+
+	/* Containers. */
+	{"L-CONTAINER", LEAT_ERROR, "A \"container\" cannot be an image.",
+	 "Name a directory (\"./DIR\", \"/DIR\"), a file NAME.sif, oci:DIR[:TAG], an image such as "
+	 "debian:12, or none."},
+	{"L-ENGINE", LEAT_ERROR, "An \"engine\" is not known.",
+	 "auto, bubblewrap, charliecloud, podman or apptainer."},
+	{"L-CONTAINER-ENGINE", LEAT_ERROR, "The engine cannot run images of this kind.",
+	 "Name another engine, or auto, or convert the image."},
+	{"L-CONTAINER-UNUSED", LEAT_WARNING,
+	 "An \"engine\" is named for a task without a container.",
+	 "Name a \"container\", or leave \"engine\" out."},
 
 	/* Ports and ensembles. */
 	{"L-ACTION", LEAT_ERROR, "Actions are not given by a file and a function.",

@@ -309,6 +309,9 @@ static void check_name(struct leat_front *front, const struct leat_step *task)
 
 static int copy_texts(struct leat_step *step, const struct leat_step *task)
 {
+	step->container = task->container ? strdup(task->container) : NULL;
+	if (task->container && !step->container)
+		return -ENOMEM;
 	if (task->action_file) {
 		step->action_file = strdup(task->action_file);
 		step->action_function = strdup(task->action_function);
@@ -338,6 +341,9 @@ static int add_step(struct expansion *x, size_t t, unsigned number)
 	step->nwriters = task->nwriters;
 	step->action_pos = task->action_pos;
 	step->relaunch = task->relaunch;
+	step->engine = task->engine;
+	step->container_pos = task->container_pos;
+	step->engine_pos = task->engine_pos;
 	step->staged = task->staged;
 	if (many)
 		step->dir = name;

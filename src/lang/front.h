@@ -182,6 +182,24 @@ int leat_read_workflow_resources(struct leat_front *front, const struct leat_pai
 int leat_read_resources(struct leat_front *front, const struct leat_value *map,
 			struct leat_resources *res);
 
+/* --- container.c: what tasks run in ---------------------------------------- */
+
+/* Of a step, or of all that say nothing else. */
+struct leat_container_keys {
+	const char *image; /* borrowed from the tree; NULL: none */
+	enum leat_engine engine;
+	struct leat_pos image_pos, engine_pos;
+};
+
+/* `container` and `engine`, each of which may be absent and then leaves *container as it is. 0 or
+ * -ENOMEM. */
+int leat_read_container(struct leat_front *front, const struct leat_pair *image,
+			const struct leat_pair *engine, struct leat_container_keys *container);
+
+/* Let the step, whose own key `engine` may be, run in it. 0 or -ENOMEM. */
+int leat_set_container(struct leat_front *front, const struct leat_pair *engine,
+		       const struct leat_container_keys *container, struct leat_step *step);
+
 /* --- own.c: the same for what an ensemble and its ports have ------------- */
 
 enum leat_own_key {
@@ -194,6 +212,8 @@ enum leat_own_key {
 	LEAT_OWN_ACTIONS,
 	LEAT_OWN_PRIVATE,
 	LEAT_OWN_RELAUNCH,
+	LEAT_OWN_CONTAINER,
+	LEAT_OWN_ENGINE,
 	LEAT_OWN_DSETS,
 	LEAT_OWN_INPORTS,
 	LEAT_OWN_NEEDS, /* and on: enum leat_need_key */

@@ -368,6 +368,8 @@ static void json_step(struct leat_json *j, const struct leat_step *step, size_t 
 	leat_json_string(j, "kind", "step");
 	leat_json_string(j, "name", step->name);
 	leat_json_bool(j, "staged", step->staged);
+	if (step->container)
+		leat_json_string(j, "container", step->container);
 	if (step->ensemble > 1) {
 		leat_json_string(j, "task", step->task);
 		leat_json_number(j, "instance", step->instance);

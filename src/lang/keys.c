@@ -27,6 +27,7 @@ static const char *nearest_key(const struct leat_key *keys, const char *name)
 {
 	const char *best = NULL;
 	unsigned best_distance = UINT_MAX;
+	size_t shorter;
 
 	for (; keys->name; keys++) {
 		unsigned distance = leat_str_distance(name, keys->name);
@@ -38,7 +39,10 @@ static const char *nearest_key(const struct leat_key *keys, const char *name)
 			best = keys->name;
 		}
 	}
-	return best && best_distance <= (strlen(best) + 1) / 2 ? best : NULL;
+	if (!best)
+		return NULL;
+	shorter = strlen(best) < strlen(name) ? strlen(best) : strlen(name);
+	return best_distance <= (shorter + 1) / 2 ? best : NULL;
 }
 
 static void list_keys(const struct leat_key *keys, char *buffer, size_t size)

@@ -110,9 +110,10 @@ static int merge_home(struct leat_front *front, const struct leat_workflow *from
 static bool has_own_keys(const struct leat_step *step)
 {
 	return step->argv || step->staged || step->ensemble > 1 || step->nprocs > 1 ||
-	       step->nwriters || step->action_file || step->relaunch != LEAT_RELAUNCH_FOUND_OUT ||
-	       step->n_dsets || leat_step_has_needs(step) || step->needs.limit_mbps ||
-	       step->n_inports || step->private.n || strcmp(step->task, step->name) != 0;
+	       step->nwriters || step->action_file || step->container ||
+	       step->relaunch != LEAT_RELAUNCH_FOUND_OUT || step->n_dsets ||
+	       leat_step_has_needs(step) || step->needs.limit_mbps || step->n_inports ||
+	       step->private.n || strcmp(step->task, step->name) != 0;
 }
 
 /* leat's own keys have no place in a coordination file: the YAML file has them. */

@@ -139,6 +139,7 @@ static int read_dset(struct leat_front *front, struct leat_step *step,
 int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair *own)
 {
 	struct leat_step *model = &front->wf->steps[step];
+	struct leat_container_keys container = {.image = NULL};
 	size_t n = leat_read_objects(front, &own[LEAT_OWN_DSETS]);
 	int ret = read_task(front, model, own);
 
@@ -146,6 +147,11 @@ int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair 
 	check_instance(front, model);
 	if (!ret && own[LEAT_OWN_ACTIONS].value)
 		ret = leat_read_actions(front, &own[LEAT_OWN_ACTIONS], model);
+	if (!ret)
+		ret = leat_read_container(front, &own[LEAT_OWN_CONTAINER], &own[LEAT_OWN_ENGINE],
+					  &container);
+	if (!ret)
+		ret = leat_set_container(front, &own[LEAT_OWN_ENGINE], &container, model);
 	if (!ret)
 		ret = leat_read_names(front, &own[LEAT_OWN_PRIVATE], 0, &model->private);
 	if (!ret)

@@ -19,6 +19,8 @@ enum {
 	TOP_STORAGE,
 	TOP_HOME,
 	TOP_RESOURCES,
+	TOP_CONTAINER,
+	TOP_ENGINE,
 	N_TOP
 };
 
@@ -33,6 +35,8 @@ static const struct leat_key top_keys[] = {
 	{"storage", LEAT_KEY_TAKEN, TOP_STORAGE},
 	{"home_node_policy", LEAT_KEY_TAKEN, TOP_HOME},
 	{"resources", LEAT_KEY_TAKEN, TOP_RESOURCES},
+	{"container", LEAT_KEY_TAKEN, TOP_CONTAINER},
+	{"engine", LEAT_KEY_TAKEN, TOP_ENGINE},
 	{NULL, 0, 0},
 };
 
@@ -49,6 +53,8 @@ enum {
 	TASK_PRIVATE,
 	TASK_ACTIONS,
 	TASK_RELAUNCH,
+	TASK_CONTAINER,
+	TASK_ENGINE,
 	TASK_NEEDS, /* and on: enum leat_need_key */
 	N_TASK = TASK_NEEDS + LEAT_N_NEEDS
 };
@@ -67,6 +73,8 @@ static const struct leat_key task_keys[] = {
 	{"private", LEAT_KEY_TAKEN, TASK_PRIVATE},
 	{"actions", LEAT_KEY_TAKEN, TASK_ACTIONS},
 	{"relaunch", LEAT_KEY_TAKEN, TASK_RELAUNCH},
+	{"container", LEAT_KEY_TAKEN, TASK_CONTAINER},
+	{"engine", LEAT_KEY_TAKEN, TASK_ENGINE},
 	{"computing_units", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_UNITS},
 	{"computingUnits", LEAT_KEY_VARIANT, TASK_NEEDS + LEAT_NEED_UNITS},
 	{"io", LEAT_KEY_TAKEN, TASK_NEEDS + LEAT_NEED_IO},
@@ -152,11 +160,18 @@ int leat_read_actions(struct leat_front *front, const struct leat_pair *entry,
 
 /* What is no port and no command. */
 static int read_settings(struct leat_front *front, const struct leat_pair *slots,
-			 struct leat_step *step, struct leat_task *task)
+			 const struct leat_container_keys *common, struct leat_step *step,
+			 struct leat_task *task)
 {
+	struct leat_container_keys container = *common;
 	bool relaunch;
 	int ret = leat_read_needs(front, &slots[TASK_NEEDS], step);
 
+	if (!ret)
+		ret = leat_read_container(front, &slots[TASK_CONTAINER], &slots[TASK_ENGINE],
+					  &container);
+	if (!ret)
+		ret = leat_set_container(front, &slots[TASK_ENGINE], &container, step);
 	if (!ret)
 		ret = leat_read_names(front, &slots[TASK_PRIVATE], 0, &step->private);
 	if (ret)
@@ -180,7 +195,7 @@ static void set_subject(struct leat_front *front, const struct leat_value *node)
 
 /* A task without a usable name has no step; what else is wrong with it is not looked at. */
 static int read_task(struct leat_front *front, const struct leat_value *node,
-		     struct leat_tasks *tasks)
+		     const struct leat_container_keys *common, struct leat_tasks *tasks)
 {
 	struct leat_task *task = &tasks->v[tasks->n];
 	struct leat_pair slots[N_TASK];
@@ -199,7 +214,7 @@ static int read_task(struct leat_front *front, const struct leat_value *node,
 	tasks->n++;
 	task->count = 1;
 	leat_refuse_placeholders(front, front->wf->steps[step].name, slots[TASK_FUNC].value->pos);
-	ret = read_settings(front, slots, &front->wf->steps[step], task);
+	ret = read_settings(front, slots, common, &front->wf->steps[step], task);
 	if (!ret)
 		ret = leat_read_command(front, (size_t)step, &slots[TASK_EXEC], &slots[TASK_ARGS],
 					task);
@@ -223,12 +238,15 @@ static int link_tasks(struct leat_front *front, struct leat_tasks *tasks)
 /* Streams of all tasks first, then rules: a rule may name any declared file. */
 static int read_tasks(struct leat_front *front, const struct leat_pair *top)
 {
+	struct leat_container_keys common = {.image = NULL};
 	size_t n = leat_read_objects(front, &top[TOP_TASKS]);
 	struct leat_tasks tasks = {calloc(n + 1, sizeof(*tasks.v)), 0};
-	int ret = tasks.v ? 0 : -ENOMEM;
+	int ret =
+		tasks.v ? leat_read_container(front, &top[TOP_CONTAINER], &top[TOP_ENGINE], &common)
+			: -ENOMEM;
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = read_task(front, leat_pair_item(&top[TOP_TASKS], i), &tasks);
+		ret = read_task(front, leat_pair_item(&top[TOP_TASKS], i), &common, &tasks);
 	leat_diags_set_subject(front->diags, NULL, NULL);
 	if (!ret && top[TOP_COORDINATION].value)
 		ret = leat_read_coordination(front, &top[TOP_COORDINATION]);

@@ -93,6 +93,7 @@ static bool launches_equal(const struct leat_step *a, const struct leat_step *b)
 	       a->ensemble == b->ensemble && text_equal(a->dir, b->dir) && a->nprocs == b->nprocs &&
 	       a->nwriters == b->nwriters && text_equal(a->action_file, b->action_file) &&
 	       text_equal(a->action_function, b->action_function) && a->relaunch == b->relaunch &&
+	       text_equal(a->container, b->container) && a->engine == b->engine &&
 	       needs_equal(&a->needs, &b->needs);
 }
 

@@ -1,5 +1,7 @@
 #include "model/workflow.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +76,7 @@ static void step_release(struct leat_step *step)
 	free(step->dir);
 	free(step->action_file);
 	free(step->action_function);
+	free(step->container);
 	free(step->needs.device);
 	ports_release(step);
 	for (char **arg = step->argv; arg && *arg; arg++)
@@ -229,6 +232,33 @@ int leat_workflow_find_step(const struct leat_workflow *wf, const char *name)
 		if (!strcmp(wf->steps[i].name, name))
 			return (int)i;
 	return -1;
+}
+
+/* The folder of the workflow file, "" if it is named without one; NULL when out of memory. */
+static char *folder_of(const struct leat_workflow *wf)
+{
+	const char *slash = wf->path ? strrchr(wf->path, '/') : NULL;
+
+	return strndup(slash ? wf->path : "", slash ? (size_t)(slash - wf->path) + 1 : 0);
+}
+
+char *leat_workflow_beside(const struct leat_workflow *wf, const char *name)
+{
+	char *folder = folder_of(wf);
+	char *path = folder ? leat_path_join(folder, name) : NULL;
+
+	free(folder);
+	return path;
+}
+
+int leat_step_image(const struct leat_workflow *wf, const struct leat_step *step,
+		    struct leat_image *image, const char **why)
+{
+	char *folder = folder_of(wf);
+	int rc = folder ? leat_image_init(image, folder, step->container, why) : -ENOMEM;
+
+	free(folder);
+	return rc;
 }
 
 const char *leat_commit_text(enum leat_commit commit, unsigned count, char buffer[32])

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "model/bandwidth.h"
+#include "model/container.h"
 #include "model/resources.h"
 
 #include <stdbool.h>
@@ -129,6 +130,9 @@ struct leat_step {
 	char *action_file, *action_function;
 	struct leat_pos action_pos;
 	enum leat_relaunch relaunch;
+	char *container;         /* owned; the image as written; NULL: it runs in none */
+	enum leat_engine engine; /* of `container` */
+	struct leat_pos container_pos, engine_pos; /* line 0: not given for it */
 	struct leat_needs needs;
 	struct leat_inport *inports; /* owned */
 	size_t n_inports;
@@ -198,6 +202,15 @@ struct leat_alias *leat_workflow_add_alias(struct leat_workflow *wf, const char 
 					   struct leat_pos pos);
 struct leat_home_manual *leat_workflow_add_home(struct leat_workflow *wf, int step,
 						unsigned process, struct leat_pos pos);
+
+/* `name`, which is relative to the workflow file, "images/tool.sif", from where that was named; the
+ * caller frees it. NULL when out of memory. Any thread. */
+char *leat_workflow_beside(const struct leat_workflow *wf, const char *name);
+
+/* The image of a step that has a container, its paths as leat_workflow_beside has them. As
+ * leat_image_init. */
+int leat_step_image(const struct leat_workflow *wf, const struct leat_step *step,
+		    struct leat_image *image, const char **why);
 
 /* Append a source. 0 or -ENOMEM. */
 int leat_inport_add_source(struct leat_inport *inport, int step, const char *made);

@@ -134,6 +134,11 @@ static void put_declared(FILE *out, const struct leat_step *step)
 	char buffer[32];
 
 	fprintf(out, "staged\t%d\n", step->staged);
+	if (step->container) {
+		fputs("container\t", out);
+		put_text(out, step->container);
+		putc('\n', out);
+	}
 	put_names(out, "input", &step->inputs);
 	put_names(out, "output", &step->outputs);
 	for (size_t i = 0; i < step->n_rules; i++) {

@@ -183,6 +183,10 @@ static void random_launch(struct leat_step *step)
 		step->action_file = leat_strf("%s/a.%s", "x y", below(2) ? "so" : "py");
 		random_text(&step->action_function);
 	}
+	if (below(2)) {
+		step->container = leat_strf("%s%u", below(2) ? "./" : "x", below(9));
+		step->engine = below(2) ? LEAT_ENGINE_AUTO : LEAT_ENGINE_APPTAINER;
+	}
 }
 
 /* Ports with data sets and versions; `other` is a step before this one, or -1. */

@@ -58,7 +58,8 @@ static struct leat_diags *check_file(const char *file)
 {
 	struct leat_diags *diags;
 	struct leat_workflow *wf = leat_lang_load(file, &diags);
-	bool looks = strstr(file, "input-missing") || strstr(file, "action-file");
+	bool looks = strstr(file, "input-missing") || strstr(file, "action-file") ||
+		     strstr(file, "container");
 
 	assert_non_null(diags);
 	if (wf)

@@ -141,6 +141,11 @@ static const struct fixture {
 	{"wrong-types.json", "L-TYPE*4 L-EMPTY L-KEY-MISSING L-TYPE*10 L-KEY-MISSING*2 L-TYPE"},
 	{"yaml-anchor.yaml", "L-YAML-ALIAS"},
 	{"yaml-capio-not-json.yaml", "L-FILE-KIND"},
+	{"yaml-container-top.yaml", "L-CONTAINER-ENGINE"},
+	{"yaml-container-unused.yaml", "L-CONTAINER-UNUSED"},
+	{"yaml-container-wrong.yaml", "L-CONTAINER L-ENGINE L-TYPE L-CONTAINER-ENGINE*2 "
+				      "L-CONTAINER L-ENGINE L-PLACEHOLDER L-EMPTY"},
+	{"yaml-container.yaml", ""},
 	{"yaml-coordination-absent.yaml", "L-FILE-READ"},
 	{"yaml-coordination-is-yaml.yaml", "L-COORDINATION"},
 	{"yaml-coordination-own-keys.yaml", "L-COORDINATION*2"},
@@ -229,6 +234,8 @@ static void put_launch(FILE *out, const struct leat_step *step)
 		fprintf(out, "  nprocs %u, nwriters %u\n", step->nprocs, step->nwriters);
 	if (step->action_file)
 		fprintf(out, "  action %s of %s\n", step->action_function, step->action_file);
+	if (step->container)
+		fprintf(out, "  in %s by %s\n", step->container, leat_engine_name(step->engine));
 	if (step->relaunch != LEAT_RELAUNCH_FOUND_OUT)
 		fprintf(out, "  launched %s\n", relaunch[step->relaunch]);
 }

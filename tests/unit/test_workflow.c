@@ -138,6 +138,7 @@ static struct leat_workflow *ensemble(void)
 	step->nwriters = 2;
 	step->action_file = strdup("a.py");
 	step->action_function = strdup("f");
+	step->container = strdup("debian:12");
 	return wf;
 }
 
@@ -164,7 +165,11 @@ static bool change_other(struct leat_step *step, size_t i)
 		assert_non_null(leat_step_add_inport(step, "c.1/z", pos));
 	else if (i == 5)
 		assert_non_null(leat_step_add_dset(step, &step->dsets[0].port, "/g", pos));
-	return i < 6;
+	else if (i == 6)
+		change_text(&step->container);
+	else if (i == 7)
+		step->engine = LEAT_ENGINE_PODMAN;
+	return i < 8;
 }
 
 /* Change one thing; false if there is nothing more to change. */
