@@ -21,6 +21,8 @@
 /* What all objects of this process together are called, without this library: the start of every id
  * that is kept. */
 static uint64_t own_id = 1;
+/* Of all the others that are to be looked at. */
+static uint64_t others_id = 1;
 
 /* ---- what was found before ---- */
 
@@ -134,7 +136,6 @@ static int patch(const struct leat_code *code, struct space *space)
 struct walk {
 	struct space *space;
 	const char *culprit;
-	uint64_t id;
 	bool is_patched;
 };
 
@@ -163,16 +164,12 @@ static bool is_known(const struct dl_phdr_info *info)
 	return false;
 }
 
-static int add_object(struct dl_phdr_info *info, size_t size, void *context)
+void leat_library_note(const struct dl_phdr_info *info)
 {
-	struct walk *walk = context;
-
-	(void)size;
 	if (leat_object_holds(info, &own_id))
 		own_id = leat_object_add_id(own_id, leat_object_id(info));
 	else if (!is_known(info))
-		walk->id = leat_object_add_id(walk->id, id_of(info));
-	return 0;
+		others_id = leat_object_add_id(others_id, id_of(info));
 }
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -204,11 +201,10 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 
 const char *leat_library_patch_all(const char *kept_in)
 {
-	struct walk walk = {.id = 1};
+	const uint64_t id = own_id ? mix(own_id, others_id) : 0;
+	struct walk walk = {0};
 
-	dl_iterate_phdr(add_object, &walk);
-	walk.id = own_id ? mix(own_id, walk.id) : 0;
-	if (is_seen(kept_in, walk.id))
+	if (is_seen(kept_in, id))
 		return NULL;
 	walk.space = make_space();
 	if (!walk.space)
@@ -216,7 +212,7 @@ const char *leat_library_patch_all(const char *kept_in)
 	dl_iterate_phdr(look_at_object, &walk);
 	free_space(walk.space);
 	if (!walk.culprit && !walk.is_patched)
-		keep_seen(kept_in, walk.id);
+		keep_seen(kept_in, id);
 	return walk.culprit;
 }
 

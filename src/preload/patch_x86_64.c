@@ -48,6 +48,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 	struct leat_code code;
 
 	(void)size;
+	leat_library_note(info);
 	/* Objects without an id make the whole unknown; so do other versions of this library, which
 	 * look for other calls. */
 	if (leat_object_holds(info, &sites))
