@@ -111,6 +111,10 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_unshare] = LEAT_CALL_PATH,
 	[SYS_setns] = LEAT_CALL_PATH,
 	[SYS_pivot_root] = LEAT_CALL_PATH,
+	[SYS_mount] = LEAT_CALL_PATH,
+	[SYS_umount2] = LEAT_CALL_PATH,
+	[SYS_move_mount] = LEAT_CALL_PATH,
+	[SYS_open_tree] = LEAT_CALL_PATH,
 	[SYS_prctl] = LEAT_CALL_PATH,
 	[SYS_seccomp] = LEAT_CALL_PATH,
 

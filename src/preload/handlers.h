@@ -53,13 +53,16 @@ leat_handler leat_hook_rename, leat_hook_renameat, leat_hook_unlink, leat_hook_u
 	leat_hook_mkdir, leat_hook_mkdirat, leat_hook_mknod, leat_hook_mknodat;
 
 /* hook_dir.c */
-leat_handler leat_hook_chdir, leat_hook_fchdir, leat_hook_chroot, leat_hook_getcwd,
-	leat_hook_getdents64;
+leat_handler leat_hook_chdir, leat_hook_fchdir, leat_hook_getcwd, leat_hook_getdents64;
 /* Seek in a directory: cookies of the daemon's listing. */
 long leat_dir_seek(int fd, int64_t offset, int whence);
 /* Wait as a listing of this directory would, so that its times are final: tar looks at them before
  * and after. Does nothing for other descriptors; what goes wrong shows at the listing. */
 void leat_dir_settle(int fd);
+
+/* hook_view.c */
+leat_handler leat_hook_chroot, leat_hook_pivot_root, leat_hook_setns, leat_hook_mount,
+	leat_hook_umount2, leat_hook_move_mount, leat_hook_open_tree;
 
 /* hook_process.c */
 /* Connect, and have the programs that this one starts connect at once, too. */

@@ -66,17 +66,6 @@ long leat_hook_fchdir(const struct leat_syscall *c)
 	return follow_cwd(leat_as_is(c));
 }
 
-long leat_hook_chroot(const struct leat_syscall *c)
-{
-	long rc;
-
-	leat_hook_confine(c);
-	rc = leat_as_is(c);
-	if (!rc)
-		leat_path_forget();
-	return rc;
-}
-
 static bool is_ours(const char *name)
 {
 	struct leat_guard g;

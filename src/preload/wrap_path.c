@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -181,6 +183,12 @@ LEAT_ALIAS(truncate, truncate64);
 LEAT_WRAP_PATH(int, chdir, (const char *path), SYS_chdir, path)
 LEAT_WRAP_PATH(int, fchdir, (int fd), SYS_fchdir, fd)
 LEAT_WRAP_PATH(int, chroot, (const char *path), SYS_chroot, path)
+LEAT_WRAP_PATH(int, setns, (int fd, int kinds), SYS_setns, fd, kinds)
+LEAT_WRAP_PATH(int, umount2, (const char *path, int flags), SYS_umount2, path, flags)
+LEAT_WRAP_PATH(int, mount,
+	       (const char *from, const char *path, const char *type, unsigned long flags,
+		const void *data),
+	       SYS_mount, from, path, type, flags, data)
 
 LEAT_EXPORT char *getcwd(char *to, size_t size)
 {

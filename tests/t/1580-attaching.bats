@@ -217,3 +217,77 @@ for i in range(9000): os.write(fd, b\"%0100d\\n\" % i)
 	[ "$status" -ne 0 ]
 	[[ $output == *"ulimit -f (file size) is too low"*"raise it"* ]]
 }
+
+# called PERL...: the consumer is a program that makes these calls; `unshare` has a namespace of its own.
+called() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	need perl
+	mkdir -p other
+	cat >calls.pl <<-'END'
+		our $none = "none";
+		sub call { my ($number, @words) = @_; return syscall($number, @words) == 0 }
+		sub own { my $root = "/"; call(272, 0x20000) && call(165, $none, $root, $none, 0x44000, 0) or die "unshare: $!" }
+		sub mount { my ($from, $to, $flags) = @_; return call(165, $from, $to, $none, $flags, 0) }
+		sub show { my ($name) = @_; open(my $in, "<", $name) or return 0; print while <$in>; return 1 }
+	END
+	printf '%s\n' "$1" '; exit 0;' >>calls.pl
+	echo old >place/flow/data
+	streamed "perl $PWD/calls.pl >out"
+}
+
+@test "the workflow's directory by another name: a mount, bound or moved" {
+	called "own(); mount('.', '$PWD/other', 0x1000); show('$PWD/other/data')"
+	named "perl: mount: "
+	[[ $output == *"LEAT_INTERCEPT=mount"*"staged: true"* ]]
+	called "own(); mount('$PWD', '$PWD/other', 0x5000); show('$PWD/other/place/flow/data')"
+	named "perl: mount: "
+	called "own(); my (\$dot, \$there) = ('.', '$PWD/other'); my \$tree = syscall(428, -100, \$dot, 1); chdir('/proc/self/fd/'.\$tree); show('data')"
+	named "perl: open_tree: "
+}
+
+@test "the workflow's directory covered, or uncovered" {
+	called "own(); call(165, \$none, '$PWD/place', 'tmpfs', 0, 0); show('$PWD/place/flow/data')"
+	named "perl: mount: "
+	called "own(); call(166, '$PWD/place/flow', 2)"
+	named "perl: umount2: "
+}
+
+@test "another root directory in which the workflow's directory has another name" {
+	called "chroot('$PWD/place'); show('/flow/data')"
+	named "perl: chroot: "
+	called "own(); mount('$PWD/other', '$PWD/other', 0x1000); call(155, '$PWD/other', '$PWD/other')"
+	named "perl: pivot_root: "
+}
+
+@test "another root directory with another directory of the workflow's name" {
+	mkdir -p "other$PWD/place/flow"
+	echo wrong >"other$PWD/place/flow/data"
+	called "chroot('$PWD/other'); show('$PWD/place/flow/data')"
+	named "perl: chroot: "
+}
+
+@test "another process's mount namespace" {
+	called "my \$other = open(my \$there, '-|') // die; if (!\$other) { own(); \$| = 1; print qq(there\n); sleep 60 }
+		<\$there>; open(my \$ns, '<', qq(/proc/\$other/ns/mnt)) or die; syscall(308, fileno(\$ns), 0); kill(9, \$other); show('data')"
+	named "perl: setns: "
+}
+
+@test "mounts and roots that leave the workflow's directory alone" {
+	mkdir tmp root
+	called "own(); call(165, \$none, '$PWD/tmp', 'tmpfs', 0, 0) or die; mount('$PWD/tmp', '$PWD/other', 0x1000) or die;
+		open(my \$ns, '<', '/proc/self/ns/mnt'); syscall(308, fileno(\$ns), 0) == 0 or die; show('$PWD/place/flow/data'); \$| = 1; chroot('$PWD/root') or die;"
+	[ "$status" -eq 0 ]
+	seq 20000 | cmp - place/flow/out
+	# The same names in another root.
+	called "own(); my \$root = '/'; mount('/', '$PWD/root', 0x5000) or die;"
+	named "perl: mount: "
+}
+
+@test "a mount that would fail does so, and no more" {
+	need perl
+	printf 'my ($a, $b, $c) = (".", "/mnt", "none"); syscall(165, $a, $b, $c, 0x1000, 0); open(my $in, "<", "data"); print while <$in>;\n' >calls.pl
+	chmod 777 place/flow .
+	streamed "setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin perl $PWD/calls.pl >out"
+	[ "$status" -eq 0 ]
+	seq 20000 | cmp - place/flow/out
+}
