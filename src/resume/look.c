@@ -36,22 +36,29 @@ static bool is_wanted(const struct look *l, const struct leat_file_rule *rule)
 	       l->side != (made ? LEAT_SIDE_GIVEN : LEAT_SIDE_MADE);
 }
 
-static int search(const struct look *l, const char *dir);
+static int search(const struct look *l, const char *dir, bool linked);
 
-/* One name: a file of the step's, a directory to be searched, or nothing of both. Found in a
- * search, links to directories are not followed: they may lead in circles. */
-static int look_at(const struct look *l, const char *name, bool found)
+static bool is_directory(const struct look *l, const char *name, int flags)
+{
+	struct stat st;
+
+	return fstatat(l->dir_fd, name, &st, flags) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* One name: a file of the step's, a directory to be searched, or nothing of both. Of links to
+ * directories one on the way is followed (`linked`: one was): more may lead in circles. */
+static int look_at(const struct look *l, const char *name, bool linked)
 {
 	const struct leat_file_rule *rule = leat_match(l->m, name);
 	struct leat_stamp stamp;
-	struct stat st;
 	int rc;
 
 	if (!rule)
 		return -ENOMEM;
-	if (fstatat(l->dir_fd, name, &st, found ? AT_SYMLINK_NOFOLLOW : 0) == 0 &&
-	    S_ISDIR(st.st_mode))
-		return search(l, name);
+	if (is_directory(l, name, AT_SYMLINK_NOFOLLOW))
+		return search(l, name, linked);
+	if (!linked && is_directory(l, name, 0))
+		return search(l, name, true);
 	if (!is_wanted(l, rule))
 		return 0;
 	rc = leat_stamp_take(l->dir_fd, name, &stamp);
@@ -66,7 +73,7 @@ static bool may_hold(const struct look *l, const char *dir)
 					    : leat_step_reads_below(l->m, l->step, dir);
 }
 
-static int search(const struct look *l, const char *dir)
+static int search(const struct look *l, const char *dir, bool linked)
 {
 	char path[PATH_MAX];
 	int fd, rc = 0;
@@ -85,7 +92,7 @@ static int search(const struct look *l, const char *dir)
 	while (!rc && (e = readdir(stream)))
 		if (!leat_is_dots(e->d_name) && !leat_is_temporary_name(e->d_name) &&
 		    leat_path_put(path, dir, e->d_name))
-			rc = look_at(l, path, true);
+			rc = look_at(l, path, linked);
 	closedir(stream);
 	return rc;
 }
@@ -108,7 +115,7 @@ int leat_look(int dir_fd, const struct leat_workflow *wf, struct leat_matcher *m
 			continue;
 		}
 		snprintf(dir, sizeof(dir), "%.*s", (int)leat_pattern_directory(text), text);
-		rc = search(&l, dir);
+		rc = search(&l, dir, false);
 	}
 	leat_stamped_sort(out);
 	return rc;

@@ -222,6 +222,28 @@ like_batch() {
 	like_batch given
 }
 
+@test "--resume sees changes of inputs behind a symlink" {
+	for input in 'd/*.csv' '*/in.csv' '*.csv' d/in.csv; do
+		given
+		ln -s . work/circle
+		cat >flow.yaml <<-END
+			name: flow
+			dir: work
+			tasks:
+			  - func: one
+			    exec: sh -c 'cat d/*.csv >y'
+			    inports: [{filename: '$input'}]
+			    outports: [{filename: y}]
+		END
+		timeout 60 leat run --quiet flow.yaml
+		echo changed >elsewhere/in.csv
+		timeout 60 leat run --quiet --resume flow.yaml
+		[ "$(cat work/y)" = changed ]
+		run -0 --separate-stderr timeout 60 leat run --resume flow.yaml
+		[[ $output == *"1 of 1 steps were skipped"* ]]
+	done
+}
+
 @test "a producer that fails: what it has made elsewhere is not passed off as whole" {
 	flow 'echo n >d/f1.txt; sleep 0.1; exit 3' "sh -c 'cat d/f1.txt >z'" d/f1.txt
 	for place in outside inside; do
