@@ -215,7 +215,8 @@ bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args 
 		goto out;
 	if (!find_resources(args, w->wf, needs))
 		goto out;
-	if (leat_check_workflow(w->wf, needs & LEAT_CLI_INPUTS ? w->dir : NULL, diags) < 0)
+	if (leat_lang_follow_symlinks(w->wf, w->dir) < 0 ||
+	    leat_check_workflow(w->wf, needs & LEAT_CLI_INPUTS ? w->dir : NULL, diags) < 0)
 		leat_error("out of memory");
 	else if (!(needs & LEAT_CLI_ACTIONS) ||
 		 try_actions(w, leat_cli_action_timeout(args), diags))

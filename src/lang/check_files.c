@@ -120,11 +120,14 @@ static int check_input(const struct leat_check_context *ctx, const struct leat_s
 		       const struct leat_name *input, struct leat_lookup **known)
 {
 	const struct leat_file_rule *rule = leat_match(ctx->m, input->text);
+	char other[PATH_MAX];
 	int rc;
 
 	if (!rule)
 		return -ENOMEM;
-	if (rule->excluded || leat_check_is_produced(ctx, input->text))
+	if (rule->excluded || leat_check_is_produced(ctx, input->text) ||
+	    (leat_check_other_name(ctx->dir, input->text, other) &&
+	     leat_check_is_produced(ctx, other)))
 		return 0;
 	rc = input_exists(ctx, step, input->text, known);
 	if (rc == -ENOMEM)

@@ -2,6 +2,8 @@
 #ifndef LEAT_LANG_CHECK_INTERNAL_H
 #define LEAT_LANG_CHECK_INTERNAL_H
 
+#include <limits.h>
+
 #include "lang/check.h"
 
 leat_check_fn leat_check_dep_cycle, leat_check_dep_unproduced, leat_check_input_missing,
@@ -38,6 +40,10 @@ bool leat_check_is_used(const struct leat_check_context *ctx, size_t s, const ch
 /* Number of different files declared by plain name below directory `dir`;
  * UINT_MAX if a pattern or the directory itself leaves it open. */
 unsigned leat_check_files_in(const struct leat_check_context *ctx, const char *dir);
+
+/* What `text` is without the symlinks in its directory, which lead to another one in `dir`; false:
+ * nothing else. */
+bool leat_check_other_name(const char *dir, const char *text, char other[PATH_MAX]);
 
 /* Exactly this text is among the names. */
 bool leat_check_has_name(const struct leat_names *names, const char *text);

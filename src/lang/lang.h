@@ -34,6 +34,11 @@ struct leat_workflow *leat_lang_load_in(const char *path, const char *dir,
 struct leat_workflow *leat_lang_parse(const char *text, size_t size, const char *path,
 				      const char *dir, struct leat_diags **diags);
 
+/* Where names of the workflow lead through symlinks to other directories of its directory `dir`
+ * (absolute and resolved), add the names that they have there: with `d -> store` an output "d/x" is
+ * "store/x", too. 0 or -ENOMEM. */
+int leat_lang_follow_symlinks(struct leat_workflow *wf, const char *dir);
+
 /* The absolute path of the workflow's directory, not resolved and perhaps not
  * there: `given` if not NULL, else $LEAT_DIR, $CAPIO_DIR, the file's own `dir`
  * (relative to the file), the current directory. `wf` may be NULL. The caller

@@ -69,6 +69,12 @@ chain() {
 	ln -s d work/e
 }
 
+# linked: d and e are the directory store.
+linked() {
+	inside
+	ln -s d work/e
+}
+
 circle() {
 	empty
 	ln -s d work/d
@@ -220,6 +226,32 @@ like_batch() {
 		    outports: [{filename: z}]
 	END
 	like_batch given
+}
+
+@test "an output that one step names by a symlink and the other does not" {
+	both() {
+		sed "s#'IN#'$1/#; s#'OUT#'$2/#; s#READ#$3/#" flow.in >flow.yaml
+		like_batch linked
+	}
+	cat >flow.in <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: sh -c 'for i in 1 2 3 4; do echo n$i >d/f$i.txt; sleep 0.05; done; echo k >d/kept'
+		    outports: [{filename: 'OUT*.txt'}, {filename: d/kept}]
+		  - func: use
+		    exec: sh -c 'cat READ*.txt >z'
+		    inports: [{filename: 'IN*.txt'}]
+		    outports: [{filename: z}]
+	END
+	both store d store
+	both d store d
+	both d d store
+	both e store store
+	both store store e
+	[ "$(cat work/store/kept)" = k ]
+	like_batch linked --enforce
 }
 
 @test "--resume sees changes of inputs behind a symlink" {
