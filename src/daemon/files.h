@@ -180,6 +180,11 @@ struct leat_live {
 /* Open a file that may have been created without the right to read it, for
  * looking at only. The descriptor, or -errno (-EINVAL: no regular file). */
 int leat_open_hard(int top, const char *path);
+
+/* The same of what was just seen there to be a regular file. In a store that only who runs leat
+ * writes to nobody puts anything else in its place, and there are no devices: it is not held before
+ * it is opened. */
+int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const char *name);
 /* Seen through `fd`, does another description have the byte locked? 1, 0 or -errno. */
 int leat_is_locked(int fd, uint64_t byte);
 /* Once for the daemon's loop. 0 or -errno. */

@@ -192,7 +192,7 @@ static int prepare_symlink(struct leat_job *j, const struct leat_beneath *from)
 	return j->target ? 0 : -ENOMEM;
 }
 
-static int take_source(struct leat_job *j, const struct leat_beneath *from)
+static int take_source(struct leat_job *j, enum leat_root root, const struct leat_beneath *from)
 {
 	struct stat st;
 
@@ -204,7 +204,7 @@ static int take_source(struct leat_job *j, const struct leat_beneath *from)
 	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))
 		return prepare_symlink(j, from);
-	j->in = leat_open_hard(from->dir, from->name);
+	j->in = leat_open_seen(j->d, root, from->dir, from->name);
 	return j->in < 0 ? j->in : 0;
 }
 
@@ -229,7 +229,7 @@ static int prepare(struct leat_job *j)
 		rc = leat_tree_hold_parent(d->tree, root, j->path, &from);
 	if (rc)
 		return rc;
-	rc = take_source(j, &from);
+	rc = take_source(j, root, &from);
 	leat_beneath_release(&from);
 	return rc;
 }

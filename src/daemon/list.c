@@ -101,7 +101,8 @@ bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *n
 	role = leat_stream_role(d->stream, c->step, path);
 	if (role != LEAT_ROLE_CONSUMER && role != LEAT_ROLE_BOTH)
 		return true;
-	f = leat_file_get(d, path);
+	if (!f)
+		f = leat_file_get(d, path);
 	if (!f)
 		return true;
 	leat_file_tell_present(d, f);

@@ -101,15 +101,13 @@ int leat_open_hard(int top, const char *path)
 	return fd;
 }
 
-/* What was just seen to be a regular file. In a store that only who runs leat writes to nobody puts
- * anything else in its place, and there are no devices: it need not be held before it is opened. */
-static int open_probe(struct leat_daemon *d, enum leat_root root, const char *path)
+int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const char *name)
 {
-	int top = leat_tree_fd(d->tree, root), fd = -EACCES;
+	int fd = -EACCES;
 
 	if (root == LEAT_ROOT_STORE && !leat_tree_is_distrusted(d->tree))
-		fd = leat_beneath_open(top, path, O_RDONLY, 0);
-	return fd == -EACCES ? leat_open_hard(top, path) : fd;
+		fd = leat_beneath_open(dir, name, O_RDONLY, 0);
+	return fd == -EACCES ? leat_open_hard(dir, name) : fd;
 }
 
 /* 0: it has a descriptor, or there is nothing to have one of; else -errno. */
@@ -123,7 +121,7 @@ static int hold(struct leat_daemon *d, struct leat_live *l)
 		return 0;
 	rc = leat_tree_look(d->tree, l->file->name, &root, &st);
 	if (!rc && S_ISREG(st.st_mode)) {
-		rc = open_probe(d, root, l->file->name);
+		rc = leat_open_seen(d, root, leat_tree_fd(d->tree, root), l->file->name);
 		l->probe = rc < 0 ? -1 : rc;
 		rc = rc < 0 ? rc : 0;
 	}
