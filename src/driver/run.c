@@ -180,6 +180,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (result > 0) {
 		leat_driver_take_summary(d, text);
+		leat_schedule_look_at_daemon(d); /* it has brought the last file to disk */
 		free(text);
 		finished(d, error);
 	} else if (result < 0) {
