@@ -46,29 +46,38 @@ static void make_name(char out[NAME_MAX + 1], const char *name)
 }
 
 /* A temporary is locked as long as it is somebody's. It may have been taken for stale before it
- * was locked: then it is another's to remove, or has no name any more. */
-static bool lock_ours(int fd)
+ * was locked: then it is another's to remove, or has no name any more. 0, -EAGAIN if that is so, or
+ * -errno. */
+static int lock_ours(int fd)
 {
 	struct stat st;
 
-	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_nlink ? 0 : -EAGAIN;
 }
 
 static int create_temporary(int dir, const char *name, char temporary[NAME_MAX + 1])
 {
-	for (int i = 0; i < ATTEMPTS; i++) {
+	int rc = 0;
+
+	/* Whoever takes one for stale is done with it: that is no reason to give up. */
+	for (int taken = 0; taken < ATTEMPTS; taken += rc == -EEXIST) {
 		int fd;
 
 		make_name(temporary, name);
 		fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
-		if (fd >= 0 && lock_ours(fd))
+		rc = fd < 0 ? -errno : lock_ours(fd);
+		if (!rc)
 			return fd;
-		if (fd < 0 && errno != EEXIST)
-			return -errno;
+		if (fd >= 0 && rc != -EAGAIN)
+			unlinkat(dir, temporary, 0);
 		leat_close(&fd);
+		if (rc != -EEXIST && rc != -EAGAIN)
+			return rc;
 	}
-	return -EEXIST;
+	return rc;
 }
 
 static int fill(int in, int out)
@@ -159,7 +168,7 @@ static void remove_stale(int dir, const char *name)
 		stale = st.st_ctim.tv_sec < long_ago;
 	if (S_ISREG(st.st_mode)) {
 		fd = leat_beneath_open_regular(dir, name, O_RDONLY);
-		stale = fd >= 0 && lock_ours(fd);
+		stale = fd >= 0 && lock_ours(fd) == 0;
 	}
 	if (stale)
 		unlinkat(dir, name, 0);
