@@ -242,10 +242,13 @@ void leat_conn_made(struct leat_conn *c)
 {
 	struct leat_file *f = c->making;
 	enum leat_root root;
+	struct stat st;
 
 	c->making = NULL;
-	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, NULL))
+	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, &st))
 		return;
+	if (!S_ISDIR(st.st_mode))
+		leat_file_note_place(c->d, f, root);
 	f->told = f->made = true;
 	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = c->step,

@@ -352,6 +352,18 @@ int leat_file_note_remover(struct leat_file *f, const struct leat_user *user)
 	return 0;
 }
 
+void leat_file_note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
+{
+	enum leat_root home = leat_rule_home(d, f->rule);
+	struct stat st;
+
+	f->on_disk = (struct leat_inode){0};
+	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
+		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
+	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
+	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
+}
+
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f)
 {
 	struct stat st;

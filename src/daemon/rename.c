@@ -17,19 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file is in `root`: is that where it belongs? */
-static void note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
-{
-	enum leat_root home = leat_rule_home(d, f->rule);
-	struct stat st;
-
-	f->on_disk = (struct leat_inode){0};
-	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
-		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
-	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
-	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
-}
-
 /* Its name is another one: what follows from its state there. */
 static void renew(struct leat_daemon *d, struct leat_file *f)
 {
@@ -124,7 +111,7 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	rc = leat_file_rename(d, f, r->to.path);
 	if (rc)
 		return rc;
-	note_place(d, f, root);
+	leat_file_note_place(d, f, root);
 	tell_rename(r, false);
 	renew(d, f);
 	return 0;
@@ -234,7 +221,7 @@ static int rename_below(struct leat_change_request *r)
 			rc = leat_file_rename(d, v[i], name);
 		}
 		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)
-			note_place(d, v[i], root);
+			leat_file_note_place(d, v[i], root);
 	}
 	tell_rename(r, true);
 	for (size_t i = 0; !rc && i < n; i++)
@@ -341,7 +328,7 @@ static int tell_arrival(struct leat_change_request *r, enum leat_root root, cons
 	if (!f)
 		return -ENFILE;
 	f->told = f->made = true;
-	note_place(d, f, root);
+	leat_file_note_place(d, f, root);
 	writers =
 		tell_writers(r, f, root, source ? source : r->to.path, source ? 0 : LEAT_EVF_CREAT);
 	/* What comes from outside and is open has been made by that. */

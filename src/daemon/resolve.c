@@ -311,11 +311,19 @@ static int op_mkdir(struct leat_request *r)
 	return new_name(r, ours ? LEAT_ROOT_STORE : LEAT_ROOT_DISK, LEAT_EVF_DIR);
 }
 
+/* A FIFO, socket or device holds no data, and is as good on disk, where a socket is found by the
+ * address that the program gave it. */
+static bool is_special(mode_t mode)
+{
+	return mode & S_IFMT && !S_ISREG(mode) && !S_ISLNK(mode);
+}
+
 static int op_make(struct leat_request *r)
 {
 	if (r->found.dir_wanted)
 		return leat_request_fail(r, r->exists ? -EEXIST : -ENOENT);
-	return new_name(r, leat_rule_home(r->d, r->rule), 0);
+	return new_name(r, is_special(r->in->mode) ? LEAT_ROOT_DISK : leat_rule_home(r->d, r->rule),
+			0);
 }
 
 static int (*const operations[])(struct leat_request *r) = {

@@ -52,6 +52,9 @@ leat_handler leat_hook_rename, leat_hook_renameat, leat_hook_unlink, leat_hook_u
 	leat_hook_rmdir, leat_hook_link, leat_hook_linkat, leat_hook_symlink, leat_hook_symlinkat,
 	leat_hook_mkdir, leat_hook_mkdirat, leat_hook_mknod, leat_hook_mknodat;
 
+/* hook_socket.c */
+leat_handler leat_hook_bind, leat_hook_connect;
+
 /* hook_dir.c */
 leat_handler leat_hook_chdir, leat_hook_fchdir, leat_hook_getcwd, leat_hook_getdents64;
 /* Seek in a directory: cookies of the daemon's listing. */

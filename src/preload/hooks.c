@@ -104,6 +104,8 @@ static const struct entry table[] = {
 	PASS(SYS_readahead),
 	ON_PATH(SYS_mmap, leat_hook_mmap),
 	ON_PATH(SYS_close_range, leat_hook_close_range),
+	ON_NUMBER(SYS_bind, leat_hook_bind),
+	ON_NUMBER(SYS_connect, leat_hook_connect),
 	ON_PATH(SYS_sendmsg, leat_hook_sendmsg),
 	ON_PATH(SYS_sendmmsg, leat_hook_sendmmsg),
 	ON_PATH(SYS_recvmsg, leat_hook_recvmsg),

@@ -130,6 +130,8 @@ static const struct probe probes[] = {
 	{"fgetxattr", {FD, P}},
 	{"fsetxattr", {FD, P}},
 	{"mmap", {0, 4096, PROT_READ, MAP_PRIVATE, FD}},
+	{"bind", {FD, B, 2}},
+	{"connect", {FD, B, 2}},
 	{"sendmsg", {FD, M}},
 	{"recvmsg", {FD, M}},
 	{"execve", {P}},

@@ -178,6 +178,12 @@ LEAT_EXPORT int execvp(const char *file, char *const argv[])
 
 /* --- the rest --- */
 
+/* To an address that may be a path. */
+LEAT_WRAP_PATH(int, bind, (int fd, __CONST_SOCKADDR_ARG address, socklen_t size), SYS_bind, fd,
+	       address.__sockaddr__, size)
+LEAT_WRAP_PATH(int, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t size), SYS_connect,
+	       fd, address.__sockaddr__, size)
+
 /* May take descriptors along. */
 LEAT_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {

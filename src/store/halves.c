@@ -144,8 +144,13 @@ static bool is_empty(int fd)
 	return n < 3;
 }
 
-/* What mkdir does not set by itself: attributes, S_ISGID, and what a default ACL has taken. Only of
- * what was just made: somebody who may rename there may have put another in its place. */
+static int set_times(int fd, const struct stat *like)
+{
+	return leat_beneath_set_times(fd, (struct timespec[]){like->st_atim, like->st_mtim});
+}
+
+/* What mkdir does not set by itself: attributes, S_ISGID, what a default ACL has taken, and times.
+ * Only of what was just made: somebody who may rename there may have put another in its place. */
 static int complete(const struct leat_beneath *b, const struct stat *like, int other)
 {
 	int fd = openat(b->dir, b->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -158,6 +163,8 @@ static int complete(const struct leat_beneath *b, const struct stat *like, int o
 		leat_copy_attributes(other, fd, true); /* as far as they can be read */
 		if (!rc && fstat(fd, &st) == 0 && (st.st_mode & RIGHTS) != (like->st_mode & RIGHTS))
 			fchmod(fd, like->st_mode & RIGHTS);
+		if (!rc)
+			rc = set_times(fd, like);
 	}
 	leat_close(&fd);
 	return rc;
@@ -184,6 +191,19 @@ static int make_like(const struct leat_beneath *b, const struct stat *like, int 
 	return rc;
 }
 
+/* The directory above has not changed by it, to those who see both halves as one. The workflow's
+ * own has: nothing is carried over to that. */
+static int make_unseen(const struct leat_beneath *b, const struct stat *like, int other, bool top)
+{
+	struct stat above;
+	bool known = !top && fstat(b->dir, &above) == 0;
+	int rc = make_like(b, like, other);
+
+	if (!rc && known)
+		set_times(b->dir, &above); /* if we may */
+	return rc;
+}
+
 static int make_missing(struct leat_tree *t, enum leat_root root, const char *path)
 {
 	bool spill = root == LEAT_ROOT_SPILL; /* nobody but leat looks at those */
@@ -196,7 +216,7 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 	if (!spill)
 		other = leat_beneath_open(t->fd[other_half(root)], path, O_PATH | O_DIRECTORY, 0);
 	if (other >= 0 && fstat(other, &like) == 0)
-		rc = make_like(&b, &like, other);
+		rc = make_unseen(&b, &like, other, !strchr(path, '/'));
 	else
 		rc = mkdirat(b.dir, b.name, spill ? 0700 : 0777) < 0 ? -errno : 0;
 	if (rc == -EEXIST) {

@@ -247,6 +247,26 @@ static void test_parents(void **state)
 	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "top"), 0);
 }
 
+/* The other half of a directory is as old as the first. */
+static void test_parents_have_their_times(void **state)
+{
+	static const char *const dirs[] = {"s/a/b", "s/a", "s"};
+	const struct timespec times[] = {{1000, 1}, {2000, 2}};
+	struct world *w = *state;
+	struct stat st;
+
+	mkdirat(w->store_fd, "s/a", 0755);
+	mkdirat(w->store_fd, "s/a/b", 0755);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(utimensat(w->store_fd, dirs[i], times, 0), 0);
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_DISK, "s/a/b/file"), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(leat_tree_has(w->t, LEAT_ROOT_DISK, dirs[i], &st));
+		assert_int_equal(st.st_mtim.tv_sec, 2000);
+		assert_int_equal(st.st_mtim.tv_nsec, 2);
+	}
+}
+
 static int copy(struct world *w, enum leat_root from, const char *path, enum leat_root to,
 		bool empty)
 {
@@ -348,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_find_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_external_removal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parents_have_their_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy_sparse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
