@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_PEERS = 64, MAX_FILES = 64, MAX_OFDS = 1 << 20 };
@@ -26,6 +27,8 @@ struct leat_shm *world_shm;
 static struct {
 	char base[PATH_MAX - 64], dir[PATH_MAX];
 	int listener, shm_fd, store_fd;
+	int alive; /* closed by whatever ends this program */
+	pid_t guard;
 	pthread_t daemon;
 	struct {
 		char name[32];
@@ -268,13 +271,35 @@ static int make_places(void)
 	return world.store_fd < 0 ? -1 : leat_shm_create(&world.shm_fd, &world_shm);
 }
 
+/* However this program ends, the places go: a process of their own waits for that, and removes
+ * them. */
+static int keep_guard(void)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	world.guard = fork();
+	if (world.guard == 0) {
+		char nothing;
+
+		close(ends[1]);
+		while (read(ends[0], &nothing, 1) < 0 && errno == EINTR)
+			;
+		_exit(leat_remove_tree(AT_FDCWD, world.base) != 0);
+	}
+	close(ends[0]);
+	world.alive = ends[1];
+	return world.guard < 0 ? -1 : 0;
+}
+
 int world_begin(void **state)
 {
 	static char dir[PATH_MAX + 16], runtime[PATH_MAX + 32], step[] = "LEAT_APP_NAME=step";
 	char *environment[] = {dir, runtime, step, NULL};
 
 	(void)state;
-	if (make_places() || listen_at(world.base) ||
+	if (make_places() || keep_guard() || listen_at(world.base) ||
 	    pthread_create(&world.daemon, NULL, run_daemon, NULL))
 		return -1;
 	snprintf(dir, sizeof(dir), "LEAT_DIR=%s", world.dir);
@@ -285,10 +310,13 @@ int world_begin(void **state)
 
 int world_end(void **state)
 {
+	int status;
+
 	(void)state;
 	shutdown(world.listener, SHUT_RDWR);
 	pthread_join(world.daemon, NULL);
-	return leat_remove_tree(AT_FDCWD, world.base);
+	close(world.alive);
+	return waitpid(world.guard, &status, 0) == world.guard && status == 0 ? 0 : -1;
 }
 
 uint32_t world_file(const char *name, enum leat_kind kind)
