@@ -176,6 +176,14 @@ static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_has_room(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	leat_reply_answer(c, f ? leat_spill_has_room(c->d, f, in->length) : 0, f, NULL);
+	return 0;
+}
+
 static int ask_shut(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
@@ -209,6 +217,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_launch(c, in);
 	if (in->call == LEAT_WIRE_ROOM)
 		return ask_room(c, in);
+	if (in->call == LEAT_WIRE_HAS_ROOM)
+		return ask_has_room(c, in);
 	if (in->call == LEAT_WIRE_SETTLED)
 		return ask_settled(c, in);
 	if (in->call == LEAT_WIRE_MORE)

@@ -149,6 +149,8 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 		return -ENOMEM;
 	leat_own_init(d);
 	rc = leat_spill_init(d, error, error_size);
+	if (!rc)
+		leat_spill_fit(d);
 	return rc ? rc : leat_steps_init(d);
 }
 

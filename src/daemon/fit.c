@@ -8,6 +8,9 @@
 
 #define LOOK_NS UINT64_C(5000000)
 #define PAGE UINT64_C(65536)
+/* So many writers may be unasked for at most so many bytes each. */
+#define ASKERS 32
+#define MAX_UNASKED (UINT64_C(4) << 20)
 
 /* What may still be written through mappings, which find no room otherwise than by SIGBUS. */
 static uint64_t count_promised(struct leat_daemon *d)
@@ -52,6 +55,15 @@ static void resize(struct leat_daemon *d, uint64_t now, uint64_t used)
 		leat_debug("the store stays as large as it is: %s", strerror(-rc));
 }
 
+/* /dev/shm has no size of the run's: what writers may add unasked. */
+static void have_writers_ask(struct leat_daemon *d)
+{
+	uint64_t every = d->limits.budget.now_bytes / ASKERS;
+
+	atomic_store_explicit(&d->shm->ask_every, every < MAX_UNASKED ? every : MAX_UNASKED,
+			      memory_order_relaxed);
+}
+
 void leat_spill_fit(struct leat_daemon *d)
 {
 	struct leat_spill *s = &d->spill;
@@ -63,6 +75,8 @@ void leat_spill_fit(struct leat_daemon *d)
 	if (leat_store_room(d->store, &size, &used))
 		return;
 	leat_limits_look(&d->limits, leat_store_is_private(d->store) ? s->used_bytes : used, now);
-	if (!leat_store_is_private(d->store))
+	if (leat_store_is_private(d->store))
+		have_writers_ask(d);
+	else
 		resize(d, size, used);
 }

@@ -24,6 +24,8 @@ _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidde
 #define HELD_NS SECOND
 /* What the store holds is looked at so often at most. */
 #define LOOK_NS (SECOND / 1000)
+/* And the files in a store in /dev/shm, when a writer asks. */
+#define ASKED_NS (5 * LOOK_NS)
 /* Files moved out in one go. */
 #define MAX_VICTIMS 8u
 /* A file that cannot be moved just now is tried again after so long, so often. */
@@ -381,6 +383,23 @@ void leat_spill_tick(struct leat_daemon *d)
 }
 
 /* ---- a write that found no room ---- */
+
+int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
+{
+	struct leat_spill *s = &d->spill;
+	struct stat st;
+
+	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
+		return 0;
+	/* All files are looked at when those who ask have added what was left. */
+	s->used_bytes += length;
+	if (s->used_bytes < s->budget_bytes)
+		return 0;
+	if (leat_clock_ns() - s->looked_ns >= ASKED_NS)
+		s->looked_ns = 0;
+	look(d);
+	return s->used_bytes < s->budget_bytes ? 0 : -ENOSPC;
+}
 
 /* Why the file itself does not make way. */
 static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)

@@ -20,6 +20,9 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes);
 int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX]);
 /* By the clock: move out what is cold, bring back what will be read. */
 void leat_spill_tick(struct leat_daemon *d);
+/* Before `length` bytes are added to `f` in a store that is larger than the budget: 0 or -ENOSPC.
+ */
+int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length);
 /* A write to `f` found no room. 0: try again; -EAGAIN: wait on `f`; -ENOSPC: there is
  * none, which a person was told. `attempt` counts from 0. */
 int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, uint64_t attempt);

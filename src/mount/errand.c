@@ -420,6 +420,18 @@ bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, 
 	}
 }
 
+bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length)
+{
+	static _Atomic uint64_t unasked;
+	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
+	uint32_t seq;
+
+	if (!sum)
+		return false;
+	return leat_shm_asked(call->m->shm, &unasked,
+			      leat_line_ask(call->line, LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
+}
+
 void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc)
 {
 	struct leat_msg_fact fact = {.slot = place->slot, .ofd = place->ofd, .error = rc};

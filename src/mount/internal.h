@@ -173,6 +173,10 @@ int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset
 /* A write of `length` bytes found no room: have some made, waiting as long as it takes. False:
  * there is none. *attempt starts at 0. */
 bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt);
+
+/* Before `length` bytes are written to file `slot`: is the budget for files used up, although the
+ * store itself has room? */
+bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length);
 /* Take the call off the daemon's list of those who wait. */
 void leat_errand_cancel(struct leat_errand *call);
 

@@ -137,7 +137,9 @@ static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, 
 
 	do {
 		since = leat_errand_now_ns();
-		n = put(h, data + done, size - done, offset + done, mapped);
+		n = leat_errand_is_over_budget(call, h->slot, size - done)
+			    ? -ENOSPC
+			    : put(h, data + done, size - done, offset + done, mapped);
 		leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
 		if (n == -ENOSPC && leat_errand_room(call, h->slot, size - done, &attempt))
 			continue;

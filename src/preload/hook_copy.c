@@ -207,7 +207,9 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 	}
 	cut.a[index] = length;
 	do {
-		n = copy_once(&cut, in, out, length);
+		n = ours(out) && leat_is_over_budget(out->fd, (uint64_t)length)
+			    ? -ENOSPC
+			    : copy_once(&cut, in, out, length);
 		rc = 0;
 		if (n == -ENOSPC)
 			rc = leat_make_room(out->fd, (uint64_t)length, &room) ? 0 : -ENOSPC;

@@ -300,7 +300,7 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 	if (asked)
 		leat_before_change(r);
 	do
-		n = write_here(w, r);
+		n = leat_is_over_budget(w->fd, length) ? -ENOSPC : write_here(w, r);
 	while (n == -ENOSPC && leat_make_room(w->fd, length, &room));
 	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
 		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||

@@ -54,6 +54,20 @@ bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
 	}
 }
 
+bool leat_is_over_budget(int fd, uint64_t length)
+{
+	static _Atomic uint64_t unasked;
+	const struct leat_world *w = leat_client_known();
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;
+	uint32_t seq;
+
+	if (!sum || leat_in_vfork())
+		return false;
+	return leat_shm_asked(w->shm, &unasked,
+			      leat_client_ask(LEAT_WIRE_HAS_ROOM, r->slot, 0, sum, &seq));
+}
+
 long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);

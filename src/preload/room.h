@@ -16,6 +16,11 @@ struct leat_room {
  * as it takes. False: there is none. Not between leat_shm_writing and leat_shm_written. */
 bool leat_make_room(int fd, uint64_t length, struct leat_room *room);
 
+/* Before `length` bytes are written to `fd`: is the budget for files used up, although the store
+ * itself has room? The daemon is asked now and then; not between leat_shm_writing and
+ * leat_shm_written. */
+bool leat_is_over_budget(int fd, uint64_t length);
+
 /* The call as the program made it, again as long as room can be made on `fd` for the
  * `length` bytes it writes, with the file held where it is. */
 long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length);

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/room.h"
 #include "preload/text.h"
 #include "preload/timing.h"
 
@@ -328,7 +329,8 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 		r->small++;
 		return false;
 	}
-	if (at / WINDOW == (at + length - 1) / WINDOW && advance(r, fd, f, at))
+	if (at / WINDOW == (at + length - 1) / WINDOW && !leat_is_over_budget(fd, WINDOW) &&
+	    advance(r, fd, f, at))
 		return true;
 	r->small = 0; /* another try later */
 	return false;

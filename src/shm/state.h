@@ -11,12 +11,13 @@
 #include "base/range.h"
 #include "shm/limit.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 10
+#define LEAT_SHM_VERSION 11
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -115,7 +116,10 @@ struct leat_shm {
 	_Atomic uint64_t changes; /* see "names" below */
 	_Atomic uint32_t changing;
 	uint32_t enforced; /* enum leat_shm_enforced; set before there are clients */
-	uint8_t pad[32];
+	/* A writer to the store asks after so many bytes whether the budget has room for them; 0:
+	 * the store is not larger than the budget. Only the daemon changes it. */
+	_Atomic uint64_t ask_every;
+	uint8_t pad[24];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
 	_Atomic uint32_t lost[LEAT_SHM_MAX_STEPS]; /* enum leat_lost (wire/wire.h) of a process */
@@ -227,6 +231,31 @@ int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint
 /* The same in a file with EXTENTS, until any of the bytes of `wanted` are written. */
 int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct leat_range *wanted,
 			uint64_t timeout_ns);
+
+/* --- the budget, where the store is larger than it (client side) --- */
+
+/* Before `length` bytes are added: of how many, with those that `unasked` counts for all threads of
+ * the process, the daemon has to be asked whether they are within the budget. 0: of none. */
+static inline uint64_t leat_shm_unasked(const struct leat_shm *shm, _Atomic uint64_t *unasked,
+					uint64_t length)
+{
+	uint64_t every = atomic_load_explicit(&shm->ask_every, memory_order_relaxed), sum;
+
+	if (!every)
+		return 0;
+	sum = atomic_fetch_add_explicit(unasked, length, memory_order_relaxed) + length;
+	return sum < every ? 0 : sum;
+}
+
+/* Its answer was `rc`: is the budget used up? Then the next write asks, too. */
+static inline bool leat_shm_asked(const struct leat_shm *shm, _Atomic uint64_t *unasked, int rc)
+{
+	bool is_over = rc == -ENOSPC;
+	uint64_t every = atomic_load_explicit(&shm->ask_every, memory_order_relaxed);
+
+	atomic_store_explicit(unasked, is_over ? every : 0, memory_order_relaxed);
+	return is_over;
+}
 
 /* --- windows: writing without system calls ---
  *

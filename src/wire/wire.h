@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 7
+#define LEAT_WIRE_VERSION 8
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -194,6 +194,9 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a write for which there was no room: 0 try again, -EAGAIN wait,
  * -ENOSPC there is none. `offset`: how often it has tried, `length`: bytes to write. */
 #define LEAT_WIRE_ROOM 8
+/* leat_msg_ask.call before a write to a store that is larger than the budget: 0 the budget has room
+ * for `length` bytes more, -ENOSPC it has none. */
+#define LEAT_WIRE_HAS_ROOM 14
 /* leat_msg_ask.call of a driver: is the step `slot` complete, so that it need not run again?
  * 0 it ended well, and all it makes is final and, if permanent, on disk; -EAGAIN not yet;
  * -EIO never. */
