@@ -71,6 +71,8 @@ void leat_conn_drop(struct leat_conn *c, const char *why)
 	/* The other end learns of it now, not at the next turn of the loop. */
 	shutdown(c->fd, SHUT_RDWR);
 	uv_close((uv_handle_t *)&c->poll, on_closed);
+	if (c->instance && !owner && !d->ending && !d->is_finishing)
+		leat_step_abandoned(d, c->instance_step, c->pid);
 	if (owner && !d->ending)
 		leat_daemon_abort(d, d->options.serve ? "leat serve is gone" : "leat run is gone");
 }

@@ -22,6 +22,8 @@ struct leat_conn {
 	struct leat_user *user; /* owned; NULL: the daemon's own, or root */
 	int step;               /* -1: control, or before hello */
 	uint32_t control;       /* LEAT_CONTROL... */
+	pid_t instance;         /* of `leat exec`: the command it looks after; 0 none, */
+	int instance_step;      /* and its step */
 	bool has_rank;          /* it is known: */
 	long rank;              /* in its MPI job; -1 none */
 	bool hello;             /* has said it */

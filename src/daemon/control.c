@@ -50,6 +50,8 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 	}
 	s = &c->d->steps[step];
 	s->declared = true;
+	c->instance = in->pid;
+	c->instance_step = step;
 	if (s->resting) {
 		leat_step_sample(c->d, step);
 		s->resting = false;
@@ -80,6 +82,7 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 	if (rc || step < 0)
 		return rc;
 	s = &c->d->steps[step];
+	c->instance = 0;
 	/* Whatever its processes did before the parent heard of the end comes first. */
 	leat_procs_reap(c->d, step);
 	leat_lives_after_step(c->d, step);

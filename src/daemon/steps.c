@@ -227,6 +227,21 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	LEAT_FAULT("step.settled");
 }
 
+void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (!s->running)
+		return;
+	if (!s->spoiled)
+		blame_limits(d, s, SIGKILL);
+	if (!s->spoiled)
+		s->spoiled = leat_strf("leat exec (process %d), which started its command, was "
+				       "killed before that had ended",
+				       (int)parent);
+	leat_step_ended(d, step, SIGKILL, s->spoiled);
+}
+
 int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule)
 {
 	int n = (int)d->wf->n_steps;

@@ -52,6 +52,8 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid);
 /* A process of the step has come / is gone. */
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid);
 void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
+/* Whoever looks after an instance, the process `parent`, is gone: nobody will tell its end. */
+void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent);
 /* An instance has ended with `status` as from waitpid. */
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);
 /* The step was given a file that then failed, or an error instead of it: what it

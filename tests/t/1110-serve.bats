@@ -91,6 +91,23 @@ stop() {
 	[ ! -e work/copy ]
 }
 
+@test "leat exec is killed: its step fails, by name, and nobody waits for it" {
+	start
+	leat exec --app reader -- cp work/data work/copy 2>reader.err &
+	reader=$!
+	leat exec --app writer -- bash -c 'exec 3> work/data; echo 1 >&3; echo $$ > command; exec sleep 60' &
+	writer=$!
+	until [ -s command ]; do sleep 0.1; done
+	kill -9 "$writer"
+	ended 1 "$reader"
+	kill "$(cat command)"
+	grep -q "Input/output error" reader.err
+	stop
+	[ "$status" = 1 ]
+	cat served.err
+	grep -q "step writer, which produces it, failed: leat exec (process $writer), which started its command, was killed" served.err
+}
+
 @test "status shows the steps; done closes one that will not come" {
 	start
 	leat exec --app reader -- cp work/data work/copy 2>reader.err &
