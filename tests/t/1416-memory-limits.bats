@@ -172,7 +172,7 @@ serve_within() {
 	producer=$!
 	(cd work && leat exec --app consume -- bash -eu ../consume)
 	wait "$producer"
-	budget_is 32768
+	soon budget_is 32768
 	kill "$server"
 	wait "$server"
 	head -c 128M /dev/zero | md5sum | cmp - work/out
