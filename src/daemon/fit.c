@@ -60,8 +60,7 @@ static void have_writers_ask(struct leat_daemon *d)
 {
 	uint64_t every = d->limits.budget.now_bytes / ASKERS;
 
-	atomic_store_explicit(&d->shm->ask_every, every < MAX_UNASKED ? every : MAX_UNASKED,
-			      memory_order_relaxed);
+	leat_shm_ask_every(d->shm, every < MAX_UNASKED ? every : MAX_UNASKED);
 }
 
 void leat_spill_fit(struct leat_daemon *d)
@@ -79,4 +78,21 @@ void leat_spill_fit(struct leat_daemon *d)
 		have_writers_ask(d);
 	else
 		resize(d, size, used);
+}
+
+int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
+{
+	struct leat_spill *s = &d->spill;
+	struct stat st;
+
+	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
+		return 0;
+	/* All files are looked at when those who ask have added what was left. */
+	s->used_bytes += length;
+	if (s->used_bytes < s->budget_bytes)
+		return 0;
+	if (leat_clock_ns() - s->looked_ns >= LOOK_NS)
+		s->looked_ns = 0;
+	leat_spill_look(d);
+	return s->used_bytes < s->budget_bytes ? 0 : -ENOSPC;
 }

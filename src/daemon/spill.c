@@ -24,8 +24,6 @@ _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidde
 #define HELD_NS SECOND
 /* What the store holds is looked at so often at most. */
 #define LOOK_NS (SECOND / 1000)
-/* And the files in a store in /dev/shm, when a writer asks. */
-#define ASKED_NS (5 * LOOK_NS)
 /* Files moved out in one go. */
 #define MAX_VICTIMS 8u
 /* A file that cannot be moved just now is tried again after so long, so often. */
@@ -151,7 +149,7 @@ static uint64_t count_used(struct leat_daemon *d)
 	return sum;
 }
 
-static void look(struct leat_daemon *d)
+void leat_spill_look(struct leat_daemon *d)
 {
 	struct leat_spill *s = &d->spill;
 	uint64_t now = leat_clock_ns();
@@ -186,7 +184,7 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
 {
 	struct leat_spill *s = &d->spill;
 
-	look(d);
+	leat_spill_look(d);
 	if (s->used_bytes + size_bytes < high_water(s) || !is_ready(d))
 		return LEAT_ROOT_STORE;
 	return s->full_ns && leat_clock_ns() - s->full_ns < SECOND ? LEAT_ROOT_STORE
@@ -371,7 +369,7 @@ void leat_spill_tick(struct leat_daemon *d)
 	struct leat_spill *s = &d->spill;
 
 	leat_spill_fit(d);
-	look(d);
+	leat_spill_look(d);
 	if (s->used_bytes > s->budget_bytes && !relieve(d))
 		relieve_open(d);
 	else if (s->used_bytes > high_water(s))
@@ -383,23 +381,6 @@ void leat_spill_tick(struct leat_daemon *d)
 }
 
 /* ---- a write that found no room ---- */
-
-int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
-{
-	struct leat_spill *s = &d->spill;
-	struct stat st;
-
-	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
-		return 0;
-	/* All files are looked at when those who ask have added what was left. */
-	s->used_bytes += length;
-	if (s->used_bytes < s->budget_bytes)
-		return 0;
-	if (leat_clock_ns() - s->looked_ns >= ASKED_NS)
-		s->looked_ns = 0;
-	look(d);
-	return s->used_bytes < s->budget_bytes ? 0 : -ENOSPC;
-}
 
 /* Why the file itself does not make way. */
 static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
@@ -489,7 +470,7 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 
 	s->looked_ns = 0;
 	leat_spill_fit(d);
-	look(d);
+	leat_spill_look(d);
 	if (f->move)
 		return -EAGAIN;
 	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))

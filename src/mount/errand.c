@@ -422,7 +422,7 @@ bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, 
 
 bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length)
 {
-	static _Atomic uint64_t unasked;
+	static struct leat_shm_unasked unasked;
 	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
 	uint32_t seq;
 

@@ -56,7 +56,7 @@ bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
 
 bool leat_is_over_budget(int fd, uint64_t length)
 {
-	static _Atomic uint64_t unasked;
+	static struct leat_shm_unasked unasked;
 	const struct leat_world *w = leat_client_known();
 	const struct leat_fd *r = leat_fd_get(fd);
 	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;

@@ -234,26 +234,37 @@ int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct lea
 
 /* --- the budget, where the store is larger than it (client side) --- */
 
-/* Before `length` bytes are added: of how many, with those that `unasked` counts for all threads of
- * the process, the daemon has to be asked whether they are within the budget. 0: of none. */
-static inline uint64_t leat_shm_unasked(const struct leat_shm *shm, _Atomic uint64_t *unasked,
+/* What the threads of a process have added since the daemon was asked; all 0 at first. */
+struct leat_shm_unasked {
+	_Atomic uint64_t bytes;
+};
+
+/* The daemon: after how many bytes that is. */
+static inline void leat_shm_ask_every(struct leat_shm *shm, uint64_t bytes)
+{
+	atomic_store_explicit(&shm->ask_every, bytes, memory_order_relaxed);
+}
+
+/* Before `length` bytes are added: of how many, with those before, the daemon has to be asked
+ * whether they are within the budget. 0: of none. */
+static inline uint64_t leat_shm_unasked(const struct leat_shm *shm, struct leat_shm_unasked *u,
 					uint64_t length)
 {
 	uint64_t every = atomic_load_explicit(&shm->ask_every, memory_order_relaxed), sum;
 
 	if (!every)
 		return 0;
-	sum = atomic_fetch_add_explicit(unasked, length, memory_order_relaxed) + length;
+	sum = atomic_fetch_add_explicit(&u->bytes, length, memory_order_relaxed) + length;
 	return sum < every ? 0 : sum;
 }
 
 /* Its answer was `rc`: is the budget used up? Then the next write asks, too. */
-static inline bool leat_shm_asked(const struct leat_shm *shm, _Atomic uint64_t *unasked, int rc)
+static inline bool leat_shm_asked(const struct leat_shm *shm, struct leat_shm_unasked *u, int rc)
 {
 	bool is_over = rc == -ENOSPC;
 	uint64_t every = atomic_load_explicit(&shm->ask_every, memory_order_relaxed);
 
-	atomic_store_explicit(unasked, is_over ? every : 0, memory_order_relaxed);
+	atomic_store_explicit(&u->bytes, is_over ? every : 0, memory_order_relaxed);
 	return is_over;
 }
 
