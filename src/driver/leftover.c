@@ -13,7 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* Reading what /proc says of a process costs a hundred times as much, and there may be many that
+ * are none of ours. */
+static bool may_be_leftover(const struct leat_driver *d, pid_t pid)
+{
+	const pid_t group = getpgid(pid);
+	siginfo_t unused;
+
+	for (size_t i = 0; group > 0 && i < d->wf->n_steps; i++)
+		if (d->steps[i].process.pid == group)
+			return true;
+	/* a child, which this leaves as it is */
+	return waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
 
 static bool is_leftover(const struct leat_driver *d, pid_t pid, const struct leat_pidstat *info)
 {
@@ -91,7 +106,8 @@ void leat_leftover_find(const struct leat_driver *d, int signo, struct leat_left
 	while (dir && (e = readdir(dir))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
-		if (pid <= 0 || !leat_pidstat_read(pid, &info) || !is_leftover(d, pid, &info))
+		if (pid <= 0 || !may_be_leftover(d, pid) || !leat_pidstat_read(pid, &info) ||
+		    !is_leftover(d, pid, &info))
 			continue;
 		if (signo) {
 			kill(pid, signo);

@@ -19,6 +19,9 @@ bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t 
 {
 	struct leat_insn insn;
 
+	if (flow->is_whole && flow->start == start && flow->end == end)
+		return true; /* the next call of the same function */
+	flow->is_whole = false;
 	flow->start = start;
 	flow->end = end;
 	flow->count = flow->jumps = 0;
@@ -29,6 +32,7 @@ bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t 
 			return false;
 		flow->at[flow->count++] = (uint32_t)(at - start);
 	}
+	flow->is_whole = true;
 	return true;
 }
 

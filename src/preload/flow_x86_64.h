@@ -9,6 +9,7 @@
 
 struct leat_flow {
 	const uint8_t *start, *end;
+	bool is_whole; /* all of it has been read */
 	size_t count, jumps;
 	uint32_t at[LEAT_FLOW_INSNS];    /* from the start */
 	uint32_t from[LEAT_FLOW_JUMPS];  /* index of a jump within the function */
@@ -17,7 +18,9 @@ struct leat_flow {
 	uint32_t stack[LEAT_FLOW_INSNS]; /* 16 * index + register */
 };
 
-/* Read the function. False: it is too long, or not all of it is code. */
+/* Read the function, unless it is the one that was read last: it must not change until all of its
+ * calls have been looked at. `flow` starts as 0. False: it is too long, or not all of it is code.
+ */
 bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t *end);
 
 /* The index of the instruction at `at`; the count: there is none. */

@@ -41,59 +41,103 @@ static int scan_calls(const struct leat_code *code, struct leat_patch_sites *sit
 	return scan_rest(code, p, sites);
 }
 
-/* Where sites are: a bit for some bytes, shared by many others. */
-enum { PLACES = 32768, BYTES = 64 };
+/* Where sites are: a bit for some bytes, shared by many others. And what is near to them: a bit for
+ * a block from which a jump of SHORT bytes at most could lead there. */
+enum { PLACES = 32768, BYTES = 64, BLOCKS = 4096, BLOCK = 4096, SHORT = 32768 };
+
+struct marks {
+	uint64_t places[PLACES / 64], blocks[BLOCKS / 64];
+};
+
+static void set_bit(uint64_t *bits, size_t i)
+{
+	bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool has_bit(const uint64_t *bits, size_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
 
 static size_t place_of(uintptr_t address)
 {
 	return address / BYTES % PLACES;
 }
 
-static void note_places(const struct leat_patch_sites *sites, size_t first, uint64_t *places)
+static size_t block_of(uintptr_t address)
 {
-	memset(places, 0, PLACES / 8);
+	return address / BLOCK % BLOCKS;
+}
+
+static void mark(const struct leat_patch_sites *sites, size_t first, struct marks *marks)
+{
+	memset(marks, 0, sizeof *marks);
 	for (; first < sites->count; first++) {
 		const struct leat_patch_site *site = &sites->site[first];
+		uintptr_t patch = (uintptr_t)site->patch, call = (uintptr_t)site->call;
 
-		for (uintptr_t at = (uintptr_t)site->patch;
-		     site->is_moved && at <= (uintptr_t)site->call; at++)
-			places[place_of(at) / 64] |= UINT64_C(1) << place_of(at) % 64;
+		if (!site->is_moved)
+			continue;
+		for (uintptr_t at = patch; at <= call; at++)
+			set_bit(marks->places, place_of(at));
+		for (uintptr_t at = patch - SHORT - BLOCK; at <= call + SHORT + BLOCK; at += BLOCK)
+			set_bit(marks->blocks, block_of(at));
 	}
 }
 
-static bool may_be_noted(const uint64_t *places, const uint8_t *distance)
+static bool may_lead_there(const struct marks *marks, const uint8_t *distance)
 {
 	int32_t far;
-	size_t place;
 
 	memcpy(&far, distance, sizeof far);
-	place = place_of((uintptr_t)distance + 4 + (uintptr_t)(intptr_t)far);
-	return places[place / 64] >> place % 64 & 1;
+	return has_bit(marks->places, place_of((uintptr_t)distance + 4 + (uintptr_t)(intptr_t)far));
 }
 
-/* jmp is 0xe9, jcc 0x0f 0x8x, before a distance of four bytes. Parts of a function may lie far from
- * each other: jumps between them are looked for once, for all sites. */
-static bool scan_jumps(const struct leat_code *code, const struct leat_patch_sites *sites,
-		       size_t first)
+/* Of 16 bytes from `p` on, those that end the opcode of a jump with a distance of four bytes behind
+ * it: jmp is 0xe9, jcc 0x0f 0x8x. */
+static unsigned find_jumps(const uint8_t *p)
 {
 	const __m128i jmp = _mm_set1_epi8((char)0xe9), jcc = _mm_set1_epi8((char)0x80);
 	const __m128i high = _mm_set1_epi8((char)0xf0), escape = _mm_set1_epi8(0x0f);
+	__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p - 1));
+	__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i far = _mm_and_si128(_mm_cmpeq_epi8(a, escape),
+				    _mm_cmpeq_epi8(_mm_and_si128(b, high), jcc));
+
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(far, _mm_cmpeq_epi8(b, jmp)));
+}
+
+/* Of these, those whose distance is one of two bytes with their sign: below SHORT. */
+static unsigned find_short(const uint8_t *p)
+{
+	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)(p + 2));
+	__m128i sign = _mm_cmpgt_epi8(_mm_setzero_si128(), low);
+	__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(p + 3));
+	__m128i d = _mm_loadu_si128((const __m128i *)(const void *)(p + 4));
+
+	return (unsigned)_mm_movemask_epi8(
+		_mm_and_si128(_mm_cmpeq_epi8(c, sign), _mm_cmpeq_epi8(d, sign)));
+}
+
+/* Parts of a function may lie far from each other: jumps between them are looked for once, for all
+ * sites. Most jumps are short, and most of the text is far from the few sites that matter. */
+static bool scan_jumps(const struct leat_code *code, const struct leat_patch_sites *sites,
+		       size_t first)
+{
 	const uint8_t *end = code->text + code->size;
-	uint64_t places[PLACES / 64];
+	struct marks marks;
 
-	note_places(sites, first, places);
-	for (const uint8_t *p = code->text + 1; p + sizeof jmp + 4 < end; p += sizeof jmp) {
-		__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p - 1));
-		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i far = _mm_and_si128(_mm_cmpeq_epi8(a, escape),
-					    _mm_cmpeq_epi8(_mm_and_si128(b, high), jcc));
-		unsigned hits =
-			(unsigned)_mm_movemask_epi8(_mm_or_si128(far, _mm_cmpeq_epi8(b, jmp)));
+	mark(sites, first, &marks);
+	for (const uint8_t *p = code->text + 1; p + sizeof(__m128i) + 4 < end;
+	     p += sizeof(__m128i)) {
+		unsigned hits = find_jumps(p);
 
+		if (!has_bit(marks.blocks, block_of((uintptr_t)p)))
+			hits &= ~find_short(p);
 		for (; hits; hits &= hits - 1) {
 			const uint8_t *distance = p + __builtin_ctz(hits) + 1;
 
-			if (may_be_noted(places, distance) &&
+			if (may_lead_there(&marks, distance) &&
 			    leat_look_for_jump(code, sites, first, distance))
 				return true;
 		}

@@ -33,6 +33,7 @@ static struct leat_code make(const uint8_t *bytes, size_t size, bool has_table)
 				 .file = "/nonexistent",
 				 .space = &flow};
 
+	flow.is_whole = false; /* of the function that was there before */
 	memset(&made, 0, sizeof(made));
 	memset(made.text, 0x90, sizeof(made.text));
 	memcpy(made.text + 128, bytes, size);
