@@ -9,8 +9,8 @@ static const struct {
 	enum leat_container kind;
 } known[] = {
 	{"bwrap", LEAT_CONTAINER_ENTERS},
-	{"podman", LEAT_CONTAINER_ENTERS},
-	{"buildah", LEAT_CONTAINER_ENTERS},
+	{"podman", LEAT_CONTAINER_USERS},
+	{"buildah", LEAT_CONTAINER_USERS},
 	{"apptainer", LEAT_CONTAINER_ENTERS},
 	{"singularity", LEAT_CONTAINER_ENTERS},
 	{"ch-run", LEAT_CONTAINER_ENTERS},
@@ -88,13 +88,15 @@ static enum leat_container find(const char *name)
 	return LEAT_CONTAINER_NONE;
 }
 
-enum leat_container leat_container_of(const char *path, char *const argv[], char *const envp[])
+enum leat_container leat_container_of(const char *path, char *const argv[], char *const envp[],
+				      bool by_root)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	enum leat_container kind = find(name);
 
 	if (strcmp(name, "podman") == 0 && (asks_service(argv) || has_service(envp)))
 		return LEAT_CONTAINER_DAEMON;
-	return find(name);
+	return kind == LEAT_CONTAINER_USERS && by_root ? LEAT_CONTAINER_ENTERS : kind;
 }
 
 const char *leat_container_obstacle(enum leat_container kind)
@@ -102,6 +104,9 @@ const char *leat_container_obstacle(enum leat_container kind)
 	switch (kind) {
 	case LEAT_CONTAINER_ENTERS:
 		return "a program that starts others in another root directory or namespace";
+	case LEAT_CONTAINER_USERS:
+		return "a program that starts others as users whom an ordinary user's mount does "
+		       "not know";
 	case LEAT_CONTAINER_DAEMON:
 		return "a program that has a daemon start others, where a run's files are not "
 		       "to be seen";

@@ -113,9 +113,9 @@ static void inspect(const char *path, char *const argv[], const char *dir, struc
 		leat_close(&fd);
 		fd = open(interpreter, O_RDONLY | O_CLOEXEC);
 	}
-	*p = (struct program){
-		.gains_rights = fd >= 0 && drops_preload(fd),
-		.container = leat_container_of(*interpreter ? interpreter : path, argv, environ)};
+	*p = (struct program){.gains_rights = fd >= 0 && drops_preload(fd),
+			      .container = leat_container_of(*interpreter ? interpreter : path,
+							     argv, environ, geteuid() == 0)};
 	p->why = leat_container_obstacle(p->container);
 	if (!p->why && fd >= 0)
 		p->why = leat_elf_obstacle(leat_elf_inspect(fd, pread));
@@ -150,6 +150,9 @@ static const char *no_mount_for(const struct program *p, const struct leat_plan_
 {
 	const char *why = "there is no mount here";
 
+	if (p->container == LEAT_CONTAINER_USERS)
+		return "no other mount can be made (bubblewrap, charliecloud and apptainer need "
+		       "one user only)";
 	if (p->container == LEAT_CONTAINER_DAEMON)
 		return "no mount reaches there (another engine's programs see one)";
 	if (p->gains_rights && p->container == LEAT_CONTAINER_NONE && geteuid() != 0)

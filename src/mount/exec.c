@@ -100,6 +100,17 @@ static void forget_library(void)
 	free(copy);
 }
 
+/* The server is asked about some calls. */
+static int filter(int server)
+{
+	int listener = -1, rc = leat_filter_install(&listener);
+
+	if (!rc && listener >= 0)
+		rc = leat_handshake_send_fd(server, listener, true);
+	leat_close(&listener);
+	return rc;
+}
+
 static int set_up(const struct leat_mount_spec *spec, int server)
 {
 	char cwd[PATH_MAX], ignored[PATH_MAX];
@@ -118,7 +129,7 @@ static int set_up(const struct leat_mount_spec *spec, int server)
 	if (!rc)
 		leat_alive_hold(spec->dir);
 	if (!rc)
-		rc = leat_filter_install();
+		rc = filter(server);
 	/* The server was started before, and is out of reach. */
 	if (!rc && spec->sealed)
 		rc = leat_confine_seal();

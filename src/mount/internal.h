@@ -42,7 +42,7 @@ struct leat_mount {
 	bool acts;            /* it has actions, which are called at opens and closes */
 	bool versions;        /* it makes files that are read in versions */
 	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
-	int peer;             /* socket to the program's process until it starts, then -1 */
+	int peer;             /* socket to the program's process until it starts; then bypass.c's */
 	bool own_users;       /* the mount knows this user only */
 	bool as_root;         /* callers may be anybody: act with their ids */
 	struct leat_caller own;
@@ -401,8 +401,14 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 
 /* --- filter.c --- */
 
-/* Refuse sendfile, splice, copy_file_range, io_uring and AIO in this process and all it starts. 0
- * or -errno. */
-int leat_filter_install(void);
+/* Refuse sendfile, splice, copy_file_range, io_uring and AIO in this process and all it starts, and
+ * have the server asked about mounts and namespaces, by *listener (-1: somebody else is asked about
+ * this process's calls; those fail then). 0 or -errno. */
+int leat_filter_install(int *listener);
+
+/* --- bypass.c: calls that would lead past the mount --- */
+
+/* Answer what comes by the listener, which the program's process sends to m->peer (taken over). */
+int leat_bypass_watch(struct leat_mount *m);
 
 #endif

@@ -73,7 +73,8 @@ static int serve(struct leat_mount *m)
 {
 	int rc = leat_handshake_send(m->peer, 0, "");
 
-	leat_close(&m->peer);
+	if (!rc)
+		rc = leat_bypass_watch(m);
 	if (!rc)
 		rc = leat_connection_loop(m);
 	close_all(m);

@@ -142,7 +142,8 @@ static long find_obstacle(int dirfd, const char *path, int flags, char *const ar
 			return fd;
 		if (fd < 0)
 			return 0; /* the kernel will say so itself, or runs what may not be read */
-		o->container = leat_container_of(path, argv, envp);
+		o->container = leat_container_of(path, argv, envp,
+						 !leat_raw(SYS_geteuid, 0, 0, 0, 0, 0, 0));
 		path = inspect((int)fd, line, o);
 		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 		dirfd = AT_FDCWD;
@@ -212,7 +213,7 @@ static long run_unseen(int dirfd, const char *path, char *const argv[], char *co
 {
 	long error = -EACCES;
 
-	if (o->container != LEAT_CONTAINER_DAEMON)
+	if (o->container <= LEAT_CONTAINER_ENTERS)
 		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
 	if (error == -EACCES)
 		refuse(path, o);

@@ -121,6 +121,22 @@ streams() {
 	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
 }
 
+@test "an ordinary user's podman is refused by name" {
+	need podman
+	chmod 777 . work
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	printf 'name: boxed\ntasks: [{func: use, exec: podman run image}]\n' >flow.yaml
+	run -126 as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"podman is a program that starts others as users whom an ordinary user's mount does not know"*"staged: true"* ]]
+	script 'seq 10 >data; mkdir d' "podman run image || true; echo none >out"
+	run as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: "*"/podman: a program that starts others as users whom"* ]]
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
+}
+
 # script PRODUCER CONSUMER: the same between two scripts that start containers by themselves.
 script() {
 	printf '%s\n' "$1" >make.sh
@@ -215,4 +231,32 @@ script() {
 
 no_servers() {
 	[ -z "$(ours leat-mount)" ]
+}
+
+@test "a bind of a directory above the workflow's, without the mounts in it" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	mkdir root
+	# shellcheck disable=SC2016
+	script 'seq 10 >data; mkdir d' "unshare --mount bash -c 'mount --bind .. ../root && cat ../root/work/data >out' || true; echo none >>out"
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: mount: "*"--rbind"* ]]
+	script 'seq 10 >data; mkdir d' "unshare --mount bash -c 'mount --rbind .. ../root && cat ../root/work/data >out'
+		unshare --mount bash -c 'mount --bind . ../root && cat ../root/data >>out; mount --bind /proc ../root'"
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(wc -l <work/out)" = 20 ]
+}
+
+@test "the mount namespace of a process that has another view" {
+	need nsenter
+	echo old >work/data
+	# shellcheck disable=SC2016
+	unshare --user --map-root-user --mount sleep 60 3>&- &
+	script 'seq 10 >data; mkdir d' "nsenter --user --mount --preserve-credentials --target $! cat $PWD/work/data >out || true"
+	run timeout 60 leat run flow.yaml
+	kill $!
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: nsenter: "*"mount namespace"* ]]
 }

@@ -7,7 +7,12 @@
 
 #include <cmocka.h>
 
-enum { NONE = LEAT_CONTAINER_NONE, ENTERS = LEAT_CONTAINER_ENTERS, DAEMON = LEAT_CONTAINER_DAEMON };
+enum {
+	NONE = LEAT_CONTAINER_NONE,
+	ENTERS = LEAT_CONTAINER_ENTERS,
+	USERS = LEAT_CONTAINER_USERS,
+	DAEMON = LEAT_CONTAINER_DAEMON
+};
 
 static void by_name(void **state)
 {
@@ -26,11 +31,12 @@ static void by_name(void **state)
 		{"/usr/bin/bwrap/", NONE},
 		{"", NONE},
 		{"/bin/sh", NONE},
+		{"/usr/bin/podman", USERS},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		enum leat_container kind = leat_container_of(cases[i].path, NULL, NULL);
+		enum leat_container kind = leat_container_of(cases[i].path, NULL, NULL, false);
 
 		assert_int_equal(cases[i].kind, kind);
 		assert_int_equal(kind == LEAT_CONTAINER_NONE,
@@ -68,7 +74,7 @@ static void podman(void **state)
 		assert_int_equal(cases[i].kind,
 				 leat_container_of("/usr/bin/podman",
 						   (char *const *)(uintptr_t)cases[i].argv,
-						   (char *const *)(uintptr_t)cases[i].envp));
+						   (char *const *)(uintptr_t)cases[i].envp, true));
 }
 
 int main(void)
