@@ -403,6 +403,13 @@ static int check_user(const struct leat_request *r)
 				access);
 }
 
+static int go_outside(const struct leat_request *r)
+{
+	struct leat_msg_resolved m = {.place = LEAT_PLACE_ASIS, .flags = r->in->flags};
+
+	return reply(r->c, &m, r->found.path);
+}
+
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
 	struct leat_request r = {.c = c, .d = c->d, .in = msg, .kind = LEAT_KIND_COUNTED};
@@ -419,18 +426,19 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	rc = leat_links_ask(c, &r.found, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
-	if (r.found.outside) {
-		struct leat_msg_resolved m = {.place = LEAT_PLACE_ASIS, .flags = r.in->flags};
-
-		return reply(c, &m, r.found.path);
-	}
+	if (r.found.outside)
+		return go_outside(&r);
 	rc = leat_own_resolve(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	r.exists = r.found.root != LEAT_ROOT_NONE;
 	rc = leat_versions_resolve(&r, call_of(&r));
+	if (!rc && *r.seen)
+		rc = leat_links_ask(c, &r.found, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
+	if (r.found.outside) /* what all instances have in the workflow's directory */
+		return go_outside(&r);
 	r.path = path;
 	r.rule = leat_match(r.d->matcher, r.found.path);
 	if (!r.rule)

@@ -81,6 +81,7 @@ static bool leads_behind(const struct leat_conn *c, const struct leat_found *fou
 int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_found *found,
 		       char seen[PATH_MAX])
 {
+	enum leat_find how = LEAT_FIND_NOFOLLOW;
 	char name[PATH_MAX];
 	int rc = 0;
 
@@ -89,7 +90,9 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 	if (!c->d->has_views || found->outside || is_own(c, call, found))
 		return 0;
 	leat_lives_hear(c->d);
-	if (!leads_behind(c, found, name))
+	if (leads_behind(c, found, name))
+		how = call == LEAT_CALL_OPEN ? LEAT_FIND_FOLLOW : how;
+	else
 		rc = leat_stream_behind(c->d->stream, c->step, rank_of(c), call, found->path, name);
 	/* To look at what there is instead does no harm. */
 	if (rc == -ESTALE)
@@ -102,7 +105,7 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 	/* The directories on the way are ours: nobody has to have made them. */
 	if (call == LEAT_CALL_WRITE && leat_str_begins(name, LEAT_VERSIONS_DIR "/"))
 		rc = leat_tree_make_parents(c->d->tree, LEAT_ROOT_STORE, name);
-	return rc ? rc : leat_user_find(c->user, c->d->tree, name, LEAT_FIND_NOFOLLOW, found);
+	return rc ? rc : leat_user_find(c->user, c->d->tree, name, how, found);
 }
 
 /* A rank that comes when what it would have to begin with has gone must not go on with another. */

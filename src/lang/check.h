@@ -15,7 +15,7 @@
 struct leat_check_context {
 	const struct leat_workflow *wf;
 	struct leat_matcher *m;
-	const char *dir; /* the workflow's directory, or NULL: do not look at files */
+	const char *dir; /* the workflow's directory, resolved, or NULL: do not look at files */
 	struct leat_diags *diags;
 	struct leat_check_outputs *outputs; /* all output entries, in order */
 };

@@ -13,7 +13,7 @@ leat_check_fn leat_check_dep_cycle, leat_check_dep_unproduced, leat_check_input_
 	leat_check_retain, leat_check_rule_no_output, leat_check_action_file,
 	leat_check_action_mode, leat_check_needs_units, leat_check_limit_staged,
 	leat_check_needs_device, leat_check_needs_bandwidth, leat_check_needs_resources,
-	leat_check_needs_stream, leat_check_outputs_overlap, leat_check_private,
+	leat_check_needs_stream, leat_check_outputs_overlap, leat_check_private, leat_check_symlink,
 	leat_check_container;
 
 /* What governs the files that `text` stands for: of a pattern, one name that it

@@ -74,6 +74,9 @@ const struct leat_lang_code leat_lang_codes[] = {
 	 "Give each a directory or an ending of its own, or make one an input of the other."},
 	{"L-CHECK-PRIVATE", LEAT_WARNING, "An entry of private has no effect.",
 	 "Leave it out, or let it name what nobody declares."},
+	{"L-CHECK-SYMLINK", LEAT_ERROR,
+	 "What is private, or seen in versions or by another name, leads through a symlink.",
+	 "Have a directory there instead, or name the one that it leads to."},
 	{"L-CHECK-RETAIN", LEAT_ERROR,
 	 "\"retain\": false is for a temporary file that one step reads while it is written.",
 	 "Give it \"mode\": \"no_update\", one consumer and no entry under permanent, or retain "

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "lang/check_internal.h"
+#include "lang/front.h"
 #include "model/match.h"
 
 /* The path of the directory in which all lies that `text` matches, or of the part of it that is
@@ -40,6 +41,61 @@ bool leat_check_other_name(const char *dir, const char *text, char other[PATH_MA
 	snprintf(other, PATH_MAX, "%s%s", real + top + (real[top] == '/'),
 		 text + length + (real[top] == 0));
 	return strcmp(other, text) != 0;
+}
+
+/* Does the directory in which all lies that `text` matches lead through a symlink? *out: out of
+ * `dir`. */
+static bool leads_on(const char *dir, const char *text, bool *out)
+{
+	char real[PATH_MAX], path[PATH_MAX];
+	size_t length = resolve(dir, text, real);
+
+	if (!length || snprintf(path, sizeof(path), "%s/%.*s", dir, (int)length, text) >= PATH_MAX)
+		return false;
+	*out = strcmp(real, dir) != 0 && !leat_path_is_below(real, dir);
+	return strcmp(real, path) != 0;
+}
+
+static void refuse_view(const struct leat_check_context *ctx, const struct leat_step *step,
+			const struct leat_inport *in, const char *text)
+{
+	bool out;
+
+	if (leads_on(ctx->dir, text, &out))
+		leat_say(ctx->diags, "L-CHECK-SYMLINK", in->seen.pos,
+			 "\"%s\" leads through a symlink, and \"%s\" sees it in versions, or by "
+			 "another "
+			 "name than it is made by",
+			 text, step->name);
+}
+
+static void check_step(const struct leat_check_context *ctx, const struct leat_step *step)
+{
+	bool out;
+
+	for (size_t i = 0; i < step->n_inports; i++) {
+		const struct leat_inport *in = &step->inports[i];
+
+		if (in->n_sources)
+			refuse_view(ctx, step, in, in->seen.text);
+		for (size_t k = 0; k < in->n_sources; k++)
+			if (strcmp(in->sources[k].made, in->seen.text) != 0)
+				refuse_view(ctx, step, in, in->sources[k].made);
+	}
+	for (size_t i = 0; i < step->private.n; i++)
+		if (leads_on(ctx->dir, step->private.v[i].text, &out) && out)
+			leat_say(ctx->diags, "L-CHECK-SYMLINK", step->private.v[i].pos,
+				 "\"%s\" cannot be private to \"%s\": it leads out of the "
+				 "workflow's "
+				 "directory by a symlink",
+				 step->private.v[i].text, step->name);
+}
+
+int leat_check_symlink(const struct leat_check_context *ctx)
+{
+	for (size_t s = 0; ctx->dir && s < ctx->wf->n_steps; s++)
+		check_step(ctx, &ctx->wf->steps[s]);
+	return 0;
 }
 
 static int add_names(const char *dir, struct leat_names *names)

@@ -228,6 +228,48 @@ like_batch() {
 	like_batch given
 }
 
+# ensemble DIRECTORY: two instances each of a producer and a consumer, which find their input in data.
+ensemble() {
+	rm -rf work elsewhere
+	mkdir -p work/store elsewhere
+	echo in | tee elsewhere/in.csv >work/store/in.csv
+	ln -s "$1" work/data
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    taskCount: 2
+		    exec: sh -c 'cat data/in.csv >x; sleep 0.1; cat data/*.csv >>x'
+		    inports: [{filename: data/in.csv}]
+		    outports: [{filename: x}]
+		  - func: use
+		    taskCount: 2
+		    exec: sh -c 'ls data >y; cat x data/*.csv >z'
+		    inports: [{filename: x}, {filename: 'data/*.csv'}]
+		    outports: [{filename: z}, {filename: y}]
+	END
+}
+
+@test "instances find what lies behind a symlink in the workflow's directory" {
+	for place in "$PWD/elsewhere" store; do
+		ensemble "$place"
+		run -0 --separate-stderr timeout 60 leat run --quiet flow.yaml
+		[ -z "$stderr" ]
+		for instance in 0 1; do
+			[ "$(cat work/use.$instance/y work/use.$instance/z)" = $'in.csv\nin\nin\nin' ]
+		done
+	done
+}
+
+@test "an instance's directory that is a symlink is refused by name" {
+	ensemble store
+	ln -s "$PWD/elsewhere" work/make.0
+	run -125 --separate-stderr timeout 60 leat run --quiet flow.yaml
+	[[ $stderr == *'"make.0/x" leads through a symlink, and "use.0" sees it in versions, or by another name'* ]]
+	[ ! -e work/use.0 ]
+}
+
 @test "an output that one step names by a symlink and the other does not" {
 	both() {
 		sed "s#'IN#'$1/#; s#'OUT#'$2/#; s#READ#$3/#" flow.in >flow.yaml
