@@ -250,6 +250,11 @@ static const char *obstacle_of(const struct leat_engine_facts *f)
 	if (f->engine == LEAT_ENGINE_PODMAN && f->image->kind == LEAT_IMAGE_DIRECTORY &&
 	    strchr(f->image->name, ':'))
 		return "cannot be given the image, which has a \":\" in its path";
+	/* Its path becomes the name of an image. */
+	if (f->engine == LEAT_ENGINE_PODMAN && f->image->kind == LEAT_IMAGE_OCI &&
+	    f->image->name[strspn(f->image->name, "abcdefghijklmnopqrstuvwxyz0123456789/._-")])
+		return "cannot be given the layout, whose path has to be of small letters, digits "
+		       "and \"._-/\"";
 	if (f->engine == LEAT_ENGINE_CHARLIECLOUD && !leat_str_begins(f->bound, "/tmp/") &&
 	    !leat_engine_has_place(f->image->name, f->bound))
 		return "has no place for the workflow's directory: make an empty one of the same "

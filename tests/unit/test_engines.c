@@ -287,6 +287,9 @@ static void says_what_cannot_be(void **state)
 	check(LEAT_ENGINE_APPTAINER, "whole", "/w,f", 0, apart);
 	check(LEAT_ENGINE_PODMAN, "co:lon", "/wf", 0,
 	      "cannot be given the image, which has a \":\" in its path");
+	check(LEAT_ENGINE_PODMAN, "oci:/A", "/wf", 0,
+	      "cannot be given the layout, whose path has to be of small letters, digits and "
+	      "\"._-/\"");
 	check(LEAT_ENGINE_CHARLIECLOUD, "whole", "/elsewhere", 0, no_place);
 	check(LEAT_ENGINE_BUBBLEWRAP, "./absent", "/wf", 0, strerror(ENOENT));
 }

@@ -1,0 +1,21 @@
+# Root file systems for containers. `load image` after `load helper`.
+# shellcheck shell=bash
+
+# image DIR PROGRAM...: a root file system of this machine's own programs.
+image() {
+	local root=$1 program path
+	shift
+	mkdir -p "$root"/{usr/bin,dev,etc,home,proc,root,run,sys,tmp,var/tmp}
+	ln -sfn usr/bin "$root/bin"
+	echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+	echo 'root:x:0:' >"$root/etc/group"
+	for program in "$@"; do
+		path=$(realpath "$(type -P "$program")")
+		cp "$path" "$root/usr/bin/$program"
+		ldd "$path" 2>/dev/null | grep -o '/[^ ]*' | while read -r library; do
+			mkdir -p "$root/$(dirname "$library")"
+			cp -L "$library" "$root/$library"
+		done
+	done
+	ln -sf bash "$root/usr/bin/sh"
+}
