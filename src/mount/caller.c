@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BIT(signo) (UINT64_C(1) << ((signo)-1))
 
@@ -88,4 +89,15 @@ pid_t leat_caller_process(pid_t tid)
 	bool has_memory;
 
 	return process_of(tid, &has_memory);
+}
+
+/* The program has a mount namespace, in which this process is not. */
+bool leat_caller_is_inside(pid_t tid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)tid);
+	return stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &other) == 0 &&
+	       own.st_ino != other.st_ino;
 }

@@ -192,6 +192,8 @@ bool leat_caller_stopped(pid_t tid);
 bool leat_caller_ending(pid_t tid, pid_t *process, int *status);
 /* The process of a thread, 0 if it is gone. */
 pid_t leat_caller_process(pid_t tid);
+/* Is it of the program, and not somebody outside who looks at what that has open? */
+bool leat_caller_is_inside(pid_t tid);
 
 /* --- asked.c: what the kernel does not say with a lookup --- */
 
@@ -332,6 +334,8 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
 int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
+/* Was that so of all who have the node open, and does it still grow? */
+bool leat_handle_is_sized(struct leat_errand *call, fuse_ino_t ino);
 /* Wait until the file is final, if it is growing. */
 int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h);
 /* Is it a version that was opened to be read? */

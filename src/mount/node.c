@@ -496,3 +496,16 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 	}
 	pthread_mutex_unlock(&m->lock);
 }
+
+bool leat_handle_is_sized(struct leat_errand *call, fuse_ino_t ino)
+{
+	const struct leat_handle *h;
+	bool all;
+
+	pthread_mutex_lock(&call->m->lock);
+	h = leat_node_of(call->m, ino)->handles;
+	for (all = h; all && h; h = h->next)
+		all = h->sized && !leat_handle_is_final(call, h);
+	pthread_mutex_unlock(&call->m->lock);
+	return all;
+}

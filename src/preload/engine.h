@@ -106,6 +106,11 @@ static inline bool leat_cancel_is_due(void)
 	return word && (*word & (DISABLED | CANCELLED)) == CANCELLED;
 }
 
+/* Where the function of libc that made the call of a hook returns to; 0: not known, it has no frame
+ * that is known. True of functions that do nothing else before, like fstat, and of syscall. Defined
+ * by the engine. */
+uintptr_t leat_caller(const struct leat_syscall *c);
+
 /* Map a file as code (mmap with PROT_EXEC) and see to the system calls in it. As the kernel;
  * -ENOEXEC: it makes calls that would not be seen. Defined by the engine. */
 long leat_code_map(const struct leat_syscall *c);

@@ -25,7 +25,8 @@
 #define S_IFMT 0xf000
 #define S_IFLNK 0xa000
 
-/* struct leat_syscall, below the frame pointer */
+/* struct leat_syscall, below the frame pointer; the stack of who called is LEAT_ENTER_STACK
+ * (intercept.h) above it: 56 + 16 + RED_ZONE */
 #define CALL -56
 #define NUMBER -56
 #define ARGUMENT(n) (-48 + 8 * (n))

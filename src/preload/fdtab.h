@@ -41,7 +41,8 @@ struct leat_window {
 };
 
 struct leat_fd {
-	uint8_t kind; /* enum leat_kind */
+	uint8_t kind;  /* enum leat_kind */
+	uint8_t looks; /* at the size, by a run time, while the file grows */
 	uint32_t slot;
 	uint32_t home; /* where the file was by its shared record; follow.h */
 	uint64_t ofd;

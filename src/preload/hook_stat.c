@@ -1,4 +1,5 @@
 /* The stat families. */
+#include "preload/asker.h"
 #include "preload/fdtab.h"
 #include "preload/follow.h"
 #include "preload/handlers.h"
@@ -10,6 +11,7 @@
 #include <linux/stat.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* A huge page is no good size for a buffer of stdio's. */
 #define MAX_BLOCK 65536
@@ -162,16 +164,42 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 	return rc;
 }
 
+/* Whoever goes by the size of a file that still grows waits for the last word. *noted: he may go by
+ * the one that he is about to be shown. */
+static int await_size(const struct look *l, int fd, bool *noted)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	struct leat_size_looks looks;
+	uint8_t may;
+
+	*noted = true;
+	if (!f || r->kind != LEAT_KIND_CONSUMER || leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+		return 0;
+	looks = leat_asker_looks(l->c);
+	may = fd == STDIN_FILENO ? looks.of_stdin : looks.at_open;
+	*noted = may != LEAT_SIZE_UNUSED && !(l->stx && !(l->mask & STATX_SIZE));
+	if (!*noted)
+		return 0;
+	if (r->looks >= may)
+		return leat_wait_whole(fd);
+	r->looks++;
+	return 0;
+}
+
 static long look_by_fd(const struct look *l, int fd)
 {
 	const struct leat_fd *r;
 	struct leat_shm_file *f;
 	uint32_t epoch;
+	bool noted;
 	long rc;
 
 	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
 		leat_dir_settle(fd);
 	rc = leat_follow_first(fd);
+	if (!rc)
+		rc = await_size(l, fd, &noted);
 	if (rc)
 		return rc;
 	r = leat_fd_get(fd);
@@ -182,7 +210,7 @@ static long look_by_fd(const struct look *l, int fd)
 	} while (!rc && !mend_size(l, f, epoch));
 	if (rc || !r)
 		return rc;
-	if (type_of(l) == S_IFREG)
+	if (noted && type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
 	if (l->stx)
 		mend_x(l->stx);

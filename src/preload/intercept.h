@@ -24,6 +24,10 @@ enum leat_call_class {
 /* Class of each system call number of this architecture, 0 = none of ours. */
 extern const uint8_t leat_call_class[LEAT_CALLS];
 
+/* From a call that leat_enter has saved to where the program's stack was, in bytes: enter_x86_64.S.
+ */
+#define LEAT_ENTER_STACK 200
+
 /* What keeps a process from being seen: one of the two, or none. */
 struct leat_unseen {
 	const char *function; /* of libc: it does not arrive */

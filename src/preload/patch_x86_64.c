@@ -278,3 +278,13 @@ int leat_patch_libc(const char *kept_in, struct leat_unseen *unseen)
 	unseen->file = leat_library_patch_all(kept_in);
 	return unseen->file ? -ENOEXEC : 0;
 }
+
+uintptr_t leat_caller(const struct leat_syscall *c)
+{
+	uintptr_t caller = 0;
+
+	/* A wrapper calls the hooks by itself, and not from libc's frame. */
+	if (!leat_has_wrappers)
+		memcpy(&caller, (const char *)c + LEAT_ENTER_STACK, sizeof(caller));
+	return caller;
+}

@@ -139,6 +139,8 @@ setup_file() {
 	END
 	gcc -O1 -o "$BATS_FILE_TMPDIR/dynamic" "$BATS_FILE_TMPDIR/calls.c"
 	gcc -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_FILE_TMPDIR/calls.c"
+	# One that looks at sizes like a run time, which may not go by the first.
+	cp "$BATS_FILE_TMPDIR/dynamic" "$BATS_FILE_TMPDIR/perl5"
 }
 
 setup() {
@@ -195,7 +197,8 @@ broken() {
 # kept: nothing is broken, on no way in.
 kept() {
 	local way
-	for way in dynamic static; do
+	[ $# -gt 0 ] || set -- dynamic static
+	for way in "$@"; do
 		run_it "$way" fatal || { cat output && return 1; }
 		! grep violation output || return 1
 	done
@@ -361,7 +364,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 
 # taken_for_complete: the consumer relies on a size of 8 bytes, which is told on both ways in.
 taken_for_complete() {
-	for way in dynamic static; do
+	for way in perl5 static; do
 		run_it "$way" warn
 		cat output
 		grep -qxF 'leat: warning: violation: data was taken for complete by step consume after 8 bytes at a size seen before its commit (committed: on_termination, mode: no_update); give it mode: update, or read it to its end' output
@@ -375,14 +378,14 @@ taken_for_complete() {
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f !:../one E c'
 	taken_for_complete
 	consume='o:data:r f !:../one E R c'
-	kept
+	kept perl5 static
 }
 
 @test "a size seen before the commit, taken for the last word" {
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f e c !:../one'
 	taken_for_complete
 	consume='o:data:r f e !:../one R c'
-	kept
+	kept perl5 static
 }
 
 @test "made anew after a staged step was started with it" {

@@ -86,6 +86,12 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	return leat_raw(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags, 0);
 }
 
+uintptr_t leat_caller(const struct leat_syscall *c)
+{
+	(void)c;
+	return 0;
+}
+
 long leat_code_map(const struct leat_syscall *c)
 {
 	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);

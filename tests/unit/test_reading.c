@@ -1,5 +1,6 @@
 /* What a request says of the size that its program believes in. */
 #include "record/reading.h"
+#include "record/sizes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,13 +151,37 @@ static void test_buffers(void **state)
 	assert_false(leat_read_fills_buffer(MIB));
 }
 
+static void assert_looks(const char *file, uint8_t at_open, uint8_t of_stdin)
+{
+	const struct leat_size_looks looks = leat_size_looks_of(file);
+
+	if (looks.at_open != at_open || looks.of_stdin != of_stdin)
+		fail_msg("%s: %u, %u", file, looks.at_open, looks.of_stdin);
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	assert_looks("cat", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
+	assert_looks("/usr/bin/cat", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
+	assert_looks("/usr/lib/libhts.so.1.16", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
+	assert_looks("/usr/bin/python3.11", 1, 2);
+	assert_looks("7f00-7f10 r-xp 00000000 08:01 7 /usr/lib/libpython3.11.so.1.0", 1, 2);
+	assert_looks("/usr/bin/perl", 1, 0);
+	assert_looks("/home/cat/program", 0, 0);
+	assert_looks("/usr/bin/catalogue", 0, 0);
+	assert_looks("/usr/lib/python3/mmap.cpython-311-x86_64-linux-gnu.so", 0, 0);
+	assert_looks("/usr/bin/tar", 0, 0);
+	assert_looks("7f00-7f10 r-xp 00000000 00:00 0", 0, 0);
+	assert_looks("", 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_mappings),
-		cmocka_unit_test(test_glances),
-		cmocka_unit_test(test_buffers),
+		cmocka_unit_test(test_requests), cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_glances),  cmocka_unit_test(test_buffers),
+		cmocka_unit_test(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
