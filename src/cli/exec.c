@@ -77,7 +77,8 @@ static char *absolute(const char *program)
 }
 
 static int run_command(struct leat_control *control, const char *step,
-		       const struct leat_process_spec *spec, const char *program, const char *key)
+		       const struct leat_process_spec *spec, const char *program, const char *key,
+		       bool followed)
 {
 	struct leat_process p;
 	int result = leat_process_fork(spec, &p);
@@ -93,7 +94,7 @@ static int run_command(struct leat_control *control, const char *step,
 	}
 	child_pid = p.pid;
 	watch_signals();
-	result = leat_control_step_start(control, step, p.pid, program, key);
+	result = leat_control_step_start(control, step, p.pid, program, key, followed);
 	if (result < 0) {
 		leat_error("the daemon does not take %s as a step: %s", step,
 			   leat_control_is_lost(result) ? "it is gone" : strerror(-result));
@@ -183,8 +184,9 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	envp = leat_environment_new(&env);
 	path = absolute(program);
 	spec.envp = envp;
-	status = envp && spec.argv && path ? run_command(control, step, &spec, path, key)
-					   : LEAT_EXIT_SELF;
+	status = envp && spec.argv && path
+			 ? run_command(control, step, &spec, path, key, env.library)
+			 : LEAT_EXIT_SELF;
 out:
 	free(path);
 	free(mounted_argv);

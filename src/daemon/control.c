@@ -7,6 +7,7 @@
 #include "daemon/lost.h"
 #include "daemon/steps.h"
 #include "daemon/ticket.h"
+#include "daemon/unseen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,13 +25,15 @@ static int named_step(struct leat_conn *c, const void *msg, int *step)
 	return 0;
 }
 
-/* What --enforce wants to know of an instance. */
+/* What --enforce, and who looks for programs that are not followed, want to know of an instance. */
 static int admit(struct leat_conn *c, int step, pid_t pid, const void *msg)
 {
 	const char *program = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
 	const char *key = leat_wire_string(msg, sizeof(struct leat_msg_step), 2);
 	int rc = leat_ticket_add(c->d, step, pid, key ? key : "");
 
+	if (((const struct leat_msg_step *)msg)->status)
+		leat_unseen_start(c->d, step, pid, program ? program : "");
 	return rc ? rc : leat_enforce_program(c->d, step, program ? program : "");
 }
 
@@ -83,6 +86,11 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 		return rc;
 	s = &c->d->steps[step];
 	c->instance = 0;
+	/* If it failed by itself nothing has to be known. */
+	if (in->status)
+		leat_unseen_forget(c->d, in->pid);
+	else
+		leat_unseen_ended(c->d, in->pid, in->status);
 	/* Whatever its processes did before the parent heard of the end comes first. */
 	leat_procs_reap(c->d, step);
 	leat_lives_after_step(c->d, step);
@@ -107,6 +115,14 @@ int leat_handle_step_done(struct leat_conn *c, const void *msg)
 				  (struct leat_event){.kind = LEAT_EV_STEP_CLOSED, .step = step});
 	}
 	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_reaped(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+
+	leat_unseen_ended(c->d, in->pid, in->status);
 	return 0;
 }
 
@@ -137,6 +153,7 @@ int leat_handle_finish(struct leat_conn *c, const void *msg)
 	}
 	c->d->finishing = c;
 	c->d->wants_timeline = in->more;
+	leat_unseen_await(c->d);
 	leat_lost_collect(c->d);
 	leat_finish_begin(c->d);
 	return 0;

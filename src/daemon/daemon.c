@@ -16,6 +16,7 @@
 #include "daemon/spill.h"
 #include "daemon/steps.h"
 #include "daemon/ticket.h"
+#include "daemon/unseen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -184,6 +185,8 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 		rc = open_store(d, error, error_size);
 	LEAT_FAULT("start.store");
 	if (!rc)
+		rc = leat_unseen_init(d);
+	if (!rc)
 		rc = leat_pool_start(d, error, error_size);
 	if (!rc)
 		rc = leat_events_init(d, error, error_size);
@@ -249,6 +252,7 @@ static void fini(struct leat_daemon *d)
 	leat_shm_unmap(d->shm);
 	leat_close(&d->shm_fd);
 	leat_store_destroy(d->store);
+	leat_unseen_release(d);
 	leat_limits_release(&d->limits);
 	LEAT_FAULT("end.store");
 	leat_session_close(&d->session);

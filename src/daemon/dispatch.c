@@ -51,6 +51,7 @@ static const struct {
 	[LEAT_MSG_FINISH] = {leat_handle_finish, CONTROL},
 	[LEAT_MSG_ABORT] = {leat_handle_abort, CONTROL},
 	[LEAT_MSG_ACTED] = {leat_handle_acted, CONTROL},
+	[LEAT_MSG_REAPED] = {leat_handle_reaped, CONTROL},
 };
 
 static bool allowed(const struct leat_conn *c, enum who who)
@@ -83,6 +84,9 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 	if (leat_wire_check(msg, size, leat_wire_fixed_size((enum leat_msg_type)h->type)) ||
 	    !allowed(c, handlers[h->type].who))
 		return -EPROTO;
+	/* Of somebody else: who waits goes on waiting. */
+	if (h->type == LEAT_MSG_REAPED)
+		return handlers[h->type].handle(c, msg);
 	if (c->pending && h->type != LEAT_MSG_OPENED)
 		leat_live_confirm(c->pending);
 	if (h->type != LEAT_MSG_OPENED)

@@ -79,6 +79,7 @@ struct leat_daemon {
 	uv_signal_t on_term, on_int;
 
 	struct leat_session session;
+	struct leat_roll *roll; /* unseen.c */
 	struct leat_store *store;
 	struct leat_spill spill;
 	struct leat_private own;

@@ -107,7 +107,8 @@ static int note_holder(int fd, pid_t pid)
 /* The lock file goes last: whoever sees it unlocked finds nothing else. */
 static void remove_session(const char *dir, int lock_fd)
 {
-	static const char *const parts[] = {"socket", "store", "sites", LEAT_LOST_LINKS, "lock"};
+	static const char *const parts[] = {"socket",        "store", "sites",
+					    LEAT_LOST_LINKS, "roll",  "lock"};
 	char path[PATH_MAX + 8];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -242,6 +243,16 @@ int leat_session_open(struct leat_session *s, const char *runtime_dir, const cha
 	leat_store_clean_stale();
 	rc = lock_session(s, real_dir, pid, error, error_size);
 	return rc ? rc : make_directories(s, error, error_size);
+}
+
+int leat_session_make(const struct leat_session *s, const char *name)
+{
+	char path[PATH_MAX + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 int leat_session_listen(struct leat_session *s, char *error, size_t error_size)

@@ -25,6 +25,9 @@ struct leat_session {
 int leat_session_open(struct leat_session *s, const char *runtime_dir, const char *real_dir,
 		      pid_t pid, char *error, size_t error_size);
 
+/* Make the file `name` in it anew, for its owner. A descriptor or -errno. */
+int leat_session_make(const struct leat_session *s, const char *name);
+
 /* Bind and listen on the socket. 0 or -errno with one line in `error`. */
 int leat_session_listen(struct leat_session *s, char *error, size_t error_size);
 

@@ -12,6 +12,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/lost.h"
+#include "daemon/unseen.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -190,6 +191,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	char *text;
 
 	leat_lost_collect(d);
+	leat_unseen_collect(d, step);
 	if (status && !s->spoiled)
 		blame_limits(d, s, status);
 	text = why_failed(s, status, reason);

@@ -321,9 +321,20 @@ bool leat_control_is_lost(int result)
 }
 
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
-			    const char *program, const char *key)
+			    const char *program, const char *key, bool followed)
 {
-	return step_request(c, LEAT_MSG_STEP_START, step, pid, 0, program, key);
+	return step_request(c, LEAT_MSG_STEP_START, step, pid, followed, program, key);
+}
+
+int leat_control_reaped(struct leat_control *c, pid_t pid, int status)
+{
+	struct leat_msg_step *m = leat_wire_begin(c->buf, LEAT_MSG_REAPED, sizeof(*m));
+	int result;
+
+	m->pid = pid;
+	m->status = status;
+	result = leat_wire_put(c->buf, "");
+	return result < 0 ? result : send_message(c);
 }
 
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status)

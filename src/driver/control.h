@@ -49,13 +49,16 @@ uint64_t leat_control_store_dev(const struct leat_control *c);
 /* Tell that a step's root process was started, has ended (status as from
  * waitpid), or that no further instance of it will start. `program`: path of the file it will
  * execute, relative to the workflow's directory or absolute; `key`: what its environment has
- * as LEAT_KEY. `pid` 0: an earlier run has completed the step, and nothing will execute. 0 or
- * -errno. */
+ * as LEAT_KEY; `followed`: it is to load the library. `pid` 0: an earlier run has completed the
+ * step, and nothing will execute. 0 or -errno. */
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
-			    const char *program, const char *key);
+			    const char *program, const char *key, bool followed);
 /* step_end: -EIO if the step has failed for the daemon although `status` is 0, its input having
  * failed for instance; leat_control_why says why, also of a step that failed by itself. */
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status);
+/* A process that a step has left behind was waited for by us; `status` as from waitpid. There is no
+ * answer, so that it may be said while the run's end is awaited. */
+int leat_control_reaped(struct leat_control *c, pid_t pid, int status);
 int leat_control_step_done(struct leat_control *c, const char *step);
 
 /* The step will not be started, or could not be: what it was to make fails. `why` in words.

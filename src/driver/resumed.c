@@ -14,7 +14,7 @@ static int tell_skipped(struct leat_driver *d, size_t step)
 
 	if (!d->config->control)
 		return 0;
-	result = leat_control_step_start(d->config->control, name, 0, "", "");
+	result = leat_control_step_start(d->config->control, name, 0, "", "", false);
 	return result < 0 ? result : leat_control_step_end(d->config->control, name, 0, 0);
 }
 

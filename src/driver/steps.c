@@ -68,7 +68,8 @@ static int fork_step(struct leat_driver *d, size_t step, char **envp)
 }
 
 /* The daemon is told before the step's first instruction runs. */
-static int start_process(struct leat_driver *d, size_t step, char **envp, const char *key)
+static int start_process(struct leat_driver *d, size_t step, char **envp,
+			 const struct leat_environment_spec *spec)
 {
 	const struct leat_driver_config *config = d->config;
 	struct leat_run_step *s = &d->steps[step];
@@ -86,7 +87,8 @@ static int start_process(struct leat_driver *d, size_t step, char **envp, const 
 	result = leat_pump_start(d, step);
 	if (result == 0 && config->control)
 		result = leat_control_step_start(config->control, d->wf->steps[step].name,
-						 s->process.pid, config->plan->programs[step], key);
+						 s->process.pid, config->plan->programs[step],
+						 spec->key ? spec->key : "", spec->library);
 	if (result == 0)
 		result = leat_process_release(&s->process);
 	else
@@ -125,7 +127,7 @@ static void start_step(struct leat_driver *d, size_t step)
 
 	envp = result ? NULL : leat_environment_new(&spec);
 	if (envp)
-		result = start_process(d, step, envp, key);
+		result = start_process(d, step, envp, &spec);
 	else if (!result)
 		result = -ENOMEM;
 	leat_environment_free(envp);
@@ -365,7 +367,7 @@ static void end_unlaunched(struct leat_driver *d, size_t step)
 {
 	struct leat_step_result *r = &d->result->steps[step];
 	const char *name = d->wf->steps[step].name;
-	int result = leat_control_step_start(d->config->control, name, 0, "", "");
+	int result = leat_control_step_start(d->config->control, name, 0, "", "", false);
 
 	r->start_ns = leat_clock_ns();
 	if (leat_control_is_lost(result))
@@ -455,6 +457,15 @@ static pid_t find_ended(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? 0 : info.si_pid;
 }
 
+/* Nobody else knows how it ended. A daemon that is gone has no use for it. */
+static void tell_orphan(const struct leat_driver *d, pid_t pid, int status)
+{
+	struct leat_control *c = d->config->control;
+
+	if (c && !d->control_lost && pid != d->config->daemon_pid)
+		leat_control_reaped(c, pid, status);
+}
+
 void leat_driver_reap(struct leat_driver *d)
 {
 	int status;
@@ -469,8 +480,8 @@ void leat_driver_reap(struct leat_driver *d)
 			break;
 		if (step >= 0)
 			process_ended(d, (size_t)step, status);
-		else
-			leat_actors_reap(d, pid, status);
+		else if (!leat_actors_reap(d, pid, status))
+			tell_orphan(d, pid, status);
 	}
 	fail_ended_steps(d);
 }

@@ -1,16 +1,21 @@
 /* The program's process: it starts the server, mounts, and becomes the program, so that its exit
  * status and its signals are the program's own. */
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/pidstat.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
+#include "shm/roll.h"
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,8 +146,49 @@ static int set_up(const struct leat_mount_spec *spec, int server)
 	return rc;
 }
 
+/* Before the view is another one. NULL: there is none, or it is out of reach. */
+static struct leat_roll *open_roll(const struct leat_mount_spec *spec)
+{
+	struct leat_roll *roll = MAP_FAILED;
+	char path[PATH_MAX];
+	int fd = -1;
+
+	if (leat_wire_session_path(spec->runtime_dir, geteuid(), spec->dir, path,
+				   sizeof(path) - sizeof(LEAT_ROLL_NAME)) == 0) {
+		strcpy(strrchr(path, '/') + 1, LEAT_ROLL_NAME);
+		fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd >= 0)
+		roll = mmap(NULL, sizeof(*roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	leat_close(&fd);
+	return roll == MAP_FAILED || roll->magic != LEAT_ROLL_MAGIC ? NULL : roll;
+}
+
+static uint64_t own_key(const struct leat_roll *roll)
+{
+	uint64_t namespace = (uint32_t)leat_pid_namespace(), pid = (uint64_t)getpid();
+
+	return namespace == roll->namespace ? pid : pid | namespace << 32;
+}
+
+/* Whoever started this awaits a word of it: the mount sees all from here on. */
+static void become(const struct leat_mount_spec *spec, struct leat_roll *roll)
+{
+	int error;
+
+	if (roll)
+		leat_roll_leave(roll, own_key(roll));
+	execv(spec->program, spec->argv);
+	error = errno;
+	if (roll)
+		leat_roll_start(roll, own_key(roll), leat_roll_step(spec->step), spec->program,
+				leat_clock_ns(), NULL);
+	errno = error;
+}
+
 int leat_mount_exec(const struct leat_mount_spec *spec)
 {
+	struct leat_roll *roll = open_roll(spec);
 	int ends[2] = {-1, -1};
 	int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ? -errno : 0;
 
@@ -158,7 +204,7 @@ int leat_mount_exec(const struct leat_mount_spec *spec)
 		return OWN_FAILURE;
 	forget_session();
 	forget_library();
-	execv(spec->program, spec->argv);
+	become(spec, roll);
 	rc = errno;
 	leat_error("cannot execute %s: %s", spec->program, strerror(rc));
 	return rc == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;

@@ -1,6 +1,7 @@
 /* Which system calls the hooks want to see. The rule: a call that can only concern an open file
  * is looked at through the mark of its descriptor; a call with a path, or one that changes what a
- * relative path means, or that brings new descriptors, is looked at whenever hooks are active. */
+ * relative path means, or that brings new descriptors, is looked at whenever hooks are active; so
+ * is one that tells how a child has ended. */
 #include <sys/syscall.h>
 
 #include "preload/intercept.h"
@@ -120,6 +121,8 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_prctl] = LEAT_CALL_PATH,
 	[SYS_seccomp] = LEAT_CALL_PATH,
 
+	[SYS_wait4] = LEAT_CALL_PATH,
+	[SYS_waitid] = LEAT_CALL_PATH,
 	[SYS_exit_group] = LEAT_CALL_EXIT,
 	[SYS_clone] = LEAT_CALL_CLONE,
 	[SYS_clone3] = LEAT_CALL_CLONE,

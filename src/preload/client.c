@@ -5,6 +5,7 @@
 #include "preload/fdtab.h"
 #include "preload/hooks.h"
 #include "preload/lost.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 #include "preload/user.h"
 #include "shm/word.h"
@@ -169,6 +170,7 @@ static int welcome(struct leat_thread *t)
 		why = leat_wire_string(t->msg, sizeof(*m), 3);
 		leat_client_drop(t, t->conn);
 		t->conn = -1;
+		leat_roll_call_stray();
 		if (!leat_word_swap(&said, 1))
 			leat_say(why && *why ? why : "the leat daemon refused this process", NULL);
 		return -EIO;

@@ -135,11 +135,29 @@ static const char *find_same(char *const *envp, const char *variable)
 	return NULL;
 }
 
+/* Is this very library among them? One that only bears its name is another one. */
 static bool names_library(const char *preload)
 {
+	const char *list = preload + strlen(PRELOAD);
 	size_t size;
 
-	return !kept.library || leat_environment_library(preload + strlen(PRELOAD), &size);
+	while (kept.library && (list = leat_environment_library(list, &size))) {
+		if (size == kept.library_size && strncmp(list, kept.library, size) == 0)
+			return true;
+		list += size;
+	}
+	return !kept.library;
+}
+
+/* Of several the loader takes the last. */
+static bool is_overruled(char *const *entry)
+{
+	if (!starts_with(*entry, PRELOAD))
+		return false;
+	for (entry++; *entry; entry++)
+		if (starts_with(*entry, PRELOAD))
+			return true;
+	return false;
 }
 
 void leat_environment_hand(enum leat_hand hand, const char *variable)
@@ -163,14 +181,13 @@ size_t leat_environment_room(char *const *envp)
 {
 	size_t entries = 0, missing = count_handed();
 
-	for (size_t i = 0; i < kept.count; i++) {
-		const char *present = find_same(envp, kept.variable[i]);
-
-		if (!present || (starts_with(present, PRELOAD) && !names_library(present)))
+	for (size_t i = 0; i < kept.count; i++)
+		if (!find_same(envp, kept.variable[i]))
 			missing++;
-	}
-	while (envp && envp[entries])
-		entries++;
+	for (; envp && envp[entries]; entries++)
+		if (starts_with(envp[entries], PRELOAD) &&
+		    (is_overruled(envp + entries) || !names_library(envp[entries])))
+			missing++;
 	return missing ? entries + missing + 1 : 0;
 }
 
@@ -194,7 +211,7 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	char *const *e;
 
 	for (e = envp; e && *e; e++) {
-		if (is_handed(*e))
+		if (is_handed(*e) || is_overruled(e))
 			continue;
 		*into = *e;
 		if (starts_with(*e, PRELOAD) && !names_library(*e)) {

@@ -16,15 +16,17 @@
 #include "base/elf.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 
 #define MAX_SCRIPTS 5   /* the kernel's limit of interpreters that are scripts */
 #define SCRIPT_LINE 256 /* bytes of the first line that the kernel looks at */
 #define FEW_VARIABLES 192
 
-/* What keeps a program from being intercepted. */
+/* What keeps a program from being intercepted, and what it is. */
 struct obstacle {
 	const char *why; /* NULL: nothing */
+	enum leat_elf_kind kind;
 	enum leat_container container;
 };
 
@@ -109,24 +111,41 @@ static long open_program(int dirfd, const char *path, int flags)
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | nofollow, 0, 0, 0);
 }
 
+static const char other_rights[] =
+	"it runs with the rights of another user (set-id or capabilities)";
+
 /* Sets `o` to what keeps the program in `fd` from being intercepted, or leaves it. For a script,
  * cuts its interpreter out of `line` and returns it. */
 static char *inspect(int fd, char line[SCRIPT_LINE + 1], struct obstacle *o)
 {
-	enum leat_elf_kind kind;
 	ssize_t size;
 
 	if (gains_rights(fd)) {
-		o->why = "it runs with the rights of another user (set-id or capabilities)";
+		o->why = other_rights;
 		return NULL;
 	}
-	kind = leat_elf_inspect(fd, read_at);
-	o->why = leat_elf_obstacle(kind);
-	if (kind != LEAT_ELF_NONE)
+	o->kind = leat_elf_inspect(fd, read_at);
+	o->why = leat_elf_obstacle(o->kind);
+	if (o->kind != LEAT_ELF_NONE)
 		return NULL;
 	o->container = LEAT_CONTAINER_NONE; /* a script is what its interpreter is */
 	size = read_at(fd, line, SCRIPT_LINE, 0);
 	return size > 0 ? find_interpreter(line, (size_t)size) : NULL;
+}
+
+/* What may be run and not be read may be anything. */
+static void judge_unreadable(int dirfd, const char *path, int flags, struct obstacle *o)
+{
+	long fd = leat_raw(SYS_openat, dirfd, (long)path,
+			   O_PATH | O_CLOEXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0), 0,
+			   0, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (stat_fd((int)fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111)
+		o->why = gains_rights((int)fd) ? other_rights : "it cannot be read";
+	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* 0 and `o` as inspect does, following interpreters; -errno if it could not be found out. */
@@ -140,8 +159,10 @@ static long find_obstacle(int dirfd, const char *path, int flags, char *const ar
 
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 			return fd;
+		if (fd == -EACCES)
+			judge_unreadable(dirfd, path, flags, o);
 		if (fd < 0)
-			return 0; /* the kernel will say so itself, or runs what may not be read */
+			return 0; /* or the kernel will say so itself */
 		o->container = leat_container_of(path, argv, envp,
 						 !leat_raw(SYS_geteuid, 0, 0, 0, 0, 0, 0));
 		path = inspect((int)fd, line, o);
@@ -220,13 +241,54 @@ static long run_unseen(int dirfd, const char *path, char *const argv[], char *co
 	return error;
 }
 
+/* Does the loader only say what it would load? */
+static bool only_lists(const struct obstacle *o, char *const argv[], char *const envp[])
+{
+	static const char *const options[] = {"--list",    "--verify",        "--help",
+					      "--version", "--list-tunables", "--list-diagnostics"};
+
+	for (; envp && *envp; envp++)
+		if (**envp == 'L' && strncmp(*envp, "LD_TRACE_LOADED_OBJECTS=", 24) == 0)
+			return true;
+	if (o->kind != LEAT_ELF_LOADER)
+		return false;
+	for (; argv && *argv; argv++)
+		for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+			if (strcmp(*argv, options[i]) == 0)
+				return true;
+	return false;
+}
+
+/* The program loads this library. */
+static long run_followed(int dirfd, const char *path, char *const argv[], char *const envp[],
+			 int flags)
+{
+	char variable[64];
+	bool handed;
+	size_t room;
+	long error;
+
+	leat_before_exec(variable, sizeof(variable));
+	if (leat_active)
+		leat_environment_hand(LEAT_HAND_OPEN, variable);
+	handed = leat_active && leat_hand_over(variable, sizeof(variable));
+	if (handed)
+		leat_environment_hand(LEAT_HAND_USER, variable);
+	room = leat_environment_room(envp);
+	if (room == 0)
+		error = run(dirfd, path, argv, envp, flags);
+	else
+		error = run_completed(dirfd, path, argv, envp, flags, room);
+	if (handed)
+		leat_hand_over_failed();
+	return error;
+}
+
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	struct obstacle o = {0};
 	long error = leat_active ? find_obstacle(dirfd, path, flags, argv, envp, &o) : 0;
-	char variable[64];
-	bool handed;
-	size_t room;
+	struct leat_roll_entry before;
 
 	leat_environment_hand(LEAT_HAND_USER, "");
 	leat_environment_hand(LEAT_HAND_OPEN, "");
@@ -242,18 +304,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	error = leat_active ? refuse_unfit(path) : 0;
 	if (error)
 		return error;
-	leat_before_exec(variable, sizeof(variable));
-	if (leat_active)
-		leat_environment_hand(LEAT_HAND_OPEN, variable);
-	handed = leat_active && leat_hand_over(variable, sizeof(variable));
-	if (handed)
-		leat_environment_hand(LEAT_HAND_USER, variable);
-	room = leat_environment_room(envp);
-	if (room == 0)
-		error = run(dirfd, path, argv, envp, flags);
-	else
-		error = run_completed(dirfd, path, argv, envp, flags, room);
-	if (handed)
-		leat_hand_over_failed();
+	leat_roll_call_exec(only_lists(&o, argv, envp) ? NULL : path, &before);
+	error = run_followed(dirfd, path, argv, envp, flags);
+	leat_roll_call_failed(&before);
 	return error;
 }

@@ -8,6 +8,7 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 
 #define COMMAND "LEAT_MOUNT"
@@ -106,6 +107,7 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 	const char *command = leat_environment_kept(COMMAND);
 	size_t room = leat_environment_room(envp);
 	char preload[PATH_MAX], unused[64];
+	struct leat_roll_entry before;
 	struct command c;
 	long rc;
 
@@ -119,7 +121,9 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 		rc = fill(&c, command, argv, envp, room, preload);
 	if (!rc) {
 		leat_before_exec(unused, sizeof(unused)); /* it does not load this library */
+		leat_roll_call_exec(path, &before);       /* once there is a mount it says so */
 		rc = leat_raw(SYS_execve, (long)command, (long)c.argv, (long)c.envp, 0, 0, 0);
+		leat_roll_call_failed(&before);
 	}
 	leat_raw(SYS_munmap, (long)c.argv, (long)c.size, 0, 0, 0, 0);
 	return rc;

@@ -73,6 +73,10 @@ void leat_confine(void);
 leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_confine, leat_hook_exit_group,
 	leat_hook_no_such_call;
 
+/* roll_call.c */
+leat_first_half leat_hook_wait4, leat_hook_waitid;
+leat_second_half leat_hook_wait4_end, leat_hook_waitid_end;
+
 /* Publish what a call that moved data by itself (sendfile, splice...) has written
  * to `fd`: it ends at `end`, or at the descriptor's offset for -1. */
 void leat_publish_to(int fd, int64_t end, int64_t written);

@@ -2,6 +2,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 #include "preload/user.h"
 #include "shm/word.h"
@@ -158,6 +159,7 @@ long leat_hook_exit_group(const struct leat_syscall *c)
 	if (!leat_in_vfork()) {
 		leat_fd_exiting();
 		leat_client_exiting((int)c->a[0]);
+		leat_roll_call_exit();
 	}
 	return leat_as_is(c);
 }

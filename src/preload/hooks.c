@@ -6,6 +6,7 @@
 #include "preload/hooks.h"
 #include "preload/intercept.h"
 #include "preload/lost.h"
+#include "preload/roll_call.h"
 #include "preload/user.h"
 
 #include <errno.h>
@@ -16,12 +17,13 @@
 
 uint8_t leat_active;
 
-enum half { WHOLE, OPENAT, NEWFSTATAT, STATX, FACCESSAT, OPEN, ACCESS };
+enum half { WHOLE, OPENAT, NEWFSTATAT, STATX, FACCESSAT, OPEN, ACCESS, WAIT4, WAITID };
 
 static leat_second_half *const second_halves[] = {
 	[OPENAT] = leat_hook_openat_end, [NEWFSTATAT] = leat_hook_newfstatat_end,
 	[STATX] = leat_hook_statx_end,   [FACCESSAT] = leat_hook_faccessat_end,
 	[OPEN] = leat_hook_open_end,     [ACCESS] = leat_hook_access_end,
+	[WAIT4] = leat_hook_wait4_end,   [WAITID] = leat_hook_waitid_end,
 };
 
 /* What a call's first argument is, if it is a descriptor: hidden ones are not
@@ -166,6 +168,8 @@ static const struct entry table[] = {
 	ON_PATH(SYS_open_tree, leat_hook_open_tree),
 	ON_PATH(SYS_prctl, leat_hook_confine),
 	ON_PATH(SYS_seccomp, leat_hook_confine),
+	IN_HALVES(SYS_wait4, leat_hook_wait4, WAIT4),
+	IN_HALVES(SYS_waitid, leat_hook_waitid, WAITID),
 	ON_PATH(SYS_exit_group, leat_hook_exit_group),
 	ON_PATH(SYS_io_uring_setup, leat_hook_no_such_call),
 	ON_PATH(SYS_io_setup, leat_hook_no_such_call),
@@ -255,6 +259,7 @@ void leat_before_exec(char *variable, size_t size)
 
 void leat_fork_child(void)
 {
+	leat_roll_call_forked();
 	leat_client_fork_child();
 }
 
@@ -271,6 +276,7 @@ void leat_hooks_init(char **envp)
 		leat_confine();
 	leat_path_init();
 	leat_fd_adopt_all(envp);
+	leat_roll_call_begin();
 	if (leat_lost_any())
 		leat_lost_end(LEAT_LOST_BROKEN);
 	leat_active = leat_limit_is_set(leat_client_limit()) ? LEAT_ACTIVE_LIMITED : LEAT_ACTIVE;

@@ -108,6 +108,10 @@ int leat_reexec(char **envp);
  * time of AddressSanitizer does. */
 void leat_put_first(char **envp);
 
+/* Has this program, or a library that it was started with, a sanitizer's run time, which makes
+ * system calls of its own? Known once leat_put_first was called. */
+bool leat_has_sanitizer(void);
+
 /* Start this program anew with its files behind a mount. Returns only on failure. */
 void leat_reexec_mounted(char **envp);
 

@@ -71,6 +71,13 @@ struct order {
 	const char *runtime;
 };
 
+static bool has_sanitizer;
+
+bool leat_has_sanitizer(void)
+{
+	return has_sanitizer;
+}
+
 static bool is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -86,8 +93,13 @@ static int look_for_runtime(struct dl_phdr_info *info, size_t size, void *contex
 	(void)size;
 	if (is_named(name, "libleat"))
 		order->is_late = true;
+	if (is_named(name, "libtsan.so.") || is_named(name, "liblsan.so.") ||
+	    is_named(name, "libubsan.so.") || is_named(name, "libhwasan.so.") ||
+	    is_named(name, "libclang_rt."))
+		has_sanitizer = true;
 	if (!is_named(name, "libasan.so.") && !is_named(name, "libclang_rt.asan"))
 		return 0;
+	has_sanitizer = true;
 	order->runtime = name;
 	return 1;
 }

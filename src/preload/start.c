@@ -7,6 +7,7 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 #include "preload/trace.h"
 
@@ -38,6 +39,7 @@ static const char *program_name(void)
 /* A program inside a workflow would run unseen. */
 static void refuse(const char *why)
 {
+	leat_roll_call_exit();
 	leat_exec_refused(program_name(), why, false);
 	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0);
 }

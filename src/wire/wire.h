@@ -45,6 +45,7 @@ enum leat_msg_type {
 			      * timeline */
 	LEAT_MSG_ABORT,      /* -> ANSWER; fail what is not committed and end */
 	LEAT_MSG_ACTED,      /* -> ANSWER; what became of an ACT */
+	LEAT_MSG_REAPED, /* -> ANSWER; process pid, which a step left behind, ended with status */
 	/* daemon's replies */
 	LEAT_MSG_WELCOME = 64,
 	LEAT_MSG_RESOLVED,
@@ -315,7 +316,8 @@ struct leat_msg_fact {
  * behind it that had closed a file empty was killed. */
 #define LEAT_WIRE_CUT_SHORT (-1)
 
-/* EXITING, STEP_START, STEP_END, STEP_DONE, ABORT */
+/* EXITING, STEP_START (status 1: its program loads the library), STEP_END, STEP_DONE, ABORT, REAPED
+ */
 struct leat_msg_step {
 	struct leat_msg h;
 	int32_t pid;

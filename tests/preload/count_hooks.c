@@ -12,6 +12,7 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/roll_call.h"
 #include "preload/text.h"
 
 #include "counts.h"
@@ -145,6 +146,21 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 bool leat_exec_confined(void)
 {
 	return false;
+}
+
+void leat_roll_call_exec(const char *program, struct leat_roll_entry *before)
+{
+	(void)program;
+	(void)before;
+}
+
+void leat_roll_call_failed(const struct leat_roll_entry *before)
+{
+	(void)before;
+}
+
+void leat_roll_call_exit(void)
+{
 }
 
 bool leat_exec_in_sight(void)
