@@ -14,14 +14,6 @@ struct entry {
 	int32_t function, frame;
 };
 
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
 static struct entry load_entry(const struct leat_code *code, size_t i)
 {
 	struct entry e;
@@ -38,7 +30,7 @@ static size_t count_entries(const struct leat_code *code)
 	if (!h || code->frames_size < HEADER || h[0] != 1 || h[2] != AS_4_BYTES ||
 	    h[3] != SIGNED_FROM_HEADER)
 		return 0;
-	n = load32(h + 8);
+	n = leat_code_load32(h + 8);
 	return n <= (code->frames_size - HEADER) / sizeof(struct entry) ? n : 0;
 }
 
@@ -57,7 +49,7 @@ static bool is_of_signal(const struct leat_code *code, struct entry e)
 	if (e.frame < 0 || back + 4 > code->frames_size)
 		return false;
 	/* counted from the header: the distance may lead to before it */
-	common = back - load32(code->frames + back);
+	common = back - leat_code_load32(code->frames + back);
 	if (common > code->frames_size - 16)
 		return false;
 	letters = (const char *)code->frames + common + 9;
@@ -74,7 +66,7 @@ static size_t size_of(const struct leat_code *code, struct entry e)
 
 	if (e.frame < 0 || at > code->frames_size || code->frames_size - at < 16)
 		return 0;
-	return load32(code->frames + at + 12);
+	return leat_code_load32(code->frames + at + 12);
 }
 
 const uint8_t *leat_code_function(const struct leat_code *code, const uint8_t *at,
@@ -125,7 +117,7 @@ static bool is_entered_from_afar(const uint8_t *start, const uint8_t *end, const
 	for (const uint8_t *p = start + 2; p + 4 <= end; p++) {
 		if (p[-1] != 0xe9 && ((p[-1] & 0xf0) != 0x80 || p[-2] != 0x0f))
 			continue;
-		if (is_within(p + 4 + (int32_t)load32(p), from, to))
+		if (is_within(p + 4 + (int32_t)leat_code_load32(p), from, to))
 			return true;
 	}
 	return false;

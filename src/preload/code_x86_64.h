@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct leat_code {
 	uint8_t *text;
@@ -17,6 +18,15 @@ struct leat_code {
 	bool is_libc;            /* or the loader */
 	struct leat_flow *space; /* to read functions in */
 };
+
+/* Four bytes that need not be aligned. */
+static inline uint32_t leat_code_load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
 
 /* Is the address in a section that the file says is code? Files without sections say so of all. */
 bool leat_code_is_text(const struct leat_code *code, const uint8_t *at);

@@ -50,6 +50,12 @@ long leat_hook_end(struct leat_syscall *c, long result);
 /* The real system call, never intercepted. Defined by the engine. */
 long leat_raw(long nr, long a, long b, long c, long d, long e, long f);
 
+/* The call as the program made it. */
+static inline long leat_as_is(const struct leat_syscall *c)
+{
+	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
+}
+
 /* A call in the program's name from start to end. */
 static inline long leat_hook(long nr, long a, long b, long c, long d, long e, long f)
 {

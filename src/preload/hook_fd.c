@@ -47,18 +47,13 @@ long leat_hook_close_range(const struct leat_syscall *c)
 }
 
 /* A call that copies its first argument. */
-static long copy(const struct leat_syscall *c)
+long leat_hook_dup(const struct leat_syscall *c)
 {
 	const int fd = (int)c->a[0];
 	struct leat_fd record;
 
 	leat_fd_copy_begin(fd, &record);
 	return leat_fd_copy_end(fd, &record, leat_as_is(c));
-}
-
-long leat_hook_dup(const struct leat_syscall *c)
-{
-	return copy(c);
 }
 
 /* The number is taken over, and what was open there is closed by the kernel in
@@ -81,7 +76,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	}
 	if (leat_fd_kind(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
 		tell = leat_fd_detach(to, &last);
-	rc = copy(c);
+	rc = leat_hook_dup(c);
 	if (tell)
 		leat_fd_tell(&last);
 	return rc;

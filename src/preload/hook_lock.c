@@ -102,15 +102,6 @@ static long lock(const struct leat_syscall *c, bool get)
 	return rc;
 }
 
-static long duplicate(const struct leat_syscall *c)
-{
-	const int fd = (int)c->a[0];
-	struct leat_fd record;
-
-	leat_fd_copy_begin(fd, &record);
-	return leat_fd_copy_end(fd, &record, leat_as_is(c));
-}
-
 static long set_flags(const struct leat_syscall *c)
 {
 	struct leat_fd *r = leat_fd_get((int)c->a[0]);
@@ -135,7 +126,7 @@ long leat_hook_fcntl(const struct leat_syscall *c)
 	switch ((int)c->a[1]) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		return duplicate(c);
+		return leat_hook_dup(c);
 	case F_SETFL:
 		return set_flags(c);
 	case F_GETLK:

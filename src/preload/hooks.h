@@ -62,12 +62,6 @@ static inline void leat_nap(uint64_t ns)
 	raw(SYS_nanosleep, &t, NULL);
 }
 
-/* The call as the program made it. */
-static inline long leat_as_is(const struct leat_syscall *c)
-{
-	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
-}
-
 /* --- a call on a path, site.c --- */
 
 enum { LEAT_OUTSIDE = 1 };

@@ -266,16 +266,11 @@ static void move_sites(struct leat_patch_sites *sites, ptrdiff_t distance)
 	}
 }
 
-static long map_as_is(const struct leat_syscall *c)
-{
-	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
-}
-
 static long map_and_patch(const struct leat_syscall *c, const struct leat_code *code,
 			  struct space *space)
 {
 	struct leat_code loaded = *code;
-	long at = map_as_is(c), error;
+	long at = leat_as_is(c), error;
 
 	if (at < 0 && at > -4096)
 		return at;
@@ -299,7 +294,7 @@ static long look_and_map(const struct leat_syscall *c, const struct file *f, boo
 	long result;
 
 	if (code.offset >= f->size)
-		return map_as_is(c);
+		return leat_as_is(c);
 	if (code.size > f->size - code.offset)
 		code.size = f->size - code.offset;
 	space = make_space();
@@ -310,7 +305,7 @@ static long look_and_map(const struct leat_syscall *c, const struct file *f, boo
 	result = leat_scan_text(&code, &space->sites);
 	*is_clean = result == 0 && space->sites.count == 0;
 	if (*is_clean)
-		result = map_as_is(c);
+		result = leat_as_is(c);
 	else if (!result)
 		result = map_and_patch(c, &code, space);
 	free_space(space);
@@ -341,10 +336,10 @@ long leat_code_map(const struct leat_syscall *c)
 
 	if (leat_raw(SYS_fstat, c->a[4], (long)&st, 0, 0, 0, 0) != 0 || !S_ISREG(st.st_mode) ||
 	    st.st_size == 0)
-		return map_as_is(c);
+		return leat_as_is(c);
 	id = mix(id_of_stat(&st), (uint64_t)c->a[5]);
 	if (is_seen(kept_in, id))
-		return map_as_is(c);
+		return leat_as_is(c);
 	result = look_at_file(c, &st, &is_clean);
 	if (is_clean)
 		keep_seen(kept_in, id);

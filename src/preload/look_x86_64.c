@@ -23,14 +23,6 @@ static int add_site(struct leat_patch_sites *sites, uint8_t *patch, uint8_t *cal
 	return 0;
 }
 
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
 /* Length of the instruction at `p` if it only loads an argument register from a constant, another
  * register or the stack, so that it means the same in a stub; else 0. */
 static size_t load_length(const uint8_t *p)
@@ -77,7 +69,7 @@ static int find_number(uint8_t *text, uint8_t *call, struct leat_patch_sites *si
 			return 0;
 		if (mov[0] != 0xb8 || (mov[-1] & 0xf0) == 0x40)
 			continue;
-		uint32_t nr = load32(mov + 1);
+		uint32_t nr = leat_code_load32(mov + 1);
 
 		if (nr >= LEAT_CALLS || !only_loads(mov + 5, call))
 			continue;
@@ -102,7 +94,7 @@ static bool is_jumped_to(const uint8_t *text, const uint8_t *end, const uint8_t 
 
 		if (is_short && p + 2 + (int8_t)p[1] == target)
 			return true;
-		if (is_far && p + opcode + 4 + (int32_t)load32(p + opcode) == target)
+		if (is_far && p + opcode + 4 + (int32_t)leat_code_load32(p + opcode) == target)
 			return true;
 	}
 	return false;
@@ -178,7 +170,7 @@ int leat_look_at(const struct leat_code *code, uint8_t *call, struct leat_patch_
 bool leat_look_for_jump(const struct leat_code *code, const struct leat_patch_sites *sites,
 			size_t first, const uint8_t *distance)
 {
-	const uint8_t *target = distance + 4 + (int32_t)load32(distance), *start, *end;
+	const uint8_t *target = distance + 4 + (int32_t)leat_code_load32(distance), *start, *end;
 	size_t low = first, high = sites->count;
 
 	while (low < high) { /* the first site whose call is not before the target */
@@ -216,7 +208,8 @@ int leat_scan_exit(uint8_t *function, struct leat_patch_sites *sites)
 	/* the number is loaded at the top, outside the loop around the call */
 	for (uint8_t *p = function; p < function + 32; p++)
 		if (p[0] >= 0xb9 && p[0] <= 0xbf && p[0] != 0xbc && p[0] != 0xbf &&
-		    load32(p + 1) == SYS_exit_group && (p == function || (p[-1] & 0xf0) != 0x40))
+		    leat_code_load32(p + 1) == SYS_exit_group &&
+		    (p == function || (p[-1] & 0xf0) != 0x40))
 			return add_site(sites, p, NULL, SYS_exit_group, LEAT_PATCH_EXIT);
 	return -ENOENT;
 }

@@ -21,5 +21,5 @@ uintptr_t leat_caller(const struct leat_syscall *c)
 
 long leat_code_map(const struct leat_syscall *c)
 {
-	return leat_raw(c->nr, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
+	return leat_as_is(c);
 }
