@@ -161,14 +161,6 @@ bool leat_check_any_meets(const struct leat_names *names, const char *text)
 	return false;
 }
 
-bool leat_check_has_name(const struct leat_names *names, const char *text)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->v[i].text, text))
-			return true;
-	return false;
-}
-
 unsigned leat_check_count_steps(const struct leat_check_context *ctx, const uint64_t *set)
 {
 	unsigned n = 0;

@@ -302,7 +302,7 @@ static void check_output_pattern(const struct leat_check_context *ctx, size_t s,
 	for (size_t t = 0; t < ctx->wf->n_steps; t++) {
 		const char *file = t == s ? NULL : captured(ctx, pattern->text, t);
 
-		if (!file || leat_check_has_name(&ctx->wf->steps[s].outputs, file))
+		if (!file || leat_names_has(&ctx->wf->steps[s].outputs, file))
 			continue;
 		leat_diags_add(
 			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
@@ -320,7 +320,7 @@ static void check_input_pattern(const struct leat_check_context *ctx, size_t s,
 					   ? NULL
 					   : captured(ctx, pattern->text, t);
 
-		if (!file || leat_check_has_name(&ctx->wf->steps[s].inputs, file))
+		if (!file || leat_names_has(&ctx->wf->steps[s].inputs, file))
 			continue;
 		leat_diags_add(
 			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,

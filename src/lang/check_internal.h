@@ -45,9 +45,6 @@ unsigned leat_check_files_in(const struct leat_check_context *ctx, const char *d
  * nothing else. */
 bool leat_check_other_name(const char *dir, const char *text, char other[PATH_MAX]);
 
-/* Exactly this text is among the names. */
-bool leat_check_has_name(const struct leat_names *names, const char *text);
-
 /* Number of steps in a set. */
 unsigned leat_check_count_steps(const struct leat_check_context *ctx, const uint64_t *set);
 

@@ -27,7 +27,7 @@ static bool all_declare(const struct leat_check_context *ctx, const uint64_t *se
 {
 	for (size_t s = 0; s < ctx->wf->n_steps; s++)
 		if (leat_steps_has(set, (int)s) &&
-		    !leat_check_has_name(&ctx->wf->steps[s].outputs, text))
+		    !leat_names_has(&ctx->wf->steps[s].outputs, text))
 			return false;
 	return true;
 }

@@ -182,7 +182,7 @@ static bool is_certain(const struct waits *w, const struct link *from, size_t pr
 	const char *input = from->input->text;
 
 	return !leat_pattern_is_wild(input) ||
-	       leat_check_has_name(&w->ctx->wf->steps[producer].outputs, input);
+	       leat_names_has(&w->ctx->wf->steps[producer].outputs, input);
 }
 
 static int report_circle(const struct waits *w, const struct link *circle, size_t n)

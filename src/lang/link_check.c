@@ -229,14 +229,6 @@ static int check_freq(struct leat_front *front, const struct leat_tasks *tasks, 
 	return 0;
 }
 
-static bool has_name(const struct leat_names *names, const char *text)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->v[i].text, text))
-			return true;
-	return false;
-}
-
 static void check_single(struct leat_front *front, const struct leat_tasks *tasks, size_t t,
 			 size_t i)
 {
@@ -247,7 +239,7 @@ static void check_single(struct leat_front *front, const struct leat_tasks *task
 	if (!leat_is_inport(tasks, t, i))
 		return;
 	if (in->n_links && in->own && !leat_pattern_is_wild(input->text) &&
-	    has_name(&step->outputs, input->text))
+	    leat_names_has(&step->outputs, input->text))
 		leat_say(
 			front->diags, "L-PORT-PRODUCERS", input->pos,
 			"\"%s\" makes a file of the name \"%s\" itself, so that it cannot be shown "

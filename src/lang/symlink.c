@@ -105,7 +105,7 @@ static int add_names(const char *dir, struct leat_names *names)
 
 	for (size_t i = 0, n = names->n; !rc && i < n; i++)
 		if (leat_check_other_name(dir, names->v[i].text, other) &&
-		    !leat_check_has_name(names, other))
+		    !leat_names_has(names, other))
 			rc = leat_names_add(names, other, names->v[i].pos);
 	return rc;
 }

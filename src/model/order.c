@@ -32,14 +32,6 @@ static int link_exact(struct leat_matcher *m, const struct leat_entry *e)
 	return 0;
 }
 
-static bool has_name(const struct leat_names *names, const char *text)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->v[i].text, text))
-			return true;
-	return false;
-}
-
 static bool is_known_directory(const struct leat_matcher *m, const struct leat_entry *e)
 {
 	const struct leat_node *node = leat_index_find(&m->index, e->text, strlen(e->text));
@@ -87,8 +79,8 @@ static void link_wild(struct leat_matcher *m, const struct leat_entry *out,
 
 	if (out->step == in->step || leat_steps_has(row(m, out->step), in->step))
 		return;
-	if (has_name(&steps[out->step].inputs, out->text) &&
-	    has_name(&steps[in->step].outputs, in->text) && !strcmp(out->text, in->text))
+	if (leat_names_has(&steps[out->step].inputs, out->text) &&
+	    leat_names_has(&steps[in->step].outputs, in->text) && !strcmp(out->text, in->text))
 		return;
 	if (may_share(m, out, in))
 		leat_steps_add(row(m, out->step), in->step);

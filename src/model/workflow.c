@@ -30,6 +30,14 @@ int leat_names_add(struct leat_names *names, const char *text, struct leat_pos p
 	return 0;
 }
 
+bool leat_names_has(const struct leat_names *names, const char *text)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i].text, text))
+			return true;
+	return false;
+}
+
 void leat_names_release(struct leat_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)

@@ -239,6 +239,8 @@ bool leat_rule_agrees(const struct leat_rule *a, const struct leat_rule *b);
 
 /* Append a copy of `text`. 0 or -ENOMEM. */
 int leat_names_add(struct leat_names *names, const char *text, struct leat_pos pos);
+/* Is the text one of them? */
+bool leat_names_has(const struct leat_names *names, const char *text);
 void leat_names_release(struct leat_names *names);
 
 /* The `committed` and `mode` values of CAPIO-CL (2025), e.g. "on_close:3";
