@@ -157,9 +157,8 @@ bool leat_launch_may_rest(const struct leat_step *step);
  * file that the launch is for is noted. */
 int leat_launch_ask(struct leat_driver *d, size_t step);
 /* The step's arguments, "{filename}" replaced by `file`, or, of a step that is launched for none in
- * particular (NULL), by its first input; NULL: out of memory. leat_launch_free_argv. */
+ * particular (NULL), by its first input; NULL: out of memory. leat_words_free. */
 char **leat_launch_argv(const struct leat_step *step, const char *file);
-void leat_launch_free_argv(char **argv);
 /* So many instances of ensembles run at once at most, those that wait not counted. */
 size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus);
 /* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/nproc.h"
 #include "base/str.h"
+#include "lang/lang.h"
 #include "model/view.h"
 
 #include <errno.h>
@@ -87,13 +88,6 @@ static char *replace(const char *text, const char *file)
 	return out;
 }
 
-void leat_launch_free_argv(char **argv)
-{
-	for (char **arg = argv; arg && *arg; arg++)
-		free(*arg);
-	free(argv);
-}
-
 char **leat_launch_argv(const struct leat_step *model, const char *file)
 {
 	char **argv;
@@ -105,7 +99,7 @@ char **leat_launch_argv(const struct leat_step *model, const char *file)
 	for (size_t i = 0; argv && i < n; i++) {
 		argv[i] = replace(model->argv[i], file ? file : only_file(model));
 		if (!argv[i]) {
-			leat_launch_free_argv(argv);
+			leat_words_free(argv);
 			return NULL;
 		}
 	}

@@ -11,18 +11,6 @@
 
 /* ---- reading ---- */
 
-static const char *text_of(const struct leat_value *map, const char *key)
-{
-	const struct leat_value *v = leat_value_get(map, key);
-
-	return v && v->kind == LEAT_VALUE_SCALAR ? v->text : "";
-}
-
-static uint64_t number_of(const struct leat_value *map, const char *key)
-{
-	return strtoull(text_of(map, key), NULL, 10);
-}
-
 /* The list `key` of maps, or NULL. */
 static const struct leat_value *maps_of(const struct leat_value *map, const char *key)
 {
@@ -61,8 +49,8 @@ static int read_waits(const struct leat_value *list, struct leat_snapshot *s)
 		const struct leat_value *v = list->v[s->n_waits];
 		struct leat_snapshot_wait *w = &s->waits[s->n_waits];
 
-		w->step = strdup(text_of(v, "step"));
-		w->file = strdup(text_of(v, "file"));
+		w->step = strdup(leat_value_text(v, "step"));
+		w->file = strdup(leat_value_text(v, "file"));
 		w->needs = join(leat_value_get(v, "needs"));
 		if (!w->step || !w->file || !w->needs) {
 			s->n_waits++;
@@ -83,18 +71,18 @@ static const struct leat_snapshot_wait *wait_of(const struct leat_snapshot *s, c
 /* What the step is doing, in words. */
 static char *describe(const struct leat_snapshot *s, const struct leat_value *v, bool waits)
 {
-	const struct leat_snapshot_wait *w = wait_of(s, text_of(v, "name"));
-	const char *state = text_of(v, "state");
+	const struct leat_snapshot_wait *w = wait_of(s, leat_value_text(v, "name"));
+	const char *state = leat_value_text(v, "state");
 
 	if (!strcmp(state, "failed"))
-		return strdup(text_of(v, "reason"));
+		return strdup(leat_value_text(v, "reason"));
 	if (strcmp(state, "running") != 0)
 		return strdup("");
 	if (w && *w->needs)
 		return leat_strf("waits for %s of %s", w->file, w->needs);
 	if (w)
 		return leat_strf("waits for %s", w->file);
-	if (!strcmp(text_of(v, "resting"), "true"))
+	if (!strcmp(leat_value_text(v, "resting"), "true"))
 		return strdup("between two launches");
 	/* Only longer waits are told to the daemon. */
 	return strdup(waits ? "waits" : "");
@@ -103,19 +91,21 @@ static char *describe(const struct leat_snapshot *s, const struct leat_value *v,
 static int read_step(const struct leat_value *v, struct leat_snapshot *s,
 		     struct leat_snapshot_step *out)
 {
-	uint64_t start_ns = number_of(v, "start_ns"), end_ns = number_of(v, "end_ns");
+	uint64_t start_ns = leat_value_number(v, "start_ns"),
+		 end_ns = leat_value_number(v, "end_ns");
 
 	if (!end_ns)
 		end_ns = s->now_ns;
-	out->waits = number_of(v, "waiting") > 0 && !strcmp(text_of(v, "state"), "running");
-	out->name = strdup(text_of(v, "name"));
-	out->state = strdup(text_of(v, "state"));
+	out->waits = leat_value_number(v, "waiting") > 0 &&
+		     !strcmp(leat_value_text(v, "state"), "running");
+	out->name = strdup(leat_value_text(v, "name"));
+	out->state = strdup(leat_value_text(v, "state"));
 	out->doing = describe(s, v, out->waits);
 	out->wall_ns = start_ns && end_ns > start_ns ? end_ns - start_ns : 0;
-	out->wait_ns = number_of(v, "wait_ns");
-	out->cpu_ns = number_of(v, "cpu_ns");
-	out->bytes_in = number_of(v, "bytes_in");
-	out->bytes_out = number_of(v, "bytes_out");
+	out->wait_ns = leat_value_number(v, "wait_ns");
+	out->cpu_ns = leat_value_number(v, "cpu_ns");
+	out->bytes_in = leat_value_number(v, "bytes_in");
+	out->bytes_out = leat_value_number(v, "bytes_out");
 	if (out->wait_ns > out->wall_ns)
 		out->wait_ns = out->wall_ns;
 	return out->name && out->state && out->doing ? 0 : -ENOMEM;
@@ -144,11 +134,11 @@ static int read_files(const struct leat_value *list, struct leat_snapshot *s)
 	for (size_t i = 0; i < list->n; i++) {
 		struct leat_snapshot_file *f = &s->files[s->n_files++];
 
-		f->name = strdup(text_of(list->v[i], "name"));
-		f->state = strdup(text_of(list->v[i], "state"));
-		f->place = strdup(text_of(list->v[i], "place"));
-		f->bytes = number_of(list->v[i], "bytes");
-		f->writers = number_of(list->v[i], "writers");
+		f->name = strdup(leat_value_text(list->v[i], "name"));
+		f->state = strdup(leat_value_text(list->v[i], "state"));
+		f->place = strdup(leat_value_text(list->v[i], "place"));
+		f->bytes = leat_value_number(list->v[i], "bytes");
+		f->writers = leat_value_number(list->v[i], "writers");
 		if (!f->name || !f->state || !f->place)
 			return -ENOMEM;
 	}
@@ -164,13 +154,13 @@ static int read_all(const struct leat_value *root, struct leat_snapshot *s)
 
 	if (!steps || !files || !waits)
 		return -EPROTO;
-	s->workflow = strdup(text_of(root, "workflow"));
-	s->dir = strdup(text_of(root, "dir"));
-	s->start_ns = number_of(root, "start_ns");
-	s->now_ns = number_of(root, "now_ns");
-	s->budget_bytes = number_of(memory, "budget_bytes");
-	s->used_bytes = number_of(memory, "used_bytes");
-	s->spilled_bytes = number_of(memory, "spilled_bytes");
+	s->workflow = strdup(leat_value_text(root, "workflow"));
+	s->dir = strdup(leat_value_text(root, "dir"));
+	s->start_ns = leat_value_number(root, "start_ns");
+	s->now_ns = leat_value_number(root, "now_ns");
+	s->budget_bytes = leat_value_number(memory, "budget_bytes");
+	s->used_bytes = leat_value_number(memory, "used_bytes");
+	s->spilled_bytes = leat_value_number(memory, "spilled_bytes");
 	error = s->workflow && s->dir ? read_waits(waits, s) : -ENOMEM;
 	if (!error)
 		error = read_steps(steps, s);

@@ -5,6 +5,7 @@
 #include "driver/internal.h"
 #include "driver/mounted.h"
 #include "driver/mpi.h"
+#include "lang/lang.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ int leat_start_init(struct leat_start *s, const struct leat_driver_config *confi
 
 void leat_start_release(struct leat_start *s)
 {
-	leat_launch_free_argv(s->own);
+	leat_words_free(s->own);
 	leat_argv_release(&s->boxed);
 	free(s->mounted);
 	free(s->job);

@@ -26,18 +26,6 @@ static struct leat_value *parse(const char *json, int *error)
 	return root;
 }
 
-static const char *text_of(const struct leat_value *map, const char *key)
-{
-	const struct leat_value *v = leat_value_get(map, key);
-
-	return v && v->kind == LEAT_VALUE_SCALAR ? v->text : "";
-}
-
-static uint64_t number_of(const struct leat_value *map, const char *key)
-{
-	return strtoull(text_of(map, key), NULL, 10);
-}
-
 /* Elements of the list `key`, 0 if there is none. */
 static size_t list_of(const struct leat_value *map, const char *key, struct leat_value ***v)
 {
@@ -85,16 +73,16 @@ void leat_status_missing(const char *json, char *out, size_t out_size)
 
 static void read_step(const struct leat_value *v, struct leat_step_result *s)
 {
-	s->start_ns = number_of(v, "start_ns");
-	s->end_ns = number_of(v, "end_ns");
-	s->status = (int)strtol(text_of(v, "status"), NULL, 10);
+	s->start_ns = leat_value_number(v, "start_ns");
+	s->end_ns = leat_value_number(v, "end_ns");
+	s->status = (int)strtol(leat_value_text(v, "status"), NULL, 10);
 	s->counters = (struct leat_counters){
-		.bytes_in = number_of(v, "bytes_in"),
-		.bytes_out = number_of(v, "bytes_out"),
-		.wait_ns = number_of(v, "wait_ns"),
-		.waiting = number_of(v, "waiting"),
-		.held_ns = number_of(v, "held_ns"),
-		.limit_mbps = number_of(v, "limit_mbps"),
+		.bytes_in = leat_value_number(v, "bytes_in"),
+		.bytes_out = leat_value_number(v, "bytes_out"),
+		.wait_ns = leat_value_number(v, "wait_ns"),
+		.waiting = leat_value_number(v, "waiting"),
+		.held_ns = leat_value_number(v, "held_ns"),
+		.limit_mbps = leat_value_number(v, "limit_mbps"),
 	};
 }
 
@@ -167,10 +155,10 @@ static int make_samples(struct leat_result *r)
 /* The daemon's status 1 << 8 may stand for an exit with 0 that was not believed. */
 static void judge_step(const struct leat_value *v, struct leat_step_result *s)
 {
-	const char *cause = text_of(v, "cause");
+	const char *cause = leat_value_text(v, "cause");
 
-	s->settled = strcmp(text_of(v, "settled"), "true") == 0;
-	if (*cause && strcmp(text_of(v, "state"), "failed") == 0) {
+	s->settled = strcmp(leat_value_text(v, "settled"), "true") == 0;
+	if (*cause && strcmp(leat_value_text(v, "state"), "failed") == 0) {
 		s->spoiled = true;
 		leat_result_blame(s, "%s", cause);
 	}
@@ -183,8 +171,9 @@ static int lose(struct leat_result *r, const struct leat_value *root, const char
 	int error = 0;
 
 	for (size_t i = 0; i < n && !error; i++)
-		error = leat_result_lose(r, text_of(files[i], "name"), text_of(files[i], "step"),
-					 text_of(files[i], "why"));
+		error = leat_result_lose(r, leat_value_text(files[i], "name"),
+					 leat_value_text(files[i], "step"),
+					 leat_value_text(files[i], "why"));
 	return error;
 }
 
@@ -195,8 +184,9 @@ static int take_unmade(struct leat_result *r, const struct leat_value *root)
 	int error = 0;
 
 	for (size_t i = 0; i < n && !error; i++)
-		error = leat_result_miss(r, text_of(files[i], "name"), text_of(files[i], "step"),
-					 strcmp(text_of(files[i], "error"), "true") == 0);
+		error = leat_result_miss(r, leat_value_text(files[i], "name"),
+					 leat_value_text(files[i], "step"),
+					 strcmp(leat_value_text(files[i], "error"), "true") == 0);
 	return error;
 }
 
@@ -240,7 +230,7 @@ static int take_result(const struct leat_value *root, struct leat_result *r)
 	for (size_t i = 0; i < n; i++)
 		read_step(steps[i], &r->steps[i]);
 	r->streamed = true;
-	find_span(r, number_of(root, "now_ns"));
+	find_span(r, leat_value_number(root, "now_ns"));
 	error = take_losses(root, r);
 	if (!error)
 		error = leat_timeline_read(root, r->n_steps, &r->timeline);
@@ -262,7 +252,7 @@ int leat_status_result(const char *json, struct leat_result *result)
 static void describe(const struct leat_value *root, const struct leat_value *step, char *out,
 		     size_t out_size)
 {
-	const char *state = text_of(step, "state");
+	const char *state = leat_value_text(step, "state");
 	struct leat_value **waits;
 	size_t n = list_of(root, "waits", &waits);
 
@@ -270,28 +260,28 @@ static void describe(const struct leat_value *root, const struct leat_value *ste
 	for (size_t i = 0; i < n; i++) {
 		char names[200] = "";
 
-		if (strcmp(text_of(waits[i], "step"), text_of(step, "name")) != 0)
+		if (strcmp(leat_value_text(waits[i], "step"), leat_value_text(step, "name")) != 0)
 			continue;
 		add_names(waits[i], "needs", names, sizeof(names));
-		snprintf(out, out_size, "waiting for %s%s%s", text_of(waits[i], "file"),
+		snprintf(out, out_size, "waiting for %s%s%s", leat_value_text(waits[i], "file"),
 			 *names ? " of " : "", names);
 	}
 }
 
 static void print_step(const struct leat_value *root, const struct leat_value *step, FILE *out)
 {
-	uint64_t start_ns = number_of(step, "start_ns");
-	uint64_t end_ns = number_of(step, "end_ns");
+	uint64_t start_ns = leat_value_number(step, "start_ns");
+	uint64_t end_ns = leat_value_number(step, "end_ns");
 	char wall[24] = "-", in[24], written[24], words[400];
 
 	if (!end_ns)
-		end_ns = number_of(root, "now_ns");
+		end_ns = leat_value_number(root, "now_ns");
 	if (start_ns)
 		leat_format_seconds(end_ns - start_ns, wall);
 	describe(root, step, words, sizeof(words));
-	fprintf(out, "%-16s  %10s  %9s  %9s  %s\n", text_of(step, "name"), wall,
-		leat_format_bytes(number_of(step, "bytes_in"), in),
-		leat_format_bytes(number_of(step, "bytes_out"), written), words);
+	fprintf(out, "%-16s  %10s  %9s  %9s  %s\n", leat_value_text(step, "name"), wall,
+		leat_format_bytes(leat_value_number(step, "bytes_in"), in),
+		leat_format_bytes(leat_value_number(step, "bytes_out"), written), words);
 }
 
 static void print_files(const struct leat_value *root, FILE *out)
@@ -304,7 +294,7 @@ static void print_files(const struct leat_value *root, FILE *out)
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < 3; k++)
-			counts[k] += strcmp(text_of(files[i], "state"), states[k]) == 0;
+			counts[k] += strcmp(leat_value_text(files[i], "state"), states[k]) == 0;
 	fprintf(out, "files: %zu %s, %zu %s, %zu %s\n", counts[0], words[0], counts[1], words[1],
 		counts[2], words[2]);
 }
@@ -317,9 +307,9 @@ static void print_memory(const struct leat_value *root, FILE *out)
 	if (!m || m->kind != LEAT_VALUE_MAP)
 		return;
 	fprintf(out, "memory for files: %s of %s, spilled to disk %s\n",
-		leat_format_bytes(number_of(m, "used_bytes"), used),
-		leat_format_bytes(number_of(m, "budget_bytes"), budget),
-		leat_format_bytes(number_of(m, "spilled_bytes"), spilled));
+		leat_format_bytes(leat_value_number(m, "used_bytes"), used),
+		leat_format_bytes(leat_value_number(m, "budget_bytes"), budget),
+		leat_format_bytes(leat_value_number(m, "spilled_bytes"), spilled));
 }
 
 int leat_status_print(const char *json, FILE *out)
@@ -331,8 +321,8 @@ int leat_status_print(const char *json, FILE *out)
 
 	if (!root)
 		return error;
-	fprintf(out, "%s in %s\n%-16s  %10s  %9s  %9s  %s\n", text_of(root, "workflow"),
-		text_of(root, "dir"), "step", "time", "bytes in", "bytes out", "state");
+	fprintf(out, "%s in %s\n%-16s  %10s  %9s  %9s  %s\n", leat_value_text(root, "workflow"),
+		leat_value_text(root, "dir"), "step", "time", "bytes in", "bytes out", "state");
 	for (size_t i = 0; i < n; i++)
 		print_step(root, steps[i], out);
 	print_files(root, out);

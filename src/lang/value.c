@@ -421,6 +421,18 @@ const struct leat_value *leat_value_get(const struct leat_value *map, const char
 	return NULL;
 }
 
+const char *leat_value_text(const struct leat_value *map, const char *key)
+{
+	const struct leat_value *v = leat_value_get(map, key);
+
+	return v && v->kind == LEAT_VALUE_SCALAR ? v->text : "";
+}
+
+uint64_t leat_value_number(const struct leat_value *map, const char *key)
+{
+	return strtoull(leat_value_text(map, key), NULL, 10);
+}
+
 bool leat_value_is_null(const struct leat_value *node)
 {
 	return node->kind == LEAT_VALUE_SCALAR && node->plain &&

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum leat_value_kind { LEAT_VALUE_SCALAR, LEAT_VALUE_LIST, LEAT_VALUE_MAP };
 
@@ -30,6 +31,9 @@ void leat_value_free(struct leat_value *node);
 
 /* The value of `key` in a map, or NULL; NULL also when `map` is no map. */
 const struct leat_value *leat_value_get(const struct leat_value *map, const char *key);
+/* Its text, or "" if it is no scalar; what that says as a number. */
+const char *leat_value_text(const struct leat_value *map, const char *key);
+uint64_t leat_value_number(const struct leat_value *map, const char *key);
 
 /* True for a scalar that stands for nothing: null, ~ or no text at all. */
 bool leat_value_is_null(const struct leat_value *node);

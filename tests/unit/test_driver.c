@@ -7,6 +7,7 @@
 #include "driver/process.h"
 #include "base/format.h"
 #include "driver/result.h"
+#include "lang/lang.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -220,7 +221,7 @@ static void test_filename(void **state)
 		argv = leat_launch_argv(&step, cases[i].file);
 		assert_string_equal(cases[i].result, argv[0]);
 		assert_null(argv[1]);
-		leat_launch_free_argv(argv);
+		leat_words_free(argv);
 		leat_names_release(&step.inputs);
 		free(words[0]);
 	}
