@@ -84,6 +84,30 @@ bool leat_path_put(char out[PATH_MAX], const char *dir, const char *name)
 	return snprintf(out, PATH_MAX, "%s%s%s", dir, *dir ? "/" : "", name) < PATH_MAX;
 }
 
+const char *leat_path_behind(const char *path, const char *dir)
+{
+	size_t length = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	if (strncmp(path, dir, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length;
+}
+
+void leat_str_unescape(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++, out++) {
+		*out = *text;
+		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*out = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
+				      (text[3] - '0'));
+			text += 3;
+		}
+	}
+	*out = 0;
+}
+
 bool leat_is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;

@@ -20,6 +20,13 @@ bool leat_path_put(char out[PATH_MAX], const char *dir, const char *name);
 /* True if `path` lies in directory `dir`, at any depth; all lie in "". Any thread. */
 bool leat_path_is_below(const char *path, const char *dir);
 
+/* What of the absolute `path` lies behind directory `dir`: "", or "/" and more; NULL: it is not
+ * below. Any thread. */
+const char *leat_path_behind(const char *path, const char *dir);
+
+/* "\040" and its kind, as mountinfo has them, in place. Any thread. */
+void leat_str_unescape(char *text);
+
 /* Is it "." or ".."? Any thread. */
 bool leat_is_dots(const char *name);
 

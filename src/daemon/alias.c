@@ -3,6 +3,7 @@
 #include "daemon/enforce.h"
 
 #include "base/log.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,24 +16,6 @@ struct mount {
 	char point[PATH_MAX];
 };
 
-/* "\040" and its kind, in place. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		unsigned code;
-
-		if (*from == '\\' && sscanf(from + 1, "%3o", &code) == 1) {
-			*to++ = (char)code;
-			from += 3;
-		} else {
-			*to++ = *from;
-		}
-	}
-	*to = 0;
-}
-
 static bool read_mount(FILE *in, struct mount *m)
 {
 	char *line = NULL;
@@ -44,20 +27,10 @@ static bool read_mount(FILE *in, struct mount *m)
 			3;
 	free(line);
 	if (found) {
-		unescape(m->root);
-		unescape(m->point);
+		leat_str_unescape(m->root);
+		leat_str_unescape(m->point);
 	}
 	return found;
-}
-
-/* What of `path` lies below `dir`: "", or "/" and more; NULL: it does not. */
-static const char *rest_below(const char *path, const char *dir)
-{
-	size_t length = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-
-	if (strncmp(path, dir, length) != 0 || (path[length] && path[length] != '/'))
-		return NULL;
-	return path + length;
 }
 
 /* The mount through which `dir` is seen: of those above it the deepest, of several there the last.
@@ -68,7 +41,8 @@ static bool find_own(FILE *in, const char *dir, struct mount *own)
 	bool found = false;
 
 	while (read_mount(in, &m))
-		if (rest_below(dir, m.point) && (!found || strlen(m.point) >= strlen(own->point))) {
+		if (leat_path_behind(dir, m.point) &&
+		    (!found || strlen(m.point) >= strlen(own->point))) {
 			*own = m;
 			found = true;
 		}
@@ -78,9 +52,9 @@ static bool find_own(FILE *in, const char *dir, struct mount *own)
 /* The name by which `m` shows the directory `inside` of its file system, or a part of it. */
 static bool name_in(const struct mount *m, const char *inside, char out[PATH_MAX])
 {
-	const char *rest = rest_below(inside, m->root);
+	const char *rest = leat_path_behind(inside, m->root);
 
-	if (!rest && !rest_below(m->root, inside))
+	if (!rest && !leat_path_behind(m->root, inside))
 		return false;
 	return snprintf(out, PATH_MAX, "%s%s", rest && strcmp(m->point, "/") == 0 ? "" : m->point,
 			rest ? rest : "") < PATH_MAX;
@@ -91,7 +65,8 @@ static bool leads_there(const struct leat_daemon *d, const char *name, bool whol
 {
 	struct stat there, here;
 
-	if (rest_below(name, d->dir) || stat(name, &there) < 0 || fstat(d->disk_fd, &here) < 0)
+	if (leat_path_behind(name, d->dir) || stat(name, &there) < 0 ||
+	    fstat(d->disk_fd, &here) < 0)
 		return false;
 	return there.st_dev == here.st_dev && (!whole || there.st_ino == here.st_ino);
 }
@@ -109,11 +84,11 @@ void leat_enforce_find_aliases(struct leat_daemon *d)
 	}
 	if (find_own(in, d->dir, &own)) {
 		snprintf(inside, sizeof(inside), "%s%s", strcmp(own.root, "/") ? own.root : "",
-			 rest_below(d->dir, own.point));
+			 leat_path_behind(d->dir, own.point));
 		rewind(in);
 		while (read_mount(in, &m))
 			if (strcmp(m.device, own.device) == 0 && name_in(&m, inside, name) &&
-			    leads_there(d, name, rest_below(inside, m.root) != NULL))
+			    leads_there(d, name, leat_path_behind(inside, m.root) != NULL))
 				leat_problem_add(
 					d, 0,
 					"%s is mounted a second time, at %s: what goes there "

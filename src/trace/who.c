@@ -200,22 +200,6 @@ uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid)
 
 /* ---- mounts ---- */
 
-/* Names in mountinfo have blanks and such as three octal digits. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (; *text; text++, out++) {
-		*out = *text;
-		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
-			*out = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
-				      (text[3] - '0'));
-			text += 3;
-		}
-	}
-	*out = 0;
-}
-
 /* "36 35 98:0 /root /at options [tag...] - type source options", proc_pid_mountinfo(5). */
 static bool parse_mount(char *line, struct mount *m)
 {
@@ -230,8 +214,8 @@ static bool parse_mount(char *line, struct mount *m)
 			return false;
 	m->id = strtoull(field[0], NULL, 10);
 	m->device = field[2];
-	unescape(field[3]);
-	unescape(field[4]);
+	leat_str_unescape(field[3]);
+	leat_str_unescape(field[4]);
 	m->root = field[3];
 	m->at = field[4];
 	dash += 3;
@@ -309,16 +293,6 @@ static struct view *look(struct leat_trace_who *w, uint64_t id, pid_t pid, bool 
 	return new;
 }
 
-/* Part of `path` behind directory `dir`, with its slash; NULL: it is not below. */
-static const char *behind(const char *path, const char *dir)
-{
-	size_t length = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-
-	if (strncmp(path, dir, length) != 0 || (path[length] && path[length] != '/'))
-		return NULL;
-	return path + length;
-}
-
 /* Where the tracer's own namespace sees what is mounted there; the caller frees it. */
 static char *seen_by_us(const struct view *own, const struct mount *m)
 {
@@ -327,8 +301,9 @@ static char *seen_by_us(const struct view *own, const struct mount *m)
 
 	for (size_t i = 0; own && i < own->n; i++) {
 		const struct mount *o = &own->mounts[i];
-		const char *part =
-			strcmp(o->device, m->device) == 0 ? behind(m->root, o->root) : NULL;
+		const char *part = strcmp(o->device, m->device) == 0
+					   ? leat_path_behind(m->root, o->root)
+					   : NULL;
 
 		if (part && (!best || strlen(o->root) > strlen(best->root))) {
 			best = o;

@@ -5,6 +5,7 @@
  */
 #include "trace/preload/internal.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "shm/tape.h"
 
@@ -68,14 +69,6 @@ void leat_trace_collector_free(struct leat_trace_collector *c)
 	free(c->chunks);
 	free(c->sources);
 	free(c);
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * LEAT_SECOND_NS + t.tv_nsec;
 }
 
 /* --- the heap --- */
@@ -263,7 +256,7 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 	int64_t until;
 
 	c->before_ns = c->round_ns;
-	c->round_ns = now_ns();
+	c->round_ns = (int64_t)leat_clock_ns();
 	until = all ? INT64_MAX : c->round_ns;
 	c->n_sources = 0;
 	c->taken = 0;
@@ -279,7 +272,7 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 	while (c->n_sources && c->sources[0].next_ns <= until) {
 		advance(c);
 		if (c->taken % BEAT_AFTER == 0)
-			leat_tape_beat(c->tape, (uint64_t)now_ns());
+			leat_tape_beat(c->tape, (uint64_t)(int64_t)leat_clock_ns());
 	}
 	clean(c, until);
 	pass_losses_on(c);

@@ -1,6 +1,7 @@
 /* A tape, and a trace made of it. */
 #include "trace/preload/internal.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -12,14 +13,6 @@
 #define ROUND_NS 5000000
 enum { MANY = 20000 };
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * LEAT_SECOND_NS + t.tv_nsec;
-}
-
 int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trace_request *request)
 {
 	int rc;
@@ -29,7 +22,7 @@ int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trac
 	if (!rc)
 		rc = leat_trace_emitter_init(&s->emitter, request);
 	if (!rc) {
-		leat_tape_beat(s->tape, (uint64_t)now_ns());
+		leat_tape_beat(s->tape, (uint64_t)(int64_t)leat_clock_ns());
 		s->lives = leat_trace_lives_new(s->tape, &s->emitter);
 	}
 	if (s->lives)
@@ -54,7 +47,7 @@ void leat_trace_session_release(struct leat_trace_session *s)
 uint64_t leat_trace_session_round(struct leat_trace_session *s)
 {
 	leat_trace_emitter_tick(&s->emitter);
-	leat_trace_lives_watch(s->lives, now_ns());
+	leat_trace_lives_watch(s->lives, (int64_t)leat_clock_ns());
 	return leat_trace_collect(s->collector, false);
 }
 
@@ -68,7 +61,7 @@ void leat_trace_session_nap(uint64_t taken)
 
 void leat_trace_session_finish(struct leat_trace_session *s)
 {
-	leat_trace_lives_watch(s->lives, now_ns());
+	leat_trace_lives_watch(s->lives, (int64_t)leat_clock_ns());
 	leat_trace_collect(s->collector, true);
 	leat_trace_lives_end(s->lives);
 	leat_trace_lives_report(s->lives);
