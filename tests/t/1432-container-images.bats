@@ -356,3 +356,29 @@ not_there() {
 	[ "$status" != 0 ]
 	[[ $output == *"step a: "*"bwrap is a program that starts others in another root directory or namespace and cannot be intercepted, and --sealed lets a step mount nothing"* || $output == *'--sealed needs a kernel'* ]]
 }
+
+@test "actions, and a program of the workflow's directory" {
+	local engine
+	need bwrap
+	usable bubblewrap || skip "bubblewrap starts nothing here"
+	mkdir work/bin
+	printf '#!/bin/bash\nfor i in 1 2 3 4; do echo "$0 $i" >x; done\n' >work/bin/make
+	chmod +x work/bin/make
+	cat >acts.py <<-'END'
+		def second(vol, rank):
+		    def closed(name):
+		        if vol.file_close_counter % 2 == 0:
+		            vol.serve_all(True, True)
+		            vol.clear_files()
+		    vol.set_after_file_close(closed)
+	END
+	tasks '  - {func: make, exec: bin/make, actions: [acts, second], outports: [{filename: x}]}' \
+		"  - {func: use, relaunch: false, exec: \"bash -c 'while cat x; do :; done >out 2>log; true'\", inports: [{filename: x, io_freq: 1}], outports: [{filename: out}], private: [log]}"
+	for engine in bubblewrap podman apptainer; do
+		usable $engine || continue
+		sed -i "s/^engine: .*/engine: $engine/" flow.yaml
+		rm -f work/out
+		leat run -q flow.yaml
+		diff work/out <(printf "$PWD/work/bin/make %s\n" 2 4)
+	done
+}
