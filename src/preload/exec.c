@@ -148,6 +148,16 @@ static void judge_unreadable(int dirfd, const char *path, int flags, struct obst
 	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
+/* Who starts it is asked only if that matters: this is every exec. */
+static enum leat_container container_of(const char *path, char *const argv[], char *const envp[])
+{
+	enum leat_container kind = leat_container_of(path, argv, envp, false);
+
+	if (kind == LEAT_CONTAINER_USERS && leat_raw(SYS_geteuid, 0, 0, 0, 0, 0, 0) == 0)
+		kind = leat_container_of(path, argv, envp, true);
+	return kind;
+}
+
 /* 0 and `o` as inspect does, following interpreters; -errno if it could not be found out. */
 static long find_obstacle(int dirfd, const char *path, int flags, char *const argv[],
 			  char *const envp[], struct obstacle *o)
@@ -163,8 +173,7 @@ static long find_obstacle(int dirfd, const char *path, int flags, char *const ar
 			judge_unreadable(dirfd, path, flags, o);
 		if (fd < 0)
 			return 0; /* or the kernel will say so itself */
-		o->container = leat_container_of(path, argv, envp,
-						 !leat_raw(SYS_geteuid, 0, 0, 0, 0, 0, 0));
+		o->container = container_of(path, argv, envp);
 		path = inspect((int)fd, line, o);
 		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 		dirfd = AT_FDCWD;

@@ -260,3 +260,36 @@ no_servers() {
 	[ "$status" -ne 0 ]
 	[[ $output == *"step use failed: nsenter: "*"mount namespace"* ]]
 }
+
+@test "an engine by a name that nobody knows: its calls are refused by name, and a mount helps" {
+	need bwrap
+	chmod 777 . work
+	cp "$(type -P bwrap)" sandbox
+	# shellcheck disable=SC2016
+	script 'seq 10 >data; mkdir d' '../sandbox --bind "$ROOT" / --bind . /w --chdir /w bash -c "wc -l <data >out" || true; : >>out'
+	for who in "" as_user; do
+		[ -z "$who" ] || export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+		run $who timeout 60 leat run flow.yaml
+		echo "$output"
+		[ "$status" -ne 0 ]
+		[[ $output == *"step use failed: sandbox: "*"LEAT_INTERCEPT=mount"* ]]
+		sed 's|^../sandbox|env LEAT_INTERCEPT=mount ../sandbox|' use.sh >use.mounted
+		cp use.sh use.bare && cp use.mounted use.sh
+		run -0 $who timeout 60 leat run flow.yaml
+		[ "$(cat work/out)" = 10 ]
+		rm work/out
+		cp use.bare use.sh
+	done
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
+}
+
+@test "an ordinary user's namespaces" {
+	chmod 777 . work
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	# shellcheck disable=SC2016
+	script 'seq 10 >data; mkdir d' 'unshare --user --map-root-user --mount bash -c "mkdir -p /tmp/leat-$$; mount --bind . /tmp/leat-$$ && wc -l </tmp/leat-$$/data >out; umount /tmp/leat-$$; rmdir /tmp/leat-$$"'
+	run -0 as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = 10 ]
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
+}
