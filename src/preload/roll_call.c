@@ -20,6 +20,8 @@ static uint32_t step;
 static const char *program;
 static bool is_loose;
 static uint32_t self; /* number of the process; a vfork child has another one */
+/* What its number has in front, as when /proc could be seen last: not in each root directory. */
+static struct leat_word in_front;
 
 /* A process of that number, as this one sees it: where numbers mean something else than in the
  * daemon, which takes a call that is seen, the namespace is a part of it. */
@@ -29,9 +31,11 @@ static uint64_t key_of(uint32_t pid)
 
 	if (!leat_exec_confined())
 		return pid;
-	if (raw(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0))
-		return pid | UINT64_C(1) << 32;
-	return (uint32_t)st.st_ino == roll->namespace ? pid : pid | (uint64_t)st.st_ino << 32;
+	if (!raw(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0))
+		leat_word_set(&in_front, (uint32_t)st.st_ino == roll->namespace
+						 ? 0
+						 : (uint64_t)st.st_ino << 32);
+	return pid | leat_word_get(&in_front);
 }
 
 static uint64_t own_key(void)
