@@ -36,6 +36,10 @@ static bool try_again(const struct leat_control *c, ssize_t n, short events)
 {
 	struct pollfd p = {.fd = c->fd, .events = events};
 
+	/* The daemon has ended before it read all that we said. It is told once; what it said
+	 * itself comes behind it. */
+	if (n < 0 && errno == ECONNRESET && events == POLLIN)
+		return true;
 	if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 		return false;
 	return errno == EINTR || poll(&p, 1, -1) >= 0 || errno == EINTR;

@@ -175,8 +175,12 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	struct leat_driver *d = poll->data;
 	char *text = NULL;
 	int error = 0;
-	int result = status < 0 ? status : leat_control_receive(d->config->control, &error, &text);
+	int result;
 
+	/* After an error nobody is called again, and what the daemon said before it is there. */
+	do
+		result = leat_control_receive(d->config->control, &error, &text);
+	while (status < 0 && result == 0);
 	(void)events;
 	if (result > 0) {
 		leat_driver_take_summary(d, text);
