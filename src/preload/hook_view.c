@@ -96,9 +96,19 @@ long leat_hook_mount(const struct leat_syscall *c)
 	return LEAT_PASS;
 }
 
+/* Else there is nothing to unmount. */
+static bool is_mount(long path)
+{
+	struct statx st = {0};
+
+	return !raw(SYS_statx, AT_FDCWD, path, AT_NO_AUTOMOUNT, 0, &st) &&
+	       ((st.stx_attributes & STATX_ATTR_MOUNT_ROOT) ||
+		!(st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT));
+}
+
 long leat_hook_umount2(const struct leat_syscall *c)
 {
-	if (!may(CAP_SYS_ADMIN) || !meets(AT_FDCWD, c->a[0], false))
+	if (!may(CAP_SYS_ADMIN) || !is_mount(c->a[0]) || !meets(AT_FDCWD, c->a[0], false))
 		return LEAT_PASS;
 	leat_hook_confine(c);
 	return refuse("umount2");

@@ -248,7 +248,14 @@ called() {
 @test "the workflow's directory covered, or uncovered" {
 	called "own(); call(165, \$none, '$PWD/place', 'tmpfs', 0, 0); show('$PWD/place/flow/data')"
 	named "perl: mount: "
-	called "own(); call(166, '$PWD/place/flow', 2)"
+	# It is no mount: the call fails by itself.
+	called "own(); call(166, '$PWD/place/flow', 2) and die; show('data')"
+	[ "$status" -eq 0 ]
+	seq 20000 | cmp - place/flow/out
+	called "own(); call(166, '$PWD/place', 2); show('data')"
+	# shellcheck disable=SC2016
+	run unshare --mount sh -c 'mount --bind place place && exec timeout 60 leat run flow.yaml'
+	echo "$output"
 	named "perl: umount2: "
 }
 
