@@ -469,14 +469,13 @@ int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t
 		       const char *first, const char *second)
 {
 	uint32_t slot = 0, seq = 0;
-	int rc;
+	int rc = leat_handles_settle(call);
 
-	for (;;) {
+	while (!rc) {
 		rc = change_once(call, what, flags, first, second, &slot, &seq);
 		if (rc != -EAGAIN)
-			return rc;
+			break;
 		rc = leat_errand_sleep(call, slot, seq);
-		if (rc)
-			return rc;
 	}
+	return rc;
 }

@@ -347,9 +347,9 @@ void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssiz
 			   uint64_t offset);
 /* A program closes a descriptor of it, perhaps the last. */
 void leat_handle_flushed(struct leat_handle *h);
-/* The kernel tells of a last close without having the program wait for us, and the next open may
- * depend on it (versions; a step's actions): wait for what programs have closed. -EINTR if the
- * caller is to die. */
+/* The kernel tells of a last close without having the program wait for us, and the next open or
+ * change of a name may depend on it (versions; a step's actions): wait for what programs have
+ * closed. -EINTR if the caller is to die. */
 int leat_handles_settle(struct leat_errand *call);
 /* Is nothing to be waited for? */
 bool leat_handle_is_final(const struct leat_errand *call, const struct leat_handle *h);

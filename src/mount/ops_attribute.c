@@ -278,7 +278,9 @@ static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
 	if (fi)
 		return leat_handle_resize(call, leat_handle_of(fi), length);
 	leat_node_by_path(call->m, ino, call->tid);
-	rc = resolve(call, ino, LEAT_OP_TRUNCATE, length, &place);
+	rc = leat_handles_settle(call);
+	if (!rc)
+		rc = resolve(call, ino, LEAT_OP_TRUNCATE, length, &place);
 	if (rc)
 		return rc;
 	leat_errand_become(call);

@@ -139,6 +139,15 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 	made "printf a >x; exec 3<>x; printf b >x; exec 3<&-; printf d >x" "a b d"
 }
 
+@test "removed right after the close, by a program behind a mount" {
+	[ -c /dev/fuse ] || skip "no /dev/fuse"
+	need python3
+	made "LEAT_INTERCEPT=mount exec python3 -c 'import os
+for i in range(500):
+    with open(\"x\", \"w\") as f: f.write(str(i))
+    os.unlink(\"x\")'" "$(seq -s ' ' 0 499)"
+}
+
 @test "nor does such an open complete a file without versions" {
 	rm -rf work
 	mkdir work
