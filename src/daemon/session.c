@@ -59,28 +59,6 @@ static int make_ours(const char *path, char *error, size_t error_size)
 	return 0;
 }
 
-/* Takes the lock of the session directory `dir`. The lock's descriptor,
- * -EWOULDBLOCK if it is held, -ESTALE if the holder has just removed it. */
-static int take_lock(const char *dir, int flags)
-{
-	char path[PATH_MAX + 8];
-	struct stat a, b;
-	int rc = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/lock", dir);
-	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &a) < 0)
-		rc = -errno;
-	else if (stat(path, &b) < 0 || a.st_ino != b.st_ino || a.st_dev != b.st_dev)
-		rc = -ESTALE;
-	if (rc)
-		leat_close(&fd);
-	return rc ? rc : fd;
-}
-
 static long lock_holder(const char *dir)
 {
 	char path[PATH_MAX + 8];
@@ -92,6 +70,30 @@ static long lock_holder(const char *dir)
 		pid = strtol(text, NULL, 10);
 	free(text);
 	return pid;
+}
+
+/* Takes the lock of the session directory `dir`. The lock's descriptor, -EWOULDBLOCK if a daemon
+ * holds it, -ESTALE if somebody has just removed it, or looks whether to. */
+static int take_lock(const char *dir, int flags)
+{
+	char path[PATH_MAX + 8];
+	struct stat a, b;
+	int rc = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", dir);
+	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		rc = errno == EWOULDBLOCK && !lock_holder(dir) ? -ESTALE : -errno;
+	else if (fstat(fd, &a) < 0)
+		rc = -errno;
+	else if (stat(path, &b) < 0 || a.st_ino != b.st_ino || a.st_dev != b.st_dev)
+		rc = -ESTALE;
+	if (rc)
+		leat_close(&fd);
+	return rc ? rc : fd;
 }
 
 static int note_holder(int fd, pid_t pid)
