@@ -3,7 +3,6 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,43 +11,6 @@
 #define PATH_OF_DIRECTORIES "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* ---- words ---- */
-
-/* Takes the word. */
-static void add_owned(struct leat_argv *argv, char *word)
-{
-	char **v = word && !argv->failed ? reallocarray(argv->v, argv->n + 2, sizeof(*v)) : NULL;
-
-	if (!v) {
-		free(word);
-		argv->failed = true;
-		return;
-	}
-	argv->v = v;
-	v[argv->n++] = word;
-	v[argv->n] = NULL;
-}
-
-void leat_argv_add(struct leat_argv *argv, const char *word)
-{
-	add_owned(argv, strdup(word));
-}
-
-void leat_argv_addf(struct leat_argv *argv, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	add_owned(argv, leat_vstrf(format, ap));
-	va_end(ap);
-}
-
-void leat_argv_release(struct leat_argv *argv)
-{
-	for (size_t i = 0; i < argv->n; i++)
-		free(argv->v[i]);
-	free(argv->v);
-	*argv = (struct leat_argv){.n = 0};
-}
 
 static void add_all(struct leat_argv *argv, const char *const *words)
 {
@@ -204,7 +166,7 @@ static void add_field(struct leat_argv *argv, const char *variable)
 		if (fclose(out))
 			text = NULL;
 	}
-	add_owned(argv, text);
+	leat_argv_take(argv, text);
 }
 
 static int put_apptainer(const struct leat_engine_facts *f, struct leat_argv *argv)

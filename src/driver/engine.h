@@ -3,23 +3,11 @@
 #ifndef LEAT_DRIVER_ENGINE_H
 #define LEAT_DRIVER_ENGINE_H
 
+#include "base/argv.h"
 #include "model/container.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
-
-/* A list of words, owned. */
-struct leat_argv {
-	char **v; /* NULL-terminated; NULL before the first */
-	size_t n;
-	bool failed; /* out of memory; later words are not added */
-};
-
-/* Append a copy of the text, or one that is formatted. */
-void leat_argv_add(struct leat_argv *argv, const char *word);
-void leat_argv_addf(struct leat_argv *argv, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void leat_argv_release(struct leat_argv *argv);
 
 struct leat_engine_facts {
 	enum leat_engine engine;        /* not LEAT_ENGINE_AUTO */
