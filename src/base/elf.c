@@ -19,6 +19,10 @@
 #define MAX_HEADERS 128 /* more than any linker makes */
 #define MAX_NOTES 1024  /* bytes of a note segment looked at */
 #define MAX_DYNAMIC 256 /* entries of a dynamic section looked at */
+#define MAX_LOADER 1024 /* bytes of its path looked at */
+
+/* How its names begin on x86-64, aarch64 and RISC-V. */
+#define GLIBC_LOADER "ld-linux"
 
 /* The first bytes are read at once: of most programs they are all that is looked at. */
 struct image {
@@ -88,9 +92,22 @@ static bool has_soname(const struct image *image, const Elf64_Phdr *ph)
 	return false;
 }
 
+/* Is the dynamic loader glibc's, as far as its name tells? */
+static bool is_glibc(const struct image *image, const Elf64_Phdr *ph)
+{
+	char path[MAX_LOADER] = {0};
+	size_t size = ph->p_filesz < sizeof path ? ph->p_filesz : sizeof path - 1;
+	const char *slash;
+
+	if (!read_exactly(image, path, size, ph->p_offset))
+		return true;
+	slash = strrchr(path, '/');
+	return strncmp(slash ? slash + 1 : path, GLIBC_LOADER, strlen(GLIBC_LOADER)) == 0;
+}
+
 enum leat_elf_kind leat_elf_inspect(int fd, leat_elf_read_at *read_at)
 {
-	bool has_loader = false, is_go = false, is_library = false;
+	bool has_loader = false, is_other = false, is_go = false, is_library = false;
 	struct image image;
 	Elf64_Ehdr eh;
 
@@ -105,17 +122,19 @@ enum leat_elf_kind leat_elf_inspect(int fd, leat_elf_read_at *read_at)
 
 		if (!read_exactly(&image, &ph, sizeof ph, eh.e_phoff + i * sizeof ph))
 			return LEAT_ELF_NONE;
-		if (ph.p_type == PT_INTERP)
+		if (ph.p_type == PT_INTERP) {
 			has_loader = true;
-		else if (ph.p_type == PT_NOTE && has_go_note(&image, &ph))
+			is_other = !is_glibc(&image, &ph);
+		} else if (ph.p_type == PT_NOTE && has_go_note(&image, &ph)) {
 			is_go = true;
-		else if (ph.p_type == PT_DYNAMIC && !has_loader && has_soname(&image, &ph))
+		} else if (ph.p_type == PT_DYNAMIC && !has_loader && has_soname(&image, &ph)) {
 			is_library = true;
+		}
 	}
 	if (is_go)
 		return LEAT_ELF_GO;
 	if (has_loader)
-		return LEAT_ELF_DYNAMIC;
+		return is_other ? LEAT_ELF_OTHER : LEAT_ELF_DYNAMIC;
 	return is_library ? LEAT_ELF_LOADER : LEAT_ELF_STATIC;
 }
 
@@ -124,6 +143,8 @@ const char *leat_elf_obstacle(enum leat_elf_kind kind)
 	switch (kind) {
 	case LEAT_ELF_STATIC:
 		return "statically linked";
+	case LEAT_ELF_OTHER:
+		return "linked with another C library than glibc";
 	case LEAT_ELF_GO:
 		return "a Go program, which makes its system calls itself";
 	case LEAT_ELF_FOREIGN:

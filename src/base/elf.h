@@ -7,7 +7,8 @@
 
 enum leat_elf_kind {
 	LEAT_ELF_NONE,    /* no ELF file: a script, or something else */
-	LEAT_ELF_DYNAMIC, /* started by a dynamic loader: can be intercepted */
+	LEAT_ELF_DYNAMIC, /* started by glibc's dynamic loader: can be intercepted */
+	LEAT_ELF_OTHER,   /* by that of another C library, as musl */
 	LEAT_ELF_LOADER,  /* the dynamic loader itself */
 	LEAT_ELF_STATIC,  /* no dynamic loader */
 	LEAT_ELF_GO,      /* Go: makes system calls without libc */

@@ -78,6 +78,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	const char *kept_in;
 	char why[512];
 	int error = -ENOSYS;
+	bool wraps;
 
 	(void)argc;
 	(void)argv;
@@ -95,7 +96,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		error = 0; /* a trace has what libc does */
 	if (error && leat_trace_tape && !is_in_workflow(envp))
 		return; /* the tracer sees that it is not seen */
-	if (error && error != -ENOEXEC) {
+	wraps = error == -ENOSYS || (error && error != -ENOEXEC && !is_in_workflow(envp));
+	if (wraps) {
 		if (!leat_has_wrappers && leat_reexec_with_wrappers(envp) != 0)
 			error = -ENOENT;
 		leat_wrappers_start();
@@ -104,6 +106,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		leat_hooks_init(envp);
 	if (leat_active && error == -ENOEXEC)
 		start_behind_mount(envp, describe(&unseen, why, sizeof(why)));
+	if (leat_active && error && !wraps)
+		start_behind_mount(envp, "its libc cannot be patched");
 	if (leat_active && wants(envp, "mount"))
 		start_behind_mount(envp, "LEAT_INTERCEPT asks for a mount, and none can be made");
 	if (leat_active && error && !leat_has_wrappers)

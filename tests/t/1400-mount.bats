@@ -650,9 +650,33 @@ grown() {
 @test "musl" {
 	need musl-gcc
 	printf '#include <stdio.h>\nint main(void) { char l[99]; FILE *i = fopen("data", "r"), *o = fopen("out", "w");\nwhile (fgets(l, 99, i)) fputs(l, o); return fclose(o); }\n' >p.c
-	musl-gcc -static -o work/p p.c
 	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: ./p"
+	for how in -static ''; do
+		rm -rf work && mkdir work
+		# shellcheck disable=SC2086 # or none
+		musl-gcc $how -o work/p p.c
+		echo old >work/data
+		run -0 timeout 60 leat run flow.yaml
+		[ "$(md5sum <work/out)" = "$SUM" ]
+	done
+	run -126 no_mount leat run flow.yaml
+	[[ $output == *"is linked with another C library than glibc and cannot be intercepted"* ]]
+}
+
+@test "where text may not be written" {
+	need python3
+	cat >refuse.py <<-'END'
+		import ctypes, os, sys
+		PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
+		if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
+		    sys.exit(77)
+		os.execvp(sys.argv[1], sys.argv[1:])
+	END
+	python3 refuse.py true || skip "the kernel cannot refuse executable memory"
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"python3 ../refuse.py gawk '{print > \\\"out\\\"}' data\""
+	echo old >work/data
 	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
 	[ "$(md5sum <work/out)" = "$SUM" ]
 }
 

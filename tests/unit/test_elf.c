@@ -34,7 +34,7 @@ struct made {
 #define OWN EM_X86_64
 #endif
 
-static const char loader[] = "/lib/ld.so";
+static const char loader[] = "/lib64/ld-linux-x86-64.so.2", musl[] = "/lib/ld-musl-x86_64.so.1";
 static const struct {
 	Elf64_Nhdr head;
 	char name[4];
@@ -56,6 +56,7 @@ static const struct made table[] = {
 	 0,
 	 2,
 	 OWN},
+	{"another C library", LEAT_ELF_OTHER, {{PT_INTERP, CONTENT(musl)}}, 0, 2, OWN},
 	{"static", LEAT_ELF_STATIC, {{PT_LOAD, CONTENT(loader)}}, 0, 2, OWN},
 	{"static-pie", LEAT_ELF_STATIC, {{PT_DYNAMIC, CONTENT(static_pie)}}, 0, 2, OWN},
 	{"no segments", LEAT_ELF_STATIC, {{0, NULL, 0}}, 0, 2, OWN},
@@ -140,6 +141,7 @@ static void test_obstacles(void **state)
 	assert_null(leat_elf_obstacle(LEAT_ELF_LOADER));
 	assert_null(leat_elf_obstacle(LEAT_ELF_NONE));
 	assert_string_equal(leat_elf_obstacle(LEAT_ELF_STATIC), "statically linked");
+	assert_non_null(leat_elf_obstacle(LEAT_ELF_OTHER));
 	assert_non_null(leat_elf_obstacle(LEAT_ELF_GO));
 	assert_non_null(leat_elf_obstacle(LEAT_ELF_FOREIGN));
 }
