@@ -71,6 +71,16 @@ static bool allowed(const struct leat_conn *c, enum who who)
 	return false;
 }
 
+static int handle(struct leat_conn *c, const struct leat_msg *msg)
+{
+	int rc;
+
+	LEAT_FAULT_MESSAGE("handle", msg->type);
+	rc = handlers[msg->type].handle(c, msg);
+	LEAT_FAULT_MESSAGE("handled", msg->type);
+	return rc;
+}
+
 int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 {
 	const struct leat_msg *h = msg;
@@ -86,7 +96,7 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 		return -EPROTO;
 	/* Of somebody else: who waits goes on waiting. */
 	if (h->type == LEAT_MSG_REAPED)
-		return handlers[h->type].handle(c, msg);
+		return handle(c, h);
 	if (c->pending && h->type != LEAT_MSG_OPENED)
 		leat_live_confirm(c->pending);
 	if (h->type != LEAT_MSG_OPENED)
@@ -97,9 +107,7 @@ int leat_dispatch(struct leat_conn *c, const void *msg, size_t size)
 	/* Answers to others, or to itself, may have found it dead. */
 	if (c->closing)
 		return 0;
-	LEAT_FAULT_MESSAGE("handle", h->type);
-	rc = handlers[h->type].handle(c, msg);
-	LEAT_FAULT_MESSAGE("handled", h->type);
+	rc = handle(c, h);
 	/* It went on to something else: it does not wait any more. */
 	if (waited && !c->asked && !c->closing)
 		leat_events_cancel(d, c->id);

@@ -14,10 +14,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -156,6 +158,19 @@ static bool waits_for_mount(const struct look *l, pid_t pid, const char *tid)
 	return yes;
 }
 
+/* The server of a mount, until a program behind it makes a call that is asked about? */
+static bool is_asked_by_calls(const struct look *l, pid_t pid, const struct in_call *call)
+{
+	const struct leat_conn *c;
+
+	if (call->number != SYS_ioctl || call->args[1] != SECCOMP_IOCTL_NOTIF_RECV)
+		return false;
+	DL_FOREACH(l->d->conns, c)
+	if (c->proc && c->proc->mount && c->proc->pid == pid)
+		return true;
+	return false;
+}
+
 /* In a launcher only its first thread decides when to end. */
 static bool passes_messages(const struct look *l, pid_t pid, const char *tid,
 			    const struct in_call *call)
@@ -174,7 +189,8 @@ static bool other_call_is_idle(const struct look *l, pid_t pid, const char *tid,
 {
 	call->served = waits_for_mount(l, pid, tid);
 	call->polls = !call->served && passes_messages(l, pid, tid, call);
-	return call->served || call->polls || acts(l, pid, "is in system call %ld", call->number);
+	return call->served || call->polls || is_asked_by_calls(l, pid, call) ||
+	       acts(l, pid, "is in system call %ld", call->number);
 }
 
 static bool call_is_idle(const struct look *l, pid_t pid, const char *tid, struct in_call *call)

@@ -113,9 +113,10 @@ bool leat_runs_before(const struct leat_matcher *m, int a, int b);
 bool leat_step_reads_below(const struct leat_matcher *m, int s, const char *dir);
 bool leat_step_writes_below(const struct leat_matcher *m, int s, const char *dir);
 
+/* -1, nobody's step, is in no set. */
 static inline bool leat_steps_has(const uint64_t *set, int s)
 {
-	return (set[s / 64] >> (s % 64)) & 1;
+	return s >= 0 && (set[s / 64] >> (s % 64)) & 1;
 }
 
 /* The first step of the set that is not before `s`, or `n`, the number of steps:

@@ -141,7 +141,18 @@ SCENES = [
     Scene("early", flow(
         task("A", ACTOR, "make data 5000 5000 , slow 100 , add data 5000 1000",
              outports=["filename: data, mode: no_update"]),
-        task("B", ACTOR, "early data , make out 100 10", inports=["data"], outports=["out"])),
+        # by that name it is taken for a run time that asks for the size before the program can
+        task("B", "../perl5-actor", "early data , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, command=["bash", "-c", f"cp -f {ACTOR} perl5-actor && exec {LEAT} run flow.yaml"],
+        fails="violation"),
+    Scene("orphan", flow(
+        task("A", "bash -c", f"'(sleep 0.05 &); exec {ACTOR} make data 3000 300 , slow 200'", outports=["data"]),
+        task("B", ACTOR, "take data 3000 100 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}),
+    Scene("again", flow(
+        task("A", ACTOR, "make data 5000 5000 , make data 5000 5000",
+             outports=["filename: data, committed: 'on_close:1'"]),
+        task("B", ACTOR, "take data 5000 100 , make out 100 10", inports=["data"], outports=["out"])),
         {"out": 100}, fails="violation"),
     Scene("refused", flow(
         task("A", ACTOR, f"make data 100 10 , run {STATIC}", outports=["data"])),
