@@ -258,7 +258,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;
 		leat_rank_came(c);
 		if (c->d->wf->steps[c->step].nprocs > 1) /* where its launcher put it */
-			leat_limits_meet(&d->limits, c->pid);
+			leat_spill_meet(c->d, c->pid);
 		leat_step_process_came(d, c->step, c->pid);
 	}
 	return 0;

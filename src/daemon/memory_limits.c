@@ -16,33 +16,33 @@
 
 /* ---- the groups ---- */
 
-/* Takes the group over. */
-static void add(struct leat_limits *l, struct leat_cgroup *group)
+/* Takes the group over. True: it is a new one. */
+static bool add(struct leat_limits *l, struct leat_cgroup *group)
 {
 	struct leat_limits_group *grown;
 
 	for (size_t i = 0; i < l->n_groups; i++)
 		if (leat_cgroup_equal(l->groups[i].cgroup, group)) {
 			leat_cgroup_close(group);
-			return;
+			return false;
 		}
 	grown = l->n_groups < MAX_GROUPS ? reallocarray(l->groups, l->n_groups + 1, sizeof(*grown))
 					 : NULL;
 	if (!grown) {
 		leat_cgroup_close(group);
-		return;
+		return false;
 	}
 	l->groups = grown;
 	l->groups[l->n_groups++] = (struct leat_limits_group){.cgroup = group};
 	l->looked_ns = 0;
+	return true;
 }
 
-void leat_limits_meet(struct leat_limits *l, pid_t pid)
+bool leat_limits_meet(struct leat_limits *l, pid_t pid)
 {
 	struct leat_cgroup *group;
 
-	if (leat_cgroup_open("", pid, &group) == 0)
-		add(l, group);
+	return leat_cgroup_open("", pid, &group) == 0 && add(l, group);
 }
 
 /* Those of job steps that have ended are gone. */

@@ -18,6 +18,8 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes);
 /* The name of a spilled file for clients: below the workflow's directory, or
  * absolute. 0 or -ENAMETOOLONG. */
 int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX]);
+/* A process that writes files has come: before it writes any, the store fits its limits, too. */
+void leat_spill_meet(struct leat_daemon *d, pid_t pid);
 /* How full the store is, into `d->spill`; looked at now and then only, unless `looked_ns` is 0. */
 void leat_spill_look(struct leat_daemon *d);
 /* By the clock: move out what is cold, bring back what will be read. */

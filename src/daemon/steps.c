@@ -12,6 +12,7 @@
 #include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/lost.h"
+#include "daemon/spill.h"
 #include "daemon/unseen.h"
 #include "model/version.h"
 
@@ -64,7 +65,7 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 	leat_step_sample(d, step);
 	s->running++;
 	s->pid = pid;
-	leat_limits_meet(&d->limits, pid);
+	leat_spill_meet(d, pid);
 	if (!s->oom.group)
 		leat_oom_begin(&s->oom, pid);
 	leat_samples_start(d);

@@ -35,9 +35,9 @@ setup_file() {
 			call(231, 0, 0, 0);
 		}
 	END
-	cc -O1 -static -nostdlib -fno-stack-protector -Wl,-Ttext-segment=0x10000000 -o "$BATS_FILE_TMPDIR/loader" \
+	cc -O1 -static -nostdlib -fno-stack-protector -Wl,-Ttext-segment=0x10000000 -o "$BATS_FILE_TMPDIR/ld-linux-own.so" \
 		"$BATS_FILE_TMPDIR/loader.c" || return 1
-	cc -O1 -o "$BATS_FILE_TMPDIR/loaded" -Wl,--dynamic-linker="$BATS_FILE_TMPDIR/loader" \
+	cc -O1 -o "$BATS_FILE_TMPDIR/loaded" -Wl,--dynamic-linker="$BATS_FILE_TMPDIR/ld-linux-own.so" \
 		"$BATS_FILE_TMPDIR/reader.c" || return 1
 }
 
