@@ -432,16 +432,21 @@ bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_
 			      leat_line_ask(call->line, LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
 }
 
+void leat_errand_tell(struct leat_errand *call, enum leat_msg_type type,
+		      const struct leat_msg_fact *fact)
+{
+	if (!leat_line_fact(call->line, type, fact))
+		leat_errand_cancel(call);
+}
+
 void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc)
 {
 	struct leat_msg_fact fact = {.slot = place->slot, .ofd = place->ofd, .error = rc};
 
-	if (leat_line_fact(call->line, LEAT_MSG_OPENED, &fact))
-		return;
-	/* Other threads speak on other connections: what they say of this file must come
-	 * after it. */
 	if (place->ofd || !rc)
-		leat_errand_cancel(call);
+		leat_errand_tell(call, LEAT_MSG_OPENED, &fact);
+	else
+		leat_line_fact(call->line, LEAT_MSG_OPENED, &fact);
 }
 
 static int change_once(struct leat_errand *call, enum leat_change what, uint32_t flags,

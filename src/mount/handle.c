@@ -167,7 +167,7 @@ static void tell_read(struct leat_errand *call, const struct leat_handle *h, enu
 				     .length = grows ? end : 0};
 
 	if (call->line)
-		leat_line_fact(call->line, LEAT_MSG_READ, &fact);
+		leat_errand_tell(call, LEAT_MSG_READ, &fact);
 }
 
 /* As in the interception library. */

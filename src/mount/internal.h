@@ -177,6 +177,10 @@ bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, 
 /* Before `length` bytes are written to file `slot`: is the budget for files used up, although the
  * store itself has room? */
 bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length);
+/* Tell a fact, which the daemon has when this returns: other threads speak on other connections,
+ * and what they say of the file, as that it was closed, must come after it. */
+void leat_errand_tell(struct leat_errand *call, enum leat_msg_type type,
+		      const struct leat_msg_fact *fact);
 /* Take the call off the daemon's list of those who wait. */
 void leat_errand_cancel(struct leat_errand *call);
 

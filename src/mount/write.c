@@ -161,7 +161,7 @@ static void before_change(struct leat_errand *call, struct leat_handle *h)
 	h->intact = false;
 	pthread_mutex_unlock(&h->m->lock);
 	if (tell && call->line)
-		leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
+		leat_errand_tell(call, LEAT_MSG_WROTE, &fact);
 }
 
 /* Look whether it may be, and write it; consumers of bytes that it changes wait meanwhile. */
@@ -227,11 +227,8 @@ static int check_cut(struct leat_errand *call, struct leat_handle *h, struct lea
 static void tell_length(struct leat_errand *call, const struct leat_handle *h, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .length = length};
-	uint32_t seq;
 
-	leat_line_fact(call->line, LEAT_MSG_TRUNCATED, &fact);
-	if (h->kind == LEAT_KIND_PUBLISHER)
-		leat_line_ask(call->line, LEAT_CALL_WRITE, h->slot, 0, 0, &seq);
+	leat_errand_tell(call, LEAT_MSG_TRUNCATED, &fact);
 }
 
 /* `change`, with room made if there is none for `length` bytes. */
