@@ -89,6 +89,9 @@ struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
 /* Was it told to wait, for what has not come since? Who waited for a commit goes on without a
  * message. */
 bool leat_conn_waits(const struct leat_conn *c);
+/* What processes of the step have told, each up to what it wants an answer to, whichever connection
+ * is read first: they may have told each other. */
+void leat_procs_hear(struct leat_daemon *d, int step);
 /* See which processes of the step are gone, without waiting for the loop. */
 void leat_procs_reap(struct leat_daemon *d, int step);
 /* Has another process of its step died, of which nobody has been told yet? */

@@ -143,6 +143,15 @@ bool leat_proc_died_beside(const struct leat_proc *p)
 	return false;
 }
 
+void leat_procs_hear(struct leat_daemon *d, int step)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	if (p->step == step)
+		leat_proc_hear(p);
+}
+
 void leat_procs_reap(struct leat_daemon *d, int step)
 {
 	struct leat_proc *p, *next;

@@ -89,6 +89,8 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 		*seen = 0;
 	if (!c->d->has_views || found->outside || is_own(c, call, found))
 		return 0;
+	/* One process of a step closes a version, another one begins the next. */
+	leat_procs_hear(c->d, c->step);
 	leat_lives_hear(c->d);
 	if (leads_behind(c, found, name))
 		how = call == LEAT_CALL_OPEN ? LEAT_FIND_FOLLOW : how;

@@ -45,7 +45,7 @@ enum leat_msg_type {
 			      * timeline */
 	LEAT_MSG_ABORT,      /* -> ANSWER; fail what is not committed and end */
 	LEAT_MSG_ACTED,      /* -> ANSWER; what became of an ACT */
-	LEAT_MSG_REAPED, /* -> ANSWER; process pid, which a step left behind, ended with status */
+	LEAT_MSG_REAPED,     /* one way; process pid, which a step left behind, ended with status */
 	/* daemon's replies */
 	LEAT_MSG_WELCOME = 64,
 	LEAT_MSG_RESOLVED,
