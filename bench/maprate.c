@@ -4,7 +4,7 @@
  *	bench_maprate TASKS PROCESSES CALLS */
 #include "bench.h"
 
-#include "report/map.h"
+#include "associate/associate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,12 +31,12 @@ static long resident_kb(void)
 	return usage.ru_maxrss;
 }
 
-static struct leat_map *tasks_new(uint64_t n)
+static struct leat_associate_map *tasks_new(uint64_t n)
 {
 	char path[] = "/dev/shm/bench-maprate-XXXXXX";
 	int fd = mkstemp(path);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	struct leat_map *m = leat_map_new(NULL);
+	struct leat_associate_map *m = leat_associate_new(NULL);
 
 	if (!out || !m)
 		bench_die("cannot begin", path);
@@ -48,20 +48,21 @@ static struct leat_map *tasks_new(uint64_t n)
 			"); status: COMPLETED; exit: 0; error: -; workDir: /w/%02" PRIx64
 			"/%030" PRIx64 "]\n",
 			i, i, i % 256, i);
-	if (fclose(out) || leat_map_read_log(m, path, LEAT_MAP_NEXTFLOW))
+	if (fclose(out) || leat_associate_read_log(m, path, LEAT_ASSOCIATE_NEXTFLOW))
 		bench_die("cannot read", path);
 	unlink(path);
 	return m;
 }
 
-static void take(struct leat_map *m, const struct leat_trace_record *r)
+static void take(struct leat_associate_map *m, const struct leat_trace_record *r)
 {
-	if (leat_map_take(m, r, NULL))
+	if (leat_associate_add(m, r, NULL))
 		bench_die("out of memory", "");
 }
 
 /* The first process of a task reads its script; the calls go round all of them. */
-static uint64_t play(struct leat_map *m, uint64_t task, uint64_t processes, uint64_t calls)
+static uint64_t play(struct leat_associate_map *m, uint64_t task, uint64_t processes,
+		     uint64_t calls)
 {
 	int32_t first = (int32_t)(task * processes % 4000000 + 2);
 	struct leat_trace_record fork = {.kind = LEAT_TRACE_PROCESS,
@@ -93,29 +94,31 @@ int main(int argc, char **argv)
 	uint64_t tasks = argc > 1 ? bench_size_parse(argv[1]) : 1000;
 	uint64_t processes = argc > 2 ? bench_size_parse(argv[2]) : 10;
 	uint64_t calls = argc > 3 ? bench_size_parse(argv[3]) : 10000;
-	struct leat_map *m = tasks_new(tasks);
+	struct leat_associate_map *m = tasks_new(tasks);
 	uint64_t n = 0, found = 0;
-	double begin = now_s(), taken, settled;
+	double begin = now_s(), taken, resolved;
 	long before_kb = resident_kb();
 
 	for (uint64_t i = 0; i < tasks; i++)
 		n += play(m, i, processes, calls);
 	taken = now_s();
-	if (leat_map_settle(m))
+	if (leat_associate_resolve(m))
 		bench_die("out of memory", "");
-	settled = now_s();
+	resolved = now_s();
 	for (uint64_t i = 0; i < tasks * 100; i++) {
-		struct leat_map_answer a;
+		struct leat_associate_answer a;
 
-		leat_map_find(m, 0, (int32_t)(i % tasks * processes % 4000000 + 2), BEGIN_NS, &a);
+		leat_associate_find(m, 0, (int32_t)(i % tasks * processes % 4000000 + 2), BEGIN_NS,
+				    &a);
 		found += a.task != NULL;
 	}
-	printf("%" PRIu64 " calls of %" PRIu64 " processes: %.1f million a second; settled in %.3f "
+	printf("%" PRIu64 " calls of %" PRIu64
+	       " processes: %.1f million a second; resolved in %.3f "
 	       "s; asked %.1f million times a second, %" PRIu64 " of %" PRIu64
 	       " found; %.0f bytes a process\n",
-	       n, tasks * processes, (double)n / (taken - begin) / 1e6, settled - taken,
-	       (double)tasks * 100 / (now_s() - settled) / 1e6, found, tasks * 100,
+	       n, tasks * processes, (double)n / (taken - begin) / 1e6, resolved - taken,
+	       (double)tasks * 100 / (now_s() - resolved) / 1e6, found, tasks * 100,
 	       (double)(resident_kb() - before_kb) * 1024 / (double)(tasks * processes));
-	leat_map_free(m);
+	leat_associate_free(m);
 	return 0;
 }

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/map_logs.h"
-#include "report/map_sums.h"
+#include "associate/sums.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ const struct leat_option leat_map_options[] = {
 
 struct work {
 	struct leat_cli_map *c;
-	struct leat_map_sums sums;
-	struct leat_map_facts facts;
+	struct leat_associate_sums sums;
+	struct leat_associate_facts facts;
 	FILE *table;
 };
 
@@ -81,25 +81,26 @@ static int for_each(struct work *w,
 static int learn(struct work *w, const struct leat_trace_reader *r,
 		 const struct leat_trace_record *record)
 {
-	size_t life;
-	int error = leat_map_take(w->c->map, record, &life);
+	size_t image;
+	int error = leat_associate_add(w->c->map, record, &image);
 
 	(void)r;
 	if (!error && record->kind == LEAT_TRACE_CALL)
-		error = leat_map_sums_add(&w->sums, life, &record->call);
+		error = leat_associate_sums_add(&w->sums, image, &record->call);
 	return error;
 }
 
 static int put(struct work *w, const struct leat_trace_reader *r,
 	       const struct leat_trace_record *record)
 {
-	struct leat_map_answer answer;
+	struct leat_associate_answer answer;
 
 	if (record->kind != LEAT_TRACE_CALL)
 		return 0;
-	leat_map_find(w->c->map, record->node, record->call.pid, record->call.start_ns, &answer);
-	leat_map_write_csv(leat_cli_map_host(w->c, r, record->node), &record->call, &answer,
-			   w->table);
+	leat_associate_find(w->c->map, record->node, record->call.pid, record->call.start_ns,
+			    &answer);
+	leat_associate_write_csv(leat_cli_map_host(w->c, r, record->node), &record->call, &answer,
+				 w->table);
 	return ferror(w->table) ? -EIO : 0;
 }
 
@@ -114,7 +115,7 @@ static int write_table(struct work *w, const char *path)
 		leat_error("cannot write %s: %s", path, strerror(errno));
 		return -1;
 	}
-	leat_map_write_csv_head(w->table);
+	leat_associate_write_csv_head(w->table);
 	error = for_each(w, put, false);
 	errno = 0;
 	if (standard)
@@ -134,7 +135,7 @@ static int map(struct work *w, const struct leat_args *args)
 	if (error)
 		return error;
 	w->facts.partial_trace |= w->facts.lost > 0;
-	error = leat_map_settle(w->c->map);
+	error = leat_associate_resolve(w->c->map);
 	if (error) {
 		leat_error("%s", strerror(-error));
 		return error;
@@ -144,8 +145,8 @@ static int map(struct work *w, const struct leat_args *args)
 	if (table && strcmp(table, "-") == 0)
 		return leat_cli_map_believed(w->c) ? 0 : -1;
 	error = leat_args_flag(args, "json")
-			? leat_map_write_json(w->c->map, &w->sums, &w->facts, stdout)
-			: leat_map_write_text(w->c->map, &w->sums, &w->facts, stdout);
+			? leat_associate_write_json(w->c->map, &w->sums, &w->facts, stdout)
+			: leat_associate_write_text(w->c->map, &w->sums, &w->facts, stdout);
 	if (error)
 		leat_error("cannot write the summary: %s", strerror(-error));
 	return error ? error : leat_cli_map_believed(w->c) ? 0 : -1;
@@ -157,7 +158,7 @@ int leat_cli_map(const struct leat_args *args)
 	struct work w = {.c = &c};
 	bool good = leat_cli_map_open(&c, args) && !map(&w, args);
 
-	leat_map_sums_release(&w.sums);
+	leat_associate_sums_release(&w.sums);
 	leat_cli_map_close(&c);
 	return good ? LEAT_EXIT_OK : LEAT_EXIT_FAILURE;
 }

@@ -39,7 +39,7 @@ static bool parse_zone(const char *text, int *zone_s)
 
 static bool make_map(struct leat_cli_map *c, const struct leat_args *args)
 {
-	struct leat_map_options options = {
+	struct leat_associate_options options = {
 		.slurm = leat_args_flag(args, "slurm"),
 		.slack_ns = (int64_t)(leat_args_seconds(args, "slack") * 1e9),
 		.zone_s = INT_MIN,
@@ -51,7 +51,7 @@ static bool make_map(struct leat_cli_map *c, const struct leat_args *args)
 		leat_error("--zone %s: give it as +02:00, -05:00 or UTC", zone);
 		return false;
 	}
-	c->map = leat_map_new(&options);
+	c->map = leat_associate_new(&options);
 	if (!c->map)
 		leat_error("out of memory");
 	return c->map;
@@ -68,11 +68,11 @@ static int note_run(struct leat_cli_map *c, const char *path)
 	return runs[c->n_runs] ? (c->n_runs++, 0) : -ENOMEM;
 }
 
-static bool read_log(struct leat_cli_map *c, const char *path, enum leat_map_log kind)
+static bool read_log(struct leat_cli_map *c, const char *path, enum leat_associate_log kind)
 {
-	int error = leat_map_read_log(c->map, path, kind);
+	int error = leat_associate_read_log(c->map, path, kind);
 
-	if (!error && kind == LEAT_MAP_LEAT)
+	if (!error && kind == LEAT_ASSOCIATE_LEAT)
 		error = note_run(c, path);
 	if (error && error != -EBADMSG && error != -EINVAL)
 		leat_error("cannot read %s: %s", path, strerror(-error));
@@ -83,7 +83,7 @@ static bool read_log(struct leat_cli_map *c, const char *path, enum leat_map_log
 /* ---- directories ---- */
 
 /* The logs of one kind that lie in it. */
-static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_map_log kind)
+static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_associate_log kind)
 {
 	struct dirent **entries;
 	int n = scandir(dir, &entries, NULL, alphasort), found = 0;
@@ -94,7 +94,7 @@ static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_map_
 	for (int i = 0; i < n; i++) {
 		char *path = leat_path_join(dir, entries[i]->d_name);
 
-		if (good && path && leat_map_look(path) == (int)kind) {
+		if (good && path && leat_associate_detect(path) == (int)kind) {
 			found++;
 			good = read_log(c, path, kind);
 		}
@@ -105,7 +105,7 @@ static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_map_
 		free(entries);
 	if (good && !found)
 		leat_error("%s: there is no log of %s in that directory", dir,
-			   leat_map_log_name(kind));
+			   leat_associate_log_name(kind));
 	return good && found;
 }
 
@@ -123,9 +123,9 @@ static bool is_trace_name(const char *name)
 
 static bool look_at(struct leat_cli_map *c, const char *path)
 {
-	int kind = leat_map_look(path);
+	int kind = leat_associate_detect(path);
 
-	return kind <= (int)LEAT_MAP_ANY || read_log(c, path, (enum leat_map_log)kind);
+	return kind <= (int)LEAT_ASSOCIATE_ANY || read_log(c, path, (enum leat_associate_log)kind);
 }
 
 /* Logs in it are read, but for those that lie open in a directory of traces by chance: all count.
@@ -170,9 +170,9 @@ static bool take_operand(struct leat_cli_map *c, const char *path)
 		if (!look_into(c, path, &trace))
 			return false;
 	} else {
-		kind = is_trace_name(path) ? (int)LEAT_MAP_ANY : leat_map_look(path);
-		if (kind > (int)LEAT_MAP_ANY)
-			return read_log(c, path, (enum leat_map_log)kind);
+		kind = is_trace_name(path) ? (int)LEAT_ASSOCIATE_ANY : leat_associate_detect(path);
+		if (kind > (int)LEAT_ASSOCIATE_ANY)
+			return read_log(c, path, (enum leat_associate_log)kind);
 		trace = true;
 	}
 	if (trace)
@@ -180,7 +180,7 @@ static bool take_operand(struct leat_cli_map *c, const char *path)
 	return true;
 }
 
-static bool read_named(struct leat_cli_map *c, const char *path, enum leat_map_log kind)
+static bool read_named(struct leat_cli_map *c, const char *path, enum leat_associate_log kind)
 {
 	struct stat st;
 
@@ -192,12 +192,12 @@ static bool read_options(struct leat_cli_map *c, const struct leat_args *args)
 {
 	static const struct {
 		const char *name;
-		enum leat_map_log kind;
-	} options[] = {{"nextflow", LEAT_MAP_NEXTFLOW},
-		       {"airflow", LEAT_MAP_AIRFLOW},
-		       {"kubernetes", LEAT_MAP_KUBERNETES},
-		       {"snakemake", LEAT_MAP_SNAKEMAKE},
-		       {"leat", LEAT_MAP_LEAT}};
+		enum leat_associate_log kind;
+	} options[] = {{"nextflow", LEAT_ASSOCIATE_NEXTFLOW},
+		       {"airflow", LEAT_ASSOCIATE_AIRFLOW},
+		       {"kubernetes", LEAT_ASSOCIATE_KUBERNETES},
+		       {"snakemake", LEAT_ASSOCIATE_SNAKEMAKE},
+		       {"leat", LEAT_ASSOCIATE_LEAT}};
 	const char *values[LEAT_MAX_REPEATED];
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
@@ -286,7 +286,7 @@ struct leat_trace_reader *leat_cli_map_read(struct leat_cli_map *c)
 		return NULL;
 	}
 	for (unsigned i = 0; i < leat_trace_reader_nodes(r); i++)
-		if (leat_map_host(c->map, i, leat_cli_map_host(c, r, i))) {
+		if (leat_associate_host(c->map, i, leat_cli_map_host(c, r, i))) {
 			leat_error("out of memory");
 			leat_trace_reader_free(r);
 			return NULL;
@@ -306,7 +306,7 @@ const char *leat_cli_map_host(const struct leat_cli_map *c, const struct leat_tr
 
 bool leat_cli_map_believed(const struct leat_cli_map *c)
 {
-	if (leat_map_is_believed(c->map))
+	if (leat_associate_is_believed(c->map))
 		return true;
 	leat_error("none of the logs that were given is of the time and run of the traces");
 	return false;
@@ -314,7 +314,7 @@ bool leat_cli_map_believed(const struct leat_cli_map *c)
 
 void leat_cli_map_close(struct leat_cli_map *c)
 {
-	leat_map_free(c->map);
+	leat_associate_free(c->map);
 	for (size_t i = 0; i < c->n_runs; i++)
 		free(c->runs[i]);
 	free(c->runs);

@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "record/trace.h"
-#include "report/map.h"
+#include "associate/associate.h"
 
 /* Rows of a command's table. */
 #define LEAT_OPTION_ROW_LOG(NAME, ARGUMENT, DOC)                                                   \
@@ -46,7 +46,7 @@
 	}
 
 struct leat_cli_map {
-	struct leat_map *map; /* owned */
+	struct leat_associate_map *map; /* owned */
 	/* Traces, and directories that have some. */
 	const char **traces; /* owned; each borrowed from the command line */
 	int64_t *skew_ns;    /* owned; of each */

@@ -23,11 +23,11 @@ enum {
 struct collect {
 	const struct leat_report_request *request;
 	struct leat_report_found *found;
-	struct leat_map *map;      /* borrowed; NULL: none is wanted */
-	bool settled;              /* the map knows all: calls are added up */
-	bool labels;               /* a program has them: a map is wanted after all */
-	struct leat_table owners;  /* of processes */
-	struct leat_table running; /* which program: its number */
+	struct leat_associate_map *map; /* borrowed; NULL: none is wanted */
+	bool settled;                   /* the map knows all: calls are added up */
+	bool labels;                    /* a program has them: a map is wanted after all */
+	struct leat_table owners;       /* of processes */
+	struct leat_table running;      /* which program: its number */
 	struct leat_table programs;
 	char **names; /* owned, with their texts; of programs, by number */
 	uint32_t n_names, names_room;
@@ -87,9 +87,9 @@ static int find_program(struct collect *c, uint64_t key, uint32_t *owner)
 
 /* ---- whose a process is ---- */
 
-static int make_task(struct collect *c, const struct leat_map_answer *answer, uint32_t *task)
+static int make_task(struct collect *c, const struct leat_associate_answer *answer, uint32_t *task)
 {
-	const struct leat_map_task *of = answer->task;
+	const struct leat_associate_task *of = answer->task;
 	struct leat_report_task *t;
 	int error = leat_analysis_task(c->found->analysis, of->physical, of->workflow,
 				       LEAT_REPORT_TASK, task);
@@ -98,7 +98,7 @@ static int make_task(struct collect *c, const struct leat_map_answer *answer, ui
 	if (error || t->logical || t->origin != LEAT_REPORT_TASK)
 		return error;
 	t->logical = strdup(of->logical ? of->logical : of->physical);
-	t->evidence = strdup(leat_map_evidence_name(answer->evidence));
+	t->evidence = strdup(leat_associate_evidence_name(answer->evidence));
 	t->began_ns = of->began_ns;
 	t->ended_ns = of->ended_ns;
 	return t->logical && t->evidence ? 0 : -ENOMEM;
@@ -107,7 +107,7 @@ static int make_task(struct collect *c, const struct leat_map_answer *answer, ui
 static int find_owner(struct collect *c, unsigned node, int32_t pid, int64_t time_ns,
 		      uint32_t *owner)
 {
-	struct leat_map_answer answer = {.reason = LEAT_MAP_NO_TASKS};
+	struct leat_associate_answer answer = {.reason = LEAT_ASSOCIATE_NO_TASKS};
 	uint64_t key = key_of(node, pid);
 	int error;
 
@@ -118,7 +118,7 @@ static int find_owner(struct collect *c, unsigned node, int32_t pid, int64_t tim
 	*owner = leat_table_find(&c->owners, &key, sizeof(key));
 	if (*owner == LEAT_TABLE_NONE) {
 		if (c->map)
-			leat_map_find(c->map, node, pid, time_ns, &answer);
+			leat_associate_find(c->map, node, pid, time_ns, &answer);
 		error = answer.task ? make_task(c, &answer, owner) : find_program(c, key, owner);
 		if (error)
 			return error;
@@ -217,7 +217,7 @@ static bool tells(const struct leat_trace_record *r)
 static int take(struct collect *c, const struct leat_trace_record *r)
 {
 	if (!c->settled)
-		return tells(r) ? leat_map_take(c->map, r, NULL) : 0;
+		return tells(r) ? leat_associate_add(c->map, r, NULL) : 0;
 	switch (r->kind) {
 	case LEAT_TRACE_CALL:
 		return take_call(c, r->node, &r->call);
@@ -348,7 +348,7 @@ static int with_map(struct collect *c)
 	c->map = c->request->map;
 	c->settled = false;
 	error = pass(c);
-	if (!error && leat_map_settle(c->map)) {
+	if (!error && leat_associate_resolve(c->map)) {
 		leat_error("cannot make the report: out of memory");
 		error = -ENOMEM;
 	}
@@ -358,14 +358,14 @@ static int with_map(struct collect *c)
 		error = pass(c);
 	if (error)
 		return error;
-	c->found->has_map = leat_map_tasks(c->map) > 0;
-	c->found->partial_map = leat_map_is_partial(c->map);
+	c->found->has_map = leat_associate_tasks(c->map) > 0;
+	c->found->partial_map = leat_associate_is_partial(c->map);
 	return 0;
 }
 
 static bool map_is_wanted(const struct leat_report_request *request)
 {
-	return leat_map_tasks(request->map) || request->slurm;
+	return leat_associate_tasks(request->map) || request->slurm;
 }
 
 static int by_time(const void *a, const void *b)

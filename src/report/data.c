@@ -181,13 +181,14 @@ static void put_unassociated(struct data *d)
 {
 	leat_json_number(&d->j, "associated_calls", d->r->found.associated_calls);
 	leat_json_list(&d->j, "unassociated", false);
-	for (int i = 0; i < LEAT_MAP_REASONS; i++) {
+	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++) {
 		const struct leat_report_unassociated *u = &d->r->found.unassociated[i];
 
 		if (!u->calls)
 			continue;
 		leat_json_object(&d->j, NULL, true);
-		leat_json_string(&d->j, "reason", leat_map_reason_name((enum leat_map_reason)i));
+		leat_json_string(&d->j, "reason",
+				 leat_associate_reason_name((enum leat_associate_reason)i));
 		leat_json_number(&d->j, "calls", u->calls);
 		leat_json_number(&d->j, "bytes", u->bytes);
 		leat_json_close(&d->j);

@@ -5,7 +5,7 @@
 
 #include "record/trace.h"
 #include "report/analyse.h"
-#include "report/map.h"
+#include "associate/associate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ struct leat_report_found {
 	bool has_map;        /* tasks are those of a workflow */
 	bool partial_map;    /* not all of a log could be used */
 	uint64_t associated_calls;
-	struct leat_report_unassociated unassociated[LEAT_MAP_REASONS];
+	struct leat_report_unassociated unassociated[LEAT_ASSOCIATE_REASONS];
 	struct leat_report_wait *waits; /* owned; the longest first */
 	size_t n_waits;
 };
@@ -71,9 +71,9 @@ struct leat_report_request {
 	/* Begin to read all traces; called once or twice. NULL: it was said why not. */
 	struct leat_trace_reader *(*open)(void *ctx);
 	void *ctx;
-	struct leat_map *map; /* borrowed; with the logs there are, not settled */
-	bool slurm;           /* tasks may be Slurm's, of which no log tells */
-	char *const *runs;    /* event logs of leat run: what was waited for */
+	struct leat_associate_map *map; /* borrowed; with the logs there are, not settled */
+	bool slurm;                     /* tasks may be Slurm's, of which no log tells */
+	char *const *runs;              /* event logs of leat run: what was waited for */
 	size_t n_runs;
 	const struct leat_analysis_limits *limits; /* NULL: the usual */
 	const char *task, *file; /* patterns as for fnmatch(3), or parts of names; NULL: all */

@@ -106,18 +106,18 @@ static void put_unassociated(const struct leat_text *t)
 
 	if (!t->r->found.has_map)
 		return;
-	for (int i = 0; i < LEAT_MAP_REASONS; i++)
+	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++)
 		calls += t->r->found.unassociated[i].calls;
 	if (!calls || !t->a->n_calls)
 		return;
-	for (int i = 0; i < LEAT_MAP_REASONS; i++) {
+	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++) {
 		uint64_t n = t->r->found.unassociated[i].calls;
 
 		if (!n)
 			continue;
 		snprintf(line, sizeof(line), "%s of the calls are no task's: %s",
 			 leat_words_share((double)n / (double)t->a->n_calls, share),
-			 leat_map_reason_name((enum leat_map_reason)i));
+			 leat_associate_reason_name((enum leat_associate_reason)i));
 		fprintf(t->out, "%s\n", line);
 	}
 }

@@ -1,5 +1,5 @@
-/* The associator: its life, and taking a trace's records. */
-#include "report/map_internal.h"
+/* The map: making it, and taking a trace's records. */
+#include "associate/internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,24 +8,24 @@
 
 #include "base/str.h"
 
-int leat_map_grow(void *array, size_t n, size_t *room, size_t size)
+int leat_associate_grow(void *array, size_t n, size_t *space, size_t size)
 {
 	void **at = array, *bigger;
-	size_t wanted = *room ? 2 * *room : 16;
+	size_t wanted = *space ? 2 * *space : 16;
 
-	if (n < *room)
+	if (n < *space)
 		return 0;
 	bigger = reallocarray(*at, wanted, size);
 	if (!bigger)
 		return -ENOMEM;
 	*at = bigger;
-	*room = wanted;
+	*space = wanted;
 	return 0;
 }
 
-struct leat_map *leat_map_new(const struct leat_map_options *options)
+struct leat_associate_map *leat_associate_new(const struct leat_associate_options *options)
 {
-	struct leat_map *m = calloc(1, sizeof(*m));
+	struct leat_associate_map *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
@@ -33,17 +33,17 @@ struct leat_map *leat_map_new(const struct leat_map_options *options)
 	if (options)
 		m->options = *options;
 	if (m->options.slack_ns <= 0)
-		m->options.slack_ns = 5 * LEAT_MAP_SECOND;
+		m->options.slack_ns = 5 * LEAT_ASSOCIATE_SECOND;
 	m->first_ns = INT64_MAX;
 	m->last_ns = INT64_MIN;
 	return m;
 }
 
-static void free_tasks(struct leat_map *m)
+static void free_tasks(struct leat_associate_map *m)
 {
 	HASH_CLEAR(hh, m->by_key);
 	for (size_t i = 0; i < m->n_tasks; i++) {
-		struct leat_map_entry *e = m->tasks[i];
+		struct leat_associate_entry *e = m->tasks[i];
 
 		free((void *)(uintptr_t)e->task.workflow);
 		free((void *)(uintptr_t)e->task.logical);
@@ -58,9 +58,9 @@ static void free_tasks(struct leat_map *m)
 	free(m->pids);
 }
 
-static void free_names(struct leat_map_name **names)
+static void free_names(struct leat_associate_name **names)
 {
-	struct leat_map_name *name, *next, *also;
+	struct leat_associate_name *name, *next, *also;
 
 	HASH_ITER(hh, *names, name, next)
 	{
@@ -73,10 +73,10 @@ static void free_names(struct leat_map_name **names)
 	}
 }
 
-static void free_trace(struct leat_map *m)
+static void free_trace(struct leat_associate_map *m)
 {
-	struct leat_map_process *p, *next_p;
-	struct leat_map_word *w, *next_w;
+	struct leat_associate_process *p, *next_p;
+	struct leat_associate_word *w, *next_w;
 
 	HASH_ITER(hh, m->processes, p, next_p)
 	{
@@ -105,17 +105,17 @@ static void free_trace(struct leat_map *m)
 	free(m->mounts);
 	free(m->word);
 	free(m->touches);
-	free(m->lives);
+	free(m->images);
 }
 
-void leat_map_free(struct leat_map *m)
+void leat_associate_free(struct leat_associate_map *m)
 {
 	int saved = errno;
 
 	if (!m)
 		return;
 	free_tasks(m);
-	for (int kind = 0; kind < LEAT_MAP_NAMES; kind++)
+	for (int kind = 0; kind < LEAT_ASSOCIATE_NAMES; kind++)
 		free_names(&m->names[kind]);
 	free_trace(m);
 	for (size_t i = 0; i < m->n_sources; i++) {
@@ -132,8 +132,8 @@ void leat_map_free(struct leat_map *m)
 
 /* ---- telling ---- */
 
-__attribute__((format(printf, 3, 0))) static void tell(struct leat_map *m, const char *prefix,
-						       const char *format, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+tell(struct leat_associate_map *m, const char *prefix, const char *format, va_list ap)
 {
 	char *text = m->options.say ? leat_vstrf(format, ap) : NULL, *all;
 
@@ -149,7 +149,8 @@ __attribute__((format(printf, 3, 0))) static void tell(struct leat_map *m, const
 	free(text);
 }
 
-void leat_map_complain(struct leat_map *m, struct leat_map_source *s, const char *format, ...)
+void leat_associate_complain(struct leat_associate_map *m, struct leat_associate_source *s,
+			     const char *format, ...)
 {
 	enum { MOST = 5 };
 	va_list ap;
@@ -165,7 +166,7 @@ void leat_map_complain(struct leat_map *m, struct leat_map_source *s, const char
 	free(prefix);
 }
 
-void leat_map_note(struct leat_map *m, const char *format, ...)
+void leat_associate_note(struct leat_associate_map *m, const char *format, ...)
 {
 	va_list ap;
 
@@ -174,13 +175,14 @@ void leat_map_note(struct leat_map *m, const char *format, ...)
 	va_end(ap);
 }
 
-/* ---- lives ---- */
+/* ---- images ---- */
 
-static struct leat_map_process *process_of(struct leat_map *m, unsigned node, int32_t pid)
+static struct leat_associate_process *process_of(struct leat_associate_map *m, unsigned node,
+						 int32_t pid)
 {
 	uint64_t key = (uint64_t)node << 32 | (uint32_t)pid;
-	size_t at = (key ^ key >> 32) % LEAT_MAP_CACHE;
-	struct leat_map_process *p;
+	size_t at = (key ^ key >> 32) % LEAT_ASSOCIATE_CACHE;
+	struct leat_associate_process *p;
 
 	if (m->cache[at].process && m->cache[at].key == key)
 		return m->cache[at].process;
@@ -190,7 +192,7 @@ static struct leat_map_process *process_of(struct leat_map *m, unsigned node, in
 		if (!p)
 			return NULL;
 		p->key = key;
-		p->life = LEAT_MAP_NONE;
+		p->image = LEAT_ASSOCIATE_NONE;
 		HASH_ADD(hh, m->processes, key, sizeof(p->key), p);
 	}
 	m->cache[at].key = key;
@@ -198,62 +200,65 @@ static struct leat_map_process *process_of(struct leat_map *m, unsigned node, in
 	return p;
 }
 
-static struct leat_map_life *life_new(struct leat_map *m, struct leat_map_process *p)
+static struct leat_associate_image *image_new(struct leat_associate_map *m,
+					      struct leat_associate_process *p)
 {
-	struct leat_map_life *l;
+	struct leat_associate_image *l;
 
-	if (leat_map_grow(&m->lives, m->n_lives, &m->room_lives, sizeof(*m->lives)))
+	if (leat_associate_grow(&m->images, m->n_images, &m->space_images, sizeof(*m->images)))
 		return NULL;
-	l = &m->lives[m->n_lives];
-	*l = (struct leat_map_life){
+	l = &m->images[m->n_images];
+	*l = (struct leat_associate_image){
 		.node = (unsigned)(p->key >> 32),
 		.pid = (int32_t)(uint32_t)p->key,
-		.parent = LEAT_MAP_NONE,
-		.earlier = p->life,
-		.cgroup = LEAT_MAP_NONE,
-		.program = LEAT_MAP_NONE,
-		.label = LEAT_MAP_NONE,
-		.touches = LEAT_MAP_NONE,
-		.slurm = LEAT_MAP_NONE,
-		.next = LEAT_MAP_NONE,
-		.lift = LEAT_MAP_NONE,
+		.parent = LEAT_ASSOCIATE_NONE,
+		.earlier = p->image,
+		.cgroup = LEAT_ASSOCIATE_NONE,
+		.program = LEAT_ASSOCIATE_NONE,
+		.label = LEAT_ASSOCIATE_NONE,
+		.touches = LEAT_ASSOCIATE_NONE,
+		.slurm = LEAT_ASSOCIATE_NONE,
+		.next = LEAT_ASSOCIATE_NONE,
+		.lift = LEAT_ASSOCIATE_NONE,
 		.begin_ns = INT64_MIN,
 		.end_ns = INT64_MAX,
 	};
-	p->life = m->n_lives++;
+	p->image = m->n_images++;
 	return l;
 }
 
-/* The present life of a process, which has begun before the trace if it was not heard of. */
-static struct leat_map_life *life_now(struct leat_map *m, unsigned node, int32_t pid)
+/* The present image of a process, which has begun before the trace if it was not heard of. */
+static struct leat_associate_image *image_now(struct leat_associate_map *m, unsigned node,
+					      int32_t pid)
 {
-	struct leat_map_process *p = process_of(m, node, pid);
+	struct leat_associate_process *p = process_of(m, node, pid);
 
 	if (!p)
 		return NULL;
-	if (p->life != LEAT_MAP_NONE && m->lives[p->life].end_ns == INT64_MAX)
-		return &m->lives[p->life];
-	return life_new(m, p);
+	if (p->image != LEAT_ASSOCIATE_NONE && m->images[p->image].end_ns == INT64_MAX)
+		return &m->images[p->image];
+	return image_new(m, p);
 }
 
-static void life_inherit(struct leat_map *m, struct leat_map_life *l, size_t parent)
+static void image_inherit(struct leat_associate_map *m, struct leat_associate_image *l,
+			  size_t parent)
 {
 	l->parent = parent;
-	l->cgroup = m->lives[parent].cgroup;
-	l->mounts = m->lives[parent].mounts;
-	l->program = m->lives[parent].program;
+	l->cgroup = m->images[parent].cgroup;
+	l->mounts = m->images[parent].mounts;
+	l->program = m->images[parent].program;
 	/* Its environment is its parent's, up to its own exec. */
-	l->label = m->lives[parent].label;
-	l->slurm = m->lives[parent].slurm;
+	l->label = m->images[parent].label;
+	l->slurm = m->images[parent].slurm;
 }
 
-static int set_cgroup(struct leat_map *m, struct leat_map_life *l, uint64_t id)
+static int set_cgroup(struct leat_associate_map *m, struct leat_associate_image *l, uint64_t id)
 {
-	struct leat_map_cgroup *g;
+	struct leat_associate_cgroup *g;
 
 	if (!id)
 		return 0;
-	g = leat_map_cgroup_of(m, l->node, id);
+	g = leat_associate_cgroup_of(m, l->node, id);
 	if (!g)
 		return -ENOMEM;
 	l->cgroup = g->index;
@@ -261,25 +266,25 @@ static int set_cgroup(struct leat_map *m, struct leat_map_life *l, uint64_t id)
 }
 
 /* Calls of a child may come before the word of its fork: by so much at most. */
-#define EARLY_NS LEAT_MAP_SECOND
+#define EARLY_NS LEAT_ASSOCIATE_SECOND
 
-static int take_fork(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
-		     size_t *life)
+static int take_fork(struct leat_associate_map *m, unsigned node,
+		     const struct leat_trace_process *r, size_t *image)
 {
-	struct leat_map_life *parent = life_now(m, node, r->ppid), *l;
-	struct leat_map_process *p = process_of(m, node, r->pid);
+	struct leat_associate_image *parent = image_now(m, node, r->ppid), *l;
+	struct leat_associate_process *p = process_of(m, node, r->pid);
 	size_t from;
 
 	if (!parent || !p)
 		return -ENOMEM;
-	from = (size_t)(parent - m->lives);
-	l = p->life == LEAT_MAP_NONE ? NULL : &m->lives[p->life];
-	if (!l || p->life == from || l->forked || l->executed || l->end_ns != INT64_MAX ||
+	from = (size_t)(parent - m->images);
+	l = p->image == LEAT_ASSOCIATE_NONE ? NULL : &m->images[p->image];
+	if (!l || p->image == from || l->forked || l->executed || l->end_ns != INT64_MAX ||
 	    l->begin_ns < r->time_ns - EARLY_NS) {
 		/* Its predecessor's end was not seen. */
-		if (l && l->end_ns == INT64_MAX && p->life != from)
+		if (l && l->end_ns == INT64_MAX && p->image != from)
 			l->end_ns = r->time_ns;
-		l = life_new(m, p);
+		l = image_new(m, p);
 		if (!l)
 			return -ENOMEM;
 		l->begin_ns = r->time_ns;
@@ -287,14 +292,15 @@ static int take_fork(struct leat_map *m, unsigned node, const struct leat_trace_
 	l->forked = true;
 	if (l->begin_ns > r->time_ns)
 		l->begin_ns = r->time_ns;
-	life_inherit(m, l, from);
-	*life = p->life;
+	image_inherit(m, l, from);
+	*image = p->image;
 	return set_cgroup(m, l, r->cgroup);
 }
 
-static int program_set(struct leat_map *m, struct leat_map_life *l, const char *path)
+static int program_set(struct leat_associate_map *m, struct leat_associate_image *l,
+		       const char *path)
 {
-	struct leat_map_word *w;
+	struct leat_associate_word *w;
 
 	if (!path)
 		return 0;
@@ -306,7 +312,7 @@ static int program_set(struct leat_map *m, struct leat_map_life *l, const char *
 		w->text = strdup(path);
 		w->number = m->n_words;
 		if (!w->text ||
-		    leat_map_grow(&m->word, m->n_words, &m->room_words, sizeof(*m->word))) {
+		    leat_associate_grow(&m->word, m->n_words, &m->space_words, sizeof(*m->word))) {
 			free(w->text);
 			free(w);
 			return -ENOMEM;
@@ -318,71 +324,71 @@ static int program_set(struct leat_map *m, struct leat_map_life *l, const char *
 	return 0;
 }
 
-static int take_exec(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
-		     size_t *life)
+static int take_exec(struct leat_associate_map *m, unsigned node,
+		     const struct leat_trace_process *r, size_t *image)
 {
-	struct leat_map_life *before = life_now(m, node, r->pid), *l;
+	struct leat_associate_image *before = image_now(m, node, r->pid), *l;
 	size_t from;
 
 	if (!before)
 		return -ENOMEM;
-	from = (size_t)(before - m->lives);
+	from = (size_t)(before - m->images);
 	before->end_ns = r->time_ns;
-	l = life_new(m, process_of(m, node, r->pid));
+	l = image_new(m, process_of(m, node, r->pid));
 	if (!l)
 		return -ENOMEM;
-	life_inherit(m, l, from);
+	image_inherit(m, l, from);
 	l->begin_ns = r->time_ns;
 	l->executed = true;
-	m->lives[from].next = (size_t)(l - m->lives);
+	m->images[from].next = (size_t)(l - m->images);
 	if (r->mounts)
 		l->mounts = r->mounts;
-	*life = (size_t)(l - m->lives);
+	*image = (size_t)(l - m->images);
 	if (set_cgroup(m, l, r->cgroup) || program_set(m, l, r->program))
 		return -ENOMEM;
-	return leat_map_claim_exec(m, l, r);
+	return leat_associate_claim_exec(m, l, r);
 }
 
-static int take_exit(struct leat_map *m, unsigned node, const struct leat_trace_process *r,
-		     size_t *life)
+static int take_exit(struct leat_associate_map *m, unsigned node,
+		     const struct leat_trace_process *r, size_t *image)
 {
-	struct leat_map_life *l = life_now(m, node, r->pid);
+	struct leat_associate_image *l = image_now(m, node, r->pid);
 
 	if (!l)
 		return -ENOMEM;
 	l->end_ns = r->time_ns;
 	l->exits = true;
-	*life = (size_t)(l - m->lives);
+	*image = (size_t)(l - m->images);
 	/* The kernel's last word may be of the cgroup that processes are moved to in their end. */
-	return l->cgroup == LEAT_MAP_NONE ? set_cgroup(m, l, r->cgroup) : 0;
+	return l->cgroup == LEAT_ASSOCIATE_NONE ? set_cgroup(m, l, r->cgroup) : 0;
 }
 
-static int take_call(struct leat_map *m, unsigned node, const struct leat_trace_call *call,
-		     size_t *life)
+static int take_call(struct leat_associate_map *m, unsigned node,
+		     const struct leat_trace_call *call, size_t *image)
 {
-	struct leat_map_process *p = process_of(m, node, call->pid);
-	struct leat_map_life *l;
+	struct leat_associate_process *p = process_of(m, node, call->pid);
+	struct leat_associate_image *l;
 
 	if (!p)
 		return -ENOMEM;
-	if (p->life == LEAT_MAP_NONE) {
-		l = life_new(m, p);
+	if (p->image == LEAT_ASSOCIATE_NONE) {
+		l = image_new(m, p);
 		if (!l)
 			return -ENOMEM;
 		l->begin_ns = call->start_ns;
 	} else {
 		/* What follows a process's end is the kernel's closing of its files. */
-		l = &m->lives[p->life];
+		l = &m->images[p->image];
 	}
-	*life = p->life;
-	return call->path ? leat_map_claim_call(m, l, call) : 0;
+	*image = p->image;
+	return call->path ? leat_associate_claim_call(m, l, call) : 0;
 }
 
-static int take_mount(struct leat_map *m, unsigned node, const struct leat_trace_mount *r)
+static int take_mount(struct leat_associate_map *m, unsigned node, const struct leat_trace_mount *r)
 {
-	struct leat_map_mount mount = {.node = node, .space = r->namespace_id};
+	struct leat_associate_mount mount = {.node = node, .space = r->namespace_id};
 
-	if (leat_map_grow(&m->mounts, m->n_mounts, &m->room_mounts, sizeof(mount)))
+	if (leat_associate_grow(&m->mounts, m->n_mounts, &m->space_mounts, sizeof(mount)))
 		return -ENOMEM;
 	mount.at = strdup(r->at);
 	mount.from = r->from ? strdup(r->from) : NULL;
@@ -395,7 +401,7 @@ static int take_mount(struct leat_map *m, unsigned node, const struct leat_trace
 	return 0;
 }
 
-static void seen_at(struct leat_map *m, int64_t time_ns)
+static void seen_at(struct leat_associate_map *m, int64_t time_ns)
 {
 	if (time_ns < m->first_ns)
 		m->first_ns = time_ns;
@@ -403,12 +409,13 @@ static void seen_at(struct leat_map *m, int64_t time_ns)
 		m->last_ns = time_ns;
 }
 
-int leat_map_take(struct leat_map *m, const struct leat_trace_record *record, size_t *life)
+int leat_associate_add(struct leat_associate_map *m, const struct leat_trace_record *record,
+		       size_t *image)
 {
-	size_t nobody, *out = life ? life : &nobody;
+	size_t nobody, *out = image ? image : &nobody;
 	unsigned node = record->node;
 
-	*out = LEAT_MAP_NONE;
+	*out = LEAT_ASSOCIATE_NONE;
 	if (node >= m->n_nodes)
 		m->n_nodes = node + 1;
 	switch (record->kind) {
@@ -423,14 +430,14 @@ int leat_map_take(struct leat_map *m, const struct leat_trace_record *record, si
 			return take_exec(m, node, &record->process, out);
 		return take_exit(m, node, &record->process, out);
 	case LEAT_TRACE_CGROUP:
-		return leat_map_cgroup_name(m, node, &record->cgroup);
+		return leat_associate_cgroup_name(m, node, &record->cgroup);
 	case LEAT_TRACE_MOUNT:
 		return take_mount(m, node, &record->mount);
 	}
 	return 0;
 }
 
-int leat_map_host(struct leat_map *m, unsigned node, const char *host)
+int leat_associate_host(struct leat_associate_map *m, unsigned node, const char *host)
 {
 	while (m->n_hosts <= node) {
 		char **bigger = reallocarray(m->hosts, m->n_hosts + 1, sizeof(*bigger));

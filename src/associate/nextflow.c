@@ -8,7 +8,7 @@
  *exited: T; ]
  *	~> TaskHandler[...]				of those that have not ended
  */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "base/str.h"
 
 struct reader {
-	struct leat_map *m;
-	struct leat_map_source *s;
+	struct leat_associate_map *m;
+	struct leat_associate_source *s;
 	size_t source;
 	char *run; /* owned; its name; NULL unknown */
 	bool any;  /* a line of a task, or of Nextflow's beginning */
@@ -89,7 +89,8 @@ static bool take_apart(char *text, struct handler *h)
 
 /* ---- tasks ---- */
 
-static int name_task(struct reader *r, struct leat_map_entry *e, const char *name, const char *hash)
+static int name_task(struct reader *r, struct leat_associate_entry *e, const char *name,
+		     const char *hash)
 {
 	const char *tag = strstr(name, " (");
 	char *logical = strndup(name, tag && tag > name ? (size_t)(tag - name) : strlen(name));
@@ -97,11 +98,11 @@ static int name_task(struct reader *r, struct leat_map_entry *e, const char *nam
 	int error = -ENOMEM;
 
 	if (logical && physical)
-		error = leat_map_entry_set(&e->task.logical, logical);
+		error = leat_associate_entry_set(&e->task.logical, logical);
 	if (!error)
-		error = leat_map_entry_set(&e->task.physical, physical);
+		error = leat_associate_entry_set(&e->task.physical, physical);
 	if (!error && r->run)
-		error = leat_map_entry_set(&e->task.workflow, r->run);
+		error = leat_associate_entry_set(&e->task.workflow, r->run);
 	/* A pod's, which was there before its log. */
 	e->source = r->source;
 	free(logical);
@@ -110,89 +111,95 @@ static int name_task(struct reader *r, struct leat_map_entry *e, const char *nam
 }
 
 /* Another log tells of it, and knows when it ran. */
-static bool is_of_another(const struct reader *r, const struct leat_map_entry *e)
+static bool is_of_another(const struct reader *r, const struct leat_associate_entry *e)
 {
-	return e && e->source != LEAT_MAP_NONE && e->source != r->source &&
-	       r->m->sources[e->source].kind == LEAT_MAP_NEXTFLOW && (e->began.set || e->ended.set);
+	return e && e->source != LEAT_ASSOCIATE_NONE && e->source != r->source &&
+	       r->m->sources[e->source].kind == LEAT_ASSOCIATE_NEXTFLOW &&
+	       (e->began.set || e->ended.set);
 }
 
 /* By the hash or, where a directory has none, by that. Two logs that say when it ran do not say the
  * same, if they are of two runs: the trace shows which one is right. */
-static struct leat_map_entry *entry(struct reader *r, const char *identity)
+static struct leat_associate_entry *entry(struct reader *r, const char *identity)
 {
-	struct leat_map_entry *first = leat_map_entry_find(r->m, "nextflow", "", identity);
+	struct leat_associate_entry *first =
+		leat_associate_entry_find(r->m, "nextflow", "", identity);
 
-	return is_of_another(r, first) ? leat_map_entry_rival(r->m, first, r->source)
-				       : leat_map_entry(r->m, r->source, "nextflow", "", identity,
-							identity, identity);
+	return is_of_another(r, first) ? leat_associate_entry_rival(r->m, first, r->source)
+				       : leat_associate_entry(r->m, r->source, "nextflow", "",
+							      identity, identity, identity);
 }
 
-static struct leat_map_entry *entry_of_hash(struct reader *r, const char *hash, const char *name)
+static struct leat_associate_entry *entry_of_hash(struct reader *r, const char *hash,
+						  const char *name)
 {
-	struct leat_map_entry *e = entry(r, hash);
+	struct leat_associate_entry *e = entry(r, hash);
 
 	if (!e || name_task(r, e, name, hash) ||
-	    leat_map_name_add(r->m, LEAT_MAP_NAME_HASH, hash, e->task.number))
+	    leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_HASH, hash, e->task.number))
 		return NULL;
 	return e;
 }
 
-static struct leat_map_entry *entry_of_dir(struct reader *r, const char *dir, const char *name)
+static struct leat_associate_entry *entry_of_dir(struct reader *r, const char *dir,
+						 const char *name)
 {
 	char hash[10];
-	bool hashed = leat_map_dir_hash(dir, leat_map_path_length(dir), hash);
-	struct leat_map_entry *e = hashed ? entry_of_hash(r, hash, name) : entry(r, dir);
+	bool hashed = leat_associate_dir_hash(dir, leat_associate_path_length(dir), hash);
+	struct leat_associate_entry *e = hashed ? entry_of_hash(r, hash, name) : entry(r, dir);
 
 	if (!e || (!hashed && name_task(r, e, name, NULL)) ||
-	    leat_map_entry_set(&e->task.dir, dir) || leat_map_dir_add(r->m, dir, e->task.number))
+	    leat_associate_entry_set(&e->task.dir, dir) ||
+	    leat_associate_dir_add(r->m, dir, e->task.number))
 		return NULL;
 	return e;
 }
 
-static void stamp(struct reader *r, const char *line, struct leat_map_stamp *out)
+static void stamp(struct reader *r, const char *line, struct leat_associate_stamp *out)
 {
-	if (leat_map_stamp_nextflow(line, out) || r->months_said)
+	if (leat_associate_stamp_nextflow(line, out) || r->months_said)
 		return;
 	r->months_said = true;
-	leat_map_complain(r->m, r->s,
-			  "its time is not understood: %.24s (the tasks' times are left "
-			  "out)",
-			  line);
+	leat_associate_complain(r->m, r->s,
+				"its time is not understood: %.24s (the tasks' times are left "
+				"out)",
+				line);
 }
 
 /* "COMPLETED" only says that it is over. */
-static int set_status(struct leat_map_entry *e, const struct handler *h)
+static int set_status(struct leat_associate_entry *e, const struct handler *h)
 {
 	char text[64];
 
 	if (strcmp(h->exit, "-") == 0 || !*h->exit)
-		return leat_map_entry_set(&e->task.status, h->status);
+		return leat_associate_entry_set(&e->task.status, h->status);
 	snprintf(text, sizeof(text), "exit %.20s", h->exit);
-	return leat_map_entry_set(&e->task.status, text);
+	return leat_associate_entry_set(&e->task.status, text);
 }
 
 static int take_handler(struct reader *r, const char *line, char *text, bool completed)
 {
 	struct handler h;
-	struct leat_map_entry *e;
-	struct leat_map_stamp time;
+	struct leat_associate_entry *e;
+	struct leat_associate_stamp time;
 
 	if (!take_apart(text, &h)) {
-		leat_map_complain(r->m, r->s,
-				  "a task that is cut off, or told in a way that is "
-				  "not known: it is left out");
+		leat_associate_complain(r->m, r->s,
+					"a task that is cut off, or told in a way that is "
+					"not known: it is left out");
 		return 0;
 	}
 	e = entry_of_dir(r, h.dir, h.name);
 	if (!e || set_status(e, &h) ||
-	    (h.job && leat_map_name_add(r->m, LEAT_MAP_NAME_SLURM, h.job, e->task.number)))
+	    (h.job &&
+	     leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_SLURM, h.job, e->task.number)))
 		return -ENOMEM;
 	r->any = true;
 	if (completed) {
 		e->over = true;
 		stamp(r, line, &e->ended);
 	}
-	if (h.started && leat_map_stamp_epoch_ms(h.started, &time) && !e->began.set)
+	if (h.started && leat_associate_stamp_epoch_ms(h.started, &time) && !e->began.set)
 		e->began = time;
 	return 0;
 }
@@ -202,14 +209,14 @@ static int take_job(struct reader *r, char *text)
 {
 	char *job = cut_last(text, " > jobId: ");
 	char *dir = job ? strstr(job, "; workDir: ") : NULL;
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 
 	if (!dir)
 		return 0;
 	*dir = '\0';
 	dir += strlen("; workDir: ");
 	e = entry_of_dir(r, dir, text);
-	if (!e || leat_map_name_add(r->m, LEAT_MAP_NAME_SLURM, job, e->task.number))
+	if (!e || leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_SLURM, job, e->task.number))
 		return -ENOMEM;
 	r->any = true;
 	return 0;
@@ -220,7 +227,7 @@ static int take_hash(struct reader *r, const char *line, char *word, const char 
 {
 	static const char *const words[] = {"] Submitted process > ", "] Re-submitted process > ",
 					    "] Cached process > ", "] Stored process > "};
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	size_t kind = 0;
 	char hash[10];
 
@@ -235,10 +242,11 @@ static int take_hash(struct reader *r, const char *line, char *word, const char 
 		return 0;
 	if (kind >= 2) {
 		/* It ran before; its own run's log knows more. */
-		if (leat_map_name_find(r->m, LEAT_MAP_NAME_HASH, hash, 9) != LEAT_MAP_NONE)
+		if (leat_associate_name_find(r->m, LEAT_ASSOCIATE_NAME_HASH, hash, 9) !=
+		    LEAT_ASSOCIATE_NONE)
 			return 0;
 		e = entry_of_hash(r, hash, name);
-		return !e || leat_map_entry_set(&e->task.status, "cached") ? -ENOMEM : 0;
+		return !e || leat_associate_entry_set(&e->task.status, "cached") ? -ENOMEM : 0;
 	}
 	e = entry_of_hash(r, hash, name);
 	if (!e)
@@ -287,10 +295,10 @@ static int take_run(struct reader *r, char *line)
 static int take_line(struct reader *r, char *line)
 {
 	static const char completed[] = "Task completed > TaskHandler[", dump[] = "~> TaskHandler[";
-	struct leat_map_stamp now;
+	struct leat_associate_stamp now;
 	char *at;
 
-	if (leat_map_stamp_nextflow(line, &now))
+	if (leat_associate_stamp_nextflow(line, &now))
 		r->s->last = now;
 	if (strstr(line, "N E X T F L O W") || strstr(line, " nextflow."))
 		r->any = true;
@@ -317,14 +325,15 @@ static int take_line(struct reader *r, char *line)
 	return take_run(r, line);
 }
 
-int leat_map_read_nextflow(struct leat_map *m, struct leat_map_source *s, FILE *in)
+int leat_associate_read_nextflow(struct leat_associate_map *m, struct leat_associate_source *s,
+				 FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL;
-	size_t room = 0;
+	size_t space = 0;
 	int result, error = 0;
 
-	while (!error && (result = leat_map_line(in, &line, &room)) != 0) {
+	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
 		s->line++;
 		error = result < 0 ? result : take_line(&r, line);
 	}

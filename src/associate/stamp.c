@@ -1,5 +1,5 @@
 /* Times as logs have them. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,15 +27,15 @@ static bool skip(const char **at, const char *any)
 }
 
 /* "16:18:11", with any number of digits behind a point or a comma. */
-static bool clock_time(const char **at, struct leat_map_stamp *s)
+static bool clock_time(const char **at, struct leat_associate_stamp *s)
 {
 	int hour, minute, second;
-	int64_t unit = LEAT_MAP_SECOND / 10;
+	int64_t unit = LEAT_ASSOCIATE_SECOND / 10;
 
 	if (!digits(at, 2, &hour) || !skip(at, ":") || !digits(at, 2, &minute) || !skip(at, ":") ||
 	    !digits(at, 2, &second) || hour > 23 || minute > 59 || second > 60)
 		return false;
-	s->day_ns = (hour * INT64_C(3600) + minute * INT64_C(60) + second) * LEAT_MAP_SECOND;
+	s->day_ns = (hour * INT64_C(3600) + minute * INT64_C(60) + second) * LEAT_ASSOCIATE_SECOND;
 	if (!skip(at, ".,"))
 		return true;
 	for (; isdigit((unsigned char)**at); (*at)++, unit /= 10)
@@ -44,7 +44,7 @@ static bool clock_time(const char **at, struct leat_map_stamp *s)
 }
 
 /* "Z", "+0200", "+02:00" */
-static void zone(const char **at, struct leat_map_stamp *s)
+static void zone(const char **at, struct leat_associate_stamp *s)
 {
 	const char *text = *at;
 	int sign = *text == '-' ? -1 : 1, hours, minutes = 0;
@@ -66,15 +66,15 @@ static void zone(const char **at, struct leat_map_stamp *s)
 /* The last whole one of which all nanoseconds since 1970 can be counted. */
 enum { LAST_YEAR = 2261 };
 
-static bool is_date(const struct leat_map_stamp *s)
+static bool is_date(const struct leat_associate_stamp *s)
 {
 	return s->year <= LAST_YEAR && s->month >= 1 && s->month <= 12 && s->day >= 1 &&
 	       s->day <= 31;
 }
 
-bool leat_map_stamp_iso(const char *text, struct leat_map_stamp *s, const char **end)
+bool leat_associate_stamp_iso(const char *text, struct leat_associate_stamp *s, const char **end)
 {
-	struct leat_map_stamp out = {.set = true};
+	struct leat_associate_stamp out = {.set = true};
 
 	if (!digits(&text, 4, &out.year) || !skip(&text, "-") || !digits(&text, 2, &out.month) ||
 	    !skip(&text, "-") || !digits(&text, 2, &out.day) || !skip(&text, "T ") ||
@@ -87,29 +87,29 @@ bool leat_map_stamp_iso(const char *text, struct leat_map_stamp *s, const char *
 	return true;
 }
 
-bool leat_map_stamp_epoch_ns(int64_t ns, struct leat_map_stamp *s)
+bool leat_associate_stamp_epoch_ns(int64_t ns, struct leat_associate_stamp *s)
 {
-	time_t seconds = (time_t)(ns / LEAT_MAP_SECOND);
+	time_t seconds = (time_t)(ns / LEAT_ASSOCIATE_SECOND);
 	struct tm tm;
 
 	if (ns <= 0 || !gmtime_r(&seconds, &tm) || tm.tm_year + 1900 > LAST_YEAR)
 		return false;
-	*s = (struct leat_map_stamp){.set = true,
-				     .zoned = true,
-				     .year = tm.tm_year + 1900,
-				     .month = tm.tm_mon + 1,
-				     .day = tm.tm_mday};
-	s->day_ns = ns % (86400 * LEAT_MAP_SECOND);
+	*s = (struct leat_associate_stamp){.set = true,
+					   .zoned = true,
+					   .year = tm.tm_year + 1900,
+					   .month = tm.tm_mon + 1,
+					   .day = tm.tm_mday};
+	s->day_ns = ns % (86400 * LEAT_ASSOCIATE_SECOND);
 	return true;
 }
 
-bool leat_map_stamp_epoch_ms(const char *text, struct leat_map_stamp *s)
+bool leat_associate_stamp_epoch_ms(const char *text, struct leat_associate_stamp *s)
 {
 	char *end;
 	long long ms = strtoll(text, &end, 10);
 
 	return end != text && ms > 0 && ms <= INT64_MAX / 1000000 &&
-	       leat_map_stamp_epoch_ns(ms * 1000000, s);
+	       leat_associate_stamp_epoch_ns(ms * 1000000, s);
 }
 
 /* ---- months ---- */
@@ -163,9 +163,9 @@ static int month_number(const char *text)
 		       : 0;
 }
 
-bool leat_map_stamp_nextflow(const char *text, struct leat_map_stamp *s)
+bool leat_associate_stamp_nextflow(const char *text, struct leat_associate_stamp *s)
 {
-	struct leat_map_stamp out = {.set = true};
+	struct leat_associate_stamp out = {.set = true};
 	size_t n = strcspn(text, " ");
 	const char *at = memchr(text, '-', n);
 
@@ -181,9 +181,9 @@ bool leat_map_stamp_nextflow(const char *text, struct leat_map_stamp *s)
 	return true;
 }
 
-bool leat_map_stamp_ctime(const char *text, struct leat_map_stamp *s)
+bool leat_associate_stamp_ctime(const char *text, struct leat_associate_stamp *s)
 {
-	struct leat_map_stamp out = {.set = true};
+	struct leat_associate_stamp out = {.set = true};
 	const char *at = text;
 
 	if (!skip(&at, "["))
@@ -205,14 +205,14 @@ bool leat_map_stamp_ctime(const char *text, struct leat_map_stamp *s)
 
 /* ---- since the epoch ---- */
 
-static int64_t in_year(const struct leat_map_stamp *s, int year, int zone_s)
+static int64_t in_year(const struct leat_associate_stamp *s, int year, int zone_s)
 {
 	struct tm tm = {.tm_year = year - 1900, .tm_mon = s->month - 1, .tm_mday = s->day};
 
-	return ((int64_t)timegm(&tm) - zone_s) * LEAT_MAP_SECOND + s->day_ns;
+	return ((int64_t)timegm(&tm) - zone_s) * LEAT_ASSOCIATE_SECOND + s->day_ns;
 }
 
-int64_t leat_map_stamp_ns(const struct leat_map_stamp *s, int zone_s, int64_t near_ns)
+int64_t leat_associate_stamp_ns(const struct leat_associate_stamp *s, int zone_s, int64_t near_ns)
 {
 	time_t near_s;
 	struct tm tm;
@@ -221,7 +221,7 @@ int64_t leat_map_stamp_ns(const struct leat_map_stamp *s, int zone_s, int64_t ne
 
 	if (near_ns < 0)
 		near_ns = 0;
-	near_s = (time_t)(near_ns / LEAT_MAP_SECOND);
+	near_s = (time_t)(near_ns / LEAT_ASSOCIATE_SECOND);
 
 	if (s->zoned)
 		zone_s = s->zone_s;

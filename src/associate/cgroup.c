@@ -1,5 +1,5 @@
 /* Cgroups: what their paths tell, and which of them are one task's alone. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,14 +8,15 @@
 
 #include "base/str.h"
 
-struct leat_map_cgroup *leat_map_cgroup_of(struct leat_map *m, unsigned node, uint64_t id)
+struct leat_associate_cgroup *leat_associate_cgroup_of(struct leat_associate_map *m, unsigned node,
+						       uint64_t id)
 {
-	struct leat_map_cgroup key = {.key = {node, id}}, *g;
+	struct leat_associate_cgroup key = {.key = {node, id}}, *g;
 
 	HASH_FIND(hh, m->cgroups, &key.key, sizeof(key.key), g);
 	if (g)
 		return g;
-	if (leat_map_grow(&m->cgroup, m->n_cgroups, &m->room_cgroups, sizeof(*m->cgroup)))
+	if (leat_associate_grow(&m->cgroup, m->n_cgroups, &m->space_cgroups, sizeof(*m->cgroup)))
 		return NULL;
 	g = calloc(1, sizeof(*g));
 	if (!g)
@@ -23,7 +24,7 @@ struct leat_map_cgroup *leat_map_cgroup_of(struct leat_map *m, unsigned node, ui
 	g->key.node = node;
 	g->key.id = id;
 	g->index = m->n_cgroups;
-	g->token = g->slurm = g->task = LEAT_MAP_NONE;
+	g->token = g->slurm = g->task = LEAT_ASSOCIATE_NONE;
 	m->cgroup[m->n_cgroups++] = g;
 	HASH_ADD(hh, m->cgroups, key, sizeof(g->key), g);
 	return g;
@@ -48,7 +49,7 @@ static const char *numbered(const char *at, const char *prefix, char out[32])
 }
 
 /* v1: /slurm/uid_N/job_N/step_N/task_N; v2: /system.slice/slurmstepd.scope/job_N/step_N/user/... */
-bool leat_map_slurm_path(const char *path, char job[32], char step[32])
+bool leat_associate_slurm_path(const char *path, char job[32], char step[32])
 {
 	const char *at = strstr(path, "/slurm"), *next;
 
@@ -65,17 +66,19 @@ bool leat_map_slurm_path(const char *path, char job[32], char step[32])
 	return isdigit((unsigned char)job[0]);
 }
 
-struct leat_map_entry *leat_map_slurm_entry(struct leat_map *m, const char *job, const char *step,
-					    const char *name)
+struct leat_associate_entry *leat_associate_slurm_entry(struct leat_associate_map *m,
+							const char *job, const char *step,
+							const char *name)
 {
 	char *identity = leat_strf("%s%s%s", job, *step ? "." : "", step);
 	char *logical = name ? strdup(name) : leat_strf("job %s", job);
-	struct leat_map_entry *e = NULL;
+	struct leat_associate_entry *e = NULL;
 
 	if (identity && logical)
-		e = leat_map_entry(m, LEAT_MAP_NONE, "slurm", job, identity, logical, identity);
+		e = leat_associate_entry(m, LEAT_ASSOCIATE_NONE, "slurm", job, identity, logical,
+					 identity);
 	/* A path knows no name; an environment may. */
-	if (e && name && leat_map_entry_set(&e->task.logical, name))
+	if (e && name && leat_associate_entry_set(&e->task.logical, name))
 		e = NULL;
 	if (e)
 		e->fallback = true;
@@ -86,7 +89,7 @@ struct leat_map_entry *leat_map_slurm_entry(struct leat_map *m, const char *job,
 
 /* The task that a component names: a pod's uid, with "_" for "-", or a container's id, somewhere in
  * "kubepods-burstable-pod12345678_1234_...slice", "cri-containerd-0123abcd....scope". */
-static size_t component_task(const struct leat_map *m, const char *at, size_t n)
+static size_t component_task(const struct leat_associate_map *m, const char *at, size_t n)
 {
 	enum { UID = 36, CONTAINER = 64 };
 	char word[CONTAINER + 1];
@@ -107,33 +110,34 @@ static size_t component_task(const struct leat_map *m, const char *at, size_t n)
 				continue;
 			for (size_t k = 0; k < length; k++)
 				word[k] = (end - length)[k] == '_' ? '-' : (end - length)[k];
-			task = leat_map_name_find(m, LEAT_MAP_NAME_TOKEN, word, length);
-			if (task != LEAT_MAP_NONE)
+			task = leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_TOKEN, word, length);
+			if (task != LEAT_ASSOCIATE_NONE)
 				return task;
 		}
 		run = 0;
 	}
-	return LEAT_MAP_NONE;
+	return LEAT_ASSOCIATE_NONE;
 }
 
-static size_t path_task(const struct leat_map *m, const char *path)
+static size_t path_task(const struct leat_associate_map *m, const char *path)
 {
-	size_t found = LEAT_MAP_NONE;
+	size_t found = LEAT_ASSOCIATE_NONE;
 
 	/* The innermost: a container in a pod. */
 	while (*path) {
 		size_t n = strcspn(path, "/"), task = component_task(m, path, n);
 
-		if (task != LEAT_MAP_NONE)
+		if (task != LEAT_ASSOCIATE_NONE)
 			found = task;
 		path += n + (path[n] == '/');
 	}
 	return found;
 }
 
-int leat_map_cgroup_name(struct leat_map *m, unsigned node, const struct leat_trace_cgroup *r)
+int leat_associate_cgroup_name(struct leat_associate_map *m, unsigned node,
+			       const struct leat_trace_cgroup *r)
 {
-	struct leat_map_cgroup *g = leat_map_cgroup_of(m, node, r->id);
+	struct leat_associate_cgroup *g = leat_associate_cgroup_of(m, node, r->id);
 	char job[32], step[32], *copy = strdup(r->path);
 
 	if (!g || !copy) {
@@ -143,12 +147,12 @@ int leat_map_cgroup_name(struct leat_map *m, unsigned node, const struct leat_tr
 	free(g->path);
 	g->path = copy;
 	g->token = path_task(m, copy);
-	if (!leat_map_slurm_path(copy, job, step))
+	if (!leat_associate_slurm_path(copy, job, step))
 		return 0;
-	if (g->token == LEAT_MAP_NONE)
-		g->token = leat_map_name_find(m, LEAT_MAP_NAME_SLURM, job, strlen(job));
+	if (g->token == LEAT_ASSOCIATE_NONE)
+		g->token = leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_SLURM, job, strlen(job));
 	if (m->options.slurm) {
-		struct leat_map_entry *e = leat_map_slurm_entry(m, job, step, NULL);
+		struct leat_associate_entry *e = leat_associate_slurm_entry(m, job, step, NULL);
 
 		if (!e)
 			return -ENOMEM;
@@ -177,79 +181,80 @@ static bool is_general(const char *path)
 	return !*name;
 }
 
-static bool came_from_outside(const struct leat_map *m, const struct leat_map_life *l)
+static bool came_from_outside(const struct leat_associate_map *m,
+			      const struct leat_associate_image *l)
 {
-	return l->parent == LEAT_MAP_NONE || m->lives[l->parent].cgroup != l->cgroup;
+	return l->parent == LEAT_ASSOCIATE_NONE || m->images[l->parent].cgroup != l->cgroup;
 }
 
 /* What shows of one member whose all of them are. A label or pid is of a part of the tree, unless
  * it is that of the first in the cgroup. */
-static void look_at_claims(struct leat_map *m, const struct leat_map_life *l)
+static void look_at_claims(struct leat_associate_map *m, const struct leat_associate_image *l)
 {
-	struct leat_map_cgroup *g = m->cgroup[l->cgroup];
-	const struct leat_map_answer *a = &l->answer;
+	struct leat_associate_cgroup *g = m->cgroup[l->cgroup];
+	const struct leat_associate_answer *a = &l->answer;
 
 	if (l->manager)
 		g->shared = true;
-	if (!l->own || g->token != LEAT_MAP_NONE || (!l->wide && !came_from_outside(m, l)))
+	if (!l->own || g->token != LEAT_ASSOCIATE_NONE || (!l->wide && !came_from_outside(m, l)))
 		return;
-	if (g->task != LEAT_MAP_NONE && g->task != a->task->number)
+	if (g->task != LEAT_ASSOCIATE_NONE && g->task != a->task->number)
 		g->shared = true;
 	g->task = a->task->number;
 }
 
 /* Whoever comes into a task's cgroup from outside comes while it runs: a session or a service was
  * there before. */
-static void look_at_roots(struct leat_map *m, const struct leat_map_life *l)
+static void look_at_roots(struct leat_associate_map *m, const struct leat_associate_image *l)
 {
-	struct leat_map_cgroup *g = m->cgroup[l->cgroup];
+	struct leat_associate_cgroup *g = m->cgroup[l->cgroup];
 
-	if (g->task == LEAT_MAP_NONE || !came_from_outside(m, l))
+	if (g->task == LEAT_ASSOCIATE_NONE || !came_from_outside(m, l))
 		return;
-	if (l->parent == LEAT_MAP_NONE && !g->path)
+	if (l->parent == LEAT_ASSOCIATE_NONE && !g->path)
 		g->shared = true;
-	else if (l->parent != LEAT_MAP_NONE &&
-		 !leat_map_in_window(m, g->task, l->node, l->begin_ns))
+	else if (l->parent != LEAT_ASSOCIATE_NONE &&
+		 !leat_associate_in_window(m, g->task, l->node, l->begin_ns))
 		g->shared = true;
 }
 
 /* What is in a cgroup below a task's is in the task's. */
-static void take_from_above(struct leat_map *m, struct leat_map_cgroup *g)
+static void take_from_above(struct leat_associate_map *m, struct leat_associate_cgroup *g)
 {
 	size_t best = 0;
 
 	for (size_t i = 0; i < m->n_cgroups; i++) {
-		const struct leat_map_cgroup *above = m->cgroup[i];
+		const struct leat_associate_cgroup *above = m->cgroup[i];
 		size_t n = above->path ? strlen(above->path) : 0;
 
-		if (above->task != LEAT_MAP_NONE && above->key.node == g->key.node && n > best &&
-		    leat_path_is_below(g->path, above->path)) {
+		if (above->task != LEAT_ASSOCIATE_NONE && above->key.node == g->key.node &&
+		    n > best && leat_path_is_below(g->path, above->path)) {
 			g->task = above->task;
 			best = n;
 		}
 	}
 }
 
-void leat_map_cgroups_settle(struct leat_map *m)
+void leat_associate_cgroups_resolve(struct leat_associate_map *m)
 {
-	for (size_t i = 0; i < m->n_lives; i++)
-		if (m->lives[i].cgroup != LEAT_MAP_NONE)
-			look_at_claims(m, &m->lives[i]);
-	for (size_t i = 0; i < m->n_lives; i++)
-		if (m->lives[i].cgroup != LEAT_MAP_NONE)
-			look_at_roots(m, &m->lives[i]);
+	for (size_t i = 0; i < m->n_images; i++)
+		if (m->images[i].cgroup != LEAT_ASSOCIATE_NONE)
+			look_at_claims(m, &m->images[i]);
+	for (size_t i = 0; i < m->n_images; i++)
+		if (m->images[i].cgroup != LEAT_ASSOCIATE_NONE)
+			look_at_roots(m, &m->images[i]);
 	for (size_t i = 0; i < m->n_cgroups; i++) {
-		struct leat_map_cgroup *g = m->cgroup[i];
+		struct leat_associate_cgroup *g = m->cgroup[i];
 
 		if (g->path && is_general(g->path))
 			g->shared = true;
 		if (g->shared)
-			g->task = LEAT_MAP_NONE;
-		if (g->token != LEAT_MAP_NONE)
+			g->task = LEAT_ASSOCIATE_NONE;
+		if (g->token != LEAT_ASSOCIATE_NONE)
 			g->task = g->token;
 	}
 	for (size_t i = 0; i < m->n_cgroups; i++)
-		if (m->cgroup[i]->path && m->cgroup[i]->task == LEAT_MAP_NONE &&
+		if (m->cgroup[i]->path && m->cgroup[i]->task == LEAT_ASSOCIATE_NONE &&
 		    !m->cgroup[i]->shared)
 			take_from_above(m, m->cgroup[i]);
 }

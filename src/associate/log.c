@@ -1,5 +1,5 @@
 /* Logs: which kind one is, and its lines. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,34 +17,34 @@
 enum { LOOK_BYTES = 1 << 20 };
 
 static const struct {
-	enum leat_map_log kind;
+	enum leat_associate_log kind;
 	const char *text;
 } marks[] = {
-	{LEAT_MAP_LEAT, "# leat event log "},
-	{LEAT_MAP_NEXTFLOW, "N E X T F L O W"},
-	{LEAT_MAP_NEXTFLOW, " nextflow.cli."},
-	{LEAT_MAP_NEXTFLOW, " nextflow.Session - "},
-	{LEAT_MAP_NEXTFLOW, " nextflow.executor."},
-	{LEAT_MAP_NEXTFLOW, " nextflow.processor."},
-	{LEAT_MAP_NEXTFLOW, "TaskPollingMonitor - "},
-	{LEAT_MAP_AIRFLOW, "TaskInstanceKey("},
-	{LEAT_MAP_AIRFLOW, "TaskInstance Finished: "},
-	{LEAT_MAP_AIRFLOW, "{scheduler_job"},
-	{LEAT_MAP_AIRFLOW, "scheduler_job.py"},
-	{LEAT_MAP_AIRFLOW, "scheduler_job_runner.py"},
-	{LEAT_MAP_SNAKEMAKE, "Building DAG of jobs..."},
-	{LEAT_MAP_SNAKEMAKE, "\nSelect jobs to execute..."},
+	{LEAT_ASSOCIATE_LEAT, "# leat event log "},
+	{LEAT_ASSOCIATE_NEXTFLOW, "N E X T F L O W"},
+	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.cli."},
+	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.Session - "},
+	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.executor."},
+	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.processor."},
+	{LEAT_ASSOCIATE_NEXTFLOW, "TaskPollingMonitor - "},
+	{LEAT_ASSOCIATE_AIRFLOW, "TaskInstanceKey("},
+	{LEAT_ASSOCIATE_AIRFLOW, "TaskInstance Finished: "},
+	{LEAT_ASSOCIATE_AIRFLOW, "{scheduler_job"},
+	{LEAT_ASSOCIATE_AIRFLOW, "scheduler_job.py"},
+	{LEAT_ASSOCIATE_AIRFLOW, "scheduler_job_runner.py"},
+	{LEAT_ASSOCIATE_SNAKEMAKE, "Building DAG of jobs..."},
+	{LEAT_ASSOCIATE_SNAKEMAKE, "\nSelect jobs to execute..."},
 };
 
-static const char *const log_names[LEAT_MAP_LOGS] = {
-	[LEAT_MAP_ANY] = "unknown",         [LEAT_MAP_NEXTFLOW] = "Nextflow",
-	[LEAT_MAP_AIRFLOW] = "Airflow",     [LEAT_MAP_KUBERNETES] = "Kubernetes",
-	[LEAT_MAP_SNAKEMAKE] = "Snakemake", [LEAT_MAP_LEAT] = "leat",
+static const char *const log_names[LEAT_ASSOCIATE_LOGS] = {
+	[LEAT_ASSOCIATE_ANY] = "unknown",         [LEAT_ASSOCIATE_NEXTFLOW] = "Nextflow",
+	[LEAT_ASSOCIATE_AIRFLOW] = "Airflow",     [LEAT_ASSOCIATE_KUBERNETES] = "Kubernetes",
+	[LEAT_ASSOCIATE_SNAKEMAKE] = "Snakemake", [LEAT_ASSOCIATE_LEAT] = "leat",
 };
 
-const char *leat_map_log_name(enum leat_map_log kind)
+const char *leat_associate_log_name(enum leat_associate_log kind)
 {
-	return (unsigned)kind < LEAT_MAP_LOGS ? log_names[kind] : "unknown";
+	return (unsigned)kind < LEAT_ASSOCIATE_LOGS ? log_names[kind] : "unknown";
 }
 
 static bool is_kubernetes(const char *text)
@@ -66,16 +66,16 @@ static bool is_kubernetes(const char *text)
 	return leat_str_begins(at, "LAST SEEN ");
 }
 
-static enum leat_map_log look(char *text, size_t size)
+static enum leat_associate_log look(char *text, size_t size)
 {
 	const char *first = NULL;
-	enum leat_map_log kind = LEAT_MAP_ANY;
+	enum leat_associate_log kind = LEAT_ASSOCIATE_ANY;
 
 	for (size_t i = 0; i < size; i++)
 		if (!text[i])
 			text[i] = ' ';
 	if (is_kubernetes(text))
-		return LEAT_MAP_KUBERNETES;
+		return LEAT_ASSOCIATE_KUBERNETES;
 	/* A log may quote another: what comes first says what it is. */
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		const char *at = strstr(text, marks[i].text);
@@ -88,7 +88,7 @@ static enum leat_map_log look(char *text, size_t size)
 	return kind;
 }
 
-int leat_map_look(const char *path)
+int leat_associate_detect(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
 	char *text = malloc(LOOK_BYTES + 1);
@@ -151,12 +151,12 @@ static void strip(char *line)
 	}
 }
 
-int leat_map_line(FILE *in, char **line, size_t *room)
+int leat_associate_line(FILE *in, char **line, size_t *space)
 {
 	ssize_t n;
 
 	errno = 0;
-	n = getline(line, room, in);
+	n = getline(line, space, in);
 	if (n < 0)
 		return ferror(in) ? (errno ? -errno : -EIO) : (errno == ENOMEM ? -ENOMEM : 0);
 	for (ssize_t i = 0; i < n; i++)
@@ -168,24 +168,24 @@ int leat_map_line(FILE *in, char **line, size_t *room)
 
 /* ---- reading ---- */
 
-static int (*const readers[LEAT_MAP_LOGS])(struct leat_map *m, struct leat_map_source *s,
-					   FILE *in) = {
-	[LEAT_MAP_NEXTFLOW] = leat_map_read_nextflow,
-	[LEAT_MAP_AIRFLOW] = leat_map_read_airflow,
-	[LEAT_MAP_KUBERNETES] = leat_map_read_kubernetes,
-	[LEAT_MAP_SNAKEMAKE] = leat_map_read_snakemake,
-	[LEAT_MAP_LEAT] = leat_map_read_leat,
+static int (*const readers[LEAT_ASSOCIATE_LOGS])(struct leat_associate_map *m,
+						 struct leat_associate_source *s, FILE *in) = {
+	[LEAT_ASSOCIATE_NEXTFLOW] = leat_associate_read_nextflow,
+	[LEAT_ASSOCIATE_AIRFLOW] = leat_associate_read_airflow,
+	[LEAT_ASSOCIATE_KUBERNETES] = leat_associate_read_kubernetes,
+	[LEAT_ASSOCIATE_SNAKEMAKE] = leat_associate_read_snakemake,
+	[LEAT_ASSOCIATE_LEAT] = leat_associate_read_leat,
 };
 
-static struct leat_map_source *source_new(struct leat_map *m, const char *path,
-					  enum leat_map_log kind)
+static struct leat_associate_source *source_new(struct leat_associate_map *m, const char *path,
+						enum leat_associate_log kind)
 {
-	struct leat_map_source *s;
+	struct leat_associate_source *s;
 
-	if (leat_map_grow(&m->sources, m->n_sources, &m->room_sources, sizeof(*m->sources)))
+	if (leat_associate_grow(&m->sources, m->n_sources, &m->space_sources, sizeof(*m->sources)))
 		return NULL;
 	s = &m->sources[m->n_sources];
-	*s = (struct leat_map_source){.path = strdup(path), .kind = kind};
+	*s = (struct leat_associate_source){.path = strdup(path), .kind = kind};
 	if (!s->path)
 		return NULL;
 	s->real = realpath(path, NULL);
@@ -193,7 +193,7 @@ static struct leat_map_source *source_new(struct leat_map *m, const char *path,
 	return s;
 }
 
-static int read_all(struct leat_map *m, struct leat_map_source *s)
+static int read_all(struct leat_associate_map *m, struct leat_associate_source *s)
 {
 	enum { SAID = 5 };
 	FILE *in = fopen(s->path, "re");
@@ -201,35 +201,38 @@ static int read_all(struct leat_map *m, struct leat_map_source *s)
 	int result = in ? 0 : -errno;
 
 	if (in && fstat(fileno(in), &st) == 0)
-		s->changed_ns = (int64_t)st.st_mtim.tv_sec * LEAT_MAP_SECOND + st.st_mtim.tv_nsec;
+		s->changed_ns =
+			(int64_t)st.st_mtim.tv_sec * LEAT_ASSOCIATE_SECOND + st.st_mtim.tv_nsec;
 	if (in)
 		result = readers[s->kind](m, s, in);
 	if (in)
 		fclose(in);
 	if (s->n_bad > SAID)
-		leat_map_note(m, "%s: %u more lines like these", s->path, s->n_bad - SAID);
+		leat_associate_note(m, "%s: %u more lines like these", s->path, s->n_bad - SAID);
 	if (result == -EINVAL && s->bad)
 		result = 0;
 	if (result == -EINVAL)
-		leat_map_note(m, "%s: it has no line of a log of %s", s->path,
-			      leat_map_log_name(s->kind));
+		leat_associate_note(m, "%s: it has no line of a log of %s", s->path,
+				    leat_associate_log_name(s->kind));
 	return result ? result : s->bad ? -EBADMSG : 0;
 }
 
-int leat_map_read_log(struct leat_map *m, const char *path, enum leat_map_log kind)
+int leat_associate_read_log(struct leat_associate_map *m, const char *path,
+			    enum leat_associate_log kind)
 {
-	int found = kind == LEAT_MAP_ANY ? leat_map_look(path) : (int)kind;
-	struct leat_map_source *s;
+	int found = kind == LEAT_ASSOCIATE_ANY ? leat_associate_detect(path) : (int)kind;
+	struct leat_associate_source *s;
 
 	if (found < 0)
 		return found;
-	if (found == LEAT_MAP_ANY) {
-		leat_map_note(m,
-			      "%s: it is no log of Nextflow, Airflow, Kubernetes (kubectl get pods "
-			      "or events, -o json), Snakemake or leat",
-			      path);
+	if (found == LEAT_ASSOCIATE_ANY) {
+		leat_associate_note(
+			m,
+			"%s: it is no log of Nextflow, Airflow, Kubernetes (kubectl get pods "
+			"or events, -o json), Snakemake or leat",
+			path);
 		return -EINVAL;
 	}
-	s = source_new(m, path, (enum leat_map_log)found);
+	s = source_new(m, path, (enum leat_associate_log)found);
 	return s ? read_all(m, s) : -ENOMEM;
 }

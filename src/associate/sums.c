@@ -1,6 +1,6 @@
 /* Figures by task. */
-#include "report/map_sums.h"
-#include "report/map_internal.h"
+#include "associate/sums.h"
+#include "associate/internal.h"
 
 #include "base/json.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct leat_map_sum *to, const struct leat_map_sum *what)
+static void add(struct leat_associate_sum *to, const struct leat_associate_sum *what)
 {
 	to->calls += what->calls;
 	to->bytes_read += what->bytes_read;
@@ -17,9 +17,10 @@ static void add(struct leat_map_sum *to, const struct leat_map_sum *what)
 	to->time_ns += what->time_ns;
 }
 
-int leat_map_sums_add(struct leat_map_sums *s, size_t life, const struct leat_trace_call *call)
+int leat_associate_sums_add(struct leat_associate_sums *s, size_t image,
+			    const struct leat_trace_call *call)
 {
-	struct leat_map_sum one = {.calls = 1};
+	struct leat_associate_sum one = {.calls = 1};
 
 	if (call->end_ns > call->start_ns)
 		one.time_ns = (uint64_t)(call->end_ns - call->start_ns);
@@ -27,54 +28,54 @@ int leat_map_sums_add(struct leat_map_sums *s, size_t life, const struct leat_tr
 		one.bytes_read = (uint64_t)call->result;
 	else if (call->type == LEAT_TRACE_WRITE && call->result > 0)
 		one.bytes_written = (uint64_t)call->result;
-	if (life >= s->room) {
-		size_t room = s->room ? s->room : 64;
-		struct leat_map_sum *bigger;
+	if (image >= s->space) {
+		size_t space = s->space ? s->space : 64;
+		struct leat_associate_sum *bigger;
 
-		while (room <= life)
-			room *= 2;
-		bigger = reallocarray(s->lives, room, sizeof(*bigger));
+		while (space <= image)
+			space *= 2;
+		bigger = reallocarray(s->images, space, sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
-		memset(bigger + s->room, 0, (room - s->room) * sizeof(*bigger));
-		s->lives = bigger;
-		s->room = room;
+		memset(bigger + s->space, 0, (space - s->space) * sizeof(*bigger));
+		s->images = bigger;
+		s->space = space;
 	}
-	if (life >= s->n)
-		s->n = life + 1;
-	add(&s->lives[life], &one);
+	if (image >= s->n)
+		s->n = image + 1;
+	add(&s->images[image], &one);
 	add(&s->all, &one);
 	return 0;
 }
 
-void leat_map_sums_release(struct leat_map_sums *s)
+void leat_associate_sums_release(struct leat_associate_sums *s)
 {
-	free(s->lives);
-	*s = (struct leat_map_sums){0};
+	free(s->images);
+	*s = (struct leat_associate_sums){0};
 }
 
 /* ---- folding ---- */
 
 struct group {
-	struct leat_map_sum sum;
-	uint64_t lives;
-	uint64_t by[LEAT_MAP_EVIDENCES]; /* calls, by evidence */
+	struct leat_associate_sum sum;
+	uint64_t images;
+	uint64_t by[LEAT_ASSOCIATE_EVIDENCES]; /* calls, by evidence */
 	uint64_t most_calls;
-	const char *program; /* of a life that makes the most; NULL unknown */
+	const char *program; /* of an image that makes the most; NULL unknown */
 };
 
 struct fold {
 	struct group *tasks;
-	struct group reasons[LEAT_MAP_REASONS];
+	struct group reasons[LEAT_ASSOCIATE_REASONS];
 	struct group found, lost;
 };
 
-static void fold_life(struct group *g, const struct leat_map *m, size_t life,
-		      const struct leat_map_sum *sum, const struct leat_map_answer *a)
+static void fold_image(struct group *g, const struct leat_associate_map *m, size_t image,
+		       const struct leat_associate_sum *sum, const struct leat_associate_answer *a)
 {
-	const char *program = leat_map_program(m, life);
+	const char *program = leat_associate_program(m, image);
 
-	g->lives++;
+	g->images++;
 	add(&g->sum, sum);
 	g->by[a->evidence] += sum->calls;
 	if (program && sum->calls > g->most_calls) {
@@ -83,23 +84,24 @@ static void fold_life(struct group *g, const struct leat_map *m, size_t life,
 	}
 }
 
-static int fold(const struct leat_map *m, const struct leat_map_sums *s, struct fold *f)
+static int fold(const struct leat_associate_map *m, const struct leat_associate_sums *s,
+		struct fold *f)
 {
-	static const struct leat_map_sum nothing;
+	static const struct leat_associate_sum nothing;
 
 	*f = (struct fold){.tasks = calloc(m->n_tasks + 1, sizeof(*f->tasks))};
 	if (!f->tasks)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->n_lives; i++) {
-		const struct leat_map_sum *sum = i < s->n ? &s->lives[i] : &nothing;
-		struct leat_map_answer a;
+	for (size_t i = 0; i < m->n_images; i++) {
+		const struct leat_associate_sum *sum = i < s->n ? &s->images[i] : &nothing;
+		struct leat_associate_answer a;
 
-		leat_map_answer(m, i, &a);
+		leat_associate_answer(m, i, &a);
 		if (a.task) {
-			fold_life(&f->tasks[a.task->number], m, i, sum, &a);
+			fold_image(&f->tasks[a.task->number], m, i, sum, &a);
 			add(&f->found.sum, sum);
 		} else if (sum->calls) {
-			fold_life(&f->reasons[a.reason], m, i, sum, &a);
+			fold_image(&f->reasons[a.reason], m, i, sum, &a);
 			add(&f->lost.sum, sum);
 		}
 	}
@@ -111,7 +113,7 @@ static double share(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static uint64_t bytes(const struct leat_map_sum *sum)
+static uint64_t bytes(const struct leat_associate_sum *sum)
 {
 	return sum->bytes_read + sum->bytes_written;
 }
@@ -135,7 +137,8 @@ static const char *amount(uint64_t n, char text[24])
 	return text;
 }
 
-static void print_row(FILE *out, const char *name, const struct leat_map_sum *sum, const char *rest)
+static void print_row(FILE *out, const char *name, const struct leat_associate_sum *sum,
+		      const char *rest)
 {
 	char in[24], outgoing[24];
 
@@ -149,21 +152,22 @@ static void evidence_text(const struct group *g, char *text, size_t size)
 	size_t n = 0;
 
 	*text = '\0';
-	for (int i = LEAT_MAP_BY_LABEL; i < LEAT_MAP_EVIDENCES && n < size; i++)
+	for (int i = LEAT_ASSOCIATE_BY_LABEL; i < LEAT_ASSOCIATE_EVIDENCES && n < size; i++)
 		if (g->by[i])
-			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "",
-					      leat_map_evidence_name((enum leat_map_evidence)i));
+			n += (size_t)snprintf(
+				text + n, size - n, "%s%s", n ? ", " : "",
+				leat_associate_evidence_name((enum leat_associate_evidence)i));
 }
 
-static void print_tasks(const struct leat_map *m, const struct fold *f, FILE *out)
+static void print_tasks(const struct leat_associate_map *m, const struct fold *f, FILE *out)
 {
 	const char *manager = NULL, *workflow = NULL;
 	char text[128];
 
 	for (size_t i = 0; i < m->n_tasks; i++) {
-		const struct leat_map_task *t = leat_map_task(m, i);
+		const struct leat_associate_task *t = leat_associate_task(m, i);
 
-		if (!f->tasks[i].lives)
+		if (!f->tasks[i].images)
 			continue;
 		if (!manager || strcmp(manager, t->manager) != 0 ||
 		    strcmp(workflow, t->workflow) != 0) {
@@ -179,7 +183,7 @@ static void print_tasks(const struct leat_map *m, const struct fold *f, FILE *ou
 	}
 }
 
-static void print_nobody(const struct leat_map_sums *s, const struct fold *f, FILE *out)
+static void print_nobody(const struct leat_associate_sums *s, const struct fold *f, FILE *out)
 {
 	char text[300];
 
@@ -187,14 +191,15 @@ static void print_nobody(const struct leat_map_sums *s, const struct fold *f, FI
 		share(f->found.sum.calls, s->all.calls),
 		share(bytes(&f->found.sum), bytes(&s->all)));
 	fputs(f->lost.sum.calls ? "; the others:\n" : "\n", out);
-	for (int i = 1; i < LEAT_MAP_REASONS; i++) {
+	for (int i = 1; i < LEAT_ASSOCIATE_REASONS; i++) {
 		const struct group *g = &f->reasons[i];
 
 		if (!g->sum.calls)
 			continue;
 		snprintf(text, sizeof(text), "%.1f %%%s%.200s", share(g->sum.calls, s->all.calls),
 			 g->program ? ", most by " : "", g->program ? g->program : "");
-		print_row(out, leat_map_reason_name((enum leat_map_reason)i), &g->sum, text);
+		print_row(out, leat_associate_reason_name((enum leat_associate_reason)i), &g->sum,
+			  text);
 	}
 }
 
@@ -207,28 +212,30 @@ static int finish(FILE *out)
 }
 
 /* Of a log that is not the trace's nothing counts. */
-static bool counts(const struct leat_map *m, const struct fold *f, size_t task)
+static bool counts(const struct leat_associate_map *m, const struct fold *f, size_t task)
 {
 	size_t source = m->tasks[task]->source;
 
-	return f->tasks[task].lives || source == LEAT_MAP_NONE || !m->sources[source].refused;
+	return f->tasks[task].images || source == LEAT_ASSOCIATE_NONE ||
+	       !m->sources[source].refused;
 }
 
-static void print_idle(const struct leat_map *m, const struct fold *f, FILE *out)
+static void print_idle(const struct leat_associate_map *m, const struct fold *f, FILE *out)
 {
 	size_t idle = 0, all = 0;
 
 	for (size_t i = 0; i < m->n_tasks; i++)
 		if (counts(m, f, i)) {
-			idle += !f->tasks[i].lives;
+			idle += !f->tasks[i].images;
 			all++;
 		}
 	if (idle)
 		fprintf(out, "%zu of %zu tasks do not appear in the trace\n", idle, all);
 }
 
-int leat_map_write_text(const struct leat_map *m, const struct leat_map_sums *s,
-			const struct leat_map_facts *facts, FILE *out)
+int leat_associate_write_text(const struct leat_associate_map *m,
+			      const struct leat_associate_sums *s,
+			      const struct leat_associate_facts *facts, FILE *out)
 {
 	struct fold f;
 	int error = fold(m, s, &f);
@@ -241,7 +248,7 @@ int leat_map_write_text(const struct leat_map *m, const struct leat_map_sums *s,
 	if (facts->partial_trace)
 		fprintf(out, "PARTIAL: the trace is cut off or lacks records (%" PRIu64 " known)\n",
 			facts->lost);
-	if (leat_map_is_partial(m))
+	if (leat_associate_is_partial(m))
 		fputs("PARTIAL: not all of the logs could be read\n", out);
 	free(f.tasks);
 	return finish(out);
@@ -249,7 +256,7 @@ int leat_map_write_text(const struct leat_map *m, const struct leat_map_sums *s,
 
 /* ---- JSON ---- */
 
-static void put_sum(struct leat_json *j, const struct leat_map_sum *sum)
+static void put_sum(struct leat_json *j, const struct leat_associate_sum *sum)
 {
 	leat_json_number(j, "calls", sum->calls);
 	leat_json_number(j, "bytes_read", sum->bytes_read);
@@ -257,7 +264,8 @@ static void put_sum(struct leat_json *j, const struct leat_map_sum *sum)
 	leat_json_real(j, "seconds_in_calls", (double)sum->time_ns / 1e9);
 }
 
-static void put_task(struct leat_json *j, const struct leat_map_task *t, const struct group *g)
+static void put_task(struct leat_json *j, const struct leat_associate_task *t,
+		     const struct group *g)
 {
 	leat_json_object(j, NULL, true);
 	leat_json_string(j, "manager", t->manager);
@@ -271,22 +279,23 @@ static void put_task(struct leat_json *j, const struct leat_map_task *t, const s
 		leat_json_real(j, "began", (double)t->began_ns / 1e9);
 	if (t->ended_ns > 0)
 		leat_json_real(j, "ended", (double)t->ended_ns / 1e9);
-	leat_json_number(j, "programs", g->lives);
+	leat_json_number(j, "programs", g->images);
 	put_sum(j, &g->sum);
 	leat_json_object(j, "evidence", true);
-	for (int i = LEAT_MAP_BY_LABEL; i < LEAT_MAP_EVIDENCES; i++)
+	for (int i = LEAT_ASSOCIATE_BY_LABEL; i < LEAT_ASSOCIATE_EVIDENCES; i++)
 		if (g->by[i])
-			leat_json_number(j, leat_map_evidence_name((enum leat_map_evidence)i),
-					 g->by[i]);
+			leat_json_number(
+				j, leat_associate_evidence_name((enum leat_associate_evidence)i),
+				g->by[i]);
 	leat_json_close(j);
 	leat_json_close(j);
 }
 
-static void put_reason(struct leat_json *j, enum leat_map_reason reason, const struct group *g,
-		       const struct leat_map_sums *s)
+static void put_reason(struct leat_json *j, enum leat_associate_reason reason,
+		       const struct group *g, const struct leat_associate_sums *s)
 {
 	leat_json_object(j, NULL, true);
-	leat_json_string(j, "reason", leat_map_reason_name(reason));
+	leat_json_string(j, "reason", leat_associate_reason_name(reason));
 	put_sum(j, &g->sum);
 	leat_json_real(j, "percent_of_calls", share(g->sum.calls, s->all.calls));
 	leat_json_real(j, "percent_of_bytes", share(bytes(&g->sum), bytes(&s->all)));
@@ -295,8 +304,9 @@ static void put_reason(struct leat_json *j, enum leat_map_reason reason, const s
 	leat_json_close(j);
 }
 
-int leat_map_write_json(const struct leat_map *m, const struct leat_map_sums *s,
-			const struct leat_map_facts *facts, FILE *out)
+int leat_associate_write_json(const struct leat_associate_map *m,
+			      const struct leat_associate_sums *s,
+			      const struct leat_associate_facts *facts, FILE *out)
 {
 	struct leat_json writer = {.out = out}, *j = &writer;
 	struct fold f;
@@ -305,9 +315,9 @@ int leat_map_write_json(const struct leat_map *m, const struct leat_map_sums *s,
 	if (error)
 		return error;
 	leat_json_object(j, NULL, false);
-	leat_json_bool(j, "partial", facts->partial_trace || leat_map_is_partial(m));
+	leat_json_bool(j, "partial", facts->partial_trace || leat_associate_is_partial(m));
 	leat_json_bool(j, "partial_trace", facts->partial_trace);
-	leat_json_bool(j, "partial_logs", leat_map_is_partial(m));
+	leat_json_bool(j, "partial_logs", leat_associate_is_partial(m));
 	leat_json_number(j, "lost_records", facts->lost);
 	leat_json_object(j, "all", true);
 	put_sum(j, &s->all);
@@ -320,7 +330,7 @@ int leat_map_write_json(const struct leat_map *m, const struct leat_map_sums *s,
 	leat_json_list(j, "tasks", false);
 	for (size_t i = 0; i < m->n_tasks; i++)
 		if (counts(m, &f, i))
-			put_task(j, leat_map_task(m, i), &f.tasks[i]);
+			put_task(j, leat_associate_task(m, i), &f.tasks[i]);
 	leat_json_close(j);
 	leat_json_list(j, "refused_logs", false);
 	for (size_t i = 0; i < m->n_sources; i++)
@@ -328,9 +338,9 @@ int leat_map_write_json(const struct leat_map *m, const struct leat_map_sums *s,
 			leat_json_string(j, NULL, m->sources[i].path);
 	leat_json_close(j);
 	leat_json_list(j, "not_of_tasks", false);
-	for (int i = 1; i < LEAT_MAP_REASONS; i++)
+	for (int i = 1; i < LEAT_ASSOCIATE_REASONS; i++)
 		if (f.reasons[i].sum.calls)
-			put_reason(j, (enum leat_map_reason)i, &f.reasons[i], s);
+			put_reason(j, (enum leat_associate_reason)i, &f.reasons[i], s);
 	leat_json_close(j);
 	leat_json_close(j);
 	free(f.tasks);
@@ -358,31 +368,32 @@ static void put_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-void leat_map_write_csv_head(FILE *out)
+void leat_associate_write_csv_head(FILE *out)
 {
 	fputs("time_start,time_end,pid,inode,type,result,handle,offset,size,path,node,manager,"
 	      "workflow,logical_task,physical_task,evidence,reason\n",
 	      out);
 }
 
-void leat_map_write_csv(const char *host, const struct leat_trace_call *call,
-			const struct leat_map_answer *a, FILE *out)
+void leat_associate_write_csv(const char *host, const struct leat_trace_call *call,
+			      const struct leat_associate_answer *a, FILE *out)
 {
-	const struct leat_map_task *t = a->task;
+	const struct leat_associate_task *t = a->task;
 
 	fprintf(out,
 		"%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64 ",%" PRId32 ",%" PRIu64
 		",%c,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-		call->start_ns / LEAT_MAP_SECOND, call->start_ns % LEAT_MAP_SECOND,
-		call->end_ns / LEAT_MAP_SECOND, call->end_ns % LEAT_MAP_SECOND, call->pid,
-		call->inode, call->type, call->result, call->handle, call->offset, call->size);
+		call->start_ns / LEAT_ASSOCIATE_SECOND, call->start_ns % LEAT_ASSOCIATE_SECOND,
+		call->end_ns / LEAT_ASSOCIATE_SECOND, call->end_ns % LEAT_ASSOCIATE_SECOND,
+		call->pid, call->inode, call->type, call->result, call->handle, call->offset,
+		call->size);
 	put_text(out, call->path);
 	put_text(out, host);
 	put_text(out, t ? t->manager : NULL);
 	put_text(out, t ? t->workflow : NULL);
 	put_text(out, t ? t->logical : NULL);
 	put_text(out, t ? t->physical : NULL);
-	put_text(out, t ? leat_map_evidence_name(a->evidence) : NULL);
-	put_text(out, t ? NULL : leat_map_reason_name(a->reason));
+	put_text(out, t ? leat_associate_evidence_name(a->evidence) : NULL);
+	put_text(out, t ? NULL : leat_associate_reason_name(a->reason));
 	putc('\n', out);
 }

@@ -3,7 +3,7 @@
  * A pod's labels or annotations tell whose task it runs (nextflow.io/taskName, taskName, Airflow's
  * dag_id and task_id, a job's name); its uid and its containers' ids are parts of cgroup paths. Of
  * an event only the pod's name is known, which Nextflow makes of the work directory's hash. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "lang/value.h"
 
 struct reader {
-	struct leat_map *m;
-	struct leat_map_source *s;
+	struct leat_associate_map *m;
+	struct leat_associate_source *s;
 	size_t source;
 	bool any;
 };
@@ -65,33 +65,34 @@ static bool nextflow_name(const char *name, char dir[34])
 	return true;
 }
 
-static struct leat_map_entry *nextflow_entry(struct reader *r, const struct pod *p,
-					     const char *task, const char *dir)
+static struct leat_associate_entry *nextflow_entry(struct reader *r, const struct pod *p,
+						   const char *task, const char *dir)
 {
 	static const char *const runs[] = {"nextflow.io/runName", "runName", NULL};
 	static const char *const processes[] = {"nextflow.io/processName", "processName", NULL};
 	const char *run = label(p, runs), *process = label(p, processes);
 	char hash[10];
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 
 	snprintf(hash, sizeof(hash), "%.9s", dir);
-	e = leat_map_entry_find(r->m, "nextflow", "", hash);
+	e = leat_associate_entry_find(r->m, "nextflow", "", hash);
 	/* Labels have "_" for all that they may not have: the log's names are better. */
 	if (e)
 		return e;
-	e = leat_map_entry(r->m, r->source, "nextflow", "", hash,
-			   process ? process
-			   : task  ? task
-				   : p->name,
-			   task ? task : p->name);
-	if (!e || leat_map_name_add(r->m, LEAT_MAP_NAME_HASH, hash, e->task.number) ||
-	    leat_map_name_add(r->m, LEAT_MAP_NAME_DIR, dir, e->task.number) ||
-	    (run && leat_map_entry_set(&e->task.workflow, run)))
+	e = leat_associate_entry(r->m, r->source, "nextflow", "", hash,
+				 process ? process
+				 : task  ? task
+					 : p->name,
+				 task ? task : p->name);
+	if (!e || leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_HASH, hash, e->task.number) ||
+	    leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_DIR, dir, e->task.number) ||
+	    (run && leat_associate_entry_set(&e->task.workflow, run)))
 		return NULL;
 	return e;
 }
 
-static struct leat_map_entry *airflow_entry(struct reader *r, const struct pod *p, const char *dag)
+static struct leat_associate_entry *airflow_entry(struct reader *r, const struct pod *p,
+						  const char *dag)
 {
 	static const char *const runs[] = {"run_id", "execution_date", NULL};
 	const char *run = label(p, runs), *task = text_of(p->notes, "task_id");
@@ -104,12 +105,12 @@ static struct leat_map_entry *airflow_entry(struct reader *r, const struct pod *
 		index = text_of(p->labels, "map_index");
 	if (!tried)
 		tried = text_of(p->labels, "try_number");
-	return leat_map_airflow_entry(r->m, r->source, dag, run ? run : "", task,
-				      index ? atoi(index) : -1, tried ? atoi(tried) : 1);
+	return leat_associate_airflow_entry(r->m, r->source, dag, run ? run : "", task,
+					    index ? atoi(index) : -1, tried ? atoi(tried) : 1);
 }
 
 /* *known is false where nothing tells of a task: a pod of the cluster itself. */
-static struct leat_map_entry *pod_entry(struct reader *r, const struct pod *p, bool *known)
+static struct leat_associate_entry *pod_entry(struct reader *r, const struct pod *p, bool *known)
 {
 	static const char *const tasks[] = {"nextflow.io/taskName", "taskName", NULL};
 	static const char *const jobs[] = {"batch.kubernetes.io/job-name", "job-name", NULL};
@@ -127,22 +128,23 @@ static struct leat_map_entry *pod_entry(struct reader *r, const struct pod *p, b
 	*known = task || job;
 	if (!*known)
 		return NULL;
-	return leat_map_entry(r->m, r->source, "kubernetes", p->space ? p->space : "", p->name,
-			      task ? task : job, p->name);
+	return leat_associate_entry(r->m, r->source, "kubernetes", p->space ? p->space : "",
+				    p->name, task ? task : job, p->name);
 }
 
 /* ---- JSON ---- */
 
-static void stamp(const char *text, struct leat_map_stamp *out)
+static void stamp(const char *text, struct leat_associate_stamp *out)
 {
-	struct leat_map_stamp read;
+	struct leat_associate_stamp read;
 
-	if (text && !out->set && leat_map_stamp_iso(text, &read, NULL))
+	if (text && !out->set && leat_associate_stamp_iso(text, &read, NULL))
 		*out = read;
 }
 
 /* "containerd://ID" */
-static int take_container(struct reader *r, const struct leat_value *c, struct leat_map_entry *e)
+static int take_container(struct reader *r, const struct leat_value *c,
+			  struct leat_associate_entry *e)
 {
 	const char *id = text_of(c, "containerID"), *at = id ? strstr(id, "://") : NULL;
 	const struct leat_value *state = leat_value_get(c, "state");
@@ -158,10 +160,11 @@ static int take_container(struct reader *r, const struct leat_value *c, struct l
 	}
 	if (status && !*e->task.status) {
 		snprintf(text, sizeof(text), "exit %.20s", status);
-		if (leat_map_entry_set(&e->task.status, text))
+		if (leat_associate_entry_set(&e->task.status, text))
 			return -ENOMEM;
 	}
-	return at ? leat_map_name_add(r->m, LEAT_MAP_NAME_TOKEN, at + 3, e->task.number) : 0;
+	return at ? leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_TOKEN, at + 3, e->task.number)
+		  : 0;
 }
 
 static int take_pod(struct reader *r, const struct leat_value *root)
@@ -175,22 +178,23 @@ static int take_pod(struct reader *r, const struct leat_value *root)
 			.labels = leat_value_get(meta, "labels"),
 			.notes = leat_value_get(meta, "annotations"),
 			.status = leat_value_get(root, "status")};
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	bool known;
 	int error = 0;
 
 	r->any = true;
 	if (!p.name) {
-		leat_map_complain(r->m, r->s, "a pod without a name: it is left out");
+		leat_associate_complain(r->m, r->s, "a pod without a name: it is left out");
 		return 0;
 	}
 	e = pod_entry(r, &p, &known);
 	if (!e)
 		return known ? -ENOMEM : 0;
 	stamp(text_of(p.status, "startTime"), &e->began);
-	error = leat_map_name_add(r->m, LEAT_MAP_NAME_POD, p.name, e->task.number);
+	error = leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_POD, p.name, e->task.number);
 	if (p.uid && !error)
-		error = leat_map_name_add(r->m, LEAT_MAP_NAME_TOKEN, p.uid, e->task.number);
+		error = leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_TOKEN, p.uid,
+						e->task.number);
 	for (int i = 0; i < 2; i++) {
 		const struct leat_value *list = leat_value_get(p.status, lists[i]);
 
@@ -203,7 +207,7 @@ static int take_pod(struct reader *r, const struct leat_value *root)
 
 static int take_event_pod(struct reader *r, const struct pod *p, const char *time)
 {
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	bool known;
 	char dir[34];
 
@@ -212,10 +216,12 @@ static int take_event_pod(struct reader *r, const struct pod *p, const char *tim
 	if (!nextflow_name(p->name, dir))
 		return 0;
 	e = pod_entry(r, p, &known);
-	if (!e || leat_map_name_add(r->m, LEAT_MAP_NAME_POD, p->name, e->task.number))
+	if (!e || leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_POD, p->name, e->task.number))
 		return -ENOMEM;
 	stamp(time, &e->began);
-	return p->uid ? leat_map_name_add(r->m, LEAT_MAP_NAME_TOKEN, p->uid, e->task.number) : 0;
+	return p->uid ? leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_TOKEN, p->uid,
+						e->task.number)
+		      : 0;
 }
 
 static int take_event(struct reader *r, const struct leat_value *root)
@@ -271,8 +277,9 @@ static void complain(struct reader *r, const struct leat_diags *diags)
 	}
 	text[strcspn(text, "\n")] = '\0';
 	message = strstr(text, "error: ");
-	leat_map_complain(r->m, r->s, "not JSON: %s (the object that begins here is left out)",
-			  message ? message + 7 : text);
+	leat_associate_complain(r->m, r->s,
+				"not JSON: %s (the object that begins here is left out)",
+				message ? message + 7 : text);
 	free(text);
 }
 
@@ -296,7 +303,7 @@ static int take_json(struct reader *r, const char *text, size_t size)
 /* An object of a stream of them, which a watch is, gathered by lines. */
 struct gather {
 	char *text; /* owned */
-	size_t size, room;
+	size_t size, space;
 	long line; /* where it begins */
 	int depth;
 	bool quoted, escaped;
@@ -304,14 +311,14 @@ struct gather {
 
 static int gather_add(struct gather *g, char c)
 {
-	if (g->size + 2 > g->room) {
-		size_t room = g->room ? 2 * g->room : 4096;
-		char *bigger = realloc(g->text, room);
+	if (g->size + 2 > g->space) {
+		size_t space = g->space ? 2 * g->space : 4096;
+		char *bigger = realloc(g->text, space);
 
 		if (!bigger)
 			return -ENOMEM;
 		g->text = bigger;
-		g->room = room;
+		g->space = space;
 	}
 	g->text[g->size++] = c;
 	g->text[g->size] = '\0';
@@ -391,16 +398,17 @@ static int take_text(struct reader *r, char *line)
 	return 0;
 }
 
-int leat_map_read_kubernetes(struct leat_map *m, struct leat_map_source *s, FILE *in)
+int leat_associate_read_kubernetes(struct leat_associate_map *m, struct leat_associate_source *s,
+				   FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	struct gather g = {0};
 	char *line = NULL;
-	size_t room = 0;
+	size_t space = 0;
 	bool json = false, began = false;
 	int result, error = 0;
 
-	while (!error && (result = leat_map_line(in, &line, &room)) != 0) {
+	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
 		s->line++;
 		if (!began && result > 0 && line[strspn(line, " \t")]) {
 			json = line[strspn(line, " \t")] == '{';
@@ -412,7 +420,8 @@ int leat_map_read_kubernetes(struct leat_map *m, struct leat_map_source *s, FILE
 	}
 	if (!error && g.size > 1) {
 		s->line = g.line;
-		leat_map_complain(m, s, "the object that begins here is cut off: it is left out");
+		leat_associate_complain(m, s,
+					"the object that begins here is cut off: it is left out");
 	}
 	free(g.text);
 	free(line);

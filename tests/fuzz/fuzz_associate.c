@@ -1,8 +1,8 @@
 /* Any text as a log of a workflow manager, the kind of which its first byte says: it is read to its
  * end, and a small trace is set against its tasks.
  *
- *   .ci/fuzz 60 map */
-#include "report/map.h"
+ *   .ci/fuzz 60 associate */
+#include "associate/associate.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static void write_log(const uint8_t *data, size_t size)
 		abort();
 }
 
-static void take_process(struct leat_map *m, enum leat_trace_change change, int32_t ppid,
+static void take_process(struct leat_associate_map *m, enum leat_trace_change change, int32_t ppid,
 			 int32_t pid, const char *dir)
 {
 	struct leat_trace_record r = {.kind = LEAT_TRACE_PROCESS,
@@ -50,18 +50,18 @@ static void take_process(struct leat_map *m, enum leat_trace_change change, int3
 						  .dir = dir,
 						  .labels = "SLURM_JOB_ID=15 HOSTNAME=p"}};
 
-	if (leat_map_take(m, &r, NULL))
+	if (leat_associate_add(m, &r, NULL))
 		abort();
 }
 
 /* Processes that touch the files of each task, and of the one before it. */
-static void play(struct leat_map *m)
+static void play(struct leat_associate_map *m)
 {
 	char name[PATH_MAX];
-	size_t n = leat_map_tasks(m);
+	size_t n = leat_associate_tasks(m);
 
 	for (size_t i = 0; i < n && i < 100; i++) {
-		const struct leat_map_task *t = leat_map_task(m, i ? i - 1 : 0);
+		const struct leat_associate_task *t = leat_associate_task(m, i ? i - 1 : 0);
 		struct leat_trace_record r = {.kind = LEAT_TRACE_CALL,
 					      .call = {.start_ns = BEGIN_NS,
 						       .pid = (int32_t)(i + 2),
@@ -69,9 +69,10 @@ static void play(struct leat_map *m)
 						       .path = name}};
 
 		take_process(m, LEAT_TRACE_FORK, (int32_t)(i / 2 + 1), (int32_t)(i + 2), NULL);
-		take_process(m, LEAT_TRACE_EXEC, 0, (int32_t)(i + 2), leat_map_task(m, i)->dir);
+		take_process(m, LEAT_TRACE_EXEC, 0, (int32_t)(i + 2),
+			     leat_associate_task(m, i)->dir);
 		snprintf(name, sizeof(name), "%.4000s/.command.sh", t->dir ? t->dir : "");
-		if (leat_map_take(m, &r, NULL))
+		if (leat_associate_add(m, &r, NULL))
 			abort();
 		take_process(m, LEAT_TRACE_EXIT, 0, (int32_t)(i + 2), NULL);
 	}
@@ -79,26 +80,26 @@ static void play(struct leat_map *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct leat_map_options options = {.zone_s = INT_MIN, .slurm = true, .say = say};
-	struct leat_map *m;
+	struct leat_associate_options options = {.zone_s = INT_MIN, .slurm = true, .say = say};
+	struct leat_associate_map *m;
 
 	if (!size)
 		return 0;
-	m = leat_map_new(&options);
+	m = leat_associate_new(&options);
 	if (!m)
 		abort();
 	write_log(data + 1, size - 1);
-	leat_map_read_log(m, path, (enum leat_map_log)(data[0] % LEAT_MAP_LOGS));
+	leat_associate_read_log(m, path, (enum leat_associate_log)(data[0] % LEAT_ASSOCIATE_LOGS));
 	play(m);
-	if (leat_map_settle(m))
+	if (leat_associate_resolve(m))
 		abort();
-	for (size_t i = 0; i < leat_map_lives(m); i++) {
-		struct leat_map_answer a;
+	for (size_t i = 0; i < leat_associate_images(m); i++) {
+		struct leat_associate_answer a;
 
-		leat_map_answer(m, i, &a);
+		leat_associate_answer(m, i, &a);
 		if (!a.task == !a.reason)
 			abort();
 	}
-	leat_map_free(m);
+	leat_associate_free(m);
 	return 0;
 }

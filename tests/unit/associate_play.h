@@ -10,10 +10,10 @@
  *	call PID			on no name
  *	? PID [SECONDS]			whose is it? to be asked at the end
  */
-#ifndef MAP_PLAY_H
-#define MAP_PLAY_H
+#ifndef ASSOCIATE_PLAY_H
+#define ASSOCIATE_PLAY_H
 
-#include "map_text.h"
+#include "associate_text.h"
 
 #include <stdbool.h>
 
@@ -27,7 +27,7 @@
 	"\n"
 
 struct play {
-	struct leat_map *m;
+	struct leat_associate_map *m;
 	struct leat_trace_record record;
 	int64_t now_ns;
 	FILE *out;

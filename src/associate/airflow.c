@@ -8,7 +8,7 @@
  *DAG.TASK RUN [queued]> on host HOST TaskInstance Finished: dag_id=.., task_id=.., run_id=.., ...,
  *run_end_date=.., ..., pid=379
  */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "base/str.h"
 
 struct reader {
-	struct leat_map *m;
-	struct leat_map_source *s;
+	struct leat_associate_map *m;
+	struct leat_associate_source *s;
 	size_t source;
 	bool any;
 };
@@ -37,14 +37,15 @@ static void key_release(struct key *k)
 	free(k->run);
 }
 
-struct leat_map_entry *leat_map_airflow_entry(struct leat_map *m, size_t source, const char *dag,
-					      const char *run, const char *task, int map_index,
-					      int try_number)
+struct leat_associate_entry *leat_associate_airflow_entry(struct leat_associate_map *m,
+							  size_t source, const char *dag,
+							  const char *run, const char *task,
+							  int map_index, int try_number)
 {
 	char *workflow = leat_strf("%s%s%s", dag, *run ? " " : "", run);
 	char *identity = leat_strf("%s\x1e%d\x1e%d", task, map_index, try_number);
 	char index[24] = "", tried[32] = "", *physical;
-	struct leat_map_entry *e = NULL;
+	struct leat_associate_entry *e = NULL;
 
 	if (map_index >= 0)
 		snprintf(index, sizeof(index), "[%d]", map_index);
@@ -52,9 +53,9 @@ struct leat_map_entry *leat_map_airflow_entry(struct leat_map *m, size_t source,
 		snprintf(tried, sizeof(tried), " (try %d)", try_number);
 	physical = leat_strf("%s%s%s", task, index, tried);
 	if (workflow && identity && physical)
-		e = leat_map_entry(m, source, "airflow", workflow, identity, task, physical);
+		e = leat_associate_entry(m, source, "airflow", workflow, identity, task, physical);
 	/* Its environment may be known before its log. */
-	if (e && e->source == LEAT_MAP_NONE)
+	if (e && e->source == LEAT_ASSOCIATE_NONE)
 		e->source = source;
 	free(workflow);
 	free(identity);
@@ -188,11 +189,11 @@ static bool key_read(const char *at, struct key *k)
 	return *at == ')' && k->dag && k->task && k->run;
 }
 
-static struct leat_map_entry *key_entry(struct reader *r, const struct key *k)
+static struct leat_associate_entry *key_entry(struct reader *r, const struct key *k)
 {
 	r->any = true;
-	return leat_map_airflow_entry(r->m, r->source, k->dag, k->run, k->task, k->map_index,
-				      k->try_number);
+	return leat_associate_airflow_entry(r->m, r->source, k->dag, k->run, k->task, k->map_index,
+					    k->try_number);
 }
 
 /* ---- lines ---- */
@@ -200,14 +201,14 @@ static struct leat_map_entry *key_entry(struct reader *r, const struct key *k)
 static int take_key(struct reader *r, const char *line, const char *at)
 {
 	static const char state[] = " with state ";
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	struct key k;
 	int error = 0;
 
 	if (!key_read(at, &k)) {
-		leat_map_complain(r->m, r->s,
-				  "a task's key that is cut off or not understood: it "
-				  "is left out");
+		leat_associate_complain(r->m, r->s,
+					"a task's key that is cut off or not understood: it "
+					"is left out");
 		key_release(&k);
 		return 0;
 	}
@@ -223,7 +224,7 @@ static int take_key(struct reader *r, const char *line, const char *at)
 		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " ,"), at);
 		/* Queued again, after it has finished, it is another try's. */
 		if (strcmp(word, "queued") != 0 || !*e->task.status)
-			error = leat_map_entry_set(&e->task.status, word);
+			error = leat_associate_entry_set(&e->task.status, word);
 	}
 	return error;
 }
@@ -264,12 +265,12 @@ static int number_field(const char *text, const char *name, int fallback)
 }
 
 static void stamp_field(struct reader *r, const char *text, const char *name,
-			struct leat_map_stamp *out)
+			struct leat_associate_stamp *out)
 {
 	char *value = field(text, name);
 
-	if (value && strcmp(value, "None") != 0 && !leat_map_stamp_iso(value, out, NULL))
-		leat_map_complain(r->m, r->s, "%s is not understood: %.40s", name, value);
+	if (value && strcmp(value, "None") != 0 && !leat_associate_stamp_iso(value, out, NULL))
+		leat_associate_complain(r->m, r->s, "%s is not understood: %.40s", name, value);
 	free(value);
 }
 
@@ -287,7 +288,7 @@ static int take_finished(struct reader *r, const char *text)
 			.run = field(text, "run_id"),
 			.map_index = number_field(text, "map_index", -1),
 			.try_number = number_field(text, "try_number", 1)};
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	char *state;
 	int error = 0, pid;
 
@@ -295,9 +296,9 @@ static int take_finished(struct reader *r, const char *text)
 		k.run = field(text, "execution_date");
 	join_date(k.run);
 	if (!k.dag || !k.task || !k.run) {
-		leat_map_complain(r->m, r->s,
-				  "a finished task without dag_id, task_id or run_id: "
-				  "it is left out");
+		leat_associate_complain(r->m, r->s,
+					"a finished task without dag_id, task_id or run_id: "
+					"it is left out");
 		key_release(&k);
 		return 0;
 	}
@@ -307,23 +308,23 @@ static int take_finished(struct reader *r, const char *text)
 		return -ENOMEM;
 	state = field(text, "state");
 	if (state)
-		error = leat_map_entry_set(&e->task.status, state);
+		error = leat_associate_entry_set(&e->task.status, state);
 	free(state);
 	stamp_field(r, text, "run_start_date", &e->began);
 	stamp_field(r, text, "run_end_date", &e->ended);
 	e->over = e->ended.set;
 	pid = number_field(text, "pid", 0);
 	if (!error && pid > 0 && e->over)
-		error = leat_map_pid_add(r->m, e->task.number, pid);
+		error = leat_associate_pid_add(r->m, e->task.number, pid);
 	return error;
 }
 
 /* "DAG.TASK", in both of which there may be dots: the one of this run that is known. */
-static struct leat_map_entry *find_dotted(struct reader *r, char *name, const char *run,
-					  int map_index)
+static struct leat_associate_entry *find_dotted(struct reader *r, char *name, const char *run,
+						int map_index)
 {
 	enum { TRIES = 32 };
-	struct leat_map_entry *found = NULL;
+	struct leat_associate_entry *found = NULL;
 
 	for (char *dot = strchr(name, '.'); dot && !found; dot = strchr(dot + 1, '.')) {
 		char *workflow;
@@ -334,7 +335,8 @@ static struct leat_map_entry *find_dotted(struct reader *r, char *name, const ch
 			char *identity = leat_strf("%s\x1e%d\x1e%d", dot + 1, map_index, i);
 
 			if (identity)
-				found = leat_map_entry_find(r->m, "airflow", workflow, identity);
+				found = leat_associate_entry_find(r->m, "airflow", workflow,
+								  identity);
 			free(identity);
 		}
 		free(workflow);
@@ -349,7 +351,7 @@ static void take_running(struct reader *r, const char *text)
 	char *copy = strdup(text), *rest = copy, *name = strsep(&rest, " ");
 	char *run = rest ? strsep(&rest, " ") : NULL;
 	char *host = rest ? strstr(rest, "> on host ") : NULL;
-	struct leat_map_entry *e = NULL;
+	struct leat_associate_entry *e = NULL;
 
 	if (host)
 		e = find_dotted(r, name, run,
@@ -369,7 +371,7 @@ static int take_report(struct reader *r, const char *text)
 	char *copy = strdup(text), *rest = copy, *name = copy ? strsep(&rest, " ") : NULL;
 	char *run = rest ? strchr(rest, '=') : NULL;
 	char *status = rest ? strstr(rest, " exited with ") : NULL;
-	struct leat_map_entry *e = NULL;
+	struct leat_associate_entry *e = NULL;
 	int error = 0;
 
 	if (!copy)
@@ -385,7 +387,7 @@ static int take_report(struct reader *r, const char *text)
 		e = find_dotted(r, name, run + 1, -1);
 	}
 	if (e && !e->over && strcmp(status, "queued") != 0)
-		error = leat_map_entry_set(&e->task.status, status);
+		error = leat_associate_entry_set(&e->task.status, status);
 	free(copy);
 	return error;
 }
@@ -420,14 +422,15 @@ static int take_line(struct reader *r, const char *line)
 	return 0;
 }
 
-int leat_map_read_airflow(struct leat_map *m, struct leat_map_source *s, FILE *in)
+int leat_associate_read_airflow(struct leat_associate_map *m, struct leat_associate_source *s,
+				FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL;
-	size_t room = 0;
+	size_t space = 0;
 	int result, error = 0;
 
-	while (!error && (result = leat_map_line(in, &line, &room)) != 0) {
+	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
 		s->line++;
 		error = result < 0 ? result : take_line(&r, line);
 	}

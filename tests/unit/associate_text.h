@@ -1,8 +1,8 @@
 /* Logs and tasks as texts, for the tests of the associator. */
-#ifndef MAP_TEXT_H
-#define MAP_TEXT_H
+#ifndef ASSOCIATE_TEXT_H
+#define ASSOCIATE_TEXT_H
 
-#include "report/map.h"
+#include "associate/associate.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -29,8 +29,8 @@ static inline void said_take(void *ctx, const char *text)
 }
 
 /* Read `text` as a log called `name`, which is to be seen in what is said. */
-static inline int read_text(struct leat_map *m, const char *text, size_t size,
-			    enum leat_map_log kind, const char *name)
+static inline int read_text(struct leat_associate_map *m, const char *text, size_t size,
+			    enum leat_associate_log kind, const char *name)
 {
 	char dir[] = "/tmp/leat-test-map-XXXXXX", path[PATH_MAX], here[PATH_MAX];
 	FILE *out;
@@ -42,7 +42,7 @@ static inline int read_text(struct leat_map *m, const char *text, size_t size,
 	out = fopen(path, "w");
 	if (!out || fwrite(text, 1, size, out) != size || fclose(out))
 		abort();
-	result = leat_map_read_log(m, path, kind);
+	result = leat_associate_read_log(m, path, kind);
 	if (unlink(path) || chdir(here) || rmdir(dir))
 		abort();
 	return result;
@@ -58,14 +58,14 @@ static inline void put_time(FILE *out, int64_t ns)
 
 /* "manager | workflow | logical | physical | dir | status | began ended", a line each. The caller
  * frees it. */
-static inline char *tasks_text(const struct leat_map *m)
+static inline char *tasks_text(const struct leat_associate_map *m)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (size_t i = 0; out && i < leat_map_tasks(m); i++) {
-		const struct leat_map_task *t = leat_map_task(m, i);
+	for (size_t i = 0; out && i < leat_associate_tasks(m); i++) {
+		const struct leat_associate_task *t = leat_associate_task(m, i);
 
 		fprintf(out, "%s | %s | %s | %s | %s | %s | ", t->manager, t->workflow, t->logical,
 			t->physical, t->dir ? t->dir : "-", t->status);

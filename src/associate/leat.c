@@ -1,5 +1,5 @@
 /* leat's own event log: the first process of each step, when it began and when it ended. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,22 +7,23 @@
 #include "record/event.h"
 
 struct reader {
-	struct leat_map *m;
-	struct leat_map_source *s;
+	struct leat_associate_map *m;
+	struct leat_associate_source *s;
 	size_t source;
 	int64_t since_ns; /* what the wall clock is ahead of the log's; 0 unknown */
 	bool without_pids;
-	/* By step: index in the map's pids of the present process; LEAT_MAP_NONE. Owned. */
+	/* By step: index in the map's pids of the present process; LEAT_ASSOCIATE_NONE. Owned. */
 	size_t *running;
 	size_t n_steps, room_steps;
 };
 
-static int make_room(struct reader *r, int step)
+static int make_space(struct reader *r, int step)
 {
 	while (r->n_steps <= (size_t)step) {
-		if (leat_map_grow(&r->running, r->n_steps, &r->room_steps, sizeof(*r->running)))
+		if (leat_associate_grow(&r->running, r->n_steps, &r->room_steps,
+					sizeof(*r->running)))
 			return -ENOMEM;
-		r->running[r->n_steps++] = LEAT_MAP_NONE;
+		r->running[r->n_steps++] = LEAT_ASSOCIATE_NONE;
 	}
 	return 0;
 }
@@ -31,20 +32,21 @@ static int make_room(struct reader *r, int step)
 enum { STEPS_MAX = 1 << 20 };
 
 /* A label leads to the first log's: from there to those of others. */
-static struct leat_map_entry *step_entry(struct reader *r, const char *workflow, const char *step)
+static struct leat_associate_entry *step_entry(struct reader *r, const char *workflow,
+					       const char *step)
 {
-	struct leat_map_entry *first =
-		leat_map_entry(r->m, r->source, "leat", workflow, step, step, step);
+	struct leat_associate_entry *first =
+		leat_associate_entry(r->m, r->source, "leat", workflow, step, step, step);
 
-	if (!first || first->source == LEAT_MAP_NONE || first->source == r->source)
+	if (!first || first->source == LEAT_ASSOCIATE_NONE || first->source == r->source)
 		return first;
-	return leat_map_entry_rival(r->m, first, r->source);
+	return leat_associate_entry_rival(r->m, first, r->source);
 }
 
 static int take_start(struct reader *r, const struct leat_event *ev)
 {
-	struct leat_map_entry *e;
-	struct leat_map_pid *p;
+	struct leat_associate_entry *e;
+	struct leat_associate_pid *p;
 
 	if (!ev->name || ev->pid <= 0 || !ev->offset || ev->offset > INT64_MAX) {
 		r->without_pids = true;
@@ -52,43 +54,43 @@ static int take_start(struct reader *r, const struct leat_event *ev)
 	}
 	r->since_ns = (int64_t)(ev->offset - ev->time_ns);
 	e = step_entry(r, ev->to ? ev->to : "", ev->name);
-	if (!e || leat_map_pid_add(r->m, e->task.number, ev->pid))
+	if (!e || leat_associate_pid_add(r->m, e->task.number, ev->pid))
 		return -ENOMEM;
 	/* A step's environment may have made it; then it knows the task's name, too. */
-	if (e->source == LEAT_MAP_NONE)
+	if (e->source == LEAT_ASSOCIATE_NONE)
 		e->source = r->source;
 	p = &r->m->pids[r->m->n_pids - 1];
-	leat_map_stamp_epoch_ns((int64_t)ev->offset, &p->began);
+	leat_associate_stamp_epoch_ns((int64_t)ev->offset, &p->began);
 	if (!e->began.set)
 		e->began = p->began;
 	e->over = false;
 	r->running[ev->step] = r->m->n_pids - 1;
-	return leat_map_entry_set(&e->task.status, "running");
+	return leat_associate_entry_set(&e->task.status, "running");
 }
 
 static int take_end(struct reader *r, const struct leat_event *ev)
 {
-	struct leat_map_pid *p;
-	struct leat_map_entry *e;
+	struct leat_associate_pid *p;
+	struct leat_associate_entry *e;
 
-	if (r->running[ev->step] == LEAT_MAP_NONE)
+	if (r->running[ev->step] == LEAT_ASSOCIATE_NONE)
 		return 0;
 	p = &r->m->pids[r->running[ev->step]];
 	e = r->m->tasks[p->task];
-	leat_map_stamp_epoch_ns((int64_t)(ev->time_ns + (uint64_t)r->since_ns), &p->ended);
+	leat_associate_stamp_epoch_ns((int64_t)(ev->time_ns + (uint64_t)r->since_ns), &p->ended);
 	e->ended = p->ended;
 	e->over = e->ended.set;
-	r->running[ev->step] = LEAT_MAP_NONE;
-	return leat_map_entry_set(&e->task.status, ev->status ? "failed" : "ok");
+	r->running[ev->step] = LEAT_ASSOCIATE_NONE;
+	return leat_associate_entry_set(&e->task.status, ev->status ? "failed" : "ok");
 }
 
 /* A run that was cut off has no ends: its processes are those that run at its last word. */
 static void end_all(struct reader *r, uint64_t last_ns)
 {
 	for (size_t i = 0; i < r->n_steps; i++)
-		if (r->running[i] != LEAT_MAP_NONE)
-			leat_map_stamp_epoch_ns((int64_t)(last_ns + (uint64_t)r->since_ns),
-						&r->m->pids[r->running[i]].ended);
+		if (r->running[i] != LEAT_ASSOCIATE_NONE)
+			leat_associate_stamp_epoch_ns((int64_t)(last_ns + (uint64_t)r->since_ns),
+						      &r->m->pids[r->running[i]].ended);
 }
 
 static int take_event(struct reader *r, const struct leat_event *ev)
@@ -96,15 +98,16 @@ static int take_event(struct reader *r, const struct leat_event *ev)
 	if (ev->kind != LEAT_EV_STEP_START && ev->kind != LEAT_EV_STEP_END)
 		return 0;
 	if (ev->step < 0 || ev->step >= STEPS_MAX) {
-		leat_map_complain(r->m, r->s, "step %d cannot be: it is left out", ev->step);
+		leat_associate_complain(r->m, r->s, "step %d cannot be: it is left out", ev->step);
 		return 0;
 	}
-	if (make_room(r, ev->step))
+	if (make_space(r, ev->step))
 		return -ENOMEM;
 	return ev->kind == LEAT_EV_STEP_START ? take_start(r, ev) : take_end(r, ev);
 }
 
-int leat_map_read_leat(struct leat_map *m, struct leat_map_source *s, FILE *in)
+int leat_associate_read_leat(struct leat_associate_map *m, struct leat_associate_source *s,
+			     FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	struct leat_event_reader *log = leat_event_reader_new(in);
@@ -118,7 +121,7 @@ int leat_map_read_leat(struct leat_map *m, struct leat_map_source *s, FILE *in)
 		result = leat_event_read(log, &ev);
 		s->line = leat_event_reader_line(log);
 		if (result == -EINVAL) {
-			leat_map_complain(m, s, "malformed, or cut off: it is left out");
+			leat_associate_complain(m, s, "malformed, or cut off: it is left out");
 		} else if (result < 0) {
 			error = result;
 		} else if (result > 0) {
@@ -128,12 +131,13 @@ int leat_map_read_leat(struct leat_map *m, struct leat_map_source *s, FILE *in)
 	}
 	end_all(&r, last_ns);
 	if (r.since_ns)
-		leat_map_stamp_epoch_ns((int64_t)(last_ns + (uint64_t)r.since_ns), &s->last);
+		leat_associate_stamp_epoch_ns((int64_t)(last_ns + (uint64_t)r.since_ns), &s->last);
 	if (!error && r.without_pids)
-		leat_map_note(m,
-			      "%s: it was written by an older leat and does not tell the steps' "
-			      "processes; they are known by their environment only",
-			      s->path);
+		leat_associate_note(
+			m,
+			"%s: it was written by an older leat and does not tell the steps' "
+			"processes; they are known by their environment only",
+			s->path);
 	leat_event_reader_free(log);
 	free(r.running);
 	return error;

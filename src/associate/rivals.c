@@ -5,19 +5,19 @@
  * their time only if a clock were wrong by more than clocks are is of another day or run, and is
  * refused. Of those that remain, a process is of the task in whose time it touched the files; where
  * that is so of several logs' tasks, of the log whose times fit best. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 /* Clocks that are set by anybody at all are nearer. */
-#define MOST_NS (120 * LEAT_MAP_SECOND)
+#define MOST_NS (120 * LEAT_ASSOCIATE_SECOND)
 #define DAY_S 86400
 /* What makes a difference, in the times of a log and between two. */
-#define CLEAR_NS (LEAT_MAP_SECOND / 2)
+#define CLEAR_NS (LEAT_ASSOCIATE_SECOND / 2)
 enum { CLEAR_SEEN = 3 };
 
-int64_t leat_map_most_ns(const struct leat_map *m)
+int64_t leat_associate_most_ns(const struct leat_associate_map *m)
 {
 	return m->options.slack_ns > MOST_NS ? m->options.slack_ns : MOST_NS;
 }
@@ -27,10 +27,10 @@ int64_t leat_map_most_ns(const struct leat_map *m)
 /* "12.250 s", "3 h 30 min", "366 days" */
 static const char *write_span(int64_t ns, char out[40])
 {
-	int64_t s = llabs(ns) / LEAT_MAP_SECOND;
+	int64_t s = llabs(ns) / LEAT_ASSOCIATE_SECOND;
 
 	if (s < 600)
-		snprintf(out, 40, "%.3f s", (double)llabs(ns) / (double)LEAT_MAP_SECOND);
+		snprintf(out, 40, "%.3f s", (double)llabs(ns) / (double)LEAT_ASSOCIATE_SECOND);
 	else if (s < 2 * DAY_S - 1800)
 		snprintf(out, 40, "%d h %d min", (int)((s + 30) / 3600), (int)((s + 30) / 60 % 60));
 	else
@@ -40,17 +40,17 @@ static const char *write_span(int64_t ns, char out[40])
 
 static void write_moment(int64_t ns, char out[40])
 {
-	time_t at = (time_t)(ns / LEAT_MAP_SECOND);
+	time_t at = (time_t)(ns / LEAT_ASSOCIATE_SECOND);
 	struct tm tm;
 
 	if (!gmtime_r(&at, &tm) || !strftime(out, 40, "%Y-%m-%d %H:%M:%S UTC", &tm))
 		snprintf(out, 40, "an unknown time");
 }
 
-static bool is_bare(const struct leat_map *m, size_t source)
+static bool is_bare(const struct leat_associate_map *m, size_t source)
 {
 	for (size_t i = 0; i < m->n_tasks; i++) {
-		const struct leat_map_entry *e = m->tasks[i];
+		const struct leat_associate_entry *e = m->tasks[i];
 
 		if (e->source == source && e->began.set + e->ended.set &&
 		    !(e->began.set ? e->began.zoned : e->ended.zoned))
@@ -59,14 +59,14 @@ static bool is_bare(const struct leat_map *m, size_t source)
 	return false;
 }
 
-static void note_skew(struct leat_map *m, size_t source)
+static void note_skew(struct leat_associate_map *m, size_t source)
 {
-	const struct leat_map_source *s = &m->sources[source];
-	const struct leat_map_fit *fit = &s->fit;
+	const struct leat_associate_source *s = &m->sources[source];
+	const struct leat_associate_fit *fit = &s->fit;
 	const char *host = fit->node < m->n_hosts ? m->hosts[fit->node] : NULL;
 	char skew[40], most[40];
 
-	leat_map_note(
+	leat_associate_note(
 		m,
 		"%s: refused, it is the log of another day or run: its clock would have to be "
 		"%s %s that of %s%s; expected is at most %s%s (--slack, --zone, and --skew if "
@@ -77,7 +77,7 @@ static void note_skew(struct leat_map *m, size_t source)
 					     ? ", by local time"
 					     : ", by the zone that is given"
 				   : "",
-		write_span(leat_map_most_ns(m), most),
+		write_span(leat_associate_most_ns(m), most),
 		is_bare(m, source) && m->options.zone_s == INT_MIN
 			? " and a zone within 14 h of UTC"
 			: "");
@@ -88,20 +88,21 @@ struct range {
 };
 
 /* From its first task's beginning to the last one's end; false: the log has no times. */
-static bool range_of(const struct leat_map *m, size_t source, struct range *r)
+static bool range_of(const struct leat_associate_map *m, size_t source, struct range *r)
 {
-	const struct leat_map_source *s = &m->sources[source];
+	const struct leat_associate_source *s = &m->sources[source];
 
 	*r = (struct range){INT64_MAX, INT64_MIN};
 	for (size_t i = 0; i < m->n_tasks; i++) {
-		const struct leat_map_task *t = &m->tasks[i]->task;
+		const struct leat_associate_task *t = &m->tasks[i]->task;
 		int64_t from = t->began_ns ? t->began_ns : t->ended_ns,
 			to = m->tasks[i]->over && t->ended_ns ? t->ended_ns : INT64_MAX;
 
 		if (m->tasks[i]->source != source || !from)
 			continue;
 		if (to == INT64_MAX && s->last.set)
-			to = leat_map_source_ns(m, s, &s->last) + 3600 * LEAT_MAP_SECOND;
+			to = leat_associate_source_ns(m, s, &s->last) +
+			     3600 * LEAT_ASSOCIATE_SECOND;
 		r->first_ns = from < r->first_ns ? from : r->first_ns;
 		r->last_ns = to > r->last_ns ? to : r->last_ns;
 	}
@@ -109,19 +110,20 @@ static bool range_of(const struct leat_map *m, size_t source, struct range *r)
 }
 
 /* Nothing of its tasks was seen, and could not have been. */
-static bool is_of_another_time(const struct leat_map *m, size_t source, struct range *r)
+static bool is_of_another_time(const struct leat_associate_map *m, size_t source, struct range *r)
 {
-	int64_t margin = leat_map_most_ns(m);
+	int64_t margin = leat_associate_most_ns(m);
 
 	if (m->first_ns == INT64_MAX || m->sources[source].fit.n || !range_of(m, source, r))
 		return false;
 	if (is_bare(m, source) && m->options.zone_s == INT_MIN)
-		margin += 26 * 3600 * LEAT_MAP_SECOND;
+		margin += 26 * 3600 * LEAT_ASSOCIATE_SECOND;
 	return r->last_ns / 2 < m->first_ns / 2 - margin / 2 ||
 	       r->first_ns / 2 > m->last_ns / 2 + margin / 2;
 }
 
-static void note_time(struct leat_map *m, const struct leat_map_source *s, const struct range *r)
+static void note_time(struct leat_associate_map *m, const struct leat_associate_source *s,
+		      const struct range *r)
 {
 	char from[40], to[40], begin[40], end[40];
 
@@ -129,20 +131,21 @@ static void note_time(struct leat_map *m, const struct leat_map_source *s, const
 	write_moment(r->last_ns, to);
 	write_moment(m->first_ns, begin);
 	write_moment(m->last_ns, end);
-	leat_map_note(m,
-		      "%s: not used, it is of another time: its tasks ran from %s to %s, the trace "
-		      "is of %s to %s",
-		      s->path, from, to, begin, end);
+	leat_associate_note(
+		m,
+		"%s: not used, it is of another time: its tasks ran from %s to %s, the trace "
+		"is of %s to %s",
+		s->path, from, to, begin, end);
 }
 
-void leat_map_refuse(struct leat_map *m)
+void leat_associate_refuse(struct leat_associate_map *m)
 {
 	enum { SAID = 3 };
 	size_t others = 0;
 	struct range r;
 
 	for (size_t i = 0; i < m->n_sources; i++) {
-		struct leat_map_source *s = &m->sources[i];
+		struct leat_associate_source *s = &m->sources[i];
 
 		if (s->fit.in_time * 2 < s->fit.any) {
 			s->refused = true;
@@ -154,10 +157,10 @@ void leat_map_refuse(struct leat_map *m)
 		}
 	}
 	if (others > SAID)
-		leat_map_note(m, "%zu more logs are of another time", others - SAID);
+		leat_associate_note(m, "%zu more logs are of another time", others - SAID);
 }
 
-bool leat_map_is_believed(const struct leat_map *m)
+bool leat_associate_is_believed(const struct leat_associate_map *m)
 {
 	for (size_t i = 0; i < m->n_sources; i++)
 		if (!m->sources[i].refused)
@@ -168,11 +171,11 @@ bool leat_map_is_believed(const struct leat_map *m)
 /* ---- choosing ---- */
 
 /* Of a log of the same run: a copy. */
-static bool are_alike(const struct leat_map *m, const struct leat_map_entry *a,
-		      const struct leat_map_entry *b)
+static bool are_alike(const struct leat_associate_map *m, const struct leat_associate_entry *a,
+		      const struct leat_associate_entry *b)
 {
-	const struct leat_map_source *x = &m->sources[a->source], *y = &m->sources[b->source];
-	const struct leat_map_task *s = &a->task, *t = &b->task;
+	const struct leat_associate_source *x = &m->sources[a->source], *y = &m->sources[b->source];
+	const struct leat_associate_task *s = &a->task, *t = &b->task;
 
 	return x->zone_s == y->zone_s && x->local == y->local &&
 	       llabs(s->began_ns - t->began_ns) <= CLEAR_NS &&
@@ -180,8 +183,8 @@ static bool are_alike(const struct leat_map *m, const struct leat_map_entry *a,
 }
 
 /* < 0: the first log fits better, > 0: the second; 0: nobody can tell. */
-static int compare_fits(const struct leat_map *m, const struct leat_map_source *a,
-			const struct leat_map_source *b)
+static int compare_fits(const struct leat_associate_map *m, const struct leat_associate_source *a,
+			const struct leat_associate_source *b)
 {
 	double missed_a = (double)(a->fit.n - a->fit.in_time) * (double)b->fit.n,
 	       missed_b = (double)(b->fit.n - b->fit.in_time) * (double)a->fit.n;
@@ -198,10 +201,10 @@ static int compare_fits(const struct leat_map *m, const struct leat_map_source *
 	return 0;
 }
 
-static void note_rivals(struct leat_map *m, size_t a, size_t b, size_t task, int order)
+static void note_rivals(struct leat_associate_map *m, size_t a, size_t b, size_t task, int order)
 {
-	const struct leat_map_source *better = &m->sources[order > 0 ? b : a],
-				     *worse = &m->sources[order > 0 ? a : b];
+	const struct leat_associate_source *better = &m->sources[order > 0 ? b : a],
+					   *worse = &m->sources[order > 0 ? a : b];
 	char one[40], two[40];
 
 	if (!m->said)
@@ -210,14 +213,14 @@ static void note_rivals(struct leat_map *m, size_t a, size_t b, size_t task, int
 		return;
 	m->said[a * m->n_sources + b] = m->said[b * m->n_sources + a] = true;
 	if (!order)
-		leat_map_note(
+		leat_associate_note(
 			m,
 			"%s and %s both tell of %s at the time of the trace, and nothing shows "
 			"which of them is the trace's: what they both tell of is nobody's (give "
 			"the one that it is, or --zone)",
 			better->path, worse->path, m->tasks[task]->task.physical);
 	else
-		leat_map_note(
+		leat_associate_note(
 			m,
 			"%s is taken rather than %s, which tells of the same tasks: its times "
 			"differ by %.3f s and %s from those expected, the other's by %.3f s "
@@ -228,13 +231,13 @@ static void note_rivals(struct leat_map *m, size_t a, size_t b, size_t task, int
 }
 
 /* Two logs' tasks in whose time something was: -1 the first, 1 the second, 0 nothing shows it. */
-static int compare_tasks(struct leat_map *m, size_t a, size_t b, unsigned node, int64_t a_ns,
-			 int64_t b_ns)
+static int compare_tasks(struct leat_associate_map *m, size_t a, size_t b, unsigned node,
+			 int64_t a_ns, int64_t b_ns)
 {
-	const struct leat_map_entry *x = m->tasks[a], *y = m->tasks[b];
+	const struct leat_associate_entry *x = m->tasks[a], *y = m->tasks[b];
 	bool x_timed = x->began.set || x->ended.set, y_timed = y->began.set || y->ended.set;
-	int64_t further =
-		leat_map_distance_ns(m, a, node, a_ns) - leat_map_distance_ns(m, b, node, b_ns);
+	int64_t further = leat_associate_distance_ns(m, a, node, a_ns) -
+			  leat_associate_distance_ns(m, b, node, b_ns);
 	int order;
 
 	if (x_timed != y_timed)
@@ -248,43 +251,44 @@ static int compare_tasks(struct leat_map *m, size_t a, size_t b, unsigned node, 
 	return order;
 }
 
-/* The task of the touch in whose time it is, or LEAT_MAP_NONE. */
-static size_t task_in_time(const struct leat_map *m, const struct leat_map_life *l,
-			   const struct leat_map_touch *t, int64_t *ns)
+/* The task of the touch in whose time it is, or LEAT_ASSOCIATE_NONE. */
+static size_t task_in_time(const struct leat_associate_map *m, const struct leat_associate_image *l,
+			   const struct leat_associate_touch *t, int64_t *ns)
 {
 	*ns = t->ns;
-	if (leat_map_in_window(m, t->task, l->node, t->ns))
+	if (leat_associate_in_window(m, t->task, l->node, t->ns))
 		return t->task;
 	*ns = t->other_ns;
-	return t->other != LEAT_MAP_NONE && leat_map_in_window(m, t->other, l->node, t->other_ns)
+	return t->other != LEAT_ASSOCIATE_NONE &&
+			       leat_associate_in_window(m, t->other, l->node, t->other_ns)
 		       ? t->other
-		       : LEAT_MAP_NONE;
+		       : LEAT_ASSOCIATE_NONE;
 }
 
-static bool are_rivals(const struct leat_map *m, const struct leat_map_touch *a,
-		       const struct leat_map_touch *b)
+static bool are_rivals(const struct leat_associate_map *m, const struct leat_associate_touch *a,
+		       const struct leat_associate_touch *b)
 {
-	return a->source != LEAT_MAP_NONE && b->source != LEAT_MAP_NONE &&
+	return a->source != LEAT_ASSOCIATE_NONE && b->source != LEAT_ASSOCIATE_NONE &&
 	       m->sources[a->source].kind == m->sources[b->source].kind;
 }
 
-bool leat_map_touch_of(struct leat_map *m, const struct leat_map_life *l,
-		       struct leat_map_touch *found, enum leat_map_reason *reason)
+bool leat_associate_touch_of(struct leat_associate_map *m, const struct leat_associate_image *l,
+			     struct leat_associate_touch *found, enum leat_associate_reason *reason)
 {
-	const struct leat_map_touch *best = NULL;
-	size_t task, best_task = LEAT_MAP_NONE;
+	const struct leat_associate_touch *best = NULL;
+	size_t task, best_task = LEAT_ASSOCIATE_NONE;
 	int64_t ns, best_ns = 0;
 	bool ambiguous = false;
 
-	for (size_t at = l->touches; at != LEAT_MAP_NONE; at = m->touches[at].next) {
-		const struct leat_map_touch *t = &m->touches[at];
+	for (size_t at = l->touches; at != LEAT_ASSOCIATE_NONE; at = m->touches[at].next) {
+		const struct leat_associate_touch *t = &m->touches[at];
 		int order;
 
 		task = task_in_time(m, l, t, &ns);
-		if (task == LEAT_MAP_NONE)
+		if (task == LEAT_ASSOCIATE_NONE)
 			continue;
 		if (best && !are_rivals(m, best, t)) {
-			*reason = LEAT_MAP_CONTRADICTS;
+			*reason = LEAT_ASSOCIATE_CONTRADICTS;
 			return false;
 		}
 		order = best ? compare_tasks(m, best_task, task, l->node, best_ns, ns) : 1;
@@ -296,48 +300,49 @@ bool leat_map_touch_of(struct leat_map *m, const struct leat_map_life *l,
 		best_ns = ns;
 	}
 	if (!best || ambiguous) {
-		*reason = best ? LEAT_MAP_AMBIGUOUS : LEAT_MAP_OUTSIDE;
+		*reason = best ? LEAT_ASSOCIATE_AMBIGUOUS : LEAT_ASSOCIATE_OUTSIDE;
 		return false;
 	}
-	*reason = LEAT_MAP_FOUND;
+	*reason = LEAT_ASSOCIATE_FOUND;
 	*found = *best;
 	return true;
 }
 
 /* The log tells that the process was the task's first. */
-static bool has_pid(const struct leat_map *m, size_t task, const struct leat_map_life *l)
+static bool has_pid(const struct leat_associate_map *m, size_t task,
+		    const struct leat_associate_image *l)
 {
 	for (size_t i = 0; i < m->n_pids; i++)
 		if (m->pids[i].task == task && m->pids[i].pid == l->pid &&
 		    (!m->pids[i].began.set || l->begin_ns == INT64_MIN ||
-		     llabs(leat_map_stamp_ns(&m->pids[i].began, 0, 0) - l->begin_ns) <=
-			     leat_map_most_ns(m)))
+		     llabs(leat_associate_stamp_ns(&m->pids[i].began, 0, 0) - l->begin_ns) <=
+			     leat_associate_most_ns(m)))
 			return true;
 	return false;
 }
 
-size_t leat_map_label_of(struct leat_map *m, const struct leat_map_life *l)
+size_t leat_associate_label_of(struct leat_associate_map *m, const struct leat_associate_image *l)
 {
-	size_t best = LEAT_MAP_NONE;
+	size_t best = LEAT_ASSOCIATE_NONE;
 	bool ambiguous = false;
 
-	if (m->tasks[l->label]->rival == LEAT_MAP_NONE)
+	if (m->tasks[l->label]->rival == LEAT_ASSOCIATE_NONE)
 		return l->label;
-	for (size_t t = l->label; t != LEAT_MAP_NONE; t = m->tasks[t]->rival) {
+	for (size_t t = l->label; t != LEAT_ASSOCIATE_NONE; t = m->tasks[t]->rival) {
 		int order;
 
 		if (m->sources[m->tasks[t]->source].refused ||
-		    !leat_map_in_window(m, t, l->node, l->begin_ns))
+		    !leat_associate_in_window(m, t, l->node, l->begin_ns))
 			continue;
 		if (has_pid(m, t, l))
 			return t;
-		order = best == LEAT_MAP_NONE
+		order = best == LEAT_ASSOCIATE_NONE
 				? 1
 				: compare_tasks(m, best, t, l->node, l->begin_ns, l->begin_ns);
 		ambiguous = !order || (ambiguous && order < 0);
 		best = order > 0 ? t : best;
 	}
 	if (ambiguous)
-		return LEAT_MAP_NONE;
-	return best == LEAT_MAP_NONE ? l->label : best;
+		return LEAT_ASSOCIATE_NONE;
+	return best == LEAT_ASSOCIATE_NONE ? l->label : best;
 }

@@ -1,5 +1,5 @@
 /* Whose a process is. */
-#include "map_play.h"
+#include "associate_play.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -269,36 +269,37 @@ static void test_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct leat_map_options options = {.zone_s = 0, .slurm = true};
-		struct play p = {.m = leat_map_new(&options)};
+		struct leat_associate_options options = {.zone_s = 0, .slurm = true};
+		struct play p = {.m = leat_associate_new(&options)};
 		char *text = NULL;
 		size_t size;
 
 		assert_non_null(p.m);
 		if (cases[i].log)
-			read_text(p.m, cases[i].log, strlen(cases[i].log), LEAT_MAP_ANY, "log");
-		assert_int_equal(0, leat_map_host(p.m, 0, "node0"));
-		assert_int_equal(0, leat_map_host(p.m, 1, "node1"));
+			read_text(p.m, cases[i].log, strlen(cases[i].log), LEAT_ASSOCIATE_ANY,
+				  "log");
+		assert_int_equal(0, leat_associate_host(p.m, 0, "node0"));
+		assert_int_equal(0, leat_associate_host(p.m, 1, "node1"));
 		p.out = open_memstream(&text, &size);
 		assert_non_null(p.out);
 		play(&p, cases[i].script, false);
-		assert_int_equal(0, leat_map_settle(p.m));
+		assert_int_equal(0, leat_associate_resolve(p.m));
 		play(&p, cases[i].script, true);
 		fclose(p.out);
 		if (strcmp(text, cases[i].answers) != 0)
 			fail_msg("%s:\n%s", cases[i].name, text);
 		free(text);
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 }
 
 /* ---- clocks ---- */
 
 /* `n` tasks of a log, ten seconds each, that the trace sees `ahead_ns` earlier than the log. */
-static struct leat_map *clocks(size_t n, int64_t ahead_ns, int zone_s, struct said *said)
+static struct leat_associate_map *clocks(size_t n, int64_t ahead_ns, int zone_s, struct said *said)
 {
-	struct leat_map_options options = {.zone_s = zone_s, .say = said_take, .ctx = said};
-	struct play p = {.m = leat_map_new(&options)};
+	struct leat_associate_options options = {.zone_s = zone_s, .say = said_take, .ctx = said};
+	struct play p = {.m = leat_associate_new(&options)};
 	char *log = NULL;
 	size_t size;
 	FILE *out = open_memstream(&log, &size);
@@ -320,7 +321,7 @@ static struct leat_map *clocks(size_t n, int64_t ahead_ns, int zone_s, struct sa
 			to, i, i);
 	}
 	fclose(out);
-	assert_int_equal(0, read_text(p.m, log, size, LEAT_MAP_ANY, "log"));
+	assert_int_equal(0, read_text(p.m, log, size, LEAT_ASSOCIATE_ANY, "log"));
 	free(log);
 	for (size_t i = 0; i < n; i++) {
 		char path[80];
@@ -335,7 +336,7 @@ static struct leat_map *clocks(size_t n, int64_t ahead_ns, int zone_s, struct sa
 		play_process(&p, LEAT_TRACE_EXIT, 0, (int32_t)(100 + i), 0);
 		play_take(&p);
 	}
-	assert_int_equal(0, leat_map_settle(p.m));
+	assert_int_equal(0, leat_associate_resolve(p.m));
 	return p.m;
 }
 
@@ -364,21 +365,22 @@ static void test_clocks(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct said said = {.text = ""};
-		struct leat_map *m = clocks(20, table[i].ahead_ns, table[i].zone_s, &said);
+		struct leat_associate_map *m =
+			clocks(20, table[i].ahead_ns, table[i].zone_s, &said);
 
-		if (leat_map_task(m, 0)->began_ns != table[i].began_ns ||
+		if (leat_associate_task(m, 0)->began_ns != table[i].began_ns ||
 		    (*table[i].said ? !strstr(said.text, table[i].said) : *said.text))
 			fail_msg("%zu: %" PRId64 " %s", i,
-				 (leat_map_task(m, 0)->began_ns - BEGIN_NS) / MAP_SECOND,
+				 (leat_associate_task(m, 0)->began_ns - BEGIN_NS) / MAP_SECOND,
 				 said.text);
-		for (size_t k = 0; k < leat_map_lives(m); k++) {
-			struct leat_map_answer a;
+		for (size_t k = 0; k < leat_associate_images(m); k++) {
+			struct leat_associate_answer a;
 
-			leat_map_answer(m, k, &a);
+			leat_associate_answer(m, k, &a);
 			if (k) /* the first is the parent's */
 				assert_non_null(a.task);
 		}
-		leat_map_free(m);
+		leat_associate_free(m);
 	}
 }
 
@@ -426,28 +428,28 @@ static void random_record(struct play *p, uint32_t *seed)
 	}
 }
 
-/* Each life has a task or a reason, never both; a task's answer has evidence. */
+/* Each image has a task or a reason, never both; a task's answer has evidence. */
 static void test_random(void **state)
 {
 	(void)state;
 	for (uint32_t run = 0; run < 300; run++) {
 		uint32_t seed = run;
-		struct leat_map_options options = {.zone_s = 0};
-		struct play p = {.m = leat_map_new(&options), .now_ns = BEGIN_NS};
+		struct leat_associate_options options = {.zone_s = 0};
+		struct play p = {.m = leat_associate_new(&options), .now_ns = BEGIN_NS};
 
 		assert_non_null(p.m);
-		read_text(p.m, NEXTFLOW, strlen(NEXTFLOW), LEAT_MAP_ANY, "log");
+		read_text(p.m, NEXTFLOW, strlen(NEXTFLOW), LEAT_ASSOCIATE_ANY, "log");
 		for (int i = 0; i < 200; i++)
 			random_record(&p, &seed);
-		assert_int_equal(0, leat_map_settle(p.m));
-		for (size_t k = 0; k < leat_map_lives(p.m); k++) {
-			struct leat_map_answer a;
+		assert_int_equal(0, leat_associate_resolve(p.m));
+		for (size_t k = 0; k < leat_associate_images(p.m); k++) {
+			struct leat_associate_answer a;
 
-			leat_map_answer(p.m, k, &a);
-			assert_int_equal(!a.task, a.evidence == LEAT_MAP_BY_NOTHING);
-			assert_int_equal(!a.task, a.reason != LEAT_MAP_FOUND);
+			leat_associate_answer(p.m, k, &a);
+			assert_int_equal(!a.task, a.evidence == LEAT_ASSOCIATE_BY_NOTHING);
+			assert_int_equal(!a.task, a.reason != LEAT_ASSOCIATE_FOUND);
 		}
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 }
 

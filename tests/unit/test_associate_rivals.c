@@ -1,5 +1,5 @@
 /* Of several logs and runs: which log is the trace's. */
-#include "map_play.h"
+#include "associate_play.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void put_ctime(FILE *out, int64_t since_s)
 	fputs(text, out);
 }
 
-static void read_run(struct leat_map *m, const struct run *r, const char *name)
+static void read_run(struct leat_associate_map *m, const struct run *r, const char *name)
 {
 	char *log = NULL;
 	size_t size;
@@ -49,7 +49,7 @@ static void read_run(struct leat_map *m, const struct run *r, const char *name)
 		fprintf(out, "Finished job %d.\n", k);
 	}
 	fclose(out);
-	assert_int_equal(0, read_text(m, log, size, LEAT_MAP_ANY, name));
+	assert_int_equal(0, read_text(m, log, size, LEAT_ASSOCIATE_ANY, name));
 	free(log);
 }
 
@@ -57,7 +57,7 @@ static void play_run(struct play *p, const struct run *r)
 {
 	for (int k = 0; k < JOBS; k++) {
 		char words[32];
-		int32_t pid = (int32_t)(100 + leat_map_lives(p->m));
+		int32_t pid = (int32_t)(100 + leat_associate_images(p->m));
 
 		p->now_ns = BEGIN_NS + job_begin_s(r, k) * MAP_SECOND + MAP_SECOND / 2;
 		play_process(p, LEAT_TRACE_FORK, 1, pid, 0);
@@ -190,16 +190,16 @@ static const struct {
 };
 
 /* The letters of the logs that the runs of the trace were found to be of; "?" not all alike. */
-static char *whose(const struct leat_map *m, char *out, size_t runs)
+static char *whose(const struct leat_associate_map *m, char *out, size_t runs)
 {
 	for (size_t i = 0; i < runs; i++) {
-		struct leat_map_answer a;
+		struct leat_associate_answer a;
 
-		/* The first life is the parent's. */
+		/* The first image is the parent's. */
 		for (size_t k = 0; k < JOBS; k++) {
 			char c;
 
-			leat_map_answer(m, 1 + i * JOBS + k, &a);
+			leat_associate_answer(m, 1 + i * JOBS + k, &a);
 			c = a.task ? a.task->workflow[0] : '-';
 			out[i] = !k || out[i] == c ? c : '?';
 		}
@@ -213,26 +213,26 @@ static void test_rivals(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rivals) / sizeof(*rivals); i++) {
 		struct said said = {.text = ""};
-		struct leat_map_options options = {
+		struct leat_associate_options options = {
 			.zone_s = rivals[i].zone_s, .say = said_take, .ctx = &said};
-		struct play p = {.m = leat_map_new(&options)};
+		struct play p = {.m = leat_associate_new(&options)};
 		char found[4], name[] = "a";
 		size_t runs = strlen(rivals[i].whose);
 
 		for (size_t k = 0; k < rivals[i].n_logs; k++, name[0]++)
 			read_run(p.m, &rivals[i].logs[k], name);
-		assert_int_equal(0, leat_map_host(p.m, 0, "node0"));
+		assert_int_equal(0, leat_associate_host(p.m, 0, "node0"));
 		for (size_t k = 0; k < runs; k++)
 			play_run(&p, &rivals[i].trace[k]);
 		/* What is said of reading is not asked for here. */
 		memset(&said, 0, sizeof(said));
-		assert_int_equal(0, leat_map_settle(p.m));
+		assert_int_equal(0, leat_associate_resolve(p.m));
 		whose(p.m, found, runs);
 		if (strcmp(found, rivals[i].whose) || !says(said.text, rivals[i].said))
 			fail_msg("%s: %s\n%s", rivals[i].name, found, said.text);
-		assert_int_equal(leat_map_is_believed(p.m),
+		assert_int_equal(leat_associate_is_believed(p.m),
 				 strcspn(found, "abc") < runs || strstr(said.text, "nothing"));
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 }
 
@@ -241,12 +241,12 @@ static void test_summer_time(void **state)
 {
 	const struct run run = {.at_s = 37 * DAY_S + 26160, .uneven_s = HOUR};
 	struct said said = {.text = ""};
-	struct leat_map_options options = {.zone_s = INT_MIN, .say = said_take, .ctx = &said};
+	struct leat_associate_options options = {.zone_s = INT_MIN, .say = said_take, .ctx = &said};
 	char found[2];
 
 	(void)state;
 	for (int with = 0; with < 2; with++) {
-		struct play p = {.m = leat_map_new(&options)};
+		struct play p = {.m = leat_associate_new(&options)};
 
 		setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 		tzset();
@@ -257,10 +257,10 @@ static void test_summer_time(void **state)
 		tzset();
 		memset(&said, 0, sizeof(said));
 		play_run(&p, &run);
-		assert_int_equal(0, leat_map_settle(p.m));
+		assert_int_equal(0, leat_associate_resolve(p.m));
 		assert_string_equal(whose(p.m, found, 1), with ? "a" : "?");
 		assert_string_equal(said.text, "");
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 	setenv("TZ", "UTC", 1);
 	tzset();
@@ -295,30 +295,30 @@ static void test_runs_of_leat(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct said said = {.text = ""};
-		struct leat_map_options options = {.say = said_take, .ctx = &said};
-		struct play p = {.m = leat_map_new(&options)};
+		struct leat_associate_options options = {.say = said_take, .ctx = &said};
+		struct play p = {.m = leat_associate_new(&options)};
 		char name[] = "a";
 
 		for (size_t k = 0; k < 3 && table[i].logs[k]; k++, name[0]++)
-			read_text(p.m, table[i].logs[k], strlen(table[i].logs[k]), LEAT_MAP_ANY,
-				  name);
+			read_text(p.m, table[i].logs[k], strlen(table[i].logs[k]),
+				  LEAT_ASSOCIATE_ANY, name);
 		play(&p,
 		     "fork 1 20\nexec 20 LEAT_APP_NAME=s LEAT_WORKFLOW_NAME=f\nat 4\nexit 20\nat "
 		     "100\nfork 1 30\nexec 30 LEAT_APP_NAME=s LEAT_WORKFLOW_NAME=f\nat 104\nexit "
 		     "30",
 		     false);
-		assert_int_equal(0, leat_map_settle(p.m));
+		assert_int_equal(0, leat_associate_resolve(p.m));
 		for (int k = 0; k < 2; k++) {
-			struct leat_map_answer a;
+			struct leat_associate_answer a;
 
-			leat_map_find(p.m, 0, k ? 30 : 20, BEGIN_NS + (k ? 102 : 2) * MAP_SECOND,
-				      &a);
+			leat_associate_find(p.m, 0, k ? 30 : 20,
+					    BEGIN_NS + (k ? 102 : 2) * MAP_SECOND, &a);
 			assert_non_null(a.task);
 			assert_string_equal(a.task->physical, "s");
 			assert_string_equal(a.task->status, table[i].status[k]);
 		}
 		assert_true(says(said.text, table[i].said));
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 }
 
@@ -356,23 +356,23 @@ static void test_other_managers(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct said said = {.text = ""};
-		struct leat_map_options options = {
+		struct leat_associate_options options = {
 			.zone_s = INT_MIN, .say = said_take, .ctx = &said};
-		struct play p = {.m = leat_map_new(&options)};
-		struct leat_map_answer a;
+		struct play p = {.m = leat_associate_new(&options)};
+		struct leat_associate_answer a;
 		char text[80];
 
-		read_text(p.m, table[i].log, strlen(table[i].log), LEAT_MAP_ANY, "a");
-		assert_int_equal(0, leat_map_host(p.m, 0, "node0"));
+		read_text(p.m, table[i].log, strlen(table[i].log), LEAT_ASSOCIATE_ANY, "a");
+		assert_int_equal(0, leat_associate_host(p.m, 0, "node0"));
 		play(&p, table[i].script, false);
-		assert_int_equal(0, leat_map_settle(p.m));
-		leat_map_find(p.m, 0, 20, p.now_ns, &a);
+		assert_int_equal(0, leat_associate_resolve(p.m));
+		leat_associate_find(p.m, 0, 20, p.now_ns, &a);
 		snprintf(text, sizeof(text), "%s %s", a.task ? a.task->physical : "-",
-			 a.task ? leat_map_evidence_name(a.evidence)
-				: leat_map_reason_name(a.reason));
+			 a.task ? leat_associate_evidence_name(a.evidence)
+				: leat_associate_reason_name(a.reason));
 		if (strcmp(text, table[i].answer) || !says(said.text, table[i].said))
 			fail_msg("%zu: %s\n%s", i, text, said.text);
-		leat_map_free(p.m);
+		leat_associate_free(p.m);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* Snakemake's log, .snakemake/log/TIME.snakemake.log: jobs with their outputs, and when each began
  * and ended, to the second. Who writes an output of a job is of that job. */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "base/str.h"
 
 struct reader {
-	struct leat_map *m;
-	struct leat_map_source *s;
+	struct leat_associate_map *m;
+	struct leat_associate_source *s;
 	size_t source;
-	struct leat_map_stamp time; /* the last one */
-	char *dir;                  /* owned; the workflow's; NULL unknown */
-	char *run;                  /* owned; the log's name */
+	struct leat_associate_stamp time; /* the last one */
+	char *dir;                        /* owned; the workflow's; NULL unknown */
+	char *run;                        /* owned; the log's name */
 	/* Of the job that is being told: owned. */
 	char *rule, *names, *wildcards;
 	bool any;
@@ -45,7 +45,7 @@ static int add_output(struct reader *r, const char *name, size_t task)
 	int error = 0;
 
 	if (path)
-		error = leat_map_name_add(r->m, LEAT_MAP_NAME_OUTPUT, path, task);
+		error = leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_OUTPUT, path, task);
 	else if (*name == '/' || r->dir)
 		error = -ENOMEM;
 	free(path);
@@ -71,14 +71,14 @@ static int add_outputs(struct reader *r, size_t task)
 	return error;
 }
 
-static struct leat_map_entry *job_entry(struct reader *r, const char *number)
+static struct leat_associate_entry *job_entry(struct reader *r, const char *number)
 {
-	return leat_map_entry_find(r->m, "snakemake", r->run, number);
+	return leat_associate_entry_find(r->m, "snakemake", r->run, number);
 }
 
 static int take_job(struct reader *r, const char *number)
 {
-	struct leat_map_entry *e;
+	struct leat_associate_entry *e;
 	char *physical;
 	int error;
 
@@ -86,10 +86,10 @@ static int take_job(struct reader *r, const char *number)
 		return 0;
 	physical = r->wildcards ? leat_strf("%s %s (%s)", r->rule, number, r->wildcards)
 				: leat_strf("%s %s", r->rule, number);
-	e = physical ? leat_map_entry(r->m, r->source, "snakemake", r->run, number, r->rule,
-				      physical)
+	e = physical ? leat_associate_entry(r->m, r->source, "snakemake", r->run, number, r->rule,
+					    physical)
 		     : NULL;
-	error = e ? leat_map_entry_set(&e->task.physical, physical) : -ENOMEM;
+	error = e ? leat_associate_entry_set(&e->task.physical, physical) : -ENOMEM;
 	free(physical);
 	if (error)
 		return error;
@@ -145,15 +145,15 @@ static int begin_job(struct reader *r, const char *line)
 
 static int end_of_job(struct reader *r, const char *number, const char *status)
 {
-	struct leat_map_entry *e = job_entry(r, number);
+	struct leat_associate_entry *e = job_entry(r, number);
 
 	if (!e)
 		return 0;
 	e->over = true;
 	e->ended = r->time;
 	/* Times are cut to the second. */
-	e->ended.day_ns += LEAT_MAP_SECOND;
-	return leat_map_entry_set(&e->task.status, status);
+	e->ended.day_ns += LEAT_ASSOCIATE_SECOND;
+	return leat_associate_entry_set(&e->task.status, status);
 }
 
 static int take_line(struct reader *r, const char *line, char **number)
@@ -177,7 +177,7 @@ static int take_line(struct reader *r, const char *line, char **number)
 	if (error)
 		return error;
 	if (*line == '[') {
-		leat_map_stamp_ctime(line, &r->time);
+		leat_associate_stamp_ctime(line, &r->time);
 		r->s->last = r->time;
 	} else if (leat_str_begins(line, finished)) {
 		char id[24];
@@ -191,24 +191,26 @@ static int take_line(struct reader *r, const char *line, char **number)
 	return begin_job(r, line);
 }
 
-int leat_map_read_snakemake(struct leat_map *m, struct leat_map_source *s, FILE *in)
+int leat_associate_read_snakemake(struct leat_associate_map *m, struct leat_associate_source *s,
+				  FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL, *number = NULL;
-	size_t room = 0;
+	size_t space = 0;
 	int result, error = find_places(&r);
 
-	while (!error && (result = leat_map_line(in, &line, &room)) != 0) {
+	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
 		s->line++;
 		error = result < 0 ? result : take_line(&r, line, &number);
 	}
 	if (!error)
 		error = end_job(&r, &number);
 	if (!error && r.any && !r.dir)
-		leat_map_note(m,
-			      "%s: it is not in DIRECTORY/.snakemake/log, so that outputs with "
-			      "relative names are not known",
-			      s->path);
+		leat_associate_note(
+			m,
+			"%s: it is not in DIRECTORY/.snakemake/log, so that outputs with "
+			"relative names are not known",
+			s->path);
 	job_release(&r);
 	free(number);
 	free(line);

@@ -6,7 +6,7 @@
  * clocks (Marzullo, "Maintaining the Time in a Distributed System", 1984); of those that agree
  * alike a plain one: none at all, or, of times without a zone, a zone's. Offsets that no clock of a
  * working machine has are not taken, however well they agree (map_rivals.c). */
-#include "report/map_internal.h"
+#include "associate/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 /* More say no more, and each is compared with each. */
 enum { MOST_SEEN = 1000 };
 
-#define QUARTER_NS (900 * LEAT_MAP_SECOND)
+#define QUARTER_NS (900 * LEAT_ASSOCIATE_SECOND)
 #define ZONES_WEST 48 /* quarters of hours west and */
 #define ZONES_EAST 56 /* east of UTC */
-#define DAY_NS (86400 * LEAT_MAP_SECOND)
+#define DAY_NS (86400 * LEAT_ASSOCIATE_SECOND)
 /* A task whose end is not in the log may have been seen so long after the log's last word. */
-#define UNENDED_NS (3600 * LEAT_MAP_SECOND)
+#define UNENDED_NS (3600 * LEAT_ASSOCIATE_SECOND)
 
 struct bound {
 	size_t task;
@@ -42,7 +42,7 @@ struct list {
 };
 
 /* A log is written before it was changed last: that tells the year of times without one. */
-static int64_t near_ns(const struct leat_map *m, const struct leat_map_source *s)
+static int64_t near_ns(const struct leat_associate_map *m, const struct leat_associate_source *s)
 {
 	if (m->first_ns == INT64_MAX || (s->changed_ns && s->changed_ns < m->first_ns - 2 * DAY_NS))
 		return s->changed_ns;
@@ -58,19 +58,19 @@ static int64_t difference(int64_t a, int64_t b)
 
 static int64_t machine_zone_ns(int64_t at_ns)
 {
-	time_t at = (time_t)(at_ns / LEAT_MAP_SECOND);
+	time_t at = (time_t)(at_ns / LEAT_ASSOCIATE_SECOND);
 	struct tm tm;
 
-	return localtime_r(&at, &tm) ? tm.tm_gmtoff * LEAT_MAP_SECOND : 0;
+	return localtime_r(&at, &tm) ? tm.tm_gmtoff * LEAT_ASSOCIATE_SECOND : 0;
 }
 
 /* As this machine's clocks on the wall showed it, in summer or winter. */
-static int64_t local_ns(const struct leat_map_stamp *stamp, int64_t near)
+static int64_t local_ns(const struct leat_associate_stamp *stamp, int64_t near)
 {
 	int64_t zone_ns = machine_zone_ns(near), utc, at;
 
 	for (int pass = 0; pass < 2; pass++) {
-		utc = leat_map_stamp_ns(stamp, (int)(zone_ns / LEAT_MAP_SECOND), near);
+		utc = leat_associate_stamp_ns(stamp, (int)(zone_ns / LEAT_ASSOCIATE_SECOND), near);
 		at = machine_zone_ns(utc);
 		if (at == zone_ns)
 			break;
@@ -79,27 +79,29 @@ static int64_t local_ns(const struct leat_map_stamp *stamp, int64_t near)
 	return utc;
 }
 
-int64_t leat_map_source_ns(const struct leat_map *m, const struct leat_map_source *s,
-			   const struct leat_map_stamp *stamp)
+int64_t leat_associate_source_ns(const struct leat_associate_map *m,
+				 const struct leat_associate_source *s,
+				 const struct leat_associate_stamp *stamp)
 {
 	if (s->local && !stamp->zoned)
 		return local_ns(stamp, near_ns(m, s));
-	return leat_map_stamp_ns(stamp, s->zone_s, near_ns(m, s));
+	return leat_associate_stamp_ns(stamp, s->zone_s, near_ns(m, s));
 }
 
 /* ---- what was seen ---- */
 
-static void see(struct list *list, size_t task, const struct leat_map_life *l, int64_t first_ns)
+static void see(struct list *list, size_t task, const struct leat_associate_image *l,
+		int64_t first_ns)
 {
 	if (first_ns == INT64_MIN || list->passed++ % list->each || list->n == MOST_SEEN)
 		return;
 	list->seen[list->n++] = (struct seen){task, first_ns, l->exits ? l->end_ns : INT64_MIN};
 }
 
-static void see_label(const struct leat_map *m, struct list *list, size_t source,
-		      const struct leat_map_life *l)
+static void see_label(const struct leat_associate_map *m, struct list *list, size_t source,
+		      const struct leat_associate_image *l)
 {
-	for (size_t t = l->fresh ? l->label : LEAT_MAP_NONE; t != LEAT_MAP_NONE;
+	for (size_t t = l->fresh ? l->label : LEAT_ASSOCIATE_NONE; t != LEAT_ASSOCIATE_NONE;
 	     t = m->tasks[t]->rival)
 		if (m->tasks[t]->source == source)
 			see(list, t, l, l->begin_ns);
@@ -113,7 +115,8 @@ static int by_task(const void *a, const void *b)
 }
 
 /* If there are more than can be looked at, each so many-th. */
-static void see_all(const struct leat_map *m, size_t source, unsigned node, struct list *list)
+static void see_all(const struct leat_associate_map *m, size_t source, unsigned node,
+		    struct list *list)
 {
 	size_t any = 0;
 
@@ -121,17 +124,17 @@ static void see_all(const struct leat_map *m, size_t source, unsigned node, stru
 		any += m->touches[i].source == source;
 	*list = (struct list){.each = any / MOST_SEEN + 1};
 	for (size_t i = 0; i < m->n_touches; i++) {
-		const struct leat_map_touch *t = &m->touches[i];
-		const struct leat_map_life *l = &m->lives[t->life];
+		const struct leat_associate_touch *t = &m->touches[i];
+		const struct leat_associate_image *l = &m->images[t->image];
 
 		if (t->source == source && l->node == node && !l->manager &&
-		    t->other == LEAT_MAP_NONE)
+		    t->other == LEAT_ASSOCIATE_NONE)
 			see(list, t->task, l, t->ns);
 	}
-	for (size_t i = 0; i < m->n_lives; i++) {
-		const struct leat_map_life *l = &m->lives[i];
+	for (size_t i = 0; i < m->n_images; i++) {
+		const struct leat_associate_image *l = &m->images[i];
 
-		if (l->node == node && !l->manager && l->touches == LEAT_MAP_NONE)
+		if (l->node == node && !l->manager && l->touches == LEAT_ASSOCIATE_NONE)
 			see_label(m, list, source, l);
 	}
 	qsort(list->seen, list->n, sizeof(*list->seen), by_task);
@@ -140,18 +143,18 @@ static void see_all(const struct leat_map *m, size_t source, unsigned node, stru
 /* ---- bounds ---- */
 
 /* A time as the log has it, as if it were UTC where it has no zone. */
-static int64_t raw_ns(const struct leat_map *m, const struct leat_map_source *s,
-		      const struct leat_map_stamp *stamp)
+static int64_t raw_ns(const struct leat_associate_map *m, const struct leat_associate_source *s,
+		      const struct leat_associate_stamp *stamp)
 {
-	return leat_map_stamp_ns(stamp, 0, near_ns(m, s));
+	return leat_associate_stamp_ns(stamp, 0, near_ns(m, s));
 }
 
-typedef int64_t read_time(const struct leat_map *m, const struct leat_map_source *s,
-			  const struct leat_map_stamp *stamp);
+typedef int64_t read_time(const struct leat_associate_map *m, const struct leat_associate_source *s,
+			  const struct leat_associate_stamp *stamp);
 
 /* The end of the task or, where there is none, the log's last word. */
-static int64_t latest_ns(const struct leat_map *m, const struct leat_map_source *s,
-			 const struct leat_map_entry *e, read_time *read)
+static int64_t latest_ns(const struct leat_associate_map *m, const struct leat_associate_source *s,
+			 const struct leat_associate_entry *e, read_time *read)
 {
 	if (e->over)
 		return e->ended.set ? read(m, s, &e->ended) : INT64_MAX;
@@ -160,13 +163,14 @@ static int64_t latest_ns(const struct leat_map *m, const struct leat_map_source 
 
 /* The bounds of those whose tasks' times have a zone or, with `bare`, that have none. How many:
  * they come first in the lists. */
-static size_t find_bounds(const struct leat_map *m, struct list *list, bool bare, read_time *read)
+static size_t find_bounds(const struct leat_associate_map *m, struct list *list, bool bare,
+			  read_time *read)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
-		const struct leat_map_entry *e = m->tasks[list->seen[i].task];
-		const struct leat_map_source *s = &m->sources[e->source];
+		const struct leat_associate_entry *e = m->tasks[list->seen[i].task];
+		const struct leat_associate_source *s = &m->sources[e->source];
 		const struct seen *seen = &list->seen[i];
 		bool zoned = e->began.set ? e->began.zoned : e->ended.zoned;
 		int64_t latest = latest_ns(m, s, e, read);
@@ -282,8 +286,8 @@ static int64_t choose(struct choice simple)
 
 /* ---- settling ---- */
 
-static void note_ahead(struct leat_map *m, const struct leat_map_source *s, unsigned node,
-		       int64_t ahead_ns, size_t n)
+static void note_ahead(struct leat_associate_map *m, const struct leat_associate_source *s,
+		       unsigned node, int64_t ahead_ns, size_t n)
 {
 	const char *host = node < m->n_hosts ? m->hosts[node] : NULL;
 	int64_t over_ns = ahead_ns < 0 ? -ahead_ns : ahead_ns;
@@ -292,35 +296,36 @@ static void note_ahead(struct leat_map *m, const struct leat_map_source *s, unsi
 	if (over_ns <= m->options.slack_ns)
 		return;
 	snprintf(number, sizeof(number), "node %u", node);
-	leat_map_note(m, "%s: its clock is %.3f s %s that of %s, estimated from %zu task%s",
-		      s->path, (double)over_ns / (double)LEAT_MAP_SECOND,
-		      ahead_ns < 0 ? "behind" : "ahead of", host ? host : number, n,
-		      n == 1 ? "" : "s");
+	leat_associate_note(m, "%s: its clock is %.3f s %s that of %s, estimated from %zu task%s",
+			    s->path, (double)over_ns / (double)LEAT_ASSOCIATE_SECOND,
+			    ahead_ns < 0 ? "behind" : "ahead of", host ? host : number, n,
+			    n == 1 ? "" : "s");
 }
 
 /* The zone of a log is the same for all nodes: it is taken from the first that shows it. */
-static void find_zone(const struct leat_map *m, struct leat_map_source *s, struct list *list)
+static void find_zone(const struct leat_associate_map *m, struct leat_associate_source *s,
+		      struct list *list)
 {
 	size_t n = find_bounds(m, list, true, raw_ns);
 	struct choice c = {.bounds = list->whole,
 			   .n = n,
 			   .slack_ns = m->options.slack_ns,
-			   .plain = s->zone_s * LEAT_MAP_SECOND,
-			   .most_ns = leat_map_most_ns(m),
+			   .plain = s->zone_s * LEAT_ASSOCIATE_SECOND,
+			   .most_ns = leat_associate_most_ns(m),
 			   .zones = true};
 	int64_t at, quarters;
 
 	if (agreeing(c.bounds, n, c.plain, c.slack_ns) == count_tasks(c.bounds, n))
 		return;
 	s->local = true;
-	n = find_bounds(m, list, true, leat_map_source_ns);
+	n = find_bounds(m, list, true, leat_associate_source_ns);
 	if (agreeing(c.bounds, n, 0, c.slack_ns) == count_tasks(c.bounds, n))
 		return;
 	s->local = false;
 	find_bounds(m, list, true, raw_ns);
 	at = choose(c);
 	quarters = (at + (at < 0 ? -1 : 1) * QUARTER_NS / 2) / QUARTER_NS;
-	s->zone_s = (int)(quarters * QUARTER_NS / LEAT_MAP_SECOND);
+	s->zone_s = (int)(quarters * QUARTER_NS / LEAT_ASSOCIATE_SECOND);
 }
 
 static int by_size(const void *a, const void *b)
@@ -333,7 +338,7 @@ static int by_size(const void *a, const void *b)
 /* Mean deviation from the middle one, of what there is between a task's beginning and its files. */
 static double spread_s(struct list *list, size_t n, int64_t at, int64_t slack_ns)
 {
-	size_t k = 0, last = LEAT_MAP_NONE;
+	size_t k = 0, last = LEAT_ASSOCIATE_NONE;
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -351,14 +356,14 @@ static double spread_s(struct list *list, size_t n, int64_t at, int64_t slack_ns
 	qsort(list->delays, k, sizeof(*list->delays), by_size);
 	for (size_t i = 0; i < k; i++)
 		sum += (double)llabs(difference(list->delays[i], list->delays[k / 2]));
-	return k ? sum / (double)k / (double)LEAT_MAP_SECOND : 0;
+	return k ? sum / (double)k / (double)LEAT_ASSOCIATE_SECOND : 0;
 }
 
-static void note_fit(const struct leat_map *m, struct leat_map_source *s, unsigned node,
-		     struct list *list, size_t n)
+static void note_fit(const struct leat_associate_map *m, struct leat_associate_source *s,
+		     unsigned node, struct list *list, size_t n)
 {
 	struct choice free = {.bounds = list->touch, .n = n, .slack_ns = m->options.slack_ns};
-	struct leat_map_fit *fit = &s->fit;
+	struct leat_associate_fit *fit = &s->fit;
 	size_t tasks = count_tasks(list->touch, n);
 
 	consider(&free, 0);
@@ -377,32 +382,32 @@ static void note_fit(const struct leat_map *m, struct leat_map_source *s, unsign
 		fit->shift_ns = s->ahead_ns[node];
 }
 
-static void settle_node(struct leat_map *m, size_t source, unsigned node, struct list *list,
-			bool *zone_known)
+static void settle_node(struct leat_associate_map *m, size_t source, unsigned node,
+			struct list *list, bool *zone_known)
 {
-	struct leat_map_source *s = &m->sources[source];
+	struct leat_associate_source *s = &m->sources[source];
 	struct choice c = {.bounds = list->whole,
 			   .slack_ns = m->options.slack_ns,
-			   .most_ns = leat_map_most_ns(m)};
+			   .most_ns = leat_associate_most_ns(m)};
 
 	see_all(m, source, node, list);
 	if (!*zone_known && find_bounds(m, list, true, raw_ns)) {
 		find_zone(m, s, list);
 		*zone_known = true;
 	}
-	c.n = find_bounds(m, list, false, leat_map_source_ns);
+	c.n = find_bounds(m, list, false, leat_associate_source_ns);
 	if (!c.n)
 		return;
 	s->ahead_ns[node] = choose(c);
 	note_fit(m, s, node, list, c.n);
 }
 
-static int settle_source(struct leat_map *m, size_t source, struct list *list)
+static int settle_source(struct leat_associate_map *m, size_t source, struct list *list)
 {
-	struct leat_map_source *s = &m->sources[source];
+	struct leat_associate_source *s = &m->sources[source];
 	bool zone_known = m->options.zone_s != INT_MIN;
 	int expected_s = zone_known ? m->options.zone_s
-				    : (int)(machine_zone_ns(near_ns(m, s)) / LEAT_MAP_SECOND);
+				    : (int)(machine_zone_ns(near_ns(m, s)) / LEAT_ASSOCIATE_SECOND);
 
 	s->ahead_ns = calloc(m->n_nodes + 1, sizeof(*s->ahead_ns));
 	if (!s->ahead_ns)
@@ -411,21 +416,21 @@ static int settle_source(struct leat_map *m, size_t source, struct list *list)
 	for (unsigned node = 0; node < m->n_nodes; node++)
 		settle_node(m, source, node, list, &zone_known);
 	if (!s->local)
-		s->fit.shift_ns += (s->zone_s - expected_s) * LEAT_MAP_SECOND;
+		s->fit.shift_ns += (s->zone_s - expected_s) * LEAT_ASSOCIATE_SECOND;
 	return 0;
 }
 
-static void set_times(const struct leat_map *m, struct leat_map_entry *e)
+static void set_times(const struct leat_associate_map *m, struct leat_associate_entry *e)
 {
-	const struct leat_map_source *s = &m->sources[e->source];
+	const struct leat_associate_source *s = &m->sources[e->source];
 
 	if (e->began.set)
-		e->task.began_ns = leat_map_source_ns(m, s, &e->began);
+		e->task.began_ns = leat_associate_source_ns(m, s, &e->began);
 	if (e->ended.set)
-		e->task.ended_ns = leat_map_source_ns(m, s, &e->ended);
+		e->task.ended_ns = leat_associate_source_ns(m, s, &e->ended);
 }
 
-int leat_map_clocks_settle(struct leat_map *m)
+int leat_associate_clocks_resolve(struct leat_associate_map *m)
 {
 	struct list *list = malloc(sizeof(*list));
 	int error = list ? 0 : -ENOMEM;
@@ -436,9 +441,9 @@ int leat_map_clocks_settle(struct leat_map *m)
 	if (error)
 		return error;
 	for (size_t i = 0; i < m->n_tasks; i++)
-		if (m->tasks[i]->source != LEAT_MAP_NONE)
+		if (m->tasks[i]->source != LEAT_ASSOCIATE_NONE)
 			set_times(m, m->tasks[i]);
-	leat_map_refuse(m);
+	leat_associate_refuse(m);
 	for (size_t i = 0; i < m->n_sources; i++)
 		for (unsigned node = 0; node < m->n_nodes && !m->sources[i].refused; node++)
 			note_ahead(m, &m->sources[i], node, m->sources[i].ahead_ns[node],
@@ -446,22 +451,24 @@ int leat_map_clocks_settle(struct leat_map *m)
 	return 0;
 }
 
-int64_t leat_map_ahead_ns(const struct leat_map *m, size_t task, unsigned node)
+int64_t leat_associate_ahead_ns(const struct leat_associate_map *m, size_t task, unsigned node)
 {
 	size_t source = m->tasks[task]->source;
 
-	return source == LEAT_MAP_NONE || node >= m->n_nodes ? 0
-							     : m->sources[source].ahead_ns[node];
+	return source == LEAT_ASSOCIATE_NONE || node >= m->n_nodes
+		       ? 0
+		       : m->sources[source].ahead_ns[node];
 }
 
-int64_t leat_map_distance_ns(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns)
+int64_t leat_associate_distance_ns(const struct leat_associate_map *m, size_t task, unsigned node,
+				   int64_t time_ns)
 {
-	const struct leat_map_entry *e = m->tasks[task];
+	const struct leat_associate_entry *e = m->tasks[task];
 	int64_t at;
 
 	if (time_ns == INT64_MIN)
 		return 0;
-	at = time_ns + leat_map_ahead_ns(m, task, node);
+	at = time_ns + leat_associate_ahead_ns(m, task, node);
 	if (e->task.began_ns && at < e->task.began_ns)
 		return difference(e->task.began_ns, at);
 	return e->over && e->task.ended_ns && at > e->task.ended_ns
@@ -469,13 +476,15 @@ int64_t leat_map_distance_ns(const struct leat_map *m, size_t task, unsigned nod
 		       : 0;
 }
 
-bool leat_map_in_window(const struct leat_map *m, size_t task, unsigned node, int64_t time_ns)
+bool leat_associate_in_window(const struct leat_associate_map *m, size_t task, unsigned node,
+			      int64_t time_ns)
 {
 	size_t source = m->tasks[task]->source;
-	enum leat_map_log kind = source == LEAT_MAP_NONE ? LEAT_MAP_ANY : m->sources[source].kind;
+	enum leat_associate_log kind =
+		source == LEAT_ASSOCIATE_NONE ? LEAT_ASSOCIATE_ANY : m->sources[source].kind;
 
 	/* What others are known by, a label, a pod's uid, is so whatever their log says. */
-	if (kind != LEAT_MAP_ANY && m->sources[source].refused)
-		return kind != LEAT_MAP_NEXTFLOW && kind != LEAT_MAP_SNAKEMAKE;
-	return leat_map_distance_ns(m, task, node, time_ns) <= m->options.slack_ns;
+	if (kind != LEAT_ASSOCIATE_ANY && m->sources[source].refused)
+		return kind != LEAT_ASSOCIATE_NEXTFLOW && kind != LEAT_ASSOCIATE_SNAKEMAKE;
+	return leat_associate_distance_ns(m, task, node, time_ns) <= m->options.slack_ns;
 }

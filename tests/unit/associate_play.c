@@ -1,4 +1,4 @@
-#include "map_play.h"
+#include "associate_play.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 void play_take(struct play *p)
 {
-	assert_int_equal(0, leat_map_take(p->m, &p->record, NULL));
+	assert_int_equal(0, leat_associate_add(p->m, &p->record, NULL));
 	p->now_ns += 1000000;
 }
 
@@ -102,11 +102,12 @@ static void ask(struct play *p, char *line)
 {
 	char *pid = strsep(&line, " ");
 	int64_t at_ns = line ? BEGIN_NS + (int64_t)(atof(line) * 1e9) : p->now_ns;
-	struct leat_map_answer a;
+	struct leat_associate_answer a;
 
-	leat_map_find(p->m, p->record.node, atoi(pid), at_ns, &a);
+	leat_associate_find(p->m, p->record.node, atoi(pid), at_ns, &a);
 	fprintf(p->out, "%s: %s (%s)\n", pid, a.task ? a.task->physical : "-",
-		a.task ? leat_map_evidence_name(a.evidence) : leat_map_reason_name(a.reason));
+		a.task ? leat_associate_evidence_name(a.evidence)
+		       : leat_associate_reason_name(a.reason));
 }
 
 /* The questions come when all records have been taken. */
