@@ -48,7 +48,7 @@ static struct leat_associate_map *tasks_new(uint64_t n)
 			"); status: COMPLETED; exit: 0; error: -; workDir: /w/%02" PRIx64
 			"/%030" PRIx64 "]\n",
 			i, i, i % 256, i);
-	if (fclose(out) || leat_associate_read_log(m, path, LEAT_ASSOCIATE_NEXTFLOW))
+	if (fclose(out) || leat_associate_read_log(m, path, &leat_associate_nextflow))
 		bench_die("cannot read", path);
 	unlink(path);
 	return m;

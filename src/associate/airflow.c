@@ -422,8 +422,7 @@ static int take_line(struct reader *r, const char *line)
 	return 0;
 }
 
-int leat_associate_read_airflow(struct leat_associate_map *m, struct leat_associate_source *s,
-				FILE *in)
+static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL;
@@ -437,3 +436,35 @@ int leat_associate_read_airflow(struct leat_associate_map *m, struct leat_associ
 	free(line);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
+
+static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
+		  size_t *task)
+{
+	const char *dag = leat_associate_variable(env, "AIRFLOW_CTX_DAG_ID");
+	const char *id = leat_associate_variable(env, "AIRFLOW_CTX_TASK_ID");
+	const char *run = leat_associate_variable(env, "AIRFLOW_CTX_DAG_RUN_ID");
+	const char *tried = leat_associate_variable(env, "AIRFLOW_CTX_TRY_NUMBER");
+	struct leat_associate_entry *e;
+
+	if (!dag || !id)
+		return 0;
+	e = leat_associate_airflow_entry(m, LEAT_ASSOCIATE_NONE, dag, run ? run : "", id, -1,
+					 tried ? atoi(tried) : 1);
+	if (!e)
+		return -ENOMEM;
+	*task = e->task.number;
+	return 1;
+}
+
+static const char *const marks[] = {"TaskInstanceKey(", "TaskInstance Finished: ", "{scheduler_job",
+				    "scheduler_job.py", "scheduler_job_runner.py", NULL};
+
+const struct leat_associate_format leat_associate_airflow = {
+	.name = "Airflow",
+	.option = "airflow",
+	.argument = "LOG",
+	.doc = "A log of Airflow's scheduler.",
+	.marks = marks,
+	.labels = labels,
+	.read = read_log,
+};

@@ -5,7 +5,7 @@
  * grows with processes, cgroups and tasks, not with calls.
  *
  *	m = leat_associate_new(&options);
- *	leat_associate_read_log(m, ".nextflow.log", LEAT_ASSOCIATE_ANY);
+ *	leat_associate_read_log(m, ".nextflow.log", NULL);
  *	while (leat_trace_read(reader, &record) > 0)
  *		leat_associate_add(m, &record, &image);
  *	leat_associate_resolve(m);
@@ -18,23 +18,12 @@
 #ifndef LEAT_ASSOCIATE_H
 #define LEAT_ASSOCIATE_H
 
+#include "associate/format.h"
 #include "record/trace.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-/* What a log is of. */
-enum leat_associate_log {
-	LEAT_ASSOCIATE_ANY, /* to be found out by what it contains */
-	LEAT_ASSOCIATE_NEXTFLOW,
-	LEAT_ASSOCIATE_AIRFLOW,
-	LEAT_ASSOCIATE_KUBERNETES, /* kubectl get events or pods, text or JSON */
-	LEAT_ASSOCIATE_SNAKEMAKE,
-	LEAT_ASSOCIATE_LEAT, /* event log of leat run */
-	LEAT_ASSOCIATE_LOGS
-};
 
 /* What shows that an image is a task's; the first of these that applies. */
 enum leat_associate_evidence {
@@ -99,13 +88,14 @@ struct leat_associate_map;
 struct leat_associate_map *leat_associate_new(const struct leat_associate_options *options);
 void leat_associate_free(struct leat_associate_map *m);
 
-/* What is in the file, by its first lines; LEAT_ASSOCIATE_ANY: nothing known. -errno. */
-int leat_associate_detect(const char *path);
+/* *format: what the file is, by its first lines; NULL: nothing known. 0 or -errno. */
+int leat_associate_detect(const char *path, const struct leat_associate_format **format);
 
-/* Take the tasks of a log. 0; -EBADMSG: some of it was malformed and is left out, as was said;
- * -EINVAL: it is no such log, as was said; other -errno, unsaid. */
+/* Take the tasks of a log; `format` NULL: as its first lines show. 0; -EBADMSG: some of it was
+ * malformed and is left out, as was said; -EINVAL: it is no such log, as was said; other -errno,
+ * unsaid. */
 int leat_associate_read_log(struct leat_associate_map *m, const char *path,
-			    enum leat_associate_log kind);
+			    const struct leat_associate_format *format);
 
 /* Take a record, in the order of the trace. Of a CALL, EXEC, or EXIT, *image (may be NULL) is the
  * number, from 0, of its process's image: the process from one exec to the next; that of a FORK is
@@ -147,6 +137,4 @@ bool leat_associate_is_believed(const struct leat_associate_map *m);
 /* "work directory", "process tree"..., and what the reason means. */
 const char *leat_associate_evidence_name(enum leat_associate_evidence evidence);
 const char *leat_associate_reason_name(enum leat_associate_reason reason);
-const char *leat_associate_log_name(enum leat_associate_log kind);
-
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/percent.h"
 #include "base/str.h"
 
 /* ---- paths ---- */
@@ -80,25 +79,15 @@ static void claim(struct leat_associate_map *m, struct leat_associate_image *l,
 			m->failed = true;
 }
 
-enum role { NOBODY, TASK, MANAGER };
-
-/* Files that Nextflow puts into each work directory: the manager writes the scripts and reads what
- * came of them; the task does it the other way round. */
-static enum role nextflow_role(const char *name, bool writes)
+/* By the first format that knows such a file. */
+static enum leat_associate_role role_of(const char *name, bool writes)
 {
-	static const char *const scripts[] = {".command.run", ".command.sh"};
-	static const char *const results[] = {".exitcode", ".command.begin", ".command.out",
-					      ".command.err", ".command.trace"};
+	enum leat_associate_role role = LEAT_ASSOCIATE_ROLE_NONE;
 
-	if (name[0] != '.')
-		return NOBODY;
-	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
-		if (strcmp(name, scripts[i]) == 0)
-			return writes ? MANAGER : TASK;
-	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
-		if (strcmp(name, results[i]) == 0)
-			return writes ? TASK : NOBODY;
-	return NOBODY;
+	for (size_t i = 0; leat_associate_formats[i] && role == LEAT_ASSOCIATE_ROLE_NONE; i++)
+		if (leat_associate_formats[i]->claim)
+			role = leat_associate_formats[i]->claim(name, writes);
+	return role;
 }
 
 static bool is_log(const struct leat_associate_map *m, const char *path, const char *name)
@@ -109,9 +98,8 @@ static bool is_log(const struct leat_associate_map *m, const char *path, const c
 
 		if (s->real && strcmp(s->real, path) == 0)
 			return true;
-		/* Its name has the time in it: a copy is known by that. */
-		if (s->kind == LEAT_ASSOCIATE_SNAKEMAKE &&
-		    strcmp(own ? own + 1 : s->path, name) == 0)
+		/* A copy of it was read. */
+		if (s->format->unique_name && strcmp(own ? own + 1 : s->path, name) == 0)
 			return true;
 	}
 	return false;
@@ -136,16 +124,16 @@ static bool claim_path(struct leat_associate_map *m, struct leat_associate_image
 {
 	const char *slash = strrchr(path, '/');
 	const struct leat_associate_name *name;
-	enum role role;
+	enum leat_associate_role role;
 
 	if (!slash)
 		return false;
-	role = nextflow_role(slash + 1, writes);
-	if (role != NOBODY) {
+	role = role_of(slash + 1, writes);
+	if (role != LEAT_ASSOCIATE_ROLE_NONE) {
 		name = leat_associate_dir_of(m, path, (size_t)(slash - path));
 		if (!name)
 			return false;
-		if (role == MANAGER)
+		if (role == LEAT_ASSOCIATE_ROLE_MANAGER)
 			l->manager = true;
 		else
 			claim(m, l, name, time_ns, false);
@@ -210,166 +198,4 @@ int leat_associate_claim_exec(struct leat_associate_map *m, struct leat_associat
 	free(outside);
 	claim(m, l, name, p->time_ns, false);
 	return m->failed ? -ENOMEM : 0;
-}
-
-/* ---- labels ---- */
-
-enum word {
-	LEAT_STEP,
-	LEAT_APP_NAME,
-	LEAT_WORKFLOW_NAME,
-	LEAT_TASK,
-	CAPIO_APP_NAME,
-	CAPIO_WORKFLOW_NAME,
-	NXF_TASK_WORKDIR,
-	AIRFLOW_DAG,
-	AIRFLOW_TASK,
-	AIRFLOW_RUN,
-	AIRFLOW_TRY,
-	SLURM_JOB,
-	SLURM_STEP,
-	SLURM_NAME,
-	SLURM_ARRAY,
-	SLURM_ARRAY_TASK,
-	POD,
-	POD_HOST,
-	WORDS
-};
-
-static const struct {
-	const char *name;
-	enum word word;
-} words[] = {
-	{"LEAT_STEP", LEAT_STEP},
-	{"LEAT_APP_NAME", LEAT_APP_NAME},
-	{"LEAT_WORKFLOW_NAME", LEAT_WORKFLOW_NAME},
-	{"LEAT_TASK", LEAT_TASK},
-	{"CAPIO_APP_NAME", CAPIO_APP_NAME},
-	{"CAPIO_WORKFLOW_NAME", CAPIO_WORKFLOW_NAME},
-	{"NXF_TASK_WORKDIR", NXF_TASK_WORKDIR},
-	{"AIRFLOW_CTX_DAG_ID", AIRFLOW_DAG},
-	{"AIRFLOW_CTX_TASK_ID", AIRFLOW_TASK},
-	{"AIRFLOW_CTX_DAG_RUN_ID", AIRFLOW_RUN},
-	{"AIRFLOW_CTX_TRY_NUMBER", AIRFLOW_TRY},
-	{"SLURM_JOB_ID", SLURM_JOB},
-	{"SLURM_JOBID", SLURM_JOB},
-	{"SLURM_STEP_ID", SLURM_STEP},
-	{"SLURM_STEPID", SLURM_STEP},
-	{"SLURM_JOB_NAME", SLURM_NAME},
-	{"SLURM_ARRAY_JOB_ID", SLURM_ARRAY},
-	{"SLURM_ARRAY_TASK_ID", SLURM_ARRAY_TASK},
-	{"POD_NAME", POD},
-	{"KUBERNETES_POD_NAME", POD},
-	{"HOSTNAME", POD_HOST},
-};
-
-/* Words that are not as they should be are none. */
-static void split(char *labels, const char *values[WORDS])
-{
-	char *word, *value;
-
-	while ((word = strsep(&labels, " "))) {
-		value = strchr(word, '=');
-		if (!value)
-			continue;
-		*value++ = '\0';
-		if (!leat_percent_decode(value) || !*value)
-			continue;
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (strcmp(word, words[i].name) == 0)
-				values[words[i].word] = value;
-	}
-}
-
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
-static int label_slurm(struct leat_associate_map *m, const char *const v[WORDS], size_t *task,
-		       size_t *slurm)
-{
-	const char *job = v[SLURM_JOB];
-	char array[64];
-	struct leat_associate_entry *e;
-
-	if (!job)
-		return 0;
-	if (*task == LEAT_ASSOCIATE_NONE)
-		*task = leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_SLURM, job, strlen(job));
-	if (*task == LEAT_ASSOCIATE_NONE && v[SLURM_ARRAY] && v[SLURM_ARRAY_TASK]) {
-		snprintf(array, sizeof(array), "%s_%s", v[SLURM_ARRAY], v[SLURM_ARRAY_TASK]);
-		*task = leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_SLURM, array,
-						 strlen(array));
-	}
-	if (!m->options.slurm)
-		return 0;
-	e = leat_associate_slurm_entry(m, job, or_empty(v[SLURM_STEP]), v[SLURM_NAME]);
-	if (!e)
-		return -ENOMEM;
-	*slurm = e->task.number;
-	return 0;
-}
-
-/* A container's host name is its pod's. */
-static struct leat_associate_entry *pod_task(const struct leat_associate_map *m,
-					     const char *const v[WORDS])
-{
-	const char *pod = v[POD] ? v[POD] : v[POD_HOST];
-	size_t task = pod ? leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_POD, pod, strlen(pod))
-			  : LEAT_ASSOCIATE_NONE;
-
-	return task == LEAT_ASSOCIATE_NONE ? NULL : m->tasks[task];
-}
-
-/* The innermost that says so: a step of leat in a task of Airflow in a job of Slurm. */
-static struct leat_associate_entry *label_task(struct leat_associate_map *m,
-					       const char *const v[WORDS], bool *failed)
-{
-	struct leat_associate_entry *e = NULL;
-	const char *step = v[LEAT_APP_NAME] ? v[LEAT_APP_NAME] : v[CAPIO_APP_NAME];
-	const char *workflow =
-		v[LEAT_WORKFLOW_NAME] ? v[LEAT_WORKFLOW_NAME] : v[CAPIO_WORKFLOW_NAME];
-
-	if (v[LEAT_STEP]) {
-		e = leat_associate_entry(m, LEAT_ASSOCIATE_NONE, "label", or_empty(workflow),
-					 v[LEAT_STEP], v[LEAT_STEP], v[LEAT_STEP]);
-	} else if (step) {
-		e = leat_associate_entry(m, LEAT_ASSOCIATE_NONE, "leat", or_empty(workflow), step,
-					 v[LEAT_TASK] ? v[LEAT_TASK] : step, step);
-	} else if (v[NXF_TASK_WORKDIR]) {
-		size_t task = leat_associate_dir_find(
-			m, v[NXF_TASK_WORKDIR], leat_associate_path_length(v[NXF_TASK_WORKDIR]));
-
-		return task == LEAT_ASSOCIATE_NONE ? NULL : m->tasks[task];
-	} else if (v[AIRFLOW_DAG] && v[AIRFLOW_TASK]) {
-		e = leat_associate_airflow_entry(m, LEAT_ASSOCIATE_NONE, v[AIRFLOW_DAG],
-						 or_empty(v[AIRFLOW_RUN]), v[AIRFLOW_TASK], -1,
-						 v[AIRFLOW_TRY] ? atoi(v[AIRFLOW_TRY]) : 1);
-	} else {
-		return pod_task(m, v);
-	}
-	*failed = !e;
-	return e;
-}
-
-int leat_associate_labels(struct leat_associate_map *m, const char *labels, size_t *task,
-			  size_t *slurm)
-{
-	const char *values[WORDS] = {NULL};
-	char *copy = strdup(labels);
-	struct leat_associate_entry *e;
-	bool failed = false;
-	int error;
-
-	*task = *slurm = LEAT_ASSOCIATE_NONE;
-	if (!copy)
-		return -ENOMEM;
-	split(copy, values);
-	e = label_task(m, values, &failed);
-	if (e)
-		*task = e->task.number;
-	error = failed ? -ENOMEM : label_slurm(m, values, task, slurm);
-	free(copy);
-	return error;
 }

@@ -480,11 +480,9 @@ bool leat_associate_in_window(const struct leat_associate_map *m, size_t task, u
 			      int64_t time_ns)
 {
 	size_t source = m->tasks[task]->source;
-	enum leat_associate_log kind =
-		source == LEAT_ASSOCIATE_NONE ? LEAT_ASSOCIATE_ANY : m->sources[source].kind;
 
 	/* What others are known by, a label, a pod's uid, is so whatever their log says. */
-	if (kind != LEAT_ASSOCIATE_ANY && m->sources[source].refused)
-		return kind != LEAT_ASSOCIATE_NEXTFLOW && kind != LEAT_ASSOCIATE_SNAKEMAKE;
+	if (source != LEAT_ASSOCIATE_NONE && m->sources[source].refused)
+		return !m->sources[source].format->files_only;
 	return leat_associate_distance_ns(m, task, node, time_ns) <= m->options.slack_ns;
 }

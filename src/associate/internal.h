@@ -52,7 +52,7 @@ struct leat_associate_fit {
 struct leat_associate_source {
 	char *path; /* owned */
 	char *real; /* owned; the same, resolved; NULL unknown */
-	enum leat_associate_log kind;
+	const struct leat_associate_format *format;
 	long line;      /* that is being read */
 	bool bad;       /* something was malformed */
 	unsigned n_bad; /* how often */
@@ -234,7 +234,7 @@ void leat_associate_complain(struct leat_associate_map *m, struct leat_associate
 void leat_associate_note(struct leat_associate_map *m, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- tasks: map_tasks.c ---- */
+/* ---- tasks: tasks.c ---- */
 
 /* The task of that manager, workflow and identity; made, with `logical` and `physical`, if there is
  * none. NULL: out of memory. All texts are copied. */
@@ -280,19 +280,26 @@ const struct leat_associate_name *leat_associate_dir_of(const struct leat_associ
 /* Does `dir` end in "ab/cdef01..." with 32 hexadecimal digits? Then its short form is put. */
 bool leat_associate_dir_hash(const char *dir, size_t length, char hash[10]);
 
-/* ---- claims: map_claims.c ---- */
+/* ---- claims: claims.c ---- */
 
 /* What a path says of who opened it so. */
 int leat_associate_claim_call(struct leat_associate_map *m, struct leat_associate_image *l,
 			      const struct leat_trace_call *call);
 int leat_associate_claim_exec(struct leat_associate_map *m, struct leat_associate_image *l,
 			      const struct leat_trace_process *p);
+/* ---- labels: labels.c ---- */
+
+/* The value of a variable of the environment; NULL: it is not there. */
+const char *leat_associate_variable(const struct leat_associate_environment *env, const char *name);
+/* Of the one or, if that is not there, of the other. */
+const char *leat_associate_either(const struct leat_associate_environment *env, const char *name,
+				  const char *other);
 /* A task, and a job step of Slurm, by the words of an environment; LEAT_ASSOCIATE_NONE. 0 or
  * -ENOMEM. */
 int leat_associate_labels(struct leat_associate_map *m, const char *labels, size_t *task,
 			  size_t *slurm);
 
-/* ---- cgroups: map_cgroup.c ---- */
+/* ---- cgroups: cgroup.c ---- */
 
 /* The task that is a job step, of a fallback. NULL: out of memory. */
 struct leat_associate_entry *leat_associate_slurm_entry(struct leat_associate_map *m,
@@ -308,7 +315,7 @@ bool leat_associate_slurm_path(const char *path, char job[32], char step[32]);
 /* Which are one task's alone. */
 void leat_associate_cgroups_resolve(struct leat_associate_map *m);
 
-/* ---- clocks: map_clock.c ---- */
+/* ---- clocks: clock.c ---- */
 
 /* Find the zone of each log, and what it is ahead of each node, so that most tasks ran when their
  * files were touched; and the tasks' times by that. 0 or -ENOMEM. */
@@ -327,7 +334,7 @@ bool leat_associate_in_window(const struct leat_associate_map *m, size_t task, u
 /* What its log's clock is ahead of the node's. */
 int64_t leat_associate_ahead_ns(const struct leat_associate_map *m, size_t task, unsigned node);
 
-/* ---- which log is the trace's: map_rivals.c ---- */
+/* ---- which log is the trace's: rivals.c ---- */
 
 /* What the clocks of a log and a node may differ by, zones aside. */
 int64_t leat_associate_most_ns(const struct leat_associate_map *m);
@@ -341,7 +348,7 @@ bool leat_associate_touch_of(struct leat_associate_map *m, const struct leat_ass
  * is. */
 size_t leat_associate_label_of(struct leat_associate_map *m, const struct leat_associate_image *l);
 
-/* ---- logs: map_log.c, and one for each kind ---- */
+/* ---- logs: log.c, and one for each format ---- */
 
 /* Airflow's name of one try of a task. NULL: out of memory. */
 struct leat_associate_entry *leat_associate_airflow_entry(struct leat_associate_map *m,
@@ -352,17 +359,5 @@ struct leat_associate_entry *leat_associate_airflow_entry(struct leat_associate_
 /* The next line of `in`, without its end, escape sequences of terminals and what docker compose
  * puts before it, in *line (*space bytes, owned by the caller). 1, 0 at the end, -errno. */
 int leat_associate_line(FILE *in, char **line, size_t *space);
-
-/* Each takes all tasks of its kind of log. 0, -EINVAL (it is no such log), -ENOMEM or -errno. */
-int leat_associate_read_nextflow(struct leat_associate_map *m, struct leat_associate_source *s,
-				 FILE *in);
-int leat_associate_read_airflow(struct leat_associate_map *m, struct leat_associate_source *s,
-				FILE *in);
-int leat_associate_read_kubernetes(struct leat_associate_map *m, struct leat_associate_source *s,
-				   FILE *in);
-int leat_associate_read_snakemake(struct leat_associate_map *m, struct leat_associate_source *s,
-				  FILE *in);
-int leat_associate_read_leat(struct leat_associate_map *m, struct leat_associate_source *s,
-			     FILE *in);
 
 #endif

@@ -398,8 +398,7 @@ static int take_text(struct reader *r, char *line)
 	return 0;
 }
 
-int leat_associate_read_kubernetes(struct leat_associate_map *m, struct leat_associate_source *s,
-				   FILE *in)
+static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	struct gather g = {0};
@@ -427,3 +426,47 @@ int leat_associate_read_kubernetes(struct leat_associate_map *m, struct leat_ass
 	free(line);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
+
+/* ---- what shows that it is one ---- */
+
+static bool begins(const char *text)
+{
+	static const char *const kinds[] = {"Pod",       "PodList", "Event",
+					    "EventList", "List",    "WatchEvent"};
+	const char *at = text + strspn(text, " \t\r\n");
+
+	if (*at == '{') {
+		at = strstr(at, "\"kind\"");
+		at = at ? strchr(at + 6, '"') : NULL;
+		for (size_t i = 0; at && i < sizeof(kinds) / sizeof(*kinds); i++)
+			if (leat_str_begins(at + 1, kinds[i]) && at[1 + strlen(kinds[i])] == '"')
+				return true;
+		return false;
+	}
+	if (leat_str_begins(at, "NAMESPACE "))
+		at += strcspn(at, " "), at += strspn(at, " ");
+	return leat_str_begins(at, "LAST SEEN ");
+}
+
+/* A container's host name is its pod's. */
+static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
+		  size_t *task)
+{
+	const char *pod = leat_associate_either(env, "POD_NAME", "KUBERNETES_POD_NAME");
+
+	if (!pod)
+		pod = leat_associate_variable(env, "HOSTNAME");
+	if (pod)
+		*task = leat_associate_name_find(m, LEAT_ASSOCIATE_NAME_POD, pod, strlen(pod));
+	return pod != NULL;
+}
+
+const struct leat_associate_format leat_associate_kubernetes = {
+	.name = "Kubernetes",
+	.option = "kubernetes",
+	.argument = "FILE",
+	.doc = "What kubectl get pods -o json, or kubectl get events, has printed.",
+	.begins = begins,
+	.labels = labels,
+	.read = read_log,
+};

@@ -106,8 +106,7 @@ static int take_event(struct reader *r, const struct leat_event *ev)
 	return ev->kind == LEAT_EV_STEP_START ? take_start(r, ev) : take_end(r, ev);
 }
 
-int leat_associate_read_leat(struct leat_associate_map *m, struct leat_associate_source *s,
-			     FILE *in)
+static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	struct leat_event_reader *log = leat_event_reader_new(in);
@@ -142,3 +141,39 @@ int leat_associate_read_leat(struct leat_associate_map *m, struct leat_associate
 	free(r.running);
 	return error;
 }
+
+/* Of a step that leat runs, or that a shell says it is in. */
+static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
+		  size_t *task)
+{
+	const char *step = leat_associate_variable(env, "LEAT_STEP");
+	const char *app = leat_associate_either(env, "LEAT_APP_NAME", "CAPIO_APP_NAME");
+	const char *workflow =
+		leat_associate_either(env, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
+	const char *logical = leat_associate_variable(env, "LEAT_TASK");
+	struct leat_associate_entry *e;
+
+	if (!step && !app)
+		return 0;
+	if (!workflow)
+		workflow = "";
+	e = step ? leat_associate_entry(m, LEAT_ASSOCIATE_NONE, "label", workflow, step, step, step)
+		 : leat_associate_entry(m, LEAT_ASSOCIATE_NONE, "leat", workflow, app,
+					logical ? logical : app, app);
+	if (!e)
+		return -ENOMEM;
+	*task = e->task.number;
+	return 1;
+}
+
+static const char *const marks[] = {"# leat event log ", NULL};
+
+const struct leat_associate_format leat_associate_leat = {
+	.name = "leat",
+	.option = "leat",
+	.argument = "LOG",
+	.doc = "An event log of leat run.",
+	.marks = marks,
+	.labels = labels,
+	.read = read_log,
+};

@@ -16,79 +16,49 @@
 /* As much of a file as is looked at. */
 enum { LOOK_BYTES = 1 << 20 };
 
-static const struct {
-	enum leat_associate_log kind;
-	const char *text;
-} marks[] = {
-	{LEAT_ASSOCIATE_LEAT, "# leat event log "},
-	{LEAT_ASSOCIATE_NEXTFLOW, "N E X T F L O W"},
-	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.cli."},
-	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.Session - "},
-	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.executor."},
-	{LEAT_ASSOCIATE_NEXTFLOW, " nextflow.processor."},
-	{LEAT_ASSOCIATE_NEXTFLOW, "TaskPollingMonitor - "},
-	{LEAT_ASSOCIATE_AIRFLOW, "TaskInstanceKey("},
-	{LEAT_ASSOCIATE_AIRFLOW, "TaskInstance Finished: "},
-	{LEAT_ASSOCIATE_AIRFLOW, "{scheduler_job"},
-	{LEAT_ASSOCIATE_AIRFLOW, "scheduler_job.py"},
-	{LEAT_ASSOCIATE_AIRFLOW, "scheduler_job_runner.py"},
-	{LEAT_ASSOCIATE_SNAKEMAKE, "Building DAG of jobs..."},
-	{LEAT_ASSOCIATE_SNAKEMAKE, "\nSelect jobs to execute..."},
-};
+#define ROW(NAME) &leat_associate_##NAME,
+const struct leat_associate_format *const leat_associate_formats[] = {LEAT_ASSOCIATE_FORMATS(ROW)
+									      NULL};
+#undef ROW
 
-static const char *const log_names[LEAT_ASSOCIATE_LOGS] = {
-	[LEAT_ASSOCIATE_ANY] = "unknown",         [LEAT_ASSOCIATE_NEXTFLOW] = "Nextflow",
-	[LEAT_ASSOCIATE_AIRFLOW] = "Airflow",     [LEAT_ASSOCIATE_KUBERNETES] = "Kubernetes",
-	[LEAT_ASSOCIATE_SNAKEMAKE] = "Snakemake", [LEAT_ASSOCIATE_LEAT] = "leat",
-};
-
-const char *leat_associate_log_name(enum leat_associate_log kind)
-{
-	return (unsigned)kind < LEAT_ASSOCIATE_LOGS ? log_names[kind] : "unknown";
-}
-
-static bool is_kubernetes(const char *text)
-{
-	static const char *const kinds[] = {"Pod",       "PodList", "Event",
-					    "EventList", "List",    "WatchEvent"};
-	const char *at = text + strspn(text, " \t\r\n");
-
-	if (*at == '{') {
-		at = strstr(at, "\"kind\"");
-		at = at ? strchr(at + 6, '"') : NULL;
-		for (size_t i = 0; at && i < sizeof(kinds) / sizeof(*kinds); i++)
-			if (leat_str_begins(at + 1, kinds[i]) && at[1 + strlen(kinds[i])] == '"')
-				return true;
-		return false;
-	}
-	if (leat_str_begins(at, "NAMESPACE "))
-		at += strcspn(at, " "), at += strspn(at, " ");
-	return leat_str_begins(at, "LAST SEEN ");
-}
-
-static enum leat_associate_log look(char *text, size_t size)
+/* Where the first of the format's marks is; NULL: nowhere. */
+static const char *first_mark(const struct leat_associate_format *f, const char *text)
 {
 	const char *first = NULL;
-	enum leat_associate_log kind = LEAT_ASSOCIATE_ANY;
+
+	for (size_t i = 0; f->marks && f->marks[i]; i++) {
+		const char *at = strstr(text, f->marks[i]);
+
+		if (at && (!first || at < first))
+			first = at;
+	}
+	return first;
+}
+
+static const struct leat_associate_format *format_of(char *text, size_t size)
+{
+	const struct leat_associate_format *found = NULL, *f;
+	const char *first = NULL;
 
 	for (size_t i = 0; i < size; i++)
 		if (!text[i])
 			text[i] = ' ';
-	if (is_kubernetes(text))
-		return LEAT_ASSOCIATE_KUBERNETES;
+	for (size_t i = 0; (f = leat_associate_formats[i]); i++)
+		if (f->begins && f->begins(text))
+			return f;
 	/* A log may quote another: what comes first says what it is. */
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		const char *at = strstr(text, marks[i].text);
+	for (size_t i = 0; (f = leat_associate_formats[i]); i++) {
+		const char *at = first_mark(f, text);
 
 		if (at && (!first || at < first)) {
 			first = at;
-			kind = marks[i].kind;
+			found = f;
 		}
 	}
-	return kind;
+	return found;
 }
 
-int leat_associate_detect(const char *path)
+int leat_associate_detect(const char *path, const struct leat_associate_format **format)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
 	char *text = malloc(LOOK_BYTES + 1);
@@ -101,7 +71,8 @@ int leat_associate_detect(const char *path)
 	n = leat_read_all(fd, text, LOOK_BYTES);
 	if (n >= 0)
 		text[n] = '\0';
-	result = n < 0 ? (int)n : (int)look(text, (size_t)n);
+	*format = n < 0 ? NULL : format_of(text, (size_t)n);
+	result = n < 0 ? (int)n : 0;
 out:
 	free(text);
 	leat_close(&fd);
@@ -168,24 +139,15 @@ int leat_associate_line(FILE *in, char **line, size_t *space)
 
 /* ---- reading ---- */
 
-static int (*const readers[LEAT_ASSOCIATE_LOGS])(struct leat_associate_map *m,
-						 struct leat_associate_source *s, FILE *in) = {
-	[LEAT_ASSOCIATE_NEXTFLOW] = leat_associate_read_nextflow,
-	[LEAT_ASSOCIATE_AIRFLOW] = leat_associate_read_airflow,
-	[LEAT_ASSOCIATE_KUBERNETES] = leat_associate_read_kubernetes,
-	[LEAT_ASSOCIATE_SNAKEMAKE] = leat_associate_read_snakemake,
-	[LEAT_ASSOCIATE_LEAT] = leat_associate_read_leat,
-};
-
 static struct leat_associate_source *source_new(struct leat_associate_map *m, const char *path,
-						enum leat_associate_log kind)
+						const struct leat_associate_format *format)
 {
 	struct leat_associate_source *s;
 
 	if (leat_associate_grow(&m->sources, m->n_sources, &m->space_sources, sizeof(*m->sources)))
 		return NULL;
 	s = &m->sources[m->n_sources];
-	*s = (struct leat_associate_source){.path = strdup(path), .kind = kind};
+	*s = (struct leat_associate_source){.path = strdup(path), .format = format};
 	if (!s->path)
 		return NULL;
 	s->real = realpath(path, NULL);
@@ -204,7 +166,7 @@ static int read_all(struct leat_associate_map *m, struct leat_associate_source *
 		s->changed_ns =
 			(int64_t)st.st_mtim.tv_sec * LEAT_ASSOCIATE_SECOND + st.st_mtim.tv_nsec;
 	if (in)
-		result = readers[s->kind](m, s, in);
+		result = s->format->read(m, s, in);
 	if (in)
 		fclose(in);
 	if (s->n_bad > SAID)
@@ -213,26 +175,39 @@ static int read_all(struct leat_associate_map *m, struct leat_associate_source *
 		result = 0;
 	if (result == -EINVAL)
 		leat_associate_note(m, "%s: it has no line of a log of %s", s->path,
-				    leat_associate_log_name(s->kind));
+				    s->format->name);
 	return result ? result : s->bad ? -EBADMSG : 0;
 }
 
-int leat_associate_read_log(struct leat_associate_map *m, const char *path,
-			    enum leat_associate_log kind)
+/* That it is of none of the formats. */
+static void note_unknown(struct leat_associate_map *m, const char *path)
 {
-	int found = kind == LEAT_ASSOCIATE_ANY ? leat_associate_detect(path) : (int)kind;
-	struct leat_associate_source *s;
+	char names[256] = "";
+	size_t n = 0;
 
-	if (found < 0)
-		return found;
-	if (found == LEAT_ASSOCIATE_ANY) {
-		leat_associate_note(
-			m,
-			"%s: it is no log of Nextflow, Airflow, Kubernetes (kubectl get pods "
-			"or events, -o json), Snakemake or leat",
-			path);
+	for (size_t i = 0; leat_associate_formats[i] && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+				      !i                              ? ""
+				      : leat_associate_formats[i + 1] ? ", "
+								      : " or ",
+				      leat_associate_formats[i]->name);
+	leat_associate_note(
+		m, "%s: it is no log of %s (of Kubernetes: kubectl get pods or events, -o json)",
+		path, names);
+}
+
+int leat_associate_read_log(struct leat_associate_map *m, const char *path,
+			    const struct leat_associate_format *format)
+{
+	struct leat_associate_source *s;
+	int error = format ? 0 : leat_associate_detect(path, &format);
+
+	if (error)
+		return error;
+	if (!format) {
+		note_unknown(m, path);
 		return -EINVAL;
 	}
-	s = source_new(m, path, (enum leat_associate_log)found);
+	s = source_new(m, path, format);
 	return s ? read_all(m, s) : -ENOMEM;
 }

@@ -114,8 +114,7 @@ static int name_task(struct reader *r, struct leat_associate_entry *e, const cha
 static bool is_of_another(const struct reader *r, const struct leat_associate_entry *e)
 {
 	return e && e->source != LEAT_ASSOCIATE_NONE && e->source != r->source &&
-	       r->m->sources[e->source].kind == LEAT_ASSOCIATE_NEXTFLOW &&
-	       (e->began.set || e->ended.set);
+	       r->m->sources[e->source].format == r->s->format && (e->began.set || e->ended.set);
 }
 
 /* By the hash or, where a directory has none, by that. Two logs that say when it ran do not say the
@@ -325,8 +324,7 @@ static int take_line(struct reader *r, char *line)
 	return take_run(r, line);
 }
 
-int leat_associate_read_nextflow(struct leat_associate_map *m, struct leat_associate_source *s,
-				 FILE *in)
+static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL;
@@ -341,3 +339,54 @@ int leat_associate_read_nextflow(struct leat_associate_map *m, struct leat_assoc
 	free(r.run);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
+
+/* ---- what shows in a trace ---- */
+
+static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
+		  size_t *task)
+{
+	const char *dir = leat_associate_variable(env, "NXF_TASK_WORKDIR");
+
+	if (dir)
+		*task = leat_associate_dir_find(m, dir, leat_associate_path_length(dir));
+	return dir != NULL;
+}
+
+/* Files that each work directory gets: the manager writes the scripts and reads what
+ * came of them; the task does it the other way round. */
+static enum leat_associate_role claim(const char *name, bool writes)
+{
+	static const char *const scripts[] = {".command.run", ".command.sh"};
+	static const char *const results[] = {".exitcode", ".command.begin", ".command.out",
+					      ".command.err", ".command.trace"};
+
+	if (name[0] != '.')
+		return LEAT_ASSOCIATE_ROLE_NONE;
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+		if (strcmp(name, scripts[i]) == 0)
+			return writes ? LEAT_ASSOCIATE_ROLE_MANAGER : LEAT_ASSOCIATE_ROLE_TASK;
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
+		if (strcmp(name, results[i]) == 0)
+			return writes ? LEAT_ASSOCIATE_ROLE_TASK : LEAT_ASSOCIATE_ROLE_NONE;
+	return LEAT_ASSOCIATE_ROLE_NONE;
+}
+
+static const char *const marks[] = {"N E X T F L O W",
+				    " nextflow.cli.",
+				    " nextflow.Session - ",
+				    " nextflow.executor.",
+				    " nextflow.processor.",
+				    "TaskPollingMonitor - ",
+				    NULL};
+
+const struct leat_associate_format leat_associate_nextflow = {
+	.name = "Nextflow",
+	.option = "nextflow",
+	.argument = "LOG",
+	.doc = "A .nextflow.log.",
+	.marks = marks,
+	.labels = labels,
+	.read = read_log,
+	.claim = claim,
+	.files_only = true,
+};

@@ -269,7 +269,7 @@ static bool are_rivals(const struct leat_associate_map *m, const struct leat_ass
 		       const struct leat_associate_touch *b)
 {
 	return a->source != LEAT_ASSOCIATE_NONE && b->source != LEAT_ASSOCIATE_NONE &&
-	       m->sources[a->source].kind == m->sources[b->source].kind;
+	       m->sources[a->source].format == m->sources[b->source].format;
 }
 
 bool leat_associate_touch_of(struct leat_associate_map *m, const struct leat_associate_image *l,

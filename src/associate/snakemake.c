@@ -191,8 +191,7 @@ static int take_line(struct reader *r, const char *line, char **number)
 	return begin_job(r, line);
 }
 
-int leat_associate_read_snakemake(struct leat_associate_map *m, struct leat_associate_source *s,
-				  FILE *in)
+static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
 	char *line = NULL, *number = NULL;
@@ -218,3 +217,16 @@ int leat_associate_read_snakemake(struct leat_associate_map *m, struct leat_asso
 	free(r.run);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
+
+static const char *const marks[] = {"Building DAG of jobs...", "\nSelect jobs to execute...", NULL};
+
+const struct leat_associate_format leat_associate_snakemake = {
+	.name = "Snakemake",
+	.option = "snakemake",
+	.argument = "LOG",
+	.doc = "A log of .snakemake/log. Each of these may also be a directory that has such logs.",
+	.marks = marks,
+	.read = read_log,
+	.unique_name = true,
+	.files_only = true,
+};

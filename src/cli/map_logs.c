@@ -11,6 +11,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const struct leat_option *leat_cli_map_formats(void)
+{
+	static struct leat_option rows[LEAT_MAX_OPTIONS];
+
+	for (size_t i = 0; leat_associate_formats[i] && i + 1 < LEAT_MAX_OPTIONS; i++)
+		rows[i] = (struct leat_option){.name = leat_associate_formats[i]->option,
+					       .type = LEAT_OPTION_TEXT,
+					       .argument = leat_associate_formats[i]->argument,
+					       .doc = leat_associate_formats[i]->doc,
+					       .many = true};
+	return rows;
+}
+
 static void say(void *ctx, const char *text)
 {
 	(void)ctx;
@@ -68,11 +81,12 @@ static int note_run(struct leat_cli_map *c, const char *path)
 	return runs[c->n_runs] ? (c->n_runs++, 0) : -ENOMEM;
 }
 
-static bool read_log(struct leat_cli_map *c, const char *path, enum leat_associate_log kind)
+static bool read_log(struct leat_cli_map *c, const char *path,
+		     const struct leat_associate_format *format)
 {
-	int error = leat_associate_read_log(c->map, path, kind);
+	int error = leat_associate_read_log(c->map, path, format);
 
-	if (!error && kind == LEAT_ASSOCIATE_LEAT)
+	if (!error && format == &leat_associate_leat)
 		error = note_run(c, path);
 	if (error && error != -EBADMSG && error != -EINVAL)
 		leat_error("cannot read %s: %s", path, strerror(-error));
@@ -83,8 +97,10 @@ static bool read_log(struct leat_cli_map *c, const char *path, enum leat_associa
 /* ---- directories ---- */
 
 /* The logs of one kind that lie in it. */
-static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_associate_log kind)
+static bool read_logs_in(struct leat_cli_map *c, const char *dir,
+			 const struct leat_associate_format *format)
 {
+	const struct leat_associate_format *is;
 	struct dirent **entries;
 	int n = scandir(dir, &entries, NULL, alphasort), found = 0;
 	bool good = n >= 0;
@@ -94,9 +110,9 @@ static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_asso
 	for (int i = 0; i < n; i++) {
 		char *path = leat_path_join(dir, entries[i]->d_name);
 
-		if (good && path && leat_associate_detect(path) == (int)kind) {
+		if (good && path && !leat_associate_detect(path, &is) && is == format) {
 			found++;
-			good = read_log(c, path, kind);
+			good = read_log(c, path, format);
 		}
 		free(path);
 		free(entries[i]);
@@ -104,8 +120,7 @@ static bool read_logs_in(struct leat_cli_map *c, const char *dir, enum leat_asso
 	if (n >= 0)
 		free(entries);
 	if (good && !found)
-		leat_error("%s: there is no log of %s in that directory", dir,
-			   leat_associate_log_name(kind));
+		leat_error("%s: there is no log of %s in that directory", dir, format->name);
 	return good && found;
 }
 
@@ -123,9 +138,9 @@ static bool is_trace_name(const char *name)
 
 static bool look_at(struct leat_cli_map *c, const char *path)
 {
-	int kind = leat_associate_detect(path);
+	const struct leat_associate_format *format;
 
-	return kind <= (int)LEAT_ASSOCIATE_ANY || read_log(c, path, (enum leat_associate_log)kind);
+	return leat_associate_detect(path, &format) < 0 || !format || read_log(c, path, format);
 }
 
 /* Logs in it are read, but for those that lie open in a directory of traces by chance: all count.
@@ -159,8 +174,8 @@ static bool look_into(struct leat_cli_map *c, const char *dir, bool *traces)
 static bool take_operand(struct leat_cli_map *c, const char *path)
 {
 	struct stat st;
+	const struct leat_associate_format *format;
 	bool trace = false;
-	int kind;
 
 	if (stat(path, &st) < 0) {
 		leat_error("cannot read %s: %s", path, strerror(errno));
@@ -170,9 +185,8 @@ static bool take_operand(struct leat_cli_map *c, const char *path)
 		if (!look_into(c, path, &trace))
 			return false;
 	} else {
-		kind = is_trace_name(path) ? (int)LEAT_ASSOCIATE_ANY : leat_associate_detect(path);
-		if (kind > (int)LEAT_ASSOCIATE_ANY)
-			return read_log(c, path, (enum leat_associate_log)kind);
+		if (!is_trace_name(path) && !leat_associate_detect(path, &format) && format)
+			return read_log(c, path, format);
 		trace = true;
 	}
 	if (trace)
@@ -180,31 +194,24 @@ static bool take_operand(struct leat_cli_map *c, const char *path)
 	return true;
 }
 
-static bool read_named(struct leat_cli_map *c, const char *path, enum leat_associate_log kind)
+static bool read_named(struct leat_cli_map *c, const char *path,
+		       const struct leat_associate_format *format)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? read_logs_in(c, path, kind)
-							   : read_log(c, path, kind);
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? read_logs_in(c, path, format)
+							   : read_log(c, path, format);
 }
 
 static bool read_options(struct leat_cli_map *c, const struct leat_args *args)
 {
-	static const struct {
-		const char *name;
-		enum leat_associate_log kind;
-	} options[] = {{"nextflow", LEAT_ASSOCIATE_NEXTFLOW},
-		       {"airflow", LEAT_ASSOCIATE_AIRFLOW},
-		       {"kubernetes", LEAT_ASSOCIATE_KUBERNETES},
-		       {"snakemake", LEAT_ASSOCIATE_SNAKEMAKE},
-		       {"leat", LEAT_ASSOCIATE_LEAT}};
 	const char *values[LEAT_MAX_REPEATED];
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		size_t n = leat_args_list(args, options[i].name, values);
+	for (size_t i = 0; leat_associate_formats[i]; i++) {
+		size_t n = leat_args_list(args, leat_associate_formats[i]->option, values);
 
 		for (size_t k = 0; k < n; k++)
-			if (!read_named(c, values[k], options[i].kind))
+			if (!read_named(c, values[k], leat_associate_formats[i]))
 				return false;
 	}
 	return true;

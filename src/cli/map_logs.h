@@ -13,15 +13,7 @@
 		.doc = (DOC)                                                                       \
 	}
 #define LEAT_OPTION_ROWS_MAP                                                                       \
-	LEAT_OPTION_ROW_LOG("nextflow", "LOG", "A .nextflow.log."),                                \
-		LEAT_OPTION_ROW_LOG("airflow", "LOG", "A log of Airflow's scheduler."),            \
-		LEAT_OPTION_ROW_LOG("kubernetes", "FILE",                                          \
-				    "What kubectl get pods -o json, or kubectl get events, has "   \
-				    "printed."),                                                   \
-		LEAT_OPTION_ROW_LOG("snakemake", "LOG", "A log of .snakemake/log."),               \
-		LEAT_OPTION_ROW_LOG("leat", "LOG",                                                 \
-				    "An event log of leat run. Each of these may also be a "       \
-				    "directory that has such logs."),                              \
+	{.rows = leat_cli_map_formats},                                                            \
 		{.name = "slurm",                                                                  \
 		 .type = LEAT_OPTION_FLAG,                                                         \
 		 .doc = "Take Slurm's job steps for tasks where nothing else says whose a "        \
@@ -44,6 +36,9 @@
 		       "time. A log whose clock would have to be off by more than this and by "    \
 		       "more than 120 s is refused."                                               \
 	}
+
+/* One option for each format of logs. */
+const struct leat_option *leat_cli_map_formats(void);
 
 struct leat_cli_map {
 	struct leat_associate_map *map; /* owned */

@@ -10,11 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct leat_option *leat_option_at(const struct leat_command *command, size_t n)
+{
+	for (const struct leat_option *o = command->options; o && (o->name || o->rows); o++) {
+		if (!o->rows && !n--)
+			return o;
+		for (const struct leat_option *row = o->rows ? o->rows() : NULL; row && row->name;
+		     row++)
+			if (!n--)
+				return row;
+	}
+	return NULL;
+}
+
 static size_t count(const struct leat_command *command)
 {
 	size_t n = 0;
 
-	while (command->options && command->options[n].name)
+	while (leat_option_at(command, n))
 		n++;
 	assert(n <= LEAT_MAX_OPTIONS);
 	return n;
@@ -115,7 +128,7 @@ static int set_value(const struct leat_option *o, const char *source, const char
 static int fill_from_environment(const struct leat_command *command, struct leat_args *args)
 {
 	for (size_t i = 0; i < count(command); i++) {
-		const struct leat_option *o = &command->options[i];
+		const struct leat_option *o = leat_option_at(command, i);
 		const char *text = o->env && !args->values[i] ? getenv(o->env) : NULL;
 
 		if (text && *text && set_value(o, o->env, text, &args->values[i]) < 0)
@@ -135,7 +148,7 @@ static void fill_getopt(const struct leat_command *command, struct option *longs
 	*shorts++ = ':';
 	*shorts++ = 'h';
 	for (size_t i = 0; i < n; i++) {
-		const struct leat_option *o = &command->options[i];
+		const struct leat_option *o = leat_option_at(command, i);
 		bool takes = o->type != LEAT_OPTION_FLAG;
 
 		longs[i] = (struct option){o->name, takes ? required_argument : no_argument, NULL,
@@ -162,7 +175,7 @@ static int bad_option(const struct leat_command *command, const char *text, bool
 		return -1;
 	}
 	for (size_t i = 0; i < count(command); i++)
-		leat_suggest_offer(&s, name, command->options[i].name);
+		leat_suggest_offer(&s, name, leat_option_at(command, i)->name);
 	leat_suggest_offer(&s, name, "help");
 	if (s.word && strncmp(text, "--", 2) == 0)
 		leat_error("%s: unknown option %s; did you mean --%s?", command->name, text,
@@ -176,7 +189,7 @@ static int bad_option(const struct leat_command *command, const char *text, bool
 static int index_of_letter(const struct leat_command *command, int letter)
 {
 	for (size_t i = 0; i < count(command); i++)
-		if (command->options[i].letter == letter)
+		if (leat_option_at(command, i)->letter == letter)
 			return (int)i;
 	return -1;
 }
@@ -189,8 +202,8 @@ static bool find_ambiguous(const struct leat_command *command, const char *word,
 	size_t length = strcspn(name, "="), n = 0;
 
 	for (size_t i = 0; i < count(command) && n < 2; i++)
-		if (length && strncmp(command->options[i].name, name, length) == 0)
-			names[n++] = command->options[i].name;
+		if (length && strncmp(leat_option_at(command, i)->name, name, length) == 0)
+			names[n++] = leat_option_at(command, i)->name;
 	return n == 2;
 }
 
@@ -202,7 +215,8 @@ static int complain(const struct leat_command *command, char **argv, bool missin
 
 	if (!missing && (optopt >= 256 || optopt == 'h')) {
 		leat_error("%s: option --%s takes no value; see leat help %s", command->name,
-			   optopt == 'h' ? "help" : command->options[optopt - 256].name,
+			   optopt == 'h' ? "help"
+					 : leat_option_at(command, (size_t)(optopt - 256))->name,
 			   command->name);
 		return -1;
 	}
@@ -262,7 +276,7 @@ int leat_options_parse(const struct leat_command *command, int argc, char **argv
 		if (c == '?' || c == ':')
 			return complain(command, argv, c == ':');
 		i = c >= 256 ? c - 256 : index_of_letter(command, c);
-		o = &command->options[i];
+		o = leat_option_at(command, (size_t)i);
 		if (set_value(o, o->name, o->type == LEAT_OPTION_FLAG ? "1" : optarg,
 			      &args->values[i]) < 0 ||
 		    (o->many && repeat(o, args->values[i], args) < 0))
@@ -277,10 +291,10 @@ int leat_options_parse(const struct leat_command *command, int argc, char **argv
 
 static const char *value_of(const struct leat_args *args, const char *name)
 {
-	const struct leat_option *o = args->command->options;
+	const struct leat_option *o;
 
-	for (size_t i = 0; i < count(args->command); i++)
-		if (strcmp(o[i].name, name) == 0)
+	for (size_t i = 0; (o = leat_option_at(args->command, i)); i++)
+		if (strcmp(o->name, name) == 0)
 			return args->values[i];
 	assert(!"option in the command's table");
 	return NULL;

@@ -30,6 +30,8 @@ struct leat_option {
 	const char *env; /* environment variable, NULL: none */
 	const char *doc; /* plain sentences */
 	bool many;       /* may be given several times: leat_args_list; not from the environment */
+	/* Instead of all above: rows that others know, ending with one without name. */
+	const struct leat_option *(*rows)(void);
 };
 
 #define LEAT_MAX_OPTIONS 32
@@ -52,6 +54,9 @@ struct leat_args {
  * asked for and printed; -1 after printing one line about what is wrong. */
 int leat_options_parse(const struct leat_command *command, int argc, char **argv,
 		       struct leat_args *args);
+
+/* Option `n` of the command, from 0; NULL: it has not so many. */
+const struct leat_option *leat_option_at(const struct leat_command *command, size_t n);
 
 /* Value of an option by name; the name must be in the command's table. */
 bool leat_args_flag(const struct leat_args *args, const char *name);

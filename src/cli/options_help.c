@@ -58,10 +58,11 @@ void leat_options_help(const struct leat_command *command, FILE *out)
 {
 	static const struct leat_option help = {
 		.name = "help", .letter = 'h', .doc = "Show this text and end."};
+	const struct leat_option *o;
 
 	fprintf(out, "Usage: leat %s [OPTIONS]%s%s\n%s.\n\nOptions:\n", command->name,
 		*command->operands ? " " : "", command->operands, command->summary);
-	for (const struct leat_option *o = command->options; o && o->name; o++)
+	for (size_t i = 0; (o = leat_option_at(command, i)); i++)
 		print_option(o, out);
 	print_option(&help, out);
 	fprintf(out, "\nThe whole story: man leat-%s, or docs/running.md.\n", command->name);
@@ -88,8 +89,10 @@ static void print_mdoc_text(const char *text, FILE *out)
 
 void leat_options_mdoc(const struct leat_command *command, FILE *out)
 {
+	const struct leat_option *o;
+
 	fputs(".Bl -tag -width Ds\n", out);
-	for (const struct leat_option *o = command->options; o && o->name; o++) {
+	for (size_t i = 0; (o = leat_option_at(command, i)); i++) {
 		fputs(".It", out);
 		if (o->letter)
 			fprintf(out, " Fl %c%s%s ,", o->letter, o->argument ? " Ar " : "",

@@ -82,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct leat_associate_options options = {.zone_s = INT_MIN, .slurm = true, .say = say};
 	struct leat_associate_map *m;
+	size_t n = 0;
 
 	if (!size)
 		return 0;
@@ -89,7 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!m)
 		abort();
 	write_log(data + 1, size - 1);
-	leat_associate_read_log(m, path, (enum leat_associate_log)(data[0] % LEAT_ASSOCIATE_LOGS));
+	while (leat_associate_formats[n])
+		n++;
+	leat_associate_read_log(m, path, leat_associate_formats[data[0] % (n + 1)]);
 	play(m);
 	if (leat_associate_resolve(m))
 		abort();

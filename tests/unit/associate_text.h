@@ -30,7 +30,7 @@ static inline void said_take(void *ctx, const char *text)
 
 /* Read `text` as a log called `name`, which is to be seen in what is said. */
 static inline int read_text(struct leat_associate_map *m, const char *text, size_t size,
-			    enum leat_associate_log kind, const char *name)
+			    const struct leat_associate_format *format, const char *name)
 {
 	char dir[] = "/tmp/leat-test-map-XXXXXX", path[PATH_MAX], here[PATH_MAX];
 	FILE *out;
@@ -42,7 +42,7 @@ static inline int read_text(struct leat_associate_map *m, const char *text, size
 	out = fopen(path, "w");
 	if (!out || fwrite(text, 1, size, out) != size || fclose(out))
 		abort();
-	result = leat_associate_read_log(m, path, kind);
+	result = leat_associate_read_log(m, path, format);
 	if (unlink(path) || chdir(here) || rmdir(dir))
 		abort();
 	return result;

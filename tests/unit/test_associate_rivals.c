@@ -49,7 +49,7 @@ static void read_run(struct leat_associate_map *m, const struct run *r, const ch
 		fprintf(out, "Finished job %d.\n", k);
 	}
 	fclose(out);
-	assert_int_equal(0, read_text(m, log, size, LEAT_ASSOCIATE_ANY, name));
+	assert_int_equal(0, read_text(m, log, size, NULL, name));
 	free(log);
 }
 
@@ -300,8 +300,7 @@ static void test_runs_of_leat(void **state)
 		char name[] = "a";
 
 		for (size_t k = 0; k < 3 && table[i].logs[k]; k++, name[0]++)
-			read_text(p.m, table[i].logs[k], strlen(table[i].logs[k]),
-				  LEAT_ASSOCIATE_ANY, name);
+			read_text(p.m, table[i].logs[k], strlen(table[i].logs[k]), NULL, name);
 		play(&p,
 		     "fork 1 20\nexec 20 LEAT_APP_NAME=s LEAT_WORKFLOW_NAME=f\nat 4\nexit 20\nat "
 		     "100\nfork 1 30\nexec 30 LEAT_APP_NAME=s LEAT_WORKFLOW_NAME=f\nat 104\nexit "
@@ -362,7 +361,7 @@ static void test_other_managers(void **state)
 		struct leat_associate_answer a;
 		char text[80];
 
-		read_text(p.m, table[i].log, strlen(table[i].log), LEAT_ASSOCIATE_ANY, "a");
+		read_text(p.m, table[i].log, strlen(table[i].log), NULL, "a");
 		assert_int_equal(0, leat_associate_host(p.m, 0, "node0"));
 		play(&p, table[i].script, false);
 		assert_int_equal(0, leat_associate_resolve(p.m));

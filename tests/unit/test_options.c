@@ -9,6 +9,16 @@
 
 #include <cmocka.h>
 
+static const struct leat_option *more(void)
+{
+	static const struct leat_option rows[] = {
+		{.name = "other", .type = LEAT_OPTION_TEXT, .argument = "Y", .doc = "Of others."},
+		{0},
+	};
+
+	return rows;
+}
+
 static const struct leat_option options[] = {
 	{.name = "flag",
 	 .letter = 'f',
@@ -40,6 +50,8 @@ static const struct leat_option options[] = {
 	 .argument = "X",
 	 .doc = "Some.",
 	 .many = true},
+	{.rows = more},
+	{.name = "last", .type = LEAT_OPTION_FLAG, .doc = "Behind them."},
 	{0},
 };
 
@@ -204,12 +216,31 @@ static void several_times(void **state)
 			 -1);
 }
 
+/* Rows that others know stand where the table names them. */
+static void test_rows(void **state)
+{
+	const char *argv[] = {"try", "--last", "--other", "y", "FILE", NULL};
+	char *text = print(leat_options_help);
+	struct leat_args args;
+
+	(void)state;
+	assert_non_null(strstr(text, "--other Y"));
+	assert_true(strstr(text, "--other Y") < strstr(text, "--last"));
+	free(text);
+	assert_int_equal(leat_options_parse(&command, 5, (char **)(uintptr_t)argv, &args), 0);
+	assert_string_equal(leat_args_text(&args, "other"), "y");
+	assert_true(leat_args_flag(&args, "last"));
+	assert_string_equal(leat_option_at(&command, 0)->name, options[0].name);
+	assert_null(leat_option_at(&command, 100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_times),      cmocka_unit_test(test_values),
 		cmocka_unit_test(test_precedence),    cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_options_first), cmocka_unit_test(test_help),
+		cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
