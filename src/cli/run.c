@@ -186,7 +186,7 @@ static bool open_report(const struct leat_args *args, FILE **out)
 static int write_report(const struct leat_args *args, const struct leat_cli_workflow *w,
 			const struct leat_result *result, FILE *out)
 {
-	int error = leat_report_write(result, w->wf, w->dir, out);
+	int error = leat_result_write_json(result, w->wf, w->dir, out);
 
 	if (fclose(out) != 0 && !error)
 		error = -errno;

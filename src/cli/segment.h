@@ -3,7 +3,7 @@
 #define LEAT_CLI_SEGMENT_H
 
 #include "driver/control.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 
 struct leat_segment {
 	struct leat_shm *shm; /* owned */

@@ -9,7 +9,7 @@
 #include "cli/timeline.h"
 #include "cli/workflow.h"
 #include "driver/console.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "driver/status.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static bool print_summary(const struct leat_args *args, const struct leat_cli_wo
 		error = leat_status_result(json, &result);
 	if (error < 0)
 		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
-	leat_result_tell_unmade(&result);
+	leat_result_report_unmade(&result);
 	if (error == 0 && !leat_args_flag(args, "quiet")) {
 		if (leat_args_flag(args, "chart"))
 			leat_chart_print(&result, stdout, leat_console_width(),

@@ -3,7 +3,7 @@
 #define LEAT_CLI_TIMELINE_H
 
 #include "cli/options.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #define LEAT_OPTION_ROW_TIMELINE                                                                   \
 	{                                                                                          \

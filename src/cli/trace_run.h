@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "driver/plan.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "trace/background.h"
 
 #define LEAT_OPTION_ROW_TRACE                                                                      \

@@ -6,7 +6,7 @@
 
 #include "driver/control.h"
 #include "driver/plan.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "resume/resume.h"
 
 /* Seconds an action may take for one event, if nothing else is said. */

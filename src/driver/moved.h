@@ -2,7 +2,7 @@
 #ifndef LEAT_DRIVER_MOVED_H
 #define LEAT_DRIVER_MOVED_H
 
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "sched/achieved.h"
 
 #include <sys/types.h>

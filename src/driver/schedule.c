@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pidstat.h"
-#include "driver/learned.h"
+#include "timeline/learned.h"
 #include "driver/moved.h"
 #include "sched/achieved.h"
 #include "sched/sched.h"

@@ -1,7 +1,7 @@
 /* A snapshot as lines of text. */
 #include "base/format.h"
 #include "base/str.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "driver/snapshot.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef LEAT_DRIVER_STATUS_H
 #define LEAT_DRIVER_STATUS_H
 
-#include "driver/result.h"
+#include "timeline/result.h"
 
 /* Names of steps that running ones wait for and that have not started, "a, b"; "" if
  * there are none. */

@@ -69,7 +69,7 @@ void leat_driver_tell_unmade(struct leat_driver *d)
 	if (!d->config->control)
 		forget_made(d);
 	leat_console_progress(&d->console, NULL);
-	error = leat_result_tell_unmade(d->result);
+	error = leat_result_report_unmade(d->result);
 	if (error)
 		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "step %s has not made its output %s",
 				 error->step, error->name);

@@ -6,7 +6,7 @@
 #include "driver/plan.h"
 #include "driver/process.h"
 #include "base/format.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "lang/lang.h"
 
 #include <errno.h>
@@ -418,7 +418,7 @@ static void test_samples_are_bounded(void **state)
 		leat_result_sample(&r);
 	}
 	assert_in_range(r.n_samples, LEAT_MAX_SAMPLES / 2, LEAT_MAX_SAMPLES);
-	assert_true(r.samples_room <= LEAT_MAX_SAMPLES);
+	assert_true(r.samples_space <= LEAT_MAX_SAMPLES);
 	assert_in_range(r.n_samples * r.sample_ns, (uint64_t)looks * (S / 20),
 			(uint64_t)looks * (S / 20) + r.sample_ns);
 	for (size_t i = 0; i < r.n_samples; i++) {

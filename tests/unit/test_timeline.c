@@ -1,5 +1,5 @@
 /* The timeline: taken from the daemon's summary, added up, and written. */
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "lang/value.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include "base/log.h"
 #include "base/str.h"
@@ -99,7 +99,7 @@ int leat_result_miss(struct leat_result *r, const char *name, const char *step, 
 	return -ENOMEM;
 }
 
-const struct leat_unmade_file *leat_result_tell_unmade(struct leat_result *r)
+const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r)
 {
 	const struct leat_unmade_file *first = NULL;
 
@@ -199,20 +199,20 @@ static void thin_out(struct leat_result *r)
 	r->sample_ns *= 2;
 }
 
-static bool make_room(struct leat_result *r)
+static bool make_space(struct leat_result *r)
 {
-	size_t room = r->samples_room ? 2 * r->samples_room : 256;
+	size_t space = r->samples_space ? 2 * r->samples_space : 256;
 	uint8_t *grown;
 
 	if (r->n_samples == LEAT_MAX_SAMPLES)
 		thin_out(r);
-	if (r->n_samples < r->samples_room)
+	if (r->n_samples < r->samples_space)
 		return true;
-	grown = reallocarray(r->samples, room, r->n_steps);
+	grown = reallocarray(r->samples, space, r->n_steps);
 	if (!grown)
 		return false;
 	r->samples = grown;
-	r->samples_room = room;
+	r->samples_space = space;
 	return true;
 }
 
@@ -224,7 +224,7 @@ void leat_result_sample(struct leat_result *r)
 	if (r->n_samples && r->looks++ < r->looks_skipped)
 		return;
 	r->looks = 0;
-	if (!make_room(r))
+	if (!make_space(r))
 		return;
 	row = r->samples + r->n_samples++ * r->n_steps;
 	for (size_t i = 0; i < r->n_steps; i++)

@@ -1,6 +1,6 @@
 /* The timeline as a page: docs/adr/0026-timeline-page-with-d3.md. */
-#include "driver/result.h"
-#include "driver/timeline_parts.h"
+#include "timeline/result.h"
+#include "timeline/page_parts.h"
 
 #include "base/page.h"
 #include "sched/page.h"

@@ -1,7 +1,7 @@
 /* The timeline of a run: what each step did when, as the daemon has seen it (docs/daemon.md), and
  * what is drawn from it. */
-#ifndef LEAT_DRIVER_TIMELINE_H
-#define LEAT_DRIVER_TIMELINE_H
+#ifndef LEAT_TIMELINE_H
+#define LEAT_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The timeline as JSON: what the page is drawn from. */
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,6 +1,6 @@
 /* What the scheduler of a run has learned, for its report. */
-#ifndef LEAT_DRIVER_LEARNED_H
-#define LEAT_DRIVER_LEARNED_H
+#ifndef LEAT_TIMELINE_LEARNED_H
+#define LEAT_TIMELINE_LEARNED_H
 
 #include "base/json.h"
 #include "model/workflow.h"
@@ -36,7 +36,7 @@ struct leat_learned {
 	struct leat_achieved *achieved; /* owned; kinds and devices have the same numbers */
 };
 
-/* With room for so many kinds. NULL when out of memory. */
+/* With space for so many kinds. NULL when out of memory. */
 struct leat_learned *leat_learned_new(size_t max_kinds);
 void leat_learned_free(struct leat_learned *learned);
 

@@ -1,9 +1,9 @@
 /* What became of a run: filled while it goes, printed at its end. */
-#ifndef LEAT_DRIVER_RESULT_H
-#define LEAT_DRIVER_RESULT_H
+#ifndef LEAT_TIMELINE_RESULT_H
+#define LEAT_TIMELINE_RESULT_H
 
-#include "driver/learned.h"
-#include "driver/timeline.h"
+#include "timeline/learned.h"
+#include "timeline/timeline.h"
 #include "model/workflow.h"
 
 #include <stdbool.h>
@@ -73,7 +73,7 @@ struct leat_result {
 	uint64_t sample_ns; /* distance of two samples */
 	uint8_t *samples;   /* owned; n_samples rows of n_steps: 1 = the step waits */
 	size_t n_samples;
-	size_t samples_room;    /* rows allocated */
+	size_t samples_space;   /* rows allocated */
 	unsigned looks;         /* since the last sample that was kept */
 	unsigned looks_skipped; /* between two that are */
 	struct leat_timeline timeline;
@@ -98,7 +98,7 @@ const struct leat_unmade_file *leat_result_unmade(const struct leat_result *r, c
 
 /* Say of each that it was not made, and keep the lines. The first one that is an error; NULL:
  * none. */
-const struct leat_unmade_file *leat_result_tell_unmade(struct leat_result *r);
+const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r);
 
 /* Keep a line that was told. When memory runs out it is not kept. */
 void leat_result_note(struct leat_result *r, const char *text);
@@ -129,8 +129,8 @@ uint64_t leat_step_own_ns(const struct leat_step_result *s);
 void leat_summary_print(const struct leat_result *r, FILE *out);
 
 /* All of it as JSON (docs/running.md), for the workflow `wf` in `dir`. 0 or -errno of `out`. */
-int leat_report_write(const struct leat_result *r, const struct leat_workflow *wf, const char *dir,
-		      FILE *out);
+int leat_result_write_json(const struct leat_result *r, const struct leat_workflow *wf,
+			   const char *dir, FILE *out);
 
 /* Bar chart, a line per step: running, and waiting shaded. `width` in
  * characters; `utf8` selects block characters. */

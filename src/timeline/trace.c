@@ -1,6 +1,6 @@
 /* The timeline as trace events: processes are tasks, threads are instances. Source: "Trace Event
  * Format", Google, 2016; read by ui.perfetto.dev and chrome://tracing. */
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include "base/json.h"
 

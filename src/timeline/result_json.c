@@ -1,5 +1,5 @@
 /* The result of a run as JSON. */
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include "base/json.h"
 
@@ -57,8 +57,8 @@ static void put_unmade(struct leat_json *j, const struct leat_unmade_file *f)
 	leat_json_close(j);
 }
 
-int leat_report_write(const struct leat_result *r, const struct leat_workflow *wf, const char *dir,
-		      FILE *out)
+int leat_result_write_json(const struct leat_result *r, const struct leat_workflow *wf,
+			   const char *dir, FILE *out)
 {
 	struct leat_json writer = {.out = out}, *j = &writer;
 

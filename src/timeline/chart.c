@@ -1,4 +1,4 @@
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include <string.h>
 

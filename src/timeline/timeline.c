@@ -1,6 +1,6 @@
-#include "driver/timeline.h"
+#include "timeline/timeline.h"
 
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "lang/value.h"
 
 #include <errno.h>
@@ -174,11 +174,11 @@ void leat_timeline_release(struct leat_timeline *t)
 
 /* ---- what it says ---- */
 
-static uint64_t take(uint64_t *room, uint64_t part)
+static uint64_t take(uint64_t *left, uint64_t part)
 {
-	uint64_t taken = part < *room ? part : *room;
+	uint64_t taken = part < *left ? part : *left;
 
-	*room -= taken;
+	*left -= taken;
 	return taken;
 }
 
@@ -186,7 +186,7 @@ void leat_timeline_total(const struct leat_result *r, size_t step, struct leat_t
 {
 	const struct leat_step_result *s = &r->steps[step];
 	const struct leat_timeline *t = &r->timeline;
-	uint64_t copy_us = 0, rest_us = 0, room;
+	uint64_t copy_us = 0, rest_us = 0, left;
 
 	*out = (struct leat_timeline_totals){0};
 	if (!s->start_ns)
@@ -195,11 +195,11 @@ void leat_timeline_total(const struct leat_result *r, size_t step, struct leat_t
 		copy_us += t->lines[step].v[i].copy_us;
 		rest_us += t->lines[step].v[i].rest_us;
 	}
-	room = out->wall_us = leat_step_wall_ns(r, s) / 1000;
-	out->wait_us = take(&room, leat_step_wait_ns(s) / 1000);
-	out->rest_us = take(&room, rest_us);
-	out->copy_us = take(&room, copy_us);
-	out->compute_us = room;
+	left = out->wall_us = leat_step_wall_ns(r, s) / 1000;
+	out->wait_us = take(&left, leat_step_wait_ns(s) / 1000);
+	out->rest_us = take(&left, rest_us);
+	out->copy_us = take(&left, copy_us);
+	out->compute_us = left;
 }
 
 const struct leat_timeline_mark *leat_timeline_source(const struct leat_timeline *t,

@@ -1,6 +1,6 @@
 #include "base/confine.h"
 #include "base/format.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "driver/learned.h"
+#include "timeline/learned.h"
 
 #include "base/format.h"
-#include "driver/result.h"
+#include "timeline/result.h"
 #include "sched/write.h"
 
 #include <errno.h>
