@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps check quick-check faults conformance limits scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps unit test check quick-check long faults conformance limits scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -19,8 +19,11 @@ help:
 	@echo 'make            build leat into $(BUILD)'
 	@echo 'make deps       install what is missing of the packages in .ci/packages (root or sudo)'
 	@echo 'make demo       a real workflow as a batch and streamed, outputs compared'
-	@echo 'make check      every test: install what is missing, build, test, lint'
+	@echo 'make unit       the unit tests, seconds'
+	@echo 'make test T=1320  one bats file of tests/t, or several (T=13), or a unit test by its name (T=wire)'
+	@echo 'make check      install what is missing, build, test, lint: under half an hour on two cores'
 	@echo 'make quick-check  gcc build, its tests, layers and format only'
+	@echo 'make long       the campaigns that CI runs behind it: faults, conformance, fuzzers, sanitizers, Debian 13'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/testing.md)'
 	@echo 'make scratch    1,000 random workflows whose steps share names, against their batches (docs/testing.md)'
@@ -38,11 +41,20 @@ help:
 deps:
 	@.ci/deps build check examples
 
+unit: $(BUILD)/build.ninja
+	@meson test -C $(BUILD) --suite unit --num-processes $$(($$(nproc) * 2))
+
+test: $(BUILD)/build.ninja
+	@tests/one $(BUILD) $(or $(T),$(error which? make test T=1320, or T=wire))
+
 check: deps
 	@.ci/check
 
 quick-check:
 	@.ci/check --quick
+
+long: deps
+	@.ci/check --long
 
 faults:
 	@.ci/deps build check
