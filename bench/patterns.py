@@ -1,7 +1,9 @@
 """Data moved between processes: leat against files on disk, on a tmpfs, and pipes, in turn."""
 import json
 import os
+import resource
 import shutil
+import statistics
 import subprocess
 import tempfile
 
@@ -200,6 +202,14 @@ def time_leat(tools, pattern):
     return seconds
 
 
+def time_with_cpu(tools, pattern):
+    """(seconds, CPU seconds) of one run, the daemon's and the start of the steps among the latter."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time_leat(tools, pattern)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def copy_limit(tools, pattern):
     """Seconds that the bytes would take at the limit of two processes that only copy."""
     mount = os.path.join(tools.work, "mount")
@@ -313,3 +323,22 @@ def measure_patterns(tools, args, results):
         compare(results)
     finally:
         shutil.rmtree(tmpfs)
+
+
+def measure_against(tools, other, args, results):
+    """leat of two builds in turn, with the programs of the first: what has become slower?"""
+    print(f"{'pattern':36}{'leat':>10}{'other':>10}   (leat to other: medians, least; medians of CPU)")
+    for pattern in patterns(args.quick):
+        if args.only not in pattern.name and args.only not in ("", "patterns"):
+            continue
+        if pattern.setup:
+            pattern.setup(tools, places(tools, "")["input"])
+        seen = in_turn([("leat", lambda: time_with_cpu(tools, pattern)),
+                        ("other", lambda: time_with_cpu(other, pattern))], args.rounds)
+        wall, cpu = ({name: [t[k] for t in times] for name, times in seen.items()} for k in (0, 1))
+        median, least, busy = (
+            {name: fold(times) for name, times in one.items()}
+            for fold, one in ((statistics.median, wall), (min, wall), (statistics.median, cpu)))
+        print(f"{pattern.name:36}{median['leat']:8.3f} s{median['other']:8.3f} s   " + ", ".join(
+            f"{ratio(one['leat'], one['other']):.2f}" for one in (median, least, busy)))
+        results[pattern.name] = {"seconds": wall, "cpu": cpu}
