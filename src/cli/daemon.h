@@ -3,7 +3,7 @@
 #define LEAT_CLI_DAEMON_H
 
 #include "cli/workflow.h"
-#include "driver/control.h"
+#include "control/control.h"
 
 struct leat_cli_daemon {
 	pid_t pid;                    /* 0: not started */

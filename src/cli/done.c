@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
-#include "driver/control.h"
+#include "control/control.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
 #include "base/confine.h"
-#include "driver/control.h"
+#include "control/control.h"
 #include "driver/environment.h"
 #include "driver/mounted.h"
 #include "driver/plan.h"

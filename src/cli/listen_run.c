@@ -1,8 +1,8 @@
 #include "cli/listen_run.h"
 
 #include "daemon/daemon.h"
-#include "driver/control.h"
-#include "driver/snapshot.h"
+#include "control/control.h"
+#include "control/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "daemon/daemon.h"
-#include "driver/control.h"
+#include "control/control.h"
 #include "driver/preview.h"
 
 #include <errno.h>

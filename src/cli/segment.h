@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_SEGMENT_H
 #define LEAT_CLI_SEGMENT_H
 
-#include "driver/control.h"
+#include "control/control.h"
 #include "timeline/result.h"
 
 struct leat_segment {

@@ -10,7 +10,7 @@
 #include "cli/workflow.h"
 #include "driver/console.h"
 #include "timeline/result.h"
-#include "driver/status.h"
+#include "control/status.h"
 
 #include <stdlib.h>
 #include <string.h>

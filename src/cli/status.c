@@ -1,11 +1,11 @@
 /* leat status: what the run in a directory is doing. */
-#include "driver/status.h"
+#include "control/status.h"
 
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
-#include "driver/control.h"
+#include "control/control.h"
 
 #include <stdlib.h>
 #include <string.h>

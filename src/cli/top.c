@@ -5,7 +5,7 @@
 #include "cli/top_screen.h"
 #include "cli/workflow.h"
 #include "daemon/daemon.h"
-#include "driver/control.h"
+#include "control/control.h"
 
 #include <errno.h>
 #include <poll.h>

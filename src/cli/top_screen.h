@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_TOP_SCREEN_H
 #define LEAT_CLI_TOP_SCREEN_H
 
-#include "driver/snapshot.h"
+#include "control/snapshot.h"
 
 enum leat_top_key {
 	LEAT_TOP_NONE, /* no key is there */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "driver/actions.h"
-#include "driver/control.h"
+#include "control/control.h"
 #include "driver/driver.h"
 #include "lang/check.h"
 #include "lang/lang.h"

@@ -4,7 +4,7 @@
 #ifndef LEAT_DRIVER_DRIVER_H
 #define LEAT_DRIVER_DRIVER_H
 
-#include "driver/control.h"
+#include "control/control.h"
 #include "driver/plan.h"
 #include "timeline/result.h"
 #include "resume/resume.h"

@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "driver/status.h"
+#include "control/status.h"
 
 #include <errno.h>
 #include <fcntl.h>

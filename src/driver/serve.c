@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/oom.h"
 #include "driver/loop.h"
-#include "driver/status.h"
+#include "control/status.h"
 
 #include <signal.h>
 #include <stdlib.h>

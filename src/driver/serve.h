@@ -2,7 +2,7 @@
 #ifndef LEAT_DRIVER_SERVE_H
 #define LEAT_DRIVER_SERVE_H
 
-#include "driver/control.h"
+#include "control/control.h"
 
 #include <stdbool.h>
 

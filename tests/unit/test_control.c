@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "driver/control.h"
+#include "control/control.h"
 #include "wire/wire.h"
 
 static char runtime_dir[] = "/tmp/leat-test-control-XXXXXX";

@@ -1,5 +1,5 @@
 /* The status of a run, taken apart for leat top. */
-#include "driver/snapshot.h"
+#include "control/snapshot.h"
 
 #include <errno.h>
 #include <setjmp.h>

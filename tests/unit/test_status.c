@@ -1,5 +1,5 @@
 /* What the driver reads out of the daemon's JSON. */
-#include "driver/status.h"
+#include "control/status.h"
 
 #include <errno.h>
 #include <setjmp.h>

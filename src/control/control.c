@@ -1,4 +1,4 @@
-#include "driver/control.h"
+#include "control/control.h"
 
 #include "base/fault.h"
 #include "base/fd.h"

@@ -1,8 +1,8 @@
 /* leat's own connection to the daemon: what `leat run`, exec, done and status
  * say to it. One request at a time; each blocks for its reply, which the daemon
  * sends at once, but for FINISH. */
-#ifndef LEAT_DRIVER_CONTROL_H
-#define LEAT_DRIVER_CONTROL_H
+#ifndef LEAT_CONTROL_H
+#define LEAT_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,13 +75,13 @@ bool leat_control_is_lost(int result);
 /* May this staged step start? 0 yes; -EAGAIN ask again; else the reason why it never will. */
 int leat_control_ask_launch(struct leat_control *c, int step);
 
-/* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
 /* May step number `step` be launched for a further version of its inputs, a launch of it having
  * ended well just now (`over`), or none having been made? 0, and leat_control_why is the file it is
  * for, as the step sees it ("" none in particular); -EAGAIN: an event of LEAT_CONTROL_LOOK tells
  * when to ask again; -ENOENT never again; -EIO, and leat_control_why says why. */
 int leat_control_ask_more(struct leat_control *c, int step, bool over);
 
+/* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
 int leat_control_ask_settled(struct leat_control *c, int step);
 
 /* Processes are stopped from now on: what those that steps have left behind write is not complete.

@@ -2,7 +2,7 @@
 #include "base/format.h"
 #include "base/str.h"
 #include "timeline/result.h"
-#include "driver/snapshot.h"
+#include "control/snapshot.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -31,14 +31,14 @@ static int add(struct leat_snapshot_lines *l, enum leat_snapshot_kind kind, cons
 	struct leat_snapshot_line line = {.kind = kind};
 	va_list ap;
 
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct leat_snapshot_line *grown = reallocarray(l->v, room, sizeof(*grown));
+	if (l->n == l->space) {
+		size_t space = l->space ? 2 * l->space : 64;
+		struct leat_snapshot_line *grown = reallocarray(l->v, space, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		l->v = grown;
-		l->room = room;
+		l->space = space;
 	}
 	va_start(ap, format);
 	line.text = leat_vstrf(format, ap);

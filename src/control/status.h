@@ -1,6 +1,6 @@
 /* Reading the daemon's JSON: status and summary (docs/daemon.md). */
-#ifndef LEAT_DRIVER_STATUS_H
-#define LEAT_DRIVER_STATUS_H
+#ifndef LEAT_CONTROL_STATUS_H
+#define LEAT_CONTROL_STATUS_H
 
 #include "timeline/result.h"
 

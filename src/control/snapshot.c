@@ -1,4 +1,4 @@
-#include "driver/snapshot.h"
+#include "control/snapshot.h"
 
 #include "base/str.h"
 #include "lang/value.h"

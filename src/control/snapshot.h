@@ -1,7 +1,7 @@
 /* The daemon's status (docs/daemon.md) at one moment, for leat top: taken apart, compared with the
  * one before, and put into lines. */
-#ifndef LEAT_DRIVER_SNAPSHOT_H
-#define LEAT_DRIVER_SNAPSHOT_H
+#ifndef LEAT_CONTROL_SNAPSHOT_H
+#define LEAT_CONTROL_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ struct leat_snapshot_line {
 
 struct leat_snapshot_lines {
 	struct leat_snapshot_line *v; /* owned */
-	size_t n, room;
+	size_t n, space;
 	size_t n_head; /* the first of them, which are to be seen always */
 };
 

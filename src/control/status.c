@@ -1,4 +1,4 @@
-#include "driver/status.h"
+#include "control/status.h"
 
 #include "base/format.h"
 #include "lang/value.h"
