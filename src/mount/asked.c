@@ -49,15 +49,8 @@ static const struct form forms_32[] = {
 static const struct form forms_32[] = {{0}};
 #endif
 
-/* A system call that a thread is in. */
-struct call_of {
-	int nr;
-	uint64_t args[6];
-	uint64_t stack;
-};
-
 /* False: it is in none. */
-static bool parse(const char *text, struct call_of *c)
+static bool parse(const char *text, struct leat_call_of *c)
 {
 	return sscanf(text,
 		      "%d %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
@@ -69,7 +62,7 @@ static bool parse(const char *text, struct call_of *c)
 enum { LOOKS = 100, NAP_NS = 50000 };
 
 /* The request is there before the thread that made it sleeps. */
-static bool look_at(pid_t tid, struct call_of *c)
+bool leat_caller_call(pid_t tid, struct leat_call_of *c)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	char path[64], *text = NULL;
@@ -88,7 +81,7 @@ static bool look_at(pid_t tid, struct call_of *c)
 	return found;
 }
 
-static const struct form *form_of(const struct call_of *c)
+static const struct form *form_of(const struct leat_call_of *c)
 {
 	const bool wide = c->stack > UINT32_MAX;
 	const struct form *all = wide ? forms : forms_32;
@@ -107,7 +100,7 @@ static enum leat_asked by_flags(uint64_t flags)
 	return flags & O_DIRECTORY ? LEAT_ASKED_DIR : LEAT_ASKED_FILE;
 }
 
-static enum leat_asked asked_by(pid_t tid, const struct form *f, const struct call_of *c)
+static enum leat_asked asked_by(pid_t tid, const struct form *f, const struct leat_call_of *c)
 {
 	struct open_how how = {0};
 
@@ -140,9 +133,9 @@ enum leat_asked leat_caller_asked(pid_t tid, const char *name)
 {
 	const struct form *f;
 	char path[PATH_MAX];
-	struct call_of c;
+	struct leat_call_of c;
 
-	if (tid <= 0 || !look_at(tid, &c) || !(f = form_of(&c)) ||
+	if (tid <= 0 || !leat_caller_call(tid, &c) || !(f = form_of(&c)) ||
 	    leat_memory_string_of(tid, c.args[f->path], path) || !ends_in(path, name))
 		return LEAT_ASKED_ANY;
 	return asked_by(tid, f, &c);

@@ -201,6 +201,17 @@ bool leat_caller_is_inside(pid_t tid);
 
 /* --- asked.c: what the kernel does not say with a lookup --- */
 
+/* A system call that a thread is in. */
+struct leat_call_of {
+	int nr; /* of a 32-bit program one of theirs: its stack is below 4 GiB */
+	uint64_t args[6];
+	uint64_t stack; /* where it ends */
+};
+
+/* The call in which thread `tid` waits for us. False: it is in none, or we may not look. Source:
+ * proc_pid_syscall(5). */
+bool leat_caller_call(pid_t tid, struct leat_call_of *c);
+
 /* How a call takes the name at the end of its path. */
 enum leat_asked {
 	LEAT_ASKED_ANY,  /* it follows a symlink; or nobody knows */
@@ -212,6 +223,12 @@ enum leat_asked {
 /* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
  * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
 enum leat_asked leat_caller_asked(pid_t tid, const char *name);
+
+/* --- asker.c: who asks for the size of an open file --- */
+
+/* May thread `tid`, which waits for what a stat of any kind shows, be shown a size that is not the
+ * last, and how often? As in the interception library, by the code that makes the call. */
+unsigned leat_caller_looks(pid_t tid);
 
 /* --- alive.c: how the program's processes end ---
  *
@@ -338,8 +355,9 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
 int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
-/* Was that so of all who have the node open, and does it still grow? */
-bool leat_handle_is_sized(struct leat_errand *call, fuse_ino_t ino);
+/* Does a consumer have the node open while the file still grows? *sized: was a size shown to all
+ * who have? */
+bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized);
 /* Wait until the file is final, if it is growing. */
 int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h);
 /* Is it a version that was opened to be read? */

@@ -497,15 +497,18 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_unlock(&m->lock);
 }
 
-bool leat_handle_is_sized(struct leat_errand *call, fuse_ino_t ino)
+bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)
 {
 	const struct leat_handle *h;
-	bool all;
+	bool grows = false;
 
+	*sized = true;
 	pthread_mutex_lock(&call->m->lock);
-	h = leat_node_of(call->m, ino)->handles;
-	for (all = h; all && h; h = h->next)
-		all = h->sized && !leat_handle_is_final(call, h);
+	DL_FOREACH(leat_node_of(call->m, ino)->handles, h)
+	if (!leat_handle_is_final(call, h)) {
+		grows = true;
+		*sized &= h->sized;
+	}
 	pthread_mutex_unlock(&call->m->lock);
-	return all;
+	return grows;
 }

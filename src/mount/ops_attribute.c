@@ -4,6 +4,7 @@
 #include "mount/internal.h"
 #include "mount/write.h"
 #include "record/call.h"
+#include "record/sizes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,32 +29,42 @@ static int resolve(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, ui
 /* Programs take the block size for the best size of a read: one they would not wait long for. */
 enum { GROWING_BLOCK = 65536 };
 
-/* Run times ask once, at the open, and do not go by the size; who asks again does. Which code asks
- * cannot be told here. */
-static bool is_believed(struct leat_errand *call, fuse_ino_t ino)
+/* What is shown of the size of an open file. */
+enum showing { SHOW_AS_IS, SHOW_AND_NOTE, SHOW_LAST_WORD };
+
+/* As in the interception library: whoever goes by a size waits for the last word, a run time's own
+ * look at the open is noted. */
+static enum showing showing_to(struct leat_errand *call, fuse_ino_t ino)
 {
-	return leat_handle_is_sized(call, ino) && leat_caller_is_inside(call->tid);
+	unsigned looks;
+	bool sized;
+
+	if (!leat_handle_grows(call, ino, &sized) || !leat_caller_is_inside(call->tid))
+		return SHOW_AS_IS;
+	looks = leat_caller_looks(call->tid);
+	if (looks == LEAT_SIZE_UNUSED)
+		return SHOW_AS_IS;
+	return looks && !sized ? SHOW_AND_NOTE : SHOW_LAST_WORD;
 }
 
-/* Of an open file, as it is now, or will be if its size is believed. -EBADF: the name is not open.
- */
+/* Of an open file. -EBADF: the name is not open. */
 static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 {
 	uint32_t slot = 0;
 	int fd = leat_handle_any(call->m, ino, &slot), rc = 0;
-	bool believed;
+	enum showing showing;
 
 	if (fd < 0)
 		return -EBADF;
-	believed = is_believed(call, ino);
-	if (believed)
+	showing = showing_to(call, ino);
+	if (showing == SHOW_LAST_WORD)
 		rc = leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
 	if (!rc)
 		rc = leat_errand_fstat(call, slot, fd, st);
-	if (!rc && believed) /* as in find_end */
+	if (!rc && showing == SHOW_LAST_WORD) /* as in find_end */
 		leat_connection_size(call->m, ino, fd, (uint64_t)st->st_size);
 	leat_close(&fd);
-	if (!rc && S_ISREG(st->st_mode))
+	if (!rc && S_ISREG(st->st_mode) && showing != SHOW_AS_IS)
 		leat_handle_sized(call, ino, (uint64_t)st->st_size);
 	if (st->st_blksize > GROWING_BLOCK)
 		st->st_blksize = GROWING_BLOCK;

@@ -2,6 +2,7 @@
  * library. Which file is mapped there the kernel says. */
 #include "preload/asker.h"
 #include "preload/hooks.h"
+#include "record/intent.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,12 +36,18 @@ static const char *read_hex(const char *at, uintptr_t *value)
 	}
 }
 
-static bool is_mapped_by(const char *line, uintptr_t address)
+/* *end: of the mapping, 0 if it may not be read. */
+static bool is_mapped_by(const char *line, uintptr_t address, uintptr_t *end)
 {
-	uintptr_t first, end;
+	uintptr_t first;
 	const char *at = read_hex(line, &first);
 
-	return at && *at == '-' && read_hex(at + 1, &end) && address >= first && address < end;
+	at = at && *at == '-' ? read_hex(at + 1, end) : NULL;
+	if (!at || address < first || address >= *end)
+		return false;
+	if (at[0] != ' ' || at[1] != 'r')
+		*end = 0;
+	return true;
 }
 
 /* Lines of /proc/self/maps. */
@@ -79,13 +86,18 @@ static struct leat_size_looks looks_at(uintptr_t caller)
 	struct lines maps = {
 		.fd = (int)raw(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)};
 	struct leat_size_looks looks = {0};
+	uintptr_t end = 0;
 	char *line;
 
 	if (maps.fd < 0)
 		return looks;
 	while ((line = next_line(&maps)))
-		if (is_mapped_by(line, caller)) {
-			looks = leat_size_looks_of(line);
+		if (is_mapped_by(line, caller, &end)) {
+			size_t size = end ? end - caller : 0;
+
+			if (size > LEAT_INTENT_CODE)
+				size = LEAT_INTENT_CODE;
+			looks = leat_size_looks_of(line, (const uint8_t *)caller, size);
 			break;
 		}
 	raw(SYS_close, maps.fd);
@@ -99,7 +111,7 @@ static struct leat_size_looks looks_by_program(void)
 	long n = raw(SYS_readlink, "/proc/self/exe", name, sizeof(name) - 1);
 
 	name[n < 0 ? 0 : n] = 0;
-	return leat_size_looks_of(name);
+	return leat_size_looks_of(name, NULL, 0);
 }
 
 /* --- what was found --- */

@@ -2,7 +2,7 @@
 #ifndef LEAT_PRELOAD_FLOW_X86_64_H
 #define LEAT_PRELOAD_FLOW_X86_64_H
 
-#include "preload/decode_x86_64.h"
+#include "base/decode_x86_64.h"
 
 #define LEAT_FLOW_INSNS 8192
 #define LEAT_FLOW_JUMPS 2048

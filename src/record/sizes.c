@@ -1,4 +1,5 @@
 #include "record/sizes.h"
+#include "record/intent.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,24 +16,26 @@
 static const struct {
 	const char *name;
 	struct leat_size_looks looks;
+	bool by_kind; /* never, where the code that asks wants to know the kind of the file */
 } known[] = {
 	/* the size of a block, the kind of file, and whether it is the output, too */
-	{"cat", NEVER},
-	{"gawk", NEVER}, /* of small files the size of a buffer */
-	{"gawk-*", NEVER},
-	{"grep", NEVER}, /* looks for holes behind what it has read */
-	{"sort", NEVER}, /* the size of a buffer */
-	{"libhts.so*", NEVER},
-	/* is it a directory? What the program asks for comes later. */
-	{"python3*", {1, 2}},
-	{"libpython3*", {1, 2}},
-	{"perl", {1, 0}},
-	{"perl5*", {1, 0}},
-	{"libperl.so*", {1, 0}},
-	{"libjava.so", {1, 0}},
-	{"libR.so", {1, 0}},
+	{"cat", NEVER, false},
+	{"gawk", NEVER, false}, /* of small files the size of a buffer */
+	{"gawk-*", NEVER, false},
+	{"grep", NEVER, false}, /* looks for holes behind what it has read */
+	{"sort", NEVER, false}, /* the size of a buffer */
+	{"libhts.so*", NEVER, false},
+	/* is it a directory? What a script asks for is another function's. */
+	{"python3*", {0, 0}, true},
+	{"libpython3*", {0, 0}, true},
+	/* the same; what the program asks for comes later */
+	{"perl", {1, 0}, false},
+	{"perl5*", {1, 0}, false},
+	{"libperl.so*", {1, 0}, false},
+	{"libjava.so", {1, 0}, false},
+	{"libR.so", {1, 0}, false},
 	/* how far it has got; of an archive whose index it reads, where that is */
-	{"xz", {1, 1}},
+	{"xz", {1, 1}, false},
 };
 
 static bool matches(const char *name, const char *pattern)
@@ -44,13 +47,16 @@ static bool matches(const char *name, const char *pattern)
 	return strcmp(name, pattern) == 0;
 }
 
-struct leat_size_looks leat_size_looks_of(const char *file)
+struct leat_size_looks leat_size_looks_of(const char *file, const uint8_t *code, size_t size)
 {
 	const char *slash = strrchr(file, '/');
 	const char *name = slash ? slash + 1 : file;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (matches(name, known[i].name))
+		if (matches(name, known[i].name)) {
+			if (known[i].by_kind && leat_intent_is_kind(code, size))
+				return (struct leat_size_looks)NEVER;
 			return known[i].looks;
+		}
 	return (struct leat_size_looks){0};
 }

@@ -48,8 +48,19 @@ setup_file() {
 			return printf("%ld\n", (long)st.st_size) < 0;
 		}
 	END
+	# lines FILE: stdio's.
+	cat >lines.c <<-'END'
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			char b[256];
+			FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
+			while (f && fgets(b, sizeof b, f)) fputs(b, stdout);
+			return !f;
+		}
+	END
 	"${CC:-cc}" -O -o ends ends.c && "${CC:-cc}" -O -o asks asks.c &&
-		"${CC:-cc}" -O -static -o asks-static asks.c
+		"${CC:-cc}" -O -static -o asks-static asks.c && "${CC:-cc}" -O -static -o lines lines.c
 }
 
 setup() {
@@ -160,9 +171,57 @@ whole() {
 	fi
 }
 
-@test "behind a mount the first look is that of an open, and the second waits" {
+@test "a script's first look: what is opened or inherited by no function of the run time" {
+	cat >first.py <<-'END'
+		import os, sys
+		fd = int(sys.argv[1]) if sys.argv[1:] else os.open("data", os.O_RDONLY)
+		size = os.fstat(fd).st_size
+		print(size)
+		print(os.stat(fd).st_size)
+		assert size == 700000 or os.read(fd, size)
+	END
+	cat >after.py <<-'END'
+		import os
+		fd = os.open("data", os.O_RDONLY)
+		open("data").close()
+		os.fstat(os.open("first.py", os.O_RDONLY))
+		print(os.fstat(fd).st_size)
+	END
+	local python
+	for python in python3 $(compgen -G "$HOME/.pyenv/versions/3.*/bin/python3"); do
+		echo "# $python"
+		whole "$python ../first.py >out"
+		whole "$python ../first.py 7 7<data >out"
+		whole "$python ../first.py 0 <data >out"
+		whole "cp ../first.py .; $python ../after.py >out; rm first.py"
+	done
+	whole 'perl -MFcntl -e "sysopen F, q(data), O_RDONLY; print -s F, qq(\n)" >out'
+	whole 'perl -e "open F, q(<&=7); print -s F, qq(\n)" 7<data >out'
+	whole 'perl -MPOSIX -e "print +(POSIX::fstat(POSIX::open(q(data))))[7], qq(\n)" >out'
+}
+
+# mounted: what follows is for a machine that has mounts.
+mounted() {
 	[ -c /dev/fuse ] || skip "no /dev/fuse"
-	whole 'asks-static data 2 >out'
+}
+
+@test "behind a mount the first look, too, is shown the last word" {
+	mounted
+	local how
+	for how in f a s x 2; do
+		echo "# $how"
+		whole "asks-static data $how >out"
+	done
+	cat >size.py <<-'END'
+		import os
+		print(os.fstat(os.open("data", os.O_RDONLY)).st_size)
+		f = open("data")
+		print(os.fstat(f.fileno()).st_size)
+	END
+	whole 'LEAT_INTERCEPT=mount python3 ../size.py >out'
+	whole 'LEAT_INTERCEPT=mount perl -e "open F, q(data); <F>; print -s F, qq(\n)" >out'
+	whole 'LEAT_INTERCEPT=mount ends data >out'
+	whole 'LEAT_INTERCEPT=mount wc -c <data >out'
 }
 
 # streams COMMAND...: the command has written something before the producer goes on.
@@ -205,6 +264,17 @@ streams() {
 	if command -v node >/dev/null; then
 		streams 'node -e "require(\"fs\").createReadStream(\"data\").pipe(process.stdout)"'
 	fi
+}
+
+@test "behind a mount, too: stdio, tools and run times that do not go by it" {
+	mounted
+	local command
+	for command in 'lines data' 'LEAT_INTERCEPT=mount cat data' 'LEAT_INTERCEPT=mount sed s/1/2/ data' \
+		'LEAT_INTERCEPT=mount perl -pe s/1/2/ data' "LEAT_INTERCEPT=mount gawk '{print}' data" \
+		'LEAT_INTERCEPT=mount python3 -c "for line in open(\"data\"): print(line)"'; do
+		echo "# $command"
+		streams "$command"
+	done
 }
 
 @test "who reads the first line of what is there yet was not wrong about it" {

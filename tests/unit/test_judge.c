@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "preload/decode_x86_64.h"
+#include "base/decode_x86_64.h"
 #include "preload/flow_x86_64.h"
 #include "preload/judge_x86_64.h"
 

@@ -153,7 +153,7 @@ static void test_buffers(void **state)
 
 static void assert_looks(const char *file, uint8_t at_open, uint8_t of_stdin)
 {
-	const struct leat_size_looks looks = leat_size_looks_of(file);
+	const struct leat_size_looks looks = leat_size_looks_of(file, NULL, 0);
 
 	if (looks.at_open != at_open || looks.of_stdin != of_stdin)
 		fail_msg("%s: %u, %u", file, looks.at_open, looks.of_stdin);
@@ -165,8 +165,7 @@ static void test_sizes(void **state)
 	assert_looks("cat", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
 	assert_looks("/usr/bin/cat", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
 	assert_looks("/usr/lib/libhts.so.1.16", LEAT_SIZE_UNUSED, LEAT_SIZE_UNUSED);
-	assert_looks("/usr/bin/python3.11", 1, 2);
-	assert_looks("7f00-7f10 r-xp 00000000 08:01 7 /usr/lib/libpython3.11.so.1.0", 1, 2);
+	assert_looks("/usr/bin/python3.11", 0, 0); /* by what its code does with it */
 	assert_looks("/usr/bin/perl", 1, 0);
 	assert_looks("/home/cat/program", 0, 0);
 	assert_looks("/usr/bin/catalogue", 0, 0);

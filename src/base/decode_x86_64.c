@@ -1,4 +1,4 @@
-#include "preload/decode_x86_64.h"
+#include "base/decode_x86_64.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Reading machine code: how long an instruction is, and the little else that matters around a
  * system call. */
-#ifndef LEAT_PRELOAD_DECODE_X86_64_H
-#define LEAT_PRELOAD_DECODE_X86_64_H
+#ifndef LEAT_BASE_DECODE_X86_64_H
+#define LEAT_BASE_DECODE_X86_64_H
 
 #include <stdbool.h>
 #include <stddef.h>
