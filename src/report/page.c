@@ -1,7 +1,7 @@
 /* The report as a page. */
 #include "report/report.h"
 
-#include "base/page.h"
+#include "page/page.h"
 #include "report/page_parts.h"
 
 struct page {
@@ -21,7 +21,7 @@ int leat_report_write_page(const struct leat_report *r, FILE *out)
 	const struct leat_page_part parts[] = {
 		{.name = "style", .text = leat_report_style},
 		{.name = "data", .write = write_data, .ctx = &page},
-		{.name = "words", .text = leat_report_words_js},
+		{.name = "report", .text = leat_report_data_js},
 		{.name = "tables", .text = leat_report_tables_js},
 		{.name = "charts", .text = leat_report_charts_js},
 		{.name = "flow", .text = leat_report_flow_js},

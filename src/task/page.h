@@ -1,5 +1,5 @@
 /* The parts of the report's page: the files in src/task/page, made into C by the build
- * (base/embed). */
+ * (page/embed). */
 #ifndef LEAT_TASK_PAGE_H
 #define LEAT_TASK_PAGE_H
 

@@ -1,7 +1,7 @@
 #include "task/report.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/page.h"
+#include "page/page.h"
 #include "sched/page.h"
 #include "sched/write.h"
 #include "task/page.h"
@@ -129,11 +129,9 @@ static int write_data(void *ctx, FILE *out)
 static int write_page(struct leat_tasks *t, FILE *out)
 {
 	const struct leat_page_part parts[] = {
-		{.name = "style", .text = leat_sched_page_style},
+		{.name = "storage-style", .text = leat_sched_page_style},
 		{.name = "data", .write = write_data, .ctx = t},
-		{.name = "words", .text = leat_sched_page_words},
 		{.name = "script", .text = leat_tasks_script},
-		{.name = "tip", .text = leat_sched_page_tip},
 		{.name = "storage", .text = leat_sched_page_storage},
 	};
 

@@ -2,7 +2,7 @@
 #include "timeline/result.h"
 #include "timeline/page_parts.h"
 
-#include "base/page.h"
+#include "page/page.h"
 #include "sched/page.h"
 
 struct page {
@@ -23,10 +23,8 @@ int leat_timeline_write_page(const struct leat_result *r, const struct leat_work
 {
 	struct page page = {r, wf, dir};
 	const struct leat_page_part parts[] = {
-		{.name = "common", .text = leat_sched_page_style},
+		{.name = "storage-style", .text = leat_sched_page_style},
 		{.name = "style", .text = leat_timeline_style},
-		{.name = "words", .text = leat_sched_page_words},
-		{.name = "tip", .text = leat_sched_page_tip},
 		{.name = "storage", .text = leat_sched_page_storage},
 		{.name = "script", .text = leat_timeline_script},
 		{.name = "data", .write = write_data, .ctx = &page},

@@ -1,5 +1,5 @@
 /* The parts of the timeline's page: the files in src/timeline/page, made into C by the build
- * (base/embed). */
+ * (page/embed). */
 #ifndef LEAT_TIMELINE_PAGE_PARTS_H
 #define LEAT_TIMELINE_PAGE_PARTS_H
 

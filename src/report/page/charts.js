@@ -40,15 +40,6 @@ function byteTicks(scale, most) {
 	return ticks;
 }
 
-function binaryBytes(n) {
-	var units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], unit = 0;
-	while (n >= 1024 && unit < units.length - 1) {
-		n /= 1024;
-		unit++;
-	}
-	return (n % 1 ? n.toFixed(n < 10 ? 1 : 0) : n) + " " + units[unit];
-}
-
 /* ---- bytes over time ---- */
 
 var PIECES = 256;
@@ -83,11 +74,11 @@ function areas(id, layers, height, label) {
 		.on("mousemove", function () {
 			var s = x.invert(d3.mouse(this)[0]), i = Math.floor((s - begin) / piece);
 			line.style("display", null).attr({x1: x(s), x2: x(s)});
-			tip(d3.event, [moment(s, piece)].concat(layers.filter(function (l) { return l.v[i]; })
-				.map(function (l) { return l.name + ": " + bytes(l.v[i] / piece) + "/s"; })).join("\n"));
+			tip.show(null, [moment(s, piece)].concat(layers.filter(function (l) { return l.v[i]; })
+				.map(function (l) { return l.name + ": " + bytes(l.v[i] / piece) + "/s"; })));
 		}).on("mouseleave", function () {
 			line.style("display", "none");
-			untip();
+			tip.hide();
 		});
 }
 

@@ -15,7 +15,7 @@ var SPEED = 170, GAP = 34, TASKS = 46, ROW = 26, BARS = 130;
 if (!scheduling)
 	return;
 
-var amount = words.amount, seconds = words.seconds, megabytes = words.megabytes;
+var amount = format.amount, seconds = format.duration, bytes = format.bytes;
 
 function total(kind) { return kind.achieved.read_bytes + kind.achieved.written_bytes; }
 
@@ -157,7 +157,7 @@ function drawDevice(f, device) {
 			tip.hide();
 			return;
 		}
-		tip.say(device.device + " from " + seconds(at(i)) + " to " + seconds(at(i + 1)),
+		tip.show(device.device + " from " + seconds(at(i)) + " to " + seconds(at(i + 1)),
 			["read " + amount(s.read_mbps) + ", written " + amount(s.written_mbps) + " MB/s",
 				"asked for " + amount(s.taken_mbps) + " of " + device.bandwidth_mbps + " MB/s",
 				"I/O tasks at a time: " + amount(s.tasks)]
@@ -173,9 +173,9 @@ scheduling.devices.forEach(function (device) {
 		return;
 	f = figure("storage", device.device, device.device + ": " + amount(device.mean_mbps) +
 		" MB/s achieved while I/O tasks ran (" + seconds(device.busy_s) + "), at most " +
-		amount(device.peak_mbps) + "; " + megabytes(device.read_bytes) + " read, " +
-		megabytes(device.written_bytes) + " written" + (device.copied_bytes ? ", " +
-		megabytes(device.copied_bytes) + " copied by leat" : ""), function () { drawDevice(f, device); });
+		amount(device.peak_mbps) + "; " + bytes(device.read_bytes) + " read, " +
+		bytes(device.written_bytes) + " written" + (device.copied_bytes ? ", " +
+		bytes(device.copied_bytes) + " copied by leat" : ""), function () { drawDevice(f, device); });
 	f.layers = layersOf(device);
 	f.layers.forEach(function (layer) {
 		key(f, layer.shape, layer.shape === "copied" ? "copied to disk by leat, MB/s" : layer.name + ", MB/s achieved");
@@ -229,7 +229,7 @@ function drawLearning(f, kind) {
 		var a = x(e.begin_s), b = Math.max(a + 3, x(e.end_s === undefined ? length : e.end_s));
 		pointed(g.append("rect").attr("class", "epoch " + (e.end === "registered" ? "good" : "bad"))
 			.attr({x: a, y: y(e.constraint_mbps), width: b - a, height: y.rangeBand()}), function () {
-			tip.say("epoch " + (i + 1) + ": " + e.constraint_mbps + " MB/s",
+			tip.show("epoch " + (i + 1) + ": " + e.constraint_mbps + " MB/s",
 				[told(e), "from " + seconds(e.begin_s) + (e.end_s === undefined ? "" : " to " + seconds(e.end_s))]);
 		});
 		labels.push([a, b, e]);
@@ -262,7 +262,7 @@ function drawThroughput(f, kind) {
 		var middle = x(r.constraint_mbps) + x.rangeBand() / 2;
 		pointed(g.append("rect").attr("class", "rate").attr("data-constraint", r.constraint_mbps)
 			.attr({x: x(r.constraint_mbps), width: x.rangeBand(), y: y(r.mbps), height: BARS - y(r.mbps)}), function () {
-			tip.say(r.constraint_mbps + " MB/s", [r.tasks + (r.tasks === 1 ? " task" : " tasks") + ", " + megabytes(r.bytes),
+			tip.show(r.constraint_mbps + " MB/s", [r.tasks + (r.tasks === 1 ? " task" : " tasks") + ", " + bytes(r.bytes),
 				amount(r.mbps) + " MB/s together", amount(r.task_mbps) + " MB/s each", "mean " + seconds(r.mean_s)]);
 		});
 		g.append("text").attr({"class": "value", x: middle, y: y(r.mbps) - 4, "text-anchor": "middle"}).text(amount(r.mbps));

@@ -3,10 +3,8 @@
 "use strict";
 
 var run = JSON.parse(document.getElementById("data").textContent);
-var format = d3.format(",");
-
 function counted(n, one, more) {
-	return format(n) + " " + (n === 1 ? one : more);
+	return format.count(n) + " " + (n === 1 ? one : more);
 }
 
 function ended(kind) { return kind.done + kind.failed; }
@@ -15,12 +13,12 @@ var columns = [
 	["task", function (k) { return k.task; }],
 	["on", function (k) { return k.device || (k.io ? "I/O executors" : "computing units"); }],
 	["asks for", function (k) { return k.storage_bw || ""; }],
-	["done", function (k) { return format(k.done); }],
-	["failed", function (k) { return k.failed ? format(k.failed) : ""; }],
-	["not run", function (k) { return k.not_run ? format(k.not_run) : ""; }],
-	["mean", function (k) { return ended(k) ? words.seconds(k.total_s / ended(k)) : ""; }],
-	["MB", function (k) { return k.io ? words.amount(k.bytes / 1e6) : ""; }],
-	["MB/s", function (k) { return k.io && k.bytes ? words.amount(k.bandwidth_mbps) : ""; }]
+	["done", function (k) { return format.count(k.done); }],
+	["failed", function (k) { return k.failed ? format.count(k.failed) : ""; }],
+	["not run", function (k) { return k.not_run ? format.count(k.not_run) : ""; }],
+	["mean", function (k) { return ended(k) ? format.duration(k.total_s / ended(k)) : ""; }],
+	["MB", function (k) { return k.io ? format.amount(k.bytes / 1e6) : ""; }],
+	["MB/s", function (k) { return k.io && k.bytes ? format.amount(k.bandwidth_mbps) : ""; }]
 ];
 var TEXTS = 3;
 
@@ -32,7 +30,7 @@ function cells(row, name, value) {
 
 document.title = "Tasks of " + run.program;
 d3.select("#title").text("Tasks of " + run.program);
-d3.select("#facts").text([counted(run.tasks, "task", "tasks") + " in " + words.seconds(run.length_us / 1e6),
+d3.select("#facts").text([counted(run.tasks, "task", "tasks") + " in " + format.duration(run.length_us / 1e6),
 	counted(run.computing_units, "computing unit", "computing units"),
 	counted(run.io_executors, "I/O executor", "I/O executors")].join(" · "));
 d3.select("#version").text(run.version);

@@ -16,36 +16,9 @@ var OPEN_ROWS = 40;
 
 /* ---- words ---- */
 
-function seconds(us) {
-	var s = us / 1e6;
-	if (s < 9.995)
-		return s.toFixed(2) + " s";
-	if (s < 999.95)
-		return s.toFixed(1) + " s";
-	return Math.floor(s / 60) + " min " + ("0" + Math.floor(s % 60)).slice(-2) + " s";
-}
+var bytes = format.bytes, percent = format.percent, moment = format.moment;
 
-function bytes(n) {
-	var units = ["B", "kB", "MB", "GB", "TB", "PB"], unit = 0;
-	while (n >= 999.5 && unit < units.length - 1) {
-		n /= 1000;
-		unit++;
-	}
-	return n.toFixed(unit && n < 99.95 ? 1 : 0) + " " + units[unit];
-}
-
-function percent(part) {
-	return part > 0 && part < .005 ? "< 1 %" : Math.round(100 * part) + " %";
-}
-
-/* A moment: with as many digits as a tick of `step` seconds needs. */
-function moment(s, step) {
-	var digits = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log(step) / Math.LN10));
-	if (s < 600)
-		return s.toFixed(digits) + " s";
-	var h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, rest = (s % 60).toFixed(digits);
-	return (h ? h + ":" + ("0" + m).slice(-2) : m) + ":" + (rest < 10 ? "0" : "") + rest;
-}
+function seconds(us) { return format.seconds(us / 1e6); }
 
 function titled(mark) {
 	var name = run.files[mark.file - 1];
@@ -224,10 +197,7 @@ function measure() {
 	return all;
 }
 
-function shortened(name) {
-	var most = Math.floor((left - 13) / LETTER);
-	return name.length > most ? name.slice(0, Math.max(1, most - 1)) + "\u2026" : name;
-}
+function shortened(name) { return format.shortened(name, Math.floor((left - 13) / LETTER)); }
 
 /* Everything anew: another width, other rows. */
 function layout() {
@@ -516,7 +486,7 @@ function point() {
 	}
 	var lines = (row.kind === "group" ? describeGroup(row, us) : describeStep(row.steps[0], us))
 		.concat(describeMarks(row, us));
-	tip.say(row.name + " at " + moment(us / 1e6, .001), lines);
+	tip.show(row.name + " at " + moment(us / 1e6, .001), lines);
 }
 svg.on("mousemove.tip", point).on("click.tip", point).on("mouseleave.tip", tip.hide);
 

@@ -1,4 +1,4 @@
-#include "base/page.h"
+#include "page/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,21 +33,29 @@ static int put_data(const struct leat_page_part *part, FILE *out)
 	return error;
 }
 
-static int put_part(const char *name, size_t length, const struct leat_page_part *parts, size_t n,
-		    FILE *out)
+static const struct leat_page_part common[] = {
+	{.name = "d3", .text = leat_page_d3_notice},
+	{.name = "d3", .text = leat_page_d3},
+	{.name = "common-style", .text = leat_page_style},
+	{.name = "format", .text = leat_page_format},
+	{.name = "tip", .text = leat_page_tip},
+};
+
+/* All parts of that name, in their order. 0 or -errno. */
+static int put_parts(const char *name, size_t length, const struct leat_page_part *parts, size_t n,
+		     FILE *out)
 {
-	if (length == 2 && !strncmp(name, "d3", 2)) {
-		fputs(leat_page_d3_notice, out);
-		fputs(leat_page_d3, out);
-	}
-	for (size_t i = 0; i < n; i++) {
+	int error = 0;
+
+	for (size_t i = 0; i < n && !error; i++) {
 		if (strlen(parts[i].name) != length || strncmp(parts[i].name, name, length) != 0)
 			continue;
-		if (!parts[i].text)
-			return put_data(&parts[i], out);
-		fputs(parts[i].text, out);
+		if (parts[i].text)
+			fputs(parts[i].text, out);
+		else
+			error = put_data(&parts[i], out);
 	}
-	return 0;
+	return error;
 }
 
 int leat_page_write(const char *frame, const struct leat_page_part *parts, size_t n, FILE *out)
@@ -60,7 +68,10 @@ int leat_page_write(const char *frame, const struct leat_page_part *parts, size_
 		const char *name = at + strlen(mark), *stop = strstr(name, end);
 
 		fwrite(rest, 1, (size_t)(at - rest), out);
-		error = put_part(name, (size_t)(stop - name), parts, n, out);
+		error = put_parts(name, (size_t)(stop - name), common,
+				  sizeof(common) / sizeof(*common), out);
+		if (!error)
+			error = put_parts(name, (size_t)(stop - name), parts, n, out);
 		rest = stop + strlen(end);
 	}
 	fputs(rest, out);
