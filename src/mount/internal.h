@@ -336,6 +336,7 @@ struct leat_handle {
 	const char *map;           /* owned; the file's bytes, once it is final */
 	size_t map_size;
 	struct leat_listing_of *listing; /* owned; of a directory */
+	bool unlisted;                   /* nobody has asked for its names yet */
 };
 
 /* Open what RESOLVE allowed, and tell the daemon. */

@@ -10,5 +10,9 @@ struct leat_listing_of;
 struct leat_listing_of *leat_listing_new(const char *path);
 /* Tells the daemon, too. NULL is allowed. */
 void leat_listing_free(struct leat_errand *call, struct leat_listing_of *l);
+/* Somebody looks at an open directory: as in the library, before its names are read he waits for
+ * those that are awaited, after which it does not change any more. 1: it did wait, and may have
+ * changed; 0; -errno. */
+int leat_listing_settle(struct leat_errand *call, fuse_ino_t ino);
 
 #endif

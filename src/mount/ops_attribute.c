@@ -2,6 +2,7 @@
 #include "base/fd.h"
 #include "mount/halves.h"
 #include "mount/internal.h"
+#include "mount/listing.h"
 #include "mount/write.h"
 #include "record/call.h"
 #include "record/sizes.h"
@@ -60,6 +61,10 @@ static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 	if (showing == SHOW_LAST_WORD)
 		rc = leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
 	if (!rc)
+		rc = leat_errand_fstat(call, slot, fd, st);
+	if (!rc && S_ISDIR(st->st_mode))
+		rc = leat_listing_settle(call, ino);
+	if (rc == 1)
 		rc = leat_errand_fstat(call, slot, fd, st);
 	if (!rc && showing == SHOW_LAST_WORD) /* as in find_end */
 		leat_connection_size(call->m, ino, fd, (uint64_t)st->st_size);

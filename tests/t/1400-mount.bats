@@ -605,6 +605,37 @@ grown() {
 	[ "$(tr '\n' ' ' <work/out)" = "1 2 3 4 5 1 2 3 4 5 " ]
 }
 
+@test "what an open directory is said to be, before its names are read, is what it is then" {
+	need python3
+	cat >look.py <<-'END'
+		import os
+		fd = os.open("parts", os.O_RDONLY)
+		before = os.fstat(fd)
+		names = sorted(os.listdir(fd))
+		after = os.fstat(fd)
+		with open("out", "w") as out:
+		    print(*names, before.st_ctime_ns == after.st_ctime_ns, before.st_mtime_ns == after.st_mtime_ns, file=out)
+	END
+	steps "func: a, outports: [{filename: 'parts/*'}], exec: \"bash -c 'mkdir parts; for i in 1 2 3 4 5; do sleep 0.1; echo \$i >parts/\$i; done'\"" \
+		"func: b, inports: [{filename: 'parts/*'}], outports: [{filename: out}], exec: \"env LEAT_INTERCEPT=mount python3 ../look.py\""
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = "1 2 3 4 5 True True" ]
+	# Who opens it for a file in it does not wait for names.
+	cat >look.py <<-'END'
+		import os
+		fd = os.open("parts", os.O_RDONLY)
+		with open(os.open("1", os.O_RDONLY, dir_fd=fd)) as first, open("out", "w") as out:
+		    out.write(first.read())
+		open("begun", "w").close()
+	END
+	rm -rf work/*
+	steps "func: a, outports: [{filename: 'parts/*', committed: on_close}], exec: \"bash -c 'mkdir parts; echo 1 >parts/1; until [ -e begun ]; do sleep 0.05; done; echo 5 >parts/5'\"" \
+		"func: b, inports: [{filename: 'parts/*'}], outports: [{filename: out}], exec: \"env LEAT_INTERCEPT=mount python3 ../look.py\""
+	echo 'exclude: [begun]' >>flow.yaml
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat work/out)" = 1 ]
+}
+
 @test "names: made, moved, linked, removed, as on disk" {
 	need busybox
 	cat >names <<-'END'
