@@ -217,6 +217,10 @@ static const char *obstacle_of(const struct leat_engine_facts *f)
 	    f->image->name[strspn(f->image->name, "abcdefghijklmnopqrstuvwxyz0123456789/._-")])
 		return "cannot be given the layout, whose path has to be of small letters, digits "
 		       "and \"._-/\"";
+	/* It moves the image's parent directory, which "/" cannot be. */
+	if (f->engine == LEAT_ENGINE_CHARLIECLOUD && strrchr(f->image->name, '/') == f->image->name)
+		return "cannot start an image that lies directly below /: give it a directory to "
+		       "lie in";
 	if (f->engine == LEAT_ENGINE_CHARLIECLOUD && !leat_str_begins(f->bound, "/tmp/") &&
 	    !leat_engine_has_place(f->image->name, f->bound))
 		return "has no place for the workflow's directory: make an empty one of the same "

@@ -231,6 +231,16 @@ tasks() {
 	rm -rf "$dir"
 }
 
+@test "charliecloud starts no image directly below /, and leat says so before anything starts" {
+	need ch-run
+	tasks '  - {func: a, exec: cat only-here, outports: [{filename: x}]}'
+	sed -i 's#./root#/mnt#; s#bubblewrap#charliecloud#' flow.yaml
+	# shellcheck disable=SC2016
+	run -127 unshare -rm bash -c 'mount --bind "$0" /mnt && leat run --plain flow.yaml' "$BATS_FILE_TMPDIR/root"
+	echo "$output"
+	[[ $output == *"/mnt (an image directory): charliecloud (ch-run) cannot start an image that lies directly below /"* ]]
+}
+
 @test "what cannot be is refused by name before anything starts" {
 	need bwrap
 	tasks '  - {func: a, exec: cat, outports: [{filename: x}]}'
