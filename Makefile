@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps unit test check quick-check long faults conformance limits scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps unit test check quick-check long faults conformance limits boxed scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -28,6 +28,7 @@ help:
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/testing.md)'
 	@echo 'make scratch    1,000 random workflows whose steps share names, against their batches (docs/testing.md)'
 	@echo 'make limits     the examples under limits on memory, /dev/shm, CPUs and address space'
+	@echo 'make boxed      the examples in containers of Debian 13, by each engine; options in BOXED, e.g. BOXED="--small podman"'
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
 	@echo 'make versions   10,000 sequences of versions, made and read in all ways'
 	@echo 'make mutants    faults put into the rules, which the model checker must find'
@@ -70,6 +71,10 @@ scratch: build
 limits: build
 	@.ci/deps build check examples
 	@tests/limits/run $(LIMITS)
+
+boxed: build
+	@.ci/deps build check examples
+	@tests/boxed/run $(BOXED)
 
 verify: build
 	@$(BUILD)/tests/verify/verify-family
