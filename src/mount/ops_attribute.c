@@ -62,7 +62,7 @@ static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 		rc = leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
 	if (!rc)
 		rc = leat_errand_fstat(call, slot, fd, st);
-	if (!rc && S_ISDIR(st->st_mode))
+	if (!rc && S_ISDIR(st->st_mode) && leat_caller_is_inside(call->tid))
 		rc = leat_listing_settle(call, ino);
 	if (rc == 1)
 		rc = leat_errand_fstat(call, slot, fd, st);
