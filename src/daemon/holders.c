@@ -10,16 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define MAX_MAPS (16u << 20)
+
+/* Of what is known already: a file of anybody may be behind a server, as of another run's mount,
+ * that does not answer. */
+static bool is_file(int dirfd, const char *name, dev_t dev, ino_t ino)
+{
+	struct statx st;
+
+	return statx(dirfd, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
+	       st.stx_ino == ino && makedev(st.stx_dev_major, st.stx_dev_minor) == dev;
+}
 
 static bool has_open(const char *pid, dev_t dev, ino_t ino)
 {
 	char path[32];
 	bool found = false;
 	struct dirent *e;
-	struct stat st;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%.12s/fd", pid);
@@ -27,8 +37,7 @@ static bool has_open(const char *pid, dev_t dev, ino_t ino)
 	if (!dir)
 		return false; /* it has ended, or is another user's */
 	while (!found && (e = readdir(dir)))
-		found = fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && st.st_ino == ino &&
-			st.st_dev == dev;
+		found = is_file(dirfd(dir), e->d_name, dev, ino);
 	closedir(dir);
 	return found;
 }
