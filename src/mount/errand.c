@@ -37,7 +37,7 @@ int leat_errand_init(struct leat_errand *call, fuse_req_t req)
 	const struct fuse_ctx *who = fuse_req_ctx(req);
 	struct leat_caller user = {.uid = who->uid, .gid = who->gid};
 
-	*call = (struct leat_errand){.m = fuse_req_userdata(req), .req = req, .tid = who->pid};
+	*call = (struct leat_errand){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
 	if (!call->m->as_root || (!who->uid && !who->gid))
 		return leat_line_get(call->m, &call->line);
 	user.n = fuse_req_getgroups(req, LEAT_MAX_GROUPS, user.groups);

@@ -4,14 +4,12 @@
 #ifndef LEAT_MOUNT_INTERNAL_H
 #define LEAT_MOUNT_INTERNAL_H
 
-#define FUSE_USE_VERSION 314
-
+#include "fuse/session.h"
 #include "mount/mount.h"
 #include "record/reading.h"
 #include "shm/extents.h"
 #include "wire/wire.h"
 
-#include <fuse3/fuse_lowlevel.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -46,11 +44,9 @@ struct leat_mount {
 	bool own_users;       /* the mount knows this user only */
 	bool as_root;         /* callers may be anybody: act with their ids */
 	struct leat_caller own;
-	int socket_fd;    /* O_PATH, if as_root */
-	bool direct_mmap; /* the kernel maps files that are opened for direct I/O */
-	bool passthrough; /* the kernel reads final files itself */
-	pid_t program;    /* the program's process; 0: it has not said so yet */
-	struct fuse_session *session;
+	int socket_fd; /* O_PATH, if as_root */
+	pid_t program; /* the program's process; 0: it has not said so yet */
+	struct leat_fuse *session;
 	pthread_key_t lines;
 	pthread_mutex_t lock;    /* of all nodes and handles */
 	struct leat_node *names; /* hash of the attached nodes */
@@ -396,21 +392,6 @@ void leat_ops_add_attributes(struct fuse_lowlevel_ops *ops);
 void leat_ops_add_directories(struct fuse_lowlevel_ops *ops);
 void leat_ops_add_files(struct fuse_lowlevel_ops *ops);
 void leat_ops_add_data(struct fuse_lowlevel_ops *ops);
-
-/* --- connection.c: the FUSE connection --- */
-
-/* Make a session that speaks on `fd` (taken over). */
-int leat_connection_new(struct leat_mount *m, int fd);
-/* Answer until the mount is gone. 0 or -errno. */
-int leat_connection_loop(struct leat_mount *m);
-/* Let the kernel read `fd` itself: an id to reply an open with, 0 if it does not. */
-int32_t leat_connection_back(struct leat_mount *m, int fd);
-void leat_connection_unback(struct leat_mount *m, int32_t backing);
-/* Before the reply to an open: the file has at least `size` bytes, the last of them is in `fd`. */
-void leat_connection_size(struct leat_mount *m, fuse_ino_t ino, int fd, uint64_t size);
-/* Reply to an open. */
-void leat_connection_opened(fuse_req_t req, const struct leat_handle *h, struct fuse_file_info *fi,
-			    const struct fuse_entry_param *e);
 
 /* --- server.c --- */
 

@@ -434,7 +434,7 @@ void leat_handle_detach(struct leat_handle *h)
 	pthread_mutex_lock(&m->lock);
 	if (h->node) {
 		if (h->backing && !--h->node->backing_users)
-			leat_connection_unback(m, h->node->backing);
+			leat_fuse_unback(m->session, h->node->backing);
 		DL_DELETE(h->node->handles, h);
 		DL_DELETE2(m->handles, h, all_prev, all_next);
 		settle(m, h->node);
@@ -451,7 +451,7 @@ bool leat_handle_back(struct leat_handle *h, bool final)
 
 	pthread_mutex_lock(&m->lock);
 	if (final && !node->backing_users && node->handles == h && !h->next)
-		node->backing = leat_connection_back(m, h->fd);
+		node->backing = leat_fuse_back(m->session, h->fd);
 	if (node->backing_users || (final && node->handles == h && !h->next)) {
 		h->backing = node->backing;
 		node->backing_users += h->backing != 0;

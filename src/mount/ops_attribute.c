@@ -67,7 +67,7 @@ static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 	if (rc == 1)
 		rc = leat_errand_fstat(call, slot, fd, st);
 	if (!rc && showing == SHOW_LAST_WORD) /* as in find_end */
-		leat_connection_size(call->m, ino, fd, (uint64_t)st->st_size);
+		leat_fuse_extend(call->m->session, ino, fd, (uint64_t)st->st_size);
 	leat_close(&fd);
 	if (!rc && S_ISREG(st->st_mode) && showing != SHOW_AS_IS)
 		leat_handle_sized(call, ino, (uint64_t)st->st_size);
@@ -103,7 +103,7 @@ static int find_end(struct leat_errand *call, fuse_ino_t ino, const struct leat_
 	if (!rc && fstat(h->fd, st) < 0)
 		rc = -errno;
 	if (!rc && !was_final)
-		leat_connection_size(call->m, ino, h->fd, (uint64_t)st->st_size);
+		leat_fuse_extend(call->m->session, ino, h->fd, (uint64_t)st->st_size);
 	return rc;
 }
 
@@ -179,7 +179,7 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
-	struct leat_mount *m = fuse_req_userdata(req);
+	struct leat_mount *m = leat_fuse_context(req);
 	char path[64];
 	struct statvfs fs;
 

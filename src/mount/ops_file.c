@@ -34,8 +34,8 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 		return;
 	if (!leat_handle_is_final(call, h) || h->kind == LEAT_KIND_PUBLISHER || writes(h->flags))
 		/* Kernels that do not map such files: who may map it writable gets pages. */
-		fi->direct_io = call->m->direct_mmap || (h->flags & O_ACCMODE) != O_RDWR ||
-				!leat_handle_is_final(call, h);
+		fi->direct_io = leat_fuse_has(call->m->session, LEAT_FUSE_DIRECT_MMAP) ||
+				(h->flags & O_ACCMODE) != O_RDWR || !leat_handle_is_final(call, h);
 	else
 		fi->keep_cache = fstat(h->fd, &st) == 0 && leat_node_keep_cache(call->m, ino, &st);
 }
@@ -50,7 +50,7 @@ static void tell_size(const struct leat_errand *call, fuse_ino_t ino, const stru
 	    leat_errand_fstat(call, h->slot, h->fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (leat_node_told_less(call->m, ino, (uint64_t)st.st_size))
-		leat_connection_size(call->m, ino, h->fd, (uint64_t)st.st_size);
+		leat_fuse_extend(call->m->session, ino, h->fd, (uint64_t)st.st_size);
 }
 
 /* Who reads by the mount does not tell how far: all of the file is kept. False: some has gone. */
@@ -147,7 +147,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (rc)
 		fuse_reply_err(req, -rc);
 	else
-		leat_connection_opened(req, leat_handle_of(fi), fi, NULL);
+		leat_fuse_opened(req, leat_handle_of(fi)->backing, fi, NULL);
 }
 
 static int create_file(struct leat_errand *call, fuse_ino_t parent, const char *name, mode_t mode,
@@ -192,7 +192,7 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	if (rc)
 		fuse_reply_err(req, -rc);
 	else
-		leat_connection_opened(req, leat_handle_of(fi), fi, &e);
+		leat_fuse_opened(req, leat_handle_of(fi)->backing, fi, &e);
 }
 
 /* Each close comes here while the caller waits: the last time to see how it ends. */

@@ -159,14 +159,14 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
 {
-	leat_node_forget(fuse_req_userdata(req), ino, n);
+	leat_node_forget(leat_fuse_context(req), ino, n);
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
 	for (size_t i = 0; i < count; i++)
-		leat_node_forget(fuse_req_userdata(req), forgets[i].ino, forgets[i].nlookup);
+		leat_node_forget(leat_fuse_context(req), forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 

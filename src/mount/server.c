@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { IDLE_THREADS = 8 };
+
 static void on_poke(int signo)
 {
 	(void)signo; /* interrupts a sleep */
@@ -50,9 +52,17 @@ static int prepare(struct leat_mount *m, struct leat_errand *call)
 
 static int take_mount(struct leat_mount *m)
 {
+	const uint64_t wanted = LEAT_FUSE_DIRECT_MMAP | LEAT_FUSE_KILLPRIV |
+				(m->as_root ? LEAT_FUSE_PASSTHROUGH : 0);
+	struct fuse_lowlevel_ops ops = {0};
 	int fd = leat_handshake_receive_fd(m->peer, &m->own_users);
 
-	return fd < 0 ? fd : leat_connection_new(m, fd);
+	leat_ops_add_names(&ops);
+	leat_ops_add_attributes(&ops);
+	leat_ops_add_directories(&ops);
+	leat_ops_add_files(&ops);
+	leat_ops_add_data(&ops);
+	return fd < 0 ? fd : leat_fuse_new(fd, &ops, wanted, m, &m->session);
 }
 
 /* What was still on its way when the mount went. */
@@ -76,7 +86,7 @@ static int serve(struct leat_mount *m)
 	if (!rc)
 		rc = leat_bypass_watch(m);
 	if (!rc)
-		rc = leat_connection_loop(m);
+		rc = leat_fuse_loop(m->session, IDLE_THREADS);
 	close_all(m);
 	return rc;
 }
@@ -112,7 +122,6 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 		rc = serve(&m);
 	if (rc && call.line)
 		leat_line_exiting(call.line, 0, 1); /* what was wrong has been said */
-	if (m.session)
-		fuse_session_destroy(m.session);
+	leat_fuse_free(m.session);
 	return rc ? 1 : 0;
 }

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { IDLE_THREADS = 4 };
+
 /* What is covered: the directory given, or the one the command runs in. */
 static int find_dir(const struct leat_trace_request *request, char dir[PATH_MAX], char *why,
 		    size_t size)
@@ -67,7 +69,7 @@ static int usable(const struct leat_trace_request *request, char *why, size_t si
 static void *answer(void *arg)
 {
 	struct overlay *o = arg;
-	int rc = connection_loop(o);
+	int rc = leat_fuse_loop(o->session, IDLE_THREADS);
 
 	if (rc < 0)
 		leat_error("the FUSE connection has failed: %s", strerror(-rc));
@@ -125,7 +127,6 @@ static int serve(struct overlay *o, int error_fd)
 {
 	pthread_t thread;
 	int rc = start_answering(o, &thread);
-	bool maps;
 
 	if (rc) {
 		leat_error("no thread can be started: %s", strerror(-rc));
@@ -137,10 +138,7 @@ static int serve(struct overlay *o, int error_fd)
 	leat_close(&o->go_fd);
 	if (executed(o, error_fd))
 		people_begin(o, o->command);
-	pthread_mutex_lock(&o->lock);
-	maps = o->maps;
-	pthread_mutex_unlock(&o->lock);
-	if (!maps)
+	if (!leat_fuse_has(o->session, LEAT_FUSE_DIRECT_MMAP))
 		leat_warn("on this kernel programs cannot map files of %s to share them, which "
 			  "untraced they could: that needs Linux 6.6",
 			  o->dir);
@@ -178,8 +176,7 @@ static int prepare(struct overlay *o, const struct leat_trace_request *request)
 
 static void release(struct overlay *o)
 {
-	if (o->session)
-		fuse_session_destroy(o->session);
+	leat_fuse_free(o->session);
 	people_release(o);
 	nodes_release(o);
 	if (o->who)

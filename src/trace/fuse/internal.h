@@ -4,12 +4,10 @@
 #ifndef LEAT_TRACE_FUSE_INTERNAL_H
 #define LEAT_TRACE_FUSE_INTERNAL_H
 
-#define FUSE_USE_VERSION 314
-
+#include "fuse/session.h"
 #include "trace/sink.h"
 #include "trace/who.h"
 
-#include <fuse3/fuse_lowlevel.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,13 +24,12 @@ struct overlay {
 	char dir[PATH_MAX];                       /* what is covered, a real path */
 	int dir_fd;                               /* owned; taken before it is covered */
 	bool own_users;                           /* the mount knows this user only */
-	bool as_root;                 /* callers may be anybody: create with their ids */
-	struct fuse_session *session; /* owned */
-	int go_fd;                    /* owned; a byte lets the command go on; -1: it has */
+	bool as_root;              /* callers may be anybody: create with their ids */
+	struct leat_fuse *session; /* owned */
+	int go_fd;                 /* owned; a byte lets the command go on; -1: it has */
 
 	/* Protects all below. Never held while a close is answered: see file.c. */
 	pthread_mutex_t lock;
-	bool maps; /* files opened for direct I/O can be mapped */
 	struct leat_trace_sink sink;
 	struct leat_trace_who *who;
 	struct node *nodes; /* hash of those the kernel knows, but the root */
@@ -157,13 +154,6 @@ void handles_end(struct overlay *o);
 /* From `become` to `be_self` what this thread creates is the caller's. */
 void become(const struct overlay *o, fuse_req_t req);
 void be_self(const struct overlay *o);
-
-/* ---- connection.c ---- */
-
-/* A session on the mount of descriptor `fd`, which it takes. */
-int connection_new(struct overlay *o, int fd);
-/* Answers until the mount is gone. */
-int connection_loop(struct overlay *o);
 
 /* ---- start.c ---- */
 

@@ -35,7 +35,7 @@ struct node {
 
 struct overlay *overlay_of(fuse_req_t req)
 {
-	return fuse_req_userdata(req);
+	return leat_fuse_context(req);
 }
 
 struct node *node_of(struct overlay *o, fuse_ino_t ino)

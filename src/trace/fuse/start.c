@@ -96,6 +96,7 @@ static void raise_limit(void)
 
 static int take_mount(struct overlay *o, int socket)
 {
+	struct fuse_lowlevel_ops ops = {0};
 	struct entered e;
 	int fd = -1, rc = receive_entered(socket, &e, &fd);
 
@@ -112,7 +113,12 @@ static int take_mount(struct overlay *o, int socket)
 		return -EPROTO;
 	o->own_users = e.own_users;
 	o->as_root = !e.own_users;
-	rc = connection_new(o, fd);
+	ops_add_names(&ops);
+	ops_add_attributes(&ops);
+	ops_add_directories(&ops);
+	ops_add_files(&ops);
+	ops_add_data(&ops);
+	rc = leat_fuse_new(fd, &ops, LEAT_FUSE_DIRECT_MMAP, o, &o->session);
 	if (rc)
 		leat_error("no FUSE session can be made: %s", strerror(-rc));
 	return rc;
