@@ -1,37 +1,11 @@
 /* The names the kernel knows. A node is a name in a directory, and stands for the file that was
  * seen there last: when another file takes the name, the kernel is given another node, because it
  * keeps lengths and pages by node. */
-#include "mount/internal.h"
+#include "mount/node.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
-#include <utlist.h>
-
-struct leat_node {
-	UT_hash_handle hh;
-	struct leat_node *parent; /* held by a reference; NULL: the root */
-	char *key;                /* owned; parent and name; NULL: it has no name any more */
-	size_t key_size;
-	bool listed; /* the name leads to it */
-	uint64_t lookups;
-	uint64_t children;
-	uint64_t generation;
-	mode_t type;
-	struct leat_identity id;
-	struct timespec cached_mtime; /* of the pages the kernel may have */
-	off_t cached_size;
-	bool cached;
-	uint64_t told_size; /* the least the kernel was told */
-	struct leat_handle *handles;
-	int32_t backing; /* passthrough: shared by all its opens that have it */
-	unsigned backing_users;
-	pid_t looks[LEAT_LOOKS];
-	unsigned next_look;
-	pid_t missed; /* who found nothing to open behind it, and looks again */
-};
 
 static const char *name_of(const struct leat_node *node)
 {
@@ -123,8 +97,7 @@ static int attach(struct leat_mount *m, struct leat_node *node, struct leat_node
 	return 0;
 }
 
-/* Frees what nobody knows any more, and its parents with it. */
-static void settle(struct leat_mount *m, struct leat_node *node)
+void leat_node_settle(struct leat_mount *m, struct leat_node *node)
 {
 	while (node && node != m->root && !node->lookups && !node->children && !node->handles) {
 		struct leat_node *parent = node->parent;
@@ -259,7 +232,7 @@ void leat_node_forget(struct leat_mount *m, fuse_ino_t ino, uint64_t n)
 	node = leat_node_of(m, ino);
 	if (node)
 		node->lookups = node->lookups > n ? node->lookups - n : 0;
-	settle(m, node);
+	leat_node_settle(m, node);
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -412,103 +385,4 @@ void leat_nodes_free(struct leat_mount *m)
 		free(node);
 	}
 	free(m->root);
-}
-
-/* --- handles of a node --- */
-
-void leat_handle_attach(struct leat_handle *h, fuse_ino_t ino)
-{
-	struct leat_mount *m = h->m;
-
-	pthread_mutex_lock(&m->lock);
-	h->node = leat_node_of(m, ino);
-	DL_APPEND(h->node->handles, h);
-	DL_APPEND2(m->handles, h, all_prev, all_next);
-	pthread_mutex_unlock(&m->lock);
-}
-
-void leat_handle_detach(struct leat_handle *h)
-{
-	struct leat_mount *m = h->m;
-
-	pthread_mutex_lock(&m->lock);
-	if (h->node) {
-		if (h->backing && !--h->node->backing_users)
-			leat_fuse_unback(m->session, h->node->backing);
-		DL_DELETE(h->node->handles, h);
-		DL_DELETE2(m->handles, h, all_prev, all_next);
-		settle(m, h->node);
-		h->node = NULL;
-	}
-	pthread_mutex_unlock(&m->lock);
-}
-
-/* The kernel wants all opens of a file to be alike: one backing file for all, or none. */
-bool leat_handle_back(struct leat_handle *h, bool final)
-{
-	struct leat_mount *m = h->m;
-	struct leat_node *node = h->node;
-
-	pthread_mutex_lock(&m->lock);
-	if (final && !node->backing_users && node->handles == h && !h->next)
-		node->backing = leat_fuse_back(m->session, h->fd);
-	if (node->backing_users || (final && node->handles == h && !h->next)) {
-		h->backing = node->backing;
-		node->backing_users += h->backing != 0;
-	}
-	pthread_mutex_unlock(&m->lock);
-	return h->backing != 0;
-}
-
-int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot)
-{
-	const struct leat_node *node;
-	const struct leat_handle *h;
-	int fd = -1;
-
-	pthread_mutex_lock(&m->lock);
-	node = leat_node_of(m, ino);
-	h = node ? node->handles : NULL;
-	if (h) {
-		fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
-		*slot = h->slot;
-	}
-	pthread_mutex_unlock(&m->lock);
-	return fd;
-}
-
-void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
-{
-	struct leat_mount *m = call->m;
-	struct leat_handle *h;
-
-	pthread_mutex_lock(&m->lock);
-	DL_FOREACH(leat_node_of(m, ino)->handles, h)
-	if (h->kind == LEAT_KIND_CONSUMER) {
-		struct leat_shm_file *f = leat_errand_file(call, h->slot);
-
-		if (f && leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
-			h->sized = h->trusted = false;
-		} else {
-			h->sized = true;
-			h->size_seen = size;
-		}
-	}
-	pthread_mutex_unlock(&m->lock);
-}
-
-bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)
-{
-	const struct leat_handle *h;
-	bool grows = false;
-
-	*sized = true;
-	pthread_mutex_lock(&call->m->lock);
-	DL_FOREACH(leat_node_of(call->m, ino)->handles, h)
-	if (!leat_handle_is_final(call, h)) {
-		grows = true;
-		*sized &= h->sized;
-	}
-	pthread_mutex_unlock(&call->m->lock);
-	return grows;
 }
