@@ -108,7 +108,7 @@ static void forget_library(void)
 /* The server is asked about some calls. */
 static int filter(int server)
 {
-	int listener = -1, rc = leat_filter_install(&listener);
+	int listener, rc = leat_filter_install(&listener);
 
 	if (!rc && listener >= 0)
 		rc = leat_handshake_send_fd(server, listener, true);

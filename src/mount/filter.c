@@ -76,12 +76,10 @@ static int install(int *listener)
 	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
 			  &filter);
 
+	*listener = (int)fd;
 	if (fd < 0 && errno == EBUSY)
-		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0 ? -1 : -2;
-	if (fd == -1)
-		return -errno;
-	*listener = fd < 0 ? -1 : (int)fd;
-	return 0;
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+	return fd < 0 ? -errno : 0;
 }
 
 int leat_filter_install(int *listener)

@@ -410,8 +410,8 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 /* --- filter.c --- */
 
 /* Refuse sendfile, splice, copy_file_range, io_uring and AIO in this process and all it starts, and
- * have the server asked about mounts and namespaces, by *listener (-1: somebody else is asked about
- * this process's calls; those fail then). 0 or -errno. */
+ * have the server asked about mounts and namespaces, by *listener. 0 or -errno. *listener is -1
+ * then, and where somebody else is asked about this process's calls: those fail then. */
 int leat_filter_install(int *listener);
 
 /* --- bypass.c: calls that would lead past the mount --- */
