@@ -1,5 +1,7 @@
 #include "base/container.h"
 
+#include "base/str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -37,17 +39,13 @@ static const struct {
 	{"systemd-run", LEAT_CONTAINER_DAEMON},
 };
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* "--remote" or "--url=...", but not "--remote=false". */
 static bool is_option(const char *word, const char *option)
 {
 	const char *rest = word + strlen(option);
 
-	return starts_with(word, option) && (!*rest || (*rest == '=' && strcmp(rest, "=false")));
+	return leat_str_begins(word, option) &&
+	       (!*rest || (*rest == '=' && strcmp(rest, "=false")));
 }
 
 /* By these options, which stand before its command, podman is the client of a service. */
@@ -75,7 +73,7 @@ static bool has_service(char *const envp[])
 
 	for (size_t i = 0; envp && envp[i]; i++)
 		for (size_t k = 0; k < sizeof(variables) / sizeof(*variables); k++)
-			if (starts_with(envp[i], variables[k]) && envp[i][strlen(variables[k])])
+			if (leat_str_begins(envp[i], variables[k]) && envp[i][strlen(variables[k])])
 				return true;
 	return false;
 }

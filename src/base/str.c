@@ -42,11 +42,6 @@ bool leat_path_is_below(const char *path, const char *dir)
 	return !n || (!strncmp(path, dir, n) && path[n] == '/');
 }
 
-bool leat_str_begins(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
 	unsigned m = a < b ? a : b;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* A new string, formatted; the caller frees it. NULL when out of memory. Any thread. */
 char *leat_strf(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -30,8 +31,12 @@ void leat_str_unescape(char *text);
 /* Is it "." or ".."? Any thread. */
 bool leat_is_dots(const char *name);
 
-/* True if `text` begins with `prefix`. */
-bool leat_str_begins(const char *text, const char *prefix);
+/* True if `text` begins with `prefix`. Async-signal-safe; here, since the preload library has no
+ * other part of this. */
+static inline bool leat_str_begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
 
 /* Number of single-character insertions, deletions and replacements that turn
  * `a` into `b`, upper and lower case alike; used to suggest the word that was

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/str.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
 
@@ -21,26 +22,21 @@ static struct {
 	char first_text[4096]; /* last: mostly its beginning only is touched */
 } kept;
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_session(const char *variable)
 {
-	return starts_with(variable, "LEAT_") || starts_with(variable, "CAPIO_");
+	return leat_str_begins(variable, "LEAT_") || leat_str_begins(variable, "CAPIO_");
 }
 
 /* Says what the program before this one handed on to this one only. */
 static bool is_handed(const char *variable)
 {
-	return starts_with(variable, LEAT_HANDED) || starts_with(variable, LEAT_OPEN) ||
-	       starts_with(variable, LEAT_CONFINED);
+	return leat_str_begins(variable, LEAT_HANDED) || leat_str_begins(variable, LEAT_OPEN) ||
+	       leat_str_begins(variable, LEAT_CONFINED);
 }
 
 static bool is_kept(const char *variable)
 {
-	return (is_session(variable) && !is_handed(variable)) || starts_with(variable, PRELOAD);
+	return (is_session(variable) && !is_handed(variable)) || leat_str_begins(variable, PRELOAD);
 }
 
 bool leat_environment_has_session(char **envp)
@@ -74,7 +70,7 @@ const char *leat_environment_library(const char *list, size_t *size)
 		for (; !is_separator(list[length]); length++)
 			if (list[length] == '/')
 				name = length + 1;
-		if (starts_with(list + name, LIBRARY)) {
+		if (leat_str_begins(list + name, LIBRARY)) {
 			*size = length;
 			return list;
 		}
@@ -86,7 +82,7 @@ const char *leat_environment_library(const char *list, size_t *size)
 static void keep(char *text)
 {
 	kept.variable[kept.count++] = text;
-	if (starts_with(text, PRELOAD))
+	if (leat_str_begins(text, PRELOAD))
 		kept.library = leat_environment_library(text + strlen(PRELOAD), &kept.library_size);
 }
 
@@ -152,10 +148,10 @@ static bool names_library(const char *preload)
 /* Of several the loader takes the last. */
 static bool is_overruled(char *const *entry)
 {
-	if (!starts_with(*entry, PRELOAD))
+	if (!leat_str_begins(*entry, PRELOAD))
 		return false;
 	for (entry++; *entry; entry++)
-		if (starts_with(*entry, PRELOAD))
+		if (leat_str_begins(*entry, PRELOAD))
 			return true;
 	return false;
 }
@@ -185,7 +181,7 @@ size_t leat_environment_room(char *const *envp)
 		if (!find_same(envp, kept.variable[i]))
 			missing++;
 	for (; envp && envp[entries]; entries++)
-		if (starts_with(envp[entries], PRELOAD) &&
+		if (leat_str_begins(envp[entries], PRELOAD) &&
 		    (is_overruled(envp + entries) || !names_library(envp[entries])))
 			missing++;
 	return missing ? entries + missing + 1 : 0;
@@ -214,7 +210,7 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 		if (is_handed(*e) || is_overruled(e))
 			continue;
 		*into = *e;
-		if (starts_with(*e, PRELOAD) && !names_library(*e)) {
+		if (leat_str_begins(*e, PRELOAD) && !names_library(*e)) {
 			int error = merge_preload(*e, buffer, size);
 
 			if (error)
