@@ -147,33 +147,39 @@ static void tell(pid_t pid, int status)
 		leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
 }
 
-long leat_hook_wait4(struct leat_syscall *c)
+/* Have the kernel say it by this argument, wherever. */
+static long ask(struct leat_syscall *c, unsigned argument)
 {
 	if (!roll)
 		return LEAT_PASS;
-	if (!c->a[1])
-		c->a[1] = (long)&unasked.status;
+	if (!c->a[argument])
+		c->a[argument] = (long)&unasked;
 	return LEAT_TRY;
+}
+
+/* The call is as the program made it again. */
+static void restore(struct leat_syscall *c, unsigned argument)
+{
+	if (c->a[argument] == (long)&unasked)
+		c->a[argument] = 0;
+}
+
+long leat_hook_wait4(struct leat_syscall *c)
+{
+	return ask(c, 1);
 }
 
 long leat_hook_wait4_end(struct leat_syscall *c, long result)
 {
-	const int *status = (const int *)c->a[1];
-
 	if (result > 0)
-		tell((pid_t)result, *status);
-	if (status == &unasked.status)
-		c->a[1] = 0;
+		tell((pid_t)result, *(const int *)c->a[1]);
+	restore(c, 1);
 	return result;
 }
 
 long leat_hook_waitid(struct leat_syscall *c)
 {
-	if (!roll)
-		return LEAT_PASS;
-	if (!c->a[2])
-		c->a[2] = (long)&unasked.info;
-	return LEAT_TRY;
+	return ask(c, 2);
 }
 
 /* What waitid says, as waitpid says it. */
@@ -196,7 +202,6 @@ long leat_hook_waitid_end(struct leat_syscall *c, long result)
 
 	if (result == 0 && info->si_pid > 0)
 		tell(info->si_pid, status_of(info));
-	if (info == &unasked.info)
-		c->a[2] = 0;
+	restore(c, 2);
 	return result;
 }
