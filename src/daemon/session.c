@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "shm/roll.h"
 #include "store/remove.h"
 #include "store/store.h"
 #include "wire/wire.h"
@@ -109,8 +110,8 @@ static int note_holder(int fd, pid_t pid)
 /* The lock file goes last: whoever sees it unlocked finds nothing else. */
 static void remove_session(const char *dir, int lock_fd)
 {
-	static const char *const parts[] = {"socket",        "store", "sites",
-					    LEAT_LOST_LINKS, "roll",  "lock"};
+	static const char *const parts[] = {"socket",        "store",        "sites",
+					    LEAT_LOST_LINKS, LEAT_ROLL_NAME, "lock"};
 	char path[PATH_MAX + 8];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {

@@ -17,21 +17,10 @@
 static char **launched(const struct leat_plan *plan, size_t step, char *program, char *const *own,
 		       char number[16])
 {
-	static char *const none[] = {NULL};
 	unsigned nprocs = plan->wf->steps[step].nprocs;
-	char **v = leat_mpi_argv(nprocs > 1 ? plan->boxed_launcher : none, nprocs, program, own,
-				 number);
 
-	if (v && nprocs == 1) { /* "-n 1" of no launcher */
-		size_t n = 0;
-
-		while (v[n + 2]) {
-			v[n] = v[n + 2];
-			n++;
-		}
-		v[n] = NULL;
-	}
-	return v;
+	return leat_mpi_argv(nprocs > 1 ? plan->boxed_launcher : NULL, nprocs, program, own,
+			     number);
 }
 
 /* What of the environment goes in; an array of borrowed words. NULL when out of memory. */
@@ -152,7 +141,8 @@ static int try_engine(struct leat_plan *plan, size_t step, const char *dir, enum
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* The first that can; what is wrong with the others goes to `reasons`. False: there is none. */
+/* The first that can; what is wrong with the others goes to `reasons`. 0, -ENOENT: there is none,
+ * -ENOMEM. */
 static int try_all(struct leat_plan *plan, size_t step, const char *dir, char **reasons)
 {
 	enum leat_engine named = plan->wf->steps[step].engine;

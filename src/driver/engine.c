@@ -207,8 +207,7 @@ static const char *obstacle_of(const struct leat_engine_facts *f)
 		return "takes no such image";
 	if (strpbrk(f->bound, engines[f->engine].apart))
 		return "cannot be given the workflow's directory, which has a \":\" or \",\" in "
-		       "its "
-		       "path";
+		       "its path";
 	if (f->engine == LEAT_ENGINE_PODMAN && f->image->kind == LEAT_IMAGE_DIRECTORY &&
 	    strchr(f->image->name, ':'))
 		return "cannot be given the image, which has a \":\" in its path";

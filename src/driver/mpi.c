@@ -116,7 +116,7 @@ char **leat_mpi_argv(char *const *launcher, unsigned nprocs, const char *program
 	size_t before = 0, after = 0, n = 0;
 	char **v;
 
-	while (launcher[before])
+	while (launcher && launcher[before])
 		before++;
 	while (argv[after])
 		after++;
@@ -126,8 +126,10 @@ char **leat_mpi_argv(char *const *launcher, unsigned nprocs, const char *program
 	snprintf(number, 16, "%u", nprocs);
 	for (size_t i = 0; i < before; i++)
 		v[n++] = launcher[i];
-	v[n++] = flag;
-	v[n++] = number;
+	if (launcher) {
+		v[n++] = flag;
+		v[n++] = number;
+	}
 	v[n++] = (char *)(uintptr_t)program;
 	for (size_t i = 1; i < after; i++)
 		v[n++] = argv[i];

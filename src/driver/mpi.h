@@ -13,8 +13,9 @@ char **leat_mpi_find(const char *named);
 /* The words of the command `command`, which is not looked for; freed and logged as above. */
 char **leat_mpi_words(const char *command);
 
-/* LAUNCHER -n N PROGRAM ARGUMENTS...: an array the caller frees, of borrowed words but the number,
- * which goes to `number`. NULL when out of memory. */
+/* LAUNCHER -n N PROGRAM ARGUMENTS..., without a launcher (NULL) PROGRAM ARGUMENTS...: an array the
+ * caller frees, of borrowed words but the number, which goes to `number`. NULL when out of memory.
+ */
 char **leat_mpi_argv(char *const *launcher, unsigned nprocs, const char *program, char *const *argv,
 		     char number[16]);
 

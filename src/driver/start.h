@@ -1,5 +1,5 @@
-/* What a step is started as: the command line, with a mount and an MPI launcher before it where it
- * needs them, and its environment. */
+/* What a step is started as: the command line, with a container, a mount and an MPI launcher before
+ * it where it needs them, and its environment. */
 #ifndef LEAT_DRIVER_START_H
 #define LEAT_DRIVER_START_H
 

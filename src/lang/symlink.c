@@ -64,8 +64,7 @@ static void refuse_view(const struct leat_check_context *ctx, const struct leat_
 	if (leads_on(ctx->dir, text, &out))
 		leat_say(ctx->diags, "L-CHECK-SYMLINK", in->seen.pos,
 			 "\"%s\" leads through a symlink, and \"%s\" sees it in versions, or by "
-			 "another "
-			 "name than it is made by",
+			 "another name than it is made by",
 			 text, step->name);
 }
 
@@ -86,8 +85,7 @@ static void check_step(const struct leat_check_context *ctx, const struct leat_s
 		if (leads_on(ctx->dir, step->private.v[i].text, &out) && out)
 			leat_say(ctx->diags, "L-CHECK-SYMLINK", step->private.v[i].pos,
 				 "\"%s\" cannot be private to \"%s\": it leads out of the "
-				 "workflow's "
-				 "directory by a symlink",
+				 "workflow's directory by a symlink",
 				 step->private.v[i].text, step->name);
 }
 
