@@ -1,4 +1,5 @@
 #include "cli/daemon.h"
+#include "cli/command.h"
 #include "cli/nested.h"
 
 #include "base/confine.h"
@@ -71,26 +72,27 @@ int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args
 	int result;
 
 	*daemon = (struct leat_cli_daemon){0};
-	if (leat_cli_is_taken(w->dir))
-		return -EBUSY;
-	if (!leat_cli_runtime_dir(args, &daemon->runtime_dir))
-		return -ENOENT;
-	result = spawn(daemon, args, w, serve);
-	if (result == 0) {
-		result = leat_control_open(daemon->runtime_dir, w->dir, w->wf->name,
-					   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &daemon->control);
-		if (result < 0)
-			leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+	if (leat_cli_is_taken(w->dir) || !leat_cli_runtime_dir(args, &daemon->runtime_dir) ||
+	    spawn(daemon, args, w, serve) < 0)
+		return LEAT_EXIT_SELF;
+	result = leat_control_open(daemon->runtime_dir, w->dir, w->wf->name,
+				   LEAT_CONTROL | LEAT_CONTROL_EVENTS, &daemon->control);
+	if (result < 0) {
+		leat_error("cannot talk to the daemon of this run: %s", strerror(-result));
+		return LEAT_EXIT_SELF;
 	}
-	if (result < 0)
-		leat_cli_daemon_end(daemon);
-	return result;
+	if (leat_segment_open(&daemon->segment, daemon->control, w->wf->n_steps) < 0)
+		return LEAT_EXIT_SELF;
+	daemon->watched = (struct leat_listen_run){daemon->runtime_dir, w->dir};
+	return leat_listen_begin(args, leat_listen_run, &daemon->watched, &daemon->listen);
 }
 
 void leat_cli_daemon_end(struct leat_cli_daemon *daemon)
 {
 	pid_t pid = daemon->pid;
 
+	leat_listen_end(daemon->listen);
+	leat_segment_close(&daemon->segment);
 	leat_control_close(daemon->control);
 	free(daemon->runtime_dir);
 	*daemon = (struct leat_cli_daemon){0};

@@ -1,7 +1,9 @@
-/* Starting and ending the daemon of a run, for leat run and leat serve. */
+/* The daemon of a run, and who looks at it: for leat run and leat serve. */
 #ifndef LEAT_CLI_DAEMON_H
 #define LEAT_CLI_DAEMON_H
 
+#include "cli/listen_run.h"
+#include "cli/segment.h"
 #include "cli/workflow.h"
 #include "control/control.h"
 
@@ -9,10 +11,14 @@ struct leat_cli_daemon {
 	pid_t pid;                    /* 0: not started */
 	struct leat_control *control; /* owned */
 	char *runtime_dir;            /* owned; absolute, NULL: the default */
+	struct leat_segment segment;  /* the steps' counters */
+	struct leat_listen_run watched;
+	struct leat_listen *listen; /* owned; NULL: without --listen */
 };
 
-/* Start the daemon for `w` with the options --log, --memory, --spill-dir,
- * --on-violation, --strict, --enforce and --runtime-dir, and connect to it. 0 or -errno, logged. */
+/* Start the daemon for `w` with the options --log, --memory, --spill-dir, --on-violation, --strict,
+ * --enforce and --runtime-dir, connect to it, map its counters, and answer to --listen. 0, else the
+ * exit status, logged; then too leat_cli_daemon_end is due. It must stay where it is. */
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
 
@@ -25,7 +31,7 @@ bool leat_cli_enforces(const struct leat_args *args);
 /* Can it, if asked for, hold all steps? Logs what it cannot. */
 bool leat_cli_enforceable(const struct leat_args *args, const struct leat_workflow *wf);
 
-/* Close the connection and see to it that the daemon is gone. */
+/* Close all that, and see to it that the daemon is gone. */
 void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 
 /* Rows of the options named above. */

@@ -2,13 +2,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
-#include "cli/listen_run.h"
 #include "cli/preview.h"
-#include "cli/segment.h"
 #include "cli/timeline.h"
 #include "cli/trace_run.h"
 #include "cli/workflow.h"
-#include "driver/console.h"
 #include "driver/driver.h"
 #include "model/view.h"
 #include "mount/mount.h"
@@ -130,18 +127,11 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 {
 	char *library = leat_cli_library(), *mount = leat_cli_mount();
 	struct leat_cli_daemon daemon = {0};
-	struct leat_segment segment = {0};
-	struct leat_listen_run watched = {.dir = w->dir};
-	struct leat_listen *listen = NULL;
 	int status = LEAT_EXIT_SELF;
 
-	if (!library || !leat_launch_is_possible(config) ||
-	    leat_cli_daemon_start(&daemon, args, w, false) < 0)
+	if (!library || !leat_launch_is_possible(config))
 		goto out;
-	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
-		goto out;
-	watched.runtime_dir = daemon.runtime_dir;
-	status = leat_listen_begin(args, leat_listen_run, &watched, &listen);
+	status = leat_cli_daemon_start(&daemon, args, w, false);
 	if (status)
 		goto out;
 	config->library = library;
@@ -150,25 +140,14 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 	config->runtime_dir = daemon.runtime_dir;
 	config->daemon_pid = daemon.pid;
 	config->counters = leat_segment_counters;
-	config->counters_ctx = &segment;
+	config->counters_ctx = &daemon.segment;
 	status = run_traced(args, config, result, false);
 out:
 	config->counters_ctx = NULL;
-	leat_listen_end(listen);
-	leat_segment_close(&segment);
 	leat_cli_daemon_end(&daemon);
 	free(library);
 	free(mount);
 	return status;
-}
-
-static void print_result(const struct leat_args *args, const struct leat_result *result)
-{
-	if (!result->start_ns || leat_args_flag(args, "quiet"))
-		return;
-	if (leat_args_flag(args, "chart"))
-		leat_chart_print(result, stdout, leat_console_width(), leat_console_utf8());
-	leat_summary_print(result, stdout);
 }
 
 /* Open before anything starts, so that what cannot be written is no surprise at the end. */
@@ -223,7 +202,8 @@ static int run_reported(const struct leat_args *args, const struct leat_cli_work
 	result.sealed = config->sealed;
 	result.exit_status = plain ? run_traced(args, config, &result, true)
 				   : run_streamed(args, w, config, &result);
-	print_result(args, &result);
+	if (result.start_ns)
+		leat_cli_summary(args, &result);
 	status = leat_cli_timeline_write(&timeline, &result, w->wf, w->dir);
 	if (status && !result.exit_status)
 		result.exit_status = status;

@@ -4,13 +4,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
-#include "cli/listen_run.h"
-#include "cli/segment.h"
 #include "cli/timeline.h"
 #include "cli/workflow.h"
-#include "driver/console.h"
-#include "timeline/result.h"
 #include "control/status.h"
+#include "timeline/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +18,7 @@ const struct leat_option leat_serve_options[] = {
 	 .argument = "SECONDS",
 	 .env = "LEAT_TIMEOUT",
 	 .doc = "Give up when a step that is waited for has not come for so long. Without it, it "
-		"is "
-		"waited for for ever."},
+		"is waited for for ever."},
 	LEAT_OPTION_ROW_CHART,
 	LEAT_OPTION_ROW_TIMELINE,
 	LEAT_OPTION_ROW_LOG,
@@ -59,14 +55,10 @@ static bool print_summary(const struct leat_args *args, const struct leat_cli_wo
 	if (error < 0)
 		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
 	leat_result_report_unmade(&result);
-	if (error == 0 && !leat_args_flag(args, "quiet")) {
-		if (leat_args_flag(args, "chart"))
-			leat_chart_print(&result, stdout, leat_console_width(),
-					 leat_console_utf8());
-		leat_summary_print(&result, stdout);
-	}
-	if (error == 0)
+	if (error == 0) {
+		leat_cli_summary(args, &result);
 		good = leat_cli_timeline_write(timeline, &result, w->wf, w->dir) == 0;
+	}
 	for (size_t i = 0; error == 0 && i < result.n_steps; i++) {
 		const struct leat_step_result *s = &result.steps[i];
 
@@ -80,23 +72,14 @@ static int serve(const struct leat_args *args, const struct leat_cli_workflow *w
 		 struct leat_cli_timeline *timeline)
 {
 	struct leat_cli_daemon daemon = {0};
-	struct leat_segment segment = {0};
 	struct leat_serve_config config = {.timeout_s = leat_args_seconds(args, "timeout"),
 					   .timeline =
 						   timeline->out || leat_args_flag(args, "chart"),
 					   .anybody_waits = leat_segment_anybody_waits,
-					   .ctx = &segment};
-	struct leat_listen_run watched = {.dir = w->dir};
-	struct leat_listen *listen = NULL;
+					   .ctx = &daemon.segment};
 	char *summary = NULL;
-	int status = LEAT_EXIT_SELF;
+	int status = leat_cli_daemon_start(&daemon, args, w, true);
 
-	if (leat_cli_daemon_start(&daemon, args, w, true) < 0)
-		return status;
-	if (leat_segment_open(&segment, daemon.control, w->wf->n_steps) < 0)
-		goto out;
-	watched.runtime_dir = daemon.runtime_dir;
-	status = leat_listen_begin(args, leat_listen_run, &watched, &listen);
 	if (status)
 		goto out;
 	config.control = daemon.control;
@@ -105,9 +88,7 @@ static int serve(const struct leat_args *args, const struct leat_cli_workflow *w
 	if (summary && !print_summary(args, w, timeline, summary))
 		status = LEAT_EXIT_FAILURE;
 out:
-	leat_listen_end(listen);
 	free(summary);
-	leat_segment_close(&segment);
 	leat_cli_daemon_end(&daemon);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "driver/console.h"
 
 #include <errno.h>
 #include <string.h>
@@ -56,4 +57,13 @@ void leat_cli_timeline_close(struct leat_cli_timeline *t)
 	if (t->out)
 		fclose(t->out);
 	t->out = NULL;
+}
+
+void leat_cli_summary(const struct leat_args *args, const struct leat_result *result)
+{
+	if (leat_args_flag(args, "quiet"))
+		return;
+	if (leat_args_flag(args, "chart"))
+		leat_chart_print(result, stdout, leat_console_width(), leat_console_utf8());
+	leat_summary_print(result, stdout);
 }

@@ -1,4 +1,4 @@
-/* --timeline FILE of leat run and leat serve. */
+/* What leat run and leat serve tell at the end: the summary, --chart and --timeline FILE. */
 #ifndef LEAT_CLI_TIMELINE_H
 #define LEAT_CLI_TIMELINE_H
 
@@ -35,5 +35,8 @@ int leat_cli_timeline_write(struct leat_cli_timeline *t, const struct leat_resul
 
 /* Close the file if leat_cli_timeline_write has not. */
 void leat_cli_timeline_close(struct leat_cli_timeline *t);
+
+/* Print the chart, if it is asked for, and the summary, unless --quiet. */
+void leat_cli_summary(const struct leat_args *args, const struct leat_result *result);
 
 #endif
