@@ -45,7 +45,7 @@ static bool print_summary(const struct leat_args *args, const struct leat_cli_wo
 			  struct leat_cli_timeline *timeline, const char *json)
 {
 	struct leat_result result;
-	bool good = true;
+	bool good;
 	int error = leat_result_init(&result, w->wf);
 
 	result.enforced = leat_cli_enforces(args);
@@ -55,14 +55,13 @@ static bool print_summary(const struct leat_args *args, const struct leat_cli_wo
 	if (error < 0)
 		leat_error("the daemon's summary cannot be read: %s", strerror(-error));
 	leat_result_report_unmade(&result);
-	if (error == 0) {
+	if (error == 0)
 		leat_cli_summary(args, &result);
-		good = leat_cli_timeline_write(timeline, &result, w->wf, w->dir) == 0;
-	}
-	for (size_t i = 0; error == 0 && i < result.n_steps; i++) {
+	good = error == 0 && leat_cli_timeline_write(timeline, &result, w->wf, w->dir) == 0;
+	for (size_t i = 0; good && i < result.n_steps; i++) {
 		const struct leat_step_result *s = &result.steps[i];
 
-		good = good && s->status == 0 && (s->end_ns || !s->start_ns);
+		good = s->status == 0 && (s->end_ns || !s->start_ns);
 	}
 	leat_result_release(&result);
 	return good;
