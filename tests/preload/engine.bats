@@ -288,18 +288,12 @@ console.log(require(\"child_process\").execSync(\"cat copy\").length);"'
 
 @test "where text may not be written a program is refused, unless the wrappers are asked for" {
 	need /usr/bin/python3
-	cat >refuse.py <<-'EOF'
-		import ctypes, os, sys
-		PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
-		if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
-		    sys.exit(77)
-		os.execvp(sys.argv[1], sys.argv[1:])
-	EOF
-	run /usr/bin/python3 refuse.py env LEAT_DIR=/nowhere LD_PRELOAD="$library" cat input
+	local refuse=$BATS_TEST_DIRNAME/refuse.py
+	run /usr/bin/python3 "$refuse" env LEAT_DIR=/nowhere LD_PRELOAD="$library" cat input
 	[ "$status" != 77 ] || skip "the kernel cannot refuse executable memory"
 	[ "$status" = 126 ]
 	[[ $output == *"refused: "*"cat: its libc cannot be patched"* ]]
-	run /usr/bin/python3 refuse.py env LEAT_INTERCEPT=wrap LEAT_DIR=/nowhere LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
+	run /usr/bin/python3 "$refuse" env LEAT_INTERCEPT=wrap LEAT_DIR=/nowhere LEAT_TEST_REPORT="$PWD/report" LD_PRELOAD="$library" \
 		bash -c 'echo $LD_PRELOAD; cat input | wc -l; exit 5'
 	[ "$status" = 5 ]
 	[ "${lines[0]}" = "$built/libleat-test-wrap.so" ]

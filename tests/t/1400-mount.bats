@@ -696,15 +696,9 @@ grown() {
 
 @test "where text may not be written" {
 	need python3
-	cat >refuse.py <<-'END'
-		import ctypes, os, sys
-		PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
-		if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
-		    sys.exit(77)
-		os.execvp(sys.argv[1], sys.argv[1:])
-	END
-	python3 refuse.py true || skip "the kernel cannot refuse executable memory"
-	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"python3 ../refuse.py gawk '{print > \\\"out\\\"}' data\""
+	local refuse=$BATS_TEST_DIRNAME/../preload/refuse.py
+	python3 "$refuse" true || skip "the kernel cannot refuse executable memory"
+	steps "$A" "func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"python3 $refuse gawk '{print > \\\"out\\\"}' data\""
 	echo old >work/data
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"

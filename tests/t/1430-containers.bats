@@ -2,17 +2,13 @@
 # Steps that run in containers: what they bind is the view of the workflow's directory.
 bats_require_minimum_version 1.5.0
 load helper
+load image
 
-# A small root file system of this machine's own programs.
 setup_file() {
-	local root=$BATS_FILE_TMPDIR/root program
-	mkdir -p "$root"/{bin,dev,etc,proc,root,run,sys,tmp,w,x,mnt/sub}
-	touch "$root"/etc/{group,hosts,localtime,passwd,resolv.conf} "$root/mnt/one"
-	for program in bash cat cut env ls mkdir seq sleep sort stat wc; do
-		# shellcheck disable=SC2046 # a list of words
-		cp -L --parents "$(type -P $program)" $(ldd "$(type -P $program)" | grep -o '/[^ ]*') "$root"
-	done
-	[ -e "$root/bin/bash" ] || cp -L "$(type -P bash)" "$root/bin/bash"
+	local root=$BATS_FILE_TMPDIR/root
+	image "$root" bash cat cut env ls mkdir seq sleep sort stat wc
+	mkdir -p "$root"/{w,x,mnt/sub}
+	touch "$root"/etc/{hosts,localtime,resolv.conf} "$root/mnt/one" "$root/x/result"
 }
 
 setup() {
@@ -44,6 +40,23 @@ in_container() {
 	esac
 }
 
+# flow COMMAND: `data` and what is in `d` stream from make.sh to COMMAND, which makes `out` and what is in `made`.
+flow() {
+	cat >flow.yaml <<-END
+		name: boxed
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash $PWD/make.sh
+		    outports: [{filename: data, mode: no_update}, {filename: 'd/*'}]
+		  - func: use
+		    exec: $1
+		    inports: [{filename: data}, {filename: 'd/*'}]
+		    outports: [{filename: out}, {filename: 'made/*'}]
+		exclude: [begun, use.sh]
+	END
+}
+
 # steps ENGINE SCRIPT [PRODUCER]: `data` streams from a step outside to SCRIPT in a container, which makes `out`.
 steps() {
 	local launch
@@ -52,19 +65,7 @@ steps() {
 	printf 'mount --bind . "$ROOT/w" && cd / && exec chroot "$ROOT" bash -c '\''cd /w && exec "$@"'\'' bash "$@"\n' >enter.sh
 	printf '%s\n' "$2" >work/use.sh
 	printf '%s\n' "${3:-seq 20000 >data; mkdir -p d; echo 1 >d/s.1; echo 2 >d/s.2; until [ -e begun ]; do sleep 0.05; done; seq 10 >>data}" >make.sh
-	cat >flow.yaml <<-END
-		name: boxed
-		dir: work
-		tasks:
-		  - func: make
-		    exec: bash $PWD/make.sh
-		    outports: [{filename: data, mode: no_update}, {filename: 'd/s.*'}]
-		  - func: use
-		    exec: $launch bash use.sh
-		    inports: [{filename: data}, {filename: 'd/s.*'}]
-		    outports: [{filename: out}, {filename: 'made/*'}]
-		exclude: [begun, use.sh]
-	END
+	flow "$launch bash use.sh"
 }
 
 # streams ENGINE [AS...]: a consumer inside reads what the producer, who waits for it, has not ended.
@@ -141,18 +142,7 @@ streams() {
 script() {
 	printf '%s\n' "$1" >make.sh
 	printf '%s\n' "$2" >use.sh
-	cat >flow.yaml <<-END
-		name: boxed
-		dir: work
-		tasks:
-		  - func: make
-		    exec: bash $PWD/make.sh
-		    outports: [{filename: data, mode: no_update}, {filename: 'd/*'}]
-		  - func: use
-		    exec: bash $PWD/use.sh
-		    inports: [{filename: data}, {filename: 'd/*'}]
-		    outports: [{filename: out}]
-	END
+	flow "bash $PWD/use.sh"
 }
 
 @test "a producer inside; sub-directories and single files by other names" {
@@ -163,7 +153,6 @@ script() {
 		'echo >out
 		bwrap --bind "$ROOT" / --dev /dev --ro-bind data /mnt/one --bind out /x/result --ro-bind d /mnt/sub --chdir /mnt \
 			bash -c "wc -l <one >/x/result; echo sub/* >>/x/result; cat sub/* >>/x/result"'
-	mkdir -p "$ROOT/x" && touch "$ROOT/x/result"
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$(xargs <work/out)" = "2000 sub/part.1 sub/part.2 sub/part.3 1 2 3" ]

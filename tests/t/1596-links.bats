@@ -103,35 +103,39 @@ like_batch() {
 	diff batch work/z
 }
 
-@test "a listing of a directory that is a symlink waits, wherever that leads" {
-	for use in 'cat d/*.txt >z' 'cd d; cat *.txt >"$OLDPWD"/z' 'ls d >z; ls d/ >>z' 'cd d/.; ls >"$OLDPWD"/z' \
-		'find -L d -name "*.txt" | sort >z' 'python3 -c "import os; print(sorted(os.listdir(\"d\")))" >z' \
-		'cat ./d//f?.txt >z' 'cat "$PWD"/d/*.txt >z'; do
-		printf '%s\n' "$use" >use.sh
-		flow "$slowly" "bash ../use.sh"
-		for place in outside inside; do
-			like_batch "$place"
-		done
+# like_batch_in_both: wherever d leads.
+like_batch_in_both() {
+	local place
+	for place in outside inside; do
+		like_batch "$place"
 	done
 }
 
-@test "names in a directory that is a symlink are waited for, one by one" {
-	for use in 'cat d/f1.txt d/f4.txt >z' 'cd d; cat f4.txt >"$OLDPWD"/z' 'wc -c d/f4.txt >z' \
-		'[ -e d/f4.txt ] && echo yes >z || echo no >z' 'cp d/f4.txt z' 'mv d/f4.txt z' \
-		'python3 -c "print(open(\"d/f4.txt\").read())" >z'; do
+# uses SCRIPT...: consumers of what is made slowly.
+uses() {
+	local use
+	for use in "$@"; do
 		printf '%s\n' "$use" >use.sh
 		flow "$slowly" "bash ../use.sh"
-		for place in outside inside; do
-			like_batch "$place"
-		done
+		like_batch_in_both
 	done
+}
+
+@test "a listing of a directory that is a symlink waits, wherever that leads" {
+	uses 'cat d/*.txt >z' 'cd d; cat *.txt >"$OLDPWD"/z' 'ls d >z; ls d/ >>z' 'cd d/.; ls >"$OLDPWD"/z' \
+		'find -L d -name "*.txt" | sort >z' 'python3 -c "import os; print(sorted(os.listdir(\"d\")))" >z' \
+		'cat ./d//f?.txt >z' 'cat "$PWD"/d/*.txt >z'
+}
+
+@test "names in a directory that is a symlink are waited for, one by one" {
+	uses 'cat d/f1.txt d/f4.txt >z' 'cd d; cat f4.txt >"$OLDPWD"/z' 'wc -c d/f4.txt >z' \
+		'[ -e d/f4.txt ] && echo yes >z || echo no >z' 'cp d/f4.txt z' 'mv d/f4.txt z' \
+		'python3 -c "print(open(\"d/f4.txt\").read())" >z'
 }
 
 @test "the same of an output that is spelt out, and made: nothing is said of its not being made" {
 	flow 'sleep 0.2; echo n >d/n' "sh -c 'cat d/n >z'" d/n
-	for place in outside inside; do
-		like_batch "$place"
-	done
+	like_batch_in_both
 	sed -i 's/^    outports: \[{filename: z}\]/    outports: [{filename: z}, {filename: d\/kept}]/; s/cat d.n >z/cat d\/n >z; echo k >d\/kept/' flow.yaml
 	for place in outside inside; do
 		like_batch "$place" --strict
@@ -139,12 +143,10 @@ like_batch() {
 	done
 }
 
-@test "the same under no_update, on_close and n_files" {
+@test "the same under no_update, and on_close" {
 	for options in ', mode: no_update' ', committed: on_close'; do
 		flow "$slowly" "sh -c 'cat d/*.txt >z'" 'd/*.txt' "$options"
-		for place in outside inside; do
-			like_batch "$place"
-		done
+		like_batch_in_both
 	done
 }
 
@@ -180,9 +182,7 @@ like_batch() {
 
 @test "a pattern whose wildcard stands for a directory that is a symlink" {
 	flow "$slowly" "sh -c 'cat */f*.txt >z'" '*/f*.txt'
-	for place in outside inside; do
-		like_batch "$place"
-	done
+	like_batch_in_both
 }
 
 @test "symlinks that lead nowhere, in a circle, and through others" {
@@ -202,13 +202,9 @@ like_batch() {
 
 @test "behind a mount" {
 	flow "$slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/*.txt >z'"
-	for place in outside inside; do
-		like_batch "$place"
-	done
+	like_batch_in_both
 	flow "sleep 0.2; $slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/f4.txt >z'" d/f4.txt
-	for place in outside inside; do
-		like_batch "$place"
-	done
+	like_batch_in_both
 }
 
 @test "inputs in a directory that is a symlink, which nobody makes" {
