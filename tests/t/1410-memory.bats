@@ -225,7 +225,7 @@ at_once() {
 		mkdir d/sub
 		mv d/x d/sub/x
 		mv d/sub d/bus
-		! rmdir d/bus 2> /dev/null
+		if rmdir d/bus 2> /dev/null; then exit 1; fi
 		---
 		{ find d | sort; stat -c '%s %a %n' d/c d/y d/bus/x; stat -c %Y d/y; md5sum d/c d/y d/bus/x; } > out
 	END

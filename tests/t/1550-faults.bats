@@ -175,7 +175,7 @@ crowd() {
 			grep -qi 'too many open files\|no descriptors' said
 			[ ! -e work/out ] || [ "$(cat work/out)" = 60000 ]
 		fi
-		! grep -v '^complete' log
+		run ! grep -v '^complete' log
 	done
 }
 
