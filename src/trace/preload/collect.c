@@ -272,7 +272,7 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 	while (c->n_sources && c->sources[0].next_ns <= until) {
 		advance(c);
 		if (c->taken % BEAT_AFTER == 0)
-			leat_tape_beat(c->tape, (uint64_t)(int64_t)leat_clock_ns());
+			leat_tape_beat(c->tape, leat_clock_ns());
 	}
 	clean(c, until);
 	pass_losses_on(c);

@@ -22,7 +22,7 @@ int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trac
 	if (!rc)
 		rc = leat_trace_emitter_init(&s->emitter, request);
 	if (!rc) {
-		leat_tape_beat(s->tape, (uint64_t)(int64_t)leat_clock_ns());
+		leat_tape_beat(s->tape, leat_clock_ns());
 		s->lives = leat_trace_lives_new(s->tape, &s->emitter);
 	}
 	if (s->lives)
