@@ -142,9 +142,12 @@ int leat_uses_resolve(struct leat_request *r)
 
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
-	rc = makes(r)               ? need_parent(r->c, &r->found)
-	     : use == LEAT_USE_SEEK ? await_directory(r)
-				    : 0;
+	if (makes(r))
+		rc = need_parent(r->c, &r->found);
+	else
+		rc = use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
+			     ? await_directory(r)
+			     : 0;
 	if (rc)
 		return rc;
 	if (r->exists && !leat_rule_produced(r->d, r->rule) &&

@@ -175,3 +175,25 @@ conflict() {
 	run -0 leat run --on-violation warn --log log w.yaml
 	leat replay w.yaml log
 }
+
+@test "a directory of outputs that is entered before it is there, without a look: waited for" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash -c 'sleep 0.5; mkdir r; seq 10 >r/f'
+		    outports: [{filename: 'r/*'}]
+		  - func: two
+		    exec: python3 two.py
+		    inports: [{filename: 'r/*'}]
+		    outports: [{filename: b.txt}]
+	END
+	cat >two.py <<-'END'
+		import os
+		out = open("b.txt", "w")
+		os.chdir("r")
+		out.write(open("f").read())
+	END
+	leat run w.yaml
+	[ "$(cat b.txt)" = "$(seq 10)" ]
+}
