@@ -238,8 +238,7 @@ static const char *judge(const struct leat_mount *m, const struct seccomp_notif 
 	}
 }
 
-/* The step cannot end well any more. */
-static void tell(struct leat_mount *m, pid_t pid, const char *why)
+void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why)
 {
 	char path[64], *name = NULL, *text = NULL;
 	struct leat_line *line;
@@ -276,7 +275,7 @@ static bool answer(struct leat_mount *m, int fd)
 		return errno == EINTR || errno == ENOENT;
 	why = judge(m, &asked.n);
 	if (why)
-		tell(m, (pid_t)asked.n.pid, why);
+		leat_bypass_fail(m, (pid_t)asked.n.pid, why);
 	said.r.id = asked.n.id;
 	said.r.error = why ? -EPERM : 0;
 	said.r.flags = why ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;

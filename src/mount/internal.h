@@ -296,6 +296,10 @@ bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
  * again. Of a file in versions there is nothing the second time, either. */
 bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
 
+/* Is the node an empty version that was closed again and again, and nothing read of it? FUSE is not
+ * asked for reads of 0 bytes: nobody knows whether it was taken. */
+bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino);
+
 /* The name was removed, or renamed (exchange: both stay). */
 void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
 void leat_node_renamed(struct leat_mount *m, fuse_ino_t parent, const char *name,
@@ -352,6 +356,8 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
 int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
+/* An empty version is closed of which nothing was read. */
+void leat_handle_note_unread(struct leat_handle *h);
 /* Does a consumer have the node open while the file still grows? *sized: was a size shown to all
  * who have? */
 bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized);
@@ -365,7 +371,7 @@ void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle
 void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
 			   uint64_t offset);
 /* A program closes a descriptor of it, perhaps the last. */
-void leat_handle_flushed(struct leat_handle *h);
+void leat_handle_flushed(struct leat_errand *call, struct leat_handle *h);
 /* The kernel tells of a last close without having the program wait for us, and the next open or
  * change of a name may depend on it (versions; a step's actions): wait for what programs have
  * closed. -EINTR if the caller is to die. */
@@ -415,6 +421,9 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
 int leat_filter_install(int *listener);
 
 /* --- bypass.c: calls that would lead past the mount --- */
+
+/* A call of `pid` fails, and with it the step: `why` begins behind the program's name. */
+void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why);
 
 /* Answer what comes by the listener, which the program's process sends to m->peer (taken over). */
 int leat_bypass_watch(struct leat_mount *m);

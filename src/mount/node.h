@@ -26,7 +26,8 @@ struct leat_node {
 	unsigned backing_users;
 	pid_t looks[LEAT_LOOKS];
 	unsigned next_look;
-	pid_t missed; /* who found nothing to open behind it, and looks again */
+	pid_t missed;    /* who found nothing to open behind it, and looks again */
+	unsigned unread; /* closes of an empty version of which nothing was read */
 };
 
 /* Frees what nobody knows any more, and its parents with it. NULL is allowed. */

@@ -85,6 +85,27 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/* One close may be that of a look. */
+enum { MAX_UNREAD = 2 };
+
+void leat_handle_note_unread(struct leat_handle *h)
+{
+	pthread_mutex_lock(&h->m->lock);
+	if (h->node)
+		h->node->unread++;
+	pthread_mutex_unlock(&h->m->lock);
+}
+
+bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&m->lock);
+	stuck = leat_node_of(m, ino)->unread >= MAX_UNREAD;
+	pthread_mutex_unlock(&m->lock);
+	return stuck;
+}
+
 bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)
 {
 	const struct leat_handle *h;

@@ -1,9 +1,11 @@
 /* Opening and closing files, and what goes with an open one. */
+#include "base/str.h"
 #include "mount/internal.h"
 #include "mount/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static bool writes(int flags)
@@ -100,6 +102,22 @@ static int acted(struct leat_errand *call, struct leat_handle *h)
 	return rc;
 }
 
+/* Whoever reads 0 bytes of an empty version would be given it for ever. */
+static int refuse_stuck(struct leat_errand *call, fuse_ino_t ino, const char *path)
+{
+	char *why;
+
+	if (!leat_node_is_stuck(call->m, ino))
+		return 0;
+	why = leat_strf("a version of %s is empty, and was closed twice without a read to its end: "
+			"whether it was taken cannot be told behind a mount, where reads of 0 "
+			"bytes are not seen",
+			path);
+	leat_bypass_fail(call->m, call->tid, why ? why : "an empty version cannot be told");
+	free(why);
+	return -EIO;
+}
+
 static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_place_of place;
@@ -122,6 +140,11 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 		leat_handle_note_refused(call, h);
 		leat_handle_close(call, h);
 		return -ESTALE;
+	}
+	rc = leat_handle_is_version(h) ? refuse_stuck(call, ino, path) : 0;
+	if (rc) {
+		leat_handle_close(call, h);
+		return rc;
 	}
 	rc = acted(call, h);
 	if (rc)
@@ -201,12 +224,14 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct leat_handle *h = leat_handle_of(fi);
 	struct leat_errand call;
 
-	if (ino == LEAT_ALIVE_INO && leat_errand_init(&call, req) == 0)
+	const bool reached = leat_errand_init(&call, req) == 0;
+
+	if (ino == LEAT_ALIVE_INO && reached)
 		leat_alive_flushed(&call);
 	else if (h && h->ofd)
 		leat_alive_closing(h, fuse_req_ctx(req)->pid);
 	if (h && ino != LEAT_ALIVE_INO)
-		leat_handle_flushed(h);
+		leat_handle_flushed(&call, h);
 	fuse_reply_err(req, 0);
 }
 

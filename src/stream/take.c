@@ -17,8 +17,9 @@ static bool is_pinned(const struct leat_stream *s, int step)
 
 void leat_place_settle(struct leat_stream *s, struct leat_place *p, bool launch_over)
 {
-	if (p->at && !p->taken && p->read && !p->opens &&
-	    (launch_over || !is_pinned(s, (int)p->sequence->key.step)))
+	/* When a launch is over, a close by the server of its mount may be still to come. */
+	if (p->at && !p->taken && p->read &&
+	    (launch_over || (!p->opens && !is_pinned(s, (int)p->sequence->key.step))))
 		leat_place_taken(s, p);
 }
 

@@ -168,3 +168,70 @@ for i in range(500):
 	timeout 60 leat run flow.yaml
 	[ "$(cat work/out)" = one ]
 }
+
+# one_each PROGRAM: a flow of versions "one", $2 and "three", which PROGRAM reads, one in each launch or
+# all in one; it appends what it was given to ../seen.
+one_each() {
+	rm -rf work seen
+	mkdir work
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -c 'for text in one "$2" three; do printf "%s" "\$text" | (cat >v); done'
+		    outports: [{filename: v}]
+		  - func: consume
+		    exec: $BATS_FILE_TMPDIR/$1
+		    inports: [{filename: v, io_freq: 1}]
+	END
+	timeout 60 leat run flow.yaml
+}
+
+# by_size NAME OPTION...: a program that asks for as many bytes as fstat has said, and ends, or goes on.
+by_size() {
+	[ -c /dev/fuse ] || skip "no /dev/fuse"
+	need "${CC:-cc}"
+	"${CC:-cc}" -O "${@:2}" -o "$BATS_FILE_TMPDIR/$1" -xc - <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			FILE *seen = fopen("../seen", "a");
+			char b[100];
+			struct stat st;
+			int fd, left = LAUNCHES;
+			while (left-- && (fd = open("v", O_RDONLY)) >= 0) {
+				if (fstat(fd, &st) || read(fd, b, st.st_size) != st.st_size) return 1;
+				fprintf(seen, "<%.*s>", (int)st.st_size, b);
+				if (left) close(fd);
+			}
+			return fclose(seen);
+		}
+	END
+}
+
+@test "a program that ends without a close is launched for each version, behind a mount, too" {
+	by_size once -DLAUNCHES=1
+	by_size once-static -DLAUNCHES=1 -static
+	local program
+	for program in once once-static; do
+		one_each $program two
+		[ "$(cat seen)" = '<one><two><three>' ]
+		one_each $program ''
+		[ "$(cat seen)" = '<one><><three>' ]
+	done
+}
+
+@test "an empty version that is read by its size, in one launch: behind a mount that is an error" {
+	by_size all -DLAUNCHES=-1
+	by_size all-static -DLAUNCHES=20 -static
+	one_each all ''
+	[ "$(cat seen)" = '<one><><three>' ]
+	one_each all-static two
+	[ "$(cat seen)" = '<one><two><three>' ]
+	run -125 one_each all-static ''
+	[[ $output == *"step consume failed: all-static: a version of v is empty, and was closed twice without a read to its end: whether it was taken cannot be told behind a mount"* ]]
+}
