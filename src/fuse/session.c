@@ -271,3 +271,9 @@ void leat_fuse_extend(struct leat_fuse *f, fuse_ino_t ino, int fd, uint64_t size
 			  "it may get SIGBUS",
 			  strerror(-rc));
 }
+
+void leat_fuse_invalidate(struct leat_fuse *f, fuse_ino_t ino)
+{
+	/* What it does not know of it does not keep. */
+	fuse_lowlevel_notify_inval_inode(f->session, ino, -1, 0);
+}

@@ -42,5 +42,7 @@ void leat_fuse_opened(fuse_req_t req, int32_t backing, struct fuse_file_info *fi
 
 /* Let the kernel know of at least this length of a file, whose bytes `fd` has. */
 void leat_fuse_extend(struct leat_fuse *f, fuse_ino_t ino, int fd, uint64_t size);
+/* Have it ask anew who looks at the attributes of a file. */
+void leat_fuse_invalidate(struct leat_fuse *f, fuse_ino_t ino);
 
 #endif

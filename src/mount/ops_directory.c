@@ -238,7 +238,7 @@ static int open_directory(struct leat_errand *call, fuse_ino_t ino, struct fuse_
 	}
 	h->unlisted = true;
 	/* The kernel is to ask who looks at it by the descriptor. */
-	fuse_lowlevel_notify_inval_inode(call->m->session, ino, -1, 0);
+	leat_fuse_invalidate(call->m->session, ino);
 	fi->fh = (uint64_t)(uintptr_t)h;
 	return 0;
 }
