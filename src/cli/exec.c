@@ -80,7 +80,7 @@ static int run_command(struct leat_control *control, const char *step,
 		       const struct leat_process_spec *spec, const char *program, const char *key,
 		       bool followed)
 {
-	struct leat_process p;
+	struct leat_driver_process p;
 	int result = leat_process_fork(spec, &p);
 	int status;
 

@@ -10,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option *leat_option_at(const struct leat_command *command, size_t n)
-{
-	for (const struct leat_option *o = command->options; o && (o->name || o->rows); o++) {
-		if (!o->rows && !n--)
-			return o;
-		for (const struct leat_option *row = o->rows ? o->rows() : NULL; row && row->name;
-		     row++)
-			if (!n--)
-				return row;
-	}
-	return NULL;
-}
-
 static size_t count(const struct leat_command *command)
 {
 	size_t n = 0;

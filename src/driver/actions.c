@@ -26,7 +26,7 @@ char *leat_actions_path(const struct leat_workflow *wf, const char *file)
 }
 
 /* All that comes from both pipes, in *text (the caller's). 0, -ETIMEDOUT or -errno. */
-static int read_both(const struct leat_process *p, unsigned timeout_s, char **text)
+static int read_both(const struct leat_driver_process *p, unsigned timeout_s, char **text)
 {
 	uint64_t end_ns = leat_clock_ns() + timeout_s * NS_PER_S;
 	struct pollfd fds[2] = {{.fd = p->out_fd, .events = POLLIN},
@@ -74,7 +74,7 @@ static int try_to_load(const struct leat_step *step, const char *command, unsign
 					       .own_group = true,
 					       .capture = true,
 					       .passed_fd = -1};
-	struct leat_process p;
+	struct leat_driver_process p;
 	int status = 0, result = leat_process_fork(&spec, &p);
 
 	if (result)

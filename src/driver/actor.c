@@ -24,10 +24,10 @@ struct due {
 	struct leat_msg_act act; /* with its strings behind it */
 };
 
-struct leat_actor {
+struct leat_driver_actor {
 	size_t step;
 	uint32_t rank;
-	struct leat_process process; /* pid 0: not started, or reaped */
+	struct leat_driver_process process; /* pid 0: not started, or reaped */
 	struct leat_pump out, err;
 	int fd;
 	uv_poll_t *poll; /* owned by the loop until it has closed it */
@@ -40,17 +40,17 @@ struct leat_actor {
 	bool known;          /* what it wants: */
 	uint32_t wants;      /* bit 1 << act */
 	bool failed;
-	struct leat_actor *next;
+	struct leat_driver_actor *next;
 };
 
-static const struct leat_step *model_of(const struct leat_actor *a)
+static const struct leat_step *model_of(const struct leat_driver_actor *a)
 {
 	return &a->d->wf->steps[a->step];
 }
 
-static struct leat_actor *find(const struct leat_driver *d, size_t step, uint32_t rank)
+static struct leat_driver_actor *find(const struct leat_driver *d, size_t step, uint32_t rank)
 {
-	struct leat_actor *a;
+	struct leat_driver_actor *a;
 
 	LL_FOREACH(d->actors, a)
 	if (a->step == step && a->rank == rank)
@@ -58,17 +58,17 @@ static struct leat_actor *find(const struct leat_driver *d, size_t step, uint32_
 	return NULL;
 }
 
-static struct leat_actor *get(struct leat_driver *d, size_t step, uint32_t rank)
+static struct leat_driver_actor *get(struct leat_driver *d, size_t step, uint32_t rank)
 {
-	struct leat_actor *a = find(d, step, rank);
+	struct leat_driver_actor *a = find(d, step, rank);
 
 	if (a)
 		return a;
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return NULL;
-	*a = (struct leat_actor){.step = step, .rank = rank, .fd = -1, .d = d};
-	a->process = (struct leat_process){0, -1, -1, -1, -1};
+	*a = (struct leat_driver_actor){.step = step, .rank = rank, .fd = -1, .d = d};
+	a->process = (struct leat_driver_process){0, -1, -1, -1, -1};
 	LL_APPEND(d->actors, a);
 	return a;
 }
@@ -81,7 +81,7 @@ static void on_closed(uv_handle_t *handle)
 }
 
 /* It ends when it finds that nobody calls it any more. */
-static void hang_up(struct leat_actor *a)
+static void hang_up(struct leat_driver_actor *a)
 {
 	struct due *due;
 
@@ -97,7 +97,7 @@ static void hang_up(struct leat_actor *a)
 }
 
 /* Who waits at its side for a call to come back learns of it. */
-static void tell_daemon(struct leat_actor *a, const struct leat_msg_acted *m)
+static void tell_daemon(struct leat_driver_actor *a, const struct leat_msg_acted *m)
 {
 	if (a->d->control_lost)
 		return;
@@ -105,7 +105,7 @@ static void tell_daemon(struct leat_actor *a, const struct leat_msg_acted *m)
 		leat_driver_lose_daemon(a->d);
 }
 
-static void fail(struct leat_actor *a, const char *why)
+static void fail(struct leat_driver_actor *a, const char *why)
 {
 	const struct leat_step *model = model_of(a);
 	char rank[32] = "", buf[1024];
@@ -130,7 +130,7 @@ static void fail(struct leat_actor *a, const char *why)
 	hang_up(a);
 	if (a->process.pid > 0)
 		kill(-a->process.pid, SIGKILL);
-	leat_driver_actions_failed(a->d, a->step, text ? text : why);
+	a->d->events->actions_failed(a->d, a->step, text ? text : why);
 	free(text);
 }
 
@@ -138,7 +138,7 @@ static void fail(struct leat_actor *a, const char *why)
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
-static int listen_to(struct leat_actor *a)
+static int listen_to(struct leat_driver_actor *a)
 {
 	uv_poll_t *poll = calloc(1, sizeof(*poll));
 	int result;
@@ -158,7 +158,7 @@ static int listen_to(struct leat_actor *a)
 	return result ? result : leat_pump_open(a->d, &a->err, &a->process.err_fd, a->step, true);
 }
 
-static char **environment_of(const struct leat_actor *a)
+static char **environment_of(const struct leat_driver_actor *a)
 {
 	struct leat_environment_spec spec = leat_start_environment(a->d->config, a->step, NULL);
 
@@ -166,7 +166,7 @@ static char **environment_of(const struct leat_actor *a)
 	return leat_environment_new(&spec);
 }
 
-static int start(struct leat_actor *a)
+static int start(struct leat_driver_actor *a)
 {
 	const struct leat_step *model = model_of(a);
 	char *file = leat_actions_path(a->d->wf, model->action_file);
@@ -204,7 +204,7 @@ static int start(struct leat_actor *a)
 
 /* ---- calls ---- */
 
-static int add(struct leat_actor *a, const struct leat_msg_act *m)
+static int add(struct leat_driver_actor *a, const struct leat_msg_act *m)
 {
 	size_t more = m->h.size - sizeof(*m);
 	struct due *due = malloc(sizeof(*due) + more);
@@ -219,7 +219,7 @@ static int add(struct leat_actor *a, const struct leat_msg_act *m)
 
 void leat_actors_act(struct leat_driver *d, const struct leat_msg_act *m)
 {
-	struct leat_actor *a;
+	struct leat_driver_actor *a;
 
 	if (m->step < 0 || (size_t)m->step >= d->wf->n_steps)
 		return;
@@ -231,7 +231,7 @@ void leat_actors_act(struct leat_driver *d, const struct leat_msg_act *m)
 }
 
 /* An event of the driver itself. */
-static int add_own(struct leat_actor *a, enum leat_act act, int status)
+static int add_own(struct leat_driver_actor *a, enum leat_act act, int status)
 {
 	char buf[sizeof(struct leat_msg_act) + 1];
 	struct leat_msg_act *m = leat_wire_begin(buf, LEAT_MSG_ACT, sizeof(*m));
@@ -244,7 +244,7 @@ static int add_own(struct leat_actor *a, enum leat_act act, int status)
 	return add(a, m);
 }
 
-static void call(struct leat_actor *a)
+static void call(struct leat_driver_actor *a)
 {
 	int result = a->fd < 0 ? start(a) : 0;
 
@@ -258,7 +258,7 @@ static void call(struct leat_actor *a)
 
 void leat_actors_run(struct leat_driver *d)
 {
-	struct leat_actor *a;
+	struct leat_driver_actor *a;
 
 	LL_FOREACH(d->actors, a)
 	if (a->queue && !a->busy && !a->failed)
@@ -267,7 +267,7 @@ void leat_actors_run(struct leat_driver *d)
 
 /* ---- answers ---- */
 
-static void go_on(struct leat_actor *a)
+static void go_on(struct leat_driver_actor *a)
 {
 	char buf[sizeof(struct leat_msg_act) + 1];
 	struct leat_msg_act *m = leat_wire_begin(buf, LEAT_MSG_ACT, sizeof(*m));
@@ -280,10 +280,10 @@ static void go_on(struct leat_actor *a)
 		fail(a, strerror(errno));
 }
 
-static void broadcast(struct leat_actor *a)
+static void broadcast(struct leat_driver_actor *a)
 {
-	const struct leat_actor *root = get(a->d, a->step, 0);
-	struct leat_actor *other;
+	const struct leat_driver_actor *root = get(a->d, a->step, 0);
+	struct leat_driver_actor *other;
 
 	a->broadcasts++;
 	a->waits = true;
@@ -293,7 +293,7 @@ static void broadcast(struct leat_actor *a)
 		go_on(other);
 }
 
-static void done(struct leat_actor *a)
+static void done(struct leat_driver_actor *a)
 {
 	struct due *due = a->queue;
 	struct leat_run_step *s = &a->d->steps[a->step];
@@ -305,11 +305,11 @@ static void done(struct leat_actor *a)
 	if (act == LEAT_ACT_BEFORE_LAUNCH)
 		s->acted = LEAT_ACTED_DONE;
 	else if (act == LEAT_ACT_AFTER_EXIT)
-		leat_driver_left(a->d, a->step);
+		a->d->events->left(a->d, a->step);
 	a->d->look = true;
 }
 
-static void take_answer(struct leat_actor *a, const struct leat_msg_acted *m)
+static void take_answer(struct leat_driver_actor *a, const struct leat_msg_acted *m)
 {
 	const char *why = leat_wire_string(m, sizeof(*m), 0);
 
@@ -329,7 +329,7 @@ static void take_answer(struct leat_actor *a, const struct leat_msg_acted *m)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-	struct leat_actor *a = poll->data;
+	struct leat_driver_actor *a = poll->data;
 	struct leat_driver *d = a->d;
 	static char buf[LEAT_WIRE_MAX];
 	ssize_t n = status < 0 ? 0 : recv(a->fd, buf, sizeof(buf), MSG_DONTWAIT);
@@ -344,12 +344,12 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 		fail(a, "it has sent something that is no answer");
 	else
 		take_answer(a, (const struct leat_msg_acted *)(void *)buf);
-	leat_driver_look_around(d);
+	d->events->changed(d);
 }
 
 /* ---- launches and ends of steps ---- */
 
-static bool wants(const struct leat_actor *a, enum leat_act act)
+static bool wants(const struct leat_driver_actor *a, enum leat_act act)
 {
 	return !a->known || a->wants & 1u << act;
 }
@@ -357,7 +357,7 @@ static bool wants(const struct leat_actor *a, enum leat_act act)
 int leat_actors_launch(struct leat_driver *d, size_t step)
 {
 	struct leat_run_step *s = &d->steps[step];
-	struct leat_actor *a;
+	struct leat_driver_actor *a;
 	int result;
 
 	if (!d->wf->steps[step].action_file || s->acted == LEAT_ACTED_DONE)
@@ -374,7 +374,7 @@ int leat_actors_launch(struct leat_driver *d, size_t step)
 
 bool leat_actors_exit(struct leat_driver *d, size_t step, int status)
 {
-	struct leat_actor *a = find(d, step, 0);
+	struct leat_driver_actor *a = find(d, step, 0);
 
 	return a && !a->failed && d->config->control && !d->control_lost && a->known &&
 	       wants(a, LEAT_ACT_AFTER_EXIT) && add_own(a, LEAT_ACT_AFTER_EXIT, status) == 0;
@@ -382,7 +382,7 @@ bool leat_actors_exit(struct leat_driver *d, size_t step, int status)
 
 void leat_actors_tick(struct leat_driver *d)
 {
-	struct leat_actor *a, *next;
+	struct leat_driver_actor *a, *next;
 	uint64_t now = leat_clock_ns();
 	char why[80];
 
@@ -398,7 +398,7 @@ void leat_actors_tick(struct leat_driver *d)
 
 bool leat_actors_has(const struct leat_driver *d, pid_t pid)
 {
-	const struct leat_actor *a;
+	const struct leat_driver_actor *a;
 
 	LL_FOREACH(d->actors, a)
 	if (a->process.pid == pid)
@@ -406,14 +406,14 @@ bool leat_actors_has(const struct leat_driver *d, pid_t pid)
 	return false;
 }
 
-static void close_pumps(struct leat_actor *a)
+static void close_pumps(struct leat_driver_actor *a)
 {
 	leat_pump_close(&a->out);
 	leat_pump_close(&a->err);
 	leat_process_close(&a->process);
 }
 
-static void ended(struct leat_actor *a, int status)
+static void ended(struct leat_driver_actor *a, int status)
 {
 	static char buf[LEAT_WIRE_MAX];
 	char why[80];
@@ -437,7 +437,7 @@ static void ended(struct leat_actor *a, int status)
 
 bool leat_actors_reap(struct leat_driver *d, pid_t pid, int status)
 {
-	struct leat_actor *a;
+	struct leat_driver_actor *a;
 
 	LL_FOREACH(d->actors, a)
 	if (a->process.pid == pid) {
@@ -449,7 +449,7 @@ bool leat_actors_reap(struct leat_driver *d, pid_t pid, int status)
 
 bool leat_actors_gone(const struct leat_driver *d)
 {
-	const struct leat_actor *a;
+	const struct leat_driver_actor *a;
 
 	LL_FOREACH(d->actors, a)
 	if (a->process.pid > 0)
@@ -459,7 +459,7 @@ bool leat_actors_gone(const struct leat_driver *d)
 
 void leat_actors_free(struct leat_driver *d)
 {
-	struct leat_actor *a, *next;
+	struct leat_driver_actor *a, *next;
 
 	LL_FOREACH_SAFE(d->actors, a, next)
 	{

@@ -19,7 +19,7 @@ enum {
 	LEAT_EXIT_OWN_FAILURE = 125,
 };
 
-enum leat_step_state {
+enum leat_driver_step_state {
 	LEAT_STEP_PENDING, /* a staged step whose inputs are not final, or not its turn yet */
 	LEAT_STEP_RUNNING,
 	LEAT_STEP_RESTING, /* a launch has ended; there may be another, for a further version */
@@ -35,7 +35,7 @@ enum leat_stop {
 
 struct leat_driver;
 
-struct leat_actor;
+struct leat_driver_actor;
 struct leat_schedule;
 
 /* Whether the actions of a step have been called for its launch. */
@@ -51,8 +51,8 @@ struct leat_pump {
 };
 
 struct leat_run_step {
-	struct leat_process process;
-	enum leat_step_state state;
+	struct leat_driver_process process;
+	enum leat_driver_step_state state;
 	bool just_ended; /* reaped, failure not yet looked at */
 	bool asked;      /* it was told to wait for a version, */
 	bool look;       /* and that there may be one now */
@@ -77,12 +77,23 @@ struct leat_pin {
 	bool told;       /* that there are too few */
 };
 
+/* What the processes of actions tell whoever runs the steps. */
+struct leat_driver_events {
+	/* The actions for the end of the step's process have been called. */
+	void (*left)(struct leat_driver *d, size_t step);
+	/* They have failed, and so does the step; `why` in words. */
+	void (*actions_failed)(struct leat_driver *d, size_t step, const char *why);
+	/* Something may start, or end, now. */
+	void (*changed)(struct leat_driver *d);
+};
+
 struct leat_driver {
+	const struct leat_driver_events *events;
 	const struct leat_driver_config *config;
 	const struct leat_workflow *wf;
 	struct leat_result *result;
-	struct leat_run_step *steps; /* owned */
-	struct leat_actor *actors;   /* owned */
+	struct leat_run_step *steps;      /* owned */
+	struct leat_driver_actor *actors; /* owned */
 	struct leat_console console;
 	uv_loop_t loop;
 	uv_timer_t tick;
@@ -109,6 +120,16 @@ struct leat_driver {
 	struct leat_schedule *schedule; /* owned; NULL: steps start as soon as they can */
 };
 
+/* step.c */
+
+/* A number of steps in that state. */
+size_t leat_driver_count(const struct leat_driver *d, enum leat_driver_step_state state);
+/* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
+ * running. */
+bool leat_driver_is_busy(const struct leat_driver *d, size_t step);
+/* Make the directory of an instance, if it has one. 0 or -errno. */
+int leat_driver_make_dir(const struct leat_driver *d, size_t step);
+
 /* run.c */
 
 /* What to do after anything has changed. */
@@ -122,14 +143,10 @@ void leat_driver_start_steps(struct leat_driver *d);
 void leat_driver_note_counters(struct leat_driver *d, size_t step);
 /* Reap every child that has ended. */
 void leat_driver_reap(struct leat_driver *d);
-/* A number of steps in that state. */
-size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state);
 
 /* The step will not run, for the reason given: everybody who waits for its files learns it. */
 void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why);
 
-/* Make the directory of an instance, if it has one. 0 or -errno. */
-int leat_driver_make_dir(const struct leat_driver *d, size_t step);
 /* The actions for the end of the step's process have been called. */
 void leat_driver_left(struct leat_driver *d, size_t step);
 /* They have failed, and so does the step; `why` in words. */
@@ -161,9 +178,6 @@ int leat_launch_ask(struct leat_driver *d, size_t step);
 char **leat_launch_argv(const struct leat_step *step, const char *file);
 /* So many instances of ensembles run at once at most, those that wait not counted. */
 size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus);
-/* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
- * running. */
-bool leat_launch_is_busy(const struct leat_driver *d, size_t step);
 /* So many instances of ensembles may start now, beside the steps that run and do not wait. */
 size_t leat_launch_room(const struct leat_driver *d);
 
@@ -225,7 +239,7 @@ void leat_driver_note_unmade(struct leat_driver *d, size_t step);
 /* Say what was not made, and let the run fail if that is an error. */
 void leat_driver_tell_unmade(struct leat_driver *d);
 
-/* stop.c */
+/* failure.c */
 
 /* Remember the first failure, `why` in words, and let the run come to its end. */
 void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format, ...)
@@ -234,6 +248,9 @@ void leat_driver_fail(struct leat_driver *d, int exit_status, const char *format
 void leat_driver_fail_step(struct leat_driver *d, int exit_status, size_t step);
 /* The daemon did not answer: it has ended, and what it held is lost. */
 void leat_driver_lose_daemon(struct leat_driver *d);
+
+/* stop.c */
+
 /* A signal for leat: pass it on, and stop. */
 void leat_driver_interrupt(struct leat_driver *d, int signo);
 /* Send the steps what is due. */

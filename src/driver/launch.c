@@ -152,17 +152,6 @@ bool leat_launch_is_possible(const struct leat_driver_config *config)
 	return !why;
 }
 
-bool leat_launch_is_busy(const struct leat_driver *d, size_t step)
-{
-	struct leat_counters now = {0};
-
-	if (d->steps[step].state != LEAT_STEP_RUNNING)
-		return false;
-	if (d->config->counters)
-		d->config->counters(d->config->counters_ctx, step, &now);
-	return !now.waiting;
-}
-
 size_t leat_launch_room(const struct leat_driver *d)
 {
 	size_t busy = 0, most = leat_launch_most(d->config, d->result->cpus);
@@ -172,6 +161,6 @@ size_t leat_launch_room(const struct leat_driver *d)
 		return SIZE_MAX;
 
 	for (size_t i = 0; i < d->wf->n_steps && busy < most; i++)
-		busy += leat_launch_is_busy(d, i);
+		busy += leat_driver_is_busy(d, i);
 	return most - busy;
 }

@@ -47,7 +47,7 @@ static void count_load(struct leat_driver *d)
 	memset(pin->load, 0, pin->n * sizeof(*pin->load));
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		const struct leat_run_step *s = &d->steps[i];
-		bool busy = s->cpus && leat_launch_is_busy(d, i);
+		bool busy = s->cpus && leat_driver_is_busy(d, i);
 
 		for (size_t c = 0; s->cpus && s->state == LEAT_STEP_RUNNING && c < pin->n; c++) {
 			bool has = CPU_ISSET_S(pin->cpus[c], pin->set_size, s->cpus);

@@ -80,7 +80,7 @@ static int make_pipe(int ends[2], bool nonblocking)
 	return 0;
 }
 
-int leat_process_fork(const struct leat_process_spec *spec, struct leat_process *p)
+int leat_process_fork(const struct leat_process_spec *spec, struct leat_driver_process *p)
 {
 	int go[2] = {-1, -1}, error[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 	int result = make_pipe(go, false);
@@ -109,13 +109,13 @@ out:
 	leat_close(&error[1]);
 	leat_close(&out[1]);
 	leat_close(&err[1]);
-	*p = (struct leat_process){pid, go[1], error[0], out[0], err[0]};
+	*p = (struct leat_driver_process){pid, go[1], error[0], out[0], err[0]};
 	if (result < 0)
 		leat_process_close(p);
 	return result;
 }
 
-int leat_process_release(struct leat_process *p)
+int leat_process_release(struct leat_driver_process *p)
 {
 	int32_t code = 0;
 	int result = leat_write_all(p->go_fd, "", 1);
@@ -127,12 +127,12 @@ int leat_process_release(struct leat_process *p)
 	return result;
 }
 
-void leat_process_abandon(struct leat_process *p)
+void leat_process_abandon(struct leat_driver_process *p)
 {
 	leat_close(&p->go_fd);
 }
 
-void leat_process_close(struct leat_process *p)
+void leat_process_close(struct leat_driver_process *p)
 {
 	leat_close(&p->go_fd);
 	leat_close(&p->error_fd);

@@ -18,7 +18,7 @@ struct leat_process_spec {
 };
 
 /* A started process; descriptors are -1 when not used, and owned. */
-struct leat_process {
+struct leat_driver_process {
 	pid_t pid;
 	int go_fd;    /* closing it makes the child give up */
 	int error_fd; /* errno of a failed exec */
@@ -28,17 +28,17 @@ struct leat_process {
 
 /* Fork; the child waits for leat_process_release. 0 or -errno. Any thread of a
  * single-threaded program. */
-int leat_process_fork(const struct leat_process_spec *spec, struct leat_process *p);
+int leat_process_fork(const struct leat_process_spec *spec, struct leat_driver_process *p);
 
 /* Let the child execute its program. 0, or -errno of chdir or exec; then the child has
  * ended and waits to be reaped. */
-int leat_process_release(struct leat_process *p);
+int leat_process_release(struct leat_driver_process *p);
 
 /* Let the child end instead. */
-void leat_process_abandon(struct leat_process *p);
+void leat_process_abandon(struct leat_driver_process *p);
 
 /* Close what is still open; a child not released ends. */
-void leat_process_close(struct leat_process *p);
+void leat_process_close(struct leat_driver_process *p);
 
 /* Exit status as a shell reports it: 0..255, or 128+n for signal n. */
 int leat_process_exit_status(int wait_status);

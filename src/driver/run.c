@@ -244,7 +244,7 @@ static int setup(struct leat_driver *d)
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		int width = (int)strlen(d->wf->steps[i].name);
 
-		d->steps[i].process = (struct leat_process){0, -1, -1, -1, -1};
+		d->steps[i].process = (struct leat_driver_process){0, -1, -1, -1, -1};
 		widest = width > widest ? width : widest;
 	}
 	leat_console_init(&d->console, d->config->quiet, widest);
@@ -281,9 +281,16 @@ static void tell_kills(struct leat_driver *d)
 	free(text);
 }
 
+static const struct leat_driver_events events = {
+	.left = leat_driver_left,
+	.actions_failed = leat_driver_actions_failed,
+	.changed = leat_driver_look_around,
+};
+
 int leat_driver_run(const struct leat_driver_config *config, struct leat_result *result)
 {
-	struct leat_driver d = {.config = config, .wf = config->plan->wf, .result = result};
+	struct leat_driver d = {
+		.config = config, .wf = config->plan->wf, .result = result, .events = &events};
 	int error;
 
 	d.steps = calloc(d.wf->n_steps ? d.wf->n_steps : 1, sizeof(*d.steps));

@@ -353,7 +353,7 @@ bool leat_schedule_watch(struct leat_driver *d)
 		bool taken = s->state == SEAT_TAKEN;
 
 		if ((!taken && s->state != SEAT_LENT) || d->wf->steps[i].needs.io ||
-		    leat_launch_is_busy(d, i) == taken)
+		    leat_driver_is_busy(d, i) == taken)
 			continue;
 		if (taken)
 			leat_sched_rest(p->sched, &s->task);

@@ -12,17 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-
-size_t leat_driver_count(const struct leat_driver *d, enum leat_step_state state)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		n += d->steps[i].state == state;
-	return n;
-}
 
 void leat_driver_note_counters(struct leat_driver *d, size_t step)
 {
@@ -30,20 +20,6 @@ void leat_driver_note_counters(struct leat_driver *d, size_t step)
 		return;
 	d->config->counters(d->config->counters_ctx, step, &d->result->steps[step].counters);
 	leat_schedule_look(d, step);
-}
-
-int leat_driver_make_dir(const struct leat_driver *d, size_t step)
-{
-	const char *within = d->wf->steps[step].dir;
-	char *dir = within ? leat_path_join(d->config->dir, within) : NULL;
-	int result = 0;
-
-	if (within && !dir)
-		result = -ENOMEM;
-	else if (within && mkdir(dir, 0777) < 0 && errno != EEXIST)
-		result = -errno;
-	free(dir);
-	return result;
 }
 
 /* As leat_process_fork. */

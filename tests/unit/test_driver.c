@@ -126,7 +126,7 @@ static int run(const char *program, char *const *argv, int *exec_error)
 {
 	struct leat_process_spec spec = {
 		.program = program, .argv = argv, .envp = environ, .dir = "/", .own_group = true};
-	struct leat_process p;
+	struct leat_driver_process p;
 	int status;
 
 	assert_int_equal(0, leat_process_fork(&spec, &p));
@@ -144,7 +144,7 @@ static void test_process(void **state)
 	char *killed[] = {sh, option, (char[]){"kill -9 $$"}, NULL};
 	struct leat_process_spec spec = {
 		.program = "/bin/true", .argv = argv, .envp = environ, .own_group = true};
-	struct leat_process p;
+	struct leat_driver_process p;
 	int error, status;
 
 	(void)state;
