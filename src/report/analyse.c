@@ -122,7 +122,7 @@ static struct moment moment_of(const struct leat_analysis *a, const struct leat_
 			       .way = writes ? LEAT_SERIES_WRITTEN : LEAT_SERIES_READ};
 }
 
-static void add_series(struct leat_series *s, const struct moment *m)
+static void add_series(struct leat_report_series *s, const struct moment *m)
 {
 	leat_series_add(s, m->way, m->begin_ns, m->end_ns, m->bytes);
 }
@@ -136,7 +136,7 @@ static uint64_t end_of(const struct leat_trace_call *c)
 	return c->offset > UINT64_MAX - n ? UINT64_MAX : c->offset + n;
 }
 
-static enum order order_of(struct leat_handle *h, const struct leat_trace_call *c)
+static enum order order_of(struct leat_report_handle *h, const struct leat_trace_call *c)
 {
 	enum order order = SEQUENTIAL;
 
@@ -149,7 +149,7 @@ static enum order order_of(struct leat_handle *h, const struct leat_trace_call *
 	return order;
 }
 
-static void set_access(struct leat_pair *p, const struct leat_trace_call *c)
+static void set_access(struct leat_report_pair *p, const struct leat_trace_call *c)
 {
 	if (!p->first_ns || c->start_ns < p->first_ns)
 		p->first_ns = c->start_ns;
@@ -166,8 +166,8 @@ static void set_way(int64_t way_ns[2], const struct leat_trace_call *c)
 }
 
 /* Which bytes it were: not of files that stand for many. */
-static int add_place(struct leat_analysis *a, struct leat_pair *p, const struct leat_trace_call *c,
-		     enum leat_way way)
+static int add_place(struct leat_analysis *a, struct leat_report_pair *p,
+		     const struct leat_trace_call *c, enum leat_way way)
 {
 	struct leat_report_file *f = &a->files[p->file];
 	const struct leat_transfer_of_file *written = p->ways[LEAT_WRITTEN];
@@ -189,8 +189,8 @@ static int add_place(struct leat_analysis *a, struct leat_pair *p, const struct 
 	return error ? error : leat_spans_add(&f->spans, &span, &a->limits.spans);
 }
 
-static int add_moved(struct leat_analysis *a, unsigned node, struct leat_pair *p,
-		     struct leat_handle *h, const struct leat_trace_call *c)
+static int add_moved(struct leat_analysis *a, unsigned node, struct leat_report_pair *p,
+		     struct leat_report_handle *h, const struct leat_trace_call *c)
 {
 	enum leat_way way = c->type == LEAT_TRACE_READ ? LEAT_READ : LEAT_WRITTEN;
 	struct leat_report_file *f = &a->files[p->file];
@@ -214,7 +214,7 @@ static int add_moved(struct leat_analysis *a, unsigned node, struct leat_pair *p
 	return add_place(a, p, c, way);
 }
 
-static void add_mapped(struct leat_pair *p, const struct leat_trace_call *c)
+static void add_mapped(struct leat_report_pair *p, const struct leat_trace_call *c)
 {
 	if (c->result < 0)
 		return;
@@ -226,8 +226,8 @@ static void add_mapped(struct leat_pair *p, const struct leat_trace_call *c)
 
 /* ---- one call ---- */
 
-static int find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, struct leat_handle *h,
-		     uint32_t *pair)
+static int find_pair(struct leat_analysis *a, uint32_t task, uint32_t file,
+		     struct leat_report_handle *h, uint32_t *pair)
 {
 	int error;
 
@@ -246,8 +246,8 @@ static int find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, stru
 static int add_to_file(struct leat_analysis *a, unsigned node, uint32_t task, int type,
 		       const struct leat_trace_call *c, const struct moment *m)
 {
-	struct leat_handle *h;
-	struct leat_pair *p;
+	struct leat_report_handle *h;
+	struct leat_report_pair *p;
 	uint32_t file, pair;
 	int error = leat_analysis_find_file(a, node, c, &file, &h);
 

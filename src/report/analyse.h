@@ -39,7 +39,7 @@ struct leat_transfer_of_file {
 };
 
 /* A task and a file. */
-struct leat_pair {
+struct leat_report_pair {
 	uint32_t task, file; /* indices */
 	uint32_t next;       /* the task's next pair; UINT32_MAX: none */
 	/* Owned; NULL: no such call. */
@@ -70,12 +70,12 @@ struct leat_report_system {
 	char *type, *at; /* owned; NULL unknown */
 	unsigned node;
 	uint64_t bytes[LEAT_WAYS];
-	struct leat_series series;
+	struct leat_report_series series;
 };
 
 struct leat_report_node {
 	uint64_t bytes[LEAT_WAYS];
-	struct leat_series series;
+	struct leat_report_series series;
 };
 
 /* Where a task comes from. */
@@ -98,7 +98,7 @@ struct leat_report_task {
 	uint64_t waited_ns; /* in a streamed run, for others; of its run's event log */
 	struct leat_transfer ways[LEAT_WAYS];
 	struct leat_calls calls[LEAT_ANALYSIS_TYPES];
-	struct leat_series series;
+	struct leat_report_series series;
 };
 
 /* How much may be kept. What has no room is folded: counted with others, under their directory's
@@ -128,14 +128,14 @@ struct leat_analysis {
 	uint64_t n_calls, n_processes;
 	struct leat_report_task *tasks;
 	struct leat_report_file *files;
-	struct leat_pair *pairs;
+	struct leat_report_pair *pairs;
 	struct leat_report_system *systems;
 	struct leat_report_node *nodes;
 	uint32_t n_tasks, n_files, n_pairs, n_systems, n_nodes;
 	/* Of all; known when it is finished. */
 	struct leat_transfer ways[LEAT_WAYS];
 	struct leat_calls calls[LEAT_ANALYSIS_TYPES];
-	struct leat_series series;
+	struct leat_report_series series;
 	struct leat_analysis_gaps gaps;
 	struct leat_analysis_tables *tables; /* owned */
 };
@@ -167,16 +167,16 @@ void leat_analysis_finish(struct leat_analysis *a);
 /* ---- what follows from it ---- */
 
 /* Bytes that the pair moved that way, each counted once; not more than it moved. */
-uint64_t leat_pair_unique(const struct leat_pair *p, enum leat_way way);
-uint64_t leat_pair_bytes(const struct leat_pair *p, enum leat_way way);
-bool leat_pair_is_estimate(const struct leat_pair *p);
+uint64_t leat_pair_unique(const struct leat_report_pair *p, enum leat_way way);
+uint64_t leat_pair_bytes(const struct leat_report_pair *p, enum leat_way way);
+bool leat_pair_is_estimate(const struct leat_report_pair *p);
 
 /* How long the task ran: as its manager says, else as far as the trace shows; and when it began. */
 int64_t leat_task_run_ns(const struct leat_report_task *t);
 int64_t leat_task_begin_ns(const struct leat_report_task *t);
 
 /* 100 x (last - first access) / (run time of the task); negative: no access. */
-double leat_pair_bulkiness(const struct leat_analysis *a, const struct leat_pair *p);
+double leat_pair_bulkiness(const struct leat_analysis *a, const struct leat_report_pair *p);
 
 /* Time in calls of all types. */
 uint64_t leat_calls_time_ns(const struct leat_calls calls[LEAT_ANALYSIS_TYPES]);

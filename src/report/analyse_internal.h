@@ -6,7 +6,7 @@
 #include "report/table.h"
 
 /* An open file description. */
-struct leat_handle {
+struct leat_report_handle {
 	uint32_t file;
 	uint32_t task, pair; /* who used it last; UINT32_MAX: nobody */
 	bool placed;         /* is `at` known? */
@@ -23,7 +23,7 @@ struct leat_analysis_tables {
 	struct leat_table tasks, inodes, paths, handles, pairs;
 	/* Room in the arrays of the analysis. */
 	uint32_t task_room, file_room, pair_room, system_room, node_room;
-	struct leat_handle *handle; /* owned */
+	struct leat_report_handle *handle; /* owned */
 	uint32_t handle_room;
 	uint32_t *free_handles; /* owned; of handle_room */
 	uint32_t n_free;
@@ -41,7 +41,7 @@ struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned no
  * call names no handle. Valid until the next. 0 or -ENOMEM. */
 int leat_analysis_find_file(struct leat_analysis *a, unsigned node,
 			    const struct leat_trace_call *call, uint32_t *file,
-			    struct leat_handle **handle);
+			    struct leat_report_handle **handle);
 
 /* The handle is no more. */
 void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle);

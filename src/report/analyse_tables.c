@@ -84,7 +84,7 @@ static void free_tables(struct leat_analysis_tables *t)
 	free(t);
 }
 
-static void free_pair(struct leat_analysis *a, struct leat_pair *p)
+static void free_pair(struct leat_analysis *a, struct leat_report_pair *p)
 {
 	for (int way = 0; way < LEAT_WAYS; way++) {
 		if (p->ways[way])
@@ -211,7 +211,7 @@ static int more_handles(struct leat_analysis_tables *t)
 }
 
 static int make_handle(struct leat_analysis *a, const struct number_key *key, uint32_t file,
-		       struct leat_handle **handle)
+		       struct leat_report_handle **handle)
 {
 	struct leat_analysis_tables *t = a->tables;
 	uint32_t number;
@@ -230,7 +230,8 @@ static int make_handle(struct leat_analysis *a, const struct number_key *key, ui
 		return error;
 	t->n_free--;
 	*handle = &t->handle[number];
-	**handle = (struct leat_handle){.file = file, .task = UINT32_MAX, .pair = UINT32_MAX};
+	**handle =
+		(struct leat_report_handle){.file = file, .task = UINT32_MAX, .pair = UINT32_MAX};
 	return 0;
 }
 
@@ -360,7 +361,7 @@ static int find_by_inode(struct leat_analysis *a, unsigned node, uint64_t inode,
 }
 
 int leat_analysis_find_file(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c,
-			    uint32_t *file, struct leat_handle **handle)
+			    uint32_t *file, struct leat_report_handle **handle)
 {
 	struct number_key key = {c->handle, node};
 	bool opens = c->type == LEAT_TRACE_OPEN || c->type == LEAT_TRACE_CREATE;
@@ -455,7 +456,8 @@ static int make_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint
 		error = leat_table_put(&a->tables->pairs, &key, sizeof(key), a->n_pairs);
 	if (error)
 		return error;
-	a->pairs[a->n_pairs] = (struct leat_pair){.task = task, .file = file, .next = t->pairs};
+	a->pairs[a->n_pairs] =
+		(struct leat_report_pair){.task = task, .file = file, .next = t->pairs};
 	t->pairs = a->n_pairs;
 	t->n_pairs++;
 	*pair = a->n_pairs++;

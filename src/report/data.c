@@ -106,7 +106,7 @@ static void put_types(struct data *d, const struct leat_calls calls[LEAT_ANALYSI
 	leat_json_close(&d->j);
 }
 
-static void put_line(struct data *d, const char *name, const struct leat_series *s,
+static void put_line(struct data *d, const char *name, const struct leat_report_series *s,
 		     enum leat_series_of of, uint64_t unit)
 {
 	size_t used = 0;
@@ -120,7 +120,7 @@ static void put_line(struct data *d, const char *name, const struct leat_series 
 	leat_json_close(&d->j);
 }
 
-static void put_series(struct data *d, const struct leat_series *s)
+static void put_series(struct data *d, const struct leat_report_series *s)
 {
 	leat_json_object(&d->j, "series", true);
 	put_line(d, "read", s, LEAT_SERIES_READ, 1);
@@ -350,7 +350,7 @@ static void put_file(struct data *d, uint32_t i, bool spans)
 
 /* ---- pairs ---- */
 
-static void put_way(struct data *d, const struct leat_pair *p, enum leat_way way)
+static void put_way(struct data *d, const struct leat_report_pair *p, enum leat_way way)
 {
 	uint64_t bytes = leat_pair_bytes(p, way), unique = leat_pair_unique(p, way);
 
@@ -366,7 +366,7 @@ static void put_way(struct data *d, const struct leat_pair *p, enum leat_way way
 	leat_json_close(&d->j);
 }
 
-static void put_pair(struct data *d, const struct leat_pair *p)
+static void put_pair(struct data *d, const struct leat_report_pair *p)
 {
 	double bulkiness = leat_pair_bulkiness(d->a, p);
 

@@ -57,7 +57,7 @@ static const char *task_name(const struct hints *h, uint32_t task)
 	return h->a->tasks[task].name;
 }
 
-static const struct leat_transfer *transfer(const struct leat_pair *p, enum leat_way way)
+static const struct leat_transfer *transfer(const struct leat_report_pair *p, enum leat_way way)
 {
 	return p->ways[way] ? &p->ways[way]->sum : NULL;
 }
@@ -72,7 +72,7 @@ static uint64_t part(uint64_t whole, double share)
 
 /* ---- a task and a file ---- */
 
-static int hint_again(struct hints *h, const struct leat_pair *p, const char *file)
+static int hint_again(struct hints *h, const struct leat_report_pair *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_READ);
 	uint64_t unique = leat_pair_unique(p, LEAT_READ);
@@ -88,7 +88,7 @@ static int hint_again(struct hints *h, const struct leat_pair *p, const char *fi
 			     leat_format_bytes(t->bytes, bytes), leat_format_bytes(unique, once)));
 }
 
-static int hint_rewritten(struct hints *h, const struct leat_pair *p, const char *file)
+static int hint_rewritten(struct hints *h, const struct leat_report_pair *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_WRITTEN);
 	uint64_t unique = leat_pair_unique(p, LEAT_WRITTEN);
@@ -103,7 +103,7 @@ static int hint_rewritten(struct hints *h, const struct leat_pair *p, const char
 			     leat_format_bytes(unique, once)));
 }
 
-static int hint_small(struct hints *h, const struct leat_pair *p, const char *file,
+static int hint_small(struct hints *h, const struct leat_report_pair *p, const char *file,
 		      enum leat_way way)
 {
 	static const char *const does[LEAT_WAYS] = {"reads", "writes"};
@@ -123,7 +123,7 @@ static int hint_small(struct hints *h, const struct leat_pair *p, const char *fi
 			     leat_words_time(t->time_ns, time)));
 }
 
-static int hint_scattered(struct hints *h, const struct leat_pair *p, const char *file,
+static int hint_scattered(struct hints *h, const struct leat_report_pair *p, const char *file,
 			  enum leat_way way)
 {
 	static const char *const does[LEAT_WAYS] = {"reads", "writes"};
@@ -142,7 +142,7 @@ static int hint_scattered(struct hints *h, const struct leat_pair *p, const char
 			     leat_format_bytes(t->bytes / t->calls, mean)));
 }
 
-static int hint_read_back(struct hints *h, const struct leat_pair *p, const char *file)
+static int hint_read_back(struct hints *h, const struct leat_report_pair *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_READ);
 	char bytes[LEAT_WORD];
@@ -155,7 +155,7 @@ static int hint_read_back(struct hints *h, const struct leat_pair *p, const char
 			     task_name(h, p->task), leat_format_bytes(p->read_back, bytes), file));
 }
 
-static int hint_slow(struct hints *h, const struct leat_pair *p, const char *file,
+static int hint_slow(struct hints *h, const struct leat_report_pair *p, const char *file,
 		     enum leat_way way)
 {
 	static const char *const what[LEAT_WAYS] = {"read", "write"};
@@ -172,7 +172,7 @@ static int hint_slow(struct hints *h, const struct leat_pair *p, const char *fil
 
 static int hint_pair(struct hints *h, uint32_t pair)
 {
-	const struct leat_pair *p = &h->a->pairs[pair];
+	const struct leat_report_pair *p = &h->a->pairs[pair];
 	char unnamed[LEAT_WORD];
 	const char *file = leat_words_file(h->r, p->file, unnamed);
 	int error;
@@ -196,7 +196,7 @@ static int hint_pair(struct hints *h, uint32_t pair)
 
 /* ---- a file and its tasks ---- */
 
-static bool reads(const struct leat_pair *p)
+static bool reads(const struct leat_report_pair *p)
 {
 	return leat_pair_bytes(p, LEAT_READ) || p->mapped[LEAT_READ];
 }
@@ -209,7 +209,7 @@ static int find_users(struct hints *h)
 	for (uint32_t i = 0; i < h->a->n_files; i++)
 		h->users[i].writer = h->users[i].reader = NONE;
 	for (uint32_t i = 0; i < h->a->n_pairs; i++) {
-		const struct leat_pair *p = &h->a->pairs[i];
+		const struct leat_report_pair *p = &h->a->pairs[i];
 		struct users *u = &h->users[p->file];
 
 		if (leat_pair_bytes(p, LEAT_WRITTEN) || p->mapped[LEAT_WRITTEN]) {
@@ -217,7 +217,7 @@ static int find_users(struct hints *h)
 			u->writer = i;
 			u->own |= reads(p);
 		} else if (reads(p)) {
-			const struct leat_pair *first =
+			const struct leat_report_pair *first =
 				u->reader == NONE ? NULL : &h->a->pairs[u->reader];
 
 			u->readers++;
@@ -234,7 +234,7 @@ static int hint_unread(struct hints *h, uint32_t file)
 	const struct users *u = &h->users[file];
 	const struct leat_transfer *t;
 	char unnamed[LEAT_WORD], bytes[LEAT_WORD];
-	const struct leat_pair *p;
+	const struct leat_report_pair *p;
 
 	if (f->folded || f->replaced || u->readers || u->own || u->writer == NONE ||
 	    f->bytes[LEAT_WRITTEN] < MB)
@@ -259,7 +259,7 @@ static bool in_order(const struct leat_transfer *t)
 static int hint_stream(struct hints *h, uint32_t file)
 {
 	const struct users *u = &h->users[file];
-	const struct leat_pair *w, *r;
+	const struct leat_report_pair *w, *r;
 	char unnamed[LEAT_WORD], writing[LEAT_WORD], reading[LEAT_WORD];
 	int64_t write_ns, read_ns;
 

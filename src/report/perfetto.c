@@ -62,7 +62,7 @@ static void put_slice(struct events *e, const char *name, uint32_t task, uint32_
 	leat_json_number(&e->j, "dur", length_us ? length_us : 1);
 }
 
-static void put_rates(struct events *e, const struct leat_series *s, uint32_t task)
+static void put_rates(struct events *e, const struct leat_report_series *s, uint32_t task)
 {
 	uint64_t piece_ns = leat_series_piece_ns(s);
 	bool moving = false;
@@ -102,7 +102,7 @@ static void put_task(struct events *e, uint32_t task)
 }
 
 /* Of each task and file: from the first access to the last. */
-static void put_pair(struct events *e, const struct leat_pair *p)
+static void put_pair(struct events *e, const struct leat_report_pair *p)
 {
 	char unnamed[LEAT_WORD];
 	const char *file = leat_words_file(e->r, p->file, unnamed);

@@ -25,7 +25,7 @@ static bool task_fits(const struct leat_report_task *t, const char *pattern)
 	return !pattern || fits(pattern, t->name) || fits(pattern, t->logical);
 }
 
-static bool is_used(const struct leat_pair *p)
+static bool is_used(const struct leat_report_pair *p)
 {
 	for (int i = 0; i < LEAT_ANALYSIS_TYPES; i++)
 		if (p->calls[i].n)
@@ -65,7 +65,7 @@ static uint32_t *sorted(struct ranked *v, uint32_t n)
 	return out;
 }
 
-static uint64_t pair_time_ns(const struct leat_pair *p)
+static uint64_t pair_time_ns(const struct leat_report_pair *p)
 {
 	return leat_calls_time_ns(p->calls);
 }
@@ -78,7 +78,7 @@ static int rank_pairs(struct leat_report *r, const char *task, const char *file,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; v && i < a->n_pairs; i++) {
-		const struct leat_pair *p = &a->pairs[i];
+		const struct leat_report_pair *p = &a->pairs[i];
 		char unnamed[LEAT_WORD];
 
 		if (!is_used(p) || !task_fits(&a->tasks[p->task], task) ||

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-void leat_series_widen(struct leat_series *s, uint8_t level)
+void leat_series_widen(struct leat_report_series *s, uint8_t level)
 {
 	for (; s->level < level; s->level++) {
 		for (size_t i = 0; i < LEAT_SERIES_PIECES / 2; i++)
@@ -21,7 +21,7 @@ static uint64_t due(uint64_t amount, uint64_t passed, uint64_t length)
 	return (uint64_t)((product)amount * passed / length);
 }
 
-static void spread(struct leat_series *s, enum leat_series_of way, uint64_t begin_ns,
+static void spread(struct leat_report_series *s, enum leat_series_of way, uint64_t begin_ns,
 		   uint64_t end_ns, uint64_t bytes)
 {
 	unsigned shift = LEAT_SERIES_SHIFT + s->level;
@@ -40,7 +40,7 @@ static void spread(struct leat_series *s, enum leat_series_of way, uint64_t begi
 	}
 }
 
-void leat_series_add(struct leat_series *s, enum leat_series_of way, uint64_t begin_ns,
+void leat_series_add(struct leat_report_series *s, enum leat_series_of way, uint64_t begin_ns,
 		     uint64_t end_ns, uint64_t bytes)
 {
 	uint64_t last;
@@ -57,9 +57,9 @@ void leat_series_add(struct leat_series *s, enum leat_series_of way, uint64_t be
 	s->v[last][LEAT_SERIES_TIME] += end_ns - begin_ns;
 }
 
-void leat_series_add_all(struct leat_series *s, const struct leat_series *more)
+void leat_series_add_all(struct leat_report_series *s, const struct leat_report_series *more)
 {
-	struct leat_series same = *more;
+	struct leat_report_series same = *more;
 
 	leat_series_widen(s, more->level);
 	leat_series_widen(&same, s->level);

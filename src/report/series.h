@@ -15,23 +15,23 @@ enum leat_series_of {
 	LEAT_SERIES_ALL
 };
 
-struct leat_series {
+struct leat_report_series {
 	uint8_t level; /* a piece is 2^(LEAT_SERIES_SHIFT + level) ns long */
 	uint64_t v[LEAT_SERIES_PIECES][LEAT_SERIES_ALL];
 };
 
 /* Add what a call did between these times since the beginning of the series: `bytes` that went one
  * way, and its time; both are spread evenly. */
-void leat_series_add(struct leat_series *s, enum leat_series_of way, uint64_t begin_ns,
+void leat_series_add(struct leat_report_series *s, enum leat_series_of way, uint64_t begin_ns,
 		     uint64_t end_ns, uint64_t bytes);
 
 /* Add all of `more`. */
-void leat_series_add_all(struct leat_series *s, const struct leat_series *more);
+void leat_series_add_all(struct leat_report_series *s, const struct leat_report_series *more);
 
 /* Make pieces at least as long as those of `level`. */
-void leat_series_widen(struct leat_series *s, uint8_t level);
+void leat_series_widen(struct leat_report_series *s, uint8_t level);
 
-static inline uint64_t leat_series_piece_ns(const struct leat_series *s)
+static inline uint64_t leat_series_piece_ns(const struct leat_report_series *s)
 {
 	return UINT64_C(1) << (LEAT_SERIES_SHIFT + s->level);
 }

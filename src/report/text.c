@@ -14,7 +14,7 @@ uint32_t leat_text_least(uint32_t a, uint32_t b)
 /* ---- lines ---- */
 
 /* A paragraph, broken at spaces; all but the first line stand `indent` further right. */
-void leat_text_paragraph(const struct leat_text *t, const char *lead, const char *text)
+void leat_text_paragraph(const struct leat_report_text *t, const char *lead, const char *text)
 {
 	int indent = leat_grid_length(lead), column = indent;
 
@@ -49,7 +49,7 @@ static void put_gap(void *ctx, const char *text)
 	leat_text_paragraph(ctx, "INCOMPLETE: ", text);
 }
 
-void leat_text_more(const struct leat_text *t, uint32_t all, const char *what)
+void leat_text_more(const struct leat_report_text *t, uint32_t all, const char *what)
 {
 	char n[LEAT_WORD];
 
@@ -58,7 +58,7 @@ void leat_text_more(const struct leat_text *t, uint32_t all, const char *what)
 			t->utf8 ? "\xe2\x80\xa6" : "...", leat_words_count(all - t->top, n), what);
 }
 
-void leat_text_grid(struct leat_text *t, struct leat_grid *g)
+void leat_text_grid(struct leat_report_text *t, struct leat_grid *g)
 {
 	int error = leat_grid_print(g, t->out, t->width, t->utf8);
 
@@ -66,14 +66,14 @@ void leat_text_grid(struct leat_text *t, struct leat_grid *g)
 		t->error = error;
 }
 
-void leat_text_title(const struct leat_text *t, const char *text)
+void leat_text_title(const struct leat_report_text *t, const char *text)
 {
 	fprintf(t->out, "\n%s\n", text);
 }
 
 /* ---- overview ---- */
 
-static void put_sources(struct leat_text *t)
+static void put_sources(struct leat_report_text *t)
 {
 	for (unsigned i = 0; i < t->r->found.n_sources && i < t->top; i++) {
 		const struct leat_report_source *s = &t->r->found.sources[i];
@@ -87,7 +87,7 @@ static void put_sources(struct leat_text *t)
 	leat_text_more(t, t->r->found.n_sources, "machines");
 }
 
-static void put_extent(const struct leat_text *t)
+static void put_extent(const struct leat_report_text *t)
 {
 	char length[LEAT_WORD], calls[LEAT_WORD], tasks[LEAT_WORD], files[LEAT_WORD];
 	int64_t begin_ns = t->a->begin_ns, end_ns = t->a->end_ns;
@@ -99,7 +99,7 @@ static void put_extent(const struct leat_text *t)
 		t->r->n_files == 1 ? "file" : "files");
 }
 
-static void put_unassociated(const struct leat_text *t)
+static void put_unassociated(const struct leat_report_text *t)
 {
 	uint64_t calls = 0;
 	char share[LEAT_WORD], line[300];
@@ -122,7 +122,7 @@ static void put_unassociated(const struct leat_text *t)
 	}
 }
 
-static void put_types(struct leat_text *t)
+static void put_types(struct leat_report_text *t)
 {
 	static const struct {
 		char type;
@@ -157,7 +157,7 @@ static void put_types(struct leat_text *t)
 
 /* ---- over time ---- */
 
-static void put_line(const struct leat_text *t, const char *name, enum leat_series_of of,
+static void put_line(const struct leat_report_text *t, const char *name, enum leat_series_of of,
 		     size_t used, int width)
 {
 	static const char *const blocks[] = {" ",
@@ -193,9 +193,9 @@ static void put_line(const struct leat_text *t, const char *name, enum leat_seri
 	fprintf(t->out, "%*s  at most %s\n", width - (int)columns, "", rate);
 }
 
-static void put_series(struct leat_text *t)
+static void put_series(struct leat_report_text *t)
 {
-	const struct leat_series *s = &t->a->series;
+	const struct leat_report_series *s = &t->a->series;
 	int width = (t->width < 160 ? t->width : 160) - 32;
 	size_t used = 0;
 	char length[LEAT_WORD];
@@ -212,7 +212,7 @@ static void put_series(struct leat_text *t)
 	put_line(t, "written", LEAT_SERIES_WRITTEN, used, width);
 }
 
-static void put_systems(struct leat_text *t)
+static void put_systems(struct leat_report_text *t)
 {
 	struct leat_grid g = {.titles = {"<file system", "<type", "read", "written", "in calls"}};
 	char word[LEAT_WORD];
@@ -253,7 +253,7 @@ static double again(const struct leat_analysis *a, const struct leat_report_task
 	return bytes ? (double)(bytes - unique) / (double)bytes : 0;
 }
 
-static void put_tasks(struct leat_text *t)
+static void put_tasks(struct leat_report_text *t)
 {
 	struct leat_grid g = {
 		.titles = {"<task", "ran", "in calls", "read", "again", "written", "files", NULL}};
@@ -285,7 +285,7 @@ static void put_tasks(struct leat_text *t)
 	leat_text_more(t, t->r->n_tasks, "tasks");
 }
 
-static void put_files(struct leat_text *t)
+static void put_files(struct leat_report_text *t)
 {
 	struct leat_grid g = {.titles = {"<file", "written", "read", "in calls"}};
 	char word[LEAT_WORD], unnamed[LEAT_WORD];
@@ -306,7 +306,7 @@ static void put_files(struct leat_text *t)
 
 /* ---- all ---- */
 
-static void put_hints(struct leat_text *t)
+static void put_hints(struct leat_report_text *t)
 {
 	if (!t->r->n_hints)
 		return;
@@ -324,12 +324,12 @@ static void put_hints(struct leat_text *t)
 int leat_report_write_text(const struct leat_report *r, FILE *out, int width, bool utf8,
 			   uint32_t top)
 {
-	struct leat_text t = {.r = r,
-			      .a = r->found.analysis,
-			      .out = out,
-			      .width = width > 60 ? width : 60,
-			      .utf8 = utf8,
-			      .top = top};
+	struct leat_report_text t = {.r = r,
+				     .a = r->found.analysis,
+				     .out = out,
+				     .width = width > 60 ? width : 60,
+				     .utf8 = utf8,
+				     .top = top};
 
 	leat_report_say_gaps(r, put_gap, &t);
 	put_sources(&t);

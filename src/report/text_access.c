@@ -10,7 +10,7 @@
 
 /* ---- tasks and files ---- */
 
-static void put_times(struct leat_grid *g, const struct leat_pair *p, enum leat_way way)
+static void put_times(struct leat_grid *g, const struct leat_report_pair *p, enum leat_way way)
 {
 	uint64_t unique = leat_pair_unique(p, way);
 	char word[LEAT_WORD];
@@ -22,8 +22,8 @@ static void put_times(struct leat_grid *g, const struct leat_pair *p, enum leat_
 	leat_grid_cell(g, unique ? word : "");
 }
 
-static void put_pair(struct leat_text *t, struct leat_grid *g, const struct leat_pair *p,
-		     enum leat_way way)
+static void put_pair(struct leat_report_text *t, struct leat_grid *g,
+		     const struct leat_report_pair *p, enum leat_way way)
 {
 	const struct leat_transfer *sum = &p->ways[way]->sum;
 	uint64_t done = sum->calls - sum->failed;
@@ -43,7 +43,7 @@ static void put_pair(struct leat_text *t, struct leat_grid *g, const struct leat
 }
 
 struct access {
-	const struct leat_pair *pair;
+	const struct leat_report_pair *pair;
 	enum leat_way way;
 	uint64_t bytes;
 };
@@ -59,7 +59,7 @@ static int by_bytes(const void *a, const void *b)
 	return (int)x->way - (int)y->way;
 }
 
-void leat_text_put_pairs(struct leat_text *t)
+void leat_text_put_pairs(struct leat_report_text *t)
 {
 	struct leat_grid g = {.titles = {"<task", "", "<file", "bytes", "times", "calls", "order",
 					 "span", "in calls"}};
@@ -71,7 +71,7 @@ void leat_text_put_pairs(struct leat_text *t)
 		return;
 	}
 	for (uint32_t i = 0; i < t->r->n_pairs; i++) {
-		const struct leat_pair *p = &t->a->pairs[t->r->pairs[i]];
+		const struct leat_report_pair *p = &t->a->pairs[t->r->pairs[i]];
 
 		for (int way = 0; way < LEAT_WAYS; way++)
 			if (p->ways[way])
@@ -91,7 +91,7 @@ void leat_text_put_pairs(struct leat_text *t)
 			    "the task's run; high is like a stream, low is in bulk.");
 }
 
-void leat_text_put_waits(struct leat_text *t)
+void leat_text_put_waits(struct leat_report_text *t)
 {
 	struct leat_grid g = {.titles = {"<step", "<waited for", "times", "in all", "longest"}};
 	const struct leat_report_found *f = &t->r->found;
@@ -114,7 +114,7 @@ void leat_text_put_waits(struct leat_text *t)
 
 /* ---- sizes ---- */
 
-static void put_size(const struct leat_text *t, int bin, uint64_t n, uint64_t most)
+static void put_size(const struct leat_report_text *t, int bin, uint64_t n, uint64_t most)
 {
 	char from[LEAT_WORD], count[LEAT_WORD];
 	int length = (int)((double)n / (double)most * (t->width - 36) + 0.5);
@@ -132,13 +132,13 @@ static void put_size(const struct leat_text *t, int bin, uint64_t n, uint64_t mo
 	putc('\n', t->out);
 }
 
-void leat_text_put_sizes(const struct leat_text *t, enum leat_way way)
+void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way)
 {
 	uint64_t sums[LEAT_ANALYSIS_BINS] = {0}, most = 0;
 	int first = LEAT_ANALYSIS_BINS, last = -1;
 
 	for (uint32_t i = 0; i < t->r->n_pairs; i++) {
-		const struct leat_pair *p = &t->a->pairs[t->r->pairs[i]];
+		const struct leat_report_pair *p = &t->a->pairs[t->r->pairs[i]];
 
 		for (int k = 0; p->ways[way] && k < LEAT_ANALYSIS_BINS; k++)
 			sums[k] += p->ways[way]->sum.sizes[k];

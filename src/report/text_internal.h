@@ -5,7 +5,7 @@
 #include "report/grid.h"
 #include "report/report.h"
 
-struct leat_text {
+struct leat_report_text {
 	const struct leat_report *r;
 	const struct leat_analysis *a;
 	FILE *out;
@@ -18,19 +18,19 @@ struct leat_text {
 uint32_t leat_text_least(uint32_t a, uint32_t b);
 
 /* A paragraph, broken at spaces; all but the first line stand as far right as `lead` is long. */
-void leat_text_paragraph(const struct leat_text *t, const char *lead, const char *text);
+void leat_text_paragraph(const struct leat_report_text *t, const char *lead, const char *text);
 
-void leat_text_title(const struct leat_text *t, const char *text);
+void leat_text_title(const struct leat_report_text *t, const char *text);
 
 /* Prints and empties the grid. */
-void leat_text_grid(struct leat_text *t, struct leat_grid *g);
+void leat_text_grid(struct leat_report_text *t, struct leat_grid *g);
 
 /* "... and 5 more tasks", if not all were shown. */
-void leat_text_more(const struct leat_text *t, uint32_t all, const char *what);
+void leat_text_more(const struct leat_report_text *t, uint32_t all, const char *what);
 
 /* Parts of the text. */
-void leat_text_put_pairs(struct leat_text *t);
-void leat_text_put_waits(struct leat_text *t);
-void leat_text_put_sizes(const struct leat_text *t, enum leat_way way);
+void leat_text_put_pairs(struct leat_report_text *t);
+void leat_text_put_waits(struct leat_report_text *t);
+void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way);
 
 #endif

@@ -74,7 +74,7 @@ static void close_file(uint32_t t, uint64_t inode, uint64_t handle)
 	     (struct leat_trace_call){.type = LEAT_TRACE_CLOSE, .inode = inode, .handle = handle});
 }
 
-static const struct leat_pair *pair(uint32_t t, const char *path)
+static const struct leat_report_pair *pair(uint32_t t, const char *path)
 {
 	for (uint32_t i = a->tasks[t].pairs; i != UINT32_MAX; i = a->pairs[i].next) {
 		const char *p = a->files[a->pairs[i].file].path;
@@ -156,7 +156,7 @@ static void test_by_hand(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct leat_transfer *sum;
-		const struct leat_pair *p;
+		const struct leat_report_pair *p;
 		char name[16];
 		uint32_t t;
 
@@ -192,7 +192,7 @@ static void test_devices(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 3; i++) {
-		const struct leat_pair *p;
+		const struct leat_report_pair *p;
 
 		open_file(t, files[i].path, i + 1, i + 1);
 		for (int n = 0; n < 4; n++)
@@ -210,7 +210,7 @@ static void test_two_tasks(void **state)
 {
 	uint32_t make = task("make"), use = task("use");
 	uint64_t written = 0, time_ns = 0;
-	const struct leat_pair *p;
+	const struct leat_report_pair *p;
 
 	(void)state;
 	open_file(make, "/data/x", 1, 1);        /* 0-1 ms */
@@ -321,7 +321,7 @@ static void test_nodes(void **state)
 	assert_int_equal(2, a->n_nodes);
 }
 
-static uint64_t sum_of(const struct leat_series *s, enum leat_series_of of)
+static uint64_t sum_of(const struct leat_report_series *s, enum leat_series_of of)
 {
 	uint64_t sum = 0;
 
@@ -334,7 +334,7 @@ static uint64_t sum_of(const struct leat_series *s, enum leat_series_of of)
 static void test_series(void **state)
 {
 	const uint64_t piece = UINT64_C(1) << LEAT_SERIES_SHIFT;
-	struct leat_series s = {0}, both = {0};
+	struct leat_report_series s = {0}, both = {0};
 
 	(void)state;
 	leat_series_add(&s, LEAT_SERIES_READ, 0, 10 * piece, 1001);
@@ -402,7 +402,7 @@ static void play(uint32_t t, uint32_t f)
 
 static void compare(uint32_t t, uint32_t f, const char *path)
 {
-	const struct leat_pair *p = pair(t + 1, path);
+	const struct leat_report_pair *p = pair(t + 1, path);
 
 	for (int way = 0; way < LEAT_WAYS; way++) {
 		const struct leat_transfer *sum = p && p->ways[way] ? &p->ways[way]->sum : NULL;
