@@ -5,7 +5,7 @@
  * by no more than d - e. The offset that agrees with the most processes is taken, as NTP does of
  * clocks (Marzullo, "Maintaining the Time in a Distributed System", 1984); of those that agree
  * alike a plain one: none at all, or, of times without a zone, a zone's. Offsets that no clock of a
- * working machine has are not taken, however well they agree (map_rivals.c). */
+ * working machine has are not taken, however well they agree (rivals.c). */
 #include "associate/internal.h"
 
 #include <errno.h>
@@ -15,12 +15,19 @@
 /* More say no more, and each is compared with each. */
 enum { MOST_SEEN = 1000 };
 
+/* Clocks that are set by anybody at all are nearer. */
+#define MOST_NS (120 * LEAT_ASSOCIATE_SECOND)
 #define QUARTER_NS (900 * LEAT_ASSOCIATE_SECOND)
 #define ZONES_WEST 48 /* quarters of hours west and */
 #define ZONES_EAST 56 /* east of UTC */
 #define DAY_NS (86400 * LEAT_ASSOCIATE_SECOND)
 /* A task whose end is not in the log may have been seen so long after the log's last word. */
 #define UNENDED_NS (3600 * LEAT_ASSOCIATE_SECOND)
+
+int64_t leat_associate_most_ns(const struct leat_associate_map *m)
+{
+	return m->options.slack_ns > MOST_NS ? m->options.slack_ns : MOST_NS;
+}
 
 struct bound {
 	size_t task;
@@ -443,12 +450,15 @@ int leat_associate_clocks_resolve(struct leat_associate_map *m)
 	for (size_t i = 0; i < m->n_tasks; i++)
 		if (m->tasks[i]->source != LEAT_ASSOCIATE_NONE)
 			set_times(m, m->tasks[i]);
-	leat_associate_refuse(m);
+	return 0;
+}
+
+void leat_associate_clocks_note(struct leat_associate_map *m)
+{
 	for (size_t i = 0; i < m->n_sources; i++)
 		for (unsigned node = 0; node < m->n_nodes && !m->sources[i].refused; node++)
 			note_ahead(m, &m->sources[i], node, m->sources[i].ahead_ns[node],
 				   m->sources[i].fit.n);
-	return 0;
 }
 
 int64_t leat_associate_ahead_ns(const struct leat_associate_map *m, size_t task, unsigned node)

@@ -320,6 +320,10 @@ void leat_associate_cgroups_resolve(struct leat_associate_map *m);
 /* Find the zone of each log, and what it is ahead of each node, so that most tasks ran when their
  * files were touched; and the tasks' times by that. 0 or -ENOMEM. */
 int leat_associate_clocks_resolve(struct leat_associate_map *m);
+/* Say of the logs that are not refused how far their clocks are off. */
+void leat_associate_clocks_note(struct leat_associate_map *m);
+/* What the clocks of a log and a node may differ by, zones aside. */
+int64_t leat_associate_most_ns(const struct leat_associate_map *m);
 /* A time of that log, since the epoch; of one that has no zone by its zone. */
 int64_t leat_associate_source_ns(const struct leat_associate_map *m,
 				 const struct leat_associate_source *s,
@@ -336,8 +340,6 @@ int64_t leat_associate_ahead_ns(const struct leat_associate_map *m, size_t task,
 
 /* ---- which log is the trace's: rivals.c ---- */
 
-/* What the clocks of a log and a node may differ by, zones aside. */
-int64_t leat_associate_most_ns(const struct leat_associate_map *m);
 /* Refuse logs that are of another day or run, as is said: when the clocks are resolved. */
 void leat_associate_refuse(struct leat_associate_map *m);
 /* What the image's touches say by the log that is the trace's. False: nothing; *reason is why. */

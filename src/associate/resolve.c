@@ -337,6 +337,8 @@ int leat_associate_resolve(struct leat_associate_map *m)
 
 	if (error)
 		return error;
+	leat_associate_refuse(m);
+	leat_associate_clocks_note(m);
 	for (size_t i = 0; i < m->n_images; i++)
 		resolve_own(m, &m->images[i]);
 	resolve_pids(m);

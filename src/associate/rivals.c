@@ -1,7 +1,7 @@
 /* Which log is the trace's.
  *
  * The same workflow runs again and again, on the same files: its logs tell of the same tasks. Each
- * log is set against the trace on its own (map_clock.c). One whose tasks' files were touched at
+ * log is set against the trace on its own (clock.c). One whose tasks' files were touched at
  * their time only if a clock were wrong by more than clocks are is of another day or run, and is
  * refused. Of those that remain, a process is of the task in whose time it touched the files; where
  * that is so of several logs' tasks, of the log whose times fit best. */
@@ -10,17 +10,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Clocks that are set by anybody at all are nearer. */
-#define MOST_NS (120 * LEAT_ASSOCIATE_SECOND)
 #define DAY_S 86400
 /* What makes a difference, in the times of a log and between two. */
 #define CLEAR_NS (LEAT_ASSOCIATE_SECOND / 2)
 enum { CLEAR_SEEN = 3 };
-
-int64_t leat_associate_most_ns(const struct leat_associate_map *m)
-{
-	return m->options.slack_ns > MOST_NS ? m->options.slack_ns : MOST_NS;
-}
 
 /* ---- refusing ---- */
 
