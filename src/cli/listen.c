@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_CONNECTIONS = 16, TIMEOUT_S = 10 };
 
@@ -120,35 +121,55 @@ static int find_address(const char *place, struct sockaddr_storage *address)
 	return 0;
 }
 
-/* Signals are for the other threads. */
-static struct MHD_Daemon *start(struct leat_listen *l, const struct sockaddr_storage *address)
+/* A socket that listens at `address`, in which the port becomes the one that it has; or -errno.
+ * Not libmicrohttpd's: its versions differ in what they leave in errno. */
+static int listen_at(struct sockaddr_storage *address)
 {
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD;
-	struct MHD_Daemon *daemon;
-	sigset_t all, old;
+	socklen_t length = sizeof(*address);
+	struct sockaddr *to = (struct sockaddr *)address;
+	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int error;
 
+	if (fd < 0)
+		return -errno;
+	/* The port of a run that has just ended. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	if (address->ss_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, l, MHD_OPTION_SOCK_ADDR,
-				  (const struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT,
-				  (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				  (unsigned)TIMEOUT_S, MHD_OPTION_END);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return daemon;
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){1}, sizeof(int));
+	if (bind(fd, to,
+		 address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						: sizeof(struct sockaddr_in)) == 0 &&
+	    listen(fd, SOMAXCONN) == 0 && getsockname(fd, to, &length) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	return -error;
 }
 
-static void say_where(struct MHD_Daemon *daemon, const struct sockaddr_storage *address)
+/* The socket is the server's. 0, or -errno. Signals are for the other threads. */
+static int start(struct leat_listen *l, int fd)
 {
-	const union MHD_DaemonInfo *port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
-	bool six = address->ss_family == AF_INET6;
-	char host[NI_MAXHOST] = "?";
+	sigset_t all, old;
 
-	getnameinfo((const struct sockaddr *)address, sizeof(*address), host, sizeof(host), NULL, 0,
-		    NI_NUMERICHOST);
-	fprintf(stderr, "leat: figures at http://%s%s%s:%u/metrics\n", six ? "[" : "", host,
-		six ? "]" : "", port ? (unsigned)port->port : 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	l->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, on_request, l,
+				     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+				     (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				     (unsigned)TIMEOUT_S, MHD_OPTION_END);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return l->daemon ? 0 : -ENOMEM;
+}
+
+static void say_where(const struct sockaddr_storage *address)
+{
+	bool six = address->ss_family == AF_INET6;
+	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "?";
+
+	getnameinfo((const struct sockaddr *)address, sizeof(*address), host, sizeof(host), port,
+		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+	fprintf(stderr, "leat: figures at http://%s%s%s:%s/metrics\n", six ? "[" : "", host,
+		six ? "]" : "", port);
 }
 
 int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ctx,
@@ -156,7 +177,7 @@ int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ct
 {
 	const char *place = leat_args_text(args, "listen");
 	struct sockaddr_storage address = {0};
-	int status;
+	int status, rc = -ENOMEM;
 
 	*l = NULL;
 	if (!place)
@@ -168,14 +189,15 @@ int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ct
 	if (*l) {
 		(*l)->fn = fn;
 		(*l)->ctx = ctx;
-		errno = 0;
-		(*l)->daemon = start(*l, &address);
+		rc = listen_at(&address);
+		if (rc >= 0)
+			rc = start(*l, rc);
 	}
-	if (*l && (*l)->daemon) {
-		say_where((*l)->daemon, &address);
+	if (rc == 0) {
+		say_where(&address);
 		return 0;
 	}
-	leat_error("--listen %s: cannot listen there: %s", place, strerror(errno ? errno : ENOMEM));
+	leat_error("--listen %s: cannot listen there: %s", place, strerror(-rc));
 	free(*l);
 	*l = NULL;
 	return LEAT_EXIT_SELF;
