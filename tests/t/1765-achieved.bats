@@ -168,7 +168,7 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 		assert re.findall(r'class="rate" data-constraint="(\d+)"', rates["save"]) == ["25", "50"]
 	END
 	# The page has what the report has.
-	sed -n '/^{$/,/^}$/p' run.html >data.json
+	python3 -c 'import re; print(re.search(r"id=\"data\">(.*?)</script>", open("run.html").read(), re.S)[1])' >data.json
 	jq -e --slurpfile report report.json '.scheduling == $report[0].scheduling' data.json
 }
 
