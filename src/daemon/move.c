@@ -27,7 +27,7 @@ struct leat_move {
 	int in, out;
 	struct stat st; /* of `in` when the move began */
 	bool live;      /* although it is open */
-	bool evenly;    /* memory is limited: what is copied to disk must not fill it */
+	enum leat_copy how;
 	struct leat_shm_file *shared;
 	uint32_t home; /* live: where it was, by the shared record */
 	int rc;
@@ -89,7 +89,7 @@ static void work(uv_work_t *w)
 		m->rc = await_writers(m);
 	if (m->rc)
 		return;
-	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size, m->evenly);
+	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size, m->how);
 	LEAT_FAULT("move.copied");
 	if (!m->rc)
 		m->rc = leat_copy_xattrs(m->in, m->out);
@@ -264,6 +264,17 @@ static bool may_start(struct leat_daemon *d, struct leat_file *f, bool live)
 	return !live || leat_lives_settled(d, f);
 }
 
+/* Where memory is limited what is copied to disk must not fill it; where programs have left less
+ * than files might have, there may be none for it at all. */
+static enum leat_copy choose_copy(const struct leat_move *m)
+{
+	const struct leat_limits *l = &m->d->limits;
+
+	if (m->to == LEAT_ROOT_SPILL && l->budget.now_bytes < l->budget.most_bytes)
+		return LEAT_COPY_DIRECT;
+	return l->is_limited ? LEAT_COPY_EVENLY : LEAT_COPY_FAST;
+}
+
 int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 {
 	struct leat_move *m;
@@ -276,8 +287,8 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 		return -ENOMEM;
 	*m = (struct leat_move){.d = d, .f = f, .in = -1, .out = -1, .live = live};
 	m->shared = leat_file_shm(d, f);
-	m->evenly = d->limits.is_limited;
 	rc = open_both(m);
+	m->how = choose_copy(m);
 	if (!rc && live)
 		rc = stop_writers(m);
 	if (!rc) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #define CHUNK (1u << 20)
 /* So much is written in one go where it is brought to disk meanwhile. */
 #define PIECE ((off_t)8 << 20)
+/* What writes that go past the page cache have to be multiples of, and lie at. */
+#define ALIGNED ((off_t)4096)
 
 /* For file systems that can neither copy_file_range nor sendfile. */
 static int copy_by_hand(int in, int out, off_t at, off_t end)
@@ -82,13 +85,55 @@ static int copy_range(int in, int out, off_t at, off_t end)
 	return 0;
 }
 
-/* The same; `evenly`: to disk, piece by piece. */
-static int copy_part(int in, int out, off_t at, off_t end, bool evenly)
+/* Write what is mapped at `from` past the page cache; how far it came. Whatever is the matter, who
+ * goes on there in another way finds it out. */
+static off_t write_direct(int out, const char *from, off_t at, off_t end)
+{
+	int flags = fcntl(out, F_GETFL);
+
+	if (flags < 0 || fcntl(out, F_SETFL, flags | O_DIRECT) < 0)
+		return at;
+	while (at < end) {
+		off_t want = end - at < PIECE ? end - at : PIECE;
+		ssize_t n = pwrite(out, from, (size_t)want, at);
+
+		if (n > 0) {
+			at += n;
+			from += n;
+		}
+		if (n != want && !(n < 0 && errno == EINTR))
+			break;
+	}
+	/* Others are given this description. */
+	fcntl(out, F_SETFL, flags);
+	return at / ALIGNED * ALIGNED;
+}
+
+/* The whole pages of [at, end), without memory of its own: the pages of `in` are what is written.
+ */
+static off_t copy_direct(int in, int out, off_t at, off_t end)
+{
+	size_t size = (size_t)(end / ALIGNED * ALIGNED - at);
+	void *from;
+
+	if (at % ALIGNED || end < at + ALIGNED)
+		return at;
+	from = mmap(NULL, size, PROT_READ, MAP_SHARED, in, at);
+	if (from == MAP_FAILED)
+		return at;
+	at = write_direct(out, from, at, at + (off_t)size);
+	munmap(from, size);
+	return at;
+}
+
+static int copy_part(int in, int out, off_t at, off_t end, enum leat_copy how)
 {
 	int rc = 0;
 
-	if (!evenly)
+	if (how == LEAT_COPY_FAST)
 		return copy_range(in, out, at, end);
+	if (how == LEAT_COPY_DIRECT)
+		at = copy_direct(in, out, at, end);
 	while (!rc && at < end) {
 		off_t next = end - at > PIECE ? at + PIECE : end;
 
@@ -100,13 +145,14 @@ static int copy_part(int in, int out, off_t at, off_t end, bool evenly)
 	return rc;
 }
 
-int leat_copy_data(int in, int out, uint64_t size, bool evenly)
+int leat_copy_data(int in, int out, uint64_t size, enum leat_copy how)
 {
 	const off_t end = (off_t)size;
 	off_t at = 0;
 	int rc = 0;
 
-	evenly = evenly && end > PIECE; /* of one piece the fsync that follows is the one call */
+	if (how == LEAT_COPY_EVENLY && end <= PIECE)
+		how = LEAT_COPY_FAST; /* of one piece the fsync that follows is the one call */
 	while (!rc && at < end) {
 		off_t data = lseek(in, at, SEEK_DATA);
 		off_t hole;
@@ -114,12 +160,12 @@ int leat_copy_data(int in, int out, uint64_t size, bool evenly)
 		if (data < 0 && errno == ENXIO)
 			break;
 		if (data < 0)
-			return copy_part(in, out, 0, end, evenly);
+			return copy_part(in, out, 0, end, how);
 		hole = lseek(in, data, SEEK_HOLE);
 		if (hole < 0 || hole > end)
 			hole = end;
 		if (data < end)
-			rc = copy_part(in, out, data, hole, evenly);
+			rc = copy_part(in, out, data, hole, how);
 		at = hole;
 	}
 	if (!rc && ftruncate(out, end) < 0)

@@ -285,7 +285,7 @@ static int copy_file(int from, const struct stat *st, const struct leat_beneath 
 	int rc = out < 0 ? (!empty && in < 0 ? in : -errno) : 0;
 
 	if (!rc && !empty)
-		rc = leat_copy_data(in, out, (uint64_t)st->st_size, false);
+		rc = leat_copy_data(in, out, (uint64_t)st->st_size, LEAT_COPY_FAST);
 	if (!rc)
 		rc = leat_copy_meta(out, st);
 	if (rc && out >= 0)

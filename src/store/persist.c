@@ -88,7 +88,7 @@ static int fill(int in, int out)
 	if (fstat(in, &st) < 0)
 		return -errno;
 	LEAT_FAULT("persist.made");
-	rc = leat_copy_data(in, out, (uint64_t)st.st_size, true);
+	rc = leat_copy_data(in, out, (uint64_t)st.st_size, LEAT_COPY_EVENLY);
 	LEAT_FAULT("persist.copied");
 	if (!rc)
 		rc = leat_copy_meta(out, &st);

@@ -1,3 +1,4 @@
+#include "store/copy.h"
 #include "store/list.h"
 #include "store/persist.h"
 #include "store/remove.h"
@@ -210,6 +211,45 @@ static void test_private_stale(void **state)
 	assert_int_equal(stat(path, &st), -1);
 	close(pipe_fd[0]);
 	close(pipe_fd[1]);
+}
+
+/* What a copy is of a file of that size which begins with a hole of so many bytes. */
+static void check_copy(off_t hole, size_t size, enum leat_copy how)
+{
+	int in = openat(base_fd, "from", O_RDWR | O_CREAT | O_TRUNC, 0600), flags;
+	int out = openat(base_fd, "to", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	size_t whole = (size_t)hole + size;
+	char *text = malloc(whole + 1), *copy = malloc(whole + 1);
+	struct stat st;
+
+	assert_true(in >= 0 && out >= 0 && text && copy);
+	for (size_t i = 0; i < whole; i++)
+		text[i] = (char)((off_t)i < hole ? 0 : i % 251 + 1);
+	assert_int_equal(pwrite(in, text + hole, size, hole), (ssize_t)size);
+	flags = fcntl(out, F_GETFL);
+	assert_int_equal(leat_copy_data(in, out, whole, how), 0);
+	assert_int_equal(fcntl(out, F_GETFL), flags);
+	assert_int_equal(fstat(out, &st), 0);
+	assert_int_equal(st.st_size, whole);
+	assert_int_equal(pread(out, copy, whole, 0), (ssize_t)whole);
+	assert_memory_equal(copy, text, whole);
+	free(text);
+	free(copy);
+	close(in);
+	close(out);
+	assert_int_equal(unlinkat(base_fd, "from", 0) | unlinkat(base_fd, "to", 0), 0);
+}
+
+static void test_copy(void **state)
+{
+	static const size_t sizes[] = {1, 4095, 4096, 3 * 4096 + 5, (9u << 20) + 123};
+
+	(void)state;
+	for (enum leat_copy how = LEAT_COPY_FAST; how <= LEAT_COPY_DIRECT; how++)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			check_copy(0, sizes[i], how);
+			check_copy(1 << 20, sizes[i], how);
+		}
 }
 
 static int persist_symlink(int fd, const char *path, const char *target)
@@ -468,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_create_as_nobody),
 		cmocka_unit_test(test_private),
 		cmocka_unit_test(test_private_stale),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_persist),
 		cmocka_unit_test(test_persist_stale),
 		cmocka_unit_test(test_persist_taken),
