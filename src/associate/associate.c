@@ -372,6 +372,8 @@ int leat_associate_add(struct leat_associate_map *m, const struct leat_trace_rec
 		return leat_associate_cgroup_name(m, node, &record->cgroup);
 	case LEAT_TRACE_MOUNT:
 		return take_mount(m, node, &record->mount);
+	case LEAT_TRACE_UNSEEN:
+		break;
 	}
 	return 0;
 }

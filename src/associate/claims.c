@@ -150,14 +150,19 @@ static bool claim_path(struct leat_associate_map *m, struct leat_associate_image
 	return name;
 }
 
+/* By its name, or by that outside: `known`, or what the mounts say that it is. */
 static void claim_seen(struct leat_associate_map *m, struct leat_associate_image *l,
-		       const char *path, bool writes, int64_t time_ns)
+		       const char *path, const char *known, bool writes, int64_t time_ns)
 {
 	char *outside;
 
 	if (claim_path(m, l, path, writes, time_ns))
 		return;
-	outside = translate(m, l, path);
+	if (known && *known == '/') {
+		claim_path(m, l, known, writes, time_ns);
+		return;
+	}
+	outside = known && *known ? NULL : translate(m, l, path);
 	if (outside)
 		claim_path(m, l, outside, writes, time_ns);
 	free(outside);
@@ -172,9 +177,9 @@ int leat_associate_claim_call(struct leat_associate_map *m, struct leat_associat
 	if (call->result < 0)
 		return 0;
 	if (call->type == LEAT_TRACE_OPEN || call->type == LEAT_TRACE_CREATE)
-		claim_seen(m, l, call->path, writes, call->start_ns);
+		claim_seen(m, l, call->path, call->outside, writes, call->start_ns);
 	else if (call->type == LEAT_TRACE_RENAME && call->to)
-		claim_seen(m, l, call->to, true, call->start_ns);
+		claim_seen(m, l, call->to, call->to_outside, true, call->start_ns);
 	return m->failed ? -ENOMEM : 0;
 }
 

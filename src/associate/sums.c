@@ -370,8 +370,8 @@ static void put_text(FILE *out, const char *text)
 
 void leat_associate_write_csv_head(FILE *out)
 {
-	fputs("time_start,time_end,pid,inode,type,result,handle,offset,size,path,node,manager,"
-	      "workflow,logical_task,physical_task,evidence,reason\n",
+	fputs("time_start,time_end,pid,inode,type,result,handle,offset,size,path,outside,node,"
+	      "manager,workflow,logical_task,physical_task,evidence,reason\n",
 	      out);
 }
 
@@ -388,6 +388,7 @@ void leat_associate_write_csv(const char *host, const struct leat_trace_call *ca
 		call->pid, call->inode, call->type, call->result, call->handle, call->offset,
 		call->size);
 	put_text(out, call->path);
+	put_text(out, call->outside);
 	put_text(out, host);
 	put_text(out, t ? t->manager : NULL);
 	put_text(out, t ? t->workflow : NULL);

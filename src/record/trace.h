@@ -40,8 +40,13 @@ struct leat_trace_call {
 	uint64_t offset;  /* in bytes, where a READ or WRITE began, whoever kept the offset */
 	uint64_t size;    /* in bytes, asked for */
 	uint32_t flags;   /* OPEN, CREATE: of open(2); MAP: PROT_*; others those of their open */
-	const char *path; /* OPEN, CREATE, UNLINK, RENAME: absolute, never cut */
+	const char *path; /* OPEN, CREATE, UNLINK, RENAME: absolute, never cut; as the process sees
+			     it */
 	const char *to;   /* RENAME: the new name */
+	/* The same where the tracer is, of a process that has another root directory or other
+	 * mounts: NULL: as above; "": could not be found out. What has no name there is
+	 * TYPE[MAJOR:MINOR]:PATH, of its file system and its path in that. */
+	const char *outside, *to_outside;
 };
 
 enum leat_trace_change {
@@ -78,6 +83,13 @@ struct leat_trace_mount {
 	const char *type;      /* of the file system */
 };
 
+/* A program whose calls this tracer did not see, said at the end. */
+struct leat_trace_unseen {
+	uint64_t times; /* it was started */
+	const char *program;
+	const char *why; /* NULL unknown */
+};
+
 /* Why records are missing. */
 enum leat_trace_loss {
 	LEAT_TRACE_LOST_BUFFER, /* the buffer between the traced and the tracer was full */
@@ -110,6 +122,7 @@ enum leat_trace_kind {
 	LEAT_TRACE_PROCESS,
 	LEAT_TRACE_CGROUP,
 	LEAT_TRACE_MOUNT,
+	LEAT_TRACE_UNSEEN,
 };
 
 struct leat_trace_record {
@@ -120,8 +133,15 @@ struct leat_trace_record {
 		struct leat_trace_process process;
 		struct leat_trace_cgroup cgroup;
 		struct leat_trace_mount mount;
+		struct leat_trace_unseen unseen;
 	};
 };
+
+/* The name that is the same for all processes of the trace: the one outside, if it is known. */
+static inline const char *leat_trace_name(const char *path, const char *outside)
+{
+	return outside && *outside ? outside : path;
+}
 
 const char *leat_trace_loss_name(enum leat_trace_loss loss);
 

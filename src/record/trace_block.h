@@ -5,7 +5,8 @@
 
 #include "record/trace.h"
 
-#define LEAT_TRACE_MARK "leat trace 1\n\x1a\0\0"
+#define LEAT_TRACE_MARK "leat trace 2\n\x1a\0\0"
+#define LEAT_TRACE_MARK_1 "leat trace 1\n\x1a\0\0" /* without OP_OUTSIDE and OP_UNSEEN */
 
 enum {
 	LEAT_TRACE_MARK_BYTES = 16,

@@ -362,7 +362,8 @@ static int begin(struct blocks *b)
 
 	if (n < 0)
 		return (int)n;
-	if (n < LEAT_TRACE_MARK_BYTES || memcmp(mark, LEAT_TRACE_MARK, sizeof(mark)) != 0)
+	if (n < LEAT_TRACE_MARK_BYTES || (memcmp(mark, LEAT_TRACE_MARK, sizeof(mark)) != 0 &&
+					  memcmp(mark, LEAT_TRACE_MARK_1, sizeof(mark)) != 0))
 		return complain(b, 0,
 				n && strncmp(mark, "leat trace ", 11) == 0
 					? "this is a trace that this version of leat cannot read"

@@ -4,16 +4,19 @@
 
 #include "record/trace.h"
 
-#define LEAT_TRACE_CSV_CALLS "# leat trace 1"
+#define LEAT_TRACE_CSV_CALLS "# leat trace 2"
+#define LEAT_TRACE_CSV_CALLS_1 "# leat trace 1" /* without the names outside */
 #define LEAT_TRACE_CSV_PROCESSES "# leat processes 1"
-#define LEAT_TRACE_CSV_CALL_COLUMNS                                                                \
+#define LEAT_TRACE_CSV_CALL_COLUMNS_1                                                              \
 	"time_start,time_end,pid,utime_start,utime_end,stime_start,stime_end,inode,type,result,"   \
 	"handle,offset,size,flags,path,to"
+#define LEAT_TRACE_CSV_CALL_COLUMNS LEAT_TRACE_CSV_CALL_COLUMNS_1 ",outside,to_outside"
 #define LEAT_TRACE_CSV_PROCESS_COLUMNS                                                             \
 	"time,ppid,pid,cgroupid,event,status,mounts,program,dir,labels"
 /* Comments with a meaning: what other programs skip is no row for them. */
 #define LEAT_TRACE_CSV_CGROUP "# cgroup,"
 #define LEAT_TRACE_CSV_MOUNT "# mount,"
+#define LEAT_TRACE_CSV_UNSEEN "# unseen,"
 #define LEAT_TRACE_CSV_END "# end: "
 
 enum { LEAT_TRACE_CHANGES = LEAT_TRACE_EXIT + 1 };

@@ -54,8 +54,9 @@ static void take_key(struct leat_trace_head *h, const char *line)
 
 static int take_columns(struct leat_trace_csv *c)
 {
-	const char *columns = c->stream.part == LEAT_TRACE_CALLS ? LEAT_TRACE_CSV_CALL_COLUMNS
-								 : LEAT_TRACE_CSV_PROCESS_COLUMNS;
+	const char *columns = c->stream.part != LEAT_TRACE_CALLS ? LEAT_TRACE_CSV_PROCESS_COLUMNS
+			      : c->inside                        ? LEAT_TRACE_CSV_CALL_COLUMNS_1
+								 : LEAT_TRACE_CSV_CALL_COLUMNS;
 	char text[512];
 
 	if (strcmp(c->at, columns) == 0)
@@ -142,7 +143,8 @@ int leat_trace_csv_head(struct leat_trace_csv *c)
 	*end = '\0';
 	if (end[-1] == '\r')
 		end[-1] = '\0';
-	calls = strcmp(c->at, LEAT_TRACE_CSV_CALLS) == 0;
+	c->inside = strcmp(c->at, LEAT_TRACE_CSV_CALLS_1) == 0;
+	calls = c->inside || strcmp(c->at, LEAT_TRACE_CSV_CALLS) == 0;
 	processes = strcmp(c->at, LEAT_TRACE_CSV_PROCESSES) == 0;
 	if (!calls && !processes) {
 		snprintf(text, sizeof(text),

@@ -106,7 +106,7 @@ static int finish(struct leat_trace_csv *c)
 static int parse(struct leat_trace_csv *c, struct leat_trace_row *row,
 		 struct leat_trace_record *record)
 {
-	*row = (struct leat_trace_row){.at = c->at, .limit = c->limit};
+	*row = (struct leat_trace_row){.at = c->at, .limit = c->limit, .inside = c->inside};
 	if (c->foreign)
 		return c->stream.part == LEAT_TRACE_CALLS
 			       ? leat_trace_row_foreign_call(row, record)
@@ -147,9 +147,7 @@ static bool is_plain_comment(const struct leat_trace_csv *c)
 {
 	if (*c->at != '#')
 		return false;
-	return c->stream.part == LEAT_TRACE_CALLS ||
-	       !(leat_str_begins(c->at, LEAT_TRACE_CSV_CGROUP) ||
-		 leat_str_begins(c->at, LEAT_TRACE_CSV_MOUNT));
+	return c->stream.part == LEAT_TRACE_CALLS || !leat_trace_row_is_comment(c->at);
 }
 
 /* Goes to the next row, past all that is none. 1, 0 at the end, -EBADMSG or -errno. */

@@ -130,6 +130,10 @@ static char *put_call(char *at, const struct leat_trace_call *c)
 	at = put_text(at, c->path);
 	*at++ = ',';
 	at = put_text(at, c->to);
+	*at++ = ',';
+	at = put_text(at, c->outside);
+	*at++ = ',';
+	at = put_text(at, c->to_outside);
 	*at++ = '\n';
 	return at;
 }
@@ -183,6 +187,18 @@ static char *put_mount(char *at, const struct leat_trace_mount *m)
 	return at;
 }
 
+static char *put_unseen(char *at, const struct leat_trace_unseen *u)
+{
+	at = stpcpy(at, LEAT_TRACE_CSV_UNSEEN);
+	at = put_u64(at, u->times);
+	*at++ = ',';
+	at = put_text(at, u->program);
+	*at++ = ',';
+	at = put_text(at, u->why);
+	*at++ = '\n';
+	return at;
+}
+
 static int put(struct leat_trace_writer *w, const struct leat_trace_record *record)
 {
 	struct leat_trace_out *out = record->kind == LEAT_TRACE_CALL ? &w->calls : &w->processes;
@@ -210,6 +226,9 @@ static int put(struct leat_trace_writer *w, const struct leat_trace_record *reco
 		break;
 	case LEAT_TRACE_MOUNT:
 		at = put_mount(at, &record->mount);
+		break;
+	case LEAT_TRACE_UNSEEN:
+		at = put_unseen(at, &record->unseen);
 		break;
 	}
 	out->used = (size_t)(at - out->buffer);

@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const call_names[] = {"time_start", "time_end",    "pid",       "utime_start",
-					 "utime_end",  "stime_start", "stime_end", "inode",
-					 "type",       "result",      "handle",    "offset",
-					 "size",       "flags",       "path",      "to"};
+static const char *const call_names[] = {
+	"time_start", "time_end", "pid",  "utime_start", "utime_end", "stime_start",
+	"stime_end",  "inode",    "type", "result",      "handle",    "offset",
+	"size",       "flags",    "path", "to",          "outside",   "to_outside"};
 static const char *const process_names[] = {"time",   "ppid",   "pid",     "cgroupid", "event",
 					    "status", "mounts", "program", "dir",      "labels"};
 static const char *const cgroup_names[] = {"cgroup", "path"};
 static const char *const mount_names[] = {"mount", "at", "from", "type"};
+static const char *const unseen_names[] = {"unseen", "program", "why"};
 
 /* A field of text, before it is taken out of its quotes. NULL: empty. */
 struct span {
@@ -114,21 +115,33 @@ static const char *settle(struct span *text)
 
 /* ---- rows ---- */
 
+/* What nearly all calls have behind their last name but one. */
+ALWAYS_INLINE bool outside_fields(struct leat_trace_row *row, struct span *to, struct span text[2])
+{
+	text[0] = text[1] = (struct span){0};
+	if (row->inside)
+		return last_text(row, to);
+	return text_field(row, to) && text_field(row, &text[0]) && last_text(row, &text[1]);
+}
+
 int leat_trace_row_call(struct leat_trace_row *given, struct leat_trace_record *record)
 {
 	struct leat_trace_row row = *given; /* in registers */
 	struct leat_trace_call *c = &record->call;
-	struct span path, to;
+	struct span path, to, outside[2];
 
 	record->kind = LEAT_TRACE_CALL;
 	if (!numbers_of_call(&row, false, c) || !take_hex(&row, &c->flags) ||
-	    !end_field(&row, false) || !text_field(&row, &path) || !last_text(&row, &to)) {
+	    !end_field(&row, false) || !text_field(&row, &path) ||
+	    !outside_fields(&row, &to, outside)) {
 		*given = row;
 		given->names = call_names;
 		return failed(given);
 	}
 	c->path = settle(&path);
 	c->to = settle(&to);
+	c->outside = settle(&outside[0]);
+	c->to_outside = settle(&outside[1]);
 	given->at = row.at;
 	given->newlines = row.newlines;
 	return LEAT_TRACE_ROW_OK;
@@ -199,13 +212,51 @@ static int mount(struct leat_trace_row *row, struct leat_trace_record *record)
 	return LEAT_TRACE_ROW_OK;
 }
 
+static int unseen(struct leat_trace_row *row, struct leat_trace_record *record)
+{
+	struct leat_trace_unseen *u = &record->unseen;
+	struct span program, why;
+
+	record->kind = LEAT_TRACE_UNSEEN;
+	row->names = unseen_names;
+	if (!u64_field(row, false, &u->times) || !text_field(row, &program) ||
+	    !last_text(row, &why))
+		return failed(row);
+	u->program = settle(&program);
+	u->why = settle(&why);
+	return LEAT_TRACE_ROW_OK;
+}
+
+static const struct {
+	const char *begin;
+	int (*take)(struct leat_trace_row *row, struct leat_trace_record *record);
+} comments[] = {
+	{LEAT_TRACE_CSV_CGROUP, cgroup},
+	{LEAT_TRACE_CSV_MOUNT, mount},
+	{LEAT_TRACE_CSV_UNSEEN, unseen},
+};
+
+static size_t find_comment(const char *text)
+{
+	size_t i = 0;
+
+	while (i < sizeof(comments) / sizeof(*comments) &&
+	       strncmp(text, comments[i].begin, strlen(comments[i].begin)) != 0)
+		i++;
+	return i;
+}
+
+bool leat_trace_row_is_comment(const char *text)
+{
+	return find_comment(text) < sizeof(comments) / sizeof(*comments);
+}
+
 int leat_trace_row_comment(struct leat_trace_row *row, struct leat_trace_record *record)
 {
-	bool is_cgroup =
-		strncmp(row->at, LEAT_TRACE_CSV_CGROUP, strlen(LEAT_TRACE_CSV_CGROUP)) == 0;
+	size_t i = find_comment(row->at);
 
-	row->at += is_cgroup ? strlen(LEAT_TRACE_CSV_CGROUP) : strlen(LEAT_TRACE_CSV_MOUNT);
-	return is_cgroup ? cgroup(row, record) : mount(row, record);
+	row->at += strlen(comments[i].begin);
+	return comments[i].take(row, record);
 }
 
 void leat_trace_row_explain(const struct leat_trace_row *row, char *text, size_t size)
@@ -310,7 +361,7 @@ int leat_trace_row_foreign_call(struct leat_trace_row *row, struct leat_trace_re
 	if (c->type == LEAT_TRACE_CREATE && !path.begin)
 		c->type = LEAT_TRACE_CLOSE;
 	c->path = settle(&path);
-	c->to = NULL;
+	c->to = c->outside = c->to_outside = NULL;
 	return LEAT_TRACE_ROW_OK;
 }
 

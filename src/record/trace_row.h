@@ -9,6 +9,7 @@ struct leat_trace_row {
 	char *at;                 /* in: its begin; then behind it, or where it is wrong */
 	char *limit;              /* end of what is there: a newline that is not part of it, with 16
 				     bytes behind it that may be read */
+	bool inside;              /* in: calls have no names outside */
 	unsigned newlines;        /* within quotes */
 	unsigned field;           /* BAD: the number of the field, from 0 */
 	const char *const *names; /* BAD: of the fields; static */
@@ -24,8 +25,10 @@ enum leat_trace_row_result {
 /* Our own rows: strict. */
 int leat_trace_row_call(struct leat_trace_row *row, struct leat_trace_record *record);
 int leat_trace_row_process(struct leat_trace_row *row, struct leat_trace_record *record);
-/* A comment that is a record: of a cgroup or a mount. */
+/* A comment that is a record: of a cgroup, a mount or an unseen program. */
 int leat_trace_row_comment(struct leat_trace_row *row, struct leat_trace_record *record);
+/* Does one begin there? */
+bool leat_trace_row_is_comment(const char *text);
 
 /* The paper's layout, and what its tools write: padded with spaces, paths without quotes, "C" for a
  * close. */

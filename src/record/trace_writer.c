@@ -54,13 +54,15 @@ struct leat_trace_writer *leat_trace_writer_new(const char *path,
 
 long leat_trace_texts_size(const struct leat_trace_record *record)
 {
-	const char *texts[3] = {0};
+	const char *texts[4] = {0};
 	size_t sum = 0;
 
 	switch (record->kind) {
 	case LEAT_TRACE_CALL:
 		texts[0] = record->call.path;
 		texts[1] = record->call.to;
+		texts[2] = record->call.outside;
+		texts[3] = record->call.to_outside;
 		break;
 	case LEAT_TRACE_PROCESS:
 		texts[0] = record->process.program;
@@ -75,8 +77,12 @@ long leat_trace_texts_size(const struct leat_trace_record *record)
 		texts[1] = record->mount.from;
 		texts[2] = record->mount.type;
 		break;
+	case LEAT_TRACE_UNSEEN:
+		texts[0] = record->unseen.program;
+		texts[1] = record->unseen.why;
+		break;
 	}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		sum += texts[i] ? strlen(texts[i]) : 0;
 	return sum > LEAT_TRACE_TEXT_MAX ? -EMSGSIZE : (long)sum;
 }

@@ -54,7 +54,8 @@ struct leat_report_pair {
 };
 
 struct leat_report_file {
-	char *path;      /* owned; NULL: the trace does not tell */
+	char *path;      /* owned; outside of containers; NULL: the trace does not tell */
+	char *inside;    /* owned; of the first container that calls it otherwise; NULL: none */
 	unsigned node;   /* of its first call */
 	uint32_t system; /* its file system */
 	bool shared;     /* the same path on another node is the same file */

@@ -43,6 +43,16 @@ int leat_analysis_find_file(struct leat_analysis *a, unsigned node,
 			    const struct leat_trace_call *call, uint32_t *file,
 			    struct leat_report_handle **handle);
 
+/* A number of a node's trace. */
+struct leat_number_key {
+	uint64_t number;
+	uint64_t node;
+};
+
+/* A handle of the file, in place of the oldest if there are too many. 0 or -ENOMEM. */
+int leat_analysis_make_handle(struct leat_analysis *a, const struct leat_number_key *key,
+			      uint32_t file, struct leat_report_handle **handle);
+
 /* The handle is no more. */
 void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle);
 

@@ -29,6 +29,9 @@ static const struct leat_mounted *find_mount(const struct leat_analysis *a, unsi
 {
 	const struct leat_mounted *found = NULL;
 
+	/* Of a container's own file systems the tracer's machine sees none. */
+	if (*path != '/')
+		return NULL;
 	for (uint32_t i = 0; i < a->tables->n_mounts; i++) {
 		const struct leat_mounted *m = &a->tables->mounts[i];
 

@@ -1,10 +1,9 @@
-/* Finding tasks, files, handles and pairs; folding what has no room. */
+/* Finding tasks, handles and pairs; folding what has no room. */
 #include "report/analyse_internal.h"
 
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +105,7 @@ void leat_analysis_free(struct leat_analysis *a)
 	}
 	for (uint32_t i = 0; i < a->n_files; i++) {
 		free(a->files[i].path);
+		free(a->files[i].inside);
 		leat_spans_release(&a->files[i].spans, &a->limits.spans);
 	}
 	for (uint32_t i = 0; i < a->n_pairs; i++)
@@ -184,11 +184,6 @@ int leat_analysis_task(struct leat_analysis *a, const char *name, const char *wo
 
 /* ---- handles ---- */
 
-struct number_key {
-	uint64_t number;
-	uint64_t node;
-};
-
 static void free_handle(struct leat_analysis_tables *t, uint32_t handle)
 {
 	t->free_handles[t->n_free++] = handle;
@@ -210,8 +205,8 @@ static int more_handles(struct leat_analysis_tables *t)
 	return 0;
 }
 
-static int make_handle(struct leat_analysis *a, const struct number_key *key, uint32_t file,
-		       struct leat_report_handle **handle)
+int leat_analysis_make_handle(struct leat_analysis *a, const struct leat_number_key *key,
+			      uint32_t file, struct leat_report_handle **handle)
 {
 	struct leat_analysis_tables *t = a->tables;
 	uint32_t number;
@@ -237,210 +232,13 @@ static int make_handle(struct leat_analysis *a, const struct number_key *key, ui
 
 void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle)
 {
-	struct number_key key = {handle, node};
+	struct leat_number_key key = {handle, node};
 	uint32_t number = leat_table_find(&a->tables->handles, &key, sizeof(key));
 
 	if (number == LEAT_TABLE_NONE)
 		return;
 	leat_table_remove(&a->tables->handles, &key, sizeof(key));
 	free_handle(a->tables, number);
-}
-
-/* ---- files ---- */
-
-/* Paths of shared file systems are the same on all nodes. */
-static char *path_key(unsigned node, bool shared, const char *path)
-{
-	return shared ? leat_strf("*%s", path) : leat_strf("%u%s", node, path);
-}
-
-/* A trace does not tell of what kind a file is. */
-static bool is_device(const char *path)
-{
-	return path && leat_path_is_below(path, "/dev") && !leat_path_is_below(path, "/dev/shm") &&
-	       !leat_path_is_below(path, "/dev/hugepages");
-}
-
-static int make_file(struct leat_analysis *a, unsigned node, const char *path, bool folded,
-		     uint32_t *file)
-{
-	struct leat_report_file *f;
-	uint32_t system;
-	bool shared;
-	int error = leat_analysis_find_system(a, node, path, &system, &shared);
-
-	if (!error)
-		error = leat_analysis_grow(&a->files, a->n_files, &a->tables->file_room,
-					   sizeof(*a->files));
-	if (error)
-		return error;
-	f = &a->files[a->n_files];
-	*f = (struct leat_report_file){.node = node,
-				       .system = system,
-				       .shared = shared,
-				       .folded = folded,
-				       .device = is_device(path)};
-	if (path) {
-		f->path = strdup(path);
-		if (!f->path)
-			return -ENOMEM;
-	}
-	*file = a->n_files++;
-	return 0;
-}
-
-/* What stands for the files of a directory when there are too many files; so do few, and what
- * stands for all when there are too many directories. */
-static int fold(struct leat_analysis *a, unsigned node, const char *path, uint32_t *file)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
-	char *key = dir ? path_key(node, false, dir) : NULL;
-	int error = 0;
-
-	a->gaps.folded_files++;
-	*file = key ? leat_table_find(&a->tables->paths, key, strlen(key)) : 0;
-	if (*file == LEAT_TABLE_NONE) {
-		*file = 0;
-		if (a->n_files < a->limits.files + a->limits.files / 8) {
-			error = make_file(a, node, dir, true, file);
-			if (!error)
-				error = leat_table_put(&a->tables->paths, key, strlen(key), *file);
-		}
-	}
-	free(key);
-	free(dir);
-	return error;
-}
-
-/* The file of a path, or a new one. */
-static int find_by_path(struct leat_analysis *a, unsigned node, const char *path, uint32_t *file)
-{
-	uint32_t system;
-	bool shared;
-	char *key;
-	int error = leat_analysis_find_system(a, node, path, &system, &shared);
-
-	if (error)
-		return error;
-	key = path_key(node, shared, path);
-	if (!key)
-		return -ENOMEM;
-	*file = leat_table_find(&a->tables->paths, key, strlen(key));
-	if (*file == LEAT_TABLE_NONE) {
-		if (a->n_files >= a->limits.files) {
-			error = fold(a, node, path, file);
-		} else {
-			error = make_file(a, node, path, false, file);
-			if (!error)
-				error = leat_table_put(&a->tables->paths, key, strlen(key), *file);
-		}
-	}
-	free(key);
-	return error;
-}
-
-static int find_by_inode(struct leat_analysis *a, unsigned node, uint64_t inode, const char *path,
-			 uint32_t *file)
-{
-	struct number_key key = {inode, node};
-	int error = 0;
-
-	*file = inode ? leat_table_find(&a->tables->inodes, &key, sizeof(key)) : LEAT_TABLE_NONE;
-	if (*file != LEAT_TABLE_NONE)
-		return 0;
-	if (path)
-		error = find_by_path(a, node, path, file);
-	else if (a->n_files >= a->limits.files)
-		error = fold(a, node, NULL, file);
-	else
-		error = make_file(a, node, NULL, false, file);
-	if (!error && inode && !a->files[*file].folded)
-		error = leat_table_put(&a->tables->inodes, &key, sizeof(key), *file);
-	return error;
-}
-
-int leat_analysis_find_file(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c,
-			    uint32_t *file, struct leat_report_handle **handle)
-{
-	struct number_key key = {c->handle, node};
-	bool opens = c->type == LEAT_TRACE_OPEN || c->type == LEAT_TRACE_CREATE;
-	uint32_t number;
-	int error;
-
-	*handle = NULL;
-	number = c->handle && !opens ? leat_table_find(&a->tables->handles, &key, sizeof(key))
-				     : LEAT_TABLE_NONE;
-	if (number != LEAT_TABLE_NONE) {
-		*handle = &a->tables->handle[number];
-		*file = (*handle)->file;
-		return 0;
-	}
-	error = find_by_inode(a, node, c->inode, c->path, file);
-	if (error || !c->handle || c->type == LEAT_TRACE_CLOSE)
-		return error;
-	if (opens)
-		leat_analysis_close(a, node, c->handle);
-	else
-		a->gaps.nameless++;
-	error = make_handle(a, &key, *file, handle);
-	if (!error)
-		(*handle)->placed = opens && !(c->flags & O_APPEND);
-	return error;
-}
-
-/* ---- names ---- */
-
-static uint32_t file_of_path(struct leat_analysis *a, unsigned node, const char *path, char **key)
-{
-	uint32_t system;
-	bool shared;
-
-	*key = NULL;
-	if (!path || leat_analysis_find_system(a, node, path, &system, &shared))
-		return LEAT_TABLE_NONE;
-	*key = path_key(node, shared, path);
-	return *key ? leat_table_find(&a->tables->paths, *key, strlen(*key)) : LEAT_TABLE_NONE;
-}
-
-int leat_analysis_unlink(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c)
-{
-	struct number_key inode = {c->inode, node};
-	char *key;
-	uint32_t file = file_of_path(a, node, c->path, &key);
-
-	/* Whoever makes it anew makes the same file, for a person; its path stays known. */
-	if (file != LEAT_TABLE_NONE)
-		a->files[file].removed = true;
-	leat_table_remove(&a->tables->inodes, &inode, sizeof(inode));
-	free(key);
-	return 0;
-}
-
-int leat_analysis_rename(struct leat_analysis *a, unsigned node, const struct leat_trace_call *c)
-{
-	char *from, *to, *path;
-	uint32_t file = file_of_path(a, node, c->path, &from);
-	uint32_t target = file_of_path(a, node, c->to, &to);
-	int error = 0;
-
-	if (file == LEAT_TABLE_NONE || !to || file == target || a->files[file].folded)
-		goto out;
-	path = strdup(c->to);
-	error = path ? leat_table_put(&a->tables->paths, to, strlen(to), file) : -ENOMEM;
-	if (error) {
-		free(path);
-		goto out;
-	}
-	if (target != LEAT_TABLE_NONE)
-		a->files[target].replaced = true;
-	leat_table_remove(&a->tables->paths, from, strlen(from));
-	free(a->files[file].path);
-	a->files[file].path = path;
-out:
-	free(from);
-	free(to);
-	return error;
 }
 
 /* ---- pairs ---- */

@@ -227,6 +227,7 @@ static int take(struct collect *c, const struct leat_trace_record *r)
 	case LEAT_TRACE_MOUNT:
 		return leat_analysis_mount(c->found->analysis, r->node, &r->mount);
 	case LEAT_TRACE_CGROUP:
+	case LEAT_TRACE_UNSEEN:
 		break;
 	}
 	return 0;

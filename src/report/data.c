@@ -332,6 +332,8 @@ static void put_file(struct data *d, uint32_t i, bool spans)
 	leat_json_object(&d->j, NULL, true);
 	leat_json_number(&d->j, "id", i);
 	leat_json_string(&d->j, "path", leat_words_file(d->r, i, unnamed));
+	if (f->inside)
+		leat_json_string(&d->j, "inside", f->inside);
 	if (!f->shared)
 		leat_json_number(&d->j, "node", f->node);
 	leat_json_number(&d->j, "system", f->system);

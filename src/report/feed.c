@@ -9,7 +9,7 @@
 enum {
 	RECORDS = 1024, /* of a batch */
 	BATCHES = 3,
-	STRINGS = 3,            /* of a record, at most */
+	STRINGS = 4,            /* of a record, at most */
 	TEXT_BYTES = 256 << 10, /* a batch ends when its strings are more */
 };
 
@@ -50,6 +50,8 @@ static size_t strings(struct leat_trace_record *r, const char **v[STRINGS])
 	case LEAT_TRACE_CALL:
 		v[n++] = &r->call.path;
 		v[n++] = &r->call.to;
+		v[n++] = &r->call.outside;
+		v[n++] = &r->call.to_outside;
 		break;
 	case LEAT_TRACE_PROCESS:
 		v[n++] = &r->process.program;
@@ -63,6 +65,10 @@ static size_t strings(struct leat_trace_record *r, const char **v[STRINGS])
 		v[n++] = &r->mount.at;
 		v[n++] = &r->mount.from;
 		v[n++] = &r->mount.type;
+		break;
+	case LEAT_TRACE_UNSEEN:
+		v[n++] = &r->unseen.program;
+		v[n++] = &r->unseen.why;
 		break;
 	}
 	return n;

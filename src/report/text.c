@@ -287,8 +287,12 @@ static void put_tasks(struct leat_report_text *t)
 
 static void put_files(struct leat_report_text *t)
 {
-	struct leat_grid g = {.titles = {"<file", "written", "read", "in calls"}};
+	struct leat_grid g = {.titles = {"<file", "written", "read", "in calls", NULL}};
 	char word[LEAT_WORD], unnamed[LEAT_WORD];
+
+	for (uint32_t i = 0; i < leat_text_least(t->r->n_files, t->top); i++)
+		if (t->a->files[t->r->files[i]].inside)
+			g.titles[4] = "<in a container";
 
 	for (uint32_t i = 0; i < leat_text_least(t->r->n_files, t->top); i++) {
 		const struct leat_report_file *f = &t->a->files[t->r->files[i]];
@@ -298,6 +302,8 @@ static void put_files(struct leat_report_text *t)
 		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_WRITTEN], word));
 		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_READ], word));
 		leat_grid_cell(&g, leat_words_time(f->time_ns, word));
+		if (g.titles[4])
+			leat_grid_cell(&g, f->inside ? f->inside : "");
 	}
 	leat_text_title(t, "FILES, by bytes");
 	leat_text_grid(t, &g);

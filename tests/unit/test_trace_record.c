@@ -85,6 +85,8 @@ static void assert_same_call(const struct leat_trace_call *a, const struct leat_
 	assert_int_equal(a->flags, b->flags);
 	assert_same_text(a->path, b->path);
 	assert_same_text(a->to, b->to);
+	assert_same_text(a->outside, b->outside);
+	assert_same_text(a->to_outside, b->to_outside);
 }
 
 static void assert_same(const struct leat_trace_record *a, const struct leat_trace_record *b)
@@ -116,6 +118,11 @@ static void assert_same(const struct leat_trace_record *a, const struct leat_tra
 		assert_same_text(a->mount.from, b->mount.from);
 		assert_same_text(a->mount.type, b->mount.type);
 		break;
+	case LEAT_TRACE_UNSEEN:
+		assert_true(a->unseen.times == b->unseen.times);
+		assert_same_text(a->unseen.program, b->unseen.program);
+		assert_same_text(a->unseen.why, b->unseen.why);
+		break;
 	}
 }
 
@@ -134,6 +141,8 @@ static const struct leat_trace_record samples[] = {
 	{.kind = LEAT_TRACE_MOUNT,
 	 .mount = {.namespace_id = 4026531840, .at = "/work", .from = NULL, .type = "ext4"}},
 	{.kind = LEAT_TRACE_MOUNT, .mount = {.at = "/a\nb", .from = "/,", .type = "fuse.x"}},
+	{.kind = LEAT_TRACE_UNSEEN, .unseen = {.times = 3, .program = "/bin/\"a\",b"}},
+	{.kind = LEAT_TRACE_UNSEEN, .unseen = {.times = 1, .program = "c", .why = "it is static"}},
 	PROCESS(FORK, .time_ns = 1, .ppid = 1, .pid = 2, .cgroup = UINT64_MAX),
 	CALL(OPEN, .start_ns = -5, .end_ns = 2, .pid = INT32_MAX, .inode = UINT64_MAX,
 	     .handle = UINT64_MAX, .flags = 0x8000, .path = "/plain"),
@@ -157,6 +166,10 @@ static const struct leat_trace_record samples[] = {
 	CALL(CLOSE, .end_ns = 1714067937746000000, .handle = 35625),
 	CALL(MAP, .end_ns = 1714067937746000000, .size = 4096, .flags = 3),
 	CALL(TRUNCATE, .end_ns = 9000000000000000000, .result = INT64_MAX, .size = 1),
+	CALL(OPEN, .end_ns = 9000000000000000000, .path = "/w/x", .outside = "/data/\"x\",\n"),
+	CALL(RENAME, .end_ns = 9000000000000000000, .path = "/w/x", .to = "/tmp/x",
+	     .outside = "/data/x", .to_outside = "tmpfs[0:55]:/x"),
+	CALL(UNLINK, .end_ns = 9000000000000000000, .path = "/w/y", .outside = ""),
 };
 
 static char host[] = "node,1", tracer[] = "ptrace", command[] = "sh -c 'a\nb' %41";
@@ -181,7 +194,7 @@ static void write_samples(const char *path)
 	leat_trace_writer_lost(w, LEAT_TRACE_LOST_BUFFER, 5);
 	leat_trace_writer_lost(w, LEAT_TRACE_LOST_PATH, 1);
 	assert_int_equal(leat_trace_writer_end(w, &tail), 0);
-	assert_int_equal(tail.calls, 14);
+	assert_int_equal(tail.calls, 17);
 	assert_int_equal(tail.processes, 3);
 	assert_true(tail.complete);
 }
@@ -223,7 +236,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(leat_trace_read(r, &record), 0);
 		tail = leat_trace_reader_tail(r, 0);
 		assert_true(tail->complete);
-		assert_int_equal(tail->calls, 14);
+		assert_int_equal(tail->calls, 17);
 		assert_int_equal(tail->processes, 3);
 		assert_int_equal(tail->lost[LEAT_TRACE_LOST_BUFFER], 5);
 		assert_int_equal(tail->lost[LEAT_TRACE_LOST_PATH], 1);
@@ -481,15 +494,15 @@ static const struct {
 } no_traces[] = {
 	{"a.csv", "", "a.csv:1:1: the file is empty: this is no trace"},
 	{"a.csv", "hello\n",
-	 "a.csv:1:1: this is no trace: the file does not begin with \"# leat trace 1\", and this "
+	 "a.csv:1:1: this is no trace: the file does not begin with \"# leat trace 2\", and this "
 	 "line "
 	 "(of 1 fields) is no row of another trace"},
 	{"a.csv", "# remark\na,b,c,d\n",
-	 "a.csv:2:1: this is no trace: the file does not begin with \"# leat trace 1\", and this "
+	 "a.csv:2:1: this is no trace: the file does not begin with \"# leat trace 2\", and this "
 	 "line "
 	 "(of 4 fields) is no row of another trace"},
-	{"a.csv", "# leat trace 2\n",
-	 "a.csv:1:1: \"# leat trace 2\" is no trace that this version of leat can read"},
+	{"a.csv", "# leat trace 3\n",
+	 "a.csv:1:1: \"# leat trace 3\" is no trace that this version of leat can read"},
 	{"a.csv", "# leat trace 1\ntime,pid\n",
 	 "a.csv:2:1: this is not the line with the columns, "
 	 "time_start,time_end,pid,utime_start,utime_end,stime_start,stime_end,inode,type,result,"
@@ -726,7 +739,7 @@ static void test_pair(void **state)
 	assert_int_equal(unlink("a.pids.csv"), 0);
 	r = reader_of("a.csv");
 	count(r, &good, &bad);
-	assert_int_equal(good, 14);
+	assert_int_equal(good, 17);
 	assert_int_equal(bad, 0);
 	assert_false(leat_trace_reader_tail(r, 0)->complete);
 	leat_trace_reader_free(r);

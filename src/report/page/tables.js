@@ -154,7 +154,8 @@ function filesTable() {
 			link: function (f) { return fileLink(f.id); },
 			show: function (f) {
 				return f.path + (f.removed ? " (removed)" : f.replaced ? " (replaced)" :
-					f.folded ? " (several files)" : "");
+					f.folded ? " (several files)" : "") +
+					(f.inside ? " (in a container " + f.inside + ")" : "");
 			}},
 		number("Written", function (f) { return f.written; }, bytes),
 		number("by", function (f) { return tasksWith(f, "written"); }, count, {help: "tasks"}),
