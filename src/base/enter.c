@@ -121,7 +121,8 @@ int leat_enter_mount(const struct leat_enter *e, int *out, bool *own_users,
 		 (unsigned)geteuid(), (unsigned)getegid(), *own_users ? "" : ",allow_other",
 		 e->checked && !*own_users ? ",default_permissions" : "");
 	snprintf(type, sizeof(type), "fuse.%s", e->name);
-	if (mount(e->name, e->dir, type, MS_NODEV | (*own_users ? MS_NOSUID : 0), options) < 0) {
+	/* Whoever finds the mount elsewhere, in a container, is told so what it shows. */
+	if (mount(e->dir, e->dir, type, MS_NODEV | (*own_users ? MS_NOSUID : 0), options) < 0) {
 		rc = refused(why, -errno);
 		leat_close(&fd);
 		return rc;

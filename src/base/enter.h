@@ -14,7 +14,7 @@ struct leat_obstacle {
 
 struct leat_enter {
 	const char *dir;  /* is covered */
-	const char *name; /* of the mount; its type is "fuse." and this */
+	const char *name; /* its type is "fuse." and this; its source is `dir` */
 	bool checked;     /* the kernel checks permissions where other users may come in */
 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
-enum { MAX_ENVIRONMENT = 16 << 20, MAX_MOUNTINFO = 64 << 20, MAX_CGROUP = 1 << 20 };
+enum { MAX_ENVIRONMENT = 16 << 20, MAX_CGROUP = 1 << 20 };
 
 struct cgroup {
 	UT_hash_handle hh;
@@ -23,28 +23,10 @@ struct cgroup {
 	char path[]; /* key */
 };
 
-/* One line of a mountinfo; the strings lie in its text. */
-struct mount {
-	uint64_t id;
-	const char *device, *root, *at, *type;
-};
-
-/* The mounts of one namespace. */
-struct view {
-	UT_hash_handle hh;
-	uint64_t id; /* key: inode of the namespace */
-	char *raw;   /* as read, to see changes */
-	size_t size;
-	char *text; /* taken apart */
-	struct mount *mounts;
-	size_t n;
-};
-
 struct leat_trace_who {
 	struct leat_trace_sink *sink; /* borrowed */
 	struct cgroup *cgroups;       /* owned, by path */
-	struct view *views;           /* owned, by namespace */
-	uint64_t own_namespace;
+	struct leat_mounts *mounts;   /* owned */
 };
 
 /* ---- labels ---- */
@@ -200,154 +182,40 @@ uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid)
 
 /* ---- mounts ---- */
 
-/* "36 35 98:0 /root /at options [tag...] - type source options", proc_pid_mountinfo(5). */
-static bool parse_mount(char *line, struct mount *m)
+static void say_mounts(struct leat_trace_who *w, const struct leat_mount_view *v)
 {
-	char *field[6], *dash, *rest = line;
-
-	dash = strstr(line, " - ");
-	if (!dash)
-		return false;
-	*dash = 0;
-	for (size_t i = 0; i < 6; i++)
-		if (!(field[i] = strsep(&rest, " ")))
-			return false;
-	m->id = strtoull(field[0], NULL, 10);
-	m->device = field[2];
-	leat_str_unescape(field[3]);
-	leat_str_unescape(field[4]);
-	m->root = field[3];
-	m->at = field[4];
-	dash += 3;
-	dash[strcspn(dash, " ")] = 0;
-	m->type = dash;
-	return true;
-}
-
-static bool parse_view(struct view *v)
-{
-	size_t lines = 0;
-
-	for (const char *p = v->text; *p; p++)
-		lines += *p == '\n';
-	v->mounts = calloc(lines + 1, sizeof(*v->mounts));
-	if (!v->mounts)
-		return false;
-	for (char *rest = v->text, *line; (line = strsep(&rest, "\n"));)
-		if (*line && v->n <= lines && parse_mount(line, &v->mounts[v->n]))
-			v->n++;
-	return true;
-}
-
-static void free_view(struct view *v)
-{
-	if (!v)
-		return;
-	free(v->raw);
-	free(v->text);
-	free(v->mounts);
-	free(v);
-}
-
-static uint64_t namespace_of(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	return stat(path, &st) == 0 ? st.st_ino : 0;
-}
-
-/* The mounts as the process sees them now; *changed if they were not known so. NULL: cannot be
- * read. */
-static struct view *look(struct leat_trace_who *w, uint64_t id, pid_t pid, bool *changed)
-{
-	struct view *v, *new;
-	size_t size;
-	char *raw = read_proc(pid, "mountinfo", MAX_MOUNTINFO, &size);
-
-	*changed = false;
-	HASH_FIND(hh, w->views, &id, sizeof(id), v);
-	if (!raw || (v && v->size == size && memcmp(v->raw, raw, size) == 0)) {
-		free(raw);
-		return v;
-	}
-	new = calloc(1, sizeof(*new));
-	if (new) {
-		new->id = id;
-		new->raw = raw;
-		new->size = size;
-		new->text = strdup(raw);
-	} else {
-		free(raw);
-	}
-	if (!new || !new->text || !parse_view(new)) {
-		free_view(new);
-		return v;
-	}
-	if (v)
-		HASH_DEL(w->views, v);
-	free_view(v);
-	HASH_ADD(hh, w->views, id, sizeof(new->id), new);
-	*changed = true;
-	return new;
-}
-
-/* Where the tracer's own namespace sees what is mounted there; the caller frees it. */
-static char *seen_by_us(const struct view *own, const struct mount *m)
-{
-	const struct mount *best = NULL;
-	const char *rest = NULL;
-
-	for (size_t i = 0; own && i < own->n; i++) {
-		const struct mount *o = &own->mounts[i];
-		const char *part = strcmp(o->device, m->device) == 0
-					   ? leat_path_behind(m->root, o->root)
-					   : NULL;
-
-		if (part && (!best || strlen(o->root) > strlen(best->root))) {
-			best = o;
-			rest = part;
-		}
-	}
-	if (!best)
-		return NULL;
-	if (strcmp(rest, "/") == 0)
-		rest = "";
-	if (strcmp(best->at, "/") == 0)
-		return strdup(*rest ? rest : "/");
-	return leat_strf("%s%s", best->at, rest);
-}
-
-static void say_mounts(struct leat_trace_who *w, const struct view *v)
-{
-	struct view *own;
-
-	HASH_FIND(hh, w->views, &w->own_namespace, sizeof(w->own_namespace), own);
 	for (size_t i = 0; i < v->n; i++) {
-		const struct mount *m = &v->mounts[i];
-		char *from = v == own ? strdup(m->at) : seen_by_us(own, m);
+		const struct leat_mounted_at *m = &v->mounts[i];
+		struct leat_mount_place place = {m->major, m->minor, m->type, m->source, m->root};
+		char *from = v->space == leat_mounts_own(w->mounts)
+				     ? strdup(m->at)
+				     : leat_mounts_seen_by_us(w->mounts, &place);
 
 		leat_trace_sink_mount(w->sink,
-				      &(struct leat_trace_mount){v->id, m->at, from, m->type});
+				      &(struct leat_trace_mount){v->space, m->at, from, m->type});
 		free(from);
 	}
 }
 
-static uint64_t tell_mounts(struct leat_trace_who *w, pid_t pid)
+/* Reads the mounts as the process sees them; they are said if they were not known so. */
+static const struct leat_mount_view *look(struct leat_trace_who *w, uint64_t space, pid_t pid)
 {
-	uint64_t id = namespace_of(pid);
-	struct view *v;
 	bool changed;
+	const struct leat_mount_view *v = leat_mounts_look(w->mounts, space, pid, &changed);
 
-	HASH_FIND(hh, w->views, &id, sizeof(id), v);
-	/* The tracer's own are said once: looking at them for each program costs too much. */
-	if (!id || (v && id == w->own_namespace))
-		return id;
-	v = look(w, id, pid, &changed);
 	if (v && changed)
 		say_mounts(w, v);
-	return id;
+	return v;
+}
+
+static uint64_t tell_mounts(struct leat_trace_who *w, pid_t pid)
+{
+	uint64_t space = leat_mounts_space_of(pid);
+
+	/* The tracer's own are said once: looking at them for each program costs too much. */
+	if (space && (space != leat_mounts_own(w->mounts) || !leat_mounts_find(w->mounts, space)))
+		look(w, space, pid);
+	return space;
 }
 
 void leat_trace_who_mounts(struct leat_trace_who *w, pid_t pid)
@@ -355,7 +223,12 @@ void leat_trace_who_mounts(struct leat_trace_who *w, pid_t pid)
 	tell_mounts(w, pid);
 }
 
-static const char *find_type(const struct view *v, uint64_t mount_id)
+struct leat_mounts *leat_trace_who_views(struct leat_trace_who *w)
+{
+	return w->mounts;
+}
+
+static const char *find_type(const struct leat_mount_view *v, uint64_t mount_id)
 {
 	for (size_t i = 0; v && i < v->n; i++)
 		if (v->mounts[i].id == mount_id)
@@ -365,19 +238,11 @@ static const char *find_type(const struct view *v, uint64_t mount_id)
 
 const char *leat_trace_who_filesystem(struct leat_trace_who *w, pid_t pid, uint64_t mount_id)
 {
-	uint64_t id = namespace_of(pid);
-	const char *type;
-	struct view *v;
-	bool changed;
+	uint64_t space = leat_mounts_space_of(pid);
+	const char *type = find_type(leat_mounts_find(w->mounts, space), mount_id);
 
-	HASH_FIND(hh, w->views, &id, sizeof(id), v);
-	type = find_type(v, mount_id);
-	if (!type && id) {
-		v = look(w, id, pid, &changed);
-		if (v && changed)
-			say_mounts(w, v);
-		type = find_type(v, mount_id);
-	}
+	if (!type && space)
+		type = find_type(look(w, space, pid), mount_id);
 	return type;
 }
 
@@ -409,7 +274,7 @@ uint64_t leat_trace_who_exec(struct leat_trace_who *w, pid_t ppid, pid_t pid, in
 				       .ppid = ppid,
 				       .pid = pid,
 				       .cgroup = leat_trace_who_cgroup(w, pid),
-				       .mounts = space == w->own_namespace ? 0 : space,
+				       .mounts = space == leat_mounts_own(w->mounts) ? 0 : space,
 				       .program = program,
 				       .dir = dir,
 				       .labels = labels};
@@ -429,7 +294,11 @@ struct leat_trace_who *leat_trace_who_new(struct leat_trace_sink *sink)
 	if (!w)
 		return NULL;
 	w->sink = sink;
-	w->own_namespace = namespace_of(getpid());
+	w->mounts = leat_mounts_new();
+	if (!w->mounts) {
+		free(w);
+		return NULL;
+	}
 	tell_mounts(w, getpid());
 	return w;
 }
@@ -437,7 +306,6 @@ struct leat_trace_who *leat_trace_who_new(struct leat_trace_sink *sink)
 void leat_trace_who_free(struct leat_trace_who *w)
 {
 	struct cgroup *c, *next_c;
-	struct view *v, *next_v;
 
 	if (!w)
 		return;
@@ -446,10 +314,6 @@ void leat_trace_who_free(struct leat_trace_who *w)
 		HASH_DEL(w->cgroups, c);
 		free(c);
 	}
-	HASH_ITER(hh, w->views, v, next_v)
-	{
-		HASH_DEL(w->views, v);
-		free_view(v);
-	}
+	leat_mounts_free(w->mounts);
 	free(w);
 }

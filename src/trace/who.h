@@ -3,6 +3,7 @@
 #ifndef LEAT_TRACE_WHO_H
 #define LEAT_TRACE_WHO_H
 
+#include "trace/mounts.h"
 #include "trace/sink.h"
 
 struct leat_trace_who;
@@ -25,6 +26,9 @@ uint64_t leat_trace_who_exec(struct leat_trace_who *w, pid_t ppid, pid_t pid, in
 /* Write where file systems are seen by the process, if its mount namespace was not met before or
  * another has changed since. */
 void leat_trace_who_mounts(struct leat_trace_who *w, pid_t pid);
+
+/* The mounts that it knows. Borrowed. */
+struct leat_mounts *leat_trace_who_views(struct leat_trace_who *w);
 
 /* Type of the file system of that mount id (statx), as the process sees it; NULL unknown. Valid
  * until the next call on `w`. */

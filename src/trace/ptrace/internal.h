@@ -49,7 +49,8 @@ const struct call *leat_ptrace_find_call(uint64_t nr);
 
 /* A name that a call is about. */
 struct name {
-	char *path; /* owned; absolute; NULL: could not be found out */
+	char *path;    /* owned; absolute; NULL: could not be found out */
+	char *outside; /* owned; as in struct leat_trace_call */
 	bool exists;
 	struct statx st; /* if it exists */
 };
@@ -87,6 +88,9 @@ struct thread {
 	uint64_t clone_flags;    /* of the clone that is under way; 0 unknown */
 	bool filtered;           /* by seccomp; else all calls stop */
 	bool stopped;            /* waiting for `process` */
+	bool elsewhere;          /* its mounts or root are not those of the tracer */
+	uint64_t space;          /* its mount namespace; 0 unknown */
+	char *root;              /* owned; of it, in its namespace; "" if "/"; NULL unknown */
 	int schedstat;           /* descriptor; -1: not open, -2: cannot be */
 	int64_t utime_ns, stime_ns;
 	int64_t waited_ns; /* for a processor, as of then */
@@ -146,13 +150,40 @@ char *leat_ptrace_path_of_fd(pid_t tid, int fd, bool unlinked);
 /* Offset of a descriptor, or -1. */
 int64_t leat_ptrace_offset_of_fd(pid_t tid, int fd);
 
-/* The path that a thread means by a name at `address`, relative to descriptor `dir`, whose
- * directories are followed if `resolve`; and what is there, links at its end being followed if
- * `follow`. *name is the caller's, and holds what could be found out. */
-void leat_ptrace_look(pid_t tid, int dir, uint64_t address, bool follow, struct name *name);
+/* The path that a thread means by a name at `address`, relative to descriptor `dir`; and what is
+ * there, links at its end being followed if `follow`. *name is the caller's, and holds what could
+ * be found out. */
+void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t address, bool follow,
+		      struct name *name);
 
-/* The path alone, without following anything. The caller frees it; NULL: not known. */
-char *leat_ptrace_plain_path(pid_t tid, int dir, uint64_t address);
+/* The path alone, without following anything. The caller frees both; NULL: not known. */
+char *leat_ptrace_plain_path(struct tracer *t, struct thread *th, int dir, uint64_t address,
+			     char **outside);
+
+void leat_ptrace_name_release(struct name *name);
+
+/* ---- place.c: where a thread is ---- */
+
+/* It may be elsewhere now. */
+void leat_ptrace_place_look(struct tracer *t, struct thread *th);
+
+/* It begins where the one is that made it, by a clone with those flags. */
+void leat_ptrace_place_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
+			       uint64_t clone_flags);
+
+/* The path in its namespace of what it calls `inside`. The caller frees it; NULL: no memory. */
+char *leat_ptrace_place_seen(const struct thread *th, const char *inside);
+
+/* What the thread calls the file that the tracer sees as `seen` in its namespace, which is the
+ * caller's and becomes *inside, and what that is outside. `mount`: the id of its mount, or 0. */
+void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
+			    char **inside, char **outside);
+
+/* A descriptor (O_PATH) of what the thread calls `path`, which is below its root; -1 and errno. */
+int leat_ptrace_place_open(const struct thread *th, const char *path, bool follow);
+
+enter_fn leat_ptrace_enter_place;
+leave_fn leat_ptrace_leave_place, leat_ptrace_leave_mount;
 
 /* ---- thread.c ---- */
 

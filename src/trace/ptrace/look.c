@@ -1,3 +1,4 @@
+#include "base/fd.h"
 #include "base/memory_of.h"
 #include "base/str.h"
 #include "trace/ptrace/internal.h"
@@ -212,22 +213,35 @@ static char *join_plainly(const char *dir, const char *name)
 	return out;
 }
 
-static char *plain_path(pid_t tid, int dir, const char *name)
+/* As the tracer sees it in the thread's namespace. */
+static char *plain_path(const struct thread *th, int dir, const char *name)
 {
 	char base[64], *from, *path;
 
-	base_of(tid, dir, *name == '/', base);
-	from = *name == '/' ? strdup("/") : read_link(base);
+	base_of(th->tid, dir, *name == '/', base);
+	from = *name == '/' ? leat_ptrace_place_seen(th, "/") : read_link(base);
 	path = from ? join_plainly(from, name) : NULL;
 	free(from);
 	return path;
 }
 
-char *leat_ptrace_plain_path(pid_t tid, int dir, uint64_t address)
+char *leat_ptrace_plain_path(struct tracer *t, struct thread *th, int dir, uint64_t address,
+			     char **outside)
 {
-	char text[PATH_MAX];
+	char text[PATH_MAX], *inside;
 
-	return leat_memory_string_of(tid, address, text) < 0 ? NULL : plain_path(tid, dir, text);
+	*outside = NULL;
+	if (leat_memory_string_of(th->tid, address, text) < 0)
+		return NULL;
+	leat_ptrace_place_name(t, th, plain_path(th, dir, text), 0, &inside, outside);
+	return inside;
+}
+
+void leat_ptrace_name_release(struct name *name)
+{
+	free(name->path);
+	free(name->outside);
+	*name = (struct name){0};
 }
 
 /* The real path of the directory that is open as `fd`, and `last` in it. */
@@ -242,15 +256,81 @@ static char *resolved_path(int fd, const char *last)
 	return path;
 }
 
-void leat_ptrace_look(pid_t tid, int dir, uint64_t address, bool follow, struct name *name)
+/* Symbolic links lead from the thread's root, not from the tracer's. */
+static int open_elsewhere(const struct thread *th, int dir, const char *name, bool follow)
+{
+	char base[64], *from, *path;
+	const char *behind;
+	int fd;
+
+	if (*name == '/')
+		return leat_ptrace_place_open(th, name, follow);
+	base_of(th->tid, dir, false, base);
+	from = read_link(base);
+	behind = from ? leat_path_behind(from, th->root ? th->root : "") : NULL;
+	path = behind ? leat_strf("%s/%s", behind, name) : NULL;
+	fd = path ? leat_ptrace_place_open(th, path, follow) : -1;
+	free(path);
+	free(from);
+	return fd;
+}
+
+/* Splits "a/b" into "a" and "b"; NULL: there is no name at the end. */
+static char *cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+	char *last = slash ? slash + 1 : path;
+
+	return *last && !leat_is_dots(last) ? last : NULL;
+}
+
+static void look_elsewhere(struct tracer *t, struct thread *th, int dir, char *text, bool follow,
+			   struct name *name)
+{
+	char *last, *seen, *plain = plain_path(th, dir, text);
+	int fd = open_elsewhere(th, dir, text, follow);
+	struct statx st;
+
+	name->exists = fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_WANTED,
+					&name->st) == 0;
+	leat_close(&fd);
+	last = cut_last(text);
+	if (last) {
+		char *copy = strdup(last);
+
+		/* "/a" is a in "/", and "a" in ".". */
+		*last = 0;
+		fd = copy ? open_elsewhere(th, dir, *text ? text : ".", true) : -1;
+		seen = fd >= 0 ? resolved_path(fd, copy) : NULL;
+		if (fd < 0 ||
+		    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
+			st.stx_mnt_id = 0;
+		leat_close(&fd);
+		free(copy);
+	} else {
+		seen = NULL;
+		st.stx_mnt_id = 0;
+	}
+	if (seen)
+		free(plain);
+	leat_ptrace_place_name(t, th, seen ? seen : plain, seen ? st.stx_mnt_id : 0, &name->path,
+			       &name->outside);
+}
+
+void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t address, bool follow,
+		      struct name *name)
 {
 	char text[PATH_MAX], base[64], full[PATH_MAX + 80], *last;
 	int fd;
 
 	*name = (struct name){0};
-	if (leat_memory_string_of(tid, address, text) < 0)
+	if (leat_memory_string_of(th->tid, address, text) < 0)
 		return;
-	base_of(tid, dir, *text == '/', base);
+	if (th->elsewhere) {
+		look_elsewhere(t, th, dir, text, follow, name);
+		return;
+	}
+	base_of(th->tid, dir, *text == '/', base);
 	snprintf(full, sizeof(full), "%s/%s", base, text);
 	name->exists =
 		statx(AT_FDCWD, full, AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW),
@@ -258,7 +338,7 @@ void leat_ptrace_look(pid_t tid, int dir, uint64_t address, bool follow, struct 
 	last = strrchr(full, '/');
 	*last++ = 0;
 	fd = *last && !leat_is_dots(last) ? open(full, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	name->path = fd < 0 ? plain_path(tid, dir, text) : resolved_path(fd, last);
+	name->path = fd < 0 ? plain_path(th, dir, text) : resolved_path(fd, last);
 	if (fd >= 0)
 		close(fd);
 }

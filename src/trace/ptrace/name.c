@@ -65,13 +65,12 @@ bool leat_ptrace_enter_open(struct tracer *t, struct thread *th)
 	struct pending *now = &th->now;
 	struct name there;
 
-	(void)t;
 	now->flags = open_flags(th);
 	/* Who makes the file is not said by the call. */
 	if ((now->flags & O_CREAT) && now->call->detail != BY_HANDLE) {
-		leat_ptrace_look(th->tid, dir_of(now), name_of(now), true, &there);
+		leat_ptrace_look(t, th, dir_of(now), name_of(now), true, &there);
 		now->existed = there.exists;
-		free(there.path);
+		leat_ptrace_name_release(&there);
 	}
 	return true;
 }
@@ -91,12 +90,12 @@ static void record_failed_open(struct tracer *t, struct thread *th, int64_t resu
 {
 	const struct pending *now = &th->now;
 	struct leat_trace_call call;
-	char *path;
+	char *path, *outside;
 
 	if (leat_ptrace_is_restart(result) || now->call->detail == BY_HANDLE ||
 	    !t->sink.types[LEAT_TRACE_OPEN] || !is_wanted_user(t, th))
 		return;
-	path = leat_ptrace_plain_path(th->tid, dir_of(now), name_of(now));
+	path = leat_ptrace_plain_path(t, th, dir_of(now), name_of(now), &outside);
 	/* No name at all is a fault of the program. */
 	if (!path && result != -EFAULT)
 		say_hidden(t, th);
@@ -105,22 +104,26 @@ static void record_failed_open(struct tracer *t, struct thread *th, int64_t resu
 	call = leat_ptrace_record(th, LEAT_TRACE_OPEN, result);
 	call.flags = now->flags;
 	call.path = path;
-	if (leat_trace_sink_wants_file(&t->sink, path, NULL) && !t->request->filter.n_filesystems)
+	call.outside = outside;
+	if (leat_trace_sink_wants_file(&t->sink, leat_trace_name(path, outside), NULL) &&
+	    !t->request->filter.n_filesystems)
 		leat_trace_sink_call(&t->sink, &call);
 	free(path);
+	free(outside);
 }
 
-static bool is_wanted_file(struct tracer *t, struct thread *th, const char *path,
-			   const struct statx *st)
+static bool is_wanted_file(struct tracer *t, struct thread *th, const struct name *name)
 {
 	const char *type = NULL;
 
 	if (t->request->filter.n_filesystems) {
-		type = leat_trace_who_filesystem(t->who, th->process->pid, st->stx_mnt_id);
+		type = leat_trace_who_filesystem(t->who, th->tid, name->st.stx_mnt_id);
 		if (!type)
 			return false;
 	}
-	return leat_trace_sink_wants_file(&t->sink, path, type) && is_wanted_user(t, th);
+	return leat_trace_sink_wants_file(&t->sink, leat_trace_name(name->path, name->outside),
+					  type) &&
+	       is_wanted_user(t, th);
 }
 
 /* The descriptor has this handle, or none. */
@@ -147,7 +150,7 @@ static bool is_status(const char *path)
 }
 
 static void record_open(struct tracer *t, struct thread *th, struct handle *h, bool created,
-			const char *path)
+			const struct name *name)
 {
 	struct leat_trace_call call =
 		leat_ptrace_record(th, created ? LEAT_TRACE_CREATE : LEAT_TRACE_OPEN, 0);
@@ -155,8 +158,23 @@ static void record_open(struct tracer *t, struct thread *th, struct handle *h, b
 	call.inode = h->inode->id;
 	call.handle = h->id;
 	call.flags = h->flags;
-	call.path = path;
+	call.path = name->path;
+	call.outside = name->outside;
 	leat_trace_sink_call(&t->sink, &call);
+}
+
+/* The file that is open as `fd` now. */
+static void find_opened(struct tracer *t, struct thread *th, int fd, struct name *name)
+{
+	char *seen = NULL;
+
+	*name = (struct name){0};
+	name->exists = leat_ptrace_stat_fd(th->tid, fd, &name->st);
+	if (name->exists)
+		seen = leat_ptrace_path_of_fd(th->tid, fd, name->st.stx_nlink == 0);
+	if (seen)
+		leat_ptrace_place_name(t, th, seen, name->st.stx_mnt_id, &name->path,
+				       &name->outside);
 }
 
 void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
@@ -164,20 +182,18 @@ void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
 	const struct pending *now = &th->now;
 	struct handle *h = NULL;
 	struct inode *inode;
-	char *path = NULL;
-	struct statx st;
+	struct name name;
 	bool known;
 
 	if (result < 0) {
 		record_failed_open(t, th, result);
 		return;
 	}
-	if (leat_ptrace_stat_fd(th->tid, (int)result, &st))
-		path = leat_ptrace_path_of_fd(th->tid, (int)result, st.stx_nlink == 0);
-	if (!path) {
+	find_opened(t, th, (int)result, &name);
+	if (!name.path) {
 		say_hidden(t, th);
-	} else if (is_wanted_file(t, th, path, &st)) {
-		inode = leat_inode_get(&t->inodes, &st, &known);
+	} else if (is_wanted_file(t, th, &name)) {
+		inode = leat_inode_get(&t->inodes, &name.st, &known);
 		h = inode ? leat_handle_new(inode, t->last_handle + 1, now->flags) : NULL;
 		if (!h)
 			leat_trace_sink_lost(&t->sink, LEAT_TRACE_LOST_MEMORY, 1);
@@ -185,11 +201,11 @@ void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
 	if (h) {
 		t->last_handle++;
 		h->append = now->flags & O_APPEND;
-		h->seekable = S_ISREG(st.stx_mode) || S_ISBLK(st.stx_mode);
-		record_open(t, th, h, (now->flags & O_CREAT) && !now->existed && !known, path);
+		h->seekable = S_ISREG(name.st.stx_mode) || S_ISBLK(name.st.stx_mode);
+		record_open(t, th, h, (now->flags & O_CREAT) && !now->existed && !known, &name);
 	}
-	set_slot(t, th, (uint64_t)result, h, now->flags & O_CLOEXEC, is_status(path));
-	free(path);
+	set_slot(t, th, (uint64_t)result, h, now->flags & O_CLOEXEC, is_status(name.path));
+	leat_ptrace_name_release(&name);
 }
 
 /* ---- names that go ---- */
@@ -211,9 +227,11 @@ static uint64_t id_of(struct tracer *t, const struct name *name, bool last)
 static bool is_wanted_name(struct tracer *t, struct thread *th, const struct name *name)
 {
 	return name->path &&
-	       (name->exists ? is_wanted_file(t, th, name->path, &name->st)
-			     : leat_trace_sink_wants_file(&t->sink, name->path, NULL) &&
-				       !t->request->filter.n_filesystems && is_wanted_user(t, th));
+	       (name->exists
+			? is_wanted_file(t, th, name)
+			: leat_trace_sink_wants_file(
+				  &t->sink, leat_trace_name(name->path, name->outside), NULL) &&
+				  !t->request->filter.n_filesystems && is_wanted_user(t, th));
 }
 
 /* A call on a name returned; the record is the caller's to complete. False: it is not recorded. */
@@ -237,11 +255,10 @@ bool leat_ptrace_enter_unlink(struct tracer *t, struct thread *th)
 	struct pending *now = &th->now;
 	bool at = now->call->detail == UNLINKAT;
 
-	(void)t;
 	/* A directory is none of the files that are traced. */
 	if (at && (now->args[2] & AT_REMOVEDIR))
 		return false;
-	leat_ptrace_look(th->tid, at ? (int)now->args[0] : AT_FDCWD, now->args[at ? 1 : 0], false,
+	leat_ptrace_look(t, th, at ? (int)now->args[0] : AT_FDCWD, now->args[at ? 1 : 0], false,
 			 &now->names[0]);
 	return true;
 }
@@ -255,6 +272,7 @@ void leat_ptrace_leave_unlink(struct tracer *t, struct thread *th, int64_t resul
 	if (wanted) {
 		call.inode = result == 0 ? id : 0;
 		call.path = th->now.names[0].path;
+		call.outside = th->now.names[0].outside;
 		leat_trace_sink_call(&t->sink, &call);
 	}
 }
@@ -264,10 +282,9 @@ bool leat_ptrace_enter_rename(struct tracer *t, struct thread *th)
 	struct pending *now = &th->now;
 	bool at = now->call->detail == RENAMEAT;
 
-	(void)t;
-	leat_ptrace_look(th->tid, at ? (int)now->args[0] : AT_FDCWD, now->args[at ? 1 : 0], false,
+	leat_ptrace_look(t, th, at ? (int)now->args[0] : AT_FDCWD, now->args[at ? 1 : 0], false,
 			 &now->names[0]);
-	leat_ptrace_look(th->tid, at ? (int)now->args[2] : AT_FDCWD, now->args[at ? 3 : 1], false,
+	leat_ptrace_look(t, th, at ? (int)now->args[2] : AT_FDCWD, now->args[at ? 3 : 1], false,
 			 &now->names[1]);
 	return true;
 }
@@ -297,14 +314,15 @@ void leat_ptrace_leave_rename(struct tracer *t, struct thread *th, int64_t resul
 		call.inode = result == 0 ? id : 0;
 		call.path = from->path;
 		call.to = to->path;
+		call.outside = from->outside;
+		call.to_outside = to->outside;
 		leat_trace_sink_call(&t->sink, &call);
 	}
 }
 
 bool leat_ptrace_enter_truncate(struct tracer *t, struct thread *th)
 {
-	(void)t;
-	leat_ptrace_look(th->tid, AT_FDCWD, th->now.args[0], true, &th->now.names[0]);
+	leat_ptrace_look(t, th, AT_FDCWD, th->now.args[0], true, &th->now.names[0]);
 	return true;
 }
 

@@ -64,13 +64,17 @@ bool leat_ptrace_enter_affinity(struct tracer *t, struct thread *th)
 bool leat_ptrace_enter_unshare(struct tracer *t, struct thread *th)
 {
 	(void)t;
-	return th->fds->refs > 1;
+	return th->fds->refs > 1 || th->now.args[0] & CLONE_NEWNS;
 }
 
 void leat_ptrace_leave_unshare(struct tracer *t, struct thread *th, int64_t result)
 {
-	if (result >= 0)
+	if (result < 0)
+		return;
+	if (th->now.args[0] & CLONE_FILES)
 		leat_ptrace_unshare(t, th);
+	if (th->now.args[0] & CLONE_NEWNS)
+		leat_ptrace_leave_place(t, th, result);
 }
 
 /* ---- what is not seen ---- */
@@ -172,6 +176,7 @@ void leat_ptrace_on_child(struct tracer *t, struct thread *parent, bool forked)
 	}
 	child->filtered = parent->filtered;
 	leat_ptrace_thread_join(child, p, fds);
+	leat_ptrace_place_inherit(t, child, parent, flags);
 	if (child->stopped)
 		leat_ptrace_resume(child, 0);
 	child->stopped = false;
@@ -250,6 +255,7 @@ void leat_ptrace_on_exec(struct tracer *t, struct thread *th)
 								     .cgroup = p->cgroup});
 	}
 	p->cgroup = leat_trace_who_exec(t->who, p->ppid, p->pid, now);
+	leat_ptrace_place_look(t, th);
 	close_on_exec(t, th);
 	p->unseen = false;
 	look_for_rights(t, p->pid);

@@ -32,6 +32,12 @@
 	{                                                                                          \
 		.nr = SYS_##name, .enter = leat_ptrace_enter_affinity, .apart = true               \
 	}
+/* They change what names mean. */
+#define PLACE(name, what)                                                                          \
+	{                                                                                          \
+		.nr = SYS_##name, .enter = leat_ptrace_enter_place,                                \
+		.leave = leat_ptrace_leave_##what                                                  \
+	}
 #define ALL 0xffffffffu
 #define SEEK_UNLESS(number, is, half)                                                              \
 	{                                                                                          \
@@ -81,6 +87,13 @@ const struct call leat_ptrace_calls[] = {
 	AFFINITY(sched_getaffinity),
 	AFFINITY(sched_setaffinity),
 	CALL_IF(unshare, unshare, 0, CLONE_FILES, CLONE_FILES),
+	CALL_IF(unshare, unshare, 0, CLONE_NEWNS, CLONE_NEWNS),
+	PLACE(setns, place),
+	PLACE(chroot, place),
+	PLACE(pivot_root, place),
+	PLACE(mount, mount),
+	PLACE(umount2, mount),
+	PLACE(move_mount, mount),
 	{.nr = SYS_io_uring_enter,
 	 .apart = true,
 	 .enter = leat_ptrace_enter_uring,

@@ -43,7 +43,7 @@ void leat_ptrace_pending_drop(struct tracer *t, struct thread *th)
 	for (int i = 0; i < 2; i++) {
 		if (th->now.handles[i])
 			leat_ptrace_release(t, th->now.handles[i], NULL, th->process->pid);
-		free(th->now.names[i].path);
+		leat_ptrace_name_release(&th->now.names[i]);
 	}
 	th->now = (struct pending){0};
 }
@@ -59,6 +59,7 @@ void leat_ptrace_thread_free(struct tracer *t, struct thread *th)
 	if (th->schedstat >= 0)
 		close(th->schedstat);
 	HASH_DEL(t->threads, th);
+	free(th->root);
 	free(th);
 }
 

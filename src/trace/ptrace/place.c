@@ -1,0 +1,130 @@
+/* Where a thread is: its mounts and its root directory, and what it calls files there. */
+#include "base/str.h"
+#include "trace/ptrace/internal.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void leat_ptrace_place_look(struct tracer *t, struct thread *th)
+{
+	struct leat_mounts *mounts = leat_trace_who_views(t->who);
+
+	th->space = leat_mounts_space_of(th->tid);
+	free(th->root);
+	th->root = leat_mounts_root_of(th->tid);
+	th->elsewhere =
+		(th->space && th->space != leat_mounts_own(mounts)) || (th->root && *th->root);
+	/* Now, since of a root directory that is no mount point less can be seen later. */
+	if (th->space && th->space != leat_mounts_own(mounts))
+		leat_trace_who_mounts(t->who, th->tid);
+}
+
+void leat_ptrace_place_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
+			       uint64_t clone_flags)
+{
+	if (clone_flags & CLONE_NEWNS) {
+		leat_ptrace_place_look(t, th);
+		return;
+	}
+	th->space = parent->space;
+	th->elsewhere = parent->elsewhere;
+	th->root = parent->root ? strdup(parent->root) : NULL;
+}
+
+/* ---- calls that change it ---- */
+
+bool leat_ptrace_enter_place(struct tracer *t, struct thread *th)
+{
+	(void)t;
+	(void)th;
+	return true;
+}
+
+/* The root of all who had the same one is another. */
+static void look_at_others(struct tracer *t, const struct thread *th)
+{
+	bool all = th->now.call->nr == SYS_pivot_root;
+
+	for (struct thread *o = t->threads; o; o = o->hh.next)
+		if (o != th && o->process &&
+		    (o->process == th->process || (all && o->space == th->space)))
+			leat_ptrace_place_look(t, o);
+}
+
+void leat_ptrace_leave_place(struct tracer *t, struct thread *th, int64_t result)
+{
+	if (result < 0)
+		return;
+	leat_mounts_doubt(leat_trace_who_views(t->who));
+	leat_ptrace_place_look(t, th);
+	if (th->now.call->nr == SYS_pivot_root || th->now.call->nr == SYS_chroot)
+		look_at_others(t, th);
+}
+
+void leat_ptrace_leave_mount(struct tracer *t, struct thread *th, int64_t result)
+{
+	(void)th;
+	if (result >= 0)
+		leat_mounts_doubt(leat_trace_who_views(t->who));
+}
+
+/* ---- names ---- */
+
+static const char *root_of(const struct thread *th)
+{
+	return th->elsewhere && th->root ? th->root : "";
+}
+
+char *leat_ptrace_place_seen(const struct thread *th, const char *inside)
+{
+	return leat_strf("%s%s", root_of(th), inside);
+}
+
+void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
+			    char **inside, char **outside)
+{
+	const char *rest;
+
+	*inside = seen;
+	*outside = NULL;
+	if (!th->elsewhere || !seen || *seen != '/')
+		return;
+	*outside = leat_mounts_name_outside(leat_trace_who_views(t->who), th->space, th->tid, seen,
+					    mount);
+	rest = leat_path_behind(seen, root_of(th));
+	if (rest && rest != seen)
+		memmove(seen, *rest ? rest : "/", strlen(*rest ? rest : "/") + 1);
+	if (*outside && strcmp(*outside, seen) == 0) {
+		free(*outside);
+		*outside = NULL;
+	}
+}
+
+/* ---- what is there ---- */
+
+static int open_below(int root, const char *path, uint64_t flags)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT};
+
+	return (int)syscall(SYS_openat2, root, *path ? path : "/", &how, sizeof(how));
+}
+
+int leat_ptrace_place_open(const struct thread *th, const char *path, bool follow)
+{
+	char link[64];
+	int root, fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", (int)th->tid);
+	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	fd = open_below(root, path, follow ? 0 : O_NOFOLLOW);
+	close(root);
+	return fd;
+}
