@@ -22,6 +22,7 @@ struct known {
 	size_t size;
 	char *text; /* taken apart */
 	bool doubtful;
+	uint64_t event; /* that they are known to be of; 0 unknown */
 };
 
 struct leat_mounts {
@@ -191,6 +192,27 @@ void leat_mounts_doubt(struct leat_mounts *m)
 {
 	for (struct known *k = m->views; k; k = k->hh.next)
 		k->doubtful = k->view.space != m->own;
+}
+
+/* Has the process mounts of that namespace still? */
+static bool read_now(struct leat_mounts *m, uint64_t space, pid_t pid)
+{
+	bool changed;
+
+	return leat_mounts_space_of(pid) == space && look(m, space, pid, &changed);
+}
+
+bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64_t event)
+{
+	struct known *k = find(m, space);
+
+	if (space == m->own || (k && k->event == event))
+		return true;
+	if (!read_now(m, space, pid))
+		return false;
+	k = find(m, space);
+	k->event = event;
+	return true;
 }
 
 /* ---- what we see ---- */

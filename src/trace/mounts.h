@@ -57,6 +57,11 @@ const struct leat_mount_view *leat_mounts_look(struct leat_mounts *m, uint64_t s
 /* Those that were seen last; NULL none. */
 const struct leat_mount_view *leat_mounts_find(const struct leat_mounts *m, uint64_t space);
 
+/* Are those that are known of a namespace those of that event, a number that changes whenever they
+ * do? If they are not known to be, they are read from the process, unless it has ended. Who uses
+ * this does so before each other use. */
+bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64_t event);
+
 /* What is known of other namespaces than the tracer's may be no longer so. */
 void leat_mounts_doubt(struct leat_mounts *m);
 

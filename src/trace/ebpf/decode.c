@@ -1,5 +1,6 @@
 #include "trace/ebpf/decode.h"
 
+#include "base/str.h"
 #include "trace/ebpf/path.h"
 #include "trace/ebpf/record.h"
 
@@ -17,16 +18,18 @@ int leat_ebpf_decoder_init(struct leat_ebpf_decoder *d, struct leat_trace_sink *
 	d->who = leat_trace_who_new(sink);
 	d->ids = leat_ebpf_ids_new();
 	d->cgroups = leat_ebpf_cgroups_new(sink);
+	d->places = leat_ebpf_places_new();
 	leat_ebpf_order_init(&d->order, sink);
 	if (stat("/proc/self/ns/mnt", &st) == 0)
 		d->own_mounts = st.st_ino;
 	leat_ebpf_decoder_clock(d);
-	return d->who && d->ids && d->cgroups ? 0 : -ENOMEM;
+	return d->who && d->ids && d->cgroups && d->places ? 0 : -ENOMEM;
 }
 
 void leat_ebpf_decoder_release(struct leat_ebpf_decoder *d)
 {
 	leat_ebpf_order_release(&d->order);
+	leat_ebpf_places_free(d->places);
 	leat_ebpf_cgroups_free(d->cgroups);
 	leat_ebpf_ids_free(d->ids);
 	leat_trace_who_free(d->who);
@@ -92,6 +95,68 @@ static void lost(struct leat_ebpf_decoder *d, enum leat_trace_loss why)
 	leat_trace_sink_lost(d->sink, why, 1);
 }
 
+/* Up to four texts, in one piece; `out` is where each is then, NULL where there is none. NULL: out
+ * of memory. */
+static char *in_one_piece(const char *const texts[4], const char *out[4])
+{
+	size_t sizes[4], sum = 0;
+	char *all, *at;
+
+	for (size_t i = 0; i < 4; i++)
+		sum += sizes[i] = texts[i] ? strlen(texts[i]) + 1 : 0;
+	at = all = malloc(sum + 1);
+	for (size_t i = 0; i < 4; i++) {
+		out[i] = all && texts[i] ? memcpy(at, texts[i], sizes[i]) : NULL;
+		at += all ? sizes[i] : 0;
+	}
+	return all;
+}
+
+/* Where the file of an open is outside; NULL: as inside. */
+static char *opened_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+			    const char *text, const char *inside)
+{
+	const char *place = text + n->walk[0], *type = place + n->place;
+	const char *subtype = type + strlen(type) + 1, *source = subtype + strlen(subtype) + 1;
+	char *path, *whole, *name = NULL;
+
+	if (!n->space)
+		return NULL;
+	path = leat_ebpf_path_of_walk(place, n->place);
+	whole = leat_strf("%s%s%s", type, *subtype ? "." : "", subtype);
+	if (path && whole)
+		name = leat_mounts_name_of_place(leat_trace_who_views(d->who),
+						 &(struct leat_mount_place){n->device >> 20,
+									    n->device & 0xfffff,
+									    whole, source, path});
+	free(path);
+	free(whole);
+	if (name)
+		leat_ebpf_places_learn(d->places, n->space, n->event, inside, name);
+	if (name && strcmp(name, inside) == 0) {
+		free(name);
+		name = NULL;
+	}
+	return name;
+}
+
+static void name_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+		      const char *text, struct leat_ebpf_held *held)
+{
+	char *path = leat_ebpf_path_of_walk(text, n->walk[0]);
+	char *outside = path ? opened_outside(d, n, text, path) : NULL;
+	const char *both[4];
+
+	held->strings = path ? in_one_piece((const char *[4]){path, outside}, both) : NULL;
+	if (held->strings) {
+		held->record.call.path = both[0];
+		held->record.call.outside = both[1];
+		leat_ebpf_ids_name(d->ids, leat_trace_name(path, outside), held->record.call.inode);
+	}
+	free(path);
+	free(outside);
+}
+
 static void take_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
 		      const char *text)
 {
@@ -106,49 +171,78 @@ static void take_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 	if (n->cut)
 		lost(d, LEAT_TRACE_LOST_PATH);
 	else
-		held.strings = leat_ebpf_path_of_walk(text, n->walk[0]);
-	held.record.call.path = held.strings;
-	if (held.strings)
-		leat_ebpf_ids_name(d->ids, held.strings, inode);
+		name_open(d, n, text, &held);
 	leat_ebpf_order_put(&d->order, &held);
 }
 
 /* ---- calls on names ---- */
 
-/* Both paths behind each other, in one piece; *to is where the second begins, NULL if there is
- * none. */
-static char *paths_of(const struct leat_ebpf_named *n, const char *text, const char **to)
+/* Where a name is outside, of a process whose root is `root` in its namespace; NULL: as inside. */
+static char *named_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+			   const char *root, const char *inside)
 {
-	const char *second = text + n->walk[0] + n->name[0];
-	char *a = leat_ebpf_path_below(text, n->walk[0], text + n->walk[0], n->name[0]), *b, *both;
-	size_t size;
+	struct leat_mounts *mounts = leat_trace_who_views(d->who);
+	char *name = inside ? leat_ebpf_places_name(d->places, n->space, n->event, inside) : NULL;
+	char *seen;
 
-	*to = NULL;
-	if (!a || n->call.type != LEAT_TRACE_RENAME)
-		return a;
-	b = leat_ebpf_path_below(second, n->walk[1], second + n->walk[1], n->name[1]);
-	size = strlen(a) + 1;
-	both = b ? realloc(a, size + strlen(b) + 1) : NULL;
-	if (both) {
-		memcpy(both + size, b, strlen(b) + 1);
-		*to = both + size;
-	} else {
-		free(a);
+	if (!inside)
+		return NULL;
+	seen = name ? NULL : leat_strf("%s%s", strcmp(root, "/") ? root : "", inside);
+	if (seen && leat_mounts_are_of(mounts, n->space, n->call.pid, n->event))
+		name = leat_mounts_name_outside(mounts, n->space, n->call.pid, seen, 0);
+	else if (seen)
+		name = strdup("");
+	free(seen);
+	if (name && strcmp(name, inside) == 0) {
+		free(name);
+		name = NULL;
 	}
-	free(b);
-	return both;
+	return name;
+}
+
+static void name_names(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+		       const char *text, struct leat_ebpf_held *held)
+{
+	const char *second = text + n->walk[0] + n->name[0], *at[4];
+	const char *behind = second + n->walk[1] + n->name[1];
+	struct leat_trace_call *call = &held->record.call;
+	bool renames = call->type == LEAT_TRACE_RENAME;
+	char *v[4] = {leat_ebpf_path_below(text, n->walk[0], text + n->walk[0], n->name[0])};
+	char *root = n->space ? leat_ebpf_path_of_walk(behind, n->place) : NULL;
+
+	if (renames)
+		v[1] = leat_ebpf_path_below(second, n->walk[1], second + n->walk[1], n->name[1]);
+	if (root) {
+		v[2] = named_outside(d, n, root, v[0]);
+		v[3] = named_outside(d, n, root, v[1]);
+	}
+	if (v[0] && (v[1] || !renames))
+		held->strings = in_one_piece((const char *const *)v, at);
+	if (held->strings) {
+		call->path = at[0];
+		call->to = at[1];
+		call->outside = at[2];
+		call->to_outside = at[3];
+	}
+	for (size_t i = 0; i < 4; i++)
+		free(v[i]);
+	free(root);
 }
 
 static void follow_names(struct leat_ebpf_decoder *d, struct leat_trace_call *call)
 {
+	const char *path;
+
 	if (call->result < 0 || !call->path)
 		return;
+	path = leat_trace_name(call->path, call->outside);
 	if (call->type == LEAT_TRACE_UNLINK || call->type == LEAT_TRACE_RENAME)
-		call->inode = leat_ebpf_ids_unname(d->ids, call->path);
+		call->inode = leat_ebpf_ids_unname(d->ids, path);
 	if (call->type == LEAT_TRACE_TRUNCATE)
-		call->inode = leat_ebpf_ids_named(d->ids, call->path);
+		call->inode = leat_ebpf_ids_named(d->ids, path);
 	if (call->type == LEAT_TRACE_RENAME && call->inode && call->to)
-		leat_ebpf_ids_name(d->ids, call->to, call->inode);
+		leat_ebpf_ids_name(d->ids, leat_trace_name(call->to, call->to_outside),
+				   call->inode);
 }
 
 static void take_name(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
@@ -162,20 +256,20 @@ static void take_name(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 	if (n->cut && n->call.result == -EFAULT)
 		return;
 	if (!n->cut)
-		held.strings = paths_of(n, text, &call->to);
+		name_names(d, n, text, &held);
 	if (!held.strings) {
 		lost(d, n->cut ? LEAT_TRACE_LOST_PATH : LEAT_TRACE_LOST_MEMORY);
 		return;
 	}
-	call->path = held.strings;
 	follow_names(d, call);
-	if (!leat_trace_sink_wants_file(d->sink, call->path, NULL) ||
+	if (!leat_trace_sink_wants_file(d->sink, leat_trace_name(call->path, call->outside),
+					NULL) ||
 	    d->sink->request->filter.n_filesystems) {
 		free(held.strings);
 		return;
 	}
 	if (call->type == LEAT_TRACE_TRUNCATE)
-		call->path = NULL;
+		call->path = call->outside = NULL;
 	leat_ebpf_order_put(&d->order, &held);
 }
 
@@ -219,9 +313,11 @@ static void take_life(struct leat_ebpf_decoder *d, const struct leat_ebpf_life *
 		    : l->kind == LEAT_EBPF_EXEC ? LEAT_TRACE_EXEC
 						: LEAT_TRACE_EXIT;
 	if (l->kind == LEAT_EBPF_EXEC) {
-		if (l->mounts != d->last_mounts)
+		if (l->mounts != d->own_mounts) {
 			leat_trace_who_mounts(d->who, l->pid);
-		d->last_mounts = l->mounts;
+			leat_mounts_are_of(leat_trace_who_views(d->who), l->mounts, l->pid,
+					   l->event);
+		}
 		p->mounts = l->mounts == d->own_mounts ? 0 : l->mounts;
 		if (l->cut)
 			lost(d, LEAT_TRACE_LOST_PATH);

@@ -5,6 +5,7 @@
 #include "trace/ebpf/cgroup.h"
 #include "trace/ebpf/ids.h"
 #include "trace/ebpf/order.h"
+#include "trace/ebpf/places.h"
 #include "trace/sink.h"
 #include "trace/who.h"
 
@@ -15,10 +16,10 @@ struct leat_ebpf_decoder {
 	struct leat_trace_who *who;   /* owned, as all below */
 	struct leat_ebpf_ids *ids;
 	struct leat_ebpf_cgroups *cgroups;
+	struct leat_ebpf_places *places;
 	struct leat_ebpf_order order;
-	int64_t clock_ns;     /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	uint64_t own_mounts;  /* the tracer's mount namespace, */
-	uint64_t last_mounts; /* and the last that was looked at */
+	int64_t clock_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t own_mounts; /* the tracer's mount namespace */
 };
 
 /* 0 or -ENOMEM. `sink` is borrowed. One thread at a time, as for all of this. */

@@ -88,6 +88,7 @@ struct file_system_type {
 struct super_block {
 	__u32 s_dev;
 	struct file_system_type *s_type;
+	const char *s_subtype;
 };
 
 struct vfsmount {
@@ -98,6 +99,7 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	const char *mnt_devname;
 };
 
 struct path {
@@ -147,6 +149,7 @@ struct ns_common {
 
 struct mnt_namespace {
 	struct ns_common ns;
+	__u64 event;
 };
 
 struct nsproxy {

@@ -75,6 +75,68 @@ static __noinline __u32 named_add(struct scratch *s, __u32 which, __u64 pointer,
 	return used + n;
 }
 
+static __always_inline void space_add(struct scratch *s, struct task_struct *task)
+{
+	struct mnt_namespace *space = task->nsproxy->mnt_ns;
+
+	s->named.space = space->ns.inum;
+	s->named.event = space->event;
+}
+
+/* Where the root is that the names are below. */
+static __noinline __u32 root_add(struct scratch *s, __u32 used)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (used > LEAT_EBPF_TEXT_BYTES - LEAT_EBPF_WALK_BYTES) {
+		s->named.cut = 1;
+		return used;
+	}
+	space_add(s, task);
+	s->named.place = walk_outside(root_of_task(task), used, &s->named.cut);
+	return used + s->named.place;
+}
+
+/* Append a string of the kernel's, with its end. Returns the bytes used. */
+static __always_inline __u32 string_add(struct scratch *s, __u32 used, __u32 most, const char *text)
+{
+	long n = 0;
+
+	if (used > LEAT_EBPF_TEXT_BYTES)
+		return used;
+	if (text)
+		n = bpf_probe_read_kernel_str(s->text + used, most, text);
+	if (n <= 0) {
+		s->text[used] = 0;
+		n = 1;
+	}
+	return used + n;
+}
+
+/* Where a file is that has been opened: its file system, and its path in that. */
+static __noinline __u32 place_add(struct scratch *s, __u64 file, __u32 used, bool *below)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct path *path = path_of_file(file);
+	struct super_block *sb = BPF_CORE_READ((struct file *)file, f_inode, i_sb);
+	struct mount *mount = mount_of(BPF_CORE_READ(path, mnt));
+	__u32 walked, from;
+
+	if (used > LEAT_EBPF_WALK_BYTES + LEAT_EBPF_STEP_BYTES)
+		return used;
+	walked = walk_within(path, used, &s->named.cut, below);
+	from = used + walked;
+	if (from > 2 * LEAT_EBPF_WALK_BYTES + 2 * LEAT_EBPF_STEP_BYTES)
+		return used;
+	space_add(s, task);
+	s->named.place = walked;
+	used = string_add(s, from, LEAT_EBPF_FS_BYTES, BPF_CORE_READ(sb, s_type, name));
+	used = string_add(s, used, LEAT_EBPF_FS_BYTES, BPF_CORE_READ(sb, s_subtype));
+	used = string_add(s, used, LEAT_EBPF_SOURCE_BYTES, BPF_CORE_READ(mount, mnt_devname));
+	s->named.system = used - from;
+	return used;
+}
+
 /* One or two names, as they were given. */
 static __noinline int say_names(struct thread *t, char type, __s64 result, __u32 flags, __u64 size)
 {
@@ -96,6 +158,8 @@ static __noinline int say_names(struct thread *t, char type, __s64 result, __u32
 	if (type == 'N')
 		used = named_add(s, 1, at ? t->args[3] : t->args[1], at ? t->args[2] : AT_CWD,
 				 used);
+	if (is_elsewhere(task))
+		used = root_add(s, used);
 	call_end(&s->named.call, task, t);
 	named_submit(s, used);
 	scratch_put(s);
@@ -181,9 +245,11 @@ static __noinline int say_open(struct thread *t, __u64 file, __u32 flags)
 	s->named.call.flags = flags;
 	fill_open(&s->named, file, inode);
 	used = walk_path(path_of_file(file), 0, &s->named.cut, &below);
+	s->named.walk[0] = used;
+	if (is_elsewhere(task))
+		used = place_add(s, file, used, &below);
 	if (config.by_dir && !below)
 		goto out;
-	s->named.walk[0] = used;
 	h.id = new_handle();
 	h.flags = s->named.call.flags;
 	s->named.call.handle = h.id;

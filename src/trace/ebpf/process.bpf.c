@@ -131,6 +131,7 @@ SEC("tp_btf/sched_process_exec") int BPF_PROG(leat_exec, struct task_struct *tas
 		return 0;
 	life_begin(&s->life, LEAT_EBPF_EXEC, task);
 	s->life.mounts = task->nsproxy->mnt_ns->ns.inum;
+	s->life.event = task->nsproxy->mnt_ns->event;
 	program = (__u64)task->mm->exe_file;
 	used = walk_path(path_of_file(program), 0, &s->life.cut, NULL);
 	s->life.walk[0] = used;

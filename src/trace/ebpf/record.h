@@ -42,7 +42,10 @@ enum {
 	LEAT_EBPF_WALK_BYTES = 8192, /* of one path by its components, NULs included */
 	LEAT_EBPF_STEP_BYTES = 256,  /* of one component */
 	LEAT_EBPF_FS_BYTES = 32,
-	LEAT_EBPF_TEXT_BYTES = 2 * LEAT_EBPF_WALK_BYTES + 2 * LEAT_EBPF_NAME_BYTES,
+	LEAT_EBPF_SOURCE_BYTES = 1024, /* of a mount */
+	/* A CPU's room for all is at most 32 KiB: the kernel has no larger pieces. */
+	LEAT_EBPF_TEXT_BYTES =
+		2 * LEAT_EBPF_WALK_BYTES + 3 * LEAT_EBPF_NAME_BYTES + LEAT_EBPF_SOURCE_BYTES,
 	LEAT_EBPF_LABEL_BYTES = 4096, /* of the environment */
 	LEAT_EBPF_FILESYSTEMS = 16,
 	LEAT_EBPF_CALLS = 512, /* system calls are numbered below that */
@@ -55,8 +58,13 @@ struct leat_ebpf_named {
 	uint32_t device, generation;
 	uint32_t walk[2], name[2]; /* bytes of each in the text: walk 0, name 0, walk 1, name 1 */
 	uint32_t cut;              /* a part of a path was too long or could not be read */
-	uint32_t pad;
-	/* the text */
+	/* Of a process with another root than the tracer: its mount namespace, by its inode, else
+	 * 0; then bytes of a walk behind the names: OPEN: of the file within its file system, NAME:
+	 * of that root; and of three strings: type and subtype of that file system, and the source
+	 * of the mount. */
+	uint32_t space, place, system;
+	uint64_t event; /* of that namespace: so many changes its mounts had seen */
+			/* the text */
 };
 
 struct leat_ebpf_life {
@@ -66,7 +74,7 @@ struct leat_ebpf_life {
 	int32_t status; /* EXIT: as of wait(2) */
 	uint64_t time_ns;
 	uint64_t cgroup;
-	uint64_t mounts;          /* EXEC: inode of the mount namespace */
+	uint64_t mounts, event;   /* EXEC: inode of the mount namespace, changes of its mounts */
 	uint32_t walk[2], labels; /* EXEC: bytes of each in the text */
 	uint32_t cut;
 	/* the text */

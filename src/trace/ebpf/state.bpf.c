@@ -40,8 +40,7 @@ SEC("raw_tp") int leat_add_dir(__u64 *context)
 SEC("raw_tp") int leat_set_root(void *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct path *root =
-		(struct path *)((char *)task->fs + bpf_core_field_offset(struct fs_struct, root));
+	struct path *root = root_of_task(task);
 
 	root_entry = (__u64)BPF_CORE_READ(root, dentry);
 	root_mount = (__u64)mount_of(BPF_CORE_READ(root, mnt));
