@@ -43,10 +43,15 @@ static bool is_foreign(void)
 		st.st_ino != leat_trace_tape->pid_namespace);
 }
 
+/* This process is in another namespace: nothing of it is recorded, nor of its children. */
+static bool foreign;
+
 static void note_foreign(void)
 {
-	leat_tape_note_foreign(leat_trace_tape);
-	leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_UNSEEN, 1);
+	const char *program = (const char *)getauxval(AT_EXECFN);
+
+	foreign = true;
+	leat_tape_note_foreign(leat_trace_tape, program ? program : "", true);
 }
 
 static void nobody_comes(void)
@@ -68,39 +73,41 @@ static void nobody_comes(void)
 	leat_tape_process_free(leat_trace_tape, process);
 }
 
-/* False: the first of a namespace of processes, whose parent is in another. */
-static bool take_place(struct leat_trace_self *me)
+/* None if it is the first of a namespace of processes, whose parent is in another. */
+static void take_place(struct leat_trace_self *me)
 {
-	const long parent = raw(SYS_getppid);
+	const long parent = foreign ? 0 : raw(SYS_getppid);
 	struct leat_tape_record *r;
 
 	if (!parent) {
 		me->process = LEAT_TAPE_NONE;
 		nobody_comes();
-		note_foreign();
-		return false;
+		/* Who borrows its parent's memory must not mark that. */
+		if (me == &self)
+			foreign = true;
+		return;
 	}
 	me->process =
 		coming.process ? coming.process - 1 : leat_tape_process_new(leat_trace_tape, 0);
 	coming.process = 0;
 	if (me->process == LEAT_TAPE_NONE) {
 		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
-		return true;
+		return;
 	}
 	leat_tape_process_adopt(leat_trace_tape, me->process, me->pid);
 	r = leat_trace_record(me, LEAT_TAPE_FORKED, NULL, 0);
 	if (!r)
-		return true;
+		return;
 	r->handle = (uint64_t)parent;
 	leat_trace_done(r, NULL);
-	return true;
 }
 
 const struct leat_trace_self *leat_trace_me(void)
 {
 	int32_t pid;
 
-	if (!leat_in_vfork())
+	/* A number in another namespace may be that of some other process here. */
+	if (foreign || !leat_in_vfork())
 		return &self;
 	pid = (int32_t)raw(SYS_getpid);
 	if (pid == self.pid)
@@ -151,11 +158,19 @@ void leat_trace_forked(void)
 		return;
 	self.pid = (int32_t)raw(SYS_getpid);
 	borrower.pid = 0;
-	if (!take_place(&self))
-		leat_tracing = 0; /* nor are its children */
+	take_place(&self);
 }
 
 /* --- programs --- */
+
+/* Files of /proc/self cost as much as all the rest together: what they say the tracer finds out, or
+ * asks for itself. Which mounts the process sees shows at its root. */
+static uint64_t root_mount(void)
+{
+	struct statx st;
+
+	return raw(SYS_statx, AT_FDCWD, "/", 0, STATX_MNT_ID, &st) == 0 ? st.stx_mnt_id : 0;
+}
 
 static void record_moment(const struct leat_trace_self *me, uint8_t type, int64_t result)
 {
@@ -167,18 +182,33 @@ static void record_moment(const struct leat_trace_self *me, uint8_t type, int64_
 	leat_trace_done(r, NULL);
 }
 
+/* Is it without a place because it is in another namespace? */
+static bool is_first_or_below(const struct leat_trace_self *me)
+{
+	return foreign || (me != &self && raw(SYS_getppid) == 0);
+}
+
+/* What was noted of the exec that is under way in such a process. */
+static bool asked;
+static uint32_t asked_for;
+
 void leat_trace_exec_begin(int dirfd, const char *path)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 	struct leat_tape_record *r;
 	char *end;
 
-	if (me->process == LEAT_TAPE_NONE)
+	if (me->process == LEAT_TAPE_NONE) {
+		asked = is_first_or_below(me);
+		if (asked)
+			asked_for = leat_tape_note_foreign(leat_trace_tape, path, false);
 		return;
+	}
 	r = leat_trace_record(me, LEAT_TAPE_STARTS, NULL,
 			      leat_trace_path_room(dirfd, path) + PATH_MAX);
 	if (r) {
 		r->texts = 2;
+		r->inode = root_mount();
 		end = leat_trace_put_path(r->text, dirfd, path);
 		leat_trace_done(r, leat_trace_put_path(end, AT_FDCWD, ""));
 	}
@@ -189,8 +219,12 @@ void leat_trace_exec_failed(void)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 
-	if (me->process == LEAT_TAPE_NONE)
+	if (me->process == LEAT_TAPE_NONE) {
+		if (asked)
+			leat_tape_foreign_stays(leat_trace_tape, asked_for);
+		asked = false;
 		return;
+	}
 	leat_tape_process_set(leat_trace_tape, me->process, LEAT_TAPE_LIVE);
 	record_moment(me, LEAT_TAPE_STAYED, 0);
 }
@@ -267,15 +301,6 @@ static size_t labels_room(char **envp)
 	return size;
 }
 
-/* Files of /proc/self cost as much as all the rest together: what they say the tracer finds out, or
- * asks for itself. Which mounts the process sees shows at its root. */
-static uint64_t root_mount(void)
-{
-	struct statx st;
-
-	return raw(SYS_statx, AT_FDCWD, "/", 0, STATX_MNT_ID, &st) == 0 ? st.stx_mnt_id : 0;
-}
-
 static void record_start(char **envp)
 {
 	const char *program = (const char *)getauxval(AT_EXECFN);
@@ -316,6 +341,8 @@ void leat_trace_start(char **envp, bool is_patched)
 	if (self.process == LEAT_TAPE_NONE ? is_foreign() : is_first_of_namespace()) {
 		self.process = LEAT_TAPE_NONE;
 		note_foreign();
+		if (is_patched)
+			leat_trace_calls_start();
 		return;
 	}
 	if (!is_patched) { /* it will look as what could not load this library */

@@ -212,6 +212,39 @@ static bool tells(const struct leat_trace_record *r)
 	return r->kind != LEAT_TRACE_CALL || r->call.path || r->call.to;
 }
 
+static int more_sources(struct leat_report_found *f, unsigned n)
+{
+	struct leat_report_source *v;
+
+	if (n <= f->n_sources)
+		return 0;
+	v = reallocarray(f->sources, n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	memset(v + f->n_sources, 0, (n - f->n_sources) * sizeof(*v));
+	f->sources = v;
+	f->n_sources = n;
+	return 0;
+}
+
+static int take_unseen(struct leat_report_found *f, unsigned node,
+		       const struct leat_trace_unseen *u)
+{
+	struct leat_trace_unseen *v;
+	struct leat_report_source *s;
+
+	if (more_sources(f, node + 1))
+		return -ENOMEM;
+	s = &f->sources[node];
+	v = reallocarray(s->unseen, s->n_unseen + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	s->unseen = v;
+	v[s->n_unseen] = (struct leat_trace_unseen){u->times, strdup(u->program ? u->program : ""),
+						    u->why ? strdup(u->why) : NULL};
+	return v[s->n_unseen++].program ? 0 : -ENOMEM;
+}
+
 /* ---- passes ---- */
 
 static int take(struct collect *c, const struct leat_trace_record *r)
@@ -226,8 +259,9 @@ static int take(struct collect *c, const struct leat_trace_record *r)
 		return take_process(c, r->node, &r->process);
 	case LEAT_TRACE_MOUNT:
 		return leat_analysis_mount(c->found->analysis, r->node, &r->mount);
-	case LEAT_TRACE_CGROUP:
 	case LEAT_TRACE_UNSEEN:
+		return take_unseen(c->found, r->node, &r->unseen);
+	case LEAT_TRACE_CGROUP:
 		break;
 	}
 	return 0;
@@ -277,10 +311,8 @@ static int keep_sources(struct leat_report_found *f, const struct leat_trace_rea
 	unsigned n = leat_trace_reader_nodes(reader);
 	int error = 0;
 
-	f->sources = calloc(n + 1, sizeof(*f->sources));
-	if (!f->sources)
+	if (more_sources(f, n))
 		return -ENOMEM;
-	f->n_sources = n;
 	for (unsigned i = 0; i < n; i++) {
 		const struct leat_trace_head *head = leat_trace_reader_head(reader, i);
 		struct leat_report_source *s = &f->sources[i];
@@ -413,6 +445,11 @@ void leat_report_found_release(struct leat_report_found *f)
 		free(f->sources[i].host);
 		free(f->sources[i].tracer);
 		free(f->sources[i].command);
+		for (size_t k = 0; k < f->sources[i].n_unseen; k++) {
+			free((void *)(uintptr_t)f->sources[i].unseen[k].program);
+			free((void *)(uintptr_t)f->sources[i].unseen[k].why);
+		}
+		free(f->sources[i].unseen);
 	}
 	for (size_t i = 0; i < f->n_waits; i++) {
 		free(f->waits[i].step);

@@ -163,6 +163,16 @@ static void put_source(struct data *d, const struct leat_report_source *s)
 			leat_json_number(&d->j, leat_trace_loss_name((enum leat_trace_loss)i),
 					 s->tail.lost[i]);
 	leat_json_close(&d->j);
+	leat_json_list(&d->j, "unseen", false);
+	for (size_t i = 0; i < s->n_unseen; i++) {
+		leat_json_object(&d->j, NULL, true);
+		leat_json_string(&d->j, "program", s->unseen[i].program);
+		leat_json_number(&d->j, "times", s->unseen[i].times);
+		if (s->unseen[i].why)
+			leat_json_string(&d->j, "why", s->unseen[i].why);
+		leat_json_close(&d->j);
+	}
+	leat_json_close(&d->j);
 	leat_json_close(&d->j);
 }
 

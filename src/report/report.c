@@ -290,6 +290,11 @@ static void say_source(struct saying *s, const struct leat_report_source *source
 			say(s, "%s lacks %s records: %s", name,
 			    leat_words_count(source->tail.lost[i], n),
 			    loss_reason((enum leat_trace_loss)i));
+	for (size_t i = 0; i < source->n_unseen; i++)
+		say(s, "%s lacks what %s did, which ran %s time%s%s%s", name,
+		    source->unseen[i].program, leat_words_count(source->unseen[i].times, n),
+		    source->unseen[i].times == 1 ? "" : "s", source->unseen[i].why ? ": " : "",
+		    source->unseen[i].why ? source->unseen[i].why : "");
 }
 
 static void say_limits(struct saying *s, const struct leat_analysis_gaps *g)

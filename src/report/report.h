@@ -27,6 +27,8 @@ struct leat_report_source {
 	char *host, *tracer, *command; /* NULL unknown */
 	bool foreign;                  /* the paper's layout, which has no last words */
 	struct leat_trace_tail tail;
+	struct leat_trace_unseen *unseen; /* owned, with its texts; programs it lacks */
+	size_t n_unseen;
 };
 
 /* Calls that are no task's, by the reason. */

@@ -1,6 +1,8 @@
 #include "shm/tape.h"
 #include "shm/tape_private.h"
 
+#include <string.h>
+
 /* --- bitmaps of what is free --- */
 
 uint32_t leat_tape_take_free(struct leat_tape_free *f, uint32_t n)
@@ -50,12 +52,67 @@ void leat_tape_lose(struct leat_tape *tape, unsigned why, uint64_t count)
 	atomic_fetch_add_explicit(&tape->lost[why], count, memory_order_relaxed);
 }
 
-void leat_tape_note_foreign(struct leat_tape *tape)
+enum { FOREIGN_FREE, FOREIGN_BUSY, FOREIGN_NAMED };
+
+/* Its entry, a new one if need be; of two who come at once each may make one. NULL: no room. */
+static struct leat_tape_foreign *foreigner(struct leat_tape *tape, const char *program)
 {
-	atomic_store_explicit(&tape->foreign, 1, memory_order_relaxed);
+	size_t most = sizeof(tape->foreigners[0].program) - 1;
+
+	for (unsigned i = 0; i < LEAT_TAPE_FOREIGNERS; i++) {
+		struct leat_tape_foreign *f = &tape->foreigners[i];
+		uint32_t state = atomic_load_explicit(&f->state, memory_order_acquire);
+		size_t n = strnlen(program, most);
+
+		if (state == FOREIGN_NAMED && strncmp(f->program, program, most) == 0)
+			return f;
+		if (state != FOREIGN_FREE ||
+		    !atomic_compare_exchange_strong(&f->state, &state, FOREIGN_BUSY))
+			continue;
+		memcpy(f->program, program, n);
+		f->program[n] = 0;
+		atomic_store_explicit(&f->state, FOREIGN_NAMED, memory_order_release);
+		return f;
+	}
+	return NULL;
 }
 
-bool leat_tape_has_foreign(struct leat_tape *tape)
+uint32_t leat_tape_note_foreign(struct leat_tape *tape, const char *program, bool loaded)
+{
+	struct leat_tape_foreign *f = foreigner(tape, program);
+
+	if (!f) {
+		atomic_fetch_add_explicit(&tape->foreign, 1, memory_order_relaxed);
+		return LEAT_TAPE_FOREIGNERS;
+	}
+	atomic_fetch_add_explicit(loaded ? &f->loaded : &f->asked, 1, memory_order_relaxed);
+	return (uint32_t)(f - tape->foreigners);
+}
+
+void leat_tape_foreign_stays(struct leat_tape *tape, uint32_t noted)
+{
+	if (noted < LEAT_TAPE_FOREIGNERS)
+		atomic_fetch_sub_explicit(&tape->foreigners[noted].asked, 1, memory_order_relaxed);
+	else
+		atomic_fetch_sub_explicit(&tape->foreign, 1, memory_order_relaxed);
+}
+
+const char *leat_tape_foreign(struct leat_tape *tape, unsigned index, uint64_t *times)
+{
+	struct leat_tape_foreign *f = &tape->foreigners[index];
+	uint32_t asked, loaded;
+
+	if (index >= LEAT_TAPE_FOREIGNERS ||
+	    atomic_load_explicit(&f->state, memory_order_acquire) != FOREIGN_NAMED)
+		return NULL;
+	asked = atomic_load_explicit(&f->asked, memory_order_relaxed);
+	loaded = atomic_load_explicit(&f->loaded, memory_order_relaxed);
+	/* Who loads it has mostly been asked for, by somebody who had it loaded. */
+	*times = asked > loaded ? asked : loaded;
+	return f->program;
+}
+
+uint64_t leat_tape_foreign_others(struct leat_tape *tape)
 {
 	return atomic_load_explicit(&tape->foreign, memory_order_relaxed);
 }

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define LEAT_TAPE_MAGIC 0x6570617474616c65u /* "elattape" */
-#define LEAT_TAPE_VERSION 4
+#define LEAT_TAPE_VERSION 5
 #define LEAT_TAPE_CHUNK 65536u
 #define LEAT_TAPE_MAX_CHUNKS 16384u
 #define LEAT_TAPE_PROCESSES 4096u
@@ -94,7 +94,7 @@ enum leat_tape_event {
 	/* texts: program as it was called, directory, environment; inode: the mount of its root;
 	 * flags, offset: its user and group */
 	LEAT_TAPE_STARTED = 'e',
-	LEAT_TAPE_STARTS = 's', /* before an exec; texts: program, directory */
+	LEAT_TAPE_STARTS = 's', /* before an exec; texts: program, directory; inode: as above */
 	LEAT_TAPE_STAYED = 'n', /* that exec failed */
 	LEAT_TAPE_EXITS = 'x',  /* result: as of wait(2) */
 };
@@ -118,6 +118,16 @@ struct leat_tape_record {
 };
 _Static_assert(offsetof(struct leat_tape_record, text) == 120, "no holes");
 
+/* A program that ran in another namespace of processes. */
+struct leat_tape_foreign {
+	_Atomic uint32_t state;  /* 0: free; 1: being written; 2: it has a name */
+	_Atomic uint32_t asked;  /* starts that were asked for there */
+	_Atomic uint32_t loaded; /* starts in which it loaded the library */
+	char program[244];       /* cut if need be */
+};
+_Static_assert(sizeof(struct leat_tape_foreign) == 256, "no holes");
+enum { LEAT_TAPE_FOREIGNERS = 64 };
+
 /* What each program touches at its start comes first, and small: a page of it costs a fault, a
  * distant one memory for its place in the page table as well. */
 struct leat_tape {
@@ -130,7 +140,7 @@ struct leat_tape {
 	_Atomic uint64_t handles_used; /* those from here on have never been anybody's */
 	_Atomic uint64_t lost[LEAT_TAPE_LOSSES];
 	uint64_t pid_namespace; /* the tracer's namespace of processes, by its inode; 0: unknown */
-	_Atomic uint64_t foreign; /* 1: there are processes of another one; see below */
+	_Atomic uint64_t foreign; /* programs of other ones that have no room below */
 	_Atomic uint64_t flown;   /* so many were sent */
 	_Atomic uint32_t flying[LEAT_TAPE_FLYING]; /* handles; 0: none */
 	struct leat_tape_free free_chunks, free_processes;
@@ -138,6 +148,7 @@ struct leat_tape {
 	struct leat_tape_process processes[LEAT_TAPE_PROCESSES];
 	struct leat_tape_handle handles[LEAT_TAPE_HANDLES];
 	_Atomic uint32_t fds[LEAT_TAPE_PROCESSES][LEAT_TAPE_FDS]; /* handle; 0: none of ours */
+	struct leat_tape_foreign foreigners[LEAT_TAPE_FOREIGNERS];
 	/* n_chunks of LEAT_TAPE_CHUNK bytes follow, at the next multiple of that */
 };
 
@@ -153,10 +164,15 @@ bool leat_tape_is_good(const struct leat_tape *tape, uint64_t size);
 
 /* --- losses --- */
 
-/* There are processes of another namespace: their numbers mean nothing to the tracer, and they are
- * not recorded. */
-void leat_tape_note_foreign(struct leat_tape *tape);
-bool leat_tape_has_foreign(struct leat_tape *tape);
+/* A program runs in another namespace of processes, whose numbers mean nothing to the tracer: it is
+ * not recorded. It says so itself (`loaded`), or who is about to start it there. Returns what is to
+ * be taken back if that fails. */
+uint32_t leat_tape_note_foreign(struct leat_tape *tape, const char *program, bool loaded);
+void leat_tape_foreign_stays(struct leat_tape *tape, uint32_t noted);
+/* Such a program by index, and how often it was started; NULL: there are no more. */
+const char *leat_tape_foreign(struct leat_tape *tape, unsigned index, uint64_t *times);
+/* Starts of others, for which there was no room. */
+uint64_t leat_tape_foreign_others(struct leat_tape *tape);
 
 void leat_tape_lose(struct leat_tape *tape, unsigned why, uint64_t count);
 /* So many since it was asked last. */

@@ -102,3 +102,10 @@ void leat_trace_sink_mount(struct leat_trace_sink *s, const struct leat_trace_mo
 
 	put(s, &record);
 }
+
+void leat_trace_sink_unseen(struct leat_trace_sink *s, const struct leat_trace_unseen *unseen)
+{
+	struct leat_trace_record record = {.kind = LEAT_TRACE_UNSEEN, .unseen = *unseen};
+
+	put(s, &record);
+}

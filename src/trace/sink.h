@@ -29,6 +29,8 @@ void leat_trace_sink_process(struct leat_trace_sink *s, const struct leat_trace_
 void leat_trace_sink_cgroup(struct leat_trace_sink *s, const struct leat_trace_cgroup *cgroup);
 void leat_trace_sink_mount(struct leat_trace_sink *s, const struct leat_trace_mount *mount);
 
+void leat_trace_sink_unseen(struct leat_trace_sink *s, const struct leat_trace_unseen *unseen);
+
 /* That many more records are missing. */
 void leat_trace_sink_lost(struct leat_trace_sink *s, enum leat_trace_loss why, uint64_t count);
 

@@ -228,7 +228,8 @@ workflow() {
 		leat trace --tracer preload -o t.csv -- \
 			unshare --user --map-root-user --pid --fork $proc sh -c 'echo x >out; cat out; true' 2>messages
 		cat messages
-		grep -q 'in a namespace of processes of its own (a container) is not in the trace' messages
+		grep -Eq 'sh ran 1 time unseen: it is in a namespace of processes of its own \(a container\)' messages
+		grep -Eq '^# unseen,1,"[^"]*sh","it is in a namespace' t.pids.csv
 		grep -Eq 'lost: [1-9][0-9]* \(unseen\)' messages
 		[ "$(grep -vc '^#\|^time' t.pids.csv)" = 3 ]
 	done

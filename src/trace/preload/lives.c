@@ -147,7 +147,7 @@ static void note_fork(struct leat_trace_lives *l, struct life *p, const struct l
 /* A program that has the library and yet goes past it. */
 static void note_unheard(struct leat_trace_lives *l, const char *program)
 {
-	leat_trace_programs_add(&l->programs, program);
+	leat_trace_programs_add(&l->programs, program, 1, NULL);
 	leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 }
 
@@ -227,7 +227,8 @@ void leat_trace_lives_note(struct leat_trace_lives *l, uint32_t process,
 		break;
 	case LEAT_TAPE_STARTS:
 		if (r->texts >= 2)
-			leat_trace_start_set(&p->start, r->end_ns, texts[0], texts[1]);
+			leat_trace_start_set(&p->start, r->end_ns, texts[0], texts[1],
+					     r->inode && r->inode != l->root);
 		break;
 	case LEAT_TAPE_STAYED:
 		leat_trace_start_clear(&p->start);
@@ -294,7 +295,11 @@ static void look_at_start(struct leat_trace_lives *l, struct life *p, int64_t no
 {
 	if (!p->start.program || now_ns - p->start.time_ns < LONGEST_START_NS)
 		return;
-	leat_trace_programs_add(&l->programs, p->start.program);
+	leat_trace_programs_add(&l->programs, p->start.program, 1,
+				p->start.elsewhere
+					? "it is in a container (another root directory or other "
+					  "mounts), where it did not load the library"
+					: NULL);
 	leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 	emit_unseen(l, p, now_ns);
 	leat_trace_start_clear(&p->start);
@@ -395,12 +400,27 @@ void leat_trace_lives_end(struct leat_trace_lives *l)
 	}
 }
 
+static void note_foreigners(struct leat_trace_lives *l)
+{
+	static const char why[] = "it is in a namespace of processes of its own (a container)";
+	uint64_t others = leat_tape_foreign_others(l->tape), times, sum = others;
+	const char *program;
+
+	for (unsigned i = 0; (program = leat_tape_foreign(l->tape, i, &times)); i++) {
+		if (times)
+			leat_trace_programs_add(&l->programs, program, times, why);
+		sum += times;
+	}
+	if (others)
+		leat_trace_programs_add(&l->programs, "(other programs)", others, why);
+	if (sum)
+		leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, sum);
+}
+
 void leat_trace_lives_report(struct leat_trace_lives *l)
 {
-	leat_trace_programs_report(&l->programs);
-	if (leat_tape_has_foreign(l->tape))
-		leat_warn("what ran in a namespace of processes of its own (a container) is not in "
-			  "the trace; --tracer ebpf and --tracer ptrace see it");
+	note_foreigners(l);
+	leat_trace_programs_report(&l->programs, &l->emitter->sink);
 	if (l->rings)
 		leat_warn("%u process%s used io_uring or kernel AIO: what was read and written by "
 			  "it is not in the trace; --tracer ebpf sees it",

@@ -21,10 +21,10 @@ void leat_trace_start_clear(struct leat_trace_start *s)
 }
 
 void leat_trace_start_set(struct leat_trace_start *s, int64_t time_ns, const char *program,
-			  const char *dir)
+			  const char *dir, bool elsewhere)
 {
 	leat_trace_start_clear(s);
-	*s = (struct leat_trace_start){time_ns, strdup(program), strdup(dir)};
+	*s = (struct leat_trace_start){time_ns, strdup(program), strdup(dir), elsewhere};
 	if (!s->program || !s->dir)
 		leat_trace_start_clear(s);
 }
@@ -170,19 +170,21 @@ const char *leat_trace_programs_run(struct leat_trace_programs *p, const char *p
 
 /* --- who --- */
 
-struct leat_trace_unseen {
-	char *program; /* owned */
-	unsigned times;
+struct leat_trace_program {
+	char *program;   /* owned */
+	const char *why; /* static */
+	uint64_t times;
 	UT_hash_handle hh;
 };
 
-void leat_trace_programs_add(struct leat_trace_programs *p, const char *program)
+void leat_trace_programs_add(struct leat_trace_programs *p, const char *program, uint64_t times,
+			     const char *why)
 {
-	struct leat_trace_unseen *u;
+	struct leat_trace_program *u;
 
 	HASH_FIND_STR(p->list, program, u);
 	if (u) {
-		u->times++;
+		u->times += times;
 		return;
 	}
 	u = calloc(1, sizeof(*u));
@@ -192,30 +194,35 @@ void leat_trace_programs_add(struct leat_trace_programs *p, const char *program)
 		free(u);
 		return;
 	}
-	u->times = 1;
+	u->times = times;
+	u->why = why;
 	HASH_ADD_KEYPTR(hh, p->list, u->program, strlen(u->program), u);
 }
 
-void leat_trace_programs_report(const struct leat_trace_programs *p)
+void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat_trace_sink *sink)
 {
-	const struct leat_trace_unseen *u;
+	const struct leat_trace_program *u;
 	unsigned said = 0;
 
-	for (u = p->list; u && said < MOST_SAID; u = u->hh.next, said++) {
-		const char *why = leat_trace_program_obstacle(u->program);
+	for (u = p->list; u; u = u->hh.next) {
+		const char *why = u->why ? u->why : leat_trace_program_obstacle(u->program);
+		struct leat_trace_unseen unseen = {u->times, u->program,
+						   why ? why : "it did not load the library"};
 
-		leat_warn("%s ran %u time%s unseen: %s; its calls are not in the trace, "
-			  "--tracer ptrace sees them",
-			  u->program, u->times, u->times == 1 ? "" : "s",
-			  why ? why : "it did not load the library");
+		leat_trace_sink_unseen(sink, &unseen);
+		if (said++ < MOST_SAID)
+			leat_warn("%s ran %llu time%s unseen: %s; its calls are not in the trace, "
+				  "--tracer ptrace sees them",
+				  u->program, (unsigned long long)u->times,
+				  u->times == 1 ? "" : "s", unseen.why);
 	}
-	if (u)
-		leat_warn("and %u other programs ran unseen", HASH_COUNT(p->list) - said);
+	if (said > MOST_SAID)
+		leat_warn("and %u other programs ran unseen", said - MOST_SAID);
 }
 
 void leat_trace_programs_release(struct leat_trace_programs *p)
 {
-	struct leat_trace_unseen *u, *next;
+	struct leat_trace_program *u, *next;
 
 	HASH_ITER(hh, p->list, u, next)
 	{
