@@ -22,6 +22,7 @@ struct known {
 	size_t size;
 	char *text; /* taken apart */
 	bool doubtful;
+	bool fuse;      /* one of them is FUSE */
 	uint64_t event; /* that they are known to be of; 0 unknown */
 };
 
@@ -71,7 +72,7 @@ static bool parse(struct known *k)
 		return false;
 	for (char *rest = k->text, *line; (line = strsep(&rest, "\n"));)
 		if (*line && v->n <= lines && parse_mount(line, &v->mounts[v->n]))
-			v->n++;
+			k->fuse |= leat_str_begins(v->mounts[v->n++].type, "fuse");
 	return true;
 }
 
@@ -213,6 +214,16 @@ bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64
 	k = find(m, space);
 	k->event = event;
 	return true;
+}
+
+bool leat_mounts_have_fuse(struct leat_mounts *m, uint64_t space, pid_t pid)
+{
+	struct known *k = find(m, space);
+	bool changed;
+
+	if (!k || k->doubtful)
+		k = look(m, space, pid, &changed);
+	return k && k->fuse;
 }
 
 /* ---- what we see ---- */

@@ -62,6 +62,9 @@ const struct leat_mount_view *leat_mounts_find(const struct leat_mounts *m, uint
  * this does so before each other use. */
 bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64_t event);
 
+/* Are files that the process, of that namespace, sees served by another process (FUSE)? */
+bool leat_mounts_have_fuse(struct leat_mounts *m, uint64_t space, pid_t pid);
+
 /* What is known of other namespaces than the tracer's may be no longer so. */
 void leat_mounts_doubt(struct leat_mounts *m);
 

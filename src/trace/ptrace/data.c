@@ -36,19 +36,20 @@ bool leat_ptrace_enter_io(struct tracer *t, struct thread *th)
 }
 
 /* Where the bytes that were appended went: the end of the file has moved on with them. */
-static uint64_t appended_at(struct thread *th, struct handle *h, int64_t n, bool explicit)
+static uint64_t appended_at(struct tracer *t, struct thread *th, struct handle *h, int64_t n,
+			    bool explicit)
 {
 	int fd = (int)th->now.args[0];
 	int64_t end = explicit ? -1 : leat_ptrace_offset_of_fd(th->tid, fd);
 	struct statx st;
 
-	if (explicit && leat_ptrace_stat_fd(th->tid, fd, &st))
+	if (explicit && !leat_ptrace_place_is_served(t, th) && leat_ptrace_stat_fd(t, th, fd, &st))
 		end = (int64_t)st.stx_size;
 	return end >= n ? (uint64_t)(end - n) : h->offset;
 }
 
 /* Where the bytes of a handle were, whose offset moves on if it was that. */
-static uint64_t place(struct thread *th, unsigned which, int64_t n, bool append)
+static uint64_t place(struct tracer *t, struct thread *th, unsigned which, int64_t n, bool append)
 {
 	struct handle *h = th->now.handles[which];
 	bool explicit = th->now.explicit[which];
@@ -57,7 +58,7 @@ static uint64_t place(struct thread *th, unsigned which, int64_t n, bool append)
 	if (!h->seekable)
 		return 0;
 	if (append && n > 0)
-		offset = appended_at(th, h, n, explicit);
+		offset = appended_at(t, th, h, n, explicit);
 	if (!explicit && n > 0)
 		h->offset = offset + (uint64_t)n;
 	return offset;
@@ -68,7 +69,7 @@ static void record(struct tracer *t, struct thread *th, unsigned which, enum lea
 {
 	struct handle *h = th->now.handles[which];
 	struct leat_trace_call call;
-	uint64_t offset = place(th, which, result, append);
+	uint64_t offset = place(t, th, which, result, append);
 
 	if (!t->sink.types[type])
 		return;

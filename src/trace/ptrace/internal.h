@@ -52,6 +52,7 @@ struct name {
 	char *path;    /* owned; absolute; NULL: could not be found out */
 	char *outside; /* owned; as in struct leat_trace_call */
 	bool exists;
+	bool unsure;     /* it may exist */
 	struct statx st; /* if it exists */
 };
 
@@ -141,7 +142,7 @@ uint64_t leat_ptrace_iov_bytes(pid_t tid, uint64_t address, uint64_t n);
 void leat_ptrace_cpu(struct thread *th, bool inside, int64_t *utime_ns, int64_t *stime_ns);
 
 /* What the descriptor leads to. False: cannot be found out. */
-bool leat_ptrace_stat_fd(pid_t tid, int fd, struct statx *st);
+bool leat_ptrace_stat_fd(struct tracer *t, struct thread *th, int fd, struct statx *st);
 
 /* Path of what the descriptor leads to, of a file that has no name any more the one that it had;
  * the caller frees it. NULL: not known. */
@@ -179,8 +180,14 @@ char *leat_ptrace_place_seen(const struct thread *th, const char *inside);
 void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
 			    char **inside, char **outside);
 
-/* A descriptor (O_PATH) of what the thread calls `path`, which is below its root; -1 and errno. */
-int leat_ptrace_place_open(const struct thread *th, const char *path, bool follow);
+/* May some of the files there be served by a process that is traced, as leat's mounts are? It would
+ * wait for the tracer, and the tracer for it: only what the kernel knows by itself may be asked. */
+bool leat_ptrace_place_is_served(struct tracer *t, const struct thread *th);
+
+/* A descriptor (O_PATH) of what the thread calls `path`, which is below its root; -1 and errno,
+ * EAGAIN: only who serves it knows. */
+int leat_ptrace_place_open(struct tracer *t, const struct thread *th, const char *path,
+			   bool follow);
 
 enter_fn leat_ptrace_enter_place;
 leave_fn leat_ptrace_leave_place, leat_ptrace_leave_mount;

@@ -126,12 +126,28 @@ void leat_ptrace_cpu(struct thread *th, bool inside, int64_t *utime_ns, int64_t 
 
 /* ---- descriptors ---- */
 
-bool leat_ptrace_stat_fd(pid_t tid, int fd, struct statx *st)
+/* Of what is served, only what never changes: the kernel knows that. */
+static bool stat_it(struct tracer *t, struct thread *th, int at, const char *path, struct statx *st)
+{
+	int flags = AT_STATX_DONT_SYNC | (*path ? 0 : AT_EMPTY_PATH);
+	unsigned known = STATX_TYPE | STATX_INO | STATX_MNT_ID;
+	const char *type;
+
+	if (!leat_ptrace_place_is_served(t, th))
+		return statx(at, path, flags, STATX_WANTED, st) == 0;
+	if (statx(at, path, flags, known, st) < 0)
+		return false;
+	type = leat_trace_who_filesystem(t->who, th->tid, st->stx_mnt_id);
+	return !type || leat_str_begins(type, "fuse") ||
+	       statx(at, path, flags, STATX_WANTED, st) == 0;
+}
+
+bool leat_ptrace_stat_fd(struct tracer *t, struct thread *th, int fd, struct statx *st)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, fd);
-	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_WANTED, st) == 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)th->tid, fd);
+	return stat_it(t, th, AT_FDCWD, path, st);
 }
 
 /* Where a link leads; the caller frees it. NULL: it cannot be read, or not in full. */
@@ -257,21 +273,24 @@ static char *resolved_path(int fd, const char *last)
 }
 
 /* Symbolic links lead from the thread's root, not from the tracer's. */
-static int open_elsewhere(const struct thread *th, int dir, const char *name, bool follow)
+static int open_elsewhere(struct tracer *t, const struct thread *th, int dir, const char *name,
+			  bool follow)
 {
 	char base[64], *from, *path;
 	const char *behind;
-	int fd;
+	int fd, error;
 
 	if (*name == '/')
-		return leat_ptrace_place_open(th, name, follow);
+		return leat_ptrace_place_open(t, th, name, follow);
 	base_of(th->tid, dir, false, base);
 	from = read_link(base);
 	behind = from ? leat_path_behind(from, th->root ? th->root : "") : NULL;
 	path = behind ? leat_strf("%s/%s", behind, name) : NULL;
-	fd = path ? leat_ptrace_place_open(th, path, follow) : -1;
+	fd = path ? leat_ptrace_place_open(t, th, path, follow) : -1;
+	error = errno;
 	free(path);
 	free(from);
+	errno = error;
 	return fd;
 }
 
@@ -284,37 +303,43 @@ static char *cut_last(char *path)
 	return *last && !leat_is_dots(last) ? last : NULL;
 }
 
+/* The real path of the directory that the last name of `text` is in, with that; NULL: it cannot be
+ * found out. *mount is then its mount. */
+static char *seen_elsewhere(struct tracer *t, struct thread *th, int dir, char *text,
+			    uint64_t *mount)
+{
+	char *last = cut_last(text), *copy = last ? strdup(last) : NULL, *seen = NULL;
+	struct statx st;
+	int fd;
+
+	if (!copy)
+		return NULL;
+	/* "/a" is a in "/", and "a" in ".". */
+	*last = 0;
+	fd = open_elsewhere(t, th, dir, *text ? text : ".", true);
+	if (fd >= 0)
+		seen = resolved_path(fd, copy);
+	if (seen && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) == 0)
+		*mount = st.stx_mnt_id;
+	leat_close(&fd);
+	free(copy);
+	return seen;
+}
+
 static void look_elsewhere(struct tracer *t, struct thread *th, int dir, char *text, bool follow,
 			   struct name *name)
 {
-	char *last, *seen, *plain = plain_path(th, dir, text);
-	int fd = open_elsewhere(th, dir, text, follow);
-	struct statx st;
+	char *seen, *plain = plain_path(th, dir, text);
+	int fd = open_elsewhere(t, th, dir, text, follow);
+	uint64_t mount = 0;
 
-	name->exists = fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_WANTED,
-					&name->st) == 0;
+	name->unsure = fd < 0 && errno == EAGAIN;
+	name->exists = fd >= 0 && stat_it(t, th, fd, "", &name->st);
 	leat_close(&fd);
-	last = cut_last(text);
-	if (last) {
-		char *copy = strdup(last);
-
-		/* "/a" is a in "/", and "a" in ".". */
-		*last = 0;
-		fd = copy ? open_elsewhere(th, dir, *text ? text : ".", true) : -1;
-		seen = fd >= 0 ? resolved_path(fd, copy) : NULL;
-		if (fd < 0 ||
-		    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
-			st.stx_mnt_id = 0;
-		leat_close(&fd);
-		free(copy);
-	} else {
-		seen = NULL;
-		st.stx_mnt_id = 0;
-	}
+	seen = seen_elsewhere(t, th, dir, text, &mount);
 	if (seen)
 		free(plain);
-	leat_ptrace_place_name(t, th, seen ? seen : plain, seen ? st.stx_mnt_id : 0, &name->path,
-			       &name->outside);
+	leat_ptrace_place_name(t, th, seen ? seen : plain, mount, &name->path, &name->outside);
 }
 
 void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t address, bool follow,

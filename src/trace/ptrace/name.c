@@ -69,7 +69,7 @@ bool leat_ptrace_enter_open(struct tracer *t, struct thread *th)
 	/* Who makes the file is not said by the call. */
 	if ((now->flags & O_CREAT) && now->call->detail != BY_HANDLE) {
 		leat_ptrace_look(t, th, dir_of(now), name_of(now), true, &there);
-		now->existed = there.exists;
+		now->existed = there.exists || (there.unsure && !(now->flags & O_EXCL));
 		leat_ptrace_name_release(&there);
 	}
 	return true;
@@ -169,7 +169,7 @@ static void find_opened(struct tracer *t, struct thread *th, int fd, struct name
 	char *seen = NULL;
 
 	*name = (struct name){0};
-	name->exists = leat_ptrace_stat_fd(th->tid, fd, &name->st);
+	name->exists = leat_ptrace_stat_fd(t, th, fd, &name->st);
 	if (name->exists)
 		seen = leat_ptrace_path_of_fd(th->tid, fd, name->st.stx_nlink == 0);
 	if (seen)

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20
+#endif
 #include <unistd.h>
 
 void leat_ptrace_place_look(struct tracer *t, struct thread *th)
@@ -108,14 +111,23 @@ void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uin
 
 /* ---- what is there ---- */
 
-static int open_below(int root, const char *path, uint64_t flags)
+bool leat_ptrace_place_is_served(struct tracer *t, const struct thread *th)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT};
+	struct leat_mounts *mounts = leat_trace_who_views(t->who);
+
+	return th->elsewhere && th->space != leat_mounts_own(mounts) &&
+	       leat_mounts_have_fuse(mounts, th->space, th->tid);
+}
+
+static int open_below(int root, const char *path, uint64_t flags, bool served)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
+			       .resolve = RESOLVE_IN_ROOT | (served ? RESOLVE_CACHED : 0)};
 
 	return (int)syscall(SYS_openat2, root, *path ? path : "/", &how, sizeof(how));
 }
 
-int leat_ptrace_place_open(const struct thread *th, const char *path, bool follow)
+int leat_ptrace_place_open(struct tracer *t, const struct thread *th, const char *path, bool follow)
 {
 	char link[64];
 	int root, fd;
@@ -124,7 +136,7 @@ int leat_ptrace_place_open(const struct thread *th, const char *path, bool follo
 	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	fd = open_below(root, path, follow ? 0 : O_NOFOLLOW);
+	fd = open_below(root, path, follow ? 0 : O_NOFOLLOW, leat_ptrace_place_is_served(t, th));
 	close(root);
 	return fd;
 }

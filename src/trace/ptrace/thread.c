@@ -145,7 +145,7 @@ static struct handle *adopt(struct tracer *t, struct thread *th, uint64_t fd)
 	if (!slot)
 		return NULL;
 	slot->ignored = true;
-	if (leat_ptrace_stat_fd(th->tid, (int)fd, &st) && S_ISREG(st.stx_mode))
+	if (leat_ptrace_stat_fd(t, th, (int)fd, &st) && S_ISREG(st.stx_mode))
 		inode = leat_inode_find(&t->inodes, &st);
 	for (struct handle *h = inode ? inode->open : NULL; h; h = h->next)
 		if (is_same(th->tid, fd, t, h)) {
