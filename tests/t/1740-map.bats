@@ -256,7 +256,7 @@ nextflow() {
 		all(.tasks[]; .manager == "label" and .calls > 10 and .evidence.label > 0) and
 		.of_tasks.calls + ([.not_of_tasks[].calls] | add // 0) == .all.calls' map.json
 	leat map -o - node1 node2 >table.csv
-	[ "$(head -n 1 table.csv)" = time_start,time_end,pid,inode,type,result,handle,offset,size,path,node,manager,workflow,logical_task,physical_task,evidence,reason ]
+	[ "$(head -n 1 table.csv)" = time_start,time_end,pid,inode,type,result,handle,offset,size,path,outside,node,manager,workflow,logical_task,physical_task,evidence,reason ]
 	[ "$(wc -l <table.csv)" = "$(($(jq .all.calls map.json) + 1))" ]
 	# A given offset moves a node's times.
 	leat map --skew node2=-100 -o - node1 node2 >moved.csv
