@@ -119,6 +119,15 @@ static void process_ends(struct leat_mount *m, pid_t pid, bool killed)
 	pthread_mutex_unlock(&m->lock);
 }
 
+static void judge_unread(struct leat_errand *call)
+{
+	char *path = leat_nodes_unread(call->m);
+
+	if (path)
+		leat_bypass_fail_unread(call->m, call->tid, path);
+	free(path);
+}
+
 void leat_alive_flushed(struct leat_errand *call)
 {
 	pid_t process;
@@ -127,6 +136,8 @@ void leat_alive_flushed(struct leat_errand *call)
 	if (!leat_caller_ending(call->tid, &process, &status))
 		return;
 	process_ends(call->m, process, WIFSIGNALED(status));
+	if (process == call->m->program)
+		judge_unread(call);
 	if (process == call->m->program && WIFEXITED(status))
 		leat_line_exiting(call->line, process, WEXITSTATUS(status));
 }

@@ -257,6 +257,18 @@ void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why)
 	free(text);
 }
 
+void leat_bypass_fail_unread(struct leat_mount *m, pid_t pid, const char *name)
+{
+	char *why =
+		leat_strf("a version of %s is empty, and was opened again after a close without "
+			  "a read: whether it was taken cannot be told behind a mount, where "
+			  "reads of 0 bytes are not seen",
+			  name);
+
+	leat_bypass_fail(m, pid, why ? why : "nobody knows whether an empty version was taken");
+	free(why);
+}
+
 /* False: there is nobody left to ask. */
 static bool answer(struct leat_mount *m, int fd)
 {

@@ -125,23 +125,12 @@ static void count_closing(struct leat_mount *m, int change)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Has a program closed an empty version, and read nothing of it? */
-static bool is_unread(const struct leat_errand *call, const struct leat_handle *h)
-{
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
-
-	return leat_handle_is_version(h) && h->closer && !h->read_told && !h->look_told && f &&
-	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
-}
-
 void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 {
 	const bool awaited = is_awaited(h);
 
 	if (awaited)
 		count_closing(h->m, 1);
-	if (is_unread(call, h))
-		leat_handle_note_unread(h);
 	leat_handle_detach(h);
 	if (h->map)
 		munmap((void *)(uintptr_t)h->map, h->map_size);
@@ -174,10 +163,19 @@ static void tell_read(struct leat_errand *call, const struct leat_handle *h, enu
 		leat_errand_tell(call, LEAT_MSG_READ, &fact);
 }
 
+/* Has a program closed an empty version, and read nothing of it? */
+static bool is_unread(const struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+	return leat_handle_is_version(h) && h->closer && !h->read_told && !h->look_told && f &&
+	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
+}
+
 void leat_handle_flushed(struct leat_errand *call, struct leat_handle *h)
 {
 	/* A launch that ends with that was for this version: it is told before the close is. */
-	if (is_unread(call, h))
+	if (is_unread(call, h) && leat_handle_note_unread(h, true))
 		tell_read(call, h, LEAT_READ_LOOK, 1, false);
 	pthread_mutex_lock(&h->m->lock);
 	h->flushed = is_awaited(h);
@@ -205,6 +203,8 @@ void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssiz
 	h->read_told |= tell;
 	h->look_told |= look;
 	pthread_mutex_unlock(&h->m->lock);
+	if (tell)
+		leat_handle_note_unread(h, false);
 	if (tell || look)
 		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
 }

@@ -299,6 +299,9 @@ bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
 /* Is the node an empty version that was closed again and again, and nothing read of it? FUSE is not
  * asked for reads of 0 bytes: nobody knows whether it was taken. */
 bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino);
+/* When the program has ended: the name of one that was closed so more than once; owned by the
+ * caller, NULL: there is none. */
+char *leat_nodes_unread(struct leat_mount *m);
 
 /* The name was removed, or renamed (exchange: both stay). */
 void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
@@ -324,6 +327,7 @@ struct leat_handle {
 	bool intact;     /* open for writing: before it changes something that is to be told */
 	bool read_told;  /* of a version: that it was read is told */
 	bool look_told;  /* that something of it was looked at is */
+	bool unread;     /* a program has closed it, an empty version, and read nothing of it */
 	bool flushed;    /* a program has closed it, perhaps for good, and opens wait for that */
 	int32_t backing; /* passthrough: the kernel's id of fd, 0: none */
 	bool told;       /* a violation was reported */
@@ -356,8 +360,9 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
 int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
-/* An empty version is closed of which nothing was read. */
-void leat_handle_note_unread(struct leat_handle *h);
+/* An empty version is closed of which nothing was read, or it is read after all. True: it was not
+ * known of this handle. */
+bool leat_handle_note_unread(struct leat_handle *h, bool unread);
 /* Does a consumer have the node open while the file still grows? *sized: was a size shown to all
  * who have? */
 bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized);
@@ -422,8 +427,10 @@ int leat_filter_install(int *listener);
 
 /* --- bypass.c: calls that would lead past the mount --- */
 
-/* A call of `pid` fails, and with it the step: `why` begins behind the program's name. */
+/* A call of `pid` fails, and with it the step: `why` comes behind the program's name. */
 void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why);
+/* The same because nobody knows whether an empty version of `name` was taken. */
+void leat_bypass_fail_unread(struct leat_mount *m, pid_t pid, const char *name);
 
 /* Answer what comes by the listener, which the program's process sends to m->peer (taken over). */
 int leat_bypass_watch(struct leat_mount *m);

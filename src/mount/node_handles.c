@@ -1,6 +1,8 @@
 /* Who has a node open. */
 #include "mount/node.h"
 
+#include <string.h>
+
 #include <fcntl.h>
 #include <utlist.h>
 
@@ -85,16 +87,23 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* One close may be that of a look. */
-enum { MAX_UNREAD = 2 };
-
-void leat_handle_note_unread(struct leat_handle *h)
+bool leat_handle_note_unread(struct leat_handle *h, bool unread)
 {
+	bool first;
+
 	pthread_mutex_lock(&h->m->lock);
-	if (h->node)
+	first = h->node && unread != h->unread;
+	h->unread = unread;
+	if (h->node && !unread)
+		h->node->unread = 0;
+	else if (first)
 		h->node->unread++;
 	pthread_mutex_unlock(&h->m->lock);
+	return first;
 }
+
+/* A program may look before it reads, but not for ever; at its end one look is enough for it. */
+enum { MAX_UNREAD = 100, MAX_UNREAD_AT_END = 2 };
 
 bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino)
 {
@@ -104,6 +113,21 @@ bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino)
 	stuck = leat_node_of(m, ino)->unread >= MAX_UNREAD;
 	pthread_mutex_unlock(&m->lock);
 	return stuck;
+}
+
+char *leat_nodes_unread(struct leat_mount *m)
+{
+	struct leat_node *node, *next;
+	char *name = NULL;
+
+	pthread_mutex_lock(&m->lock);
+	HASH_ITER(hh, m->names, node, next)
+	{
+		if (!name && node->unread >= MAX_UNREAD_AT_END)
+			name = strdup(node->key + sizeof(node->parent));
+	}
+	pthread_mutex_unlock(&m->lock);
+	return name;
 }
 
 bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)

@@ -1,11 +1,9 @@
 /* Opening and closing files, and what goes with an open one. */
-#include "base/str.h"
 #include "mount/internal.h"
 #include "mount/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static bool writes(int flags)
@@ -105,16 +103,9 @@ static int acted(struct leat_errand *call, struct leat_handle *h)
 /* Whoever reads 0 bytes of an empty version would be given it for ever. */
 static int refuse_stuck(struct leat_errand *call, fuse_ino_t ino, const char *path)
 {
-	char *why;
-
 	if (!leat_node_is_stuck(call->m, ino))
 		return 0;
-	why = leat_strf("a version of %s is empty, and was closed twice without a read to its end: "
-			"whether it was taken cannot be told behind a mount, where reads of 0 "
-			"bytes are not seen",
-			path);
-	leat_bypass_fail(call->m, call->tid, why ? why : "an empty version cannot be told");
-	free(why);
+	leat_bypass_fail_unread(call->m, call->tid, path);
 	return -EIO;
 }
 

@@ -227,11 +227,15 @@ by_size() {
 
 @test "an empty version that is read by its size, in one launch: behind a mount that is an error" {
 	by_size all -DLAUNCHES=-1
-	by_size all-static -DLAUNCHES=20 -static
+	by_size all-static -DLAUNCHES=-1 -static
 	one_each all ''
 	[ "$(cat seen)" = '<one><><three>' ]
 	one_each all-static two
 	[ "$(cat seen)" = '<one><two><three>' ]
 	run -125 one_each all-static ''
-	[[ $output == *"step consume failed: all-static: a version of v is empty, and was closed twice without a read to its end: whether it was taken cannot be told behind a mount"* ]]
+	[[ $output == *"step consume failed: all-static: a version of v is empty, and was opened again after a close without a read: whether it was taken cannot be told behind a mount"* ]]
+	# It may end before it is given the same one for ever.
+	by_size few-static -DLAUNCHES=3 -static
+	run -125 one_each few-static ''
+	[[ $output == *"step consume failed: few-static: a version of v is empty"* ]]
 }
