@@ -101,10 +101,8 @@ const char *leat_container_obstacle(enum leat_container kind)
 {
 	switch (kind) {
 	case LEAT_CONTAINER_ENTERS:
-		return "a program that starts others in another root directory or namespace";
 	case LEAT_CONTAINER_USERS:
-		return "a program that starts others as users whom an ordinary user's mount does "
-		       "not know";
+		return "a program that starts others in another root directory or namespace";
 	case LEAT_CONTAINER_DAEMON:
 		return "a program that has a daemon start others, where a run's files are not "
 		       "to be seen";

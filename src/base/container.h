@@ -11,8 +11,8 @@ enum leat_container {
 	/* It enters them itself: what it binds is what it sees, a mount over the workflow's
 	 * directory too. */
 	LEAT_CONTAINER_ENTERS,
-	/* The same, with users besides its own, which are not in the user namespace of an ordinary
-	 * user's mount. */
+	/* The same, started by an ordinary user, as root of a user namespace with the subordinate
+	 * ids of that user. */
 	LEAT_CONTAINER_USERS,
 	/* It has a daemon start them, from where nothing of the run is to be seen. */
 	LEAT_CONTAINER_DAEMON,

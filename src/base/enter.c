@@ -1,9 +1,11 @@
 #include "base/enter.h"
 
 #include "base/fd.h"
+#include "base/subid.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +42,10 @@ static const char *forbidden(const char *otherwise)
 	return otherwise;
 }
 
-static int refused(struct leat_obstacle *why, int error)
+static int refused(struct leat_obstacle *why, bool own_users, int error)
 {
 	why->error = error;
-	why->what = geteuid() ? forbidden("this machine lets this user mount nothing here")
+	why->what = own_users ? forbidden("this machine lets this user mount nothing here")
 			      : "this machine lets nobody mount here";
 	return error;
 }
@@ -57,39 +59,143 @@ static int put(const char *path, const char *text)
 	return rc;
 }
 
-/* A user namespace in which this user is who it was, and may mount. */
-static int enter_user_namespace(void)
+/* ---- user namespaces ---- */
+
+static int put_map(const char *path, unsigned inside, unsigned outside)
+{
+	char map[64];
+
+	snprintf(map, sizeof(map), "%u %u 1", inside, outside);
+	return put(path, map);
+}
+
+static int deny_groups(void)
+{
+	int rc = put("/proc/self/setgroups", "deny");
+
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* In which this user is who it was, and may mount. */
+static int enter_as_self(void)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
-	char map[64];
-	int rc;
+	int rc = unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : deny_groups();
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-		return -errno;
-	rc = put("/proc/self/setgroups", "deny");
-	if (rc && rc != -ENOENT)
-		return rc;
-	snprintf(map, sizeof(map), "%u %u 1", (unsigned)uid, (unsigned)uid);
-	rc = put("/proc/self/uid_map", map);
-	if (rc)
-		return rc;
-	snprintf(map, sizeof(map), "%u %u 1", (unsigned)gid, (unsigned)gid);
-	return put("/proc/self/gid_map", map);
+	if (!rc)
+		rc = put_map("/proc/self/uid_map", (unsigned)uid, (unsigned)uid);
+	return rc ? rc : put_map("/proc/self/gid_map", (unsigned)gid, (unsigned)gid);
 }
 
-static int enter_namespaces(bool *own_users, struct leat_obstacle *why)
+/* This user, and the ids that are subordinate to it. Without such it is root inside, alone. */
+struct users {
+	uid_t uid;
+	gid_t gid;
+	struct leat_subids uids, gids;
+};
+
+static int find_users(struct users *u)
+{
+	const struct passwd *user;
+	const char *name;
+	int rc;
+
+	u->uid = geteuid();
+	u->gid = getegid();
+	user = getpwuid(u->uid);
+	name = user ? user->pw_name : "";
+	rc = leat_subid_read("/etc/subuid", name, u->uid, &u->uids);
+	return rc ? rc : leat_subid_read("/etc/subgid", name, u->uid, &u->gids);
+}
+
+/* Only a process outside may map subordinate ids: a child waits there until `member` has gone in.
+ */
+static pid_t start_mapping(const struct users *u, pid_t member, int is_in, int other)
+{
+	pid_t pid = fork();
+	char byte;
+	int rc = 0;
+
+	if (pid)
+		return pid;
+	close(other);
+	if (leat_read_all(is_in, &byte, 1) != 1)
+		_exit(0);
+	if (u->uids.n)
+		rc = leat_subid_map("newuidmap", member, u->uid, &u->uids);
+	if (!rc && u->gids.n)
+		rc = leat_subid_map("newgidmap", member, u->gid, &u->gids);
+	_exit(-rc);
+}
+
+static int end_mapping(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+/* The own ids, where nothing else is mapped. */
+static int map_own(const struct users *u)
+{
+	int rc = u->uids.n ? 0 : put_map("/proc/self/uid_map", 0, (unsigned)u->uid);
+
+	if (!rc && !u->gids.n)
+		rc = deny_groups();
+	return rc || u->gids.n ? rc : put_map("/proc/self/gid_map", 0, (unsigned)u->gid);
+}
+
+static const char *why_not_mapped(int error)
+{
+	if (error == -ENOENT)
+		return "newuidmap and newgidmap, which map the users of its containers, are not "
+		       "installed (Debian: uidmap)";
+	return "newuidmap or newgidmap refuses to map the users of its containers: "
+	       "/etc/subuid and /etc/subgid each need a line NAME:FIRST:COUNT for this user, and "
+	       "the two programs their rights (set-id or capabilities)";
+}
+
+/* In which this user is root, with its subordinate ids. */
+static int enter_as_root(struct leat_obstacle *why)
+{
+	struct users u;
+	int ends[2], rc = find_users(&u), mapped;
+	pid_t outside;
+
+	if (rc || pipe2(ends, O_CLOEXEC) < 0)
+		return rc ? rc : -errno;
+	outside = start_mapping(&u, getpid(), ends[0], ends[1]);
+	leat_close(&ends[0]);
+	rc = outside < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : map_own(&u);
+	if (!rc)
+		rc = leat_write_all(ends[1], "", 1);
+	leat_close(&ends[1]);
+	mapped = outside > 0 ? end_mapping(outside) : 0;
+	if (mapped)
+		why->what = why_not_mapped(mapped);
+	return rc ? rc : mapped;
+}
+
+static int enter_namespaces(bool *own_users, bool ranged, struct leat_obstacle *why)
 {
 	*own_users = geteuid() != 0 || unshare(CLONE_NEWNS) < 0;
 	if (*own_users)
-		why->error = enter_user_namespace();
-	if (why->error) {
+		why->error = ranged ? enter_as_root(why) : enter_as_self();
+	if (why->error && !why->what)
 		why->what = forbidden("this machine allows no user namespaces");
+	if (why->error)
 		return why->error;
-	}
 	/* Mounts made outside shall come in, ours shall not get out. */
-	return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ? refused(why, -errno) : 0;
+	return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0
+		       ? refused(why, *own_users, -errno)
+		       : 0;
 }
+
+/* ---- the mount ---- */
 
 /* In the namespace that mounts: the kernel insists. */
 static int open_device(struct leat_obstacle *why)
@@ -111,19 +217,20 @@ int leat_enter_mount(const struct leat_enter *e, int *out, bool *own_users,
 	int fd, rc;
 
 	*why = (struct leat_obstacle){0};
-	rc = enter_namespaces(own_users, why);
+	rc = enter_namespaces(own_users, e->ranged, why);
 	fd = rc ? rc : open_device(why);
 	if (fd < 0)
 		return fd;
-	/* With its own user namespace only this user's processes get here, and what it may do is
-	 * found out by doing it. */
+	/* With its own user namespace only this user's processes get here, and those of the ids
+	 * that it maps; what it may do is found out by doing it. */
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s%s", fd,
-		 (unsigned)geteuid(), (unsigned)getegid(), *own_users ? "" : ",allow_other",
+		 (unsigned)geteuid(), (unsigned)getegid(),
+		 *own_users && !e->ranged ? "" : ",allow_other",
 		 e->checked && !*own_users ? ",default_permissions" : "");
 	snprintf(type, sizeof(type), "fuse.%s", e->name);
 	/* Whoever finds the mount elsewhere, in a container, is told so what it shows. */
 	if (mount(e->dir, e->dir, type, MS_NODEV | (*own_users ? MS_NOSUID : 0), options) < 0) {
-		rc = refused(why, -errno);
+		rc = refused(why, *own_users, -errno);
 		leat_close(&fd);
 		return rc;
 	}
@@ -131,9 +238,9 @@ int leat_enter_mount(const struct leat_enter *e, int *out, bool *own_users,
 	return 0;
 }
 
-int leat_enter_try(struct leat_obstacle *why)
+int leat_enter_try(bool ranged, struct leat_obstacle *why)
 {
-	const struct leat_enter e = {.dir = "/", .name = "leat"};
+	const struct leat_enter e = {.dir = "/", .name = "leat", .ranged = ranged};
 	bool own_users;
 	int ends[2], fd;
 	pid_t pid;

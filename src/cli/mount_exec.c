@@ -41,6 +41,7 @@ int leat_cli_mount_exec(const struct leat_args *args)
 		 leat_cli_runtime_dir(args, &runtime_dir)) {
 		spec.dir = dir;
 		spec.runtime_dir = runtime_dir;
+		spec.ranged = leat_mount_is_ranged(spec.program, spec.argv);
 		status = leat_mount_exec(&spec);
 	}
 	free(runtime_dir);

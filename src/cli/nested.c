@@ -36,7 +36,7 @@ int leat_cli_nest(char **argv)
 	if (v) {
 		execv(command, v);
 		leat_error("cannot execute %s: %s", command, strerror(errno));
-	} else if (!leat_mount_possible(&why)) {
+	} else if (!leat_mount_possible(false, &why)) {
 		leat_error("leat %s within step %s of another run needs a mount to see its files, "
 			   "and cannot have one here: %s; give the step `staged: true`, or make "
 			   "its steps those of one workflow",

@@ -295,5 +295,5 @@ char *leat_cli_mount(void)
 {
 	const char *why;
 
-	return leat_mount_possible(&why) ? realpath("/proc/self/exe", NULL) : NULL;
+	return leat_mount_possible(false, &why) ? realpath("/proc/self/exe", NULL) : NULL;
 }

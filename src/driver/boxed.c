@@ -141,12 +141,24 @@ static int try_engine(struct leat_plan *plan, size_t step, const char *dir, enum
 	return rc == -ENOMEM ? rc : 0;
 }
 
+/* What keeps an engine that could start the step from being given the run's files; NULL: nothing.
+ * Others than podman need no more than any of them. */
+static const char *out_of_reach(enum leat_engine engine, const struct leat_plan_reach *reach)
+{
+	const char *why = "there is no mount here";
+
+	if (!reach->intercepted || engine != LEAT_ENGINE_PODMAN || geteuid() == 0)
+		return NULL;
+	return reach->can_mount && reach->can_mount(true, &why) ? NULL : why;
+}
+
 /* The first that can; what is wrong with the others goes to `reasons`. 0, -ENOENT: there is none,
  * -ENOMEM. */
-static int try_all(struct leat_plan *plan, size_t step, const char *dir, char **reasons)
+static int try_all(struct leat_plan *plan, size_t step, const char *dir,
+		   const struct leat_plan_reach *reach, char **reasons)
 {
 	enum leat_engine named = plan->wf->steps[step].engine;
-	const char *why = "";
+	const char *why = "", *lead;
 	int rc = 0;
 
 	*reasons = strdup("");
@@ -155,19 +167,27 @@ static int try_all(struct leat_plan *plan, size_t step, const char *dir, char **
 
 		if (named != LEAT_ENGINE_AUTO && named != (enum leat_engine)i)
 			continue;
+		lead = "";
 		rc = try_engine(plan, step, dir, (enum leat_engine)i, &why);
+		if (!rc && !why && named == LEAT_ENGINE_AUTO &&
+		    (why = out_of_reach((enum leat_engine)i, reach))) {
+			lead = "cannot be given the run's files: ";
+			free(plan->programs[step]);
+			plan->programs[step] = NULL;
+		}
 		if (rc || !why)
 			continue;
-		longer = leat_strf("%s%s%s (%s) %s", *reasons, **reasons ? "; " : "",
+		longer = leat_strf("%s%s%s (%s) %s%s", *reasons, **reasons ? "; " : "",
 				   leat_engine_name((enum leat_engine)i),
-				   leat_engine_program((enum leat_engine)i), why);
+				   leat_engine_program((enum leat_engine)i), lead, why);
 		free(*reasons);
 		*reasons = longer;
 	}
 	return !*reasons ? -ENOMEM : rc ? rc : why ? -ENOENT : 0;
 }
 
-int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir)
+int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir,
+		     const struct leat_plan_reach *reach)
 {
 	const struct leat_step *model = &plan->wf->steps[step];
 	char *reasons = NULL;
@@ -176,7 +196,7 @@ int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir)
 	if (rc == -ENOENT)
 		return LEAT_PLAN_NOT_FOUND;
 	if (!rc)
-		rc = try_all(plan, step, dir, &reasons);
+		rc = try_all(plan, step, dir, reach, &reasons);
 	if (rc == -ENOENT)
 		leat_error("step %s: nothing can start its container, %s (%s): %s", model->name,
 			   model->container,

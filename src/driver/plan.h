@@ -32,9 +32,10 @@ struct leat_plan {
 struct leat_plan_reach {
 	bool sealed;      /* each must have a mount */
 	bool intercepted; /* by the library; else they run on plain files, whatever they are */
-	/* Can those that the library cannot follow have a mount? False sets *why to a static
-	 * text. NULL: they cannot. Asked when there is such a program. */
-	bool (*can_mount)(const char **why);
+	/* Can those that the library cannot follow have a mount; `ranged`: engines that want
+	 * the subordinate ids of an ordinary user? False sets *why to a static text. NULL: they
+	 * cannot. Asked when there is such a program. */
+	bool (*can_mount)(bool ranged, const char **why);
 };
 
 /* Order the steps. Steps on a common cycle stay in the order of the file. 0 or -ENOMEM. */
@@ -63,8 +64,10 @@ int leat_plan_program(const char *step, char *const argv[], const char *dir,
 int leat_plan_find(const char *name, const char *dir, char **path);
 
 /* Choose the engine of step `step`, which has a container, for a run in `dir`. 0, and
- * plan->programs and plan->containers have it; else LEAT_PLAN_* after one line. */
-int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir);
+ * plan->programs and plan->containers have it; else LEAT_PLAN_* after one line. One that is named
+ * is taken, whether it can be reached or not. */
+int leat_plan_engine(struct leat_plan *plan, size_t step, const char *dir,
+		     const struct leat_plan_reach *reach);
 
 /* True, after logging it, if steps wait for each other's ends: no batch order. */
 bool leat_plan_is_cyclic(const struct leat_plan *plan);

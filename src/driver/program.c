@@ -74,7 +74,7 @@ static bool is_sealable(const char *step, const struct leat_plan_reach *reach, c
 {
 	const char *no_mount = "there is no mount here";
 
-	if (reach->can_mount && reach->can_mount(&no_mount))
+	if (reach->can_mount && reach->can_mount(false, &no_mount))
 		*mounted = "--sealed";
 	else
 		leat_error("step %s: --sealed puts each step behind a mount, and %s", step,
@@ -95,14 +95,18 @@ static const char *no_mount_for(const struct program *p, const struct leat_plan_
 {
 	const char *why = "there is no mount here";
 
-	if (p->container == LEAT_CONTAINER_USERS)
-		return "no other mount can be made (bubblewrap, charliecloud and apptainer need "
-		       "one user only)";
 	if (p->container == LEAT_CONTAINER_DAEMON)
 		return "no mount reaches there (another engine's programs see one)";
 	if (p->gains_rights && p->container == LEAT_CONTAINER_NONE && geteuid() != 0)
 		return "a mount of an ordinary user takes its rights away";
-	return reach->can_mount && reach->can_mount(&why) ? NULL : why;
+	return reach->can_mount && reach->can_mount(p->container == LEAT_CONTAINER_USERS, &why)
+		       ? NULL
+		       : why;
+}
+
+static bool is_engine(enum leat_container kind)
+{
+	return kind == LEAT_CONTAINER_ENTERS || kind == LEAT_CONTAINER_USERS;
 }
 
 /* Can the program be reached? */
@@ -115,7 +119,7 @@ static bool is_reachable(const char *step, const char *path, char *const argv[],
 	*mounted = NULL;
 	if (reach->intercepted)
 		inspect(path, argv, dir, &p);
-	if (p.why && reach->sealed && p.container == LEAT_CONTAINER_ENTERS)
+	if (p.why && reach->sealed && is_engine(p.container))
 		no_mount = "--sealed lets a step mount nothing";
 	else if (reach->sealed && !p.gains_rights && p.container == LEAT_CONTAINER_NONE)
 		return is_sealable(step, reach, mounted);
@@ -173,18 +177,14 @@ static int plan_container(struct leat_plan *plan, size_t step, const char *dir,
 {
 	static char run[] = "run";
 	const char *name = plan->wf->steps[step].name;
-	int result = leat_plan_engine(plan, step, dir);
+	int result = leat_plan_engine(plan, step, dir, reach);
 	char *const argv[] = {plan->programs[step], run, NULL};
 
 	if (result)
 		return result;
-	if (reach->intercepted && plan->containers[step].engine == LEAT_ENGINE_PODMAN &&
-	    geteuid() != 0)
-		refuse(name, argv[0], leat_container_obstacle(LEAT_CONTAINER_ENTERS),
-		       "podman of an ordinary user wants a range of users, which a mount has not");
-	else if (is_reachable(name, argv[0], argv, dir, reach, &plan->mounted[step]))
-		return 0;
-	return LEAT_PLAN_CANNOT_EXECUTE;
+	return is_reachable(name, argv[0], argv, dir, reach, &plan->mounted[step])
+		       ? 0
+		       : LEAT_PLAN_CANNOT_EXECUTE;
 }
 
 /* What the step itself executes, in no container. */

@@ -5,6 +5,7 @@
 #include "mount/internal.h"
 
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,17 @@ bool leat_caller_stopped(pid_t tid)
 	caught = mask_of(text, "\nSigCgt:");
 	free(text);
 	return (pending & ~caught & ~HARMLESS) || (pending & caught & POLITE);
+}
+
+bool leat_caller_overrides(pid_t tid)
+{
+	char *text = NULL;
+	bool does = false;
+
+	if (tid > 0 && read_proc(tid, "status", &text) == 0)
+		does = mask_of(text, "\nCapEff:") >> CAP_DAC_OVERRIDE & 1;
+	free(text);
+	return does;
 }
 
 /* A thread that ends gives up its memory before its files. One that closes files because it

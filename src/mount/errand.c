@@ -38,6 +38,8 @@ int leat_errand_init(struct leat_errand *call, fuse_req_t req)
 	struct leat_caller user = {.uid = who->uid, .gid = who->gid};
 
 	*call = (struct leat_errand){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
+	call->other = call->m->spec->ranged && who->uid != call->m->shown_uid;
+	call->gid = who->gid;
 	if (!call->m->as_root || (!who->uid && !who->gid))
 		return leat_line_get(call->m, &call->line);
 	user.n = fuse_req_getgroups(req, LEAT_MAX_GROUPS, user.groups);

@@ -2,6 +2,8 @@
  * status and its signals are the program's own. */
 #include "base/clock.h"
 #include "base/confine.h"
+#include "base/container.h"
+#include "base/elf.h"
 #include "base/enter.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -13,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,13 +49,14 @@ static int start_server(const struct leat_mount_spec *spec, int peer, int other)
 
 static int mount_for(const struct leat_mount_spec *spec, int server)
 {
-	const struct leat_enter e = {.dir = spec->dir, .name = "leat"};
+	const struct leat_enter e = {.dir = spec->dir, .name = "leat", .ranged = spec->ranged};
 	struct leat_obstacle why;
 	bool own_users;
 	int fd, rc;
 
 	if (leat_enter_mount(&e, &fd, &own_users, &why)) {
 		leat_error("%s cannot be intercepted, and %s", spec->program, why.what);
+		leat_handshake_send(server, -EPERM, "");
 		return -EPERM;
 	}
 	rc = leat_handshake_send_fd(server, fd, own_users);
@@ -103,6 +107,22 @@ static void forget_library(void)
 		unsetenv("LD_PRELOAD");
 	free(left);
 	free(copy);
+}
+
+/* What rootless engines leave to themselves where they have become root in a user namespace: there
+ * they do not do so again, nor enter that of a process that another of them has left. Source:
+ * containers/storage, pkg/unshare. */
+static int tell_engine(uid_t uid, gid_t gid)
+{
+	char number[16];
+
+	if (setenv("_CONTAINERS_USERNS_CONFIGURED", "done", 1) < 0)
+		return -errno;
+	snprintf(number, sizeof(number), "%u", (unsigned)uid);
+	if (setenv("_CONTAINERS_ROOTLESS_UID", number, 1) < 0)
+		return -errno;
+	snprintf(number, sizeof(number), "%u", (unsigned)gid);
+	return setenv("_CONTAINERS_ROOTLESS_GID", number, 1) < 0 ? -errno : 0;
 }
 
 /* The server is asked about some calls. */
@@ -189,6 +209,8 @@ static void become(const struct leat_mount_spec *spec, struct leat_roll *roll)
 int leat_mount_exec(const struct leat_mount_spec *spec)
 {
 	struct leat_roll *roll = open_roll(spec);
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
 	int ends[2] = {-1, -1};
 	int rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ? -errno : 0;
 
@@ -200,25 +222,39 @@ int leat_mount_exec(const struct leat_mount_spec *spec)
 	else
 		rc = set_up(spec, ends[0]);
 	leat_close(&ends[0]);
-	if (rc)
-		return OWN_FAILURE;
 	forget_session();
 	forget_library();
+	if (!rc && spec->ranged && (rc = tell_engine(uid, gid)))
+		leat_error("%s cannot be started: %s", spec->program, strerror(-rc));
+	if (rc)
+		return OWN_FAILURE;
 	become(spec, roll);
 	rc = errno;
 	leat_error("cannot execute %s: %s", spec->program, strerror(rc));
 	return rc == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
 }
 
-bool leat_mount_possible(const char **why)
+bool leat_mount_is_ranged(const char *program, char *const argv[])
 {
-	static bool tried;
-	static struct leat_obstacle obstacle;
+	int fd = leat_container_of(program, argv, environ, geteuid() == 0) == LEAT_CONTAINER_USERS
+			 ? open(program, O_RDONLY | O_CLOEXEC)
+			 : -1;
+	/* A script of that name is what it starts. */
+	bool is = fd >= 0 && leat_elf_inspect(fd, pread) != LEAT_ELF_NONE;
 
-	if (!tried)
-		leat_enter_try(&obstacle);
-	tried = true;
-	if (obstacle.error)
-		*why = obstacle.what;
-	return !obstacle.error;
+	leat_close(&fd);
+	return is;
+}
+
+bool leat_mount_possible(bool ranged, const char **why)
+{
+	static bool tried[2];
+	static struct leat_obstacle obstacle[2];
+
+	if (!tried[ranged])
+		leat_enter_try(ranged, &obstacle[ranged]);
+	tried[ranged] = true;
+	if (obstacle[ranged].error)
+		*why = obstacle[ranged].what;
+	return !obstacle[ranged].error;
 }

@@ -32,6 +32,7 @@ static int lock_description(int fd, uint64_t ofd, bool write)
 static int open_there(struct leat_errand *call, const struct leat_place_of *place, int flags,
 		      mode_t mode)
 {
+	struct stat st;
 	int fd, rc = 0;
 
 	/* Direct I/O is between the program and this process; a device is the kernel's. */
@@ -41,6 +42,8 @@ static int open_there(struct leat_errand *call, const struct leat_place_of *plac
 	if (fd < 0)
 		rc = -errno;
 	leat_errand_self(call);
+	if (!rc && call->other && fstat(fd, &st) == 0 && (rc = leat_other_access(call, &st, R_OK)))
+		leat_close(&fd);
 	if (rc)
 		return rc == -ELOOP ? -ESTALE : rc;
 	if (place->ofd)

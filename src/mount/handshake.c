@@ -105,7 +105,7 @@ int leat_handshake_receive_fd(int fd, bool *flag)
 	int received = -1;
 	ssize_t n = leat_handshake_receive_with(fd, flag, sizeof(*flag), &received, 1);
 
-	if (n > 0 && received >= 0)
-		return received;
+	if (n > 0)
+		return received >= 0 ? received : -EPERM;
 	return n < 0 ? (int)n : -EPIPE;
 }

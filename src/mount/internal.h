@@ -41,8 +41,10 @@ struct leat_mount {
 	bool versions;        /* it makes files that are read in versions */
 	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
 	int peer;             /* socket to the program's process until it starts; then bypass.c's */
-	bool own_users;       /* the mount knows this user only */
-	bool as_root;         /* callers may be anybody: act with their ids */
+	bool own_users;       /* the mount knows this user only, with its subordinate ids */
+	uid_t shown_uid;      /* then all there belongs to it, by the ids that the mount has */
+	gid_t shown_gid;
+	bool as_root; /* callers may be anybody: act with their ids */
 	struct leat_caller own;
 	int socket_fd; /* O_PATH, if as_root */
 	pid_t program; /* the program's process; 0: it has not said so yet */
@@ -71,7 +73,9 @@ struct leat_line {
 struct leat_errand {
 	struct leat_mount *m;
 	fuse_req_t req;
-	pid_t tid; /* of the caller */
+	pid_t tid;  /* of the caller */
+	bool other; /* it is another user than the mount's; see other.c */
+	gid_t gid;  /* its group, as the mount has ids */
 	struct leat_line *line;
 };
 
@@ -121,6 +125,17 @@ int leat_line_exiting(struct leat_line *line, pid_t pid, int status);
 int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, int *new);
 /* False once the daemon is gone. */
 bool leat_line_alive(struct leat_line *line);
+
+/* --- other.c: callers who are other users than the mount's; 0 for all else --- */
+
+/* May it do that (access(2)) with a file of these attributes? -EACCES. */
+int leat_other_access(const struct leat_errand *call, const struct stat *st, int mask);
+/* May it change the file or directory? -EACCES. */
+int leat_other_change(const struct leat_errand *call, fuse_ino_t ino);
+/* Owner and group that a file is to have (-1: that stays), by the ids that the mount has, become
+ * those that the server has. -EPERM: others than the mount's own, whom nobody can give a file to
+ * here. */
+int leat_other_owner(const struct leat_errand *call, uid_t *uid, gid_t *gid);
 
 /* --- errand.c: waiting, and acting for a caller --- */
 
@@ -188,6 +203,8 @@ void leat_errand_self(const struct leat_errand *call);
 
 /* Must a wait of thread `tid` end: is it to die, or asked to end? */
 bool leat_caller_stopped(pid_t tid);
+/* Does it go by rights over files that are others'? */
+bool leat_caller_overrides(pid_t tid);
 /* Is it ending now? Then *status is as from waitpid. *process in any case, 0 if it is gone. */
 bool leat_caller_ending(pid_t tid, pid_t *process, int *status);
 /* The process of a thread, 0 if it is gone. */

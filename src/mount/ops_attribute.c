@@ -162,6 +162,7 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	struct leat_place_of place;
 	struct leat_errand call;
+	struct stat st;
 	int rc = leat_errand_init(&call, req);
 
 	if (!rc) {
@@ -172,6 +173,8 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 		leat_errand_become(&call);
 		if (faccessat(place.dirfd, place.path, mask, AT_EACCESS) < 0)
 			rc = -errno;
+		if (!rc && fstatat(place.dirfd, place.path, &st, 0) == 0)
+			rc = leat_other_access(&call, &st, mask);
 		leat_errand_self(&call);
 	}
 	fuse_reply_err(req, -rc);
@@ -207,14 +210,17 @@ static int set_mode(const struct target *t, mode_t mode)
 	return rc < 0 ? -errno : 0;
 }
 
-static int set_owner(const struct target *t, const struct stat *st, int what)
+static int set_owner(const struct leat_errand *call, const struct target *t, const struct stat *st,
+		     int what)
 {
 	uid_t uid = what & FUSE_SET_ATTR_UID ? st->st_uid : (uid_t)-1;
 	gid_t gid = what & FUSE_SET_ATTR_GID ? st->st_gid : (gid_t)-1;
-	int rc = t->fd >= 0
-			 ? fchown(t->fd, uid, gid)
-			 : fchownat(t->place.dirfd, t->place.path, uid, gid, AT_SYMLINK_NOFOLLOW);
+	int rc = leat_other_owner(call, &uid, &gid);
 
+	if (rc)
+		return rc;
+	rc = t->fd >= 0 ? fchown(t->fd, uid, gid)
+			: fchownat(t->place.dirfd, t->place.path, uid, gid, AT_SYMLINK_NOFOLLOW);
 	return rc < 0 ? -errno : 0;
 }
 
@@ -272,7 +278,7 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	if (what & FUSE_SET_ATTR_MODE)
 		rc = set_mode(&t, st->st_mode & 07777);
 	if (!rc && what & SET_OWNER)
-		rc = set_owner(&t, st, what);
+		rc = set_owner(call, &t, st, what);
 	if (!rc && what & SET_TIMES)
 		rc = set_times(&t, st, what);
 	leat_errand_self(call);
@@ -341,6 +347,8 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 	int rc = leat_errand_init(&call, req);
 
 	leat_shm_change_begin(call.m->shm);
+	if (!rc && !fi)
+		rc = leat_other_change(&call, ino);
 	if (!rc && what & FUSE_SET_ATTR_SIZE)
 		rc = cut(&call, ino, (uint64_t)attr->st_size, fi);
 	/* A cut sets the times itself. */
@@ -432,8 +440,11 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 	struct leat_errand call;
 	struct leat_half half;
 	char path[64];
-	int rc = leat_errand_init(&call, req);
-	int fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, path);
+	int rc = leat_errand_init(&call, req), fd;
+
+	if (!rc)
+		rc = leat_other_change(&call, ino);
+	fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, path);
 
 	rc = fd < 0 ? fd : 0;
 	if (!rc) {

@@ -156,6 +156,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_open(req, fi);
 		return;
 	}
+	if (!rc && writes(fi->flags))
+		rc = leat_other_change(&call, ino);
 	if (!rc)
 		rc = open_file(&call, ino, fi);
 	if (rc)
@@ -201,6 +203,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	struct leat_errand call;
 	int rc = leat_errand_init(&call, req);
 
+	if (!rc)
+		rc = leat_other_change(&call, parent);
 	if (!rc)
 		rc = create_file(&call, parent, name, mode, fi, &e);
 	if (rc)

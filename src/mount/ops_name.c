@@ -32,8 +32,8 @@ void leat_ops_show(const struct leat_mount *m, struct stat *st)
 	}
 	if (!m->own_users)
 		return;
-	st->st_uid = geteuid();
-	st->st_gid = getegid();
+	st->st_uid = m->shown_uid;
+	st->st_gid = m->shown_gid;
 }
 
 /* Fill `e` with a node for `st`. */
@@ -80,8 +80,8 @@ static void show_to_come(const struct leat_errand *call, const char *name, struc
 
 	*st = (struct stat){.st_mode = types[leat_caller_asked(call->tid, name)] | 0777,
 			    .st_nlink = 1,
-			    .st_uid = getuid(),
-			    .st_gid = getgid()};
+			    .st_uid = call->m->shown_uid,
+			    .st_gid = call->m->shown_gid};
 	if (S_ISLNK(st->st_mode))
 		st->st_size = (off_t)strlen(name);
 }
@@ -205,6 +205,8 @@ static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const stru
 	int rc = leat_errand_init(&call, req);
 
 	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
 		rc = leat_errand_resolve(&call, what->op, path, 0, what->mode, 0, &place);
@@ -242,6 +244,8 @@ static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent,
 	int rc = leat_errand_init(&call, req);
 
 	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
 		rc = leat_errand_change(&call, what, 0, path, NULL);
@@ -268,6 +272,8 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	int rc = leat_errand_init(&call, req);
 
 	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
 		rc = leat_node_path(call.m, parent, name, from);
 	if (!rc)
 		rc = leat_node_path(call.m, to_parent, to_name, to);
@@ -287,6 +293,8 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	char from[PATH_MAX], to[PATH_MAX];
 	int rc = leat_errand_init(&call, req);
 
+	if (!rc)
+		rc = leat_other_change(&call, parent);
 	if (!rc)
 		rc = leat_node_path(call.m, ino, NULL, from);
 	if (!rc)

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
 
@@ -50,6 +51,18 @@ static int prepare(struct leat_mount *m, struct leat_errand *call)
 	return leat_line_get(m, &call->line);
 }
 
+/* It has said why on the step's standard error. */
+static void tell_refused(struct leat_mount *m)
+{
+	char *text = leat_strf("%s cannot be intercepted, and no mount could be made for it (it "
+			       "said why); give the step `staged: true`",
+			       m->spec->program);
+
+	if (text)
+		leat_bypass_fail(m, 0, text);
+	free(text);
+}
+
 static int take_mount(struct leat_mount *m)
 {
 	const uint64_t wanted = LEAT_FUSE_DIRECT_MMAP | LEAT_FUSE_KILLPRIV |
@@ -57,6 +70,8 @@ static int take_mount(struct leat_mount *m)
 	struct fuse_lowlevel_ops ops = {0};
 	int fd = leat_handshake_receive_fd(m->peer, &m->own_users);
 
+	if (fd == -EPERM)
+		tell_refused(m);
 	leat_ops_add_names(&ops);
 	leat_ops_add_attributes(&ops);
 	leat_ops_add_directories(&ops);
@@ -99,6 +114,8 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 			       .dir_fd = -1,
 			       .socket_fd = -1,
 			       .as_root = geteuid() == 0,
+			       .shown_uid = spec->ranged ? 0 : geteuid(),
+			       .shown_gid = spec->ranged ? 0 : getegid(),
 			       .lock = PTHREAD_MUTEX_INITIALIZER};
 	char cwd[PATH_MAX] = "";
 	struct leat_errand call = {0};

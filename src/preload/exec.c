@@ -243,7 +243,7 @@ static long run_unseen(int dirfd, const char *path, char *const argv[], char *co
 {
 	long error = -EACCES;
 
-	if (o->container <= LEAT_CONTAINER_ENTERS)
+	if (o->container != LEAT_CONTAINER_DAEMON)
 		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
 	if (error == -EACCES)
 		refuse(path, o);

@@ -123,22 +123,6 @@ streams() {
 	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
 }
 
-@test "an ordinary user's podman is refused by name" {
-	need podman
-	chmod 777 . work
-	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
-	printf 'name: boxed\ntasks: [{func: use, exec: podman run image}]\n' >flow.yaml
-	run -126 as_user timeout 60 leat run flow.yaml
-	echo "$output"
-	[[ $output == *"podman is a program that starts others as users whom an ordinary user's mount does not know"*"staged: true"* ]]
-	script 'seq 10 >data; mkdir d' "podman run image || true; echo none >out"
-	run as_user timeout 60 leat run flow.yaml
-	echo "$output"
-	[ "$status" -ne 0 ]
-	[[ $output == *"step use failed: "*"/podman: a program that starts others as users whom"* ]]
-	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
-}
-
 # script PRODUCER CONSUMER: the same between two scripts that start containers by themselves.
 script() {
 	printf '%s\n' "$1" >make.sh

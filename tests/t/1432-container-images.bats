@@ -3,6 +3,7 @@
 bats_require_minimum_version 1.5.0
 load helper
 load image
+load rootless
 
 setup_file() {
 	image "$BATS_FILE_TMPDIR/root" bash cat env id ls sleep sort tail
@@ -25,6 +26,7 @@ setup() {
 
 teardown() {
 	rm -rf podman
+	rootless_end
 	nothing_left
 }
 
@@ -173,6 +175,18 @@ finds() {
 		rm -f work/*
 		finds $engine 65534 65534 as_user
 	done
+}
+
+@test "an ordinary user: podman" {
+	rootless_user
+	rm root && cp -a "$BATS_FILE_TMPDIR/root" root
+	chown -R "$ROOTLESS_ID:$ROOTLESS_ID" root
+	chmod 777 . work
+	export LEAT_RUNTIME_DIR=$PWD/runtime-of-user
+	mkdir -m 777 "$LEAT_RUNTIME_DIR"
+	usable podman as_rootless || skip "podman starts nothing here for an ordinary user"
+	rm -f work/*
+	finds podman "$ROOTLESS_ID" "$ROOTLESS_ID" as_rootless
 }
 
 # tasks TEXT...: a workflow of these tasks, a line each, in ./root by bubblewrap.

@@ -6,6 +6,7 @@ image() {
 	local root=$1 program path
 	shift
 	mkdir -p "$root"/{usr/bin,dev,etc,home,proc,root,run,sys,tmp,var/tmp}
+	chmod 1777 "$root/tmp" "$root/var/tmp" # as everywhere; runc gives it to what is mounted there
 	ln -sfn usr/bin "$root/bin"
 	echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"

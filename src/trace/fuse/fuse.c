@@ -60,7 +60,7 @@ static int usable(const struct leat_trace_request *request, char *why, size_t si
 	rc = find_dir(request, dir, why, size);
 	if (rc)
 		return rc;
-	rc = leat_enter_try(&obstacle);
+	rc = leat_enter_try(false, &obstacle);
 	if (rc)
 		snprintf(why, size, "%s (%s)", obstacle.what, strerror(-rc));
 	return rc;
