@@ -28,7 +28,7 @@ void leat_lost_note(struct leat_daemon *d, int step, const char *why)
 
 static void note_cause(struct leat_daemon *d, int step, const char *program, unsigned cause)
 {
-	char *why = leat_strf("%s could not reach the daemon: %s", program,
+	char *why = leat_strf("%s %s: %s", program, leat_wire_lost_what((enum leat_lost)cause),
 			      leat_wire_lost((enum leat_lost)cause));
 
 	leat_lost_note(d, step, why ? why : "a process could not reach the daemon");

@@ -10,14 +10,9 @@
 
 #include "preload/engine.h"
 #include "preload/intercept.h"
+#include "preload/starved.h"
 #include "preload/text.h"
-#include "shm/state.h"
 
-#define MIB (UINT64_C(1) << 20)
-/* Of its address space: the segment, this library with its tables, and libc. */
-#define SPACE (sizeof(struct leat_shm) + 32 * MIB)
-/* Of that what is private and may be written. */
-#define DATA (24 * MIB)
 /* Standard streams, what is open while it connects, and one for the program. */
 #define FILES 10
 
@@ -65,10 +60,10 @@ const char *leat_exec_unfit(char *why, size_t size)
 	char path[PATH_MAX];
 	uint64_t limit;
 
-	if (!allows(RLIMIT_AS, SPACE, &limit))
-		return say(&t, "ulimit -v (address space, KiB)", limit, 1024, SPACE);
-	if (!allows(RLIMIT_DATA, DATA, &limit))
-		return say(&t, "ulimit -d (data segment, KiB)", limit, 1024, DATA);
+	if (!allows(RLIMIT_AS, LEAT_OWN_SPACE, &limit))
+		return say(&t, "ulimit -v (address space, KiB)", limit, 1024, LEAT_OWN_SPACE);
+	if (!allows(RLIMIT_DATA, LEAT_OWN_DATA, &limit))
+		return say(&t, "ulimit -d (data segment, KiB)", limit, 1024, LEAT_OWN_DATA);
 	if (!allows(RLIMIT_NOFILE, FILES, &limit))
 		return say(&t, "ulimit -n (open files)", limit, 1, FILES);
 	if (!leat_exec_in_sight()) {

@@ -7,6 +7,7 @@
 #include "preload/promises.h"
 #include "preload/text.h"
 #include "preload/room.h"
+#include "preload/starved.h"
 #include "preload/window.h"
 #include "record/call.h"
 #include "preload/timing.h"
@@ -17,6 +18,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int64_t place_of(int fd, const int64_t *offset)
@@ -293,13 +295,27 @@ static int settle(int fd, uint64_t length)
 }
 
 /* A library that makes system calls which would not be seen is not loaded. */
+static long map_memory(const struct leat_syscall *c)
+{
+	bool only_set_aside = c->a[2] == PROT_NONE, is_stack = c->a[3] & MAP_STACK;
+	long at = leat_as_is(c);
+
+	/* malloc does without what it sets aside for threads; a thread not without its stack, which
+	 * is made writable, and so data, next. */
+	if (at == -ENOMEM && (!only_set_aside || is_stack))
+		leat_note_refused(RLIMIT_AS, (uint64_t)c->a[1]);
+	if (is_stack ? only_set_aside : at == -ENOMEM && !only_set_aside)
+		leat_note_refused(RLIMIT_DATA, (uint64_t)c->a[1]);
+	return at;
+}
+
 static long map(const struct leat_syscall *c)
 {
 	char name[PATH_MAX];
 	long at;
 
 	if (!(c->a[2] & PROT_EXEC) || c->a[3] & MAP_ANONYMOUS)
-		return leat_as_is(c);
+		return map_memory(c);
 	at = leat_code_map(c);
 	if (at != -ENOEXEC)
 		return at;

@@ -98,7 +98,9 @@ static bool say(const struct story *s)
 		return false;
 	text = leat_text_in(t->name, sizeof(t->name));
 	leat_text_add(&text, s->program);
-	leat_text_add(&text, " could not reach the daemon: ");
+	leat_text_add(&text, " ");
+	leat_text_add(&text, leat_wire_lost_what(s->cause));
+	leat_text_add(&text, ": ");
 	leat_text_add(&text, leat_wire_lost(s->cause));
 	m = leat_wire_begin(t->msg, LEAT_MSG_REFUSED, sizeof(*m));
 	m->error = -EIO;
@@ -116,8 +118,12 @@ int leat_lost(enum leat_lost cause)
 	raw(SYS_prctl, PR_GET_NAME, s.program);
 	marked = mark(&s);
 	told = leave_link(&s) || say(&s) || marked;
-	leat_say(s.program, " cannot reach the leat daemon for ", leat_session.real, ": ",
-		 leat_wire_lost(cause), NULL);
+	if (cause == LEAT_LOST_SPACE)
+		leat_say(s.program, " ", leat_wire_lost_what(cause), ": ", leat_wire_lost(cause),
+			 NULL);
+	else
+		leat_say(s.program, " cannot reach the leat daemon for ", leat_session.real, ": ",
+			 leat_wire_lost(cause), NULL);
 	if (told)
 		return -EIO;
 	leat_say("nor can it tell anybody that what it makes cannot be trusted: it ends here",

@@ -21,6 +21,7 @@ extern const uint8_t leat_every_fd[LEAT_MAX_FD];
 #define SYSCALL_SIZE 2
 #define COMPARE_SIZE 6 /* cmp $-4096,%rax */
 #define MAX_TESTS 2
+#define MUCH 131072 /* of memory; what malloc maps by itself */
 
 static void put(struct leat_stub_code *code, const void *bytes, size_t size)
 {
@@ -133,15 +134,20 @@ static void put_compare_active(struct leat_stub_code *code)
 	PUT(code, 0x41, 0x80, 0x3b, 0x00); /* cmpb $0,(%r11) */
 }
 
-/* mmap: a file that may be executed. */
+/* mmap: a file that may be executed, or so much that it may be refused. When malloc finds no room
+ * elsewhere it asks for a megabyte. */
 static uint8_t *put_test_code(struct leat_stub_code *code)
 {
-	uint8_t *no_code, *no_file, *hook;
+	uint8_t *much, *no_code, *no_file, *hook;
 
+	PUT(code, 0x48, 0x81, 0xfe); /* cmp $MUCH,%rsi */
+	put32(code, MUCH);
+	much = put_forward(code, JAE);
 	PUT(code, 0xf6, 0xc2, PROT_EXEC); /* test $PROT_EXEC,%dl */
 	no_code = put_forward(code, JE);
 	PUT(code, 0x45, 0x85, 0xc0); /* test %r8d,%r8d */
 	no_file = put_forward(code, JS);
+	land(code, much);
 	put_compare_active(code);
 	hook = put_forward(code, JNE);
 	land(code, no_code);

@@ -165,6 +165,11 @@ int leat_wire_session_path(const char *runtime_dir, unsigned uid, const char *re
 	return rc;
 }
 
+const char *leat_wire_lost_what(enum leat_lost cause)
+{
+	return cause == LEAT_LOST_SPACE ? "was refused memory" : "could not reach the daemon";
+}
+
 const char *leat_wire_lost(enum leat_lost cause)
 {
 	static const char *const causes[] = {
@@ -202,6 +207,8 @@ const char *leat_wire_lost(enum leat_lost cause)
 		[LEAT_LOST_VERSION] =
 			"libleat and the daemon are of different versions: have them from "
 			"one build, and leave it alone while it runs",
+		[LEAT_LOST_SPACE] = "ulimit -v (address space) or -d (data) leaves it less than it "
+				    "would have without libleat: raise them by 256 MB",
 		[LEAT_LOST_BROKEN] = "the connection to the daemon broke",
 	};
 	size_t i = (size_t)cause;

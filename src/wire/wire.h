@@ -392,11 +392,14 @@ enum leat_lost {
 	LEAT_LOST_USER,
 	LEAT_LOST_PROC,
 	LEAT_LOST_VERSION,
+	LEAT_LOST_SPACE, /* it reaches the daemon, and lacks memory that the library has */
 	LEAT_LOST_BROKEN,
 	LEAT_LOST_CAUSES,
 };
 #define LEAT_LOST_LINKS "lost"
 
+/* What befell it ("could not reach the daemon"), for people. */
+const char *leat_wire_lost_what(enum leat_lost cause);
 /* The cause and the remedy, for people. */
 const char *leat_wire_lost(enum leat_lost cause);
 

@@ -298,3 +298,33 @@ called() {
 	[ "$status" -eq 0 ]
 	seq 20000 | cmp - place/flow/out
 }
+
+@test "a program that is refused memory because libleat has a part of it, in a pipeline that ends well" {
+	need python3
+	streamed '( ulimit -v 300000; echo | python3 -I -c "
+f = open(\"data\")
+x = bytearray(100 << 20)
+print(f.read())" 2>/dev/null | cat >out )'
+	named "python3 was refused memory: ulimit -v (address space) or -d (data) leaves it less than it would have without libleat"
+}
+
+@test "a thread that has no room for its stack because of it" {
+	need python3
+	streamed '( ulimit -d 30000; python3 -I -c "
+import threading
+threading.stack_size(20 << 20)
+t = threading.Thread(target=print)
+try: t.start()
+except RuntimeError: pass
+print(len(open(\"data\").read()))" >out )'
+	named "python3 was refused memory: "
+}
+
+@test "what a program would not have without libleat, either, is its own matter" {
+	need python3
+	streamed '( ulimit -v 600000; python3 -I -c "
+try: x = bytearray(1 << 30)
+except MemoryError: print(len(open(\"data\").read()))" >out )'
+	[ "$status" -eq 0 ]
+	[ "$(cat place/flow/out)" = 108894 ]
+}
