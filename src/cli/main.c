@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		return LEAT_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		puts("leat " LEAT_VERSION);
+		puts("leat " LEAT_VERSION "\nwith: " LEAT_WITH "\nwithout: " LEAT_WITHOUT);
 		status = LEAT_EXIT_OK;
 	} else {
 		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

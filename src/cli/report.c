@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/log.h"
+#include "page/page.h"
 #include "cli/command.h"
 #include "cli/map_logs.h"
 
@@ -97,6 +98,11 @@ static void drop_output(const char *path, struct open_output *o)
 /* Before the traces are read: that takes long. */
 static bool open_outputs(const struct leat_args *args, struct open_output files[OUTPUTS])
 {
+	if (leat_args_text(args, "html") && !leat_page_possible()) {
+		leat_error("--html %s: " LEAT_PAGE_MISSING "; --json writes the report as data",
+			   leat_args_text(args, "html"));
+		return false;
+	}
 	for (size_t i = 0; i < OUTPUTS; i++) {
 		const char *path = leat_args_text(args, outputs[i].option);
 

@@ -1,6 +1,7 @@
 #include "cli/timeline.h"
 
 #include "base/log.h"
+#include "page/page.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "driver/console.h"
@@ -26,6 +27,12 @@ int leat_cli_timeline_open(struct leat_cli_timeline *t, const struct leat_args *
 			   "trace (the chart in the terminal is --chart)",
 			   t->path);
 		return LEAT_EXIT_USAGE;
+	}
+	if (t->page && !leat_page_possible()) {
+		leat_error("--timeline %s: " LEAT_PAGE_MISSING
+			   "; end its name in .json for a trace",
+			   t->path);
+		return LEAT_EXIT_SELF;
 	}
 	t->out = fopen(t->path, "we");
 	if (t->out)

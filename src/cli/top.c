@@ -245,6 +245,11 @@ static int watch(struct top *t)
 	sigset_t open;
 	int result = leat_screen_open();
 
+	if (result == -ENOTSUP) {
+		leat_error("leat was built without ncurses, and cannot draw a screen; leat top "
+			   "--once prints plain text");
+		return LEAT_EXIT_FAILURE;
+	}
 	if (result) {
 		const char *term = getenv("TERM");
 

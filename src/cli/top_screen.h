@@ -19,7 +19,8 @@ struct leat_top_view {
 	char message[160]; /* in place of the keys; "": none */
 };
 
-/* Take the terminal over. 0, or -ENOTTY: it cannot be used so. */
+/* Take the terminal over. 0, -ENOTTY: it cannot be used so, or -ENOTSUP: leat was built without
+ * ncurses. */
 int leat_screen_open(void);
 /* Give it back as it was. More than once is allowed. */
 void leat_screen_close(void);

@@ -3,6 +3,7 @@
 #ifndef LEAT_PAGE_H
 #define LEAT_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -23,7 +24,14 @@ extern const char leat_page_style[];
 extern const char leat_page_format[];
 extern const char leat_page_tip[];
 
-/* Write the page; a part that nobody has is left out. 0 or -errno, of a part or of the writing. */
+/* Was leat built with pages? Without, leat_page_write refuses. */
+bool leat_page_possible(void);
+
+/* What a refusal says. */
+#define LEAT_PAGE_MISSING "leat was built without pages (D3)"
+
+/* Write the page; a part that nobody has is left out. 0 or -errno, of a part or of the
+ * writing; -ENOTSUP if there are no pages. */
 int leat_page_write(const char *frame, const struct leat_page_part *parts, size_t n, FILE *out);
 
 #endif

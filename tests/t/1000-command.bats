@@ -12,7 +12,12 @@ one_line() {
 @test "--version" {
 	run leat --version
 	[ "$status" = 0 ]
-	[[ $output =~ ^leat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ "${#lines[@]}" = 3 ]
+	[[ ${lines[0]} =~ ^leat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[[ ${lines[1]} == "with: "* ]] && [[ ${lines[2]} == "without: "* ]]
+	# Each part is in one of them.
+	[ "$(tail -n 2 <<<"$output" | cut -d : -f 2 | xargs -n 1 | grep -v none | sort | paste -sd ' ')" = \
+		"ebpf fuse metrics pages python tui" ]
 }
 
 @test "help lists every command, and each command has a help" {

@@ -109,6 +109,7 @@ setup_file() {
 }
 
 setup() {
+	built_with fuse
 	need gcc
 	cd "$BATS_TEST_TMPDIR" || exit
 	mkdir -p work

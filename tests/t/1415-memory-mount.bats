@@ -30,6 +30,7 @@ setup_file() {
 }
 
 setup() {
+	built_with fuse
 	need gcc
 	in_work
 	copy=$BATS_FILE_TMPDIR/copy

@@ -12,6 +12,7 @@ setup_file() {
 }
 
 setup() {
+	built_with fuse
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir -p work
 	[ -e /dev/fuse ] || skip "there is no /dev/fuse"

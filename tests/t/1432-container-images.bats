@@ -11,6 +11,7 @@ setup_file() {
 }
 
 setup() {
+	built_with fuse
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir work bin
 	ln -s "$BATS_FILE_TMPDIR/root" root

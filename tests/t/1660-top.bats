@@ -123,6 +123,7 @@ spun() {
 }
 
 @test "on a terminal: keys, order, another size" {
+	built_with tui
 	begin
 	run screen '
 until(r"use <- make")
@@ -151,6 +152,7 @@ send("q")
 }
 
 @test "the terminal is given back on signals" {
+	built_with tui
 	begin
 	for signal in INT TERM HUP QUIT; do
 		run screen "
@@ -165,6 +167,7 @@ os.kill(pid, signal.SIG$signal)
 }
 
 @test "the run ends" {
+	built_with tui
 	begin
 	run screen '
 until(r"use <- make")
@@ -178,6 +181,7 @@ until("the run has ended; this was its last status", 30)
 }
 
 @test "a daemon that does not answer" {
+	built_with tui
 	begin
 	daemon=$(ours leat-daemon)
 	[ -n "$daemon" ]
@@ -198,6 +202,7 @@ send('q')
 }
 
 @test "no run, no terminal to use" {
+	built_with tui
 	run -1 leat top --once
 	echo "$output"
 	[[ $output == 'leat: no run is going on in '* ]]

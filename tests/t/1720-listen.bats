@@ -4,6 +4,7 @@ load helper
 bats_require_minimum_version 1.5.0
 
 setup() {
+	built_with metrics
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 

@@ -4,6 +4,7 @@ load helper
 bats_require_minimum_version 1.5.0
 
 setup() {
+	built_with fuse
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir d
 	"$LEAT_BUILD/src/cli/leat" trace --tracer fuse --overlay d -o probe.csv -- true 2>probe.err ||

@@ -26,9 +26,18 @@ need() {
 	done
 }
 
+# built_with PART...: skip the test where leat was built without one of them (meson_options.txt).
+built_with() {
+	local part
+	for part in "$@"; do
+		leat --version | grep '^with: ' | grep -qw "$part" || skip "leat was built without $part"
+	done
+}
+
 # dom PAGE [HASH]: what a browser makes of a page that leat wrote, in `page.dom`; all its scripts run
 # to their ends.
 dom() {
+	built_with pages
 	need chromium
 	# Its own directories: the user's may not be writable, and others use them.
 	HOME=$BATS_TEST_TMPDIR/home timeout 120 chromium --headless --no-sandbox --disable-gpu \
