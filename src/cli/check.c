@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-const struct leat_option leat_check_options[] = {
+static const struct leat_option options[] = {
 	{.name = "canonical",
 	 .letter = 'c',
 	 .type = LEAT_OPTION_FLAG,
@@ -46,7 +46,7 @@ static int print_views(const struct leat_args *args, const struct leat_workflow 
 	return result < 0 ? LEAT_EXIT_FAILURE : LEAT_EXIT_OK;
 }
 
-int leat_cli_check(const struct leat_args *args)
+static int check_command(const struct leat_args *args)
 {
 	struct leat_cli_workflow w;
 	int status;
@@ -63,3 +63,13 @@ int leat_cli_check(const struct leat_args *args)
 	leat_cli_workflow_close(&w);
 	return status;
 }
+
+const struct leat_command leat_command_check = {
+	.name = "check",
+	.summary = "Look for mistakes in a workflow file",
+	.operands = "FILE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = options,
+	.run = check_command,
+};

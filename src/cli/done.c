@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_done_options[] = {
+static const struct leat_option options[] = {
 	LEAT_OPTION_ROW_DIR,
 	LEAT_OPTION_ROW_RUNTIME_DIR,
 	{0},
 };
 
-int leat_cli_done(const struct leat_args *args)
+static int done_command(const struct leat_args *args)
 {
 	struct leat_control *control = NULL;
 	char *dir = leat_cli_directory(NULL, args);
@@ -40,3 +40,14 @@ out:
 	free(dir);
 	return status;
 }
+
+const struct leat_command leat_command_done = {
+	.name = "done",
+	.summary = "Tell that no further instance of a step will start",
+	.page = "leat-exec",
+	.operands = "STEP...",
+	.min_operands = 1,
+	.max_operands = -1,
+	.options = options,
+	.run = done_command,
+};

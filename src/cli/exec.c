@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-const struct leat_option leat_exec_options[] = {
+static const struct leat_option options[] = {
 	{.name = "app",
 	 .letter = 'a',
 	 .type = LEAT_OPTION_TEXT,
@@ -198,7 +198,7 @@ out:
 	return status;
 }
 
-int leat_cli_exec(const struct leat_args *args)
+static int exec_command(const struct leat_args *args)
 {
 	const char *step = named(args, "app", "CAPIO_APP_NAME");
 	struct leat_control *control = NULL;
@@ -216,3 +216,14 @@ int leat_cli_exec(const struct leat_args *args)
 	free(dir);
 	return status;
 }
+
+const struct leat_command leat_command_exec = {
+	.name = "exec",
+	.summary = "Run a command as a step of the workflow that is served",
+	.operands = "COMMAND [ARGUMENT...]",
+	.min_operands = 1,
+	.max_operands = -1,
+	.options_first = true,
+	.options = options,
+	.run = exec_command,
+};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_help_options[] = {
+static const struct leat_option options[] = {
 	{.name = "man",
 	 .type = LEAT_OPTION_TEXT,
 	 .argument = "FILE",
@@ -22,13 +22,13 @@ static void print_overview(void)
 {
 	puts("leat streams files between the steps of a workflow of unmodified programs.\n\n"
 	     "Usage: leat COMMAND [OPTIONS] ...\n\nCommands:");
-	for (const struct leat_command *c = leat_commands; c->name; c++)
-		if (!c->hidden)
-			printf("  %-8s %s\n", c->name, c->summary);
+	for (size_t i = 0; leat_commands[i]; i++)
+		if (!leat_commands[i]->hidden)
+			printf("  %-10s %s\n", leat_commands[i]->name, leat_commands[i]->summary);
 	puts("\nleat help COMMAND tells a command's options; leat --version the version.");
 }
 
-int leat_cli_help(const struct leat_args *args)
+static int help_command(const struct leat_args *args)
 {
 	const char *page = leat_args_text(args, "man");
 	const struct leat_command *command;
@@ -54,3 +54,13 @@ int leat_cli_help(const struct leat_args *args)
 	leat_options_help(command, stdout);
 	return LEAT_EXIT_OK;
 }
+
+const struct leat_command leat_command_help = {
+	.name = "help",
+	.summary = "Explain a command",
+	.page = "leat",
+	.operands = "[COMMAND]",
+	.max_operands = 1,
+	.options = options,
+	.run = help_command,
+};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_map_options[] = {
+static const struct leat_option options[] = {
 	LEAT_OPTION_ROWS_MAP,
 	{.name = "output",
 	 .letter = 'o',
@@ -152,7 +152,7 @@ static int map(struct work *w, const struct leat_args *args)
 	return error ? error : leat_cli_map_believed(w->c) ? 0 : -1;
 }
 
-int leat_cli_map(const struct leat_args *args)
+static int map_command(const struct leat_args *args)
 {
 	struct leat_cli_map c;
 	struct work w = {.c = &c};
@@ -162,3 +162,13 @@ int leat_cli_map(const struct leat_args *args)
 	leat_cli_map_close(&c);
 	return good ? LEAT_EXIT_OK : LEAT_EXIT_FAILURE;
 }
+
+const struct leat_command leat_command_map = {
+	.name = "map",
+	.summary = "Tell which task caused what a trace tells",
+	.operands = "TRACE|DIRECTORY|LOG...",
+	.min_operands = 1,
+	.max_operands = -1,
+	.options = options,
+	.run = map_command,
+};

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-const struct leat_option leat_mount_exec_options[] = {
+static const struct leat_option options[] = {
 	LEAT_OPTION_ROW_DIR,
 	LEAT_OPTION_ROW_RUNTIME_DIR,
 	{0},
@@ -21,7 +21,7 @@ static const char *either(const char *name, const char *capio_name)
 	return value && *value ? value : getenv(capio_name);
 }
 
-int leat_cli_mount_exec(const struct leat_args *args)
+static int mount_exec_command(const struct leat_args *args)
 {
 	const char *workflow = either("LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
 	const char *step = either("LEAT_APP_NAME", "CAPIO_APP_NAME");
@@ -48,3 +48,16 @@ int leat_cli_mount_exec(const struct leat_args *args)
 	free(dir);
 	return status;
 }
+
+const struct leat_command leat_command_mount_exec = {
+	.name = "mount-exec",
+	.summary = "Become a program whose files lie behind a mount",
+	.page = "leat",
+	.operands = "PROGRAM ARGUMENT0 [ARGUMENT...]",
+	.min_operands = 1,
+	.max_operands = -1,
+	.options_first = true,
+	.hidden = true,
+	.options = options,
+	.run = mount_exec_command,
+};

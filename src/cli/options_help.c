@@ -65,7 +65,8 @@ void leat_options_help(const struct leat_command *command, FILE *out)
 	for (size_t i = 0; (o = leat_option_at(command, i)); i++)
 		print_option(o, out);
 	print_option(&help, out);
-	fprintf(out, "\nThe whole story: man leat-%s, or docs/running.md.\n", command->name);
+	fprintf(out, "\nThe whole story: man %s%s, or docs/running.md.\n",
+		command->page ? command->page : "leat-", command->page ? "" : command->name);
 }
 
 /* mdoc takes a line that begins with a dot or quote for a request, and a

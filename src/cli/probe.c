@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct leat_option leat_probe_options[] = {
+static const struct leat_option options[] = {
 	{.name = "method",
 	 .letter = 'm',
 	 .type = LEAT_OPTION_CHOICE,
@@ -202,7 +202,7 @@ static bool look(struct probe *p, const struct leat_args *args)
 	return true;
 }
 
-int leat_cli_probe(const struct leat_args *args)
+static int probe_command(const struct leat_args *args)
 {
 	struct probe p = {.options = {
 				  .dir = args->operands[0],
@@ -224,3 +224,13 @@ int leat_cli_probe(const struct leat_args *args)
 		print_yaml(&p, host);
 	return LEAT_EXIT_OK;
 }
+
+const struct leat_command leat_command_probe = {
+	.name = "probe",
+	.summary = "Measure the bandwidth of a storage device and describe it",
+	.operands = "DIRECTORY",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = options,
+	.run = probe_command,
+};

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const struct leat_option leat_replay_options[] = {
+static const struct leat_option options[] = {
 	LEAT_OPTION_ROW_DIR,
 	{0},
 };
@@ -38,7 +38,7 @@ static int replay(const struct leat_workflow *wf, const char *path)
 	return error < 0 || result.differences ? LEAT_EXIT_FAILURE : LEAT_EXIT_OK;
 }
 
-int leat_cli_replay(const struct leat_args *args)
+static int replay_command(const struct leat_args *args)
 {
 	struct leat_cli_workflow w;
 	int status;
@@ -49,3 +49,13 @@ int leat_cli_replay(const struct leat_args *args)
 	leat_cli_workflow_close(&w);
 	return status;
 }
+
+const struct leat_command leat_command_replay = {
+	.name = "replay",
+	.summary = "Drive the rules with the event log of a run and compare",
+	.operands = "FILE LOG",
+	.min_operands = 2,
+	.max_operands = 2,
+	.options = options,
+	.run = replay_command,
+};

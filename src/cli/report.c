@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-const struct leat_option leat_report_options[] = {
+static const struct leat_option options[] = {
 	{.name = "html",
 	 .type = LEAT_OPTION_TEXT,
 	 .argument = "FILE",
@@ -204,7 +204,7 @@ static bool report(const struct leat_args *args, struct leat_cli_map *c,
 	return leat_cli_map_believed(c) && good;
 }
 
-int leat_cli_report(const struct leat_args *args)
+static int report_command(const struct leat_args *args)
 {
 	struct open_output files[OUTPUTS] = {0};
 	struct leat_cli_map c;
@@ -216,3 +216,13 @@ int leat_cli_report(const struct leat_args *args)
 	leat_cli_map_close(&c);
 	return good ? LEAT_EXIT_OK : LEAT_EXIT_FAILURE;
 }
+
+const struct leat_command leat_command_report = {
+	.name = "report",
+	.summary = "Show where the time for input and output goes, of what traces tell",
+	.operands = "TRACE|LOG...",
+	.min_operands = 1,
+	.max_operands = -1,
+	.options = options,
+	.run = report_command,
+};

@@ -18,7 +18,7 @@
 
 _Static_assert(LEAT_WIRE_LAUNCH == LEAT_CALL_LAUNCH, "two names of one question");
 
-const struct leat_option leat_run_options[] = {
+static const struct leat_option options[] = {
 	{.name = "plain",
 	 .type = LEAT_OPTION_FLAG,
 	 .doc = "Run the steps one after another on plain files, producers before consumers, as a "
@@ -318,7 +318,7 @@ static int run_plan(const struct leat_args *args, const struct leat_cli_workflow
 	return status;
 }
 
-int leat_cli_run(const struct leat_args *args)
+static int run_command(const struct leat_args *args)
 {
 	struct leat_cli_workflow w;
 	struct leat_plan plan;
@@ -345,3 +345,14 @@ out:
 	leat_cli_workflow_close(&w);
 	return status;
 }
+
+const struct leat_command leat_command_run = {
+	.name = "run",
+	.summary = "Run a workflow: all its steps at once, their files streamed",
+	.starts_run = true,
+	.operands = "FILE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = options,
+	.run = run_command,
+};

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_serve_options[] = {
+static const struct leat_option options[] = {
 	{.name = "timeout",
 	 .type = LEAT_OPTION_SECONDS,
 	 .argument = "SECONDS",
@@ -104,7 +104,7 @@ static bool has_no_actions(const struct leat_workflow *wf)
 	return true;
 }
 
-int leat_cli_serve(const struct leat_args *args)
+static int serve_command(const struct leat_args *args)
 {
 	struct leat_cli_timeline timeline = {0};
 	struct leat_cli_workflow w;
@@ -120,3 +120,14 @@ int leat_cli_serve(const struct leat_args *args)
 	leat_cli_workflow_close(&w);
 	return status;
 }
+
+const struct leat_command leat_command_serve = {
+	.name = "serve",
+	.summary = "Serve a workflow whose steps are started by somebody else",
+	.starts_run = true,
+	.operands = "FILE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = options,
+	.run = serve_command,
+};

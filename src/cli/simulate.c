@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_simulate_options[] = {
+static const struct leat_option options[] = {
 	{.name = "trials",
 	 .letter = 't',
 	 .type = LEAT_OPTION_TEXT,
@@ -155,7 +155,7 @@ static int simulate(const struct leat_resources *res, struct leat_workload *w,
 	return ret;
 }
 
-int leat_cli_simulate(const struct leat_args *args)
+static int simulate_command(const struct leat_args *args)
 {
 	struct leat_diags *diags = NULL;
 	struct leat_resources *res = leat_resources_load(args->operands[0], &diags);
@@ -173,3 +173,13 @@ int leat_cli_simulate(const struct leat_args *args)
 	leat_resources_free(res);
 	return status;
 }
+
+const struct leat_command leat_command_simulate = {
+	.name = "simulate",
+	.summary = "Try constraints of storage bandwidth on a workload, without running it",
+	.operands = "RESOURCES WORKLOAD",
+	.min_operands = 2,
+	.max_operands = 2,
+	.options = options,
+	.run = simulate_command,
+};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct leat_option leat_status_options[] = {
+static const struct leat_option options[] = {
 	{.name = "json",
 	 .letter = 'j',
 	 .type = LEAT_OPTION_FLAG,
@@ -20,7 +20,7 @@ const struct leat_option leat_status_options[] = {
 	{0},
 };
 
-int leat_cli_status(const struct leat_args *args)
+static int status_command(const struct leat_args *args)
 {
 	struct leat_control *control = NULL;
 	char *dir = leat_cli_directory(NULL, args);
@@ -45,3 +45,12 @@ out:
 	free(dir);
 	return status;
 }
+
+const struct leat_command leat_command_status = {
+	.name = "status",
+	.summary = "Show the steps and files of the run that is going on",
+	.page = "leat-serve",
+	.operands = "",
+	.options = options,
+	.run = status_command,
+};

@@ -22,7 +22,7 @@ enum {
 #define MS UINT64_C(1000000)
 #define TELL_NS (3000 * MS) /* after so long it is told that it does not answer */
 
-const struct leat_option leat_top_options[] = {
+static const struct leat_option options[] = {
 	{.name = "interval",
 	 .letter = 'i',
 	 .type = LEAT_OPTION_SECONDS,
@@ -289,7 +289,7 @@ static int show(struct top *t, const struct leat_args *args)
 	return watch(t);
 }
 
-int leat_cli_top(const struct leat_args *args)
+static int top_command(const struct leat_args *args)
 {
 	struct top t = {
 		.interval_ns = (uint64_t)(leat_args_seconds(args, "interval") * 1000 * (double)MS)};
@@ -307,3 +307,11 @@ int leat_cli_top(const struct leat_args *args)
 	free(dir);
 	return status;
 }
+
+const struct leat_command leat_command_top = {
+	.name = "top",
+	.summary = "Watch the run that is going on",
+	.operands = "",
+	.options = options,
+	.run = top_command,
+};

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const struct leat_option leat_trace_options[] = {
+static const struct leat_option options[] = {
 	{.name = "tracer",
 	 .type = LEAT_OPTION_CHOICE,
 	 .argument = "TRACER",
@@ -253,7 +253,7 @@ static int check_what(const struct leat_args *args, const struct leat_trace_requ
 	return LEAT_EXIT_USAGE;
 }
 
-int leat_cli_trace(const struct leat_args *args)
+static int trace_command(const struct leat_args *args)
 {
 	struct leat_trace_request request = {
 		.argv = args->n_operands ? args->operands : NULL,
@@ -272,3 +272,13 @@ int leat_cli_trace(const struct leat_args *args)
 	leat_cli_filter_release(&filter);
 	return status;
 }
+
+const struct leat_command leat_command_trace = {
+	.name = "trace",
+	.summary = "Record what a command does to files",
+	.operands = "[COMMAND [ARGUMENT...]]",
+	.max_operands = -1,
+	.options_first = true,
+	.options = options,
+	.run = trace_command,
+};
