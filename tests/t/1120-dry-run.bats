@@ -41,6 +41,7 @@ of() {
 }
 
 @test "commands, directories, environment, ways, links" {
+	built_with fuse
 	local before
 	echo 'def act(vol, rank): pass' >acts.py
 	sed -i 's/taskCount: 3/taskCount: 3\n    actions: [acts, act]/' flow.yaml
@@ -99,6 +100,7 @@ of() {
 }
 
 @test "the way of each program: mount, sealed, batch" {
+	built_with fuse
 	need busybox
 	cat >flow.yaml <<-'END'
 		name: flow

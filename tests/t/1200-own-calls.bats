@@ -139,6 +139,7 @@ has_mount() {
 }
 
 @test "a program whose calls cannot be read runs behind a mount" {
+	built_with fuse
 	has_mount
 	consumer "$BATS_FILE_TMPDIR/own-HIDDEN data out"
 	run -0 timeout 60 leat run flow.yaml
@@ -172,6 +173,7 @@ has_mount() {
 }
 
 @test "a program that asks for a mount may load such a library" {
+	built_with fuse
 	has_mount
 	consumer "env LEAT_INTERCEPT=mount python3 -c 'import ctypes; exit(ctypes.CDLL(\"$BATS_FILE_TMPDIR/libown-HIDDEN.so\").copy(b\"data\", b\"out\"))'"
 	run -0 timeout 60 leat run flow.yaml
@@ -225,6 +227,7 @@ hide() {
 }
 
 @test "a libc with one site hidden is not run: behind a mount" {
+	built_with fuse
 	has_mount
 	hide write 1
 	consumer "env LD_LIBRARY_PATH=$PWD/lib cp data out"

@@ -45,6 +45,7 @@ in_root() {
 }
 
 @test "the store in /dev/shm, and a program behind a mount" {
+	built_with fuse
 	need busybox
 	cat >flow.yaml <<-'END'
 		name: rooted

@@ -82,6 +82,7 @@ names() {
 }
 
 @test "the same behind a mount" {
+	built_with fuse
 	need gcc
 	[ -c /dev/fuse ] || skip "no FUSE here"
 	printf '#include <unistd.h>\nint main(int c, char **v) { return c < 2 || execvp(v[1], v + 1); }\n' |

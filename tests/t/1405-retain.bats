@@ -155,6 +155,7 @@ full() {
 }
 
 @test "a static program has it retained" {
+	built_with fuse
 	need busybox
 	flow "bash -c 'seq 3000000 > data'" "bash -c 'busybox cat data | md5sum > out; busybox cat data | md5sum >> out'"
 	run -0 timeout -k 5 60 leat run flow.yaml

@@ -218,6 +218,7 @@ past() {
 }
 
 @test "a static program from memory, which no mount can run" {
+	built_with fuse
 	streamed "$W memory $BATS_FILE_TMPDIR/reader-static >out"
 	[ "$status" -ne 0 ] || right
 	[ "$status" -eq 0 ] || named "memfd|unseen|reader"

@@ -137,6 +137,7 @@ static_cat() {
 }
 
 @test "the server of a mount dies: its step has failed, whatever it says" {
+	built_with fuse
 	static_cat
 	cat >mount.yaml <<-'END'
 		name: mount

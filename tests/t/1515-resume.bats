@@ -348,6 +348,7 @@ interrupt() {
 }
 
 @test "staged steps, directories, patterns and static programs find what skipped steps made" {
+	built_with fuse
 	need gcc
 	gcc -static -x c -o work/static - <<-'END'
 		#include <stdio.h>

@@ -211,21 +211,25 @@ LATER='; let it commit later, by the true number of closes or files or on_termin
 FIXED='(committed: on_termination, mode: no_update); give it mode: update, or write each byte once'
 
 @test "overwritten where a consumer has read: pwrite" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one p:2:xyz' consume=$READ
 	broken "data was changed by step produce at bytes 2 to 4 where a consumer had read it $FIXED"
 }
 
 @test "overwritten where a consumer has read: seek and write" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one s:1 w:xy' consume=$READ
 	broken "data was changed by step produce at bytes 1 to 2 where a consumer had read it $FIXED"
 }
 
 @test "overwritten where a consumer has read: opened again, and written from the start" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh c ?:../one o:data:w w:xy' consume=$READ
 	broken "data was changed by step produce at bytes 0 to 1 where a consumer had read it $FIXED"
 }
 
 @test "overwritten with what is there, or where nobody has read: no violation" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one p:0:abcd s:8 w:more' consume=$READ
 	kept
 	rule=$STREAM produce='o:data:wc w:abcdefgh p:2:xyz w:more' consume='o:data:r R'
@@ -233,6 +237,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "parts that lie apart are read as they are written, and must not be changed either" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc p:100:abcdefgh ?:../one p:0:xyz p:108:ij' consume='o:data:r s:102 r:4 !:../one s:0 R'
 	kept
 	produce='o:data:wc p:100:abcdefgh p:200:ijkl ?:../one p:104:ef p:108:mn'
@@ -242,6 +247,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "overwritten where a consumer has read: by the kernel, by a hole" {
+	built_with fuse
 	rule=$STREAM produce='o:tmp:wc w:xyz c o:data:bc w:abcdefgh ?:../one x:3:tmp' consume=$READ
 	broken "data was changed by step produce at bytes 3 to 7 where a consumer had read it $FIXED" dynamic # a mount has it copied by read and write
 	produce='o:data:bc w:abcdefgh ?:../one h:2:3'
@@ -249,6 +255,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "mapped and written by a step that does not produce it" {
+	built_with fuse
 	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:b M:2:xy'
 	run ! run_it dynamic fatal # found when it closes the file
 	cat output
@@ -261,6 +268,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "cut below what a consumer has read: ftruncate, truncate, O_TRUNC" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one k:2' consume=$READ
 	broken "data was changed by step produce from byte 2 on where a consumer had read it $FIXED"
 	produce='o:data:wc w:abcdefgh ?:../one T:data:3'
@@ -270,6 +278,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "removed or replaced while a consumer reads it" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one u:data' consume='o:data:r r:4 !:../one'
 	broken "data was removed by step produce where a consumer had read it $FIXED"
 	produce='o:tmp:wc w:new c o:data:wc w:abcdefgh ?:../one m:tmp:data'
@@ -279,6 +288,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "opened again after the last counted close" {
+	built_with fuse
 	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd c ?:../one o:data:wa w:efgh' consume='o:data:r R !:../one'
 	broken "data was opened for writing by step produce after its commit (committed: on_close:1, mode: update)$LATER"
 	produce='o:data:wc w:abcd c ?:../one o:data:wt'
@@ -290,6 +300,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "truncated, replaced, made anew after the commit" {
+	built_with fuse
 	rule=', committed: "on_close:1"' produce='o:data:wc w:abcd c ?:../one T:data:1' consume='o:data:r R !:../one'
 	broken "data was truncated by step produce after its commit (committed: on_close:1, mode: update)$LATER"
 	produce='o:data:wc w:abcd c ?:../one o:tmp:wc c m:tmp:data'
@@ -297,6 +308,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "closed once too often" {
+	built_with fuse
 	rule=', committed: "on_close:1"' produce='o:data:wc w:abc o:data:wa w:d c C' consume='o:data:r R'
 	run_it dynamic warn
 	cat output
@@ -310,6 +322,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "written by a step that does not produce it: written, appended, positioned" {
+	built_with fuse
 	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:w w:xyz'
 	broken "data was written by step consume at bytes 0 to 2, which does not declare it as an output$OTHER"
 	consume='o:data:wa w:xyz'
@@ -321,6 +334,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "cut, removed or replaced by a step that does not produce it" {
+	built_with fuse
 	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:wt'
 	broken "data was written by step consume from byte 0 on, which does not declare it as an output$OTHER"
 	consume='T:data:2'
@@ -330,11 +344,13 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 }
 
 @test "opened for writing by a consumer, but not written: no violation" {
+	built_with fuse
 	rule='' produce='o:data:wc w:abcdefgh c' consume='o:data:b R c'
 	kept
 }
 
 @test "one file more than the number that completes a directory" {
+	built_with fuse
 	rule='' produce='o:tmp:wc w:x c' consume='o:out:wc'
 	for way in dynamic static; do
 		for action in fatal warn; do
@@ -374,6 +390,7 @@ taken_for_complete() {
 }
 
 @test "a size seen before the commit, taken for the last word: mapped" {
+	built_with fuse
 	# The page that is mapped is read when it is whole: at the commit.
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f !:../one E c'
 	taken_for_complete
@@ -382,6 +399,7 @@ taken_for_complete() {
 }
 
 @test "a size seen before the commit, taken for the last word" {
+	built_with fuse
 	rule=$STREAM produce='o:data:wc w:abcdefgh ?:../one w:more' consume='o:data:r f e c !:../one'
 	taken_for_complete
 	consume='o:data:r f e !:../one R c'

@@ -220,6 +220,7 @@ reader() {
 }
 
 @test "static programs behind mounts" {
+	built_with fuse
 	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
 	reader
 	ring on_close "exec ../reader y x" "exec ../reader x y"
@@ -227,6 +228,7 @@ reader() {
 }
 
 @test "a static program behind a mount, and a process beside it that sleeps and then writes" {
+	built_with fuse
 	[ -e /dev/fuse ] || skip "there is no /dev/fuse"
 	reader
 	ring on_close '../reader y z & sleep 3; echo 1 > x; wait' 'cat x; echo 1 > y'

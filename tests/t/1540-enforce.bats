@@ -90,6 +90,7 @@ nothing_but() {
 }
 
 @test "the same of a static program, behind its mount" {
+	built_with fuse
 	need gcc
 	for what in read write; do
 		results $what secret "$BATS_FILE_TMPDIR/probe_static" ../elsewhere/to-secret

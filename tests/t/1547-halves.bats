@@ -75,6 +75,7 @@ reach() {
 }
 
 @test "the same behind a mount" {
+	built_with fuse
 	[ "$(id -u)" = 0 ] || skip "only root can become another user"
 	need gcc
 	[ -c /dev/fuse ] || skip "no FUSE here"

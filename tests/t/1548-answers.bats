@@ -45,6 +45,7 @@ directories() {
 @test "a directory in memory takes what one on a disk takes" { need python3; directories; }
 
 @test "the same behind a mount" {
+	built_with fuse
 	need python3
 	static_launcher
 	directories
@@ -77,6 +78,7 @@ zeroing() {
 }
 
 @test "the same behind a mount: zeros" {
+	built_with fuse
 	need fallocate
 	static_launcher
 	zeroing

@@ -57,6 +57,7 @@ can_mount() {
 }
 
 @test "by its path, and from its directory" {
+	built_with fuse
 	can_mount
 	outer 'leat run --dir sub sub/inner.yaml'
 	good
@@ -66,6 +67,7 @@ can_mount() {
 }
 
 @test "on plain files" {
+	built_with fuse
 	can_mount
 	outer "sh -c 'cd sub && leat run --plain inner.yaml'"
 	good
@@ -78,6 +80,7 @@ can_mount() {
 }
 
 @test "behind a mount already" {
+	built_with fuse
 	can_mount
 	need gcc
 	gcc -static -o shell -x c - <<-'END' || skip "nothing can be linked statically here"
@@ -92,6 +95,7 @@ can_mount() {
 }
 
 @test "in the directory of the outer run it is refused" {
+	built_with fuse
 	can_mount
 	cp work/sub/inner.yaml work
 	touch work/x

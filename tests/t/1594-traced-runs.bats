@@ -67,6 +67,7 @@ moved() {
 }
 
 @test "leat run --trace names the steps that it cannot record" {
+	built_with fuse
 	need gcc
 	gcc -static -o shell -x c - <<-'END' || skip "nothing can be linked statically here"
 		#include <stdlib.h>

@@ -201,6 +201,7 @@ uses() {
 }
 
 @test "behind a mount" {
+	built_with fuse
 	flow "$slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/*.txt >z'"
 	like_batch_in_both
 	flow "sleep 0.2; $slowly" "env LEAT_INTERCEPT=mount sh -c 'cat d/f4.txt >z'" d/f4.txt
@@ -345,6 +346,7 @@ two_names() {
 linked='leat: violation: y was opened for writing by step make, and has another name, a hard link, that would change, too'
 
 @test "an output that has a second hard link before the run is not written unsaid" {
+	built_with fuse
 	for command in 'echo new >y; cat yhard >w' 'echo new >>y; cat yhard >w' 'truncate -s 0 y; cat yhard >w' \
 		'env LEAT_INTERCEPT=mount sh -c "echo new >y"; cat yhard >w'; do
 		two_names 125 "$command"

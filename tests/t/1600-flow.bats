@@ -217,6 +217,7 @@ grep -q "No such file" err'
 }
 
 @test "programs behind a mount" {
+	built_with fuse
 	need busybox
 	for who in make use both; do
 		rm -rf work && mkdir work
@@ -233,6 +234,7 @@ grep -q "No such file" err'
 
 # The kernel tells of a last close when it likes, be it after the next open.
 @test "behind a mount no open overtakes the close before it" {
+	built_with fuse
 	need busybox
 	flow 50 "$ALL"
 	sed -i 's|exec: bash -c.*|exec: busybox sh ../make.sh|' flow.yaml

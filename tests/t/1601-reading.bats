@@ -98,6 +98,7 @@ early() {
 }
 
 @test "nor behind a mount" {
+	built_with fuse
 	[ -c /dev/fuse ] || skip "no /dev/fuse"
 	local first
 	for first in 4096 8192 65536; do

@@ -105,6 +105,7 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 }
 
 @test "whatever changes the one before is" {
+	built_with fuse
 	local program how mode
 	for program in change change-static; do
 		[ $program = change ] || [ -c /dev/fuse ] || continue
@@ -124,6 +125,7 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 }
 
 @test "descriptors that are handed on" {
+	built_with fuse
 	made "printf abc >x; exec 3<>x; printf 1 >&3; exec 3<&-; $NOTHING; printf d >x" "abc 1bc d"
 	made "printf abc >x; /bin/echo -n 12 1<>x; $NOTHING" "abc 12c"
 	made "printf abc >x; { :; /bin/echo -n 1; (printf 2); } 1<>x; $NOTHING" "abc 12c"
@@ -140,6 +142,7 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 }
 
 @test "removed right after the close, by a program behind a mount" {
+	built_with fuse
 	[ -c /dev/fuse ] || skip "no /dev/fuse"
 	need python3
 	made "LEAT_INTERCEPT=mount exec python3 -c 'import os
