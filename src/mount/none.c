@@ -4,9 +4,17 @@
 
 enum { OWN_FAILURE = 125 };
 
-bool leat_mount_possible(const char **why)
+bool leat_mount_possible(bool ranged, const char **why)
 {
+	(void)ranged;
 	*why = "leat was built without FUSE";
+	return false;
+}
+
+bool leat_mount_is_ranged(const char *program, char *const argv[])
+{
+	(void)program;
+	(void)argv;
 	return false;
 }
 
