@@ -2,7 +2,6 @@
  * code that is made while it runs, which nobody can have read before.
  *
  *     unseen WAY PROGRAM ARGUMENT... */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

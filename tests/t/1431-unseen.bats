@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load helper
 
 setup_file() {
-	cc -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_TEST_DIRNAME/../hooks/unseen.c" -pthread || return 1
+	cc -D_GNU_SOURCE -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_TEST_DIRNAME/../hooks/unseen.c" -pthread || return 1
 	cat >"$BATS_FILE_TMPDIR/reader.c" <<-'END'
 		#include <fcntl.h>
 		#include <unistd.h>

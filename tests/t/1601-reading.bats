@@ -19,26 +19,7 @@ setup_file() {
 			return n != strtoul(argv[2], 0, 10);
 		}
 	END
-	# sized FILE: reads as much as fstat says.
-	cat >sized.c <<-'END'
-		#include <fcntl.h>
-		#include <stdlib.h>
-		#include <sys/stat.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			struct stat st;
-			int fd = argc > 1 ? open(argv[1], O_RDONLY) : -1;
-			if (fd < 0 || fstat(fd, &st)) return 1;
-			char *b = malloc(st.st_size + 1);
-			return read(fd, b, st.st_size) != st.st_size || close(fd);
-		}
-	END
-	local program
-	for program in peek sized; do
-		"${CC:-cc}" -O -o "$program" "$program.c" || return 1
-		"${CC:-cc}" -O -static -o "$program-static" "$program.c" || return 1
-	done
+	"${CC:-cc}" -O -o peek peek.c && "${CC:-cc}" -O -static -o peek-static peek.c
 }
 
 setup() {
@@ -103,19 +84,6 @@ early() {
 	local first
 	for first in 4096 8192 65536; do
 		early $first peek-static data 80
-	done
-}
-
-@test "who asks for what the size says is refused" {
-	local program
-	# Of a run time's own look, or behind a mount, it cannot be told who goes by the size.
-	for program in "python3 -c 'import os; fd = os.open(\"data\", 0); os.read(fd, os.fstat(fd).st_size); os.close(fd)'" 'sized-static data'; do
-		[[ $program != sized* ]] || [ -c /dev/fuse ] || continue
-		run ! early 10000 "$program"
-		echo "$output"
-		[[ $output == *"data was taken for complete by step consume after 10000 bytes at a size seen before its commit"* ]]
-		run ! early 1048576 "$program"
-		[[ $output == *"taken for complete by step consume after 1048576 bytes"* ]]
 	done
 }
 
