@@ -25,6 +25,8 @@ setup_file() {
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	PATH=$BATS_FILE_TMPDIR:$PATH
+	# From 3.13 on `python3 -c` lists the working directory, and a listing waits.
+	export PYTHONSAFEPATH=1
 }
 
 teardown() {
