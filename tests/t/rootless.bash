@@ -1,6 +1,8 @@
 # An ordinary user with subordinate ids, for engines that want some. `load rootless` after `load helper`.
 # shellcheck shell=bash
-ROOTLESS_ID=54321
+# One for each file of tests, which may run at the same time.
+ROOTLESS_ID=${BATS_TEST_FILENAME##*/}
+ROOTLESS_ID=5${ROOTLESS_ID%%-*}
 
 # rootless_user: make what `as_rootless` needs; the machine's own files stay as they are.
 rootless_user() {
@@ -17,7 +19,7 @@ rootless_user() {
 	# crun knows no machine with control groups of both versions.
 	printf '[engine]\nruntime = "%s"\ncgroup_manager = "cgroupfs"\n[containers]\ndefault_ulimits = []\n' \
 		"$(type -P runc)" >"$dir/home/.config/containers/containers.conf"
-	chown -R $ROOTLESS_ID:$ROOTLESS_ID "$dir/home" "$rootless_run"
+	chown -R "$ROOTLESS_ID:$ROOTLESS_ID" "$dir/home" "$rootless_run"
 	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
 }
 
@@ -30,7 +32,7 @@ as_rootless() {
 		mount --bind "$DIR/fuse" /dev/fuse || exit
 		export HOME=$DIR/home USER=leat-test LOGNAME=leat-test
 		unset DIR
-		exec setpriv --reuid="$0" --regid="$0" --clear-groups "$@"' $ROOTLESS_ID "$@"
+		exec setpriv --reuid="$0" --regid="$0" --clear-groups "$@"' "$ROOTLESS_ID" "$@"
 }
 
 # end_pause: what podman leaves when it is started outside of a run.
@@ -49,5 +51,5 @@ rootless_end() {
 
 # rootless_left: what is left of the user's: processes.
 rootless_left() {
-	pgrep -u $ROOTLESS_ID -a || true
+	pgrep -u "$ROOTLESS_ID" -a || true
 }
