@@ -79,7 +79,8 @@ static uint64_t add_call(uint64_t hash, const struct leat_trace_call *c)
 				   c->flags};
 
 	hash = add(hash, numbers, sizeof(numbers));
-	return add_text(add_text(hash, c->path), c->to);
+	hash = add_text(add_text(hash, c->path), c->to);
+	return add_text(add_text(hash, c->outside), c->to_outside);
 }
 
 static uint64_t add_process(uint64_t hash, const struct leat_trace_process *p)
@@ -104,6 +105,9 @@ static uint64_t add_record(uint64_t hash, const struct leat_trace_record *r)
 		hash = add(hash, &r->mount.namespace_id, sizeof(r->mount.namespace_id));
 		return add_text(add_text(add_text(hash, r->mount.at), r->mount.from),
 				r->mount.type);
+	case LEAT_TRACE_UNSEEN:
+		hash = add(hash, &r->unseen.times, sizeof(r->unseen.times));
+		return add_text(add_text(hash, r->unseen.program), r->unseen.why);
 	}
 	abort();
 }
