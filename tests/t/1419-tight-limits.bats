@@ -52,7 +52,8 @@ identical() {
 	within timeout 120 leat run flow.yaml >run.log 2>&1 3>&- &
 	runs=$!
 	soon test -e half
-	group_memory 128M
+	# Version 1 refuses a limit below what is in use, and memory is freed only when it is asked to be.
+	soon group_memory 128M
 	: >lowered
 	ended 0 "$runs" run.log
 	cmp expected work/out

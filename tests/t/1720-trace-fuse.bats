@@ -83,6 +83,7 @@ m.close()'
 	echo 1 >d/in
 	traced sh -c 'cat d/in >/dev/null; sort d/in >/dev/null'
 	grep -v '^#' t.pids.csv | tail -n +2 >rows
+	cat rows t.csv
 	[ "$(grep -c ,fork, rows)" = 3 ]
 	[ "$(grep -c ,exit, rows)" = 3 ]
 	grep -q '/cat"' rows
