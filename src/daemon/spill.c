@@ -402,6 +402,7 @@ static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 	struct leat_daemon *d = c->d;
 	char reason[PATH_MAX + 100];
 
+	leat_step_cramped(d, c->step, f->name);
 	if (f->cramped)
 		return -ENOSPC;
 	f->cramped = true;

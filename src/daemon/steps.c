@@ -149,6 +149,14 @@ bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
 	return !told;
 }
 
+void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = step >= 0 ? &d->steps[step] : NULL;
+
+	if (s && s->running && !s->spoiled)
+		s->spoiled = leat_strf("leat had no room for what it wrote to %s", name);
+}
+
 void leat_steps_spoil(struct leat_daemon *d, const char *why)
 {
 	for (size_t i = 0; i < d->wf->n_steps; i++)

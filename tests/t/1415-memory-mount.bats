@@ -99,6 +99,25 @@ four() {
 	[[ $output == *"write: No space left on device"* ]]
 }
 
+@test "a step that leat refused a write has failed, whatever it says" {
+	for before in "" "env LEAT_INTERCEPT=mount"; do
+		rm -rf work/*
+		scripts "{filename: data}" "{filename: data}" <<-END
+			$before bash -c 'head -c 20000000 /dev/zero | tr "\\0" a > data; true'
+			---
+			wc -c data > out
+		END
+		run timeout 60 leat run --memory 4M flow.yaml
+		echo "$output"
+		if [ "$status" = 0 ]; then
+			[ "$(cat work/out)" = "20000000 data" ]
+		else
+			[[ $output == *"step produce failed: leat had no room for what it wrote to data"* ]]
+		fi
+	done
+	[ "$status" != 0 ]
+}
+
 @test "descriptors of files that went to disk while they were open are followed" {
 	gcc -static -O1 -o "$BATS_FILE_TMPDIR/pass" -x c - <<-'END'
 		/* Standard input, or TEXT, to standard output. */
