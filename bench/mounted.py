@@ -62,7 +62,8 @@ class Reader:
     def once(self):
         self.tools.make_resident(2 * self.size)
         table = run(self.words + [self.tools.leat, "run", self.workflow], cwd=self.dir,
-                    env=dict(os.environ, LEAT_RUNTIME_DIR=os.path.join(self.dir, "run")))
+                    env=dict(os.environ, LEAT_RUNTIME_DIR=os.path.join(self.dir, "run"),
+                             LEAT_STATE_DIR=os.path.join(self.dir, "state")))
         # What the kernel reads by itself nobody counts.
         line = next(row for row in table.splitlines() if row.startswith("reread "))
         self.by_kernel = re.findall(r"([\d.]+) k?M?G?B\b", line)[0] == "0"

@@ -190,24 +190,23 @@ def write_workflow(tools, pattern, directory):
     return path
 
 
-def time_leat(tools, pattern):
+def time_with_cpu(tools, pattern):
+    """(seconds, CPU seconds) of one run, the daemon's and the start of the steps among the latter."""
     directory = os.path.join(tools.work, "leat")
     times = os.path.join(tools.work, "times")
     fresh(directory, pattern)
     workflow = write_workflow(tools, pattern, directory)
     tools.make_resident(pattern.nbytes)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run([tools.leat, "run", "--quiet", workflow], cwd=directory, env=environment(times))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = span(times)
     shutil.rmtree(directory)
-    return seconds
-
-
-def time_with_cpu(tools, pattern):
-    """(seconds, CPU seconds) of one run, the daemon's and the start of the steps among the latter."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = time_leat(tools, pattern)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def time_leat(tools, pattern):
+    return time_with_cpu(tools, pattern)[0]
 
 
 def copy_limit(tools, pattern):

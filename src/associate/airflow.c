@@ -1,12 +1,12 @@
 /* Airflow's scheduler log, of versions 1.10 to 3, plain, coloured, or by docker compose.
  *
  * What is read:
- *	Sending TaskInstanceKey(dag_id='..', task_id='..', run_id='..', try_number=1, map_index=-1)
- *to Received executor event with state success for task instance TaskInstanceKey(...) Sending
- *('dag', 'task', datetime.datetime(2020, 5, 18, 0, 0, tzinfo=...), 1) to executor Executor reports
- *execution of DAG.TASK run_id=.. exited with status success for try_number 1 Running <TaskInstance:
- *DAG.TASK RUN [queued]> on host HOST TaskInstance Finished: dag_id=.., task_id=.., run_id=.., ...,
- *run_end_date=.., ..., pid=379
+ *	Sending TaskInstanceKey(dag_id='..', task_id='..', run_id='..', try_number=1, ...) to ...
+ *	Received executor event with state success for task instance TaskInstanceKey(...)
+ *	Sending ('dag', 'task', datetime.datetime(2020, 5, 18, 0, 0, ...), 1) to executor ...
+ *	Executor reports execution of DAG.TASK run_id=.. exited with status success for ...
+ *	Running <TaskInstance: DAG.TASK RUN [queued]> on host HOST
+ *	TaskInstance Finished: dag_id=.., task_id=.., run_id=.., ..., run_end_date=.., ..., pid=379
  */
 #include "associate/internal.h"
 
@@ -392,8 +392,9 @@ static int take_report(struct reader *r, const char *text)
 	return error;
 }
 
-static int take_line(struct reader *r, const char *line)
+static int take_line(void *reader, char *line)
 {
+	struct reader *r = reader;
 	static const struct {
 		const char *text;
 		int (*take)(struct reader *r, const char *text);
@@ -425,15 +426,8 @@ static int take_line(struct reader *r, const char *line)
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	char *line = NULL;
-	size_t space = 0;
-	int result, error = 0;
+	int error = leat_associate_lines(s, in, take_line, &r);
 
-	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
-		s->line++;
-		error = result < 0 ? result : take_line(&r, line);
-	}
-	free(line);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
 

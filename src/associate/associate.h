@@ -13,8 +13,7 @@
  *
  * Who has to know a call's task while he looks at it reads the trace twice and asks
  * leat_associate_find in the second pass; who can keep his figures by image until the end reads it
- *once. One thread at a time for all of a map; after leat_associate_resolve any number may ask.
- */
+ * once. One thread at a time for all of a map; after leat_associate_resolve any number may ask. */
 #ifndef LEAT_ASSOCIATE_H
 #define LEAT_ASSOCIATE_H
 
@@ -23,7 +22,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* What shows that an image is a task's; the first of these that applies. */
 enum leat_associate_evidence {

@@ -1,4 +1,4 @@
-/* What the files of this room share. */
+/* What the files of this directory share. */
 #ifndef LEAT_ASSOCIATE_INTERNAL_H
 #define LEAT_ASSOCIATE_INTERNAL_H
 
@@ -120,12 +120,6 @@ struct leat_associate_touch {
 
 /* ---- what a trace tells ---- */
 
-enum leat_associate_claim {
-	LEAT_ASSOCIATE_CLAIM_NONE,
-	LEAT_ASSOCIATE_CLAIM_ONE,
-	LEAT_ASSOCIATE_CLAIM_MANY
-};
-
 struct leat_associate_image {
 	unsigned node;
 	int32_t pid;
@@ -220,7 +214,6 @@ struct leat_associate_map {
 	unsigned n_nodes;
 	bool *said; /* owned; by two logs: that nothing shows which is the trace's */
 	bool partial;
-	bool resolved;
 	bool failed; /* out of memory while a log was read */
 };
 
@@ -358,8 +351,10 @@ struct leat_associate_entry *leat_associate_airflow_entry(struct leat_associate_
 							  const char *run, const char *task,
 							  int map_index, int try_number);
 
-/* The next line of `in`, without its end, escape sequences of terminals and what docker compose
- * puts before it, in *line (*space bytes, owned by the caller). 1, 0 at the end, -errno. */
-int leat_associate_line(FILE *in, char **line, size_t *space);
+/* Each line of the log `in` to `take`, without its end, escape sequences of terminals and what
+ * docker compose puts before it; it may be written to. 0, -errno of reading, or the first that
+ * `take` returns. */
+int leat_associate_lines(struct leat_associate_source *s, FILE *in,
+			 int (*take)(void *reader, char *line), void *reader);
 
 #endif

@@ -13,10 +13,21 @@
 #include "base/str.h"
 #include "lang/value.h"
 
+/* An object of a stream of them, which a watch is, gathered by lines. */
+struct gather {
+	char *text; /* owned */
+	size_t size, space;
+	long line; /* where it begins */
+	int depth;
+	bool quoted, escaped;
+};
+
 struct reader {
 	struct leat_associate_map *m;
 	struct leat_associate_source *s;
 	size_t source;
+	struct gather gather;
+	bool began, json; /* what its first line is */
 	bool any;
 };
 
@@ -300,15 +311,6 @@ static int take_json(struct reader *r, const char *text, size_t size)
 	return error;
 }
 
-/* An object of a stream of them, which a watch is, gathered by lines. */
-struct gather {
-	char *text; /* owned */
-	size_t size, space;
-	long line; /* where it begins */
-	int depth;
-	bool quoted, escaped;
-};
-
 static int gather_add(struct gather *g, char c)
 {
 	if (g->size + 2 > g->space) {
@@ -346,8 +348,9 @@ static bool gather_follow(struct gather *g, char c)
 	return false;
 }
 
-static int take_stream_line(struct reader *r, struct gather *g, const char *line)
+static int take_stream_line(struct reader *r, const char *line)
 {
+	struct gather *g = &r->gather;
 	int error = 0;
 
 	for (; *line && !error; line++) {
@@ -398,32 +401,29 @@ static int take_text(struct reader *r, char *line)
 	return 0;
 }
 
+static int take_line(void *reader, char *line)
+{
+	struct reader *r = reader;
+	char first = line[strspn(line, " \t")];
+
+	if (!r->began && first) {
+		r->json = first == '{';
+		r->began = true;
+	}
+	return r->json ? take_stream_line(r, line) : take_text(r, line);
+}
+
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	struct gather g = {0};
-	char *line = NULL;
-	size_t space = 0;
-	bool json = false, began = false;
-	int result, error = 0;
+	int error = leat_associate_lines(s, in, take_line, &r);
 
-	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
-		s->line++;
-		if (!began && result > 0 && line[strspn(line, " \t")]) {
-			json = line[strspn(line, " \t")] == '{';
-			began = true;
-		}
-		error = result < 0 ? result
-			: json     ? take_stream_line(&r, &g, line)
-				   : take_text(&r, line);
-	}
-	if (!error && g.size > 1) {
-		s->line = g.line;
+	if (!error && r.gather.size > 1) {
+		s->line = r.gather.line;
 		leat_associate_complain(m, s,
 					"the object that begins here is cut off: it is left out");
 	}
-	free(g.text);
-	free(line);
+	free(r.gather.text);
 	return error ? error : r.any ? 0 : -EINVAL;
 }
 

@@ -14,13 +14,13 @@ struct reader {
 	bool without_pids;
 	/* By step: index in the map's pids of the present process; LEAT_ASSOCIATE_NONE. Owned. */
 	size_t *running;
-	size_t n_steps, room_steps;
+	size_t n_steps, space_steps;
 };
 
 static int make_space(struct reader *r, int step)
 {
 	while (r->n_steps <= (size_t)step) {
-		if (leat_associate_grow(&r->running, r->n_steps, &r->room_steps,
+		if (leat_associate_grow(&r->running, r->n_steps, &r->space_steps,
 					sizeof(*r->running)))
 			return -ENOMEM;
 		r->running[r->n_steps++] = LEAT_ASSOCIATE_NONE;

@@ -122,7 +122,9 @@ static void strip(char *line)
 	}
 }
 
-int leat_associate_line(FILE *in, char **line, size_t *space)
+/* The next line of `in`, without its end, escape sequences of terminals and what docker compose
+ * puts before it, in *line (*space bytes, owned by the caller). 1, 0 at the end, -errno. */
+static int next_line(FILE *in, char **line, size_t *space)
 {
 	ssize_t n;
 
@@ -135,6 +137,21 @@ int leat_associate_line(FILE *in, char **line, size_t *space)
 			(*line)[i] = '?';
 	strip(*line);
 	return 1;
+}
+
+int leat_associate_lines(struct leat_associate_source *s, FILE *in,
+			 int (*take)(void *reader, char *line), void *reader)
+{
+	char *line = NULL;
+	size_t space = 0;
+	int result, error = 0;
+
+	while (!error && (result = next_line(in, &line, &space)) != 0) {
+		s->line++;
+		error = result < 0 ? result : take(reader, line);
+	}
+	free(line);
+	return error;
 }
 
 /* ---- reading ---- */

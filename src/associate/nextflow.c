@@ -3,14 +3,12 @@
  * Lines that tell of tasks:
  *	[e8/cee4b5] Submitted process > NAME (TAG)	also Re-submitted, Cached, Stored
  *	[SLURM] submitted process NAME (TAG) > jobId: 15; workDir: DIR
- *	Task completed > TaskHandler[id: 6; name: ...; status: COMPLETED; exit: 0; error: -;
- *workDir: DIR] Task completed > TaskHandler[jobId: 123; id: 6; ...; workDir: DIR started: N;
- *exited: T; ]
+ *	Task completed > TaskHandler[id: 6; name: ...; status: ...; ...; workDir: DIR]
+ *	Task completed > TaskHandler[jobId: 123; id: 6; ...; workDir: DIR started: N; ...]
  *	~> TaskHandler[...]				of those that have not ended
  */
 #include "associate/internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,10 +289,11 @@ static int take_run(struct reader *r, char *line)
 	return 0;
 }
 
-static int take_line(struct reader *r, char *line)
+static int take_line(void *reader, char *line)
 {
 	static const char completed[] = "Task completed > TaskHandler[", dump[] = "~> TaskHandler[";
 	struct leat_associate_stamp now;
+	struct reader *r = reader;
 	char *at;
 
 	if (leat_associate_stamp_nextflow(line, &now))
@@ -327,15 +326,8 @@ static int take_line(struct reader *r, char *line)
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	char *line = NULL;
-	size_t space = 0;
-	int result, error = 0;
+	int error = leat_associate_lines(s, in, take_line, &r);
 
-	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
-		s->line++;
-		error = result < 0 ? result : take_line(&r, line);
-	}
-	free(line);
 	free(r.run);
 	return error ? error : r.any ? 0 : -EINVAL;
 }

@@ -1,12 +1,8 @@
 /* Whose each image is: first by evidence of its own, then by those it comes from. */
 #include "associate/internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/str.h"
 
 static void own(const struct leat_associate_map *m, struct leat_associate_image *l, size_t task,
 		enum leat_associate_evidence evidence)
@@ -345,7 +341,6 @@ int leat_associate_resolve(struct leat_associate_map *m)
 	resolve_lifts(m);
 	leat_associate_cgroups_resolve(m);
 	resolve_downwards(m);
-	m->resolved = true;
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct reader {
 	char *dir;                        /* owned; the workflow's; NULL unknown */
 	char *run;                        /* owned; the log's name */
 	/* Of the job that is being told: owned. */
-	char *rule, *names, *wildcards;
+	char *rule, *names, *wildcards, *number;
 	bool any;
 };
 
@@ -25,7 +25,8 @@ static void job_release(struct reader *r)
 	free(r->rule);
 	free(r->names);
 	free(r->wildcards);
-	r->rule = r->names = r->wildcards = NULL;
+	free(r->number);
+	r->rule = r->names = r->wildcards = r->number = NULL;
 }
 
 /* DIR of "DIR/.snakemake/log/NAME" */
@@ -76,18 +77,18 @@ static struct leat_associate_entry *job_entry(struct reader *r, const char *numb
 	return leat_associate_entry_find(r->m, "snakemake", r->run, number);
 }
 
-static int take_job(struct reader *r, const char *number)
+static int take_job(struct reader *r)
 {
 	struct leat_associate_entry *e;
 	char *physical;
 	int error;
 
-	if (!r->rule)
+	if (!r->rule || !r->number)
 		return 0;
-	physical = r->wildcards ? leat_strf("%s %s (%s)", r->rule, number, r->wildcards)
-				: leat_strf("%s %s", r->rule, number);
-	e = physical ? leat_associate_entry(r->m, r->source, "snakemake", r->run, number, r->rule,
-					    physical)
+	physical = r->wildcards ? leat_strf("%s %s (%s)", r->rule, r->number, r->wildcards)
+				: leat_strf("%s %s", r->rule, r->number);
+	e = physical ? leat_associate_entry(r->m, r->source, "snakemake", r->run, r->number,
+					    r->rule, physical)
 		     : NULL;
 	error = e ? leat_associate_entry_set(&e->task.physical, physical) : -ENOMEM;
 	free(physical);
@@ -116,12 +117,10 @@ static int keep_names(struct reader *r, const char *text)
 }
 
 /* Its number comes before its wildcards: it is made at its end. */
-static int end_job(struct reader *r, char **number)
+static int end_job(struct reader *r)
 {
-	int error = *number ? take_job(r, *number) : 0;
+	int error = take_job(r);
 
-	free(*number);
-	*number = NULL;
 	job_release(r);
 	return error;
 }
@@ -156,10 +155,11 @@ static int end_of_job(struct reader *r, const char *number, const char *status)
 	return leat_associate_entry_set(&e->task.status, status);
 }
 
-static int take_line(struct reader *r, const char *line, char **number)
+static int take_line(void *reader, char *line)
 {
 	static const char finished[] = "Finished job ";
 	const char *at = line + strspn(line, " ");
+	struct reader *r = reader;
 	int error = 0;
 
 	if (*at && at > line && r->rule) {
@@ -170,10 +170,10 @@ static int take_line(struct reader *r, const char *line, char **number)
 		if (leat_str_begins(at, "wildcards: "))
 			return keep(&r->wildcards, at + 11);
 		if (leat_str_begins(at, "jobid: "))
-			return keep(number, at + 7);
+			return keep(&r->number, at + 7);
 		return 0;
 	}
-	error = end_job(r, number);
+	error = end_job(r);
 	if (error)
 		return error;
 	if (*line == '[') {
@@ -194,16 +194,12 @@ static int take_line(struct reader *r, const char *line, char **number)
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	char *line = NULL, *number = NULL;
-	size_t space = 0;
-	int result, error = find_places(&r);
+	int error = find_places(&r);
 
-	while (!error && (result = leat_associate_line(in, &line, &space)) != 0) {
-		s->line++;
-		error = result < 0 ? result : take_line(&r, line, &number);
-	}
 	if (!error)
-		error = end_job(&r, &number);
+		error = leat_associate_lines(s, in, take_line, &r);
+	if (!error)
+		error = end_job(&r);
 	if (!error && r.any && !r.dir)
 		leat_associate_note(
 			m,
@@ -211,8 +207,6 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 			"relative names are not known",
 			s->path);
 	job_release(&r);
-	free(number);
-	free(line);
 	free(r.dir);
 	free(r.run);
 	return error ? error : r.any ? 0 : -EINVAL;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,11 @@ struct levels {
 };
 
 struct leat_cgroup {
-	char *machine; /* owned */
+	unsigned refs;
+	char *machine;    /* owned */
+	char *told;       /* what the kernel tells of the process; owned */
+	int mounts_fd;    /* this process's mountinfo, which tells of changes; -1: not followed */
+	bool is_outdated; /* mounts have changed */
 	struct levels chains[N_CHAINS];
 };
 
@@ -79,36 +84,105 @@ static int read_below(const char *machine, const char *name, char **text)
 	return rc;
 }
 
-int leat_cgroup_open(const char *machine, pid_t pid, struct leat_cgroup **group)
+static int read_told(const char *machine, pid_t pid, char **told)
 {
-	struct leat_cgroup *g = calloc(1, sizeof(*g));
-	char name[64] = "/proc/self/cgroup", *groups = NULL, *mounts = NULL;
-	int rc = g && (g->machine = strdup(machine)) ? 0 : -ENOMEM;
+	char name[64] = "/proc/self/cgroup";
 
 	if (pid)
 		snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
-	if (!rc)
-		rc = read_below(machine, name, &groups);
-	if (!rc)
-		rc = read_below(machine, "/proc/self/mountinfo", &mounts);
+	return read_below(machine, name, told);
+}
+
+/* The mounts as they are, to be followed from here on. */
+static int read_mounts(struct leat_cgroup *g, char **mounts)
+{
+	char *path = leat_strf("%s/proc/self/mountinfo", g->machine);
+
+	g->mounts_fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	free(path);
+	if (g->mounts_fd < 0)
+		return path ? -errno : -ENOMEM;
+	return leat_read_fd(g->mounts_fd, MAX_TEXT, mounts, NULL);
+}
+
+static int find_groups(struct leat_cgroup *g)
+{
+	char *mounts = NULL;
+	int rc = read_mounts(g, &mounts);
+
 	for (enum chain c = 0; !rc && c < N_CHAINS; c++)
-		rc = find_levels(g, c, groups, mounts);
-	free(groups);
+		rc = find_levels(g, c, g->told, mounts);
 	free(mounts);
+	return rc;
+}
+
+int leat_cgroup_open(const char *machine, pid_t pid, struct leat_cgroup **group)
+{
+	struct leat_cgroup *g = calloc(1, sizeof(*g));
+	int rc;
+
+	if (!g)
+		return -ENOMEM;
+	*g = (struct leat_cgroup){.refs = 1, .mounts_fd = -1, .machine = strdup(machine)};
+	rc = g->machine ? read_told(machine, pid, &g->told) : -ENOMEM;
+	if (!rc)
+		rc = find_groups(g);
 	if (rc) {
 		leat_cgroup_close(g);
 		return rc;
 	}
+	if (pid) /* others' are looked at again: a descriptor each would be too many */
+		leat_close(&g->mounts_fd);
 	*group = g;
 	return 0;
 }
 
+/* The kernel tells each change once. Source: proc_pid_mounts(5). */
+static bool is_current(struct leat_cgroup *g)
+{
+	struct pollfd mounts = {.fd = g->mounts_fd, .events = POLLPRI};
+	int changes;
+
+	do
+		changes = poll(&mounts, 1, 0);
+	while (changes < 0 && errno == EINTR);
+	if (g->mounts_fd < 0 || changes)
+		g->is_outdated = true;
+	return !g->is_outdated;
+}
+
+int leat_cgroup_open_like(struct leat_cgroup *like, pid_t pid, struct leat_cgroup **group)
+{
+	char *told;
+	int rc;
+
+	if (!is_current(like))
+		return leat_cgroup_open(like->machine, pid, group);
+	rc = read_told(like->machine, pid, &told);
+	if (rc)
+		return rc;
+	rc = strcmp(told, like->told);
+	free(told);
+	if (rc)
+		return leat_cgroup_open(like->machine, pid, group);
+	*group = leat_cgroup_ref(like);
+	return 0;
+}
+
+struct leat_cgroup *leat_cgroup_ref(struct leat_cgroup *group)
+{
+	group->refs++;
+	return group;
+}
+
 void leat_cgroup_close(struct leat_cgroup *group)
 {
-	if (!group)
+	if (!group || --group->refs)
 		return;
 	for (enum chain c = 0; c < N_CHAINS; c++)
 		free(group->chains[c].dir);
+	leat_close(&group->mounts_fd);
+	free(group->told);
 	free(group->machine);
 	free(group);
 }

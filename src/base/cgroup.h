@@ -17,6 +17,12 @@ struct leat_cgroup;
 /* Find the groups of a process (0: this one). `machine` is put before /proc and all mount points:
  * "" but in tests. 0, or -errno: none are known. Any thread, as everything here. */
 int leat_cgroup_open(const char *machine, pid_t pid, struct leat_cgroup **group);
+/* The same where the groups are likely those of `like`, which was opened for this process: they are
+ * looked for only if the kernel tells others, or mounts have changed since. What is opened so may
+ * be `like` itself, once more; it is for one thread. */
+int leat_cgroup_open_like(struct leat_cgroup *like, pid_t pid, struct leat_cgroup **group);
+/* Once more, to be closed as often. Returns it. One thread. */
+struct leat_cgroup *leat_cgroup_ref(struct leat_cgroup *group);
 void leat_cgroup_close(struct leat_cgroup *group); /* NULL is allowed */
 /* Is the process's own group of memory still there? */
 bool leat_cgroup_exists(const struct leat_cgroup *group);

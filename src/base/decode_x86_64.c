@@ -89,6 +89,10 @@ static bool is_rex(uint8_t byte)
 
 static void read_prefixes(struct reader *r, struct leat_insn *insn)
 {
+	bool has_rex = is_rex(peek(r, 0)); /* most have one or none */
+
+	insn->rex = has_rex ? *r->at : 0;
+	r->at += has_rex;
 	while (r->at < r->end && one_byte[*r->at] == P) {
 		if (*r->at == 0x66)
 			r->is_short = true;
@@ -138,56 +142,39 @@ static uint8_t read_opcode(struct reader *r, struct leat_insn *insn)
 
 static void read_modrm(struct reader *r, struct leat_insn *insn)
 {
-	uint8_t modrm = peek(r, 0), mod = modrm >> 6, rm = modrm & 7;
+	/* By mod and rm: the byte for rm 4, and the distance. */
+	static const uint8_t behind[32] = {0, 0, 0, 0, 1, 4, 0, 0, 1, 1, 1, 1, 2, 1, 1, 1,
+					   4, 4, 4, 4, 5, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0};
+	uint8_t modrm = peek(r, 0), form = modrm & 0xc7;
 
 	insn->modrm = modrm;
 	insn->has_modrm = true;
+	insn->is_relative = form == 5;
 	r->at++;
-	if (mod == 3)
-		return;
-	if (rm == 4) {
-		uint8_t base = peek(r, 0) & 7;
-
-		r->at++;
-		if (mod == 0 && base == 5)
-			r->at += 4;
-	}
-	if (mod == 0 && rm == 5) {
-		insn->is_relative = true;
+	if (form == 4 && (peek(r, 0) & 7) == 5)
 		r->at += 4;
-	}
-	r->at += mod == 1 ? 1 : mod == 2 ? 4 : 0;
+	r->at += behind[((modrm >> 3) & 0x18) | (modrm & 7)];
 }
 
+/* A table where it is certain: jumps to one of many places cost more than all else here. */
 static size_t size_of(uint8_t what, const struct reader *r, const struct leat_insn *insn)
 {
-	size_t word = r->is_short ? 2 : 4;
+	static const uint8_t sizes[] = {[B] = 1, [Z] = 4, [W] = 2,  [E] = 3,  [V] = 4, [O] = 8,
+					[J] = 1, [L] = 4, [MB] = 1, [MZ] = 4, [X] = 0};
+	bool is_long = insn->rex & 8;
 
-	switch (what) {
-	case B:
-	case MB:
-	case J:
-		return 1;
-	case W:
-		return 2;
-	case E:
-		return 3;
-	case Z:
-	case MZ:
-		return insn->rex & 8 ? 4 : word;
-	case L:
-		return 4;
-	case V:
-		return insn->rex & 8 ? 8 : word;
-	case O:
-		return 8;
-	case MT: /* only its first two forms test */
+	if (what == MT) { /* only its first two forms test */
 		if (insn->modrm & 0x30)
 			return 0;
-		return insn->opcode == 0xf6 ? 1 : insn->rex & 8 ? 4 : word;
-	default:
-		return 0;
+		if (insn->opcode == 0xf6)
+			return 1;
+		what = MZ;
 	}
+	if (is_long && what == V)
+		return 8;
+	if (r->is_short && !is_long && (what == Z || what == MZ || what == V))
+		return 2;
+	return sizes[what];
 }
 
 static bool is_flow(const struct leat_insn *insn)
@@ -220,14 +207,19 @@ static bool is_flow(const struct leat_insn *insn)
 	}
 }
 
-static void read_immediate(struct leat_insn *insn, const uint8_t *at, size_t size, uint8_t what)
+static void read_immediate(struct leat_insn *insn, const uint8_t *at, size_t size, uint8_t what,
+			   const uint8_t *end)
 {
-	uint8_t bytes[4] = {0};
+	uint32_t bytes = 0;
 
-	memcpy(bytes, at, size < 4 ? size : 4);
-	memcpy(&insn->immediate, bytes, 4);
+	if (end - at >= 4)
+		memcpy(&bytes, at, 4);
+	else
+		for (size_t i = 0; i < size; i++)
+			bytes |= (uint32_t)at[i] << 8 * i;
+	insn->immediate = size < 4 ? bytes & ((1u << 8 * size) - 1) : bytes;
 	if (what == J)
-		insn->target = at + 1 + (int8_t)bytes[0];
+		insn->target = at + 1 + (int8_t)insn->immediate;
 	else if (what == L)
 		insn->target = at + 4 + (int32_t)insn->immediate;
 }
@@ -248,7 +240,7 @@ bool leat_decode(struct leat_insn *insn, const uint8_t *at, const uint8_t *end)
 	size = size_of(what, &r, insn);
 	if (r.at > end || size > (size_t)(end - r.at) || r.at + size > at + MAX_LENGTH)
 		return false;
-	read_immediate(insn, r.at, size, what);
+	read_immediate(insn, r.at, size, what, end);
 	insn->length = (uint8_t)(r.at + size - at);
 	insn->is_flow = is_flow(insn);
 	insn->is_relative |= insn->target != NULL;

@@ -1,19 +1,10 @@
 #include "base/elf.h"
+#include "base/elf_machine.h"
 
 #include <linux/elf.h> /* <elf.h> would find our own */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__x86_64__)
-#define OWN_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OWN_MACHINE EM_AARCH64
-#elif defined(__riscv)
-#define OWN_MACHINE EM_RISCV
-#else
-#define OWN_MACHINE EM_NONE
-#endif
 
 #define GO_BUILD_ID 4   /* type of the note "Go" */
 #define MAX_HEADERS 128 /* more than any linker makes */

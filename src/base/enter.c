@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define NO_PROCESS "no process can be started"
+
 /* What administrators forbid ordinary users by, and how to say so. */
 static const struct {
 	const char *path;
@@ -163,18 +165,27 @@ static const char *why_not_mapped(int error)
 static int enter_as_root(struct leat_obstacle *why)
 {
 	struct users u;
-	int ends[2], rc = find_users(&u), mapped;
+	int ends[2] = {-1, -1}, rc = find_users(&u), mapped;
 	pid_t outside;
 
-	if (rc || pipe2(ends, O_CLOEXEC) < 0)
-		return rc ? rc : -errno;
-	outside = start_mapping(&u, getpid(), ends[0], ends[1]);
+	if (rc) {
+		why->what = "/etc/subuid or /etc/subgid cannot be read, or has more ranges for "
+			    "this user than the kernel maps (339)";
+		return rc;
+	}
+	outside = pipe2(ends, O_CLOEXEC) < 0 ? -1 : start_mapping(&u, getpid(), ends[0], ends[1]);
 	leat_close(&ends[0]);
-	rc = outside < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : map_own(&u);
+	if (outside < 0) {
+		rc = -errno;
+		why->what = NO_PROCESS;
+		leat_close(&ends[1]);
+		return rc;
+	}
+	rc = unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : map_own(&u);
 	if (!rc)
 		rc = leat_write_all(ends[1], "", 1);
 	leat_close(&ends[1]);
-	mapped = outside > 0 ? end_mapping(outside) : 0;
+	mapped = end_mapping(outside);
 	if (mapped)
 		why->what = why_not_mapped(mapped);
 	return rc ? rc : mapped;
@@ -245,7 +256,7 @@ int leat_enter_try(bool ranged, struct leat_obstacle *why)
 	int ends[2], fd;
 	pid_t pid;
 
-	*why = (struct leat_obstacle){.what = "no process can be started", .error = -EAGAIN};
+	*why = (struct leat_obstacle){.what = NO_PROCESS, .error = -EAGAIN};
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return why->error;
 	pid = fork();

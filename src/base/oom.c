@@ -11,8 +11,15 @@
 
 void leat_oom_begin(struct leat_oom *oom, pid_t pid)
 {
-	*oom = (struct leat_oom){0};
-	if (leat_cgroup_open("", pid, &oom->group) < 0)
+	struct leat_cgroup *group;
+
+	leat_oom_begin_in(oom, leat_cgroup_open("", pid, &group) == 0 ? group : NULL);
+}
+
+void leat_oom_begin_in(struct leat_oom *oom, struct leat_cgroup *group)
+{
+	*oom = (struct leat_oom){.group = group};
+	if (!group)
 		return;
 	oom->kills = leat_cgroup_kills(oom->group);
 	oom->refused = leat_cgroup_refused(oom->group);

@@ -16,6 +16,8 @@ struct leat_oom {
 
 /* Begin to watch the control group of a process (0: this one). */
 void leat_oom_begin(struct leat_oom *oom, pid_t pid);
+/* The same of a group that is taken over; NULL: not known. */
+void leat_oom_begin_in(struct leat_oom *oom, struct leat_cgroup *group);
 void leat_oom_end(struct leat_oom *oom);
 /* Processes that were killed so since then. */
 uint64_t leat_oom_kills(const struct leat_oom *oom);

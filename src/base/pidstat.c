@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 /* Of the kernel. */
@@ -46,6 +47,26 @@ bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p)
 	known = parse(text, p);
 	free(text);
 	return known;
+}
+
+/* The kernel's struct pidfd_info as it was first; PIDFD_GET_INFO, PIDFD_INFO_EXIT. */
+struct pidfd_info_of {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t status;
+};
+_Static_assert(sizeof(struct pidfd_info_of) == 64, "as the kernel has it");
+#define GET_INFO _IOWR(0xff, 11, struct pidfd_info_of)
+#define INFO_EXIT UINT64_C(8)
+
+bool leat_pidfd_status(int pidfd, int *status)
+{
+	struct pidfd_info_of info = {.mask = INFO_EXIT};
+
+	if (ioctl(pidfd, GET_INFO, &info) < 0 || !(info.mask & INFO_EXIT))
+		return false;
+	*status = info.status;
+	return true;
 }
 
 uint64_t leat_pid_namespace(void)

@@ -22,6 +22,10 @@ struct leat_pidstat {
  * Source: proc_pid_stat(5). */
 bool leat_pidstat_read(pid_t pid, struct leat_pidstat *p);
 
+/* How a process ended, also when its parent has asked: *status is as from waitpid. False: nobody
+ * knows, before Linux 6.15. Any thread. */
+bool leat_pidfd_status(int pidfd, int *status);
+
 /* The inode of this process's namespace of process numbers, 0 if nobody knows. Any thread. Source:
  * pid_namespaces(7). */
 uint64_t leat_pid_namespace(void);

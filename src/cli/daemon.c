@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,6 @@
 #include "cli/command.h"
 #include "cli/man.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct leat_option options[] = {

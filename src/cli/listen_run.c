@@ -4,7 +4,6 @@
 #include "control/control.h"
 #include "control/snapshot.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -86,12 +86,14 @@ static bool read_log(struct leat_cli_map *c, const char *path,
 {
 	int error = leat_associate_read_log(c->map, path, format);
 
+	/* What was malformed is left out, and said. */
+	if (error == -EBADMSG)
+		error = 0;
 	if (!error && format == &leat_associate_leat)
 		error = note_run(c, path);
-	if (error && error != -EBADMSG && error != -EINVAL)
+	if (error && error != -EINVAL)
 		leat_error("cannot read %s: %s", path, strerror(-error));
-	/* What was malformed is left out, and said. */
-	return !error || error == -EBADMSG;
+	return !error;
 }
 
 /* ---- directories ---- */

@@ -7,28 +7,23 @@
 #include "associate/associate.h"
 
 /* Rows of a command's table. */
-#define LEAT_OPTION_ROW_LOG(NAME, ARGUMENT, DOC)                                                   \
-	{                                                                                          \
-		.name = (NAME), .type = LEAT_OPTION_TEXT, .argument = (ARGUMENT), .many = true,    \
-		.doc = (DOC)                                                                       \
-	}
 #define LEAT_OPTION_ROWS_MAP                                                                       \
 	{.rows = leat_cli_map_formats},                                                            \
 		{.name = "slurm",                                                                  \
 		 .type = LEAT_OPTION_FLAG,                                                         \
 		 .doc = "Take Slurm's job steps for tasks where nothing else says whose a "        \
-			"process "                                                                 \
-			"is."},                                                                    \
-		LEAT_OPTION_ROW_LOG(                                                               \
-			"skew", "TRACE=SECONDS",                                                   \
-			"Add so much to the times of this trace, whose clock was off; "            \
-			"what logs show of clocks is estimated in any case."),                     \
+			"process is."},                                                            \
+		{.name = "skew",                                                                   \
+		 .type = LEAT_OPTION_TEXT,                                                         \
+		 .argument = "TRACE=SECONDS",                                                      \
+		 .many = true,                                                                     \
+		 .doc = "Add so much to the times of this trace, whose clock was off; what logs "  \
+			"show of clocks is estimated in any case."},                               \
 		{.name = "zone",                                                                   \
 		 .type = LEAT_OPTION_TEXT,                                                         \
 		 .argument = "+HH:MM",                                                             \
 		 .doc = "Time zone of logs that do not tell it; this machine's, or estimated "     \
-			"from "                                                                    \
-			"the trace, if not given."},                                               \
+			"from the trace, if not given."},                                          \
 	{                                                                                          \
 		.name = "slack", .type = LEAT_OPTION_SECONDS, .argument = "SECONDS",               \
 		.fallback = "5", .range = "0.001..86400",                                          \
@@ -56,7 +51,7 @@ bool leat_cli_map_open(struct leat_cli_map *c, const struct leat_args *args);
 /* Begin to read the traces, and tell the map what their nodes are called. NULL: it was said why
  * not. */
 struct leat_trace_reader *leat_cli_map_read(struct leat_cli_map *c);
-/* When the map is settled: false, as is said, if logs were given and none is of the traces. */
+/* When the map is resolved: false, as is said, if logs were given and none is of the traces. */
 bool leat_cli_map_believed(const struct leat_cli_map *c);
 void leat_cli_map_close(struct leat_cli_map *c);
 

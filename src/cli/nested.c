@@ -19,11 +19,19 @@ static const char *step_name(void)
 	return name && *name ? name : getenv("CAPIO_APP_NAME");
 }
 
+/* Is the library in this process for a trace alone? Its step is one on plain files then. */
+static bool is_only_traced(void)
+{
+	const char *only = getenv("LEAT_TAPE_ONLY");
+
+	return only && *only;
+}
+
 bool leat_cli_is_nested(void)
 {
 	const char *preload = getenv("LD_PRELOAD"), *step = step_name();
 
-	return step && *step && preload && strstr(preload, "libleat");
+	return step && *step && preload && strstr(preload, "libleat") && !is_only_traced();
 }
 
 int leat_cli_nest(char **argv)

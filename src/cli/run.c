@@ -135,6 +135,7 @@ static int run_streamed(const struct leat_args *args, const struct leat_cli_work
 	if (status)
 		goto out;
 	config->library = library;
+	config->tracer = leat_args_text(args, "trace") ? library : NULL;
 	config->mount_command = mount;
 	config->control = daemon.control;
 	config->runtime_dir = daemon.runtime_dir;

@@ -6,14 +6,9 @@
 #include "cli/trace_file.h"
 #include "driver/process.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const struct leat_option options[] = {

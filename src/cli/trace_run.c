@@ -60,14 +60,14 @@ int leat_cli_trace_run_begin(struct leat_cli_trace_run *t, const struct leat_arg
 	return LEAT_EXIT_SELF;
 }
 
-/* Can the library not be in the step's own program? */
+/* Can the library not be in the step's own program, nor a mount's server see what that does? */
 static bool is_unseen(const struct leat_plan *plan, size_t step, bool plain)
 {
 	enum leat_elf_kind kind;
 	int fd;
 
-	if (!plain)
-		return plan->mounted[step] || plan->wf->steps[step].staged;
+	if (!plain && !plan->wf->steps[step].staged)
+		return false;
 	fd = open(plan->programs[step], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -91,12 +91,10 @@ static void tell_unseen(const struct leat_cli_trace_run *t, const struct leat_pl
 		any = true;
 	}
 	if (names && fclose(names) == 0 && any)
-		leat_warn(
-			"the trace %s lacks what steps did that cannot load the library (%s): %s; "
-			"leat trace --tracer ptrace -- leat run sees them",
-			t->path,
-			plain ? "statically linked and the like" : "behind a mount, or staged",
-			text);
+		leat_warn("the trace %s lacks what steps on plain files did that cannot load the "
+			  "library (statically linked and the like): %s; "
+			  "leat trace --tracer ptrace -- leat run sees them",
+			  t->path, text);
 	free(text);
 }
 

@@ -197,10 +197,15 @@ static bool find_resources(const struct leat_args *args, struct leat_workflow *w
 bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args *args,
 			    const char *file, unsigned needs)
 {
+	bool ready = needs & LEAT_CLI_INPUTS, good = false;
 	struct leat_diags *diags = NULL;
-	bool good = false;
 
 	*w = (struct leat_cli_workflow){0};
+	if (!strcmp(file, "-") && access(file, F_OK) < 0) {
+		leat_error("a workflow is not read from standard input: write it to a file, and "
+			   "name that");
+		return false;
+	}
 	if (access(file, R_OK) < 0) {
 		leat_error("cannot read %s: %s", file, strerror(errno));
 		return false;
@@ -216,7 +221,8 @@ bool leat_cli_workflow_open(struct leat_cli_workflow *w, const struct leat_args 
 	if (!find_resources(args, w->wf, needs))
 		goto out;
 	if (leat_lang_follow_symlinks(w->wf, w->dir) < 0 ||
-	    leat_check_workflow(w->wf, needs & LEAT_CLI_INPUTS ? w->dir : NULL, diags) < 0)
+	    leat_check_workflow(w->wf, ready || needs & LEAT_CLI_WRITABLE ? w->dir : NULL, ready,
+				diags) < 0)
 		leat_error("out of memory");
 	else if (!(needs & LEAT_CLI_ACTIONS) ||
 		 try_actions(w, leat_cli_action_timeout(args), diags))

@@ -4,7 +4,7 @@
 #include "base/beneath.h"
 #include "base/fd.h"
 #include "daemon/change.h"
-#include "store/copy.h"
+#include "store/attributes.h"
 
 #include <errno.h>
 #include <fcntl.h>

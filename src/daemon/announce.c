@@ -41,12 +41,14 @@ void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct
 }
 
 /* As if the first of its consumers had asked. */
-static void tell_seen(struct leat_daemon *d, const struct leat_file *f)
+static void tell_seen(struct leat_daemon *d, const struct leat_file *f, bool looked)
 {
+	enum leat_call call = looked ? LEAT_CALL_LOOK : LEAT_CALL_OPEN;
+
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
 		if (!is_consumer(d, f, i))
 			continue;
-		leat_events_ask(d, i, 0, LEAT_CALL_LOOK, f->name, 0, 0);
+		leat_events_ask(d, i, 0, call, f->name, 0, 0);
 		return;
 	}
 }
@@ -57,5 +59,5 @@ void leat_file_withdraw(struct leat_daemon *d, struct leat_file *f)
 
 	leat_shm_file_changed(s);
 	if (leat_shm_was_seen(s) && leat_shm_flags(s) & LEAT_SHM_COMMITTED)
-		tell_seen(d, f);
+		tell_seen(d, f, leat_shm_flags(s) & LEAT_SHM_LOOKED);
 }

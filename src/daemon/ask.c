@@ -176,6 +176,18 @@ static int ask_room(struct leat_conn *c, const struct leat_msg_ask *in)
 	return 0;
 }
 
+static int ask_aside(struct leat_conn *c, const struct leat_msg_ask *in)
+{
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+	bool may = f && c->proc && c->proc->mount;
+	int rc = may ? leat_spill_aside(c->d, f, (pid_t)in->length, in->offset) : 0;
+
+	if (rc == -EAGAIN)
+		c->cramped = f;
+	leat_reply_answer(c, rc, f, NULL);
+	return 0;
+}
+
 static int ask_has_room(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
@@ -217,6 +229,8 @@ int leat_handle_ask(struct leat_conn *c, const void *msg)
 		return ask_launch(c, in);
 	if (in->call == LEAT_WIRE_ROOM)
 		return ask_room(c, in);
+	if (in->call == LEAT_WIRE_ASIDE)
+		return ask_aside(c, in);
 	if (in->call == LEAT_WIRE_HAS_ROOM)
 		return ask_has_room(c, in);
 	if (in->call == LEAT_WIRE_SETTLED)
@@ -382,8 +396,15 @@ int leat_handle_exiting(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_step *in = msg;
 	struct leat_proc *p = c->proc;
+	const char *what = leat_wire_string(msg, sizeof(*in), 1);
 	int pid = in->pid;
 
+	if (what && strcmp(what, LEAT_WIRE_BEHIND) == 0) {
+		if (!p || !p->mount || !pid)
+			return -EPROTO;
+		leat_proc_ended_behind(p, pid, in->status == LEAT_WIRE_CUT_SHORT);
+		return 0;
+	}
 	/* The server of a mount speaks for the program behind it. */
 	if (p && pid && pid != p->pid) {
 		HASH_FIND_INT(c->d->procs, &pid, p);

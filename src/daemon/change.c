@@ -11,6 +11,7 @@
 #include "daemon/uses.h"
 #include "daemon/versions.h"
 #include "store/list.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,8 +55,8 @@ static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum l
 	}
 	if (!rc)
 		rc = leat_user_unlink(user, fd, name, 0);
-	if (!rc && root == LEAT_ROOT_SPILL)
-		leat_spill_touch(d, name);
+	if (!rc)
+		leat_tree_touch(d->tree, root, name);
 	return rc;
 }
 
@@ -118,10 +119,11 @@ static bool is_wanted(struct leat_daemon *d, const struct leat_file *f, int step
 	return false;
 }
 
-/* As the user who asked for it. */
+/* As the user who asked for it, by the first step that did. */
 static void remove_hidden(struct leat_daemon *d, struct leat_file *f)
 {
-	int rc = leat_change_remove(d, f->remover, f->name, -1, 0);
+	int n = (int)d->wf->n_steps, step = leat_steps_next(f->hidden, 0, n);
+	int rc = leat_change_remove(d, f->remover, f->name, step < n ? step : -1, 0);
 
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
 		leat_problem_add(d, rc, "cannot remove %s: %s", f->name, strerror(-rc));
@@ -212,6 +214,8 @@ static int remove_directory(struct leat_change_request *r)
 			rc = one;
 	}
 	leat_tree_forget(d->tree);
+	if (!rc)
+		leat_tree_touch(d->tree, LEAT_ROOT_DISK, name);
 	f = leat_file_find(d, name);
 	if (rc || !f)
 		return rc;

@@ -258,7 +258,7 @@ static bool is_told(const struct leat_conn *c)
 	do
 		n = recv(c->fd, &h, sizeof(h), MSG_PEEK | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(h) && h.type >= LEAT_MSG_OPENED && h.type <= LEAT_MSG_WROTE;
+	return n == (ssize_t)sizeof(h) && h.type >= LEAT_MSG_OPENED && h.type <= LEAT_MSG_EXITING;
 }
 
 void leat_proc_hear(struct leat_proc *p)

@@ -77,6 +77,8 @@ void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd);
 void leat_conn_drop(struct leat_conn *c, const char *why);
 /* What it was allowed to make has been tried: tell the rules if it is there. */
 void leat_conn_made(struct leat_conn *c);
+/* Process `pid` behind the mount whose server `p` is has ended. */
+void leat_proc_ended_behind(struct leat_proc *p, int pid, bool killed);
 /* Handle what the process has sent so far. */
 void leat_proc_drain(struct leat_proc *p);
 /* Take what its connections have told already, up to the first that wants an answer. */
@@ -89,8 +91,8 @@ struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
 /* Was it told to wait, for what has not come since? Who waited for a commit goes on without a
  * message. */
 bool leat_conn_waits(const struct leat_conn *c);
-/* What processes of the step have told, each up to what it wants an answer to, whichever connection
- * is read first: they may have told each other. */
+/* What processes of the step have told, each up to what it wants an answer to, and which of them
+ * have ended, whichever connection is read first: they may have told, or waited for, each other. */
 void leat_procs_hear(struct leat_daemon *d, int step);
 /* See which processes of the step are gone, without waiting for the loop. */
 void leat_procs_reap(struct leat_daemon *d, int step);
@@ -119,6 +121,7 @@ int leat_handle_drop(struct leat_conn *c, const void *msg);
 int leat_handle_ahead(struct leat_conn *c, const void *msg);
 int leat_handle_read(struct leat_conn *c, const void *msg);
 int leat_handle_wrote(struct leat_conn *c, const void *msg);
+int leat_handle_written(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);
 int leat_handle_refused(struct leat_conn *c, const void *msg);

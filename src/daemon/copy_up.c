@@ -33,7 +33,7 @@ static void work(uv_work_t *w)
 {
 	struct copy *c = w->data;
 
-	c->rc = leat_persist_make_file(&c->made, &c->to, c->in);
+	c->rc = leat_persist_make_file(&c->made, &c->to, c->in, c->path);
 	c->to.owned = false;
 }
 

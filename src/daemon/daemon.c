@@ -15,6 +15,7 @@
 #include "daemon/own.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/times.h"
 #include "daemon/ticket.h"
 #include "daemon/unseen.h"
 
@@ -129,7 +130,7 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 	leat_limits_init(&d->limits, d->options.memory_bytes);
 	rc = leat_store_create(d->session.store, d->limits.budget.most_bytes, &d->store);
 
-	if (!rc && !geteuid())
+	if (!rc)
 		rc = leat_store_mirror(d->store, d->disk_fd);
 	if (!rc)
 		rc = leat_shm_create(&d->shm_fd, &d->shm);
@@ -237,6 +238,7 @@ static void fini(struct leat_daemon *d)
 	leat_catalogs_free(d);
 	leat_lives_free(d);
 	leat_keep_free(d);
+	leat_times_free(d);
 	leat_olds_free(d);
 	leat_files_free(d);
 	leat_events_release(d);

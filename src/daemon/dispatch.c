@@ -1,5 +1,6 @@
 #include "daemon/client.h"
 
+#include "base/cgroup.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -41,6 +42,7 @@ static const struct {
 	[LEAT_MSG_AHEAD] = {leat_handle_ahead, CLIENT},
 	[LEAT_MSG_READ] = {leat_handle_read, CLIENT},
 	[LEAT_MSG_WROTE] = {leat_handle_wrote, CLIENT},
+	[LEAT_MSG_WRITTEN] = {leat_handle_written, CLIENT},
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, CLIENT},
 	[LEAT_MSG_REFUSED] = {leat_handle_refused, CLIENT},
@@ -258,7 +260,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;
 		leat_rank_came(c);
 		if (c->d->wf->steps[c->step].nprocs > 1) /* where its launcher put it */
-			leat_spill_meet(c->d, c->pid);
+			leat_cgroup_close(leat_spill_meet(c->d, c->pid));
 		leat_step_process_came(d, c->step, c->pid);
 	}
 	return 0;

@@ -216,7 +216,7 @@ int leat_enforce_resolve(const struct leat_request *r)
 		return 0; /* where it leads to is judged by that name */
 	/* What is not there and nobody will make can be said to be missing. What another step will
 	 * make is refused before and after. */
-	if (want == WANT_READ && !r->exists && !r->rule->declared)
+	if (want == WANT_READ && !r->exists && (!r->rule->declared || leat_request_is_passing(r)))
 		return 0;
 	if (want == WANT_WRITE && !r->exists && r->found.parent_missing)
 		return 0;

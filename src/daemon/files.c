@@ -7,6 +7,7 @@
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "daemon/steps.h"
+#include "daemon/times.h"
 #include "daemon/user.h"
 
 #include <errno.h>
@@ -171,6 +172,7 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 	if ((f->rule->permanent || f->keep || !f->measured) &&
 	    leat_file_measure(d, f, -1, &st, &root) == 0) {
 		f->touched_ns = leat_clock_ns();
+		leat_times_commit(d, f, root, &st);
 		if (leat_root_is_ours(root) && (f->rule->permanent || f->keep))
 			leat_keep_file(d, f);
 	}

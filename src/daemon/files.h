@@ -67,7 +67,7 @@ struct leat_file {
 	struct leat_inode on_disk; /* what leat put there, or adopted */
 	struct leat_user
 		*remover; /* of those for whom it is hidden, the last; NULL: leat's; owned */
-	struct timespec saved_mtime;
+	struct timespec saved_mtime, saved_ctime;
 };
 
 static inline struct leat_shm_file *leat_file_shm(struct leat_daemon *d, const struct leat_file *f)

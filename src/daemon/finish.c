@@ -7,8 +7,10 @@
 #include "daemon/client.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
+#include "daemon/times.h"
 #include "daemon/versions.h"
 #include "store/persist.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,109 +29,10 @@ static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
 	return f->adopted && f->made && leat_rule_produced(d, f->rule);
 }
 
-/* ---- times ---- */
-
-/* A file and the time it is to have. */
-struct stamp {
-	struct leat_file *f;
-	enum leat_root root;
-	struct stat st;
-	bool is_set; /* by the program, to a time before the run */
-	bool lifted;
-};
-
 static bool is_before(struct timespec a, struct timespec b)
 {
 	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
-
-static size_t collect(struct leat_daemon *d, struct stamp *v)
-{
-	struct leat_file *f;
-	size_t n = 0;
-
-	for (f = d->files; f; f = f->hh.next) {
-		if (!f->rule->declared || f->rule->excluded ||
-		    leat_tree_look(d->tree, f->name, &v[n].root, &v[n].st) < 0 ||
-		    !S_ISREG(v[n].st.st_mode))
-			continue;
-		v[n].f = f;
-		/* File systems count in ticks: what was written first may seem older
-		 * than the run. */
-		v[n].is_set = v[n].st.st_mtim.tv_sec < d->start_time.tv_sec - 1;
-		v[n].lifted = false;
-		n++;
-	}
-	return n;
-}
-
-/* The newest input of each step, by the times known so far. */
-static void find_newest(struct leat_daemon *d, const struct stamp *v, size_t n,
-			struct timespec *newest)
-{
-	memset(newest, 0, d->wf->n_steps * sizeof(*newest));
-	for (size_t i = 0; i < n; i++)
-		for (int s = 0; s < (int)d->wf->n_steps; s++)
-			if (leat_steps_has(v[i].f->rule->consumers, s) &&
-			    is_before(newest[s], v[i].st.st_mtim))
-				newest[s] = v[i].st.st_mtim;
-}
-
-static bool lift(struct leat_daemon *d, struct stamp *v, size_t n, const struct timespec *newest)
-{
-	bool changed = false;
-
-	for (size_t i = 0; i < n; i++)
-		for (int s = 0; s < (int)d->wf->n_steps; s++) {
-			if (v[i].is_set || !v[i].f->made ||
-			    !leat_steps_has(v[i].f->rule->producers, s) ||
-			    leat_steps_has(v[i].f->rule->consumers, s) ||
-			    !is_before(v[i].st.st_mtim, newest[s]))
-				continue;
-			v[i].st.st_mtim = newest[s];
-			v[i].lifted = changed = true;
-		}
-	return changed;
-}
-
-static void apply(struct leat_daemon *d, const struct stamp *s)
-{
-	const struct leat_inode seen = {s->st.st_dev, s->st.st_ino};
-	bool on_disk = s->root == LEAT_ROOT_DISK, strict = leat_tree_is_distrusted(d->tree);
-	int rc = 0;
-
-	if (s->f->saved || (on_disk && s->lifted))
-		rc = leat_persist_meta(d->disk_fd, s->f->name, &s->st,
-				       !strict   ? NULL
-				       : on_disk ? &seen
-						 : &s->f->on_disk);
-	if (rc && rc != -ENOENT)
-		leat_problem_add(d, rc, "cannot set mode and times of %s/%s: %s", d->dir,
-				 s->f->name, strerror(-rc));
-}
-
-/* A permanent file is never older than what it was made of: make and its kind
- * would make it again. */
-static void sync_meta(struct leat_daemon *d)
-{
-	struct stamp *v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
-	struct timespec *newest = calloc(d->wf->n_steps + 1, sizeof(*newest));
-	size_t n = v ? collect(d, v) : 0;
-
-	for (size_t round = 0; newest && round <= d->wf->n_steps; round++) {
-		find_newest(d, v, n, newest);
-		if (!lift(d, v, n, newest))
-			break;
-	}
-	for (size_t i = 0; i < n; i++)
-		apply(d, &v[i]);
-	if (!v || !newest)
-		leat_problem_add(d, -ENOMEM, "out of memory: modes and times are not set");
-	free(v);
-	free(newest);
-}
-
-/* ---- the rest ---- */
 
 static void make_directories(struct leat_daemon *d)
 {
@@ -263,10 +166,12 @@ static void complete(struct leat_daemon *d)
 	LEAT_FAULT("finish.kept");
 	if (d->is_finishing) {
 		make_directories(d);
-		sync_meta(d);
+		leat_keep_links(d);
+		leat_times_finish(d);
 	}
 	LEAT_FAULT("finish.meta");
 	remove_passing(d);
+	leat_tree_times_to_disk(d->tree); /* after the last name was made or removed */
 	leat_keep_sync_dirs(d);
 	LEAT_FAULT("finish.removed");
 	if (d->is_finishing)

@@ -80,12 +80,15 @@ void leat_spill_fit(struct leat_daemon *d)
 		resize(d, size, used);
 }
 
-void leat_spill_meet(struct leat_daemon *d, pid_t pid)
+struct leat_cgroup *leat_spill_meet(struct leat_daemon *d, pid_t pid)
 {
-	if (!leat_limits_meet(&d->limits, pid))
-		return;
-	d->spill.fitted_ns = 0;
-	leat_spill_fit(d);
+	struct leat_cgroup *group;
+
+	if (leat_limits_meet(&d->limits, pid, &group)) {
+		d->spill.fitted_ns = 0;
+		leat_spill_fit(d);
+	}
+	return group;
 }
 
 int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length)

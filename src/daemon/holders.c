@@ -58,7 +58,15 @@ static bool uses_library(const char *pid)
 	return uses;
 }
 
-bool leat_holders_follow(dev_t dev, ino_t ino)
+static bool is_among(pid_t pid, const pid_t *servers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (servers[i] == pid)
+			return true;
+	return false;
+}
+
+bool leat_holders_follow(dev_t dev, ino_t ino, const pid_t *servers, size_t n)
 {
 	DIR *dir = opendir("/proc");
 	bool follow = dir != NULL;
@@ -66,7 +74,7 @@ bool leat_holders_follow(dev_t dev, ino_t ino)
 
 	while (follow && (e = readdir(dir)))
 		if (*e->d_name >= '1' && *e->d_name <= '9' && atoi(e->d_name) != getpid() &&
-		    has_open(e->d_name, dev, ino))
+		    !is_among(atoi(e->d_name), servers, n) && has_open(e->d_name, dev, ino))
 			follow = uses_library(e->d_name);
 	if (dir)
 		closedir(dir);

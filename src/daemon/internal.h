@@ -67,6 +67,7 @@ struct leat_daemon {
 	char exec_path[64];             /* the store as programs to be run reach it */
 	uint64_t start_ns;
 	struct timespec start_time; /* wall clock, as files have it */
+	struct timespec *newest;    /* complete input of each step; owned, NULL: none yet */
 
 	uv_loop_t loop;
 	uv_work_t first_work;

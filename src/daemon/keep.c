@@ -26,7 +26,7 @@ struct leat_job {
 	bool first;             /* in its directory in this run */
 	uid_t uid;              /* of the symlink */
 	gid_t gid;
-	struct timespec mtime;
+	struct timespec mtime, ctime;
 	struct leat_persist made; /* if rc is 0 */
 	int rc;
 	struct leat_job *prev, *next;
@@ -54,7 +54,7 @@ static void work(uv_work_t *w)
 	if (j->first)
 		leat_persist_clean_stale(j->at.dir);
 	j->rc = j->target ? leat_persist_make_symlink(&j->made, &j->at, j->target, j->uid, j->gid)
-			  : leat_persist_make_file(&j->made, &j->at, j->in);
+			  : leat_persist_make_file(&j->made, &j->at, j->in, j->path);
 	j->at.owned = false;
 }
 
@@ -164,6 +164,7 @@ static void done(uv_work_t *w, int status)
 		} else {
 			f->saved = true;
 			f->saved_mtime = j->mtime;
+			f->saved_ctime = j->ctime;
 		}
 		if (f->dirty) {
 			f->dirty = false;
@@ -200,6 +201,7 @@ static int take_source(struct leat_job *j, enum leat_root root, const struct lea
 		return -errno;
 	j->first = note_dir(j->d, j->path);
 	j->mtime = st.st_mtim;
+	j->ctime = st.st_ctim;
 	j->uid = st.st_uid;
 	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))

@@ -13,6 +13,9 @@
 void leat_keep_file(struct leat_daemon *d, struct leat_file *f);
 /* Its name is gone or another: what a running job makes is not wanted. */
 void leat_keep_forget(struct leat_daemon *d, struct leat_file *f);
+/* The run is over, and all is saved: what are names of one file in the store become so on disk; a
+ * pair that cannot is a warning. */
+void leat_keep_links(struct leat_daemon *d);
 /* Make the renames of finished jobs last. */
 void leat_keep_sync_dirs(struct leat_daemon *d);
 /* When no job runs any more. */

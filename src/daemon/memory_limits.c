@@ -16,33 +16,32 @@
 
 /* ---- the groups ---- */
 
-/* Takes the group over. True: it is a new one. */
+/* True: it is a new one. */
 static bool add(struct leat_limits *l, struct leat_cgroup *group)
 {
 	struct leat_limits_group *grown;
 
 	for (size_t i = 0; i < l->n_groups; i++)
-		if (leat_cgroup_equal(l->groups[i].cgroup, group)) {
-			leat_cgroup_close(group);
+		if (leat_cgroup_equal(l->groups[i].cgroup, group))
 			return false;
-		}
 	grown = l->n_groups < MAX_GROUPS ? reallocarray(l->groups, l->n_groups + 1, sizeof(*grown))
 					 : NULL;
-	if (!grown) {
-		leat_cgroup_close(group);
+	if (!grown)
 		return false;
-	}
 	l->groups = grown;
-	l->groups[l->n_groups++] = (struct leat_limits_group){.cgroup = group};
+	l->groups[l->n_groups++] = (struct leat_limits_group){.cgroup = leat_cgroup_ref(group)};
 	l->looked_ns = 0;
 	return true;
 }
 
-bool leat_limits_meet(struct leat_limits *l, pid_t pid)
+bool leat_limits_meet(struct leat_limits *l, pid_t pid, struct leat_cgroup **group)
 {
-	struct leat_cgroup *group;
+	int rc = l->n_groups ? leat_cgroup_open_like(l->groups[0].cgroup, pid, group)
+			     : leat_cgroup_open("", pid, group);
 
-	return leat_cgroup_open("", pid, &group) == 0 && add(l, group);
+	if (rc)
+		*group = NULL;
+	return *group && add(l, *group);
 }
 
 /* Those of job steps that have ended are gone. */
@@ -162,8 +161,11 @@ void leat_limits_look(struct leat_limits *l, uint64_t used_bytes, uint64_t now_n
 
 void leat_limits_init(struct leat_limits *l, uint64_t asked_bytes)
 {
+	struct leat_cgroup *own;
+
 	*l = (struct leat_limits){.budget.asked_bytes = asked_bytes};
-	leat_limits_meet(l, 0);
+	leat_limits_meet(l, 0, &own);
+	leat_cgroup_close(own);
 	leat_limits_look(l, 0, leat_clock_ns());
 }
 

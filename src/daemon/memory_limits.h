@@ -33,8 +33,9 @@ struct leat_limits {
 /* Begin to watch. `asked_bytes` 0: none were asked for. */
 void leat_limits_init(struct leat_limits *limits, uint64_t asked_bytes);
 void leat_limits_release(struct leat_limits *limits);
-/* A process that writes files has come. True: so has its control group. */
-bool leat_limits_meet(struct leat_limits *limits, pid_t pid);
+/* A process that writes files has come. True: so has its control group. *group is it, for the
+ * caller to close; NULL: not known. */
+bool leat_limits_meet(struct leat_limits *limits, pid_t pid, struct leat_cgroup **group);
 /* Look again: limits change, and so does what is left of them. */
 void leat_limits_look(struct leat_limits *limits, uint64_t used_bytes, uint64_t now_ns);
 

@@ -5,7 +5,9 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/spill.h"
+#include "store/attributes.h"
 #include "store/copy.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +29,8 @@ struct leat_move {
 	int in, out;
 	struct stat st; /* of `in` when the move began */
 	bool live;      /* although it is open */
+	pid_t *servers; /* owned; of mounts, when it began: they follow */
+	size_t n_servers;
 	enum leat_copy how;
 	struct leat_shm_file *shared;
 	uint32_t home; /* live: where it was, by the shared record */
@@ -60,6 +64,7 @@ static void free_move(struct leat_move *m)
 {
 	leat_close(&m->in);
 	leat_close(&m->out);
+	free(m->servers);
 	free(m);
 }
 
@@ -83,7 +88,7 @@ static void work(uv_work_t *w)
 	struct leat_move *m = w->data;
 
 	LEAT_FAULT("move");
-	if (m->live && !leat_holders_follow(m->st.st_dev, m->st.st_ino))
+	if (m->live && !leat_holders_follow(m->st.st_dev, m->st.st_ino, m->servers, m->n_servers))
 		m->rc = -EBUSY;
 	else if (m->live)
 		m->rc = await_writers(m);
@@ -92,7 +97,7 @@ static void work(uv_work_t *w)
 	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size, m->how);
 	LEAT_FAULT("move.copied");
 	if (!m->rc)
-		m->rc = leat_copy_xattrs(m->in, m->out);
+		m->rc = leat_copy_xattrs(m->in, m->out, NULL, NULL); /* else it stays where it is */
 }
 
 /* Whether it was changed, or opened, since. */
@@ -105,39 +110,28 @@ static bool was_used(const struct leat_move *m)
 	       now.st_ctim.tv_nsec != m->st.st_ctim.tv_nsec || leat_is_open_elsewhere(m->in);
 }
 
-/* The store's directory of a file shows when names were made and removed in it, wherever the files
- * are: `path` is that directory. */
-static bool find_directory(const char *name, char path[PATH_MAX])
-{
-	const char *end = strrchr(name, '/');
-
-	return snprintf(path, PATH_MAX, "%.*s", end ? (int)(end - name) : 1, end ? name : ".") <
-	       PATH_MAX;
-}
-
-void leat_spill_touch(struct leat_daemon *d, const char *name)
-{
-	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
-	char path[PATH_MAX];
-
-	if (find_directory(name, path))
-		leat_beneath_times(leat_tree_fd(d->tree, LEAT_ROOT_STORE), path, now);
-}
-
 /* The new name, and no more the old one, in directories whose times stay as they are. */
 static int swap_names(const struct leat_move *m)
 {
 	int store = leat_tree_fd(m->d->tree, LEAT_ROOT_STORE), to = leat_tree_fd(m->d->tree, m->to);
-	char path[PATH_MAX];
-	struct stat st;
-	bool there = find_directory(m->f->name, path) && !leat_beneath_stat(store, path, &st);
-	int rc = leat_beneath_rename(to, m->temporary, to, m->f->name, 0);
+	struct leat_beneath at = {.dir = -1};
+	struct stat top;
+	struct leat_quiet quiet;
+	int rc;
 
+	if (leat_beneath_find(store, m->f->name, &at))
+		at = (struct leat_beneath){.dir = -1};
+	leat_quiet_begin(&quiet, at.dir);
+	if (fstat(store, &top) < 0)
+		top.st_ino = 0;
+	rc = leat_beneath_rename(to, m->temporary, to, m->f->name, 0);
 	LEAT_FAULT("move.renamed");
 	if (!rc)
 		rc = leat_beneath_unlink(leat_tree_fd(m->d->tree, m->from), m->f->name, 0);
-	if (there)
-		leat_beneath_times(store, path, (struct timespec[]){st.st_atim, st.st_mtim});
+	if (top.st_ino) /* it has had the temporary name */
+		leat_beneath_set_times(store, (struct timespec[]){top.st_atim, top.st_mtim});
+	leat_quiet_end(&quiet);
+	leat_beneath_release(&at);
 	return rc;
 }
 
@@ -151,7 +145,7 @@ static int take_place(struct leat_move *m)
 	if (!rc && fstat(m->in, &st) < 0)
 		rc = -errno;
 	if (!rc)
-		rc = leat_copy_meta(m->out, &st);
+		rc = leat_copy_meta(m->in, m->out, &st, NULL);
 	/* Who finds nothing in the old place asks, and is answered when all is done. */
 	leat_shm_file_changed(leat_file_shm(m->d, m->f));
 	return rc ? rc : swap_names(m);
@@ -184,6 +178,16 @@ static int finish(struct leat_move *m)
 	return was_used(m) ? -EBUSY : take_place(m);
 }
 
+static void drop_temporary(const struct leat_move *m)
+{
+	int top = leat_tree_fd(m->d->tree, m->to);
+	struct leat_quiet quiet;
+
+	leat_quiet_begin(&quiet, top);
+	leat_beneath_unlink(top, m->temporary, 0);
+	leat_quiet_end(&quiet);
+}
+
 static void done(uv_work_t *w, int status)
 {
 	struct leat_move *m = w->data;
@@ -199,7 +203,7 @@ static void done(uv_work_t *w, int status)
 	if (!rc && f)
 		rc = finish(m);
 	if (rc || !f)
-		leat_beneath_unlink(leat_tree_fd(d->tree, m->to), m->temporary, 0);
+		drop_temporary(m);
 	else if (m->to == LEAT_ROOT_SPILL)
 		s->moved_bytes += (uint64_t)m->st.st_size;
 	if (rc)
@@ -216,6 +220,7 @@ static int open_both(struct leat_move *m)
 {
 	struct leat_daemon *d = m->d;
 	struct leat_spill *s = &d->spill;
+	struct leat_quiet quiet;
 
 	if (!leat_tree_has_ours(d->tree, m->f->name, &m->from, &m->st))
 		return -ENOENT;
@@ -236,9 +241,27 @@ static int open_both(struct leat_move *m)
 		return -EBUSY;
 	snprintf(m->temporary, sizeof(m->temporary), ".leat-move-%llu",
 		 (unsigned long long)++s->last_byte);
+	leat_quiet_begin(&quiet, leat_tree_fd(d->tree, m->to));
 	m->out = leat_beneath_open(leat_tree_fd(d->tree, m->to), m->temporary,
 				   O_RDWR | O_CREAT | O_EXCL, 0600);
+	leat_quiet_end(&quiet);
 	return m->out < 0 ? m->out : 0;
+}
+
+/* Those that have said that they are; who is not among them is looked at as any process. */
+static int note_servers(struct leat_move *m, pid_t pid)
+{
+	const struct leat_proc *p;
+
+	m->servers = calloc(HASH_COUNT(m->d->procs) + 2, sizeof(*m->servers));
+	if (!m->servers)
+		return -ENOMEM;
+	for (p = m->d->procs; p; p = p->hh.next)
+		if (p->mount && !p->gone)
+			m->servers[m->n_servers++] = p->pid;
+	if (pid)
+		m->servers[m->n_servers++] = pid;
+	return 0;
 }
 
 /* From now on clients do not begin to write. */
@@ -275,7 +298,7 @@ static enum leat_copy choose_copy(const struct leat_move *m)
 	return l->is_limited ? LEAT_COPY_EVENLY : LEAT_COPY_FAST;
 }
 
-int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
+int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t pid)
 {
 	struct leat_move *m;
 	int rc;
@@ -290,6 +313,8 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 	rc = open_both(m);
 	m->how = choose_copy(m);
 	if (!rc && live)
+		rc = note_servers(m, pid);
+	if (!rc && live)
 		rc = stop_writers(m);
 	if (!rc) {
 		m->work.data = m;
@@ -297,7 +322,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live)
 	}
 	if (rc) {
 		if (m->out >= 0)
-			leat_beneath_unlink(leat_tree_fd(d->tree, m->to), m->temporary, 0);
+			drop_temporary(m);
 		free_move(m);
 		return rc;
 	}

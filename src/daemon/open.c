@@ -3,8 +3,10 @@
 #include "daemon/events.h"
 #include "daemon/rank.h"
 #include "daemon/resolve.h"
+#include "daemon/shared.h"
 #include "daemon/spill.h"
 #include "daemon/versions.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,12 @@ static bool is_write(const struct leat_request *r)
 	unsigned mode = r->in->flags & O_ACCMODE;
 
 	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC;
+}
+
+bool leat_request_is_passing(const struct leat_request *r)
+{
+	return r->in->op == LEAT_OP_EXEC && r->in->mode & LEAT_EXEC_NOW && !r->exists &&
+	       !leat_stream_spells_out(r->d->stream, r->found.path);
 }
 
 bool leat_request_makes(const struct leat_request *r)
@@ -96,17 +104,23 @@ static int tell_open(struct leat_request *r, struct leat_live *l, bool made)
 {
 	unsigned flags =
 		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
+	bool behind = r->in->pid && r->c->proc && r->c->proc->mount;
 	int rc;
 
 	l->intact = !flags;
 	if (l->intact)
 		flags = LEAT_EVF_INTACT;
-	rc = leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_OPEN,
-							 .step = r->c->step,
-							 .pid = r->c->pid,
-							 .ofd = l->id,
-							 .flags = flags,
-							 .name = r->found.path});
+	if (r->in->flags & O_APPEND)
+		flags |= LEAT_EVF_APPEND;
+	rc = leat_events_apply(r->d,
+			       (struct leat_event){.kind = LEAT_EV_OPEN,
+						   .step = r->c->step,
+						   .node = behind ? r->c->pid : 0,
+						   .pid = behind ? (int)r->in->pid : r->c->pid,
+						   .ofd = l->id,
+						   .flags = flags,
+						   .length = leat_shared_length(r),
+						   .name = r->found.path});
 
 	l->counted = rc == 0;
 	return rc;
@@ -131,11 +145,12 @@ static int produce(struct leat_request *r)
 		if (r->found.root == LEAT_ROOT_STORE && !r->c->user)
 			r->found.root = leat_spill_home(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
-		if (r->found.root == LEAT_ROOT_SPILL)
-			leat_spill_touch(r->d, r->found.path);
+		if (!rc)
+			leat_tree_touch(r->d->tree, r->found.root, r->found.path);
 	}
 	if (rc)
 		return leat_request_fail(r, rc);
+	leat_shared_begin(r);
 	/* Two writers go by the kernel's size, and so does who has it open to read. */
 	if ((r->file->lives || r->file->watched) && (rc = leat_file_settle(r->d, r->file, true)))
 		return leat_request_fail(r, rc);

@@ -62,6 +62,15 @@ static void gone(struct leat_proc *p)
 	forget(p);
 }
 
+void leat_proc_ended_behind(struct leat_proc *p, int pid, bool killed)
+{
+	leat_events_apply(p->d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
+						    .step = p->step,
+						    .node = p->pid,
+						    .pid = pid,
+						    .status = killed ? -SIGKILL : 0});
+}
+
 static void on_end(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
@@ -148,8 +157,11 @@ void leat_procs_hear(struct leat_daemon *d, int step)
 	struct leat_proc *p, *next;
 
 	HASH_ITER(hh, d->procs, p, next)
-	if (p->step == step)
+	if (p->step == step) {
 		leat_proc_hear(p);
+		if (p->exiting && has_ended(p))
+			gone(p);
+	}
 }
 
 void leat_procs_reap(struct leat_daemon *d, int step)

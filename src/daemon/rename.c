@@ -8,6 +8,7 @@
 #include "daemon/keep.h"
 #include "daemon/spill.h"
 #include "store/persist.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,10 +158,8 @@ static int rename_file(struct leat_change_request *r)
 		return rc;
 	LEAT_FAULT("rename.made");
 	clear_others(r, root);
-	if (root == LEAT_ROOT_SPILL) {
-		leat_spill_touch(d, r->from.path);
-		leat_spill_touch(d, r->to.path);
-	}
+	leat_tree_touch(d->tree, root, r->from.path);
+	leat_tree_touch(d->tree, root, r->to.path);
 	return rename_record(r, root);
 }
 
@@ -261,8 +260,11 @@ static int rename_dir(struct leat_change_request *r)
 		rc = rename_dir_in(r, root);
 	leat_tree_forget(d->tree);
 	LEAT_FAULT("rename.directory");
-	if (!rc)
+	if (!rc) {
+		leat_tree_touch(d->tree, LEAT_ROOT_DISK, r->from.path);
+		leat_tree_touch(d->tree, LEAT_ROOT_DISK, r->to.path);
 		return rename_below(r);
+	}
 	/* the last one failed: back with those before it */
 	for (root -= 2; root >= LEAT_ROOT_STORE; root--) {
 		int fd = leat_tree_fd(d->tree, root);
@@ -355,6 +357,7 @@ static int move_in(struct leat_change_request *r)
 		return rc;
 	LEAT_FAULT("rename.in");
 	leat_unlink_ours(d, r->c->user, r->to.path);
+	leat_tree_touch(d->tree, LEAT_ROOT_DISK, r->to.path);
 	leat_tree_forget(d->tree);
 	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
 }
@@ -469,5 +472,6 @@ int leat_change_link(struct leat_change_request *r)
 		rc = leat_user_link(r->c->user, from, r->from.path, to, r->to.path);
 	if (rc || r->to.outside)
 		return rc;
+	leat_tree_touch(d->tree, root, r->to.path);
 	return tell_arrival(r, root, r->from.outside ? NULL : r->from.path);
 }

@@ -13,10 +13,12 @@
 #include "daemon/user.h"
 #include "daemon/uses.h"
 #include "daemon/versions.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static int reply(struct leat_conn *c, const struct leat_msg_resolved *fields, const char *path)
 {
@@ -218,6 +220,7 @@ static int place_new(struct leat_request *r, enum leat_root root)
 
 	if (rc)
 		return rc;
+	leat_tree_touch(r->d->tree, root, r->found.path);
 	r->found.root = root;
 	return r->rule->excluded ? 0 : leat_request_file(r);
 }
@@ -241,8 +244,6 @@ int leat_request_create(struct leat_request *r, enum leat_root root)
 	return leat_request_go(r);
 }
 
-/* ---- one function an operation ---- */
-
 static int look(struct leat_request *r, enum leat_call call)
 {
 	int rc = leat_request_ask(r, call);
@@ -260,6 +261,10 @@ static int op_look(struct leat_request *r)
 /* Directories may have another half, which is to be changed, too. */
 static int op_meta(struct leat_request *r)
 {
+	int rc = leat_request_check_rights(r);
+
+	if (rc)
+		return leat_request_fail(r, rc);
 	if (r->is_dir)
 		r->kind = LEAT_KIND_DIR;
 	return look(r, LEAT_CALL_LOOK);
@@ -269,12 +274,13 @@ static int op_access(struct leat_request *r)
 {
 	if (r->is_dir) /* names may be looked up from an O_PATH descriptor */
 		r->kind = LEAT_KIND_DIR;
-	return look(r, LEAT_CALL_OPEN);
+	/* Whether it may be run is known when it is complete. */
+	return look(r, r->in->mode & X_OK && !r->is_dir ? LEAT_CALL_LOOK : LEAT_CALL_OPEN);
 }
 
 static int op_exec(struct leat_request *r)
 {
-	return look(r, LEAT_CALL_WHOLE);
+	return leat_request_is_passing(r) ? leat_request_fail(r, -ENOENT) : op_look(r);
 }
 
 static int op_chdir(struct leat_request *r)

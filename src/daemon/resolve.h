@@ -47,12 +47,20 @@ int leat_request_copy_up(struct leat_request *r, bool empty);
 /* Did the fact just applied break what the workflow file says, fatally? */
 bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
 
+/* ---- rights.c ---- */
+
+/* A producer is about to change who may use its file. 0; -EIO: it must not, which is told. */
+int leat_request_check_rights(struct leat_request *r);
+
 /* ---- list.c ---- */
 
 /* May the step see the entry `name` of directory `dir`, by the name it is made by, now? */
 bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name);
 
 /* ---- open.c ---- */
+
+/* Is it a look for what is not there that is not to be waited for (LEAT_EXEC_NOW)? */
+bool leat_request_is_passing(const struct leat_request *r);
 
 /* Is it an open that makes the file, or writes it? */
 bool leat_request_makes(const struct leat_request *r);

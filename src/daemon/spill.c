@@ -28,7 +28,6 @@ _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidde
 #define MAX_VICTIMS 8u
 /* A file that cannot be moved just now is tried again after so long, so often. */
 #define RETRY_NS (SECOND / 50)
-#define MAX_ATTEMPTS 200u
 /* The reader of a file that is not retained may give memory back for so long. */
 #define READER_NS (10 * SECOND)
 
@@ -288,13 +287,11 @@ static bool relieve(struct leat_daemon *d)
 		return s->n_moves > 0;
 	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
 	for (unsigned i = 0; i < n; i++)
-		leat_move_start(d, v[i].f, false);
+		leat_move_start(d, v[i].f, false, 0);
 	return s->n_moves > 0;
 }
 
-/* Move the file itself, which somebody is writing: 0 it has begun, -EBUSY not now, or
- * why not. Who has asked often gets no other try: each may take so long that the next is due. */
-static int move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often)
+int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid)
 {
 	uint64_t now = leat_clock_ns();
 
@@ -303,7 +300,7 @@ static int move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_of
 	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
 		return -EBUSY;
 	f->tried_ns = now;
-	return leat_move_start(d, f, true);
+	return leat_move_start(d, f, true, pid);
 }
 
 /* There is less memory than there was, and all that is there is in use: the largest goes, although
@@ -327,7 +324,7 @@ static void relieve_open(struct leat_daemon *d)
 		most = st.st_blocks;
 	}
 	if (largest)
-		move_itself(d, largest, false);
+		leat_spill_move_itself(d, largest, false, 0);
 }
 
 static bool is_hotter(const struct candidate *a, const struct candidate *b)
@@ -349,7 +346,7 @@ static void fetch(struct leat_daemon *d)
 	for (unsigned i = 0; i < n && v[i].wanted; i++) {
 		if (used + v[i].f->size > low_water(s) + s->budget_bytes / 8)
 			continue;
-		if (leat_move_start(d, v[i].f, false) == 0)
+		if (leat_move_start(d, v[i].f, false, 0) == 0)
 			used += v[i].f->size;
 	}
 }
@@ -392,8 +389,9 @@ static void say_why(const struct leat_daemon *d, int why, char *out, size_t size
 			 *path ? path : "the place for the rest", "--spill-dir");
 	else
 		snprintf(out, size, "it cannot go to disk while it is %s; give more with --memory",
-			 why == -ENOTSUP ? "mapped, or has several names or none"
-					 : "open in a program behind a mount, or a stopped one");
+			 why == -ENOTSUP
+				 ? "mapped, or has several names or none"
+				 : "open in a program that does not follow it, or a stopped one");
 }
 
 /* Says, once, that and why there is no room. */
@@ -421,8 +419,7 @@ static bool has_room(int fd, uint64_t size)
 	return fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > size;
 }
 
-/* Is there room for it on the other side? */
-static bool may_move(struct leat_daemon *d, enum leat_root from, uint64_t size)
+bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t size)
 {
 	struct leat_spill *s = &d->spill;
 
@@ -452,11 +449,11 @@ static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root r
 	bool drops = leat_shm_flags(s) & LEAT_SHM_DROP;
 	int rc;
 
-	if (!may_move(d, root, size))
+	if (!leat_spill_may_move(d, root, size))
 		return drops ? await_reader(d, f) : -ENOSPC;
 	if (drops) /* what is left of it is kept from now on */
 		leat_shm_retain(s);
-	rc = move_itself(d, f, asked_often);
+	rc = leat_spill_move_itself(d, f, asked_often, 0);
 	return rc ? rc : -EAGAIN;
 }
 
@@ -484,10 +481,11 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 		if (waits && (uint64_t)st.st_size < s->budget_bytes / 4)
 			return -EAGAIN;
 	}
-	if (root == LEAT_ROOT_SPILL && attempt < MAX_ATTEMPTS && has_room(s->fd, length))
+	if (root == LEAT_ROOT_SPILL && attempt < LEAT_SPILL_ATTEMPTS && has_room(s->fd, length))
 		return 0; /* the client has yet to follow it there */
-	rc = make_way(d, f, root, (uint64_t)st.st_size + length, attempt >= MAX_ATTEMPTS);
+	rc = make_way(d, f, root, (uint64_t)st.st_size + length, attempt >= LEAT_SPILL_ATTEMPTS);
 	if (!rc || rc == -EAGAIN)
 		return rc;
-	return waits || (rc == -EBUSY && attempt < MAX_ATTEMPTS) ? -EAGAIN : refuse(c, f, rc);
+	return waits || (rc == -EBUSY && attempt < LEAT_SPILL_ATTEMPTS) ? -EAGAIN
+									: refuse(c, f, rc);
 }

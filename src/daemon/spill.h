@@ -6,6 +6,8 @@
 #include "daemon/client.h"
 #include "daemon/files.h"
 
+struct leat_cgroup;
+
 /* A directory that was asked for is made at once, the default one when it is needed.
  * 0, or -errno and one line for a person. */
 int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size);
@@ -18,8 +20,11 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes);
 /* The name of a spilled file for clients: below the workflow's directory, or
  * absolute. 0 or -ENAMETOOLONG. */
 int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX]);
-/* A process that writes files has come: before it writes any, the store fits its limits, too. */
-void leat_spill_meet(struct leat_daemon *d, pid_t pid);
+/* A process that writes files has come: before it writes any, the store fits its limits, too.
+ * Returns its control group, for the caller to close; NULL: not known. */
+struct leat_cgroup *leat_spill_meet(struct leat_daemon *d, pid_t pid);
+/* A file that cannot be moved just now is tried again so often. */
+#define LEAT_SPILL_ATTEMPTS 200u
 /* How full the store is, into `d->spill`; looked at now and then only, unless `looked_ns` is 0. */
 void leat_spill_look(struct leat_daemon *d);
 /* By the clock: move out what is cold, bring back what will be read. */
@@ -32,6 +37,18 @@ int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64
 int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, uint64_t attempt);
 /* A message of the connection has come: what was noted of its last one is over. */
 void leat_spill_spoken(struct leat_conn *c);
+/* Is there room for `size` bytes more on the other side of `from`? */
+bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t size);
+/* Move the file itself, which somebody is writing: 0 it has begun, -EBUSY not now, or why not.
+ * Process `pid`, if not 0, follows. Who has asked often gets no other try: each may take so long
+ * that the next is due. */
+int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid);
+
+/* ---- aside.c ---- */
+
+/* Before anybody writes: process `pid`, which has `f` open, is about to do it unseen. 0: it
+ * lies on disk, or has to stay; -EAGAIN: wait on `f`. */
+int leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt);
 
 /* ---- fit.c ---- */
 
@@ -46,17 +63,15 @@ void leat_spill_fit(struct leat_daemon *d);
 /* Does anybody but the caller have the file behind `fd` open? (In doubt yes.) */
 bool leat_is_open_elsewhere(int fd);
 /* Begin to move a file between store and spill directory. `live`: although it is open;
- * else it must not be. 0; -EBUSY: not now; -ENOTSUP: it cannot be moved; -errno. */
-int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live);
+ * else it must not be; process `pid`, if not 0, follows. 0; -EBUSY: not now; -ENOTSUP: it cannot be
+ * moved; -errno. */
+int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t pid);
 /* Is it being moved although it is open? */
 bool leat_move_is_live(const struct leat_file *f);
 /* A file that is being moved and is called `path`, or lies in it; or NULL. */
 struct leat_file *leat_move_below(struct leat_daemon *d, const char *path);
 /* Its name goes, or somebody wants to use it: it stays where it is. */
 void leat_move_forget(struct leat_file *f);
-
-/* A name is made, or removed, in the spill directory: the one that steps see has changed. */
-void leat_spill_touch(struct leat_daemon *d, const char *name);
 
 /* ---- switch.c: files that were moved while they were open ---- */
 
@@ -78,9 +93,9 @@ void leat_olds_free(struct leat_daemon *d);
 
 /* ---- holders.c ---- */
 
-/* True if all processes that have the inode open, but for this one, use the library and
- * will follow it. Any thread. */
-bool leat_holders_follow(dev_t dev, ino_t ino);
+/* True if all processes that have the inode open, but for this one, use the library, or are among
+ * the `n` servers of mounts, and will follow it. Any thread. */
+bool leat_holders_follow(dev_t dev, ino_t ino, const pid_t *servers, size_t n);
 
 /* ---- lives.c ---- */
 

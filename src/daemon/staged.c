@@ -7,6 +7,7 @@
 #include "daemon/files.h"
 #include "daemon/keep.h"
 #include "daemon/steps.h"
+#include "store/times.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -55,7 +56,8 @@ static void tell_seen(struct leat_daemon *d, int step)
 	struct leat_file *f, *next;
 
 	HASH_ITER(hh, d->files, f, next)
-	if (is_input(f, step) && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED)
+	if (is_input(f, step) && (leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED ||
+				  leat_steps_has(f->rule->producers, step)))
 		leat_events_ask(d, step, 0, LEAT_CALL_LOOK, f->name, 0, 0);
 }
 
@@ -146,11 +148,25 @@ static bool is_newer(const struct stat *st, struct timespec since)
 		st->st_ctim.tv_nsec + 20000000 > since.tv_nsec);
 }
 
+/* Is it what another step has made there, and does only a pattern of this one cover it? What is in
+ * none of leat's own places is made on disk, or was put there. */
+static bool is_anothers(const struct leat_daemon *d, const struct leat_file *f, int step,
+			const struct stat *st)
+{
+	enum leat_root root;
+	struct stat ours;
+
+	return leat_stream_made(d->stream, f->name) && !is_input(f, step) &&
+	       !leat_names_has(&d->wf->steps[step].outputs, f->name) &&
+	       (leat_inode_is(&f->on_disk, st) ||
+		!leat_tree_has_ours(d->tree, f->name, &root, &ours));
+}
+
 static void adopt(struct leat_daemon *d, int step, const char *name, const struct stat *st)
 {
 	struct leat_file *f = leat_file_get(d, name);
 
-	if (!f)
+	if (!f || (S_ISREG(st->st_mode) && is_anothers(d, f, step, st)))
 		return;
 	if (!is_newer(st, d->start_time)) {
 		leat_file_tell_present(d, f);
@@ -164,6 +180,7 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						 .step = step,
 						 .name = name,
+						 .length = (uint64_t)st->st_size,
 						 .flags = S_ISDIR(st->st_mode) ? LEAT_EVF_DIR : 0});
 }
 
@@ -205,5 +222,6 @@ static void adopt_below(struct leat_daemon *d, int step, const char *dir)
 void leat_staged_adopt(struct leat_daemon *d, int step)
 {
 	leat_tree_forget(d->tree);
+	leat_tree_times_from_disk(d->tree);
 	adopt_below(d, step, "");
 }

@@ -2,6 +2,7 @@
 
 #include "daemon/own.h"
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/format.h"
@@ -57,6 +58,7 @@ const char *leat_step_state_name(const struct leat_step_run *s)
 void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 {
 	struct leat_step_run *s = &d->steps[step];
+	struct leat_cgroup *group;
 	struct timespec now;
 
 	if (!s->started)
@@ -65,9 +67,11 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 	leat_step_sample(d, step);
 	s->running++;
 	s->pid = pid;
-	leat_spill_meet(d, pid);
-	if (!s->oom.group)
-		leat_oom_begin(&s->oom, pid);
+	group = leat_spill_meet(d, pid);
+	if (s->oom.group)
+		leat_cgroup_close(group);
+	else
+		leat_oom_begin_in(&s->oom, group);
 	leat_samples_start(d);
 	leat_marks_step(d, LEAT_MARK_LAUNCH, step);
 	clock_gettime(CLOCK_REALTIME, &now);

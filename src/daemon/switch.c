@@ -189,6 +189,9 @@ static int lock_as_live(const struct leat_old *o, int fd, int new)
 	DL_FOREACH(o->f->lives, l)
 	if (owns(o, fd, LEAT_OFD_LOCK + l->id))
 		return lock_byte(new, LEAT_OFD_LOCK + l->id);
+	DL_FOREACH(o->f->readers_open, l)
+	if (owns(o, fd, LEAT_OFD_LOCK + l->id))
+		return lock_byte(new, LEAT_OFD_LOCK + l->id);
 	return 0;
 }
 

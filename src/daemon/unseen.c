@@ -36,6 +36,8 @@ int leat_unseen_init(struct leat_daemon *d)
 	if (rc)
 		return rc;
 	d->roll = map;
+	madvise(map, sizeof(*d->roll),
+		MADV_RANDOM); /* else all of it is brought in for one entry */
 	d->roll->namespace = (uint32_t)leat_pid_namespace();
 	d->roll->magic = LEAT_ROLL_MAGIC;
 	return 0;
@@ -160,11 +162,10 @@ static void tell(struct leat_daemon *d, struct leat_roll_entry *e)
 /* How many there are of which nobody can say yet. */
 static unsigned collect(struct leat_daemon *d, uint32_t step, bool all)
 {
+	struct leat_roll_entry *e = NULL;
 	unsigned n = 0;
 
-	for (unsigned i = 0; d->roll && i < LEAT_ROLL_ENTRIES; i++) {
-		struct leat_roll_entry *e = &d->roll->entry[i];
-
+	while (d->roll && (e = leat_roll_next(d->roll, e))) {
 		if (!leat_word_get(&e->process) || (!all && e->step != step))
 			continue;
 		if (leat_word_get(&e->state) == LEAT_ROLL_STARTING)

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "driver/actions.h"
 #include "driver/start.h"
@@ -13,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -162,7 +160,7 @@ static char **environment_of(const struct leat_driver_actor *a)
 {
 	struct leat_environment_spec spec = leat_start_environment(a->d->config, a->step, NULL);
 
-	spec.library = spec.mount = spec.key = NULL;
+	spec.library = spec.tracer = spec.mount = spec.key = NULL;
 	return leat_environment_new(&spec);
 }
 

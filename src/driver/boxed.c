@@ -125,12 +125,7 @@ static int try_engine(struct leat_plan *plan, size_t step, const char *dir, enum
 	*why = rc == -ENOENT ? "is not installed" : "is no executable file";
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
-	*why = engine == LEAT_ENGINE_CHARLIECLOUD && !getenv("USER")
-		       ? "wants the variable USER to be set"
-		       : NULL;
-	rc = *why ? -EINVAL
-		  : leat_boxed_argv(plan, dir, step, plan->wf->steps[step].argv, nothing, &argv,
-				    why);
+	rc = leat_boxed_argv(plan, dir, step, plan->wf->steps[step].argv, nothing, &argv, why);
 	if (rc && !*why)
 		*why = strerror(-rc);
 	leat_argv_release(&argv);
@@ -142,7 +137,7 @@ static int try_engine(struct leat_plan *plan, size_t step, const char *dir, enum
 }
 
 /* What keeps an engine that could start the step from being given the run's files; NULL: nothing.
- * Others than podman need no more than any of them. */
+ * The others need a mount only, without which no engine is reached. */
 static const char *out_of_reach(enum leat_engine engine, const struct leat_plan_reach *reach)
 {
 	const char *why = "there is no mount here";

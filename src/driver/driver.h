@@ -17,6 +17,7 @@ struct leat_driver_config {
 	const char *dir;              /* the workflow's directory, a real path */
 	const char *runtime_dir;      /* for the steps' environment; NULL: unset */
 	const char *library;          /* libleat.so; NULL without interception */
+	const char *tracer;           /* the same, to record what staged steps do; NULL */
 	const char *mount_command;    /* leat, for programs to be mounted; NULL: no mount here */
 	struct leat_control *control; /* borrowed; NULL: plain files, in order */
 	pid_t daemon_pid;             /* 0: none */

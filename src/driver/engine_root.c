@@ -77,8 +77,6 @@ struct missing {
 	size_t depth;
 };
 
-enum { MOST_PLACES = 16 };
-
 /* Is it where a directory for one of the `n` places has to be made, in that which they are in? */
 static bool is_in_the_way(const char *name, const struct missing *in, const struct missing *all,
 			  size_t n)
@@ -127,13 +125,20 @@ static int put_anew(const char *image, const struct missing *in, const struct mi
 	return rc;
 }
 
-/* The places that are missing, the least deep first. Their number or -ENOMEM. */
-static int find_missing(const char *image, const char *const *places,
-			struct missing missing[MOST_PLACES])
+/* The places that are missing, the least deep first, into *missing, which the caller frees. Their
+ * number or -ENOMEM. */
+static int find_missing(const char *image, const char *const *places, struct missing **into)
 {
+	struct missing *missing;
+	size_t most = 0;
 	int n = 0;
 
-	for (; *places && n < MOST_PLACES; places++) {
+	while (places[most])
+		most++;
+	*into = missing = calloc(most + 1, sizeof(*missing));
+	if (!missing)
+		return -ENOMEM;
+	for (; *places; places++) {
 		ssize_t depth = find_depth(image, *places);
 		int to = n;
 
@@ -162,8 +167,8 @@ static bool is_done(const struct missing *missing, int i)
 int leat_engine_root(const char *image, const char *const *places, struct leat_argv *argv,
 		     struct leat_argv *after)
 {
-	struct missing missing[MOST_PLACES];
-	int n = find_missing(image, places, missing);
+	struct missing *missing;
+	int n = find_missing(image, places, &missing);
 	int rc = n < 0 ? n : 0;
 
 	if (!rc && (!n || missing[0].depth > 0)) {
@@ -179,5 +184,6 @@ int leat_engine_root(const char *image, const char *const *places, struct leat_a
 		leat_argv_addf(after, "%.*s", missing[i].depth ? (int)missing[i].depth : 1,
 			       missing[i].place);
 	}
+	free(missing);
 	return rc;
 }

@@ -2,12 +2,14 @@
 #include "driver/mpi.h"
 
 #include "base/hash.h"
+#include "base/putby.h"
 #include "base/str.h"
 #include "wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 /* leat's own variables, and those for MPI launchers. */
-enum { MOST_ADDED = 24 };
+enum { MOST_ADDED = 25 };
 
 struct builder {
 	char **v;
@@ -58,7 +60,7 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 		return is_own_session_dir(entry);
 	/* This may be the leat of a step on plain files. */
 	return ((spec->library || spec->plain) && strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0) ||
-	       (spec->library && strncmp(entry, "LD_PRELOAD=", 11) == 0);
+	       ((spec->library || spec->tracer) && strncmp(entry, "LD_PRELOAD=", 11) == 0);
 }
 
 /* Which directory it is, so that a step's programs do not take another one for it. */
@@ -111,6 +113,15 @@ static void add_working_dir(struct builder *b, const struct leat_environment_spe
 	else
 		b->failed = true;
 	free(path);
+}
+
+static void add_user(struct builder *b)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+	add(b, "USER", user && *user->pw_name ? user->pw_name : number, NULL);
 }
 
 static void add_mpi(struct builder *b)
@@ -179,6 +190,8 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->within)
 		add_working_dir(&b, spec);
+	if (spec->named && !getenv("USER"))
+		add_user(&b);
 	if (spec->mpi)
 		add_mpi(&b);
 	add_session_directory(&b, spec);
@@ -192,10 +205,10 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 		add(&b, "LEAT_KEY", spec->key, NULL);
 	if (spec->mount)
 		add(&b, "LEAT_MOUNT", spec->mount, NULL);
-	if (spec->library)
+	if (spec->library || spec->tracer) {
 		add_sites(&b, spec);
-	if (spec->library)
-		add_preload(&b, spec->library);
+		add_preload(&b, spec->library ? spec->library : spec->tracer);
+	}
 	if (b.failed) {
 		leat_environment_free(b.v);
 		return NULL;
@@ -212,11 +225,46 @@ static size_t count(char *const *v)
 	return n;
 }
 
+static void put_by_entry(struct builder *b, char **entry)
+{
+	char *text = leat_strf(LEAT_PUT_BY "%s", *entry);
+
+	if (!text) {
+		b->failed = true;
+		return;
+	}
+	free(*entry);
+	*entry = text;
+}
+
+/* What the loader would load into the step's first program, or into leat where that makes the
+ * mount, may be in memory: whoever is there first gives it its name back (base/putby.h). */
+static void put_by(struct builder *b, const struct leat_environment_spec *spec)
+{
+	static const char preload[] = "LD_PRELOAD=", audit[] = "LD_AUDIT=";
+	const size_t n = b->n;
+
+	for (size_t i = 0; i < n && !b->failed; i++) {
+		const char *entry = b->v[i];
+		bool is_preload = strncmp(entry, preload, sizeof(preload) - 1) == 0;
+
+		if (!is_preload && strncmp(entry, audit, sizeof(audit) - 1) != 0)
+			continue;
+		if (is_preload && spec->library && !strcmp(entry + strlen(preload), spec->library))
+			continue; /* nothing else */
+		put_by_entry(b, &b->v[i]);
+		if (is_preload && spec->library)
+			add(b, "LD_PRELOAD", spec->library, NULL);
+	}
+	if (spec->library && !b->failed)
+		add(b, "LEAT_BEGUN", "1", NULL);
+}
+
 char **leat_environment_new(const struct leat_environment_spec *spec)
 {
 	char **added = leat_environment_added(spec);
 	size_t n = added ? count(environ) : 0, n_added = added ? count(added) : 0;
-	struct builder b = {.v = added ? calloc(n + n_added + 1, sizeof(*b.v)) : NULL};
+	struct builder b = {.v = added ? calloc(n + n_added + 3, sizeof(*b.v)) : NULL};
 
 	if (!b.v) {
 		leat_environment_free(added);
@@ -230,7 +278,10 @@ char **leat_environment_new(const struct leat_environment_spec *spec)
 		b.n += !b.failed;
 	}
 	memcpy(b.v + b.n, added, n_added * sizeof(*added));
+	b.n += n_added;
 	free(added);
+	if (!spec->plain && !b.failed)
+		put_by(&b, spec);
 	if (!b.failed)
 		return b.v;
 	leat_environment_free(b.v);

@@ -11,13 +11,15 @@ struct leat_environment_spec {
 	bool plain;
 	const char *within; /* PWD: where below `dir` it starts, "" `dir` itself; NULL: as it is */
 	const char *step;   /* LEAT_APP_NAME */
-	const char *workflow;    /* LEAT_WORKFLOW_NAME */
-	const char *task;        /* LEAT_TASK, with the next two; NULL: of no ensemble */
-	unsigned instance;       /* LEAT_INSTANCE */
-	unsigned instances;      /* LEAT_INSTANCES */
-	bool mpi;                /* what MPI launchers need, driver/mpi.h */
+	const char *workflow; /* LEAT_WORKFLOW_NAME */
+	const char *task;     /* LEAT_TASK, with the next two; NULL: of no ensemble */
+	unsigned instance;    /* LEAT_INSTANCE */
+	unsigned instances;   /* LEAT_INSTANCES */
+	bool named;           /* USER, where it is not set: the name of the user, or his number */
+	bool mpi;             /* what MPI launchers need, driver/mpi.h */
 	const char *runtime_dir; /* LEAT_RUNTIME_DIR; NULL: unset */
 	const char *library;     /* put in front of LD_PRELOAD, LEAT_SITES set; NULL: as it is */
+	const char *tracer;      /* the same library, for the trace of a plain step; NULL */
 	bool sealed;             /* LEAT_SEAL=1: nothing but its mount is left to the program */
 	const char *key;         /* LEAT_KEY, see base/confine.h; NULL: unset */
 	const char *mount;       /* LEAT_MOUNT, the path of leat; NULL: unset */

@@ -1,7 +1,6 @@
 #include "driver/kept.h"
 
 #include "base/fd.h"
-#include "store/persist.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,11 +64,11 @@ void leat_kept_release(struct leat_kept *k)
 
 void leat_kept_name(const char *workflow, const char *step, char out[NAME_MAX + 1])
 {
-	const char *const parts[] = {LEAT_TEMPORARY_PREFIX, workflow, "-", step};
+	const char *const parts[] = {workflow, "-", step};
 	const size_t end = NAME_MAX - strlen(SUFFIX);
 	size_t used = 0;
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < 3; i++)
 		for (const char *p = parts[i]; *p && used < end; p++)
 			out[used++] = *p == '/' || (unsigned char)*p < ' ' ? '_' : *p;
 	strcpy(out + used, SUFFIX);

@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "lang/lang.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

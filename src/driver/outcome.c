@@ -3,7 +3,10 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "control/status.h"
+#include "resume/place.h"
+#include "store/persist.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,11 +54,6 @@ void leat_driver_count_losses(struct leat_driver *d)
 
 /* ---- what failed steps have printed ---- */
 
-static int open_dir(const struct leat_driver *d)
-{
-	return open(d->config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 static void name_output(const struct leat_driver *d, size_t step, char out[NAME_MAX + 1])
 {
 	leat_kept_name(d->wf->name ? d->wf->name : "", d->wf->steps[step].name, out);
@@ -64,20 +62,25 @@ static void name_output(const struct leat_driver *d, size_t step, char out[NAME_
 void leat_driver_keep_output(struct leat_driver *d, size_t step)
 {
 	struct leat_step_result *r = &d->result->steps[step];
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 1], *place, *path;
 	int fd, rc;
 
 	if (!d->steps[step].printed.total_bytes)
 		return;
 	name_output(d, step, name);
-	fd = open_dir(d);
-	rc = fd < 0 ? -errno : leat_kept_save(&d->steps[step].printed, fd, name);
+	fd = leat_place_open(d->config->dir, true, &place);
+	rc = fd < 0 ? fd : leat_kept_save(&d->steps[step].printed, fd, name);
 	leat_close(&fd);
+	path = leat_path_join(place, name);
 	if (rc)
-		leat_warn("what step %s printed cannot be kept in %s/%s: %s",
-			  d->wf->steps[step].name, d->config->dir, name, strerror(-rc));
+		leat_warn("what step %s printed cannot be kept in %s: %s (LEAT_STATE_DIR may name "
+			  "another directory)",
+			  d->wf->steps[step].name, path ? path : name, leat_place_error(-rc));
 	else if (!r->log)
-		r->log = strdup(name);
+		r->log = path;
+	if (r->log != path)
+		free(path);
+	free(place);
 }
 
 void leat_driver_keep_outputs(struct leat_driver *d)
@@ -89,12 +92,20 @@ void leat_driver_keep_outputs(struct leat_driver *d)
 
 void leat_driver_forget_outputs(struct leat_driver *d)
 {
-	char name[NAME_MAX + 1];
-	int fd = open_dir(d);
+	char name[NAME_MAX + 1], old[NAME_MAX + sizeof(LEAT_TEMPORARY_PREFIX)], *place;
+	int fd = leat_place_open(d->config->dir, false, &place);
+	int dir = open(d->config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	for (size_t i = 0; fd >= 0 && i < d->wf->n_steps; i++) {
+	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		name_output(d, i, name);
-		unlinkat(fd, name, 0);
+		if (fd >= 0)
+			unlinkat(fd, name, 0);
+		/* An earlier version's, which no step is to see. */
+		snprintf(old, sizeof(old), LEAT_TEMPORARY_PREFIX "%s", name);
+		if (dir >= 0)
+			unlinkat(dir, old, 0);
 	}
+	leat_close(&dir);
 	leat_close(&fd);
+	free(place);
 }

@@ -92,6 +92,7 @@ struct leat_environment_spec leat_start_environment(const struct leat_driver_con
 	const struct leat_workflow *wf = config->plan->wf;
 	const struct leat_step *model = &wf->steps[step];
 
+	/* Batch systems and containers do not always set USER, which charliecloud goes by. */
 	return (struct leat_environment_spec){
 		.dir = config->dir,
 		.plain = model->staged || !config->library,
@@ -101,10 +102,12 @@ struct leat_environment_spec leat_start_environment(const struct leat_driver_con
 		.task = model->ensemble > 1 ? model->task : NULL,
 		.instance = model->instance,
 		.instances = model->ensemble,
+		.named = config->plan->containers[step].engine == LEAT_ENGINE_CHARLIECLOUD,
 		.mpi = model->nprocs > 1,
 		.runtime_dir = config->runtime_dir,
 		.library = model->staged || leat_start_is_mounted(config, step) ? NULL
 										: config->library,
+		.tracer = model->staged ? config->tracer : NULL,
 		.mount = config->mount_command,
 		.sealed = config->sealed,
 		.key = config->enforce ? key : NULL};

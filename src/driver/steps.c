@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/nproc.h"
 #include "base/confine.h"
-#include "base/str.h"
 #include "driver/start.h"
 
 #include <errno.h>
@@ -211,9 +210,9 @@ static void report_failure(struct leat_driver *d, size_t step)
 		leat_format_status(r, status);
 	leat_pump_drain(d, step);
 	leat_driver_keep_output(d, step);
-	leat_error("step %s failed: %s%s%s%s%s%s%s", d->wf->steps[step].name, status,
+	leat_error("step %s failed: %s%s%s%s%s", d->wf->steps[step].name, status,
 		   *status && *cause ? ": " : "", cause, r->log ? "; what it printed is in " : "",
-		   r->log ? d->config->dir : "", r->log ? "/" : "", r->log ? r->log : "");
+		   r->log ? r->log : "");
 }
 
 /* Without a daemon, which knows that better. */

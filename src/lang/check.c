@@ -114,12 +114,14 @@ static bool has_ensembles(const struct leat_workflow *wf)
 	return false;
 }
 
-int leat_check_workflow(const struct leat_workflow *wf, const char *dir, struct leat_diags *d)
+int leat_check_workflow(const struct leat_workflow *wf, const char *dir, bool ready,
+			struct leat_diags *d)
 {
 	struct leat_check_context ctx = {
 		.wf = wf,
 		.m = leat_matcher_new(wf),
 		.dir = dir,
+		.ready = ready,
 		.diags = d,
 		.outputs = leat_check_outputs_new(wf),
 	};

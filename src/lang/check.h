@@ -15,7 +15,8 @@
 struct leat_check_context {
 	const struct leat_workflow *wf;
 	struct leat_matcher *m;
-	const char *dir; /* the workflow's directory, resolved, or NULL: do not look at files */
+	const char *dir; /* the workflow's directory, resolved; NULL: not known */
+	bool ready;      /* what is to be there before the run is: look for it in `dir` */
 	struct leat_diags *diags;
 	struct leat_check_outputs *outputs; /* all output entries, in order */
 };
@@ -33,8 +34,10 @@ struct leat_check {
 /* Ends with an element whose name is NULL. */
 extern const struct leat_check leat_checks[];
 
-/* Run all checks. `dir` is where input files are looked for, NULL to leave that
- * out. 0 (whatever was found: count the errors in `d`) or -ENOMEM. Any thread. */
-int leat_check_workflow(const struct leat_workflow *wf, const char *dir, struct leat_diags *d);
+/* Run all checks. `dir` is the workflow's directory, NULL to leave out what depends on it; `ready`:
+ * inputs, images, action files and storage devices have to be there, which otherwise may come
+ * later. 0 (whatever was found: count the errors in `d`) or -ENOMEM. Any thread. */
+int leat_check_workflow(const struct leat_workflow *wf, const char *dir, bool ready,
+			struct leat_diags *d);
 
 #endif

@@ -73,7 +73,7 @@ int leat_check_container(const struct leat_check_context *ctx)
 {
 	int rc = 0;
 
-	for (size_t s = 0; ctx->dir && ctx->wf->path && !rc && s < ctx->wf->n_steps; s++)
+	for (size_t s = 0; ctx->ready && ctx->wf->path && !rc && s < ctx->wf->n_steps; s++)
 		if (ctx->wf->steps[s].container && !was_before(ctx->wf, s))
 			rc = check_step(ctx, &ctx->wf->steps[s]);
 	return rc;

@@ -142,7 +142,7 @@ int leat_check_input_missing(const struct leat_check_context *ctx)
 	struct leat_lookup *known = NULL;
 	int rc = 0;
 
-	for (size_t s = 0; ctx->dir && s < ctx->wf->n_steps; s++) {
+	for (size_t s = 0; ctx->ready && s < ctx->wf->n_steps; s++) {
 		const struct leat_step *step = &ctx->wf->steps[s];
 
 		for (size_t i = 0; i < step->inputs.n && !rc; i++)
@@ -169,7 +169,7 @@ static int try_beside(const struct leat_workflow *wf, const char *name)
 
 int leat_check_action_file(const struct leat_check_context *ctx)
 {
-	for (size_t s = 0; ctx->dir && ctx->wf->path && s < ctx->wf->n_steps; s++) {
+	for (size_t s = 0; ctx->ready && ctx->wf->path && s < ctx->wf->n_steps; s++) {
 		const struct leat_step *step = &ctx->wf->steps[s];
 		int rc;
 

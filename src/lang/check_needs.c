@@ -68,16 +68,16 @@ int leat_check_needs_resources(const struct leat_check_context *ctx)
 	return 0;
 }
 
-/* The device of a step on host `h`, or NULL; *known is false if that depends on where the
- * workflow's directory is, which is not known. 0 or -ENOMEM. */
+/* The device of a step on host `h`, or NULL; *known is false if that depends on the workflow's
+ * directory, which is not looked at. 0 or -ENOMEM. */
 static int find_on(const struct leat_check_context *ctx, const struct leat_step *step, size_t h,
 		   const struct leat_device **device, bool *known)
 {
 	*device = NULL;
-	*known = step->needs.device || ctx->dir;
+	*known = step->needs.device || ctx->ready;
 	if (step->needs.device)
 		*device = leat_resources_find_device(ctx->wf->resources, h, step->needs.device);
-	else if (ctx->dir)
+	else if (ctx->ready)
 		return leat_step_find_device(step, ctx->dir, ctx->wf->resources, h, device);
 	return 0;
 }

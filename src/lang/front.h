@@ -1,5 +1,5 @@
 /* What the front ends share: reading keys, values, names and rules of a
- * positioned tree into the model. Internal to this room. */
+ * positioned tree into the model. Internal to this directory. */
 #ifndef LEAT_LANG_FRONT_H
 #define LEAT_LANG_FRONT_H
 

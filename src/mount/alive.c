@@ -1,6 +1,9 @@
 #include "mount/internal.h"
+#include "mount/record.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +51,7 @@ void leat_alive_entry(struct fuse_entry_param *e)
 void leat_alive_opened(struct leat_errand *call)
 {
 	call->m->program = leat_caller_process(call->tid);
+	leat_record_program(call->m);
 }
 
 static struct leat_closer *find_closer(struct leat_mount *m, pid_t pid)
@@ -105,27 +109,61 @@ static void end_mappings(struct leat_mount *m, pid_t pid, bool killed)
 	}
 }
 
-static void process_ends(struct leat_mount *m, pid_t pid, bool killed)
+/* Who waits for the process must find that its empty closes count. */
+static void tell_ended(struct leat_errand *call, pid_t pid, bool killed)
 {
+	if (leat_line_ended(call->line, pid, killed) && killed) {
+		pthread_mutex_lock(&call->m->lock);
+		call->m->cut_short = true;
+		pthread_mutex_unlock(&call->m->lock);
+	}
+}
+
+static void process_ends(struct leat_errand *call, pid_t pid, bool killed)
+{
+	struct leat_mount *m = call->m;
 	struct leat_closer *c;
 
 	pthread_mutex_lock(&m->lock);
 	end_mappings(m, pid, killed);
 	c = find_closer(m, pid);
-	if (c && killed)
-		m->cut_short = true;
 	if (c)
 		forget_closer(m, c);
 	pthread_mutex_unlock(&m->lock);
+	if (c)
+		tell_ended(call, pid, killed);
+}
+
+/* One that has closed what it did not know (closefrom), and so ended without a word. */
+static pid_t take_gone(struct leat_mount *m)
+{
+	struct leat_closer *c, *next;
+	pid_t pid = 0;
+
+	pthread_mutex_lock(&m->lock);
+	HASH_ITER(hh, m->closers, c, next)
+	if (!pid && kill(c->pid, 0) < 0 && errno == ESRCH) {
+		pid = c->pid;
+		forget_closer(m, c);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return pid;
+}
+
+void leat_alive_look(struct leat_errand *call)
+{
+	pid_t pid;
+
+	while (call->line && (pid = take_gone(call->m)))
+		tell_ended(call, pid, false);
 }
 
 static void judge_unread(struct leat_errand *call)
 {
-	char *path = leat_nodes_unread(call->m);
+	char path[PATH_MAX];
 
-	if (path)
+	if (leat_nodes_unread(call->m, path))
 		leat_bypass_fail_unread(call->m, call->tid, path);
-	free(path);
 }
 
 void leat_alive_flushed(struct leat_errand *call)
@@ -135,7 +173,7 @@ void leat_alive_flushed(struct leat_errand *call)
 
 	if (!leat_caller_ending(call->tid, &process, &status))
 		return;
-	process_ends(call->m, process, WIFSIGNALED(status));
+	process_ends(call, process, WIFSIGNALED(status));
 	if (process == call->m->program)
 		judge_unread(call);
 	if (process == call->m->program && WIFEXITED(status))

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define BIT(signo) (UINT64_C(1) << ((signo)-1))
 
@@ -112,4 +114,21 @@ bool leat_caller_is_inside(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)tid);
 	return stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &other) == 0 &&
 	       own.st_ino != other.st_ino;
+}
+
+/* Is it the first thread of its process, whose number that has? */
+static bool is_process(pid_t tid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, tid, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+pid_t leat_caller_opener(const struct leat_errand *call)
+{
+	if (!call->req || call->tid <= 0)
+		return 0;
+	return is_process(call->tid) ? call->tid : leat_caller_process(call->tid);
 }

@@ -1,5 +1,6 @@
 /* Asking the daemon on behalf of a caller, and waiting for its answer. */
 #include "mount/internal.h"
+#include "mount/record.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -40,6 +41,8 @@ int leat_errand_init(struct leat_errand *call, fuse_req_t req)
 	*call = (struct leat_errand){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
 	call->other = call->m->spec->ranged && who->uid != call->m->shown_uid;
 	call->gid = who->gid;
+	if (call->m->recorder)
+		leat_record_arrived(call);
 	if (!call->m->as_root || (!who->uid && !who->gid))
 		return leat_line_get(call->m, &call->line);
 	user.n = fuse_req_getgroups(req, LEAT_MAX_GROUPS, user.groups);
@@ -132,6 +135,8 @@ int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirf
 		epoch = epoch_of(f);
 		rc = identify(call, dirfd, path, st, id);
 	} while (!rc && !mend(f, epoch, st));
+	if (!rc)
+		id->slot = slot;
 	return rc;
 }
 
@@ -385,6 +390,8 @@ int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path,
 	m->flags = flags;
 	m->mode = mode;
 	m->length = length;
+	if (op == LEAT_OP_OPEN && (flags & O_ACCMODE) != O_RDONLY)
+		m->pid = (uint32_t)leat_caller_opener(call);
 	rc = leat_wire_put(m, path);
 	if (!rc)
 		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/pidstat.h"
+#include "base/putby.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
 #include "shm/roll.h"
@@ -69,16 +70,27 @@ static bool is_session(const char *variable)
 	return strncmp(variable, "LEAT_", 5) == 0 || strncmp(variable, "CAPIO_", 6) == 0;
 }
 
-/* All below the mount goes through it: nothing there is to speak to the daemon itself. */
+/* All below the mount goes through it: nothing there is to speak to the daemon itself. What was put
+ * by for the program has its names again. */
 static void forget_session(void)
 {
 	char **to = environ;
 
 	for (char **from = environ; from && *from; from++)
-		if (!is_session(*from))
+		if (strncmp(*from, LEAT_PUT_BY, strlen(LEAT_PUT_BY)) == 0)
+			*to++ = *from + strlen(LEAT_PUT_BY);
+		else if (!is_session(*from))
 			*to++ = *from;
 	if (to)
 		*to = NULL;
+}
+
+static bool is_our_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return strcmp(name, "libleat.so") == 0 || strcmp(name, "libleat-wrap.so") == 0;
 }
 
 /* LD_PRELOAD without our library. */
@@ -93,9 +105,7 @@ static void forget_library(void)
 	left = calloc(1, strlen(list) + 1);
 	for (word = copy && left ? strtok_r(copy, ": ", &rest) : NULL; word;
 	     word = strtok_r(NULL, ": ", &rest)) {
-		const char *slash = strrchr(word, '/');
-
-		if (strncmp(slash ? slash + 1 : word, "libleat", 7) == 0)
+		if (is_our_library(word))
 			continue;
 		if (*left)
 			strcat(left, ":");

@@ -1,7 +1,8 @@
 /* The kernel moves bytes of a FUSE file by sendfile and its kind out of its page cache, and takes
  * the size it was last told for the end: of a file that grows that would be a false end. So it does
  * with reads by io_uring and kernel AIO. Behind the mount these calls are refused as by a kernel
- * without them, and programs read and write instead.
+ * without them, and programs read and write instead; from sendfile by EINVAL, since of ENOSYS Java
+ * and libuv (Node.js) make an error.
  *
  * Some mounts, and entering namespaces, are the server's to allow (bypass.c).
  */

@@ -2,6 +2,7 @@
  * it does for any client. */
 #include "base/fd.h"
 #include "mount/internal.h"
+#include "mount/record.h"
 #include "mount/listing.h"
 #include "record/call.h"
 
@@ -72,6 +73,7 @@ int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place
 				  .slot = place->slot,
 				  .ofd = place->ofd,
 				  .intact = place->intact};
+	leat_word_set(&h->home, place->seq);
 	if (ino)
 		leat_handle_attach(h, ino);
 	leat_shm_count(&leat_errand_step(call)->opens, 1);
@@ -132,6 +134,7 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 {
 	const bool awaited = is_awaited(h);
 
+	leat_record_closed(call, h);
 	if (awaited)
 		count_closing(h->m, 1);
 	leat_handle_detach(h);
@@ -166,20 +169,24 @@ static void tell_read(struct leat_errand *call, const struct leat_handle *h, enu
 		leat_errand_tell(call, LEAT_MSG_READ, &fact);
 }
 
-/* Has a program closed an empty version, and read nothing of it? */
+/* Of a version: is it empty, has a program closed it, and read nothing of it? */
 static bool is_unread(const struct leat_errand *call, const struct leat_handle *h)
 {
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
 
-	return leat_handle_is_version(h) && h->closer && !h->read_told && !h->look_told && f &&
+	return h->closer && !h->read_told && !h->look_told && f &&
 	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
 }
 
-void leat_handle_flushed(struct leat_errand *call, struct leat_handle *h)
+void leat_handle_note_closed(struct leat_errand *call, struct leat_handle *h)
 {
 	/* A launch that ends with that was for this version: it is told before the close is. */
 	if (is_unread(call, h) && leat_handle_note_unread(h, true))
 		tell_read(call, h, LEAT_READ_LOOK, 1, false);
+}
+
+void leat_handle_flushed(struct leat_handle *h)
+{
 	pthread_mutex_lock(&h->m->lock);
 	h->flushed = is_awaited(h);
 	pthread_mutex_unlock(&h->m->lock);
@@ -241,6 +248,7 @@ int leat_handles_settle(struct leat_errand *call)
 {
 	const struct timespec nap = {.tv_nsec = 200000};
 
+	leat_alive_look(call);
 	for (unsigned looks = 0; is_closing(call->m, looks >= SETTLE_LOOKS); looks++) {
 		if (leat_errand_is_stopped(call))
 			return -EINTR;

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
+#include "mount/record.h"
 #include "record/call.h"
 
 #include <dirent.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Part of `path` below `dir`, or NULL. */
@@ -94,7 +96,7 @@ static int follow(struct leat_errand *call, int fd, const struct inherited *in, 
 			return 0;
 		rc = -EAGAIN;
 		if (home % LEAT_HOME_NEXT == 0)
-			rc = leat_line_switch(call->line, in->slot, fd, &seq, &new);
+			rc = leat_line_switch(call->line, in->slot, fd, &seq, &home, &new);
 		if (!rc)
 			return new < 0 ? 0 : leat_handshake_exchange(peer, fd, new);
 		if (rc == -EAGAIN)
@@ -121,6 +123,45 @@ static int tell_wrote(struct leat_errand *call, const struct inherited *in)
 	return leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
 }
 
+/* They may be anywhere: of what several steps write, all of it. */
+static int tell_written(struct leat_errand *call, int fd, const struct inherited *in)
+{
+	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+	int flags = fcntl(fd, F_GETFL);
+	struct leat_msg_fact fact = {.slot = in->slot,
+				     .ofd = in->ofd,
+				     .code = flags & O_APPEND ? 1 : 0,
+				     .length = UINT64_MAX};
+
+	if (!f || !(leat_shm_flags(f) & LEAT_SHM_SHARED) || (flags & O_ACCMODE) == O_RDONLY)
+		return 0;
+	return leat_line_fact(call->line, LEAT_MSG_WRITTEN, &fact);
+}
+
+/* They find no room otherwise than by ENOSPC, which leat does not see: the file goes to disk first.
+ */
+static int put_aside(struct leat_errand *call, const struct inherited *in, int peer)
+{
+	struct ucred who = {0};
+	socklen_t size = sizeof(who);
+	uint32_t seq;
+	int rc = -EAGAIN;
+
+	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	for (uint64_t attempt = 0; rc == -EAGAIN; attempt++) {
+		rc = leat_line_ask(call->line, LEAT_WIRE_ASIDE, in->slot, attempt,
+				   (uint64_t)who.pid, &seq);
+		if (rc == -EAGAIN && leat_errand_sleep(call, in->slot, seq))
+			return -EINTR;
+	}
+	return rc;
+}
+
+static bool is_written(const struct inherited *in)
+{
+	return in->slot && (in->kind == LEAT_KIND_PRODUCER || in->kind == LEAT_KIND_PUBLISHER);
+}
+
 static int settle(struct leat_errand *call, int fd, int peer)
 {
 	char link[64], name[PATH_MAX];
@@ -136,10 +177,15 @@ static int settle(struct leat_errand *call, int fd, int peer)
 	rc = identify(call, fd, &st, name, &in);
 	if (rc)
 		return rc;
+	leat_record_inherited(call->m);
 	if (in.intact)
 		rc = tell_wrote(call, &in);
+	if (!rc)
+		rc = tell_written(call, fd, &in);
 	if (!rc && in.kind == LEAT_KIND_CONSUMER)
 		rc = await_bytes(call, &in);
+	if (!rc && is_written(&in) && st.st_dev == call->m->store_dev)
+		rc = put_aside(call, &in, peer);
 	return rc ? rc : follow(call, fd, &in, peer);
 }
 

@@ -8,6 +8,7 @@
 #include "mount/mount.h"
 #include "record/reading.h"
 #include "shm/extents.h"
+#include "shm/word.h"
 #include "wire/wire.h"
 
 #include <limits.h>
@@ -18,6 +19,7 @@
 
 struct leat_node;
 struct leat_handle;
+struct leat_recorder;
 
 enum { LEAT_MAX_GROUPS = 64 };
 
@@ -50,14 +52,16 @@ struct leat_mount {
 	pid_t program; /* the program's process; 0: it has not said so yet */
 	struct leat_fuse *session;
 	pthread_key_t lines;
-	pthread_mutex_t lock;    /* of all nodes and handles */
-	struct leat_node *names; /* hash of the attached nodes */
+	pthread_mutex_t following; /* of descriptors of handles that are exchanged; before lock */
+	pthread_mutex_t lock;      /* of all nodes and handles */
+	struct leat_node *names;   /* hash of the attached nodes */
 	struct leat_node *root;
 	struct leat_handle *handles; /* all that are open */
 	int closing;                 /* how many the daemon is being told of, and opens wait for */
 	struct leat_closer *closers; /* hash of the processes that have closed a file empty */
 	bool cut_short;              /* one of them was killed */
 	uint64_t generation;
+	struct leat_recorder *recorder; /* owned; NULL: no trace is written */
 };
 
 /* A thread's connection to the daemon. */
@@ -73,9 +77,10 @@ struct leat_line {
 struct leat_errand {
 	struct leat_mount *m;
 	fuse_req_t req;
-	pid_t tid;  /* of the caller */
-	bool other; /* it is another user than the mount's; see other.c */
-	gid_t gid;  /* its group, as the mount has ids */
+	pid_t tid;                /* of the caller */
+	bool other;               /* it is another user than the mount's; see other.c */
+	gid_t gid;                /* its group, as the mount has ids */
+	int64_t began_ns, cpu_ns; /* record.c: when, and the thread's CPU time then */
 	struct leat_line *line;
 };
 
@@ -120,9 +125,12 @@ int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, ui
 /* Say that process `pid` (0: this one) ends normally with `status`, or (LEAT_WIRE_CUT_SHORT) that
  * its empty closes are not to count. Returns when it was heard. */
 int leat_line_exiting(struct leat_line *line, pid_t pid, int status);
+/* Say that a process behind the mount, by the number that RESOLVE had, has ended. The same. */
+int leat_line_ended(struct leat_line *line, pid_t pid, bool killed);
 /* `fd` may be of a place the file has left: *new is what is to take its place, -1 if it is good.
- * -EAGAIN (*seq to sleep on): not yet; -ESTALE: it is not of this file. */
-int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, int *new);
+ * -EAGAIN (*seq to sleep on): not yet; -ESTALE: it is not of this file. *home: where that is. */
+int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, uint32_t *home,
+		     int *new);
 /* False once the daemon is gone. */
 bool leat_line_alive(struct leat_line *line);
 
@@ -209,6 +217,9 @@ bool leat_caller_overrides(pid_t tid);
 bool leat_caller_ending(pid_t tid, pid_t *process, int *status);
 /* The process of a thread, 0 if it is gone. */
 pid_t leat_caller_process(pid_t tid);
+/* The process that opens a file for writing, whose end will matter; 0: not known. Only other
+ * threads than its first cost a look at /proc. */
+pid_t leat_caller_opener(const struct leat_errand *call);
 /* Is it of the program, and not somebody outside who looks at what that has open? */
 bool leat_caller_is_inside(pid_t tid);
 
@@ -260,6 +271,8 @@ void leat_alive_entry(struct fuse_entry_param *e);
 /* open, flush of LEAT_ALIVE_INO */
 void leat_alive_opened(struct leat_errand *call);
 void leat_alive_flushed(struct leat_errand *call);
+/* Those who have closed a file empty, and whose end nobody told: tell it. */
+void leat_alive_look(struct leat_errand *call);
 /* flush of a file that is open for writing: thread `tid` closes it. */
 void leat_alive_closing(struct leat_handle *h, pid_t tid);
 /* The mount is gone: forget the processes. True: one that was killed had closed a file empty. */
@@ -270,6 +283,7 @@ bool leat_alive_end(struct leat_mount *m);
 /* What tells one file from another at the same name. All 0: not known yet. */
 struct leat_identity {
 	uint64_t dev, ino, born_ns;
+	uint32_t slot; /* 0: nobody knows whether the file may have moved */
 };
 
 enum { LEAT_LOOKS = 4 };
@@ -296,7 +310,8 @@ bool leat_node_by_path(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
 /* Does the node stand for no file yet? */
 bool leat_node_is_awaited(struct leat_mount *m, fuse_ino_t ino);
 
-/* Does the node stand for this file? A node that stood for none does from now on. */
+/* Does the node stand for this file? A node that stood for none does from now on, as one whose file
+ * has moved while it was open. */
 bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 		  const struct leat_identity *id);
 
@@ -316,9 +331,9 @@ bool leat_node_missed(struct leat_mount *m, fuse_ino_t ino, pid_t tid);
 /* Is the node an empty version that was closed again and again, and nothing read of it? FUSE is not
  * asked for reads of 0 bytes: nobody knows whether it was taken. */
 bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino);
-/* When the program has ended: the name of one that was closed so more than once; owned by the
- * caller, NULL: there is none. */
-char *leat_nodes_unread(struct leat_mount *m);
+/* When the program has ended: the path of one that was closed so more than once. False: there is
+ * none. */
+bool leat_nodes_unread(struct leat_mount *m, char path[PATH_MAX]);
 
 /* The name was removed, or renamed (exchange: both stay). */
 void leat_node_removed(struct leat_mount *m, fuse_ino_t parent, const char *name);
@@ -336,9 +351,10 @@ struct leat_handle {
 	struct leat_handle *all_prev, *all_next; /* of the mount */
 	struct leat_node *node;
 	struct leat_mount *m;
-	int fd;        /* owned */
-	int flags;     /* of the open */
-	uint32_t kind; /* enum leat_kind */
+	int fd;                /* owned */
+	struct leat_word home; /* where its file is, shm/state.h */
+	int flags;             /* of the open */
+	uint32_t kind;         /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
 	bool intact;     /* open for writing: before it changes something that is to be told */
@@ -358,6 +374,8 @@ struct leat_handle {
 	size_t map_size;
 	struct leat_listing_of *listing; /* owned; of a directory */
 	bool unlisted;                   /* nobody has asked for its names yet */
+	uint64_t record_id;              /* in the trace; 0: it is not in it */
+	pid_t record_pid;                /* who opened it, or closed a descriptor of it last */
 };
 
 /* Open what RESOLVE allowed, and tell the daemon. */
@@ -372,11 +390,13 @@ void leat_handle_detach(struct leat_handle *h);
 bool leat_handle_back(struct leat_handle *h, bool final);
 /* The last close. */
 void leat_handle_close(struct leat_errand *call, struct leat_handle *h);
-/* A descriptor of some open file of the node, duplicated, and the file's slot; -1: there is
- * none. */
-int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot);
+/* A descriptor of some open file of the node, duplicated, of where that is now, and the file's
+ * slot; -1: there is none. */
+int leat_handle_any(struct leat_errand *call, fuse_ino_t ino, uint32_t *slot);
 /* Somebody was shown the current size of a file that may be growing. */
 void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size);
+/* Somebody asks for the names of a directory. True: it is open, and nobody has asked yet. */
+bool leat_handles_list(struct leat_mount *m, fuse_ino_t ino);
 /* An empty version is closed of which nothing was read, or it is read after all. True: it was not
  * known of this handle. */
 bool leat_handle_note_unread(struct leat_handle *h, bool unread);
@@ -392,8 +412,10 @@ void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle
 /* `n` bytes of `asked` were read at `offset` through it: a version is taken by that. */
 void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
 			   uint64_t offset);
+/* A program closes a descriptor of a version: what there is to tell of it before the close is. */
+void leat_handle_note_closed(struct leat_errand *call, struct leat_handle *h);
 /* A program closes a descriptor of it, perhaps the last. */
-void leat_handle_flushed(struct leat_errand *call, struct leat_handle *h);
+void leat_handle_flushed(struct leat_handle *h);
 /* The kernel tells of a last close without having the program wait for us, and the next open or
  * change of a name may depend on it (versions; a step's actions): wait for what programs have
  * closed. -EINTR if the caller is to die. */
@@ -411,7 +433,7 @@ static inline struct leat_handle *leat_handle_of(const struct fuse_file_info *fi
 int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
 		   const struct leat_place_of *place, struct fuse_entry_param *e);
 /* Attributes as the kernel is to have them. */
-void leat_ops_show(const struct leat_mount *m, struct stat *st);
+void leat_ops_show(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st);
 /* Is the file final, so that its attributes may be kept? Seconds. */
 double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place);
 

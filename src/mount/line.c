@@ -288,7 +288,7 @@ int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, ui
 	return rc == -EIO ? -EIO : 0;
 }
 
-int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
+static int tell_exiting(struct leat_line *line, pid_t pid, int status, const char *what)
 {
 	struct leat_msg_step *m = leat_line_begin(line, LEAT_MSG_EXITING);
 	uint32_t seq;
@@ -298,13 +298,24 @@ int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
 	m->status = status;
 	rc = leat_wire_put(m, line->m->spec->step);
 	if (!rc)
-		rc = leat_wire_put(m, "");
+		rc = leat_wire_put(m, what);
 	if (!rc)
 		rc = leat_line_send(line);
 	return rc ? rc : leat_line_ask(line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
-int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, int *new)
+int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
+{
+	return tell_exiting(line, pid, status, "");
+}
+
+int leat_line_ended(struct leat_line *line, pid_t pid, bool killed)
+{
+	return tell_exiting(line, pid, killed ? LEAT_WIRE_CUT_SHORT : 0, LEAT_WIRE_BEHIND);
+}
+
+int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, uint32_t *home,
+		     int *new)
 {
 	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)line->msg;
 	struct leat_msg_switch *m = leat_line_begin(line, LEAT_MSG_SWITCH);
@@ -317,6 +328,7 @@ int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *se
 		return -EIO;
 	}
 	*seq = reply->seq;
+	*home = reply->home;
 	return reply->error;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 static const char *name_of(const struct leat_node *node)
 {
@@ -110,15 +111,14 @@ void leat_node_settle(struct leat_mount *m, struct leat_node *node)
 	}
 }
 
-int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out)
+int leat_node_name(const struct leat_mount *m, const struct leat_node *node, const char *name,
+		   char out[PATH_MAX])
 {
-	const struct leat_node *node;
 	char *at = out + PATH_MAX - 1;
 	int rc = 0;
 
 	*at = 0;
-	pthread_mutex_lock(&m->lock);
-	for (node = leat_node_of(m, ino); !rc && (name || node != m->root);) {
+	while (!rc && (name || node != m->root)) {
 		const char *part = name;
 		size_t length;
 
@@ -141,8 +141,17 @@ int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char 
 		at -= length;
 		memcpy(at, part, length);
 	}
-	pthread_mutex_unlock(&m->lock);
 	memmove(out, at, strlen(at) + 1);
+	return rc;
+}
+
+int leat_node_path(struct leat_mount *m, fuse_ino_t ino, const char *name, char *out)
+{
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	rc = leat_node_name(m, leat_node_of(m, ino), name, out);
+	pthread_mutex_unlock(&m->lock);
 	return rc;
 }
 
@@ -157,18 +166,41 @@ static void note_told(struct leat_node *node, uint64_t size)
 		node->told_size = size;
 }
 
+static bool is_same(const struct leat_identity *a, const struct leat_identity *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->born_ns == b->born_ns;
+}
+
+/* Has the file of the node moved, which is open, and is that where it is now? Its record is the
+ * same: another file of the name would have another. */
+static bool has_moved(const struct leat_mount *m, const struct leat_node *node,
+		      const struct leat_identity *id)
+{
+	const struct leat_handle *h;
+	struct leat_identity own;
+	struct stat st;
+
+	if (!id->slot || node->id.slot != id->slot)
+		return false;
+	DL_FOREACH(node->handles, h)
+	if (h->slot == id->slot && id->slot < LEAT_SHM_MAX_FILES &&
+	    (leat_shm_home(&m->shm->files[id->slot]) != leat_word_get(&h->home) ||
+	     (!leat_identify(h->fd, "", &st, &own) && is_same(&own, id))))
+		return true;
+	return false;
+}
+
 /* A directory is a name: it may be in both places. */
-static bool stands_for(struct leat_node *node, const struct stat *st,
+static bool stands_for(const struct leat_mount *m, struct leat_node *node, const struct stat *st,
 		       const struct leat_identity *id)
 {
 	if (node->type != (st->st_mode & S_IFMT))
 		return false;
 	if (S_ISDIR(st->st_mode) || is_unknown(id))
 		return true;
-	if (is_unknown(&node->id))
+	if (is_unknown(&node->id) || (!is_same(&node->id, id) && has_moved(m, node, id)))
 		node->id = *id;
-	return node->id.dev == id->dev && node->id.ino == id->ino &&
-	       node->id.born_ns == id->born_ns;
+	return is_same(&node->id, id);
 }
 
 /* The name leads to another node from now on. Who waits for what is to come has it by the old one.
@@ -204,7 +236,7 @@ struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const 
 	pthread_mutex_lock(&m->lock);
 	dir = leat_node_of(m, parent);
 	node = find(m, dir, name);
-	if (node && !stands_for(node, st, id)) {
+	if (node && !stands_for(m, node, st, id)) {
 		pass_on(m, node);
 		node = NULL;
 	}
@@ -283,7 +315,7 @@ bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 	bool same;
 
 	pthread_mutex_lock(&m->lock);
-	same = stands_for(leat_node_of(m, ino), st, id);
+	same = stands_for(m, leat_node_of(m, ino), st, id);
 	pthread_mutex_unlock(&m->lock);
 	return same;
 }

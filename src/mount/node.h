@@ -30,6 +30,10 @@ struct leat_node {
 	unsigned unread; /* closes of an empty version of which nothing was read */
 };
 
+/* Path of `name` in the directory `node`, or of the node itself if NULL, below the root. 0, -ESTALE
+ * (it has no name any more) or -ENAMETOOLONG. */
+int leat_node_name(const struct leat_mount *m, const struct leat_node *node, const char *name,
+		   char out[PATH_MAX]);
 /* Frees what nobody knows any more, and its parents with it. NULL is allowed. */
 void leat_node_settle(struct leat_mount *m, struct leat_node *node);
 

@@ -1,7 +1,8 @@
 /* Who has a node open. */
 #include "mount/node.h"
 
-#include <string.h>
+#include "base/fd.h"
+#include "mount/follow.h"
 
 #include <fcntl.h>
 #include <utlist.h>
@@ -50,10 +51,12 @@ bool leat_handle_back(struct leat_handle *h, bool final)
 	return h->backing != 0;
 }
 
-int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot)
+int leat_handle_any(struct leat_errand *call, fuse_ino_t ino, uint32_t *slot)
 {
+	struct leat_mount *m = call->m;
 	const struct leat_node *node;
 	const struct leat_handle *h;
+	uint32_t home = 0;
 	int fd = -1;
 
 	pthread_mutex_lock(&m->lock);
@@ -62,8 +65,11 @@ int leat_handle_any(struct leat_mount *m, fuse_ino_t ino, uint32_t *slot)
 	if (h) {
 		fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
 		*slot = h->slot;
+		home = (uint32_t)leat_word_get(&h->home);
 	}
 	pthread_mutex_unlock(&m->lock);
+	if (fd >= 0 && leat_follow_copy(call, *slot, home, fd))
+		leat_close(&fd);
 	return fd;
 }
 
@@ -85,6 +91,21 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 		}
 	}
 	pthread_mutex_unlock(&m->lock);
+}
+
+bool leat_handles_list(struct leat_mount *m, fuse_ino_t ino)
+{
+	struct leat_handle *h;
+	bool first = false;
+
+	pthread_mutex_lock(&m->lock);
+	DL_FOREACH(leat_node_of(m, ino)->handles, h)
+	{
+		first |= h->unlisted;
+		h->unlisted = false;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return first;
 }
 
 bool leat_handle_note_unread(struct leat_handle *h, bool unread)
@@ -115,19 +136,19 @@ bool leat_node_is_stuck(struct leat_mount *m, fuse_ino_t ino)
 	return stuck;
 }
 
-char *leat_nodes_unread(struct leat_mount *m)
+bool leat_nodes_unread(struct leat_mount *m, char path[PATH_MAX])
 {
 	struct leat_node *node, *next;
-	char *name = NULL;
+	bool found = false;
 
 	pthread_mutex_lock(&m->lock);
 	HASH_ITER(hh, m->names, node, next)
 	{
-		if (!name && node->unread >= MAX_UNREAD_AT_END)
-			name = strdup(node->key + sizeof(node->parent));
+		if (!found && node->unread >= MAX_UNREAD_AT_END)
+			found = leat_node_name(m, node, NULL, path) == 0;
 	}
 	pthread_mutex_unlock(&m->lock);
-	return name;
+	return found;
 }
 
 bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)

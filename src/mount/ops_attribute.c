@@ -1,8 +1,11 @@
 /* Attributes: by path they follow the rules, by an open file they are what it has. */
 #include "base/fd.h"
+#include "mount/follow.h"
 #include "mount/halves.h"
 #include "mount/internal.h"
 #include "mount/listing.h"
+#include "mount/record.h"
+#include "mount/rights.h"
 #include "mount/write.h"
 #include "record/call.h"
 #include "record/sizes.h"
@@ -16,13 +19,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static int resolve(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, uint64_t length,
-		   struct leat_place_of *place)
+static int resolve(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, uint32_t mode,
+		   uint64_t length, struct leat_place_of *place)
 {
 	char path[PATH_MAX];
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
-	return rc ? rc : leat_errand_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, 0, length, place);
+	return rc ? rc
+		  : leat_errand_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, mode, length, place);
 }
 
 /* --- looking --- */
@@ -52,7 +56,7 @@ static enum showing showing_to(struct leat_errand *call, fuse_ino_t ino)
 static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 {
 	uint32_t slot = 0;
-	int fd = leat_handle_any(call->m, ino, &slot), rc = 0;
+	int fd = leat_handle_any(call, ino, &slot), rc = 0;
 	enum showing showing;
 
 	if (fd < 0)
@@ -80,7 +84,7 @@ static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, do
 {
 	struct leat_place_of place;
 	struct leat_identity id;
-	int rc = resolve(call, ino, LEAT_OP_LOOK, 0, &place);
+	int rc = resolve(call, ino, LEAT_OP_LOOK, 0, 0, &place);
 
 	if (!rc)
 		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
@@ -94,12 +98,14 @@ static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, do
 /* Where is the end? The kernel throws the answer away if it was told of the file since it asked,
  * for instance because somebody has looked into /proc/PID/fd: after a wait the size is told apart.
  */
-static int find_end(struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h,
+static int find_end(struct leat_errand *call, fuse_ino_t ino, struct leat_handle *h,
 		    struct stat *st)
 {
 	bool was_final = leat_handle_is_final(call, h);
 	int rc = leat_handle_whole(call, h);
 
+	if (!rc)
+		rc = leat_handle_follow(call, h, false);
 	if (!rc && fstat(h->fd, st) < 0)
 		rc = -errno;
 	if (!rc && !was_final)
@@ -111,7 +117,7 @@ static int find_end(struct leat_errand *call, fuse_ino_t ino, const struct leat_
 static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
 		struct stat *st, double *keep_s)
 {
-	const struct leat_handle *h = fi ? leat_handle_of(fi) : NULL;
+	struct leat_handle *h = fi ? leat_handle_of(fi) : NULL;
 	int rc;
 
 	if (h)
@@ -134,7 +140,7 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 static void reply_attributes(const struct leat_errand *call, fuse_ino_t ino, struct stat *st,
 			     double keep_s)
 {
-	leat_ops_show(call->m, st);
+	leat_ops_show(call->m, ino, NULL, st);
 	leat_node_told(call->m, ino, (uint64_t)st->st_size);
 	fuse_reply_attr(call->req, st, keep_s);
 }
@@ -167,7 +173,7 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 
 	if (!rc) {
 		leat_node_by_path(call.m, ino, call.tid);
-		rc = resolve(&call, ino, LEAT_OP_ACCESS, 0, &place);
+		rc = resolve(&call, ino, LEAT_OP_ACCESS, 0, 0, &place);
 	}
 	if (!rc) {
 		leat_errand_become(&call);
@@ -231,7 +237,8 @@ static struct timespec time_for(int what, int now, int set, struct timespec valu
 	return what & set ? value : (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
-static int set_times(const struct target *t, const struct stat *st, int what)
+static int set_times(const struct leat_errand *call, const struct target *t, const struct stat *st,
+		     int what)
 {
 	const struct timespec times[2] = {
 		time_for(what, FUSE_SET_ATTR_ATIME_NOW, FUSE_SET_ATTR_ATIME, st->st_atim),
@@ -239,18 +246,10 @@ static int set_times(const struct target *t, const struct stat *st, int what)
 	int rc = t->fd >= 0 ? futimens(t->fd, times)
 			    : utimensat(t->place.dirfd, t->place.path, times, AT_SYMLINK_NOFOLLOW);
 
-	return rc < 0 ? -errno : 0;
-}
-
-/* A file that is open is changed by its descriptor; whether this step may is said of its name. One
- * without a name is the affair of those who have it open. */
-static int may_change(struct leat_errand *call, fuse_ino_t ino)
-{
-	struct leat_place_of place;
-
-	if (!call->m->shm->enforced)
-		return 0;
-	return resolve(call, ino, LEAT_OP_META, 0, &place) == -EACCES ? -EACCES : 0;
+	if (rc < 0)
+		return -errno;
+	leat_shm_note_times(leat_errand_file(call, t->place.slot), times);
+	return 0;
 }
 
 #define SET_OWNER (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
@@ -260,13 +259,14 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 {
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
+	struct leat_rights rights = leat_rights_of(st, what);
 	struct leat_half half;
-	uint32_t slot;
 	int rc = 0, held;
 
 	if (!named)
-		t.fd = leat_handle_any(call->m, ino, &slot);
-	rc = t.fd < 0 ? resolve(call, ino, LEAT_OP_META, 0, &t.place) : may_change(call, ino);
+		t.fd = leat_handle_any(call, ino, &t.place.slot);
+	rc = t.fd < 0 ? resolve(call, ino, LEAT_OP_META, rights.mode, rights.owner, &t.place)
+		      : leat_rights_may_change(call, ino, t.place.slot, &rights);
 	if (rc) {
 		leat_close(&t.fd);
 		return rc;
@@ -280,7 +280,7 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	if (!rc && what & SET_OWNER)
 		rc = set_owner(call, &t, st, what);
 	if (!rc && what & SET_TIMES)
-		rc = set_times(&t, st, what);
+		rc = set_times(call, &t, st, what);
 	leat_errand_self(call);
 	if (!rc)
 		rc = leat_half_changed(call, &half, ino, held,
@@ -295,14 +295,14 @@ static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
 {
 	struct leat_place_of place;
 	char path[64];
-	int fd, rc;
+	int fd = -1, rc;
 
 	if (fi)
 		return leat_handle_resize(call, leat_handle_of(fi), length);
 	leat_node_by_path(call->m, ino, call->tid);
 	rc = leat_handles_settle(call);
 	if (!rc)
-		rc = resolve(call, ino, LEAT_OP_TRUNCATE, length, &place);
+		rc = resolve(call, ino, LEAT_OP_TRUNCATE, 0, length, &place);
 	if (rc)
 		return rc;
 	leat_errand_become(call);
@@ -312,6 +312,7 @@ static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
 	if (!rc && truncate(path, (off_t)length) < 0)
 		rc = -errno;
 	leat_errand_self(call);
+	leat_record_cut(call, NULL, ino, fd, length, rc);
 	leat_close(&fd);
 	return rc;
 }
@@ -325,15 +326,17 @@ static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_
 	uint32_t slot;
 	int fd, rc;
 
-	if (fi)
-		return fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
-	fd = leat_handle_any(call->m, ino, &slot);
+	if (fi) {
+		rc = leat_handle_follow(call, leat_handle_of(fi), false);
+		return rc ? rc : fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
+	}
+	fd = leat_handle_any(call, ino, &slot);
 	if (fd >= 0) {
 		rc = leat_errand_fstat(call, slot, fd, st);
 		leat_close(&fd);
 		return rc;
 	}
-	rc = resolve(call, ino, LEAT_OP_ACCESS, 0, &place);
+	rc = resolve(call, ino, LEAT_OP_ACCESS, 0, 0, &place);
 	if (!rc)
 		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
 	return rc;
@@ -367,16 +370,17 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 /* --- extended attributes --- */
 
 /* An O_PATH descriptor's name in /proc stands for the file itself. */
-static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, char path[64])
+static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op,
+		     const struct leat_rights *rights, char path[64])
 {
 	struct leat_place_of place;
 	uint32_t slot;
 	int fd = -1, rc;
 
 	if (!leat_node_by_path(call->m, ino, call->tid))
-		fd = leat_handle_any(call->m, ino, &slot);
+		fd = leat_handle_any(call, ino, &slot);
 	if (fd < 0) {
-		rc = resolve(call, ino, op, 0, &place);
+		rc = resolve(call, ino, op, rights->mode, 0, &place);
 		if (rc)
 			return rc;
 		leat_errand_become(call);
@@ -385,7 +389,7 @@ static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op, 
 		leat_errand_self(call);
 		if (rc)
 			return rc;
-	} else if (op == LEAT_OP_META && (rc = may_change(call, ino))) {
+	} else if (op == LEAT_OP_META && (rc = leat_rights_may_change(call, ino, slot, rights))) {
 		leat_close(&fd);
 		return rc;
 	}
@@ -409,7 +413,7 @@ static void read_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, siz
 	struct leat_errand call;
 	char path[64], *value = malloc(size ? size : 1);
 	ssize_t n = value ? leat_errand_init(&call, req) : -ENOMEM;
-	int fd = n ? (int)n : open_path(&call, ino, LEAT_OP_ACCESS, path);
+	int fd = n ? (int)n : open_path(&call, ino, LEAT_OP_ACCESS, &(struct leat_rights){0}, path);
 
 	n = fd;
 	if (fd >= 0) {
@@ -437,6 +441,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
 			    size_t size, int flags)
 {
+	const struct leat_rights rights = leat_rights_of_attribute(name, value, size);
 	struct leat_errand call;
 	struct leat_half half;
 	char path[64];
@@ -444,7 +449,7 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 
 	if (!rc)
 		rc = leat_other_change(&call, ino);
-	fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, path);
+	fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, &rights, path);
 
 	rc = fd < 0 ? fd : 0;
 	if (!rc) {

@@ -1,5 +1,7 @@
 /* Reads and writes. */
+#include "mount/follow.h"
 #include "mount/internal.h"
+#include "mount/record.h"
 #include "mount/write.h"
 #include "record/reading.h"
 #include "shm/extents.h"
@@ -47,6 +49,10 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 
 		if (rc)
 			return done ? (ssize_t)done : rc;
+		/* What was written there since it moved was published after that. */
+		rc = leat_handle_follow(call, h, false);
+		if (rc)
+			return done ? (ssize_t)done : rc;
 		if (f)
 			leat_shm_about_to_read(f, offset + done, size - done);
 		n = leat_errand_pread(call, h->fd, out + done, size - done, (off_t)(offset + done));
@@ -70,20 +76,32 @@ static void count_read(struct leat_errand *call, ssize_t n)
 	leat_limit_hold(leat_errand_limit(call), (uint64_t)n);
 }
 
+/* What the kernel reads for a mapping is told as that. */
+static void record_read(struct leat_errand *call, const struct leat_handle *h, ssize_t n,
+			size_t size, off_t offset, bool pages)
+{
+	leat_record_moved(call, h, pages ? LEAT_TRACE_MAP : LEAT_TRACE_READ, n, (uint64_t)offset,
+			  size, pages ? PROT_READ : 0);
+}
+
 static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset,
 			bool pages)
 {
 	char *out = malloc(size);
-	ssize_t n = -ENOMEM;
+	ssize_t n = out ? leat_handle_follow(call, h, false) : -ENOMEM;
 
-	if (out && leat_handle_is_final(call, h) && !h->sized) {
+	if (n)
+		goto reply;
+	if (leat_handle_is_final(call, h) && !h->sized) {
 		n = leat_errand_pread(call, h->fd, out, size, offset);
 		n = n < 0 ? -errno : n;
-	} else if (out) {
+	} else {
 		n = read_growing(call, h, out, size, (uint64_t)offset, pages);
 	}
+reply:
 	count_read(call, n);
 	leat_handle_note_read(call, h, n, size, (uint64_t)offset);
+	record_read(call, h, n, size, offset, pages);
 	if (n < 0)
 		fuse_reply_err(call->req, (int)-n);
 	else
@@ -130,6 +148,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		left = size < left ? size : left;
 		count_read(&call, (ssize_t)left);
 		leat_handle_note_read(&call, h, (ssize_t)left, size, (uint64_t)offset);
+		record_read(&call, h, (ssize_t)left, size, offset, !fi->lock_owner);
 		fuse_reply_buf(req, h->map + offset, left);
 	} else {
 		/* A read of the program's own has its owner of locks with it. */
@@ -149,6 +168,19 @@ static void follow_flags(struct leat_handle *h, int flags)
 	pthread_mutex_unlock(&h->m->lock);
 }
 
+/* Where an append went is where the file ends, less what was written. */
+static void record_write(struct leat_errand *call, const struct leat_handle *h, ssize_t n,
+			 size_t size, off_t offset, bool mapped)
+{
+	struct stat st;
+
+	if (n > 0 && !mapped && h->record_id && h->flags & O_APPEND &&
+	    leat_errand_fstat(call, h->slot, h->fd, &st) == 0 && st.st_size >= n)
+		offset = st.st_size - n;
+	leat_record_moved(call, h, mapped ? LEAT_TRACE_MAP : LEAT_TRACE_WRITE, n, (uint64_t)offset,
+			  size, mapped ? PROT_WRITE : 0);
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
@@ -164,6 +196,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 				      fi->writepage);
 	if (n > 0)
 		leat_limit_hold(leat_errand_limit(&call), (uint64_t)n);
+	record_write(&call, leat_handle_of(fi), n, size, offset, fi->writepage);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);
 	else

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <utlist.h>
 
 struct leat_listing_of {
 	pthread_mutex_t lock;
@@ -155,31 +154,13 @@ static ssize_t read_names(struct leat_errand *call, struct leat_listing_of *l, u
 	return rc ? rc : fill(call->req, l, cookie, out, room);
 }
 
-/* Is the directory open, and nobody has asked for its names? Somebody does now. */
-static bool take_unlisted(struct leat_mount *m, fuse_ino_t ino)
-{
-	const struct leat_node *node;
-	struct leat_handle *h;
-	bool found = false;
-
-	pthread_mutex_lock(&m->lock);
-	node = leat_node_of(m, ino);
-	DL_FOREACH2(m->handles, h, all_next)
-	{
-		found |= h->node == node && h->unlisted;
-		h->unlisted &= h->node != node;
-	}
-	pthread_mutex_unlock(&m->lock);
-	return found;
-}
-
 int leat_listing_settle(struct leat_errand *call, fuse_ino_t ino)
 {
 	struct leat_listing_of *l;
 	char path[PATH_MAX];
 	int rc;
 
-	if (!take_unlisted(call->m, ino))
+	if (!leat_handles_list(call->m, ino))
 		return 0;
 	rc = leat_node_path(call->m, ino, NULL, path);
 	if (rc)
@@ -204,7 +185,7 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 	}
 	n = leat_errand_init(&call, req);
 	if (!n) {
-		take_unlisted(call.m, ino);
+		leat_handles_list(call.m, ino);
 		pthread_mutex_lock(&l->lock);
 		n = read_names(&call, l, (uint64_t)offset, out, size);
 		pthread_mutex_unlock(&l->lock);

@@ -1,5 +1,7 @@
 /* Opening and closing files, and what goes with an open one. */
+#include "mount/follow.h"
 #include "mount/internal.h"
+#include "mount/record.h"
 #include "mount/write.h"
 
 #include <errno.h>
@@ -26,7 +28,7 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 	struct stat st;
 
 	/* What of it is read, the program must have asked for. */
-	if (leat_handle_is_version(h)) {
+	if (leat_handle_is_version(h) || leat_record_wants_calls(call->m)) {
 		fi->direct_io = true;
 		return;
 	}
@@ -67,7 +69,10 @@ static bool is_of_node(const struct leat_errand *call, fuse_ino_t ino, const str
 	struct leat_identity id;
 	struct stat st;
 
-	return leat_identify(h->fd, "", &st, &id) == 0 && leat_node_is(call->m, ino, &st, &id);
+	if (leat_identify(h->fd, "", &st, &id))
+		return false;
+	id.slot = h->slot;
+	return leat_node_is(call->m, ino, &st, &id);
 }
 
 static int resolve_open(struct leat_errand *call, const char *path, int flags, mode_t mode,
@@ -160,6 +165,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		rc = leat_other_change(&call, ino);
 	if (!rc)
 		rc = open_file(&call, ino, fi);
+	leat_record_opened(&call, rc ? NULL : leat_handle_of(fi), ino, NULL, fi->flags, rc);
 	if (rc)
 		fuse_reply_err(req, -rc);
 	else
@@ -207,6 +213,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 		rc = leat_other_change(&call, parent);
 	if (!rc)
 		rc = create_file(&call, parent, name, mode, fi, &e);
+	leat_record_opened(&call, rc ? NULL : leat_handle_of(fi), parent, name, fi->flags | O_CREAT,
+			   rc);
 	if (rc)
 		fuse_reply_err(req, -rc);
 	else
@@ -219,14 +227,19 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct leat_handle *h = leat_handle_of(fi);
 	struct leat_errand call;
 
-	const bool reached = leat_errand_init(&call, req) == 0;
-
-	if (ino == LEAT_ALIVE_INO && reached)
-		leat_alive_flushed(&call);
-	else if (h && h->ofd)
-		leat_alive_closing(h, fuse_req_ctx(req)->pid);
-	if (h && ino != LEAT_ALIVE_INO)
-		leat_handle_flushed(&call, h);
+	leat_record_flushed(leat_fuse_context(req), ino == LEAT_ALIVE_INO ? NULL : h,
+			    fuse_req_ctx(req)->pid);
+	if (ino == LEAT_ALIVE_INO) {
+		if (leat_errand_init(&call, req) == 0)
+			leat_alive_flushed(&call);
+	} else if (h) {
+		if (h->ofd)
+			leat_alive_closing(h, fuse_req_ctx(req)->pid);
+		/* Of other files there is nothing to tell, and no caller to be asked who it is. */
+		if (leat_handle_is_version(h) && leat_errand_init(&call, req) == 0)
+			leat_handle_note_closed(&call, h);
+		leat_handle_flushed(h);
+	}
 	fuse_reply_err(req, 0);
 }
 
@@ -243,10 +256,16 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	int fd = leat_handle_of(fi)->fd;
+	struct leat_handle *h = leat_handle_of(fi);
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
 
 	(void)ino;
-	fuse_reply_err(req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0);
+	if (!rc)
+		rc = leat_handle_follow(&call, h, false);
+	if (!rc && (datasync ? fdatasync(h->fd) : fsync(h->fd)) < 0)
+		rc = -errno;
+	fuse_reply_err(req, -rc);
 }
 
 static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
@@ -273,6 +292,8 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 	(void)ino;
 	if (!rc)
 		rc = leat_handle_whole(&call, leat_handle_of(fi));
+	if (!rc)
+		rc = leat_handle_follow(&call, leat_handle_of(fi), false);
 	if (!rc) {
 		at = lseek(leat_handle_of(fi)->fd, offset, whence);
 		rc = at < 0 ? -errno : 0;

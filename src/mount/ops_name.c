@@ -1,5 +1,6 @@
 /* Looking up, making, moving and removing names. */
 #include "mount/internal.h"
+#include "mount/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +20,35 @@ double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_o
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
 }
 
-/* In a user namespace the kernel lets nobody write what belongs to a user it does not know there,
- * before it asks us. What this user may do is found out by doing it. */
 /* What a directory takes on a disk: as src/preload/hook_stat.c shows those in memory. */
 enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
 
-void leat_ops_show(const struct leat_mount *m, struct stat *st)
+/* What leat does on disk is not to be seen: a directory that is in both places has the times that
+ * it has in the store. */
+static void show_directory(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st)
 {
-	if (S_ISDIR(st->st_mode) && st->st_dev == m->store_dev) {
-		st->st_size = DIRECTORY_BYTES;
-		st->st_blocks = DIRECTORY_BLOCKS;
+	char path[PATH_MAX];
+	struct stat half;
+
+	if (st->st_dev != m->store_dev) {
+		if (leat_node_path(m, ino, name, path) ||
+		    fstatat(m->store_fd, *path ? path : ".", &half, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(half.st_mode))
+			return;
+		st->st_atim = half.st_atim;
+		st->st_mtim = half.st_mtim;
+		st->st_ctim = half.st_ctim;
 	}
+	st->st_size = DIRECTORY_BYTES;
+	st->st_blocks = DIRECTORY_BLOCKS;
+}
+
+/* In a user namespace the kernel lets nobody write what belongs to a user it does not know there,
+ * before it asks us. What this user may do is found out by doing it. */
+void leat_ops_show(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		show_directory(m, ino, name, st);
 	if (!m->own_users)
 		return;
 	st->st_uid = m->shown_uid;
@@ -48,7 +67,7 @@ static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *nam
 	e->ino = leat_node_ino(call->m, node);
 	e->generation = leat_node_generation(node);
 	e->attr = *st;
-	leat_ops_show(call->m, &e->attr);
+	leat_ops_show(call->m, parent, name, &e->attr);
 	return 0;
 }
 
@@ -243,12 +262,15 @@ static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent,
 	char path[PATH_MAX];
 	int rc = leat_errand_init(&call, req);
 
+	*path = 0;
 	if (!rc)
 		rc = leat_other_change(&call, parent);
 	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
 		rc = leat_errand_change(&call, what, 0, path, NULL);
+	if (what == LEAT_CHANGE_UNLINK)
+		leat_record_named(&call, LEAT_TRACE_UNLINK, path, NULL, rc);
 	if (!rc)
 		leat_node_removed(call.m, parent, name);
 	return rc;
@@ -271,6 +293,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	char from[PATH_MAX], to[PATH_MAX];
 	int rc = leat_errand_init(&call, req);
 
+	*from = *to = 0;
 	if (!rc)
 		rc = leat_other_change(&call, parent);
 	if (!rc)
@@ -279,6 +302,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 		rc = leat_node_path(call.m, to_parent, to_name, to);
 	if (!rc)
 		rc = leat_errand_change(&call, LEAT_CHANGE_RENAME, flags, from, to);
+	leat_record_named(&call, LEAT_TRACE_RENAME, from, to, rc);
 	if (!rc)
 		leat_node_renamed(call.m, parent, name, to_parent, to_name,
 				  flags & RENAME_EXCHANGE);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
+#include "mount/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,6 +117,7 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 			       .as_root = geteuid() == 0,
 			       .shown_uid = spec->ranged ? 0 : geteuid(),
 			       .shown_gid = spec->ranged ? 0 : getegid(),
+			       .following = PTHREAD_MUTEX_INITIALIZER,
 			       .lock = PTHREAD_MUTEX_INITIALIZER};
 	char cwd[PATH_MAX] = "";
 	struct leat_errand call = {0};
@@ -126,6 +128,8 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 	set_signals();
 	umask(0);
 	rc = prepare(&m, &call);
+	if (!rc)
+		leat_record_init(&m);
 	if (!rc && !leat_inherit_cwd(&m, cwd))
 		cwd[0] = 0;
 	if (!rc && chdir("/") < 0)
@@ -139,6 +143,7 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 		rc = serve(&m);
 	if (rc && call.line)
 		leat_line_exiting(call.line, 0, 1); /* what was wrong has been said */
+	leat_record_release(&m);
 	leat_fuse_free(m.session);
 	return rc ? 1 : 0;
 }

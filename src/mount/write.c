@@ -1,6 +1,8 @@
 #include "mount/write.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "mount/follow.h"
+#include "mount/record.h"
 #include "record/call.h"
 
 #include <errno.h>
@@ -101,6 +103,16 @@ static void publish(struct leat_errand *call, const struct leat_handle *h, struc
 		leat_line_fact(call->line, LEAT_MSG_EXTENT, &fact);
 }
 
+static void tell_written(struct leat_errand *call, const struct leat_handle *h, uint64_t start,
+			 uint64_t length, bool appends)
+{
+	struct leat_msg_fact fact = {
+		.slot = h->slot, .ofd = h->ofd, .code = appends, .offset = start, .length = length};
+
+	if (call->line)
+		leat_line_fact(call->line, LEAT_MSG_WRITTEN, &fact);
+}
+
 /* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a
  * mapping must not. */
 static ssize_t put(const struct leat_handle *h, const char *data, size_t size, uint64_t offset,
@@ -116,6 +128,16 @@ static ssize_t put(const struct leat_handle *h, const char *data, size_t size, u
 	return n < 0 ? -errno : n;
 }
 
+/* The same, while the file stays where it is. */
+static ssize_t put_held(struct leat_errand *call, struct leat_handle *h, const char *data,
+			size_t size, uint64_t offset, bool mapped)
+{
+	struct leat_held held;
+	int rc = leat_handle_hold(call, h, &held);
+
+	return rc ? rc : leat_handle_let_go(&held, put(h, data, size, offset, mapped));
+}
+
 /* The kernel takes set-id bits off a file that another user writes, but here root does. */
 static void drop_set_id(const struct leat_errand *call, const struct leat_handle *h)
 {
@@ -128,7 +150,7 @@ static void drop_set_id(const struct leat_errand *call, const struct leat_handle
 }
 
 /* All of it, with room made if there is none. */
-static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, const char *data,
+static ssize_t put_roomy(struct leat_errand *call, struct leat_handle *h, const char *data,
 			 size_t size, uint64_t offset, bool mapped)
 {
 	uint64_t attempt = 0, since;
@@ -139,7 +161,7 @@ static ssize_t put_roomy(struct leat_errand *call, const struct leat_handle *h, 
 		since = leat_errand_now_ns();
 		n = leat_errand_is_over_budget(call, h->slot, size - done)
 			    ? -ENOSPC
-			    : put(h, data + done, size - done, offset + done, mapped);
+			    : put_held(call, h, data + done, size - done, offset + done, mapped);
 		leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
 		if (n == -ENOSPC && leat_errand_room(call, h->slot, size - done, &attempt))
 			continue;
@@ -173,17 +195,18 @@ static ssize_t put_checked(struct leat_errand *call, struct leat_handle *h, cons
 	const bool rewrites =
 		f && h->kind == LEAT_KIND_PUBLISHER && !appends &&
 		(offset < leat_shm_frontier(f) || leat_shm_flags(f) & LEAT_SHM_EXTENTS);
+	const struct leat_range range = {offset, leat_range_end(offset, size)};
 	ssize_t n;
 
 	if (rewrites)
-		leat_shm_rewrite_begin(f);
+		leat_shm_rewrite_begin(f, range);
 	n = f ? check(call, h, f, data, size, offset, appends) : 0;
 	if (!n) {
 		before_change(call, h);
 		n = put_roomy(call, h, data, size, offset, mapped);
 	}
 	if (rewrites)
-		leat_shm_rewrite_end(f);
+		leat_shm_rewrite_end(f, range);
 	return n;
 }
 
@@ -193,20 +216,23 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
 	bool appends = h->flags & O_APPEND && !mapped;
 	uint64_t end;
-	ssize_t n = put_checked(call, h, data, size, offset, mapped);
+	ssize_t n = leat_handle_follow(call, h, false);
 
+	if (!n)
+		n = put_checked(call, h, data, size, offset, mapped);
 	if (n > 0)
 		drop_set_id(call, h);
 	if (n <= 0)
 		return n;
 	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);
 	leat_shm_count(&leat_errand_step(call)->writes, 1);
+	end = appends ? size_of(h) : offset + (uint64_t)n;
+	if (f && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_SHARED)
+		tell_written(call, h, end - (uint64_t)n, (uint64_t)n, appends);
 	/* Of the pages of a mapping nobody knows which bytes the program has written: they are
 	 * there at the commit. The file was made longer before, which has told of the hole. */
-	if (f && h->kind == LEAT_KIND_PUBLISHER && !mapped) {
-		end = appends ? size_of(h) : offset + (uint64_t)n;
+	if (f && h->kind == LEAT_KIND_PUBLISHER && !mapped)
 		publish(call, h, f, end - (uint64_t)n, end);
-	}
 	return n;
 }
 
@@ -236,12 +262,15 @@ static int change_roomy(struct leat_errand *call, struct leat_handle *h, uint64_
 			int (*change)(struct leat_handle *h, const uint64_t *args),
 			const uint64_t *args)
 {
+	struct leat_held held;
 	uint64_t attempt = 0;
 	int rc;
 
-	do
-		rc = change(h, args);
-	while (rc == -ENOSPC && leat_errand_room(call, h->slot, length, &attempt));
+	do {
+		rc = leat_handle_hold(call, h, &held);
+		if (!rc)
+			rc = (int)leat_handle_let_go(&held, change(h, args));
+	} while (rc == -ENOSPC && leat_errand_room(call, h->slot, length, &attempt));
 	return rc;
 }
 
@@ -250,9 +279,11 @@ static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t leng
 		  int (*change)(struct leat_handle *h, const uint64_t *args), const uint64_t *args)
 {
 	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	int rc = leat_handle_follow(call, h, false);
 	uint64_t size = size_of(h);
-	int rc;
 
+	if (rc)
+		return rc;
 	if (!f || !is_producer(h))
 		return change_roomy(call, h, length, change, args);
 	rc = check_cut(call, h, f, length, size);
@@ -274,7 +305,10 @@ static int truncate_it(struct leat_handle *h, const uint64_t *args)
 
 int leat_handle_resize(struct leat_errand *call, struct leat_handle *h, uint64_t length)
 {
-	return resize(call, h, length, truncate_it, &length);
+	int rc = resize(call, h, length, truncate_it, &length);
+
+	leat_record_cut(call, h, 0, h->fd, length, rc);
+	return rc;
 }
 
 /* A tmpfs cannot write zeros over a range, but take it away and allocate it anew. */

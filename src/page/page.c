@@ -34,27 +34,52 @@ static int put_data(const struct leat_page_part *part, FILE *out)
 }
 
 static const struct leat_page_part common[] = {
-	{.name = "d3", .text = leat_page_d3_notice},
-	{.name = "d3", .text = leat_page_d3},
-	{.name = "common-style", .text = leat_page_style},
-	{.name = "format", .text = leat_page_format},
-	{.name = "tip", .text = leat_page_tip},
+	{.name = "d3", .text = leat_page_d3_notice},       {.name = "d3", .text = leat_page_d3},
+	{.name = "common-style", .text = leat_page_style}, {.name = "foot", .text = leat_page_foot},
+	{.name = "format", .text = leat_page_format},      {.name = "tip", .text = leat_page_tip},
 };
 
-/* All parts of that name, in their order. 0 or -errno. */
-static int put_parts(const char *name, size_t length, const struct leat_page_part *parts, size_t n,
-		     FILE *out)
+/* A page's own parts, and where it goes. */
+struct page {
+	const struct leat_page_part *parts;
+	size_t n;
+	FILE *out;
+};
+
+static int put(const struct page *page, const char *text);
+
+/* Those of `parts` that have that name, in their order. 0 or -errno. */
+static int put_parts(const struct page *page, const struct leat_page_part *parts, size_t n,
+		     const char *name, size_t length)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < n && !error; i++) {
 		if (strlen(parts[i].name) != length || strncmp(parts[i].name, name, length) != 0)
 			continue;
-		if (parts[i].text)
-			fputs(parts[i].text, out);
-		else
-			error = put_data(&parts[i], out);
+		error = parts[i].text ? put(page, parts[i].text) : put_data(&parts[i], page->out);
 	}
+	return error;
+}
+
+/* A text, with the parts that its marks stand for. 0 or -errno. */
+static int put(const struct page *page, const char *text)
+{
+	static const char mark[] = "<!-- leat: ", end[] = " -->";
+	const char *rest = text, *at;
+	int error = 0;
+
+	while (!error && (at = strstr(rest, mark))) {
+		const char *name = at + strlen(mark), *stop = strstr(name, end);
+		size_t length = (size_t)(stop - name);
+
+		fwrite(rest, 1, (size_t)(at - rest), page->out);
+		error = put_parts(page, common, sizeof(common) / sizeof(*common), name, length);
+		if (!error)
+			error = put_parts(page, page->parts, page->n, name, length);
+		rest = stop + strlen(end);
+	}
+	fputs(rest, page->out);
 	return error;
 }
 
@@ -65,21 +90,9 @@ bool leat_page_possible(void)
 
 int leat_page_write(const char *frame, const struct leat_page_part *parts, size_t n, FILE *out)
 {
-	static const char mark[] = "<!-- leat: ", end[] = " -->";
-	const char *rest = frame, *at;
-	int error = 0;
+	const struct page page = {parts, n, out};
+	int error = put(&page, frame);
 
-	while (!error && (at = strstr(rest, mark))) {
-		const char *name = at + strlen(mark), *stop = strstr(name, end);
-
-		fwrite(rest, 1, (size_t)(at - rest), out);
-		error = put_parts(name, (size_t)(stop - name), common,
-				  sizeof(common) / sizeof(*common), out);
-		if (!error)
-			error = put_parts(name, (size_t)(stop - name), parts, n, out);
-		rest = stop + strlen(end);
-	}
-	fputs(rest, out);
 	errno = 0;
 	if (!error && (fflush(out) || ferror(out)))
 		error = errno ? -errno : -EIO;

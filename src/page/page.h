@@ -15,14 +15,16 @@ struct leat_page_part {
 	void *ctx;
 };
 
-/* What every page has, without being among its parts: "d3", D3 of version 3 with what its license
- * wants to be said with it; "common-style", a stylesheet; "format", numbers for people, and "tip",
- * what is shown beside the pointer, scripts that need no other but D3. */
+/* What every page has, without being among its parts: "common-style", a stylesheet; and "foot",
+ * which ends the body but for the page's own scripts: the part "data", "d3", D3 of version 3 with
+ * what its license wants to be said with it, "format", numbers for people, and "tip", what is shown
+ * beside the pointer, scripts that need no other but D3. */
 extern const char leat_page_d3[];
 extern const char leat_page_d3_notice[];
 extern const char leat_page_style[];
 extern const char leat_page_format[];
 extern const char leat_page_tip[];
+extern const char leat_page_foot[];
 
 /* Was leat built with pages? Without, leat_page_write refuses. */
 bool leat_page_possible(void);

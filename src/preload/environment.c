@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/putby.h"
 #include "base/str.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
@@ -31,7 +32,8 @@ static bool is_session(const char *variable)
 static bool is_handed(const char *variable)
 {
 	return leat_str_begins(variable, LEAT_HANDED) || leat_str_begins(variable, LEAT_OPEN) ||
-	       leat_str_begins(variable, LEAT_CONFINED);
+	       leat_str_begins(variable, LEAT_CONFINED) || leat_str_begins(variable, LEAT_CALLED) ||
+	       leat_str_begins(variable, LEAT_BEGUN) || leat_str_begins(variable, LEAT_PUT_BY);
 }
 
 static bool is_kept(const char *variable)
@@ -202,26 +204,58 @@ static int merge_preload(const char *theirs, char *buffer, size_t size)
 	return 0;
 }
 
+/* Only this library: the program was started without the others that this one has. */
+static int add_preload(char ***into, char *buffer, size_t size)
+{
+	size_t head = strlen(PRELOAD);
+
+	if (!kept.library)
+		return 0;
+	if (head + kept.library_size + 1 > size)
+		return -E2BIG;
+	memcpy(buffer, PRELOAD, head);
+	memcpy(buffer + head, kept.library, kept.library_size);
+	buffer[head + kept.library_size] = '\0';
+	*(*into)++ = buffer;
+	return 0;
+}
+
+/* `into` is moved on. */
+static int add_missing(char *const *envp, char ***into, char *buffer, size_t size)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < kept.count && !error; i++) {
+		if (find_same(envp, kept.variable[i]))
+			continue;
+		if (leat_str_begins(kept.variable[i], PRELOAD))
+			error = add_preload(into, buffer, size);
+		else
+			*(*into)++ = kept.variable[i];
+	}
+	return error;
+}
+
 int leat_environment_complete(char *const *envp, char **into, char *buffer, size_t size)
 {
 	char *const *e;
+	int error;
 
 	for (e = envp; e && *e; e++) {
 		if (is_handed(*e) || is_overruled(e))
 			continue;
 		*into = *e;
 		if (leat_str_begins(*e, PRELOAD) && !names_library(*e)) {
-			int error = merge_preload(*e, buffer, size);
-
+			error = merge_preload(*e, buffer, size);
 			if (error)
 				return error;
 			*into = buffer;
 		}
 		into++;
 	}
-	for (size_t i = 0; i < kept.count; i++)
-		if (!find_same(envp, kept.variable[i]))
-			*into++ = kept.variable[i];
+	error = add_missing(envp, &into, buffer, size);
+	if (error)
+		return error;
 	for (int hand = 0; hand < LEAT_HANDS; hand++)
 		if (*kept.handed[hand])
 			*into++ = kept.handed[hand];

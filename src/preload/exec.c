@@ -14,13 +14,12 @@
 
 #include "base/container.h"
 #include "base/elf.h"
+#include "base/script.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
 #include "preload/roll_call.h"
 #include "preload/text.h"
 
-#define MAX_SCRIPTS 5   /* the kernel's limit of interpreters that are scripts */
-#define SCRIPT_LINE 256 /* bytes of the first line that the kernel looks at */
 #define FEW_VARIABLES 192
 
 /* What keeps a program from being intercepted, and what it is. */
@@ -28,6 +27,7 @@ struct obstacle {
 	const char *why; /* NULL: nothing */
 	enum leat_elf_kind kind;
 	enum leat_container container;
+	char library[256]; /* the loader does not see it where it is; "": none */
 };
 
 /* A posix_spawn child has 32 KiB of stack: so much of it for the new environment. */
@@ -80,22 +80,6 @@ static bool gains_rights(int fd)
 	return leat_raw(SYS_fstatfs, fd, (long)&fs, 0, 0, 0, 0) < 0 || !(fs.f_flags & ST_NOSUID);
 }
 
-/* The interpreter named in the first line "#!interpreter argument", cut out in place. */
-static char *find_interpreter(char *line, size_t size)
-{
-	char *name, *end;
-
-	if (size < 3 || line[0] != '#' || line[1] != '!')
-		return NULL;
-	line[size] = '\0';
-	for (name = line + 2; *name == ' ' || *name == '\t'; name++)
-		continue;
-	for (end = name; *end && *end != ' ' && *end != '\t' && *end != '\n'; end++)
-		continue;
-	*end = '\0';
-	return *name ? name : NULL;
-}
-
 static long open_program(int dirfd, const char *path, int flags)
 {
 	int nofollow = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
@@ -116,8 +100,9 @@ static const char other_rights[] =
 
 /* Sets `o` to what keeps the program in `fd` from being intercepted, or leaves it. For a script,
  * cuts its interpreter out of `line` and returns it. */
-static char *inspect(int fd, char line[SCRIPT_LINE + 1], struct obstacle *o)
+static char *inspect(int fd, char line[LEAT_SCRIPT_LINE], struct obstacle *o)
 {
+	struct leat_script script;
 	ssize_t size;
 
 	if (gains_rights(fd)) {
@@ -129,8 +114,10 @@ static char *inspect(int fd, char line[SCRIPT_LINE + 1], struct obstacle *o)
 	if (o->kind != LEAT_ELF_NONE)
 		return NULL;
 	o->container = LEAT_CONTAINER_NONE; /* a script is what its interpreter is */
-	size = read_at(fd, line, SCRIPT_LINE, 0);
-	return size > 0 ? find_interpreter(line, (size_t)size) : NULL;
+	size = read_at(fd, line, LEAT_SCRIPT_LINE, 0);
+	if (size <= 0 || !leat_script_parse(line, (size_t)size, &script))
+		return NULL;
+	return script.interpreter;
 }
 
 /* What may be run and not be read may be anything. */
@@ -162,9 +149,9 @@ static enum leat_container container_of(const char *path, char *const argv[], ch
 static long find_obstacle(int dirfd, const char *path, int flags, char *const argv[],
 			  char *const envp[], struct obstacle *o)
 {
-	char line[SCRIPT_LINE + 1];
+	char line[LEAT_SCRIPT_LINE];
 
-	for (int depth = 0; path && depth <= MAX_SCRIPTS; depth++) {
+	for (int depth = 0; path && depth <= LEAT_SCRIPT_DEPTH; depth++) {
 		long fd = open_program(dirfd, path, flags);
 
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
@@ -175,6 +162,8 @@ static long find_obstacle(int dirfd, const char *path, int flags, char *const ar
 			return 0; /* or the kernel will say so itself */
 		o->container = container_of(path, argv, envp);
 		path = inspect((int)fd, line, o);
+		if (o->kind && !o->why && !o->container)
+			leat_exec_hidden_library((int)fd, envp, o->library, sizeof o->library);
 		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 		dirfd = AT_FDCWD;
 		flags = 0;
@@ -191,8 +180,9 @@ static long run(int dirfd, const char *path, char *const argv[], char *const env
 	return leat_raw(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags, 0);
 }
 
-static long run_completed(int dirfd, const char *path, char *const argv[], char *const envp[],
-			  int flags, size_t room)
+/* Not part of its caller's frame, which all ways of starting a program have. */
+static __attribute__((noinline)) long run_completed(int dirfd, const char *path, char *const argv[],
+						    char *const envp[], int flags, size_t room)
 {
 	struct few few;
 	char **variables = few.variable;
@@ -243,10 +233,30 @@ static long run_unseen(int dirfd, const char *path, char *const argv[], char *co
 {
 	long error = -EACCES;
 
+	leat_environment_hand(LEAT_HAND_CALLED, ""); /* nobody would take it */
 	if (o->container != LEAT_CONTAINER_DAEMON)
 		error = leat_exec_mounted(dirfd, path, argv, envp, flags);
 	if (error == -EACCES)
 		refuse(path, o);
+	return error;
+}
+
+/* The loader is to load a library that it cannot see before this one is in place. Behind a mount it
+ * sees it; without one the program would run on, or fail, without it. */
+static long run_seeing(int dirfd, const char *path, char *const argv[], char *const envp[],
+		       int flags, const char *library)
+{
+	long error = leat_exec_mounted(dirfd, path, argv, envp, flags);
+	char why[1024];
+	struct leat_text t = leat_text_in(why, sizeof(why));
+
+	if (error != -EACCES)
+		return error;
+	leat_text_add(&t, "the dynamic loader is to load ");
+	leat_text_add(&t, library);
+	leat_text_add(&t, " before libleat, and does not see it where it is: cannot be "
+			  "intercepted; give the step `staged: true`");
+	leat_exec_refused(path, why, true);
 	return error;
 }
 
@@ -310,6 +320,8 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 		return leat_exec_mounted(AT_FDCWD, argv[2], argv + 3, envp, 0);
 	if (o.why && leat_active)
 		return run_unseen(dirfd, path, argv, envp, flags, &o);
+	if (*o.library)
+		return run_seeing(dirfd, path, argv, envp, flags, o.library);
 	error = leat_active ? refuse_unfit(path) : 0;
 	if (error)
 		return error;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/putby.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
 #include "preload/roll_call.h"
@@ -13,6 +14,7 @@
 
 #define COMMAND "LEAT_MOUNT"
 #define PRELOAD "LD_PRELOAD="
+#define AUDIT "LD_AUDIT="
 
 static char verb[] = "mount-exec";
 
@@ -49,25 +51,26 @@ static long allocate(struct command *c, size_t arguments, size_t variables)
 	return 0;
 }
 
-/* LD_PRELOAD without this library: the command is no program of the workflow. */
-static void drop_library(char **envp, char *buffer)
+/* The command is no program of the workflow: what its loader would obey is handed through under
+ * names that it gives back. This library is among it, and it takes that out. */
+static long put_by(char **envp, char *buffer, size_t size)
 {
 	for (; *envp; envp++) {
-		struct leat_text t = leat_text_in(buffer, 2 * (size_t)PATH_MAX);
-		const char *list, *library;
-		size_t size;
+		struct leat_text t;
 
-		if (strncmp(*envp, PRELOAD, strlen(PRELOAD)) != 0)
+		if (strncmp(*envp, PRELOAD, strlen(PRELOAD)) != 0 &&
+		    strncmp(*envp, AUDIT, strlen(AUDIT)) != 0)
 			continue;
-		list = *envp + strlen(PRELOAD);
-		library = leat_environment_library(list, &size);
-		if (!library)
-			return;
-		leat_text_add_n(&t, *envp, (size_t)(library - *envp));
-		leat_text_add(&t, library + size);
+		if (size <= strlen(LEAT_PUT_BY) + strlen(*envp))
+			return -E2BIG;
+		t = leat_text_in(buffer, size);
+		leat_text_add(&t, LEAT_PUT_BY);
+		leat_text_add(&t, *envp);
 		*envp = buffer;
-		return;
+		buffer += t.used + 1;
+		size -= t.used + 1;
 	}
+	return 0;
 }
 
 static long fill(struct command *c, const char *command, char *const argv[], char *const envp[],
@@ -88,9 +91,7 @@ static long fill(struct command *c, const char *command, char *const argv[], cha
 		memcpy(c->envp, envp, count(envp) * sizeof(char *));
 		c->envp[count(envp)] = NULL;
 	}
-	if (!rc)
-		drop_library(c->envp, c->preload);
-	return rc;
+	return rc ? rc : put_by(c->envp, c->preload, 2 * (size_t)PATH_MAX);
 }
 
 bool leat_exec_is_mount(const char *path, char *const argv[])

@@ -112,11 +112,12 @@ static void push(struct search *s, size_t i, unsigned reg)
 	s->waiting++;
 }
 
-/* What may run before instruction `i`, which asks for `reg`. False: not all of it is known. */
-static bool push_before(struct search *s, size_t i, unsigned reg)
+/* What may run before instruction `i`, `insn`, which asks for `reg`. False: not all of it is
+ * known. */
+static bool push_before(struct search *s, size_t i, const struct leat_insn *insn, unsigned reg)
 {
 	struct leat_flow *flow = s->flow;
-	struct leat_insn insn;
+	struct leat_insn before;
 	bool found = false;
 
 	if (i == 0)
@@ -127,13 +128,12 @@ static bool push_before(struct search *s, size_t i, unsigned reg)
 		push(s, flow->from[k], reg);
 		found = true;
 	}
-	load(flow, i - 1, &insn);
-	if (falls_through(&insn)) {
+	load(flow, i - 1, &before);
+	if (falls_through(&before)) {
 		push(s, i - 1, reg);
 		found = true;
 	}
-	load(flow, i, &insn);
-	return found || is_padding(&insn); /* nothing comes to padding behind a jump */
+	return found || is_padding(insn); /* nothing comes to padding behind a jump */
 }
 
 /* The value of `reg` after instruction `i`. */
@@ -148,18 +148,22 @@ static bool look_back(struct search *s, size_t i, unsigned reg, bool (*is_harmle
 		return is_harmless(number);
 	from = leat_decode_copies(&insn, reg);
 	if (from >= 0)
-		return push_before(s, i, (unsigned)from);
-	return keeps(&insn, reg) && push_before(s, i, reg);
+		return push_before(s, i, &insn, (unsigned)from);
+	return keeps(&insn, reg) && push_before(s, i, &insn, reg);
 }
 
 bool leat_flow_is_harmless(struct leat_flow *flow, const uint8_t *call,
 			   bool (*is_harmless)(uint32_t))
 {
 	struct search s = {flow, 0};
+	struct leat_insn insn;
 	size_t i = leat_flow_find(flow, call);
 
+	if (i == flow->count)
+		return false;
 	memset(flow->seen, 0, flow->count * sizeof *flow->seen);
-	if (i == flow->count || !push_before(&s, i, 0))
+	load(flow, i, &insn);
+	if (!push_before(&s, i, &insn, 0))
 		return false;
 	while (s.waiting > 0) {
 		uint32_t next;

@@ -80,6 +80,8 @@ leat_second_half leat_hook_wait4_end, leat_hook_waitid_end;
 /* Publish what a call that moved data by itself (sendfile, splice...) has written
  * to `fd`: it ends at `end`, or at the descriptor's offset for -1. */
 void leat_publish_to(int fd, int64_t end, int64_t written);
+/* If several steps write the file: the daemon is to know that these bytes are this one's. */
+void leat_tell_written(const struct leat_fd *r, uint64_t start, uint64_t length);
 /* A consumer's descriptor of a file that still grows: how many of `length` bytes
  * from `offset` can be taken now, waiting for the first; `length` if it is final
  * or no such file. 0..length or -errno. *grows: more may come. */

@@ -294,7 +294,6 @@ static int settle(int fd, uint64_t length)
 	return rc;
 }
 
-/* A library that makes system calls which would not be seen is not loaded. */
 static long map_memory(const struct leat_syscall *c)
 {
 	bool only_set_aside = c->a[2] == PROT_NONE, is_stack = c->a[3] & MAP_STACK;
@@ -309,6 +308,7 @@ static long map_memory(const struct leat_syscall *c)
 	return at;
 }
 
+/* A library that makes system calls which would not be seen is not loaded. */
 static long map(const struct leat_syscall *c)
 {
 	char name[PATH_MAX];
@@ -348,8 +348,10 @@ long leat_hook_mmap(const struct leat_syscall *c)
 		return rc;
 	if (!(c->a[3] & MAP_ANONYMOUS)) {
 		/* What is written by it, now or after mprotect, nobody sees. */
-		if (c->a[3] & MAP_SHARED && leat_fd_get(fd))
+		if (c->a[3] & MAP_SHARED && leat_fd_get(fd)) {
 			leat_before_change(leat_fd_get(fd));
+			leat_tell_written(leat_fd_get(fd), (uint64_t)c->a[5], (uint64_t)c->a[1]);
+		}
 		leave_to_kernel(fd, true);
 		rc = need_all(fd);
 		if (rc)

@@ -7,6 +7,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
+#include "preload/meta_rights.h"
 #include "preload/text.h"
 #include "preload/window.h"
 
@@ -15,11 +16,12 @@
 #include <sys/time.h>
 #include <utime.h>
 
-static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *path, unsigned flags)
+static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *path, unsigned flags,
+		 uint32_t mode)
 {
-	struct leat_target target = {
-		.op = op, .dirfd = dirfd, .path = path, .flags = flags & AT_SYMLINK_NOFOLLOW};
+	struct leat_target target = {.op = op, .dirfd = dirfd, .path = path, .mode = mode};
 
+	target.flags = flags & AT_SYMLINK_NOFOLLOW;
 	return leat_site_enter(site, &target);
 }
 
@@ -31,6 +33,7 @@ static long do_access(int dirfd, const char *path, int mode, unsigned flags, boo
 				     .dirfd = dirfd,
 				     .path = path,
 				     .flags = flags & AT_SYMLINK_NOFOLLOW,
+				     .mode = (uint32_t)mode,
 				     .follow = follow};
 	struct leat_site site;
 	long rc = leat_site_enter(&site, &target);
@@ -126,7 +129,7 @@ static long do_readlink(const struct leat_syscall *c, int dirfd, const char *pat
 			long size)
 {
 	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
+	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return read_outside(c, path, out, size);
@@ -148,29 +151,6 @@ long leat_hook_readlinkat(const struct leat_syscall *c)
 }
 
 /* --- mode, owner, times --- */
-
-/* Who may only read a file must not change what is known of it by a descriptor, either. 0 or
- * -errno. A file that has no name any more is the affair of those who have it open. */
-static long may_change(int fd)
-{
-	char path[PATH_MAX];
-	struct leat_site site;
-	struct stat st;
-	long rc;
-
-	if (!leat_is_enforced() || raw(SYS_fstat, fd, &st) || !st.st_nlink)
-		return 0;
-	rc = leat_fd_name(fd, path, sizeof(path));
-	if (rc < 0 || !leat_path_of_name(path))
-		return 0;
-	rc = leat_path_translate(path, sizeof(path));
-	if (rc < 0)
-		return -ENAMETOOLONG;
-	rc = enter(&site, LEAT_OP_META, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW);
-	if (rc)
-		return rc == LEAT_OUTSIDE ? 0 : rc;
-	return leat_site_changed(&site, 0);
-}
 
 static long change_as_is(const struct leat_syscall *c)
 {
@@ -202,7 +182,7 @@ long leat_hook_change_by_fd(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0];
 	struct leat_half half;
-	long rc = may_change(fd);
+	long rc = leat_rights_by_fd(c, fd);
 
 	if (rc)
 		return rc;
@@ -216,6 +196,7 @@ static long change_by_link(const struct leat_syscall *c, const char *path)
 	static const char links[] = "/proc/self/fd/";
 	struct leat_half half;
 	int fd = 0;
+	long rc;
 
 	if (strncmp(path, links, sizeof(links) - 1) != 0)
 		return change_as_is(c);
@@ -223,6 +204,9 @@ static long change_by_link(const struct leat_syscall *c, const char *path)
 		fd = fd * 10 + (*path - '0');
 	if (*path)
 		return change_as_is(c);
+	rc = leat_rights_by_fd(c, fd);
+	if (rc)
+		return rc;
 	leat_half_note_fd(&half, fd);
 	return leat_half_changed_fd(&half, fd, change_as_is(c), what_changes(c->nr));
 }
@@ -240,7 +224,8 @@ static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, 
 {
 	struct leat_half half;
 	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags,
+			LEAT_META_MODE | ((uint32_t)mode & 07777));
 
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
@@ -278,13 +263,16 @@ static long by_fd(const struct leat_syscall *c, int fd, const char *path)
 static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
 		     unsigned flags)
 {
+	struct leat_target target = {.op = LEAT_OP_META, .dirfd = dirfd, .path = path};
 	struct leat_half half;
 	struct leat_site site;
 	long rc;
 
+	target.flags = flags & AT_SYMLINK_NOFOLLOW;
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
 		return by_fd(c, dirfd, path);
-	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+	leat_rights_of(c, &target);
+	rc = leat_site_enter(&site, &target);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -310,6 +298,17 @@ long leat_hook_fchownat(const struct leat_syscall *c)
 			(unsigned)c->a[4]);
 }
 
+static long times_by_fd(const struct leat_syscall *c, int fd, const char *path,
+			const struct timespec *times)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	long rc = by_fd(c, fd, path);
+
+	if (!rc && r)
+		leat_shm_note_times(leat_client_file(r->slot), times);
+	return rc;
+}
+
 static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
 		       const struct timespec *times, unsigned flags)
 {
@@ -318,14 +317,16 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 	long rc;
 
 	if (!path || !*path) /* futimens */
-		return by_fd(c, dirfd, path);
-	rc = enter(&site, LEAT_OP_META, dirfd, path, flags);
+		return times_by_fd(c, dirfd, path, times);
+	rc = enter(&site, LEAT_OP_META, dirfd, path, flags, 0);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
 	leat_half_note(&half, &site);
 	rc = raw(SYS_utimensat, site.dirfd, site.path, times, flags);
+	if (!rc)
+		leat_shm_note_times(leat_client_file(site.slot), times);
 	rc = leat_half_changed(&half, &site, rc, LEAT_ALIKE_TIMES);
 	return leat_site_changed(&site, rc);
 }
@@ -381,10 +382,14 @@ long leat_hook_utime(const struct leat_syscall *c)
 static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 {
 	struct leat_syscall here = *c;
+	struct leat_target target = {
+		.op = op, .dirfd = AT_FDCWD, .path = (const char *)c->a[0], .flags = flags};
 	struct leat_half half;
 	struct leat_site site;
-	long rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
+	long rc;
 
+	leat_rights_of(c, &target);
+	rc = leat_site_enter(&site, &target);
 	if (rc == LEAT_OUTSIDE && op == LEAT_OP_META)
 		return change_outside(c, AT_FDCWD, (const char *)c->a[0]);
 	if (rc == LEAT_OUTSIDE)
@@ -402,7 +407,7 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 		leat_site_leave(&site);
 		if (!leat_site_has_moved(&site, rc) || i == LEAT_MAX_MOVES)
 			return rc;
-		rc = enter(&site, op, AT_FDCWD, (const char *)c->a[0], flags);
+		rc = leat_site_enter(&site, &target);
 		if (rc)
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 	}
@@ -435,7 +440,7 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 	struct leat_syscall here = *c;
 	struct leat_site site;
 	unsigned flags = c->a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
-	long rc = enter(&site, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
+	long rc = enter(&site, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
@@ -470,7 +475,7 @@ long leat_hook_inotify_add_watch(const struct leat_syscall *c)
 {
 	struct leat_syscall here = *c;
 	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
+	long rc = enter(&site, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;

@@ -2,6 +2,7 @@
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
+#include "preload/paths.h"
 #include "preload/roll_call.h"
 #include "preload/text.h"
 #include "preload/user.h"
@@ -10,81 +11,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-/* The program's path as the kernel can run it; a script's interpreter is given
- * it, too, and opens it anew. */
-static int path_to_run(struct leat_site *site, char out[PATH_MAX])
-{
-	const struct leat_world *w = leat_client_known();
-	struct leat_text t = leat_text_in(out, PATH_MAX);
-	char self[LEAT_FD_PATH];
-
-	/* Nobody but ourselves may look through the daemon's descriptors then. */
-	if (site->place == LEAT_PLACE_STORE && (leat_user_is_other() || w->shm->enforced)) {
-		int fd = leat_user_store_for_exec(w->store_fd);
-
-		if (fd < 0)
-			return fd;
-		leat_fd_path(fd, self);
-		leat_text_add(&t, self);
-	} else if (site->place == LEAT_PLACE_STORE)
-		leat_text_add(&t, w->exec_prefix);
-	else if (site->dirfd != AT_FDCWD && site->path[0] != '/')
-		leat_text_add(&t, leat_session.real);
-	if (t.used)
-		leat_text_add(&t, "/");
-	leat_text_add(&t, site->path);
-	return t.full ? -ENAMETOOLONG : 0;
-}
-
-static long run_where_it_is(int dirfd, const char *path, char *const *argv, char *const *envp,
-			    int flags)
-{
-	struct leat_target target = {.op = LEAT_OP_EXEC,
-				     .dirfd = dirfd,
-				     .path = path,
-				     .flags = (unsigned)flags & AT_SYMLINK_NOFOLLOW};
-	struct leat_site site;
-	char inside[PATH_MAX];
-	long failed, rc = leat_site_enter(&site, &target);
-
-	if (rc == LEAT_OUTSIDE) {
-		failed = leat_exec(dirfd, path, argv, envp, flags);
-		if (failed != -ENOENT || !leat_path_dangles(dirfd, path))
-			return failed;
-		target.follow = true;
-		rc = leat_site_enter(&site, &target);
-		if (rc == LEAT_OUTSIDE)
-			return failed;
-	}
-	if (rc)
-		return rc;
-	rc = path_to_run(&site, inside);
-	leat_site_leave(&site); /* the new program is not to start with signals blocked */
-	return rc ? rc : leat_exec(AT_FDCWD, inside, argv, envp, flags);
-}
-
-static long run(int dirfd, const char *path, char *const *argv, char *const *envp, int flags)
-{
-	long failed;
-
-	leat_user_exec_begin();
-	failed = run_where_it_is(dirfd, path, argv, envp, flags);
-	leat_user_exec_failed();
-	return failed;
-}
-
-long leat_hook_execve(const struct leat_syscall *c)
-{
-	return run(AT_FDCWD, (const char *)c->a[0], (char *const *)c->a[1], (char *const *)c->a[2],
-		   0);
-}
-
-long leat_hook_execveat(const struct leat_syscall *c)
-{
-	return run((int)c->a[0], (const char *)c->a[1], (char *const *)c->a[2],
-		   (char *const *)c->a[3], (int)c->a[4]);
-}
 
 /* Behind a mount there are no two places: what is in the store is in the workflow's
  * directory. */
@@ -123,6 +49,66 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 		leat_text_add(&t, path);
 	}
 	return t.full ? -ENAMETOOLONG : translate(name, out);
+}
+
+/* As the program names what the kernel finds at `path`; `room` has PATH_MAX bytes, or is NULL. */
+static const char *own_name(const char *path, char *room)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (!room || !w || !leat_text_below(path, w->mount, w->mount_length) ||
+	    translate(path, room))
+		return path;
+	return room;
+}
+
+static enum leat_sight compare(long error_a, const struct stat *a, long error_b,
+			       const struct stat *b)
+{
+	if (error_a && error_b)
+		return LEAT_SIGHT_NOTHING;
+	if (error_a || error_b || a->st_dev != b->st_dev || a->st_ino != b->st_ino)
+		return LEAT_SIGHT_OTHER;
+	return LEAT_SIGHT_SAME;
+}
+
+enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+{
+	struct leat_target target = {.op = LEAT_OP_EXEC,
+				     .dirfd = AT_FDCWD,
+				     .path = own_name(path, room),
+				     .mode = waits ? 0 : LEAT_EXEC_NOW};
+	struct stat theirs, ours;
+	struct leat_site site;
+	long error, rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE && leat_path_dangles(AT_FDCWD, target.path)) {
+		target.follow = true;
+		rc = leat_site_enter(&site, &target);
+	}
+	error = raw(SYS_newfstatat, AT_FDCWD, path, &theirs, 0);
+	if (rc == LEAT_OUTSIDE)
+		return error ? LEAT_SIGHT_NOTHING : LEAT_SIGHT_SAME;
+	if (!rc) {
+		rc = raw(SYS_newfstatat, site.dirfd, site.path, &ours, 0);
+		leat_site_leave(&site);
+	}
+	return compare(rc, &ours, error, &theirs);
+}
+
+bool leat_exec_is_inside(const char *path, char *room)
+{
+	const char *name = own_name(path, room);
+	struct leat_guard g;
+	int found;
+
+	if (name != path)
+		return true;
+	if (!leat_path_maybe(AT_FDCWD, path) || leat_guard_take(&g))
+		return false;
+	found = leat_path_find(g.t, AT_FDCWD, path, g.t->below[0]);
+	leat_guard_release(&g);
+	return found > 0;
 }
 
 bool leat_exec_in_sight(void)

@@ -141,7 +141,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	size = leat_window_length(r, fd);
 	cuts = r->kind == LEAT_KIND_PUBLISHER && length < size;
 	if (cuts)
-		leat_shm_rewrite_begin(f);
+		leat_shm_rewrite_begin(f, (struct leat_range){length, UINT64_MAX});
 	rc = check_cut(r, f, length, size);
 	/* Either way an offset may now lie beyond the end, or a hole is left. */
 	if (!rc && r->kind == LEAT_KIND_PUBLISHER && length != size)
@@ -150,7 +150,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	if (!rc)
 		rc = leat_roomy(c, fd, length);
 	if (cuts)
-		leat_shm_rewrite_end(f);
+		leat_shm_rewrite_end(f, (struct leat_range){length, UINT64_MAX});
 	if (!rc && length != size)
 		tell_length(r, length);
 	return rc;
@@ -178,6 +178,7 @@ static long allocate(const struct leat_syscall *c)
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)
 			return rc;
+		leat_tell_written(r, (uint64_t)c->a[2], (uint64_t)c->a[3]);
 	}
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= leat_window_length(r, fd))
 		return leat_roomy(c, fd, (uint64_t)c->a[3]);

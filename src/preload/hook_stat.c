@@ -5,6 +5,8 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/known.h"
+#include "preload/paths.h"
+#include "preload/text.h"
 #include "preload/window.h"
 
 #include <errno.h>
@@ -61,6 +63,40 @@ static void mend_x(struct statx *st)
 	}
 }
 
+/* ---- a directory that is on disk and in the store ----
+ * What leat does on disk is not to be seen: its times are those that it has in the store. */
+
+static bool find_half(const char *path, struct stat *half)
+{
+	const struct leat_world *w = leat_client_known();
+
+	return w && !raw(SYS_newfstatat, w->store_fd, path, half, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISDIR(half->st_mode);
+}
+
+static void take_times(struct stat *st, const struct stat *half)
+{
+	st->st_atim = half->st_atim;
+	st->st_mtim = half->st_mtim;
+	st->st_ctim = half->st_ctim;
+	st->st_size = DIRECTORY_BYTES;
+	st->st_blocks = DIRECTORY_BLOCKS;
+}
+
+static struct statx_timestamp of_timespec(struct timespec t)
+{
+	return (struct statx_timestamp){.tv_sec = t.tv_sec, .tv_nsec = (uint32_t)t.tv_nsec};
+}
+
+static void take_times_x(struct statx *st, const struct stat *half)
+{
+	st->stx_atime = of_timespec(half->st_atim);
+	st->stx_mtime = of_timespec(half->st_mtim);
+	st->stx_ctime = of_timespec(half->st_ctim);
+	st->stx_size = DIRECTORY_BYTES;
+	st->stx_blocks = DIRECTORY_BLOCKS;
+}
+
 /* A stat of any kind. */
 struct look {
 	const struct leat_syscall *c;
@@ -84,13 +120,37 @@ static unsigned type_of(const struct look *l)
 	return (l->stx ? l->stx->stx_mode : l->st->st_mode) & S_IFMT;
 }
 
+/* What was seen is the directory `path`, as it is on disk. */
+static void mend_times(const struct look *l, const char *path)
+{
+	struct stat half;
+
+	if (type_of(l) != S_IFDIR || !find_half(path, &half))
+		return;
+	if (l->stx)
+		take_times_x(l->stx, &half);
+	else
+		take_times(l->st, &half);
+}
+
+static void mend_times_of(const struct look *l, int fd)
+{
+	char name[PATH_MAX];
+	const char *path = NULL;
+
+	if (type_of(l) == S_IFDIR && leat_fd_name(fd, name, sizeof(name)) >= 0)
+		path = leat_path_of_name(name);
+	if (path)
+		mend_times(l, *path ? path : ".");
+}
+
 /* Nothing has changed since the last time. */
 static bool is_known(int dirfd, const char *path, struct stat *st)
 {
 	const char *below = *path ? leat_path_below(dirfd, path) : NULL;
 	struct leat_known known;
 
-	return below && leat_known_find(below, strlen(below), &known, st);
+	return below && leat_known_find(below, strlen(below), true, &known, st);
 }
 
 static long enter(const struct look *l, struct leat_site *site, bool follow)
@@ -154,6 +214,8 @@ static long look_inside(const struct look *l, struct leat_site *site, bool follo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
+	if (!rc && site->place == LEAT_PLACE_DISK)
+		mend_times(l, site->path);
 	if (!rc && l->stx) {
 		mend_x(l->stx);
 	} else if (!rc) {
@@ -212,6 +274,8 @@ static long look_by_fd(const struct look *l, int fd)
 		return rc;
 	if (noted && type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
+	if (r->kind == LEAT_KIND_DIR)
+		mend_times_of(l, fd);
 	if (l->stx)
 		mend_x(l->stx);
 	else

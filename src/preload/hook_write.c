@@ -61,6 +61,24 @@ static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t s
 		leat_client_fact(LEAT_MSG_EXTENT, &fact);
 }
 
+static bool is_shared(struct leat_shm_file *f)
+{
+	return f && leat_shm_flags(f) & LEAT_SHM_SHARED;
+}
+
+void leat_tell_written(const struct leat_fd *r, uint64_t start, uint64_t length)
+{
+	struct leat_msg_fact fact = {.slot = r->slot,
+				     .ofd = r->ofd,
+				     .code = leat_fd_has(r, LEAT_FD_APPEND) ? 1 : 0,
+				     .offset = start,
+				     .length = length};
+
+	if (is_shared(leat_client_file(r->slot)) &&
+	    (r->kind == LEAT_KIND_PRODUCER || r->kind == LEAT_KIND_PUBLISHER))
+		leat_client_fact(LEAT_MSG_WRITTEN, &fact);
+}
+
 void leat_publish_to(int fd, int64_t end, int64_t written)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
@@ -70,11 +88,14 @@ void leat_publish_to(int fd, int64_t end, int64_t written)
 		return;
 	leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)written);
 	leat_shm_count(&leat_client_step()->writes, 1);
-	if (!f || r->kind != LEAT_KIND_PUBLISHER)
+	if (!f || (r->kind != LEAT_KIND_PUBLISHER && !is_shared(f)))
 		return;
 	if (end < 0)
 		end = offset_of(fd);
-	if (end >= written)
+	if (end < written)
+		return;
+	leat_tell_written(r, (uint64_t)(end - written), (uint64_t)written);
+	if (r->kind == LEAT_KIND_PUBLISHER)
 		publish(r, f, (uint64_t)(end - written), (uint64_t)end);
 }
 
@@ -116,17 +137,30 @@ static bool may_rewrite(const struct writing *w, const struct leat_fd *r, struct
 
 static long write_checked(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
 {
-	const bool rewrites = may_rewrite(w, r, f);
+	const bool rewrites = may_rewrite(w, r, f), known = w->positioned && w->offset >= 0;
+	const uint64_t begin = known ? (uint64_t)w->offset : 0;
+	const struct leat_range range = {begin,
+					 known ? leat_range_end(begin, total(w)) : UINT64_MAX};
 	long n;
 
 	if (rewrites)
-		leat_shm_rewrite_begin(f);
+		leat_shm_rewrite_begin(f, range);
 	n = check_publisher(w, r);
 	if (!n)
 		n = write_timed(w);
 	if (rewrites)
-		leat_shm_rewrite_end(f);
+		leat_shm_rewrite_end(f, range);
 	return n;
+}
+
+/* Where the `n` bytes that were written end. */
+static int64_t end_of(const struct writing *w, const struct leat_fd *r, long n)
+{
+	if (w->positioned && !leat_fd_has(r, LEAT_FD_APPEND))
+		return w->offset + n;
+	if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
+		return (int64_t)leat_window_length(r, w->fd);
+	return offset_of(w->fd);
 }
 
 static long write_published(const struct writing *w, struct leat_fd *r, struct leat_shm_file *f)
@@ -140,12 +174,7 @@ static long write_published(const struct writing *w, struct leat_fd *r, struct l
 	n = guessed ? write_timed(w) : write_checked(w, r, f);
 	if (n <= 0)
 		return n;
-	if (w->positioned && !leat_fd_has(r, LEAT_FD_APPEND))
-		end = w->offset + n;
-	else if (w->positioned) /* O_APPEND: pwrite appends and leaves the offset alone */
-		end = (int64_t)leat_window_length(r, w->fd);
-	else
-		end = offset_of(w->fd);
+	end = end_of(w, r, n);
 	rc = guessed ? check_afterwards(r, f, end, n, frontier) : 0;
 	leat_publish_to(w->fd, end, n);
 	return rc ? rc : n;
@@ -178,10 +207,8 @@ static long do_write(const struct writing *w)
 	if (f && r->kind == LEAT_KIND_PUBLISHER)
 		return write_published(w, r, f);
 	n = write_timed(w);
-	if (n > 0) {
-		leat_shm_count(&leat_client_step()->bytes_out, (uint64_t)n);
-		leat_shm_count(&leat_client_step()->writes, 1);
-	}
+	if (n > 0)
+		leat_publish_to(w->fd, is_shared(f) ? end_of(w, r, n) : -1, n);
 	return n;
 }
 

@@ -10,6 +10,8 @@
 #include "preload/user.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
@@ -263,8 +265,21 @@ void leat_fork_child(void)
 	leat_client_fork_child();
 }
 
+/* Once: the programs that it starts have names of their own. */
+static void take_name(char **envp)
+{
+	while (*envp && strncmp(*envp, LEAT_CALLED, strlen(LEAT_CALLED)) != 0)
+		envp++;
+	if (!*envp)
+		return;
+	raw(SYS_prctl, PR_SET_NAME, *envp + strlen(LEAT_CALLED));
+	for (; *envp; envp++)
+		envp[0] = envp[1];
+}
+
 void leat_hooks_init(char **envp)
 {
+	take_name(envp);
 	if (!leat_session_find(envp) || leat_client_init())
 		return;
 	LEAT_FAULT_SIDE(envp, leat_session.step);

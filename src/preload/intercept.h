@@ -55,6 +55,22 @@ void leat_engine_forked(void);
  * can, as far as is known. Async-signal-safe. */
 const char *leat_exec_unfit(char *why, size_t size);
 
+/* Is there a library which the loader of the next program, in `fd`, looking at the disk, would miss
+ * or take another file for? Its path, or what fits, into `out`. It may be named by LD_PRELOAD or
+ * LD_AUDIT in `envp`, or be one that the program is linked with. Asks the daemon only about names
+ * inside. Async-signal-safe. */
+bool leat_exec_hidden_library(int fd, char *const envp[], char *out, size_t size);
+
+/* ---- exec_search.c ---- */
+
+/* What the loader would be told. */
+struct leat_loader_orders {
+	const char *preload, *audit, *path; /* LD_PRELOAD, LD_AUDIT, LD_LIBRARY_PATH; NULL: unset */
+};
+
+/* The same of libraries that are found by a search. */
+bool leat_exec_search(int fd, const struct leat_loader_orders *orders, char *out, size_t size);
+
 /* Remember LD_PRELOAD, LEAT_* and CAPIO_* for leat_exec. Called once. */
 void leat_environment_keep(char **envp);
 
@@ -81,17 +97,20 @@ enum leat_hand {
 	LEAT_HAND_USER,     /* descriptors that lead another user to the daemon (user.c) */
 	LEAT_HAND_OPEN,     /* descriptors of this process that may be of our files (adopt.c) */
 	LEAT_HAND_CONFINED, /* connect at once: later there may be no way (hook_process.c) */
+	LEAT_HAND_CALLED,   /* its name, if that is not its file's (hook_exec.c) */
 	LEAT_HANDS,
 };
 #define LEAT_HANDED "LEAT_HANDED="
 #define LEAT_OPEN "LEAT_OPEN="
 #define LEAT_CONFINED "LEAT_CONFINED="
+#define LEAT_CALLED "LEAT_CALLED="
 /* The next program's variable, with its name; "": none. */
 void leat_environment_hand(enum leat_hand hand, const char *variable);
 
 /* Complete `envp` in `into`, which has leat_environment_room entries. Strings
  * are borrowed; `buffer` receives LD_PRELOAD where this library is put before
- * others. 0, or -E2BIG if that does not fit. Async-signal-safe. */
+ * others, or is alone since the variable was unset. 0, or -E2BIG if that does not fit.
+ * Async-signal-safe. */
 int leat_environment_complete(char *const *envp, char **into, char *buffer, size_t size);
 
 /* Is this the library with the wrappers (libleat-wrap.so)? */
@@ -111,6 +130,14 @@ void leat_put_first(char **envp);
 /* Has this program, or a library that it was started with, a sanitizer's run time, which makes
  * system calls of its own? Known once leat_put_first was called. */
 bool leat_has_sanitizer(void);
+
+/* Was this program started by leat itself? What was put by for it has its names again in `envp`;
+ * `was_put_by`: there was something. */
+bool leat_reexec_take_begun(char **envp, bool *was_put_by);
+
+/* Start this program, which was, anew if the loader has not loaded what it was to load. Returns if
+ * it has; else only on failure, with -errno. Once the hooks are there. */
+int leat_reexec_begun(char **envp, bool was_put_by);
 
 /* Start this program anew with its files behind a mount. Returns only on failure. */
 void leat_reexec_mounted(char **envp);

@@ -77,8 +77,17 @@ static bool holds(const struct leat_known *known)
 	       leat_known_common() == known->common;
 }
 
+/* What a consumer does without asking is to be known if its producer changes the file. */
+static void note_use(const struct leat_known *known, struct leat_shm_file *f, bool looks)
+{
+	if (known->input && looks)
+		leat_shm_see_rights(f);
+	else if (known->input)
+		leat_shm_see(f);
+}
+
 /* What the daemon publishes of committed files. */
-static bool find_published(const char *below, size_t length, struct leat_known *known)
+static bool find_published(const char *below, size_t length, bool looks, struct leat_known *known)
 {
 	const struct leat_world *w = leat_client_known();
 	struct leat_shm_fact fact;
@@ -97,8 +106,7 @@ static bool find_published(const char *below, size_t length, struct leat_known *
 	if (!f ||
 	    (leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)
 		return false;
-	if (known->input)
-		leat_shm_see(f);
+	note_use(known, f, looks);
 	return holds(known);
 }
 
@@ -116,9 +124,16 @@ static bool find_own(const char *below, size_t length, struct leat_known *known,
 	return leat_word_still(&e->sequence, sequence) && holds(known);
 }
 
-bool leat_known_find(const char *below, size_t length, struct leat_known *known, struct stat *st)
+bool leat_known_find(const char *below, size_t length, bool looks, struct leat_known *known,
+		     struct stat *st)
 {
-	return find_own(below, length, known, st) || (!st && find_published(below, length, known));
+	if (!find_own(below, length, known, st))
+		return !st && find_published(below, length, looks, known);
+	/* It was opened before; what stat shows is remembered of who has looked. */
+	if (!looks || st)
+		return true;
+	note_use(known, leat_client_file(known->slot), looks);
+	return holds(known);
 }
 
 void leat_known_put(const char *below, size_t length, const struct leat_known *known,

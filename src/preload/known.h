@@ -20,8 +20,9 @@ struct leat_known {
 uint64_t leat_known_common(void);
 
 /* What is known of the file that lies `length` bytes of `below` below the workflow's directory;
- * with `st` only if what stat shows is known, too. */
-bool leat_known_find(const char *below, size_t length, struct leat_known *known, struct stat *st);
+ * with `st` only if what stat shows is known, too. `looks`: not to open it. */
+bool leat_known_find(const char *below, size_t length, bool looks, struct leat_known *known,
+		     struct stat *st);
 
 /* Remember it, in place of others; `st` may be NULL. Only under a guard. */
 void leat_known_put(const char *below, size_t length, const struct leat_known *known,

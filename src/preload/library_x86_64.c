@@ -34,18 +34,6 @@ static bool is_seen(const char *dir, uint64_t id)
 	       leat_raw(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0, 0, 0) == 0;
 }
 
-static void keep_seen(const char *dir, uint64_t id)
-{
-	char path[PATH_MAX];
-	long fd;
-
-	if (!dir || !id || !leat_kept_path(path, dir, id, SUFFIX))
-		return;
-	fd = leat_raw(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600, 0, 0);
-	if (fd >= 0)
-		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
-}
-
 static uint64_t mix(uint64_t sum, uint64_t value)
 {
 	sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -212,7 +200,7 @@ const char *leat_library_patch_all(const char *kept_in)
 	dl_iterate_phdr(look_at_object, &walk);
 	free_space(walk.space);
 	if (!walk.culprit && !walk.is_patched)
-		keep_seen(kept_in, id);
+		leat_kept_mark(kept_in, id, SUFFIX, true);
 	return walk.culprit;
 }
 
@@ -342,6 +330,6 @@ long leat_code_map(const struct leat_syscall *c)
 		return leat_as_is(c);
 	result = look_at_file(c, &st, &is_clean);
 	if (is_clean)
-		keep_seen(kept_in, id);
+		leat_kept_mark(kept_in, id, SUFFIX, false);
 	return result;
 }

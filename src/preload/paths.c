@@ -269,7 +269,8 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 	    (is_removed(dirfd, t->name) && !goes_up(path)))
 		return 0;
 	head = leat_path_of_name(t->name);
-	if (!head) { /* only the daemon knows the name of the store's directories */
+	/* Only the daemon knows the name of the store's directories, which may be below ours. */
+	if (!head || (!leat_client_known() && leat_path_may_be_store(t->name))) {
 		rc = leat_client_world(t, &w);
 		if (rc)
 			return rc;

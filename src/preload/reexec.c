@@ -6,14 +6,17 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/putby.h"
 #include "preload/engine.h"
 #include "preload/intercept.h"
 #include "preload/text.h"
 
 #define SELF "/proc/self/exe"
+#define PRELOAD "LD_PRELOAD="
 
 /* The kernel lays argc, argv, NULL and the environment out in this order. */
 static char **find_argv(char **envp)
@@ -61,9 +64,92 @@ void leat_reexec_mounted(char **envp)
 		leat_exec_mounted(AT_FDCWD, self, argv, envp, 0);
 }
 
+/* ---- the first program, which no other has looked at ---- */
+
+/* The entry of the variable, NULL: there is none. */
+static char **find_entry(char **envp, const char *variable)
+{
+	for (; *envp; envp++)
+		if (strncmp(*envp, variable, strlen(variable)) == 0)
+			return envp;
+	return NULL;
+}
+
+/* `envp` without its first entry that begins so; NULL: there is none. */
+static char *take_entry(char **envp, const char *begin)
+{
+	char **at = find_entry(envp, begin), *entry = at ? *at : NULL;
+
+	for (; at && *at; at++)
+		at[0] = at[1];
+	return entry;
+}
+
+bool leat_reexec_take_begun(char **envp, bool *was_put_by)
+{
+	char *entry;
+
+	*was_put_by = false;
+	if (!take_entry(envp, LEAT_BEGUN))
+		return false;
+	/* In place of the one that was for this start only. */
+	entry = take_entry(envp, LEAT_PUT_BY PRELOAD);
+	if (entry && find_entry(envp, PRELOAD)) {
+		*find_entry(envp, PRELOAD) = entry + strlen(LEAT_PUT_BY);
+		*was_put_by = true;
+	}
+	for (char **e = envp; *e; e++)
+		if (strncmp(*e, LEAT_PUT_BY, strlen(LEAT_PUT_BY)) == 0) {
+			*e += strlen(LEAT_PUT_BY);
+			*was_put_by = true;
+		}
+	return true;
+}
+
+/* Where the loader itself was called nobody knows any more how. */
+static long begin_again(char **envp)
+{
+	static char self[PATH_MAX];
+	char **argv = find_argv(envp), called[32];
+	const char *program = find_program();
+	struct leat_text t = leat_text_in(called, sizeof called);
+	char name[17] = "";
+	long n;
+
+	if (!argv || !getauxval(AT_BASE))
+		return -ENOEXEC;
+	if (strcmp(program, SELF) == 0) {
+		n = leat_raw(SYS_readlinkat, AT_FDCWD, (long)SELF, (long)self, sizeof self - 1, 0,
+			     0);
+		if (n < 0)
+			return n;
+		program = self;
+	}
+	leat_raw(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+	leat_text_add(&t, LEAT_CALLED);
+	leat_text_add(&t, name);
+	leat_environment_hand(LEAT_HAND_CALLED, called);
+	return leat_exec(AT_FDCWD, program, argv, envp, 0);
+}
+
+int leat_reexec_begun(char **envp, bool was_put_by)
+{
+	bool is_hidden = was_put_by;
+	char library[8];
+	long fd;
+
+	if (!was_put_by) {
+		fd = leat_raw(SYS_openat, AT_FDCWD, (long)SELF, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+		if (fd < 0)
+			return 0;
+		is_hidden = leat_exec_hidden_library((int)fd, envp, library, sizeof library);
+		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
+	return is_hidden ? (int)begin_again(envp) : 0;
+}
+
 /* ---- a library that has to be loaded before this one ---- */
 
-#define PRELOAD "LD_PRELOAD="
 #define FIRST "LEAT_FIRST=" /* what leat_put_first added to LD_PRELOAD */
 
 struct order {
@@ -102,15 +188,6 @@ static int look_for_runtime(struct dl_phdr_info *info, size_t size, void *contex
 	has_sanitizer = true;
 	order->runtime = name;
 	return 1;
-}
-
-/* The entry of the variable, NULL: there is none. */
-static char **find_entry(char **envp, const char *variable)
-{
-	for (; *envp; envp++)
-		if (strncmp(*envp, variable, strlen(variable)) == 0)
-			return envp;
-	return NULL;
 }
 
 /* LD_PRELOAD as it was before: what this program starts has its own libraries. */

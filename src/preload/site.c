@@ -100,6 +100,12 @@ static bool only_looks(const struct leat_target *target)
 	}
 }
 
+/* Is it to learn more than that the file is there? */
+static bool looks_at_rights(const struct leat_target *target)
+{
+	return target->op == LEAT_OP_LOOK || (target->op == LEAT_OP_ACCESS && target->mode & X_OK);
+}
+
 /* The daemon has said it before, and nothing has changed. */
 static bool place_known(struct leat_site *site, const struct leat_target *target)
 {
@@ -109,7 +115,7 @@ static bool place_known(struct leat_site *site, const struct leat_target *target
 	struct leat_known known;
 
 	if (!w || !only_looks(target) || (w->acts && target->op == LEAT_OP_OPEN) ||
-	    !leat_known_find(below, strlen(below), &known, NULL))
+	    !leat_known_find(below, strlen(below), looks_at_rights(target), &known, NULL))
 		return false;
 	f = leat_client_file(known.slot);
 	*site = (struct leat_site){.guard = site->guard,

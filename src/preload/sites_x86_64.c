@@ -14,7 +14,8 @@
 
 /* before main: one thread */
 static uint32_t words[MAX_WORDS + 1];
-static char path[PATH_MAX], temporary[PATH_MAX]; /* of the file being made */
+/* of the file being made; then of one that is there, "": none */
+static char path[PATH_MAX], temporary[PATH_MAX];
 
 static bool path_of(char out[PATH_MAX], const char *dir, uint64_t number, const char *suffix,
 		    const char *end)
@@ -41,19 +42,25 @@ static long open_file(const char *name, int flags)
 
 long leat_kept_open(const char *dir, uint64_t id, const char *suffix)
 {
-	char name[PATH_MAX];
+	long fd = -ENOENT;
 
-	if (!dir || !id || !path_of(name, dir, id, suffix, ""))
-		return -ENOENT;
-	return open_file(name, O_RDONLY);
+	if (dir && id && path_of(path, dir, id, suffix, ""))
+		fd = open_file(path, O_RDONLY);
+	if (fd < 0)
+		path[0] = 0;
+	return fd;
 }
 
 long leat_kept_begin(const char *dir, uint64_t id, const char *suffix)
 {
-	if (!dir || !id || !path_of(path, dir, id, suffix, "") ||
-	    !path_of(temporary, dir, (uint64_t)getpid(), suffix, ".new"))
-		return -ENOENT;
-	return open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
+	long fd = -ENOENT;
+
+	if (dir && id && path_of(path, dir, id, suffix, "") &&
+	    path_of(temporary, dir, (uint64_t)getpid(), suffix, ".new"))
+		fd = open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
+	if (fd < 0)
+		path[0] = 0;
+	return fd;
 }
 
 bool leat_kept_end(bool whole)
@@ -62,7 +69,24 @@ bool leat_kept_end(bool whole)
 	    leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0) == 0)
 		return true;
 	leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
+	path[0] = 0;
 	return false;
+}
+
+void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start)
+{
+	char name[PATH_MAX];
+	long error = -ENOENT, fd;
+
+	if (!dir || !id || !path_of(name, dir, id, suffix, ""))
+		return;
+	if (is_start && path[0]) /* later the program may have forbidden itself such calls */
+		error = leat_raw(SYS_linkat, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
+	if (!error || error == -EEXIST)
+		return;
+	fd = open_file(name, O_WRONLY | O_CREAT);
+	if (fd >= 0)
+		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static size_t load(const char *dir, uint64_t id)

@@ -34,6 +34,10 @@ long leat_kept_open(const char *dir, uint64_t id, const char *suffix);
 long leat_kept_begin(const char *dir, uint64_t id, const char *suffix);
 /* It is whole, or else goes away. True: others see it now. Its descriptor stays open. */
 bool leat_kept_end(bool whole);
+/* A file that says all by being there. At the start it is another name, where it can be, of one
+ * that this process found or made: ext4 looks at all that were removed a moment ago before it gives
+ * a new one. What goes wrong costs time only. At the start one thread, before main; else any. */
+void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start);
 
 /* The sites of the texts, which must be writable, as kept in `dir`. False: nothing (good) is kept
  * there, and *sites is unchanged. */

@@ -70,6 +70,20 @@ static const char *describe(const struct leat_unseen *unseen, char *buffer, size
 	return buffer;
 }
 
+/* What its loader was to load is there, or this program starts anew. */
+static void begin(char **envp, bool was_put_by)
+{
+	int error = leat_reexec_begun(envp, was_put_by);
+
+	if (!error)
+		return;
+	if (error == -ENOEXEC)
+		refuse("LD_PRELOAD and LD_AUDIT of leat itself cannot be handed on to a dynamic "
+		       "loader that is called by name: call the program");
+	leat_roll_call_exit();
+	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0); /* it was said why */
+}
+
 /* glibc hands over the environment, but sets `environ` only later: this library is initialised
  * even before libc is. musl does it the other way round. */
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
@@ -78,7 +92,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	const char *kept_in;
 	char why[512];
 	int error = -ENOSYS;
-	bool wraps;
+	bool wraps, is_first, was_put_by;
 
 	(void)argc;
 	(void)argv;
@@ -102,6 +116,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 			error = -ENOENT;
 		leat_wrappers_start();
 	}
+	is_first = leat_reexec_take_begun(envp, &was_put_by);
 	if (error || is_in_workflow(envp))
 		leat_hooks_init(envp);
 	if (leat_active && error == -ENOEXEC)
@@ -112,5 +127,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		start_behind_mount(envp, "LEAT_INTERCEPT asks for a mount, and none can be made");
 	if (leat_active && error && !leat_has_wrappers)
 		refuse("libc cannot be patched, and libleat-wrap.so is not beside libleat.so");
+	if (leat_active && is_first)
+		begin(envp, was_put_by);
 	leat_trace_start(envp, !error);
 }

@@ -13,10 +13,8 @@
 /* CPU times are asked for no more often than that: it is a system call, the clock is not. */
 #define CPU_PERIOD_NS 1000000
 
-/* For how long room is waited for, and without a sign of the tracer. A program that is held up is
- * better than a trace with holes, while there is somebody to make room. */
-#define LONGEST_WAIT_NS (10 * SECOND)
-#define LONGEST_SILENCE_NS (5 * SECOND)
+/* A program that is held up is better than a trace with holes, while there is somebody to make
+ * room. */
 #define LONGEST_NAP_NS 1000000u
 
 struct leat_tape *leat_trace_tape;
@@ -128,8 +126,8 @@ static struct leat_tape_record *wait_for_room(uint32_t process, size_t size)
 	struct leat_tape_record *r = NULL;
 	uint64_t nap = LEAT_NAP_NS;
 
-	while (!r && now - since < LONGEST_WAIT_NS &&
-	       now - (int64_t)leat_tape_last_beat(leat_trace_tape) < LONGEST_SILENCE_NS) {
+	while (!r && now - since < LEAT_TAPE_LONGEST_WAIT_NS &&
+	       now - (int64_t)leat_tape_last_beat(leat_trace_tape) < LEAT_TAPE_LONGEST_SILENCE_NS) {
 		leat_nap(nap);
 		nap = nap < LONGEST_NAP_NS ? 2 * nap : nap;
 		r = leat_tape_begin(leat_trace_tape, process, size, &lane);
@@ -159,7 +157,7 @@ struct leat_tape_record *leat_trace_record(const struct leat_trace_self *me, uin
 	r->size = sizeof(*r);
 	r->type = type;
 	r->texts = 0;
-	r->spare = 0;
+	r->by = LEAT_TAPE_BY_ITSELF;
 	r->pid = me->pid;
 	r->flags = 0;
 	r->handle = 0;

@@ -276,44 +276,17 @@ bool leat_trace_find(char **envp)
 	return true;
 }
 
-/* Of the environment, what may tell whose a process is; the tracer takes what does. */
-static bool is_label(const char *variable)
-{
-	static const char *const begins[] = {
-		"LEAT_",        "CAPIO_",  "SLURM",     "NXF_",
-		"AIRFLOW_CTX_", "PMI",     "OMPI_COMM", "KUBERNETES_POD_NAME",
-		"POD_NAME",     "HOSTNAME"};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
-}
-
-enum { MOST_LABELS = 200, LABELS_BYTES = 32768 };
-
-static size_t labels_room(char **envp)
-{
-	size_t size = 0;
-
-	for (; envp && *envp; envp++)
-		size += is_label(*envp) ? strlen(*envp) + 1 : 0;
-	return size;
-}
-
 static void record_start(char **envp)
 {
 	const char *program = (const char *)getauxval(AT_EXECFN);
-	size_t labels = labels_room(envp);
 	struct leat_tape_record *r;
 	char *end;
 
-	if (labels > LABELS_BYTES)
-		labels = 0;
 	if (!program)
 		program = "";
 	r = leat_trace_record(&self, LEAT_TAPE_STARTED, NULL,
-			      leat_trace_path_room(AT_FDCWD, program) + PATH_MAX + labels);
+			      leat_trace_path_room(AT_FDCWD, program) + PATH_MAX +
+				      leat_tape_labels_room(envp));
 	if (!r)
 		return;
 	r->flags = (uint32_t)raw(SYS_geteuid);
@@ -322,14 +295,7 @@ static void record_start(char **envp)
 	r->texts = 2;
 	end = leat_trace_put_path(r->text, AT_FDCWD, program);
 	end = leat_trace_put_path(end, AT_FDCWD, "");
-	for (; labels && *envp; envp++) {
-		if (!is_label(*envp) || r->texts >= MOST_LABELS)
-			continue;
-		memcpy(end, *envp, strlen(*envp) + 1);
-		end += strlen(*envp) + 1;
-		r->texts++;
-	}
-	leat_trace_done(r, end);
+	leat_trace_done(r, leat_tape_put_labels(r, end, envp));
 }
 
 void leat_trace_start(char **envp, bool is_patched)

@@ -167,7 +167,7 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 	there = there < at + AHEAD ? there : at + AHEAD;
 	/* Before the bytes are read: a producer that changes them later must find it. */
 	leat_shm_consumed(f, at, there - at);
-	if (leat_shm_is_rewritten(f))
+	if (leat_shm_is_rewritten(f, (struct leat_range){at, there}))
 		return 0;
 	r->known = there;
 	return length;
@@ -336,7 +336,9 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 	return false;
 }
 
-#define NOT_FOR_US (LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS | LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)
+#define NOT_FOR_US                                                                                 \
+	(LEAT_SHM_SPARSE | LEAT_SHM_EXTENTS | LEAT_SHM_COMMITTED | LEAT_SHM_FAILED |               \
+	 LEAT_SHM_SHARED)
 
 static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
 {

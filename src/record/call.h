@@ -24,6 +24,8 @@ enum leat_violation {
 	LEAT_VIOLATION_EARLY_SIZE,   /* a consumer relied on a size seen before the commit */
 	LEAT_VIOLATION_READ_AGAIN,   /* a consumer read what is not retained once more */
 	LEAT_VIOLATION_LINKED,       /* changed what has other names from before the run */
+	LEAT_VIOLATION_LISTED,       /* removed or renamed what a listing had shown */
+	LEAT_VIOLATION_AMENDED,      /* changed what a step that makes it, too, was let at */
 	LEAT_VIOLATION_KINDS
 };
 

@@ -17,9 +17,10 @@ enum leat_event_kind {
 	LEAT_EV_PROC_EXIT,   /* step, pid, status (-signal when killed or unknown); code: 1 + the
 				rank of an MPI job that has ended with it, 0 none */
 	LEAT_EV_PRESENT,     /* name existed on disk before the run */
-	LEAT_EV_CREATE, /* step created name without a write open (mkdir, symlink, link, rename in)
-			 */
-	LEAT_EV_OPEN,   /* step, pid opened name for writing as open description ofd; flags */
+	LEAT_EV_CREATE, /* step created name without a write open (mkdir, symlink, link, rename in);
+			   of a staged step: it has, and length: its size */
+	LEAT_EV_OPEN,   /* step, pid opened name for writing as open description ofd; flags;
+			   length: its size before, if several steps write it */
 	LEAT_EV_CLOSE,  /* ofd: true last close; length: size then; flags LEAT_EVF_ABNORMAL */
 	LEAT_EV_EXTENT, /* bytes [offset, offset+length) of name exist */
 	LEAT_EV_TRUNCATE,  /* name now has length bytes */
@@ -38,6 +39,9 @@ enum leat_event_kind {
 	LEAT_EV_SERVE,  /* step, whose actions decide when: name is to be passed on */
 	LEAT_EV_USE, /* step, name, code: enum leat_use; LINK: `to` is the file's other name; flags
 			LEAT_EVF_DIR */
+	LEAT_EV_WRITTEN, /* step has written [offset, offset+length) of name, which several steps
+			    write, by ofd if not 0; code 1: it has appended them */
+	LEAT_EV_RIGHTS,  /* step is about to change the rights of name, code: LEAT_RIGHTS_... */
 	/* decisions, which replay must reproduce */
 	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
 	LEAT_EV_STATE,  /* name, code: enum leat_file_state */
@@ -53,6 +57,13 @@ enum {
 	LEAT_EVF_PLACED = 16,  /* of a VIOLATION: offset and, if known, length say where */
 	LEAT_EVF_INTACT =
 		32, /* the open changed nothing, and WRITE is to tell of the first change */
+	LEAT_EVF_APPEND = 64, /* of an OPEN: what is written by it is appended */
+};
+
+/* What a change of rights makes different. */
+enum {
+	LEAT_RIGHTS_READ = 1, /* whether its owner may read it */
+	LEAT_RIGHTS_RUN = 2,  /* whether it may be run, by anybody */
 };
 
 /* One event. Fields a kind does not name are 0 / -1 / NULL. Strings are
@@ -61,7 +72,8 @@ struct leat_event {
 	uint64_t seq;
 	uint64_t time_ns; /* CLOCK_MONOTONIC; not used by any rule */
 	enum leat_event_kind kind;
-	int node; /* 0 on one node */
+	int node; /* whose number `pid` is: 0 the daemon's; else of a process behind the mount whose
+		     server is process `node` */
 	int step; /* index in the model, -1 = none */
 	int pid;
 	int status;

@@ -6,7 +6,6 @@
 #include "base/percent.h"
 #include "base/str.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "record/trace_writer.h"
 
 #include "base/percent.h"
-#include "base/str.h"
 
 #include <errno.h>
 #include <inttypes.h>

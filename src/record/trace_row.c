@@ -115,7 +115,7 @@ static const char *settle(struct span *text)
 
 /* ---- rows ---- */
 
-/* What nearly all calls have behind their last name but one. */
+/* The columns behind `path`: in nearly all calls they are empty. */
 ALWAYS_INLINE bool outside_fields(struct leat_trace_row *row, struct span *to, struct span text[2])
 {
 	text[0] = text[1] = (struct span){0};

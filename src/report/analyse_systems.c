@@ -106,13 +106,14 @@ static char *plain(const char *at)
 int leat_analysis_mount(struct leat_analysis *a, unsigned node, const struct leat_trace_mount *m)
 {
 	struct leat_analysis_tables *t = a->tables;
-	const char *where = m->from ? m->from : m->at;
 	char *at, *type;
 	int error;
 
-	if (!where || !m->type)
+	/* What only a container sees has no place among the names of the tracer's machine; and
+	 * leat's own mounts show files of other file systems. */
+	if (!m->from || !m->type || leat_str_begins(m->type, "fuse.leat"))
 		return 0;
-	at = plain(where);
+	at = plain(m->from);
 	for (uint32_t i = 0; at && i < t->n_mounts; i++) {
 		if (t->mounts[i].node == node && same(t->mounts[i].at, at) &&
 		    same(t->mounts[i].type, m->type)) {

@@ -240,9 +240,10 @@ static int take_unseen(struct leat_report_found *f, unsigned node,
 	if (!v)
 		return -ENOMEM;
 	s->unseen = v;
-	v[s->n_unseen] = (struct leat_trace_unseen){u->times, strdup(u->program ? u->program : ""),
-						    u->why ? strdup(u->why) : NULL};
-	return v[s->n_unseen++].program ? 0 : -ENOMEM;
+	v += s->n_unseen++;
+	*v = (struct leat_trace_unseen){u->times, strdup(u->program ? u->program : ""),
+					u->why ? strdup(u->why) : NULL};
+	return v->program && !v->why == !u->why ? 0 : -ENOMEM;
 }
 
 /* ---- passes ---- */

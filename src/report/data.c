@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <time.h>
 
 const struct leat_report_extent leat_report_whole = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,

@@ -110,6 +110,11 @@ static void place_strings(struct batch *b, size_t record)
 
 /* ---- the thread that reads ---- */
 
+static bool has_names(const struct leat_trace_call *c)
+{
+	return c->path || c->to || c->outside || c->to_outside;
+}
+
 static int read_one(struct leat_feed *f, struct batch *b)
 {
 	struct leat_trace_record *r = &b->v[b->n];
@@ -123,7 +128,7 @@ static int read_one(struct leat_feed *f, struct batch *b)
 	}
 	if (status <= 0)
 		return status;
-	n = r->kind == LEAT_TRACE_CALL && !r->call.path && !r->call.to ? 0 : strings(r, v);
+	n = r->kind == LEAT_TRACE_CALL && !has_names(&r->call) ? 0 : strings(r, v);
 	for (size_t i = 0; i < n; i++)
 		if (keep(b, *v[i], &b->at[b->n][i]))
 			return -ENOMEM;

@@ -73,7 +73,7 @@ struct leat_report_request {
 	/* Begin to read all traces; called once or twice. NULL: it was said why not. */
 	struct leat_trace_reader *(*open)(void *ctx);
 	void *ctx;
-	struct leat_associate_map *map; /* borrowed; with the logs there are, not settled */
+	struct leat_associate_map *map; /* borrowed; with the logs there are, not resolved */
 	bool slurm;                     /* tasks may be Slurm's, of which no log tells */
 	char *const *runs;              /* event logs of leat run: what was waited for */
 	size_t n_runs;

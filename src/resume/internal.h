@@ -110,6 +110,8 @@ uint64_t leat_entry_declared(const struct leat_step *step);
 
 /* Name of the record of that workflow. */
 void leat_record_name(const struct leat_workflow *wf, char out[NAME_MAX + 1]);
+/* And as earlier versions had it in the workflow's directory. */
+void leat_record_old_name(const struct leat_workflow *wf, char out[NAME_MAX + 1]);
 void leat_record_put_header(FILE *out, const struct leat_workflow *wf);
 /* Everything about one step, to be taken as a whole or not at all. */
 void leat_record_put_entry(FILE *out, const char *step, const struct leat_entry_of_step *e);

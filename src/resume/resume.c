@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "resume/internal.h"
+#include "resume/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,8 @@ struct leat_resume {
 	struct leat_matcher *m;         /* borrowed */
 	char *dir;                      /* owned */
 	int dir_fd;
+	char *place; /* where the record is; owned, NULL: not known yet */
+	int place_fd;
 	char name[NAME_MAX + 1]; /* of the record */
 	int fd;                  /* the record, to be added to; -1 */
 	bool broken;             /* it could not be written */
@@ -39,7 +42,7 @@ struct leat_resume *leat_resume_new(const struct leat_workflow *wf, struct leat_
 
 	if (!r)
 		return NULL;
-	*r = (struct leat_resume){.wf = wf, .m = m, .fd = -1};
+	*r = (struct leat_resume){.wf = wf, .m = m, .place_fd = -1, .fd = -1};
 	r->dir = strdup(dir);
 	r->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r->entries = calloc(n, sizeof(*r->entries));
@@ -72,6 +75,8 @@ void leat_resume_free(struct leat_resume *r)
 	free(r->given);
 	leat_close(&r->fd);
 	leat_close(&r->dir_fd);
+	leat_close(&r->place_fd);
+	free(r->place);
 	free(r->dir);
 	free(r);
 }
@@ -88,33 +93,51 @@ static bool is_believed(int fd, int dir_fd)
 	       (st.st_uid == geteuid() || st.st_uid == dir.st_uid);
 }
 
-static int load_record(struct leat_resume *r, char **text, size_t *size)
+static int load_record(int dir_fd, const char *name, char **text, size_t *size)
 {
-	int fd = leat_beneath_open_regular(r->dir_fd, r->name, O_RDONLY);
+	int fd = leat_beneath_open_regular(dir_fd, name, O_RDONLY);
 	int rc = fd < 0 ? fd : 0;
 
 	if (fd >= 0)
-		rc = is_believed(fd, r->dir_fd) ? leat_read_fd(fd, MAX_RECORD_BYTES, text, size)
-						: -EPERM;
-	if (rc == -EPERM)
-		leat_error("%s/%s belongs to another user; nothing was started", r->dir, r->name);
-	if (fd >= 0)
-		leat_close(&fd);
+		rc = is_believed(fd, dir_fd) ? leat_read_fd(fd, MAX_RECORD_BYTES, text, size)
+					     : -EPERM;
+	leat_close(&fd);
 	return rc;
+}
+
+/* Sets *path, which the caller frees, to the record's. One in the workflow's directory is an
+ * earlier version's. */
+static int find_record(struct leat_resume *r, char **path, char **text, size_t *size)
+{
+	char old[NAME_MAX + 1], *place;
+	int place_fd = leat_place_open(r->dir, false, &place), rc = place_fd;
+
+	*path = place ? leat_path_join(place, r->name) : NULL;
+	if (place_fd >= 0)
+		rc = load_record(place_fd, r->name, text, size);
+	leat_close(&place_fd);
+	free(place);
+	if (rc != -ENOENT)
+		return rc;
+	free(*path);
+	leat_record_old_name(r->wf, old);
+	*path = leat_path_join(r->dir, old);
+	return *path ? load_record(r->dir_fd, old, text, size) : -ENOMEM;
 }
 
 static int read_record(struct leat_resume *r)
 {
-	char *path = leat_path_join(r->dir, r->name);
-	char *text = NULL;
+	char *path = NULL, *text = NULL;
 	const char *what = NULL;
 	size_t size = 0;
 	long line = 0;
-	int rc = path ? load_record(r, &text, &size) : -ENOMEM;
+	int rc = find_record(r, &path, &text, &size);
 
 	if (rc == -ENOENT)
 		rc = 0; /* no step is in it */
-	else if (rc && rc != -EPERM)
+	else if (rc == -EPERM)
+		leat_error("%s belongs to another user; nothing was started", path);
+	else if (rc)
 		leat_error("cannot read the record of the last run, %s: %s", path ? path : r->dir,
 			   strerror(-rc));
 	else
@@ -270,8 +293,8 @@ static void give_up(struct leat_resume *r, int error)
 {
 	if (!r->broken)
 		leat_warn("cannot keep the record of this run, %s/%s: %s; the run goes on, but "
-			  "cannot be resumed",
-			  r->dir, r->name, strerror(error));
+			  "cannot be resumed (LEAT_STATE_DIR may name another directory)",
+			  r->place ? r->place : r->dir, r->name, leat_place_error(error));
 	r->broken = true;
 	leat_close(&r->fd);
 }
@@ -303,20 +326,20 @@ static void write_all(struct leat_resume *r, bool sync)
 		return;
 	leat_close(&r->fd);
 	snprintf(temporary, sizeof(temporary), "%s.new", r->name);
-	/* Nothing that somebody has put there is written to. */
-	leat_beneath_unlink(r->dir_fd, temporary, 0);
-	fd = leat_beneath_open(r->dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0666);
+	leat_beneath_unlink(r->place_fd, temporary, 0);
+	fd = leat_beneath_open(r->place_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND,
+			       0666);
 	rc = fd < 0 ? fd : put_all(r, fd);
 	if (!rc && sync && fdatasync(fd) < 0)
 		rc = -errno;
 	if (!rc)
-		rc = leat_beneath_rename(r->dir_fd, temporary, r->dir_fd, r->name, 0);
+		rc = leat_beneath_rename(r->place_fd, temporary, r->place_fd, r->name, 0);
 	if (!rc) {
 		r->fd = fd;
 		return;
 	}
 	if (fd >= 0)
-		leat_beneath_unlink(r->dir_fd, temporary, 0);
+		leat_beneath_unlink(r->place_fd, temporary, 0);
 	leat_close(&fd);
 	give_up(r, -rc);
 }
@@ -341,6 +364,7 @@ static void add_entry(struct leat_resume *r, size_t step)
 
 void leat_resume_begin(struct leat_resume *r)
 {
+	char old[NAME_MAX + 1];
 	int rc = 0;
 
 	for (size_t i = 0; i < r->wf->n_steps && !rc; i++) {
@@ -350,9 +374,16 @@ void leat_resume_begin(struct leat_resume *r)
 		r->entries[i].state = LEAT_ENTRY_BEGUN;
 		rc = leat_look(r->dir_fd, r->wf, r->m, i, LEAT_SIDE_GIVEN, &r->given[i]);
 	}
+	if (!rc) {
+		r->place_fd = leat_place_open(r->dir, true, &r->place);
+		rc = r->place_fd < 0 ? r->place_fd : 0;
+	}
 	if (rc)
 		give_up(r, -rc);
 	write_all(r, false);
+	/* An earlier version's, which no step is to see. */
+	leat_record_old_name(r->wf, old);
+	leat_beneath_unlink(r->dir_fd, old, 0);
 }
 
 /* Inputs that no step makes are what they were when the run began: who changes one later has it

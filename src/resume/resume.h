@@ -1,5 +1,5 @@
-/* What a run leaves behind in the workflow's directory so that another one can go on where it
- * ended: the record, a file that says of each step whether it is complete, and how its inputs and
+/* What a run leaves behind (place.h tells where) so that another one can go on where it ended: the
+ * record, a file that says of each step whether it is complete, and how its inputs and
  * outputs looked. docs/resuming.md tells what counts as unchanged, docs/adr/0018 why.
  *
  * Single-threaded. Names are relative to the workflow's directory. */

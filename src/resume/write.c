@@ -17,7 +17,8 @@ static void put_text(FILE *out, const char *text)
 }
 
 /* Workflows of one directory have records of their own. */
-void leat_record_name(const struct leat_workflow *wf, char out[NAME_MAX + 1])
+static void put_name(const struct leat_workflow *wf, const char *before, const char *behind,
+		     char out[NAME_MAX + 1])
 {
 	const char *name = wf->name ? wf->name : "";
 	bool plain = *name && strlen(name) <= 64 && !strchr(name, '/');
@@ -25,10 +26,20 @@ void leat_record_name(const struct leat_workflow *wf, char out[NAME_MAX + 1])
 	for (const char *p = name; *p; p++)
 		plain = plain && (unsigned char)*p >= ' ' && *p != 0x7f;
 	if (plain)
-		snprintf(out, NAME_MAX + 1, LEAT_TEMPORARY_PREFIX "record-%s", name);
+		snprintf(out, NAME_MAX + 1, "%s%s%s", before, name, behind);
 	else
-		snprintf(out, NAME_MAX + 1, LEAT_TEMPORARY_PREFIX "record-%016" PRIx64,
-			 XXH3_64bits(name, strlen(name)));
+		snprintf(out, NAME_MAX + 1, "%s%016" PRIx64 "%s", before,
+			 XXH3_64bits(name, strlen(name)), behind);
+}
+
+void leat_record_name(const struct leat_workflow *wf, char out[NAME_MAX + 1])
+{
+	put_name(wf, "", ".record", out);
+}
+
+void leat_record_old_name(const struct leat_workflow *wf, char out[NAME_MAX + 1])
+{
+	put_name(wf, LEAT_TEMPORARY_PREFIX "record-", "", out);
 }
 
 void leat_record_put_header(FILE *out, const struct leat_workflow *wf)

@@ -112,12 +112,18 @@ void leat_achieved_write_kind(struct leat_json *j, const struct leat_achieved *a
 	leat_json_close(j);
 }
 
-void leat_achieved_write_device(struct leat_json *j, const struct leat_achieved *a, unsigned device)
+void leat_sched_write_device(struct leat_json *j, const struct leat_sched_device_state *state,
+			     const struct leat_achieved *a, unsigned device)
 {
 	struct leat_achieved_total total;
 	struct leat_achieved_sample s;
 	double interval_s = leat_achieved_interval_s(a);
 
+	leat_json_object(j, NULL, false);
+	leat_json_string(j, "device", state->name);
+	leat_json_number(j, "bandwidth_mbps", state->bandwidth_mbps);
+	leat_json_number(j, "peak_taken_mbps", state->peak_mbps);
+	leat_json_number(j, "peak_tasks", state->peak_running);
 	leat_achieved_device_total(a, device, &total);
 	put_total(j, &total);
 	leat_json_number(j, "copied_bytes", total.copied);
@@ -134,5 +140,6 @@ void leat_achieved_write_device(struct leat_json *j, const struct leat_achieved 
 		leat_json_real(j, "copied_mbps", s.copied_mbps);
 		leat_json_close(j);
 	}
+	leat_json_close(j);
 	leat_json_close(j);
 }

@@ -14,8 +14,8 @@ void leat_sched_write_learning(struct leat_json *j, const struct leat_sched_kind
 /* `achieved` of a kind that has a device; of another nothing. */
 void leat_achieved_write_kind(struct leat_json *j, const struct leat_achieved *a, unsigned kind);
 
-/* What an object of a device says besides what was taken of it, samples included. */
-void leat_achieved_write_device(struct leat_json *j, const struct leat_achieved *a,
-				unsigned device);
+/* A device, as one of a list: what was taken of it, and what was achieved, samples included. */
+void leat_sched_write_device(struct leat_json *j, const struct leat_sched_device_state *state,
+			     const struct leat_achieved *a, unsigned device);
 
 #endif

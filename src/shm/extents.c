@@ -138,8 +138,9 @@ void leat_shm_about_to_read(struct leat_shm_file *f, uint64_t offset, uint64_t l
 		there = UINT64_MAX;
 	if (offset >= there)
 		return;
-	leat_shm_consumed(f, offset, length < there - offset ? length : there - offset);
-	leat_shm_await_rewrite(f);
+	length = length < there - offset ? length : there - offset;
+	leat_shm_consumed(f, offset, length);
+	leat_shm_await_rewrite(f, (struct leat_range){offset, leat_range_end(offset, length)});
 }
 
 /* The flags first: a file that was final before has all its bytes. */

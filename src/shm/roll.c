@@ -36,12 +36,33 @@ struct leat_roll_entry *leat_roll_find(struct leat_roll *roll, uint64_t process)
 	return NULL;
 }
 
+static uint32_t block_of(const struct leat_roll *roll, const struct leat_roll_entry *e)
+{
+	return UINT32_C(1) << (e - roll->entry) / LEAT_ROLL_BLOCK;
+}
+
+struct leat_roll_entry *leat_roll_next(struct leat_roll *roll, const struct leat_roll_entry *e)
+{
+	size_t i = e ? (size_t)(e - roll->entry) + 1 : 0;
+
+	while (i < LEAT_ROLL_ENTRIES &&
+	       !leat_bits_get(&roll->used, block_of(roll, &roll->entry[i])))
+		i += LEAT_ROLL_BLOCK; /* i is a block's first: the one before ended in it */
+	return i < LEAT_ROLL_ENTRIES ? &roll->entry[i] : NULL;
+}
+
 /* Where there is no room one goes that proves nothing; if there is none, nothing is entered. */
 static struct leat_roll_entry *claim(struct leat_roll *roll, uint64_t process)
 {
-	for (unsigned i = 0; i < NEAR; i++)
-		if (leat_word_claim(&at(roll, process, i)->process, 0, process))
-			return at(roll, process, i);
+	for (unsigned i = 0; i < NEAR; i++) {
+		struct leat_roll_entry *e = at(roll, process, i);
+
+		if (leat_word_get(&e->process))
+			continue;
+		leat_bits_set(&roll->used, block_of(roll, e)); /* before anybody may look for it */
+		if (leat_word_claim(&e->process, 0, process))
+			return e;
+	}
 	for (unsigned i = 0; i < NEAR; i++) {
 		struct leat_roll_entry *e = at(roll, process, i);
 		uint64_t whose = leat_word_get(&e->process), state = leat_word_get(&e->state);

@@ -12,11 +12,12 @@
 #include <stdint.h>
 
 #define LEAT_ROLL_NAME "roll" /* in the session's directory */
-#define LEAT_ROLL_MAGIC UINT64_C(0x316c6c6f7274656c)
+#define LEAT_ROLL_MAGIC UINT64_C(0x326c6c6f7274656c)
 
 enum {
 	LEAT_ROLL_ENTRIES = 4096,
-	LEAT_ROLL_PROGRAM = 32, /* bytes of a program's name, cut short */
+	LEAT_ROLL_BLOCK = LEAT_ROLL_ENTRIES / 32, /* entries for which there is one bit */
+	LEAT_ROLL_PROGRAM = 32,                   /* bytes of a program's name, cut short */
 };
 
 #define LEAT_ROLL_UNKNOWN (-1)
@@ -44,8 +45,9 @@ struct leat_roll_entry {
 
 struct leat_roll {
 	uint64_t magic;
-	uint64_t namespace; /* inode of that of the daemon's process numbers, cut to 32 bits */
-	char unused[48];
+	uint64_t namespace;    /* inode of that of the daemon's process numbers, cut to 32 bits */
+	struct leat_bits used; /* blocks in which an entry is, or was, somebody's */
+	char unused[44];
 	struct leat_roll_entry entry[LEAT_ROLL_ENTRIES];
 };
 _Static_assert(sizeof(struct leat_roll_entry) == 64, "one line of the cache");
@@ -55,6 +57,10 @@ uint32_t leat_roll_step(const char *name);
 
 /* The process's entry, or NULL. */
 struct leat_roll_entry *leat_roll_find(struct leat_roll *roll, uint64_t process);
+
+/* The entry behind `e`, NULL: the first one. NULL: that was the last. Those that nobody has had may
+ * be left out: looking at them all would bring all pages in. */
+struct leat_roll_entry *leat_roll_next(struct leat_roll *roll, const struct leat_roll_entry *e);
 
 /* It is about to become `program` (a path), or to fail in that: `before`, if not NULL, is set to
  * what its entry was, for leat_roll_put. */

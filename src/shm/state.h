@@ -15,9 +15,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 11
+#define LEAT_SHM_VERSION 13
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -32,6 +33,9 @@ enum leat_shm_flags {
 	LEAT_SHM_DROP = 16,     /* what was read may go, until somebody needs all of it */
 	LEAT_SHM_PINNED = 32,   /* mapped while it grows: must stay where it is */
 	LEAT_SHM_SEEN = 64,     /* opened or looked at without asking the daemon */
+	LEAT_SHM_TIMED = 128,   /* a program has set its time of modification */
+	LEAT_SHM_SHARED = 256,  /* several steps write it: each tells the daemon where */
+	LEAT_SHM_LOOKED = 512,  /* looked at without asking the daemon, or run */
 };
 
 /* Writing by mapped windows (see "windows" below): whether, and who is at it. */
@@ -46,6 +50,8 @@ enum leat_shm_window {
 /* Steps may use only what they declare; and all of them are behind mounts. */
 enum leat_shm_enforced { LEAT_ENFORCED = 1, LEAT_SEALED = 2 };
 
+enum { LEAT_SHM_REGIONS = 8 };
+
 /* Two cache lines: what a producer writes for each operation, and the rest. */
 struct leat_shm_file {
 	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
@@ -55,7 +61,8 @@ struct leat_shm_file {
 	_Atomic uint32_t window;   /* enum leat_shm_window */
 	_Atomic uint32_t writing;  /* writes by the kernel under way */
 	_Atomic uint64_t dropped;  /* bytes below are gone; only the daemon moves it */
-	uint64_t pad[2];
+	/* producers about to change bytes that exist, by region: see leat_shm_rewrite_begin */
+	_Atomic uint16_t rewriting[LEAT_SHM_REGIONS];
 	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
 	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
 	_Atomic uint32_t flags;   /* enum leat_shm_flags */
@@ -63,12 +70,11 @@ struct leat_shm_file {
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	_Atomic uint32_t home;      /* changes when the file moves; see leat_shm_file_home */
-	_Atomic uint32_t placing;   /* calls under way that use an offset the kernel keeps */
-	_Atomic uint32_t table;     /* of its written parts, 0: none (shm/extents.h) */
-	_Atomic uint32_t epoch;     /* moves before `length` begins or ceases to count */
-	_Atomic uint32_t rewriting; /* producers about to change bytes that exist */
-	uint32_t pad2;
+	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
+	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
+	_Atomic uint32_t table;   /* of its written parts, 0: none (shm/extents.h) */
+	_Atomic uint32_t epoch;   /* moves before `length` begins or ceases to count */
+	uint32_t pad[2];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -200,25 +206,16 @@ uint32_t leat_shm_holders(struct leat_shm_file *f, bool write);
 void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
 
 /* Around the look whether somebody has read bytes that exist, and the change of them: a consumer
- * that has noted that it reads waits until they are over, unless the file is final. Both sides
- * store their word, then load the other's. Any process. */
-static inline void leat_shm_rewrite_begin(struct leat_shm_file *f)
-{
-	atomic_fetch_add(&f->rewriting, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-}
+ * that has noted that it reads of them waits until they are over, unless the file is final. Both
+ * sides store their word, then load the other's. `range`: the same in both; [0, UINT64_MAX) where
+ * it is not known. Ranges are told apart by regions of the file, so that who reads one part of it
+ * need not wait for who writes another; some far apart count as one. Any process. */
+void leat_shm_rewrite_begin(struct leat_shm_file *f, struct leat_range range);
+void leat_shm_rewrite_end(struct leat_shm_file *f, struct leat_range range);
 
-static inline void leat_shm_rewrite_end(struct leat_shm_file *f)
-{
-	atomic_fetch_sub(&f->rewriting, 1);
-}
-
-/* Consumer, after leat_shm_consumed. */
-static inline bool leat_shm_is_rewritten(struct leat_shm_file *f)
-{
-	return atomic_load(&f->rewriting) != 0;
-}
-void leat_shm_await_rewrite(struct leat_shm_file *f);
+/* Consumer, after leat_shm_consumed of that range. */
+bool leat_shm_is_rewritten(struct leat_shm_file *f, struct leat_range range);
+void leat_shm_await_rewrite(struct leat_shm_file *f, struct leat_range range);
 
 /* Has some consumer read any of [offset, offset+length)? (hull, may say yes too often) */
 bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length);
@@ -431,11 +428,27 @@ static inline void leat_shm_see(struct leat_shm_file *f)
 	atomic_thread_fence(memory_order_seq_cst); /* see leat_shm_was_seen */
 }
 
+/* The same, if it is not opened but looked at. */
+static inline void leat_shm_see_rights(struct leat_shm_file *f)
+{
+	if (!(atomic_load(&f->flags) & LEAT_SHM_LOOKED))
+		atomic_fetch_or(&f->flags, LEAT_SHM_SEEN | LEAT_SHM_LOOKED);
+	atomic_thread_fence(memory_order_seq_cst); /* see leat_shm_was_seen */
+}
+
 /* Has anybody used it so? Daemon; after it has moved the counters of the name. */
 static inline bool leat_shm_was_seen(struct leat_shm_file *f)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load(&f->flags) & LEAT_SHM_SEEN;
+}
+
+/* A program has set the times of the file: UTIME_NOW and UTIME_OMIT for that of modification are
+ * what the kernel does by itself, `times` NULL is both now. NULL is allowed. Any process. */
+static inline void leat_shm_note_times(struct leat_shm_file *f, const struct timespec *times)
+{
+	if (f && times && times[1].tv_nsec != UTIME_NOW && times[1].tv_nsec != UTIME_OMIT)
+		atomic_fetch_or(&f->flags, LEAT_SHM_TIMED);
 }
 
 /* Nothing of it may go any more. False: something has gone already. Any process. */

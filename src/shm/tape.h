@@ -19,8 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Environment variable: where the tape is. */
+#define LEAT_TAPE_VARIABLE "LEAT_TAPE"
+
 #define LEAT_TAPE_MAGIC 0x6570617474616c65u /* "elattape" */
-#define LEAT_TAPE_VERSION 5
+#define LEAT_TAPE_VERSION 6
 #define LEAT_TAPE_CHUNK 65536u
 #define LEAT_TAPE_MAX_CHUNKS 16384u
 #define LEAT_TAPE_PROCESSES 4096u
@@ -29,6 +32,9 @@
 #define LEAT_TAPE_LANES 16u
 #define LEAT_TAPE_LOSSES 8u
 #define LEAT_TAPE_FLYING 64u /* descriptors under way in messages */
+/* For how long who records waits for room, and without a sign of the tracer. */
+#define LEAT_TAPE_LONGEST_WAIT_NS INT64_C(10000000000)
+#define LEAT_TAPE_LONGEST_SILENCE_NS INT64_C(5000000000)
 /* Longer records there are none: three paths. */
 #define LEAT_TAPE_MAX_RECORD (128u + 3 * 4096u)
 
@@ -49,6 +55,8 @@ enum leat_tape_process_flags {
 	LEAT_TAPE_RINGS = 1,   /* io_uring or kernel AIO: calls that are not seen */
 	LEAT_TAPE_REFUSED = 2, /* the library is loaded, but cannot see the calls of this program */
 	LEAT_TAPE_RECEIVED = 4, /* descriptors came from elsewhere: calls on them are not seen */
+	LEAT_TAPE_SERVER = 8,   /* records what others do, by its mount: nobody of the trace */
+	LEAT_TAPE_MOUNTED = 16, /* a mount is made, or is there: its server tells what it does */
 };
 
 struct leat_tape_process {
@@ -99,12 +107,22 @@ enum leat_tape_event {
 	LEAT_TAPE_EXITS = 'x',  /* result: as of wait(2) */
 };
 
+/* Whose record it is. */
+enum leat_tape_by {
+	LEAT_TAPE_BY_ITSELF, /* the process that has the chunk */
+	/* A mount's server, of process `pid`. STARTED: all that it does in the workflow's directory
+	 * is seen; or what it does to files that it has open already is not; or nothing is. */
+	LEAT_TAPE_BY_MOUNT,
+	LEAT_TAPE_BY_MOUNT_PARTLY,
+	LEAT_TAPE_BY_MOUNT_BLIND,
+};
+
 /* One record. Texts that it has follow, each with its NUL, as `texts` says how many. */
 struct leat_tape_record {
 	uint32_t size; /* with its texts; a multiple of 8 */
 	uint8_t type;
 	uint8_t texts;
-	uint16_t spare;
+	uint16_t by; /* enum leat_tape_by */
 	int32_t pid;
 	uint32_t flags;
 	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -157,6 +175,8 @@ struct leat_tape {
 /* A tape whose chunks have `buffer_bytes` together (0: the default). The descriptor and the mapping
  * are the caller's. 0 or -errno. */
 int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape);
+/* Maps the one at `path`. 0, -EPROTO: it is none of this version, or -errno. */
+int leat_tape_open(const char *path, struct leat_tape **tape);
 void leat_tape_unmap(struct leat_tape *tape);
 
 /* Does what was mapped look like a tape of `size` bytes? */
@@ -252,6 +272,11 @@ struct leat_tape_record *leat_tape_begin(struct leat_tape *tape, uint32_t proces
 					 uint32_t *hint);
 /* It is whole: `size` is set. */
 void leat_tape_end(struct leat_tape *tape, struct leat_tape_record *record);
+
+/* Of an environment, what may tell whose a process is: room that it needs in a record, and its
+ * entries put there at `at`, as texts. Where they end. */
+size_t leat_tape_labels_room(char *const *envp);
+char *leat_tape_put_labels(struct leat_tape_record *record, char *at, char *const *envp);
 
 /* --- taking; the tracer only --- */
 

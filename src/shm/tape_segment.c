@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEFAULT_BUFFER = 64 << 20, LEAST_CHUNKS = 16 };
@@ -61,6 +62,32 @@ int leat_tape_create(size_t buffer_bytes, int *fd, struct leat_tape **tape)
 failed:
 	rc = -errno;
 	close(mem);
+	return rc;
+}
+
+int leat_tape_open(const char *path, struct leat_tape **tape)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC), rc = 0;
+	struct leat_tape *t = MAP_FAILED;
+	struct stat st = {0};
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (st.st_size < (off_t)sizeof(*t))
+		rc = -EPROTO;
+	if (!rc) {
+		t = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		rc = t == MAP_FAILED ? -errno : 0;
+	}
+	close(fd);
+	if (!rc && !leat_tape_is_good(t, (uint64_t)st.st_size)) {
+		munmap(t, (size_t)st.st_size);
+		rc = -EPROTO;
+	}
+	if (!rc)
+		*tape = t;
 	return rc;
 }
 

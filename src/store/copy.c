@@ -1,7 +1,7 @@
 #include "store/copy.h"
 
 #include "base/fd.h"
-#include "base/str.h"
+#include "store/attributes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #define CHUNK (1u << 20)
@@ -173,113 +172,23 @@ int leat_copy_data(int in, int out, uint64_t size, enum leat_copy how)
 	return rc;
 }
 
-int leat_copy_meta(int out, const struct stat *st)
+int leat_copy_meta(int in, int out, const struct stat *st, const char *name)
 {
+	mode_t mode = st->st_mode & 07777;
 	struct stat now;
+	int rc;
 
 	if (fstat(out, &now) < 0)
 		return -errno;
 	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
 	    fchown(out, st->st_uid, st->st_gid) < 0 && errno != EPERM && errno != EINVAL)
 		return -errno;
-	if (fchmod(out, st->st_mode & 07777) < 0)
+	/* A change of the owner takes capabilities away; the mode may forbid to set attributes, and
+	 * an access control list changes it. */
+	rc = leat_copy_xattrs(in, out, name, &mode);
+	if (rc)
+		return rc;
+	if (fchmod(out, mode) < 0)
 		return -errno;
 	return futimens(out, (struct timespec[]){st->st_atim, st->st_mtim}) < 0 ? -errno : 0;
-}
-
-static int copy_xattr(int in, int out, const char *name)
-{
-	ssize_t size = fgetxattr(in, name, NULL, 0);
-	char *value = size < 0 ? NULL : malloc((size_t)size + 1);
-	int rc = 0;
-
-	if (size < 0)
-		return errno == ENODATA ? 0 : -errno;
-	if (!value)
-		return -ENOMEM;
-	size = fgetxattr(in, name, value, (size_t)size);
-	if (size < 0 || fsetxattr(out, name, value, (size_t)size, 0) < 0)
-		rc = -errno;
-	free(value);
-	return rc;
-}
-
-int leat_copy_xattrs(int in, int out)
-{
-	ssize_t size = flistxattr(in, NULL, 0);
-	char *names;
-	int rc = 0;
-
-	if (size <= 0)
-		return size < 0 && errno != ENOTSUP ? -errno : 0;
-	names = malloc((size_t)size);
-	if (!names)
-		return -ENOMEM;
-	size = flistxattr(in, names, (size_t)size);
-	for (const char *n = names; !rc && size > 0 && n < names + size; n += strlen(n) + 1)
-		if (leat_str_begins(n, "user."))
-			rc = copy_xattr(in, out, n);
-	free(names);
-	return rc;
-}
-
-/* ---- of directories, and by O_PATH descriptors, whose attributes only a path reaches ---- */
-
-enum { VALUE = 65536, NAMES = 65536 }; /* the kernel's limits */
-
-struct pair {
-	char in[32], out[32];
-	char *value, *old; /* VALUE bytes each; owned */
-};
-
-/* What `in` has of that name, `out` has after it; what it has not, that has not. */
-static int copy_one(const struct pair *p, const char *name)
-{
-	ssize_t n = getxattr(p->in, name, p->value, VALUE), had;
-
-	if (n < 0 && errno != ENODATA)
-		return errno == ENOTSUP ? 0 : -errno;
-	had = getxattr(p->out, name, p->old, VALUE);
-	/* Who may not change them may leave them as they are. */
-	if (n < 0 ? had < 0 : n == had && memcmp(p->value, p->old, (size_t)n) == 0)
-		return 0;
-	if (n < 0)
-		n = removexattr(p->out, name);
-	else
-		n = setxattr(p->out, name, p->value, (size_t)n, 0);
-	return n < 0 ? -errno : 0;
-}
-
-/* Those attributes user.* that one of the two has. */
-static int copy_named(const struct pair *p, const char *lists)
-{
-	char *names = malloc(NAMES);
-	ssize_t size = names ? listxattr(lists, names, NAMES) : -1;
-	int rc = names ? 0 : -ENOMEM;
-
-	for (const char *n = names; !rc && size > 0 && n < names + size; n += strlen(n) + 1)
-		if (leat_str_begins(n, "user."))
-			rc = copy_one(p, n);
-	free(names);
-	return rc == -ENOTSUP ? 0 : rc;
-}
-
-int leat_copy_attributes(int in, int out, bool all)
-{
-	struct pair p = {.value = malloc(VALUE), .old = malloc(VALUE)};
-	int rc = p.value && p.old ? 0 : -ENOMEM;
-
-	snprintf(p.in, sizeof(p.in), "/proc/self/fd/%d", in);
-	snprintf(p.out, sizeof(p.out), "/proc/self/fd/%d", out);
-	if (!rc)
-		rc = copy_one(&p, "system.posix_acl_access");
-	if (!rc)
-		rc = copy_one(&p, "system.posix_acl_default");
-	if (!rc && all)
-		rc = copy_named(&p, p.out);
-	if (!rc && all)
-		rc = copy_named(&p, p.in);
-	free(p.value);
-	free(p.old);
-	return rc;
 }

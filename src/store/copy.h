@@ -20,17 +20,8 @@ enum leat_copy {
  * holes. 0 or -errno. Any thread. */
 int leat_copy_data(int in, int out, uint64_t size, enum leat_copy how);
 
-/* Give the open file `out` the owner (where allowed), mode and times of `st`.
- * 0 or -errno. Any thread. */
-int leat_copy_meta(int out, const struct stat *st);
-
-/* Give what the descriptor `out` is of, O_PATH or not, the access control lists of `in`, and if
- * `all` also its attributes user.*, and no others of these. Where the file system of `out` has no
- * attributes user.* it has none of them. 0 or -errno. Any thread. */
-int leat_copy_attributes(int in, int out, bool all);
-
-/* Give the open file `out` the extended attributes of `in` that a user may set. 0 or
- * -errno; a file system without any is no error. Any thread. */
-int leat_copy_xattrs(int in, int out);
+/* Give the open file `out` the owner (where allowed), mode and times of `st`, and the extended
+ * attributes of `in`, as leat_copy_xattrs. 0 or -errno. Any thread. */
+int leat_copy_meta(int in, int out, const struct stat *st, const char *name);
 
 #endif

@@ -5,7 +5,9 @@
 #include "base/acting.h"
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "store/attributes.h"
 #include "store/copy.h"
+#include "store/times.h"
 #include "store/tree_private.h"
 
 #include <dirent.h>
@@ -150,8 +152,10 @@ static int set_times(int fd, const struct stat *like)
 }
 
 /* What mkdir does not set by itself: attributes, S_ISGID, what a default ACL has taken, and times.
+ * With `name` it is told which attributes are lost.
  * Only of what was just made: somebody who may rename there may have put another in its place. */
-static int complete(const struct leat_beneath *b, const struct stat *like, int other)
+static int complete(const struct leat_beneath *b, const struct stat *like, int other,
+		    const char *name)
 {
 	int fd = openat(b->dir, b->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	uid_t owner = geteuid() ? geteuid() : like->st_uid;
@@ -160,7 +164,10 @@ static int complete(const struct leat_beneath *b, const struct stat *like, int o
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == owner && is_empty(fd)) {
 		rc = leat_copy_attributes(other, fd, false);
-		leat_copy_attributes(other, fd, true); /* as far as they can be read */
+		if (!rc && name)
+			rc = leat_copy_xattrs(other, fd, name, NULL);
+		else if (!rc)
+			leat_copy_attributes(other, fd, true); /* as far as they can be read */
 		if (!rc && fstat(fd, &st) == 0 && (st.st_mode & RIGHTS) != (like->st_mode & RIGHTS))
 			fchmod(fd, like->st_mode & RIGHTS);
 		if (!rc)
@@ -171,7 +178,8 @@ static int complete(const struct leat_beneath *b, const struct stat *like, int o
 }
 
 /* It has owner and mode from the beginning: nothing is given away later by its name. */
-static int make_like(const struct leat_beneath *b, const struct stat *like, int other)
+static int make_like(const struct leat_beneath *b, const struct stat *like, int other,
+		     const char *name)
 {
 	const struct leat_ids as = {.uid = like->st_uid, .gid = like->st_gid};
 	bool changes = !geteuid() && (like->st_uid || like->st_gid);
@@ -185,22 +193,22 @@ static int make_like(const struct leat_beneath *b, const struct stat *like, int 
 	rc = mkdirat(b->dir, b->name, like->st_mode & RIGHTS) < 0 ? -errno : 0;
 	umask(mask);
 	if (!rc)
-		rc = complete(b, like, other);
+		rc = complete(b, like, other, name);
 	if (changes)
 		leat_acting_end(&own);
 	return rc;
 }
 
-/* The directory above has not changed by it, to those who see both halves as one. The workflow's
- * own has: nothing is carried over to that. */
-static int make_unseen(const struct leat_beneath *b, const struct stat *like, int other, bool top)
+/* The directory above has not changed by it, to those who see both halves as one. */
+static int make_unseen(const struct leat_beneath *b, const struct stat *like, int other,
+		       const char *name)
 {
-	struct stat above;
-	bool known = !top && fstat(b->dir, &above) == 0;
-	int rc = make_like(b, like, other);
+	struct leat_quiet quiet;
+	int rc;
 
-	if (!rc && known)
-		set_times(b->dir, &above); /* if we may */
+	leat_quiet_begin(&quiet, b->dir);
+	rc = make_like(b, like, other, name);
+	leat_quiet_end(&quiet);
 	return rc;
 }
 
@@ -216,7 +224,7 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 	if (!spill)
 		other = leat_beneath_open(t->fd[other_half(root)], path, O_PATH | O_DIRECTORY, 0);
 	if (other >= 0 && fstat(other, &like) == 0)
-		rc = make_unseen(&b, &like, other, !strchr(path, '/'));
+		rc = make_unseen(&b, &like, other, root == LEAT_ROOT_DISK ? path : NULL);
 	else
 		rc = mkdirat(b.dir, b.name, spill ? 0700 : 0777) < 0 ? -errno : 0;
 	if (rc == -EEXIST) {
@@ -264,30 +272,46 @@ int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char 
 
 /* ---- copies ---- */
 
+/* The name was there before, in another place. */
 static int copy_symlink(int from, const struct leat_beneath *to)
 {
+	struct leat_quiet quiet;
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(from, "", target, sizeof(target) - 1);
+	int rc;
 
 	if (n < 0)
 		return -errno;
 	target[n] = 0;
-	return symlinkat(target, to->dir, to->name) < 0 ? -errno : 0;
+	leat_quiet_begin(&quiet, to->dir);
+	rc = symlinkat(target, to->dir, to->name) < 0 ? -errno : 0;
+	leat_quiet_end(&quiet);
+	return rc;
 }
 
-static int copy_file(int from, const struct stat *st, const struct leat_beneath *to, bool empty)
+static int make_file(const struct leat_beneath *to)
+{
+	struct leat_quiet quiet;
+	int fd;
+
+	leat_quiet_begin(&quiet, to->dir);
+	fd = openat(to->dir, to->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = fd < 0 ? -errno : fd;
+	leat_quiet_end(&quiet);
+	return fd;
+}
+
+static int copy_file(int from, const struct stat *st, const struct leat_beneath *to, bool empty,
+		     const char *name)
 {
 	int in = empty ? -1 : leat_beneath_reopen(from, O_RDONLY);
-	int out = !empty && in < 0
-			  ? in
-			  : openat(to->dir, to->name,
-				   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int rc = out < 0 ? (!empty && in < 0 ? in : -errno) : 0;
+	int out = !empty && in < 0 ? in : make_file(to);
+	int rc = out < 0 ? out : 0;
 
 	if (!rc && !empty)
 		rc = leat_copy_data(in, out, (uint64_t)st->st_size, LEAT_COPY_FAST);
 	if (!rc)
-		rc = leat_copy_meta(out, st);
+		rc = leat_copy_meta(from, out, st, name);
 	if (rc && out >= 0)
 		unlinkat(to->dir, to->name, 0);
 	if (out >= 0)
@@ -309,7 +333,8 @@ int leat_tree_copy(struct leat_tree *t, int from, enum leat_root to, const char 
 		rc = leat_tree_hold_parent(t, to, to_path, &b);
 	if (rc)
 		return rc;
-	rc = S_ISLNK(st.st_mode) ? copy_symlink(from, &b) : copy_file(from, &st, &b, empty);
+	rc = S_ISLNK(st.st_mode) ? copy_symlink(from, &b)
+				 : copy_file(from, &st, &b, empty, to_path);
 	leat_beneath_release(&b);
 	return rc;
 }

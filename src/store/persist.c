@@ -3,7 +3,9 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "store/attributes.h"
 #include "store/copy.h"
+#include "store/times.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,6 +61,7 @@ static int lock_ours(int fd)
 
 static int create_temporary(int dir, const char *name, char temporary[NAME_MAX + 1])
 {
+	struct leat_quiet quiet;
 	int rc = 0;
 
 	/* Whoever takes one for stale is done with it: that is no reason to give up. */
@@ -66,8 +69,10 @@ static int create_temporary(int dir, const char *name, char temporary[NAME_MAX +
 		int fd;
 
 		make_name(temporary, name);
+		leat_quiet_begin(&quiet, dir);
 		fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
+		leat_quiet_end(&quiet);
 		rc = fd < 0 ? -errno : lock_ours(fd);
 		if (!rc)
 			return fd;
@@ -80,7 +85,7 @@ static int create_temporary(int dir, const char *name, char temporary[NAME_MAX +
 	return rc;
 }
 
-static int fill(int in, int out)
+static int fill(int in, int out, const char *name)
 {
 	struct stat st;
 	int rc;
@@ -91,14 +96,15 @@ static int fill(int in, int out)
 	rc = leat_copy_data(in, out, (uint64_t)st.st_size, LEAT_COPY_EVENLY);
 	LEAT_FAULT("persist.copied");
 	if (!rc)
-		rc = leat_copy_meta(out, &st);
+		rc = leat_copy_meta(in, out, &st, name);
 	if (!rc && fsync(out) < 0)
 		rc = -errno;
 	LEAT_FAULT("persist.synced");
 	return rc;
 }
 
-int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in)
+int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
+			   const char *name)
 {
 	int rc;
 
@@ -108,7 +114,7 @@ int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at
 		leat_beneath_release(&p->at);
 		return p->fd;
 	}
-	rc = fill(in, p->fd);
+	rc = fill(in, p->fd, name);
 	if (rc)
 		leat_persist_drop(p);
 	return rc;
@@ -122,16 +128,23 @@ static void release(struct leat_persist *p)
 
 void leat_persist_drop(struct leat_persist *p)
 {
+	struct leat_quiet quiet;
+
+	leat_quiet_begin(&quiet, p->at.dir);
 	unlinkat(p->at.dir, p->temporary, 0);
+	leat_quiet_end(&quiet);
 	release(p);
 }
 
 int leat_persist_take(struct leat_persist *p)
 {
+	struct leat_quiet quiet;
 	int rc = 0;
 
+	leat_quiet_begin(&quiet, p->is_seen ? -1 : p->at.dir);
 	if (renameat(p->at.dir, p->temporary, p->at.dir, p->at.name) < 0)
 		rc = -errno;
+	leat_quiet_end(&quiet);
 	LEAT_FAULT("persist.renamed");
 	if (rc)
 		leat_persist_drop(p);
@@ -143,11 +156,12 @@ int leat_persist_take(struct leat_persist *p)
 int leat_persist_file(int top, const char *path, int in)
 {
 	struct leat_beneath at;
-	struct leat_persist p;
+	struct leat_persist p = {0};
 	int rc = leat_beneath_find(top, path, &at);
 
 	if (!rc)
-		rc = leat_persist_make_file(&p, &at, in);
+		rc = leat_persist_make_file(&p, &at, in, path);
+	p.is_seen = true;
 	return rc ? rc : leat_persist_take(&p);
 }
 
@@ -158,6 +172,7 @@ int leat_persist_file(int top, const char *path, int in)
 static void remove_stale(int dir, const char *name)
 {
 	time_t long_ago = time(NULL) - STALE_S;
+	struct leat_quiet quiet;
 	struct stat st;
 	bool stale = false;
 	int fd = -1;
@@ -170,8 +185,10 @@ static void remove_stale(int dir, const char *name)
 		fd = leat_beneath_open_regular(dir, name, O_RDONLY);
 		stale = fd >= 0 && lock_ours(fd) == 0;
 	}
+	leat_quiet_begin(&quiet, stale ? dir : -1);
 	if (stale)
 		unlinkat(dir, name, 0);
+	leat_quiet_end(&quiet);
 	leat_close(&fd);
 }
 
@@ -218,12 +235,15 @@ static bool give_away(const struct leat_persist *p, uid_t uid, gid_t gid)
 int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid)
 {
+	struct leat_quiet quiet;
 	int rc = -EEXIST;
 
 	*p = (struct leat_persist){.at = *at, .fd = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
 		make_name(p->temporary, at->name);
+		leat_quiet_begin(&quiet, at->dir);
 		rc = symlinkat(target, at->dir, p->temporary) < 0 ? -errno : 0;
+		leat_quiet_end(&quiet);
 	}
 	if (rc) {
 		leat_beneath_release(&p->at);
@@ -233,6 +253,24 @@ int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath 
 		return 0;
 	rc = -errno;
 	leat_persist_drop(p);
+	return rc;
+}
+
+int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at,
+			   const struct leat_beneath *of)
+{
+	struct leat_quiet quiet;
+	int rc = -EEXIST;
+
+	*p = (struct leat_persist){.at = *at, .fd = -1};
+	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
+		make_name(p->temporary, at->name);
+		leat_quiet_begin(&quiet, at->dir);
+		rc = leat_beneath_link(of->dir, of->name, at->dir, p->temporary);
+		leat_quiet_end(&quiet);
+	}
+	if (rc)
+		leat_beneath_release(&p->at);
 	return rc;
 }
 
@@ -267,8 +305,10 @@ static int set_owner(int fd, const struct stat *now, const struct stat *st)
 	return rc == -EPERM || rc == -EINVAL ? 0 : rc;
 }
 
-static int set_meta(int fd, const struct stat *st, const struct leat_inode *only)
+static int set_meta(int fd, const struct stat *st, const struct leat_inode *only, int like,
+		    const char *name)
 {
+	mode_t mode = st->st_mode & 07777;
 	struct stat now;
 	int rc;
 
@@ -277,21 +317,26 @@ static int set_meta(int fd, const struct stat *st, const struct leat_inode *only
 	if (only && !leat_inode_is(only, &now))
 		return -ESTALE;
 	rc = set_owner(fd, &now, st);
-	if (!rc && !S_ISLNK(now.st_mode) && (now.st_mode & 07777) != (st->st_mode & 07777))
-		rc = leat_beneath_chmod(fd, st->st_mode & 07777);
+	if (!rc && like >= 0 && S_ISREG(now.st_mode))
+		rc = leat_copy_xattrs(like, fd, name, &mode);
+	/* Both change it. */
+	if (!rc && fstat(fd, &now) < 0)
+		rc = -errno;
+	if (!rc && like >= 0 && !S_ISLNK(now.st_mode) && (now.st_mode & 07777) != mode)
+		rc = leat_beneath_chmod(fd, mode);
 	if (!rc && !same_time(now.st_mtim, st->st_mtim))
 		rc = leat_beneath_set_times(fd, (struct timespec[]){st->st_atim, st->st_mtim});
 	return rc;
 }
 
 int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
-		      const struct leat_inode *only)
+		      const struct leat_inode *only, int like, const char *name)
 {
 	int rc, fd = leat_beneath_open(disk_fd, path, O_PATH, 0);
 
 	if (fd < 0)
 		return fd;
-	rc = set_meta(fd, st, only);
+	rc = set_meta(fd, st, only, like, name);
 	close(fd);
 	return rc;
 }

@@ -19,18 +19,23 @@ bool leat_is_temporary_name(const char *name);
 struct leat_persist {
 	struct leat_beneath at; /* the destination */
 	int fd;                 /* locked, so that nobody takes it for stale; -1: a symlink */
+	bool is_seen;           /* by steps, as a name that is made: its directory has changed */
 	char temporary[NAME_MAX + 1];
 };
 
 /* Copy the open regular file `in` to a temporary name beside `at`, which is taken over (its name
- * must stay till the end), with mode, owner and times, synced. On failure nothing is left, and
- * nothing is to be released. 0 or -errno. Any thread. */
-int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in);
+ * must stay till the end), with mode, owner, times and attributes, synced; `name` is what warnings
+ * call it. On failure nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
+int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
+			   const char *name);
 /* The same for a symlink to `target` of that owner. Any thread. */
 int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid);
-/* Rename it over whatever is there, or leave nothing. 0 or -errno. Who may want the name for
- * something else meanwhile calls this where it is known who has it. */
+/* The same for another name, a hard link, of the file `of`. Any thread. */
+int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at,
+			   const struct leat_beneath *of);
+/* Rename it over whatever is there, or leave nothing; the directory keeps its times. 0 or -errno.
+ * Who may want the name for something else meanwhile calls this where it is known who has it. */
 int leat_persist_take(struct leat_persist *p);
 /* It is not wanted any more. */
 void leat_persist_drop(struct leat_persist *p);
@@ -44,9 +49,11 @@ void leat_persist_clean_stale(int dir);
 /* Sync the directory that holds `path`, so that its renames last. 0 or -errno. Any thread. */
 int leat_persist_sync_parent(int disk_fd, const char *path);
 
-/* Give `path` below `disk_fd` mode, owner and times of `st` where they differ; `only`: unless
- * another inode is there. 0 or -errno (-ESTALE: another is). */
+/* Give `path` below `disk_fd` owner and times of `st` where they differ, and the mode of `st` and
+ * extended attributes of the file `like` (-1: both stay as they are, which may be less than `st`
+ * has if the list of who may is lost); `only`: unless another inode is there. `name` as of
+ * leat_copy_xattrs. 0 or -errno (-ESTALE: another is). */
 int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
-		      const struct leat_inode *only);
+		      const struct leat_inode *only, int like, const char *name);
 
 #endif

@@ -86,9 +86,12 @@ int leat_store_mirror(struct leat_store *store, int dir_fd)
 {
 	struct stat st;
 
-	if (store->is_private)
+	if (fstat(dir_fd, &st) < 0 ||
+	    futimens(store->fd, (struct timespec[]){st.st_atim, st.st_mtim}) < 0)
+		return -errno;
+	if (store->is_private || geteuid())
 		return 0;
-	if (fstat(dir_fd, &st) < 0 || fchown(store->fd, st.st_uid, st.st_gid) < 0 ||
+	if (fchown(store->fd, st.st_uid, st.st_gid) < 0 ||
 	    fchmod(store->fd, st.st_mode & 07777) < 0)
 		return -errno;
 	return 0;

@@ -178,8 +178,8 @@ const char *leat_tree_inside(const struct leat_tree *t, const char *path)
 {
 	const char *name = t->spill_path ? below(path, t->spill_path) : NULL;
 
-	/* The spill directory may be in the workflow's. */
+	/* The spill directory may be in the workflow's, and the session's, where the store is. */
 	if (!name)
-		name = below(path, t->disk_path);
-	return name ? name : below(path, t->store_path);
+		name = below(path, t->store_path);
+	return name ? name : below(path, t->disk_path);
 }

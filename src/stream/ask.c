@@ -1,4 +1,5 @@
 /* Roles, and what each call is answered in each state. */
+#include "stream/uses.h"
 #include "stream/versions.h"
 
 #include <errno.h>
@@ -263,10 +264,19 @@ static int remember(struct leat_stream *s, struct leat_name_state *n, const stru
 static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 		      const struct leat_question *q, enum leat_answer answer)
 {
-	if ((answer == LEAT_GO || answer == LEAT_GO_STREAM) && n->governed &&
-	    q->call != LEAT_CALL_LIST && q->call != LEAT_CALL_LAUNCH && q->call != LEAT_CALL_MORE &&
-	    leat_rule_role(s, q->step, n->rule) == LEAT_ROLE_CONSUMER)
-		n->seen = true;
+	enum leat_role role;
+
+	if ((answer != LEAT_GO && answer != LEAT_GO_STREAM) || !n->governed ||
+	    q->call == LEAT_CALL_LIST || q->call == LEAT_CALL_LAUNCH || q->call == LEAT_CALL_MORE)
+		return;
+	role = leat_rule_role(s, q->step, n->rule);
+	if (role == LEAT_ROLE_BOTH && !leat_state_is_final(n->state))
+		n->amender = (unsigned)q->step + 1;
+	if (role != LEAT_ROLE_CONSUMER)
+		return;
+	n->seen = true;
+	n->looked = n->looked || q->call == LEAT_CALL_LOOK;
+	n->relied = n->relied || (leat_name_is_dir(n) && n->state == LEAT_FILE_COMMITTED);
 }
 
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev)
@@ -289,6 +299,9 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 		/* Deciding may have brought up names that are new. */
 	} while (s->dirty);
 	note_seen(s, n, &q, answer);
+	if (q.call == LEAT_CALL_LIST && (answer == LEAT_GO || answer == LEAT_GO_STREAM) &&
+	    (leat_shown_list(s, n, q.step) || leat_declared_list(s, n, q.step)))
+		return LEAT_FAILED;
 	if (answer == LEAT_WAIT && ev->waiter && remember(s, n, ev, &q, &blocker))
 		return LEAT_FAILED;
 	return answer;

@@ -1,6 +1,7 @@
 /* Steps that use the same name: what is told of them, and when that is a declared output. */
 #include "stream/uses.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,19 +34,26 @@ enum leat_order leat_order_of(const struct leat_stream *s, int a, int b)
 	return before ? LEAT_BEFORE : after ? LEAT_AFTER : LEAT_NO_ORDER;
 }
 
+static void put_order(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	if (leat_order_of(s, k->other, k->step) == LEAT_AFTER)
+		fprintf(out, ", which in a batch ends before step %s begins; ",
+			s->wf->steps[k->other].name);
+	else
+		fputs(", which has no order with it: in a batch they run one after the other; ",
+		      out);
+}
+
 static void put_conflict(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
 {
 	const char *step = s->wf->steps[k->step].name, *other = s->wf->steps[k->other].name;
 	bool inverted = leat_order_of(s, k->other, k->step) == LEAT_AFTER;
 
-	fprintf(out, "%s was %s by step %s and then %s by step %s, ", k->name, words[k->before],
+	fprintf(out, "%s was %s by step %s and then %s by step %s", k->name, words[k->before],
 		other, words[k->use], step);
-	if (inverted)
-		fprintf(out, "which in a batch ends before step %s begins", other);
-	else
-		fputs("which has no order with it: in a batch they run one after the other", out);
+	put_order(s, k, out);
 	fprintf(out,
-		"; give each a file of its own (private: [%s] for the task, another name, or a "
+		"give each a file of its own (private: [%s] for the task, another name, or a "
 		"directory for each), or declare it as an output of %s and an input of %s",
 		k->name, inverted ? step : other, inverted ? other : step);
 }
@@ -70,13 +78,47 @@ static void put_private(const struct leat_stream *s, const struct leat_clash *k,
 		k->name, words[k->use], step, other, step, step, other, step);
 }
 
+/* What a declared producer does to the file; who has it open for writing has not written yet. */
+static const char *part_word(enum leat_use use)
+{
+	return use == LEAT_USE_WRITE ? "written" : words[use];
+}
+
+static void put_shared(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	bool inverted = leat_order_of(s, k->other, k->step) == LEAT_AFTER;
+	const char *step = s->wf->steps[k->step].name, *other = s->wf->steps[k->other].name;
+
+	fprintf(out, "%s was %s by step %s and then %s by step %s", k->name, part_word(k->before),
+		other, part_word(k->use), step);
+	if (k->at.end == UINT64_MAX)
+		fprintf(out, " from byte %" PRIu64 " on", k->at.begin);
+	else if (k->at.end)
+		fprintf(out, " at bytes %" PRIu64 " to %" PRIu64, k->at.begin, k->at.end - 1);
+	put_order(s, k, out);
+	/* What a staged one writes is not seen: it takes the place of all the file. */
+	fprintf(out,
+		"give each %sa file of its own, or declare it as an input of %s, too, "
+		"which then waits for %s",
+		s->wf->steps[k->step].staged || s->wf->steps[k->other].staged ? "" : "a part or ",
+		inverted ? other : step, inverted ? step : other);
+}
+
+static void put_taken(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	fprintf(out, "%s was %s by step %s and then %s by step %s", k->name, words[k->before],
+		s->wf->steps[k->other].name, words[k->use], s->wf->steps[k->step].name);
+	put_order(s, k, out);
+	fputs("leave it there, or have a step remove it that comes after both", out);
+}
+
 void leat_conflict_tell(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind)
 {
 	static void (*const put[])(const struct leat_stream *s, const struct leat_clash *k,
 				   FILE *out) = {
-		[LEAT_CONFLICT] = put_conflict,
-		[LEAT_CONFLICT_APPENDED] = put_appended,
-		[LEAT_CONFLICT_PRIVATE] = put_private,
+		[LEAT_CONFLICT] = put_conflict,        [LEAT_CONFLICT_APPENDED] = put_appended,
+		[LEAT_CONFLICT_PRIVATE] = put_private, [LEAT_CONFLICT_TAKEN] = put_taken,
+		[LEAT_CONFLICT_SHARED] = put_shared,
 	};
 	char *text = NULL;
 	size_t size = 0;
@@ -114,6 +156,15 @@ static bool is_made_by(const struct leat_name_state *n, int step)
 	       (n->content->creator == step || leat_content_find_part(n->content, step));
 }
 
+/* What they write over each other thereafter is no news. */
+static int tell_declared(struct leat_stream *s, const struct leat_clash *k)
+{
+	bool told;
+
+	leat_conflict_tell(s, k, LEAT_CONFLICT);
+	return leat_uses_tell(s, k->name, &told);
+}
+
 /* Several steps may make one file together, but not each its own by the same name. Two that make
  * theirs at the same moment have not opened it yet, either of them. 0 or -ENOMEM. */
 static int check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
@@ -123,8 +174,8 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 
 	k->before = LEAT_USE_WRITE;
 	if (!rc && k->other >= 0)
-		leat_conflict_tell(s, k, LEAT_CONFLICT);
-	if (rc || k->other >= 0)
+		return tell_declared(s, k);
+	if (rc)
 		return rc;
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
@@ -133,8 +184,7 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !is_made_by(n, o))
 			continue;
 		k->other = o;
-		leat_conflict_tell(s, k, LEAT_CONFLICT);
-		break;
+		return tell_declared(s, k);
 	}
 	return 0;
 }
@@ -156,6 +206,43 @@ static void check_stranger(struct leat_stream *s, const struct leat_file_rule *r
 	}
 }
 
+bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	return n && n->taken && !n->content &&
+	       leat_order_of(s, step, (int)n->taken - 1) == LEAT_BEFORE;
+}
+
+static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	bool told;
+	int rc = leat_uses_tell(s, n->text, &told);
+
+	if (!rc && !told)
+		leat_conflict_tell(s,
+				   &(struct leat_clash){.name = n->text,
+							.step = step,
+							.other = (int)n->taken - 1,
+							.use = LEAT_USE_SEEK,
+							.before = LEAT_USE_REMOVE},
+				   LEAT_CONFLICT_TAKEN);
+	return rc;
+}
+
+int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step)
+{
+	const struct leat_name_state *child;
+
+	/* Python lists the workflow's directory, whatever it looks for there. */
+	if (!dir->taken_below || !*dir->text)
+		return 0;
+	DL_FOREACH(dir->children, child)
+	{
+		if (leat_declared_is_taken(s, child, step))
+			return tell_taken(s, child, step);
+	}
+	return 0;
+}
+
 bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  enum leat_use use)
 {
@@ -168,8 +255,11 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		      const struct leat_file_rule *rule)
 {
 	const struct leat_name_state *n = leat_name_find(s, ev->name);
-	struct leat_clash k = {ev->name, ev->step, -1, (enum leat_use)ev->code, 0};
+	struct leat_clash k = {
+		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
 
+	if (k.use == LEAT_USE_SEEK && leat_declared_is_taken(s, n, ev->step))
+		return tell_taken(s, n, ev->step);
 	if (leat_declared_allows(s, rule, ev->step, k.use) || ev->flags & LEAT_EVF_DIR ||
 	    (n && n->versioned) || leat_stream_has_versions(s, ev->name))
 		return 0;

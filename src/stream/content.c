@@ -46,6 +46,8 @@ void leat_content_release(struct leat_stream *s, struct leat_content *c)
 		return;
 	leat_pending_drop(s, c);
 	leat_extents_release(&c->extents);
+	for (size_t i = 0; i < c->n_parts; i++)
+		leat_extents_release(&c->parts[i].written);
 	leat_heap_free(c->parts);
 	leat_heap_free(c);
 }
@@ -160,14 +162,11 @@ void leat_pending_drop(struct leat_stream *s, struct leat_content *c)
 		pending_free(s, c->pending);
 }
 
-void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally)
+static void process_exit(struct leat_stream *s, struct leat_process *process, bool normally)
 {
-	struct leat_process_key key = {node, pid};
-	struct leat_process *process;
-	bool more = true;
+	bool more = process;
 
-	HASH_FIND(hh, s->processes, &key, sizeof(key), process);
-	while (process && more) {
+	while (more) {
 		struct leat_pending *p = process->pending;
 		struct leat_content *c = p->content;
 
@@ -179,4 +178,22 @@ void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally)
 		pending_free(s, p);
 		leat_content_touch(s, c);
 	}
+}
+
+void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally)
+{
+	struct leat_process_key key = {node, pid};
+	struct leat_process *process;
+
+	HASH_FIND(hh, s->processes, &key, sizeof(key), process);
+	process_exit(s, process, normally);
+}
+
+void leat_pending_exit_behind(struct leat_stream *s, int server, bool normally)
+{
+	struct leat_process *process, *next;
+
+	HASH_ITER(hh, s->processes, process, next)
+	if (server && process->key.node == server)
+		process_exit(s, process, normally);
 }

@@ -9,6 +9,27 @@ bool leat_name_produced_by(const struct leat_name_state *n, int step)
 	return n->governed && step >= 0 && leat_steps_has(n->rule->producers, step);
 }
 
+void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
+			     const char *what)
+{
+	int amender = (int)n->amender - 1;
+
+	if (amender >= 0 && amender != step && !leat_state_is_final(n->state) &&
+	    leat_name_produced_by(n, step) && leat_is_upstream(s->m, step, amender) &&
+	    !leat_is_upstream(s->m, amender, step))
+		leat_violation_report(s, LEAT_VIOLATION_AMENDED, n->text, step, what);
+}
+
+void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step)
+{
+	if (step < 0 || !n->governed || n->versioned ||
+	    leat_rule_role(s, step, n->rule) != LEAT_ROLE_CONSUMER)
+		return;
+	n->taken = (unsigned)step + 1;
+	if (n->parent)
+		n->parent->taken_below = true;
+}
+
 /* Whoever changes a declared file without being its producer, or after it was
  * passed on as complete, breaks what the workflow file says. */
 void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
@@ -19,6 +40,7 @@ void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state 
 	if (leat_name_produced_by(n, step)) {
 		if (n->state == LEAT_FILE_COMMITTED || n->state == LEAT_FILE_GONE)
 			leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, n->text, step, what);
+		leat_fact_check_amended(s, n, step, what);
 	} else if (changes && leat_rule_role(s, step, n->rule) == LEAT_ROLE_CONSUMER) {
 		leat_violation_report(s, LEAT_VIOLATION_UNDECLARED, n->text, step, what);
 	}
@@ -124,6 +146,7 @@ static void begin_writing(struct leat_stream *s, struct leat_ofd *o)
 	struct leat_name_state *n;
 
 	o->intact = false;
+	leat_share_begin(c, o->step, o->appends);
 	DL_FOREACH2(c->names, n, same_next)
 	{
 		touch_name(s, n, o->step);
@@ -164,6 +187,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	o->content = c;
 	o->late = leat_state_is_final(n->state);
+	o->appends = ev->flags & LEAT_EVF_APPEND;
 	c->writers++;
 	part->writers++;
 	if (ev->step >= 0)
@@ -180,7 +204,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 		leat_content_touch(s, c);
 	else
 		begin_writing(s, o);
-	return 0;
+	return leat_share_open(s, n, ev);
 }
 
 int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev)
@@ -228,8 +252,10 @@ static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct 
 	if (c->broken)
 		return;
 	part->closes += !o->intact;
-	if (ev->length || o->exited)
+	if (ev->length || (o->exited && !o->killed))
 		part->data_closes++;
+	else if (o->exited)
+		c->broken = true; /* its end was heard of before the close */
 	else
 		leat_pending_add(s, c, o);
 	check_closes(s, o);
@@ -259,16 +285,27 @@ int leat_fact_close(struct leat_stream *s, const struct leat_event *ev)
 	return 0;
 }
 
+/* Is it of a process behind the mount whose server has ended? */
+static bool is_behind(int node, const struct leat_event *ev)
+{
+	return !ev->node && node && node == ev->pid;
+}
+
 int leat_fact_exit(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_ofd *o, *next;
 
 	HASH_ITER(hh, s->ofds, o, next)
 	{
-		if (o->pid == ev->pid && o->node == ev->node)
+		if (!o->exited &&
+		    ((o->pid == ev->pid && o->node == ev->node) || is_behind(o->node, ev))) {
 			o->exited = true;
+			o->killed = ev->status < 0;
+		}
 	}
 	leat_pending_exit(s, ev->node, ev->pid, ev->status >= 0);
+	if (!ev->node)
+		leat_pending_exit_behind(s, ev->pid, ev->status >= 0);
 	return ev->code && ev->step >= 0 ? leat_over_add(s, ev->step, ev->code - 1) : 0;
 }
 
@@ -285,6 +322,7 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	bool is_dir = ev->flags & LEAT_EVF_DIR;
 	struct leat_content *source = link_source(s, ev);
 	struct leat_name_state *n = leat_name_get(s, ev->name);
+	int rc;
 
 	if (!n)
 		return -ENOMEM;
@@ -297,6 +335,9 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 					: "created");
 	if (n->content && n->content == source)
 		return 0;
+	rc = leat_share_adopt(s, n, ev->step);
+	if (rc)
+		return rc;
 	if (n->content && !(is_dir && n->content->is_dir))
 		leat_content_detach(s, n);
 	if (source)
@@ -305,7 +346,7 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
-	return 0;
+	return leat_share_adopted(s, n->content, ev->step, ev->length);
 }
 
 int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
@@ -324,13 +365,12 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
 	if (n->state == LEAT_FILE_GONE)
-		leat_name_reset(s, n);
+		leat_name_reset(s, n, LEAT_FILE_ABSENT);
 	leat_fact_parents(s, n, -1);
 	return leat_extents_add(&c->extents, 0, ev->length);
 }
 
-/* The content an event on open files or names speaks of, or NULL. */
-static struct leat_content *content_of(const struct leat_stream *s, const struct leat_event *ev)
+struct leat_content *leat_content_of(const struct leat_stream *s, const struct leat_event *ev)
 {
 	const struct leat_ofd *o = ev->ofd ? find_ofd(s, ev->ofd) : NULL;
 	const struct leat_name_state *n = ev->name ? leat_name_find(s, ev->name) : NULL;
@@ -340,7 +380,7 @@ static struct leat_content *content_of(const struct leat_stream *s, const struct
 
 int leat_fact_extent(struct leat_stream *s, const struct leat_event *ev)
 {
-	struct leat_content *c = content_of(s, ev);
+	struct leat_content *c = leat_content_of(s, ev);
 	uint64_t end;
 	int rc;
 
@@ -360,21 +400,23 @@ int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
 	struct leat_name_state *n = leat_name_get(s, ev->name);
 	struct leat_content *c;
 	struct leat_ofd *o;
+	int rc;
 
 	if (!n)
 		return -ENOMEM;
 	check_change_of_file(s, n, ev->step, true, "truncated");
 	o = ev->ofd ? find_ofd(s, ev->ofd) : NULL;
-	c = ev->ofd ? content_of(s, ev) : content_for_opening(s, n, ev->step, false);
+	c = ev->ofd ? leat_content_of(s, ev) : content_for_opening(s, n, ev->step, false);
 	if (!c)
 		return ev->ofd ? -EINVAL : -ENOMEM;
 	if (o && o->intact)
 		begin_writing(s, o);
 	else if (!o)
 		touch_name(s, n, ev->step);
+	rc = leat_share_cut(s, n, c, ev->step, ev->length);
 	set_size(c, ev->length);
 	leat_content_touch(s, c);
-	return 0;
+	return rc;
 }
 
 void leat_fact_publish(struct leat_stream *s, struct leat_name_state *n, int step)

@@ -46,6 +46,7 @@ static uint64_t hash_pending(const struct leat_pending *p)
 	struct digest d = {.hash = 0};
 
 	put(&d, (uint64_t)p->process->key.node);
+	put(&d, (uint64_t)p->process->key.node);
 	put(&d, (uint64_t)p->process->key.pid);
 	put(&d, (uint64_t)p->step);
 	return finish(&d);
@@ -96,10 +97,12 @@ static uint64_t hash_name_state(const struct leat_name_state *n)
 
 	put(&d, hash_name(n));
 	put(&d, n->state);
-	put(&d, n->seen | n->counted << 1 | n->busy << 2 | n->shown << 3);
+	put(&d, n->amender);
+	put(&d, n->seen | n->counted << 1 | n->busy << 2 | n->shown << 3 | n->looked << 4);
 	put(&d, n->committed_below);
 	put(&d, n->writers_below);
 	put(&d, n->n_shown);
+	put(&d, leat_shown_digest(n));
 	if (n->content)
 		put(&d, hash_content(n->content));
 	return finish(&d);
@@ -113,7 +116,7 @@ static uint64_t hash_ofd(const struct leat_ofd *o)
 	put(&d, (uint64_t)o->step);
 	put(&d, (uint64_t)o->node);
 	put(&d, (uint64_t)o->pid);
-	put(&d, o->late | o->exited << 1 | o->intact << 2 | o->undid << 3);
+	put(&d, o->late | o->exited << 1 | o->intact << 2 | o->undid << 3 | o->killed << 4);
 	/* What has a name is told apart by it. */
 	put(&d, o->content->names ? hash_names(o->content) : hash_content(o->content));
 	return finish(&d);

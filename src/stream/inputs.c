@@ -176,6 +176,17 @@ static enum leat_answer input_ready(struct leat_stream *s, int step, const struc
 	return makers_done(s, in, blocker);
 }
 
+/* A staged step that makes a file that `step`, staged as well, makes too, and goes before it: what
+ * they write to it on disk nobody sees, so that they go one after the other as in the batch. */
+static int find_turn(const struct leat_stream *s, int step)
+{
+	for (int o = 0; o < s->n_steps && s->wf->steps[step].staged; o++)
+		if (s->wf->steps[o].staged && o != step && !leat_step_is_over(&s->steps[o]) &&
+		    leat_runs_before(s->m, o, step) && leat_share_spelled(s, o, step))
+			return o;
+	return -1;
+}
+
 enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_question *q,
 				    struct leat_blocker *blocker)
 {
@@ -196,6 +207,10 @@ enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_que
 			result = LEAT_WAIT;
 			first = b;
 		}
+	}
+	if (result == LEAT_GO) {
+		first.step = find_turn(s, q->step);
+		result = first.step >= 0 ? LEAT_WAIT : LEAT_GO;
 	}
 	*blocker = first;
 	return result;

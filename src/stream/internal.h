@@ -30,6 +30,7 @@ struct leat_sequence;
 struct leat_take;
 struct leat_rank;
 struct leat_used;
+struct leat_shown_to;
 
 /* What one step did with one content. */
 struct leat_part {
@@ -39,6 +40,10 @@ struct leat_part {
 	unsigned closes;      /* normal closes, empty ones too */
 	unsigned data_closes; /* normal closes that count without a given number */
 	bool published;       /* it gave the finished content its name */
+	bool cut;             /* it has truncated it, */
+	uint64_t cut_to;      /* the last time to that length */
+	unsigned opened, did; /* how its descriptions write, and how it wrote: see shared.c */
+	struct leat_extents written; /* where, if several steps write it */
 };
 
 /* An empty close, waiting for its process to end without opening the file again. */
@@ -66,6 +71,8 @@ struct leat_content {
 	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
 	bool broken; /* the last close came from an abnormal death */
 	bool held;   /* until the actions of who wrote it pass it on */
+	bool shared; /* several steps write it, and tell where */
+	bool warned; /* that lines of theirs may come in another order */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
@@ -85,9 +92,11 @@ struct leat_ofd {
 	int node;
 	int pid;
 	bool late;   /* opened after the commit: already reported */
-	bool exited; /* the process that opened it is gone */
+	bool exited; /* the process that opened it is gone, */
+	bool killed; /* by abnormal death */
 	bool intact; /* nothing was changed by it so far: then its close is none, */
 	bool undid;  /* but it undid an empty one */
+	bool appends;
 	UT_hash_handle hh;
 };
 
@@ -127,29 +136,36 @@ struct leat_name_state {
 	char *text;
 	const struct leat_file_rule *rule;
 	enum leat_file_state state;
-	bool governed;                /* declared, some step produces it, not excluded */
-	bool exact;                   /* some output entry spells it out */
-	bool versioned;               /* it is a version of something */
-	bool dropped;                 /* that nobody wants any more */
-	unsigned wanted;              /* so many links and steps still need this version */
-	bool seen;                    /* a consumer was let at it since it was created */
-	bool counted;                 /* included in committed_below of the directories above */
-	bool busy;                    /* included in writers_below of the directories above */
-	bool shown;                   /* a listing by a consumer may show it */
-	bool dirty;                   /* in the queue of leat_settle */
-	bool wake;                    /* in the list of names to wake */
+	bool governed;    /* declared, some step produces it, not excluded */
+	bool exact;       /* some output entry spells it out */
+	bool versioned;   /* it is a version of something */
+	bool dropped;     /* that nobody wants any more */
+	unsigned wanted;  /* so many links and steps still need this version */
+	bool seen;        /* a consumer was let at it since it was created */
+	bool looked;      /* at what is known of it beside its bytes */
+	bool counted;     /* included in committed_below of the directories above */
+	bool busy;        /* included in writers_below of the directories above */
+	bool shown;       /* a listing by a consumer may show it */
+	unsigned amender; /* 1 + the step, both producer and consumer, that was let at it
+			     before it was complete */
+	unsigned taken;   /* 1 + the consumer that removed it or moved it away */
+	bool taken_below; /* that has been so of a name in this directory */
+	bool relied;      /* of a directory: a consumer went on as it was complete */
+	bool dirty;       /* in the queue of leat_settle */
+	bool wake;        /* in the list of names to wake */
 	struct leat_content *content; /* NULL: does not exist */
 	struct leat_name_state *same_prev, *same_next;
 	struct leat_name_state *parent;                 /* NULL for "" */
 	struct leat_name_state *children, *prev, *next; /* those shown last in the order of that */
 	struct leat_name_state *dirty_next, *wake_next;
-	unsigned committed_below;     /* committed files, at any depth */
-	unsigned writers_below;       /* files open for writing, at any depth */
-	uint64_t n_shown;             /* names ever shown in this directory */
-	uint64_t shown_at;            /* number among those, when it was shown last; 0: never */
-	struct leat_waiter *waiters;  /* calls on this name */
-	struct leat_waiter *blocked;  /* calls on other names that need this one */
-	struct leat_link *dependents; /* names whose on_file rule needs this one */
+	unsigned committed_below;       /* committed files, at any depth */
+	unsigned writers_below;         /* files open for writing, at any depth */
+	uint64_t n_shown;               /* names ever shown in this directory */
+	uint64_t shown_at;              /* number among those, when it was shown last; 0: never */
+	struct leat_shown_to *listings; /* steps that were given names of this directory */
+	struct leat_waiter *waiters;    /* calls on this name */
+	struct leat_waiter *blocked;    /* calls on other names that need this one */
+	struct leat_link *dependents;   /* names whose on_file rule needs this one */
 	UT_hash_handle hh;
 };
 
@@ -208,6 +224,7 @@ struct leat_stream {
 	struct leat_take *takes;
 	struct leat_used *used; /* names, by steps; see uses.c */
 	bool moved;             /* some directory was moved by a step */
+	unsigned told;          /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;
@@ -254,6 +271,8 @@ void leat_content_touch(struct leat_stream *s, struct leat_content *c);
 /* Remember an empty close / let one count or not / drop all of a content. */
 void leat_pending_add(struct leat_stream *s, struct leat_content *c, const struct leat_ofd *o);
 void leat_pending_drop(struct leat_stream *s, struct leat_content *c);
+/* The same for all processes behind the mount of this server (record/event.h). */
+void leat_pending_exit_behind(struct leat_stream *s, int server, bool normally);
 /* Process {node, pid} ended: its empty closes count if it ended normally. */
 void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally);
 
@@ -270,12 +289,19 @@ int leat_fact_extent(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev);
 int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev);
+/* The content that an event on open files or names speaks of, or NULL. */
+struct leat_content *leat_content_of(const struct leat_stream *s, const struct leat_event *ev);
 /* True if `step` is a declared producer of `n`. */
 bool leat_name_produced_by(const struct leat_name_state *n, int step);
 /* Report a change of `n` by a step that may not make it (now): as its producer
  * after the commit, or, with `changes`, as a consumer. */
 void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
 			    bool changes, const char *what);
+/* Report it if `step` changes what a step that goes on from it was told is all. */
+void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
+			     const char *what);
+/* `step`, a consumer, removes it or moves it away, as a batch would do after its producers. */
+void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step);
 /* Directories above `n` exist, `step` having made what is missing. */
 void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int step);
 /* `step` made `n` show a finished content (rename, link, symlink). */
@@ -308,8 +334,8 @@ bool leat_step_is_quiet(const struct leat_step_state *st);
 /* ---- settle.c ---- */
 
 void leat_touch(struct leat_stream *s, struct leat_name_state *n);
-/* Back to absent, which is told at once. */
-void leat_name_reset(struct leat_stream *s, struct leat_name_state *n);
+/* Back to `state`, which is told at once. */
+void leat_name_reset(struct leat_stream *s, struct leat_name_state *n, enum leat_file_state state);
 /* What waits for step `step` looks again; with `names`, so does each name it may produce. */
 void leat_touch_step(struct leat_stream *s, int step, bool names);
 void leat_touch_links(struct leat_stream *s, const struct leat_link *list);
@@ -320,6 +346,24 @@ void leat_waiter_block(struct leat_stream *s, struct leat_waiter *w, const struc
 void leat_waiter_free(struct leat_stream *s, struct leat_waiter *w);
 /* It is to look again, whatever for. */
 void leat_waiter_wake(struct leat_stream *s, struct leat_waiter *w);
+
+/* ---- shown.c ---- */
+
+/* `step` is about to be given the names in `dir`. 0 or -ENOMEM. */
+int leat_shown_list(const struct leat_stream *s, struct leat_name_state *dir, int step);
+void leat_shown_free(struct leat_name_state *n);
+/* For the fingerprint. */
+uint64_t leat_shown_digest(const struct leat_name_state *n);
+/* `step` is about to remove `n`, or to rename it to `to`: a violation if a consumer has found it in
+ * a listing, or used it when it was complete. */
+void leat_shown_check_loss(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   const char *to);
+/* `step` is about to change rights: a violation if a consumer has gone by what they were. */
+int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev);
+/* `step` has removed or renamed `n`: directories above that are complete by the number of their
+ * files may lack one; they are not complete any more, or, if a consumer has gone by it, it is a
+ * violation. */
+void leat_shown_recount(struct leat_stream *s, const struct leat_name_state *n, int step);
 
 /* ---- violation.c ---- */
 
@@ -333,6 +377,24 @@ int leat_fact_violation(struct leat_stream *s, const struct leat_event *ev);
 
 int leat_fact_use(struct leat_stream *s, const struct leat_event *ev);
 void leat_uses_free(struct leat_stream *s);
+
+/* ---- shared.c ---- */
+
+/* It is opened for writing by `ev->step`; the descriptions' part has been made. 0 or -ENOMEM. */
+int leat_share_open(struct leat_stream *s, const struct leat_name_state *n,
+		    const struct leat_event *ev);
+/* A description of the step begins to write. */
+void leat_share_begin(struct leat_content *c, int step, bool appends);
+/* `step` gives `c` the length, by that name. 0 or -ENOMEM. */
+int leat_share_cut(struct leat_stream *s, const struct leat_name_state *n, struct leat_content *c,
+		   int step, uint64_t length);
+/* Is there a name that both steps spell out as their output? */
+bool leat_share_spelled(const struct leat_stream *s, int a, int b);
+/* What a staged step has made by that name is found on disk: before it takes the place of what is
+ * there (tell if another step has made that), and after. Of other steps: nothing. 0 or -ENOMEM. */
+int leat_share_adopt(struct leat_stream *s, const struct leat_name_state *n, int step);
+int leat_share_adopted(struct leat_stream *s, struct leat_content *c, int step, uint64_t length);
+int leat_fact_written(struct leat_stream *s, const struct leat_event *ev);
 
 /* ---- ask.c, inputs.c ---- */
 

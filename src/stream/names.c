@@ -93,10 +93,17 @@ static struct leat_name_state *parent_of(struct leat_stream *s, const char *text
 	return parent;
 }
 
+bool leat_stream_spells_out(const struct leat_stream *s, const char *name)
+{
+	struct leat_exact *exact;
+
+	HASH_FIND_STR(s->exact, name, exact);
+	return exact;
+}
+
 static struct leat_name_state *make(struct leat_stream *s, const char *text)
 {
 	struct leat_name_state *n = leat_heap_alloc(1, sizeof(*n));
-	struct leat_exact *exact;
 
 	if (!n)
 		return NULL;
@@ -107,8 +114,7 @@ static struct leat_name_state *make(struct leat_stream *s, const char *text)
 		goto fail;
 	n->governed = leat_rule_governs(s, n->rule);
 	n->versioned = n->governed && leat_versions_concern(s, text);
-	HASH_FIND_STR(s->exact, text, exact);
-	n->exact = exact;
+	n->exact = leat_stream_spells_out(s, text);
 	HASH_ADD_KEYPTR(hh, s->names, n->text, strlen(n->text), n);
 	if (!n->hh.tbl)
 		goto fail;
@@ -138,6 +144,7 @@ static void name_free(struct leat_stream *s, struct leat_name_state *n)
 {
 	HASH_DEL(s->names, n);
 	leat_links_free(n->dependents);
+	leat_shown_free(n);
 	leat_heap_free(n->text);
 	leat_heap_free(n);
 }

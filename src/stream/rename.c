@@ -33,8 +33,8 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 	leat_content_detach(s, n);
 	if (told || n->state == LEAT_FILE_ABSENT)
 		return;
-	n->seen = false;
-	leat_name_reset(s, n);
+	n->seen = n->looked = n->relied = false;
+	leat_name_reset(s, n, LEAT_FILE_ABSENT);
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */
@@ -46,6 +46,9 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 	if (leat_name_produced_by(from, step))
 		leat_versions_leave(s, from);
 	check_streamed(s, from, step, "renamed");
+	leat_fact_check_amended(s, from, step, "renamed");
+	leat_fact_take_away(s, from, step);
+	leat_shown_check_loss(s, from, step, to->text);
 	check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");
 	if (to->content)
@@ -106,6 +109,7 @@ int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 			return rc;
 	}
 	move(s, from, to, ev->step);
+	leat_shown_recount(s, from, ev->step);
 	return 0;
 }
 
@@ -121,6 +125,10 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 		return 0;
 	if (leat_name_produced_by(n, ev->step))
 		check_streamed(s, n, ev->step, "removed");
+	leat_fact_check_amended(s, n, ev->step, "removed");
+	leat_fact_take_away(s, n, ev->step);
+	leat_shown_check_loss(s, n, ev->step, NULL);
 	forget(s, n);
+	leat_shown_recount(s, n, ev->step);
 	return 0;
 }

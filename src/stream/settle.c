@@ -1,6 +1,8 @@
 /* From touched names and steps to new states and wake-ups. */
 #include "stream/versions.h"
 
+#include "base/str.h"
+
 #include <stdlib.h>
 
 void leat_touch(struct leat_stream *s, struct leat_name_state *n)
@@ -50,11 +52,24 @@ static void announce(struct leat_stream *s, struct leat_name_state *n)
 		s->ops.state(s->ctx, n->text, n->state);
 }
 
-void leat_name_reset(struct leat_stream *s, struct leat_name_state *n)
+void leat_name_reset(struct leat_stream *s, struct leat_name_state *n, enum leat_file_state state)
 {
-	n->state = LEAT_FILE_ABSENT;
+	n->state = state;
 	announce(s, n);
 	leat_versions_changed(s, n);
+}
+
+/* Name the file, and the step that made it. */
+static void report_one_more(struct leat_stream *s, const struct leat_name_state *dir,
+			    const struct leat_name_state *n)
+{
+	char *what =
+		leat_strf("given %s, one file more than the number that completes it,", n->text);
+
+	leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, dir->text, n->content->creator,
+			      what ? what
+				   : "given one file more than the number that completes it");
+	free(what);
 }
 
 /* A directory that was complete gets one file more: whoever listed it missed it. */
@@ -67,9 +82,7 @@ static void check_complete(struct leat_stream *s, const struct leat_name_state *
 	for (dir = n->parent; dir; dir = dir->parent)
 		if (dir->governed && dir->rule->n_files && dir->state == LEAT_FILE_COMMITTED &&
 		    dir->committed_below >= dir->rule->n_files && !n->content->old)
-			leat_violation_report(
-				s, LEAT_VIOLATION_AFTER_COMMIT, dir->text, -1,
-				"given one file more than the number that completes it");
+			report_one_more(s, dir, n);
 }
 
 static void wake_name(struct leat_stream *s, struct leat_name_state *n)

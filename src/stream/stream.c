@@ -159,7 +159,9 @@ static const struct {
 	[LEAT_EV_LAUNCH] = {leat_fact_launch, NEEDS_STEP},
 	[LEAT_EV_WRITE] = {leat_fact_write, 0},
 	[LEAT_EV_SERVE] = {leat_fact_serve, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_WRITTEN] = {leat_fact_written, NEEDS_STEP | NEEDS_NAME},
 	[LEAT_EV_USE] = {leat_fact_use, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_RIGHTS] = {leat_fact_rights, NEEDS_STEP | NEEDS_NAME},
 };
 
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)
@@ -173,6 +175,7 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)
 	    (!ev->name && facts[ev->kind].needs & NEEDS_NAME))
 		return -EINVAL;
 	s->error = 0;
+	s->told = 0;
 	rc = facts[ev->kind].apply(s, ev);
 	leat_settle(s);
 	return rc ? rc : s->error;

@@ -76,15 +76,19 @@ void leat_stream_free(struct leat_stream *s);
  *   process's PROC_EXIT where possible; status < 0 means an abnormal end.
  * - CLOSE does not add extents: tell EXTENT [0, length) before it where all of
  *   the file is known to be written. EXTENT and TRUNCATE go by ofd if it is not 0.
+ * - OPEN: length is the size before, which what has been written since it became shared
+ *   (leat_stream_is_shared) may exceed.
  * - STEP_START: code is the number of instances announced by the launcher, 0 if
  *   unknown. STEP_END with a status but without a start: it could not be started.
  * - CREATE of a hard link: `to` is the existing name. Of symlinks and
  *   directories: NULL.
  * - TAKE when rank `code` of a consumer (0 if it is no MPI job) is given a version that it may
  *   read, READ once it has read of it, RETURN at the last close of that description.
+ * - PROC_EXIT of the server of a mount ends all processes behind it of which it was not told.
  * - PROC_EXIT: code is 1 + the rank of which it was the last process, 0: of none.
  * - LAUNCH with code 0 when a launch of a step has ended, well, before MORE is
  *   asked; with 1 when the next begins, between STEP_START and STEP_END.
+ * - RIGHTS comes before the change, of files only: it may still be kept from happening.
  * - LEAT_EV_VIOLATION is passed on to ops->violation with a text. */
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
 
@@ -109,6 +113,9 @@ int leat_stream_behind(struct leat_stream *s, int step, unsigned rank, enum leat
 
 /* The last version of what `step` sees as `path` that has gone; borrowed, NULL: none. */
 const char *leat_stream_missed(const struct leat_stream *s, int step, const char *path);
+
+/* Does some step's output spell `name` out, rather than match it by a pattern? */
+bool leat_stream_spells_out(const struct leat_stream *s, const char *name);
 
 /* Is `name` a version of something? It is then told by TAKE, READ and RETURN who reads it. */
 bool leat_stream_has_versions(const struct leat_stream *s, const char *name);
@@ -137,6 +144,10 @@ bool leat_stream_made(const struct leat_stream *s, const char *name);
 /* True if bytes must be published as they are written: no_update, not yet
  * committed, and some step other than its producers may read it. */
 bool leat_stream_publishes(struct leat_stream *s, const char *name);
+
+/* Do steps beside `step` write `name`, too, as declared, so that each has to tell where it writes
+ * (LEAT_EV_WRITTEN)? Of a name that only patterns match that is known once two have opened it. */
+bool leat_stream_is_shared(struct leat_stream *s, int step, const char *name);
 
 /* Bytes [0, n) of `name` that are known to exist without a gap. */
 uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name);

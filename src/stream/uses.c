@@ -16,8 +16,9 @@ struct leat_uses {
 	uint64_t sets[];    /* one for each enum who */
 };
 
-/* Steps, by what they did to it; all but the writers since the last of those, owners ever. */
-enum who { WRITERS, APPENDERS, READERS, SEEKERS, NEEDERS, MAKERS, OWNERS, N_SETS };
+/* Steps, by what they did to it; all but the writers since the last of those, owners and finders
+ * (who went by what others had left there, if anything) ever. */
+enum who { WRITERS, APPENDERS, READERS, SEEKERS, NEEDERS, MAKERS, OWNERS, FINDERS, N_SETS };
 
 /* A name that was used. */
 struct leat_used {
@@ -199,22 +200,25 @@ static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_c
 		bool read = leat_steps_has(set_of(s, u, READERS), o);
 
 		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name) ||
-		    (!read && !leat_steps_has(set_of(s, u, SEEKERS), o) &&
-		     !leat_steps_has(set_of(s, u, APPENDERS), o)))
+		    !leat_steps_has(set_of(s, u, FINDERS), o))
 			continue;
 		tell_private(s, u,
-			     &(struct leat_clash){k->name, o, k->step,
-						  read ? LEAT_USE_READ : LEAT_USE_SEEK, k->use});
+			     &(struct leat_clash){.name = k->name,
+						  .step = o,
+						  .other = k->step,
+						  .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
+						  .before = k->use});
 	}
 	set_add(set_of(s, u, OWNERS), k->step);
 }
 
-/* Does the call depend on what another step has left there? */
+/* Does the call depend on what another step has left there? Not if the step has made it anew. */
 static bool finds(struct leat_uses *u, const struct leat_stream *s, const struct leat_clash *k)
 {
 	return k->use != LEAT_USE_CREATE && k->use != LEAT_USE_TRUNCATE &&
 	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_NEED && k->use != LEAT_USE_REPLACE &&
-	       !leat_steps_has(set_of(s, u, WRITERS), k->step);
+	       !leat_steps_has(set_of(s, u, WRITERS), k->step) &&
+	       !leat_steps_has(set_of(s, u, MAKERS), k->step);
 }
 
 static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
@@ -278,6 +282,8 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 	    (changes &&
 	     (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k) || clashes(s, u, NEEDERS, k))))
 		return;
+	if (finds(u, s, k))
+		set_add(set_of(s, u, FINDERS), k->step);
 	if (appends)
 		note_appender(s, u, k);
 	else if (changes)
@@ -318,7 +324,10 @@ static int note_moved(struct leat_stream *s, const struct leat_event *ev)
 	HASH_ITER(hh, s->used, n, next)
 	{
 		if (is_below(n->text, ev->name)) {
-			struct leat_clash k = {n->text, ev->step, -1, (enum leat_use)ev->code, 0};
+			struct leat_clash k = {.name = n->text,
+					       .step = ev->step,
+					       .other = -1,
+					       .use = (enum leat_use)ev->code};
 
 			note(s, n->uses, &k);
 		}
@@ -331,7 +340,8 @@ static int note_moved(struct leat_stream *s, const struct leat_event *ev)
 static int use_undeclared(struct leat_stream *s, const struct leat_event *ev)
 {
 	const struct leat_used *source = ev->to ? find(s, ev->to, strlen(ev->to)) : NULL;
-	struct leat_clash k = {ev->name, ev->step, -1, (enum leat_use)ev->code, 0};
+	struct leat_clash k = {
+		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
 	struct leat_used *n = get(s, ev->name, NULL), *above;
 
 	if (!n)
@@ -358,6 +368,17 @@ int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *oth
 		return -ENOMEM;
 	*other = find_early(s, set_of(s, n->uses, WRITERS), NULL, step);
 	set_add(set_of(s, n->uses, WRITERS), step);
+	return 0;
+}
+
+int leat_uses_tell(struct leat_stream *s, const char *name, bool *told)
+{
+	struct leat_used *n = get(s, name, NULL);
+
+	if (!n)
+		return -ENOMEM;
+	*told = n->uses->told;
+	n->uses->told = true;
 	return 0;
 }
 
@@ -416,7 +437,10 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 	if (step < 0 || !rule || rule->excluded)
 		return false;
 	if (rule->declared && leat_rule_governs(s, rule))
-		return use != LEAT_USE_NEED && !leat_declared_allows(s, rule, step, use);
+		return use != LEAT_USE_NEED &&
+		       (!leat_declared_allows(s, rule, step, use) ||
+			(use == LEAT_USE_SEEK &&
+			 leat_declared_is_taken(s, leat_name_find(s, name), step)));
 	n = find(s, name, strlen(name));
 	return !n || s->moved || is_news(s, n->uses, step, use);
 }

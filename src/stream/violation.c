@@ -28,6 +28,11 @@ static const struct {
 				   ", and has another name, a hard link, that would change, too",
 				   false,
 				   "remove it before the run, or copy it to a file of its own"},
+	[LEAT_VIOLATION_LISTED] = {"removed", " after a consumer had found it in a listing", true,
+				   "exclude the names that do not last"},
+	[LEAT_VIOLATION_AMENDED] =
+		{"changed", " after a step that reads and writes it had been let at it", true,
+		 "let it commit later, by the true number of closes or files or on_termination"},
 	[LEAT_VIOLATION_EARLY_SIZE] = {"taken for complete", " at a size seen before its commit",
 				       true, "give it mode: update, or read it to its end"},
 };
@@ -46,12 +51,40 @@ static void put_place(FILE *out, const struct leat_event *ev)
 			ev->offset);
 }
 
-static void put_rule(FILE *out, const struct leat_file_rule *rule)
+/* Whose rule let a listing show `n`: that of the directory that was complete by the number of its
+ * files, or the nearest that is declared; else its own. */
+static const struct leat_name_state *shown_by(const struct leat_name_state *n)
 {
+	const struct leat_name_state *dir;
+
+	for (dir = n->parent; dir && dir->governed; dir = dir->parent)
+		if (dir->rule->n_files)
+			return dir;
+	return n->parent && n->parent->governed ? n->parent : n;
+}
+
+static void put_rule(FILE *out, enum leat_violation kind, const struct leat_name_state *n)
+{
+	const struct leat_name_state *by = kind == LEAT_VIOLATION_LISTED ? shown_by(n) : n;
 	char buffer[32];
 
-	fprintf(out, " (committed: %s, mode: %s)",
-		leat_commit_text(rule->commit, rule->count, buffer), leat_fire_text(rule->fire));
+	fprintf(out, " (%s%scommitted: %s, mode: %s)", by == n ? "" : by->text, by == n ? "" : ": ",
+		leat_commit_text(by->rule->commit, by->rule->count, buffer),
+		leat_fire_text(by->rule->fire));
+}
+
+static void put_advice(FILE *out, enum leat_violation kind, const struct leat_name_state *n)
+{
+	const struct leat_name_state *by = n && kind == LEAT_VIOLATION_LISTED ? shown_by(n) : NULL;
+	bool streams = by && by->rule->fire == LEAT_FIRE_NO_UPDATE;
+
+	fputs("; ", out);
+	if (by && by->rule->n_files)
+		fprintf(out, "let %s commit on_termination%s, or ", by->text,
+			streams ? " and give it mode: update" : "");
+	else if (streams)
+		fprintf(out, "give %s mode: update, or ", by->text);
+	fputs(words[kind].advice, out);
 }
 
 static void put_violation(const struct leat_stream *s, enum leat_violation kind, const char *name,
@@ -64,10 +97,14 @@ static void put_violation(const struct leat_stream *s, enum leat_violation kind,
 	if (step >= 0)
 		fprintf(out, " by step %s", s->wf->steps[step].name);
 	put_place(out, ev);
-	fputs(words[kind].tail, out);
+	if (kind == LEAT_VIOLATION_AMENDED && n && n->amender)
+		fprintf(out, " after step %s, which reads and writes it, had been let at it",
+			s->wf->steps[n->amender - 1].name);
+	else
+		fputs(words[kind].tail, out);
 	if (n && words[kind].by_rule)
-		put_rule(out, n->rule);
-	fprintf(out, "; %s", words[kind].advice);
+		put_rule(out, kind, n);
+	put_advice(out, kind, n);
 }
 
 static void report(struct leat_stream *s, enum leat_violation kind, const char *name, int step,
@@ -77,6 +114,7 @@ static void report(struct leat_stream *s, enum leat_violation kind, const char *
 	size_t size = 0;
 	FILE *out = s->ops.violation ? open_memstream(&text, &size) : NULL;
 
+	s->told++;
 	if (!s->ops.violation)
 		return;
 	if (out) {

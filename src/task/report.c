@@ -57,16 +57,10 @@ static void put_use(struct leat_json *j, struct leat_tasks *t, const struct leat
 
 static void put_device(struct leat_json *j, const struct leat_tasks *t, unsigned number)
 {
-	struct leat_sched_device_state state, *device = &state;
+	struct leat_sched_device_state state;
 
-	leat_sched_device_state(t->sched, number, device);
-	leat_json_object(j, NULL, false);
-	leat_json_string(j, "device", device->name);
-	leat_json_number(j, "bandwidth_mbps", device->bandwidth_mbps);
-	leat_json_number(j, "peak_taken_mbps", device->peak_mbps);
-	leat_json_number(j, "peak_tasks", device->peak_running);
-	leat_achieved_write_device(j, t->achieved, number);
-	leat_json_close(j);
+	leat_sched_device_state(t->sched, number, &state);
+	leat_sched_write_device(j, &state, t->achieved, number);
 }
 
 static uint64_t elapsed_ns(const struct leat_tasks *t)

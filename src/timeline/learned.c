@@ -31,7 +31,7 @@ void leat_learned_free(struct leat_learned *learned)
 		free(learned->kinds[i].registry);
 	}
 	for (size_t i = 0; i < learned->n_devices; i++)
-		free(learned->devices[i].name);
+		free((void *)(uintptr_t)learned->devices[i].name);
 	leat_achieved_free(learned->achieved);
 	free(learned->kinds);
 	free(learned->devices);
@@ -72,8 +72,8 @@ int leat_learned_add(struct leat_learned *learned, const char *task,
 int leat_learned_add_device(struct leat_learned *learned,
 			    const struct leat_sched_device_state *state)
 {
-	struct leat_learned_device *more = reallocarray(learned->devices, learned->n_devices + 1,
-							sizeof(struct leat_learned_device));
+	struct leat_sched_device_state *more =
+		reallocarray(learned->devices, learned->n_devices + 1, sizeof(*more));
 	char *name = strdup(state->name);
 
 	if (more)
@@ -82,11 +82,8 @@ int leat_learned_add_device(struct leat_learned *learned,
 		free(name);
 		return -ENOMEM;
 	}
-	more[learned->n_devices++] =
-		(struct leat_learned_device){.name = name,
-					     .bandwidth_mbps = state->bandwidth_mbps,
-					     .peak_mbps = state->peak_mbps,
-					     .peak_running = state->peak_running};
+	more[learned->n_devices] = *state;
+	more[learned->n_devices++].name = name;
 	return 0;
 }
 
@@ -120,7 +117,7 @@ static void print_kind(const struct leat_learned_kind *kind, FILE *out)
 
 static void print_device(const struct leat_learned *learned, unsigned number, FILE *out)
 {
-	const struct leat_learned_device *device = &learned->devices[number];
+	const struct leat_sched_device_state *device = &learned->devices[number];
 	struct leat_achieved_total total;
 	char copied[24];
 
@@ -180,17 +177,8 @@ void leat_learned_write(const struct leat_learned *learned, struct leat_json *j)
 		put_kind(j, learned, i);
 	leat_json_close(j);
 	leat_json_list(j, "devices", false);
-	for (unsigned i = 0; i < learned->n_devices; i++) {
-		const struct leat_learned_device *device = &learned->devices[i];
-
-		leat_json_object(j, NULL, false);
-		leat_json_string(j, "device", device->name);
-		leat_json_number(j, "bandwidth_mbps", device->bandwidth_mbps);
-		leat_json_number(j, "peak_taken_mbps", device->peak_mbps);
-		leat_json_number(j, "peak_tasks", device->peak_running);
-		leat_achieved_write_device(j, learned->achieved, i);
-		leat_json_close(j);
-	}
+	for (unsigned i = 0; i < learned->n_devices; i++)
+		leat_sched_write_device(j, &learned->devices[i], learned->achieved, i);
 	leat_json_close(j);
 	leat_json_close(j);
 }

@@ -21,17 +21,11 @@ struct leat_learned_kind {
 	struct leat_sched_entry *registry;  /* owned */
 };
 
-struct leat_learned_device {
-	char *name; /* owned */
-	unsigned bandwidth_mbps, peak_mbps;
-	uint64_t peak_running;
-};
-
 struct leat_learned {
 	unsigned computing_units, io_executors;
 	struct leat_learned_kind *kinds; /* owned */
 	size_t n_kinds;
-	struct leat_learned_device *devices; /* owned */
+	struct leat_sched_device_state *devices; /* owned, with their names */
 	size_t n_devices;
 	struct leat_achieved *achieved; /* owned; kinds and devices have the same numbers */
 };

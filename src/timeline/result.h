@@ -30,10 +30,10 @@ struct leat_step_result {
 	bool skipped;      /* it need not run: the last run has completed it */
 	bool settled; /* at the run's end all its files were final and, if permanent, on disk */
 	const char *resume; /* why it was skipped or run again; borrowed, NULL: nobody asked */
-	char *log;   /* the file, in the workflow's directory, of what it printed and failed; owned,
-		      * NULL: none */
-	char *cause; /* why it failed, was stopped or did not run, if its status does not say
-		      * so; owned, may be NULL */
+	char *log;          /* the path of the file of what it printed and failed; owned,
+			     * NULL: none */
+	char *cause;        /* why it failed, was stopped or did not run, if its status does not say
+			     * so; owned, may be NULL */
 	struct leat_counters counters;
 	uint64_t shared_ns; /* time it was kept from running by too few CPUs, estimated */
 };

@@ -22,6 +22,7 @@ struct known {
 	size_t size;
 	char *text; /* taken apart */
 	bool doubtful;
+	bool told;      /* leat_mounts_look has given them out */
 	bool fuse;      /* one of them is FUSE */
 	uint64_t event; /* that they are known to be of; 0 unknown */
 };
@@ -136,50 +137,57 @@ static struct known *read_known(uint64_t space, char *raw, size_t size, char *ro
 	return NULL;
 }
 
-static struct known *look(struct leat_mounts *m, uint64_t space, pid_t pid, bool *changed)
+/* Read them as the process sees them. False: it has ended, or is in that namespace no more; what
+ * was known of this stays. */
+static bool read_now(struct leat_mounts *m, uint64_t space, pid_t pid)
 {
 	struct known *k = find(m, space), *new;
 	char path[64], *raw = NULL, *root;
 	size_t size = 0;
 
-	*changed = false;
 	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
-	/* It may have ended, or have gone elsewhere meanwhile. */
-	if (leat_read_file(path, MAX_MOUNTINFO, &raw, &size) < 0 || !size ||
-	    leat_mounts_space_of(pid) != space) {
-		free(raw);
-		return k;
-	}
+	/* The namespace last: the process may leave it meanwhile. */
 	root = leat_mounts_root_of(pid);
-	if (k && root && k->size == size && memcmp(k->raw, raw, size) == 0 &&
+	if (!root || leat_read_file(path, MAX_MOUNTINFO, &raw, &size) < 0 || !size ||
+	    leat_mounts_space_of(pid) != space) {
+		free(root);
+		free(raw);
+		return false;
+	}
+	if (k && k->size == size && memcmp(k->raw, raw, size) == 0 &&
 	    strcmp(k->view.root, root) == 0) {
 		free(raw);
 		free(root);
 		k->doubtful = false;
-		return k;
-	}
-	if (!root) {
-		free(raw);
-		return k;
+		return true;
 	}
 	new = read_known(space, raw, size, root);
 	if (!new)
-		return k;
+		return false;
 	if (k) {
 		HASH_DEL(m->views, k);
 		forget(k);
 	}
 	HASH_ADD(hh, m->views, view.space, sizeof(new->view.space), new);
-	*changed = true;
-	return new;
+	return true;
+}
+
+static struct known *look(struct leat_mounts *m, uint64_t space, pid_t pid)
+{
+	read_now(m, space, pid);
+	return find(m, space);
 }
 
 const struct leat_mount_view *leat_mounts_look(struct leat_mounts *m, uint64_t space, pid_t pid,
 					       bool *changed)
 {
-	struct known *k = look(m, space, pid, changed);
+	struct known *k = look(m, space, pid);
 
-	return k ? &k->view : NULL;
+	*changed = k && !k->told;
+	if (!k)
+		return NULL;
+	k->told = true;
+	return &k->view;
 }
 
 const struct leat_mount_view *leat_mounts_find(const struct leat_mounts *m, uint64_t space)
@@ -193,14 +201,6 @@ void leat_mounts_doubt(struct leat_mounts *m)
 {
 	for (struct known *k = m->views; k; k = k->hh.next)
 		k->doubtful = k->view.space != m->own;
-}
-
-/* Has the process mounts of that namespace still? */
-static bool read_now(struct leat_mounts *m, uint64_t space, pid_t pid)
-{
-	bool changed;
-
-	return leat_mounts_space_of(pid) == space && look(m, space, pid, &changed);
 }
 
 bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64_t event)
@@ -219,10 +219,9 @@ bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64
 bool leat_mounts_have_fuse(struct leat_mounts *m, uint64_t space, pid_t pid)
 {
 	struct known *k = find(m, space);
-	bool changed;
 
 	if (!k || k->doubtful)
-		k = look(m, space, pid, &changed);
+		k = look(m, space, pid);
 	return k && k->fuse;
 }
 
@@ -233,10 +232,9 @@ static const struct leat_mount_view *own_view(struct leat_mounts *m)
 {
 	struct pollfd p = {.fd = m->own_fd, .events = POLLPRI};
 	struct known *k = find(m, m->own);
-	bool changed;
 
 	if (!k || (m->own_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLPRI))
-		k = look(m, m->own, getpid(), &changed);
+		k = look(m, m->own, getpid());
 	return k ? &k->view : NULL;
 }
 
@@ -324,15 +322,14 @@ char *leat_mounts_name_outside(struct leat_mounts *m, uint64_t space, pid_t pid,
 	const struct leat_mounted_at *at;
 	const char *below, *rest;
 	char *inner, *name;
-	bool changed;
 
 	if (space == m->own)
 		return strdup(path);
 	if (!k || k->doubtful)
-		k = look(m, space, pid, &changed);
+		k = look(m, space, pid);
 	at = mount_of(k ? &k->view : NULL, path, mount, &below);
 	if (!at) {
-		k = look(m, space, pid, &changed);
+		k = look(m, space, pid);
 		at = mount_of(k ? &k->view : NULL, path, mount, &below);
 	}
 	if (!at)
@@ -345,6 +342,14 @@ char *leat_mounts_name_outside(struct leat_mounts *m, uint64_t space, pid_t pid,
 		     : NULL;
 	free(inner);
 	return name;
+}
+
+char *leat_mounts_other_name(char *outside, const char *inside)
+{
+	if (!outside || strcmp(outside, inside) != 0)
+		return outside;
+	free(outside);
+	return NULL;
 }
 
 /* ---- all ---- */

@@ -49,8 +49,9 @@ uint64_t leat_mounts_own(const struct leat_mounts *m);
  * is another one; "" if it is "/". The caller frees it; NULL unknown. */
 char *leat_mounts_root_of(pid_t pid);
 
-/* The mounts that the process, of that namespace, sees now. *changed: they were not known so. NULL:
- * they cannot be read, nor have been before. Borrowed until the next call on `m`. */
+/* The mounts that the process, of that namespace, sees now. *changed: this function has not given
+ * them out so before, whoever has read them. NULL: they cannot be read, nor have been before.
+ * Borrowed until the next call on `m`. */
 const struct leat_mount_view *leat_mounts_look(struct leat_mounts *m, uint64_t space, pid_t pid,
 					       bool *changed);
 
@@ -80,5 +81,9 @@ char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_plac
  * in, 0 unknown. "" if that cannot be found out. The caller frees it; NULL: out of memory. */
 char *leat_mounts_name_outside(struct leat_mounts *m, uint64_t space, pid_t pid, const char *path,
 			       uint64_t mount);
+
+/* `outside`, or NULL, after it was freed, if that is no other name than `inside`: as records have
+ * it. */
+char *leat_mounts_other_name(char *outside, const char *inside);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/percent.h"
 #include "base/str.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -142,7 +141,8 @@ static uint64_t cgroup_id(const char *path)
 	return id;
 }
 
-uint64_t leat_trace_who_cgroup_at(struct leat_trace_who *w, const char *path)
+/* The id of a cgroup by its path below the root of cgroups. */
+static uint64_t cgroup_at(struct leat_trace_who *w, const char *path)
 {
 	size_t length = strlen(path);
 	struct cgroup *c;
@@ -174,7 +174,7 @@ uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid)
 	if (at) {
 		at += *at == '\n' ? 4 : 3;
 		at[strcspn(at, "\n")] = 0;
-		id = leat_trace_who_cgroup_at(w, at);
+		id = cgroup_at(w, at);
 	}
 	free(text);
 	return id;

@@ -16,9 +16,6 @@ void leat_trace_who_free(struct leat_trace_who *w);
 /* The id of the cgroup (v2) of a process, written to the trace if it is new; 0 unknown. */
 uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid);
 
-/* The same, of a path below the root of cgroups. */
-uint64_t leat_trace_who_cgroup_at(struct leat_trace_who *w, const char *path);
-
 /* Write that the process now runs another program, after its cgroup and mounts if they are new.
  * Returns the id of its cgroup. */
 uint64_t leat_trace_who_exec(struct leat_trace_who *w, pid_t ppid, pid_t pid, int64_t time_ns);

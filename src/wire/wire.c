@@ -19,6 +19,7 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_AHEAD] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_READ] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_WROTE] = sizeof(struct leat_msg_fact),
+	[LEAT_MSG_WRITTEN] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_EXITING] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_VIOLATED] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_REFUSED] = sizeof(struct leat_msg_text),

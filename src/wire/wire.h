@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 8
+#define LEAT_WIRE_VERSION 9
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -32,6 +32,8 @@ enum leat_msg_type {
 	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
 	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
 	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
+	LEAT_MSG_WRITTEN,   /* bytes of a file that several steps write were written; code 1: at
+			     * its end (O_APPEND) */
 	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
 	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why; error != 0: or
@@ -75,14 +77,22 @@ enum leat_op {
 	LEAT_OP_OPEN = 1, /* flags, mode: as for openat */
 	LEAT_OP_LOOK,     /* stat, access, readlink, getxattr...; flags AT_SYMLINK_NOFOLLOW */
 	LEAT_OP_CHDIR,
-	LEAT_OP_EXEC,
+	LEAT_OP_EXEC,     /* mode: LEAT_EXEC_NOW */
 	LEAT_OP_MKDIR,    /* mode */
 	LEAT_OP_MAKE,     /* mknod, symlink, bind: a new name */
-	LEAT_OP_META,     /* chmod, chown, utimensat, setxattr by path; flags AT_SYMLINK_NOFOLLOW */
+	LEAT_OP_META,     /* chmod, chown, utimensat, setxattr by path; flags AT_SYMLINK_NOFOLLOW;
+			   * mode: of chmod or of a list, with LEAT_META_MODE, and others LEAT_META_ */
 	LEAT_OP_TRUNCATE, /* truncate by path; length */
 	LEAT_OP_ACCESS,   /* access, readlink, O_PATH: waits as OPEN for reading does, not for the
-			   * commit; flags AT_SYMLINK_NOFOLLOW */
+			   * commit; flags AT_SYMLINK_NOFOLLOW; mode: as for access */
 };
+
+#define LEAT_META_MODE (1u << 16)
+#define LEAT_META_OWNER (1u << 17) /* of chown; length: uid << 32 | gid, all ones: as it is */
+#define LEAT_META_LIST (1u << 18)  /* an access control list is set or removed */
+
+/* A name that is not there is waited for only if an output spells it out. */
+#define LEAT_EXEC_NOW 1u
 
 enum leat_change {
 	LEAT_CHANGE_RENAME = 1, /* flags as renameat2 */
@@ -164,7 +174,7 @@ struct leat_msg_resolve {
 	uint32_t op;
 	uint32_t flags;
 	uint32_t mode;
-	uint32_t reserved;
+	uint32_t pid; /* behind a mount: who opens, as its server knows it; 0: not known */
 	uint64_t length;
 	/* strings: path below the workflow's directory, not normalised ("" = the directory) */
 };
@@ -195,6 +205,10 @@ struct leat_msg_resolved {
 /* leat_msg_ask.call of a write for which there was no room: 0 try again, -EAGAIN wait,
  * -ENOSPC there is none. `offset`: how often it has tried, `length`: bytes to write. */
 #define LEAT_WIRE_ROOM 8
+/* leat_msg_ask.call of a mount's server whose program, process `length`, was started with file
+ * `slot` open for writing: it writes past everybody who could ask for room. 0: it is on disk, or
+ * cannot go there; -EAGAIN wait. `offset`: how often it has been asked. */
+#define LEAT_WIRE_ASIDE 15
 /* leat_msg_ask.call before a write to a store that is larger than the budget: 0 the budget has room
  * for `length` bytes more, -ENOSPC it has none. */
 #define LEAT_WIRE_HAS_ROOM 14
@@ -297,10 +311,11 @@ struct leat_msg_switched {
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, WROTE, VIOLATED. CLOSED: error != 0 when a
- * killed process closed it, which never counts. EARLY_SIZE: offset = end of what was read, length =
- * size seen; a violation only if the final size is larger. READ: offset and length as in the event.
- * Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO. */
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error !=
+ * 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was read,
+ * length = size seen; a violation only if the final size is larger. READ: offset and length as in
+ * the event. Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO.
+ */
 struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;
@@ -315,6 +330,10 @@ struct leat_msg_fact {
 /* leat_msg_step.status of EXITING: it ends normally, but is the server of a mount, and a program
  * behind it that had closed a file empty was killed. */
 #define LEAT_WIRE_CUT_SHORT (-1)
+
+/* The second string of an EXITING of a mount's server that tells of a process behind it, by the
+ * number that RESOLVE had. status: CUT_SHORT if it was killed. */
+#define LEAT_WIRE_BEHIND "behind"
 
 /* EXITING, STEP_START (status 1: its program loads the library), STEP_END, STEP_DONE, ABORT, REAPED
  */

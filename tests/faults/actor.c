@@ -217,6 +217,10 @@ static void refused(char **v)
 	check(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) < 0 && errno == ENAMETOOLONG, "name");
 }
 
+/* What perl is known by, whose first look at a size is for itself: the program is called so where
+ * it is to be taken for one (src/record/sizes.c). */
+const char says[] = "Can't open perl script \"%s\": %s";
+
 /* early FILE: trust a size that is not final. */
 static void early(char **v)
 {

@@ -106,8 +106,7 @@ def left_behind(top):
             for p in processes(runtime) if os.path.exists(f"/proc/{p}/comm")]
     left += [line.split()[1] for line in open("/proc/mounts") if str(top) in line]
     left += below(top, "runtime")
-    left += [p for p in below(top, "work")
-             if os.path.basename(p).startswith(".leat-") and not p.endswith(("/.leat-record-flow", ".log"))]
+    left += [p for p in below(top, "work") if os.path.basename(p).startswith(".leat-")]
     return left
 
 
@@ -212,7 +211,8 @@ def judge(scene, fault, result, top, environment):
 def environment_of(top):
     """Nothing of the caller's own leat."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
-    return kept | {"LEAT_RUNTIME_DIR": str(top / "runtime"), "ACTOR_LOG": str(top / "log"), "LC_ALL": "C"}
+    return kept | {"LEAT_RUNTIME_DIR": str(top / "runtime"), "LEAT_STATE_DIR": str(top / "state"),
+                   "ACTOR_LOG": str(top / "log"), "LC_ALL": "C"}
 
 
 def prepare(scene, top):

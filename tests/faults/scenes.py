@@ -101,6 +101,12 @@ SCENES = [
         task("B", ACTOR, "take d/x 1000 4096 , take in 10 10 , take notes 5000900 65536 , make out 100 10",
              inports=["dirname: d", "in", "notes"], outports=["out"])),
         {"out": 100}, before={"notes": 5000000}),
+    # two steps that write one file, each its own part
+    Scene("shared", flow(
+        task("A", ACTOR, "add data 1000 500", outports=["data"]),
+        task("B", ACTOR, "add data 1500 500", outports=["data"]),
+        task("C", ACTOR, "take data 2000 100 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, before={"data": 1000}),
     Scene("memory", flow(
         task("A", ACTOR, "make old 2000000 64000 , make big 9000000 16000",
              outports=["filename: old, committed: on_close", "filename: big, mode: no_update"]),

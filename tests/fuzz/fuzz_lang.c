@@ -67,7 +67,7 @@ static void use(const struct leat_workflow *wf, struct leat_diags *diags)
 {
 	struct leat_matcher *m;
 
-	if (leat_check_workflow(wf, NULL, diags))
+	if (leat_check_workflow(wf, NULL, false, diags))
 		abort();
 	m = leat_matcher_new(wf);
 	if (!m)

@@ -163,6 +163,21 @@ void leat_roll_call_exit(void)
 {
 }
 
+enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+{
+	(void)path;
+	(void)waits;
+	(void)room;
+	return LEAT_SIGHT_SAME;
+}
+
+bool leat_exec_is_inside(const char *path, char *room)
+{
+	(void)path;
+	(void)room;
+	return false;
+}
+
 bool leat_exec_in_sight(void)
 {
 	return true;

@@ -136,6 +136,7 @@ def lay_out(work, steps, swaps):
 def run(work, *options):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LEAT_", "CAPIO_"))}
     env["LEAT_RUNTIME_DIR"] = os.path.join(work, "runtime")
+    env["LEAT_STATE_DIR"] = os.path.join(work, "state")
     try:
         done = subprocess.run([LEAT, "run", *options, "w.yaml"], cwd=work, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S, check=False)
@@ -152,7 +153,7 @@ def tree(work, private):
         for name in files + [d for d in dirs if os.path.islink(os.path.join(folder, d))]:
             path = os.path.join(folder, name)
             below = os.path.relpath(path, top)
-            if below.startswith(".leat-record") or below in private:
+            if below in private:
                 continue
             if os.path.islink(path):
                 found[below] = "-> " + os.readlink(path)

@@ -120,3 +120,10 @@ refused() {
 @test "a library that is not there" {
 	LEAT_LIBRARY=/nowhere/libleat.so refused 125 "LEAT_LIBRARY" leat run -d work good.yaml
 }
+
+@test "a workflow from standard input" {
+	for command in check 'run -d work' 'run --plain -d work' 'serve -d work' 'run --dry-run -d work'; do
+		# shellcheck disable=SC2086 # words
+		refused "$([ "$command" = check ] && echo 1 || echo 125)" "a workflow is not read from standard input: write it to a file" leat $command - <good.yaml
+	done
+}

@@ -283,7 +283,7 @@ replace() {
 	END
 	run leat run full.yaml
 	ls -la small
-	left=$(ls -A -I ".leat-record-*" -I ".leat-*.log" small)
+	left=$(ls -A small)
 	umount small
 	echo "$output"
 	[ "$status" = 125 ]

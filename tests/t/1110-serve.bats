@@ -145,6 +145,21 @@ stop() {
 	grep -q "^leat: writer did not come within 2 s" served.err
 }
 
+@test "names that lead through a symlink, and cannot, are refused; inputs may still come" {
+	mkdir work/store elsewhere
+	ln -s store work/d
+	ln -s ../elsewhere work/out
+	cat >versions.yaml <<-'END'
+		tasks:
+		  - {func: make, exec: make, inports: [{filename: later}], outports: [{filename: d/x}]}
+		  - {func: look, exec: look, private: [out/tmp], inports: [{filename: d/x, io_freq: latest}]}
+	END
+	run -125 timeout 10 leat serve versions.yaml
+	[[ $output == *'"d/x" leads through a symlink, and "look" sees it in versions'* ]]
+	[[ $output == *'"out/tmp" cannot be private to "look": it leads out of the workflow'* ]]
+	[[ $output != *later* ]]
+}
+
 @test "two servers in one directory: the second is refused" {
 	start
 	run -125 leat serve flow.json

@@ -43,7 +43,7 @@ as_on_disk() {
 }
 
 tree_of() {
-	(cd "$1" && find . -mindepth 1 ! -type d ! -name '.leat-record-*' ! -name '.leat-*.log' -printf '%p %y %m %U:%G %s\n' | sort)
+	(cd "$1" && find . -mindepth 1 ! -type d -printf '%p %y %m %U:%G %s\n' | sort)
 }
 
 as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -237,4 +237,37 @@ names() {
 	wait "$run" || true
 	echo "$output"
 	[ "$output" = "allowed: []" ]
+}
+
+@test "given to another owner or group after its commit, when another user has read it" {
+	local way
+	cat >flow.yaml <<-'END'
+		name: users
+		dir: work
+		tasks:
+		  - func: make
+		    exec: ${WAY} bash ../make.sh
+		    outports: [{filename: data, committed: on_close}]
+		  - func: use
+		    exec: bash -c 'setpriv --reuid=65534 --regid=65534 --clear-groups cat data >out; touch ../read'
+		    inports: [{filename: data}]
+		    outports: [{filename: out}]
+		permanent: [out]
+	END
+	make() {
+		rm -rf work read && mkdir work
+		printf '%s\n' 'umask 027' "(umask 077; echo text >../data; $1 ../data; mv ../data data)" \
+			'until [ -e ../read ]; do sleep 0.01; done' "$2 data" >make.sh
+		sed "s|\${WAY}|${way:-}|" flow.yaml >way.yaml
+		timeout 60 leat run way.yaml >log 2>&1 || { cat log && return 1; }
+		[ "$(cat work/out)" = text ]
+	}
+	for way in '' 'env LEAT_INTERCEPT=mount'; do
+		run ! make 'chown 65534' 'chown 0'
+		grep '^leat: violation: data was given other rights by step make after its commit' log
+		run ! make 'chgrp 65534 ../data; chmod 640' 'chgrp 0'
+		grep '^leat: violation: data was given other rights by step make after its commit' log
+		# All may read it as before.
+		make 'chmod 644' 'chown 1:1'
+	done
 }

@@ -88,9 +88,21 @@ everywhere() {
 
 @test "stress-ng's stressors of file systems, together" {
 	need stress-ng
+	mkfifo job
 	everywhere <<-'END'
 		stressors="access chdir chmod copy-file dentry dir dirmany fallocate fcntl file-ioctl filename flock fpunch fstat getdent
 			hdd iomix link locka lockf lockofd msync open readahead rename revio seek sendfile splice symlink sync-file touch utime xattr"
+		# Some versions load libraries that only a mount can intercept. There the kernel copies nothing between files,
+		# by errors from which other programs go on with read and write, and which these stressors take for failures.
+		stress-ng --job ../../job >/dev/null 2>&1 &
+		exec 3>../../job
+		if grep -q ' - fuse.leat ' /proc/$!/mountinfo; then
+			echo "behind a mount: without the stressors copy-file and sendfile"
+			stressors=${stressors/ copy-file/}
+			stressors=${stressors/ sendfile/}
+		fi
+		exec 3>&-
+		wait $! || true
 		arguments=
 		for s in $stressors; do
 			arguments+=" --$s 1"

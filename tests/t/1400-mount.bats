@@ -330,15 +330,15 @@ grown() {
 }
 
 @test "a program killed while it waits, and one killed while it writes" {
-	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
-		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data x & until [ -s x ]; do sleep 0.1; done; kill \$!; wait \$!; echo \$? >out'\""
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; until [ -e ../dead ]; do sleep 0.02; done; seq 10 >>data'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data x & until [ -s x ]; do sleep 0.1; done; kill \$!; wait \$!; echo \$? >out; >../dead'\""
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	cat work/out
 	[ "$(cat work/out)" = 143 ]
-	# Half a file that is complete when it is closed must not count.
+	# Half a file that is complete when it is closed must not count. It is killed behind its first block.
 	rm work/out
-	steps "func: a, outports: [{filename: data, committed: on_close, mode: no_update}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in data 1000 20 & until [ -s data ]; do sleep 0.1; done; kill -9 \$!; wait \$!; exit 5'\"" \
+	steps "func: a, outports: [{filename: data, committed: on_close, mode: no_update}], exec: \"bash -c 'seq 20000 >in; $BATS_FILE_TMPDIR/copy in data 1000 60000 & until [ -s data ]; do sleep 0.1; done; kill -9 \$!; wait \$!; exit 5'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
 	run timeout 60 leat run flow.yaml
 	echo "$output"
@@ -370,13 +370,48 @@ grown() {
 		echo "$output"
 		[ "$(cat work/out)" = text ]
 	done
+	# So it is if one of its threads did, which is gone.
+	static closes_in_thread <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *closes(void *name)
+		{
+			int fd = open(name, O_WRONLY | O_CREAT, 0644);
+			return fd < 0 || close(fd) ? name : NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			void *failed;
+			if (pthread_create(&thread, 0, closes, argv[1]) || pthread_join(thread, &failed) || failed) return 1;
+			return argc < 3 ? 0 : raise(atoi(argv[2]));
+		}
+	END
+	rm -rf work && mkdir work
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c '$BATS_FILE_TMPDIR/closes_in_thread data 9 || { sleep 0.3; $BATS_FILE_TMPDIR/closes data; }'\"" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out'\""
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(cat work/out)" = text ]
+	# Its good end is heard of while others go on behind the same mount.
+	need busybox
+	rm -rf work && mkdir work
+	steps "func: a, outports: [{filename: data, committed: on_close}], exec: busybox sh ../goes_on" \
+		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out; touch ../seen'\""
+	printf '%s\n' "$BATS_FILE_TMPDIR/closes_in_thread data" 'until [ -e ../seen ]; do sleep 0.02; done' >goes_on
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	rm seen
 	# Who ends well has closed it for good, also if another one behind the same mount is killed.
 	need busybox
 	rm -rf work && mkdir work
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c 'busybox sh ../both; until [ -e ../seen ]; do sleep 0.02; done'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c 'cat data >out; touch ../seen'\""
 	printf '%s\n' ": >data" "$BATS_FILE_TMPDIR/copy /dev/zero /dev/null 1000 10 & sleep 0.2; kill \$!; wait" "exit 0" >both
-	run -0 timeout 20 leat run flow.yaml
+	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	clean
 }
@@ -549,7 +584,7 @@ grown() {
 		       "dir": lambda: sorted(os.listdir(os.open(name, os.O_NOFOLLOW | os.O_DIRECTORY))),
 		       "below": lambda: os.read(os.open(name + "/y", os.O_RDONLY | os.O_NOFOLLOW), 9),
 		       "xattr": lambda: os.getxattr(name, "user.leat", follow_symlinks=False)}
-		print(shown(how[sys.argv[2]]))
+		sys.stdout.write(str(shown(how[sys.argv[2]])) + "\n") # in one write, which another process cannot come between
 	END
 	local make look mode looks=(
 		'python3 ../look.py x lstat' 'python3 ../look.py x readlink' 'python3 ../look.py x open'
@@ -666,6 +701,25 @@ grown() {
 	steps "func: a, outports: [{filename: x}], exec: \"busybox sh -c 'kill -TERM \$\$'\""
 	run timeout 60 leat run flow.yaml
 	[[ $output == *"killed by SIGTERM"* ]]
+}
+
+@test "libraries of the program's own stay in LD_PRELOAD, whatever they are called" {
+	need gcc
+	echo 'const char *zone(void) { return "kept"; }' | gcc -shared -fPIC -o libleather.so -xc -
+	gcc -O -o tells -xc - <<-'END'
+		#include <stdio.h>
+		const char *zone(void) __attribute__((weak));
+		int main(void) { return puts(zone ? zone() : "gone") < 0; }
+	END
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - {func: a, exec: env LD_PRELOAD=$PWD/libleather.so LEAT_INTERCEPT=mount $PWD/tells}
+		  - {func: b, exec: $PWD/tells}
+	END
+	run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"[a] kept"* && $output == *"[b] gone"* ]]
 }
 
 @test "Go: seqkit reads and writes streams" {

@@ -10,7 +10,7 @@ setup() {
 }
 
 teardown() {
-	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
+	nothing_left find . -name '.leat-*'
 }
 
 # Prints the most that the stores of this test's sessions held and how much they may hold, in MB,
@@ -386,7 +386,7 @@ at_once() {
 	echo "$output"
 	cd "$BATS_TEST_TMPDIR"
 	cmp batch "$place/work/out"
-	[ -z "$(find "$place" -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log')" ]
+	[ -z "$(find "$place" -name '.leat-*')" ]
 	rm -rf "$place"
 }
 

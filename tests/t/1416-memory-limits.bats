@@ -13,7 +13,7 @@ setup() {
 teardown() {
 	end_server
 	group_free
-	nothing_left find . -name '.leat-*' ! -name '.leat-record-*'
+	nothing_left find . -name '.leat-*'
 }
 
 # flow MODE: stdin is two scripts with "---" between them; the first makes data*, the second `out`.

@@ -12,7 +12,7 @@ setup() {
 teardown() {
 	end_server
 	group_free
-	nothing_left find . -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log'
+	nothing_left find . -name '.leat-*'
 }
 
 # steps N SCRIPT: a workflow of so many steps, which each run the script.

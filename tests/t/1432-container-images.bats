@@ -18,11 +18,7 @@ setup() {
 	export USER=${USER:-tester} APPTAINER_IMAGES=$BATS_FILE_TMPDIR
 	ln -s "$BATS_TEST_DIRNAME/apptainer" bin/apptainer
 	PATH=$PWD/bin:$PATH
-	# What podman needs on machines where even root may not raise limits, and storage of its own.
-	printf '[engine]\nruntime = "%s"\n[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n' \
-		"$(type -P runc || echo crun)" >containers.conf
-	printf '[storage]\ndriver = "vfs"\nrunroot = "%s"\ngraphroot = "%s"\n' "$PWD/podman/run" "$PWD/podman/graph" >storage.conf
-	export CONTAINERS_CONF=$PWD/containers.conf CONTAINERS_STORAGE_CONF=$PWD/storage.conf
+	podman_apart "$PWD"
 }
 
 teardown() {
@@ -254,6 +250,26 @@ tasks() {
 	run -127 unshare -rm bash -c 'mount --bind "$0" /mnt && leat run --plain flow.yaml' "$BATS_FILE_TMPDIR/root"
 	echo "$output"
 	[[ $output == *"/mnt (an image directory): charliecloud (ch-run) cannot start an image that lies directly below /"* ]]
+}
+
+@test "charliecloud where nobody has set USER" {
+	need ch-run
+	usable charliecloud || skip "charliecloud starts nothing here"
+	cat >flow.yaml <<-END
+		name: flow
+		container: ./root
+		engine: charliecloud
+		dir: work
+		tasks:
+		  - {func: a, exec: "sh -c 'env >x'", outports: [{filename: x}]}
+		  - {func: b, container: none, exec: "sh -c 'env >y'", outports: [{filename: y}]}
+	END
+	env -u USER leat run -q --plain flow.yaml
+	env -u USER leat run -q flow.yaml
+	run ! grep '^USER=' work/x work/y
+	env -u USER leat run --dry-run flow.yaml | grep -qx "  env  *USER='*$(id -un)'*"
+	run -0 leat run --dry-run flow.yaml
+	[[ $output != *" USER="* ]]
 }
 
 @test "what cannot be is refused by name before anything starts" {

@@ -169,6 +169,13 @@ only() {
 	only_copies=$PWD/only
 	run -126 as_rootless env PATH="$only_copies:$PATH" "$LEAT_BUILD/src/cli/leat" run flow.yaml
 	[[ $output == *"newuidmap: write to uid_map failed"*"newuidmap or newgidmap refuses to map the users of its containers: /etc/subuid and /etc/subgid"* ]]
+	local own
+	own=$(cat rootless/subuid)
+	seq -f 'leat-test:%.0f:1' 2000001 2000340 >rootless/subuid
+	run -126 as_rootless leat run flow.yaml
+	echo "$output"
+	[[ $output == *"/etc/subuid or /etc/subgid cannot be read, or has more ranges for this user than the kernel maps (339)"* ]]
+	echo "$own" >rootless/subuid
 	echo "PATH=$only_copies:\$PATH; $BOX --rootfs $ROOT:O cat data >out || echo none >out; mkdir made; echo x >made/x" >use.sh
 	sed -i "s#exec: podman.*#exec: bash $PWD/use.sh#; s/until .*done;/true;/" flow.yaml make.sh
 	run as_rootless timeout 60 leat run flow.yaml

@@ -220,11 +220,12 @@ all_ended() {
 # when all others have ended, and wait for the end of it all.
 interrupt() {
 	local signal=$1 run whom=() i
-	sed -i 's|echo last >> ../ran; |echo last >> ../ran; until [ -e ../go ]; do sleep 0.05; done; |' flow.yaml
+	# Without the trap bash goes on if the signal comes between two of its `sleep`s.
+	sed -i 's|echo last >> ../ran; |echo last >> ../ran; trap "trap - INT; kill -INT $$" INT; until [ -e ../go ]; do sleep 0.05; done; |' flow.yaml
 	leat run flow.yaml >out 2>&1 3>&- &
 	run=$!
 	for i in $(seq 600); do
-		[ "$(grep -c '	complete$' work/.leat-record-flow 2>/dev/null)" = 4 ] && break
+		[ "$(grep -c '	complete$' "$(state_of work)/flow.record" 2>/dev/null)" = 4 ] && break
 		sleep 0.05
 	done
 	[ "$i" -lt 600 ] || return 1
@@ -293,30 +294,34 @@ interrupt() {
 @test "a broken record: nothing is started, nothing is changed" {
 	first
 	rm ran
+	record=$(state_of work)/flow.record
 	for damage in 's/^step\talone/step/' '1s/1/9/' '$d;$d' 's/^workflow\tflow/workflow\tother/'; do
-		cp work/.leat-record-flow good
-		sed -i "$damage" work/.leat-record-flow
-		[ "$damage" != '$d;$d' ] || printf 'garbage\n' >>work/.leat-record-flow
-		cp work/.leat-record-flow bad
+		cp "$record" good
+		sed -i "$damage" "$record"
+		[ "$damage" != '$d;$d' ] || printf 'garbage\n' >>"$record"
+		cp "$record" bad
 		run -125 leat run --resume flow.yaml
 		echo "$output"
 		[ "${#lines[@]}" = 1 ]
-		[[ $output == "leat: $PWD/work/.leat-record-flow:"*": the record of the last run is broken: "*"run without --resume to begin anew" ]]
-		cmp bad work/.leat-record-flow
+		[[ $output == "leat: $record:"*": the record of the last run is broken: "*"run without --resume to begin anew" ]]
+		cmp bad "$record"
 		[ ! -e ran ]
-		cp good work/.leat-record-flow
+		cp good "$record"
 	done
 	resumed ""
-	rm work/.leat-record-flow
-	mkdir work/.leat-record-flow
+	rm "$record"
+	mkdir "$record"
 	run -125 leat run --resume flow.yaml
 	echo "$output"
-	[[ $output == "leat: cannot read the record of the last run, $PWD/work/.leat-record-flow: Is a directory" ]]
+	[[ $output == "leat: cannot read the record of the last run, $record: Is a directory" ]]
 }
 
 @test "a record that cannot be written costs a warning, not the run" {
-	mkdir work/.leat-record-flow
-	touch work/.leat-record-flow/file
+	first
+	record=$(state_of work)/flow.record
+	rm "$record"
+	mkdir "$record"
+	touch "$record/file"
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$(grep -c 'warning: cannot keep the record of this run' <<<"$output")" = 1 ]
@@ -325,26 +330,112 @@ interrupt() {
 
 @test "a record that was cut off at any line still tells what was complete by then" {
 	first
-	cp work/.leat-record-flow whole
+	record=$(state_of work)/flow.record
+	cp "$record" whole
 	n=$(wc -l <whole)
 	for keep in $(seq 3 5 "$n"); do
-		head -n "$keep" whole | head -c -1 >work/.leat-record-flow
+		head -n "$keep" whole | head -c -1 >"$record"
 		rm -f ran
 		run -0 timeout 60 leat run --resume flow.yaml
 		same_as_batch
 	done
 }
 
-@test "steps do not see the record, and workflows of one directory have their own" {
+@test "steps do not see the record and logs, and workflows of one directory have their own" {
+	cat >bad.yaml <<-'END'
+		name: bad
+		dir: work
+		tasks:
+		  - func: shout
+		    exec: bash -c 'echo words; exit 3'
+	END
 	sed 's/name: flow/name: second/; s/filename: lines/filename: lines2/; s/> lines/> lines2/; s/func: alone/func: single/' flow.yaml >second.yaml
-	sed -i 's|uniq -c kept > counts|ls -A > ../listing; uniq -c kept > counts|' flow.yaml
+	sed -i 's|uniq -c kept > counts|find . > ../listing; uniq -c kept > counts|' flow.yaml
+	for plain in "" --plain; do
+		run -3 timeout 60 leat run -q $plain bad.yaml
+		timeout 60 leat run -q $plain flow.yaml
+		run ! grep leat listing
+		timeout 60 leat run -q $plain second.yaml
+		rm ran
+		timeout 60 leat run $plain --resume second.yaml
+		[ ! -e ran ]
+		[ -e "$(state_of work)/flow.record" ] && [ -e "$(state_of work)/second.record" ]
+		[ "$(cat "$(state_of work)/bad-shout.log")" = words ]
+		[ -z "$(find work -name '.leat*')" ]
+	done
+}
+
+@test "what an earlier version has left in the workflow's directory is read once, and goes" {
 	first
-	run ! grep record listing
-	timeout 60 leat run -q second.yaml
+	mv "$(state_of work)/flow.record" work/.leat-record-flow
+	echo words >work/.leat-flow-alone.log
+	touch work/.leat-mine
+	sed -i 's|uniq -c kept > counts|find . > ../listing; uniq -c kept > counts|' flow.yaml
 	rm ran
-	timeout 60 leat run --resume second.yaml
+	timeout 60 leat run --plain --resume flow.yaml
+	[ "$(cat ran)" = count ]
+	[ "$(grep leat listing)" = ./.leat-mine ]
+	[ "$(find work -name '.leat*')" = work/.leat-mine ]
+	rm ran
+	timeout 60 leat run --plain --resume flow.yaml
 	[ ! -e ran ]
-	[ -e work/.leat-record-flow ]
+}
+
+@test "a directory that is renamed keeps its record, another one by its name has none" {
+	first
+	mv work renamed
+	sed -i 's/dir: work/dir: renamed/' flow.yaml
+	rm ran
+	timeout 60 leat run --plain --resume flow.yaml
+	[ ! -e ran ]
+	cp -a renamed work
+	rm -r renamed
+	mv work renamed
+	timeout 60 leat run --resume flow.yaml 2>out
+	grep -q 'step alone is run: no run that is recorded had it' out
+}
+
+# placed PLACE: the workflow's record is there, and only there, and is resumed from.
+placed() {
+	rm -f ran
+	timeout 60 leat run -q --plain flow.yaml
+	[ "$(find "$PWD" /var/tmp/leat-"$(id -u)" -name flow.record -newer ran 2>/dev/null)" = "$(echo "$1"/*/flow.record)" ]
+	rm ran
+	timeout 60 leat run --plain --resume flow.yaml
+	[ ! -e ran ]
+}
+
+@test "where the record is" {
+	unset LEAT_STATE_DIR XDG_STATE_HOME
+	LEAT_STATE_DIR=$PWD/own placed "$PWD/own"
+	mkdir home
+	HOME=$PWD/home XDG_STATE_HOME=$PWD/state placed "$PWD/state/leat"
+	rm -r state
+	HOME=$PWD/home placed "$PWD/home/.local/state/leat"
+	rm -r home
+	[ ! -e work/.local ]
+}
+
+@test "a home that is not to be used for it, and no home at all: the record is in /var/tmp" {
+	local place
+	place=/var/tmp/leat-$(id -u)
+	[ ! -e "$place" ] || skip "$place is there"
+	unset LEAT_STATE_DIR XDG_STATE_HOME
+	trap 'rm -rf "$place"' EXIT
+	for home in "$PWD/work" "$PWD/none" /dev/null; do
+		HOME=$home placed "$place"
+		rm -r "$place"
+	done
+	[ ! -e work/.local ] && [ ! -e none ]
+}
+
+@test "a place for the record that cannot be had costs a warning" {
+	LEAT_STATE_DIR=$PWD/work/state run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"warning: cannot keep the record of this run, $PWD/work/state/"*": it would be in the workflow's directory; the run goes on, but cannot be resumed"* ]]
+	[ ! -e work/state ]
+	touch file
+	LEAT_STATE_DIR=$PWD/file run -0 timeout 60 leat run flow.yaml
+	[[ $output == *"warning: cannot keep the record of this run, $PWD/file/"*": Not a directory; "* ]]
 }
 
 @test "staged steps, directories, patterns and static programs find what skipped steps made" {

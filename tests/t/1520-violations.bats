@@ -16,6 +16,7 @@ setup_file() {
 		#include <string.h>
 		#include <sys/mman.h>
 		#include <sys/stat.h>
+		#include <sys/xattr.h>
 		#include <unistd.h>
 
 		static int fds[16], n;
@@ -88,6 +89,20 @@ setup_file() {
 			return got;
 		}
 
+		/* An access control list in which another user may read, beside the three of `mode`. */
+		static long list(const char *path, unsigned mode)
+		{
+			struct {
+				unsigned version;
+				struct {
+					unsigned short tag, rights;
+					unsigned id;
+				} e[5];
+			} acl = {2, {{1, mode >> 6 & 7, -1}, {2, 4, 65534}, {4, mode >> 3 & 7, -1}, {16, mode >> 3 & 7, -1}, {32, mode & 7, -1}}};
+
+			return setxattr(path, "system.posix_acl_access", &acl, sizeof(acl), 0);
+		}
+
 		static long call(const char *op)
 		{
 			int fd = n ? fds[n - 1] : -1, other;
@@ -117,6 +132,13 @@ setup_file() {
 			case 'u': return unlink(a);
 			case 'm': return rename(a, b);
 			case 'l': return link(a, b);
+			case 'g': return chmod(a, strtol(b, NULL, 8));
+			case 'G': return fchmod(fd, strtol(b, NULL, 8));
+			case 'A': return list(a, strtol(b, NULL, 8));
+			case 'O': return chown(a, atol(b), -1);
+			case 'U': return utimensat(AT_FDCWD, a, NULL, 0);
+			case 'S': return stat(a, &(struct stat){0});
+			case 'X': return access(a, X_OK) < 0 && errno != EACCES ? -1 : 0;
 			case '!':
 				other = open(a, O_CREAT | O_WRONLY, 0666);
 				return other < 0 ? other : close(other);
@@ -139,8 +161,12 @@ setup_file() {
 	END
 	gcc -O1 -o "$BATS_FILE_TMPDIR/dynamic" "$BATS_FILE_TMPDIR/calls.c"
 	gcc -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_FILE_TMPDIR/calls.c"
-	# One that looks at sizes like a run time, which may not go by the first.
-	cp "$BATS_FILE_TMPDIR/dynamic" "$BATS_FILE_TMPDIR/perl5"
+	# One that looks at sizes like a run time, which may not go by the first, and holds what that is known by.
+	cp "$BATS_FILE_TMPDIR/calls.c" "$BATS_FILE_TMPDIR/perl5.c"
+	cat >>"$BATS_FILE_TMPDIR/perl5.c" <<-'END'
+		const char says[] = "Can't open perl script \"%s\": %s";
+	END
+	gcc -O1 -o "$BATS_FILE_TMPDIR/perl5" "$BATS_FILE_TMPDIR/perl5.c"
 }
 
 setup() {
@@ -307,6 +333,110 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	broken "data was replaced by step produce after its commit (committed: on_close:1, mode: update)$LATER"
 }
 
+@test "removed or renamed after the commit, when a consumer has used it" {
+	built_with fuse
+	local after='after its commit (committed: on_close, mode: update)'
+	rule=', committed: on_close' produce='o:data:wc w:abcd c ?:../one u:data' consume='o:data:r R c !:../one'
+	broken "data was removed by step produce $after$LATER"
+	produce='o:data:wc w:abcd c ?:../one m:data:other'
+	broken "data was renamed to other by step produce $after$LATER"
+	produce='o:data:wc w:abcd c ?:../one m:data:../other'
+	broken "data was removed by step produce $after$LATER" dynamic # a mount is another file system
+	produce='o:data:wc w:abcd c l:data:other ?:../one T:other:1'
+	broken "data was changed by step produce $after$LATER"
+	# A look is a use.
+	produce='o:data:wc w:abcd c ?:../one u:data' consume='?:data !:../one'
+	broken "data was removed by step produce $after$LATER"
+}
+
+@test "removed or renamed after the commit, before a consumer has used it: it never was" {
+	built_with fuse
+	for gone in u:data m:data:other; do
+		for way in dynamic static; do
+			rule=', committed: on_close' produce="o:data:wc w:abcd c $gone !:../one" consume='?:../one o:data:r'
+			kept "$way"
+			grep -q 'o:data:r: No such file or directory' output
+		done
+	done
+	produce='o:data:wc w:abcd c m:data:../other !:../one'
+	kept dynamic
+	grep -q 'o:data:r: No such file or directory' output
+}
+
+@test "given other rights after the commit, when a consumer has gone by them" {
+	built_with fuse
+	local after='after its commit (committed: on_close, mode: update)'
+	rule=', committed: on_close' produce='o:data:wc w:abcd c ?:../one g:data:700'
+	for consume in 'X:data !:../one' 'S:data !:../one'; do
+		broken "data was given other rights by step produce $after$LATER"
+	done
+	produce='o:data:wc w:abcd c ?:../one g:data:200' consume='o:data:r R c !:../one'
+	broken "data was given other rights by step produce $after$LATER"
+}
+
+@test "given other rights by a descriptor or a list, when a consumer has gone by them" {
+	built_with fuse
+	local after='after its commit (committed: on_close, mode: update)'
+	rule=', committed: on_close' consume='X:data !:../one'
+	for change in 'o:data:r G:-:700 c' 'A:data:740'; do
+		produce="o:data:wc w:abcd c ?:../one $change"
+		broken "data was given other rights by step produce $after$LATER"
+	done
+	# What a list, or the group, says of others concerns nobody where all steps run as one user.
+	produce='o:data:wc w:abcd c ?:../one o:data:r G:-:640 c A:data:640' consume='S:data o:data:r R !:../one'
+	kept
+}
+
+@test "given other rights, or times, that concern no consumer: no violation" {
+	built_with fuse
+	rule=', committed: on_close' produce='o:data:wc w:abcd c g:data:700 U:data !:../one' consume='?:../one X:data o:data:r R'
+	kept
+	# Neither who writes to it nor when.
+	produce='o:data:wc w:abcd c ?:../one g:data:444 U:data g:data:640' consume='X:data S:data o:data:r R !:../one'
+	kept
+	# Who has read it has what it would have. (Behind a mount who opens has looked.)
+	produce='o:data:wc w:abcd c ?:../one g:data:755' consume='o:data:r R !:../one'
+	kept dynamic
+	# Nor after the end of all who make it.
+	rule='' produce='o:data:wc w:abcd c g:data:755' consume='X:data o:data:r R'
+	kept
+}
+
+@test "run before its producer has said that it may be: it is told why" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: bash ../make.sh
+		    outports: [{filename: program, committed: on_close}]
+		  - func: use
+		    exec: bash ../use.sh
+		    inports: [{filename: program}]
+		    outports: [{filename: out}]
+	END
+	cat >make.sh <<-'END'
+		echo 'echo done' > program
+		until [ -e ../tried ]; do sleep 0.01; done
+		chmod +x program
+	END
+	cat >use.sh <<-'END'
+		./program > out
+		touch ../tried
+	END
+	mkdir work
+	run -125 timeout 30 leat run --log log flow.yaml
+	echo "$output"
+	grep -q '^leat: violation: program was given other rights by step make after its commit' <<<"$output"
+	leat replay flow.yaml log
+	# Said in time, or committed at the end, all is well.
+	rm -r work
+	mkdir work
+	sed -i '/tried/d; s/committed: on_close/committed: on_termination/' make.sh use.sh flow.yaml
+	run -0 timeout 30 leat run flow.yaml
+	[ "$(cat work/out)" = 'done' ]
+}
+
 @test "closed once too often" {
 	built_with fuse
 	rule=', committed: "on_close:1"' produce='o:data:wc w:abc o:data:wa w:d c C' consume='o:data:r R'
@@ -372,7 +502,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 			status=0
 			timeout 60 leat run --on-violation "$action" flow.yaml >output 2>&1 || status=$?
 			cat output
-			[ "$(grep -c 'violation: d was given one file more than the number that completes it' output)" = 1 ]
+			[ "$(grep -c 'violation: d was given d/[^ ]*, one file more than the number that completes it, by step [a-z]* ' output)" = 1 ]
 			[ "$status" = "$([ "$action" = warn ] && echo 0 || echo 125)" ]
 		done
 	done
@@ -431,4 +561,79 @@ taken_for_complete() {
 	echo "$output"
 	grep -q '^leat: violation: x was .* by step make' <<<"$output"
 	leat replay flow.yaml log
+}
+
+# amended HOW WHAT ONE TWO: x is made by the script ONE, and changed in place by TWO, in the way HOW.
+amended() {
+	printf '%s\n' "$3" >one.sh
+	printf '%s\n' "$4" >two.sh
+	cat >flow.yaml <<-END
+		name: flow
+		tasks:
+		  - func: one
+		    exec: bash one.sh
+		    outports: [{filename: x, committed: on_close}]
+		  - func: two
+		    exec: bash two.sh
+		    inports: [{filename: x}]
+		    outports: [{filename: x, committed: on_close}]
+	END
+	[ -z "$1" ] || sed -i "/func: two/a\\    $1" flow.yaml
+	rm -f x
+	run -125 --separate-stderr leat run flow.yaml
+	# shellcheck disable=SC2154
+	grep -Fq "violation: x was $2 by step one after step two, which reads and writes it, had been let at it (committed: on_close, mode: update); let it commit later, by the true number of closes or files or on_termination" <<<"$stderr" || {
+		echo "$stderr"
+		return 1
+	}
+}
+
+@test "changed after a step that reads and writes it has gone on from it" {
+	mkdir amended && cd amended
+	amended '' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'sed -i "s/$/!/" x'
+	amended '' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'cat x >t; sleep 2; cat t t >x'
+	amended '' 'removed' 'seq 3 >x; sleep 1; rm x' 'cat x >t; sleep 2; cat t t >x'
+	amended '' 'replaced' 'seq 3 >x; sleep 1; seq 4 >u; mv u x' 'cat x >t; sleep 2; cat t t >x'
+	amended 'staged: true' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'sleep 2; sed -i "s/$/!/" x'
+	sed -i 's/on_close/on_termination/; /staged/d' flow.yaml
+	rm -f x
+	leat run flow.yaml
+	[ "$(tr -d '\n' <x)" = '1!2!3!4!' ]
+}
+
+# taken WHAT ONE TWO: the directory d is made by the script ONE, and files of it removed by TWO; of those, WHAT is named.
+taken() {
+	printf '%s\n' "$2" >one.sh
+	printf '%s\n' "$3" >two.sh
+	cat >flow.yaml <<-END
+		name: flow
+		tasks:
+		  - func: one
+		    exec: bash one.sh
+		    outports: [{dirname: d, committed: "n_files:3"}, {filename: seen}]
+		  - func: two
+		    exec: bash two.sh
+		    inports: [{dirname: d}]
+		    outports: [{filename: out}]
+		  - func: three
+		    exec: bash -c 'cat d/1 >out3'
+		    inports: [{dirname: d}]
+		    outports: [{filename: out3}]
+	END
+	rm -rf d
+	run -"${4:-125}" --separate-stderr leat run flow.yaml
+	[ -z "$1" ] || grep -Fq "violation: d/$1 was removed by step two and then looked for by step one, which in a batch ends before step two begins; leave it there, or have a step remove it that comes after both" <<<"$stderr" || {
+		echo "$stderr"
+		return 1
+	}
+}
+
+@test "removed by a consumer, and then looked for by its producer" {
+	mkdir taken && cd taken
+	local make='mkdir d; for i in 1 2 3; do echo $i >d/$i; done; ' rm='cat d/* >out; rm d/*'
+	taken 1 "$make sleep 1; ls d >seen" "$rm"
+	taken 2 "$make sleep 1; cat d/2 >seen" "$rm"
+	taken 3 "$make sleep 1; [ -e d/3 ] && echo 3 >seen" 'cat d/* >out; mkdir u; mv d/3 u'
+	taken '' "$make sleep 1; echo all >seen" "$rm" 0
+	[ "$(cat out seen out3 | tr -d '\n')" = 123all1 ]
 }

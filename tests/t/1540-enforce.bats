@@ -49,7 +49,7 @@ enforced() {
 
 # tree: what is in the directory, with all that a step could change.
 tree() {
-	find work -mindepth 1 ! -name 'mine*' ! -name out ! -name '.leat-record-*' ! -name '.leat-*.log' -printf '%p %y %m %U:%G %s %T@\n' | grep -v '^work/own ' | sort
+	find work -mindepth 1 ! -name 'mine*' ! -name out -printf '%p %y %m %U:%G %s %T@\n' | grep -v '^work/own ' | sort
 	cat work/in work/secret
 }
 

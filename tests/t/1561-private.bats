@@ -9,7 +9,7 @@ setup() {
 
 teardown() {
 	# Nothing of theirs is left.
-	[ -z "$(find work -name '.leat-*' ! -name '.leat-record-*' ! -name '.leat-*.log')" ]
+	[ -z "$(find work -name '.leat-*')" ]
 }
 
 # two PRIVATE SCRIPT PRIVATE SCRIPT: a workflow of two steps without an order; `one` makes a.txt, `two` b.txt.

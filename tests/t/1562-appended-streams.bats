@@ -26,3 +26,27 @@ setup() {
 	timeout 60 leat run w.yaml
 	[ "$(cat work/o2)" = $'no\nold\nold\nold' ]
 }
+
+@test "the directory of the run lies in the workflow's: what programs inherit is found all the same" {
+	local way
+	cat >w.yaml <<-'END'
+		name: w
+		dir: work
+		tasks:
+		  - func: a
+		    exec: bash -c 'mkdir d; cd d; seq 3 >x; sleep 0.2; seq 5 >>x; (cd ..; exec bash -c "echo z >d/y")'
+		    outports: [{filename: d/x, committed: 'on_close:2', mode: no_update}, {filename: d/y}]
+		  - func: b
+		    exec: bash -c 'cd d; wc -l <x; bash -c "cat y"; ls'
+		    inports: [{filename: d/x}, {filename: d/y}]
+	END
+	for way in patch wrap mount; do
+		[ -c /dev/fuse ] || [ $way != mount ] || continue
+		echo "# $way"
+		rm -rf work
+		mkdir -p work/run
+		chmod 700 work/run
+		LEAT_INTERCEPT=$way LEAT_RUNTIME_DIR=$PWD/work/run timeout 60 leat run w.yaml 2>&1 | tee output
+		[ "$(sed -n 's/^\[b\] //p' output)" = $'8\nz\nx\ny' ]
+	done
+}

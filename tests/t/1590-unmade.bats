@@ -171,14 +171,14 @@ unmade='step make has ended well and has not made its output temporary; take it 
 	END
 	for plain in "" --plain; do
 		run -3 timeout 60 leat run --quiet $plain --report report flow.yaml
-		grep -qx "leat: step bad failed: exit 3; what it printed is in $PWD/work/.leat-flow-bad.log" <<<"$output"
-		[ "$(sort work/.leat-flow-bad.log)" = $'first\nsecond' ]
-		[ "$(find work -name '*.log' | wc -l)" = 1 ]
-		report 'steps["bad"]["log"] == ".leat-flow-bad.log" and "log" not in steps["good"]'
+		grep -qx "leat: step bad failed: exit 3; what it printed is in $(state_of work)/flow-bad.log" <<<"$output"
+		[ "$(sort "$(state_of work)/flow-bad.log")" = $'first\nsecond' ]
+		[ "$(find work "$(state_of work)" -name '*.log' | wc -l)" = 1 ]
+		report 'steps["bad"]["log"] == "'"$(state_of work)"'/flow-bad.log" and "log" not in steps["good"]'
 	done
 	sed -i 's/exit 3/exit 0/' flow.yaml
 	run -0 timeout 60 leat run flow.yaml
-	[ -z "$(find work -name '*.log')" ]
+	[ -z "$(find work "$(state_of work)" -name '*.log')" ]
 }
 
 @test "of much output the beginning and the end are kept, of all processes" {
@@ -191,12 +191,13 @@ unmade='step make has ended well and has not made its output temporary; take it 
 		    outports: [{filename: "b*"}]
 	END
 	run -1 timeout 60 leat run --quiet flow.yaml
-	local log=work/.leat-flow-a_b.log
-	[ "$(head -n 1 $log)" = 1 ]
-	[ "$(tail -n 1 $log)" = late ]
-	[ "$(tail -n 2 $log | head -n 1)" = 100000 ]
-	grep -Eq '^\[leat: [0-9]+ bytes are left out here\]$' $log
-	[ "$(stat -c %s $log)" -lt 170000 ]
+	local log
+	log=$(state_of work)/flow-a_b.log
+	[ "$(head -n 1 "$log")" = 1 ]
+	[ "$(tail -n 1 "$log")" = late ]
+	[ "$(tail -n 2 "$log" | head -n 1)" = 100000 ]
+	grep -Eq '^\[leat: [0-9]+ bytes are left out here\]$' "$log"
+	[ "$(stat -c %s "$log")" -lt 170000 ]
 }
 
 @test "a link that stands where the log is to be is not followed" {
@@ -205,11 +206,14 @@ unmade='step make has ended well and has not made its output temporary; take it 
 		dir: work
 		tasks:
 		  - func: bad
-		    exec: sh -c 'echo words; ln -s ../precious .leat-flow-bad.log; exit 3'
+		    exec: sh -c 'echo words; ln -s HERE/precious "$0/flow-bad.log"; exit 3' PLACE
 		    outports: [{filename: "b*"}]
 	END
 	echo keep >precious
 	run -3 timeout 60 leat run flow.yaml
+	sed -i "s|HERE|$PWD|; s|PLACE|$(state_of work)|" flow.yaml
+	rm "$(state_of work)/flow-bad.log"
+	run -3 timeout 60 leat run flow.yaml
 	[ "$(cat precious)" = keep ]
-	[ "$(cat work/.leat-flow-bad.log)" = words ]
+	[ "$(cat "$(state_of work)/flow-bad.log")" = words ]
 }

@@ -151,6 +151,21 @@ for i in range(500):
     os.unlink(\"x\")'" "$(seq -s ' ' 0 499)"
 }
 
+@test "left empty by a child, behind a mount, too" {
+	built_with fuse
+	[ -c /dev/fuse ] || skip "no /dev/fuse"
+	local before
+	for before in "" "env LEAT_INTERCEPT=mount"; do
+		made "$before bash -c 'printf 1 >x; (: >x); printf 2 >x; (: >x); (: >x); printf 3 >x'" "1  2   3"
+		# What the same process writes on with is no version.
+		made "$before bash -c 'printf 1 >x; : >x; printf 2 >x; (: >x; printf 3 >x)'" "1 2 3"
+	done
+	need python3
+	# It has closed what it does not know.
+	made "LEAT_INTERCEPT=mount python3 -c 'import subprocess
+for text in \"printf 1\", \":\", \"printf 2\": subprocess.run([\"bash\", \"-c\", text + \" >x\"], check=True)'" "1  2"
+}
+
 @test "nor does such an open complete a file without versions" {
 	rm -rf work
 	mkdir work
@@ -172,21 +187,21 @@ for i in range(500):
 	[ "$(cat work/out)" = one ]
 }
 
-# one_each PROGRAM: a flow of versions "one", $2 and "three", which PROGRAM reads, one in each launch or
+# one_each PROGRAM: a flow of versions "one", $2 and "three" of $file (v), which PROGRAM reads, one in each launch or
 # all in one; it appends what it was given to ../seen.
 one_each() {
 	rm -rf work seen
-	mkdir work
+	mkdir -p work/sub
 	cat >flow.yaml <<-END
 		name: flow
 		dir: work
 		tasks:
 		  - func: produce
-		    exec: bash -c 'for text in one "$2" three; do printf "%s" "\$text" | (cat >v); done'
-		    outports: [{filename: v}]
+		    exec: bash -c 'for text in one "$2" three; do printf "%s" "\$text" | (cat >${file:-v}); done'
+		    outports: [{filename: ${file:-v}}]
 		  - func: consume
 		    exec: $BATS_FILE_TMPDIR/$1
-		    inports: [{filename: v, io_freq: 1}]
+		    inports: [{filename: ${file:-v}, io_freq: 1}]
 	END
 	timeout 60 leat run flow.yaml
 }
@@ -195,7 +210,7 @@ one_each() {
 by_size() {
 	[ -c /dev/fuse ] || skip "no /dev/fuse"
 	need "${CC:-cc}"
-	"${CC:-cc}" -O "${@:2}" -o "$BATS_FILE_TMPDIR/$1" -xc - <<-'END'
+	"${CC:-cc}" -O "-DNAME=\"${file:-v}\"" "${@:2}" -o "$BATS_FILE_TMPDIR/$1" -xc - <<-'END'
 		#include <fcntl.h>
 		#include <stdio.h>
 		#include <sys/stat.h>
@@ -206,7 +221,7 @@ by_size() {
 			char b[100];
 			struct stat st;
 			int fd, left = LAUNCHES;
-			while (left-- && (fd = open("v", O_RDONLY)) >= 0) {
+			while (left-- && (fd = open(NAME, O_RDONLY)) >= 0) {
 				if (fstat(fd, &st) || read(fd, b, st.st_size) != st.st_size) return 1;
 				fprintf(seen, "<%.*s>", (int)st.st_size, b);
 				if (left) close(fd);
@@ -238,7 +253,66 @@ by_size() {
 	run -125 one_each all-static ''
 	[[ $output == *"step consume failed: all-static: a version of v is empty, and was opened again after a close without a read: whether it was taken cannot be told behind a mount"* ]]
 	# It may end before it is given the same one for ever.
+	file=sub/v
 	by_size few-static -DLAUNCHES=3 -static
 	run -125 one_each few-static ''
-	[[ $output == *"step consume failed: few-static: a version of v is empty"* ]]
+	[[ $output == *"step consume failed: few-static: a version of sub/v is empty"* ]]
+}
+
+@test "a process that left a version empty has ended before another one begins the next, whatever is heard first" {
+	need "${CC:-cc}"
+	"${CC:-cc}" -O -o "$BATS_FILE_TMPDIR/late" -xc - <<-'END'
+		#include <fcntl.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static int anew(const char *name) { return open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644); }
+		static void put(const char *text)
+		{
+			int fd = anew("v");
+			if (fd < 0 || write(fd, text, 3) != 3 || close(fd)) _exit(1);
+		}
+		int main(int argc, char **argv)
+		{
+			pid_t daemon = argc > 1 ? atoi(argv[1]) : 0, child;
+			int other, said[2], go[2];
+			char c;
+			if (daemon < 2) return 1;
+			put("one");
+			other = anew("w"); /* the parent's connection has something to say first */
+			if (other < 0 || pipe(said) || pipe(go)) return 1;
+			child = fork();
+			if (!child) {
+				close(other);
+				if (close(anew("v")) || write(said[1], "x", 1) != 1) _exit(1);
+				_exit(read(go[0], &c, 1) != 1);
+			}
+			if (read(said[0], &c, 1) != 1 || write(other, "w", 1) != 1) return 1;
+			if (!fork()) { /* the daemon goes on when all have said what they have to say */
+				usleep(300000);
+				_exit(kill(daemon, SIGCONT));
+			}
+			kill(daemon, SIGSTOP);
+			close(other);
+			if (write(go[1], "x", 1) != 1) return 1;
+			waitpid(child, NULL, 0);
+			put("two");
+			return 0;
+		}
+	END
+	mkdir work
+	cat >flow.yaml <<-END
+		name: flow
+		dir: work
+		tasks:
+		  - func: produce
+		    exec: bash -c '$BATS_FILE_TMPDIR/late \$(pgrep -P \$PPID -x leat-daemon)'
+		    outports: [{filename: v}, {filename: w}]
+		  - func: consume
+		    exec: bash -c 'for i in 1 2 3; do printf "<%s>" "\$(cat v)"; done >../seen'
+		    inports: [{filename: v, io_freq: 1}]
+	END
+	run -0 timeout 60 leat run flow.yaml
+	[ "$(cat seen)" = '<one><><two>' ]
 }

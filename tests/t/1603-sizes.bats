@@ -43,9 +43,30 @@ setup_file() {
 			case 'x': statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &x); st.st_size = x.stx_size; break;
 			case 'b': { FILE *f = fdopen(fd, "r"); getc(f); fstat(fd, &st); break; }
 			case '2': fstat(fd, &st); fstat(fd, &st); break;
+			case 'k': if (fstat(fd, &st) || (st.st_mode & S_IFMT) == S_IFDIR) return 1; break;
 			default: return 1;
 			}
 			return printf("%ld\n", (long)st.st_size) < 0;
+		}
+	END
+	# libsize.so: asks for its program.
+	cat >size.c <<-'END'
+		#include <sys/stat.h>
+		long size_of(int fd)
+		{
+			struct stat st;
+			return fstat(fd, &st) ? -1 : (long)st.st_size;
+		}
+	END
+	cat >by.c <<-'END'
+		#include <dlfcn.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			void *l = argc > 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+			long (*size_of)(int) = l ? (long (*)(int))dlsym(l, "size_of") : NULL;
+			return !size_of || printf("%ld\n", size_of(open(argv[2], O_RDONLY))) < 0;
 		}
 	END
 	# lines FILE: stdio's.
@@ -60,6 +81,7 @@ setup_file() {
 		}
 	END
 	"${CC:-cc}" -O -o ends ends.c && "${CC:-cc}" -O -o asks asks.c &&
+		"${CC:-cc}" -O -shared -fPIC -o libsize.so size.c && "${CC:-cc}" -O -o by by.c &&
 		"${CC:-cc}" -O -static -o asks-static asks.c && "${CC:-cc}" -O -static -o lines lines.c
 }
 
@@ -202,6 +224,27 @@ whole() {
 	whole 'perl -MPOSIX -e "print +(POSIX::fstat(POSIX::open(q(data))))[7], qq(\n)" >out'
 }
 
+@test "programs and libraries of one's own that have the name of a tool" {
+	local name
+	mkdir own
+	for name in cat gawk gawk-5.2.1 grep sort python3 python3.11 perl perl5.36.0 xz; do
+		echo "# $name"
+		cp "$BATS_FILE_TMPDIR/asks" "own/$name"
+		whole "../own/$name data f >out"
+		whole "../own/$name data k >out"
+		if [ -c /dev/fuse ]; then whole "LEAT_INTERCEPT=mount ../own/$name data k >out"; fi
+	done
+	whole 'LEAT_INTERCEPT=wrap ../own/cat data f >out'
+	for name in libhts.so.3 libpython3.11.so libperl.so.5.36 libjava.so libR.so; do
+		echo "# $name"
+		cp "$BATS_FILE_TMPDIR/libsize.so" "own/$name"
+		whole "by ../own/$name data >out"
+	done
+	# another tool of the same makers
+	cp "$(command -v wc)" own/cat
+	whole '../own/cat -c <data >out'
+}
+
 # mounted: what follows is for a machine that has mounts.
 mounted() {
 	[ -c /dev/fuse ] || skip "no /dev/fuse"
@@ -251,6 +294,9 @@ streams() {
 		"python3 -c 'while True: print(input())' <data 2>/dev/null"; do
 		echo "# $command"
 		streams "$command"
+	done
+	for command in 'cat data' "awk '{print}' <data"; do
+		streams "LEAT_INTERCEPT=wrap $command"
 	done
 	if command -v javac >/dev/null; then
 		cat >Copy.java <<-'END'

@@ -95,6 +95,50 @@ m.close()'
 	done
 }
 
+@test "a process that has ended is not met once more by what the kernel tells of it afterwards" {
+	need python3
+	echo 1 >d/in
+	# The description that the child was the last to close lives until the mapping of its own child has gone; its
+	# parent does not ask for its status until then.
+	cat >late.py <<-'END'
+		import ctypes, os, time
+
+		def is_zombie(pid):
+		    try:
+		        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
+		    except OSError:
+		        return False
+
+		child = os.fork()
+		if not child:
+		    f = os.open("d/in", os.O_RDONLY)
+		    r, w = os.pipe()
+		    parent = os.getpid()
+		    if os.fork():
+		        os.read(r, 1)
+		        os._exit(0)
+		    libc = ctypes.CDLL(None) # Python's own mapping would keep a descriptor
+		    libc.mmap.restype = ctypes.c_void_p
+		    libc.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_size_t]
+		    m = libc.mmap(None, 2, 1, 2, f, 0) # to read, private
+		    assert ctypes.string_at(m, 2) == b"1\n"
+		    os.close(f)
+		    os.write(w, b"x")
+		    while not is_zombie(parent): time.sleep(0.01)
+		    time.sleep(0.5)
+		    os._exit(0)
+		while not is_zombie(child): time.sleep(0.01)
+		time.sleep(1)
+		os.waitpid(child, 0)
+	END
+	traced /usr/bin/python3 -B late.py
+	grep -v '^#' t.pids.csv | tail -n +2 >rows
+	cat rows t.csv
+	[ "$(column 3 X)" = "$(column 3 O)" ] # told when it was a zombie
+	[ "$(grep -c ',fork,' rows)" = 3 ]
+	[ "$(grep -c ',exit,' rows)" = 3 ]
+}
+
 @test "what goes on in the background is recorded to its end" {
 	traced sh -c '(sleep 0.5; echo late >d/late) & echo early >d/early'
 	[ "$(cat d/late)" = late ]

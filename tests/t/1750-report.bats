@@ -210,6 +210,21 @@ cells() {
 	grep -q '/numbers is written once and in order by seq' out
 }
 
+@test "calls whose file is named outside of its container only" {
+	{
+		echo '# leat trace 2'
+		echo 'time_start,time_end,pid,utime_start,utime_end,stime_start,stime_end,inode,type,result,handle,offset,size,flags,path,to,outside,to_outside'
+		for i in {1..3000}; do
+			echo "1700000000.5,1700000000.6,10,0,0,0,0,$i,C,0,$i,0,0,0x1,,,/out/$i,"
+			echo "1700000000.6,1700000000.7,10,0,0,0,0,$i,W,$i,$i,0,$i,0x1,,,,"
+		done
+	} >outside.csv
+	printf '# leat processes 1\ntime,ppid,pid,cgroupid,event,status,mounts,program,dir,labels\n' >outside.pids.csv
+	leat report --json outside.json outside.csv
+	jq -e '[.files[] | select(.written) | .path] | length == 3000 and (unique | length) == 3000' outside.json
+	jq -e 'all(.files[] | select(.written); .path == "/out/\(.written)")' outside.json
+}
+
 @test "what steps of a streamed run waited for" {
 	need jq
 	cat >flow.yaml <<-'END'
@@ -237,4 +252,8 @@ cells() {
 	cat out
 	grep -q '^WAITING, in the streamed run' out
 	grep -Eq '^use +x +[0-9]+ ' out
+	# Of a log that was cut off what is there.
+	printf 1 >>flow.log
+	run leat report flow.csv flow.log
+	[[ $output == *flow.log*malformed* && $output == *'WAITING, in the streamed run'* ]]
 }

@@ -14,11 +14,7 @@ setup_file() {
 setup() {
 	in_work
 	export ROOT=$BATS_FILE_TMPDIR/root USER=${USER:-root}
-	# What podman needs on machines where even root may not raise limits, and storage of its own.
-	printf '[engine]\nruntime = "%s"\n[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n' \
-		"$(type -P runc || echo crun)" >containers.conf
-	printf '[storage]\ndriver = "vfs"\nrunroot = "%s"\ngraphroot = "%s"\n' "$PWD/podman/run" "$PWD/podman/graph" >storage.conf
-	export CONTAINERS_CONF=$PWD/containers.conf CONTAINERS_STORAGE_CONF=$PWD/storage.conf
+	podman_apart "$PWD"
 }
 
 teardown() {
@@ -27,16 +23,18 @@ teardown() {
 	nothing_left
 }
 
-# tracers: those that look into containers and are usable here.
+# tracers: sets `tracers`, those that look into containers and are usable here; without any the test is skipped.
 tracers() {
 	local tracer
+	tracers=()
 	for tracer in ptrace ebpf; do
 		if leat trace --tracer $tracer -o probe.csv -- true 2>messages; then
-			echo $tracer
+			tracers+=("$tracer")
 		else
 			echo "# $tracer: $(sed 's/^leat: //;q' messages)" >&3
 		fi
 	done
+	[ "${#tracers[@]}" -gt 0 ] || skip "neither ptrace nor eBPF can be used here"
 }
 
 # traced TRACER COMMAND...: into t.csv. Who is traced cannot look for leaks, which takes ptrace.
@@ -76,7 +74,8 @@ inside='cd /w && sort in >made && mv made moved && cp moved gone && rm gone && s
 # looks ENGINE... : what is inside of it is known outside, by each tracer.
 looks() {
 	local tracer
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		rm -f work/*
 		seq 1000 >work/in
 		traced "$tracer" "$@" bash -c "$inside"
@@ -112,7 +111,7 @@ looks() {
 	calls 'names["/tmp/own"] == {root + "/tmp/own"}'
 	# A root directory alone, of the same mounts.
 	mkdir "$ROOT/w/data"
-	for tracer in $(tracers); do
+	for tracer in "${tracers[@]}"; do
 		seq 10 >"$ROOT/w/data/in"
 		traced "$tracer" chroot "$ROOT" bash -c 'cd w/data && sort in >made && rm in && cat none || true'
 		calls 'names["/w/data/made"] == {root + "/w/data/made"}'
@@ -155,7 +154,8 @@ looks() {
 		umount work/at
 		rm work/at/x
 	END
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		traced "$tracer" unshare --mount bash -e change.sh
 		calls '[c["outside"].split("]")[-1] for c in calls if c["path"] == work + "/at/x" and c["type"] == "C"] ==
 			[work + "/a/x", work + "/b/x", ":/x"]'
@@ -163,6 +163,11 @@ looks() {
 		# A tracer that was too late to see the mounts says so; none says that it was another file.
 		calls '[c["outside"] for c in calls if c["type"] == "U" and c["path"] == work + "/at/x"][0] in (work + "/b/x", "")'
 		[ "$tracer" = ebpf ] || calls 'not any(c["outside"] == "" and c["path"].endswith("/x") and c["type"] == "U" for c in calls)'
+		# Whoever has looked at them first, the mounts are in the trace.
+		if [ "$tracer" = ptrace ]; then
+			grep -q '^# mount,.*/work/at",".*/work/a",' t.pids.csv
+			grep -q '^# mount,.*/work/at",".*/work/b",' t.pids.csv
+		fi
 		[ ! -e work/b/x ]
 		rm work/a/x
 	done
@@ -179,7 +184,8 @@ looks() {
 		cat work/sorted.sam | wc -l
 		for i in 1 2; do bwrap --bind / / --dev /dev --tmpfs /tmp cp "$PWD/work/sorted.sam" /tmp/own.sam; done
 	END
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		# The binds of the container hide this directory where it is below /tmp.
 		traced "$tracer" bash -c "$(sed "s|\$PWD/work|/mnt|;s|/tmp cp|/tmp --bind work /mnt cp|" flow.sh)"
 		leat report --json report.json t.csv
@@ -216,7 +222,8 @@ looks() {
 @test "filters go by what is outside" {
 	need bwrap
 	mkdir work/{kept,other}
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		rm -f work/*/*
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 leat trace --tracer "$tracer" --dir work/kept --types CU -o t.csv -- bwrap \
 			--bind / / --dev /dev --bind work/kept /mnt bash -c "echo 1 >/mnt/a; echo 2 >$PWD/work/other/b; echo 3 >$PWD/work/kept/c; sleep 0.2; rm /mnt/a"
@@ -294,7 +301,8 @@ all_of_task() {
 	groups+=("$group")
 	seq 100 >work/in
 	pods $uid 00
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		rm -f work/made
 		# shellcheck disable=SC2016
 		traced "$tracer" bash -c 'cat work/in >/dev/null; (echo $BASHPID >"$0/cgroup.procs"; exec bwrap --bind / / --dev /dev \
@@ -311,7 +319,8 @@ all_of_task() {
 	local podman="podman --cgroup-manager cgroupfs run --cgroups=no-conmon --network=none --rm -v $PWD/work:/w"
 	$podman --rootfs "$ROOT" bash -c true || skip "podman runs nothing here"
 	seq 100 >work/in
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		rm -f work/made id
 		# shellcheck disable=SC2086
 		traced "$tracer" $podman --cidfile id --rootfs "$ROOT" bash -c 'cd /w; sort in >made'
@@ -337,7 +346,8 @@ all_of_task() {
 		    inports: [{filename: data}]
 		    outports: [{filename: sorted}]
 	END
-	for tracer in $(tracers); do
+	tracers
+	for tracer in "${tracers[@]}"; do
 		rm -f work/*
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 100 leat trace --tracer "$tracer" -o t.csv -- leat run -q flow.yaml
 		cmp work/sorted <(seq 1000 | sort)

@@ -11,6 +11,9 @@ unset LEAT_TRACE LEAT_TAPE LEAT_TAPE_ONLY LEAT_MOUNT LEAT_SITES LEAT_SPILL_DIR L
 unset LEAT_STRICT
 unset CAPIO_DIR CAPIO_APP_NAME CAPIO_WORKFLOW_NAME LD_PRELOAD
 export LEAT_RUNTIME_DIR=$BATS_TEST_TMPDIR/runtime
+# Records and logs. Not in the test's directory, which may be the workflow's; other users write there, too.
+export LEAT_STATE_DIR=$BATS_RUN_TMPDIR/state
+mkdir -p "$LEAT_STATE_DIR" && chmod 1777 "$LEAT_STATE_DIR"
 
 # in_work: go to the test's own directory, with an empty `work` in it.
 in_work() {
@@ -24,6 +27,11 @@ need() {
 	for program in "$@"; do
 		command -v "$program" >/dev/null || skip "$program is not installed"
 	done
+}
+
+# state_of DIRECTORY: where leat keeps what it knows of that directory from run to run.
+state_of() {
+	grep -lxF "$(realpath "$1")" "$LEAT_STATE_DIR"/*/directory 2>/dev/null | xargs -r ls -t | head -n 1 | xargs -r dirname
 }
 
 # built_with PART...: skip the test where leat was built without one of them (meson_options.txt).

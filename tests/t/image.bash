@@ -1,4 +1,4 @@
-# Root file systems for containers. `load image` after `load helper`.
+# Root file systems for containers, and podman apart from the machine's. `load image` after `load helper`.
 # shellcheck shell=bash
 
 # image DIR PROGRAM...: a root file system of this machine's own programs.
@@ -19,4 +19,12 @@ image() {
 		done
 	done
 	ln -sf bash "$root/usr/bin/sh"
+}
+
+# podman_apart DIR: podman has a storage of its own, DIR/podman, and runs also where even root may not raise limits.
+podman_apart() {
+	printf '[engine]\nruntime = "%s"\n[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n' \
+		"$(type -P runc || echo crun)" >"$1/containers.conf"
+	printf '[storage]\ndriver = "vfs"\nrunroot = "%s"\ngraphroot = "%s"\n' "$1/podman/run" "$1/podman/graph" >"$1/storage.conf"
+	export CONTAINERS_CONF=$1/containers.conf CONTAINERS_STORAGE_CONF=$1/storage.conf
 }

@@ -46,7 +46,8 @@ end_pause() {
 rootless_end() {
 	[ -n "${rootless_run:-}" ] || return 0
 	end_pause
-	rm -rf "$rootless_run"
+	# podman's locks stay for its next start.
+	rm -rf "$rootless_run" "/dev/shm/libpod_rootless_lock_$ROOTLESS_ID"
 }
 
 # rootless_left: what is left of the user's: processes.

@@ -186,6 +186,24 @@ static void update(struct oracle *o)
 	}
 }
 
+/* A directory that has lost a file that completed it is not complete any more, if nobody has gone
+ * by it. */
+static void recount(struct oracle *o, const struct action *a)
+{
+	static struct view v;
+
+	trace_look(&v, o);
+	for (int i = 0; i < o->plan->n_names; i++) {
+		const struct plan_name *n = &o->plan->names[i];
+
+		if (n->is_dir && o->state[i] == LEAT_FILE_COMMITTED && !o->seen[i] &&
+		    is_in(n->producers, a->step) && !all_over(o, n->producers) &&
+		    strncmp(o->plan->names[a->name].text, "d/", 2) == 0 &&
+		    files_in(&v, o, true) < (int)n->count)
+			o->state[i] = LEAT_FILE_PRODUCED;
+	}
+}
+
 void oracle_init(struct oracle *o, const struct plan *plan)
 {
 	*o = (struct oracle){.plan = plan};
@@ -198,8 +216,13 @@ void oracle_push(struct oracle *o, const struct action *a)
 
 	trace_look(&before, o);
 	o->trace[o->n++] = *a;
-	if (a->verb == UNLINK || (a->verb == MOVE && before.name[a->name] != before.name[a->to]))
-		forget(o, a->name);
+	if (a->verb != UNLINK && (a->verb != MOVE || before.name[a->name] == before.name[a->to])) {
+		update(o);
+		return;
+	}
+	forget(o, a->name);
+	update(o);
+	recount(o, a);
 	update(o);
 }
 
@@ -315,7 +338,7 @@ void oracle_told(struct oracle *o, const struct question *q, enum leat_answer an
 {
 	int name = name_index(o->plan, q->name);
 
-	if (name != NONE && q->call != LEAT_CALL_LIST &&
+	if (name != NONE && (q->call != LEAT_CALL_LIST || o->plan->names[name].is_dir) &&
 	    !is_in(o->plan->names[name].producers, q->step) &&
 	    (answer == LEAT_GO || answer == LEAT_GO_STREAM))
 		o->seen[name] = true;

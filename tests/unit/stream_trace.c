@@ -107,8 +107,11 @@ enum fate trace_fate_of(const struct view *v, const struct object *obj, int i)
 		return NEVER_COUNTS;
 	if (close->abnormal)
 		return CUTS;
-	if (close->length || end < close->at)
+	if (close->length)
 		return COUNTS;
+	/* Its end may be heard of first. */
+	if (end < close->at)
+		return killed ? CUTS : COUNTS;
 	for (int j = i + 1; j < obj->n; j++)
 		if (obj->acts[j].at < end &&
 		    (obj->acts[j].what == OPENED || obj->acts[j].what == PUBLISHED))
@@ -138,8 +141,8 @@ bool trace_is_cut(const struct view *v, const struct object *obj)
 		}
 		if (!close->abnormal && trace_fate_of(v, obj, i) == CUTS) {
 			when = trace_process_end(v->o, open->step, open->process, &killed);
-			if (when > last) {
-				last = when;
+			if (when > last || when < close->at) {
+				last = when > last ? when : last;
 				cut = true;
 			}
 		}

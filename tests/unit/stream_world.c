@@ -286,8 +286,11 @@ static const struct verb {
 	{"present", LEAT_EV_PRESENT, 0, 0, "Nl"},
 	{"mkdir", LEAT_EV_CREATE, LEAT_EVF_DIR, 0, "sn"},
 	{"symlink", LEAT_EV_CREATE, 0, 0, "sn"},
+	{"found", LEAT_EV_CREATE, 0, 0, "snl"},
 	{"link", LEAT_EV_CREATE, 0, 0, "stn"},
 	{"open", LEAT_EV_OPEN, 0, 0, "svop"},
+	{"openat", LEAT_EV_OPEN, 0, 0, "svol"},
+	{"openapp", LEAT_EV_OPEN, LEAT_EVF_APPEND, 0, "svol"},
 	{"stray", LEAT_EV_OPEN, 0, 0, "nop"},
 	{"edit", LEAT_EV_OPEN, LEAT_EVF_INTACT, 0, "svop"},
 	{"write", LEAT_EV_WRITE, 0, 0, "o"},
@@ -311,7 +314,10 @@ static const struct verb {
 	{"over", LEAT_EV_LAUNCH, 0, 0, "s"},
 	{"again", LEAT_EV_LAUNCH, 0, 0, "s "},
 	{"serve", LEAT_EV_SERVE, 0, 0, "sn"},
+	{"rights", LEAT_EV_RIGHTS, 0, 0, "snc"},
 	{"use", LEAT_EV_USE, 0, 0, "sunt"},
+	{"put", LEAT_EV_WRITTEN, 0, 0, "snbl"},
+	{"add", LEAT_EV_WRITTEN, 0, 0, "snblc"},
 	{"usedir", LEAT_EV_USE, LEAT_EVF_DIR, 0, "sun"},
 };
 
@@ -503,8 +509,8 @@ static int index_of(const char *const *words, int n, const char *word)
 static const char *const call_words[] = {"open", "look",   "read",   "whole", "write",
 					 "list", "remove", "launch", "more"};
 static const char *const answer_words[] = {"go", "stream", "wait", "noent", "failed"};
-static const char *const violation_words[] = {NULL,     "rewrite",    "late",
-					      "closes", "undeclared", "size"};
+static const char *const violation_words[] = {NULL,   "rewrite", "late",   "closes", "undeclared",
+					      "size", "again",   "linked", "listed", "amended"};
 
 /* "B open x [offset length] [answer]"; a name "." is the workflow's directory. */
 static void run_question(struct world *w, char *line, bool waits)
@@ -603,7 +609,7 @@ static void run_line(struct world *w, char *line)
 	} else if (*line == '!') {
 		char *rest = line + 2, *kind = strsep(&rest, " ");
 
-		unsigned n = w->violations[index_of(violation_words, 6, kind)];
+		unsigned n = w->violations[index_of(violation_words, LEAT_VIOLATION_KINDS, kind)];
 
 		if (n != (unsigned)atoi(rest))
 			fail_msg("%u violations: %s, not %s", n, kind, rest);

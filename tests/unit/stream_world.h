@@ -68,7 +68,7 @@ uint64_t world_wait(struct world *w, const char *step, enum leat_call call, cons
  *   ? B open x [o l] go    ask; calls open look read whole write list remove launch more,
  *                          answers go stream wait noent failed
  *   ! closes 1             so many violations of that kind so far: rewrite late closes
- *                          undeclared size
+ *                          undeclared size again linked listed
  *   invalid EVENT          the event must be refused */
 void world_script(struct world *w, const char *script);
 /* What was said since the last call; valid until the next event. */

@@ -297,8 +297,8 @@ static void test_names(void **state)
 
 static void test_nodes(void **state)
 {
-	struct leat_trace_mount local = {.at = "/", .type = "ext4"};
-	struct leat_trace_mount nfs = {.at = "/home/", .type = "nfs4"};
+	struct leat_trace_mount local = {.at = "/", .from = "/", .type = "ext4"};
+	struct leat_trace_mount nfs = {.at = "/home/", .from = "/home/", .type = "nfs4"};
 	struct leat_trace_call c = {
 		.type = LEAT_TRACE_OPEN, .start_ns = T0, .end_ns = T0 + 1, .inode = 1, .handle = 1};
 	uint32_t t = task("t");
@@ -319,6 +319,25 @@ static void test_nodes(void **state)
 	/* That of what is unknown, two ext4, one nfs4. */
 	assert_int_equal(4, a->n_systems);
 	assert_int_equal(2, a->n_nodes);
+}
+
+/* A container has a file system of its own where the machine has a directory, or sees the machine's
+ * by a mount of leat's. */
+static void test_mounts_of_containers(void **state)
+{
+	struct leat_trace_mount machine = {.at = "/", .from = "/", .type = "ext4"};
+	struct leat_trace_mount own = {.namespace_id = 7, .at = "/tmp", .type = "tmpfs"};
+	struct leat_trace_mount view = {
+		.namespace_id = 8, .at = "/", .from = "/", .type = "fuse.leat"};
+	uint32_t t = task("t");
+
+	(void)state;
+	assert_int_equal(0, leat_analysis_mount(a, 0, &machine));
+	assert_int_equal(0, leat_analysis_mount(a, 0, &own));
+	assert_int_equal(0, leat_analysis_mount(a, 0, &view));
+	open_file(t, "/tmp/x", 1, 1);
+	assert_string_equal("/tmp/x", a->files[1].path);
+	assert_string_equal("ext4", a->systems[a->files[1].system].type);
 }
 
 static uint64_t sum_of(const struct leat_report_series *s, enum leat_series_of of)
@@ -635,6 +654,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_two_tasks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mounts_of_containers, setup, teardown),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test_setup_teardown(test_random, setup, teardown),
 		cmocka_unit_test(test_estimate),

@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -284,6 +286,56 @@ static void finds_the_tightest_limit(void **state)
 	}
 }
 
+static void knows_a_process_of_the_same_groups(void **state)
+{
+	char dir[] = "/tmp/leat-test-cgroup-XXXXXX";
+	struct leat_cgroup *own, *same, *other;
+
+	(void)state;
+	build(&(struct machine){.groups = "0::/a\n",
+				.mounts = V2_MOUNT,
+				.files = {{"proc/7/cgroup", "0::/a\n"},
+					  {"proc/8/cgroup", "0::/b\n"},
+					  {"cg/a/memory.max", "max\n"},
+					  {"cg/b/memory.max", "1048576\n"}}},
+	      dir);
+	assert_int_equal(leat_cgroup_open(dir, 0, &own), 0);
+	assert_int_equal(leat_cgroup_open_like(own, 7, &same), 0);
+	assert_int_equal(leat_cgroup_open_like(own, 8, &other), 0);
+	assert_int_equal(leat_cgroup_open_like(own, 9, &(struct leat_cgroup *){NULL}), -ENOENT);
+	assert_ptr_equal(same, own);
+	assert_false(leat_cgroup_equal(own, other));
+	leat_cgroup_close(own);
+	assert_true(leat_cgroup_equal(same, same));
+	leat_cgroup_close(same);
+	leat_cgroup_close(other);
+	removed(dir);
+}
+
+/* In a namespace of mounts of its own, where the machine allows one. */
+static void looks_again_when_mounts_change(void **state)
+{
+	struct leat_cgroup *own, *again;
+
+	(void)state;
+	if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		skip();
+	assert_int_equal(leat_cgroup_open("", 0, &own), 0);
+	assert_int_equal(leat_cgroup_open_like(own, 0, &again), 0);
+	assert_ptr_equal(again, own);
+	leat_cgroup_close(again);
+	if (mount("leat", "/tmp", "tmpfs", 0, NULL) < 0)
+		skip();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(leat_cgroup_open_like(own, 0, &again), 0);
+		assert_ptr_not_equal(again, own);
+		assert_true(leat_cgroup_equal(again, own));
+		leat_cgroup_close(again);
+	}
+	leat_cgroup_close(own);
+}
+
 static void follows_changes_and_other_processes(void **state)
 {
 	char dir[] = "/tmp/leat-test-cgroup-XXXXXX", file[PATH_MAX];
@@ -366,8 +418,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_tightest_limit),
 		cmocka_unit_test(follows_changes_and_other_processes),
+		cmocka_unit_test(knows_a_process_of_the_same_groups),
 		cmocka_unit_test(reads_numbers),
 		cmocka_unit_test(reads_lines),
+		cmocka_unit_test(
+			looks_again_when_mounts_change), /* last: others would see its mount */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

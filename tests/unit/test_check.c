@@ -64,7 +64,7 @@ static struct leat_diags *check_file(const char *file)
 
 	assert_non_null(diags);
 	if (wf)
-		assert_int_equal(leat_check_workflow(wf, dir, diags), 0);
+		assert_int_equal(leat_check_workflow(wf, dir, dir, diags), 0);
 	leat_workflow_free(wf);
 	free(dir);
 	return diags;
@@ -197,7 +197,7 @@ static void checks_models_made_by_hand(void **state)
 		struct leat_workflow *wf = model_from_text(rows[i].model);
 		struct leat_diags *diags = leat_diags_new("model", rows[i].model);
 
-		assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+		assert_int_equal(leat_check_workflow(wf, NULL, false, diags), 0);
 		for (const struct leat_lang_code *c = leat_lang_codes; c->code; c++)
 			if (leat_diags_has(diags, c->code) !=
 			    (rows[i].code && !strcmp(c->code, rows[i].code)))
@@ -231,7 +231,7 @@ static void is_quick_for_many_names(void **state)
 		rule->commit = LEAT_COMMIT_ON_CLOSE;
 		rule->count = 1;
 	}
-	assert_int_equal(leat_check_workflow(wf, "/nonexistent", diags), 0);
+	assert_int_equal(leat_check_workflow(wf, "/nonexistent", true, diags), 0);
 	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
 	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 	leat_diags_free(diags);
@@ -257,10 +257,10 @@ static void is_quick_for_many_steps(void **state)
 		snprintf(text, sizeof(text), "file%d", i - 1);
 		leat_names_add(&step->inputs, text, (struct leat_pos){.line = i});
 	}
-	assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+	assert_int_equal(leat_check_workflow(wf, NULL, false, diags), 0);
 	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
 	leat_names_add(&wf->steps[999].inputs, "file1000", (struct leat_pos){.line = 1});
-	assert_int_equal(leat_check_workflow(wf, NULL, diags), 0);
+	assert_int_equal(leat_check_workflow(wf, NULL, false, diags), 0);
 	assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 1);
 	assert_true(leat_diags_has(diags, "L-CHECK-DEADLOCK"));
 	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);

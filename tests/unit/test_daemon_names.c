@@ -489,19 +489,20 @@ static void test_published(void **state)
 	assert_int_equal(published(b, "mid", &consumers), f.slot);
 	assert_int_equal(peer_change(a, LEAT_CHANGE_LINK, "mid", "other"), 0);
 	assert_int_equal(published(b, "mid", &consumers), 0);
-	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+	/* and removed: B, which has used it, would not have found it in a batch */
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), -EIO);
 	assert_int_equal(published(b, "mid", &consumers), 0);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
-	world_finish(w, true);
+	world_finish(w, false);
 	peer_part(a);
 	peer_part(b);
 	free(a);
 	free(b);
 }
 
-/* Who removes a file that a consumer found so is told of as if the consumer had asked: its story
- * is over. One that nobody saw may be made anew. */
+/* Who removes a file that a consumer found so is told of as if the consumer had asked: it is a
+ * violation. One that nobody saw may be made anew. */
 static void test_published_and_seen(void **state)
 {
 	struct world *w = *state;
@@ -519,13 +520,13 @@ static void test_published_and_seen(void **state)
 		assert_true(published(b, "mid", &consumers));
 		if (seen)
 			leat_shm_see(&b->shm->files[published(b, "mid", &consumers)]);
-		assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
+		assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), seen ? -EIO : 0);
 		assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &f),
 				 seen ? -ENOENT : -EAGAIN);
 	}
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
-	world_finish(w, true);
+	world_finish(w, false);
 	peer_part(a);
 	peer_part(b);
 	free(a);

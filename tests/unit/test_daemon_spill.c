@@ -367,7 +367,7 @@ static void test_without_the_library(void **state)
 	for (int i = 0; i < 100 && peer_ask(a, ROOM, f.slot, 1000, 4096) == -EAGAIN; i++)
 		usleep(10000);
 	assert_int_equal(peer_ask(a, ROOM, f.slot, 1000, 4096), -ENOSPC);
-	check_refused(w, "behind a mount");
+	check_refused(w, "in a program that does not follow it");
 	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
 	peer_part(a);
@@ -385,7 +385,7 @@ static void test_asked_rarely(void **state)
 	assert_int_equal(peer_ask(a, ROOM, f.slot, 0, 4096), -EAGAIN);
 	sleep(1); /* the try has failed meanwhile */
 	assert_int_equal(peer_ask(a, ROOM, f.slot, 1000, 4096), -ENOSPC);
-	check_refused(w, "behind a mount");
+	check_refused(w, "in a program that does not follow it");
 	peer_close(a, &f);
 	peer_part(a);
 	free(a);

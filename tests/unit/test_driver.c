@@ -243,7 +243,10 @@ static void test_environment(void **state)
 	assert_string_equal("s", value_in(envp, "LEAT_APP_NAME"));
 	assert_string_equal("w", value_in(envp, "LEAT_WORKFLOW_NAME"));
 	assert_null(value_in(envp, "LEAT_RUNTIME_DIR"));
-	assert_string_equal("/l.so /other.so", value_in(envp, "LD_PRELOAD"));
+	/* libleat gives it its name back */
+	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	assert_string_equal("/l.so /other.so", value_in(envp, "LEAT_PUT_BY_LD_PRELOAD"));
+	assert_string_equal("1", value_in(envp, "LEAT_BEGUN"));
 	assert_string_equal(getenv("PATH"), value_in(envp, "PATH"));
 	leat_environment_free(envp);
 	setenv("LD_PRELOAD", "/l.so", 1);
@@ -251,13 +254,25 @@ static void test_environment(void **state)
 	envp = leat_environment_new(&spec);
 	assert_string_equal("/d/s.1", value_in(envp, "PWD"));
 	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	assert_null(value_in(envp, "LEAT_PUT_BY_LD_PRELOAD"));
 	leat_environment_free(envp);
-	spec.library = NULL;
+	spec.library = NULL; /* behind a mount: leat itself, which makes it, is to load nothing */
 	spec.runtime_dir = "/r";
+	setenv("LD_AUDIT", "/a.so", 1);
 	envp = leat_environment_new(&spec);
-	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	assert_null(value_in(envp, "LD_PRELOAD"));
+	assert_string_equal("/l.so", value_in(envp, "LEAT_PUT_BY_LD_PRELOAD"));
+	assert_null(value_in(envp, "LD_AUDIT"));
+	assert_string_equal("/a.so", value_in(envp, "LEAT_PUT_BY_LD_AUDIT"));
+	assert_null(value_in(envp, "LEAT_BEGUN"));
 	assert_string_equal("/r", value_in(envp, "LEAT_RUNTIME_DIR"));
 	leat_environment_free(envp);
+	spec.plain = true; /* on plain files all is as it is */
+	envp = leat_environment_new(&spec);
+	assert_string_equal("/l.so", value_in(envp, "LD_PRELOAD"));
+	assert_string_equal("/a.so", value_in(envp, "LD_AUDIT"));
+	leat_environment_free(envp);
+	unsetenv("LD_AUDIT");
 	unsetenv("LD_PRELOAD");
 	unsetenv("LEAT_APP_NAME");
 }

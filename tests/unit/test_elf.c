@@ -1,5 +1,6 @@
 /* base/elf.h: programs as they are, and files that only look like some. */
 #include "base/elf.h"
+#include "base/elf_links.h"
 
 #include <fcntl.h>
 #include <linux/elf.h>
@@ -146,12 +147,96 @@ static void test_obstacles(void **state)
 	assert_non_null(leat_elf_obstacle(LEAT_ELF_FOREIGN));
 }
 
+/* A program whose strings are at another address than in the file. */
+static int make_linked(const Elf64_Dyn *dynamic, size_t size, const char *strings, size_t n_strings)
+{
+	char name[] = "/tmp/leat-elf.XXXXXX";
+	Elf64_Ehdr eh = {.e_machine = OWN,
+			 .e_phoff = sizeof(eh),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 2};
+	const size_t at = sizeof(eh) + 2 * sizeof(Elf64_Phdr);
+	const Elf64_Phdr ph[2] = {{.p_type = PT_DYNAMIC, .p_offset = at, .p_filesz = size},
+				  {.p_type = PT_LOAD,
+				   .p_vaddr = 0x10000,
+				   .p_offset = at + size,
+				   .p_filesz = n_strings}};
+	int fd = mkstemp(name);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	memcpy(eh.e_ident, ELFMAG, SELFMAG);
+	eh.e_ident[EI_CLASS] = 2;
+	assert_int_equal(write(fd, &eh, sizeof(eh)), sizeof(eh));
+	assert_int_equal(write(fd, ph, sizeof(ph)), sizeof(ph));
+	assert_int_equal(write(fd, dynamic, size), size);
+	assert_int_equal(write(fd, strings, n_strings), n_strings);
+	return fd;
+}
+
+#define ENTRY(tag, value)                                                                          \
+	{                                                                                          \
+		.d_tag = (tag), .d_un.d_val = (value)                                              \
+	}
+#define RUNPATH 29
+static const char strings[] = "\0liba.so\0./b/libb.so\0$ORIGIN:/x\0/y";
+
+static void test_links(void **state)
+{
+	const Elf64_Dyn dynamic[] = {ENTRY(DT_NEEDED, 1),       ENTRY(DT_NEEDED, 9),
+				     ENTRY(RUNPATH, 21),        ENTRY(DT_RPATH, 32),
+				     ENTRY(DT_STRTAB, 0x10000), ENTRY(DT_STRSZ, sizeof(strings)),
+				     ENTRY(DT_NULL, 0),         ENTRY(DT_NEEDED, 3)};
+	int fd = make_linked(dynamic, sizeof(dynamic), strings, sizeof(strings));
+	struct leat_elf_links links;
+	char text[64];
+
+	(void)state;
+	assert_true(leat_elf_links_read(fd, pread, &links));
+	assert_int_equal(links.n_needed, 2);
+	assert_true(leat_elf_links_text(fd, pread, &links, links.needed[0], text, sizeof(text)));
+	assert_string_equal(text, "liba.so");
+	assert_true(leat_elf_links_text(fd, pread, &links, links.needed[1], text, sizeof(text)));
+	assert_string_equal(text, "./b/libb.so");
+	assert_true(leat_elf_links_text(fd, pread, &links, links.runpath, text, sizeof(text)));
+	assert_string_equal(text, "$ORIGIN:/x");
+	assert_true(leat_elf_links_text(fd, pread, &links, links.rpath, text, sizeof(text)));
+	assert_string_equal(text, "/y");
+	assert_false(leat_elf_links_text(fd, pread, &links, links.needed[0], text, 7));
+	assert_false(leat_elf_links_text(fd, pread, &links, sizeof(strings), text, sizeof(text)));
+	close(fd);
+}
+
+/* Strings that are nowhere, that have no end, and no dynamic section at all. */
+static void test_no_links(void **state)
+{
+	const Elf64_Dyn nowhere[] = {ENTRY(DT_STRTAB, 0x20000), ENTRY(DT_NULL, 0)};
+	const Elf64_Dyn cut[] = {ENTRY(DT_STRTAB, 0x10000), ENTRY(DT_STRSZ, 100),
+				 ENTRY(DT_NULL, 0)};
+	int fd = make_linked(nowhere, sizeof(nowhere), "", 1);
+	struct leat_elf_links links;
+	char text[8];
+
+	(void)state;
+	assert_false(leat_elf_links_read(fd, pread, &links));
+	close(fd);
+	fd = make_linked(cut, sizeof(cut), "abc", 3);
+	assert_true(leat_elf_links_read(fd, pread, &links));
+	assert_false(leat_elf_links_text(fd, pread, &links, 1, text, sizeof(text)));
+	close(fd);
+	for (size_t i = 0; i < COUNT(table); i++) {
+		fd = make(&table[i]);
+		assert_false(leat_elf_links_read(fd, pread, &links));
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_made_up),
-		cmocka_unit_test(test_real),
-		cmocka_unit_test(test_obstacles),
+		cmocka_unit_test(test_made_up),   cmocka_unit_test(test_real),
+		cmocka_unit_test(test_obstacles), cmocka_unit_test(test_links),
+		cmocka_unit_test(test_no_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,6 +322,10 @@ static void makes_places(void **state)
 	static const char *const deeper[] = {"/sys", "/home/z/wf", NULL};
 	static const char *const linked[] = {"/proc", "/bin/wf", NULL};
 	static const char *const inside[] = {"/home/z/wf", NULL};
+	static const char *const many[] = {"/proc/a", "/proc/b", "/proc/c", "/proc/d", "/proc/e",
+					   "/proc/f", "/proc/g", "/proc/h", "/proc/i", "/proc/j",
+					   "/proc/k", "/proc/l", "/proc/m", "/proc/n", "/proc/o",
+					   "/proc/p", "/proc/q", "/usr/r",  NULL};
 
 	(void)state;
 	make("some/proc");
@@ -332,6 +336,9 @@ static void makes_places(void **state)
 	check_root("some", deep,
 		   "--ro-bind @/some / --tmpfs /home --ro-bind @/some/home/z /home/z ... "
 		   "--remount-ro /home");
+	check_root("some", many,
+		   "--ro-bind @/some / --tmpfs /usr --ro-bind @/some/usr/bin /usr/bin "
+		   "--tmpfs /proc ... --remount-ro /usr --remount-ro /proc");
 	/* Also where the root itself lacks one. */
 	check_root("some", both,
 		   "--symlink usr/bin /bin --ro-bind @/some/home /home --ro-bind @/some/proc /proc "

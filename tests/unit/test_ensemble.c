@@ -257,7 +257,7 @@ static void is_quick_for_many_instances(void **state)
 		struct leat_diags *diags = leat_diags_new("x.yaml", NULL);
 		double loaded = seconds_since(start), checked, drawn;
 
-		assert_int_equal(leat_check_workflow(wf, "/nonexistent", diags), 0);
+		assert_int_equal(leat_check_workflow(wf, "/nonexistent", true, diags), 0);
 		checked = seconds_since(start) - loaded;
 		assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);
 		/* "in*", where that is not one of the files of p */

@@ -21,7 +21,7 @@ static bool is_foreseen(const struct leat_workflow *wf)
 	bool foreseen;
 
 	assert_non_null(diags);
-	assert_true(leat_check_workflow(wf, NULL, diags) >= 0);
+	assert_true(leat_check_workflow(wf, NULL, false, diags) >= 0);
 	foreseen = leat_diags_has(diags, "L-CHECK-DEADLOCK") ||
 		   leat_diags_has(diags, "L-CHECK-WAIT-CIRCLE");
 	leat_diags_free(diags);

@@ -54,7 +54,7 @@ static void *rememberer(void *arg)
 		snprintf(name, sizeof(name), "name-%u", which);
 		if (x >> 9 & 1)
 			remember(which, name, slot);
-		else if (leat_known_find(name, strlen(name), &known, &st))
+		else if (leat_known_find(name, strlen(name), false, &known, &st))
 			wrong += !is_right(which, &known, &st);
 		if (i % 1000 == 0)
 			leat_known_forget();
@@ -90,17 +90,17 @@ static void test_forgotten(void **state)
 
 	(void)state;
 	remember(5, "forgotten", slot);
-	assert_true(leat_known_find("forgotten", 9, &known, &st));
+	assert_true(leat_known_find("forgotten", 9, false, &known, &st));
 	leat_shm_file_changed(world_record(slot));
-	assert_false(leat_known_find("forgotten", 9, &known, &st));
+	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
 	remember(5, "forgotten", slot);
-	assert_true(leat_known_find("forgotten", 9, &known, &st));
+	assert_true(leat_known_find("forgotten", 9, false, &known, &st));
 	leat_known_forget();
-	assert_false(leat_known_find("forgotten", 9, &known, &st));
+	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
 	remember(5, "forgotten", slot);
 	leat_known_changing();
 	leat_known_changed();
-	assert_false(leat_known_find("forgotten", 9, &known, &st));
+	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
 }
 
 int main(void)

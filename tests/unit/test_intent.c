@@ -137,29 +137,133 @@ static void test_buffer(void **state)
 	assert_false(leat_intent_is_buffer(code, sizeof(code)));
 }
 
+/* ---- who is known ---- */
+
+/* What a program holds: texts, one after the other. */
+struct program {
+	const char *file;
+	const char *bytes;
+	size_t size;
+};
+
+#define PROGRAM(file, bytes)                                                                       \
+	{                                                                                          \
+		file, bytes, sizeof(bytes)                                                         \
+	}
+
+static bool holds(void *context, const char *text)
+{
+	const struct program *p = context;
+
+	return leat_size_text_in(p->bytes, p->size, text);
+}
+
+static struct leat_size_looks looks_of(struct program *p, const uint8_t *code, size_t size)
+{
+	return leat_size_looks_of(&(struct leat_size_asker){p->file, code, size, holds, p});
+}
+
+#define COREUTILS "-\0GNU coreutils\0"
+
+static void test_tools(void **state)
+{
+	static struct {
+		struct program program;
+		uint8_t at_open;
+	} rows[] = {
+		{PROGRAM("/usr/bin/cat", "Concatenate FILE(s) to standard output.\n\0" COREUTILS),
+		 LEAT_SIZE_UNUSED},
+		{PROGRAM("cat", "Concatenate FILE(s), or standard input,\0" COREUTILS),
+		 LEAT_SIZE_UNUSED},
+		{PROGRAM("/usr/bin/gawk",
+			 "gawk is a pattern scanning and processing language.\0GNU Awk 5.2.1"),
+		 LEAT_SIZE_UNUSED},
+		{PROGRAM("/opt/gawk-3.1.8",
+			 "gawk is a pattern scanning and processing language.\0GNU Awk 3.1.8"),
+		 LEAT_SIZE_UNUSED},
+		{PROGRAM("/usr/bin/xz", "\0xz (XZ Utils) 5.4.1\n"), 1},
+		{PROGRAM("/usr/bin/perl", "Can't open perl script \"%s\": %s\n"), 1},
+		/* the same names */
+		{PROGRAM("/home/me/cat", "size: %ld\n"), 0},
+		{PROGRAM("/home/me/xz", "size: %ld\n"), 0},
+		{PROGRAM("/home/me/perl", ""), 0},
+		{PROGRAM("/home/me/libhts.so.3", "hts_version"), 0},
+		/* uutils; another tool of the same makers */
+		{PROGRAM("/usr/bin/cat", "Concatenate FILE(s), or standard input,\0uutils"), 0},
+		{PROGRAM("/usr/bin/cat", "Print newline, word, and byte counts\0" COREUTILS), 0},
+		{PROGRAM("/usr/bin/busybox", "Concatenate FILE(s)\0" COREUTILS), 0},
+		/* other names */
+		{PROGRAM("/usr/bin/gcat", "Concatenate FILE(s) to standard output.\0" COREUTILS),
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (looks_of(&rows[i].program, NULL, 0).at_open != rows[i].at_open)
+			fail_msg("%zu: %s", i, rows[i].program.file);
+}
+
 static void test_python(void **state)
 {
+	static struct program python =
+		PROGRAM("/usr/bin/python3.13", "Cannot use closefd=False with file name");
+	static struct program own = PROGRAM("/home/me/python3", "size: %ld\n");
+	static struct program other =
+		PROGRAM("/usr/bin/tool", "Cannot use closefd=False with file name");
 	struct leat_size_looks looks;
 
 	(void)state;
-	looks = leat_size_looks_of("/usr/bin/python3.13", python_313, sizeof(python_313));
+	looks = looks_of(&python, python_313, sizeof(python_313));
 	assert_int_equal(looks.at_open, LEAT_SIZE_UNUSED);
 	assert_int_equal(looks.of_stdin, LEAT_SIZE_UNUSED);
-	looks = leat_size_looks_of("/usr/bin/python3.13", fstat_313, sizeof(fstat_313));
+	looks = looks_of(&python, fstat_313, sizeof(fstat_313));
 	assert_int_equal(looks.at_open, 0);
 	assert_int_equal(looks.of_stdin, 0);
 	/* Of others nobody knows what they do then. */
-	looks = leat_size_looks_of("/usr/bin/tool", python_313, sizeof(python_313));
-	assert_int_equal(looks.at_open, 0);
+	assert_int_equal(looks_of(&own, python_313, sizeof(python_313)).at_open, 0);
+	assert_int_equal(looks_of(&other, python_313, sizeof(python_313)).at_open, 0);
+}
+
+static void test_texts(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+		bool is_in;
+	} rows[] = {
+		{"abc", "abc", true},     {"xabc", "abc", true},    {"abcx", "abc", true},
+		{"ab", "abc", false},     {"", "a", false},         {"aab", "ab", true},
+		{"ababac", "abac", true}, {"abab", "abac", false},  {"aaaaaaab", "aab", true},
+		{"xyz", "a", false},      {"a", "a", true},         {"abc", "", false},
+		{"the end", "end", true}, {"the en", "end", false}, {"cabcabcab", "abca", true},
+	};
+	uint8_t random[512];
+	char text[9];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (leat_size_text_in(rows[i].bytes, strlen(rows[i].bytes), rows[i].text) !=
+		    rows[i].is_in)
+			fail_msg("%s in %s", rows[i].text, rows[i].bytes);
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		size_t length = 1 + (size_t)rand() % 8, size = (size_t)rand() % sizeof(random);
+
+		for (size_t k = 0; k < size; k++)
+			random[k] = (uint8_t)('a' + rand() % 3);
+		for (size_t k = 0; k < length; k++)
+			text[k] = (char)('a' + rand() % 3);
+		text[length] = 0;
+		assert_int_equal(leat_size_text_in(random, size, text),
+				 memmem(random, size, text, length) != NULL);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kind),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_buffer),
-		cmocka_unit_test(test_python),
+		cmocka_unit_test(test_kind),   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_buffer), cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_python), cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void test_examples(void **state)
 			leat_lang_parse(text, strlen(text), "leat-workflow.5", dir, &diags);
 
 		if (wf)
-			assert_int_equal(leat_check_workflow(wf, dir, diags), 0);
+			assert_int_equal(leat_check_workflow(wf, dir, true, diags), 0);
 		leat_diags_print(diags, stderr, false);
 		assert_non_null(wf);
 		assert_int_equal(leat_diags_count(diags, LEAT_ERROR), 0);

@@ -248,6 +248,9 @@ static struct leat_handle *open_handle(fuse_ino_t ino, uint32_t slot)
 {
 	struct leat_handle *h = calloc(1, sizeof(*h));
 
+	static struct leat_shm shm;
+
+	m.shm = &shm; /* no file has moved */
 	assert_non_null(h);
 	*h = (struct leat_handle){.m = &m, .fd = open("/dev/null", O_RDONLY), .slot = slot};
 	assert_true(h->fd >= 0);
@@ -276,12 +279,12 @@ static void test_open_files_hold_their_nodes(void **state)
 	leat_node_forget(&m, file, 1);
 	leat_node_forget(&m, dir, 1);
 	assert_nameless(file);
-	fd = leat_handle_any(&m, file, &slot);
+	fd = leat_handle_any(&(struct leat_errand){.m = &m}, file, &slot);
 	assert_true(fd >= 0 && fd != a->fd);
 	assert_int_equal(slot, 3);
 	close(fd);
 	close_handle(a);
-	fd = leat_handle_any(&m, file, &slot);
+	fd = leat_handle_any(&(struct leat_errand){.m = &m}, file, &slot);
 	assert_int_equal(slot, 4);
 	close(fd);
 	assert_ptr_equal(m.handles, b);
@@ -302,7 +305,7 @@ static void test_a_name_removed_and_made_again(void **state)
 	/* Even with the same inode number: the kernel must not take one for the other. */
 	second = look(FUSE_ROOT_ID, "f", 11, S_IFREG);
 	assert_int_not_equal(first, second);
-	assert_int_equal(leat_handle_any(&m, second, &slot), -1);
+	assert_int_equal(leat_handle_any(&(struct leat_errand){.m = &m}, second, &slot), -1);
 	close_handle(h);
 	leat_node_forget(&m, first, 1);
 	assert_path(second, NULL, "f");

@@ -249,8 +249,8 @@ static void test_names(void **state)
 	static const struct {
 		const char *name, *record; /* NULL: by a hash */
 	} cases[] = {
-		{"flow", ".leat-record-flow"},
-		{"my flow", ".leat-record-my flow"},
+		{"flow", "flow.record"},
+		{"my flow", "my flow.record"},
 		{"a/b", NULL},
 		{"a\nb", NULL},
 		{"", NULL},
@@ -263,7 +263,7 @@ static void test_names(void **state)
 		wf.name = (char *)(uintptr_t)cases[i].name;
 		leat_record_name(&wf, name);
 		if (!cases[i].record)
-			assert_int_equal(strlen(".leat-record-") + 16, strlen(name));
+			assert_int_equal(16 + strlen(".record"), strlen(name));
 		else
 			assert_string_equal(cases[i].record, name);
 		assert_null(strchr(name, '/'));

@@ -135,6 +135,31 @@ static void test_names(void **state)
 	assert_int_not_equal(leat_roll_step("a"), leat_roll_step("b"));
 }
 
+/* Every process that is entered is found by who looks through the roll, wherever its entry lies. */
+static void test_looking_through(void **state)
+{
+	static const uint64_t processes[] = {
+		1, 127, 128, 4095, 4096 + 2000, 4093, 4094, 5000, UINT64_C(7) << 32 | 300};
+	struct leat_roll *roll = *state;
+	struct leat_roll_entry *e = NULL;
+	size_t n = sizeof(processes) / sizeof(*processes), found = 0, seen = 0;
+
+	assert_null(leat_roll_next(roll, NULL));
+	for (size_t i = 0; i < n; i++)
+		leat_roll_start(roll, processes[i], 7, "cat", 1, NULL);
+	while ((e = leat_roll_next(roll, e))) {
+		seen++;
+		found += leat_word_get(&e->process) != 0;
+	}
+	assert_int_equal(found, n);
+	assert_true(seen < LEAT_ROLL_ENTRIES);
+	for (size_t i = 0; i < LEAT_ROLL_ENTRIES; i++)
+		leat_roll_follow(roll, i, 7, "cat", false);
+	for (seen = 0, e = NULL; (e = leat_roll_next(roll, e));)
+		seen++;
+	assert_int_equal(seen, LEAT_ROLL_ENTRIES);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, new_roll, free_roll)
 
 int main(void)
@@ -143,7 +168,7 @@ int main(void)
 		TEST(test_verdicts),        TEST(test_goodbye),
 		TEST(test_exec_that_fails), TEST(test_numbers_that_come_again),
 		TEST(test_crowd),           TEST(test_stray),
-		TEST(test_names),
+		TEST(test_names),           TEST(test_looking_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

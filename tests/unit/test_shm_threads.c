@@ -199,6 +199,7 @@ static void *peeper(void *arg)
 static void test_rewritten(void **state)
 {
 	const struct timespec nap = {.tv_nsec = 2000000};
+	const struct leat_range first = {0, 1};
 	pthread_t thread;
 	int silent = 0;
 
@@ -212,22 +213,51 @@ static void test_rewritten(void **state)
 		atomic_store(&changed.byte, i);
 		leat_shm_publish(changed.f, 1);
 		pthread_barrier_wait(&changed.together);
-		leat_shm_rewrite_begin(changed.f);
+		leat_shm_rewrite_begin(changed.f, first);
 		changed.broken = leat_shm_was_consumed(changed.f, 0, 1);
 		if (i % 500 == 0)
 			nanosleep(&nap, NULL);
 		if (!changed.broken)
 			atomic_store_explicit(&changed.byte, -1, memory_order_relaxed);
-		leat_shm_rewrite_end(changed.f);
+		leat_shm_rewrite_end(changed.f, first);
 		pthread_barrier_wait(&changed.together);
 		silent += !changed.broken && changed.seen != -1;
 	}
 	join(&thread, 1);
 	assert_int_equal(silent, 0);
 	/* a final file is not waited for */
-	leat_shm_rewrite_begin(changed.f);
+	leat_shm_rewrite_begin(changed.f, first);
 	leat_shm_file_finish(changed.f, 1);
 	leat_shm_about_to_read(changed.f, 0, 1);
+}
+
+/* Who reads one part of a file need not wait for who changes another. */
+static void test_rewritten_parts(void **state)
+{
+	const uint64_t mega = 1 << 20;
+	const struct leat_range part = {mega, 2 * mega}, whole = {0, UINT64_MAX};
+	struct leat_shm_file *f = &shm->files[5];
+	int others = 0;
+
+	(void)state;
+	leat_shm_file_init(f);
+	leat_shm_rewrite_begin(f, part);
+	assert_true(leat_shm_is_rewritten(f, part));
+	assert_true(leat_shm_is_rewritten(f, whole));
+	assert_true(leat_shm_is_rewritten(f, (struct leat_range){0, mega + 1}));
+	assert_true(leat_shm_is_rewritten(f, (struct leat_range){2 * mega - 1, 9 * mega}));
+	assert_false(leat_shm_is_rewritten(f, (struct leat_range){mega, mega}));
+	/* of 64 parts a power of two apart, most are none of its business */
+	for (uint64_t i = 2; i < 66; i++)
+		others += leat_shm_is_rewritten(
+			f, (struct leat_range){i * 80 * mega, (i * 80 + 1) * mega});
+	assert_in_range(others, 0, 16);
+	leat_shm_rewrite_begin(f, whole);
+	leat_shm_rewrite_end(f, part);
+	for (uint64_t i = 0; i < 16; i++)
+		assert_true(leat_shm_is_rewritten(f, (struct leat_range){i * mega, i * mega + 1}));
+	leat_shm_rewrite_end(f, whole);
+	assert_false(leat_shm_is_rewritten(f, whole));
 }
 
 int main(void)
@@ -237,6 +267,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_through_a_window, setup_with_bytes, teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup_with_bytes, teardown),
 		cmocka_unit_test_setup_teardown(test_rewritten, setup_with_bytes, teardown),
+		cmocka_unit_test_setup_teardown(test_rewritten_parts, setup_with_bytes, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -436,17 +436,17 @@ static void test_persist_meta(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	st.st_mode = (st.st_mode & S_IFMT) | 0711;
 	st.st_mtim.tv_sec = 1234567890;
-	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, NULL), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, NULL, fd, ""), 0);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_int_equal(now.st_mode & 07777, 0711);
 	assert_int_equal(now.st_mtim.tv_sec, 1234567890);
-	assert_int_equal(leat_persist_meta(base_fd, "none", &st, NULL), -ENOENT);
+	assert_int_equal(leat_persist_meta(base_fd, "none", &st, NULL, -1, ""), -ENOENT);
 	/* another file of that name, and a symlink, are left alone */
 	other = (struct leat_inode){now.st_dev, now.st_ino + 1};
 	st.st_mode = (st.st_mode & S_IFMT) | 0777;
-	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, &other), -ESTALE);
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, &other, fd, ""), -ESTALE);
 	assert_int_equal(symlinkat("meta", base_fd, "to_meta"), 0);
-	assert_int_equal(leat_persist_meta(base_fd, "to_meta", &st, NULL), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "to_meta", &st, NULL, fd, ""), 0);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_int_equal(now.st_mode & 07777, 0711);
 	close(fd);

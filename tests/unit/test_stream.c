@@ -17,6 +17,8 @@ struct scenario {
 };
 
 #define A_TO_B(rule) "step A\nout x\n" rule "step B\nin x\n"
+#define AMENDED "step A\nout x\nrule x on_close\nstep B\nin x\nout x\nrule x on_close\n"
+#define AMENDED_BEGUN "start A;start B;creat A x 1;close 1 5\n= x=produced\n"
 #define AB_TO_C(rule) "step A\nout x\n" rule "step B\nout x\nstep C\nin x\n"
 
 static const struct scenario scenarios[] = {
@@ -111,6 +113,19 @@ static const struct scenario scenarios[] = {
 	 "? C open x noent\n"
 	 "? C look x noent\n"
 	 "? C write x go"},
+	{"both: another producer opens it again", AMENDED,
+	 AMENDED_BEGUN "? B open x go\nopen A x 2\n= \n! amended 1"},
+	{"both: another producer opens it before", AMENDED,
+	 AMENDED_BEGUN "open A x 2\n= \n? B open x wait\n! amended 0"},
+	{"both: another producer removes it", AMENDED,
+	 AMENDED_BEGUN "? B open x go\nrm A x\n= x=absent\n! amended 1"},
+	{"both: another producer renames it", AMENDED,
+	 AMENDED_BEGUN "? B look x go\nmv A x y\n= x=absent\n! amended 1"},
+	{"both: another producer replaces it", AMENDED,
+	 AMENDED_BEGUN "? B open x go\ncreat A y 2;close 2 5;mv A y x\n= \n! amended 1"},
+	{"both: in a loop there is no batch",
+	 "step A\nin z\nout x\nrule x on_close\nstep B\nin x\nout x z\nrule x on_close\n",
+	 AMENDED_BEGUN "? B open x go\nopen A x 2\n= \n! amended 0"},
 	{"never created: a plain file made of that name later is a plain file", A_TO_B(""),
 	 "start A;end A\n"
 	 "? B open x noent\n"
@@ -255,6 +270,16 @@ static const struct scenario scenarios[] = {
 	{"empty close: by a child after its opener ended", A_TO_B("rule x on_close\n"),
 	 "start A;creat A x 1 @7;exit A 7;close 1 0\n"
 	 "= x=produced x=committed"},
+	{"empty close: of a process whose death is heard of first", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1 @7;killed A 7;close 1 0\n"
+	 "= x=produced\n"
+	 "open A x 2 @8;close 2 4\n"
+	 "= x=committed"},
+	{"empty close: and the step ends well", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1 @7;killed A 7;close 1 0\n"
+	 "= x=produced\n"
+	 "end A\n"
+	 "= x=committed"},
 	{"empty close: with N above one every close counts", A_TO_B("rule x on_close:2\n"),
 	 "start A;creat A x 1 @7;close 1 0;open A x 2 @7\n"
 	 "= x=produced\n"
@@ -380,6 +405,60 @@ static const struct scenario scenarios[] = {
 	 "= d=produced d/t=produced d/t=committed d/t=absent d/1=committed\n"
 	 "creat A d/t 2;close 2 5;mv A d/t d/2\n"
 	 "! late 0"},
+	{"n_files: a temporary name that completed it never was",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;creat A d/1 1;close 1 5;creat A d/t 2;close 2 5;mv A d/t d/2\n"
+	 "= d=produced d/1=produced d/1=committed d/t=produced d/t=committed d=committed "
+	 "d/t=absent d/2=committed\n"
+	 "? B list d go\n"
+	 "! listed 0\n! late 0"},
+	{"n_files: a temporary name that completed it, and was listed",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;creat A d/1 1;close 1 5;creat A d/t 2;close 2 5\n"
+	 "? B list d go\n"
+	 "mv A d/t d/2\n"
+	 "! listed 1\n! late 0"},
+	{"n_files: one that was removed does not count",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;creat A d/t 1;close 1 5;creat A d/1 2;close 2 5\n"
+	 "= d=produced d/t=produced d/t=committed d/1=produced d/1=committed d=committed\n"
+	 "rm A d/t\n"
+	 "= d/t=absent d=produced\n"
+	 "wait B list d;creat A d/2 3;close 3 5\n"
+	 "= d/2=produced d/2=committed d=committed !d\n"
+	 "? B list d go\n"
+	 "! listed 0\n! late 0"},
+	{"n_files: one that was renamed away does not count",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;creat A d/t 1;close 1 5;creat A d/1 2;close 2 5;mv A d/t u;end "
+	 "A\n"
+	 "= d=produced d/t=produced d/t=committed d/1=produced d/1=committed d=committed "
+	 "d/t=absent d=produced d/t=gone d=committed"},
+	{"n_files: one that was removed when it was listed",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;creat A d/t 1;close 1 5;creat A d/1 2;close 2 5\n"
+	 "? B list d go\n"
+	 "rm A d/t\n"
+	 "! listed 1"},
+	{"n_files: one that was removed, of which no listing told, when another was given",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;mkdir A d/e;creat A d/e/t 1;close 1 5;creat A d/1 2;close 2 5\n"
+	 "? B list d go\n"
+	 "rm A d/e/t\n"
+	 "! listed 0\n! late 1"},
+	{"n_files: what a consumer removes was complete all the same",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;creat A d/1 1;close 1 5;creat A d/2 2;close 2 5\n"
+	 "? B list d go\n"
+	 "rm B d/1\n"
+	 "? B list d go\n"
+	 "! listed 0\n! late 0"},
+	{"n_files: a listing by its producer is no use of it",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;mkdir A d;creat A d/1 1;close 1 5;creat A d/t 2;close 2 5\n"
+	 "? A list d go\n"
+	 "mv A d/t d/2\n"
+	 "! listed 0"},
 	{"directory: on termination by default", "step A\nout d\ndir d on_close\nstep B\nin d\n",
 	 "start A;mkdir A d;creat A d/1 1;close 1 5\n"
 	 "= d=produced d/1=produced d/1=committed\n"
@@ -522,6 +601,39 @@ static const struct scenario scenarios[] = {
 	 "wait B list d 1 0\n"
 	 "end A\n"
 	 "= !d"},
+	{"list: a name that was given is renamed",
+	 "step A\nout d\ndir d on_close no_update\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;creat A d/t 1;close 1 4\n"
+	 "? B list d stream\n"
+	 "mv A d/t d/1\n"
+	 "! listed 1"},
+	{"list: a name that was not given yet is renamed",
+	 "step A\nout d\ndir d on_close no_update\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;creat A d/1 1;close 1 4\n"
+	 "? B list d stream\n"
+	 "creat A d/t 2;close 2 4;mv A d/t d/2\n"
+	 "? B list d 1 0 stream\n"
+	 "! listed 0"},
+	{"list: a name that was given and comes again is given again",
+	 "step A\nout d/*\nrule d/* on_close no_update\nstep B\nin d/*\n",
+	 "start A;start B;mkdir A d;creat A d/t 1;close 1 4\n"
+	 "? B list d stream\n"
+	 "rm A d/t\n"
+	 "! listed 1\n"
+	 "creat A d/t 2;close 2 4;rm A d/t\n"
+	 "! listed 1"},
+	{"list: a directory that was given is removed",
+	 "step A\nout d\ndir d on_close no_update\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;mkdir A d/t\n"
+	 "? B list d stream\n"
+	 "rm A d/t\n"
+	 "! listed 1"},
+	{"list: who looks for other files there need not care",
+	 "step A\nout x*\nrule x* on_close\nstep Z\nout z\n",
+	 "start A;start Z;creat A x1 1;close 1 4\n"
+	 "? Z list . go\n"
+	 "mv A x1 y\n"
+	 "! listed 0"},
 	{"list: streamed as soon as the inputs that are not are decided",
 	 "step A\nout d/*\nrule d/* on_close no_update\nstep B\nout x\nrule x on_close no_update\n"
 	 "step C\nout y\nstep D\nin d/1 x y\n",
@@ -811,8 +923,65 @@ static const struct scenario scenarios[] = {
 	{"unlink: committed and seen, then made again", A_TO_B("rule x on_close\n"),
 	 "start A;creat A x 1;close 1 3\n"
 	 "? B open x go\n"
-	 "rm A x;creat A x 2\n"
+	 "rm A x\n"
+	 "! late 1\n"
+	 "creat A x 2\n"
+	 "! late 2"},
+	{"rename: committed, but seen by nobody: it never was", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3;mv A x y;wait B open x;end A\n"
+	 "= x=produced x=committed x=absent x=gone !x\n"
+	 "? B open x noent\n"
+	 "! late 0"},
+	{"rename: committed and seen", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3\n"
+	 "? B look x go\n"
+	 "mv A x y\n"
 	 "! late 1"},
+	{"rename: of a directory with a file that was seen",
+	 "step A\nout d/x\nrule d/x on_close\nstep B\nin d/x\n",
+	 "start A;mkdir A d;creat A d/x 1;close 1 3\n"
+	 "? B open d/x go\n"
+	 "mvdir A d e\n"
+	 "! late 1"},
+	{"rename, unlink: when its producers have ended it is anybody's",
+	 A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3;end A\n"
+	 "? B open x go\n"
+	 "rm A x\n"
+	 "! late 0"},
+	{"unlink: of a version that was taken is its producer's affair",
+	 "step A\nout x\nrule x on_close\nstep B\nin x\nview x all 0=x\n",
+	 "start A;start B;creat A x 1;close 1 4;take B x 3;read 3;back 3;rm A x\n"
+	 "! late 0"},
+
+	/* ---- rights: 1 to read it, 2 to run it ---- */
+	{"rights: changed before anybody has used it", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3;rights A x 3\n"
+	 "! late 0"},
+	{"rights: to run it concerns who has looked", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3\n"
+	 "? B open x go\n"
+	 "rights A x 2\n"
+	 "! late 0\n"
+	 "? B look x go\n"
+	 "rights A x 2\n"
+	 "! late 1"},
+	{"rights: to read it concerns who has read", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3\n"
+	 "? B open x go\n"
+	 "rights A x 1\n"
+	 "! late 1"},
+	{"rights: before the commit, and when all producers have ended", A_TO_B(""),
+	 "start A;creat A x 1;close 1 3;rights A x 3;end A\n"
+	 "? B look x go\n"
+	 "rights A x 3\n"
+	 "! late 0"},
+	{"rights: of another step's file, of none", A_TO_B("rule x on_close\n"),
+	 "start A;creat A x 1;close 1 3\n"
+	 "? B look x go\n"
+	 "rights B x 3;rights A y 3\n"
+	 "! late 0\n"
+	 "invalid rights A x 0\ninvalid rights A x 4"},
 
 	/* ---- violations ---- */
 	{"violation: opened for writing after the commit", A_TO_B("rule x on_close\n"),

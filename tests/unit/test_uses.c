@@ -9,6 +9,15 @@
 
 #include <cmocka.h>
 
+/* Both make it. */
+#define BOTH "step A\nout x\nstep B\nout x\n"
+#define TAKEN "step A\nout d/x\nrule d/x on_close\nstep B\nin d/x\nout o\n"
+#define TAKEN_BEGUN "start A;start B;creat A d/x 1;close 1 5\n= d/x=produced d/x=committed\n"
+#define BOTH_STAGED BOTH "staged\n"
+#define BOTH_OPEN "start A;start B;openat A x 1 0;openat B x 2 0\n= x=produced\n"
+#define ORDERED "step A\nout a x\nstep B\nin a\nout x\n"
+#define ORDERED_OPEN BOTH_OPEN
+
 struct scenario {
 	const char *name;
 	const char *workflow;
@@ -122,6 +131,25 @@ static const struct scenario scenarios[] = {
 	 "use B seek t1\n= \nuse A own t1\n= t1:A/B"},
 	{"of one step, made by another for itself", "step A\nprivate t\nout a\nstep B\nout b\n",
 	 "use A own t;use B create t;use B read t;use B remove t;use A own t\n= "},
+	{"a directory of one step, made by another for all before",
+	 "step A\nprivate d\nout a\nstep B\nout b\n",
+	 "usedir B mkdir d;usedir A seek d;usedir A own d;usedir B read d;use B need d\n= "},
+	{"and after", "step A\nprivate d\nout a\nstep B\nout b\n",
+	 "usedir A own d;usedir B mkdir d;usedir B read d;use B need d\n= "},
+	{"and after it was looked for", "step A\nprivate d\nout a\nstep B\nout b\n",
+	 "usedir B seek d;usedir B mkdir d\n= \nusedir A own d\n= d:A/B"},
+	{"and removed again", "step A\nprivate d\nout a\nstep B\nout b\n",
+	 "usedir A own d;usedir B mkdir d;usedir B read d;usedir B remove d;use B seek d\n= "},
+	{"removed again before", "step A\nprivate d\nout a\nstep B\nout b\n",
+	 "usedir B mkdir d;usedir B remove d;use B seek d;usedir A own d\n= "},
+	{"of one step, made and removed by another before",
+	 "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use B create t;use B remove t;use B seek t;use A own t\n= "},
+	{"of one step, looked for and then made by another before",
+	 "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use B seek t;use B create t\n= \nuse A own t\n= t:A/B"},
+	{"of one step, removed by another before", "step A\nprivate t\nout a\nstep B\nout b\n",
+	 "use B remove t\n= \nuse A own t\n= t:A/B"},
 	{"of one step, appended to by another", "step A\nprivate t\nout a\nstep B\nout b\n",
 	 "use A own t;use B append t\n= t:A/B"},
 	{"of one step, looked for by a later one",
@@ -146,6 +174,68 @@ static const struct scenario scenarios[] = {
 	{"each file by one of them", "step A\nout d\nstep B\nout d\n",
 	 "start A;start B;creat A d/x 1;creat B d/y 2\n= d=produced d/x=produced d/y=produced\n"
 	 "use B create d/y;use A truncate d/x;usedir A mkdir d;usedir B mkdir d\n= "},
+
+	/* ---- declared by both, written by both ---- */
+	{"parts that meet", BOTH, BOTH_OPEN "put A x 0 10;put B x 10 10;put A x 20 5\n= "},
+	{"parts that overlap, told once", BOTH,
+	 BOTH_OPEN "put A x 0 10;put B x 9 10\n= x:A/B\nput A x 9 10\n= "},
+	{"a part in several pieces", BOTH,
+	 BOTH_OPEN "put A x 0 1;put A x 1 1;put A x 8 1;put B x 2 6\n= \nput A x 3 1\n= x:B/A"},
+	{"its own bytes again", BOTH, BOTH_OPEN "put A x 0 10;put A x 0 10;close 1 10\n= "},
+	{"overlap, after the other has ended", BOTH,
+	 BOTH_OPEN "put A x 0 10;close 1 10;end A;put B x 0 1\n= x:A/B"},
+	{"both append", BOTH, BOTH_OPEN "add A x 0 5 1;add B x 5 5 1\n= x~A/B\nadd A x 10 5 1\n= "},
+	{"one appends, the other writes", BOTH, BOTH_OPEN "put A x 0 5;add B x 5 5 1\n= x:A/B"},
+	{"nothing but an empty file, and appending", BOTH, BOTH_OPEN "add A x 0 5 1\n= "},
+	{"truncated below what the other wrote", BOTH,
+	 BOTH_OPEN "put A x 0 10\n= \ncut B x 5\n= x:A/B"},
+	{"truncated above that", BOTH, BOTH_OPEN "put A x 0 10;cut B x 10;cut B x 20\n= "},
+	{"beyond what a later one has cut it to", "step A\nout x\nstep B\nout x\n",
+	 "start A;start B;trunc B x 1;openat A x 2 0\n= x=produced\nput A x 0 1\n= x:B/A"},
+	{"beyond what an earlier one has cut it to", "step A\nout x\nstep B\nout x\n",
+	 "start A;start B;trunc A x 1;openat B x 2 0\n= x=produced\nput B x 0 1\n= "},
+	{"cut to two lengths, the other way round", BOTH, BOTH_OPEN "cut B x 5;cut A x 9\n= x:B/A"},
+	{"cut to two lengths, as in the batch", BOTH, BOTH_OPEN "cut A x 5;cut B x 9\n= "},
+	{"cut to the same length", BOTH,
+	 BOTH_OPEN "cut B x 9;cut A x 9;put A x 0 4;put B x 4 5\n= "},
+	{"by an order: the later one over the earlier one's", ORDERED,
+	 ORDERED_OPEN "put A x 0 9;put B x 0 5\n= "},
+	{"by an order: the earlier one again", ORDERED,
+	 ORDERED_OPEN "put A x 0 9;put B x 0 5;put A x 5 9\n= \nput A x 4 1\n= x:B/A"},
+	{"by a pattern of both: what was there when the second one came",
+	 "step A\nout x*\nstep B\nout x*\n",
+	 "start A;start B;creat A x1 1\n= x1=produced\nopenat B x1 2 10\n= \nput B x1 10 5\n= "
+	 "\nput B x1 9 1\n= x1:A/B"},
+	{"by a pattern of both: appended to", "step A\nout x*\nstep B\nout x*\n",
+	 "start A;start B;openapp A x1 1 0\n= x1=produced\nopenapp B x1 2 10;add B x1 10 5 1\n= "
+	 "x1~A/B"},
+	{"one is staged, and has made what the other wrote", BOTH_STAGED,
+	 "start A;start B;openat A x 1 0\n= x=produced\nput A x 0 5;symlink B x\n= x:A/B"},
+	{"one is staged, and the other made it before without a word of bytes", BOTH_STAGED,
+	 "start A;start B;creat A y 1;close 1 5;mv A y x\n= x=produced\nsymlink B x\n= x:A/B"},
+	{"one is staged, and ends first", BOTH_STAGED,
+	 "start A;start B;found B x 5\n= x=produced\nopenat A x 1 5\n= \nput A x 4 1\n= x:B/A"},
+	{"one is staged, ends first, and may have truncated it", BOTH_STAGED,
+	 "start A;start B;found B x 5\n= x=produced\nopenat A x 1 5;put A x 5 1\n= x:B/A"},
+	{"one is staged, ends first, and comes first", "step A\nout x\nstaged\nstep B\nout x\n",
+	 "start A;start B;found A x 5\n= x=produced\nopenat B x 1 5;put B x 5 1\n= "},
+	{"one is staged, and the other truncates what it made", BOTH_STAGED,
+	 "start A;start B;found B x 5\n= x=produced\ntrunc A x 1\n= x:B/A"},
+	{"one is staged, and only looked whether the other's can be written", BOTH_STAGED,
+	 "start A;start B;edit A x 1;found B x 5\n= x=produced"},
+	{"removed by a consumer, and then looked for by its producer", TAKEN,
+	 TAKEN_BEGUN "rm B d/x\nuse A seek d/x\n= d/x=absent d/x:B/A"},
+	{"moved away by a consumer", TAKEN,
+	 TAKEN_BEGUN "mv B d/x y\nuse A seek d/x\n= d/x=absent d/x:B/A"},
+	{"the consumer itself looks for it", TAKEN,
+	 TAKEN_BEGUN "rm B d/x\nuse B seek d/x\n= d/x=absent"},
+	{"a later step looks for it", TAKEN "step C\nin o\n",
+	 TAKEN_BEGUN "rm B d/x\nuse C seek d/x\n= d/x=absent"},
+	{"by several names", BOTH, BOTH_OPEN "put A x 0 5;link A x y\n= \nput B y 4 1\n= y:A/B"},
+	{"anywhere", BOTH, BOTH_OPEN "put A x 0 18446744073709551615;put B x 7 1\n= x:A/B"},
+	{"made anew after it was removed by its only writer", BOTH,
+	 BOTH_OPEN "put A x 0 5;close 1 5;close 2 5;rm A x\n= x=absent\ncreat B x 3;put B x 0 5\n= "
+		   "x=produced"},
 };
 
 static void run_scenario(void **state)

@@ -81,6 +81,9 @@ static void test_told(void **state)
 		{LEAT_VIOLATION_READ_AGAIN, LEAT_VIOLATION_READ_AGAIN, 1, LEAT_EVF_PLACED, 0, 0,
 		 "f was read again by step B from byte 0 on where it is not retained; take "
 		 "retain: false away, or read it once, front to back"},
+		{LEAT_VIOLATION_LISTED, LEAT_VIOLATION_LISTED, 0, 0, 0, 0,
+		 "f was removed by step A after a consumer had found it in a listing" RULE
+		 "give f mode: update, or exclude the names that do not last"},
 		{LEAT_VIOLATION_LINKED, LEAT_VIOLATION_LINKED, 0, 0, 0, 0,
 		 "f was opened for writing by step A, and has another name, a hard link, that "
 		 "would "

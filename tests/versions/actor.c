@@ -255,8 +255,7 @@ static void make_cut(void)
 	close_or_fail(fd);
 }
 
-/* A process that leaves the file empty has to end before that counts; of those behind a mount the
- * end is not seen before that of the program. */
+/* A process that leaves the file empty has to end before that counts. */
 static void make_empty(void)
 {
 	int status = 0;
@@ -265,10 +264,6 @@ static void make_empty(void)
 	length = 0;
 	if (is_dry)
 		return;
-	if (IS_STATIC) {
-		rename_to_file();
-		return;
-	}
 	child = fork();
 	if (!child) {
 		close_or_fail(open_or_fail(file, O_WRONLY | O_CREAT | O_TRUNC));

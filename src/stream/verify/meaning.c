@@ -307,12 +307,32 @@ static unsigned answer_many(const struct look *l, const struct verify_task *t, c
 	       (maker_failed ? FAILED : 0);
 }
 
+/* Staged steps that spell out one output go one after the other, as in the batch. */
+static bool has_its_turn(const struct look *l, int step)
+{
+	const struct leat_step *steps = l->model->wf->steps;
+
+	for (int p = 0; p < l->model->n_steps; p++) {
+		const struct leat_names *names = &steps[p].outputs;
+
+		if (p == step || !steps[p].staged || leat_verify_state_over(l->st, p) ||
+		    !leat_runs_before(l->model->m, p, step))
+			continue;
+		for (size_t i = 0; i < names->n; i++)
+			if (!leat_pattern_is_wild(names->v[i].text) &&
+			    leat_names_has(&steps[step].outputs, names->v[i].text))
+				return false;
+	}
+	return true;
+}
+
 unsigned leat_verify_state_answers(const struct verify_model *model, const struct verify_state *st,
 				   int task, enum verify_stage stage)
 {
 	const struct verify_task *t = &model->tasks[task];
 	struct look l = {model, st};
 	uint64_t inputs = 0;
+	unsigned answers;
 
 	switch (stage) {
 	case VERIFY_ASK_LIST:
@@ -321,7 +341,8 @@ unsigned leat_verify_state_answers(const struct verify_model *model, const struc
 		for (int i = 0; i < model->n_files; i++)
 			if (leat_steps_has(model->files[i].rule->consumers, t->step))
 				inputs |= UINT64_C(1) << i;
-		return answer_many(&l, t, "", inputs) & ~(unsigned)STREAM;
+		answers = answer_many(&l, t, "", inputs) & ~(unsigned)STREAM;
+		return has_its_turn(&l, t->step) ? answers : (answers & ~(unsigned)GO) | WAIT;
 	default:
 		return answer_read(&l, t->step, t->file, stage);
 	}

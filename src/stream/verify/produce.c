@@ -30,6 +30,22 @@ static void look_by_open(struct verify_world *w, int task, const char *name)
 	leat_verify_apply(w, ev);
 }
 
+/* Does it change what was taken for complete, by its rule or by who goes on from it? */
+static bool is_late(const struct verify_world *w, const struct verify_task *t)
+{
+	const struct leat_matcher *m = w->model->m;
+
+	for (int i = 0; i < w->model->n_tasks; i++) {
+		const struct verify_task *o = &w->model->tasks[i];
+
+		if (o->kind == VERIFY_READ && o->file == t->file && w->st.at[i] &&
+		    w->model->files[t->file].producers >> o->step & 1 &&
+		    leat_is_upstream(m, t->step, o->step) && !leat_is_upstream(m, o->step, t->step))
+			return true;
+	}
+	return w->st.meaning[t->file] == LEAT_FILE_COMMITTED;
+}
+
 void leat_verify_create(struct verify_world *w, int task, const struct verify_stage_of *s)
 {
 	const struct verify_task *t = &w->model->tasks[task];
@@ -39,7 +55,7 @@ void leat_verify_create(struct verify_world *w, int task, const struct verify_st
 	leat_verify_tell(w, "%s opens %s for writing", leat_verify_step_name(w, t->step),
 			 leat_verify_written_name(w, task));
 	if (!f->temporary) {
-		w->opened_late = w->st.meaning[t->file] == LEAT_FILE_COMMITTED;
+		w->opened_late = is_late(w, t);
 		w->st.exists[t->file] = true;
 		for (int i = 0; i < w->model->n_tasks; i++)
 			if (w->model->tasks[i].file == t->file)
@@ -120,7 +136,7 @@ void leat_verify_rename(struct verify_world *w, int task)
 
 	leat_verify_tell(w, "%s renames %s to %s", leat_verify_step_name(w, t->step), f->temporary,
 			 f->name);
-	w->opened_late = w->st.meaning[t->file] == LEAT_FILE_COMMITTED;
+	w->opened_late = is_late(w, t);
 	w->st.at[task]++;
 	w->st.exists[t->file] = true;
 	/* Giving a file its name says that it is whole, empty or not. */

@@ -126,7 +126,7 @@ function columns(steps, from, to, width) {
 function bars(row, from, to, width) {
 	var sums = columns(row.steps, from, to, width), high = row.height - (row.kind === "member" ? 3 : 6);
 	var whole = row.kind === "group" ? (to - from) / width * row.task.most : 0, paths = {};
-	var open = {}, level = {};
+	var open = {};
 	function flush(a) {
 		var o = open[a];
 		if (o)

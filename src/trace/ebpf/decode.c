@@ -133,11 +133,7 @@ static char *opened_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_
 	free(whole);
 	if (name)
 		leat_ebpf_places_learn(d->places, n->space, n->event, inside, name);
-	if (name && strcmp(name, inside) == 0) {
-		free(name);
-		name = NULL;
-	}
-	return name;
+	return leat_mounts_other_name(name, inside);
 }
 
 static void name_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
@@ -182,22 +178,20 @@ static char *named_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_n
 			   const char *root, const char *inside)
 {
 	struct leat_mounts *mounts = leat_trace_who_views(d->who);
-	char *name = inside ? leat_ebpf_places_name(d->places, n->space, n->event, inside) : NULL;
-	char *seen;
+	char *name, *seen;
 
 	if (!inside)
 		return NULL;
-	seen = name ? NULL : leat_strf("%s%s", strcmp(root, "/") ? root : "", inside);
-	if (seen && leat_mounts_are_of(mounts, n->space, n->call.pid, n->event))
-		name = leat_mounts_name_outside(mounts, n->space, n->call.pid, seen, 0);
-	else if (seen)
+	name = leat_ebpf_places_name(d->places, n->space, n->event, inside);
+	if (!name && leat_mounts_are_of(mounts, n->space, n->call.pid, n->event)) {
+		seen = leat_strf("%s%s", strcmp(root, "/") ? root : "", inside);
+		if (seen)
+			name = leat_mounts_name_outside(mounts, n->space, n->call.pid, seen, 0);
+		free(seen);
+	} else if (!name) {
 		name = strdup("");
-	free(seen);
-	if (name && strcmp(name, inside) == 0) {
-		free(name);
-		name = NULL;
 	}
-	return name;
+	return leat_mounts_other_name(name, inside);
 }
 
 static void name_names(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,

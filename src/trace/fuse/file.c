@@ -56,7 +56,7 @@ static void record_open(struct overlay *o, const struct moment *m, struct handle
 	}
 	if (fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0)
 		call.inode = file_id_of(o, &x);
-	call.pid = (int32_t)person_of(o, m->tid, true);
+	call.pid = (int32_t)leat_people_process(&o->people, m->tid, true);
 	if (!result) {
 		call.handle = h->id = ++o->last_handle;
 		h->inode = call.inode;
@@ -178,7 +178,7 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (fd >= 0 && close(fd) < 0)
 		rc = errno;
 	/* The handle lives until its release, which may come as soon as this is answered. */
-	h->closer = process_of(tid);
+	h->closer = leat_process_of(tid);
 	fuse_reply_err(req, rc);
 }
 
@@ -192,7 +192,7 @@ static void end_handle(struct overlay *o, const struct moment *m, struct handle 
 	call.inode = h->inode;
 	call.flags = h->flags;
 	if (h->closer)
-		person_of(o, h->closer, false);
+		leat_people_process(&o->people, h->closer, false);
 	call.pid = (int32_t)(h->closer ? h->closer : h->opener);
 	if (h->id)
 		record_end(o, m, &call);

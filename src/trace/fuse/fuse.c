@@ -119,7 +119,7 @@ static void follow(struct overlay *o, pthread_t thread)
 	}
 	handles_end(o);
 	/* The mount goes before its last process has quite ended. */
-	for (int i = 0; o->people && i < LAST_LOOKS; i++)
+	for (int i = 0; people_are_left(o) && i < LAST_LOOKS; i++)
 		people_wait(o, LOOK_MS);
 }
 
@@ -156,6 +156,7 @@ static int prepare(struct overlay *o, const struct leat_trace_request *request)
 	pthread_mutex_init(&o->lock, NULL);
 	leat_trace_sink_init(&o->sink, request);
 	o->who = leat_trace_who_new(&o->sink);
+	people_init(o);
 	rc = find_dir(request, o->dir, why, sizeof(why));
 	if (rc) {
 		leat_error("%s", why);
@@ -177,7 +178,7 @@ static int prepare(struct overlay *o, const struct leat_trace_request *request)
 static void release(struct overlay *o)
 {
 	leat_fuse_free(o->session);
-	people_release(o);
+	leat_people_release(&o->people);
 	nodes_release(o);
 	if (o->who)
 		leat_trace_who_free(o->who);

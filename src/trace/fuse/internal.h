@@ -4,6 +4,7 @@
 #ifndef LEAT_TRACE_FUSE_INTERNAL_H
 #define LEAT_TRACE_FUSE_INTERNAL_H
 
+#include "base/people.h"
 #include "fuse/session.h"
 #include "trace/sink.h"
 #include "trace/who.h"
@@ -17,7 +18,6 @@
 
 struct file_id;
 struct node;
-struct person;
 
 struct overlay {
 	const struct leat_trace_request *request; /* borrowed */
@@ -37,8 +37,8 @@ struct overlay {
 	struct file_id *files; /* hash of all files that were met and have a name */
 	uint64_t last_file, last_handle;
 	struct handle *handles; /* all that are open */
-	struct person *people;  /* hash of the living processes that were met */
-	int epoll_fd;           /* owned; tells who of them has ended */
+	struct leat_people people;
+	int epoll_fd; /* owned; tells who of them has ended */
 	pid_t command;
 	int status;     /* of the command, as of wait(2) */
 	bool has_ended; /* the command */
@@ -98,12 +98,8 @@ void show(const struct overlay *o, struct stat *st);
 
 /* ---- people.c: the processes behind the calls ---- */
 
-/* The process of a thread, of which it is said who it is when it is first met, or (`opens`) runs
- * another program since. 0: it is gone. The lock is held. */
-pid_t person_of(struct overlay *o, pid_t tid, bool opens);
-
-/* The process of a thread; 0: it is gone. Takes no lock, and waits for nobody. */
-pid_t process_of(pid_t tid);
+/* Nobody has been met. */
+void people_init(struct overlay *o);
 
 /* The command has been executed. */
 void people_begin(struct overlay *o, pid_t command);
@@ -111,9 +107,11 @@ void people_begin(struct overlay *o, pid_t command);
 /* Wait until somebody ends, at most so long. */
 void people_wait(struct overlay *o, int timeout_ms);
 
+/* Is somebody alive who was met? */
+bool people_are_left(struct overlay *o);
+
 /* Ask all to end. */
 void people_stop(struct overlay *o);
-void people_release(struct overlay *o);
 
 /* ---- record.c ---- */
 

@@ -1,10 +1,5 @@
-#include "base/fd.h"
 #include "trace/fuse/internal.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,30 +11,13 @@ int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* All the thread has used; the kernel does not say exactly how much of it was its own. */
-static int64_t cpu_of(pid_t tid)
-{
-	char path[64], text[64];
-	long n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = leat_read_all(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return strtoll(text, NULL, 10);
-}
-
 struct moment moment_of(fuse_req_t req)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 	struct moment m = {.start_ns = now_ns(), .tid = ctx->pid, .uid = ctx->uid, .gid = ctx->gid};
 
 	if (m.tid > 0)
-		m.cpu_ns = cpu_of(m.tid);
+		m.cpu_ns = leat_thread_cpu_ns(m.tid);
 	return m;
 }
 
@@ -63,8 +41,9 @@ void record_end(struct overlay *o, const struct moment *m, const struct leat_tra
 	struct leat_trace_call c = *call;
 
 	if (!c.pid)
-		c.pid = (int32_t)person_of(
-			o, m->tid, c.type == LEAT_TRACE_OPEN || c.type == LEAT_TRACE_CREATE);
+		c.pid = (int32_t)leat_people_process(&o->people, m->tid,
+						     c.type == LEAT_TRACE_OPEN ||
+							     c.type == LEAT_TRACE_CREATE);
 	leat_trace_sink_call(&o->sink, &c);
 	pthread_mutex_unlock(&o->lock);
 }

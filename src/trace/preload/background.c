@@ -1,5 +1,6 @@
 #include "trace/background.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "trace/preload/internal.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define LONGEST_END_NS (2 * LEAT_SECOND_NS)
 
 struct leat_trace_background {
 	struct leat_trace_session session;
@@ -44,8 +47,13 @@ static bool is_to_end(struct leat_trace_background *b)
 static void *follow(void *context)
 {
 	struct leat_trace_background *b = context;
+	int64_t end_ns;
 
 	while (!is_to_end(b))
+		leat_trace_session_nap(leat_trace_session_round(&b->session));
+	/* The server of a mount ends a little later than who was behind it. */
+	end_ns = (int64_t)leat_clock_ns() + LONGEST_END_NS;
+	while (leat_trace_lives_serve(b->session.lives) && (int64_t)leat_clock_ns() < end_ns)
 		leat_trace_session_nap(leat_trace_session_round(&b->session));
 	leat_trace_session_finish(&b->session);
 	return NULL;

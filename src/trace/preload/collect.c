@@ -9,10 +9,8 @@
 #include "base/log.h"
 #include "shm/tape.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define HEAD sizeof(struct leat_tape_chunk)
 enum { MOST_TEXTS = 256, FULL = 512, BEAT_AFTER = 1024 };
@@ -148,6 +146,8 @@ static void take(struct leat_trace_collector *c, uint32_t process, const struct 
 		complain(c);
 		return;
 	}
+	if (r->by != LEAT_TAPE_BY_ITSELF)
+		process = leat_tape_process_of(c->tape, r->pid);
 	if (strchr("fesnx", r->type))
 		leat_trace_lives_note(c->lives, process, r, texts);
 	else if (leat_trace_lives_kept(c->lives, process))

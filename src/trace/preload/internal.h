@@ -81,12 +81,12 @@ bool leat_trace_lives_kept(const struct leat_trace_lives *l, uint32_t process);
 void leat_trace_lives_watch(struct leat_trace_lives *l, int64_t now_ns);
 /* `pid` has ended so. */
 void leat_trace_lives_reaped(struct leat_trace_lives *l, int32_t pid, int status);
+/* Is there a server that records what others do? */
+bool leat_trace_lives_serve(const struct leat_trace_lives *l);
 /* Is the process dead, since before `before_ns`? */
 bool leat_trace_lives_dead(const struct leat_trace_lives *l, uint32_t process, int64_t before_ns);
 /* All its records have been taken: close what it left open, and forget it. */
 void leat_trace_lives_bury(struct leat_trace_lives *l, uint32_t process);
-/* Processes that are known to be there. */
-unsigned leat_trace_lives_count(const struct leat_trace_lives *l);
 /* Nobody is left: close what was sent and never received. */
 void leat_trace_lives_end(struct leat_trace_lives *l);
 /* Say what has not been seen. Once, at the end. */

@@ -42,8 +42,7 @@ struct leat_trace_lives {
 	struct life life[LEAT_TAPE_PROCESSES];
 	struct leat_trace_programs programs; /* that were not seen */
 	int epoll;
-	uint64_t root; /* the mount of our own root */
-	unsigned count;
+	uint64_t root;  /* the mount of our own root */
 	unsigned rings; /* processes with io_uring or kernel AIO */
 };
 
@@ -90,7 +89,6 @@ static void forget(struct leat_trace_lives *l, uint32_t process)
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	leat_trace_start_clear(&p->start);
-	l->count -= p->pid != 0;
 	*p = (struct life){.pidfd = -1};
 }
 
@@ -105,11 +103,6 @@ void leat_trace_lives_free(struct leat_trace_lives *l)
 	free(l);
 }
 
-unsigned leat_trace_lives_count(const struct leat_trace_lives *l)
-{
-	return l->count;
-}
-
 /* --- records --- */
 
 static struct life *life_of(struct leat_trace_lives *l, int32_t pid)
@@ -119,19 +112,11 @@ static struct life *life_of(struct leat_trace_lives *l, int32_t pid)
 	return i == LEAT_TAPE_NONE || l->life[i].pid != pid ? NULL : &l->life[i];
 }
 
-static void begin(struct leat_trace_lives *l, struct life *p, int32_t pid)
-{
-	if (p->pid == pid)
-		return;
-	l->count += p->pid == 0;
-	p->pid = pid;
-}
-
 static void note_fork(struct leat_trace_lives *l, struct life *p, const struct leat_tape_record *r)
 {
 	const struct life *parent = life_of(l, (int32_t)r->handle);
 
-	begin(l, p, r->pid);
+	p->pid = r->pid;
 	p->ppid = (int32_t)r->handle;
 	if (parent) {
 		p->cgroup = p->cgroup ? p->cgroup : parent->cgroup;
@@ -142,6 +127,18 @@ static void note_fork(struct leat_trace_lives *l, struct life *p, const struct l
 									 .ppid = p->ppid,
 									 .pid = r->pid,
 									 .cgroup = p->cgroup});
+}
+
+/* A program behind a mount, whose server does not see all of it. */
+static void note_past(struct leat_trace_lives *l, const char *program, unsigned by)
+{
+	leat_trace_programs_add(
+		&l->programs, program, 1,
+		by == LEAT_TAPE_BY_MOUNT_PARTLY
+			? leat_trace_past_mount
+			: "it is behind a mount, and this kernel reads some files of "
+			  "that by itself (Linux 6.6 does not)");
+	leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 }
 
 /* A program that has the library and yet goes past it. */
@@ -162,11 +159,12 @@ static void note_started(struct leat_trace_lives *l, struct life *p,
 
 	if (r->texts < 2)
 		return;
-	begin(l, p, r->pid);
+	p->pid = r->pid;
 	leat_trace_start_clear(&p->start);
 	labels = texts[1] + strlen(texts[1]) + 1;
 	line = leat_trace_labels(labels, (size_t)(end - labels));
-	program = elsewhere ? NULL : leat_trace_programs_run(&l->programs, texts[0], &unheard);
+	program = elsewhere || r->by ? NULL
+				     : leat_trace_programs_run(&l->programs, texts[0], &unheard);
 	p->filtered = !leat_trace_sink_wants_user(&e->sink, r->flags, (gid_t)r->offset);
 	if (elsewhere)
 		leat_trace_who_mounts(e->who, r->pid);
@@ -182,6 +180,8 @@ static void note_started(struct leat_trace_lives *l, struct life *p,
 						.labels = line});
 	if (unheard && !p->filtered)
 		note_unheard(l, program);
+	if (r->by > LEAT_TAPE_BY_MOUNT && !p->filtered)
+		note_past(l, texts[0], r->by);
 	free(line);
 }
 
@@ -253,9 +253,13 @@ static void die(struct life *p, int64_t now_ns)
 	struct leat_pidstat stat;
 
 	p->died_ns = now_ns;
-	if (!p->knows_status && leat_pidstat_read(p->pid, &stat) && stat.exiting) {
+	if (p->knows_status)
+		return;
+	if (leat_pidstat_read(p->pid, &stat) && stat.exiting) {
 		p->status = stat.status;
 		p->knows_status = true;
+	} else if (p->pidfd >= 0) {
+		p->knows_status = leat_pidfd_status(p->pidfd, &p->status);
 	}
 }
 
@@ -266,7 +270,7 @@ static void meet(struct leat_trace_lives *l, uint32_t process, int32_t pid, int6
 
 	uint64_t cgroup;
 
-	begin(l, p, pid);
+	p->pid = pid;
 	/* Who is gone already is taken to have been where its parent was. */
 	cgroup = leat_trace_who_cgroup(l->emitter->who, pid);
 	if (cgroup)
@@ -291,9 +295,13 @@ static void look_at_orphan(struct leat_trace_lives *l, uint32_t process, int64_t
 }
 
 /* Who started a program long ago that said nothing runs one that cannot be seen. */
-static void look_at_start(struct leat_trace_lives *l, struct life *p, int64_t now_ns)
+static void look_at_start(struct leat_trace_lives *l, uint32_t process, int64_t now_ns)
 {
-	if (!p->start.program || now_ns - p->start.time_ns < LONGEST_START_NS)
+	struct life *p = &l->life[process];
+
+	/* If its mount cannot be made it is not started. */
+	if (!p->start.program || now_ns - p->start.time_ns < LONGEST_START_NS ||
+	    leat_tape_process_flags(l->tape, process) & LEAT_TAPE_MOUNTED)
 		return;
 	leat_trace_programs_add(&l->programs, p->start.program, 1,
 				p->start.elsewhere
@@ -323,7 +331,7 @@ void leat_trace_lives_watch(struct leat_trace_lives *l, int64_t now_ns)
 			p->died_ns = now_ns; /* its status is not to be had any more */
 		if (p->pidfd < 0 && p->pid && !p->died_ns && kill(p->pid, 0) < 0 && errno == ESRCH)
 			die(p, now_ns);
-		look_at_start(l, p, now_ns);
+		look_at_start(l, i, now_ns);
 	}
 	do {
 		n = epoll_wait(l->epoll, events, EVENTS, 0);
@@ -347,6 +355,15 @@ void leat_trace_lives_reaped(struct leat_trace_lives *l, int32_t pid, int status
 	p->knows_status = true;
 }
 
+bool leat_trace_lives_serve(const struct leat_trace_lives *l)
+{
+	for (uint32_t i = leat_tape_process_next(l->tape, 0); i != LEAT_TAPE_NONE;
+	     i = leat_tape_process_next(l->tape, i + 1))
+		if (leat_tape_process_flags(l->tape, i) & LEAT_TAPE_SERVER && !l->life[i].died_ns)
+			return true;
+	return false;
+}
+
 bool leat_trace_lives_dead(const struct leat_trace_lives *l, uint32_t process, int64_t before_ns)
 {
 	const struct life *p = &l->life[process];
@@ -356,29 +373,36 @@ bool leat_trace_lives_dead(const struct leat_trace_lives *l, uint32_t process, i
 	return p->died_ns && p->died_ns < before_ns;
 }
 
+/* Who is killed says nothing, and who waited for it knows; mostly it was SIGKILL. Of a mount the
+ * kernel tells that, too, unless it had nothing open there: then it will have ended by itself. */
+static int guess(uint32_t flags)
+{
+	return flags & LEAT_TAPE_MOUNTED ? 0 : SIGKILL;
+}
+
 void leat_trace_lives_bury(struct leat_trace_lives *l, uint32_t process)
 {
+	const uint32_t flags = leat_tape_process_flags(l->tape, process);
 	struct life *p = &l->life[process];
 	int end = leat_tape_fd_end(l->tape, process);
 
 	if (p->start.program) {
 		p->start.time_ns = p->died_ns - LONGEST_START_NS;
-		look_at_start(l, p, p->died_ns);
+		look_at_start(l, process, p->died_ns);
 	}
 	for (int fd = 0; fd < end; fd++) {
-		uint32_t flags, h = leat_tape_fd_set(l->tape, process, fd, 0);
+		uint32_t unused, h = leat_tape_fd_set(l->tape, process, fd, 0);
 		uint64_t id;
 
-		if (h && leat_tape_handle_drop(l->tape, h, &id, &flags))
+		if (h && leat_tape_handle_drop(l->tape, h, &id, &unused))
 			leat_trace_emit_close(l->emitter, p->pid, id, p->died_ns);
 	}
-	if (leat_tape_process_flags(l->tape, process) & LEAT_TAPE_RINGS) {
+	if (flags & LEAT_TAPE_RINGS) {
 		l->rings++;
 		leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 	}
-	/* Who is killed says nothing, and who waited for it knows; mostly it was SIGKILL. */
-	if (p->pid)
-		emit_exit(l, p, p->died_ns, p->knows_status ? p->status : SIGKILL);
+	if (p->pid && !(flags & LEAT_TAPE_SERVER))
+		emit_exit(l, p, p->died_ns, p->knows_status ? p->status : guess(flags));
 	forget(l, process);
 	leat_tape_process_free(l->tape, process);
 }

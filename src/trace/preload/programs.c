@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
+#include <utlist.h>
 
 enum { MOST_SAID = 8, MOST_SCRIPTS = 5, MOST_KNOWN = 1024 };
 
@@ -174,16 +175,19 @@ struct leat_trace_program {
 	char *program;   /* owned */
 	const char *why; /* static */
 	uint64_t times;
-	UT_hash_handle hh;
+	struct leat_trace_program *next;
 };
+
+const char leat_trace_past_mount[] = "it began behind a mount with a file of the workflow open (a "
+				     "redirection)";
 
 void leat_trace_programs_add(struct leat_trace_programs *p, const char *program, uint64_t times,
 			     const char *why)
 {
 	struct leat_trace_program *u;
 
-	HASH_FIND_STR(p->list, program, u);
-	if (u) {
+	LL_FOREACH(p->list, u)
+	if (u->why == why && strcmp(u->program, program) == 0) {
 		u->times += times;
 		return;
 	}
@@ -196,7 +200,7 @@ void leat_trace_programs_add(struct leat_trace_programs *p, const char *program,
 	}
 	u->times = times;
 	u->why = why;
-	HASH_ADD_KEYPTR(hh, p->list, u->program, strlen(u->program), u);
+	LL_APPEND(p->list, u);
 }
 
 void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat_trace_sink *sink)
@@ -204,17 +208,21 @@ void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat
 	const struct leat_trace_program *u;
 	unsigned said = 0;
 
-	for (u = p->list; u; u = u->hh.next) {
+	LL_FOREACH(p->list, u)
+	{
 		const char *why = u->why ? u->why : leat_trace_program_obstacle(u->program);
 		struct leat_trace_unseen unseen = {u->times, u->program,
 						   why ? why : "it did not load the library"};
 
 		leat_trace_sink_unseen(sink, &unseen);
 		if (said++ < MOST_SAID)
-			leat_warn("%s ran %llu time%s unseen: %s; its calls are not in the trace, "
+			leat_warn("%s ran %llu time%s unseen%s: %s; %s not in the trace, "
 				  "--tracer ptrace sees them",
 				  u->program, (unsigned long long)u->times,
-				  u->times == 1 ? "" : "s", unseen.why);
+				  u->times == 1 ? "" : "s",
+				  u->why == leat_trace_past_mount ? " in part" : "", unseen.why,
+				  u->why == leat_trace_past_mount ? "its calls on that are"
+								  : "its calls are");
 	}
 	if (said > MOST_SAID)
 		leat_warn("and %u other programs ran unseen", said - MOST_SAID);
@@ -224,9 +232,9 @@ void leat_trace_programs_release(struct leat_trace_programs *p)
 {
 	struct leat_trace_program *u, *next;
 
-	HASH_ITER(hh, p->list, u, next)
+	LL_FOREACH_SAFE(p->list, u, next)
 	{
-		HASH_DEL(p->list, u);
+		LL_DELETE(p->list, u);
 		free(u->program);
 		free(u);
 	}

@@ -26,6 +26,9 @@ struct leat_trace_programs {
 	struct leat_trace_known *known;  /* owned: what leat_trace_programs_run found out */
 };
 
+/* Why calls of a program behind a mount are not seen that go past it. */
+extern const char leat_trace_past_mount[];
+
 /* It ran so often, unseen; `why`, static text, NULL: as its file tells. */
 void leat_trace_programs_add(struct leat_trace_programs *p, const char *program, uint64_t times,
 			     const char *why);

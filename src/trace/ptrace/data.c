@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* The call is on the descriptor in args[0]. */
 static struct handle *hold(struct tracer *t, struct thread *th, unsigned which, uint64_t fd)

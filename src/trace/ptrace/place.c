@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
 #ifndef RESOLVE_CACHED
 #define RESOLVE_CACHED 0x20
 #endif
-#include <unistd.h>
 
 void leat_ptrace_place_look(struct tracer *t, struct thread *th)
 {
@@ -93,20 +94,18 @@ void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uin
 			    char **inside, char **outside)
 {
 	const char *rest;
+	char *name;
 
 	*inside = seen;
 	*outside = NULL;
 	if (!th->elsewhere || !seen || *seen != '/')
 		return;
-	*outside = leat_mounts_name_outside(leat_trace_who_views(t->who), th->space, th->tid, seen,
-					    mount);
+	name = leat_mounts_name_outside(leat_trace_who_views(t->who), th->space, th->tid, seen,
+					mount);
 	rest = leat_path_behind(seen, root_of(th));
 	if (rest && rest != seen)
 		memmove(seen, *rest ? rest : "/", strlen(*rest ? rest : "/") + 1);
-	if (*outside && strcmp(*outside, seen) == 0) {
-		free(*outside);
-		*outside = NULL;
-	}
+	*outside = leat_mounts_other_name(name, seen);
 }
 
 /* ---- what is there ---- */

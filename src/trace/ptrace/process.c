@@ -1,10 +1,8 @@
 /* Processes and threads that begin, start programs, end. */
 #include "base/log.h"
 #include "base/memory_of.h"
-#include "base/pidstat.h"
 #include "trace/ptrace/internal.h"
 
-#include <errno.h>
 #include <linux/sched.h>
 #include <stddef.h>
 #include <stdio.h>

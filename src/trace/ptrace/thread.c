@@ -1,6 +1,5 @@
 #include "trace/ptrace/internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <stdlib.h>

@@ -1,0 +1,149 @@
+#include "store/times.h"
+
+#include "base/beneath.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "store/persist.h"
+#include "store/tree_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* ---- unseen ---- */
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void leat_quiet_begin(struct leat_quiet *q, int dir)
+{
+	struct stat st;
+
+	pthread_mutex_lock(&one_at_a_time);
+	*q = (struct leat_quiet){.dir = dir, .known = dir >= 0 && fstat(dir, &st) == 0};
+	if (!q->known)
+		return;
+	q->times[0] = st.st_atim;
+	q->times[1] = st.st_mtim;
+}
+
+void leat_quiet_end(const struct leat_quiet *q)
+{
+	int saved = errno;
+
+	if (q->known)
+		leat_beneath_set_times(q->dir, q->times);
+	pthread_mutex_unlock(&one_at_a_time);
+	errno = saved;
+}
+
+/* ---- seen ---- */
+
+void leat_tree_touch(struct leat_tree *t, enum leat_root root, const char *path)
+{
+	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+	const char *end = strrchr(path, '/');
+	char dir[PATH_MAX];
+
+	if (root == LEAT_ROOT_STORE ||
+	    snprintf(dir, sizeof(dir), "%.*s", end ? (int)(end - path) : 0, path) >= PATH_MAX)
+		return;
+	if (leat_beneath_times(t->fd[LEAT_ROOT_STORE], dir, now) && root == LEAT_ROOT_SPILL)
+		leat_beneath_times(t->fd[LEAT_ROOT_DISK], dir, now);
+}
+
+/* ---- all of them ---- */
+
+struct dir {
+	struct dir *next;
+	char path[];
+};
+
+static void push(struct dir **stack, const char *above, const char *name)
+{
+	size_t size = strlen(above) + strlen(name) + 2;
+	struct dir *d = malloc(sizeof(*d) + size);
+
+	if (!d)
+		return; /* it keeps the times that it has */
+	snprintf(d->path, size, "%s%s%s", above, *above ? "/" : "", name);
+	LL_PREPEND(*stack, d);
+}
+
+static void push_below(struct dir **stack, int top, const char *path)
+{
+	int fd = leat_beneath_open(top, path, O_RDONLY | O_DIRECTORY, 0);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!stream) {
+		if (fd >= 0)
+			leat_close(&fd);
+		return;
+	}
+	while ((e = readdir(stream)))
+		if (e->d_type == DT_DIR && !leat_is_dots(e->d_name) &&
+		    !leat_is_temporary_name(e->d_name))
+			push(stack, path, e->d_name);
+	closedir(stream);
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+/* Somebody may have put another in its place on disk. */
+static bool may_carry(const struct leat_tree *t, const struct stat *a, const struct stat *b)
+{
+	return !t->distrusted ||
+	       (a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid);
+}
+
+/* False: it is not in both places. */
+static bool carry(struct leat_tree *t, const char *path, bool to_disk)
+{
+	int store = leat_beneath_open(t->fd[LEAT_ROOT_STORE], path, O_PATH | O_DIRECTORY, 0);
+	int disk = leat_beneath_open(t->fd[LEAT_ROOT_DISK], path, O_PATH | O_DIRECTORY, 0);
+	const struct stat *from;
+	struct stat s, d;
+	bool both = store >= 0 && disk >= 0 && fstat(store, &s) == 0 && fstat(disk, &d) == 0;
+
+	from = to_disk ? &s : &d;
+	if (both && may_carry(t, &s, &d) && (to_disk || is_before(s.st_mtim, d.st_mtim)))
+		leat_beneath_set_times(to_disk ? disk : store,
+				       (struct timespec[]){from->st_atim, from->st_mtim});
+	if (store >= 0)
+		leat_close(&store);
+	if (disk >= 0)
+		leat_close(&disk);
+	return both;
+}
+
+static void carry_all(struct leat_tree *t, bool to_disk)
+{
+	struct dir *stack = NULL, *d;
+
+	push(&stack, "", "");
+	while ((d = stack)) {
+		LL_DELETE(stack, d);
+		/* Before it is listed, which may change the time of the last access. */
+		if (carry(t, d->path, to_disk))
+			push_below(&stack, t->fd[LEAT_ROOT_STORE], d->path);
+		free(d);
+	}
+}
+
+void leat_tree_times_from_disk(struct leat_tree *t)
+{
+	carry_all(t, false);
+}
+
+void leat_tree_times_to_disk(struct leat_tree *t)
+{
+	carry_all(t, true);
+}

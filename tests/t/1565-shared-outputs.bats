@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+# Steps without an order that declare one output: each may write a part of it, and no more.
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	mkdir "$BATS_TEST_TMPDIR/work" && cd "$BATS_TEST_TMPDIR/work" || return 1 # beside the session's directory
+	cat >put.py <<-'END'
+		import mmap, os, sys
+		how, text, at = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3])
+		fd = os.open("x", os.O_RDWR | os.O_CREAT)
+		if how == "copy":
+		    with open("mine." + sys.argv[2][0], "wb") as f:
+		        f.write(text)
+		    f = os.open("mine." + sys.argv[2][0], os.O_RDONLY)
+		    os.lseek(fd, at, 0)
+		    os.sendfile(fd, f, 0, len(text))
+		elif how == "map":
+		    os.ftruncate(fd, 3 * 4096)
+		    m = mmap.mmap(fd, 4096, offset=at // 4096 * 4096)
+		    m[at % 4096:at % 4096 + len(text)] = text
+		elif how == "vector":
+		    os.pwritev(fd, [text[:2], text[2:]], at)
+		elif how == "fork":
+		    os.lseek(fd, at, 0)
+		    if not os.fork():
+		        os.write(fd, text)
+		        os._exit(0)
+		    os.wait()
+		elif how == "punch":
+		    os.posix_fallocate(fd, 0, 12288)
+		    os.pwrite(fd, text, at)
+		elif how == "cut":
+		    os.ftruncate(fd, at)
+	END
+}
+
+# two SCRIPT SCRIPT [OUTPUT]: a workflow of two steps without an order, which both make x.
+two() {
+	rm -f x
+	printf '%s\n' "$1" >one.sh
+	printf '%s\n' "$2" >two.sh
+	cat >w.yaml <<-END
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash one.sh
+		    outports: [{filename: ${3:-x}}]
+		  - func: two
+		    exec: bash two.sh
+		    outports: [{filename: ${3:-x}}]
+	END
+}
+
+# conflict WHAT: the run fails, and says once what was done.
+conflict() {
+	run -125 --separate-stderr leat run w.yaml
+	# shellcheck disable=SC2154
+	grep -Eq "violation: x was $1, which has no order with it: in a batch they run one after the other; give each " <<<"$stderr" || {
+		echo "$1: $stderr"
+		return 1
+	}
+	[ "$(grep -c violation: <<<"$stderr")" = 1 ]
+}
+
+# silent: the run says nothing, and x is that of the batch.
+silent() {
+	rm -f x
+	leat run --plain w.yaml 2>/dev/null
+	mv x batch
+	run -0 --separate-stderr leat run w.yaml
+	! grep -Eq "violation|leat: warning" <<<"$stderr" || {
+		echo "$stderr"
+		return 1
+	}
+	cmp x batch
+}
+
+@test "parts that overlap: named, whoever comes first and whatever is called" {
+	local by="by step (one|two)"
+	two 'printf aaaaaaaaaa | dd of=x conv=notrunc status=none' 'printf bbbbbbbbbb | dd of=x conv=notrunc bs=1 seek=5 status=none'
+	conflict "written $by and then written $by at bytes 5 to [59]"
+	two 'exec 3<>x; printf aaaaa >&3' 'exec 3<>x; sleep 0.5; printf b >&3; printf b >&3; printf b >&3'
+	conflict "written $by and then written $by at bytes 0 to 0"
+	two 'exec 3<>x; printf aaaaa >&3' 'exec 3<>x; printf bbb >&3' 'x*'
+	conflict "written $by and then written $by at bytes 0 to [24]"
+	local how
+	for how in copy map vector fork punch; do
+		two "python3 put.py $how aaaaa 4096" "python3 put.py $how bbbbb 4099"
+		conflict "written $by and then written $by at bytes [0-9]* to [0-9]*"
+	done
+}
+
+@test "parts that do not overlap: as in the batch" {
+	two 'printf aaaaa | dd of=x conv=notrunc status=none' 'printf bbbbb | dd of=x conv=notrunc bs=5 seek=1 status=none'
+	silent
+	two 'for i in 0 2 4 6 8; do printf a | dd of=x conv=notrunc bs=1 seek=$i status=none; done' \
+		'for i in 1 3 5 7 9; do printf b | dd of=x conv=notrunc bs=1 seek=$i status=none; done'
+	silent
+	local how
+	for how in copy map vector fork; do
+		two "python3 put.py $how aaaaa 0" "python3 put.py $how bbbbb 8192"
+		silent
+	done
+}
+
+@test "by patterns of both, one after the other: as in the batch" {
+	two 'seq 1000 >x' 'until [ -s x ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100000 status=none' 'x*'
+	silent
+	two 'seq 1000 >x' 'until [ -s x ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100 status=none' 'x*'
+	conflict 'written by step one and then written by step two at bytes 100 to 100'
+}
+
+@test "what the one has written truncated by the other: named" {
+	two 'printf aaaaa | dd of=x conv=notrunc status=none' 'exec 3<>x; until [ -s x ]; do sleep 0.05; done; python3 put.py cut b 3'
+	conflict 'written by step one and then truncated by step two'
+	two 'seq 5 >x' 'seq 3 >x'
+	run -125 --separate-stderr leat run w.yaml
+	[ "$(grep -c "violation: x was opened for writing by .* and then truncated by" <<<"$stderr")" = 1 ]
+}
+
+@test "both append: a warning; the one appends, the other writes: named" {
+	two 'seq 5 >>x' 'seq 5 >>x'
+	run -0 --separate-stderr leat run w.yaml
+	[ "$(grep -c "warning: x is appended to by steps \(one and two\|two and one\), which run at the same time" <<<"$stderr")" = 1 ]
+	[ "$(sort x | uniq -c | awk '{print $1}' | sort -u)" = 2 ]
+	two 'exec 3<>x; seq 5 >&3' 'seq 5 >>x'
+	conflict "(written|appended to) by step (one|two) and then (written|appended to) by step (one|two)"
+}
+
+@test "with an order: the later one may write over it, and waits where it declares it as an input" {
+	two 'seq 5 >x' 'seq 3 >>x'
+	sed -i '/two.sh/a\    inports: [{filename: x}]' w.yaml
+	silent
+}
+
+@test "programs behind a mount" {
+	need gcc
+	printf '%s\n' 'int main(int n, char **v) { int fd = open("x", O_RDWR | O_CREAT, 0666); return pwrite(fd, v[1], strlen(v[1]), atoi(v[2])) < 0; }' |
+		gcc -include fcntl.h -include unistd.h -include stdlib.h -include string.h -static -o put -xc -
+	two './put aaaaa 0' './put bbbbb 5'
+	run --separate-stderr leat run w.yaml
+	[[ $stderr != *"statically linked: cannot be intercepted"* ]] || skip "no mount is possible here: no /dev/fuse, or no namespaces"
+	silent
+	two './put aaaaa 0' './put bbbbb 4'
+	conflict 'written by step .* and then written by step .* at bytes [04] to 4'
+	printf '%s\n' 'int main(int n, char **v) { return write(1, v[1], strlen(v[1])) < 0; }' |
+		gcc -include unistd.h -include string.h -static -o say -xc -
+	two './say aaaaa 1<>x' './say bbb 1<>x'
+	conflict 'written by step .* and then written by step .*'
+}
+
+@test "one line of a log for each, a replay takes the same decisions" {
+	two 'printf aaaaa | dd of=x conv=notrunc status=none' 'printf bbbbb | dd of=x conv=notrunc bs=1 seek=3 status=none'
+	run -0 --separate-stderr leat run --on-violation warn --log log w.yaml
+	[ "$(grep -c "warning: violation: x was written" <<<"$stderr")" = 1 ]
+	leat replay w.yaml log
+}
+
+# staged STEP: it works on real files, which leat sees only when it has ended.
+staged() {
+	sed -i "/func: $1/a\\    staged: true" w.yaml
+}
+
+@test "one of them is staged: what both have made is named, whoever ends first" {
+	local also='give each a file of its own, or declare it as an input of'
+	two 'seq 5 >x' 'sleep 0.5; seq 9 >x'
+	staged two
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x was written by step one and then written by step two, which has no order with it: .*; $also two, too" <<<"$stderr"
+	two 'sleep 1; seq 5 >x' 'seq 9 >x'
+	staged two
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x was opened for writing by step two and then truncated by step one, .*" <<<"$stderr"
+	two 'seq 5 >x.tmp; mv x.tmp x' 'sleep 0.5; seq 9 >x'
+	staged two
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x was written by step one and then written by step two, " <<<"$stderr"
+	two 'sleep 1; exec 3<>x; printf b >&3' 'printf aaaa >x' 'x*'
+	staged two
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x was written by step two and then written by step one at bytes 0 to 0, .*; $also one, too" <<<"$stderr"
+}
+
+@test "one of them is staged: parts that do not overlap, and files that only a pattern of it covers" {
+	two 'printf aaaaa >x' 'sleep 1; printf bbbbb | dd of=x conv=notrunc bs=5 seek=1 status=none'
+	staged one
+	silent
+	two 'sleep 1; printf bbbbb | dd of=x conv=notrunc bs=5 seek=1 status=none' 'printf aaaaa >x'
+	staged two
+	conflict 'truncated by step two and then written by step one from byte 5 on|truncated by step two and then written by step one at bytes 5 to 9'
+	two 'seq 5 >x; sleep 1; seq 9 >>x' 'seq 3 >x2' 'x*'
+	staged two
+	silent
+	sed -i 's/^tasks:/storage: {fs: ["x*"]}\n&/' w.yaml
+	silent
+	echo before >x # and written over; file systems count time in ticks
+	sleep 0.1
+	run -0 --separate-stderr leat run w.yaml
+	cmp x batch
+}
+
+@test "both are staged: one after the other, as in the batch" {
+	two 'sleep 0.3; printf aaaaa >x; sleep 0.3; printf b >>x' 'printf c >>x; sleep 0.5; printf d >>x'
+	staged one
+	staged two
+	silent
+	leat check --verify w.yaml
+}
