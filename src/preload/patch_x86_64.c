@@ -92,6 +92,13 @@ static int scan(const struct leat_texts *texts)
 	return error == -ENOENT && texts->count > 0 ? -ENOEXEC : error;
 }
 
+static int scan_exit(void)
+{
+	uint8_t *function = leat_libc_function("_exit");
+
+	return function ? leat_scan_exit(function, &sites) : -ENOEXEC;
+}
+
 /* *found: they were searched for, and nobody has shown yet that they are all. */
 static int find_sites(const struct leat_texts *texts, const char *kept_in, bool *found)
 {
@@ -103,7 +110,7 @@ static int find_sites(const struct leat_texts *texts, const char *kept_in, bool 
 		error = scan(texts);
 	}
 	if (!error)
-		error = leat_scan_exit((uint8_t *)(uintptr_t)_exit, &sites);
+		error = scan_exit();
 	return error;
 }
 

@@ -259,6 +259,13 @@ static function *find_function(const struct symbols *s, const char *name)
 	return (function *)(uintptr_t)find_symbol(s, name, STT_FUNC);
 }
 
+void *leat_libc_function(const char *name)
+{
+	struct symbols s = {0};
+
+	return dl_iterate_phdr(find_libc, &s) ? find_symbol(&s, name, STT_FUNC) : NULL;
+}
+
 /* ---- calling them ---- */
 
 static bool arrives(const struct symbols *s, const struct probe *p)

@@ -12,4 +12,8 @@ void leat_proof_fill(struct leat_stub_table *table);
  * main. */
 const char *leat_proof_run(void);
 
+/* libc's own function of that name, not one that a sanitizer or another library puts in its place;
+ * NULL: it has none. */
+void *leat_libc_function(const char *name);
+
 #endif

@@ -306,10 +306,34 @@ mounts() {
 	END
 	for plain in "" --plain; do
 		rm -f work/* inner/[kl]
-		run -0 timeout 100 leat run --quiet $plain --trace t.csv flow.yaml
+		# A leat that is built so comes after the library.
+		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0:detect_leaks=0 run -0 \
+			timeout 100 leat run --quiet $plain --trace t.csv flow.yaml
 		[[ $output == *"; none lost"* ]]
 		cmp work/z <(seq 1000)
 		[ "$(moved t.csv z W)" = 3893 ]
 		[ "$(moved t.csv l W)" -ge 3893 ]
+	done
+}
+
+@test "leat run --trace of a program built with AddressSanitizer" {
+	need gcc
+	gcc -fsanitize=address -o checked -xc - <<-'END' || skip "no libasan"
+		#include <stdio.h>
+		int main(void) { return printf("checked\n") == 8 ? 0 : 1; }
+	END
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - func: make
+		    exec: sh -c '../checked >x; ../checked >>x'
+		    outports: [{filename: x}]
+	END
+	for plain in "" --plain; do
+		rm -f work/*
+		run -0 timeout 100 leat run --quiet $plain --trace t.csv flow.yaml
+		[[ $output == *"; none lost"* ]]
+		[ "$(moved t.csv x W)" = 16 ]
 	done
 }
