@@ -19,6 +19,7 @@
 
 #define MAPS_SIZE (1u << 20)
 #define NAP_US 2000
+#define NAPS_DYING 50 /* how long a process that ends is waited for */
 
 int leat_unseen_init(struct leat_daemon *d)
 {
@@ -80,13 +81,24 @@ static bool is_loaded(pid_t pid)
 	return found;
 }
 
+/* One that is ending is waited for: how it ended is known only then. */
+static bool read_settled(pid_t pid, struct leat_pidstat *now)
+{
+	for (int naps = 0; leat_pidstat_read(pid, now); naps++) {
+		if (!now->exiting || now->state == 'Z' || naps == NAPS_DYING)
+			return true;
+		usleep(NAP_US);
+	}
+	return false;
+}
+
 /* Nobody has said anything of it, or how it ended. True: that may still come. */
 static bool is_open(struct leat_roll_entry *e)
 {
 	uint64_t process = leat_word_get(&e->process);
 	pid_t pid = (pid_t)(uint32_t)process;
 	struct leat_pidstat now;
-	bool is_there = !(process >> 32) && leat_pidstat_read(pid, &now);
+	bool is_there = !(process >> 32) && read_settled(pid, &now);
 
 	if (leat_clock_ns() - e->since_ns < LEAT_ROLL_LOADING_NS)
 		return true;
@@ -104,7 +116,7 @@ static void look_again(struct leat_roll_entry *e)
 	pid_t pid = (pid_t)(uint32_t)process;
 	struct leat_pidstat now;
 
-	if (process >> 32 || !leat_pidstat_read(pid, &now))
+	if (process >> 32 || !read_settled(pid, &now))
 		return;
 	e->status = now.state == 'Z' ? now.status : LEAT_ROLL_UNKNOWN;
 	if (now.state == 'Z' ? !WIFEXITED(now.status) : now.exiting || is_loaded(pid))
