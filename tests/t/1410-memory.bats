@@ -25,7 +25,8 @@ watched() {
 				[[ $(readlink "$now") == "$LEAT_RUNTIME_DIR"/*/store ]] || continue
 				read -r total used < <(stat -f -c '%b %f' "$now" 2>/dev/null | awk '{ print $1, $1 - $2 }') || continue
 				[ "$used" -le "$most" ] || most=$used
-				size=$total
+				# It is made smaller where the machine's memory is short.
+				[ "$total" -le "$size" ] || size=$total
 			done
 		done
 		sleep 0.02
