@@ -124,7 +124,7 @@ looks() {
 @test "podman, with an overlay as its root" {
 	need podman
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	type -P runc crun >/dev/null || skip "neither runc nor crun is installed"
+	type -P runc >/dev/null || type -P crun >/dev/null || skip "neither runc nor crun is installed"
 	local podman="podman --cgroup-manager cgroupfs run --cgroups=no-conmon --network=none --rm -v $PWD/work:/w"
 	$podman --rootfs "$ROOT" bash -c true || skip "podman runs nothing here"
 	# shellcheck disable=SC2086 # words
@@ -314,7 +314,7 @@ all_of_task() {
 @test "leat map by control group: podman's" {
 	need podman
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	type -P runc crun >/dev/null || skip "neither runc nor crun is installed"
+	type -P runc >/dev/null || type -P crun >/dev/null || skip "neither runc nor crun is installed"
 	grep -q ' - cgroup2 ' /proc/self/mountinfo || skip "no control groups of version 2 are mounted here"
 	local podman="podman --cgroup-manager cgroupfs run --cgroups=no-conmon --network=none --rm -v $PWD/work:/w"
 	$podman --rootfs "$ROOT" bash -c true || skip "podman runs nothing here"
