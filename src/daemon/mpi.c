@@ -147,6 +147,22 @@ static bool begins_with_one(const char *name, const char *const *begins, size_t 
 	return false;
 }
 
+/* The C library as leat has changed it (src/preload/image_x86_64.h). Of two processes that do so at
+ * the same time one loses its file's name to the other. */
+static bool is_image(const char *name)
+{
+	static const char *const endings[] = {".image", ".image (deleted)"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		size_t n = strlen(endings[i]);
+
+		if (length > n && strcmp(name + length - n, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* By the file that it is from; code without a file may be anybody's. */
 static enum owner owner_of(const char *path)
 {
@@ -159,15 +175,12 @@ static enum owner owner_of(const char *path)
 	static const char *const of_system[] = {"libc.so",  "libc-2", "ld-linux", "libpthread",
 						"libleat.", "[vdso]", "libevent"};
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t length = strlen(name);
 
 	if (begins_with_one(name, of_mpi, sizeof(of_mpi) / sizeof(*of_mpi)))
 		return OWNER_MPI;
 	if (begins_with_one(name, of_system, sizeof(of_system) / sizeof(*of_system)))
 		return OWNER_SYSTEM;
-	/* The C library as leat has changed it (src/preload/image_x86_64.h). */
-	return length > 6 && strcmp(name + length - 6, ".image") == 0 ? OWNER_SYSTEM
-								      : OWNER_PROGRAM;
+	return is_image(name) ? OWNER_SYSTEM : OWNER_PROGRAM;
 }
 
 /* Note what can be executed; `end` of the memory that holds `stack`, 0: none does. False: there is

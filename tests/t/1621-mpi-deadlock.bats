@@ -74,6 +74,27 @@ found() {
 	found mpich
 }
 
+# The file of the patched C library, which is mapped, is removed before the
+# job is looked at, as it is when two processes make it at the same time.
+@test "two jobs whose patched C library has lost its name" {
+	local status=0 pid tries
+	with mpich
+	circle a "$program a.y a.x all" "$program a.x a.y all"
+	as_jobs
+	timeout 90 leat run flow.yaml >out 2>&1 3>&- &
+	pid=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		! compgen -G "$LEAT_RUNTIME_DIR/*/sites/*.image" >/dev/null || break
+		sleep 0.1
+	done
+	sleep 1
+	rm "$LEAT_RUNTIME_DIR"/*/sites/*.image
+	wait $pid || status=$?
+	cat out
+	[ $status = 125 ]
+	grep -q '^leat: deadlock: these steps can never go on: ping_a, pong_a' out
+}
+
 # acts KIND: a rank acts after more time than a job must have been at rest.
 acts() {
 	local way
