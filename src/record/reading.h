@@ -28,8 +28,7 @@ struct leat_glance {
 #define LEAT_LOOK_BYTES 4096u
 
 /* `n` bytes of `asked` were read at `offset`, of a version of `size` bytes; UINT64_MAX: it is not
- * complete yet. True: the version is read, not looked at. docs/explanation/semantics.md,
- * "Versions". */
+ * complete yet. True: the version is read, not looked at. docs/explanation/versions.md. */
 bool leat_glance_exceeds(struct leat_glance *g, uint64_t offset, uint64_t n, uint64_t asked,
 			 uint64_t size);
 
