@@ -40,7 +40,7 @@ pages() {
 	[ "$status" = 0 ]
 	page '<!-- not run: it would fail -->' '```console' '$ false' '```' '<!-- needs: no-such-program -->' '```console' '$ false' '```'
 	[ "$status" = 0 ]
-	[[ $output == *'page.md:7: the rest is skipped: needs no-such-program'* ]]
+	[[ $output == *'page.md:6: the rest is skipped: needs no-such-program'* ]]
 	page '```console' '$ seq 5' '1' '...' '5' '```'
 	[ "$status" = 0 ]
 	page '```console' '$ seq 5' '1' '...' '4' '```'
