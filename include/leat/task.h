@@ -10,7 +10,8 @@
  *     cc program.c $(pkg-config --cflags --libs leat-task)
  *
  * Functions return 0 or -errno unless they say otherwise, and leat_task_error then tells the rest.
- * Any thread may call them, also from within a task, unless they say otherwise. See docs/tasks.md.
+ * Any thread may call them, also from within a task, unless they say otherwise. See
+ * docs/reference/tasks.md.
  */
 #ifndef LEAT_TASK_H
 #define LEAT_TASK_H

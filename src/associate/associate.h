@@ -1,4 +1,4 @@
-/* Which task caused what a trace tells (docs/association.md).
+/* Which task caused what a trace tells (docs/reference/association.md).
  *
  * Logs of workflow managers say which tasks there were; the records of a trace, taken in order, say
  * which process did what. What belongs to a task is resolved when both have been taken. Memory

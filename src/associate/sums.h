@@ -29,8 +29,8 @@ struct leat_associate_facts {
 	uint64_t lost;      /* records known to be missing */
 };
 
-/* The tasks, and what is nobody's with the reasons, as text or as JSON (docs/association.md). 0 or
- * -errno of `out`. */
+/* The tasks, and what is nobody's with the reasons, as text or as JSON
+ * (docs/reference/association.md). 0 or -errno of `out`. */
 int leat_associate_write_text(const struct leat_associate_map *m,
 			      const struct leat_associate_sums *s,
 			      const struct leat_associate_facts *facts, FILE *out);

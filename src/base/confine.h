@@ -24,7 +24,7 @@ bool leat_confine_can_seal(void);
  * -errno. Async-signal-safe. */
 int leat_confine_seal(void);
 
-/* A key nobody can guess (docs/enforce.md). 0 or -errno. */
+/* A key nobody can guess (docs/howto/enforce.md). 0 or -errno. */
 int leat_confine_key(char key[LEAT_KEY_SIZE]);
 
 #endif

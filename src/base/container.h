@@ -1,6 +1,6 @@
 /* Programs that start others in a root directory or mount namespace of their own: engines of
  * containers, and small tools. What runs inside can neither load the interception library nor find
- * the daemon; see docs/containers.md. */
+ * the daemon; see docs/howto/containers.md. */
 #ifndef LEAT_BASE_CONTAINER_H
 #define LEAT_BASE_CONTAINER_H
 

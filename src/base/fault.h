@@ -1,7 +1,7 @@
 /* Points at which a test has the process die, stop, end or come late: before and after each message
  * between client and daemon, and between the steps of what must be whole or not at all. They are
  * there with -Dfaults=true only; the ordinary build contains nothing of them, not even their names.
- * See docs/reliability.md. */
+ * See docs/explanation/reliability.md. */
 #ifndef LEAT_BASE_FAULT_H
 #define LEAT_BASE_FAULT_H
 

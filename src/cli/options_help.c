@@ -65,7 +65,7 @@ void leat_options_help(const struct leat_command *command, FILE *out)
 	for (size_t i = 0; (o = leat_option_at(command, i)); i++)
 		print_option(o, out);
 	print_option(&help, out);
-	fprintf(out, "\nThe whole story: man %s%s, or docs/running.md.\n",
+	fprintf(out, "\nThe whole story: man %s%s, or docs/reference/commands.md.\n",
 		command->page ? command->page : "leat-", command->page ? "" : command->name);
 }
 

@@ -1,5 +1,5 @@
-/* The daemon's status (docs/daemon.md) at one moment, for leat top: taken apart, compared with the
- * one before, and put into lines. */
+/* The daemon's status (docs/reference/daemon-json.md) at one moment, for leat top: taken apart,
+ * compared with the one before, and put into lines. */
 #ifndef LEAT_CONTROL_SNAPSHOT_H
 #define LEAT_CONTROL_SNAPSHOT_H
 

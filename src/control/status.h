@@ -1,4 +1,4 @@
-/* Reading the daemon's JSON: status and summary (docs/daemon.md). */
+/* Reading the daemon's JSON: status and summary (docs/reference/daemon-json.md). */
 #ifndef LEAT_CONTROL_STATUS_H
 #define LEAT_CONTROL_STATUS_H
 

@@ -11,7 +11,7 @@
  *    has failed (-ECANCELED violation, -EDEADLK deadlock, -ENOEXEC a program
  *    that cannot be intercepted, -EIO a file that failed, other: errno of the
  *    file that could not be made permanent).
- *  - FINISH: TEXT with a JSON summary (docs/daemon.md); error 0 all is well. */
+ *  - FINISH: TEXT with a JSON summary (docs/reference/daemon-json.md); error 0 all is well. */
 #ifndef LEAT_DAEMON_DAEMON_H
 #define LEAT_DAEMON_DAEMON_H
 

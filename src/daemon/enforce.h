@@ -1,5 +1,6 @@
 /* What a step may do under --enforce: read its inputs and what it writes, write its outputs
- * (docs/enforce.md). Every function says 0 to all when that was not asked for. Event loop only. */
+ * (docs/howto/enforce.md). Every function says 0 to all when that was not asked for. Event loop
+ * only. */
 #ifndef LEAT_DAEMON_ENFORCE_H
 #define LEAT_DAEMON_ENFORCE_H
 

@@ -1,5 +1,5 @@
 /* Open file descriptions for writing, whose true last close the kernel knows:
- * each holds an OFD lock on a byte of its own (docs/design.md). */
+ * each holds an OFD lock on a byte of its own (docs/explanation/how-it-works.md). */
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"

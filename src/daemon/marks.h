@@ -51,7 +51,7 @@ void leat_marks_read(struct leat_daemon *d, struct leat_file *f, int step);
 /* The number of the file's name; 0: out of memory. */
 uint32_t leat_marks_number(struct leat_daemon *d, const struct leat_file *f);
 
-/* "files", "marks" and "marks_left_out" of docs/daemon.md. */
+/* "files", "marks" and "marks_left_out" of docs/reference/daemon-json.md. */
 void leat_marks_put(const struct leat_daemon *d, struct leat_json *j);
 
 #endif

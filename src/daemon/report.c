@@ -1,4 +1,4 @@
-/* Status and summary as JSON: docs/daemon.md. */
+/* Status and summary as JSON: docs/reference/daemon-json.md. */
 #include "base/clock.h"
 #include "model/version.h"
 #include "daemon/client.h"

@@ -1,4 +1,4 @@
-/* What the steps do, looked at from time to time: docs/running.md, "Timeline". */
+/* What the steps do, looked at from time to time: docs/reference/timeline.md, "Timeline". */
 #include "base/clock.h"
 #include "base/pidstat.h"
 #include "daemon/client.h"

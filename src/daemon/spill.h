@@ -1,5 +1,5 @@
 /* The memory budget: files that the store has no room for go to the spill
- * directory, coldest first, and come back when there is room (docs/design.md). */
+ * directory, coldest first, and come back when there is room (docs/explanation/how-it-works.md). */
 #ifndef LEAT_DAEMON_SPILL_H
 #define LEAT_DAEMON_SPILL_H
 

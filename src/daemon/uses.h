@@ -1,5 +1,5 @@
 /* Which names the steps use: told to the rules, which find steps that get in each other's way
- * (docs/semantics.md, "Conflicts"). */
+ * (docs/explanation/conflicts.md). */
 #ifndef LEAT_DAEMON_USES_H
 #define LEAT_DAEMON_USES_H
 

@@ -4,7 +4,7 @@
  * leat YAML. Which one a file is in is told from its content, not its name.
  * All problems found in one run are in one list of diagnostics, with positions
  * and stable codes (lang/codes.h); a syntax error ends the run.
- * Sources: CAPIO (2023) Sec. IV-B, CAPIO-CL (2025) Sec. 4, docs/language.md. */
+ * Sources: CAPIO (2023) Sec. IV-B, CAPIO-CL (2025) Sec. 4, docs/reference/language.md. */
 #ifndef LEAT_LANG_LANG_H
 #define LEAT_LANG_LANG_H
 

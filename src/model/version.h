@@ -1,6 +1,6 @@
 /* Versions of one file: each time its producer makes it anew, under flow control. A version is a
  * file by itself, with a name of its own; the first has the name itself. Whatever governs the name
- * governs its versions. Source: docs/semantics.md, "Versions". */
+ * governs its versions. Source: docs/explanation/versions.md. */
 #ifndef LEAT_MODEL_VERSION_H
 #define LEAT_MODEL_VERSION_H
 

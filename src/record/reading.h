@@ -12,7 +12,7 @@ bool leat_read_fills_buffer(uint64_t asked);
 
 /* Was a request for `asked` bytes at `offset` derived from `size`, which fstat showed before the
  * file was complete? `read_end` is where the reads before it ended; `asked` 0: a seek to `offset`.
- * docs/semantics.md, "early size". */
+ * docs/explanation/semantics.md, "early size". */
 bool leat_read_trusts_size(uint64_t size, uint64_t read_end, uint64_t offset, uint64_t asked);
 
 /* The same of a mapping of [offset, offset + length), whose end may be that of a page. */
@@ -28,7 +28,7 @@ struct leat_glance {
 #define LEAT_LOOK_BYTES 4096u
 
 /* `n` bytes of `asked` were read at `offset`, of a version of `size` bytes; UINT64_MAX: it is not
- * complete yet. True: the version is read, not looked at. docs/semantics.md, "Versions". */
+ * complete yet. True: the version is read, not looked at. docs/explanation/versions.md. */
 bool leat_glance_exceeds(struct leat_glance *g, uint64_t offset, uint64_t n, uint64_t asked,
 			 uint64_t size);
 

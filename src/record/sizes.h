@@ -28,7 +28,7 @@ struct leat_size_asker {
 
 /* A name is anybody's: a tool is known by texts that it holds, too. Who is not known goes by all
  * that it is shown: {0, 0}. `holds` is called for names that are known only. Any thread;
- * async-signal-safe if `holds` is. docs/semantics.md, "Sizes". */
+ * async-signal-safe if `holds` is. docs/explanation/semantics.md, "Sizes". */
 struct leat_size_looks leat_size_looks_of(const struct leat_size_asker *asker);
 
 /* Is the text, without its end, among the `size` bytes? Any thread; async-signal-safe. */

@@ -3,7 +3,8 @@
  * A trace is one machine's. It is two streams of records, of calls and of processes, both in the
  * order of their end. On disk it is NAME.csv with NAME.pids.csv beside it, or one compressed
  * NAME.trace that holds both. The columns of the calls are those of Witzke et al., "Low-level I/O
- * Monitoring for Scientific Workflows" (2024), Fig. 2; docs/trace-format.md has the whole format.
+ * Monitoring for Scientific Workflows" (2024), Fig. 2; docs/reference/trace-format.md has the whole
+ * format.
  */
 #ifndef LEAT_RECORD_TRACE_H
 #define LEAT_RECORD_TRACE_H

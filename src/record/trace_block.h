@@ -1,5 +1,5 @@
 /* The frame of a compressed trace: a mark, then blocks, each with its length and checksums. All
- * numbers are little-endian. docs/trace-format.md. */
+ * numbers are little-endian. docs/reference/trace-format.md. */
 #ifndef LEAT_RECORD_TRACE_BLOCK_H
 #define LEAT_RECORD_TRACE_BLOCK_H
 

@@ -1,4 +1,4 @@
-/* What the writer and the reader of CSV traces agree on; docs/trace-format.md. */
+/* What the writer and the reader of CSV traces agree on; docs/reference/trace-format.md. */
 #ifndef LEAT_RECORD_TRACE_CSV_H
 #define LEAT_RECORD_TRACE_CSV_H
 

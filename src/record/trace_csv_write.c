@@ -1,4 +1,5 @@
-/* Traces as CSV: NAME.csv with the calls, NAME.pids.csv with the processes (docs/trace-format.md).
+/* Traces as CSV: NAME.csv with the calls, NAME.pids.csv with the processes
+ * (docs/reference/trace-format.md).
  */
 #include "record/trace_csv.h"
 #include "record/trace_writer.h"

@@ -1,5 +1,6 @@
 /* Records within a block of a compressed trace: as differences from what their file, their process
- * and the calls before them let expect. Blocks know nothing of each other. docs/trace-format.md. */
+ * and the calls before them let expect. Blocks know nothing of each other.
+ * docs/reference/trace-format.md. */
 #ifndef LEAT_RECORD_TRACE_PACK_H
 #define LEAT_RECORD_TRACE_PACK_H
 

@@ -1,5 +1,5 @@
 /* What tasks did to files: the figures of a report, made of a trace in one pass and in bounded
- * memory (docs/report.md). One thread at a time. */
+ * memory (docs/reference/report.md). One thread at a time. */
 #ifndef LEAT_REPORT_ANALYSE_H
 #define LEAT_REPORT_ANALYSE_H
 

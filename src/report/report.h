@@ -1,5 +1,5 @@
-/* A report on traces: what was found in them, and its four forms (docs/report.md). One thread at a
- * time for all of a report. */
+/* A report on traces: what was found in them, and its four forms (docs/reference/report.md). One
+ * thread at a time for all of a report. */
 #ifndef LEAT_REPORT_REPORT_H
 #define LEAT_REPORT_REPORT_H
 
@@ -112,7 +112,7 @@ extern const struct leat_report_extent leat_report_whole, leat_report_page;
 int leat_report_write_text(const struct leat_report *r, FILE *out, int width, bool utf8,
 			   uint32_t top);
 
-/* One JSON document; docs/report.md has its members. */
+/* One JSON document; docs/reference/report.md has its members. */
 int leat_report_write_json(const struct leat_report *r, const struct leat_report_extent *extent,
 			   FILE *out);
 

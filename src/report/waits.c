@@ -12,7 +12,8 @@
 #include <uthash.h>
 
 enum {
-	ANSWER_WAIT = 2, /* the code of an ANSWER that lets the call wait (docs/semantics.md) */
+	ANSWER_WAIT = 2, /* the code of an ANSWER that lets the call wait
+			    (docs/explanation/semantics.md) */
 	STEPS_MAX = 1 << 20,
 	WAITS_MAX = 10000,
 };

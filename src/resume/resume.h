@@ -1,6 +1,6 @@
 /* What a run leaves behind (place.h tells where) so that another one can go on where it ended: the
  * record, a file that says of each step whether it is complete, and how its inputs and
- * outputs looked. docs/resuming.md tells what counts as unchanged, docs/adr/0018 why.
+ * outputs looked. docs/howto/resume.md tells what counts as unchanged, docs/adr/0018 why.
  *
  * Single-threaded. Names are relative to the workflow's directory. */
 #ifndef LEAT_RESUME_RESUME_H

@@ -18,7 +18,7 @@
  *   constraint is chosen from what was learned, for the number of tasks that are ready, again
  *   whenever one arrives. What has started keeps the constraint it started with.
  *
- * Source: I/O-aware PyCOMPSs, Sec. 3 and 4; docs/scheduling.md. */
+ * Source: I/O-aware PyCOMPSs, Sec. 3 and 4; docs/reference/scheduling.md. */
 #ifndef LEAT_SCHED_SCHED_H
 #define LEAT_SCHED_SCHED_H
 

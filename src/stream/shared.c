@@ -1,6 +1,6 @@
 /* Files that several steps write, as they declare: each may write a part of its own, whoever comes
- * first. What one writes where another has written depends on chance. Source: docs/semantics.md,
- * "Conflicts". */
+ * first. What one writes where another has written depends on chance. Source:
+ * docs/explanation/conflicts.md. */
 #include "stream/uses.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * replay of real runs drive this same module.
  *
  * The unit is a token {file, object}; object is always 0 today.
- * Sources: CAPIO (2023) Sec. III-IV, CAPIO-CL (2025) Sec. 3, docs/semantics.md. */
+ * Sources: CAPIO (2023) Sec. III-IV, CAPIO-CL (2025) Sec. 3, docs/explanation/semantics.md. */
 #ifndef LEAT_STREAM_STREAM_H
 #define LEAT_STREAM_STREAM_H
 

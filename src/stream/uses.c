@@ -1,5 +1,5 @@
 /* Which steps used a name, and whether that can have gone as in a batch: two of them use it one
- * after the other there, and here perhaps at the same time. Source: docs/semantics.md, "Conflicts".
+ * after the other there, and here perhaps at the same time. Source: docs/explanation/conflicts.md.
  */
 #include "stream/uses.h"
 

@@ -128,7 +128,8 @@ uint64_t leat_step_own_ns(const struct leat_step_result *s);
 /* Table of the steps, and the totals in words. */
 void leat_summary_print(const struct leat_result *r, FILE *out);
 
-/* All of it as JSON (docs/running.md), for the workflow `wf` in `dir`. 0 or -errno of `out`. */
+/* All of it as JSON (docs/reference/commands.md), for the workflow `wf` in `dir`. 0 or -errno of
+ * `out`. */
 int leat_result_write_json(const struct leat_result *r, const struct leat_workflow *wf,
 			   const char *dir, FILE *out);
 

@@ -1,5 +1,5 @@
-/* The timeline of a run: what each step did when, as the daemon has seen it (docs/daemon.md), and
- * what is drawn from it. */
+/* The timeline of a run: what each step did when, as the daemon has seen it
+ * (docs/reference/daemon-json.md), and what is drawn from it. */
 #ifndef LEAT_TIMELINE_H
 #define LEAT_TIMELINE_H
 
@@ -84,8 +84,8 @@ const struct leat_timeline_mark *leat_timeline_source(const struct leat_timeline
 /* Time of a mark or piece since the run's start. */
 uint64_t leat_timeline_since_start(const struct leat_result *r, uint64_t us);
 
-/* All of it as JSON, as the page wants it (docs/running.md). `dir` is the workflow's. 0 or -errno
- * of `out`. */
+/* All of it as JSON, as the page wants it (docs/reference/commands.md). `dir` is the workflow's. 0
+ * or -errno of `out`. */
 int leat_timeline_write_data(const struct leat_result *r, const struct leat_workflow *wf,
 			     const char *dir, FILE *out);
 /* As a page for browsers, which needs nothing else. 0 or -errno. */

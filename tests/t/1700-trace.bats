@@ -14,7 +14,7 @@ usable() {
 }
 
 # What a tracer cannot know by its nature: parts that it sees otherwise, columns of the others. To an
-# overlay the kernel does not tell of calls that fail before it (docs/tracing-fuse.md), tells what
+# overlay the kernel does not tell of calls that fail before it (docs/explanation/tracing-fuse.md), tells what
 # copies become, lets go of the files that an exec closes in any order, and of those that an ending process closes perhaps
 # after its parent knows that it has ended.
 parts_not_of() {

@@ -1,4 +1,4 @@
-/* docs/semantics.md, sentence by sentence: each scenario is a workflow and a
+/* docs/explanation/semantics.md, sentence by sentence: each scenario is a workflow and a
  * script (stream_world.h says how they are written). */
 #include "stream_world.h"
 

@@ -151,7 +151,7 @@ static void test_bound(void **state)
 	assert_int_equal(length_ns, 10 * MS * LOOKS);
 	assert_int_equal(wait_ns, 5 * MS * LOOKS);
 	assert_int_equal(bytes, (uint64_t)LOOKS * (LOOKS - 1) / 2);
-	/* docs/running.md, "Timeline". */
+	/* docs/reference/timeline.md, "Timeline". */
 	assert_true(longest_ns <= 16 * length_ns / (3 * MOST));
 	leat_track_release(&t);
 }

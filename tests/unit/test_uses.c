@@ -1,4 +1,4 @@
-/* Steps that get in each other's way: docs/semantics.md, "Conflicts". */
+/* Steps that get in each other's way: docs/explanation/conflicts.md. */
 #include "stream_world.h"
 
 #include <setjmp.h>

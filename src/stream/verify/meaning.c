@@ -1,5 +1,5 @@
-/* What the declared rules mean (docs/semantics.md), worked out from what the steps have done,
- * with no bookkeeping but of what is final. The rules must say the same. */
+/* What the declared rules mean (docs/explanation/semantics.md), worked out from what the steps have
+ * done, with no bookkeeping but of what is final. The rules must say the same. */
 #include "stream/verify/state.h"
 
 struct look {

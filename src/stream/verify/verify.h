@@ -1,7 +1,7 @@
 /* The model checker: every order of what the steps of a workflow may do, within bounds, played
  * to the rules themselves (stream/stream.h), and what they say compared with what the declared
  * rules mean. What is looked for, what the bounds leave out and why the reductions are sound:
- * docs/verify.md. One thread. */
+ * docs/explanation/model-checker.md. One thread. */
 #ifndef LEAT_STREAM_VERIFY_VERIFY_H
 #define LEAT_STREAM_VERIFY_VERIFY_H
 
