@@ -4,7 +4,7 @@
  *
  * mixed: 200 tasks that read and write 20 files each, in order and at random; wide: processes,
  * files and scattered calls without end, so that every bound of a report is reached. */
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * read or write them by blocks, now and then elsewhere, and close them; times with the noise of
  * real ones. Into DIR/bench.csv and DIR/bench.trace, which are removed at the end (-k: kept). */
 #include "bench.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -18,7 +18,7 @@
 #define LEAT_ASSOCIATE_H
 
 #include "associate/format.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

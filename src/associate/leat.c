@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/event.h"
+#include "eventlog/event.h"
 
 struct reader {
 	struct leat_associate_map *m;

@@ -3,7 +3,7 @@
 #define LEAT_CLI_MAP_LOGS_H
 
 #include "cli/options.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 #include "associate/associate.h"
 
 /* Rows of a command's table. */

@@ -5,8 +5,8 @@
 #include "base/fd.h"
 #include "base/memory_of.h"
 #include "mount/internal.h"
-#include "record/intent.h"
-#include "record/sizes.h"
+#include "client/intent.h"
+#include "client/sizes.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Asking the daemon on behalf of a caller, and waiting for its answer. */
 #include "mount/internal.h"
 #include "mount/record.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <fcntl.h>

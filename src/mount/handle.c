@@ -4,7 +4,7 @@
 #include "mount/internal.h"
 #include "mount/record.h"
 #include "mount/listing.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <fcntl.h>

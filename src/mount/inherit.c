@@ -5,7 +5,7 @@
 #include "mount/handshake.h"
 #include "mount/internal.h"
 #include "mount/record.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <dirent.h>
 #include <errno.h>

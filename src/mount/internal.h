@@ -6,7 +6,7 @@
 
 #include "fuse/session.h"
 #include "mount/mount.h"
-#include "record/reading.h"
+#include "client/reading.h"
 #include "shm/extents.h"
 #include "shm/word.h"
 #include "wire/wire.h"

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "mount/handshake.h"
 #include "mount/internal.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include "mount/record.h"
 #include "mount/rights.h"
 #include "mount/write.h"
-#include "record/call.h"
-#include "record/sizes.h"
+#include "eventlog/call.h"
+#include "client/sizes.h"
 
 #include <errno.h>
 #include <fcntl.h>

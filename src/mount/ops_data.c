@@ -3,7 +3,7 @@
 #include "mount/internal.h"
 #include "mount/record.h"
 #include "mount/write.h"
-#include "record/reading.h"
+#include "client/reading.h"
 #include "shm/extents.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #define LEAT_MOUNT_RECORD_H
 
 #include "mount/internal.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 /* Finds the tape by the environment. Sets m->recorder, which stays NULL if there is none, or the
  * server's own calls are recorded already. Before the mount is there. */

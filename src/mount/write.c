@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "mount/follow.h"
 #include "mount/record.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * library. Which file is mapped there the kernel says, and what it holds is in memory. */
 #include "preload/asker.h"
 #include "preload/hooks.h"
-#include "record/intent.h"
+#include "client/intent.h"
 
 #include <stdint.h>
 #include <stdlib.h>

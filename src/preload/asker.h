@@ -3,7 +3,7 @@
 #define LEAT_PRELOAD_ASKER_H
 
 #include "preload/engine.h"
-#include "record/sizes.h"
+#include "client/sizes.h"
 
 /* How often the code that calls the function of libc that makes the call may be shown a size that
  * is not the last. The first time that a place in the program asks costs some system calls.

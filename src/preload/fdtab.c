@@ -7,7 +7,7 @@
 #include "preload/user.h"
 #include "preload/window.h"
 #include "shm/word.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <string.h>

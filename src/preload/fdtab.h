@@ -5,7 +5,7 @@
 
 #include "preload/engine.h"
 #include "preload/offset.h"
-#include "record/reading.h"
+#include "client/reading.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "preload/room.h"
 #include "preload/starved.h"
 #include "preload/window.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 #include "preload/timing.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "preload/handlers.h"
 #include "preload/hooks.h"
 #include "preload/window.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 #include "shm/extents.h"
 #include "preload/timing.h"
 

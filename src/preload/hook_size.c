@@ -6,7 +6,7 @@
 #include "preload/promises.h"
 #include "preload/room.h"
 #include "preload/window.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <linux/falloc.h>

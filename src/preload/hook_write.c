@@ -10,7 +10,7 @@
 #include "preload/room.h"
 #include "preload/window.h"
 #include "preload/timing.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <errno.h>
 #include <limits.h>

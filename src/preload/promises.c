@@ -5,7 +5,7 @@
 #include "preload/follow.h"
 #include "preload/text.h"
 #include "preload/window.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 #include "shm/extents.h"
 
 #include <limits.h>

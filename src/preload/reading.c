@@ -1,9 +1,9 @@
 /* What a program's reads say of it: that it trusted a size seen early, or took a version. */
-#include "record/reading.h"
+#include "client/reading.h"
 #include "preload/fdtab.h"
 #include "preload/handlers.h"
 #include "preload/hooks.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 
 #include <unistd.h>
 

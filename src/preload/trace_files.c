@@ -2,7 +2,7 @@
 #include "preload/hooks.h"
 #include "preload/trace.h"
 #include "preload/trace_calls.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <linux/close_range.h>
 #include <string.h>

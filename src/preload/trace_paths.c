@@ -2,7 +2,7 @@
 #include "preload/hooks.h"
 #include "preload/trace.h"
 #include "preload/trace_calls.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 /* Names of a call: what it is about, and for a rename the new one. */
 struct names {

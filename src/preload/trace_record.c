@@ -1,7 +1,7 @@
 /* Times, and records on their way to the tape. */
 #include "preload/hooks.h"
 #include "preload/trace.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <elf.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "preload/intercept.h"
 #include "preload/text.h"
 #include "preload/trace_calls.h"
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <linux/stat.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "preload/follow.h"
 #include "preload/hooks.h"
 #include "preload/timing.h"
-#include "record/call.h"
+#include "eventlog/call.h"
 #include "shm/extents.h"
 #include "shm/word.h"
 

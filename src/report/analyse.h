@@ -3,7 +3,7 @@
 #ifndef LEAT_REPORT_ANALYSE_H
 #define LEAT_REPORT_ANALYSE_H
 
-#include "record/trace.h"
+#include "iotrace/trace.h"
 #include "report/coverage.h"
 #include "report/series.h"
 #include "report/spans.h"

@@ -3,7 +3,7 @@
 #ifndef LEAT_REPORT_FEED_H
 #define LEAT_REPORT_FEED_H
 
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 struct leat_feed;
 

@@ -3,7 +3,7 @@
 #ifndef LEAT_REPORT_REPORT_H
 #define LEAT_REPORT_REPORT_H
 
-#include "record/trace.h"
+#include "iotrace/trace.h"
 #include "report/analyse.h"
 #include "associate/associate.h"
 

@@ -1,7 +1,7 @@
 #include "report/waits.h"
 
 #include "base/str.h"
-#include "record/event.h"
+#include "eventlog/event.h"
 #include "report/table.h"
 
 #include <errno.h>

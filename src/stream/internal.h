@@ -271,7 +271,7 @@ void leat_content_touch(struct leat_stream *s, struct leat_content *c);
 /* Remember an empty close / let one count or not / drop all of a content. */
 void leat_pending_add(struct leat_stream *s, struct leat_content *c, const struct leat_ofd *o);
 void leat_pending_drop(struct leat_stream *s, struct leat_content *c);
-/* The same for all processes behind the mount of this server (record/event.h). */
+/* The same for all processes behind the mount of this server (eventlog/event.h). */
 void leat_pending_exit_behind(struct leat_stream *s, int server, bool normally);
 /* Process {node, pid} ended: its empty closes count if it ended normally. */
 void leat_pending_exit(struct leat_stream *s, int node, int pid, bool normally);

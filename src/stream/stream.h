@@ -9,8 +9,8 @@
 #define LEAT_STREAM_STREAM_H
 
 #include "model/match.h"
-#include "record/call.h"
-#include "record/event.h"
+#include "eventlog/call.h"
+#include "eventlog/event.h"
 
 #include <limits.h>
 

@@ -3,7 +3,7 @@
 #ifndef LEAT_TRACE_TRACER_H
 #define LEAT_TRACE_TRACER_H
 
-#include "record/trace.h"
+#include "iotrace/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>

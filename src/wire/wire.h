@@ -239,7 +239,7 @@ struct leat_msg_resolved {
 
 struct leat_msg_ask {
 	struct leat_msg h;
-	uint32_t call; /* enum leat_call, record/call.h */
+	uint32_t call; /* enum leat_call, eventlog/call.h */
 	uint32_t slot;
 	uint64_t offset;
 	uint64_t length;
@@ -320,7 +320,7 @@ struct leat_msg_fact {
 	struct leat_msg h;
 	uint32_t slot;
 	int32_t error;
-	uint32_t code; /* VIOLATED: enum leat_violation, READ: enum leat_read, record/call.h */
+	uint32_t code; /* VIOLATED: enum leat_violation, READ: enum leat_read, eventlog/call.h */
 	uint32_t reserved;
 	uint64_t ofd;
 	uint64_t offset;

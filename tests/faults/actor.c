@@ -218,7 +218,7 @@ static void refused(char **v)
 }
 
 /* What perl is known by, whose first look at a size is for itself: the program is called so where
- * it is to be taken for one (src/record/sizes.c). */
+ * it is to be taken for one (src/client/sizes.c). */
 const char says[] = "Can't open perl script \"%s\": %s";
 
 /* early FILE: trust a size that is not final. */

@@ -3,8 +3,8 @@
  * trace, its processes, a compressed trace, or a block of one behind its checksums.
  *
  *   .ci/fuzz 60 trace */
-#include "record/trace.h"
-#include "record/trace_pack.h"
+#include "iotrace/trace.h"
+#include "iotrace/pack.h"
 
 #include <errno.h>
 #include <stdint.h>

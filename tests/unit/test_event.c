@@ -1,5 +1,5 @@
 /* The event log: what is written is read back; what is damaged is refused. */
-#include "record/event.h"
+#include "eventlog/event.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* What is recognised behind a call of fstat: code that compilers have made. */
-#include "record/intent.h"
-#include "record/sizes.h"
+#include "client/intent.h"
+#include "client/sizes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

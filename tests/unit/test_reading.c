@@ -1,6 +1,6 @@
 /* What a request says of the size that its program believes in. */
-#include "record/reading.h"
-#include "record/sizes.h"
+#include "client/reading.h"
+#include "client/sizes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

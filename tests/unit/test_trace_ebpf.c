@@ -1,5 +1,5 @@
 /* The parts of the ebpf tracer that need no kernel: order, ids, paths. */
-#include "record/trace.h"
+#include "iotrace/trace.h"
 #include "trace/ebpf/ids.h"
 #include "trace/ebpf/order.h"
 #include "trace/ebpf/path.h"
