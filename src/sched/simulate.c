@@ -46,6 +46,13 @@ static uint64_t now_ns(const struct simulation *sim)
 /* --- set up -------------------------------------------------------------------------------------
  */
 
+/* A host without devices has no array of them. */
+static bool has_device(const struct leat_host *host, const struct leat_device *device)
+{
+	return host->n_devices && device >= host->devices &&
+	       device < host->devices + host->n_devices;
+}
+
 /* The number of the machine's disk: the devices of hosts in order, then the shared ones. */
 static size_t disk_number(const struct leat_resources *res, size_t host, const char *name)
 {
@@ -55,7 +62,7 @@ static size_t disk_number(const struct leat_resources *res, size_t host, const c
 	for (size_t h = 0; h < res->n_hosts; h++) {
 		const struct leat_host *of = &res->hosts[h];
 
-		if (h == host && device >= of->devices && device < of->devices + of->n_devices)
+		if (h == host && has_device(of, device))
 			return before + (size_t)(device - of->devices);
 		before += of->n_devices;
 	}
