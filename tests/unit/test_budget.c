@@ -1,5 +1,5 @@
 /* How much memory files may take, by what is seen of limits, use and pressure. */
-#include "daemon/budget.h"
+#include "daemon/space/budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What a step did in the course of time, within bounds. */
-#include "daemon/track.h"
+#include "daemon/run/track.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

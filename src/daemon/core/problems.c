@@ -1,0 +1,70 @@
+#include "base/log.h"
+#include "base/str.h"
+#include "daemon/core/connections.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+/* A run that goes wrong a million times is told of the first ones. */
+#define MAX_PROBLEMS 500u
+
+static bool send_event(struct leat_daemon *d, int error, const char *text)
+{
+	struct leat_conn *c;
+	struct leat_msg_text *m;
+	bool sent = false;
+
+	DL_FOREACH(d->conns, c)
+	{
+		if (c->closing || !(c->control & LEAT_CONTROL_EVENTS))
+			continue;
+		m = leat_wire_begin(d->event, LEAT_MSG_EVENT, sizeof(*m));
+		m->error = error;
+		if (leat_wire_put(m, text) == 0)
+			leat_conn_send(c, m);
+		sent = true;
+	}
+	return sent;
+}
+
+void leat_problems_look(struct leat_daemon *d, const char *step)
+{
+	send_event(d, LEAT_WIRE_LOOK, step);
+}
+
+void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
+{
+	struct leat_problem *p;
+	va_list ap;
+
+	if (error)
+		d->failed = true;
+	if (d->n_problems++ >= MAX_PROBLEMS)
+		return;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return;
+	va_start(ap, format);
+	p->text = leat_vstrf(format, ap);
+	va_end(ap);
+	if (!p->text) {
+		free(p);
+		return;
+	}
+	p->error = error;
+	DL_APPEND(d->problems, p);
+	if (!send_event(d, error, p->text))
+		leat_log(error ? LEAT_LOG_ERROR : LEAT_LOG_WARNING, "%s", p->text);
+}
+
+void leat_problems_free(struct leat_daemon *d)
+{
+	struct leat_problem *p, *next;
+
+	DL_FOREACH_SAFE(d->problems, p, next)
+	{
+		DL_DELETE(d->problems, p);
+		free(p->text);
+		free(p);
+	}
+}

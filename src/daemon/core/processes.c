@@ -1,0 +1,186 @@
+#include "daemon/core/connections.h"
+
+#include "base/fd.h"
+#include "base/pidstat.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/run/ranks.h"
+#include "daemon/run/steps.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A process that dies has gone after that. */
+#define DEATH_MS 1000
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct leat_proc *p = handle->data;
+
+	leat_close(&p->pidfd);
+	free(p);
+}
+
+static void forget(struct leat_proc *p)
+{
+	struct leat_conn *c, *next;
+
+	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
+	leat_conn_drop(c, NULL);
+	HASH_DEL(p->d->procs, p);
+	uv_close((uv_handle_t *)&p->poll, on_closed);
+}
+
+/* The kernel says it is gone: what it sent comes first, then the closes its end
+ * brought about, then the end itself. */
+static void gone(struct leat_proc *p)
+{
+	struct leat_daemon *d = p->d;
+	bool normally;
+
+	if (p->gone)
+		return;
+	leat_proc_drain(p);
+	p->gone = true;
+	/* It may have changed a file and not come to count it. */
+	if (!p->exiting)
+		leat_shm_change_cut(d->shm);
+	normally = p->exiting && !p->cut_short;
+	if (p->step >= 0) {
+		leat_lives_after_exit(d, p);
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
+							 .step = p->step,
+							 .pid = p->pid,
+							 .status = normally ? p->status : -SIGKILL,
+							 .code = leat_rank_left(p)});
+		leat_step_process_left(d, p);
+	}
+	forget(p);
+}
+
+void leat_proc_ended_behind(struct leat_proc *p, int pid, bool killed)
+{
+	leat_events_apply(p->d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
+						    .step = p->step,
+						    .node = p->pid,
+						    .pid = pid,
+						    .status = killed ? -SIGKILL : 0});
+}
+
+static void on_end(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	gone(poll->data);
+}
+
+static bool has_ended(const struct leat_proc *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+/* The program behind a mount may have had its error, and have ended, before its server that was
+ * killed is all gone. What dies is gone soon. */
+static void await_death(const struct leat_proc *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+	struct leat_pidstat now;
+
+	if (p->mount && !p->exiting && leat_pidstat_read(p->pid, &now) && now.exiting)
+		poll(&fd, 1, DEATH_MS);
+}
+
+struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid)
+{
+	struct leat_proc *p;
+
+	HASH_FIND_INT(d->procs, &pid, p);
+	if (p && !has_ended(p))
+		return p;
+	/* The kernel gave the number to somebody else before we heard. */
+	if (p)
+		gone(p);
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->d = d;
+	p->pid = pid;
+	p->step = p->rank = -1;
+	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pidfd < 0 || uv_poll_init(&d->loop, &p->poll, p->pidfd) < 0)
+		goto fail;
+	p->poll.data = p;
+	HASH_ADD_INT(d->procs, pid, p);
+	if (!p->hh.tbl) {
+		uv_close((uv_handle_t *)&p->poll, on_closed);
+		return NULL;
+	}
+	uv_poll_start(&p->poll, UV_READABLE, on_end);
+	return p;
+fail:
+	leat_close(&p->pidfd); /* errno stays */
+	free(p);
+	return NULL;
+}
+
+/* It closes its files before it is gone. */
+static bool is_dying(const struct leat_proc *p)
+{
+	struct leat_pidstat now;
+
+	return has_ended(p) || (leat_pidstat_read(p->pid, &now) && now.exiting);
+}
+
+bool leat_proc_died_beside(const struct leat_proc *p)
+{
+	struct leat_proc *q, *next;
+
+	HASH_ITER(hh, p->d->procs, q, next)
+	{
+		if (q == p || q->gone || q->step != p->step || !is_dying(q))
+			continue;
+		leat_proc_drain(q);
+		if (!q->exiting)
+			return true;
+	}
+	return false;
+}
+
+void leat_procs_hear(struct leat_daemon *d, int step)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	if (p->step == step) {
+		leat_proc_hear(p);
+		if (p->exiting && has_ended(p))
+			gone(p);
+	}
+}
+
+void leat_procs_reap(struct leat_daemon *d, int step)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	if (p->step == step) {
+		leat_proc_drain(p);
+		await_death(p);
+		if (has_ended(p))
+			gone(p);
+	}
+}
+
+void leat_procs_free(struct leat_daemon *d)
+{
+	struct leat_proc *p, *next;
+
+	HASH_ITER(hh, d->procs, p, next)
+	forget(p);
+}

@@ -1,0 +1,485 @@
+/* Open file descriptions for writing, whose true last close the kernel knows:
+ * each holds an OFD lock on a byte of its own (docs/explanation/how-it-works.md). */
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/fd.h"
+#include "daemon/run/actions.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/files/persist.h"
+#include "daemon/space/spill.h"
+#include "daemon/run/steps.h"
+#include "daemon/ops/versions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a lock must be missing before nobody's hint is waited for any more:
+ * the end of a process is told by several descriptors, in any order. */
+#define GRACE_NS 40000000u
+/* A close this close to an abnormal death in the step is taken for a part of it. */
+#define DEATH_NS 200000000u
+
+static struct leat_live **list_of(const struct leat_live *l)
+{
+	return l->reads ? &l->file->readers_open : &l->file->lives;
+}
+
+static struct leat_live *live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
+				  bool reads)
+{
+	struct leat_live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->reads = reads;
+	l->id = ++d->last_ofd;
+	l->probe = -1;
+	HASH_ADD(hh, d->lives, id, sizeof(l->id), l);
+	if (!l->hh.tbl) {
+		free(l);
+		return NULL;
+	}
+	l->step = c->step;
+	l->pid = c->pid;
+	l->file = f;
+	l->opener = c;
+	c->pending = l;
+	DL_APPEND(*list_of(l), l);
+	return l;
+}
+
+struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c)
+{
+	struct leat_live *l = live_new(d, f, c, false);
+
+	if (l)
+		leat_shm_file_changed(leat_file_shm(d, f));
+	return l;
+}
+
+struct leat_live *leat_live_new_reader(struct leat_daemon *d, struct leat_file *f,
+				       struct leat_conn *c)
+{
+	return live_new(d, f, c, true);
+}
+
+void leat_live_confirm(struct leat_live *l)
+{
+	if (l->opener)
+		l->opener->pending = NULL;
+	l->opener = NULL;
+}
+
+/* `held` may be opened in one of two ways, or may be made so for a moment. */
+static int open_held(int held, const struct stat *st)
+{
+	int fd = leat_beneath_reopen(held, O_RDONLY);
+
+	if (fd == -EACCES)
+		fd = leat_beneath_reopen(held, O_WRONLY);
+	if (fd == -EACCES && leat_beneath_chmod(held, (st->st_mode & 07777) | 0400) == 0) {
+		fd = leat_beneath_reopen(held, O_RDONLY);
+		leat_beneath_chmod(held, st->st_mode & 07777);
+	}
+	return fd;
+}
+
+int leat_open_hard(int top, const char *path)
+{
+	struct stat st;
+	int held = leat_beneath_hold_regular(top, path, &st), fd;
+
+	if (held < 0)
+		return held;
+	fd = open_held(held, &st);
+	leat_close(&held);
+	return fd;
+}
+
+int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const char *name)
+{
+	int fd = -EACCES;
+
+	if (root == LEAT_ROOT_STORE && !leat_tree_is_distrusted(d->tree))
+		fd = leat_beneath_open(dir, name, O_RDONLY, 0);
+	return fd == -EACCES ? leat_open_hard(dir, name) : fd;
+}
+
+/* 0: it has a descriptor, or there is nothing to have one of; else -errno. */
+static int hold(struct leat_daemon *d, struct leat_live *l)
+{
+	struct stat st;
+	enum leat_root root;
+	int rc;
+
+	if (l->probe >= 0 || l->file->retired)
+		return 0;
+	rc = leat_tree_look(d->tree, l->file->name, &root, &st);
+	if (!rc && S_ISREG(st.st_mode)) {
+		rc = leat_open_seen(d, root, leat_tree_fd(d->tree, root), l->file->name);
+		l->probe = rc < 0 ? -1 : rc;
+		rc = rc < 0 ? rc : 0;
+	}
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP ? 0 : rc;
+}
+
+void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_live *l;
+	struct stat st;
+
+	DL_FOREACH(f->lives, l)
+	hold(d, l);
+	DL_FOREACH(f->readers_open, l)
+	hold(d, l);
+	leat_file_measure(d, f, -1, &st, NULL);
+}
+
+int leat_is_locked(int fd, uint64_t byte)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
+}
+
+/* Does anybody have the file open for writing? fcntl(2): then there is no read lease. Where there
+ * are no leases, or not for the daemon, nobody has. */
+static bool is_written(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
+struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
+				   int fd)
+{
+	struct leat_live *l = is_written(fd) ? leat_live_new(d, f, c) : NULL;
+
+	if (!l) {
+		leat_close(&fd);
+		return NULL;
+	}
+	leat_live_confirm(l);
+	l->untold = true;
+	l->probe = fd;
+	return l;
+}
+
+static int look_for_lock(struct leat_daemon *d, struct leat_live *l)
+{
+	int rc = l->file->old ? leat_old_has_lock(l->file, l->id) : 0;
+
+	if (!rc)
+		rc = hold(d, l);
+	if (rc || l->probe < 0)
+		return rc;
+	return l->untold ? is_written(l->probe) : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
+}
+
+/* In doubt yes: what is taken for closed is passed on as complete. */
+static bool has_lock(struct leat_daemon *d, struct leat_live *l)
+{
+	int rc = look_for_lock(d, l);
+
+	if (rc < 0 && !l->doubted) {
+		l->doubted = true;
+		leat_problem_add(d, rc, "cannot see whether %s is still open: %s", l->file->name,
+				 strerror(-rc));
+	}
+	return rc != 0;
+}
+
+static bool is_open(struct leat_daemon *d, struct leat_live *l)
+{
+	return l->opener || has_lock(d, l);
+}
+
+bool leat_lives_settled(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	if (l->opener && !has_lock(d, l))
+		return false;
+	return true;
+}
+
+void leat_lives_moved(struct leat_file *f)
+{
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	leat_close(&l->probe);
+	DL_FOREACH(f->readers_open, l)
+	leat_close(&l->probe);
+}
+
+static void discard(struct leat_daemon *d, struct leat_live *l)
+{
+	leat_live_confirm(l);
+	DL_DELETE(*list_of(l), l);
+	HASH_DEL(d->lives, l);
+	leat_close(&l->probe);
+	free(l->name);
+	free(l);
+}
+
+/* A consumer that only opened for writing did no harm. */
+static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, const struct stat *st)
+{
+	/* Times may be set without a write: touch does. */
+	if (!l->foreign || l->intact ||
+	    (st->st_mtim.tv_sec == l->mtime.tv_sec && st->st_mtim.tv_nsec == l->mtime.tv_nsec))
+		return;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+						 .step = l->step,
+						 .pid = l->pid,
+						 .name = l->file->name,
+						 .code = LEAT_VIOLATION_UNDECLARED});
+}
+
+/* Of several that a step has left behind one may be stopped before it has written all, and another
+ * close the file. */
+static bool is_stopped(const struct leat_daemon *d, const struct leat_live *l)
+{
+	return d->is_cut_off && l->step >= 0 && !d->steps[l->step].running;
+}
+
+static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+{
+	struct leat_file *f = l->file;
+	bool was_committed = leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED;
+	struct stat st = {0};
+
+	LEAT_FAULT("closed");
+	if (l->reads) {
+		leat_versions_returned(d, l);
+		leat_acts_closed(d, l, abnormal);
+		discard(d, l);
+		return;
+	}
+	leat_file_sync_frontier(d, f);
+	if (f->lives == l && !l->next)
+		leat_file_settle_closed(d, f, l->probe);
+	if (l->probe >= 0 && leat_file_measure(d, f, l->probe, &st, NULL) == 0) {
+		f->measured = true;
+		judge_foreign(d, l, &st);
+	}
+	if (l->counted)
+		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CLOSE,
+							 .step = l->step,
+							 .pid = l->pid,
+							 .ofd = l->id,
+							 .length = f->size,
+							 .flags = abnormal || is_stopped(d, l)
+									  ? LEAT_EVF_ABNORMAL
+									  : 0});
+	f->measured = false;
+	leat_acts_closed(d, l, abnormal || is_stopped(d, l));
+	discard(d, l);
+	if (f->lives)
+		return;
+	leat_file_announce(d, f, &st);
+	/* What was written after the commit counts for the copy on disk. */
+	leat_file_finish_loose(d, f);
+	if (f->retired)
+		leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	else if (was_committed)
+		leat_file_refresh(d, f, LEAT_FILE_COMMITTED);
+	else if (f->keep)
+		leat_keep_file(d, f);
+}
+
+/* The versions that nobody has open any more, as far as it was told of them all. */
+static void end_readers(uv_check_t *check)
+{
+	struct leat_daemon *d = check->data;
+	struct leat_live *l, *next_live;
+	struct leat_proc *p, *next;
+
+	uv_check_stop(check);
+	for (l = d->lives; l; l = l->hh.next)
+		l->heard = l->ended;
+	HASH_ITER(hh, d->procs, p, next)
+	leat_proc_hear(p);
+	HASH_ITER(hh, d->lives, l, next_live)
+	if (l->heard)
+		closed(d, l, l->abnormal);
+}
+
+/* That a version was read, or a file changed, may have been told before it was closed by another
+ * connection, and be heard later. */
+static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+{
+	if (l->reads ? l->read : !l->intact) {
+		closed(d, l, abnormal);
+		return;
+	}
+	l->ended = true;
+	l->abnormal |= abnormal;
+	uv_check_start(&d->ended, end_readers);
+}
+
+void leat_lives_hear(struct leat_daemon *d)
+{
+	if (uv_is_active((uv_handle_t *)&d->ended))
+		end_readers(&d->ended);
+}
+
+int leat_lives_init(struct leat_daemon *d)
+{
+	d->ended.data = d;
+	return uv_check_init(&d->loop, &d->ended);
+}
+
+void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
+{
+	struct leat_file *f = l->file;
+	bool counted = l->counted;
+
+	leat_live_confirm(l);
+	hold(d, l);
+	closed(d, l, true);
+	if (counted && !f->retired && f->made &&
+	    leat_tree_look(d->tree, f->name, &(enum leat_root){0}, NULL) == -ENOENT) {
+		f->made = f->told = false;
+		leat_events_apply(d, (struct leat_event){
+					     .kind = LEAT_EV_UNLINK, .step = -1, .name = f->name});
+	}
+}
+
+/* Have others than `c` had a description that is gone now, and died? Its opener's own close needs
+ * no look. */
+static bool died_after(const struct leat_conn *c, const struct leat_file *f, uint64_t id)
+{
+	struct leat_live *l;
+
+	DL_FOREACH(f->lives, l)
+	if ((!id || l->id == id) && l->pid != c->pid && !is_open(c->d, l))
+		return c->proc && leat_proc_died_beside(c->proc);
+	return false;
+}
+
+void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal)
+{
+	struct leat_daemon *d = c->d;
+	struct leat_live *l, *next;
+
+	DL_FOREACH_SAFE(f->readers_open, l, next)
+	if ((!id || l->id == id) && !is_open(d, l))
+		ended(d, l, false);
+	abnormal = abnormal || died_after(c, f, id);
+	DL_FOREACH_SAFE(f->lives, l, next)
+	{
+		if (id && l->id != id)
+			continue;
+		if (!is_open(d, l))
+			ended(d, l, abnormal);
+		else if (id && l->pid == c->pid)
+			l->handed_on = true;
+	}
+}
+
+/* Whether it can still be the process that opened it which closes it. */
+static bool opener_lives(struct leat_daemon *d, const struct leat_live *l)
+{
+	struct leat_proc *p;
+
+	HASH_FIND_INT(d->procs, &l->pid, p);
+	return p && !p->gone && !l->handed_on;
+}
+
+/* Those of other live processes are theirs to end: the end of `p` says nothing of how they were
+ * closed. */
+static bool ended_with(struct leat_daemon *d, struct leat_live *l, const struct leat_proc *p)
+{
+	return l->step == p->step && !opener_lives(d, l) && !is_open(d, l);
+}
+
+void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p)
+{
+	struct leat_live *l, *next;
+	bool abnormal;
+
+	for (l = d->lives; l && !ended_with(d, l, p); l = l->hh.next)
+		;
+	if (!l)
+		return;
+	/* Of two that ended at the same time, who had it open last is not known. */
+	abnormal = !p->exiting || leat_proc_died_beside(p);
+	HASH_ITER(hh, d->lives, l, next)
+	if (ended_with(d, l, p))
+		ended(d, l, abnormal);
+}
+
+static bool was_abnormal(struct leat_daemon *d, const struct leat_live *l, uint64_t now)
+{
+	uint64_t death = l->step >= 0 ? d->steps[l->step].death_ns : 0;
+
+	return death && now - death < DEATH_NS && !opener_lives(d, l);
+}
+
+void leat_lives_after_step(struct leat_daemon *d, int step)
+{
+	struct leat_live *l, *next;
+	uint64_t now = leat_clock_ns();
+
+	HASH_ITER(hh, d->lives, l, next)
+	if (l->step == step && !is_open(d, l))
+		closed(d, l, was_abnormal(d, l, now));
+}
+
+/* Has its lock been missing for long enough? */
+static bool has_vanished(struct leat_daemon *d, struct leat_live *l, uint64_t now)
+{
+	if (is_open(d, l))
+		l->vanished_ns = 0;
+	else if (!l->vanished_ns)
+		l->vanished_ns = now;
+	return l->vanished_ns && now - l->vanished_ns >= GRACE_NS;
+}
+
+void leat_lives_sweep(struct leat_daemon *d)
+{
+	struct leat_live *l, *next;
+	uint64_t now = leat_clock_ns();
+	bool vanished = false;
+
+	for (l = d->lives; l; l = l->hh.next)
+		vanished |= has_vanished(d, l, now);
+	if (!vanished)
+		return;
+	/* A loop that was held up has not heard yet of those who died. */
+	for (int step = 0; step < (int)d->wf->n_steps; step++)
+		leat_procs_reap(d, step);
+	now = leat_clock_ns();
+	HASH_ITER(hh, d->lives, l, next)
+	if (has_vanished(d, l, now))
+		closed(d, l, was_abnormal(d, l, now));
+}
+
+bool leat_lives_of_step(const struct leat_daemon *d, int step)
+{
+	const struct leat_live *l;
+
+	for (l = d->lives; l; l = l->hh.next)
+		if (l->step == step && l->counted)
+			return true;
+	return false;
+}
+
+void leat_lives_free(struct leat_daemon *d)
+{
+	struct leat_live *l, *next;
+
+	HASH_ITER(hh, d->lives, l, next)
+	discard(d, l);
+}

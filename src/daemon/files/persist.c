@@ -1,0 +1,341 @@
+#include "daemon/files/persist.h"
+
+#include "base/fault.h"
+#include "base/fd.h"
+#include "daemon/files/files.h"
+#include "store/persist.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* libuv's pool has so many threads. */
+#define MAX_JOBS 4u
+
+/* One file on its way to disk. */
+struct leat_job {
+	uv_work_t work;
+	struct leat_daemon *d;
+	struct leat_file *f;    /* NULL: it was forgotten, and what is made is not wanted */
+	char *path;             /* owned */
+	struct leat_beneath at; /* on disk; the copy takes it over */
+	int in;                 /* open file, or -1: a symlink to `target` */
+	char *target;           /* owned */
+	bool first;             /* in its directory in this run */
+	uid_t uid;              /* of the symlink */
+	gid_t gid;
+	struct timespec mtime, ctime;
+	struct leat_persist made; /* if rc is 0 */
+	int rc;
+	struct leat_job *prev, *next;
+};
+
+/* A directory that some rename goes to. */
+struct leat_dirty_dir {
+	UT_hash_handle hh;
+	char path[]; /* of any file in it */
+};
+
+static void free_job(struct leat_job *j)
+{
+	leat_close(&j->in);
+	leat_beneath_release(&j->at);
+	free(j->path);
+	free(j->target);
+	free(j);
+}
+
+static void work(uv_work_t *w)
+{
+	struct leat_job *j = w->data;
+
+	if (j->first)
+		leat_persist_clean_stale(j->at.dir);
+	j->rc = j->target ? leat_persist_make_symlink(&j->made, &j->at, j->target, j->uid, j->gid)
+			  : leat_persist_make_file(&j->made, &j->at, j->in, j->path);
+	j->at.owned = false;
+}
+
+/* Is it the first file of this run in that directory? */
+static bool note_dir(struct leat_daemon *d, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+	struct leat_dirty_dir *dir;
+
+	HASH_FIND(hh, d->dirty_dirs, path, length, dir);
+	if (dir)
+		return false;
+	dir = calloc(1, sizeof(*dir) + strlen(path) + 1);
+	if (!dir)
+		return true;
+	strcpy(dir->path, path);
+	HASH_ADD(hh, d->dirty_dirs, path, length, dir);
+	if (!dir->hh.tbl)
+		free(dir);
+	return true;
+}
+
+static void forget_dirs(struct leat_daemon *d)
+{
+	struct leat_dirty_dir *dir, *next;
+
+	HASH_ITER(hh, d->dirty_dirs, dir, next)
+	{
+		HASH_DEL(d->dirty_dirs, dir);
+		free(dir);
+	}
+}
+
+void leat_keep_sync_dirs(struct leat_daemon *d)
+{
+	const struct leat_dirty_dir *dir;
+
+	for (dir = d->dirty_dirs; dir; dir = dir->hh.next) {
+		int rc = leat_persist_sync_parent(d->disk_fd, dir->path);
+
+		if (rc && rc != -ENOENT)
+			leat_problem_add(d, rc, "cannot sync the directory of %s/%s: %s", d->dir,
+					 dir->path, strerror(-rc));
+	}
+	forget_dirs(d);
+}
+
+static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
+{
+	f->save_error = -rc;
+	leat_problem_add(d, rc, "cannot write %s/%s: %s%s", d->dir, f->name, strerror(-rc),
+			 rc == -EACCES && leat_tree_is_distrusted(d->tree) ? LEAT_KEEP_UNLIKE : "");
+}
+
+static void start_jobs(struct leat_daemon *d);
+
+/* In a sticky directory nobody replaces what is another's, but by leat's hands. Notes what the file
+ * on disk will be. */
+static int check_replaced(const struct leat_job *j)
+{
+	const struct leat_beneath *at = &j->made.at;
+	struct stat dir, there, made;
+
+	if (fstatat(at->dir, j->made.temporary, &made, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstatat(at->dir, ".", &dir, 0) < 0)
+		return -errno;
+	j->f->on_disk = (struct leat_inode){made.st_dev, made.st_ino};
+	if (!leat_tree_is_distrusted(j->d->tree) || !(dir.st_mode & S_ISVTX) || !made.st_uid ||
+	    made.st_uid == dir.st_uid || fstatat(at->dir, at->name, &there, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return there.st_uid == made.st_uid ? 0 : -EACCES;
+}
+
+/* In the loop's thread, for here only it is known that the name is still this file's. */
+static int take(struct leat_job *j)
+{
+	int rc;
+
+	if (j->rc)
+		return j->rc;
+	if (!j->f) {
+		leat_persist_drop(&j->made);
+		return 0;
+	}
+	rc = check_replaced(j);
+	if (!rc)
+		return leat_persist_take(&j->made);
+	leat_persist_drop(&j->made);
+	return rc;
+}
+
+static void done(uv_work_t *w, int status)
+{
+	struct leat_job *j = w->data;
+	struct leat_daemon *d = j->d;
+	struct leat_file *f = j->f;
+	int rc = status ? -ECANCELED : take(j);
+
+	LEAT_FAULT("keep.done");
+	d->n_jobs--;
+	if (f) {
+		f->saving = false;
+		f->job = NULL;
+		if (rc) {
+			failed(d, f, rc);
+		} else {
+			f->saved = true;
+			f->saved_mtime = j->mtime;
+			f->saved_ctime = j->ctime;
+		}
+		if (f->dirty) {
+			f->dirty = false;
+			leat_keep_file(d, f);
+		}
+	}
+	free_job(j);
+	start_jobs(d);
+	if (leat_keep_idle(d))
+		leat_finish_continue(d);
+	/* a staged step may wait for it */
+	f = leat_file_find(d, "");
+	if (f)
+		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+}
+
+static int prepare_symlink(struct leat_job *j, const struct leat_beneath *from)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(from->dir, from->name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = 0;
+	j->target = strdup(target);
+	return j->target ? 0 : -ENOMEM;
+}
+
+static int take_source(struct leat_job *j, enum leat_root root, const struct leat_beneath *from)
+{
+	struct stat st;
+
+	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	j->first = note_dir(j->d, j->path);
+	j->mtime = st.st_mtim;
+	j->ctime = st.st_ctim;
+	j->uid = st.st_uid;
+	j->gid = st.st_gid;
+	if (S_ISLNK(st.st_mode))
+		return prepare_symlink(j, from);
+	j->in = leat_open_seen(j->d, root, from->dir, from->name);
+	return j->in < 0 ? j->in : 0;
+}
+
+/* What the job needs of the store is taken now: names may change later. */
+static int prepare(struct leat_job *j)
+{
+	struct leat_daemon *d = j->d;
+	struct leat_beneath from;
+	enum leat_root root;
+	struct stat st;
+	int rc;
+
+	j->path = strdup(j->f->name);
+	if (!j->path)
+		return -ENOMEM;
+	if (!leat_tree_has_ours(d->tree, j->path, &root, &st))
+		return -ENOENT;
+	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
+	if (!rc)
+		rc = leat_tree_hold_parent(d->tree, LEAT_ROOT_DISK, j->path, &j->at);
+	if (!rc)
+		rc = leat_tree_hold_parent(d->tree, root, j->path, &from);
+	if (rc)
+		return rc;
+	rc = take_source(j, root, &from);
+	leat_beneath_release(&from);
+	return rc;
+}
+
+static void start(struct leat_daemon *d, struct leat_job *j)
+{
+	struct leat_file *f = j->f;
+	int rc = prepare(j);
+
+	f->dirty = false;
+	if (!rc) {
+		j->work.data = j;
+		rc = uv_queue_work(&d->loop, &j->work, work, done);
+	}
+	if (!rc) {
+		f->saving = true;
+		f->job = j;
+		d->n_jobs++;
+		return;
+	}
+	/* Not there any more: whoever removed it has told the rules. */
+	if (rc != -ENOENT)
+		failed(d, f, rc);
+	free_job(j);
+}
+
+static void start_jobs(struct leat_daemon *d)
+{
+	while (d->jobs && d->n_jobs < MAX_JOBS) {
+		struct leat_job *j = d->jobs;
+
+		DL_DELETE(d->jobs, j);
+		start(d, j);
+	}
+}
+
+static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
+{
+	return f->saved && st->st_mtim.tv_sec == f->saved_mtime.tv_sec &&
+	       st->st_mtim.tv_nsec == f->saved_mtime.tv_nsec &&
+	       leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, NULL);
+}
+
+void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
+{
+	enum leat_root root;
+	struct leat_job *j;
+	struct stat st;
+
+	/* Of versions only the last counts, which nobody knows before the end. */
+	if (f->dirty || (f->versioned && !d->is_finishing))
+		return;
+	if (leat_file_retain(d, f)) {
+		f->save_error = EIO;
+		return;
+	}
+	if (!leat_tree_has_ours(d->tree, f->name, &root, &st) ||
+	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
+		return;
+	if (f->saving) {
+		f->dirty = true; /* again, once the job is done */
+		return;
+	}
+	j = calloc(1, sizeof(*j));
+	if (!j) {
+		failed(d, f, -ENOMEM);
+		return;
+	}
+	j->d = d;
+	j->f = f;
+	j->in = -1;
+	f->dirty = true;
+	DL_APPEND(d->jobs, j);
+	start_jobs(d);
+}
+
+void leat_keep_forget(struct leat_daemon *d, struct leat_file *f)
+{
+	struct leat_job *j, *next;
+
+	DL_FOREACH_SAFE(d->jobs, j, next)
+	if (j->f == f) {
+		DL_DELETE(d->jobs, j);
+		free_job(j);
+	}
+	if (f->saving)
+		f->job->f = NULL;
+	f->job = NULL;
+	f->dirty = f->saving = f->saved = false;
+}
+
+bool leat_keep_idle(const struct leat_daemon *d)
+{
+	return !d->n_jobs && !d->jobs;
+}
+
+void leat_keep_free(struct leat_daemon *d)
+{
+	struct leat_job *j, *next;
+
+	DL_FOREACH_SAFE(d->jobs, j, next)
+	{
+		DL_DELETE(d->jobs, j);
+		free_job(j);
+	}
+	forget_dirs(d);
+}

@@ -1,0 +1,21 @@
+/* Times of files: what a step makes of an input is newer than that, as in a batch, where it begins
+ * when the input is complete. Here both may be written within one tick of the clock, or what is
+ * last done to the input comes later (docs/adr/0074). Times that a program has set are left alone.
+ *
+ * Event loop only. */
+#ifndef LEAT_DAEMON_FILES_TIMES_H
+#define LEAT_DAEMON_FILES_TIMES_H
+
+#include "daemon/files/files.h"
+
+/* The file, of which `st` is known, in `root`, is complete: have it newer than what its producers
+ * have read so far. `st` is what it is now. */
+void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum leat_root root,
+		       struct stat *st);
+
+/* The run is over, and all is saved: modes, owners and times on disk are those of the run. */
+void leat_times_finish(struct leat_daemon *d);
+
+void leat_times_free(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,399 @@
+#include "daemon/run/actions.h"
+#include "daemon/daemon.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/nproc.h"
+#include "daemon/core/connections.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/run/ranks.h"
+#include "daemon/files/persist.h"
+#include "daemon/ops/own.h"
+#include "daemon/space/spill.h"
+#include "daemon/run/steps.h"
+#include "daemon/files/times.h"
+#include "daemon/ops/auth_token.h"
+#include "daemon/run/unseen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child tells its parent: one packet. */
+struct ready {
+	int32_t rc;
+	char error[480];
+};
+
+void leat_daemon_stop(struct leat_daemon *d)
+{
+	d->stopping = true;
+	uv_stop(&d->loop);
+}
+
+void leat_daemon_abort(struct leat_daemon *d, const char *why)
+{
+	if (d->ending)
+		return;
+	d->ending = true;
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		while (d->steps[i].running)
+			leat_step_ended(d, i, 1 << 8, why);
+	leat_finish_continue(d);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	(void)number;
+	leat_daemon_abort(handle->data, "the daemon was told to end");
+}
+
+static int start_signals(struct leat_daemon *d)
+{
+	int rc = uv_signal_init(&d->loop, &d->on_term);
+
+	if (!rc)
+		rc = uv_signal_init(&d->loop, &d->on_int);
+	d->on_term.data = d->on_int.data = d;
+	if (!rc)
+		rc = uv_signal_start(&d->on_term, on_signal, SIGTERM);
+	return rc ? rc : uv_signal_start(&d->on_int, on_signal, SIGINT);
+}
+
+/* Each file that is being written may need a descriptor here. */
+static void raise_limits(void)
+{
+	static const int ours[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (getrlimit(ours[i], &limit) == 0) {
+			limit.rlim_cur = limit.rlim_max;
+			setrlimit(ours[i], &limit);
+		}
+	signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error */
+}
+
+/* What the limits that the daemon was given have to do with its not starting. */
+static const char *remedy(int error)
+{
+	switch (-error) {
+	case EFBIG:
+		return ": ulimit -f (file size) is too low for what leat shares with the programs, "
+		       "and for what the steps write: raise it";
+	case ENOMEM:
+		return ": raise ulimit -v (address space) by 512 MB";
+	case EMFILE:
+		return ": raise ulimit -n (open files)";
+	default:
+		return "";
+	}
+}
+
+static int open_dir(struct leat_daemon *d, char *error, size_t error_size)
+{
+	const char *dir = d->options.dir;
+
+	if (!realpath(dir, d->dir)) {
+		snprintf(error, error_size, "%s: %s", dir, strerror(errno));
+		return -errno;
+	}
+	d->disk_fd = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->disk_fd < 0 || faccessat(d->disk_fd, ".", W_OK | X_OK, AT_EACCESS) < 0) {
+		snprintf(error, error_size,
+			 "%s: %s: the workflow's directory must be one you can write to", dir,
+			 strerror(errno));
+		return -errno;
+	}
+	if (strcmp(d->dir, "/") == 0) {
+		snprintf(error, error_size, "/: the workflow's directory cannot be the root");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_store(struct leat_daemon *d, char *error, size_t error_size)
+{
+	int rc;
+
+	leat_limits_init(&d->limits, d->options.memory_bytes);
+	rc = leat_store_create(d->session.store, d->limits.budget.most_bytes, &d->store);
+
+	if (!rc)
+		rc = leat_store_mirror(d->store, d->disk_fd);
+	if (!rc)
+		rc = leat_shm_create(&d->shm_fd, &d->shm);
+	if (rc) {
+		snprintf(error, error_size, "cannot make the store: %s", strerror(-rc));
+		return rc;
+	}
+	d->shm->n_steps = (uint32_t)d->wf->n_steps;
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		d->shm->limits[i].rate = d->wf->steps[i].needs.limit_mbps * UINT64_C(1000000);
+	if (d->options.enforce)
+		d->shm->enforced = d->options.sealed ? LEAT_SEALED : LEAT_ENFORCED;
+	snprintf(d->exec_path, sizeof(d->exec_path), "/proc/%d/fd/%d", (int)getpid(),
+		 leat_store_fd(d->store));
+	d->tree = leat_tree_new(leat_store_fd(d->store), leat_store_path(d->store), d->disk_fd,
+				d->dir);
+	if (!d->tree)
+		return -ENOMEM;
+	leat_own_init(d);
+	rc = leat_spill_init(d, error, error_size);
+	if (!rc)
+		leat_spill_fit(d);
+	return rc ? rc : leat_steps_init(d);
+}
+
+static int start_loop(struct leat_daemon *d)
+{
+	int rc = leat_clients_start(d);
+
+	if (!rc)
+		rc = leat_lives_init(d);
+	if (!rc)
+		rc = start_signals(d);
+	return rc ? rc : leat_watch_start(d);
+}
+
+static int init(struct leat_daemon *d, char *error, size_t error_size)
+{
+	int rc = -EINVAL;
+
+	_Static_assert(LEAT_MAX_STEPS == LEAT_SHM_MAX_STEPS, "what the segment has room for");
+	if (d->wf->n_steps > LEAT_SHM_MAX_STEPS) {
+		snprintf(error, error_size, "%s: more than %u steps", d->wf->path,
+			 LEAT_SHM_MAX_STEPS);
+		return rc;
+	}
+	rc = open_dir(d, error, error_size);
+	if (!rc)
+		rc = leat_session_open(&d->session, d->options.runtime_dir, d->dir,
+				       d->driver ? d->driver : getpid(), error, error_size);
+	LEAT_FAULT("start.session");
+	if (!rc)
+		rc = open_store(d, error, error_size);
+	LEAT_FAULT("start.store");
+	if (!rc)
+		rc = leat_unseen_init(d);
+	if (!rc)
+		rc = leat_pool_start(d, error, error_size);
+	if (!rc)
+		rc = leat_events_init(d, error, error_size);
+	if (!rc)
+		rc = leat_session_listen(&d->session, error, error_size);
+	if (!rc)
+		rc = start_loop(d);
+	LEAT_FAULT("start.listens");
+	if (!rc)
+		leat_enforce_find_aliases(d);
+	if (rc && !*error)
+		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
+	if (rc)
+		strncat(error, remedy(rc), error_size - strlen(error) - 1);
+	return rc;
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/* Told to end while it ends, it would leave half of it behind: its handlers go with the loop. */
+static void end_undisturbed(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+/* In reverse order of init; whatever init did not come to is not there. */
+static void fini(struct leat_daemon *d)
+{
+	end_undisturbed();
+	if (d->shm)
+		leat_shm_shut(d->shm, d->n_slots);
+	leat_clients_stop(d);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	leat_acts_free(d);
+	leat_ranks_free(d);
+	leat_catalogs_free(d);
+	leat_lives_free(d);
+	leat_keep_free(d);
+	leat_times_free(d);
+	leat_olds_free(d);
+	leat_files_free(d);
+	leat_events_release(d);
+	leat_problems_free(d);
+	leat_enforce_free(d);
+	leat_tickets_free(d);
+	if (d->steps)
+		leat_steps_free(d);
+	LEAT_FAULT("end");
+	leat_own_release(d);
+	leat_spill_release(d);
+	leat_tree_free(d->tree);
+	leat_shm_unmap(d->shm);
+	leat_close(&d->shm_fd);
+	leat_store_destroy(d->store);
+	leat_unseen_release(d);
+	leat_limits_release(&d->limits);
+	LEAT_FAULT("end.store");
+	leat_session_close(&d->session);
+	leat_close(&d->disk_fd);
+}
+
+/* Returns rc, or an error when nobody was told: who waits then for the daemon takes it for dead. */
+static int tell_ready(int fd, int rc, const char *error)
+{
+	struct ready r = {.rc = rc};
+	bool is_told;
+
+	snprintf(r.error, sizeof(r.error), "%s", error);
+	is_told = write(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
+	if (!is_told)
+		leat_error("cannot say that the daemon is ready: %s", strerror(errno));
+	close(fd);
+	return is_told ? rc : -EIO;
+}
+
+int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pid_t driver)
+{
+	struct leat_daemon *d = calloc(1, sizeof(*d));
+	char error[480] = "";
+	int rc = -ENOMEM;
+
+	if (!d || uv_loop_init(&d->loop) < 0) {
+		tell_ready(ready_fd, rc, "out of memory");
+		free(d);
+		return 1;
+	}
+	d->options = *options;
+	d->mounts = leat_ticket_mounts_of(getpid());
+	d->wf = options->wf;
+	d->driver = driver;
+	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->own.fd = d->session.lock_fd =
+		d->session.socket_fd = -1;
+	d->start_ns = leat_clock_ns();
+	clock_gettime(CLOCK_REALTIME_COARSE, &d->start_time);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGIO, SIG_IGN); /* leases, see leat_is_open_elsewhere */
+	raise_limits();
+	LEAT_FAULT_SIDE(environ, "daemon");
+	LEAT_FAULT("start");
+	rc = init(d, error, sizeof(error));
+	rc = tell_ready(ready_fd, rc, error);
+	if (!rc)
+		uv_run(&d->loop, UV_RUN_DEFAULT);
+	fini(d);
+	free(d);
+	return rc ? 1 : 0;
+}
+
+/* ---- starting ---- */
+
+static void become_daemon(int ready_fd, pid_t driver)
+{
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	setsid();
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	/* What else the parent had open would be kept open: pipes, terminals. */
+	if (ready_fd > 3)
+		close_range(3, (unsigned)ready_fd - 1, 0);
+	close_range((unsigned)ready_fd + 1, ~0u, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "leat-daemon");
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != driver)
+		_exit(1);
+}
+
+/* It ended without a word. */
+static void describe_end(pid_t child, char *error, size_t error_size)
+{
+	int status = 0;
+
+	waitpid(child, &status, 0);
+	if (WIFSIGNALED(status))
+		snprintf(error, error_size,
+			 "the daemon ended before it was ready: killed by signal %d (%s)%s",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)),
+			 WTERMSIG(status) == SIGXFSZ ? remedy(-EFBIG) : "");
+	else
+		snprintf(error, error_size,
+			 "the daemon ended before it was ready, with status %d%s",
+			 WEXITSTATUS(status), ": look at the limits of the shell (ulimit -a)");
+}
+
+static int wait_ready(int fd, pid_t child, char *error, size_t error_size)
+{
+	struct ready r;
+
+	if (leat_read_all(fd, &r, sizeof(r)) != (long)sizeof(r)) {
+		describe_end(child, error, error_size);
+		return -EIO;
+	}
+	if (r.rc)
+		waitpid(child, NULL, 0);
+	snprintf(error, error_size, "%.*s", (int)sizeof(r.error), r.error);
+	return r.rc;
+}
+
+int leat_daemon_spawn(const struct leat_daemon_options *options, pid_t *pid, char *error,
+		      size_t error_size)
+{
+	pid_t driver = getpid(), child;
+	int fds[2];
+	int rc;
+
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		snprintf(error, error_size, "cannot start the daemon: %s", strerror(errno));
+		return -errno;
+	}
+	child = fork();
+	if (child == 0) {
+		become_daemon(fds[1], driver);
+		_exit(leat_daemon_main(options, fds[1], driver));
+	}
+	leat_close(&fds[1]);
+	if (child < 0) {
+		char *limit;
+
+		rc = -errno;
+		limit = rc == -EAGAIN ? leat_nproc_limit() : NULL;
+		snprintf(error, error_size, "cannot start the daemon: %s%s%s", strerror(-rc),
+			 limit ? ": " : "", limit ? limit : "");
+		free(limit);
+	} else {
+		rc = wait_ready(fds[0], child, error, error_size);
+		if (!rc)
+			*pid = child;
+	}
+	leat_close(&fds[0]);
+	return rc;
+}

@@ -1,0 +1,171 @@
+/* What leat itself says: steps begin and end, the run is over. */
+#include "daemon/core/connections.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/files/persist.h"
+#include "daemon/run/lost.h"
+#include "daemon/run/steps.h"
+#include "daemon/ops/auth_token.h"
+#include "daemon/run/unseen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The step a control message names. 0 or -EPROTO; -1 in *step if there is none. */
+static int named_step(struct leat_conn *c, const void *msg, int *step)
+{
+	const char *name = leat_wire_string(msg, sizeof(struct leat_msg_step), 0);
+
+	if (!name)
+		return -EPROTO;
+	*step = leat_workflow_find_step(c->d->wf, name);
+	if (*step < 0)
+		leat_reply_answer(c, -ENOENT, NULL, "the workflow has no such step");
+	return 0;
+}
+
+/* What --enforce, and who looks for programs that are not followed, want to know of an instance. */
+static int admit(struct leat_conn *c, int step, pid_t pid, const void *msg)
+{
+	const char *program = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
+	const char *key = leat_wire_string(msg, sizeof(struct leat_msg_step), 2);
+	int rc = leat_ticket_add(c->d, step, pid, key ? key : "");
+
+	if (((const struct leat_msg_step *)msg)->status)
+		leat_unseen_start(c->d, step, pid, program ? program : "");
+	return rc ? rc : leat_enforce_program(c->d, step, program ? program : "");
+}
+
+int leat_handle_step_start(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+	struct leat_step_run *s;
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	/* A step that was complete before has no process. */
+	rc = in->pid ? admit(c, step, in->pid, msg) : 0;
+	if (rc) {
+		leat_reply_answer(c, rc, NULL, NULL);
+		return 0;
+	}
+	s = &c->d->steps[step];
+	s->declared = true;
+	c->instance = in->pid;
+	c->instance_step = step;
+	if (s->resting) {
+		leat_step_sample(c->d, step);
+		s->resting = false;
+		s->pid = in->pid;
+		leat_marks_step(c->d, LEAT_MARK_LAUNCH, step);
+		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_LAUNCH,
+							    .step = step,
+							    .pid = in->pid,
+							    .code = 1});
+	} else if (s->implicit) {
+		/* Its first process was faster than its parent. */
+		s->implicit = false;
+		s->pid = in->pid;
+	} else {
+		leat_step_begin(c->d, step, in->pid);
+	}
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_step_end(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+	const char *reason = leat_wire_string(msg, sizeof(*in), 1);
+	struct leat_step_run *s;
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	s = &c->d->steps[step];
+	c->instance = 0;
+	/* If it failed by itself nothing has to be known. */
+	if (in->status)
+		leat_unseen_forget(c->d, in->pid);
+	else
+		leat_unseen_ended(c->d, in->pid, in->status);
+	/* Whatever its processes did before the parent heard of the end comes first. */
+	leat_procs_reap(c->d, step);
+	leat_lives_after_step(c->d, step);
+	if (s->running || (!s->started && in->status)) {
+		s->declared = true;
+		leat_step_ended(c->d, step, in->status, reason);
+	}
+	/* Its parent may have seen it end well; only here is it known that it cannot have. */
+	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, NULL, s->spoiled);
+	return 0;
+}
+
+int leat_handle_step_done(struct leat_conn *c, const void *msg)
+{
+	int step, rc = named_step(c, msg, &step);
+
+	if (rc || step < 0)
+		return rc;
+	if (!c->d->steps[step].done) {
+		c->d->steps[step].done = true;
+		leat_events_apply(c->d,
+				  (struct leat_event){.kind = LEAT_EV_STEP_CLOSED, .step = step});
+	}
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+int leat_handle_reaped(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+
+	leat_unseen_ended(c->d, in->pid, in->status);
+	return 0;
+}
+
+int leat_handle_status(struct leat_conn *c, const void *msg)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out != NULL;
+
+	(void)msg;
+	if (out) {
+		leat_report_status(c->d, out);
+		ok = fclose(out) == 0;
+	}
+	leat_reply_text(c, ok ? 0 : -ENOMEM, ok ? text : "{}");
+	free(text);
+	return 0;
+}
+
+int leat_handle_finish(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_text *in = msg;
+
+	if (c->d->finishing) {
+		leat_reply_text(c, -EBUSY, "{}");
+		return 0;
+	}
+	c->d->finishing = c;
+	c->d->wants_timeline = in->more;
+	leat_unseen_await(c->d);
+	leat_lost_collect(c->d);
+	leat_finish_begin(c->d);
+	return 0;
+}
+
+int leat_handle_abort(struct leat_conn *c, const void *msg)
+{
+	const char *why = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
+
+	if (!why)
+		return -EPROTO;
+	leat_reply_answer(c, 0, NULL, NULL);
+	leat_daemon_abort(c->d, *why ? why : "the run was aborted");
+	return 0;
+}

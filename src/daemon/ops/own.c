@@ -1,0 +1,467 @@
+#include "daemon/ops/own.h"
+
+#include "base/beneath.h"
+#include "base/fd.h"
+#include "base/private.h"
+#include "base/str.h"
+#include "daemon/core/events.h"
+#include "daemon/run/steps.h"
+#include "daemon/core/user.h"
+#include "store/private.h"
+#include "store/remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file that was there before the run, and that a step has removed for itself. */
+struct leat_own_hidden {
+	UT_hash_handle hh;
+	char key[]; /* step, name */
+};
+
+/* As the kernel. */
+#define MAX_LINKS 40u
+
+/* What a call does to a name. */
+enum what {
+	LOOKS = 0,
+	MAKES = 1,
+	CHANGES = 2,
+	EMPTIES = 4, /* with CHANGES: what was in it does not matter */
+};
+
+/* ---- the directories ---- */
+
+static bool has_private(const struct leat_conn *c)
+{
+	return c->step >= 0 && c->d->wf->steps[c->step].private.n;
+}
+
+void leat_own_init(struct leat_daemon *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		any |= d->wf->steps[i].private.n > 0;
+	if (any)
+		leat_private_clean_stale(d->dir, LEAT_PRIVATE_PREFIX);
+}
+
+void leat_own_release(struct leat_daemon *d)
+{
+	struct leat_own_hidden *h, *next;
+
+	HASH_ITER(hh, d->own.hidden, h, next)
+	{
+		HASH_DEL(d->own.hidden, h);
+		free(h);
+	}
+	if (d->own.fd < 0)
+		return;
+	leat_remove_tree(d->disk_fd, d->own.name);
+	leat_close(&d->own.fd);
+}
+
+/* Who may use the workflow's directory may use it as if it were that. */
+static int open_top(struct leat_daemon *d)
+{
+	char path[PATH_MAX];
+
+	if (d->own.fd >= 0)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/" LEAT_PRIVATE_PREFIX "XXXXXX", d->dir) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	d->own.fd = leat_private_make(path);
+	if (d->own.fd < 0)
+		return d->own.fd;
+	snprintf(d->own.name, sizeof(d->own.name), "%s", strrchr(path, '/') + 1);
+	return fchmod(d->own.fd, 0711) < 0 ? -errno : 0;
+}
+
+/* Give a new directory the owner and the rights of the one it stands for. */
+static int mirror(int fd, int dirfd, const char *path)
+{
+	struct stat st;
+	int rc = leat_beneath_stat(dirfd, path, &st);
+
+	if (rc)
+		return rc;
+	if (!geteuid() && (st.st_uid || st.st_gid) && fchown(fd, st.st_uid, st.st_gid) < 0)
+		return -errno;
+	return fchmod(fd, st.st_mode & 07777) < 0 ? -errno : 0;
+}
+
+/* Go down into `name`, which is made if need be and stands for `path`. Takes `fd` over; the new
+ * descriptor or -errno. */
+static int enter(struct leat_daemon *d, int fd, const char *name, const char *path)
+{
+	bool made = leat_beneath_mkdir(fd, name, 0700) == 0;
+	int below = leat_beneath_open(fd, name, O_RDONLY | O_DIRECTORY, 0);
+	int rc = below < 0 ? below : 0;
+
+	close(fd);
+	if (!rc && made)
+		rc = mirror(below, d->disk_fd, path);
+	if (rc && below >= 0)
+		close(below);
+	return rc ? rc : below;
+}
+
+/* Have the directories in which the step's own `name` is to be. 0 or -errno. */
+static int make_parents(struct leat_daemon *d, int step, const char *name)
+{
+	char part[PATH_MAX], number[16];
+	const char *at = name, *slash;
+	int fd, rc = open_top(d);
+
+	if (rc)
+		return rc;
+	snprintf(number, sizeof(number), "%d", step);
+	fd = fcntl(d->own.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	fd = enter(d, fd, number, "");
+	while (fd >= 0 && (slash = strchr(at, '/'))) {
+		char dir[PATH_MAX];
+
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - at), at);
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name), name);
+		fd = enter(d, fd, part, dir);
+		at = slash + 1;
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* By which name the step's own `name` is known. False: it has none at all, or that is too long. */
+static bool own_name(const struct leat_conn *c, const char *name, char out[PATH_MAX])
+{
+	const struct leat_daemon *d = c->d;
+
+	return d->own.fd >= 0 && snprintf(out, PATH_MAX, "%s/%d%s%s", d->own.name, c->step,
+					  *name ? "/" : "", name) < PATH_MAX;
+}
+
+void leat_own_step_over(struct leat_daemon *d, int step)
+{
+	const struct leat_proc *p;
+	char path[NAME_MAX + 16];
+
+	if (d->own.fd < 0 || !d->wf->steps[step].private.n)
+		return;
+	/* A process it has left behind may use them still: then they go with the run. */
+	for (p = d->procs; p; p = p->hh.next)
+		if (p->step == step && !p->gone)
+			return;
+	snprintf(path, sizeof(path), "%s/%d", d->own.name, step);
+	leat_remove_tree(d->disk_fd, path);
+	leat_tree_forget(d->tree);
+}
+
+/* ---- what is hidden ---- */
+
+static struct leat_own_hidden *find_hidden(const struct leat_conn *c, const char *name)
+{
+	char *key = leat_strf("%d %s", c->step, name);
+	struct leat_own_hidden *h = NULL;
+
+	if (key)
+		HASH_FIND_STR(c->d->own.hidden, key, h);
+	free(key);
+	return h;
+}
+
+static void hide(struct leat_conn *c, const char *name)
+{
+	char *key = find_hidden(c, name) ? NULL : leat_strf("%d %s", c->step, name);
+	struct leat_own_hidden *h = key ? malloc(sizeof(*h) + strlen(key) + 1) : NULL;
+
+	if (h) {
+		strcpy(h->key, key);
+		HASH_ADD_STR(c->d->own.hidden, key, h);
+		if (!h->hh.tbl)
+			free(h);
+	}
+	free(key);
+}
+
+/* The name, or a directory above it, has been removed. */
+static bool is_hidden(const struct leat_conn *c, const char *name)
+{
+	char above[PATH_MAX];
+	char *slash;
+
+	if (!c->d->own.hidden)
+		return false;
+	snprintf(above, sizeof(above), "%s", name);
+	do {
+		if (find_hidden(c, above))
+			return true;
+		slash = strrchr(above, '/');
+		if (slash)
+			*slash = 0;
+	} while (slash);
+	return false;
+}
+
+/* ---- finding ---- */
+
+static bool is_private(const struct leat_conn *c, const char *name)
+{
+	const struct leat_file_rule *rule;
+
+	if (!*name || !leat_step_keeps(&c->d->wf->steps[c->step], name))
+		return false;
+	rule = leat_match(c->d->matcher, name);
+	return rule && !rule->excluded && !leat_rule_produced(c->d, rule);
+}
+
+/* OWN: from now on others that look for it are told that it is not theirs. */
+static int tell(struct leat_conn *c, const char *name, enum leat_use use)
+{
+	unsigned violations = c->d->n_violations;
+	int rc = 0;
+
+	if (leat_stream_use_is_news(c->d->stream, c->step, name, use))
+		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
+								 .step = c->step,
+								 .pid = c->pid,
+								 .name = name,
+								 .code = use});
+	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
+		rc = -EIO;
+	return rc;
+}
+
+/* Of what the asking user reaches by that name. */
+static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
+{
+	int rc = tell(c, found->path, LEAT_USE_READ);
+	int from = rc ? rc
+		      : leat_user_hold(c->user, leat_tree_fd(c->d->tree, found->root), found->path);
+
+	if (from < 0)
+		return from;
+	rc = leat_tree_copy(c->d->tree, from, LEAT_ROOT_DISK, own, empty);
+	leat_close(&from);
+	return rc;
+}
+
+/* It is about to be made: `found` is where, afterwards. */
+static int make(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found)
+{
+	struct leat_daemon *d = c->d;
+	bool copies = what & CHANGES && found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path);
+	char own[PATH_MAX];
+	int rc = make_parents(d, c->step, found->path);
+
+	if (!rc && !own_name(c, found->path, own))
+		rc = -ENAMETOOLONG;
+	if (!rc && !copies && !(what & EMPTIES))
+		rc = tell(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
+	if (!rc)
+		rc = tell(c, found->path, LEAT_USE_OWN);
+	if (!rc && copies)
+		rc = copy(c, found, own, what & EMPTIES);
+	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
+}
+
+/* Is it a plain file, before the run, of which the step is to have one of its own? */
+static bool is_copied(const struct leat_found *found, enum what what)
+{
+	return what & CHANGES && (S_ISREG(found->st.st_mode) || S_ISLNK(found->st.st_mode));
+}
+
+static int find(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found,
+		unsigned links);
+
+/* A symlink of the step's own leads to a name in the workflow's directory, not beside it. */
+static int follow(struct leat_conn *c, enum leat_find how, enum what what,
+		  const struct leat_found *own, struct leat_found *found, unsigned links)
+{
+	char top[PATH_MAX], to[PATH_MAX];
+	size_t length;
+	int rc;
+
+	if (own->outside || !own_name(c, "", top)) {
+		*found = *own;
+		return 0;
+	}
+	length = strlen(top);
+	snprintf(to, sizeof(to), "%s",
+		 strncmp(own->path, top, length) == 0 && own->path[length] == '/'
+			 ? own->path + length + 1
+			 : own->path);
+	if (links >= MAX_LINKS)
+		return -ELOOP;
+	rc = leat_user_find(c->user, c->d->tree, to, how, found);
+	return rc ? rc : find(c, how, what, found, links + 1);
+}
+
+/* The step has no own file of that name, nor a directory in which it would be. */
+static int find_shared(struct leat_conn *c, enum leat_find how, enum what what,
+		       struct leat_found *found)
+{
+	bool hidden = is_hidden(c, found->path), is_there = found->root != LEAT_ROOT_NONE;
+
+	/* An earlier step may still change it: the rules will have the call wait. */
+	if (is_there && !hidden &&
+	    leat_stream_holder(c->d->stream, c->step, found->path, false) >= 0)
+		return 0;
+	if (hidden     ? what & MAKES
+	    : is_there ? is_copied(found, what)
+		       : what & MAKES && !found->parent_missing)
+		return make(c, how, what, found);
+	if (hidden)
+		found->root = LEAT_ROOT_NONE;
+	return 0;
+}
+
+static int find(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found,
+		unsigned links)
+{
+	struct leat_found own;
+	char name[PATH_MAX];
+	int rc;
+
+	if (!has_private(c) || found->outside || !is_private(c, found->path))
+		return 0;
+	if (!own_name(c, found->path, name))
+		return find_shared(c, how, what, found);
+	rc = leat_user_find(c->user, c->d->tree, name, how, &own);
+	if (rc)
+		return rc;
+	if (strcmp(own.path, name) != 0)
+		return follow(c, how, what, &own, found, links);
+	if (own.root == LEAT_ROOT_NONE &&
+	    (own.parent_missing || (found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path))))
+		return find_shared(c, how, what, found);
+	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? tell(c, found->path, LEAT_USE_OWN) : 0;
+	*found = own;
+	return rc;
+}
+
+/* ---- RESOLVE ---- */
+
+static enum what what_of(const struct leat_request *r)
+{
+	unsigned flags = r->in->flags, mode = flags & O_ACCMODE;
+	enum what what = LOOKS;
+
+	switch (r->in->op) {
+	case LEAT_OP_OPEN:
+		if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_PATH)
+			return LOOKS;
+		if (flags & O_CREAT)
+			what |= MAKES;
+		if (flags & O_CREAT && flags & O_EXCL)
+			return what;
+		if (mode == O_WRONLY || mode == O_RDWR || flags & O_TRUNC)
+			what |= CHANGES;
+		return flags & O_TRUNC ? what | EMPTIES : what;
+	case LEAT_OP_MKDIR:
+	case LEAT_OP_MAKE:
+		return MAKES;
+	case LEAT_OP_META:
+	case LEAT_OP_TRUNCATE:
+		return CHANGES;
+	default:
+		return LOOKS;
+	}
+}
+
+int leat_own_resolve(struct leat_request *r)
+{
+	return find(r->c, leat_request_how(r), what_of(r), &r->found, 0);
+}
+
+/* ---- CHANGE ---- */
+
+/* The step's own is removed or moved away, or what was there before is hidden from it. */
+static int find_removed(struct leat_change_request *r, bool moved)
+{
+	char name[PATH_MAX];
+	int rc;
+
+	if (!has_private(r->c) || r->from.outside || !is_private(r->c, r->from.path))
+		return 0;
+	memcpy(name, r->from.path, sizeof(name));
+	if (r->from.root != LEAT_ROOT_NONE && !is_hidden(r->c, name))
+		memcpy(r->hides, name, sizeof(name));
+	rc = find(r->c, LEAT_FIND_NAME, moved ? CHANGES : LOOKS, &r->from, 0);
+	r->is_hidden = !rc && !moved && *r->hides && strcmp(r->from.path, name) == 0;
+	return rc;
+}
+
+int leat_own_find_from(struct leat_change_request *r, uint32_t change)
+{
+	if (change == LEAT_CHANGE_LINK)
+		return find(r->c,
+			    r->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW,
+			    LOOKS, &r->from, 0);
+	return find_removed(r, change == LEAT_CHANGE_RENAME);
+}
+
+int leat_own_find_to(struct leat_change_request *r, uint32_t change)
+{
+	bool there =
+		r->to.root != LEAT_ROOT_NONE && has_private(r->c) && !is_hidden(r->c, r->to.path);
+
+	if (there && is_private(r->c, r->to.path) &&
+	    (change == LEAT_CHANGE_LINK || r->flags & 1u /* RENAME_NOREPLACE */))
+		return find(r->c, LEAT_FIND_NAME, LOOKS, &r->to, 0);
+	if (there && is_private(r->c, r->to.path)) {
+		/* What was there before stays there, for others. */
+		r->to.root = LEAT_ROOT_NONE;
+		r->to.parent_missing = false;
+	}
+	return find(r->c, LEAT_FIND_NAME, MAKES, &r->to, 0);
+}
+
+void leat_own_changed(struct leat_change_request *r)
+{
+	if (*r->hides)
+		hide(r->c, r->hides);
+}
+
+/* ---- listings ---- */
+
+int leat_own_find_dir(struct leat_conn *c, struct leat_found *found)
+{
+	if (found->outside ||
+	    (found->root != LEAT_ROOT_NONE && !(has_private(c) && is_hidden(c, found->path))))
+		return 0;
+	return find(c, LEAT_FIND_FOLLOW, LOOKS, found, 0);
+}
+
+bool leat_own_shows(struct leat_conn *c, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return !c->d->own.hidden || !has_private(c) || !leat_path_put(path, dir, name) ||
+	       !is_hidden(c, path);
+}
+
+int leat_own_list(struct leat_conn *c, const char *dir,
+		  int (*add)(void *ctx, const struct leat_entry *e), void *ctx)
+{
+	struct leat_listing own = {0};
+	char path[PATH_MAX];
+	int rc;
+
+	if (!has_private(c) || leat_str_begins(dir, LEAT_PRIVATE_PREFIX) || !own_name(c, dir, path))
+		return 0;
+	rc = leat_tree_list(c->d->tree, path, &own);
+	for (size_t i = 0; !rc && i < own.n; i++)
+		if (!leat_is_dots(own.v[i].name) && leat_path_put(path, dir, own.v[i].name) &&
+		    is_private(c, path))
+			rc = add(ctx, &own.v[i]);
+	leat_listing_release(&own);
+	return rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
+}

@@ -1,0 +1,86 @@
+/* Memory for what a client is going to write next, cleared by another thread while the client is
+ * busy with what comes before. */
+#include "base/fd.h"
+#include "daemon/core/connections.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/files/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_AT_ONCE = 2 };
+#define MAX_LENGTH (UINT64_C(8) << 20)
+
+struct ahead {
+	uv_work_t work;
+	struct leat_daemon *d;
+	int fd;
+	off_t offset;
+	size_t length;
+};
+
+/* A page beyond the size, or a store that is full: then the client finds out for itself. */
+static void work(uv_work_t *w)
+{
+	const struct ahead *a = w->data;
+	void *at = mmap(NULL, a->length, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, a->offset);
+
+	if (at == MAP_FAILED)
+		return;
+	madvise(at, a->length, MADV_POPULATE_WRITE);
+	munmap(at, a->length);
+}
+
+static void free_ahead(struct ahead *a)
+{
+	leat_close(&a->fd);
+	free(a);
+}
+
+static void done(uv_work_t *w, int status)
+{
+	struct ahead *a = w->data;
+
+	(void)status;
+	a->d->n_ahead--;
+	free_ahead(a);
+}
+
+static bool is_sane(const struct leat_msg_fact *in, const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size, page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return S_ISREG(st->st_mode) && in->length && in->length <= MAX_LENGTH &&
+	       in->offset <= size && in->length <= size - in->offset && in->offset % page == 0;
+}
+
+int leat_handle_ahead(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_fact *in = msg;
+	struct leat_daemon *d = c->d;
+	struct leat_file *f = leat_file_at(d, in->slot);
+	struct ahead *a;
+	struct stat st;
+
+	if (!f || f->retired || !f->lives || d->n_ahead >= MAX_AT_ONCE ||
+	    !leat_enforce_fact(c, f, true))
+		return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return 0; /* only speed is lost */
+	a->d = d;
+	a->work.data = a;
+	a->offset = (off_t)in->offset;
+	a->length = in->length;
+	a->fd = leat_file_open(d, f, O_RDWR);
+	if (a->fd < 0 || fstat(a->fd, &st) < 0 || !is_sane(in, &st) ||
+	    uv_queue_work(&d->loop, &a->work, work, done)) {
+		free_ahead(a);
+		return 0;
+	}
+	d->n_ahead++;
+	return 0;
+}

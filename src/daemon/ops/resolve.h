@@ -1,0 +1,76 @@
+/* One RESOLVE request while it is handled. */
+#ifndef LEAT_DAEMON_OPS_RESOLVE_H
+#define LEAT_DAEMON_OPS_RESOLVE_H
+
+#include "daemon/core/connections.h"
+#include "daemon/files/files.h"
+
+struct leat_request {
+	struct leat_conn *c;
+	struct leat_daemon *d;
+	const struct leat_msg_resolve *in;
+	const char *path;    /* of it */
+	char seen[PATH_MAX]; /* what the step calls found.path, if that is something else; or "" */
+	struct leat_found found;
+	const struct leat_file_rule *rule; /* of found.path */
+	enum leat_role role;
+	struct leat_file *file; /* once one is needed */
+	enum leat_kind kind;
+	bool exists;
+	bool is_dir;
+	bool carried; /* a version was begun with what was in the one before */
+};
+
+/* How its path is to be found. */
+enum leat_find leat_request_how(const struct leat_request *r);
+
+/* Ask the rules whether the client may make `call` on what was found. 0 go on
+ * (r->kind is set), -EAGAIN wait, -ENOENT, -EIO. Calls nobody waits with and
+ * names nobody declared cost nothing. */
+int leat_request_ask(struct leat_request *r, enum leat_call call);
+
+/* r->file, made if need be; the rules know of it if it exists. 0 or -errno. */
+int leat_request_file(struct leat_request *r);
+
+/* Answer: error, or go on where r->found says. */
+int leat_request_fail(struct leat_request *r, int error);
+int leat_request_go(struct leat_request *r);
+int leat_request_go_open(struct leat_request *r, uint64_t ofd);
+
+/* Nothing of that name is there: make room for it in `root` and tell the rules
+ * that the client makes it; then answer. */
+int leat_request_create(struct leat_request *r, enum leat_root root);
+
+/* Bring what exists on disk only to where a producer works on it. 0 or -errno. */
+int leat_request_copy_up(struct leat_request *r, bool empty);
+
+/* Did the fact just applied break what the workflow file says, fatally? */
+bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
+
+/* ---- rights.c ---- */
+
+/* A producer is about to change who may use its file. 0; -EIO: it must not, which is told. */
+int leat_request_check_rights(struct leat_request *r);
+
+/* ---- list.c ---- */
+
+/* May the step see the entry `name` of directory `dir`, by the name it is made by, now? */
+bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name);
+
+/* ---- open.c ---- */
+
+/* Is it a look for what is not there that is not to be waited for (LEAT_EXEC_NOW)? */
+bool leat_request_is_passing(const struct leat_request *r);
+
+/* Is it an open that makes the file, or writes it? */
+bool leat_request_makes(const struct leat_request *r);
+
+int leat_request_open(struct leat_request *r);
+int leat_request_truncate(struct leat_request *r);
+
+/* The common part of asking, for open files and listings too: 0, -EAGAIN,
+ * -ENOENT, -EIO; *streams is set if the file still grows. */
+int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call, uint64_t offset,
+		   uint64_t length, bool *streams);
+
+#endif

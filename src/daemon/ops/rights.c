@@ -1,0 +1,66 @@
+/* Who may use a file: what a producer changes of it when it is committed is the rules' affair. */
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/ops/resolve.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static unsigned rights_of(mode_t mode)
+{
+	return (mode & S_IRUSR ? LEAT_RIGHTS_READ : 0) |
+	       (mode & (S_IXUSR | S_IXGRP | S_IXOTH) ? LEAT_RIGHTS_RUN : 0);
+}
+
+/* To whom it matters of which class they are, owner, group or others: where some may what others
+ * may not. */
+static unsigned changed_by_owner(const struct leat_request *r)
+{
+	const struct stat *st = &r->found.st;
+	uid_t uid = (uid_t)(r->in->length >> 32);
+	gid_t gid = (gid_t)r->in->length;
+	unsigned owner = st->st_mode >> 6, group = st->st_mode >> 3, others = st->st_mode;
+	unsigned differ = 0;
+
+	/* Of users only root may give a file away. */
+	if (uid != (uid_t)-1 && uid != st->st_uid && !r->c->user)
+		differ |= (owner ^ others) | (owner ^ group);
+	if (gid != (gid_t)-1 && gid != st->st_gid)
+		differ |= group ^ others;
+	return (differ & S_IROTH ? LEAT_RIGHTS_READ : 0) | (differ & S_IXOTH ? LEAT_RIGHTS_RUN : 0);
+}
+
+/* Where all steps run as one user it is the owner's rights that count. */
+static unsigned changed(const struct leat_request *r)
+{
+	uint32_t what = r->in->mode;
+	unsigned rights = 0;
+
+	if (what & LEAT_META_MODE)
+		rights = rights_of(r->found.st.st_mode) ^ rights_of(what);
+	if (!leat_tree_is_distrusted(r->d->tree))
+		return rights;
+	if (what & LEAT_META_OWNER)
+		rights |= changed_by_owner(r);
+	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
+}
+
+int leat_request_check_rights(struct leat_request *r)
+{
+	unsigned violations = r->d->n_violations, rights;
+	struct leat_file *f = leat_file_find(r->d, r->found.path);
+
+	if (!r->in->mode || !f || r->role != LEAT_ROLE_PRODUCER || !r->exists ||
+	    !S_ISREG(r->found.st.st_mode))
+		return 0;
+	rights = changed(r);
+	if (!rights)
+		return 0;
+	leat_file_withdraw(r->d, f);
+	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RIGHTS,
+						    .step = r->c->step,
+						    .pid = r->c->pid,
+						    .name = r->found.path,
+						    .code = rights});
+	return leat_request_is_violation(r, violations) ? -EIO : 0;
+}

@@ -1,0 +1,232 @@
+#include "daemon/ops/uses.h"
+
+#include "daemon/core/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Is the name left to the kernel, or the caller no step? */
+static bool is_nobodys(const struct leat_conn *c, const char *name)
+{
+	return c->step < 0 || !*name;
+}
+
+static bool is_fatal(const struct leat_daemon *d, unsigned before)
+{
+	return d->n_violations != before && !d->options.warn_violations;
+}
+
+/* `other`: the name of the same file that LINK is given. 0 or -EIO. */
+static int tell(struct leat_conn *c, const char *name, enum leat_use use, bool is_dir,
+		const char *other)
+{
+	unsigned violations = c->d->n_violations;
+	int rc;
+
+	if (is_nobodys(c, name) || !leat_stream_use_is_news(c->d->stream, c->step, name, use))
+		return 0;
+	rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
+							 .step = c->step,
+							 .pid = c->pid,
+							 .name = name,
+							 .to = other,
+							 .code = use,
+							 .flags = is_dir ? LEAT_EVF_DIR : 0});
+	if (rc)
+		return rc; /* what is not noted would not be found */
+	return is_fatal(c->d, violations) ? -EIO : 0;
+}
+
+int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
+{
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1) {
+		rc = tell(c, found->links + at, LEAT_USE_READ, false, NULL);
+		at += strlen(found->links + at) + 1;
+	}
+	return rc;
+}
+
+/* Something is, or was to be, made in the directory of `found`: if that does not exist, the topmost
+ * one that is missing is what it lacks. */
+static int need_parent(struct leat_conn *c, const struct leat_found *found)
+{
+	char dir[PATH_MAX], above[PATH_MAX];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", found->path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return 0;
+	*slash = 0;
+	while (found->parent_missing && (slash = strrchr(dir, '/'))) {
+		snprintf(above, sizeof(above), "%.*s", (int)(slash - dir), dir);
+		if (leat_tree_look(c->d->tree, above, &(enum leat_root){0}, NULL) == 0)
+			break;
+		*slash = 0;
+	}
+	return tell(c, dir, LEAT_USE_NEED, true, NULL);
+}
+
+/* ---- RESOLVE ---- */
+
+/* Does the call make a file, or would it? */
+static bool makes(const struct leat_request *r)
+{
+	return !r->exists &&
+	       (r->in->op == LEAT_OP_MAKE || (r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT));
+}
+
+static enum leat_use use_of_open(const struct leat_request *r)
+{
+	unsigned flags = r->in->flags;
+
+	if (!r->exists && (!(flags & O_CREAT) || r->found.parent_missing || r->found.dir_wanted))
+		return LEAT_USE_SEEK;
+	/* Whoever makes it meanwhile loses it. */
+	if (!r->exists && flags & O_TRUNC && leat_steps_has(r->rule->producers, r->c->step))
+		return LEAT_USE_TRUNCATE;
+	if (!r->exists)
+		return flags & O_APPEND ? LEAT_USE_APPEND : LEAT_USE_CREATE;
+	if (!leat_request_makes(r) || !S_ISREG(r->found.st.st_mode) ||
+	    (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return LEAT_USE_READ;
+	if (flags & O_TRUNC)
+		return LEAT_USE_TRUNCATE;
+	return flags & O_APPEND ? LEAT_USE_APPEND : LEAT_USE_WRITE;
+}
+
+static enum leat_use use_of(const struct leat_request *r)
+{
+	bool missing = r->found.parent_missing;
+
+	switch (r->in->op) {
+	case LEAT_OP_OPEN:
+		return use_of_open(r);
+	case LEAT_OP_MKDIR:
+		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : LEAT_USE_MKDIR;
+	case LEAT_OP_MAKE:
+		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : LEAT_USE_CREATE;
+	case LEAT_OP_TRUNCATE:
+		return r->exists && !r->is_dir ? LEAT_USE_TRUNCATE : LEAT_USE_SEEK;
+	case LEAT_OP_CHDIR:
+		return LEAT_USE_NEED;
+	default:
+		return r->exists ? LEAT_USE_READ : LEAT_USE_SEEK;
+	}
+}
+
+/* Files without a name, and the name itself of what has another (versions, views). */
+static bool is_unnamed(const struct leat_request *r)
+{
+	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
+ * not looked in vain. 0 or, as the rules say, an error. */
+static int await_directory(struct leat_request *r)
+{
+	if (!r->rule->holds_outputs || leat_rule_produced(r->d, r->rule))
+		return 0;
+	return leat_request_ask(r, LEAT_CALL_OPEN);
+}
+
+int leat_uses_resolve(struct leat_request *r)
+{
+	enum leat_use use = use_of(r);
+	const char *name = r->found.path;
+	int rc;
+
+	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
+		return 0;
+	if (makes(r))
+		rc = need_parent(r->c, &r->found);
+	else
+		rc = use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
+			     ? await_directory(r)
+			     : 0;
+	if (rc)
+		return rc;
+	if (r->exists && !leat_rule_produced(r->d, r->rule) &&
+	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
+		return leat_request_file(r); /* the rules will have it wait */
+	return tell(r->c, name, use, r->is_dir || r->in->op == LEAT_OP_MKDIR, NULL);
+}
+
+/* ---- CHANGE ---- */
+
+/* Is there somebody upstream whose end has to be waited for? */
+static int ask(struct leat_change_request *r, const char *name)
+{
+	struct leat_daemon *d = r->d;
+
+	if (leat_stream_holder(d->stream, r->c->step, name, true) < 0)
+		return 0;
+	if (!leat_file_get(d, name))
+		return -ENFILE;
+	return leat_change_ask(r, name, LEAT_CALL_WRITE);
+}
+
+/* What becomes of one of the names. */
+static int change_name(struct leat_change_request *r, const struct leat_found *found,
+		       enum leat_use use, bool is_dir, const char *other)
+{
+	const struct leat_file_rule *rule;
+	int rc = 0;
+
+	if (found->outside || is_nobodys(r->c, found->path))
+		return 0;
+	rule = leat_match(r->d->matcher, found->path);
+	if (rule && !rule->excluded && !leat_rule_produced(r->d, rule) && use >= LEAT_USE_APPEND)
+		rc = ask(r, found->path);
+	return rc ? rc : tell(r->c, found->path, use, is_dir, other);
+}
+
+static int rename_names(struct leat_change_request *r, bool is_dir)
+{
+	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
+
+	if (rc || r->flags & (unsigned)~1u || r->to.parent_missing)
+		return rc; /* or refused */
+	rc = change_name(r, &r->from, LEAT_USE_MOVE, is_dir, NULL);
+	return rc ? rc : change_name(r, &r->to, LEAT_USE_REPLACE, is_dir, NULL);
+}
+
+static int link_names(struct leat_change_request *r)
+{
+	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
+
+	if (!rc)
+		rc = change_name(r, &r->from, LEAT_USE_READ, false, NULL);
+	if (rc || r->to.parent_missing)
+		return rc;
+	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);
+}
+
+int leat_uses_change(struct leat_change_request *r, uint32_t change)
+{
+	bool there = r->from.outside || r->from.root != LEAT_ROOT_NONE;
+	bool is_dir = there && !r->from.outside && S_ISDIR(r->from.st.st_mode);
+
+	if (!there)
+		return change_name(r, &r->from,
+				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK,
+				   false, NULL);
+	switch (change) {
+	case LEAT_CHANGE_RENAME:
+		return rename_names(r, is_dir);
+	case LEAT_CHANGE_LINK:
+		if (!r->to.outside && r->to.root != LEAT_ROOT_NONE)
+			return change_name(r, &r->to, LEAT_USE_READ, false, NULL);
+		return link_names(r);
+	case LEAT_CHANGE_UNLINK:
+		return is_dir ? 0 : change_name(r, &r->from, LEAT_USE_REMOVE, false, NULL);
+	default:
+		if (!is_dir || r->from.outside || !leat_change_is_empty(r->d, r->from.path))
+			return 0;
+		return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
+	}
+}

@@ -1,0 +1,19 @@
+/* Which names the steps use: told to the rules, which find steps that get in each other's way
+ * (docs/explanation/conflicts.md). */
+#ifndef LEAT_DAEMON_OPS_USES_H
+#define LEAT_DAEMON_OPS_USES_H
+
+#include "daemon/ops/change.h"
+#include "daemon/ops/resolve.h"
+
+/* The client's path has led through these symlinks: 0; -EIO: it must not, which is told. */
+int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
+
+/* The client is about to make the call of the request. 0; -EIO: it must not, which is told. What
+ * has to wait for another step's end first is told when it comes again. */
+int leat_uses_resolve(struct leat_request *r);
+
+/* The same of a CHANGE; -EAGAIN with r->on set: wait. */
+int leat_uses_change(struct leat_change_request *r, uint32_t change);
+
+#endif

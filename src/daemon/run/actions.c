@@ -1,0 +1,472 @@
+#include "daemon/run/actions.h"
+
+#include "base/log.h"
+#include "base/str.h"
+#include "daemon/core/events.h"
+#include "daemon/run/ranks.h"
+#include "daemon/run/steps.h"
+#include "model/version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file that a rank has opened for writing, until it is passed on. */
+struct leat_own {
+	struct leat_file *file;
+	bool served; /* by this rank; others may not have yet */
+};
+
+/* The actions of one rank of a step. */
+struct leat_actor {
+	int step;
+	unsigned rank;
+	bool failed;
+	bool known;           /* they have said what they are to be called for: */
+	uint32_t wants;       /* bit 1 << act */
+	struct leat_own *own; /* owned */
+	size_t n_own;
+	struct leat_actor *next;
+};
+
+/* A call that has not come back, or that a client has not heard of yet. */
+struct leat_act_call {
+	uint64_t id;
+	struct leat_actor *actor;
+	enum leat_act act;
+	struct leat_file *file;
+	char *name;             /* as the step sees it; owned */
+	struct leat_conn *conn; /* that waits for it, or NULL */
+	bool done;
+	int error;
+	struct leat_act_call *prev, *next;
+};
+
+bool leat_acts_of(const struct leat_daemon *d, int step)
+{
+	return step >= 0 && d->wf->steps[step].action_file;
+}
+
+static struct leat_actor *actor_get(struct leat_daemon *d, int step, unsigned rank)
+{
+	struct leat_actor *a;
+
+	LL_FOREACH(d->actors, a)
+	if (a->step == step && a->rank == rank)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->step = step;
+	a->rank = rank;
+	a->wants = UINT32_MAX;
+	LL_PREPEND(d->actors, a);
+	return a;
+}
+
+static bool wants(const struct leat_actor *a, enum leat_act act)
+{
+	return a->wants & 1u << act;
+}
+
+/* ---- calls ---- */
+
+static void call_free(struct leat_daemon *d, struct leat_act_call *call)
+{
+	DL_DELETE(d->calls, call);
+	free(call->name);
+	free(call);
+}
+
+static void send_act(struct leat_daemon *d, const struct leat_act_call *call, bool writes)
+{
+	struct leat_msg_act *m = leat_wire_begin(d->event, LEAT_MSG_ACT, sizeof(*m));
+	struct leat_conn *c;
+
+	m->id = call->id;
+	m->step = call->actor->step;
+	m->rank = call->actor->rank;
+	m->act = call->act;
+	m->writes = writes;
+	leat_wire_put(m, call->name);
+	DL_FOREACH(d->conns, c)
+	if (c->control & LEAT_CONTROL_EVENTS && c->pid == d->driver && !c->closing) {
+		leat_conn_send(c, m);
+		return;
+	}
+}
+
+/* Takes `name` over. NULL when out of memory. */
+static struct leat_act_call *call_new(struct leat_daemon *d, struct leat_actor *a,
+				      enum leat_act act, struct leat_file *f, char *name,
+				      bool writes)
+{
+	struct leat_act_call *call = name ? calloc(1, sizeof(*call)) : NULL;
+
+	if (!call) {
+		free(name);
+		return NULL;
+	}
+	d->progress++;
+	call->id = ++d->last_call;
+	call->actor = a;
+	call->act = act;
+	call->file = f;
+	call->name = name;
+	DL_APPEND(d->calls, call);
+	send_act(d, call, writes);
+	return call;
+}
+
+/* The file as the step calls it: in its own directory, and whatever version it is. */
+static char *title(const struct leat_daemon *d, int step, const char *name)
+{
+	const char *dir = d->wf->steps[step].dir;
+	uint64_t number;
+
+	name = leat_version_base(name, &number);
+	return strdup(dir && leat_path_is_below(name, dir) ? name + strlen(dir) + 1 : name);
+}
+
+static struct leat_act_call *call_of(const struct leat_conn *c)
+{
+	struct leat_act_call *call;
+
+	DL_SEARCH_SCALAR(c->d->calls, call, conn, c);
+	return call;
+}
+
+void leat_acts_forget(struct leat_conn *c)
+{
+	struct leat_act_call *call = call_of(c);
+
+	if (call && call->done)
+		call_free(c->d, call);
+	else if (call)
+		call->conn = NULL;
+}
+
+/* What became of the client's call: 0, -EIO, or -EAGAIN. */
+static int outcome(struct leat_conn *c, const struct leat_act_call *call)
+{
+	int error = call->error;
+
+	if (!call->done)
+		return -EAGAIN;
+	if (call->act != LEAT_ACT_BEFORE_OPEN || error)
+		leat_acts_forget(c);
+	return error;
+}
+
+/* ---- opens ---- */
+
+static bool is_declared(const struct leat_request *r)
+{
+	return !r->is_dir && !r->rule->excluded &&
+	       (leat_steps_has(r->rule->producers, r->c->step) ||
+		leat_steps_has(r->rule->consumers, r->c->step));
+}
+
+static bool is_before(const struct leat_act_call *call, const char *name)
+{
+	return call && call->act == LEAT_ACT_BEFORE_OPEN && !strcmp(call->name, name);
+}
+
+/* The call for an open of `name` that the client has asked for before. The server of a mount may
+ * ask again by another of its connections. */
+static struct leat_act_call *call_before(struct leat_conn *c, const char *name)
+{
+	struct leat_act_call *call = call_of(c);
+
+	if (is_before(call, name))
+		return call;
+	leat_acts_forget(c); /* a signal handler went on to something else */
+	if (!c->proc || !c->proc->mount)
+		return NULL;
+	DL_FOREACH(c->d->calls, call)
+	if (call->conn && call->conn->proc == c->proc && is_before(call, name)) {
+		call->conn = c;
+		return call;
+	}
+	return NULL;
+}
+
+int leat_acts_before_open(struct leat_request *r)
+{
+	struct leat_daemon *d = r->d;
+	struct leat_act_call *call;
+	struct leat_actor *a;
+	char *name;
+	int rc;
+
+	if (r->in->op != LEAT_OP_OPEN || !leat_acts_of(d, r->c->step) || !is_declared(r))
+		return 0;
+	a = actor_get(d, r->c->step, leat_rank_of(r->c));
+	if (a && a->failed)
+		return -EIO;
+	name = a ? title(d, r->c->step, *r->seen ? r->seen : r->found.path) : NULL;
+	if (!name)
+		return -ENOMEM;
+	call = call_before(r->c, name);
+	if (!call && wants(a, LEAT_ACT_BEFORE_OPEN)) {
+		rc = leat_request_file(r);
+		call = rc ? NULL
+			  : call_new(d, a, LEAT_ACT_BEFORE_OPEN, r->file, name,
+				     leat_request_makes(r));
+		if (!call) {
+			if (rc)
+				free(name);
+			return rc ? rc : -ENOMEM;
+		}
+		call->conn = r->c;
+		return -EAGAIN;
+	}
+	free(name);
+	if (!call)
+		return 0;
+	rc = outcome(r->c, call);
+	if (rc == -EAGAIN)
+		r->file = call->file;
+	return rc;
+}
+
+void leat_acts_resolved(struct leat_conn *c, int error)
+{
+	if (error != -EAGAIN && c->d->calls)
+		leat_acts_forget(c);
+}
+
+static struct leat_own *own_find(const struct leat_actor *a, const struct leat_file *f)
+{
+	for (size_t i = 0; i < a->n_own; i++)
+		if (a->own[i].file == f)
+			return &a->own[i];
+	return NULL;
+}
+
+static int own_add(struct leat_actor *a, struct leat_file *f)
+{
+	struct leat_own *own = own_find(a, f), *grown;
+
+	if (own) {
+		own->served = false;
+		return 0;
+	}
+	grown = realloc(a->own, (a->n_own + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	a->own = grown;
+	a->own[a->n_own++] = (struct leat_own){.file = f};
+	return 0;
+}
+
+int leat_acts_opens(struct leat_request *r, struct leat_live *l)
+{
+	struct leat_actor *a;
+
+	if (!leat_acts_of(r->d, r->c->step))
+		return 0;
+	l->rank = leat_rank_of(r->c);
+	l->name = title(r->d, r->c->step, *r->seen ? r->seen : r->found.path);
+	a = actor_get(r->d, l->step, l->rank);
+	if (!a || !l->name)
+		return -ENOMEM;
+	return l->reads || l->foreign ? 0 : own_add(a, l->file);
+}
+
+uint64_t leat_acts_reads(struct leat_request *r, uint64_t ofd)
+{
+	struct leat_live *l = r->c->pending;
+
+	if (!r->file || !leat_acts_of(r->d, r->c->step) || !is_declared(r))
+		return ofd;
+	if (!ofd)
+		l = leat_live_new_reader(r->d, r->file, r->c);
+	return l && leat_acts_opens(r, l) == 0 ? l->id : ofd;
+}
+
+static int ask_opened(struct leat_conn *c, struct leat_actor *a, struct leat_file *f, uint64_t ofd)
+{
+	struct leat_act_call *call = call_of(c);
+	const struct leat_live *l;
+
+	if (call)
+		return outcome(c, call);
+	HASH_FIND(hh, c->d->lives, &ofd, sizeof(ofd), l);
+	if (!l || !l->name || l->file != f || l->step != c->step || !wants(a, LEAT_ACT_AFTER_OPEN))
+		return 0;
+	call = call_new(c->d, a, LEAT_ACT_AFTER_OPEN, f, strdup(l->name), !l->reads);
+	if (!call)
+		return -ENOMEM;
+	call->conn = c;
+	return -EAGAIN;
+}
+
+static int ask_closed(const struct leat_conn *c, const struct leat_actor *a,
+		      const struct leat_file *f)
+{
+	const struct leat_act_call *call;
+
+	DL_FOREACH(c->d->calls, call)
+	if (call->actor == a && call->file == f && call->act == LEAT_ACT_AFTER_CLOSE)
+		return -EAGAIN;
+	return a->failed ? -EIO : 0;
+}
+
+int leat_acts_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd)
+{
+	struct leat_actor *a;
+
+	if (!leat_acts_of(c->d, c->step))
+		return 0;
+	a = actor_get(c->d, c->step, leat_rank_of(c));
+	if (!a)
+		return -ENOMEM;
+	return closed ? ask_closed(c, a, f) : ask_opened(c, a, f, ofd);
+}
+
+/* ---- passing on ---- */
+
+/* How many ranks of the step do I/O. */
+static unsigned writers_of(const struct leat_daemon *d, int step)
+{
+	const struct leat_step *model = &d->wf->steps[step];
+
+	return model->nwriters ? model->nwriters : model->nprocs > 1 ? model->nprocs : 1;
+}
+
+/* Have all ranks that wrote the file passed it on, and, with `all`, all that do I/O? */
+static bool is_served(const struct leat_daemon *d, int step, const struct leat_file *f, bool all)
+{
+	const struct leat_actor *a;
+	const struct leat_own *own;
+	unsigned n = 0;
+
+	LL_FOREACH(d->actors, a)
+	{
+		own = a->step == step ? own_find(a, f) : NULL;
+		if (own && !own->served)
+			return false;
+		n += own != NULL;
+	}
+	return !all || n >= writers_of(d, step);
+}
+
+static void pass_on(struct leat_daemon *d, int step, const struct leat_file *f)
+{
+	struct leat_actor *a;
+	struct leat_own *own;
+
+	LL_FOREACH(d->actors, a)
+	{
+		own = a->step == step ? own_find(a, f) : NULL;
+		if (own)
+			*own = a->own[--a->n_own];
+	}
+	if (!f->retired)
+		leat_events_apply(d, (struct leat_event){
+					     .kind = LEAT_EV_SERVE, .step = step, .name = f->name});
+}
+
+static void serve_all(struct leat_daemon *d, const struct leat_actor *a)
+{
+	for (size_t i = a->n_own; i-- > 0;) {
+		a->own[i].served = true;
+		if (is_served(d, a->step, a->own[i].file, true))
+			pass_on(d, a->step, a->own[i].file);
+	}
+}
+
+/* Who has nothing to say of closes passes on at each. */
+static void serve_file(struct leat_daemon *d, const struct leat_actor *a, const struct leat_file *f)
+{
+	struct leat_own *own = own_find(a, f);
+
+	if (own)
+		own->served = true;
+	if (own && is_served(d, a->step, f, false))
+		pass_on(d, a->step, f);
+}
+
+void leat_acts_closed(struct leat_daemon *d, const struct leat_live *l, bool abnormal)
+{
+	struct leat_actor *a;
+
+	if (!l->name || abnormal || l->intact)
+		return;
+	a = actor_get(d, l->step, l->rank);
+	if (!a)
+		return; /* it is passed on at the end of the step */
+	if (!wants(a, LEAT_ACT_AFTER_CLOSE))
+		serve_file(d, a, l->file);
+	else if (!call_new(d, a, LEAT_ACT_AFTER_CLOSE, l->file, strdup(l->name), !l->reads))
+		leat_warn("out of memory: the actions of step %s are not called for %s",
+			  d->wf->steps[l->step].name, l->name);
+}
+
+void leat_acts_committed(struct leat_daemon *d, const struct leat_file *f)
+{
+	struct leat_actor *a;
+
+	LL_FOREACH(d->actors, a)
+	if (!a->rank && a->known && wants(a, LEAT_ACT_ON_COMMIT) &&
+	    leat_steps_has(f->rule->producers, a->step))
+		call_new(d, a, LEAT_ACT_ON_COMMIT, NULL, title(d, a->step, f->name), false);
+}
+
+/* ---- what they answer ---- */
+
+static void note_done(struct leat_daemon *d, struct leat_act_call *call, int error)
+{
+	struct leat_file *f = call->file;
+
+	call->done = true;
+	call->error = error ? -EIO : 0;
+	if (!call->conn)
+		call_free(d, call);
+	if (f)
+		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+}
+
+int leat_handle_acted(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_acted *in = msg;
+	const char *why = leat_wire_string(msg, sizeof(*in), 0);
+	struct leat_daemon *d = c->d;
+	struct leat_act_call *call;
+	struct leat_actor *a;
+
+	if (!why || in->step < 0 || (size_t)in->step >= d->wf->n_steps)
+		return -EPROTO;
+	a = actor_get(d, in->step, in->rank);
+	if (a) {
+		a->known = true;
+		a->wants = in->wants;
+	}
+	d->progress++;
+	if (a && in->error)
+		a->failed = true;
+	else if (a && in->served)
+		serve_all(d, a);
+	if (in->error && !d->steps[in->step].spoiled)
+		d->steps[in->step].spoiled = strdup(why);
+	DL_SEARCH_SCALAR(d->calls, call, id, in->id);
+	if (call && !call->done)
+		note_done(d, call, in->error);
+	leat_reply_answer(c, 0, NULL, NULL);
+	return 0;
+}
+
+void leat_acts_free(struct leat_daemon *d)
+{
+	struct leat_actor *a, *next;
+
+	while (d->calls)
+		call_free(d, d->calls);
+	LL_FOREACH_SAFE(d->actors, a, next)
+	{
+		free(a->own);
+		free(a);
+	}
+	d->actors = NULL;
+}

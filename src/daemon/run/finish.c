@@ -1,0 +1,219 @@
+/* The end of a run: what is permanent is whole on disk with its last metadata,
+ * what leat put there for the run only is gone. */
+#include "base/beneath.h"
+#include "base/fault.h"
+#include "base/fd.h"
+#include "daemon/ops/change.h"
+#include "daemon/core/connections.h"
+#include "daemon/files/persist.h"
+#include "daemon/run/steps.h"
+#include "daemon/files/times.h"
+#include "daemon/ops/versions.h"
+#include "store/persist.h"
+#include "store/times.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Put on disk for the run only. */
+static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
+{
+	if (f->rule->permanent || f->keep)
+		return false;
+	if (f->staged)
+		return true;
+	return f->adopted && f->made && leat_rule_produced(d, f->rule);
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+static void make_directories(struct leat_daemon *d)
+{
+	struct leat_file *f;
+	struct stat st;
+	int rc;
+
+	for (f = d->files; f; f = f->hh.next) {
+		if (!f->rule->permanent || !f->made ||
+		    leat_stream_state(d->stream, f->name) != LEAT_FILE_COMMITTED ||
+		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+		if (rc)
+			leat_problem_add(d, rc, "cannot make %s/%s: %s", d->dir, f->name,
+					 strerror(-rc));
+	}
+}
+
+/* A directory that may have been there only for what was removed. */
+struct passing_dir {
+	UT_hash_handle hh;
+	char path[];
+};
+
+static void note_passing_dir(struct passing_dir **dirs, const char *path, size_t length)
+{
+	struct passing_dir *dir;
+
+	HASH_FIND(hh, *dirs, path, length, dir);
+	if (dir)
+		return;
+	dir = calloc(1, sizeof(*dir) + length + 1);
+	if (!dir)
+		return; /* it stays behind, empty */
+	memcpy(dir->path, path, length);
+	HASH_ADD(hh, *dirs, path, length, dir);
+	if (!dir->hh.tbl)
+		free(dir);
+}
+
+static void note_parents(struct passing_dir **dirs, const char *path)
+{
+	for (size_t at = strlen(path); at-- > 0;)
+		if (path[at] == '/')
+			note_passing_dir(dirs, path, at);
+}
+
+/* In doubt it is not ours to remove. */
+static bool is_made_in_run(struct leat_daemon *d, const char *path)
+{
+	struct timespec birth;
+	struct statx st;
+
+	int fd = leat_beneath_open(d->disk_fd, path, O_PATH, 0);
+	bool known = fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+		     st.stx_mask & STATX_BTIME;
+
+	leat_close(&fd);
+	if (!known)
+		return false;
+	birth.tv_sec = st.stx_btime.tv_sec;
+	birth.tv_nsec = st.stx_btime.tv_nsec;
+	return is_before(d->start_time, birth);
+}
+
+static int by_depth(const struct passing_dir *a, const struct passing_dir *b)
+{
+	return strcmp(b->path, a->path); /* "a/b" before "a" */
+}
+
+static void remove_passing_dirs(struct leat_daemon *d, struct passing_dir **dirs)
+{
+	struct passing_dir *dir, *next;
+	const struct leat_file_rule *rule;
+
+	HASH_SORT(*dirs, by_depth);
+	HASH_ITER(hh, *dirs, dir, next)
+	{
+		rule = leat_match(d->matcher, dir->path);
+		if (rule && !rule->permanent && !rule->excluded && is_made_in_run(d, dir->path))
+			leat_beneath_unlink(d->disk_fd, dir->path, AT_REMOVEDIR); /* if empty */
+		HASH_DEL(*dirs, dir);
+		free(dir);
+	}
+}
+
+static void remove_one(struct leat_daemon *d, const struct leat_file *f, struct passing_dir **dirs)
+{
+	int rc = leat_file_is_on_disk(d, f) ? leat_beneath_unlink(d->disk_fd, f->name, 0) : -ESTALE;
+
+	if (!rc)
+		note_parents(dirs, f->name);
+	else if (rc != -ENOENT && rc != -EISDIR && rc != -ELOOP)
+		leat_problem_add(d, rc, "cannot remove %s/%s: %s", d->dir, f->name, strerror(-rc));
+}
+
+static void remove_passing(struct leat_daemon *d)
+{
+	struct passing_dir *dirs = NULL;
+	const struct leat_file *f;
+	struct stat st;
+
+	for (f = d->files; f; f = f->hh.next) {
+		if (is_passing(d, f))
+			remove_one(d, f, &dirs);
+		/* On disk for the sake of some file that is no longer there. */
+		if (f->made && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE &&
+		    leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, &st) && S_ISDIR(st.st_mode))
+			note_passing_dir(&dirs, f->name, strlen(f->name));
+	}
+	remove_passing_dirs(d, &dirs);
+}
+
+static void reply(struct leat_daemon *d)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out && leat_report_summary(d, out);
+
+	if (out && fclose(out) != 0)
+		ok = false;
+	if (d->finishing)
+		leat_reply_text(d->finishing, ok ? 0 : -ECANCELED, text ? text : "{}");
+	free(text);
+}
+
+static void complete(struct leat_daemon *d)
+{
+	LEAT_FAULT("finish.kept");
+	if (d->is_finishing) {
+		make_directories(d);
+		leat_keep_links(d);
+		leat_times_finish(d);
+	}
+	LEAT_FAULT("finish.meta");
+	remove_passing(d);
+	leat_tree_times_to_disk(d->tree); /* after the last name was made or removed */
+	leat_keep_sync_dirs(d);
+	LEAT_FAULT("finish.removed");
+	if (d->is_finishing)
+		reply(d);
+	leat_daemon_stop(d);
+}
+
+void leat_finish_continue(struct leat_daemon *d)
+{
+	if ((d->is_finishing || d->ending) && !d->stopping && leat_keep_idle(d))
+		complete(d);
+}
+
+/* What came to the store by a rename, though its name belongs on disk, and what
+ * was changed after its commit. */
+static void keep_late(struct leat_daemon *d)
+{
+	struct leat_file *f, *next;
+
+	HASH_ITER(hh, d->files, f, next)
+	if (f->keep ||
+	    (f->rule->permanent && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED))
+		leat_keep_file(d, f);
+}
+
+/* What those did who are gone now comes before the end, though the loop has not heard of it. */
+static void hear_all(struct leat_daemon *d)
+{
+	for (int step = 0; step < (int)d->wf->n_steps; step++) {
+		leat_procs_reap(d, step);
+		leat_lives_after_step(d, step);
+	}
+}
+
+void leat_finish_begin(struct leat_daemon *d)
+{
+	LEAT_FAULT("finish");
+	hear_all(d);
+	d->is_finishing = true;
+	leat_steps_settle(d);
+	leat_change_settle_hidden(d);
+	leat_versions_finish(d);
+	keep_late(d);
+	leat_finish_continue(d);
+}

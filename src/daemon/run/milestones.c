@@ -1,0 +1,136 @@
+#include "daemon/run/milestones.h"
+
+#include "base/clock.h"
+#include "daemon/files/files.h"
+#include "model/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_mark_name {
+	UT_hash_handle hh;
+	char *text; /* owned; of all versions */
+	uint32_t number;
+};
+
+void leat_marks_release(struct leat_daemon *d)
+{
+	struct leat_mark_name *name, *next;
+
+	HASH_ITER(hh, d->marks.names, name, next)
+	{
+		HASH_DEL(d->marks.names, name);
+		free(name->text);
+		free(name);
+	}
+	free(d->marks.v);
+	d->marks = (struct leat_marks){0};
+}
+
+static uint32_t number_of(struct leat_daemon *d, const char *base)
+{
+	struct leat_mark_name *name;
+
+	HASH_FIND_STR(d->marks.names, base, name);
+	if (name)
+		return name->number;
+	name = calloc(1, sizeof(*name));
+	if (!name)
+		return 0;
+	name->text = strdup(base);
+	name->number = HASH_COUNT(d->marks.names) + 1;
+	if (name->text)
+		HASH_ADD_KEYPTR(hh, d->marks.names, name->text, strlen(name->text), name);
+	if (name->text && name->hh.tbl)
+		return name->number;
+	free(name->text);
+	free(name);
+	return 0;
+}
+
+uint32_t leat_marks_number(struct leat_daemon *d, const struct leat_file *f)
+{
+	uint64_t version;
+
+	return number_of(d, leat_version_base(f->name, &version));
+}
+
+static void add(struct leat_daemon *d, struct leat_mark mark)
+{
+	struct leat_marks *m = &d->marks;
+
+	if (m->n == m->room && m->n < LEAT_MARKS_MOST) {
+		unsigned room = m->room ? 2 * m->room : 64;
+		struct leat_mark *grown = reallocarray(m->v, room, sizeof(*grown));
+
+		if (grown) {
+			m->v = grown;
+			m->room = room;
+		}
+	}
+	if (m->n == m->room) {
+		m->n_left_out++;
+		return;
+	}
+	mark.time_ns = leat_clock_ns();
+	m->v[m->n++] = mark;
+}
+
+void leat_marks_step(struct leat_daemon *d, enum leat_mark_kind kind, int step)
+{
+	add(d, (struct leat_mark){.kind = kind, .step = step});
+}
+
+/* Who makes it, if one step only can be meant. */
+static int producer_of(const struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	int n = (int)d->wf->n_steps;
+	int first = leat_steps_next(f->rule->producers, 0, n);
+
+	if (first < n && leat_steps_next(f->rule->producers, first + 1, n) == n)
+		return first;
+	return step >= 0 && leat_steps_has(f->rule->producers, step) ? step : -1;
+}
+
+static void add_file(struct leat_daemon *d, enum leat_mark_kind kind, struct leat_file *f, int step)
+{
+	struct leat_mark mark = {.kind = kind, .step = step};
+
+	leat_version_base(f->name, &mark.version);
+	mark.file = leat_marks_number(d, f);
+	add(d, mark);
+}
+
+void leat_marks_file(struct leat_daemon *d, enum leat_mark_kind kind, struct leat_file *f, int step)
+{
+	if (f->rule->declared && !f->retired)
+		add_file(d, kind, f, producer_of(d, f, step));
+}
+
+void leat_marks_read(struct leat_daemon *d, struct leat_file *f, int step)
+{
+	if (f->rule->declared && step >= 0 && leat_file_note_open(d, f, step))
+		add_file(d, LEAT_MARK_READ, f, step);
+}
+
+void leat_marks_put(const struct leat_daemon *d, struct leat_json *j)
+{
+	const struct leat_marks *m = &d->marks;
+	const struct leat_mark_name *name;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	leat_json_list(j, "files", true);
+	for (name = m->names; name; name = name->hh.next)
+		leat_json_string(j, NULL, name->text);
+	leat_json_close(j);
+	for (unsigned i = 0; out && i < m->n; i++)
+		fprintf(out, "%" PRIu64 " %d %d %u %" PRIu64 ";",
+			(m->v[i].time_ns - d->start_ns) / 1000, m->v[i].kind, m->v[i].step,
+			m->v[i].file, m->v[i].version);
+	leat_json_string(j, "marks", out && fclose(out) == 0 ? text : "");
+	leat_json_number(j, "marks_left_out", m->n_left_out);
+	free(text);
+}

@@ -1,0 +1,64 @@
+/* Steps that are launched once for each version of their inputs. */
+#include "daemon/core/connections.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/run/steps.h"
+
+#include "base/str.h"
+#include "model/version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The questions of all steps, told apart from those of connections. */
+#define MORE_WAITER (UINT64_C(1) << 61)
+
+/* Whatever the launch did comes before its end. */
+static void rest(struct leat_daemon *d, int step)
+{
+	leat_procs_reap(d, step);
+	leat_lives_after_step(d, step);
+	if (d->steps[step].resting || !d->steps[step].running)
+		return;
+	leat_step_sample(d, step);
+	d->steps[step].resting = true;
+	leat_marks_step(d, LEAT_MARK_END, step);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_LAUNCH, .step = step});
+}
+
+/* By which the rules have it woken: no file is called so. */
+#define NAME LEAT_VERSIONS_DIR "/step/"
+
+bool leat_step_look(struct leat_daemon *d, const char *name)
+{
+	if (!leat_str_begins(name, NAME))
+		return false;
+	leat_problems_look(d, name + strlen(NAME));
+	return true;
+}
+
+int leat_step_more(struct leat_daemon *d, int step, bool over)
+{
+	char name[sizeof(NAME) + 12];
+
+	snprintf(name, sizeof(name), NAME "%d", step);
+	if (over)
+		rest(d, step);
+	/* Its end will say so. */
+	if (d->steps[step].spoiled)
+		return -ENOENT;
+	switch (leat_events_ask(d, step, MORE_WAITER + (uint64_t)step, LEAT_CALL_MORE, name, 0,
+				0)) {
+	case LEAT_GO:
+	case LEAT_GO_STREAM:
+		return 0;
+	case LEAT_WAIT:
+		return -EAGAIN;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_FAILED:
+		break;
+	}
+	return -EIO;
+}

@@ -1,0 +1,227 @@
+/* Steps that run without interception, on files on disk. */
+#include "base/beneath.h"
+#include "base/fault.h"
+#include "base/str.h"
+#include "daemon/ops/change.h"
+#include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/files/persist.h"
+#include "daemon/run/steps.h"
+#include "store/times.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Ids of waiters beyond those of connections. */
+#define LAUNCH_WAITER ((uint64_t)1 << 62)
+
+/* 0 it is on disk, -EAGAIN on its way, -errno. */
+static int bring_to_disk(struct leat_daemon *d, struct leat_file *f)
+{
+	enum leat_root root;
+	struct stat st;
+
+	if (!leat_tree_has_ours(d->tree, f->name, &root, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+	if (f->save_error)
+		return -f->save_error;
+	f->staged = true;
+	leat_keep_file(d, f);
+	return f->dirty || f->saving ? -EAGAIN : -f->save_error;
+}
+
+static bool is_input(const struct leat_file *f, int step)
+{
+	return !f->rule->excluded && leat_steps_has(f->rule->consumers, step);
+}
+
+/* Directories an output may go to must be there, as in a batch. */
+static bool is_way(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	struct stat st;
+
+	return f->rule->holds_outputs && leat_step_writes_below(d->matcher, step, f->name) &&
+	       leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Nobody hears of what it reads: it is taken to read all its inputs, as they are now. */
+static void tell_seen(struct leat_daemon *d, int step)
+{
+	struct leat_file *f, *next;
+
+	HASH_ITER(hh, d->files, f, next)
+	if (is_input(f, step) && (leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED ||
+				  leat_steps_has(f->rule->producers, step)))
+		leat_events_ask(d, step, 0, LEAT_CALL_LOOK, f->name, 0, 0);
+}
+
+int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
+{
+	struct leat_file *f, *next;
+	int rc = 0;
+
+	*on = leat_file_get(d, "");
+	switch (leat_events_ask(d, step, LAUNCH_WAITER + (uint64_t)step, LEAT_CALL_LAUNCH, "", 0,
+				0)) {
+	case LEAT_WAIT:
+		return -EAGAIN;
+	case LEAT_FAILED:
+		return -EIO;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_GO:
+	case LEAT_GO_STREAM:
+		break;
+	}
+	HASH_ITER(hh, d->files, f, next)
+	{
+		int one = is_input(f, step) || is_way(d, f, step) ? bring_to_disk(d, f) : 0;
+
+		if (one && one != -EAGAIN)
+			return one;
+		rc = rc ? rc : one;
+	}
+	if (!rc)
+		tell_seen(d, step);
+	return rc;
+}
+
+/* Nobody need have spoken of an input that its producer did not come to make. */
+static char *name_failed(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file *f = leat_file_find(d, name);
+	char *why = NULL, *text = NULL;
+	int step;
+
+	if (f && f->why && leat_stream_state(d->stream, name) == LEAT_FILE_FAILED)
+		return leat_strf("its input %s failed: %s", name, f->why);
+	step = leat_step_never_made(d, name);
+	if (step >= 0)
+		why = leat_step_blame(d, step);
+	if (why)
+		text = leat_strf("its input %s failed: %s", name, why);
+	free(why);
+	return text;
+}
+
+static char *input_failed(struct leat_daemon *d, int step)
+{
+	const struct leat_names *inputs = &d->wf->steps[step].inputs;
+	const struct leat_file *f;
+	char *text = NULL;
+
+	for (f = d->files; f && !text; f = f->hh.next)
+		if (is_input(f, step))
+			text = name_failed(d, f->name);
+	for (size_t i = 0; i < inputs->n && !text; i++)
+		text = name_failed(d, inputs->v[i].text);
+	return text;
+}
+
+char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc)
+{
+	const struct leat_file *f;
+	char *text = input_failed(d, step);
+
+	if (text)
+		return text;
+	for (f = d->files; f; f = f->hh.next)
+		if (is_input(f, step) && f->save_error == -rc)
+			return leat_strf("its input %s cannot be brought to disk: %s", f->name,
+					 strerror(-rc));
+	return leat_strf("an input of it will never be complete: %s", strerror(-rc));
+}
+
+/* ---- adoption ---- */
+
+static bool is_newer(const struct stat *st, struct timespec since)
+{
+	/* file systems count time in ticks of up to 10 ms */
+	return st->st_ctim.tv_sec > since.tv_sec ||
+	       (st->st_ctim.tv_sec == since.tv_sec &&
+		st->st_ctim.tv_nsec + 20000000 > since.tv_nsec);
+}
+
+/* Is it what another step has made there, and does only a pattern of this one cover it? What is in
+ * none of leat's own places is made on disk, or was put there. */
+static bool is_anothers(const struct leat_daemon *d, const struct leat_file *f, int step,
+			const struct stat *st)
+{
+	enum leat_root root;
+	struct stat ours;
+
+	return leat_stream_made(d->stream, f->name) && !is_input(f, step) &&
+	       !leat_names_has(&d->wf->steps[step].outputs, f->name) &&
+	       (leat_inode_is(&f->on_disk, st) ||
+		!leat_tree_has_ours(d->tree, f->name, &root, &ours));
+}
+
+static void adopt(struct leat_daemon *d, int step, const char *name, const struct stat *st)
+{
+	struct leat_file *f = leat_file_get(d, name);
+
+	if (!f || (S_ISREG(st->st_mode) && is_anothers(d, f, step, st)))
+		return;
+	if (!is_newer(st, d->start_time)) {
+		leat_file_tell_present(d, f);
+		return;
+	}
+	LEAT_FAULT("staged.adopt");
+	leat_unlink_ours(d, NULL, name);
+	f->on_disk = (struct leat_inode){st->st_dev, st->st_ino};
+	f->told = f->made = true;
+	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
+						 .step = step,
+						 .name = name,
+						 .length = (uint64_t)st->st_size,
+						 .flags = S_ISDIR(st->st_mode) ? LEAT_EVF_DIR : 0});
+}
+
+static void adopt_below(struct leat_daemon *d, int step, const char *dir);
+
+static void adopt_entry(struct leat_daemon *d, int step, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	const struct leat_file_rule *rule;
+	struct stat st;
+
+	if (leat_is_dots(name) || !leat_path_put(path, dir, name))
+		return;
+	rule = leat_match(d->matcher, path);
+	if (!rule || !leat_tree_has(d->tree, LEAT_ROOT_DISK, path, &st))
+		return;
+	if (!rule->excluded && leat_steps_has(rule->producers, step))
+		adopt(d, step, path, &st);
+	if (S_ISDIR(st.st_mode) && leat_step_writes_below(d->matcher, step, path))
+		adopt_below(d, step, path);
+}
+
+static void adopt_below(struct leat_daemon *d, int step, const char *dir)
+{
+	int fd = leat_beneath_open(d->disk_fd, dir, O_RDONLY | O_DIRECTORY, 0);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(stream)))
+		adopt_entry(d, step, dir, e->d_name);
+	closedir(stream);
+}
+
+void leat_staged_adopt(struct leat_daemon *d, int step)
+{
+	leat_tree_forget(d->tree);
+	leat_tree_times_from_disk(d->tree);
+	adopt_below(d, step, "");
+}

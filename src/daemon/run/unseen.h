@@ -1,0 +1,25 @@
+/* Programs that nobody has followed: the roll (shm/roll.h), and what is made of it. Their steps
+ * cannot end well. Event loop only. */
+#ifndef LEAT_DAEMON_RUN_UNSEEN_H
+#define LEAT_DAEMON_RUN_UNSEEN_H
+
+#include "daemon/core/state.h"
+
+/* Make the roll, in the session's directory. 0 or -errno. */
+int leat_unseen_init(struct leat_daemon *d);
+void leat_unseen_release(struct leat_daemon *d);
+
+/* The step's root process is about to become `program`, which loads the library. */
+void leat_unseen_start(struct leat_daemon *d, int step, pid_t pid, const char *program);
+/* A process was waited for; `status` as from waitpid. */
+void leat_unseen_ended(struct leat_daemon *d, pid_t pid, int status);
+/* Nothing is expected of it. */
+void leat_unseen_forget(struct leat_daemon *d, pid_t pid);
+
+/* The step ends: who of it was not followed is named. */
+void leat_unseen_collect(struct leat_daemon *d, int step);
+/* The run ends: the same of all, and those are awaited that may still be loading their libraries.
+ */
+void leat_unseen_await(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,491 @@
+/* The budget: what is moved out when, and what comes back. */
+#include "daemon/space/spill.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/run/steps.h"
+#include "store/persist.h"
+#include "store/private.h"
+#include "store/remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidden in listings");
+#define SECOND UINT64_C(1000000000)
+/* How long a call that a client was allowed may take to be made. */
+#define HELD_NS SECOND
+/* What the store holds is looked at so often at most. */
+#define LOOK_NS (SECOND / 1000)
+/* Files moved out in one go. */
+#define MAX_VICTIMS 8u
+/* A file that cannot be moved just now is tried again after so long, so often. */
+#define RETRY_NS (SECOND / 50)
+/* The reader of a file that is not retained may give memory back for so long. */
+#define READER_NS (10 * SECOND)
+
+/* ---- the directory ---- */
+
+static bool is_in_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* 0 or -errno. */
+static int make_in(struct leat_daemon *d, const char *dir)
+{
+	struct leat_spill *s = &d->spill;
+	char real[PATH_MAX], path[PATH_MAX];
+	size_t length = strlen(d->dir);
+	int rc;
+
+	if (!realpath(dir, real))
+		return -errno;
+	if (snprintf(path, sizeof(path), "%s/" LEAT_SPILL_PREFIX "XXXXXX", real) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	s->fd = leat_private_make(path);
+	if (s->fd < 0)
+		return s->fd;
+	strcpy(s->path, path);
+	if (strncmp(path, d->dir, length) == 0 && path[length] == '/')
+		s->below = s->path + length + 1;
+	rc = leat_tree_set_spill(d->tree, s->fd, s->path);
+	if (rc)
+		leat_spill_release(d);
+	return rc;
+}
+
+/* The workflow's directory, unless that is in memory itself. */
+static int make_default(struct leat_daemon *d)
+{
+	int rc = is_in_memory(d->disk_fd) ? make_in(d, "/var/tmp") : make_in(d, d->dir);
+
+	if (rc) {
+		d->spill.refused = true;
+		leat_problem_add(d, 0,
+				 "no directory for what memory has no room for: %s "
+				 "(--spill-dir names one)",
+				 strerror(-rc));
+	}
+	return rc;
+}
+
+static bool is_ready(struct leat_daemon *d)
+{
+	if (d->spill.fd < 0 && !d->spill.refused)
+		make_default(d);
+	return d->spill.fd >= 0;
+}
+
+int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size)
+{
+	const char *dir = d->options.spill_dir;
+	struct stat st;
+	int rc;
+
+	leat_private_clean_stale(dir && *dir ? dir : d->dir, LEAT_SPILL_PREFIX);
+	if (!dir || !*dir)
+		return 0;
+	rc = make_in(d, dir);
+	if (rc) {
+		snprintf(error, error_size, "cannot use the spill directory %s: %s", dir,
+			 strerror(-rc));
+		return rc;
+	}
+	if (fstat(d->spill.fd, &st) == 0 && st.st_dev == leat_store_dev(d->store)) {
+		snprintf(error, error_size,
+			 "the spill directory %s is in the memory that it is to relieve: name one "
+			 "on a disk",
+			 dir);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void leat_spill_release(struct leat_daemon *d)
+{
+	struct leat_spill *s = &d->spill;
+
+	if (s->fd < 0)
+		return;
+	if (leat_remove_tree(AT_FDCWD, s->path) < 0)
+		leat_warn("cannot remove %s", s->path);
+	leat_close(&s->fd);
+	s->path[0] = 0;
+}
+
+int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX])
+{
+	const struct leat_spill *s = &d->spill;
+
+	return snprintf(out, PATH_MAX, "%s/%s", s->below ? s->below : s->path, name) < PATH_MAX
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+/* ---- how full it is ---- */
+
+/* In /dev/shm nobody but leat counts what its files take. */
+static uint64_t count_used(struct leat_daemon *d)
+{
+	const struct leat_file *f;
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (f = d->files; f; f = f->hh.next)
+		if (leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISREG(st.st_mode))
+			sum += (uint64_t)st.st_blocks * 512;
+	return sum;
+}
+
+void leat_spill_look(struct leat_daemon *d)
+{
+	struct leat_spill *s = &d->spill;
+	uint64_t now = leat_clock_ns();
+	bool is_private = leat_store_is_private(d->store);
+
+	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_NS)
+		return;
+	s->looked_ns = now;
+	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes))
+		return;
+	if (is_private) { /* others have files there, too */
+		uint64_t left = s->budget_bytes - s->used_bytes;
+
+		s->used_bytes = count_used(d);
+		s->budget_bytes = s->used_bytes + left;
+	}
+	if (d->limits.budget.now_bytes < s->budget_bytes)
+		s->budget_bytes = d->limits.budget.now_bytes;
+}
+
+static uint64_t high_water(const struct leat_spill *s)
+{
+	return s->budget_bytes / 4 * 3;
+}
+
+static uint64_t low_water(const struct leat_spill *s)
+{
+	return s->budget_bytes / 2;
+}
+
+enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
+{
+	struct leat_spill *s = &d->spill;
+
+	leat_spill_look(d);
+	if (s->used_bytes + size_bytes < high_water(s) || !is_ready(d))
+		return LEAT_ROOT_STORE;
+	return s->full_ns && leat_clock_ns() - s->full_ns < SECOND ? LEAT_ROOT_STORE
+								   : LEAT_ROOT_SPILL;
+}
+
+/* ---- who goes, who comes ---- */
+
+void leat_spill_spoken(struct leat_conn *c)
+{
+	c->held = NULL;
+	c->cramped = NULL;
+}
+
+/* May some client be about to use its place? */
+static bool is_held(struct leat_daemon *d, const struct leat_file *f, uint64_t now)
+{
+	const struct leat_conn *c;
+
+	DL_FOREACH(d->conns, c)
+	if (c->held == f && now - c->held_ns < HELD_NS)
+		return true;
+	return false;
+}
+
+/* Is there a step that has declared it, and may still read it? */
+static bool will_be_read(const struct leat_daemon *d, const struct leat_file *f)
+{
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (leat_file_awaits(d, f, i))
+			return true;
+	return false;
+}
+
+static bool is_movable(struct leat_daemon *d, const struct leat_file *f)
+{
+	return (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED) && !f->lives &&
+	       !f->move && !f->copying && !f->dirty && !f->saving && f->size;
+}
+
+/* A candidate, and how much it is needed. */
+struct candidate {
+	struct leat_file *f;
+	bool wanted;
+};
+
+static bool is_colder(const struct candidate *a, const struct candidate *b)
+{
+	if (a->wanted != b->wanted)
+		return b->wanted;
+	return a->f->touched_ns < b->f->touched_ns;
+}
+
+/* Puts it among the first MAX_VICTIMS by `before`. */
+static void sort_in(struct candidate *v, unsigned *n, struct candidate c,
+		    bool (*before)(const struct candidate *, const struct candidate *))
+{
+	unsigned i = *n < MAX_VICTIMS ? (*n)++ : MAX_VICTIMS;
+
+	if (i == MAX_VICTIMS && !before(&c, &v[--i]))
+		return;
+	for (; i && before(&c, &v[i - 1]); i--)
+		v[i] = v[i - 1];
+	v[i] = c;
+}
+
+/* Those in `root` that come first. */
+static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candidate *v,
+		       bool (*before)(const struct candidate *, const struct candidate *))
+{
+	uint64_t now = leat_clock_ns();
+	enum leat_root where;
+	struct leat_file *f;
+	struct stat st;
+	unsigned n = 0;
+
+	for (f = d->files; f; f = f->hh.next) {
+		struct candidate c = {.f = f};
+
+		if (!is_movable(d, f) || is_held(d, f, now))
+			continue;
+		c.wanted = will_be_read(d, f);
+		if ((n == MAX_VICTIMS && !before(&c, &v[n - 1])) ||
+		    !leat_tree_has_ours(d->tree, f->name, &where, &st) || where != root ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		sort_in(v, &n, c, before);
+	}
+	return n;
+}
+
+/* True if something is on its way out. */
+static bool relieve(struct leat_daemon *d)
+{
+	struct candidate v[MAX_VICTIMS];
+	struct leat_spill *s = &d->spill;
+	unsigned n;
+
+	if (!is_ready(d) || d->is_finishing || d->ending ||
+	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
+		return s->n_moves > 0;
+	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
+	for (unsigned i = 0; i < n; i++)
+		leat_move_start(d, v[i].f, false, 0);
+	return s->n_moves > 0;
+}
+
+int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid)
+{
+	uint64_t now = leat_clock_ns();
+
+	if (f->retired)
+		return -ENOTSUP;
+	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
+		return -EBUSY;
+	f->tried_ns = now;
+	return leat_move_start(d, f, true, pid);
+}
+
+/* There is less memory than there was, and all that is there is in use: the largest goes, although
+ * it is open. What nobody keeps goes by itself. */
+static void relieve_open(struct leat_daemon *d)
+{
+	struct leat_file *f, *largest = NULL;
+	uint64_t now = leat_clock_ns();
+	off_t most = 0;
+	struct stat st;
+
+	if (!is_ready(d) || d->is_finishing || d->ending)
+		return;
+	for (f = d->files; f; f = f->hh.next) {
+		if (f->move || f->retired || now - f->tried_ns < SECOND ||
+		    (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_DROP) ||
+		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
+		    !S_ISREG(st.st_mode) || st.st_blocks <= most)
+			continue;
+		largest = f;
+		most = st.st_blocks;
+	}
+	if (largest)
+		leat_spill_move_itself(d, largest, false, 0);
+}
+
+static bool is_hotter(const struct candidate *a, const struct candidate *b)
+{
+	return is_colder(b, a);
+}
+
+/* What will be read comes back as long as there is room between the marks. */
+static void fetch(struct leat_daemon *d)
+{
+	struct candidate v[MAX_VICTIMS];
+	struct leat_spill *s = &d->spill;
+	uint64_t used = s->used_bytes;
+	unsigned n;
+
+	if (!s->moved_bytes || s->n_moves || d->is_finishing || d->ending)
+		return;
+	n = choose(d, LEAT_ROOT_SPILL, v, is_hotter);
+	for (unsigned i = 0; i < n && v[i].wanted; i++) {
+		if (used + v[i].f->size > low_water(s) + s->budget_bytes / 8)
+			continue;
+		if (leat_move_start(d, v[i].f, false, 0) == 0)
+			used += v[i].f->size;
+	}
+}
+
+/* Who waits for room looks again. */
+static void wake_cramped(struct leat_daemon *d)
+{
+	struct leat_conn *c;
+
+	DL_FOREACH(d->conns, c)
+	if (c->cramped)
+		leat_shm_file_update(leat_file_shm(d, c->cramped), 0, 0);
+}
+
+void leat_spill_tick(struct leat_daemon *d)
+{
+	struct leat_spill *s = &d->spill;
+
+	leat_spill_fit(d);
+	leat_spill_look(d);
+	if (s->used_bytes > s->budget_bytes && !relieve(d))
+		relieve_open(d);
+	else if (s->used_bytes > high_water(s))
+		relieve(d);
+	else if (s->used_bytes < low_water(s))
+		fetch(d);
+	leat_olds_settle(d);
+	wake_cramped(d);
+}
+
+/* ---- a write that found no room ---- */
+
+/* Why the file itself does not make way. */
+static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
+{
+	const char *path = d->spill.path;
+
+	if (why == -ENOSPC)
+		snprintf(out, size, "so is %s; give more with --memory, or another place with %s",
+			 *path ? path : "the place for the rest", "--spill-dir");
+	else
+		snprintf(out, size, "it cannot go to disk while it is %s; give more with --memory",
+			 why == -ENOTSUP
+				 ? "mapped, or has several names or none"
+				 : "open in a program that does not follow it, or a stopped one");
+}
+
+/* Says, once, that and why there is no room. */
+static int refuse(struct leat_conn *c, struct leat_file *f, int why)
+{
+	struct leat_daemon *d = c->d;
+	char reason[PATH_MAX + 100];
+
+	leat_step_cramped(d, c->step, f->name);
+	if (f->cramped)
+		return -ENOSPC;
+	f->cramped = true;
+	say_why(d, why, reason, sizeof(reason));
+	leat_problem_add(d, 0,
+			 "step %s: no room for %s: the memory for files (%llu MB) is full, and %s",
+			 c->step >= 0 ? d->wf->steps[c->step].name : "?", f->name,
+			 (unsigned long long)(d->spill.budget_bytes >> 20), reason);
+	return -ENOSPC;
+}
+
+static bool has_room(int fd, uint64_t size)
+{
+	struct statvfs fs;
+
+	return fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > size;
+}
+
+bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t size)
+{
+	struct leat_spill *s = &d->spill;
+
+	if (from == LEAT_ROOT_SPILL)
+		return s->used_bytes + size < high_water(s);
+	return is_ready(d) && !(s->full_ns && leat_clock_ns() - s->full_ns < SECOND);
+}
+
+/* Of a file that is not retained: 0 its reader has gone on, and given memory back; -EAGAIN it may
+ * yet; -ENOSPC it has stood still for long. */
+static int await_reader(struct leat_daemon *d, struct leat_file *f)
+{
+	uint64_t dropped = leat_shm_dropped(leat_file_shm(d, f)), now = leat_clock_ns();
+
+	if (f->drop_ns && dropped == f->drop_seen)
+		return now - f->drop_ns < READER_NS ? -EAGAIN : -ENOSPC;
+	f->drop_seen = dropped;
+	f->drop_ns = now;
+	return dropped ? 0 : -EAGAIN;
+}
+
+/* 0 try again, -EAGAIN it goes elsewhere, -EBUSY not now, -ENOSPC or another reason why not. */
+static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root root, uint64_t size,
+		    bool asked_often)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+	bool drops = leat_shm_flags(s) & LEAT_SHM_DROP;
+	int rc;
+
+	if (!leat_spill_may_move(d, root, size))
+		return drops ? await_reader(d, f) : -ENOSPC;
+	if (drops) /* what is left of it is kept from now on */
+		leat_shm_retain(s);
+	rc = leat_spill_move_itself(d, f, asked_often, 0);
+	return rc ? rc : -EAGAIN;
+}
+
+int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, uint64_t attempt)
+{
+	struct leat_daemon *d = c->d;
+	struct leat_spill *s = &d->spill;
+	enum leat_root root;
+	struct stat st;
+	bool waits = false;
+	int rc;
+
+	s->looked_ns = 0;
+	leat_spill_fit(d);
+	leat_spill_look(d);
+	if (f->move)
+		return -EAGAIN;
+	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))
+		return refuse(c, f, -ENOTSUP);
+	if (root == LEAT_ROOT_STORE) {
+		if (s->used_bytes + length < s->budget_bytes && attempt < 2)
+			return 0;
+		waits = relieve(d);
+		/* What is cold goes first, unless that would not help much. */
+		if (waits && (uint64_t)st.st_size < s->budget_bytes / 4)
+			return -EAGAIN;
+	}
+	if (root == LEAT_ROOT_SPILL && attempt < LEAT_SPILL_ATTEMPTS && has_room(s->fd, length))
+		return 0; /* the client has yet to follow it there */
+	rc = make_way(d, f, root, (uint64_t)st.st_size + length, attempt >= LEAT_SPILL_ATTEMPTS);
+	if (!rc || rc == -EAGAIN)
+		return rc;
+	return waits || (rc == -EBUSY && attempt < LEAT_SPILL_ATTEMPTS) ? -EAGAIN
+									: refuse(c, f, rc);
+}
