@@ -165,7 +165,7 @@ static enum owner owner_of(const char *path)
 		return OWNER_MPI;
 	if (begins_with_one(name, of_system, sizeof(of_system) / sizeof(*of_system)))
 		return OWNER_SYSTEM;
-	/* The C library as leat has changed it (src/preload/image_x86_64.h). */
+	/* The C library as leat has changed it (src/preload/engine/image_x86_64.h). */
 	return length > 6 && strcmp(name + length - 6, ".image") == 0 ? OWNER_SYSTEM
 								      : OWNER_PROGRAM;
 }
