@@ -1,4 +1,4 @@
-/* A directory may have two halves, in the store and on disk: as src/preload/halves.c. */
+/* A directory may have two halves, in the store and on disk: as src/preload/path/halves.c. */
 #include "mount/halves.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@ double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_o
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
 }
 
-/* What a directory takes on a disk: as src/preload/hook_stat.c shows those in memory. */
+/* What a directory takes on a disk: as src/preload/hooks/stat.c shows those in memory. */
 enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
 
 /* What leat does on disk is not to be seen: a directory that is in both places has the times that

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/engine.h"
-#include "preload/intercept.h"
-#include "preload/roll_call.h"
-#include "preload/text.h"
+#include "preload/core/engine.h"
+#include "preload/core/intercept.h"
+#include "preload/connection/roll_call.h"
+#include "preload/core/text.h"
 
 #include "counts.h"
 

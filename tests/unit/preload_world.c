@@ -1,7 +1,7 @@
 #include "preload_world.h"
 
-#include "preload/intercept.h"
-#include "preload/client.h"
+#include "preload/core/intercept.h"
+#include "preload/connection/client.h"
 #include "store/remove.h"
 
 #include <errno.h>

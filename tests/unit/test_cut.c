@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "preload/cut.h"
+#include "preload/path/cut.h"
 
 static const struct {
 	const char *path;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "preload/client.h"
-#include "preload/known.h"
+#include "preload/connection/client.h"
+#include "preload/path/resolve_cache.h"
 #include "preload_world.h"
 
 enum { THREADS = 4, NAMES = 20000, ROUNDS = 60000 };

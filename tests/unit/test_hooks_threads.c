@@ -17,11 +17,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "preload/fdtab.h"
-#include "preload/hooks.h"
-#include "preload/known.h"
-#include "preload/paths.h"
-#include "preload/window.h"
+#include "preload/fd/table.h"
+#include "preload/hooks/hooks.h"
+#include "preload/path/resolve_cache.h"
+#include "preload/path/paths.h"
+#include "preload/fd/window.h"
 #include "preload_world.h"
 
 enum { THREADS = 4, MAX_THREADS = 8 };

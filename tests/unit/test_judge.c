@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/decode_x86_64.h"
-#include "preload/flow_x86_64.h"
-#include "preload/judge_x86_64.h"
+#include "preload/engine/flow_x86_64.h"
+#include "preload/engine/judge_x86_64.h"
 
 #define CALL 0x0f, 0x05
 

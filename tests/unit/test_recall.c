@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "preload/recall.h"
+#include "preload/path/outside_cache.h"
 
 /* Room for a path at any offset, with words to load behind it. */
 static char page[4096] __attribute__((aligned(4096)));

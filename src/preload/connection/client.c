@@ -1,0 +1,286 @@
+/* The connection of each thread, and what is said on it. */
+#include "preload/connection/client.h"
+#include "base/fault.h"
+#include "base/passing.h"
+#include "preload/fd/table.h"
+#include "preload/hooks/hooks.h"
+#include "preload/connection/lost.h"
+#include "preload/connection/roll_call.h"
+#include "preload/core/text.h"
+#include "preload/connection/user.h"
+#include "shm/word.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* Set to 1 by the first who has to say it. */
+static struct leat_word said;
+/* pid that has said hello; exit must then say goodbye */
+static struct leat_word greeted;
+
+static int complain(const char *what, const char *then)
+{
+	if (!leat_word_swap(&said, 1))
+		leat_say(what, leat_session.real, then, NULL);
+	return -EIO;
+}
+
+/* The connection does not work any more, for -errno, or because the other end has hung up. */
+static int gone(struct leat_thread *t, long error)
+{
+	const bool closed = error == -EBADF || error == -ENOTSOCK;
+
+	if (t->conn >= 0 && closed)
+		leat_fd_reveal(t->conn);
+	else if (t->conn >= 0)
+		leat_client_drop(t, t->conn);
+	t->conn = -1;
+	if (closed)
+		return leat_lost(LEAT_LOST_CLOSED);
+	if (error < 0 && error != -EPIPE && error != -ECONNRESET)
+		return leat_lost(leat_lost_cause(error));
+	return complain("the leat daemon for ", " is gone");
+}
+
+static int refused(long error)
+{
+	if (error != -ENOENT && error != -ECONNREFUSED)
+		return leat_lost(error == -EACCES || error == -EPERM ? LEAT_LOST_USER
+								     : leat_lost_cause(error));
+	return leat_session.is_run
+		       ? leat_lost(LEAT_LOST_UNREACHED)
+		       : complain("no leat daemon for ", ": start it with leat run or leat serve");
+}
+
+/* Others may own a directory on the way, and put a socket of theirs in the daemon's place. */
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return !raw(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+	       leat_wire_is_trusted(peer.uid, (unsigned)raw(SYS_geteuid));
+}
+
+static int open_socket(struct leat_thread *t)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	long fd = raw(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	long rc;
+
+	if (fd < 0)
+		return leat_lost(leat_lost_cause(fd));
+	memcpy(to.sun_path, leat_session.socket, strlen(leat_session.socket) + 1);
+	rc = raw(SYS_connect, fd, &to, sizeof(to));
+	if (rc == -EACCES && leat_user_socket() >= 0) {
+		leat_fd_path(leat_user_socket(), to.sun_path);
+		rc = raw(SYS_connect, fd, &to, sizeof(to));
+	}
+	if (!rc && !is_ours((int)fd))
+		rc = -EPERM;
+	if (rc < 0) {
+		raw(SYS_close, fd);
+		return refused(rc);
+	}
+	leat_user_note(&t->user);
+	t->conn = leat_client_put_away(t, (int)fd);
+	return 0;
+}
+
+int leat_client_send(struct leat_thread *t)
+{
+	const struct leat_msg *h = (const struct leat_msg *)t->msg;
+	long rc;
+
+	LEAT_FAULT_MESSAGE("send", h->type);
+	do
+		rc = raw(SYS_sendto, t->conn, t->msg, h->size, MSG_NOSIGNAL);
+	while (rc == -EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
+	return rc == (long)h->size ? 0 : gone(t, rc);
+}
+
+/* Receives one packet into t->msg, with `n_fds` descriptors, or none. Bytes or -errno. */
+static long receive(struct leat_thread *t, int *fds, size_t n_fds)
+{
+	union leat_passing passing;
+	struct iovec io = {.iov_base = t->msg, .iov_len = sizeof(t->msg)};
+	struct msghdr msg = {.msg_iov = &io,
+			     .msg_iovlen = 1,
+			     .msg_control = fds ? passing.space : NULL,
+			     .msg_controllen = fds ? sizeof(passing.space) : 0};
+	long n;
+
+	do
+		n = raw(SYS_recvmsg, t->conn, &msg, MSG_CMSG_CLOEXEC);
+	while (n == -EINTR);
+	if (n >= 0 && fds)
+		leat_take_passed(&msg, fds, n_fds);
+	return n;
+}
+
+static bool is_reply(const struct leat_thread *t, long n, enum leat_msg_type type)
+{
+	const struct leat_msg *h = (const struct leat_msg *)t->msg;
+
+	LEAT_FAULT_MESSAGE("answered", type);
+	return n > 0 && !leat_wire_check(t->msg, (size_t)n, leat_wire_fixed_size(type)) &&
+	       h->type == type;
+}
+
+int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
+{
+	struct leat_spin spin = {0};
+	int rc = leat_client_send(t);
+	long n;
+
+	if (rc)
+		return rc;
+	do
+		n = raw(SYS_recvfrom, t->conn, t->msg, sizeof(t->msg), MSG_DONTWAIT);
+	while (n == -EAGAIN && leat_spin(&spin));
+	if (n == -EAGAIN || n == -EINTR)
+		n = receive(t, NULL, 0);
+	return is_reply(t, n, reply) ? 0 : gone(t, n);
+}
+
+int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd)
+{
+	long n;
+
+	*fd = -1;
+	n = receive(t, fd, 1);
+	return is_reply(t, n, reply) ? 0 : gone(t, n);
+}
+
+static int welcome(struct leat_thread *t)
+{
+	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
+	int fds[2] = {-1, -1};
+	const char *why;
+	long n = receive(t, fds, 2);
+
+	if (!is_reply(t, n, LEAT_MSG_WELCOME))
+		return gone(t, n);
+	if (m->error) {
+		why = leat_wire_string(t->msg, sizeof(*m), 3);
+		leat_client_drop(t, t->conn);
+		t->conn = -1;
+		leat_roll_call_stray();
+		if (!leat_word_swap(&said, 1))
+			leat_say(why && *why ? why : "the leat daemon refused this process", NULL);
+		return -EIO;
+	}
+	n = leat_client_take_world(t, fds);
+	if (!n)
+		return 0;
+	leat_lost(leat_lost_cause(n)); /* on this connection, if there is no other way */
+	leat_client_drop(t, t->conn);
+	t->conn = -1;
+	return -EIO;
+}
+
+static int connect_thread(struct leat_thread *t)
+{
+	char program[17] = "";
+	int rc = open_socket(t);
+
+	if (rc)
+		return rc;
+	raw(SYS_prctl, PR_GET_NAME, program);
+	leat_wire_begin(t->msg, LEAT_MSG_HELLO, sizeof(struct leat_msg_hello));
+	if (leat_wire_put(t->msg, leat_session.step) ||
+	    leat_wire_put(t->msg, leat_session.workflow) || leat_wire_put(t->msg, program) ||
+	    leat_wire_put(t->msg, leat_session.key))
+		return gone(t, 0);
+	rc = leat_client_send(t);
+	if (!rc)
+		rc = welcome(t);
+	if (!rc && !t->transient) {
+		t->pid = (uint32_t)raw(SYS_getpid);
+		leat_word_set(&greeted, t->pid);
+	}
+	return rc;
+}
+
+/* A child made without our knowledge must not speak on its parent's connection;
+ * a vfork child may, its parent sleeps. */
+static bool is_inherited(const struct leat_thread *t)
+{
+	return t->pid != (uint32_t)raw(SYS_getpid) && !leat_in_vfork();
+}
+
+static int connected(struct leat_thread *t)
+{
+	if (t->conn >= 0 && is_inherited(t))
+		leat_client_fork_child();
+	/* The daemon acts for whom it was told at the start. */
+	if (t->conn >= 0 && !leat_in_vfork() && !leat_user_is_same(&t->user)) {
+		leat_client_drop(t, t->conn);
+		t->conn = -1;
+	}
+	return t->conn >= 0 ? 0 : connect_thread(t);
+}
+
+int leat_client_begin(struct leat_thread *t, enum leat_msg_type type)
+{
+	int rc = connected(t);
+
+	if (!rc)
+		leat_wire_begin(t->msg, type, leat_wire_fixed_size(type));
+	return rc;
+}
+
+int leat_client_world(struct leat_thread *t, const struct leat_world **out)
+{
+	int rc = leat_client_known() ? 0 : connected(t);
+
+	if (!rc)
+		*out = leat_client_known();
+	return rc;
+}
+
+bool leat_client_alive(struct leat_thread *t)
+{
+	static const struct timespec at_once;
+	const struct leat_world *w = leat_client_known();
+	struct pollfd p;
+
+	if (connected(t))
+		return false;
+	p = (struct pollfd){.fd = t->conn, .events = POLLRDHUP};
+	if (raw(SYS_ppoll, &p, 1, &at_once, NULL, 0) > 0 && p.revents)
+		return gone(t, p.revents & POLLNVAL ? -EBADF : 0) == 0;
+	return (w && leat_shm_alive(w->shm)) || gone(t, 0) == 0;
+}
+
+void leat_client_fork_child(void)
+{
+	struct leat_thread *t = leat_client_self();
+
+	if (t)
+		t->conn = -1;
+	leat_word_set(&greeted, 0);
+	leat_fd_fork_child();
+}
+
+void leat_client_exiting(int status)
+{
+	struct leat_guard g;
+
+	if (leat_word_get(&greeted) != (uint64_t)raw(SYS_getpid) || leat_guard_take(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_EXITING)) {
+		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
+
+		m->pid = (int32_t)raw(SYS_getpid);
+		m->status = status;
+		if (!leat_wire_put(m, leat_session.step) && !leat_wire_put(m, ""))
+			leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
+}

@@ -1,0 +1,180 @@
+/* This process as a client of the daemon: the session it belongs to, a
+ * connection for each thread, and the thread's scratch area. */
+#ifndef LEAT_PRELOAD_CONNECTION_CLIENT_H
+#define LEAT_PRELOAD_CONNECTION_CLIENT_H
+
+#include "shm/state.h"
+#include "wire/wire.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fixed when the process starts. */
+struct leat_session {
+	char given[PATH_MAX]; /* the workflow's directory as spelt in the environment */
+	char real[PATH_MAX];  /* resolved */
+	size_t given_length, real_length;
+	bool same_spelling; /* of the two */
+	const char *base;   /* last component of `real` */
+	char step[256];
+	char workflow[256];
+	char key[64]; /* by which the daemon knows processes of this step; "": it does not ask */
+	char socket[108];
+	uint64_t dev, ino; /* which directory it is; 0: nobody has said */
+	bool is_run;       /* by leat, so that there is a daemon */
+};
+
+/* What the daemon said at the first connection; never changes. */
+struct leat_world {
+	struct leat_shm *shm;
+	uint64_t shm_ino; /* tells another daemon's segment from this one */
+	uint64_t store_dev;
+	int store_fd; /* hidden descriptors */
+	int dir_fd;
+	int32_t step;
+	bool acts;            /* it has actions, which are called at opens and closes */
+	char mount[PATH_MAX]; /* the store as getcwd and /proc show it */
+	size_t mount_length;
+	char exec_prefix[PATH_MAX]; /* path by which other programs reach the store */
+};
+
+/* As whom a connection was made, see user.h. */
+struct leat_user_mark {
+	uint32_t changes;
+	uint32_t uid, gid; /* effective */
+};
+
+/* One for each thread that ever met a path inside. */
+struct leat_thread {
+	int conn;     /* hidden descriptor, -1: none */
+	uint32_t pid; /* that connected */
+	struct leat_user_mark user;
+	bool transient;                   /* a vfork child's connection, for this guard only */
+	struct leat_world *private_world; /* learnt by it; owned */
+	char below[2][PATH_MAX];
+	char walk[3][PATH_MAX];
+	char name[PATH_MAX];
+	char msg[LEAT_WIRE_MAX]; /* request, then its reply */
+};
+
+/* While held, all signals are blocked and the scratch area is the holder's. Never
+ * nested, never held during a wait. */
+struct leat_guard {
+	struct leat_thread *t;
+	uint64_t mask;
+};
+
+/* Find the session in the environment. False: there is none. Init only. */
+bool leat_session_find(char **envp);
+
+/* False: the workflow's directory is not where it was when the run began, or it is another one. */
+bool leat_session_is_there(void);
+
+/* Once, before any other call. 0 or -errno. */
+int leat_client_init(void);
+
+extern struct leat_session leat_session;
+
+/* Nothing may go past the daemon, not even what it need not know. Any time. */
+static inline bool leat_is_enforced(void)
+{
+	return *leat_session.key;
+}
+
+/* 0 or -EIO (and nothing is held), after telling why. */
+int leat_guard_take(struct leat_guard *g);
+void leat_guard_release(struct leat_guard *g);
+
+/* The functions below are called under a guard. */
+
+/* What the daemon said, connecting first if nobody has; *world stays valid for
+ * ever. 0 or -EIO, after saying once on standard error why. */
+int leat_client_world(struct leat_thread *t, const struct leat_world **world);
+
+/* Start a message in t->msg, connecting if need be. 0 or -EIO. */
+int leat_client_begin(struct leat_thread *t, enum leat_msg_type type);
+
+/* Send what t->msg holds, one way. 0 or -EIO. */
+int leat_client_send(struct leat_thread *t);
+
+/* Send t->msg and receive the reply of that type into it. 0 or -EIO. */
+int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply);
+
+/* Receive the reply of that type to what was sent into t->msg; *fd: the descriptor that
+ * comes with it, or -1. 0 or -EIO. */
+int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd);
+
+/* False, after saying so once, when the daemon is gone. */
+bool leat_client_alive(struct leat_thread *t);
+
+/* What follows is between client.c, thread.c and server.c. A descriptor of ours, out of
+ * the program's way: its new number. */
+int leat_client_put_away(const struct leat_thread *t, int fd);
+/* Close it. */
+void leat_client_drop(const struct leat_thread *t, int fd);
+/* The first to be welcomed publishes what it learnt from t->msg; others only check
+ * that it is the same daemon. Takes both descriptors over. 0 or -errno. */
+int leat_client_take_world(struct leat_thread *t, int fds[2]);
+/* This thread's area, NULL if it has none. */
+struct leat_thread *leat_client_self(void);
+
+/* --- without a guard --- */
+
+/* What the daemon said, or NULL when no thread has connected yet. */
+const struct leat_world *leat_client_known(void);
+
+/* Record of a slot, or NULL for 0 and for numbers that are none. */
+struct leat_shm_file *leat_client_file(uint32_t slot);
+
+/* The step's account, or a dummy. */
+struct leat_shm_step *leat_client_step(void);
+
+/* What its reads and writes are held to; one that is not set, if nobody knows. */
+struct leat_shm_limit *leat_client_limit(void);
+
+/* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
+int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
+
+/* A wait that mostly is short: true as long as it is worth to look again at once, after others had
+ * the processor. Starts with a zeroed *s. */
+struct leat_spin {
+	uint64_t since; /* 0: not begun */
+};
+bool leat_spin(struct leat_spin *s);
+
+/* Wait for the state of `slot` to change from `seq`, signals open, at most a
+ * second. 0: look again; -EIO: the daemon is gone. */
+int leat_wait_slot(uint32_t slot, uint32_t seq);
+
+/* Ask about a call on an open file and wait until it may go on. 0 or -errno. */
+int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length);
+
+/* Wait until [offset, offset+length) of the file behind `fd` can be read, or it is final: then
+ * *final is set. 0 or -EIO. */
+int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final);
+
+/* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
+ * they have been called for it. 0 or -EIO. */
+int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed);
+
+/* Report a violation. 0: it is only a warning; -EIO: fail the call. */
+int leat_client_violation(uint32_t code, uint32_t slot, uint64_t offset, uint64_t length);
+
+/* Send a one-way fact; what goes wrong is said once and shows at the next call. */
+void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact);
+
+/* In a fork child: forget the parent's connections. */
+void leat_client_fork_child(void);
+
+/* The process ends normally. */
+void leat_client_exiting(int status);
+
+/* Another descriptor is to get the number of hidden `fd`: move ours. 0 or -EBUSY. */
+int leat_client_make_room(int fd);
+
+/* One line on standard error: "leat: " and the texts up to NULL. */
+void leat_say(const char *text, ...) __attribute__((sentinel));
+
+#endif

@@ -1,0 +1,207 @@
+#include "preload/connection/roll_call.h"
+
+#include "preload/hooks/handlers.h"
+#include "preload/hooks/hooks.h"
+#include "preload/core/intercept.h"
+#include "preload/connection/lost.h"
+#include "preload/core/text.h"
+#include "preload/connection/timing.h"
+#include "preload/connection/user.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+/* Set once, before there are threads. */
+static struct leat_roll *roll;
+static uint32_t step;
+static const char *program;
+static bool is_loose;
+static uint32_t self; /* number of the process; a vfork child has another one */
+/* What its number has in front, as when /proc could be seen last: not in each root directory. */
+static struct leat_word in_front;
+
+/* A process of that number, as this one sees it: where numbers mean something else than in the
+ * daemon, which takes a call that is seen, the namespace is a part of it. */
+static uint64_t key_of(uint32_t pid)
+{
+	struct stat st;
+
+	if (!leat_exec_confined())
+		return pid;
+	if (!raw(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0))
+		leat_word_set(&in_front, (uint32_t)st.st_ino == roll->namespace
+						 ? 0
+						 : (uint64_t)st.st_ino << 32);
+	return pid | leat_word_get(&in_front);
+}
+
+static uint64_t own_key(void)
+{
+	return key_of(leat_in_vfork() ? (uint32_t)raw(SYS_getpid) : self);
+}
+
+static long open_roll(void)
+{
+	char path[sizeof(leat_session.socket) + sizeof(LEAT_ROLL_NAME)];
+	const char *slash = strrchr(leat_session.socket, '/');
+	struct leat_text t = leat_text_in(path, sizeof(path));
+
+	if (!slash)
+		return -ENOENT;
+	leat_text_add_n(&t, leat_session.socket, (size_t)(slash + 1 - leat_session.socket));
+	leat_text_add(&t, LEAT_ROLL_NAME);
+	return raw(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/* 0, or -errno: it cannot be taken part in. */
+static long map(void)
+{
+	long fd = open_roll(), at;
+
+	if (fd < 0)
+		return fd;
+	at = raw(SYS_mmap, 0, sizeof(*roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	raw(SYS_close, fd);
+	if (at < 0 && at > -4096)
+		return at;
+	roll = (struct leat_roll *)at;
+	return roll->magic == LEAT_ROLL_MAGIC ? 0 : -EPROTO;
+}
+
+void leat_roll_call_begin(void)
+{
+	long rc = map();
+
+	if (rc) {
+		roll = NULL;
+		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EAGAIN)
+			leat_lost(leat_lost_cause(rc)); /* it would be taken for unseen */
+		return;
+	}
+	self = (uint32_t)raw(SYS_getpid);
+	program = (const char *)getauxval(AT_EXECFN);
+	program = program ? program : "?";
+	is_loose = leat_has_wrappers || leat_has_sanitizer();
+	step = leat_roll_follow(roll, own_key(), leat_roll_step(leat_session.step), program,
+				is_loose);
+}
+
+void leat_roll_call_stray(void)
+{
+	if (roll && leat_session.is_run)
+		leat_roll_stray(roll, own_key());
+}
+
+void leat_roll_call_exec(const char *next, struct leat_roll_entry *before)
+{
+	uint64_t key;
+
+	memset(before, 0, sizeof(*before));
+	if (!roll)
+		return;
+	/* After a fork that was not seen it is not the one it was. */
+	key = key_of((uint32_t)raw(SYS_getpid));
+	leat_roll_start(roll, key, step, next ? next : "", leat_now_ns(), before);
+	if (!next || leat_user_is_other())
+		leat_roll_leave(roll, key);
+}
+
+void leat_roll_call_failed(const struct leat_roll_entry *before)
+{
+	uint64_t key;
+
+	if (!roll)
+		return;
+	key = key_of((uint32_t)raw(SYS_getpid));
+	leat_roll_put(roll, key, before);
+}
+
+void leat_roll_call_forked(void)
+{
+	if (!roll)
+		return;
+	self = (uint32_t)raw(SYS_getpid);
+	leat_roll_fork(roll, own_key(), step, program, is_loose);
+}
+
+void leat_roll_call_exit(void)
+{
+	if (roll)
+		leat_roll_leave(roll, own_key());
+}
+
+/* ---- children that have ended ---- */
+
+/* Where the kernel says what the program does not want to know. */
+static __thread union {
+	int status;
+	siginfo_t info;
+} unasked __attribute__((tls_model("initial-exec")));
+
+static void tell(pid_t pid, int status)
+{
+	if (WIFEXITED(status) || WIFSIGNALED(status))
+		leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
+}
+
+/* Have the kernel say it by this argument, wherever. */
+static long ask(struct leat_syscall *c, unsigned argument)
+{
+	if (!roll)
+		return LEAT_PASS;
+	if (!c->a[argument])
+		c->a[argument] = (long)&unasked;
+	return LEAT_TRY;
+}
+
+/* The call is as the program made it again. */
+static void restore(struct leat_syscall *c, unsigned argument)
+{
+	if (c->a[argument] == (long)&unasked)
+		c->a[argument] = 0;
+}
+
+long leat_hook_wait4(struct leat_syscall *c)
+{
+	return ask(c, 1);
+}
+
+long leat_hook_wait4_end(struct leat_syscall *c, long result)
+{
+	if (result > 0)
+		tell((pid_t)result, *(const int *)c->a[1]);
+	restore(c, 1);
+	return result;
+}
+
+long leat_hook_waitid(struct leat_syscall *c)
+{
+	return ask(c, 2);
+}
+
+/* What waitid says, as waitpid says it. */
+static int status_of(const siginfo_t *info)
+{
+	switch (info->si_code) {
+	case CLD_EXITED:
+		return (info->si_status & 0xff) << 8;
+	case CLD_KILLED:
+	case CLD_DUMPED:
+		return info->si_status & 0x7f;
+	default:
+		return 0x7f; /* stopped, or goes on */
+	}
+}
+
+long leat_hook_waitid_end(struct leat_syscall *c, long result)
+{
+	const siginfo_t *info = (const siginfo_t *)c->a[2];
+
+	if (result == 0 && info->si_pid > 0)
+		tell(info->si_pid, status_of(info));
+	restore(c, 2);
+	return result;
+}

@@ -1,0 +1,176 @@
+/* A file is a row of words: for each text how many calls it has, and where. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/core/engine.h"
+#include "preload/engine/sites_x86_64.h"
+#include "preload/core/text.h"
+
+#define MAX_WORDS (LEAT_MAX_SITES + LEAT_MAX_TEXTS)
+
+/* before main: one thread */
+static uint32_t words[MAX_WORDS + 1];
+/* of the file being made; then of one that is there, "": none */
+static char path[PATH_MAX], temporary[PATH_MAX];
+
+static bool path_of(char out[PATH_MAX], const char *dir, uint64_t number, const char *suffix,
+		    const char *end)
+{
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+
+	leat_text_add(&t, dir);
+	leat_text_add(&t, "/");
+	leat_text_add_number(&t, number);
+	leat_text_add(&t, suffix);
+	leat_text_add(&t, end);
+	return !t.full;
+}
+
+bool leat_kept_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
+{
+	return path_of(out, dir, id, suffix, "");
+}
+
+static long open_file(const char *name, int flags)
+{
+	return leat_raw(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0600, 0, 0);
+}
+
+long leat_kept_open(const char *dir, uint64_t id, const char *suffix)
+{
+	long fd = -ENOENT;
+
+	if (dir && id && path_of(path, dir, id, suffix, ""))
+		fd = open_file(path, O_RDONLY);
+	if (fd < 0)
+		path[0] = 0;
+	return fd;
+}
+
+long leat_kept_begin(const char *dir, uint64_t id, const char *suffix)
+{
+	long fd = -ENOENT;
+
+	if (dir && id && path_of(path, dir, id, suffix, "") &&
+	    path_of(temporary, dir, (uint64_t)getpid(), suffix, ".new"))
+		fd = open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
+	if (fd < 0)
+		path[0] = 0;
+	return fd;
+}
+
+bool leat_kept_end(bool whole)
+{
+	if (whole &&
+	    leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0) == 0)
+		return true;
+	leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
+	path[0] = 0;
+	return false;
+}
+
+void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start)
+{
+	char name[PATH_MAX];
+	long error = -ENOENT, fd;
+
+	if (!dir || !id || !path_of(name, dir, id, suffix, ""))
+		return;
+	if (is_start && path[0]) /* later the program may have forbidden itself such calls */
+		error = leat_raw(SYS_linkat, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
+	if (!error || error == -EEXIST)
+		return;
+	fd = open_file(name, O_WRONLY | O_CREAT);
+	if (fd >= 0)
+		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static size_t load(const char *dir, uint64_t id)
+{
+	long fd = leat_kept_open(dir, id, ""), n;
+
+	if (fd < 0)
+		return 0;
+	n = leat_raw(SYS_read, fd, (long)words, sizeof(words), 0, 0, 0);
+	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	return n > 0 ? (size_t)n / sizeof(*words) : 0;
+}
+
+/* The page will be written anyway: writing now spares a fault for reading it. */
+static void touch(uint8_t *p)
+{
+	__asm__ volatile("orb $0, %0" : "+m"(*p));
+}
+
+static bool recall_text(const struct leat_code *code, const uint32_t *where, size_t count,
+			struct leat_patch_sites *sites)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (where[i] >= code->size)
+			return false;
+		touch(code->text + where[i]);
+		if (!leat_scan_at(code, where[i], sites))
+			return false;
+	}
+	return true;
+}
+
+bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
+		       struct leat_patch_sites *sites)
+{
+	size_t n, at = 0, before = sites->count;
+
+	n = load(dir, texts->id);
+	if (!n || n > MAX_WORDS)
+		return false;
+	for (size_t i = 0; i < texts->count; i++) {
+		size_t count = at < n ? words[at++] : n;
+
+		if (count > n - at ||
+		    !recall_text(&texts->text[i].code, words + at, count, sites)) {
+			sites->count = before;
+			return false;
+		}
+		at += count;
+	}
+	return at == n;
+}
+
+static size_t gather(const struct leat_texts *texts, const struct leat_patch_sites *sites)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct leat_code *code = &texts->text[i].code;
+		uint32_t *count = &words[n++];
+
+		*count = 0;
+		for (size_t k = 0; k < sites->count; k++) {
+			const uint8_t *call = leat_scan_call(&sites->site[k]);
+
+			if (!call || call < code->text || call >= code->text + code->size)
+				continue;
+			words[n++] = (uint32_t)(call - code->text);
+			++*count;
+		}
+	}
+	return n;
+}
+
+void leat_sites_keep(const char *dir, const struct leat_texts *texts,
+		     const struct leat_patch_sites *sites)
+{
+	long fd = leat_kept_begin(dir, texts->id, ""), n;
+	size_t size;
+
+	if (fd < 0)
+		return;
+	size = gather(texts, sites) * sizeof(*words);
+	n = leat_raw(SYS_write, fd, (long)words, (long)size, 0, 0, 0);
+	leat_kept_end(n == (long)size);
+	leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+}

@@ -1,0 +1,150 @@
+#include "preload/fd/migrate.h"
+
+#include "base/fault.h"
+#include "base/passing.h"
+#include "preload/connection/client.h"
+#include "preload/fd/window.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Send what t->msg holds, with a descriptor. 0 or -errno. */
+static int send_with(struct leat_thread *t, int fd)
+{
+	const struct leat_msg *h = (const struct leat_msg *)t->msg;
+	union leat_passing passing;
+	struct iovec io = {.iov_base = t->msg, .iov_len = h->size};
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
+	long rc;
+
+	leat_pass(&msg, &passing, &fd, 1);
+	LEAT_FAULT_MESSAGE("send", h->type);
+	do
+		rc = raw(SYS_sendmsg, t->conn, &msg, MSG_NOSIGNAL);
+	while (rc == -EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
+	return rc < 0 ? (int)rc : 0;
+}
+
+/* The new descriptor takes the number over. */
+static int take_number(int fd, int new)
+{
+	long flags = raw(SYS_fcntl, fd, F_GETFD);
+	long rc = flags < 0 ? flags : raw(SYS_dup3, new, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
+
+	raw(SYS_close, new);
+	return rc < 0 ? (int)rc : 0;
+}
+
+/* 0, -EAGAIN with *seq, or -errno. */
+static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *seq)
+{
+	struct leat_msg_switch *m = (struct leat_msg_switch *)t->msg;
+	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)t->msg;
+	int new = -1, rc = leat_client_begin(t, LEAT_MSG_SWITCH);
+
+	if (rc)
+		return rc;
+	m->slot = r->slot;
+	rc = send_with(t, fd);
+	if (!rc)
+		rc = leat_client_receive_fd(t, LEAT_MSG_SWITCHED, &new);
+	if (rc)
+		return rc;
+	*seq = reply->seq;
+	if (!reply->error && new >= 0)
+		rc = take_number(fd, new);
+	LEAT_FAULT("follow.taken");
+	if (rc || reply->error)
+		return rc ? rc : reply->error;
+	r->home = reply->home;
+	leat_window_drop(r);
+	return 0;
+}
+
+static bool is_moving(uint32_t home)
+{
+	return home % LEAT_HOME_NEXT != 0;
+}
+
+/* Others that use an offset of the former place are about to let go of it. */
+enum { NAP_NS = 50000 };
+
+int leat_follow(int fd, bool write)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_guard g;
+	uint32_t home, seq;
+	int rc;
+
+	while (r && r->slot && leat_has_left(r, r->home) && !leat_in_vfork()) {
+		seq = leat_shm_seq(leat_client_file(r->slot));
+		home = leat_shm_home(leat_client_file(r->slot));
+		if (is_moving(home) && !write)
+			return 0;
+		rc = leat_guard_take(&g);
+		if (!rc && is_moving(home))
+			rc = -EAGAIN;
+		else if (!rc)
+			rc = exchange(g.t, fd, r, &seq);
+		leat_guard_release(&g);
+		if (rc == -EAGAIN && is_moving(home))
+			rc = leat_wait_slot(r->slot, seq);
+		else if (rc == -EAGAIN)
+			leat_nap(NAP_NS);
+		if (rc && rc != -EAGAIN)
+			return rc == -ESTALE ? -EIO : rc;
+		r = leat_fd_get(fd);
+	}
+	return 0;
+}
+
+/* ---- staying for the moment of a call ---- */
+
+/* The process that handed the offset to the kernel did not come to the end of that. */
+static int lost_offset(void)
+{
+	static struct leat_word said;
+
+	if (!leat_word_swap(&said, 1))
+		leat_say("the offset of an open file is lost: a process that has it open as well "
+			 "was "
+			 "killed or stopped just when it moved it",
+			 NULL);
+	return -EIO;
+}
+
+int leat_hold(int fd, bool write, struct leat_hold *h)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r && r->kind != LEAT_KIND_DIR ? leat_client_file(r->slot) : NULL;
+	int rc = 0;
+
+	*h = (struct leat_hold){.write = write};
+	/* A write by a descriptor that cannot write is the kernel's to refuse. */
+	if (r && leat_offset_is_lost(r->place))
+		return lost_offset();
+	if (!f || (write && !leat_fd_has(r, LEAT_FD_WRITE)))
+		return 0;
+	for (;;) {
+		h->home = r->home;
+		if (leat_shm_hold(f, write, h->home)) {
+			h->f = f;
+			return 0;
+		}
+		if (leat_in_vfork())
+			return 0;
+		rc = leat_follow(fd, write);
+		if (rc)
+			return rc;
+	}
+}
+
+long leat_let_go(const struct leat_hold *h, long n)
+{
+	if (h->f && !leat_shm_release(h->f, h->write, h->home) && h->write && n > 0)
+		return -EIO;
+	return n;
+}

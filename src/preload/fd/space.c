@@ -1,0 +1,143 @@
+/* Writes that find no room in memory: the daemon is asked to make some. */
+#include "preload/fd/migrate.h"
+#include "preload/hooks/handlers.h"
+#include "preload/fd/space.h"
+#include "preload/fd/window.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* A consumer that reads on gives memory back. One that has stood still for so long may be waiting
+ * for something else, and the rest of the file has to go elsewhere. */
+enum { NAP_NS = 500000, MAX_NAPS = 1000 };
+
+static bool wait_for_reader(struct leat_shm_file *f, struct leat_room *room)
+{
+	uint64_t dropped;
+
+	if (!f || !(leat_shm_flags(f) & LEAT_SHM_DROP))
+		return false;
+	dropped = leat_shm_dropped(f);
+	if (dropped != room->dropped)
+		room->naps = 0;
+	room->dropped = dropped;
+	if (room->naps++ >= MAX_NAPS)
+		return false;
+	leat_nap(NAP_NS);
+	return true;
+}
+
+bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0, seq;
+	int rc;
+
+	if (!slot || leat_in_vfork())
+		return false;
+	if (wait_for_reader(leat_client_file(slot), room))
+		return true;
+	for (;;) {
+		rc = leat_client_ask(LEAT_WIRE_ROOM, slot, room->attempt++, length, &seq);
+		if (rc && rc != -EAGAIN)
+			return false;
+		if (rc && leat_wait_slot(slot, seq))
+			return false;
+		if (leat_follow_first(fd))
+			return false;
+		if (!rc || r->home != home)
+			return true;
+	}
+}
+
+bool leat_is_over_budget(int fd, uint64_t length)
+{
+	static struct leat_shm_unasked unasked;
+	const struct leat_world *w = leat_client_known();
+	const struct leat_fd *r = leat_fd_get(fd);
+	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;
+	uint32_t seq;
+
+	if (!sum || leat_in_vfork())
+		return false;
+	return leat_shm_asked(w->shm, &unasked,
+			      leat_client_ask(LEAT_WIRE_HAS_ROOM, r->slot, 0, sum, &seq));
+}
+
+long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_room room = {0};
+	struct leat_hold hold;
+	long n;
+
+	if (!r)
+		return leat_as_is(c);
+	do {
+		n = leat_window_hold(r, fd, &hold);
+		if (n)
+			return n;
+		n = leat_let_go(&hold, leat_as_is(c));
+	} while (n == -ENOSPC && leat_make_room(fd, length, &room));
+	return n;
+}
+
+/* So many may write at once. */
+enum { WRITERS = 4 };
+#define PLENTY (UINT64_C(1) << 20)
+
+int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
+{
+	struct statfs fs;
+	struct stat st;
+	int64_t at;
+
+	if (length <= 1 || raw(SYS_fstatfs, fd, &fs) || fs.f_type != TMPFS_MAGIC ||
+	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= PLENTY + 4 * WRITERS * length)
+		return 0;
+	at = raw(SYS_lseek, fd, 0, SEEK_CUR);
+	if (leat_fd_has(r, LEAT_FD_APPEND))
+		at = raw(SYS_fstat, fd, &st) ? -1 : st.st_size;
+	if (at < 0 || raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, WRITERS * length) == 0)
+		return 0;
+	return raw(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, at, length) == -ENOSPC ? -ENOSPC : 0;
+}
+
+static bool is_full(int fd, uint64_t wanted)
+{
+	struct statfs fs;
+
+	return !raw(SYS_fstatfs, fd, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < wanted;
+}
+
+void leat_room_to_map(int fd, uint64_t length)
+{
+	struct leat_room room = {0};
+	struct statfs fs;
+	struct stat st;
+	uint64_t there;
+
+	do {
+		if (raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode) || raw(SYS_fstatfs, fd, &fs) ||
+		    fs.f_type != TMPFS_MAGIC)
+			return;
+		there = (uint64_t)st.st_blocks * 512;
+		if (there >= (uint64_t)st.st_size)
+			return;
+		if (length > (uint64_t)st.st_size - there)
+			length = (uint64_t)st.st_size - there;
+	} while (is_full(fd, length) && leat_make_room(fd, length, &room));
+}
+
+bool leat_was_full(int fd, uint64_t wanted)
+{
+	struct rlimit limit;
+
+	if (raw(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) || limit.rlim_cur != RLIM_INFINITY)
+		return is_full(fd, wanted);
+	return true;
+}

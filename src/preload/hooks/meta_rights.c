@@ -1,0 +1,111 @@
+#include "preload/hooks/meta_rights.h"
+
+#include "base/acl.h"
+#include "preload/fd/table.h"
+#include "preload/path/paths.h"
+#include "preload/core/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+static void of_mode(struct leat_target *t, long mode)
+{
+	t->mode = LEAT_META_MODE | ((uint32_t)mode & 07777);
+}
+
+static void of_owner(struct leat_target *t, long uid, long gid)
+{
+	t->mode = LEAT_META_OWNER;
+	t->length = (uint64_t)(uint32_t)uid << 32 | (uint32_t)gid;
+}
+
+static void of_attribute(struct leat_target *t, const char *name, const void *value, size_t size)
+{
+	int mode;
+
+	if (!name || strcmp(name, LEAT_ACL_NAME) != 0)
+		return;
+	mode = leat_acl_mode(value, size);
+	if (mode >= 0)
+		of_mode(t, mode);
+	t->mode |= LEAT_META_LIST;
+}
+
+void leat_rights_of(const struct leat_syscall *c, struct leat_target *target)
+{
+	switch (c->nr) {
+	case SYS_fchmod:
+		of_mode(target, c->a[1]);
+		break;
+#ifdef SYS_chmod
+	case SYS_chmod:
+		of_mode(target, c->a[1]);
+		break;
+	case SYS_chown:
+	case SYS_lchown:
+#endif
+	case SYS_fchown:
+		of_owner(target, c->a[1], c->a[2]);
+		break;
+	case SYS_fchmodat:
+	case SYS_fchmodat2:
+		of_mode(target, c->a[2]);
+		break;
+	case SYS_fchownat:
+		of_owner(target, c->a[2], c->a[3]);
+		break;
+	case SYS_setxattr:
+	case SYS_lsetxattr:
+	case SYS_fsetxattr:
+		of_attribute(target, (const char *)c->a[1], (const void *)c->a[2], (size_t)c->a[3]);
+		break;
+	case SYS_removexattr:
+	case SYS_lremovexattr:
+	case SYS_fremovexattr:
+		of_attribute(target, (const char *)c->a[1], NULL, 0);
+		break;
+	}
+}
+
+/* Before its commit nobody can have gone by them. */
+static bool is_committed(int fd)
+{
+	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r && r->slot ? leat_client_file(r->slot) : NULL;
+
+	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED;
+}
+
+/* Who may only read a file must not change what is known of it by a descriptor, either. A file that
+ * has no name any more is the affair of those who have it open. */
+long leat_rights_by_fd(const struct leat_syscall *c, int fd)
+{
+	struct leat_target target = {
+		.op = LEAT_OP_META, .dirfd = AT_FDCWD, .flags = AT_SYMLINK_NOFOLLOW};
+	char path[PATH_MAX];
+	struct leat_site site;
+	struct stat st;
+	long rc;
+
+	leat_rights_of(c, &target);
+	if ((!leat_is_enforced() && !(target.mode && is_committed(fd))) ||
+	    raw(SYS_fstat, fd, &st) || !st.st_nlink)
+		return 0;
+	rc = leat_fd_name(fd, path, sizeof(path));
+	if (rc < 0 || !leat_path_of_name(path))
+		return 0;
+	rc = leat_path_translate(path, sizeof(path));
+	if (rc < 0)
+		return -ENAMETOOLONG;
+	target.path = path;
+	rc = leat_site_enter(&site, &target);
+	if (rc)
+		return rc == LEAT_OUTSIDE ? 0 : rc;
+	return leat_site_changed(&site, 0);
+}

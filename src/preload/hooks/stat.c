@@ -1,0 +1,440 @@
+/* The stat families. */
+#include "preload/hooks/asker.h"
+#include "preload/fd/table.h"
+#include "preload/fd/migrate.h"
+#include "preload/hooks/handlers.h"
+#include "preload/hooks/hooks.h"
+#include "preload/path/resolve_cache.h"
+#include "preload/path/paths.h"
+#include "preload/core/text.h"
+#include "preload/fd/window.h"
+
+#include <errno.h>
+#include <linux/stat.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* A huge page is no good size for a buffer of stdio's. */
+#define MAX_BLOCK 65536
+
+/* What a directory takes on a disk. That of one in memory depends on how many names are in it, and
+ * is no sum of blocks: programs that add up sizes, or divide by them, do not expect it. */
+enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
+
+/* The link count of a directory that is the union of two says nothing; 1 is what
+ * file systems show that do not count. */
+static void mend(struct stat *st)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
+		st->st_blksize = MAX_BLOCK;
+	if (!S_ISDIR(st->st_mode))
+		return;
+	st->st_nlink = 1;
+	if (w && st->st_dev == w->store_dev) {
+		st->st_size = DIRECTORY_BYTES;
+		st->st_blocks = DIRECTORY_BLOCKS;
+	}
+}
+
+/* As makedev(3), which is no function of ours. */
+static uint64_t device_of(const struct statx *st)
+{
+	uint64_t major = st->stx_dev_major, minor = st->stx_dev_minor;
+
+	return (major & 0xfff) << 8 | (major & ~UINT64_C(0xfff)) << 32 | (minor & 0xff) |
+	       (minor & ~UINT64_C(0xff)) << 12;
+}
+
+static void mend_x(struct statx *st)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
+		st->stx_blksize = MAX_BLOCK;
+	if (!S_ISDIR(st->stx_mode))
+		return;
+	st->stx_nlink = 1;
+	if (w && device_of(st) == w->store_dev) {
+		st->stx_size = DIRECTORY_BYTES;
+		st->stx_blocks = DIRECTORY_BLOCKS;
+	}
+}
+
+/* ---- a directory that is on disk and in the store ----
+ * What leat does on disk is not to be seen: its times are those that it has in the store. */
+
+static bool find_half(const char *path, struct stat *half)
+{
+	const struct leat_world *w = leat_client_known();
+
+	return w && !raw(SYS_newfstatat, w->store_fd, path, half, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISDIR(half->st_mode);
+}
+
+static void take_times(struct stat *st, const struct stat *half)
+{
+	st->st_atim = half->st_atim;
+	st->st_mtim = half->st_mtim;
+	st->st_ctim = half->st_ctim;
+	st->st_size = DIRECTORY_BYTES;
+	st->st_blocks = DIRECTORY_BLOCKS;
+}
+
+static struct statx_timestamp of_timespec(struct timespec t)
+{
+	return (struct statx_timestamp){.tv_sec = t.tv_sec, .tv_nsec = (uint32_t)t.tv_nsec};
+}
+
+static void take_times_x(struct statx *st, const struct stat *half)
+{
+	st->stx_atime = of_timespec(half->st_atim);
+	st->stx_mtime = of_timespec(half->st_mtim);
+	st->stx_ctime = of_timespec(half->st_ctim);
+	st->stx_size = DIRECTORY_BYTES;
+	st->stx_blocks = DIRECTORY_BLOCKS;
+}
+
+/* A stat of any kind. */
+struct look {
+	const struct leat_syscall *c;
+	int dirfd;
+	const char *path;
+	unsigned flags;
+	unsigned mask;   /* statx */
+	struct stat *st; /* one of the two */
+	struct statx *stx;
+};
+
+static long look_at(const struct look *l, int dirfd, const char *path, unsigned flags)
+{
+	if (l->stx)
+		return raw(SYS_statx, dirfd, path, flags, l->mask, l->stx);
+	return raw(SYS_newfstatat, dirfd, path, l->st, flags);
+}
+
+static unsigned type_of(const struct look *l)
+{
+	return (l->stx ? l->stx->stx_mode : l->st->st_mode) & S_IFMT;
+}
+
+/* What was seen is the directory `path`, as it is on disk. */
+static void mend_times(const struct look *l, const char *path)
+{
+	struct stat half;
+
+	if (type_of(l) != S_IFDIR || !find_half(path, &half))
+		return;
+	if (l->stx)
+		take_times_x(l->stx, &half);
+	else
+		take_times(l->st, &half);
+}
+
+static void mend_times_of(const struct look *l, int fd)
+{
+	char name[PATH_MAX];
+	const char *path = NULL;
+
+	if (type_of(l) == S_IFDIR && leat_fd_name(fd, name, sizeof(name)) >= 0)
+		path = leat_path_of_name(name);
+	if (path)
+		mend_times(l, *path ? path : ".");
+}
+
+/* Nothing has changed since the last time. */
+static bool is_known(int dirfd, const char *path, struct stat *st)
+{
+	const char *below = *path ? leat_path_below(dirfd, path) : NULL;
+	struct leat_known known;
+
+	return below && leat_known_find(below, strlen(below), true, &known, st);
+}
+
+static long enter(const struct look *l, struct leat_site *site, bool follow)
+{
+	struct leat_target target = {.op = LEAT_OP_LOOK,
+				     .dirfd = l->dirfd,
+				     .path = l->path,
+				     .flags = l->flags & AT_SYMLINK_NOFOLLOW,
+				     .follow = follow};
+
+	return leat_site_enter(site, &target);
+}
+
+/* What the kernel says of the size may be ahead. False: look again. */
+static bool mend_size(const struct look *l, struct leat_shm_file *f, uint32_t epoch)
+{
+	uint64_t length;
+
+	if (!f || type_of(l) != S_IFREG)
+		return true;
+	length = l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size;
+	if (!leat_shm_length(f, epoch, length, &length))
+		return false;
+	if (l->stx)
+		l->stx->stx_size = length;
+	else
+		l->st->st_size = (int64_t)length;
+	return true;
+}
+
+static uint32_t epoch_of(struct leat_shm_file *f)
+{
+	return f ? leat_shm_epoch(f) : 0;
+}
+
+static long look_at_site(const struct look *l, const struct leat_site *site)
+{
+	struct leat_shm_file *f = leat_client_file(site->slot);
+	uint32_t epoch;
+	long rc;
+
+	do {
+		epoch = epoch_of(f);
+		rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+	} while (!rc && !mend_size(l, f, epoch));
+	return rc;
+}
+
+/* Again, if the file was moved since the daemon looked. `follow` as for enter. */
+static long look_inside(const struct look *l, struct leat_site *site, bool follow)
+{
+	long rc = 0;
+
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		rc = look_at_site(l, site);
+		if (!leat_site_has_moved(site, rc))
+			break;
+		leat_site_leave(site);
+		rc = enter(l, site, follow);
+		if (rc)
+			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
+		rc = -ENOENT;
+	}
+	if (!rc && site->place == LEAT_PLACE_DISK)
+		mend_times(l, site->path);
+	if (!rc && l->stx) {
+		mend_x(l->stx);
+	} else if (!rc) {
+		mend(l->st);
+		leat_site_remember(site, l->st);
+	}
+	leat_site_leave(site);
+	return rc;
+}
+
+/* Whoever goes by the size of a file that still grows waits for the last word. *noted: he may go by
+ * the one that he is about to be shown. */
+static int await_size(const struct look *l, int fd, bool *noted)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
+	struct leat_size_looks looks;
+	uint8_t may;
+
+	*noted = true;
+	if (!f || r->kind != LEAT_KIND_CONSUMER || leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+		return 0;
+	looks = leat_asker_looks(l->c);
+	may = fd == STDIN_FILENO ? looks.of_stdin : looks.at_open;
+	*noted = may != LEAT_SIZE_UNUSED && !(l->stx && !(l->mask & STATX_SIZE));
+	if (!*noted)
+		return 0;
+	if (r->looks >= may)
+		return leat_wait_whole(fd);
+	r->looks++;
+	return 0;
+}
+
+static long look_by_fd(const struct look *l, int fd)
+{
+	const struct leat_fd *r;
+	struct leat_shm_file *f;
+	uint32_t epoch;
+	bool noted;
+	long rc;
+
+	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
+		leat_dir_settle(fd);
+	rc = leat_follow_first(fd);
+	if (!rc)
+		rc = await_size(l, fd, &noted);
+	if (rc)
+		return rc;
+	r = leat_fd_get(fd);
+	f = r ? leat_client_file(r->slot) : NULL;
+	do {
+		epoch = epoch_of(f);
+		rc = leat_as_is(l->c);
+	} while (!rc && !mend_size(l, f, epoch));
+	if (rc || !r)
+		return rc;
+	if (noted && type_of(l) == S_IFREG)
+		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
+	if (r->kind == LEAT_KIND_DIR)
+		mend_times_of(l, fd);
+	if (l->stx)
+		mend_x(l->stx);
+	else
+		mend(l->st);
+	return 0;
+}
+
+long leat_hook_fstat(const struct leat_syscall *c)
+{
+	struct look l = {.c = c, .st = (struct stat *)c->a[1]};
+
+	return look_by_fd(&l, (int)c->a[0]);
+}
+
+static bool is_fd(const char *path, unsigned flags)
+{
+	return (flags & AT_EMPTY_PATH) && (!path || !*path);
+}
+
+static struct look of_newfstatat(const struct leat_syscall *c)
+{
+	return (struct look){.c = c,
+			     .dirfd = (int)c->a[0],
+			     .path = (const char *)c->a[1],
+			     .st = (struct stat *)c->a[2],
+			     .flags = (unsigned)c->a[3]};
+}
+
+static struct look of_statx(const struct leat_syscall *c)
+{
+	return (struct look){.c = c,
+			     .dirfd = (int)c->a[0],
+			     .path = (const char *)c->a[1],
+			     .flags = (unsigned)c->a[2],
+			     .mask = (unsigned)c->a[3],
+			     .stx = (struct statx *)c->a[4]};
+}
+
+/* A look at what may be ours; LEAT_OUTSIDE if it is not. */
+static long look_closely(struct look l)
+{
+	struct leat_site site;
+	long rc;
+
+	if (is_fd(l.path, l.flags)) {
+		if (l.dirfd != AT_FDCWD)
+			return look_by_fd(&l, l.dirfd);
+		l.path = ".";
+	}
+	rc = enter(&l, &site, false);
+	return rc ? rc : look_inside(&l, &site, false);
+}
+
+/* Can it be told at once that this is not ours? */
+static bool is_outside(int dirfd, const char *path, unsigned flags)
+{
+	if (!is_fd(path, flags))
+		return !leat_path_maybe(dirfd, path);
+	return dirfd == AT_FDCWD ? !leat_path_maybe(dirfd, ".") : !leat_fd_kind(dirfd);
+}
+
+/* Outside a symlink may lead inside; looking without following it costs nothing
+ * for all that are none. */
+static long look_outside(const char *path, long *flags, long how)
+{
+	if ((*flags & AT_SYMLINK_NOFOLLOW) || !path || !*path)
+		return LEAT_PASS;
+	*flags |= AT_SYMLINK_NOFOLLOW;
+	return how;
+}
+
+/* It was a symlink. */
+static long look_through(const struct look *l)
+{
+	struct leat_site site;
+	long rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &site, true);
+
+	if (rc == LEAT_OUTSIDE)
+		return leat_as_is(l->c);
+	return rc ? rc : look_inside(l, &site, true);
+}
+
+long leat_hook_newfstatat(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[1];
+	long rc = LEAT_OUTSIDE;
+
+	if (!is_outside((int)c->a[0], path, (unsigned)c->a[3])) {
+		if (path && is_known((int)c->a[0], path, (struct stat *)c->a[2]))
+			return 0;
+		rc = look_closely(of_newfstatat(c));
+	}
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[3], LEAT_TRY_LINK) : rc;
+}
+
+long leat_hook_newfstatat_end(struct leat_syscall *c, long rc)
+{
+	struct look l;
+
+	if (rc || !S_ISLNK(((const struct stat *)c->a[2])->st_mode))
+		return rc;
+	c->a[3] &= ~AT_SYMLINK_NOFOLLOW;
+	l = of_newfstatat(c);
+	return look_through(&l);
+}
+
+long leat_hook_statx(struct leat_syscall *c)
+{
+	const char *path = (const char *)c->a[1];
+	long rc = LEAT_OUTSIDE;
+
+	if (!is_outside((int)c->a[0], path, (unsigned)c->a[2]))
+		rc = look_closely(of_statx(c));
+	return rc == LEAT_OUTSIDE ? look_outside(path, &c->a[2], LEAT_TRY) : rc;
+}
+
+long leat_hook_statx_end(struct leat_syscall *c, long rc)
+{
+	struct look l;
+
+	if (rc || !S_ISLNK(((const struct statx *)c->a[4])->stx_mode))
+		return rc;
+	c->a[2] &= ~AT_SYMLINK_NOFOLLOW;
+	l = of_statx(c);
+	return look_through(&l);
+}
+
+#ifdef SYS_stat
+long leat_hook_stat(const struct leat_syscall *c)
+{
+	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], 0, 0, 0);
+}
+
+long leat_hook_lstat(const struct leat_syscall *c)
+{
+	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], AT_SYMLINK_NOFOLLOW, 0, 0);
+}
+#endif
+
+long leat_hook_statfs(const struct leat_syscall *c)
+{
+	struct leat_target target = {
+		.op = LEAT_OP_ACCESS, .dirfd = AT_FDCWD, .path = (const char *)c->a[0]};
+	struct leat_site site;
+	long rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE)
+		return LEAT_PASS;
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
+		rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);
+		if (!leat_site_has_moved(&site, rc))
+			break;
+		rc = leat_site_enter_again(&site, &target);
+		if (rc)
+			return rc;
+		rc = -ENOENT;
+	}
+	leat_site_leave(&site);
+	return rc;
+}

@@ -1,0 +1,86 @@
+#include "preload/path/halves.h"
+#include "preload/fd/table.h"
+#include "preload/path/paths.h"
+#include "preload/core/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+void leat_half_note(struct leat_half *h, const struct leat_site *site)
+{
+	h->in_store = site->place == LEAT_PLACE_STORE;
+	h->is_dir = site->kind == LEAT_KIND_DIR &&
+		    (h->in_store || site->place == LEAT_PLACE_DISK) &&
+		    !raw(SYS_newfstatat, site->dirfd, site->path, &h->st, AT_SYMLINK_NOFOLLOW);
+}
+
+void leat_half_note_fd(struct leat_half *h, int fd)
+{
+	const struct leat_world *w = leat_client_known();
+
+	h->is_dir = w && leat_fd_kind(fd) == LEAT_KIND_DIR && !raw(SYS_fstat, fd, &h->st) &&
+		    S_ISDIR(h->st.st_mode) && h->st.st_nlink;
+	h->in_store = h->is_dir && h->st.st_dev == w->store_dev;
+}
+
+static int ask(struct leat_thread *t, const struct leat_half *h, const char *path, unsigned flags)
+{
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
+	struct leat_msg_change *m = (struct leat_msg_change *)t->msg;
+	int rc = leat_client_begin(t, LEAT_MSG_CHANGE);
+
+	if (rc)
+		return rc;
+	m->change = LEAT_CHANGE_ALIKE;
+	m->flags = flags | (h->in_store ? LEAT_ALIKE_FROM_STORE : 0);
+	rc = leat_wire_put(m, path);
+	if (!rc)
+		rc = leat_wire_put(m, "");
+	if (!rc)
+		rc = leat_client_roundtrip(t, LEAT_MSG_ANSWER);
+	return rc ? rc : answer->error;
+}
+
+long leat_half_changed(const struct leat_half *h, struct leat_site *site, long rc, unsigned flags)
+{
+	struct leat_thread *t = site->guard.t;
+	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};
+	int error;
+
+	if (rc < 0 || !h->is_dir)
+		return rc;
+	/* It lies where the request is built. */
+	memcpy(t->below[1], site->path, strlen(site->path) + 1);
+	site->path = t->below[1];
+	error = ask(t, h, site->path, flags);
+	if (!error)
+		return rc;
+	raw(SYS_fchownat, site->dirfd, site->path, h->st.st_uid, h->st.st_gid, 0);
+	raw(SYS_fchmodat, site->dirfd, site->path, h->st.st_mode & 07777);
+	raw(SYS_utimensat, site->dirfd, site->path, times, 0);
+	return error;
+}
+
+long leat_half_changed_fd(const struct leat_half *h, int fd, long rc, unsigned flags)
+{
+	struct leat_guard guard;
+	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};
+	const char *below;
+	int error;
+
+	if (rc < 0 || !h->is_dir)
+		return rc;
+	error = leat_guard_take(&guard);
+	if (error)
+		return error;
+	error = (int)leat_fd_name(fd, guard.t->name, sizeof(guard.t->name));
+	below = error < 0 ? NULL : leat_path_of_name(guard.t->name);
+	error = error < 0 ? error : below ? ask(guard.t, h, below, flags) : 0;
+	leat_guard_release(&guard);
+	if (!error)
+		return rc;
+	raw(SYS_fchown, fd, h->st.st_uid, h->st.st_gid);
+	raw(SYS_fchmod, fd, h->st.st_mode & 07777);
+	raw(SYS_utimensat, fd, NULL, times, 0);
+	return error;
+}

@@ -1,0 +1,273 @@
+/* The order of things in a call on a path: is it inside, what does the daemon
+ * say, wait if it says so, then make the call where it says. */
+#include "preload/fd/table.h"
+#include "preload/hooks/hooks.h"
+#include "preload/path/resolve_cache.h"
+#include "preload/path/paths.h"
+#include "preload/core/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int find(struct leat_thread *t, const struct leat_target *target)
+{
+	if (target->follow)
+		return leat_path_follow(t, target->dirfd, target->path, t->below[0]);
+	return leat_path_find(t, target->dirfd, target->path, t->below[0]);
+}
+
+static int request(struct leat_thread *t, const struct leat_target *target)
+{
+	struct leat_msg_resolve *m = (struct leat_msg_resolve *)t->msg;
+	int rc = leat_client_begin(t, LEAT_MSG_RESOLVE);
+
+	if (rc)
+		return rc;
+	m->op = target->op;
+	m->flags = target->flags;
+	m->mode = target->mode;
+	m->length = target->length;
+	rc = leat_wire_put(m, t->below[0]);
+	return rc ? rc : leat_client_roundtrip(t, LEAT_MSG_RESOLVED);
+}
+
+/* "As the program wrote it" is not enough where the kernel's idea of the working
+ * directory is a directory of the store. */
+static void place_as_is(struct leat_site *site, const struct leat_target *target, const char *path)
+{
+	const struct leat_world *w = leat_client_known();
+
+	site->dirfd = target->dirfd;
+	site->path = target->path;
+	if (*path) {
+		site->dirfd = AT_FDCWD;
+		site->path = path;
+	} else if (target->path[0] != '/' && w) {
+		site->dirfd = w->dir_fd;
+		site->path = *site->guard.t->below[0] ? site->guard.t->below[0] : ".";
+	}
+}
+
+static int place(struct leat_site *site, const struct leat_target *target)
+{
+	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)site->guard.t->msg;
+	const struct leat_world *w = leat_client_known();
+	const char *path = leat_wire_string(m, sizeof(*m), 0);
+
+	site->place = m->place;
+	site->kind = m->kind;
+	site->slot = m->slot;
+	site->flags = m->flags;
+	site->ofd = m->ofd;
+	site->input = m->input;
+	site->intact = m->intact;
+	site->changes = m->changes;
+	site->lasting = m->lasting;
+	site->file_home = m->seq;
+	if (m->error)
+		return m->error;
+	path = path ? path : "";
+	switch (m->place) {
+	case LEAT_PLACE_ASIS:
+		place_as_is(site, target, path);
+		return 0;
+	case LEAT_PLACE_STORE:
+	case LEAT_PLACE_DISK:
+		site->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
+		site->path = *path ? path : ".";
+		return 0;
+	case LEAT_PLACE_SPILL:
+		site->dirfd = AT_FDCWD;
+		site->path = path;
+		return 0;
+	default:
+		return -EIO;
+	}
+}
+
+/* Calls that what is known of a committed file answers. */
+static bool only_looks(const struct leat_target *target)
+{
+	switch (target->op) {
+	case LEAT_OP_LOOK:
+	case LEAT_OP_ACCESS:
+		return true;
+	case LEAT_OP_OPEN:
+		return !(target->flags & (O_ACCMODE | O_TRUNC | O_CREAT | O_DIRECTORY |
+					  (O_TMPFILE & ~O_DIRECTORY)));
+	default:
+		return false;
+	}
+}
+
+/* Is it to learn more than that the file is there? */
+static bool looks_at_rights(const struct leat_target *target)
+{
+	return target->op == LEAT_OP_LOOK || (target->op == LEAT_OP_ACCESS && target->mode & X_OK);
+}
+
+/* The daemon has said it before, and nothing has changed. */
+static bool place_known(struct leat_site *site, const struct leat_target *target)
+{
+	const struct leat_world *w = leat_client_known();
+	const char *below = site->guard.t->below[0];
+	struct leat_shm_file *f;
+	struct leat_known known;
+
+	if (!w || !only_looks(target) || (w->acts && target->op == LEAT_OP_OPEN) ||
+	    !leat_known_find(below, strlen(below), looks_at_rights(target), &known, NULL))
+		return false;
+	f = leat_client_file(known.slot);
+	*site = (struct leat_site){.guard = site->guard,
+				   .dirfd = w->store_fd,
+				   .path = below,
+				   .place = LEAT_PLACE_STORE,
+				   .kind = LEAT_KIND_COUNTED,
+				   .slot = known.slot,
+				   .flags = target->flags,
+				   .common = known.common,
+				   .input = known.input,
+				   .file_home = f ? leat_shm_home(f) : 0,
+				   .changes = known.changes,
+				   .lasting = true};
+	return true;
+}
+
+void leat_site_remember(const struct leat_site *site, const struct stat *st)
+{
+	const struct leat_known known = {.common = site->common,
+					 .changes = site->changes,
+					 .slot = site->slot,
+					 .input = site->input};
+
+	if (site->lasting)
+		leat_known_put(site->path, strlen(site->path), &known, st);
+}
+
+static int enter(struct leat_site *site, const struct leat_target *target)
+{
+	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
+		return LEAT_OUTSIDE;
+	for (;;) {
+		uint32_t slot, seq;
+		uint64_t common;
+		int rc = leat_guard_take(&site->guard);
+
+		if (rc)
+			return rc;
+		rc = find(site->guard.t, target);
+		if (rc > 0 && place_known(site, target))
+			return 0;
+		common = leat_known_common();
+		if (rc > 0)
+			rc = request(site->guard.t, target);
+		else if (!rc)
+			rc = LEAT_OUTSIDE;
+		if (!rc)
+			rc = place(site, target);
+		if (!rc) {
+			if (target->op == LEAT_OP_META || target->op == LEAT_OP_TRUNCATE)
+				leat_known_changing();
+			site->common = common;
+			leat_site_remember(site, NULL);
+			return 0;
+		}
+		slot = site->slot;
+		seq = ((const struct leat_msg_resolved *)site->guard.t->msg)->seq;
+		leat_guard_release(&site->guard);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = leat_wait_slot(slot, seq);
+		if (rc)
+			return rc;
+	}
+}
+
+/* A symlink outside that leads inside is followed by the kernel, unseen; where the file is on disk
+ * that does no harm, but for --enforce. Opens look at it themselves. */
+static bool may_lead_in(const struct leat_target *target)
+{
+	if (!leat_is_enforced() || target->follow || target->op == LEAT_OP_OPEN ||
+	    target->op == LEAT_OP_MKDIR || target->op == LEAT_OP_MAKE ||
+	    target->flags & AT_SYMLINK_NOFOLLOW)
+		return false;
+	return leat_path_dangles(target->dirfd, target->path);
+}
+
+int leat_site_enter(struct leat_site *site, const struct leat_target *target)
+{
+	struct leat_target through;
+	int rc = enter(site, target);
+
+	if (rc != LEAT_OUTSIDE || !may_lead_in(target))
+		return rc;
+	through = *target;
+	through.follow = true;
+	return enter(site, &through);
+}
+
+int leat_site_enter_again(struct leat_site *site, const struct leat_target *target)
+{
+	int rc;
+
+	leat_site_leave(site);
+	rc = leat_site_enter(site, target);
+	return rc == LEAT_OUTSIDE ? -ENOENT : rc;
+}
+
+void leat_site_leave(struct leat_site *site)
+{
+	leat_guard_release(&site->guard);
+}
+
+static void report(struct leat_site *site, long rc)
+{
+	struct leat_thread *t = site->guard.t;
+
+	if (!leat_client_begin(t, LEAT_MSG_OPENED)) {
+		struct leat_msg_fact *m = (struct leat_msg_fact *)t->msg;
+
+		m->slot = site->slot;
+		m->ofd = site->ofd;
+		m->error = (int32_t)(rc < 0 ? rc : 0);
+		leat_client_send(t);
+	}
+}
+
+long leat_site_result(struct leat_site *site, long rc)
+{
+	if (rc < 0)
+		report(site, rc);
+	leat_site_leave(site);
+	return rc;
+}
+
+long leat_site_changed(struct leat_site *site, long rc)
+{
+	leat_known_changed();
+	return leat_site_result(site, rc);
+}
+
+long leat_site_made(struct leat_site *site, long rc)
+{
+	report(site, rc);
+	leat_site_leave(site);
+	return rc;
+}
+
+const char *leat_site_via(struct leat_site *site)
+{
+	struct leat_thread *t = site->guard.t;
+	char head[LEAT_FD_PATH];
+	struct leat_text text;
+
+	if (site->dirfd == AT_FDCWD || site->path[0] == '/')
+		return site->path;
+	leat_fd_path(site->dirfd, head);
+	text = leat_text_in(t->name, sizeof(t->name));
+	leat_text_add(&text, head);
+	leat_text_add(&text, "/");
+	leat_text_add(&text, site->path);
+	/* A path cut short must not name another file. */
+	return text.full ? "" : t->name;
+}

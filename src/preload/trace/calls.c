@@ -1,0 +1,202 @@
+/* Which calls are recorded, and how a recorded call goes. */
+#include "preload/hooks/hooks.h"
+#include "preload/core/intercept.h"
+#include "preload/trace/trace.h"
+#include "preload/trace/calls.h"
+
+#include <sched.h>
+
+uint8_t leat_tracing;
+
+struct traced_call {
+	leat_trace_begin_of *begin;
+	leat_trace_end_of *end;
+	uint16_t number;
+};
+
+#define ROW(nr, before, after)                                                                     \
+	{                                                                                          \
+		.begin = (before), .end = (after), .number = (nr)                                  \
+	}
+#define CALL(nr, name) ROW(nr, leat_trace_##name##_begin, leat_trace_##name##_end)
+#define DATA(nr, name) ROW(nr, leat_trace_data_begin, leat_trace_##name##_end)
+
+/* Without gaps: each page of it is copied at each start, for its addresses. */
+static const struct traced_call table[] = {
+	CALL(SYS_openat, open),
+	CALL(SYS_openat2, open),
+	CALL(SYS_close, close),
+	CALL(SYS_close_range, close_range),
+	CALL(SYS_dup, dup),
+	ROW(SYS_dup3, leat_trace_dup2_begin, leat_trace_dup_end),
+	CALL(SYS_fcntl, fcntl),
+	DATA(SYS_read, read),
+	DATA(SYS_readv, read),
+	DATA(SYS_write, write),
+	DATA(SYS_writev, write),
+	DATA(SYS_pread64, pread),
+	DATA(SYS_preadv, pread),
+	DATA(SYS_preadv2, pread),
+	DATA(SYS_pwrite64, pwrite),
+	DATA(SYS_pwritev, pwrite),
+	DATA(SYS_pwritev2, pwrite),
+	DATA(SYS_lseek, lseek),
+	DATA(SYS_ftruncate, ftruncate),
+	CALL(SYS_sendfile, copy),
+	CALL(SYS_splice, copy),
+	CALL(SYS_copy_file_range, copy),
+	CALL(SYS_mmap, map),
+	CALL(SYS_unlinkat, unlink),
+	CALL(SYS_renameat2, rename),
+	CALL(SYS_truncate, truncate),
+	CALL(SYS_chdir, chdir),
+	CALL(SYS_fchdir, chdir),
+	CALL(SYS_chroot, chdir),
+	ROW(SYS_sendmsg, leat_trace_send_begin, NULL),
+	ROW(SYS_sendmmsg, leat_trace_send_begin, NULL),
+	CALL(SYS_recvmsg, message),
+	CALL(SYS_recvmmsg, message),
+	CALL(SYS_pidfd_getfd, getfd),
+#ifdef SYS_open
+	CALL(SYS_open, open),
+	CALL(SYS_creat, open),
+	ROW(SYS_dup2, leat_trace_dup2_begin, leat_trace_dup_end),
+	CALL(SYS_unlink, unlink),
+	CALL(SYS_rename, rename),
+	CALL(SYS_renameat, rename),
+#endif
+};
+
+static uint8_t row_of[LEAT_CALLS]; /* index + 1; 0: none */
+
+void leat_trace_calls_start(void)
+{
+	_Static_assert(sizeof(table) / sizeof(*table) <= UINT8_MAX, "index + 1 fits into a byte");
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		row_of[table[i].number] = (uint8_t)(i + 1);
+	leat_tracing = 1;
+}
+
+/* In a traced process all descriptors come here; the hooks want theirs only. */
+static bool is_for_hooks(const struct leat_syscall *c)
+{
+	static const uint8_t argument[] = {0, 1, 2, 4}; /* of LEAT_CALL_FD1 and so on */
+	unsigned class = (unsigned long)c->nr < LEAT_CALLS ? leat_call_class[c->nr] : 0;
+
+	if (!leat_active)
+		return false;
+	for (unsigned i = 0; i < sizeof(argument); i++) {
+		unsigned fd = (unsigned)c->a[argument[i]];
+
+		if (class & 1u << i && fd < LEAT_MAX_FD && leat_fd_mark[fd])
+			return true;
+	}
+	return (class & (LEAT_CALL_FD1 | LEAT_CALL_FD2 | LEAT_CALL_FD3 | LEAT_CALL_FD5)) == 0;
+}
+
+static long ask_hooks(struct leat_syscall *c)
+{
+	return is_for_hooks(c) ? leat_hook_begin(c) : LEAT_PASS;
+}
+
+/* --- calls about processes: told of before they are made --- */
+
+static uint64_t clone_flags(const struct leat_syscall *c)
+{
+	if (c->nr == SYS_clone3)
+		return *(const uint64_t *)c->a[0];
+#ifdef SYS_vfork
+	if (c->nr == SYS_vfork)
+		return CLONE_VM | CLONE_VFORK;
+#endif
+	return (uint64_t)c->a[0];
+}
+
+static long start_program(struct leat_traced *t)
+{
+	const struct leat_syscall *c = &t->call;
+	bool at = c->nr == SYS_execveat;
+	int dirfd = at ? (int)c->a[0] : AT_FDCWD;
+	const long *a = at ? c->a + 1 : c->a;
+	long rc;
+
+	leat_trace_exec_begin(dirfd, (const char *)a[0]);
+	if (leat_active)
+		rc = leat_hook_begin(&t->call);
+	else
+		rc = leat_exec(dirfd, (const char *)a[0], (char *const *)a[1], (char *const *)a[2],
+			       at ? (int)c->a[4] : 0);
+	leat_trace_exec_failed();
+	return rc;
+}
+
+/* Where `t` is a call of its own kind: *said is what begin is to return. */
+static bool is_about_processes(struct leat_traced *t, long *said)
+{
+	const struct leat_trace_self *me;
+
+	switch (t->call.nr) {
+	case SYS_clone:
+	case SYS_clone3:
+#ifdef SYS_vfork
+	case SYS_vfork:
+#endif
+		if (clone_flags(&t->call) & CLONE_VFORK)
+			leat_trace_child_comes(true);
+		*said = ask_hooks(&t->call);
+		return true;
+	case SYS_execve:
+	case SYS_execveat:
+		*said = start_program(t);
+		return true;
+	case SYS_exit_group:
+		leat_trace_exiting((int)t->call.a[0]);
+		*said = ask_hooks(&t->call);
+		return true;
+	case SYS_io_uring_setup:
+	case SYS_io_setup:
+		me = leat_trace_me();
+		*said = ask_hooks(&t->call); /* a workflow's programs have neither */
+		if (*said == LEAT_PASS && me->process != LEAT_TAPE_NONE)
+			leat_tape_process_flag(leat_trace_tape, me->process, LEAT_TAPE_RINGS);
+		return true;
+	default:
+		return false;
+	}
+}
+
+long leat_trace_begin(struct leat_traced *t)
+{
+	unsigned long nr = (unsigned long)t->call.nr;
+	const struct traced_call *how;
+	long said;
+
+	t->recorded = false;
+	if (!leat_tracing)
+		return LEAT_PASS;
+	how = nr < LEAT_CALLS && row_of[nr] ? &table[row_of[nr] - 1] : NULL;
+	if (!how || leat_trace_me()->process == LEAT_TAPE_NONE) {
+		if (is_about_processes(t, &said))
+			return said;
+		return t->said = ask_hooks(&t->call);
+	}
+	if (!how->begin(t))
+		return t->said = ask_hooks(&t->call);
+	t->recorded = true;
+	leat_trace_stamp(t);
+	t->said = ask_hooks(&t->call);
+	if (t->said <= LEAT_TRY_LINK)
+		return LEAT_TRY;
+	how->end(t, t->said);
+	return t->said;
+}
+
+long leat_trace_end(struct leat_traced *t, long result)
+{
+	if (t->said == LEAT_TRY || t->said == LEAT_TRY_LINK ||
+	    (t->said == LEAT_TRY_ERROR && result < 0))
+		result = leat_hook_end(&t->call, result);
+	if (t->recorded)
+		table[row_of[t->call.nr] - 1].end(t, result);
+	return result;
+}
