@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "lang/value.h"
+#include "lang/syntax/value.h"
 
 /* An object of a stream of them, which a watch is, gathered by lines. */
 struct gather {

@@ -3,9 +3,8 @@
 #include "cli/check_verify.h"
 #include "cli/command.h"
 #include "cli/workflow.h"
-#include "lang/canonical.h"
-#include "lang/graph.h"
-#include "lang/lang.h"
+#include "lang/output/canonical.h"
+#include "lang/output/graph.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "cli/man.h"
 
 #include "cli/command.h"
-#include "lang/codes.h"
+#include "lang/syntax/diagnostics.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int leat_man_refresh(const char *path, FILE *out)
 }
 
 static const char codes_head[] =
-	".\\\" Made by `leat help --man-codes`; the texts are in src/lang/codes.c.\n"
+	".\\\" Made by `leat help --man-codes`; the texts are in src/lang/syntax/diagnostics.c.\n"
 	".Dd November 20, 2026\n"
 	".Dt LEAT-DIAGNOSTICS 7\n"
 	".Os\n"

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "cli/simulate_write.h"
 #include "cli/workflow.h"
-#include "lang/resources.h"
-#include "lang/workload.h"
+#include "lang/resources/resources.h"
+#include "lang/resources/workload.h"
 
 #include <errno.h>
 #include <stdlib.h>

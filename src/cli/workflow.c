@@ -6,9 +6,11 @@
 #include "driver/actions.h"
 #include "control/control.h"
 #include "driver/driver.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
+#include "lang/check/symlink.h"
 #include "lang/lang.h"
-#include "lang/resources.h"
+#include "lang/reader/directory.h"
+#include "lang/resources/resources.h"
 #include "mount/mount.h"
 
 #include <errno.h>

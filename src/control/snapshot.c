@@ -1,7 +1,7 @@
 #include "control/snapshot.h"
 
 #include "base/str.h"
-#include "lang/value.h"
+#include "lang/syntax/value.h"
 
 #include <errno.h>
 #include <stdlib.h>

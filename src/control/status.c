@@ -1,7 +1,7 @@
 #include "control/status.h"
 
 #include "base/format.h"
-#include "lang/value.h"
+#include "lang/syntax/value.h"
 
 #include <errno.h>
 #include <stdlib.h>

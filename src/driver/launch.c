@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/nproc.h"
 #include "base/str.h"
-#include "lang/lang.h"
+#include "lang/syntax/words.h"
 #include "model/view.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "lang/lang.h"
+#include "lang/syntax/words.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "driver/mpi.h"
-#include "lang/lang.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

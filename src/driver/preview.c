@@ -3,8 +3,8 @@
 #include "base/cpus.h"
 #include "driver/internal.h"
 #include "driver/start.h"
-#include "lang/graph.h"
-#include "lang/lang.h"
+#include "lang/output/internal.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

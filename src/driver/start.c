@@ -5,7 +5,7 @@
 #include "driver/internal.h"
 #include "driver/mounted.h"
 #include "driver/mpi.h"
-#include "lang/lang.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "model/workflow.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 /* Read the file `path` and return its model, which the caller frees; NULL if
  * there is an error (or no memory).
@@ -33,29 +32,5 @@ struct leat_workflow *leat_lang_load_in(const char *path, const char *dir,
  * NUL; `path` is used in messages and to find the files that the text names. */
 struct leat_workflow *leat_lang_parse(const char *text, size_t size, const char *path,
 				      const char *dir, struct leat_diags **diags);
-
-/* Where names of the workflow lead through symlinks to other directories of its directory `dir`
- * (absolute and resolved), add the names that they have there: with `d -> store` an output "d/x" is
- * "store/x", too. 0 or -ENOMEM. */
-int leat_lang_follow_symlinks(struct leat_workflow *wf, const char *dir);
-
-/* The absolute path of the workflow's directory, not resolved and perhaps not
- * there: `given` if not NULL, else $LEAT_DIR, $CAPIO_DIR, the file's own `dir`
- * (relative to the file), the current directory. `wf` may be NULL. The caller
- * frees it; NULL with errno set on failure. Any thread. */
-char *leat_lang_dir(const struct leat_workflow *wf, const char *given);
-
-/* Split `text` into words as a shell does, with ' " and \ but without any
- * expansion. On success *argv is a NULL-terminated vector for leat_words_free.
- * 0; -EINVAL with *why a constant that says what is wrong; -ENOMEM. */
-int leat_words_split(const char *text, char ***argv, const char **why);
-void leat_words_free(char **argv);
-
-/* Write a word so that a POSIX shell, or leat_words_split, reads it as one and as it is. */
-void leat_words_put(FILE *out, const char *word);
-
-/* The first character of `text` that seems to be meant for a shell (| & ; < > * $ `,
- * not quoted), or NUL if there is none. */
-char leat_words_shell(const char *text);
 
 #endif

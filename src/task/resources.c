@@ -2,7 +2,7 @@
 #include "task/runtime.h"
 #include "base/cpus.h"
 #include "base/diag.h"
-#include "lang/resources.h"
+#include "lang/resources/resources.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "timeline/timeline.h"
 
 #include "timeline/result.h"
-#include "lang/value.h"
+#include "lang/syntax/value.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,9 +8,10 @@
  *   mkdir corpus
  *   build-fuzz/tests/fuzz/fuzz_lang -max_total_time=300 -dict=tests/fuzz/lang.dict \
  *       corpus tests/fixtures/lang */
-#include "lang/canonical.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 #include "lang/lang.h"
+#include "lang/output/canonical.h"
+#include "lang/syntax/words.h"
 
 #include <stdint.h>
 #include <stdio.h>

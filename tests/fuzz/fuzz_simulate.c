@@ -1,8 +1,8 @@
 /* Any text as resources, or, after a line that is "---" twice, as resources and a workload: neither
  * crash nor leak, an error exactly when nothing is read, and what is read runs to its end in the
  * simulator. Built as fuzz_lang.c says. */
-#include "lang/resources.h"
-#include "lang/workload.h"
+#include "lang/resources/resources.h"
+#include "lang/resources/workload.h"
 #include "sched/simulate.h"
 
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * an equal model, for all fixtures and examples and for random models. */
 #include "base/json.h"
 #include "base/str.h"
-#include "lang/canonical.h"
 #include "lang/lang.h"
+#include "lang/output/canonical.h"
 
 #include <glob.h>
 #include <setjmp.h>

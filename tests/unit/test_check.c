@@ -4,9 +4,9 @@
  * committed. */
 #include "base/fd.h"
 #include "base/str.h"
-#include "lang/check.h"
-#include "lang/codes.h"
+#include "lang/check/check.h"
 #include "lang/lang.h"
+#include "lang/syntax/diagnostics.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "driver/process.h"
 #include "base/format.h"
 #include "timeline/result.h"
-#include "lang/lang.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* Tasks with taskCount as steps: names, directories, and who is linked to whom. */
 #include "base/str.h"
-#include "lang/canonical.h"
-#include "lang/check.h"
-#include "lang/graph.h"
+#include "lang/check/check.h"
 #include "lang/lang.h"
+#include "lang/output/canonical.h"
+#include "lang/output/graph.h"
 #include "model/pairing.h"
 
 #include <setjmp.h>

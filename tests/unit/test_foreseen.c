@@ -4,7 +4,7 @@
 #include "cases.h"
 #include "family.h"
 
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

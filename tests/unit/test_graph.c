@@ -1,4 +1,4 @@
-#include "lang/graph.h"
+#include "lang/output/graph.h"
 
 #include <errno.h>
 #include <setjmp.h>

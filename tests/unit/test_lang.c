@@ -1,7 +1,7 @@
 /* Each fixture in tests/fixtures/lang: its diagnostics, exactly, and, in
  * expected.txt, their text and the model that comes of it. */
-#include "lang/codes.h"
 #include "lang/lang.h"
+#include "lang/syntax/diagnostics.h"
 
 #include <errno.h>
 #include <setjmp.h>

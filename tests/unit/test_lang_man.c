@@ -1,6 +1,6 @@
 /* The examples of leat-workflow(5) are accepted without a warning, pass the
  * checks, and, where they have commands, run. */
-#include "lang/check.h"
+#include "lang/check/check.h"
 #include "lang/lang.h"
 
 #include <dirent.h>

@@ -1,5 +1,7 @@
 /* Syntax errors with their places, encodings, words of commands, directories. */
 #include "lang/lang.h"
+#include "lang/reader/directory.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <setjmp.h>

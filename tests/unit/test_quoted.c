@@ -1,5 +1,5 @@
 /* Strings in quotes, as YAML 1.2.2 has them. */
-#include "lang/quoted.h"
+#include "lang/syntax/quoted.h"
 
 #include <errno.h>
 #include <setjmp.h>

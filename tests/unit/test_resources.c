@@ -1,7 +1,7 @@
 /* Resources and workloads as they are written: what is read, and what is said about mistakes. */
-#include "lang/codes.h"
-#include "lang/resources.h"
-#include "lang/workload.h"
+#include "lang/resources/resources.h"
+#include "lang/resources/workload.h"
+#include "lang/syntax/diagnostics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The simulator: the shapes of the paper's figures, and the parts it is made of. */
-#include "lang/resources.h"
-#include "lang/workload.h"
+#include "lang/resources/resources.h"
+#include "lang/resources/workload.h"
 #include "sched/machine.h"
 #include "sched/simulate.h"
 

@@ -1,7 +1,7 @@
 /* The timeline: taken from the daemon's summary, added up, and written. */
 #include "timeline/result.h"
 #include "page/page.h"
-#include "lang/value.h"
+#include "lang/syntax/value.h"
 
 #include <errno.h>
 #include <setjmp.h>
