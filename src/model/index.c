@@ -7,18 +7,19 @@
 #include "base/str.h"
 #include "model/matcher.h"
 
-struct leat_node *leat_index_find(const struct leat_index *index, const char *path, size_t length)
+struct leat_index_node *leat_index_find(const struct leat_index *index, const char *path,
+					size_t length)
 {
-	struct leat_node *node;
+	struct leat_index_node *node;
 
 	HASH_FIND(hh, index->nodes, path, length, node);
 	return node;
 }
 
-static struct leat_node *node_get(struct leat_index *index, const char *path, size_t length,
-				  size_t words)
+static struct leat_index_node *node_get(struct leat_index *index, const char *path, size_t length,
+					size_t words)
 {
-	struct leat_node *node = leat_index_find(index, path, length);
+	struct leat_index_node *node = leat_index_find(index, path, length);
 
 	if (node)
 		return node;
@@ -43,10 +44,11 @@ static struct leat_node *node_get(struct leat_index *index, const char *path, si
 }
 
 /* Note on every directory above an exact stream entry what lies below it. */
-static int mark_directories(struct leat_index *index, const struct leat_entry *e, size_t words)
+static int mark_directories(struct leat_index *index, const struct leat_index_entry *e,
+			    size_t words)
 {
 	for (size_t length = strlen(e->text); length > 0; length--) {
-		struct leat_node *node;
+		struct leat_index_node *node;
 
 		if (e->text[length] != '/')
 			continue;
@@ -62,9 +64,9 @@ static int mark_directories(struct leat_index *index, const struct leat_entry *e
 	return 0;
 }
 
-static int index_entry(struct leat_index *index, struct leat_entry *e, size_t words)
+static int index_entry(struct leat_index *index, struct leat_index_entry *e, size_t words)
 {
-	struct leat_node *node;
+	struct leat_index_node *node;
 
 	if (!e->text)
 		return -ENOMEM;
@@ -97,7 +99,8 @@ static bool holds_one(const char *dir, const char *below, const struct leat_name
 }
 
 /* Who writes in the directory that a step, which only reads there, has a rule for. */
-static int find_makers(struct leat_entry *e, const char *below, const struct leat_workflow *wf)
+static int find_makers(struct leat_index_entry *e, const char *below,
+		       const struct leat_workflow *wf)
 {
 	e->makers = calloc((wf->n_steps + 63) / 64, sizeof(*e->makers));
 	if (!e->makers)
@@ -114,7 +117,7 @@ static int mark_directory_rules(struct leat_index *index, const struct leat_work
 	int rc = 0;
 
 	for (size_t i = 0; i < index->n_entries && !rc; i++) {
-		struct leat_entry *e = &index->entries[i];
+		struct leat_index_entry *e = &index->entries[i];
 		char *below;
 
 		if (!e->rule || !e->rule->is_dir)
@@ -131,20 +134,20 @@ static int mark_directory_rules(struct leat_index *index, const struct leat_work
 	return rc;
 }
 
-static struct leat_entry *collect_one(struct leat_index *index, const char *text,
-				      enum leat_entry_kind kind, int step)
+static struct leat_index_entry *collect_one(struct leat_index *index, const char *text,
+					    enum leat_index_entry_kind kind, int step)
 {
-	struct leat_entry *e = &index->entries[index->n_entries++];
+	struct leat_index_entry *e = &index->entries[index->n_entries++];
 
-	*e = (struct leat_entry){.text = strdup(text),
-				 .kind = kind,
-				 .step = step,
-				 .produces = kind == LEAT_ENTRY_OUTPUT};
+	*e = (struct leat_index_entry){.text = strdup(text),
+				       .kind = kind,
+				       .step = step,
+				       .produces = kind == LEAT_ENTRY_OUTPUT};
 	return e;
 }
 
 static void collect_names(struct leat_index *index, const struct leat_names *names,
-			  enum leat_entry_kind kind, int step)
+			  enum leat_index_entry_kind kind, int step)
 {
 	for (size_t i = 0; i < names->n; i++)
 		collect_one(index, names->v[i].text, kind, step);
@@ -152,7 +155,7 @@ static void collect_names(struct leat_index *index, const struct leat_names *nam
 
 static void collect_rule(struct leat_index *index, const struct leat_rule *rule, int step)
 {
-	struct leat_entry *e = collect_one(index, rule->name.text, LEAT_ENTRY_RULE, step);
+	struct leat_index_entry *e = collect_one(index, rule->name.text, LEAT_ENTRY_RULE, step);
 	size_t length = e->text ? strlen(e->text) : 0;
 
 	e->rule = rule;
@@ -190,8 +193,8 @@ int leat_index_init(struct leat_index *index, const struct leat_workflow *wf)
 	size_t n = count_entries(wf);
 	int rc = 0;
 
-	*index = (struct leat_index){.entries = calloc(n + 1, sizeof(struct leat_entry)),
-				     .wild = calloc(n + 1, sizeof(struct leat_entry *))};
+	*index = (struct leat_index){.entries = calloc(n + 1, sizeof(struct leat_index_entry)),
+				     .wild = calloc(n + 1, sizeof(struct leat_index_entry *))};
 	if (!index->entries || !index->wild)
 		return -ENOMEM;
 	collect(index, wf);
@@ -202,7 +205,7 @@ int leat_index_init(struct leat_index *index, const struct leat_workflow *wf)
 
 void leat_index_release(struct leat_index *index)
 {
-	struct leat_node *node, *next;
+	struct leat_index_node *node, *next;
 
 	HASH_ITER(hh, index->nodes, node, next)
 	{
@@ -227,13 +230,13 @@ static size_t parent_length(const char *path, size_t length)
 	return length > 0 ? length - 1 : 0;
 }
 
-static bool entry_covers(const struct leat_entry *e, const char *path)
+static bool entry_covers(const struct leat_index_entry *e, const char *path)
 {
 	return !strncmp(e->text, path, e->spec.prefix) && leat_pattern_covers(e->text, path);
 }
 
 /* Rules written as `name` are for files; everything else may name a directory. */
-static bool may_cover(const struct leat_entry *e)
+static bool may_cover(const struct leat_index_entry *e)
 {
 	return !e->rule || e->rule->is_dir;
 }
@@ -245,9 +248,10 @@ static int hit_exact(const struct leat_index *index, const char *path, leat_inde
 	int rc = 0;
 
 	for (size_t length = full; length > 0; length = parent_length(path, length)) {
-		const struct leat_node *node = leat_index_find(index, path, length);
+		const struct leat_index_node *node = leat_index_find(index, path, length);
 
-		for (const struct leat_entry *e = node ? node->entries : NULL; e; e = e->next) {
+		for (const struct leat_index_entry *e = node ? node->entries : NULL; e;
+		     e = e->next) {
 			if (length < full && !may_cover(e))
 				continue;
 			rc = fn(ctx, e, length < full);
@@ -258,7 +262,8 @@ static int hit_exact(const struct leat_index *index, const char *path, leat_inde
 	return 0;
 }
 
-static int hit_wild(const struct leat_entry *e, const char *path, leat_index_hit_fn *fn, void *ctx)
+static int hit_wild(const struct leat_index_entry *e, const char *path, leat_index_hit_fn *fn,
+		    void *ctx)
 {
 	bool self;
 

@@ -63,12 +63,12 @@ void leat_matcher_free(struct leat_matcher *m)
 	errno = saved;
 }
 
-static struct leat_specificity hit_specificity(const struct leat_entry *e, bool below)
+static struct leat_specificity hit_specificity(const struct leat_index_entry *e, bool below)
 {
 	return below ? leat_pattern_specificity_below(e->spec) : e->spec;
 }
 
-static void note_storage(struct verdict *v, const struct leat_entry *e, bool below)
+static void note_storage(struct verdict *v, const struct leat_index_entry *e, bool below)
 {
 	struct leat_specificity spec = hit_specificity(e, below);
 
@@ -79,7 +79,7 @@ static void note_storage(struct verdict *v, const struct leat_entry *e, bool bel
 	v->storage = e->kind == LEAT_ENTRY_FS ? LEAT_STORAGE_FS : LEAT_STORAGE_MEMORY;
 }
 
-static int note_hit(void *ctx, const struct leat_entry *e, bool below)
+static int note_hit(void *ctx, const struct leat_index_entry *e, bool below)
 {
 	struct verdict *v = ctx;
 
@@ -105,7 +105,7 @@ static int note_hit(void *ctx, const struct leat_entry *e, bool below)
 	return 0;
 }
 
-static void add_producers(struct verdict *v, const struct leat_entry *e)
+static void add_producers(struct verdict *v, const struct leat_index_entry *e)
 {
 	if (e->produces)
 		leat_steps_add(v->producers, e->step);
@@ -154,7 +154,7 @@ static bool rule_wins(const struct leat_hit *a, const struct leat_hit *b)
 }
 
 /* A rule speaks of what its step writes or reads. */
-static bool is_concerned(const struct verdict *v, const struct leat_entry *e)
+static bool is_concerned(const struct verdict *v, const struct leat_index_entry *e)
 {
 	return leat_steps_has(v->producers, e->step) || leat_steps_has(v->consumers, e->step) ||
 	       e->consumes;
@@ -226,7 +226,7 @@ static bool has_one_reader(const struct verdict *v)
 
 static void look_below(const struct leat_matcher *m, const char *path, struct leat_file_rule *out)
 {
-	const struct leat_node *node = leat_index_find(&m->index, path, strlen(path));
+	const struct leat_index_node *node = leat_index_find(&m->index, path, strlen(path));
 
 	out->holds_inputs = node && node->has_inputs_below;
 	out->holds_outputs = node && node->has_outputs_below;
@@ -235,7 +235,7 @@ static void look_below(const struct leat_matcher *m, const char *path, struct le
 		out->holds_outputs |= m->index.entries[i].kind == LEAT_ENTRY_OUTPUT;
 	}
 	for (size_t i = 0; i < m->index.n_wild; i++) {
-		const struct leat_entry *e = m->index.wild[i];
+		const struct leat_index_entry *e = m->index.wild[i];
 		bool *flag = e->kind == LEAT_ENTRY_INPUT    ? &out->holds_inputs
 			     : e->kind == LEAT_ENTRY_OUTPUT ? &out->holds_outputs
 							    : NULL;
@@ -248,7 +248,7 @@ static void look_below(const struct leat_matcher *m, const char *path, struct le
 static bool names_directory(const struct verdict *v)
 {
 	for (size_t i = 0; i < v->m->n_hits; i++) {
-		const struct leat_entry *e = v->m->hits[i].entry;
+		const struct leat_index_entry *e = v->m->hits[i].entry;
 
 		if (e->kind == LEAT_ENTRY_RULE && e->rule->is_dir)
 			return true;
@@ -320,15 +320,15 @@ const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path
 /* True if step `s` declares, as `kind`, something that lies below `dir`, or a
  * directory that contains `dir`. */
 static bool step_touches_below(const struct leat_matcher *m, int s, const char *dir,
-			       enum leat_entry_kind kind)
+			       enum leat_index_entry_kind kind)
 {
-	const struct leat_node *node = leat_index_find(&m->index, dir, strlen(dir));
+	const struct leat_index_node *node = leat_index_find(&m->index, dir, strlen(dir));
 
 	if (node &&
 	    leat_steps_has(kind == LEAT_ENTRY_INPUT ? node->inputs_below : node->outputs_below, s))
 		return true;
 	for (size_t i = 0; i < m->index.n_entries; i++) {
-		const struct leat_entry *e = &m->index.entries[i];
+		const struct leat_index_entry *e = &m->index.entries[i];
 
 		if (e->step != s || e->kind != kind)
 			continue;

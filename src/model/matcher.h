@@ -7,7 +7,7 @@
 
 /* One stream entry or rule that concerns the path in hand. */
 struct leat_hit {
-	const struct leat_entry *entry;
+	const struct leat_index_entry *entry;
 	bool below;
 };
 

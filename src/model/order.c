@@ -12,7 +12,7 @@ static uint64_t *row(const struct leat_matcher *m, int s)
 
 /* Every producer of the name precedes every consumer of it. Two steps that both
  * read and write it do not order each other. */
-static int link_exact(struct leat_matcher *m, const struct leat_entry *e)
+static int link_exact(struct leat_matcher *m, const struct leat_index_entry *e)
 {
 	const struct leat_file_rule *rule = leat_match(m, e->text);
 	int n = (int)m->wf->n_steps;
@@ -32,20 +32,20 @@ static int link_exact(struct leat_matcher *m, const struct leat_entry *e)
 	return 0;
 }
 
-static bool is_known_directory(const struct leat_matcher *m, const struct leat_entry *e)
+static bool is_known_directory(const struct leat_matcher *m, const struct leat_index_entry *e)
 {
-	const struct leat_node *node = leat_index_find(&m->index, e->text, strlen(e->text));
+	const struct leat_index_node *node = leat_index_find(&m->index, e->text, strlen(e->text));
 
 	if (node && (node->has_inputs_below || node->has_outputs_below))
 		return true;
-	for (const struct leat_entry *i = node ? node->entries : NULL; i; i = i->next)
+	for (const struct leat_index_entry *i = node ? node->entries : NULL; i; i = i->next)
 		if (i->rule && i->rule->is_dir)
 			return true;
 	return false;
 }
 
 /* True if the pattern's literal beginning goes into directory `dir`. */
-static bool goes_into(const struct leat_entry *pattern, const char *dir)
+static bool goes_into(const struct leat_index_entry *pattern, const char *dir)
 {
 	size_t length = strlen(dir);
 
@@ -57,13 +57,13 @@ static bool goes_into(const struct leat_entry *pattern, const char *dir)
  * pattern; pairs where one matches the other are link_exact's. Every pattern
  * that begins with "*" reaches below every name: that counts only for names
  * known to be directories. */
-static bool may_share(const struct leat_matcher *m, const struct leat_entry *a,
-		      const struct leat_entry *b)
+static bool may_share(const struct leat_matcher *m, const struct leat_index_entry *a,
+		      const struct leat_index_entry *b)
 {
 	if (!a->spec.exact && !b->spec.exact)
 		return leat_pattern_overlap(a->text, b->text);
 	if (a->spec.exact) {
-		const struct leat_entry *swap = a;
+		const struct leat_index_entry *swap = a;
 
 		a = b;
 		b = swap;
@@ -72,8 +72,8 @@ static bool may_share(const struct leat_matcher *m, const struct leat_entry *a,
 	       (is_known_directory(m, b) && leat_pattern_reaches_below(a->text, b->text));
 }
 
-static void link_wild(struct leat_matcher *m, const struct leat_entry *out,
-		      const struct leat_entry *in)
+static void link_wild(struct leat_matcher *m, const struct leat_index_entry *out,
+		      const struct leat_index_entry *in)
 {
 	const struct leat_step *steps = m->wf->steps;
 
@@ -91,10 +91,10 @@ static void link_patterns(struct leat_matcher *m)
 	const struct leat_index *index = &m->index;
 
 	for (size_t w = 0; w < index->n_wild; w++) {
-		const struct leat_entry *a = index->wild[w];
+		const struct leat_index_entry *a = index->wild[w];
 
 		for (size_t i = 0; i < index->n_entries; i++) {
-			const struct leat_entry *b = &index->entries[i];
+			const struct leat_index_entry *b = &index->entries[i];
 
 			if (a->kind == LEAT_ENTRY_OUTPUT && b->kind == LEAT_ENTRY_INPUT)
 				link_wild(m, a, b);
@@ -136,7 +136,7 @@ int leat_matcher_order(struct leat_matcher *m)
 	if (!m->upstream)
 		return -ENOMEM;
 	for (size_t i = 0; i < index->n_entries; i++) {
-		const struct leat_entry *e = &index->entries[i];
+		const struct leat_index_entry *e = &index->entries[i];
 		bool stream = e->kind == LEAT_ENTRY_INPUT || e->kind == LEAT_ENTRY_OUTPUT;
 
 		if (stream && e->spec.exact && link_exact(m, e))

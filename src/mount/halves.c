@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void leat_half_note(struct leat_half *h, const struct leat_errand *call, int fd)
+void leat_half_note(struct leat_mount_half *h, const struct leat_errand *call, int fd)
 {
 	h->is_dir = fd >= 0 && fstat(fd, &h->st) == 0 && S_ISDIR(h->st.st_mode);
 	h->in_store = h->is_dir && h->st.st_dev == call->m->store_dev;
 }
 
 /* An O_PATH descriptor goes by its link in /proc. */
-static void take_back(struct leat_errand *call, const struct leat_half *h, int fd)
+static void take_back(struct leat_errand *call, const struct leat_mount_half *h, int fd)
 {
 	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};
 	char path[64];
@@ -26,8 +26,8 @@ static void take_back(struct leat_errand *call, const struct leat_half *h, int f
 	leat_errand_self(call);
 }
 
-int leat_half_changed(struct leat_errand *call, const struct leat_half *h, fuse_ino_t ino, int fd,
-		      unsigned flags)
+int leat_half_changed(struct leat_errand *call, const struct leat_mount_half *h, fuse_ino_t ino,
+		      int fd, unsigned flags)
 {
 	char path[PATH_MAX];
 	int rc;

@@ -6,18 +6,18 @@
 #include "mount/internal.h"
 
 /* What a directory was before. */
-struct leat_half {
+struct leat_mount_half {
 	bool is_dir; /* else there is nothing to be done */
 	bool in_store;
 	struct stat st;
 };
 
 /* Of what `fd` is of, O_PATH or not; -1: nothing. */
-void leat_half_note(struct leat_half *h, const struct leat_errand *call, int fd);
+void leat_half_note(struct leat_mount_half *h, const struct leat_errand *call, int fd);
 
 /* It was changed by `fd`; flags: LEAT_ALIKE_TIMES, LEAT_ALIKE_ATTRIBUTES, of what it was. 0 or
  * -errno. */
-int leat_half_changed(struct leat_errand *call, const struct leat_half *h, fuse_ino_t ino, int fd,
-		      unsigned flags);
+int leat_half_changed(struct leat_errand *call, const struct leat_mount_half *h, fuse_ino_t ino,
+		      int fd, unsigned flags);
 
 #endif

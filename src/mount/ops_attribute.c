@@ -260,7 +260,7 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
 	struct leat_rights rights = leat_rights_of(st, what);
-	struct leat_half half;
+	struct leat_mount_half half;
 	int rc = 0, held;
 
 	if (!named)
@@ -443,7 +443,7 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 {
 	const struct leat_rights rights = leat_rights_of_attribute(name, value, size);
 	struct leat_errand call;
-	struct leat_half half;
+	struct leat_mount_half half;
 	char path[64];
 	int rc = leat_errand_init(&call, req), fd;
 

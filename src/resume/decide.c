@@ -37,7 +37,7 @@ static bool has_own_reason(const struct leat_finding *f)
 	       f->input || f->output;
 }
 
-static int run_for(struct leat_verdict *v, char *why)
+static int run_for(struct leat_resume_verdict *v, char *why)
 {
 	if (!why)
 		return -ENOMEM;
@@ -47,7 +47,8 @@ static int run_for(struct leat_verdict *v, char *why)
 }
 
 /* Must `a` run because `b` does? 1: now it does; 0; -ENOMEM. */
-static int follow(const struct leat_ties *ties, size_t a, size_t b, struct leat_verdict *verdicts)
+static int follow(const struct leat_ties *ties, size_t a, size_t b,
+		  struct leat_resume_verdict *verdicts)
 {
 	const char *lent, *updated;
 
@@ -68,7 +69,7 @@ static int follow(const struct leat_ties *ties, size_t a, size_t b, struct leat_
 	return 0;
 }
 
-static int say_skipped(const struct leat_finding *f, struct leat_verdict *v)
+static int say_skipped(const struct leat_finding *f, struct leat_resume_verdict *v)
 {
 	v->why = leat_strf("complete; its command, %zu input%s and %zu output%s are unchanged",
 			   f->n_inputs, f->n_inputs == 1 ? "" : "s", f->n_outputs,
@@ -77,7 +78,7 @@ static int say_skipped(const struct leat_finding *f, struct leat_verdict *v)
 }
 
 int leat_decide_resume(const struct leat_finding *findings, size_t n, const struct leat_ties *ties,
-		       struct leat_verdict *verdicts)
+		       struct leat_resume_verdict *verdicts)
 {
 	bool changed = true;
 	int rc = 0;

@@ -153,13 +153,13 @@ struct leat_ties {
 	const char *(*name)(void *ctx, size_t step);
 };
 
-struct leat_verdict {
+struct leat_resume_verdict {
 	bool run;
 	char *why; /* owned */
 };
 
 /* Decide for `n` steps, verdicts being zeroed. 0 or -ENOMEM. */
 int leat_decide_resume(const struct leat_finding *findings, size_t n, const struct leat_ties *ties,
-		       struct leat_verdict *verdicts);
+		       struct leat_resume_verdict *verdicts);
 
 #endif

@@ -30,7 +30,7 @@ struct leat_resume {
 	bool broken;             /* it could not be written */
 	/* One element a step, owned. */
 	struct leat_entry_of_step *entries;
-	struct leat_verdict *verdicts;
+	struct leat_resume_verdict *verdicts;
 	struct leat_stamped_list *given; /* the inputs that no step makes, when the run began */
 };
 
@@ -250,7 +250,7 @@ static int decide(struct leat_resume *r, struct leat_finding *findings, struct l
 
 	for (size_t i = 0; !rc && i < r->wf->n_steps; i++) {
 		rc = find_out(r, i, &findings[i], &now[i]);
-		r->verdicts[i] = (struct leat_verdict){0};
+		r->verdicts[i] = (struct leat_resume_verdict){0};
 	}
 	return rc ? rc : leat_decide_resume(findings, r->wf->n_steps, &ties, r->verdicts);
 }

@@ -86,7 +86,8 @@ struct leat_shm_step {
 	_Atomic uint64_t reads;
 	_Atomic uint64_t writes;
 	_Atomic uint64_t opens;
-	_Atomic uint64_t copy_ns; /* spent moving bytes, in part estimated (preload/connection/timing.h) */
+	_Atomic uint64_t
+		copy_ns; /* spent moving bytes, in part estimated (preload/connection/timing.h) */
 };
 _Static_assert(sizeof(struct leat_shm_step) == 64, "one cache line a step");
 

@@ -19,11 +19,11 @@ struct seen {
 
 int leat_listing_add(struct leat_listing *l, uint64_t ino, unsigned char type, const char *name)
 {
-	struct leat_entry *e;
+	struct leat_store_entry *e;
 
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 16;
-		struct leat_entry *v = realloc(l->v, room * sizeof(*v));
+		struct leat_store_entry *v = realloc(l->v, room * sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
@@ -31,7 +31,7 @@ int leat_listing_add(struct leat_listing *l, uint64_t ino, unsigned char type, c
 		l->room = room;
 	}
 	e = &l->v[l->n];
-	*e = (struct leat_entry){.ino = ino, .type = type, .name = strdup(name)};
+	*e = (struct leat_store_entry){.ino = ino, .type = type, .name = strdup(name)};
 	if (!e->name)
 		return -ENOMEM;
 	l->n++;

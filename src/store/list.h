@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-struct leat_entry {
+struct leat_store_entry {
 	uint64_t ino;
 	unsigned char type; /* DT_* */
 	char *name;         /* owned */
@@ -14,7 +14,7 @@ struct leat_entry {
 
 /* A growing array; zero is empty. */
 struct leat_listing {
-	struct leat_entry *v; /* owned */
+	struct leat_store_entry *v; /* owned */
 	size_t n;
 	size_t room;
 };

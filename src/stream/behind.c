@@ -127,7 +127,7 @@ static int choose(const struct leat_stream *s, int step, const struct leat_inpor
 
 /* Has it been dealt with, so that the next call on it is about the one after? What only other
  * ranks still need is not shown any longer than what nobody needs. */
-static bool is_done(const struct leat_stream *s, const struct leat_place *p, enum leat_call call)
+static bool is_done(const struct leat_stream *s, const struct leat_cursor *p, enum leat_call call)
 {
 	const struct leat_series *series;
 	uint64_t number;
@@ -145,7 +145,7 @@ static bool is_done(const struct leat_stream *s, const struct leat_place *p, enu
 static int given(const struct leat_stream *s, const struct leat_sequence *q, unsigned rank,
 		 enum leat_call call, const struct leat_name_state **n)
 {
-	const struct leat_place *p = q ? leat_place_find(q, rank) : NULL;
+	const struct leat_cursor *p = q ? leat_cursor_find(q, rank) : NULL;
 	struct leat_entry *e = NULL;
 	int rc = 0;
 
@@ -175,7 +175,7 @@ static int behind_sequence(struct leat_stream *s, int step, unsigned rank, enum 
 	const struct leat_sequence *q = leat_sequence_find(s, step, seen);
 	const struct leat_name_state *n;
 	struct choice choice;
-	int rc = given(s, q, leat_place_rank(s, step, rank), call, &n);
+	int rc = given(s, q, leat_cursor_rank(s, step, rank), call, &n);
 
 	if (rc)
 		return rc;
@@ -286,7 +286,7 @@ static int each_due(struct leat_stream *s, const struct leat_flow_link *link, un
 int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
 			     int (*fn)(void *ctx, const char *seen, const char *made), void *ctx)
 {
-	unsigned place = step >= 0 ? leat_place_rank(s, step, rank) : 0;
+	unsigned place = step >= 0 ? leat_cursor_rank(s, step, rank) : 0;
 	const struct leat_name_state *n;
 	struct leat_flow_link *link;
 	struct leat_sequence *q, *next;

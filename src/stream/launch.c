@@ -102,7 +102,7 @@ static void take_unseen(struct leat_stream *s, int step, const struct leat_inpor
 static void take_glanced(struct leat_stream *s, int step)
 {
 	struct leat_sequence *q, *next;
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	HASH_ITER(hh, s->sequences, q, next)
 	{
@@ -111,7 +111,7 @@ static void take_glanced(struct leat_stream *s, int step)
 		LL_FOREACH(q->places, p)
 		{
 			p->read = p->read || p->glanced;
-			leat_place_settle(s, p, true);
+			leat_cursor_settle(s, p, true);
 		}
 	}
 }
@@ -121,7 +121,7 @@ static void launch_over(struct leat_stream *s, int step)
 {
 	const struct leat_step *model = &s->wf->steps[step];
 	struct leat_sequence *q, *next;
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	s->steps[step].resting = true;
 	HASH_ITER(hh, s->sequences, q, next)
@@ -129,7 +129,7 @@ static void launch_over(struct leat_stream *s, int step)
 		if (q->key.step == step)
 			LL_FOREACH(q->places, p)
 			{
-				leat_place_settle(s, p, true);
+				leat_cursor_settle(s, p, true);
 			}
 	}
 	leat_sequences_settle(s, step);

@@ -61,7 +61,7 @@ void leat_sequences_free(struct leat_stream *s)
 {
 	struct leat_sequence *q, *next;
 	struct leat_entry *e, *next_entry;
-	struct leat_place *p, *next_place;
+	struct leat_cursor *p, *next_place;
 
 	HASH_ITER(hh, s->sequences, q, next)
 	{
@@ -88,7 +88,7 @@ static struct leat_entry *entry_at(const struct leat_sequence *q, uint64_t numbe
 	return e;
 }
 
-int leat_sequence_next(const struct leat_sequence *q, const struct leat_place *p,
+int leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
 		       struct leat_entry **e)
 {
 	uint64_t number = p ? p->number + 1 : q->first;
@@ -168,22 +168,22 @@ void leat_entry_taken(struct leat_stream *s, struct leat_entry *e)
 
 /* ---- places ---- */
 
-unsigned leat_place_rank(const struct leat_stream *s, int step, unsigned rank)
+unsigned leat_cursor_rank(const struct leat_stream *s, int step, unsigned rank)
 {
 	return s->wf->steps[step].nprocs > 1 ? rank : 0;
 }
 
-struct leat_place *leat_place_find(const struct leat_sequence *q, unsigned rank)
+struct leat_cursor *leat_cursor_find(const struct leat_sequence *q, unsigned rank)
 {
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	LL_SEARCH_SCALAR(q->places, p, rank, rank);
 	return p;
 }
 
-struct leat_place *leat_place_get(struct leat_stream *s, struct leat_sequence *q, unsigned rank)
+struct leat_cursor *leat_cursor_get(struct leat_stream *s, struct leat_sequence *q, unsigned rank)
 {
-	struct leat_place *p = leat_place_find(q, rank);
+	struct leat_cursor *p = leat_cursor_find(q, rank);
 
 	if (p)
 		return p;
@@ -201,8 +201,8 @@ struct leat_place *leat_place_get(struct leat_stream *s, struct leat_sequence *q
 	return p;
 }
 
-void leat_place_move(struct leat_stream *s, struct leat_place *p, struct leat_name_state *at,
-		     uint64_t number)
+void leat_cursor_move(struct leat_stream *s, struct leat_cursor *p, struct leat_name_state *at,
+		      uint64_t number)
 {
 	struct leat_take *t, *next;
 
@@ -218,7 +218,7 @@ void leat_place_move(struct leat_stream *s, struct leat_place *p, struct leat_na
 	p->read = p->glanced = p->shared = p->looked = p->taken = false;
 }
 
-void leat_place_taken(struct leat_stream *s, struct leat_place *p)
+void leat_cursor_taken(struct leat_stream *s, struct leat_cursor *p)
 {
 	struct leat_flow_port *port = p->sequence->port;
 	const struct leat_entry *e = entry_at(p->sequence, p->number);
@@ -231,7 +231,7 @@ void leat_place_taken(struct leat_stream *s, struct leat_place *p)
 	leat_sequence_settle(s, p->sequence);
 }
 
-static bool has_passed(const struct leat_place *p, const struct leat_entry *e)
+static bool has_passed(const struct leat_cursor *p, const struct leat_entry *e)
 {
 	return p->number > e->number || (p->number == e->number && p->taken);
 }
@@ -244,7 +244,7 @@ static unsigned writers_of(const struct leat_stream *s, const struct leat_sequen
 	return model->nprocs > 1 ? model->nwriters : 0;
 }
 
-static bool counts(const struct leat_stream *s, const struct leat_place *p)
+static bool counts(const struct leat_stream *s, const struct leat_cursor *p)
 {
 	unsigned writers = writers_of(s, p->sequence);
 
@@ -254,7 +254,7 @@ static bool counts(const struct leat_stream *s, const struct leat_place *p)
 /* Does a rank that has come, counts, and has not ended still need it? */
 static bool is_awaited(const struct leat_stream *s, const struct leat_entry *e)
 {
-	const struct leat_place *p;
+	const struct leat_cursor *p;
 
 	LL_FOREACH(e->sequence->places, p)
 	{
@@ -271,7 +271,7 @@ static bool is_to_come(const struct leat_stream *s, const struct leat_sequence *
 	unsigned writers = writers_of(s, q);
 
 	for (unsigned rank = 0; rank < writers; rank++)
-		if (!leat_place_find(q, rank) && !leat_over_has(s, (int)q->key.step, rank))
+		if (!leat_cursor_find(q, rank) && !leat_over_has(s, (int)q->key.step, rank))
 			return true;
 	return false;
 }
@@ -279,7 +279,7 @@ static bool is_to_come(const struct leat_stream *s, const struct leat_sequence *
 /* Has somebody taken it, and everybody who must? */
 static bool is_taken(const struct leat_stream *s, const struct leat_entry *e)
 {
-	const struct leat_place *p;
+	const struct leat_cursor *p;
 	bool any = false;
 
 	LL_FOREACH(e->sequence->places, p)
@@ -331,7 +331,7 @@ void leat_sequences_settle(struct leat_stream *s, int step)
 
 static bool is_had(const struct leat_sequence *q, const struct leat_entry *e)
 {
-	const struct leat_place *p;
+	const struct leat_cursor *p;
 
 	LL_FOREACH(q->places, p)
 	{
@@ -363,7 +363,7 @@ static void begin(struct leat_stream *s, struct leat_sequence *q)
 {
 	struct leat_name_state *last = q->gone;
 	struct leat_entry *e, *next;
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	DL_FOREACH_SAFE(q->entries, e, next)
 	{
@@ -377,7 +377,7 @@ static void begin(struct leat_stream *s, struct leat_sequence *q)
 	{
 		if (p->number > q->taken || (p->number == q->taken && p->taken))
 			continue;
-		leat_place_move(s, p, last, q->taken);
+		leat_cursor_move(s, p, last, q->taken);
 		p->taken = true;
 	}
 }

@@ -28,7 +28,7 @@ struct leat_sequence {
 	uint64_t first;               /* entry with which a rank begins that has had none, from 1 */
 	struct leat_entry *entries;   /* those a rank may still be given, in order */
 	struct leat_name_state *gone; /* the last that none can be given any more; NULL: none */
-	struct leat_place *places;
+	struct leat_cursor *places;
 	unsigned n_places;
 	UT_hash_handle hh;
 };
@@ -44,7 +44,7 @@ struct leat_entry {
 };
 
 /* Where a rank of the step is in a sequence. */
-struct leat_place {
+struct leat_cursor {
 	unsigned rank;
 	struct leat_sequence *sequence;
 	struct leat_name_state *at; /* the version it has, */
@@ -56,13 +56,13 @@ struct leat_place {
 	bool shared;                /* by others, while it had it open */
 	bool looked;                /* and it has looked at a few bytes itself */
 	bool taken;
-	struct leat_place *next;
+	struct leat_cursor *next;
 };
 
 /* An open description of a version, to read it; key id. */
 struct leat_take {
 	uint64_t id;
-	struct leat_place *place; /* NULL: it has gone on */
+	struct leat_cursor *place; /* NULL: it has gone on */
 	bool read;
 	UT_hash_handle hh;
 };
@@ -76,7 +76,7 @@ struct leat_sequence *leat_sequence_get(struct leat_stream *s, int step, const c
 void leat_sequences_free(struct leat_stream *s);
 /* The entry after what `p` (NULL: a rank that has had none) has; *e is NULL if there is none yet.
  * 0; -ESTALE: it is not kept any more. */
-int leat_sequence_next(const struct leat_sequence *q, const struct leat_place *p,
+int leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
 		       struct leat_entry **e);
 /* The entry that is version `n`; NULL: none that is kept. */
 struct leat_entry *leat_sequence_entry(const struct leat_sequence *q,
@@ -96,15 +96,15 @@ void leat_sequences_step_over(struct leat_stream *s, int step);
 void leat_sequences_launch(struct leat_stream *s, int step);
 
 /* Which of the places of `step` is that of `rank`: steps that are no MPI job have one. */
-unsigned leat_place_rank(const struct leat_stream *s, int step, unsigned rank);
+unsigned leat_cursor_rank(const struct leat_stream *s, int step, unsigned rank);
 /* NULL: it has had none. */
-struct leat_place *leat_place_find(const struct leat_sequence *q, unsigned rank);
-struct leat_place *leat_place_get(struct leat_stream *s, struct leat_sequence *q, unsigned rank);
+struct leat_cursor *leat_cursor_find(const struct leat_sequence *q, unsigned rank);
+struct leat_cursor *leat_cursor_get(struct leat_stream *s, struct leat_sequence *q, unsigned rank);
 /* It has taken what it has. */
-void leat_place_taken(struct leat_stream *s, struct leat_place *p);
+void leat_cursor_taken(struct leat_stream *s, struct leat_cursor *p);
 /* It goes on to entry `e`, or back to the end of what was taken. */
-void leat_place_move(struct leat_stream *s, struct leat_place *p, struct leat_name_state *at,
-		     uint64_t number);
+void leat_cursor_move(struct leat_stream *s, struct leat_cursor *p, struct leat_name_state *at,
+		      uint64_t number);
 
 /* ---- over.c ---- */
 
@@ -118,7 +118,7 @@ void leat_over_clear(struct leat_stream *s, int step);
 /* ---- take.c ---- */
 
 /* What it has is taken if it has read and closed it, and may go on. */
-void leat_place_settle(struct leat_stream *s, struct leat_place *p, bool launch_over);
+void leat_cursor_settle(struct leat_stream *s, struct leat_cursor *p, bool launch_over);
 /* Version `n` is complete: who has read all that there was while it grew has read it. */
 void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n);
 /* Has a rank of the step closed version `n` after it read all of it there was, which may be all

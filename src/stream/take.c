@@ -15,12 +15,12 @@ static bool is_pinned(const struct leat_stream *s, int step)
 	       (relaunch == LEAT_RELAUNCH_FOUND_OUT && s->steps[step].launches);
 }
 
-void leat_place_settle(struct leat_stream *s, struct leat_place *p, bool launch_over)
+void leat_cursor_settle(struct leat_stream *s, struct leat_cursor *p, bool launch_over)
 {
 	/* When a launch is over, a close by the server of its mount may be still to come. */
 	if (p->at && !p->taken && p->read &&
 	    (launch_over || (!p->opens && !is_pinned(s, (int)p->sequence->key.step))))
-		leat_place_taken(s, p);
+		leat_cursor_taken(s, p);
 }
 
 static struct leat_take *take_find(const struct leat_stream *s, uint64_t id)
@@ -63,10 +63,10 @@ static struct leat_flow_link *link_to(const struct leat_stream *s,
 }
 
 /* Rank `rank` has version `n` now. */
-static struct leat_place *go_to(struct leat_stream *s, struct leat_sequence *q, unsigned rank,
-				struct leat_name_state *n, struct leat_flow_link *link)
+static struct leat_cursor *go_to(struct leat_stream *s, struct leat_sequence *q, unsigned rank,
+				 struct leat_name_state *n, struct leat_flow_link *link)
 {
-	struct leat_place *p = leat_place_find(q, rank);
+	struct leat_cursor *p = leat_cursor_find(q, rank);
 	struct leat_entry *e;
 
 	if (p && p->at == n)
@@ -77,10 +77,10 @@ static struct leat_place *go_to(struct leat_stream *s, struct leat_sequence *q, 
 	else if (p && e->number < p->number)
 		s->error = -EINVAL;
 	if (!s->error)
-		p = leat_place_get(s, q, rank);
+		p = leat_cursor_get(s, q, rank);
 	if (s->error || !p)
 		return NULL;
-	leat_place_move(s, p, n, e->number);
+	leat_cursor_move(s, p, n, e->number);
 	/* What it has gone past is taken. */
 	leat_sequence_settle(s, q);
 	return p;
@@ -106,7 +106,7 @@ int leat_fact_take(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	leat_over_remove(s, ev->step, ev->code);
 	leat_version_found(s, n);
-	t->place = go_to(s, q, leat_place_rank(s, ev->step, ev->code), n, link);
+	t->place = go_to(s, q, leat_cursor_rank(s, ev->step, ev->code), n, link);
 	if (!t->place) {
 		HASH_DEL(s->takes, t);
 		leat_heap_free(t);
@@ -118,9 +118,9 @@ int leat_fact_take(struct leat_stream *s, const struct leat_event *ev)
 }
 
 /* Of a file that several ranks have open together some may read for all (MPI-IO). */
-static void share(const struct leat_place *reader)
+static void share(const struct leat_cursor *reader)
 {
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	LL_FOREACH(reader->sequence->places, p)
 	{
@@ -129,7 +129,7 @@ static void share(const struct leat_place *reader)
 }
 
 /* It had all there was of a version that grew: if that was all, it has read it. */
-static void note_complete(struct leat_place *p)
+static void note_complete(struct leat_cursor *p)
 {
 	p->read = p->read || (p->read_end && p->at->state == LEAT_FILE_COMMITTED &&
 			      p->at->content && p->read_end >= p->at->content->size_bytes);
@@ -159,7 +159,7 @@ int leat_fact_read(struct leat_stream *s, const struct leat_event *ev)
 void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n)
 {
 	struct leat_sequence *q, *next;
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	HASH_ITER(hh, s->sequences, q, next)
 	{
@@ -168,7 +168,7 @@ void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n)
 			if (p->at != n || !p->read_end)
 				continue;
 			note_complete(p);
-			leat_place_settle(s, p, false);
+			leat_cursor_settle(s, p, false);
 		}
 	}
 }
@@ -176,7 +176,7 @@ void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n)
 bool leat_takes_doubt(const struct leat_stream *s, const struct leat_name_state *n, int step)
 {
 	const struct leat_sequence *q;
-	const struct leat_place *p;
+	const struct leat_cursor *p;
 
 	for (q = s->sequences; q; q = q->hh.next)
 		if (q->key.step == step)
@@ -205,7 +205,7 @@ static bool is_being_read(const struct leat_stream *s, const struct leat_sequenc
 static void settle_shared(struct leat_stream *s, const struct leat_sequence *q,
 			  const struct leat_name_state *n)
 {
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	if (is_being_read(s, q, n))
 		return;
@@ -214,14 +214,14 @@ static void settle_shared(struct leat_stream *s, const struct leat_sequence *q,
 		if (p->at != n || p->taken || p->opens || !p->shared || p->looked)
 			continue;
 		p->read = true;
-		leat_place_settle(s, p, false);
+		leat_cursor_settle(s, p, false);
 	}
 }
 
 int leat_fact_return(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_take *t = take_find(s, ev->ofd);
-	struct leat_place *p;
+	struct leat_cursor *p;
 
 	if (!t)
 		return -EINVAL;
@@ -231,7 +231,7 @@ int leat_fact_return(struct leat_stream *s, const struct leat_event *ev)
 	if (!p)
 		return 0;
 	p->opens--;
-	leat_place_settle(s, p, false);
+	leat_cursor_settle(s, p, false);
 	settle_shared(s, p->sequence, p->at);
 	return 0;
 }

@@ -215,7 +215,7 @@ static void see_followers(struct reach *r, const struct leat_task *task)
 		if (version)
 			see_all(r, version->waiting);
 	}
-	for (const struct leat_waiter *w = r->t->waiters; w; w = w->next)
+	for (const struct leat_task_waiter *w = r->t->waiters; w; w = w->next)
 		if (w->task && w->version && w->version->writer == task)
 			see(r, w->task);
 }

@@ -33,7 +33,7 @@ void leat_place_release(struct leat_tasks *t)
 {
 	for (unsigned i = 0; i < t->n_uses; i++)
 		while (t->uses[i]) {
-			struct leat_use *use = t->uses[i];
+			struct leat_task_use *use = t->uses[i];
 
 			t->uses[i] = use->next;
 			free(use);
@@ -76,7 +76,7 @@ static int find_device(struct leat_tasks *t, const struct leat_task_kind *kind, 
 }
 
 static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
-		   const struct leat_device *device, struct leat_use **out)
+		   const struct leat_device *device, struct leat_task_use **out)
 {
 	struct leat_sched_kind spec = {
 		.name = kind->name,
@@ -88,7 +88,7 @@ static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 		.device = device ? device->name : NULL,
 		.bandwidth = kind->bandwidth,
 	};
-	struct leat_use *use = calloc(1, sizeof(*use));
+	struct leat_task_use *use = calloc(1, sizeof(*use));
 	char why[LEAT_SCHED_WHY] = "";
 	int ret;
 
@@ -116,21 +116,21 @@ static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 
 static int grow_uses(struct leat_tasks *t, unsigned id)
 {
-	struct leat_use **more;
+	struct leat_task_use **more;
 
 	if (id < t->n_uses)
 		return 0;
-	more = reallocarray(t->uses, id + 1, sizeof(struct leat_use *));
+	more = reallocarray(t->uses, id + 1, sizeof(struct leat_task_use *));
 	if (!more)
 		return leat_tasks_say(-ENOMEM, "out of memory");
-	memset(more + t->n_uses, 0, (id + 1 - t->n_uses) * sizeof(struct leat_use *));
+	memset(more + t->n_uses, 0, (id + 1 - t->n_uses) * sizeof(struct leat_task_use *));
 	t->uses = more;
 	t->n_uses = id + 1;
 	return 0;
 }
 
 int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
-		   struct leat_use **use)
+		   struct leat_task_use **use)
 {
 	const struct leat_device *device;
 	int ret = grow_uses(t, kind->id);
@@ -139,7 +139,7 @@ int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, cons
 		ret = find_device(t, kind, path, &device);
 	if (ret < 0)
 		return ret;
-	for (struct leat_use *u = t->uses[kind->id]; u; u = u->next)
+	for (struct leat_task_use *u = t->uses[kind->id]; u; u = u->next)
 		if (u->device == device) {
 			*use = u;
 			return 0;
@@ -163,7 +163,7 @@ int leat_place_ready(struct leat_tasks *t, struct leat_task *task)
 
 void leat_place_begin(struct leat_tasks *t, struct leat_task *task)
 {
-	struct leat_use *use = task->use;
+	struct leat_task_use *use = task->use;
 
 	task->began_ns = leat_clock_ns();
 	if (use->running++ == 0)
@@ -186,7 +186,7 @@ static void achieve(struct leat_tasks *t, const struct leat_task *task, uint64_t
 
 void leat_place_end(struct leat_tasks *t, struct leat_task *task, bool failed)
 {
-	struct leat_use *use = task->use;
+	struct leat_task_use *use = task->use;
 	uint64_t now = leat_clock_ns(), took = now - task->began_ns;
 
 	t->n_running--;

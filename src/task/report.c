@@ -11,24 +11,24 @@
 #include <string.h>
 
 /* MB/s while any of its tasks was running; 0: no I/O was seen. */
-static double bandwidth_mbps(const struct leat_use *use)
+static double bandwidth_mbps(const struct leat_task_use *use)
 {
 	return use->busy_ns ? (double)use->bytes * 1e3 / (double)use->busy_ns : 0;
 }
 
-static uint64_t n_ended(const struct leat_use *use)
+static uint64_t n_ended(const struct leat_task_use *use)
 {
 	return use->n_done + use->n_failed;
 }
 
-static double mean_s(const struct leat_use *use)
+static double mean_s(const struct leat_task_use *use)
 {
 	return n_ended(use) ? (double)use->task_ns / 1e9 / (double)n_ended(use) : 0;
 }
 
 /* --- JSON --- */
 
-static void put_use(struct leat_json *j, struct leat_tasks *t, const struct leat_use *use)
+static void put_use(struct leat_json *j, struct leat_tasks *t, const struct leat_task_use *use)
 {
 	struct leat_sched_kind_state state;
 
@@ -81,7 +81,7 @@ static void put_lists(struct leat_json *j, struct leat_tasks *t, const char *nam
 {
 	leat_json_list(j, name, false);
 	for (unsigned i = 0; i < t->n_uses; i++)
-		for (const struct leat_use *use = t->uses[i]; use; use = use->next)
+		for (const struct leat_task_use *use = t->uses[i]; use; use = use->next)
 			put_use(j, t, use);
 	leat_json_close(j);
 	leat_json_list(j, "devices", false);
@@ -147,7 +147,7 @@ static void print_learning(FILE *out, const struct leat_sched_kind_state *state)
 		fprintf(out, "    chosen last: %u MB/s\n", state->constraint_mbps);
 }
 
-static void print_use(FILE *out, struct leat_tasks *t, const struct leat_use *use)
+static void print_use(FILE *out, struct leat_tasks *t, const struct leat_task_use *use)
 {
 	struct leat_sched_kind_state state;
 
@@ -170,7 +170,7 @@ static int write_text(struct leat_tasks *t, FILE *out)
 	fprintf(out, "%-24s %10s %8s %8s %12s %10s %10s  %s\n", "task", "done", "failed", "not run",
 		"mean s", "MB", "MB/s", "device");
 	for (unsigned i = 0; i < t->n_uses; i++)
-		for (const struct leat_use *use = t->uses[i]; use; use = use->next)
+		for (const struct leat_task_use *use = t->uses[i]; use; use = use->next)
 			print_use(out, t, use);
 	for (unsigned i = 0; i < leat_sched_n_devices(t->sched); i++) {
 		struct leat_sched_device_state device;

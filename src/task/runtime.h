@@ -102,7 +102,7 @@ struct leat_task {
 	struct leat_edge *followers;       /* owned; who reads what it writes */
 	struct leat_failure *failure;      /* counted; of the first task it fails with */
 	struct leat_worker *worker;        /* borrowed; while it runs */
-	struct leat_use *use;              /* borrowed; the kind and the device it runs for */
+	struct leat_task_use *use;         /* borrowed; the kind and the device it runs for */
 	struct leat_sched_task sched;      /* for the scheduler */
 	uint64_t began_ns;
 	uint64_t io_bytes; /* only its thread looks at it while it runs */
@@ -131,10 +131,10 @@ struct leat_task_kind {
 };
 
 /* What tasks of one kind do on one device. */
-struct leat_use {
+struct leat_task_use {
 	const struct leat_task_kind *kind; /* borrowed */
 	const struct leat_device *device;  /* borrowed; NULL: none, or none that is described */
-	struct leat_use *next;             /* owned; of the same kind */
+	struct leat_task_use *next;        /* owned; of the same kind */
 	unsigned sched_kind;               /* the scheduler's number of it */
 	unsigned running;
 	uint64_t since_ns; /* when `running` became more than 0 */
@@ -145,12 +145,12 @@ struct leat_use {
 };
 
 /* Somebody who waits for a result; lives on his stack. */
-struct leat_waiter {
+struct leat_task_waiter {
 	pthread_cond_t wake;
-	struct leat_version *version; /* counted; NULL: for no task to be left, or fewer */
-	struct leat_task *task;       /* borrowed; the task that waits, or NULL */
-	bool room;                    /* without a version: for fewer */
-	struct leat_waiter *next;     /* borrowed */
+	struct leat_version *version;  /* counted; NULL: for no task to be left, or fewer */
+	struct leat_task *task;        /* borrowed; the task that waits, or NULL */
+	bool room;                     /* without a version: for fewer */
+	struct leat_task_waiter *next; /* borrowed */
 };
 
 /* A thread. */
@@ -195,12 +195,12 @@ struct leat_tasks {
 	struct leat_buffer *garbage;               /* owned; freed without the lock */
 	struct leat_worker *to_wake[LEAT_TO_WAKE]; /* borrowed; woken without the lock */
 	unsigned n_to_wake;
-	struct leat_waiter *waiters; /* borrowed */
+	struct leat_task_waiter *waiters; /* borrowed */
 	struct leat_pool pools[LEAT_POOLS];
 	struct leat_resources *resources; /* owned; of this host only */
 	struct leat_sched *sched;         /* owned */
 	struct leat_achieved *achieved;   /* owned; kinds and devices as in `sched` */
-	struct leat_use **uses;           /* owned; by the id of the kind */
+	struct leat_task_use **uses;      /* owned; by the id of the kind */
 	unsigned n_uses;
 	uint64_t started_ns;
 	size_t copies_bytes, max_copies_bytes;
@@ -318,7 +318,7 @@ void leat_place_release(struct leat_tasks *t);
 /* What tasks of `kind` do on the device with `path`, absolute, or NULL if they use no file. 0 or
  * -errno, said. */
 int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
-		   struct leat_use **use);
+		   struct leat_task_use **use);
 /* A task has been submitted, waits for nothing any more, has begun, has ended, will not run. Those
  * that may fail return 0 or -errno; then nothing has changed. */
 void leat_place_submit(struct leat_tasks *t, struct leat_task *task);

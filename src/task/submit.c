@@ -247,7 +247,7 @@ static int find_files(struct leat_tasks *t, const struct request *r)
 	return 0;
 }
 
-static int build(struct leat_tasks *t, struct request *r, struct leat_use *use)
+static int build(struct leat_tasks *t, struct request *r, struct leat_task_use *use)
 {
 	struct leat_task *task;
 
@@ -282,7 +282,7 @@ int leat_task_submit(const struct leat_task_kind *kind, const struct leat_task_p
 {
 	struct leat_tasks *t = leat_tasks_current();
 	struct request r = {.kind = kind, .params = params, .n = n_params};
-	struct leat_use *use = NULL;
+	struct leat_task_use *use = NULL;
 	int ret;
 
 	if (!t)

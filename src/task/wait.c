@@ -7,19 +7,19 @@
 
 void leat_wait_written(struct leat_tasks *t, const struct leat_version *version)
 {
-	for (struct leat_waiter *w = t->waiters; w; w = w->next)
+	for (struct leat_task_waiter *w = t->waiters; w; w = w->next)
 		if (w->version == version)
 			pthread_cond_signal(&w->wake);
 }
 
 void leat_wait_fewer(struct leat_tasks *t)
 {
-	for (struct leat_waiter *w = t->waiters; w; w = w->next)
+	for (struct leat_task_waiter *w = t->waiters; w; w = w->next)
 		if (!w->version)
 			pthread_cond_signal(&w->wake);
 }
 
-static bool is_over(const struct leat_tasks *t, const struct leat_waiter *w)
+static bool is_over(const struct leat_tasks *t, const struct leat_task_waiter *w)
 {
 	if (w->version)
 		return !w->version->writer;
@@ -41,9 +41,9 @@ static void go_on(struct leat_tasks *t, struct leat_task *task)
 	t->n_running++;
 }
 
-static void wait_for(struct leat_tasks *t, struct leat_waiter *w)
+static void wait_for(struct leat_tasks *t, struct leat_task_waiter *w)
 {
-	struct leat_waiter **link = &t->waiters;
+	struct leat_task_waiter **link = &t->waiters;
 
 	pthread_cond_init(&w->wake, NULL);
 	w->next = t->waiters;
@@ -97,7 +97,7 @@ static int wait_version(struct leat_tasks *t, struct leat_version *version, cons
 	if (version->writer && task)
 		ret = check_task(t, task, version, what);
 	if (ret == 0 && version->writer) {
-		struct leat_waiter w = {.version = version, .task = task};
+		struct leat_task_waiter w = {.version = version, .task = task};
 
 		version->watched = true;
 		wait_for(t, &w);
@@ -162,7 +162,7 @@ int leat_task_wait_on_file(const char *path)
 
 void leat_wait_room(struct leat_tasks *t)
 {
-	struct leat_waiter w = {.room = true};
+	struct leat_task_waiter w = {.room = true};
 	struct leat_worker *worker = leat_pool_self();
 
 	if (t->max_live == 0 || t->n_live < t->max_live || (worker && worker->tasks == t))
@@ -174,7 +174,7 @@ void leat_wait_room(struct leat_tasks *t)
 
 int leat_wait_all(struct leat_tasks *t)
 {
-	struct leat_waiter w = {0};
+	struct leat_task_waiter w = {0};
 	int ret = 0;
 
 	leat_place_barrier(t);

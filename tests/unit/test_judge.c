@@ -24,7 +24,7 @@ static struct {
 	uint32_t size;
 } made;
 
-static struct leat_flow flow;
+static struct leat_code_flow flow;
 
 static struct leat_code make(const uint8_t *bytes, size_t size, bool has_table)
 {

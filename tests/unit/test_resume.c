@@ -173,7 +173,7 @@ static void test_decide(void **state)
 		struct ties_ctx ctx = {cases[i].edges, strlen(cases[i].steps)};
 		const struct leat_ties ties = {&ctx, is_upstream, lends, updates, name};
 		struct leat_finding findings[5];
-		struct leat_verdict verdicts[5] = {0};
+		struct leat_resume_verdict verdicts[5] = {0};
 		char run[6] = "";
 
 		for (size_t k = 0; k < ctx.n; k++)
@@ -206,7 +206,7 @@ static void test_decide_all(void **state)
 			struct ties_ctx ctx = {edges, 4};
 			const struct leat_ties ties = {&ctx, is_upstream, lends, updates, name};
 			struct leat_finding findings[4];
-			struct leat_verdict v[4] = {0};
+			struct leat_resume_verdict v[4] = {0};
 
 			for (unsigned k = 0, g = graph; k < 6; k++, g /= 3)
 				if (g % 3)

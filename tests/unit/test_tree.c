@@ -322,7 +322,8 @@ static void test_copy_sparse(void **state)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct leat_entry *)a)->name, ((const struct leat_entry *)b)->name);
+	return strcmp(((const struct leat_store_entry *)a)->name,
+		      ((const struct leat_store_entry *)b)->name);
 }
 
 static void test_list(void **state)

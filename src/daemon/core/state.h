@@ -30,7 +30,7 @@ struct leat_problem;
 struct leat_dirty_dir;
 struct leat_move;
 struct leat_old;
-struct leat_command;
+struct leat_daemon_command;
 struct leat_refusal;
 struct leat_actor;
 struct leat_act_call;
@@ -120,9 +120,9 @@ struct leat_daemon {
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
 
-	ino_t mounts;                  /* namespace the daemon was started in */
-	struct leat_command *commands; /* of steps, in the workflow's directory; owned */
-	struct leat_refusal *refusals; /* that were told; owned */
+	ino_t mounts;                         /* namespace the daemon was started in */
+	struct leat_daemon_command *commands; /* of steps, in the workflow's directory; owned */
+	struct leat_refusal *refusals;        /* that were told; owned */
 	unsigned n_refused;
 
 	struct leat_job *jobs;             /* queued; the running ones are libuv's */

@@ -15,8 +15,8 @@
 enum want { WANT_READ, WANT_WRITE };
 
 /* A file in the workflow's directory that is the command of a step. */
-struct leat_command {
-	struct leat_command *next;
+struct leat_daemon_command {
+	struct leat_daemon_command *next;
 	int step;
 	char name[];
 };
@@ -29,7 +29,7 @@ struct leat_refusal {
 
 int leat_enforce_program(struct leat_daemon *d, int step, const char *path)
 {
-	struct leat_command *p;
+	struct leat_daemon_command *p;
 	struct leat_found found;
 
 	if (!d->options.enforce || !*path ||
@@ -46,7 +46,7 @@ int leat_enforce_program(struct leat_daemon *d, int step, const char *path)
 
 void leat_enforce_free(struct leat_daemon *d)
 {
-	struct leat_command *p;
+	struct leat_daemon_command *p;
 	struct leat_refusal *r, *next;
 
 	while ((p = d->commands)) {
@@ -66,7 +66,7 @@ void leat_enforce_free(struct leat_daemon *d)
 static bool is_command(const struct leat_daemon *d, int step, const char *name, bool above)
 {
 	size_t length = strlen(name);
-	const struct leat_command *p;
+	const struct leat_daemon_command *p;
 
 	LL_FOREACH(d->commands, p)
 	{
@@ -232,7 +232,7 @@ static int check_below(struct leat_conn *c, const char *from, const char *to)
 	int rc = leat_tree_list(c->d->tree, from, &names);
 
 	for (size_t i = 0; !rc && i < names.n; i++) {
-		const struct leat_entry *e = &names.v[i];
+		const struct leat_store_entry *e = &names.v[i];
 		char a[PATH_MAX], b[PATH_MAX];
 		bool is_dir = e->type == DT_DIR;
 

@@ -144,7 +144,7 @@ static int tell_present(struct leat_daemon *d, struct leat_file *dir)
 	return rc < 0 && rc != -ENOENT ? rc : 0;
 }
 
-static int note_entry(void *ctx, const struct leat_entry *e)
+static int note_entry(void *ctx, const struct leat_store_entry *e)
 {
 	struct leat_catalog *k = ctx;
 	struct leat_catalog_name *s;
@@ -185,7 +185,7 @@ static int look_at_all(struct leat_conn *c, struct leat_catalog *k)
 static int look_at(struct leat_conn *c, struct leat_catalog *k, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	struct leat_entry e = {.name = strdup(name)};
+	struct leat_store_entry e = {.name = strdup(name)};
 	enum leat_root root;
 	struct stat st;
 	int rc = e.name ? 0 : -ENOMEM;
@@ -320,7 +320,7 @@ static void put_names(struct leat_msg_names *m, const struct leat_catalog *k, ui
 	uint64_t i = cookie;
 
 	for (; i < k->names.n; i++) {
-		const struct leat_entry *e = &k->names.v[i];
+		const struct leat_store_entry *e = &k->names.v[i];
 		size_t size = sizeof(e->ino) + sizeof(e->type) + strlen(e->name) + 1;
 
 		if (m->h.size + size > LEAT_WIRE_MAX)

@@ -449,7 +449,7 @@ bool leat_own_shows(struct leat_conn *c, const char *dir, const char *name)
 }
 
 int leat_own_list(struct leat_conn *c, const char *dir,
-		  int (*add)(void *ctx, const struct leat_entry *e), void *ctx)
+		  int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx)
 {
 	struct leat_listing own = {0};
 	char path[PATH_MAX];

@@ -28,7 +28,7 @@ int leat_own_find_dir(struct leat_conn *c, struct leat_found *found);
 bool leat_own_shows(struct leat_conn *c, const char *dir, const char *name);
 /* Add what it has there itself. `add` returns 0 or -ENOMEM. 0 or -errno. */
 int leat_own_list(struct leat_conn *c, const char *dir,
-		  int (*add)(void *ctx, const struct leat_entry *e), void *ctx);
+		  int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx);
 
 /* The step has ended: so have its files. */
 void leat_own_step_over(struct leat_daemon *d, int step);

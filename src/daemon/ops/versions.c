@@ -317,7 +317,7 @@ bool leat_versions_shows(struct leat_conn *c, const char *dir, const char *name)
 struct adding {
 	struct leat_conn *c;
 	const char *dir;
-	int (*add)(void *ctx, const struct leat_entry *e);
+	int (*add)(void *ctx, const struct leat_store_entry *e);
 	void *ctx;
 };
 
@@ -338,7 +338,7 @@ static bool is_in(const char *path, const char *dir)
 /* Add `seen`, behind which is `made`. */
 static int add_entry(const struct adding *a, const char *seen, const char *made)
 {
-	struct leat_entry e = {.type = DT_UNKNOWN, .name = (char *)(uintptr_t)last_of(seen)};
+	struct leat_store_entry e = {.type = DT_UNKNOWN, .name = (char *)(uintptr_t)last_of(seen)};
 	enum leat_root root;
 	struct stat st;
 
@@ -425,7 +425,7 @@ static int list_behind(const struct adding *a)
 }
 
 int leat_versions_list(struct leat_conn *c, const char *dir,
-		       int (*add)(void *ctx, const struct leat_entry *e), void *ctx)
+		       int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx)
 {
 	struct adding a = {c, dir, add, ctx};
 	int rc;

@@ -39,7 +39,7 @@ bool leat_versions_shows(struct leat_conn *c, const char *dir, const char *name)
 /* Add what the step sees in directory `dir` that is not there by that name. `add` returns 0 or
  * -ENOMEM. 0 or -errno. */
 int leat_versions_list(struct leat_conn *c, const char *dir,
-		       int (*add)(void *ctx, const struct leat_entry *e), void *ctx);
+		       int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx);
 /* The directory, beside `dir` itself, whose listing decides when that of `dir` is complete: the
  * n-th. False: there are no more. */
 bool leat_versions_list_behind(struct leat_conn *c, const char *dir, size_t n, char out[PATH_MAX]);

@@ -147,8 +147,8 @@ static bool begins_with_one(const char *name, const char *const *begins, size_t 
 	return false;
 }
 
-/* The C library as leat has changed it (src/preload/engine/image_x86_64.h). Of two processes that do so at
- * the same time one loses its file's name to the other. */
+/* The C library as leat has changed it (src/preload/engine/image_x86_64.h). Of two processes that
+ * do so at the same time one loses its file's name to the other. */
 static bool is_image(const char *name)
 {
 	static const char *const endings[] = {".image", ".image (deleted)"};

@@ -12,7 +12,7 @@
 #include "lang/syntax/diagnostics.h"
 #include "lang/syntax/words.h"
 
-static void note_braces(struct leat_front *front, struct leat_task *task, const char *text,
+static void note_braces(struct leat_front *front, struct leat_lang_task *task, const char *text,
 			struct leat_pos pos)
 {
 	if (!task->filename.line && strstr(text, "{filename}"))
@@ -35,8 +35,8 @@ static int append_arg(char ***argv, size_t *n, const char *text)
 }
 
 /* The words of `exec`; *argv NULL when reported. */
-static int read_exec(struct leat_front *front, const struct leat_pair *exec, struct leat_task *task,
-		     char ***argv)
+static int read_exec(struct leat_front *front, const struct leat_pair *exec,
+		     struct leat_lang_task *task, char ***argv)
 {
 	const char *text = leat_read_text(front, exec), *why;
 	char shell;
@@ -66,8 +66,8 @@ static int read_exec(struct leat_front *front, const struct leat_pair *exec, str
 	return ret;
 }
 
-static int read_arg(struct leat_front *front, const struct leat_value *node, struct leat_task *task,
-		    char ***argv, size_t *n)
+static int read_arg(struct leat_front *front, const struct leat_value *node,
+		    struct leat_lang_task *task, char ***argv, size_t *n)
 {
 	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node)) {
 		leat_say(front->diags, "L-TYPE", node->pos, "an argument must be a string, not %s",
@@ -79,7 +79,7 @@ static int read_arg(struct leat_front *front, const struct leat_value *node, str
 }
 
 int leat_read_command(struct leat_front *front, size_t step, const struct leat_pair *exec,
-		      const struct leat_pair *args, struct leat_task *task)
+		      const struct leat_pair *args, struct leat_lang_task *task)
 {
 	struct leat_step *model = &front->wf->steps[step];
 	size_t n = 0;

@@ -14,7 +14,7 @@
 
 struct expansion {
 	struct leat_front *front;
-	const struct leat_tasks *tasks;
+	const struct leat_lang_tasks *tasks;
 	const struct leat_workflow *from; /* borrowed; a step for each task */
 	struct leat_workflow *to;         /* owned; a step for each instance */
 	size_t *first;                    /* owned; of the steps of each task */
@@ -129,7 +129,7 @@ static struct leat_rule *add_rule(const struct instance *in, const struct leat_r
 
 /* A rule for what the task reads: for the file of each instance that makes it for this one. */
 static int copy_rule_of_link(const struct instance *in, const struct leat_rule *from,
-			     const struct leat_link *link)
+			     const struct leat_lang_link *link)
 {
 	struct leat_instances linked = leat_pairing(in->x->tasks->v[link->task].count,
 						    in->x->tasks->v[in->t].count, in->number);
@@ -207,7 +207,7 @@ static struct leat_inport *add_inport(const struct instance *in, const char *tex
 
 /* Let the inport show what the instances of one task make that are linked to this one. */
 static int add_sources(const struct instance *in, struct leat_inport *inport,
-		       const struct leat_link *link, struct leat_pos pos)
+		       const struct leat_lang_link *link, struct leat_pos pos)
 {
 	const struct expansion *x = in->x;
 	struct leat_instances linked =
@@ -458,7 +458,7 @@ static void swap_steps(struct expansion *x)
 }
 
 /* Without it they would first be made, at great cost, and then refused by the daemon. */
-static bool are_few(const struct leat_front *front, const struct leat_tasks *tasks)
+static bool are_few(const struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	size_t n = 0;
 
@@ -475,7 +475,7 @@ static bool are_few(const struct leat_front *front, const struct leat_tasks *tas
 	return true;
 }
 
-int leat_tasks_expand(struct leat_front *front, const struct leat_tasks *tasks)
+int leat_tasks_expand(struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	struct expansion x = {.front = front, .tasks = tasks, .from = front->wf};
 	int ret;

@@ -12,12 +12,12 @@
 /* --- Links ------------------------------------------------------------------------------ */
 
 /* What one task makes is one source of it, under the widest of its names. */
-static int add_link(struct leat_port *port, const struct leat_link *link)
+static int add_link(struct leat_port *port, const struct leat_lang_link *link)
 {
-	struct leat_link *v;
+	struct leat_lang_link *v;
 
 	for (size_t i = 0; i < port->n_links; i++) {
-		struct leat_link *known = &port->links[i];
+		struct leat_lang_link *known = &port->links[i];
 
 		if (known->task != link->task)
 			continue;
@@ -37,7 +37,7 @@ static int add_link(struct leat_port *port, const struct leat_link *link)
 }
 
 /* Find the outputs of task `u` that input `i` of task `t` is linked to. */
-static int link_input_to(const struct leat_workflow *wf, struct leat_tasks *tasks, size_t t,
+static int link_input_to(const struct leat_workflow *wf, struct leat_lang_tasks *tasks, size_t t,
 			 size_t i, size_t u)
 {
 	const struct leat_step *reader = &wf->steps[t], *writer = &wf->steps[u];
@@ -49,7 +49,7 @@ static int link_input_to(const struct leat_workflow *wf, struct leat_tasks *task
 		const struct leat_port *out = &tasks->v[u].out.v[o];
 		const char *output = writer->outputs.v[o].text;
 		size_t literal = out->literal < in->literal ? out->literal : in->literal;
-		struct leat_link link = {u, o, NULL};
+		struct leat_lang_link link = {u, o, NULL};
 
 		/* Most names differ in the first characters. */
 		if (strncmp(output, input, literal) != 0 ||
@@ -67,7 +67,7 @@ static int link_input_to(const struct leat_workflow *wf, struct leat_tasks *task
 	return ret;
 }
 
-static int find_links(const struct leat_workflow *wf, struct leat_tasks *tasks)
+static int find_links(const struct leat_workflow *wf, struct leat_lang_tasks *tasks)
 {
 	int ret = 0;
 
@@ -81,7 +81,7 @@ static int find_links(const struct leat_workflow *wf, struct leat_tasks *tasks)
 /* --- How much of each input --------------------------------------------------------------- */
 
 /* True if one instance of task `t` has several instances of one task behind the input. */
-static bool has_several(const struct leat_tasks *tasks, size_t t, const struct leat_port *in)
+static bool has_several(const struct leat_lang_tasks *tasks, size_t t, const struct leat_port *in)
 {
 	for (size_t l = 0; l < in->n_links; l++)
 		if (leat_pairing_most(tasks->v[in->links[l].task].count, tasks->v[t].count) > 1)
@@ -100,7 +100,7 @@ static bool are_apart(const struct leat_port *in)
 }
 
 /* True if the links are one file in the workflow's directory, that several tasks make. */
-static bool are_one(const struct leat_tasks *tasks, const struct leat_port *in)
+static bool are_one(const struct leat_lang_tasks *tasks, const struct leat_port *in)
 {
 	for (size_t l = 0; l < in->n_links; l++)
 		if (tasks->v[in->links[l].task].count > 1 ||
@@ -110,7 +110,7 @@ static bool are_one(const struct leat_tasks *tasks, const struct leat_port *in)
 }
 
 /* Files of several sources that have one name at the consumer are shown one after the other. */
-static void decide_flow(const struct leat_tasks *tasks, size_t t, struct leat_port *in)
+static void decide_flow(const struct leat_lang_tasks *tasks, size_t t, struct leat_port *in)
 {
 	if (!in->n_links)
 		in->flow = LEAT_FLOW_BATCH;
@@ -126,7 +126,7 @@ static void decide_flow(const struct leat_tasks *tasks, size_t t, struct leat_po
 		in->flow = LEAT_FLOW_ALL;
 }
 
-static void decide_flows(struct leat_tasks *tasks)
+static void decide_flows(struct leat_lang_tasks *tasks)
 {
 	for (size_t t = 0; t < tasks->n; t++) {
 		for (size_t i = 0; i < tasks->v[t].in.n; i++) {
@@ -134,7 +134,7 @@ static void decide_flows(struct leat_tasks *tasks)
 
 			decide_flow(tasks, t, in);
 			for (size_t l = 0; in->flow != LEAT_FLOW_BATCH && l < in->n_links; l++) {
-				const struct leat_link *link = &in->links[l];
+				const struct leat_lang_link *link = &in->links[l];
 				struct leat_port *out = &tasks->v[link->task].out.v[link->port];
 
 				if (out->versioned)
@@ -211,7 +211,7 @@ static int give_rule(struct leat_front *front, struct leat_step *step, size_t o,
 	return 0;
 }
 
-static int give_rules(struct leat_front *front, const struct leat_tasks *tasks)
+static int give_rules(struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	int ret = 0;
 
@@ -227,10 +227,10 @@ static int give_rules(struct leat_front *front, const struct leat_tasks *tasks)
 }
 
 /* Workflows without any of this may have thousands of names. */
-static bool needs_links(const struct leat_tasks *tasks)
+static bool needs_links(const struct leat_lang_tasks *tasks)
 {
 	for (size_t t = 0; t < tasks->n; t++) {
-		const struct leat_task *task = &tasks->v[t];
+		const struct leat_lang_task *task = &tasks->v[t];
 		bool any = task->count > 1;
 
 		for (size_t i = 0; i < task->in.n; i++)
@@ -243,7 +243,7 @@ static bool needs_links(const struct leat_tasks *tasks)
 	return false;
 }
 
-int leat_tasks_link(struct leat_front *front, struct leat_tasks *tasks)
+int leat_tasks_link(struct leat_front *front, struct leat_lang_tasks *tasks)
 {
 	int ret = 0;
 

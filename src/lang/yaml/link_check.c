@@ -12,8 +12,8 @@
 /* --- Which names instances have ----------------------------------------------------------- */
 
 /* The names that all instances of the task have for `text`, as a pattern; the caller frees it. */
-static char *made_by_all(const struct leat_workflow *wf, const struct leat_tasks *tasks, size_t t,
-			 const char *text)
+static char *made_by_all(const struct leat_workflow *wf, const struct leat_lang_tasks *tasks,
+			 size_t t, const char *text)
 {
 	return tasks->v[t].count > 1 ? leat_strf("%s.[0-9]*/%s", wf->steps[t].name, text)
 				     : strdup(text);
@@ -21,7 +21,7 @@ static char *made_by_all(const struct leat_workflow *wf, const struct leat_tasks
 
 /* 1 if what the two tasks make under these names may be one file, 0 if not, -ENOMEM. Instances
  * of ensembles have directories of their own. */
-static int made_meet(const struct leat_workflow *wf, const struct leat_tasks *tasks, size_t t,
+static int made_meet(const struct leat_workflow *wf, const struct leat_lang_tasks *tasks, size_t t,
 		     const char *a, size_t u, const char *b)
 {
 	char *made_a, *made_b;
@@ -49,8 +49,8 @@ static bool is_linked_to(const struct leat_port *in, size_t task, size_t port)
 }
 
 /* Versions are those of one writer: report who else makes what link `l` of the input gives. */
-static int check_producers(struct leat_front *front, const struct leat_tasks *tasks, size_t t,
-			   size_t i, const struct leat_link *link)
+static int check_producers(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t,
+			   size_t i, const struct leat_lang_link *link)
 {
 	const struct leat_workflow *wf = front->wf;
 	const struct leat_name *input = &wf->steps[t].inputs.v[i];
@@ -83,7 +83,7 @@ static int check_producers(struct leat_front *front, const struct leat_tasks *ta
 	return 0;
 }
 
-static int check_versions(struct leat_front *front, const struct leat_tasks *tasks, size_t t,
+static int check_versions(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t,
 			  size_t i)
 {
 	const struct leat_port *in = &tasks->v[t].in.v[i];
@@ -94,7 +94,7 @@ static int check_versions(struct leat_front *front, const struct leat_tasks *tas
 	return ret;
 }
 
-static void report_batch(struct leat_front *front, const struct leat_tasks *tasks,
+static void report_batch(struct leat_front *front, const struct leat_lang_tasks *tasks,
 			 const struct leat_name *input, const struct leat_port *out)
 {
 	const struct leat_step *other = &front->wf->steps[out->reader];
@@ -111,8 +111,8 @@ static void report_batch(struct leat_front *front, const struct leat_tasks *task
 }
 
 /* A link of an input that takes one file, of an output that others want in versions. */
-static bool check_batch_link(struct leat_front *front, const struct leat_tasks *tasks,
-			     const struct leat_name *input, const struct leat_link *link)
+static bool check_batch_link(struct leat_front *front, const struct leat_lang_tasks *tasks,
+			     const struct leat_name *input, const struct leat_lang_link *link)
 {
 	const struct leat_port *out = &tasks->v[link->task].out.v[link->port];
 
@@ -136,8 +136,8 @@ static bool check_batch_link(struct leat_front *front, const struct leat_tasks *
 }
 
 /* An input that names what instances make by the names of their directories. */
-static int check_batch_names(struct leat_front *front, const struct leat_tasks *tasks, size_t t,
-			     const struct leat_name *input)
+static int check_batch_names(struct leat_front *front, const struct leat_lang_tasks *tasks,
+			     size_t t, const struct leat_name *input)
 {
 	const struct leat_workflow *wf = front->wf;
 
@@ -164,7 +164,8 @@ static int check_batch_names(struct leat_front *front, const struct leat_tasks *
 }
 
 /* What is read as one file has no versions for others. */
-static int check_batch(struct leat_front *front, const struct leat_tasks *tasks, size_t t, size_t i)
+static int check_batch(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t,
+		       size_t i)
 {
 	const struct leat_port *in = &tasks->v[t].in.v[i];
 	const struct leat_name *input = &front->wf->steps[t].inputs.v[i];
@@ -183,7 +184,7 @@ static int check_batch(struct leat_front *front, const struct leat_tasks *tasks,
  */
 
 /* The output of an ensemble whose instances' names the input matches, or NULL. */
-static int find_made(const struct leat_workflow *wf, const struct leat_tasks *tasks,
+static int find_made(const struct leat_workflow *wf, const struct leat_lang_tasks *tasks,
 		     const char *input, const struct leat_name **found)
 {
 	*found = NULL;
@@ -205,7 +206,8 @@ static int find_made(const struct leat_workflow *wf, const struct leat_tasks *ta
 }
 
 /* Nothing comes in versions that no other task makes. */
-static int check_freq(struct leat_front *front, const struct leat_tasks *tasks, size_t t, size_t i)
+static int check_freq(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t,
+		      size_t i)
 {
 	const struct leat_port *in = &tasks->v[t].in.v[i];
 	const char *input = front->wf->steps[t].inputs.v[i].text;
@@ -230,7 +232,7 @@ static int check_freq(struct leat_front *front, const struct leat_tasks *tasks, 
 	return 0;
 }
 
-static void check_single(struct leat_front *front, const struct leat_tasks *tasks, size_t t,
+static void check_single(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t,
 			 size_t i)
 {
 	const struct leat_step *step = &front->wf->steps[t];
@@ -256,9 +258,9 @@ static void check_single(struct leat_front *front, const struct leat_tasks *task
 }
 
 /* "{filename}" is the file of the first inport. */
-static void check_filename(struct leat_front *front, const struct leat_tasks *tasks, size_t t)
+static void check_filename(struct leat_front *front, const struct leat_lang_tasks *tasks, size_t t)
 {
-	const struct leat_task *task = &tasks->v[t];
+	const struct leat_lang_task *task = &tasks->v[t];
 	const struct leat_names *inputs = &front->wf->steps[t].inputs;
 
 	if (!task->filename.line)
@@ -274,7 +276,7 @@ static void check_filename(struct leat_front *front, const struct leat_tasks *ta
 			 inputs->v[0].text);
 }
 
-void leat_filenames_check(struct leat_front *front, const struct leat_tasks *tasks)
+void leat_filenames_check(struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	for (size_t t = 0; t < tasks->n; t++) {
 		leat_diags_set_subject(front->diags, "task", front->wf->steps[t].name);
@@ -283,7 +285,7 @@ void leat_filenames_check(struct leat_front *front, const struct leat_tasks *tas
 	leat_diags_set_subject(front->diags, NULL, NULL);
 }
 
-int leat_links_check(struct leat_front *front, const struct leat_tasks *tasks)
+int leat_links_check(struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	int ret = 0;
 
@@ -353,7 +355,7 @@ static void try_port(struct partner *p, const struct leat_dset *dset, bool is_di
 	p->found |= !any;
 }
 
-static bool dset_is_dir(const struct leat_task *task, const struct leat_step *step,
+static bool dset_is_dir(const struct leat_lang_task *task, const struct leat_step *step,
 			const struct leat_dset *dset)
 {
 	const struct leat_names *names = dset->in ? &step->inputs : &step->outputs;
@@ -365,8 +367,9 @@ static bool dset_is_dir(const struct leat_task *task, const struct leat_step *st
 	return false;
 }
 
-static struct partner find_partner(const struct leat_workflow *wf, const struct leat_tasks *tasks,
-				   size_t t, const struct leat_dset *dset)
+static struct partner find_partner(const struct leat_workflow *wf,
+				   const struct leat_lang_tasks *tasks, size_t t,
+				   const struct leat_dset *dset)
 {
 	bool is_dir = dset_is_dir(&tasks->v[t], &wf->steps[t], dset);
 	struct partner p = {.found = false};
@@ -409,7 +412,7 @@ static void report_unmatched(struct leat_front *front, const struct leat_dset *d
 			verb, dset->port.text, dset->name.text, way);
 }
 
-void leat_dsets_check(struct leat_front *front, const struct leat_tasks *tasks)
+void leat_dsets_check(struct leat_front *front, const struct leat_lang_tasks *tasks)
 {
 	for (size_t t = 0; t < tasks->n; t++) {
 		const struct leat_step *step = &front->wf->steps[t];

@@ -66,7 +66,8 @@ bool leat_dsets_meet(const struct leat_step *reader, const char *input,
 	return false;
 }
 
-bool leat_port_has_ensemble(const struct leat_tasks *tasks, size_t t, const struct leat_port *in)
+bool leat_port_has_ensemble(const struct leat_lang_tasks *tasks, size_t t,
+			    const struct leat_port *in)
 {
 	bool any = tasks->v[t].count > 1;
 
@@ -75,7 +76,7 @@ bool leat_port_has_ensemble(const struct leat_tasks *tasks, size_t t, const stru
 	return any;
 }
 
-bool leat_is_inport(const struct leat_tasks *tasks, size_t t, size_t i)
+bool leat_is_inport(const struct leat_lang_tasks *tasks, size_t t, size_t i)
 {
 	const struct leat_port *in = &tasks->v[t].in.v[i];
 

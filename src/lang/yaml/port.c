@@ -180,7 +180,7 @@ static void refuse_keys(struct leat_front *front, const struct leat_port_text *t
 }
 
 int leat_read_inports(struct leat_front *front, size_t step, const struct leat_pair *list,
-		      struct leat_task *task)
+		      struct leat_lang_task *task)
 {
 	size_t n = leat_read_objects(front, list);
 	struct leat_port_text text;
@@ -198,7 +198,7 @@ int leat_read_inports(struct leat_front *front, size_t step, const struct leat_p
 }
 
 int leat_read_outports(struct leat_front *front, size_t step, const struct leat_pair *list,
-		       struct leat_task *task)
+		       struct leat_lang_task *task)
 {
 	size_t n = leat_read_objects(front, list);
 	int ret = 0;
@@ -242,7 +242,7 @@ static int read_port_rule(struct leat_front *front, size_t step, const struct le
 	return leat_read_rule(front, step, &text);
 }
 
-int leat_read_port_rules(struct leat_front *front, size_t step, const struct leat_task *task)
+int leat_read_port_rules(struct leat_front *front, size_t step, const struct leat_lang_task *task)
 {
 	int ret = 0;
 
@@ -264,14 +264,14 @@ static int complete(struct leat_ports *ports, const struct leat_names *names)
 	return ret;
 }
 
-int leat_task_complete(struct leat_task *task, const struct leat_step *step)
+int leat_task_complete(struct leat_lang_task *task, const struct leat_step *step)
 {
 	int ret = complete(&task->in, &step->inputs);
 
 	return ret ? ret : complete(&task->out, &step->outputs);
 }
 
-void leat_task_release(struct leat_task *task)
+void leat_task_release(struct leat_lang_task *task)
 {
 	for (size_t i = 0; i < task->in.n; i++)
 		free(task->in.v[i].links);

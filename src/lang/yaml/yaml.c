@@ -101,7 +101,7 @@ static const struct leat_key task_keys[] = {
 
 /* Instances in an ensemble: the number is a part of names. */
 static void read_counts(struct leat_front *front, const struct leat_pair *slots,
-			struct leat_step *step, struct leat_task *task)
+			struct leat_step *step, struct leat_lang_task *task)
 {
 	const struct leat_pair *writers = &slots[TASK_NWRITERS];
 	bool good = true;
@@ -121,7 +121,7 @@ static void read_counts(struct leat_front *front, const struct leat_pair *slots,
 /* What is no port and no command. */
 static int read_settings(struct leat_front *front, const struct leat_pair *slots,
 			 const struct leat_container_keys *common, struct leat_step *step,
-			 struct leat_task *task)
+			 struct leat_lang_task *task)
 {
 	struct leat_container_keys container = *common;
 	bool relaunch;
@@ -155,9 +155,9 @@ static void set_subject(struct leat_front *front, const struct leat_value *node)
 
 /* A task without a usable name has no step; what else is wrong with it is not looked at. */
 static int read_task(struct leat_front *front, const struct leat_value *node,
-		     const struct leat_container_keys *common, struct leat_tasks *tasks)
+		     const struct leat_container_keys *common, struct leat_lang_tasks *tasks)
 {
-	struct leat_task *task = &tasks->v[tasks->n];
+	struct leat_lang_task *task = &tasks->v[tasks->n];
 	struct leat_pair slots[N_TASK];
 	int step, ret;
 
@@ -184,7 +184,7 @@ static int read_task(struct leat_front *front, const struct leat_value *node,
 }
 
 /* Where something is wrong already, what does not fit together is no wonder. */
-static int link_tasks(struct leat_front *front, struct leat_tasks *tasks)
+static int link_tasks(struct leat_front *front, struct leat_lang_tasks *tasks)
 {
 	int ret = 0;
 
@@ -200,7 +200,7 @@ static int read_tasks(struct leat_front *front, const struct leat_pair *top)
 {
 	struct leat_container_keys common = {.image = NULL};
 	size_t n = leat_read_objects(front, &top[TOP_TASKS]);
-	struct leat_tasks tasks = {calloc(n + 1, sizeof(*tasks.v)), 0};
+	struct leat_lang_tasks tasks = {calloc(n + 1, sizeof(*tasks.v)), 0};
 	int ret =
 		tasks.v ? leat_read_container(front, &top[TOP_CONTAINER], &top[TOP_ENGINE], &common)
 			: -ENOMEM;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Fixed when the process starts. */
-struct leat_session {
+struct leat_preload_session {
 	char given[PATH_MAX]; /* the workflow's directory as spelt in the environment */
 	char real[PATH_MAX];  /* resolved */
 	size_t given_length, real_length;
@@ -75,7 +75,7 @@ bool leat_session_is_there(void);
 /* Once, before any other call. 0 or -errno. */
 int leat_client_init(void);
 
-extern struct leat_session leat_session;
+extern struct leat_preload_session leat_session;
 
 /* Nothing may go past the daemon, not even what it need not know. Any time. */
 static inline bool leat_is_enforced(void)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct leat_session leat_session;
+struct leat_preload_session leat_session;
 
 static const char *value_of(char **envp, const char *name)
 {
@@ -59,7 +59,7 @@ static long find_name(const char *dir, char *out, size_t size)
 
 static bool find_socket(char **envp, const char *dir)
 {
-	struct leat_session *s = &leat_session;
+	struct leat_preload_session *s = &leat_session;
 
 	return !leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"),
 				       (unsigned)raw(SYS_geteuid), dir, s->socket,
@@ -71,7 +71,7 @@ static bool find_socket(char **envp, const char *dir)
 static bool is_real(char **envp, const char *dir)
 {
 	const char *sites = value_of(envp, "LEAT_SITES");
-	const struct leat_session *s = &leat_session;
+	const struct leat_preload_session *s = &leat_session;
 
 	return sites && dir[0] == '/' && find_socket(envp, dir) &&
 	       strncmp(sites, s->socket, (size_t)(strrchr(s->socket, '/') + 1 - s->socket)) == 0;
@@ -90,7 +90,7 @@ static uint64_t read_number(const char **at)
 static void find_identity(char **envp)
 {
 	const char *at = value_of(envp, "LEAT_DIR_ID");
-	struct leat_session *s = &leat_session;
+	struct leat_preload_session *s = &leat_session;
 
 	s->is_run = at && *at;
 	if (!s->is_run)
@@ -101,7 +101,7 @@ static void find_identity(char **envp)
 
 bool leat_session_is_there(void)
 {
-	const struct leat_session *s = &leat_session;
+	const struct leat_preload_session *s = &leat_session;
 	struct stat st;
 	long rc;
 
@@ -118,7 +118,7 @@ bool leat_session_is_there(void)
 
 static bool resolve_dir(const char *dir, bool is_known)
 {
-	struct leat_session *s = &leat_session;
+	struct leat_preload_session *s = &leat_session;
 
 	/* A directory that is not there has no daemon either: calls below its name
 	 * will say so. */
@@ -136,7 +136,7 @@ static bool resolve_dir(const char *dir, bool is_known)
 
 static bool name_socket(char **envp)
 {
-	struct leat_session *s = &leat_session;
+	struct leat_preload_session *s = &leat_session;
 
 	if (leat_user_socket() >= 0)
 		return leat_fd_name(leat_user_socket(), s->socket, sizeof(s->socket)) > 0;
@@ -145,7 +145,7 @@ static bool name_socket(char **envp)
 
 bool leat_session_find(char **envp)
 {
-	struct leat_session *s = &leat_session;
+	struct leat_preload_session *s = &leat_session;
 	const char *dir = either(envp, "LEAT_DIR", "CAPIO_DIR");
 	bool is_known;
 

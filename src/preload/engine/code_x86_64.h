@@ -15,8 +15,8 @@ struct leat_code {
 	ptrdiff_t skew;        /* added to addresses of functions: the two are not loaded yet */
 	const char *file;      /* its name, and where in it the text begins */
 	uint64_t offset;
-	bool is_libc;            /* or the loader */
-	struct leat_flow *space; /* to read functions in */
+	bool is_libc;                 /* or the loader */
+	struct leat_code_flow *space; /* to read functions in */
 };
 
 /* Four bytes that need not be aligned. */

@@ -4,7 +4,7 @@
 
 enum { REGISTERS = 16 };
 
-static bool add_jump(struct leat_flow *flow, const struct leat_insn *insn)
+static bool add_jump(struct leat_code_flow *flow, const struct leat_insn *insn)
 {
 	if (insn->target < flow->start || insn->target >= flow->end)
 		return true;
@@ -15,7 +15,7 @@ static bool add_jump(struct leat_flow *flow, const struct leat_insn *insn)
 	return true;
 }
 
-bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t *end)
+bool leat_flow_read(struct leat_code_flow *flow, const uint8_t *start, const uint8_t *end)
 {
 	struct leat_insn insn;
 
@@ -36,7 +36,7 @@ bool leat_flow_read(struct leat_flow *flow, const uint8_t *start, const uint8_t 
 	return true;
 }
 
-bool leat_flow_is_entered(const struct leat_flow *flow, const uint8_t *from, const uint8_t *to)
+bool leat_flow_is_entered(const struct leat_code_flow *flow, const uint8_t *from, const uint8_t *to)
 {
 	for (size_t i = 0; i < flow->jumps; i++)
 		if (flow->start + flow->to[i] > from && flow->start + flow->to[i] <= to)
@@ -44,7 +44,7 @@ bool leat_flow_is_entered(const struct leat_flow *flow, const uint8_t *from, con
 	return false;
 }
 
-size_t leat_flow_find(const struct leat_flow *flow, const uint8_t *at)
+size_t leat_flow_find(const struct leat_code_flow *flow, const uint8_t *at)
 {
 	size_t low = 0, high = flow->count;
 	uint32_t offset = (uint32_t)(at - flow->start);
@@ -60,7 +60,7 @@ size_t leat_flow_find(const struct leat_flow *flow, const uint8_t *at)
 	return low < flow->count && flow->at[low] == offset ? low : flow->count;
 }
 
-static void load(const struct leat_flow *flow, size_t i, struct leat_insn *insn)
+static void load(const struct leat_code_flow *flow, size_t i, struct leat_insn *insn)
 {
 	leat_decode(insn, flow->start + flow->at[i], flow->end);
 }
@@ -98,7 +98,7 @@ static bool keeps(const struct leat_insn *insn, unsigned reg)
 }
 
 struct search {
-	struct leat_flow *flow;
+	struct leat_code_flow *flow;
 	size_t waiting;
 };
 
@@ -116,7 +116,7 @@ static void push(struct search *s, size_t i, unsigned reg)
  * known. */
 static bool push_before(struct search *s, size_t i, const struct leat_insn *insn, unsigned reg)
 {
-	struct leat_flow *flow = s->flow;
+	struct leat_code_flow *flow = s->flow;
 	struct leat_insn before;
 	bool found = false;
 
@@ -152,7 +152,7 @@ static bool look_back(struct search *s, size_t i, unsigned reg, bool (*is_harmle
 	return keeps(&insn, reg) && push_before(s, i, &insn, reg);
 }
 
-bool leat_flow_is_harmless(struct leat_flow *flow, const uint8_t *call,
+bool leat_flow_is_harmless(struct leat_code_flow *flow, const uint8_t *call,
 			   bool (*is_harmless)(uint32_t))
 {
 	struct search s = {flow, 0};

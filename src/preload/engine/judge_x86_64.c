@@ -21,7 +21,7 @@ struct path {
 	const struct leat_code *code;
 	const uint8_t *start, *end; /* of the function, or of what is nearby */
 	bool is_function;
-	const struct leat_flow *flow; /* NULL: the function could not be read */
+	const struct leat_code_flow *flow; /* NULL: the function could not be read */
 	size_t count;
 	struct leat_insn insn[MAX_PATH];
 };

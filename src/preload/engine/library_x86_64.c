@@ -70,7 +70,7 @@ static uint64_t id_of(const struct dl_phdr_info *info)
 struct space {
 	struct leat_patch_sites sites;
 	uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];
-	struct leat_flow flow;
+	struct leat_code_flow flow;
 };
 
 static struct space *make_space(void)

@@ -26,7 +26,7 @@ extern uint8_t leat_stub_area[LEAT_STUB_AREA];
 
 /* too large for the stack of a small program's main thread */
 static struct leat_patch_sites sites;
-static struct leat_flow flow;
+static struct leat_code_flow flow;
 
 /* libpthread and librt are part of libc since glibc 2.34. */
 static bool is_wanted(const char *path)

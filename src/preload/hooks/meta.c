@@ -181,7 +181,7 @@ static unsigned what_changes(long nr)
 long leat_hook_change_by_fd(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0];
-	struct leat_half half;
+	struct leat_preload_half half;
 	long rc = leat_rights_by_fd(c, fd);
 
 	if (rc)
@@ -194,7 +194,7 @@ long leat_hook_change_by_fd(const struct leat_syscall *c)
 static long change_by_link(const struct leat_syscall *c, const char *path)
 {
 	static const char links[] = "/proc/self/fd/";
-	struct leat_half half;
+	struct leat_preload_half half;
 	int fd = 0;
 	long rc;
 
@@ -222,7 +222,7 @@ static long change_outside(const struct leat_syscall *c, int dirfd, const char *
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
 		     unsigned flags)
 {
-	struct leat_half half;
+	struct leat_preload_half half;
 	struct leat_site site;
 	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags,
 			LEAT_META_MODE | ((uint32_t)mode & 07777));
@@ -264,7 +264,7 @@ static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, 
 		     unsigned flags)
 {
 	struct leat_target target = {.op = LEAT_OP_META, .dirfd = dirfd, .path = path};
-	struct leat_half half;
+	struct leat_preload_half half;
 	struct leat_site site;
 	long rc;
 
@@ -312,7 +312,7 @@ static long times_by_fd(const struct leat_syscall *c, int fd, const char *path,
 static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path,
 		       const struct timespec *times, unsigned flags)
 {
-	struct leat_half half;
+	struct leat_preload_half half;
 	struct leat_site site;
 	long rc;
 
@@ -384,7 +384,7 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	struct leat_syscall here = *c;
 	struct leat_target target = {
 		.op = op, .dirfd = AT_FDCWD, .path = (const char *)c->a[0], .flags = flags};
-	struct leat_half half;
+	struct leat_preload_half half;
 	struct leat_site site;
 	long rc;
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-void leat_half_note(struct leat_half *h, const struct leat_site *site)
+void leat_half_note(struct leat_preload_half *h, const struct leat_site *site)
 {
 	h->in_store = site->place == LEAT_PLACE_STORE;
 	h->is_dir = site->kind == LEAT_KIND_DIR &&
@@ -14,7 +14,7 @@ void leat_half_note(struct leat_half *h, const struct leat_site *site)
 		    !raw(SYS_newfstatat, site->dirfd, site->path, &h->st, AT_SYMLINK_NOFOLLOW);
 }
 
-void leat_half_note_fd(struct leat_half *h, int fd)
+void leat_half_note_fd(struct leat_preload_half *h, int fd)
 {
 	const struct leat_world *w = leat_client_known();
 
@@ -23,7 +23,8 @@ void leat_half_note_fd(struct leat_half *h, int fd)
 	h->in_store = h->is_dir && h->st.st_dev == w->store_dev;
 }
 
-static int ask(struct leat_thread *t, const struct leat_half *h, const char *path, unsigned flags)
+static int ask(struct leat_thread *t, const struct leat_preload_half *h, const char *path,
+	       unsigned flags)
 {
 	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
 	struct leat_msg_change *m = (struct leat_msg_change *)t->msg;
@@ -41,7 +42,8 @@ static int ask(struct leat_thread *t, const struct leat_half *h, const char *pat
 	return rc ? rc : answer->error;
 }
 
-long leat_half_changed(const struct leat_half *h, struct leat_site *site, long rc, unsigned flags)
+long leat_half_changed(const struct leat_preload_half *h, struct leat_site *site, long rc,
+		       unsigned flags)
 {
 	struct leat_thread *t = site->guard.t;
 	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};
@@ -61,7 +63,7 @@ long leat_half_changed(const struct leat_half *h, struct leat_site *site, long r
 	return error;
 }
 
-long leat_half_changed_fd(const struct leat_half *h, int fd, long rc, unsigned flags)
+long leat_half_changed_fd(const struct leat_preload_half *h, int fd, long rc, unsigned flags)
 {
 	struct leat_guard guard;
 	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};

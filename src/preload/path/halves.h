@@ -7,19 +7,20 @@
 #include "preload/hooks/hooks.h"
 
 /* What a directory was before. */
-struct leat_half {
+struct leat_preload_half {
 	bool is_dir; /* else there is nothing to be done */
 	bool in_store;
 	struct stat st;
 };
 
 /* Of the site of a LEAT_OP_META, or of an open directory of ours. */
-void leat_half_note(struct leat_half *h, const struct leat_site *site);
-void leat_half_note_fd(struct leat_half *h, int fd);
+void leat_half_note(struct leat_preload_half *h, const struct leat_site *site);
+void leat_half_note_fd(struct leat_preload_half *h, int fd);
 
 /* The change ended with `rc`; flags: LEAT_ALIKE_TIMES, LEAT_ALIKE_ATTRIBUTES, of what it was. The
  * rc of both. The site stays entered. */
-long leat_half_changed(const struct leat_half *h, struct leat_site *site, long rc, unsigned flags);
-long leat_half_changed_fd(const struct leat_half *h, int fd, long rc, unsigned flags);
+long leat_half_changed(const struct leat_preload_half *h, struct leat_site *site, long rc,
+		       unsigned flags);
+long leat_half_changed_fd(const struct leat_preload_half *h, int fd, long rc, unsigned flags);
 
 #endif

@@ -74,7 +74,7 @@ void leat_path_moved(bool inside)
 
 static const char *below_session(const char *path)
 {
-	const struct leat_session *s = &leat_session;
+	const struct leat_preload_session *s = &leat_session;
 	const char *rest = leat_text_below(path, s->given, s->given_length);
 
 	if (rest || s->same_spelling)
@@ -98,7 +98,7 @@ static bool differs(const char *path, size_t length, const char *dir, size_t dir
 
 static bool is_outside_session(const char *path, size_t length)
 {
-	const struct leat_session *s = &leat_session;
+	const struct leat_preload_session *s = &leat_session;
 
 	if (!differs(path, length, s->given, s->given_length))
 		return !below_session(path);
