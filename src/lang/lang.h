@@ -3,7 +3,7 @@
  * Three syntaxes are read: CAPIO-CL JSON as published in 2023 and in 2025, and
  * leat YAML. Which one a file is in is told from its content, not its name.
  * All problems found in one run are in one list of diagnostics, with positions
- * and stable codes (lang/codes.h); a syntax error ends the run.
+ * and stable codes (lang/syntax/diagnostics.h); a syntax error ends the run.
  * Sources: CAPIO (2023) Sec. IV-B, CAPIO-CL (2025) Sec. 4, docs/reference/language.md. */
 #ifndef LEAT_LANG_LANG_H
 #define LEAT_LANG_LANG_H
