@@ -10,15 +10,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/connection/client.h"
 #include "preload/connection/roll_call.h"
+#include "preload/connection/session.h"
+#include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
+#include "preload/exec/exec.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/hooks/hooks.h"
+#include "preload/path/program.h"
 
 #include "counts.h"
 
 uint8_t leat_fd_mark[LEAT_MAX_FD];
-uint8_t leat_active;
 
 static const char *report_path;
 static struct test_counts counts;
@@ -100,7 +108,7 @@ long leat_hook_begin(struct leat_syscall *c)
 	return make(c);
 }
 
-void leat_before_exec(char *variable, size_t size)
+void leat_fd_before_exec(char *variable, size_t size)
 {
 	(void)size;
 	*variable = 0;
@@ -143,7 +151,7 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 	return 0;
 }
 
-bool leat_exec_confined(void)
+bool leat_session_is_confined(void)
 {
 	return false;
 }
@@ -178,12 +186,12 @@ bool leat_exec_is_inside(const char *path, char *room)
 	return false;
 }
 
-bool leat_exec_in_sight(void)
+bool leat_session_in_sight(void)
 {
 	return true;
 }
 
-void leat_exec_refused(const char *program, const char *why, bool fatal)
+void leat_client_refused(const char *program, const char *why, bool fatal)
 {
 	(void)fatal;
 	char line[512];

@@ -1,7 +1,13 @@
 #include "preload_world.h"
 
-#include "preload/core/intercept.h"
 #include "preload/connection/client.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/engine/patch.h"
+#include "preload/entry/entry.h"
+#include "preload/exec/exec.h"
+#include "preload/hooks/hooks.h"
+#include "preload/trace/trace.h"
 #include "store/remove.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef LEAT_TESTS_PRELOAD_WORLD_H
 #define LEAT_TESTS_PRELOAD_WORLD_H
 
-#include "preload/core/engine.h"
+#include "preload/core/call.h"
 #include "shm/state.h"
 #include "wire/wire.h"
 

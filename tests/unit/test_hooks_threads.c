@@ -17,11 +17,18 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/migrate.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/size.h"
 #include "preload/fd/table.h"
 #include "preload/hooks/hooks.h"
-#include "preload/path/resolve_cache.h"
 #include "preload/path/paths.h"
-#include "preload/fd/window.h"
 #include "preload_world.h"
 
 enum { THREADS = 4, MAX_THREADS = 8 };

@@ -1,20 +1,28 @@
 /* The connection of each thread, and what is said on it. */
 #include "preload/connection/client.h"
+
 #include "base/fault.h"
 #include "base/passing.h"
-#include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/roll_call.h"
-#include "preload/core/text.h"
+#include "preload/connection/session.h"
 #include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/log.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "shm/state.h"
 #include "shm/word.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 
 /* Set to 1 by the first who has to say it. */
@@ -214,10 +222,42 @@ static bool is_inherited(const struct leat_thread *t)
 	return t->pid != (uint32_t)raw(SYS_getpid) && !leat_in_vfork();
 }
 
+/* Who else is to forget what a fork child has of its parent. */
+static void (*forget_more)(void);
+
+int leat_client_init(void (*forked)(void))
+{
+	forget_more = forked;
+	return leat_thread_init();
+}
+
+/* Is it a descriptor that a child goes on using? */
+static bool is_shared(int fd)
+{
+	const struct leat_world *w = leat_client_known();
+
+	return leat_user_holder(fd) || (w && (fd == w->store_fd || fd == w->dir_fd));
+}
+
+void leat_client_fork_child(void)
+{
+	struct leat_thread *t = leat_client_self();
+	int stop = leat_fd_end();
+
+	if (t)
+		t->conn = -1;
+	leat_word_set(&greeted, 0);
+	for (int fd = 0; fd < stop; fd++)
+		if (leat_fd_hidden(fd) && !is_shared(fd))
+			leat_fd_unhide(fd);
+}
+
 static int connected(struct leat_thread *t)
 {
-	if (t->conn >= 0 && is_inherited(t))
+	if (t->conn >= 0 && is_inherited(t)) {
 		leat_client_fork_child();
+		forget_more();
+	}
 	/* The daemon acts for whom it was told at the start. */
 	if (t->conn >= 0 && !leat_in_vfork() && !leat_user_is_same(&t->user)) {
 		leat_client_drop(t, t->conn);
@@ -256,16 +296,6 @@ bool leat_client_alive(struct leat_thread *t)
 	if (raw(SYS_ppoll, &p, 1, &at_once, NULL, 0) > 0 && p.revents)
 		return gone(t, p.revents & POLLNVAL ? -EBADF : 0) == 0;
 	return (w && leat_shm_alive(w->shm)) || gone(t, 0) == 0;
-}
-
-void leat_client_fork_child(void)
-{
-	struct leat_thread *t = leat_client_self();
-
-	if (t)
-		t->conn = -1;
-	leat_word_set(&greeted, 0);
-	leat_fd_fork_child();
 }
 
 void leat_client_exiting(int status)

@@ -1,5 +1,5 @@
-/* This process as a client of the daemon: the session it belongs to, a
- * connection for each thread, and the thread's scratch area. */
+/* This process as a client of the daemon: a connection for each thread, and the thread's scratch
+ * area. */
 #ifndef LEAT_PRELOAD_CONNECTION_CLIENT_H
 #define LEAT_PRELOAD_CONNECTION_CLIENT_H
 
@@ -10,21 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Fixed when the process starts. */
-struct leat_preload_session {
-	char given[PATH_MAX]; /* the workflow's directory as spelt in the environment */
-	char real[PATH_MAX];  /* resolved */
-	size_t given_length, real_length;
-	bool same_spelling; /* of the two */
-	const char *base;   /* last component of `real` */
-	char step[256];
-	char workflow[256];
-	char key[64]; /* by which the daemon knows processes of this step; "": it does not ask */
-	char socket[108];
-	uint64_t dev, ino; /* which directory it is; 0: nobody has said */
-	bool is_run;       /* by leat, so that there is a daemon */
-};
 
 /* What the daemon said at the first connection; never changes. */
 struct leat_world {
@@ -66,22 +51,9 @@ struct leat_guard {
 	uint64_t mask;
 };
 
-/* Find the session in the environment. False: there is none. Init only. */
-bool leat_session_find(char **envp);
-
-/* False: the workflow's directory is not where it was when the run began, or it is another one. */
-bool leat_session_is_there(void);
-
-/* Once, before any other call. 0 or -errno. */
-int leat_client_init(void);
-
-extern struct leat_preload_session leat_session;
-
-/* Nothing may go past the daemon, not even what it need not know. Any time. */
-static inline bool leat_is_enforced(void)
-{
-	return *leat_session.key;
-}
+/* Once, before any other call. `forked` is called in a fork child that nobody has told of the fork,
+ * as soon as it speaks: what else it has of its parent is to be forgotten. 0 or -errno. */
+int leat_client_init(void (*forked)(void));
 
 /* 0 or -EIO (and nothing is held), after telling why. */
 int leat_guard_take(struct leat_guard *g);
@@ -109,7 +81,7 @@ int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int 
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
 
-/* What follows is between client.c, thread.c and server.c. A descriptor of ours, out of
+/* What follows is between the files of this room. A descriptor of ours, out of
  * the program's way: its new number. */
 int leat_client_put_away(const struct leat_thread *t, int fd);
 /* Close it. */
@@ -117,8 +89,15 @@ void leat_client_drop(const struct leat_thread *t, int fd);
 /* The first to be welcomed publishes what it learnt from t->msg; others only check
  * that it is the same daemon. Takes both descriptors over. 0 or -errno. */
 int leat_client_take_world(struct leat_thread *t, int fds[2]);
+/* Once, before any guard is taken. 0 or -errno. */
+int leat_thread_init(void);
 /* This thread's area, NULL if it has none. */
 struct leat_thread *leat_client_self(void);
+void leat_client_set_self(struct leat_thread *t);
+/* What all threads know, NULL as long as nobody does. */
+struct leat_world *leat_client_shared(void);
+/* False: somebody has published his. */
+bool leat_client_share(struct leat_world *w);
 
 /* --- without a guard --- */
 
@@ -137,12 +116,12 @@ struct leat_shm_limit *leat_client_limit(void);
 /* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
 int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
 
-/* A wait that mostly is short: true as long as it is worth to look again at once, after others had
- * the processor. Starts with a zeroed *s. */
-struct leat_spin {
-	uint64_t since; /* 0: not begun */
-};
-bool leat_spin(struct leat_spin *s);
+/* Is the daemon there? True also if there is no memory to look: the next request will tell. */
+bool leat_client_is_alive(void);
+
+/* Around a wait, which is counted: when it began. */
+uint64_t leat_wait_begin(void);
+void leat_wait_end(uint64_t since);
 
 /* Wait for the state of `slot` to change from `seq`, signals open, at most a
  * second. 0: look again; -EIO: the daemon is gone. */
@@ -150,10 +129,6 @@ int leat_wait_slot(uint32_t slot, uint32_t seq);
 
 /* Ask about a call on an open file and wait until it may go on. 0 or -errno. */
 int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length);
-
-/* Wait until [offset, offset+length) of the file behind `fd` can be read, or it is final: then
- * *final is set. 0 or -EIO. */
-int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final);
 
 /* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
  * they have been called for it. 0 or -EIO. */
@@ -165,7 +140,14 @@ int leat_client_violation(uint32_t code, uint32_t slot, uint64_t offset, uint64_
 /* Send a one-way fact; what goes wrong is said once and shows at the next call. */
 void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact);
 
-/* In a fork child: forget the parent's connections. */
+/* Tell why a program or a call was refused; `fatal`: the step cannot end well any more. */
+void leat_client_refused(const char *program, const char *why, bool fatal);
+
+/* From here on there may be no way to the daemon: connect, and have the programs that this one
+ * starts connect at once, too. */
+void leat_client_confine(void);
+
+/* In a fork child: forget the parent's connections, and close them. */
 void leat_client_fork_child(void);
 
 /* The process ends normally. */
@@ -173,8 +155,5 @@ void leat_client_exiting(int status);
 
 /* Another descriptor is to get the number of hidden `fd`: move ours. 0 or -EBUSY. */
 int leat_client_make_room(int fd);
-
-/* One line on standard error: "leat: " and the texts up to NULL. */
-void leat_say(const char *text, ...) __attribute__((sentinel));
 
 #endif

@@ -1,9 +1,13 @@
 #include "preload/connection/lost.h"
 
 #include "preload/connection/client.h"
-#include "preload/hooks/hooks.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/log.h"
 #include "preload/core/text.h"
+#include "shm/state.h"
 #include "shm/word.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,18 +1,20 @@
 #include "preload/connection/roll_call.h"
 
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
 #include "preload/connection/lost.h"
-#include "preload/core/text.h"
-#include "preload/connection/timing.h"
+#include "preload/connection/session.h"
 #include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "shm/roll.h"
+#include "shm/word.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 /* Set once, before there are threads. */
 static struct leat_roll *roll;
@@ -29,7 +31,7 @@ static uint64_t key_of(uint32_t pid)
 {
 	struct stat st;
 
-	if (!leat_exec_confined())
+	if (!leat_session_is_confined())
 		return pid;
 	if (!raw(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0))
 		leat_word_set(&in_front, (uint32_t)st.st_ino == roll->namespace
@@ -84,7 +86,7 @@ void leat_roll_call_begin(void)
 	self = (uint32_t)raw(SYS_getpid);
 	program = (const char *)getauxval(AT_EXECFN);
 	program = program ? program : "?";
-	is_loose = leat_has_wrappers || leat_has_sanitizer();
+	is_loose = leat_has_wrappers || leat_has_sanitizer;
 	step = leat_roll_follow(roll, own_key(), leat_roll_step(leat_session.step), program,
 				is_loose);
 }
@@ -133,75 +135,12 @@ void leat_roll_call_exit(void)
 		leat_roll_leave(roll, own_key());
 }
 
-/* ---- children that have ended ---- */
-
-/* Where the kernel says what the program does not want to know. */
-static __thread union {
-	int status;
-	siginfo_t info;
-} unasked __attribute__((tls_model("initial-exec")));
-
-static void tell(pid_t pid, int status)
+bool leat_roll_call_is_taken(void)
 {
-	if (WIFEXITED(status) || WIFSIGNALED(status))
-		leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
+	return roll;
 }
 
-/* Have the kernel say it by this argument, wherever. */
-static long ask(struct leat_syscall *c, unsigned argument)
+void leat_roll_call_ended(pid_t pid, int status)
 {
-	if (!roll)
-		return LEAT_PASS;
-	if (!c->a[argument])
-		c->a[argument] = (long)&unasked;
-	return LEAT_TRY;
-}
-
-/* The call is as the program made it again. */
-static void restore(struct leat_syscall *c, unsigned argument)
-{
-	if (c->a[argument] == (long)&unasked)
-		c->a[argument] = 0;
-}
-
-long leat_hook_wait4(struct leat_syscall *c)
-{
-	return ask(c, 1);
-}
-
-long leat_hook_wait4_end(struct leat_syscall *c, long result)
-{
-	if (result > 0)
-		tell((pid_t)result, *(const int *)c->a[1]);
-	restore(c, 1);
-	return result;
-}
-
-long leat_hook_waitid(struct leat_syscall *c)
-{
-	return ask(c, 2);
-}
-
-/* What waitid says, as waitpid says it. */
-static int status_of(const siginfo_t *info)
-{
-	switch (info->si_code) {
-	case CLD_EXITED:
-		return (info->si_status & 0xff) << 8;
-	case CLD_KILLED:
-	case CLD_DUMPED:
-		return info->si_status & 0x7f;
-	default:
-		return 0x7f; /* stopped, or goes on */
-	}
-}
-
-long leat_hook_waitid_end(struct leat_syscall *c, long result)
-{
-	const siginfo_t *info = (const siginfo_t *)c->a[2];
-
-	if (result == 0 && info->si_pid > 0)
-		tell(info->si_pid, status_of(info));
-	restore(c, 2);
-	return result;
+	leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
 }

@@ -5,6 +5,9 @@
 
 #include "shm/roll.h"
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 /* Map the roll, and say so. Where there is none (no run, another user who cannot reach it) all
  * below does nothing. Init only. */
 void leat_roll_call_begin(void);
@@ -23,5 +26,10 @@ void leat_roll_call_forked(void);
 
 /* It ends in a way that is known. */
 void leat_roll_call_exit(void);
+
+/* Is there a roll? */
+bool leat_roll_call_is_taken(void);
+/* A child has ended, as waitpid says it; only then. */
+void leat_roll_call_ended(pid_t pid, int status);
 
 #endif

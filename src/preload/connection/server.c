@@ -1,25 +1,18 @@
 /* What the daemon says at the first connection. */
 #include "preload/connection/client.h"
-#include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
-#include "preload/core/text.h"
+#include "preload/connection/session.h"
 #include "preload/connection/user.h"
-#include "shm/word.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "shm/limit.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/* struct leat_world *, set once */
-static struct leat_word world;
-
-const struct leat_world *leat_client_known(void)
-{
-	const struct leat_world *w = (const struct leat_world *)(uintptr_t)leat_word_get(&world);
-	const struct leat_thread *t = leat_client_self();
-
-	return !w && t ? t->private_world : w;
-}
 
 static int copy_string(char *out, size_t size, const char *msg, unsigned i)
 {
@@ -123,7 +116,7 @@ static int publish_world(struct leat_thread *t, struct leat_world *w)
 		t->private_world = w;
 		return 0;
 	}
-	if (leat_word_claim(&world, 0, (uintptr_t)w)) {
+	if (leat_client_share(w)) {
 		/* A process that is not active yet looks itself when it begins. */
 		if (leat_active && leat_limit_is_set(leat_client_limit()))
 			leat_active = LEAT_ACTIVE_LIMITED;
@@ -160,7 +153,7 @@ int leat_client_take_world(struct leat_thread *t, int fds[2])
 
 int leat_client_make_room(int fd)
 {
-	struct leat_world *w = (struct leat_world *)(uintptr_t)leat_word_get(&world);
+	struct leat_world *w = leat_client_shared();
 	struct leat_thread *t = leat_client_self();
 	int *holder = leat_user_holder(fd);
 	long copy;

@@ -7,10 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
-#include "preload/connection/lost.h"
 #include "preload/connection/starved.h"
+
+#include "preload/connection/lost.h"
+#include "preload/core/call.h"
+#include "wire/wire.h"
 
 /* The fields of /proc/self/statm. */
 enum { TOTAL = 0, DATA = 5, FIELDS = 7 };

@@ -1,14 +1,15 @@
 /* The thread's scratch area, and the guard under which it is used. */
 #include "preload/connection/client.h"
-#include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
 #include "preload/connection/lost.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-static __thread struct leat_thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t at_thread_end;
 
 /* --- threads --- */
@@ -19,32 +20,36 @@ static void thread_end(void *arg)
 
 	if (t->conn >= 0)
 		leat_fd_unhide(t->conn);
-	self = NULL;
+	leat_client_set_self(NULL);
 	raw(SYS_munmap, t, sizeof(*t));
 }
 
-int leat_client_init(void)
+int leat_thread_init(void)
 {
 	return -pthread_key_create(&at_thread_end, thread_end);
 }
 
 static struct leat_thread *thread_new(void)
 {
+	struct leat_thread *t;
 	long at = raw(SYS_mmap, 0, sizeof(struct leat_thread), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at < 0 && at > -4096)
 		return NULL;
-	self = (struct leat_thread *)at;
-	self->conn = -1;
-	pthread_setspecific(at_thread_end, self);
-	return self;
+	t = (struct leat_thread *)at;
+	t->conn = -1;
+	leat_client_set_self(t);
+	pthread_setspecific(at_thread_end, t);
+	return t;
 }
 
 int leat_guard_take(struct leat_guard *g)
 {
 	leat_block_signals(&g->mask);
-	g->t = self ? self : thread_new();
+	g->t = leat_client_self();
+	if (!g->t)
+		g->t = thread_new();
 	if (!g->t) {
 		leat_restore_signals(&g->mask);
 		return leat_lost(LEAT_LOST_MEMORY);
@@ -91,9 +96,4 @@ void leat_client_drop(const struct leat_thread *t, int fd)
 		raw(SYS_close, fd);
 	else
 		leat_fd_unhide(fd);
-}
-
-struct leat_thread *leat_client_self(void)
-{
-	return self;
 }

@@ -4,7 +4,9 @@
 #ifndef LEAT_PRELOAD_CONNECTION_TIMING_H
 #define LEAT_PRELOAD_CONNECTION_TIMING_H
 
-#include "shm/state.h"
+#include "preload/core/clock.h"
+
+#include <stdint.h>
 
 enum {
 	LEAT_TIMED_BYTES = 256 << 10, /* from here on each operation is timed, */
@@ -16,9 +18,6 @@ struct leat_timing {
 	uint64_t since_ns;
 	uint32_t weight; /* so many operations it stands for; 0: it is not timed */
 };
-
-/* CLOCK_MONOTONIC. */
-uint64_t leat_now_ns(void);
 
 /* Before and after an operation of `length` bytes, the `number`th of its kind; `moved` as the
  * kernel returned it. */

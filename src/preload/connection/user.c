@@ -1,12 +1,17 @@
 #include "preload/connection/user.h"
-#include "preload/fd/table.h"
-#include "preload/core/intercept.h"
-#include "preload/path/resolve_cache.h"
+
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/word.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Out of the way of what programs open. */
 #define HIGH 1000
@@ -77,8 +82,7 @@ static bool is_of_root(void)
 	return began_as_root || held[SOCKET] >= 0;
 }
 
-/* While there is one thread, and before the user changes. */
-static void take(void)
+void leat_user_take(void)
 {
 	static bool tried;
 	long fd;
@@ -99,7 +103,7 @@ void leat_user_begin(void)
 {
 	began_as_root = held[SOCKET] < 0 && raw(SYS_geteuid) == 0;
 	if (!is_every_change_seen())
-		take();
+		leat_user_take();
 }
 
 int leat_user_socket(void)
@@ -122,26 +126,12 @@ int *leat_user_holder(int fd)
 
 /* --- who we are --- */
 
-long leat_hook_change_user(const struct leat_syscall *c)
+bool leat_user_changed(void)
 {
-	long rc;
-
-	if (!leat_in_vfork())
-		take();
-	rc = leat_as_is(c);
-	if (is_of_root()) {
-		leat_word_add(&changes, 1);
-		leat_known_forget();
-	}
-	return rc;
-}
-
-long leat_hook_share_memory(const struct leat_syscall *c)
-{
-	(void)c;
-	if (!leat_in_vfork())
-		take();
-	return LEAT_PASS;
+	if (!is_of_root())
+		return false;
+	leat_word_add(&changes, 1);
+	return true;
 }
 
 void leat_user_note(struct leat_user_mark *mark)

@@ -5,10 +5,10 @@
 #ifndef LEAT_PRELOAD_CONNECTION_USER_H
 #define LEAT_PRELOAD_CONNECTION_USER_H
 
-#include "preload/hooks/hooks.h"
+#include "preload/connection/client.h"
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 /* --- init only --- */
 
@@ -26,11 +26,10 @@ int leat_user_dir(void);
 /* Where the number of such a descriptor is kept, or NULL if `fd` is none. */
 int *leat_user_holder(int fd);
 
-/* This process is, perhaps, another user than before. */
-leat_handler leat_hook_change_user;
-/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
- * child takes would be its own, but remembered here. */
-leat_handler leat_hook_share_memory;
+/* Take them, while there is one thread, and before the user changes. */
+void leat_user_take(void);
+/* This process is, perhaps, another user than before. False: it never was root's. */
+bool leat_user_changed(void);
 
 void leat_user_note(struct leat_user_mark *mark);
 /* True if the process is still the user that was noted. */
@@ -44,6 +43,12 @@ bool leat_user_is_shut_out(void);
 void leat_user_exec_begin(void);
 int leat_user_store_for_exec(int store_fd);
 void leat_user_exec_failed(void);
+
+/* The next program could not find its way to the daemon by itself: leave open what leads
+ * there. True: `variable` is to be in its environment. */
+bool leat_hand_over(char *variable, size_t size);
+/* There is no next program. */
+void leat_hand_over_failed(void);
 
 /* True if the paths by which root reaches the daemon are shut for this process. */
 bool leat_user_is_other(void);

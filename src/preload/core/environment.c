@@ -5,10 +5,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "preload/core/environment.h"
+
 #include "base/putby.h"
 #include "base/str.h"
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/core/call.h"
 
 #define MAX_KEPT 32
 #define PRELOAD "LD_PRELOAD="

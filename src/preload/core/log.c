@@ -1,5 +1,6 @@
-#include "preload/connection/client.h"
-#include "preload/hooks/hooks.h"
+#include "preload/core/log.h"
+
+#include "preload/core/call.h"
 #include "preload/core/text.h"
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* The few string functions of the library, so that it calls none of libc's: those use vector
  * registers, which a system call must leave alone, and may not be bound yet. Hidden, so only this
  * library uses them; compilers turn copies and loops into calls of these names. */
+
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>

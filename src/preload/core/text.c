@@ -1,6 +1,6 @@
 #include "preload/core/text.h"
 
-#include "preload/hooks/hooks.h"
+#include "preload/core/call.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 #include "preload/engine/area_x86_64.h"
 
+#include "preload/core/call.h"
+#include "preload/engine/code_x86_64.h"
+#include "preload/engine/stub_x86_64.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-
-#include "preload/core/engine.h"
 
 #define PAGE ((uintptr_t)LEAT_STUB_PAGE)
 #define STEP ((uintptr_t)16 << 20) /* not to be in the way of what is loaded next */

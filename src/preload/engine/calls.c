@@ -4,7 +4,7 @@
  * is one that tells how a child has ended. */
 #include <sys/syscall.h>
 
-#include "preload/core/intercept.h"
+#include "preload/engine/calls.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452

@@ -1,11 +1,11 @@
 #include "preload/engine/code_x86_64.h"
 
+#include "preload/core/call.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
-
-#include "preload/core/engine.h"
 
 /* .eh_frame_hdr as linkers write it: a table of pairs, sorted, relative to its own beginning. */
 enum { HEADER = 12, AS_4_BYTES = 0x03, SIGNED_FROM_HEADER = 0x3b };

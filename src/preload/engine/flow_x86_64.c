@@ -1,5 +1,7 @@
 #include "preload/engine/flow_x86_64.h"
 
+#include "base/decode_x86_64.h"
+
 #include <string.h>
 
 enum { REGISTERS = 16 };

@@ -6,8 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/core/engine.h"
 #include "preload/engine/image_x86_64.h"
+
+#include "preload/core/call.h"
+#include "preload/engine/sites_x86_64.h"
 #include "preload/engine/stub_x86_64.h"
 
 /* From the beginning of an area to its text. Far enough not to meet the libraries that most

@@ -2,10 +2,13 @@
  * read from several places before the call, which nearly always meet soon. */
 #include "preload/engine/judge_x86_64.h"
 
-#include <sys/syscall.h>
-
+#include "base/decode_x86_64.h"
+#include "preload/engine/calls.h"
+#include "preload/engine/code_x86_64.h"
 #include "preload/engine/flow_x86_64.h"
-#include "preload/core/intercept.h"
+#include "preload/engine/scan_x86_64.h"
+
+#include <sys/syscall.h>
 
 enum {
 	MAX_PATH = 16,  /* instructions before the call that are looked at */

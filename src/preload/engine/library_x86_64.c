@@ -1,5 +1,17 @@
 #include "preload/engine/library_x86_64.h"
 
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/text.h"
+#include "preload/engine/area_x86_64.h"
+#include "preload/engine/code_x86_64.h"
+#include "preload/engine/flow_x86_64.h"
+#include "preload/engine/object_x86_64.h"
+#include "preload/engine/patch.h"
+#include "preload/engine/scan_x86_64.h"
+#include "preload/engine/sites_x86_64.h"
+#include "preload/engine/stub_x86_64.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,14 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#include "preload/engine/area_x86_64.h"
-#include "preload/engine/flow_x86_64.h"
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
-#include "preload/engine/object_x86_64.h"
-#include "preload/engine/sites_x86_64.h"
-#include "preload/core/text.h"
+#include <unistd.h>
 
 #define SUFFIX ".seen"
 

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "preload/core/intercept.h"
+#include "preload/engine/calls.h"
+#include "preload/engine/code_x86_64.h"
 #include "preload/engine/judge_x86_64.h"
 #include "preload/engine/scan_x86_64.h"
 

@@ -1,5 +1,7 @@
 #include "preload/engine/object_x86_64.h"
 
+#include "preload/engine/code_x86_64.h"
+
 #include <string.h>
 
 const char *leat_object_file(const struct dl_phdr_info *info)

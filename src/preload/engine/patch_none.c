@@ -3,11 +3,14 @@
 
 #include <sys/syscall.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/core/call.h"
+#include "preload/engine/patch.h"
+#include "preload/engine/stub_x86_64.h"
 
-int leat_patch_libc(const char *kept_in, struct leat_unseen *unseen)
+int leat_patch_libc(const struct leat_stub_table *entries, const char *kept_in,
+		    struct leat_unseen *unseen)
 {
+	(void)entries;
 	(void)kept_in;
 	(void)unseen;
 	return -ENOSYS;

@@ -11,17 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/core/call.h"
+#include "preload/core/process.h"
 #include "preload/engine/area_x86_64.h"
-#include "preload/core/engine.h"
+#include "preload/engine/code_x86_64.h"
 #include "preload/engine/flow_x86_64.h"
 #include "preload/engine/image_x86_64.h"
-#include "preload/core/intercept.h"
 #include "preload/engine/library_x86_64.h"
 #include "preload/engine/object_x86_64.h"
+#include "preload/engine/patch.h"
 #include "preload/engine/proof_x86_64.h"
+#include "preload/engine/scan_x86_64.h"
 #include "preload/engine/sites_x86_64.h"
+#include "preload/engine/stub_x86_64.h"
 
-/* enter_x86_64.S */
+/* stub_area_x86_64.S */
 extern uint8_t leat_stub_area[LEAT_STUB_AREA];
 
 /* too large for the stack of a small program's main thread */
@@ -274,10 +278,13 @@ static int patch_libc(const char *kept_in, const char **missing)
 	return error;
 }
 
-int leat_patch_libc(const char *kept_in, struct leat_unseen *unseen)
+int leat_patch_libc(const struct leat_stub_table *entries, const char *kept_in,
+		    struct leat_unseen *unseen)
 {
-	int error = patch_libc(kept_in, &unseen->function);
+	int error;
 
+	leat_stub_lead_to(entries);
+	error = patch_libc(kept_in, &unseen->function);
 	if (error == -ENOEXEC && !unseen->function)
 		unseen->function = "(one of its own)";
 	if (error)

@@ -11,8 +11,11 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "preload/core/engine.h"
 #include "preload/engine/proof_x86_64.h"
+
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/engine/stub_x86_64.h"
 
 /* enter_x86_64.S; entered by jump only */
 void leat_enter_proof(void);

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "preload/engine/code_x86_64.h"
 #include "preload/engine/scan_x86_64.h"
+
+#include "preload/engine/code_x86_64.h"
 
 #define SYSCALL_SIZE 2
 

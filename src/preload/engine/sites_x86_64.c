@@ -6,9 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/core/engine.h"
 #include "preload/engine/sites_x86_64.h"
+
+#include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/engine/code_x86_64.h"
+#include "preload/engine/scan_x86_64.h"
 
 #define MAX_WORDS (LEAT_MAX_SITES + LEAT_MAX_TEXTS)
 

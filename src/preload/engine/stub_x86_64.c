@@ -5,18 +5,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
 #include "preload/engine/stub_x86_64.h"
-#include "preload/trace/trace.h"
 
-/* enter_x86_64.S; entered by jump only */
-void leat_enter(void);
-void leat_enter_traced(void);
-void leat_enter_cancellable(void);
-void leat_enter_forking(void);
-void leat_enter_forked(void);
-extern const uint8_t leat_every_fd[LEAT_MAX_FD];
+#include "preload/core/marks.h"
+#include "preload/engine/calls.h"
+#include "preload/engine/scan_x86_64.h"
 
 #define SYSCALL_SIZE 2
 #define COMPARE_SIZE 6 /* cmp $-4096,%rax */
@@ -385,22 +378,17 @@ static void write_any(struct leat_stub_code *code, const struct leat_patch_site 
 	put_jump(code, site->call);
 }
 
+/* As it was given at the start. */
+static const struct leat_stub_table *entries;
+
+void leat_stub_lead_to(const struct leat_stub_table *table)
+{
+	entries = table;
+}
+
 void leat_stub_fill(struct leat_stub_table *table)
 {
-	uintptr_t thread;
-	bool traced = leat_trace_tape != NULL;
-
-	__asm__("mov %%fs:0,%0" : "=r"(thread));
-	*table = (struct leat_stub_table){
-		.enter = traced ? leat_enter_traced : leat_enter,
-		.enter_cancellable = traced ? leat_enter_traced : leat_enter_cancellable,
-		.enter_forking = leat_enter_forking,
-		.enter_forked = leat_enter_forked,
-		.fd_mark = traced ? leat_every_fd : leat_fd_mark,
-		.call_class = leat_call_class,
-		.active = traced ? &leat_tracing : &leat_active,
-		.vfork_depth = (int64_t)((uintptr_t)&leat_vfork_depth - thread),
-	};
+	*table = *entries;
 }
 
 uint8_t *leat_stub_write(struct leat_stub_code *code, const struct leat_patch_site *site)

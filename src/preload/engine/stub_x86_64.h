@@ -24,6 +24,9 @@ struct leat_stub_table {
 #define LEAT_STUB_PAGE 4096
 #define LEAT_STUB_AREA (8 * LEAT_STUB_PAGE)
 
+/* Where all stubs lead; stays the caller's. Before any is written. */
+void leat_stub_lead_to(const struct leat_stub_table *table);
+/* The table of an area, which is to lead there. */
 void leat_stub_fill(struct leat_stub_table *table);
 
 /* Where code is being written. `failed` sticks: no room, or a jump too far. */

@@ -12,9 +12,9 @@
  *
  * The unwind tables make this look like a function called by libc at r11: backtraces and thread
  * cancellation pass through. */
-#define RED_ZONE 128
+#include "preload/engine/enter_x86_64.inc"
 
-/* engine.h */
+/* hooks/hooks.h */
 #define LEAT_PASS -0x80000000
 #define LEAT_TRY -0x7fffffff
 #define LEAT_TRY_ERROR -0x7ffffffe
@@ -25,65 +25,8 @@
 #define S_IFMT 0xf000
 #define S_IFLNK 0xa000
 
-/* struct leat_syscall, below the frame pointer; the stack of who called is LEAT_ENTER_STACK
- * (intercept.h) above it: 56 + 16 + RED_ZONE */
-#define CALL -56
-#define NUMBER -56
-#define ARGUMENT(n) (-48 + 8 * (n))
 /* struct leat_traced, which ends with that one */
 #define TRACED (CALL - 80)
-
-	.macro	save_registers
-	.cfi_startproc simple
-	.cfi_def_cfa rsp, 0
-	.cfi_register rip, r11
-	lea	-RED_ZONE(%rsp), %rsp
-	.cfi_def_cfa_offset RED_ZONE
-	push	%r11
-	.cfi_def_cfa_offset RED_ZONE + 8
-	.cfi_offset rip, -(RED_ZONE + 8)
-	push	%rbp
-	.cfi_def_cfa_offset RED_ZONE + 16
-	.cfi_offset rbp, -(RED_ZONE + 16)
-	mov	%rsp, %rbp
-	.cfi_def_cfa rbp, RED_ZONE + 16
-	push	%r9
-	push	%r8
-	push	%r10
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rax
-	and	$-16, %rsp
-	.endm
-
-	.macro	load_arguments
-	mov	ARGUMENT(0)(%rbp), %rdi
-	mov	ARGUMENT(1)(%rbp), %rsi
-	mov	ARGUMENT(2)(%rbp), %rdx
-	mov	ARGUMENT(3)(%rbp), %r10
-	mov	ARGUMENT(4)(%rbp), %r8
-	mov	ARGUMENT(5)(%rbp), %r9
-	.endm
-
-	/* Back to the site, `before` bytes before where it goes on. */
-	.macro	leave_to_site before
-	load_arguments
-	mov	%rbp, %rsp
-	.cfi_def_cfa rsp, RED_ZONE + 16
-	pop	%rbp
-	.cfi_def_cfa_offset RED_ZONE + 8
-	.cfi_restore rbp
-	pop	%r11
-	.cfi_def_cfa_offset RED_ZONE
-	.cfi_register rip, r11
-	lea	RED_ZONE(%rsp), %rsp
-	.cfi_def_cfa_offset 0
-	.if	\before
-	sub	$\before, %r11
-	.endif
-	jmp	*%r11
-	.endm
 
 	.macro	make_call
 	load_arguments
@@ -222,19 +165,6 @@ leat_enter_cancellable:
 	.cfi_endproc
 	.size	leat_enter_cancellable, .-leat_enter_cancellable
 
-	/* Where functions of libc arrive while it is shown that they do. */
-	.globl	leat_enter_proof
-	.hidden	leat_enter_proof
-	.type	leat_enter_proof, @function
-	.balign	16
-leat_enter_proof:
-	save_registers
-	lea	CALL(%rbp), %rdi
-	call	leat_proof_hook
-	leave_to_site 0
-	.cfi_endproc
-	.size	leat_enter_proof, .-leat_enter_proof
-
 	/* Before a fork, and after one that failed: the number of the call, or -errno, stays. */
 	.globl	leat_enter_forking
 	.hidden	leat_enter_forking
@@ -261,16 +191,5 @@ leat_enter_forked:
 	leave_to_site 0
 	.cfi_endproc
 	.size	leat_enter_forked, .-leat_enter_forked
-
-	/* Room for an area of stubs where there is none beside the text. In this library's own
-	 * text, because that is mapped near libc, and so that tools can name the addresses. */
-	.section .leat_stubs, "ax", @progbits
-	.globl	leat_stub_area
-	.hidden	leat_stub_area
-	.type	leat_stub_area, @object
-	.balign	4096
-leat_stub_area:
-	.fill	8 * 4096, 1, 0xcc
-	.size	leat_stub_area, .-leat_stub_area
 
 	.section .note.GNU-stack, "", @progbits

@@ -2,14 +2,15 @@
  * a table of an older form. */
 #include "preload/exec/cache.h"
 
+#include "preload/core/call.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#include "preload/core/engine.h"
+#include <unistd.h>
 
 #define PATH "/etc/ld.so.cache"
 #define OLD_MAGIC "ld.so-1.7.0"

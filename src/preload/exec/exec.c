@@ -12,13 +12,21 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "preload/exec/exec.h"
+
 #include "base/container.h"
 #include "base/elf.h"
 #include "base/script.h"
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/connection/client.h"
 #include "preload/connection/roll_call.h"
+#include "preload/connection/session.h"
+#include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
+#include "preload/fd/lifecycle.h"
+#include "shm/roll.h"
 
 #define FEW_VARIABLES 192
 
@@ -212,7 +220,7 @@ static long refuse_unfit(const char *program)
 
 	if (!leat_exec_unfit(why, sizeof(why)))
 		return 0;
-	leat_exec_refused(program, why, true);
+	leat_client_refused(program, why, true);
 	return -EACCES;
 }
 
@@ -224,7 +232,7 @@ static void refuse(const char *program, const struct obstacle *o)
 	leat_text_add(&t, o->why);
 	if (o->container) /* it says so itself: the step cannot go on as if nothing were */
 		leat_text_add(&t, ": cannot be intercepted; give the step `staged: true`");
-	leat_exec_refused(program, text, o->container != LEAT_CONTAINER_NONE);
+	leat_client_refused(program, text, o->container != LEAT_CONTAINER_NONE);
 }
 
 /* Behind a mount, if it can have one. */
@@ -256,7 +264,7 @@ static long run_seeing(int dirfd, const char *path, char *const argv[], char *co
 	leat_text_add(&t, library);
 	leat_text_add(&t, " before libleat, and does not see it where it is: cannot be "
 			  "intercepted; give the step `staged: true`");
-	leat_exec_refused(path, why, true);
+	leat_client_refused(path, why, true);
 	return error;
 }
 
@@ -287,7 +295,7 @@ static long run_followed(int dirfd, const char *path, char *const argv[], char *
 	size_t room;
 	long error;
 
-	leat_before_exec(variable, sizeof(variable));
+	leat_fd_before_exec(variable, sizeof(variable));
 	if (leat_active)
 		leat_environment_hand(LEAT_HAND_OPEN, variable);
 	handed = leat_active && leat_hand_over(variable, sizeof(variable));
@@ -312,7 +320,7 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	leat_environment_hand(LEAT_HAND_USER, "");
 	leat_environment_hand(LEAT_HAND_OPEN, "");
 	leat_environment_hand(LEAT_HAND_CONFINED,
-			      leat_active && leat_exec_confined() ? LEAT_CONFINED "1" : "");
+			      leat_active && leat_session_is_confined() ? LEAT_CONFINED "1" : "");
 	if (error)
 		return error;
 	/* A run within a step asks for the mount itself. */

@@ -8,10 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/connection/session.h"
 #include "preload/connection/starved.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
 #include "preload/core/text.h"
+#include "preload/exec/exec.h"
 
 /* Standard streams, what is open while it connects, and one for the program. */
 #define FILES 10
@@ -66,7 +68,7 @@ const char *leat_exec_unfit(char *why, size_t size)
 		return say(&t, "ulimit -d (data segment, KiB)", limit, 1024, LEAT_OWN_DATA);
 	if (!allows(RLIMIT_NOFILE, FILES, &limit))
 		return say(&t, "ulimit -n (open files)", limit, 1, FILES);
-	if (!leat_exec_in_sight()) {
+	if (!leat_session_in_sight()) {
 		leat_text_add(&t,
 			      "the workflow's or the session's directory is not in its sight "
 			      "(renamed, another root directory or mount namespace): leave both "

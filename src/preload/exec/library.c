@@ -3,9 +3,9 @@
 #include <linux/limits.h>
 #include <string.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
 #include "preload/core/text.h"
+#include "preload/exec/exec.h"
+#include "preload/path/program.h"
 
 /* Would the loader not see what the program would? */
 static bool is_hidden(const char *entry, size_t size)

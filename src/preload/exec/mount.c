@@ -7,10 +7,14 @@
 #include <sys/syscall.h>
 
 #include "base/putby.h"
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
 #include "preload/connection/roll_call.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
 #include "preload/core/text.h"
+#include "preload/exec/exec.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/path/program.h"
+#include "shm/roll.h"
 
 #define COMMAND "LEAT_MOUNT"
 #define PRELOAD "LD_PRELOAD="
@@ -121,8 +125,8 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 	if (!rc)
 		rc = fill(&c, command, argv, envp, room, preload);
 	if (!rc) {
-		leat_before_exec(unused, sizeof(unused)); /* it does not load this library */
-		leat_roll_call_exec(path, &before);       /* once there is a mount it says so */
+		leat_fd_before_exec(unused, sizeof(unused)); /* it does not load this library */
+		leat_roll_call_exec(path, &before);          /* once there is a mount it says so */
 		rc = leat_raw(SYS_execve, (long)command, (long)c.argv, (long)c.envp, 0, 0, 0);
 		leat_roll_call_failed(&before);
 	}

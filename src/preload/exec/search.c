@@ -10,10 +10,11 @@
 #include <sys/syscall.h>
 
 #include "base/elf_links.h"
-#include "preload/core/engine.h"
-#include "preload/exec/cache.h"
-#include "preload/core/intercept.h"
+#include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/exec/cache.h"
+#include "preload/exec/exec.h"
+#include "preload/path/program.h"
 
 #define MAX_OBJECTS 512
 #define MAX_TEXT (256u << 10)

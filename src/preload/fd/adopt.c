@@ -1,12 +1,16 @@
 /* Descriptors this process did not open itself: inherited over exec, or sent by
  * another process. What they are is asked of the kernel and the daemon. */
-#include "preload/fd/table.h"
 #include "preload/connection/client.h"
-#include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
 #include "preload/connection/lost.h"
-#include "preload/path/paths.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/marks.h"
 #include "preload/core/text.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/table.h"
+#include "preload/path/names.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,17 @@
 #include "base/fault.h"
 #include "base/passing.h"
 #include "preload/connection/client.h"
-#include "preload/fd/window.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/log.h"
+#include "preload/core/process.h"
+#include "preload/fd/mapping.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/size.h"
+#include "preload/fd/table.h"
+#include "shm/state.h"
+#include "shm/word.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -147,4 +157,18 @@ long leat_let_go(const struct leat_hold *h, long n)
 	if (h->f && !leat_shm_release(h->f, h->write, h->home) && h->write && n > 0)
 		return -EIO;
 	return n;
+}
+
+int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h)
+{
+	int rc;
+
+	for (;;) {
+		rc = leat_window_settle_now(r, fd);
+		if (!rc)
+			rc = leat_hold(fd, true, h);
+		if (rc || !h->f || !leat_shm_is_ahead(h->f))
+			return rc;
+		leat_let_go(h, 0);
+	}
 }

@@ -4,7 +4,7 @@
 #define LEAT_PRELOAD_FD_MIGRATE_H
 
 #include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
+#include "preload/connection/client.h"
 
 /* Has the file left the home `home`? */
 static inline bool leat_has_left(const struct leat_fd *r, uint32_t home)
@@ -42,5 +42,9 @@ int leat_hold(int fd, bool write, struct leat_hold *h);
 /* After it: `n`, the result of the call, or -EIO if it took so long that the file has been moved
  * without it. */
 long leat_let_go(const struct leat_hold *h, long n);
+
+/* The same before a call that writes, with the file's true size, which stays so until leat_let_go.
+ */
+int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h);
 
 #endif

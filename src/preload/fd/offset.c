@@ -1,6 +1,9 @@
 #include "preload/fd/offset.h"
-#include "preload/core/engine.h"
-#include "preload/hooks/hooks.h"
+
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/process.h"
+#include "shm/word.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,12 +1,16 @@
 /* What consumers have read must not change, but the same bytes once more are no change. */
 #include "preload/fd/promises.h"
 
-#include "preload/fd/table.h"
-#include "preload/fd/migrate.h"
-#include "preload/core/text.h"
-#include "preload/fd/window.h"
 #include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/text.h"
+#include "preload/fd/size.h"
+#include "preload/fd/table.h"
 #include "shm/extents.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <limits.h>
 #include <string.h>
@@ -156,4 +160,12 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	if (rc || r->kind != LEAT_KIND_PUBLISHER)
 		return rc;
 	return leat_check_place(fd, r, NULL, offset, length);
+}
+
+void leat_fd_tell_wrote(struct leat_fd *r)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+
+	leat_fd_clear_flags(r, LEAT_FD_INTACT);
+	leat_client_fact(LEAT_MSG_WROTE, &fact);
 }

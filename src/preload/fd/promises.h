@@ -3,12 +3,11 @@
 #ifndef LEAT_PRELOAD_FD_PROMISES_H
 #define LEAT_PRELOAD_FD_PROMISES_H
 
-#include "preload/hooks/hooks.h"
+#include "preload/fd/table.h"
 
 #include <stdint.h>
 #include <sys/uio.h>
 
-struct leat_fd;
 struct leat_shm_file;
 
 /* Bytes to be written, as writev has them. */
@@ -31,5 +30,13 @@ int leat_check_place(int fd, struct leat_fd *r, const struct leat_pieces *p, int
 
 /* The promise `code` was broken there: reported, by this descriptor once. */
 int leat_tell_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length);
+
+/* Before something is changed through a descriptor, which the daemon may have to know. */
+void leat_fd_tell_wrote(struct leat_fd *r);
+static inline void leat_before_change(struct leat_fd *r)
+{
+	if (leat_fd_has(r, LEAT_FD_INTACT))
+		leat_fd_tell_wrote(r);
+}
 
 #endif

@@ -1,9 +1,14 @@
 /* What a program's reads say of it: that it trusted a size seen early, or took a version. */
+#include "preload/fd/reading.h"
+
 #include "client/reading.h"
-#include "preload/fd/table.h"
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
 #include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/table.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <unistd.h>
 

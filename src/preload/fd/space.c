@@ -1,8 +1,14 @@
 /* Writes that find no room in memory: the daemon is asked to make some. */
-#include "preload/fd/migrate.h"
-#include "preload/hooks/handlers.h"
 #include "preload/fd/space.h"
-#include "preload/fd/window.h"
+
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/process.h"
+#include "preload/fd/migrate.h"
+#include "preload/fd/table.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <linux/falloc.h>

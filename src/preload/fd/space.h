@@ -3,7 +3,7 @@
 #define LEAT_PRELOAD_FD_SPACE_H
 
 #include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
+#include "preload/core/call.h"
 
 /* What one call has done so far to have room made. All 0 at first. */
 struct leat_room {

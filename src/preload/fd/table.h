@@ -3,16 +3,13 @@
 #ifndef LEAT_PRELOAD_FD_TABLE_H
 #define LEAT_PRELOAD_FD_TABLE_H
 
-#include "preload/core/engine.h"
+#include "preload/core/marks.h"
 #include "preload/fd/offset.h"
 #include "client/reading.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Mark of a descriptor of ours that the program must not see. */
-#define LEAT_MARK_HIDDEN 255
 
 enum leat_fd_flags {
 	LEAT_FD_SIZE = 2,       /* size_seen was shown before the commit */
@@ -100,77 +97,11 @@ static inline bool leat_fd_is_unread(const struct leat_fd *r)
 	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);
 }
 
-/* Before something is changed through a descriptor, which the daemon may have to know. */
-void leat_fd_tell_wrote(struct leat_fd *r);
-static inline void leat_before_change(struct leat_fd *r)
-{
-	if (leat_fd_has(r, LEAT_FD_INTACT))
-		leat_fd_tell_wrote(r);
-}
-
-/* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
-static inline enum leat_kind leat_fd_kind(int fd)
-{
-	uint8_t mark = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_mark[fd]) : 0;
-
-	return mark && mark != LEAT_MARK_HIDDEN ? (enum leat_kind)(mark - 1) : LEAT_KIND_NONE;
-}
-
-static inline bool leat_fd_hidden(int fd)
-{
-	return (unsigned)fd < LEAT_MAX_FD && leat_byte_get(&leat_fd_mark[fd]) == LEAT_MARK_HIDDEN;
-}
-
 /* Record of a marked descriptor, NULL for others. Racing threads that use one
  * descriptor may blur its statistics, never its kind. */
 struct leat_fd *leat_fd_get(int fd);
 
-/* Enter a descriptor just opened; kind NONE forgets it. 0, or -EMFILE when the
- * number is too high to be marked (the descriptor is then closed). */
-int leat_fd_set(int fd, const struct leat_fd *record);
-
-/* Around a call that makes a copy of `fd`: from the one to the other the description is held, even
- * if all its descriptors here are closed meanwhile. `copy`, the new descriptor, is of the same
- * description; below 0: there is none. Returns it, or -EMFILE. */
-void leat_fd_copy_begin(int fd, struct leat_fd *record);
-long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy);
-
-/* Close: forget, close, tell the daemon what it has to know. */
-long leat_fd_close(int fd);
-
-/* The first and the last part of it. True if `last` was the last descriptor here of
- * its description, and leat_fd_tell is to follow. */
-bool leat_fd_detach(int fd, struct leat_fd *last);
-void leat_fd_tell(const struct leat_fd *last);
-
-/* Numbers from here on have no marks. */
-int leat_fd_end(void);
-
-/* Move a descriptor of ours out of the program's way and hide it; returns its
- * new number, the old one is closed. */
-int leat_fd_hide(int fd);
-/* Hide it where it is. 0, or -EMFILE: its number is too high. */
-int leat_fd_hide_here(int fd);
-/* Close a hidden descriptor. */
-void leat_fd_unhide(int fd);
-/* The program has closed it: its number is the program's. */
-void leat_fd_reveal(int fd);
-
-/* In a fork child: close inherited connections, leave what is the parent's to report. */
-void leat_fd_fork_child(void);
-
-/* What a process leaves to be said when it ends with descriptors open. */
-void leat_fd_exiting(void);
-
-/* The program is about to be replaced: what the new one inherits is left to the kernel. `variable`
- * becomes LEAT_OPEN for it, "<process>:<descriptor>,<descriptor>,"; empty if it has to look. */
-void leat_fd_before_exec(char *variable, size_t size);
-
-/* --- adopt.c --- */
-
-/* Recognise a descriptor that came from elsewhere: exec, another process. */
-void leat_fd_adopt(int fd);
-/* All that the program before this one handed on, as LEAT_OPEN says. */
-void leat_fd_adopt_all(char **envp);
+/* All records; they are good where there is a mark. */
+extern struct leat_fd leat_fd_table[LEAT_MAX_FD] __attribute__((visibility("hidden")));
 
 #endif

@@ -1,8 +1,12 @@
 /* Who asks for a size is known by where his call returns to: the buffers of stdio, a program, a
  * library. Which file is mapped there the kernel says, and what it holds is in memory. */
 #include "preload/hooks/asker.h"
-#include "preload/hooks/hooks.h"
+
 #include "client/intent.h"
+#include "client/sizes.h"
+#include "preload/core/call.h"
+#include "preload/engine/patch.h"
+#include "shm/word.h"
 
 #include <stdint.h>
 #include <stdlib.h>

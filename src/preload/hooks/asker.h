@@ -2,7 +2,7 @@
 #ifndef LEAT_PRELOAD_HOOKS_ASKER_H
 #define LEAT_PRELOAD_HOOKS_ASKER_H
 
-#include "preload/core/engine.h"
+#include "preload/core/call.h"
 #include "client/sizes.h"
 
 /* How often the code that calls the function of libc that makes the call may be shown a size that

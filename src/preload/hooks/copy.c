@@ -1,16 +1,26 @@
 /* Calls that move data inside the kernel: sendfile, copy_file_range, splice,
  * mmap, reflinks. */
-#include "preload/fd/table.h"
-#include "preload/fd/migrate.h"
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
-#include "preload/fd/promises.h"
-#include "preload/core/text.h"
-#include "preload/fd/space.h"
-#include "preload/connection/starved.h"
-#include "preload/fd/window.h"
 #include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/connection/starved.h"
 #include "preload/connection/timing.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "preload/engine/patch.h"
+#include "preload/fd/bytes.h"
+#include "preload/fd/migrate.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/promises.h"
+#include "preload/fd/reading.h"
+#include "preload/fd/size.h"
+#include "preload/fd/space.h"
+#include "preload/fd/table.h"
+#include "preload/hooks/handlers.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -321,7 +331,7 @@ static long map(const struct leat_syscall *c)
 		return at;
 	if (leat_fd_name((int)c->a[4], name, sizeof(name)) < 0)
 		name[0] = 0;
-	leat_exec_refused(name, LEAT_UNSEEN_LIBRARY, false);
+	leat_client_refused(name, LEAT_UNSEEN_LIBRARY, false);
 	return -EACCES;
 }
 

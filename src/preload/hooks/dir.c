@@ -1,9 +1,17 @@
 /* Directories: listings come from the daemon, which joins store and disk; the
  * working directory is really changed to, and translated back. */
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "preload/fd/lifecycle.h"
 #include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/core/text.h"
+#include "preload/path/names.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

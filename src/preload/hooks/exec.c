@@ -2,16 +2,22 @@
  * interpreter is run, with that name, as the kernel would do it (fs/binfmt_script.c): it is `$0`,
  * `__file__`, and what the interpreter opens. */
 #include "base/script.h"
-#include "preload/fd/table.h"
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
-#include "preload/core/text.h"
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
 #include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/text.h"
+#include "preload/exec/exec.h"
+#include "preload/hooks/handlers.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef AT_EXECVE_CHECK /* Linux 6.14 */
 #define AT_EXECVE_CHECK 0x10000

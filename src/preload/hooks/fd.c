@@ -1,10 +1,15 @@
 /* Calls that make, copy and close descriptors. Ours are hidden: to the program
  * their numbers are free. */
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/core/rights.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/size.h"
 #include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/core/rights.h"
-#include "preload/fd/window.h"
 
 #include <errno.h>
 #include <linux/close_range.h>

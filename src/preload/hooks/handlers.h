@@ -3,9 +3,35 @@
 #define LEAT_PRELOAD_HOOKS_HANDLERS_H
 
 #include "preload/hooks/hooks.h"
-#include "preload/path/paths.h"
 
 struct leat_fd;
+
+/* What the kernel moves at most in one call. */
+#define LEAT_MAX_RW 0x7ffff000
+
+/* Every handler: does the call and returns what the program is to see, or LEAT_PASS
+ * if the call is not ours and nothing is to be done after it. */
+typedef long leat_handler(const struct leat_syscall *c);
+
+/* Handlers of frequent calls of which the result has to be looked at even if they
+ * are not ours. The first half may also change the call a little and return LEAT_TRY...; the second
+ * half changes it back. */
+typedef long leat_first_half(struct leat_syscall *c);
+typedef long leat_second_half(struct leat_syscall *c, long result);
+
+/* Such a call in place of another one, from start to end. */
+static inline long leat_both_halves(struct leat_syscall *c, leat_first_half *first,
+				    leat_second_half *second)
+{
+	long said = first(c), result;
+
+	if (said > LEAT_TRY_LINK)
+		return said;
+	result = leat_as_is(c);
+	if (said == LEAT_PASS || (said == LEAT_TRY_ERROR && result >= 0))
+		return result;
+	return second(c, result);
+}
 
 /* open.c */
 leat_first_half leat_hook_open, leat_hook_openat;
@@ -67,13 +93,18 @@ void leat_dir_settle(int fd);
 leat_handler leat_hook_chroot, leat_hook_pivot_root, leat_hook_setns, leat_hook_mount,
 	leat_hook_umount2, leat_hook_move_mount, leat_hook_open_tree;
 
-/* process.c */
-/* Connect, and have the programs that this one starts connect at once, too. */
-void leat_confine(void);
-leat_handler leat_hook_execve, leat_hook_execveat, leat_hook_confine, leat_hook_exit_group,
-	leat_hook_no_such_call;
+/* exec.c */
+leat_handler leat_hook_execve, leat_hook_execveat;
 
-/* roll_call.c */
+/* process.c */
+leat_handler leat_hook_confine, leat_hook_exit_group, leat_hook_no_such_call;
+/* This process is, perhaps, another user than before. */
+leat_handler leat_hook_change_user;
+/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
+ * child takes would be its own, but remembered here. */
+leat_handler leat_hook_share_memory;
+
+/* wait.c */
 leat_first_half leat_hook_wait4, leat_hook_waitid;
 leat_second_half leat_hook_wait4_end, leat_hook_waitid_end;
 
@@ -82,26 +113,5 @@ leat_second_half leat_hook_wait4_end, leat_hook_waitid_end;
 void leat_publish_to(int fd, int64_t end, int64_t written);
 /* If several steps write the file: the daemon is to know that these bytes are this one's. */
 void leat_tell_written(const struct leat_fd *r, uint64_t start, uint64_t length);
-/* A consumer's descriptor of a file that still grows: how many of `length` bytes
- * from `offset` can be taken now, waiting for the first; `length` if it is final
- * or no such file. 0..length or -errno. *grows: more may come. */
-int64_t leat_readable(int fd, int64_t offset, int64_t length, bool *grows);
-/* Bytes of a file that is not retained, from `offset` on: are they still there? To be asked before
- * and after they are read. False is reported as a violation. */
-bool leat_still_there(const struct leat_fd *r, uint64_t offset);
-/* Wait for the commit of what `fd` reads, if it still grows. 0 or -errno. */
-int leat_wait_whole(int fd);
-/* The size the program sees by `fd` may not be the last word: remember it. */
-void leat_note_size(int fd, uint64_t size);
-/* Note that `fd` has read `length` bytes at `offset`, of `asked` there; 0: it went there, or goes
- * on with a request that was noted. */
-void leat_note_read(int fd, uint64_t offset, uint64_t length, uint64_t asked);
-void leat_note_read_by(struct leat_fd *r, uint64_t offset, uint64_t length, uint64_t asked);
-/* The same of a mapping, of which all counts as read. */
-void leat_note_mapped(int fd, uint64_t offset, uint64_t length);
-/* A version is taken by who reads it, not by who only looks at its beginning: `n` bytes, or
- * -errno, of `asked` were read at `offset` (-1: the descriptor's own, which is behind them now).
- * Returns n. */
-int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset);
 
 #endif

@@ -1,13 +1,22 @@
 /* The border to the engine: which handler does what. */
-#include "base/fault.h"
-#include "preload/fd/table.h"
-#include "preload/fd/migrate.h"
-#include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
+
+#include "base/fault.h"
+#include "preload/connection/client.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/roll_call.h"
-#include "preload/connection/user.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/engine/calls.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/migrate.h"
+#include "preload/hooks/handlers.h"
+#include "preload/path/paths.h"
+#include "shm/limit.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,8 +25,6 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
-
-uint8_t leat_active;
 
 enum half { WHOLE, OPENAT, NEWFSTATAT, STATX, FACCESSAT, OPEN, ACCESS, WAIT4, WAITID };
 
@@ -254,15 +261,11 @@ long leat_hook_end(struct leat_syscall *c, long result)
 	return second_halves[table[entry_of[c->nr] - 1].second](c, result);
 }
 
-void leat_before_exec(char *variable, size_t size)
-{
-	leat_fd_before_exec(variable, size);
-}
-
 void leat_fork_child(void)
 {
 	leat_roll_call_forked();
 	leat_client_fork_child();
+	leat_fd_fork_child();
 }
 
 /* Once: the programs that it starts have names of their own. */
@@ -280,7 +283,7 @@ static void take_name(char **envp)
 void leat_hooks_init(char **envp)
 {
 	take_name(envp);
-	if (!leat_session_find(envp) || leat_client_init())
+	if (!leat_session_find(envp) || leat_client_init(leat_fd_fork_child))
 		return;
 	LEAT_FAULT_SIDE(envp, leat_session.step);
 	index_table();
@@ -288,7 +291,7 @@ void leat_hooks_init(char **envp)
 	if (!leat_session_is_there())
 		leat_lost_end(LEAT_LOST_RENAMED);
 	if (leat_environment_get(envp, "LEAT_CONFINED"))
-		leat_confine();
+		leat_client_confine();
 	leat_path_init();
 	leat_fd_adopt_all(envp);
 	leat_roll_call_begin();

@@ -1,10 +1,14 @@
 /* fcntl and flock. Locks of programs are kept below the bytes by which the kernel
  * tells the daemon of open descriptions, and never conflict between steps: what a
  * consumer locks is final and granted without asking anybody. */
+#include "preload/core/call.h"
+#include "preload/fd/bytes.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/size.h"
 #include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/fd/window.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <sys/file.h>

@@ -1,19 +1,29 @@
 /* Calls by path that look at or change what is known of a file, not its bytes. On
  * a path inside they become the call with a directory descriptor, or with the
  * site as one path. */
-#include "preload/fd/table.h"
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/text.h"
 #include "preload/fd/migrate.h"
-#include "preload/path/halves.h"
+#include "preload/fd/size.h"
+#include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/path/resolve_cache.h"
 #include "preload/hooks/meta_rights.h"
-#include "preload/core/text.h"
-#include "preload/fd/window.h"
+#include "preload/path/halves.h"
+#include "preload/path/names.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "preload/path/resolve_cache.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <utime.h>
 
 static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *path, unsigned flags,
@@ -457,6 +467,7 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 long leat_hook_open_handle(const struct leat_syscall *c)
 {
 	char name[PATH_MAX];
+	struct leat_syscall openat = {.nr = SYS_openat, .a = {AT_FDCWD, (long)name, c->a[2]}};
 	long fd = leat_as_is(c);
 	bool ours;
 
@@ -468,7 +479,7 @@ long leat_hook_open_handle(const struct leat_syscall *c)
 	raw(SYS_close, fd);
 	if (leat_path_translate(name, sizeof(name)) < 0)
 		return -ENAMETOOLONG;
-	return leat_hook(SYS_openat, AT_FDCWD, (long)name, c->a[2], 0, 0, 0);
+	return leat_both_halves(&openat, leat_hook_openat, leat_hook_openat_end);
 }
 
 long leat_hook_inotify_add_watch(const struct leat_syscall *c)

@@ -1,9 +1,15 @@
 #include "preload/hooks/meta_rights.h"
 
 #include "base/acl.h"
-#include "preload/fd/table.h"
-#include "preload/path/paths.h"
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/fd/table.h"
+#include "preload/path/names.h"
+#include "preload/path/resolve.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,8 @@
 #ifndef LEAT_PRELOAD_HOOKS_META_RIGHTS_H
 #define LEAT_PRELOAD_HOOKS_META_RIGHTS_H
 
-#include "preload/hooks/hooks.h"
+#include "preload/core/call.h"
+#include "preload/path/resolve.h"
 
 /* What the call (chmod, chown, setxattr and the like) changes of it, for a LEAT_OP_META: mode and
  * length of `target`; others leave both as they are. */

@@ -1,9 +1,15 @@
 /* Calls that make, move and remove names. Moving and removing is done by the
  * daemon, because a name may be in two places and has records. */
+#include "preload/connection/client.h"
+#include "preload/connection/lost.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/text.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/connection/lost.h"
-#include "preload/core/text.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,23 @@
 /* open, openat, openat2, creat. */
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/process.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/offset.h"
 #include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/fd/window.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "shm/state.h"
+#include "shm/word.h"
+#include "wire/wire.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* An open, however it was spelt. */
 struct opening {
@@ -261,6 +272,7 @@ long leat_hook_openat2(const struct leat_syscall *c)
 {
 	const struct open_how *how = (const struct open_how *)c->a[2];
 	struct opening o = {.c = c, .dirfd = (int)c->a[0], .path = (const char *)c->a[1]};
+	struct leat_syscall openat;
 	struct leat_site site;
 	long rc;
 
@@ -274,7 +286,9 @@ long leat_hook_openat2(const struct leat_syscall *c)
 		return rc ? rc : open_inside(&o, &site, false);
 	if (o.resolve || is_left_alone(o.flags))
 		return LEAT_PASS;
-	return leat_hook(SYS_openat, o.dirfd, (long)o.path, (long)o.flags, (long)o.mode, 0, 0);
+	openat = (struct leat_syscall){.nr = SYS_openat,
+				       .a = {o.dirfd, (long)o.path, (long)o.flags, (long)o.mode}};
+	return leat_both_halves(&openat, leat_hook_openat, leat_hook_openat_end);
 }
 
 #ifdef SYS_open
@@ -311,6 +325,9 @@ long leat_hook_open_end(struct leat_syscall *c, long rc)
 
 long leat_hook_creat(const struct leat_syscall *c)
 {
-	return leat_hook(SYS_open, c->a[0], O_CREAT | O_WRONLY | O_TRUNC, c->a[1], 0, 0, 0);
+	struct leat_syscall open = {.nr = SYS_open,
+				    .a = {c->a[0], O_CREAT | O_WRONLY | O_TRUNC, c->a[1]}};
+
+	return leat_both_halves(&open, leat_hook_open, leat_hook_open_end);
 }
 #endif

@@ -1,13 +1,18 @@
 /* Reads. A consumer of a growing file waits until all it asks for exists; every
  * other read is only counted. */
-#include "preload/fd/table.h"
-#include "preload/fd/migrate.h"
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
-#include "preload/fd/window.h"
-#include "eventlog/call.h"
-#include "shm/extents.h"
+#include "preload/connection/client.h"
 #include "preload/connection/timing.h"
+#include "preload/core/call.h"
+#include "preload/fd/bytes.h"
+#include "preload/fd/migrate.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/reading.h"
+#include "preload/fd/table.h"
+#include "preload/fd/window.h"
+#include "preload/hooks/handlers.h"
+#include "shm/extents.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,71 +26,6 @@ static uint64_t total(const struct iovec *v, long n)
 	for (long i = 0; v && i < n && n <= IOV_MAX; i++)
 		sum += v[i].iov_len;
 	return sum < LEAT_MAX_RW ? sum : LEAT_MAX_RW;
-}
-
-bool leat_still_there(const struct leat_fd *r, uint64_t offset)
-{
-	struct leat_shm_file *f = leat_client_file(r->slot);
-
-	if (!f || offset >= leat_shm_dropped(f))
-		return true;
-	leat_client_violation(LEAT_VIOLATION_READ_AGAIN, r->slot, offset, 0);
-	return false;
-}
-
-int leat_wait_whole(int fd)
-{
-	const struct leat_fd *r = leat_fd_get(fd);
-	struct leat_shm_file *f;
-	uint32_t flags;
-	int rc;
-
-	if (!r || r->kind != LEAT_KIND_CONSUMER)
-		return 0;
-	f = leat_client_file(r->slot);
-	flags = f ? leat_shm_flags(f) : LEAT_SHM_COMMITTED;
-	if (flags & LEAT_SHM_FAILED)
-		return -EIO;
-	if (flags & LEAT_SHM_COMMITTED)
-		return 0;
-	rc = leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
-	return rc ? rc : leat_follow_first(fd);
-}
-
-/* How much can be read at `offset`, where something can. */
-static int64_t there_at(struct leat_shm_file *f, int64_t offset)
-{
-	struct leat_range found;
-
-	if (leat_shm_extent(leat_client_known()->shm, f, (uint64_t)offset, &found) != 1)
-		return 1;
-	return (int64_t)(found.end - (uint64_t)offset);
-}
-
-int64_t leat_readable(int fd, int64_t offset, int64_t length, bool *grows)
-{
-	const struct leat_fd *r = leat_fd_get(fd);
-	struct leat_shm_file *f;
-	int64_t there;
-	bool final;
-	int rc;
-
-	*grows = false;
-	if (!r || r->kind != LEAT_KIND_CONSUMER || length <= 0)
-		return length;
-	f = leat_client_file(r->slot);
-	rc = leat_wait_covered(fd, r->slot, (uint64_t)offset, 1, &final);
-	if (rc)
-		return rc;
-	if (!leat_still_there(r, (uint64_t)offset))
-		return -EIO;
-	if (final || !f)
-		return length;
-	*grows = true;
-	there = there_at(f, offset);
-	length = there < length ? there : length;
-	leat_shm_about_to_read(f, (uint64_t)offset, (uint64_t)length);
-	return length;
 }
 
 /* A read with its place and size. */

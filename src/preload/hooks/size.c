@@ -1,12 +1,21 @@
 /* Calls that ask for or change the size of an open file. */
-#include "preload/fd/table.h"
+#include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/fd/bytes.h"
 #include "preload/fd/migrate.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/promises.h"
+#include "preload/fd/reading.h"
+#include "preload/fd/size.h"
+#include "preload/fd/space.h"
+#include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/fd/promises.h"
-#include "preload/fd/space.h"
-#include "preload/fd/window.h"
-#include "eventlog/call.h"
+#include "preload/path/resolve.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <linux/falloc.h>

@@ -1,8 +1,12 @@
 /* Unix sockets whose addresses are paths. The socket itself is on disk, wherever its name belongs:
  * so the kernel finds it by the address as the program wrote it, and shows it so (getsockname). */
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/text.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/core/text.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
 
 #include <string.h>
 #include <sys/socket.h>

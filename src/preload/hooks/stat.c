@@ -1,18 +1,28 @@
 /* The stat families. */
-#include "preload/hooks/asker.h"
-#include "preload/fd/table.h"
+#include "client/sizes.h"
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/text.h"
+#include "preload/fd/bytes.h"
 #include "preload/fd/migrate.h"
+#include "preload/fd/reading.h"
+#include "preload/fd/table.h"
+#include "preload/hooks/asker.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
-#include "preload/path/resolve_cache.h"
+#include "preload/path/names.h"
 #include "preload/path/paths.h"
-#include "preload/core/text.h"
-#include "preload/fd/window.h"
+#include "preload/path/resolve.h"
+#include "preload/path/resolve_cache.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <linux/stat.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A huge page is no good size for a buffer of stdio's. */
@@ -404,14 +414,21 @@ long leat_hook_statx_end(struct leat_syscall *c, long rc)
 }
 
 #ifdef SYS_stat
+static long stat_here(const struct leat_syscall *c, long flags)
+{
+	struct leat_syscall call = {.nr = SYS_newfstatat, .a = {AT_FDCWD, c->a[0], c->a[1], flags}};
+
+	return leat_both_halves(&call, leat_hook_newfstatat, leat_hook_newfstatat_end);
+}
+
 long leat_hook_stat(const struct leat_syscall *c)
 {
-	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], 0, 0, 0);
+	return stat_here(c, 0);
 }
 
 long leat_hook_lstat(const struct leat_syscall *c)
 {
-	return leat_hook(SYS_newfstatat, AT_FDCWD, c->a[0], c->a[1], AT_SYMLINK_NOFOLLOW, 0, 0);
+	return stat_here(c, AT_SYMLINK_NOFOLLOW);
 }
 #endif
 

@@ -1,10 +1,14 @@
 /* Calls after which a path leads somewhere else: mounts, other root directories, other mount
  * namespaces. The workflow's directory must neither get another name by them, by which its files
  * would be used unseen, nor may its own name mean something else. */
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/text.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
+#include "preload/path/names.h"
 #include "preload/path/paths.h"
-#include "preload/core/text.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -38,7 +42,7 @@ static long refuse(const char *call)
 	leat_text_add(&t, ": the workflow's files would have other names then, and be used past "
 			  "leat; run it behind a mount (LEAT_INTERCEPT=mount in its environment), "
 			  "or give the step `staged: true`");
-	leat_exec_refused(program, text, true);
+	leat_client_refused(program, text, true);
 	return -EPERM;
 }
 

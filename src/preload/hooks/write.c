@@ -2,15 +2,20 @@
  * writes that break a promise (bytes already read are changed, the file is
  * committed) are reported. */
 #include "base/fault.h"
-#include "preload/fd/table.h"
-#include "preload/fd/migrate.h"
-#include "preload/hooks/handlers.h"
-#include "preload/hooks/hooks.h"
-#include "preload/fd/promises.h"
-#include "preload/fd/space.h"
-#include "preload/fd/window.h"
-#include "preload/connection/timing.h"
 #include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/connection/timing.h"
+#include "preload/core/call.h"
+#include "preload/fd/migrate.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/promises.h"
+#include "preload/fd/size.h"
+#include "preload/fd/space.h"
+#include "preload/fd/table.h"
+#include "preload/fd/window.h"
+#include "preload/hooks/handlers.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,10 +1,16 @@
 #include "preload/path/halves.h"
-#include "preload/fd/table.h"
-#include "preload/path/paths.h"
+
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
 #include "preload/core/text.h"
+#include "preload/path/names.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 void leat_half_note(struct leat_preload_half *h, const struct leat_site *site)
 {

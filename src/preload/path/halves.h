@@ -4,7 +4,7 @@
 #ifndef LEAT_PRELOAD_PATH_HALVES_H
 #define LEAT_PRELOAD_PATH_HALVES_H
 
-#include "preload/hooks/hooks.h"
+#include "preload/path/resolve.h"
 
 /* What a directory was before. */
 struct leat_preload_half {

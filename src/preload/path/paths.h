@@ -30,14 +30,6 @@ bool leat_path_dangles(int dirfd, const char *path);
 /* Cheap, without a guard: this symlink is known to lead nowhere inside. */
 bool leat_path_leads_out(int dirfd, const char *path);
 
-/* The path below the workflow's directory of a name as the kernel shows it, of
- * the store's files as well, or NULL. */
-const char *leat_path_of_name(const char *name);
-
-/* Translate a name of the kernel's in place to what a batch would show. Returns
- * its length, or -ERANGE if that does not fit `size`. */
-long leat_path_translate(char *name, size_t size);
-
 /* Absolute form of a path outside, for the daemon. 0 or -errno. */
 int leat_path_absolute(struct leat_thread *t, int dirfd, const char *path, char *out);
 
@@ -47,9 +39,6 @@ bool leat_path_cwd_inside(void);
 void leat_path_moved(bool inside);
 /* A directory or symlink was made, renamed or removed: forget what is outside. */
 void leat_path_forget(void);
-
-/* May a file that the kernel names so lie in the store? The daemon knows. */
-bool leat_path_may_be_store(const char *name);
 
 /* Look where the process starts. */
 void leat_path_init(void);

@@ -1,13 +1,19 @@
 /* The order of things in a call on a path: is it inside, what does the daemon
  * say, wait if it says so, then make the call where it says. */
-#include "preload/fd/table.h"
-#include "preload/hooks/hooks.h"
-#include "preload/path/resolve_cache.h"
-#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
 #include "preload/core/text.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve_cache.h"
+#include "shm/state.h"
+#include "wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static int find(struct leat_thread *t, const struct leat_target *target)
 {

@@ -1,7 +1,9 @@
 #include "preload/path/resolve_cache.h"
+
+#include "base/hash.h"
 #include "preload/connection/client.h"
-#include "preload/path/cut.h"
 #include "shm/names.h"
+#include "shm/state.h"
 #include "shm/word.h"
 
 #include <string.h>

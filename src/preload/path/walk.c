@@ -1,7 +1,10 @@
 #include "preload/path/walk.h"
-#include "preload/hooks/hooks.h"
-#include "preload/path/paths.h"
+
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/path/names.h"
 
 #include <errno.h>
 #include <string.h>

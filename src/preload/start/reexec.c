@@ -9,14 +9,21 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/start/reexec.h"
 
 #include "base/putby.h"
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
+#include "preload/exec/exec.h"
 
 #define SELF "/proc/self/exe"
 #define PRELOAD "LD_PRELOAD="
+#define ENDING ".so"
+#define WRAP_ENDING "-wrap.so" /* of the other library's name */
 
 /* The kernel lays argc, argv, NULL and the environment out in this order. */
 static char **find_argv(char **envp)
@@ -45,7 +52,7 @@ static const char *find_program(void)
 	return name && is_same_file(name, SELF) ? name : SELF;
 }
 
-int leat_reexec(char **envp)
+static int run_anew(char **envp)
 {
 	char **argv = find_argv(envp);
 
@@ -157,13 +164,6 @@ struct order {
 	const char *runtime;
 };
 
-static bool has_sanitizer;
-
-bool leat_has_sanitizer(void)
-{
-	return has_sanitizer;
-}
-
 static bool is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -182,10 +182,10 @@ static int look_for_runtime(struct dl_phdr_info *info, size_t size, void *contex
 	if (is_named(name, "libtsan.so.") || is_named(name, "liblsan.so.") ||
 	    is_named(name, "libubsan.so.") || is_named(name, "libhwasan.so.") ||
 	    is_named(name, "libclang_rt."))
-		has_sanitizer = true;
+		leat_has_sanitizer = true;
 	if (!is_named(name, "libasan.so.") && !is_named(name, "libclang_rt.asan"))
 		return 0;
-	has_sanitizer = true;
+	leat_has_sanitizer = true;
 	order->runtime = name;
 	return 1;
 }
@@ -255,4 +255,57 @@ void leat_put_first(char **envp)
 	dl_iterate_phdr(look_for_runtime, &order);
 	if (order.runtime && order.is_late && !is_second)
 		reexec_with_first(envp, preload, order.runtime);
+}
+
+/* ---- the other library ---- */
+
+/* Is there a file whose name are the `size` bytes at `name`? */
+static bool is_present(const char *name, size_t size)
+{
+	char path[PATH_MAX];
+
+	if (size >= sizeof path)
+		return false;
+	memcpy(path, name, size);
+	path[size] = '\0';
+	return leat_raw(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0) == 0;
+}
+
+/* `preload` ("LD_PRELOAD=...") with the other library, which must be there: without it the program
+ * would come back here for ever. */
+static int rename_library(const char *preload, char *buffer, size_t size)
+{
+	size_t length, head, tail;
+	const char *own = leat_environment_library(preload + strlen(PRELOAD), &length);
+
+	if (!own || length < strlen(ENDING) ||
+	    memcmp(own + length - strlen(ENDING), ENDING, strlen(ENDING)) != 0)
+		return -ENOENT;
+	head = (size_t)(own - preload) + length - strlen(ENDING);
+	tail = strlen(own + length) + 1;
+	if (head + strlen(WRAP_ENDING) + tail > size)
+		return -E2BIG;
+	memcpy(buffer, preload, head);
+	memcpy(buffer + head, WRAP_ENDING, strlen(WRAP_ENDING));
+	memcpy(buffer + head + strlen(WRAP_ENDING), own + length, tail);
+	length += strlen(WRAP_ENDING) - strlen(ENDING);
+	return is_present(buffer + (own - preload), length) ? 0 : -ENOENT;
+}
+
+int leat_reexec_with_wrappers(char **envp)
+{
+	static char preload[2 * PATH_MAX];
+
+	for (char **e = envp; *e; e++) {
+		int error;
+
+		if (strncmp(*e, PRELOAD, strlen(PRELOAD)) != 0)
+			continue;
+		error = rename_library(*e, preload, sizeof preload);
+		if (error)
+			return error;
+		*e = preload;
+		return run_anew(envp);
+	}
+	return -ENOENT;
 }

@@ -5,11 +5,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
+#include "preload/connection/client.h"
 #include "preload/connection/roll_call.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
+#include "preload/engine/patch.h"
+#include "preload/entry/entry.h"
+#include "preload/hooks/hooks.h"
+#include "preload/start/reexec.h"
+#include "preload/trace/start.h"
 #include "preload/trace/trace.h"
+#include "preload/wrap/start.h"
 
 #define CANNOT_EXECUTE 126
 
@@ -40,7 +48,7 @@ static const char *program_name(void)
 static void refuse(const char *why)
 {
 	leat_roll_call_exit();
-	leat_exec_refused(program_name(), why, false);
+	leat_client_refused(program_name(), why, false);
 	leat_raw(SYS_exit_group, CANNOT_EXECUTE, 0, 0, 0, 0, 0);
 }
 
@@ -105,7 +113,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	kept_in = leat_environment_get(envp, "LEAT_SITES");
 	leat_trace_find(envp);
 	if (!leat_has_wrappers && !wants(envp, "wrap"))
-		error = leat_patch_libc(kept_in && *kept_in ? kept_in : NULL, &unseen);
+		error = leat_patch_libc(leat_entry_table(), kept_in && *kept_in ? kept_in : NULL,
+					&unseen);
 	if (unseen.file && !is_in_workflow(envp))
 		error = 0; /* a trace has what libc does */
 	if (error && leat_trace_tape && !is_in_workflow(envp))

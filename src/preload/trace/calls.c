@@ -1,12 +1,16 @@
 /* Which calls are recorded, and how a recorded call goes. */
-#include "preload/hooks/hooks.h"
-#include "preload/core/intercept.h"
-#include "preload/trace/trace.h"
 #include "preload/trace/calls.h"
 
-#include <sched.h>
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/engine/calls.h"
+#include "preload/exec/exec.h"
+#include "preload/hooks/hooks.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
-uint8_t leat_tracing;
+#include <sched.h>
 
 struct traced_call {
 	leat_trace_begin_of *begin;

@@ -1,12 +1,15 @@
 /* Calls that move bytes by a descriptor. */
-#include "preload/hooks/hooks.h"
-#include "preload/trace/trace.h"
-#include "preload/trace/calls.h"
 #include "iotrace/trace.h"
+#include "preload/core/call.h"
+#include "preload/hooks/hooks.h"
+#include "preload/trace/calls.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* An offset that is the description's own. */
 #define OWN INT64_C(-1)

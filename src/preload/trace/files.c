@@ -1,11 +1,17 @@
 /* Which descriptors of this process are of which handles: what opens, copies and closes them. */
-#include "preload/hooks/hooks.h"
-#include "preload/trace/trace.h"
-#include "preload/trace/calls.h"
 #include "iotrace/trace.h"
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/trace/calls.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
+#include <limits.h>
 #include <linux/close_range.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 uint32_t leat_trace_handle(int fd)
 {

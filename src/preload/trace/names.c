@@ -1,8 +1,12 @@
 /* Names of files, and which files they are. */
-#include "preload/hooks/hooks.h"
+#include "preload/core/call.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
+#include "preload/hooks/hooks.h"
 #include "preload/trace/trace.h"
+#include "shm/word.h"
 
+#include <limits.h>
 #include <linux/stat.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -118,4 +122,13 @@ void leat_trace_identify(struct leat_trace_file *file, int dirfd, const char *pa
 	file->has_names = st.stx_nlink > (*path ? 1 : 0);
 	if (st.stx_mask & STATX_BTIME)
 		file->birth_ns = st.stx_btime.tv_sec * SECOND + st.stx_btime.tv_nsec;
+}
+
+/* Files of /proc/self cost as much as all the rest together: what they say the tracer finds out, or
+ * asks for itself. Which mounts the process sees shows at its root. */
+uint64_t leat_trace_root_mount(void)
+{
+	struct statx st;
+
+	return raw(SYS_statx, AT_FDCWD, "/", 0, STATX_MNT_ID, &st) == 0 ? st.stx_mnt_id : 0;
 }

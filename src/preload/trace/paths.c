@@ -1,8 +1,9 @@
 /* Calls on names: what is removed, renamed and cut, and where relative names begin. */
-#include "preload/hooks/hooks.h"
-#include "preload/trace/trace.h"
-#include "preload/trace/calls.h"
 #include "iotrace/trace.h"
+#include "preload/core/call.h"
+#include "preload/trace/calls.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
 /* Names of a call: what it is about, and for a rename the new one. */
 struct names {

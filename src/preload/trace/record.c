@@ -1,7 +1,10 @@
 /* Times, and records on their way to the tape. */
-#include "preload/hooks/hooks.h"
-#include "preload/trace/trace.h"
 #include "iotrace/trace.h"
+#include "preload/core/call.h"
+#include "preload/core/clock.h"
+#include "preload/core/process.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* Descriptors that go from process to process in messages. A sent one stands for its description
  * until it is received, also if the sender closes its own: it is noted on the tape meanwhile. */
-#include "preload/hooks/hooks.h"
+#include "preload/core/call.h"
 #include "preload/core/rights.h"
-#include "preload/trace/trace.h"
 #include "preload/trace/calls.h"
+#include "preload/trace/trace.h"
+#include "shm/tape.h"
 
 #include <linux/kcmp.h>
 #include <string.h>

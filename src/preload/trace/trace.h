@@ -9,7 +9,7 @@
 #ifndef LEAT_PRELOAD_TRACE_TRACE_H
 #define LEAT_PRELOAD_TRACE_TRACE_H
 
-#include "preload/core/engine.h"
+#include "preload/core/call.h"
 #include "shm/tape.h"
 
 #include <stdbool.h>
@@ -43,12 +43,33 @@ struct leat_trace_self {
 
 extern struct leat_tape *leat_trace_tape;
 
+/* --- calls.c --- */
+
+/* In place of leat_hook_begin and leat_hook_end, around what these do. */
+long leat_trace_begin(struct leat_traced *t);
+long leat_trace_end(struct leat_traced *t, long result);
+
 /* --- self.c --- */
 
 /* The calling process: a vfork child is another one than its parent. */
 const struct leat_trace_self *leat_trace_me(void);
 /* Before a fork or vfork. */
 void leat_trace_child_comes(bool is_vfork);
+/* Before a fork, with its number; and in the parent after one that failed, with -errno. */
+void leat_trace_forking(long nr);
+/* In a fork child. */
+void leat_trace_forked(void);
+/* Is it without a place on the tape because it is in another namespace of processes? */
+bool leat_trace_is_foreign(const struct leat_trace_self *me);
+/* Init only. Look for this process on the tape. False: it is in another namespace, which is noted.
+ */
+bool leat_trace_self_find(void);
+/* It goes on as what was found, or takes a place; or gives its place up. */
+const struct leat_trace_self *leat_trace_self_begin(void);
+void leat_trace_self_leave(void);
+
+/* --- program.c --- */
+
 /* The program is about to be replaced, or was not. */
 void leat_trace_exec_begin(int dirfd, const char *path);
 void leat_trace_exec_failed(void);
@@ -74,6 +95,8 @@ void leat_trace_done(struct leat_tape_record *r, const char *end);
 size_t leat_trace_path_room(int dirfd, const char *path);
 /* The absolute name, as the program spells it, with its NUL: where that ends. */
 char *leat_trace_put_path(char *at, int dirfd, const char *path);
+/* Which mounts the process sees: the number of the one at its root, 0: not known. */
+uint64_t leat_trace_root_mount(void);
 /* Relative names mean something else from now on. */
 void leat_trace_moved(void);
 /* The name that the kernel has for a descriptor, with its NUL, or, if it has none, `path` as above.

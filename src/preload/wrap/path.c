@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,9 @@
 #include <sys/statfs.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 #include <utime.h>
-
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
 
 /* --- open --- */
 

@@ -1,5 +1,11 @@
 /* libleat-wrap.so: starting and ending processes, and syscall(); see wrap.c. */
+#include "preload/core/call.h"
+#include "preload/core/process.h"
+#include "preload/engine/calls.h"
+#include "preload/entry/entry.h"
+#include "preload/wrap/start.h"
 #include "preload/wrap/wrap.h"
+#include "shm/word.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,9 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
 
 static pid_t (*real_fork)(void);
 
@@ -46,7 +49,7 @@ static void note_status(int status)
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
-void leat_wrap_process_start(void)
+void leat_wrappers_start(void)
 {
 	int (*on_exit_function)(void (*)(int, void *), void *);
 

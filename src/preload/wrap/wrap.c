@@ -3,6 +3,11 @@
  * seen; see docs. */
 #include "preload/wrap/wrap.h"
 
+#include "preload/core/call.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/hooks/hooks.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -16,22 +21,6 @@
 #include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "preload/core/engine.h"
-#include "preload/core/intercept.h"
-
-const bool leat_has_wrappers = true;
-
-int leat_reexec_with_wrappers(char **envp)
-{
-	(void)envp;
-	return -ENOSYS;
-}
-
-void leat_wrappers_start(void)
-{
-	leat_wrap_process_start();
-}
 
 long leat_wrap_result(long result)
 {

@@ -47,7 +47,4 @@ long leat_wrap_path(long nr, long a, long b, long c, long d, long e, long f);
 	LEAT_EXPORT extern __typeof__(name) /* NOLINTNEXTLINE(bugprone-macro-parentheses) */       \
 		other __attribute__((alias(#name)))
 
-/* process.c: called once by leat_wrappers_start. */
-void leat_wrap_process_start(void);
-
 #endif

@@ -1,0 +1,7 @@
+#ifndef LEAT_PRELOAD_CORE_LOG_H
+#define LEAT_PRELOAD_CORE_LOG_H
+
+/* One line on standard error: "leat: " and the texts up to NULL. */
+void leat_say(const char *text, ...) __attribute__((sentinel));
+
+#endif

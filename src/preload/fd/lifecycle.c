@@ -1,0 +1,351 @@
+/* Descriptors that are opened, copied, closed and handed on. */
+#include "preload/fd/lifecycle.h"
+
+#include "eventlog/call.h"
+#include "preload/connection/client.h"
+#include "preload/core/call.h"
+#include "preload/core/environment.h"
+#include "preload/core/marks.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "preload/fd/description.h"
+#include "preload/fd/mapping.h"
+#include "preload/fd/offset.h"
+#include "preload/fd/size.h"
+#include "preload/fd/table.h"
+#include "shm/state.h"
+#include "shm/word.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A record as it is now; of the copy nobody is using the window. */
+static void copy_record(struct leat_fd *to, const struct leat_fd *from)
+{
+	memcpy(to, from, offsetof(struct leat_fd, flags));
+	leat_bits_put(&to->flags, leat_bits_get(&from->flags, ~0u));
+	leat_word_set(&to->busy, 0);
+	leat_word_set(&to->description, leat_word_get(&from->description));
+}
+
+/* Numbers a vfork child closed or took over: the table, which is its parent's as well, does not
+ * speak of what is open there now. */
+enum { GONE_BITS = 1024 };
+static __thread struct {
+	uint32_t pid; /* of the child */
+	uint64_t bits[GONE_BITS / 64];
+} gone __attribute__((tls_model("initial-exec")));
+
+static void note_gone(int fd)
+{
+	uint32_t pid = (uint32_t)raw(SYS_getpid);
+
+	if (gone.pid != pid) {
+		memset(gone.bits, 0, sizeof(gone.bits));
+		gone.pid = pid;
+	}
+	if (fd < GONE_BITS)
+		gone.bits[fd / 64] |= UINT64_C(1) << fd % 64;
+}
+
+static bool is_gone(int fd)
+{
+	return leat_in_vfork() && fd < GONE_BITS && gone.bits[fd / 64] >> fd % 64 & 1 &&
+	       gone.pid == (uint32_t)raw(SYS_getpid);
+}
+
+/* The number is another's now: the mark is left to who takes it away. False: it has been. */
+static bool unmark(int fd, const struct leat_fd *r)
+{
+	return leat_byte_claim(&leat_fd_mark[fd], (uint8_t)(r->kind + 1), 0);
+}
+
+/* The kernel has closed it, or given its number to another, by a call that was not seen. */
+static void forget(int fd)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (!r || !unmark(fd, r))
+		return;
+	leat_window_drop(r);
+	if (leat_description_drop(leat_word_get(&r->description)))
+		leat_offset_free(r->place);
+}
+
+int leat_fd_set(int fd, const struct leat_fd *record)
+{
+	uint64_t description;
+
+	if (leat_in_vfork())
+		return 0;
+	if (leat_fd_in_range(fd))
+		forget(fd);
+	if (record->kind == LEAT_KIND_NONE) {
+		if (leat_fd_in_range(fd))
+			leat_byte_set(&leat_fd_mark[fd], 0);
+		return 0;
+	}
+	description = leat_fd_in_range(fd) ? leat_description_new(fd) : 0;
+	if (!description) {
+		raw(SYS_close, fd);
+		return -EMFILE;
+	}
+	copy_record(&leat_fd_table[fd], record);
+	leat_word_set(&leat_fd_table[fd].description, description);
+	leat_fd_mark_as(fd, (uint8_t)(record->kind + 1));
+	return 0;
+}
+
+void leat_fd_copy_begin(int fd, struct leat_fd *record)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+	uint64_t description = r ? leat_word_get(&r->description) : 0;
+
+	record->kind = LEAT_KIND_NONE;
+	if (!r || is_gone(fd))
+		return;
+	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
+		leat_window_yield(r, fd, false);
+		return;
+	}
+	if (!leat_description_hold(description))
+		return;
+	leat_window_count(r);
+	copy_record(record, r);
+	if (leat_fd_get(fd) != r || leat_word_get(&r->description) != description) {
+		/* another's by now */
+		record->kind = LEAT_KIND_NONE;
+		leat_description_drop(description);
+	}
+}
+
+/* The last of the description's here is gone. */
+static void end_description(const struct leat_fd *last)
+{
+	leat_offset_free(last->place);
+	leat_fd_tell(last);
+}
+
+long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy)
+{
+	if (record->kind == LEAT_KIND_NONE || copy == fd)
+		return copy;
+	if (copy >= LEAT_MAX_FD) {
+		raw(SYS_close, copy);
+		copy = -EMFILE;
+	}
+	if (copy < 0) {
+		if (leat_description_drop(leat_word_get(&record->description)))
+			end_description(record);
+		return copy;
+	}
+	forget((int)copy);
+	copy_record(&leat_fd_table[copy], record);
+	leat_fd_table[copy].window = (struct leat_window){0};
+	leat_fd_table[copy].calls = 0;
+	leat_fd_table[copy].bytes = 0;
+	leat_fd_mark_as((int)copy, (uint8_t)(record->kind + 1));
+	return copy;
+}
+
+static bool is_twin(int fd, const struct leat_fd *r)
+{
+	return leat_fd_kind(fd) && &leat_fd_table[fd] != r &&
+	       leat_word_get(&leat_fd_table[fd].description) == leat_word_get(&r->description);
+}
+
+/* A consumer was shown a size, and behaved as if it were the last word. */
+static bool trusted_early_size(const struct leat_fd *r)
+{
+	struct leat_shm_file *f = leat_client_file(r->slot);
+
+	if (!f || !leat_fd_has(r, LEAT_FD_SIZE) || !leat_fd_has(r, LEAT_FD_TRUSTED) ||
+	    r->read_end > r->size_seen)
+		return false;
+	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
+}
+
+static void tell_closed(const struct leat_fd *r)
+{
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+	enum leat_kind kind = (enum leat_kind)r->kind;
+
+	if (kind == LEAT_KIND_PRODUCER || kind == LEAT_KIND_PUBLISHER || r->ofd)
+		leat_client_fact(LEAT_MSG_CLOSED, &fact);
+	if (kind == LEAT_KIND_CONSUMER && trusted_early_size(r)) {
+		fact.code = LEAT_VIOLATION_EARLY_SIZE;
+		fact.offset = r->read_end;
+		fact.length = r->size_seen;
+		leat_client_fact(LEAT_MSG_VIOLATED, &fact);
+	}
+}
+
+static void release_listing(const struct leat_fd *r)
+{
+	struct leat_guard g;
+
+	if (!r->handle || leat_guard_take(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_LIST)) {
+		struct leat_msg_list *m = (struct leat_msg_list *)g.t->msg;
+
+		m->handle = r->handle;
+		m->release = 1;
+		if (!leat_wire_put(m, ""))
+			leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
+}
+
+static void put_in(struct leat_fd *into, const struct leat_fd *r)
+{
+	if (r->read_end > into->read_end)
+		into->read_end = r->read_end;
+	if (leat_fd_has(r, LEAT_FD_SIZE) && !leat_fd_has(into, LEAT_FD_SIZE))
+		into->size_seen = r->size_seen;
+	leat_fd_set_flags(into, leat_fd_has(r, LEAT_FD_SIZE | LEAT_FD_TRUSTED));
+	into->handle = r->handle;
+}
+
+/* What was noted of a descriptor that is closed goes to another one of the same description. Who
+ * closes that takes its mark away, and then waits for who has taken it. */
+static void merge(const struct leat_fd *r)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *into = &leat_fd_table[fd];
+		bool done;
+
+		if (!is_twin(fd, r) || !leat_fd_take(into))
+			continue;
+		done = is_twin(fd, r);
+		if (done)
+			put_in(into, r);
+		leat_fd_give(into);
+		if (done)
+			return;
+	}
+}
+
+bool leat_fd_detach(int fd, struct leat_fd *last)
+{
+	struct leat_fd *r = leat_fd_get(fd);
+
+	if (r && leat_in_vfork())
+		note_gone(fd);
+	if (!r || leat_in_vfork())
+		return false;
+	if (!unmark(fd, r))
+		return false; /* another thread closes it */
+	leat_window_close(r, fd);
+	copy_record(last, r);
+	if (leat_description_drop(leat_word_get(&r->description))) {
+		leat_offset_free(r->place);
+		return true;
+	}
+	merge(last);
+	return false;
+}
+
+void leat_fd_tell(const struct leat_fd *last)
+{
+	if (last->kind == LEAT_KIND_DIR)
+		release_listing(last);
+	else
+		tell_closed(last);
+	leat_wait_acted(last->slot, last->ofd, true);
+}
+
+long leat_fd_close(int fd)
+{
+	struct leat_fd last;
+	/* Before the close: the number may be another thread's right after it. */
+	bool tell = leat_fd_detach(fd, &last);
+	long rc = raw(SYS_close, fd);
+
+	if (tell)
+		leat_fd_tell(&last);
+	return rc;
+}
+
+void leat_fd_fork_child(void)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (!r)
+			continue;
+		/* What the parent saw is the parent's to report; what it
+		 * writes moves this process' offsets. */
+		leat_fd_clear_flags(r, LEAT_FD_SIZE | LEAT_FD_TRUSTED);
+		leat_fd_set_flags(r, LEAT_FD_UNSURE | LEAT_FD_FORKED);
+		r->handle = 0;
+		r->calls = 0;
+		r->bytes = 0;
+		leat_word_set(&r->busy, 0);
+	}
+}
+
+void leat_fd_exiting(void)
+{
+	int stop = leat_fd_end();
+
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (!r)
+			continue;
+		leat_window_count(r);
+		leat_window_settle(r, fd, false);
+		if (r->kind == LEAT_KIND_CONSUMER)
+			tell_closed(r);
+	}
+}
+
+/* Whether exec hands it on. */
+static bool is_handed_on(int fd)
+{
+	long flags = raw(SYS_fcntl, fd, F_GETFD);
+
+	return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+static void list_begin(struct leat_text *list)
+{
+	leat_text_add(list, LEAT_OPEN);
+	leat_text_add_number(list, (unsigned long)raw(SYS_getpid));
+	leat_text_add(list, ":");
+}
+
+static void list_add(struct leat_text *list, int fd)
+{
+	leat_text_add_number(list, (unsigned)fd);
+	leat_text_add(list, ",");
+}
+
+void leat_fd_before_exec(char *variable, size_t size)
+{
+	struct leat_text list = leat_text_in(variable, size);
+	int stop = leat_fd_end();
+
+	list_begin(&list);
+	for (int fd = 0; fd < stop; fd++) {
+		struct leat_fd *r = leat_fd_get(fd);
+
+		if (!r)
+			continue;
+		leat_window_count(r);
+		if (!is_handed_on(fd))
+			continue;
+		list_add(&list, fd);
+		if (r->place && !is_gone(fd))
+			leat_window_yield(r, fd, false);
+	}
+	/* What a vfork child opened or copied is in no table. */
+	if (list.full || leat_in_vfork())
+		*variable = 0;
+}

@@ -1,0 +1,45 @@
+/* Descriptors that are opened, copied, closed and handed on. */
+#ifndef LEAT_PRELOAD_FD_LIFECYCLE_H
+#define LEAT_PRELOAD_FD_LIFECYCLE_H
+
+#include "preload/fd/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Enter a descriptor just opened; kind NONE forgets it. 0, or -EMFILE when the
+ * number is too high to be marked (the descriptor is then closed). */
+int leat_fd_set(int fd, const struct leat_fd *record);
+
+/* Around a call that makes a copy of `fd`: from the one to the other the description is held, even
+ * if all its descriptors here are closed meanwhile. `copy`, the new descriptor, is of the same
+ * description; below 0: there is none. Returns it, or -EMFILE. */
+void leat_fd_copy_begin(int fd, struct leat_fd *record);
+long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy);
+
+/* Close: forget, close, tell the daemon what it has to know. */
+long leat_fd_close(int fd);
+
+/* The first and the last part of it. True if `last` was the last descriptor here of
+ * its description, and leat_fd_tell is to follow. */
+bool leat_fd_detach(int fd, struct leat_fd *last);
+void leat_fd_tell(const struct leat_fd *last);
+
+/* In a fork child: leave what is the parent's to report. */
+void leat_fd_fork_child(void);
+
+/* What a process leaves to be said when it ends with descriptors open. */
+void leat_fd_exiting(void);
+
+/* The program is about to be replaced: what the new one inherits is left to the kernel. `variable`
+ * becomes LEAT_OPEN for it, "<process>:<descriptor>,<descriptor>,"; empty if it has to look. */
+void leat_fd_before_exec(char *variable, size_t size);
+
+/* --- adopt.c --- */
+
+/* Recognise a descriptor that came from elsewhere: exec, another process. */
+void leat_fd_adopt(int fd);
+/* All that the program before this one handed on, as LEAT_OPEN says. */
+void leat_fd_adopt_all(char **envp);
+
+#endif

@@ -1,0 +1,110 @@
+#include "preload/path/program.h"
+
+#include "preload/connection/client.h"
+#include "preload/connection/session.h"
+#include "preload/core/call.h"
+#include "preload/core/text.h"
+#include "preload/path/paths.h"
+#include "preload/path/resolve.h"
+#include "wire/wire.h"
+
+#include <string.h>
+
+/* Behind a mount there are no two places: what is in the store is in the workflow's
+ * directory. */
+static long translate(const char *name, char *out)
+{
+	const struct leat_world *w = leat_client_known();
+	struct leat_text t = leat_text_in(out, PATH_MAX);
+	const char *rest = NULL;
+
+	if (w)
+		rest = leat_text_below(name, w->exec_prefix, strlen(w->exec_prefix));
+	if (w && !rest)
+		rest = leat_text_below(name, w->mount, w->mount_length);
+	if (rest) {
+		leat_text_add(&t, leat_session.real);
+		leat_text_add(&t, "/");
+	}
+	leat_text_add(&t, rest ? rest : name);
+	return t.full ? -ENAMETOOLONG : 0;
+}
+
+long leat_exec_name(int dirfd, const char *path, int flags, char *out)
+{
+	char name[PATH_MAX];
+	struct leat_text t;
+	long rc;
+
+	if (path[0] == '/' || (dirfd == AT_FDCWD && !(flags & AT_EMPTY_PATH)))
+		return translate(path, out);
+	rc = leat_fd_name(dirfd, name, sizeof(name));
+	if (rc < 0)
+		return rc;
+	t = (struct leat_text){.at = name, .size = sizeof(name), .used = (size_t)rc};
+	if (*path) {
+		leat_text_add(&t, "/");
+		leat_text_add(&t, path);
+	}
+	return t.full ? -ENAMETOOLONG : translate(name, out);
+}
+
+/* As the program names what the kernel finds at `path`; `room` has PATH_MAX bytes, or is NULL. */
+static const char *own_name(const char *path, char *room)
+{
+	const struct leat_world *w = leat_client_known();
+
+	if (!room || !w || !leat_text_below(path, w->mount, w->mount_length) ||
+	    translate(path, room))
+		return path;
+	return room;
+}
+
+static enum leat_sight compare(long error_a, const struct stat *a, long error_b,
+			       const struct stat *b)
+{
+	if (error_a && error_b)
+		return LEAT_SIGHT_NOTHING;
+	if (error_a || error_b || a->st_dev != b->st_dev || a->st_ino != b->st_ino)
+		return LEAT_SIGHT_OTHER;
+	return LEAT_SIGHT_SAME;
+}
+
+enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+{
+	struct leat_target target = {.op = LEAT_OP_EXEC,
+				     .dirfd = AT_FDCWD,
+				     .path = own_name(path, room),
+				     .mode = waits ? 0 : LEAT_EXEC_NOW};
+	struct stat theirs, ours;
+	struct leat_site site;
+	long error, rc = leat_site_enter(&site, &target);
+
+	if (rc == LEAT_OUTSIDE && leat_path_dangles(AT_FDCWD, target.path)) {
+		target.follow = true;
+		rc = leat_site_enter(&site, &target);
+	}
+	error = raw(SYS_newfstatat, AT_FDCWD, path, &theirs, 0);
+	if (rc == LEAT_OUTSIDE)
+		return error ? LEAT_SIGHT_NOTHING : LEAT_SIGHT_SAME;
+	if (!rc) {
+		rc = raw(SYS_newfstatat, site.dirfd, site.path, &ours, 0);
+		leat_site_leave(&site);
+	}
+	return compare(rc, &ours, error, &theirs);
+}
+
+bool leat_exec_is_inside(const char *path, char *room)
+{
+	const char *name = own_name(path, room);
+	struct leat_guard g;
+	int found;
+
+	if (name != path)
+		return true;
+	if (!leat_path_maybe(AT_FDCWD, path) || leat_guard_take(&g))
+		return false;
+	found = leat_path_find(g.t, AT_FDCWD, path, g.t->below[0]);
+	leat_guard_release(&g);
+	return found > 0;
+}

@@ -1,0 +1,80 @@
+/* The order of things in a call on a path: is it inside, what does the daemon say, wait if it says
+ * so, then make the call where it says. */
+#ifndef LEAT_PRELOAD_PATH_RESOLVE_H
+#define LEAT_PRELOAD_PATH_RESOLVE_H
+
+#include "preload/connection/client.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+enum { LEAT_OUTSIDE = 1 };
+
+/* What is to be done with which path. */
+struct leat_target {
+	uint32_t op; /* enum leat_op */
+	int dirfd;
+	const char *path;
+	uint32_t flags;
+	uint32_t mode;
+	uint64_t length;
+	bool follow; /* `path` is outside, but its last component is a symlink: follow it */
+};
+
+/* Where the daemon says it is. */
+struct leat_site {
+	struct leat_guard guard;
+	int dirfd; /* make the call on (dirfd, path) */
+	const char *path;
+	uint32_t place; /* enum leat_place */
+	uint32_t kind;  /* enum leat_kind */
+	uint32_t slot;
+	uint32_t flags;
+	uint32_t file_home; /* of the shared record */
+	uint64_t ofd;
+	bool input;      /* the step is a consumer of it */
+	bool intact;     /* the open has changed nothing */
+	uint64_t common; /* if `lasting`: the counters as they were before */
+	uint32_t changes;
+	bool lasting; /* the answer may be remembered (path/resolve_cache.h) */
+};
+
+/* Bring a path call to the daemon and wait as long as it says. Returns
+ * LEAT_OUTSIDE: not ours, make the call as it is; 0: make it on the site, all
+ * signals are blocked until leat_site_leave; -errno: fail it so. */
+int leat_site_enter(struct leat_site *site, const struct leat_target *target);
+
+/* The call ended with `rc`: was it that the file has been moved since the site was entered? Then
+ * leat_site_enter_again and make it again, for as often as LEAT_MAX_MOVES: a file that moves
+ * each time it is looked at is none. */
+#define LEAT_MAX_MOVES 100u
+static inline bool leat_site_has_moved(const struct leat_site *site, long rc)
+{
+	return rc == -ENOENT && site->slot;
+}
+/* 0, or -errno and the site is left. */
+int leat_site_enter_again(struct leat_site *site, const struct leat_target *target);
+
+/* The end of a call that changes nothing. */
+void leat_site_leave(struct leat_site *site);
+/* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
+ * rc. */
+long leat_site_result(struct leat_site *site, long rc);
+/* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_site_result, and
+ * whoever remembers it looks again. */
+long leat_site_changed(struct leat_site *site, long rc);
+/* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
+ * there (or not), so that nobody is woken for a name that is still to come. */
+long leat_site_made(struct leat_site *site, long rc);
+
+/* The answer is good for later calls as well: remember it, and what stat shows of the file
+ * if `st` is not NULL. Does nothing if it is not. */
+void leat_site_remember(const struct leat_site *site, const struct stat *st);
+
+/* The site as one string, for system calls that take no directory descriptor.
+ * Lives in the thread's scratch area until the site is left. */
+const char *leat_site_via(struct leat_site *site);
+
+#endif

@@ -1,0 +1,16 @@
+/* Whether this process is traced, and from when on. */
+#ifndef LEAT_PRELOAD_TRACE_START_H
+#define LEAT_PRELOAD_TRACE_START_H
+
+#include "preload/trace/trace.h"
+
+/* The variable that leads to the tape. */
+#define LEAT_TRACE_VARIABLE "LEAT_TAPE"
+/* Set, and not empty: nothing else is to be done, whatever workflow the process belongs to. */
+#define LEAT_TRACE_ONLY "LEAT_TAPE_ONLY"
+/* Is this process to be traced? Maps the tape. In the constructor, before libc is patched. */
+bool leat_trace_find(char **envp);
+/* Say what program this is, and record from now on; not `is_patched`: its calls cannot be seen. */
+void leat_trace_start(char **envp, bool is_patched);
+
+#endif
