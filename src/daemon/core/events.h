@@ -5,10 +5,14 @@
 
 #include "daemon/core/state.h"
 
-/* Open the log, if one is asked for, and make the stream. 0 or -errno with one
- * line in `error`. */
-int leat_events_init(struct leat_daemon *d, char *error, size_t error_size);
+/* Open the log, if one is asked for, and make the stream, which calls `decisions`. 0 or -errno with
+ * one line in `error`. */
+int leat_events_init(struct leat_daemon *d, const struct leat_stream_ops *decisions, char *error,
+		     size_t error_size);
 void leat_events_release(struct leat_daemon *d);
+
+/* Note what the rules have decided; seq and time are filled in. */
+void leat_event_log(struct leat_daemon *d, struct leat_event *ev);
 
 /* Apply a fact; seq and time are filled in. 0 or what the rules said, which has
  * been reported. */

@@ -1,6 +1,9 @@
+#include "daemon/core/problems.h"
+
 #include "base/log.h"
 #include "base/str.h"
 #include "daemon/core/connections.h"
+#include "daemon/daemon.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
-#include "daemon/core/connections.h"
+#include "daemon/core/processes.h"
 
 #include "base/fd.h"
 #include "base/pidstat.h"
-#include "daemon/core/events.h"
-#include "daemon/files/files.h"
-#include "daemon/run/ranks.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/observer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,7 +38,6 @@ static void forget(struct leat_proc *p)
 static void gone(struct leat_proc *p)
 {
 	struct leat_daemon *d = p->d;
-	bool normally;
 
 	if (p->gone)
 		return;
@@ -49,26 +46,9 @@ static void gone(struct leat_proc *p)
 	/* It may have changed a file and not come to count it. */
 	if (!p->exiting)
 		leat_shm_change_cut(d->shm);
-	normally = p->exiting && !p->cut_short;
-	if (p->step >= 0) {
-		leat_lives_after_exit(d, p);
-		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
-							 .step = p->step,
-							 .pid = p->pid,
-							 .status = normally ? p->status : -SIGKILL,
-							 .code = leat_rank_left(p)});
-		leat_step_process_left(d, p);
-	}
+	if (p->step >= 0)
+		d->observer->exited(p);
 	forget(p);
-}
-
-void leat_proc_ended_behind(struct leat_proc *p, int pid, bool killed)
-{
-	leat_events_apply(p->d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
-						    .step = p->step,
-						    .node = p->pid,
-						    .pid = pid,
-						    .status = killed ? -SIGKILL : 0});
 }
 
 static void on_end(uv_poll_t *poll, int status, int events)

@@ -1,16 +1,23 @@
 /* Open file descriptions for writing, whose true last close the kernel knows:
  * each holds an OFD lock on a byte of its own (docs/explanation/how-it-works.md). */
+#include "daemon/files/descriptions.h"
+
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
-#include "daemon/run/actions.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/observer.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
+#include "daemon/files/former.h"
+#include "daemon/files/locks.h"
 #include "daemon/files/persist.h"
-#include "daemon/space/spill.h"
-#include "daemon/run/steps.h"
-#include "daemon/ops/versions.h"
+#include "daemon/files/publish_name.h"
+#include "daemon/files/sizes.h"
+#include "daemon/files/states.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,22 +31,22 @@
 /* A close this close to an abnormal death in the step is taken for a part of it. */
 #define DEATH_NS 200000000u
 
-static struct leat_live **list_of(const struct leat_live *l)
+static struct leat_description **list_of(const struct leat_description *l)
 {
-	return l->reads ? &l->file->readers_open : &l->file->lives;
+	return l->reads ? &l->file->readers_open : &l->file->descriptions;
 }
 
-static struct leat_live *live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
-				  bool reads)
+static struct leat_description *live_new(struct leat_daemon *d, struct leat_file *f,
+					 struct leat_conn *c, bool reads)
 {
-	struct leat_live *l = calloc(1, sizeof(*l));
+	struct leat_description *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
 	l->reads = reads;
-	l->id = ++d->last_ofd;
+	l->id = ++d->files->last_ofd;
 	l->probe = -1;
-	HASH_ADD(hh, d->lives, id, sizeof(l->id), l);
+	HASH_ADD(hh, d->files->descriptions, id, sizeof(l->id), l);
 	if (!l->hh.tbl) {
 		free(l);
 		return NULL;
@@ -53,65 +60,31 @@ static struct leat_live *live_new(struct leat_daemon *d, struct leat_file *f, st
 	return l;
 }
 
-struct leat_live *leat_live_new(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c)
+struct leat_description *leat_description_new(struct leat_daemon *d, struct leat_file *f,
+					      struct leat_conn *c)
 {
-	struct leat_live *l = live_new(d, f, c, false);
+	struct leat_description *l = live_new(d, f, c, false);
 
 	if (l)
 		leat_shm_file_changed(leat_file_shm(d, f));
 	return l;
 }
 
-struct leat_live *leat_live_new_reader(struct leat_daemon *d, struct leat_file *f,
-				       struct leat_conn *c)
+struct leat_description *leat_description_new_reader(struct leat_daemon *d, struct leat_file *f,
+						     struct leat_conn *c)
 {
 	return live_new(d, f, c, true);
 }
 
-void leat_live_confirm(struct leat_live *l)
+void leat_description_confirm(struct leat_description *l)
 {
 	if (l->opener)
 		l->opener->pending = NULL;
 	l->opener = NULL;
 }
 
-/* `held` may be opened in one of two ways, or may be made so for a moment. */
-static int open_held(int held, const struct stat *st)
-{
-	int fd = leat_beneath_reopen(held, O_RDONLY);
-
-	if (fd == -EACCES)
-		fd = leat_beneath_reopen(held, O_WRONLY);
-	if (fd == -EACCES && leat_beneath_chmod(held, (st->st_mode & 07777) | 0400) == 0) {
-		fd = leat_beneath_reopen(held, O_RDONLY);
-		leat_beneath_chmod(held, st->st_mode & 07777);
-	}
-	return fd;
-}
-
-int leat_open_hard(int top, const char *path)
-{
-	struct stat st;
-	int held = leat_beneath_hold_regular(top, path, &st), fd;
-
-	if (held < 0)
-		return held;
-	fd = open_held(held, &st);
-	leat_close(&held);
-	return fd;
-}
-
-int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const char *name)
-{
-	int fd = -EACCES;
-
-	if (root == LEAT_ROOT_STORE && !leat_tree_is_distrusted(d->tree))
-		fd = leat_beneath_open(dir, name, O_RDONLY, 0);
-	return fd == -EACCES ? leat_open_hard(dir, name) : fd;
-}
-
 /* 0: it has a descriptor, or there is nothing to have one of; else -errno. */
-static int hold(struct leat_daemon *d, struct leat_live *l)
+static int hold(struct leat_daemon *d, struct leat_description *l)
 {
 	struct stat st;
 	enum leat_root root;
@@ -128,64 +101,47 @@ static int hold(struct leat_daemon *d, struct leat_live *l)
 	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP ? 0 : rc;
 }
 
-void leat_lives_hold(struct leat_daemon *d, struct leat_file *f)
+void leat_descriptions_hold(struct leat_daemon *d, struct leat_file *f)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 	struct stat st;
 
-	DL_FOREACH(f->lives, l)
+	DL_FOREACH(f->descriptions, l)
 	hold(d, l);
 	DL_FOREACH(f->readers_open, l)
 	hold(d, l);
 	leat_file_measure(d, f, -1, &st, NULL);
 }
 
-int leat_is_locked(int fd, uint64_t byte)
+struct leat_description *leat_description_untold(struct leat_daemon *d, struct leat_file *f,
+						 struct leat_conn *c, int fd)
 {
-	struct flock lock = {
-		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
-
-	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
-}
-
-/* Does anybody have the file open for writing? fcntl(2): then there is no read lease. Where there
- * are no leases, or not for the daemon, nobody has. */
-static bool is_written(int fd)
-{
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return errno == EAGAIN;
-	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
-}
-
-struct leat_live *leat_live_untold(struct leat_daemon *d, struct leat_file *f, struct leat_conn *c,
-				   int fd)
-{
-	struct leat_live *l = is_written(fd) ? leat_live_new(d, f, c) : NULL;
+	struct leat_description *l = leat_is_written(fd) ? leat_description_new(d, f, c) : NULL;
 
 	if (!l) {
 		leat_close(&fd);
 		return NULL;
 	}
-	leat_live_confirm(l);
+	leat_description_confirm(l);
 	l->untold = true;
 	l->probe = fd;
 	return l;
 }
 
-static int look_for_lock(struct leat_daemon *d, struct leat_live *l)
+static int look_for_lock(struct leat_daemon *d, struct leat_description *l)
 {
-	int rc = l->file->old ? leat_old_has_lock(l->file, l->id) : 0;
+	int rc = l->file->former ? leat_former_has_lock(l->file, l->id) : 0;
 
 	if (!rc)
 		rc = hold(d, l);
 	if (rc || l->probe < 0)
 		return rc;
-	return l->untold ? is_written(l->probe) : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
+	return l->untold ? leat_is_written(l->probe)
+			 : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
 }
 
 /* In doubt yes: what is taken for closed is passed on as complete. */
-static bool has_lock(struct leat_daemon *d, struct leat_live *l)
+static bool has_lock(struct leat_daemon *d, struct leat_description *l)
 {
 	int rc = look_for_lock(d, l);
 
@@ -197,43 +153,44 @@ static bool has_lock(struct leat_daemon *d, struct leat_live *l)
 	return rc != 0;
 }
 
-static bool is_open(struct leat_daemon *d, struct leat_live *l)
+static bool is_open(struct leat_daemon *d, struct leat_description *l)
 {
 	return l->opener || has_lock(d, l);
 }
 
-bool leat_lives_settled(struct leat_daemon *d, struct leat_file *f)
+bool leat_descriptions_settled(struct leat_daemon *d, struct leat_file *f)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 
-	DL_FOREACH(f->lives, l)
+	DL_FOREACH(f->descriptions, l)
 	if (l->opener && !has_lock(d, l))
 		return false;
 	return true;
 }
 
-void leat_lives_moved(struct leat_file *f)
+void leat_descriptions_moved(struct leat_file *f)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 
-	DL_FOREACH(f->lives, l)
+	DL_FOREACH(f->descriptions, l)
 	leat_close(&l->probe);
 	DL_FOREACH(f->readers_open, l)
 	leat_close(&l->probe);
 }
 
-static void discard(struct leat_daemon *d, struct leat_live *l)
+static void discard(struct leat_daemon *d, struct leat_description *l)
 {
-	leat_live_confirm(l);
+	leat_description_confirm(l);
 	DL_DELETE(*list_of(l), l);
-	HASH_DEL(d->lives, l);
+	HASH_DEL(d->files->descriptions, l);
 	leat_close(&l->probe);
 	free(l->name);
 	free(l);
 }
 
 /* A consumer that only opened for writing did no harm. */
-static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, const struct stat *st)
+static void judge_foreign(struct leat_daemon *d, const struct leat_description *l,
+			  const struct stat *st)
 {
 	/* Times may be set without a write: touch does. */
 	if (!l->foreign || l->intact ||
@@ -248,12 +205,19 @@ static void judge_foreign(struct leat_daemon *d, const struct leat_live *l, cons
 
 /* Of several that a step has left behind one may be stopped before it has written all, and another
  * close the file. */
-static bool is_stopped(const struct leat_daemon *d, const struct leat_live *l)
+static bool is_stopped(const struct leat_daemon *d, const struct leat_description *l)
 {
 	return d->is_cut_off && l->step >= 0 && !d->steps[l->step].running;
 }
 
-static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+/* Steps with actions give their files names. */
+static void tell_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal)
+{
+	if (l->name)
+		d->observer->closed(d, l, abnormal);
+}
+
+static void closed(struct leat_daemon *d, struct leat_description *l, bool abnormal)
 {
 	struct leat_file *f = l->file;
 	bool was_committed = leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED;
@@ -261,13 +225,17 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 
 	LEAT_FAULT("closed");
 	if (l->reads) {
-		leat_versions_returned(d, l);
-		leat_acts_closed(d, l, abnormal);
+		if (l->counted)
+			leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_RETURN,
+								 .step = l->step,
+								 .pid = l->pid,
+								 .ofd = l->id});
+		tell_closed(d, l, abnormal);
 		discard(d, l);
 		return;
 	}
 	leat_file_sync_frontier(d, f);
-	if (f->lives == l && !l->next)
+	if (f->descriptions == l && !l->next)
 		leat_file_settle_closed(d, f, l->probe);
 	if (l->probe >= 0 && leat_file_measure(d, f, l->probe, &st, NULL) == 0) {
 		f->measured = true;
@@ -283,11 +251,11 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 									  ? LEAT_EVF_ABNORMAL
 									  : 0});
 	f->measured = false;
-	leat_acts_closed(d, l, abnormal || is_stopped(d, l));
+	tell_closed(d, l, abnormal || is_stopped(d, l));
 	discard(d, l);
-	if (f->lives)
+	if (f->descriptions)
 		return;
-	leat_file_announce(d, f, &st);
+	leat_file_publish_name(d, f, &st);
 	/* What was written after the commit counts for the copy on disk. */
 	leat_file_finish_loose(d, f);
 	if (f->retired)
@@ -295,29 +263,29 @@ static void closed(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	else if (was_committed)
 		leat_file_refresh(d, f, LEAT_FILE_COMMITTED);
 	else if (f->keep)
-		leat_keep_file(d, f);
+		leat_file_persist(d, f);
 }
 
 /* The versions that nobody has open any more, as far as it was told of them all. */
 static void end_readers(uv_check_t *check)
 {
 	struct leat_daemon *d = check->data;
-	struct leat_live *l, *next_live;
+	struct leat_description *l, *next_live;
 	struct leat_proc *p, *next;
 
 	uv_check_stop(check);
-	for (l = d->lives; l; l = l->hh.next)
+	for (l = d->files->descriptions; l; l = l->hh.next)
 		l->heard = l->ended;
 	HASH_ITER(hh, d->procs, p, next)
 	leat_proc_hear(p);
-	HASH_ITER(hh, d->lives, l, next_live)
+	HASH_ITER(hh, d->files->descriptions, l, next_live)
 	if (l->heard)
 		closed(d, l, l->abnormal);
 }
 
 /* That a version was read, or a file changed, may have been told before it was closed by another
  * connection, and be heard later. */
-static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
+static void ended(struct leat_daemon *d, struct leat_description *l, bool abnormal)
 {
 	if (l->reads ? l->read : !l->intact) {
 		closed(d, l, abnormal);
@@ -325,27 +293,27 @@ static void ended(struct leat_daemon *d, struct leat_live *l, bool abnormal)
 	}
 	l->ended = true;
 	l->abnormal |= abnormal;
-	uv_check_start(&d->ended, end_readers);
+	uv_check_start(&d->files->ended, end_readers);
 }
 
-void leat_lives_hear(struct leat_daemon *d)
+void leat_descriptions_hear(struct leat_daemon *d)
 {
-	if (uv_is_active((uv_handle_t *)&d->ended))
-		end_readers(&d->ended);
+	if (uv_is_active((uv_handle_t *)&d->files->ended))
+		end_readers(&d->files->ended);
 }
 
-int leat_lives_init(struct leat_daemon *d)
+int leat_descriptions_init(struct leat_daemon *d)
 {
-	d->ended.data = d;
-	return uv_check_init(&d->loop, &d->ended);
+	d->files->ended.data = d;
+	return uv_check_init(&d->loop, &d->files->ended);
 }
 
-void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
+void leat_description_failed(struct leat_daemon *d, struct leat_description *l)
 {
 	struct leat_file *f = l->file;
 	bool counted = l->counted;
 
-	leat_live_confirm(l);
+	leat_description_confirm(l);
 	hold(d, l);
 	closed(d, l, true);
 	if (counted && !f->retired && f->made &&
@@ -360,24 +328,24 @@ void leat_live_failed(struct leat_daemon *d, struct leat_live *l)
  * no look. */
 static bool died_after(const struct leat_conn *c, const struct leat_file *f, uint64_t id)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 
-	DL_FOREACH(f->lives, l)
+	DL_FOREACH(f->descriptions, l)
 	if ((!id || l->id == id) && l->pid != c->pid && !is_open(c->d, l))
 		return c->proc && leat_proc_died_beside(c->proc);
 	return false;
 }
 
-void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal)
+void leat_descriptions_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal)
 {
 	struct leat_daemon *d = c->d;
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 
 	DL_FOREACH_SAFE(f->readers_open, l, next)
 	if ((!id || l->id == id) && !is_open(d, l))
 		ended(d, l, false);
 	abnormal = abnormal || died_after(c, f, id);
-	DL_FOREACH_SAFE(f->lives, l, next)
+	DL_FOREACH_SAFE(f->descriptions, l, next)
 	{
 		if (id && l->id != id)
 			continue;
@@ -389,7 +357,7 @@ void leat_lives_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool
 }
 
 /* Whether it can still be the process that opened it which closes it. */
-static bool opener_lives(struct leat_daemon *d, const struct leat_live *l)
+static bool opener_lives(struct leat_daemon *d, const struct leat_description *l)
 {
 	struct leat_proc *p;
 
@@ -399,46 +367,46 @@ static bool opener_lives(struct leat_daemon *d, const struct leat_live *l)
 
 /* Those of other live processes are theirs to end: the end of `p` says nothing of how they were
  * closed. */
-static bool ended_with(struct leat_daemon *d, struct leat_live *l, const struct leat_proc *p)
+static bool ended_with(struct leat_daemon *d, struct leat_description *l, const struct leat_proc *p)
 {
 	return l->step == p->step && !opener_lives(d, l) && !is_open(d, l);
 }
 
-void leat_lives_after_exit(struct leat_daemon *d, const struct leat_proc *p)
+void leat_descriptions_after_exit(struct leat_daemon *d, const struct leat_proc *p)
 {
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 	bool abnormal;
 
-	for (l = d->lives; l && !ended_with(d, l, p); l = l->hh.next)
+	for (l = d->files->descriptions; l && !ended_with(d, l, p); l = l->hh.next)
 		;
 	if (!l)
 		return;
 	/* Of two that ended at the same time, who had it open last is not known. */
 	abnormal = !p->exiting || leat_proc_died_beside(p);
-	HASH_ITER(hh, d->lives, l, next)
+	HASH_ITER(hh, d->files->descriptions, l, next)
 	if (ended_with(d, l, p))
 		ended(d, l, abnormal);
 }
 
-static bool was_abnormal(struct leat_daemon *d, const struct leat_live *l, uint64_t now)
+static bool was_abnormal(struct leat_daemon *d, const struct leat_description *l, uint64_t now)
 {
 	uint64_t death = l->step >= 0 ? d->steps[l->step].death_ns : 0;
 
 	return death && now - death < DEATH_NS && !opener_lives(d, l);
 }
 
-void leat_lives_after_step(struct leat_daemon *d, int step)
+void leat_descriptions_after_step(struct leat_daemon *d, int step)
 {
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 	uint64_t now = leat_clock_ns();
 
-	HASH_ITER(hh, d->lives, l, next)
+	HASH_ITER(hh, d->files->descriptions, l, next)
 	if (l->step == step && !is_open(d, l))
 		closed(d, l, was_abnormal(d, l, now));
 }
 
 /* Has its lock been missing for long enough? */
-static bool has_vanished(struct leat_daemon *d, struct leat_live *l, uint64_t now)
+static bool has_vanished(struct leat_daemon *d, struct leat_description *l, uint64_t now)
 {
 	if (is_open(d, l))
 		l->vanished_ns = 0;
@@ -447,13 +415,13 @@ static bool has_vanished(struct leat_daemon *d, struct leat_live *l, uint64_t no
 	return l->vanished_ns && now - l->vanished_ns >= GRACE_NS;
 }
 
-void leat_lives_sweep(struct leat_daemon *d)
+void leat_descriptions_sweep(struct leat_daemon *d)
 {
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 	uint64_t now = leat_clock_ns();
 	bool vanished = false;
 
-	for (l = d->lives; l; l = l->hh.next)
+	for (l = d->files->descriptions; l; l = l->hh.next)
 		vanished |= has_vanished(d, l, now);
 	if (!vanished)
 		return;
@@ -461,25 +429,25 @@ void leat_lives_sweep(struct leat_daemon *d)
 	for (int step = 0; step < (int)d->wf->n_steps; step++)
 		leat_procs_reap(d, step);
 	now = leat_clock_ns();
-	HASH_ITER(hh, d->lives, l, next)
+	HASH_ITER(hh, d->files->descriptions, l, next)
 	if (has_vanished(d, l, now))
 		closed(d, l, was_abnormal(d, l, now));
 }
 
-bool leat_lives_of_step(const struct leat_daemon *d, int step)
+bool leat_descriptions_of_step(const struct leat_daemon *d, int step)
 {
-	const struct leat_live *l;
+	const struct leat_description *l;
 
-	for (l = d->lives; l; l = l->hh.next)
+	for (l = d->files->descriptions; l; l = l->hh.next)
 		if (l->step == step && l->counted)
 			return true;
 	return false;
 }
 
-void leat_lives_free(struct leat_daemon *d)
+void leat_descriptions_free(struct leat_daemon *d)
 {
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 
-	HASH_ITER(hh, d->lives, l, next)
+	HASH_ITER(hh, d->files->descriptions, l, next)
 	discard(d, l);
 }

@@ -1,6 +1,9 @@
 /* Files that are not retained (retain: false): the memory of what their consumer has read is given
  * back while it goes on. */
+#include "daemon/files/drop.h"
+
 #include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
 
 #include <errno.h>

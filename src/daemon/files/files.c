@@ -1,13 +1,8 @@
 #include "daemon/files/files.h"
 
 #include "base/beneath.h"
-#include "base/clock.h"
 #include "base/fd.h"
-#include "daemon/core/events.h"
-#include "daemon/files/persist.h"
-#include "daemon/space/spill.h"
-#include "daemon/run/steps.h"
-#include "daemon/files/times.h"
+#include "daemon/core/steps.h"
 #include "daemon/core/user.h"
 
 #include <errno.h>
@@ -19,13 +14,13 @@ struct leat_file *leat_file_find(struct leat_daemon *d, const char *name)
 {
 	struct leat_file *f;
 
-	HASH_FIND_STR(d->files, name, f);
+	HASH_FIND_STR(d->files->by_name, name, f);
 	return f;
 }
 
 struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot)
 {
-	return slot && slot <= d->n_slots ? d->by_slot[slot] : NULL;
+	return slot && slot <= d->files->n_slots ? d->files->by_slot[slot] : NULL;
 }
 
 int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
@@ -43,20 +38,21 @@ int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
 
 static int take_slot(struct leat_daemon *d, struct leat_file *f)
 {
-	if (d->n_slots + 1 >= LEAT_SHM_MAX_FILES)
+	if (d->files->n_slots + 1 >= LEAT_SHM_MAX_FILES)
 		return -ENFILE;
-	if (d->n_slots + 1 >= d->room_slots) {
-		uint32_t room = d->room_slots ? 2 * d->room_slots : 256;
-		struct leat_file **v = realloc(d->by_slot, room * sizeof(struct leat_file *));
+	if (d->files->n_slots + 1 >= d->files->max_slots) {
+		uint32_t room = d->files->max_slots ? 2 * d->files->max_slots : 256;
+		struct leat_file **v =
+			realloc(d->files->by_slot, room * sizeof(struct leat_file *));
 
 		if (!v)
 			return -ENOMEM;
-		d->by_slot = v;
-		d->room_slots = room;
-		d->by_slot[0] = NULL;
+		d->files->by_slot = v;
+		d->files->max_slots = room;
+		d->files->by_slot[0] = NULL;
 	}
-	f->slot = ++d->n_slots;
-	d->by_slot[f->slot] = f;
+	f->slot = ++d->files->n_slots;
+	d->files->by_slot[f->slot] = f;
 	return 0;
 }
 
@@ -78,13 +74,10 @@ static void free_file(struct leat_file *f)
 	free(f);
 }
 
-struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
+struct leat_file *leat_file_add(struct leat_daemon *d, const char *name)
 {
-	struct leat_file *f = leat_file_find(d, name);
+	struct leat_file *f = calloc(1, sizeof(*f));
 
-	if (f)
-		return f;
-	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
 	f->drop_fd = -1;
@@ -92,18 +85,14 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 	f->rule = leat_match(d->matcher, name);
 	if (!f->name || !f->rule)
 		goto fail;
-	HASH_ADD_KEYPTR(hh, d->files, f->name, strlen(f->name), f);
+	HASH_ADD_KEYPTR(hh, d->files->by_name, f->name, strlen(f->name), f);
 	if (!f->hh.tbl)
 		goto fail;
 	if (take_slot(d, f)) {
-		HASH_DEL(d->files, f);
+		HASH_DEL(d->files->by_name, f);
 		goto fail;
 	}
 	leat_shm_file_init(leat_file_shm(d, f));
-	f->versioned = d->has_views && leat_stream_has_versions(d->stream, name);
-	if (f->rule->drop && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE)
-		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
-	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	return f;
 fail:
 	free_file(f);
@@ -112,12 +101,12 @@ fail:
 
 void leat_files_free(struct leat_daemon *d)
 {
-	HASH_CLEAR(hh, d->files);
-	for (uint32_t i = 1; i <= d->n_slots; i++)
-		free_file(d->by_slot[i]);
-	free(d->by_slot);
-	d->by_slot = NULL;
-	d->n_slots = 0;
+	HASH_CLEAR(hh, d->files->by_name);
+	for (uint32_t i = 1; i <= d->files->n_slots; i++)
+		free_file(d->files->by_slot[i]);
+	free(d->files->by_slot);
+	d->files->by_slot = NULL;
+	d->files->n_slots = 0;
 }
 
 bool leat_rule_matters(const struct leat_file_rule *rule)
@@ -140,166 +129,6 @@ enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_fil
 {
 	return leat_rule_produced(d, rule) && rule->storage == LEAT_STORAGE_MEMORY ? LEAT_ROOT_STORE
 										   : LEAT_ROOT_DISK;
-}
-
-void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f)
-{
-	struct stat st;
-	enum leat_root root;
-
-	if (f->told || leat_tree_look(d->tree, f->name, &root, &st) < 0)
-		return;
-	f->told = true;
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PRESENT,
-						 .step = -1,
-						 .name = f->name,
-						 .length = (uint64_t)st.st_size,
-						 .flags = S_ISDIR(st.st_mode) ? LEAT_EVF_DIR : 0});
-}
-
-static void hide_extents(struct leat_daemon *d, struct leat_file *f)
-{
-	if (f->table)
-		leat_shm_extents_give(d->shm, f->table);
-	f->table = 0;
-}
-
-static void on_commit(struct leat_daemon *d, struct leat_file *f)
-{
-	struct stat st;
-	enum leat_root root;
-
-	if ((f->rule->permanent || f->keep || !f->measured) &&
-	    leat_file_measure(d, f, -1, &st, &root) == 0) {
-		f->touched_ns = leat_clock_ns();
-		leat_times_commit(d, f, root, &st);
-		if (leat_root_is_ours(root) && (f->rule->permanent || f->keep))
-			leat_keep_file(d, f);
-	}
-	leat_shm_file_finish(leat_file_shm(d, f), f->size);
-	hide_extents(d, f);
-	if (f->early && !f->early_due) {
-		f->early_due = true;
-		f->early_next = d->early_due;
-		d->early_due = f;
-	}
-}
-
-static void on_failure(struct leat_daemon *d, struct leat_file *f)
-{
-	leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_FAILED, 0);
-	hide_extents(d, f);
-	for (int i = 0; f->readers && i < (int)d->wf->n_steps; i++)
-		if (leat_steps_has(f->readers, i))
-			leat_step_spoil(d, i, f->name);
-}
-
-void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state)
-{
-	struct leat_shm_file *s = leat_file_shm(d, f);
-
-	switch (state) {
-	case LEAT_FILE_COMMITTED:
-		on_commit(d, f);
-		break;
-	case LEAT_FILE_FAILED:
-		on_failure(d, f);
-		break;
-	case LEAT_FILE_ABSENT:
-	case LEAT_FILE_PRODUCED:
-	case LEAT_FILE_GONE:
-		leat_shm_file_update(s, 0, LEAT_SHM_COMMITTED | LEAT_SHM_FAILED);
-		break;
-	}
-}
-
-void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f)
-{
-	struct leat_shm_file *s = leat_file_shm(d, f);
-	uint64_t seen, known;
-
-	if (!f->publishes || f->retired)
-		return;
-	seen = leat_shm_frontier(s);
-	if (seen > f->told_frontier) {
-		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_EXTENT,
-							 .step = -1,
-							 .name = f->name,
-							 .offset = f->told_frontier,
-							 .length = seen - f->told_frontier});
-		f->told_frontier = seen;
-	}
-	known = leat_stream_frontier(d->stream, f->name);
-	if (known > seen) {
-		leat_shm_publish(s, known);
-		f->told_frontier = known;
-	}
-}
-
-void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
-			    const struct leat_range *changed)
-{
-	size_t n;
-	const struct leat_range *ranges = leat_stream_extents(d->stream, f->name, &n);
-
-	if (!f->table && !f->retired)
-		f->table = leat_shm_extents_take(d->shm, f->slot);
-	if (f->table)
-		leat_shm_extents_put(d->shm, f->table, ranges, n, changed);
-	else
-		leat_shm_wake_range(leat_file_shm(d, f), changed);
-}
-
-void leat_file_finish_loose(struct leat_daemon *d, struct leat_file *f)
-{
-	if (!f->retired && !f->lives && !leat_rule_produced(d, f->rule))
-		leat_shm_file_finish(leat_file_shm(d, f), f->size);
-}
-
-void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
-{
-	if (f->retired)
-		return;
-	HASH_DEL(d->files, f);
-	f->retired = true;
-	leat_move_forget(f);
-	hide_extents(d, f);
-	leat_shm_file_changed(leat_file_shm(d, f));
-	leat_keep_forget(d, f);
-	leat_close(&f->drop_fd);
-	if (!f->lives)
-		leat_shm_file_finish(leat_file_shm(d, f), f->size);
-	else
-		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
-}
-
-int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *name)
-{
-	const struct leat_file_rule *rule = leat_match(d->matcher, name);
-	char *copy = strdup(name);
-
-	if (!copy || !rule) {
-		free(copy);
-		return -ENOMEM;
-	}
-	leat_move_forget(f);
-	leat_shm_file_changed(leat_file_shm(d, f));
-	leat_keep_forget(d, f);
-	HASH_DEL(d->files, f);
-	free(f->name);
-	f->name = copy;
-	f->rule = rule;
-	f->told = f->made = true;
-	if (!rule->drop)
-		leat_shm_retain(leat_file_shm(d, f));
-	else if (leat_rule_home(d, rule) == LEAT_ROOT_STORE)
-		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
-	HASH_ADD_KEYPTR(hh, d->files, f->name, strlen(f->name), f);
-	if (!f->hh.tbl) {
-		f->retired = true;
-		return -ENOMEM;
-	}
-	return 0;
 }
 
 bool leat_file_awaits(const struct leat_daemon *d, const struct leat_file *f, int step)

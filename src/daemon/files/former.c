@@ -1,10 +1,14 @@
 /* Files that were moved while they were open. Each open file description of the former
  * inode is exchanged for one of the new inode: the first process that asks has it made, all
  * others that share it are given the same, so that its offset stays common to them. */
+#include "daemon/files/former.h"
+
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
-#include "daemon/space/spill.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
+#include "daemon/files/locks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Descriptions of a former inode are told apart by locks beyond those of the lives. */
+/* Descriptions of a former inode are told apart by locks beyond those of the descriptions. */
 #define MARK_BYTE (LEAT_OFD_LOCK + (UINT64_C(1) << 56))
 
 /* One description that was exchanged. */
@@ -23,7 +27,7 @@ struct handed {
 	struct handed *prev, *next;
 };
 
-struct leat_old {
+struct leat_former {
 	struct leat_daemon *d;
 	struct leat_file *f;
 	int probe; /* former inode */
@@ -31,52 +35,52 @@ struct leat_old {
 	uint32_t home;
 	uint64_t moved_ns;
 	struct handed *handed;
-	struct leat_old *prev, *next;
+	struct leat_former *prev, *next;
 };
 
-int leat_old_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home)
+int leat_former_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home)
 {
-	struct leat_old *o = calloc(1, sizeof(*o));
+	struct leat_former *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
-	*o = (struct leat_old){.d = d,
-			       .f = f,
-			       .probe = probe,
-			       .fresh = fresh,
-			       .home = home,
-			       .moved_ns = leat_clock_ns()};
-	f->old = o;
-	DL_APPEND(d->spill.olds, o);
+	*o = (struct leat_former){.d = d,
+				  .f = f,
+				  .probe = probe,
+				  .fresh = fresh,
+				  .home = home,
+				  .moved_ns = leat_clock_ns()};
+	f->former = o;
+	DL_APPEND(d->files->formers, o);
 	return 0;
 }
 
-void leat_old_cancel(struct leat_file *f)
+void leat_former_cancel(struct leat_file *f)
 {
-	struct leat_old *o = f->old;
+	struct leat_former *o = f->former;
 
-	DL_DELETE(o->d->spill.olds, o);
-	f->old = NULL;
+	DL_DELETE(o->d->files->formers, o);
+	f->former = NULL;
 	free(o);
 }
 
-const struct leat_old *leat_old_find(const struct leat_daemon *d, uint64_t dev, uint64_t ino)
+const struct leat_former *leat_former_find(const struct leat_daemon *d, uint64_t dev, uint64_t ino)
 {
-	const struct leat_old *o;
+	const struct leat_former *o;
 	struct stat st;
 
-	DL_FOREACH(d->spill.olds, o)
+	DL_FOREACH(d->files->formers, o)
 	if (fstat(o->probe, &st) == 0 && st.st_ino == ino && st.st_dev == dev)
 		return o;
 	return NULL;
 }
 
-struct leat_file *leat_old_file(const struct leat_old *o)
+struct leat_file *leat_former_file(const struct leat_former *o)
 {
 	return o->f;
 }
 
-uint32_t leat_old_home(const struct leat_old *o)
+uint32_t leat_former_home(const struct leat_former *o)
 {
 	return o->home;
 }
@@ -93,12 +97,12 @@ static int lock_byte(int fd, uint64_t byte)
 }
 
 /* Is `fd` of the description that has the byte locked? */
-static bool owns(const struct leat_old *o, int fd, uint64_t byte)
+static bool owns(const struct leat_former *o, int fd, uint64_t byte)
 {
 	return leat_is_locked(o->probe, byte) && !leat_is_locked(fd, byte);
 }
 
-static void drop_handed(struct leat_old *o, struct handed *h)
+static void drop_handed(struct leat_former *o, struct handed *h)
 {
 	DL_DELETE(o->handed, h);
 	leat_close(&h->fd);
@@ -106,7 +110,7 @@ static void drop_handed(struct leat_old *o, struct handed *h)
 }
 
 /* New descriptions are kept here only for those who still have the old one. */
-static void settle(struct leat_old *o)
+static void settle(struct leat_former *o)
 {
 	struct handed *h, *next;
 
@@ -115,30 +119,30 @@ static void settle(struct leat_old *o)
 		drop_handed(o, h);
 }
 
-int leat_old_has_lock(struct leat_file *f, uint64_t ofd)
+int leat_former_has_lock(struct leat_file *f, uint64_t ofd)
 {
-	settle(f->old);
-	return leat_is_locked(f->old->probe, LEAT_OFD_LOCK + ofd);
+	settle(f->former);
+	return leat_is_locked(f->former->probe, LEAT_OFD_LOCK + ofd);
 }
 
-static void free_old(struct leat_old *o)
+static void free_old(struct leat_former *o)
 {
 	struct handed *h, *next;
 
 	DL_FOREACH_SAFE(o->handed, h, next)
 	drop_handed(o, h);
-	DL_DELETE(o->d->spill.olds, o);
-	o->f->old = NULL;
+	DL_DELETE(o->d->files->formers, o);
+	o->f->former = NULL;
 	leat_close(&o->probe);
 	leat_close(&o->fresh);
 	free(o);
 }
 
-void leat_olds_settle(struct leat_daemon *d)
+void leat_formers_settle(struct leat_daemon *d)
 {
-	struct leat_old *o, *next;
+	struct leat_former *o, *next;
 
-	DL_FOREACH_SAFE(d->spill.olds, o, next)
+	DL_FOREACH_SAFE(d->files->formers, o, next)
 	{
 		settle(o);
 		if (!o->handed && !leat_is_open_elsewhere(o->probe))
@@ -146,18 +150,18 @@ void leat_olds_settle(struct leat_daemon *d)
 	}
 }
 
-void leat_olds_free(struct leat_daemon *d)
+void leat_formers_free(struct leat_daemon *d)
 {
-	struct leat_old *o, *next;
+	struct leat_former *o, *next;
 
-	DL_FOREACH_SAFE(d->spill.olds, o, next)
+	DL_FOREACH_SAFE(d->files->formers, o, next)
 	free_old(o);
 }
 
 /* ---- exchanging ---- */
 
 /* A description of the new inode, opened as `fd` was. */
-static int reopen(const struct leat_old *o, int fd)
+static int reopen(const struct leat_former *o, int fd)
 {
 	const int kept = O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECT | O_SYNC | O_NOATIME;
 	int flags = fcntl(fd, F_GETFL);
@@ -182,11 +186,11 @@ static int reopen(const struct leat_old *o, int fd)
 }
 
 /* The lock by which the last close is found goes along. */
-static int lock_as_live(const struct leat_old *o, int fd, int new)
+static int lock_as_live(const struct leat_former *o, int fd, int new)
 {
-	const struct leat_live *l;
+	const struct leat_description *l;
 
-	DL_FOREACH(o->f->lives, l)
+	DL_FOREACH(o->f->descriptions, l)
 	if (owns(o, fd, LEAT_OFD_LOCK + l->id))
 		return lock_byte(new, LEAT_OFD_LOCK + l->id);
 	DL_FOREACH(o->f->readers_open, l)
@@ -195,7 +199,7 @@ static int lock_as_live(const struct leat_old *o, int fd, int new)
 	return 0;
 }
 
-static int make_handed(struct leat_old *o, int fd, struct handed **out)
+static int make_handed(struct leat_former *o, int fd, struct handed **out)
 {
 	struct handed *h = calloc(1, sizeof(*h));
 	off_t at = lseek(fd, 0, SEEK_CUR);
@@ -205,7 +209,7 @@ static int make_handed(struct leat_old *o, int fd, struct handed **out)
 		return -ENOMEM;
 	h->fd = reopen(o, fd);
 	rc = h->fd < 0 ? h->fd : lock_as_live(o, fd, h->fd);
-	h->byte = MARK_BYTE + ++o->d->spill.last_byte;
+	h->byte = MARK_BYTE + ++o->d->files->last_byte;
 	if (!rc)
 		rc = lock_byte(fd, h->byte);
 	if (!rc && (at < 0 || lseek(h->fd, at, SEEK_SET) < 0))
@@ -235,15 +239,33 @@ static void catch_up(struct handed *h, int fd)
 
 /* Calls that found the file where it was may still move an offset of the former inode. One that
  * takes longer than this belongs to a process that was stopped or killed in it. */
-static bool is_used(const struct leat_old *o)
+static bool is_used(const struct leat_former *o)
 {
 	return leat_shm_holders(leat_file_shm(o->d, o->f), false) &&
 	       leat_clock_ns() - o->moved_ns < LEAT_HOLD_NS;
 }
 
-/* 0, -EAGAIN not yet, or -errno. */
-static int exchange(struct leat_old *o, int fd, int *new)
+static bool is_inode(int fd, int other)
 {
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_ino == b.st_ino &&
+	       a.st_dev == b.st_dev;
+}
+
+bool leat_former_is(const struct leat_file *f, int fd)
+{
+	return f->former && is_inode(fd, f->former->probe);
+}
+
+bool leat_former_is_followed(const struct leat_file *f, int fd)
+{
+	return f->former && is_inode(fd, f->former->fresh);
+}
+
+int leat_former_exchange(struct leat_file *f, int fd, int *fresh)
+{
+	struct leat_former *o = f->former;
 	struct handed *h;
 	int rc;
 
@@ -260,48 +282,6 @@ static int exchange(struct leat_old *o, int fd, int *new)
 	}
 	catch_up(h, fd);
 	LEAT_FAULT("switch.offset");
-	*new = h->fd;
-	return 0;
-}
-
-static bool is_inode(int fd, int other)
-{
-	struct stat a, b;
-
-	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_ino == b.st_ino &&
-	       a.st_dev == b.st_dev;
-}
-
-static bool is_in_place(struct leat_daemon *d, const struct leat_file *f, int fd)
-{
-	struct stat a, b;
-
-	return !f->retired && fstat(fd, &a) == 0 &&
-	       leat_tree_look(d->tree, f->name, &(enum leat_root){0}, &b) == 0 &&
-	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
-}
-
-int leat_handle_switch(struct leat_conn *c, const void *msg)
-{
-	const struct leat_msg_switch *in = msg;
-	struct leat_daemon *d = c->d;
-	struct leat_file *f = leat_file_at(d, in->slot);
-	struct leat_msg_switched *m = leat_wire_begin(d->out, LEAT_MSG_SWITCHED, sizeof(*m));
-	int new = -1;
-
-	if (!f || c->passed < 0)
-		return -EPROTO;
-	m->seq = leat_shm_seq(leat_file_shm(d, f));
-	m->home = leat_shm_home(leat_file_shm(d, f));
-	if (leat_move_is_live(f))
-		m->error = -EAGAIN;
-	else if (f->old && is_inode(c->passed, f->old->probe))
-		m->error = exchange(f->old, c->passed, &new);
-	else if (!(f->old && is_inode(c->passed, f->old->fresh)) && !is_in_place(d, f, c->passed))
-		m->error = -ESTALE;
-	if (new >= 0)
-		leat_conn_send_fd(c, m, new);
-	else
-		leat_conn_send(c, m);
+	*fresh = h->fd;
 	return 0;
 }

@@ -2,7 +2,11 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
+#include "daemon/core/observer.h"
+#include "daemon/core/problems.h"
+#include "daemon/files/drop.h"
 #include "daemon/files/files.h"
+#include "daemon/files/locks.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -65,14 +69,14 @@ static bool note_dir(struct leat_daemon *d, const char *path)
 	size_t length = slash ? (size_t)(slash - path) : 0;
 	struct leat_dirty_dir *dir;
 
-	HASH_FIND(hh, d->dirty_dirs, path, length, dir);
+	HASH_FIND(hh, d->files->dirty_dirs, path, length, dir);
 	if (dir)
 		return false;
 	dir = calloc(1, sizeof(*dir) + strlen(path) + 1);
 	if (!dir)
 		return true;
 	strcpy(dir->path, path);
-	HASH_ADD(hh, d->dirty_dirs, path, length, dir);
+	HASH_ADD(hh, d->files->dirty_dirs, path, length, dir);
 	if (!dir->hh.tbl)
 		free(dir);
 	return true;
@@ -82,18 +86,18 @@ static void forget_dirs(struct leat_daemon *d)
 {
 	struct leat_dirty_dir *dir, *next;
 
-	HASH_ITER(hh, d->dirty_dirs, dir, next)
+	HASH_ITER(hh, d->files->dirty_dirs, dir, next)
 	{
-		HASH_DEL(d->dirty_dirs, dir);
+		HASH_DEL(d->files->dirty_dirs, dir);
 		free(dir);
 	}
 }
 
-void leat_keep_sync_dirs(struct leat_daemon *d)
+void leat_files_sync_dirs(struct leat_daemon *d)
 {
 	const struct leat_dirty_dir *dir;
 
-	for (dir = d->dirty_dirs; dir; dir = dir->hh.next) {
+	for (dir = d->files->dirty_dirs; dir; dir = dir->hh.next) {
 		int rc = leat_persist_sync_parent(d->disk_fd, dir->path);
 
 		if (rc && rc != -ENOENT)
@@ -107,7 +111,8 @@ static void failed(struct leat_daemon *d, struct leat_file *f, int rc)
 {
 	f->save_error = -rc;
 	leat_problem_add(d, rc, "cannot write %s/%s: %s%s", d->dir, f->name, strerror(-rc),
-			 rc == -EACCES && leat_tree_is_distrusted(d->tree) ? LEAT_KEEP_UNLIKE : "");
+			 rc == -EACCES && leat_tree_is_distrusted(d->tree) ? LEAT_PERSIST_UNLIKE
+									   : "");
 }
 
 static void start_jobs(struct leat_daemon *d);
@@ -155,7 +160,7 @@ static void done(uv_work_t *w, int status)
 	int rc = status ? -ECANCELED : take(j);
 
 	LEAT_FAULT("keep.done");
-	d->n_jobs--;
+	d->files->n_jobs--;
 	if (f) {
 		f->saving = false;
 		f->job = NULL;
@@ -168,13 +173,13 @@ static void done(uv_work_t *w, int status)
 		}
 		if (f->dirty) {
 			f->dirty = false;
-			leat_keep_file(d, f);
+			leat_file_persist(d, f);
 		}
 	}
 	free_job(j);
 	start_jobs(d);
-	if (leat_keep_idle(d))
-		leat_finish_continue(d);
+	if (leat_files_persist_idle(d))
+		d->observer->persisted(d);
 	/* a staged step may wait for it */
 	f = leat_file_find(d, "");
 	if (f)
@@ -249,7 +254,7 @@ static void start(struct leat_daemon *d, struct leat_job *j)
 	if (!rc) {
 		f->saving = true;
 		f->job = j;
-		d->n_jobs++;
+		d->files->n_jobs++;
 		return;
 	}
 	/* Not there any more: whoever removed it has told the rules. */
@@ -260,10 +265,10 @@ static void start(struct leat_daemon *d, struct leat_job *j)
 
 static void start_jobs(struct leat_daemon *d)
 {
-	while (d->jobs && d->n_jobs < MAX_JOBS) {
-		struct leat_job *j = d->jobs;
+	while (d->files->jobs && d->files->n_jobs < MAX_JOBS) {
+		struct leat_job *j = d->files->jobs;
 
-		DL_DELETE(d->jobs, j);
+		DL_DELETE(d->files->jobs, j);
 		start(d, j);
 	}
 }
@@ -275,7 +280,7 @@ static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const str
 	       leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, NULL);
 }
 
-void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
+void leat_file_persist(struct leat_daemon *d, struct leat_file *f)
 {
 	enum leat_root root;
 	struct leat_job *j;
@@ -304,17 +309,17 @@ void leat_keep_file(struct leat_daemon *d, struct leat_file *f)
 	j->f = f;
 	j->in = -1;
 	f->dirty = true;
-	DL_APPEND(d->jobs, j);
+	DL_APPEND(d->files->jobs, j);
 	start_jobs(d);
 }
 
-void leat_keep_forget(struct leat_daemon *d, struct leat_file *f)
+void leat_file_persist_cancel(struct leat_daemon *d, struct leat_file *f)
 {
 	struct leat_job *j, *next;
 
-	DL_FOREACH_SAFE(d->jobs, j, next)
+	DL_FOREACH_SAFE(d->files->jobs, j, next)
 	if (j->f == f) {
-		DL_DELETE(d->jobs, j);
+		DL_DELETE(d->files->jobs, j);
 		free_job(j);
 	}
 	if (f->saving)
@@ -323,18 +328,18 @@ void leat_keep_forget(struct leat_daemon *d, struct leat_file *f)
 	f->dirty = f->saving = f->saved = false;
 }
 
-bool leat_keep_idle(const struct leat_daemon *d)
+bool leat_files_persist_idle(const struct leat_daemon *d)
 {
-	return !d->n_jobs && !d->jobs;
+	return !d->files->n_jobs && !d->files->jobs;
 }
 
-void leat_keep_free(struct leat_daemon *d)
+void leat_files_persist_free(struct leat_daemon *d)
 {
 	struct leat_job *j, *next;
 
-	DL_FOREACH_SAFE(d->jobs, j, next)
+	DL_FOREACH_SAFE(d->files->jobs, j, next)
 	{
-		DL_DELETE(d->jobs, j);
+		DL_DELETE(d->files->jobs, j);
 		free_job(j);
 	}
 	forget_dirs(d);

@@ -1,8 +1,9 @@
 /* Committed files are published by name, so that clients open them and look at them without a
  * message (shm/names.h). */
+#include "daemon/files/publish_name.h"
+
 #include "daemon/core/events.h"
 #include "daemon/files/files.h"
-
 #include "shm/names.h"
 
 /* Steps that are no producers of it are treated as consumers; under --enforce only who says so. */
@@ -15,22 +16,23 @@ static bool is_consumer(const struct leat_daemon *d, const struct leat_file *f, 
 /* Who is a consumer by this rule, as far as the table can say. */
 static uint64_t consumers_of(struct leat_daemon *d, const struct leat_file *f)
 {
-	if (d->announced_rule != f->rule) {
-		d->announced_rule = f->rule;
-		d->announced_consumers = 0;
+	if (d->files->published_rule != f->rule) {
+		d->files->published_rule = f->rule;
+		d->files->published_consumers = 0;
 		for (int i = 0; i < (int)d->wf->n_steps && i < LEAT_SHM_NAME_STEPS; i++)
 			if (is_consumer(d, f, i))
-				d->announced_consumers |= UINT64_C(1) << i;
+				d->files->published_consumers |= UINT64_C(1) << i;
 	}
-	return d->announced_consumers;
+	return d->files->published_consumers;
 }
 
-void leat_file_announce(struct leat_daemon *d, struct leat_file *f, const struct stat *st)
+void leat_file_publish_name(struct leat_daemon *d, struct leat_file *f, const struct stat *st)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 
-	if (f->retired || f->versioned || f->lives || f->hidden || f->rewritable || f->rule->drop ||
-	    !S_ISREG(st->st_mode) || st->st_nlink != 1 || st->st_dev != leat_store_dev(d->store) ||
+	if (f->retired || f->versioned || f->descriptions || f->hidden || f->rewritable ||
+	    f->rule->drop || !S_ISREG(st->st_mode) || st->st_nlink != 1 ||
+	    st->st_dev != leat_store_dev(d->store) ||
 	    (leat_shm_flags(s) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)) != LEAT_SHM_COMMITTED)
 		return;
 	leat_shm_name_put(d->shm, f->name,
@@ -53,7 +55,7 @@ static void tell_seen(struct leat_daemon *d, const struct leat_file *f, bool loo
 	}
 }
 
-void leat_file_withdraw(struct leat_daemon *d, struct leat_file *f)
+void leat_file_withdraw_name(struct leat_daemon *d, struct leat_file *f)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 

@@ -1,9 +1,10 @@
 /* Names of one file, hard links, are links on disk, too. Each name is saved by itself, when it is
  * complete; at the end those of one file are made one again. */
+#include "daemon/files/relink.h"
+
 #include "base/beneath.h"
-#include "base/fd.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
-#include "daemon/files/persist.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static size_t collect(struct leat_daemon *d, struct name *v)
 	struct stat st;
 	size_t n = 0;
 
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		if (f->saved && !f->save_error &&
 		    leat_tree_has_ours(d->tree, f->name, &root, &st) && S_ISREG(st.st_mode) &&
 		    st.st_nlink > 1)
@@ -89,9 +90,9 @@ static int join(struct leat_daemon *d, const struct leat_file *f, struct leat_fi
 	return rc;
 }
 
-void leat_keep_links(struct leat_daemon *d)
+void leat_files_relink(struct leat_daemon *d)
 {
-	struct name *v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
+	struct name *v = calloc(HASH_COUNT(d->files->by_name) + 1, sizeof(*v));
 	size_t n = v ? collect(d, v) : 0, first = 0;
 
 	if (!v)

@@ -1,8 +1,12 @@
 /* Sizes of files that a client writes through a window: the kernel's is then ahead of the
  * file's length (shm/state.h). */
+#include "daemon/files/sizes.h"
+
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
+#include "daemon/core/events.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
 
 #include <errno.h>
@@ -91,4 +95,29 @@ void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, i
 	if (leat_shm_is_ahead(s) && take(s, true))
 		cut(d, f, probe);
 	leat_shm_window_give(s, LEAT_WINDOW_NONE, 0);
+}
+
+void leat_sizes_judge(struct leat_daemon *d)
+{
+	struct leat_file *f;
+
+	while ((f = d->early_due)) {
+		struct leat_early *e;
+
+		d->early_due = f->early_next;
+		f->early_due = false;
+		while ((e = f->early)) {
+			f->early = e->next;
+			if (f->size > e->size)
+				leat_events_apply(
+					d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
+							       .step = e->step,
+							       .name = f->name,
+							       .code = LEAT_VIOLATION_EARLY_SIZE,
+							       .flags = LEAT_EVF_PLACED,
+							       .offset = e->read_end,
+							       .length = e->size});
+			free(e);
+		}
+	}
 }

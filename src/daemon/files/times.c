@@ -2,6 +2,8 @@
 
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "daemon/core/problems.h"
+#include "daemon/files/files.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -72,9 +74,9 @@ static bool is_behind(const struct leat_daemon *d, const struct leat_file *f, st
 
 static struct timespec *newest_of(struct leat_daemon *d)
 {
-	if (!d->newest)
-		d->newest = calloc(d->wf->n_steps + 1, sizeof(*d->newest));
-	return d->newest;
+	if (!d->files->newest)
+		d->files->newest = calloc(d->wf->n_steps + 1, sizeof(*d->files->newest));
+	return d->files->newest;
 }
 
 void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum leat_root root,
@@ -96,8 +98,8 @@ void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum le
 
 void leat_times_free(struct leat_daemon *d)
 {
-	free(d->newest);
-	d->newest = NULL;
+	free(d->files->newest);
+	d->files->newest = NULL;
 }
 
 /* ---- at the end ---- */
@@ -116,7 +118,7 @@ static size_t collect(struct leat_daemon *d, struct stamp *v)
 	struct leat_file *f;
 	size_t n = 0;
 
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (!f->rule->declared || f->rule->excluded ||
 		    leat_tree_look(d->tree, f->name, &v[n].root, &v[n].st) < 0 ||
 		    !S_ISREG(v[n].st.st_mode))
@@ -192,7 +194,7 @@ static void apply(struct leat_daemon *d, const struct stamp *s)
 
 void leat_times_finish(struct leat_daemon *d)
 {
-	struct stamp *v = calloc(HASH_COUNT(d->files) + 1, sizeof(*v));
+	struct stamp *v = calloc(HASH_COUNT(d->files->by_name) + 1, sizeof(*v));
 	struct timespec *newest = calloc(d->wf->n_steps + 1, sizeof(*newest));
 	size_t n = v ? collect(d, v) : 0;
 

@@ -1,23 +1,34 @@
-#include "daemon/run/actions.h"
-#include "daemon/daemon.h"
-
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/nproc.h"
-#include "daemon/core/connections.h"
-#include "daemon/ops/enforce.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/session.h"
+#include "daemon/core/steps.h"
+#include "daemon/daemon.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
-#include "daemon/run/ranks.h"
+#include "daemon/files/former.h"
 #include "daemon/files/persist.h"
-#include "daemon/ops/own.h"
-#include "daemon/space/spill.h"
-#include "daemon/run/steps.h"
+#include "daemon/files/private.h"
 #include "daemon/files/times.h"
+#include "daemon/loop/loop.h"
 #include "daemon/ops/auth_token.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/ops/ops.h"
+#include "daemon/run/actions.h"
+#include "daemon/run/finish.h"
+#include "daemon/run/ranks.h"
+#include "daemon/run/run.h"
+#include "daemon/run/steps.h"
 #include "daemon/run/unseen.h"
+#include "daemon/space/fit.h"
+#include "daemon/space/memory_limits.h"
+#include "daemon/space/space.h"
+#include "daemon/space/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,39 +47,22 @@ struct ready {
 	char error[480];
 };
 
-void leat_daemon_stop(struct leat_daemon *d)
-{
-	d->stopping = true;
-	uv_stop(&d->loop);
-}
-
-void leat_daemon_abort(struct leat_daemon *d, const char *why)
-{
-	if (d->ending)
-		return;
-	d->ending = true;
-	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		while (d->steps[i].running)
-			leat_step_ended(d, i, 1 << 8, why);
-	leat_finish_continue(d);
-}
-
 static void on_signal(uv_signal_t *handle, int number)
 {
 	(void)number;
-	leat_daemon_abort(handle->data, "the daemon was told to end");
+	leat_finish_abort(handle->data, "the daemon was told to end");
 }
 
 static int start_signals(struct leat_daemon *d)
 {
-	int rc = uv_signal_init(&d->loop, &d->on_term);
+	int rc = uv_signal_init(&d->loop, &d->handles->on_term);
 
 	if (!rc)
-		rc = uv_signal_init(&d->loop, &d->on_int);
-	d->on_term.data = d->on_int.data = d;
+		rc = uv_signal_init(&d->loop, &d->handles->on_int);
+	d->handles->on_term.data = d->handles->on_int.data = d;
 	if (!rc)
-		rc = uv_signal_start(&d->on_term, on_signal, SIGTERM);
-	return rc ? rc : uv_signal_start(&d->on_int, on_signal, SIGINT);
+		rc = uv_signal_start(&d->handles->on_term, on_signal, SIGTERM);
+	return rc ? rc : uv_signal_start(&d->handles->on_int, on_signal, SIGINT);
 }
 
 /* Each file that is being written may need a descriptor here. */
@@ -127,8 +121,8 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 {
 	int rc;
 
-	leat_limits_init(&d->limits, d->options.memory_bytes);
-	rc = leat_store_create(d->session.store, d->limits.budget.most_bytes, &d->store);
+	leat_limits_init(&d->space->limits, d->options.memory_bytes);
+	rc = leat_store_create(d->session.store, d->space->limits.budget.most_bytes, &d->store);
 
 	if (!rc)
 		rc = leat_store_mirror(d->store, d->disk_fd);
@@ -149,22 +143,22 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 				d->dir);
 	if (!d->tree)
 		return -ENOMEM;
-	leat_own_init(d);
+	leat_private_init(d);
 	rc = leat_spill_init(d, error, error_size);
 	if (!rc)
-		leat_spill_fit(d);
+		leat_space_fit(d);
 	return rc ? rc : leat_steps_init(d);
 }
 
 static int start_loop(struct leat_daemon *d)
 {
-	int rc = leat_clients_start(d);
+	int rc = leat_listener_start(d);
 
 	if (!rc)
-		rc = leat_lives_init(d);
+		rc = leat_descriptions_init(d);
 	if (!rc)
 		rc = start_signals(d);
-	return rc ? rc : leat_watch_start(d);
+	return rc ? rc : leat_clock_start(d);
 }
 
 static int init(struct leat_daemon *d, char *error, size_t error_size)
@@ -190,7 +184,7 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 	if (!rc)
 		rc = leat_pool_start(d, error, error_size);
 	if (!rc)
-		rc = leat_events_init(d, error, error_size);
+		rc = leat_events_init(d, &leat_daemon_decisions, error, error_size);
 	if (!rc)
 		rc = leat_session_listen(&d->session, error, error_size);
 	if (!rc)
@@ -228,34 +222,34 @@ static void fini(struct leat_daemon *d)
 {
 	end_undisturbed();
 	if (d->shm)
-		leat_shm_shut(d->shm, d->n_slots);
-	leat_clients_stop(d);
+		leat_shm_shut(d->shm, d->files->n_slots);
+	leat_listener_stop(d);
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
-	leat_acts_free(d);
+	leat_actions_free(d);
 	leat_ranks_free(d);
 	leat_catalogs_free(d);
-	leat_lives_free(d);
-	leat_keep_free(d);
+	leat_descriptions_free(d);
+	leat_files_persist_free(d);
 	leat_times_free(d);
-	leat_olds_free(d);
+	leat_formers_free(d);
 	leat_files_free(d);
 	leat_events_release(d);
 	leat_problems_free(d);
 	leat_enforce_free(d);
-	leat_tickets_free(d);
+	leat_auth_tokens_free(d);
 	if (d->steps)
 		leat_steps_free(d);
 	LEAT_FAULT("end");
-	leat_own_release(d);
+	leat_private_release(d);
 	leat_spill_release(d);
 	leat_tree_free(d->tree);
 	leat_shm_unmap(d->shm);
 	leat_close(&d->shm_fd);
 	leat_store_destroy(d->store);
 	leat_unseen_release(d);
-	leat_limits_release(&d->limits);
+	leat_limits_release(&d->space->limits);
 	LEAT_FAULT("end.store");
 	leat_session_close(&d->session);
 	leat_close(&d->disk_fd);
@@ -275,23 +269,49 @@ static int tell_ready(int fd, int rc, const char *error)
 	return is_told ? rc : -EIO;
 }
 
+/* The daemon, and what each of its parts keeps. */
+struct whole {
+	struct leat_daemon daemon;
+	struct leat_daemon_files files;
+	struct leat_daemon_space space;
+	struct leat_daemon_run run;
+	struct leat_daemon_ops ops;
+	struct leat_daemon_handles handles;
+};
+
+static void put_together(struct whole *w)
+{
+	struct leat_daemon *d = &w->daemon;
+
+	d->files = &w->files;
+	d->space = &w->space;
+	d->run = &w->run;
+	d->ops = &w->ops;
+	d->handles = &w->handles;
+	d->observer = &leat_daemon_observer;
+	d->handlers = leat_daemon_handlers;
+	d->n_handlers = leat_daemon_n_handlers;
+	w->handles.spare_fd = d->disk_fd = d->shm_fd = w->space.fd = w->files.private.fd =
+		d->session.lock_fd = d->session.socket_fd = -1;
+}
+
 int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pid_t driver)
 {
-	struct leat_daemon *d = calloc(1, sizeof(*d));
+	struct whole *w = calloc(1, sizeof(*w));
+	struct leat_daemon *d = w ? &w->daemon : NULL;
 	char error[480] = "";
 	int rc = -ENOMEM;
 
 	if (!d || uv_loop_init(&d->loop) < 0) {
 		tell_ready(ready_fd, rc, "out of memory");
-		free(d);
+		free(w);
 		return 1;
 	}
+	put_together(w);
 	d->options = *options;
-	d->mounts = leat_ticket_mounts_of(getpid());
+	d->ops->mounts = leat_auth_token_mounts_of(getpid());
 	d->wf = options->wf;
 	d->driver = driver;
-	d->spare_fd = d->disk_fd = d->shm_fd = d->spill.fd = d->own.fd = d->session.lock_fd =
-		d->session.socket_fd = -1;
 	d->start_ns = leat_clock_ns();
 	clock_gettime(CLOCK_REALTIME_COARSE, &d->start_time);
 	signal(SIGPIPE, SIG_IGN);
@@ -304,7 +324,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	if (!rc)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	fini(d);
-	free(d);
+	free(w);
 	return rc ? 1 : 0;
 }
 

@@ -1,7 +1,7 @@
 /* libuv ends the process if it cannot start the threads of its pool: they are started at the
  * beginning, after a look whether they can be. */
 #include "base/nproc.h"
-#include "daemon/core/state.h"
+#include "daemon/loop/loop.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static int start_threads(struct leat_daemon *d)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = uv_queue_work(&d->loop, &d->first_work, nothing, NULL);
+	rc = uv_queue_work(&d->loop, &d->handles->first_work, nothing, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

@@ -1,9 +1,9 @@
 /* Other names of the workflow's directory: where its file system is mounted elsewhere, too, files
  * can be used past leat. See proc_pid_mountinfo(5). */
-#include "daemon/ops/enforce.h"
-
 #include "base/log.h"
 #include "base/str.h"
+#include "daemon/core/problems.h"
+#include "daemon/ops/enforce.h"
 
 #include <errno.h>
 #include <stdio.h>

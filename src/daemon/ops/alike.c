@@ -1,9 +1,12 @@
 /* The two halves of a directory, in the store and on disk, have the same owner, mode, times and
  * attributes: the program has changed one of them, the other follows. One after the other here, so
  * that two programs at the same time leave them alike. */
+#include "daemon/ops/alike.h"
+
 #include "base/beneath.h"
 #include "base/fd.h"
-#include "daemon/ops/change.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/user.h"
 #include "store/attributes.h"
 
 #include <errno.h>

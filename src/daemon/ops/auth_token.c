@@ -2,7 +2,8 @@
 
 #include "base/pidstat.h"
 #include "base/str.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/steps.h"
+#include "daemon/ops/ops.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,16 +13,16 @@
 /* Further up nobody is looked for. */
 #define MAX_ANCESTORS 256u
 
-struct leat_ticket {
-	struct leat_ticket *next;
+struct leat_auth_token {
+	struct leat_auth_token *next;
 	pid_t pid;
 	uint64_t born; /* see base/pidstat.h */
 	char key[];
 };
 
-int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key)
+int leat_auth_token_add(struct leat_daemon *d, int step, pid_t pid, const char *key)
 {
-	struct leat_ticket *t;
+	struct leat_auth_token *t;
 	struct leat_pidstat p;
 
 	if (!d->options.enforce)
@@ -34,27 +35,27 @@ int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key)
 	t->pid = pid;
 	t->born = p.born;
 	strcpy(t->key, key);
-	LL_PREPEND(d->steps[step].tickets, t);
+	LL_PREPEND(d->steps[step].auth_tokens, t);
 	return 0;
 }
 
-void leat_tickets_free(struct leat_daemon *d)
+void leat_auth_tokens_free(struct leat_daemon *d)
 {
-	struct leat_ticket *t;
+	struct leat_auth_token *t;
 
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++)
-		while ((t = d->steps[i].tickets)) {
-			d->steps[i].tickets = t->next;
+		while ((t = d->steps[i].auth_tokens)) {
+			d->steps[i].auth_tokens = t->next;
 			free(t);
 		}
 }
 
 static int step_started_as(const struct leat_daemon *d, pid_t pid, uint64_t born)
 {
-	const struct leat_ticket *t;
+	const struct leat_auth_token *t;
 
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		LL_FOREACH(d->steps[i].tickets, t)
+		LL_FOREACH(d->steps[i].auth_tokens, t)
 	if (t->pid == pid && t->born == born)
 		return (int)i;
 	return -1;
@@ -74,13 +75,13 @@ static int step_of(const struct leat_daemon *d, pid_t pid)
 	return step;
 }
 
-bool leat_ticket_is_outside(const struct leat_daemon *d, pid_t pid)
+bool leat_auth_token_is_outside(const struct leat_daemon *d, pid_t pid)
 {
 	return step_of(d, pid) < 0 &&
-	       (!d->options.sealed || leat_ticket_mounts_of(pid) == d->mounts);
+	       (!d->options.sealed || leat_auth_token_mounts_of(pid) == d->ops->mounts);
 }
 
-ino_t leat_ticket_mounts_of(pid_t pid)
+ino_t leat_auth_token_mounts_of(pid_t pid)
 {
 	char path[32];
 	struct stat st;
@@ -91,15 +92,15 @@ ino_t leat_ticket_mounts_of(pid_t pid)
 
 static bool has_key(const struct leat_daemon *d, int step, const char *key)
 {
-	const struct leat_ticket *t;
+	const struct leat_auth_token *t;
 
-	LL_FOREACH(d->steps[step].tickets, t)
+	LL_FOREACH(d->steps[step].auth_tokens, t)
 	if (*t->key && strcmp(t->key, key) == 0)
 		return true;
 	return false;
 }
 
-char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key)
+char *leat_auth_token_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key)
 {
 	const char *wanted = d->wf->steps[step].name;
 	int is;

@@ -9,18 +9,18 @@
 
 /* An instance of the step was started as process `pid`, and given `key`. 0, -ENOMEM, or -ESRCH:
  * it is gone. */
-int leat_ticket_add(struct leat_daemon *d, int step, pid_t pid, const char *key);
+int leat_auth_token_add(struct leat_daemon *d, int step, pid_t pid, const char *key);
 
 /* Is it certainly no process of a step's? One whose ancestors are gone is none, but that under
  * --sealed it must be in the mount namespace the daemon was started in. */
-bool leat_ticket_is_outside(const struct leat_daemon *d, pid_t pid);
+bool leat_auth_token_is_outside(const struct leat_daemon *d, pid_t pid);
 
 /* Number of the process's mount namespace, 0: not known. */
-ino_t leat_ticket_mounts_of(pid_t pid);
+ino_t leat_auth_token_mounts_of(pid_t pid);
 
 /* May process `pid` act for `step`? NULL: yes; else why not, freed by the caller. */
-char *leat_ticket_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key);
+char *leat_auth_token_refuse(const struct leat_daemon *d, pid_t pid, int step, const char *key);
 
-void leat_tickets_free(struct leat_daemon *d);
+void leat_auth_tokens_free(struct leat_daemon *d);
 
 #endif

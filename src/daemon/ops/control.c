@@ -1,12 +1,19 @@
 /* What leat itself says: steps begin and end, the run is over. */
 #include "daemon/core/connections.h"
-#include "daemon/ops/enforce.h"
 #include "daemon/core/events.h"
-#include "daemon/files/files.h"
-#include "daemon/files/persist.h"
-#include "daemon/run/lost.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/replies.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/ops/auth_token.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/run/finish.h"
+#include "daemon/run/lost.h"
+#include "daemon/run/milestones.h"
+#include "daemon/run/report.h"
+#include "daemon/run/samples.h"
+#include "daemon/run/steps.h"
 #include "daemon/run/unseen.h"
 
 #include <errno.h>
@@ -21,7 +28,7 @@ static int named_step(struct leat_conn *c, const void *msg, int *step)
 		return -EPROTO;
 	*step = leat_workflow_find_step(c->d->wf, name);
 	if (*step < 0)
-		leat_reply_answer(c, -ENOENT, NULL, "the workflow has no such step");
+		leat_reply_answer(c, -ENOENT, 0, "the workflow has no such step");
 	return 0;
 }
 
@@ -30,7 +37,7 @@ static int admit(struct leat_conn *c, int step, pid_t pid, const void *msg)
 {
 	const char *program = leat_wire_string(msg, sizeof(struct leat_msg_step), 1);
 	const char *key = leat_wire_string(msg, sizeof(struct leat_msg_step), 2);
-	int rc = leat_ticket_add(c->d, step, pid, key ? key : "");
+	int rc = leat_auth_token_add(c->d, step, pid, key ? key : "");
 
 	if (((const struct leat_msg_step *)msg)->status)
 		leat_unseen_start(c->d, step, pid, program ? program : "");
@@ -48,7 +55,7 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 	/* A step that was complete before has no process. */
 	rc = in->pid ? admit(c, step, in->pid, msg) : 0;
 	if (rc) {
-		leat_reply_answer(c, rc, NULL, NULL);
+		leat_reply_answer(c, rc, 0, NULL);
 		return 0;
 	}
 	s = &c->d->steps[step];
@@ -59,7 +66,7 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 		leat_step_sample(c->d, step);
 		s->resting = false;
 		s->pid = in->pid;
-		leat_marks_step(c->d, LEAT_MARK_LAUNCH, step);
+		leat_milestones_step(c->d, LEAT_MILESTONE_LAUNCH, step);
 		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_LAUNCH,
 							    .step = step,
 							    .pid = in->pid,
@@ -71,7 +78,7 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 	} else {
 		leat_step_begin(c->d, step, in->pid);
 	}
-	leat_reply_answer(c, 0, NULL, NULL);
+	leat_reply_answer(c, 0, 0, NULL);
 	return 0;
 }
 
@@ -93,13 +100,13 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 		leat_unseen_ended(c->d, in->pid, in->status);
 	/* Whatever its processes did before the parent heard of the end comes first. */
 	leat_procs_reap(c->d, step);
-	leat_lives_after_step(c->d, step);
+	leat_descriptions_after_step(c->d, step);
 	if (s->running || (!s->started && in->status)) {
 		s->declared = true;
 		leat_step_ended(c->d, step, in->status, reason);
 	}
 	/* Its parent may have seen it end well; only here is it known that it cannot have. */
-	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, NULL, s->spoiled);
+	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, 0, s->spoiled);
 	return 0;
 }
 
@@ -114,7 +121,7 @@ int leat_handle_step_done(struct leat_conn *c, const void *msg)
 		leat_events_apply(c->d,
 				  (struct leat_event){.kind = LEAT_EV_STEP_CLOSED, .step = step});
 	}
-	leat_reply_answer(c, 0, NULL, NULL);
+	leat_reply_answer(c, 0, 0, NULL);
 	return 0;
 }
 
@@ -165,7 +172,7 @@ int leat_handle_abort(struct leat_conn *c, const void *msg)
 
 	if (!why)
 		return -EPROTO;
-	leat_reply_answer(c, 0, NULL, NULL);
-	leat_daemon_abort(c->d, *why ? why : "the run was aborted");
+	leat_reply_answer(c, 0, 0, NULL);
+	leat_finish_abort(c->d, *why ? why : "the run was aborted");
 	return 0;
 }

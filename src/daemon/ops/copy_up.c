@@ -1,9 +1,12 @@
+#include "daemon/ops/copy_up.h"
+
 #include "base/fault.h"
 #include "base/fd.h"
-#include "daemon/files/files.h"
-#include "daemon/ops/resolve.h"
-#include "daemon/space/spill.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/user.h"
+#include "daemon/files/files.h"
+#include "daemon/ops/request.h"
+#include "daemon/space/spill.h"
 #include "store/persist.h"
 
 #include <errno.h>

@@ -1,7 +1,13 @@
 #include "daemon/ops/enforce.h"
 
 #include "base/str.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/files.h"
+#include "daemon/ops/change_request.h"
+#include "daemon/ops/ops.h"
+#include "daemon/ops/request.h"
 #include "store/list.h"
 
 #include <errno.h>
@@ -40,7 +46,7 @@ int leat_enforce_program(struct leat_daemon *d, int step, const char *path)
 		return -ENOMEM;
 	p->step = step;
 	strcpy(p->name, found.path);
-	LL_PREPEND(d->commands, p);
+	LL_PREPEND(d->ops->commands, p);
 	return 0;
 }
 
@@ -49,13 +55,13 @@ void leat_enforce_free(struct leat_daemon *d)
 	struct leat_daemon_command *p;
 	struct leat_refusal *r, *next;
 
-	while ((p = d->commands)) {
-		d->commands = p->next;
+	while ((p = d->ops->commands)) {
+		d->ops->commands = p->next;
 		free(p);
 	}
-	HASH_ITER(hh, d->refusals, r, next)
+	HASH_ITER(hh, d->ops->refusals, r, next)
 	{
-		HASH_DEL(d->refusals, r);
+		HASH_DEL(d->ops->refusals, r);
 		free(r);
 	}
 }
@@ -68,7 +74,7 @@ static bool is_command(const struct leat_daemon *d, int step, const char *name, 
 	size_t length = strlen(name);
 	const struct leat_daemon_command *p;
 
-	LL_FOREACH(d->commands, p)
+	LL_FOREACH(d->ops->commands, p)
 	{
 		if (p->step != step || strncmp(p->name, name, length) != 0)
 			continue;
@@ -132,10 +138,10 @@ static bool is_news(struct leat_daemon *d, int step, const char *name, enum want
 
 	if (!key)
 		return true;
-	HASH_FIND_STR(d->refusals, key, r);
+	HASH_FIND_STR(d->ops->refusals, key, r);
 	if (!r && (r = malloc(sizeof(*r) + strlen(key) + 1))) {
 		strcpy(r->key, key);
-		HASH_ADD_STR(d->refusals, key, r);
+		HASH_ADD_STR(d->ops->refusals, key, r);
 		if (!r->hh.tbl)
 			free(r);
 		free(key);
@@ -153,7 +159,7 @@ static void tell(struct leat_daemon *d, int step, const char *name, bool is_dir,
 
 	if (!is_news(d, step, name, want))
 		return;
-	d->n_refused++;
+	d->ops->n_refused++;
 	if (step >= 0 && ++d->steps[step].n_refused > MAX_TOLD) {
 		if (d->steps[step].n_refused == MAX_TOLD + 1)
 			leat_problem_add(d, 0, "step %s was refused more files like these", who);

@@ -4,8 +4,8 @@
 #ifndef LEAT_DAEMON_OPS_ENFORCE_H
 #define LEAT_DAEMON_OPS_ENFORCE_H
 
-#include "daemon/ops/change.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/ops/change_request.h"
+#include "daemon/ops/request.h"
 
 /* A RESOLVE whose name was found: 0, or -EACCES, which has been reported. */
 int leat_enforce_resolve(const struct leat_request *r);

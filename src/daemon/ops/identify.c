@@ -1,6 +1,9 @@
 /* IDENTIFY: which file is this descriptor that a process inherited. */
-#include "daemon/ops/resolve.h"
-#include "daemon/space/spill.h"
+#include "daemon/core/connections.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
+#include "daemon/files/former.h"
+#include "daemon/ops/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,21 +29,21 @@ static uint32_t kind_for_reading(struct leat_conn *c, const struct leat_file *f)
 /* The only live description of the file, or 0: then any may be meant. */
 static uint64_t sole_ofd(const struct leat_file *f)
 {
-	return f->lives && !f->lives->next ? f->lives->id : 0;
+	return f->descriptions && !f->descriptions->next ? f->descriptions->id : 0;
 }
 
 static bool has_intact(const struct leat_file *f)
 {
-	const struct leat_live *l;
+	const struct leat_description *l;
 
-	DL_SEARCH_SCALAR(f->lives, l, intact, true);
+	DL_SEARCH_SCALAR(f->descriptions, l, intact, true);
 	return l;
 }
 
 /* A version that a process of the step has opened to read it. */
 static uint64_t reader_ofd(const struct leat_conn *c, const struct leat_file *f)
 {
-	const struct leat_live *l;
+	const struct leat_description *l;
 
 	DL_FOREACH(f->readers_open, l)
 	if (l->step == c->step)
@@ -65,7 +68,7 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 		m->kind = kind_for_reading(c, f);
 		f->watched |= m->kind == LEAT_KIND_COUNTED;
 		m->ofd = reader_ofd(c, f);
-	} else if (f->lives) {
+	} else if (f->descriptions) {
 		m->kind = f->publishes ? LEAT_KIND_PUBLISHER : LEAT_KIND_PRODUCER;
 		m->ofd = sole_ofd(f);
 		m->intact = has_intact(f);
@@ -80,9 +83,9 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 static struct leat_file *find_by_inode(struct leat_daemon *d, const struct leat_msg_identify *in,
 				       struct stat *st)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 
-	for (l = d->lives; l; l = l->hh.next)
+	for (l = d->files->descriptions; l; l = l->hh.next)
 		if (l->probe >= 0 && fstat(l->probe, st) == 0 && st->st_ino == in->ino &&
 		    st->st_dev == in->dev)
 			return l->file;
@@ -93,15 +96,15 @@ static struct leat_file *find_by_inode(struct leat_daemon *d, const struct leat_
 static struct leat_file *find_moved(struct leat_conn *c, const struct leat_msg_identify *in,
 				    struct leat_msg_resolved *m)
 {
-	const struct leat_old *o = leat_old_find(c->d, in->dev, in->ino);
+	const struct leat_former *o = leat_former_find(c->d, in->dev, in->ino);
 	struct stat st = {.st_mode = S_IFREG};
 
 	if (!o)
 		return NULL;
-	describe(c, in, &st, leat_old_file(o), m);
-	m->slot = leat_old_file(o)->slot;
-	m->seq = leat_old_home(o);
-	return leat_old_file(o);
+	describe(c, in, &st, leat_former_file(o), m);
+	m->slot = leat_former_file(o)->slot;
+	m->seq = leat_former_home(o);
+	return leat_former_file(o);
 }
 
 int leat_handle_identify(struct leat_conn *c, const void *msg)

@@ -1,7 +1,11 @@
 #include "daemon/ops/links.h"
 
-#include "daemon/ops/resolve.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/rules.h"
 #include "daemon/ops/uses.h"
 #include "model/view.h"
 
@@ -99,17 +103,4 @@ int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct l
 	if (!rc && is_followed_unseen(c, found))
 		rc = ask_link(c, found->path, found->path, on);
 	return rc ? rc : leat_uses_links(c, found);
-}
-
-bool leat_links_lead_somewhere(struct leat_daemon *d, const char *name)
-{
-	struct leat_found found;
-	struct stat st;
-	int rc = leat_tree_find(d->tree, name, LEAT_FIND_FOLLOW, &found);
-
-	if (rc)
-		return rc != -ENOENT && rc != -ENOTDIR;
-	if (found.outside)
-		return leat_beneath_stat(AT_FDCWD, found.path, &st) != -ENOENT;
-	return found.root != LEAT_ROOT_NONE;
 }

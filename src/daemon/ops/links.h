@@ -13,7 +13,4 @@
  * find it again; -EIO: it must not, which is told. */
 int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct leat_file **on);
 
-/* Is there something of that name, looked for as the kernel would, wherever it leads? */
-bool leat_links_lead_somewhere(struct leat_daemon *d, const char *name);
-
 #endif

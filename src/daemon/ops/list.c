@@ -1,9 +1,14 @@
 /* LIST: directories as the step may see them. */
 #include "base/str.h"
-#include "daemon/ops/enforce.h"
-#include "daemon/ops/own.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/user.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/ops/ops.h"
+#include "daemon/ops/private.h"
+#include "daemon/ops/rules.h"
 #include "daemon/ops/versions.h"
 #include "store/list.h"
 
@@ -42,7 +47,7 @@ static void free_seen(struct leat_catalog *k)
 
 static void free_catalog(struct leat_daemon *d, struct leat_catalog *k)
 {
-	HASH_DEL(d->catalogs, k);
+	HASH_DEL(d->ops->catalogs, k);
 	free_seen(k);
 	leat_listing_release(&k->names);
 	free(k->dir);
@@ -53,7 +58,7 @@ void leat_catalogs_free(struct leat_daemon *d)
 {
 	struct leat_catalog *k, *next;
 
-	HASH_ITER(hh, d->catalogs, k, next)
+	HASH_ITER(hh, d->ops->catalogs, k, next)
 	free_catalog(d, k);
 }
 
@@ -65,10 +70,10 @@ static struct leat_catalog *new_catalog(struct leat_daemon *d, const char *dir)
 		free(k);
 		return NULL;
 	}
-	if (HASH_COUNT(d->catalogs) >= MAX_CATALOGS)
-		free_catalog(d, d->catalogs);
-	k->handle = ++d->last_catalog;
-	HASH_ADD(hh, d->catalogs, handle, sizeof(k->handle), k);
+	if (HASH_COUNT(d->ops->catalogs) >= MAX_CATALOGS)
+		free_catalog(d, d->ops->catalogs);
+	k->handle = ++d->ops->last_catalog;
+	HASH_ADD(hh, d->ops->catalogs, handle, sizeof(k->handle), k);
 	if (k->hh.tbl)
 		return k;
 	free(k->dir);
@@ -81,32 +86,9 @@ static bool is_visible(struct leat_conn *c, const char *dir, const char *name)
 {
 	if (leat_is_dots(name))
 		return true;
-	if (!leat_versions_shows(c, dir, name) || !leat_own_shows(c, dir, name))
+	if (!leat_versions_shows(c, dir, name) || !leat_private_shows(c, dir, name))
 		return false;
-	return leat_catalog_is_visible(c, dir, name);
-}
-
-bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name)
-{
-	struct leat_daemon *d = c->d;
-	char path[PATH_MAX];
-	struct leat_file *f;
-	enum leat_role role;
-
-	if (!leat_path_put(path, dir, name))
-		return false;
-	f = leat_file_find(d, path);
-	if (f && leat_file_is_hidden(f, c->step))
-		return false;
-	role = leat_stream_role(d->stream, c->step, path);
-	if (role != LEAT_ROLE_CONSUMER && role != LEAT_ROLE_BOTH)
-		return true;
-	if (!f)
-		f = leat_file_get(d, path);
-	if (!f)
-		return true;
-	leat_file_tell_present(d, f);
-	return leat_stream_visible(d->stream, c->step, path);
+	return leat_rules_show(c, dir, name);
 }
 
 static bool is_input(const struct leat_daemon *d, const struct leat_file_rule *rule)
@@ -224,7 +206,7 @@ static int look(struct leat_conn *c, struct leat_catalog *k, bool all)
 	if (!rc)
 		rc = leat_versions_list(c, k->dir, note_entry, k);
 	if (!rc)
-		rc = leat_own_list(c, k->dir, note_entry, k);
+		rc = leat_private_list(c, k->dir, note_entry, k);
 	if (k->complete)
 		free_seen(k);
 	return rc;
@@ -291,7 +273,7 @@ static int start(struct leat_conn *c, const char *path, uint64_t cookie, struct 
 	int rc = leat_user_find(c->user, c->d->tree, path, LEAT_FIND_FOLLOW, &found);
 
 	if (!rc)
-		rc = leat_own_find_dir(c, &found);
+		rc = leat_private_find_dir(c, &found);
 	if (!rc)
 		rc = leat_versions_find(c, LEAT_CALL_OPEN, &found, NULL);
 	if (!rc && (found.outside || found.root == LEAT_ROOT_NONE))
@@ -346,7 +328,7 @@ int leat_handle_list(struct leat_conn *c, const void *msg)
 
 	if (!path)
 		return -EPROTO;
-	HASH_FIND(hh, d->catalogs, &in->handle, sizeof(in->handle), k);
+	HASH_FIND(hh, d->ops->catalogs, &in->handle, sizeof(in->handle), k);
 	if (in->release) {
 		if (k)
 			free_catalog(d, k);

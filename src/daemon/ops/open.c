@@ -1,33 +1,26 @@
 /* RESOLVE for open and truncate. */
-#include "daemon/run/actions.h"
+#include "daemon/ops/open.h"
+
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/run/ranks.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/core/processes.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/drop.h"
+#include "daemon/files/files.h"
+#include "daemon/files/sizes.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/copy_up.h"
+#include "daemon/ops/request.h"
 #include "daemon/ops/shared.h"
-#include "daemon/space/spill.h"
 #include "daemon/ops/versions.h"
+#include "daemon/run/actions.h"
+#include "daemon/run/milestones.h"
+#include "daemon/run/ranks.h"
+#include "daemon/space/spill.h"
 #include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
-
-static bool is_write(const struct leat_request *r)
-{
-	unsigned mode = r->in->flags & O_ACCMODE;
-
-	return mode == O_WRONLY || mode == O_RDWR || r->in->flags & O_TRUNC;
-}
-
-bool leat_request_is_passing(const struct leat_request *r)
-{
-	return r->in->op == LEAT_OP_EXEC && r->in->mode & LEAT_EXEC_NOW && !r->exists &&
-	       !leat_stream_spells_out(r->d->stream, r->found.path);
-}
-
-bool leat_request_makes(const struct leat_request *r)
-{
-	return is_write(r) || (r->in->flags & O_CREAT && (!r->exists || r->in->flags & O_EXCL));
-}
 
 static void violation(struct leat_request *r, enum leat_violation kind, uint64_t offset)
 {
@@ -94,13 +87,13 @@ static void show_cut(struct leat_request *r, uint64_t length)
 }
 
 /* The open is refused after the rules were told of it. */
-static int take_back(struct leat_request *r, struct leat_live *l)
+static int take_back(struct leat_request *r, struct leat_description *l)
 {
-	leat_live_failed(r->d, l);
+	leat_description_failed(r->d, l);
 	return leat_request_fail(r, -EIO);
 }
 
-static int tell_open(struct leat_request *r, struct leat_live *l, bool made)
+static int tell_open(struct leat_request *r, struct leat_description *l, bool made)
 {
 	unsigned flags =
 		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
@@ -130,7 +123,7 @@ static int produce(struct leat_request *r)
 {
 	unsigned violations = r->d->n_violations;
 	bool made = !r->exists;
-	struct leat_live *l;
+	struct leat_description *l;
 	int rc = leat_rank_check(r->c, r->found.path, "for writing");
 
 	if (!rc)
@@ -152,16 +145,17 @@ static int produce(struct leat_request *r)
 		return leat_request_fail(r, rc);
 	leat_shared_begin(r);
 	/* Two writers go by the kernel's size, and so does who has it open to read. */
-	if ((r->file->lives || r->file->watched) && (rc = leat_file_settle(r->d, r->file, true)))
+	if ((r->file->descriptions || r->file->watched) &&
+	    (rc = leat_file_settle(r->d, r->file, true)))
 		return leat_request_fail(r, rc);
-	l = leat_live_new(r->d, r->file, r->c);
+	l = leat_description_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
 	r->file->told = true;
 	r->file->made |= made;
 	if (r->exists && r->in->flags & O_TRUNC)
 		cut(r, 0);
-	rc = leat_acts_opens(r, l);
+	rc = leat_actions_opens(r->c, leat_request_seen(r), l);
 	if (!rc)
 		rc = tell_open(r, l, made);
 	if (r->in->flags & O_TRUNC)
@@ -181,12 +175,12 @@ static int produce(struct leat_request *r)
 static int write_foreign(struct leat_request *r)
 {
 	unsigned violations = r->d->n_violations;
-	struct leat_live *l;
+	struct leat_description *l;
 	int rc = leat_request_file(r);
 
 	if (rc)
 		return leat_request_fail(r, rc);
-	l = leat_live_new(r->d, r->file, r->c);
+	l = leat_description_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
 	l->foreign = true;
@@ -196,7 +190,8 @@ static int write_foreign(struct leat_request *r)
 		l->foreign = l->intact = false; /* told now, not at the close */
 		violation(r, LEAT_VIOLATION_UNDECLARED, 0);
 	}
-	if (leat_acts_opens(r, l) || leat_request_is_violation(r, violations))
+	if (leat_actions_opens(r->c, leat_request_seen(r), l) ||
+	    leat_request_is_violation(r, violations))
 		return take_back(r, l);
 	r->kind = LEAT_KIND_PRODUCER;
 	return leat_request_go_open(r, l->id);
@@ -245,7 +240,7 @@ static int open_for_writing(struct leat_request *r)
 		return leat_request_fail(r, -EISDIR);
 	if (r->exists && !S_ISREG(r->found.st.st_mode))
 		return leat_request_go(r);
-	if (producer && is_write(r))
+	if (producer && leat_request_writes(r))
 		return produce(r);
 	if (r->role == LEAT_ROLE_CONSUMER && r->exists)
 		return write_foreign(r);
@@ -259,6 +254,19 @@ static int open_unnamed(struct leat_request *r)
 		return leat_request_fail(r, -ENOENT);
 	r->kind = LEAT_KIND_NONE;
 	return leat_request_go(r);
+}
+
+/* Steps with actions have the closes told, too. `ofd`: the description, or 0: there is none yet.
+ * Its id. */
+static uint64_t note_reader(struct leat_request *r, uint64_t ofd)
+{
+	struct leat_description *l = r->c->pending;
+
+	if (!r->file || !leat_actions_of(r->d, r->c->step) || !leat_request_is_declared(r))
+		return ofd;
+	if (!ofd)
+		l = leat_description_new_reader(r->d, r->file, r->c);
+	return l && leat_actions_opens(r->c, leat_request_seen(r), l) == 0 ? l->id : ofd;
 }
 
 static int open_for_reading(struct leat_request *r)
@@ -283,12 +291,12 @@ static int open_for_reading(struct leat_request *r)
 	/* Who may read a file that is being written, and is no consumer, must find its end. */
 	if (r->file && r->role != LEAT_ROLE_CONSUMER) {
 		r->file->watched = true;
-		if (r->file->lives && (rc = leat_file_settle(r->d, r->file, true)))
+		if (r->file->descriptions && (rc = leat_file_settle(r->d, r->file, true)))
 			return leat_request_fail(r, rc);
 	}
 	if (r->file && !r->is_dir && r->role == LEAT_ROLE_CONSUMER)
-		leat_marks_read(r->d, r->file, r->c->step);
-	return leat_request_go_open(r, leat_acts_reads(r, leat_versions_take(r)));
+		leat_milestones_read(r->d, r->file, r->c->step);
+	return leat_request_go_open(r, note_reader(r, leat_versions_take(r)));
 }
 
 int leat_request_open(struct leat_request *r)

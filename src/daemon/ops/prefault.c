@@ -2,8 +2,10 @@
  * busy with what comes before. */
 #include "base/fd.h"
 #include "daemon/core/connections.h"
-#include "daemon/ops/enforce.h"
 #include "daemon/files/files.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/ops/ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,7 @@
 enum { MAX_AT_ONCE = 2 };
 #define MAX_LENGTH (UINT64_C(8) << 20)
 
-struct ahead {
+struct prefault {
 	uv_work_t work;
 	struct leat_daemon *d;
 	int fd;
@@ -25,7 +27,7 @@ struct ahead {
 /* A page beyond the size, or a store that is full: then the client finds out for itself. */
 static void work(uv_work_t *w)
 {
-	const struct ahead *a = w->data;
+	const struct prefault *a = w->data;
 	void *at = mmap(NULL, a->length, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, a->offset);
 
 	if (at == MAP_FAILED)
@@ -34,7 +36,7 @@ static void work(uv_work_t *w)
 	munmap(at, a->length);
 }
 
-static void free_ahead(struct ahead *a)
+static void free_prefault(struct prefault *a)
 {
 	leat_close(&a->fd);
 	free(a);
@@ -42,11 +44,11 @@ static void free_ahead(struct ahead *a)
 
 static void done(uv_work_t *w, int status)
 {
-	struct ahead *a = w->data;
+	struct prefault *a = w->data;
 
 	(void)status;
-	a->d->n_ahead--;
-	free_ahead(a);
+	a->d->ops->n_prefaults--;
+	free_prefault(a);
 }
 
 static bool is_sane(const struct leat_msg_fact *in, const struct stat *st)
@@ -57,15 +59,15 @@ static bool is_sane(const struct leat_msg_fact *in, const struct stat *st)
 	       in->offset <= size && in->length <= size - in->offset && in->offset % page == 0;
 }
 
-int leat_handle_ahead(struct leat_conn *c, const void *msg)
+int leat_handle_prefault(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_fact *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
-	struct ahead *a;
+	struct prefault *a;
 	struct stat st;
 
-	if (!f || f->retired || !f->lives || d->n_ahead >= MAX_AT_ONCE ||
+	if (!f || f->retired || !f->descriptions || d->ops->n_prefaults >= MAX_AT_ONCE ||
 	    !leat_enforce_fact(c, f, true))
 		return 0;
 	a = calloc(1, sizeof(*a));
@@ -78,9 +80,9 @@ int leat_handle_ahead(struct leat_conn *c, const void *msg)
 	a->fd = leat_file_open(d, f, O_RDWR);
 	if (a->fd < 0 || fstat(a->fd, &st) < 0 || !is_sane(in, &st) ||
 	    uv_queue_work(&d->loop, &a->work, work, done)) {
-		free_ahead(a);
+		free_prefault(a);
 		return 0;
 	}
-	d->n_ahead++;
+	d->ops->n_prefaults++;
 	return 0;
 }

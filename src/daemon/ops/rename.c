@@ -1,12 +1,21 @@
 /* Rename and link: which place a file is in is a fact of its record, so it stays
  * there and the record says whether that is where its new name belongs. */
+#include "daemon/ops/rename.h"
+
 #include "base/beneath.h"
 #include "base/fault.h"
 #include "base/str.h"
-#include "daemon/ops/change.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/user.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
 #include "daemon/files/persist.h"
-#include "daemon/space/spill.h"
+#include "daemon/files/publish_name.h"
+#include "daemon/files/remove.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/change_request.h"
 #include "store/persist.h"
 #include "store/times.h"
 
@@ -25,8 +34,8 @@ static void renew(struct leat_daemon *d, struct leat_file *f)
 	f->saved = false;
 	leat_file_refresh(d, f, leat_stream_state(d->stream, f->name));
 	leat_file_finish_loose(d, f);
-	if (f->keep && !f->lives)
-		leat_keep_file(d, f);
+	if (f->keep && !f->descriptions)
+		leat_file_persist(d, f);
 }
 
 static void retire(struct leat_daemon *d, const char *name)
@@ -42,7 +51,7 @@ static void hold(struct leat_daemon *d, const char *name)
 	struct leat_file *f = leat_file_find(d, name);
 
 	if (f)
-		leat_lives_hold(d, f);
+		leat_descriptions_hold(d, f);
 }
 
 static bool is_known(struct leat_daemon *d, const char *name)
@@ -65,16 +74,16 @@ static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enu
 			 const char *known, unsigned flags)
 {
 	struct leat_daemon *d = r->d;
-	struct leat_live *l;
+	struct leat_description *l;
 	struct stat st;
 	int fd;
 
-	if (f->lives || !is_declared(d, r->to.path) ||
+	if (f->descriptions || !is_declared(d, r->to.path) ||
 	    (!r->from.outside && is_declared(d, r->from.path)) ||
 	    !leat_tree_has(d->tree, root, r->to.path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	fd = leat_beneath_open_regular(leat_tree_fd(d->tree, root), r->to.path, O_RDONLY);
-	l = fd < 0 ? NULL : leat_live_untold(d, f, r->c, fd);
+	l = fd < 0 ? NULL : leat_description_untold(d, f, r->c, fd);
 	if (!l)
 		return false;
 	l->counted = leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_OPEN,
@@ -188,14 +197,15 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 /* All files below, found before the first is renamed. NULL: out of memory. */
 static struct leat_file **files_below(struct leat_daemon *d, const char *dir, size_t *n)
 {
-	struct leat_file **v = calloc(HASH_COUNT(d->files) + 1, sizeof(struct leat_file *));
+	struct leat_file **v =
+		calloc(HASH_COUNT(d->files->by_name) + 1, sizeof(struct leat_file *));
 	struct leat_file *f, *next;
 	size_t length = strlen(dir);
 
 	*n = 0;
 	if (!v)
 		return NULL;
-	HASH_ITER(hh, d->files, f, next)
+	HASH_ITER(hh, d->files->by_name, f, next)
 	if (strncmp(f->name, dir, length) == 0 && (f->name[length] == '/' || f->name[length] == 0))
 		v[(*n)++] = f;
 	return v;
@@ -216,7 +226,7 @@ static int rename_below(struct leat_change_request *r)
 			rc = -ENAMETOOLONG;
 		else {
 			retire(d, name);
-			leat_file_withdraw(d, v[i]);
+			leat_file_withdraw_name(d, v[i]);
 			rc = leat_file_rename(d, v[i], name);
 		}
 		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)
@@ -240,7 +250,7 @@ static bool have_same_parent(const char *a, const char *b)
 static int rename_dir(struct leat_change_request *r)
 {
 	struct leat_daemon *d = r->d;
-	struct leat_live *l, *next;
+	struct leat_description *l, *next;
 	enum leat_root root;
 	int rc = 0;
 
@@ -254,8 +264,8 @@ static int rename_dir(struct leat_change_request *r)
 		return rc;
 	if (r->to.root != LEAT_ROOT_NONE && !leat_change_is_empty(d, r->to.path))
 		return -ENOTEMPTY;
-	HASH_ITER(hh, d->lives, l, next)
-	leat_lives_hold(d, l->file);
+	HASH_ITER(hh, d->files->descriptions, l, next)
+	leat_descriptions_hold(d, l->file);
 	for (root = LEAT_ROOT_STORE; !rc && root <= LEAT_ROOT_DISK; root++)
 		rc = rename_dir_in(r, root);
 	leat_tree_forget(d->tree);
@@ -302,7 +312,7 @@ static int move_out(struct leat_change_request *r)
 	}
 	leat_tree_forget(d->tree);
 	LEAT_FAULT("rename.out");
-	rc = leat_change_remove(d, r->c->user, r->from.path, r->c->step, r->c->pid);
+	rc = leat_file_remove(d, r->c->user, r->from.path, r->c->step, r->c->pid);
 	return rc == -ENOENT ? 0 : rc;
 }
 

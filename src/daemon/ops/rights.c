@@ -1,7 +1,11 @@
 /* Who may use a file: what a producer changes of it when it is committed is the rules' affair. */
+#include "daemon/ops/rights.h"
+
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/files/files.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/files/publish_name.h"
+#include "daemon/ops/request.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -56,7 +60,7 @@ int leat_request_check_rights(struct leat_request *r)
 	rights = changed(r);
 	if (!rights)
 		return 0;
-	leat_file_withdraw(r->d, f);
+	leat_file_withdraw_name(r->d, f);
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RIGHTS,
 						    .step = r->c->step,
 						    .pid = r->c->pid,

@@ -1,9 +1,12 @@
 #include "daemon/ops/shared.h"
 
-#include "daemon/ops/enforce.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
-#include "daemon/run/track.h"
+#include "daemon/ops/enforce.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/ops/request.h"
 
 void leat_shared_begin(struct leat_request *r)
 {
@@ -27,9 +30,9 @@ uint64_t leat_shared_length(const struct leat_request *r)
 
 static uint64_t known_ofd(struct leat_daemon *d, const struct leat_file *f, uint64_t id)
 {
-	struct leat_live *l;
+	struct leat_description *l;
 
-	HASH_FIND(hh, d->lives, &id, sizeof(id), l);
+	HASH_FIND(hh, d->files->descriptions, &id, sizeof(id), l);
 	return l && l->file == f && l->counted ? id : 0;
 }
 

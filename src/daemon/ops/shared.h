@@ -2,7 +2,7 @@
 #ifndef LEAT_DAEMON_OPS_SHARED_H
 #define LEAT_DAEMON_OPS_SHARED_H
 
-#include "daemon/ops/resolve.h"
+#include "daemon/ops/request.h"
 
 /* The file of the request is about to be opened for writing: if other steps write it, too, all who
  * have it open are to tell where they write from now on. */

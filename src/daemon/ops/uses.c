@@ -1,6 +1,11 @@
 #include "daemon/ops/uses.h"
 
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/change_request.h"
+#include "daemon/ops/request.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #ifndef LEAT_DAEMON_OPS_USES_H
 #define LEAT_DAEMON_OPS_USES_H
 
-#include "daemon/ops/change.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/ops/change_request.h"
+#include "daemon/ops/request.h"
 
 /* The client's path has led through these symlinks: 0; -EIO: it must not, which is told. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);

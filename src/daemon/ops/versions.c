@@ -2,16 +2,21 @@
  * found, made and removed here. */
 #include "daemon/ops/versions.h"
 
-#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "daemon/ops/change.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/files/persist.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
+#include "daemon/core/user.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
+#include "daemon/ops/handlers.h"
+#include "daemon/ops/request.h"
+#include "daemon/ops/rules.h"
 #include "daemon/run/ranks.h"
 #include "daemon/space/spill.h"
-#include "daemon/run/steps.h"
-#include "daemon/core/user.h"
 #include "model/version.h"
 #include "model/view.h"
 
@@ -91,7 +96,7 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 		return 0;
 	/* One process of a step closes a version, another one begins the next. */
 	leat_procs_hear(c->d, c->step);
-	leat_lives_hear(c->d);
+	leat_descriptions_hear(c->d);
 	if (leads_behind(c, found, name))
 		how = call == LEAT_CALL_OPEN ? LEAT_FIND_FOLLOW : how;
 	else
@@ -153,7 +158,7 @@ int leat_versions_resolve(struct leat_request *r, enum leat_call call)
 {
 	int rc;
 
-	leat_lives_hear(r->d);
+	leat_descriptions_hear(r->d);
 	rc = admit(r, call);
 
 	return rc ? rc : leat_versions_find(r->c, call, &r->found, r->seen);
@@ -214,47 +219,17 @@ bool leat_versions_keep(struct leat_conn *c, const char *name)
 	return role == LEAT_ROLE_PRODUCER || role == LEAT_ROLE_CONSUMER;
 }
 
-/* Those on disk that were only there for a version that had been adopted. */
-static void forget_directories(struct leat_daemon *d, const char *name)
-{
-	char path[PATH_MAX], *slash;
-	int rc;
-
-	if (!leat_str_begins(name, LEAT_VERSIONS_DIR "/") || strlen(name) >= sizeof(path))
-		return;
-	strcpy(path, name);
-	while ((slash = strrchr(path, '/'))) {
-		*slash = 0;
-		rc = leat_beneath_unlink(d->disk_fd, path, AT_REMOVEDIR);
-		if (rc && rc != -ENOENT)
-			break;
-	}
-	leat_tree_forget(d->tree);
-}
-
-void leat_versions_unwanted(struct leat_daemon *d, const char *name)
-{
-	struct leat_file *f = leat_file_find(d, name);
-
-	if (!f)
-		return;
-	leat_lives_hold(d, f);
-	leat_file_retire(d, f);
-	leat_unlink_everywhere(d, NULL, name);
-	forget_directories(d, name);
-}
-
 /* ---- who reads one ---- */
 
 uint64_t leat_versions_take(struct leat_request *r)
 {
 	struct leat_daemon *d = r->d;
-	struct leat_live *l;
+	struct leat_description *l;
 
 	if (!r->file || r->is_dir || r->role != LEAT_ROLE_CONSUMER ||
 	    !leat_stream_has_versions(d->stream, r->file->name))
 		return 0;
-	l = leat_live_new_reader(d, r->file, r->c);
+	l = leat_description_new_reader(d, r->file, r->c);
 	if (!l)
 		return 0;
 	if (leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_TAKE,
@@ -269,21 +244,12 @@ uint64_t leat_versions_take(struct leat_request *r)
 	return l->id;
 }
 
-void leat_versions_returned(struct leat_daemon *d, const struct leat_live *l)
-{
-	if (l->counted)
-		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_RETURN,
-							 .step = l->step,
-							 .pid = l->pid,
-							 .ofd = l->id});
-}
-
 int leat_handle_read(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_fact *in = msg;
-	struct leat_live *l;
+	struct leat_description *l;
 
-	HASH_FIND(hh, c->d->lives, &in->ofd, sizeof(in->ofd), l);
+	HASH_FIND(hh, c->d->files->descriptions, &in->ofd, sizeof(in->ofd), l);
 	if (l && l->reads && l->step == c->step)
 		l->read |= in->code == LEAT_READ_ALL;
 	if (l && l->reads && l->counted && l->step == c->step)
@@ -371,7 +337,7 @@ static int add_seen(const struct adding *a, const struct leat_inport *in, size_t
 		if (leat_is_dots(name) || !leat_path_put(made, made_dir, name) ||
 		    !leat_path_put(seen, a->dir, name) ||
 		    !leat_view_made(d->wf, model_of(a->c), in, source, seen, back) ||
-		    strcmp(made, back) != 0 || !leat_catalog_is_visible(a->c, made_dir, name))
+		    strcmp(made, back) != 0 || !leat_rules_show(a->c, made_dir, name))
 			continue;
 		rc = add_entry(a, seen, made);
 	}
@@ -446,55 +412,4 @@ bool leat_versions_list_behind(struct leat_conn *c, const char *dir, size_t n, c
 			    !n--)
 				return true;
 	return false;
-}
-
-/* ---- the end ---- */
-
-static int rename_last(struct leat_daemon *d, const char *name, enum leat_root root,
-		       const char *base)
-{
-	int top = leat_tree_fd(d->tree, root), rc;
-	struct leat_beneath to;
-
-	rc = leat_tree_hold_parent(d->tree, root, base, &to);
-	if (rc)
-		return rc;
-	rc = leat_beneath_rename(top, name, to.dir, to.name, 0);
-	leat_beneath_release(&to);
-	return rc;
-}
-
-static void take_name(struct leat_daemon *d, struct leat_file *f, const char *base)
-{
-	struct leat_file *first = leat_file_find(d, base);
-	enum leat_root root;
-	struct stat st;
-	int rc = leat_tree_look(d->tree, f->name, &root, &st);
-
-	if (!rc)
-		rc = leat_tree_make_parents(d->tree, root, base);
-	if (!rc)
-		rc = rename_last(d, f->name, root, base);
-	if (!rc && first)
-		leat_file_retire(d, first);
-	if (!rc)
-		rc = leat_file_rename(d, f, base);
-	if (rc)
-		leat_problem_add(d, rc, "cannot bring the last version of %s to disk: %s", base,
-				 strerror(-rc));
-}
-
-void leat_versions_finish(struct leat_daemon *d)
-{
-	struct leat_file *f, *next;
-	uint64_t number;
-	const char *base;
-
-	HASH_ITER(hh, d->files, f, next)
-	{
-		base = leat_version_base(f->name, &number);
-		if (number > 1 && f->rule->permanent && !f->retired &&
-		    leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED)
-			take_name(d, f, base);
-	}
 }

@@ -3,7 +3,7 @@
 #ifndef LEAT_DAEMON_OPS_VERSIONS_H
 #define LEAT_DAEMON_OPS_VERSIONS_H
 
-#include "daemon/ops/resolve.h"
+#include "daemon/ops/request.h"
 #include "store/list.h"
 
 /* `found` is what the client named: make it what is meant by that in a call that looks (LOOK),
@@ -25,11 +25,6 @@ int leat_versions_carry_over(struct leat_request *r);
 
 /* The client opens r->file, a version, to read it: the id of the description; 0: it is none. */
 uint64_t leat_versions_take(struct leat_request *r);
-/* That description is closed. */
-void leat_versions_returned(struct leat_daemon *d, const struct leat_live *l);
-
-/* Nobody will read this version any more. */
-void leat_versions_unwanted(struct leat_daemon *d, const char *name);
 
 /* A producer removes a version that is complete: it is gone for itself only. */
 bool leat_versions_keep(struct leat_conn *c, const char *name);
@@ -43,8 +38,5 @@ int leat_versions_list(struct leat_conn *c, const char *dir,
 /* The directory, beside `dir` itself, whose listing decides when that of `dir` is complete: the
  * n-th. False: there are no more. */
 bool leat_versions_list_behind(struct leat_conn *c, const char *dir, size_t n, char out[PATH_MAX]);
-
-/* The run is over: the last version of what is permanent takes the name. */
-void leat_versions_finish(struct leat_daemon *d);
 
 #endif

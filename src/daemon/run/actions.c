@@ -2,9 +2,16 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/replies.h"
+#include "daemon/core/steps.h"
+#include "daemon/daemon.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
 #include "daemon/run/ranks.h"
-#include "daemon/run/steps.h"
+#include "daemon/run/run.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -12,7 +19,7 @@
 #include <string.h>
 
 /* A file that a rank has opened for writing, until it is passed on. */
-struct leat_own {
+struct leat_action_file {
 	struct leat_file *file;
 	bool served; /* by this rank; others may not have yet */
 };
@@ -22,15 +29,15 @@ struct leat_actor {
 	int step;
 	unsigned rank;
 	bool failed;
-	bool known;           /* they have said what they are to be called for: */
-	uint32_t wants;       /* bit 1 << act */
-	struct leat_own *own; /* owned */
+	bool known;                   /* they have said what they are to be called for: */
+	uint32_t wants;               /* bit 1 << act */
+	struct leat_action_file *own; /* owned */
 	size_t n_own;
 	struct leat_actor *next;
 };
 
 /* A call that has not come back, or that a client has not heard of yet. */
-struct leat_act_call {
+struct leat_action_call {
 	uint64_t id;
 	struct leat_actor *actor;
 	enum leat_act act;
@@ -39,10 +46,10 @@ struct leat_act_call {
 	struct leat_conn *conn; /* that waits for it, or NULL */
 	bool done;
 	int error;
-	struct leat_act_call *prev, *next;
+	struct leat_action_call *prev, *next;
 };
 
-bool leat_acts_of(const struct leat_daemon *d, int step)
+bool leat_actions_of(const struct leat_daemon *d, int step)
 {
 	return step >= 0 && d->wf->steps[step].action_file;
 }
@@ -51,7 +58,7 @@ static struct leat_actor *actor_get(struct leat_daemon *d, int step, unsigned ra
 {
 	struct leat_actor *a;
 
-	LL_FOREACH(d->actors, a)
+	LL_FOREACH(d->run->actors, a)
 	if (a->step == step && a->rank == rank)
 		return a;
 	a = calloc(1, sizeof(*a));
@@ -60,7 +67,7 @@ static struct leat_actor *actor_get(struct leat_daemon *d, int step, unsigned ra
 	a->step = step;
 	a->rank = rank;
 	a->wants = UINT32_MAX;
-	LL_PREPEND(d->actors, a);
+	LL_PREPEND(d->run->actors, a);
 	return a;
 }
 
@@ -71,14 +78,14 @@ static bool wants(const struct leat_actor *a, enum leat_act act)
 
 /* ---- calls ---- */
 
-static void call_free(struct leat_daemon *d, struct leat_act_call *call)
+static void call_free(struct leat_daemon *d, struct leat_action_call *call)
 {
-	DL_DELETE(d->calls, call);
+	DL_DELETE(d->run->calls, call);
 	free(call->name);
 	free(call);
 }
 
-static void send_act(struct leat_daemon *d, const struct leat_act_call *call, bool writes)
+static void send_act(struct leat_daemon *d, const struct leat_action_call *call, bool writes)
 {
 	struct leat_msg_act *m = leat_wire_begin(d->event, LEAT_MSG_ACT, sizeof(*m));
 	struct leat_conn *c;
@@ -97,23 +104,23 @@ static void send_act(struct leat_daemon *d, const struct leat_act_call *call, bo
 }
 
 /* Takes `name` over. NULL when out of memory. */
-static struct leat_act_call *call_new(struct leat_daemon *d, struct leat_actor *a,
-				      enum leat_act act, struct leat_file *f, char *name,
-				      bool writes)
+static struct leat_action_call *call_new(struct leat_daemon *d, struct leat_actor *a,
+					 enum leat_act act, struct leat_file *f, char *name,
+					 bool writes)
 {
-	struct leat_act_call *call = name ? calloc(1, sizeof(*call)) : NULL;
+	struct leat_action_call *call = name ? calloc(1, sizeof(*call)) : NULL;
 
 	if (!call) {
 		free(name);
 		return NULL;
 	}
 	d->progress++;
-	call->id = ++d->last_call;
+	call->id = ++d->run->last_call;
 	call->actor = a;
 	call->act = act;
 	call->file = f;
 	call->name = name;
-	DL_APPEND(d->calls, call);
+	DL_APPEND(d->run->calls, call);
 	send_act(d, call, writes);
 	return call;
 }
@@ -128,17 +135,17 @@ static char *title(const struct leat_daemon *d, int step, const char *name)
 	return strdup(dir && leat_path_is_below(name, dir) ? name + strlen(dir) + 1 : name);
 }
 
-static struct leat_act_call *call_of(const struct leat_conn *c)
+static struct leat_action_call *call_of(const struct leat_conn *c)
 {
-	struct leat_act_call *call;
+	struct leat_action_call *call;
 
-	DL_SEARCH_SCALAR(c->d->calls, call, conn, c);
+	DL_SEARCH_SCALAR(c->d->run->calls, call, conn, c);
 	return call;
 }
 
-void leat_acts_forget(struct leat_conn *c)
+void leat_actions_forget(struct leat_conn *c)
 {
-	struct leat_act_call *call = call_of(c);
+	struct leat_action_call *call = call_of(c);
 
 	if (call && call->done)
 		call_free(c->d, call);
@@ -147,43 +154,36 @@ void leat_acts_forget(struct leat_conn *c)
 }
 
 /* What became of the client's call: 0, -EIO, or -EAGAIN. */
-static int outcome(struct leat_conn *c, const struct leat_act_call *call)
+static int outcome(struct leat_conn *c, const struct leat_action_call *call)
 {
 	int error = call->error;
 
 	if (!call->done)
 		return -EAGAIN;
 	if (call->act != LEAT_ACT_BEFORE_OPEN || error)
-		leat_acts_forget(c);
+		leat_actions_forget(c);
 	return error;
 }
 
 /* ---- opens ---- */
 
-static bool is_declared(const struct leat_request *r)
-{
-	return !r->is_dir && !r->rule->excluded &&
-	       (leat_steps_has(r->rule->producers, r->c->step) ||
-		leat_steps_has(r->rule->consumers, r->c->step));
-}
-
-static bool is_before(const struct leat_act_call *call, const char *name)
+static bool is_before(const struct leat_action_call *call, const char *name)
 {
 	return call && call->act == LEAT_ACT_BEFORE_OPEN && !strcmp(call->name, name);
 }
 
 /* The call for an open of `name` that the client has asked for before. The server of a mount may
  * ask again by another of its connections. */
-static struct leat_act_call *call_before(struct leat_conn *c, const char *name)
+static struct leat_action_call *call_before(struct leat_conn *c, const char *name)
 {
-	struct leat_act_call *call = call_of(c);
+	struct leat_action_call *call = call_of(c);
 
 	if (is_before(call, name))
 		return call;
-	leat_acts_forget(c); /* a signal handler went on to something else */
+	leat_actions_forget(c); /* a signal handler went on to something else */
 	if (!c->proc || !c->proc->mount)
 		return NULL;
-	DL_FOREACH(c->d->calls, call)
+	DL_FOREACH(c->d->run->calls, call)
 	if (call->conn && call->conn->proc == c->proc && is_before(call, name)) {
 		call->conn = c;
 		return call;
@@ -191,52 +191,49 @@ static struct leat_act_call *call_before(struct leat_conn *c, const char *name)
 	return NULL;
 }
 
-int leat_acts_before_open(struct leat_request *r)
+int leat_actions_before_open(struct leat_conn *c, const char *seen, struct leat_file **on)
 {
-	struct leat_daemon *d = r->d;
-	struct leat_act_call *call;
-	struct leat_actor *a;
+	struct leat_actor *a = actor_get(c->d, c->step, leat_rank_of(c));
+	struct leat_action_call *call;
 	char *name;
 	int rc;
 
-	if (r->in->op != LEAT_OP_OPEN || !leat_acts_of(d, r->c->step) || !is_declared(r))
-		return 0;
-	a = actor_get(d, r->c->step, leat_rank_of(r->c));
 	if (a && a->failed)
 		return -EIO;
-	name = a ? title(d, r->c->step, *r->seen ? r->seen : r->found.path) : NULL;
+	name = a ? title(c->d, c->step, seen) : NULL;
 	if (!name)
 		return -ENOMEM;
-	call = call_before(r->c, name);
-	if (!call && wants(a, LEAT_ACT_BEFORE_OPEN)) {
-		rc = leat_request_file(r);
-		call = rc ? NULL
-			  : call_new(d, a, LEAT_ACT_BEFORE_OPEN, r->file, name,
-				     leat_request_makes(r));
-		if (!call) {
-			if (rc)
-				free(name);
-			return rc ? rc : -ENOMEM;
-		}
-		call->conn = r->c;
-		return -EAGAIN;
-	}
+	call = call_before(c, name);
 	free(name);
 	if (!call)
-		return 0;
-	rc = outcome(r->c, call);
+		return wants(a, LEAT_ACT_BEFORE_OPEN) ? LEAT_ACTIONS_DUE : 0;
+	rc = outcome(c, call);
 	if (rc == -EAGAIN)
-		r->file = call->file;
+		*on = call->file;
 	return rc;
 }
 
-void leat_acts_resolved(struct leat_conn *c, int error)
+int leat_actions_call_before(struct leat_conn *c, const char *seen, struct leat_file *f,
+			     bool writes)
 {
-	if (error != -EAGAIN && c->d->calls)
-		leat_acts_forget(c);
+	struct leat_actor *a = actor_get(c->d, c->step, leat_rank_of(c));
+	struct leat_action_call *call =
+		a ? call_new(c->d, a, LEAT_ACT_BEFORE_OPEN, f, title(c->d, c->step, seen), writes)
+		  : NULL;
+
+	if (!call)
+		return -ENOMEM;
+	call->conn = c;
+	return -EAGAIN;
 }
 
-static struct leat_own *own_find(const struct leat_actor *a, const struct leat_file *f)
+void leat_actions_resolved(struct leat_conn *c, int error)
+{
+	if (error != -EAGAIN && c->d->run->calls)
+		leat_actions_forget(c);
+}
+
+static struct leat_action_file *own_find(const struct leat_actor *a, const struct leat_file *f)
 {
 	for (size_t i = 0; i < a->n_own; i++)
 		if (a->own[i].file == f)
@@ -246,7 +243,7 @@ static struct leat_own *own_find(const struct leat_actor *a, const struct leat_f
 
 static int own_add(struct leat_actor *a, struct leat_file *f)
 {
-	struct leat_own *own = own_find(a, f), *grown;
+	struct leat_action_file *own = own_find(a, f), *grown;
 
 	if (own) {
 		own->served = false;
@@ -256,43 +253,32 @@ static int own_add(struct leat_actor *a, struct leat_file *f)
 	if (!grown)
 		return -ENOMEM;
 	a->own = grown;
-	a->own[a->n_own++] = (struct leat_own){.file = f};
+	a->own[a->n_own++] = (struct leat_action_file){.file = f};
 	return 0;
 }
 
-int leat_acts_opens(struct leat_request *r, struct leat_live *l)
+int leat_actions_opens(struct leat_conn *c, const char *seen, struct leat_description *l)
 {
 	struct leat_actor *a;
 
-	if (!leat_acts_of(r->d, r->c->step))
+	if (!leat_actions_of(c->d, c->step))
 		return 0;
-	l->rank = leat_rank_of(r->c);
-	l->name = title(r->d, r->c->step, *r->seen ? r->seen : r->found.path);
-	a = actor_get(r->d, l->step, l->rank);
+	l->rank = leat_rank_of(c);
+	l->name = title(c->d, c->step, seen);
+	a = actor_get(c->d, l->step, l->rank);
 	if (!a || !l->name)
 		return -ENOMEM;
 	return l->reads || l->foreign ? 0 : own_add(a, l->file);
 }
 
-uint64_t leat_acts_reads(struct leat_request *r, uint64_t ofd)
-{
-	struct leat_live *l = r->c->pending;
-
-	if (!r->file || !leat_acts_of(r->d, r->c->step) || !is_declared(r))
-		return ofd;
-	if (!ofd)
-		l = leat_live_new_reader(r->d, r->file, r->c);
-	return l && leat_acts_opens(r, l) == 0 ? l->id : ofd;
-}
-
 static int ask_opened(struct leat_conn *c, struct leat_actor *a, struct leat_file *f, uint64_t ofd)
 {
-	struct leat_act_call *call = call_of(c);
-	const struct leat_live *l;
+	struct leat_action_call *call = call_of(c);
+	const struct leat_description *l;
 
 	if (call)
 		return outcome(c, call);
-	HASH_FIND(hh, c->d->lives, &ofd, sizeof(ofd), l);
+	HASH_FIND(hh, c->d->files->descriptions, &ofd, sizeof(ofd), l);
 	if (!l || !l->name || l->file != f || l->step != c->step || !wants(a, LEAT_ACT_AFTER_OPEN))
 		return 0;
 	call = call_new(c->d, a, LEAT_ACT_AFTER_OPEN, f, strdup(l->name), !l->reads);
@@ -305,19 +291,19 @@ static int ask_opened(struct leat_conn *c, struct leat_actor *a, struct leat_fil
 static int ask_closed(const struct leat_conn *c, const struct leat_actor *a,
 		      const struct leat_file *f)
 {
-	const struct leat_act_call *call;
+	const struct leat_action_call *call;
 
-	DL_FOREACH(c->d->calls, call)
+	DL_FOREACH(c->d->run->calls, call)
 	if (call->actor == a && call->file == f && call->act == LEAT_ACT_AFTER_CLOSE)
 		return -EAGAIN;
 	return a->failed ? -EIO : 0;
 }
 
-int leat_acts_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd)
+int leat_actions_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd)
 {
 	struct leat_actor *a;
 
-	if (!leat_acts_of(c->d, c->step))
+	if (!leat_actions_of(c->d, c->step))
 		return 0;
 	a = actor_get(c->d, c->step, leat_rank_of(c));
 	if (!a)
@@ -339,10 +325,10 @@ static unsigned writers_of(const struct leat_daemon *d, int step)
 static bool is_served(const struct leat_daemon *d, int step, const struct leat_file *f, bool all)
 {
 	const struct leat_actor *a;
-	const struct leat_own *own;
+	const struct leat_action_file *own;
 	unsigned n = 0;
 
-	LL_FOREACH(d->actors, a)
+	LL_FOREACH(d->run->actors, a)
 	{
 		own = a->step == step ? own_find(a, f) : NULL;
 		if (own && !own->served)
@@ -355,9 +341,9 @@ static bool is_served(const struct leat_daemon *d, int step, const struct leat_f
 static void pass_on(struct leat_daemon *d, int step, const struct leat_file *f)
 {
 	struct leat_actor *a;
-	struct leat_own *own;
+	struct leat_action_file *own;
 
-	LL_FOREACH(d->actors, a)
+	LL_FOREACH(d->run->actors, a)
 	{
 		own = a->step == step ? own_find(a, f) : NULL;
 		if (own)
@@ -380,7 +366,7 @@ static void serve_all(struct leat_daemon *d, const struct leat_actor *a)
 /* Who has nothing to say of closes passes on at each. */
 static void serve_file(struct leat_daemon *d, const struct leat_actor *a, const struct leat_file *f)
 {
-	struct leat_own *own = own_find(a, f);
+	struct leat_action_file *own = own_find(a, f);
 
 	if (own)
 		own->served = true;
@@ -388,7 +374,7 @@ static void serve_file(struct leat_daemon *d, const struct leat_actor *a, const 
 		pass_on(d, a->step, f);
 }
 
-void leat_acts_closed(struct leat_daemon *d, const struct leat_live *l, bool abnormal)
+void leat_actions_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal)
 {
 	struct leat_actor *a;
 
@@ -404,11 +390,11 @@ void leat_acts_closed(struct leat_daemon *d, const struct leat_live *l, bool abn
 			  d->wf->steps[l->step].name, l->name);
 }
 
-void leat_acts_committed(struct leat_daemon *d, const struct leat_file *f)
+void leat_actions_committed(struct leat_daemon *d, const struct leat_file *f)
 {
 	struct leat_actor *a;
 
-	LL_FOREACH(d->actors, a)
+	LL_FOREACH(d->run->actors, a)
 	if (!a->rank && a->known && wants(a, LEAT_ACT_ON_COMMIT) &&
 	    leat_steps_has(f->rule->producers, a->step))
 		call_new(d, a, LEAT_ACT_ON_COMMIT, NULL, title(d, a->step, f->name), false);
@@ -416,7 +402,7 @@ void leat_acts_committed(struct leat_daemon *d, const struct leat_file *f)
 
 /* ---- what they answer ---- */
 
-static void note_done(struct leat_daemon *d, struct leat_act_call *call, int error)
+static void note_done(struct leat_daemon *d, struct leat_action_call *call, int error)
 {
 	struct leat_file *f = call->file;
 
@@ -433,7 +419,7 @@ int leat_handle_acted(struct leat_conn *c, const void *msg)
 	const struct leat_msg_acted *in = msg;
 	const char *why = leat_wire_string(msg, sizeof(*in), 0);
 	struct leat_daemon *d = c->d;
-	struct leat_act_call *call;
+	struct leat_action_call *call;
 	struct leat_actor *a;
 
 	if (!why || in->step < 0 || (size_t)in->step >= d->wf->n_steps)
@@ -450,23 +436,23 @@ int leat_handle_acted(struct leat_conn *c, const void *msg)
 		serve_all(d, a);
 	if (in->error && !d->steps[in->step].spoiled)
 		d->steps[in->step].spoiled = strdup(why);
-	DL_SEARCH_SCALAR(d->calls, call, id, in->id);
+	DL_SEARCH_SCALAR(d->run->calls, call, id, in->id);
 	if (call && !call->done)
 		note_done(d, call, in->error);
-	leat_reply_answer(c, 0, NULL, NULL);
+	leat_reply_answer(c, 0, 0, NULL);
 	return 0;
 }
 
-void leat_acts_free(struct leat_daemon *d)
+void leat_actions_free(struct leat_daemon *d)
 {
 	struct leat_actor *a, *next;
 
-	while (d->calls)
-		call_free(d, d->calls);
-	LL_FOREACH_SAFE(d->actors, a, next)
+	while (d->run->calls)
+		call_free(d, d->run->calls);
+	LL_FOREACH_SAFE(d->run->actors, a, next)
 	{
 		free(a->own);
 		free(a);
 	}
-	d->actors = NULL;
+	d->run->actors = NULL;
 }

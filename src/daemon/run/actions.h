@@ -4,35 +4,38 @@
 #ifndef LEAT_DAEMON_RUN_ACTIONS_H
 #define LEAT_DAEMON_RUN_ACTIONS_H
 
-#include "daemon/core/connections.h"
-#include "daemon/files/files.h"
-#include "daemon/ops/resolve.h"
+#include "daemon/core/state.h"
+
+struct leat_description;
 
 /* Has the step of that number actions? */
-bool leat_acts_of(const struct leat_daemon *d, int step);
+bool leat_actions_of(const struct leat_daemon *d, int step);
 
-/* The client is about to open r->found, a file its step has declared: 0 go on; -EAGAIN the
- * actions are called, r->file is set to wait on; -EIO they have failed. */
-int leat_acts_before_open(struct leat_request *r);
+enum { LEAT_ACTIONS_DUE = 1 };
+
+/* The client is about to open a file that its step has declared, and calls `seen`: 0 go on; -EAGAIN
+ * the actions have been called, wait on *on; -EIO they have failed; LEAT_ACTIONS_DUE: they are to
+ * be called. */
+int leat_actions_before_open(struct leat_conn *c, const char *seen, struct leat_file **on);
+/* Call them. -EAGAIN: wait on `f`; -ENOMEM. */
+int leat_actions_call_before(struct leat_conn *c, const char *seen, struct leat_file *f,
+			     bool writes);
 /* That RESOLVE has been answered so; -EAGAIN: it will come again. */
-void leat_acts_resolved(struct leat_conn *c, int error);
+void leat_actions_resolved(struct leat_conn *c, int error);
 
-/* `l` is a description the client of `r` is about to have. 0 or -ENOMEM. */
-int leat_acts_opens(struct leat_request *r, struct leat_live *l);
-/* The same when it opens the file to read it, `ofd` being the description or 0: the id of the
- * description. */
-uint64_t leat_acts_reads(struct leat_request *r, uint64_t ofd);
+/* `l` is a description the client is about to have of a file that it calls `seen`. 0 or -ENOMEM. */
+int leat_actions_opens(struct leat_conn *c, const char *seen, struct leat_description *l);
 /* The client asks whether the actions have been called for its open, or close, of `f`. 0, -EAGAIN
  * or -EIO. */
-int leat_acts_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd);
+int leat_actions_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd);
 /* That was the true last close of the description, the close itself being told already. */
-void leat_acts_closed(struct leat_daemon *d, const struct leat_live *l, bool abnormal);
+void leat_actions_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal);
 /* The file is complete. */
-void leat_acts_committed(struct leat_daemon *d, const struct leat_file *f);
+void leat_actions_committed(struct leat_daemon *d, const struct leat_file *f);
 
 /* Nobody waits for what was called for the client any more. */
-void leat_acts_forget(struct leat_conn *c);
-void leat_acts_free(struct leat_daemon *d);
+void leat_actions_forget(struct leat_conn *c);
+void leat_actions_free(struct leat_daemon *d);
 
 int leat_handle_acted(struct leat_conn *c, const void *msg);
 

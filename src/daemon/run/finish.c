@@ -1,15 +1,23 @@
 /* The end of a run: what is permanent is whole on disk with its last metadata,
  * what leat put there for the run only is gone. */
+#include "daemon/run/finish.h"
+
 #include "base/beneath.h"
 #include "base/fault.h"
 #include "base/fd.h"
-#include "daemon/ops/change.h"
-#include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/replies.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
 #include "daemon/files/persist.h"
-#include "daemon/run/steps.h"
+#include "daemon/files/relink.h"
+#include "daemon/files/remove.h"
 #include "daemon/files/times.h"
-#include "daemon/ops/versions.h"
-#include "store/persist.h"
+#include "daemon/files/versions.h"
+#include "daemon/run/report.h"
+#include "daemon/run/steps.h"
 #include "store/times.h"
 
 #include <errno.h>
@@ -40,7 +48,7 @@ static void make_directories(struct leat_daemon *d)
 	struct stat st;
 	int rc;
 
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (!f->rule->permanent || !f->made ||
 		    leat_stream_state(d->stream, f->name) != LEAT_FILE_COMMITTED ||
 		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
@@ -136,7 +144,7 @@ static void remove_passing(struct leat_daemon *d)
 	const struct leat_file *f;
 	struct stat st;
 
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (is_passing(d, f))
 			remove_one(d, f, &dirs);
 		/* On disk for the sake of some file that is no longer there. */
@@ -166,22 +174,23 @@ static void complete(struct leat_daemon *d)
 	LEAT_FAULT("finish.kept");
 	if (d->is_finishing) {
 		make_directories(d);
-		leat_keep_links(d);
+		leat_files_relink(d);
 		leat_times_finish(d);
 	}
 	LEAT_FAULT("finish.meta");
 	remove_passing(d);
 	leat_tree_times_to_disk(d->tree); /* after the last name was made or removed */
-	leat_keep_sync_dirs(d);
+	leat_files_sync_dirs(d);
 	LEAT_FAULT("finish.removed");
 	if (d->is_finishing)
 		reply(d);
-	leat_daemon_stop(d);
+	d->stopping = true;
+	uv_stop(&d->loop);
 }
 
 void leat_finish_continue(struct leat_daemon *d)
 {
-	if ((d->is_finishing || d->ending) && !d->stopping && leat_keep_idle(d))
+	if ((d->is_finishing || d->ending) && !d->stopping && leat_files_persist_idle(d))
 		complete(d);
 }
 
@@ -191,10 +200,10 @@ static void keep_late(struct leat_daemon *d)
 {
 	struct leat_file *f, *next;
 
-	HASH_ITER(hh, d->files, f, next)
+	HASH_ITER(hh, d->files->by_name, f, next)
 	if (f->keep ||
 	    (f->rule->permanent && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED))
-		leat_keep_file(d, f);
+		leat_file_persist(d, f);
 }
 
 /* What those did who are gone now comes before the end, though the loop has not heard of it. */
@@ -202,7 +211,7 @@ static void hear_all(struct leat_daemon *d)
 {
 	for (int step = 0; step < (int)d->wf->n_steps; step++) {
 		leat_procs_reap(d, step);
-		leat_lives_after_step(d, step);
+		leat_descriptions_after_step(d, step);
 	}
 }
 
@@ -212,8 +221,19 @@ void leat_finish_begin(struct leat_daemon *d)
 	hear_all(d);
 	d->is_finishing = true;
 	leat_steps_settle(d);
-	leat_change_settle_hidden(d);
+	leat_files_remove_hidden(d);
 	leat_versions_finish(d);
 	keep_late(d);
+	leat_finish_continue(d);
+}
+
+void leat_finish_abort(struct leat_daemon *d, const char *why)
+{
+	if (d->ending)
+		return;
+	d->ending = true;
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		while (d->steps[i].running)
+			leat_step_ended(d, i, 1 << 8, why);
 	leat_finish_continue(d);
 }

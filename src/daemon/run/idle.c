@@ -5,11 +5,12 @@
 #include "base/pidstat.h"
 #include "base/str.h"
 #include "daemon/core/connections.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/persist.h"
 #include "daemon/run/mpi.h"
 #include "daemon/run/peek.h"
-#include "daemon/run/steps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -407,10 +408,10 @@ static bool is_served(const struct look *l)
 	if (c->step == l->step &&
 	    (c->cramped || (leat_conn_waits(c) && !leat_stream_waits(d->stream, c->id))))
 		return acts(l, c->pid, "is about to be answered");
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		if (f->move || f->copying)
 			return acts(l, getpid(), "is moving %s", f->name);
-	return leat_keep_idle(d) || acts(l, getpid(), "is writing files to disk");
+	return leat_files_persist_idle(d) || acts(l, getpid(), "is writing files to disk");
 }
 
 static bool processes_are_idle(struct look *l)

@@ -1,7 +1,9 @@
 #include "daemon/run/lost.h"
 
 #include "base/str.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/run/run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,11 +88,11 @@ void leat_lost_directory(struct leat_daemon *d)
 	struct stat here, there;
 	char why[PATH_MAX + 128];
 
-	if (d->moved || fstat(d->disk_fd, &here) < 0 ||
+	if (d->run->moved || fstat(d->disk_fd, &here) < 0 ||
 	    (stat(d->dir, &there) == 0 && there.st_ino == here.st_ino &&
 	     there.st_dev == here.st_dev))
 		return;
-	d->moved = true;
+	d->run->moved = true;
 	snprintf(
 		why, sizeof(why),
 		"the workflow's directory %s was renamed, or another one is in its place: leave it "

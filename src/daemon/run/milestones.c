@@ -2,46 +2,47 @@
 
 #include "base/clock.h"
 #include "daemon/files/files.h"
+#include "daemon/run/run.h"
 #include "model/version.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct leat_mark_name {
+struct leat_milestone_name {
 	UT_hash_handle hh;
 	char *text; /* owned; of all versions */
 	uint32_t number;
 };
 
-void leat_marks_release(struct leat_daemon *d)
+void leat_milestones_release(struct leat_daemon *d)
 {
-	struct leat_mark_name *name, *next;
+	struct leat_milestone_name *name, *next;
 
-	HASH_ITER(hh, d->marks.names, name, next)
+	HASH_ITER(hh, d->run->milestones.names, name, next)
 	{
-		HASH_DEL(d->marks.names, name);
+		HASH_DEL(d->run->milestones.names, name);
 		free(name->text);
 		free(name);
 	}
-	free(d->marks.v);
-	d->marks = (struct leat_marks){0};
+	free(d->run->milestones.v);
+	d->run->milestones = (struct leat_milestones){0};
 }
 
 static uint32_t number_of(struct leat_daemon *d, const char *base)
 {
-	struct leat_mark_name *name;
+	struct leat_milestone_name *name;
 
-	HASH_FIND_STR(d->marks.names, base, name);
+	HASH_FIND_STR(d->run->milestones.names, base, name);
 	if (name)
 		return name->number;
 	name = calloc(1, sizeof(*name));
 	if (!name)
 		return 0;
 	name->text = strdup(base);
-	name->number = HASH_COUNT(d->marks.names) + 1;
+	name->number = HASH_COUNT(d->run->milestones.names) + 1;
 	if (name->text)
-		HASH_ADD_KEYPTR(hh, d->marks.names, name->text, strlen(name->text), name);
+		HASH_ADD_KEYPTR(hh, d->run->milestones.names, name->text, strlen(name->text), name);
 	if (name->text && name->hh.tbl)
 		return name->number;
 	free(name->text);
@@ -49,20 +50,20 @@ static uint32_t number_of(struct leat_daemon *d, const char *base)
 	return 0;
 }
 
-uint32_t leat_marks_number(struct leat_daemon *d, const struct leat_file *f)
+uint32_t leat_milestones_number(struct leat_daemon *d, const struct leat_file *f)
 {
 	uint64_t version;
 
 	return number_of(d, leat_version_base(f->name, &version));
 }
 
-static void add(struct leat_daemon *d, struct leat_mark mark)
+static void add(struct leat_daemon *d, struct leat_milestone mark)
 {
-	struct leat_marks *m = &d->marks;
+	struct leat_milestones *m = &d->run->milestones;
 
-	if (m->n == m->room && m->n < LEAT_MARKS_MOST) {
+	if (m->n == m->room && m->n < LEAT_MILESTONES_MOST) {
 		unsigned room = m->room ? 2 * m->room : 64;
-		struct leat_mark *grown = reallocarray(m->v, room, sizeof(*grown));
+		struct leat_milestone *grown = reallocarray(m->v, room, sizeof(*grown));
 
 		if (grown) {
 			m->v = grown;
@@ -77,9 +78,9 @@ static void add(struct leat_daemon *d, struct leat_mark mark)
 	m->v[m->n++] = mark;
 }
 
-void leat_marks_step(struct leat_daemon *d, enum leat_mark_kind kind, int step)
+void leat_milestones_step(struct leat_daemon *d, enum leat_milestone_kind kind, int step)
 {
-	add(d, (struct leat_mark){.kind = kind, .step = step});
+	add(d, (struct leat_milestone){.kind = kind, .step = step});
 }
 
 /* Who makes it, if one step only can be meant. */
@@ -93,31 +94,33 @@ static int producer_of(const struct leat_daemon *d, const struct leat_file *f, i
 	return step >= 0 && leat_steps_has(f->rule->producers, step) ? step : -1;
 }
 
-static void add_file(struct leat_daemon *d, enum leat_mark_kind kind, struct leat_file *f, int step)
+static void add_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,
+		     int step)
 {
-	struct leat_mark mark = {.kind = kind, .step = step};
+	struct leat_milestone mark = {.kind = kind, .step = step};
 
 	leat_version_base(f->name, &mark.version);
-	mark.file = leat_marks_number(d, f);
+	mark.file = leat_milestones_number(d, f);
 	add(d, mark);
 }
 
-void leat_marks_file(struct leat_daemon *d, enum leat_mark_kind kind, struct leat_file *f, int step)
+void leat_milestones_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,
+			  int step)
 {
 	if (f->rule->declared && !f->retired)
 		add_file(d, kind, f, producer_of(d, f, step));
 }
 
-void leat_marks_read(struct leat_daemon *d, struct leat_file *f, int step)
+void leat_milestones_read(struct leat_daemon *d, struct leat_file *f, int step)
 {
 	if (f->rule->declared && step >= 0 && leat_file_note_open(d, f, step))
-		add_file(d, LEAT_MARK_READ, f, step);
+		add_file(d, LEAT_MILESTONE_READ, f, step);
 }
 
-void leat_marks_put(const struct leat_daemon *d, struct leat_json *j)
+void leat_milestones_put(const struct leat_daemon *d, struct leat_json *j)
 {
-	const struct leat_marks *m = &d->marks;
-	const struct leat_mark_name *name;
+	const struct leat_milestones *m = &d->run->milestones;
+	const struct leat_milestone_name *name;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);

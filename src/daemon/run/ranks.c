@@ -2,9 +2,13 @@
 #include "daemon/run/ranks.h"
 
 #include "base/pidstat.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
 #include "daemon/run/mpi.h"
-#include "daemon/run/steps.h"
+#include "daemon/run/run.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -102,14 +106,14 @@ static void wait_for_first(const struct leat_proc *p)
 {
 	struct leat_rank_wait *w;
 
-	LL_FOREACH(p->d->rank_waits, w)
+	LL_FOREACH(p->d->run->rank_waits, w)
 	if (w->first == p->rank_first && w->born == p->rank_born)
 		return;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return;
 	*w = (struct leat_rank_wait){p->step, p->rank, p->rank_first, p->rank_born, NULL};
-	LL_PREPEND(p->d->rank_waits, w);
+	LL_PREPEND(p->d->run->rank_waits, w);
 }
 
 unsigned leat_rank_left(const struct leat_proc *p)
@@ -126,7 +130,7 @@ void leat_ranks_look(struct leat_daemon *d)
 {
 	struct leat_rank_wait *w, *next;
 
-	LL_FOREACH_SAFE(d->rank_waits, w, next)
+	LL_FOREACH_SAFE(d->run->rank_waits, w, next)
 	{
 		if (lives(w->first, w->born))
 			continue;
@@ -136,7 +140,7 @@ void leat_ranks_look(struct leat_daemon *d)
 								 .step = w->step,
 								 .pid = w->first,
 								 .code = 1 + (unsigned)w->rank});
-		LL_DELETE(d->rank_waits, w);
+		LL_DELETE(d->run->rank_waits, w);
 		free(w);
 	}
 }
@@ -145,7 +149,7 @@ void leat_ranks_free(struct leat_daemon *d)
 {
 	struct leat_rank_wait *w, *next;
 
-	LL_FOREACH_SAFE(d->rank_waits, w, next)
+	LL_FOREACH_SAFE(d->run->rank_waits, w, next)
 	free(w);
-	d->rank_waits = NULL;
+	d->run->rank_waits = NULL;
 }

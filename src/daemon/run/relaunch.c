@@ -1,10 +1,14 @@
 /* Steps that are launched once for each version of their inputs. */
-#include "daemon/core/connections.h"
-#include "daemon/core/events.h"
-#include "daemon/files/files.h"
-#include "daemon/run/steps.h"
+#include "daemon/run/relaunch.h"
 
 #include "base/str.h"
+#include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/run/milestones.h"
+#include "daemon/run/samples.h"
 #include "model/version.h"
 
 #include <errno.h>
@@ -18,12 +22,12 @@
 static void rest(struct leat_daemon *d, int step)
 {
 	leat_procs_reap(d, step);
-	leat_lives_after_step(d, step);
+	leat_descriptions_after_step(d, step);
 	if (d->steps[step].resting || !d->steps[step].running)
 		return;
 	leat_step_sample(d, step);
 	d->steps[step].resting = true;
-	leat_marks_step(d, LEAT_MARK_END, step);
+	leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_LAUNCH, .step = step});
 }
 

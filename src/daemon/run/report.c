@@ -1,10 +1,21 @@
 /* Status and summary as JSON: docs/reference/daemon-json.md. */
+#include "daemon/run/report.h"
+
 #include "base/clock.h"
-#include "model/version.h"
 #include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
-#include "daemon/files/persist.h"
-#include "daemon/run/steps.h"
+#include "daemon/run/blame.h"
+#include "daemon/run/milestones.h"
+#include "daemon/run/run.h"
+#include "daemon/run/samples.h"
+#include "daemon/run/settled.h"
+#include "daemon/run/track.h"
+#include "daemon/run/unmade.h"
+#include "daemon/space/space.h"
+#include "model/version.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,7 +59,8 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "opens", leat_shm_counted(&shm->opens));
 	/* A wait that is under way is counted when it ends. */
 	leat_json_number(j, "wait_ns",
-			 leat_shm_counted(&shm->wait_ns) + (s->running ? s->owed_ns : 0));
+			 leat_shm_counted(&shm->wait_ns) +
+				 (s->running ? d->run->samples[i].owed_ns : 0));
 	leat_json_number(j, "waiting", leat_shm_counted(&shm->waiting));
 	leat_json_number(j, "copy_ns", leat_shm_counted(&shm->copy_ns));
 	leat_json_number(j, "limit_mbps", d->wf->steps[i].needs.limit_mbps);
@@ -80,11 +92,11 @@ static void put_file(struct leat_daemon *d, struct leat_json *j, const struct le
 					     [LEAT_ROOT_SPILL] = "spill",
 					     [LEAT_ROOT_DISK] = "disk"};
 	enum leat_root root = LEAT_ROOT_NONE;
-	const struct leat_live *l;
+	const struct leat_description *l;
 	struct stat st = {0};
 	unsigned writers = 0;
 
-	DL_COUNT(f->lives, l, writers);
+	DL_COUNT(f->descriptions, l, writers);
 	if (leat_tree_look(d->tree, f->name, &root, &st) < 0)
 		root = LEAT_ROOT_NONE;
 	leat_json_object(j, NULL, true);
@@ -154,15 +166,15 @@ static void put_memory(struct leat_daemon *d, struct leat_json *j)
 	enum leat_root root;
 	struct stat st;
 
-	for (f = d->files; d->spill.fd >= 0 && f; f = f->hh.next)
+	for (f = d->files->by_name; d->space->fd >= 0 && f; f = f->hh.next)
 		if (leat_tree_has_ours(d->tree, f->name, &root, &st) && root == LEAT_ROOT_SPILL)
 			spilled += (uint64_t)st.st_size;
 	leat_json_object(j, "memory", true);
-	leat_json_number(j, "budget_bytes", d->spill.budget_bytes);
-	leat_json_number(j, "used_bytes", d->spill.used_bytes);
-	leat_json_number(j, "limit_bytes", d->limits.limit_bytes);
+	leat_json_number(j, "budget_bytes", d->space->budget_bytes);
+	leat_json_number(j, "used_bytes", d->space->used_bytes);
+	leat_json_number(j, "limit_bytes", d->space->limits.limit_bytes);
 	leat_json_number(j, "spilled_bytes", spilled);
-	leat_json_string(j, "spill_dir", d->spill.path);
+	leat_json_string(j, "spill_dir", d->space->path);
 	leat_json_close(j);
 }
 
@@ -176,7 +188,7 @@ void leat_report_status(struct leat_daemon *d, FILE *out)
 	put_steps(d, j);
 	put_memory(d, j);
 	leat_json_list(j, "files", true);
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		put_file(d, j, f);
 	leat_json_close(j);
 	put_waits(d, j);
@@ -188,7 +200,7 @@ void leat_report_status(struct leat_daemon *d, FILE *out)
 
 static void put_pieces(const struct leat_daemon *d, struct leat_json *j, size_t step)
 {
-	const struct leat_track *t = &d->steps[step].track;
+	const struct leat_track *t = &d->run->samples[step].track;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -210,7 +222,7 @@ static void put_timeline(struct leat_daemon *d, struct leat_json *j)
 {
 	leat_json_object(j, "timeline", true);
 	leat_json_number(j, "interval_ms", leat_samples_interval_ms(d));
-	leat_marks_put(d, j);
+	leat_milestones_put(d, j);
 	leat_json_list(j, "pieces", true);
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		put_pieces(d, j, i);
@@ -227,7 +239,7 @@ static struct counts count_files(struct leat_daemon *d)
 	struct counts n = {0};
 	const struct leat_file *f;
 
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		enum leat_file_state state = leat_stream_state(d->stream, f->name);
 
 		n.committed += state == LEAT_FILE_COMMITTED;
@@ -272,7 +284,7 @@ static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
 	const struct leat_file *f;
 
 	leat_json_list(j, "failed_files", true);
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		if (leat_stream_state(d->stream, f->name) == LEAT_FILE_FAILED)
 			put_failed_file(d, j, f->name, leat_step_culprit(d, f->rule),
 					f->why ? f->why : "");
@@ -281,7 +293,7 @@ static void put_bad_files(struct leat_daemon *d, struct leat_json *j)
 			put_never_made(d, j, i);
 	leat_json_close(j);
 	leat_json_list(j, "unsaved_files", true);
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (!f->save_error)
 			continue;
 		leat_json_object(j, NULL, true);

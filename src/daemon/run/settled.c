@@ -1,6 +1,10 @@
 /* Steps of which nothing more is to come. */
+#include "daemon/run/settled.h"
+
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
-#include "daemon/run/steps.h"
+#include "daemon/run/unmade.h"
 
 #include <errno.h>
 
@@ -41,9 +45,10 @@ int leat_step_settled(struct leat_daemon *d, int step)
 
 	if (s->status || s->spoiled || s->tainted)
 		return -EIO;
-	if (!s->started || s->running || leat_lives_of_step(d, step) || leat_unmade_any(d, step))
+	if (!s->started || s->running || leat_descriptions_of_step(d, step) ||
+	    leat_unmade_any(d, step))
 		return -EAGAIN;
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		int one = leat_steps_has(f->rule->producers, step) ? file_settled(d, f) : 0;
 
 		if (one == -EIO)
@@ -51,12 +56,4 @@ int leat_step_settled(struct leat_daemon *d, int step)
 		rc = one ? one : rc;
 	}
 	return rc;
-}
-
-void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step)
-{
-	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		if (i == step || (rule && (leat_steps_has(rule->producers, i) ||
-					   leat_steps_has(rule->consumers, i))))
-			d->steps[i].tainted = true;
 }

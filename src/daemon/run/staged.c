@@ -1,12 +1,15 @@
 /* Steps that run without interception, on files on disk. */
+#include "daemon/run/staged.h"
+
 #include "base/beneath.h"
 #include "base/fault.h"
 #include "base/str.h"
-#include "daemon/ops/change.h"
 #include "daemon/core/events.h"
 #include "daemon/files/files.h"
 #include "daemon/files/persist.h"
-#include "daemon/run/steps.h"
+#include "daemon/files/remove.h"
+#include "daemon/files/states.h"
+#include "daemon/run/blame.h"
 #include "store/times.h"
 
 #include <dirent.h>
@@ -32,7 +35,7 @@ static int bring_to_disk(struct leat_daemon *d, struct leat_file *f)
 	if (f->save_error)
 		return -f->save_error;
 	f->staged = true;
-	leat_keep_file(d, f);
+	leat_file_persist(d, f);
 	return f->dirty || f->saving ? -EAGAIN : -f->save_error;
 }
 
@@ -55,7 +58,7 @@ static void tell_seen(struct leat_daemon *d, int step)
 {
 	struct leat_file *f, *next;
 
-	HASH_ITER(hh, d->files, f, next)
+	HASH_ITER(hh, d->files->by_name, f, next)
 	if (is_input(f, step) && (leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED ||
 				  leat_steps_has(f->rule->producers, step)))
 		leat_events_ask(d, step, 0, LEAT_CALL_LOOK, f->name, 0, 0);
@@ -79,7 +82,7 @@ int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 	case LEAT_GO_STREAM:
 		break;
 	}
-	HASH_ITER(hh, d->files, f, next)
+	HASH_ITER(hh, d->files->by_name, f, next)
 	{
 		int one = is_input(f, step) || is_way(d, f, step) ? bring_to_disk(d, f) : 0;
 
@@ -116,7 +119,7 @@ static char *input_failed(struct leat_daemon *d, int step)
 	const struct leat_file *f;
 	char *text = NULL;
 
-	for (f = d->files; f && !text; f = f->hh.next)
+	for (f = d->files->by_name; f && !text; f = f->hh.next)
 		if (is_input(f, step))
 			text = name_failed(d, f->name);
 	for (size_t i = 0; i < inputs->n && !text; i++)
@@ -131,7 +134,7 @@ char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc)
 
 	if (text)
 		return text;
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		if (is_input(f, step) && f->save_error == -rc)
 			return leat_strf("its input %s cannot be brought to disk: %s", f->name,
 					 strerror(-rc));

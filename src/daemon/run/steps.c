@@ -1,21 +1,25 @@
 #include "daemon/run/steps.h"
 
-#include "daemon/ops/own.h"
-
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "daemon/ops/change.h"
-#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/files/files.h"
+#include "daemon/core/processes.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/private.h"
+#include "daemon/files/remove.h"
 #include "daemon/run/lost.h"
-#include "daemon/space/spill.h"
+#include "daemon/run/milestones.h"
+#include "daemon/run/samples.h"
+#include "daemon/run/staged.h"
+#include "daemon/run/unmade.h"
 #include "daemon/run/unseen.h"
-#include "model/version.h"
+#include "daemon/space/fit.h"
+#include "daemon/space/space.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,15 +50,6 @@ void leat_steps_free(struct leat_daemon *d)
 	d->steps = NULL;
 }
 
-const char *leat_step_state_name(const struct leat_step_run *s)
-{
-	if (s->status)
-		return "failed";
-	if (s->running)
-		return "running";
-	return s->started ? "done" : "waiting";
-}
-
 void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 {
 	struct leat_step_run *s = &d->steps[step];
@@ -67,13 +62,13 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
 	leat_step_sample(d, step);
 	s->running++;
 	s->pid = pid;
-	group = leat_spill_meet(d, pid);
+	group = leat_space_meet(d, pid);
 	if (s->oom.group)
 		leat_cgroup_close(group);
 	else
 		leat_oom_begin_in(&s->oom, group);
 	leat_samples_start(d);
-	leat_marks_step(d, LEAT_MARK_LAUNCH, step);
+	leat_milestones_step(d, LEAT_MILESTONE_LAUNCH, step);
 	clock_gettime(CLOCK_REALTIME, &now);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_STEP_START,
 						 .step = step,
@@ -132,42 +127,6 @@ static char *describe(int status)
 	return leat_strf("exited with status %d", WEXITSTATUS(status));
 }
 
-void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
-{
-	struct leat_step_run *s = &d->steps[step];
-	char title[LEAT_VERSION_TITLE];
-
-	if (s->running && !s->spoiled)
-		s->spoiled = leat_strf("its input %s failed",
-				       *name ? leat_version_title(name, title) : ".");
-}
-
-bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
-{
-	struct leat_step_run *s = &d->steps[step];
-	bool told = s->missed;
-
-	if (s->running && !s->spoiled)
-		s->spoiled = leat_strf("one of its ranks came too late for a version of %s", name);
-	s->missed = true;
-	return !told;
-}
-
-void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
-{
-	struct leat_step_run *s = step >= 0 ? &d->steps[step] : NULL;
-
-	if (s && s->running && !s->spoiled)
-		s->spoiled = leat_strf("leat had no room for what it wrote to %s", name);
-}
-
-void leat_steps_spoil(struct leat_daemon *d, const char *why)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].running && !d->steps[i].spoiled)
-			d->steps[i].spoiled = strdup(why);
-}
-
 static char *why_failed(const struct leat_step_run *s, int status, const char *reason)
 {
 	char *how, *text;
@@ -192,7 +151,7 @@ static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int sta
 
 	if (why)
 		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
-				       leat_format_bytes(d->spill.used_bytes, files));
+				       leat_format_bytes(d->space->used_bytes, files));
 	else
 		s->spoiled = leat_oom_tell_refused(&s->oom);
 	free(why);
@@ -213,7 +172,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 		status = 1 << 8;
 	leat_step_sample(d, step);
 	if (s->running && !s->resting)
-		leat_marks_step(d, LEAT_MARK_END, step);
+		leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	if (s->running)
 		s->running--;
 	s->started = true;
@@ -235,9 +194,9 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 		text = NULL;
 	}
 	free(text);
-	leat_change_settle_hidden(d);
+	leat_files_remove_hidden(d);
 	if (!s->running)
-		leat_own_step_over(d, step);
+		leat_private_step_over(d, step);
 	leat_unmade_note(d, step);
 	LEAT_FAULT("step.settled");
 }
@@ -257,59 +216,6 @@ void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent)
 	leat_step_ended(d, step, SIGKILL, s->spoiled);
 }
 
-int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule)
-{
-	int n = (int)d->wf->n_steps;
-
-	for (int i = leat_steps_next(rule->producers, 0, n); i < n;
-	     i = leat_steps_next(rule->producers, i + 1, n))
-		if (d->steps[i].status)
-			return i;
-	return -1;
-}
-
-/* Has a step failed that may make what the name or pattern stands for? */
-static bool has_failed(const struct leat_daemon *d, const char *input)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		const struct leat_names *outputs = &d->wf->steps[i].outputs;
-
-		for (size_t k = 0; d->steps[i].status && k < outputs->n; k++)
-			if (leat_pattern_overlap(outputs->v[k].text, input))
-				return true;
-	}
-	return false;
-}
-
-const char *leat_step_failed_input(const struct leat_daemon *d, int step)
-{
-	const struct leat_names *inputs = &d->wf->steps[step].inputs;
-
-	for (size_t i = 0; i < inputs->n; i++)
-		if (leat_stream_state(d->stream, inputs->v[i].text) == LEAT_FILE_FAILED ||
-		    has_failed(d, inputs->v[i].text))
-			return inputs->v[i].text;
-	return NULL;
-}
-
-int leat_step_never_made(struct leat_daemon *d, const char *name)
-{
-	const struct leat_file_rule *rule;
-
-	if (leat_pattern_is_wild(name) || leat_file_find(d, name))
-		return -1;
-	rule = leat_match(d->matcher, name);
-	return rule ? leat_step_culprit(d, rule) : -1;
-}
-
-char *leat_step_blame(const struct leat_daemon *d, int step)
-{
-	const char *reason = d->steps[step].reason;
-
-	return leat_strf("step %s, which produces it, failed: %s", d->wf->steps[step].name,
-			 reason ? reason : "unknown reason");
-}
-
 void leat_steps_settle(struct leat_daemon *d)
 {
 	uint64_t now = leat_clock_ns();
@@ -320,7 +226,7 @@ void leat_steps_settle(struct leat_daemon *d)
 		if (!s->implicit || !s->running)
 			continue;
 		if (s->processes || (!d->is_finishing && now - s->idle_ns < IDLE_NS) ||
-		    leat_lives_of_step(d, i))
+		    leat_descriptions_of_step(d, i))
 			continue;
 		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);
 	}

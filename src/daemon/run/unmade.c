@@ -1,8 +1,9 @@
 /* Outputs that a step spells out and, having ended well, has not made. */
+#include "daemon/run/unmade.h"
+
+#include "base/beneath.h"
 #include "base/json.h"
-#include "daemon/files/files.h"
-#include "daemon/ops/links.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,14 +13,27 @@ static const char *output_of(const struct leat_daemon *d, int step, size_t i)
 	return d->wf->steps[step].outputs.v[i].text;
 }
 
+/* Is there something of that name, looked for as the kernel would, wherever it leads? */
+static bool leads_somewhere(struct leat_daemon *d, const char *name)
+{
+	struct leat_found found;
+	struct stat st;
+	int rc = leat_tree_find(d->tree, name, LEAT_FIND_FOLLOW, &found);
+
+	if (rc)
+		return rc != -ENOENT && rc != -ENOTDIR;
+	if (found.outside)
+		return leat_beneath_stat(AT_FDCWD, found.path, &st) != -ENOENT;
+	return found.root != LEAT_ROOT_NONE;
+}
+
 /* Something of that name is there, kept from before the run perhaps, or a producer has made it. */
 static bool is_there(struct leat_daemon *d, const char *name)
 {
 	enum leat_root root;
 
 	return leat_stream_made(d->stream, name) ||
-	       leat_tree_look(d->tree, name, &root, NULL) == 0 ||
-	       leat_links_lead_somewhere(d, name);
+	       leat_tree_look(d->tree, name, &root, NULL) == 0 || leads_somewhere(d, name);
 }
 
 static bool is_due(struct leat_daemon *d, const char *name)

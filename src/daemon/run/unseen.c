@@ -4,8 +4,11 @@
 #include "base/fd.h"
 #include "base/pidstat.h"
 #include "base/str.h"
+#include "daemon/core/session.h"
 #include "daemon/run/lost.h"
+#include "daemon/run/run.h"
 #include "shm/roll.h"
+#include "shm/word.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,43 +31,43 @@ int leat_unseen_init(struct leat_daemon *d)
 
 	if (fd < 0)
 		return fd;
-	rc = -posix_fallocate(fd, 0, sizeof(*d->roll));
+	rc = -posix_fallocate(fd, 0, sizeof(*d->run->roll));
 	map = rc ? MAP_FAILED
-		 : mmap(NULL, sizeof(*d->roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		 : mmap(NULL, sizeof(*d->run->roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (!rc && map == MAP_FAILED)
 		rc = -errno;
 	leat_close(&fd);
 	if (rc)
 		return rc;
-	d->roll = map;
-	madvise(map, sizeof(*d->roll),
+	d->run->roll = map;
+	madvise(map, sizeof(*d->run->roll),
 		MADV_RANDOM); /* else all of it is brought in for one entry */
-	d->roll->namespace = (uint32_t)leat_pid_namespace();
-	d->roll->magic = LEAT_ROLL_MAGIC;
+	d->run->roll->namespace = (uint32_t)leat_pid_namespace();
+	d->run->roll->magic = LEAT_ROLL_MAGIC;
 	return 0;
 }
 
 void leat_unseen_release(struct leat_daemon *d)
 {
-	if (d->roll)
-		munmap(d->roll, sizeof(*d->roll));
-	d->roll = NULL;
+	if (d->run->roll)
+		munmap(d->run->roll, sizeof(*d->run->roll));
+	d->run->roll = NULL;
 }
 
 void leat_unseen_start(struct leat_daemon *d, int step, pid_t pid, const char *program)
 {
-	leat_roll_start(d->roll, (uint64_t)pid, leat_roll_step(d->wf->steps[step].name), program,
-			leat_clock_ns(), NULL);
+	leat_roll_start(d->run->roll, (uint64_t)pid, leat_roll_step(d->wf->steps[step].name),
+			program, leat_clock_ns(), NULL);
 }
 
 void leat_unseen_ended(struct leat_daemon *d, pid_t pid, int status)
 {
-	leat_roll_ended(d->roll, (uint64_t)pid, status, leat_clock_ns());
+	leat_roll_ended(d->run->roll, (uint64_t)pid, status, leat_clock_ns());
 }
 
 void leat_unseen_forget(struct leat_daemon *d, pid_t pid)
 {
-	leat_roll_leave(d->roll, (uint64_t)pid);
+	leat_roll_leave(d->run->roll, (uint64_t)pid);
 }
 
 /* ---- looking ---- */
@@ -177,7 +180,7 @@ static unsigned collect(struct leat_daemon *d, uint32_t step, bool all)
 	struct leat_roll_entry *e = NULL;
 	unsigned n = 0;
 
-	while (d->roll && (e = leat_roll_next(d->roll, e))) {
+	while (d->run->roll && (e = leat_roll_next(d->run->roll, e))) {
 		if (!leat_word_get(&e->process) || (!all && e->step != step))
 			continue;
 		if (leat_word_get(&e->state) == LEAT_ROLL_STARTING)

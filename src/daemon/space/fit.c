@@ -1,12 +1,19 @@
 /* The store is made as large as the limits of the machine and its control groups let it be. */
+#include "daemon/space/fit.h"
+
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/space/spill.h"
+#include "daemon/files/files.h"
+#include "daemon/space/budget.h"
+#include "daemon/space/memory_limits.h"
+#include "daemon/space/space.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define LOOK_NS UINT64_C(5000000)
+/* What the store holds is looked at so often at most. */
+#define LOOK_USED_NS UINT64_C(1000000)
 #define PAGE UINT64_C(65536)
 /* So many writers may be unasked for at most so many bytes each. */
 #define ASKERS 32
@@ -19,7 +26,7 @@ static uint64_t count_promised(struct leat_daemon *d)
 	uint64_t sum = 0;
 	struct stat st;
 
-	for (f = d->files; f; f = f->hh.next)
+	for (f = d->files->by_name; f; f = f->hh.next)
 		if ((leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_PINNED) &&
 		    leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) &&
 		    st.st_size > st.st_blocks * 512)
@@ -37,7 +44,7 @@ static bool is_other(uint64_t now, uint64_t wanted, uint64_t most)
 
 static void resize(struct leat_daemon *d, uint64_t now, uint64_t used)
 {
-	const struct leat_budget *b = &d->limits.budget;
+	const struct leat_budget *b = &d->space->limits.budget;
 	uint64_t wanted = b->now_bytes, taken = used + PAGE;
 	int rc;
 
@@ -58,14 +65,14 @@ static void resize(struct leat_daemon *d, uint64_t now, uint64_t used)
 /* /dev/shm has no size of the run's: what writers may add unasked. */
 static void have_writers_ask(struct leat_daemon *d)
 {
-	uint64_t every = d->limits.budget.now_bytes / ASKERS;
+	uint64_t every = d->space->limits.budget.now_bytes / ASKERS;
 
 	leat_shm_ask_every(d->shm, every < MAX_UNASKED ? every : MAX_UNASKED);
 }
 
-void leat_spill_fit(struct leat_daemon *d)
+void leat_space_fit(struct leat_daemon *d)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	uint64_t now = leat_clock_ns(), size = 0, used = 0;
 
 	if (s->fitted_ns && now - s->fitted_ns < LOOK_NS)
@@ -73,27 +80,62 @@ void leat_spill_fit(struct leat_daemon *d)
 	s->fitted_ns = now;
 	if (leat_store_room(d->store, &size, &used))
 		return;
-	leat_limits_look(&d->limits, leat_store_is_private(d->store) ? s->used_bytes : used, now);
+	leat_limits_look(&d->space->limits, leat_store_is_private(d->store) ? s->used_bytes : used,
+			 now);
 	if (leat_store_is_private(d->store))
 		have_writers_ask(d);
 	else
 		resize(d, size, used);
 }
 
-struct leat_cgroup *leat_spill_meet(struct leat_daemon *d, pid_t pid)
+struct leat_cgroup *leat_space_meet(struct leat_daemon *d, pid_t pid)
 {
 	struct leat_cgroup *group;
 
-	if (leat_limits_meet(&d->limits, pid, &group)) {
-		d->spill.fitted_ns = 0;
-		leat_spill_fit(d);
+	if (leat_limits_meet(&d->space->limits, pid, &group)) {
+		d->space->fitted_ns = 0;
+		leat_space_fit(d);
 	}
 	return group;
 }
 
-int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
+/* In /dev/shm nobody but leat counts what its files take. */
+static uint64_t count_used(struct leat_daemon *d)
 {
-	struct leat_spill *s = &d->spill;
+	const struct leat_file *f;
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (f = d->files->by_name; f; f = f->hh.next)
+		if (leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISREG(st.st_mode))
+			sum += (uint64_t)st.st_blocks * 512;
+	return sum;
+}
+
+void leat_space_look(struct leat_daemon *d)
+{
+	struct leat_daemon_space *s = d->space;
+	uint64_t now = leat_clock_ns();
+	bool is_private = leat_store_is_private(d->store);
+
+	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_USED_NS)
+		return;
+	s->looked_ns = now;
+	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes))
+		return;
+	if (is_private) { /* others have files there, too */
+		uint64_t left = s->budget_bytes - s->used_bytes;
+
+		s->used_bytes = count_used(d);
+		s->budget_bytes = s->used_bytes + left;
+	}
+	if (d->space->limits.budget.now_bytes < s->budget_bytes)
+		s->budget_bytes = d->space->limits.budget.now_bytes;
+}
+
+int leat_space_check(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
+{
+	struct leat_daemon_space *s = d->space;
 	struct stat st;
 
 	if (!leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st))
@@ -104,6 +146,6 @@ int leat_spill_has_room(struct leat_daemon *d, const struct leat_file *f, uint64
 		return 0;
 	if (leat_clock_ns() - s->looked_ns >= LOOK_NS)
 		s->looked_ns = 0;
-	leat_spill_look(d);
+	leat_space_look(d);
 	return s->used_bytes < s->budget_bytes ? 0 : -ENOSPC;
 }

@@ -1,7 +1,8 @@
 /* Who has a file open: a program without the library would go on with what the file
  * was before it was moved. */
+#include "daemon/space/holders.h"
+
 #include "base/fd.h"
-#include "daemon/space/spill.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "daemon/space/budget.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,21 @@
 /* Moving a file between store and spill directory, in the background. */
+#include "daemon/space/move.h"
+
 #include "base/beneath.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/space/spill.h"
+#include "daemon/core/processes.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
+#include "daemon/files/former.h"
+#include "daemon/files/locks.h"
+#include "daemon/files/moving.h"
+#include "daemon/files/sizes.h"
+#include "daemon/space/holders.h"
+#include "daemon/space/memory_limits.h"
+#include "daemon/space/space.h"
 #include "store/attributes.h"
 #include "store/copy.h"
 #include "store/times.h"
@@ -19,46 +30,6 @@
 
 /* libuv's pool has more threads, but others need them, too. */
 #define MAX_MOVES 2u
-
-struct leat_move {
-	uv_work_t work;
-	struct leat_daemon *d;
-	struct leat_file *f; /* NULL: it was forgotten, and what is made is not wanted */
-	enum leat_root from, to;
-	char temporary[32]; /* in the top of `to` */
-	int in, out;
-	struct stat st; /* of `in` when the move began */
-	bool live;      /* although it is open */
-	pid_t *servers; /* owned; of mounts, when it began: they follow */
-	size_t n_servers;
-	enum leat_copy how;
-	struct leat_shm_file *shared;
-	uint32_t home; /* live: where it was, by the shared record */
-	int rc;
-	struct leat_move *prev, *next;
-};
-
-bool leat_is_open_elsewhere(int fd)
-{
-	/* fcntl(2): a write lease is given only to the sole opener. */
-	if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
-		return true;
-	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
-}
-
-/* It is not being moved any more. Clients that had to wait look where it is. */
-static void let_go(struct leat_file *f)
-{
-	struct leat_move *m = f->move;
-	struct leat_shm_file *s = leat_file_shm(m->d, f);
-
-	m->f = NULL;
-	f->move = NULL;
-	if (m->live && leat_shm_home(s) != m->home + LEAT_HOME_NEXT)
-		leat_shm_file_home(s, m->home);
-	leat_shm_file_update(s, 0, 0);
-}
 
 static void free_move(struct leat_move *m)
 {
@@ -155,18 +126,18 @@ static int take_place(struct leat_move *m)
 static int take_live_place(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
-	int rc = leat_old_add(m->d, m->f, m->in, m->out, m->home);
+	int rc = leat_former_add(m->d, m->f, m->in, m->out, m->home);
 
 	if (!rc)
 		rc = take_place(m);
-	if (rc && m->f->old)
-		leat_old_cancel(m->f);
+	if (rc && m->f->former)
+		leat_former_cancel(m->f);
 	if (rc)
 		return rc;
 	m->in = m->out = -1;
 	leat_close(&m->f->drop_fd);
 	LEAT_FAULT("move.live");
-	leat_lives_moved(m->f);
+	leat_descriptions_moved(m->f);
 	leat_shm_file_home(s, m->home + LEAT_HOME_NEXT);
 	return 0;
 }
@@ -192,12 +163,13 @@ static void done(uv_work_t *w, int status)
 {
 	struct leat_move *m = w->data;
 	struct leat_daemon *d = m->d;
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	struct leat_file *f = m->f;
+	void (*moved)(struct leat_daemon * d) = m->moved;
 	int rc = status ? -ECANCELED : m->rc;
 
-	DL_DELETE(s->moves, m);
-	s->n_moves--;
+	DL_DELETE(d->files->moves, m);
+	d->files->n_moves--;
 	if (rc == -ENOSPC && m->to == LEAT_ROOT_SPILL)
 		s->full_ns = leat_clock_ns();
 	if (!rc && f)
@@ -211,15 +183,14 @@ static void done(uv_work_t *w, int status)
 	if (f && m->live)
 		f->stuck = rc == -EBUSY;
 	if (f)
-		let_go(f);
+		leat_move_end(f);
 	free_move(m);
-	leat_spill_tick(d);
+	moved(d);
 }
 
 static int open_both(struct leat_move *m)
 {
 	struct leat_daemon *d = m->d;
-	struct leat_spill *s = &d->spill;
 	struct leat_quiet quiet;
 
 	if (!leat_tree_has_ours(d->tree, m->f->name, &m->from, &m->st))
@@ -240,7 +211,7 @@ static int open_both(struct leat_move *m)
 	if (!m->live && leat_is_open_elsewhere(m->in))
 		return -EBUSY;
 	snprintf(m->temporary, sizeof(m->temporary), ".leat-move-%llu",
-		 (unsigned long long)++s->last_byte);
+		 (unsigned long long)++d->files->last_byte);
 	leat_quiet_begin(&quiet, leat_tree_fd(d->tree, m->to));
 	m->out = leat_beneath_open(leat_tree_fd(d->tree, m->to), m->temporary,
 				   O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -282,23 +253,24 @@ static int stop_writers(struct leat_move *m)
 
 static bool may_start(struct leat_daemon *d, struct leat_file *f, bool live)
 {
-	if (f->move || f->old || d->spill.n_moves >= MAX_MOVES)
+	if (f->move || f->former || d->files->n_moves >= MAX_MOVES)
 		return false;
-	return !live || leat_lives_settled(d, f);
+	return !live || leat_descriptions_settled(d, f);
 }
 
 /* Where memory is limited what is copied to disk must not fill it; where programs have left less
  * than files might have, there may be none for it at all. */
 static enum leat_copy choose_copy(const struct leat_move *m)
 {
-	const struct leat_limits *l = &m->d->limits;
+	const struct leat_limits *l = &m->d->space->limits;
 
 	if (m->to == LEAT_ROOT_SPILL && l->budget.now_bytes < l->budget.most_bytes)
 		return LEAT_COPY_DIRECT;
 	return l->is_limited ? LEAT_COPY_EVENLY : LEAT_COPY_FAST;
 }
 
-int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t pid)
+int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t pid,
+		    void (*moved)(struct leat_daemon *d))
 {
 	struct leat_move *m;
 	int rc;
@@ -308,7 +280,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	*m = (struct leat_move){.d = d, .f = f, .in = -1, .out = -1, .live = live};
+	*m = (struct leat_move){.d = d, .f = f, .in = -1, .out = -1, .live = live, .moved = moved};
 	m->shared = leat_file_shm(d, f);
 	rc = open_both(m);
 	m->how = choose_copy(m);
@@ -327,30 +299,7 @@ int leat_move_start(struct leat_daemon *d, struct leat_file *f, bool live, pid_t
 		return rc;
 	}
 	f->move = m;
-	DL_APPEND(d->spill.moves, m);
-	d->spill.n_moves++;
+	DL_APPEND(d->files->moves, m);
+	d->files->n_moves++;
 	return 0;
-}
-
-void leat_move_forget(struct leat_file *f)
-{
-	if (f->move)
-		let_go(f);
-}
-
-bool leat_move_is_live(const struct leat_file *f)
-{
-	return f->move && f->move->live;
-}
-
-struct leat_file *leat_move_below(struct leat_daemon *d, const char *path)
-{
-	size_t length = strlen(path);
-	struct leat_move *m;
-
-	DL_FOREACH(d->spill.moves, m)
-	if (m->f && strncmp(m->f->name, path, length) == 0 &&
-	    (!m->f->name[length] || m->f->name[length] == '/'))
-		return m->f;
-	return NULL;
 }

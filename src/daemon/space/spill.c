@@ -4,7 +4,14 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/run/steps.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/files.h"
+#include "daemon/files/former.h"
+#include "daemon/space/fit.h"
+#include "daemon/space/move.h"
+#include "daemon/space/space.h"
 #include "store/persist.h"
 #include "store/private.h"
 #include "store/remove.h"
@@ -22,8 +29,6 @@ _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidde
 #define SECOND UINT64_C(1000000000)
 /* How long a call that a client was allowed may take to be made. */
 #define HELD_NS SECOND
-/* What the store holds is looked at so often at most. */
-#define LOOK_NS (SECOND / 1000)
 /* Files moved out in one go. */
 #define MAX_VICTIMS 8u
 /* A file that cannot be moved just now is tried again after so long, so often. */
@@ -43,7 +48,7 @@ static bool is_in_memory(int fd)
 /* 0 or -errno. */
 static int make_in(struct leat_daemon *d, const char *dir)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	char real[PATH_MAX], path[PATH_MAX];
 	size_t length = strlen(d->dir);
 	int rc;
@@ -71,7 +76,7 @@ static int make_default(struct leat_daemon *d)
 	int rc = is_in_memory(d->disk_fd) ? make_in(d, "/var/tmp") : make_in(d, d->dir);
 
 	if (rc) {
-		d->spill.refused = true;
+		d->space->refused = true;
 		leat_problem_add(d, 0,
 				 "no directory for what memory has no room for: %s "
 				 "(--spill-dir names one)",
@@ -82,9 +87,9 @@ static int make_default(struct leat_daemon *d)
 
 static bool is_ready(struct leat_daemon *d)
 {
-	if (d->spill.fd < 0 && !d->spill.refused)
+	if (d->space->fd < 0 && !d->space->refused)
 		make_default(d);
-	return d->spill.fd >= 0;
+	return d->space->fd >= 0;
 }
 
 int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size)
@@ -102,7 +107,7 @@ int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size)
 			 strerror(-rc));
 		return rc;
 	}
-	if (fstat(d->spill.fd, &st) == 0 && st.st_dev == leat_store_dev(d->store)) {
+	if (fstat(d->space->fd, &st) == 0 && st.st_dev == leat_store_dev(d->store)) {
 		snprintf(error, error_size,
 			 "the spill directory %s is in the memory that it is to relieve: name one "
 			 "on a disk",
@@ -114,7 +119,7 @@ int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size)
 
 void leat_spill_release(struct leat_daemon *d)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 
 	if (s->fd < 0)
 		return;
@@ -126,7 +131,7 @@ void leat_spill_release(struct leat_daemon *d)
 
 int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX])
 {
-	const struct leat_spill *s = &d->spill;
+	const struct leat_daemon_space *s = d->space;
 
 	return snprintf(out, PATH_MAX, "%s/%s", s->below ? s->below : s->path, name) < PATH_MAX
 		       ? 0
@@ -135,55 +140,21 @@ int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH
 
 /* ---- how full it is ---- */
 
-/* In /dev/shm nobody but leat counts what its files take. */
-static uint64_t count_used(struct leat_daemon *d)
-{
-	const struct leat_file *f;
-	uint64_t sum = 0;
-	struct stat st;
-
-	for (f = d->files; f; f = f->hh.next)
-		if (leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISREG(st.st_mode))
-			sum += (uint64_t)st.st_blocks * 512;
-	return sum;
-}
-
-void leat_spill_look(struct leat_daemon *d)
-{
-	struct leat_spill *s = &d->spill;
-	uint64_t now = leat_clock_ns();
-	bool is_private = leat_store_is_private(d->store);
-
-	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_NS)
-		return;
-	s->looked_ns = now;
-	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes))
-		return;
-	if (is_private) { /* others have files there, too */
-		uint64_t left = s->budget_bytes - s->used_bytes;
-
-		s->used_bytes = count_used(d);
-		s->budget_bytes = s->used_bytes + left;
-	}
-	if (d->limits.budget.now_bytes < s->budget_bytes)
-		s->budget_bytes = d->limits.budget.now_bytes;
-}
-
-static uint64_t high_water(const struct leat_spill *s)
+static uint64_t high_water(const struct leat_daemon_space *s)
 {
 	return s->budget_bytes / 4 * 3;
 }
 
-static uint64_t low_water(const struct leat_spill *s)
+static uint64_t low_water(const struct leat_daemon_space *s)
 {
 	return s->budget_bytes / 2;
 }
 
 enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 
-	leat_spill_look(d);
+	leat_space_look(d);
 	if (s->used_bytes + size_bytes < high_water(s) || !is_ready(d))
 		return LEAT_ROOT_STORE;
 	return s->full_ns && leat_clock_ns() - s->full_ns < SECOND ? LEAT_ROOT_STORE
@@ -191,12 +162,6 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
 }
 
 /* ---- who goes, who comes ---- */
-
-void leat_spill_spoken(struct leat_conn *c)
-{
-	c->held = NULL;
-	c->cramped = NULL;
-}
 
 /* May some client be about to use its place? */
 static bool is_held(struct leat_daemon *d, const struct leat_file *f, uint64_t now)
@@ -220,7 +185,7 @@ static bool will_be_read(const struct leat_daemon *d, const struct leat_file *f)
 
 static bool is_movable(struct leat_daemon *d, const struct leat_file *f)
 {
-	return (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED) && !f->lives &&
+	return (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED) && !f->descriptions &&
 	       !f->move && !f->copying && !f->dirty && !f->saving && f->size;
 }
 
@@ -260,7 +225,7 @@ static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candid
 	struct stat st;
 	unsigned n = 0;
 
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		struct candidate c = {.f = f};
 
 		if (!is_movable(d, f) || is_held(d, f, now))
@@ -279,16 +244,16 @@ static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candid
 static bool relieve(struct leat_daemon *d)
 {
 	struct candidate v[MAX_VICTIMS];
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	unsigned n;
 
 	if (!is_ready(d) || d->is_finishing || d->ending ||
 	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
-		return s->n_moves > 0;
+		return d->files->n_moves > 0;
 	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
 	for (unsigned i = 0; i < n; i++)
-		leat_move_start(d, v[i].f, false, 0);
-	return s->n_moves > 0;
+		leat_move_start(d, v[i].f, false, 0, leat_spill_tick);
+	return d->files->n_moves > 0;
 }
 
 int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid)
@@ -300,7 +265,7 @@ int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool aske
 	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
 		return -EBUSY;
 	f->tried_ns = now;
-	return leat_move_start(d, f, true, pid);
+	return leat_move_start(d, f, true, pid, leat_spill_tick);
 }
 
 /* There is less memory than there was, and all that is there is in use: the largest goes, although
@@ -314,7 +279,7 @@ static void relieve_open(struct leat_daemon *d)
 
 	if (!is_ready(d) || d->is_finishing || d->ending)
 		return;
-	for (f = d->files; f; f = f->hh.next) {
+	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (f->move || f->retired || now - f->tried_ns < SECOND ||
 		    (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_DROP) ||
 		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) ||
@@ -336,17 +301,17 @@ static bool is_hotter(const struct candidate *a, const struct candidate *b)
 static void fetch(struct leat_daemon *d)
 {
 	struct candidate v[MAX_VICTIMS];
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	uint64_t used = s->used_bytes;
 	unsigned n;
 
-	if (!s->moved_bytes || s->n_moves || d->is_finishing || d->ending)
+	if (!s->moved_bytes || d->files->n_moves || d->is_finishing || d->ending)
 		return;
 	n = choose(d, LEAT_ROOT_SPILL, v, is_hotter);
 	for (unsigned i = 0; i < n && v[i].wanted; i++) {
 		if (used + v[i].f->size > low_water(s) + s->budget_bytes / 8)
 			continue;
-		if (leat_move_start(d, v[i].f, false, 0) == 0)
+		if (leat_move_start(d, v[i].f, false, 0, leat_spill_tick) == 0)
 			used += v[i].f->size;
 	}
 }
@@ -363,17 +328,17 @@ static void wake_cramped(struct leat_daemon *d)
 
 void leat_spill_tick(struct leat_daemon *d)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 
-	leat_spill_fit(d);
-	leat_spill_look(d);
+	leat_space_fit(d);
+	leat_space_look(d);
 	if (s->used_bytes > s->budget_bytes && !relieve(d))
 		relieve_open(d);
 	else if (s->used_bytes > high_water(s))
 		relieve(d);
 	else if (s->used_bytes < low_water(s))
 		fetch(d);
-	leat_olds_settle(d);
+	leat_formers_settle(d);
 	wake_cramped(d);
 }
 
@@ -382,7 +347,7 @@ void leat_spill_tick(struct leat_daemon *d)
 /* Why the file itself does not make way. */
 static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
 {
-	const char *path = d->spill.path;
+	const char *path = d->space->path;
 
 	if (why == -ENOSPC)
 		snprintf(out, size, "so is %s; give more with --memory, or another place with %s",
@@ -408,7 +373,7 @@ static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 	leat_problem_add(d, 0,
 			 "step %s: no room for %s: the memory for files (%llu MB) is full, and %s",
 			 c->step >= 0 ? d->wf->steps[c->step].name : "?", f->name,
-			 (unsigned long long)(d->spill.budget_bytes >> 20), reason);
+			 (unsigned long long)(d->space->budget_bytes >> 20), reason);
 	return -ENOSPC;
 }
 
@@ -421,7 +386,7 @@ static bool has_room(int fd, uint64_t size)
 
 bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t size)
 {
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 
 	if (from == LEAT_ROOT_SPILL)
 		return s->used_bytes + size < high_water(s);
@@ -457,18 +422,19 @@ static int make_way(struct leat_daemon *d, struct leat_file *f, enum leat_root r
 	return rc ? rc : -EAGAIN;
 }
 
-int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, uint64_t attempt)
+int leat_spill_make_space(struct leat_conn *c, struct leat_file *f, uint64_t length,
+			  uint64_t attempt)
 {
 	struct leat_daemon *d = c->d;
-	struct leat_spill *s = &d->spill;
+	struct leat_daemon_space *s = d->space;
 	enum leat_root root;
 	struct stat st;
 	bool waits = false;
 	int rc;
 
 	s->looked_ns = 0;
-	leat_spill_fit(d);
-	leat_spill_look(d);
+	leat_space_fit(d);
+	leat_space_look(d);
 	if (f->move)
 		return -EAGAIN;
 	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))
@@ -488,4 +454,24 @@ int leat_spill_room(struct leat_conn *c, struct leat_file *f, uint64_t length, u
 		return rc;
 	return waits || (rc == -EBUSY && attempt < LEAT_SPILL_ATTEMPTS) ? -EAGAIN
 									: refuse(c, f, rc);
+}
+
+/* ---- a write that nobody is asked for ---- */
+
+int leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+	enum leat_root root;
+	struct stat st;
+	int rc;
+
+	if (f->move)
+		return -EAGAIN;
+	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st) ||
+	    root != LEAT_ROOT_STORE || !leat_spill_may_move(d, root, 0))
+		return 0;
+	if (leat_shm_flags(s) & LEAT_SHM_DROP) /* what is left of it is kept from now on */
+		leat_shm_retain(s);
+	rc = leat_spill_move_itself(d, f, attempt >= LEAT_SPILL_ATTEMPTS, pid);
+	return !rc || (rc == -EBUSY && attempt < LEAT_SPILL_ATTEMPTS) ? -EAGAIN : 0;
 }

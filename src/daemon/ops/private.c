@@ -1,14 +1,15 @@
-#include "daemon/ops/own.h"
+#include "daemon/ops/private.h"
 
-#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/private.h"
 #include "base/str.h"
+#include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/run/steps.h"
 #include "daemon/core/user.h"
-#include "store/private.h"
-#include "store/remove.h"
+#include "daemon/files/files.h"
+#include "daemon/files/private.h"
+#include "daemon/ops/change_request.h"
+#include "daemon/ops/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A file that was there before the run, and that a step has removed for itself. */
-struct leat_own_hidden {
-	UT_hash_handle hh;
-	char key[]; /* step, name */
-};
 
 /* As the kernel. */
 #define MAX_LINKS 40u
@@ -34,183 +29,15 @@ enum what {
 	EMPTIES = 4, /* with CHANGES: what was in it does not matter */
 };
 
-/* ---- the directories ---- */
-
 static bool has_private(const struct leat_conn *c)
 {
 	return c->step >= 0 && c->d->wf->steps[c->step].private.n;
 }
 
-void leat_own_init(struct leat_daemon *d)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		any |= d->wf->steps[i].private.n > 0;
-	if (any)
-		leat_private_clean_stale(d->dir, LEAT_PRIVATE_PREFIX);
-}
-
-void leat_own_release(struct leat_daemon *d)
-{
-	struct leat_own_hidden *h, *next;
-
-	HASH_ITER(hh, d->own.hidden, h, next)
-	{
-		HASH_DEL(d->own.hidden, h);
-		free(h);
-	}
-	if (d->own.fd < 0)
-		return;
-	leat_remove_tree(d->disk_fd, d->own.name);
-	leat_close(&d->own.fd);
-}
-
-/* Who may use the workflow's directory may use it as if it were that. */
-static int open_top(struct leat_daemon *d)
-{
-	char path[PATH_MAX];
-
-	if (d->own.fd >= 0)
-		return 0;
-	if (snprintf(path, sizeof(path), "%s/" LEAT_PRIVATE_PREFIX "XXXXXX", d->dir) >=
-	    (int)sizeof(path))
-		return -ENAMETOOLONG;
-	d->own.fd = leat_private_make(path);
-	if (d->own.fd < 0)
-		return d->own.fd;
-	snprintf(d->own.name, sizeof(d->own.name), "%s", strrchr(path, '/') + 1);
-	return fchmod(d->own.fd, 0711) < 0 ? -errno : 0;
-}
-
-/* Give a new directory the owner and the rights of the one it stands for. */
-static int mirror(int fd, int dirfd, const char *path)
-{
-	struct stat st;
-	int rc = leat_beneath_stat(dirfd, path, &st);
-
-	if (rc)
-		return rc;
-	if (!geteuid() && (st.st_uid || st.st_gid) && fchown(fd, st.st_uid, st.st_gid) < 0)
-		return -errno;
-	return fchmod(fd, st.st_mode & 07777) < 0 ? -errno : 0;
-}
-
-/* Go down into `name`, which is made if need be and stands for `path`. Takes `fd` over; the new
- * descriptor or -errno. */
-static int enter(struct leat_daemon *d, int fd, const char *name, const char *path)
-{
-	bool made = leat_beneath_mkdir(fd, name, 0700) == 0;
-	int below = leat_beneath_open(fd, name, O_RDONLY | O_DIRECTORY, 0);
-	int rc = below < 0 ? below : 0;
-
-	close(fd);
-	if (!rc && made)
-		rc = mirror(below, d->disk_fd, path);
-	if (rc && below >= 0)
-		close(below);
-	return rc ? rc : below;
-}
-
-/* Have the directories in which the step's own `name` is to be. 0 or -errno. */
-static int make_parents(struct leat_daemon *d, int step, const char *name)
-{
-	char part[PATH_MAX], number[16];
-	const char *at = name, *slash;
-	int fd, rc = open_top(d);
-
-	if (rc)
-		return rc;
-	snprintf(number, sizeof(number), "%d", step);
-	fd = fcntl(d->own.fd, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	fd = enter(d, fd, number, "");
-	while (fd >= 0 && (slash = strchr(at, '/'))) {
-		char dir[PATH_MAX];
-
-		snprintf(part, sizeof(part), "%.*s", (int)(slash - at), at);
-		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name), name);
-		fd = enter(d, fd, part, dir);
-		at = slash + 1;
-	}
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 ? fd : 0;
-}
-
-/* By which name the step's own `name` is known. False: it has none at all, or that is too long. */
-static bool own_name(const struct leat_conn *c, const char *name, char out[PATH_MAX])
-{
-	const struct leat_daemon *d = c->d;
-
-	return d->own.fd >= 0 && snprintf(out, PATH_MAX, "%s/%d%s%s", d->own.name, c->step,
-					  *name ? "/" : "", name) < PATH_MAX;
-}
-
-void leat_own_step_over(struct leat_daemon *d, int step)
-{
-	const struct leat_proc *p;
-	char path[NAME_MAX + 16];
-
-	if (d->own.fd < 0 || !d->wf->steps[step].private.n)
-		return;
-	/* A process it has left behind may use them still: then they go with the run. */
-	for (p = d->procs; p; p = p->hh.next)
-		if (p->step == step && !p->gone)
-			return;
-	snprintf(path, sizeof(path), "%s/%d", d->own.name, step);
-	leat_remove_tree(d->disk_fd, path);
-	leat_tree_forget(d->tree);
-}
-
-/* ---- what is hidden ---- */
-
-static struct leat_own_hidden *find_hidden(const struct leat_conn *c, const char *name)
-{
-	char *key = leat_strf("%d %s", c->step, name);
-	struct leat_own_hidden *h = NULL;
-
-	if (key)
-		HASH_FIND_STR(c->d->own.hidden, key, h);
-	free(key);
-	return h;
-}
-
-static void hide(struct leat_conn *c, const char *name)
-{
-	char *key = find_hidden(c, name) ? NULL : leat_strf("%d %s", c->step, name);
-	struct leat_own_hidden *h = key ? malloc(sizeof(*h) + strlen(key) + 1) : NULL;
-
-	if (h) {
-		strcpy(h->key, key);
-		HASH_ADD_STR(c->d->own.hidden, key, h);
-		if (!h->hh.tbl)
-			free(h);
-	}
-	free(key);
-}
-
-/* The name, or a directory above it, has been removed. */
 static bool is_hidden(const struct leat_conn *c, const char *name)
 {
-	char above[PATH_MAX];
-	char *slash;
-
-	if (!c->d->own.hidden)
-		return false;
-	snprintf(above, sizeof(above), "%s", name);
-	do {
-		if (find_hidden(c, above))
-			return true;
-		slash = strrchr(above, '/');
-		if (slash)
-			*slash = 0;
-	} while (slash);
-	return false;
+	return leat_private_hides(c->d, c->step, name);
 }
-
-/* ---- finding ---- */
 
 static bool is_private(const struct leat_conn *c, const char *name)
 {
@@ -259,9 +86,9 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	struct leat_daemon *d = c->d;
 	bool copies = what & CHANGES && found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path);
 	char own[PATH_MAX];
-	int rc = make_parents(d, c->step, found->path);
+	int rc = leat_private_make_parents(d, c->step, found->path);
 
-	if (!rc && !own_name(c, found->path, own))
+	if (!rc && !leat_private_name(c->d, c->step, found->path, own))
 		rc = -ENAMETOOLONG;
 	if (!rc && !copies && !(what & EMPTIES))
 		rc = tell(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
@@ -289,7 +116,7 @@ static int follow(struct leat_conn *c, enum leat_find how, enum what what,
 	size_t length;
 	int rc;
 
-	if (own->outside || !own_name(c, "", top)) {
+	if (own->outside || !leat_private_name(c->d, c->step, "", top)) {
 		*found = *own;
 		return 0;
 	}
@@ -332,7 +159,7 @@ static int find(struct leat_conn *c, enum leat_find how, enum what what, struct 
 
 	if (!has_private(c) || found->outside || !is_private(c, found->path))
 		return 0;
-	if (!own_name(c, found->path, name))
+	if (!leat_private_name(c->d, c->step, found->path, name))
 		return find_shared(c, how, what, found);
 	rc = leat_user_find(c->user, c->d->tree, name, how, &own);
 	if (rc)
@@ -376,7 +203,7 @@ static enum what what_of(const struct leat_request *r)
 	}
 }
 
-int leat_own_resolve(struct leat_request *r)
+int leat_private_resolve(struct leat_request *r)
 {
 	return find(r->c, leat_request_how(r), what_of(r), &r->found, 0);
 }
@@ -399,7 +226,7 @@ static int find_removed(struct leat_change_request *r, bool moved)
 	return rc;
 }
 
-int leat_own_find_from(struct leat_change_request *r, uint32_t change)
+int leat_private_find_from(struct leat_change_request *r, uint32_t change)
 {
 	if (change == LEAT_CHANGE_LINK)
 		return find(r->c,
@@ -408,7 +235,7 @@ int leat_own_find_from(struct leat_change_request *r, uint32_t change)
 	return find_removed(r, change == LEAT_CHANGE_RENAME);
 }
 
-int leat_own_find_to(struct leat_change_request *r, uint32_t change)
+int leat_private_find_to(struct leat_change_request *r, uint32_t change)
 {
 	bool there =
 		r->to.root != LEAT_ROOT_NONE && has_private(r->c) && !is_hidden(r->c, r->to.path);
@@ -424,15 +251,15 @@ int leat_own_find_to(struct leat_change_request *r, uint32_t change)
 	return find(r->c, LEAT_FIND_NAME, MAKES, &r->to, 0);
 }
 
-void leat_own_changed(struct leat_change_request *r)
+void leat_private_changed(struct leat_change_request *r)
 {
 	if (*r->hides)
-		hide(r->c, r->hides);
+		leat_private_hide(r->d, r->c->step, r->hides);
 }
 
 /* ---- listings ---- */
 
-int leat_own_find_dir(struct leat_conn *c, struct leat_found *found)
+int leat_private_find_dir(struct leat_conn *c, struct leat_found *found)
 {
 	if (found->outside ||
 	    (found->root != LEAT_ROOT_NONE && !(has_private(c) && is_hidden(c, found->path))))
@@ -440,22 +267,23 @@ int leat_own_find_dir(struct leat_conn *c, struct leat_found *found)
 	return find(c, LEAT_FIND_FOLLOW, LOOKS, found, 0);
 }
 
-bool leat_own_shows(struct leat_conn *c, const char *dir, const char *name)
+bool leat_private_shows(struct leat_conn *c, const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 
-	return !c->d->own.hidden || !has_private(c) || !leat_path_put(path, dir, name) ||
+	return !c->d->files->private.hidden || !has_private(c) || !leat_path_put(path, dir, name) ||
 	       !is_hidden(c, path);
 }
 
-int leat_own_list(struct leat_conn *c, const char *dir,
-		  int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx)
+int leat_private_list(struct leat_conn *c, const char *dir,
+		      int (*add)(void *ctx, const struct leat_store_entry *e), void *ctx)
 {
 	struct leat_listing own = {0};
 	char path[PATH_MAX];
 	int rc;
 
-	if (!has_private(c) || leat_str_begins(dir, LEAT_PRIVATE_PREFIX) || !own_name(c, dir, path))
+	if (!has_private(c) || leat_str_begins(dir, LEAT_PRIVATE_PREFIX) ||
+	    !leat_private_name(c->d, c->step, dir, path))
 		return 0;
 	rc = leat_tree_list(c->d->tree, path, &own);
 	for (size_t i = 0; !rc && i < own.n; i++)

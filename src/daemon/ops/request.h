@@ -1,9 +1,8 @@
 /* One RESOLVE request while it is handled. */
-#ifndef LEAT_DAEMON_OPS_RESOLVE_H
-#define LEAT_DAEMON_OPS_RESOLVE_H
+#ifndef LEAT_DAEMON_OPS_REQUEST_H
+#define LEAT_DAEMON_OPS_REQUEST_H
 
-#include "daemon/core/connections.h"
-#include "daemon/files/files.h"
+#include "daemon/core/state.h"
 
 struct leat_request {
 	struct leat_conn *c;
@@ -41,36 +40,30 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd);
  * that the client makes it; then answer. */
 int leat_request_create(struct leat_request *r, enum leat_root root);
 
-/* Bring what exists on disk only to where a producer works on it. 0 or -errno. */
-int leat_request_copy_up(struct leat_request *r, bool empty);
-
 /* Did the fact just applied break what the workflow file says, fatally? */
 bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
 
-/* ---- rights.c ---- */
+/* Make room for a new name in `root`; r->file is its record unless it is excluded. 0 or -errno. */
+int leat_request_place_new(struct leat_request *r, enum leat_root root);
 
-/* A producer is about to change who may use its file. 0; -EIO: it must not, which is told. */
-int leat_request_check_rights(struct leat_request *r);
+/* Note what was found: r->exists and what follows from that. */
+void leat_request_note_found(struct leat_request *r);
 
-/* ---- list.c ---- */
-
-/* May the step see the entry `name` of directory `dir`, by the name it is made by, now? */
-bool leat_catalog_is_visible(struct leat_conn *c, const char *dir, const char *name);
-
-/* ---- open.c ---- */
+/* Answer: go on, outside of the workflow's directory. */
+int leat_request_go_outside(const struct leat_request *r);
 
 /* Is it a look for what is not there that is not to be waited for (LEAT_EXEC_NOW)? */
 bool leat_request_is_passing(const struct leat_request *r);
 
 /* Is it an open that makes the file, or writes it? */
 bool leat_request_makes(const struct leat_request *r);
+/* One that may write it. */
+bool leat_request_writes(const struct leat_request *r);
 
-int leat_request_open(struct leat_request *r);
-int leat_request_truncate(struct leat_request *r);
+/* Is it a file that the step has declared? */
+bool leat_request_is_declared(const struct leat_request *r);
 
-/* The common part of asking, for open files and listings too: 0, -EAGAIN,
- * -ENOENT, -EIO; *streams is set if the file still grows. */
-int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call, uint64_t offset,
-		   uint64_t length, bool *streams);
+/* What the step calls it. */
+const char *leat_request_seen(const struct leat_request *r);
 
 #endif

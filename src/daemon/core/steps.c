@@ -1,0 +1,60 @@
+#include "daemon/core/steps.h"
+
+#include "base/str.h"
+#include "model/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *leat_step_state_name(const struct leat_step_run *s)
+{
+	if (s->status)
+		return "failed";
+	if (s->running)
+		return "running";
+	return s->started ? "done" : "waiting";
+}
+
+void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = &d->steps[step];
+	char title[LEAT_VERSION_TITLE];
+
+	if (s->running && !s->spoiled)
+		s->spoiled = leat_strf("its input %s failed",
+				       *name ? leat_version_title(name, title) : ".");
+}
+
+bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = &d->steps[step];
+	bool told = s->missed;
+
+	if (s->running && !s->spoiled)
+		s->spoiled = leat_strf("one of its ranks came too late for a version of %s", name);
+	s->missed = true;
+	return !told;
+}
+
+void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
+{
+	struct leat_step_run *s = step >= 0 ? &d->steps[step] : NULL;
+
+	if (s && s->running && !s->spoiled)
+		s->spoiled = leat_strf("leat had no room for what it wrote to %s", name);
+}
+
+void leat_steps_spoil(struct leat_daemon *d, const char *why)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->steps[i].running && !d->steps[i].spoiled)
+			d->steps[i].spoiled = strdup(why);
+}
+
+void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step)
+{
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (i == step || (rule && (leat_steps_has(rule->producers, i) ||
+					   leat_steps_has(rule->consumers, i))))
+			d->steps[i].tainted = true;
+}

@@ -1,0 +1,53 @@
+/* What is known of the steps. Event loop only. */
+#ifndef LEAT_DAEMON_CORE_STEPS_H
+#define LEAT_DAEMON_CORE_STEPS_H
+
+#include "base/oom.h"
+#include "daemon/core/state.h"
+
+struct leat_auth_token;
+
+struct leat_step_run {
+	bool started;  /* an instance ran or runs */
+	bool declared; /* somebody above said STEP_START: no instance begins by itself */
+	bool resting;  /* between two launches for versions of its inputs */
+	bool implicit; /* an instance that began with its first process */
+	bool done;     /* no further instance will start */
+	unsigned running;
+	unsigned processes; /* known ones alive, of the implicit instance */
+	pid_t pid;          /* root of the latest instance */
+	int status;         /* of the first failure, else 0 */
+	int first_status;   /* implicit: what the first process said; -1 nothing yet */
+	unsigned n_refused; /* files, under --enforce */
+	struct leat_auth_token *auth_tokens; /* of its instances; owned */
+	char *reason;                        /* owned */
+	char *spoiled;    /* why it cannot have succeeded, whatever it says; owned */
+	bool missed;      /* a rank came too late for a version: told */
+	bool tainted;     /* a broken promise was about a file of it, fatally */
+	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
+	uint64_t start_ns, end_ns;
+	uint64_t idle_ns;                    /* implicit: when the last process was gone */
+	uint64_t death_ns;                   /* a process died abnormally */
+	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
+	/* Its processes were idle then, and have been until that look (of the daemon's n_looks). */
+	uint64_t rest_signature, rest_since_ns, rest_look;
+	bool rest_polls;     /* they are of an MPI job */
+	struct leat_oom oom; /* while it runs */
+};
+
+/* The step was given a file that then failed, or an error instead of it: what it
+ * makes is not to be trusted, whatever it says at its end. */
+void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
+/* The same: a rank came too late for a version of `name`. True: nobody has been told yet. */
+bool leat_step_missed(struct leat_daemon *d, int step, const char *name);
+/* The same: leat had no room for what it wrote to the file. Its batch would have had some. */
+void leat_step_cramped(struct leat_daemon *d, int step, const char *name);
+/* The same for all that run: a process of one of them had an error instead. */
+void leat_steps_spoil(struct leat_daemon *d, const char *why);
+/* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
+ * do with it may have got what it should not. */
+void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
+/* "waiting" (no instance yet), "running", "done", "failed". */
+const char *leat_step_state_name(const struct leat_step_run *s);
+
+#endif

@@ -1,0 +1,116 @@
+/* Removing files, in every place that they are in. */
+#include "daemon/files/remove.h"
+
+#include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/user.h"
+#include "daemon/files/descriptions.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "store/times.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* Nobody but the daemon may search the directory of what was spilled: a user's rights are those in
+ * the directory it would be in. */
+static int unlink_in(struct leat_daemon *d, const struct leat_user *user, enum leat_root root,
+		     const char *name)
+{
+	int fd = leat_tree_fd(d->tree, root), rc = 0;
+
+	if (fd < 0 ||
+	    (user && root == LEAT_ROOT_SPILL && !leat_tree_has(d->tree, root, name, NULL)))
+		return -ENOENT;
+	if (user && root == LEAT_ROOT_SPILL) {
+		rc = leat_user_may_make(user, d->tree, name);
+		user = NULL;
+	}
+	if (!rc)
+		rc = leat_user_unlink(user, fd, name, 0);
+	if (!rc)
+		leat_tree_touch(d->tree, root, name);
+	return rc;
+}
+
+void leat_unlink_ours(struct leat_daemon *d, const struct leat_user *user, const char *name)
+{
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_SPILL; root++) {
+		int rc = unlink_in(d, user, root, name);
+
+		if (rc && rc != -ENOENT && rc != -ENOTDIR && rc != -EISDIR)
+			leat_problem_add(d, rc, "cannot remove the old %s: %s", name,
+					 strerror(-rc));
+	}
+}
+
+int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name)
+{
+	bool gone = false;
+	int rc = -ENOENT;
+
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
+		int one = unlink_in(d, user, root, name);
+
+		gone |= !one;
+		if (one && one != -ENOENT && one != -ENOTDIR)
+			return one;
+		rc = one && leat_tree_fd(d->tree, root) >= 0 ? one : rc;
+	}
+	return gone ? 0 : rc;
+}
+
+int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
+		     int step, pid_t pid)
+{
+	struct leat_file *f = leat_file_find(d, name);
+	int rc;
+
+	if (f)
+		leat_descriptions_hold(d, f);
+	rc = leat_unlink_everywhere(d, user, name);
+	if (rc || !f)
+		return rc;
+	leat_file_retire(d, f);
+	leat_events_apply(d,
+			  (struct leat_event){
+				  .kind = LEAT_EV_UNLINK, .step = step, .pid = pid, .name = name});
+	return 0;
+}
+
+/* Is there a step that may still want to read it? */
+bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	for (int i = 0; i < (int)d->wf->n_steps; i++) {
+		enum leat_role role = leat_stream_role(d->stream, i, f->name);
+
+		if (i != step && !leat_file_is_hidden(f, i) &&
+		    (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
+		    leat_file_awaits(d, f, i))
+			return true;
+	}
+	return false;
+}
+
+/* As the user who asked for it, by the first step that did. */
+static void remove_hidden(struct leat_daemon *d, struct leat_file *f)
+{
+	int n = (int)d->wf->n_steps, step = leat_steps_next(f->hidden, 0, n);
+	int rc = leat_file_remove(d, f->remover, f->name, step < n ? step : -1, 0);
+
+	if (rc && rc != -ENOENT && rc != -ENOTDIR)
+		leat_problem_add(d, rc, "cannot remove %s: %s", f->name, strerror(-rc));
+}
+
+void leat_files_remove_hidden(struct leat_daemon *d)
+{
+	for (uint32_t i = 1; d->files->n_hidden && i <= d->files->n_slots; i++) {
+		struct leat_file *f = d->files->by_slot[i];
+
+		if (f->retired || !f->hidden || leat_file_is_wanted(d, f, -1))
+			continue;
+		d->files->n_hidden--;
+		remove_hidden(d, f);
+	}
+}

@@ -1,0 +1,23 @@
+/* Removing files, in every place that they are in. Event loop only. */
+#ifndef LEAT_DAEMON_FILES_REMOVE_H
+#define LEAT_DAEMON_FILES_REMOVE_H
+
+#include "daemon/core/state.h"
+
+/* Unlink, as `user`, the file `name` of the store, wherever it lies, if it is there. */
+void leat_unlink_ours(struct leat_daemon *d, const struct leat_user *user, const char *name);
+
+/* Unlink, as `user`, `name` in every place it is in. 0 or -errno. */
+int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name);
+
+/* Remove `name` and tell the rules, in the name of `step`. 0 or -errno. */
+int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
+		     int step, pid_t pid);
+
+/* Is there a step other than `step` that may still want to read it? */
+bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step);
+
+/* Files that a consumer removed for itself go when all others are done with them. */
+void leat_files_remove_hidden(struct leat_daemon *d);
+
+#endif

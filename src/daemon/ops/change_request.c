@@ -1,0 +1,41 @@
+#include "daemon/ops/change_request.h"
+
+#include "daemon/core/connections.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/rules.h"
+#include "store/list.h"
+
+#include <errno.h>
+
+int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_call call)
+{
+	struct leat_daemon *d = r->d;
+	const struct leat_file_rule *rule = leat_match(d->matcher, name);
+	struct leat_file *f = leat_file_find(d, name);
+	bool streams;
+
+	if (!rule || rule->excluded || (!rule->declared && !f) ||
+	    (leat_stream_role(d->stream, r->c->step, name) == LEAT_ROLE_PRODUCER &&
+	     !(call == LEAT_CALL_WRITE && leat_stream_has_versions(d->stream, name))))
+		return 0;
+	f = leat_file_get(d, name);
+	if (!f)
+		return -ENFILE;
+	leat_file_tell_present(d, f);
+	if (leat_file_is_hidden(f, r->c->step))
+		return -ENOENT;
+	r->on = f;
+	return leat_ask_rules(r->c, f, call, 0, 0, &streams);
+}
+
+bool leat_change_is_empty(struct leat_daemon *d, const char *name)
+{
+	struct leat_listing l = {0};
+	int rc = leat_tree_list(d->tree, name, &l);
+	/* What may not be read may be removed: the kernel looks itself. */
+	bool empty = rc == -EACCES || (rc == 0 && l.n <= 2);
+
+	leat_listing_release(&l);
+	return empty;
+}

@@ -1,0 +1,26 @@
+/* One CHANGE request while it is handled: what removes or moves names is done by the daemon,
+ * because it touches both places and its own records. */
+#ifndef LEAT_DAEMON_OPS_CHANGE_REQUEST_H
+#define LEAT_DAEMON_OPS_CHANGE_REQUEST_H
+
+#include "daemon/core/state.h"
+
+struct leat_change_request {
+	struct leat_conn *c;
+	struct leat_daemon *d;
+	unsigned flags;
+	struct leat_found from;
+	struct leat_found to; /* RENAME, LINK */
+	struct leat_file *on; /* to wait on, with -EAGAIN */
+	char hides[PATH_MAX]; /* what was there before the run, and the step removes; or "" */
+	bool is_hidden;       /* that is all there is to do */
+};
+
+/* Ask the rules for a call on `name`, unless the step is its producer or the
+ * name is nobody's. */
+int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_call call);
+
+/* True if the directory `name` has no entry in either place. */
+bool leat_change_is_empty(struct leat_daemon *d, const char *name);
+
+#endif

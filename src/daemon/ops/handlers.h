@@ -1,0 +1,39 @@
+/* Handlers of messages (core/dispatch.h). Event loop only. */
+#ifndef LEAT_DAEMON_OPS_HANDLERS_H
+#define LEAT_DAEMON_OPS_HANDLERS_H
+
+#include "daemon/core/state.h"
+
+int leat_handle_hello(struct leat_conn *c, const void *msg);
+int leat_handle_resolve(struct leat_conn *c, const void *msg);
+int leat_handle_ask(struct leat_conn *c, const void *msg);
+int leat_handle_change(struct leat_conn *c, const void *msg);
+int leat_handle_list(struct leat_conn *c, const void *msg);
+int leat_handle_identify(struct leat_conn *c, const void *msg);
+int leat_handle_opened(struct leat_conn *c, const void *msg);
+int leat_handle_closed(struct leat_conn *c, const void *msg);
+int leat_handle_extent(struct leat_conn *c, const void *msg);
+int leat_handle_truncated(struct leat_conn *c, const void *msg);
+int leat_handle_prefault(struct leat_conn *c, const void *msg);
+int leat_handle_read(struct leat_conn *c, const void *msg);
+int leat_handle_wrote(struct leat_conn *c, const void *msg);
+int leat_handle_written(struct leat_conn *c, const void *msg);
+int leat_handle_exiting(struct leat_conn *c, const void *msg);
+int leat_handle_violated(struct leat_conn *c, const void *msg);
+int leat_handle_refused(struct leat_conn *c, const void *msg);
+int leat_handle_step_start(struct leat_conn *c, const void *msg);
+int leat_handle_step_end(struct leat_conn *c, const void *msg);
+int leat_handle_step_done(struct leat_conn *c, const void *msg);
+int leat_handle_reaped(struct leat_conn *c, const void *msg);
+int leat_handle_status(struct leat_conn *c, const void *msg);
+int leat_handle_finish(struct leat_conn *c, const void *msg);
+int leat_handle_abort(struct leat_conn *c, const void *msg);
+int leat_handle_replace_fd(struct leat_conn *c, const void *msg);
+
+/* What the client was allowed to make has been tried: tell the rules if it is there. */
+void leat_conn_made(struct leat_conn *c);
+
+/* Forget the listings that clients left behind. */
+void leat_catalogs_free(struct leat_daemon *d);
+
+#endif

@@ -1,0 +1,20 @@
+/* What the handlers of messages keep. */
+#ifndef LEAT_DAEMON_OPS_OPS_H
+#define LEAT_DAEMON_OPS_OPS_H
+
+#include "daemon/core/state.h"
+
+struct leat_daemon_ops {
+	struct leat_catalog *catalogs; /* listings in progress, by handle */
+	uint64_t last_catalog;
+	unsigned n_prefaults;   /* under way */
+	unsigned n_failed_told; /* failed files somebody waited for */
+
+	/* Under --enforce. */
+	ino_t mounts;                  /* namespace the daemon was started in */
+	struct leat_daemon_command *commands; /* of steps, in the workflow's directory; owned */
+	struct leat_refusal *refusals; /* that were told; owned */
+	unsigned n_refused;
+};
+
+#endif

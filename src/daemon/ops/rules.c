@@ -1,0 +1,131 @@
+/* The rules are asked in the name of a client, and what they say is told. */
+#include "daemon/ops/rules.h"
+
+#include "base/str.h"
+#include "daemon/core/connections.h"
+#include "daemon/core/events.h"
+#include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
+#include "daemon/files/files.h"
+#include "daemon/files/states.h"
+#include "daemon/ops/ops.h"
+#include "daemon/run/blame.h"
+#include "model/version.h"
+
+#include <errno.h>
+
+/* Failed files that are named one by one. */
+#define MAX_FAILED_TOLD 4u
+
+static void report_failed(struct leat_daemon *d, struct leat_file *f)
+{
+	char title[LEAT_VERSION_TITLE];
+
+	if (f->warned)
+		return;
+	f->warned = true;
+	/* A step that fails may take thousands of files with it. */
+	if (++d->ops->n_failed_told > MAX_FAILED_TOLD) {
+		if (d->ops->n_failed_told == MAX_FAILED_TOLD + 1)
+			leat_problem_add(d, -EIO,
+					 "more files failed like these; leat run --log "
+					 "FILE names them all");
+		return;
+	}
+	leat_problem_add(d, -EIO, "%s failed: %s",
+			 *f->name ? leat_version_title(f->name, title) : ".",
+			 f->why ? f->why : "its step failed");
+}
+
+/* Not the directory has failed, but what the step may find in it. */
+static void fail_listing(struct leat_conn *c, struct leat_file *dir)
+{
+	const char *input = leat_step_failed_input(c->d, c->step);
+
+	if (!input) {
+		report_failed(c->d, dir);
+		leat_step_spoil(c->d, c->step, dir->name);
+		return;
+	}
+	if (!dir->warned && ++c->d->ops->n_failed_told <= MAX_FAILED_TOLD)
+		leat_problem_add(c->d, -EIO,
+				 "step %s cannot list %s: what its input %s stands for will never "
+				 "be complete",
+				 c->d->wf->steps[c->step].name, *dir->name ? dir->name : ".",
+				 input);
+	dir->warned = true;
+	leat_step_spoil(c->d, c->step, input);
+}
+
+/* The producer did not declare what it makes, so nobody can know when it is done. */
+static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
+{
+	const struct leat_workflow *wf = c->d->wf;
+	int maker = leat_stream_creator(c->d->stream, f->name);
+
+	if (maker < 0 || maker == c->step)
+		maker = leat_stream_holder(c->d->stream, c->step, f->name, true);
+	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
+	    f->rule->holds_outputs)
+		return;
+	f->warned = true;
+	leat_problem_add(c->d, 0,
+			 "step %s uses %s, which step %s uses without declaring it: it waits for "
+			 "that step's end",
+			 wf->steps[c->step].name, f->name, wf->steps[maker].name);
+}
+
+int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call, uint64_t offset,
+		   uint64_t length, bool *streams)
+{
+	leat_file_sync_frontier(c->d, f);
+	c->asked = true;
+	*streams = false;
+	switch (leat_events_ask(c->d, c->step, c->id, call, f->name, offset, length)) {
+	case LEAT_GO:
+		return 0;
+	case LEAT_GO_STREAM:
+		*streams = true;
+		return leat_file_note_reader(c->d, f, c->step);
+	case LEAT_WAIT:
+		c->waiting = true;
+		c->waiting_slot = f->slot;
+		warn_undeclared(c, f);
+		return -EAGAIN;
+	case LEAT_NOENT:
+		return -ENOENT;
+	case LEAT_FAILED:
+		break;
+	}
+	if (call == LEAT_CALL_LIST && c->step >= 0) {
+		fail_listing(c, f);
+		return -EIO;
+	}
+	report_failed(c->d, f);
+	if (c->step >= 0)
+		leat_step_spoil(c->d, c->step, f->name);
+	return -EIO;
+}
+
+bool leat_rules_show(struct leat_conn *c, const char *dir, const char *name)
+{
+	struct leat_daemon *d = c->d;
+	char path[PATH_MAX];
+	struct leat_file *f;
+	enum leat_role role;
+
+	if (!leat_path_put(path, dir, name))
+		return false;
+	f = leat_file_find(d, path);
+	if (f && leat_file_is_hidden(f, c->step))
+		return false;
+	role = leat_stream_role(d->stream, c->step, path);
+	if (role != LEAT_ROLE_CONSUMER && role != LEAT_ROLE_BOTH)
+		return true;
+	if (!f)
+		f = leat_file_get(d, path);
+	if (!f)
+		return true;
+	leat_file_tell_present(d, f);
+	return leat_stream_visible(d->stream, c->step, path);
+}
