@@ -35,15 +35,15 @@ struct leat_shown_to;
 /* What one step did with one content. */
 struct leat_part {
 	int step;
-	unsigned writers;     /* its open descriptions */
-	unsigned pending;     /* its empty closes that do not count yet */
-	unsigned closes;      /* normal closes, empty ones too */
-	unsigned data_closes; /* normal closes that count without a given number */
-	bool published;       /* it gave the finished content its name */
-	bool cut;             /* it has truncated it, */
-	uint64_t cut_to;      /* the last time to that length */
-	unsigned opened,
-		did; /* how its descriptions write, and how it wrote; as in conflicts/shared.c */
+	unsigned writers;            /* its open descriptions */
+	unsigned pending;            /* its empty closes that do not count yet */
+	unsigned closes;             /* normal closes, empty ones too */
+	unsigned data_closes;        /* normal closes that count without a given number */
+	bool published;              /* it gave the finished content its name */
+	bool cut;                    /* it has truncated it, */
+	uint64_t cut_to;             /* the last time to that length */
+	unsigned opened;             /* how its descriptions write, */
+	unsigned did;                /* and how it wrote (conflicts/shared.c) */
 	struct leat_extents written; /* where, if several steps write it */
 };
 
