@@ -1,5 +1,10 @@
 /* The program's process: it starts the server, mounts, and becomes the program, so that its exit
  * status and its signals are the program's own. */
+#include "mount/daemon/handshake.h"
+#include "mount/files/alive.h"
+#include "mount/filter.h"
+#include "mount/server.h"
+
 #include "base/clock.h"
 #include "base/confine.h"
 #include "base/container.h"
@@ -9,8 +14,6 @@
 #include "base/log.h"
 #include "base/pidstat.h"
 #include "base/putby.h"
-#include "mount/handshake.h"
-#include "mount/internal.h"
 #include "shm/roll.h"
 #include "wire/wire.h"
 

@@ -6,7 +6,7 @@
  *
  * Some mounts, and entering namespaces, are the server's to allow (bypass.c).
  */
-#include "mount/internal.h"
+#include "mount/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <linux/mount.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,10 +1,12 @@
 /* What the program has from before the mount: descriptors on the real files, whose offsets are
  * shared with others, and a working directory below the mount. */
+#include "mount/inherit.h"
+#include "mount/daemon/handshake.h"
+#include "mount/daemon/wait.h"
+#include "mount/record/people.h"
+
 #include "base/fd.h"
 #include "base/str.h"
-#include "mount/handshake.h"
-#include "mount/internal.h"
-#include "mount/record.h"
 #include "eventlog/call.h"
 
 #include <dirent.h>

@@ -1,12 +1,19 @@
 /* The server's process: from the program's process it gets the mount, to it it says when to go on.
  */
+#include "mount/server.h"
+#include "mount/daemon/bypass.h"
+#include "mount/daemon/handshake.h"
+#include "mount/files/alive.h"
+#include "mount/files/handle.h"
+#include "mount/inherit.h"
+#include "mount/names/node.h"
+#include "mount/ops/ops.h"
+#include "mount/record/people.h"
+
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "mount/handshake.h"
-#include "mount/internal.h"
-#include "mount/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +82,7 @@ static int take_mount(struct leat_mount *m)
 		tell_refused(m);
 	leat_ops_add_names(&ops);
 	leat_ops_add_attributes(&ops);
+	leat_ops_add_xattrs(&ops);
 	leat_ops_add_directories(&ops);
 	leat_ops_add_files(&ops);
 	leat_ops_add_data(&ops);

@@ -1,7 +1,26 @@
-#include "stream/versions.h"
+/* A stream: made from a workflow, moved on by facts. */
+#include "stream/conflicts/shared.h"
+#include "stream/conflicts/uses.h"
+#include "stream/facts/close.h"
+#include "stream/facts/create.h"
+#include "stream/facts/promises.h"
+#include "stream/facts/rename.h"
+#include "stream/facts/steps.h"
+#include "stream/facts/use.h"
+#include "stream/facts/write.h"
+#include "stream/flow/consume.h"
+#include "stream/flow/versions.h"
+#include "stream/rules/launch.h"
+#include "stream/rules/settle.h"
+#include "stream/rules/violation.h"
+#include "stream/state/content.h"
+#include "stream/state/inputs.h"
+#include "stream/state/names.h"
+#include "stream/state/ofds.h"
+#include "stream/state/ports.h"
+#include "stream/state/waiters.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int add_exact(struct leat_stream *s, const char *text)
@@ -53,7 +72,7 @@ struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_wo
 	for (int step = 0; step < s->n_steps; step++)
 		if (add_step(s, step))
 			goto fail;
-	if (leat_versions_init(s))
+	if (leat_ports_init(s))
 		goto fail;
 	root = leat_name_get(s, "");
 	if (!root || !leat_content_new(s, root, -1, true))
@@ -76,19 +95,6 @@ static void free_steps(struct leat_stream *s)
 	leat_heap_free(s->steps);
 }
 
-static void free_ofds(struct leat_stream *s)
-{
-	struct leat_ofd *o, *next;
-
-	HASH_ITER(hh, s->ofds, o, next)
-	{
-		HASH_DEL(s->ofds, o);
-		o->content->writers--;
-		leat_content_release(s, o->content);
-		leat_heap_free(o);
-	}
-}
-
 void leat_stream_free(struct leat_stream *s)
 {
 	struct leat_waiter *w, *next_waiter;
@@ -107,8 +113,8 @@ void leat_stream_free(struct leat_stream *s)
 		if (n->content)
 			leat_content_detach(s, n);
 	}
-	free_ofds(s);
-	leat_versions_free(s);
+	leat_ofds_free(s);
+	leat_flow_free(s);
 	leat_uses_free(s);
 	leat_names_free(s);
 	HASH_ITER(hh, s->exact, e, next_exact)
@@ -125,9 +131,8 @@ void leat_stream_free(struct leat_stream *s)
 
 static int apply_cancel(struct leat_stream *s, const struct leat_event *ev)
 {
-	struct leat_waiter *w;
+	struct leat_waiter *w = leat_waiter_find(s, ev->waiter);
 
-	HASH_FIND(hh, s->waiters, &ev->waiter, sizeof(ev->waiter), w);
 	if (w)
 		leat_waiter_free(s, w);
 	return 0;
@@ -179,135 +184,4 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)
 	rc = facts[ev->kind].apply(s, ev);
 	leat_settle(s);
 	return rc ? rc : s->error;
-}
-
-/* ---- queries ---- */
-
-enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name)
-{
-	const struct leat_file_rule *rule = leat_match(s->m, name);
-
-	return rule ? leat_rule_role(s, step, rule) : LEAT_ROLE_PLAIN;
-}
-
-enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name)
-{
-	const struct leat_name_state *n = leat_name_find(s, name);
-
-	return n ? n->state : LEAT_FILE_ABSENT;
-}
-
-bool leat_stream_publishes(struct leat_stream *s, const char *name)
-{
-	const struct leat_file_rule *rule = leat_match(s->m, name);
-
-	if (!rule || rule->fire != LEAT_FIRE_NO_UPDATE ||
-	    leat_state_is_final(leat_stream_state(s, name)))
-		return false;
-	for (int step = 0; step < s->n_steps; step++)
-		if (leat_rule_role(s, step, rule) == LEAT_ROLE_CONSUMER)
-			return true;
-	return false;
-}
-
-uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name)
-{
-	const struct leat_name_state *n = leat_name_find(s, name);
-
-	return n && n->content ? leat_extents_frontier(&n->content->extents) : 0;
-}
-
-const struct leat_range *leat_stream_extents(const struct leat_stream *s, const char *name,
-					     size_t *n)
-{
-	const struct leat_name_state *state = leat_name_find(s, name);
-
-	*n = state && state->content ? state->content->extents.n : 0;
-	return *n ? state->content->extents.v : NULL;
-}
-
-uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir)
-{
-	const struct leat_name_state *n = leat_name_find(s, dir);
-
-	return n ? n->n_shown : 0;
-}
-
-/* The first child of `dir` that was shown after the first `shown` ones; NULL: none. */
-static const struct leat_name_state *first_shown(const struct leat_name_state *dir, uint64_t shown,
-						 size_t *n)
-{
-	const struct leat_name_state *first = NULL,
-				     *at = dir->children ? dir->children->prev : NULL;
-
-	for (*n = 0; at && at->shown_at > shown; at = at->prev) {
-		first = at;
-		++*n;
-		if (at == dir->children)
-			break;
-	}
-	return first;
-}
-
-ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, uint64_t shown,
-				const char ***names)
-{
-	const struct leat_name_state *d = leat_name_find(s, dir);
-	size_t n = 0, taken = 0;
-	const struct leat_name_state *at = d ? first_shown(d, shown, &n) : NULL;
-	const char **v = calloc(n + 1, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	for (; at; at = at->next)
-		if (at->shown)
-			v[taken++] = at->text;
-	*names = v;
-	return (ssize_t)taken;
-}
-
-static bool producers_are_over(const struct leat_stream *s, const struct leat_file_rule *rule)
-{
-	for (int step = 0; step < s->n_steps; step++)
-		if (leat_steps_has(rule->producers, step) && !leat_step_is_over(&s->steps[step]))
-			return false;
-	return true;
-}
-
-bool leat_stream_visible(struct leat_stream *s, int step, const char *name)
-{
-	const struct leat_file_rule *rule = leat_match(s->m, name);
-	const struct leat_name_state *n = leat_name_find(s, name);
-
-	switch (rule ? leat_rule_role(s, step, rule) : LEAT_ROLE_PLAIN) {
-	case LEAT_ROLE_PLAIN:
-	case LEAT_ROLE_PRODUCER:
-		return true;
-	case LEAT_ROLE_BOTH:
-		if (n && !leat_state_is_final(n->state) && leat_commit_others_done(s, n, step))
-			return true;
-		break;
-	case LEAT_ROLE_CONSUMER:
-		break;
-	}
-	return n ? n->shown : producers_are_over(s, rule);
-}
-
-int leat_stream_creator(const struct leat_stream *s, const char *name)
-{
-	const struct leat_name_state *n = leat_name_find(s, name);
-
-	return n && n->content ? n->content->creator : -1;
-}
-
-void leat_stream_each(struct leat_stream *s,
-		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),
-		      void *ctx)
-{
-	struct leat_name_state *n, *next;
-
-	HASH_ITER(hh, s->names, n, next)
-	{
-		fn(ctx, n->text, n->state);
-	}
 }

@@ -3,6 +3,10 @@
  * of leat is taken here and nowhere else; unit tests, the model checker and the
  * replay of real runs drive this same module.
  *
+ * Each of these folders uses only those before it: state (what is known), flow (versions: who is
+ * given which) and conflicts (steps that use the same name), rules (which state a file is in, what
+ * a call is answered), facts (what an event changes), verify (the model checker).
+ *
  * The unit is a token {file, object}; object is always 0 today.
  * Sources: CAPIO (2023) Sec. III-IV, CAPIO-CL (2025) Sec. 3, docs/explanation/semantics.md. */
 #ifndef LEAT_STREAM_STREAM_H

@@ -1,5 +1,5 @@
 /* Byte ranges against a map of bytes. */
-#include "stream/extents.h"
+#include "stream/state/extents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,8 +11,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "mount/handshake.h"
-#include "mount/internal.h"
+#include "mount/daemon/connection.h"
+#include "mount/daemon/handshake.h"
+#include "mount/files/open_files.h"
+#include "mount/names/node.h"
+#include "mount/names/node_inside.h"
 
 static struct leat_mount m;
 

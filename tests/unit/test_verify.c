@@ -3,7 +3,7 @@
 #include "cases.h"
 #include "family.h"
 
-#include "stream/heap.h"
+#include "stream/state/heap.h"
 #include "stream/replay.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef LEAT_STREAM_VERIFY_WORLD_H
 #define LEAT_STREAM_VERIFY_WORLD_H
 
-#include "stream/heap.h"
+#include "stream/state/heap.h"
 #include "stream/verify/state.h"
 
 /* Something that must not be. */

@@ -1,0 +1,145 @@
+/* A lookup asks for one name of a path. Whether the call goes on from there, and whether it would
+ * follow a symlink, the kernel does not say: the caller's system call does, in which it waits. */
+#include "mount/callers/asked.h"
+
+#include "base/fd.h"
+#include "base/memory_of.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* Where a call has its flags. */
+enum { FLAGS_NONE, FLAGS_ARGUMENT, FLAGS_POINTED };
+
+struct form {
+	uint16_t nr;
+	uint8_t path;          /* argument */
+	uint8_t flags;         /* in the argument behind the path's */
+	enum leat_asked asked; /* without flags */
+};
+
+static const struct form forms[] = {
+#ifdef SYS_open
+	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_readlink, 0, FLAGS_NONE, LEAT_ASKED_LINK},
+#endif
+	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
+	{SYS_readlinkat, 1, FLAGS_NONE, LEAT_ASKED_LINK},
+	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
+	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
+	{SYS_lsetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
+	{SYS_lremovexattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
+};
+
+#ifdef __x86_64__
+
+/* Of 32-bit programs: open, readlink, openat, readlinkat, openat2. */
+static const struct form forms_32[] = {
+	{5, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},   {85, 0, FLAGS_NONE, LEAT_ASKED_LINK},
+	{295, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY}, {305, 1, FLAGS_NONE, LEAT_ASKED_LINK},
+	{437, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
+};
+
+#else
+
+#endif
+
+/* False: it is in none. */
+static bool parse(const char *text, struct leat_call_of *c)
+{
+	return sscanf(text,
+		      "%d %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		      " %" SCNx64,
+		      &c->nr, &c->args[0], &c->args[1], &c->args[2], &c->args[3], &c->args[4],
+		      &c->args[5], &c->stack) == 8;
+}
+
+enum { LOOKS = 100, NAP_NS = 50000 };
+
+/* The request is there before the thread that made it sleeps. */
+bool leat_caller_call(pid_t tid, struct leat_call_of *c)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	char path[64], *text = NULL;
+	bool found = false, runs = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	for (unsigned i = 0; runs && i < LOOKS; i++) {
+		if (leat_read_file(path, 4096, &text, NULL))
+			return false;
+		runs = strcmp(text, "running\n") == 0;
+		found = parse(text, c);
+		free(text);
+		if (runs)
+			nanosleep(&nap, NULL);
+	}
+	return found;
+}
+
+static const struct form *form_of(const struct leat_call_of *c)
+{
+	const bool wide = c->stack > UINT32_MAX;
+	const struct form *all = wide ? forms : forms_32;
+	size_t n = wide ? sizeof(forms) / sizeof(*forms) : sizeof(forms_32) / sizeof(*forms_32);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].nr == c->nr)
+			return &all[i];
+	return NULL;
+}
+
+static enum leat_asked by_flags(uint64_t flags)
+{
+	if (!(flags & O_NOFOLLOW))
+		return LEAT_ASKED_ANY;
+	return flags & O_DIRECTORY ? LEAT_ASKED_DIR : LEAT_ASKED_FILE;
+}
+
+static enum leat_asked asked_by(pid_t tid, const struct form *f, const struct leat_call_of *c)
+{
+	struct open_how how = {0};
+
+	if (f->flags == FLAGS_NONE)
+		return f->asked;
+	if (f->flags == FLAGS_ARGUMENT)
+		return by_flags(c->args[f->path + 1]);
+	if (leat_memory_of(tid, c->args[f->path + 1], &how, sizeof(how)))
+		return LEAT_ASKED_ANY;
+	return by_flags(how.resolve & RESOLVE_NO_SYMLINKS ? how.flags | O_NOFOLLOW : how.flags);
+}
+
+/* Is it the last name of the path, and no other one? */
+static bool ends_in(const char *path, const char *name)
+{
+	size_t size = strlen(name);
+
+	while (*path) {
+		size_t part = strcspn(path, "/");
+
+		if (part == size && memcmp(path, name, size) == 0)
+			return !path[part];
+		path += part;
+		path += strspn(path, "/");
+	}
+	return false;
+}
+
+enum leat_asked leat_caller_asked(pid_t tid, const char *name)
+{
+	const struct form *f;
+	char path[PATH_MAX];
+	struct leat_call_of c;
+
+	if (tid <= 0 || !leat_caller_call(tid, &c) || !(f = form_of(&c)) ||
+	    leat_memory_string_of(tid, c.args[f->path], path) || !ends_in(path, name))
+		return LEAT_ASKED_ANY;
+	return asked_by(tid, f, &c);
+}

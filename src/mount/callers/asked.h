@@ -1,0 +1,32 @@
+/* A lookup asks for one name of a path. Whether the call goes on from there, and whether it would
+ * follow a symlink, the kernel does not say: the caller's system call does, in which it waits. */
+#ifndef LEAT_MOUNT_CALLERS_ASKED_H
+#define LEAT_MOUNT_CALLERS_ASKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A system call that a thread is in. */
+struct leat_call_of {
+	int nr; /* of a 32-bit program one of theirs: its stack is below 4 GiB */
+	uint64_t args[6];
+	uint64_t stack; /* where it ends */
+};
+
+/* How a call takes the name at the end of its path. */
+enum leat_asked {
+	LEAT_ASKED_ANY,  /* it follows a symlink; or nobody knows */
+	LEAT_ASKED_FILE, /* itself, which must not be a symlink */
+	LEAT_ASKED_DIR,  /* the same, and must be a directory */
+	LEAT_ASKED_LINK, /* readlink(2) */
+};
+
+/* The call in which thread `tid` waits for us. False: it is in none, or we may not look. Source:
+ * proc_pid_syscall(5). */
+bool leat_caller_call(pid_t tid, struct leat_call_of *c);
+/* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
+ * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
+enum leat_asked leat_caller_asked(pid_t tid, const char *name);
+
+#endif

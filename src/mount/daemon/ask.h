@@ -1,0 +1,42 @@
+/* Questions about names and space, and facts that the daemon is to have heard. */
+#ifndef LEAT_MOUNT_DAEMON_ASK_H
+#define LEAT_MOUNT_DAEMON_ASK_H
+
+#include "mount/daemon/call.h"
+
+/* Where the daemon says a name is. After -EAGAIN: where a spilled file is that is growing, path ""
+ * for others. */
+struct leat_place_of {
+	int dirfd;
+	char path[PATH_MAX];
+	uint32_t kind; /* enum leat_kind */
+	uint32_t slot;
+	uint32_t seq;
+	uint32_t flags;
+	uint64_t ofd;
+	bool intact; /* the open has changed nothing */
+};
+
+/* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq. */
+int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+		    uint32_t mode, uint64_t length, struct leat_place_of *place);
+/* The same, waiting until the call may go on. -EINTR if the caller is to die. */
+int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
+			uint32_t mode, uint64_t length, struct leat_place_of *place);
+/* The same of a node; a symlink is not followed. */
+int leat_errand_resolve_node(struct leat_errand *call, fuse_ino_t ino, enum leat_op op,
+			     uint32_t mode, uint64_t length, struct leat_place_of *place);
+/* A write of `length` bytes found no room: have some made, waiting as long as it takes. False:
+ * there is none. *attempt starts at 0. */
+bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt);
+/* Before `length` bytes are written to file `slot`: is the budget for files used up, although the
+ * store itself has room? */
+bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length);
+/* Tell a fact, which the daemon has when this returns: other threads speak on other connections,
+ * and what they say of the file, as that it was closed, must come after it. */
+void leat_errand_tell(struct leat_errand *call, enum leat_msg_type type,
+		      const struct leat_msg_fact *fact);
+/* Tell the daemon how the call it allowed ended: `rc` 0 or -errno. Returns when it was heard. */
+void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc);
+
+#endif

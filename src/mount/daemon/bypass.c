@@ -1,0 +1,321 @@
+/* Calls of programs behind the mount after which they would see the files below it instead: a bind
+ * of a directory above the workflow's without the mounts in it, and another process's mount
+ * namespace. The kernel asks us before it makes them; see filter.c, seccomp_unotify(2). */
+#include "mount/daemon/bypass.h"
+#include "mount/daemon/handshake.h"
+
+#include "base/fd.h"
+#include "base/memory_of.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BARE_BIND                                                                                  \
+	"a directory above the workflow's is bound without the mounts in it, leat's among them: "  \
+	"bind it with them (mount --rbind), or give the step `staged: true`"
+
+#define OTHER_NAMESPACE                                                                            \
+	"the mount namespace that it enters does not have leat's view of the workflow's "          \
+	"directory; give the step `staged: true`"
+
+enum { MOUNTS_MOST = 1 << 22 };
+
+/* ---- binds ---- */
+
+/* What the process means by it, without a lookup of its last name's file. -1: nothing there. */
+static int open_as(pid_t pid, int dirfd, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC};
+	char base[64];
+	int at, fd;
+
+	if (*path == '/') {
+		how.resolve = RESOLVE_IN_ROOT;
+		snprintf(base, sizeof(base), "/proc/%d/root", (int)pid);
+	} else if (dirfd == AT_FDCWD) {
+		snprintf(base, sizeof(base), "/proc/%d/cwd", (int)pid);
+	} else {
+		snprintf(base, sizeof(base), "/proc/%d/fd/%d", (int)pid, dirfd);
+	}
+	at = open(base, O_PATH | O_CLOEXEC);
+	if (at < 0 || !*path)
+		return at;
+	fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+	leat_close(&at);
+	return fd;
+}
+
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
+}
+
+static bool look(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, st) == 0;
+}
+
+/* Is it above the workflow's directory, in the same mount? */
+static bool is_above(const struct leat_mount *m, const struct statx *it)
+{
+	struct statx dir, here, below;
+	bool found = false, more = look(m->dir_fd, &dir);
+	int fd = more ? openat(m->dir_fd, "..", O_PATH | O_CLOEXEC) : -1;
+
+	below = dir;
+	while (fd >= 0 && !found) {
+		int up = -1;
+
+		more = look(fd, &here) && here.stx_mnt_id == dir.stx_mnt_id &&
+		       !is_same(&here, &below);
+		found = more && is_same(&here, it);
+		below = here;
+		if (more && !found)
+			up = openat(fd, "..", O_PATH | O_CLOEXEC);
+		leat_close(&fd);
+		fd = up;
+	}
+	return found;
+}
+
+/* What lies in the workflow's directory by its name does not have to be looked up, which may take
+ * until it is made. */
+static bool is_in_view(const struct leat_mount *m, pid_t pid, int dirfd, const char *path)
+{
+	char link[64], cwd[PATH_MAX];
+	ssize_t n;
+
+	if (strstr(path, ".."))
+		return false;
+	if (*path == '/')
+		return leat_path_is_below(path, m->spec->dir);
+	snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
+	n = dirfd == AT_FDCWD ? readlink(link, cwd, sizeof(cwd) - 1) : -1;
+	if (n <= 0)
+		return false;
+	cwd[n] = 0;
+	return strcmp(cwd, m->spec->dir) == 0 || leat_path_is_below(cwd, m->spec->dir);
+}
+
+static bool exposes(const struct leat_mount *m, pid_t pid, int dirfd, uint64_t address)
+{
+	char path[PATH_MAX];
+	struct statx st;
+	bool above;
+	int fd;
+
+	if (leat_memory_string_of(pid, address, path) || is_in_view(m, pid, dirfd, path))
+		return false;
+	fd = open_as(pid, dirfd, path);
+	above = fd >= 0 && look(fd, &st) && is_above(m, &st);
+	leat_close(&fd);
+	return above;
+}
+
+/* ---- namespaces ---- */
+
+/* The devices of leat's mounts that a process sees, each between spaces; freed by the caller. */
+static char *views_of(pid_t pid)
+{
+	char path[64], *text = NULL, *rest = NULL, *out, *to, device[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	if (leat_read_file(path, MOUNTS_MOST, &text, NULL))
+		return NULL;
+	to = out = calloc(1, strlen(text) + 2);
+	for (char *line = out ? strtok_r(text, "\n", &rest) : NULL; line;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (strstr(line, " - fuse.leat ") && sscanf(line, "%*d %*d %31s", device) == 1)
+			to += sprintf(to, " %s ", device);
+	free(text);
+	return out;
+}
+
+/* Is there a mount that both have? */
+static bool share_view(pid_t a, pid_t b)
+{
+	char *of_a = views_of(a), *of_b = views_of(b), *rest = NULL;
+	bool found = false;
+
+	for (char *word = of_a && of_b ? strtok_r(of_a, " ", &rest) : NULL; word && !found;
+	     word = strtok_r(NULL, " ", &rest)) {
+		char *spaced = leat_strf(" %s ", word);
+
+		found = spaced && strstr(of_b, spaced);
+		free(spaced);
+	}
+	free(of_a);
+	free(of_b);
+	return found;
+}
+
+static bool read_link(char out[64], pid_t pid, const char *what)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	n = readlink(path, out, 63);
+	out[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/* A process that is in the mount namespace of this name; 0: there is none. */
+static pid_t member_of(const char *namespace)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+	char link[64];
+
+	while (proc && !found && (e = readdir(proc))) {
+		pid_t pid = (pid_t)atoi(e->d_name);
+
+		if (pid > 0 && read_link(link, pid, "ns/mnt") && strcmp(link, namespace) == 0)
+			found = pid;
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static pid_t process_of_pidfd(pid_t pid, int fd)
+{
+	char path[64], *text = NULL, *at;
+	pid_t found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, fd);
+	if (leat_read_file(path, 4096, &text, NULL) == 0 && (at = strstr(text, "\nPid:")))
+		found = (pid_t)atoi(at + 5);
+	free(text);
+	return found > 0 ? found : 0;
+}
+
+/* Does the call enter a mount namespace in which leat's mount is not to be seen? */
+static bool leaves(pid_t pid, int fd, unsigned kinds)
+{
+	char number[32], link[64], own[64];
+	pid_t there;
+
+	snprintf(number, sizeof(number), "fd/%d", fd);
+	if (!read_link(link, pid, number) || !read_link(own, pid, "ns/mnt"))
+		return false; /* no such descriptor: the kernel says so */
+	if (strcmp(link, own) == 0)
+		return false;
+	if (strncmp(link, "mnt:", 4) == 0)
+		there = member_of(link);
+	else if (kinds & CLONE_NEWNS)
+		there = process_of_pidfd(pid, fd);
+	else
+		return false;
+	return !there || !share_view(pid, there);
+}
+
+/* ---- answers ---- */
+
+static const char *judge(const struct leat_mount *m, const struct seccomp_notif *n)
+{
+	const uint64_t *args = (const uint64_t *)n->data.args;
+	pid_t pid = (pid_t)n->pid;
+
+	switch (n->data.nr) {
+	case SYS_mount:
+		return exposes(m, pid, AT_FDCWD, args[0]) ? BARE_BIND : NULL;
+	case SYS_open_tree:
+		return exposes(m, pid, (int)args[0], args[1]) ? BARE_BIND : NULL;
+	default:
+		return leaves(pid, (int)args[0], (unsigned)args[1]) ? OTHER_NAMESPACE : NULL;
+	}
+}
+
+void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why)
+{
+	char path[64], *name = NULL, *text = NULL;
+	struct leat_line *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	if (leat_read_file(path, 64, &name, NULL) == 0)
+		text = leat_strf("%.*s: %s", (int)strcspn(name, "\n"), name, why);
+	if (leat_line_get(m, &line) == 0) {
+		struct leat_msg_text *t = leat_line_begin(line, LEAT_MSG_REFUSED);
+
+		t->error = -EIO;
+		if (!leat_wire_put(t, text ? text : why))
+			leat_line_send(line);
+	}
+	free(name);
+	free(text);
+}
+
+void leat_bypass_fail_unread(struct leat_mount *m, pid_t pid, const char *name)
+{
+	char *why =
+		leat_strf("a version of %s is empty, and was opened again after a close without "
+			  "a read: whether it was taken cannot be told behind a mount, where "
+			  "reads of 0 bytes are not seen",
+			  name);
+
+	leat_bypass_fail(m, pid, why ? why : "nobody knows whether an empty version was taken");
+	free(why);
+}
+
+/* False: there is nobody left to ask. */
+static bool answer(struct leat_mount *m, int fd)
+{
+	/* The kernel's structures may be longer than those that we know. */
+	union {
+		struct seccomp_notif n;
+		char room[512];
+	} asked = {.room = {0}};
+	union {
+		struct seccomp_notif_resp r;
+		char room[512];
+	} said = {.room = {0}};
+	const char *why;
+
+	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
+		return errno == EINTR || errno == ENOENT;
+	why = judge(m, &asked.n);
+	if (why)
+		leat_bypass_fail(m, (pid_t)asked.n.pid, why);
+	said.r.id = asked.n.id;
+	said.r.error = why ? -EPERM : 0;
+	said.r.flags = why ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &said); /* who was killed needs none */
+	return true;
+}
+
+static void *watch(void *context)
+{
+	struct leat_mount *m = context;
+	bool unused;
+	int fd = leat_handshake_receive_fd(m->peer, &unused);
+
+	leat_close(&m->peer);
+	while (fd >= 0 && answer(m, fd))
+		continue;
+	leat_close(&fd);
+	return NULL;
+}
+
+int leat_bypass_watch(struct leat_mount *m)
+{
+	pthread_t thread;
+	int rc = pthread_create(&thread, NULL, watch, m);
+
+	if (!rc)
+		pthread_detach(thread);
+	return -rc;
+}

@@ -1,0 +1,136 @@
+/* Files that the daemon moves while they are open: the server's descriptor is exchanged for one of
+ * where the file is now, at the next call on it, as in the interception library. */
+#include "mount/files/follow.h"
+#include "mount/daemon/wait.h"
+#include "mount/names/handle.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Others that use the former place are about to let go of it. */
+enum { NAP_NS = 50000 };
+
+static bool is_moving(uint32_t home)
+{
+	return home % LEAT_HOME_NEXT != 0;
+}
+
+/* The new descriptor takes the number over, so that whoever is just using it goes on. 0, -EAGAIN
+ * with *seq, or -errno. */
+static int exchange(struct leat_errand *call, uint32_t slot, int fd, uint32_t *home, uint32_t *seq)
+{
+	uint32_t now;
+	int new, rc = leat_line_switch(call->line, slot, fd, seq, &now, &new);
+
+	if (!rc && new >= 0 && dup3(new, fd, O_CLOEXEC) < 0)
+		rc = -errno;
+	leat_close(&new);
+	if (!rc)
+		*home = now;
+	return rc;
+}
+
+/* 0: look again, or -errno. */
+static int await(struct leat_errand *call, uint32_t slot, uint32_t home, uint32_t seq)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+
+	if (is_moving(home))
+		return leat_errand_sleep(call, slot, seq);
+	nanosleep(&nap, NULL);
+	return leat_errand_is_stopped(call) ? -EINTR : 0;
+}
+
+/* O_APPEND may have been set or taken away while the descriptor was exchanged. */
+static void keep_flags(const struct leat_handle *h)
+{
+	int own = fcntl(h->fd, F_GETFL);
+
+	if (own >= 0 && (own ^ h->flags) & O_APPEND)
+		fcntl(h->fd, F_SETFL, own ^ O_APPEND);
+}
+
+static int exchange_handle(struct leat_errand *call, struct leat_handle *h, uint32_t *seq)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	uint32_t home;
+	int rc = 0;
+
+	pthread_mutex_lock(&h->m->following);
+	if (leat_shm_home(f) != (uint32_t)leat_word_get(&h->home)) {
+		rc = exchange(call, h->slot, h->fd, &home, seq);
+		if (!rc) {
+			pthread_mutex_lock(&h->m->lock);
+			keep_flags(h);
+			pthread_mutex_unlock(&h->m->lock);
+			leat_word_set(&h->home, home);
+		}
+	}
+	pthread_mutex_unlock(&h->m->following);
+	return rc;
+}
+
+int leat_handle_follow(struct leat_errand *call, struct leat_handle *h, bool write)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	uint32_t home, seq;
+	int rc;
+
+	while (f && leat_shm_home(f) != (uint32_t)leat_word_get(&h->home)) {
+		seq = leat_shm_seq(f);
+		home = leat_shm_home(f);
+		/* What may be read yet is where it was. */
+		if (is_moving(home) && !write)
+			return 0;
+		rc = is_moving(home) ? -EAGAIN : exchange_handle(call, h, &seq);
+		if (rc == -EAGAIN)
+			rc = await(call, h->slot, home, seq);
+		if (rc)
+			return rc == -ESTALE ? -EIO : rc;
+	}
+	return 0;
+}
+
+int leat_follow_copy(struct leat_errand *call, uint32_t slot, uint32_t home, int fd)
+{
+	struct leat_shm_file *f = leat_errand_file(call, slot);
+	uint32_t now, seq;
+	int rc = 0;
+
+	while (f && !rc && leat_shm_home(f) != home) {
+		seq = leat_shm_seq(f);
+		now = leat_shm_home(f);
+		rc = is_moving(now) ? -EAGAIN : exchange(call, slot, fd, &home, &seq);
+		if (rc == -EAGAIN)
+			rc = await(call, slot, now, seq);
+	}
+	return rc == -ESTALE ? -EIO : rc;
+}
+
+int leat_handle_hold(struct leat_errand *call, struct leat_handle *h, struct leat_held *held)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	int rc = 0;
+
+	*held = (struct leat_held){0};
+	while (f && !rc) {
+		held->home = (uint32_t)leat_word_get(&h->home);
+		if (leat_shm_hold(f, true, held->home)) {
+			held->f = f;
+			return 0;
+		}
+		rc = leat_handle_follow(call, h, true);
+	}
+	return rc;
+}
+
+ssize_t leat_handle_let_go(const struct leat_held *held, ssize_t n)
+{
+	if (held->f && !leat_shm_release(held->f, true, held->home) && n >= 0)
+		return -EIO;
+	return n;
+}

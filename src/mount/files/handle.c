@@ -1,0 +1,277 @@
+/* Open files: each open of the kernel is one open of ours, whose last close the daemon learns of as
+ * it does for any client. */
+#include "mount/files/handle.h"
+#include "mount/daemon/ask.h"
+#include "mount/daemon/wait.h"
+#include "mount/files/alive.h"
+#include "mount/files/listing.h"
+#include "mount/files/open_files.h"
+#include "mount/files/other.h"
+#include "mount/names/handle.h"
+#include "mount/record/record.h"
+
+#include "base/fd.h"
+#include "eventlog/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <utlist.h>
+
+static bool writes(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* The kernel drops the lock with the last reference to the description. */
+static int lock_description(int fd, uint64_t ofd, bool write)
+{
+	struct flock lock = {.l_type = write ? F_WRLCK : F_RDLCK,
+			     .l_whence = SEEK_SET,
+			     .l_start = (off_t)(LEAT_OFD_LOCK + ofd),
+			     .l_len = 1};
+
+	return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+static int open_there(struct leat_errand *call, const struct leat_place_of *place, int flags,
+		      mode_t mode)
+{
+	struct stat st;
+	int fd, rc = 0;
+
+	/* Direct I/O is between the program and this process; a device is the kernel's. */
+	flags = (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
+	leat_errand_become(call);
+	fd = openat(place->dirfd, place->path, flags, mode);
+	if (fd < 0)
+		rc = -errno;
+	leat_errand_self(call);
+	if (!rc && call->other && fstat(fd, &st) == 0 && (rc = leat_other_access(call, &st, R_OK)))
+		leat_close(&fd);
+	if (rc)
+		return rc == -ELOOP ? -ESTALE : rc;
+	if (place->ofd)
+		rc = lock_description(fd, place->ofd, writes(flags));
+	if (rc)
+		leat_close(&fd);
+	return rc ? rc : fd;
+}
+
+int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place_of *place,
+		     int flags, mode_t mode, struct leat_handle **handle)
+{
+	struct leat_handle *h = calloc(1, sizeof(*h));
+	int fd = h ? open_there(call, place, flags, mode) : -ENOMEM;
+
+	if (place->ofd || fd < 0 || flags & O_CREAT)
+		leat_errand_made(call, place, fd < 0 ? fd : 0);
+	if (fd < 0) {
+		free(h);
+		return fd;
+	}
+	*h = (struct leat_handle){.m = call->m,
+				  .fd = fd,
+				  .flags = flags,
+				  .kind = place->kind,
+				  .slot = place->slot,
+				  .ofd = place->ofd,
+				  .intact = place->intact};
+	leat_word_set(&h->home, place->seq);
+	if (ino)
+		leat_handle_attach(h, ino);
+	leat_shm_count(&leat_errand_step(call)->opens, 1);
+	*handle = h;
+	return 0;
+}
+
+/* As in the interception library: a consumer behaved as if a size seen early were the last word. */
+static bool trusted_early_size(const struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+	if (!f || !h->sized || !h->trusted || h->read_end > h->size_seen)
+		return false;
+	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > h->size_seen;
+}
+
+static void tell(struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
+
+	if (!call->line)
+		return;
+	if (h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER || h->ofd) {
+		fact.error = h->abnormal ? -EOWNERDEAD : 0;
+		leat_line_fact(call->line, LEAT_MSG_CLOSED, &fact);
+	}
+	if (h->kind == LEAT_KIND_CONSUMER && trusted_early_size(call, h)) {
+		fact.code = LEAT_VIOLATION_EARLY_SIZE;
+		fact.offset = h->read_end;
+		fact.length = h->size_seen;
+		leat_line_fact(call->line, LEAT_MSG_VIOLATED, &fact);
+	}
+}
+
+/* Does the next open of this program depend on the close of `h`? */
+static bool is_awaited(const struct leat_handle *h)
+{
+	return h->ofd && (h->m->acts || h->m->versions || leat_handle_is_version(h));
+}
+
+/* Returns when the daemon has heard of the close, and the step's actions have been called for it.
+ */
+static void await_closed(struct leat_errand *call, const struct leat_handle *h)
+{
+	if (call->line)
+		leat_errand_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
+}
+
+static void count_closing(struct leat_mount *m, int change)
+{
+	pthread_mutex_lock(&m->lock);
+	m->closing += change;
+	pthread_mutex_unlock(&m->lock);
+}
+
+void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
+{
+	const bool awaited = is_awaited(h);
+
+	leat_record_closed(call, h);
+	if (awaited)
+		count_closing(h->m, 1);
+	leat_handle_detach(h);
+	if (h->map)
+		munmap((void *)(uintptr_t)h->map, h->map_size);
+	if (h->listing)
+		leat_listing_free(call, h->listing);
+	leat_close(&h->fd);
+	tell(call, h);
+	if (awaited) {
+		await_closed(call, h);
+		count_closing(h->m, -1);
+	}
+	free(h);
+}
+
+bool leat_handle_is_version(const struct leat_handle *h)
+{
+	return h->ofd && !writes(h->flags);
+}
+
+static void tell_read(struct leat_errand *call, const struct leat_handle *h, enum leat_read what,
+		      uint64_t end, bool grows)
+{
+	struct leat_msg_fact fact = {.slot = h->slot,
+				     .ofd = h->ofd,
+				     .code = what,
+				     .offset = end,
+				     .length = grows ? end : 0};
+
+	if (call->line)
+		leat_errand_tell(call, LEAT_MSG_READ, &fact);
+}
+
+/* Of a version: is it empty, has a program closed it, and read nothing of it? */
+static bool is_unread(const struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+	return h->closer && !h->read_told && !h->look_told && f &&
+	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
+}
+
+void leat_handle_note_closed(struct leat_errand *call, struct leat_handle *h)
+{
+	/* A launch that ends with that was for this version: it is told before the close is. */
+	if (is_unread(call, h) && leat_handle_note_unread(h, true))
+		tell_read(call, h, LEAT_READ_LOOK, 1, false);
+}
+
+void leat_handle_flushed(struct leat_handle *h)
+{
+	pthread_mutex_lock(&h->m->lock);
+	h->flushed = is_awaited(h);
+	pthread_mutex_unlock(&h->m->lock);
+}
+
+/* As in the interception library. */
+void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
+			   uint64_t offset)
+{
+	bool tell, look, grows = false;
+	struct leat_shm_file *f;
+	uint64_t end, size;
+
+	if (!leat_handle_is_version(h) || n < 0)
+		return;
+	f = leat_errand_file(call, h->slot);
+	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
+	pthread_mutex_lock(&h->m->lock);
+	tell = !h->read_told && leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
+	end = h->glance.end;
+	if (!tell && !h->read_told)
+		grows = f && size == UINT64_MAX && end && end >= leat_shm_frontier(f);
+	look = !tell && !h->read_told && (!h->look_told || grows);
+	h->read_told |= tell;
+	h->look_told |= look;
+	pthread_mutex_unlock(&h->m->lock);
+	if (tell)
+		leat_handle_note_unread(h, false);
+	if (tell || look)
+		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
+}
+
+void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle *h)
+{
+	tell_read(call, h, LEAT_READ_LOOK, 0, false);
+}
+
+enum { SETTLE_LOOKS = 100 };
+
+/* A close that the kernel has still to tell of may never come: another process can have the
+ * descriptor, too. `give_up` on those. */
+static bool is_closing(struct leat_mount *m, bool give_up)
+{
+	struct leat_handle *h;
+	bool closing;
+
+	pthread_mutex_lock(&m->lock);
+	closing = m->closing > 0;
+	DL_FOREACH2(m->handles, h, all_next)
+	{
+		h->flushed = h->flushed && !give_up;
+		closing |= h->flushed;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return closing;
+}
+
+int leat_handles_settle(struct leat_errand *call)
+{
+	const struct timespec nap = {.tv_nsec = 200000};
+
+	leat_alive_look(call);
+	for (unsigned looks = 0; is_closing(call->m, looks >= SETTLE_LOOKS); looks++) {
+		if (leat_errand_is_stopped(call))
+			return -EINTR;
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h)
+{
+	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+
+	if (h->kind != LEAT_KIND_CONSUMER || !f)
+		return 0;
+	if (leat_shm_flags(f) & LEAT_SHM_FAILED)
+		return -EIO;
+	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+		return 0;
+	return leat_errand_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
+}

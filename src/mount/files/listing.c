@@ -1,0 +1,183 @@
+/* Directories are listed by the daemon, which knows both places and what the step may see. */
+#include "mount/files/listing.h"
+#include "mount/daemon/wait.h"
+#include "mount/files/open_files.h"
+#include "mount/names/node.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_listing_of {
+	pthread_mutex_t lock;
+	uint64_t handle; /* the daemon's, 0: none */
+	uint64_t first;  /* number of the part's first name */
+	uint32_t count;
+	char *part; /* owned; `count` names as the daemon packs them */
+	size_t part_size;
+	char path[];
+};
+
+struct leat_listing_of *leat_listing_new(const char *path)
+{
+	struct leat_listing_of *l = calloc(1, sizeof(*l) + strlen(path) + 1);
+
+	if (!l)
+		return NULL;
+	pthread_mutex_init(&l->lock, NULL);
+	strcpy(l->path, path);
+	return l;
+}
+
+static void release(struct leat_errand *call, struct leat_listing_of *l)
+{
+	struct leat_msg_list *m;
+
+	if (!l->handle || !call->line)
+		return;
+	m = leat_line_begin(call->line, LEAT_MSG_LIST);
+	m->handle = l->handle;
+	m->release = 1;
+	if (!leat_wire_put(m, ""))
+		leat_line_send(call->line);
+	l->handle = 0;
+}
+
+void leat_listing_free(struct leat_errand *call, struct leat_listing_of *l)
+{
+	if (!l)
+		return;
+	release(call, l);
+	pthread_mutex_destroy(&l->lock);
+	free(l->part);
+	free(l);
+}
+
+static int keep_part(struct leat_listing_of *l, const struct leat_msg_names *m, uint64_t cookie)
+{
+	size_t size = m->h.size - sizeof(*m);
+	char *part = malloc(size ? size : 1);
+
+	if (!part)
+		return -ENOMEM;
+	memcpy(part, (const char *)m + sizeof(*m), size);
+	free(l->part);
+	l->part = part;
+	l->part_size = size;
+	l->count = m->count;
+	l->first = cookie;
+	return 0;
+}
+
+/* The names behind the first `cookie` ones, waiting for them. */
+static int fetch(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie)
+{
+	const struct leat_msg_names *names = (const struct leat_msg_names *)call->line->msg;
+
+	for (;;) {
+		struct leat_msg_list *m = leat_line_begin(call->line, LEAT_MSG_LIST);
+		int rc;
+
+		m->handle = l->handle;
+		m->cookie = cookie;
+		rc = leat_wire_put(m, l->path);
+		if (!rc)
+			rc = leat_line_roundtrip(call->line, LEAT_MSG_NAMES);
+		if (rc)
+			return rc;
+		rc = names->error;
+		if (names->handle)
+			l->handle = names->handle;
+		if (!rc)
+			return keep_part(l, names, cookie);
+		if (rc == -ESTALE && l->handle)
+			l->handle = 0;
+		else if (rc != -EAGAIN)
+			return rc;
+		else if ((rc = leat_errand_sleep(call, names->slot, names->seq)))
+			return rc;
+	}
+}
+
+/* The entry at `at`: its length with the name's end, 0 if it is malformed. */
+static size_t entry_size(const struct leat_listing_of *l, size_t at)
+{
+	size_t head = sizeof(uint64_t) + 1, length;
+
+	if (l->part_size - at <= head)
+		return 0;
+	length = strnlen(l->part + at + head, l->part_size - at - head);
+	return at + head + length < l->part_size ? head + length + 1 : 0;
+}
+
+static size_t add_entry(fuse_req_t req, char *out, size_t room, const char *entry, uint64_t next)
+{
+	struct stat st = {.st_mode = (mode_t)(unsigned char)entry[sizeof(uint64_t)] << 12};
+	uint64_t ino;
+
+	memcpy(&ino, entry, sizeof(ino));
+	st.st_ino = ino;
+	return fuse_add_direntry(req, out, room, entry + sizeof(ino) + 1, &st, (off_t)next);
+}
+
+/* What fits of the part behind the first `cookie` names: bytes or -EIO. */
+static ssize_t fill(fuse_req_t req, const struct leat_listing_of *l, uint64_t cookie, char *out,
+		    size_t room)
+{
+	size_t at = 0, used = 0;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		size_t size = entry_size(l, at), n;
+
+		if (!size)
+			return -EIO;
+		if (l->first + i >= cookie) {
+			n = add_entry(req, out + used, room - used, l->part + at, l->first + i + 1);
+			if (n > room - used)
+				return (ssize_t)used;
+			used += n;
+		}
+		at += size;
+	}
+	return (ssize_t)used;
+}
+
+static ssize_t read_part(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie,
+			 char *out, size_t room)
+{
+	int rc = 0;
+
+	if (cookie == 0 && (l->first || l->count))
+		release(call, l); /* a rewound stream sees what is new */
+	if (cookie == 0 || cookie < l->first || cookie >= l->first + l->count)
+		rc = fetch(call, l, cookie);
+	return rc ? rc : fill(call->req, l, cookie, out, room);
+}
+
+ssize_t leat_listing_read(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie,
+			  char *out, size_t room)
+{
+	ssize_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = read_part(call, l, cookie, out, room);
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+int leat_listing_settle(struct leat_errand *call, fuse_ino_t ino)
+{
+	struct leat_listing_of *l;
+	char path[PATH_MAX];
+	int rc;
+
+	if (!leat_handles_list(call->m, ino))
+		return 0;
+	rc = leat_node_path(call->m, ino, NULL, path);
+	if (rc)
+		return 0; /* removed: it is what it is */
+	l = leat_listing_new(path);
+	rc = l ? fetch(call, l, 0) : -ENOMEM;
+	leat_listing_free(call, l);
+	return rc == -EINTR ? rc : 1;
+}

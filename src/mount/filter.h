@@ -1,0 +1,10 @@
+/* System calls that are refused, or asked about. */
+#ifndef LEAT_MOUNT_FILTER_H
+#define LEAT_MOUNT_FILTER_H
+
+/* Refuse sendfile, splice, copy_file_range, io_uring and AIO in this process and all it starts, and
+ * have the server asked about mounts and namespaces, by *listener. 0 or -errno. *listener is -1
+ * then, and where somebody else is asked about this process's calls: those fail then. */
+int leat_filter_install(int *listener);
+
+#endif

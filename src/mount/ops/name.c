@@ -1,0 +1,401 @@
+/* Looking up, making, moving and removing names. */
+#include "mount/callers/asked.h"
+#include "mount/daemon/ask.h"
+#include "mount/daemon/wait.h"
+#include "mount/files/alive.h"
+#include "mount/files/change.h"
+#include "mount/files/other.h"
+#include "mount/names/identity.h"
+#include "mount/names/node.h"
+#include "mount/ops/ops.h"
+#include "mount/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A final file keeps its attributes; all else may change at any time without a word to us. What a
+ * path leads through is kept from one call of a program to its next: the least the kernel can. */
+#define FINAL_S 1.0
+
+#define DIRECTORY_S 0.001
+
+double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place)
+{
+	struct leat_shm_file *f = leat_errand_file(call, place->slot);
+
+	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
+}
+
+/* What a directory takes on a disk: as src/preload/hooks/stat.c shows those in memory. */
+enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
+
+/* What leat does on disk is not to be seen: a directory that is in both places has the times that
+ * it has in the store. */
+static void show_directory(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st)
+{
+	char path[PATH_MAX];
+	struct stat half;
+
+	if (st->st_dev != m->store_dev) {
+		if (leat_node_path(m, ino, name, path) ||
+		    fstatat(m->store_fd, *path ? path : ".", &half, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(half.st_mode))
+			return;
+		st->st_atim = half.st_atim;
+		st->st_mtim = half.st_mtim;
+		st->st_ctim = half.st_ctim;
+	}
+	st->st_size = DIRECTORY_BYTES;
+	st->st_blocks = DIRECTORY_BLOCKS;
+}
+
+/* In a user namespace the kernel lets nobody write what belongs to a user it does not know there,
+ * before it asks us. What this user may do is found out by doing it. */
+void leat_ops_show(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		show_directory(m, ino, name, st);
+	if (!m->own_users)
+		return;
+	st->st_uid = m->shown_uid;
+	st->st_gid = m->shown_gid;
+}
+
+/* Fill `e` with a node for `st`. */
+static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		    const struct stat *st, const struct leat_identity *id,
+		    struct fuse_entry_param *e)
+{
+	struct leat_node *node = leat_node_look(call->m, parent, name, st, id, call->tid);
+
+	if (!node)
+		return -ENOMEM;
+	e->ino = leat_node_ino(call->m, node);
+	e->generation = leat_node_generation(node);
+	e->attr = *st;
+	leat_ops_show(call->m, parent, name, &e->attr);
+	return 0;
+}
+
+int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		   const struct leat_place_of *place, struct fuse_entry_param *e)
+{
+	struct leat_identity id;
+	struct stat st;
+	int rc = leat_errand_identify(call, place->slot, place->dirfd, place->path, &st, &id);
+
+	*e = (struct fuse_entry_param){0};
+	if (!rc)
+		rc = entry_of(call, parent, name, &st, &id, e);
+	e->attr_timeout = leat_ops_keep_s(call, place);
+	if (!rc && S_ISDIR(st.st_mode))
+		e->entry_timeout = e->attr_timeout = DIRECTORY_S;
+	return rc;
+}
+
+/* What is not there yet may become a file or a directory: it is a symlink to itself to who follows
+ * one, and else what the call wants. A call that wants something else looks the name up again, when
+ * it is there. */
+static void show_to_come(const struct leat_errand *call, const char *name, struct stat *st)
+{
+	static const mode_t types[] = {[LEAT_ASKED_ANY] = S_IFLNK,
+				       [LEAT_ASKED_LINK] = S_IFLNK,
+				       [LEAT_ASKED_FILE] = S_IFREG,
+				       [LEAT_ASKED_DIR] = S_IFDIR};
+
+	*st = (struct stat){.st_mode = types[leat_caller_asked(call->tid, name)] | 0777,
+			    .st_nlink = 1,
+			    .st_uid = call->m->shown_uid,
+			    .st_gid = call->m->shown_gid};
+	if (S_ISLNK(st->st_mode))
+		st->st_size = (off_t)strlen(name);
+}
+
+/* Something is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
+ * the directory during a lookup, so nobody waits here; it holds none when it reads a symlink, opens
+ * a file, or asks for attributes. */
+static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
+			 const char *path, const struct leat_place_of *place,
+			 struct fuse_entry_param *e)
+{
+	const uint32_t slot = place->slot;
+	struct leat_identity id;
+	struct stat st;
+
+	leat_errand_cancel(call);
+	if ((!*place->path ||
+	     leat_errand_identify(call, slot, place->dirfd, place->path, &st, &id)) &&
+	    leat_errand_identify(call, slot, call->m->store_fd, path, &st, &id) &&
+	    leat_errand_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
+		id = (struct leat_identity){0};
+		show_to_come(call, name, &st);
+	}
+	*e = (struct fuse_entry_param){0};
+	return entry_of(call, parent, name, &st, &id, e);
+}
+
+enum { MAX_LOOKS = 100 };
+
+static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name,
+		   struct fuse_entry_param *e)
+{
+	struct leat_place_of place = {0};
+	char path[PATH_MAX];
+	int rc;
+
+	if (leat_alive_is(call->m, parent, name)) {
+		leat_alive_entry(e);
+		return 0;
+	}
+	rc = leat_node_path(call->m, parent, name, path);
+	if (rc)
+		return rc;
+	/* The version that was found may be passed over before it is looked at. */
+	for (unsigned i = 0; i < MAX_LOOKS; i++) {
+		rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+		if (rc == -EAGAIN)
+			return entry_to_come(call, parent, name, path, &place, e);
+		if (!rc)
+			rc = leat_ops_entry(call, parent, name, &place, e);
+		if (rc != -ENOENT || !place.slot)
+			break;
+	}
+	return rc;
+}
+
+static void reply_entry(fuse_req_t req, int rc, const struct fuse_entry_param *e)
+{
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_entry(req, e);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e;
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = look_up(&call, parent, name, &e);
+	reply_entry(req, rc, &e);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	leat_node_forget(leat_fuse_context(req), ino, n);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	for (size_t i = 0; i < count; i++)
+		leat_node_forget(leat_fuse_context(req), forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+/* --- new names: made here, where the daemon says --- */
+
+struct making {
+	enum leat_op op;
+	mode_t mode;
+	dev_t dev;
+	const char *target; /* of a symlink */
+};
+
+static int make_at(struct leat_errand *call, const struct leat_place_of *place,
+		   const struct making *what)
+{
+	int rc;
+
+	leat_errand_become(call);
+	if (what->target)
+		rc = symlinkat(what->target, place->dirfd, place->path);
+	else if (what->op == LEAT_OP_MKDIR)
+		rc = mkdirat(place->dirfd, place->path, what->mode);
+	else
+		rc = mknodat(place->dirfd, place->path, what->mode, what->dev);
+	rc = rc < 0 ? -errno : 0;
+	leat_errand_self(call);
+	return rc;
+}
+
+static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const struct making *what)
+{
+	struct fuse_entry_param e;
+	struct leat_place_of place = {0};
+	struct leat_errand call;
+	char path[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, path);
+	if (!rc)
+		rc = leat_errand_resolve(&call, what->op, path, 0, what->mode, 0, &place);
+	if (!rc) {
+		rc = make_at(&call, &place, what);
+		leat_errand_made(&call, &place, rc);
+	}
+	if (!rc)
+		rc = leat_ops_entry(&call, parent, name, &place, &e);
+	reply_entry(req, rc, &e);
+}
+
+static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	make(req, parent, name, &(struct making){.op = LEAT_OP_MKDIR, .mode = mode});
+}
+
+static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+{
+	make(req, parent, name, &(struct making){.op = LEAT_OP_MAKE, .mode = mode, .dev = dev});
+}
+
+static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	make(req, parent, name,
+	     &(struct making){.op = LEAT_OP_MAKE, .mode = S_IFLNK | 0777, .target = target});
+}
+
+/* --- moving and removing: done by the daemon --- */
+
+static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent, const char *name)
+{
+	struct leat_errand call;
+	char path[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	*path = 0;
+	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, path);
+	if (!rc)
+		rc = leat_errand_change(&call, what, 0, path, NULL);
+	if (what == LEAT_CHANGE_UNLINK)
+		leat_record_named(&call, LEAT_TRACE_UNLINK, path, NULL, rc);
+	if (!rc)
+		leat_node_removed(call.m, parent, name);
+	return rc;
+}
+
+static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	fuse_reply_err(req, -remove_name(req, LEAT_CHANGE_UNLINK, parent, name));
+}
+
+static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	fuse_reply_err(req, -remove_name(req, LEAT_CHANGE_RMDIR, parent, name));
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t to_parent,
+		      const char *to_name, unsigned flags)
+{
+	struct leat_errand call;
+	char from[PATH_MAX], to[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	*from = *to = 0;
+	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, from);
+	if (!rc)
+		rc = leat_node_path(call.m, to_parent, to_name, to);
+	if (!rc)
+		rc = leat_errand_change(&call, LEAT_CHANGE_RENAME, flags, from, to);
+	leat_record_named(&call, LEAT_TRACE_RENAME, from, to, rc);
+	if (!rc)
+		leat_node_renamed(call.m, parent, name, to_parent, to_name,
+				  flags & RENAME_EXCHANGE);
+	fuse_reply_err(req, -rc);
+}
+
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e;
+	struct leat_place_of place = {0};
+	struct leat_errand call;
+	char from[PATH_MAX], to[PATH_MAX];
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = leat_other_change(&call, parent);
+	if (!rc)
+		rc = leat_node_path(call.m, ino, NULL, from);
+	if (!rc)
+		rc = leat_node_path(call.m, parent, name, to);
+	if (!rc)
+		rc = leat_errand_change(&call, LEAT_CHANGE_LINK, 0, from, to);
+	if (!rc)
+		rc = leat_errand_try(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+	if (rc == -EAGAIN)
+		rc = entry_to_come(&call, parent, name, to, &place, &e);
+	else if (!rc)
+		rc = leat_ops_entry(&call, parent, name, &place, &e);
+	reply_entry(req, rc, &e);
+}
+
+/* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer, which
+ * the kernel looks up again: but not to a program that asked for a symlink. */
+static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_MAX])
+{
+	struct leat_place_of place = {0};
+	char path[PATH_MAX];
+	const char *name;
+	ssize_t n;
+	int rc = leat_node_path(call->m, ino, NULL, path);
+
+	if (rc)
+		return rc;
+	rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+	if (!rc) {
+		leat_errand_become(call);
+		n = readlinkat(place.dirfd, place.path, target, PATH_MAX - 1);
+		rc = n < 0 ? -errno : 0;
+		target[n < 0 ? 0 : n] = 0;
+		leat_errand_self(call);
+	}
+	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	if ((rc != -ENOENT && rc != -EINVAL) ||
+	    leat_caller_asked(call->tid, name) == LEAT_ASKED_LINK)
+		return rc;
+	strcpy(target, name);
+	return 0;
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	char target[PATH_MAX];
+	struct leat_errand call;
+	int rc = leat_errand_init(&call, req);
+
+	if (!rc)
+		rc = read_link(&call, ino, target);
+	if (rc)
+		fuse_reply_err(req, -rc);
+	else
+		fuse_reply_readlink(req, target);
+}
+
+void leat_ops_add_names(struct fuse_lowlevel_ops *ops)
+{
+	ops->lookup = op_lookup;
+	ops->forget = op_forget;
+	ops->forget_multi = op_forget_multi;
+	ops->mkdir = op_mkdir;
+	ops->mknod = op_mknod;
+	ops->symlink = op_symlink;
+	ops->unlink = op_unlink;
+	ops->rmdir = op_rmdir;
+	ops->rename = op_rename;
+	ops->link = op_link;
+	ops->readlink = op_readlink;
+}

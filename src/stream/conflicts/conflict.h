@@ -1,0 +1,26 @@
+/* What is told of steps that use the same name. */
+#ifndef LEAT_STREAM_CONFLICTS_CONFLICT_H
+#define LEAT_STREAM_CONFLICTS_CONFLICT_H
+
+#include "stream/state/state.h"
+
+/* `step` used `name`, and `other` did so before. */
+struct leat_clash {
+	const char *name; /* borrowed */
+	int step, other;
+	enum leat_use use, before;
+	struct leat_range at; /* SHARED: the bytes, if any in particular */
+};
+
+enum leat_conflict {
+	LEAT_CONFLICT,
+	LEAT_CONFLICT_APPENDED,
+	LEAT_CONFLICT_PRIVATE,
+	LEAT_CONFLICT_TAKEN,  /* a consumer removed what an earlier step looks for */
+	LEAT_CONFLICT_SHARED, /* two producers write over each other's parts */
+};
+
+/* Tell it, in words. */
+void leat_conflict_tell(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind);
+
+#endif

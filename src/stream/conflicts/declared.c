@@ -1,0 +1,137 @@
+/* Steps that use a declared output otherwise than they declare. */
+#include "stream/conflicts/declared.h"
+#include "stream/conflicts/conflict.h"
+#include "stream/conflicts/order.h"
+#include "stream/conflicts/uses.h"
+#include "stream/state/content.h"
+#include "stream/state/names.h"
+#include "stream/state/ports.h"
+
+static bool has_others(const struct leat_stream *s, const uint64_t *set, int step)
+{
+	return !leat_steps_within(s, set, step);
+}
+
+static bool destroys(enum leat_use use)
+{
+	return use == LEAT_USE_TRUNCATE || use >= LEAT_USE_REMOVE;
+}
+
+static bool is_made_by(const struct leat_name_state *n, int step)
+{
+	return n && n->content &&
+	       (n->content->creator == step || leat_content_find_part(n->content, step));
+}
+
+/* What they write over each other thereafter is no news. */
+static int tell_declared(struct leat_stream *s, const struct leat_clash *k)
+{
+	bool told;
+
+	leat_conflict_tell(s, k, LEAT_CONFLICT);
+	return leat_uses_tell(s, k->name, &told);
+}
+
+/* Several steps may make one file together, but not each its own by the same name. Two that make
+ * theirs at the same moment have not opened it yet, either of them. 0 or -ENOMEM. */
+static int check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
+			     const struct leat_file_rule *rule, struct leat_clash *k)
+{
+	int rc = leat_uses_remake(s, k->name, k->step, &k->other);
+
+	k->before = LEAT_USE_WRITE;
+	if (!rc && k->other >= 0)
+		return tell_declared(s, k);
+	if (rc)
+		return rc;
+	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
+		enum leat_order order = leat_order_of(s, o, k->step);
+
+		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !is_made_by(n, o))
+			continue;
+		k->other = o;
+		return tell_declared(s, k);
+	}
+	return 0;
+}
+
+/* Who did not say that it reads the file waits for it, as if it came after its producer. So it is
+ * in the batch, unless it runs before that there. Who is upstream of it sees it as it is. */
+static void check_stranger(struct leat_stream *s, const struct leat_file_rule *rule,
+			   struct leat_clash *k)
+{
+	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
+		if (leat_order_of(s, o, k->step) != LEAT_NO_ORDER ||
+		    leat_runs_before(s->m, o, k->step))
+			continue;
+		k->other = o;
+		k->before = LEAT_USE_CREATE;
+		leat_conflict_tell(s, k, LEAT_CONFLICT);
+		return;
+	}
+}
+
+bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	return n && n->taken && !n->content &&
+	       leat_order_of(s, step, (int)n->taken - 1) == LEAT_BEFORE;
+}
+
+static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	bool told;
+	int rc = leat_uses_tell(s, n->text, &told);
+
+	if (!rc && !told)
+		leat_conflict_tell(s,
+				   &(struct leat_clash){.name = n->text,
+							.step = step,
+							.other = (int)n->taken - 1,
+							.use = LEAT_USE_SEEK,
+							.before = LEAT_USE_REMOVE},
+				   LEAT_CONFLICT_TAKEN);
+	return rc;
+}
+
+int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step)
+{
+	const struct leat_name_state *child;
+
+	/* Python lists the workflow's directory, whatever it looks for there. */
+	if (!dir->taken_below || !*dir->text)
+		return 0;
+	DL_FOREACH(dir->children, child)
+	{
+		if (leat_declared_is_taken(s, child, step))
+			return tell_taken(s, child, step);
+	}
+	return 0;
+}
+
+bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
+			  enum leat_use use)
+{
+	if (leat_steps_has(rule->producers, step))
+		return !destroys(use) || !has_others(s, rule->producers, step);
+	return leat_steps_has(rule->consumers, step);
+}
+
+int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
+		      const struct leat_file_rule *rule)
+{
+	const struct leat_name_state *n = leat_name_find(s, ev->name);
+	struct leat_clash k = {
+		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
+
+	if (k.use == LEAT_USE_SEEK && leat_declared_is_taken(s, n, ev->step))
+		return tell_taken(s, n, ev->step);
+	if (leat_declared_allows(s, rule, ev->step, k.use) || ev->flags & LEAT_EVF_DIR ||
+	    (n && n->versioned) || leat_name_has_versions(s, ev->name))
+		return 0;
+	if (leat_steps_has(rule->producers, ev->step))
+		return check_co_producer(s, n, rule, &k);
+	check_stranger(s, rule, &k);
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* Steps that use a declared output otherwise than they declare. */
+#ifndef LEAT_STREAM_CONFLICTS_DECLARED_H
+#define LEAT_STREAM_CONFLICTS_DECLARED_H
+
+#include "stream/state/state.h"
+
+/* A name that is a declared output: may `step` use it so, without a word? */
+bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
+			  enum leat_use use);
+/* If not: find out whether it has done harm. 0 or -ENOMEM. */
+int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
+		      const struct leat_file_rule *rule);
+/* Is it not there because a consumer has taken it away that in a batch begins after `step` ends? */
+bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step);
+/* The same of the names in directory `dir`, which `step` lists: told. 0 or -ENOMEM. */
+int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step);
+
+#endif

@@ -1,0 +1,23 @@
+/* The order of two steps in a batch. */
+#include "stream/conflicts/order.h"
+
+enum leat_order leat_order_of(const struct leat_stream *s, int a, int b)
+{
+	bool before, after;
+
+	if (a == b)
+		return LEAT_SAME;
+	before = leat_is_upstream(s->m, a, b);
+	after = leat_is_upstream(s->m, b, a);
+	if (before && after)
+		return LEAT_LOOP;
+	return before ? LEAT_BEFORE : after ? LEAT_AFTER : LEAT_NO_ORDER;
+}
+
+bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int step)
+{
+	int first = leat_steps_next(set, 0, s->n_steps);
+
+	return first == s->n_steps ||
+	       (first == step && leat_steps_next(set, step + 1, s->n_steps) == s->n_steps);
+}

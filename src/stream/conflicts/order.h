@@ -1,0 +1,14 @@
+/* The order of two steps in a batch. */
+#ifndef LEAT_STREAM_CONFLICTS_ORDER_H
+#define LEAT_STREAM_CONFLICTS_ORDER_H
+
+#include "stream/state/state.h"
+
+/* How one step stands to another. */
+enum leat_order { LEAT_SAME, LEAT_BEFORE, LEAT_AFTER, LEAT_LOOP, LEAT_NO_ORDER };
+
+enum leat_order leat_order_of(const struct leat_stream *s, int a, int b);
+/* Is there nobody in the set but `step`? */
+bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int step);
+
+#endif

@@ -1,0 +1,436 @@
+/* Which steps used a name, and whether that can have gone as in a batch: two of them use it one
+ * after the other there, and here perhaps at the same time. Source: docs/explanation/conflicts.md.
+ */
+#include "stream/conflicts/uses.h"
+#include "stream/conflicts/conflict.h"
+#include "stream/conflicts/order.h"
+#include "stream/state/steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What was used, by all its names. Who changed it last comes, if nothing was told, after all that
+ * used it before, and so does whoever comes after that: these are forgotten. */
+struct leat_uses {
+	unsigned names;
+	enum leat_use last; /* how it was changed */
+	bool told;          /* that there is a conflict */
+	bool warned;        /* that lines may come in another order */
+	uint64_t sets[];    /* one for each enum who */
+};
+
+/* Steps, by what they did to it; all but the writers since the last of those, owners and finders
+ * (who went by what others had left there, if anything) ever. */
+enum who { WRITERS, APPENDERS, READERS, SEEKERS, NEEDERS, MAKERS, OWNERS, FINDERS, N_SETS };
+
+/* A name that was used. */
+struct leat_used {
+	char *text; /* owned */
+	struct leat_uses *uses;
+	bool moved; /* a directory was moved from or to here */
+	UT_hash_handle hh;
+};
+
+static bool is_change(enum leat_use use)
+{
+	return use >= LEAT_USE_APPEND;
+}
+
+static uint64_t *set_of(const struct leat_stream *s, struct leat_uses *u, enum who who)
+{
+	return u->sets + who * leat_steps_words(s->m);
+}
+
+static void set_add(uint64_t *set, int step)
+{
+	set[step / 64] |= UINT64_C(1) << (step % 64);
+}
+
+/* The first step of `set`, but not of `but`, that used the name before `step` did and would not
+ * have in a batch, or -1. */
+static int find_early(const struct leat_stream *s, const uint64_t *set, const uint64_t *but,
+		      int step)
+{
+	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(set, o + 1, s->n_steps)) {
+		enum leat_order order = leat_order_of(s, o, step);
+
+		if ((order == LEAT_AFTER || order == LEAT_NO_ORDER) &&
+		    !(but && leat_steps_has(but, o)))
+			return o;
+	}
+	return -1;
+}
+
+/* ---- names ---- */
+
+static struct leat_used *find(const struct leat_stream *s, const char *text, size_t length)
+{
+	struct leat_used *n;
+
+	HASH_FIND(hh, s->used, text, length, n);
+	return n;
+}
+
+static struct leat_uses *uses_new(struct leat_stream *s)
+{
+	return leat_heap_alloc(1, sizeof(struct leat_uses) +
+					  N_SETS * leat_steps_words(s->m) * sizeof(uint64_t));
+}
+
+static void uses_unref(struct leat_uses *u)
+{
+	if (!--u->names)
+		leat_heap_free(u);
+}
+
+/* `uses` NULL: new ones. NULL when out of memory. */
+static struct leat_used *get(struct leat_stream *s, const char *text, struct leat_uses *uses)
+{
+	struct leat_used *n = find(s, text, strlen(text));
+
+	if (n) {
+		if (uses && uses != n->uses) {
+			uses->names++;
+			uses_unref(n->uses);
+			n->uses = uses;
+		}
+		return n;
+	}
+	n = leat_heap_alloc(1, sizeof(*n));
+	if (!n)
+		return NULL;
+	n->text = leat_heap_copy(text);
+	n->uses = uses ? uses : uses_new(s);
+	if (n->text && n->uses) {
+		HASH_ADD_KEYPTR(hh, s->used, n->text, strlen(n->text), n);
+		n->uses->names++;
+		if (n->hh.tbl)
+			return n;
+		uses_unref(n->uses);
+	} else if (!uses) {
+		leat_heap_free(n->uses);
+	}
+	leat_heap_free(n->text);
+	leat_heap_free(n);
+	return NULL;
+}
+
+void leat_uses_free(struct leat_stream *s)
+{
+	struct leat_used *n, *next;
+
+	HASH_ITER(hh, s->used, n, next)
+	{
+		HASH_DEL(s->used, n);
+		uses_unref(n->uses);
+		leat_heap_free(n->text);
+		leat_heap_free(n);
+	}
+}
+
+/* ---- names that no step declares as its output ---- */
+
+/* Did a step of that set use it too early? Then it is told. */
+static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, struct leat_clash *k)
+{
+	const enum leat_use did[OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
+					   LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR};
+	const uint64_t *but = who == NEEDERS ? set_of(s, u, MAKERS) : NULL;
+
+	k->other = find_early(s, set_of(s, u, who), but, k->step);
+	if (k->other < 0)
+		return false;
+	k->before = did[who];
+	u->told = true;
+	leat_conflict_tell(s, k, LEAT_CONFLICT);
+	return true;
+}
+
+/* Bytes of both are there, in some order. */
+static void note_appender(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	k->other = find_early(s, set_of(s, u, APPENDERS), NULL, k->step);
+	if (k->other >= 0 && !u->warned) {
+		u->warned = true;
+		leat_conflict_tell(s, k, LEAT_CONFLICT_APPENDED);
+	}
+	set_add(set_of(s, u, APPENDERS), k->step);
+}
+
+static void note_writer(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	memset(u->sets, 0, OWNERS * leat_steps_words(s->m) * sizeof(*u->sets));
+	set_add(set_of(s, u, WRITERS), k->step);
+	u->last = k->use;
+}
+
+/* ---- names that are private to some step ---- */
+
+static void tell_private(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	u->told = true;
+	leat_conflict_tell(s, k, LEAT_CONFLICT_PRIVATE);
+}
+
+static bool keeps(const struct leat_stream *s, int step, const char *name)
+{
+	return leat_step_keeps(&s->wf->steps[step], name);
+}
+
+/* `step` makes its own: who has looked for it would have found that in a batch. */
+static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	for (int o = 0; o < s->n_steps && !u->told; o++) {
+		enum leat_order order = leat_order_of(s, o, k->step);
+		bool read = leat_steps_has(set_of(s, u, READERS), o);
+
+		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name) ||
+		    !leat_steps_has(set_of(s, u, FINDERS), o))
+			continue;
+		tell_private(s, u,
+			     &(struct leat_clash){.name = k->name,
+						  .step = o,
+						  .other = k->step,
+						  .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
+						  .before = k->use});
+	}
+	set_add(set_of(s, u, OWNERS), k->step);
+}
+
+/* Does the call depend on what another step has left there? Not if the step has made it anew. */
+static bool finds(struct leat_uses *u, const struct leat_stream *s, const struct leat_clash *k)
+{
+	return k->use != LEAT_USE_CREATE && k->use != LEAT_USE_TRUNCATE &&
+	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_NEED && k->use != LEAT_USE_REPLACE &&
+	       !leat_steps_has(set_of(s, u, WRITERS), k->step) &&
+	       !leat_steps_has(set_of(s, u, MAKERS), k->step);
+}
+
+static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	const uint64_t *owners = set_of(s, u, OWNERS);
+
+	for (int o = leat_steps_next(owners, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(owners, o + 1, s->n_steps)) {
+		enum leat_order order = leat_order_of(s, o, k->step);
+
+		if ((order != LEAT_BEFORE && order != LEAT_NO_ORDER) || !finds(u, s, k) ||
+		    keeps(s, k->step, k->name))
+			continue;
+		k->other = o;
+		tell_private(s, u, k);
+		return true;
+	}
+	return false;
+}
+
+static bool had(const struct leat_stream *s, struct leat_uses *u, enum who who, int step)
+{
+	return leat_steps_has(set_of(s, u, who), step);
+}
+
+/* Has it looked at the directory, or made it? Then it knows what to do where there is none. */
+static bool knows(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return had(s, u, READERS, step) || had(s, u, SEEKERS, step) || had(s, u, MAKERS, step);
+}
+
+static void note_look(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	const enum who who = k->use == LEAT_USE_SEEK   ? SEEKERS
+			     : k->use == LEAT_USE_NEED ? NEEDERS
+						       : READERS;
+
+	set_add(set_of(s, u, who), k->step);
+	if (k->use == LEAT_USE_MKDIR)
+		set_add(set_of(s, u, MAKERS), k->step);
+}
+
+/* Directories that both make are one, for who makes them or looks before. */
+static bool meets_maker(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	if (k->use == LEAT_USE_NEED)
+		return !knows(s, u, k->step) && clashes(s, u, MAKERS, k);
+	return k->use == LEAT_USE_MKDIR && clashes(s, u, NEEDERS, k);
+}
+
+static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	bool changes = is_change(k->use), appends = k->use == LEAT_USE_APPEND;
+
+	if (k->use == LEAT_USE_OWN) {
+		note_owner(s, u, k);
+		return;
+	}
+	if (u->told || meets_owner(s, u, k) || clashes(s, u, WRITERS, k) ||
+	    (!appends && clashes(s, u, APPENDERS, k)) || meets_maker(s, u, k) ||
+	    (changes &&
+	     (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k) || clashes(s, u, NEEDERS, k))))
+		return;
+	if (finds(u, s, k))
+		set_add(set_of(s, u, FINDERS), k->step);
+	if (appends)
+		note_appender(s, u, k);
+	else if (changes)
+		note_writer(s, u, k);
+	else
+		note_look(s, u, k);
+}
+
+/* The nearest directory above that was moved, or NULL. */
+static struct leat_used *find_moved(const struct leat_stream *s, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (s->moved && length) {
+		struct leat_used *n;
+
+		while (--length && name[length] != '/')
+			;
+		n = length ? find(s, name, length) : NULL;
+		if (n && n->moved)
+			return n;
+	}
+	return NULL;
+}
+
+static bool is_below(const char *name, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	return strncmp(name, dir, length) == 0 && name[length] == '/';
+}
+
+/* What is below a directory that moves, or was looked for where it comes to, is changed. */
+static int note_moved(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_used *n, *next;
+
+	HASH_ITER(hh, s->used, n, next)
+	{
+		if (is_below(n->text, ev->name)) {
+			struct leat_clash k = {.name = n->text,
+					       .step = ev->step,
+					       .other = -1,
+					       .use = (enum leat_use)ev->code};
+
+			note(s, n->uses, &k);
+		}
+	}
+	n = find(s, ev->name, strlen(ev->name));
+	n->moved = s->moved = true;
+	return 0;
+}
+
+int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
+{
+	const struct leat_used *source = ev->to ? find(s, ev->to, strlen(ev->to)) : NULL;
+	struct leat_clash k = {
+		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
+	struct leat_used *n = get(s, ev->name, NULL), *above;
+
+	if (!n)
+		return -ENOMEM;
+	above = find_moved(s, ev->name);
+	if (above && !above->uses->told)
+		clashes(s, above->uses, WRITERS, &k);
+	note(s, n->uses, &k);
+	if (ev->flags & LEAT_EVF_DIR && (k.use == LEAT_USE_MOVE || k.use == LEAT_USE_REPLACE))
+		return note_moved(s, ev);
+	/* From now on it is the same file by both names. */
+	if (source && !get(s, ev->name, source->uses))
+		return -ENOMEM;
+	return 0;
+}
+
+int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other)
+{
+	struct leat_used *n = get(s, name, NULL);
+
+	if (!n)
+		return -ENOMEM;
+	*other = find_early(s, set_of(s, n->uses, WRITERS), NULL, step);
+	set_add(set_of(s, n->uses, WRITERS), step);
+	return 0;
+}
+
+int leat_uses_tell(struct leat_stream *s, const char *name, bool *told)
+{
+	struct leat_used *n = get(s, name, NULL);
+
+	if (!n)
+		return -ENOMEM;
+	*told = n->uses->told;
+	n->uses->told = true;
+	return 0;
+}
+
+/* Has nobody else looked at it since? */
+static bool is_quiet(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return leat_steps_within(s, set_of(s, u, READERS), step) &&
+	       leat_steps_within(s, set_of(s, u, SEEKERS), step) &&
+	       leat_steps_within(s, set_of(s, u, NEEDERS), step);
+}
+
+static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, enum leat_use use)
+{
+	bool writes = had(s, u, WRITERS, step) && leat_steps_within(s, set_of(s, u, WRITERS), step);
+	bool alone = leat_steps_within(s, set_of(s, u, APPENDERS), step);
+
+	if (u->told)
+		return false;
+	switch (use) {
+	case LEAT_USE_OWN:
+		return !had(s, u, OWNERS, step);
+	case LEAT_USE_NEED:
+		return !knows(s, u, step) && !had(s, u, NEEDERS, step);
+	case LEAT_USE_MKDIR:
+		return !had(s, u, MAKERS, step);
+	case LEAT_USE_APPEND:
+		return !had(s, u, APPENDERS, step) || !(u->warned || alone) ||
+		       !is_quiet(s, u, step);
+	case LEAT_USE_SEEK:
+		return !alone || !(had(s, u, SEEKERS, step) || writes);
+	case LEAT_USE_READ:
+		return !alone || !(had(s, u, READERS, step) || writes);
+	default:
+		return !writes || !alone || !is_quiet(s, u, step);
+	}
+}
+
+bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *name,
+			     enum leat_use use)
+{
+	const struct leat_used *n = find(s, name, strlen(name));
+
+	return !n || s->moved || is_news(s, n->uses, step, use);
+}
+
+/* The first of `set` that runs before `step` and has not ended, or, if it `made` what is there, has
+ * failed; -1: none. */
+static int find_holder(const struct leat_stream *s, const uint64_t *set, int step, bool made)
+{
+	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(set, o + 1, s->n_steps)) {
+		const struct leat_step_state *st = &s->steps[o];
+
+		if (leat_order_of(s, o, step) == LEAT_BEFORE &&
+		    (!leat_step_is_over(st) || (made && st->failures)))
+			return o;
+	}
+	return -1;
+}
+
+int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes)
+{
+	const struct leat_used *n = step < 0 ? NULL : find(s, name, strlen(name));
+	int holder = n ? find_holder(s, set_of(s, n->uses, WRITERS), step, true) : -1;
+
+	if (n && holder < 0)
+		holder = find_holder(s, set_of(s, n->uses, APPENDERS), step, true);
+	if (n && writes && holder < 0)
+		holder = find_holder(s, set_of(s, n->uses, READERS), step, false);
+	return holder;
+}

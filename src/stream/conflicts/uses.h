@@ -1,0 +1,23 @@
+/* Which steps used a name, and whether that can have gone as in a batch: two of them use it one
+ * after the other there, and here perhaps at the same time. Source: docs/explanation/conflicts.md.
+ */
+#ifndef LEAT_STREAM_CONFLICTS_USES_H
+#define LEAT_STREAM_CONFLICTS_USES_H
+
+#include "stream/state/state.h"
+
+void leat_uses_free(struct leat_stream *s);
+/* A name that no step declares as its output: note its use, and tell what has clashed. 0 or
+ * -ENOMEM. */
+int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev);
+/* Would that be news? */
+bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *name,
+			     enum leat_use use);
+/* `step` makes the file of that name anew. `other`: a step without an order with it, or after it,
+ * that did so before, or -1. 0 or -ENOMEM. */
+int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other);
+/* A conflict of two producers of that name is to be told: `*told`: one was told before. 0 or
+ * -ENOMEM. */
+int leat_uses_tell(struct leat_stream *s, const char *name, bool *told);
+
+#endif

@@ -1,0 +1,66 @@
+/* Changes that break what the workflow file says. */
+#include "stream/facts/checks.h"
+#include "stream/rules/violation.h"
+#include "stream/state/lifecycle.h"
+#include "stream/state/names.h"
+#include "stream/state/roles.h"
+
+void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
+			     const char *what)
+{
+	int amender = (int)n->amender - 1;
+
+	if (amender >= 0 && amender != step && !leat_state_is_final(n->state) &&
+	    leat_name_produced_by(n, step) && leat_is_upstream(s->m, step, amender) &&
+	    !leat_is_upstream(s->m, amender, step))
+		leat_violation_report(s, LEAT_VIOLATION_AMENDED, n->text, step, what);
+}
+
+void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step)
+{
+	if (step < 0 || !n->governed || n->versioned ||
+	    leat_rule_role(s, step, n->rule) != LEAT_ROLE_CONSUMER)
+		return;
+	n->taken = (unsigned)step + 1;
+	if (n->parent)
+		n->parent->taken_below = true;
+}
+
+/* Whoever changes a declared file without being its producer, or after it was
+ * passed on as complete, breaks what the workflow file says. */
+void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
+			    bool changes, const char *what)
+{
+	if (!n->governed)
+		return;
+	if (leat_name_produced_by(n, step)) {
+		if (n->state == LEAT_FILE_COMMITTED || n->state == LEAT_FILE_GONE)
+			leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, n->text, step, what);
+		leat_fact_check_amended(s, n, step, what);
+	} else if (changes && leat_rule_role(s, step, n->rule) == LEAT_ROLE_CONSUMER) {
+		leat_violation_report(s, LEAT_VIOLATION_UNDECLARED, n->text, step, what);
+	}
+}
+
+const char *leat_stream_passed_on(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name), *at;
+
+	if (!n || !n->content || leat_state_is_final(n->state))
+		return NULL;
+	DL_FOREACH2(n->content->names, at, same_next)
+	{
+		if (at->governed && at->state == LEAT_FILE_COMMITTED)
+			return at->text;
+	}
+	return NULL;
+}
+
+/* A file may have several names: it is not to be changed after it was passed on by one of them. */
+void leat_fact_check_file(struct leat_stream *s, const struct leat_name_state *n, int step,
+			  bool changes, const char *what)
+{
+	const char *other = leat_stream_passed_on(s, n->text);
+
+	leat_fact_check_change(s, other ? leat_name_find(s, other) : n, step, changes, what);
+}

@@ -1,0 +1,20 @@
+/* Changes that break what the workflow file says. */
+#ifndef LEAT_STREAM_FACTS_CHECKS_H
+#define LEAT_STREAM_FACTS_CHECKS_H
+
+#include "stream/state/state.h"
+
+/* Report it if `step` changes what a step that goes on from it was told is all. */
+void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
+			     const char *what);
+/* `step`, a consumer, removes it or moves it away, as a batch would do after its producers. */
+void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step);
+/* Report a change of `n` by a step that may not make it (now): as its producer
+ * after the commit, or, with `changes`, as a consumer. */
+void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
+			    bool changes, const char *what);
+/* A file may have several names: it is not to be changed after it was passed on by one of them. */
+void leat_fact_check_file(struct leat_stream *s, const struct leat_name_state *n, int step,
+			  bool changes, const char *what);
+
+#endif

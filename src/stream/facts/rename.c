@@ -1,0 +1,136 @@
+/* Contents change their names. */
+#include "stream/facts/rename.h"
+#include "stream/facts/checks.h"
+#include "stream/facts/create.h"
+#include "stream/facts/promises.h"
+#include "stream/flow/versions.h"
+#include "stream/rules/transition.h"
+#include "stream/rules/violation.h"
+#include "stream/state/content.h"
+#include "stream/state/names.h"
+#include "stream/state/steps.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A consumer has begun to read what is taken away or replaced under its name. */
+static void check_streamed(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   const char *what)
+{
+	if (n->state == LEAT_FILE_PRODUCED && n->seen && !leat_name_is_dir(n))
+		leat_violation_report(s, LEAT_VIOLATION_REWRITE, n->text, step, what);
+}
+
+/* A name without content is absent again and its closes are forgotten, unless
+ * its story is told: a consumer saw the commit, or nobody is left to write it. */
+static void forget(struct leat_stream *s, struct leat_name_state *n)
+{
+	bool told = n->state == LEAT_FILE_FAILED || n->state == LEAT_FILE_GONE ||
+		    (n->state == LEAT_FILE_COMMITTED &&
+		     (n->seen || leat_producers_are_over(s, n->rule)));
+
+	leat_content_detach(s, n);
+	if (told || n->state == LEAT_FILE_ABSENT)
+		return;
+	n->seen = n->looked = n->relied = false;
+	leat_name_set_state(s, n, LEAT_FILE_ABSENT);
+}
+
+/* The content of `from` becomes that of `to`, whose rule now governs it. */
+static void move(struct leat_stream *s, struct leat_name_state *from, struct leat_name_state *to,
+		 int step)
+{
+	struct leat_content *c = from->content;
+
+	if (leat_name_produced_by(from, step))
+		leat_versions_leave(s, from);
+	check_streamed(s, from, step, "renamed");
+	leat_fact_check_amended(s, from, step, "renamed");
+	leat_fact_take_away(s, from, step);
+	leat_shown_check_loss(s, from, step, to->text);
+	check_streamed(s, to, step, "replaced");
+	leat_fact_check_change(s, to, step, true, "replaced");
+	if (to->content)
+		leat_content_detach(s, to);
+	leat_content_attach(s, c, to);
+	forget(s, from);
+	if (!to->governed && c->creator >= 0)
+		leat_link_add(s, &s->steps[c->creator].names, to);
+	leat_fact_parents(s, to, step);
+	leat_fact_publish(s, to, step);
+}
+
+/* Everything below directory `from` comes to lie below `to`. The walk sees
+ * names made meanwhile only if `to` lies below `from`, which rename(2) refuses. */
+static int move_below(struct leat_stream *s, struct leat_name_state *from, const char *to, int step)
+{
+	struct leat_name_state *child, *target;
+	int rc = 0;
+
+	DL_FOREACH(from->children, child)
+	{
+		char *path;
+
+		if (!child->content)
+			continue;
+		path = leat_path_join(to, strrchr(child->text, '/') + 1);
+		target = path ? leat_name_get(s, path) : NULL;
+		if (target && child->content->is_dir)
+			rc = move_below(s, child, path, step);
+		free(path);
+		if (!target)
+			return -ENOMEM;
+		if (rc)
+			return rc;
+		move(s, child, target, step);
+	}
+	return 0;
+}
+
+int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *from = leat_name_get(s, ev->name);
+	struct leat_name_state *to = ev->to ? leat_name_get(s, ev->to) : NULL;
+
+	if (!ev->to || leat_path_is_below(ev->to, ev->name) || leat_path_is_below(ev->name, ev->to))
+		return -EINVAL;
+	if (!from || !to)
+		return -ENOMEM;
+	/* Two names of one file: rename(2) does nothing. */
+	if (from == to || (from->content && from->content == to->content))
+		return 0;
+	if (!from->content && !leat_content_new(s, from, ev->step, ev->flags & LEAT_EVF_DIR))
+		return -ENOMEM;
+	if (from->content->is_dir) {
+		int rc = move_below(s, from, ev->to, ev->step);
+
+		if (rc)
+			return rc;
+	}
+	move(s, from, to, ev->step);
+	leat_shown_recount(s, from, ev->step);
+	return 0;
+}
+
+int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_name_state *n = leat_name_get(s, ev->name);
+
+	if (!n)
+		return -ENOMEM;
+	if (!n->content)
+		return 0;
+	if (leat_versions_removed(s, n, ev->step))
+		return 0;
+	if (leat_name_produced_by(n, ev->step))
+		check_streamed(s, n, ev->step, "removed");
+	leat_fact_check_amended(s, n, ev->step, "removed");
+	leat_fact_take_away(s, n, ev->step);
+	leat_shown_check_loss(s, n, ev->step, NULL);
+	forget(s, n);
+	leat_shown_recount(s, n, ev->step);
+	return 0;
+}

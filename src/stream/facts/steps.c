@@ -1,0 +1,52 @@
+/* Beginning and end of steps. */
+#include "stream/facts/steps.h"
+#include "stream/flow/versions.h"
+#include "stream/state/queue.h"
+#include "stream/state/steps.h"
+
+#include <errno.h>
+
+int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_step_state *st = &s->steps[ev->step];
+
+	st->started++;
+	if (ev->code > st->expected)
+		st->expected = ev->code;
+	return 0;
+}
+
+/* A step that could not even be started ends in failure without a start. */
+int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_step_state *st = &s->steps[ev->step];
+
+	if (st->ended == st->started) {
+		if (!ev->status)
+			return -EINVAL;
+		st->started++;
+	}
+	st->ended++;
+	if (ev->status) {
+		st->failures++;
+		if (!st->why && ev->name) {
+			st->why = leat_heap_copy(ev->name);
+			if (!st->why)
+				return -ENOMEM;
+		}
+	}
+	if (ev->status || st->ends_count || leat_step_is_over(st))
+		leat_touch_step(s, ev->step, true);
+	if (leat_step_is_over(st))
+		leat_versions_step_over(s, ev->step);
+	return 0;
+}
+
+int leat_step_closed(struct leat_stream *s, const struct leat_event *ev)
+{
+	s->steps[ev->step].closed = true;
+	leat_touch_step(s, ev->step, true);
+	if (leat_step_is_over(&s->steps[ev->step]))
+		leat_versions_step_over(s, ev->step);
+	return 0;
+}

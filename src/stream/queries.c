@@ -1,0 +1,146 @@
+/* Questions that change nothing. */
+#include "stream/flow/links.h"
+#include "stream/rules/commit.h"
+#include "stream/state/lifecycle.h"
+#include "stream/state/names.h"
+#include "stream/state/ports.h"
+#include "stream/state/roles.h"
+#include "stream/state/steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool leat_stream_has_versions(const struct leat_stream *s, const char *name)
+{
+	return leat_name_has_versions(s, name);
+}
+
+bool leat_stream_made(const struct leat_stream *s, const char *name)
+{
+	enum leat_file_state state = leat_stream_state(s, name);
+	const struct leat_series *series = leat_series_find(s, name);
+
+	return state == LEAT_FILE_PRODUCED || state == LEAT_FILE_COMMITTED ||
+	       (series && series->latest);
+}
+
+enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, name);
+
+	return rule ? leat_rule_role(s, step, rule) : LEAT_ROLE_PLAIN;
+}
+
+enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n ? n->state : LEAT_FILE_ABSENT;
+}
+
+bool leat_stream_publishes(struct leat_stream *s, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, name);
+
+	if (!rule || rule->fire != LEAT_FIRE_NO_UPDATE ||
+	    leat_state_is_final(leat_stream_state(s, name)))
+		return false;
+	for (int step = 0; step < s->n_steps; step++)
+		if (leat_rule_role(s, step, rule) == LEAT_ROLE_CONSUMER)
+			return true;
+	return false;
+}
+
+uint64_t leat_stream_frontier(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && n->content ? leat_extents_frontier(&n->content->extents) : 0;
+}
+
+const struct leat_range *leat_stream_extents(const struct leat_stream *s, const char *name,
+					     size_t *n)
+{
+	const struct leat_name_state *state = leat_name_find(s, name);
+
+	*n = state && state->content ? state->content->extents.n : 0;
+	return *n ? state->content->extents.v : NULL;
+}
+
+uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir)
+{
+	const struct leat_name_state *n = leat_name_find(s, dir);
+
+	return n ? n->n_shown : 0;
+}
+
+/* The first child of `dir` that was shown after the first `shown` ones; NULL: none. */
+static const struct leat_name_state *first_shown(const struct leat_name_state *dir, uint64_t shown,
+						 size_t *n)
+{
+	const struct leat_name_state *first = NULL,
+				     *at = dir->children ? dir->children->prev : NULL;
+
+	for (*n = 0; at && at->shown_at > shown; at = at->prev) {
+		first = at;
+		++*n;
+		if (at == dir->children)
+			break;
+	}
+	return first;
+}
+
+ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, uint64_t shown,
+				const char ***names)
+{
+	const struct leat_name_state *d = leat_name_find(s, dir);
+	size_t n = 0, taken = 0;
+	const struct leat_name_state *at = d ? first_shown(d, shown, &n) : NULL;
+	const char **v = calloc(n + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	for (; at; at = at->next)
+		if (at->shown)
+			v[taken++] = at->text;
+	*names = v;
+	return (ssize_t)taken;
+}
+
+bool leat_stream_visible(struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, name);
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	switch (rule ? leat_rule_role(s, step, rule) : LEAT_ROLE_PLAIN) {
+	case LEAT_ROLE_PLAIN:
+	case LEAT_ROLE_PRODUCER:
+		return true;
+	case LEAT_ROLE_BOTH:
+		if (n && !leat_state_is_final(n->state) && leat_commit_others_done(s, n, step))
+			return true;
+		break;
+	case LEAT_ROLE_CONSUMER:
+		break;
+	}
+	return n ? n->shown : leat_producers_are_over(s, rule);
+}
+
+int leat_stream_creator(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && n->content ? n->content->creator : -1;
+}
+
+void leat_stream_each(struct leat_stream *s,
+		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),
+		      void *ctx)
+{
+	struct leat_name_state *n, *next;
+
+	HASH_ITER(hh, s->names, n, next)
+	{
+		fn(ctx, n->text, n->state);
+	}
+}

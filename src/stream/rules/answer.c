@@ -1,0 +1,190 @@
+/* What a call on one name is answered, by the state of that. */
+#include "stream/rules/answer.h"
+#include "stream/flow/versions.h"
+#include "stream/rules/commit.h"
+#include "stream/state/lifecycle.h"
+#include "stream/state/roles.h"
+#include "stream/state/steps.h"
+
+/* An entry of the tables below. */
+enum verdict {
+	WAITS,
+	GOES,
+	NEVER,   /* ENOENT: it will never exist */
+	FAILS,   /* EIO: its producer failed */
+	STREAMS, /* a directory: as soon as it exists; a file: as soon as it has bytes */
+	COVERED, /* as soon as the bytes asked for exist */
+	LOOKS,   /* a directory: as soon as it exists; a file: on commit */
+};
+
+#define N_STATES (LEAT_FILE_GONE + 1)
+
+#define N_CALLS (LEAT_CALL_REMOVE + 1)
+
+/* What a consumer's call is told. LIST has a function of its own. In state GONE
+ * an open descriptor outlives its name: what it shows is all there will be. */
+static const enum verdict on_commit[N_CALLS][N_STATES] = {
+	/*                   ABSENT  PRODUCED COMMITTED FAILED GONE */
+	[LEAT_CALL_OPEN] = {WAITS, WAITS, GOES, FAILS, NEVER},
+	[LEAT_CALL_LOOK] = {WAITS, WAITS, GOES, FAILS, NEVER},
+	[LEAT_CALL_READ] = {WAITS, WAITS, GOES, FAILS, GOES},
+	[LEAT_CALL_WHOLE] = {WAITS, WAITS, GOES, FAILS, GOES},
+	[LEAT_CALL_WRITE] = {WAITS, WAITS, GOES, FAILS, GOES},
+	[LEAT_CALL_REMOVE] = {WAITS, WAITS, GOES, FAILS, NEVER},
+};
+
+static const enum verdict no_update[N_CALLS][N_STATES] = {
+	/*                   ABSENT  PRODUCED COMMITTED FAILED GONE */
+	[LEAT_CALL_OPEN] = {LOOKS, STREAMS, GOES, FAILS, NEVER},
+	[LEAT_CALL_LOOK] = {LOOKS, LOOKS, GOES, FAILS, NEVER},
+	[LEAT_CALL_READ] = {WAITS, COVERED, GOES, FAILS, GOES},
+	[LEAT_CALL_WHOLE] = {WAITS, WAITS, GOES, FAILS, GOES},
+	[LEAT_CALL_WRITE] = {WAITS, WAITS, GOES, FAILS, GOES},
+	[LEAT_CALL_REMOVE] = {WAITS, WAITS, GOES, FAILS, NEVER},
+};
+
+static bool is_covered(const struct leat_content *c, const struct leat_question *q)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(q->offset, q->length, &end))
+		return false;
+	return leat_extents_cover(&c->extents, q->offset, end);
+}
+
+static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
+				const struct leat_question *q)
+{
+	const struct leat_content *c = n->content;
+
+	switch (v) {
+	case GOES:
+		return LEAT_GO;
+	case NEVER:
+		/* Somebody may have made a plain file of that name since. */
+		return c ? LEAT_GO : LEAT_NOENT;
+	case FAILS:
+		return LEAT_FAILED;
+	case STREAMS:
+		return c && (c->is_dir || c->size_bytes) ? LEAT_GO_STREAM : LEAT_WAIT;
+	case COVERED:
+		return c && is_covered(c, q) ? LEAT_GO_STREAM : LEAT_WAIT;
+	case LOOKS:
+		return c && c->is_dir ? LEAT_GO_STREAM : LEAT_WAIT;
+	case WAITS:
+		break;
+	}
+	return LEAT_WAIT;
+}
+
+static enum leat_answer decide_consumer(const struct leat_stream *s,
+					const struct leat_name_state *n,
+					const struct leat_question *q)
+{
+	if (n->rule->fire == LEAT_FIRE_NO_UPDATE && !leat_versions_whole(s, n, q->step))
+		return resolve(no_update[q->call][n->state], n, q);
+	return resolve(on_commit[q->call][n->state], n, q);
+}
+
+static enum leat_answer decide_both(const struct leat_stream *s, const struct leat_name_state *n,
+				    const struct leat_question *q)
+{
+	if (n->state == LEAT_FILE_FAILED)
+		return LEAT_FAILED;
+	if (leat_state_is_final(n->state) || leat_commit_others_done(s, n, q->step))
+		return LEAT_GO;
+	return LEAT_WAIT;
+}
+
+/* A new version may have to wait for whoever has not taken the one before. */
+static enum leat_answer decide_producer(const struct leat_stream *s,
+					const struct leat_name_state *n,
+					const struct leat_question *q, struct leat_blocker *blocker)
+{
+	int consumer;
+
+	if (q->call != LEAT_CALL_WRITE || !n->versioned || n->content ||
+	    !leat_versions_hold(s, n, q->step, &consumer))
+		return LEAT_GO;
+	blocker->step = consumer;
+	return LEAT_WAIT;
+}
+
+static bool precedes(const struct leat_stream *s, int up, int down)
+{
+	return up >= 0 && up != down && leat_is_upstream(s->m, up, down) &&
+	       !leat_is_upstream(s->m, down, up);
+}
+
+/* A directory that only holds other steps' outputs: in a batch it would be there
+ * once they ended. */
+static enum leat_answer decide_missing_directory(const struct leat_stream *s,
+						 const struct leat_name_state *n,
+						 const struct leat_question *q,
+						 struct leat_blocker *blocker)
+{
+	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
+		return LEAT_GO;
+	/* Who only writes there would make it by itself. */
+	if (leat_step_writes_below(s->m, q->step, n->text) &&
+	    !leat_step_reads_below(s->m, q->step, n->text))
+		return LEAT_GO;
+	for (int step = 0; step < s->n_steps; step++) {
+		if (!precedes(s, step, q->step) || leat_step_is_over(&s->steps[step]) ||
+		    !leat_step_writes_below(s->m, step, n->text))
+			continue;
+		blocker->step = step;
+		return LEAT_WAIT;
+	}
+	return LEAT_GO;
+}
+
+/* What no rule governs is plain POSIX, but a step's undeclared files are not
+ * shown to the steps after it before it ended. */
+static enum leat_answer decide_undeclared(const struct leat_stream *s,
+					  const struct leat_name_state *n,
+					  const struct leat_question *q,
+					  struct leat_blocker *blocker)
+{
+	const struct leat_content *c = n->content;
+	int holder;
+
+	if (n->rule->excluded || q->call == LEAT_CALL_READ)
+		return LEAT_GO;
+	holder = leat_stream_holder(s, q->step, n->text,
+				    q->call == LEAT_CALL_WRITE || q->call == LEAT_CALL_REMOVE);
+	if (holder >= 0 && s->steps[holder].failures)
+		return LEAT_FAILED;
+	if (holder >= 0) {
+		blocker->step = holder;
+		return LEAT_WAIT;
+	}
+	if (!c)
+		return decide_missing_directory(s, n, q, blocker);
+	if (c->is_dir || !precedes(s, c->creator, q->step))
+		return LEAT_GO;
+	if (s->steps[c->creator].failures)
+		return LEAT_FAILED;
+	if (leat_step_is_over(&s->steps[c->creator]) && !c->writers)
+		return LEAT_GO;
+	blocker->step = c->creator;
+	return LEAT_WAIT;
+}
+
+enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat_name_state *n,
+				  const struct leat_question *q, struct leat_blocker *blocker)
+{
+	if (!n->governed)
+		return decide_undeclared(s, n, q, blocker);
+	switch (leat_rule_role(s, q->step, n->rule)) {
+	case LEAT_ROLE_CONSUMER:
+		return decide_consumer(s, n, q);
+	case LEAT_ROLE_BOTH:
+		return decide_both(s, n, q);
+	case LEAT_ROLE_PRODUCER:
+		return decide_producer(s, n, q, blocker);
+	case LEAT_ROLE_PLAIN:
+		break;
+	}
+	return LEAT_GO;
+}

@@ -1,0 +1,11 @@
+/* What a call on one name is answered, by the state of that. */
+#ifndef LEAT_STREAM_RULES_ANSWER_H
+#define LEAT_STREAM_RULES_ANSWER_H
+
+#include "stream/state/state.h"
+
+/* Decide any call but LIST, LAUNCH and MORE. With LEAT_WAIT `blocker` says for what, beside `n`. */
+enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat_name_state *n,
+				  const struct leat_question *q, struct leat_blocker *blocker);
+
+#endif

@@ -1,0 +1,191 @@
+/* Questions about several names at once: listings, and the launch of a step. */
+#include "stream/rules/inputs.h"
+#include "stream/rules/commit.h"
+#include "stream/state/inputs.h"
+#include "stream/state/lifecycle.h"
+#include "stream/state/makers.h"
+#include "stream/state/names.h"
+#include "stream/state/roles.h"
+#include "stream/state/steps.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All steps that may make it have ended: GO, FAILED, or WAIT for one of them. */
+static enum leat_answer makers_done(const struct leat_stream *s, const struct leat_input *in,
+				    struct leat_blocker *blocker)
+{
+	for (int step = 0; step < s->n_steps; step++) {
+		const struct leat_step_state *st = &s->steps[step];
+
+		if (!leat_steps_has(in->makers, step) || leat_step_is_quiet(st))
+			continue;
+		if (st->failures)
+			return LEAT_FAILED;
+		*blocker = (struct leat_blocker){.step = step};
+		return LEAT_WAIT;
+	}
+	return LEAT_GO;
+}
+
+/* Complete by number of files, itself or with a directory above. */
+static bool is_complete(const struct leat_name_state *n)
+{
+	for (; n; n = n->parent)
+		if (n->governed && n->rule->n_files && n->state == LEAT_FILE_COMMITTED)
+			return true;
+	return false;
+}
+
+/* What `step` will find under the governed name `n` is decided. */
+static enum leat_answer name_settled(const struct leat_stream *s, struct leat_name_state *n,
+				     int step, bool shown_is_enough, struct leat_blocker *blocker)
+{
+	enum leat_role role = leat_rule_role(s, step, n->rule);
+
+	if (role == LEAT_ROLE_PLAIN || role == LEAT_ROLE_PRODUCER)
+		return LEAT_GO;
+	if (n->state == LEAT_FILE_FAILED)
+		return LEAT_FAILED;
+	if (leat_state_is_final(n->state) || (shown_is_enough && leat_name_is_shown(n)))
+		return LEAT_GO;
+	if (role == LEAT_ROLE_BOTH && leat_commit_others_done(s, n, step))
+		return LEAT_GO;
+	*blocker = (struct leat_blocker){.name = n, .step = -1};
+	return LEAT_WAIT;
+}
+
+/* ---- launch ---- */
+
+static enum leat_answer input_ready(struct leat_stream *s, int step, const struct leat_input *in,
+				    struct leat_blocker *blocker)
+{
+	struct leat_name_state *n = in->wild ? NULL : leat_name_get(s, in->text);
+	enum leat_answer answer = LEAT_GO;
+
+	if (!in->wild && !n)
+		return LEAT_FAILED;
+	if (n && n->governed) {
+		answer = name_settled(s, n, step, false, blocker);
+		if (answer != LEAT_GO || !leat_name_is_dir(n) || is_complete(n))
+			return answer;
+	}
+	return makers_done(s, in, blocker);
+}
+
+/* A staged step that makes a file that `step`, staged as well, makes too, and goes before it: what
+ * they write to it on disk nobody sees, so that they go one after the other as in the batch. */
+static int find_turn(const struct leat_stream *s, int step)
+{
+	for (int o = 0; o < s->n_steps && s->wf->steps[step].staged; o++)
+		if (s->wf->steps[o].staged && o != step && !leat_step_is_over(&s->steps[o]) &&
+		    leat_runs_before(s->m, o, step) && leat_steps_spell_same(s, o, step))
+			return o;
+	return -1;
+}
+
+enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_question *q,
+				    struct leat_blocker *blocker)
+{
+	const struct leat_input *inputs = leat_inputs(s, q->step);
+	struct leat_blocker first = {.step = -1};
+	enum leat_answer result = LEAT_GO;
+
+	if (!inputs)
+		return LEAT_FAILED;
+	/* A failed input shows at once, whatever else is still to come. */
+	for (size_t i = 0; i < s->wf->steps[q->step].inputs.n; i++) {
+		struct leat_blocker b = {.step = -1};
+		enum leat_answer answer = input_ready(s, q->step, &inputs[i], &b);
+
+		if (answer == LEAT_FAILED)
+			return LEAT_FAILED;
+		if (answer == LEAT_WAIT && result == LEAT_GO) {
+			result = LEAT_WAIT;
+			first = b;
+		}
+	}
+	if (result == LEAT_GO) {
+		first.step = find_turn(s, q->step);
+		result = first.step >= 0 ? LEAT_WAIT : LEAT_GO;
+	}
+	*blocker = first;
+	return result;
+}
+
+/* ---- listings ---- */
+
+/* An input that is not spelt out below `dir`: it contains `dir`, or a wildcard
+ * may lead there; then any entry of `dir` may belong to it. */
+static enum leat_answer any_entry_settled(const struct leat_stream *s, const char *dir,
+					  const struct leat_input *in, struct leat_blocker *blocker)
+{
+	bool concerned = in->wild ? leat_pattern_meets_below(in->text, dir)
+				  : leat_path_is_below(dir, in->text) || !strcmp(dir, in->text);
+
+	return concerned ? makers_done(s, in, blocker) : LEAT_GO;
+}
+
+/* Whatever input `in` adds to a listing of `dir` is decided. A listing shows one
+ * level: of what lies deeper, only the directory on the way has to be there. */
+static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, int step,
+				      const struct leat_input *in, struct leat_blocker *blocker)
+{
+	size_t skip = *dir ? strlen(dir) + 1 : 0, literal = strcspn(in->text, "*?["), end;
+	struct leat_name_state *entry;
+	char *path;
+
+	if (!leat_path_is_below(in->text, dir) || literal < skip)
+		return any_entry_settled(s, dir, in, blocker);
+	end = skip + strcspn(in->text + skip, "/");
+	if (in->wild && end > literal)
+		return makers_done(s, in, blocker);
+	path = strndup(in->text, end);
+	entry = path ? leat_name_get(s, path) : NULL;
+	free(path);
+	if (!entry)
+		return LEAT_FAILED;
+	if (entry->governed)
+		return name_settled(s, entry, step, true, blocker);
+	return entry->content ? LEAT_GO : makers_done(s, in, blocker);
+}
+
+enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state *n,
+				  const struct leat_question *q, struct leat_blocker *blocker)
+{
+	const struct leat_input *inputs = leat_inputs(s, q->step);
+	enum leat_answer answer = LEAT_GO;
+	bool waits, streams = true;
+
+	if (!inputs)
+		return LEAT_FAILED;
+	if (is_complete(n))
+		return LEAT_GO;
+	if (n->governed)
+		answer = name_settled(s, n, q->step, false, blocker);
+	waits = answer == LEAT_WAIT;
+	if (waits)
+		streams = n->rule->fire == LEAT_FIRE_NO_UPDATE &&
+			  leat_rule_role(s, q->step, n->rule) == LEAT_ROLE_CONSUMER;
+	for (size_t i = 0; i < s->wf->steps[q->step].inputs.n && answer != LEAT_FAILED; i++) {
+		struct leat_blocker b = {.step = -1};
+
+		if (inputs[i].versions)
+			continue;
+		answer = entry_settled(s, n->text, q->step, &inputs[i], &b);
+		if (answer != LEAT_WAIT)
+			continue;
+		/* What keeps the listing from being streamed is waited for first. */
+		if (!waits || (streams && !inputs[i].no_update))
+			*blocker = b;
+		streams = streams && inputs[i].no_update;
+		waits = true;
+	}
+	if (answer == LEAT_FAILED)
+		return LEAT_FAILED;
+	if (waits)
+		return streams && n->n_shown > q->offset ? LEAT_GO_STREAM : LEAT_WAIT;
+	return LEAT_GO;
+}

@@ -1,0 +1,43 @@
+/* How a step stands to a file, by what the workflow file says. */
+#include "stream/state/roles.h"
+
+bool leat_rule_governs(const struct leat_stream *s, const struct leat_file_rule *rule)
+{
+	if (!rule->declared || rule->excluded)
+		return false;
+	for (int step = 0; step < s->n_steps; step++)
+		if (leat_steps_has(rule->producers, step))
+			return true;
+	return false;
+}
+
+static bool is_upstream_of_a_producer(const struct leat_stream *s, int step,
+				      const struct leat_file_rule *rule)
+{
+	for (int p = 0; p < s->n_steps; p++)
+		if (leat_steps_has(rule->producers, p) && leat_is_upstream(s->m, step, p))
+			return true;
+	return false;
+}
+
+enum leat_role leat_rule_role(const struct leat_stream *s, int step,
+			      const struct leat_file_rule *rule)
+{
+	bool consumes;
+
+	if (step < 0 || step >= s->n_steps || !leat_rule_governs(s, rule))
+		return LEAT_ROLE_PLAIN;
+	consumes = leat_steps_has(rule->consumers, step);
+	if (leat_steps_has(rule->producers, step))
+		return consumes ? LEAT_ROLE_BOTH : LEAT_ROLE_PRODUCER;
+	if (!consumes && is_upstream_of_a_producer(s, step, rule))
+		return LEAT_ROLE_PLAIN;
+	return LEAT_ROLE_CONSUMER;
+}
+
+bool leat_step_consumes(const struct leat_stream *s, int step, const struct leat_name_state *n)
+{
+	enum leat_role role = leat_rule_role(s, step, n->rule);
+
+	return n->governed && (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH);
+}
