@@ -55,8 +55,8 @@ static int report_circle(const struct search *search, const struct leat_rule *ru
 	}
 	if (!text)
 		return -ENOMEM;
-	leat_diags_add(search->ctx->diags, LEAT_ERROR, "L-CHECK-DEP-CYCLE", rule->name.pos,
-		       "on_file rules wait for each other: \"%s\" -> %s", rule->name.text, text);
+	leat_lang_report(search->ctx->diags, L_CHECK_DEP_CYCLE, rule->name.pos,
+			 "on_file rules wait for each other: \"%s\" -> %s", rule->name.text, text);
 	free(text);
 	return 0;
 }

@@ -25,10 +25,11 @@ static bool overlap(const struct leat_check_context *ctx, size_t a, const struct
 
 		if (!leat_pattern_is_wild(other) || !leat_pattern_overlap(pattern->text, other))
 			continue;
-		leat_say(ctx->diags, "L-CHECK-OUTPUTS-OVERLAP", pattern->pos,
-			 "\"%s\" of \"%s\" and \"%s\" of \"%s\" can match the same name, and "
-			 "nothing says which of the two comes first",
-			 pattern->text, ctx->wf->steps[a].name, other, ctx->wf->steps[b].name);
+		leat_lang_report(
+			ctx->diags, L_CHECK_OUTPUTS_OVERLAP, pattern->pos,
+			"\"%s\" of \"%s\" and \"%s\" of \"%s\" can match the same name, and "
+			"nothing says which of the two comes first",
+			pattern->text, ctx->wf->steps[a].name, other, ctx->wf->steps[b].name);
 		return true;
 	}
 	return false;
@@ -84,8 +85,9 @@ static void check_entry(const struct leat_check_context *ctx, const struct leat_
 	else if (leat_check_any_meets(&ctx->wf->exclude, entry->text))
 		why = "it is excluded, and leat leaves it alone";
 	if (why)
-		leat_say(ctx->diags, "L-CHECK-PRIVATE", entry->pos,
-			 "\"%s\" cannot be private to \"%s\": %s", entry->text, step->name, why);
+		leat_lang_report(ctx->diags, L_CHECK_PRIVATE, entry->pos,
+				 "\"%s\" cannot be private to \"%s\": %s", entry->text, step->name,
+				 why);
 }
 
 int leat_check_private(const struct leat_check_context *ctx)

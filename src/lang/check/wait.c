@@ -206,11 +206,11 @@ static int report_circle(const struct waits *w, const struct link *circle, size_
 	if (!text)
 		return -ENOMEM;
 	if (w->strictness == CERTAIN_WAITS)
-		leat_diags_add(w->ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING,
-			       "L-CHECK-DEADLOCK", pos, "deadlock: %s", text);
+		leat_lang_report_as(w->ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING,
+				    L_CHECK_DEADLOCK, pos, "deadlock: %s", text);
 	else
-		leat_diags_add(w->ctx->diags, LEAT_WARNING, "L-CHECK-WAIT-CIRCLE", pos,
-			       "if each reads to the end of its input, none ends: %s", text);
+		leat_lang_report(w->ctx->diags, L_CHECK_WAIT_CIRCLE, pos,
+				 "if each reads to the end of its input, none ends: %s", text);
 	free(text);
 	return 0;
 }
@@ -290,8 +290,8 @@ static int check_updater(const struct leat_check_context *ctx, size_t a,
 		    leat_is_upstream(ctx->m, (int)a, (int)b) !=
 			    leat_is_upstream(ctx->m, (int)b, (int)a))
 			continue;
-		leat_diags_add(
-			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-TWO-UPDATERS",
+		leat_lang_report_as(
+			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, L_CHECK_TWO_UPDATERS,
 			output->pos,
 			"\"%s\" and \"%s\" both read and write \"%s\", and nothing says which of "
 			"them comes first",
