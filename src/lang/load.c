@@ -38,7 +38,7 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 		return 0;
 	if (blank == size) {
 		leat_lang_report(front->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, front->file},
-				 "the file holds nothing");
+				 "the file is empty");
 		return 0;
 	}
 	/* "/" begins a comment that JSON does not have, but people write. */

@@ -131,10 +131,9 @@ static int define_group(struct leat_front *front, const struct leat_value *node)
 {
 	struct leat_pair name, files;
 
-	leat_lang_report(
-		front->diags, L_STREAM_FILES, node->pos,
-		"files of a stream as an object: declare them under \"aliases\" and write a list "
-		"of names");
+	leat_lang_report(front->diags, L_STREAM_FILES, node->pos,
+			 "a stream is a list of names: move this object to \"aliases\" and write "
+			 "its name here");
 	if (!leat_read_group(front, node, "a stream", &name, &files) || !name.key)
 		return 0;
 	return leat_group_add(front, name.value, &files);
@@ -301,7 +300,7 @@ static void check_version(struct leat_front *front, const struct leat_pair *vers
 	    (node->kind != LEAT_VALUE_SCALAR ||
 	     (strcmp(node->text, "1") && strcmp(node->text, "1.0") && strcmp(node->text, "1.1"))))
 		leat_lang_report(front->diags, L_VERSION, node->pos,
-				 "unknown version of the language: 1, 1.0 and 1.1 are known");
+				 "unknown version of the language; use 1, 1.0 or 1.1");
 }
 
 int leat_capio_read(struct leat_front *front, const struct leat_value *root)

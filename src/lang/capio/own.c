@@ -61,14 +61,12 @@ static void check_instance(struct leat_front *front, const struct leat_step *ste
 {
 	if (step->instance >= step->ensemble || (step->ensemble > 1) != (step->dir != NULL) ||
 	    (step->dir && leat_pattern_is_wild(step->dir)))
-		leat_lang_report(
-			front->diags, L_PORT_OWN, step->pos,
-			"\"instance\" has to be below \"ensemble\", and \"dir\" is the directory "
-			"of "
-			"one of several instances");
+		leat_lang_report(front->diags, L_PORT_OWN, step->pos,
+				 "\"instance\" must be less than \"ensemble\", and only one of "
+				 "several instances has a \"dir\"");
 	if (step->nwriters > step->nprocs)
 		leat_lang_report(front->diags, L_NUMBER, step->pos,
-				 "\"nwriters\" is above \"nprocs\"");
+				 "\"nwriters\" is greater than \"nprocs\"");
 }
 
 static int read_task(struct leat_front *front, struct leat_step *step, const struct leat_pair *own)
@@ -202,8 +200,8 @@ static int read_source(struct leat_front *front, struct leat_step *step, struct 
 	ret = read_path(front, &slots[SOURCE_MADE], &made);
 	if (made && known && (!has_input(step, made) || !strcmp(step->name, name)))
 		leat_lang_report(front->diags, L_PORT_OWN, slots[SOURCE_MADE].value->pos,
-				 "\"%s\" has to be an input of \"%s\", made by another step", made,
-				 step->name);
+				 "\"%s\" must be an input of \"%s\" that another step produces",
+				 made, step->name);
 	if (!ret && made && known)
 		ret = leat_inport_add_source(inport, (int)known->index, made);
 	free(made);
@@ -238,7 +236,7 @@ static int read_inport(struct leat_front *front, struct leat_step *step,
 	if (inport->flow == LEAT_FLOW_BATCH ? n > 1 : !n)
 		leat_lang_report(
 			front->diags, L_PORT_OWN, node->pos,
-			"with \"io_freq\" an inport has sources, and without it one at most");
+			"an inport with \"io_freq\" needs sources, one without it has at most one");
 	return ret;
 }
 

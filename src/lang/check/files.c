@@ -107,11 +107,11 @@ static void report_missing(const struct leat_check_context *ctx, const struct le
 
 	leat_lang_report_as(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, L_CHECK_INPUT_MISSING,
 			    input->pos,
-			    wild ? "no step produces what \"%s\" matches, an input of \"%s\", and "
-				   "nothing in \"%s\"%s%s does"
-				 : "no step produces \"%s\", an input of \"%s\", and it does not "
-				   "exist in \"%s\"%s%s",
-			    input->text, step->name, ctx->dir, step->dir ? " or its " : "",
+			    wild ? "\"%s\", an input of \"%s\", matches nothing that a step "
+				   "produces and nothing in \"%s\"%s%s"
+				 : "\"%s\", an input of \"%s\", is produced by no step and does "
+				   "not exist in \"%s\"%s%s",
+			    input->text, step->name, ctx->dir, step->dir ? " or in " : "",
 			    step->dir ? step->dir : "");
 }
 
@@ -200,11 +200,10 @@ int leat_check_action_mode(const struct leat_check_context *ctx)
 				return -ENOMEM;
 			if (rule->fire != LEAT_FIRE_NO_UPDATE)
 				continue;
-			leat_lang_report(
-				ctx->diags, L_CHECK_ACTION_MODE, step->outputs.v[i].pos,
-				"\"%s\" has mode no_update, but step %s has actions, which "
-				"decide when it is passed on",
-				output, step->name);
+			leat_lang_report(ctx->diags, L_CHECK_ACTION_MODE, step->outputs.v[i].pos,
+					 "\"%s\" has mode no_update, but step \"%s\" has actions, "
+					 "which decide when consumers see it",
+					 output, step->name);
 		}
 	}
 	return 0;
@@ -254,7 +253,7 @@ int leat_check_permanent_unused(const struct leat_check_context *ctx)
 		if (!leat_check_is_produced(ctx, names->v[i].text) &&
 		    !may_be_in_directory(ctx, names->v[i].text))
 			leat_lang_report(ctx->diags, L_CHECK_PERMANENT_UNUSED, names->v[i].pos,
-					 "\"%s\" is to be permanent, but no step produces it",
+					 "\"%s\" is under \"permanent\", but no step produces it",
 					 names->v[i].text);
 	return 0;
 }
@@ -277,7 +276,7 @@ int leat_check_exclude_unused(const struct leat_check_context *ctx)
 		if (!is_declared(ctx, names->v[i].text) &&
 		    !may_be_in_directory(ctx, names->v[i].text))
 			leat_lang_report(ctx->diags, L_CHECK_EXCLUDE_UNUSED, names->v[i].pos,
-					 "\"%s\" is excluded, but no step declares it",
+					 "\"%s\" is under \"exclude\", but no step declares it",
 					 names->v[i].text);
 	return 0;
 }
@@ -302,10 +301,11 @@ static void check_output_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_names_has(&ctx->wf->steps[s].outputs, file))
 			continue;
-		leat_lang_report(
-			ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
-			"\"%s\" makes \"%s\" a producer of \"%s\" too, which is declared by \"%s\"",
-			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_lang_report(ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
+				 "pattern \"%s\" makes \"%s\" a producer of \"%s\", which \"%s\" "
+				 "declares by name",
+				 pattern->text, ctx->wf->steps[s].name, file,
+				 ctx->wf->steps[t].name);
 		return;
 	}
 }
@@ -320,11 +320,11 @@ static void check_input_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_names_has(&ctx->wf->steps[s].inputs, file))
 			continue;
-		leat_lang_report(
-			ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
-			"\"%s\" makes \"%s\" a consumer of \"%s\", which is declared by \"%s\", "
-			"a step that comes after it",
-			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_lang_report(ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
+				 "pattern \"%s\" makes \"%s\" a consumer of \"%s\", an output of "
+				 "the later step \"%s\"",
+				 pattern->text, ctx->wf->steps[s].name, file,
+				 ctx->wf->steps[t].name);
 		return;
 	}
 }

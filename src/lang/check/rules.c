@@ -140,8 +140,9 @@ static int count_of_rule(const struct leat_check_context *ctx, const struct leat
 	else if (rule->commit == LEAT_COMMIT_ON_TERMINATION && rule->count > p.instances)
 		report_unreachable(ctx, LEAT_ERROR, rule, "it has fewer producers");
 	else if (rule->commit == LEAT_COMMIT_ON_CLOSE && rule->count > 1 && p.all_staged)
-		report_unreachable(ctx, LEAT_ERROR, rule,
-				   "its producers are staged, so their closes are not seen");
+		report_unreachable(
+			ctx, LEAT_ERROR, rule,
+			"its producers are staged, and leat does not intercept their closes");
 	else if (rule->is_dir && n_files > leat_check_files_in(ctx, rule->name.text))
 		report_unreachable(ctx, LEAT_WARNING, rule, "fewer files are declared in it");
 	return 0;
@@ -188,7 +189,7 @@ static const char *why_retained(const struct leat_check_context *ctx, const stru
 				const struct leat_file_rule *file)
 {
 	if (rule->fire != LEAT_FIRE_NO_UPDATE)
-		return "without \"mode\": \"no_update\" nobody reads it before it is complete";
+		return "without \"mode\": \"no_update\" no step reads it before it is complete";
 	if (file->permanent)
 		return "it is permanent";
 	if (leat_check_count_steps(ctx, file->consumers) == 0)
@@ -213,7 +214,7 @@ static int retain_of_rule(const struct leat_check_context *ctx, const struct lea
 	why = why_retained(ctx, rule, file);
 	if (why)
 		leat_lang_report(ctx->diags, L_CHECK_RETAIN, rule->name.pos,
-				 "\"%s\" has to be retained: %s", rule->name.text, why);
+				 "\"%s\" must be retained: %s", rule->name.text, why);
 	return 0;
 }
 

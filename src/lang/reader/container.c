@@ -92,9 +92,9 @@ static int check_image(struct leat_front *front, bool image_is_new,
 		list_engines(list, sizeof(list), false, image.kind);
 		leat_lang_report(front->diags, L_CONTAINER_ENGINE,
 				 image_is_new ? container->image_pos : container->engine_pos,
-				 "%s cannot run %s, which \"%s\" is: %s can",
-				 leat_engine_name(container->engine),
-				 leat_image_kind_text(image.kind), container->image, list);
+				 "%s cannot run \"%s\", %s: use %s",
+				 leat_engine_name(container->engine), container->image,
+				 leat_image_kind_text(image.kind), list);
 	}
 	leat_image_release(&image);
 	return 0;

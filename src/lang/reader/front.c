@@ -50,7 +50,7 @@ int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry,
 	*step = -1;
 	if (known)
 		leat_lang_report(front->diags, L_STEP_TWICE, entry->value->pos,
-				 "a step \"%s\" exists already (line %d)", name,
+				 "a step \"%s\" already exists (line %d)", name,
 				 front->wf->steps[known->index].pos.line);
 	if (!name || known)
 		return 0;

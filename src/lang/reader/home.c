@@ -64,15 +64,15 @@ static int find_step(struct leat_front *front, const char *name, struct leat_pos
 		return (int)known->index;
 	step = find_folded(front->wf, name, &several);
 	if (several)
-		leat_lang_report(
-			front->diags, L_STEP_UNKNOWN, pos,
-			"no step is called \"%s\", and several are in other upper and lower case",
-			name);
+		leat_lang_report(front->diags, L_STEP_UNKNOWN, pos,
+				 "no step is called \"%s\"; several names differ from it only in "
+				 "upper and lower case",
+				 name);
 	else if (step < 0)
 		leat_step_unknown(front, name, pos);
 	else
 		leat_lang_report(front->diags, L_STEP_CASE, pos,
-				 "\"%s\" is taken for the step \"%s\"", name,
+				 "\"%s\" is read as the step \"%s\"", name,
 				 front->wf->steps[step].name);
 	return step;
 }
@@ -166,7 +166,7 @@ static int read_policy_word(struct leat_front *front, const struct leat_pair *en
 		return 0;
 	}
 	leat_lang_report(front->diags, L_HOME_STRING, entry->value->pos,
-			 "\"%s\" is taken for {\"%s\": [\"*\"]}", text,
+			 "\"%s\" is read as {\"%s\": [\"*\"]}", text,
 			 hashing ? "hashing" : "create");
 	return leat_names_add(hashing ? &front->wf->home_hashing : &front->wf->home_create, "*",
 			      entry->value->pos);

@@ -84,7 +84,7 @@ static void take_pair(struct leat_front *front, const struct leat_value *key,
 
 	if (known->kind == LEAT_KEY_VARIANT)
 		leat_lang_report(front->diags, L_KEY_SPELLING, key->pos,
-				 "\"%s\" is taken for \"%s\", its canonical spelling", key->text,
+				 "\"%s\" is read as \"%s\", its canonical spelling", key->text,
 				 name);
 	if (slots[known->slot].key) {
 		/* The same spelling twice was reported with the syntax. */

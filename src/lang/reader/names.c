@@ -190,7 +190,7 @@ static int read_list(struct leat_front *front, const struct leat_pair *entry, un
 	if (list->kind == LEAT_VALUE_SCALAR && !leat_value_is_null(list)) {
 		if (!(flags & LEAT_NAMES_ONE_OK) && !(front->json && list->plain))
 			leat_lang_report(front->diags, L_LIST_STRING, list->pos,
-					 "\"%s\" is taken for a list of one name; write [\"%s\"]",
+					 "\"%s\" is read as a list of one name; write [\"%s\"]",
 					 entry->key->text, list->text);
 		return one(front, list, names);
 	}
@@ -231,11 +231,10 @@ static int read_excluded(struct leat_front *front, const struct leat_value *node
 	if (*path)
 		ret = leat_names_add(names, path, node->pos);
 	else
-		leat_lang_report(
-			front->diags, L_EXCLUDE_ROOT, node->pos,
-			"\"%s\" is the workflow's directory itself: nothing in it is excluded by "
-			"that (\"*\" is everything)",
-			text);
+		leat_lang_report(front->diags, L_EXCLUDE_ROOT, node->pos,
+				 "\"%s\" is the workflow's directory itself, which excludes "
+				 "nothing in it; \"*\" excludes everything",
+				 text);
 	free(path);
 	return ret;
 }
@@ -281,7 +280,7 @@ int leat_group_add(struct leat_front *front, const struct leat_value *name,
 
 	if (known) {
 		leat_lang_report(front->diags, L_ALIAS_TWICE, name->pos,
-				 "an alias \"%s\" exists already (line %d)", name->text,
+				 "an alias \"%s\" already exists (line %d)", name->text,
 				 front->wf->aliases[known->index].name.pos.line);
 		return 0;
 	}

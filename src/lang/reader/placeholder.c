@@ -15,10 +15,8 @@ void leat_refuse_placeholders(struct leat_front *front, const char *name, struct
 		if (strstr(name, placeholders[i]))
 			leat_lang_report(
 				front->diags, L_PLACEHOLDER, pos,
-				"\"%s\" stands for something in \"exec\" and \"args\" only: leave "
-				"it "
-				"out of names; the files of each instance are in a directory of "
-				"its own",
+				"\"%s\" is replaced in \"exec\" and \"args\" only: leave it out of "
+				"names; the files of each instance are in a directory of its own",
 				placeholders[i]);
 }
 
@@ -50,7 +48,7 @@ void leat_warn_placeholders(struct leat_front *front, const char *text, struct l
 		if (meant)
 			leat_lang_report(
 				front->diags, L_PLACEHOLDER_SPELLING, pos,
-				"\"%s\" goes to the program as it is; did you mean \"%s\"?", word,
-				meant);
+				"\"%s\" is passed to the program unchanged; did you mean \"%s\"?",
+				word, meant);
 	}
 }

@@ -195,7 +195,7 @@ static void read_count(struct leat_front *front, struct reading *r, const struct
 	if (r->text->capio && word->commit == LEAT_COMMIT_ON_CLOSE &&
 	    leat_parse_count(count, 0, &zero) && !zero) {
 		leat_lang_report(front->diags, L_RULE_COUNT_ZERO, r->text->committed.value->pos,
-				 "\"on_close:%s\" is taken for \"on_close\"", count);
+				 "\"on_close:%s\" is read as \"on_close\"", count);
 	} else if (!leat_parse_count(count, 1, &r->count)) {
 		leat_lang_report(front->diags, L_RULE_COUNT, r->text->committed.value->pos,
 				 "\"%s:%s\": the count must be a whole number of at least 1",
@@ -224,7 +224,7 @@ static int read_committed(struct leat_front *front, struct reading *r)
 	if (word && word->commit == LEAT_COMMIT_ON_FILE && colon[1]) {
 		leat_lang_report(
 			front->diags, L_RULE_ON_FILE_SHORT, entry->value->pos,
-			"\"%s\" is taken for \"committed\": \"on_file\", \"file_deps\": [\"%s\"]",
+			"\"%s\" is read as \"committed\": \"on_file\", \"file_deps\": [\"%s\"]",
 			text, colon + 1);
 		return add_dep(front, r, colon + 1);
 	}
@@ -259,7 +259,7 @@ static void read_mode(struct leat_front *front, struct reading *r)
 		r->fire = LEAT_FIRE_NO_UPDATE;
 	else if (text && is_old_mode(text)) {
 		leat_lang_report(front->diags, L_RULE_MODE_OLD, entry->value->pos,
-				 "\"%s\" is taken for \"no_update\"", text);
+				 "\"%s\" is read as \"no_update\"", text);
 		r->fire = LEAT_FIRE_NO_UPDATE;
 	} else if (text && strcmp(text, "update"))
 		leat_lang_report(
@@ -306,7 +306,7 @@ static bool is_no_number(struct leat_front *front, struct reading *r, bool by_ru
 	if (n)
 		why = "is ignored: it is for a directory (\"dirname\")";
 	else if (by_rule && r->is_dir && !r->count)
-		why = "is 0, the number is not known: \"on_termination\" is assumed";
+		why = "is 0, so the number of files is unknown: \"on_termination\" is assumed";
 	leat_lang_report(front->diags, L_RULE_N_FILES_UNUSED, entry->value->pos, "\"%s\" %s",
 			 entry->key->text, why);
 	if (by_rule && r->is_dir && !r->count) {

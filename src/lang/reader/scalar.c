@@ -136,11 +136,11 @@ bool leat_read_freq(struct leat_front *front, const struct leat_pair *entry, enu
 		*every = n > 1 ? n : 0;
 		return true;
 	}
-	leat_lang_report(
-		front->diags, L_IO_FREQ, node->pos,
-		"\"%s\" must be 0 or 1 (every step), N (every Nth), or -1 or \"latest\" (the "
-		"newest), not %s",
-		entry->key->text, plain && node->text[0] ? node->text : leat_value_describe(node));
+	leat_lang_report(front->diags, L_IO_FREQ, node->pos,
+			 "\"%s\" must be 0 or 1 (every version), N (every Nth), or -1 or "
+			 "\"latest\" (the newest), not %s",
+			 entry->key->text,
+			 plain && node->text[0] ? node->text : leat_value_describe(node));
 	return false;
 }
 
@@ -152,7 +152,7 @@ size_t leat_read_objects(struct leat_front *front, const struct leat_pair *entry
 		return entry->value->n;
 	if (entry->value->kind == LEAT_VALUE_MAP) {
 		leat_lang_report(front->diags, L_LIST_OBJECT, entry->value->pos,
-				 "\"%s\" is taken for a list of one object; write [{...}]",
+				 "\"%s\" is read as a list of one object; write [{...}]",
 				 entry->key->text);
 		return 1;
 	}

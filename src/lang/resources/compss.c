@@ -130,7 +130,7 @@ static void begin_node(struct reader *r, const XML_Char **attributes)
 	for (size_t h = 0; name && h < r->res->n_hosts; h++)
 		if (!strcmp(r->res->hosts[h].name, name))
 			leat_lang_report(r->diags, L_RESOURCE_TWICE, here(r),
-					 "a node \"%s\" is described already (line %d)", name,
+					 "a node \"%s\" is already described (line %d)", name,
 					 r->res->hosts[h].pos.line);
 	host = leat_resources_add_host(r->res, name ? name : "?");
 	if (!host) {
@@ -169,7 +169,7 @@ static void XMLCALL begin_element(void *ctx, const XML_Char *name, const XML_Cha
 		if (!r->skip && r->depth == 1 && !strcmp(name, "CloudProvider"))
 			leat_lang_report(
 				r->diags, L_XML_LEFT_OUT, here(r),
-				"<CloudProvider> is left out: leat uses machines that are there");
+				"<CloudProvider> is ignored: leat uses existing machines only");
 		r->skip++;
 		return;
 	}
@@ -237,10 +237,9 @@ static void end_storage(struct reader *r)
 		if (device && own && leat_device_add_path(device, "/"))
 			fail(r, -ENOMEM);
 	} else {
-		leat_lang_report(
-			r->diags, L_XML_LEFT_OUT, r->read_pos,
-			"<Storage> has no <Bandwidth>, and is left out: tasks cannot be scheduled "
-			"by what is not known");
+		leat_lang_report(r->diags, L_XML_LEFT_OUT, r->read_pos,
+				 "<Storage> is ignored: it has no <Bandwidth>, by which tasks are "
+				 "scheduled");
 	}
 	free(r->read.type);
 	r->read = (struct leat_device){0};

@@ -138,7 +138,7 @@ static bool is_new(struct leat_front *front, const struct leat_resources *res,
 	if (!known)
 		return true;
 	leat_lang_report(front->diags, L_RESOURCE_TWICE, name->pos,
-			 "a storage device \"%s\" is described already (line %d)", name->text,
+			 "a storage device \"%s\" is already described (line %d)", name->text,
 			 known->pos.line);
 	return false;
 }
@@ -206,7 +206,7 @@ static int check_names(struct leat_front *front, const struct leat_resources *re
 	for (size_t h = 1; h < res->n_hosts; h++)
 		if (!strcmp(sorted[h]->name, sorted[h - 1]->name))
 			leat_lang_report(front->diags, L_RESOURCE_TWICE, sorted[h]->pos,
-					 "a node \"%s\" is described already (line %d)",
+					 "a node \"%s\" is already described (line %d)",
 					 sorted[h]->name, sorted[h - 1]->pos.line);
 	free(sorted);
 	return 0;
@@ -323,10 +323,9 @@ static int read_document(struct leat_diags *diags, const char *text, size_t size
 		return ret;
 	map = leat_value_get(root, "resources");
 	if (!map) {
-		leat_lang_report(
-			diags, L_RESOURCE_NONE, root->pos,
-			"no description of resources: leat's has \"resources\" at the top, that of "
-			"COMPSs is XML");
+		leat_lang_report(diags, L_RESOURCE_NONE, root->pos,
+				 "not a resources file: leat's has \"resources\" at the top, that "
+				 "of COMPSs is XML");
 		ret = -EINVAL;
 	} else {
 		*res = leat_resources_new();

@@ -180,12 +180,12 @@ static int link_one(struct reading *r, size_t from, const struct leat_value *nod
 			near = (int)i;
 	if (index >= 0)
 		leat_lang_report(r->front.diags, L_WORKLOAD, node->pos,
-				 "\"%s\" waits for \"%s\", which is not described before it",
+				 "\"%s\" depends on \"%s\", which must be described before it",
 				 r->w->groups[from].name, name);
 	else
 		leat_lang_report(
 			r->front.diags, L_WORKLOAD, node->pos,
-			"\"%s\" waits for \"%s\", which is not there; did you mean \"%s\"?",
+			"\"%s\" depends on \"%s\", which does not exist; did you mean \"%s\"?",
 			r->w->groups[from].name, name, r->w->groups[near].name);
 	return 0;
 }
@@ -230,7 +230,7 @@ static int read_trials(struct reading *r, const struct leat_pair *entry)
 	}
 	for (size_t i = 0; ret != -ENOMEM && i < list->n; i++) {
 		const struct leat_value *node = list->v[i];
-		char why[LEAT_BANDWIDTH_WHY] = "a trial is one word";
+		char why[LEAT_BANDWIDTH_WHY] = "a trial must be one word";
 
 		ret = node->kind == LEAT_VALUE_SCALAR
 			      ? leat_workload_add_trial(r->w, node->text, why)

@@ -84,15 +84,14 @@ static bool scan_string(const struct scan *s, struct token *t)
 		if (s->text[i] == '\\') {
 			length = escape_length(s->text, i);
 			if (!length) {
-				leat_lang_report(
-					s->diags, L_JSON_STRING, at(s, i),
-					"JSON has no such escape; a backslash is written \"\\\\\"");
+				leat_lang_report(s->diags, L_JSON_STRING, at(s, i),
+						 "unknown escape; a backslash is written \"\\\\\"");
 				return false;
 			}
 		} else if ((unsigned char)s->text[i] < 0x20) {
 			leat_lang_report(s->diags, L_JSON_STRING, at(s, i),
-					 "a control character (a tab, perhaps) stands in a string; "
-					 "write it as an escape");
+					 "a string holds a control character, such as a tab: write "
+					 "it as an escape, \\t");
 			return false;
 		}
 	}
@@ -194,9 +193,8 @@ static void report_word(const struct scan *s, const struct token *t, bool as_key
 	if (word_begins(s, t, "//") || word_begins(s, t, "/*") || word_begins(s, t, "#"))
 		leat_lang_report(s->diags, L_JSON_COMMENT, pos, "JSON has no comments: remove it");
 	else if (word_begins(s, t, "..."))
-		leat_lang_report(
-			s->diags, L_JSON_VALUE, pos,
-			"\"...\" stands for something left out: write it, or remove the dots");
+		leat_lang_report(s->diags, L_JSON_VALUE, pos,
+				 "\"...\" is not JSON: write what it stands for, or remove it");
 	else if (word_begins(s, t, "'"))
 		leat_lang_report(s->diags, L_JSON_QUOTES, pos,
 				 "JSON strings are in double quotes: write \" instead of '");
@@ -217,7 +215,7 @@ static void report_bracket(const struct scan *s, const struct token *t, const st
 {
 	if (!f->bracket)
 		leat_lang_report(s->diags, L_JSON_BRACKET, at(s, t->at),
-				 "\"%c\" closes nothing: there is one too many", t->type);
+				 "\"%c\" closes nothing: remove it", t->type);
 	else
 		leat_lang_report(
 			s->diags, L_JSON_BRACKET, at(s, t->at),
@@ -231,7 +229,7 @@ static void report_end(const struct scan *s, const struct frame *f)
 {
 	if (!f->bracket)
 		leat_lang_report(s->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, s->file},
-				 "the file holds nothing");
+				 "the file is empty");
 	else
 		leat_lang_report(s->diags, L_JSON_UNCLOSED, at(s, f->at),
 				 "this \"%c\" is never closed: add \"%c\"", f->bracket,

@@ -160,7 +160,7 @@ int leat_source_take(const char *path, const char *given, size_t *size, struct l
 		return -EINVAL;
 	if (strspn(kept, " \t\r\n") == *size) {
 		leat_lang_report(*diags, L_FILE_EMPTY, (struct leat_pos){0, 0, 0},
-				 "the file holds nothing");
+				 "the file is empty");
 		return -EINVAL;
 	}
 	return 0;

@@ -80,7 +80,7 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 	if (parent && parent->kind == LEAT_VALUE_MAP && parent->n % 2 == 0 &&
 	    kind != LEAT_VALUE_SCALAR) {
 		leat_lang_report(b->diags, L_TYPE, pos,
-				 "a key must be a word, not a list or an object");
+				 "a key must be a string, not a list or an object");
 		leat_value_free(node);
 		return -EINVAL;
 	}
@@ -324,7 +324,7 @@ static int run_parser(struct builder *b, struct fy_parser *parser, struct fy_dia
 	}
 	if (!ret && !b->root) {
 		leat_lang_report(b->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, b->file},
-				 "the file holds nothing");
+				 "the file is empty");
 		ret = -EINVAL;
 	}
 	return ret;

@@ -46,12 +46,10 @@ static int read_exec(struct leat_front *front, const struct leat_pair *exec,
 		return 0;
 	shell = leat_words_shell(text);
 	if (shell)
-		leat_lang_report(
-			front->diags, L_EXEC_SHELL, exec->value->pos,
-			"no shell runs this command: \"%c\" goes to the program as it is; use sh "
-			"-c "
-			"'...', or put it in quotes",
-			shell);
+		leat_lang_report(front->diags, L_EXEC_SHELL, exec->value->pos,
+				 "no shell runs this command: \"%c\" is passed to the program "
+				 "unchanged; use sh -c '...', or put it in quotes",
+				 shell);
 	note_braces(front, task, text, exec->value->pos);
 	ret = leat_words_split(text, argv, &why);
 	if (ret == -EINVAL) {

@@ -371,11 +371,11 @@ static int add_steps(struct expansion *x)
 			if (ret == -ENOMEM)
 				return ret;
 			if (ret && !clash)
-				leat_lang_report(
-					x->front->diags, L_ENSEMBLE_NAME, x->from->steps[t].pos,
-					"another task or instance has the name \"%s\", too: "
-					"rename one of them",
-					x->to->steps[x->to->n_steps - 1].name);
+				leat_lang_report(x->front->diags, L_ENSEMBLE_NAME,
+						 x->from->steps[t].pos,
+						 "another task or instance is also called \"%s\": "
+						 "rename one of them",
+						 x->to->steps[x->to->n_steps - 1].name);
 			clash |= ret != 0;
 		}
 	}

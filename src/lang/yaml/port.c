@@ -78,7 +78,7 @@ static int read_dset(struct reading *r, const struct leat_value *node,
 	good = leat_read_switch(r->front, &slots[DSET_MEMORY], &memory) && good;
 	if (good && !file && !memory)
 		leat_lang_report(r->front->diags, L_DSET, node->pos,
-				 "the data set goes nowhere: \"file\" or \"memory\" has to be 1");
+				 "the data set goes nowhere: set \"file\" or \"memory\" to 1");
 	if (!good || !name)
 		return 0;
 	for (size_t i = from; i < names->n; i++) {
