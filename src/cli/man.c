@@ -59,7 +59,7 @@ int leat_man_refresh(const char *path, FILE *out)
 }
 
 static const char codes_head[] =
-	".\\\" Made by `leat help --man-codes`; the texts are in src/lang/syntax/diagnostics.c.\n"
+	".\\\" Made by `leat help --man-codes`; the texts are in src/lang/syntax/diagnostics.def.\n"
 	".Dd November 20, 2026\n"
 	".Dt LEAT-DIAGNOSTICS 7\n"
 	".Os\n"
@@ -105,10 +105,12 @@ void leat_man_codes(FILE *out)
 		[LEAT_NOTE] = "note", [LEAT_WARNING] = "warning", [LEAT_ERROR] = "error"};
 
 	fputs(codes_head, out);
-	for (const struct leat_lang_code *c = leat_lang_codes; c->code; c++) {
-		fprintf(out, ".It Sy %s Pq %s\n", c->code, severities[c->severity]);
-		print_text(c->meaning, out);
-		print_text(c->fix, out);
+	for (size_t i = 0; i < L_N_CODES; i++) {
+		const struct leat_lang_diagnostic *d = &leat_lang_diagnostics[i];
+
+		fprintf(out, ".It Sy %s Pq %s\n", d->code, severities[d->severity]);
+		print_text(d->meaning, out);
+		print_text(d->fix, out);
 	}
 	fputs(codes_tail, out);
 }

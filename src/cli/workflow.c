@@ -11,6 +11,7 @@
 #include "lang/lang.h"
 #include "lang/reader/directory.h"
 #include "lang/resources/resources.h"
+#include "lang/syntax/diagnostics.h"
 #include "mount/mount.h"
 
 #include <errno.h>
@@ -60,7 +61,8 @@ static bool is_good(const struct leat_diags *diags)
 
 static bool has_only_deadlocks(const struct leat_diags *diags)
 {
-	return diags && leat_diags_has_only(diags, LEAT_ERROR, "L-CHECK-DEADLOCK");
+	return diags &&
+	       leat_diags_has_only(diags, LEAT_ERROR, leat_lang_diagnostics[L_CHECK_DEADLOCK].code);
 }
 
 static bool is_writable(const char *dir)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "driver/process.h"
+#include "lang/syntax/diagnostics.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -109,12 +110,12 @@ static void report(const struct leat_step *step, char *text, struct leat_diags *
 		*last++ = 0;
 		fprintf(stderr, "%s\n", text);
 	}
-	leat_diags_add(diags, LEAT_ERROR, "L-CHECK-ACTION-LOAD", step->action_pos,
-		       "%s of the action file %s cannot be used: %s", step->action_function,
-		       step->action_file,
-		       last   ? last
-		       : text ? text
-			      : "out of memory");
+	leat_lang_report(diags, L_CHECK_ACTION_LOAD, step->action_pos,
+			 "%s of the action file %s cannot be used: %s", step->action_function,
+			 step->action_file,
+			 last   ? last
+			 : text ? text
+				: "out of memory");
 }
 
 static bool was_before(const struct leat_workflow *wf, size_t step)

@@ -20,10 +20,11 @@ static int read_kind(struct leat_front *front, const struct leat_value *root)
 		return leat_yaml_read(front, root);
 	if (front->json)
 		return leat_capio_read(front, root);
-	leat_say(front->diags, "L-FILE-KIND", root->pos,
-		 graph ? "CAPIO-CL is written in JSON: the file must begin with \"{\""
-		       : "no workflow: leat YAML has \"tasks\" at the top, CAPIO-CL is JSON with "
-			 "\"IO_Graph\"");
+	leat_lang_report(
+		front->diags, L_FILE_KIND, root->pos,
+		graph ? "CAPIO-CL is written in JSON: the file must begin with \"{\""
+		      : "no workflow: leat YAML has \"tasks\" at the top, CAPIO-CL is JSON with "
+			"\"IO_Graph\"");
 	return 0;
 }
 
@@ -36,8 +37,8 @@ static int read_text(struct leat_front *front, const char *text, size_t size)
 	if (!leat_source_check(front->diags, text, size, front->file))
 		return 0;
 	if (blank == size) {
-		leat_say(front->diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, front->file},
-			 "the file holds nothing");
+		leat_lang_report(front->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, front->file},
+				 "the file is empty");
 		return 0;
 	}
 	/* "/" begins a comment that JSON does not have, but people write. */

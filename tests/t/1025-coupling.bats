@@ -46,12 +46,12 @@ refused() {
 
 @test "ports that nobody matches" {
 	tasks 'func: make, outports: [{filename: x}], START' 'func: use, inports: [{filename: @z}], START'
-	refused 'no step produces "z", an input of "use"' 'does not exist in'
+	refused '"z", an input of "use", is produced by no step' 'does not exist in'
 	tasks 'func: make, outports: [{filename: x}], START' 'func: use, inports: [{filename: z, @io_freq: 2}], START'
-	refused 'task "use"' 'no other task makes "z"' 'correct its name, or leave "io_freq" out'
+	refused 'task "use"' 'no other task produces "z"' 'correct its name, or leave "io_freq" out'
 	# An ensemble is told of once.
 	tasks 'func: make, taskCount: 9, outports: [{filename: x}], START' 'func: use, taskCount: 9, inports: [{filename: @z}], START'
-	refused 'no step produces "z"' '"use.0"' 'and 8 more'
+	refused '"z", an input of "use.0", is produced by no step' 'and 8 more'
 	[ "$(grep -c 'error:' <<<"$output")" = 1 ]
 }
 
@@ -61,15 +61,15 @@ refused() {
 	refused 'task "make"' 'no other task reads "x.h5"' 'did you mean "y.h5" of "use"?'
 	tasks 'func: make, outports: [{filename: x.h5, dsets: [{name: @/group/grid}]}], START' \
 		'func: use, inports: [{filename: x.h5, dsets: [{name: /group/gird}]}], START'
-	refused 'task "make"' 'no other task reads "/group/grid" of "x.h5"' '"use" reads "/group/gird" of it'
+	refused 'task "make"' 'no other task reads data set "/group/grid" of "x.h5"' '"use" reads "/group/gird" of it'
 	tasks 'func: make, outports: [{filename: x.h5, dsets: [@{name: /a, memory: 0}]}], START'
-	refused 'task "make"' '"file" or "memory" has to be 1'
+	refused 'task "make"' 'set "file" or "memory" to 1'
 }
 
 @test "a file of two producers" {
 	tasks 'func: make, outports: [{filename: x1}], START' 'func: other, outports: [{filename: "x*"}], START' \
 		'func: use, inports: [{filename: @x1, io_freq: 2}], START'
-	refused 'task "use"' 'by "make" (line 4)' 'by "other" (line 5)' 'let one task make it, or give the files different names'
+	refused 'task "use"' 'by "make" (line 4)' 'by "other" (line 5)' 'let one task produce it, or give the files different names'
 }
 
 @test "one file in two inports" {
@@ -84,14 +84,14 @@ refused() {
 	refused 'task "whole"' 'version by version by "steps" (line 5)' 'give it "io_freq" here, too'
 	tasks 'func: make, outports: [{filename: x, committed: @on_termination}], START' \
 		'func: use, inports: [{filename: x, io_freq: 1}], START'
-	refused 'task "make"' '"use" reads it step by step' 'take on_termination away'
+	refused 'task "make"' '"use" reads it version by version' 'remove on_termination'
 }
 
 @test "flow control: values, and whose it is" {
 	local value
 	for value in -2 -10 1.5 often '""' '"2"' '[2]' 99999999999; do
 		tasks 'func: make, outports: [{filename: x}], START' "func: use, inports: [{filename: x, io_freq: @$value}], START"
-		refused 'task "use"' '"io_freq" must be 0 or 1 (every step), N (every Nth), or -1 or "latest"'
+		refused 'task "use"' '"io_freq" must be 0 or 1 (every version), N (every Nth), or -1 or "latest"'
 	done
 	tasks 'func: make, outports: [{filename: x, @io_freq: 1}], START' 'func: use, inports: [{filename: x}], START'
 	refused 'task "make"' '"io_freq" belongs to the inport'
@@ -136,18 +136,18 @@ refused() {
 
 @test "what stands for nothing" {
 	tasks 'func: make, taskCount: 2, outports: [{filename: @"x.{instance}"}], START'
-	refused 'task "make"' '"{instance}" stands for something in "exec" and "args" only'
+	refused 'task "make"' '"{instance}" is replaced in "exec" and "args" only'
 	tasks 'func: @"make.{instance}", taskCount: 2, outports: [{filename: x}], START'
 	refused 'task "make.{instance}"' 'leave it out of names'
 	tasks 'func: make, args: [@"{filename}"], outports: [{filename: x}], START'
-	refused 'task "make"' '"{filename}" stands for the file of the first inport, and the task has none'
+	refused 'task "make"' '"{filename}" is the file of the first inport, but the task has none'
 	tasks 'func: make, outports: [{filename: "x*"}], START' 'func: use, args: [@"{filename}"], inports: [{filename: "x*"}], START'
-	refused 'task "use"' '"x*" may be several' 'give the inport "io_freq", or name the file'
+	refused 'task "use"' '"x*" may match several' 'give the inport "io_freq", or name the file'
 	# A slip is a warning: the braces may be the program's own.
 	tasks "func: make, taskCount: 2, exec: 'echo {Instance}', outports: [{filename: x}]"
 	run leat check flow.yaml
 	echo "$output"
-	[[ $output == *'warning: task "make": "{Instance}" goes to the program as it is; did you mean "{instance}"?'* ]]
+	[[ $output == *'warning: task "make": "{Instance}" is passed to the program unchanged; did you mean "{instance}"?'* ]]
 }
 
 @test "programs of ensembles and jobs" {

@@ -62,5 +62,5 @@ differ() {
 	printf 'tasks:\n  - func: a\n    exec: >\n      cat\n\n      \tx\n' >flow.yaml
 	run -1 --separate-stderr leat check flow.yaml
 	echo "$stderr"
-	[[ $stderr == 'flow.yaml:6:7: error: not YAML: in a folded block (>) a tab begins the line behind a blank one: use spaces, or a block with | [L-YAML-SYNTAX]'* ]]
+	[[ $stderr == 'flow.yaml:6:7: error: not YAML: in a folded block (>) a line that begins with a tab follows a blank line: use spaces, or a literal block (|) [L-YAML-SYNTAX]'* ]]
 }

@@ -155,8 +155,8 @@ stop() {
 		  - {func: look, exec: look, private: [out/tmp], inports: [{filename: d/x, io_freq: latest}]}
 	END
 	run -125 timeout 10 leat serve versions.yaml
-	[[ $output == *'"d/x" leads through a symlink, and "look" sees it in versions'* ]]
-	[[ $output == *'"out/tmp" cannot be private to "look": it leads out of the workflow'* ]]
+	[[ $output == *'"d/x" contains a symbolic link, but "look" reads it in versions'* ]]
+	[[ $output == *'"out/tmp" cannot be private to "look": a symbolic link in it leads out of the workflow'* ]]
 	[[ $output != *later* ]]
 }
 

@@ -169,7 +169,7 @@ full() {
 	run leat run flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
-	[[ $output == *"\"data\" has to be retained: it is permanent"*L-CHECK-RETAIN* ]]
+	[[ $output == *"\"data\" must be retained: it is permanent"*L-CHECK-RETAIN* ]]
 	[ -z "$(ls work)" ]
 }
 

@@ -280,7 +280,7 @@ tasks() {
 	[[ $output == *'flow.yaml:3:12: error: cannot use "./absent", an image directory'*'[L-CHECK-CONTAINER]'* ]]
 	sed -i 's#./absent#debian:12#' flow.yaml
 	run -1 leat check flow.yaml
-	[[ $output == *"bubblewrap cannot run an image reference, which \"debian:12\" is: podman, apptainer can [L-CONTAINER-ENGINE]"* ]]
+	[[ $output == *"bubblewrap cannot run \"debian:12\", an image reference: use podman, apptainer [L-CONTAINER-ENGINE]"* ]]
 	sed -i 's#bubblewrap#auto#' flow.yaml
 	leat check flow.yaml
 	# shellcheck disable=SC2123 # an empty PATH is meant

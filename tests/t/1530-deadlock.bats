@@ -81,7 +81,7 @@ passes() {
 	ring on_termination 'echo 1 > x; cat y' 'echo 1 > y; cat x'
 	sed -i 's/on_termination/on_termination, mode: no_update/' ring.yaml
 	run -0 leat check -d work ring.yaml
-	[[ $output == *L-CHECK-WAIT-CIRCLE* ]]
+	[[ $output == *L-CHECK-WAIT-CYCLE* ]]
 	found
 	[[ $output == *"not complete; on_termination"* ]]
 }

@@ -263,7 +263,7 @@ ensemble() {
 	ensemble store
 	ln -s "$PWD/elsewhere" work/make.0
 	run -125 --separate-stderr timeout 60 leat run --quiet flow.yaml
-	[[ $stderr == *'"make.0/x" leads through a symlink, and "use.0" sees it in versions, or by another name'* ]]
+	[[ $stderr == *'"make.0/x" contains a symbolic link, but "use.0" reads it in versions or under another name'* ]]
 	[ ! -e work/use.0 ]
 }
 

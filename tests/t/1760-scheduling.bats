@@ -210,18 +210,18 @@ task() {
 	task "io: true, storage_bw: 'auto(10,50,1)'"
 	refused "delta must be at least 2"
 	task "io: true, storage_bw: 101"
-	refused '"save" asks for 101 MB/s, but storage device "scratch" has 100 MB/s'
+	refused '"save" requests 101 MB/s, but storage device "scratch" has only 100 MB/s'
 	task "io: true, storage_bw: 10, device: scrach"
 	refused 'no storage device is called "scrach"; did you mean "scratch"?'
 	task "computing_units: 4"
-	refused '"save" asks for 4 computing units, but no node has more than 3'
+	refused '"save" requests 4 computing units, but no node has more than 3'
 	task "storage_bw: 10"
 	refused '"storage_bw" is for I/O tasks: add "io: true"'
 	task "io: true, computing_units: 1"
 	refused "an I/O task takes no computing units"
 	sed -i 's/name: scratch, bandwidth: 100, paths.*/name: tape, bandwidth: 100, paths: [\/nowhere]}/' resources.yaml
 	task "io: true, storage_bw: 10"
-	refused "describe none with that path"
+	refused "no device of the resources has that path"
 	sed -i 's/bandwidth: 100/bandwith: 100/' resources.yaml
 	refused 'resources.yaml:7:' 'did you mean "bandwidth"?'
 }

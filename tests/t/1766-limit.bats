@@ -161,7 +161,7 @@ was_held() {
 	END
 	run leat check wf.yaml
 	[ "$status" = 1 ]
-	[[ $output == *'wf.yaml:2:71: error: "a" is staged: leat sees none of its calls, and cannot hold it to 20 MB/s'* ]]
+	[[ $output == *'wf.yaml:2:71: error: "a" is staged: leat does not intercept its calls and cannot limit it to 20 MB/s'* ]]
 	limited head -c 4000000 /dev/zero \| dd of=x iflag=fullblock bs=50000 status=none
 	runs leat run --plain --dir wf --report report.json wf.yaml
 	jq -e '.steps[0] | has("held_seconds") | not' report.json

@@ -23,7 +23,7 @@ static bool is_foreseen(const struct leat_workflow *wf)
 	assert_non_null(diags);
 	assert_true(leat_check_workflow(wf, NULL, false, diags) >= 0);
 	foreseen = leat_diags_has(diags, "L-CHECK-DEADLOCK") ||
-		   leat_diags_has(diags, "L-CHECK-WAIT-CIRCLE");
+		   leat_diags_has(diags, "L-CHECK-WAIT-CYCLE");
 	leat_diags_free(diags);
 	return foreseen;
 }

@@ -280,7 +280,7 @@ static const struct words_row {
 	{"a 'b", "a ' is not closed", 0},
 	{"a \"b", "a \" is not closed", 0},
 	{"a \"b\\\"", "a \" is not closed", 0},
-	{"a \\", "a \\ at the end stands before nothing", 0},
+	{"a \\", "a \\ at the end escapes nothing", 0},
 	{"a | b", "<a><|><b>", '|'},
 	{"a >b", "<a><>b>", '>'},
 	{"a 'x>y' \">\" \\>", "<a><x>y><>><>>", 0},

@@ -131,9 +131,9 @@ static int define_group(struct leat_front *front, const struct leat_value *node)
 {
 	struct leat_pair name, files;
 
-	leat_say(front->diags, "L-STREAM-FILES", node->pos,
-		 "files of a stream as an object: declare them under \"aliases\" and write a list "
-		 "of names");
+	leat_lang_report(front->diags, L_STREAM_FILES, node->pos,
+			 "a stream is a list of names: move this object to \"aliases\" and write "
+			 "its name here");
 	if (!leat_read_group(front, node, "a stream", &name, &files) || !name.key)
 		return 0;
 	return leat_group_add(front, name.value, &files);
@@ -211,12 +211,13 @@ static int read_streaming(struct leat_front *front, const struct capio_step *ste
 		text.n_files = slots[RULE_N_FILES];
 		text.retain = slots[RULE_RETAIN];
 		if (!text.committed.key)
-			leat_say(front->diags, "L-RULE-NO-COMMITTED", item->pos,
-				 "\"committed\" is missing; \"on_termination\" is assumed");
+			leat_lang_report(front->diags, L_RULE_NO_COMMITTED, item->pos,
+					 "\"committed\" is missing; \"on_termination\" is assumed");
 		if (!text.mode.key)
-			leat_say(front->diags, "L-RULE-NO-MODE", item->pos,
-				 "\"mode\" is missing; \"update\" is assumed (CAPIO-CL 1.4 assumes "
-				 "\"no_update\")");
+			leat_lang_report(
+				front->diags, L_RULE_NO_MODE, item->pos,
+				"\"mode\" is missing; \"update\" is assumed (CAPIO-CL 1.4 assumes "
+				"\"no_update\")");
 		ret = leat_read_rule(front, (size_t)step->index, &text);
 	}
 	return ret;
@@ -298,8 +299,8 @@ static void check_version(struct leat_front *front, const struct leat_pair *vers
 	if (node &&
 	    (node->kind != LEAT_VALUE_SCALAR ||
 	     (strcmp(node->text, "1") && strcmp(node->text, "1.0") && strcmp(node->text, "1.1"))))
-		leat_say(front->diags, "L-VERSION", node->pos,
-			 "unknown version of the language: 1, 1.0 and 1.1 are known");
+		leat_lang_report(front->diags, L_VERSION, node->pos,
+				 "unknown version of the language; use 1, 1.0 or 1.1");
 }
 
 int leat_capio_read(struct leat_front *front, const struct leat_value *root)
@@ -318,11 +319,11 @@ int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 		leat_read_bool(front, &top[TOP_KEPT], &front->wf->permanent_unless_consumed);
 	check_version(front, &top[TOP_VERSION]);
 	if (top[TOP_CONFIGURATION].key)
-		leat_say(front->diags, "L-CONFIGURATION", top[TOP_CONFIGURATION].key->pos,
-			 "\"configuration\" is ignored");
+		leat_lang_report(front->diags, L_CONFIGURATION, top[TOP_CONFIGURATION].key->pos,
+				 "\"configuration\" is ignored");
 	if (!top[TOP_NAME].key)
-		leat_say(front->diags, "L-NAME-MISSING", root->pos,
-			 "the workflow has no \"name\"; the file's name is used");
+		leat_lang_report(front->diags, L_NAME_MISSING, root->pos,
+				 "the workflow has no \"name\"; the file's name is used");
 	ret = leat_read_workflow_name(front, &top[TOP_NAME]);
 	if (!ret)
 		ret = leat_read_aliases(front, &top[TOP_ALIASES]);
@@ -330,8 +331,8 @@ int leat_capio_read(struct leat_front *front, const struct leat_value *root)
 		ret = read_graph(front, &top[TOP_GRAPH]);
 	if (!ret && (!top[TOP_GRAPH].value ||
 		     (top[TOP_GRAPH].value->kind == LEAT_VALUE_LIST && !top[TOP_GRAPH].value->n)))
-		leat_say(front->diags, "L-STEP-NONE", root->pos,
-			 "the workflow has no steps: \"IO_Graph\" is missing or empty");
+		leat_lang_report(front->diags, L_STEP_NONE, root->pos,
+				 "the workflow has no steps: \"IO_Graph\" is missing or empty");
 	if (!ret)
 		ret = leat_read_names(front, &top[TOP_PERMANENT], 0, &front->wf->permanent);
 	if (!ret)

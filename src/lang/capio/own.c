@@ -61,12 +61,12 @@ static void check_instance(struct leat_front *front, const struct leat_step *ste
 {
 	if (step->instance >= step->ensemble || (step->ensemble > 1) != (step->dir != NULL) ||
 	    (step->dir && leat_pattern_is_wild(step->dir)))
-		leat_say(front->diags, "L-PORT-OWN", step->pos,
-			 "\"instance\" has to be below \"ensemble\", and \"dir\" is the directory "
-			 "of "
-			 "one of several instances");
+		leat_lang_report(front->diags, L_PORT_OWN, step->pos,
+				 "\"instance\" must be less than \"ensemble\", and only one of "
+				 "several instances has a \"dir\"");
 	if (step->nwriters > step->nprocs)
-		leat_say(front->diags, "L-NUMBER", step->pos, "\"nwriters\" is above \"nprocs\"");
+		leat_lang_report(front->diags, L_NUMBER, step->pos,
+				 "\"nwriters\" is greater than \"nprocs\"");
 }
 
 static int read_task(struct leat_front *front, struct leat_step *step, const struct leat_pair *own)
@@ -167,8 +167,7 @@ int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair 
 	return ret;
 }
 
-/* --- Inports ------------------------------------------------------------------------------------
- */
+/* --- Inports ----------------------------------------------------------- */
 
 static bool has_input(const struct leat_step *step, const char *text)
 {
@@ -200,9 +199,9 @@ static int read_source(struct leat_front *front, struct leat_step *step, struct 
 		leat_step_unknown(front, name, slots[SOURCE_STEP].value->pos);
 	ret = read_path(front, &slots[SOURCE_MADE], &made);
 	if (made && known && (!has_input(step, made) || !strcmp(step->name, name)))
-		leat_say(front->diags, "L-PORT-OWN", slots[SOURCE_MADE].value->pos,
-			 "\"%s\" has to be an input of \"%s\", made by another step", made,
-			 step->name);
+		leat_lang_report(front->diags, L_PORT_OWN, slots[SOURCE_MADE].value->pos,
+				 "\"%s\" must be an input of \"%s\" that another step produces",
+				 made, step->name);
 	if (!ret && made && known)
 		ret = leat_inport_add_source(inport, (int)known->index, made);
 	free(made);
@@ -235,8 +234,9 @@ static int read_inport(struct leat_front *front, struct leat_step *step,
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = read_source(front, step, inport, leat_pair_item(&slots[INPORT_SOURCES], i));
 	if (inport->flow == LEAT_FLOW_BATCH ? n > 1 : !n)
-		leat_say(front->diags, "L-PORT-OWN", node->pos,
-			 "with \"io_freq\" an inport has sources, and without it one at most");
+		leat_lang_report(
+			front->diags, L_PORT_OWN, node->pos,
+			"an inport with \"io_freq\" needs sources, one without it has at most one");
 	return ret;
 }
 

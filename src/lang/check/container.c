@@ -50,9 +50,9 @@ static int check_step(const struct leat_check_context *ctx, const struct leat_st
 	else if (image.kind != LEAT_IMAGE_REFERENCE)
 		why = find_fault(image.name, image.kind == LEAT_IMAGE_DIRECTORY);
 	if (!rc && why)
-		leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-CONTAINER", step->container_pos,
-			       "cannot use \"%s\", %s (%s): %s", step->container,
-			       leat_image_kind_text(image.kind), image.name, why);
+		leat_lang_report(ctx->diags, L_CHECK_CONTAINER, step->container_pos,
+				 "cannot use \"%s\", %s (%s): %s", step->container,
+				 leat_image_kind_text(image.kind), image.name, why);
 	leat_image_release(&image);
 	return rc;
 }

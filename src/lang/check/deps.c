@@ -1,4 +1,4 @@
-/* The check for on_file rules that depend on each other in a circle. */
+/* The check for on_file rules that depend on each other in a cycle. */
 #include "lang/check/internal.h"
 
 #include <errno.h>
@@ -39,8 +39,8 @@ static void enter(struct search *search, const struct leat_rule *rule)
 	*state_of(search, rule) = ON_THE_WAY;
 }
 
-/* The stack from `rule` upwards is a circle. */
-static int report_circle(const struct search *search, const struct leat_rule *rule)
+/* The stack from `rule` upwards is a cycle. */
+static int report_cycle(const struct search *search, const struct leat_rule *rule)
 {
 	char *text = leat_strf("\"%s\"", rule->name.text);
 	size_t top = search->depth;
@@ -55,8 +55,9 @@ static int report_circle(const struct search *search, const struct leat_rule *ru
 	}
 	if (!text)
 		return -ENOMEM;
-	leat_diags_add(search->ctx->diags, LEAT_ERROR, "L-CHECK-DEP-CYCLE", rule->name.pos,
-		       "on_file rules wait for each other: \"%s\" -> %s", rule->name.text, text);
+	leat_lang_report(search->ctx->diags, L_CHECK_DEP_CYCLE, rule->name.pos,
+			 "on_file rules depend on each other in a cycle: \"%s\" -> %s",
+			 rule->name.text, text);
 	free(text);
 	return 0;
 }
@@ -82,7 +83,7 @@ static int follow(struct search *search)
 		enter(search, file->rule);
 		break;
 	case ON_THE_WAY:
-		return report_circle(search, file->rule);
+		return report_cycle(search, file->rule);
 	case DONE:
 		break;
 	}

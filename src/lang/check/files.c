@@ -21,9 +21,8 @@ int leat_check_dep_unproduced(const struct leat_check_context *ctx)
 
 			for (size_t i = 0; i < deps->n; i++)
 				if (!leat_check_is_produced(ctx, deps->v[i].text))
-					leat_diags_add(
-						ctx->diags, LEAT_ERROR, "L-CHECK-DEP-UNPRODUCED",
-						deps->v[i].pos,
+					leat_lang_report(
+						ctx->diags, L_CHECK_DEP_UNPRODUCED, deps->v[i].pos,
 						"\"%s\" waits for \"%s\", which no step produces",
 						step->rules[r].name.text, deps->v[i].text);
 		}
@@ -106,14 +105,14 @@ static void report_missing(const struct leat_check_context *ctx, const struct le
 {
 	bool wild = leat_pattern_is_wild(input->text);
 
-	leat_diags_add(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-INPUT-MISSING",
-		       input->pos,
-		       wild ? "no step produces what \"%s\" matches, an input of \"%s\", and "
-			      "nothing in \"%s\"%s%s does"
-			    : "no step produces \"%s\", an input of \"%s\", and it does not "
-			      "exist in \"%s\"%s%s",
-		       input->text, step->name, ctx->dir, step->dir ? " or its " : "",
-		       step->dir ? step->dir : "");
+	leat_lang_report_as(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, L_CHECK_INPUT_MISSING,
+			    input->pos,
+			    wild ? "\"%s\", an input of \"%s\", matches nothing that a step "
+				   "produces and nothing in \"%s\"%s%s"
+				 : "\"%s\", an input of \"%s\", is produced by no step and does "
+				   "not exist in \"%s\"%s%s",
+			    input->text, step->name, ctx->dir, step->dir ? " or in " : "",
+			    step->dir ? step->dir : "");
 }
 
 static int check_input(const struct leat_check_context *ctx, const struct leat_step *step,
@@ -179,8 +178,8 @@ int leat_check_action_file(const struct leat_check_context *ctx)
 		if (rc == -ENOMEM)
 			return rc;
 		if (rc)
-			leat_diags_add(
-				ctx->diags, LEAT_ERROR, "L-CHECK-ACTION-FILE", step->action_pos,
+			leat_lang_report(
+				ctx->diags, L_CHECK_ACTION_FILE, step->action_pos,
 				"cannot read the action file %s, beside the workflow file: %s",
 				step->action_file, strerror(-rc));
 	}
@@ -201,11 +200,10 @@ int leat_check_action_mode(const struct leat_check_context *ctx)
 				return -ENOMEM;
 			if (rule->fire != LEAT_FIRE_NO_UPDATE)
 				continue;
-			leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-ACTION-MODE",
-				       step->outputs.v[i].pos,
-				       "\"%s\" has mode no_update, but step %s has actions, which "
-				       "decide when it is passed on",
-				       output, step->name);
+			leat_lang_report(ctx->diags, L_CHECK_ACTION_MODE, step->outputs.v[i].pos,
+					 "\"%s\" has mode no_update, but step \"%s\" has actions, "
+					 "which decide when consumers see it",
+					 output, step->name);
 		}
 	}
 	return 0;
@@ -217,9 +215,9 @@ int leat_check_home_step(const struct leat_check_context *ctx)
 		const struct leat_home_manual *home = &ctx->wf->home_manual[i];
 
 		if (home->step < 0 || (size_t)home->step >= ctx->wf->n_steps)
-			leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-HOME-STEP", home->pos,
-				       "home node of \"%s\": there is no such step",
-				       home->files.n ? home->files.v[0].text : "");
+			leat_lang_report(ctx->diags, L_CHECK_HOME_STEP, home->pos,
+					 "home node of \"%s\": there is no such step",
+					 home->files.n ? home->files.v[0].text : "");
 	}
 	return 0;
 }
@@ -254,10 +252,9 @@ int leat_check_permanent_unused(const struct leat_check_context *ctx)
 	for (size_t i = 0; i < names->n; i++)
 		if (!leat_check_is_produced(ctx, names->v[i].text) &&
 		    !may_be_in_directory(ctx, names->v[i].text))
-			leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-PERMANENT-UNUSED",
-				       names->v[i].pos,
-				       "\"%s\" is to be permanent, but no step produces it",
-				       names->v[i].text);
+			leat_lang_report(ctx->diags, L_CHECK_PERMANENT_UNUSED, names->v[i].pos,
+					 "\"%s\" is under \"permanent\", but no step produces it",
+					 names->v[i].text);
 	return 0;
 }
 
@@ -278,9 +275,9 @@ int leat_check_exclude_unused(const struct leat_check_context *ctx)
 	for (size_t i = 0; i < names->n; i++)
 		if (!is_declared(ctx, names->v[i].text) &&
 		    !may_be_in_directory(ctx, names->v[i].text))
-			leat_diags_add(
-				ctx->diags, LEAT_WARNING, "L-CHECK-EXCLUDE-UNUSED", names->v[i].pos,
-				"\"%s\" is excluded, but no step declares it", names->v[i].text);
+			leat_lang_report(ctx->diags, L_CHECK_EXCLUDE_UNUSED, names->v[i].pos,
+					 "\"%s\" is under \"exclude\", but no step declares it",
+					 names->v[i].text);
 	return 0;
 }
 
@@ -304,10 +301,11 @@ static void check_output_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_names_has(&ctx->wf->steps[s].outputs, file))
 			continue;
-		leat_diags_add(
-			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
-			"\"%s\" makes \"%s\" a producer of \"%s\" too, which is declared by \"%s\"",
-			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_lang_report(ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
+				 "pattern \"%s\" makes \"%s\" a producer of \"%s\", which \"%s\" "
+				 "declares by name",
+				 pattern->text, ctx->wf->steps[s].name, file,
+				 ctx->wf->steps[t].name);
 		return;
 	}
 }
@@ -322,11 +320,11 @@ static void check_input_pattern(const struct leat_check_context *ctx, size_t s,
 
 		if (!file || leat_names_has(&ctx->wf->steps[s].inputs, file))
 			continue;
-		leat_diags_add(
-			ctx->diags, LEAT_WARNING, "L-CHECK-PATTERN-CAPTURES", pattern->pos,
-			"\"%s\" makes \"%s\" a consumer of \"%s\", which is declared by \"%s\", "
-			"a step that comes after it",
-			pattern->text, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+		leat_lang_report(ctx->diags, L_CHECK_PATTERN_CAPTURES, pattern->pos,
+				 "pattern \"%s\" makes \"%s\" a consumer of \"%s\", an output of "
+				 "the later step \"%s\"",
+				 pattern->text, ctx->wf->steps[s].name, file,
+				 ctx->wf->steps[t].name);
 		return;
 	}
 }

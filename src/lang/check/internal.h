@@ -2,19 +2,28 @@
 #ifndef LEAT_LANG_CHECK_INTERNAL_H
 #define LEAT_LANG_CHECK_INTERNAL_H
 
+#include "lang/check/check.h"
+#include "lang/syntax/diagnostics.h"
+#include "model/match.h"
+
 #include <limits.h>
 
-#include "lang/check/check.h"
+/* What every check is given. */
+struct leat_check_context {
+	const struct leat_workflow *wf;
+	struct leat_matcher *m;
+	const char *dir; /* the workflow's directory, resolved; NULL: not known */
+	bool ready;      /* what is to be there before the run is: look for it in `dir` */
+	struct leat_diags *diags;
+	struct leat_check_outputs *outputs; /* all output entries, in order */
+};
 
-leat_check_fn leat_check_dep_cycle, leat_check_dep_unproduced, leat_check_input_missing,
-	leat_check_closes_too_few, leat_check_count_unreachable, leat_check_deadlock,
-	leat_check_home_step, leat_check_rule_tie, leat_check_permanent_unused,
-	leat_check_exclude_unused, leat_check_pattern_captures, leat_check_two_updaters,
-	leat_check_retain, leat_check_rule_no_output, leat_check_action_file,
-	leat_check_action_mode, leat_check_needs_units, leat_check_limit_staged,
-	leat_check_needs_device, leat_check_needs_bandwidth, leat_check_needs_resources,
-	leat_check_needs_stream, leat_check_outputs_overlap, leat_check_private, leat_check_symlink,
-	leat_check_container;
+/* Report what is wrong to ctx->diags. 0 or -ENOMEM. */
+typedef int leat_check_fn(const struct leat_check_context *ctx);
+
+#define CHECK(function) leat_check_fn function;
+#include "lang/check/checks.def"
+#undef CHECK
 
 /* What governs the files that `text` stands for: of a pattern, one name that it
  * matches. NULL when out of memory. */

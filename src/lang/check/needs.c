@@ -31,9 +31,10 @@ int leat_check_needs_units(const struct leat_check_context *ctx)
 		const struct leat_step *step = &ctx->wf->steps[s];
 
 		if (step->needs.computing_units > most)
-			leat_say(ctx->diags, "L-CHECK-NEEDS-UNITS", step->needs.units_pos,
-				 "\"%s\" asks for %u computing units, but no node has more than %u",
-				 step->name, step->needs.computing_units, most);
+			leat_lang_report(
+				ctx->diags, L_CHECK_NEEDS_UNITS, step->needs.units_pos,
+				"\"%s\" requests %u computing units, but no node has more than %u",
+				step->name, step->needs.computing_units, most);
 	}
 	return 0;
 }
@@ -44,10 +45,10 @@ int leat_check_limit_staged(const struct leat_check_context *ctx)
 		const struct leat_step *step = &ctx->wf->steps[s];
 
 		if (step->staged && step->needs.limit_mbps)
-			leat_say(ctx->diags, "L-CHECK-LIMIT-STAGED", step->needs.limit_pos,
-				 "\"%s\" is staged: leat sees none of its calls, and cannot hold "
-				 "it to %u MB/s",
-				 step->name, step->needs.limit_mbps);
+			leat_lang_report(ctx->diags, L_CHECK_LIMIT_STAGED, step->needs.limit_pos,
+					 "\"%s\" is staged: leat does not intercept its calls and "
+					 "cannot limit it to %u MB/s",
+					 step->name, step->needs.limit_mbps);
 	}
 	return 0;
 }
@@ -58,12 +59,12 @@ int leat_check_needs_resources(const struct leat_check_context *ctx)
 		const struct leat_step *step = &ctx->wf->steps[s];
 
 		if (asks_for_device(&step->needs))
-			leat_say(
-				ctx->diags, "L-CHECK-NEEDS-RESOURCES", device_pos(&step->needs),
-				"\"%s\" asks for a storage device or bandwidth of it, but the file "
-				"has no \"resources\"; name a file of them with --resources (leat "
-				"probe writes one)",
-				step->name);
+			leat_lang_report(ctx->diags, L_CHECK_NEEDS_RESOURCES,
+					 device_pos(&step->needs),
+					 "\"%s\" requests a storage device or its bandwidth, but "
+					 "the file has no \"resources\": add them, or give a "
+					 "resources file with --resources (leat probe writes one)",
+					 step->name);
 	}
 	return 0;
 }
@@ -82,8 +83,7 @@ static int find_on(const struct leat_check_context *ctx, const struct leat_step 
 	return 0;
 }
 
-/* --- a device that is not there ----------------------------------------------------------------
- */
+/* --- a device that is not there ---------------------------------------- */
 
 /* Names of devices, and the one that was probably meant by `name`. */
 struct names {
@@ -119,13 +119,13 @@ static void say_unknown(const struct leat_check_context *ctx, const struct leat_
 		add_names(&names, res->hosts[h].devices, res->hosts[h].n_devices);
 	add_names(&names, res->shared, res->n_shared);
 	if (names.near)
-		leat_say(ctx->diags, "L-CHECK-NEEDS-DEVICE", step->needs.device_pos,
-			 "no storage device is called \"%s\"; did you mean \"%s\"?", names.name,
-			 names.near);
+		leat_lang_report(ctx->diags, L_CHECK_NEEDS_DEVICE, step->needs.device_pos,
+				 "no storage device is called \"%s\"; did you mean \"%s\"?",
+				 names.name, names.near);
 	else
-		leat_say(ctx->diags, "L-CHECK-NEEDS-DEVICE", step->needs.device_pos,
-			 "no storage device is called \"%s\"; there is %s", names.name,
-			 names.all[0] ? names.all : "none in the resources");
+		leat_lang_report(ctx->diags, L_CHECK_NEEDS_DEVICE, step->needs.device_pos,
+				 "no storage device is called \"%s\"; the resources have %s",
+				 names.name, names.all[0] ? names.all : "none");
 }
 
 static void say_nowhere(const struct leat_check_context *ctx, const struct leat_step *step)
@@ -134,10 +134,11 @@ static void say_nowhere(const struct leat_check_context *ctx, const struct leat_
 			   : step->inputs.n ? step->inputs.v[0].text
 					    : ".";
 
-	leat_say(ctx->diags, "L-CHECK-NEEDS-DEVICE", step->needs.bandwidth_pos,
-		 "\"%s\" asks for bandwidth of the storage device with %s in %s, but the resources "
-		 "describe none with that path: add it to the \"paths\" of one, or give \"device\"",
-		 step->name, file, ctx->dir);
+	leat_lang_report(ctx->diags, L_CHECK_NEEDS_DEVICE, step->needs.bandwidth_pos,
+			 "\"%s\" requests bandwidth of the storage device that holds %s in %s, but "
+			 "no device of the resources has that path: add it to the \"paths\" of "
+			 "one, or give \"device\"",
+			 step->name, file, ctx->dir);
 }
 
 int leat_check_needs_device(const struct leat_check_context *ctx)
@@ -162,8 +163,7 @@ int leat_check_needs_device(const struct leat_check_context *ctx)
 	return 0;
 }
 
-/* --- bandwidth ---------------------------------------------------------------------------------
- */
+/* --- bandwidth --------------------------------------------------------- */
 
 /* The most that a node which runs I/O tasks sees of the step's device, in *most; 0: there is none
  * such node. *device: one of them, or NULL. 0 or -ENOMEM. */
@@ -204,23 +204,23 @@ int leat_check_needs_bandwidth(const struct leat_check_context *ctx)
 			return -ENOMEM;
 		leat_bandwidth_format(&needs->bandwidth, asked, sizeof(asked));
 		if (device && !most)
-			leat_say(ctx->diags, "L-CHECK-NEEDS-BANDWIDTH", device_pos(needs),
-				 "no node with the storage device \"%s\" has I/O executors: raise "
-				 "\"io_executors\"",
-				 device->name);
+			leat_lang_report(
+				ctx->diags, L_CHECK_NEEDS_BANDWIDTH, device_pos(needs),
+				"no node with the storage device \"%s\" has I/O executors: raise "
+				"\"io_executors\"",
+				device->name);
 		else if (device && needs->bandwidth.min > most)
-			leat_say(ctx->diags, "L-CHECK-NEEDS-BANDWIDTH", needs->bandwidth_pos,
-				 "\"%s\" asks for %s MB/s, but storage device \"%s\" has %u MB/s: "
-				 "ask for no more than that",
-				 step->name, asked, device->name, most);
+			leat_lang_report(ctx->diags, L_CHECK_NEEDS_BANDWIDTH, needs->bandwidth_pos,
+					 "\"%s\" requests %s MB/s, but storage device \"%s\" has "
+					 "only %u MB/s",
+					 step->name, asked, device->name, most);
 	}
 	return 0;
 }
 
-/* --- what would wait for itself ----------------------------------------------------------------
- */
+/* --- what would wait for itself ---------------------------------------- */
 
-static bool is_on_circle(const struct leat_check_context *ctx, size_t step)
+static bool is_in_cycle(const struct leat_check_context *ctx, size_t step)
 {
 	for (size_t i = 0; i < ctx->wf->n_steps; i++)
 		if (i != step && leat_is_upstream(ctx->m, (int)i, (int)step) &&
@@ -240,17 +240,17 @@ int leat_check_needs_stream(const struct leat_check_context *ctx)
 		for (size_t i = 0; i < step->n_inports; i++)
 			versions |= leat_inport_has_versions(&step->inports[i]);
 		if (versions)
-			leat_say(
-				ctx->diags, "L-CHECK-NEEDS-STREAM", step->needs.io_pos,
-				"\"%s\" takes versions while they are made, but an I/O task starts "
-				"when all it reads is complete: leave out \"io\" or \"io_freq\", "
-				"or read what instances make by their names (\"task.*/file\")",
-				step->name);
-		else if (is_on_circle(ctx, s))
-			leat_say(ctx->diags, "L-CHECK-NEEDS-STREAM", step->needs.io_pos,
-				 "\"%s\" reads from a step that reads from it, but an I/O task "
-				 "starts when all it reads is complete: leave out \"io\"",
-				 step->name);
+			leat_lang_report(ctx->diags, L_CHECK_NEEDS_STREAM, step->needs.io_pos,
+					 "\"%s\" reads versions while they are produced, but an "
+					 "I/O task starts only when all its inputs are complete: "
+					 "leave out \"io\" or \"io_freq\", or read the files of "
+					 "instances by name (\"task.*/file\")",
+					 step->name);
+		else if (is_in_cycle(ctx, s))
+			leat_lang_report(ctx->diags, L_CHECK_NEEDS_STREAM, step->needs.io_pos,
+					 "\"%s\" is in a cycle of steps, but an I/O task starts "
+					 "only when all its inputs are complete: leave out \"io\"",
+					 step->name);
 	}
 	return 0;
 }

@@ -42,10 +42,10 @@ static int report_closes(const struct leat_check_context *ctx, const char *outpu
 	who = leat_check_list_steps(ctx, file->producers);
 	if (!who)
 		return -ENOMEM;
-	leat_diags_add(ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING, "L-CHECK-CLOSES-TOO-FEW",
-		       file->rule->name.pos,
-		       "\"%s\" commits after %u close%s, but has %u producers: %s", output,
-		       file->count, file->count == 1 ? "" : "s", n, who);
+	leat_lang_report_as(ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING, L_CHECK_CLOSES_TOO_FEW,
+			    file->rule->name.pos,
+			    "\"%s\" commits after %u close%s, but has %u producers: %s", output,
+			    file->count, file->count == 1 ? "" : "s", n, who);
 	free(who);
 	return 0;
 }
@@ -100,9 +100,9 @@ static void report_unreachable(const struct leat_check_context *ctx, enum leat_s
 {
 	char text[32];
 
-	leat_diags_add(ctx->diags, severity, "L-CHECK-COUNT-UNREACHABLE", rule->name.pos,
-		       "\"%s\" never reaches %s: %s", rule->name.text,
-		       leat_commit_text(rule->commit, rule->count, text), why);
+	leat_lang_report_as(ctx->diags, severity, L_CHECK_COUNT_UNREACHABLE, rule->name.pos,
+			    "\"%s\" never reaches %s: %s", rule->name.text,
+			    leat_commit_text(rule->commit, rule->count, text), why);
 }
 
 /* How the producers of what the rule is for are counted. */
@@ -140,8 +140,9 @@ static int count_of_rule(const struct leat_check_context *ctx, const struct leat
 	else if (rule->commit == LEAT_COMMIT_ON_TERMINATION && rule->count > p.instances)
 		report_unreachable(ctx, LEAT_ERROR, rule, "it has fewer producers");
 	else if (rule->commit == LEAT_COMMIT_ON_CLOSE && rule->count > 1 && p.all_staged)
-		report_unreachable(ctx, LEAT_ERROR, rule,
-				   "its producers are staged, so their closes are not seen");
+		report_unreachable(
+			ctx, LEAT_ERROR, rule,
+			"its producers are staged, and leat does not intercept their closes");
 	else if (rule->is_dir && n_files > leat_check_files_in(ctx, rule->name.text))
 		report_unreachable(ctx, LEAT_WARNING, rule, "fewer files are declared in it");
 	return 0;
@@ -161,20 +162,20 @@ static int output_of_rule(const struct leat_check_context *ctx, const struct lea
 	if (!file)
 		return -ENOMEM;
 	if (file->excluded)
-		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
-			       "the rule for \"%s\" has no effect: it is excluded",
-			       rule->name.text);
+		leat_lang_report(ctx->diags, L_CHECK_RULE_NO_OUTPUT, rule->name.pos,
+				 "the rule for \"%s\" has no effect: it is excluded",
+				 rule->name.text);
 	else if (!leat_check_is_produced(ctx, rule->name.text)) {
 		if (!rule->count) /* else count-unreachable has said it */
-			leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT",
-				       rule->name.pos,
-				       "the rule for \"%s\" has no effect: no step produces it",
-				       rule->name.text);
+			leat_lang_report(ctx->diags, L_CHECK_RULE_NO_OUTPUT, rule->name.pos,
+					 "the rule for \"%s\" has no effect: no step produces it",
+					 rule->name.text);
 	} else if (!leat_check_is_used(ctx, s, rule->name.text))
-		leat_diags_add(ctx->diags, LEAT_WARNING, "L-CHECK-RULE-NO-OUTPUT", rule->name.pos,
-			       "the rule for \"%s\" has no effect: it is neither an output nor an "
-			       "input of \"%s\"",
-			       rule->name.text, step->name);
+		leat_lang_report(
+			ctx->diags, L_CHECK_RULE_NO_OUTPUT, rule->name.pos,
+			"the rule for \"%s\" has no effect: it is neither an output nor an "
+			"input of \"%s\"",
+			rule->name.text, step->name);
 	return 0;
 }
 
@@ -188,7 +189,7 @@ static const char *why_retained(const struct leat_check_context *ctx, const stru
 				const struct leat_file_rule *file)
 {
 	if (rule->fire != LEAT_FIRE_NO_UPDATE)
-		return "without \"mode\": \"no_update\" nobody reads it before it is complete";
+		return "without \"mode\": \"no_update\" no step reads it before it is complete";
 	if (file->permanent)
 		return "it is permanent";
 	if (leat_check_count_steps(ctx, file->consumers) == 0)
@@ -212,8 +213,8 @@ static int retain_of_rule(const struct leat_check_context *ctx, const struct lea
 		return -ENOMEM;
 	why = why_retained(ctx, rule, file);
 	if (why)
-		leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-RETAIN", rule->name.pos,
-			       "\"%s\" has to be retained: %s", rule->name.text, why);
+		leat_lang_report(ctx->diags, L_CHECK_RETAIN, rule->name.pos,
+				 "\"%s\" must be retained: %s", rule->name.text, why);
 	return 0;
 }
 

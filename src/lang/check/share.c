@@ -25,10 +25,11 @@ static bool overlap(const struct leat_check_context *ctx, size_t a, const struct
 
 		if (!leat_pattern_is_wild(other) || !leat_pattern_overlap(pattern->text, other))
 			continue;
-		leat_say(ctx->diags, "L-CHECK-OUTPUTS-OVERLAP", pattern->pos,
-			 "\"%s\" of \"%s\" and \"%s\" of \"%s\" can match the same name, and "
-			 "nothing says which of the two comes first",
-			 pattern->text, ctx->wf->steps[a].name, other, ctx->wf->steps[b].name);
+		leat_lang_report(ctx->diags, L_CHECK_OUTPUTS_OVERLAP, pattern->pos,
+				 "\"%s\" of \"%s\" and \"%s\" of \"%s\" can match the same name, "
+				 "and nothing orders the two steps",
+				 pattern->text, ctx->wf->steps[a].name, other,
+				 ctx->wf->steps[b].name);
 		return true;
 	}
 	return false;
@@ -78,14 +79,15 @@ static void check_entry(const struct leat_check_context *ctx, const struct leat_
 	const char *why = NULL;
 
 	if (step->staged)
-		why = "the task is staged, and leat sees none of its calls";
+		why = "the task is staged, and leat does not intercept its calls";
 	else if (leat_check_is_produced(ctx, entry->text))
-		why = "it is a declared output, which all see";
+		why = "it is a declared output, which all steps share";
 	else if (leat_check_any_meets(&ctx->wf->exclude, entry->text))
-		why = "it is excluded, and leat leaves it alone";
+		why = "it is excluded, and leat does not handle it";
 	if (why)
-		leat_say(ctx->diags, "L-CHECK-PRIVATE", entry->pos,
-			 "\"%s\" cannot be private to \"%s\": %s", entry->text, step->name, why);
+		leat_lang_report(ctx->diags, L_CHECK_PRIVATE, entry->pos,
+				 "\"%s\" cannot be private to \"%s\": %s", entry->text, step->name,
+				 why);
 }
 
 int leat_check_private(const struct leat_check_context *ctx)

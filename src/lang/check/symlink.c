@@ -62,10 +62,10 @@ static void refuse_view(const struct leat_check_context *ctx, const struct leat_
 	bool out;
 
 	if (leads_on(ctx->dir, text, &out))
-		leat_say(ctx->diags, "L-CHECK-SYMLINK", in->seen.pos,
-			 "\"%s\" leads through a symlink, and \"%s\" sees it in versions, or by "
-			 "another name than it is made by",
-			 text, step->name);
+		leat_lang_report(ctx->diags, L_CHECK_SYMLINK, in->seen.pos,
+				 "\"%s\" contains a symbolic link, but \"%s\" reads it in versions "
+				 "or under another name than its producer",
+				 text, step->name);
 }
 
 static void check_step(const struct leat_check_context *ctx, const struct leat_step *step)
@@ -83,10 +83,10 @@ static void check_step(const struct leat_check_context *ctx, const struct leat_s
 	}
 	for (size_t i = 0; i < step->private.n; i++)
 		if (leads_on(ctx->dir, step->private.v[i].text, &out) && out)
-			leat_say(ctx->diags, "L-CHECK-SYMLINK", step->private.v[i].pos,
-				 "\"%s\" cannot be private to \"%s\": it leads out of the "
-				 "workflow's directory by a symlink",
-				 step->private.v[i].text, step->name);
+			leat_lang_report(ctx->diags, L_CHECK_SYMLINK, step->private.v[i].pos,
+					 "\"%s\" cannot be private to \"%s\": a symbolic link in "
+					 "it leads out of the workflow's directory",
+					 step->private.v[i].text, step->name);
 }
 
 int leat_check_symlink(const struct leat_check_context *ctx)

@@ -40,15 +40,15 @@ static void report_tie(const struct leat_check_context *ctx, const struct tied *
 	const struct tied *first = in_order ? a : b, *second = in_order ? b : a;
 	struct leat_pos pos = first->rule->name.pos;
 
-	leat_diags_add(ctx->diags, LEAT_ERROR, "L-CHECK-RULE-TIE", second->rule->name.pos,
-		       "the rules for %s \"%s\" (here, step \"%s\") and %s \"%s\" (line %d, column "
-		       "%d, step \"%s\") disagree, and neither is more specific",
-		       kind(second->rule), second->rule->name.text, second->step->name,
-		       kind(first->rule), first->rule->name.text, pos.line, pos.column,
-		       first->step->name);
-	leat_diags_add(ctx->diags, LEAT_NOTE, "L-CHECK-RULE-TIE", pos,
-		       "the other rule, for %s \"%s\", is here", kind(first->rule),
-		       first->rule->name.text);
+	leat_lang_report(
+		ctx->diags, L_CHECK_RULE_TIE, second->rule->name.pos,
+		"the rules for %s \"%s\" (here, step \"%s\") and %s \"%s\" (line %d, column "
+		"%d, step \"%s\") disagree, and neither is more specific",
+		kind(second->rule), second->rule->name.text, second->step->name, kind(first->rule),
+		first->rule->name.text, pos.line, pos.column, first->step->name);
+	leat_lang_report_as(ctx->diags, LEAT_NOTE, L_CHECK_RULE_TIE, pos,
+			    "the other rule, for %s \"%s\", is here", kind(first->rule),
+			    first->rule->name.text);
 }
 
 static void compare_rules(const struct leat_check_context *ctx, const struct tied *a,

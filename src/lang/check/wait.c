@@ -67,7 +67,7 @@ static bool is_seen(const struct waits *w, const struct leat_file_rule *file, si
 	return false;
 }
 
-/* A chain of on_file longer than this is left to the check for circles. */
+/* A chain of on_file longer than this is left to the check for cycles. */
 enum { MAX_CHAIN = 64 };
 
 /* 1 if the file can become final for `reader`, given the steps known to be able
@@ -185,38 +185,38 @@ static bool is_certain(const struct waits *w, const struct link *from, size_t pr
 	       leat_names_has(&w->ctx->wf->steps[producer].outputs, input);
 }
 
-static int report_circle(const struct waits *w, const struct link *circle, size_t n)
+static int report_cycle(const struct waits *w, const struct link *cycle, size_t n)
 {
 	const struct leat_step *steps = w->ctx->wf->steps;
-	struct leat_pos pos = circle[0].input->pos;
+	struct leat_pos pos = cycle[0].input->pos;
 	bool certain = w->strictness == CERTAIN_WAITS;
 	char *text = strdup("");
 
 	for (size_t i = 0; i < n && text; i++) {
-		size_t producer = circle[(i + 1) % n].step;
+		size_t producer = cycle[(i + 1) % n].step;
 		char *longer =
 			leat_strf("%s%s\"%s\" waits for \"%s\", which waits for the end of \"%s\"",
-				  text, i ? "; " : "", steps[circle[i].step].name,
-				  circle[i].input->text, steps[producer].name);
+				  text, i ? "; " : "", steps[cycle[i].step].name,
+				  cycle[i].input->text, steps[producer].name);
 
-		certain &= is_certain(w, &circle[i], producer);
+		certain &= is_certain(w, &cycle[i], producer);
 		free(text);
 		text = longer;
 	}
 	if (!text)
 		return -ENOMEM;
 	if (w->strictness == CERTAIN_WAITS)
-		leat_diags_add(w->ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING,
-			       "L-CHECK-DEADLOCK", pos, "deadlock: %s", text);
+		leat_lang_report_as(w->ctx->diags, certain ? LEAT_ERROR : LEAT_WARNING,
+				    L_CHECK_DEADLOCK, pos, "deadlock: %s", text);
 	else
-		leat_diags_add(w->ctx->diags, LEAT_WARNING, "L-CHECK-WAIT-CIRCLE", pos,
-			       "if each reads to the end of its input, none ends: %s", text);
+		leat_lang_report(w->ctx->diags, L_CHECK_WAIT_CYCLE, pos,
+				 "if each step reads to the end of its input, none ends: %s", text);
 	free(text);
 	return 0;
 }
 
 /* Walk from a step that cannot end to one it waits for, and on; a step met
- * twice closes a circle. `walked` holds for each step in which walk (1, 2, ...) it was met. */
+ * twice closes a cycle. `walked` holds for each step in which walk (1, 2, ...) it was met. */
 static int walk(const struct waits *w, size_t s, size_t number, size_t *walked, struct link *path)
 {
 	size_t n = 0, first = 0;
@@ -235,14 +235,14 @@ static int walk(const struct waits *w, size_t s, size_t number, size_t *walked, 
 			return -ENOMEM;
 	}
 	if (walked[s] != number)
-		return 0; /* ends in a circle already reported */
+		return 0; /* ends in a cycle already reported */
 	while (first + 1 < n && path[first].step != s)
 		first++;
-	return report_circle(w, path + first, n - first);
+	return report_cycle(w, path + first, n - first);
 }
 
-/* Report every circle of waiting steps. 0, 1 if there was one, -ENOMEM. */
-static int find_circles(const struct leat_check_context *ctx, enum strictness strictness)
+/* Report every cycle of waiting steps. 0, 1 if there was one, -ENOMEM. */
+static int find_cycles(const struct leat_check_context *ctx, enum strictness strictness)
 {
 	size_t n = ctx->wf->n_steps;
 	struct waits w = {ctx, strictness, calloc(n + 1, sizeof(bool))};
@@ -265,10 +265,10 @@ static int find_circles(const struct leat_check_context *ctx, enum strictness st
 
 int leat_check_deadlock(const struct leat_check_context *ctx)
 {
-	int rc = find_circles(ctx, CERTAIN_WAITS);
+	int rc = find_cycles(ctx, CERTAIN_WAITS);
 
 	if (rc == 0)
-		rc = find_circles(ctx, TO_THE_END);
+		rc = find_cycles(ctx, TO_THE_END);
 	return rc < 0 ? rc : 0;
 }
 
@@ -290,12 +290,11 @@ static int check_updater(const struct leat_check_context *ctx, size_t a,
 		    leat_is_upstream(ctx->m, (int)a, (int)b) !=
 			    leat_is_upstream(ctx->m, (int)b, (int)a))
 			continue;
-		leat_diags_add(
-			ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR, "L-CHECK-TWO-UPDATERS",
-			output->pos,
-			"\"%s\" and \"%s\" both read and write \"%s\", and nothing says which of "
-			"them comes first",
-			ctx->wf->steps[a].name, ctx->wf->steps[b].name, output->text);
+		leat_lang_report_as(ctx->diags, wild ? LEAT_WARNING : LEAT_ERROR,
+				    L_CHECK_TWO_UPDATERS, output->pos,
+				    "\"%s\" and \"%s\" both read and write \"%s\", and nothing "
+				    "orders the two steps",
+				    ctx->wf->steps[a].name, ctx->wf->steps[b].name, output->text);
 		return 0;
 	}
 	return 0;

@@ -42,11 +42,11 @@ static void say_unknown(struct leat_front *front, const char *name, struct leat_
 	}
 	list_engines(list, sizeof(list), true, LEAT_IMAGE_DIRECTORY);
 	if (meant)
-		leat_say(front->diags, "L-ENGINE", pos,
-			 "no engine is called \"%s\"; did you mean \"%s\"?", name, meant);
+		leat_lang_report(front->diags, L_ENGINE, pos,
+				 "no engine is called \"%s\"; did you mean \"%s\"?", name, meant);
 	else
-		leat_say(front->diags, "L-ENGINE", pos, "no engine is called \"%s\"; there are %s",
-			 name, list);
+		leat_lang_report(front->diags, L_ENGINE, pos,
+				 "no engine is called \"%s\"; there are %s", name, list);
 }
 
 static void read_engine(struct leat_front *front, const struct leat_pair *entry,
@@ -83,18 +83,18 @@ static int check_image(struct leat_front *front, bool image_is_new,
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret) {
-		leat_say(front->diags, "L-CONTAINER", container->image_pos,
-			 "\"%s\" cannot be an image: %s", container->image, why);
+		leat_lang_report(front->diags, L_CONTAINER, container->image_pos,
+				 "\"%s\" cannot be an image: %s", container->image, why);
 		container->image = NULL;
 		return 0;
 	}
 	if (!leat_engine_takes(container->engine, image.kind)) {
 		list_engines(list, sizeof(list), false, image.kind);
-		leat_say(front->diags, "L-CONTAINER-ENGINE",
-			 image_is_new ? container->image_pos : container->engine_pos,
-			 "%s cannot run %s, which \"%s\" is: %s can",
-			 leat_engine_name(container->engine), leat_image_kind_text(image.kind),
-			 container->image, list);
+		leat_lang_report(front->diags, L_CONTAINER_ENGINE,
+				 image_is_new ? container->image_pos : container->engine_pos,
+				 "%s cannot run \"%s\", %s: use %s",
+				 leat_engine_name(container->engine), container->image,
+				 leat_image_kind_text(image.kind), list);
 	}
 	leat_image_release(&image);
 	return 0;
@@ -116,8 +116,9 @@ int leat_set_container(struct leat_front *front, const struct leat_pair *engine,
 		       const struct leat_container_keys *container, struct leat_step *step)
 {
 	if (!container->image && engine->key && !leat_diags_count(front->diags, LEAT_ERROR))
-		leat_say(front->diags, "L-CONTAINER-UNUSED", engine->value->pos,
-			 "\"%s\" has no effect: there is no \"container\"", engine->key->text);
+		leat_lang_report(front->diags, L_CONTAINER_UNUSED, engine->value->pos,
+				 "\"%s\" has no effect: there is no \"container\"",
+				 engine->key->text);
 	if (!container->image)
 		return 0;
 	step->container = strdup(container->image);

@@ -19,9 +19,9 @@ int leat_read_argv(struct leat_front *front, const struct leat_pair *entry, char
 	if (!list)
 		return 0;
 	if (list->kind != LEAT_VALUE_LIST || !list->n) {
-		leat_say(front->diags, "L-TYPE", list->pos,
-			 "\"%s\" must be a list of strings that begins with a program",
-			 entry->key->text);
+		leat_lang_report(front->diags, L_TYPE, list->pos,
+				 "\"%s\" must be a list of strings that begins with a program",
+				 entry->key->text);
 		return 0;
 	}
 	v = calloc(list->n + 1, sizeof(*v));
@@ -31,8 +31,9 @@ int leat_read_argv(struct leat_front *front, const struct leat_pair *entry, char
 		const struct leat_value *word = list->v[i];
 
 		if (word->kind != LEAT_VALUE_SCALAR || word->plain)
-			leat_say(front->diags, "L-TYPE", word->pos,
-				 "an argument must be a string, not %s", leat_value_describe(word));
+			leat_lang_report(front->diags, L_TYPE, word->pos,
+					 "an argument must be a string, not %s",
+					 leat_value_describe(word));
 		v[i] = strdup(word->kind == LEAT_VALUE_SCALAR ? word->text : "");
 		if (!v[i]) {
 			leat_words_free(v);
@@ -69,10 +70,11 @@ static int action_file(struct leat_front *front, const struct leat_value *node, 
 
 	*out = NULL;
 	if (!whole && (!*last || strchr(last, '.'))) {
-		leat_say(front->diags, "L-ACTION", node->pos,
-			 "\"%s\" is no action file: it is a shared object, \"name.so\", or Python, "
-			 "\"name.py\" or \"name\"",
-			 node->text);
+		leat_lang_report(
+			front->diags, L_ACTION, node->pos,
+			"\"%s\" is no action file: it is a shared object, \"name.so\", or Python, "
+			"\"name.py\" or \"name\"",
+			node->text);
 		return 0;
 	}
 	*out = whole ? strdup(node->text) : leat_strf("%s.py", node->text);
@@ -91,9 +93,9 @@ int leat_read_actions(struct leat_front *front, const struct leat_pair *entry,
 		good = list->v[i]->kind == LEAT_VALUE_SCALAR && list->v[i]->text[0] &&
 		       !leat_value_is_null(list->v[i]) && !(front->json && list->v[i]->plain);
 	if (!good) {
-		leat_say(front->diags, "L-ACTION", list->pos,
-			 "\"%s\" must be a list of two strings, [\"file\", \"function\"]",
-			 entry->key->text);
+		leat_lang_report(front->diags, L_ACTION, list->pos,
+				 "\"%s\" must be a list of two strings, [\"file\", \"function\"]",
+				 entry->key->text);
 		return 0;
 	}
 	ret = action_file(front, list->v[0], &step->action_file);

@@ -49,9 +49,9 @@ int leat_read_step_name(struct leat_front *front, const struct leat_pair *entry,
 
 	*step = -1;
 	if (known)
-		leat_say(front->diags, "L-STEP-TWICE", entry->value->pos,
-			 "a step \"%s\" exists already (line %d)", name,
-			 front->wf->steps[known->index].pos.line);
+		leat_lang_report(front->diags, L_STEP_TWICE, entry->value->pos,
+				 "a step \"%s\" already exists (line %d)", name,
+				 front->wf->steps[known->index].pos.line);
 	if (!name || known)
 		return 0;
 	added = leat_workflow_add_step(front->wf, name, entry->value->pos);
@@ -75,8 +75,9 @@ void leat_step_unknown(struct leat_front *front, const char *name, struct leat_p
 		}
 	}
 	if (meant)
-		leat_say(front->diags, "L-STEP-UNKNOWN", pos,
-			 "no step is called \"%s\"; did you mean \"%s\"?", name, meant);
+		leat_lang_report(front->diags, L_STEP_UNKNOWN, pos,
+				 "no step is called \"%s\"; did you mean \"%s\"?", name, meant);
 	else
-		leat_say(front->diags, "L-STEP-UNKNOWN", pos, "no step is called \"%s\"", name);
+		leat_lang_report(front->diags, L_STEP_UNKNOWN, pos, "no step is called \"%s\"",
+				 name);
 }

@@ -64,14 +64,16 @@ static int find_step(struct leat_front *front, const char *name, struct leat_pos
 		return (int)known->index;
 	step = find_folded(front->wf, name, &several);
 	if (several)
-		leat_say(front->diags, "L-STEP-UNKNOWN", pos,
-			 "no step is called \"%s\", and several are in other upper and lower case",
-			 name);
+		leat_lang_report(front->diags, L_STEP_UNKNOWN, pos,
+				 "no step is called \"%s\"; several names differ from it only in "
+				 "upper and lower case",
+				 name);
 	else if (step < 0)
 		leat_step_unknown(front, name, pos);
 	else
-		leat_say(front->diags, "L-STEP-CASE", pos, "\"%s\" is taken for the step \"%s\"",
-			 name, front->wf->steps[step].name);
+		leat_lang_report(front->diags, L_STEP_CASE, pos,
+				 "\"%s\" is read as the step \"%s\"", name,
+				 front->wf->steps[step].name);
 	return step;
 }
 
@@ -97,8 +99,9 @@ static int read_node(struct leat_front *front, const struct leat_pair *entry, in
 	else
 		text = name;
 	if (colon && !numbered && !leat_lookup_find(front->steps, text))
-		leat_say(front->diags, "L-NUMBER", entry->value->pos,
-			 "\"%s\": what follows the colon must be the number of a process", text);
+		leat_lang_report(front->diags, L_NUMBER, entry->value->pos,
+				 "\"%s\": what follows the colon must be the number of a process",
+				 text);
 	else
 		*step = find_step(front, text, entry->value->pos);
 	free(name);
@@ -138,9 +141,10 @@ static int read_2023(struct leat_front *front, const struct leat_pair *entry)
 	size_t n = list ? entry->value->n : 1;
 	int ret = 0;
 
-	leat_say(front->diags, "L-HOME-2023", entry->value->pos,
-		 "\"files\" and \"node\" are the form of 2023: write {\"manual\": [{\"name\": "
-		 "[...], \"app_node\": \"step:0\"}]}");
+	leat_lang_report(
+		front->diags, L_HOME_2023, entry->value->pos,
+		"\"files\" and \"node\" are the form of 2023: write {\"manual\": [{\"name\": "
+		"[...], \"app_node\": \"step:0\"}]}");
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = read_manual(front, leat_pair_item(entry, i), keys_2023);
 	return ret;
@@ -156,12 +160,14 @@ static int read_policy_word(struct leat_front *front, const struct leat_pair *en
 		return 0;
 	hashing = !strcmp(text, "hashing") || !strcmp(text, "hash");
 	if (!hashing && strcmp(text, "create")) {
-		leat_say(front->diags, "L-TYPE", entry->value->pos,
-			 "\"%s\" must be an object with create, hashing, manual", entry->key->text);
+		leat_lang_report(front->diags, L_TYPE, entry->value->pos,
+				 "\"%s\" must be an object with create, hashing, manual",
+				 entry->key->text);
 		return 0;
 	}
-	leat_say(front->diags, "L-HOME-STRING", entry->value->pos,
-		 "\"%s\" is taken for {\"%s\": [\"*\"]}", text, hashing ? "hashing" : "create");
+	leat_lang_report(front->diags, L_HOME_STRING, entry->value->pos,
+			 "\"%s\" is read as {\"%s\": [\"*\"]}", text,
+			 hashing ? "hashing" : "create");
 	return leat_names_add(hashing ? &front->wf->home_hashing : &front->wf->home_create, "*",
 			      entry->value->pos);
 }
@@ -205,9 +211,10 @@ static void collect(struct homes *homes, const struct leat_names *names, size_t 
 
 static void report_twice(struct leat_front *front, const struct homed *a, const struct homed *b)
 {
-	leat_say(front->diags, "L-HOME-TWICE", a->pos,
-		 "\"%s\" is under two home node policies (also line %d): keep the sets disjoint",
-		 a->text, b->pos.line);
+	leat_lang_report(
+		front->diags, L_HOME_TWICE, a->pos,
+		"\"%s\" is under two home node policies (also line %d): keep the sets disjoint",
+		a->text, b->pos.line);
 }
 
 static int check_equal_names(struct leat_front *front, const struct homes *homes)

@@ -65,13 +65,14 @@ static void report_unknown(struct leat_front *front, const struct leat_value *ke
 	char list[512];
 
 	if (meant) {
-		leat_say(front->diags, "L-KEY-UNKNOWN", key->pos,
-			 "unknown key \"%s\" in %s; did you mean \"%s\"?", key->text, where, meant);
+		leat_lang_report(front->diags, L_KEY_UNKNOWN, key->pos,
+				 "unknown key \"%s\" in %s; did you mean \"%s\"?", key->text, where,
+				 meant);
 		return;
 	}
 	list_keys(keys, list, sizeof(list));
-	leat_say(front->diags, "L-KEY-UNKNOWN", key->pos, "unknown key \"%s\" in %s; it has %s",
-		 key->text, where, list);
+	leat_lang_report(front->diags, L_KEY_UNKNOWN, key->pos,
+			 "unknown key \"%s\" in %s; it has %s", key->text, where, list);
 }
 
 /* Put one pair into its slot. */
@@ -82,14 +83,16 @@ static void take_pair(struct leat_front *front, const struct leat_value *key,
 	const char *name = canonical_name(keys, known->slot);
 
 	if (known->kind == LEAT_KEY_VARIANT)
-		leat_say(front->diags, "L-KEY-SPELLING", key->pos,
-			 "\"%s\" is taken for \"%s\", its canonical spelling", key->text, name);
+		leat_lang_report(front->diags, L_KEY_SPELLING, key->pos,
+				 "\"%s\" is read as \"%s\", its canonical spelling", key->text,
+				 name);
 	if (slots[known->slot].key) {
 		/* The same spelling twice was reported with the syntax. */
 		if (strcmp(slots[known->slot].key->text, key->text))
-			leat_say(front->diags, "L-KEY-TWICE", key->pos,
-				 "\"%s\" and \"%s\" (line %d) mean the same: keep one", key->text,
-				 slots[known->slot].key->text, slots[known->slot].key->pos.line);
+			leat_lang_report(front->diags, L_KEY_TWICE, key->pos,
+					 "\"%s\" and \"%s\" (line %d) mean the same: keep one",
+					 key->text, slots[known->slot].key->text,
+					 slots[known->slot].key->pos.line);
 		return;
 	}
 	slots[known->slot] = (struct leat_pair){key, value};
@@ -100,8 +103,8 @@ bool leat_keys_read(struct leat_front *front, const struct leat_value *map, cons
 {
 	memset(slots, 0, n_slots * sizeof(*slots));
 	if (map->kind != LEAT_VALUE_MAP) {
-		leat_say(front->diags, "L-TYPE", map->pos, "%s must be an object, not %s", where,
-			 leat_value_describe(map));
+		leat_lang_report(front->diags, L_TYPE, map->pos, "%s must be an object, not %s",
+				 where, leat_value_describe(map));
 		return false;
 	}
 	for (size_t i = 0; i < map->n; i += 2) {
@@ -119,5 +122,5 @@ bool leat_keys_read(struct leat_front *front, const struct leat_value *map, cons
 void leat_key_missing(struct leat_front *front, struct leat_pos pos, const char *name,
 		      const char *where)
 {
-	leat_say(front->diags, "L-KEY-MISSING", pos, "%s has no \"%s\"", where, name);
+	leat_lang_report(front->diags, L_KEY_MISSING, pos, "%s has no \"%s\"", where, name);
 }

@@ -89,8 +89,8 @@ static int find_inside(struct leat_front *front, const char *text, struct leat_p
 	if (!path)
 		return -ENOMEM;
 	if (!normalise(text, path)) {
-		leat_say(front->diags, "L-PATH-ESCAPE", pos,
-			 "\"%s\" leads out of the workflow's directory", text);
+		leat_lang_report(front->diags, L_PATH_ESCAPE, pos,
+				 "\"%s\" leads out of the workflow's directory", text);
 		goto out;
 	}
 	if (text[0] == '/') {
@@ -98,9 +98,10 @@ static int find_inside(struct leat_front *front, const char *text, struct leat_p
 		if (!inside)
 			inside = below(path, front->real_dir);
 		if (!inside) {
-			leat_say(front->diags, "L-PATH-OUTSIDE", pos,
-				 "\"%s\" is ignored: it is outside the workflow's directory %s",
-				 text, front->dir ? front->dir : "(unknown)");
+			leat_lang_report(
+				front->diags, L_PATH_OUTSIDE, pos,
+				"\"%s\" is ignored: it is outside the workflow's directory %s",
+				text, front->dir ? front->dir : "(unknown)");
 			goto out;
 		}
 	}
@@ -118,10 +119,10 @@ int leat_path_normal(struct leat_front *front, const char *text, struct leat_pos
 
 	if (ret || !*out || **out)
 		return ret;
-	leat_say(front->diags, "L-PATH-ROOT", pos,
-		 "\"%s\" is the workflow's directory itself: name what is in it (\"*\" is "
-		 "everything)",
-		 text);
+	leat_lang_report(front->diags, L_PATH_ROOT, pos,
+			 "\"%s\" is the workflow's directory itself: name what is in it (\"*\" is "
+			 "everything)",
+			 text);
 	free(*out);
 	*out = NULL;
 	return 0;
@@ -132,12 +133,12 @@ static const char *name_text(struct leat_front *front, const struct leat_value *
 {
 	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node) ||
 	    (front->json && node->plain)) {
-		leat_say(front->diags, "L-TYPE", node->pos, "a name must be a string, not %s",
-			 leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos, "a name must be a string, not %s",
+				 leat_value_describe(node));
 		return NULL;
 	}
 	if (!node->text[0]) {
-		leat_say(front->diags, "L-EMPTY", node->pos, "the name is empty");
+		leat_lang_report(front->diags, L_EMPTY, node->pos, "the name is empty");
 		return NULL;
 	}
 	return node->text;
@@ -188,15 +189,15 @@ static int read_list(struct leat_front *front, const struct leat_pair *entry, un
 		return 0;
 	if (list->kind == LEAT_VALUE_SCALAR && !leat_value_is_null(list)) {
 		if (!(flags & LEAT_NAMES_ONE_OK) && !(front->json && list->plain))
-			leat_say(front->diags, "L-LIST-STRING", list->pos,
-				 "\"%s\" is taken for a list of one name; write [\"%s\"]",
-				 entry->key->text, list->text);
+			leat_lang_report(front->diags, L_LIST_STRING, list->pos,
+					 "\"%s\" is read as a list of one name; write [\"%s\"]",
+					 entry->key->text, list->text);
 		return one(front, list, names);
 	}
 	if (list->kind != LEAT_VALUE_LIST) {
-		leat_say(front->diags, "L-TYPE", list->pos,
-			 "\"%s\" must be a list of names, not %s", entry->key->text,
-			 leat_value_describe(list));
+		leat_lang_report(front->diags, L_TYPE, list->pos,
+				 "\"%s\" must be a list of names, not %s", entry->key->text,
+				 leat_value_describe(list));
 		return 0;
 	}
 	for (size_t i = 0; !ret && i < list->n; i++)
@@ -230,10 +231,10 @@ static int read_excluded(struct leat_front *front, const struct leat_value *node
 	if (*path)
 		ret = leat_names_add(names, path, node->pos);
 	else
-		leat_say(front->diags, "L-EXCLUDE-ROOT", node->pos,
-			 "\"%s\" is the workflow's directory itself: nothing in it is excluded by "
-			 "that (\"*\" is everything)",
-			 text);
+		leat_lang_report(front->diags, L_EXCLUDE_ROOT, node->pos,
+				 "\"%s\" is the workflow's directory itself, which excludes "
+				 "nothing in it; \"*\" excludes everything",
+				 text);
 	free(path);
 	return ret;
 }
@@ -278,9 +279,9 @@ int leat_group_add(struct leat_front *front, const struct leat_value *name,
 	int ret;
 
 	if (known) {
-		leat_say(front->diags, "L-ALIAS-TWICE", name->pos,
-			 "an alias \"%s\" exists already (line %d)", name->text,
-			 front->wf->aliases[known->index].name.pos.line);
+		leat_lang_report(front->diags, L_ALIAS_TWICE, name->pos,
+				 "an alias \"%s\" already exists (line %d)", name->text,
+				 front->wf->aliases[known->index].name.pos.line);
 		return 0;
 	}
 	alias = leat_workflow_add_alias(front->wf, name->text, name->pos);
@@ -330,8 +331,9 @@ void leat_groups_check(struct leat_front *front)
 
 		for (size_t k = 0; k < alias->files.n; k++)
 			if (leat_group_find(front, alias->files.v[k].text))
-				leat_say(front->diags, "L-ALIAS-NESTED", alias->files.v[k].pos,
-					 "\"%s\" is an alias itself: list its files here",
-					 alias->files.v[k].text);
+				leat_lang_report(front->diags, L_ALIAS_NESTED,
+						 alias->files.v[k].pos,
+						 "\"%s\" is an alias itself: list its files here",
+						 alias->files.v[k].text);
 	}
 }

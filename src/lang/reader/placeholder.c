@@ -13,12 +13,11 @@ void leat_refuse_placeholders(struct leat_front *front, const char *name, struct
 {
 	for (size_t i = 0; i < sizeof(placeholders) / sizeof(*placeholders); i++)
 		if (strstr(name, placeholders[i]))
-			leat_say(front->diags, "L-PLACEHOLDER", pos,
-				 "\"%s\" stands for something in \"exec\" and \"args\" only: leave "
-				 "it "
-				 "out of names; the files of each instance are in a directory of "
-				 "its own",
-				 placeholders[i]);
+			leat_lang_report(
+				front->diags, L_PLACEHOLDER, pos,
+				"\"%s\" is replaced in \"exec\" and \"args\" only: leave it out of "
+				"names; the files of each instance are in a directory of its own",
+				placeholders[i]);
 }
 
 /* The placeholder that `word`, "{...}", is nearly; NULL: it is one, or none. */
@@ -47,8 +46,9 @@ void leat_warn_placeholders(struct leat_front *front, const char *text, struct l
 		snprintf(word, sizeof(word), "%.*s", (int)length, at);
 		meant = meant_placeholder(word);
 		if (meant)
-			leat_say(front->diags, "L-PLACEHOLDER-SPELLING", pos,
-				 "\"%s\" goes to the program as it is; did you mean \"%s\"?", word,
-				 meant);
+			leat_lang_report(
+				front->diags, L_PLACEHOLDER_SPELLING, pos,
+				"\"%s\" is passed to the program unchanged; did you mean \"%s\"?",
+				word, meant);
 	}
 }

@@ -43,15 +43,16 @@ static void read_type(struct leat_front *front, struct reading *r)
 	if (!text) {
 		wrong(r);
 	} else if (!strcmp(text, "d")) {
-		leat_say(front->diags, "L-RULE-TYPE-D", type->key->pos,
-			 "\"type\": \"d\" is the form of 2023: write \"dirname\" instead of "
-			 "\"name\"");
+		leat_lang_report(
+			front->diags, L_RULE_TYPE_D, type->key->pos,
+			"\"type\": \"d\" is the form of 2023: write \"dirname\" instead of "
+			"\"name\"");
 		r->is_dir = true;
 	} else {
-		leat_say(front->diags, "L-RULE-TYPE", type->value->pos,
-			 "unknown type \"%s\": a file is given by \"name\", a directory by "
-			 "\"dirname\"",
-			 text);
+		leat_lang_report(front->diags, L_RULE_TYPE, type->value->pos,
+				 "unknown type \"%s\": a file is given by \"name\", a directory by "
+				 "\"dirname\"",
+				 text);
 		wrong(r);
 	}
 }
@@ -62,16 +63,17 @@ static int read_names(struct leat_front *front, struct reading *r, struct leat_n
 	unsigned flags = strcmp(text->name_key, "name") ? LEAT_NAMES_ONE_OK : 0;
 
 	if (text->name.key && text->dirname.key) {
-		leat_say(front->diags, "L-RULE-NAMES", text->dirname.key->pos,
-			 "\"%s\" and \"dirname\" together: write two entries",
-			 text->name.key->text);
+		leat_lang_report(front->diags, L_RULE_NAMES, text->dirname.key->pos,
+				 "\"%s\" and \"dirname\" together: write two entries",
+				 text->name.key->text);
 		wrong(r);
 		return 0;
 	}
 	if (!text->name.key && !text->dirname.key) {
-		leat_say(front->diags, "L-RULE-NAMES", text->pos,
-			 "neither \"%s\" (for files) nor \"dirname\" (for directories) is given",
-			 text->name_key);
+		leat_lang_report(
+			front->diags, L_RULE_NAMES, text->pos,
+			"neither \"%s\" (for files) nor \"dirname\" (for directories) is given",
+			text->name_key);
 		wrong(r);
 		return 0;
 	}
@@ -170,13 +172,15 @@ static void report_commit(struct leat_front *front, struct reading *r, const cha
 			    "n_files:N for a directory";
 
 	if (meant)
-		leat_say(front->diags, "L-RULE-UNKNOWN", r->text->committed.value->pos,
-			 "unknown commit rule \"%s\"; did you mean \"%s\"? The rules are %s", text,
-			 meant, rules);
+		leat_lang_report(
+			front->diags, L_RULE_UNKNOWN, r->text->committed.value->pos,
+			"unknown commit rule \"%s\"; did you mean \"%s\"? The rules are %s", text,
+			meant, rules);
 	else
-		leat_say(front->diags, "L-RULE-UNKNOWN", r->text->committed.value->pos,
-			 "\"%s\" is neither a commit rule nor a declared file; the rules are %s",
-			 text, rules);
+		leat_lang_report(
+			front->diags, L_RULE_UNKNOWN, r->text->committed.value->pos,
+			"\"%s\" is neither a commit rule nor a declared file; the rules are %s",
+			text, rules);
 	wrong(r);
 }
 
@@ -190,12 +194,12 @@ static void read_count(struct leat_front *front, struct reading *r, const struct
 		return;
 	if (r->text->capio && word->commit == LEAT_COMMIT_ON_CLOSE &&
 	    leat_parse_count(count, 0, &zero) && !zero) {
-		leat_say(front->diags, "L-RULE-COUNT-ZERO", r->text->committed.value->pos,
-			 "\"on_close:%s\" is taken for \"on_close\"", count);
+		leat_lang_report(front->diags, L_RULE_COUNT_ZERO, r->text->committed.value->pos,
+				 "\"on_close:%s\" is read as \"on_close\"", count);
 	} else if (!leat_parse_count(count, 1, &r->count)) {
-		leat_say(front->diags, "L-RULE-COUNT", r->text->committed.value->pos,
-			 "\"%s:%s\": the count must be a whole number of at least 1", word->word,
-			 count);
+		leat_lang_report(front->diags, L_RULE_COUNT, r->text->committed.value->pos,
+				 "\"%s:%s\": the count must be a whole number of at least 1",
+				 word->word, count);
 		wrong(r);
 	}
 }
@@ -218,16 +222,17 @@ static int read_committed(struct leat_front *front, struct reading *r)
 		return 0;
 	}
 	if (word && word->commit == LEAT_COMMIT_ON_FILE && colon[1]) {
-		leat_say(front->diags, "L-RULE-ON-FILE-SHORT", entry->value->pos,
-			 "\"%s\" is taken for \"committed\": \"on_file\", \"file_deps\": [\"%s\"]",
-			 text, colon + 1);
+		leat_lang_report(
+			front->diags, L_RULE_ON_FILE_SHORT, entry->value->pos,
+			"\"%s\" is read as \"committed\": \"on_file\", \"file_deps\": [\"%s\"]",
+			text, colon + 1);
 		return add_dep(front, r, colon + 1);
 	}
 	if (!word && is_declared(front, text)) {
-		leat_say(front->diags, "L-RULE-ON-FILE-SHORT", entry->value->pos,
-			 "a file as commit rule is the form of 2023: write \"committed\": "
-			 "\"on_file\", \"file_deps\": [\"%s\"]",
-			 text);
+		leat_lang_report(front->diags, L_RULE_ON_FILE_SHORT, entry->value->pos,
+				 "a file as commit rule is the form of 2023: write \"committed\": "
+				 "\"on_file\", \"file_deps\": [\"%s\"]",
+				 text);
 		return add_dep(front, r, text);
 	}
 	report_commit(front, r, text);
@@ -253,14 +258,15 @@ static void read_mode(struct leat_front *front, struct reading *r)
 	if (text && !strcmp(text, "no_update"))
 		r->fire = LEAT_FIRE_NO_UPDATE;
 	else if (text && is_old_mode(text)) {
-		leat_say(front->diags, "L-RULE-MODE-OLD", entry->value->pos,
-			 "\"%s\" is taken for \"no_update\"", text);
+		leat_lang_report(front->diags, L_RULE_MODE_OLD, entry->value->pos,
+				 "\"%s\" is read as \"no_update\"", text);
 		r->fire = LEAT_FIRE_NO_UPDATE;
 	} else if (text && strcmp(text, "update"))
-		leat_say(front->diags, "L-RULE-MODE", entry->value->pos,
-			 "unknown mode \"%s\": it is \"update\" (readable once committed) or "
-			 "\"no_update\" (readable as it is written)",
-			 text);
+		leat_lang_report(
+			front->diags, L_RULE_MODE, entry->value->pos,
+			"unknown mode \"%s\": it is \"update\" (readable once committed) or "
+			"\"no_update\" (readable as it is written)",
+			text);
 	else if (!text)
 		wrong(r);
 }
@@ -274,13 +280,15 @@ static int read_deps(struct leat_front *front, struct reading *r)
 		ret = leat_read_names(front, entry, LEAT_NAMES_ONE_OK, &r->deps);
 		if (ret || r->deps.n || r->wrong)
 			return ret;
-		leat_say(front->diags, "L-RULE-ON-FILE-NO-DEPS", r->text->committed.value->pos,
-			 "\"on_file\" needs \"file_deps\": [...], the files to wait for");
+		leat_lang_report(front->diags, L_RULE_ON_FILE_NO_DEPS,
+				 r->text->committed.value->pos,
+				 "\"on_file\" needs \"file_deps\": [...], the files to wait for");
 		wrong(r);
 	} else if (entry->value && !r->wrong &&
 		   (entry->value->kind == LEAT_VALUE_SCALAR || entry->value->n)) {
-		leat_say(front->diags, "L-RULE-DEPS-UNUSED", entry->key->pos,
-			 "\"%s\" is ignored: the commit rule is not \"on_file\"", entry->key->text);
+		leat_lang_report(front->diags, L_RULE_DEPS_UNUSED, entry->key->pos,
+				 "\"%s\" is ignored: the commit rule is not \"on_file\"",
+				 entry->key->text);
 	}
 	return 0;
 }
@@ -298,9 +306,9 @@ static bool is_no_number(struct leat_front *front, struct reading *r, bool by_ru
 	if (n)
 		why = "is ignored: it is for a directory (\"dirname\")";
 	else if (by_rule && r->is_dir && !r->count)
-		why = "is 0, the number is not known: \"on_termination\" is assumed";
-	leat_say(front->diags, "L-RULE-N-FILES-UNUSED", entry->value->pos, "\"%s\" %s",
-		 entry->key->text, why);
+		why = "is 0, so the number of files is unknown: \"on_termination\" is assumed";
+	leat_lang_report(front->diags, L_RULE_N_FILES_UNUSED, entry->value->pos, "\"%s\" %s",
+			 entry->key->text, why);
 	if (by_rule && r->is_dir && !r->count) {
 		r->commit = LEAT_COMMIT_ON_TERMINATION;
 		by_rule = false;
@@ -322,20 +330,23 @@ static void read_n_files(struct leat_front *front, struct reading *r)
 	if (is_no_number(front, r, by_rule, n) || r->wrong || (!n && !by_rule))
 		return;
 	if (!r->is_dir) {
-		leat_say(front->diags, "L-RULE-N-FILES-ON-FILE",
-			 n ? entry->key->pos : r->text->committed.value->pos,
-			 "a number of files is for a directory: write \"dirname\" instead of "
-			 "\"%s\"",
-			 r->text->name_key);
+		leat_lang_report(
+			front->diags, L_RULE_N_FILES_ON_FILE,
+			n ? entry->key->pos : r->text->committed.value->pos,
+			"a number of files is for a directory: write \"dirname\" instead of "
+			"\"%s\"",
+			r->text->name_key);
 		wrong(r);
 	} else if (by_rule && !n && !r->count) {
-		leat_say(front->diags, "L-RULE-N-FILES-MISSING", r->text->committed.value->pos,
-			 "the number of files is missing: write \"n_files:N\"");
+		leat_lang_report(front->diags, L_RULE_N_FILES_MISSING,
+				 r->text->committed.value->pos,
+				 "the number of files is missing: write \"n_files:N\"");
 		wrong(r);
 	} else if (by_rule && n && r->count && n != r->count) {
-		leat_say(front->diags, "L-RULE-N-FILES-DIFFER", entry->value->pos,
-			 "two numbers of files for one directory: %u here, %u in the commit rule",
-			 n, r->count);
+		leat_lang_report(
+			front->diags, L_RULE_N_FILES_DIFFER, entry->value->pos,
+			"two numbers of files for one directory: %u here, %u in the commit rule", n,
+			r->count);
 		wrong(r);
 	} else if (by_rule) {
 		r->count = r->count ? r->count : n;
@@ -410,9 +421,9 @@ static int check_rule(struct leat_front *front, const struct leat_rule *rule,
 	HASH_FIND_STR(*known, rule->name.text, first);
 	if (first) {
 		if (first->n != n)
-			leat_say(front->diags, "L-RULE-N-FILES-DIFFER", rule->name.pos,
-				 "two numbers of files for \"%s\": %u here, %u in line %d",
-				 rule->name.text, n, first->n, first->rule->name.pos.line);
+			leat_lang_report(front->diags, L_RULE_N_FILES_DIFFER, rule->name.pos,
+					 "two numbers of files for \"%s\": %u here, %u in line %d",
+					 rule->name.text, n, first->n, first->rule->name.pos.line);
 		return 0;
 	}
 	first = calloc(1, sizeof(*first));

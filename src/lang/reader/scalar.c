@@ -47,12 +47,13 @@ const char *leat_read_text(struct leat_front *front, const struct leat_pair *ent
 
 	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node) ||
 	    (front->json && node->plain)) {
-		leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be a string, not %s",
-			 entry->key->text, leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos, "\"%s\" must be a string, not %s",
+				 entry->key->text, leat_value_describe(node));
 		return NULL;
 	}
 	if (!node->text[0]) {
-		leat_say(front->diags, "L-EMPTY", node->pos, "\"%s\" is empty", entry->key->text);
+		leat_lang_report(front->diags, L_EMPTY, node->pos, "\"%s\" is empty",
+				 entry->key->text);
 		return NULL;
 	}
 	return node->text;
@@ -70,16 +71,18 @@ bool leat_read_number(struct leat_front *front, const struct leat_pair *entry, u
 		return true;
 	}
 	if (node->kind != LEAT_VALUE_SCALAR || !node->plain)
-		leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be a whole number, not %s",
-			 entry->key->text, leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos,
+				 "\"%s\" must be a whole number, not %s", entry->key->text,
+				 leat_value_describe(node));
 	else if (max == INT_MAX)
-		leat_say(front->diags, "L-NUMBER", node->pos,
-			 "\"%s\" must be a whole number of at least %u, not %s", entry->key->text,
-			 min, node->text[0] ? node->text : "nothing");
+		leat_lang_report(front->diags, L_NUMBER, node->pos,
+				 "\"%s\" must be a whole number of at least %u, not %s",
+				 entry->key->text, min, node->text[0] ? node->text : "nothing");
 	else
-		leat_say(front->diags, "L-NUMBER", node->pos,
-			 "\"%s\" must be a whole number from %u to %u, not %s", entry->key->text,
-			 min, max, node->text[0] ? node->text : "nothing");
+		leat_lang_report(front->diags, L_NUMBER, node->pos,
+				 "\"%s\" must be a whole number from %u to %u, not %s",
+				 entry->key->text, min, max,
+				 node->text[0] ? node->text : "nothing");
 	return false;
 }
 
@@ -93,8 +96,8 @@ bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, boo
 			return true;
 		}
 	}
-	leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be true or false",
-		 entry->key->text);
+	leat_lang_report(front->diags, L_TYPE, node->pos, "\"%s\" must be true or false",
+			 entry->key->text);
 	return false;
 }
 
@@ -111,8 +114,9 @@ bool leat_read_switch(struct leat_front *front, const struct leat_pair *entry, b
 	}
 	if (plain && (!strcmp(node->text, "true") || !strcmp(node->text, "false")))
 		return leat_read_bool(front, entry, value);
-	leat_say(front->diags, "L-TYPE", node->pos, "\"%s\" must be 0 or 1, not %s",
-		 entry->key->text, plain && node->text[0] ? node->text : leat_value_describe(node));
+	leat_lang_report(front->diags, L_TYPE, node->pos, "\"%s\" must be 0 or 1, not %s",
+			 entry->key->text,
+			 plain && node->text[0] ? node->text : leat_value_describe(node));
 	return false;
 }
 
@@ -132,10 +136,11 @@ bool leat_read_freq(struct leat_front *front, const struct leat_pair *entry, enu
 		*every = n > 1 ? n : 0;
 		return true;
 	}
-	leat_say(front->diags, "L-IO-FREQ", node->pos,
-		 "\"%s\" must be 0 or 1 (every step), N (every Nth), or -1 or \"latest\" (the "
-		 "newest), not %s",
-		 entry->key->text, plain && node->text[0] ? node->text : leat_value_describe(node));
+	leat_lang_report(front->diags, L_IO_FREQ, node->pos,
+			 "\"%s\" must be 0 or 1 (every version), N (every Nth), or -1 or "
+			 "\"latest\" (the newest), not %s",
+			 entry->key->text,
+			 plain && node->text[0] ? node->text : leat_value_describe(node));
 	return false;
 }
 
@@ -146,14 +151,14 @@ size_t leat_read_objects(struct leat_front *front, const struct leat_pair *entry
 	if (entry->value->kind == LEAT_VALUE_LIST)
 		return entry->value->n;
 	if (entry->value->kind == LEAT_VALUE_MAP) {
-		leat_say(front->diags, "L-LIST-OBJECT", entry->value->pos,
-			 "\"%s\" is taken for a list of one object; write [{...}]",
-			 entry->key->text);
+		leat_lang_report(front->diags, L_LIST_OBJECT, entry->value->pos,
+				 "\"%s\" is read as a list of one object; write [{...}]",
+				 entry->key->text);
 		return 1;
 	}
-	leat_say(front->diags, "L-TYPE", entry->value->pos,
-		 "\"%s\" must be a list of objects, not %s", entry->key->text,
-		 leat_value_describe(entry->value));
+	leat_lang_report(front->diags, L_TYPE, entry->value->pos,
+			 "\"%s\" must be a list of objects, not %s", entry->key->text,
+			 leat_value_describe(entry->value));
 	return 0;
 }
 

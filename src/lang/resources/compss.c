@@ -111,15 +111,14 @@ static bool is(const char *element, const char *name)
 	return !strncmp(element, name, n) && (element[n] == '/' || !element[n]);
 }
 
-/* --- elements begin ------------------------------------------------------------------------------
- */
+/* --- elements begin ---------------------------------------------------- */
 
 static const char *attribute(struct reader *r, const char *element, const XML_Char **attributes)
 {
 	for (; *attributes; attributes += 2)
 		if (!strcmp(attributes[0], "Name") && *attributes[1])
 			return attributes[1];
-	leat_say(r->diags, "L-KEY-MISSING", here(r), "<%s> has no Name", element);
+	leat_lang_report(r->diags, L_KEY_MISSING, here(r), "<%s> has no Name", element);
 	return NULL;
 }
 
@@ -130,9 +129,9 @@ static void begin_node(struct reader *r, const XML_Char **attributes)
 
 	for (size_t h = 0; name && h < r->res->n_hosts; h++)
 		if (!strcmp(r->res->hosts[h].name, name))
-			leat_say(r->diags, "L-RESOURCE-TWICE", here(r),
-				 "a node \"%s\" is described already (line %d)", name,
-				 r->res->hosts[h].pos.line);
+			leat_lang_report(r->diags, L_RESOURCE_TWICE, here(r),
+					 "a node \"%s\" is already described (line %d)", name,
+					 r->res->hosts[h].pos.line);
 	host = leat_resources_add_host(r->res, name ? name : "?");
 	if (!host) {
 		fail(r, -ENOMEM);
@@ -160,15 +159,17 @@ static void XMLCALL begin_element(void *ctx, const XML_Char *name, const XML_Cha
 	r->used = 0;
 	if (!element) {
 		if (!r->skip && !r->depth) {
-			leat_say(r->diags, "L-XML", here(r),
-				 "<%s> is not a resources file of COMPSs, which begins with "
-				 "<ResourcesList>",
-				 name);
+			leat_lang_report(
+				r->diags, L_XML, here(r),
+				"<%s> is not a resources file of COMPSs, which begins with "
+				"<ResourcesList>",
+				name);
 			fail(r, -EINVAL);
 		}
 		if (!r->skip && r->depth == 1 && !strcmp(name, "CloudProvider"))
-			leat_say(r->diags, "L-XML-LEFT-OUT", here(r),
-				 "<CloudProvider> is left out: leat uses machines that are there");
+			leat_lang_report(
+				r->diags, L_XML_LEFT_OUT, here(r),
+				"<CloudProvider> is ignored: leat uses existing machines only");
 		r->skip++;
 		return;
 	}
@@ -184,8 +185,7 @@ static void XMLCALL begin_element(void *ctx, const XML_Char *name, const XML_Cha
 		r->read_pos = here(r);
 }
 
-/* --- elements end --------------------------------------------------------------------------------
- */
+/* --- elements end ------------------------------------------------------ */
 
 /* The text of the element that ends, without blanks around it. */
 static char *trimmed(struct reader *r)
@@ -210,9 +210,9 @@ static unsigned number(struct reader *r, const char *element, unsigned max)
 		*point = '\0';
 	if (leat_parse_count(text, 1, &value) && value <= max)
 		return value;
-	leat_say(r->diags, "L-NUMBER", here(r),
-		 "<%.*s> must be a whole number from 1 to %u, not %s", (int)strcspn(element, "/"),
-		 element, max, *text ? text : "nothing");
+	leat_lang_report(r->diags, L_NUMBER, here(r),
+			 "<%.*s> must be a whole number from 1 to %u, not %s",
+			 (int)strcspn(element, "/"), element, max, *text ? text : "nothing");
 	return 0;
 }
 
@@ -237,9 +237,9 @@ static void end_storage(struct reader *r)
 		if (device && own && leat_device_add_path(device, "/"))
 			fail(r, -ENOMEM);
 	} else {
-		leat_say(r->diags, "L-XML-LEFT-OUT", r->read_pos,
-			 "<Storage> has no <Bandwidth>, and is left out: tasks cannot be scheduled "
-			 "by what is not known");
+		leat_lang_report(r->diags, L_XML_LEFT_OUT, r->read_pos,
+				 "<Storage> is ignored: it has no <Bandwidth>, by which tasks are "
+				 "scheduled");
 	}
 	free(r->read.type);
 	r->read = (struct leat_device){0};
@@ -292,8 +292,9 @@ static void XMLCALL end_element(void *ctx, const XML_Char *name)
 	else if (is(element, "Storage"))
 		end_storage(r);
 	else if (is(element, "ComputeNode") && !host->computing_units)
-		leat_say(r->diags, "L-KEY-MISSING", host->pos,
-			 "node \"%s\" has no <Processor> with <ComputingUnits>", host->name);
+		leat_lang_report(r->diags, L_KEY_MISSING, host->pos,
+				 "node \"%s\" has no <Processor> with <ComputingUnits>",
+				 host->name);
 	else
 		end_leaf(r, element);
 	r->used = 0;
@@ -310,13 +311,12 @@ static void XMLCALL take_text(void *ctx, const XML_Char *text, int length)
 	r->used += n;
 }
 
-/* --- the file ----------------------------------------------------------------------------------
- */
+/* --- the file ---------------------------------------------------------- */
 
 static void say_syntax(struct reader *r)
 {
-	leat_say(r->diags, "L-XML", here(r), "this is not well-formed XML: %s",
-		 XML_ErrorString(XML_GetErrorCode(r->parser)));
+	leat_lang_report(r->diags, L_XML, here(r), "this is not well-formed XML: %s",
+			 XML_ErrorString(XML_GetErrorCode(r->parser)));
 }
 
 int leat_compss_read(const char *text, size_t size, struct leat_diags *diags,
@@ -338,8 +338,9 @@ int leat_compss_read(const char *text, size_t size, struct leat_diags *diags,
 		r.ret = -EINVAL;
 	}
 	if (!r.ret && !r.res->n_hosts)
-		leat_say(diags, "L-RESOURCE-NONE", (struct leat_pos){1, 1, 0},
-			 "the file describes no <ComputeNode>: tasks need at least one to run on");
+		leat_lang_report(
+			diags, L_RESOURCE_NONE, (struct leat_pos){1, 1, 0},
+			"the file describes no <ComputeNode>: tasks need at least one to run on");
 out:
 	if (r.parser)
 		XML_ParserFree(r.parser);

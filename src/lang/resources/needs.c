@@ -21,11 +21,11 @@ void leat_read_bandwidth(struct leat_front *front, const struct leat_pair *entry
 	char why[LEAT_BANDWIDTH_WHY];
 
 	if (node->kind != LEAT_VALUE_SCALAR)
-		leat_say(front->diags, "L-TYPE", node->pos,
-			 "\"%s\" must be a number, auto or auto(min,max,delta), not %s",
-			 entry->key->text, leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos,
+				 "\"%s\" must be a number, auto or auto(min,max,delta), not %s",
+				 entry->key->text, leat_value_describe(node));
 	else if (leat_bandwidth_parse(node->text, bandwidth, why))
-		leat_say(front->diags, "L-BANDWIDTH", node->pos, "%s", why);
+		leat_lang_report(front->diags, L_BANDWIDTH, node->pos, "%s", why);
 }
 
 /* What goes together, and what does not. */
@@ -36,13 +36,14 @@ static void check_needs(struct leat_front *front, const struct leat_pair *slots,
 								       : &slots[LEAT_NEED_DEVICE];
 
 	if (needs->io && needs->computing_units)
-		leat_say(front->diags, "L-NEEDS", needs->units_pos,
-			 "an I/O task takes no computing units: leave out \"%s\", or \"io\"",
-			 slots[LEAT_NEED_UNITS].key->text);
+		leat_lang_report(
+			front->diags, L_NEEDS, needs->units_pos,
+			"an I/O task takes no computing units: leave out \"%s\", or \"io\"",
+			slots[LEAT_NEED_UNITS].key->text);
 	if (!needs->io && of_io->key)
-		leat_say(front->diags, "L-NEEDS", of_io->key->pos,
-			 "\"%s\" is for I/O tasks: add \"io: true\", or leave it out",
-			 of_io->key->text);
+		leat_lang_report(front->diags, L_NEEDS, of_io->key->pos,
+				 "\"%s\" is for I/O tasks: add \"io: true\", or leave it out",
+				 of_io->key->text);
 }
 
 int leat_read_needs(struct leat_front *front, const struct leat_pair *slots, struct leat_step *step)

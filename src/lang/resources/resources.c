@@ -65,11 +65,11 @@ static int read_path(struct leat_front *front, const struct leat_value *node,
 
 	if (node->kind != LEAT_VALUE_SCALAR || node->text[0] != '/' ||
 	    strlen(node->text) >= sizeof(path)) {
-		leat_say(front->diags, "L-TYPE", node->pos,
-			 "a path of a storage device must be an absolute directory, not %s",
-			 node->kind == LEAT_VALUE_SCALAR && node->text[0]
-				 ? node->text
-				 : leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos,
+				 "a path of a storage device must be an absolute directory, not %s",
+				 node->kind == LEAT_VALUE_SCALAR && node->text[0]
+					 ? node->text
+					 : leat_value_describe(node));
 		return 0;
 	}
 	strcpy(path, node->text);
@@ -137,9 +137,9 @@ static bool is_new(struct leat_front *front, const struct leat_resources *res,
 		known = find_in(res->hosts[h].devices, res->hosts[h].n_devices, name->text);
 	if (!known)
 		return true;
-	leat_say(front->diags, "L-RESOURCE-TWICE", name->pos,
-		 "a storage device \"%s\" is described already (line %d)", name->text,
-		 known->pos.line);
+	leat_lang_report(front->diags, L_RESOURCE_TWICE, name->pos,
+			 "a storage device \"%s\" is already described (line %d)", name->text,
+			 known->pos.line);
 	return false;
 }
 
@@ -205,9 +205,9 @@ static int check_names(struct leat_front *front, const struct leat_resources *re
 	qsort(sorted, res->n_hosts, sizeof(struct leat_host *), compare_hosts);
 	for (size_t h = 1; h < res->n_hosts; h++)
 		if (!strcmp(sorted[h]->name, sorted[h - 1]->name))
-			leat_say(front->diags, "L-RESOURCE-TWICE", sorted[h]->pos,
-				 "a node \"%s\" is described already (line %d)", sorted[h]->name,
-				 sorted[h - 1]->pos.line);
+			leat_lang_report(front->diags, L_RESOURCE_TWICE, sorted[h]->pos,
+					 "a node \"%s\" is already described (line %d)",
+					 sorted[h]->name, sorted[h - 1]->pos.line);
 	free(sorted);
 	return 0;
 }
@@ -302,13 +302,12 @@ int leat_read_resources(struct leat_front *front, const struct leat_value *map,
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = add_host(front, res, leat_pair_item(&slots[TOP_NODES], i));
 	if (!ret && !n && slots[TOP_NODES].value->kind == LEAT_VALUE_LIST)
-		leat_say(front->diags, "L-RESOURCE-NONE", slots[TOP_NODES].value->pos,
-			 "\"nodes\" describes no node: tasks need at least one to run on");
+		leat_lang_report(front->diags, L_RESOURCE_NONE, slots[TOP_NODES].value->pos,
+				 "\"nodes\" describes no node: tasks need at least one to run on");
 	return ret ? ret : check_names(front, res);
 }
 
-/* --- a file -------------------------------------------------------------------------------------
- */
+/* --- a file ------------------------------------------------------------ */
 
 static int read_document(struct leat_diags *diags, const char *text, size_t size,
 			 struct leat_resources **res)
@@ -324,10 +323,9 @@ static int read_document(struct leat_diags *diags, const char *text, size_t size
 		return ret;
 	map = leat_value_get(root, "resources");
 	if (!map) {
-		leat_say(
-			diags, "L-RESOURCE-NONE", root->pos,
-			"no description of resources: leat's has \"resources\" at the top, that of "
-			"COMPSs is XML");
+		leat_lang_report(diags, L_RESOURCE_NONE, root->pos,
+				 "not a resources file: leat's has \"resources\" at the top, that "
+				 "of COMPSs is XML");
 		ret = -EINVAL;
 	} else {
 		*res = leat_resources_new();

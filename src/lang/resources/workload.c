@@ -77,12 +77,12 @@ static void read_seconds(struct leat_front *front, const struct leat_pair *entry
 	if (end && !*end && value <= 1e9)
 		*seconds = value;
 	else
-		leat_say(front->diags, "L-NUMBER", node->pos,
-			 "\"%s\" must be a number of seconds of at least 0, not %s",
-			 entry->key->text,
-			 node->kind == LEAT_VALUE_SCALAR && node->text[0]
-				 ? node->text
-				 : leat_value_describe(node));
+		leat_lang_report(front->diags, L_NUMBER, node->pos,
+				 "\"%s\" must be a number of seconds of at least 0, not %s",
+				 entry->key->text,
+				 node->kind == LEAT_VALUE_SCALAR && node->text[0]
+					 ? node->text
+					 : leat_value_describe(node));
 }
 
 static void read_numbers(struct leat_front *front, const struct leat_pair *slots,
@@ -123,7 +123,8 @@ static void check_group(struct leat_front *front, const struct leat_pair *slots,
 	else if (!slots[GROUP_MEGABYTES].key && !slots[GROUP_SECONDS].key)
 		why = "takes no time: it needs \"seconds\", or \"megabytes\" and \"device\"";
 	if (why)
-		leat_say(front->diags, "L-WORKLOAD", group->pos, "\"%s\" %s", group->name, why);
+		leat_lang_report(front->diags, L_WORKLOAD, group->pos, "\"%s\" %s", group->name,
+				 why);
 }
 
 static int read_group(struct reading *r, const struct leat_value *item)
@@ -141,8 +142,8 @@ static int read_group(struct reading *r, const struct leat_value *item)
 	}
 	name = leat_read_text(front, &slots[GROUP_NAME]);
 	if (name && leat_workload_find(r->w, name) >= 0) {
-		leat_say(front->diags, "L-WORKLOAD", slots[GROUP_NAME].value->pos,
-			 "tasks \"%s\" are described twice", name);
+		leat_lang_report(front->diags, L_WORKLOAD, slots[GROUP_NAME].value->pos,
+				 "tasks \"%s\" are described twice", name);
 		return 0;
 	}
 	group = leat_workload_add_group(r->w, name ? name : "?");
@@ -163,8 +164,7 @@ static int read_group(struct reading *r, const struct leat_value *item)
 	return device && !group->device ? -ENOMEM : 0;
 }
 
-/* --- what it waits for --------------------------------------------------------------------------
- */
+/* --- what it waits for ------------------------------------------------- */
 
 static int link_one(struct reading *r, size_t from, const struct leat_value *node, bool previous,
 		    struct leat_groups *groups)
@@ -179,13 +179,14 @@ static int link_one(struct reading *r, size_t from, const struct leat_value *nod
 					leat_str_distance(name, r->w->groups[near].name))
 			near = (int)i;
 	if (index >= 0)
-		leat_say(r->front.diags, "L-WORKLOAD", node->pos,
-			 "\"%s\" waits for \"%s\", which is not described before it",
-			 r->w->groups[from].name, name);
+		leat_lang_report(r->front.diags, L_WORKLOAD, node->pos,
+				 "\"%s\" depends on \"%s\", which must be described before it",
+				 r->w->groups[from].name, name);
 	else
-		leat_say(r->front.diags, "L-WORKLOAD", node->pos,
-			 "\"%s\" waits for \"%s\", which is not there; did you mean \"%s\"?",
-			 r->w->groups[from].name, name, r->w->groups[near].name);
+		leat_lang_report(
+			r->front.diags, L_WORKLOAD, node->pos,
+			"\"%s\" depends on \"%s\", which does not exist; did you mean \"%s\"?",
+			r->w->groups[from].name, name, r->w->groups[near].name);
 	return 0;
 }
 
@@ -215,8 +216,7 @@ static int link_group(struct reading *r, size_t index, const struct leat_value *
 	return ret;
 }
 
-/* --- the file ------------------------------------------------------------------------------------
- */
+/* --- the file ---------------------------------------------------------- */
 
 static int read_trials(struct reading *r, const struct leat_pair *entry)
 {
@@ -224,19 +224,19 @@ static int read_trials(struct reading *r, const struct leat_pair *entry)
 	int ret = 0;
 
 	if (list->kind != LEAT_VALUE_LIST) {
-		leat_say(r->front.diags, "L-TYPE", list->pos, "\"trials\" must be a list, not %s",
-			 leat_value_describe(list));
+		leat_lang_report(r->front.diags, L_TYPE, list->pos,
+				 "\"trials\" must be a list, not %s", leat_value_describe(list));
 		return 0;
 	}
 	for (size_t i = 0; ret != -ENOMEM && i < list->n; i++) {
 		const struct leat_value *node = list->v[i];
-		char why[LEAT_BANDWIDTH_WHY] = "a trial is one word";
+		char why[LEAT_BANDWIDTH_WHY] = "a trial must be one word";
 
 		ret = node->kind == LEAT_VALUE_SCALAR
 			      ? leat_workload_add_trial(r->w, node->text, why)
 			      : -EINVAL;
 		if (ret == -EINVAL)
-			leat_say(r->front.diags, "L-BANDWIDTH", node->pos, "%s", why);
+			leat_lang_report(r->front.diags, L_BANDWIDTH, node->pos, "%s", why);
 	}
 	return ret == -ENOMEM ? ret : 0;
 }

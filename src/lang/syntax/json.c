@@ -84,22 +84,22 @@ static bool scan_string(const struct scan *s, struct token *t)
 		if (s->text[i] == '\\') {
 			length = escape_length(s->text, i);
 			if (!length) {
-				leat_say(
-					s->diags, "L-JSON-STRING", at(s, i),
-					"JSON has no such escape; a backslash is written \"\\\\\"");
+				leat_lang_report(s->diags, L_JSON_STRING, at(s, i),
+						 "unknown escape; a backslash is written \"\\\\\"");
 				return false;
 			}
 		} else if ((unsigned char)s->text[i] < 0x20) {
-			leat_say(s->diags, "L-JSON-STRING", at(s, i),
-				 "a control character (a tab, perhaps) stands in a string; "
-				 "write it as an escape");
+			leat_lang_report(s->diags, L_JSON_STRING, at(s, i),
+					 "a string holds a control character, such as a tab: write "
+					 "it as an escape, \\t");
 			return false;
 		}
 	}
 	if (i >= s->size || s->text[i] != '"') {
-		leat_say(s->diags, "L-JSON-NEWLINE", at(s, t->at),
-			 "the string is not closed on its line: add the \" or, if it was broken "
-			 "over two lines, join them");
+		leat_lang_report(
+			s->diags, L_JSON_NEWLINE, at(s, t->at),
+			"the string is not closed on its line: add the \" or, if it was broken "
+			"over two lines, join them");
 		return false;
 	}
 	t->end = i + 1;
@@ -191,47 +191,49 @@ static void report_word(const struct scan *s, const struct token *t, bool as_key
 	while (size > 1 && ((unsigned char)text[size] & 0xc0) == 0x80)
 		size--;
 	if (word_begins(s, t, "//") || word_begins(s, t, "/*") || word_begins(s, t, "#"))
-		leat_say(s->diags, "L-JSON-COMMENT", pos, "JSON has no comments: remove it");
+		leat_lang_report(s->diags, L_JSON_COMMENT, pos, "JSON has no comments: remove it");
 	else if (word_begins(s, t, "..."))
-		leat_say(s->diags, "L-JSON-VALUE", pos,
-			 "\"...\" stands for something left out: write it, or remove the dots");
+		leat_lang_report(s->diags, L_JSON_VALUE, pos,
+				 "\"...\" is not JSON: write what it stands for, or remove it");
 	else if (word_begins(s, t, "'"))
-		leat_say(s->diags, "L-JSON-QUOTES", pos,
-			 "JSON strings are in double quotes: write \" instead of '");
+		leat_lang_report(s->diags, L_JSON_QUOTES, pos,
+				 "JSON strings are in double quotes: write \" instead of '");
 	else if (word_begins(s, t, "\xe2\x80\x9c") || word_begins(s, t, "\xe2\x80\x9d"))
-		leat_say(s->diags, "L-JSON-QUOTES", pos,
-			 "a typographic quote: JSON strings are in straight double quotes");
+		leat_lang_report(s->diags, L_JSON_QUOTES, pos,
+				 "a typographic quote: JSON strings are in straight double quotes");
 	else if (as_key)
-		leat_say(s->diags, "L-JSON-QUOTES", pos, "a key must be in double quotes: \"%.*s\"",
-			 size, text);
+		leat_lang_report(s->diags, L_JSON_QUOTES, pos,
+				 "a key must be in double quotes: \"%.*s\"", size, text);
 	else
-		leat_say(s->diags, "L-JSON-VALUE", pos,
-			 "%.*s is not a JSON value; text must be in double quotes", size, text);
+		leat_lang_report(s->diags, L_JSON_VALUE, pos,
+				 "%.*s is not a JSON value; text must be in double quotes", size,
+				 text);
 }
 
 /* A closing bracket that does not close what is open. */
 static void report_bracket(const struct scan *s, const struct token *t, const struct frame *f)
 {
 	if (!f->bracket)
-		leat_say(s->diags, "L-JSON-BRACKET", at(s, t->at),
-			 "\"%c\" closes nothing: there is one too many", t->type);
+		leat_lang_report(s->diags, L_JSON_BRACKET, at(s, t->at),
+				 "\"%c\" closes nothing: remove it", t->type);
 	else
-		leat_say(s->diags, "L-JSON-BRACKET", at(s, t->at),
-			 "\"%c\" while the \"%c\" of line %d is open: put \"%c\" before it, or "
-			 "remove it if it "
-			 "is one too many",
-			 t->type, f->bracket, line_of(s, f->at), f->bracket == '[' ? ']' : '}');
+		leat_lang_report(
+			s->diags, L_JSON_BRACKET, at(s, t->at),
+			"\"%c\" while the \"%c\" of line %d is open: put \"%c\" before it, or "
+			"remove it if it "
+			"is one too many",
+			t->type, f->bracket, line_of(s, f->at), f->bracket == '[' ? ']' : '}');
 }
 
 static void report_end(const struct scan *s, const struct frame *f)
 {
 	if (!f->bracket)
-		leat_say(s->diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, s->file},
-			 "the file holds nothing");
+		leat_lang_report(s->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, s->file},
+				 "the file is empty");
 	else
-		leat_say(s->diags, "L-JSON-UNCLOSED", at(s, f->at),
-			 "this \"%c\" is never closed: add \"%c\"", f->bracket,
-			 f->bracket == '[' ? ']' : '}');
+		leat_lang_report(s->diags, L_JSON_UNCLOSED, at(s, f->at),
+				 "this \"%c\" is never closed: add \"%c\"", f->bracket,
+				 f->bracket == '[' ? ']' : '}');
 }
 
 /* Where an object wants a key, something else stands. */
@@ -240,26 +242,28 @@ static void report_key(const struct scan *s, const struct token *t, const struct
 	struct leat_pos pos = at(s, t->at);
 
 	if (t->type == '}')
-		leat_say(s->diags, "L-JSON-TRAILING-COMMA", at(s, s->last.at),
-			 "a comma before \"}\": remove it");
+		leat_lang_report(s->diags, L_JSON_TRAILING_COMMA, at(s, s->last.at),
+				 "a comma before \"}\": remove it");
 	else if (t->type == ']')
 		report_bracket(s, t, f);
 	else if (t->type == 'w')
 		report_word(s, t, true);
 	else if (t->type == ',')
-		leat_say(s->diags, "L-JSON-COMMA", pos, "one comma too many");
+		leat_lang_report(s->diags, L_JSON_COMMA, pos, "one comma too many");
 	else if (t->type == '{' && !f->pairs)
-		leat_say(s->diags, "L-JSON-LIST-BRACES", at(s, f->at),
-			 "not JSON: this \"{\" holds a list of objects; write the list with "
-			 "\"[ ]\": [ {...}, {...} ]");
+		leat_lang_report(
+			s->diags, L_JSON_LIST_BRACES, at(s, f->at),
+			"not JSON: this \"{\" holds a list of objects; write the list with "
+			"\"[ ]\": [ {...}, {...} ]");
 	else if (t->type == '{')
-		leat_say(s->diags, "L-JSON-BRACKET", pos,
-			 "an object where a key is expected: is the \"}\" for line %d missing, or "
-			 "should that line open a list with \"[\"?",
-			 line_of(s, f->at));
+		leat_lang_report(
+			s->diags, L_JSON_BRACKET, pos,
+			"an object where a key is expected: is the \"}\" for line %d missing, or "
+			"should that line open a list with \"[\"?",
+			line_of(s, f->at));
 	else
-		leat_say(s->diags, "L-JSON-SYNTAX", pos,
-			 "a key in double quotes is expected here, not \"%c\"", t->type);
+		leat_lang_report(s->diags, L_JSON_SYNTAX, pos,
+				 "a key in double quotes is expected here, not \"%c\"", t->type);
 }
 
 static void report_value(const struct scan *s, const struct token *t, const struct frame *f)
@@ -268,21 +272,21 @@ static void report_value(const struct scan *s, const struct token *t, const stru
 	bool after_comma = s->last.type == ',';
 
 	if (t->type == ']' && f->bracket == '[')
-		leat_say(s->diags, "L-JSON-TRAILING-COMMA", at(s, s->last.at),
-			 "a comma before \"]\": remove it");
+		leat_lang_report(s->diags, L_JSON_TRAILING_COMMA, at(s, s->last.at),
+				 "a comma before \"]\": remove it");
 	else if (f->bracket == '{' && (t->type == '}' || t->type == ','))
-		leat_say(s->diags, "L-JSON-COLON", pos, "the value after \":\" is missing");
+		leat_lang_report(s->diags, L_JSON_COLON, pos, "the value after \":\" is missing");
 	else if (t->type == '}' || t->type == ']')
 		report_bracket(s, t, f);
 	else if (t->type == ',')
-		leat_say(s->diags, "L-JSON-COMMA", pos,
-			 after_comma ? "one comma too many"
-				     : "a value is expected before the comma");
+		leat_lang_report(s->diags, L_JSON_COMMA, pos,
+				 after_comma ? "one comma too many"
+					     : "a value is expected before the comma");
 	else if (t->type == 'w')
 		report_word(s, t, false);
 	else
-		leat_say(s->diags, "L-JSON-SYNTAX", pos, "a value is expected here, not \"%c\"",
-			 t->type);
+		leat_lang_report(s->diags, L_JSON_SYNTAX, pos,
+				 "a value is expected here, not \"%c\"", t->type);
 }
 
 static void report_after_value(const struct scan *s, const struct token *t, const struct frame *f)
@@ -292,15 +296,17 @@ static void report_after_value(const struct scan *s, const struct token *t, cons
 	else if (t->type == 'w' && !is_value_word(s, t))
 		report_word(s, t, false);
 	else if (t->type == ':' && f->bracket == '[')
-		leat_say(s->diags, "L-JSON-COLON", at(s, t->at),
-			 "\"key\": value stands in a list: is the \"]\" for line %d missing, or "
-			 "should that line open an object with \"{\"?",
-			 line_of(s, f->at));
+		leat_lang_report(
+			s->diags, L_JSON_COLON, at(s, t->at),
+			"\"key\": value stands in a list: is the \"]\" for line %d missing, or "
+			"should that line open an object with \"{\"?",
+			line_of(s, f->at));
 	else if (t->type == ':')
-		leat_say(s->diags, "L-JSON-COLON", at(s, t->at), "a second \":\" after one key");
+		leat_lang_report(s->diags, L_JSON_COLON, at(s, t->at),
+				 "a second \":\" after one key");
 	else
-		leat_say(s->diags, "L-JSON-COMMA", at(s, s->last.end),
-			 "a comma is missing between this and what follows");
+		leat_lang_report(s->diags, L_JSON_COMMA, at(s, s->last.end),
+				 "a comma is missing between this and what follows");
 }
 
 static void report(const struct scan *s, const struct token *t)
@@ -317,8 +323,8 @@ static void report(const struct scan *s, const struct token *t)
 		report_key(s, t, f);
 		break;
 	case WANT_COLON:
-		leat_say(s->diags, "L-JSON-COLON", at(s, s->last.end),
-			 "\":\" is missing after the key");
+		leat_lang_report(s->diags, L_JSON_COLON, at(s, s->last.end),
+				 "\":\" is missing after the key");
 		break;
 	case WANT_VALUE:
 	case WANT_VALUE_OR_END:
@@ -331,8 +337,9 @@ static void report(const struct scan *s, const struct token *t)
 		if (t->type == '}' || t->type == ']')
 			report_bracket(s, t, f);
 		else
-			leat_say(s->diags, "L-JSON-AFTER-END", at(s, t->at),
-				 "text after the end of the JSON value: is a \"}\" too early?");
+			leat_lang_report(
+				s->diags, L_JSON_AFTER_END, at(s, t->at),
+				"text after the end of the JSON value: is a \"}\" too early?");
 		break;
 	}
 }

@@ -82,9 +82,9 @@ bool leat_source_check(struct leat_diags *diags, const char *text, size_t size, 
 		i += n;
 	if (i >= size)
 		return true;
-	leat_say(diags, "L-FILE-ENCODING", leat_text_pos(text, i, file),
-		 text[i] ? "the file is not UTF-8 text"
-			 : "a NUL character: this is not a text file");
+	leat_lang_report(diags, L_FILE_ENCODING, leat_text_pos(text, i, file),
+			 text[i] ? "the file is not UTF-8 text"
+				 : "a NUL character: this is not a text file");
 	return false;
 }
 
@@ -105,9 +105,11 @@ void leat_source_unreadable(struct leat_diags *diags, int error, struct leat_pos
 			    const char *name)
 {
 	if (error == -EFBIG)
-		leat_say(diags, "L-FILE-BIG", pos, "%s is too large for a workflow file", name);
+		leat_lang_report(diags, L_FILE_BIG, pos, "%s is too large for a workflow file",
+				 name);
 	else
-		leat_say(diags, "L-FILE-READ", pos, "cannot read %s: %s", name, strerror(-error));
+		leat_lang_report(diags, L_FILE_READ, pos, "cannot read %s: %s", name,
+				 strerror(-error));
 }
 
 void leat_text_advance(const char *text, size_t from, size_t to, struct leat_pos *pos)
@@ -157,8 +159,8 @@ int leat_source_take(const char *path, const char *given, size_t *size, struct l
 	if (!leat_source_check(*diags, kept, *size, 0))
 		return -EINVAL;
 	if (strspn(kept, " \t\r\n") == *size) {
-		leat_say(*diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, 0},
-			 "the file holds nothing");
+		leat_lang_report(*diags, L_FILE_EMPTY, (struct leat_pos){0, 0, 0},
+				 "the file is empty");
 		return -EINVAL;
 	}
 	return 0;

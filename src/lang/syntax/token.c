@@ -69,22 +69,22 @@ int leat_token_text(struct fy_token *token, const char *source, char **out, size
 		error = leat_quoted_decode(text, length, style == FYSS_DOUBLE_QUOTED, out, size);
 		if (error != -EILSEQ)
 			return error;
-		*why = "no escape sequence begins so (write \\\\ for a backslash)";
+		*why = "unknown escape sequence (write \\\\ for a backslash)";
 		*size += (size_t)(text - source);
 		return -EINVAL;
 	}
 	if (style == FYSS_FOLDED)
 		tab = find_tab_line(text, length);
 	if (tab) {
-		*why = "in a folded block (>) a tab begins the line behind a blank one: use "
-		       "spaces, or a block with |";
+		*why = "in a folded block (>) a line that begins with a tab follows a blank line: "
+		       "use spaces, or a literal block (|)";
 		*size = (size_t)(tab - source);
 		return -EINVAL;
 	}
 	error = join_pieces(token, out, size);
 	if (error != -EBADMSG)
 		return error;
-	*why = "a block of text that is blank and lacks its line end";
+	*why = "a block scalar without text and without a line end";
 	*size = (size_t)(text - source);
 	return -EINVAL;
 }

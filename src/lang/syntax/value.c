@@ -79,7 +79,8 @@ static int builder_add(struct builder *b, enum leat_value_kind kind, struct leat
 	node->pos = pos;
 	if (parent && parent->kind == LEAT_VALUE_MAP && parent->n % 2 == 0 &&
 	    kind != LEAT_VALUE_SCALAR) {
-		leat_say(b->diags, "L-TYPE", pos, "a key must be a word, not a list or an object");
+		leat_lang_report(b->diags, L_TYPE, pos,
+				 "a key must be a string, not a list or an object");
 		leat_value_free(node);
 		return -EINVAL;
 	}
@@ -128,12 +129,13 @@ static int builder_scalar(struct builder *b, struct fy_token *token)
 	else if (!(node->text = strdup("")))
 		ret = -ENOMEM;
 	if (ret == -EINVAL)
-		leat_say(b->diags, b->json ? "L-JSON-SYNTAX" : "L-YAML-SYNTAX",
-			 builder_pos(b, size), "not %s: %s", b->json ? "JSON" : "YAML", why);
+		leat_lang_report(b->diags, b->json ? L_JSON_SYNTAX : L_YAML_SYNTAX,
+				 builder_pos(b, size), "not %s: %s", b->json ? "JSON" : "YAML",
+				 why);
 	if (ret)
 		return ret;
 	if (strlen(node->text) < size)
-		leat_say(b->diags, "L-NUL", node->pos, "the string holds a NUL character");
+		leat_lang_report(b->diags, L_NUL, node->pos, "the string holds a NUL character");
 	return 0;
 }
 
@@ -144,7 +146,7 @@ static int builder_open(struct builder *b, enum leat_value_kind kind, struct fy_
 	int ret;
 
 	if (b->depth == DEPTH_MAX) {
-		leat_say(b->diags, "L-DEPTH", pos, "nested more than %d deep", DEPTH_MAX);
+		leat_lang_report(b->diags, L_DEPTH, pos, "nested more than %d deep", DEPTH_MAX);
 		return -EINVAL;
 	}
 	ret = builder_add(b, kind, pos, &node);
@@ -182,9 +184,9 @@ static int check_unique(struct builder *b, const struct leat_value *map)
 	qsort(keys, n, sizeof(struct leat_value *), by_text_then_place);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(keys[i]->text, keys[i - 1]->text))
-			leat_say(b->diags, "L-KEY-TWICE", keys[i]->pos,
-				 "\"%s\" is given twice here (first in line %d)", keys[i]->text,
-				 keys[i - 1]->pos.line);
+			leat_lang_report(b->diags, L_KEY_TWICE, keys[i]->pos,
+					 "\"%s\" is given twice here (first in line %d)",
+					 keys[i]->text, keys[i - 1]->pos.line);
 	free(keys);
 	return 0;
 }
@@ -201,8 +203,8 @@ static int refuse_alias(struct builder *b, struct fy_token *token)
 	size_t size = 0;
 	const char *text = fy_token_get_text(token, &size);
 
-	leat_say(
-		b->diags, "L-YAML-ALIAS", token_pos(b, token, true),
+	leat_lang_report(
+		b->diags, L_YAML_ALIAS, token_pos(b, token, true),
 		"a name that begins with \"*\" must be in quotes: \"*%.*s\" (unquoted it is a YAML "
 		"alias)",
 		(int)size, text ? text : "");
@@ -212,13 +214,13 @@ static int refuse_alias(struct builder *b, struct fy_token *token)
 static int refuse_extras(struct builder *b, struct fy_token *anchor, struct fy_token *tag)
 {
 	if (anchor) {
-		leat_say(b->diags, "L-YAML-ALIAS", token_pos(b, anchor, true),
-			 "YAML anchors are not supported: write repeated values out");
+		leat_lang_report(b->diags, L_YAML_ALIAS, token_pos(b, anchor, true),
+				 "YAML anchors are not supported: write repeated values out");
 		return -EINVAL;
 	}
 	if (tag) {
-		leat_say(
-			b->diags, "L-YAML-TAG", token_pos(b, tag, false),
+		leat_lang_report(
+			b->diags, L_YAML_TAG, token_pos(b, tag, false),
 			"YAML tags are not supported; put a name that begins with \"!\" in quotes");
 		return -EINVAL;
 	}
@@ -229,8 +231,9 @@ static int builder_document(struct builder *b)
 {
 	if (++b->documents == 1)
 		return 0;
-	leat_say(b->diags, "L-YAML-DOCUMENTS", b->pos,
-		 "a second YAML document begins after this one: one file holds one workflow");
+	leat_lang_report(
+		b->diags, L_YAML_DOCUMENTS, b->pos,
+		"a second YAML document begins after this one: one file holds one workflow");
 	return -EINVAL;
 }
 
@@ -299,8 +302,8 @@ static void report_refusal(struct builder *b, struct fy_diag *collected, size_t 
 		return;
 	if (e && e->line > 0)
 		pos = (struct leat_pos){e->line, e->column, b->file};
-	leat_say(b->diags, json ? "L-JSON-SYNTAX" : "L-YAML-SYNTAX", pos, "not %s: %s",
-		 json ? "JSON" : "YAML", e ? yaml_words(e->msg) : "cannot be parsed");
+	leat_lang_report(b->diags, json ? L_JSON_SYNTAX : L_YAML_SYNTAX, pos, "not %s: %s",
+			 json ? "JSON" : "YAML", e ? yaml_words(e->msg) : "cannot be parsed");
 }
 
 static int run_parser(struct builder *b, struct fy_parser *parser, struct fy_diag *collected,
@@ -320,8 +323,8 @@ static int run_parser(struct builder *b, struct fy_parser *parser, struct fy_dia
 		ret = -EINVAL;
 	}
 	if (!ret && !b->root) {
-		leat_say(b->diags, "L-FILE-EMPTY", (struct leat_pos){0, 0, b->file},
-			 "the file holds nothing");
+		leat_lang_report(b->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, b->file},
+				 "the file is empty");
 		ret = -EINVAL;
 	}
 	return ret;

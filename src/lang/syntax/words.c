@@ -81,7 +81,7 @@ static int take_word(const char **text, char *out, size_t *size, const char **wh
 			continue;
 		}
 		if (*p == '\\' && !*++p) {
-			*why = "a \\ at the end stands before nothing";
+			*why = "a \\ at the end escapes nothing";
 			return -EINVAL;
 		}
 		*out++ = *p++;

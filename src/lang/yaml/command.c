@@ -46,20 +46,20 @@ static int read_exec(struct leat_front *front, const struct leat_pair *exec,
 		return 0;
 	shell = leat_words_shell(text);
 	if (shell)
-		leat_say(front->diags, "L-EXEC-SHELL", exec->value->pos,
-			 "no shell runs this command: \"%c\" goes to the program as it is; use sh "
-			 "-c "
-			 "'...', or put it in quotes",
-			 shell);
+		leat_lang_report(front->diags, L_EXEC_SHELL, exec->value->pos,
+				 "no shell runs this command: \"%c\" is passed to the program "
+				 "unchanged; use sh -c '...', or put it in quotes",
+				 shell);
 	note_braces(front, task, text, exec->value->pos);
 	ret = leat_words_split(text, argv, &why);
 	if (ret == -EINVAL) {
-		leat_say(front->diags, "L-EXEC", exec->value->pos,
-			 "the command cannot be split into words: %s", why);
+		leat_lang_report(front->diags, L_EXEC, exec->value->pos,
+				 "the command cannot be split into words: %s", why);
 		return 0;
 	}
 	if (!ret && (!(*argv)[0] || !(*argv)[0][0])) {
-		leat_say(front->diags, "L-EXEC", exec->value->pos, "the command names no program");
+		leat_lang_report(front->diags, L_EXEC, exec->value->pos,
+				 "the command names no program");
 		leat_words_free(*argv);
 		*argv = NULL;
 	}
@@ -70,8 +70,8 @@ static int read_arg(struct leat_front *front, const struct leat_value *node,
 		    struct leat_lang_task *task, char ***argv, size_t *n)
 {
 	if (node->kind != LEAT_VALUE_SCALAR || leat_value_is_null(node)) {
-		leat_say(front->diags, "L-TYPE", node->pos, "an argument must be a string, not %s",
-			 leat_value_describe(node));
+		leat_lang_report(front->diags, L_TYPE, node->pos,
+				 "an argument must be a string, not %s", leat_value_describe(node));
 		return 0;
 	}
 	note_braces(front, task, node->text, node->pos);
@@ -94,9 +94,9 @@ int leat_read_command(struct leat_front *front, size_t step, const struct leat_p
 	if (ret || !args->value)
 		return ret;
 	if (args->value->kind != LEAT_VALUE_LIST) {
-		leat_say(front->diags, "L-TYPE", args->value->pos,
-			 "\"args\" must be a list of strings, not %s",
-			 leat_value_describe(args->value));
+		leat_lang_report(front->diags, L_TYPE, args->value->pos,
+				 "\"args\" must be a list of strings, not %s",
+				 leat_value_describe(args->value));
 		return 0;
 	}
 	for (size_t i = 0; !ret && i < args->value->n; i++)

@@ -41,8 +41,8 @@ static int read_coordination(struct leat_front *front, const char *path, const c
 	if (!ret)
 		ret = leat_value_parse(text, size, inner.file, true, front->diags, &root);
 	if (!ret && leat_value_get(root, "tasks"))
-		leat_say(front->diags, "L-COORDINATION", entry->value->pos,
-			 "%s is not a CAPIO-CL file", entry->value->text);
+		leat_lang_report(front->diags, L_COORDINATION, entry->value->pos,
+				 "%s is not a CAPIO-CL file", entry->value->text);
 	else if (!ret)
 		ret = leat_capio_read(&inner, root);
 	if (!ret)

@@ -292,8 +292,7 @@ static int fill_step(const struct instance *in)
 	return ret ? ret : copy_dsets(in);
 }
 
-/* --- Names -------------------------------------------------------------------------------------
- */
+/* --- Names ------------------------------------------------------------- */
 
 /* A name that can be a directory's, and a part of patterns. */
 static void check_name(struct leat_front *front, const struct leat_step *task)
@@ -301,11 +300,12 @@ static void check_name(struct leat_front *front, const struct leat_step *task)
 	const char *name = task->name;
 
 	if (strchr(name, '/') || leat_pattern_is_wild(name) || strlen(name) + 6 > NAME_MAX)
-		leat_say(front->diags, "L-ENSEMBLE-NAME", task->pos,
-			 "\"%s\" names the directories of its instances (\"%s.0\" ...), so that it "
-			 "must be short and have no \"/\" and no wildcards; give the program by "
-			 "\"exec\"",
-			 name, name);
+		leat_lang_report(
+			front->diags, L_ENSEMBLE_NAME, task->pos,
+			"\"%s\" names the directories of its instances (\"%s.0\" ...), so that it "
+			"must be short and have no \"/\" and no wildcards; give the program by "
+			"\"exec\"",
+			name, name);
 }
 
 static int copy_texts(struct leat_step *step, const struct leat_step *task)
@@ -371,10 +371,11 @@ static int add_steps(struct expansion *x)
 			if (ret == -ENOMEM)
 				return ret;
 			if (ret && !clash)
-				leat_say(x->front->diags, "L-ENSEMBLE-NAME", x->from->steps[t].pos,
-					 "another task or instance has the name \"%s\", too: "
-					 "rename one of them",
-					 x->to->steps[x->to->n_steps - 1].name);
+				leat_lang_report(x->front->diags, L_ENSEMBLE_NAME,
+						 x->from->steps[t].pos,
+						 "another task or instance is also called \"%s\": "
+						 "rename one of them",
+						 x->to->steps[x->to->n_steps - 1].name);
 			clash |= ret != 0;
 		}
 	}
@@ -409,8 +410,7 @@ static int fill_steps(struct expansion *x)
 	return 0;
 }
 
-/* --- Home nodes
- * ----------------------------------------------------------------------------------- */
+/* --- Home nodes -------------------------------------------------- */
 
 /* What the coordination file says of a task holds for the files of each instance. */
 static int copy_home(struct expansion *x, const struct leat_home_manual *from, unsigned number)
@@ -466,10 +466,11 @@ static bool are_few(const struct leat_front *front, const struct leat_lang_tasks
 		n += tasks->v[t].count;
 		if (n <= LEAT_MAX_STEPS || tasks->v[t].count == 1)
 			continue;
-		leat_say(front->diags, "L-NUMBER", front->wf->steps[t].pos,
-			 "the %u instances of task \"%s\" are too many: with those before there "
-			 "are %zu steps, and a run can have %d",
-			 tasks->v[t].count, front->wf->steps[t].name, n, LEAT_MAX_STEPS);
+		leat_lang_report(
+			front->diags, L_NUMBER, front->wf->steps[t].pos,
+			"the %u instances of task \"%s\" are too many: with those before there "
+			"are %zu steps, and a run can have %d",
+			tasks->v[t].count, front->wf->steps[t].name, n, LEAT_MAX_STEPS);
 		return false;
 	}
 	return true;

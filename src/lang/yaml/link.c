@@ -189,12 +189,12 @@ static int give_rule(struct leat_front *front, struct leat_step *step, size_t o,
 	const char *why = rule ? why_not(rule, buffer) : NULL;
 
 	if (why) {
-		leat_say(front->diags, "L-PORT-RULE",
-			 rule->commit_pos.line ? rule->commit_pos : rule->name.pos,
-			 "\"%s\" is complete each time it is closed, as \"%s\" reads it step by "
-			 "step (line %d): take %s away",
-			 output->text, reader->name, reader->inputs.v[out->reader_input].pos.line,
-			 why);
+		leat_lang_report(front->diags, L_PORT_RULE,
+				 rule->commit_pos.line ? rule->commit_pos : rule->name.pos,
+				 "\"%s\" is complete at each close, because \"%s\" reads it "
+				 "version by version (line %d): remove %s",
+				 output->text, reader->name,
+				 reader->inputs.v[out->reader_input].pos.line, why);
 		return 0;
 	}
 	if (rule && rule->commit_pos.line)

@@ -68,15 +68,13 @@ static int check_producers(struct leat_front *front, const struct leat_lang_task
 			/* Of two that are linked, the first reports. */
 			if (!meet || (u < link->task && is_linked_to(in, u, o)))
 				continue;
-			leat_say(front->diags, "L-PORT-PRODUCERS", input->pos,
-				 "\"%s\" is read version by version, but may be made by \"%s\" "
-				 "(line %d) "
-				 "and "
-				 "by \"%s\" (line %d): let one task make it, or give the files "
-				 "different names",
-				 input->text, wf->steps[link->task].name,
-				 wf->steps[link->task].outputs.v[link->port].pos.line,
-				 wf->steps[u].name, outputs->v[o].pos.line);
+			leat_lang_report(front->diags, L_PORT_PRODUCERS, input->pos,
+					 "\"%s\" is read version by version, but may be produced "
+					 "by \"%s\" (line %d) and by \"%s\" (line %d): let one "
+					 "task produce it, or give the files different names",
+					 input->text, wf->steps[link->task].name,
+					 wf->steps[link->task].outputs.v[link->port].pos.line,
+					 wf->steps[u].name, outputs->v[o].pos.line);
 			return 0;
 		}
 	}
@@ -100,14 +98,15 @@ static void report_batch(struct leat_front *front, const struct leat_lang_tasks 
 	const struct leat_step *other = &front->wf->steps[out->reader];
 	const struct leat_port *in = &tasks->v[out->reader].in.v[out->reader_input];
 
-	leat_say(front->diags, "L-PORT-BATCH", input->pos,
-		 "\"%s\" is read as one file here, but %s by \"%s\" (line %d): give it \"io_freq\" "
-		 "here, too",
-		 input->text,
-		 in->freq.line || in->has_dsets
-			 ? "version by version"
-			 : "as those of several instances, one after the other,",
-		 other->name, other->inputs.v[out->reader_input].pos.line);
+	leat_lang_report(
+		front->diags, L_PORT_BATCH, input->pos,
+		"\"%s\" is read as one file here, but %s by \"%s\" (line %d): give it \"io_freq\" "
+		"here, too",
+		input->text,
+		in->freq.line || in->has_dsets
+			? "version by version"
+			: "as those of several instances, one after the other,",
+		other->name, other->inputs.v[out->reader_input].pos.line);
 }
 
 /* A link of an input that takes one file, of an output that others want in versions. */
@@ -180,8 +179,7 @@ static int check_batch(struct leat_front *front, const struct leat_lang_tasks *t
 	return 0;
 }
 
-/* --- Single inputs ------------------------------------------------------------------------------
- */
+/* --- Single inputs ----------------------------------------------------- */
 
 /* The output of an ensemble whose instances' names the input matches, or NULL. */
 static int find_made(const struct leat_workflow *wf, const struct leat_lang_tasks *tasks,
@@ -220,15 +218,15 @@ static int check_freq(struct leat_front *front, const struct leat_lang_tasks *ta
 	if (ret)
 		return ret;
 	if (output)
-		leat_say(front->diags, "L-IO-FREQ", in->freq,
-			 "\"io_freq\" is for a port that is linked: write the \"filename\" \"%s\", "
-			 "as its producer has it, instead of \"%s\"",
-			 output->text, input);
+		leat_lang_report(front->diags, L_IO_FREQ, in->freq,
+				 "\"io_freq\" is for a port with a producer: write \"filename\" "
+				 "\"%s\", as the producer does, instead of \"%s\"",
+				 output->text, input);
 	else
-		leat_say(front->diags, "L-IO-FREQ", in->freq,
-			 "no other task makes \"%s\" in versions: correct its name, or leave "
-			 "\"io_freq\" out",
-			 input);
+		leat_lang_report(
+			front->diags, L_IO_FREQ, in->freq,
+			"no other task produces \"%s\": correct its name, or leave \"io_freq\" out",
+			input);
 	return 0;
 }
 
@@ -243,16 +241,16 @@ static void check_single(struct leat_front *front, const struct leat_lang_tasks 
 		return;
 	if (in->n_links && in->own && !leat_pattern_is_wild(input->text) &&
 	    leat_names_has(&step->outputs, input->text))
-		leat_say(
-			front->diags, "L-PORT-PRODUCERS", input->pos,
-			"\"%s\" makes a file of the name \"%s\" itself, so that it cannot be shown "
-			"that of \"%s\"",
-			step->name, input->text, front->wf->steps[in->links[0].task].name);
+		leat_lang_report(front->diags, L_PORT_PRODUCERS, input->pos,
+				 "\"%s\" itself produces a file called \"%s\" and cannot read that "
+				 "of \"%s\" under the same name",
+				 step->name, input->text, front->wf->steps[in->links[0].task].name);
 	for (size_t k = 0; k < i; k++)
 		if (!strcmp(step->inputs.v[k].text, input->text)) {
-			leat_say(front->diags, "L-PORT-TWICE", input->pos,
-				 "\"%s\" is in two inports (first in line %d): make them one",
-				 input->text, step->inputs.v[k].pos.line);
+			leat_lang_report(
+				front->diags, L_PORT_TWICE, input->pos,
+				"\"%s\" is in two inports (first in line %d): make them one",
+				input->text, step->inputs.v[k].pos.line);
 			break;
 		}
 }
@@ -266,14 +264,14 @@ static void check_filename(struct leat_front *front, const struct leat_lang_task
 	if (!task->filename.line)
 		return;
 	if (!inputs->n)
-		leat_say(front->diags, "L-FILENAME", task->filename,
-			 "\"{filename}\" stands for the file of the first inport, and the task has "
-			 "none");
+		leat_lang_report(
+			front->diags, L_FILENAME, task->filename,
+			"\"{filename}\" is the file of the first inport, but the task has none");
 	else if (task->in.v[0].flow == LEAT_FLOW_BATCH && leat_pattern_is_wild(inputs->v[0].text))
-		leat_say(front->diags, "L-FILENAME", task->filename,
-			 "\"{filename}\" stands for one file, and \"%s\" may be several: give the "
-			 "inport \"io_freq\", or name the file",
-			 inputs->v[0].text);
+		leat_lang_report(front->diags, L_FILENAME, task->filename,
+				 "\"{filename}\" is one file, but \"%s\" may match several: give "
+				 "the inport \"io_freq\", or name the file",
+				 inputs->v[0].text);
 }
 
 void leat_filenames_check(struct leat_front *front, const struct leat_lang_tasks *tasks)
@@ -304,8 +302,7 @@ int leat_links_check(struct leat_front *front, const struct leat_lang_tasks *tas
 	return ret;
 }
 
-/* --- Data sets in memory
- * -------------------------------------------------------------------------- */
+/* --- Data sets in memory ----------------------------------------- */
 
 /* The partner that a data set has, or nearly has. */
 struct partner {
@@ -392,24 +389,22 @@ static void report_unmatched(struct leat_front *front, const struct leat_dset *d
 	const char *way = dset->in ? "come" : "go";
 
 	if (near->step && near->file_is_right)
-		leat_say(front->diags, "L-DSET-UNMATCHED", dset->name.pos,
-			 "no other task %s \"%s\" of \"%s\", which is to %s through memory; \"%s\" "
-			 "%s "
-			 "\"%s\" of it",
-			 verb, dset->name.text, dset->port.text, way, near->step->name, verb,
-			 near->name);
+		leat_lang_report(front->diags, L_DSET_UNMATCHED, dset->name.pos,
+				 "no other task %s data set \"%s\" of \"%s\", which is to %s "
+				 "through memory; \"%s\" %s \"%s\" of it",
+				 verb, dset->name.text, dset->port.text, way, near->step->name,
+				 verb, near->name);
 	else if (near->step)
-		leat_say(
-			front->diags, "L-DSET-UNMATCHED", dset->name.pos,
-			"no other task %s \"%s\", of which \"%s\" is to %s through memory; did you "
-			"mean \"%s\" of \"%s\"?",
-			verb, dset->port.text, dset->name.text, way, near->name, near->step->name);
+		leat_lang_report(front->diags, L_DSET_UNMATCHED, dset->name.pos,
+				 "no other task %s \"%s\", whose data set \"%s\" is to %s through "
+				 "memory; did you mean \"%s\" of \"%s\"?",
+				 verb, dset->port.text, dset->name.text, way, near->name,
+				 near->step->name);
 	else
-		leat_say(
-			front->diags, "L-DSET-UNMATCHED", dset->name.pos,
-			"no other task %s \"%s\", of which \"%s\" is to %s through memory: correct "
-			"its name, or set \"file\" to 1",
-			verb, dset->port.text, dset->name.text, way);
+		leat_lang_report(front->diags, L_DSET_UNMATCHED, dset->name.pos,
+				 "no other task %s \"%s\", whose data set \"%s\" is to %s through "
+				 "memory: correct its name, or set \"file\" to 1",
+				 verb, dset->port.text, dset->name.text, way);
 }
 
 void leat_dsets_check(struct leat_front *front, const struct leat_lang_tasks *tasks)

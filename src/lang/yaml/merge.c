@@ -86,8 +86,8 @@ static int merge_alias(struct leat_front *front, const struct leat_alias *from)
 	int ret;
 
 	if (leat_group_find(front, from->name.text)) {
-		leat_say(front->diags, "L-ALIAS-TWICE", from->name.pos,
-			 "the YAML file has an alias \"%s\", too", from->name.text);
+		leat_lang_report(front->diags, L_ALIAS_TWICE, from->name.pos,
+				 "the YAML file also has an alias \"%s\"", from->name.text);
 		return 0;
 	}
 	alias = leat_workflow_add_alias(front->wf, from->name.text, from->name.pos);
@@ -125,14 +125,14 @@ static void refuse_own_keys(struct leat_front *front, const struct leat_workflow
 	const struct leat_pos top = {1, 1, from->n_steps ? from->steps[0].pos.file : 0};
 
 	if (from->dir || from->permanent_unless_consumed || from->resources)
-		leat_say(front->diags, "L-COORDINATION", top,
-			 "\"dir\", \"permanent_unless_consumed\" and \"resources\" belong into "
-			 "the YAML file");
+		leat_lang_report(front->diags, L_COORDINATION, top,
+				 "\"dir\", \"permanent_unless_consumed\" and \"resources\" belong "
+				 "in the YAML file");
 	for (size_t i = 0; i < from->n_steps; i++)
 		if (has_own_keys(&from->steps[i]))
-			leat_say(
-				front->diags, "L-COORDINATION", from->steps[i].pos,
-				"leat's own keys of \"%s\", as \"exec\", belong into the YAML file",
+			leat_lang_report(
+				front->diags, L_COORDINATION, from->steps[i].pos,
+				"leat's own keys of \"%s\", as \"exec\", belong in the YAML file",
 				from->steps[i].name);
 }
 

@@ -77,8 +77,8 @@ static int read_dset(struct reading *r, const struct leat_value *node,
 	good = leat_read_switch(r->front, &slots[DSET_FILE], &file);
 	good = leat_read_switch(r->front, &slots[DSET_MEMORY], &memory) && good;
 	if (good && !file && !memory)
-		leat_say(r->front->diags, "L-DSET", node->pos,
-			 "the data set goes nowhere: \"file\" or \"memory\" has to be 1");
+		leat_lang_report(r->front->diags, L_DSET, node->pos,
+				 "the data set goes nowhere: set \"file\" or \"memory\" to 1");
 	if (!good || !name)
 		return 0;
 	for (size_t i = from; i < names->n; i++) {
@@ -142,8 +142,8 @@ static bool read_keys(struct leat_front *front, const struct leat_value *node, c
 		return false;
 	text->node = node;
 	if (!text->slots[PORT_FILENAME].key == !text->slots[PORT_DIRNAME].key) {
-		leat_say(front->diags, "L-RULE-NAMES", node->pos,
-			 "a port needs either \"filename\" or \"dirname\"");
+		leat_lang_report(front->diags, L_RULE_NAMES, node->pos,
+				 "a port needs either \"filename\" or \"dirname\"");
 		text->node = NULL;
 	}
 	return text->node;
@@ -171,12 +171,14 @@ static void refuse_keys(struct leat_front *front, const struct leat_port_text *t
 {
 	for (int slot = PORT_COMMITTED; in && slot <= PORT_RETAIN; slot++)
 		if (text->slots[slot].key)
-			leat_say(front->diags, "L-RULE-ON-INPUT", text->slots[slot].key->pos,
-				 "\"%s\" belongs to the outport of the task that writes the file",
-				 text->slots[slot].key->text);
+			leat_lang_report(
+				front->diags, L_RULE_ON_INPUT, text->slots[slot].key->pos,
+				"\"%s\" belongs to the outport of the task that writes the file",
+				text->slots[slot].key->text);
 	if (!in && text->slots[PORT_FREQ].key)
-		leat_say(front->diags, "L-IO-FREQ", text->slots[PORT_FREQ].key->pos,
-			 "\"io_freq\" belongs to the inport of the task that reads the file");
+		leat_lang_report(
+			front->diags, L_IO_FREQ, text->slots[PORT_FREQ].key->pos,
+			"\"io_freq\" belongs to the inport of the task that reads the file");
 }
 
 int leat_read_inports(struct leat_front *front, size_t step, const struct leat_pair *list,

@@ -113,9 +113,10 @@ static void read_counts(struct leat_front *front, const struct leat_pair *slots,
 	if (!writers->key || !leat_read_number(front, writers, 1, INT_MAX, &step->nwriters) ||
 	    !good || step->nwriters <= step->nprocs)
 		return;
-	leat_say(front->diags, "L-NUMBER", writers->value->pos,
-		 "\"%s\" is %u, but the task has %u process%s: lower it, or raise \"nprocs\"",
-		 writers->key->text, step->nwriters, step->nprocs, step->nprocs == 1 ? "" : "es");
+	leat_lang_report(
+		front->diags, L_NUMBER, writers->value->pos,
+		"\"%s\" is %u, but the task has %u process%s: lower it, or raise \"nprocs\"",
+		writers->key->text, step->nwriters, step->nprocs, step->nprocs == 1 ? "" : "es");
 }
 
 /* What is no port and no command. */
@@ -242,8 +243,8 @@ int leat_yaml_read(struct leat_front *front, const struct leat_value *root)
 	leat_groups_check(front);
 	if (!ret && top[TOP_TASKS].value && top[TOP_TASKS].value->kind == LEAT_VALUE_LIST &&
 	    !top[TOP_TASKS].value->n)
-		leat_say(front->diags, "L-STEP-NONE", root->pos,
-			 "the workflow has no steps: \"tasks\" is empty");
+		leat_lang_report(front->diags, L_STEP_NONE, root->pos,
+				 "the workflow has no steps: \"tasks\" is empty");
 	if (!ret)
 		ret = leat_read_names(front, &top[TOP_PERMANENT], 0, &front->wf->permanent);
 	if (!ret)
