@@ -18,7 +18,7 @@ static const struct leat_option options[] = {
 	 .type = LEAT_OPTION_CHOICE,
 	 .argument = "FORMAT",
 	 .range = "text|dot|json",
-	 .doc = "Print which step gives which files to which."},
+	 .doc = "Print which step passes which files to which."},
 	LEAT_VERIFY_OPTION_ROWS,
 	LEAT_OPTION_ROW_RESOURCES,
 	LEAT_OPTION_ROW_DIR,

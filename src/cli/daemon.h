@@ -53,9 +53,9 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 #define LEAT_OPTION_ROW_STRICT                                                                     \
 	{                                                                                          \
 		.name = "strict", .type = LEAT_OPTION_FLAG, .env = "LEAT_STRICT",                  \
-		.doc = "Fail the run when a step that has ended well has not made a file that it " \
-		       "spells out as its output. Without it that is an error of permanent files " \
-		       "only, and a warning of others."                                            \
+		.doc = "Fail the run when a step that has ended well has not made an output that " \
+		       "it names without wildcards. Without this option that is an error of "      \
+		       "permanent files only, and a warning of others."                            \
 	}
 #define LEAT_OPTION_ROW_ENFORCE                                                                    \
 	{                                                                                          \

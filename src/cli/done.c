@@ -43,7 +43,7 @@ out:
 
 const struct leat_command leat_command_done = {
 	.name = "done",
-	.summary = "Tell that no further instance of a step will start",
+	.summary = "Declare that no further instance of a step will start",
 	.page = "leat-exec",
 	.operands = "STEP...",
 	.min_operands = 1,

@@ -23,7 +23,7 @@ static void print_overview(void)
 	for (size_t i = 0; leat_commands[i]; i++)
 		if (!leat_commands[i]->hidden)
 			printf("  %-10s %s\n", leat_commands[i]->name, leat_commands[i]->summary);
-	puts("\nleat help COMMAND tells a command's options; leat --version the version.");
+	puts("\nleat help COMMAND lists a command's options; leat --version prints the version.");
 }
 
 static int help_command(const struct leat_args *args)

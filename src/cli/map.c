@@ -164,7 +164,7 @@ static int map_command(const struct leat_args *args)
 
 const struct leat_command leat_command_map = {
 	.name = "map",
-	.summary = "Tell which task caused what a trace tells",
+	.summary = "Attribute the calls of a trace to tasks",
 	.operands = "TRACE|DIRECTORY|LOG...",
 	.min_operands = 1,
 	.max_operands = -1,

@@ -11,23 +11,23 @@
 	{.rows = leat_cli_map_formats},                                                            \
 		{.name = "slurm",                                                                  \
 		 .type = LEAT_OPTION_FLAG,                                                         \
-		 .doc = "Take Slurm's job steps for tasks where nothing else says whose a "        \
-			"process is."},                                                            \
+		 .doc = "Take Slurm's job steps for tasks of processes that nothing else "         \
+			"attributes to a task."},                                                  \
 		{.name = "skew",                                                                   \
 		 .type = LEAT_OPTION_TEXT,                                                         \
 		 .argument = "TRACE=SECONDS",                                                      \
 		 .many = true,                                                                     \
-		 .doc = "Add so much to the times of this trace, whose clock was off; what logs "  \
-			"show of clocks is estimated in any case."},                               \
+		 .doc = "Add so many seconds to the times of this trace, whose clock was off. "    \
+			"Differences that logs show are estimated in any case."},                  \
 		{.name = "zone",                                                                   \
 		 .type = LEAT_OPTION_TEXT,                                                         \
 		 .argument = "+HH:MM",                                                             \
-		 .doc = "Time zone of logs that do not tell it; this machine's, or estimated "     \
+		 .doc = "Time zone of logs that do not have one; this machine's, or estimated "    \
 			"from the trace, if not given."},                                          \
 	{                                                                                          \
 		.name = "slack", .type = LEAT_OPTION_SECONDS, .argument = "SECONDS",               \
 		.fallback = "5", .range = "0.001..86400",                                          \
-		.doc = "How far clocks may differ before something counts as outside of a task's " \
+		.doc = "Difference of clocks up to which an event counts as within a task's "      \
 		       "time. A log whose clock would have to be off by more than this and by "    \
 		       "more than 120 s is refused."                                               \
 	}

@@ -52,7 +52,7 @@ static int replay_command(const struct leat_args *args)
 
 const struct leat_command leat_command_replay = {
 	.name = "replay",
-	.summary = "Drive the rules with the event log of a run and compare",
+	.summary = "Apply the rules to the event log of a run again and compare",
 	.operands = "FILE LOG",
 	.min_operands = 2,
 	.max_operands = 2,

@@ -219,7 +219,7 @@ static int report_command(const struct leat_args *args)
 
 const struct leat_command leat_command_report = {
 	.name = "report",
-	.summary = "Show where the time for input and output goes, of what traces tell",
+	.summary = "Show where the time for input and output goes, from traces",
 	.operands = "TRACE|LOG...",
 	.min_operands = 1,
 	.max_operands = -1,

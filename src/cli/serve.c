@@ -123,7 +123,7 @@ static int serve_command(const struct leat_args *args)
 
 const struct leat_command leat_command_serve = {
 	.name = "serve",
-	.summary = "Serve a workflow whose steps are started by somebody else",
+	.summary = "Serve a workflow whose steps are started elsewhere",
 	.starts_run = true,
 	.operands = "FILE",
 	.min_operands = 1,

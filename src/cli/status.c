@@ -14,7 +14,7 @@ static const struct leat_option options[] = {
 	{.name = "json",
 	 .letter = 'j',
 	 .type = LEAT_OPTION_FLAG,
-	 .doc = "Print all the daemon tells, as JSON."},
+	 .doc = "Print the daemon's whole status, as JSON."},
 	LEAT_OPTION_ROW_DIR,
 	LEAT_OPTION_ROW_RUNTIME_DIR,
 	{0},

@@ -11,9 +11,9 @@ struct leat_daemon_ops {
 	unsigned n_failed_told; /* failed files somebody waited for */
 
 	/* Under --enforce. */
-	ino_t mounts;                  /* namespace the daemon was started in */
+	ino_t mounts;                         /* namespace the daemon was started in */
 	struct leat_daemon_command *commands; /* of steps, in the workflow's directory; owned */
-	struct leat_refusal *refusals; /* that were told; owned */
+	struct leat_refusal *refusals;        /* that were told; owned */
 	unsigned n_refused;
 };
 
