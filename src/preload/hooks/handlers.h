@@ -65,6 +65,6 @@ void leat_dir_settle(int fd);
  * to `fd`: it ends at `end`, or at the descriptor's offset for -1. */
 void leat_publish_to(int fd, int64_t end, int64_t written);
 /* If several steps write the file: the daemon is to know that these bytes are this one's. */
-void leat_tell_written(const struct leat_fd *r, uint64_t start, uint64_t length);
+void leat_report_written(const struct leat_fd *r, uint64_t start, uint64_t length);
 
 #endif

@@ -84,7 +84,7 @@ static inline long begin(struct leat_syscall *c)
 	if (entry->fd && leat_fd_hidden((int)c->a[0]))
 		return -EBADF;
 	if (entry->fd && !entry->stays) {
-		long rc = leat_follow_first((int)c->a[0]);
+		long rc = leat_migrate_first((int)c->a[0]);
 
 		if (rc)
 			return rc;

@@ -47,7 +47,7 @@ long leat_hook_change_user(const struct leat_syscall *c)
 		leat_user_take();
 	rc = leat_as_is(c);
 	if (leat_user_changed())
-		leat_known_forget();
+		leat_resolve_cache_forget();
 	return rc;
 }
 
