@@ -19,16 +19,17 @@ enum { THREADS = 4, NAMES = 20000, ROUNDS = 60000 };
 /* All of a file's facts tell which it is. */
 static void remember(uint32_t i, const char *name, uint32_t slot)
 {
-	struct leat_known known = {.common = leat_known_common(), .slot = slot, .input = i % 2};
+	struct leat_resolve_cached known = {
+		.common = leat_resolve_cache_common(), .slot = slot, .input = i % 2};
 	struct stat st;
 
 	known.changes = leat_shm_file_changes(world_record(slot));
 	memset(&st, (int)(i % 251), sizeof(st));
 	st.st_size = i;
-	leat_known_put(name, strlen(name), &known, &st);
+	leat_resolve_cache_put(name, strlen(name), &known, &st);
 }
 
-static bool is_right(uint32_t i, const struct leat_known *known, const struct stat *st)
+static bool is_right(uint32_t i, const struct leat_resolve_cached *known, const struct stat *st)
 {
 	struct stat wanted;
 
@@ -44,7 +45,7 @@ static void *rememberer(void *arg)
 	uintptr_t wrong = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		struct leat_known known;
+		struct leat_resolve_cached known;
 		struct stat st;
 		char name[24];
 		uint32_t which;
@@ -54,10 +55,10 @@ static void *rememberer(void *arg)
 		snprintf(name, sizeof(name), "name-%u", which);
 		if (x >> 9 & 1)
 			remember(which, name, slot);
-		else if (leat_known_find(name, strlen(name), false, &known, &st))
+		else if (leat_resolve_cache_find(name, strlen(name), false, &known, &st))
 			wrong += !is_right(which, &known, &st);
 		if (i % 1000 == 0)
-			leat_known_forget();
+			leat_resolve_cache_forget();
 	}
 	return (void *)wrong;
 }
@@ -85,22 +86,22 @@ static void test_threads(void **state)
 static void test_forgotten(void **state)
 {
 	uint32_t slot = world_file("forgotten", LEAT_KIND_PRODUCER);
-	struct leat_known known;
+	struct leat_resolve_cached known;
 	struct stat st;
 
 	(void)state;
 	remember(5, "forgotten", slot);
-	assert_true(leat_known_find("forgotten", 9, false, &known, &st));
+	assert_true(leat_resolve_cache_find("forgotten", 9, false, &known, &st));
 	leat_shm_file_changed(world_record(slot));
-	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
+	assert_false(leat_resolve_cache_find("forgotten", 9, false, &known, &st));
 	remember(5, "forgotten", slot);
-	assert_true(leat_known_find("forgotten", 9, false, &known, &st));
-	leat_known_forget();
-	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
+	assert_true(leat_resolve_cache_find("forgotten", 9, false, &known, &st));
+	leat_resolve_cache_forget();
+	assert_false(leat_resolve_cache_find("forgotten", 9, false, &known, &st));
 	remember(5, "forgotten", slot);
-	leat_known_changing();
-	leat_known_changed();
-	assert_false(leat_known_find("forgotten", 9, false, &known, &st));
+	leat_resolve_cache_changing();
+	leat_resolve_cache_changed();
+	assert_false(leat_resolve_cache_find("forgotten", 9, false, &known, &st));
 }
 
 int main(void)

@@ -90,7 +90,7 @@ static void *yielder(void *arg)
 
 	while (at < MOVES / 2 && leat_offset_get(m->place, &at))
 		;
-	leat_offset_yield(m->place, m->fd);
+	leat_offset_release(m->place, m->fd);
 	return (void *)(uintptr_t)(leat_offset_get(m->place, &at) || leat_offset_is_lost(m->place));
 }
 
@@ -138,7 +138,7 @@ static void test_offset_of_children(void **state)
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 	assert_true(leat_offset_get(m.place, &at));
 	assert_int_equal(at, MOVES);
-	leat_offset_yield(m.place, m.fd);
+	leat_offset_release(m.place, m.fd);
 	assert_int_equal(lseek(m.fd, 0, SEEK_CUR), MOVES);
 	close(m.fd);
 }
@@ -162,14 +162,14 @@ static void test_offset_is_lost(void **state)
 	world_file("lost", LEAT_KIND_PRODUCER);
 	fd = world_open("lost", O_RDWR | O_CREAT);
 	r = leat_fd_get(fd);
-	assert_non_null(r->place);
+	assert_non_null(r->shared_offset);
 	assert_int_equal(world_write(fd, "1234", 4), 4);
-	leat_word_set(&r->place->word, LEAT_OFFSET_OWNED | LEAT_OFFSET_MOVING | 4);
+	leat_word_set(&r->shared_offset->word, LEAT_OFFSET_OWNED | LEAT_OFFSET_MOVING | 4);
 	world_raw = no_nap;
 	assert_int_equal(world_write(fd, "5", 1), -EIO);
 	world_raw = NULL;
-	assert_false(leat_offset_get(r->place, &at));
-	assert_true(leat_offset_is_lost(r->place));
+	assert_false(leat_offset_get(r->shared_offset, &at));
+	assert_true(leat_offset_is_lost(r->shared_offset));
 	assert_int_equal(leat_hook(SYS_read, fd, (long)&byte, 1, 0, 0, 0), -EIO);
 	assert_int_equal(leat_hook(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0), -EIO);
 	assert_int_equal(world_close(fd), 0);
@@ -378,15 +378,15 @@ static void *settler(void *arg)
 	(void)arg;
 	while (!leat_word_get(&growing.done)) {
 		struct stat st;
-		struct leat_hold hold;
+		struct leat_file_hold hold;
 
-		if (leat_window_hold(leat_fd_get(fd), fd, &hold)) {
+		if (leat_window_acquire(leat_fd_get(fd), fd, &hold)) {
 			wrong++;
 			continue;
 		}
 		wrong += fstat(fd, &st) != 0 || st.st_size % SMALL || st.st_size > BYTES;
-		leat_let_go(&hold, 0);
-		leat_nap(200000);
+		leat_file_release(&hold, 0);
+		leat_sleep(200000);
 	}
 	world_close(fd);
 	return (void *)wrong;

@@ -19,10 +19,10 @@ static const char *put(size_t skew, const char *path)
 	return strcpy(page + skew, path);
 }
 
-static void fill(struct leat_recall *r, const char *path, size_t length)
+static void fill(struct leat_outside_cache *r, const char *path, size_t length)
 {
 	memset(r, 0, sizeof(*r));
-	leat_recall_fill(r, put(0, path), length, 7);
+	leat_outside_cache_fill(r, put(0, path), length, 7);
 }
 
 static void test_names(void **state)
@@ -49,15 +49,15 @@ static void test_names(void **state)
 		{"/Usr/lib/a", false},
 		{"usr/lib/a", false},
 	};
-	struct leat_recall r;
+	struct leat_outside_cache r;
 
 	(void)state;
 	fill(&r, "/usr/lib/something", 9);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (size_t skew = 0; skew < 16; skew++) {
-			assert_int_equal(leat_recall_has(&r, put(skew, cases[i].path), 7),
+			assert_int_equal(leat_outside_cache_has(&r, put(skew, cases[i].path), 7),
 					 cases[i].has);
-			assert_false(leat_recall_has(&r, put(skew, cases[i].path), 8));
+			assert_false(leat_outside_cache_has(&r, put(skew, cases[i].path), 8));
 		}
 }
 
@@ -65,7 +65,7 @@ static void test_names(void **state)
 static void test_lengths(void **state)
 {
 	char path[256];
-	struct leat_recall r;
+	struct leat_outside_cache r;
 
 	(void)state;
 	for (size_t length = 1; length < 200; length++) {
@@ -73,10 +73,10 @@ static void test_lengths(void **state)
 		path[length - 1] = '/';
 		strcpy(path + length, "name");
 		fill(&r, path, length);
-		assert_int_equal(leat_recall_has(&r, put(3, path), 7), length <= 128);
+		assert_int_equal(leat_outside_cache_has(&r, put(3, path), 7), length <= 128);
 		for (size_t i = 0; i < length; i++) {
 			path[i] ^= 1;
-			assert_false(leat_recall_has(&r, put(3, path), 7));
+			assert_false(leat_outside_cache_has(&r, put(3, path), 7));
 			path[i] ^= 1;
 		}
 	}
@@ -84,13 +84,13 @@ static void test_lengths(void **state)
 
 static void test_not_a_parent(void **state)
 {
-	struct leat_recall r;
+	struct leat_outside_cache r;
 
 	(void)state;
 	fill(&r, "/usr/..", 7);
-	assert_false(leat_recall_has(&r, put(0, "/usr/..x"), 7));
+	assert_false(leat_outside_cache_has(&r, put(0, "/usr/..x"), 7));
 	fill(&r, "name", 0);
-	assert_false(leat_recall_has(&r, put(0, "name"), 7));
+	assert_false(leat_outside_cache_has(&r, put(0, "name"), 7));
 }
 
 static void test_end_of_page(void **state)
@@ -98,7 +98,7 @@ static void test_end_of_page(void **state)
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	char *at = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	static const char path[] = "/usr/lib/a-name-that-is-longer-than-one-word";
-	struct leat_recall r;
+	struct leat_outside_cache r;
 
 	(void)state;
 	assert_ptr_not_equal(at, MAP_FAILED);
@@ -109,11 +109,11 @@ static void test_end_of_page(void **state)
 
 		strcpy(p, path);
 		/* either the right answer or none */
-		if (leat_recall_may_load(p))
-			assert_true(leat_recall_has(&r, p, 7));
+		if (leat_outside_cache_may_load(p))
+			assert_true(leat_outside_cache_has(&r, p, 7));
 		else
-			assert_false(leat_recall_has(&r, p, 7));
-		leat_recall_fill(&r, p, 9, 7);
+			assert_false(leat_outside_cache_has(&r, p, 7));
+		leat_outside_cache_fill(&r, p, 9, 7);
 	}
 	/* whole words only */
 	for (size_t length = 1; length < 40; length++) {
@@ -121,7 +121,7 @@ static void test_end_of_page(void **state)
 
 		memset(p, 'n', length);
 		p[length] = 0;
-		assert_int_equal(leat_recall_is_plain(p), (length + 1) % 8 == 0);
+		assert_int_equal(leat_outside_cache_is_plain(p), (length + 1) % 8 == 0);
 	}
 	munmap(at, 2 * size);
 }
@@ -129,27 +129,27 @@ static void test_end_of_page(void **state)
 /* A handler that comes while the thread fills it finds nothing and changes nothing. */
 static void test_handler(void **state)
 {
-	struct leat_recall r;
+	struct leat_outside_cache r;
 	uint32_t filled;
 
 	(void)state;
 	fill(&r, "/usr/lib/a", 9);
 	filled = r.filled;
 	r.filling = true;
-	leat_recall_fill(&r, put(0, "/etc/passwd"), 5, 7);
+	leat_outside_cache_fill(&r, put(0, "/etc/passwd"), 5, 7);
 	assert_int_equal(r.filled, filled);
-	assert_true(leat_recall_has(&r, put(0, "/usr/lib/a"), 7));
+	assert_true(leat_outside_cache_has(&r, put(0, "/usr/lib/a"), 7));
 }
 
 static void test_again(void **state)
 {
-	struct leat_recall r = {0};
+	struct leat_outside_cache r = {0};
 
 	(void)state;
-	assert_false(leat_recall_again(&r, 5));
-	assert_true(leat_recall_again(&r, 5));
-	assert_false(leat_recall_again(&r, 6));
-	assert_false(leat_recall_again(&r, 5));
+	assert_false(leat_outside_cache_again(&r, 5));
+	assert_true(leat_outside_cache_again(&r, 5));
+	assert_false(leat_outside_cache_again(&r, 6));
+	assert_false(leat_outside_cache_again(&r, 5));
 }
 
 int main(void)

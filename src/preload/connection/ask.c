@@ -28,7 +28,7 @@ static int ask_under(struct leat_thread *t, uint32_t call, uint32_t slot, uint64
 int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq)
 {
 	struct leat_guard g;
-	int rc = leat_guard_take(&g);
+	int rc = leat_guard_acquire(&g);
 
 	if (rc)
 		return rc;
@@ -41,7 +41,7 @@ void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact)
 {
 	struct leat_guard g;
 
-	if (leat_guard_take(&g))
+	if (leat_guard_acquire(&g))
 		return;
 	if (!leat_client_begin(g.t, type)) {
 		struct leat_msg_fact *m = (struct leat_msg_fact *)g.t->msg;
@@ -68,7 +68,7 @@ void leat_client_refused(const char *program, const char *why, bool fatal)
 {
 	struct leat_guard g;
 
-	if (leat_guard_take(&g))
+	if (leat_guard_acquire(&g))
 		return;
 	if (!leat_client_begin(g.t, LEAT_MSG_REFUSED)) {
 		struct leat_text t = leat_text_in(g.t->name, sizeof(g.t->name));
@@ -89,7 +89,7 @@ void leat_client_confine(void)
 	struct leat_guard g;
 
 	leat_session_confine();
-	if (leat_guard_take(&g))
+	if (leat_guard_acquire(&g))
 		return;
 	leat_client_begin(g.t, LEAT_MSG_STATUS); /* connects; it is not sent */
 	leat_guard_release(&g);
@@ -100,7 +100,7 @@ bool leat_client_is_alive(void)
 	struct leat_guard g;
 	bool alive;
 
-	if (leat_guard_take(&g))
+	if (leat_guard_acquire(&g))
 		return true;
 	alive = leat_client_alive(g.t);
 	leat_guard_release(&g);

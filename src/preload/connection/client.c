@@ -33,7 +33,7 @@ static struct leat_word greeted;
 static int complain(const char *what, const char *then)
 {
 	if (!leat_word_swap(&said, 1))
-		leat_say(what, leat_session.real, then, NULL);
+		leat_log_line(what, leat_session.real, then, NULL);
 	return -EIO;
 }
 
@@ -180,10 +180,11 @@ static int welcome(struct leat_thread *t)
 		t->conn = -1;
 		leat_roll_call_stray();
 		if (!leat_word_swap(&said, 1))
-			leat_say(why && *why ? why : "the leat daemon refused this process", NULL);
+			leat_log_line(why && *why ? why : "the leat daemon refused this process",
+				      NULL);
 		return -EIO;
 	}
-	n = leat_client_take_world(t, fds);
+	n = leat_client_take_server(t, fds);
 	if (!n)
 		return 0;
 	leat_lost(leat_lost_cause(n)); /* on this connection, if there is no other way */
@@ -234,7 +235,7 @@ int leat_client_init(void (*forked)(void))
 /* Is it a descriptor that a child goes on using? */
 static bool is_shared(int fd)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	return leat_user_holder(fd) || (w && (fd == w->store_fd || fd == w->dir_fd));
 }
@@ -275,19 +276,19 @@ int leat_client_begin(struct leat_thread *t, enum leat_msg_type type)
 	return rc;
 }
 
-int leat_client_world(struct leat_thread *t, const struct leat_world **out)
+int leat_client_server(struct leat_thread *t, const struct leat_server_info **out)
 {
-	int rc = leat_client_known() ? 0 : connected(t);
+	int rc = leat_server_known() ? 0 : connected(t);
 
 	if (!rc)
-		*out = leat_client_known();
+		*out = leat_server_known();
 	return rc;
 }
 
 bool leat_client_alive(struct leat_thread *t)
 {
 	static const struct timespec at_once;
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	struct pollfd p;
 
 	if (connected(t))
@@ -302,7 +303,7 @@ void leat_client_exiting(int status)
 {
 	struct leat_guard g;
 
-	if (leat_word_get(&greeted) != (uint64_t)raw(SYS_getpid) || leat_guard_take(&g))
+	if (leat_word_get(&greeted) != (uint64_t)raw(SYS_getpid) || leat_guard_acquire(&g))
 		return;
 	if (!leat_client_begin(g.t, LEAT_MSG_EXITING)) {
 		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* What the daemon said at the first connection; never changes. */
-struct leat_world {
+struct leat_server_info {
 	struct leat_shm *shm;
 	uint64_t shm_ino; /* tells another daemon's segment from this one */
 	uint64_t store_dev;
@@ -36,8 +36,8 @@ struct leat_thread {
 	int conn;     /* hidden descriptor, -1: none */
 	uint32_t pid; /* that connected */
 	struct leat_user_mark user;
-	bool transient;                   /* a vfork child's connection, for this guard only */
-	struct leat_world *private_world; /* learnt by it; owned */
+	bool transient; /* a vfork child's connection, for this guard only */
+	struct leat_server_info *private_server; /* learnt by it; owned */
 	char below[2][PATH_MAX];
 	char walk[3][PATH_MAX];
 	char name[PATH_MAX];
@@ -56,14 +56,14 @@ struct leat_guard {
 int leat_client_init(void (*forked)(void));
 
 /* 0 or -EIO (and nothing is held), after telling why. */
-int leat_guard_take(struct leat_guard *g);
+int leat_guard_acquire(struct leat_guard *g);
 void leat_guard_release(struct leat_guard *g);
 
 /* The functions below are called under a guard. */
 
 /* What the daemon said, connecting first if nobody has; *world stays valid for
  * ever. 0 or -EIO, after saying once on standard error why. */
-int leat_client_world(struct leat_thread *t, const struct leat_world **world);
+int leat_client_server(struct leat_thread *t, const struct leat_server_info **world);
 
 /* Start a message in t->msg, connecting if need be. 0 or -EIO. */
 int leat_client_begin(struct leat_thread *t, enum leat_msg_type type);
@@ -88,21 +88,21 @@ int leat_client_put_away(const struct leat_thread *t, int fd);
 void leat_client_drop(const struct leat_thread *t, int fd);
 /* The first to be welcomed publishes what it learnt from t->msg; others only check
  * that it is the same daemon. Takes both descriptors over. 0 or -errno. */
-int leat_client_take_world(struct leat_thread *t, int fds[2]);
+int leat_client_take_server(struct leat_thread *t, int fds[2]);
 /* Once, before any guard is taken. 0 or -errno. */
 int leat_thread_init(void);
 /* This thread's area, NULL if it has none. */
 struct leat_thread *leat_client_self(void);
 void leat_client_set_self(struct leat_thread *t);
 /* What all threads know, NULL as long as nobody does. */
-struct leat_world *leat_client_shared(void);
+struct leat_server_info *leat_server_shared(void);
 /* False: somebody has published his. */
-bool leat_client_share(struct leat_world *w);
+bool leat_server_share(struct leat_server_info *w);
 
 /* --- without a guard --- */
 
 /* What the daemon said, or NULL when no thread has connected yet. */
-const struct leat_world *leat_client_known(void);
+const struct leat_server_info *leat_server_known(void);
 
 /* Record of a slot, or NULL for 0 and for numbers that are none. */
 struct leat_shm_file *leat_client_file(uint32_t slot);
@@ -154,6 +154,6 @@ void leat_client_fork_child(void);
 void leat_client_exiting(int status);
 
 /* Another descriptor is to get the number of hidden `fd`: move ours. 0 or -EBUSY. */
-int leat_client_make_room(int fd);
+int leat_client_vacate(int fd);
 
 #endif

@@ -164,19 +164,19 @@ bool leat_session_find(char **envp)
 	leat_user_inherit(envp);
 	is_known = is_real(envp, dir);
 	if (!resolve_dir(dir, is_known)) {
-		leat_say("LEAT_DIR=", dir, " is no directory: this program runs without leat",
-			 NULL);
+		leat_log_line("LEAT_DIR=", dir, " is no directory: this program runs without leat",
+			      NULL);
 		return false;
 	}
 	if (!keep(s->step, sizeof(s->step), either(envp, "LEAT_APP_NAME", "CAPIO_APP_NAME")) ||
 	    !keep(s->workflow, sizeof(s->workflow),
 		  either(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME")) ||
 	    !keep(s->key, sizeof(s->key), value_of(envp, "LEAT_KEY"))) {
-		leat_say("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
+		leat_log_line("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
 		return false;
 	}
 	if (!is_known && !name_socket(envp)) {
-		leat_say("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
+		leat_log_line("LEAT_RUNTIME_DIR is too long for a socket's path", NULL);
 		return false;
 	}
 	find_identity(envp);

@@ -60,7 +60,7 @@ struct story {
 /* The segment that this process has mapped needs no call. */
 static bool mark(const struct story *s)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
 		return false;
@@ -123,15 +123,15 @@ int leat_lost(enum leat_lost cause)
 	marked = mark(&s);
 	told = leave_link(&s) || say(&s) || marked;
 	if (cause == LEAT_LOST_SPACE)
-		leat_say(s.program, " ", leat_wire_lost_what(cause), ": ", leat_wire_lost(cause),
-			 NULL);
+		leat_log_line(s.program, " ", leat_wire_lost_what(cause), ": ",
+			      leat_wire_lost(cause), NULL);
 	else
-		leat_say(s.program, " cannot reach the leat daemon for ", leat_session.real, ": ",
-			 leat_wire_lost(cause), NULL);
+		leat_log_line(s.program, " cannot reach the leat daemon for ", leat_session.real,
+			      ": ", leat_wire_lost(cause), NULL);
 	if (told)
 		return -EIO;
-	leat_say("nor can it tell anybody that what it makes cannot be trusted: it ends here",
-		 NULL);
+	leat_log_line("nor can it tell anybody that what it makes cannot be trusted: it ends here",
+		      NULL);
 	raw(SYS_exit_group, CANNOT_EXECUTE);
 	return -EIO;
 }

@@ -54,7 +54,7 @@ static int check_directory(int fd, const struct leat_msg_welcome *m)
 	return st.st_dev == m->dir_dev && st.st_ino == m->dir_ino ? 0 : -ESTALE;
 }
 
-static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds[2])
+static int fill_server(struct leat_server_info *w, const struct leat_thread *t, int fds[2])
 {
 	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
 	struct stat st;
@@ -88,17 +88,17 @@ static int fill_world(struct leat_world *w, const struct leat_thread *t, int fds
 	return rc;
 }
 
-static int new_world(struct leat_thread *t, int fds[2], struct leat_world **out)
+static int new_server(struct leat_thread *t, int fds[2], struct leat_server_info **out)
 {
-	struct leat_world *w;
+	struct leat_server_info *w;
 	int rc;
 	long at = raw(SYS_mmap, 0, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
 
 	if (at < 0 && at > -4096)
 		return (int)at;
-	w = (struct leat_world *)at;
-	rc = fill_world(w, t, fds);
+	w = (struct leat_server_info *)at;
+	rc = fill_server(w, t, fds);
 	if (rc) {
 		raw(SYS_munmap, w, sizeof(*w));
 		return rc;
@@ -110,13 +110,13 @@ static int new_world(struct leat_thread *t, int fds[2], struct leat_world **out)
 	return 0;
 }
 
-static int publish_world(struct leat_thread *t, struct leat_world *w)
+static int publish_server(struct leat_thread *t, struct leat_server_info *w)
 {
 	if (t->transient) {
-		t->private_world = w;
+		t->private_server = w;
 		return 0;
 	}
-	if (leat_client_share(w)) {
+	if (leat_server_share(w)) {
 		/* A process that is not active yet looks itself when it begins. */
 		if (leat_active && leat_limit_is_set(leat_client_limit()))
 			leat_active = LEAT_ACTIVE_LIMITED;
@@ -129,10 +129,10 @@ static int publish_world(struct leat_thread *t, struct leat_world *w)
 	return 0;
 }
 
-int leat_client_take_world(struct leat_thread *t, int fds[2])
+int leat_client_take_server(struct leat_thread *t, int fds[2])
 {
-	const struct leat_world *known = leat_client_known();
-	struct leat_world *w = NULL;
+	const struct leat_server_info *known = leat_server_known();
+	struct leat_server_info *w = NULL;
 	struct stat st;
 	int rc = 0;
 
@@ -141,9 +141,9 @@ int leat_client_take_world(struct leat_thread *t, int fds[2])
 	} else if (known && (raw(SYS_fstat, fds[1], &st) || st.st_ino != known->shm_ino)) {
 		rc = -EPROTO; /* another daemon's */
 	} else if (!known) {
-		rc = new_world(t, fds, &w);
+		rc = new_server(t, fds, &w);
 		if (!rc)
-			rc = publish_world(t, w);
+			rc = publish_server(t, w);
 	}
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)
@@ -151,9 +151,9 @@ int leat_client_take_world(struct leat_thread *t, int fds[2])
 	return rc;
 }
 
-int leat_client_make_room(int fd)
+int leat_client_vacate(int fd)
 {
-	struct leat_world *w = leat_client_shared();
+	struct leat_server_info *w = leat_server_shared();
 	struct leat_thread *t = leat_client_self();
 	int *holder = leat_user_holder(fd);
 	long copy;

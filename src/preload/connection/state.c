@@ -16,29 +16,29 @@ void leat_client_set_self(struct leat_thread *t)
 	self = t;
 }
 
-/* struct leat_world *, set once */
-static struct leat_word world;
+/* struct leat_server_info *, set once */
+static struct leat_word server;
 
-struct leat_world *leat_client_shared(void)
+struct leat_server_info *leat_server_shared(void)
 {
-	return (struct leat_world *)(uintptr_t)leat_word_get(&world);
+	return (struct leat_server_info *)(uintptr_t)leat_word_get(&server);
 }
 
-bool leat_client_share(struct leat_world *w)
+bool leat_server_share(struct leat_server_info *w)
 {
-	return leat_word_claim(&world, 0, (uintptr_t)w);
+	return leat_word_claim(&server, 0, (uintptr_t)w);
 }
 
-const struct leat_world *leat_client_known(void)
+const struct leat_server_info *leat_server_known(void)
 {
-	const struct leat_world *w = leat_client_shared();
+	const struct leat_server_info *w = leat_server_shared();
 
-	return !w && self ? self->private_world : w;
+	return !w && self ? self->private_server : w;
 }
 
 struct leat_shm_file *leat_client_file(uint32_t slot)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	return w && slot && slot < LEAT_SHM_MAX_FILES ? &w->shm->files[slot] : NULL;
 }
@@ -46,7 +46,7 @@ struct leat_shm_file *leat_client_file(uint32_t slot)
 struct leat_shm_step *leat_client_step(void)
 {
 	static struct leat_shm_step dummy;
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
 		return &dummy;
@@ -56,7 +56,7 @@ struct leat_shm_step *leat_client_step(void)
 struct leat_shm_limit *leat_client_limit(void)
 {
 	static struct leat_shm_limit none;
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
 		return &none;

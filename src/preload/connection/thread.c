@@ -44,7 +44,7 @@ static struct leat_thread *thread_new(void)
 	return t;
 }
 
-int leat_guard_take(struct leat_guard *g)
+int leat_guard_acquire(struct leat_guard *g)
 {
 	leat_block_signals(&g->mask);
 	g->t = leat_client_self();
@@ -54,7 +54,7 @@ int leat_guard_take(struct leat_guard *g)
 		leat_restore_signals(&g->mask);
 		return leat_lost(LEAT_LOST_MEMORY);
 	}
-	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_client_known());
+	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_server_known());
 	return 0;
 }
 
@@ -62,13 +62,13 @@ int leat_guard_take(struct leat_guard *g)
  * memory that would remember them: it keeps a connection for one call only. */
 static void end_transient(struct leat_thread *t)
 {
-	struct leat_world *w = t->private_world;
+	struct leat_server_info *w = t->private_server;
 
 	if (t->conn >= 0)
 		raw(SYS_close, t->conn);
 	t->conn = -1;
 	t->transient = false;
-	t->private_world = NULL;
+	t->private_server = NULL;
 	if (!w)
 		return;
 	raw(SYS_close, w->store_fd);

@@ -47,7 +47,7 @@ int leat_wait_slot(uint32_t slot, uint32_t seq)
 		spin_slot(f, seq, wake_at);
 		rc = leat_shm_wait(f, seq, wake_at, SECOND);
 	} else /* a vfork child that has let go of the segment, or a name without a record */
-		leat_nap(10 * MS);
+		leat_sleep(10 * MS);
 	leat_wait_end(since);
 	if (leat_cancel_is_due())
 		return -EINTR;
@@ -72,7 +72,7 @@ int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t lengt
 
 int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || !w->acts || !slot || !ofd)
 		return 0;

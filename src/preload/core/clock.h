@@ -12,10 +12,10 @@
 uint64_t leat_now_ns(void);
 
 /* About what others need who change a file's size or offset, or write a little. */
-enum { LEAT_NAP_NS = 20000 };
+enum { LEAT_SLEEP_NS = 20000 };
 
 /* Sleep so long (below a second), or until a signal is handled. */
-static inline void leat_nap(uint64_t ns)
+static inline void leat_sleep(uint64_t ns)
 {
 	const struct timespec t = {.tv_nsec = (long)ns};
 

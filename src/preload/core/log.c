@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-void leat_say(const char *text, ...)
+void leat_log_line(const char *text, ...)
 {
 	char line[512];
 	struct leat_text t = leat_text_in(line, sizeof(line) - 1);

@@ -21,7 +21,7 @@
 /* May it be ours? The daemon is bothered only for files whose name looks like it. */
 static bool is_candidate(struct leat_thread *t, int fd, const struct stat *st)
 {
-	if (leat_client_known() && st->st_dev == leat_client_known()->store_dev)
+	if (leat_server_known() && st->st_dev == leat_server_known()->store_dev)
 		return true;
 	if (leat_fd_name(fd, t->name, sizeof(t->name)) < 0)
 		return false;
@@ -75,7 +75,7 @@ void leat_fd_adopt(int fd)
 
 	/* First what is cheap: every program asks this of its standard streams. */
 	if (leat_fd_hidden(fd) || raw(SYS_fstat, fd, &st) ||
-	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) || leat_guard_take(&g))
+	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) || leat_guard_acquire(&g))
 		return;
 	if (is_candidate(g.t, fd, &st))
 		rc = identify(g.t, fd, &st, &r);

@@ -81,12 +81,12 @@ static int follow_meanwhile(int fd, struct patience *p)
 	if (!r || !r->slot || !leat_has_left(r, r->home))
 		return 0;
 	p->asked = false; /* the daemon takes what comes next for the end of the wait */
-	return leat_follow(fd, false);
+	return leat_migrate(fd, false);
 }
 
 int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final)
 {
-	const struct leat_world *world = leat_client_known();
+	const struct leat_server_info *world = leat_server_known();
 	const struct wanted w = {leat_client_file(slot), slot, offset, length};
 	struct patience p = {0};
 	uint64_t since = 0;
@@ -143,7 +143,7 @@ int leat_wait_whole(int fd)
 	if (flags & LEAT_SHM_COMMITTED)
 		return 0;
 	rc = leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
-	return rc ? rc : leat_follow_first(fd);
+	return rc ? rc : leat_migrate_first(fd);
 }
 
 /* How much can be read at `offset`, where something can. */
@@ -151,7 +151,7 @@ static int64_t there_at(struct leat_shm_file *f, int64_t offset)
 {
 	struct leat_range found;
 
-	if (leat_shm_extent(leat_client_known()->shm, f, (uint64_t)offset, &found) != 1)
+	if (leat_shm_extent(leat_server_known()->shm, f, (uint64_t)offset, &found) != 1)
 		return 1;
 	return (int64_t)(found.end - (uint64_t)offset);
 }

@@ -70,7 +70,7 @@ static void forget(int fd)
 		return;
 	leat_window_drop(r);
 	if (leat_description_drop(leat_word_get(&r->description)))
-		leat_offset_free(r->place);
+		leat_offset_free(r->shared_offset);
 }
 
 int leat_fd_set(int fd, const struct leat_fd *record)
@@ -106,7 +106,7 @@ void leat_fd_copy_begin(int fd, struct leat_fd *record)
 	if (!r || is_gone(fd))
 		return;
 	if (leat_in_vfork()) { /* exec is to come, and the copy is in no table */
-		leat_window_yield(r, fd, false);
+		leat_window_release(r, fd, false);
 		return;
 	}
 	if (!leat_description_hold(description))
@@ -123,8 +123,8 @@ void leat_fd_copy_begin(int fd, struct leat_fd *record)
 /* The last of the description's here is gone. */
 static void end_description(const struct leat_fd *last)
 {
-	leat_offset_free(last->place);
-	leat_fd_tell(last);
+	leat_offset_free(last->shared_offset);
+	leat_fd_report_close(last);
 }
 
 long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy)
@@ -185,7 +185,7 @@ static void release_listing(const struct leat_fd *r)
 {
 	struct leat_guard g;
 
-	if (!r->handle || leat_guard_take(&g))
+	if (!r->handle || leat_guard_acquire(&g))
 		return;
 	if (!leat_client_begin(g.t, LEAT_MSG_LIST)) {
 		struct leat_msg_list *m = (struct leat_msg_list *)g.t->msg;
@@ -218,12 +218,12 @@ static void merge(const struct leat_fd *r)
 		struct leat_fd *into = &leat_fd_table[fd];
 		bool done;
 
-		if (!is_twin(fd, r) || !leat_fd_take(into))
+		if (!is_twin(fd, r) || !leat_fd_acquire(into))
 			continue;
 		done = is_twin(fd, r);
 		if (done)
 			put_in(into, r);
-		leat_fd_give(into);
+		leat_fd_release(into);
 		if (done)
 			return;
 	}
@@ -242,14 +242,14 @@ bool leat_fd_detach(int fd, struct leat_fd *last)
 	leat_window_close(r, fd);
 	copy_record(last, r);
 	if (leat_description_drop(leat_word_get(&r->description))) {
-		leat_offset_free(r->place);
+		leat_offset_free(r->shared_offset);
 		return true;
 	}
 	merge(last);
 	return false;
 }
 
-void leat_fd_tell(const struct leat_fd *last)
+void leat_fd_report_close(const struct leat_fd *last)
 {
 	if (last->kind == LEAT_KIND_DIR)
 		release_listing(last);
@@ -266,7 +266,7 @@ long leat_fd_close(int fd)
 	long rc = raw(SYS_close, fd);
 
 	if (tell)
-		leat_fd_tell(&last);
+		leat_fd_report_close(&last);
 	return rc;
 }
 
@@ -300,7 +300,7 @@ void leat_fd_exiting(void)
 		if (!r)
 			continue;
 		leat_window_count(r);
-		leat_window_settle(r, fd, false);
+		leat_window_truncate(r, fd, false);
 		if (r->kind == LEAT_KIND_CONSUMER)
 			tell_closed(r);
 	}
@@ -342,8 +342,8 @@ void leat_fd_before_exec(char *variable, size_t size)
 		if (!is_handed_on(fd))
 			continue;
 		list_add(&list, fd);
-		if (r->place && !is_gone(fd))
-			leat_window_yield(r, fd, false);
+		if (r->shared_offset && !is_gone(fd))
+			leat_window_release(r, fd, false);
 	}
 	/* What a vfork child opened or copied is in no table. */
 	if (list.full || leat_in_vfork())

@@ -21,9 +21,9 @@ long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy);
 long leat_fd_close(int fd);
 
 /* The first and the last part of it. True if `last` was the last descriptor here of
- * its description, and leat_fd_tell is to follow. */
+ * its description, and leat_fd_report_close is to follow. */
 bool leat_fd_detach(int fd, struct leat_fd *last);
-void leat_fd_tell(const struct leat_fd *last);
+void leat_fd_report_close(const struct leat_fd *last);
 
 /* In a fork child: leave what is the parent's to report. */
 void leat_fd_fork_child(void);

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 /* How often who closes looks whether a window is used no more. */
-enum { MAX_NAPS = 5000 };
+enum { MAX_SLEEPS = 5000 };
 
 void leat_window_note_calls(struct leat_fd *r)
 {
@@ -30,10 +30,10 @@ void leat_window_note_calls(struct leat_fd *r)
 
 void leat_window_count(struct leat_fd *r)
 {
-	if (!leat_fd_take(r))
+	if (!leat_fd_acquire(r))
 		return; /* who has it counts later */
 	leat_window_note_calls(r);
-	leat_fd_give(r);
+	leat_fd_release(r);
 }
 
 static void unmap(struct leat_window *w)
@@ -85,24 +85,24 @@ bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uin
 
 void leat_window_drop(struct leat_fd *r)
 {
-	if (!r->window.base || !leat_fd_take(r))
+	if (!r->window.base || !leat_fd_acquire(r))
 		return;
 	unmap(&r->window);
-	leat_fd_give(r);
+	leat_fd_release(r);
 }
 
 void leat_window_close(struct leat_fd *r, int fd)
 {
-	bool mine = leat_fd_take(r);
+	bool mine = leat_fd_acquire(r);
 
-	for (int i = 0; !mine && i < MAX_NAPS; i++) {
-		leat_nap(LEAT_NAP_NS);
-		mine = leat_fd_take(r);
+	for (int i = 0; !mine && i < MAX_SLEEPS; i++) {
+		leat_sleep(LEAT_SLEEP_NS);
+		mine = leat_fd_acquire(r);
 	}
 	if (!mine)
 		return; /* a handler that never came back left it so: the mapping stays */
 	leat_window_note_calls(r);
-	leat_window_settle(r, fd, false);
+	leat_window_truncate(r, fd, false);
 	unmap(&r->window);
-	leat_fd_give(r);
+	leat_fd_release(r);
 }

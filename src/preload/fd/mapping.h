@@ -11,7 +11,7 @@
 /* The size of a window: a huge page, and so aligned. */
 #define LEAT_WINDOW_BYTES (UINT64_C(2) << 20)
 
-/* --- while the record is taken (leat_fd_take) --- */
+/* --- while the record is taken (leat_fd_acquire) --- */
 
 /* Is [at, at + length) in its window, and the file still there? */
 static inline bool leat_window_holds(const struct leat_fd *r, uint64_t at, uint64_t length)

@@ -80,9 +80,9 @@ static bool is_moving(uint32_t home)
 }
 
 /* Others that use an offset of the former place are about to let go of it. */
-enum { NAP_NS = 50000 };
+enum { SLEEP_NS = 50000 };
 
-int leat_follow(int fd, bool write)
+int leat_migrate(int fd, bool write)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_guard g;
@@ -94,7 +94,7 @@ int leat_follow(int fd, bool write)
 		home = leat_shm_home(leat_client_file(r->slot));
 		if (is_moving(home) && !write)
 			return 0;
-		rc = leat_guard_take(&g);
+		rc = leat_guard_acquire(&g);
 		if (!rc && is_moving(home))
 			rc = -EAGAIN;
 		else if (!rc)
@@ -103,7 +103,7 @@ int leat_follow(int fd, bool write)
 		if (rc == -EAGAIN && is_moving(home))
 			rc = leat_wait_slot(r->slot, seq);
 		else if (rc == -EAGAIN)
-			leat_nap(NAP_NS);
+			leat_sleep(SLEEP_NS);
 		if (rc && rc != -EAGAIN)
 			return rc == -ESTALE ? -EIO : rc;
 		r = leat_fd_get(fd);
@@ -119,22 +119,23 @@ static int lost_offset(void)
 	static struct leat_word said;
 
 	if (!leat_word_swap(&said, 1))
-		leat_say("the offset of an open file is lost: a process that has it open as well "
-			 "was "
-			 "killed or stopped just when it moved it",
-			 NULL);
+		leat_log_line(
+			"the offset of an open file is lost: a process that has it open as well "
+			"was "
+			"killed or stopped just when it moved it",
+			NULL);
 	return -EIO;
 }
 
-int leat_hold(int fd, bool write, struct leat_hold *h)
+int leat_file_acquire(int fd, bool write, struct leat_file_hold *h)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r && r->kind != LEAT_KIND_DIR ? leat_client_file(r->slot) : NULL;
 	int rc = 0;
 
-	*h = (struct leat_hold){.write = write};
+	*h = (struct leat_file_hold){.write = write};
 	/* A write by a descriptor that cannot write is the kernel's to refuse. */
-	if (r && leat_offset_is_lost(r->place))
+	if (r && leat_offset_is_lost(r->shared_offset))
 		return lost_offset();
 	if (!f || (write && !leat_fd_has(r, LEAT_FD_WRITE)))
 		return 0;
@@ -146,29 +147,29 @@ int leat_hold(int fd, bool write, struct leat_hold *h)
 		}
 		if (leat_in_vfork())
 			return 0;
-		rc = leat_follow(fd, write);
+		rc = leat_migrate(fd, write);
 		if (rc)
 			return rc;
 	}
 }
 
-long leat_let_go(const struct leat_hold *h, long n)
+long leat_file_release(const struct leat_file_hold *h, long n)
 {
 	if (h->f && !leat_shm_release(h->f, h->write, h->home) && h->write && n > 0)
 		return -EIO;
 	return n;
 }
 
-int leat_window_hold(const struct leat_fd *r, int fd, struct leat_hold *h)
+int leat_window_acquire(const struct leat_fd *r, int fd, struct leat_file_hold *h)
 {
 	int rc;
 
 	for (;;) {
-		rc = leat_window_settle_now(r, fd);
+		rc = leat_window_truncate_now(r, fd);
 		if (!rc)
-			rc = leat_hold(fd, true, h);
+			rc = leat_file_acquire(fd, true, h);
 		if (rc || !h->f || !leat_shm_is_ahead(h->f))
 			return rc;
-		leat_let_go(h, 0);
+		leat_file_release(h, 0);
 	}
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* So many descriptions of one process tree without exec have a word. */
-enum { PLACES = 16384, MAX_NAPS = 50000 };
+enum { PLACES = 16384, MAX_SLEEPS = 50000 };
 
 /* Shared with the processes made by fork. */
 struct region {
@@ -88,13 +88,13 @@ bool leat_offset_is_ours(const struct leat_offset *p)
 	return p && p->forks == leat_word_get(&leat_forks);
 }
 
-bool leat_offset_settle(struct leat_offset *p)
+bool leat_offset_await(struct leat_offset *p)
 {
 	uint64_t word = leat_word_get(&p->word);
 
 	for (int i = 0; word & LEAT_OFFSET_MOVING; i++) {
-		if (i < MAX_NAPS)
-			leat_nap(LEAT_NAP_NS);
+		if (i < MAX_SLEEPS)
+			leat_sleep(LEAT_SLEEP_NS);
 		else
 			leat_word_claim(&p->word, word, LEAT_OFFSET_LOST);
 		word = leat_word_get(&p->word);
@@ -102,7 +102,7 @@ bool leat_offset_settle(struct leat_offset *p)
 	return word & LEAT_OFFSET_OWNED && !(word & LEAT_OFFSET_MOVING);
 }
 
-void leat_offset_yield(struct leat_offset *p, int fd)
+void leat_offset_release(struct leat_offset *p, int fd)
 {
 	uint64_t mask, word;
 
@@ -115,7 +115,7 @@ void leat_offset_yield(struct leat_offset *p, int fd)
 	} while ((word & LEAT_OFFSET_OWNED) && !(word & LEAT_OFFSET_MOVING) &&
 		 !leat_word_claim(&p->word, word, word | LEAT_OFFSET_MOVING));
 	if (word & LEAT_OFFSET_MOVING) {
-		leat_offset_settle(p);
+		leat_offset_await(p);
 	} else if (word & LEAT_OFFSET_OWNED) {
 		raw(SYS_lseek, fd, word & LEAT_OFFSET_VALUE, SEEK_SET);
 		leat_word_claim(&p->word, word | LEAT_OFFSET_MOVING, 0); /* unless it is lost */

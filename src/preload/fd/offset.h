@@ -32,13 +32,13 @@ void leat_offset_free(struct leat_offset *p);
 
 /* Set the kernel's offset, by any descriptor of the description, and leave it to the kernel from
  * now on. NULL is allowed. */
-void leat_offset_yield(struct leat_offset *p, int fd);
+void leat_offset_release(struct leat_offset *p, int fd);
 
 /* This process opened the description, and has not forked since: nobody else moves its offset. */
 bool leat_offset_is_ours(const struct leat_offset *p);
 
 /* Wait until somebody has yielded. False if the offset is the kernel's, or lost. */
-bool leat_offset_settle(struct leat_offset *p);
+bool leat_offset_await(struct leat_offset *p);
 
 /* Who was to yield it was killed, or stopped for good: the kernel's offset must not be used. NULL
  * is allowed. */
@@ -56,7 +56,7 @@ static inline bool leat_offset_get(struct leat_offset *p, uint64_t *offset)
 		return false;
 	word = leat_word_get(&p->word);
 	if (word & LEAT_OFFSET_MOVING) {
-		if (!leat_offset_settle(p))
+		if (!leat_offset_await(p))
 			return false;
 		word = leat_word_get(&p->word);
 	}

@@ -55,7 +55,7 @@ static bool writes_same(int fd, const char *data, uint64_t length, uint64_t offs
 static bool changes(int fd, struct leat_shm_file *f, const char *data, struct leat_range asked,
 		    struct leat_range *part)
 {
-	struct leat_shm *shm = leat_client_known()->shm;
+	struct leat_shm *shm = leat_server_known()->shm;
 
 	for (struct leat_range left = asked; leat_shm_consumed_part(shm, f, left, part);
 	     left.begin = part->end)
@@ -72,7 +72,7 @@ static bool changes_consumed(int fd, const struct leat_pieces *p, struct leat_sh
 	struct leat_range asked = {offset, leat_range_end(offset, length)};
 
 	if (!p)
-		return leat_shm_consumed_part(leat_client_known()->shm, f, asked, part);
+		return leat_shm_consumed_part(leat_server_known()->shm, f, asked, part);
 	for (long i = 0; p->v && i < p->n && p->n <= IOV_MAX; i++) {
 		asked.end = leat_range_end(asked.begin, p->v[i].iov_len);
 		if (changes(fd, f, p->v[i].iov_base, asked, part))
@@ -82,7 +82,7 @@ static bool changes_consumed(int fd, const struct leat_pieces *p, struct leat_sh
 	return false;
 }
 
-int leat_tell_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
+int leat_report_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length)
 {
 	int rc = leat_client_violation(code, r->slot, offset, length);
 
@@ -97,17 +97,17 @@ int leat_check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t of
 		return 0;
 	if (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER)
 		return 0;
-	return leat_tell_broken(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
+	return leat_report_broken(r, LEAT_VIOLATION_AFTER_COMMIT, offset, length);
 }
 
-enum { MAX_NAPS = 50 };
+enum { MAX_SLEEPS = 50 };
 
 /* While the kernel's size is ahead, others may have begun to write what is before `offset`, and
  * count as the file's length already: give them a moment. False: it is still missing. */
 static bool is_joined(struct leat_shm_file *f, uint64_t offset)
 {
-	for (int i = 0; i < MAX_NAPS && offset > leat_shm_frontier(f); i++)
-		leat_nap(LEAT_NAP_NS);
+	for (int i = 0; i < MAX_SLEEPS && offset > leat_shm_frontier(f); i++)
+		leat_sleep(LEAT_SLEEP_NS);
 	return offset <= leat_shm_frontier(f);
 }
 
@@ -142,7 +142,7 @@ int leat_check_place(int fd, struct leat_fd *r, const struct leat_pieces *p, int
 		if (!changes_consumed(fd, p, f, (uint64_t)offset, length, &part))
 			return 0;
 	} while (!positioned && offset_of(fd) != offset);
-	return leat_tell_broken(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
+	return leat_report_broken(r, LEAT_VIOLATION_REWRITE, part.begin, part.end - part.begin);
 }
 
 int leat_before_write(int fd, int64_t offset, uint64_t length)
@@ -162,7 +162,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	return leat_check_place(fd, r, NULL, offset, length);
 }
 
-void leat_fd_tell_wrote(struct leat_fd *r)
+void leat_fd_report_write(struct leat_fd *r)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
 

@@ -29,14 +29,14 @@ int leat_check_place(int fd, struct leat_fd *r, const struct leat_pieces *p, int
 		     uint64_t length);
 
 /* The promise `code` was broken there: reported, by this descriptor once. */
-int leat_tell_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length);
+int leat_report_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64_t length);
 
 /* Before something is changed through a descriptor, which the daemon may have to know. */
-void leat_fd_tell_wrote(struct leat_fd *r);
+void leat_fd_report_write(struct leat_fd *r);
 static inline void leat_before_change(struct leat_fd *r)
 {
 	if (leat_fd_has(r, LEAT_FD_INTACT))
-		leat_fd_tell_wrote(r);
+		leat_fd_report_write(r);
 }
 
 #endif

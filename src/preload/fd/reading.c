@@ -94,7 +94,7 @@ static uint64_t began(const struct leat_fd *r, int fd, uint64_t n)
 	uint64_t end;
 	long at;
 
-	if (leat_offset_get(r->place, &end))
+	if (leat_offset_get(r->shared_offset, &end))
 		return end > n ? end - n : 0;
 	at = raw(SYS_lseek, fd, 0, SEEK_CUR);
 	return at > (long)n ? (uint64_t)at - n : 0;

@@ -11,7 +11,7 @@
 #include "shm/state.h"
 #include "shm/word.h"
 
-enum { MAX_NAPS = 5000 };
+enum { MAX_SLEEPS = 5000 };
 
 uint64_t leat_window_length(const struct leat_fd *r, int fd)
 {
@@ -45,15 +45,15 @@ static bool settle(struct leat_shm_file *f, int fd, bool shut)
 	return shut ? leat_shm_window_shut(f) : !leat_shm_is_ahead(f);
 }
 
-bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
+bool leat_window_truncate(const struct leat_fd *r, int fd, bool shut)
 {
 	struct leat_shm_file *f = leat_fd_has(r, LEAT_FD_WRITE) ? leat_client_file(r->slot) : NULL;
 	bool done = !f || (!shut && !leat_shm_is_ahead(f));
 	uint64_t mask;
 
-	for (int i = 0; !done && i < MAX_NAPS; i++) {
+	for (int i = 0; !done && i < MAX_SLEEPS; i++) {
 		if (i)
-			leat_nap(LEAT_NAP_NS);
+			leat_sleep(LEAT_SLEEP_NS);
 		leat_block_signals(&mask);
 		done = settle(f, fd, shut);
 		leat_restore_signals(&mask);
@@ -65,23 +65,23 @@ bool leat_window_settle(const struct leat_fd *r, int fd, bool shut)
  * change, but only once nobody has the file open. */
 enum { MAX_ROUNDS = 20 };
 
-int leat_window_settle_now(const struct leat_fd *r, int fd)
+int leat_window_truncate_now(const struct leat_fd *r, int fd)
 {
 	static struct leat_word said;
 
 	for (int i = 0; i < MAX_ROUNDS; i++)
-		if (leat_window_settle(r, fd, false))
+		if (leat_window_truncate(r, fd, false))
 			return 0;
 	if (!leat_word_swap(&said, 1))
-		leat_say(
+		leat_log_line(
 			"an open file cannot be written: another process that writes it was killed "
 			"or stopped just when it changed its size",
 			NULL);
 	return -EIO;
 }
 
-bool leat_window_yield(struct leat_fd *r, int fd, bool shut)
+bool leat_window_release(struct leat_fd *r, int fd, bool shut)
 {
-	leat_offset_yield(r->place, fd);
-	return leat_window_settle(r, fd, shut);
+	leat_offset_release(r->shared_offset, fd);
+	return leat_window_truncate(r, fd, shut);
 }

@@ -19,25 +19,25 @@
 
 /* A consumer that reads on gives memory back. One that has stood still for so long may be waiting
  * for something else, and the rest of the file has to go elsewhere. */
-enum { NAP_NS = 500000, MAX_NAPS = 1000 };
+enum { SLEEP_NS = 500000, MAX_SLEEPS = 1000 };
 
-static bool wait_for_reader(struct leat_shm_file *f, struct leat_room *room)
+static bool wait_for_reader(struct leat_shm_file *f, struct leat_space *space)
 {
 	uint64_t dropped;
 
 	if (!f || !(leat_shm_flags(f) & LEAT_SHM_DROP))
 		return false;
 	dropped = leat_shm_dropped(f);
-	if (dropped != room->dropped)
-		room->naps = 0;
-	room->dropped = dropped;
-	if (room->naps++ >= MAX_NAPS)
+	if (dropped != space->dropped)
+		space->sleeps = 0;
+	space->dropped = dropped;
+	if (space->sleeps++ >= MAX_SLEEPS)
 		return false;
-	leat_nap(NAP_NS);
+	leat_sleep(SLEEP_NS);
 	return true;
 }
 
-bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
+bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0, seq;
@@ -45,25 +45,25 @@ bool leat_make_room(int fd, uint64_t length, struct leat_room *room)
 
 	if (!slot || leat_in_vfork())
 		return false;
-	if (wait_for_reader(leat_client_file(slot), room))
+	if (wait_for_reader(leat_client_file(slot), space))
 		return true;
 	for (;;) {
-		rc = leat_client_ask(LEAT_WIRE_ROOM, slot, room->attempt++, length, &seq);
+		rc = leat_client_ask(LEAT_WIRE_ROOM, slot, space->attempt++, length, &seq);
 		if (rc && rc != -EAGAIN)
 			return false;
 		if (rc && leat_wait_slot(slot, seq))
 			return false;
-		if (leat_follow_first(fd))
+		if (leat_migrate_first(fd))
 			return false;
 		if (!rc || r->home != home)
 			return true;
 	}
 }
 
-bool leat_is_over_budget(int fd, uint64_t length)
+bool leat_space_is_over_budget(int fd, uint64_t length)
 {
 	static struct leat_shm_unasked unasked;
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	const struct leat_fd *r = leat_fd_get(fd);
 	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;
 	uint32_t seq;
@@ -74,21 +74,21 @@ bool leat_is_over_budget(int fd, uint64_t length)
 			      leat_client_ask(LEAT_WIRE_HAS_ROOM, r->slot, 0, sum, &seq));
 }
 
-long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
+long leat_space_retry(const struct leat_syscall *c, int fd, uint64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
-	struct leat_room room = {0};
-	struct leat_hold hold;
+	struct leat_space space = {0};
+	struct leat_file_hold hold;
 	long n;
 
 	if (!r)
 		return leat_as_is(c);
 	do {
-		n = leat_window_hold(r, fd, &hold);
+		n = leat_window_acquire(r, fd, &hold);
 		if (n)
 			return n;
-		n = leat_let_go(&hold, leat_as_is(c));
-	} while (n == -ENOSPC && leat_make_room(fd, length, &room));
+		n = leat_file_release(&hold, leat_as_is(c));
+	} while (n == -ENOSPC && leat_space_make(fd, length, &space));
 	return n;
 }
 
@@ -96,7 +96,7 @@ long leat_roomy(const struct leat_syscall *c, int fd, uint64_t length)
 enum { WRITERS = 4 };
 #define PLENTY (UINT64_C(1) << 20)
 
-int leat_set_aside(int fd, const struct leat_fd *r, uint64_t length)
+int leat_space_set_aside(int fd, const struct leat_fd *r, uint64_t length)
 {
 	struct statfs fs;
 	struct stat st;
@@ -120,9 +120,9 @@ static bool is_full(int fd, uint64_t wanted)
 	return !raw(SYS_fstatfs, fd, &fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < wanted;
 }
 
-void leat_room_to_map(int fd, uint64_t length)
+void leat_space_to_map(int fd, uint64_t length)
 {
-	struct leat_room room = {0};
+	struct leat_space space = {0};
 	struct statfs fs;
 	struct stat st;
 	uint64_t there;
@@ -136,10 +136,10 @@ void leat_room_to_map(int fd, uint64_t length)
 			return;
 		if (length > (uint64_t)st.st_size - there)
 			length = (uint64_t)st.st_size - there;
-	} while (is_full(fd, length) && leat_make_room(fd, length, &room));
+	} while (is_full(fd, length) && leat_space_make(fd, length, &space));
 }
 
-bool leat_was_full(int fd, uint64_t wanted)
+bool leat_space_was_full(int fd, uint64_t wanted)
 {
 	struct rlimit limit;
 

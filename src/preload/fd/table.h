@@ -49,8 +49,8 @@ struct leat_fd {
 	uint64_t handle;   /* DIR: the listing, 0 = none */
 	uint64_t cookie;   /* DIR: names taken */
 	/* Small reads and writes without system calls; only of what this process opened. */
-	struct leat_offset *place; /* the offset; NULL: the kernel keeps it */
-	uint64_t known;            /* bytes below it may be read without further looks */
+	struct leat_offset *shared_offset; /* the offset; NULL: the kernel keeps it */
+	uint64_t known;                    /* bytes below it may be read without further looks */
 	struct leat_window window;
 	uint32_t small; /* small operations so far */
 	uint32_t used;  /* of them by this window */
@@ -81,12 +81,12 @@ static inline void leat_fd_clear_flags(struct leat_fd *r, uint32_t flags)
 }
 
 /* False: somebody else is at it. */
-static inline bool leat_fd_take(struct leat_fd *r)
+static inline bool leat_fd_acquire(struct leat_fd *r)
 {
 	return leat_word_claim(&r->busy, 0, 1);
 }
 
-static inline void leat_fd_give(struct leat_fd *r)
+static inline void leat_fd_release(struct leat_fd *r)
 {
 	leat_word_set(&r->busy, 0);
 }

@@ -132,16 +132,16 @@ static int64_t read_at(struct leat_fd *r, int fd, void *to, uint64_t length, uin
 		if (!length)
 			return LEAT_WINDOW_PASS;
 	}
-	if (!leat_fd_take(r))
+	if (!leat_fd_acquire(r))
 		return LEAT_WINDOW_PASS;
 	done = ready_to_read(r, fd, at, length) &&
-	       (!move || leat_offset_move(r->place, at, at + length));
+	       (!move || leat_offset_move(r->shared_offset, at, at + length));
 	if (done) {
 		copy(r, to, r->window.base + (at - r->window.start), length);
 		leat_note_read_by(r, at, length, asked);
 		count(r, length);
 	}
-	leat_fd_give(r);
+	leat_fd_release(r);
 	if (!done)
 		return LEAT_WINDOW_PASS;
 	if (leat_fd_has(r, LEAT_FD_DROP) && !leat_still_there(r, at))
@@ -158,7 +158,7 @@ int64_t leat_window_read(struct leat_fd *r, int fd, void *to, uint64_t length)
 {
 	uint64_t at;
 
-	if (!is_small_read(r, length) || !leat_offset_get(r->place, &at))
+	if (!is_small_read(r, length) || !leat_offset_get(r->shared_offset, &at))
 		return LEAT_WINDOW_PASS;
 	return read_at(r, fd, to, length, at, true);
 }
@@ -260,7 +260,7 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 		return false;
 	}
 	if (at / LEAT_WINDOW_BYTES == (at + length - 1) / LEAT_WINDOW_BYTES &&
-	    !leat_is_over_budget(fd, LEAT_WINDOW_BYTES) && advance(r, fd, f, at))
+	    !leat_space_is_over_budget(fd, LEAT_WINDOW_BYTES) && advance(r, fd, f, at))
 		return true;
 	r->small = 0; /* another try later */
 	return false;
@@ -287,7 +287,7 @@ static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from,
 		return false;
 	/* Nor may the kernel be at bytes before these, which publishing these would publish. */
 	if (leat_shm_reserved(f) != at || leat_shm_holders(f, true) ||
-	    !leat_offset_move(r->place, at, at + length)) {
+	    !leat_offset_move(r->shared_offset, at, at + length)) {
 		leat_shm_copy_end(f, 0, publish);
 		return false;
 	}
@@ -304,12 +304,12 @@ int64_t leat_window_write(struct leat_fd *r, int fd, const void *from, uint64_t 
 	uint64_t at;
 	bool done;
 
-	if (!length || length > MAX_SMALL || !may_write(r, f) || !leat_offset_get(r->place, &at) ||
-	    !leat_fd_take(r))
+	if (!length || length > MAX_SMALL || !may_write(r, f) ||
+	    !leat_offset_get(r->shared_offset, &at) || !leat_fd_acquire(r))
 		return LEAT_WINDOW_PASS;
 	done = ready_to_write(r, fd, f, at, length) && append(r, f, from, at, length);
 	if (done)
 		count(r, length);
-	leat_fd_give(r);
+	leat_fd_release(r);
 	return done ? (int64_t)length : LEAT_WINDOW_PASS;
 }

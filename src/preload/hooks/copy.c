@@ -31,7 +31,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int64_t place_of(int fd, const int64_t *offset)
+static int64_t offset_of(int fd, const int64_t *offset)
 {
 	return offset ? *offset : raw(SYS_lseek, fd, 0, SEEK_CUR);
 }
@@ -50,7 +50,7 @@ static void leave_to_kernel(int fd, bool to_write)
 	struct leat_fd *r = leat_fd_get(fd);
 
 	if (r)
-		leat_window_yield(r, fd, to_write);
+		leat_window_release(r, fd, to_write);
 }
 
 /* All of the file is to be seen, for as long as the program likes. */
@@ -79,12 +79,12 @@ static int expect_others(const struct side *in)
 	uint32_t seq;
 	int rc = 0;
 
-	if (in->offset || r->kind != LEAT_KIND_CONSUMER || leat_offset_is_ours(r->place))
+	if (in->offset || r->kind != LEAT_KIND_CONSUMER || leat_offset_is_ours(r->shared_offset))
 		return 0;
 	while (!rc && f && !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) && !leat_shm_is_shut(f)) {
 		rc = leat_client_ask(LEAT_WIRE_SHUT, r->slot, 0, 0, &seq);
 		if (rc == -EAGAIN) {
-			leat_nap(LEAT_NAP_NS);
+			leat_sleep(LEAT_SLEEP_NS);
 			rc = 0;
 		}
 	}
@@ -119,7 +119,7 @@ static void note_in(const struct side *in, long n, uint64_t asked)
 static long carry_over(const struct side *in, const struct side *out, int64_t length)
 {
 	struct leat_guard g;
-	long n = leat_guard_take(&g);
+	long n = leat_guard_acquire(&g);
 
 	if (n)
 		return n;
@@ -149,14 +149,14 @@ static long copy_once(const struct leat_syscall *c, struct side *in, struct side
 {
 	struct leat_syscall now = *c;
 	struct leat_timing timing;
-	struct leat_hold from, to;
-	long n = leat_hold(in->fd, false, &from);
+	struct leat_file_hold from, to;
+	long n = leat_file_acquire(in->fd, false, &from);
 
 	if (n)
 		return n;
-	n = leat_hold(out->fd, true, &to);
+	n = leat_file_acquire(out->fd, true, &to);
 	if (n) {
-		leat_let_go(&from, 0);
+		leat_file_release(&from, 0);
 		return n;
 	}
 	if (now.nr == SYS_splice)
@@ -166,11 +166,11 @@ static long copy_once(const struct leat_syscall *c, struct side *in, struct side
 	leat_timing_end(&timing, ours(in) || ours(out) ? n : 0);
 	if (n == -EXDEV && now.nr == SYS_copy_file_range && (ours(in) || ours(out))) {
 		if (in->at < 0)
-			in->at = place_of(in->fd, in->offset);
+			in->at = offset_of(in->fd, in->offset);
 		n = carry_over(in, out, length);
 	}
-	leat_let_go(&from, 0);
-	return leat_let_go(&to, n);
+	leat_file_release(&from, 0);
+	return leat_file_release(&to, n);
 }
 
 /* A splice that found its pipe empty, or full, and was to wait for it: waits. -EAGAIN: it was
@@ -196,13 +196,13 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 {
 	struct leat_syscall cut = *c;
 	int64_t length = c->a[index];
-	struct leat_room room = {0};
+	struct leat_space space = {0};
 	long n;
 	int rc;
 
 	leave_to_kernel(in->fd, false);
 	leave_to_kernel(out->fd, true);
-	in->at = ours(in) ? place_of(in->fd, in->offset) : -1;
+	in->at = ours(in) ? offset_of(in->fd, in->offset) : -1;
 	out->at = ours(out) && out->offset ? *out->offset : -1;
 	if (in->at >= 0) {
 		rc = expect_others(in);
@@ -219,12 +219,12 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 	}
 	cut.a[index] = length;
 	do {
-		n = ours(out) && leat_is_over_budget(out->fd, (uint64_t)length)
+		n = ours(out) && leat_space_is_over_budget(out->fd, (uint64_t)length)
 			    ? -ENOSPC
 			    : copy_once(&cut, in, out, length);
 		rc = 0;
 		if (n == -ENOSPC)
-			rc = leat_make_room(out->fd, (uint64_t)length, &room) ? 0 : -ENOSPC;
+			rc = leat_space_make(out->fd, (uint64_t)length, &space) ? 0 : -ENOSPC;
 		else if (n == -EAGAIN)
 			rc = (int)wait_for_pipe(c, in, out);
 	} while (!rc && (n == -ENOSPC || n == -EAGAIN));
@@ -294,9 +294,9 @@ static int settle(int fd, uint64_t length)
 
 	if (!f || r->kind == LEAT_KIND_DIR)
 		return 0;
-	leat_room_to_map(fd, length);
+	leat_space_to_map(fd, length);
 	do {
-		rc = leat_follow_first(fd);
+		rc = leat_migrate_first(fd);
 		home = r->home;
 		if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED))
 			leat_shm_pin(f);
@@ -360,7 +360,7 @@ long leat_hook_mmap(const struct leat_syscall *c)
 		/* What is written by it, now or after mprotect, nobody sees. */
 		if (c->a[3] & MAP_SHARED && leat_fd_get(fd)) {
 			leat_before_change(leat_fd_get(fd));
-			leat_tell_written(leat_fd_get(fd), (uint64_t)c->a[5], (uint64_t)c->a[1]);
+			leat_report_written(leat_fd_get(fd), (uint64_t)c->a[5], (uint64_t)c->a[1]);
 		}
 		leave_to_kernel(fd, true);
 		rc = need_all(fd);
@@ -402,7 +402,7 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 	rc = leat_before_write((int)c->a[0], 0, UINT64_MAX);
 	if (rc)
 		return rc;
-	n = leat_roomy(c, (int)c->a[0], 0);
+	n = leat_space_retry(c, (int)c->a[0], 0);
 	if (!n && !raw(SYS_fstat, c->a[0], &st))
 		leat_publish_to((int)c->a[0], st.st_size, st.st_size);
 	return n;

@@ -33,9 +33,10 @@ static long follow_cwd(long rc)
 	return 0;
 }
 
-static long change_dir(const struct leat_site *site)
+static long change_dir(const struct leat_resolved *resolved)
 {
-	long fd = raw(SYS_openat, site->dirfd, site->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	long fd =
+		raw(SYS_openat, resolved->dirfd, resolved->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	long rc;
 
 	if (fd < 0)
@@ -50,22 +51,22 @@ long leat_hook_chdir(const struct leat_syscall *c)
 {
 	struct leat_target target = {
 		.op = LEAT_OP_CHDIR, .dirfd = AT_FDCWD, .path = (const char *)c->a[0]};
-	struct leat_site site;
-	long made, rc = leat_site_enter(&site, &target);
+	struct leat_resolved resolved;
+	long made, rc = leat_resolve(&resolved, &target);
 
 	if (rc == LEAT_OUTSIDE) {
 		made = leat_as_is(c);
 		if (made != -ENOENT || !leat_path_dangles(AT_FDCWD, target.path))
 			return follow_cwd(made);
 		target.follow = true;
-		rc = leat_site_enter(&site, &target);
+		rc = leat_resolve(&resolved, &target);
 		if (rc == LEAT_OUTSIDE)
 			return made;
 	}
 	if (rc)
 		return rc;
-	rc = follow_cwd(change_dir(&site));
-	leat_site_leave(&site);
+	rc = follow_cwd(change_dir(&resolved));
+	leat_resolved_leave(&resolved);
 	return rc;
 }
 
@@ -77,13 +78,13 @@ long leat_hook_fchdir(const struct leat_syscall *c)
 static bool is_ours(const char *name)
 {
 	struct leat_guard g;
-	const struct leat_world *w;
+	const struct leat_server_info *w;
 
 	if (leat_path_of_name(name))
 		return true;
-	if (leat_client_known() || leat_guard_take(&g))
+	if (leat_server_known() || leat_guard_acquire(&g))
 		return false;
-	leat_client_world(g.t, &w);
+	leat_client_server(g.t, &w);
 	leat_guard_release(&g);
 	return leat_path_of_name(name) != NULL;
 }
@@ -194,7 +195,7 @@ static int take_position(int fd, struct leat_fd *r)
 	if (at || !r->handle)
 		return 0;
 	r->handle = 0; /* rewound by somebody else */
-	leat_fd_tell(&old);
+	leat_fd_report_close(&old);
 	return 0;
 }
 
@@ -206,7 +207,7 @@ static long list(int fd, struct leat_fd *r, char *out, size_t room)
 		const struct leat_msg_names *m;
 		uint32_t slot = 0, seq = 0;
 		struct leat_guard g;
-		long rc = leat_guard_take(&g);
+		long rc = leat_guard_acquire(&g);
 
 		if (rc)
 			return rc;
@@ -282,7 +283,7 @@ long leat_dir_seek(int fd, int64_t offset, int whence)
 		old = *r;
 		r->handle = 0;
 		r->cookie = 0;
-		leat_fd_tell(&old);
+		leat_fd_report_close(&old);
 	}
 	r->cookie = (uint64_t)offset;
 	raw(SYS_lseek, fd, offset, SEEK_SET);

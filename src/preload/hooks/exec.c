@@ -55,27 +55,27 @@ struct program {
 };
 
 /* The program's path as the kernel can run it. */
-static int path_to_run(struct leat_site *site, char out[PATH_MAX])
+static int path_to_run(struct leat_resolved *resolved, char out[PATH_MAX])
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	struct leat_text t = leat_text_in(out, PATH_MAX);
 	char self[LEAT_FD_PATH];
 
 	/* Nobody but ourselves may look through the daemon's descriptors then. */
-	if (site->place == LEAT_PLACE_STORE && (leat_user_is_other() || w->shm->enforced)) {
+	if (resolved->place == LEAT_PLACE_STORE && (leat_user_is_other() || w->shm->enforced)) {
 		int fd = leat_user_store_for_exec(w->store_fd);
 
 		if (fd < 0)
 			return fd;
 		leat_fd_path(fd, self);
 		leat_text_add(&t, self);
-	} else if (site->place == LEAT_PLACE_STORE)
+	} else if (resolved->place == LEAT_PLACE_STORE)
 		leat_text_add(&t, w->exec_prefix);
-	else if (site->dirfd != AT_FDCWD && site->path[0] != '/')
+	else if (resolved->dirfd != AT_FDCWD && resolved->path[0] != '/')
 		leat_text_add(&t, leat_session.real);
 	if (t.used)
 		leat_text_add(&t, "/");
-	leat_text_add(&t, site->path);
+	leat_text_add(&t, resolved->path);
 	return t.full ? -ENAMETOOLONG : 0;
 }
 
@@ -167,13 +167,13 @@ static long find(const struct program *p, bool follow, char inside[PATH_MAX])
 				     .path = p->path,
 				     .flags = (unsigned)p->flags & AT_SYMLINK_NOFOLLOW,
 				     .follow = follow};
-	struct leat_site site;
-	long rc = leat_site_enter(&site, &target);
+	struct leat_resolved resolved;
+	long rc = leat_resolve(&resolved, &target);
 
 	if (rc)
 		return rc;
-	rc = path_to_run(&site, inside);
-	leat_site_leave(&site); /* the new program is not to start with signals blocked */
+	rc = path_to_run(&resolved, inside);
+	leat_resolved_leave(&resolved); /* the new program is not to start with signals blocked */
 	return rc ? rc : strcmp(p->path, inside) == 0 ? LEAT_OUTSIDE : 0;
 }
 

@@ -75,7 +75,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 	if (fd == to)
 		return LEAT_PASS;
 	if (leat_fd_hidden(to)) {
-		rc = leat_in_vfork() ? -EBUSY : leat_client_make_room(to);
+		rc = leat_in_vfork() ? -EBUSY : leat_client_vacate(to);
 		if (rc)
 			return rc;
 	}
@@ -83,7 +83,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 		tell = leat_fd_detach(to, &last);
 	rc = leat_hook_dup(c);
 	if (tell)
-		leat_fd_tell(&last);
+		leat_fd_report_close(&last);
 	return rc;
 }
 
@@ -99,7 +99,7 @@ static void hand_on(int fd)
 	struct leat_fd *r = leat_fd_get(fd);
 
 	if (r)
-		leat_window_yield(r, fd, false);
+		leat_window_release(r, fd, false);
 }
 
 long leat_hook_sendmsg(const struct leat_syscall *c)

@@ -43,8 +43,8 @@ static int below_ours(int fd, const struct flock *asked, struct flock *cut)
 
 	*cut = *asked;
 	if (asked->l_whence == SEEK_CUR) {
-		base = leat_offset_get(r->place, &at) ? (int64_t)at
-						      : raw(SYS_lseek, fd, 0, SEEK_CUR);
+		base = leat_offset_get(r->shared_offset, &at) ? (int64_t)at
+							      : raw(SYS_lseek, fd, 0, SEEK_CUR);
 	} else if (asked->l_whence == SEEK_END) {
 		base = (int64_t)leat_window_length(r, fd);
 	} else if (asked->l_whence != SEEK_SET) {
@@ -112,7 +112,7 @@ static long set_flags(const struct leat_syscall *c)
 	long rc;
 
 	/* from now on the kernel says where the end is */
-	if (r && c->a[2] & O_APPEND && !leat_window_yield(r, (int)c->a[0], true))
+	if (r && c->a[2] & O_APPEND && !leat_window_release(r, (int)c->a[0], true))
 		return -EIO;
 	rc = leat_as_is(c);
 	if (rc || !r)

@@ -1,6 +1,6 @@
 /* Calls by path that look at or change what is known of a file, not its bytes. On
  * a path inside they become the call with a directory descriptor, or with the
- * site as one path. */
+ * resolved as one path. */
 #include "preload/connection/client.h"
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
@@ -26,13 +26,13 @@
 #include <time.h>
 #include <utime.h>
 
-static int enter(struct leat_site *site, uint32_t op, int dirfd, const char *path, unsigned flags,
-		 uint32_t mode)
+static int enter(struct leat_resolved *resolved, uint32_t op, int dirfd, const char *path,
+		 unsigned flags, uint32_t mode)
 {
 	struct leat_target target = {.op = op, .dirfd = dirfd, .path = path, .mode = mode};
 
 	target.flags = flags & AT_SYMLINK_NOFOLLOW;
-	return leat_site_enter(site, &target);
+	return leat_resolve(resolved, &target);
 }
 
 /* --- looking --- */
@@ -45,8 +45,8 @@ static long do_access(int dirfd, const char *path, int mode, unsigned flags, boo
 				     .flags = flags & AT_SYMLINK_NOFOLLOW,
 				     .mode = (uint32_t)mode,
 				     .follow = follow};
-	struct leat_site site;
-	long rc = leat_site_enter(&site, &target);
+	struct leat_resolved resolved;
+	long rc = leat_resolve(&resolved, &target);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
@@ -54,17 +54,17 @@ static long do_access(int dirfd, const char *path, int mode, unsigned flags, boo
 		return rc;
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
 		if (flags)
-			rc = raw(SYS_faccessat2, site.dirfd, site.path, mode, flags);
+			rc = raw(SYS_faccessat2, resolved.dirfd, resolved.path, mode, flags);
 		else
-			rc = raw(SYS_faccessat, site.dirfd, site.path, mode);
-		if (!leat_site_has_moved(&site, rc))
+			rc = raw(SYS_faccessat, resolved.dirfd, resolved.path, mode);
+		if (!leat_resolved_has_moved(&resolved, rc))
 			break;
-		rc = leat_site_enter_again(&site, &target);
+		rc = leat_resolve_again(&resolved, &target);
 		if (rc)
 			return rc;
 		rc = -ENOENT;
 	}
-	leat_site_leave(&site);
+	leat_resolved_leave(&resolved);
 	return rc;
 }
 
@@ -138,15 +138,15 @@ static long read_outside(const struct leat_syscall *c, const char *path, char *o
 static long do_readlink(const struct leat_syscall *c, int dirfd, const char *path, char *out,
 			long size)
 {
-	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW, 0);
+	struct leat_resolved resolved;
+	long rc = enter(&resolved, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return read_outside(c, path, out, size);
 	if (rc)
 		return rc;
-	rc = raw(SYS_readlinkat, site.dirfd, site.path, out, size);
-	leat_site_leave(&site);
+	rc = raw(SYS_readlinkat, resolved.dirfd, resolved.path, out, size);
+	leat_resolved_leave(&resolved);
 	return rc;
 }
 
@@ -166,9 +166,9 @@ static long change_as_is(const struct leat_syscall *c)
 {
 	long rc;
 
-	leat_known_changing();
+	leat_resolve_cache_changing();
 	rc = leat_as_is(c);
-	leat_known_changed();
+	leat_resolve_cache_changed();
 	return rc;
 }
 
@@ -233,20 +233,20 @@ static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, 
 		     unsigned flags)
 {
 	struct leat_preload_half half;
-	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_META, dirfd, path, flags,
+	struct leat_resolved resolved;
+	long rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags,
 			LEAT_META_MODE | ((uint32_t)mode & 07777));
 
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	leat_half_note(&half, &site);
+	leat_half_note(&half, &resolved);
 	if (flags)
-		rc = raw(c->nr, site.dirfd, site.path, mode, flags);
+		rc = raw(c->nr, resolved.dirfd, resolved.path, mode, flags);
 	else
-		rc = raw(SYS_fchmodat, site.dirfd, site.path, mode);
-	return leat_site_changed(&site, leat_half_changed(&half, &site, rc, 0));
+		rc = raw(SYS_fchmodat, resolved.dirfd, resolved.path, mode);
+	return leat_resolved_changed(&resolved, leat_half_changed(&half, &resolved, rc, 0));
 }
 
 long leat_hook_chmod(const struct leat_syscall *c)
@@ -265,7 +265,7 @@ long leat_hook_fchmodat(const struct leat_syscall *c)
 /* In truth a call on an open file: the kernel's, where the file is now. */
 static long by_fd(const struct leat_syscall *c, int fd, const char *path)
 {
-	long rc = leat_follow_first(fd);
+	long rc = leat_migrate_first(fd);
 
 	return rc ? rc : change_outside(c, fd, path);
 }
@@ -275,21 +275,21 @@ static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, 
 {
 	struct leat_target target = {.op = LEAT_OP_META, .dirfd = dirfd, .path = path};
 	struct leat_preload_half half;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	target.flags = flags & AT_SYMLINK_NOFOLLOW;
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
 		return by_fd(c, dirfd, path);
 	leat_rights_of(c, &target);
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	leat_half_note(&half, &site);
-	rc = raw(SYS_fchownat, site.dirfd, site.path, uid, gid, flags);
-	return leat_site_changed(&site, leat_half_changed(&half, &site, rc, 0));
+	leat_half_note(&half, &resolved);
+	rc = raw(SYS_fchownat, resolved.dirfd, resolved.path, uid, gid, flags);
+	return leat_resolved_changed(&resolved, leat_half_changed(&half, &resolved, rc, 0));
 }
 
 long leat_hook_chown(const struct leat_syscall *c)
@@ -323,22 +323,22 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 		       const struct timespec *times, unsigned flags)
 {
 	struct leat_preload_half half;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	if (!path || !*path) /* futimens */
 		return times_by_fd(c, dirfd, path, times);
-	rc = enter(&site, LEAT_OP_META, dirfd, path, flags, 0);
+	rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags, 0);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
 		return rc;
-	leat_half_note(&half, &site);
-	rc = raw(SYS_utimensat, site.dirfd, site.path, times, flags);
+	leat_half_note(&half, &resolved);
+	rc = raw(SYS_utimensat, resolved.dirfd, resolved.path, times, flags);
 	if (!rc)
-		leat_shm_note_times(leat_client_file(site.slot), times);
-	rc = leat_half_changed(&half, &site, rc, LEAT_ALIKE_TIMES);
-	return leat_site_changed(&site, rc);
+		leat_shm_note_times(leat_client_file(resolved.slot), times);
+	rc = leat_half_changed(&half, &resolved, rc, LEAT_ALIKE_TIMES);
+	return leat_resolved_changed(&resolved, rc);
 }
 
 long leat_hook_utimensat(const struct leat_syscall *c)
@@ -347,7 +347,7 @@ long leat_hook_utimensat(const struct leat_syscall *c)
 
 	/* The close would change the times again. */
 	if (r && leat_fd_has(r, LEAT_FD_WRITE))
-		leat_window_settle(r, (int)c->a[0], true);
+		leat_window_truncate(r, (int)c->a[0], true);
 	return do_utimens(c, (int)c->a[0], (const char *)c->a[1], (const struct timespec *)c->a[2],
 			  (unsigned)c->a[3]);
 }
@@ -395,11 +395,11 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 	struct leat_target target = {
 		.op = op, .dirfd = AT_FDCWD, .path = (const char *)c->a[0], .flags = flags};
 	struct leat_preload_half half;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	leat_rights_of(c, &target);
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc == LEAT_OUTSIDE && op == LEAT_OP_META)
 		return change_outside(c, AT_FDCWD, (const char *)c->a[0]);
 	if (rc == LEAT_OUTSIDE)
@@ -408,16 +408,17 @@ static long by_path(const struct leat_syscall *c, uint32_t op, unsigned flags)
 		return rc;
 	for (unsigned i = 0;; i++) {
 		if (op == LEAT_OP_META)
-			leat_half_note(&half, &site);
-		here.a[0] = (long)leat_site_via(&site);
+			leat_half_note(&half, &resolved);
+		here.a[0] = (long)leat_resolved_path(&resolved);
 		rc = leat_as_is(&here);
 		if (op == LEAT_OP_META)
-			return leat_site_changed(
-				&site, leat_half_changed(&half, &site, rc, LEAT_ALIKE_ATTRIBUTES));
-		leat_site_leave(&site);
-		if (!leat_site_has_moved(&site, rc) || i == LEAT_MAX_MOVES)
+			return leat_resolved_changed(
+				&resolved,
+				leat_half_changed(&half, &resolved, rc, LEAT_ALIKE_ATTRIBUTES));
+		leat_resolved_leave(&resolved);
+		if (!leat_resolved_has_moved(&resolved, rc) || i == LEAT_MAX_MOVES)
 			return rc;
-		rc = leat_site_enter(&site, &target);
+		rc = leat_resolve(&resolved, &target);
 		if (rc)
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 	}
@@ -448,18 +449,18 @@ long leat_hook_lxattr_change(const struct leat_syscall *c)
 long leat_hook_file_handle(const struct leat_syscall *c)
 {
 	struct leat_syscall here = *c;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	unsigned flags = c->a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
-	long rc = enter(&site, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags, 0);
+	long rc = enter(&resolved, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
 	if (rc)
 		return rc;
-	here.a[0] = site.dirfd;
-	here.a[1] = (long)site.path;
+	here.a[0] = resolved.dirfd;
+	here.a[1] = (long)resolved.path;
 	rc = leat_as_is(&here);
-	leat_site_leave(&site);
+	leat_resolved_leave(&resolved);
 	return rc;
 }
 
@@ -485,15 +486,15 @@ long leat_hook_open_handle(const struct leat_syscall *c)
 long leat_hook_inotify_add_watch(const struct leat_syscall *c)
 {
 	struct leat_syscall here = *c;
-	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0, 0);
+	struct leat_resolved resolved;
+	long rc = enter(&resolved, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0, 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
 	if (rc)
 		return rc;
-	here.a[1] = (long)leat_site_via(&site);
+	here.a[1] = (long)leat_resolved_path(&resolved);
 	rc = leat_as_is(&here);
-	leat_site_leave(&site);
+	leat_resolved_leave(&resolved);
 	return rc;
 }

@@ -95,7 +95,7 @@ long leat_rights_by_fd(const struct leat_syscall *c, int fd)
 	struct leat_target target = {
 		.op = LEAT_OP_META, .dirfd = AT_FDCWD, .flags = AT_SYMLINK_NOFOLLOW};
 	char path[PATH_MAX];
-	struct leat_site site;
+	struct leat_resolved resolved;
 	struct stat st;
 	long rc;
 
@@ -110,8 +110,8 @@ long leat_rights_by_fd(const struct leat_syscall *c, int fd)
 	if (rc < 0)
 		return -ENAMETOOLONG;
 	target.path = path;
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc)
 		return rc == LEAT_OUTSIDE ? 0 : rc;
-	return leat_site_changed(&site, 0);
+	return leat_resolved_changed(&resolved, 0);
 }

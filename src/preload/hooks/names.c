@@ -102,7 +102,7 @@ static long do_change(const struct change *ch)
 	    !(ch->second.path && leat_path_maybe(ch->second.dirfd, ch->second.path)))
 		return LEAT_PASS;
 	for (;;) {
-		rc = leat_guard_take(&g);
+		rc = leat_guard_acquire(&g);
 		if (rc)
 			return rc;
 		rc = request(g.t, ch, &slot, &seq);
@@ -183,44 +183,50 @@ long leat_hook_linkat(const struct leat_syscall *c)
 
 /* --- new names: made by the program where the daemon says --- */
 
-static int enter(struct leat_site *site, uint32_t op, struct name n, long mode)
+static int enter(struct leat_resolved *resolved, uint32_t op, struct name n, long mode)
 {
 	struct leat_target target = {
 		.op = op, .dirfd = n.dirfd, .path = n.path, .mode = (uint32_t)mode};
 
-	return leat_site_enter(site, &target);
+	return leat_resolve(resolved, &target);
 }
 
 static long make_dir(struct name n, long mode)
 {
-	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_MKDIR, n, mode);
+	struct leat_resolved resolved;
+	long rc = enter(&resolved, LEAT_OP_MKDIR, n, mode);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
-	return rc ? rc : leat_site_made(&site, raw(SYS_mkdirat, site.dirfd, site.path, mode));
+	return rc ? rc
+		  : leat_resolved_made(&resolved,
+				       raw(SYS_mkdirat, resolved.dirfd, resolved.path, mode));
 }
 
 static long make_node(struct name n, long mode, long dev)
 {
-	struct leat_site site;
-	long rc = enter(&site, LEAT_OP_MAKE, n, mode);
+	struct leat_resolved resolved;
+	long rc = enter(&resolved, LEAT_OP_MAKE, n, mode);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
-	return rc ? rc : leat_site_made(&site, raw(SYS_mknodat, site.dirfd, site.path, mode, dev));
+	return rc ? rc
+		  : leat_resolved_made(&resolved,
+				       raw(SYS_mknodat, resolved.dirfd, resolved.path, mode, dev));
 }
 
 static long make_link(const char *text, struct name n)
 {
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	leat_path_forget();
-	rc = enter(&site, LEAT_OP_MAKE, n, S_IFLNK | 0777);
+	rc = enter(&resolved, LEAT_OP_MAKE, n, S_IFLNK | 0777);
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
-	return rc ? rc : leat_site_made(&site, raw(SYS_symlinkat, text, site.dirfd, site.path));
+	return rc ? rc
+		  : leat_resolved_made(&resolved,
+				       raw(SYS_symlinkat, text, resolved.dirfd, resolved.path));
 }
 
 long leat_hook_mkdirat(const struct leat_syscall *c)

@@ -47,85 +47,86 @@ static bool writes(uint64_t flags)
 	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
 }
 
-static long open_here(const struct opening *o, const struct leat_site *site)
+static long open_here(const struct opening *o, const struct leat_resolved *resolved)
 {
-	struct open_how how = {.flags = site->flags, .mode = o->mode, .resolve = o->resolve};
+	struct open_how how = {.flags = resolved->flags, .mode = o->mode, .resolve = o->resolve};
 
 	if (!o->resolve)
-		return raw(SYS_openat, site->dirfd, site->path, site->flags, o->mode);
+		return raw(SYS_openat, resolved->dirfd, resolved->path, resolved->flags, o->mode);
 	/* The kernel insists on mode 0 when nothing is created. */
-	if (!(site->flags & O_CREAT))
+	if (!(resolved->flags & O_CREAT))
 		how.mode = 0;
-	return raw(SYS_openat2, site->dirfd, site->path, &how, sizeof(how));
+	return raw(SYS_openat2, resolved->dirfd, resolved->path, &how, sizeof(how));
 }
 
-static uint32_t flags_of(const struct opening *o, const struct leat_site *site)
+static uint32_t flags_of(const struct opening *o, const struct leat_resolved *resolved)
 {
-	struct leat_shm_file *f = leat_client_file(site->slot);
+	struct leat_shm_file *f = leat_client_file(resolved->slot);
 	uint32_t flags = 0;
 
 	if (o->flags & O_APPEND)
 		flags |= LEAT_FD_APPEND;
 	if (writes(o->flags))
 		flags |= LEAT_FD_WRITE;
-	if (site->input)
+	if (resolved->input)
 		flags |= LEAT_FD_INPUT;
-	if (site->intact)
+	if (resolved->intact)
 		flags |= LEAT_FD_INTACT;
 	if (f && leat_shm_frontier(f))
 		flags |= LEAT_FD_UNSURE;
-	if (f && site->kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)
+	if (f && resolved->kind == LEAT_KIND_CONSUMER && leat_shm_flags(f) & LEAT_SHM_DROP)
 		flags |= LEAT_FD_DROP;
 	return flags;
 }
 
 /* The offset of what only this process can have is kept here. Appends go where the file
  * ends, which the kernel knows. */
-static struct leat_offset *place_of(const struct opening *o, const struct leat_site *site, int fd)
+static struct leat_offset *shared_offset_of(const struct opening *o,
+					    const struct leat_resolved *resolved, int fd)
 {
 	struct stat st;
 
-	if (site->place != LEAT_PLACE_STORE || !site->slot || leat_in_vfork() ||
+	if (resolved->place != LEAT_PLACE_STORE || !resolved->slot || leat_in_vfork() ||
 	    o->flags & (O_APPEND | O_PATH) || (o->flags & O_ACCMODE) == O_ACCMODE ||
 	    raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
 		return NULL;
 	return leat_offset_new();
 }
 
-static long open_on_site(const struct opening *o, struct leat_site *site)
+static long open_on_site(const struct opening *o, struct leat_resolved *resolved)
 {
-	struct leat_fd r = {.kind = (uint8_t)site->kind,
-			    .slot = site->slot,
-			    .home = site->file_home,
-			    .ofd = site->ofd};
+	struct leat_fd r = {.kind = (uint8_t)resolved->kind,
+			    .slot = resolved->slot,
+			    .home = resolved->file_home,
+			    .ofd = resolved->ofd};
 	long rc, fd = -EWOULDBLOCK;
 
 	if (o->flags & O_PATH)
-		site->flags = (uint32_t)o->flags;
+		resolved->flags = (uint32_t)o->flags;
 	/* O_NONBLOCK: the daemon is just looking whether anybody has it open, by a lease. */
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		fd = open_here(o, site);
-		if (fd != -EWOULDBLOCK || !site->slot)
+		fd = open_here(o, resolved);
+		if (fd != -EWOULDBLOCK || !resolved->slot)
 			break;
 	}
 	if (fd < 0)
 		return fd;
 	/* What can neither be read nor written cannot be locked. */
-	if (site->ofd && !(o->flags & O_PATH) && (o->flags & O_ACCMODE) != O_ACCMODE) {
-		rc = lock_description((int)fd, site->ofd, writes(o->flags));
+	if (resolved->ofd && !(o->flags & O_PATH) && (o->flags & O_ACCMODE) != O_ACCMODE) {
+		rc = lock_description((int)fd, resolved->ofd, writes(o->flags));
 		if (rc < 0) {
 			raw(SYS_close, fd);
 			return rc;
 		}
 	}
 	leat_shm_count(&leat_client_step()->opens, 1);
-	r.flags = (struct leat_bits){flags_of(o, site)};
-	r.place = place_of(o, site, (int)fd);
+	r.flags = (struct leat_bits){flags_of(o, resolved)};
+	r.shared_offset = shared_offset_of(o, resolved, (int)fd);
 	rc = leat_fd_set((int)fd, &r);
 	return rc < 0 ? rc : fd;
 }
 
-static int enter(const struct opening *o, struct leat_site *site, bool follow)
+static int enter(const struct opening *o, struct leat_resolved *resolved, bool follow)
 {
 	struct leat_target target = {.op = LEAT_OP_OPEN,
 				     .dirfd = o->dirfd,
@@ -138,19 +139,19 @@ static int enter(const struct opening *o, struct leat_site *site, bool follow)
 		target.op = LEAT_OP_ACCESS;
 		target.flags = o->flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
 	}
-	return leat_site_enter(site, &target);
+	return leat_resolve(resolved, &target);
 }
 
 /* A file that was there when the daemon looked may have been moved since. */
-static bool has_moved(const struct opening *o, const struct leat_site *site, long rc)
+static bool has_moved(const struct opening *o, const struct leat_resolved *resolved, long rc)
 {
-	return leat_site_has_moved(site, rc) && !(o->flags & O_CREAT);
+	return leat_resolved_has_moved(resolved, rc) && !(o->flags & O_CREAT);
 }
 
 /* Descriptor `fd`, or an error, if the step's actions fail. */
-static long acted(const struct leat_site *site, long fd)
+static long acted(const struct leat_resolved *resolved, long fd)
 {
-	int rc = fd < 0 ? 0 : leat_wait_acted(site->slot, site->ofd, false);
+	int rc = fd < 0 ? 0 : leat_wait_acted(resolved->slot, resolved->ofd, false);
 
 	if (rc)
 		leat_fd_close((int)fd);
@@ -158,25 +159,25 @@ static long acted(const struct leat_site *site, long fd)
 }
 
 /* Programs that are refused an unnamed file make a named one. `follow` as for enter. */
-static long open_inside(const struct opening *o, struct leat_site *site, bool follow)
+static long open_inside(const struct opening *o, struct leat_resolved *resolved, bool follow)
 {
 	long rc;
 
 	if ((o->flags & O_TMPFILE) == O_TMPFILE) {
-		leat_site_leave(site);
+		leat_resolved_leave(resolved);
 		return -EOPNOTSUPP;
 	}
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = open_on_site(o, site);
-		if (!has_moved(o, site, rc))
+		rc = open_on_site(o, resolved);
+		if (!has_moved(o, resolved, rc))
 			break;
-		leat_site_result(site, rc);
-		rc = enter(o, site, follow);
+		leat_resolved_result(resolved, rc);
+		rc = enter(o, resolved, follow);
 		if (rc)
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	return acted(site, leat_site_result(site, rc));
+	return acted(resolved, leat_resolved_result(resolved, rc));
 }
 
 /* These never follow a symlink at the end, or open nothing. */
@@ -209,26 +210,26 @@ static bool is_contradiction(uint64_t flags)
 /* What may be ours; `flags` are the call's own. */
 static long open_closely(const struct opening *o, long *flags)
 {
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	if (is_contradiction(o->flags))
 		return -EINVAL;
-	rc = enter(o, &site, false);
+	rc = enter(o, &resolved, false);
 	if (rc == LEAT_OUTSIDE)
 		return open_outside(o->path, flags);
-	return rc ? rc : open_inside(o, &site, false);
+	return rc ? rc : open_inside(o, &resolved, false);
 }
 
 /* It was a symlink. */
 static long open_through(const struct opening *o)
 {
-	struct leat_site site;
-	long rc = leat_path_leads_out(o->dirfd, o->path) ? LEAT_OUTSIDE : enter(o, &site, true);
+	struct leat_resolved resolved;
+	long rc = leat_path_leads_out(o->dirfd, o->path) ? LEAT_OUTSIDE : enter(o, &resolved, true);
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(o->c);
-	return rc ? rc : open_inside(o, &site, true);
+	return rc ? rc : open_inside(o, &resolved, true);
 }
 
 static struct opening of_openat(const struct leat_syscall *c)
@@ -273,7 +274,7 @@ long leat_hook_openat2(const struct leat_syscall *c)
 	const struct open_how *how = (const struct open_how *)c->a[2];
 	struct opening o = {.c = c, .dirfd = (int)c->a[0], .path = (const char *)c->a[1]};
 	struct leat_syscall openat;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	if (!how || (size_t)c->a[3] < sizeof(*how))
@@ -281,9 +282,9 @@ long leat_hook_openat2(const struct leat_syscall *c)
 	o.flags = how->flags;
 	o.mode = how->mode;
 	o.resolve = how->resolve;
-	rc = enter(&o, &site, false);
+	rc = enter(&o, &resolved, false);
 	if (rc != LEAT_OUTSIDE)
-		return rc ? rc : open_inside(&o, &site, false);
+		return rc ? rc : open_inside(&o, &resolved, false);
 	if (o.resolve || is_left_alone(o.flags))
 		return LEAT_PASS;
 	openat = (struct leat_syscall){.nr = SYS_openat,

@@ -38,6 +38,7 @@ long leat_hook_no_such_call(const struct leat_syscall *c)
 	return -ENOSYS;
 }
 
+/* This process is, perhaps, another user than before. */
 long leat_hook_change_user(const struct leat_syscall *c)
 {
 	long rc;
@@ -46,10 +47,12 @@ long leat_hook_change_user(const struct leat_syscall *c)
 		leat_user_take();
 	rc = leat_as_is(c);
 	if (leat_user_changed())
-		leat_known_forget();
+		leat_resolve_cache_forget();
 	return rc;
 }
 
+/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
+ * child takes would be its own, but remembered here. */
 long leat_hook_share_memory(const struct leat_syscall *c)
 {
 	(void)c;

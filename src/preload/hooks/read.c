@@ -35,8 +35,8 @@ struct reading {
 	bool positioned;
 	int64_t offset;
 	uint64_t length;
-	struct leat_offset *place; /* whose offset is meant; NULL: the kernel's */
-	uint64_t claimed;          /* bytes the kernel's offset was moved over for it */
+	struct leat_offset *shared_offset; /* whose offset is meant; NULL: the kernel's */
+	uint64_t claimed;                  /* bytes the kernel's offset was moved over for it */
 };
 
 static bool locate(struct reading *r)
@@ -45,11 +45,11 @@ static bool locate(struct reading *r)
 
 	if (r->positioned)
 		return r->offset >= 0;
-	if (leat_offset_get(r->place, &at)) {
+	if (leat_offset_get(r->shared_offset, &at)) {
 		r->offset = (int64_t)at;
 		return true;
 	}
-	r->place = NULL;
+	r->shared_offset = NULL;
 	r->offset = raw(SYS_lseek, r->fd, 0, SEEK_CUR);
 	return r->offset >= 0;
 }
@@ -75,36 +75,36 @@ static long read_placed(const struct reading *r, const struct leat_syscall *c)
 	struct leat_syscall call = positioned(c, r->offset);
 	long n;
 
-	if (!leat_offset_move(r->place, at, end))
+	if (!leat_offset_move(r->shared_offset, at, end))
 		return -EAGAIN;
 	n = leat_as_is(&call);
 	if ((uint64_t)n != r->length)
-		leat_offset_move(r->place, end, n < 0 ? at : at + (uint64_t)n);
+		leat_offset_move(r->shared_offset, end, n < 0 ? at : at + (uint64_t)n);
 	return n;
 }
 
 /* Read at the offset that the kernel keeps, or at a place of the call's own. */
 static long read_by_kernel(const struct reading *r, const struct leat_syscall *c)
 {
-	struct leat_hold hold;
+	struct leat_file_hold hold;
 	long n;
 
 	if (r->positioned)
 		return leat_as_is(c);
-	n = leat_hold(r->fd, false, &hold);
-	return n ? n : leat_let_go(&hold, leat_as_is(c));
+	n = leat_file_acquire(r->fd, false, &hold);
+	return n ? n : leat_file_release(&hold, leat_as_is(c));
 }
 
 /* Move the kernel's offset over what is to be read, in one go: nobody else reads it, wherever that
  * is, and it may be waited for before it is read. */
 static long claim(struct reading *r)
 {
-	struct leat_hold hold;
-	long end = leat_hold(r->fd, false, &hold);
+	struct leat_file_hold hold;
+	long end = leat_file_acquire(r->fd, false, &hold);
 
 	if (end)
 		return end;
-	end = leat_let_go(&hold, raw(SYS_lseek, r->fd, r->length, SEEK_CUR));
+	end = leat_file_release(&hold, raw(SYS_lseek, r->fd, r->length, SEEK_CUR));
 	if (end < 0)
 		return end;
 	r->claimed = r->length;
@@ -117,12 +117,12 @@ static long claim(struct reading *r)
 static void give_back(const struct reading *r, long n)
 {
 	const uint64_t taken = n > 0 ? (uint64_t)n : 0;
-	struct leat_hold hold;
+	struct leat_file_hold hold;
 
-	if (r->claimed <= taken || leat_hold(r->fd, false, &hold))
+	if (r->claimed <= taken || leat_file_acquire(r->fd, false, &hold))
 		return;
 	raw(SYS_lseek, r->fd, -(long)(r->claimed - taken), SEEK_CUR);
-	leat_let_go(&hold, 0);
+	leat_file_release(&hold, 0);
 }
 
 /* Wait until all of it can be read. 0 or -errno. */
@@ -132,7 +132,7 @@ static int wait_for(const struct reading *r, const struct leat_fd *record, struc
 	int rc = leat_wait_covered(r->fd, record->slot, (uint64_t)r->offset, r->length, final);
 
 	if (!rc)
-		rc = leat_follow_first(r->fd);
+		rc = leat_migrate_first(r->fd);
 	if (rc)
 		return rc;
 	if (f)
@@ -161,7 +161,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 		n = wait_for(r, record, f, &final);
 		home = record->home;
 		at = r->offset;
-		if (!n && !r->place && !r->positioned && !final) {
+		if (!n && !r->shared_offset && !r->positioned && !final) {
 			n = claim(r);
 			c = positioned(&c, r->offset);
 		}
@@ -170,9 +170,9 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 		if (r->offset != at) /* somebody has moved it since */
 			continue;
 		leat_timing_begin(&timing, r->length, leat_shm_counted(&leat_client_step()->reads));
-		n = r->place ? read_placed(r, &c) : read_by_kernel(r, &c);
+		n = r->shared_offset ? read_placed(r, &c) : read_by_kernel(r, &c);
 		leat_timing_end(&timing, n);
-		if (n == -EAGAIN && r->place)
+		if (n == -EAGAIN && r->shared_offset)
 			continue;
 		if (n < 0)
 			return sum ? sum : n;
@@ -211,7 +211,7 @@ static long read_once(struct reading *r, const struct leat_syscall *c)
 {
 	long n = -EAGAIN;
 
-	while (n == -EAGAIN && r->place && locate(r) && r->place)
+	while (n == -EAGAIN && r->shared_offset && locate(r) && r->shared_offset)
 		n = read_placed(r, c);
 	return n == -EAGAIN ? read_by_kernel(r, c) : n;
 }
@@ -236,20 +236,21 @@ static long read_plain(struct reading *r, const struct leat_fd *record)
 		c.a[3] += n; /* not looked at by read */
 		r->length -= (uint64_t)n;
 	} while (r->length && (plain || !sum) && record && record->slot &&
-		 leat_has_left(record, home) && !leat_follow(r->fd, false) && record->home != home);
+		 leat_has_left(record, home) && !leat_migrate(r->fd, false) &&
+		 record->home != home);
 	return sum;
 }
 
 /* Of a file that this descriptor may write: its end must be where it is. */
 static long read_own(struct reading *r, const struct leat_fd *record)
 {
-	struct leat_hold hold;
-	long n = leat_window_hold(record, r->fd, &hold);
+	struct leat_file_hold hold;
+	long n = leat_window_acquire(record, r->fd, &hold);
 
 	if (n)
 		return n;
 	n = read_plain(r, record);
-	leat_let_go(&hold, 0);
+	leat_file_release(&hold, 0);
 	return n;
 }
 
@@ -263,7 +264,7 @@ static long do_read(struct reading *r)
 	long n;
 
 	if (record && !r->positioned)
-		r->place = record->place;
+		r->shared_offset = record->shared_offset;
 	if (!is_plain(record)) {
 		n = read_growing(r, record);
 		give_back(r, n);
@@ -300,7 +301,7 @@ long leat_hook_read(const struct leat_syscall *c)
 	struct leat_fd *record = leat_fd_get(r.fd);
 	int64_t n = LEAT_WINDOW_PASS;
 
-	if (record && record->place)
+	if (record && record->shared_offset)
 		n = leat_window_read(record, r.fd, (void *)c->a[1], r.length);
 	return n == LEAT_WINDOW_PASS ? do_read(&r) : noted(record, &r, n);
 }
@@ -316,7 +317,7 @@ long leat_hook_pread(const struct leat_syscall *c)
 	int64_t n = LEAT_WINDOW_PASS;
 
 	/* only a file of the store has an offset here */
-	if (record && record->place)
+	if (record && record->shared_offset)
 		n = leat_window_pread(record, r.fd, (void *)c->a[1], r.length, r.offset);
 	return n == LEAT_WINDOW_PASS ? do_read(&r) : noted(record, &r, n);
 }
@@ -341,6 +342,6 @@ long leat_hook_preadv(const struct leat_syscall *c)
 	struct leat_fd *record = leat_fd_get(r.fd);
 
 	if (!r.positioned && record)
-		leat_offset_yield(record->place, r.fd);
+		leat_offset_release(record->shared_offset, r.fd);
 	return do_read(&r);
 }

@@ -33,13 +33,13 @@ static void moved(struct leat_fd *r, int fd, int64_t to)
 
 static long seek_by_kernel(const struct leat_syscall *c)
 {
-	struct leat_hold hold;
-	long rc = leat_hold((int)c->a[0], false, &hold);
+	struct leat_file_hold hold;
+	long rc = leat_file_acquire((int)c->a[0], false, &hold);
 
-	return rc ? rc : leat_let_go(&hold, leat_as_is(c));
+	return rc ? rc : leat_file_release(&hold, leat_as_is(c));
 }
 
-enum { MAX_NAPS = 5000 };
+enum { MAX_SLEEPS = 5000 };
 
 /* Who writes at the same offset has moved it already, and the end is not yet where it is about to
  * be: a seek to the end must not take it back. We are one of those who hold the file. */
@@ -48,9 +48,9 @@ static void await_writes(const struct leat_fd *r)
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
 	for (int i = 0;
-	     leat_fd_has(r, LEAT_FD_WRITE) && f && leat_shm_holders(f, true) > 1 && i < MAX_NAPS;
+	     leat_fd_has(r, LEAT_FD_WRITE) && f && leat_shm_holders(f, true) > 1 && i < MAX_SLEEPS;
 	     i++)
-		leat_nap(LEAT_NAP_NS);
+		leat_sleep(LEAT_SLEEP_NS);
 }
 
 /* The kernel is asked where it must know: at the end, and where data and holes are. */
@@ -61,7 +61,7 @@ static long seek(const struct leat_syscall *c, struct leat_fd *r, int whence)
 	long rc;
 
 	do {
-		if (!leat_offset_get(r->place, &at))
+		if (!leat_offset_get(r->shared_offset, &at))
 			return seek_by_kernel(c);
 		if (whence == SEEK_SET) {
 			rc = to;
@@ -76,7 +76,7 @@ static long seek(const struct leat_syscall *c, struct leat_fd *r, int whence)
 		}
 		if (rc < 0 || (uint64_t)rc > LEAT_OFFSET_VALUE)
 			return -EINVAL;
-	} while (!leat_offset_move(r->place, at, (uint64_t)rc));
+	} while (!leat_offset_move(r->shared_offset, at, (uint64_t)rc));
 	return rc;
 }
 
@@ -84,7 +84,7 @@ long leat_hook_lseek(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0], whence = (int)c->a[2];
 	struct leat_fd *r = leat_fd_get(fd);
-	struct leat_hold hold = {0};
+	struct leat_file_hold hold = {0};
 	long rc;
 
 	if (!r)
@@ -95,12 +95,12 @@ long leat_hook_lseek(const struct leat_syscall *c)
 		rc = leat_wait_whole(fd);
 		if (rc)
 			return rc;
-		rc = leat_window_hold(r, fd, &hold);
+		rc = leat_window_acquire(r, fd, &hold);
 		if (rc)
 			return rc;
 	}
 	rc = seek(c, r, whence);
-	leat_let_go(&hold, 0);
+	leat_file_release(&hold, 0);
 	if (rc < 0)
 		return rc;
 	if (r->kind == LEAT_KIND_CONSUMER)
@@ -144,7 +144,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 
 	if (!f || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	rc = leat_window_settle_now(r, fd);
+	rc = leat_window_truncate_now(r, fd);
 	if (rc)
 		return rc;
 	size = leat_window_length(r, fd);
@@ -157,7 +157,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 		leat_shm_mark_sparse(f);
 	leat_fd_set_flags(r, LEAT_FD_UNSURE);
 	if (!rc)
-		rc = leat_roomy(c, fd, length);
+		rc = leat_space_retry(c, fd, length);
 	if (cuts)
 		leat_shm_rewrite_end(f, (struct leat_range){length, UINT64_MAX});
 	if (!rc && length != size)
@@ -179,7 +179,7 @@ static long allocate(const struct leat_syscall *c)
 
 	if (!r || (r->kind != LEAT_KIND_PRODUCER && r->kind != LEAT_KIND_PUBLISHER))
 		return LEAT_PASS;
-	rc = leat_window_settle_now(r, fd);
+	rc = leat_window_truncate_now(r, fd);
 	if (rc)
 		return rc;
 	leat_before_change(r);
@@ -187,10 +187,10 @@ static long allocate(const struct leat_syscall *c)
 		rc = leat_before_write(fd, c->a[2], (uint64_t)c->a[3]);
 		if (rc)
 			return rc;
-		leat_tell_written(r, (uint64_t)c->a[2], (uint64_t)c->a[3]);
+		leat_report_written(r, (uint64_t)c->a[2], (uint64_t)c->a[3]);
 	}
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= leat_window_length(r, fd))
-		return leat_roomy(c, fd, (uint64_t)c->a[3]);
+		return leat_space_retry(c, fd, (uint64_t)c->a[3]);
 	return resize(c, fd, end);
 }
 
@@ -214,13 +214,15 @@ long leat_hook_truncate(const struct leat_syscall *c)
 				     .dirfd = AT_FDCWD,
 				     .path = (const char *)c->a[0],
 				     .length = (uint64_t)c->a[1]};
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	if (c->a[1] < 0)
 		return -EINVAL;
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
-	return rc ? rc : leat_site_changed(&site, raw(SYS_truncate, leat_site_via(&site), c->a[1]));
+	return rc ? rc
+		  : leat_resolved_changed(
+			    &resolved, raw(SYS_truncate, leat_resolved_path(&resolved), c->a[1]));
 }

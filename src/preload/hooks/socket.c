@@ -57,15 +57,15 @@ static void cut_name(char *path)
 }
 
 /* The same of the directories above. */
-static bool is_same_above(const struct leat_site *site, const char *written)
+static bool is_same_above(const struct leat_resolved *resolved, const char *written)
 {
-	char *above = site->guard.t->name, written_above[PATH_SIZE];
+	char *above = resolved->guard.t->name, written_above[PATH_SIZE];
 
-	memcpy(above, site->path, strlen(site->path) + 1);
+	memcpy(above, resolved->path, strlen(resolved->path) + 1);
 	memcpy(written_above, written, strlen(written) + 1);
 	cut_name(above);
 	cut_name(written_above);
-	return is_same(site->dirfd, above, written_above);
+	return is_same(resolved->dirfd, above, written_above);
 }
 
 /* Another address of a place, and the descriptor that it names the directory by (-1: none). */
@@ -74,35 +74,35 @@ struct address {
 	int above;
 };
 
-static bool by_directory(const struct leat_site *site, struct leat_text *text)
+static bool by_directory(const struct leat_resolved *resolved, struct leat_text *text)
 {
 	leat_text_add(text, leat_session.real);
 	leat_text_add(text, "/");
-	leat_text_add(text, site->path);
-	return site->place == LEAT_PLACE_DISK && !text->full;
+	leat_text_add(text, resolved->path);
+	return resolved->place == LEAT_PLACE_DISK && !text->full;
 }
 
 /* 0 or -errno. */
-static int address_of(struct leat_site *site, struct address *a)
+static int address_of(struct leat_resolved *resolved, struct address *a)
 {
 	struct leat_text text;
-	const char *slash = strrchr(site->path, '/');
-	char *above = site->guard.t->name, head[LEAT_FD_PATH];
+	const char *slash = strrchr(resolved->path, '/');
+	char *above = resolved->guard.t->name, head[LEAT_FD_PATH];
 
 	*a = (struct address){.to.sun_family = AF_UNIX, .above = -1};
 	text = leat_text_in(a->to.sun_path, sizeof(a->to.sun_path));
-	if (by_directory(site, &text))
+	if (by_directory(resolved, &text))
 		return 0;
-	memcpy(above, site->path, strlen(site->path) + 1);
+	memcpy(above, resolved->path, strlen(resolved->path) + 1);
 	cut_name(above);
-	a->above = (int)raw(SYS_openat, site->dirfd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	a->above = (int)raw(SYS_openat, resolved->dirfd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->above < 0)
 		return a->above;
 	leat_fd_path(a->above, head);
 	text = leat_text_in(a->to.sun_path, sizeof(a->to.sun_path));
 	leat_text_add(&text, head);
 	leat_text_add(&text, "/");
-	leat_text_add(&text, slash ? slash + 1 : site->path);
+	leat_text_add(&text, slash ? slash + 1 : resolved->path);
 	return text.full ? -ENAMETOOLONG : 0;
 }
 
@@ -120,7 +120,7 @@ static void release(struct address *a)
 long leat_hook_bind(const struct leat_syscall *c)
 {
 	struct address other;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	char path[PATH_SIZE];
 	struct leat_target target = {
 		.op = LEAT_OP_MAKE, .dirfd = AT_FDCWD, .path = path, .mode = S_IFSOCK | 0777};
@@ -128,23 +128,23 @@ long leat_hook_bind(const struct leat_syscall *c)
 
 	if (!path_of(c, path))
 		return LEAT_PASS;
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc)
 		return rc == LEAT_OUTSIDE ? LEAT_PASS : rc == -EEXIST ? -EADDRINUSE : rc;
-	if (is_same_above(&site, path))
-		return leat_site_made(&site, leat_as_is(c));
-	rc = address_of(&site, &other);
+	if (is_same_above(&resolved, path))
+		return leat_resolved_made(&resolved, leat_as_is(c));
+	rc = address_of(&resolved, &other);
 	if (!rc)
 		rc = call_with(c, &other);
 	release(&other);
-	return leat_site_made(&site, rc);
+	return leat_resolved_made(&resolved, rc);
 }
 
 /* It may wait, with the signals as the program has them. */
 long leat_hook_connect(const struct leat_syscall *c)
 {
 	struct address other;
-	struct leat_site site;
+	struct leat_resolved resolved;
 	char path[PATH_SIZE];
 	struct leat_target target = {.op = LEAT_OP_ACCESS, .dirfd = AT_FDCWD, .path = path};
 	long rc;
@@ -152,12 +152,12 @@ long leat_hook_connect(const struct leat_syscall *c)
 
 	if (!path_of(c, path))
 		return LEAT_PASS;
-	rc = leat_site_enter(&site, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc)
 		return rc == LEAT_OUTSIDE ? LEAT_PASS : rc;
-	same = is_same(site.dirfd, site.path, path);
-	rc = same ? LEAT_PASS : address_of(&site, &other);
-	leat_site_leave(&site);
+	same = is_same(resolved.dirfd, resolved.path, path);
+	rc = same ? LEAT_PASS : address_of(&resolved, &other);
+	leat_resolved_leave(&resolved);
 	if (same)
 		return rc;
 	if (!rc)

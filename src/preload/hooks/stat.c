@@ -36,7 +36,7 @@ enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
  * file systems show that do not count. */
 static void mend(struct stat *st)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
 		st->st_blksize = MAX_BLOCK;
@@ -60,7 +60,7 @@ static uint64_t device_of(const struct statx *st)
 
 static void mend_x(struct statx *st)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
 		st->stx_blksize = MAX_BLOCK;
@@ -78,7 +78,7 @@ static void mend_x(struct statx *st)
 
 static bool find_half(const char *path, struct stat *half)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	return w && !raw(SYS_newfstatat, w->store_fd, path, half, AT_SYMLINK_NOFOLLOW) &&
 	       S_ISDIR(half->st_mode);
@@ -158,12 +158,12 @@ static void mend_times_of(const struct look *l, int fd)
 static bool is_known(int dirfd, const char *path, struct stat *st)
 {
 	const char *below = *path ? leat_path_below(dirfd, path) : NULL;
-	struct leat_known known;
+	struct leat_resolve_cached known;
 
-	return below && leat_known_find(below, strlen(below), true, &known, st);
+	return below && leat_resolve_cache_find(below, strlen(below), true, &known, st);
 }
 
-static long enter(const struct look *l, struct leat_site *site, bool follow)
+static long enter(const struct look *l, struct leat_resolved *resolved, bool follow)
 {
 	struct leat_target target = {.op = LEAT_OP_LOOK,
 				     .dirfd = l->dirfd,
@@ -171,7 +171,7 @@ static long enter(const struct look *l, struct leat_site *site, bool follow)
 				     .flags = l->flags & AT_SYMLINK_NOFOLLOW,
 				     .follow = follow};
 
-	return leat_site_enter(site, &target);
+	return leat_resolve(resolved, &target);
 }
 
 /* What the kernel says of the size may be ahead. False: look again. */
@@ -196,43 +196,44 @@ static uint32_t epoch_of(struct leat_shm_file *f)
 	return f ? leat_shm_epoch(f) : 0;
 }
 
-static long look_at_site(const struct look *l, const struct leat_site *site)
+static long look_at_site(const struct look *l, const struct leat_resolved *resolved)
 {
-	struct leat_shm_file *f = leat_client_file(site->slot);
+	struct leat_shm_file *f = leat_client_file(resolved->slot);
 	uint32_t epoch;
 	long rc;
 
 	do {
 		epoch = epoch_of(f);
-		rc = look_at(l, site->dirfd, site->path, l->flags & ~(unsigned)AT_EMPTY_PATH);
+		rc = look_at(l, resolved->dirfd, resolved->path,
+			     l->flags & ~(unsigned)AT_EMPTY_PATH);
 	} while (!rc && !mend_size(l, f, epoch));
 	return rc;
 }
 
 /* Again, if the file was moved since the daemon looked. `follow` as for enter. */
-static long look_inside(const struct look *l, struct leat_site *site, bool follow)
+static long look_inside(const struct look *l, struct leat_resolved *resolved, bool follow)
 {
 	long rc = 0;
 
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = look_at_site(l, site);
-		if (!leat_site_has_moved(site, rc))
+		rc = look_at_site(l, resolved);
+		if (!leat_resolved_has_moved(resolved, rc))
 			break;
-		leat_site_leave(site);
-		rc = enter(l, site, follow);
+		leat_resolved_leave(resolved);
+		rc = enter(l, resolved, follow);
 		if (rc)
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	if (!rc && site->place == LEAT_PLACE_DISK)
-		mend_times(l, site->path);
+	if (!rc && resolved->place == LEAT_PLACE_DISK)
+		mend_times(l, resolved->path);
 	if (!rc && l->stx) {
 		mend_x(l->stx);
 	} else if (!rc) {
 		mend(l->st);
-		leat_site_remember(site, l->st);
+		leat_resolved_remember(resolved, l->st);
 	}
-	leat_site_leave(site);
+	leat_resolved_leave(resolved);
 	return rc;
 }
 
@@ -269,7 +270,7 @@ static long look_by_fd(const struct look *l, int fd)
 
 	if (leat_fd_kind(fd) == LEAT_KIND_DIR)
 		leat_dir_settle(fd);
-	rc = leat_follow_first(fd);
+	rc = leat_migrate_first(fd);
 	if (!rc)
 		rc = await_size(l, fd, &noted);
 	if (rc)
@@ -327,7 +328,7 @@ static struct look of_statx(const struct leat_syscall *c)
 /* A look at what may be ours; LEAT_OUTSIDE if it is not. */
 static long look_closely(struct look l)
 {
-	struct leat_site site;
+	struct leat_resolved resolved;
 	long rc;
 
 	if (is_fd(l.path, l.flags)) {
@@ -335,8 +336,8 @@ static long look_closely(struct look l)
 			return look_by_fd(&l, l.dirfd);
 		l.path = ".";
 	}
-	rc = enter(&l, &site, false);
-	return rc ? rc : look_inside(&l, &site, false);
+	rc = enter(&l, &resolved, false);
+	return rc ? rc : look_inside(&l, &resolved, false);
 }
 
 /* Can it be told at once that this is not ours? */
@@ -360,12 +361,12 @@ static long look_outside(const char *path, long *flags, long how)
 /* It was a symlink. */
 static long look_through(const struct look *l)
 {
-	struct leat_site site;
-	long rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &site, true);
+	struct leat_resolved resolved;
+	long rc = leat_path_leads_out(l->dirfd, l->path) ? LEAT_OUTSIDE : enter(l, &resolved, true);
 
 	if (rc == LEAT_OUTSIDE)
 		return leat_as_is(l->c);
-	return rc ? rc : look_inside(l, &site, true);
+	return rc ? rc : look_inside(l, &resolved, true);
 }
 
 long leat_hook_newfstatat(struct leat_syscall *c)
@@ -436,22 +437,22 @@ long leat_hook_statfs(const struct leat_syscall *c)
 {
 	struct leat_target target = {
 		.op = LEAT_OP_ACCESS, .dirfd = AT_FDCWD, .path = (const char *)c->a[0]};
-	struct leat_site site;
-	long rc = leat_site_enter(&site, &target);
+	struct leat_resolved resolved;
+	long rc = leat_resolve(&resolved, &target);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = raw(SYS_statfs, leat_site_via(&site), c->a[1]);
-		if (!leat_site_has_moved(&site, rc))
+		rc = raw(SYS_statfs, leat_resolved_path(&resolved), c->a[1]);
+		if (!leat_resolved_has_moved(&resolved, rc))
 			break;
-		rc = leat_site_enter_again(&site, &target);
+		rc = leat_resolve_again(&resolved, &target);
 		if (rc)
 			return rc;
 		rc = -ENOENT;
 	}
-	leat_site_leave(&site);
+	leat_resolved_leave(&resolved);
 	return rc;
 }

@@ -59,7 +59,7 @@ static bool is_open_near(int fd, bool *is_root)
 	struct leat_guard g;
 	bool near = true;
 
-	if (leat_guard_take(&g))
+	if (leat_guard_acquire(&g))
 		return true;
 	if (leat_fd_name(fd, g.t->name, sizeof(g.t->name)) > 0) {
 		near = is_near(g.t->name);

@@ -29,8 +29,9 @@ struct writing {
 	int64_t offset; /* -1: at the descriptor's own */
 	const struct iovec *v;
 	long n;
-	struct leat_offset *place; /* to be moved over it once the file is held; NULL: no more */
-	struct leat_syscall made;  /* the call at that place */
+	struct leat_offset
+		*shared_offset;   /* to be moved over it once the file is held; NULL: no more */
+	struct leat_syscall made; /* the call at that place */
 };
 
 static uint64_t total(const struct writing *w)
@@ -71,7 +72,7 @@ static bool is_shared(struct leat_shm_file *f)
 	return f && leat_shm_flags(f) & LEAT_SHM_SHARED;
 }
 
-void leat_tell_written(const struct leat_fd *r, uint64_t start, uint64_t length)
+void leat_report_written(const struct leat_fd *r, uint64_t start, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = r->slot,
 				     .ofd = r->ofd,
@@ -99,7 +100,7 @@ void leat_publish_to(int fd, int64_t end, int64_t written)
 		end = offset_of(fd);
 	if (end < written)
 		return;
-	leat_tell_written(r, (uint64_t)(end - written), (uint64_t)written);
+	leat_report_written(r, (uint64_t)(end - written), (uint64_t)written);
 	if (r->kind == LEAT_KIND_PUBLISHER)
 		publish(r, f, (uint64_t)(end - written), (uint64_t)end);
 }
@@ -117,7 +118,7 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 				   (uint64_t)written < frontier - start ? (uint64_t)written
 									: frontier - start))
 		return 0;
-	return leat_tell_broken(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
+	return leat_report_broken(r, LEAT_VIOLATION_REWRITE, start, (uint64_t)written);
 }
 
 static long write_timed(const struct writing *w)
@@ -220,15 +221,15 @@ static long do_write(const struct writing *w)
 /* A write where the kernel says. */
 static long write_there(const struct writing *w, const struct leat_fd *r)
 {
-	struct leat_hold hold;
+	struct leat_file_hold hold;
 	long n;
 
-	n = leat_window_hold(r, w->fd, &hold);
+	n = leat_window_acquire(r, w->fd, &hold);
 	if (n)
 		return n;
 	LEAT_FAULT("write.held");
-	n = leat_set_aside(w->fd, r, total(w));
-	return leat_let_go(&hold, n ? n : do_write(w));
+	n = leat_space_set_aside(w->fd, r, total(w));
+	return leat_file_release(&hold, n ? n : do_write(w));
 }
 
 /* Move the offset over what is to be written: two threads never write at the same place. False: it
@@ -238,11 +239,11 @@ static bool take_place(struct writing *w)
 	uint64_t from, length = total(w);
 
 	do
-		if (!leat_offset_get(w->place, &from)) {
-			w->place = NULL;
+		if (!leat_offset_get(w->shared_offset, &from)) {
+			w->shared_offset = NULL;
 			return false;
 		}
-	while (!leat_offset_move(w->place, from, from + length));
+	while (!leat_offset_move(w->shared_offset, from, from + length));
 	w->made = *w->c;
 	w->made.nr = w->c->nr == SYS_write ? SYS_pwrite64 : SYS_pwritev;
 	w->made.a[3] = (long)from;
@@ -250,7 +251,7 @@ static bool take_place(struct writing *w)
 	w->c = &w->made;
 	w->positioned = true;
 	w->offset = (int64_t)from;
-	w->place = NULL;
+	w->shared_offset = NULL;
 	return true;
 }
 
@@ -260,30 +261,30 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 	struct leat_shm_write write;
-	struct leat_hold hold;
+	struct leat_file_hold hold;
 	uint64_t start;
 	long n;
 
 	if (!f || !leat_fd_has(r, LEAT_FD_WRITE)) {
-		if (w->place)
+		if (w->shared_offset)
 			take_place(w);
 		return do_write(w);
 	}
-	if (w->offset < 0 && !w->place)
+	if (w->offset < 0 && !w->shared_offset)
 		return write_there(w, r);
 	for (;;) {
-		n = leat_hold(w->fd, true, &hold);
+		n = leat_file_acquire(w->fd, true, &hold);
 		if (n)
 			return n;
-		if (w->place && !take_place(w)) {
-			leat_let_go(&hold, 0);
+		if (w->shared_offset && !take_place(w)) {
+			leat_file_release(&hold, 0);
 			return write_there(w, r);
 		}
 		start = (uint64_t)w->offset;
 		if (leat_shm_writing(f, start, start + total(w), &write))
 			break;
-		leat_let_go(&hold, 0);
-		n = leat_window_settle_now(r, w->fd);
+		leat_file_release(&hold, 0);
+		n = leat_window_truncate_now(r, w->fd);
 		if (n)
 			return n;
 	}
@@ -291,7 +292,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 	n = do_write(w);
 	LEAT_FAULT("write.made");
 	leat_shm_written(f, &write, n > 0 ? start + (uint64_t)n : start);
-	return leat_let_go(&hold, n);
+	return leat_file_release(&hold, n);
 }
 
 /* What is behind the first `done` bytes, or the next piece of it. */
@@ -326,21 +327,21 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
 	bool short_of_room = false;
-	struct leat_room room = {0};
+	struct leat_space space = {0};
 	long n, sum;
 
 	if (asked)
 		leat_before_change(r);
 	do
-		n = leat_is_over_budget(w->fd, length) ? -ENOSPC : write_here(w, r);
-	while (n == -ENOSPC && leat_make_room(w->fd, length, &room));
+		n = leat_space_is_over_budget(w->fd, length) ? -ENOSPC : write_here(w, r);
+	while (n == -ENOSPC && leat_space_make(w->fd, length, &space));
 	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
 		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||
-		    (!short_of_room && !leat_was_full(w->fd, length)))
+		    (!short_of_room && !leat_space_was_full(w->fd, length)))
 			break;
 		short_of_room = true;
 		n = write_rest(w, r, (uint64_t)sum);
-		if (n == -ENOSPC && leat_make_room(w->fd, length - (uint64_t)sum, &room))
+		if (n == -ENOSPC && leat_space_make(w->fd, length - (uint64_t)sum, &space))
 			n = 0;
 	}
 	return sum;
@@ -353,11 +354,12 @@ static long write_placed(struct writing *w, struct leat_fd *r)
 	uint64_t from;
 	long n;
 
-	w->place = r->place;
+	w->shared_offset = r->shared_offset;
 	n = write_roomy(w, r);
 	from = (uint64_t)w->offset;
 	if (w->positioned && (uint64_t)n != length)
-		leat_offset_move(r->place, from + length, n < 0 ? from : from + (uint64_t)n);
+		leat_offset_move(r->shared_offset, from + length,
+				 n < 0 ? from : from + (uint64_t)n);
 	return n;
 }
 
@@ -373,7 +375,7 @@ static struct leat_fd *to_write(int fd)
 	struct leat_fd *r = leat_fd_get(fd);
 
 	if (r && leat_fd_has(r, LEAT_FD_FORKED) && leat_fd_has(r, LEAT_FD_WRITE)) {
-		leat_window_yield(r, fd, false);
+		leat_window_release(r, fd, false);
 		leat_fd_clear_flags(r, LEAT_FD_FORKED);
 	}
 	return r;
@@ -387,7 +389,7 @@ static long write_by_kernel(const struct leat_syscall *c, struct leat_fd *r)
 
 	if (!r)
 		return do_write(&w);
-	return r->place ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
 }
 
 long leat_hook_write(const struct leat_syscall *c)
@@ -395,7 +397,7 @@ long leat_hook_write(const struct leat_syscall *c)
 	struct leat_fd *r = to_write((int)c->a[0]);
 	int64_t n = LEAT_WINDOW_PASS;
 
-	if (r && r->place)
+	if (r && r->shared_offset)
 		n = leat_window_write(r, (int)c->a[0], (const void *)c->a[1], (uint64_t)c->a[2]);
 	return n == LEAT_WINDOW_PASS ? write_by_kernel(c, r) : n;
 }
@@ -428,7 +430,7 @@ long leat_hook_writev(const struct leat_syscall *c)
 
 	if (!r)
 		return do_write(&w);
-	return r->place ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */
@@ -444,7 +446,7 @@ long leat_hook_pwritev(const struct leat_syscall *c)
 
 	/* With RWF_APPEND it lands at the end, wherever that is. */
 	if (r && (!w.positioned || (c->nr == SYS_pwritev2 && c->a[5])) &&
-	    !leat_window_yield(r, w.fd, true))
+	    !leat_window_release(r, w.fd, true))
 		return -EIO;
 	return write_at(&w);
 }

@@ -12,17 +12,18 @@
 #include <string.h>
 #include <time.h>
 
-void leat_half_note(struct leat_preload_half *h, const struct leat_site *site)
+void leat_half_note(struct leat_preload_half *h, const struct leat_resolved *resolved)
 {
-	h->in_store = site->place == LEAT_PLACE_STORE;
-	h->is_dir = site->kind == LEAT_KIND_DIR &&
-		    (h->in_store || site->place == LEAT_PLACE_DISK) &&
-		    !raw(SYS_newfstatat, site->dirfd, site->path, &h->st, AT_SYMLINK_NOFOLLOW);
+	h->in_store = resolved->place == LEAT_PLACE_STORE;
+	h->is_dir =
+		resolved->kind == LEAT_KIND_DIR &&
+		(h->in_store || resolved->place == LEAT_PLACE_DISK) &&
+		!raw(SYS_newfstatat, resolved->dirfd, resolved->path, &h->st, AT_SYMLINK_NOFOLLOW);
 }
 
 void leat_half_note_fd(struct leat_preload_half *h, int fd)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	h->is_dir = w && leat_fd_kind(fd) == LEAT_KIND_DIR && !raw(SYS_fstat, fd, &h->st) &&
 		    S_ISDIR(h->st.st_mode) && h->st.st_nlink;
@@ -48,24 +49,24 @@ static int ask(struct leat_thread *t, const struct leat_preload_half *h, const c
 	return rc ? rc : answer->error;
 }
 
-long leat_half_changed(const struct leat_preload_half *h, struct leat_site *site, long rc,
+long leat_half_changed(const struct leat_preload_half *h, struct leat_resolved *resolved, long rc,
 		       unsigned flags)
 {
-	struct leat_thread *t = site->guard.t;
+	struct leat_thread *t = resolved->guard.t;
 	const struct timespec times[2] = {h->st.st_atim, h->st.st_mtim};
 	int error;
 
 	if (rc < 0 || !h->is_dir)
 		return rc;
 	/* It lies where the request is built. */
-	memcpy(t->below[1], site->path, strlen(site->path) + 1);
-	site->path = t->below[1];
-	error = ask(t, h, site->path, flags);
+	memcpy(t->below[1], resolved->path, strlen(resolved->path) + 1);
+	resolved->path = t->below[1];
+	error = ask(t, h, resolved->path, flags);
 	if (!error)
 		return rc;
-	raw(SYS_fchownat, site->dirfd, site->path, h->st.st_uid, h->st.st_gid, 0);
-	raw(SYS_fchmodat, site->dirfd, site->path, h->st.st_mode & 07777);
-	raw(SYS_utimensat, site->dirfd, site->path, times, 0);
+	raw(SYS_fchownat, resolved->dirfd, resolved->path, h->st.st_uid, h->st.st_gid, 0);
+	raw(SYS_fchmodat, resolved->dirfd, resolved->path, h->st.st_mode & 07777);
+	raw(SYS_utimensat, resolved->dirfd, resolved->path, times, 0);
 	return error;
 }
 
@@ -78,7 +79,7 @@ long leat_half_changed_fd(const struct leat_preload_half *h, int fd, long rc, un
 
 	if (rc < 0 || !h->is_dir)
 		return rc;
-	error = leat_guard_take(&guard);
+	error = leat_guard_acquire(&guard);
 	if (error)
 		return error;
 	error = (int)leat_fd_name(fd, guard.t->name, sizeof(guard.t->name));

@@ -13,13 +13,13 @@ struct leat_preload_half {
 	struct stat st;
 };
 
-/* Of the site of a LEAT_OP_META, or of an open directory of ours. */
-void leat_half_note(struct leat_preload_half *h, const struct leat_site *site);
+/* Of the resolved of a LEAT_OP_META, or of an open directory of ours. */
+void leat_half_note(struct leat_preload_half *h, const struct leat_resolved *resolved);
 void leat_half_note_fd(struct leat_preload_half *h, int fd);
 
 /* The change ended with `rc`; flags: LEAT_ALIKE_TIMES, LEAT_ALIKE_ATTRIBUTES, of what it was. The
- * rc of both. The site stays entered. */
-long leat_half_changed(const struct leat_preload_half *h, struct leat_site *site, long rc,
+ * rc of both. The resolved stays entered. */
+long leat_half_changed(const struct leat_preload_half *h, struct leat_resolved *resolved, long rc,
 		       unsigned flags);
 long leat_half_changed_fd(const struct leat_preload_half *h, int fd, long rc, unsigned flags);
 

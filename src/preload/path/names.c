@@ -45,7 +45,7 @@ static const char *below_hidden(const char *name)
 /* A file in the store, or spilled from it. */
 static const char *below_store(const char *name)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
 
 	return rest ? rest : below_hidden(name);

@@ -9,29 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LEAT_RECALL_WORDS = 16, LEAT_RECALL_PAGE = 4096 };
+enum { LEAT_OUTSIDE_CACHE_WORDS = 16, LEAT_OUTSIDE_CACHE_PAGE = 4096 };
 
-struct leat_recall {
+struct leat_outside_cache {
 	uint64_t hash;   /* of the parent seen last */
 	uint64_t seed;   /* of the hashes; another one: what follows is no longer valid */
 	uint32_t length; /* bytes of the parent with its "/"; 0: none */
 	uint32_t filled; /* how often */
 	bool filling;    /* a handler must not */
-	uint64_t words[LEAT_RECALL_WORDS + 1];
+	uint64_t words[LEAT_OUTSIDE_CACHE_WORDS + 1];
 };
 
-#define LEAT_RECALL_BARRIER() __asm__ volatile("" ::: "memory")
+#define LEAT_OUTSIDE_CACHE_BARRIER() __asm__ volatile("" ::: "memory")
 
 /* The words of a path may reach behind its end, but not into the next page. */
-static inline bool leat_recall_may_load(const char *path)
+static inline bool leat_outside_cache_may_load(const char *path)
 {
-	return (uintptr_t)path % LEAT_RECALL_PAGE <= LEAT_RECALL_PAGE - 8 * (LEAT_RECALL_WORDS + 2);
+	return (uintptr_t)path % LEAT_OUTSIDE_CACHE_PAGE <=
+	       LEAT_OUTSIDE_CACHE_PAGE - 8 * (LEAT_OUTSIDE_CACHE_WORDS + 2);
 }
 
 /* A last component that is plain: not empty, no ".", no further "/". Begins anywhere. */
-static inline bool leat_recall_is_plain(const char *last)
+static inline bool leat_outside_cache_is_plain(const char *last)
 {
-	size_t left = LEAT_RECALL_PAGE - (uintptr_t)last % LEAT_RECALL_PAGE;
+	size_t left = LEAT_OUTSIDE_CACHE_PAGE - (uintptr_t)last % LEAT_OUTSIDE_CACHE_PAGE;
 	uint64_t word, zeros, slashes;
 
 	if (!*last || *last == '.')
@@ -49,25 +50,26 @@ static inline bool leat_recall_is_plain(const char *last)
 }
 
 /* True: `path` is a plain name in the parent remembered under this seed. */
-static inline bool leat_recall_has(const struct leat_recall *r, const char *path, uint64_t seed)
+static inline bool leat_outside_cache_has(const struct leat_outside_cache *r, const char *path,
+					  uint64_t seed)
 {
 	uint32_t filled = r->filled, length = r->length;
 	uint64_t other = r->seed ^ seed;
 	uint32_t i;
 
-	LEAT_RECALL_BARRIER();
-	if (!length || !leat_recall_may_load(path))
+	LEAT_OUTSIDE_CACHE_BARRIER();
+	if (!length || !leat_outside_cache_may_load(path))
 		return false;
 	for (i = 0; i < length / 8; i++)
 		other |= leat_hash_load(path + (size_t)8 * i) ^ r->words[i];
 	other |= (leat_hash_load(path + (size_t)8 * i) ^ r->words[i]) &
 		 ((UINT64_C(1) << 8 * (length % 8)) - 1);
-	LEAT_RECALL_BARRIER();
-	return !other && r->filled == filled && leat_recall_is_plain(path + length);
+	LEAT_OUTSIDE_CACHE_BARRIER();
+	return !other && r->filled == filled && leat_outside_cache_is_plain(path + length);
 }
 
 /* Is this parent seen twice running? Only then it is worth remembering. */
-static inline bool leat_recall_again(struct leat_recall *r, uint64_t hash)
+static inline bool leat_outside_cache_again(struct leat_outside_cache *r, uint64_t hash)
 {
 	bool again = r->hash == hash;
 
@@ -77,20 +79,20 @@ static inline bool leat_recall_again(struct leat_recall *r, uint64_t hash)
 
 /* Remember the parent of `path`, its first `length` bytes. What does not end in "/" (a path
  * that ends in "..") or is too long is left alone. */
-static inline void leat_recall_fill(struct leat_recall *r, const char *path, size_t length,
-				    uint64_t seed)
+static inline void leat_outside_cache_fill(struct leat_outside_cache *r, const char *path,
+					   size_t length, uint64_t seed)
 {
-	if (r->filling || !length || path[length - 1] != '/' || length > 8 * LEAT_RECALL_WORDS ||
-	    !leat_recall_may_load(path))
+	if (r->filling || !length || path[length - 1] != '/' ||
+	    length > 8 * LEAT_OUTSIDE_CACHE_WORDS || !leat_outside_cache_may_load(path))
 		return;
 	r->filling = true;
 	r->length = 0;
 	r->filled++;
-	LEAT_RECALL_BARRIER();
+	LEAT_OUTSIDE_CACHE_BARRIER();
 	for (size_t i = 0; i <= length / 8; i++)
 		r->words[i] = leat_hash_load(path + 8 * i);
 	r->seed = seed;
-	LEAT_RECALL_BARRIER();
+	LEAT_OUTSIDE_CACHE_BARRIER();
 	r->length = (uint32_t)length;
 	r->filling = false;
 }

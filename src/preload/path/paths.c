@@ -34,7 +34,7 @@ static struct leat_word cwd;
 /* 1 + the cwd's generation when it was found to be the workflow's directory itself */
 static struct leat_word cwd_at_top;
 
-static __thread struct leat_recall recall __attribute__((tls_model("initial-exec")));
+static __thread struct leat_outside_cache last_outside __attribute__((tls_model("initial-exec")));
 
 static uint64_t seed_of(bool relative)
 {
@@ -134,7 +134,7 @@ static bool holds_given(const char *path, size_t parent)
 	return strncmp(path, leat_session.given, parent) == 0;
 }
 
-/* May it be one that the recall does not hold? */
+/* May it be one that the cache of the last one does not hold? */
 static bool maybe(const char *path, bool relative, uint64_t seed)
 {
 	struct leat_cut c;
@@ -146,8 +146,9 @@ static bool maybe(const char *path, bool relative, uint64_t seed)
 		return true;
 	hash = hash_of(path, c.parent, seed);
 	known = cached(hash);
-	if (known == 0 && leat_recall_again(&recall, hash) && !holds_given(path, c.parent))
-		leat_recall_fill(&recall, path, c.parent, seed);
+	if (known == 0 && leat_outside_cache_again(&last_outside, hash) &&
+	    !holds_given(path, c.parent))
+		leat_outside_cache_fill(&last_outside, path, c.parent, seed);
 	return known < 0 || (known == 1 && is_base(&c));
 }
 
@@ -162,7 +163,7 @@ bool leat_path_maybe(int dirfd, const char *path)
 	if (relative && dirfd != AT_FDCWD)
 		return maybe_at(dirfd, path);
 	seed = seed_of(relative);
-	return !leat_recall_has(&recall, path, seed) && maybe(path, relative, seed);
+	return !leat_outside_cache_has(&last_outside, path, seed) && maybe(path, relative, seed);
 }
 
 static bool join(char *out, const char *head, const char *tail, size_t tail_length)
@@ -198,7 +199,7 @@ static bool is_removed(int dirfd, const char *name)
 /* A path that starts in a directory inside. */
 static int find_from(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
-	const struct leat_world *w;
+	const struct leat_server_info *w;
 	const char *head;
 	int rc;
 
@@ -207,8 +208,8 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 		return 0;
 	head = leat_path_of_name(t->name);
 	/* Only the daemon knows the name of the store's directories, which may be below ours. */
-	if (!head || (!leat_client_known() && leat_path_may_be_store(t->name))) {
-		rc = leat_client_world(t, &w);
+	if (!head || (!leat_server_known() && leat_path_may_be_store(t->name))) {
+		rc = leat_client_server(t, &w);
 		if (rc)
 			return rc;
 		head = leat_path_of_name(t->name);

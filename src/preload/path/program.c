@@ -14,7 +14,7 @@
  * directory. */
 static long translate(const char *name, char *out)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	struct leat_text t = leat_text_in(out, PATH_MAX);
 	const char *rest = NULL;
 
@@ -52,7 +52,7 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 /* As the program names what the kernel finds at `path`; `room` has PATH_MAX bytes, or is NULL. */
 static const char *own_name(const char *path, char *room)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (!room || !w || !leat_text_below(path, w->mount, w->mount_length) ||
 	    translate(path, room))
@@ -77,19 +77,19 @@ enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
 				     .path = own_name(path, room),
 				     .mode = waits ? 0 : LEAT_EXEC_NOW};
 	struct stat theirs, ours;
-	struct leat_site site;
-	long error, rc = leat_site_enter(&site, &target);
+	struct leat_resolved resolved;
+	long error, rc = leat_resolve(&resolved, &target);
 
 	if (rc == LEAT_OUTSIDE && leat_path_dangles(AT_FDCWD, target.path)) {
 		target.follow = true;
-		rc = leat_site_enter(&site, &target);
+		rc = leat_resolve(&resolved, &target);
 	}
 	error = raw(SYS_newfstatat, AT_FDCWD, path, &theirs, 0);
 	if (rc == LEAT_OUTSIDE)
 		return error ? LEAT_SIGHT_NOTHING : LEAT_SIGHT_SAME;
 	if (!rc) {
-		rc = raw(SYS_newfstatat, site.dirfd, site.path, &ours, 0);
-		leat_site_leave(&site);
+		rc = raw(SYS_newfstatat, resolved.dirfd, resolved.path, &ours, 0);
+		leat_resolved_leave(&resolved);
 	}
 	return compare(rc, &ours, error, &theirs);
 }
@@ -102,7 +102,7 @@ bool leat_exec_is_inside(const char *path, char *room)
 
 	if (name != path)
 		return true;
-	if (!leat_path_maybe(AT_FDCWD, path) || leat_guard_take(&g))
+	if (!leat_path_maybe(AT_FDCWD, path) || leat_guard_acquire(&g))
 		return false;
 	found = leat_path_find(g.t, AT_FDCWD, path, g.t->below[0]);
 	leat_guard_release(&g);

@@ -39,52 +39,54 @@ static int request(struct leat_thread *t, const struct leat_target *target)
 
 /* "As the program wrote it" is not enough where the kernel's idea of the working
  * directory is a directory of the store. */
-static void place_as_is(struct leat_site *site, const struct leat_target *target, const char *path)
+static void place_as_is(struct leat_resolved *resolved, const struct leat_target *target,
+			const char *path)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
-	site->dirfd = target->dirfd;
-	site->path = target->path;
+	resolved->dirfd = target->dirfd;
+	resolved->path = target->path;
 	if (*path) {
-		site->dirfd = AT_FDCWD;
-		site->path = path;
+		resolved->dirfd = AT_FDCWD;
+		resolved->path = path;
 	} else if (target->path[0] != '/' && w) {
-		site->dirfd = w->dir_fd;
-		site->path = *site->guard.t->below[0] ? site->guard.t->below[0] : ".";
+		resolved->dirfd = w->dir_fd;
+		resolved->path = *resolved->guard.t->below[0] ? resolved->guard.t->below[0] : ".";
 	}
 }
 
-static int place(struct leat_site *site, const struct leat_target *target)
+static int place(struct leat_resolved *resolved, const struct leat_target *target)
 {
-	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)site->guard.t->msg;
-	const struct leat_world *w = leat_client_known();
+	const struct leat_msg_resolved *m =
+		(const struct leat_msg_resolved *)resolved->guard.t->msg;
+	const struct leat_server_info *w = leat_server_known();
 	const char *path = leat_wire_string(m, sizeof(*m), 0);
 
-	site->place = m->place;
-	site->kind = m->kind;
-	site->slot = m->slot;
-	site->flags = m->flags;
-	site->ofd = m->ofd;
-	site->input = m->input;
-	site->intact = m->intact;
-	site->changes = m->changes;
-	site->lasting = m->lasting;
-	site->file_home = m->seq;
+	resolved->place = m->place;
+	resolved->kind = m->kind;
+	resolved->slot = m->slot;
+	resolved->flags = m->flags;
+	resolved->ofd = m->ofd;
+	resolved->input = m->input;
+	resolved->intact = m->intact;
+	resolved->changes = m->changes;
+	resolved->lasting = m->lasting;
+	resolved->file_home = m->seq;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
 	switch (m->place) {
 	case LEAT_PLACE_ASIS:
-		place_as_is(site, target, path);
+		place_as_is(resolved, target, path);
 		return 0;
 	case LEAT_PLACE_STORE:
 	case LEAT_PLACE_DISK:
-		site->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
-		site->path = *path ? path : ".";
+		resolved->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
+		resolved->path = *path ? path : ".";
 		return 0;
 	case LEAT_PLACE_SPILL:
-		site->dirfd = AT_FDCWD;
-		site->path = path;
+		resolved->dirfd = AT_FDCWD;
+		resolved->path = path;
 		return 0;
 	default:
 		return -EIO;
@@ -113,74 +115,74 @@ static bool looks_at_rights(const struct leat_target *target)
 }
 
 /* The daemon has said it before, and nothing has changed. */
-static bool place_known(struct leat_site *site, const struct leat_target *target)
+static bool place_known(struct leat_resolved *resolved, const struct leat_target *target)
 {
-	const struct leat_world *w = leat_client_known();
-	const char *below = site->guard.t->below[0];
+	const struct leat_server_info *w = leat_server_known();
+	const char *below = resolved->guard.t->below[0];
 	struct leat_shm_file *f;
-	struct leat_known known;
+	struct leat_resolve_cached known;
 
 	if (!w || !only_looks(target) || (w->acts && target->op == LEAT_OP_OPEN) ||
-	    !leat_known_find(below, strlen(below), looks_at_rights(target), &known, NULL))
+	    !leat_resolve_cache_find(below, strlen(below), looks_at_rights(target), &known, NULL))
 		return false;
 	f = leat_client_file(known.slot);
-	*site = (struct leat_site){.guard = site->guard,
-				   .dirfd = w->store_fd,
-				   .path = below,
-				   .place = LEAT_PLACE_STORE,
-				   .kind = LEAT_KIND_COUNTED,
-				   .slot = known.slot,
-				   .flags = target->flags,
-				   .common = known.common,
-				   .input = known.input,
-				   .file_home = f ? leat_shm_home(f) : 0,
-				   .changes = known.changes,
-				   .lasting = true};
+	*resolved = (struct leat_resolved){.guard = resolved->guard,
+					   .dirfd = w->store_fd,
+					   .path = below,
+					   .place = LEAT_PLACE_STORE,
+					   .kind = LEAT_KIND_COUNTED,
+					   .slot = known.slot,
+					   .flags = target->flags,
+					   .common = known.common,
+					   .input = known.input,
+					   .file_home = f ? leat_shm_home(f) : 0,
+					   .changes = known.changes,
+					   .lasting = true};
 	return true;
 }
 
-void leat_site_remember(const struct leat_site *site, const struct stat *st)
+void leat_resolved_remember(const struct leat_resolved *resolved, const struct stat *st)
 {
-	const struct leat_known known = {.common = site->common,
-					 .changes = site->changes,
-					 .slot = site->slot,
-					 .input = site->input};
+	const struct leat_resolve_cached known = {.common = resolved->common,
+						  .changes = resolved->changes,
+						  .slot = resolved->slot,
+						  .input = resolved->input};
 
-	if (site->lasting)
-		leat_known_put(site->path, strlen(site->path), &known, st);
+	if (resolved->lasting)
+		leat_resolve_cache_put(resolved->path, strlen(resolved->path), &known, st);
 }
 
-static int enter(struct leat_site *site, const struct leat_target *target)
+static int enter(struct leat_resolved *resolved, const struct leat_target *target)
 {
 	if (!target->follow && !leat_path_maybe(target->dirfd, target->path))
 		return LEAT_OUTSIDE;
 	for (;;) {
 		uint32_t slot, seq;
 		uint64_t common;
-		int rc = leat_guard_take(&site->guard);
+		int rc = leat_guard_acquire(&resolved->guard);
 
 		if (rc)
 			return rc;
-		rc = find(site->guard.t, target);
-		if (rc > 0 && place_known(site, target))
+		rc = find(resolved->guard.t, target);
+		if (rc > 0 && place_known(resolved, target))
 			return 0;
-		common = leat_known_common();
+		common = leat_resolve_cache_common();
 		if (rc > 0)
-			rc = request(site->guard.t, target);
+			rc = request(resolved->guard.t, target);
 		else if (!rc)
 			rc = LEAT_OUTSIDE;
 		if (!rc)
-			rc = place(site, target);
+			rc = place(resolved, target);
 		if (!rc) {
 			if (target->op == LEAT_OP_META || target->op == LEAT_OP_TRUNCATE)
-				leat_known_changing();
-			site->common = common;
-			leat_site_remember(site, NULL);
+				leat_resolve_cache_changing();
+			resolved->common = common;
+			leat_resolved_remember(resolved, NULL);
 			return 0;
 		}
-		slot = site->slot;
-		seq = ((const struct leat_msg_resolved *)site->guard.t->msg)->seq;
-		leat_guard_release(&site->guard);
+		slot = resolved->slot;
+		seq = ((const struct leat_msg_resolved *)resolved->guard.t->msg)->seq;
+		leat_guard_release(&resolved->guard);
 		if (rc != -EAGAIN)
 			return rc;
 		rc = leat_wait_slot(slot, seq);
@@ -200,80 +202,80 @@ static bool may_lead_in(const struct leat_target *target)
 	return leat_path_dangles(target->dirfd, target->path);
 }
 
-int leat_site_enter(struct leat_site *site, const struct leat_target *target)
+int leat_resolve(struct leat_resolved *resolved, const struct leat_target *target)
 {
 	struct leat_target through;
-	int rc = enter(site, target);
+	int rc = enter(resolved, target);
 
 	if (rc != LEAT_OUTSIDE || !may_lead_in(target))
 		return rc;
 	through = *target;
 	through.follow = true;
-	return enter(site, &through);
+	return enter(resolved, &through);
 }
 
-int leat_site_enter_again(struct leat_site *site, const struct leat_target *target)
+int leat_resolve_again(struct leat_resolved *resolved, const struct leat_target *target)
 {
 	int rc;
 
-	leat_site_leave(site);
-	rc = leat_site_enter(site, target);
+	leat_resolved_leave(resolved);
+	rc = leat_resolve(resolved, target);
 	return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 }
 
-void leat_site_leave(struct leat_site *site)
+void leat_resolved_leave(struct leat_resolved *resolved)
 {
-	leat_guard_release(&site->guard);
+	leat_guard_release(&resolved->guard);
 }
 
-static void report(struct leat_site *site, long rc)
+static void report(struct leat_resolved *resolved, long rc)
 {
-	struct leat_thread *t = site->guard.t;
+	struct leat_thread *t = resolved->guard.t;
 
 	if (!leat_client_begin(t, LEAT_MSG_OPENED)) {
 		struct leat_msg_fact *m = (struct leat_msg_fact *)t->msg;
 
-		m->slot = site->slot;
-		m->ofd = site->ofd;
+		m->slot = resolved->slot;
+		m->ofd = resolved->ofd;
 		m->error = (int32_t)(rc < 0 ? rc : 0);
 		leat_client_send(t);
 	}
 }
 
-long leat_site_result(struct leat_site *site, long rc)
+long leat_resolved_result(struct leat_resolved *resolved, long rc)
 {
 	if (rc < 0)
-		report(site, rc);
-	leat_site_leave(site);
+		report(resolved, rc);
+	leat_resolved_leave(resolved);
 	return rc;
 }
 
-long leat_site_changed(struct leat_site *site, long rc)
+long leat_resolved_changed(struct leat_resolved *resolved, long rc)
 {
-	leat_known_changed();
-	return leat_site_result(site, rc);
+	leat_resolve_cache_changed();
+	return leat_resolved_result(resolved, rc);
 }
 
-long leat_site_made(struct leat_site *site, long rc)
+long leat_resolved_made(struct leat_resolved *resolved, long rc)
 {
-	report(site, rc);
-	leat_site_leave(site);
+	report(resolved, rc);
+	leat_resolved_leave(resolved);
 	return rc;
 }
 
-const char *leat_site_via(struct leat_site *site)
+const char *leat_resolved_path(struct leat_resolved *resolved)
 {
-	struct leat_thread *t = site->guard.t;
+	struct leat_thread *t = resolved->guard.t;
 	char head[LEAT_FD_PATH];
 	struct leat_text text;
 
-	if (site->dirfd == AT_FDCWD || site->path[0] == '/')
-		return site->path;
-	leat_fd_path(site->dirfd, head);
+	if (resolved->dirfd == AT_FDCWD || resolved->path[0] == '/')
+		return resolved->path;
+	leat_fd_path(resolved->dirfd, head);
 	text = leat_text_in(t->name, sizeof(t->name));
 	leat_text_add(&text, head);
 	leat_text_add(&text, "/");
-	leat_text_add(&text, site->path);
+	leat_text_add(&text, resolved->path);
 	/* A path cut short must not name another file. */
 	return text.full ? "" : t->name;
 }

@@ -24,7 +24,7 @@ struct leat_target {
 };
 
 /* Where the daemon says it is. */
-struct leat_site {
+struct leat_resolved {
 	struct leat_guard guard;
 	int dirfd; /* make the call on (dirfd, path) */
 	const char *path;
@@ -42,39 +42,39 @@ struct leat_site {
 };
 
 /* Bring a path call to the daemon and wait as long as it says. Returns
- * LEAT_OUTSIDE: not ours, make the call as it is; 0: make it on the site, all
- * signals are blocked until leat_site_leave; -errno: fail it so. */
-int leat_site_enter(struct leat_site *site, const struct leat_target *target);
+ * LEAT_OUTSIDE: not ours, make the call as it is; 0: make it on the resolved, all
+ * signals are blocked until leat_resolved_leave; -errno: fail it so. */
+int leat_resolve(struct leat_resolved *resolved, const struct leat_target *target);
 
-/* The call ended with `rc`: was it that the file has been moved since the site was entered? Then
- * leat_site_enter_again and make it again, for as often as LEAT_MAX_MOVES: a file that moves
- * each time it is looked at is none. */
+/* The call ended with `rc`: was it that the file has been moved since the resolved was entered?
+ * Then leat_resolve_again and make it again, for as often as LEAT_MAX_MOVES: a file that moves each
+ * time it is looked at is none. */
 #define LEAT_MAX_MOVES 100u
-static inline bool leat_site_has_moved(const struct leat_site *site, long rc)
+static inline bool leat_resolved_has_moved(const struct leat_resolved *resolved, long rc)
 {
-	return rc == -ENOENT && site->slot;
+	return rc == -ENOENT && resolved->slot;
 }
-/* 0, or -errno and the site is left. */
-int leat_site_enter_again(struct leat_site *site, const struct leat_target *target);
+/* 0, or -errno and the resolved is left. */
+int leat_resolve_again(struct leat_resolved *resolved, const struct leat_target *target);
 
 /* The end of a call that changes nothing. */
-void leat_site_leave(struct leat_site *site);
+void leat_resolved_leave(struct leat_resolved *resolved);
 /* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
  * rc. */
-long leat_site_result(struct leat_site *site, long rc);
-/* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_site_result, and
- * whoever remembers it looks again. */
-long leat_site_changed(struct leat_site *site, long rc);
+long leat_resolved_result(struct leat_resolved *resolved, long rc);
+/* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_resolved_result,
+ * and whoever remembers it looks again. */
+long leat_resolved_changed(struct leat_resolved *resolved, long rc);
 /* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
  * there (or not), so that nobody is woken for a name that is still to come. */
-long leat_site_made(struct leat_site *site, long rc);
+long leat_resolved_made(struct leat_resolved *resolved, long rc);
 
 /* The answer is good for later calls as well: remember it, and what stat shows of the file
  * if `st` is not NULL. Does nothing if it is not. */
-void leat_site_remember(const struct leat_site *site, const struct stat *st);
+void leat_resolved_remember(const struct leat_resolved *resolved, const struct stat *st);
 
-/* The site as one string, for system calls that take no directory descriptor.
- * Lives in the thread's scratch area until the site is left. */
-const char *leat_site_via(struct leat_site *site);
+/* The resolved as one string, for system calls that take no directory descriptor.
+ * Lives in the thread's scratch area until the resolved is left. */
+const char *leat_resolved_path(struct leat_resolved *resolved);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct entry {
 	struct leat_word sequence;
-	struct leat_known known;
+	struct leat_resolve_cached known;
 	uint32_t length; /* of the name; 0: empty */
 	bool has_stat;
 	char name[MAX_NAME];
@@ -43,44 +43,44 @@ static inline void copy_stat(struct stat *to, const struct stat *from)
 /* Added to the common counter: what was remembered before it moved is no more. */
 static struct leat_word epoch;
 
-uint64_t leat_known_common(void)
+uint64_t leat_resolve_cache_common(void)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	return w ? leat_shm_changes(w->shm) + leat_word_get(&epoch) : 0;
 }
 
-void leat_known_forget(void)
+void leat_resolve_cache_forget(void)
 {
 	leat_word_add(&epoch, UINT64_C(1) << 48);
 }
 
-void leat_known_changing(void)
+void leat_resolve_cache_changing(void)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (w)
 		leat_shm_change_begin(w->shm);
 }
 
-void leat_known_changed(void)
+void leat_resolve_cache_changed(void)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 
 	if (w)
 		leat_shm_change_end(w->shm);
 }
 
-static bool holds(const struct leat_known *known)
+static bool holds(const struct leat_resolve_cached *known)
 {
 	const struct leat_shm_file *f = leat_client_file(known->slot);
 
 	return f && leat_shm_file_changes(f) == known->changes &&
-	       leat_known_common() == known->common;
+	       leat_resolve_cache_common() == known->common;
 }
 
 /* What a consumer does without asking is to be known if its producer changes the file. */
-static void note_use(const struct leat_known *known, struct leat_shm_file *f, bool looks)
+static void note_use(const struct leat_resolve_cached *known, struct leat_shm_file *f, bool looks)
 {
 	if (known->input && looks)
 		leat_shm_see_rights(f);
@@ -89,19 +89,20 @@ static void note_use(const struct leat_known *known, struct leat_shm_file *f, bo
 }
 
 /* What the daemon publishes of committed files. */
-static bool find_published(const char *below, size_t length, bool looks, struct leat_known *known)
+static bool find_published(const char *below, size_t length, bool looks,
+			   struct leat_resolve_cached *known)
 {
-	const struct leat_world *w = leat_client_known();
+	const struct leat_server_info *w = leat_server_known();
 	struct leat_shm_fact fact;
 	struct leat_shm_file *f;
 
 	if (!w || w->step < 0 || w->step >= LEAT_SHM_NAME_STEPS ||
 	    !leat_shm_name_find(w->shm, below, length, &fact))
 		return false;
-	*known = (struct leat_known){.common = fact.common,
-				     .changes = fact.changes,
-				     .slot = fact.slot,
-				     .input = fact.consumers >> w->step & 1};
+	*known = (struct leat_resolve_cached){.common = fact.common,
+					      .changes = fact.changes,
+					      .slot = fact.slot,
+					      .input = fact.consumers >> w->step & 1};
 	if (w->shm->enforced && !known->input)
 		return false; /* the daemon is to say whether this step may */
 	f = leat_client_file(known->slot);
@@ -112,7 +113,8 @@ static bool find_published(const char *below, size_t length, bool looks, struct 
 	return holds(known);
 }
 
-static bool find_own(const char *below, size_t length, struct leat_known *known, struct stat *st)
+static bool find_own(const char *below, size_t length, struct leat_resolve_cached *known,
+		     struct stat *st)
 {
 	const struct entry *e = entry_of(below, length);
 	uint64_t sequence = leat_word_get(&e->sequence);
@@ -126,8 +128,8 @@ static bool find_own(const char *below, size_t length, struct leat_known *known,
 	return leat_word_still(&e->sequence, sequence) && holds(known);
 }
 
-bool leat_known_find(const char *below, size_t length, bool looks, struct leat_known *known,
-		     struct stat *st)
+bool leat_resolve_cache_find(const char *below, size_t length, bool looks,
+			     struct leat_resolve_cached *known, struct stat *st)
 {
 	if (!find_own(below, length, known, st))
 		return !st && find_published(below, length, looks, known);
@@ -138,8 +140,8 @@ bool leat_known_find(const char *below, size_t length, bool looks, struct leat_k
 	return holds(known);
 }
 
-void leat_known_put(const char *below, size_t length, const struct leat_known *known,
-		    const struct stat *st)
+void leat_resolve_cache_put(const char *below, size_t length,
+			    const struct leat_resolve_cached *known, const struct stat *st)
 {
 	struct entry *e = entry_of(below, length);
 	uint64_t sequence = leat_word_get(&e->sequence);

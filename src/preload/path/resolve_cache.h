@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-struct leat_known {
+struct leat_resolve_cached {
 	uint64_t common;  /* the counters, read before the daemon was asked */
 	uint32_t changes; /* of the slot */
 	uint32_t slot;
@@ -17,22 +17,22 @@ struct leat_known {
 };
 
 /* The common counter; 0 while no thread has connected: then nothing is remembered. */
-uint64_t leat_known_common(void);
+uint64_t leat_resolve_cache_common(void);
 
 /* What is known of the file that lies `length` bytes of `below` below the workflow's directory;
  * with `st` only if what stat shows is known, too. `looks`: not to open it. */
-bool leat_known_find(const char *below, size_t length, bool looks, struct leat_known *known,
-		     struct stat *st);
+bool leat_resolve_cache_find(const char *below, size_t length, bool looks,
+			     struct leat_resolve_cached *known, struct stat *st);
 
 /* Remember it, in place of others; `st` may be NULL. Only under a guard. */
-void leat_known_put(const char *below, size_t length, const struct leat_known *known,
-		    const struct stat *st);
+void leat_resolve_cache_put(const char *below, size_t length,
+			    const struct leat_resolve_cached *known, const struct stat *st);
 
 /* Forget everything: this process may see files with other eyes now. */
-void leat_known_forget(void);
+void leat_resolve_cache_forget(void);
 
 /* Around a change of what stat shows of some file inside. */
-void leat_known_changing(void);
-void leat_known_changed(void);
+void leat_resolve_cache_changing(void);
+void leat_resolve_cache_changed(void);
 
 #endif

@@ -18,57 +18,17 @@ struct traced_call {
 	uint16_t number;
 };
 
-#define ROW(nr, before, after)                                                                     \
-	{                                                                                          \
-		.begin = (before), .end = (after), .number = (nr)                                  \
-	}
-#define CALL(nr, name) ROW(nr, leat_trace_##name##_begin, leat_trace_##name##_end)
-#define DATA(nr, name) ROW(nr, leat_trace_data_begin, leat_trace_##name##_end)
+#define TRACE_CALL(nr, name) TRACE_ROW(nr, leat_trace_##name##_begin, leat_trace_##name##_end)
+#define TRACE_DATA(nr, name) TRACE_ROW(nr, leat_trace_data_begin, leat_trace_##name##_end)
+#define TRACE_COPY(nr, name) TRACE_ROW(nr, leat_trace_##name##_begin, leat_trace_dup_end)
+#define TRACE_BEGIN(nr, name) TRACE_ROW(nr, leat_trace_##name##_begin, NULL)
+#define TRACE_NONE(nr, name)
+#define TRACE_ROW(nr, before, after) {.begin = (before), .end = (after), .number = (nr)},
 
 /* Without gaps: each page of it is copied at each start, for its addresses. */
 static const struct traced_call table[] = {
-	CALL(SYS_openat, open),
-	CALL(SYS_openat2, open),
-	CALL(SYS_close, close),
-	CALL(SYS_close_range, close_range),
-	CALL(SYS_dup, dup),
-	ROW(SYS_dup3, leat_trace_dup2_begin, leat_trace_dup_end),
-	CALL(SYS_fcntl, fcntl),
-	DATA(SYS_read, read),
-	DATA(SYS_readv, read),
-	DATA(SYS_write, write),
-	DATA(SYS_writev, write),
-	DATA(SYS_pread64, pread),
-	DATA(SYS_preadv, pread),
-	DATA(SYS_preadv2, pread),
-	DATA(SYS_pwrite64, pwrite),
-	DATA(SYS_pwritev, pwrite),
-	DATA(SYS_pwritev2, pwrite),
-	DATA(SYS_lseek, lseek),
-	DATA(SYS_ftruncate, ftruncate),
-	CALL(SYS_sendfile, copy),
-	CALL(SYS_splice, copy),
-	CALL(SYS_copy_file_range, copy),
-	CALL(SYS_mmap, map),
-	CALL(SYS_unlinkat, unlink),
-	CALL(SYS_renameat2, rename),
-	CALL(SYS_truncate, truncate),
-	CALL(SYS_chdir, chdir),
-	CALL(SYS_fchdir, chdir),
-	CALL(SYS_chroot, chdir),
-	ROW(SYS_sendmsg, leat_trace_send_begin, NULL),
-	ROW(SYS_sendmmsg, leat_trace_send_begin, NULL),
-	CALL(SYS_recvmsg, message),
-	CALL(SYS_recvmmsg, message),
-	CALL(SYS_pidfd_getfd, getfd),
-#ifdef SYS_open
-	CALL(SYS_open, open),
-	CALL(SYS_creat, open),
-	ROW(SYS_dup2, leat_trace_dup2_begin, leat_trace_dup_end),
-	CALL(SYS_unlink, unlink),
-	CALL(SYS_rename, rename),
-	CALL(SYS_renameat, rename),
-#endif
+#define ROW(nr, class, how, hook, recorded, trace) TRACE_##recorded(nr, trace)
+#include "preload/engine/calls.def"
 };
 
 static uint8_t row_of[LEAT_CALLS]; /* index + 1; 0: none */

@@ -18,7 +18,7 @@
 
 /* A program that is held up is better than a trace with holes, while there is somebody to make
  * room. */
-#define LONGEST_NAP_NS 1000000u
+#define LONGEST_SLEEP_NS 1000000u
 
 struct leat_tape *leat_trace_tape;
 
@@ -127,12 +127,12 @@ static struct leat_tape_record *wait_for_room(uint32_t process, size_t size)
 {
 	int64_t since = leat_trace_now(), now = since;
 	struct leat_tape_record *r = NULL;
-	uint64_t nap = LEAT_NAP_NS;
+	uint64_t nap = LEAT_SLEEP_NS;
 
 	while (!r && now - since < LEAT_TAPE_LONGEST_WAIT_NS &&
 	       now - (int64_t)leat_tape_last_beat(leat_trace_tape) < LEAT_TAPE_LONGEST_SILENCE_NS) {
-		leat_nap(nap);
-		nap = nap < LONGEST_NAP_NS ? 2 * nap : nap;
+		leat_sleep(nap);
+		nap = nap < LONGEST_SLEEP_NS ? 2 * nap : nap;
 		r = leat_tape_begin(leat_trace_tape, process, size, &lane);
 		now = leat_trace_now();
 	}
