@@ -280,8 +280,22 @@ int leat_associate_claim_call(struct leat_associate_map *m, struct leat_associat
 			      const struct leat_trace_call *call);
 int leat_associate_claim_exec(struct leat_associate_map *m, struct leat_associate_image *l,
 			      const struct leat_trace_process *p);
-/* ---- labels: labels.c ---- */
+/* ---- labels: environment.c, labels.c ---- */
 
+struct leat_associate_label {
+	const char *name, *value; /* borrowed from the environment's text */
+};
+
+struct leat_associate_environment {
+	struct leat_associate_label *v; /* owned */
+	size_t n, space;
+	char *text; /* owned */
+};
+
+/* From KEY=VALUE words as a trace has them; words that are not as they should be are left out. 0 or
+ * -ENOMEM; to be released either way. */
+int leat_associate_environment_init(struct leat_associate_environment *env, const char *labels);
+void leat_associate_environment_release(struct leat_associate_environment *env);
 /* The value of a variable of the environment; NULL: it is not there. */
 const char *leat_associate_variable(const struct leat_associate_environment *env, const char *name);
 /* Of the one or, if that is not there, of the other. */
@@ -343,7 +357,7 @@ bool leat_associate_touch_of(struct leat_associate_map *m, const struct leat_ass
  * is. */
 size_t leat_associate_label_of(struct leat_associate_map *m, const struct leat_associate_image *l);
 
-/* ---- logs: log.c, and one for each format ---- */
+/* ---- logs: formats.c, lines.c, log.c, and one for each format ---- */
 
 /* Airflow's name of one try of a task. NULL: out of memory. */
 struct leat_associate_entry *leat_associate_airflow_entry(struct leat_associate_map *m,
