@@ -32,13 +32,15 @@ struct leat_command {
 	int (*run)(const struct leat_args *args);
 };
 
-/* All subcommands in the order of leat help, then NULL. */
+/* All subcommands in the order of leat help, then NULL. For main.c: a command finds them in its
+ * leat_args. */
 extern const struct leat_command *const leat_commands[];
 
-/* The command of that name, or NULL. */
-const struct leat_command *leat_command_find(const char *name);
+/* The command of that name, or NULL. `commands` ends with NULL, as below. */
+const struct leat_command *leat_command_find(const struct leat_command *const *commands,
+					     const char *name);
 
 /* Print "leat: unknown command ..." with the nearest one that exists. Returns LEAT_EXIT_USAGE. */
-int leat_command_unknown(const char *name);
+int leat_command_unknown(const struct leat_command *const *commands, const char *name);
 
 #endif

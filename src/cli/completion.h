@@ -25,8 +25,8 @@ struct leat_completion leat_completion_of_operands(const struct leat_command *co
 /* Print the words of a choice, each followed by `end`. */
 void leat_completion_print_words(const char *words, const char *end, FILE *out);
 
-/* Print the shell's script. */
-void leat_completion_bash(FILE *out);
-void leat_completion_zsh(FILE *out);
+/* Print the shell's script, for `commands`, which end with NULL. */
+void leat_completion_bash(const struct leat_command *const *commands, FILE *out);
+void leat_completion_zsh(const struct leat_command *const *commands, FILE *out);
 
 #endif

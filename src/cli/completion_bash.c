@@ -54,15 +54,16 @@ static const char tail[] =
 	"}\n"
 	"complete -F _leat leat\n";
 
-static void print_commands(FILE *out)
+static void print_commands(const struct leat_command *const *commands, FILE *out)
 {
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden)
-			fprintf(out, "%s ", leat_commands[i]->name);
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			fprintf(out, "%s ", commands[i]->name);
 }
 
 /* A kind, and its words: what _leat_reply takes. */
-static void print_reply(struct leat_completion c, FILE *out)
+static void print_reply(struct leat_completion c, const struct leat_command *const *commands,
+			FILE *out)
 {
 	static const char *const kinds[] = {[LEAT_COMPLETES_NOTHING] = "nothing",
 					    [LEAT_COMPLETES_FILES] = "files",
@@ -75,7 +76,7 @@ static void print_reply(struct leat_completion c, FILE *out)
 	if (c.what == LEAT_COMPLETES_WORDS)
 		leat_completion_print_words(c.words, " ", out);
 	else if (c.what == LEAT_COMPLETES_COMMANDS)
-		print_commands(out);
+		print_commands(commands, out);
 }
 
 static void print_names(const struct leat_option *o, const char *between, FILE *out)
@@ -85,7 +86,8 @@ static void print_names(const struct leat_option *o, const char *between, FILE *
 	fprintf(out, "--%s", o->name);
 }
 
-static void print_command(const struct leat_command *command, FILE *out)
+static void print_command(const struct leat_command *command,
+			  const struct leat_command *const *commands, FILE *out)
 {
 	const struct leat_option *o;
 
@@ -99,7 +101,7 @@ static void print_command(const struct leat_command *command, FILE *out)
 			putc(' ', out);
 		}
 	fputs("'\n\t\toperands='", out);
-	print_reply(leat_completion_of_operands(command), out);
+	print_reply(leat_completion_of_operands(command), commands, out);
 	fprintf(out, "'\n\t\tfirst=%s\n\t\tcase $previous in\n",
 		command->options_first ? "yes" : "");
 	for (size_t i = 0; (o = leat_option_at(command, i)); i++)
@@ -107,21 +109,21 @@ static void print_command(const struct leat_command *command, FILE *out)
 			fputs("\t\t", out);
 			print_names(o, " | ", out);
 			fputs(") _leat_reply ", out);
-			print_reply(leat_completion_of_option(o), out);
+			print_reply(leat_completion_of_option(o), commands, out);
 			fputs("; return ;;\n", out);
 		}
 	fputs("\t\t*) ;;\n\t\tesac\n\t\t;;\n", out);
 }
 
-void leat_completion_bash(FILE *out)
+void leat_completion_bash(const struct leat_command *const *commands, FILE *out)
 {
 	fputs(head, out);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\t_leat_reply words '", out);
-	print_commands(out);
+	print_commands(commands, out);
 	fputs("--help --version'\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n", out);
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden)
-			print_command(leat_commands[i], out);
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			print_command(commands[i], commands, out);
 	fputs("\t*) return ;;\n\tesac\n", out);
 	fputs(tail, out);
 }

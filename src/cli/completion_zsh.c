@@ -90,16 +90,15 @@ static void print_command(const struct leat_command *command, FILE *out)
 	fputs(" ;;\n", out);
 }
 
-void leat_completion_zsh(FILE *out)
+void leat_completion_zsh(const struct leat_command *const *commands, FILE *out)
 {
 	fputs("#compdef leat\n# zsh completion of leat; made by `leat completion zsh`\n\n"
 	      "_leat() {\n\tlocal context state line\n\tlocal -a commands\n\tcommands=(\n",
 	      out);
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden) {
-			fprintf(out, "\t\t'%s:", leat_commands[i]->name);
-			print_quoted(leat_commands[i]->summary, strlen(leat_commands[i]->summary),
-				     out);
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden) {
+			fprintf(out, "\t\t'%s:", commands[i]->name);
+			print_quoted(commands[i]->summary, strlen(commands[i]->summary), out);
 			fputs("'\n", out);
 		}
 	fputs("\t)\n\t_arguments -C '--help[Explain leat]' '--version[Print the version]' \\\n"
@@ -107,8 +106,8 @@ void leat_completion_zsh(FILE *out)
 	      "\tcase $state in\n\tcommand) _describe command commands ;;\n"
 	      "\targument)\n\t\tcase $line[1] in\n",
 	      out);
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden)
-			print_command(leat_commands[i], out);
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			print_command(commands[i], out);
 	fputs("\t\tesac ;;\n\tesac\n}\n\n_leat \"$@\"\n", out);
 }

@@ -16,13 +16,13 @@ static const struct leat_option options[] = {
 	{0},
 };
 
-static void print_overview(void)
+static void print_overview(const struct leat_command *const *commands)
 {
 	puts("leat streams files between the steps of a workflow of unmodified programs.\n\n"
 	     "Usage: leat COMMAND [OPTIONS] ...\n\nCommands:");
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden)
-			printf("  %-10s %s\n", leat_commands[i]->name, leat_commands[i]->summary);
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\nleat help COMMAND lists a command's options; leat --version prints the version.");
 }
 
@@ -32,7 +32,7 @@ static int help_command(const struct leat_args *args)
 	const struct leat_command *command;
 
 	if (page) {
-		int result = leat_man_refresh(page, stdout);
+		int result = leat_man_refresh(page, args->commands, stdout);
 
 		if (result < 0)
 			leat_error("cannot make the page %s: %s", page, strerror(-result));
@@ -43,12 +43,12 @@ static int help_command(const struct leat_args *args)
 		return LEAT_EXIT_OK;
 	}
 	if (args->n_operands == 0) {
-		print_overview();
+		print_overview(args->commands);
 		return LEAT_EXIT_OK;
 	}
-	command = leat_command_find(args->operands[0]);
+	command = leat_command_find(args->commands, args->operands[0]);
 	if (!command)
-		return leat_command_unknown(args->operands[0]);
+		return leat_command_unknown(args->commands, args->operands[0]);
 	leat_options_help(command, stdout);
 	return LEAT_EXIT_OK;
 }

@@ -2,49 +2,27 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/nested.h"
-#include "cli/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-const struct leat_command *leat_command_find(const char *name)
-{
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (strcmp(leat_commands[i]->name, name) == 0)
-			return leat_commands[i];
-	return NULL;
-}
-
-int leat_command_unknown(const char *name)
-{
-	struct leat_suggest s = {0};
-
-	for (size_t i = 0; leat_commands[i]; i++)
-		if (!leat_commands[i]->hidden)
-			leat_suggest_offer(&s, name, leat_commands[i]->name);
-	if (s.word)
-		leat_error("unknown command %s; did you mean leat %s?", name, s.word);
-	else
-		leat_error("unknown command %s; leat help lists them", name);
-	return LEAT_EXIT_USAGE;
-}
-
 /* `argv`: with the name of the program. */
 static int dispatch(int argc, char **argv)
 {
-	const struct leat_command *command = leat_command_find(argv[1]);
+	const struct leat_command *command = leat_command_find(leat_commands, argv[1]);
 	struct leat_args args;
 	int parsed;
 
 	if (!command)
-		return leat_command_unknown(argv[1]);
+		return leat_command_unknown(leat_commands, argv[1]);
 	parsed = leat_options_parse(command, argc - 1, argv + 1, &args);
 	if (parsed < 0)
 		return LEAT_EXIT_USAGE;
 	if (parsed)
 		return LEAT_EXIT_OK;
+	args.commands = leat_commands;
 	return command->starts_run && leat_cli_is_nested() ? leat_cli_nest(argv)
 							   : command->run(&args);
 }

@@ -1,6 +1,5 @@
 #include "cli/man.h"
 
-#include "cli/command.h"
 #include "lang/syntax/diagnostics.h"
 
 #include <errno.h>
@@ -11,16 +10,17 @@ static const char begin_mark[] = ".\\\" options of ";
 static const char end_mark[] = ".\\\" end of options\n";
 
 /* The command that a begin line names; NULL if there is none of that name. */
-static const struct leat_command *command_named(char *line)
+static const struct leat_command *command_named(const struct leat_command *const *commands,
+						char *line)
 {
 	char *name = line + strlen(begin_mark);
 
 	name[strcspn(name, "\n")] = 0;
-	return leat_command_find(name);
+	return leat_command_find(commands, name);
 }
 
 /* Copy lines until the end mark is reached with `skip`, or the file's end. */
-static int refresh_lines(FILE *in, FILE *out)
+static int refresh_lines(FILE *in, const struct leat_command *const *commands, FILE *out)
 {
 	const struct leat_command *command;
 	char *line = NULL;
@@ -35,7 +35,7 @@ static int refresh_lines(FILE *in, FILE *out)
 			fputs(line, out);
 		if (strncmp(line, begin_mark, strlen(begin_mark)) != 0)
 			continue;
-		command = command_named(line);
+		command = command_named(commands, line);
 		skip = command != NULL;
 		if (command)
 			leat_options_mdoc(command, out);
@@ -46,14 +46,14 @@ static int refresh_lines(FILE *in, FILE *out)
 	return result == 0 && skip ? -EINVAL : result;
 }
 
-int leat_man_refresh(const char *path, FILE *out)
+int leat_man_refresh(const char *path, const struct leat_command *const *commands, FILE *out)
 {
 	FILE *in = fopen(path, "re");
 	int result;
 
 	if (!in)
 		return -errno;
-	result = refresh_lines(in, out);
+	result = refresh_lines(in, commands, out);
 	fclose(in);
 	return result;
 }

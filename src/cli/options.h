@@ -40,6 +40,7 @@ struct leat_option {
 /* A parsed command line. Everything is borrowed from argv, environ and tables. */
 struct leat_args {
 	const struct leat_command *command;
+	const struct leat_command *const *commands; /* all there are, then NULL; of main.c */
 	const char *values[LEAT_MAX_OPTIONS];
 	struct {
 		const struct leat_option *option;
