@@ -219,13 +219,22 @@ void leat_place_pause(struct leat_tasks *t, struct leat_task *task)
 	task->released = true;
 }
 
+/* A thread of the pool is to run it. */
+static void start(struct leat_tasks *t, struct leat_task *task)
+{
+	bool io = task->kind->constraints.io;
+
+	leat_queue_put(&t->pools[io ? LEAT_POOL_IO : LEAT_POOL_COMPUTE].queue, task);
+	task->state = LEAT_TASK_STARTED;
+	t->n_running++;
+}
+
 static void start_all(struct leat_tasks *t, uint64_t now)
 {
 	struct leat_sched_task *next;
 
 	while ((next = leat_sched_next(t->sched, now)))
-		leat_pool_start(
-			t, (struct leat_task *)((char *)next - offsetof(struct leat_task, sched)));
+		start(t, (struct leat_task *)((char *)next - offsetof(struct leat_task, sched)));
 }
 
 void leat_place_next(struct leat_tasks *t)

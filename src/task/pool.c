@@ -12,25 +12,6 @@
 
 enum { LOOKS = 50 };
 
-static _Thread_local struct leat_worker *self;
-
-struct leat_worker *leat_pool_self(void)
-{
-	return self;
-}
-
-static struct leat_pool *pool_of(struct leat_tasks *t, const struct leat_task *task)
-{
-	return &t->pools[task->kind->constraints.io ? LEAT_POOL_IO : LEAT_POOL_COMPUTE];
-}
-
-void leat_pool_start(struct leat_tasks *t, struct leat_task *task)
-{
-	leat_queue_put(&pool_of(t, task)->queue, task);
-	task->state = LEAT_TASK_STARTED;
-	t->n_running++;
-}
-
 /* --- a thread --- */
 
 /* Where tasks are short the next is there before a sleeper would be awake. One worker at a time
@@ -73,7 +54,7 @@ static void *work(void *data)
 	struct leat_tasks *t = worker->tasks;
 	struct leat_pool *pool = worker->pool;
 
-	self = worker;
+	leat_tasks_set_self(worker);
 	leat_tasks_lock(t);
 	pool->n_woken--;
 	for (;;) {

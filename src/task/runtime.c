@@ -10,59 +10,6 @@
 #include <unistd.h>
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
-static struct leat_tasks *current; /* owned; changes only while no other thread uses tasks */
-
-struct leat_tasks *leat_tasks_current(void)
-{
-	if (!current)
-		leat_tasks_say(0, "the run time of tasks is not there; leat_task_init starts it");
-	return current;
-}
-
-void leat_tasks_unlock(struct leat_tasks *t)
-{
-	struct leat_buffer *garbage = t->garbage;
-	struct leat_worker *to_wake[LEAT_TO_WAKE];
-	unsigned n = t->n_to_wake;
-
-	for (unsigned i = 0; i < n; i++)
-		to_wake[i] = t->to_wake[i];
-	t->garbage = NULL;
-	t->n_to_wake = 0;
-	pthread_mutex_unlock(&t->lock);
-	for (unsigned i = 0; i < n; i++)
-		pthread_cond_signal(&to_wake[i]->wake);
-	while (garbage) {
-		struct leat_buffer *next = garbage->next;
-
-		free(garbage);
-		garbage = next;
-	}
-}
-
-void leat_queue_put(struct leat_queue *queue, struct leat_task *task)
-{
-	task->next = NULL;
-	if (queue->last)
-		queue->last->next = task;
-	else
-		queue->first = task;
-	queue->last = task;
-	queue->n++;
-}
-
-struct leat_task *leat_queue_take(struct leat_queue *queue)
-{
-	struct leat_task *task = queue->first;
-
-	if (!task)
-		return NULL;
-	queue->first = task->next;
-	if (!queue->first)
-		queue->last = NULL;
-	queue->n--;
-	return task;
-}
 
 static void destroy(struct leat_tasks *t)
 {
@@ -148,10 +95,10 @@ int leat_task_init(const struct leat_task_options *options)
 	int ret;
 
 	pthread_mutex_lock(&starting);
-	if (current)
+	if (leat_tasks_running)
 		ret = leat_tasks_say(-EALREADY, "the run time of tasks is there already");
 	else
-		ret = create(options ? options : &none, &current);
+		ret = create(options ? options : &none, &leat_tasks_running);
 	pthread_mutex_unlock(&starting);
 	return ret;
 }
@@ -163,7 +110,7 @@ int leat_task_finalize(void)
 
 	if (!t)
 		return -EINVAL;
-	if (leat_pool_self())
+	if (leat_tasks_self())
 		return leat_tasks_say(-EDEADLK, "a task cannot end the run time it runs in");
 	leat_tasks_lock(t);
 	ret = leat_wait_all(t);
@@ -171,7 +118,7 @@ int leat_task_finalize(void)
 	leat_pool_stop(t);
 	if (t->report)
 		written = leat_tasks_report(t, t->report, ret < 0);
-	current = NULL;
+	leat_tasks_running = NULL;
 	destroy(t);
 	return ret < 0 ? ret : written;
 }

@@ -2,13 +2,17 @@
  * held for bookkeeping only, never while a task's function runs, data are copied or files are
  * looked at.
  *
+ * runtime.c  its beginning and end
+ * current.c  the one there is: its lock and queues
  * data.c     contents of objects and files: versions, buffers
  * graph.c    who waits for whom; ends, failures
  * submit.c   from parameters to a task of the graph
  * resources.c  what this host has
  * place.c    what may start when: the scheduler (src/sched) and the devices
  * pool.c     the threads
+ * run.c      one call of a task's function
  * wait.c     waiting for results
+ * waiters.c  waking those who wait
  * report.c   what was achieved
  * error.c    texts for people
  */
@@ -218,7 +222,10 @@ struct leat_tasks {
 /* Slots a task of the slab `tasks` has room for, and of `large_tasks`; more come from malloc. */
 enum { LEAT_FEW_SLOTS = 3, LEAT_MANY_SLOTS = 12 };
 
-/* --- runtime.c --- */
+/* --- current.c --- */
+
+/* The run time, or NULL: owned by runtime.c, and changes only while no other thread uses tasks. */
+extern struct leat_tasks *leat_tasks_running;
 
 /* The run time, or NULL with leat_task_error said. Lock it before anything else. */
 struct leat_tasks *leat_tasks_current(void);
@@ -234,6 +241,10 @@ void leat_tasks_unlock(struct leat_tasks *t);
 void leat_queue_put(struct leat_queue *queue, struct leat_task *task);
 /* NULL: it is empty. */
 struct leat_task *leat_queue_take(struct leat_queue *queue);
+
+/* The worker this thread is, or NULL. */
+struct leat_worker *leat_tasks_self(void);
+void leat_tasks_set_self(struct leat_worker *worker);
 
 /* --- error.c --- */
 
@@ -340,20 +351,19 @@ void leat_run_task(struct leat_worker *worker, struct leat_task *task);
 
 /* --- pool.c --- */
 
-/* The worker this thread is, or NULL. */
-struct leat_worker *leat_pool_self(void);
-/* The task may start: have a thread run it. */
-void leat_pool_start(struct leat_tasks *t, struct leat_task *task);
 /* Wake or make threads for what is in the queues, but for `self`, who looks by himself. */
 void leat_pool_wake(struct leat_tasks *t, const struct leat_worker *self);
 /* End all threads. Without the lock. */
 void leat_pool_stop(struct leat_tasks *t);
 
-/* --- wait.c --- */
+/* --- waiters.c --- */
 
 /* Tell those who wait for a version that has been written, or for tasks to become fewer. */
 void leat_wait_written(struct leat_tasks *t, const struct leat_version *version);
 void leat_wait_fewer(struct leat_tasks *t);
+
+/* --- wait.c --- */
+
 /* Wait until there may be one more task. */
 void leat_wait_room(struct leat_tasks *t);
 /* What leat_task_barrier does. */

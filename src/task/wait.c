@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void leat_wait_written(struct leat_tasks *t, const struct leat_version *version)
-{
-	for (struct leat_task_waiter *w = t->waiters; w; w = w->next)
-		if (w->version == version)
-			pthread_cond_signal(&w->wake);
-}
-
-void leat_wait_fewer(struct leat_tasks *t)
-{
-	for (struct leat_task_waiter *w = t->waiters; w; w = w->next)
-		if (!w->version)
-			pthread_cond_signal(&w->wake);
-}
-
 static bool is_over(const struct leat_tasks *t, const struct leat_task_waiter *w)
 {
 	if (w->version)
@@ -90,7 +76,7 @@ static int check_task(struct leat_tasks *t, struct leat_task *task,
 /* `version` is counted for the caller. */
 static int wait_version(struct leat_tasks *t, struct leat_version *version, const char *what)
 {
-	struct leat_worker *worker = leat_pool_self();
+	struct leat_worker *worker = leat_tasks_self();
 	struct leat_task *task = worker && worker->tasks == t ? worker->task : NULL;
 	int ret = 0;
 
@@ -163,7 +149,7 @@ int leat_task_wait_on_file(const char *path)
 void leat_wait_room(struct leat_tasks *t)
 {
 	struct leat_task_waiter w = {.room = true};
-	struct leat_worker *worker = leat_pool_self();
+	struct leat_worker *worker = leat_tasks_self();
 
 	if (t->max_live == 0 || t->n_live < t->max_live || (worker && worker->tasks == t))
 		return;
@@ -191,7 +177,7 @@ int leat_wait_all(struct leat_tasks *t)
 int leat_task_barrier(void)
 {
 	struct leat_tasks *t = leat_tasks_current();
-	struct leat_worker *worker = leat_pool_self();
+	struct leat_worker *worker = leat_tasks_self();
 	int ret;
 
 	if (!t)
