@@ -44,21 +44,6 @@ struct leat_trace_reader {
 	char why[LEAT_TRACE_WHY_BYTES];
 };
 
-void leat_trace_stream_free(struct leat_trace_stream *s)
-{
-	int saved = errno;
-
-	if (!s)
-		return;
-	s->release(s);
-	free(s->path);
-	free(s->head.host);
-	free(s->head.tracer);
-	free(s->head.command);
-	free(s);
-	errno = saved;
-}
-
 /* ---- opening ---- */
 
 /* Several traces in one directory are of one node, but each counts its files and handles itself. */
