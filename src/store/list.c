@@ -2,7 +2,7 @@
 
 #include "base/beneath.h"
 #include "base/str.h"
-#include "store/persist.h"
+#include "store/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

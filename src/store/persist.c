@@ -2,7 +2,6 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
-#include "base/str.h"
 #include "store/attributes.h"
 #include "store/copy.h"
 #include "store/times.h"
@@ -26,11 +25,6 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 
 enum { TAIL = 7 }; /* of a temporary's name: a dot and six letters */
-
-bool leat_is_temporary_name(const char *name)
-{
-	return leat_str_begins(name, LEAT_TEMPORARY_PREFIX);
-}
 
 /* ".leat-<name>.XXXXXX", shortened to what a name may be. */
 static void make_name(char out[NAME_MAX + 1], const char *name)

@@ -4,16 +4,11 @@
 #define LEAT_STORE_PERSIST_H
 
 #include "base/beneath.h"
+#include "store/temporary.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
-
-/* Names that leat gives to files it has not finished writing. */
-#define LEAT_TEMPORARY_PREFIX ".leat-"
-
-/* True for such a name; directory listings leave it out. */
-bool leat_is_temporary_name(const char *name);
 
 /* What is whole beside its destination, and has not its name yet. */
 struct leat_persist {

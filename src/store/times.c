@@ -3,7 +3,7 @@
 #include "base/beneath.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "store/persist.h"
+#include "store/temporary.h"
 #include "store/tree_private.h"
 
 #include <dirent.h>
