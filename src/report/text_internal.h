@@ -15,6 +15,8 @@ struct leat_report_text {
 	int error;
 };
 
+/* ---- text_parts.c ---- */
+
 uint32_t leat_text_least(uint32_t a, uint32_t b);
 
 /* A paragraph, broken at spaces; all but the first line stand as far right as `lead` is long. */
@@ -28,7 +30,8 @@ void leat_text_grid(struct leat_report_text *t, struct leat_grid *g);
 /* "... and 5 more tasks", if not all were shown. */
 void leat_text_more(const struct leat_report_text *t, uint32_t all, const char *what);
 
-/* Parts of the text. */
+/* ---- text_access.c ---- */
+
 void leat_text_put_pairs(struct leat_report_text *t);
 void leat_text_put_waits(struct leat_report_text *t);
 void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way);

@@ -230,27 +230,3 @@ void leat_result_sample(struct leat_result *r)
 	for (size_t i = 0; i < r->n_steps; i++)
 		row[i] = r->steps[i].counters.waiting > 0;
 }
-
-static uint64_t wall_ns(const struct leat_step_result *s)
-{
-	return s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
-}
-
-uint64_t leat_step_wall_ns(const struct leat_result *r, const struct leat_step_result *s)
-{
-	uint64_t end_ns = s->end_ns ? s->end_ns : r->end_ns;
-
-	return end_ns > s->start_ns ? end_ns - s->start_ns : 0;
-}
-
-uint64_t leat_step_wait_ns(const struct leat_step_result *s)
-{
-	return s->counters.wait_ns < wall_ns(s) ? s->counters.wait_ns : wall_ns(s);
-}
-
-uint64_t leat_step_own_ns(const struct leat_step_result *s)
-{
-	uint64_t busy_ns = wall_ns(s) - leat_step_wait_ns(s);
-
-	return s->shared_ns < busy_ns ? busy_ns - s->shared_ns : 0;
-}
