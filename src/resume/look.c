@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "store/persist.h"
+#include "store/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

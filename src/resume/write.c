@@ -4,7 +4,7 @@
 #include "resume/internal.h"
 
 #include "base/percent.h"
-#include "store/persist.h"
+#include "store/temporary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
