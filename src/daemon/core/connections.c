@@ -10,15 +10,11 @@
 #include "daemon/core/processes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* What a client may leave unread before it is taken for dead. */
 #define MAX_OUTBOX_PACKETS 4096u

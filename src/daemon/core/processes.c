@@ -5,9 +5,7 @@
 #include "daemon/core/connections.h"
 #include "daemon/core/observer.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

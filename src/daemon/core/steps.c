@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "model/version.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *leat_step_state_name(const struct leat_step_run *s)

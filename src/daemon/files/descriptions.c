@@ -20,7 +20,6 @@
 #include "daemon/files/states.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

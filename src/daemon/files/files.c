@@ -6,7 +6,6 @@
 #include "daemon/core/user.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 /* `held` may be opened in one of two ways, or may be made so for a moment. */
 static int open_held(int held, const struct stat *st)

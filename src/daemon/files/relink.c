@@ -8,10 +8,8 @@
 #include "store/persist.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A saved name of a file that has others in the store. */
 struct name {

@@ -10,7 +10,6 @@
 #include "store/times.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 /* Nobody but the daemon may search the directory of what was spilled: a user's rights are those in

@@ -15,7 +15,6 @@
 #include "daemon/space/spill.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 static bool is_final(enum leat_file_state state)
 {

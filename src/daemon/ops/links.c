@@ -10,7 +10,6 @@
 #include "model/view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 /* `offset`: of LIST, as if all that has come so far were known: names are not given as they come.

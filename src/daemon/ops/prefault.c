@@ -7,7 +7,6 @@
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/ops.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -14,9 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* As the kernel. */
 #define MAX_LINKS 40u

@@ -5,9 +5,6 @@
 #include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 int leat_step_culprit(const struct leat_daemon *d, const struct leat_file_rule *rule)
 {
 	int n = (int)d->wf->n_steps;

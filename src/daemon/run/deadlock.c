@@ -8,8 +8,8 @@
 #include "daemon/run/run.h"
 #include "daemon/run/steps.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* While somebody waits a deadlock is looked for so often. */
 #define LOOK_NS UINT64_C(200000000)

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Put on disk for the run only. */
 static bool is_passing(struct leat_daemon *d, const struct leat_file *f)

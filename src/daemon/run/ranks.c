@@ -12,9 +12,7 @@
 #include "model/version.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 long leat_rank_find(struct leat_conn *c)
 {

@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* libuv's pool has more threads, but others need them, too. */
 #define MAX_MOVES 2u

@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidden in listings");
 #define SECOND UINT64_C(1000000000)
