@@ -125,7 +125,7 @@ static void forget_library(void)
 /* What rootless engines leave to themselves where they have become root in a user namespace: there
  * they do not do so again, nor enter that of a process that another of them has left. Source:
  * containers/storage, pkg/unshare. */
-static int tell_engine(uid_t uid, gid_t gid)
+static int report_engine(uid_t uid, gid_t gid)
 {
 	char number[16];
 
@@ -237,7 +237,7 @@ int leat_mount_exec(const struct leat_mount_spec *spec)
 	leat_close(&ends[0]);
 	forget_session();
 	forget_library();
-	if (!rc && spec->ranged && (rc = tell_engine(uid, gid)))
+	if (!rc && spec->ranged && (rc = report_engine(uid, gid)))
 		leat_error("%s cannot be started: %s", spec->program, strerror(-rc));
 	if (rc)
 		return OWN_FAILURE;

@@ -65,11 +65,12 @@ struct inherited {
 	uint64_t ofd;
 };
 
-static int identify(struct leat_errand *call, int fd, const struct stat *st, const char *name,
+static int identify(struct leat_mount_call *call, int fd, const struct stat *st, const char *name,
 		    struct inherited *in)
 {
-	const struct leat_msg_resolved *reply = (const struct leat_msg_resolved *)call->line->msg;
-	struct leat_msg_identify *m = leat_line_begin(call->line, LEAT_MSG_IDENTIFY);
+	const struct leat_msg_resolved *reply =
+		(const struct leat_msg_resolved *)call->connection->msg;
+	struct leat_msg_identify *m = leat_connection_begin(call->connection, LEAT_MSG_IDENTIFY);
 	int rc;
 
 	m->dev = st->st_dev;
@@ -77,7 +78,7 @@ static int identify(struct leat_errand *call, int fd, const struct stat *st, con
 	m->flags = (uint32_t)fcntl(fd, F_GETFL);
 	rc = leat_wire_put(m, name);
 	if (!rc)
-		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
+		rc = leat_connection_roundtrip(call->connection, LEAT_MSG_RESOLVED);
 	if (rc)
 		return rc;
 	*in = (struct inherited){reply->kind, reply->slot, reply->seq, reply->intact, reply->ofd};
@@ -85,9 +86,9 @@ static int identify(struct leat_errand *call, int fd, const struct stat *st, con
 }
 
 /* The file may have moved since the descriptor was opened, or be about to. */
-static int follow(struct leat_errand *call, int fd, const struct inherited *in, int peer)
+static int follow(struct leat_mount_call *call, int fd, const struct inherited *in, int peer)
 {
-	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+	struct leat_shm_file *f = leat_mount_file(call, in->slot);
 	uint32_t seq, home;
 	int rc = 0, new;
 
@@ -98,37 +99,38 @@ static int follow(struct leat_errand *call, int fd, const struct inherited *in, 
 			return 0;
 		rc = -EAGAIN;
 		if (home % LEAT_HOME_NEXT == 0)
-			rc = leat_line_switch(call->line, in->slot, fd, &seq, &home, &new);
+			rc = leat_connection_replace_fd(call->connection, in->slot, fd, &seq, &home,
+							&new);
 		if (!rc)
 			return new < 0 ? 0 : leat_handshake_exchange(peer, fd, new);
 		if (rc == -EAGAIN)
-			rc = leat_errand_sleep(call, in->slot, seq);
+			rc = leat_mount_sleep(call, in->slot, seq);
 	}
 	return rc;
 }
 
 /* Its reads are seen by nobody: what it may read must be there. */
-static int await_bytes(struct leat_errand *call, const struct inherited *in)
+static int await_bytes(struct leat_mount_call *call, const struct inherited *in)
 {
-	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+	struct leat_shm_file *f = leat_mount_file(call, in->slot);
 
 	if (f && !leat_shm_retain(f))
 		return -EIO; /* not retained, and partly gone */
-	return leat_errand_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
+	return leat_mount_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
 }
 
 /* Nor are its writes. */
-static int tell_wrote(struct leat_errand *call, const struct inherited *in)
+static int report_wrote(struct leat_mount_call *call, const struct inherited *in)
 {
 	struct leat_msg_fact fact = {.slot = in->slot, .ofd = in->ofd};
 
-	return leat_line_fact(call->line, LEAT_MSG_WROTE, &fact);
+	return leat_connection_fact(call->connection, LEAT_MSG_WROTE, &fact);
 }
 
 /* They may be anywhere: of what several steps write, all of it. */
-static int tell_written(struct leat_errand *call, int fd, const struct inherited *in)
+static int report_written(struct leat_mount_call *call, int fd, const struct inherited *in)
 {
-	struct leat_shm_file *f = leat_errand_file(call, in->slot);
+	struct leat_shm_file *f = leat_mount_file(call, in->slot);
 	int flags = fcntl(fd, F_GETFL);
 	struct leat_msg_fact fact = {.slot = in->slot,
 				     .ofd = in->ofd,
@@ -137,12 +139,12 @@ static int tell_written(struct leat_errand *call, int fd, const struct inherited
 
 	if (!f || !(leat_shm_flags(f) & LEAT_SHM_SHARED) || (flags & O_ACCMODE) == O_RDONLY)
 		return 0;
-	return leat_line_fact(call->line, LEAT_MSG_WRITTEN, &fact);
+	return leat_connection_fact(call->connection, LEAT_MSG_WRITTEN, &fact);
 }
 
 /* They find no room otherwise than by ENOSPC, which leat does not see: the file goes to disk first.
  */
-static int put_aside(struct leat_errand *call, const struct inherited *in, int peer)
+static int put_aside(struct leat_mount_call *call, const struct inherited *in, int peer)
 {
 	struct ucred who = {0};
 	socklen_t size = sizeof(who);
@@ -151,9 +153,9 @@ static int put_aside(struct leat_errand *call, const struct inherited *in, int p
 
 	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
 	for (uint64_t attempt = 0; rc == -EAGAIN; attempt++) {
-		rc = leat_line_ask(call->line, LEAT_WIRE_ASIDE, in->slot, attempt,
-				   (uint64_t)who.pid, &seq);
-		if (rc == -EAGAIN && leat_errand_sleep(call, in->slot, seq))
+		rc = leat_connection_ask(call->connection, LEAT_WIRE_ASIDE, in->slot, attempt,
+					 (uint64_t)who.pid, &seq);
+		if (rc == -EAGAIN && leat_mount_sleep(call, in->slot, seq))
 			return -EINTR;
 	}
 	return rc;
@@ -164,7 +166,7 @@ static bool is_written(const struct inherited *in)
 	return in->slot && (in->kind == LEAT_KIND_PRODUCER || in->kind == LEAT_KIND_PUBLISHER);
 }
 
-static int settle(struct leat_errand *call, int fd, int peer)
+static int settle(struct leat_mount_call *call, int fd, int peer)
 {
 	char link[64], name[PATH_MAX];
 	struct inherited in;
@@ -181,9 +183,9 @@ static int settle(struct leat_errand *call, int fd, int peer)
 		return rc;
 	leat_record_inherited(call->m);
 	if (in.intact)
-		rc = tell_wrote(call, &in);
+		rc = report_wrote(call, &in);
 	if (!rc)
-		rc = tell_written(call, fd, &in);
+		rc = report_written(call, fd, &in);
 	if (!rc && in.kind == LEAT_KIND_CONSUMER)
 		rc = await_bytes(call, &in);
 	if (!rc && is_written(&in) && st.st_dev == call->m->store_dev)
@@ -191,14 +193,15 @@ static int settle(struct leat_errand *call, int fd, int peer)
 	return rc ? rc : follow(call, fd, &in, peer);
 }
 
-static bool is_ours(const struct leat_errand *call, int fd)
+static bool is_ours(const struct leat_mount_call *call, int fd)
 {
 	const struct leat_mount *m = call->m;
 
-	return fd == m->store_fd || fd == m->dir_fd || fd == m->socket_fd || fd == call->line->fd;
+	return fd == m->store_fd || fd == m->dir_fd || fd == m->socket_fd ||
+	       fd == call->connection->fd;
 }
 
-static int settle_and_close(struct leat_errand *call, DIR *dir, int peer)
+static int settle_and_close(struct leat_mount_call *call, DIR *dir, int peer)
 {
 	struct dirent *e;
 	int rc = 0;
@@ -215,7 +218,7 @@ static int settle_and_close(struct leat_errand *call, DIR *dir, int peer)
 	return rc;
 }
 
-int leat_inherit_settle(struct leat_errand *call, int peer)
+int leat_inherit_settle(struct leat_mount_call *call, int peer)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	int rc, null;

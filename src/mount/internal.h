@@ -52,8 +52,8 @@ struct leat_mount {
 	int socket_fd; /* O_PATH, if as_root */
 	pid_t program; /* the program's process; 0: it has not said so yet */
 	struct leat_fuse *session;
-	pthread_key_t lines;
-	pthread_mutex_t following; /* of descriptors of handles that are exchanged; before lock */
+	pthread_key_t connections;
+	pthread_mutex_t migrating; /* of descriptors of handles that are exchanged; before lock */
 	pthread_mutex_t lock;      /* of all nodes and handles */
 	struct leat_node *names;   /* hash of the attached nodes */
 	struct leat_node *root;

@@ -46,21 +46,21 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int prepare(struct leat_mount *m, struct leat_errand *call)
+static int prepare(struct leat_mount *m, struct leat_mount_call *call)
 {
-	int rc = leat_line_first(m);
+	int rc = leat_connection_first(m);
 
 	if (rc)
 		return rc;
 	m->dir_fd = open(m->spec->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (m->dir_fd < 0 || !leat_node_root(m))
 		return -errno;
-	*call = (struct leat_errand){.m = m};
-	return leat_line_get(m, &call->line);
+	*call = (struct leat_mount_call){.m = m};
+	return leat_connection_get(m, &call->connection);
 }
 
 /* It has said why on the step's standard error. */
-static void tell_refused(struct leat_mount *m)
+static void report_refused(struct leat_mount *m)
 {
 	char *text = leat_strf("%s cannot be intercepted, and no mount could be made for it (it "
 			       "said why); give the step `staged: true`",
@@ -79,7 +79,7 @@ static int take_mount(struct leat_mount *m)
 	int fd = leat_handshake_receive_fd(m->peer, &m->own_users);
 
 	if (fd == -EPERM)
-		tell_refused(m);
+		report_refused(m);
 	leat_ops_add_names(&ops);
 	leat_ops_add_attributes(&ops);
 	leat_ops_add_xattrs(&ops);
@@ -92,15 +92,15 @@ static int take_mount(struct leat_mount *m)
 /* What was still on its way when the mount went. */
 static void close_all(struct leat_mount *m)
 {
-	struct leat_errand call = {.m = m};
+	struct leat_mount_call call = {.m = m};
 	bool cut_short = leat_alive_end(m);
 
-	if (leat_line_get(m, &call.line))
-		call.line = NULL;
+	if (leat_connection_get(m, &call.connection))
+		call.connection = NULL;
 	while (m->handles)
 		leat_handle_close(&call, m->handles);
-	if (call.line)
-		leat_line_exiting(call.line, 0, cut_short ? LEAT_WIRE_CUT_SHORT : 0);
+	if (call.connection)
+		leat_connection_exiting(call.connection, 0, cut_short ? LEAT_WIRE_CUT_SHORT : 0);
 }
 
 static int serve(struct leat_mount *m)
@@ -125,10 +125,10 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 			       .as_root = geteuid() == 0,
 			       .shown_uid = spec->ranged ? 0 : geteuid(),
 			       .shown_gid = spec->ranged ? 0 : getegid(),
-			       .following = PTHREAD_MUTEX_INITIALIZER,
+			       .migrating = PTHREAD_MUTEX_INITIALIZER,
 			       .lock = PTHREAD_MUTEX_INITIALIZER};
 	char cwd[PATH_MAX] = "";
-	struct leat_errand call = {0};
+	struct leat_mount_call call = {0};
 	int rc;
 
 	prctl(PR_SET_NAME, LEAT_PROGRAM_MOUNT);
@@ -149,8 +149,8 @@ int leat_server_run(const struct leat_mount_spec *spec, int peer)
 		rc = take_mount(&m);
 	if (!rc)
 		rc = serve(&m);
-	if (rc && call.line)
-		leat_line_exiting(call.line, 0, 1); /* what was wrong has been said */
+	if (rc && call.connection)
+		leat_connection_exiting(call.connection, 0, 1); /* what was wrong has been said */
 	leat_record_release(&m);
 	leat_fuse_free(m.session);
 	return rc ? 1 : 0;

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/fd.h"
-#include "mount/callers/asked.h"
+#include "mount/callers/lookup.h"
 
 /* A process that waits in an open of a FIFO until it is killed. */
 static pid_t opener(const char *path, int flags, bool by_how)

@@ -282,12 +282,12 @@ static void test_open_files_hold_their_nodes(void **state)
 	leat_node_forget(&m, file, 1);
 	leat_node_forget(&m, dir, 1);
 	assert_nameless(file);
-	fd = leat_handle_any(&(struct leat_errand){.m = &m}, file, &slot);
+	fd = leat_handle_any(&(struct leat_mount_call){.m = &m}, file, &slot);
 	assert_true(fd >= 0 && fd != a->fd);
 	assert_int_equal(slot, 3);
 	close(fd);
 	close_handle(a);
-	fd = leat_handle_any(&(struct leat_errand){.m = &m}, file, &slot);
+	fd = leat_handle_any(&(struct leat_mount_call){.m = &m}, file, &slot);
 	assert_int_equal(slot, 4);
 	close(fd);
 	assert_ptr_equal(m.handles, b);
@@ -308,7 +308,7 @@ static void test_a_name_removed_and_made_again(void **state)
 	/* Even with the same inode number: the kernel must not take one for the other. */
 	second = look(FUSE_ROOT_ID, "f", 11, S_IFREG);
 	assert_int_not_equal(first, second);
-	assert_int_equal(leat_handle_any(&(struct leat_errand){.m = &m}, second, &slot), -1);
+	assert_int_equal(leat_handle_any(&(struct leat_mount_call){.m = &m}, second, &slot), -1);
 	close_handle(h);
 	leat_node_forget(&m, first, 1);
 	assert_path(second, NULL, "f");
@@ -352,7 +352,7 @@ static void test_handshake(void **state)
 
 /* --- a line to the daemon, whose part is played here --- */
 
-static struct leat_line line;
+static struct leat_connection line;
 
 /* The other end has said `reply` already. Its socket. */
 static int call_daemon(const void *reply, size_t size)
@@ -389,7 +389,7 @@ static void test_questions(void **state)
 		int daemon = call_daemon(&a, a.h.size);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), errors[i]);
+		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), errors[i]);
 		assert_int_equal(seq, 9);
 		assert_int_equal(recv(daemon, asked, sizeof(asked), 0), sizeof(*ask));
 		assert_int_equal(ask->h.type, LEAT_MSG_ASK);
@@ -417,11 +417,11 @@ static void test_malformed_answers(void **state)
 		int daemon = call_daemon(&bad[i], sizes[i]);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
 		assert_int_equal(seq, 0);
 		assert_int_equal(line.fd, -1);
 		/* And from then on. */
-		assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
 		close(daemon);
 	}
 }
@@ -434,12 +434,12 @@ static void test_a_daemon_that_is_gone(void **state)
 
 	(void)state;
 	close(call_daemon(NULL, 0));
-	assert_int_equal(leat_line_fact(&line, LEAT_MSG_CLOSED, &fact), -EIO);
+	assert_int_equal(leat_connection_fact(&line, LEAT_MSG_CLOSED, &fact), -EIO);
 	assert_int_equal(line.fd, -1);
 	/* After it has heard the question. */
 	daemon = call_daemon(NULL, 0);
 	assert_int_equal(shutdown(daemon, SHUT_WR), 0);
-	assert_int_equal(leat_line_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
 	assert_int_equal(line.fd, -1);
 	close(daemon);
 }
@@ -456,7 +456,7 @@ static void test_violations(void **state)
 		struct leat_msg_answer a = answer(cases[i].says);
 		int daemon = call_daemon(&a, a.h.size);
 
-		assert_int_equal(leat_line_violation(&line, 1, 2, 3, 4), cases[i].result);
+		assert_int_equal(leat_connection_violation(&line, 1, 2, 3, 4), cases[i].result);
 		close(line.fd);
 		close(daemon);
 	}

@@ -9,34 +9,35 @@
 #include <string.h>
 
 /* Directory and path of a place; path NULL: there is none. */
-static int go_to(const struct leat_errand *call, uint32_t where, const char *path,
-		 struct leat_place_of *place)
+static int go_to(const struct leat_mount_call *call, uint32_t where, const char *path,
+		 struct leat_mount_location *location)
 {
-	place->dirfd = call->m->dir_fd;
+	location->dirfd = call->m->dir_fd;
 	if (where == LEAT_PLACE_STORE)
-		place->dirfd = call->m->store_fd;
+		location->dirfd = call->m->store_fd;
 	if (where == LEAT_PLACE_SPILL)
-		place->dirfd = AT_FDCWD;
-	if (!path || strlen(path) >= sizeof(place->path))
+		location->dirfd = AT_FDCWD;
+	if (!path || strlen(path) >= sizeof(location->path))
 		return -EIO;
-	strcpy(place->path, *path ? path : ".");
+	strcpy(location->path, *path ? path : ".");
 	return 0;
 }
 
-static int place_of(const struct leat_errand *call, const char *asked, struct leat_place_of *place)
+static int place_of(const struct leat_mount_call *call, const char *asked,
+		    struct leat_mount_location *location)
 {
-	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)call->line->msg;
+	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)call->connection->msg;
 	const char *path = leat_wire_string(m, sizeof(*m), 0);
 
-	place->kind = m->kind;
-	place->slot = m->slot;
-	place->seq = m->seq;
-	place->flags = m->flags;
-	place->ofd = m->ofd;
-	place->intact = m->intact;
-	place->path[0] = 0;
+	location->kind = m->kind;
+	location->slot = m->slot;
+	location->seq = m->seq;
+	location->flags = m->flags;
+	location->ofd = m->ofd;
+	location->intact = m->intact;
+	location->path[0] = 0;
 	if (m->error == -EAGAIN && path && *path)
-		go_to(call, m->place, path, place);
+		go_to(call, m->place, path, location);
 	if (m->error)
 		return m->error;
 	if (m->place == LEAT_PLACE_ASIS) {
@@ -46,13 +47,14 @@ static int place_of(const struct leat_errand *call, const char *asked, struct le
 			return -ESTALE;
 		path = asked;
 	}
-	return go_to(call, m->place, path, place);
+	return go_to(call, m->place, path, location);
 }
 
-int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
-		    uint32_t mode, uint64_t length, struct leat_place_of *place)
+int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const char *path,
+			    uint32_t flags, uint32_t mode, uint64_t length,
+			    struct leat_mount_location *location)
 {
-	struct leat_msg_resolve *m = leat_line_begin(call->line, LEAT_MSG_RESOLVE);
+	struct leat_msg_resolve *m = leat_connection_begin(call->connection, LEAT_MSG_RESOLVE);
 	int rc;
 
 	m->op = op;
@@ -63,36 +65,38 @@ int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path,
 		m->pid = call->req && call->tid > 0 ? (uint32_t)leat_caller_opener(call->tid) : 0;
 	rc = leat_wire_put(m, path);
 	if (!rc)
-		rc = leat_line_roundtrip(call->line, LEAT_MSG_RESOLVED);
-	return rc ? rc : place_of(call, path, place);
+		rc = leat_connection_roundtrip(call->connection, LEAT_MSG_RESOLVED);
+	return rc ? rc : place_of(call, path, location);
 }
 
-int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
-			uint32_t mode, uint64_t length, struct leat_place_of *place)
+int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char *path,
+		       uint32_t flags, uint32_t mode, uint64_t length,
+		       struct leat_mount_location *location)
 {
 	int rc;
 
 	for (;;) {
-		rc = leat_errand_try(call, op, path, flags, mode, length, place);
+		rc = leat_mount_resolve_once(call, op, path, flags, mode, length, location);
 		if (rc != -EAGAIN)
 			return rc;
-		rc = leat_errand_sleep(call, place->slot, place->seq);
+		rc = leat_mount_sleep(call, location->slot, location->seq);
 		if (rc)
 			return rc;
 	}
 }
 
-int leat_errand_resolve_node(struct leat_errand *call, fuse_ino_t ino, enum leat_op op,
-			     uint32_t mode, uint64_t length, struct leat_place_of *place)
+int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
+			    uint32_t mode, uint64_t length, struct leat_mount_location *location)
 {
 	char path[PATH_MAX];
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
 	return rc ? rc
-		  : leat_errand_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, mode, length, place);
+		  : leat_mount_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, mode, length, location);
 }
 
-bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt)
+bool leat_mount_make_space(struct leat_mount_call *call, uint32_t slot, uint64_t length,
+			   uint64_t *attempt)
 {
 	uint32_t seq;
 	int rc;
@@ -100,15 +104,16 @@ bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, 
 	if (!slot)
 		return false;
 	for (;;) {
-		rc = leat_line_ask(call->line, LEAT_WIRE_ROOM, slot, (*attempt)++, length, &seq);
+		rc = leat_connection_ask(call->connection, LEAT_WIRE_ROOM, slot, (*attempt)++,
+					 length, &seq);
 		if (rc != -EAGAIN)
 			return !rc;
-		if (leat_errand_sleep(call, slot, seq))
+		if (leat_mount_sleep(call, slot, seq))
 			return false;
 	}
 }
 
-bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length)
+bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint64_t length)
 {
 	static struct leat_shm_unasked unasked;
 	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
@@ -116,23 +121,25 @@ bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_
 
 	if (!sum)
 		return false;
-	return leat_shm_asked(call->m->shm, &unasked,
-			      leat_line_ask(call->line, LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
+	return leat_shm_asked(
+		call->m->shm, &unasked,
+		leat_connection_ask(call->connection, LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
 }
 
-void leat_errand_tell(struct leat_errand *call, enum leat_msg_type type,
-		      const struct leat_msg_fact *fact)
+void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,
+		       const struct leat_msg_fact *fact)
 {
-	if (!leat_line_fact(call->line, type, fact))
-		leat_errand_cancel(call);
+	if (!leat_connection_fact(call->connection, type, fact))
+		leat_mount_cancel(call);
 }
 
-void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc)
+void leat_mount_report_opened(struct leat_mount_call *call,
+			      const struct leat_mount_location *location, int rc)
 {
-	struct leat_msg_fact fact = {.slot = place->slot, .ofd = place->ofd, .error = rc};
+	struct leat_msg_fact fact = {.slot = location->slot, .ofd = location->ofd, .error = rc};
 
-	if (place->ofd || !rc)
-		leat_errand_tell(call, LEAT_MSG_OPENED, &fact);
+	if (location->ofd || !rc)
+		leat_mount_report(call, LEAT_MSG_OPENED, &fact);
 	else
-		leat_line_fact(call->line, LEAT_MSG_OPENED, &fact);
+		leat_connection_fact(call->connection, LEAT_MSG_OPENED, &fact);
 }

@@ -6,7 +6,7 @@
 
 /* Where the daemon says a name is. After -EAGAIN: where a spilled file is that is growing, path ""
  * for others. */
-struct leat_place_of {
+struct leat_mount_location {
 	int dirfd;
 	char path[PATH_MAX];
 	uint32_t kind; /* enum leat_kind */
@@ -18,25 +18,29 @@ struct leat_place_of {
 };
 
 /* One RESOLVE of `path` (below the workflow's directory). -EAGAIN fills slot and seq. */
-int leat_errand_try(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
-		    uint32_t mode, uint64_t length, struct leat_place_of *place);
+int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const char *path,
+			    uint32_t flags, uint32_t mode, uint64_t length,
+			    struct leat_mount_location *location);
 /* The same, waiting until the call may go on. -EINTR if the caller is to die. */
-int leat_errand_resolve(struct leat_errand *call, enum leat_op op, const char *path, uint32_t flags,
-			uint32_t mode, uint64_t length, struct leat_place_of *place);
+int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char *path,
+		       uint32_t flags, uint32_t mode, uint64_t length,
+		       struct leat_mount_location *location);
 /* The same of a node; a symlink is not followed. */
-int leat_errand_resolve_node(struct leat_errand *call, fuse_ino_t ino, enum leat_op op,
-			     uint32_t mode, uint64_t length, struct leat_place_of *place);
+int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
+			    uint32_t mode, uint64_t length, struct leat_mount_location *location);
 /* A write of `length` bytes found no room: have some made, waiting as long as it takes. False:
  * there is none. *attempt starts at 0. */
-bool leat_errand_room(struct leat_errand *call, uint32_t slot, uint64_t length, uint64_t *attempt);
+bool leat_mount_make_space(struct leat_mount_call *call, uint32_t slot, uint64_t length,
+			   uint64_t *attempt);
 /* Before `length` bytes are written to file `slot`: is the budget for files used up, although the
  * store itself has room? */
-bool leat_errand_is_over_budget(struct leat_errand *call, uint32_t slot, uint64_t length);
-/* Tell a fact, which the daemon has when this returns: other threads speak on other connections,
+bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint64_t length);
+/* Report a fact, which the daemon has when this returns: other threads speak on other connections,
  * and what they say of the file, as that it was closed, must come after it. */
-void leat_errand_tell(struct leat_errand *call, enum leat_msg_type type,
-		      const struct leat_msg_fact *fact);
+void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,
+		       const struct leat_msg_fact *fact);
 /* Tell the daemon how the call it allowed ended: `rc` 0 or -errno. Returns when it was heard. */
-void leat_errand_made(struct leat_errand *call, const struct leat_place_of *place, int rc);
+void leat_mount_report_opened(struct leat_mount_call *call,
+			      const struct leat_mount_location *location, int rc);
 
 #endif

@@ -62,7 +62,7 @@ static bool is_same(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
-static bool look(int fd, struct statx *st)
+static bool stat_mount(int fd, struct statx *st)
 {
 	return statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, st) == 0;
 }
@@ -71,14 +71,14 @@ static bool look(int fd, struct statx *st)
 static bool is_above(const struct leat_mount *m, const struct statx *it)
 {
 	struct statx dir, here, below;
-	bool found = false, more = look(m->dir_fd, &dir);
+	bool found = false, more = stat_mount(m->dir_fd, &dir);
 	int fd = more ? openat(m->dir_fd, "..", O_PATH | O_CLOEXEC) : -1;
 
 	below = dir;
 	while (fd >= 0 && !found) {
 		int up = -1;
 
-		more = look(fd, &here) && here.stx_mnt_id == dir.stx_mnt_id &&
+		more = stat_mount(fd, &here) && here.stx_mnt_id == dir.stx_mnt_id &&
 		       !is_same(&here, &below);
 		found = more && is_same(&here, it);
 		below = here;
@@ -119,7 +119,7 @@ static bool exposes(const struct leat_mount *m, pid_t pid, int dirfd, uint64_t a
 	if (leat_memory_string_of(pid, address, path) || is_in_view(m, pid, dirfd, path))
 		return false;
 	fd = open_as(pid, dirfd, path);
-	above = fd >= 0 && look(fd, &st) && is_above(m, &st);
+	above = fd >= 0 && stat_mount(fd, &st) && is_above(m, &st);
 	leat_close(&fd);
 	return above;
 }
@@ -243,17 +243,17 @@ static const char *judge(const struct leat_mount *m, const struct seccomp_notif 
 void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why)
 {
 	char path[64], *name = NULL, *text = NULL;
-	struct leat_line *line;
+	struct leat_connection *connection;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	if (leat_read_file(path, 64, &name, NULL) == 0)
 		text = leat_strf("%.*s: %s", (int)strcspn(name, "\n"), name, why);
-	if (leat_line_get(m, &line) == 0) {
-		struct leat_msg_text *t = leat_line_begin(line, LEAT_MSG_REFUSED);
+	if (leat_connection_get(m, &connection) == 0) {
+		struct leat_msg_text *t = leat_connection_begin(connection, LEAT_MSG_REFUSED);
 
 		t->error = -EIO;
 		if (!leat_wire_put(t, text ? text : why))
-			leat_line_send(line);
+			leat_connection_send(connection);
 	}
 	free(name);
 	free(text);

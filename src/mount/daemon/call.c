@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t leat_errand_now_ns(void)
+uint64_t leat_mount_now_ns(void)
 {
 	struct timespec t;
 
@@ -20,37 +20,37 @@ uint64_t leat_errand_now_ns(void)
 }
 
 /* For the trace. */
-static void note_arrival(struct leat_errand *call)
+static void note_arrival(struct leat_mount_call *call)
 {
-	call->began_ns = (int64_t)leat_errand_now_ns();
+	call->began_ns = (int64_t)leat_mount_now_ns();
 	call->cpu_ns = call->tid > 0 ? leat_thread_cpu_ns(call->tid) : 0;
 }
 
-int leat_errand_init(struct leat_errand *call, fuse_req_t req)
+int leat_mount_call_init(struct leat_mount_call *call, fuse_req_t req)
 {
 	const struct fuse_ctx *who = fuse_req_ctx(req);
 	struct leat_caller user = {.uid = who->uid, .gid = who->gid};
 
-	*call = (struct leat_errand){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
+	*call = (struct leat_mount_call){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
 	call->other = call->m->spec->ranged && who->uid != call->m->shown_uid;
 	call->gid = who->gid;
 	if (call->m->recorder)
 		note_arrival(call);
 	if (!call->m->as_root || (!who->uid && !who->gid))
-		return leat_line_get(call->m, &call->line);
+		return leat_connection_get(call->m, &call->connection);
 	user.n = fuse_req_getgroups(req, LEAT_MAX_GROUPS, user.groups);
 	if (user.n < 0 || user.n > LEAT_MAX_GROUPS)
 		user.n = user.n < 0 ? 0 : LEAT_MAX_GROUPS;
-	return leat_line_get_as(call->m, &user, &call->line);
+	return leat_connection_get_as(call->m, &user, &call->connection);
 }
 
-struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot)
+struct leat_shm_file *leat_mount_file(const struct leat_mount_call *call, uint32_t slot)
 {
 	return slot && slot < LEAT_SHM_MAX_FILES ? &call->m->shm->files[slot] : NULL;
 }
 
 /* Put the length into `st`. False: look again. */
-static bool mend(struct leat_shm_file *f, uint32_t epoch, struct stat *st)
+static bool fix_size(struct leat_shm_file *f, uint32_t epoch, struct stat *st)
 {
 	uint64_t length;
 
@@ -67,22 +67,22 @@ static uint32_t epoch_of(struct leat_shm_file *f)
 	return f ? leat_shm_epoch(f) : 0;
 }
 
-int leat_errand_fstat(const struct leat_errand *call, uint32_t slot, int fd, struct stat *st)
+int leat_mount_fstat(const struct leat_mount_call *call, uint32_t slot, int fd, struct stat *st)
 {
-	struct leat_shm_file *f = leat_errand_file(call, slot);
+	struct leat_shm_file *f = leat_mount_file(call, slot);
 	uint32_t epoch;
 
 	do {
 		epoch = epoch_of(f);
 		if (fstat(fd, st) < 0)
 			return -errno;
-	} while (!mend(f, epoch, st));
+	} while (!fix_size(f, epoch, st));
 	return 0;
 }
 
-void leat_errand_become(const struct leat_errand *call)
+void leat_mount_become(const struct leat_mount_call *call)
 {
-	const struct leat_caller *user = &call->line->user;
+	const struct leat_caller *user = &call->connection->user;
 
 	if (!user->uid && !user->gid)
 		return;
@@ -91,9 +91,9 @@ void leat_errand_become(const struct leat_errand *call)
 	setfsuid(user->uid);
 }
 
-void leat_errand_self(const struct leat_errand *call)
+void leat_mount_become_self(const struct leat_mount_call *call)
 {
-	const struct leat_caller *user = &call->line->user;
+	const struct leat_caller *user = &call->connection->user;
 
 	if (!user->uid && !user->gid)
 		return;
@@ -104,60 +104,60 @@ void leat_errand_self(const struct leat_errand *call)
 
 /* As the caller: what the daemon found there may be another's by now. Only the server may look
  * where the daemon has moved files to. */
-static int identify(const struct leat_errand *call, int dirfd, const char *path, struct stat *st,
-		    struct leat_identity *id)
+static int identify(const struct leat_mount_call *call, int dirfd, const char *path,
+		    struct stat *st, struct leat_identity *id)
 {
 	int rc;
 
 	if (dirfd == AT_FDCWD)
 		return leat_identify(dirfd, path, st, id);
-	leat_errand_become(call);
+	leat_mount_become(call);
 	rc = leat_identify(dirfd, path, st, id);
-	leat_errand_self(call);
+	leat_mount_become_self(call);
 	return rc;
 }
 
-int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
-			 struct stat *st, struct leat_identity *id)
+int leat_mount_identify(const struct leat_mount_call *call, uint32_t slot, int dirfd,
+			const char *path, struct stat *st, struct leat_identity *id)
 {
-	struct leat_shm_file *f = leat_errand_file(call, slot);
+	struct leat_shm_file *f = leat_mount_file(call, slot);
 	uint32_t epoch;
 	int rc;
 
 	do {
 		epoch = epoch_of(f);
 		rc = identify(call, dirfd, path, st, id);
-	} while (!rc && !mend(f, epoch, st));
+	} while (!rc && !fix_size(f, epoch, st));
 	if (!rc)
 		id->slot = slot;
 	return rc;
 }
 
-static uint32_t step_of(const struct leat_errand *call)
+static uint32_t step_of(const struct leat_mount_call *call)
 {
 	int32_t step = call->m->step;
 
 	return step >= 0 && step < (int32_t)LEAT_SHM_MAX_STEPS ? (uint32_t)step : 0;
 }
 
-struct leat_shm_step *leat_errand_step(const struct leat_errand *call)
+struct leat_shm_step *leat_mount_step(const struct leat_mount_call *call)
 {
 	return &call->m->shm->steps[step_of(call)];
 }
 
-struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call)
+struct leat_shm_limit *leat_mount_limit(const struct leat_mount_call *call)
 {
 	return &call->m->shm->limits[step_of(call)];
 }
 
 /* --- waiting --- */
 
-ssize_t leat_errand_pread(struct leat_errand *call, int fd, void *out, size_t size, off_t offset)
+ssize_t leat_mount_pread(struct leat_mount_call *call, int fd, void *out, size_t size, off_t offset)
 {
-	uint64_t since = leat_errand_now_ns();
+	uint64_t since = leat_mount_now_ns();
 	ssize_t n = pread(fd, out, size, offset);
 
-	leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
+	leat_shm_count(&leat_mount_step(call)->copy_ns, leat_mount_now_ns() - since);
 	return n;
 }
 

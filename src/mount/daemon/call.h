@@ -5,36 +5,37 @@
 #include "mount/daemon/connection.h"
 #include "mount/names/identity.h"
 
-/* An errand to the daemon: for a request of the kernel, or our own (req NULL). */
-struct leat_errand {
+/* A call for which the daemon is asked: a request of the kernel, or our own (req NULL). */
+struct leat_mount_call {
 	struct leat_mount *m;
 	fuse_req_t req;
 	pid_t tid;                /* of the caller */
 	bool other;               /* another user than the mount's: files/other.c */
 	gid_t gid;                /* its group, as the mount has ids */
 	int64_t began_ns, cpu_ns; /* for the trace: when, and the thread's CPU time then */
-	struct leat_line *line;
+	struct leat_connection *connection;
 };
 
 /* CLOCK_MONOTONIC. */
-uint64_t leat_errand_now_ns(void);
+uint64_t leat_mount_now_ns(void);
 /* The request's call. -EIO if there is no daemon. */
-int leat_errand_init(struct leat_errand *call, fuse_req_t req);
+int leat_mount_call_init(struct leat_mount_call *call, fuse_req_t req);
 /* Record of a slot, or NULL. */
-struct leat_shm_file *leat_errand_file(const struct leat_errand *call, uint32_t slot);
+struct leat_shm_file *leat_mount_file(const struct leat_mount_call *call, uint32_t slot);
 /* As fstat and leat_identify, 0 or -errno. The kernel's size of a file that somebody writes by
  * mapped windows may be ahead of its length, which is put into `st`. */
-int leat_errand_fstat(const struct leat_errand *call, uint32_t slot, int fd, struct stat *st);
-int leat_errand_identify(const struct leat_errand *call, uint32_t slot, int dirfd, const char *path,
-			 struct stat *st, struct leat_identity *id);
-/* From here to leat_errand_self file system calls are made with the caller's ids. */
-void leat_errand_become(const struct leat_errand *call);
-void leat_errand_self(const struct leat_errand *call);
+int leat_mount_fstat(const struct leat_mount_call *call, uint32_t slot, int fd, struct stat *st);
+int leat_mount_identify(const struct leat_mount_call *call, uint32_t slot, int dirfd,
+			const char *path, struct stat *st, struct leat_identity *id);
+/* From here to leat_mount_become_self file system calls are made with the caller's ids. */
+void leat_mount_become(const struct leat_mount_call *call);
+void leat_mount_become_self(const struct leat_mount_call *call);
 /* The step's account. */
-struct leat_shm_step *leat_errand_step(const struct leat_errand *call);
+struct leat_shm_step *leat_mount_step(const struct leat_mount_call *call);
 /* What its reads and writes are held to. */
-struct leat_shm_limit *leat_errand_limit(const struct leat_errand *call);
+struct leat_shm_limit *leat_mount_limit(const struct leat_mount_call *call);
 /* As pread; the time it takes is counted. */
-ssize_t leat_errand_pread(struct leat_errand *call, int fd, void *out, size_t size, off_t offset);
+ssize_t leat_mount_pread(struct leat_mount_call *call, int fd, void *out, size_t size,
+			 off_t offset);
 
 #endif

@@ -18,99 +18,101 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void hang_up(struct leat_line *line)
+static void hang_up(struct leat_connection *connection)
 {
-	leat_close(&line->fd);
+	leat_close(&connection->fd);
 }
 
-static void free_line(void *arg)
+static void free_connection(void *arg)
 {
-	struct leat_line *line = arg;
+	struct leat_connection *connection = arg;
 
-	if (line->other)
-		free_line(line->other);
-	hang_up(line);
-	free(line);
+	if (connection->other)
+		free_connection(connection->other);
+	hang_up(connection);
+	free(connection);
 }
 
-static bool is_reply(const struct leat_line *line, ssize_t n, enum leat_msg_type type)
+static bool is_reply(const struct leat_connection *connection, ssize_t n, enum leat_msg_type type)
 {
-	const struct leat_msg *h = (const struct leat_msg *)line->msg;
+	const struct leat_msg *h = (const struct leat_msg *)connection->msg;
 
 	LEAT_FAULT_MESSAGE("answered", type);
-	return n > 0 && !leat_wire_check(line->msg, (size_t)n, leat_wire_fixed_size(type)) &&
+	return n > 0 && !leat_wire_check(connection->msg, (size_t)n, leat_wire_fixed_size(type)) &&
 	       h->type == type;
 }
 
-void *leat_line_begin(struct leat_line *line, enum leat_msg_type type)
+void *leat_connection_begin(struct leat_connection *connection, enum leat_msg_type type)
 {
-	return leat_wire_begin(line->msg, type, leat_wire_fixed_size(type));
+	return leat_wire_begin(connection->msg, type, leat_wire_fixed_size(type));
 }
 
-int leat_line_send(struct leat_line *line)
+int leat_connection_send(struct leat_connection *connection)
 {
-	const struct leat_msg *h = (const struct leat_msg *)line->msg;
+	const struct leat_msg *h = (const struct leat_msg *)connection->msg;
 	ssize_t n;
 
 	LEAT_FAULT_MESSAGE("send", h->type);
 	do
-		n = send(line->fd, line->msg, h->size, MSG_NOSIGNAL);
+		n = send(connection->fd, connection->msg, h->size, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	LEAT_FAULT_MESSAGE("sent", h->type);
 	if (n == (ssize_t)h->size)
 		return 0;
-	hang_up(line);
+	hang_up(connection);
 	return -EIO;
 }
 
 /* With `n_fds` descriptors, or none. Bytes or -errno. */
-static ssize_t receive(struct leat_line *line, int *fds, size_t n_fds)
+static ssize_t receive(struct leat_connection *connection, int *fds, size_t n_fds)
 {
-	return leat_handshake_receive_with(line->fd, line->msg, sizeof(line->msg), fds, n_fds);
+	return leat_handshake_receive_with(connection->fd, connection->msg, sizeof(connection->msg),
+					   fds, n_fds);
 }
 
-int leat_line_roundtrip(struct leat_line *line, enum leat_msg_type reply)
+int leat_connection_roundtrip(struct leat_connection *connection, enum leat_msg_type reply)
 {
-	int rc = leat_line_send(line);
+	int rc = leat_connection_send(connection);
 
-	if (!rc && !is_reply(line, receive(line, NULL, 0), reply)) {
-		hang_up(line);
+	if (!rc && !is_reply(connection, receive(connection, NULL, 0), reply)) {
+		hang_up(connection);
 		rc = -EIO;
 	}
 	return rc;
 }
 
-static int dial(struct leat_line *line)
+static int dial(struct leat_connection *connection)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	struct leat_mount *m = line->m;
+	struct leat_mount *m = connection->m;
 	struct leat_msg_hello *hello;
 
 	/* The socket's directory is shut for other users than this one. */
-	if (line->user.uid)
+	if (connection->user.uid)
 		snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d", m->socket_fd);
 	else
 		memcpy(to.sun_path, m->socket, strlen(m->socket) + 1);
-	line->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (line->fd < 0 || connect(line->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+	connection->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (connection->fd < 0 || connect(connection->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		return -errno;
-	if (!leat_wire_peer_is_trusted(line->fd))
+	if (!leat_wire_peer_is_trusted(connection->fd))
 		return -EPERM;
-	hello = leat_line_begin(line, LEAT_MSG_HELLO);
+	hello = leat_connection_begin(connection, LEAT_MSG_HELLO);
 	hello->steady = 1;
-	if (leat_wire_put(line->msg, m->spec->step) ||
-	    leat_wire_put(line->msg, m->spec->workflow) ||
-	    leat_wire_put(line->msg, LEAT_PROGRAM_MOUNT) || leat_wire_put(line->msg, m->spec->key))
+	if (leat_wire_put(connection->msg, m->spec->step) ||
+	    leat_wire_put(connection->msg, m->spec->workflow) ||
+	    leat_wire_put(connection->msg, LEAT_PROGRAM_MOUNT) ||
+	    leat_wire_put(connection->msg, m->spec->key))
 		return -EMSGSIZE;
-	return leat_line_send(line);
+	return leat_connection_send(connection);
 }
 
 /* What the daemon says at the first connection. Takes the descriptors over. */
-static int learn(struct leat_line *line, int fds[2])
+static int learn(struct leat_connection *connection, int fds[2])
 {
-	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)line->msg;
+	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)connection->msg;
 	const char *store = leat_wire_string(w, sizeof(*w), 1);
-	struct leat_mount *m = line->m;
+	struct leat_mount *m = connection->m;
 	int rc;
 
 	if (m->shm || fds[1] < 0 || !store || strlen(store) >= sizeof(m->store_path))
@@ -128,14 +130,14 @@ static int learn(struct leat_line *line, int fds[2])
 	return 0;
 }
 
-static int greet(struct leat_line *line)
+static int greet(struct leat_connection *connection)
 {
-	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)line->msg;
+	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)connection->msg;
 	int fds[2] = {-1, -1};
 	const char *why;
-	int rc = dial(line);
+	int rc = dial(connection);
 
-	if (!rc && !is_reply(line, receive(line, fds, 2), LEAT_MSG_WELCOME))
+	if (!rc && !is_reply(connection, receive(connection, fds, 2), LEAT_MSG_WELCOME))
 		rc = -EIO;
 	if (!rc && w->error) {
 		why = leat_wire_string(w, sizeof(*w), 3);
@@ -143,40 +145,40 @@ static int greet(struct leat_line *line)
 		rc = -EPERM;
 	}
 	if (!rc)
-		rc = learn(line, fds);
+		rc = learn(connection, fds);
 	leat_close(&fds[0]);
 	leat_close(&fds[1]);
 	if (rc)
-		hang_up(line);
+		hang_up(connection);
 	return rc;
 }
 
-static struct leat_line *new_line(struct leat_mount *m)
+static struct leat_connection *new_connection(struct leat_mount *m)
 {
-	struct leat_line *line = malloc(sizeof(*line));
+	struct leat_connection *connection = malloc(sizeof(*connection));
 
-	if (line) {
-		line->m = m;
-		line->fd = -1;
-		line->other = NULL;
-		memset(&line->user, 0, sizeof(line->user));
+	if (connection) {
+		connection->m = m;
+		connection->fd = -1;
+		connection->other = NULL;
+		memset(&connection->user, 0, sizeof(connection->user));
 	}
-	return line;
+	return connection;
 }
 
-int leat_line_get(struct leat_mount *m, struct leat_line **out)
+int leat_connection_get(struct leat_mount *m, struct leat_connection **out)
 {
-	struct leat_line *line = pthread_getspecific(m->lines);
+	struct leat_connection *connection = pthread_getspecific(m->connections);
 
-	if (!line) {
-		line = new_line(m);
-		if (!line)
+	if (!connection) {
+		connection = new_connection(m);
+		if (!connection)
 			return -ENOMEM;
-		pthread_setspecific(m->lines, line);
+		pthread_setspecific(m->connections, connection);
 	}
-	if (line->fd < 0 && greet(line))
+	if (connection->fd < 0 && greet(connection))
 		return -EIO;
-	*out = line;
+	*out = connection;
 	return 0;
 }
 
@@ -188,26 +190,27 @@ static bool is_same(const struct leat_caller *a, const struct leat_caller *b)
 
 /* The daemon asks the kernel who connects, so this thread is that user for the moment; glibc's
  * calls would take all threads along. */
-static int greet_as(struct leat_line *line, const struct leat_caller *user)
+static int greet_as(struct leat_connection *connection, const struct leat_caller *user)
 {
 	int rc = -EPERM;
 
 	if (syscall(SYS_setgroups, user->n, user->groups) == 0 &&
 	    syscall(SYS_setresgid, -1, user->gid, -1) == 0 &&
 	    syscall(SYS_setresuid, -1, user->uid, -1) == 0)
-		rc = greet(line);
+		rc = greet(connection);
 	syscall(SYS_setresuid, -1, 0, -1);
-	syscall(SYS_setresgid, -1, line->m->own.gid, -1);
-	syscall(SYS_setgroups, line->m->own.n, line->m->own.groups);
+	syscall(SYS_setresgid, -1, connection->m->own.gid, -1);
+	syscall(SYS_setgroups, connection->m->own.n, connection->m->own.groups);
 	return rc;
 }
 
-int leat_line_get_as(struct leat_mount *m, const struct leat_caller *user, struct leat_line **out)
+int leat_connection_get_as(struct leat_mount *m, const struct leat_caller *user,
+			   struct leat_connection **out)
 {
-	struct leat_line *own;
-	int rc = leat_line_get(m, &own);
+	struct leat_connection *own;
+	int rc = leat_connection_get(m, &own);
 
-	if (!rc && !own->other && !(own->other = new_line(m)))
+	if (!rc && !own->other && !(own->other = new_connection(m)))
 		rc = -ENOMEM;
 	if (rc)
 		return rc;
@@ -222,10 +225,10 @@ int leat_line_get_as(struct leat_mount *m, const struct leat_caller *user, struc
 	return rc ? -EIO : 0;
 }
 
-int leat_line_first(struct leat_mount *m)
+int leat_connection_first(struct leat_mount *m)
 {
-	struct leat_line *line;
-	int rc = pthread_key_create(&m->lines, free_line);
+	struct leat_connection *connection;
+	int rc = pthread_key_create(&m->connections, free_connection);
 
 	if (rc)
 		return -rc;
@@ -240,92 +243,93 @@ int leat_line_first(struct leat_mount *m)
 	m->own.n = getgroups(LEAT_MAX_GROUPS, m->own.groups);
 	if (m->own.n < 0)
 		m->own.n = 0;
-	rc = leat_line_get(m, &line);
+	rc = leat_connection_get(m, &connection);
 	if (rc)
 		leat_error("no leat daemon for %s: start it with leat run or leat serve",
 			   m->spec->dir);
 	return rc;
 }
 
-int leat_line_fact(struct leat_line *line, enum leat_msg_type type,
-		   const struct leat_msg_fact *fact)
+int leat_connection_fact(struct leat_connection *connection, enum leat_msg_type type,
+			 const struct leat_msg_fact *fact)
 {
-	struct leat_msg_fact *m = leat_line_begin(line, type);
+	struct leat_msg_fact *m = leat_connection_begin(connection, type);
 	struct leat_msg h = m->h;
 
 	*m = *fact;
 	m->h = h;
-	return leat_line_send(line);
+	return leat_connection_send(connection);
 }
 
-int leat_line_ask(struct leat_line *line, uint32_t call, uint32_t slot, uint64_t offset,
-		  uint64_t length, uint32_t *seq)
+int leat_connection_ask(struct leat_connection *connection, uint32_t call, uint32_t slot,
+			uint64_t offset, uint64_t length, uint32_t *seq)
 {
-	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)line->msg;
-	struct leat_msg_ask *m = leat_line_begin(line, LEAT_MSG_ASK);
+	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)connection->msg;
+	struct leat_msg_ask *m = leat_connection_begin(connection, LEAT_MSG_ASK);
 	int rc;
 
 	m->call = call;
 	m->slot = slot;
 	m->offset = offset;
 	m->length = length;
-	rc = leat_line_roundtrip(line, LEAT_MSG_ANSWER);
+	rc = leat_connection_roundtrip(connection, LEAT_MSG_ANSWER);
 	if (rc)
 		return rc;
 	*seq = answer->seq;
 	return answer->error;
 }
 
-int leat_line_violation(struct leat_line *line, uint32_t code, uint32_t slot, uint64_t offset,
-			uint64_t length)
+int leat_connection_violation(struct leat_connection *connection, uint32_t code, uint32_t slot,
+			      uint64_t offset, uint64_t length)
 {
 	struct leat_msg_fact fact = {
 		.slot = slot, .code = code, .offset = offset, .length = length};
 	uint32_t seq;
-	int rc = leat_line_fact(line, LEAT_MSG_VIOLATED, &fact);
+	int rc = leat_connection_fact(connection, LEAT_MSG_VIOLATED, &fact);
 
 	if (!rc)
-		rc = leat_line_ask(line, LEAT_CALL_WRITE, slot, offset, length, &seq);
+		rc = leat_connection_ask(connection, LEAT_CALL_WRITE, slot, offset, length, &seq);
 	return rc == -EIO ? -EIO : 0;
 }
 
-static int tell_exiting(struct leat_line *line, pid_t pid, int status, const char *what)
+static int report_exiting(struct leat_connection *connection, pid_t pid, int status,
+			  const char *what)
 {
-	struct leat_msg_step *m = leat_line_begin(line, LEAT_MSG_EXITING);
+	struct leat_msg_step *m = leat_connection_begin(connection, LEAT_MSG_EXITING);
 	uint32_t seq;
 	int rc;
 
 	m->pid = pid ? pid : getpid();
 	m->status = status;
-	rc = leat_wire_put(m, line->m->spec->step);
+	rc = leat_wire_put(m, connection->m->spec->step);
 	if (!rc)
 		rc = leat_wire_put(m, what);
 	if (!rc)
-		rc = leat_line_send(line);
-	return rc ? rc : leat_line_ask(line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+		rc = leat_connection_send(connection);
+	return rc ? rc : leat_connection_ask(connection, LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
-int leat_line_exiting(struct leat_line *line, pid_t pid, int status)
+int leat_connection_exiting(struct leat_connection *connection, pid_t pid, int status)
 {
-	return tell_exiting(line, pid, status, "");
+	return report_exiting(connection, pid, status, "");
 }
 
-int leat_line_ended(struct leat_line *line, pid_t pid, bool killed)
+int leat_connection_ended(struct leat_connection *connection, pid_t pid, bool killed)
 {
-	return tell_exiting(line, pid, killed ? LEAT_WIRE_CUT_SHORT : 0, LEAT_WIRE_BEHIND);
+	return report_exiting(connection, pid, killed ? LEAT_WIRE_CUT_SHORT : 0, LEAT_WIRE_BEHIND);
 }
 
-int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *seq, uint32_t *home,
-		     int *new)
+int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot, int fd,
+			       uint32_t *seq, uint32_t *home, int *new)
 {
-	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)line->msg;
-	struct leat_msg_switch *m = leat_line_begin(line, LEAT_MSG_SWITCH);
+	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)connection->msg;
+	struct leat_msg_switch *m = leat_connection_begin(connection, LEAT_MSG_SWITCH);
 
 	*new = -1;
 	m->slot = slot;
-	if (leat_handshake_send_with(line->fd, m, m->h.size, fd) ||
-	    !is_reply(line, receive(line, new, 1), LEAT_MSG_SWITCHED)) {
-		hang_up(line);
+	if (leat_handshake_send_with(connection->fd, m, m->h.size, fd) ||
+	    !is_reply(connection, receive(connection, new, 1), LEAT_MSG_SWITCHED)) {
+		hang_up(connection);
 		return -EIO;
 	}
 	*seq = reply->seq;
@@ -333,11 +337,11 @@ int leat_line_switch(struct leat_line *line, uint32_t slot, int fd, uint32_t *se
 	return reply->error;
 }
 
-bool leat_line_alive(struct leat_line *line)
+bool leat_connection_alive(struct leat_connection *connection)
 {
-	struct pollfd p = {.fd = line->fd, .events = POLLRDHUP};
+	struct pollfd p = {.fd = connection->fd, .events = POLLRDHUP};
 
-	if (line->fd < 0 || !leat_shm_alive(line->m->shm))
+	if (connection->fd < 0 || !leat_shm_alive(connection->m->shm))
 		return false;
 	return poll(&p, 1, 0) <= 0 || !p.revents;
 }

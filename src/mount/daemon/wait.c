@@ -24,7 +24,7 @@
 
 #define ASK_AFTER_NS (50 * MS)
 
-bool leat_errand_is_stopped(const struct leat_errand *call)
+bool leat_mount_call_is_stopped(const struct leat_mount_call *call)
 {
 	struct pollfd p = {.fd = call->m->peer, .events = POLLIN};
 
@@ -40,8 +40,8 @@ static void wake(fuse_req_t req, void *arg)
 }
 
 /* 0 look again, -EINTR, -EIO. `part`: what is waited for in a file with EXTENTS, or NULL. */
-static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at,
-	       const struct leat_range *part, uint64_t timeout_ns)
+static int sleep_once(struct leat_mount_call *call, struct leat_shm_file *f, uint32_t seq,
+		      uint64_t wake_at, const struct leat_range *part, uint64_t timeout_ns)
 {
 	const struct timespec t = {.tv_nsec = 10 * MS};
 	pthread_t self = pthread_self();
@@ -58,26 +58,26 @@ static int nap(struct leat_errand *call, struct leat_shm_file *f, uint32_t seq, 
 		nanosleep(&t, NULL);
 	if (call->req)
 		fuse_req_interrupt_func(call->req, NULL, NULL);
-	if (rc != 0 && leat_errand_is_stopped(call))
+	if (rc != 0 && leat_mount_call_is_stopped(call))
 		return -EINTR;
-	return rc == -ETIMEDOUT && !leat_line_alive(call->line) ? -EIO : 0;
+	return rc == -ETIMEDOUT && !leat_connection_alive(call->connection) ? -EIO : 0;
 }
 
-static uint64_t wait_begin(const struct leat_errand *call)
+static uint64_t wait_begin(const struct leat_mount_call *call)
 {
-	leat_shm_count(&leat_errand_step(call)->waiting, 1);
-	return leat_errand_now_ns();
+	leat_shm_count(&leat_mount_step(call)->waiting, 1);
+	return leat_mount_now_ns();
 }
 
-static void wait_end(const struct leat_errand *call, uint64_t since)
+static void wait_end(const struct leat_mount_call *call, uint64_t since)
 {
-	leat_shm_count(&leat_errand_step(call)->waiting, (uint64_t)-1);
-	leat_shm_count(&leat_errand_step(call)->wait_ns, leat_errand_now_ns() - since);
+	leat_shm_count(&leat_mount_step(call)->waiting, (uint64_t)-1);
+	leat_shm_count(&leat_mount_step(call)->wait_ns, leat_mount_now_ns() - since);
 }
 
-int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
+int leat_mount_sleep(struct leat_mount_call *call, uint32_t slot, uint32_t seq)
 {
-	struct leat_shm_file *f = leat_errand_file(call, slot);
+	struct leat_shm_file *f = leat_mount_file(call, slot);
 	uint64_t since = wait_begin(call), wake_at = UINT64_MAX;
 	int rc = 0;
 
@@ -85,23 +85,23 @@ int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq)
 	if (f && !leat_shm_frontier(f))
 		wake_at = 1;
 	do
-		rc = nap(call, f, seq, wake_at, NULL, SLICE_NS);
+		rc = sleep_once(call, f, seq, wake_at, NULL, SLICE_NS);
 	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
-	       leat_errand_now_ns() - since < SECOND);
+	       leat_mount_now_ns() - since < SECOND);
 	wait_end(call, since);
 	return rc;
 }
 
-int leat_errand_wait(struct leat_errand *call, uint32_t what, uint32_t slot, uint64_t offset,
-		     uint64_t length)
+int leat_mount_wait(struct leat_mount_call *call, uint32_t what, uint32_t slot, uint64_t offset,
+		    uint64_t length)
 {
 	uint32_t seq;
 	int rc;
 
 	for (;;) {
-		rc = leat_line_ask(call->line, what, slot, offset, length, &seq);
+		rc = leat_connection_ask(call->connection, what, slot, offset, length, &seq);
 		if (rc == -EAGAIN)
-			rc = leat_errand_sleep(call, slot, seq);
+			rc = leat_mount_sleep(call, slot, seq);
 		else
 			return rc;
 		if (rc)
@@ -109,11 +109,11 @@ int leat_errand_wait(struct leat_errand *call, uint32_t what, uint32_t slot, uin
 	}
 }
 
-void leat_errand_cancel(struct leat_errand *call)
+void leat_mount_cancel(struct leat_mount_call *call)
 {
 	uint32_t seq;
 
-	leat_line_ask(call->line, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+	leat_connection_ask(call->connection, LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
 struct patience {
@@ -130,12 +130,12 @@ struct wanted {
 };
 
 /* 0: look again; LEAT_SHM_THERE: the daemon says that the bytes are. */
-static int wait_once(struct leat_errand *call, const struct wanted *w, uint32_t seq, bool ask,
+static int wait_once(struct leat_mount_call *call, const struct wanted *w, uint32_t seq, bool ask,
 		     struct patience *p)
 {
 	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
 	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
-	uint64_t now = leat_errand_now_ns(), wake_at = range.end, timeout = SLICE_NS;
+	uint64_t now = leat_mount_now_ns(), wake_at = range.end, timeout = SLICE_NS;
 	uint32_t ignored;
 	int rc;
 
@@ -148,8 +148,8 @@ static int wait_once(struct leat_errand *call, const struct wanted *w, uint32_t 
 		timeout = p->ask_at - now;
 	} else {
 		p->ask_at = now + SECOND;
-		rc = leat_line_ask(call->line, LEAT_CALL_READ, w->slot, w->offset, w->length,
-				   &ignored);
+		rc = leat_connection_ask(call->connection, LEAT_CALL_READ, w->slot, w->offset,
+					 w->length, &ignored);
 		p->asked = rc == -EAGAIN;
 		if (rc && rc != -EAGAIN)
 			return rc;
@@ -158,13 +158,13 @@ static int wait_once(struct leat_errand *call, const struct wanted *w, uint32_t 
 		if (!rc)
 			timeout = MS; /* the record will say the same in a moment */
 	}
-	return nap(call, w->f, seq, wake_at, parts ? &range : NULL, timeout);
+	return sleep_once(call, w->f, seq, wake_at, parts ? &range : NULL, timeout);
 }
 
-int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
-			bool *final)
+int leat_mount_wait_covered(struct leat_mount_call *call, uint32_t slot, uint64_t offset,
+			    uint64_t length, bool *final)
 {
-	const struct wanted w = {leat_errand_file(call, slot), slot, offset, length};
+	const struct wanted w = {leat_mount_file(call, slot), slot, offset, length};
 	struct patience p = {0};
 	uint32_t seq;
 	int rc;
@@ -188,7 +188,7 @@ int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset
 	if (p.since)
 		wait_end(call, p.since);
 	if (p.asked)
-		leat_errand_cancel(call);
+		leat_mount_cancel(call);
 	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;
 }

@@ -5,16 +5,16 @@
 #include "mount/daemon/call.h"
 
 /* Is the caller to die? */
-bool leat_errand_is_stopped(const struct leat_errand *call);
+bool leat_mount_call_is_stopped(const struct leat_mount_call *call);
 /* Wait for a change of the record from `seq`. 0: look again. */
-int leat_errand_sleep(struct leat_errand *call, uint32_t slot, uint32_t seq);
+int leat_mount_sleep(struct leat_mount_call *call, uint32_t slot, uint32_t seq);
 /* Ask until the call may go on. */
-int leat_errand_wait(struct leat_errand *call, uint32_t what, uint32_t slot, uint64_t offset,
-		     uint64_t length);
+int leat_mount_wait(struct leat_mount_call *call, uint32_t what, uint32_t slot, uint64_t offset,
+		    uint64_t length);
 /* Take the call off the daemon's list of those who wait. */
-void leat_errand_cancel(struct leat_errand *call);
+void leat_mount_cancel(struct leat_mount_call *call);
 /* Wait until [offset, offset+length) can be read or the file is final (*final). */
-int leat_errand_covered(struct leat_errand *call, uint32_t slot, uint64_t offset, uint64_t length,
-			bool *final);
+int leat_mount_wait_covered(struct leat_mount_call *call, uint32_t slot, uint64_t offset,
+			    uint64_t length, bool *final);
 
 #endif

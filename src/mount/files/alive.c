@@ -58,7 +58,7 @@ void leat_alive_entry(struct fuse_entry_param *e)
 				       .attr = {.st_mode = S_IFREG | 0444, .st_nlink = 1}};
 }
 
-void leat_alive_opened(struct leat_errand *call)
+void leat_alive_opened(struct leat_mount_call *call)
 {
 	call->m->program = leat_caller_process(call->tid);
 	leat_record_program(call->m);
@@ -120,16 +120,16 @@ static void end_mappings(struct leat_mount *m, pid_t pid, bool killed)
 }
 
 /* Who waits for the process must find that its empty closes count. */
-static void tell_ended(struct leat_errand *call, pid_t pid, bool killed)
+static void report_ended(struct leat_mount_call *call, pid_t pid, bool killed)
 {
-	if (leat_line_ended(call->line, pid, killed) && killed) {
+	if (leat_connection_ended(call->connection, pid, killed) && killed) {
 		pthread_mutex_lock(&call->m->lock);
 		call->m->cut_short = true;
 		pthread_mutex_unlock(&call->m->lock);
 	}
 }
 
-static void process_ends(struct leat_errand *call, pid_t pid, bool killed)
+static void process_ends(struct leat_mount_call *call, pid_t pid, bool killed)
 {
 	struct leat_mount *m = call->m;
 	struct leat_closer *c;
@@ -141,7 +141,7 @@ static void process_ends(struct leat_errand *call, pid_t pid, bool killed)
 		forget_closer(m, c);
 	pthread_mutex_unlock(&m->lock);
 	if (c)
-		tell_ended(call, pid, killed);
+		report_ended(call, pid, killed);
 }
 
 /* One that has closed what it did not know (closefrom), and so ended without a word. */
@@ -160,15 +160,15 @@ static pid_t take_gone(struct leat_mount *m)
 	return pid;
 }
 
-void leat_alive_look(struct leat_errand *call)
+void leat_alive_poll(struct leat_mount_call *call)
 {
 	pid_t pid;
 
-	while (call->line && (pid = take_gone(call->m)))
-		tell_ended(call, pid, false);
+	while (call->connection && (pid = take_gone(call->m)))
+		report_ended(call, pid, false);
 }
 
-static void judge_unread(struct leat_errand *call)
+static void judge_unread(struct leat_mount_call *call)
 {
 	char path[PATH_MAX];
 
@@ -176,7 +176,7 @@ static void judge_unread(struct leat_errand *call)
 		leat_bypass_fail_unread(call->m, call->tid, path);
 }
 
-void leat_alive_flushed(struct leat_errand *call)
+void leat_alive_flushed(struct leat_mount_call *call)
 {
 	pid_t process;
 	int status;
@@ -187,7 +187,7 @@ void leat_alive_flushed(struct leat_errand *call)
 	if (process == call->m->program)
 		judge_unread(call);
 	if (process == call->m->program && WIFEXITED(status))
-		leat_line_exiting(call->line, process, WEXITSTATUS(status));
+		leat_connection_exiting(call->connection, process, WEXITSTATUS(status));
 }
 
 bool leat_alive_end(struct leat_mount *m)

@@ -16,12 +16,12 @@ void leat_alive_hold(const char *dir);
 bool leat_alive_is(struct leat_mount *m, fuse_ino_t parent, const char *name);
 void leat_alive_entry(struct fuse_entry_param *e);
 /* open, flush of LEAT_ALIVE_INO */
-void leat_alive_opened(struct leat_errand *call);
-void leat_alive_flushed(struct leat_errand *call);
+void leat_alive_opened(struct leat_mount_call *call);
+void leat_alive_flushed(struct leat_mount_call *call);
 /* flush of a file that is open for writing: thread `tid` closes it. */
 void leat_alive_closing(struct leat_handle *h, pid_t tid);
 /* Those who have closed a file empty, and whose end nobody told: tell it. */
-void leat_alive_look(struct leat_errand *call);
+void leat_alive_poll(struct leat_mount_call *call);
 /* The mount is gone: forget the processes. True: one that was killed had closed a file empty. */
 bool leat_alive_end(struct leat_mount *m);
 

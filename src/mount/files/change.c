@@ -5,11 +5,12 @@
 
 #include <errno.h>
 
-static int change_once(struct leat_errand *call, enum leat_change what, uint32_t flags,
+static int change_once(struct leat_mount_call *call, enum leat_change what, uint32_t flags,
 		       const char *first, const char *second, uint32_t *slot, uint32_t *seq)
 {
-	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)call->line->msg;
-	struct leat_msg_change *m = leat_line_begin(call->line, LEAT_MSG_CHANGE);
+	const struct leat_msg_answer *answer =
+		(const struct leat_msg_answer *)call->connection->msg;
+	struct leat_msg_change *m = leat_connection_begin(call->connection, LEAT_MSG_CHANGE);
 	int rc;
 
 	m->change = what;
@@ -18,7 +19,7 @@ static int change_once(struct leat_errand *call, enum leat_change what, uint32_t
 	if (!rc)
 		rc = leat_wire_put(m, second ? second : "");
 	if (!rc)
-		rc = leat_line_roundtrip(call->line, LEAT_MSG_ANSWER);
+		rc = leat_connection_roundtrip(call->connection, LEAT_MSG_ANSWER);
 	if (rc)
 		return rc;
 	*slot = answer->slot;
@@ -26,8 +27,8 @@ static int change_once(struct leat_errand *call, enum leat_change what, uint32_t
 	return answer->error;
 }
 
-int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t flags,
-		       const char *first, const char *second)
+int leat_mount_change(struct leat_mount_call *call, enum leat_change what, uint32_t flags,
+		      const char *first, const char *second)
 {
 	uint32_t slot = 0, seq = 0;
 	int rc = leat_handles_settle(call);
@@ -36,7 +37,7 @@ int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t
 		rc = change_once(call, what, flags, first, second, &slot, &seq);
 		if (rc != -EAGAIN)
 			break;
-		rc = leat_errand_sleep(call, slot, seq);
+		rc = leat_mount_sleep(call, slot, seq);
 	}
 	return rc;
 }

@@ -5,7 +5,7 @@
 #include "mount/daemon/call.h"
 
 /* CHANGE, waiting. `second` may be NULL. */
-int leat_errand_change(struct leat_errand *call, enum leat_change what, uint32_t flags,
-		       const char *first, const char *second);
+int leat_mount_change(struct leat_mount_call *call, enum leat_change what, uint32_t flags,
+		      const char *first, const char *second);
 
 #endif

@@ -13,10 +13,10 @@ struct leat_mount_half {
 };
 
 /* Of what `fd` is of, O_PATH or not; -1: nothing. */
-void leat_half_note(struct leat_mount_half *h, const struct leat_errand *call, int fd);
+void leat_half_note(struct leat_mount_half *h, const struct leat_mount_call *call, int fd);
 /* It was changed by `fd`; flags: LEAT_ALIKE_TIMES, LEAT_ALIKE_ATTRIBUTES, of what it was. 0 or
  * -errno. */
-int leat_half_changed(struct leat_errand *call, const struct leat_mount_half *h, fuse_ino_t ino,
+int leat_half_changed(struct leat_mount_call *call, const struct leat_mount_half *h, fuse_ino_t ino,
 		      int fd, unsigned flags);
 
 #endif

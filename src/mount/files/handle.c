@@ -36,38 +36,39 @@ static int lock_description(int fd, uint64_t ofd, bool write)
 	return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
 }
 
-static int open_there(struct leat_errand *call, const struct leat_place_of *place, int flags,
-		      mode_t mode)
+static int open_there(struct leat_mount_call *call, const struct leat_mount_location *location,
+		      int flags, mode_t mode)
 {
 	struct stat st;
 	int fd, rc = 0;
 
 	/* Direct I/O is between the program and this process; a device is the kernel's. */
 	flags = (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
-	leat_errand_become(call);
-	fd = openat(place->dirfd, place->path, flags, mode);
+	leat_mount_become(call);
+	fd = openat(location->dirfd, location->path, flags, mode);
 	if (fd < 0)
 		rc = -errno;
-	leat_errand_self(call);
+	leat_mount_become_self(call);
 	if (!rc && call->other && fstat(fd, &st) == 0 && (rc = leat_other_access(call, &st, R_OK)))
 		leat_close(&fd);
 	if (rc)
 		return rc == -ELOOP ? -ESTALE : rc;
-	if (place->ofd)
-		rc = lock_description(fd, place->ofd, writes(flags));
+	if (location->ofd)
+		rc = lock_description(fd, location->ofd, writes(flags));
 	if (rc)
 		leat_close(&fd);
 	return rc ? rc : fd;
 }
 
-int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place_of *place,
-		     int flags, mode_t mode, struct leat_handle **handle)
+int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
+		     struct leat_mount_location *location, int flags, mode_t mode,
+		     struct leat_handle **handle)
 {
 	struct leat_handle *h = calloc(1, sizeof(*h));
-	int fd = h ? open_there(call, place, flags, mode) : -ENOMEM;
+	int fd = h ? open_there(call, location, flags, mode) : -ENOMEM;
 
-	if (place->ofd || fd < 0 || flags & O_CREAT)
-		leat_errand_made(call, place, fd < 0 ? fd : 0);
+	if (location->ofd || fd < 0 || flags & O_CREAT)
+		leat_mount_report_opened(call, location, fd < 0 ? fd : 0);
 	if (fd < 0) {
 		free(h);
 		return fd;
@@ -75,43 +76,43 @@ int leat_handle_open(struct leat_errand *call, fuse_ino_t ino, struct leat_place
 	*h = (struct leat_handle){.m = call->m,
 				  .fd = fd,
 				  .flags = flags,
-				  .kind = place->kind,
-				  .slot = place->slot,
-				  .ofd = place->ofd,
-				  .intact = place->intact};
-	leat_word_set(&h->home, place->seq);
+				  .kind = location->kind,
+				  .slot = location->slot,
+				  .ofd = location->ofd,
+				  .intact = location->intact};
+	leat_word_set(&h->home, location->seq);
 	if (ino)
 		leat_handle_attach(h, ino);
-	leat_shm_count(&leat_errand_step(call)->opens, 1);
+	leat_shm_count(&leat_mount_step(call)->opens, 1);
 	*handle = h;
 	return 0;
 }
 
 /* As in the interception library: a consumer behaved as if a size seen early were the last word. */
-static bool trusted_early_size(const struct leat_errand *call, const struct leat_handle *h)
+static bool trusted_early_size(const struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 	if (!f || !h->sized || !h->trusted || h->read_end > h->size_seen)
 		return false;
 	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > h->size_seen;
 }
 
-static void tell(struct leat_errand *call, const struct leat_handle *h)
+static void report_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
 
-	if (!call->line)
+	if (!call->connection)
 		return;
 	if (h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER || h->ofd) {
 		fact.error = h->abnormal ? -EOWNERDEAD : 0;
-		leat_line_fact(call->line, LEAT_MSG_CLOSED, &fact);
+		leat_connection_fact(call->connection, LEAT_MSG_CLOSED, &fact);
 	}
 	if (h->kind == LEAT_KIND_CONSUMER && trusted_early_size(call, h)) {
 		fact.code = LEAT_VIOLATION_EARLY_SIZE;
 		fact.offset = h->read_end;
 		fact.length = h->size_seen;
-		leat_line_fact(call->line, LEAT_MSG_VIOLATED, &fact);
+		leat_connection_fact(call->connection, LEAT_MSG_VIOLATED, &fact);
 	}
 }
 
@@ -123,10 +124,10 @@ static bool is_awaited(const struct leat_handle *h)
 
 /* Returns when the daemon has heard of the close, and the step's actions have been called for it.
  */
-static void await_closed(struct leat_errand *call, const struct leat_handle *h)
+static void await_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
-	if (call->line)
-		leat_errand_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
+	if (call->connection)
+		leat_mount_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
 }
 
 static void count_closing(struct leat_mount *m, int change)
@@ -136,7 +137,7 @@ static void count_closing(struct leat_mount *m, int change)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
+void leat_handle_close(struct leat_mount_call *call, struct leat_handle *h)
 {
 	const bool awaited = is_awaited(h);
 
@@ -149,7 +150,7 @@ void leat_handle_close(struct leat_errand *call, struct leat_handle *h)
 	if (h->listing)
 		leat_listing_free(call, h->listing);
 	leat_close(&h->fd);
-	tell(call, h);
+	report_closed(call, h);
 	if (awaited) {
 		await_closed(call, h);
 		count_closing(h->m, -1);
@@ -162,8 +163,8 @@ bool leat_handle_is_version(const struct leat_handle *h)
 	return h->ofd && !writes(h->flags);
 }
 
-static void tell_read(struct leat_errand *call, const struct leat_handle *h, enum leat_read what,
-		      uint64_t end, bool grows)
+static void report_read(struct leat_mount_call *call, const struct leat_handle *h,
+			enum leat_read what, uint64_t end, bool grows)
 {
 	struct leat_msg_fact fact = {.slot = h->slot,
 				     .ofd = h->ofd,
@@ -171,24 +172,24 @@ static void tell_read(struct leat_errand *call, const struct leat_handle *h, enu
 				     .offset = end,
 				     .length = grows ? end : 0};
 
-	if (call->line)
-		leat_errand_tell(call, LEAT_MSG_READ, &fact);
+	if (call->connection)
+		leat_mount_report(call, LEAT_MSG_READ, &fact);
 }
 
 /* Of a version: is it empty, has a program closed it, and read nothing of it? */
-static bool is_unread(const struct leat_errand *call, const struct leat_handle *h)
+static bool is_unread(const struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 	return h->closer && !h->read_told && !h->look_told && f &&
 	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
 }
 
-void leat_handle_note_closed(struct leat_errand *call, struct leat_handle *h)
+void leat_handle_note_closed(struct leat_mount_call *call, struct leat_handle *h)
 {
 	/* A launch that ends with that was for this version: it is told before the close is. */
 	if (is_unread(call, h) && leat_handle_note_unread(h, true))
-		tell_read(call, h, LEAT_READ_LOOK, 1, false);
+		report_read(call, h, LEAT_READ_LOOK, 1, false);
 }
 
 void leat_handle_flushed(struct leat_handle *h)
@@ -199,8 +200,8 @@ void leat_handle_flushed(struct leat_handle *h)
 }
 
 /* As in the interception library. */
-void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssize_t n, size_t asked,
-			   uint64_t offset)
+void leat_handle_note_read(struct leat_mount_call *call, struct leat_handle *h, ssize_t n,
+			   size_t asked, uint64_t offset)
 {
 	bool tell, look, grows = false;
 	struct leat_shm_file *f;
@@ -208,7 +209,7 @@ void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssiz
 
 	if (!leat_handle_is_version(h) || n < 0)
 		return;
-	f = leat_errand_file(call, h->slot);
+	f = leat_mount_file(call, h->slot);
 	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
 	pthread_mutex_lock(&h->m->lock);
 	tell = !h->read_told && leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
@@ -222,12 +223,12 @@ void leat_handle_note_read(struct leat_errand *call, struct leat_handle *h, ssiz
 	if (tell)
 		leat_handle_note_unread(h, false);
 	if (tell || look)
-		tell_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
+		report_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
 }
 
-void leat_handle_note_refused(struct leat_errand *call, const struct leat_handle *h)
+void leat_handle_note_refused(struct leat_mount_call *call, const struct leat_handle *h)
 {
-	tell_read(call, h, LEAT_READ_LOOK, 0, false);
+	report_read(call, h, LEAT_READ_LOOK, 0, false);
 }
 
 enum { SETTLE_LOOKS = 100 };
@@ -250,22 +251,22 @@ static bool is_closing(struct leat_mount *m, bool give_up)
 	return closing;
 }
 
-int leat_handles_settle(struct leat_errand *call)
+int leat_handles_settle(struct leat_mount_call *call)
 {
-	const struct timespec nap = {.tv_nsec = 200000};
+	const struct timespec pause = {.tv_nsec = 200000};
 
-	leat_alive_look(call);
+	leat_alive_poll(call);
 	for (unsigned looks = 0; is_closing(call->m, looks >= SETTLE_LOOKS); looks++) {
-		if (leat_errand_is_stopped(call))
+		if (leat_mount_call_is_stopped(call))
 			return -EINTR;
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 	}
 	return 0;
 }
 
-int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h)
+int leat_handle_whole(struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 	if (h->kind != LEAT_KIND_CONSUMER || !f)
 		return 0;
@@ -273,5 +274,5 @@ int leat_handle_whole(struct leat_errand *call, const struct leat_handle *h)
 		return -EIO;
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED)
 		return 0;
-	return leat_errand_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
+	return leat_mount_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct leat_listing_of {
+struct leat_mount_listing {
 	pthread_mutex_t lock;
 	uint64_t handle; /* the daemon's, 0: none */
 	uint64_t first;  /* number of the part's first name */
@@ -18,9 +18,9 @@ struct leat_listing_of {
 	char path[];
 };
 
-struct leat_listing_of *leat_listing_new(const char *path)
+struct leat_mount_listing *leat_listing_new(const char *path)
 {
-	struct leat_listing_of *l = calloc(1, sizeof(*l) + strlen(path) + 1);
+	struct leat_mount_listing *l = calloc(1, sizeof(*l) + strlen(path) + 1);
 
 	if (!l)
 		return NULL;
@@ -29,21 +29,21 @@ struct leat_listing_of *leat_listing_new(const char *path)
 	return l;
 }
 
-static void release(struct leat_errand *call, struct leat_listing_of *l)
+static void release(struct leat_mount_call *call, struct leat_mount_listing *l)
 {
 	struct leat_msg_list *m;
 
-	if (!l->handle || !call->line)
+	if (!l->handle || !call->connection)
 		return;
-	m = leat_line_begin(call->line, LEAT_MSG_LIST);
+	m = leat_connection_begin(call->connection, LEAT_MSG_LIST);
 	m->handle = l->handle;
 	m->release = 1;
 	if (!leat_wire_put(m, ""))
-		leat_line_send(call->line);
+		leat_connection_send(call->connection);
 	l->handle = 0;
 }
 
-void leat_listing_free(struct leat_errand *call, struct leat_listing_of *l)
+void leat_listing_free(struct leat_mount_call *call, struct leat_mount_listing *l)
 {
 	if (!l)
 		return;
@@ -53,7 +53,7 @@ void leat_listing_free(struct leat_errand *call, struct leat_listing_of *l)
 	free(l);
 }
 
-static int keep_part(struct leat_listing_of *l, const struct leat_msg_names *m, uint64_t cookie)
+static int keep_part(struct leat_mount_listing *l, const struct leat_msg_names *m, uint64_t cookie)
 {
 	size_t size = m->h.size - sizeof(*m);
 	char *part = malloc(size ? size : 1);
@@ -70,19 +70,19 @@ static int keep_part(struct leat_listing_of *l, const struct leat_msg_names *m, 
 }
 
 /* The names behind the first `cookie` ones, waiting for them. */
-static int fetch(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie)
+static int fetch(struct leat_mount_call *call, struct leat_mount_listing *l, uint64_t cookie)
 {
-	const struct leat_msg_names *names = (const struct leat_msg_names *)call->line->msg;
+	const struct leat_msg_names *names = (const struct leat_msg_names *)call->connection->msg;
 
 	for (;;) {
-		struct leat_msg_list *m = leat_line_begin(call->line, LEAT_MSG_LIST);
+		struct leat_msg_list *m = leat_connection_begin(call->connection, LEAT_MSG_LIST);
 		int rc;
 
 		m->handle = l->handle;
 		m->cookie = cookie;
 		rc = leat_wire_put(m, l->path);
 		if (!rc)
-			rc = leat_line_roundtrip(call->line, LEAT_MSG_NAMES);
+			rc = leat_connection_roundtrip(call->connection, LEAT_MSG_NAMES);
 		if (rc)
 			return rc;
 		rc = names->error;
@@ -94,13 +94,13 @@ static int fetch(struct leat_errand *call, struct leat_listing_of *l, uint64_t c
 			l->handle = 0;
 		else if (rc != -EAGAIN)
 			return rc;
-		else if ((rc = leat_errand_sleep(call, names->slot, names->seq)))
+		else if ((rc = leat_mount_sleep(call, names->slot, names->seq)))
 			return rc;
 	}
 }
 
 /* The entry at `at`: its length with the name's end, 0 if it is malformed. */
-static size_t entry_size(const struct leat_listing_of *l, size_t at)
+static size_t entry_size(const struct leat_mount_listing *l, size_t at)
 {
 	size_t head = sizeof(uint64_t) + 1, length;
 
@@ -110,19 +110,19 @@ static size_t entry_size(const struct leat_listing_of *l, size_t at)
 	return at + head + length < l->part_size ? head + length + 1 : 0;
 }
 
-static size_t add_entry(fuse_req_t req, char *out, size_t room, const char *entry, uint64_t next)
+static size_t add_entry(fuse_req_t req, char *out, size_t space, const char *entry, uint64_t next)
 {
 	struct stat st = {.st_mode = (mode_t)(unsigned char)entry[sizeof(uint64_t)] << 12};
 	uint64_t ino;
 
 	memcpy(&ino, entry, sizeof(ino));
 	st.st_ino = ino;
-	return fuse_add_direntry(req, out, room, entry + sizeof(ino) + 1, &st, (off_t)next);
+	return fuse_add_direntry(req, out, space, entry + sizeof(ino) + 1, &st, (off_t)next);
 }
 
 /* What fits of the part behind the first `cookie` names: bytes or -EIO. */
-static ssize_t fill(fuse_req_t req, const struct leat_listing_of *l, uint64_t cookie, char *out,
-		    size_t room)
+static ssize_t fill(fuse_req_t req, const struct leat_mount_listing *l, uint64_t cookie, char *out,
+		    size_t space)
 {
 	size_t at = 0, used = 0;
 
@@ -132,8 +132,9 @@ static ssize_t fill(fuse_req_t req, const struct leat_listing_of *l, uint64_t co
 		if (!size)
 			return -EIO;
 		if (l->first + i >= cookie) {
-			n = add_entry(req, out + used, room - used, l->part + at, l->first + i + 1);
-			if (n > room - used)
+			n = add_entry(req, out + used, space - used, l->part + at,
+				      l->first + i + 1);
+			if (n > space - used)
 				return (ssize_t)used;
 			used += n;
 		}
@@ -142,8 +143,8 @@ static ssize_t fill(fuse_req_t req, const struct leat_listing_of *l, uint64_t co
 	return (ssize_t)used;
 }
 
-static ssize_t read_part(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie,
-			 char *out, size_t room)
+static ssize_t read_part(struct leat_mount_call *call, struct leat_mount_listing *l,
+			 uint64_t cookie, char *out, size_t space)
 {
 	int rc = 0;
 
@@ -151,23 +152,23 @@ static ssize_t read_part(struct leat_errand *call, struct leat_listing_of *l, ui
 		release(call, l); /* a rewound stream sees what is new */
 	if (cookie == 0 || cookie < l->first || cookie >= l->first + l->count)
 		rc = fetch(call, l, cookie);
-	return rc ? rc : fill(call->req, l, cookie, out, room);
+	return rc ? rc : fill(call->req, l, cookie, out, space);
 }
 
-ssize_t leat_listing_read(struct leat_errand *call, struct leat_listing_of *l, uint64_t cookie,
-			  char *out, size_t room)
+ssize_t leat_listing_read(struct leat_mount_call *call, struct leat_mount_listing *l,
+			  uint64_t cookie, char *out, size_t space)
 {
 	ssize_t n;
 
 	pthread_mutex_lock(&l->lock);
-	n = read_part(call, l, cookie, out, room);
+	n = read_part(call, l, cookie, out, space);
 	pthread_mutex_unlock(&l->lock);
 	return n;
 }
 
-int leat_listing_settle(struct leat_errand *call, fuse_ino_t ino)
+int leat_listing_settle(struct leat_mount_call *call, fuse_ino_t ino)
 {
-	struct leat_listing_of *l;
+	struct leat_mount_listing *l;
 	char path[PATH_MAX];
 	int rc;
 

@@ -1,6 +1,6 @@
 /* Who has a node open. */
 #include "mount/files/open_files.h"
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/names/handle.h"
 #include "mount/names/node.h"
 #include "mount/names/node_inside.h"
@@ -10,9 +10,9 @@
 #include <fcntl.h>
 #include <utlist.h>
 
-bool leat_handle_is_final(const struct leat_errand *call, const struct leat_handle *h)
+bool leat_handle_is_final(const struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 	return h->kind != LEAT_KIND_CONSUMER || !f || leat_shm_flags(f) & LEAT_SHM_COMMITTED;
 }
@@ -61,7 +61,7 @@ bool leat_handle_back(struct leat_handle *h, bool final)
 	return h->backing != 0;
 }
 
-int leat_handle_any(struct leat_errand *call, fuse_ino_t ino, uint32_t *slot)
+int leat_handle_any(struct leat_mount_call *call, fuse_ino_t ino, uint32_t *slot)
 {
 	struct leat_mount *m = call->m;
 	const struct leat_node *node;
@@ -78,12 +78,12 @@ int leat_handle_any(struct leat_errand *call, fuse_ino_t ino, uint32_t *slot)
 		home = (uint32_t)leat_word_get(&h->home);
 	}
 	pthread_mutex_unlock(&m->lock);
-	if (fd >= 0 && leat_follow_copy(call, *slot, home, fd))
+	if (fd >= 0 && leat_handle_migrate_copy(call, *slot, home, fd))
 		leat_close(&fd);
 	return fd;
 }
 
-void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
+void leat_handle_sized(struct leat_mount_call *call, fuse_ino_t ino, uint64_t size)
 {
 	struct leat_mount *m = call->m;
 	struct leat_handle *h;
@@ -91,7 +91,7 @@ void leat_handle_sized(struct leat_errand *call, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_lock(&m->lock);
 	DL_FOREACH(leat_node_of(m, ino)->handles, h)
 	if (h->kind == LEAT_KIND_CONSUMER) {
-		struct leat_shm_file *f = leat_errand_file(call, h->slot);
+		struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 		if (f && leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= size) {
 			h->sized = h->trusted = false;
@@ -161,7 +161,7 @@ bool leat_nodes_unread(struct leat_mount *m, char path[PATH_MAX])
 	return found;
 }
 
-bool leat_handle_grows(struct leat_errand *call, fuse_ino_t ino, bool *sized)
+bool leat_handle_grows(struct leat_mount_call *call, fuse_ino_t ino, bool *sized)
 {
 	const struct leat_handle *h;
 	bool grows = false;

@@ -17,7 +17,7 @@
 	"the step `staged: true`"
 
 /* Would the mode of a file let the caller do that, whatever the directories above it say? */
-static bool might(const struct leat_errand *call, const struct stat *st, mode_t bit)
+static bool might(const struct leat_mount_call *call, const struct stat *st, mode_t bit)
 {
 	if (call->gid == call->m->shown_gid && st->st_gid == getegid())
 		bit |= bit << 3;
@@ -26,7 +26,7 @@ static bool might(const struct leat_errand *call, const struct stat *st, mode_t 
 
 /* The store's own directory is nobody else's: a directory's mode is that on disk, if it is there.
  */
-static int look(const struct leat_errand *call, fuse_ino_t ino, struct stat *st)
+static int stat_node(const struct leat_mount_call *call, fuse_ino_t ino, struct stat *st)
 {
 	const struct leat_mount *m = call->m;
 	char path[PATH_MAX];
@@ -42,7 +42,7 @@ static int look(const struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 	return fstatat(m->dir_fd, name, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-int leat_other_access(const struct leat_errand *call, const struct stat *st, int mask)
+int leat_other_access(const struct leat_mount_call *call, const struct stat *st, int mask)
 {
 	if (!call->other)
 		return 0;
@@ -52,18 +52,18 @@ int leat_other_access(const struct leat_errand *call, const struct stat *st, int
 	return 0;
 }
 
-int leat_other_change(const struct leat_errand *call, fuse_ino_t ino)
+int leat_other_change(const struct leat_mount_call *call, fuse_ino_t ino)
 {
 	struct stat st;
 
 	if (!call->other)
 		return 0;
-	if (look(call, ino, &st) == 0 && might(call, &st, S_IWOTH))
+	if (stat_node(call, ino, &st) == 0 && might(call, &st, S_IWOTH))
 		leat_bypass_fail(call->m, call->tid, OTHER_USER);
 	return -EACCES;
 }
 
-int leat_other_owner(const struct leat_errand *call, uid_t *uid, gid_t *gid)
+int leat_other_owner(const struct leat_mount_call *call, uid_t *uid, gid_t *gid)
 {
 	const struct leat_mount *m = call->m;
 

@@ -8,12 +8,12 @@
 #include "mount/daemon/call.h"
 
 /* May it do that (access(2)) with a file of these attributes? -EACCES. */
-int leat_other_access(const struct leat_errand *call, const struct stat *st, int mask);
+int leat_other_access(const struct leat_mount_call *call, const struct stat *st, int mask);
 /* May it change the file or directory? -EACCES. */
-int leat_other_change(const struct leat_errand *call, fuse_ino_t ino);
+int leat_other_change(const struct leat_mount_call *call, fuse_ino_t ino);
 /* Owner and group that a file is to have (-1: that stays), by the ids that the mount has, become
  * those that the server has. -EPERM: others than the mount's own, whom nobody can give a file to
  * here. */
-int leat_other_owner(const struct leat_errand *call, uid_t *uid, gid_t *gid);
+int leat_other_owner(const struct leat_mount_call *call, uid_t *uid, gid_t *gid);
 
 #endif

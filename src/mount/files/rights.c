@@ -37,18 +37,18 @@ struct leat_rights leat_rights_of_attribute(const char *name, const char *value,
 }
 
 /* Before its commit nobody can have gone by them. */
-static bool is_committed(struct leat_errand *call, uint32_t slot)
+static bool is_committed(struct leat_mount_call *call, uint32_t slot)
 {
-	struct leat_shm_file *f = slot ? leat_errand_file(call, slot) : NULL;
+	struct leat_shm_file *f = slot ? leat_mount_file(call, slot) : NULL;
 
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED;
 }
 
-int leat_rights_may_change(struct leat_errand *call, fuse_ino_t ino, uint32_t slot,
+int leat_rights_may_change(struct leat_mount_call *call, fuse_ino_t ino, uint32_t slot,
 			   const struct leat_rights *rights)
 {
 	bool counts = rights->mode && is_committed(call, slot);
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	char path[PATH_MAX];
 	int rc;
 
@@ -56,7 +56,7 @@ int leat_rights_may_change(struct leat_errand *call, fuse_ino_t ino, uint32_t sl
 		return 0;
 	rc = leat_node_path(call->m, ino, NULL, path);
 	if (!rc)
-		rc = leat_errand_resolve(call, LEAT_OP_META, path, AT_SYMLINK_NOFOLLOW,
-					 rights->mode, rights->owner, &place);
+		rc = leat_mount_resolve(call, LEAT_OP_META, path, AT_SYMLINK_NOFOLLOW, rights->mode,
+					rights->owner, &location);
 	return rc == -EACCES || (counts && rc == -EIO) ? rc : 0;
 }

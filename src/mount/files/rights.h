@@ -16,7 +16,7 @@ struct leat_rights leat_rights_of(const struct stat *st, int what);
 struct leat_rights leat_rights_of_attribute(const char *name, const char *value, size_t size);
 /* A file that is open is changed by its descriptor, of record `slot`; whether this step may is said
  * of its name. One without a name is the affair of those who have it open. 0 or -errno. */
-int leat_rights_may_change(struct leat_errand *call, fuse_ino_t ino, uint32_t slot,
+int leat_rights_may_change(struct leat_mount_call *call, fuse_ino_t ino, uint32_t slot,
 			   const struct leat_rights *rights);
 
 #endif

@@ -1,7 +1,7 @@
 /* Changes of a file's bytes and length. */
 #include "mount/files/write.h"
 #include "mount/daemon/ask.h"
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/names/handle.h"
 #include "mount/record/record.h"
 
@@ -34,11 +34,11 @@ static bool is_producer(const struct leat_handle *h)
 	return h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER;
 }
 
-static int tell_once(struct leat_errand *call, struct leat_handle *h, uint32_t code,
-		     uint64_t offset, uint64_t length)
+static int report_once(struct leat_mount_call *call, struct leat_handle *h, uint32_t code,
+		       uint64_t offset, uint64_t length)
 {
 	h->told = true;
-	return leat_line_violation(call->line, code, h->slot, offset, length);
+	return leat_connection_violation(call->connection, code, h->slot, offset, length);
 }
 
 /* Are the bytes what the file holds at `offset`? The file may be open for writing only. */
@@ -68,8 +68,9 @@ static bool writes_same(const struct leat_handle *h, const char *data, uint64_t 
 }
 
 /* A publisher's write: would it leave a hole, or change what a consumer has read? */
-static int check_publisher(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
-			   const char *data, uint64_t size, uint64_t offset)
+static int check_publisher(struct leat_mount_call *call, struct leat_handle *h,
+			   struct leat_shm_file *f, const char *data, uint64_t size,
+			   uint64_t offset)
 {
 	struct leat_range left = {offset, leat_range_end(offset, size)}, part;
 
@@ -79,42 +80,42 @@ static int check_publisher(struct leat_errand *call, struct leat_handle *h, stru
 	for (; leat_shm_consumed_part(call->m->shm, f, left, &part); left.begin = part.end)
 		if (!data || !writes_same(h, data + (part.begin - offset), part.end - part.begin,
 					  part.begin))
-			return tell_once(call, h, LEAT_VIOLATION_REWRITE, part.begin,
-					 part.end - part.begin);
+			return report_once(call, h, LEAT_VIOLATION_REWRITE, part.begin,
+					   part.end - part.begin);
 	return 0;
 }
 
-static int check(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
+static int check(struct leat_mount_call *call, struct leat_handle *h, struct leat_shm_file *f,
 		 const char *data, uint64_t size, uint64_t offset, bool appends)
 {
 	int rc = 0;
 
 	if (!h->told && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
-		rc = tell_once(call, h, LEAT_VIOLATION_AFTER_COMMIT, appends ? size_of(h) : offset,
-			       size);
+		rc = report_once(call, h, LEAT_VIOLATION_AFTER_COMMIT,
+				 appends ? size_of(h) : offset, size);
 	if (!rc && h->kind == LEAT_KIND_PUBLISHER && !appends)
 		rc = check_publisher(call, h, f, data, size, offset);
 	return rc;
 }
 
-static void publish(struct leat_errand *call, const struct leat_handle *h, struct leat_shm_file *f,
-		    uint64_t start, uint64_t end)
+static void publish(struct leat_mount_call *call, const struct leat_handle *h,
+		    struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
 	struct leat_msg_fact fact = {
 		.slot = h->slot, .ofd = h->ofd, .offset = start, .length = end - start};
 
 	if (leat_shm_publish_range(f, start, end))
-		leat_line_fact(call->line, LEAT_MSG_EXTENT, &fact);
+		leat_connection_fact(call->connection, LEAT_MSG_EXTENT, &fact);
 }
 
-static void tell_written(struct leat_errand *call, const struct leat_handle *h, uint64_t start,
-			 uint64_t length, bool appends)
+static void report_written(struct leat_mount_call *call, const struct leat_handle *h,
+			   uint64_t start, uint64_t length, bool appends)
 {
 	struct leat_msg_fact fact = {
 		.slot = h->slot, .ofd = h->ofd, .code = appends, .offset = start, .length = length};
 
-	if (call->line)
-		leat_line_fact(call->line, LEAT_MSG_WRITTEN, &fact);
+	if (call->connection)
+		leat_connection_fact(call->connection, LEAT_MSG_WRITTEN, &fact);
 }
 
 /* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a
@@ -133,28 +134,28 @@ static ssize_t put(const struct leat_handle *h, const char *data, size_t size, u
 }
 
 /* The same, while the file stays where it is. */
-static ssize_t put_held(struct leat_errand *call, struct leat_handle *h, const char *data,
+static ssize_t put_held(struct leat_mount_call *call, struct leat_handle *h, const char *data,
 			size_t size, uint64_t offset, bool mapped)
 {
-	struct leat_held held;
-	int rc = leat_handle_hold(call, h, &held);
+	struct leat_handle_held held;
+	int rc = leat_handle_acquire(call, h, &held);
 
-	return rc ? rc : leat_handle_let_go(&held, put(h, data, size, offset, mapped));
+	return rc ? rc : leat_handle_release(&held, put(h, data, size, offset, mapped));
 }
 
 /* The kernel takes set-id bits off a file that another user writes, but here root does. */
-static void drop_set_id(const struct leat_errand *call, const struct leat_handle *h)
+static void drop_set_id(const struct leat_mount_call *call, const struct leat_handle *h)
 {
 	struct stat st;
 
-	if (call->line->user.uid && fstat(h->fd, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID) &&
-	    fchmod(h->fd, st.st_mode & 01777) < 0)
+	if (call->connection->user.uid && fstat(h->fd, &st) == 0 &&
+	    st.st_mode & (S_ISUID | S_ISGID) && fchmod(h->fd, st.st_mode & 01777) < 0)
 		leat_warn("set-id bits stay on a file that another user has written: %s",
 			  strerror(errno));
 }
 
 /* All of it, with room made if there is none. */
-static ssize_t put_roomy(struct leat_errand *call, struct leat_handle *h, const char *data,
+static ssize_t put_roomy(struct leat_mount_call *call, struct leat_handle *h, const char *data,
 			 size_t size, uint64_t offset, bool mapped)
 {
 	uint64_t attempt = 0, since;
@@ -162,12 +163,12 @@ static ssize_t put_roomy(struct leat_errand *call, struct leat_handle *h, const 
 	ssize_t n;
 
 	do {
-		since = leat_errand_now_ns();
-		n = leat_errand_is_over_budget(call, h->slot, size - done)
+		since = leat_mount_now_ns();
+		n = leat_mount_is_over_budget(call, h->slot, size - done)
 			    ? -ENOSPC
 			    : put_held(call, h, data + done, size - done, offset + done, mapped);
-		leat_shm_count(&leat_errand_step(call)->copy_ns, leat_errand_now_ns() - since);
-		if (n == -ENOSPC && leat_errand_room(call, h->slot, size - done, &attempt))
+		leat_shm_count(&leat_mount_step(call)->copy_ns, leat_mount_now_ns() - since);
+		if (n == -ENOSPC && leat_mount_make_space(call, h->slot, size - done, &attempt))
 			continue;
 		if (n <= 0)
 			return done ? (ssize_t)done : n;
@@ -177,7 +178,7 @@ static ssize_t put_roomy(struct leat_errand *call, struct leat_handle *h, const 
 }
 
 /* As in the interception library: an open that changes nothing is none. */
-static void before_change(struct leat_errand *call, struct leat_handle *h)
+static void before_change(struct leat_mount_call *call, struct leat_handle *h)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
 	bool tell;
@@ -186,15 +187,15 @@ static void before_change(struct leat_errand *call, struct leat_handle *h)
 	tell = h->intact;
 	h->intact = false;
 	pthread_mutex_unlock(&h->m->lock);
-	if (tell && call->line)
-		leat_errand_tell(call, LEAT_MSG_WROTE, &fact);
+	if (tell && call->connection)
+		leat_mount_report(call, LEAT_MSG_WROTE, &fact);
 }
 
 /* Look whether it may be, and write it; consumers of bytes that it changes wait meanwhile. */
-static ssize_t put_checked(struct leat_errand *call, struct leat_handle *h, const char *data,
+static ssize_t put_checked(struct leat_mount_call *call, struct leat_handle *h, const char *data,
 			   size_t size, uint64_t offset, bool mapped)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	const bool appends = h->flags & O_APPEND && !mapped;
 	const bool rewrites =
 		f && h->kind == LEAT_KIND_PUBLISHER && !appends &&
@@ -214,13 +215,13 @@ static ssize_t put_checked(struct leat_errand *call, struct leat_handle *h, cons
 	return n;
 }
 
-ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const char *data,
+ssize_t leat_handle_write(struct leat_mount_call *call, struct leat_handle *h, const char *data,
 			  size_t size, uint64_t offset, bool mapped)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	bool appends = h->flags & O_APPEND && !mapped;
 	uint64_t end;
-	ssize_t n = leat_handle_follow(call, h, false);
+	ssize_t n = leat_handle_migrate(call, h, false);
 
 	if (!n)
 		n = put_checked(call, h, data, size, offset, mapped);
@@ -228,11 +229,11 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 		drop_set_id(call, h);
 	if (n <= 0)
 		return n;
-	leat_shm_count(&leat_errand_step(call)->bytes_out, (uint64_t)n);
-	leat_shm_count(&leat_errand_step(call)->writes, 1);
+	leat_shm_count(&leat_mount_step(call)->bytes_out, (uint64_t)n);
+	leat_shm_count(&leat_mount_step(call)->writes, 1);
 	end = appends ? size_of(h) : offset + (uint64_t)n;
 	if (f && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_SHARED)
-		tell_written(call, h, end - (uint64_t)n, (uint64_t)n, appends);
+		report_written(call, h, end - (uint64_t)n, (uint64_t)n, appends);
 	/* Of the pages of a mapping nobody knows which bytes the program has written: they are
 	 * there at the commit. The file was made longer before, which has told of the hole. */
 	if (f && h->kind == LEAT_KIND_PUBLISHER && !mapped)
@@ -240,7 +241,7 @@ ssize_t leat_handle_write(struct leat_errand *call, struct leat_handle *h, const
 	return n;
 }
 
-static int check_cut(struct leat_errand *call, struct leat_handle *h, struct leat_shm_file *f,
+static int check_cut(struct leat_mount_call *call, struct leat_handle *h, struct leat_shm_file *f,
 		     uint64_t length, uint64_t size)
 {
 	uint32_t code = 0;
@@ -249,41 +250,42 @@ static int check_cut(struct leat_errand *call, struct leat_handle *h, struct lea
 		code = LEAT_VIOLATION_AFTER_COMMIT;
 	else if (length < size && leat_shm_was_consumed(f, length, UINT64_MAX - length))
 		code = LEAT_VIOLATION_REWRITE;
-	return code ? leat_line_violation(call->line, code, h->slot, length, 0) : 0;
+	return code ? leat_connection_violation(call->connection, code, h->slot, length, 0) : 0;
 }
 
 /* The daemon must have taken back what was announced beyond `length`, and know of the hole before
  * it, before the next write announces anew. */
-static void tell_length(struct leat_errand *call, const struct leat_handle *h, uint64_t length)
+static void report_length(struct leat_mount_call *call, const struct leat_handle *h,
+			  uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .length = length};
 
-	leat_errand_tell(call, LEAT_MSG_TRUNCATED, &fact);
+	leat_mount_report(call, LEAT_MSG_TRUNCATED, &fact);
 }
 
 /* `change`, with room made if there is none for `length` bytes. */
-static int change_roomy(struct leat_errand *call, struct leat_handle *h, uint64_t length,
+static int change_roomy(struct leat_mount_call *call, struct leat_handle *h, uint64_t length,
 			int (*change)(struct leat_handle *h, const uint64_t *args),
 			const uint64_t *args)
 {
-	struct leat_held held;
+	struct leat_handle_held held;
 	uint64_t attempt = 0;
 	int rc;
 
 	do {
-		rc = leat_handle_hold(call, h, &held);
+		rc = leat_handle_acquire(call, h, &held);
 		if (!rc)
-			rc = (int)leat_handle_let_go(&held, change(h, args));
-	} while (rc == -ENOSPC && leat_errand_room(call, h->slot, length, &attempt));
+			rc = (int)leat_handle_release(&held, change(h, args));
+	} while (rc == -ENOSPC && leat_mount_make_space(call, h->slot, length, &attempt));
 	return rc;
 }
 
 /* Around `change`, which gives the file `length` bytes. */
-static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t length,
+static int resize(struct leat_mount_call *call, struct leat_handle *h, uint64_t length,
 		  int (*change)(struct leat_handle *h, const uint64_t *args), const uint64_t *args)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
-	int rc = leat_handle_follow(call, h, false);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
+	int rc = leat_handle_migrate(call, h, false);
 	uint64_t size = size_of(h);
 
 	if (rc)
@@ -298,7 +300,7 @@ static int resize(struct leat_errand *call, struct leat_handle *h, uint64_t leng
 		leat_shm_mark_sparse(f);
 	rc = change_roomy(call, h, length, change, args);
 	if (!rc && length != size)
-		tell_length(call, h, length);
+		report_length(call, h, length);
 	return rc;
 }
 
@@ -307,7 +309,7 @@ static int truncate_it(struct leat_handle *h, const uint64_t *args)
 	return ftruncate(h->fd, (off_t)args[0]) < 0 ? -errno : 0;
 }
 
-int leat_handle_resize(struct leat_errand *call, struct leat_handle *h, uint64_t length)
+int leat_handle_resize(struct leat_mount_call *call, struct leat_handle *h, uint64_t length)
 {
 	int rc = resize(call, h, length, truncate_it, &length);
 
@@ -331,11 +333,11 @@ static int allocate_it(struct leat_handle *h, const uint64_t *args)
 	return 0;
 }
 
-int leat_handle_allocate(struct leat_errand *call, struct leat_handle *h, int mode, uint64_t offset,
-			 uint64_t length)
+int leat_handle_allocate(struct leat_mount_call *call, struct leat_handle *h, int mode,
+			 uint64_t offset, uint64_t length)
 {
 	const uint64_t args[] = {(uint64_t)mode, offset, length};
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	uint64_t end = offset + length;
 	int rc = 0;
 

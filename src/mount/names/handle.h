@@ -32,10 +32,10 @@ struct leat_handle {
 	struct leat_glance glance; /* of a version */
 	const char *map;           /* owned; the file's bytes, once it is final */
 	size_t map_size;
-	struct leat_listing_of *listing; /* owned; of a directory */
-	bool unlisted;                   /* nobody has asked for its names yet */
-	uint64_t record_id;              /* in the trace; 0: it is not in it */
-	pid_t record_pid;                /* who opened it, or closed a descriptor of it last */
+	struct leat_mount_listing *listing; /* owned; of a directory */
+	bool unlisted;                      /* nobody has asked for its names yet */
+	uint64_t record_id;                 /* in the trace; 0: it is not in it */
+	pid_t record_pid;                   /* who opened it, or closed a descriptor of it last */
 };
 
 static inline struct leat_handle *leat_handle_of(const struct fuse_file_info *fi)

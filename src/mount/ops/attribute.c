@@ -1,10 +1,10 @@
 /* Attributes: by path they follow the rules, by an open file they are what it has. */
-#include "mount/callers/asker.h"
+#include "mount/callers/size.h"
 #include "mount/callers/caller.h"
 #include "mount/daemon/ask.h"
 #include "mount/daemon/wait.h"
 #include "mount/files/alive.h"
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/files/halves.h"
 #include "mount/files/handle.h"
 #include "mount/files/listing.h"
@@ -38,7 +38,7 @@ enum showing { SHOW_AS_IS, SHOW_AND_NOTE, SHOW_LAST_WORD };
 
 /* As in the interception library: whoever goes by a size waits for the last word, a run time's own
  * look at the open is noted. */
-static enum showing showing_to(struct leat_errand *call, fuse_ino_t ino)
+static enum showing showing_to(struct leat_mount_call *call, fuse_ino_t ino)
 {
 	unsigned looks;
 	bool sized;
@@ -52,7 +52,7 @@ static enum showing showing_to(struct leat_errand *call, fuse_ino_t ino)
 }
 
 /* Of an open file. -EBADF: the name is not open. */
-static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
+static int by_handle(struct leat_mount_call *call, fuse_ino_t ino, struct stat *st)
 {
 	uint32_t slot = 0;
 	int fd = leat_handle_any(call, ino, &slot), rc = 0;
@@ -62,13 +62,13 @@ static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 		return -EBADF;
 	showing = showing_to(call, ino);
 	if (showing == SHOW_LAST_WORD)
-		rc = leat_errand_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
+		rc = leat_mount_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
 	if (!rc)
-		rc = leat_errand_fstat(call, slot, fd, st);
+		rc = leat_mount_fstat(call, slot, fd, st);
 	if (!rc && S_ISDIR(st->st_mode) && leat_caller_is_inside(call->tid))
 		rc = leat_listing_settle(call, ino);
 	if (rc == 1)
-		rc = leat_errand_fstat(call, slot, fd, st);
+		rc = leat_mount_fstat(call, slot, fd, st);
 	if (!rc && showing == SHOW_LAST_WORD) /* as in find_end */
 		leat_fuse_extend(call->m->session, ino, fd, (uint64_t)st->st_size);
 	leat_close(&fd);
@@ -79,32 +79,33 @@ static int by_handle(struct leat_errand *call, fuse_ino_t ino, struct stat *st)
 	return rc;
 }
 
-static int by_path(struct leat_errand *call, fuse_ino_t ino, struct stat *st, double *keep_s)
+static int by_path(struct leat_mount_call *call, fuse_ino_t ino, struct stat *st, double *keep_s)
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	struct leat_identity id;
-	int rc = leat_errand_resolve_node(call, ino, LEAT_OP_LOOK, 0, 0, &place);
+	int rc = leat_mount_resolve_node(call, ino, LEAT_OP_LOOK, 0, 0, &location);
 
 	if (!rc)
-		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
+		rc = leat_mount_identify(call, location.slot, location.dirfd, location.path, st,
+					 &id);
 	if (!rc && !leat_node_is(call->m, ino, st, &id))
 		rc = -ESTALE; /* the kernel looks the name up anew */
 	if (!rc)
-		*keep_s = leat_ops_keep_s(call, &place);
+		*keep_s = leat_ops_keep_s(call, &location);
 	return rc;
 }
 
 /* Where is the end? The kernel throws the answer away if it was told of the file since it asked,
  * for instance because somebody has looked into /proc/PID/fd: after a wait the size is told apart.
  */
-static int find_end(struct leat_errand *call, fuse_ino_t ino, struct leat_handle *h,
+static int find_end(struct leat_mount_call *call, fuse_ino_t ino, struct leat_handle *h,
 		    struct stat *st)
 {
 	bool was_final = leat_handle_is_final(call, h);
 	int rc = leat_handle_whole(call, h);
 
 	if (!rc)
-		rc = leat_handle_follow(call, h, false);
+		rc = leat_handle_migrate(call, h, false);
 	if (!rc && fstat(h->fd, st) < 0)
 		rc = -errno;
 	if (!rc && !was_final)
@@ -113,7 +114,7 @@ static int find_end(struct leat_errand *call, fuse_ino_t ino, struct leat_handle
 }
 
 /* The kernel names the open file when it wants to know where the end is. */
-static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
+static int look(struct leat_mount_call *call, fuse_ino_t ino, const struct fuse_file_info *fi,
 		struct stat *st, double *keep_s)
 {
 	struct leat_handle *h = fi ? leat_handle_of(fi) : NULL;
@@ -136,7 +137,7 @@ static int look(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file
 	return rc;
 }
 
-static void reply_attributes(const struct leat_errand *call, fuse_ino_t ino, struct stat *st,
+static void reply_attributes(const struct leat_mount_call *call, fuse_ino_t ino, struct stat *st,
 			     double keep_s)
 {
 	leat_ops_show(call->m, ino, NULL, st);
@@ -147,10 +148,10 @@ static void reply_attributes(const struct leat_errand *call, fuse_ino_t ino, str
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fuse_entry_param e;
-	struct leat_errand call;
+	struct leat_mount_call call;
 	double keep_s = 0;
 	struct stat st;
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	if (ino == LEAT_ALIVE_INO) {
 		leat_alive_entry(&e);
@@ -165,22 +166,22 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
-	struct leat_place_of place;
-	struct leat_errand call;
+	struct leat_mount_location location;
+	struct leat_mount_call call;
 	struct stat st;
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc) {
 		leat_node_by_path(call.m, ino, call.tid);
-		rc = leat_errand_resolve_node(&call, ino, LEAT_OP_ACCESS, 0, 0, &place);
+		rc = leat_mount_resolve_node(&call, ino, LEAT_OP_ACCESS, 0, 0, &location);
 	}
 	if (!rc) {
-		leat_errand_become(&call);
-		if (faccessat(place.dirfd, place.path, mask, AT_EACCESS) < 0)
+		leat_mount_become(&call);
+		if (faccessat(location.dirfd, location.path, mask, AT_EACCESS) < 0)
 			rc = -errno;
-		if (!rc && fstatat(place.dirfd, place.path, &st, 0) == 0)
+		if (!rc && fstatat(location.dirfd, location.path, &st, 0) == 0)
 			rc = leat_other_access(&call, &st, mask);
-		leat_errand_self(&call);
+		leat_mount_become_self(&call);
 	}
 	fuse_reply_err(req, -rc);
 }
@@ -204,19 +205,19 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 /* A new attribute, of an open file (fd) or of a place. */
 struct target {
 	int fd; /* -1: by place */
-	struct leat_place_of place;
+	struct leat_mount_location location;
 };
 
 static int set_mode(const struct target *t, mode_t mode)
 {
-	int rc =
-		t->fd >= 0 ? fchmod(t->fd, mode) : fchmodat(t->place.dirfd, t->place.path, mode, 0);
+	int rc = t->fd >= 0 ? fchmod(t->fd, mode)
+			    : fchmodat(t->location.dirfd, t->location.path, mode, 0);
 
 	return rc < 0 ? -errno : 0;
 }
 
-static int set_owner(const struct leat_errand *call, const struct target *t, const struct stat *st,
-		     int what)
+static int set_owner(const struct leat_mount_call *call, const struct target *t,
+		     const struct stat *st, int what)
 {
 	uid_t uid = what & FUSE_SET_ATTR_UID ? st->st_uid : (uid_t)-1;
 	gid_t gid = what & FUSE_SET_ATTR_GID ? st->st_gid : (gid_t)-1;
@@ -224,8 +225,9 @@ static int set_owner(const struct leat_errand *call, const struct target *t, con
 
 	if (rc)
 		return rc;
-	rc = t->fd >= 0 ? fchown(t->fd, uid, gid)
-			: fchownat(t->place.dirfd, t->place.path, uid, gid, AT_SYMLINK_NOFOLLOW);
+	rc = t->fd >= 0
+		     ? fchown(t->fd, uid, gid)
+		     : fchownat(t->location.dirfd, t->location.path, uid, gid, AT_SYMLINK_NOFOLLOW);
 	return rc < 0 ? -errno : 0;
 }
 
@@ -236,18 +238,19 @@ static struct timespec time_for(int what, int now, int set, struct timespec valu
 	return what & set ? value : (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
-static int set_times(const struct leat_errand *call, const struct target *t, const struct stat *st,
-		     int what)
+static int set_times(const struct leat_mount_call *call, const struct target *t,
+		     const struct stat *st, int what)
 {
 	const struct timespec times[2] = {
 		time_for(what, FUSE_SET_ATTR_ATIME_NOW, FUSE_SET_ATTR_ATIME, st->st_atim),
 		time_for(what, FUSE_SET_ATTR_MTIME_NOW, FUSE_SET_ATTR_MTIME, st->st_mtim)};
 	int rc = t->fd >= 0 ? futimens(t->fd, times)
-			    : utimensat(t->place.dirfd, t->place.path, times, AT_SYMLINK_NOFOLLOW);
+			    : utimensat(t->location.dirfd, t->location.path, times,
+					AT_SYMLINK_NOFOLLOW);
 
 	if (rc < 0)
 		return -errno;
-	leat_shm_note_times(leat_errand_file(call, t->place.slot), times);
+	leat_shm_note_times(leat_mount_file(call, t->location.slot), times);
 	return 0;
 }
 
@@ -255,7 +258,7 @@ static int set_times(const struct leat_errand *call, const struct target *t, con
 
 #define SET_TIMES (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)
 
-static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *st, int what)
+static int change(struct leat_mount_call *call, fuse_ino_t ino, const struct stat *st, int what)
 {
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
@@ -264,17 +267,18 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	int rc = 0, held;
 
 	if (!named)
-		t.fd = leat_handle_any(call, ino, &t.place.slot);
-	rc = t.fd < 0 ? leat_errand_resolve_node(call, ino, LEAT_OP_META, rights.mode, rights.owner,
-						 &t.place)
-		      : leat_rights_may_change(call, ino, t.place.slot, &rights);
+		t.fd = leat_handle_any(call, ino, &t.location.slot);
+	rc = t.fd < 0 ? leat_mount_resolve_node(call, ino, LEAT_OP_META, rights.mode, rights.owner,
+						&t.location)
+		      : leat_rights_may_change(call, ino, t.location.slot, &rights);
 	if (rc) {
 		leat_close(&t.fd);
 		return rc;
 	}
-	leat_errand_become(call);
-	held = t.fd >= 0 ? dup(t.fd)
-			 : openat(t.place.dirfd, t.place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	leat_mount_become(call);
+	held = t.fd >= 0
+		       ? dup(t.fd)
+		       : openat(t.location.dirfd, t.location.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	leat_half_note(&half, call, held);
 	if (what & FUSE_SET_ATTR_MODE)
 		rc = set_mode(&t, st->st_mode & 07777);
@@ -282,7 +286,7 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 		rc = set_owner(call, &t, st, what);
 	if (!rc && what & SET_TIMES)
 		rc = set_times(call, &t, st, what);
-	leat_errand_self(call);
+	leat_mount_become_self(call);
 	if (!rc)
 		rc = leat_half_changed(call, &half, ino, held,
 				       what & SET_TIMES ? LEAT_ALIKE_TIMES : 0);
@@ -291,10 +295,10 @@ static int change(struct leat_errand *call, fuse_ino_t ino, const struct stat *s
 	return rc;
 }
 
-static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
+static int cut(struct leat_mount_call *call, fuse_ino_t ino, uint64_t length,
 	       const struct fuse_file_info *fi)
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	char path[64];
 	int fd = -1, rc;
 
@@ -303,52 +307,53 @@ static int cut(struct leat_errand *call, fuse_ino_t ino, uint64_t length,
 	leat_node_by_path(call->m, ino, call->tid);
 	rc = leat_handles_settle(call);
 	if (!rc)
-		rc = leat_errand_resolve_node(call, ino, LEAT_OP_TRUNCATE, 0, length, &place);
+		rc = leat_mount_resolve_node(call, ino, LEAT_OP_TRUNCATE, 0, length, &location);
 	if (rc)
 		return rc;
-	leat_errand_become(call);
-	fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	leat_mount_become(call);
+	fd = openat(location.dirfd, location.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	rc = fd < 0 ? -errno : 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!rc && truncate(path, (off_t)length) < 0)
 		rc = -errno;
-	leat_errand_self(call);
+	leat_mount_become_self(call);
 	leat_record_cut(call, NULL, ino, fd, length, rc);
 	leat_close(&fd);
 	return rc;
 }
 
 /* After a change: as it is now, without waiting. */
-static int look_now(struct leat_errand *call, fuse_ino_t ino, const struct fuse_file_info *fi,
+static int look_now(struct leat_mount_call *call, fuse_ino_t ino, const struct fuse_file_info *fi,
 		    struct stat *st)
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	struct leat_identity id;
 	uint32_t slot;
 	int fd, rc;
 
 	if (fi) {
-		rc = leat_handle_follow(call, leat_handle_of(fi), false);
+		rc = leat_handle_migrate(call, leat_handle_of(fi), false);
 		return rc ? rc : fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
 	}
 	fd = leat_handle_any(call, ino, &slot);
 	if (fd >= 0) {
-		rc = leat_errand_fstat(call, slot, fd, st);
+		rc = leat_mount_fstat(call, slot, fd, st);
 		leat_close(&fd);
 		return rc;
 	}
-	rc = leat_errand_resolve_node(call, ino, LEAT_OP_ACCESS, 0, 0, &place);
+	rc = leat_mount_resolve_node(call, ino, LEAT_OP_ACCESS, 0, 0, &location);
 	if (!rc)
-		rc = leat_errand_identify(call, place.slot, place.dirfd, place.path, st, &id);
+		rc = leat_mount_identify(call, location.slot, location.dirfd, location.path, st,
+					 &id);
 	return rc;
 }
 
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what,
 		       struct fuse_file_info *fi)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 	struct stat st;
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	leat_shm_change_begin(call.m->shm);
 	if (!rc && !fi)

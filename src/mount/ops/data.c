@@ -1,6 +1,6 @@
 /* Reads and writes. */
 #include "mount/daemon/wait.h"
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/files/handle.h"
 #include "mount/files/open_files.h"
 #include "mount/files/write.h"
@@ -41,26 +41,26 @@ static void note_read(struct leat_handle *h, uint64_t offset, uint64_t length, u
 
 /* A short count is the truth only of a file that was final before: else the file was cut, and the
  * rest is still to come. */
-static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, char *out, size_t size,
-			    uint64_t offset, bool pages)
+static ssize_t read_growing(struct leat_mount_call *call, struct leat_handle *h, char *out,
+			    size_t size, uint64_t offset, bool pages)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	size_t done = 0;
 	bool final;
 
 	for (;;) {
-		int rc = leat_errand_covered(call, h->slot, offset + done, size - done, &final);
+		int rc = leat_mount_wait_covered(call, h->slot, offset + done, size - done, &final);
 		ssize_t n;
 
 		if (rc)
 			return done ? (ssize_t)done : rc;
 		/* What was written there since it moved was published after that. */
-		rc = leat_handle_follow(call, h, false);
+		rc = leat_handle_migrate(call, h, false);
 		if (rc)
 			return done ? (ssize_t)done : rc;
 		if (f)
 			leat_shm_about_to_read(f, offset + done, size - done);
-		n = leat_errand_pread(call, h->fd, out + done, size - done, (off_t)(offset + done));
+		n = leat_mount_pread(call, h->fd, out + done, size - done, (off_t)(offset + done));
 		if (n < 0)
 			return done ? (ssize_t)done : -errno;
 		note_read(h, offset + done, (uint64_t)n, done ? 0 : size, pages);
@@ -72,33 +72,33 @@ static ssize_t read_growing(struct leat_errand *call, struct leat_handle *h, cha
 	}
 }
 
-static void count_read(struct leat_errand *call, ssize_t n)
+static void count_read(struct leat_mount_call *call, ssize_t n)
 {
 	if (n <= 0)
 		return;
-	leat_shm_count(&leat_errand_step(call)->bytes_in, (uint64_t)n);
-	leat_shm_count(&leat_errand_step(call)->reads, 1);
-	leat_limit_hold(leat_errand_limit(call), (uint64_t)n);
+	leat_shm_count(&leat_mount_step(call)->bytes_in, (uint64_t)n);
+	leat_shm_count(&leat_mount_step(call)->reads, 1);
+	leat_limit_hold(leat_mount_limit(call), (uint64_t)n);
 }
 
 /* What the kernel reads for a mapping is told as that. */
-static void record_read(struct leat_errand *call, const struct leat_handle *h, ssize_t n,
+static void record_read(struct leat_mount_call *call, const struct leat_handle *h, ssize_t n,
 			size_t size, off_t offset, bool pages)
 {
 	leat_record_moved(call, h, pages ? LEAT_TRACE_MAP : LEAT_TRACE_READ, n, (uint64_t)offset,
 			  size, pages ? PROT_READ : 0);
 }
 
-static void read_copied(struct leat_errand *call, struct leat_handle *h, size_t size, off_t offset,
-			bool pages)
+static void read_copied(struct leat_mount_call *call, struct leat_handle *h, size_t size,
+			off_t offset, bool pages)
 {
 	char *out = malloc(size);
-	ssize_t n = out ? leat_handle_follow(call, h, false) : -ENOMEM;
+	ssize_t n = out ? leat_handle_migrate(call, h, false) : -ENOMEM;
 
 	if (n)
 		goto reply;
 	if (leat_handle_is_final(call, h) && !h->sized) {
-		n = leat_errand_pread(call, h->fd, out, size, offset);
+		n = leat_mount_pread(call, h->fd, out, size, offset);
 		n = n < 0 ? -errno : n;
 	} else {
 		n = read_growing(call, h, out, size, (uint64_t)offset, pages);
@@ -115,9 +115,9 @@ reply:
 }
 
 /* A committed file does not change its length any more. */
-static bool is_mapped(struct leat_errand *call, struct leat_handle *h)
+static bool is_mapped(struct leat_mount_call *call, struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	struct stat st;
 	void *map;
 
@@ -141,9 +141,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		    struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
-	struct leat_errand call;
+	struct leat_mount_call call;
 	size_t left;
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	(void)ino;
 	if (rc) {
@@ -174,13 +174,13 @@ static void follow_flags(struct leat_handle *h, int flags)
 }
 
 /* Where an append went is where the file ends, less what was written. */
-static void record_write(struct leat_errand *call, const struct leat_handle *h, ssize_t n,
+static void record_write(struct leat_mount_call *call, const struct leat_handle *h, ssize_t n,
 			 size_t size, off_t offset, bool mapped)
 {
 	struct stat st;
 
 	if (n > 0 && !mapped && h->record_id && h->flags & O_APPEND &&
-	    leat_errand_fstat(call, h->slot, h->fd, &st) == 0 && st.st_size >= n)
+	    leat_mount_fstat(call, h->slot, h->fd, &st) == 0 && st.st_size >= n)
 		offset = st.st_size - n;
 	leat_record_moved(call, h, mapped ? LEAT_TRACE_MAP : LEAT_TRACE_WRITE, n, (uint64_t)offset,
 			  size, mapped ? PROT_WRITE : 0);
@@ -189,8 +189,8 @@ static void record_write(struct leat_errand *call, const struct leat_handle *h, 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
-	struct leat_errand call;
-	ssize_t n = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	ssize_t n = leat_mount_call_init(&call, req);
 
 	(void)ino;
 	/* What comes from a mapping comes by any descriptor. */
@@ -200,7 +200,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 		n = leat_handle_write(&call, leat_handle_of(fi), data, size, (uint64_t)offset,
 				      fi->writepage);
 	if (n > 0)
-		leat_limit_hold(leat_errand_limit(&call), (uint64_t)n);
+		leat_limit_hold(leat_mount_limit(&call), (uint64_t)n);
 	record_write(&call, leat_handle_of(fi), n, size, offset, fi->writepage);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);

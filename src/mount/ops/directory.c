@@ -15,16 +15,16 @@
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		       struct fuse_file_info *fi)
 {
-	struct leat_listing_of *l = leat_handle_of(fi)->listing;
+	struct leat_mount_listing *l = leat_handle_of(fi)->listing;
 	char *out = malloc(size);
-	struct leat_errand call;
+	struct leat_mount_call call;
 	ssize_t n;
 
 	if (!out) {
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	n = leat_errand_init(&call, req);
+	n = leat_mount_call_init(&call, req);
 	if (!n) {
 		leat_handles_list(call.m, ino);
 		n = leat_listing_read(&call, l, (uint64_t)offset, out, size);
@@ -36,19 +36,19 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 	free(out);
 }
 
-static int open_directory(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
+static int open_directory(struct leat_mount_call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const int flags = O_RDONLY | O_DIRECTORY;
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	struct leat_handle *h;
 	char path[PATH_MAX];
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
 	leat_node_by_path(call->m, ino, call->tid);
 	if (!rc)
-		rc = leat_errand_resolve(call, LEAT_OP_OPEN, path, flags, 0, 0, &place);
+		rc = leat_mount_resolve(call, LEAT_OP_OPEN, path, flags, 0, 0, &location);
 	if (!rc)
-		rc = leat_handle_open(call, ino, &place, flags, 0, &h);
+		rc = leat_handle_open(call, ino, &location, flags, 0, &h);
 	if (rc)
 		return rc;
 	h->listing = leat_listing_new(path);
@@ -65,8 +65,8 @@ static int open_directory(struct leat_errand *call, fuse_ino_t ino, struct fuse_
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = open_directory(&call, ino, fi);
@@ -78,11 +78,11 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 
 	(void)ino;
-	if (leat_errand_init(&call, req))
-		call.line = NULL;
+	if (leat_mount_call_init(&call, req))
+		call.connection = NULL;
 	leat_handle_close(&call, leat_handle_of(fi));
 	fuse_reply_err(req, 0);
 }

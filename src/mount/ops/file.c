@@ -3,7 +3,7 @@
 #include "mount/daemon/bypass.h"
 #include "mount/daemon/wait.h"
 #include "mount/files/alive.h"
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/files/handle.h"
 #include "mount/files/open_files.h"
 #include "mount/files/other.h"
@@ -24,16 +24,16 @@ static bool writes(int flags)
 	return (flags & O_ACCMODE) != O_RDONLY;
 }
 
-static bool is_committed(const struct leat_errand *call, const struct leat_handle *h)
+static bool is_committed(const struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED;
 }
 
 /* Pages are the kernel's to keep only of files that nobody changes unseen. A file that grows, or is
  * written, is read and written through us, call by call. */
-static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_handle *h,
+static void choose_cache(struct leat_mount_call *call, fuse_ino_t ino, struct leat_handle *h,
 			 struct fuse_file_info *fi)
 {
 	struct stat st;
@@ -55,27 +55,29 @@ static void choose_cache(struct leat_errand *call, fuse_ino_t ino, struct leat_h
 
 /* A mapping ends where the kernel takes the file to end, and it asks nobody. It was told at the
  * lookup; the file may have grown since, above all while the open waited. */
-static void tell_size(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h)
+static void report_size(const struct leat_mount_call *call, fuse_ino_t ino,
+			const struct leat_handle *h)
 {
 	struct stat st;
 
 	if (h->backing || (h->flags & O_ACCMODE) == O_WRONLY || !leat_handle_is_final(call, h) ||
-	    leat_errand_fstat(call, h->slot, h->fd, &st) || !S_ISREG(st.st_mode))
+	    leat_mount_fstat(call, h->slot, h->fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (leat_node_told_less(call->m, ino, (uint64_t)st.st_size))
 		leat_fuse_extend(call->m->session, ino, h->fd, (uint64_t)st.st_size);
 }
 
 /* Who reads by the mount does not tell how far: all of the file is kept. False: some has gone. */
-static bool retain(const struct leat_errand *call, const struct leat_place_of *place)
+static bool retain(const struct leat_mount_call *call, const struct leat_mount_location *location)
 {
 	struct leat_shm_file *f =
-		place->kind == LEAT_KIND_CONSUMER ? leat_errand_file(call, place->slot) : NULL;
+		location->kind == LEAT_KIND_CONSUMER ? leat_mount_file(call, location->slot) : NULL;
 
 	return !f || leat_shm_retain(f);
 }
 
-static bool is_of_node(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h)
+static bool is_of_node(const struct leat_mount_call *call, fuse_ino_t ino,
+		       const struct leat_handle *h)
 {
 	struct leat_identity id;
 	struct stat st;
@@ -86,38 +88,38 @@ static bool is_of_node(const struct leat_errand *call, fuse_ino_t ino, const str
 	return leat_node_is(call->m, ino, &st, &id);
 }
 
-static int resolve_open(struct leat_errand *call, const char *path, int flags, mode_t mode,
-			struct leat_place_of *place)
+static int resolve_open(struct leat_mount_call *call, const char *path, int flags, mode_t mode,
+			struct leat_mount_location *location)
 {
 	int rc = leat_handles_settle(call);
 
 	return rc ? rc
-		  : leat_errand_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW,
-					mode, 0, place);
+		  : leat_mount_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW, mode,
+				       0, location);
 }
 
 /* A version may be another one than was looked up, and what was awaited something else than a file.
  */
-static bool is_other(const struct leat_errand *call, fuse_ino_t ino, const struct leat_handle *h,
-		     bool awaited)
+static bool is_other(const struct leat_mount_call *call, fuse_ino_t ino,
+		     const struct leat_handle *h, bool awaited)
 {
 	return (awaited || leat_handle_is_version(h)) && !is_of_node(call, ino, h);
 }
 
 /* What the step's actions say of the open; on an error the handle is closed. */
-static int acted(struct leat_errand *call, struct leat_handle *h)
+static int acted(struct leat_mount_call *call, struct leat_handle *h)
 {
 	int rc = 0;
 
 	if (call->m->acts && h->ofd)
-		rc = leat_errand_wait(call, LEAT_WIRE_ACTED, h->slot, false, h->ofd);
+		rc = leat_mount_wait(call, LEAT_WIRE_ACTED, h->slot, false, h->ofd);
 	if (rc)
 		leat_handle_close(call, h);
 	return rc;
 }
 
 /* Whoever reads 0 bytes of an empty version would be given it for ever. */
-static int refuse_stuck(struct leat_errand *call, fuse_ino_t ino, const char *path)
+static int refuse_stuck(struct leat_mount_call *call, fuse_ino_t ino, const char *path)
 {
 	if (!leat_node_is_stuck(call->m, ino))
 		return 0;
@@ -125,9 +127,9 @@ static int refuse_stuck(struct leat_errand *call, fuse_ino_t ino, const char *pa
 	return -EIO;
 }
 
-static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_info *fi)
+static int open_file(struct leat_mount_call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	struct leat_handle *h;
 	char path[PATH_MAX];
 	bool awaited = leat_node_is_awaited(call->m, ino);
@@ -135,11 +137,11 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 
 	leat_node_by_path(call->m, ino, call->tid);
 	if (!rc)
-		rc = resolve_open(call, path, fi->flags, 0, &place);
-	if (!rc && !retain(call, &place))
+		rc = resolve_open(call, path, fi->flags, 0, &location);
+	if (!rc && !retain(call, &location))
 		rc = -EIO;
 	if (!rc)
-		rc = leat_handle_open(call, ino, &place, (int)place.flags, 0, &h);
+		rc = leat_handle_open(call, ino, &location, (int)location.flags, 0, &h);
 	/* A name that was expected did not come: the kernel looks again, and may create it. */
 	if (rc)
 		return rc == -ENOENT && leat_node_missed(call->m, ino, call->tid) ? -ESTALE : rc;
@@ -157,15 +159,15 @@ static int open_file(struct leat_errand *call, fuse_ino_t ino, struct fuse_file_
 	if (rc)
 		return rc;
 	choose_cache(call, ino, h, fi);
-	tell_size(call, ino, h);
+	report_size(call, ino, h);
 	fi->fh = (uint64_t)(uintptr_t)h;
 	return 0;
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc && ino == LEAT_ALIVE_INO) {
 		leat_alive_opened(&call);
@@ -183,25 +185,25 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		leat_fuse_opened(req, leat_handle_of(fi)->backing, fi, NULL);
 }
 
-static int create_file(struct leat_errand *call, fuse_ino_t parent, const char *name, mode_t mode,
-		       struct fuse_file_info *fi, struct fuse_entry_param *e)
+static int create_file(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
+		       mode_t mode, struct fuse_file_info *fi, struct fuse_entry_param *e)
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	struct leat_handle *h;
 	char path[PATH_MAX];
 	int flags = fi->flags | O_CREAT;
 	int rc = leat_node_path(call->m, parent, name, path);
 
 	if (!rc)
-		rc = resolve_open(call, path, flags, mode, &place);
+		rc = resolve_open(call, path, flags, mode, &location);
 	if (!rc)
-		rc = leat_handle_open(call, 0, &place, (int)place.flags, mode, &h);
+		rc = leat_handle_open(call, 0, &location, (int)location.flags, mode, &h);
 	if (rc)
 		return rc;
 	rc = acted(call, h);
 	if (rc)
 		return rc;
-	rc = leat_ops_entry(call, parent, name, &place, e);
+	rc = leat_ops_entry(call, parent, name, &location, e);
 	if (rc) {
 		leat_handle_close(call, h);
 		return rc;
@@ -217,8 +219,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 		      struct fuse_file_info *fi)
 {
 	struct fuse_entry_param e;
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = leat_other_change(&call, parent);
@@ -236,18 +238,18 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
-	struct leat_errand call;
+	struct leat_mount_call call;
 
 	leat_record_flushed(leat_fuse_context(req), ino == LEAT_ALIVE_INO ? NULL : h,
 			    fuse_req_ctx(req)->pid);
 	if (ino == LEAT_ALIVE_INO) {
-		if (leat_errand_init(&call, req) == 0)
+		if (leat_mount_call_init(&call, req) == 0)
 			leat_alive_flushed(&call);
 	} else if (h) {
 		if (h->ofd)
 			leat_alive_closing(h, fuse_req_ctx(req)->pid);
 		/* Of other files there is nothing to tell, and no caller to be asked who it is. */
-		if (leat_handle_is_version(h) && leat_errand_init(&call, req) == 0)
+		if (leat_handle_is_version(h) && leat_mount_call_init(&call, req) == 0)
 			leat_handle_note_closed(&call, h);
 		leat_handle_flushed(h);
 	}
@@ -256,10 +258,10 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 
-	if (leat_errand_init(&call, req))
-		call.line = NULL;
+	if (leat_mount_call_init(&call, req))
+		call.connection = NULL;
 	if (ino != LEAT_ALIVE_INO)
 		leat_handle_close(&call, leat_handle_of(fi));
 	fuse_reply_err(req, 0);
@@ -268,12 +270,12 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	(void)ino;
 	if (!rc)
-		rc = leat_handle_follow(&call, h, false);
+		rc = leat_handle_migrate(&call, h, false);
 	if (!rc && (datasync ? fdatasync(h->fd) : fsync(h->fd)) < 0)
 		rc = -errno;
 	fuse_reply_err(req, -rc);
@@ -282,8 +284,8 @@ static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_f
 static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
 			 struct fuse_file_info *fi)
 {
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	(void)ino;
 	if (!rc)
@@ -296,15 +298,15 @@ static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset,
 static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 		     struct fuse_file_info *fi)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 	off_t at = -1;
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	(void)ino;
 	if (!rc)
 		rc = leat_handle_whole(&call, leat_handle_of(fi));
 	if (!rc)
-		rc = leat_handle_follow(&call, leat_handle_of(fi), false);
+		rc = leat_handle_migrate(&call, leat_handle_of(fi), false);
 	if (!rc) {
 		at = lseek(leat_handle_of(fi)->fd, offset, whence);
 		rc = at < 0 ? -errno : 0;

@@ -1,5 +1,5 @@
 /* Looking up, making, moving and removing names. */
-#include "mount/callers/asked.h"
+#include "mount/callers/lookup.h"
 #include "mount/daemon/ask.h"
 #include "mount/daemon/wait.h"
 #include "mount/files/alive.h"
@@ -22,9 +22,10 @@
 
 #define DIRECTORY_S 0.001
 
-double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place)
+double leat_ops_keep_s(const struct leat_mount_call *call,
+		       const struct leat_mount_location *location)
 {
-	struct leat_shm_file *f = leat_errand_file(call, place->slot);
+	struct leat_shm_file *f = leat_mount_file(call, location->slot);
 
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
 }
@@ -65,7 +66,7 @@ void leat_ops_show(struct leat_mount *m, fuse_ino_t ino, const char *name, struc
 }
 
 /* Fill `e` with a node for `st`. */
-static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *name,
+static int entry_of(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
 		    const struct stat *st, const struct leat_identity *id,
 		    struct fuse_entry_param *e)
 {
@@ -80,17 +81,18 @@ static int entry_of(struct leat_errand *call, fuse_ino_t parent, const char *nam
 	return 0;
 }
 
-int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
-		   const struct leat_place_of *place, struct fuse_entry_param *e)
+int leat_ops_entry(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
+		   const struct leat_mount_location *location, struct fuse_entry_param *e)
 {
 	struct leat_identity id;
 	struct stat st;
-	int rc = leat_errand_identify(call, place->slot, place->dirfd, place->path, &st, &id);
+	int rc = leat_mount_identify(call, location->slot, location->dirfd, location->path, &st,
+				     &id);
 
 	*e = (struct fuse_entry_param){0};
 	if (!rc)
 		rc = entry_of(call, parent, name, &st, &id, e);
-	e->attr_timeout = leat_ops_keep_s(call, place);
+	e->attr_timeout = leat_ops_keep_s(call, location);
 	if (!rc && S_ISDIR(st.st_mode))
 		e->entry_timeout = e->attr_timeout = DIRECTORY_S;
 	return rc;
@@ -99,7 +101,7 @@ int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name
 /* What is not there yet may become a file or a directory: it is a symlink to itself to who follows
  * one, and else what the call wants. A call that wants something else looks the name up again, when
  * it is there. */
-static void show_to_come(const struct leat_errand *call, const char *name, struct stat *st)
+static void show_to_come(const struct leat_mount_call *call, const char *name, struct stat *st)
 {
 	static const mode_t types[] = {[LEAT_ASKED_ANY] = S_IFLNK,
 				       [LEAT_ASKED_LINK] = S_IFLNK,
@@ -117,19 +119,19 @@ static void show_to_come(const struct leat_errand *call, const char *name, struc
 /* Something is to come, or is growing: whoever looks closer waits then. The kernel holds a lock on
  * the directory during a lookup, so nobody waits here; it holds none when it reads a symlink, opens
  * a file, or asks for attributes. */
-static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char *name,
-			 const char *path, const struct leat_place_of *place,
+static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
+			 const char *path, const struct leat_mount_location *location,
 			 struct fuse_entry_param *e)
 {
-	const uint32_t slot = place->slot;
+	const uint32_t slot = location->slot;
 	struct leat_identity id;
 	struct stat st;
 
-	leat_errand_cancel(call);
-	if ((!*place->path ||
-	     leat_errand_identify(call, slot, place->dirfd, place->path, &st, &id)) &&
-	    leat_errand_identify(call, slot, call->m->store_fd, path, &st, &id) &&
-	    leat_errand_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
+	leat_mount_cancel(call);
+	if ((!*location->path ||
+	     leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
+	    leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&
+	    leat_mount_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
 		id = (struct leat_identity){0};
 		show_to_come(call, name, &st);
 	}
@@ -139,10 +141,10 @@ static int entry_to_come(struct leat_errand *call, fuse_ino_t parent, const char
 
 enum { MAX_LOOKS = 100 };
 
-static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name,
+static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
 		   struct fuse_entry_param *e)
 {
-	struct leat_place_of place = {0};
+	struct leat_mount_location location = {0};
 	char path[PATH_MAX];
 	int rc;
 
@@ -155,12 +157,13 @@ static int look_up(struct leat_errand *call, fuse_ino_t parent, const char *name
 		return rc;
 	/* The version that was found may be passed over before it is looked at. */
 	for (unsigned i = 0; i < MAX_LOOKS; i++) {
-		rc = leat_errand_try(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+		rc = leat_mount_resolve_once(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0,
+					     &location);
 		if (rc == -EAGAIN)
-			return entry_to_come(call, parent, name, path, &place, e);
+			return entry_to_come(call, parent, name, path, &location, e);
 		if (!rc)
-			rc = leat_ops_entry(call, parent, name, &place, e);
-		if (rc != -ENOENT || !place.slot)
+			rc = leat_ops_entry(call, parent, name, &location, e);
+		if (rc != -ENOENT || !location.slot)
 			break;
 	}
 	return rc;
@@ -177,8 +180,8 @@ static void reply_entry(fuse_req_t req, int rc, const struct fuse_entry_param *e
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e;
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = look_up(&call, parent, name, &e);
@@ -207,43 +210,43 @@ struct making {
 	const char *target; /* of a symlink */
 };
 
-static int make_at(struct leat_errand *call, const struct leat_place_of *place,
+static int make_at(struct leat_mount_call *call, const struct leat_mount_location *location,
 		   const struct making *what)
 {
 	int rc;
 
-	leat_errand_become(call);
+	leat_mount_become(call);
 	if (what->target)
-		rc = symlinkat(what->target, place->dirfd, place->path);
+		rc = symlinkat(what->target, location->dirfd, location->path);
 	else if (what->op == LEAT_OP_MKDIR)
-		rc = mkdirat(place->dirfd, place->path, what->mode);
+		rc = mkdirat(location->dirfd, location->path, what->mode);
 	else
-		rc = mknodat(place->dirfd, place->path, what->mode, what->dev);
+		rc = mknodat(location->dirfd, location->path, what->mode, what->dev);
 	rc = rc < 0 ? -errno : 0;
-	leat_errand_self(call);
+	leat_mount_become_self(call);
 	return rc;
 }
 
 static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const struct making *what)
 {
 	struct fuse_entry_param e;
-	struct leat_place_of place = {0};
-	struct leat_errand call;
+	struct leat_mount_location location = {0};
+	struct leat_mount_call call;
 	char path[PATH_MAX];
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = leat_other_change(&call, parent);
 	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
-		rc = leat_errand_resolve(&call, what->op, path, 0, what->mode, 0, &place);
+		rc = leat_mount_resolve(&call, what->op, path, 0, what->mode, 0, &location);
 	if (!rc) {
-		rc = make_at(&call, &place, what);
-		leat_errand_made(&call, &place, rc);
+		rc = make_at(&call, &location, what);
+		leat_mount_report_opened(&call, &location, rc);
 	}
 	if (!rc)
-		rc = leat_ops_entry(&call, parent, name, &place, &e);
+		rc = leat_ops_entry(&call, parent, name, &location, &e);
 	reply_entry(req, rc, &e);
 }
 
@@ -267,9 +270,9 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, co
 
 static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent, const char *name)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 	char path[PATH_MAX];
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	*path = 0;
 	if (!rc)
@@ -277,7 +280,7 @@ static int remove_name(fuse_req_t req, enum leat_change what, fuse_ino_t parent,
 	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
-		rc = leat_errand_change(&call, what, 0, path, NULL);
+		rc = leat_mount_change(&call, what, 0, path, NULL);
 	if (what == LEAT_CHANGE_UNLINK)
 		leat_record_named(&call, LEAT_TRACE_UNLINK, path, NULL, rc);
 	if (!rc)
@@ -298,9 +301,9 @@ static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t to_parent,
 		      const char *to_name, unsigned flags)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 	char from[PATH_MAX], to[PATH_MAX];
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	*from = *to = 0;
 	if (!rc)
@@ -310,7 +313,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 	if (!rc)
 		rc = leat_node_path(call.m, to_parent, to_name, to);
 	if (!rc)
-		rc = leat_errand_change(&call, LEAT_CHANGE_RENAME, flags, from, to);
+		rc = leat_mount_change(&call, LEAT_CHANGE_RENAME, flags, from, to);
 	leat_record_named(&call, LEAT_TRACE_RENAME, from, to, rc);
 	if (!rc)
 		leat_node_renamed(call.m, parent, name, to_parent, to_name,
@@ -321,10 +324,10 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e;
-	struct leat_place_of place = {0};
-	struct leat_errand call;
+	struct leat_mount_location location = {0};
+	struct leat_mount_call call;
 	char from[PATH_MAX], to[PATH_MAX];
-	int rc = leat_errand_init(&call, req);
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = leat_other_change(&call, parent);
@@ -333,21 +336,22 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	if (!rc)
 		rc = leat_node_path(call.m, parent, name, to);
 	if (!rc)
-		rc = leat_errand_change(&call, LEAT_CHANGE_LINK, 0, from, to);
+		rc = leat_mount_change(&call, LEAT_CHANGE_LINK, 0, from, to);
 	if (!rc)
-		rc = leat_errand_try(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+		rc = leat_mount_resolve_once(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0,
+					     &location);
 	if (rc == -EAGAIN)
-		rc = entry_to_come(&call, parent, name, to, &place, &e);
+		rc = entry_to_come(&call, parent, name, to, &location, &e);
 	else if (!rc)
-		rc = leat_ops_entry(&call, parent, name, &place, &e);
+		rc = leat_ops_entry(&call, parent, name, &location, &e);
 	reply_entry(req, rc, &e);
 }
 
 /* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer, which
  * the kernel looks up again: but not to a program that asked for a symlink. */
-static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_MAX])
+static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[PATH_MAX])
 {
-	struct leat_place_of place = {0};
+	struct leat_mount_location location = {0};
 	char path[PATH_MAX];
 	const char *name;
 	ssize_t n;
@@ -355,13 +359,13 @@ static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_
 
 	if (rc)
 		return rc;
-	rc = leat_errand_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0, &place);
+	rc = leat_mount_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0, &location);
 	if (!rc) {
-		leat_errand_become(call);
-		n = readlinkat(place.dirfd, place.path, target, PATH_MAX - 1);
+		leat_mount_become(call);
+		n = readlinkat(location.dirfd, location.path, target, PATH_MAX - 1);
 		rc = n < 0 ? -errno : 0;
 		target[n < 0 ? 0 : n] = 0;
-		leat_errand_self(call);
+		leat_mount_become_self(call);
 	}
 	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	if ((rc != -ENOENT && rc != -EINVAL) ||
@@ -374,8 +378,8 @@ static int read_link(struct leat_errand *call, fuse_ino_t ino, char target[PATH_
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	char target[PATH_MAX];
-	struct leat_errand call;
-	int rc = leat_errand_init(&call, req);
+	struct leat_mount_call call;
+	int rc = leat_mount_call_init(&call, req);
 
 	if (!rc)
 		rc = read_link(&call, ino, target);

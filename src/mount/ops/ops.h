@@ -5,12 +5,13 @@
 #include "mount/daemon/ask.h"
 
 /* Is the file final, so that its attributes may be kept? Seconds. */
-double leat_ops_keep_s(const struct leat_errand *call, const struct leat_place_of *place);
+double leat_ops_keep_s(const struct leat_mount_call *call,
+		       const struct leat_mount_location *location);
 /* Attributes as the kernel is to have them. */
 void leat_ops_show(struct leat_mount *m, fuse_ino_t ino, const char *name, struct stat *st);
 /* Attributes of a name into `e`, with a lookup counted. */
-int leat_ops_entry(struct leat_errand *call, fuse_ino_t parent, const char *name,
-		   const struct leat_place_of *place, struct fuse_entry_param *e);
+int leat_ops_entry(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
+		   const struct leat_mount_location *location, struct fuse_entry_param *e);
 
 void leat_ops_add_names(struct fuse_lowlevel_ops *ops);
 void leat_ops_add_attributes(struct fuse_lowlevel_ops *ops);

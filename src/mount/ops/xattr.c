@@ -16,23 +16,23 @@
 #include <sys/xattr.h>
 
 /* An O_PATH descriptor's name in /proc stands for the file itself. */
-static int open_path(struct leat_errand *call, fuse_ino_t ino, enum leat_op op,
+static int open_path(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
 		     const struct leat_rights *rights, char path[64])
 {
-	struct leat_place_of place;
+	struct leat_mount_location location;
 	uint32_t slot;
 	int fd = -1, rc;
 
 	if (!leat_node_by_path(call->m, ino, call->tid))
 		fd = leat_handle_any(call, ino, &slot);
 	if (fd < 0) {
-		rc = leat_errand_resolve_node(call, ino, op, rights->mode, 0, &place);
+		rc = leat_mount_resolve_node(call, ino, op, rights->mode, 0, &location);
 		if (rc)
 			return rc;
-		leat_errand_become(call);
-		fd = openat(place.dirfd, place.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		leat_mount_become(call);
+		fd = openat(location.dirfd, location.path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		rc = fd < 0 ? -errno : 0;
-		leat_errand_self(call);
+		leat_mount_become_self(call);
 		if (rc)
 			return rc;
 	} else if (op == LEAT_OP_META && (rc = leat_rights_may_change(call, ino, slot, rights))) {
@@ -56,17 +56,17 @@ static void reply_value(fuse_req_t req, ssize_t n, const char *value, size_t siz
 /* getxattr (name), or listxattr (NULL) */
 static void read_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
-	struct leat_errand call;
+	struct leat_mount_call call;
 	char path[64], *value = malloc(size ? size : 1);
-	ssize_t n = value ? leat_errand_init(&call, req) : -ENOMEM;
+	ssize_t n = value ? leat_mount_call_init(&call, req) : -ENOMEM;
 	int fd = n ? (int)n : open_path(&call, ino, LEAT_OP_ACCESS, &(struct leat_rights){0}, path);
 
 	n = fd;
 	if (fd >= 0) {
-		leat_errand_become(&call);
+		leat_mount_become(&call);
 		n = name ? getxattr(path, name, value, size) : listxattr(path, value, size);
 		n = n < 0 ? -errno : n;
-		leat_errand_self(&call);
+		leat_mount_become_self(&call);
 		leat_close(&fd);
 	}
 	reply_value(req, n, value, size);
@@ -88,10 +88,10 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 			    size_t size, int flags)
 {
 	const struct leat_rights rights = leat_rights_of_attribute(name, value, size);
-	struct leat_errand call;
+	struct leat_mount_call call;
 	struct leat_mount_half half;
 	char path[64];
-	int rc = leat_errand_init(&call, req), fd;
+	int rc = leat_mount_call_init(&call, req), fd;
 
 	if (!rc)
 		rc = leat_other_change(&call, ino);
@@ -101,11 +101,11 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 	if (!rc) {
 		leat_shm_change_begin(call.m->shm);
 		leat_half_note(&half, &call, fd);
-		leat_errand_become(&call);
+		leat_mount_become(&call);
 		if ((value ? setxattr(path, name, value, size, flags) : removexattr(path, name)) <
 		    0)
 			rc = -errno;
-		leat_errand_self(&call);
+		leat_mount_become_self(&call);
 		if (!rc)
 			rc = leat_half_changed(&call, &half, ino, fd, LEAT_ALIKE_ATTRIBUTES);
 		leat_close(&fd);

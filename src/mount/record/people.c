@@ -123,7 +123,7 @@ static void purge(struct leat_recorder *r)
 	r->purge_at = 2 * HASH_COUNT(r->people.all) + FEW;
 }
 
-pid_t leat_record_caller(struct leat_errand *call, bool opens)
+pid_t leat_record_caller(struct leat_mount_call *call, bool opens)
 {
 	struct leat_recorder *r = call->m->recorder;
 	pid_t pid;

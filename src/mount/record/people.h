@@ -7,7 +7,7 @@
 
 /* The process whose call it is, met if it was not; 0: the kernel's own doing. `opens`: it may run
  * another program since. */
-pid_t leat_record_caller(struct leat_errand *call, bool opens);
+pid_t leat_record_caller(struct leat_mount_call *call, bool opens);
 /* Finds the tape by the environment. Sets m->recorder, which stays NULL if there is none, or the
  * server's own calls are recorded already. Before the mount is there. */
 void leat_record_init(struct leat_mount *m);

@@ -27,7 +27,7 @@ static char *put_path(const struct leat_recorder *r, struct leat_tape_record *re
 	return leat_record_put(record, at, name);
 }
 
-static size_t path_room(const struct leat_recorder *r, const char *path)
+static size_t path_space(const struct leat_recorder *r, const char *path)
 {
 	return strlen(r->m->spec->dir) + strlen(path) + 2;
 }
@@ -35,7 +35,7 @@ static size_t path_room(const struct leat_recorder *r, const char *path)
 /* --- calls --- */
 
 /* A disk's file that was there has an earlier time of birth, by the coarse clock. */
-static bool is_new(const struct statx *x, const struct leat_errand *call)
+static bool is_new(const struct statx *x, const struct leat_mount_call *call)
 {
 	struct timespec now;
 	int64_t born = x->stx_btime.tv_sec * INT64_C(1000000000) + x->stx_btime.tv_nsec;
@@ -43,7 +43,7 @@ static bool is_new(const struct statx *x, const struct leat_errand *call)
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	return x->stx_mask & STATX_BTIME &&
 	       born >= now.tv_sec * INT64_C(1000000000) + now.tv_nsec -
-			       ((int64_t)leat_errand_now_ns() - call->began_ns) - 4000000;
+			       ((int64_t)leat_mount_now_ns() - call->began_ns) - 4000000;
 }
 
 /* Which file it is, as the library says it of the same file. */
@@ -55,7 +55,7 @@ static void put_file(struct leat_tape_record *record, const struct statx *x)
 		record->birth_ns = x->stx_btime.tv_sec * INT64_C(1000000000) + x->stx_btime.tv_nsec;
 }
 
-static bool look(int fd, struct statx *x)
+static bool stat_fd(int fd, struct statx *x)
 {
 	*x = (struct statx){0};
 	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, x) == 0;
@@ -74,7 +74,7 @@ static uint64_t new_handle(struct leat_recorder *r)
 	return id;
 }
 
-void leat_record_opened(struct leat_errand *call, struct leat_handle *h, fuse_ino_t ino,
+void leat_record_opened(struct leat_mount_call *call, struct leat_handle *h, fuse_ino_t ino,
 			const char *name, int flags, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
@@ -92,10 +92,10 @@ void leat_record_opened(struct leat_errand *call, struct leat_handle *h, fuse_in
 		return;
 	}
 	pid = leat_record_caller(call, true);
-	look(h ? h->fd : -1, &x);
+	stat_fd(h ? h->fd : -1, &x);
 	id = h ? new_handle(r) : 0;
 	record = h && !id ? NULL
-			  : leat_record_begin(r, LEAT_TRACE_OPEN, pid, call, path_room(r, path));
+			  : leat_record_begin(r, LEAT_TRACE_OPEN, pid, call, path_space(r, path));
 	if (!record)
 		return;
 	if (h) {
@@ -111,7 +111,7 @@ void leat_record_opened(struct leat_errand *call, struct leat_handle *h, fuse_in
 	leat_record_done(r, record, put_path(r, record, record->text, path));
 }
 
-void leat_record_moved(struct leat_errand *call, const struct leat_handle *h,
+void leat_record_moved(struct leat_mount_call *call, const struct leat_handle *h,
 		       enum leat_trace_type type, ssize_t n, uint64_t offset, uint64_t size,
 		       uint32_t flags)
 {
@@ -133,8 +133,8 @@ void leat_record_moved(struct leat_errand *call, const struct leat_handle *h,
 	leat_record_done(r, record, NULL);
 }
 
-void leat_record_cut(struct leat_errand *call, const struct leat_handle *h, fuse_ino_t ino, int fd,
-		     uint64_t length, int rc)
+void leat_record_cut(struct leat_mount_call *call, const struct leat_handle *h, fuse_ino_t ino,
+		     int fd, uint64_t length, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
 	struct leat_tape_record *record;
@@ -149,8 +149,8 @@ void leat_record_cut(struct leat_errand *call, const struct leat_handle *h, fuse
 		return;
 	}
 	pid = leat_record_caller(call, false);
-	look(fd, &x);
-	record = leat_record_begin(r, LEAT_TRACE_TRUNCATE, pid, call, path_room(r, path));
+	stat_fd(fd, &x);
+	record = leat_record_begin(r, LEAT_TRACE_TRUNCATE, pid, call, path_space(r, path));
 	if (!record)
 		return;
 	record->handle = h ? h->record_id : 0;
@@ -161,7 +161,7 @@ void leat_record_cut(struct leat_errand *call, const struct leat_handle *h, fuse
 	leat_record_done(r, record, h ? NULL : put_path(r, record, record->text, path));
 }
 
-void leat_record_named(struct leat_errand *call, enum leat_trace_type type, const char *path,
+void leat_record_named(struct leat_mount_call *call, enum leat_trace_type type, const char *path,
 		       const char *to, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
@@ -173,7 +173,7 @@ void leat_record_named(struct leat_errand *call, enum leat_trace_type type, cons
 		return;
 	pid = leat_record_caller(call, false);
 	record = leat_record_begin(r, (uint8_t)type, pid, call,
-				   path_room(r, path) + path_room(r, to ? to : ""));
+				   path_space(r, path) + path_space(r, to ? to : ""));
 	if (!record)
 		return;
 	record->result = rc;
@@ -208,7 +208,7 @@ void leat_record_flushed(struct leat_mount *m, struct leat_handle *h, pid_t tid)
 	leat_record_done(r, record, NULL);
 }
 
-void leat_record_closed(struct leat_errand *call, const struct leat_handle *h)
+void leat_record_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	struct leat_recorder *r = h->m->recorder;
 	struct leat_tape_record *record;

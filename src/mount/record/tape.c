@@ -7,22 +7,22 @@
 #include <string.h>
 #include <time.h>
 
-enum { FIRST_NAP_NS = 50000, LAST_NAP_NS = 1000000 };
+enum { FIRST_PAUSE_NS = 50000, LAST_PAUSE_NS = 1000000 };
 
 static __thread uint32_t lane;
 
-static struct leat_tape_record *wait_for_room(struct leat_recorder *r, size_t size)
+static struct leat_tape_record *wait_for_space(struct leat_recorder *r, size_t size)
 {
-	int64_t since = (int64_t)leat_errand_now_ns(), now = since;
-	struct timespec nap = {.tv_nsec = FIRST_NAP_NS};
+	int64_t since = (int64_t)leat_mount_now_ns(), now = since;
+	struct timespec pause = {.tv_nsec = FIRST_PAUSE_NS};
 	struct leat_tape_record *record = NULL;
 
 	while (!record && now - since < LEAT_TAPE_LONGEST_WAIT_NS &&
 	       now - (int64_t)leat_tape_last_beat(r->tape) < LEAT_TAPE_LONGEST_SILENCE_NS) {
-		nanosleep(&nap, NULL);
-		nap.tv_nsec = nap.tv_nsec < LAST_NAP_NS ? 2 * nap.tv_nsec : nap.tv_nsec;
+		nanosleep(&pause, NULL);
+		pause.tv_nsec = pause.tv_nsec < LAST_PAUSE_NS ? 2 * pause.tv_nsec : pause.tv_nsec;
 		record = leat_tape_begin(r->tape, r->process, size, &lane);
-		now = (int64_t)leat_errand_now_ns();
+		now = (int64_t)leat_mount_now_ns();
 	}
 	if (!record)
 		leat_tape_lose(r->tape, LEAT_TRACE_LOST_BUFFER, 1);
@@ -30,20 +30,20 @@ static struct leat_tape_record *wait_for_room(struct leat_recorder *r, size_t si
 }
 
 struct leat_tape_record *leat_record_begin(struct leat_recorder *r, uint8_t type, pid_t pid,
-					   const struct leat_errand *call, size_t text)
+					   const struct leat_mount_call *call, size_t text)
 {
 	size_t size = (sizeof(struct leat_tape_record) + text + 7) / 8 * 8;
 	struct leat_tape_record *record = leat_tape_begin(r->tape, r->process, size, &lane);
 
 	if (!record)
-		record = wait_for_room(r, size);
+		record = wait_for_space(r, size);
 	if (!record)
 		return NULL;
 	*record = (struct leat_tape_record){.size = sizeof(*record),
 					    .type = type,
 					    .by = LEAT_TAPE_BY_MOUNT,
 					    .pid = (int32_t)pid,
-					    .end_ns = (int64_t)leat_errand_now_ns()};
+					    .end_ns = (int64_t)leat_mount_now_ns()};
 	record->start_ns = call ? call->began_ns : record->end_ns;
 	if (call)
 		record->utime_start_ns = record->utime_end_ns = call->cpu_ns;

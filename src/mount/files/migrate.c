@@ -1,6 +1,6 @@
 /* Files that the daemon moves while they are open: the server's descriptor is exchanged for one of
  * where the file is now, at the next call on it, as in the interception library. */
-#include "mount/files/follow.h"
+#include "mount/files/migrate.h"
 #include "mount/daemon/wait.h"
 #include "mount/names/handle.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Others that use the former place are about to let go of it. */
-enum { NAP_NS = 50000 };
+enum { PAUSE_NS = 50000 };
 
 static bool is_moving(uint32_t home)
 {
@@ -21,10 +21,11 @@ static bool is_moving(uint32_t home)
 
 /* The new descriptor takes the number over, so that whoever is just using it goes on. 0, -EAGAIN
  * with *seq, or -errno. */
-static int exchange(struct leat_errand *call, uint32_t slot, int fd, uint32_t *home, uint32_t *seq)
+static int exchange(struct leat_mount_call *call, uint32_t slot, int fd, uint32_t *home,
+		    uint32_t *seq)
 {
 	uint32_t now;
-	int new, rc = leat_line_switch(call->line, slot, fd, seq, &now, &new);
+	int new, rc = leat_connection_replace_fd(call->connection, slot, fd, seq, &now, &new);
 
 	if (!rc && new >= 0 && dup3(new, fd, O_CLOEXEC) < 0)
 		rc = -errno;
@@ -35,14 +36,14 @@ static int exchange(struct leat_errand *call, uint32_t slot, int fd, uint32_t *h
 }
 
 /* 0: look again, or -errno. */
-static int await(struct leat_errand *call, uint32_t slot, uint32_t home, uint32_t seq)
+static int await(struct leat_mount_call *call, uint32_t slot, uint32_t home, uint32_t seq)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
 	if (is_moving(home))
-		return leat_errand_sleep(call, slot, seq);
-	nanosleep(&nap, NULL);
-	return leat_errand_is_stopped(call) ? -EINTR : 0;
+		return leat_mount_sleep(call, slot, seq);
+	nanosleep(&pause, NULL);
+	return leat_mount_call_is_stopped(call) ? -EINTR : 0;
 }
 
 /* O_APPEND may have been set or taken away while the descriptor was exchanged. */
@@ -54,13 +55,13 @@ static void keep_flags(const struct leat_handle *h)
 		fcntl(h->fd, F_SETFL, own ^ O_APPEND);
 }
 
-static int exchange_handle(struct leat_errand *call, struct leat_handle *h, uint32_t *seq)
+static int exchange_handle(struct leat_mount_call *call, struct leat_handle *h, uint32_t *seq)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	uint32_t home;
 	int rc = 0;
 
-	pthread_mutex_lock(&h->m->following);
+	pthread_mutex_lock(&h->m->migrating);
 	if (leat_shm_home(f) != (uint32_t)leat_word_get(&h->home)) {
 		rc = exchange(call, h->slot, h->fd, &home, seq);
 		if (!rc) {
@@ -70,13 +71,13 @@ static int exchange_handle(struct leat_errand *call, struct leat_handle *h, uint
 			leat_word_set(&h->home, home);
 		}
 	}
-	pthread_mutex_unlock(&h->m->following);
+	pthread_mutex_unlock(&h->m->migrating);
 	return rc;
 }
 
-int leat_handle_follow(struct leat_errand *call, struct leat_handle *h, bool write)
+int leat_handle_migrate(struct leat_mount_call *call, struct leat_handle *h, bool write)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	uint32_t home, seq;
 	int rc;
 
@@ -95,9 +96,9 @@ int leat_handle_follow(struct leat_errand *call, struct leat_handle *h, bool wri
 	return 0;
 }
 
-int leat_follow_copy(struct leat_errand *call, uint32_t slot, uint32_t home, int fd)
+int leat_handle_migrate_copy(struct leat_mount_call *call, uint32_t slot, uint32_t home, int fd)
 {
-	struct leat_shm_file *f = leat_errand_file(call, slot);
+	struct leat_shm_file *f = leat_mount_file(call, slot);
 	uint32_t now, seq;
 	int rc = 0;
 
@@ -111,24 +112,25 @@ int leat_follow_copy(struct leat_errand *call, uint32_t slot, uint32_t home, int
 	return rc == -ESTALE ? -EIO : rc;
 }
 
-int leat_handle_hold(struct leat_errand *call, struct leat_handle *h, struct leat_held *held)
+int leat_handle_acquire(struct leat_mount_call *call, struct leat_handle *h,
+			struct leat_handle_held *held)
 {
-	struct leat_shm_file *f = leat_errand_file(call, h->slot);
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	int rc = 0;
 
-	*held = (struct leat_held){0};
+	*held = (struct leat_handle_held){0};
 	while (f && !rc) {
 		held->home = (uint32_t)leat_word_get(&h->home);
 		if (leat_shm_hold(f, true, held->home)) {
 			held->f = f;
 			return 0;
 		}
-		rc = leat_handle_follow(call, h, true);
+		rc = leat_handle_migrate(call, h, true);
 	}
 	return rc;
 }
 
-ssize_t leat_handle_let_go(const struct leat_held *held, ssize_t n)
+ssize_t leat_handle_release(const struct leat_handle_held *held, ssize_t n)
 {
 	if (held->f && !leat_shm_release(held->f, true, held->home) && n >= 0)
 		return -EIO;

@@ -1,6 +1,6 @@
 /* A lookup asks for one name of a path. Whether the call goes on from there, and whether it would
  * follow a symlink, the kernel does not say: the caller's system call does, in which it waits. */
-#include "mount/callers/asked.h"
+#include "mount/callers/lookup.h"
 
 #include "base/fd.h"
 #include "base/memory_of.h"
@@ -53,7 +53,7 @@ static const struct form forms_32[] = {
 #endif
 
 /* False: it is in none. */
-static bool parse(const char *text, struct leat_call_of *c)
+static bool parse(const char *text, struct leat_caller_syscall *c)
 {
 	return sscanf(text,
 		      "%d %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
@@ -62,12 +62,12 @@ static bool parse(const char *text, struct leat_call_of *c)
 		      &c->args[5], &c->stack) == 8;
 }
 
-enum { LOOKS = 100, NAP_NS = 50000 };
+enum { LOOKS = 100, PAUSE_NS = 50000 };
 
 /* The request is there before the thread that made it sleeps. */
-bool leat_caller_call(pid_t tid, struct leat_call_of *c)
+bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	char path[64], *text = NULL;
 	bool found = false, runs = true;
 
@@ -79,12 +79,12 @@ bool leat_caller_call(pid_t tid, struct leat_call_of *c)
 		found = parse(text, c);
 		free(text);
 		if (runs)
-			nanosleep(&nap, NULL);
+			nanosleep(&pause, NULL);
 	}
 	return found;
 }
 
-static const struct form *form_of(const struct leat_call_of *c)
+static const struct form *form_of(const struct leat_caller_syscall *c)
 {
 	const bool wide = c->stack > UINT32_MAX;
 	const struct form *all = wide ? forms : forms_32;
@@ -103,7 +103,8 @@ static enum leat_asked by_flags(uint64_t flags)
 	return flags & O_DIRECTORY ? LEAT_ASKED_DIR : LEAT_ASKED_FILE;
 }
 
-static enum leat_asked asked_by(pid_t tid, const struct form *f, const struct leat_call_of *c)
+static enum leat_asked asked_by(pid_t tid, const struct form *f,
+				const struct leat_caller_syscall *c)
 {
 	struct open_how how = {0};
 
@@ -136,9 +137,9 @@ enum leat_asked leat_caller_asked(pid_t tid, const char *name)
 {
 	const struct form *f;
 	char path[PATH_MAX];
-	struct leat_call_of c;
+	struct leat_caller_syscall c;
 
-	if (tid <= 0 || !leat_caller_call(tid, &c) || !(f = form_of(&c)) ||
+	if (tid <= 0 || !leat_caller_syscall_of(tid, &c) || !(f = form_of(&c)) ||
 	    leat_memory_string_of(tid, c.args[f->path], path) || !ends_in(path, name))
 		return LEAT_ASKED_ANY;
 	return asked_by(tid, f, &c);

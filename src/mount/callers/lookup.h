@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* A system call that a thread is in. */
-struct leat_call_of {
+struct leat_caller_syscall {
 	int nr; /* of a 32-bit program one of theirs: its stack is below 4 GiB */
 	uint64_t args[6];
 	uint64_t stack; /* where it ends */
@@ -24,7 +24,7 @@ enum leat_asked {
 
 /* The call in which thread `tid` waits for us. False: it is in none, or we may not look. Source:
  * proc_pid_syscall(5). */
-bool leat_caller_call(pid_t tid, struct leat_call_of *c);
+bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c);
 /* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
  * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
 enum leat_asked leat_caller_asked(pid_t tid, const char *name);

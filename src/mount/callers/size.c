@@ -2,8 +2,8 @@
  * no frame when they enter the kernel, so that the word on top of the caller's stack is the address
  * in the code that wants to know. Of other C libraries, and of programs that make the call
  * themselves, nothing is known: they go by the size. */
-#include "mount/callers/asker.h"
-#include "mount/callers/asked.h"
+#include "mount/callers/size.h"
+#include "mount/callers/lookup.h"
 
 #include "base/fd.h"
 #include "base/memory_of.h"
@@ -167,7 +167,7 @@ static struct leat_size_looks looks_at(pid_t tid, uint64_t caller)
 }
 
 /* The descriptor that a stat is of; -1: of a path. False: it does not ask for the size. */
-static bool wants_size(const struct leat_call_of *c, int *fd)
+static bool wants_size(const struct leat_caller_syscall *c, int *fd)
 {
 	const bool by_fd = c->nr == SYS_fstat ||
 			   (c->nr == SYS_newfstatat && c->args[3] & AT_EMPTY_PATH) ||
@@ -180,11 +180,11 @@ static bool wants_size(const struct leat_call_of *c, int *fd)
 unsigned leat_caller_looks(pid_t tid)
 {
 	struct leat_size_looks looks;
-	struct leat_call_of c;
+	struct leat_caller_syscall c;
 	uint64_t caller;
 	int fd;
 
-	if (tid <= 0 || !leat_caller_call(tid, &c) || c.stack <= UINT32_MAX)
+	if (tid <= 0 || !leat_caller_syscall_of(tid, &c) || c.stack <= UINT32_MAX)
 		return 0;
 	if (!wants_size(&c, &fd))
 		return LEAT_SIZE_UNUSED;
