@@ -1,38 +1,29 @@
 /* Why a text is not JSON, in words for its author.
  *
- * libfyaml decides that a text is refused, but says it in terms of YAML. This
- * walks through the text by the grammar of JSON up to the first token that does
- * not fit, and tells what was meant there. */
+ * libfyaml decides that a text is refused, but says it in terms of YAML, and of what spans lines at
+ * a later place: of a list in braces "JSON does not allow empty values in a mapping", of a bracket
+ * that is never closed "missing comma in flow mapping", of a string that is not closed "Invalid
+ * JSON unescaped character" in the next line. This finds the first token that cannot follow the one
+ * before it. */
 #include "lang/syntax/json.h"
 
 #include <ctype.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lang/syntax/diagnostics.h"
 #include "lang/syntax/source.h"
 
-/* What may come next inside a bracket. */
-enum want {
-	WANT_KEY_OR_END, /* after "{" */
-	WANT_KEY,        /* after "," in an object */
-	WANT_COLON,
-	WANT_VALUE,        /* after ":" or "," in a list, and at the top */
-	WANT_VALUE_OR_END, /* after "[" */
-	WANT_COMMA_OR_END,
-	WANT_NOTHING, /* after the value at the top */
+struct token {
+	char type; /* one of {}[]:, or 'k' a key, 'v' another value, 'w' another word, 0 the end */
+	size_t at, end;
 };
 
+/* An open bracket. */
 struct frame {
 	char bracket; /* '{', '[' or 0 at the top */
-	enum want want;
 	size_t at;
-	size_t pairs; /* values complete in it */
-};
-
-struct token {
-	char type; /* one of {}[]:, or '"' a string, 'w' a word, 0 the end */
-	size_t at, end;
 };
 
 struct scan {
@@ -43,16 +34,34 @@ struct scan {
 	struct frame *frames; /* owned */
 	size_t depth;
 	struct token last; /* the token before; its type is 0 at the start */
+	regex_t literal;   /* a value that is no string */
 };
+
+/* The types of tokens that may follow the one before; "": only the end. */
+static const char *wanted(const struct scan *s)
+{
+	char bracket = s->frames[s->depth - 1].bracket;
+
+	switch (s->last.type) {
+	case 0:
+	case ':':
+		return "{[v";
+	case '{':
+		return "k}";
+	case '[':
+		return "{[v]";
+	case 'k':
+		return ":";
+	case ',':
+		return bracket == '{' ? "k" : "{[v";
+	default:
+		return bracket == '{' ? ",}" : bracket == '[' ? ",]" : "";
+	}
+}
 
 static struct leat_pos at(const struct scan *s, size_t offset)
 {
 	return leat_text_pos(s->text, offset, s->file);
-}
-
-static int line_of(const struct scan *s, size_t offset)
-{
-	return at(s, offset).line;
 }
 
 static bool is_delimiter(char c)
@@ -106,6 +115,14 @@ static bool scan_string(const struct scan *s, struct token *t)
 	return true;
 }
 
+static bool is_literal(const struct scan *s, const struct token *t)
+{
+	regmatch_t m = {.rm_so = (regoff_t)t->at, .rm_eo = (regoff_t)t->end};
+
+	return !regexec(&s->literal, s->text, 1, &m, REG_STARTEND) && m.rm_so == (regoff_t)t->at &&
+	       m.rm_eo == (regoff_t)t->end;
+}
+
 /* Read the token at or after `from`. False when reported. */
 static bool scan_token(const struct scan *s, size_t from, struct token *t)
 {
@@ -117,13 +134,15 @@ static bool scan_token(const struct scan *s, size_t from, struct token *t)
 		return true;
 	}
 	t->type = s->text[from];
-	if (t->type == '"')
+	if (t->type == '"') {
+		t->type = strchr(wanted(s), 'k') ? 'k' : 'v';
 		return scan_string(s, t);
+	}
 	if (is_delimiter(t->type) && !isspace((unsigned char)t->type))
 		return true;
-	t->type = 'w';
 	while (t->end < s->size && !is_delimiter(s->text[t->end]))
 		t->end++;
+	t->type = is_literal(s, t) ? 'v' : 'w';
 	return true;
 }
 
@@ -131,53 +150,7 @@ static bool word_begins(const struct scan *s, const struct token *t, const char 
 {
 	size_t n = strlen(prefix);
 
-	return t->type == 'w' && t->end - t->at >= n && !strncmp(s->text + t->at, prefix, n);
-}
-
-/* Length of the digits at `p`. */
-static size_t digits(const char *p)
-{
-	return strspn(p, "0123456789");
-}
-
-static bool is_number(const char *p, size_t size)
-{
-	const char *end = p + size;
-	size_t n;
-
-	if (*p == '-')
-		p++;
-	n = digits(p);
-	if (!n || (n > 1 && *p == '0'))
-		return false;
-	p += n;
-	if (*p == '.') {
-		n = digits(++p);
-		if (!n)
-			return false;
-		p += n;
-	}
-	if (*p == 'e' || *p == 'E') {
-		p++;
-		p += *p == '+' || *p == '-';
-		n = digits(p);
-		if (!n)
-			return false;
-		p += n;
-	}
-	return p == end;
-}
-
-static bool is_value_word(const struct scan *s, const struct token *t)
-{
-	static const char *const words[] = {"true", "false", "null"};
-	const char *p = s->text + t->at;
-	size_t size = t->end - t->at;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (size == strlen(words[i]) && !strncmp(p, words[i], size))
-			return true;
-	return is_number(p, size);
+	return t->end - t->at >= n && !strncmp(s->text + t->at, prefix, n);
 }
 
 /* A word that cannot be where it is, or is none of JSON's. */
@@ -222,7 +195,7 @@ static void report_bracket(const struct scan *s, const struct token *t, const st
 			"\"%c\" while the \"%c\" of line %d is open: put \"%c\" before it, or "
 			"remove it if it "
 			"is one too many",
-			t->type, f->bracket, line_of(s, f->at), f->bracket == '[' ? ']' : '}');
+			t->type, f->bracket, at(s, f->at).line, f->bracket == '[' ? ']' : '}');
 }
 
 static void report_end(const struct scan *s, const struct frame *f)
@@ -246,21 +219,19 @@ static void report_key(const struct scan *s, const struct token *t, const struct
 				 "a comma before \"}\": remove it");
 	else if (t->type == ']')
 		report_bracket(s, t, f);
-	else if (t->type == 'w')
+	else if (t->type == 'w' || t->type == 'v')
 		report_word(s, t, true);
 	else if (t->type == ',')
 		leat_lang_report(s->diags, L_JSON_COMMA, pos, "one comma too many");
-	else if (t->type == '{' && !f->pairs)
-		leat_lang_report(
-			s->diags, L_JSON_LIST_BRACES, at(s, f->at),
-			"not JSON: this \"{\" holds a list of objects; write the list with "
-			"\"[ ]\": [ {...}, {...} ]");
+	else if (t->type == '{' && s->last.type == '{')
+		leat_lang_report(s->diags, L_JSON_LIST_BRACES, at(s, f->at),
+				 "not JSON: this \"{\" holds a list of objects; write the list "
+				 "with \"[ ]\": [ {...}, {...} ]");
 	else if (t->type == '{')
-		leat_lang_report(
-			s->diags, L_JSON_BRACKET, pos,
-			"an object where a key is expected: is the \"}\" for line %d missing, or "
-			"should that line open a list with \"[\"?",
-			line_of(s, f->at));
+		leat_lang_report(s->diags, L_JSON_BRACKET, pos,
+				 "an object where a key is expected: is the \"}\" for line %d "
+				 "missing, or should that line open a list with \"[\"?",
+				 at(s, f->at).line);
 	else
 		leat_lang_report(s->diags, L_JSON_SYNTAX, pos,
 				 "a key in double quotes is expected here, not \"%c\"", t->type);
@@ -269,9 +240,8 @@ static void report_key(const struct scan *s, const struct token *t, const struct
 static void report_value(const struct scan *s, const struct token *t, const struct frame *f)
 {
 	struct leat_pos pos = at(s, t->at);
-	bool after_comma = s->last.type == ',';
 
-	if (t->type == ']' && f->bracket == '[')
+	if (t->type == ']' && s->last.type == ',')
 		leat_lang_report(s->diags, L_JSON_TRAILING_COMMA, at(s, s->last.at),
 				 "a comma before \"]\": remove it");
 	else if (f->bracket == '{' && (t->type == '}' || t->type == ','))
@@ -280,8 +250,8 @@ static void report_value(const struct scan *s, const struct token *t, const stru
 		report_bracket(s, t, f);
 	else if (t->type == ',')
 		leat_lang_report(s->diags, L_JSON_COMMA, pos,
-				 after_comma ? "one comma too many"
-					     : "a value is expected before the comma");
+				 s->last.type == ',' ? "one comma too many"
+						     : "a value is expected before the comma");
 	else if (t->type == 'w')
 		report_word(s, t, false);
 	else
@@ -293,14 +263,16 @@ static void report_after_value(const struct scan *s, const struct token *t, cons
 {
 	if (t->type == '}' || t->type == ']')
 		report_bracket(s, t, f);
-	else if (t->type == 'w' && !is_value_word(s, t))
+	else if (!f->bracket)
+		leat_lang_report(s->diags, L_JSON_AFTER_END, at(s, t->at),
+				 "text after the end of the JSON value: is a \"}\" too early?");
+	else if (t->type == 'w')
 		report_word(s, t, false);
 	else if (t->type == ':' && f->bracket == '[')
-		leat_lang_report(
-			s->diags, L_JSON_COLON, at(s, t->at),
-			"\"key\": value stands in a list: is the \"]\" for line %d missing, or "
-			"should that line open an object with \"{\"?",
-			line_of(s, f->at));
+		leat_lang_report(s->diags, L_JSON_COLON, at(s, t->at),
+				 "\"key\": value stands in a list: is the \"]\" for line %d "
+				 "missing, or should that line open an object with \"{\"?",
+				 at(s, f->at).line);
 	else if (t->type == ':')
 		leat_lang_report(s->diags, L_JSON_COLON, at(s, t->at),
 				 "a second \":\" after one key");
@@ -312,39 +284,23 @@ static void report_after_value(const struct scan *s, const struct token *t, cons
 static void report(const struct scan *s, const struct token *t)
 {
 	const struct frame *f = &s->frames[s->depth - 1];
+	const char *want = wanted(s);
 
-	if (!t->type) {
+	if (!t->type)
 		report_end(s, f);
-		return;
-	}
-	switch (f->want) {
-	case WANT_KEY:
-	case WANT_KEY_OR_END:
-		report_key(s, t, f);
-		break;
-	case WANT_COLON:
+	else if (*want == ':')
 		leat_lang_report(s->diags, L_JSON_COLON, at(s, s->last.end),
 				 "\":\" is missing after the key");
-		break;
-	case WANT_VALUE:
-	case WANT_VALUE_OR_END:
+	else if (*want == 'k')
+		report_key(s, t, f);
+	else if (*want == '{')
 		report_value(s, t, f);
-		break;
-	case WANT_COMMA_OR_END:
+	else
 		report_after_value(s, t, f);
-		break;
-	case WANT_NOTHING:
-		if (t->type == '}' || t->type == ']')
-			report_bracket(s, t, f);
-		else
-			leat_lang_report(
-				s->diags, L_JSON_AFTER_END, at(s, t->at),
-				"text after the end of the JSON value: is a \"}\" too early?");
-		break;
-	}
 }
 
-static bool push(struct scan *s, char bracket, enum want want, size_t offset)
+/* Open a bracket (0: the top). */
+static bool push(struct scan *s, char bracket, size_t offset)
 {
 	if ((s->depth & (s->depth - 1)) == 0) {
 		struct frame *v = reallocarray(s->frames, s->depth ? 2 * s->depth : 1, sizeof(*v));
@@ -353,94 +309,47 @@ static bool push(struct scan *s, char bracket, enum want want, size_t offset)
 			return false;
 		s->frames = v;
 	}
-	s->frames[s->depth++] = (struct frame){bracket, want, offset, 0};
+	s->frames[s->depth++] = (struct frame){bracket, offset};
 	return true;
 }
 
-/* A value is complete in the innermost frame. */
-static void value_done(struct scan *s)
-{
-	struct frame *f = &s->frames[s->depth - 1];
-
-	f->pairs++;
-	f->want = f->bracket ? WANT_COMMA_OR_END : WANT_NOTHING;
-}
-
-static bool wants_value(enum want want)
-{
-	return want == WANT_VALUE || want == WANT_VALUE_OR_END;
-}
-
-static bool may_close(const struct frame *f, char bracket)
-{
-	if (bracket == '}')
-		return f->bracket == '{' &&
-		       (f->want == WANT_KEY_OR_END || f->want == WANT_COMMA_OR_END);
-	return f->bracket == '[' && (f->want == WANT_VALUE_OR_END || f->want == WANT_COMMA_OR_END);
-}
-
-/* Take one token. False if it does not fit (or memory is out). */
+/* Go on to the token. False when out of memory. */
 static bool take(struct scan *s, const struct token *t)
 {
-	struct frame *f = &s->frames[s->depth - 1];
-
-	switch (t->type) {
-	case '{':
-		return wants_value(f->want) && push(s, '{', WANT_KEY_OR_END, t->at);
-	case '[':
-		return wants_value(f->want) && push(s, '[', WANT_VALUE_OR_END, t->at);
-	case '}':
-	case ']':
-		if (!may_close(f, t->type))
-			return false;
+	if ((t->type == '{' || t->type == '[') && !push(s, t->type, t->at))
+		return false;
+	if (t->type == '}' || t->type == ']')
 		s->depth--;
-		value_done(s);
-		return true;
-	case ':':
-		if (f->want != WANT_COLON)
-			return false;
-		f->want = WANT_VALUE;
-		return true;
-	case ',':
-		if (f->want != WANT_COMMA_OR_END)
-			return false;
-		f->want = f->bracket == '{' ? WANT_KEY : WANT_VALUE;
-		return true;
-	case '"':
-		if (f->want == WANT_KEY || f->want == WANT_KEY_OR_END) {
-			f->want = WANT_COLON;
+	s->last = *t;
+	return true;
+}
+
+/* False if memory is out or nothing is wrong. */
+static bool find_fault(struct scan *s)
+{
+	struct token t;
+
+	do {
+		if (!scan_token(s, s->last.end, &t))
+			return true;
+		if (t.type ? !strchr(wanted(s), t.type) : *wanted(s) != '\0') {
+			report(s, &t);
 			return true;
 		}
-		break;
-	default:
-		if (!is_value_word(s, t))
-			return false;
-	}
-	if (!wants_value(f->want))
-		return false;
-	value_done(s);
-	return true;
+	} while (t.type && take(s, &t));
+	return false;
 }
 
 bool leat_json_explain(const char *text, size_t size, int file, struct leat_diags *diags)
 {
 	struct scan s = {.text = text, .size = size, .file = file, .diags = diags};
-	struct token t;
-	bool reported = false;
+	bool reported;
 
-	if (!push(&s, 0, WANT_VALUE, 0))
+	if (regcomp(&s.literal, "true|false|null|-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?",
+		    REG_EXTENDED))
 		return false;
-	for (;;) {
-		reported = !scan_token(&s, s.last.end, &t);
-		if (reported || (!t.type && s.frames[0].want == WANT_NOTHING))
-			break;
-		if (!t.type || !take(&s, &t)) {
-			report(&s, &t);
-			reported = true;
-			break;
-		}
-		s.last = t;
-	}
+	reported = push(&s, 0, 0) && find_fault(&s);
 	free(s.frames);
+	regfree(&s.literal);
 	return reported;
 }
