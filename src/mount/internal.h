@@ -32,6 +32,8 @@ struct leat_caller {
 };
 
 /* The server: one for each process of this kind. */
+struct seccomp_data;
+
 struct leat_mount {
 	const struct leat_mount_spec *spec;
 	char socket[108];
@@ -463,6 +465,14 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out);
  * have the server asked about mounts and namespaces, by *listener. 0 or -errno. *listener is -1
  * then, and where somebody else is asked about this process's calls: those fail then. */
 int leat_filter_install(int *listener);
+/* The call that is asked about: its native number; open_tree for what is like it. */
+int leat_filter_call(const struct seccomp_data *data);
+
+/* --- cover.c: mounts over the workflow's directory --- */
+
+/* Is `root`, the root of a mount as `pid` sees it, that of one of leat's which covers the
+ * workflow's directory? 0 or 1; -ENOENT: it sees no such mount. */
+int leat_cover_is(const struct leat_mount *m, pid_t pid, int root);
 
 /* --- bypass.c: calls that would lead past the mount --- */
 

@@ -9,6 +9,9 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
 
 const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_read] = LEAT_CALL_FD1,
@@ -118,6 +121,8 @@ const uint8_t leat_call_class[LEAT_CALLS] = {
 	[SYS_umount2] = LEAT_CALL_PATH,
 	[SYS_move_mount] = LEAT_CALL_PATH,
 	[SYS_open_tree] = LEAT_CALL_PATH,
+	[SYS_open_tree_attr] = LEAT_CALL_PATH,
+	[SYS_fsconfig] = LEAT_CALL_PATH,
 	[SYS_prctl] = LEAT_CALL_PATH,
 	[SYS_seccomp] = LEAT_CALL_PATH,
 

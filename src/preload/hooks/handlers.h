@@ -91,7 +91,7 @@ void leat_dir_settle(int fd);
 
 /* view.c */
 leat_handler leat_hook_chroot, leat_hook_pivot_root, leat_hook_setns, leat_hook_mount,
-	leat_hook_umount2, leat_hook_move_mount, leat_hook_open_tree;
+	leat_hook_umount2, leat_hook_move_mount, leat_hook_open_tree, leat_hook_fsconfig;
 
 /* exec.c */
 leat_handler leat_hook_execve, leat_hook_execveat;

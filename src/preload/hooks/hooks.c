@@ -25,6 +25,9 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
 
 enum half { WHOLE, OPENAT, NEWFSTATAT, STATX, FACCESSAT, OPEN, ACCESS, WAIT4, WAITID };
 
@@ -175,6 +178,8 @@ static const struct entry table[] = {
 	ON_PATH(SYS_umount2, leat_hook_umount2),
 	ON_PATH(SYS_move_mount, leat_hook_move_mount),
 	ON_PATH(SYS_open_tree, leat_hook_open_tree),
+	ON_PATH(SYS_open_tree_attr, leat_hook_open_tree),
+	ON_PATH(SYS_fsconfig, leat_hook_fsconfig),
 	ON_PATH(SYS_prctl, leat_hook_confine),
 	ON_PATH(SYS_seccomp, leat_hook_confine),
 	IN_HALVES(SYS_wait4, leat_hook_wait4, WAIT4),
