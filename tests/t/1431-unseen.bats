@@ -126,6 +126,10 @@ past() {
 	past child
 }
 
+@test "a child that shares its parent's memory does so" {
+	past vfork
+}
+
 @test "a child of which nobody asks how it has ended" {
 	past unasked
 	past waitid
@@ -290,6 +294,13 @@ ordinary() {
 		/lib64/ld-linux-x86-64.so.2 --verify /bin/cat
 		(trap "" CHLD; sleep 0.1 & sleep 0.2)
 		/nowhere/program; nice -n 1 true; setsid true
+		for i in 1 2 3; do
+			python3 -c "import subprocess; subprocess.run([\"true\"]); subprocess.run([\"/nowhere/program\"])" 2>/dev/null
+			python3 -c "import os; os.waitpid(os.posix_spawn(\"/bin/true\", [\"true\"], os.environ), 0)"
+			python3 -c "import os; os.posix_spawn(\"/nowhere/program\", [\"program\"], {})" 2>/dev/null
+			printf "all: a b c\n\t@true\na b c:\n\t@sleep 0.01; true; /bin/true\n" | make -j 3 -f - >/dev/null
+			perl -e "system(qq(true)); \$x = qx(echo x); exec(qq(true))"
+		done
 		python3 -c "import subprocess; p = subprocess.Popen([\"sleep\", \"9\"]); p.kill(); p.wait()"
 		cat data >out'
 	right

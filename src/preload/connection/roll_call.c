@@ -25,6 +25,10 @@ static uint32_t self; /* number of the process; a vfork child has another one */
 /* What its number has in front, as when /proc could be seen last: not in each root directory. */
 static struct leat_word in_front;
 
+/* A vfork child has this from its parent, and the parent from it: the child has told of its exec,
+ * or of its end. */
+static __thread bool has_told __attribute__((tls_model("initial-exec")));
+
 /* A process of that number, as this one sees it: where numbers mean something else than in the
  * daemon, which takes a call that is seen, the namespace is a part of it. */
 static uint64_t key_of(uint32_t pid)
@@ -106,6 +110,7 @@ void leat_roll_call_exec(const char *next, struct leat_roll_entry *before)
 		return;
 	/* After a fork that was not seen it is not the one it was. */
 	key = key_of((uint32_t)raw(SYS_getpid));
+	has_told = true;
 	leat_roll_start(roll, key, step, next ? next : "", leat_now_ns(), before);
 	if (!next || leat_user_is_other())
 		leat_roll_leave(roll, key);
@@ -117,6 +122,7 @@ void leat_roll_call_failed(const struct leat_roll_entry *before)
 
 	if (!roll)
 		return;
+	has_told = false;
 	key = key_of((uint32_t)raw(SYS_getpid));
 	leat_roll_put(roll, key, before);
 }
@@ -129,9 +135,21 @@ void leat_roll_call_forked(void)
 	leat_roll_fork(roll, own_key(), step, program, is_loose);
 }
 
+/* A child that has left without a word made a call that was not seen; how it ends tells which. */
+void leat_roll_call_vforked(long child)
+{
+	bool told = has_told;
+
+	has_told = false;
+	if (!roll || told || child <= 0 || leat_user_is_other())
+		return;
+	leat_roll_follow(roll, key_of((uint32_t)child), step, program, is_loose);
+}
+
 void leat_roll_call_exit(void)
 {
-	if (roll)
+	has_told = true;
+	if (roll && !leat_in_vfork())
 		leat_roll_leave(roll, own_key());
 }
 

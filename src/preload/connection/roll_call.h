@@ -24,7 +24,11 @@ void leat_roll_call_failed(const struct leat_roll_entry *before);
 /* In a fork child. */
 void leat_roll_call_forked(void);
 
-/* It ends in a way that is known. */
+/* In the parent of a vfork that goes on: by now `child` (or -errno) is a program of its own, or has
+ * ended. */
+void leat_roll_call_vforked(long child);
+
+/* It ends in a way that is known; also in a vfork child. */
 void leat_roll_call_exit(void);
 
 /* Is there a roll? */
