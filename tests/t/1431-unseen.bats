@@ -281,6 +281,45 @@ ordinary() {
 	done
 }
 
+@test "a set-id helper in root's run, of root's own or of another user's, that starts with an empty environment" {
+	ordinary
+	as=()
+	for owner in 65534 0; do
+		cp "$BATS_FILE_TMPDIR/reader" helper
+		chown $owner helper
+		chmod 4755 helper
+		streamed "$([ $owner != 0 ] || echo setpriv --reuid=65534 --regid=65534 --clear-groups) env -i $PWD/helper >out"
+		[ "$status" -ne 0 ] || right
+		[ "$status" -eq 0 ] || named helper
+	done
+}
+
+@test "another user in root's run" {
+	ordinary
+	as=()
+	other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	for lost in LEAT_DIR= LEAT_TAPE_ONLY=1; do
+		streamed "$other env $lost cat data >out"
+		named "cat \(process [0-9]+\) (ended|ran).* without having attached"
+	done
+	streamed "$other bash -c 'LEAT_DIR= cat data; true' >out"
+	named "cat \(process [0-9]+\) (ended|ran).* without having attached"
+	streamed "$other $BATS_FILE_TMPDIR/loaded >out"
+	named "loaded \(process [0-9]+\) (ended|ran).* without having attached"
+}
+
+@test "another user in root's run: no reason to complain" {
+	ordinary
+	as=()
+	# shellcheck disable=SC2016 # for the step
+	printf '%s\n' 'for i in 1 2 3 4 5 6 7 8; do sleep 5 & kill $!; wait $!; done
+		ldd /bin/cat >/dev/null; /nowhere/program; (sleep 0.1 &) ; nice -n 1 true
+		python3 -c "import subprocess; p = subprocess.Popen([\"sleep\", \"9\"]); p.kill(); p.wait()"
+		cat data >out' >inner.sh
+	streamed "setpriv --reuid=65534 --regid=65534 --clear-groups bash $PWD/inner.sh"
+	right
+}
+
 @test "an ordinary user's program becomes another one by code that it has made" {
 	ordinary
 	streamed "$W child /bin/cat data >out"

@@ -124,6 +124,7 @@ int leat_handle_wrote(struct leat_conn *c, const void *msg);
 int leat_handle_written(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);
+int leat_handle_becomes(struct leat_conn *c, const void *msg);
 int leat_handle_refused(struct leat_conn *c, const void *msg);
 int leat_handle_step_start(struct leat_conn *c, const void *msg);
 int leat_handle_step_end(struct leat_conn *c, const void *msg);

@@ -12,6 +12,7 @@
 #include "daemon/run/ranks.h"
 #include "daemon/space/spill.h"
 #include "daemon/run/steps.h"
+#include "daemon/run/unseen.h"
 #include "daemon/ops/auth_token.h"
 #include "daemon/ops/versions.h"
 
@@ -53,7 +54,8 @@ static const struct {
 	[LEAT_MSG_FINISH] = {leat_handle_finish, CONTROL},
 	[LEAT_MSG_ABORT] = {leat_handle_abort, CONTROL},
 	[LEAT_MSG_ACTED] = {leat_handle_acted, CONTROL},
-	[LEAT_MSG_REAPED] = {leat_handle_reaped, CONTROL},
+	[LEAT_MSG_REAPED] = {leat_handle_reaped, BOTH},
+	[LEAT_MSG_BECOMES] = {leat_handle_becomes, CLIENT},
 };
 
 static bool allowed(const struct leat_conn *c, enum who who)
@@ -255,6 +257,8 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 		leat_conn_drop(c, NULL);
 		return 0;
 	}
+	if (c->user)
+		leat_unseen_came(d, c->pid);
 	if (c->step >= 0 && c->proc && c->proc->step < 0) {
 		c->proc->step = c->step;
 		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;

@@ -31,7 +31,7 @@ void leat_roll_call_vforked(long child);
 /* It ends in a way that is known; also in a vfork child. */
 void leat_roll_call_exit(void);
 
-/* Is there a roll? */
+/* Is there a roll, or is it the daemon's to keep for this process? */
 bool leat_roll_call_is_taken(void);
 /* A child has ended, as waitpid says it; only then. */
 void leat_roll_call_ended(pid_t pid, int status);
