@@ -4,6 +4,7 @@
 # the name of the stream: who goes past leat reads that.
 bats_require_minimum_version 1.5.0
 load helper
+load image
 
 setup_file() {
 	cc -D_GNU_SOURCE -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_TEST_DIRNAME/../hooks/unseen.c" -pthread || return 1
@@ -239,11 +240,35 @@ past() {
 
 @test "the library is another file where the program runs" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	need unshare
 	echo nothing >garbage
-	streamed "unshare -m sh -c 'mount --bind $PWD/garbage $LEAT_BUILD/src/preload/libleat.so && exec cat data' >out"
-	[ "$status" -ne 0 ] || right # where who makes namespaces is put behind a mount it needs no library
-	[ "$status" -eq 0 ] || named "cat \(process [0-9]+\) ended with status 0 without having attached"
+	streamed "$W exchanged $PWD/garbage $LEAT_BUILD/src/preload/libleat.so /bin/cat data >out"
+	named "cat \(process [0-9]+\) ended with status 0 without having attached"
+}
+
+# launched PROGRAM: by calls of its own it binds the working directory into a root file system, and enters that.
+launched() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	image "$PWD/root" cat
+	mkdir -p root/w
+	streamed "env -i $1 enter $PWD/root /bin/cat data >out"
+}
+
+@test "a static launcher that binds, changes its root and starts a program, by calls of its own" {
+	built_with fuse
+	launched "$BATS_FILE_TMPDIR/static"
+	right
+}
+
+@test "the same where no mount is possible" {
+	# shellcheck disable=SC2016 # for the inner shell
+	as=(unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' sh)
+	launched "$BATS_FILE_TMPDIR/static"
+	named static
+}
+
+@test "the same by code that a dynamic program makes" {
+	launched "$W"
+	named "unseen \(process [0-9]+\) ended past libleat"
 }
 
 # ordinary: from here on an ordinary user does all.
