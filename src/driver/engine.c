@@ -176,6 +176,10 @@ static int put_apptainer(const struct leat_engine_facts *f, struct leat_argv *ar
 		[LEAT_IMAGE_OCI] = "oci:", [LEAT_IMAGE_REFERENCE] = "docker://"};
 
 	add_all(argv, always);
+	/* Its set-id starter, where there is one, has no rights in the namespace of leat's mount.
+	 */
+	if (f->uid != 0)
+		leat_argv_add(argv, "--userns");
 	leat_argv_addf(argv, "--bind=%s:%s", f->bound, f->bound);
 	leat_argv_addf(argv, "--pwd=%s", f->dir);
 	for (char *const *v = f->variables; *v; v++) {

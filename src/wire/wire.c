@@ -27,6 +27,7 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_STEP_END] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_STEP_DONE] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_REAPED] = sizeof(struct leat_msg_step),
+	[LEAT_MSG_BECOMES] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_STATUS] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_FINISH] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_ABORT] = sizeof(struct leat_msg_step),

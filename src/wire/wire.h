@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 9
+#define LEAT_WIRE_VERSION 10
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -47,7 +47,10 @@ enum leat_msg_type {
 			      * timeline */
 	LEAT_MSG_ABORT,      /* -> ANSWER; fail what is not committed and end */
 	LEAT_MSG_ACTED,      /* -> ANSWER; what became of an ACT */
-	LEAT_MSG_REAPED,     /* one way; process pid, which a step left behind, ended with status */
+	LEAT_MSG_REAPED,  /* one way; process pid, which a step left behind, ended with status; of
+			   * another user in root's run: its child */
+	LEAT_MSG_BECOMES, /* -> ANSWER; pid, such a user's, is about to become the program text,
+			   * which will say HELLO; "": it did not */
 	/* daemon's replies */
 	LEAT_MSG_WELCOME = 64,
 	LEAT_MSG_RESOLVED,
@@ -335,8 +338,8 @@ struct leat_msg_fact {
  * number that RESOLVE had. status: CUT_SHORT if it was killed. */
 #define LEAT_WIRE_BEHIND "behind"
 
-/* EXITING, STEP_START (status 1: its program loads the library), STEP_END, STEP_DONE, ABORT, REAPED
- */
+/* EXITING, STEP_START (status 1: its program loads the library), STEP_END, STEP_DONE, ABORT,
+ * REAPED, BECOMES */
 struct leat_msg_step {
 	struct leat_msg h;
 	int32_t pid;

@@ -2,8 +2,10 @@
 # stream, and says what it has read. `. starts.bash` in tests/boxed/campaign.
 # shellcheck shell=bash disable=SC2154,SC2034 # of the campaign
 
-# starts_flow ENGINE: the workflow, in `run`.
+# starts_flow ENGINE WHO: the workflow, in `run`.
 starts_flow() {
+	local image
+	image=$(image_of "$2")
 	rm -rf "$work/run"
 	mkdir "$work/run"
 	cat >"$work/run/workflow.yaml" <<-END
@@ -30,13 +32,15 @@ starts_flow() {
 
 # starts_loop ENGINE WHO: loop.sh starts containers by the command line that leat has for such a step.
 starts_loop() {
+	local image
+	image=$(image_of "$2")
 	cat >"$work/run/line.yaml" <<-END
 		name: line
 		container: $image
 		engine: $1
 		tasks: [{func: use, exec: "bash -c 'wc -l <data >looped.NUMBER'", outports: [{filename: looped.NUMBER}]}]
 	END
-	[ "$2" = root ] || chown -R 65534:65534 "$work/run"
+	give "$2"
 	(cd "$work/run" && as "$2" leat run --dry-run --plain line.yaml) >"$work/dry" 2>&1 || return
 	sed -n 's/^  command //p' "$work/dry" >"$work/run/line"
 	printf 'for ((i = 0; i < %s; i++)); do eval "$(sed "s/NUMBER/$i/" line)" || exit; done\n' "$starts" >"$work/run/loop.sh"
@@ -60,15 +64,15 @@ watch() {
 # start_one ENGINE WHO
 start_one() {
 	local what code wall cpu right watcher grown
-	what=$(printf '%-11s %-11s %-12s %-4s' starts "$starts" "$1" "$2")
-	starts_flow "$1"
+	what=$(printf '%-11s %-11s %-12s %-8s' starts "$starts" "$1" "$2")
+	starts_flow "$1" "$2"
 	starts_loop "$1" "$2" || {
 		fail "$what" "no command line" "$work/dry"
 		return
 	}
 	mounts >"$work/mounts"
 	touch "$BATS_TEST_TMPDIR"
-	events=$work/home/events
+	events=$(home_of "$2")/events
 	watch "$2" >"$work/fds" &
 	watcher=$!
 	timed leat_run "$2"
@@ -84,7 +88,7 @@ start_one() {
 		fail "$what" "status $code"
 	elif [ "$right" != $((2 * starts)) ]; then
 		fail "$what" "$right right outputs instead of $((2 * starts))"
-	elif grep -qE 'unseen|never' "$work/log"; then
+	elif grep -qE 'without having attached|past libleat' "$work/log"; then
 		fail "$what" "somebody was not seen"
 	elif [ "$starts" -ge 50 ] && [ "${grown#* }" -gt $((${grown% *} + 8)) ]; then
 		fail "$what" "descriptors of the daemon: ${grown% *} at first, ${grown#* } at the end" "$work/fds"

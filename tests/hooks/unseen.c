@@ -3,11 +3,13 @@
  *
  *     unseen WAY PROGRAM ARGUMENT... */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -187,6 +189,40 @@ static void from_memory(void)
 	fexecve(fd, arguments, nothing);
 }
 
+/* A mount namespace of its own, in which one has the other's name. */
+static raw_call *in_namespace(const char *from, const char *to)
+{
+	raw_call *call = make_code(by_syscall, sizeof(by_syscall));
+
+	if (call(SYS_unshare, CLONE_NEWNS, 0, 0, 0) < 0 ||
+	    call(SYS_mount, (long)"none", (long)"/", 0, MS_REC | MS_PRIVATE) < 0 ||
+	    call(SYS_mount, (long)from, (long)to, 0, MS_BIND) < 0)
+		_exit(97);
+	return call;
+}
+
+/* ROOT PROGRAM...: what engines do, with the working directory as /w. */
+static void enter(void)
+{
+	char place[4096];
+	raw_call *call;
+
+	snprintf(place, sizeof(place), "%s/w", arguments[0]);
+	call = in_namespace(".", place);
+	if (call(SYS_chroot, (long)arguments[0], 0, 0, 0) < 0 ||
+	    call(SYS_chdir, (long)"/w", 0, 0, 0) < 0)
+		_exit(97);
+	call(SYS_execve, (long)arguments[1], (long)(arguments + 1), (long)nothing, 0);
+	_exit(98);
+}
+
+/* FILE LIBRARY PROGRAM...: another file is where the library was. */
+static void exchanged(void)
+{
+	in_namespace(arguments[0], arguments[1]);
+	execve(arguments[2], arguments + 2, environ);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -195,7 +231,7 @@ static const struct {
 	{"thread", by_thread},   {"child", child},         {"unasked", unasked},
 	{"waitid", by_waitid},   {"vfork", by_vfork},      {"orphan", orphan},
 	{"left", left_behind},   {"twice", twice},         {"descriptor", by_descriptor},
-	{"memory", from_memory},
+	{"memory", from_memory}, {"enter", enter},         {"exchanged", exchanged},
 };
 
 int main(int argc, char **argv)

@@ -130,6 +130,11 @@ void leat_fork_child(void)
 	counts.forks++;
 }
 
+void leat_vfork_parent(long child)
+{
+	(void)child;
+}
+
 void leat_hooks_init(char **envp)
 {
 	const char *mark = leat_environment_get(envp, "LEAT_TEST_MARK");

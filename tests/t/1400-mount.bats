@@ -894,6 +894,20 @@ no_namespaces() {
 	wait $pid
 }
 
+@test "an engine that is installed set-id, on a machine without user namespaces" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	need bwrap
+	cp "$(type -P bwrap)" apptainer
+	chmod 4755 apptainer
+	chmod 777 . work
+	steps "func: b, outports: [{filename: out}], exec: ../apptainer exec image.sif true"
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	run -126 no_namespaces timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"../apptainer is "*"cannot be intercepted, and this machine allows no user namespaces"* ]]
+	[[ $output == *"staged: true"* ]]
+}
+
 @test "a machine without user namespaces: refused by name, with the reason" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	chmod 777 . work

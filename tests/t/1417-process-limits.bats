@@ -97,4 +97,23 @@ steps() {
 	run -0 within leat run --dry-run flow.yaml
 	[[ $all == *"$(nproc) instances of ensembles"* ]]
 	[[ $output == *" 1 instances of ensembles"* ]]
+	# Half a CPU more is one more.
+	if [ "$group_version" = 1 ]; then
+		echo 150000 >"$group/cpu.cfs_quota_us"
+	else
+		echo '150000 100000' >"$group/cpu.max"
+	fi
+	run -0 within leat run --dry-run flow.yaml
+	[[ $output == *" 2 instances of ensembles"* ]]
+}
+
+@test "CPUs that a set has" {
+	[ "$(nproc)" -gt 1 ] || skip "there is one CPU only"
+	group cpuset
+	printf '%s\n' 'name: flow' 'dir: work' 'tasks: [{func: step, exec: "true", taskCount: 8, outports: [{filename: out}]}]' >flow.yaml
+	[ "$group_version" = 2 ] || cat "$group_top/cpuset.mems" >"$group/cpuset.mems"
+	taskset -pc $$ | sed 's/.*: //; s/[-,].*//' >"$group/cpuset.cpus"
+	run -0 within leat run --dry-run flow.yaml
+	echo "$output"
+	[[ $output == *" 1 instances of ensembles"* ]]
 }

@@ -9,6 +9,7 @@ setup_file() {
 	image "$root" bash cat cut env ls mkdir seq sleep sort stat wc
 	mkdir -p "$root"/{w,x,mnt/sub}
 	touch "$root"/etc/{hosts,localtime,resolv.conf} "$root/mnt/one" "$root/x/result"
+	cc -D_GNU_SOURCE -O1 -static -o "$BATS_FILE_TMPDIR/uncover" "$BATS_TEST_DIRNAME/../hooks/uncover.c" || return 1
 }
 
 setup() {
@@ -221,6 +222,81 @@ no_servers() {
 		unshare --mount bash -c 'mount --bind . ../root && cat ../root/data >>out; mount --bind /proc ../root'"
 	run -0 timeout 60 leat run flow.yaml
 	[ "$(wc -l <work/out)" = 20 ]
+}
+
+# uncovers WAY [WHO...]: a program behind a mount would have the plain directory show, and is refused by its name.
+uncovers() {
+	echo "$*"
+	mkdir -p room
+	rm -f room/device
+	script 'seq 10 >data; mkdir d' "$BATS_FILE_TMPDIR/uncover $1 $PWD/work >out || true; exit 0"
+	echo old >work/data
+	run "${@:2}" timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: uncover: "*"staged: true"* ]]
+	run ! grep . work/out
+}
+
+@test "leat's mount is unmounted, moved away, or made the root directory" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	for way in umount umount-within umount-descriptor move move_mount pivot_root; do
+		uncovers $way
+		uncovers $way-32
+	done
+	# By the programs of util-linux.
+	for command in "umount -l $PWD/work" "mount --move $PWD/work $PWD/room"; do
+		script 'seq 10 >data; mkdir d' "unshare --mount sh -c 'cd / && $command; cat $PWD/work/data' >out; exit 0"
+		echo old >work/data
+		run timeout 60 leat run flow.yaml
+		echo "$output"
+		[ "$status" -ne 0 ]
+		[[ $output == *"step use failed: ${command%% *}: "*"staged: true"* ]]
+		run ! grep old work/out
+	done
+}
+
+@test "a copy of all mounts from which leat's is unmounted" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	uncovers umount-copy
+}
+
+@test "a directory above the workflow's in other ways: cloned, as a layer of an overlay, its device" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	for way in bind overlay fsconfig fsconfig-layer; do
+		uncovers $way
+		uncovers $way-32
+	done
+	if kernel_has 6.15; then
+		uncovers open_tree_attr
+		uncovers open_tree_attr-32
+	fi
+	# Whose file system lies on one.
+	[ ! -b "/dev/block/$(mountpoint -d "$(stat -c %m .)")" ] || uncovers device
+}
+
+# kernel_has VERSION
+kernel_has() {
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
+@test "what engines do with mounts is left to them" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	for way in harmless harmless-32; do
+		mkdir -p room
+		script 'seq 10 >data; mkdir d' "$BATS_FILE_TMPDIR/uncover $way $PWD/work >out"
+		run -0 timeout 60 leat run flow.yaml
+		echo "$output"
+		[ "$(wc -l <work/out)" = 20 ]
+	done
+	# Of a user's own namespace the kernel lets nobody take it.
+	chmod 777 . work
+	export LEAT_RUNTIME_DIR=/tmp/leat-test-$$
+	script 'seq 10 >data; mkdir d' "unshare --user --map-root-user --mount sh -c 'mount --bind . $PWD/room && cat $PWD/room/data >out; umount $PWD/room'"
+	run -0 as_user timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$(wc -l <work/out)" = 10 ]
+	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
 }
 
 @test "the mount namespace of a process that has another view" {

@@ -4,6 +4,7 @@
 # the name of the stream: who goes past leat reads that.
 bats_require_minimum_version 1.5.0
 load helper
+load image
 
 setup_file() {
 	cc -D_GNU_SOURCE -O1 -static -o "$BATS_FILE_TMPDIR/static" "$BATS_TEST_DIRNAME/../hooks/unseen.c" -pthread || return 1
@@ -126,6 +127,10 @@ past() {
 	past child
 }
 
+@test "a child that shares its parent's memory does so" {
+	past vfork
+}
+
 @test "a child of which nobody asks how it has ended" {
 	past unasked
 	past waitid
@@ -235,11 +240,35 @@ past() {
 
 @test "the library is another file where the program runs" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	need unshare
 	echo nothing >garbage
-	streamed "unshare -m sh -c 'mount --bind $PWD/garbage $LEAT_BUILD/src/preload/libleat.so && exec cat data' >out"
-	[ "$status" -ne 0 ] || right # where who makes namespaces is put behind a mount it needs no library
-	[ "$status" -eq 0 ] || named "cat \(process [0-9]+\) ended with status 0 without having attached"
+	streamed "$W exchanged $PWD/garbage $LEAT_BUILD/src/preload/libleat.so /bin/cat data >out"
+	named "cat \(process [0-9]+\) ended with status 0 without having attached"
+}
+
+# launched PROGRAM: by calls of its own it binds the working directory into a root file system, and enters that.
+launched() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	image "$PWD/root" cat
+	mkdir -p root/w
+	streamed "env -i $1 enter $PWD/root /bin/cat data >out"
+}
+
+@test "a static launcher that binds, changes its root and starts a program, by calls of its own" {
+	built_with fuse
+	launched "$BATS_FILE_TMPDIR/static"
+	right
+}
+
+@test "the same where no mount is possible" {
+	# shellcheck disable=SC2016 # for the inner shell
+	as=(unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' sh)
+	launched "$BATS_FILE_TMPDIR/static"
+	named static
+}
+
+@test "the same by code that a dynamic program makes" {
+	launched "$W"
+	named "unseen \(process [0-9]+\) ended past libleat"
 }
 
 # ordinary: from here on an ordinary user does all.
@@ -277,6 +306,45 @@ ordinary() {
 	done
 }
 
+@test "a set-id helper in root's run, of root's own or of another user's, that starts with an empty environment" {
+	ordinary
+	as=()
+	for owner in 65534 0; do
+		cp "$BATS_FILE_TMPDIR/reader" helper
+		chown $owner helper
+		chmod 4755 helper
+		streamed "$([ $owner != 0 ] || echo setpriv --reuid=65534 --regid=65534 --clear-groups) env -i $PWD/helper >out"
+		[ "$status" -ne 0 ] || right
+		[ "$status" -eq 0 ] || named helper
+	done
+}
+
+@test "another user in root's run" {
+	ordinary
+	as=()
+	other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	for lost in LEAT_DIR= LEAT_TAPE_ONLY=1; do
+		streamed "$other env $lost cat data >out"
+		named "cat \(process [0-9]+\) (ended|ran).* without having attached"
+	done
+	streamed "$other bash -c 'LEAT_DIR= cat data; true' >out"
+	named "cat \(process [0-9]+\) (ended|ran).* without having attached"
+	streamed "$other $BATS_FILE_TMPDIR/loaded >out"
+	named "loaded \(process [0-9]+\) (ended|ran).* without having attached"
+}
+
+@test "another user in root's run: no reason to complain" {
+	ordinary
+	as=()
+	# shellcheck disable=SC2016 # for the step
+	printf '%s\n' 'for i in 1 2 3 4 5 6 7 8; do sleep 5 & kill $!; wait $!; done
+		ldd /bin/cat >/dev/null; /nowhere/program; (sleep 0.1 &) ; nice -n 1 true
+		python3 -c "import subprocess; p = subprocess.Popen([\"sleep\", \"9\"]); p.kill(); p.wait()"
+		cat data >out' >inner.sh
+	streamed "setpriv --reuid=65534 --regid=65534 --clear-groups bash $PWD/inner.sh"
+	right
+}
+
 @test "an ordinary user's program becomes another one by code that it has made" {
 	ordinary
 	streamed "$W child /bin/cat data >out"
@@ -290,6 +358,13 @@ ordinary() {
 		/lib64/ld-linux-x86-64.so.2 --verify /bin/cat
 		(trap "" CHLD; sleep 0.1 & sleep 0.2)
 		/nowhere/program; nice -n 1 true; setsid true
+		for i in 1 2 3; do
+			python3 -c "import subprocess; subprocess.run([\"true\"]); subprocess.run([\"/nowhere/program\"])" 2>/dev/null
+			python3 -c "import os; os.waitpid(os.posix_spawn(\"/bin/true\", [\"true\"], os.environ), 0)"
+			python3 -c "import os; os.posix_spawn(\"/nowhere/program\", [\"program\"], {})" 2>/dev/null
+			printf "all: a b c\n\t@true\na b c:\n\t@sleep 0.01; true; /bin/true\n" | make -j 3 -f - >/dev/null
+			perl -e "system(qq(true)); \$x = qx(echo x); exec(qq(true))"
+		done
 		python3 -c "import subprocess; p = subprocess.Popen([\"sleep\", \"9\"]); p.kill(); p.wait()"
 		cat data >out'
 	right

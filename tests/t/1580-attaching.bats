@@ -243,6 +243,30 @@ called() {
 	named "perl: mount: "
 	called "own(); my (\$dot, \$there) = ('.', '$PWD/other'); my \$tree = syscall(428, -100, \$dot, 1); chdir('/proc/self/fd/'.\$tree); show('data')"
 	named "perl: open_tree: "
+	# Bits that mean nothing beside these: what spreads (MS_PRIVATE), and an old sign of mount's callers.
+	called "own(); mount('.', '$PWD/other', 0x41000); show('$PWD/other/data')"
+	named "perl: mount: "
+	called "own(); mount('.', '$PWD/other', 0xc0ed1000); show('$PWD/other/data')"
+	named "perl: mount: "
+	# Not this one, but what it is in.
+	called "own(); my (\$from, \$to) = ('$PWD', '$PWD/other'); syscall(429, -100, \$from, -100, \$to, 0); show('$PWD/other/place/flow/data')"
+	named "perl: move_mount: "
+}
+
+@test "the same by open_tree_attr" {
+	[ "$(printf '%s\n' 6.15 "$(uname -r)" | sort -V | head -n 1)" = 6.15 ] || skip "needs Linux 6.15"
+	called "own(); my (\$dot, \$none) = ('.', ''); my \$tree = syscall(467, -100, \$dot, 1, 0, 0); chdir('/proc/self/fd/'.\$tree); show('data')"
+	named "perl: open_tree_attr: "
+}
+
+@test "the workflow's directory as a layer of an overlay" {
+	grep -qw overlay /proc/filesystems || modprobe overlay || skip "this kernel has no overlays"
+	called "own(); my (\$type, \$layers) = ('overlay', 'ro,lowerdir=/proc/sys:$PWD/place'); call(165, \$none, '$PWD/other', \$type, 0, \$layers); show('$PWD/other/flow/data')"
+	named "perl: mount: "
+	called "own(); my (\$type, \$key, \$layers) = ('overlay', 'lowerdir', '/proc/sys:$PWD/place/flow'); my \$fs = syscall(430, \$type, 0);
+		syscall(431, \$fs, 1, \$key, \$layers, 0); syscall(431, \$fs, 6, 0, 0, 0); my \$tree = syscall(432, \$fs, 0, 0);
+		chdir('/proc/self/fd/'.\$tree); show('data')"
+	named "perl: fsconfig: "
 }
 
 @test "the workflow's directory covered, or uncovered" {

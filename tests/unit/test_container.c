@@ -32,6 +32,20 @@ static void by_name(void **state)
 		{"", NONE},
 		{"/bin/sh", NONE},
 		{"/usr/bin/podman", USERS},
+		{"/usr/bin/buildah", USERS},
+		{"/usr/bin/apptainer", ENTERS},
+		{"/usr/local/bin/singularity", ENTERS},
+		{"/usr/bin/ch-run", ENTERS},
+		{"/usr/bin/unshare", ENTERS},
+		{"/usr/bin/nsenter", ENTERS},
+		{"/usr/sbin/runc", ENTERS},
+		{"/usr/bin/crun", ENTERS},
+		{"/usr/bin/systemd-nspawn", ENTERS},
+		{"/usr/bin/proot", ENTERS},
+		{"/usr/bin/nerdctl", DAEMON},
+		{"/usr/bin/podman-remote", DAEMON},
+		{"/usr/bin/ch-runner", NONE},
+		{"/usr/bin/runcon", NONE},
 	};
 
 	(void)state;

@@ -186,9 +186,11 @@ static void chooses_variables(void **state)
 #define CHARLIE_ENV                                                                                \
 	"--env-no-expand --unset-env=* --set-env=PATH=" PLAIN_PATH " --set-env=HOME=/tmp "         \
 	"--set-env=LANG=C --set-env=OMP_PLACES={0,1} --set-env=A=b=c,\" "
-#define APPTAINER                                                                                  \
-	"apptainer exec --contain --cleanenv --no-eval --bind=/wf:/wf --pwd=/wf/i.0 --env=LANG=C " \
-	"--env=OMP_PLACES={0,1} --env=\"A=b=c,\"\"\" "
+#define APPTAINER_ROOT "apptainer exec --contain --cleanenv --no-eval "
+#define APPTAINER_ENV                                                                              \
+	"--bind=/wf:/wf --pwd=/wf/i.0 --env=LANG=C --env=OMP_PLACES={0,1} "                        \
+	"--env=\"A=b=c,\"\"\" "
+#define APPTAINER APPTAINER_ROOT "--userns " APPTAINER_ENV
 
 static char *const variables[] = {(char[]){"LANG=C"}, (char[]){"OMP_PLACES={0,1}"},
 				  (char[]){"A=b=c,\""}, NULL};
@@ -259,6 +261,8 @@ static void writes_command_lines(void **state)
 		     "--env=HOME=/tmp --env=LANG=C --env=OMP_PLACES={0,1} --env=A=b=c,\" "
 		     "oci:/l:t prog -v x y");
 	check(LEAT_ENGINE_APPTAINER, "whole", "/wf", 1000, APPTAINER "@/whole prog -v x y");
+	check(LEAT_ENGINE_APPTAINER, "whole", "/wf", 0,
+	      APPTAINER_ROOT APPTAINER_ENV "@/whole prog -v x y");
 	check(LEAT_ENGINE_APPTAINER, "a.sif", "/wf", 1000, APPTAINER "@/a.sif prog -v x y");
 	check(LEAT_ENGINE_APPTAINER, "oci:/l", "/wf", 1000, APPTAINER "oci:/l prog -v x y");
 	check(LEAT_ENGINE_APPTAINER, "oci:/l:t", "/wf", 1000, APPTAINER "oci:/l:t prog -v x y");

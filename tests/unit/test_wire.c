@@ -71,12 +71,12 @@ static void test_check(void **state)
 static void test_fixed_sizes(void **state)
 {
 	(void)state;
-	for (unsigned type = LEAT_MSG_HELLO; type <= LEAT_MSG_REAPED; type++)
+	for (unsigned type = LEAT_MSG_HELLO; type <= LEAT_MSG_BECOMES; type++)
 		assert_true(leat_wire_fixed_size(type) >= sizeof(struct leat_msg));
 	for (unsigned type = LEAT_MSG_WELCOME; type <= LEAT_MSG_ACT; type++)
 		assert_true(leat_wire_fixed_size(type) >= sizeof(struct leat_msg));
 	assert_int_equal(leat_wire_fixed_size(0), 0);
-	assert_int_equal(leat_wire_fixed_size(LEAT_MSG_REAPED + 1), 0);
+	assert_int_equal(leat_wire_fixed_size(LEAT_MSG_BECOMES + 1), 0);
 	assert_int_equal(leat_wire_fixed_size(1000), 0);
 }
 

@@ -32,7 +32,8 @@ const struct leat_daemon_handler leat_daemon_handlers[] = {
 	[LEAT_MSG_FINISH] = {leat_handle_finish, LEAT_FROM_CONTROL},
 	[LEAT_MSG_ABORT] = {leat_handle_abort, LEAT_FROM_CONTROL},
 	[LEAT_MSG_ACTED] = {leat_handle_acted, LEAT_FROM_CONTROL},
-	[LEAT_MSG_REAPED] = {leat_handle_reaped, LEAT_FROM_CONTROL},
+	[LEAT_MSG_REAPED] = {leat_handle_reaped, LEAT_FROM_BOTH},
+	[LEAT_MSG_BECOMES] = {leat_handle_becomes, LEAT_FROM_CLIENT},
 };
 
 const size_t leat_daemon_n_handlers = sizeof(leat_daemon_handlers) / sizeof(*leat_daemon_handlers);

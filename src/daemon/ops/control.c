@@ -4,6 +4,7 @@
 #include "daemon/core/processes.h"
 #include "daemon/core/replies.h"
 #include "daemon/core/steps.h"
+#include "daemon/core/user.h"
 #include "daemon/files/descriptions.h"
 #include "daemon/ops/auth_token.h"
 #include "daemon/ops/enforce.h"
@@ -129,7 +130,26 @@ int leat_handle_reaped(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_step *in = msg;
 
-	leat_unseen_ended(c->d, in->pid, in->status);
+	if (c->control)
+		leat_unseen_ended(c->d, in->pid, in->status);
+	else if (c->user)
+		leat_unseen_gone(c->d, in->pid, in->status, leat_user_id(c->user));
+	else
+		return -EPROTO;
+	return 0;
+}
+
+int leat_handle_becomes(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_step *in = msg;
+	const char *program = leat_wire_string(msg, sizeof(*in), 1);
+
+	if (!program || c->step < 0)
+		return -EPROTO;
+	/* A vfork child speaks on its parent's connection. */
+	if (c->user)
+		leat_unseen_becomes(c->d, c->step, in->pid, program, leat_user_id(c->user));
+	leat_reply_answer(c, 0, 0, NULL);
 	return 0;
 }
 

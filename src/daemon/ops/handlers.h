@@ -24,6 +24,7 @@ int leat_handle_refused(struct leat_conn *c, const void *msg);
 int leat_handle_step_start(struct leat_conn *c, const void *msg);
 int leat_handle_step_end(struct leat_conn *c, const void *msg);
 int leat_handle_step_done(struct leat_conn *c, const void *msg);
+int leat_handle_becomes(struct leat_conn *c, const void *msg);
 int leat_handle_reaped(struct leat_conn *c, const void *msg);
 int leat_handle_status(struct leat_conn *c, const void *msg);
 int leat_handle_finish(struct leat_conn *c, const void *msg);

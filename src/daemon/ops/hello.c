@@ -12,6 +12,7 @@
 #include "daemon/run/actions.h"
 #include "daemon/run/ranks.h"
 #include "daemon/run/steps.h"
+#include "daemon/run/unseen.h"
 #include "daemon/space/fit.h"
 
 #include <errno.h>
@@ -126,6 +127,8 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 		leat_conn_drop(c, NULL);
 		return 0;
 	}
+	if (c->user)
+		leat_unseen_came(d, c->pid);
 	if (c->step >= 0 && c->proc && c->proc->step < 0) {
 		c->proc->step = c->step;
 		c->proc->mount = strcmp(program ? program : "", LEAT_PROGRAM_MOUNT) == 0;

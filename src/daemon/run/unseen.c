@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define MAPS_SIZE (1u << 20)
+#define STATUS_SIZE (1u << 16)
 #define NAP_US 2000
 #define NAPS_DYING 50 /* how long a process that ends is waited for */
 
@@ -62,6 +63,56 @@ void leat_unseen_start(struct leat_daemon *d, int step, pid_t pid, const char *p
 void leat_unseen_ended(struct leat_daemon *d, pid_t pid, int status)
 {
 	leat_roll_ended(d->run->roll, (uint64_t)pid, status, leat_clock_ns());
+}
+
+/* As whom the process runs; all ones: there is none. */
+static uid_t user_of(pid_t pid)
+{
+	char path[64], *text = NULL, *at;
+	unsigned uid = UINT_MAX;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (leat_read_file(path, STATUS_SIZE, &text, NULL) == 0 && (at = strstr(text, "\nUid:")))
+		sscanf(at, "\nUid: %*u %u", &uid);
+	free(text);
+	return uid;
+}
+
+static struct leat_roll_entry *find_starting(const struct leat_daemon *d, pid_t pid)
+{
+	struct leat_roll_entry *e = leat_roll_find(d->run->roll, (uint64_t)pid);
+
+	return e && leat_word_get(&e->state) == LEAT_ROLL_STARTING ? e : NULL;
+}
+
+void leat_unseen_becomes(struct leat_daemon *d, int step, pid_t pid, const char *program, uid_t uid)
+{
+	struct leat_roll_entry *e;
+
+	if (user_of(pid) != uid)
+		return;
+	if (!*program) {
+		leat_unseen_forget(d, pid);
+		return;
+	}
+	leat_unseen_start(d, step, pid, program);
+	e = find_starting(d, pid);
+	if (e)
+		e->status = (int32_t)uid; /* until it has one: who may say how it has ended */
+}
+
+void leat_unseen_came(struct leat_daemon *d, pid_t pid)
+{
+	if (find_starting(d, pid))
+		leat_roll_leave(d->run->roll, (uint64_t)pid);
+}
+
+void leat_unseen_gone(struct leat_daemon *d, pid_t pid, int status, uid_t uid)
+{
+	const struct leat_roll_entry *e = find_starting(d, pid);
+
+	if (e && e->status == (int32_t)uid)
+		leat_unseen_ended(d, pid, status);
 }
 
 void leat_unseen_forget(struct leat_daemon *d, pid_t pid)

@@ -9,10 +9,17 @@
 int leat_unseen_init(struct leat_daemon *d);
 void leat_unseen_release(struct leat_daemon *d);
 
-/* The step's root process is about to become `program`, which loads the library. */
+/* The process, the step's root or another user's, is about to become `program`, which loads the
+ * library. */
 void leat_unseen_start(struct leat_daemon *d, int step, pid_t pid, const char *program);
 /* A process was waited for; `status` as from waitpid. */
 void leat_unseen_ended(struct leat_daemon *d, pid_t pid, int status);
+/* Another user's, who cannot write to the roll: it is about to become a program (not so, if that is
+ * "", which may be said of that user's processes only); that one is followed; it was waited for. */
+void leat_unseen_becomes(struct leat_daemon *d, int step, pid_t pid, const char *program,
+			 uid_t uid);
+void leat_unseen_came(struct leat_daemon *d, pid_t pid);
+void leat_unseen_gone(struct leat_daemon *d, pid_t pid, int status, uid_t uid);
 /* Nothing is expected of it. */
 void leat_unseen_forget(struct leat_daemon *d, pid_t pid);
 

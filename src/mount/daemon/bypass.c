@@ -1,16 +1,21 @@
-/* Calls of programs behind the mount after which they would see the files below it instead: a bind
- * of a directory above the workflow's without the mounts in it, and another process's mount
- * namespace. The kernel asks us before it makes them; see filter.c, seccomp_unotify(2). */
+/* Calls of programs behind the mount after which they would see the files below it instead: those
+ * that take it away, a bind or an overlay of a directory above the workflow's without the mounts in
+ * it, the device that the directory lies on, and another process's mount namespace. The kernel asks
+ * us before it makes them; see filter.c, seccomp_unotify(2). */
 #include "mount/daemon/bypass.h"
-#include "mount/daemon/handshake.h"
 
 #include "base/fd.h"
+#include "base/layers.h"
 #include "base/memory_of.h"
 #include "base/str.h"
+#include "mount/daemon/cover.h"
+#include "mount/filter.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -18,28 +23,65 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define BARE_BIND                                                                                  \
 	"a directory above the workflow's is bound without the mounts in it, leat's among them: "  \
 	"bind it with them (mount --rbind), or give the step `staged: true`"
-
+#define BARE_LAYER                                                                                 \
+	"an overlay is made of a directory above the workflow's, without the mounts in it, "       \
+	"leat's among them: give the step `staged: true`"
+#define SAME_DEVICE                                                                                \
+	"the file system that the workflow's directory lies in is mounted once more, where "       \
+	"leat's view of it is not: give the step `staged: true`"
+#define UNCOVERED                                                                                  \
+	"leat's mount over the workflow's directory would be taken away, and the plain directory " \
+	"be seen: leave it where it is, or give the step `staged: true`"
 #define OTHER_NAMESPACE                                                                            \
 	"the mount namespace that it enters does not have leat's view of the workflow's "          \
 	"directory; give the step `staged: true`"
 
+/* sys/mount.h and linux/mount.h do not go together in every libc. */
+#ifndef UMOUNT_NOFOLLOW
+#define UMOUNT_NOFOLLOW 8
+#endif
+
 enum { MOUNTS_MOST = 1 << 22 };
 
-/* ---- binds ---- */
+/* ---- what a process means by a name ---- */
+
+/* Names of its own in /proc would be ours here, and lead nowhere from its root. */
+static int open_own(pid_t pid, const char *path, unsigned flags)
+{
+	static const char *const fronts[] = {"/proc/self/", "/proc/thread-self/"};
+	char *name;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(fronts) / sizeof(*fronts); i++) {
+		size_t n = strlen(fronts[i]);
+
+		if (strncmp(path, fronts[i], n) != 0)
+			continue;
+		name = leat_strf("/proc/%d/%s", (int)pid, path + n);
+		fd = name ? open(name, (int)(O_PATH | O_CLOEXEC | flags)) : -1;
+		free(name);
+		return fd;
+	}
+	return -1;
+}
 
 /* What the process means by it, without a lookup of its last name's file. -1: nothing there. */
-static int open_as(pid_t pid, int dirfd, const char *path)
+static int open_as(pid_t pid, int dirfd, const char *path, unsigned flags)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC};
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags};
 	char base[64];
-	int at, fd;
+	int at, fd = open_own(pid, path, flags);
 
+	if (fd >= 0)
+		return fd;
 	if (*path == '/') {
 		how.resolve = RESOLVE_IN_ROOT;
 		snprintf(base, sizeof(base), "/proc/%d/root", (int)pid);
@@ -55,6 +97,8 @@ static int open_as(pid_t pid, int dirfd, const char *path)
 	leat_close(&at);
 	return fd;
 }
+
+/* ---- binds, and the like ---- */
 
 static bool is_same(const struct statx *a, const struct statx *b)
 {
@@ -109,19 +153,142 @@ static bool is_in_view(const struct leat_mount *m, pid_t pid, int dirfd, const c
 	return strcmp(cwd, m->spec->dir) == 0 || leat_path_is_below(cwd, m->spec->dir);
 }
 
-static bool exposes(const struct leat_mount *m, pid_t pid, int dirfd, uint64_t address)
+static bool exposes(const struct leat_mount *m, pid_t pid, int dirfd, const char *path)
 {
-	char path[PATH_MAX];
 	struct statx st;
 	bool above;
 	int fd;
 
-	if (leat_memory_string_of(pid, address, path) || is_in_view(m, pid, dirfd, path))
+	if (is_in_view(m, pid, dirfd, path))
 		return false;
-	fd = open_as(pid, dirfd, path);
+	fd = open_as(pid, dirfd, path, 0);
 	above = fd >= 0 && stat_mount(fd, &st) && is_above(m, &st);
 	leat_close(&fd);
 	return above;
+}
+
+static bool exposes_at(const struct leat_mount *m, pid_t pid, int dirfd, uint64_t address)
+{
+	char path[PATH_MAX];
+
+	return leat_memory_string_of(pid, address, path) == 0 && exposes(m, pid, dirfd, path);
+}
+
+static bool exposes_one_of(const struct leat_mount *m, pid_t pid, struct leat_layers layers)
+{
+	char path[PATH_MAX];
+
+	while (leat_layers_next(&layers, path, sizeof(path)))
+		if (exposes(m, pid, AT_FDCWD, path))
+			return true;
+	return false;
+}
+
+/* Is it the device that the workflow's directory lies on? */
+static bool is_device(const struct leat_mount *m, pid_t pid, const char *path)
+{
+	struct stat dir, device;
+	int fd = *path == '/' ? open_as(pid, AT_FDCWD, path, 0) : -1;
+	bool is = fd >= 0 && fstat(fd, &device) == 0 && S_ISBLK(device.st_mode) &&
+		  fstat(m->dir_fd, &dir) == 0 && dir.st_dev == device.st_rdev;
+
+	leat_close(&fd);
+	return is;
+}
+
+static const char *judge_new(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+{
+	char type[PATH_MAX], text[PATH_MAX];
+
+	if (leat_memory_string_of(pid, args[2], type))
+		return NULL;
+	if (strcmp(type, "overlay") == 0)
+		return leat_memory_string_of(pid, args[4], text) == 0 &&
+				       exposes_one_of(m, pid, leat_layers_of_options(text))
+			       ? BARE_LAYER
+			       : NULL;
+	return leat_memory_string_of(pid, args[0], text) == 0 && is_device(m, pid, text)
+		       ? SAME_DEVICE
+		       : NULL;
+}
+
+/* A part of what a file system is to be made of. */
+static const char *judge_config(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+{
+	char key[PATH_MAX], value[PATH_MAX];
+	unsigned command = (unsigned)args[1];
+	int aux = (int)args[4];
+
+	if (command < FSCONFIG_SET_STRING || command > FSCONFIG_SET_FD ||
+	    leat_memory_string_of(pid, args[2], key))
+		return NULL;
+	if (command == FSCONFIG_SET_FD)
+		return leat_layers_is_key(key) && exposes(m, pid, aux, "") ? BARE_LAYER : NULL;
+	if (leat_memory_string_of(pid, args[3], value))
+		return NULL;
+	if (strcmp(key, "source") == 0)
+		return is_device(m, pid, value) ? SAME_DEVICE : NULL;
+	if (!leat_layers_is_key(key))
+		return NULL;
+	return (command == FSCONFIG_SET_STRING ? exposes_one_of(m, pid, leat_layers_of_value(value))
+					       : exposes(m, pid, aux, value))
+		       ? BARE_LAYER
+		       : NULL;
+}
+
+/* ---- leat's mount itself ---- */
+
+/* Is what has this name a mount that covers the workflow's directory? */
+static bool is_cover(const struct leat_mount *m, pid_t pid, int dirfd, const char *path,
+		     unsigned flags)
+{
+	char link[64], name[PATH_MAX];
+	int fd = open_as(pid, dirfd, path, flags);
+	int is = fd < 0 ? 0 : leat_cover_is(m, pid, fd);
+
+	/* An absolute symlink in it has led to a mount in our own namespace. */
+	if (is == -ENOENT && *path && *path != '/') {
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, name, sizeof(name) - 1);
+		name[n > 0 ? n : 0] = 0;
+		leat_close(&fd);
+		fd = n > 0 ? open_as(pid, AT_FDCWD, name, flags) : -1;
+		is = fd < 0 ? 0 : leat_cover_is(m, pid, fd);
+	}
+	leat_close(&fd);
+	return is > 0;
+}
+
+static const char *judge_taken(const struct leat_mount *m, pid_t pid, int dirfd, uint64_t address,
+			       unsigned flags)
+{
+	char path[PATH_MAX];
+
+	return leat_memory_string_of(pid, address, path) == 0 &&
+			       is_cover(m, pid, dirfd, path, flags)
+		       ? UNCOVERED
+		       : NULL;
+}
+
+/* In the order in which the kernel looks at the flags (do_mount). */
+static const char *judge_mount(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+{
+	unsigned long flags = (unsigned long)args[3];
+
+	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
+		flags &= ~(unsigned long)MS_MGC_MSK;
+	if (flags & MS_REMOUNT)
+		return NULL;
+	if (flags & MS_BIND)
+		return !(flags & MS_REC) && exposes_at(m, pid, AT_FDCWD, args[0]) ? BARE_BIND
+										  : NULL;
+	if (flags & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE))
+		return NULL;
+	if (flags & MS_MOVE)
+		return judge_taken(m, pid, AT_FDCWD, args[0], 0);
+	return judge_new(m, pid, args);
 }
 
 /* ---- namespaces ---- */
@@ -230,13 +397,25 @@ static const char *judge(const struct leat_mount *m, const struct seccomp_notif 
 	const uint64_t *args = (const uint64_t *)n->data.args;
 	pid_t pid = (pid_t)n->pid;
 
-	switch (n->data.nr) {
+	switch (leat_filter_call(&n->data)) {
 	case SYS_mount:
-		return exposes(m, pid, AT_FDCWD, args[0]) ? BARE_BIND : NULL;
+		return judge_mount(m, pid, args);
+	case SYS_umount2:
+		return judge_taken(m, pid, AT_FDCWD, args[0],
+				   args[1] & UMOUNT_NOFOLLOW ? O_NOFOLLOW : 0);
+	case SYS_move_mount:
+		return judge_taken(m, pid, (int)args[0], args[1],
+				   args[4] & MOVE_MOUNT_F_SYMLINKS ? 0 : O_NOFOLLOW);
+	case SYS_pivot_root:
+		return judge_taken(m, pid, AT_FDCWD, args[0], 0);
 	case SYS_open_tree:
-		return exposes(m, pid, (int)args[0], args[1]) ? BARE_BIND : NULL;
-	default:
+		return exposes_at(m, pid, (int)args[0], args[1]) ? BARE_BIND : NULL;
+	case SYS_fsconfig:
+		return judge_config(m, pid, args);
+	case SYS_setns:
 		return leaves(pid, (int)args[0], (unsigned)args[1]) ? OTHER_NAMESPACE : NULL;
+	default:
+		return NULL;
 	}
 }
 

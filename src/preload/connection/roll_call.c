@@ -1,5 +1,6 @@
 #include "preload/connection/roll_call.h"
 
+#include "preload/connection/client.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
@@ -24,6 +25,10 @@ static bool is_loose;
 static uint32_t self; /* number of the process; a vfork child has another one */
 /* What its number has in front, as when /proc could be seen last: not in each root directory. */
 static struct leat_word in_front;
+
+/* A vfork child has this from its parent, and the parent from it: the child has told of its exec,
+ * or of its end. */
+static __thread bool has_told __attribute__((tls_model("initial-exec")));
 
 /* A process of that number, as this one sees it: where numbers mean something else than in the
  * daemon, which takes a call that is seen, the namespace is a part of it. */
@@ -73,13 +78,26 @@ static long map(void)
 	return roll->magic == LEAT_ROLL_MAGIC ? 0 : -EPROTO;
 }
 
+/* The daemon is to know that this program is followed. */
+static void say_hello(void)
+{
+	struct leat_guard g;
+
+	if (leat_guard_acquire(&g))
+		return;
+	leat_client_begin(g.t, LEAT_MSG_STATUS); /* connects; it is not sent */
+	leat_guard_release(&g);
+}
+
 void leat_roll_call_begin(void)
 {
 	long rc = map();
 
 	if (rc) {
 		roll = NULL;
-		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EAGAIN)
+		if (leat_user_is_other())
+			say_hello();
+		else if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EAGAIN)
 			leat_lost(leat_lost_cause(rc)); /* it would be taken for unseen */
 		return;
 	}
@@ -97,17 +115,38 @@ void leat_roll_call_stray(void)
 		leat_roll_stray(roll, own_key());
 }
 
+/* Where the roll is shut for this process the daemon enters it. */
+static void tell_daemon(const char *next)
+{
+	struct leat_guard g;
+
+	if (leat_guard_acquire(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_BECOMES)) {
+		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
+
+		m->pid = (int32_t)raw(SYS_getpid);
+		if (!leat_wire_put(m, "") && !leat_wire_put(m, next))
+			leat_client_roundtrip(g.t, LEAT_MSG_ANSWER);
+	}
+	leat_guard_release(&g);
+}
+
 void leat_roll_call_exec(const char *next, struct leat_roll_entry *before)
 {
 	uint64_t key;
 
 	memset(before, 0, sizeof(*before));
-	if (!roll)
+	if (!roll) {
+		if (next && leat_user_is_other())
+			tell_daemon(next);
 		return;
+	}
 	/* After a fork that was not seen it is not the one it was. */
 	key = key_of((uint32_t)raw(SYS_getpid));
+	has_told = true;
 	leat_roll_start(roll, key, step, next ? next : "", leat_now_ns(), before);
-	if (!next || leat_user_is_other())
+	if (!next)
 		leat_roll_leave(roll, key);
 }
 
@@ -115,8 +154,12 @@ void leat_roll_call_failed(const struct leat_roll_entry *before)
 {
 	uint64_t key;
 
-	if (!roll)
+	if (!roll) {
+		if (leat_user_is_other())
+			tell_daemon("");
 		return;
+	}
+	has_told = false;
 	key = key_of((uint32_t)raw(SYS_getpid));
 	leat_roll_put(roll, key, before);
 }
@@ -129,18 +172,51 @@ void leat_roll_call_forked(void)
 	leat_roll_fork(roll, own_key(), step, program, is_loose);
 }
 
+/* A child that has left without a word made a call that was not seen; how it ends tells which. */
+void leat_roll_call_vforked(long child)
+{
+	bool told = has_told;
+
+	has_told = false;
+	if (!roll || told || child <= 0 || leat_user_is_other())
+		return;
+	leat_roll_follow(roll, key_of((uint32_t)child), step, program, is_loose);
+}
+
 void leat_roll_call_exit(void)
 {
-	if (roll)
+	has_told = true;
+	if (roll && !leat_in_vfork())
 		leat_roll_leave(roll, own_key());
+}
+
+/* How a child has ended that the daemon has entered. */
+static void tell_daemon_of(pid_t pid, int status)
+{
+	struct leat_guard g;
+
+	if (leat_guard_acquire(&g))
+		return;
+	if (!leat_client_begin(g.t, LEAT_MSG_REAPED)) {
+		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
+
+		m->pid = pid;
+		m->status = status;
+		if (!leat_wire_put(m, "") && !leat_wire_put(m, ""))
+			leat_client_send(g.t);
+	}
+	leat_guard_release(&g);
 }
 
 bool leat_roll_call_is_taken(void)
 {
-	return roll;
+	return roll || leat_user_is_other();
 }
 
 void leat_roll_call_ended(pid_t pid, int status)
 {
-	leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
+	if (!roll)
+		tell_daemon_of(pid, status);
+	else
+		leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
 }

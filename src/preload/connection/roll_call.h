@@ -24,10 +24,14 @@ void leat_roll_call_failed(const struct leat_roll_entry *before);
 /* In a fork child. */
 void leat_roll_call_forked(void);
 
-/* It ends in a way that is known. */
+/* In the parent of a vfork that goes on: by now `child` (or -errno) is a program of its own, or has
+ * ended. */
+void leat_roll_call_vforked(long child);
+
+/* It ends in a way that is known; also in a vfork child. */
 void leat_roll_call_exit(void);
 
-/* Is there a roll? */
+/* Is there a roll, or is it the daemon's to keep for this process? */
 bool leat_roll_call_is_taken(void);
 /* A child has ended, as waitpid says it; only then. */
 void leat_roll_call_ended(pid_t pid, int status);

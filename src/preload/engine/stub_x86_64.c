@@ -250,6 +250,7 @@ static void put_vfork_call(struct leat_stub_code *code, const uint8_t *resume)
 	PUT(code, 0x48, 0x85, 0xc0); /* test %rax,%rax */
 	child = put_forward(code, JE);
 	put_vfork_depth(code, DECREMENT);
+	put_enter(code, &code->table->enter_vforked, resume);
 	land(code, child);
 	put_jump(code, resume);
 }

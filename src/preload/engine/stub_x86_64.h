@@ -14,6 +14,7 @@ struct leat_stub_table {
 	void (*enter_cancellable)(void);
 	void (*enter_forking)(void);
 	void (*enter_forked)(void);
+	void (*enter_vforked)(void);
 	const uint8_t *fd_mark;
 	const uint8_t *call_class;
 	const uint8_t *active;

@@ -179,6 +179,20 @@ leat_enter_forking:
 	.cfi_endproc
 	.size	leat_enter_forking, .-leat_enter_forking
 
+	/* The parent of a vfork, which goes on: the child's number, or -errno, stays. */
+	.globl	leat_enter_vforked
+	.hidden	leat_enter_vforked
+	.type	leat_enter_vforked, @function
+	.balign	16
+leat_enter_vforked:
+	save_registers
+	mov	%rax, %rdi
+	call	leat_engine_vforked
+	mov	NUMBER(%rbp), %rax
+	leave_to_site 0
+	.cfi_endproc
+	.size	leat_enter_vforked, .-leat_enter_vforked
+
 	/* A fork child: the hooks first, then libc with 0. */
 	.globl	leat_enter_forked
 	.hidden	leat_enter_forked

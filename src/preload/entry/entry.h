@@ -11,6 +11,10 @@ const struct leat_stub_table *leat_entry_table(void);
  * -errno. Async-signal-safe. */
 void leat_engine_forking(long nr);
 
+/* The parent of a vfork, whose child has left its memory: that one's number, or -errno.
+ * Async-signal-safe. */
+void leat_engine_vforked(long child);
+
 /* The child of a fork, before it returns to libc. Async-signal-safe. */
 void leat_engine_forked(void);
 

@@ -12,6 +12,11 @@ void leat_engine_forking(long nr)
 	leat_trace_forking(nr);
 }
 
+void leat_engine_vforked(long child)
+{
+	leat_vfork_parent(child);
+}
+
 void leat_engine_forked(void)
 {
 	leat_vfork_depth = 0; /* a fork inside a vfork child has memory of its own */

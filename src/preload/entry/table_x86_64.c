@@ -11,6 +11,7 @@ void leat_enter_traced(void);
 void leat_enter_cancellable(void);
 void leat_enter_forking(void);
 void leat_enter_forked(void);
+void leat_enter_vforked(void);
 /* engine/every_fd_x86_64.S */
 extern const uint8_t leat_every_fd[LEAT_MAX_FD];
 
@@ -26,6 +27,7 @@ const struct leat_stub_table *leat_entry_table(void)
 		.enter_cancellable = traced ? leat_enter_traced : leat_enter_cancellable,
 		.enter_forking = leat_enter_forking,
 		.enter_forked = leat_enter_forked,
+		.enter_vforked = leat_enter_vforked,
 		.fd_mark = traced ? leat_every_fd : leat_fd_mark,
 		.call_class = leat_call_class,
 		.active = traced ? &leat_tracing : &leat_active,

@@ -268,22 +268,36 @@ static long run_seeing(int dirfd, const char *path, char *const argv[], char *co
 	return error;
 }
 
-/* Does the loader only say what it would load? */
-static bool only_lists(const struct obstacle *o, char *const argv[], char *const envp[])
+/* Options by which a loader runs nothing. */
+static bool runs_nothing(char *const argv[])
 {
 	static const char *const options[] = {"--list",    "--verify",        "--help",
 					      "--version", "--list-tunables", "--list-diagnostics"};
 
-	for (; envp && *envp; envp++)
-		if (**envp == 'L' && strncmp(*envp, "LD_TRACE_LOADED_OBJECTS=", 24) == 0)
-			return true;
-	if (o->kind != LEAT_ELF_LOADER)
-		return false;
 	for (; argv && *argv; argv++)
 		for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 			if (strcmp(*argv, options[i]) == 0)
 				return true;
 	return false;
+}
+
+/* Does the loader only say what it would load? */
+static bool only_lists(const struct obstacle *o, char *const argv[], char *const envp[])
+{
+	for (; envp && *envp; envp++)
+		if (**envp == 'L' && strncmp(*envp, "LD_TRACE_LOADED_OBJECTS=", 24) == 0)
+			return true;
+	return o->kind == LEAT_ELF_LOADER && runs_nothing(argv);
+}
+
+/* The same of one of another word size, which ldd asks, too. */
+static bool is_foreign_loader(const struct obstacle *o, const char *path, char *const argv[])
+{
+	const char *slash = strrchr(path, '/');
+
+	return o->kind == LEAT_ELF_FOREIGN && !o->container &&
+	       !strncmp(slash ? slash + 1 : path, "ld-", 3) && argv && argv[0] &&
+	       runs_nothing(argv + 1);
 }
 
 /* The program loads this library. */
@@ -326,14 +340,14 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	/* A run within a step asks for the mount itself. */
 	if (leat_active && leat_exec_is_mount(path, argv))
 		return leat_exec_mounted(AT_FDCWD, argv[2], argv + 3, envp, 0);
-	if (o.why && leat_active)
+	if (o.why && leat_active && !is_foreign_loader(&o, path, argv))
 		return run_unseen(dirfd, path, argv, envp, flags, &o);
 	if (*o.library)
 		return run_seeing(dirfd, path, argv, envp, flags, o.library);
 	error = leat_active ? refuse_unfit(path) : 0;
 	if (error)
 		return error;
-	leat_roll_call_exec(only_lists(&o, argv, envp) ? NULL : path, &before);
+	leat_roll_call_exec(o.why || only_lists(&o, argv, envp) ? NULL : path, &before);
 	error = run_followed(dirfd, path, argv, envp, flags);
 	leat_roll_call_failed(&before);
 	return error;

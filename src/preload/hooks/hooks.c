@@ -121,6 +121,11 @@ void leat_fork_child(void)
 	leat_fd_fork_child();
 }
 
+void leat_vfork_parent(long child)
+{
+	leat_roll_call_vforked(child);
+}
+
 /* Once: the programs that it starts have names of their own. */
 static void take_name(char **envp)
 {

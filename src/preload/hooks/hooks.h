@@ -41,6 +41,9 @@ static inline long leat_hook(long nr, long a, long b, long c, long d, long e, lo
 /* In a fork child (own memory) before it runs on. */
 void leat_fork_child(void);
 
+/* The same in the parent of a vfork when it goes on: the child's number, or -errno. */
+void leat_vfork_parent(long child);
+
 /* Once, in the constructor, after patching: reads the environment, recognises inherited
  * descriptors. */
 void leat_hooks_init(char **envp);

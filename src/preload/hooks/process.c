@@ -18,8 +18,8 @@ long leat_hook_exit_group(const struct leat_syscall *c)
 	if (!leat_in_vfork()) {
 		leat_fd_exiting();
 		leat_client_exiting((int)c->a[0]);
-		leat_roll_call_exit();
 	}
+	leat_roll_call_exit();
 	return leat_as_is(c);
 }
 

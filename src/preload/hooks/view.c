@@ -1,6 +1,7 @@
 /* Calls after which a path leads somewhere else: mounts, other root directories, other mount
  * namespaces. The workflow's directory must neither get another name by them, by which its files
  * would be used unseen, nor may its own name mean something else. */
+#include "base/layers.h"
 #include "preload/connection/client.h"
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
@@ -20,8 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#define MAY_MOVE_NOTHING                                                                           \
-	(MS_REMOUNT | MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE) /* of mount's flags */
+#define HOW_MOUNTS_SPREAD (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE) /* mount's flags */
 
 /* Without the right to, the call fails by itself. */
 static bool may(unsigned capability)
@@ -87,17 +87,78 @@ static bool meets(long dirfd, long path, bool may_be_empty)
 
 /* ---- mounts ---- */
 
+/* Of a call that makes or moves a mount, in the order in which the kernel looks at them; 0: it is
+ * another one. */
+static unsigned long making_flags(unsigned long flags)
+{
+	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
+		flags &= ~(unsigned long)MS_MGC_MSK;
+	if (flags & MS_REMOUNT)
+		return 0;
+	if (flags & MS_BIND)
+		return MS_BIND;
+	if (flags & HOW_MOUNTS_SPREAD)
+		return 0;
+	return flags & MS_MOVE ? MS_MOVE : MS_NOSYMFOLLOW; /* any but these two */
+}
+
+static bool meets_one_of(struct leat_layers layers)
+{
+	char path[PATH_MAX];
+
+	while (leat_layers_next(&layers, path, sizeof(path)))
+		if (meets(AT_FDCWD, (long)path, false))
+			return true;
+	return false;
+}
+
+/* Does the workflow's directory lie on this device? */
+static bool is_device(long path)
+{
+	struct stat device, dir;
+
+	return path && !raw(SYS_newfstatat, AT_FDCWD, path, &device, 0) &&
+	       S_ISBLK(device.st_mode) &&
+	       !raw(SYS_newfstatat, AT_FDCWD, leat_session.real, &dir, 0) &&
+	       dir.st_dev == device.st_rdev;
+}
+
 long leat_hook_mount(const struct leat_syscall *c)
 {
-	unsigned long flags = (unsigned long)c->a[3];
+	unsigned long flags = making_flags((unsigned long)c->a[3]);
+	const char *type = (const char *)c->a[2], *options = (const char *)c->a[4];
 
-	if ((flags & MAY_MOVE_NOTHING) || !may(CAP_SYS_ADMIN))
+	if (!flags || !may(CAP_SYS_ADMIN))
 		return LEAT_PASS;
 	leat_hook_confine(c);
-	if (meets(AT_FDCWD, c->a[1], false) ||
-	    ((flags & (MS_BIND | MS_MOVE)) && meets(AT_FDCWD, c->a[0], false)))
+	if (meets(AT_FDCWD, c->a[1], false))
 		return refuse("mount");
-	return LEAT_PASS;
+	if (flags & (MS_BIND | MS_MOVE))
+		return meets(AT_FDCWD, c->a[0], false) ? refuse("mount") : LEAT_PASS;
+	if (type && options && strcmp(type, "overlay") == 0)
+		return meets_one_of(leat_layers_of_options(options)) ? refuse("mount") : LEAT_PASS;
+	return is_device(c->a[0]) ? refuse("mount") : LEAT_PASS;
+}
+
+/* A part of what a file system is to be made of. */
+long leat_hook_fsconfig(const struct leat_syscall *c)
+{
+	const char *key = (const char *)c->a[2], *value = (const char *)c->a[3];
+	unsigned command = (unsigned)c->a[1];
+	bool near = false, is_root;
+
+	if (command < FSCONFIG_SET_STRING || command > FSCONFIG_SET_FD || !key ||
+	    !may(CAP_SYS_ADMIN))
+		return LEAT_PASS;
+	leat_hook_confine(c);
+	if (command == FSCONFIG_SET_FD)
+		near = leat_layers_is_key(key) && is_open_near((int)c->a[4], &is_root);
+	else if (value && strcmp(key, "source") == 0)
+		near = is_device((long)value);
+	else if (value && leat_layers_is_key(key))
+		near = command == FSCONFIG_SET_STRING ? meets_one_of(leat_layers_of_value(value))
+						      : meets(c->a[4], (long)value, true);
+	return near ? refuse("fsconfig") : LEAT_PASS;
 }
 
 /* Else there is nothing to unmount. */
@@ -139,7 +200,9 @@ long leat_hook_open_tree(const struct leat_syscall *c)
 	if (!(flags & OPEN_TREE_CLONE) || !may(CAP_SYS_ADMIN))
 		return LEAT_PASS;
 	leat_hook_confine(c);
-	return meets(c->a[0], c->a[1], flags & AT_EMPTY_PATH) ? refuse("open_tree") : LEAT_PASS;
+	if (!meets(c->a[0], c->a[1], flags & AT_EMPTY_PATH))
+		return LEAT_PASS;
+	return refuse(c->nr == SYS_open_tree ? "open_tree" : "open_tree_attr");
 }
 
 /* ---- root directories ---- */
