@@ -21,7 +21,7 @@ void leat_kept_add(struct leat_kept *k, const char *data, size_t n);
 void leat_kept_release(struct leat_kept *k);
 
 /* The file of a failed step's output, in the place that belongs to the workflow's directory
- * (resume/place.h). */
+ * (resume/state_dir.h). */
 void leat_kept_name(const char *workflow, const char *step, char out[NAME_MAX + 1]);
 /* Write it anew. 0 or -errno. */
 int leat_kept_save(const struct leat_kept *k, int dir_fd, const char *name);

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "control/status.h"
-#include "resume/place.h"
+#include "resume/state_dir.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -68,14 +68,14 @@ void leat_driver_keep_output(struct leat_driver *d, size_t step)
 	if (!d->steps[step].printed.total_bytes)
 		return;
 	name_output(d, step, name);
-	fd = leat_place_open(d->config->dir, true, &place);
+	fd = leat_state_dir_open(d->config->dir, true, &place);
 	rc = fd < 0 ? fd : leat_kept_save(&d->steps[step].printed, fd, name);
 	leat_close(&fd);
 	path = leat_path_join(place, name);
 	if (rc)
 		leat_warn("what step %s printed cannot be kept in %s: %s (LEAT_STATE_DIR may name "
 			  "another directory)",
-			  d->wf->steps[step].name, path ? path : name, leat_place_error(-rc));
+			  d->wf->steps[step].name, path ? path : name, leat_state_dir_error(-rc));
 	else if (!r->log)
 		r->log = path;
 	if (r->log != path)
@@ -93,7 +93,7 @@ void leat_driver_keep_outputs(struct leat_driver *d)
 void leat_driver_forget_outputs(struct leat_driver *d)
 {
 	char name[NAME_MAX + 1], old[NAME_MAX + sizeof(LEAT_TEMPORARY_PREFIX)], *place;
-	int fd = leat_place_open(d->config->dir, false, &place);
+	int fd = leat_state_dir_open(d->config->dir, false, &place);
 	int dir = open(d->config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; i < d->wf->n_steps; i++) {

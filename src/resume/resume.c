@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "resume/internal.h"
-#include "resume/place.h"
+#include "resume/state_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static int load_record(int dir_fd, const char *name, char **text, size_t *size)
 static int find_record(struct leat_resume *r, char **path, char **text, size_t *size)
 {
 	char old[NAME_MAX + 1], *place;
-	int place_fd = leat_place_open(r->dir, false, &place), rc = place_fd;
+	int place_fd = leat_state_dir_open(r->dir, false, &place), rc = place_fd;
 
 	*path = place ? leat_path_join(place, r->name) : NULL;
 	if (place_fd >= 0)
@@ -294,7 +294,7 @@ static void give_up(struct leat_resume *r, int error)
 	if (!r->broken)
 		leat_warn("cannot keep the record of this run, %s/%s: %s; the run goes on, but "
 			  "cannot be resumed (LEAT_STATE_DIR may name another directory)",
-			  r->place ? r->place : r->dir, r->name, leat_place_error(error));
+			  r->place ? r->place : r->dir, r->name, leat_state_dir_error(error));
 	r->broken = true;
 	leat_close(&r->fd);
 }
@@ -375,7 +375,7 @@ void leat_resume_begin(struct leat_resume *r)
 		rc = leat_look(r->dir_fd, r->wf, r->m, i, LEAT_SIDE_GIVEN, &r->given[i]);
 	}
 	if (!rc) {
-		r->place_fd = leat_place_open(r->dir, true, &r->place);
+		r->place_fd = leat_state_dir_open(r->dir, true, &r->place);
 		rc = r->place_fd < 0 ? r->place_fd : 0;
 	}
 	if (rc)

@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/mount.h"
+#include "store/tmpfs.h"
 #include "store/private.h"
 #include "store/remove.h"
 

@@ -143,10 +143,10 @@ void leat_graph_settle(struct leat_tasks *t)
 
 		if (failure) {
 			note_failure(t, failure, true);
-			leat_place_cancel(t, task);
+			leat_tasks_sched_cancel(t, task);
 			end_task(t, task, leat_failure_ref(failure));
-		} else if (find_room(t, task) && leat_place_ready(t, task) < 0) {
-			leat_place_cancel(t, task);
+		} else if (find_room(t, task) && leat_tasks_sched_ready(t, task) < 0) {
+			leat_tasks_sched_cancel(t, task);
 			leat_graph_end(t, task, leat_failure_ref(&leat_failure_memory));
 		}
 	}

@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "page/page.h"
-#include "sched/page.h"
+#include "sched/page_parts.h"
 #include "sched/write.h"
-#include "task/page.h"
+#include "task/page_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -45,7 +45,7 @@ static int keep_this(struct leat_resources *res, const char *path)
 		path, res->n_hosts, self);
 }
 
-int leat_place_resources(const char *path, struct leat_resources **out)
+int leat_tasks_resources(const char *path, struct leat_resources **out)
 {
 	unsigned n_cpus = leat_count_cpus();
 	struct leat_resources *res;

@@ -149,7 +149,7 @@ void leat_run_task(struct leat_worker *worker, struct leat_task *task)
 
 	worker->task = task;
 	task->worker = worker;
-	leat_place_begin(t, task);
+	leat_tasks_sched_begin(t, task);
 	take_over(task);
 	leat_tasks_unlock(t);
 
@@ -163,8 +163,8 @@ void leat_run_task(struct leat_worker *worker, struct leat_task *task)
 	leat_tasks_lock(t);
 	worker->task = NULL;
 	hand_over(t, task, !failure);
-	leat_place_end(t, task, failure);
+	leat_tasks_sched_end(t, task, failure);
 	leat_graph_end(t, task, failure);
 	leat_graph_settle(t);
-	leat_place_next(t);
+	leat_tasks_sched_next(t);
 }

@@ -15,7 +15,7 @@ static void destroy(struct leat_tasks *t)
 {
 	leat_data_release(t);
 	leat_failure_unref(t->first_failure);
-	leat_place_release(t);
+	leat_tasks_sched_release(t);
 	pthread_mutex_lock(&t->lock);
 	leat_tasks_unlock(t);
 	leat_slab_release(&t->tasks);
@@ -78,7 +78,7 @@ static int create(const struct leat_task_options *o, struct leat_tasks **out)
 			return leat_tasks_say(-ENOMEM, "out of memory");
 		}
 	}
-	ret = leat_place_init(t, o);
+	ret = leat_tasks_sched_init(t, o);
 	if (ret < 0) {
 		destroy(t);
 		return ret;

@@ -8,7 +8,7 @@
  * graph.c    who waits for whom; ends, failures
  * submit.c   from parameters to a task of the graph
  * resources.c  what this host has
- * place.c    what may start when: the scheduler (src/sched) and the devices
+ * schedule.c what may start when: the scheduler (src/sched) and the devices
  * pool.c     the threads
  * run.c      one call of a task's function
  * wait.c     waiting for results
@@ -319,30 +319,30 @@ void leat_slots_release(struct leat_slot *slots, size_t n);
 
 /* What the file `path` says of this host, or, if that is NULL or "", what there is. The caller
  * frees it. 0 or -errno, said. No lock. */
-int leat_place_resources(const char *path, struct leat_resources **out);
+int leat_tasks_resources(const char *path, struct leat_resources **out);
 
-/* --- place.c --- */
+/* --- schedule.c --- */
 
 /* Resources and scheduler, as `options` wants them. 0 or -errno, said. */
-int leat_place_init(struct leat_tasks *t, const struct leat_task_options *options);
-void leat_place_release(struct leat_tasks *t);
+int leat_tasks_sched_init(struct leat_tasks *t, const struct leat_task_options *options);
+void leat_tasks_sched_release(struct leat_tasks *t);
 /* What tasks of `kind` do on the device with `path`, absolute, or NULL if they use no file. 0 or
  * -errno, said. */
-int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
-		   struct leat_task_use **use);
+int leat_tasks_sched_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
+			 struct leat_task_use **use);
 /* A task has been submitted, waits for nothing any more, has begun, has ended, will not run. Those
  * that may fail return 0 or -errno; then nothing has changed. */
-void leat_place_submit(struct leat_tasks *t, struct leat_task *task);
-int leat_place_ready(struct leat_tasks *t, struct leat_task *task);
-void leat_place_begin(struct leat_tasks *t, struct leat_task *task);
-void leat_place_end(struct leat_tasks *t, struct leat_task *task, bool failed);
-void leat_place_cancel(struct leat_tasks *t, struct leat_task *task);
+void leat_tasks_sched_submit(struct leat_tasks *t, struct leat_task *task);
+int leat_tasks_sched_ready(struct leat_tasks *t, struct leat_task *task);
+void leat_tasks_sched_begin(struct leat_tasks *t, struct leat_task *task);
+void leat_tasks_sched_end(struct leat_tasks *t, struct leat_task *task, bool failed);
+void leat_tasks_sched_cancel(struct leat_tasks *t, struct leat_task *task);
 /* The task waits for others: it gives back what it holds. */
-void leat_place_pause(struct leat_tasks *t, struct leat_task *task);
+void leat_tasks_sched_pause(struct leat_tasks *t, struct leat_task *task);
 /* Start what may start. After any of the above. */
-void leat_place_next(struct leat_tasks *t);
+void leat_tasks_sched_next(struct leat_tasks *t);
 /* Nothing more comes for now. */
-void leat_place_barrier(struct leat_tasks *t);
+void leat_tasks_sched_barrier(struct leat_tasks *t);
 
 /* --- run.c --- */
 

@@ -272,7 +272,7 @@ static int build(struct leat_tasks *t, struct request *r, struct leat_task_use *
 			link_slot(t, task, &task->slots[i],
 				  &leat_file_find(t, r->paths[i], false)->now, 0);
 	}
-	leat_place_submit(t, task);
+	leat_tasks_sched_submit(t, task);
 	leat_graph_submit(t, task);
 	return 0;
 }
@@ -294,14 +294,14 @@ int leat_task_submit(const struct leat_task_kind *kind, const struct leat_task_p
 		goto out;
 	leat_tasks_lock(t);
 	leat_wait_room(t);
-	ret = leat_place_use(t, kind, place_of(&r), &use);
+	ret = leat_tasks_sched_use(t, kind, place_of(&r), &use);
 	if (ret == 0)
 		ret = check_files(t, &r);
 	if (ret == 0)
 		ret = build(t, &r, use);
 	if (ret == 0) {
 		leat_graph_settle(t);
-		leat_place_next(t);
+		leat_tasks_sched_next(t);
 		leat_pool_wake(t, NULL);
 	}
 	leat_tasks_unlock(t);

@@ -16,7 +16,7 @@ static bool is_over(const struct leat_tasks *t, const struct leat_task_waiter *w
  * none when it goes on: for the rest of it one more thread runs than there are units. */
 static void step_aside(struct leat_tasks *t, struct leat_task *task)
 {
-	leat_place_pause(t, task);
+	leat_tasks_sched_pause(t, task);
 	task->worker->pool->n_blocked++;
 	t->n_running--;
 }
@@ -37,7 +37,7 @@ static void wait_for(struct leat_tasks *t, struct leat_task_waiter *w)
 	t->n_waiting++;
 	if (w->task)
 		step_aside(t, w->task);
-	leat_place_next(t);
+	leat_tasks_sched_next(t);
 	leat_pool_wake(t, NULL);
 	leat_tasks_unlock(t);
 	leat_tasks_lock(t);
@@ -163,7 +163,7 @@ int leat_wait_all(struct leat_tasks *t)
 	struct leat_task_waiter w = {0};
 	int ret = 0;
 
-	leat_place_barrier(t);
+	leat_tasks_sched_barrier(t);
 	if (t->n_live > 0)
 		wait_for(t, &w);
 	if (t->first_failure)

@@ -3,7 +3,7 @@
 #include "timeline/page_parts.h"
 
 #include "page/page.h"
-#include "sched/page.h"
+#include "sched/page_parts.h"
 
 struct page {
 	const struct leat_result *r;

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-int leat_place_init(struct leat_tasks *t, const struct leat_task_options *o)
+int leat_tasks_sched_init(struct leat_tasks *t, const struct leat_task_options *o)
 {
 	struct leat_host *host;
-	int ret = leat_place_resources(o->resources ? o->resources : getenv("LEAT_RESOURCES"),
+	int ret = leat_tasks_resources(o->resources ? o->resources : getenv("LEAT_RESOURCES"),
 				       &t->resources);
 
 	if (ret < 0)
@@ -29,7 +29,7 @@ int leat_place_init(struct leat_tasks *t, const struct leat_task_options *o)
 	return ret == 0 ? 0 : leat_tasks_say(ret, "out of memory");
 }
 
-void leat_place_release(struct leat_tasks *t)
+void leat_tasks_sched_release(struct leat_tasks *t)
 {
 	for (unsigned i = 0; i < t->n_uses; i++)
 		while (t->uses[i]) {
@@ -129,8 +129,8 @@ static int grow_uses(struct leat_tasks *t, unsigned id)
 	return 0;
 }
 
-int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
-		   struct leat_task_use **use)
+int leat_tasks_sched_use(struct leat_tasks *t, const struct leat_task_kind *kind, const char *path,
+			 struct leat_task_use **use)
 {
 	const struct leat_device *device;
 	int ret = grow_uses(t, kind->id);
@@ -149,19 +149,19 @@ int leat_place_use(struct leat_tasks *t, const struct leat_task_kind *kind, cons
 
 /* --- tasks --- */
 
-void leat_place_submit(struct leat_tasks *t, struct leat_task *task)
+void leat_tasks_sched_submit(struct leat_tasks *t, struct leat_task *task)
 {
 	task->sched.kind = task->use->sched_kind;
 	task->sched.home = LEAT_SCHED_ANYWHERE;
 	leat_sched_submit(t->sched, &task->sched);
 }
 
-int leat_place_ready(struct leat_tasks *t, struct leat_task *task)
+int leat_tasks_sched_ready(struct leat_tasks *t, struct leat_task *task)
 {
 	return leat_sched_ready(t->sched, &task->sched);
 }
 
-void leat_place_begin(struct leat_tasks *t, struct leat_task *task)
+void leat_tasks_sched_begin(struct leat_tasks *t, struct leat_task *task)
 {
 	struct leat_task_use *use = task->use;
 
@@ -184,7 +184,7 @@ static void achieve(struct leat_tasks *t, const struct leat_task *task, uint64_t
 	leat_achieved_end(t->achieved, kind, mbps, now, now - task->began_ns);
 }
 
-void leat_place_end(struct leat_tasks *t, struct leat_task *task, bool failed)
+void leat_tasks_sched_end(struct leat_tasks *t, struct leat_task *task, bool failed)
 {
 	struct leat_task_use *use = task->use;
 	uint64_t now = leat_clock_ns(), took = now - task->began_ns;
@@ -204,13 +204,13 @@ void leat_place_end(struct leat_tasks *t, struct leat_task *task, bool failed)
 		leat_sched_ended(t->sched, &task->sched, now, took, failed);
 }
 
-void leat_place_cancel(struct leat_tasks *t, struct leat_task *task)
+void leat_tasks_sched_cancel(struct leat_tasks *t, struct leat_task *task)
 {
 	task->use->n_cancelled++;
 	leat_sched_cancel(t->sched, &task->sched, leat_clock_ns());
 }
 
-void leat_place_pause(struct leat_tasks *t, struct leat_task *task)
+void leat_tasks_sched_pause(struct leat_tasks *t, struct leat_task *task)
 {
 	uint64_t now = leat_clock_ns();
 
@@ -237,7 +237,7 @@ static void start_all(struct leat_tasks *t, uint64_t now)
 		start(t, (struct leat_task *)((char *)next - offsetof(struct leat_task, sched)));
 }
 
-void leat_place_next(struct leat_tasks *t)
+void leat_tasks_sched_next(struct leat_tasks *t)
 {
 	uint64_t now = leat_clock_ns();
 
@@ -249,8 +249,8 @@ void leat_place_next(struct leat_tasks *t)
 	}
 }
 
-void leat_place_barrier(struct leat_tasks *t)
+void leat_tasks_sched_barrier(struct leat_tasks *t)
 {
 	leat_sched_barrier(t->sched, leat_clock_ns());
-	leat_place_next(t);
+	leat_tasks_sched_next(t);
 }

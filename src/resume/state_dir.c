@@ -2,7 +2,7 @@
  * $XDG_STATE_HOME, or in ~/.local/state, as of the XDG Base Directory Specification; and in
  * /var/tmp, for users whose home is not there, cannot be written, or is the workflow's directory.
  * In it each directory of workflows has one of its own, which is its owner's alone. */
-#include "resume/place.h"
+#include "resume/state_dir.h"
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -165,7 +165,7 @@ static void take_base(const char *base, const char *key, const char *dir, bool m
 	*fd = got;
 }
 
-int leat_place_open(const char *dir, bool make, char **path)
+int leat_state_dir_open(const char *dir, bool make, char **path)
 {
 	char *bases[MAX_BASES];
 	char key[KEY_BYTES] = "";
@@ -185,7 +185,7 @@ int leat_place_open(const char *dir, bool make, char **path)
 	return fd < 0 && !make ? -ENOENT : fd;
 }
 
-const char *leat_place_error(int error)
+const char *leat_state_dir_error(int error)
 {
 	return error == EXDEV ? "it would be in the workflow's directory" : strerror(error);
 }

@@ -1,5 +1,5 @@
 /* The mount of the store, in a namespace of its own. */
-#include "store/mount.h"
+#include "store/tmpfs.h"
 
 #include "base/fd.h"
 #include "base/passing.h"

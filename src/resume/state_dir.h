@@ -1,8 +1,8 @@
 /* Where leat keeps what it knows of a workflow's directory from one run to the next: the record,
  * and what failed steps have printed. Not in that directory, where steps would find it
  * (docs/adr/0080). Any thread. */
-#ifndef LEAT_RESUME_PLACE_H
-#define LEAT_RESUME_PLACE_H
+#ifndef LEAT_RESUME_STATE_DIR_H
+#define LEAT_RESUME_STATE_DIR_H
 
 #include <stdbool.h>
 
@@ -10,8 +10,8 @@
  * it is not. The directory's descriptor; -ENOENT if there is none and none is to be made; other
  * -errno. *path, which the caller frees, is its name, also of one that could not be had; NULL when
  * out of memory. */
-int leat_place_open(const char *dir, bool make, char **path);
+int leat_state_dir_open(const char *dir, bool make, char **path);
 /* Why it could not be, for people; `error` is positive. */
-const char *leat_place_error(int error);
+const char *leat_state_dir_error(int error);
 
 #endif

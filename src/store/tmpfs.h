@@ -1,6 +1,6 @@
 /* A tmpfs in a mount namespace of its own. */
-#ifndef LEAT_STORE_MOUNT_H
-#define LEAT_STORE_MOUNT_H
+#ifndef LEAT_STORE_TMPFS_H
+#define LEAT_STORE_TMPFS_H
 
 #include <limits.h>
 #include <stdint.h>
