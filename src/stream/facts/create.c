@@ -6,6 +6,7 @@
 #include "stream/rules/commit.h"
 #include "stream/rules/transition.h"
 #include "stream/state/content.h"
+#include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 #include "stream/state/queue.h"
 
@@ -81,8 +82,7 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	c->old = n->governed;
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
-	if (n->state == LEAT_FILE_GONE)
-		leat_name_set_state(s, n, LEAT_FILE_ABSENT);
+	leat_name_tell(s, n, LEAT_FILE_EVENT_FOUND);
 	leat_fact_parents(s, n, -1);
 	return leat_extents_add(&c->extents, 0, ev->length);
 }

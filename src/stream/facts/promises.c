@@ -4,6 +4,7 @@
 #include "stream/rules/settle.h"
 #include "stream/rules/transition.h"
 #include "stream/rules/violation.h"
+#include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 #include "stream/state/queue.h"
 #include "stream/state/roles.h"
@@ -93,7 +94,7 @@ static void check_count(struct leat_stream *s, struct leat_name_state *dir, int 
 	    leat_rule_role(s, step, dir->rule) != LEAT_ROLE_PRODUCER)
 		return;
 	if (!dir->relied) {
-		leat_name_set_state(s, dir, LEAT_FILE_PRODUCED);
+		leat_name_tell(s, dir, LEAT_FILE_EVENT_ONE_FEWER);
 		leat_touch(s, dir);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "stream/rules/transition.h"
 #include "stream/rules/violation.h"
 #include "stream/state/content.h"
+#include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 #include "stream/state/steps.h"
 
@@ -28,15 +29,12 @@ static void check_streamed(struct leat_stream *s, const struct leat_name_state *
  * its story is told: a consumer saw the commit, or nobody is left to write it. */
 static void forget(struct leat_stream *s, struct leat_name_state *n)
 {
-	bool told = n->state == LEAT_FILE_FAILED || n->state == LEAT_FILE_GONE ||
-		    (n->state == LEAT_FILE_COMMITTED &&
-		     (n->seen || leat_producers_are_over(s, n->rule)));
+	bool told =
+		n->state == LEAT_FILE_COMMITTED && (n->seen || leat_producers_are_over(s, n->rule));
 
 	leat_content_detach(s, n);
-	if (told || n->state == LEAT_FILE_ABSENT)
-		return;
-	n->seen = n->looked = n->relied = false;
-	leat_name_set_state(s, n, LEAT_FILE_ABSENT);
+	if (!told && leat_name_tell(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
+		n->seen = n->looked = n->relied = false;
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */

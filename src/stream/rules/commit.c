@@ -168,22 +168,27 @@ static bool has_failed(const struct leat_name_state *n, const struct tally *t)
 	return counts_ends(n) ? t->possible < n->rule->count : t->failed >= 0;
 }
 
+/* What has come of `n`, by its rule. */
+static enum leat_file_event find_event(const struct leat_stream *s, const struct leat_name_state *n)
+{
+	const struct leat_content *c = n->content;
+	struct tally t = count_producers(s, n);
+
+	if (has_failed(n, &t) || (c && c->lost >= 0))
+		return LEAT_FILE_EVENT_FAILURE;
+	if (rule_is_met[n->rule->commit](s, n))
+		return LEAT_FILE_EVENT_COMPLETE;
+	if (t.over && !(c && c->writers) && !n->writers_below)
+		return c ? LEAT_FILE_EVENT_COMPLETE : LEAT_FILE_EVENT_NEVER;
+	return c && !c->old ? LEAT_FILE_EVENT_BEGUN : LEAT_FILE_EVENT_NOTHING;
+}
+
 enum leat_file_state leat_commit_evaluate(const struct leat_stream *s,
 					  const struct leat_name_state *n)
 {
-	const struct leat_content *c = n->content;
-	struct tally t;
-
 	if (!n->governed || leat_state_is_final(n->state))
 		return n->state;
-	t = count_producers(s, n);
-	if (has_failed(n, &t) || (c && c->lost >= 0))
-		return LEAT_FILE_FAILED;
-	if (rule_is_met[n->rule->commit](s, n))
-		return LEAT_FILE_COMMITTED;
-	if (t.over && !(c && c->writers) && !n->writers_below)
-		return c ? LEAT_FILE_COMMITTED : LEAT_FILE_GONE;
-	return c && !c->old ? LEAT_FILE_PRODUCED : LEAT_FILE_ABSENT;
+	return leat_file_next(n->state, find_event(s, n));
 }
 
 bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name_state *n, int step)

@@ -26,8 +26,7 @@ static void settle_name(struct leat_stream *s, struct leat_name_state *n)
 	enum leat_file_state state = leat_commit_evaluate(s, n);
 	struct leat_waiter *w, *next;
 
-	if (state != n->state) {
-		leat_name_set_state(s, n, state);
+	if (leat_name_set_state(s, n, state)) {
 		leat_touch_links(s, n->dependents);
 		s->broad = s->broad || n->state == LEAT_FILE_FAILED || n->rule->n_files;
 	}

@@ -3,6 +3,7 @@
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"
 #include "stream/rules/violation.h"
+#include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 
 #include "base/str.h"
@@ -47,11 +48,19 @@ static void check_complete(struct leat_stream *s, const struct leat_name_state *
 			report_one_more(s, dir, n);
 }
 
-void leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
+bool leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
 			 enum leat_file_state state)
 {
+	if (n->state == state)
+		return false;
 	n->state = state;
 	announce(s, n);
 	check_complete(s, n);
 	leat_versions_changed(s, n);
+	return true;
+}
+
+bool leat_name_tell(struct leat_stream *s, struct leat_name_state *n, enum leat_file_event event)
+{
+	return leat_name_set_state(s, n, leat_file_next(n->state, event));
 }

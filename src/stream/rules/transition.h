@@ -2,10 +2,12 @@
 #ifndef LEAT_STREAM_RULES_TRANSITION_H
 #define LEAT_STREAM_RULES_TRANSITION_H
 
-#include "stream/state/state.h"
+#include "stream/state/lifecycle.h"
 
-/* `n` comes to be in another state, which is told at once. */
-void leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
+/* If that is news, `n` is in another state, which is told at once: true. */
+bool leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
 			 enum leat_file_state state);
+/* The same, by what has happened to it. */
+bool leat_name_tell(struct leat_stream *s, struct leat_name_state *n, enum leat_file_event event);
 
 #endif
