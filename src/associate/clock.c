@@ -422,6 +422,7 @@ static int settle_source(struct leat_associate_map *m, size_t source, struct lis
 	s->zone_s = expected_s;
 	for (unsigned node = 0; node < m->n_nodes; node++)
 		settle_node(m, source, node, list, &zone_known);
+	s->foreign = !s->local && s->zone_s != expected_s;
 	if (!s->local)
 		s->fit.shift_ns += (s->zone_s - expected_s) * LEAT_ASSOCIATE_SECOND;
 	return 0;

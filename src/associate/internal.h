@@ -58,6 +58,7 @@ struct leat_associate_source {
 	unsigned n_bad; /* how often */
 	int zone_s;     /* resolved; of times without one */
 	bool local;     /* resolved: they are this machine's local times, summer and winter */
+	bool foreign;   /* resolved: they are of a zone that is not this machine's, nor given */
 	bool refused;   /* resolved: it is not of the trace, and tells nothing of it */
 	struct leat_associate_stamp last; /* the last time in it; not set: unknown */
 	struct leat_associate_fit fit;    /* resolved */

@@ -131,6 +131,19 @@ static void note_time(struct leat_associate_map *m, const struct leat_associate_
 		s->path, from, to, begin, end);
 }
 
+/* A log of another run, some hours away, looks the same. */
+static void note_zone(struct leat_associate_map *m, const struct leat_associate_source *s)
+{
+	unsigned minutes = (unsigned)abs(s->zone_s) / 60;
+
+	leat_associate_note(m,
+			    "%s: its times agree with the trace only by the zone UTC%c%02u:%02u, "
+			    "which is not this machine's: if it is the log of another run some "
+			    "hours away, all that is taken from it is wrong (--zone says which it "
+			    "is)",
+			    s->path, s->zone_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
+}
+
 void leat_associate_refuse(struct leat_associate_map *m)
 {
 	enum { SAID = 3 };
@@ -147,6 +160,8 @@ void leat_associate_refuse(struct leat_associate_map *m)
 			s->refused = true;
 			if (++others <= SAID)
 				note_time(m, s, &r);
+		} else if (s->foreign && s->fit.in_time) {
+			note_zone(m, s);
 		}
 	}
 	if (others > SAID)

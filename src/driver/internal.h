@@ -113,9 +113,10 @@ struct leat_driver {
 	bool finishing; /* FINISH was sent */
 	bool summed_up; /* the daemon has told what became of all files */
 	bool over;
-	bool look;    /* some step is told to look again */
-	size_t room;  /* see leat_launch_room */
-	bool crowded; /* an instance could be launched but for want of it */
+	bool look;      /* some step is told to look again */
+	size_t room;    /* see leat_launch_room */
+	bool announced; /* the daemon knows which steps are staged */
+	bool crowded;   /* an instance could be launched but for want of it */
 	struct leat_pin pin;
 	struct leat_schedule *schedule; /* owned; NULL: steps start as soon as they can */
 };

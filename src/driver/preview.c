@@ -120,8 +120,10 @@ static void put_way(const struct preview *p, size_t step)
 	if (!config->library)
 		fputs("plain files (--plain)\n", p->out);
 	else if (p->wf->steps[step].staged)
-		fputs("plain files (staged: starts when its inputs are complete and on disk)\n",
-		      p->out);
+		fprintf(p->out,
+			"plain files (staged: starts when its inputs are complete and on disk%s)\n",
+			p->wf->steps[step].concurrent ? ""
+						      : ", and the steps before it have ended");
 	else if (leat_start_is_mounted(config, step))
 		fprintf(p->out, "mount (%s)\n", config->plan->mounted[step]);
 	else

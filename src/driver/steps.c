@@ -350,11 +350,22 @@ static void end_unlaunched(struct leat_driver *d, size_t step)
 	step_ended(d, step, 0);
 }
 
+/* Those that run beside staged steps wait for these with what they would share by chance: the
+ * daemon knows of them before any of the others does something. */
+static void announce_staged(struct leat_driver *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps && d->config->control && !d->announced; i++)
+		if (d->wf->steps[i].staged && d->steps[i].state == LEAT_STEP_PENDING)
+			leat_control_ask_launch(d->config->control, (int)i);
+	d->announced = true;
+}
+
 void leat_driver_start_steps(struct leat_driver *d)
 {
 	const size_t *order =
 		d->config->control ? d->config->plan->launches : d->config->plan->order;
 
+	announce_staged(d);
 	d->crowded = false;
 	leat_schedule_watch(d);
 	d->room = leat_launch_room(d);

@@ -100,10 +100,10 @@ static bool launches_equal(const struct leat_step *a, const struct leat_step *b)
 static bool steps_equal(const struct leat_step *a, const struct leat_step *b)
 {
 	return !strcmp(a->name, b->name) && argv_equal(a->argv, b->argv) &&
-	       a->staged == b->staged && a->instances == b->instances && launches_equal(a, b) &&
-	       ports_equal(a, b) && names_equal(&a->inputs, &b->inputs) &&
-	       names_equal(&a->outputs, &b->outputs) && names_equal(&a->private, &b->private) &&
-	       rules_equal(a, b);
+	       a->staged == b->staged && a->concurrent == b->concurrent &&
+	       a->instances == b->instances && launches_equal(a, b) && ports_equal(a, b) &&
+	       names_equal(&a->inputs, &b->inputs) && names_equal(&a->outputs, &b->outputs) &&
+	       names_equal(&a->private, &b->private) && rules_equal(a, b);
 }
 
 static bool aliases_equal(const struct leat_workflow *a, const struct leat_workflow *b)

@@ -139,7 +139,8 @@ struct leat_step {
 	struct leat_dset *dsets; /* owned */
 	size_t n_dsets;
 	char **argv;        /* NULL-terminated, owned */
-	bool staged;        /* runs outside interception, as a batch step */
+	bool staged;        /* runs outside interception, as a batch step, */
+	bool concurrent;    /* while others run: it shares no names with them */
 	unsigned instances; /* 1 today */
 	struct leat_names inputs;
 	struct leat_names outputs;

@@ -144,7 +144,7 @@ static void put_declared(FILE *out, const struct leat_step *step)
 {
 	char buffer[32];
 
-	fprintf(out, "staged\t%d\n", step->staged);
+	fprintf(out, "staged\t%d\n", step->staged + step->concurrent);
 	if (step->container) {
 		fputs("container\t", out);
 		put_text(out, step->container);

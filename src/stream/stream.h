@@ -181,8 +181,12 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
  * declared to do, is no news. */
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
 
-/* The step upstream that used undeclared `name` before, so that `step` has to wait for its end
- * to read it (`writes`: to change it); -1: none. */
+/* A staged step that in the batch ends before `step` begins, and has not ended: what it does with
+ * the undeclared `name` is not seen. -1: none. */
+int leat_stream_unseen(const struct leat_stream *s, int step, const char *name);
+
+/* The step that used undeclared `name` before, or may do so unseen, so that `step` has to wait for
+ * its end to read it (`writes`: to change it); -1: none. */
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes);
 
 /* How many steps wait for each other, or for somebody who does: none of their calls that

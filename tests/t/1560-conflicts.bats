@@ -197,3 +197,139 @@ conflict() {
 	leat run w.yaml
 	[ "$(cat b.txt)" = "$(seq 10)" ]
 }
+
+# staged STEP [WORD]: it works on real files, which leat does not see while it runs.
+staged() {
+	sed -i "/func: $1/a\\    staged: ${2:-true}" w.yaml
+}
+
+# like_batch: what the steps leave is what they leave one after the other, without a word of conflicts.
+like_batch() {
+	local name
+	find . -mindepth 1 ! -name '*.sh' ! -name w.yaml -delete
+	[ ! -e before.sh ] || bash before.sh
+	leat run --plain w.yaml
+	mkdir ../batch && cp -a . ../batch
+	find . -mindepth 1 ! -name '*.sh' ! -name w.yaml -delete
+	[ ! -e before.sh ] || bash before.sh
+	run -0 --separate-stderr timeout 60 leat run w.yaml
+	[[ $stderr != *violation* ]]
+	for name in a.txt b.txt "$@"; do
+		cmp "$name" "../batch/$name"
+	done
+	rm -r ../batch
+}
+
+@test "two staged steps that use one name run one after the other, as in the batch" {
+	mkdir work && cd work
+	two 'seq 1 5 >tmp.txt; sleep 0.3; cat tmp.txt >a.txt' '[ -e tmp.txt ] && cat tmp.txt >b.txt; seq 11 15 >tmp.txt; sleep 0.3; cat tmp.txt >>b.txt; rm tmp.txt'
+	staged one
+	staged two
+	like_batch
+	[ ! -e tmp.txt ]
+	# By the order of the batch, which is not that of the file.
+	two 'cat c.txt tmp.txt >a.txt' 'sleep 0.5; echo 2 >tmp.txt; echo >b.txt'
+	staged one
+	staged two
+	sed -i 's/outports: .{filename: a.txt}./inports: [{filename: c.txt}]\n    &/' w.yaml
+	printf '  - func: three\n    exec: touch c.txt\n    outports: [{filename: c.txt}]\n' >>w.yaml
+	like_batch tmp.txt
+}
+
+@test "a staged and a streamed step that use one name: as in the batch, whoever is the first there" {
+	mkdir work && cd work
+	two 'seq 1 5 >tmp.txt; sleep 0.5; cat tmp.txt >a.txt; rm tmp.txt' 'seq 11 15 >tmp.txt; sleep 0.5; cat tmp.txt >b.txt; rm tmp.txt'
+	staged one
+	like_batch
+	grep -q 'step two waits with its change of tmp.txt for the end of step one, which is staged' <<<"$stderr"
+	sed -i '/staged/d' w.yaml
+	staged two
+	like_batch
+	# Each way to make a name.
+	local change
+	for change in 'mkdir tmp' 'mv mine tmp' 'ln -s mine tmp' 'mkfifo tmp' 'ln one.sh tmp' ': >>tmp'; do
+		rm -rf ./*
+		two 'sleep 0.5; [ -e tmp ] && echo there >a.txt || echo not >a.txt; [ -h tmp ] && echo there >>a.txt; true' "cp one.sh mine; $change; echo >b.txt"
+		staged one
+		like_batch
+		[ "$(cat a.txt)" = not ]
+	done
+	# A later step, which runs from the beginning, too.
+	two 'seq 1 5 >tmp.txt; sleep 0.5; cat tmp.txt >a.txt; rm tmp.txt' 'echo 2 >tmp.txt; cat a.txt tmp.txt >b.txt; rm tmp.txt'
+	sed -i 's/outports: .{filename: b.txt}./inports: [{filename: a.txt}]\n    &/; s/^tasks/permanent: [a.txt]\n&/' w.yaml
+	staged one
+	like_batch
+}
+
+@test "a staged step changes what a later one has read or looked for meanwhile: named" {
+	local what='which has no order with it: in a batch they run one after the other; give each a file of its own .*, or declare it as an output of'
+	two 'while [ ! -e b.ok ]; do sleep 0.05; done; echo new >in.txt; echo >a.txt' 'cat in.txt >b.txt; touch ../b.ok'
+	sed -i 's/b.ok/..\/b.ok/' one.sh
+	mkdir work && mv ./*.sh w.yaml work && cd work
+	staged one
+	echo old >in.txt
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q "violation: in.txt was read by step two and then opened for writing by step one, $what" <<<"$stderr"
+	rm -f ../b.ok b.txt in.txt
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q "violation: in.txt was looked for by step two and then created by step one, $what" <<<"$stderr"
+	# What is there for a moment only, and seen.
+	two 'echo 1 >tmp.txt; while [ ! -e ../b.ok ]; do sleep 0.05; done; rm tmp.txt; echo >a.txt' 'while [ ! -e tmp.txt ]; do sleep 0.05; done; cat tmp.txt >b.txt; touch ../b.ok'
+	staged one
+	rm -f ../b.ok ./*.txt
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q "violation: tmp.txt was .* by step two and then .* by step one, which has no order" <<<"$stderr"
+	rm -f ../b.ok ./*.txt
+	run -0 --separate-stderr timeout 60 leat run --on-violation warn --log log w.yaml
+	grep -q "warning: violation: tmp.txt was .* by step two and then .* by step one, which has no order" <<<"$stderr"
+	leat replay w.yaml log
+}
+
+@test "what a staged step leaves alone is read meanwhile; private files are not waited with" {
+	mkdir work && cd work
+	two 'while [ ! -e ../b.ok ]; do sleep 0.05; done; echo >a.txt' 'cat in.txt >mine; [ -e nothing ]; cat mine >b.txt; ls >/dev/null; touch ../b.ok'
+	staged one
+	sed -i '/func: two/a\    private: [mine]' w.yaml
+	echo in >in.txt
+	run -0 --separate-stderr timeout 60 leat run w.yaml
+	[[ $stderr != *"waits with"* ]]
+	[ "$(cat b.txt)" = in ]
+}
+
+@test "staged: concurrent: at once, whatever the others use" {
+	mkdir work && cd work
+	two 'touch one.here; while [ ! -e two.here ]; do sleep 0.05; done; echo >a.txt' 'touch two.here; while [ ! -e one.here ]; do sleep 0.05; done; echo >b.txt'
+	staged one concurrent
+	staged two
+	run -0 --separate-stderr timeout 60 leat run w.yaml
+	[[ $stderr != *"waits with"* ]]
+	rm -f ./*.here
+	sed -i 's/staged: true/staged: concurrent/' w.yaml
+	timeout 60 leat run w.yaml
+	rm -f ./*.here
+	sed -i '0,/staged: concurrent/{//d}' w.yaml
+	timeout 60 leat run w.yaml
+	run -0 leat run --dry-run w.yaml
+	[[ $output == *"starts when its inputs are complete and on disk)"* ]]
+	sed -i 's/staged: concurrent/staged: true/' w.yaml
+	run -0 leat run --dry-run w.yaml
+	[[ $output == *"starts when its inputs are complete and on disk, and the steps before it have ended)"* ]]
+	sed -i 's/staged: true/staged: perhaps/' w.yaml
+	run -1 leat check w.yaml
+	[[ $output == *'"staged" must be true, false or concurrent'* ]]
+}
+
+@test "files that both a staged and a streamed step may make, on disk" {
+	mkdir work && cd work
+	two 'echo 1 >x1; sleep 0.5; cat x1 >a.txt' 'echo 2 >x1; cat x1 >b.txt'
+	sed -i "s/filename: [ab].txt}/&, {filename: 'x*'}/; s/^tasks/storage: {fs: ['x*']}\n&/" w.yaml
+	staged one
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q "violation: x1 was .* by step one and then .* by step two, which has no order with it" <<<"$stderr"
+	rm -f x1
+	two 'x=$(echo x*); echo 1 >x1; sleep 0.5; echo $x >a.txt' 'x=$(echo x*); echo 2 >x1; sleep 0.5; echo $x >b.txt; cat x1 >>b.txt'
+	sed -i "s/filename: [ab].txt}/&, {filename: 'x*'}/" w.yaml
+	staged one
+	staged two
+	like_batch x1
+}

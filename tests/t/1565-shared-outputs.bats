@@ -157,9 +157,9 @@ silent() {
 	leat replay w.yaml log
 }
 
-# staged STEP: it works on real files, which leat sees only when it has ended.
+# staged STEP [WORD]: it works on real files, which leat sees only when it has ended.
 staged() {
-	sed -i "/func: $1/a\\    staged: true" w.yaml
+	sed -i "/func: $1/a\\    staged: ${2:-concurrent}" w.yaml
 }
 
 @test "one of them is staged: what both have made is named, whoever ends first" {
@@ -198,6 +198,13 @@ staged() {
 	sleep 0.1
 	run -0 --separate-stderr leat run w.yaml
 	cmp x batch
+}
+
+@test "one of them is staged, and shares other names, too: it waits for its turn, and has overwritten what was made" {
+	two 'sleep 0.5; seq 5 >x' 'seq 9 >x'
+	staged two true
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: x was written by step one and then written by step two, which has no order with it" <<<"$stderr"
 }
 
 @test "both are staged: one after the other, as in the batch" {

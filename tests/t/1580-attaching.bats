@@ -352,3 +352,84 @@ except MemoryError: print(len(open(\"data\").read()))" >out )'
 	[ "$status" -eq 0 ]
 	[ "$(cat place/flow/out)" = 108894 ]
 }
+
+@test "a program that locks its memory, and may lock little" {
+	need python3
+	local limited=python3
+	[ "$(id -u)" != 0 ] || limited="setpriv --bounding-set=-ipc_lock python3"
+	streamed "$limited"' -I -c "
+import ctypes, os, resource
+libc = ctypes.CDLL(None, use_errno=True)
+resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 16, 1 << 16))
+assert libc.mlockall(2) == 0, ctypes.get_errno()  # what is mapped from now on
+try: os.open(\"data\", 0)
+except OSError: pass
+"'
+	named "it locks its memory, and may not lock what it shares with the daemon: raise ulimit -l"
+}
+
+@test "no descriptor, and no way to leave word: the program ends with 126" {
+	need python3
+	cat >without-symlinks.py <<-'END'
+		import ctypes, os, struct, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		# symlink and symlinkat: EPERM
+		code = [(0x20, 0, 0, 0), (0x15, 1, 0, 88), (0x15, 0, 1, 266), (6, 0, 0, 0x00050001), (6, 0, 0, 0x7fff0000)]
+		words = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+		program = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(words))
+		assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
+		os.execvp(sys.argv[1], sys.argv[1:])
+	END
+	cat >no-descriptor.py <<-'END'
+		import os, resource
+		resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
+		try:
+		    while True: os.open("/dev/null", 0)
+		except OSError: pass
+		os.close(3)
+		try: os.open("data", 0)
+		except OSError: pass
+		print("went on")
+	END
+	streamed "python3 -I $BATS_TEST_TMPDIR/no-descriptor.py; echo \"ended with \$?\""
+	named "no descriptor is free to reach the daemon"
+	rm -f place/flow/*
+	# A filter that libleat does not know of: leat itself runs under it.
+	run timeout 100 python3 -I without-symlinks.py leat run flow.yaml
+	echo "$output"
+	[[ $output == *"python3 cannot reach the leat daemon"*"no descriptor is free to reach the daemon"* ]]
+	[[ $output == *"nor can it tell anybody that what it makes cannot be trusted: it ends here"* ]]
+	[[ $output == *"ended with 126"* ]]
+	[[ $output != *"went on"* ]]
+}
+
+@test "a daemon of another version" {
+	need python3
+	# In the place of the daemon's socket somebody answers who speaks otherwise.
+	cat >other.py <<-'END'
+		import glob, os, socket, subprocess, sys
+		path = glob.glob(os.environ["LEAT_RUNTIME_DIR"] + "/*/socket")[0]
+		os.rename(path, path + ".real")
+		server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		server.bind(path)
+		server.listen()
+		child = subprocess.Popen(sys.argv[2:])
+		server.settimeout(20)
+		other, _ = server.accept()
+		header = bytearray(other.recv(65536)[:16])
+		header[0] ^= 0xff
+		header[4:8] = len(header).to_bytes(4, "little")
+		if sys.argv[1] == "answers":
+		    other.send(header)
+		else:
+		    other.close()
+		child.wait()
+		os.rename(path + ".real", path)
+	END
+	streamed "cat data >/dev/null; python3 -I $BATS_TEST_TMPDIR/other.py answers cat data"
+	named "libleat and the daemon are of different versions"
+	# One that does not understand the greeting.
+	streamed "cat data >/dev/null; python3 -I $BATS_TEST_TMPDIR/other.py hangs-up cat data"
+	[ "$status" -ne 0 ]
+	[[ $output == *"step use failed: "*"the connection to the daemon broke"* ]]
+}

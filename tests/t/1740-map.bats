@@ -118,8 +118,9 @@ nextflow() {
 		    at = datetime.strptime(f"2024-{day} {time}", "%Y-%b-%d %H:%M:%S.%f") + timedelta(hours=3.5)
 		    print(at.strftime("%b-%d %H:%M:%S.") + f"{at.microsecond // 1000:03} {rest}", end="")
 	END
-	leat map nf.csv east.log >there
+	leat map nf.csv east.log >there 2>said
 	diff here there
+	grep -q 'east.log: its times agree with the trace only by the zone UTC+03:30, which is not this machine.s: if it is the log of another run' said
 	run -0 leat map --zone +03:30 nf.csv east.log
 	diff here - <<<"$output"
 	# A wrong zone is said to be one.

@@ -98,6 +98,8 @@ static void parse_line(struct leat_workflow *wf, char *line)
 			step->instances = (unsigned)atoi(rest);
 	} else if (!strcmp(key, "staged")) {
 		step->staged = true;
+	} else if (!strcmp(key, "concurrent")) {
+		step->staged = step->concurrent = true;
 	} else if (!strcmp(key, "actions")) {
 		step->action_file = strdup("actions.py");
 	} else if (!strcmp(key, "nprocs")) {
@@ -119,6 +121,7 @@ static void parse_line(struct leat_workflow *wf, char *line)
 	} else {
 		struct leat_names *names = !strcmp(key, "in")    ? &step->inputs
 					   : !strcmp(key, "out") ? &step->outputs
+					   : !strcmp(key, "fs")  ? &wf->store_fs
 								 : &wf->exclude;
 
 		while ((word = strsep(&rest, " ")))

@@ -349,10 +349,10 @@ static void test_clocks(void **state)
 	} table[] = {
 		{0, INT_MIN, BEGIN_NS, ""},
 		{0, 0, BEGIN_NS, ""},
-		/* Zones are found out, with halves and quarters of hours. */
-		{7200 * MAP_SECOND, INT_MIN, BEGIN_NS - 7200 * MAP_SECOND, ""},
-		{-18000 * MAP_SECOND, INT_MIN, BEGIN_NS + 18000 * MAP_SECOND, ""},
-		{20700 * MAP_SECOND, INT_MIN, BEGIN_NS - 20700 * MAP_SECOND, ""},
+		/* Zones are found out, with halves and quarters of hours, and said. */
+		{7200 * MAP_SECOND, INT_MIN, BEGIN_NS - 7200 * MAP_SECOND, "zone UTC+02:00"},
+		{-18000 * MAP_SECOND, INT_MIN, BEGIN_NS + 18000 * MAP_SECOND, "zone UTC-05:00"},
+		{20700 * MAP_SECOND, INT_MIN, BEGIN_NS - 20700 * MAP_SECOND, "zone UTC+05:45"},
 		{7200 * MAP_SECOND, 7200, BEGIN_NS - 7200 * MAP_SECOND, ""},
 		/* Clocks that are off are said. */
 		{40 * MAP_SECOND, INT_MIN, BEGIN_NS, "ahead of"},

@@ -91,7 +91,29 @@ static const struct {
 	 "behind "
 	 "that of node0, by local time; expected is at most 120.000 s and a zone within 14 h"},
 	{"another year", INT_MIN, 1, {{YEAR, 0, 0, false}}, {{0}}, "-", "365 days ahead of"},
-	{"a zone is within 14 h", INT_MIN, 1, {{0, 13 * HOUR, 0, false}}, {{0}}, "a", ""},
+	{"a zone is within 14 h, and named",
+	 INT_MIN,
+	 1,
+	 {{0, 13 * HOUR, 0, false}},
+	 {{0}},
+	 "a",
+	 "a: its times agree with the trace only by the zone UTC+13:00, which is not this "
+	 "machine's: if "
+	 "it is the log of another run some hours away"},
+	{"another run, some hours before: only a zone explains it",
+	 INT_MIN,
+	 1,
+	 {{-4 * HOUR, 0, 0, false}},
+	 {{0}},
+	 "a",
+	 "only by the zone UTC-04:00"},
+	{"the zone that it needs is given",
+	 13 * HOUR,
+	 1,
+	 {{0, 13 * HOUR, 0, false}},
+	 {{0}},
+	 "a",
+	 ""},
 	{"and no more", INT_MIN, 1, {{0, 15 * HOUR, 0, false}}, {{0}}, "-", "15 h 0 min ahead of"},
 	{"no zone is so far from a quarter of an hour",
 	 INT_MIN,
@@ -259,7 +281,10 @@ static void test_summer_time(void **state)
 		play_run(&p, &run);
 		assert_int_equal(0, leat_associate_resolve(p.m));
 		assert_string_equal(whose(p.m, found, 1), with ? "a" : "?");
-		assert_string_equal(said.text, "");
+		if (with)
+			assert_string_equal(said.text, "");
+		else
+			assert_non_null(strstr(said.text, "only by the zone UTC+01:00"));
 		leat_associate_free(p.m);
 	}
 	setenv("TZ", "UTC", 1);

@@ -228,6 +228,7 @@ static void random_step(struct leat_workflow *wf)
 	for (unsigned n = below(4); n > 0; n--)
 		random_rule(step);
 	step->staged = below(2);
+	step->concurrent = step->staged && below(2);
 	random_launch(step);
 	random_ports(step, (int)wf->n_steps - 2);
 	if (below(2)) {

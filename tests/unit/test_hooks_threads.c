@@ -540,20 +540,39 @@ static void test_paths(void **state)
 	assert_false(leat_path_maybe(AT_FDCWD, "/etc/passwd"));
 }
 
+/* A process was stopped while it changed the size: nobody writes, and nobody waits for ever. */
+static void test_window_is_held(void **state)
+{
+	uint32_t slot = world_file("stuck", LEAT_KIND_PRODUCER);
+	struct leat_shm_file *f = world_record(slot);
+	int fd = world_open("stuck", O_RDWR | O_CREAT);
+	char seen[8] = "";
+
+	(void)state;
+	assert_int_equal(world_write(fd, "1234", 4), 4);
+	assert_true(leat_window_settle(leat_fd_get(fd), fd, false));
+	assert_true(leat_shm_window_take(f, true, false));
+	world_raw = no_nap;
+	assert_int_equal(world_write(fd, "5", 1), -EIO);
+	assert_int_equal(leat_hook(SYS_pwrite64, fd, (long)"6", 1, 0, 0, 0), -EIO);
+	assert_int_equal(leat_hook(SYS_ftruncate, fd, 0, 0, 0, 0, 0), -EIO);
+	world_raw = NULL;
+	leat_shm_window_give(f, LEAT_WINDOW_NONE, 4);
+	assert_int_equal(world_write(fd, "7", 1), 1);
+	assert_int_equal(leat_hook(SYS_pread64, fd, (long)seen, sizeof(seen), 0, 0, 0), 5);
+	assert_string_equal(seen, "12347");
+	assert_int_equal(world_close(fd), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offset_moves),
-		cmocka_unit_test(test_offset_of_children),
-		cmocka_unit_test(test_offset_is_lost),
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_last_close),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_copy_of_the_last),
-		cmocka_unit_test(test_window_grows),
-		cmocka_unit_test(test_write_in_a_change),
-		cmocka_unit_test(test_children_write),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_offset_moves),     cmocka_unit_test(test_offset_of_children),
+		cmocka_unit_test(test_offset_is_lost),   cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_last_close),       cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copy_of_the_last), cmocka_unit_test(test_window_grows),
+		cmocka_unit_test(test_window_is_held),   cmocka_unit_test(test_write_in_a_change),
+		cmocka_unit_test(test_children_write),   cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, world_begin, world_end);

@@ -1035,6 +1035,44 @@ static const struct scenario scenarios[] = {
 	 "end Z\n"
 	 "= z=gone !\n"
 	 "? B launch . go"},
+	{"launch: staged, after all that in the batch are before it",
+	 "step A\nout a\nstep B\nout b\nstaged\nstep C\nout c\n",
+	 "start A;start C;wait B launch .\n"
+	 "end C\n"
+	 "= \n"
+	 "end A\n"
+	 "= !\n"
+	 "? B launch . go"},
+	{"launch: staged, but concurrent",
+	 "step A\nout a\nstep B\nout b\nconcurrent\nstep C\nout c\n",
+	 "start A;start C\n"
+	 "= \n"
+	 "? B launch . go\n"
+	 "? C write t go"},
+	{"launch: two that are staged, and make one file, even if concurrent",
+	 "step A\nout x\nconcurrent\nstep B\nout x\nconcurrent\n",
+	 "start A;wait B launch .\n"
+	 "= \n"
+	 "end A\n"
+	 "= !\n"
+	 "? B launch . go"},
+	{"launch: later steps change what nobody declared when the staged one has ended",
+	 "step A\nout a\nstaged\nstep B\nout b\nin a\nstep C\nout c\n",
+	 "start B;start C\n"
+	 "? A launch . go\n"
+	 "start A;wait B write t;wait C write u\n"
+	 "? B look t go\n"
+	 "end A\n"
+	 "= !t !u\n"
+	 "? C write u go"},
+	{"launch: later steps make files on disk that it may make, too, when it has ended",
+	 "step A\nout x*\nstaged\nstep B\nout x*\nfs x*\n",
+	 "start B\n"
+	 "? A launch . go\n"
+	 "start A;wait B write x1\n"
+	 "end A\n"
+	 "= !x1\n"
+	 "? B write x1 go"},
 	{"launch: patterns until their producers ended",
 	 "step A\nout d/*\nrule d/* on_close no_update\nstep B\nin d/*\n",
 	 "start A;wait B launch .;creat A d/1 1;close 1 3\n"

@@ -3,9 +3,10 @@
  *     actor make SEED MODE FILE          make them, each in a way of its own
  *     actor use SEED MODE FILE OUT       read them, each in a way of its own: a line "LENGTH HASH"
  *                                        in OUT for each
- *     actor expect SEED                  the lines of all versions
+ *     actor once SEED MODE FILE OUT      the one that the launch is for: a line more
+ *     actor expect SEED MODE             the lines of all versions
  *
- * MODE is "update" or "no_update". */
+ * MODE is "update" or "no_update", with ":N" if N closes make a version. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -23,7 +24,8 @@
 enum { MAX_SIZE = 1 << 20, CHUNKS = 16 };
 
 static const char *file;
-static bool grows;  /* no_update */
+static bool grows; /* no_update */
+static unsigned closes = 1;
 static bool is_dry; /* only the contents */
 static unsigned char now[2 * MAX_SIZE], seen[2 * MAX_SIZE];
 static size_t length;
@@ -351,12 +353,13 @@ static void make_removed(void)
 static const struct making {
 	void (*make)(void);
 	bool edits; /* what was there before */
+	bool once;  /* by one close, of an open that makes the version */
 } makings[] = {
-	{make_truncated, false}, {make_shuffled, false}, {make_edited, true},
-	{make_appended, true},   {make_renamed, false},  {make_mapped, false},
-	{make_cut, true},        {make_empty, false},    {make_by_stdio, false},
-	{make_by_child, false},  {make_by_two, false},   {make_by_copy, false},
-	{make_removed, true},
+	{make_truncated, false, true}, {make_shuffled, false, true}, {make_edited, true, true},
+	{make_appended, true, true},   {make_renamed, false, false}, {make_mapped, false, true},
+	{make_cut, true, true},        {make_empty, false, false},   {make_by_stdio, false, true},
+	{make_by_child, false, true},  {make_by_two, false, false},  {make_by_copy, false, true},
+	{make_removed, true, false},
 };
 
 /* An open for writing that changes nothing. */
@@ -391,10 +394,15 @@ static void make_version(uint64_t seed, unsigned i)
 	seed_with(seed * 1000 + i);
 	do
 		m = &makings[below(sizeof(makings) / sizeof(*makings))];
-	while (m->edits && (!exists || (m->make == make_cut && length < 2) ||
-			    (m->make == make_appended && length > MAX_SIZE)));
+	while ((closes > 1 && !m->once) ||
+	       (m->edits && (!exists || (m->make == make_cut && length < 2) ||
+			     (m->make == make_appended && length > MAX_SIZE))));
 	m->make();
 	exists = true;
+	for (unsigned k = 1; k < closes; k++) {
+		seed_with(seed * 1000 + 300 + i * 8 + k);
+		make_appended();
+	}
 }
 
 static int make(uint64_t seed)
@@ -403,12 +411,12 @@ static int make(uint64_t seed)
 
 	for (unsigned i = 0; i < n; i++) {
 		seed_with(seed * 1000 + 500 + i);
-		for (size_t k = below(3); k; k--)
+		for (size_t k = closes > 1 ? 0 : below(3); k; k--)
 			make_nothing();
 		make_version(seed, i);
 	}
 	seed_with(seed * 1000 + 999);
-	if (below(2))
+	if (closes < 2 && below(2))
 		make_nothing();
 	return 0;
 }
@@ -639,6 +647,33 @@ static bool look(void)
 	return below(3) || stat(file, &st) == 0;
 }
 
+/* Looks, and reads it, perhaps several times: it is the same one. */
+static int once(uint64_t seed, const char *to)
+{
+	FILE *out = fopen(to, "a+");
+	uint64_t lines = 0;
+	int fd, c;
+
+	if (!out)
+		fail("output");
+	while ((c = getc(out)) != EOF)
+		lines += c == '\n';
+	seed_with(seed * 7 + 5 + lines * 1000003);
+	for (size_t looks = below(3); looks && look(); looks--)
+		;
+	for (size_t times = 1 + !below(3); times; times--) {
+		fd = open(file, O_RDONLY);
+		if (fd < 0)
+			fail("open");
+		n_seen = 0;
+		readings[below(sizeof(readings) / sizeof(*readings))](fd);
+		close_or_fail(fd);
+	}
+	fseek(out, 0, SEEK_END);
+	print_hash(out, seen, n_seen);
+	return fclose(out) != 0;
+}
+
 static int use(uint64_t seed, const char *to)
 {
 	FILE *out = fopen(to, "w");
@@ -669,16 +704,20 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
 
-	if (argc > 4) {
-		grows = !strcmp(argv[3], "no_update");
-		file = argv[4];
-	}
-	if (argc == 3 && !strcmp(argv[1], "expect"))
+	const char *count = argc > 3 ? strchr(argv[3], ':') : NULL;
+
+	if (count)
+		closes = (unsigned)atoi(count + 1);
+	grows = argc > 3 && !strncmp(argv[3], "no_update", 9);
+	file = argc > 4 ? argv[4] : NULL;
+	if (argc == 4 && !strcmp(argv[1], "expect"))
 		return expect(seed);
 	if (argc == 5 && !strcmp(argv[1], "make"))
 		return make(seed);
 	if (argc == 6 && !strcmp(argv[1], "use"))
 		return use(seed, argv[5]);
-	fprintf(stderr, "usage: actor make|use|expect SEED [MODE FILE [OUT]]\n");
+	if (argc == 6 && !strcmp(argv[1], "once"))
+		return once(seed, argv[5]);
+	fprintf(stderr, "usage: actor make|use|once|expect SEED MODE [FILE [OUT]]\n");
 	return 2;
 }

@@ -21,6 +21,7 @@
 #include "daemon/ops/ops.h"
 #include "daemon/run/actions.h"
 #include "daemon/run/finish.h"
+#include "daemon/run/glimpses.h"
 #include "daemon/run/ranks.h"
 #include "daemon/run/run.h"
 #include "daemon/run/steps.h"
@@ -229,6 +230,7 @@ static void fini(struct leat_daemon *d)
 	leat_actions_free(d);
 	leat_ranks_free(d);
 	leat_catalogs_free(d);
+	leat_glimpses_free(d);
 	leat_descriptions_free(d);
 	leat_files_persist_free(d);
 	leat_times_free(d);

@@ -57,6 +57,20 @@ static void fail_listing(struct leat_conn *c, struct leat_file *dir)
 	leat_step_spoil(c->d, c->step, input);
 }
 
+static void warn_unseen(struct leat_conn *c, const struct leat_file *f, int unseen)
+{
+	struct leat_step_run *s = &c->d->steps[c->step];
+	const char *staged = c->d->wf->steps[unseen].name;
+
+	if (!s->held)
+		leat_problem_add(c->d, 0,
+				 "step %s waits with its change of %s for the end of step %s, "
+				 "which is staged, so that it is not seen whether it uses that "
+				 "name; if it does not, give %s staged: concurrent",
+				 c->d->wf->steps[c->step].name, f->name, staged, staged);
+	s->held = true;
+}
+
 /* The producer did not declare what it makes, so nobody can know when it is done. */
 static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
 {
@@ -65,6 +79,11 @@ static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
 
 	if (maker < 0 || maker == c->step)
 		maker = leat_stream_holder(c->d->stream, c->step, f->name, true);
+	if (maker >= 0 && !leat_rule_produced(c->d, f->rule) &&
+	    maker == leat_stream_unseen(c->d->stream, c->step, f->name)) {
+		warn_unseen(c, f, maker);
+		return;
+	}
 	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
 	    f->rule->holds_outputs)
 		return;

@@ -6,6 +6,8 @@
 #include "daemon/files/states.h"
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/request.h"
+#include "daemon/ops/rules.h"
+#include "daemon/run/glimpses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,15 +32,18 @@ static int tell(struct leat_conn *c, const char *name, enum leat_use use, bool i
 	unsigned violations = c->d->n_violations;
 	int rc;
 
-	if (is_nobodys(c, name) || !leat_stream_use_is_news(c->d->stream, c->step, name, use))
+	if (is_nobodys(c, name))
 		return 0;
-	rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
-							 .step = c->step,
-							 .pid = c->pid,
-							 .name = name,
-							 .to = other,
-							 .code = use,
-							 .flags = is_dir ? LEAT_EVF_DIR : 0});
+	rc = leat_glimpses_note(c->d, c->step, name);
+	if (!rc && leat_stream_use_is_news(c->d->stream, c->step, name, use))
+		rc = leat_events_apply(c->d,
+				       (struct leat_event){.kind = LEAT_EV_USE,
+							   .step = c->step,
+							   .pid = c->pid,
+							   .name = name,
+							   .to = other,
+							   .code = use,
+							   .flags = is_dir ? LEAT_EVF_DIR : 0});
 	if (rc)
 		return rc; /* what is not noted would not be found */
 	return is_fatal(c->d, violations) ? -EIO : 0;
@@ -139,6 +144,21 @@ static int await_directory(struct leat_request *r)
 	return leat_request_ask(r, LEAT_CALL_OPEN);
 }
 
+/* What a staged step does with the name nobody sees: its end is waited for. */
+static int await_staged(struct leat_request *r, enum leat_use use)
+{
+	bool streams, changes = use >= LEAT_USE_APPEND || (use == LEAT_USE_MKDIR && !r->exists) ||
+				(r->in->op == LEAT_OP_META && r->exists);
+	int rc;
+
+	if (!changes ||
+	    (leat_rule_produced(r->d, r->rule) && r->rule->storage != LEAT_STORAGE_FS) ||
+	    leat_stream_unseen(r->d->stream, r->c->step, r->found.path) < 0)
+		return 0;
+	rc = leat_request_file(r);
+	return rc ? rc : leat_ask_rules(r->c, r->file, LEAT_CALL_WRITE, 0, 0, &streams);
+}
+
 int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
@@ -147,6 +167,9 @@ int leat_uses_resolve(struct leat_request *r)
 
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
+	rc = await_staged(r, use);
+	if (rc)
+		return rc;
 	if (makes(r))
 		rc = need_parent(r->c, &r->found);
 	else

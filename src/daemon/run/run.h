@@ -18,6 +18,8 @@ struct leat_daemon_run {
 	uint64_t last_call;
 	struct leat_rank_wait *rank_waits; /* of MPI jobs, whose end nobody will tell; owned */
 
+	struct leat_glimpse *glimpses; /* names that staged steps must not change; owned */
+
 	/* Looking for deadlocks. */
 	uint64_t quiet_since_ns; /* no progress since then */
 	uint64_t quiet_mark;     /* what was counted then */

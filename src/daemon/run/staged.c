@@ -10,6 +10,7 @@
 #include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/run/blame.h"
+#include "daemon/run/glimpses.h"
 #include "store/times.h"
 
 #include <dirent.h>
@@ -226,5 +227,6 @@ void leat_staged_adopt(struct leat_daemon *d, int step)
 {
 	leat_tree_forget(d->tree);
 	leat_tree_times_from_disk(d->tree);
+	leat_glimpses_tell(d, step);
 	adopt_below(d, step, "");
 }

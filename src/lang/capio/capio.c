@@ -231,7 +231,7 @@ static int read_command(struct leat_front *front, const struct capio_step *step)
 	struct leat_step *model = &front->wf->steps[step->index];
 
 	if (step->slots[STEP_STAGED].value)
-		leat_read_bool(front, &step->slots[STEP_STAGED], &model->staged);
+		leat_read_staged(front, &step->slots[STEP_STAGED], model);
 	return leat_read_argv(front, &step->slots[STEP_EXEC], &model->argv);
 }
 

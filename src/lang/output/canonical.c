@@ -200,7 +200,9 @@ static int put_step(struct leat_json *j, const struct leat_workflow *wf,
 			leat_json_string(j, NULL, *arg);
 		leat_json_close(j);
 	}
-	if (step->staged)
+	if (step->concurrent)
+		leat_json_string(j, "staged", "concurrent");
+	else if (step->staged)
 		leat_json_bool(j, "staged", true);
 	put_launch(j, step);
 	put_needs(j, &step->needs);

@@ -101,6 +101,19 @@ bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, boo
 	return false;
 }
 
+void leat_read_staged(struct leat_front *front, const struct leat_pair *entry,
+		      struct leat_step *step)
+{
+	const struct leat_value *node = entry->value;
+	const char *text = node->kind == LEAT_VALUE_SCALAR ? node->text : "";
+
+	step->concurrent = !strcmp(text, "concurrent");
+	step->staged = step->concurrent || (node->plain && !strcmp(text, "true"));
+	if (!step->staged && (!node->plain || strcmp(text, "false") != 0))
+		leat_lang_report(front->diags, L_TYPE, node->pos,
+				 "\"%s\" must be true, false or concurrent", entry->key->text);
+}
+
 bool leat_read_switch(struct leat_front *front, const struct leat_pair *entry, bool *value)
 {
 	const struct leat_value *node = entry->value;

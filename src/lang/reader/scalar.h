@@ -16,6 +16,9 @@ bool leat_read_number(struct leat_front *front, const struct leat_pair *entry, u
 
 /* True or false into *value. False when reported. */
 bool leat_read_bool(struct leat_front *front, const struct leat_pair *entry, bool *value);
+/* "staged" of a step: true, false, or concurrent. */
+void leat_read_staged(struct leat_front *front, const struct leat_pair *entry,
+		      struct leat_step *step);
 
 /* 0 or 1, as Wilkins has it, or false or true into *value; absent is fine. False when reported. */
 bool leat_read_switch(struct leat_front *front, const struct leat_pair *entry, bool *value);

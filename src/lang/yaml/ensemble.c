@@ -346,6 +346,7 @@ static int add_step(struct expansion *x, size_t t, unsigned number)
 	step->container_pos = task->container_pos;
 	step->engine_pos = task->engine_pos;
 	step->staged = task->staged;
+	step->concurrent = task->concurrent;
 	if (many)
 		step->dir = name;
 	else

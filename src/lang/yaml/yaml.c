@@ -139,7 +139,7 @@ static int read_settings(struct leat_front *front, const struct leat_pair *slots
 		return ret;
 	read_counts(front, slots, step, task);
 	if (slots[TASK_STAGED].key)
-		leat_read_bool(front, &slots[TASK_STAGED], &step->staged);
+		leat_read_staged(front, &slots[TASK_STAGED], step);
 	if (slots[TASK_RELAUNCH].key && leat_read_bool(front, &slots[TASK_RELAUNCH], &relaunch))
 		step->relaunch = relaunch ? LEAT_RELAUNCH_ALWAYS : LEAT_RELAUNCH_NEVER;
 	return slots[TASK_ACTIONS].key ? leat_read_actions(front, &slots[TASK_ACTIONS], step) : 0;

@@ -37,7 +37,8 @@ static int complain(const char *what, const char *then)
 	return -EIO;
 }
 
-/* The connection does not work any more, for -errno, or because the other end has hung up. */
+/* The connection does not work any more, for -errno, because the other end has hung up (0), or
+ * because it has said what nobody understands. */
 static int gone(struct leat_thread *t, long error)
 {
 	const bool closed = error == -EBADF || error == -ENOTSOCK;
@@ -49,6 +50,8 @@ static int gone(struct leat_thread *t, long error)
 	t->conn = -1;
 	if (closed)
 		return leat_lost(LEAT_LOST_CLOSED);
+	if (error > 0)
+		return leat_lost(LEAT_LOST_VERSION);
 	if (error < 0 && error != -EPIPE && error != -ECONNRESET)
 		return leat_lost(leat_lost_cause(error));
 	return complain("the leat daemon for ", " is gone");
@@ -172,8 +175,14 @@ static int welcome(struct leat_thread *t)
 	const char *why;
 	long n = receive(t, fds, 2);
 
-	if (!is_reply(t, n, LEAT_MSG_WELCOME))
-		return gone(t, n);
+	if (!is_reply(t, n, LEAT_MSG_WELCOME)) {
+		if (n && n != -EPIPE && n != -ECONNRESET)
+			return gone(t, n);
+		/* Whoever hangs up on a greeting may be there for all others. */
+		leat_client_drop(t, t->conn);
+		t->conn = -1;
+		return leat_lost(LEAT_LOST_BROKEN);
+	}
 	if (m->error) {
 		why = leat_wire_string(t->msg, sizeof(*m), 3);
 		leat_client_drop(t, t->conn);

@@ -228,7 +228,7 @@ static int prove(const struct leat_texts *texts, const char **missing)
 	int error = fill_tables(texts, leat_proof_fill);
 
 	if (!error)
-		*missing = leat_proof_run();
+		*missing = leat_proof_run(&sites);
 	if (!error)
 		error = fill_tables(texts, leat_stub_fill);
 	return error || !*missing ? error : -ENOEXEC;

@@ -4,6 +4,7 @@
 #include "stream/conflicts/uses.h"
 #include "stream/conflicts/conflict.h"
 #include "stream/conflicts/order.h"
+#include "stream/state/staged.h"
 #include "stream/state/steps.h"
 
 #include <errno.h>
@@ -423,6 +424,11 @@ static int find_holder(const struct leat_stream *s, const uint64_t *set, int ste
 	return -1;
 }
 
+int leat_stream_unseen(const struct leat_stream *s, int step, const char *name)
+{
+	return is_cache(name) ? -1 : leat_staged_before(s, step, NULL);
+}
+
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes)
 {
 	const struct leat_used *n = step < 0 ? NULL : find(s, name, strlen(name));
@@ -432,5 +438,5 @@ int leat_stream_holder(const struct leat_stream *s, int step, const char *name, 
 		holder = find_holder(s, set_of(s, n->uses, APPENDERS), step, true);
 	if (n && writes && holder < 0)
 		holder = find_holder(s, set_of(s, n->uses, READERS), step, false);
-	return holder;
+	return holder < 0 && writes ? leat_stream_unseen(s, step, name) : holder;
 }

@@ -4,6 +4,7 @@
 #include "stream/rules/commit.h"
 #include "stream/state/lifecycle.h"
 #include "stream/state/roles.h"
+#include "stream/state/staged.h"
 #include "stream/state/steps.h"
 
 /* An entry of the tables below. */
@@ -103,8 +104,14 @@ static enum leat_answer decide_producer(const struct leat_stream *s,
 {
 	int consumer;
 
-	if (q->call != LEAT_CALL_WRITE || !n->versioned || n->content ||
-	    !leat_versions_hold(s, n, q->step, &consumer))
+	if (q->call != LEAT_CALL_WRITE)
+		return LEAT_GO;
+	/* A staged step makes its files on disk. */
+	if (n->rule->storage == LEAT_STORAGE_FS)
+		blocker->step = leat_staged_before(s, q->step, n->rule->producers);
+	if (blocker->step >= 0)
+		return LEAT_WAIT;
+	if (!n->versioned || n->content || !leat_versions_hold(s, n, q->step, &consumer))
 		return LEAT_GO;
 	blocker->step = consumer;
 	return LEAT_WAIT;

@@ -60,6 +60,8 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 
 	if (w)
 		leat_waiter_free(s, w);
+	if (ev->call == LEAT_CALL_LAUNCH && ev->step >= 0 && s->wf->steps[ev->step].staged)
+		s->staged = s->steps[ev->step].staged = true;
 	n = leat_name_get(s, ev->name ? ev->name : "");
 	if (!n || ev->call > LEAT_CALL_MORE)
 		return LEAT_FAILED;

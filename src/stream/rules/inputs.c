@@ -6,6 +6,7 @@
 #include "stream/state/makers.h"
 #include "stream/state/names.h"
 #include "stream/state/roles.h"
+#include "stream/state/staged.h"
 #include "stream/state/steps.h"
 
 #include "base/str.h"
@@ -75,13 +76,20 @@ static enum leat_answer input_ready(struct leat_stream *s, int step, const struc
 	return makers_done(s, in, blocker);
 }
 
-/* A staged step that makes a file that `step`, staged as well, makes too, and goes before it: what
- * they write to it on disk nobody sees, so that they go one after the other as in the batch. */
+/* Two staged steps that make the same file: what they write to it on disk nobody sees. */
+static bool shares(const struct leat_stream *s, int o, int step)
+{
+	return s->wf->steps[o].staged && leat_runs_before(s->m, o, step) &&
+	       leat_steps_spell_same(s, o, step);
+}
+
+/* What a staged step does with names that it has not declared nobody sees: it goes after all that
+ * do so in the batch. One that has not ended, or -1. */
 static int find_turn(const struct leat_stream *s, int step)
 {
 	for (int o = 0; o < s->n_steps && s->wf->steps[step].staged; o++)
-		if (s->wf->steps[o].staged && o != step && !leat_step_is_over(&s->steps[o]) &&
-		    leat_runs_before(s->m, o, step) && leat_steps_spell_same(s, o, step))
+		if (o != step && !leat_step_is_over(&s->steps[o]) &&
+		    (leat_step_precedes(s, o, step) || shares(s, o, step)))
 			return o;
 	return -1;
 }

@@ -148,6 +148,7 @@ static uint64_t hash_step(const struct leat_step_state *st)
 	put(&d, st->failures);
 	put(&d, st->writers);
 	put(&d, st->closed);
+	put(&d, st->staged);
 	return finish(&d);
 }
 

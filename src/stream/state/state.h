@@ -185,6 +185,7 @@ struct leat_step_state {
 	unsigned ended;
 	unsigned failures;
 	bool closed;
+	bool staged;                  /* it is to be started when its turn has come */
 	unsigned launches;            /* after the first */
 	bool resting;                 /* the one that ran has ended */
 	struct leat_rank *ranks_over; /* of an MPI job: those that have ended */
@@ -224,6 +225,7 @@ struct leat_stream {
 	struct leat_sequence *sequences;
 	struct leat_take *takes;
 	struct leat_used *used; /* names, by steps; see conflicts/uses.c */
+	bool staged;            /* some step is to be started when its turn has come */
 	bool moved;             /* some directory was moved by a step */
 	unsigned told;          /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;

@@ -307,16 +307,22 @@ static unsigned answer_many(const struct look *l, const struct verify_task *t, c
 	       (maker_failed ? FAILED : 0);
 }
 
-/* Staged steps that spell out one output go one after the other, as in the batch. */
+/* A staged step goes after those that it follows in the batch; where it need not, after other
+ * staged ones that spell out an output of it. */
 static bool has_its_turn(const struct look *l, int step)
 {
+	const struct leat_matcher *m = l->model->m;
 	const struct leat_step *steps = l->model->wf->steps;
 
 	for (int p = 0; p < l->model->n_steps; p++) {
 		const struct leat_names *names = &steps[p].outputs;
+		bool circle = leat_is_upstream(m, p, step) && leat_is_upstream(m, step, p);
 
-		if (p == step || !steps[p].staged || leat_verify_state_over(l->st, p) ||
-		    !leat_runs_before(l->model->m, p, step))
+		if (p == step || leat_verify_state_over(l->st, p) || !leat_runs_before(m, p, step))
+			continue;
+		if (!circle && !steps[p].concurrent && !steps[step].concurrent)
+			return false;
+		if (!steps[p].staged)
 			continue;
 		for (size_t i = 0; i < names->n; i++)
 			if (!leat_pattern_is_wild(names->v[i].text) &&
