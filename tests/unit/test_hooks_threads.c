@@ -550,7 +550,7 @@ static void test_window_is_held(void **state)
 
 	(void)state;
 	assert_int_equal(world_write(fd, "1234", 4), 4);
-	assert_true(leat_window_settle(leat_fd_get(fd), fd, false));
+	assert_true(leat_window_truncate(leat_fd_get(fd), fd, false));
 	assert_true(leat_shm_window_take(f, true, false));
 	world_raw = no_nap;
 	assert_int_equal(world_write(fd, "5", 1), -EIO);

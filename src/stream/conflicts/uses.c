@@ -424,9 +424,16 @@ static int find_holder(const struct leat_stream *s, const uint64_t *set, int ste
 	return -1;
 }
 
+bool leat_uses_is_cache(const char *name)
+{
+	const char *at = strstr(name, "__pycache__");
+
+	return at && (at == name || at[-1] == '/');
+}
+
 int leat_stream_unseen(const struct leat_stream *s, int step, const char *name)
 {
-	return is_cache(name) ? -1 : leat_staged_before(s, step, NULL);
+	return leat_uses_is_cache(name) ? -1 : leat_staged_before(s, step, NULL);
 }
 
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes)

@@ -20,4 +20,8 @@ int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *oth
  * -ENOMEM. */
 int leat_uses_tell(struct leat_stream *s, const char *name, bool *told);
 
+/* Is it below a `__pycache__`? Python's compiled modules are replaced whole, and judged by their
+ * sources: whoever makes them, they are the same. */
+bool leat_uses_is_cache(const char *name);
+
 #endif

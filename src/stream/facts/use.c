@@ -6,16 +6,6 @@
 #include "stream/state/roles.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* Python's compiled modules are replaced whole, and judged by their sources: whoever makes them,
- * they are the same. */
-static bool is_cache(const char *name)
-{
-	const char *at = strstr(name, "__pycache__");
-
-	return at && (at == name || at[-1] == '/');
-}
 
 int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
 {
@@ -25,7 +15,7 @@ int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	if (!ev->code || ev->code >= LEAT_USE_KINDS)
 		return -EINVAL;
-	if (rule->excluded || is_cache(ev->name))
+	if (rule->excluded || leat_uses_is_cache(ev->name))
 		return 0;
 	return leat_rule_governs(s, rule) ? leat_declared_use(s, ev, rule)
 					  : leat_undeclared_use(s, ev);
