@@ -14,11 +14,11 @@ pages() {
 }
 
 @test "tutorials" {
-	pages docs/tutorial/*.md
+	pages "$LEAT_SOURCE_DIR"/docs/tutorial/*.md
 }
 
 @test "howtos" {
-	pages docs/howto/*.md
+	pages "$LEAT_SOURCE_DIR"/docs/howto/*.md
 }
 
 @test "a page that lies is found" {
