@@ -2,7 +2,7 @@
  * status and its signals are the program's own. */
 #include "mount/daemon/handshake.h"
 #include "mount/files/alive.h"
-#include "mount/filter.h"
+#include "mount/guard/filter.h"
 #include "mount/server.h"
 
 #include "base/clock.h"

@@ -2,8 +2,8 @@
  * they say otherwise; results are 0 or -errno.
  *
  * Each of these folders uses only those before it: callers (what /proc says of who calls), names
- * (what the kernel knows), daemon (conversations with it), record (for a trace), files (open ones),
- * ops (what the kernel asks for). */
+ * (what the kernel knows), daemon (conversations with it), guard (calls that would lead past the
+ * mount), record (for a trace), files (open ones), ops (what the kernel asks for). */
 #ifndef LEAT_MOUNT_INTERNAL_H
 #define LEAT_MOUNT_INTERNAL_H
 
@@ -43,9 +43,9 @@ struct leat_mount {
 	bool acts;            /* it has actions, which are called at opens and closes */
 	bool versions;        /* it makes files that are read in versions */
 	int store_fd, dir_fd; /* owned; taken before the mount covers the directory */
-	int peer;             /* socket to the program's process until it starts; then bypass.c's */
-	bool own_users;       /* the mount knows this user only, with its subordinate ids */
-	uid_t shown_uid;      /* then all there belongs to it, by the ids that the mount has */
+	int peer;       /* socket to the program's process until it starts; then guard/bypass.c's */
+	bool own_users; /* the mount knows this user only, with its subordinate ids */
+	uid_t shown_uid; /* then all there belongs to it, by the ids that the mount has */
 	gid_t shown_gid;
 	bool as_root; /* callers may be anybody: act with their ids */
 	struct leat_caller own;

@@ -1,10 +1,10 @@
 /* The server's process: from the program's process it gets the mount, to it it says when to go on.
  */
 #include "mount/server.h"
-#include "mount/daemon/bypass.h"
 #include "mount/daemon/handshake.h"
 #include "mount/files/alive.h"
 #include "mount/files/handle.h"
+#include "mount/guard/bypass.h"
 #include "mount/inherit.h"
 #include "mount/names/node.h"
 #include "mount/ops/ops.h"

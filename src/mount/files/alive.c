@@ -5,8 +5,8 @@
  * kernel closes, as all files, before anybody learns of the end. */
 #include "mount/files/alive.h"
 #include "mount/callers/caller.h"
-#include "mount/daemon/bypass.h"
 #include "mount/files/open_files.h"
+#include "mount/guard/bypass.h"
 #include "mount/names/handle.h"
 #include "mount/names/node.h"
 #include "mount/record/people.h"

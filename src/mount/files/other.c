@@ -4,7 +4,7 @@
  * step cannot end well. */
 #include "mount/files/other.h"
 #include "mount/callers/caller.h"
-#include "mount/daemon/bypass.h"
+#include "mount/guard/bypass.h"
 #include "mount/names/node.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Reads and writes. */
 #include "mount/daemon/wait.h"
-#include "mount/files/migrate.h"
 #include "mount/files/handle.h"
+#include "mount/files/migrate.h"
 #include "mount/files/open_files.h"
 #include "mount/files/write.h"
 #include "mount/names/handle.h"

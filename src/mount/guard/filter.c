@@ -6,7 +6,7 @@
  *
  * Mounts, and entering namespaces, are the server's to allow (bypass.c).
  */
-#include "mount/filter.h"
+#include "mount/guard/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>

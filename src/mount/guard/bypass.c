@@ -2,15 +2,15 @@
  * that take it away, a bind or an overlay of a directory above the workflow's without the mounts in
  * it, the device that the directory lies on, and another process's mount namespace. The kernel asks
  * us before it makes them; see filter.c, seccomp_unotify(2). */
-#include "mount/daemon/bypass.h"
+#include "mount/guard/bypass.h"
 
 #include "base/fd.h"
 #include "base/layers.h"
 #include "base/memory_of.h"
 #include "base/str.h"
-#include "mount/daemon/cover.h"
 #include "mount/daemon/handshake.h"
-#include "mount/filter.h"
+#include "mount/guard/cover.h"
+#include "mount/guard/filter.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Which mounts cover the workflow's directory: leat's, in the namespace of a process behind it or
  * in a copy of its mounts. Where such a one is taken away the plain directory shows. Others of
  * leat's file system, binds of it, cover nothing of ours. */
-#include "mount/daemon/cover.h"
+#include "mount/guard/cover.h"
 
 #include "base/fd.h"
 

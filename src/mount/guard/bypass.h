@@ -1,8 +1,8 @@
 /* Calls of programs behind the mount after which they would see the files below it instead: a bind
  * of a directory above the workflow's without the mounts in it, and another process's mount
  * namespace. The kernel asks us before it makes them; see filter.c, seccomp_unotify(2). */
-#ifndef LEAT_MOUNT_DAEMON_BYPASS_H
-#define LEAT_MOUNT_DAEMON_BYPASS_H
+#ifndef LEAT_MOUNT_GUARD_BYPASS_H
+#define LEAT_MOUNT_GUARD_BYPASS_H
 
 #include "mount/daemon/call.h"
 

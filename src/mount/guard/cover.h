@@ -1,6 +1,6 @@
 /* Mounts over the workflow's directory. */
-#ifndef LEAT_MOUNT_DAEMON_COVER_H
-#define LEAT_MOUNT_DAEMON_COVER_H
+#ifndef LEAT_MOUNT_GUARD_COVER_H
+#define LEAT_MOUNT_GUARD_COVER_H
 
 #include "mount/internal.h"
 

@@ -1,6 +1,6 @@
 /* System calls that are refused, or asked about. */
-#ifndef LEAT_MOUNT_FILTER_H
-#define LEAT_MOUNT_FILTER_H
+#ifndef LEAT_MOUNT_GUARD_FILTER_H
+#define LEAT_MOUNT_GUARD_FILTER_H
 
 struct seccomp_data;
 
