@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "lang/capio/capio.h"
 #include "lang/syntax/diagnostics.h"
 #include "lang/syntax/source.h"
@@ -30,73 +29,46 @@ static int read_kind(struct leat_front *front, const struct leat_value *root)
 
 static int read_text(struct leat_front *front, const char *text, size_t size)
 {
-	size_t blank = strspn(text, " \t\r\n");
 	struct leat_value *root = NULL;
 	int ret;
 
-	if (!leat_source_check(front->diags, text, size, front->file))
-		return 0;
-	if (blank == size) {
-		leat_lang_report(front->diags, L_FILE_EMPTY, (struct leat_pos){0, 0, front->file},
-				 "the file is empty");
-		return 0;
-	}
 	/* "/" begins a comment that JSON does not have, but people write. */
-	front->json = strchr("{[/", text[blank]) != NULL;
+	front->json = strchr("{[/", text[strspn(text, " \t\r\n")]) != NULL;
 	ret = leat_value_parse(text, size, front->file, front->json, front->diags, &root);
 	if (!ret)
 		ret = read_kind(front, root);
 	leat_value_free(root);
-	return ret == -EINVAL ? 0 : ret;
+	return ret;
 }
 
 struct leat_workflow *leat_lang_parse(const char *text, size_t size, const char *path,
 				      const char *dir, struct leat_diags **diags)
 {
-	char *copy = leat_source_copy(text, &size);
 	struct leat_front front = {.given_dir = dir};
-	int ret = -ENOMEM;
+	const char *copy;
+	int ret = leat_source_take(path, text, &size, diags, &copy);
 
-	*diags = copy ? leat_diags_new(path, copy) : NULL;
-	if (!*diags || leat_diags_keep(*diags, copy)) {
-		free(copy);
-		goto out;
-	}
 	front.diags = *diags;
-	front.wf = leat_workflow_new();
-	if (!front.wf)
-		goto out;
-	front.wf->path = strdup(path);
-	if (front.wf->path)
-		ret = read_text(&front, copy, size);
-out:
+	if (!ret) {
+		front.wf = leat_workflow_new();
+		if (front.wf)
+			front.wf->path = strdup(path);
+		ret = front.wf && front.wf->path ? read_text(&front, copy, size) : -ENOMEM;
+	}
 	leat_front_release(&front);
-	if (ret || leat_diags_count(*diags, LEAT_ERROR)) {
-		leat_workflow_free(front.wf);
-		front.wf = NULL;
-	}
-	if (ret) {
-		leat_diags_free(*diags);
-		*diags = NULL;
-	}
-	return front.wf;
+	if (leat_source_finish(ret, diags))
+		return front.wf;
+	leat_workflow_free(front.wf);
+	return NULL;
 }
 
 struct leat_workflow *leat_lang_load_in(const char *path, const char *dir,
 					struct leat_diags **diags)
 {
-	struct leat_workflow *wf = NULL;
-	char *text = NULL;
 	size_t size = 0;
-	int ret = leat_source_read(path, &text, &size);
+	char *text = leat_source_load(path, &size, diags);
+	struct leat_workflow *wf = text ? leat_lang_parse(text, size, path, dir, diags) : NULL;
 
-	if (ret) {
-		*diags = ret == -ENOMEM ? NULL : leat_diags_new(path, NULL);
-		if (*diags)
-			leat_source_unreadable(*diags, ret, (struct leat_pos){0, 0, 0}, "the file");
-		return NULL;
-	}
-	wf = leat_lang_parse(text, size, path, dir, diags);
 	free(text);
 	return wf;
 }

@@ -30,6 +30,15 @@ int leat_names_add(struct leat_names *names, const char *text, struct leat_pos p
 	return 0;
 }
 
+int leat_names_append(struct leat_names *names, const struct leat_names *from)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < from->n; i++)
+		rc = leat_names_add(names, from->v[i].text, from->v[i].pos);
+	return rc;
+}
+
 bool leat_names_has(const struct leat_names *names, const char *text)
 {
 	for (size_t i = 0; i < names->n; i++)
@@ -205,6 +214,17 @@ struct leat_rule *leat_step_add_rule(struct leat_step *step, const char *name, s
 	step->rules = v;
 	v[step->n_rules] = (struct leat_rule){.name = {copy, pos}};
 	return &v[step->n_rules++];
+}
+
+void leat_rule_copy(struct leat_rule *to, const struct leat_rule *from)
+{
+	to->is_dir = from->is_dir;
+	to->commit = from->commit;
+	to->count = from->count;
+	to->commit_pos = from->commit_pos;
+	to->fire = from->fire;
+	to->n_files = from->n_files;
+	to->drop = from->drop;
 }
 
 struct leat_alias *leat_workflow_add_alias(struct leat_workflow *wf, const char *name,

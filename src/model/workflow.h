@@ -235,11 +235,16 @@ int leat_step_find_device(const struct leat_step *step, const char *dir,
 			  const struct leat_resources *res, size_t host,
 			  const struct leat_device **device);
 
+/* Let `to` ask for the same behaviour as `from` (names and dependencies aside). */
+void leat_rule_copy(struct leat_rule *to, const struct leat_rule *from);
+
 /* True if both rules ask for the same behaviour (their names aside). */
 bool leat_rule_agrees(const struct leat_rule *a, const struct leat_rule *b);
 
 /* Append a copy of `text`. 0 or -ENOMEM. */
 int leat_names_add(struct leat_names *names, const char *text, struct leat_pos pos);
+/* Append a copy of each of `from`. 0 or -ENOMEM. */
+int leat_names_append(struct leat_names *names, const struct leat_names *from);
 /* Is the text one of them? */
 bool leat_names_has(const struct leat_names *names, const char *text);
 void leat_names_release(struct leat_names *names);

@@ -169,14 +169,6 @@ int leat_read_own(struct leat_front *front, size_t step, const struct leat_pair 
 
 /* --- Inports ----------------------------------------------------------- */
 
-static bool has_input(const struct leat_step *step, const char *text)
-{
-	for (size_t i = 0; i < step->inputs.n; i++)
-		if (!strcmp(step->inputs.v[i].text, text))
-			return true;
-	return false;
-}
-
 static int read_source(struct leat_front *front, struct leat_step *step, struct leat_inport *inport,
 		       const struct leat_value *node)
 {
@@ -198,7 +190,7 @@ static int read_source(struct leat_front *front, struct leat_step *step, struct 
 	if (name && !known)
 		leat_step_unknown(front, name, slots[SOURCE_STEP].value->pos);
 	ret = read_path(front, &slots[SOURCE_MADE], &made);
-	if (made && known && (!has_input(step, made) || !strcmp(step->name, name)))
+	if (made && known && (!leat_names_has(&step->inputs, made) || !strcmp(step->name, name)))
 		leat_lang_report(front->diags, L_PORT_OWN, slots[SOURCE_MADE].value->pos,
 				 "\"%s\" must be an input of \"%s\" that another step produces",
 				 made, step->name);

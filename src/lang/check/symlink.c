@@ -110,19 +110,12 @@ static int add_names(const char *dir, struct leat_names *names)
 
 static int add_rule(struct leat_step *step, size_t i, const char *name)
 {
-	struct leat_rule *added = leat_step_add_rule(step, name, step->rules[i].name.pos), rule;
-	const struct leat_names *deps = &step->rules[i].deps;
-	int rc = 0;
+	struct leat_rule *added = leat_step_add_rule(step, name, step->rules[i].name.pos);
 
 	if (!added)
 		return -ENOMEM;
-	rule = step->rules[i];
-	rule.name = added->name;
-	rule.deps = added->deps;
-	*added = rule;
-	for (size_t k = 0; !rc && k < deps->n; k++)
-		rc = leat_names_add(&added->deps, deps->v[k].text, deps->v[k].pos);
-	return rc;
+	leat_rule_copy(added, &step->rules[i]);
+	return leat_names_append(&added->deps, &step->rules[i].deps);
 }
 
 static int add_rules(const char *dir, struct leat_step *step)

@@ -350,29 +350,19 @@ struct leat_resources *leat_resources_parse(const char *given, size_t size, cons
 		ret = text[strspn(text, " \t\r\n")] == '<'
 			      ? leat_compss_read(text, size, *diags, &res)
 			      : read_document(*diags, text, size, &res);
-	if (ret || leat_diags_count(*diags, LEAT_ERROR)) {
-		leat_resources_free(res);
-		res = NULL;
-	}
-	if (ret == -ENOMEM) {
-		leat_diags_free(*diags);
-		*diags = NULL;
-	}
-	return res;
+	if (leat_source_finish(ret, diags))
+		return res;
+	leat_resources_free(res);
+	return NULL;
 }
 
 struct leat_resources *leat_resources_load(const char *path, struct leat_diags **diags)
 {
 	struct leat_resources *res;
-	char *text = NULL;
 	size_t size;
-	int ret = leat_source_read(path, &text, &size);
+	char *text = leat_source_load(path, &size, diags);
 
-	if (ret) {
-		leat_source_unread(path, ret, diags);
-		return NULL;
-	}
-	res = leat_resources_parse(text, size, path, diags);
+	res = text ? leat_resources_parse(text, size, path, diags) : NULL;
 	free(text);
 	return res;
 }

@@ -295,29 +295,19 @@ struct leat_workload *leat_workload_parse(const char *given, size_t size, const 
 		ret = r.w ? read_workload(&r, root) : -ENOMEM;
 	}
 	leat_value_free(root);
-	if (ret || leat_diags_count(*diags, LEAT_ERROR)) {
-		leat_workload_free(r.w);
-		r.w = NULL;
-	}
-	if (ret == -ENOMEM) {
-		leat_diags_free(*diags);
-		*diags = NULL;
-	}
-	return r.w;
+	if (leat_source_finish(ret, diags))
+		return r.w;
+	leat_workload_free(r.w);
+	return NULL;
 }
 
 struct leat_workload *leat_workload_load(const char *path, struct leat_diags **diags)
 {
 	struct leat_workload *w;
-	char *text = NULL;
 	size_t size;
-	int ret = leat_source_read(path, &text, &size);
+	char *text = leat_source_load(path, &size, diags);
 
-	if (ret) {
-		leat_source_unread(path, ret, diags);
-		return NULL;
-	}
-	w = leat_workload_parse(text, size, path, diags);
+	w = text ? leat_workload_parse(text, size, path, diags) : NULL;
 	free(text);
 	return w;
 }

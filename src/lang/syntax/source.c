@@ -166,11 +166,24 @@ int leat_source_take(const char *path, const char *given, size_t *size, struct l
 	return 0;
 }
 
-int leat_source_unread(const char *path, int error, struct leat_diags **diags)
+char *leat_source_load(const char *path, size_t *size, struct leat_diags **diags)
 {
-	*diags = error == -ENOMEM ? NULL : leat_diags_new(path, NULL);
-	if (!*diags)
-		return -ENOMEM;
-	leat_source_unreadable(*diags, error, (struct leat_pos){0, 0, 0}, "the file");
-	return -EINVAL;
+	char *text = NULL;
+	int ret = leat_source_read(path, &text, size);
+
+	if (!ret)
+		return text;
+	*diags = ret == -ENOMEM ? NULL : leat_diags_new(path, NULL);
+	if (*diags)
+		leat_source_unreadable(*diags, ret, (struct leat_pos){0, 0, 0}, "the file");
+	return NULL;
+}
+
+bool leat_source_finish(int ret, struct leat_diags **diags)
+{
+	if (ret == -ENOMEM) {
+		leat_diags_free(*diags);
+		*diags = NULL;
+	}
+	return !ret && !leat_diags_count(*diags, LEAT_ERROR);
 }

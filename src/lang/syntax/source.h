@@ -26,8 +26,13 @@ void leat_source_unreadable(struct leat_diags *diags, int error, struct leat_pos
 int leat_source_take(const char *path, const char *given, size_t *size, struct leat_diags **diags,
 		     const char **text);
 
-/* The same for a file that was not read. -EINVAL or -ENOMEM. */
-int leat_source_unread(const char *path, int error, struct leat_diags **diags);
+/* Read the file `path`: its text, of *size bytes, which the caller frees. NULL if it cannot be
+ * read; then *diags is new and says so, or is NULL when out of memory. */
+char *leat_source_load(const char *path, size_t *size, struct leat_diags **diags);
+
+/* The end of a parser, which has come to `ret`: true if what it has read can be used. Of -ENOMEM no
+ * diagnostics are left. */
+bool leat_source_finish(int ret, struct leat_diags **diags);
 
 /* Line and column (in characters) of offset `at` in `text`. */
 struct leat_pos leat_text_pos(const char *text, size_t at, int file);

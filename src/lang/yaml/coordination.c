@@ -4,23 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "lang/capio/capio.h"
 #include "lang/reader/scalar.h"
 #include "lang/syntax/diagnostics.h"
 #include "lang/syntax/source.h"
 #include "lang/yaml/merge.h"
-
-/* `name` relative to the folder of `path`. NULL when out of memory. */
-static char *beside(const char *path, const char *name)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-	char *joined = folder ? leat_path_join(folder, name) : NULL;
-
-	free(folder);
-	return joined;
-}
 
 /* Parse the text of a coordination file, which the diagnostics own, and merge it. */
 static int read_coordination(struct leat_front *front, const char *path, const char *text,
@@ -63,7 +51,7 @@ int leat_read_coordination(struct leat_front *front, const struct leat_pair *ent
 
 	if (!name)
 		return 0;
-	path = beside(front->wf->path, name);
+	path = leat_workflow_beside(front->wf, name);
 	if (!path)
 		return -ENOMEM;
 	ret = leat_source_read(path, &text, &size);

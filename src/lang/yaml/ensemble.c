@@ -115,15 +115,8 @@ static struct leat_rule *add_rule(const struct instance *in, const struct leat_r
 	struct leat_rule *rule = name ? leat_step_add_rule(in->step, name, from->name.pos) : NULL;
 
 	free(name);
-	if (!rule)
-		return NULL;
-	rule->is_dir = from->is_dir;
-	rule->commit = from->commit;
-	rule->count = from->count;
-	rule->commit_pos = from->commit_pos;
-	rule->fire = from->fire;
-	rule->n_files = from->n_files;
-	rule->drop = from->drop;
+	if (rule)
+		leat_rule_copy(rule, from);
 	return rule;
 }
 

@@ -23,15 +23,6 @@ static int merge_names(struct leat_names *to, const struct leat_names *from)
 	return ret;
 }
 
-static int copy_names(struct leat_names *to, const struct leat_names *from)
-{
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < from->n; i++)
-		ret = leat_names_add(to, from->v[i].text, from->v[i].pos);
-	return ret;
-}
-
 static int merge_rules(struct leat_step *to, const struct leat_step *from)
 {
 	int ret = 0;
@@ -42,14 +33,8 @@ static int merge_rules(struct leat_step *to, const struct leat_step *from)
 
 		if (!added)
 			return -ENOMEM;
-		added->is_dir = rule->is_dir;
-		added->commit = rule->commit;
-		added->count = rule->count;
-		added->commit_pos = rule->commit_pos;
-		added->fire = rule->fire;
-		added->n_files = rule->n_files;
-		added->drop = rule->drop;
-		ret = copy_names(&added->deps, &rule->deps);
+		leat_rule_copy(added, rule);
+		ret = leat_names_append(&added->deps, &rule->deps);
 	}
 	return ret;
 }
@@ -94,7 +79,7 @@ static int merge_alias(struct leat_front *front, const struct leat_alias *from)
 	if (!alias)
 		return -ENOMEM;
 	ret = leat_lookup_add(&front->groups, alias->name.text, front->wf->n_aliases - 1);
-	return ret ? ret : copy_names(&alias->files, &from->files);
+	return ret ? ret : leat_names_append(&alias->files, &from->files);
 }
 
 static int merge_home(struct leat_front *front, const struct leat_workflow *from,
@@ -107,7 +92,7 @@ static int merge_home(struct leat_front *front, const struct leat_workflow *from
 	if (!known)
 		return 0; /* reported with its step */
 	added = leat_workflow_add_home(front->wf, (int)known->index, manual->process, manual->pos);
-	return added ? copy_names(&added->files, &manual->files) : -ENOMEM;
+	return added ? leat_names_append(&added->files, &manual->files) : -ENOMEM;
 }
 
 static bool has_own_keys(const struct leat_step *step)
@@ -149,14 +134,14 @@ int leat_merge(struct leat_front *front, const struct leat_workflow *from)
 	for (size_t i = 0; !ret && i < from->n_home_manual; i++)
 		ret = merge_home(front, from, &from->home_manual[i]);
 	if (!ret)
-		ret = copy_names(&to->permanent, &from->permanent);
+		ret = leat_names_append(&to->permanent, &from->permanent);
 	if (!ret)
-		ret = copy_names(&to->exclude, &from->exclude);
+		ret = leat_names_append(&to->exclude, &from->exclude);
 	if (!ret)
-		ret = copy_names(&to->store_memory, &from->store_memory);
+		ret = leat_names_append(&to->store_memory, &from->store_memory);
 	if (!ret)
-		ret = copy_names(&to->store_fs, &from->store_fs);
+		ret = leat_names_append(&to->store_fs, &from->store_fs);
 	if (!ret)
-		ret = copy_names(&to->home_create, &from->home_create);
-	return ret ? ret : copy_names(&to->home_hashing, &from->home_hashing);
+		ret = leat_names_append(&to->home_create, &from->home_create);
+	return ret ? ret : leat_names_append(&to->home_hashing, &from->home_hashing);
 }
