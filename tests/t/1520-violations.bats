@@ -541,7 +541,7 @@ taken_for_complete() {
 		    exec: bash ../make.sh
 		    outports: [{filename: x, committed: on_close}]
 		  - func: use
-		    staged: true
+		    staged: concurrent
 		    exec: bash ../use.sh
 		    inports: [{filename: x}]
 		    outports: [{filename: y}]
@@ -594,7 +594,7 @@ amended() {
 	amended '' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'cat x >t; sleep 2; cat t t >x'
 	amended '' 'removed' 'seq 3 >x; sleep 1; rm x' 'cat x >t; sleep 2; cat t t >x'
 	amended '' 'replaced' 'seq 3 >x; sleep 1; seq 4 >u; mv u x' 'cat x >t; sleep 2; cat t t >x'
-	amended 'staged: true' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'sleep 2; sed -i "s/$/!/" x'
+	amended 'staged: concurrent' 'opened for writing' 'seq 3 >x; sleep 1; echo 4 >>x' 'sleep 2; sed -i "s/$/!/" x'
 	sed -i 's/on_close/on_termination/; /staged/d' flow.yaml
 	rm -f x
 	leat run flow.yaml

@@ -386,7 +386,6 @@ except OSError: pass
 		try:
 		    while True: os.open("/dev/null", 0)
 		except OSError: pass
-		os.close(3)
 		try: os.open("data", 0)
 		except OSError: pass
 		print("went on")
