@@ -14,6 +14,10 @@ const struct leat_lang_diagnostic leat_lang_diagnostics[L_N_CODES] = {
 #undef SECTION
 };
 
+static void add(struct leat_diags *diags, enum leat_severity severity, enum leat_lang_code code,
+		struct leat_pos pos, const char *format, va_list ap)
+	__attribute__((format(printf, 5, 0)));
+
 /* Characters that would break the line are replaced. */
 static void add(struct leat_diags *diags, enum leat_severity severity, enum leat_lang_code code,
 		struct leat_pos pos, const char *format, va_list ap)
