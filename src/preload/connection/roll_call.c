@@ -194,6 +194,7 @@ void leat_roll_call_exit(void)
 static void tell_daemon_of(pid_t pid, int status)
 {
 	struct leat_guard g;
+	int rc;
 
 	if (leat_guard_acquire(&g))
 		return;
@@ -202,7 +203,10 @@ static void tell_daemon_of(pid_t pid, int status)
 
 		m->pid = pid;
 		m->status = status;
-		if (!leat_wire_put(m, "") && !leat_wire_put(m, ""))
+		rc = leat_wire_put(m, ""); /* neither a step */
+		if (!rc)
+			rc = leat_wire_put(m, ""); /* nor a program */
+		if (!rc)
 			leat_client_send(g.t);
 	}
 	leat_guard_release(&g);
