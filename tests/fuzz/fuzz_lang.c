@@ -12,6 +12,7 @@
 #include "lang/lang.h"
 #include "lang/output/canonical.h"
 #include "lang/syntax/words.h"
+#include "model/match.h"
 
 #include <stdint.h>
 #include <stdio.h>
