@@ -180,7 +180,7 @@ if os.geteuid() == 0:  # a program of another user, in root's run
     SCENES.append(
         Scene("user", flow(
             task("A", ACTOR, "make data 3000 300", outports=["data"]),
-            task("B", "bash -c", f"'setpriv --reuid=65534 --regid=65534 --clear-groups {ACTOR} take data 3000 100 && "
+            task("B", "bash -c", f"'setpriv --reuid=65534 --regid=65534 --clear-groups env {ACTOR} take data 3000 100 && "
                  f"exec {ACTOR} make out 100 10'", inports=["data"], outports=["out"])),
             {"out": 100}, command=[
                 "bash", "-c", f"chmod 711 . runtime && chmod 755 work && touch log && chmod 666 log && exec {LEAT} run flow.yaml"]))
