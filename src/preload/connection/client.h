@@ -61,9 +61,9 @@ void leat_guard_release(struct leat_guard *g);
 
 /* The functions below are called under a guard. */
 
-/* What the daemon said, connecting first if nobody has; *world stays valid for
+/* What the daemon said, connecting first if nobody has; *server stays valid for
  * ever. 0 or -EIO, after saying once on standard error why. */
-int leat_client_server(struct leat_thread *t, const struct leat_server_info **world);
+int leat_client_server(struct leat_thread *t, const struct leat_server_info **server);
 
 /* Start a message in t->msg, connecting if need be. 0 or -EIO. */
 int leat_client_begin(struct leat_thread *t, enum leat_msg_type type);

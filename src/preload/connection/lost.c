@@ -92,7 +92,7 @@ static bool leave_link(const struct story *s)
 }
 
 /* On a connection that is there already. What the thread was about to say is lost. */
-static bool say(const struct story *s)
+static bool report(const struct story *s)
 {
 	struct leat_thread *t = leat_client_self();
 	struct leat_text text;
@@ -121,7 +121,7 @@ int leat_lost(enum leat_lost cause)
 		return -EIO;
 	raw(SYS_prctl, PR_GET_NAME, s.program);
 	marked = mark(&s);
-	told = leave_link(&s) || say(&s) || marked;
+	told = leave_link(&s) || report(&s) || marked;
 	if (cause == LEAT_LOST_SPACE)
 		leat_log_line(s.program, " ", leat_wire_lost_what(cause), ": ",
 			      leat_wire_lost(cause), NULL);

@@ -86,7 +86,7 @@ static int follow_meanwhile(int fd, struct patience *p)
 
 int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, bool *final)
 {
-	const struct leat_server_info *world = leat_server_known();
+	const struct leat_server_info *server = leat_server_known();
 	const struct wanted w = {leat_client_file(slot), slot, offset, length};
 	struct patience p = {0};
 	uint64_t since = 0;
@@ -98,7 +98,7 @@ int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, b
 		return 0;
 	for (;;) {
 		seq = leat_shm_seq(w.f);
-		rc = leat_shm_look(world->shm, w.f, offset, length);
+		rc = leat_shm_look(server->shm, w.f, offset, length);
 		if (rc && rc != LEAT_SHM_ASK)
 			break;
 		if (!since)

@@ -29,7 +29,7 @@ uint64_t leat_window_length(const struct leat_fd *r, int fd)
 	return length;
 }
 
-static bool settle(struct leat_shm_file *f, int fd, bool shut)
+static bool fix_size(struct leat_shm_file *f, int fd, bool shut)
 {
 	enum leat_shm_window next = shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE;
 
@@ -55,7 +55,7 @@ bool leat_window_truncate(const struct leat_fd *r, int fd, bool shut)
 		if (i)
 			leat_sleep(LEAT_SLEEP_NS);
 		leat_block_signals(&mask);
-		done = settle(f, fd, shut);
+		done = fix_size(f, fd, shut);
 		leat_restore_signals(&mask);
 	}
 	return done;
