@@ -104,7 +104,8 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
  * LEAT_GO_STREAM says that there may be new names: list those visible, then ask
  * again, with offset = leat_stream_shown as it was *before* the names were
  * listed (0 at first). LAUNCH, MORE: name may be "" or any name to be woken by.
- * MORE: may the step be launched for a further version? LEAT_NOENT: never again. */
+ * MORE: may the step be launched for a further version? LEAT_NOENT: never again.
+ * A step that the workflow has not, a call that is none: LEAT_FAILED. */
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev);
 
 /* By which name the rules know what `step` calls `path`, in a call of this kind (WRITE: one that

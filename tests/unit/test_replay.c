@@ -53,6 +53,13 @@ static const struct log_case cases[] = {
 	{HEAD "0\t0\tclose\tofd=9\n", 0, 1, 0, 0},
 	{HEAD "nonsense\n", -EINVAL, 0, 0, 0},
 	{"nonsense\n", -EINVAL, 0, 0, 0},
+	/* a step that the workflow has not: the log is of another one */
+	{HEAD "0\t0\task\tstep=5\tcall=7\twaiter=1\tname=d\n"
+	      "1\t0\tanswer\tcode=0\twaiter=1\n",
+	 0, 1, 1, 1},
+	{HEAD "0\t0\task\tstep=-2\tcall=7\twaiter=1\tname=d\n"
+	      "1\t0\tanswer\tcode=4\twaiter=1\n",
+	 0, 1, 1, 0},
 };
 
 static void test_logs(void **state)

@@ -58,6 +58,8 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 	struct leat_name_state *n;
 	enum leat_answer answer;
 
+	if (ev->step < -1 || ev->step >= s->n_steps)
+		return LEAT_FAILED;
 	if (w)
 		leat_waiter_free(s, w);
 	if (ev->call == LEAT_CALL_LAUNCH && ev->step >= 0 && s->wf->steps[ev->step].staged)
