@@ -50,6 +50,17 @@ two() {
 	[ "$(cat work/tmp.txt)" = old ]
 }
 
+@test "a hard link of what was there before the run: it and the step's own are one file" {
+	mkdir work/d
+	echo old | tee work/d/old >work/kept
+	two 'd/old, kept' 'ln -f d/old old; echo one >>d/old; cat old >a.txt; echo two >>old; cat d/old >>a.txt; stat -c %h old >>a.txt' \
+		'kept' 'ln kept link; echo three >link; cat kept >b.txt'
+	leat run w.yaml
+	[ "$(cat work/a.txt)" = $'old\none\nold\none\ntwo\n2' ]
+	[ "$(cat work/b.txt work/old work/link)" = $'three\nold\none\ntwo\nthree' ]
+	[ "$(cat work/d/old work/kept)" = $'old\nold' ] # what others had stays as it was
+}
+
 @test "given a declared name, it is published" {
 	two '"*.tmp"' 'seq 5 >x.tmp; mv x.tmp a.txt' '"*.tmp"' 'seq 6 >x.tmp; ln x.tmp b.txt; rm x.tmp'
 	leat run w.yaml

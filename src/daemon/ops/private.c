@@ -226,10 +226,11 @@ static int find_removed(struct leat_change_request *r, bool moved)
 
 int leat_private_find_from(struct leat_change_request *r, uint32_t change)
 {
+	/* Both names are one file: what is written by either is not to reach what was there. */
 	if (change == LEAT_CHANGE_LINK)
 		return find(r->c,
 			    r->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW,
-			    LOOKS, &r->from, 0);
+			    CHANGES, &r->from, 0);
 	return find_removed(r, change == LEAT_CHANGE_RENAME);
 }
 
