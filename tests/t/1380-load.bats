@@ -112,3 +112,33 @@ everywhere() {
 		[ -z "$(ls -A)" ]
 	END
 }
+
+# calls_of N: how many system calls a run makes whose consumer lists a directory while N files come into it.
+calls_of() {
+	rm -rf d y
+	cat >flow.yaml <<-END
+		name: load
+		tasks:
+		  - func: make
+		    exec: bash -c 'mkdir d; for ((i = 0; i < $1; i++)); do echo \$i >d/\$i; done'
+		    outports: [{dirname: d, mode: no_update}]
+		  - func: list
+		    exec: bash -c 'ls -U d | wc -l >y'
+		    inports: [{dirname: d}]
+		    outports: [{filename: y}]
+	END
+	# no leaks can be looked for below strace
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace -f -c -U calls,name -o calls leat run flow.yaml >&2 || return 1
+	[ "$(cat y)" = "$1" ] || return 1
+	awk '/total$/ { print $1 }' calls
+}
+
+@test "a growing directory is listed by what is new: work in proportion to its files" {
+	need strace
+	local few many
+	few=$(calls_of 300)
+	many=$(calls_of 1200)
+	echo "300 files: $few calls, 1200: $many"
+	# all that there is with each file that comes would be 60 times the calls, not 4
+	[ "$many" -lt $((8 * few)) ]
+}
