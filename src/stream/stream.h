@@ -181,6 +181,9 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
 /* Do the rules have to hear (LEAT_EV_USE) that `step` uses `name` so? What it did before, or is
  * declared to do, is no news. */
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
+/* May `step` in a batch find `name` otherwise than it is: has a step changed it, or is it declared
+ * to, that has no order with `step`, or comes after it? */
+bool leat_stream_use_is_early(const struct leat_stream *s, int step, const char *name);
 
 /* A staged step that in the batch ends before `step` begins, and has not ended: what it does with
  * the undeclared `name` is not seen. -1: none. */

@@ -80,6 +80,22 @@ conflict() {
 	grep -q "violation: dir.* was " <<<"$stderr"
 }
 
+@test "a directory that is not removed because of what the other makes there" {
+	mkdir e
+	two 'echo 1 >e/x; echo >a.txt' 'until [ -e ../go ] || [ -s e/x ]; do sleep 0.05; done; rmdir e; echo >b.txt'
+	sed -i 's/-s e.x/"$(ls e)"/' two.sh
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: e/x was created by step one and then read by step two, which has no order with it" <<<"$stderr"
+	# What is there of its own, or was before, keeps it in the batch, too.
+	rm -rf e
+	mkdir -p e f
+	touch f/old
+	two 'echo 1 >e/x; echo 1 >f/x; sleep 0.3; echo >a.txt' \
+		'echo 2 >e/y; until [ -n "$(ls f | grep x)" ]; do sleep 0.05; done; rmdir e f; echo >b.txt'
+	run -0 --separate-stderr leat run w.yaml
+	! grep -q violation <<<"$stderr"
+}
+
 @test "what is no conflict: inputs that both read, own names, searches, modules" {
 	echo in >in.txt
 	printf 'def f():\n    return 1\n' >module.py

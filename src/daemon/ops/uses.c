@@ -1,5 +1,6 @@
 #include "daemon/ops/uses.h"
 
+#include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/files/files.h"
@@ -8,6 +9,7 @@
 #include "daemon/ops/request.h"
 #include "daemon/ops/rules.h"
 #include "daemon/run/glimpses.h"
+#include "store/list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -234,6 +236,36 @@ static int link_names(struct leat_change_request *r)
 	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);
 }
 
+/* A directory that is to be removed is not empty: what shows that has been found there. One entry
+ * does, which should be there in a batch, too. */
+static int meet_entry(struct leat_change_request *r)
+{
+	struct leat_listing l = {0};
+	char path[PATH_MAX], met[PATH_MAX];
+	bool any = false, early = true, is_dir = false;
+	int rc = leat_tree_list(r->d->tree, r->from.path, &l);
+
+	for (size_t i = 0; !rc && early && i < l.n; i++) {
+		if (leat_is_dots(l.v[i].name) || !leat_path_put(path, r->from.path, l.v[i].name))
+			continue;
+		early = leat_stream_use_is_early(r->d->stream, r->c->step, path);
+		if (any && early)
+			continue;
+		memcpy(met, path, sizeof(met));
+		is_dir = l.v[i].type == DT_DIR;
+		any = true;
+	}
+	leat_listing_release(&l);
+	return any ? tell(r->c, met, LEAT_USE_READ, is_dir, NULL) : 0;
+}
+
+static int use_removed_directory(struct leat_change_request *r)
+{
+	if (leat_change_is_empty(r->d, r->from.path))
+		return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
+	return is_nobodys(r->c, r->from.path) ? 0 : meet_entry(r);
+}
+
 int leat_uses_change(struct leat_change_request *r, uint32_t change)
 {
 	bool there = r->from.outside || r->from.root != LEAT_ROOT_NONE;
@@ -253,8 +285,6 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 	case LEAT_CHANGE_UNLINK:
 		return is_dir ? 0 : change_name(r, &r->from, LEAT_USE_REMOVE, false, NULL);
 	default:
-		if (!is_dir || r->from.outside || !leat_change_is_empty(r->d, r->from.path))
-			return 0;
-		return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
+		return is_dir && !r->from.outside ? use_removed_directory(r) : 0;
 	}
 }

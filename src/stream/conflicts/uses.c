@@ -409,6 +409,17 @@ bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *
 	return !n || s->moved || is_news(s, n->uses, step, use);
 }
 
+bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char *name)
+{
+	const enum who changers[] = {WRITERS, APPENDERS, MAKERS};
+	const struct leat_used *n = find(s, name, strlen(name));
+
+	for (size_t i = 0; n && i < sizeof(changers) / sizeof(*changers); i++)
+		if (find_early(s, set_of(s, n->uses, changers[i]), NULL, step) >= 0)
+			return true;
+	return false;
+}
+
 /* The first of `set` that runs before `step` and has not ended, or, if it `made` what is there, has
  * failed; -1: none. */
 static int find_holder(const struct leat_stream *s, const uint64_t *set, int step, bool made)

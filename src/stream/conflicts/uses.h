@@ -13,6 +13,8 @@ int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev);
 /* Would that be news? */
 bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *name,
 			     enum leat_use use);
+/* Has a step changed it, in a batch after `step` or at whatever time? */
+bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char *name);
 /* `step` makes the file of that name anew. `other`: a step without an order with it, or after it,
  * that did so before, or -1. 0 or -ENOMEM. */
 int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other);

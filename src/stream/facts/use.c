@@ -21,6 +21,17 @@ int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
 					  : leat_undeclared_use(s, ev);
 }
 
+bool leat_stream_use_is_early(const struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, name);
+
+	if (step < 0 || !rule || rule->excluded)
+		return false;
+	if (rule->declared && leat_rule_governs(s, rule))
+		return !leat_declared_allows(s, rule, step, LEAT_USE_READ);
+	return leat_undeclared_is_early(s, step, name);
+}
+
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, name);
