@@ -38,7 +38,10 @@ static int unlink_file(struct leat_change_request *r)
 		return -ENOTDIR;
 	if (leat_versions_keep(r->c, name))
 		return 0;
-	f = leat_file_find(r->d, name);
+	/* What was there before the run is missed by the steps before its producer. */
+	f = leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_PRODUCER
+		    ? leat_file_get(r->d, name)
+		    : leat_file_find(r->d, name);
 	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
 	    leat_file_is_wanted(r->d, f, r->c->step)) {
 		rc = leat_user_may_make(r->c->user, r->d->tree, name);

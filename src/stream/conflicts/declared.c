@@ -32,6 +32,16 @@ static int tell_declared(struct leat_stream *s, const struct leat_clash *k)
 	return leat_uses_tell(s, k->name, &told);
 }
 
+static int tell_once(struct leat_stream *s, const struct leat_clash *k)
+{
+	bool told;
+	int rc = leat_uses_tell(s, k->name, &told);
+
+	if (!rc && !told)
+		leat_conflict_tell(s, k, LEAT_CONFLICT);
+	return rc;
+}
+
 /* Several steps may make one file together, but not each its own by the same name. Two that make
  * theirs at the same moment have not opened it yet, either of them. 0 or -ENOMEM. */
 static int check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
@@ -71,6 +81,21 @@ static void check_stranger(struct leat_stream *s, const struct leat_file_rule *r
 		leat_conflict_tell(s, k, LEAT_CONFLICT);
 		return;
 	}
+}
+
+/* Who comes before its producer finds what that has made already, or changes it. */
+static bool meets_later(struct leat_stream *s, const struct leat_name_state *n,
+			const struct leat_file_rule *rule, struct leat_clash *k)
+{
+	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
+		if (leat_order_of(s, o, k->step) != LEAT_AFTER || !is_made_by(n, o))
+			continue;
+		k->other = o;
+		k->before = n->content->creator == o ? LEAT_USE_CREATE : LEAT_USE_WRITE;
+		return true;
+	}
+	return false;
 }
 
 bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step)
@@ -132,6 +157,8 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
+	if (meets_later(s, n, rule, &k))
+		return tell_once(s, &k);
 	check_stranger(s, rule, &k);
 	return 0;
 }

@@ -18,8 +18,11 @@ void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state
 
 void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step)
 {
+	bool own = n->content && n->content->creator == step;
+
 	if (step < 0 || !n->governed || n->versioned ||
-	    leat_rule_role(s, step, n->rule) != LEAT_ROLE_CONSUMER)
+	    leat_rule_role(s, step, n->rule) == LEAT_ROLE_PLAIN ||
+	    (own && leat_name_produced_by(n, step)))
 		return;
 	n->taken = (unsigned)step + 1;
 	if (n->parent)

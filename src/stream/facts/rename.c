@@ -100,6 +100,8 @@ int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 	/* Two names of one file: rename(2) does nothing. */
 	if (from == to || (from->content && from->content == to->content))
 		return 0;
+	if (!from->content)
+		leat_fact_take_away(s, from, ev->step); /* from before the run */
 	if (!from->content && !leat_content_new(s, from, ev->step, ev->flags & LEAT_EVF_DIR))
 		return -ENOMEM;
 	if (from->content->is_dir) {
@@ -119,8 +121,10 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!n)
 		return -ENOMEM;
-	if (!n->content)
+	if (!n->content) {
+		leat_fact_take_away(s, n, ev->step); /* from before the run */
 		return 0;
+	}
 	if (leat_versions_removed(s, n, ev->step))
 		return 0;
 	if (leat_name_produced_by(n, ev->step))
