@@ -70,15 +70,8 @@ static int identify(struct leat_mount_call *call, int fd, const struct stat *st,
 {
 	const struct leat_msg_resolved *reply =
 		(const struct leat_msg_resolved *)call->connection->msg;
-	struct leat_msg_identify *m = leat_connection_begin(call->connection, LEAT_MSG_IDENTIFY);
-	int rc;
+	int rc = leat_channel_identify(leat_mount_channel(call), st, fcntl(fd, F_GETFL), name);
 
-	m->dev = st->st_dev;
-	m->ino = st->st_ino;
-	m->flags = (uint32_t)fcntl(fd, F_GETFL);
-	rc = leat_wire_put(m, name);
-	if (!rc)
-		rc = leat_connection_roundtrip(call->connection, LEAT_MSG_RESOLVED);
 	if (rc)
 		return rc;
 	*in = (struct inherited){reply->kind, reply->slot, reply->seq, reply->intact, reply->ofd};
@@ -124,7 +117,7 @@ static int report_wrote(struct leat_mount_call *call, const struct inherited *in
 {
 	struct leat_msg_fact fact = {.slot = in->slot, .ofd = in->ofd};
 
-	return leat_connection_fact(call->connection, LEAT_MSG_WROTE, &fact);
+	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WROTE, &fact);
 }
 
 /* They may be anywhere: of what several steps write, all of it. */
@@ -139,7 +132,7 @@ static int report_written(struct leat_mount_call *call, int fd, const struct inh
 
 	if (!f || !(leat_shm_flags(f) & LEAT_SHM_SHARED) || (flags & O_ACCMODE) == O_RDONLY)
 		return 0;
-	return leat_connection_fact(call->connection, LEAT_MSG_WRITTEN, &fact);
+	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
 }
 
 /* They find no room otherwise than by ENOSPC, which leat does not see: the file goes to disk first.
@@ -153,8 +146,8 @@ static int put_aside(struct leat_mount_call *call, const struct inherited *in, i
 
 	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
 	for (uint64_t attempt = 0; rc == -EAGAIN; attempt++) {
-		rc = leat_connection_ask(call->connection, LEAT_WIRE_ASIDE, in->slot, attempt,
-					 (uint64_t)who.pid, &seq);
+		rc = leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_ASIDE, in->slot, attempt,
+				      (uint64_t)who.pid, &seq);
 		if (rc == -EAGAIN && leat_mount_sleep(call, in->slot, seq))
 			return -EINTR;
 	}

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -457,6 +458,12 @@ bool leat_shm_retain(struct leat_shm_file *f);
 
 /* The daemon is about to remove the bytes below `end`. False: it must not. */
 bool leat_shm_drop(struct leat_shm_file *f, uint64_t end);
+
+/* Record of a slot, NULL for 0 and for numbers that are none; `shm` may be NULL, too. */
+static inline struct leat_shm_file *leat_shm_file_of(struct leat_shm *shm, uint32_t slot)
+{
+	return shm && slot && slot < LEAT_SHM_MAX_FILES ? &shm->files[slot] : NULL;
+}
 
 static inline uint32_t leat_shm_seq(struct leat_shm_file *f)
 {

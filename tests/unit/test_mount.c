@@ -354,6 +354,11 @@ static void test_handshake(void **state)
 
 static struct leat_connection line;
 
+static struct leat_channel *daemon_line(void)
+{
+	return leat_connection_channel(&line);
+}
+
 /* The other end has said `reply` already. Its socket. */
 static int call_daemon(const void *reply, size_t size)
 {
@@ -389,7 +394,7 @@ static void test_questions(void **state)
 		int daemon = call_daemon(&a, a.h.size);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), errors[i]);
+		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), errors[i]);
 		assert_int_equal(seq, 9);
 		assert_int_equal(recv(daemon, asked, sizeof(asked), 0), sizeof(*ask));
 		assert_int_equal(ask->h.type, LEAT_MSG_ASK);
@@ -417,11 +422,11 @@ static void test_malformed_answers(void **state)
 		int daemon = call_daemon(&bad[i], sizes[i]);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
 		assert_int_equal(seq, 0);
 		assert_int_equal(line.fd, -1);
 		/* And from then on. */
-		assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
 		close(daemon);
 	}
 }
@@ -434,12 +439,12 @@ static void test_a_daemon_that_is_gone(void **state)
 
 	(void)state;
 	close(call_daemon(NULL, 0));
-	assert_int_equal(leat_connection_fact(&line, LEAT_MSG_CLOSED, &fact), -EIO);
+	assert_int_equal(leat_channel_fact(daemon_line(), LEAT_MSG_CLOSED, &fact), -EIO);
 	assert_int_equal(line.fd, -1);
 	/* After it has heard the question. */
 	daemon = call_daemon(NULL, 0);
 	assert_int_equal(shutdown(daemon, SHUT_WR), 0);
-	assert_int_equal(leat_connection_ask(&line, 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
 	assert_int_equal(line.fd, -1);
 	close(daemon);
 }
@@ -456,7 +461,8 @@ static void test_violations(void **state)
 		struct leat_msg_answer a = answer(cases[i].says);
 		int daemon = call_daemon(&a, a.h.size);
 
-		assert_int_equal(leat_connection_violation(&line, 1, 2, 3, 4), cases[i].result);
+		assert_int_equal(leat_channel_violation(daemon_line(), 1, 2, 3, 4),
+				 cases[i].result);
 		close(line.fd);
 		close(daemon);
 	}

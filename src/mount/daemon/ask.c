@@ -54,18 +54,12 @@ int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const
 			    uint32_t flags, uint32_t mode, uint64_t length,
 			    struct leat_mount_location *location)
 {
-	struct leat_msg_resolve *m = leat_connection_begin(call->connection, LEAT_MSG_RESOLVE);
+	struct leat_msg_resolve m = {.op = op, .flags = flags, .mode = mode, .length = length};
 	int rc;
 
-	m->op = op;
-	m->flags = flags;
-	m->mode = mode;
-	m->length = length;
 	if (op == LEAT_OP_OPEN && (flags & O_ACCMODE) != O_RDONLY)
-		m->pid = call->req && call->tid > 0 ? (uint32_t)leat_caller_opener(call->tid) : 0;
-	rc = leat_wire_put(m, path);
-	if (!rc)
-		rc = leat_connection_roundtrip(call->connection, LEAT_MSG_RESOLVED);
+		m.pid = call->req && call->tid > 0 ? (uint32_t)leat_caller_opener(call->tid) : 0;
+	rc = leat_channel_resolve(leat_mount_channel(call), &m, path);
 	return rc ? rc : place_of(call, path, location);
 }
 
@@ -98,19 +92,16 @@ int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino, enum l
 bool leat_mount_make_space(struct leat_mount_call *call, uint32_t slot, uint64_t length,
 			   uint64_t *attempt)
 {
-	uint32_t seq;
+	struct leat_mount_awaiter a;
 	int rc;
 
 	if (!slot)
 		return false;
-	for (;;) {
-		rc = leat_connection_ask(call->connection, LEAT_WIRE_ROOM, slot, (*attempt)++,
-					 length, &seq);
-		if (rc != -EAGAIN)
-			return !rc;
-		if (leat_mount_sleep(call, slot, seq))
-			return false;
-	}
+	leat_mount_awaiter_init(&a, call);
+	do
+		rc = leat_await_space(&a.wait, slot, length, attempt);
+	while (rc > 0);
+	return !rc;
 }
 
 bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint64_t length)
@@ -123,13 +114,13 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
 		return false;
 	return leat_shm_asked(
 		call->m->shm, &unasked,
-		leat_connection_ask(call->connection, LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
+		leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
 }
 
 void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,
 		       const struct leat_msg_fact *fact)
 {
-	if (!leat_connection_fact(call->connection, type, fact))
+	if (!leat_channel_fact(leat_mount_channel(call), type, fact))
 		leat_mount_cancel(call);
 }
 
@@ -141,5 +132,5 @@ void leat_mount_report_opened(struct leat_mount_call *call,
 	if (location->ofd || !rc)
 		leat_mount_report(call, LEAT_MSG_OPENED, &fact);
 	else
-		leat_connection_fact(call->connection, LEAT_MSG_OPENED, &fact);
+		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_OPENED, &fact);
 }

@@ -46,7 +46,7 @@ int leat_mount_call_init(struct leat_mount_call *call, fuse_req_t req)
 
 struct leat_shm_file *leat_mount_file(const struct leat_mount_call *call, uint32_t slot)
 {
-	return slot && slot < LEAT_SHM_MAX_FILES ? &call->m->shm->files[slot] : NULL;
+	return leat_shm_file_of(call->m->shm, slot);
 }
 
 /* Put the length into `st`. False: look again. */

@@ -16,6 +16,12 @@ struct leat_mount_call {
 	struct leat_connection *connection;
 };
 
+/* What is said to the daemon for it. */
+static inline struct leat_channel *leat_mount_channel(const struct leat_mount_call *call)
+{
+	return leat_connection_channel(call->connection);
+}
+
 /* CLOCK_MONOTONIC. */
 uint64_t leat_mount_now_ns(void);
 /* The request's call. -EIO if there is no daemon. */

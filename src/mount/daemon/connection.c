@@ -33,21 +33,7 @@ static void free_connection(void *arg)
 	free(connection);
 }
 
-static bool is_reply(const struct leat_connection *connection, ssize_t n, enum leat_msg_type type)
-{
-	const struct leat_msg *h = (const struct leat_msg *)connection->msg;
-
-	LEAT_FAULT_MESSAGE("answered", type);
-	return n > 0 && !leat_wire_check(connection->msg, (size_t)n, leat_wire_fixed_size(type)) &&
-	       h->type == type;
-}
-
-void *leat_connection_begin(struct leat_connection *connection, enum leat_msg_type type)
-{
-	return leat_wire_begin(connection->msg, type, leat_wire_fixed_size(type));
-}
-
-int leat_connection_send(struct leat_connection *connection)
+static int send_msg(struct leat_connection *connection)
 {
 	const struct leat_msg *h = (const struct leat_msg *)connection->msg;
 	ssize_t n;
@@ -63,29 +49,75 @@ int leat_connection_send(struct leat_connection *connection)
 	return -EIO;
 }
 
-/* With `n_fds` descriptors, or none. Bytes or -errno. */
-static ssize_t receive(struct leat_connection *connection, int *fds, size_t n_fds)
+/* A reply of that type, with `n_fds` descriptors, or none. 0 or -EIO. */
+static int receive(struct leat_connection *connection, enum leat_msg_type type, int *fds,
+		   size_t n_fds)
 {
-	return leat_handshake_receive_with(connection->fd, connection->msg, sizeof(connection->msg),
-					   fds, n_fds);
+	ssize_t n = leat_handshake_receive_with(connection->fd, connection->msg,
+						sizeof(connection->msg), fds, n_fds);
+
+	if (leat_channel_is_reply(connection->msg, n, type))
+		return 0;
+	hang_up(connection);
+	return -EIO;
 }
 
-int leat_connection_roundtrip(struct leat_connection *connection, enum leat_msg_type reply)
+static struct leat_connection *connection_of(struct leat_channel *c)
 {
-	int rc = leat_connection_send(connection);
+	return (struct leat_connection *)(void *)((char *)c -
+						  offsetof(struct leat_connection, channel));
+}
 
-	if (!rc && !is_reply(connection, receive(connection, NULL, 0), reply)) {
+/* Who has lost it gets another one for the next call. */
+static int connect_on(struct leat_channel *c)
+{
+	return connection_of(c)->fd < 0 ? -EIO : 0;
+}
+
+static int send_on(struct leat_channel *c)
+{
+	return send_msg(connection_of(c));
+}
+
+static int roundtrip(struct leat_channel *c, enum leat_msg_type reply)
+{
+	struct leat_connection *connection = connection_of(c);
+	int rc = send_msg(connection);
+
+	return rc ? rc : receive(connection, reply, NULL, 0);
+}
+
+static int exchange(struct leat_channel *c, enum leat_msg_type reply, int fd, int *received)
+{
+	struct leat_connection *connection = connection_of(c);
+	const struct leat_msg *h = (const struct leat_msg *)connection->msg;
+
+	if (leat_handshake_send_with(connection->fd, h, h->size, fd)) {
 		hang_up(connection);
-		rc = -EIO;
+		return -EIO;
 	}
-	return rc;
+	return receive(connection, reply, received, 1);
+}
+
+struct leat_channel *leat_connection_channel(struct leat_connection *connection)
+{
+	connection->channel = (struct leat_channel){.msg = connection->msg,
+						    .connect = connect_on,
+						    .send = send_on,
+						    .roundtrip = roundtrip,
+						    .exchange = exchange};
+	return &connection->channel;
 }
 
 static int dial(struct leat_connection *connection)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	struct leat_mount *m = connection->m;
-	struct leat_msg_hello *hello;
+	const struct leat_channel_greeting greeting = {.step = m->spec->step,
+						       .workflow = m->spec->workflow,
+						       .program = LEAT_PROGRAM_MOUNT,
+						       .key = m->spec->key,
+						       .steady = true};
 
 	/* The socket's directory is shut for other users than this one. */
 	if (connection->user.uid)
@@ -97,14 +129,9 @@ static int dial(struct leat_connection *connection)
 		return -errno;
 	if (!leat_wire_peer_is_trusted(connection->fd))
 		return -EPERM;
-	hello = leat_connection_begin(connection, LEAT_MSG_HELLO);
-	hello->steady = 1;
-	if (leat_wire_put(connection->msg, m->spec->step) ||
-	    leat_wire_put(connection->msg, m->spec->workflow) ||
-	    leat_wire_put(connection->msg, LEAT_PROGRAM_MOUNT) ||
-	    leat_wire_put(connection->msg, m->spec->key))
+	if (leat_channel_greet(connection->msg, &greeting))
 		return -EMSGSIZE;
-	return leat_connection_send(connection);
+	return send_msg(connection);
 }
 
 /* What the daemon says at the first connection. Takes the descriptors over. */
@@ -132,16 +159,15 @@ static int learn(struct leat_connection *connection, int fds[2])
 
 static int greet(struct leat_connection *connection)
 {
-	const struct leat_msg_welcome *w = (const struct leat_msg_welcome *)connection->msg;
 	int fds[2] = {-1, -1};
 	const char *why;
 	int rc = dial(connection);
 
-	if (!rc && !is_reply(connection, receive(connection, fds, 2), LEAT_MSG_WELCOME))
-		rc = -EIO;
-	if (!rc && w->error) {
-		why = leat_wire_string(w, sizeof(*w), 3);
-		leat_error("%s", why && *why ? why : "the daemon refused this process");
+	if (!rc)
+		rc = receive(connection, LEAT_MSG_WELCOME, fds, 2);
+	why = rc ? NULL : leat_channel_refusal(connection->msg);
+	if (why) {
+		leat_error("%s", why);
 		rc = -EPERM;
 	}
 	if (!rc)
@@ -250,63 +276,15 @@ int leat_connection_first(struct leat_mount *m)
 	return rc;
 }
 
-int leat_connection_fact(struct leat_connection *connection, enum leat_msg_type type,
-			 const struct leat_msg_fact *fact)
-{
-	struct leat_msg_fact *m = leat_connection_begin(connection, type);
-	struct leat_msg h = m->h;
-
-	*m = *fact;
-	m->h = h;
-	return leat_connection_send(connection);
-}
-
-int leat_connection_ask(struct leat_connection *connection, uint32_t call, uint32_t slot,
-			uint64_t offset, uint64_t length, uint32_t *seq)
-{
-	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)connection->msg;
-	struct leat_msg_ask *m = leat_connection_begin(connection, LEAT_MSG_ASK);
-	int rc;
-
-	m->call = call;
-	m->slot = slot;
-	m->offset = offset;
-	m->length = length;
-	rc = leat_connection_roundtrip(connection, LEAT_MSG_ANSWER);
-	if (rc)
-		return rc;
-	*seq = answer->seq;
-	return answer->error;
-}
-
-int leat_connection_violation(struct leat_connection *connection, uint32_t code, uint32_t slot,
-			      uint64_t offset, uint64_t length)
-{
-	struct leat_msg_fact fact = {
-		.slot = slot, .code = code, .offset = offset, .length = length};
-	uint32_t seq;
-	int rc = leat_connection_fact(connection, LEAT_MSG_VIOLATED, &fact);
-
-	if (!rc)
-		rc = leat_connection_ask(connection, LEAT_CALL_WRITE, slot, offset, length, &seq);
-	return rc == -EIO ? -EIO : 0;
-}
-
 static int report_exiting(struct leat_connection *connection, pid_t pid, int status,
 			  const char *what)
 {
-	struct leat_msg_step *m = leat_connection_begin(connection, LEAT_MSG_EXITING);
+	struct leat_channel *c = leat_connection_channel(connection);
 	uint32_t seq;
-	int rc;
+	int rc = leat_channel_ended(c, LEAT_MSG_EXITING, pid ? pid : getpid(), status,
+				    connection->m->spec->step, what);
 
-	m->pid = pid ? pid : getpid();
-	m->status = status;
-	rc = leat_wire_put(m, connection->m->spec->step);
-	if (!rc)
-		rc = leat_wire_put(m, what);
-	if (!rc)
-		rc = leat_connection_send(connection);
-	return rc ? rc : leat_connection_ask(connection, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+	return rc ? rc : leat_channel_ask(c, LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
 int leat_connection_exiting(struct leat_connection *connection, pid_t pid, int status)
@@ -323,18 +301,13 @@ int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot
 			       uint32_t *seq, uint32_t *home, int *new)
 {
 	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)connection->msg;
-	struct leat_msg_switch *m = leat_connection_begin(connection, LEAT_MSG_SWITCH);
+	int rc = leat_channel_replace_fd(leat_connection_channel(connection), slot, fd, new);
 
-	*new = -1;
-	m->slot = slot;
-	if (leat_handshake_send_with(connection->fd, m, m->h.size, fd) ||
-	    !is_reply(connection, receive(connection, new, 1), LEAT_MSG_SWITCHED)) {
-		hang_up(connection);
-		return -EIO;
-	}
-	*seq = reply->seq;
-	*home = reply->home;
-	return reply->error;
+	if (rc == -EAGAIN)
+		*seq = reply->seq;
+	if (!rc)
+		*home = reply->home;
+	return rc;
 }
 
 bool leat_connection_alive(struct leat_connection *connection)

@@ -2,6 +2,7 @@
 #include "mount/daemon/wait.h"
 #include "mount/callers/caller.h"
 
+#include "client/consumer.h"
 #include "eventlog/call.h"
 
 #include <errno.h>
@@ -15,14 +16,6 @@
 /* A sleeper looks so often whether its caller is to die: the kernel tells only once that a signal
  * came. */
 #define SLICE_NS (100 * MS)
-
-/* As in the interception library: a reader that has caught up waits for so much more, or so long,
- * and only long waits are told to the daemon. */
-#define BATCH_BYTES (256u << 10)
-
-#define BATCH_NS (2 * MS)
-
-#define ASK_AFTER_NS (50 * MS)
 
 bool leat_mount_call_is_stopped(const struct leat_mount_call *call)
 {
@@ -63,131 +56,83 @@ static int sleep_once(struct leat_mount_call *call, struct leat_shm_file *f, uin
 	return rc == -ETIMEDOUT && !leat_connection_alive(call->connection) ? -EIO : 0;
 }
 
-static uint64_t wait_begin(const struct leat_mount_call *call)
+static struct leat_mount_call *call_of(const struct leat_awaiter *a)
 {
-	leat_shm_count(&leat_mount_step(call)->waiting, 1);
-	return leat_mount_now_ns();
+	return ((const struct leat_mount_awaiter *)a)->call;
 }
 
-static void wait_end(const struct leat_mount_call *call, uint64_t since)
+static int ask(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
+	       uint64_t length, uint32_t *seq)
 {
-	leat_shm_count(&leat_mount_step(call)->waiting, (uint64_t)-1);
-	leat_shm_count(&leat_mount_step(call)->wait_ns, leat_mount_now_ns() - since);
+	return leat_channel_ask(leat_mount_channel(call_of(a)), call, slot, offset, length, seq);
+}
+
+static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+{
+	const uint64_t since = leat_mount_now_ns();
+	int rc;
+
+	do
+		rc = sleep_once(call_of(a), f, seq, wake_at, NULL, SLICE_NS);
+	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
+	       leat_mount_now_ns() - since < SECOND);
+	return rc;
+}
+
+static int sleep_for_bytes(struct leat_awaiter *a, const struct leat_byte_sleep *s)
+{
+	return sleep_once(call_of(a), s->f, s->seq, s->wake_at, s->parts, s->timeout_ns);
+}
+
+void leat_mount_awaiter_init(struct leat_mount_awaiter *a, struct leat_mount_call *call)
+{
+	*a = (struct leat_mount_awaiter){.wait = {.shm = call->m->shm,
+						  .step = leat_mount_step(call),
+						  .again_ns = SECOND,
+						  .now_ns = leat_mount_now_ns,
+						  .ask = ask,
+						  .sleep = sleep_on,
+						  .sleep_for_bytes = sleep_for_bytes},
+					 .call = call};
 }
 
 int leat_mount_sleep(struct leat_mount_call *call, uint32_t slot, uint32_t seq)
 {
-	struct leat_shm_file *f = leat_mount_file(call, slot);
-	uint64_t since = wait_begin(call), wake_at = UINT64_MAX;
-	int rc = 0;
+	struct leat_mount_awaiter a;
 
-	/* An open may go on at the first byte, which the producer publishes by itself. */
-	if (f && !leat_shm_frontier(f))
-		wake_at = 1;
-	do
-		rc = sleep_once(call, f, seq, wake_at, NULL, SLICE_NS);
-	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
-	       leat_mount_now_ns() - since < SECOND);
-	wait_end(call, since);
-	return rc;
+	leat_mount_awaiter_init(&a, call);
+	return leat_await_change(&a.wait, slot, seq);
 }
 
 int leat_mount_wait(struct leat_mount_call *call, uint32_t what, uint32_t slot, uint64_t offset,
 		    uint64_t length)
 {
-	uint32_t seq;
-	int rc;
+	struct leat_mount_awaiter a;
 
-	for (;;) {
-		rc = leat_connection_ask(call->connection, what, slot, offset, length, &seq);
-		if (rc == -EAGAIN)
-			rc = leat_mount_sleep(call, slot, seq);
-		else
-			return rc;
-		if (rc)
-			return rc;
-	}
+	leat_mount_awaiter_init(&a, call);
+	return leat_await(&a.wait, what, slot, offset, length);
 }
 
 void leat_mount_cancel(struct leat_mount_call *call)
 {
 	uint32_t seq;
 
-	leat_connection_ask(call->connection, LEAT_CALL_WRITE, 0, 0, 0, &seq);
-}
-
-struct patience {
-	uint64_t since;
-	uint64_t ask_at;
-	bool asked; /* the daemon knows */
-};
-
-/* What is read, of which file. */
-struct wanted {
-	struct leat_shm_file *f;
-	uint32_t slot;
-	uint64_t offset, length;
-};
-
-/* 0: look again; LEAT_SHM_THERE: the daemon says that the bytes are. */
-static int wait_once(struct leat_mount_call *call, const struct wanted *w, uint32_t seq, bool ask,
-		     struct patience *p)
-{
-	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
-	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
-	uint64_t now = leat_mount_now_ns(), wake_at = range.end, timeout = SLICE_NS;
-	uint32_t ignored;
-	int rc;
-
-	if (!parts && now < p->since + BATCH_NS) {
-		uint64_t more = leat_shm_frontier(w->f) + BATCH_BYTES;
-
-		wake_at = wake_at > more ? wake_at : more;
-		timeout = p->since + BATCH_NS - now;
-	} else if (!ask && now < p->ask_at) {
-		timeout = p->ask_at - now;
-	} else {
-		p->ask_at = now + SECOND;
-		rc = leat_connection_ask(call->connection, LEAT_CALL_READ, w->slot, w->offset,
-					 w->length, &ignored);
-		p->asked = rc == -EAGAIN;
-		if (rc && rc != -EAGAIN)
-			return rc;
-		if (!rc && parts)
-			return LEAT_SHM_THERE;
-		if (!rc)
-			timeout = MS; /* the record will say the same in a moment */
-	}
-	return sleep_once(call, w->f, seq, wake_at, parts ? &range : NULL, timeout);
+	leat_channel_ask(leat_mount_channel(call), LEAT_CALL_WRITE, 0, 0, 0, &seq);
 }
 
 int leat_mount_wait_covered(struct leat_mount_call *call, uint32_t slot, uint64_t offset,
 			    uint64_t length, bool *final)
 {
-	const struct wanted w = {leat_mount_file(call, slot), slot, offset, length};
-	struct patience p = {0};
-	uint32_t seq;
+	struct leat_shm_file *f = leat_mount_file(call, slot);
+	struct leat_mount_awaiter a;
 	int rc;
 
-	*final = !w.f;
-	if (!w.f)
+	*final = !f;
+	if (!f)
 		return 0;
-	for (;;) {
-		seq = leat_shm_seq(w.f);
-		rc = leat_shm_look(call->m->shm, w.f, offset, length);
-		if (rc && rc != LEAT_SHM_ASK)
-			break;
-		if (!p.since) {
-			p.since = wait_begin(call);
-			p.ask_at = p.since + ASK_AFTER_NS;
-		}
-		rc = wait_once(call, &w, seq, rc == LEAT_SHM_ASK, &p);
-		if (rc)
-			break;
-	}
-	if (p.since)
-		wait_end(call, p.since);
-	if (p.asked)
+	leat_mount_awaiter_init(&a, call);
+	rc = leat_consumer_await(&a.wait, f, slot, offset, length);
+	if (a.wait.asked)
 		leat_mount_cancel(call);
 	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;

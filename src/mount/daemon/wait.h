@@ -2,7 +2,15 @@
 #ifndef LEAT_MOUNT_DAEMON_WAIT_H
 #define LEAT_MOUNT_DAEMON_WAIT_H
 
+#include "client/await.h"
 #include "mount/daemon/call.h"
+
+/* How a call waits. */
+struct leat_mount_awaiter {
+	struct leat_awaiter wait;
+	struct leat_mount_call *call; /* borrowed */
+};
+void leat_mount_awaiter_init(struct leat_mount_awaiter *a, struct leat_mount_call *call);
 
 /* Is the caller to die? */
 bool leat_mount_call_is_stopped(const struct leat_mount_call *call);

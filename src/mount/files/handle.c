@@ -11,6 +11,8 @@
 #include "mount/record/record.h"
 
 #include "base/fd.h"
+#include "client/consumer.h"
+#include "client/publisher.h"
 #include "eventlog/call.h"
 
 #include <errno.h>
@@ -88,32 +90,21 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 	return 0;
 }
 
-/* As in the interception library: a consumer behaved as if a size seen early were the last word. */
-static bool trusted_early_size(const struct leat_mount_call *call, const struct leat_handle *h)
-{
-	struct leat_shm_file *f = leat_mount_file(call, h->slot);
-
-	if (!f || !h->sized || !h->trusted || h->read_end > h->size_seen)
-		return false;
-	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > h->size_seen;
-}
-
 static void report_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
+	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
 
 	if (!call->connection)
 		return;
-	if (h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER || h->ofd) {
+	if (leat_publisher_may_write(h->kind) || h->ofd) {
 		fact.error = h->abnormal ? -EOWNERDEAD : 0;
-		leat_connection_fact(call->connection, LEAT_MSG_CLOSED, &fact);
+		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_CLOSED, &fact);
 	}
-	if (h->kind == LEAT_KIND_CONSUMER && trusted_early_size(call, h)) {
-		fact.code = LEAT_VIOLATION_EARLY_SIZE;
-		fact.offset = h->read_end;
-		fact.length = h->size_seen;
-		leat_connection_fact(call->connection, LEAT_MSG_VIOLATED, &fact);
-	}
+	/* A consumer behaved as if a size seen early were the last word. */
+	if (h->kind == LEAT_KIND_CONSUMER && h->sized && h->trusted &&
+	    leat_consumer_is_misled(f, h->size_seen, h->read_end, &fact))
+		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_VIOLATED, &fact);
 }
 
 /* Does the next open of this program depend on the close of `h`? */
@@ -266,13 +257,12 @@ int leat_handles_settle(struct leat_mount_call *call)
 
 int leat_handle_whole(struct leat_mount_call *call, const struct leat_handle *h)
 {
-	struct leat_shm_file *f = leat_mount_file(call, h->slot);
+	int rc;
 
-	if (h->kind != LEAT_KIND_CONSUMER || !f)
+	if (h->kind != LEAT_KIND_CONSUMER)
 		return 0;
-	if (leat_shm_flags(f) & LEAT_SHM_FAILED)
-		return -EIO;
-	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED)
-		return 0;
+	rc = leat_consumer_is_whole(leat_mount_file(call, h->slot));
+	if (rc)
+		return rc < 0 ? rc : 0;
 	return leat_mount_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
 }

@@ -4,6 +4,8 @@
 #include "mount/files/open_files.h"
 #include "mount/names/node.h"
 
+#include "client/names.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +33,9 @@ struct leat_mount_listing *leat_listing_new(const char *path)
 
 static void release(struct leat_mount_call *call, struct leat_mount_listing *l)
 {
-	struct leat_msg_list *m;
-
 	if (!l->handle || !call->connection)
 		return;
-	m = leat_connection_begin(call->connection, LEAT_MSG_LIST);
-	m->handle = l->handle;
-	m->release = 1;
-	if (!leat_wire_put(m, ""))
-		leat_connection_send(call->connection);
+	leat_channel_forget_list(leat_mount_channel(call), l->handle);
 	l->handle = 0;
 }
 
@@ -75,14 +71,8 @@ static int fetch(struct leat_mount_call *call, struct leat_mount_listing *l, uin
 	const struct leat_msg_names *names = (const struct leat_msg_names *)call->connection->msg;
 
 	for (;;) {
-		struct leat_msg_list *m = leat_connection_begin(call->connection, LEAT_MSG_LIST);
-		int rc;
+		int rc = leat_channel_list(leat_mount_channel(call), l->handle, cookie, l->path);
 
-		m->handle = l->handle;
-		m->cookie = cookie;
-		rc = leat_wire_put(m, l->path);
-		if (!rc)
-			rc = leat_connection_roundtrip(call->connection, LEAT_MSG_NAMES);
 		if (rc)
 			return rc;
 		rc = names->error;
@@ -99,46 +89,33 @@ static int fetch(struct leat_mount_call *call, struct leat_mount_listing *l, uin
 	}
 }
 
-/* The entry at `at`: its length with the name's end, 0 if it is malformed. */
-static size_t entry_size(const struct leat_mount_listing *l, size_t at)
+static size_t add_entry(fuse_req_t req, char *out, size_t space,
+			const struct leat_listed_name *listed, uint64_t next)
 {
-	size_t head = sizeof(uint64_t) + 1, length;
+	const struct stat st = {.st_mode = (mode_t)listed->type << 12, .st_ino = listed->ino};
 
-	if (l->part_size - at <= head)
-		return 0;
-	length = strnlen(l->part + at + head, l->part_size - at - head);
-	return at + head + length < l->part_size ? head + length + 1 : 0;
-}
-
-static size_t add_entry(fuse_req_t req, char *out, size_t space, const char *entry, uint64_t next)
-{
-	struct stat st = {.st_mode = (mode_t)(unsigned char)entry[sizeof(uint64_t)] << 12};
-	uint64_t ino;
-
-	memcpy(&ino, entry, sizeof(ino));
-	st.st_ino = ino;
-	return fuse_add_direntry(req, out, space, entry + sizeof(ino) + 1, &st, (off_t)next);
+	return fuse_add_direntry(req, out, space, listed->name, &st, (off_t)next);
 }
 
 /* What fits of the part behind the first `cookie` names: bytes or -EIO. */
 static ssize_t fill(fuse_req_t req, const struct leat_mount_listing *l, uint64_t cookie, char *out,
 		    size_t space)
 {
-	size_t at = 0, used = 0;
+	const char *at = l->part, *end = at + l->part_size;
+	size_t used = 0;
 
 	for (uint32_t i = 0; i < l->count; i++) {
-		size_t size = entry_size(l, at), n;
+		struct leat_listed_name listed;
+		size_t n;
 
-		if (!size)
+		if (!leat_listed_next(&at, end, &listed))
 			return -EIO;
-		if (l->first + i >= cookie) {
-			n = add_entry(req, out + used, space - used, l->part + at,
-				      l->first + i + 1);
-			if (n > space - used)
-				return (ssize_t)used;
-			used += n;
-		}
-		at += size;
+		if (l->first + i < cookie)
+			continue;
+		n = add_entry(req, out + used, space - used, &listed, l->first + i + 1);
+		if (n > space - used)
+			return (ssize_t)used;
+		used += n;
 	}
 	return (ssize_t)used;
 }

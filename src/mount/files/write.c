@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "client/publisher.h"
 #include "eventlog/call.h"
 
 #include <errno.h>
@@ -31,14 +32,14 @@ static uint64_t size_of(const struct leat_handle *h)
 
 static bool is_producer(const struct leat_handle *h)
 {
-	return h->kind == LEAT_KIND_PRODUCER || h->kind == LEAT_KIND_PUBLISHER;
+	return leat_publisher_may_write(h->kind);
 }
 
 static int report_once(struct leat_mount_call *call, struct leat_handle *h, uint32_t code,
 		       uint64_t offset, uint64_t length)
 {
 	h->told = true;
-	return leat_connection_violation(call->connection, code, h->slot, offset, length);
+	return leat_channel_violation(leat_mount_channel(call), code, h->slot, offset, length);
 }
 
 /* Are the bytes what the file holds at `offset`? The file may be open for writing only. */
@@ -101,11 +102,10 @@ static int check(struct leat_mount_call *call, struct leat_handle *h, struct lea
 static void publish(struct leat_mount_call *call, const struct leat_handle *h,
 		    struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
-	struct leat_msg_fact fact = {
-		.slot = h->slot, .ofd = h->ofd, .offset = start, .length = end - start};
+	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
 
-	if (leat_shm_publish_range(f, start, end))
-		leat_connection_fact(call->connection, LEAT_MSG_EXTENT, &fact);
+	if (leat_publisher_publish(f, start, end, &fact))
+		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_EXTENT, &fact);
 }
 
 static void report_written(struct leat_mount_call *call, const struct leat_handle *h,
@@ -115,7 +115,7 @@ static void report_written(struct leat_mount_call *call, const struct leat_handl
 		.slot = h->slot, .ofd = h->ofd, .code = appends, .offset = start, .length = length};
 
 	if (call->connection)
-		leat_connection_fact(call->connection, LEAT_MSG_WRITTEN, &fact);
+		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
 }
 
 /* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a
@@ -241,16 +241,13 @@ ssize_t leat_handle_write(struct leat_mount_call *call, struct leat_handle *h, c
 	return n;
 }
 
-static int check_cut(struct leat_mount_call *call, struct leat_handle *h, struct leat_shm_file *f,
-		     uint64_t length, uint64_t size)
+static int check_cut(const struct leat_mount_call *call, const struct leat_handle *h,
+		     struct leat_shm_file *f, uint64_t length, uint64_t size)
 {
-	uint32_t code = 0;
+	const uint32_t code = leat_publisher_check_length(f, length, size);
 
-	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && length != size)
-		code = LEAT_VIOLATION_AFTER_COMMIT;
-	else if (length < size && leat_shm_was_consumed(f, length, UINT64_MAX - length))
-		code = LEAT_VIOLATION_REWRITE;
-	return code ? leat_connection_violation(call->connection, code, h->slot, length, 0) : 0;
+	return code ? leat_channel_violation(leat_mount_channel(call), code, h->slot, length, 0)
+		    : 0;
 }
 
 /* The daemon must have taken back what was announced beyond `length`, and know of the hole before

@@ -427,13 +427,8 @@ void leat_bypass_fail(struct leat_mount *m, pid_t pid, const char *why)
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	if (leat_read_file(path, 64, &name, NULL) == 0)
 		text = leat_strf("%.*s: %s", (int)strcspn(name, "\n"), name, why);
-	if (leat_connection_get(m, &connection) == 0) {
-		struct leat_msg_text *t = leat_connection_begin(connection, LEAT_MSG_REFUSED);
-
-		t->error = -EIO;
-		if (!leat_wire_put(t, text ? text : why))
-			leat_connection_send(connection);
-	}
+	if (leat_connection_get(m, &connection) == 0)
+		leat_channel_refused(leat_connection_channel(connection), text ? text : why, true);
 	free(name);
 	free(text);
 }

@@ -102,7 +102,7 @@ static int open_socket(struct leat_thread *t)
 	return 0;
 }
 
-int leat_client_send(struct leat_thread *t)
+static int send_msg(struct leat_thread *t)
 {
 	const struct leat_msg *h = (const struct leat_msg *)t->msg;
 	long rc;
@@ -113,6 +113,24 @@ int leat_client_send(struct leat_thread *t)
 	while (rc == -EINTR);
 	LEAT_FAULT_MESSAGE("sent", h->type);
 	return rc == (long)h->size ? 0 : gone(t, rc);
+}
+
+/* The same with a descriptor. 0 or -errno. */
+static int send_with(struct leat_thread *t, int fd)
+{
+	const struct leat_msg *h = (const struct leat_msg *)t->msg;
+	union leat_passing passing;
+	struct iovec io = {.iov_base = t->msg, .iov_len = h->size};
+	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
+	long rc;
+
+	leat_pass(&msg, &passing, &fd, 1);
+	LEAT_FAULT_MESSAGE("send", h->type);
+	do
+		rc = raw(SYS_sendmsg, t->conn, &msg, MSG_NOSIGNAL);
+	while (rc == -EINTR);
+	LEAT_FAULT_MESSAGE("sent", h->type);
+	return rc < 0 ? (int)rc : 0;
 }
 
 /* Receives one packet into t->msg, with `n_fds` descriptors, or none. Bytes or -errno. */
@@ -134,19 +152,21 @@ static long receive(struct leat_thread *t, int *fds, size_t n_fds)
 	return n;
 }
 
-static bool is_reply(const struct leat_thread *t, long n, enum leat_msg_type type)
+static struct leat_thread *thread_of(struct leat_channel *c)
 {
-	const struct leat_msg *h = (const struct leat_msg *)t->msg;
-
-	LEAT_FAULT_MESSAGE("answered", type);
-	return n > 0 && !leat_wire_check(t->msg, (size_t)n, leat_wire_fixed_size(type)) &&
-	       h->type == type;
+	return (struct leat_thread *)(void *)((char *)c - offsetof(struct leat_thread, channel));
 }
 
-int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
+static int send_on(struct leat_channel *c)
 {
+	return send_msg(thread_of(c));
+}
+
+static int roundtrip(struct leat_channel *c, enum leat_msg_type reply)
+{
+	struct leat_thread *t = thread_of(c);
 	struct leat_spin spin = {0};
-	int rc = leat_client_send(t);
+	int rc = send_msg(t);
 	long n;
 
 	if (rc)
@@ -156,26 +176,28 @@ int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply)
 	while (n == -EAGAIN && leat_spin(&spin));
 	if (n == -EAGAIN || n == -EINTR)
 		n = receive(t, NULL, 0);
-	return is_reply(t, n, reply) ? 0 : gone(t, n);
+	return leat_channel_is_reply(t->msg, n, reply) ? 0 : gone(t, n);
 }
 
-int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd)
+static int exchange(struct leat_channel *c, enum leat_msg_type reply, int fd, int *received)
 {
+	struct leat_thread *t = thread_of(c);
+	int rc = send_with(t, fd);
 	long n;
 
-	*fd = -1;
-	n = receive(t, fd, 1);
-	return is_reply(t, n, reply) ? 0 : gone(t, n);
+	if (rc)
+		return rc;
+	n = receive(t, received, 1);
+	return leat_channel_is_reply(t->msg, n, reply) ? 0 : gone(t, n);
 }
 
 static int welcome(struct leat_thread *t)
 {
-	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
 	int fds[2] = {-1, -1};
 	const char *why;
 	long n = receive(t, fds, 2);
 
-	if (!is_reply(t, n, LEAT_MSG_WELCOME)) {
+	if (!leat_channel_is_reply(t->msg, n, LEAT_MSG_WELCOME)) {
 		if (n && n != -EPIPE && n != -ECONNRESET)
 			return gone(t, n);
 		/* Whoever hangs up on a greeting may be there for all others. */
@@ -183,14 +205,13 @@ static int welcome(struct leat_thread *t)
 		t->conn = -1;
 		return leat_lost(LEAT_LOST_BROKEN);
 	}
-	if (m->error) {
-		why = leat_wire_string(t->msg, sizeof(*m), 3);
+	why = leat_channel_refusal(t->msg);
+	if (why) {
 		leat_client_drop(t, t->conn);
 		t->conn = -1;
 		leat_roll_call_stray();
 		if (!leat_word_swap(&said, 1))
-			leat_log_line(why && *why ? why : "the leat daemon refused this process",
-				      NULL);
+			leat_log_line(why, NULL);
 		return -EIO;
 	}
 	n = leat_client_take_server(t, fds);
@@ -205,17 +226,18 @@ static int welcome(struct leat_thread *t)
 static int connect_thread(struct leat_thread *t)
 {
 	char program[17] = "";
+	const struct leat_channel_greeting greeting = {.step = leat_session.step,
+						       .workflow = leat_session.workflow,
+						       .program = program,
+						       .key = leat_session.key};
 	int rc = open_socket(t);
 
 	if (rc)
 		return rc;
 	raw(SYS_prctl, PR_GET_NAME, program);
-	leat_wire_begin(t->msg, LEAT_MSG_HELLO, sizeof(struct leat_msg_hello));
-	if (leat_wire_put(t->msg, leat_session.step) ||
-	    leat_wire_put(t->msg, leat_session.workflow) || leat_wire_put(t->msg, program) ||
-	    leat_wire_put(t->msg, leat_session.key))
+	if (leat_channel_greet(t->msg, &greeting))
 		return gone(t, 0);
-	rc = leat_client_send(t);
+	rc = send_msg(t);
 	if (!rc)
 		rc = welcome(t);
 	if (!rc && !t->transient) {
@@ -262,8 +284,12 @@ void leat_client_fork_child(void)
 			leat_fd_unhide(fd);
 }
 
-static int connected(struct leat_thread *t)
+int leat_client_connect(struct leat_thread *t)
 {
+	int rc;
+
+	if (t->conn >= 0 && t->checked)
+		return 0;
 	if (t->conn >= 0 && is_inherited(t)) {
 		leat_client_fork_child();
 		forget_more();
@@ -273,21 +299,29 @@ static int connected(struct leat_thread *t)
 		leat_client_drop(t, t->conn);
 		t->conn = -1;
 	}
-	return t->conn >= 0 ? 0 : connect_thread(t);
+	rc = t->conn >= 0 ? 0 : connect_thread(t);
+	t->checked = !rc;
+	return rc;
 }
 
-int leat_client_begin(struct leat_thread *t, enum leat_msg_type type)
+static int connect_on(struct leat_channel *c)
 {
-	int rc = connected(t);
+	return leat_client_connect(thread_of(c));
+}
 
-	if (!rc)
-		leat_wire_begin(t->msg, type, leat_wire_fixed_size(type));
-	return rc;
+struct leat_channel *leat_client_channel(struct leat_thread *t)
+{
+	t->channel = (struct leat_channel){.msg = t->msg,
+					   .connect = connect_on,
+					   .send = send_on,
+					   .roundtrip = roundtrip,
+					   .exchange = exchange};
+	return &t->channel;
 }
 
 int leat_client_server(struct leat_thread *t, const struct leat_server_info **out)
 {
-	int rc = leat_server_known() ? 0 : connected(t);
+	int rc = leat_server_known() ? 0 : leat_client_connect(t);
 
 	if (!rc)
 		*out = leat_server_known();
@@ -300,7 +334,7 @@ bool leat_client_alive(struct leat_thread *t)
 	const struct leat_server_info *w = leat_server_known();
 	struct pollfd p;
 
-	if (connected(t))
+	if (leat_client_connect(t))
 		return false;
 	p = (struct pollfd){.fd = t->conn, .events = POLLRDHUP};
 	if (raw(SYS_ppoll, &p, 1, &at_once, NULL, 0) > 0 && p.revents)
@@ -314,13 +348,7 @@ void leat_client_exiting(int status)
 
 	if (leat_word_get(&greeted) != (uint64_t)raw(SYS_getpid) || leat_guard_acquire(&g))
 		return;
-	if (!leat_client_begin(g.t, LEAT_MSG_EXITING)) {
-		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
-
-		m->pid = (int32_t)raw(SYS_getpid);
-		m->status = status;
-		if (!leat_wire_put(m, leat_session.step) && !leat_wire_put(m, ""))
-			leat_client_send(g.t);
-	}
+	leat_channel_ended(leat_client_channel(g.t), LEAT_MSG_EXITING, (int32_t)raw(SYS_getpid),
+			   status, leat_session.step, "");
 	leat_guard_release(&g);
 }

@@ -3,6 +3,8 @@
 #ifndef LEAT_PRELOAD_CONNECTION_CLIENT_H
 #define LEAT_PRELOAD_CONNECTION_CLIENT_H
 
+#include "client/await.h"
+#include "client/channel.h"
 #include "shm/state.h"
 #include "wire/wire.h"
 
@@ -37,6 +39,8 @@ struct leat_thread {
 	uint32_t pid; /* that connected */
 	struct leat_user_mark user;
 	bool transient; /* a vfork child's connection, for this guard only */
+	bool checked;   /* under this guard: the connection is this process', for its user */
+	struct leat_channel channel;
 	struct leat_server_info *private_server; /* learnt by it; owned */
 	char below[2][PATH_MAX];
 	char walk[3][PATH_MAX];
@@ -65,18 +69,11 @@ void leat_guard_release(struct leat_guard *g);
  * ever. 0 or -EIO, after saying once on standard error why. */
 int leat_client_server(struct leat_thread *t, const struct leat_server_info **server);
 
-/* Start a message in t->msg, connecting if need be. 0 or -EIO. */
-int leat_client_begin(struct leat_thread *t, enum leat_msg_type type);
+/* Connect if need be. 0 or -EIO. */
+int leat_client_connect(struct leat_thread *t);
 
-/* Send what t->msg holds, one way. 0 or -EIO. */
-int leat_client_send(struct leat_thread *t);
-
-/* Send t->msg and receive the reply of that type into it. 0 or -EIO. */
-int leat_client_roundtrip(struct leat_thread *t, enum leat_msg_type reply);
-
-/* Receive the reply of that type to what was sent into t->msg; *fd: the descriptor that
- * comes with it, or -1. 0 or -EIO. */
-int leat_client_receive_fd(struct leat_thread *t, enum leat_msg_type reply, int *fd);
+/* The thread's way to the daemon, by t->msg; it connects by itself. */
+struct leat_channel *leat_client_channel(struct leat_thread *t);
 
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
@@ -119,9 +116,8 @@ int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t leng
 /* Is the daemon there? True also if there is no memory to look: the next request will tell. */
 bool leat_client_is_alive(void);
 
-/* Around a wait, which is counted: when it began. */
-uint64_t leat_wait_begin(void);
-void leat_wait_end(uint64_t since);
+/* How a thread of this process waits, signals open; never under a guard. */
+void leat_wait_init(struct leat_awaiter *a);
 
 /* Wait for the state of `slot` to change from `seq`, signals open, at most a
  * second. 0: look again; -EIO: the daemon is gone. */

@@ -85,7 +85,7 @@ static void say_hello(void)
 
 	if (leat_guard_acquire(&g))
 		return;
-	leat_client_begin(g.t, LEAT_MSG_STATUS); /* connects; it is not sent */
+	leat_client_connect(g.t);
 	leat_guard_release(&g);
 }
 
@@ -122,13 +122,7 @@ static void tell_daemon(const char *next)
 
 	if (leat_guard_acquire(&g))
 		return;
-	if (!leat_client_begin(g.t, LEAT_MSG_BECOMES)) {
-		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
-
-		m->pid = (int32_t)raw(SYS_getpid);
-		if (!leat_wire_put(m, "") && !leat_wire_put(m, next))
-			leat_client_roundtrip(g.t, LEAT_MSG_ANSWER);
-	}
+	leat_channel_becomes(leat_client_channel(g.t), (int32_t)raw(SYS_getpid), next);
 	leat_guard_release(&g);
 }
 
@@ -194,21 +188,11 @@ void leat_roll_call_exit(void)
 static void tell_daemon_of(pid_t pid, int status)
 {
 	struct leat_guard g;
-	int rc;
 
 	if (leat_guard_acquire(&g))
 		return;
-	if (!leat_client_begin(g.t, LEAT_MSG_REAPED)) {
-		struct leat_msg_step *m = (struct leat_msg_step *)g.t->msg;
-
-		m->pid = pid;
-		m->status = status;
-		rc = leat_wire_put(m, ""); /* neither a step */
-		if (!rc)
-			rc = leat_wire_put(m, ""); /* nor a program */
-		if (!rc)
-			leat_client_send(g.t);
-	}
+	/* neither a step nor a program */
+	leat_channel_ended(leat_client_channel(g.t), LEAT_MSG_REAPED, pid, status, "", "");
 	leat_guard_release(&g);
 }
 

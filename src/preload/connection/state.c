@@ -40,7 +40,7 @@ struct leat_shm_file *leat_client_file(uint32_t slot)
 {
 	const struct leat_server_info *w = leat_server_known();
 
-	return w && slot && slot < LEAT_SHM_MAX_FILES ? &w->shm->files[slot] : NULL;
+	return w ? leat_shm_file_of(w->shm, slot) : NULL;
 }
 
 struct leat_shm_step *leat_client_step(void)

@@ -54,6 +54,7 @@ int leat_guard_acquire(struct leat_guard *g)
 		leat_restore_signals(&g->mask);
 		return leat_lost(LEAT_LOST_MEMORY);
 	}
+	g->t->checked = false;
 	g->t->transient = leat_in_vfork() && (g->t->conn < 0 || !leat_server_known());
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* Waiting on shared memory. A wait runs signal handlers and goes on; a handler that never comes
  * back leaves nothing behind but a statistic. */
+#include "client/await.h"
+
 #include "preload/connection/client.h"
 #include "preload/core/clock.h"
 #include "preload/core/process.h"
@@ -12,18 +14,11 @@
 #define MS UINT64_C(1000000) /* in ns */
 #define SECOND (1000 * MS)
 
-uint64_t leat_wait_begin(void)
+static int ask(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
+	       uint64_t length, uint32_t *seq)
 {
-	leat_shm_count(&leat_client_step()->waiting, 1);
-	return leat_now_ns();
-}
-
-void leat_wait_end(uint64_t since)
-{
-	struct leat_shm_step *step = leat_client_step();
-
-	leat_shm_count(&step->waiting, (uint64_t)-1);
-	leat_shm_count(&step->wait_ns, leat_now_ns() - since);
+	(void)a;
+	return leat_client_ask(call, slot, offset, length, seq);
 }
 
 /* Until the record says something new: the name may come, or the first byte. */
@@ -35,39 +30,62 @@ static void spin_slot(struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
 		;
 }
 
-int leat_wait_slot(uint32_t slot, uint32_t seq)
+/* After a sleep that ended with `rc`; `long_enough` for the daemon to be looked for. */
+static int woken_by(int rc, bool long_enough)
 {
-	struct leat_shm_file *f = leat_client_file(slot);
-	uint64_t since = leat_wait_begin();
+	if (leat_cancel_is_due())
+		return -EINTR;
+	return rc == -ETIMEDOUT && long_enough && !leat_client_is_alive() ? -EIO : 0;
+}
+
+static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+{
 	int rc = 0;
 
-	if (f) { /* an open may go on at the first byte, which the producer publishes by itself */
-		uint64_t wake_at = leat_shm_frontier(f) ? UINT64_MAX : 1;
-
+	(void)a;
+	if (f) {
 		spin_slot(f, seq, wake_at);
 		rc = leat_shm_wait(f, seq, wake_at, SECOND);
 	} else /* a vfork child that has let go of the segment, or a name without a record */
 		leat_sleep(10 * MS);
-	leat_wait_end(since);
-	if (leat_cancel_is_due())
-		return -EINTR;
-	return rc == -ETIMEDOUT && !leat_client_is_alive() ? -EIO : 0;
+	return woken_by(rc, true);
+}
+
+static int sleep_for_bytes(struct leat_awaiter *a, const struct leat_byte_sleep *s)
+{
+	int rc = s->parts ? leat_shm_wait_range(s->f, s->seq, s->parts, s->timeout_ns)
+			  : leat_shm_wait(s->f, s->seq, s->wake_at, s->timeout_ns);
+
+	(void)a;
+	return woken_by(rc, s->timeout_ns == SECOND);
+}
+
+void leat_wait_init(struct leat_awaiter *a)
+{
+	const struct leat_server_info *w = leat_server_known();
+
+	*a = (struct leat_awaiter){.shm = w ? w->shm : NULL,
+				   .step = leat_client_step(),
+				   .now_ns = leat_now_ns,
+				   .ask = ask,
+				   .sleep = sleep_on,
+				   .sleep_for_bytes = sleep_for_bytes};
+}
+
+int leat_wait_slot(uint32_t slot, uint32_t seq)
+{
+	struct leat_awaiter a;
+
+	leat_wait_init(&a);
+	return leat_await_change(&a, slot, seq);
 }
 
 int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length)
 {
-	uint32_t seq = 0;
+	struct leat_awaiter a;
 
-	for (;;) {
-		int rc = leat_client_ask(call, slot, offset, length, &seq);
-
-		if (rc == -EAGAIN)
-			rc = leat_wait_slot(slot, seq);
-		else
-			return rc;
-		if (rc)
-			return rc;
-	}
+	leat_wait_init(&a);
+	return leat_await(&a, call, slot, offset, length);
 }
 
 int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed)

@@ -31,20 +31,14 @@ static bool is_candidate(struct leat_thread *t, int fd, const struct stat *st)
 static int identify(struct leat_thread *t, int fd, const struct stat *st, struct leat_fd *r)
 {
 	const struct leat_msg_resolved *reply = (const struct leat_msg_resolved *)t->msg;
-	struct leat_msg_identify *m = (struct leat_msg_identify *)t->msg;
 	long flags = raw(SYS_fcntl, fd, F_GETFL);
-	int rc = leat_client_begin(t, LEAT_MSG_IDENTIFY);
+	int rc;
 
-	if (rc || flags < 0)
-		return rc ? rc : (int)flags;
-	m->dev = st->st_dev;
-	m->ino = st->st_ino;
-	m->flags = (uint32_t)flags;
+	if (flags < 0)
+		return (int)flags;
 	if (leat_fd_name(fd, t->name, sizeof(t->name)) < 0)
 		t->name[0] = 0;
-	rc = leat_wire_put(m, t->name);
-	if (!rc)
-		rc = leat_client_roundtrip(t, LEAT_MSG_RESOLVED);
+	rc = leat_channel_identify(leat_client_channel(t), st, (int)flags, t->name);
 	if (rc)
 		return rc;
 	*r = (struct leat_fd){.kind = (uint8_t)reply->kind,

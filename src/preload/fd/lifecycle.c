@@ -1,7 +1,8 @@
 /* Descriptors that are opened, copied, closed and handed on. */
 #include "preload/fd/lifecycle.h"
 
-#include "eventlog/call.h"
+#include "client/consumer.h"
+#include "client/publisher.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
@@ -155,30 +156,17 @@ static bool is_twin(int fd, const struct leat_fd *r)
 	       leat_word_get(&leat_fd_table[fd].description) == leat_word_get(&r->description);
 }
 
-/* A consumer was shown a size, and behaved as if it were the last word. */
-static bool trusted_early_size(const struct leat_fd *r)
-{
-	struct leat_shm_file *f = leat_client_file(r->slot);
-
-	if (!f || !leat_fd_has(r, LEAT_FD_SIZE) || !leat_fd_has(r, LEAT_FD_TRUSTED) ||
-	    r->read_end > r->size_seen)
-		return false;
-	return !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) || leat_shm_size(f) > r->size_seen;
-}
-
 static void tell_closed(const struct leat_fd *r)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
-	enum leat_kind kind = (enum leat_kind)r->kind;
 
-	if (kind == LEAT_KIND_PRODUCER || kind == LEAT_KIND_PUBLISHER || r->ofd)
+	if (leat_publisher_may_write(r->kind) || r->ofd)
 		leat_client_fact(LEAT_MSG_CLOSED, &fact);
-	if (kind == LEAT_KIND_CONSUMER && trusted_early_size(r)) {
-		fact.code = LEAT_VIOLATION_EARLY_SIZE;
-		fact.offset = r->read_end;
-		fact.length = r->size_seen;
+	/* A consumer was shown a size, and behaved as if it were the last word. */
+	if (r->kind == LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_SIZE) &&
+	    leat_fd_has(r, LEAT_FD_TRUSTED) &&
+	    leat_consumer_is_misled(leat_client_file(r->slot), r->size_seen, r->read_end, &fact))
 		leat_client_fact(LEAT_MSG_VIOLATED, &fact);
-	}
 }
 
 static void release_listing(const struct leat_fd *r)
@@ -187,14 +175,7 @@ static void release_listing(const struct leat_fd *r)
 
 	if (!r->handle || leat_guard_acquire(&g))
 		return;
-	if (!leat_client_begin(g.t, LEAT_MSG_LIST)) {
-		struct leat_msg_list *m = (struct leat_msg_list *)g.t->msg;
-
-		m->handle = r->handle;
-		m->release = 1;
-		if (!leat_wire_put(m, ""))
-			leat_client_send(g.t);
-	}
+	leat_channel_forget_list(leat_client_channel(g.t), r->handle);
 	leat_guard_release(&g);
 }
 

@@ -1,7 +1,6 @@
 #include "preload/fd/migrate.h"
 
 #include "base/fault.h"
-#include "base/passing.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
@@ -16,27 +15,7 @@
 #include "wire/wire.h"
 
 #include <errno.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
-
-/* Send what t->msg holds, with a descriptor. 0 or -errno. */
-static int send_with(struct leat_thread *t, int fd)
-{
-	const struct leat_msg *h = (const struct leat_msg *)t->msg;
-	union leat_passing passing;
-	struct iovec io = {.iov_base = t->msg, .iov_len = h->size};
-	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
-	long rc;
-
-	leat_pass(&msg, &passing, &fd, 1);
-	LEAT_FAULT_MESSAGE("send", h->type);
-	do
-		rc = raw(SYS_sendmsg, t->conn, &msg, MSG_NOSIGNAL);
-	while (rc == -EINTR);
-	LEAT_FAULT_MESSAGE("sent", h->type);
-	return rc < 0 ? (int)rc : 0;
-}
 
 /* The new descriptor takes the number over. */
 static int take_number(int fd, int new)
@@ -51,24 +30,16 @@ static int take_number(int fd, int new)
 /* 0, -EAGAIN with *seq, or -errno. */
 static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *seq)
 {
-	struct leat_msg_switch *m = (struct leat_msg_switch *)t->msg;
 	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)t->msg;
-	int new = -1, rc = leat_client_begin(t, LEAT_MSG_SWITCH);
+	int new, rc = leat_channel_replace_fd(leat_client_channel(t), r->slot, fd, &new);
 
-	if (rc)
-		return rc;
-	m->slot = r->slot;
-	rc = send_with(t, fd);
-	if (!rc)
-		rc = leat_client_receive_fd(t, LEAT_MSG_SWITCHED, &new);
-	if (rc)
-		return rc;
-	*seq = reply->seq;
-	if (!reply->error && new >= 0)
+	if (rc == -EAGAIN)
+		*seq = reply->seq;
+	if (!rc && new >= 0)
 		rc = take_number(fd, new);
 	LEAT_FAULT("follow.taken");
-	if (rc || reply->error)
-		return rc ? rc : reply->error;
+	if (rc)
+		return rc;
 	r->home = reply->home;
 	leat_window_drop(r);
 	return 0;

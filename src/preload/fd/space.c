@@ -40,20 +40,18 @@ static bool wait_for_reader(struct leat_shm_file *f, struct leat_space *space)
 bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
-	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0, seq;
+	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0;
+	struct leat_awaiter a;
 	int rc;
 
 	if (!slot || leat_in_vfork())
 		return false;
 	if (wait_for_reader(leat_client_file(slot), space))
 		return true;
+	leat_wait_init(&a);
 	for (;;) {
-		rc = leat_client_ask(LEAT_WIRE_ROOM, slot, space->attempt++, length, &seq);
-		if (rc && rc != -EAGAIN)
-			return false;
-		if (rc && leat_wait_slot(slot, seq))
-			return false;
-		if (leat_migrate_first(fd))
+		rc = leat_await_space(&a, slot, length, &space->attempt);
+		if (rc < 0 || leat_migrate_first(fd))
 			return false;
 		if (!rc || r->home != home)
 			return true;

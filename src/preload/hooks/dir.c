@@ -1,5 +1,6 @@
 /* Directories: listings come from the daemon, which joins store and disk; the
  * working directory is really changed to, and translated back. */
+#include "client/names.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
@@ -111,9 +112,8 @@ long leat_hook_getcwd(const struct leat_syscall *c)
 /* Ask for the entries behind the record's cookie, into t->msg. */
 static int request(struct leat_thread *t, int fd, const struct leat_fd *r)
 {
-	struct leat_msg_list *m = (struct leat_msg_list *)t->msg;
 	const char *below;
-	int rc = leat_client_begin(t, LEAT_MSG_LIST);
+	int rc = leat_client_connect(t);
 
 	if (rc)
 		return rc;
@@ -125,28 +125,24 @@ static int request(struct leat_thread *t, int fd, const struct leat_fd *r)
 	 * end. */
 	if (!below)
 		return leat_client_alive(t) ? -ENOENT : -EIO;
-	m->handle = r->handle;
-	m->cookie = r->cookie;
-	rc = leat_wire_put(m, below);
-	return rc ? rc : leat_client_roundtrip(t, LEAT_MSG_NAMES);
+	return leat_channel_list(leat_client_channel(t), r->handle, r->cookie, below);
 }
 
 /* One entry into the program's buffer: bytes used, 0 if there is no room. */
-static long put_entry(char *out, size_t room, uint64_t ino, uint8_t type, uint64_t next,
-		      const char *name)
+static long put_entry(char *out, size_t room, const struct leat_listed_name *listed, uint64_t next)
 {
 	struct dirent64 *e = (struct dirent64 *)(void *)out;
-	size_t length = strlen(name) + 1;
+	size_t length = strlen(listed->name) + 1;
 	size_t size = (offsetof(struct dirent64, d_name) + length + 7) & ~(size_t)7;
 
 	if (size > room)
 		return 0;
 	memset(out, 0, size);
-	e->d_ino = ino;
+	e->d_ino = listed->ino;
 	e->d_off = (off64_t)next;
 	e->d_reclen = (unsigned short)size;
-	e->d_type = type;
-	memcpy(e->d_name, name, length);
+	e->d_type = listed->type;
+	memcpy(e->d_name, listed->name, length);
 	return (long)size;
 }
 
@@ -158,23 +154,16 @@ static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char 
 	long used = 0;
 
 	for (uint32_t i = 0; i < m->count; i++) {
-		uint64_t ino;
-		size_t length;
+		struct leat_listed_name listed;
 		long n;
 
-		if (end - at < 10)
+		if (!leat_listed_next(&at, end, &listed))
 			return -EIO;
-		length = strnlen(at + 9, (size_t)(end - at - 9));
-		if (at + 9 + length >= end)
-			return -EIO;
-		memcpy(&ino, at, sizeof(ino));
-		n = put_entry(out + used, room - (size_t)used, ino, (uint8_t)at[8], r->cookie + 1,
-			      at + 9);
+		n = put_entry(out + used, room - (size_t)used, &listed, r->cookie + 1);
 		if (!n)
 			return used ? used : -EINVAL;
 		used += n;
 		r->cookie++;
-		at += 9 + length + 1;
 	}
 	return used;
 }

@@ -46,11 +46,9 @@ static bool leads_in(const struct change *ch)
 	       ch->flags & AT_SYMLINK_FOLLOW && leat_path_dangles(ch->first.dirfd, ch->first.path);
 }
 
-/* 0 done or -errno, LEAT_OUTSIDE; -EAGAIN fills slot and seq. */
-static int request(struct leat_thread *t, const struct change *ch, uint32_t *slot, uint32_t *seq)
+/* 0 done or -errno, LEAT_OUTSIDE; -EAGAIN: *word. */
+static int request(struct leat_thread *t, const struct change *ch, struct leat_channel_word *word)
 {
-	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
-	struct leat_msg_change *m = (struct leat_msg_change *)t->msg;
 	bool inside = false;
 	int rc = compose(t, &ch->first, 0, &inside);
 
@@ -65,21 +63,8 @@ static int request(struct leat_thread *t, const struct change *ch, uint32_t *slo
 		return rc;
 	if (!inside)
 		return LEAT_OUTSIDE;
-	rc = leat_client_begin(t, LEAT_MSG_CHANGE);
-	if (rc)
-		return rc;
-	m->change = ch->what;
-	m->flags = ch->flags;
-	rc = leat_wire_put(m, t->below[0]);
-	if (!rc)
-		rc = leat_wire_put(m, ch->second.path ? t->below[1] : "");
-	if (!rc)
-		rc = leat_client_roundtrip(t, LEAT_MSG_ANSWER);
-	if (rc)
-		return rc;
-	*slot = answer->slot;
-	*seq = answer->seq;
-	return answer->error;
+	return leat_channel_change(leat_client_channel(t), ch->what, ch->flags, t->below[0],
+				   ch->second.path ? t->below[1] : NULL, word);
 }
 
 static bool is_empty(const struct name *n)
@@ -90,7 +75,7 @@ static bool is_empty(const struct name *n)
 static long do_change(const struct change *ch)
 {
 	struct leat_guard g;
-	uint32_t slot = 0, seq = 0;
+	struct leat_channel_word word = {0};
 	int rc;
 
 	/* What was known to be outside may be a symlink or gone after this. */
@@ -105,13 +90,13 @@ static long do_change(const struct change *ch)
 		rc = leat_guard_acquire(&g);
 		if (rc)
 			return rc;
-		rc = request(g.t, ch, &slot, &seq);
+		rc = request(g.t, ch, &word);
 		leat_guard_release(&g);
 		if (rc == LEAT_OUTSIDE)
 			return LEAT_PASS;
 		if (rc != -EAGAIN)
 			return rc;
-		rc = leat_wait_slot(slot, seq);
+		rc = leat_wait_slot(word.slot, word.seq);
 		if (rc)
 			return rc;
 	}

@@ -1,4 +1,5 @@
 /* Calls that ask for or change the size of an open file. */
+#include "client/publisher.h"
 #include "eventlog/call.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
@@ -122,14 +123,11 @@ static void tell_length(const struct leat_fd *r, uint64_t length)
 		leat_client_ask(LEAT_CALL_WRITE, r->slot, 0, 0, &seq);
 }
 
-static int check_cut(struct leat_fd *r, struct leat_shm_file *f, uint64_t length, uint64_t size)
+static int check_cut(const struct leat_fd *r, struct leat_shm_file *f, uint64_t length,
+		     uint64_t size)
 {
-	uint32_t code = 0;
+	const uint32_t code = leat_publisher_check_length(f, length, size);
 
-	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && length != size)
-		code = LEAT_VIOLATION_AFTER_COMMIT;
-	else if (length < size && leat_shm_was_consumed(f, length, UINT64_MAX - length))
-		code = LEAT_VIOLATION_REWRITE;
 	return code ? leat_client_violation(code, r->slot, length, 0) : 0;
 }
 

@@ -2,6 +2,7 @@
  * writes that break a promise (bytes already read are changed, the file is
  * committed) are reported. */
 #include "base/fault.h"
+#include "client/publisher.h"
 #include "eventlog/call.h"
 #include "preload/connection/client.h"
 #include "preload/connection/timing.h"
@@ -60,10 +61,9 @@ static int check_publisher(const struct writing *w, struct leat_fd *r)
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
-	struct leat_msg_fact fact = {
-		.slot = r->slot, .ofd = r->ofd, .offset = start, .length = end - start};
+	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
 
-	if (leat_shm_publish_range(f, start, end))
+	if (leat_publisher_publish(f, start, end, &fact))
 		leat_client_fact(LEAT_MSG_EXTENT, &fact);
 }
 
@@ -80,8 +80,7 @@ void leat_report_written(const struct leat_fd *r, uint64_t start, uint64_t lengt
 				     .offset = start,
 				     .length = length};
 
-	if (is_shared(leat_client_file(r->slot)) &&
-	    (r->kind == LEAT_KIND_PRODUCER || r->kind == LEAT_KIND_PUBLISHER))
+	if (is_shared(leat_client_file(r->slot)) && leat_publisher_may_write(r->kind))
 		leat_client_fact(LEAT_MSG_WRITTEN, &fact);
 }
 

@@ -33,20 +33,11 @@ void leat_half_note_fd(struct leat_preload_half *h, int fd)
 static int ask(struct leat_thread *t, const struct leat_preload_half *h, const char *path,
 	       unsigned flags)
 {
-	const struct leat_msg_answer *answer = (const struct leat_msg_answer *)t->msg;
-	struct leat_msg_change *m = (struct leat_msg_change *)t->msg;
-	int rc = leat_client_begin(t, LEAT_MSG_CHANGE);
+	struct leat_channel_word ignored;
 
-	if (rc)
-		return rc;
-	m->change = LEAT_CHANGE_ALIKE;
-	m->flags = flags | (h->in_store ? LEAT_ALIKE_FROM_STORE : 0);
-	rc = leat_wire_put(m, path);
-	if (!rc)
-		rc = leat_wire_put(m, "");
-	if (!rc)
-		rc = leat_client_roundtrip(t, LEAT_MSG_ANSWER);
-	return rc ? rc : answer->error;
+	return leat_channel_change(leat_client_channel(t), LEAT_CHANGE_ALIKE,
+				   flags | (h->in_store ? LEAT_ALIKE_FROM_STORE : 0), path, NULL,
+				   &ignored);
 }
 
 long leat_half_changed(const struct leat_preload_half *h, struct leat_resolved *resolved, long rc,

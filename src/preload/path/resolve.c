@@ -24,17 +24,12 @@ static int find(struct leat_thread *t, const struct leat_target *target)
 
 static int request(struct leat_thread *t, const struct leat_target *target)
 {
-	struct leat_msg_resolve *m = (struct leat_msg_resolve *)t->msg;
-	int rc = leat_client_begin(t, LEAT_MSG_RESOLVE);
+	const struct leat_msg_resolve m = {.op = target->op,
+					   .flags = target->flags,
+					   .mode = target->mode,
+					   .length = target->length};
 
-	if (rc)
-		return rc;
-	m->op = target->op;
-	m->flags = target->flags;
-	m->mode = target->mode;
-	m->length = target->length;
-	rc = leat_wire_put(m, t->below[0]);
-	return rc ? rc : leat_client_roundtrip(t, LEAT_MSG_RESOLVED);
+	return leat_channel_resolve(leat_client_channel(t), &m, t->below[0]);
 }
 
 /* "As the program wrote it" is not enough where the kernel's idea of the working
@@ -230,16 +225,10 @@ void leat_resolved_leave(struct leat_resolved *resolved)
 
 static void report(struct leat_resolved *resolved, long rc)
 {
-	struct leat_thread *t = resolved->guard.t;
+	const struct leat_msg_fact fact = {
+		.slot = resolved->slot, .ofd = resolved->ofd, .error = (int32_t)(rc < 0 ? rc : 0)};
 
-	if (!leat_client_begin(t, LEAT_MSG_OPENED)) {
-		struct leat_msg_fact *m = (struct leat_msg_fact *)t->msg;
-
-		m->slot = resolved->slot;
-		m->ofd = resolved->ofd;
-		m->error = (int32_t)(rc < 0 ? rc : 0);
-		leat_client_send(t);
-	}
+	leat_channel_fact(leat_client_channel(resolved->guard.t), LEAT_MSG_OPENED, &fact);
 }
 
 long leat_resolved_result(struct leat_resolved *resolved, long rc)
