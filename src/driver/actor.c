@@ -352,22 +352,22 @@ static bool wants(const struct leat_driver_actor *a, enum leat_act act)
 	return !a->known || a->wants & 1u << act;
 }
 
-int leat_actors_launch(struct leat_driver *d, size_t step)
+enum leat_turn leat_actors_launch(struct leat_driver *d, size_t step)
 {
 	struct leat_run_step *s = &d->steps[step];
 	struct leat_driver_actor *a;
 	int result;
 
 	if (!d->wf->steps[step].action_file || s->acted == LEAT_ACTED_DONE)
-		return 0;
+		return LEAT_TURN_NOW;
 	if (s->acted == LEAT_ACTED_CALLED)
-		return -EAGAIN;
+		return LEAT_TURN_LATER;
 	a = get(d, step, 0);
 	if (a && !wants(a, LEAT_ACT_BEFORE_LAUNCH))
-		return 0;
+		return LEAT_TURN_NOW;
 	result = a ? add_own(a, LEAT_ACT_BEFORE_LAUNCH, 0) : -ENOMEM;
 	s->acted = LEAT_ACTED_CALLED;
-	return result ? result : -EAGAIN;
+	return result ? LEAT_TURN_NEVER : LEAT_TURN_LATER;
 }
 
 bool leat_actors_exit(struct leat_driver *d, size_t step, int status)
@@ -389,7 +389,8 @@ void leat_actors_tick(struct leat_driver *d)
 	{
 		if (a->busy && !a->waits && now > a->deadline_ns)
 			fail(a, why);
-		else if (!a->queue && a->fd >= 0 && d->steps[a->step].state == LEAT_STEP_ENDED)
+		else if (!a->queue && a->fd >= 0 &&
+			 leat_driver_step_is_over(d->steps[a->step].state))
 			hang_up(a);
 	}
 }

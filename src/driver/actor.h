@@ -13,8 +13,9 @@ void leat_actors_run(struct leat_driver *d);
 /* By the clock: those who take too long, and those whose step has ended. */
 void leat_actors_tick(struct leat_driver *d);
 
-/* The step is about to be launched: 0 go on; -EAGAIN its actions are called first. */
-int leat_actors_launch(struct leat_driver *d, size_t step);
+/* The step is about to be launched. LEAT_TURN_LATER: its actions are called first; LEAT_TURN_NEVER:
+ * out of memory. */
+enum leat_turn leat_actors_launch(struct leat_driver *d, size_t step);
 /* Its process has ended: true if its actions are called, leat_driver_left follows. */
 bool leat_actors_exit(struct leat_driver *d, size_t step, int status);
 

@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "driver/kept.h"
 #include "driver/process.h"
+#include "driver/step_state.h"
 
 #include <sched.h>
 #include <uv.h>
@@ -17,13 +18,6 @@ enum {
 	LEAT_STOP_GRACE_MS = 5000, /* from a failure to SIGTERM, and from there to SIGKILL */
 	LEAT_LINGER_MS = 10000,    /* for processes that outlive their step and write nothing */
 	LEAT_EXIT_OWN_FAILURE = 125,
-};
-
-enum leat_driver_step_state {
-	LEAT_STEP_PENDING, /* a staged step whose inputs are not final, or not its turn yet */
-	LEAT_STEP_RUNNING,
-	LEAT_STEP_RESTING, /* a launch has ended; there may be another, for a further version */
-	LEAT_STEP_ENDED,   /* or will never start */
 };
 
 enum leat_stop {
@@ -41,6 +35,13 @@ struct leat_schedule;
 /* Whether the actions of a step have been called for its launch. */
 enum leat_acted { LEAT_ACTED_NOT, LEAT_ACTED_CALLED, LEAT_ACTED_DONE };
 
+/* Whether the daemon is to be asked for a version that the step can be launched for. */
+enum leat_more {
+	LEAT_MORE_ASK,  /* as nobody has */
+	LEAT_MORE_WAIT, /* there was none */
+	LEAT_MORE_LOOK, /* there may be one now */
+};
+
 /* One output of one step on its way to the console. */
 struct leat_pump {
 	uv_poll_t *poll; /* NULL: not open; owned by the loop until it has closed it */
@@ -53,16 +54,11 @@ struct leat_pump {
 struct leat_run_step {
 	struct leat_driver_process process;
 	enum leat_driver_step_state state;
-	bool just_ended; /* reaped, failure not yet looked at */
-	bool asked;      /* it was told to wait for a version, */
-	bool look;       /* and that there may be one now */
-	bool over;       /* a launch has ended, which the daemon does not know yet */
-	char *file;      /* which the launch is for; owned, NULL: none in particular */
+	enum leat_more more;
+	char *file; /* which the launch is for; owned, NULL: none in particular */
 	enum leat_acted acted;
-	bool leaving;        /* its process has ended, and its actions are called: */
-	int left;            /* status of that */
-	bool actions_failed; /* which is why it ends */
-	cpu_set_t *cpus;     /* that it runs on; owned, NULL: it is not pinned */
+	int left;        /* with that status, if it is leaving */
+	cpu_set_t *cpus; /* that it runs on; owned, NULL: it is not pinned */
 	struct leat_pump out;
 	struct leat_pump err;
 	struct leat_kept printed; /* by it, its instances and actions */
@@ -75,6 +71,15 @@ struct leat_pin {
 	size_t n;
 	size_t set_size; /* bytes of a cpu_set_t for them */
 	bool told;       /* that there are too few */
+};
+
+/* Whether a step may start. */
+enum leat_turn {
+	LEAT_TURN_NOW,
+	LEAT_TURN_LATER,
+	LEAT_TURN_NO_MORE, /* no version will come: there is nothing to launch it for */
+	LEAT_TURN_NEVER,   /* something has failed */
+	LEAT_TURN_LOST,    /* the daemon, which would know, is gone */
 };
 
 /* What the processes of actions tell whoever runs the steps. */
@@ -123,13 +128,20 @@ struct leat_driver {
 
 /* step.c */
 
-/* A number of steps in that state. */
-size_t leat_driver_count(const struct leat_driver *d, enum leat_driver_step_state state);
+/* The step goes on to its next state; if there is none, that is told. */
+void leat_driver_advance(struct leat_driver *d, size_t step, enum leat_driver_step_event event);
+/* A number of steps in such a state. */
+size_t leat_driver_count(const struct leat_driver *d, bool (*is)(enum leat_driver_step_state));
 /* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
  * running. */
 bool leat_driver_is_busy(const struct leat_driver *d, size_t step);
 /* Make the directory of an instance, if it has one. 0 or -errno. */
 int leat_driver_make_dir(const struct leat_driver *d, size_t step);
+
+/* turn.c */
+
+/* May the step start now? `why` not, in words, if it is LEAT_TURN_NEVER. */
+enum leat_turn leat_driver_turn(struct leat_driver *d, size_t step, char *why, size_t why_size);
 
 /* run.c */
 
@@ -194,8 +206,9 @@ void leat_schedule_begin(struct leat_driver *d);
 bool leat_schedule_is_early(struct leat_driver *d, size_t step);
 /* Is room the only thing that it waits for? */
 bool leat_schedule_is_queued(const struct leat_driver *d, size_t step);
-/* Is there room for it? 0, and it has it until it ends; -EAGAIN: later; -ENOMEM. */
-int leat_schedule_ask(struct leat_driver *d, size_t step);
+/* Is there room for it? LEAT_TURN_NOW: it has it until it ends; LEAT_TURN_LATER; LEAT_TURN_NEVER:
+ * out of memory. */
+enum leat_turn leat_schedule_ask(struct leat_driver *d, size_t step);
 /* Its process was started. */
 void leat_schedule_started(struct leat_driver *d, size_t step);
 /* Its counters have been read: count what it has moved. Before the end of its process is taken from

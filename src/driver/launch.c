@@ -44,13 +44,18 @@ int leat_launch_ask(struct leat_driver *d, size_t step)
 	struct leat_run_step *s = &d->steps[step];
 	int result;
 
-	if (s->asked && !s->look)
+	if (s->more == LEAT_MORE_WAIT)
 		return -EAGAIN;
-	s->look = false;
-	result = leat_control_ask_more(d->config->control, (int)step, s->over);
-	s->asked = result == -EAGAIN;
+	s->more = LEAT_MORE_ASK;
+	result = leat_control_ask_more(d->config->control, (int)step,
+				       s->state == LEAT_STEP_RETURNED);
+	/* What comes with the answer may say already that there is one. */
+	if (result != -EAGAIN)
+		s->more = LEAT_MORE_ASK;
+	else if (s->more == LEAT_MORE_ASK)
+		s->more = LEAT_MORE_WAIT;
 	if (!leat_control_is_lost(result))
-		s->over = false;
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_TOLD);
 	if (result)
 		return result;
 	free(s->file);

@@ -49,7 +49,7 @@ static void count_load(struct leat_driver *d)
 		const struct leat_run_step *s = &d->steps[i];
 		bool busy = s->cpus && leat_driver_is_busy(d, i);
 
-		for (size_t c = 0; s->cpus && s->state == LEAT_STEP_RUNNING && c < pin->n; c++) {
+		for (size_t c = 0; s->cpus && leat_driver_step_runs(s->state) && c < pin->n; c++) {
 			bool has = CPU_ISSET_S(pin->cpus[c], pin->set_size, s->cpus);
 
 			pin->load[c].held += has;

@@ -32,7 +32,7 @@ void leat_driver_begin_record(struct leat_driver *d)
 		r->skipped = leat_resume_skips(resume, i);
 		if (!r->skipped)
 			continue;
-		d->steps[i].state = LEAT_STEP_ENDED;
+		leat_driver_advance(d, i, LEAT_STEP_EVENT_REFUSE);
 		error = tell_skipped(d, i);
 		if (error < 0) {
 			leat_error("step %s: the daemon does not take it as done: %s", r->name,
@@ -73,7 +73,7 @@ void leat_driver_record_ends(struct leat_driver *d)
 	for (size_t i = 0; resume && i < d->wf->n_steps; i++) {
 		size_t step = d->config->plan->order[i];
 
-		if (d->steps[step].state == LEAT_STEP_ENDED &&
+		if (leat_driver_step_is_over(d->steps[step].state) &&
 		    leat_step_is_good(&d->result->steps[step]) &&
 		    !leat_resume_is_complete(resume, step) && upstream_is_complete(d, step) &&
 		    is_settled(d, step))

@@ -18,7 +18,7 @@
 static void draw_progress(struct leat_driver *d)
 {
 	uint64_t now_ns = leat_clock_ns(), bytes = 0;
-	size_t waiting = 0;
+	size_t waiting = 0, over = leat_driver_count(d, leat_driver_step_is_over);
 	char text[160], seconds[24], amount[24];
 
 	if (!d->console.progress || now_ns - d->last_progress_ns < 200000000u)
@@ -28,12 +28,11 @@ static void draw_progress(struct leat_driver *d)
 		const struct leat_counters *c = &d->result->steps[i].counters;
 
 		waiting += d->steps[i].state == LEAT_STEP_PENDING ||
-			   (d->steps[i].state == LEAT_STEP_RUNNING && c->waiting);
+			   (leat_driver_step_runs(d->steps[i].state) && c->waiting);
 		bytes += c->bytes_in;
 	}
 	snprintf(text, sizeof(text), "%zu running, %zu waiting, %zu of %zu done",
-		 d->wf->n_steps - waiting - leat_driver_count(d, LEAT_STEP_ENDED), waiting,
-		 leat_driver_count(d, LEAT_STEP_ENDED), d->wf->n_steps);
+		 d->wf->n_steps - waiting - over, waiting, over, d->wf->n_steps);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %s%s%s",
 		 d->config->counters ? leat_format_bytes(bytes, amount) : "",
 		 d->config->counters ? " streamed, " : "",
@@ -46,7 +45,7 @@ static void take_samples(struct leat_driver *d)
 	if (!d->config->counters)
 		return;
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].state == LEAT_STEP_RUNNING)
+		if (leat_driver_step_runs(d->steps[i].state))
 			leat_driver_note_counters(d, i);
 		else
 			d->result->steps[i].counters.waiting = 0;
@@ -99,8 +98,8 @@ void leat_driver_look_around(struct leat_driver *d)
 	} while (d->look);
 	watch_room(d);
 	leat_driver_record_ends(d);
-	if (leat_driver_count(d, LEAT_STEP_ENDED) == d->wf->n_steps && leat_actors_gone(d) &&
-	    leat_driver_all_gone(d))
+	if (leat_driver_count(d, leat_driver_step_is_over) == d->wf->n_steps &&
+	    leat_actors_gone(d) && leat_driver_all_gone(d))
 		begin_finish(d);
 }
 
@@ -137,7 +136,7 @@ static void on_event(void *ctx, int error, const char *text)
 
 		d->look = step < d->wf->n_steps;
 		if (d->look)
-			d->steps[step].look = true;
+			d->steps[step].more = LEAT_MORE_LOOK;
 		return;
 	}
 	/* What fails because the run was interrupted is no news. */

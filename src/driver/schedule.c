@@ -209,10 +209,10 @@ static bool awaits_other(struct leat_driver *d, size_t step)
 {
 	struct scheduled *s = &d->schedule->steps[step];
 
-	if (s->awaits < d->wf->n_steps && d->steps[s->awaits].state != LEAT_STEP_ENDED)
+	if (s->awaits < d->wf->n_steps && !leat_driver_step_is_over(d->steps[s->awaits].state))
 		return true;
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		if (i == step || d->steps[i].state == LEAT_STEP_ENDED ||
+		if (i == step || leat_driver_step_is_over(d->steps[i].state) ||
 		    !leat_is_upstream(d->config->plan->matcher, (int)i, (int)step))
 			continue;
 		s->awaits = i;
@@ -247,25 +247,23 @@ static void grant(struct leat_driver *d, size_t asking)
 	}
 }
 
-int leat_schedule_ask(struct leat_driver *d, size_t step)
+enum leat_turn leat_schedule_ask(struct leat_driver *d, size_t step)
 {
 	struct scheduled *s;
-	int result;
 
 	if (!d->schedule)
-		return 0;
+		return LEAT_TURN_NOW;
 	s = &d->schedule->steps[step];
 	if (s->state == SEAT_EARLY) {
-		result = leat_sched_ready(d->schedule->sched, &s->task);
-		if (result < 0)
-			return result;
+		if (leat_sched_ready(d->schedule->sched, &s->task) < 0)
+			return LEAT_TURN_NEVER;
 		s->state = SEAT_QUEUED;
 	}
 	grant(d, step);
 	if (s->state == SEAT_GRANTED)
-		return 0;
+		return LEAT_TURN_NOW;
 	d->crowded = true;
-	return -EAGAIN;
+	return LEAT_TURN_LATER;
 }
 
 void leat_schedule_started(struct leat_driver *d, size_t step)
@@ -339,7 +337,7 @@ void leat_schedule_ended(struct leat_driver *d, size_t step, bool failed)
 				 failed || s->state == SEAT_GRANTED);
 	}
 	s->state = SEAT_NONE;
-	if (d->steps[step].state == LEAT_STEP_RESTING)
+	if (leat_driver_step_rests(d->steps[step].state))
 		expect(d, step);
 }
 

@@ -56,7 +56,7 @@ static int start_process(struct leat_driver *d, size_t step, char **envp,
 	if (s->state == LEAT_STEP_PENDING)
 		d->result->steps[step].start_ns = leat_clock_ns();
 	leat_pin_step(d, step);
-	s->state = LEAT_STEP_RUNNING;
+	leat_driver_advance(d, step, LEAT_STEP_EVENT_LAUNCH);
 	s->acted = LEAT_ACTED_NOT;
 	leat_schedule_started(d, step);
 	result = leat_pump_start(d, step);
@@ -112,69 +112,11 @@ static void start_step(struct leat_driver *d, size_t step)
 		not_started(d, step, result);
 }
 
-/* -EAGAIN, or -ECANCELED and why not. */
-static int wait_for_turn(struct leat_driver *d, size_t step, char *why, size_t why_size)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++) {
-		if (i == step || leat_step_is_good(&d->result->steps[i]) ||
-		    d->steps[i].state != LEAT_STEP_ENDED ||
-		    !leat_is_upstream(d->config->plan->matcher, (int)i, (int)step))
-			continue;
-		snprintf(why, why_size, "step %s, which makes its input, %s", d->wf->steps[i].name,
-			 d->result->steps[i].refused ? "did not run" : "failed");
-		return -ECANCELED;
-	}
-	return leat_driver_count(d, LEAT_STEP_RUNNING) ? -EAGAIN : 0;
-}
-
-/* As may_start, of a step that is launched for each version. */
-static int launch_for_version(struct leat_driver *d, size_t step, char *why, size_t why_size)
-{
-	int result;
-
-	result = leat_launch_ask(d, step);
-	if (result == -EIO)
-		snprintf(why, why_size, "%s", leat_control_why(d->config->control));
-	return result;
-}
-
-/* May this step start now? 0; -EAGAIN: later; else never, `why` in words. */
-static int may_start(struct leat_driver *d, size_t step, char *why, size_t why_size)
-{
-	int result;
-
-	if (d->stop != LEAT_STOP_NONE) {
-		snprintf(why, why_size, "%s", d->why);
-		return -ECANCELED;
-	}
-	if (!d->config->control)
-		return wait_for_turn(d, step, why, why_size);
-	if (d->wf->steps[step].ensemble > 1 && !d->room) {
-		d->crowded = true;
-		return -EAGAIN;
-	}
-	if (leat_schedule_is_queued(d, step))
-		return 0;
-	if (leat_schedule_is_early(d, step))
-		return -EAGAIN;
-	if (d->steps[step].state == LEAT_STEP_RESTING || leat_launch_waits(&d->wf->steps[step]))
-		return launch_for_version(d, step, why, why_size);
-	if (!d->wf->steps[step].staged)
-		return 0;
-	result = leat_control_ask_launch(d->config->control, (int)step);
-	if (result == 0 || result == -EAGAIN)
-		return result;
-	snprintf(why, why_size, "%s", leat_control_why(d->config->control));
-	if (!*why)
-		snprintf(why, why_size, "%s", strerror(-result));
-	return result;
-}
-
 void leat_driver_refuse(struct leat_driver *d, size_t step, const char *why)
 {
 	struct leat_step_result *r = &d->result->steps[step];
 
-	d->steps[step].state = LEAT_STEP_ENDED;
+	leat_driver_advance(d, step, LEAT_STEP_EVENT_REFUSE);
 	r->refused = true;
 	leat_schedule_ended(d, step, true);
 	leat_result_blame(r, "%s", why);
@@ -251,10 +193,7 @@ static void tell_end(struct leat_driver *d, size_t step, int status)
 
 static void step_ended(struct leat_driver *d, size_t step, int status)
 {
-	struct leat_run_step *s = &d->steps[step];
-
-	s->state = LEAT_STEP_ENDED;
-	s->just_ended = true;
+	leat_driver_advance(d, step, LEAT_STEP_EVENT_END);
 	d->result->steps[step].end_ns = leat_clock_ns();
 	d->result->steps[step].status = status;
 	leat_schedule_ended(d, step, !leat_step_is_good(&d->result->steps[step]));
@@ -268,12 +207,11 @@ static void launch_ended(struct leat_driver *d, size_t step, int status)
 {
 	struct leat_run_step *s = &d->steps[step];
 
-	if (!status && !s->actions_failed && d->config->control && !d->control_lost &&
+	if (!status && s->state != LEAT_STEP_KILLED && d->config->control && !d->control_lost &&
 	    d->stop == LEAT_STOP_NONE && leat_launch_may_rest(&d->wf->steps[step])) {
 		leat_pump_stop(d, step);
 		leat_process_close(&s->process);
-		s->state = LEAT_STEP_RESTING;
-		s->over = true;
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_RETURN);
 		leat_schedule_ended(d, step, false);
 		leat_driver_note_counters(d, step);
 		return;
@@ -287,10 +225,10 @@ static void process_ended(struct leat_driver *d, size_t step, int status)
 	struct leat_run_step *s = &d->steps[step];
 
 	/* It was killed because of them. */
-	if (s->actions_failed)
+	if (s->state == LEAT_STEP_KILLED)
 		status = 0;
 	else if (leat_actors_exit(d, step, status)) {
-		s->leaving = true;
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_LEAVE);
 		s->left = status;
 		s->process.pid = 0;
 		return;
@@ -301,7 +239,7 @@ static void process_ended(struct leat_driver *d, size_t step, int status)
 static long step_of(const struct leat_driver *d, pid_t pid)
 {
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].state == LEAT_STEP_RUNNING && d->steps[i].process.pid == pid)
+		if (leat_driver_step_runs(d->steps[i].state) && d->steps[i].process.pid == pid)
 			return (long)i;
 	return -1;
 }
@@ -314,9 +252,9 @@ static void fail_ended_steps(struct leat_driver *d)
 		size_t step = d->config->plan->order[i];
 		int status = d->result->steps[step].status;
 
-		if (!d->steps[step].just_ended)
+		if (d->steps[step].state != LEAT_STEP_REAPED)
 			continue;
-		d->steps[step].just_ended = false;
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_LOOK);
 		if (leat_step_is_good(&d->result->steps[step]))
 			continue;
 		if (!d->interrupted && d->stop < LEAT_STOP_TERM)
@@ -326,14 +264,14 @@ static void fail_ended_steps(struct leat_driver *d)
 	}
 }
 
-/* Its last launch was the last one. */
-static void end_resting(struct leat_driver *d, size_t step, int result, const char *why)
+/* Its last launch was the last one, if `good`. */
+static void end_resting(struct leat_driver *d, size_t step, bool good, const char *why)
 {
-	if (result != -ENOENT) {
+	if (!good) {
 		d->result->steps[step].spoiled = true;
-		leat_result_blame(&d->result->steps[step], "%s", *why ? why : strerror(-result));
+		leat_result_blame(&d->result->steps[step], "%s", why);
 	}
-	step_ended(d, step, result == -ENOENT ? 0 : 1 << 8);
+	step_ended(d, step, good ? 0 : 1 << 8);
 	fail_ended_steps(d);
 }
 
@@ -360,6 +298,17 @@ static void announce_staged(struct leat_driver *d)
 	d->announced = true;
 }
 
+/* It is to wait, be it for a version or for another step, and never will be able to start. */
+static void end_waiting(struct leat_driver *d, size_t step, bool good, const char *why)
+{
+	if (leat_driver_step_rests(d->steps[step].state))
+		end_resting(d, step, good, why);
+	else if (good)
+		end_unlaunched(d, step);
+	else
+		give_up_step(d, step, why);
+}
+
 void leat_driver_start_steps(struct leat_driver *d)
 {
 	const size_t *order =
@@ -372,29 +321,28 @@ void leat_driver_start_steps(struct leat_driver *d)
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		size_t step = order[i];
 		char why[400] = "";
-		int result;
 
 		if (d->steps[step].state != LEAT_STEP_PENDING &&
-		    d->steps[step].state != LEAT_STEP_RESTING)
+		    !leat_driver_step_rests(d->steps[step].state))
 			continue;
-		result = may_start(d, step, why, sizeof(why));
-		if (result == 0)
-			result = leat_schedule_ask(d, step);
-		if (result == 0)
-			result = leat_actors_launch(d, step);
-		if (result == 0)
+		switch (leat_driver_turn(d, step, why, sizeof(why))) {
+		case LEAT_TURN_NOW:
 			start_step(d, step);
-		else if (d->steps[step].state == LEAT_STEP_RESTING && result != -EAGAIN &&
-			 !leat_control_is_lost(result))
-			end_resting(d, step, result, why);
-		else if (result == -ENOENT && leat_launch_waits(&d->wf->steps[step]))
-			end_unlaunched(d, step);
-		else if (leat_control_is_lost(result))
+			break;
+		case LEAT_TURN_LATER:
+			if (!d->config->control)
+				return;
+			break;
+		case LEAT_TURN_NO_MORE:
+			end_waiting(d, step, true, why);
+			break;
+		case LEAT_TURN_NEVER:
+			end_waiting(d, step, false, why);
+			break;
+		case LEAT_TURN_LOST:
 			leat_driver_lose_daemon(d); /* which is why it is not run next time */
-		else if (result != -EAGAIN)
-			give_up_step(d, step, why);
-		else if (!d->config->control)
-			return;
+			break;
+		}
 	}
 }
 
@@ -402,9 +350,8 @@ void leat_driver_left(struct leat_driver *d, size_t step)
 {
 	struct leat_run_step *s = &d->steps[step];
 
-	if (!s->leaving)
+	if (s->state != LEAT_STEP_LEAVING)
 		return;
-	s->leaving = false;
 	launch_ended(d, step, s->left);
 	fail_ended_steps(d);
 }
@@ -420,13 +367,12 @@ void leat_driver_actions_failed(struct leat_driver *d, size_t step, const char *
 	}
 	r->spoiled = true;
 	leat_result_blame(r, "%s", why);
-	s->actions_failed = true;
-	if (s->state == LEAT_STEP_RUNNING && !s->leaving) {
+	if (s->state == LEAT_STEP_RUNNING || s->state == LEAT_STEP_KILLED) {
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_KILL);
 		kill(-s->process.pid, SIGKILL); /* it is reaped, and ends */
 		return;
 	}
-	s->leaving = false;
-	if (s->state != LEAT_STEP_ENDED) {
+	if (!leat_driver_step_is_over(s->state)) {
 		step_ended(d, step, 0);
 		fail_ended_steps(d);
 	} else {

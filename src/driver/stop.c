@@ -21,7 +21,7 @@ static void send_all(struct leat_driver *d, int signo)
 static void send_stop(struct leat_driver *d, int signo)
 {
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].state == LEAT_STEP_RUNNING)
+		if (leat_driver_step_runs(d->steps[i].state))
 			leat_result_blame(&d->result->steps[i], "stopped, because %s", d->why);
 	if (d->config->control && !d->control_lost && !d->finishing &&
 	    leat_control_is_lost(leat_control_stopping(d->config->control)))

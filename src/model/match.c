@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "model/version.h"
 
-#include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,46 +20,6 @@ struct verdict {
 size_t leat_steps_words(const struct leat_matcher *m)
 {
 	return m->words;
-}
-
-struct leat_matcher *leat_matcher_new(const struct leat_workflow *wf)
-{
-	struct leat_matcher *m = calloc(1, sizeof(*m));
-	int rc;
-
-	if (!m)
-		return NULL;
-	m->wf = wf;
-	m->words = (wf->n_steps + 63) / 64;
-	rc = leat_index_init(&m->index, wf);
-	if (!rc) {
-		m->hits = calloc(m->index.n_entries + 1, sizeof(*m->hits));
-		rc = m->hits ? leat_matcher_order(m) : -ENOMEM;
-	}
-	if (rc) {
-		leat_matcher_free(m);
-		return NULL;
-	}
-	return m;
-}
-
-void leat_matcher_free(struct leat_matcher *m)
-{
-	struct leat_cached *c, *next;
-	int saved = errno;
-
-	if (!m)
-		return;
-	HASH_ITER(hh, m->cache, c, next)
-	{
-		HASH_DEL(m->cache, c);
-		free(c);
-	}
-	leat_index_release(&m->index);
-	free(m->hits);
-	free(m->upstream);
-	free(m);
-	errno = saved;
 }
 
 static struct leat_specificity hit_specificity(const struct leat_index_entry *e, bool below)

@@ -165,7 +165,8 @@ void leat_sched_lane_append(struct leat_sched *s, struct leat_sched_lane *lane,
 			    struct leat_sched_task *task);
 void leat_sched_lane_remove(struct leat_sched *s, struct leat_sched_task *task);
 
-/* Take the lane out of the heap, as one without room or one that its kind holds back. */
+/* Take the lane out of the heap, as one without room or one that its kind holds back. For the
+ * latter, as for a head that is removed, no room is to be kept: leat_sched_unkeep is due. */
 void leat_sched_lane_block(struct leat_sched *s, struct leat_sched_lane *lane);
 void leat_sched_lane_hold(struct leat_sched *s, struct leat_sched_lane *lane);
 

@@ -118,7 +118,6 @@ void leat_sched_lane_hold(struct leat_sched *s, struct leat_sched_lane *lane)
 {
 	leave(s, lane);
 	lane->state = LANE_HELD;
-	leat_sched_unkeep(s, lane);
 }
 
 void leat_sched_lane_offer(struct leat_sched *s, struct leat_sched_lane *lane)
@@ -178,8 +177,6 @@ void leat_sched_lane_remove(struct leat_sched *s, struct leat_sched_task *task)
 	} else if (first && lane->state == LANE_OFFERED) {
 		sift_down(s, lane->heap_at);
 	}
-	if (first)
-		leat_sched_unkeep(s, lane);
 }
 
 /* --- finding one ------------------------------------------------------------------------------ */

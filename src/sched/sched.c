@@ -249,6 +249,17 @@ int leat_sched_ready(struct leat_sched *s, struct leat_sched_task *task)
 	return 0;
 }
 
+/* Room that was kept for it, as the lane's head, is for all again. */
+static void leave_lane(struct leat_sched *s, struct leat_sched_task *task)
+{
+	struct leat_sched_lane *lane = task->lane;
+	bool first = lane->head == task;
+
+	leat_sched_lane_remove(s, task);
+	if (first)
+		leat_sched_unkeep(s, lane);
+}
+
 /* Start the head of the lane on `host`. */
 static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_lane *lane, int host,
 				     bool measured, uint64_t now_ns)
@@ -265,7 +276,7 @@ static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_lan
 	kind->ready--;
 	s->running++;
 	kind->running++;
-	leat_sched_lane_remove(s, task);
+	leave_lane(s, task);
 	if (measured)
 		leat_sched_learn_start(s, kind, task, now_ns);
 	return task;
@@ -284,6 +295,7 @@ static struct leat_sched_task *try_oldest(struct leat_sched *s, uint64_t now_ns)
 		return start(s, lane, lane->kind->host, true, now_ns);
 	if (answer == LEARN_HOLD) {
 		leat_sched_lane_hold(s, lane);
+		leat_sched_unkeep(s, lane);
 		return NULL;
 	}
 	host = leat_sched_place(s, lane);
@@ -379,7 +391,7 @@ int leat_sched_cancel(struct leat_sched *s, struct leat_sched_task *task, uint64
 	} else {
 		s->ready--;
 		kind->ready--;
-		leat_sched_lane_remove(s, task);
+		leave_lane(s, task);
 	}
 	task->state = TASK_NEW;
 	leave_barrier(s, now_ns);

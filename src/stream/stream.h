@@ -108,13 +108,22 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
  * A step that the workflow has not, a call that is none: LEAT_FAILED. */
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev);
 
+/* Whether there is a name for what a step means. */
+enum leat_version_answer {
+	LEAT_VERSION_NAMED,
+	LEAT_VERSION_NONE, /* it is a version that the step is not given */
+	LEAT_VERSION_GONE, /* the one that the rank would have to be given has gone */
+	LEAT_VERSION_NAME_TOO_LONG,
+	LEAT_VERSION_NO_MEMORY,
+};
+
 /* By which name the rules know what `step` calls `path`, in a call of this kind (WRITE: one that
  * makes it anew): `path` itself, the name by which another step makes it, or a version
  * (model/version.h). All other functions go by that name. `rank` is that of the caller in an MPI
- * job. 0; -ENOENT: it is a version that the step is not given; -ESTALE: the one that the rank
- * would have to be given has gone; -ENAMETOOLONG, -ENOMEM. */
-int leat_stream_behind(struct leat_stream *s, int step, unsigned rank, enum leat_call call,
-		       const char *path, char out[PATH_MAX]);
+ * job. `out` is set if it is LEAT_VERSION_NAMED. */
+enum leat_version_answer leat_stream_version(struct leat_stream *s, int step, unsigned rank,
+					     enum leat_call call, const char *path,
+					     char out[PATH_MAX]);
 
 /* The last version of what `step` sees as `path` that has gone; borrowed, NULL: none. */
 const char *leat_stream_missed(const struct leat_stream *s, int step, const char *path);

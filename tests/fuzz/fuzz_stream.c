@@ -233,7 +233,10 @@ static const char *meant(const struct fuzz *f, const struct leat_event *ev, enum
 {
 	static char name[PATH_MAX];
 
-	return leat_stream_behind(f->s, ev->step, ev->code, call, ev->name, name) ? ev->name : name;
+	return leat_stream_version(f->s, ev->step, ev->code, call, ev->name, name) ==
+			       LEAT_VERSION_NAMED
+		       ? name
+		       : ev->name;
 }
 
 static void apply(struct fuzz *f)

@@ -332,7 +332,9 @@ static const char *behind(const struct world *w, int step, unsigned rank, enum l
 	static int turn;
 
 	turn = !turn;
-	return leat_stream_behind(w->s, step, rank, call, name, names[turn]) ? NULL : names[turn];
+	return leat_stream_version(w->s, step, rank, call, name, names[turn]) == LEAT_VERSION_NAMED
+		       ? names[turn]
+		       : NULL;
 }
 
 static enum leat_use use_of(const char *word)
@@ -561,9 +563,13 @@ static void run_behind(const struct world *w, char *line)
 {
 	char *rest = line, *step = strsep(&rest, " "), *seen = strsep(&rest, " "), name[PATH_MAX];
 	unsigned rank = rank_in(step);
-	int rc = leat_stream_behind(w->s, world_step(w, step), rank, LEAT_CALL_OPEN, seen, name);
+	enum leat_version_answer answer =
+		leat_stream_version(w->s, world_step(w, step), rank, LEAT_CALL_OPEN, seen, name);
 
-	check_name(seen, rest, rc == -ESTALE ? "gone" : rc ? NULL : name);
+	check_name(seen, rest,
+		   answer == LEAT_VERSION_GONE    ? "gone"
+		   : answer == LEAT_VERSION_NAMED ? name
+						  : NULL);
 }
 
 static int list_name(void *ctx, const char *seen, const char *made)

@@ -1,6 +1,7 @@
 #include "daemon/core/steps.h"
 
 #include "base/str.h"
+#include "daemon/core/problems.h"
 #include "model/version.h"
 
 #include <string.h>
@@ -9,9 +10,22 @@ const char *leat_step_state_name(const struct leat_step_run *s)
 {
 	if (s->status)
 		return "failed";
-	if (s->running)
+	if (leat_run_is_live(s->state))
 		return "running";
-	return s->started ? "done" : "waiting";
+	return s->state == LEAT_RUN_WAITING ? "waiting" : "done";
+}
+
+void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event)
+{
+	struct leat_step_run *s = &d->steps[step];
+	enum leat_run_state next = leat_run_next(s->state, event);
+
+	if (next != LEAT_RUN_STATES)
+		s->state = next;
+	else
+		leat_problem_add(d, 0, "this is a bug of leat: step %s %s where it is %s",
+				 d->wf->steps[step].name, leat_run_event_name(event),
+				 leat_run_state_name(s->state));
 }
 
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name)

@@ -4,20 +4,18 @@
 
 #include "base/oom.h"
 #include "daemon/core/state.h"
+#include "daemon/core/step_state.h"
 
 struct leat_auth_token;
 
 struct leat_step_run {
-	bool started;  /* an instance ran or runs */
-	bool declared; /* somebody above said STEP_START: no instance begins by itself */
-	bool resting;  /* between two launches for versions of its inputs */
-	bool implicit; /* an instance that began with its first process */
-	bool done;     /* no further instance will start */
-	unsigned running;
-	unsigned processes; /* known ones alive, of the implicit instance */
+	enum leat_run_state state;
+	bool done;          /* no further instance will start */
+	unsigned running;   /* instances that have begun, and not ended */
+	unsigned processes; /* known ones alive, of an instance that was found */
 	pid_t pid;          /* root of the latest instance */
 	int status;         /* of the first failure, else 0 */
-	int first_status;   /* implicit: what the first process said; -1 nothing yet */
+	int first_status;   /* found: what the first process said; -1 nothing yet */
 	unsigned n_refused; /* files, under --enforce */
 	struct leat_auth_token *auth_tokens; /* of its instances; owned */
 	char *reason;                        /* owned */
@@ -27,7 +25,7 @@ struct leat_step_run {
 	bool tainted;     /* a broken promise was about a file of it, fatally */
 	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
-	uint64_t idle_ns;                    /* implicit: when the last process was gone */
+	uint64_t idle_ns;                    /* found: when the last process was gone */
 	uint64_t death_ns;                   /* a process died abnormally */
 	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
 	/* Its processes were idle then, and have been until that look (of the daemon's n_looks). */
@@ -48,6 +46,9 @@ void leat_steps_spoil(struct leat_daemon *d, const char *why);
 /* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
  * do with it may have got what it should not. */
 void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
+/* The step goes on to its next state; if there is none, that is told. */
+void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event);
+
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);
 

@@ -135,7 +135,7 @@ bool leat_file_awaits(const struct leat_daemon *d, const struct leat_file *f, in
 	const struct leat_step_run *s = &d->steps[step];
 
 	return leat_steps_has(f->rule->consumers, step) &&
-	       (s->running || (!s->started && !s->done));
+	       (s->running || (s->state == LEAT_RUN_WAITING && !s->done));
 }
 
 bool leat_file_is_hidden(const struct leat_file *f, int step)

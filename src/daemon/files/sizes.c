@@ -75,17 +75,17 @@ static void cut(struct leat_daemon *d, const struct leat_file *f, int probe)
 	leat_close(&fd);
 }
 
-int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut)
+bool leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 
 	while (leat_shm_is_ahead(s)) {
 		if (!take(s, false))
-			return -EAGAIN;
+			return false;
 		cut(d, f, -1);
 		leat_shm_window_give(s, shut ? LEAT_WINDOW_SHUT : LEAT_WINDOW_NONE, 0);
 	}
-	return !shut || leat_shm_window_shut(s) ? 0 : -EAGAIN;
+	return !shut || leat_shm_window_shut(s);
 }
 
 void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, int probe)

@@ -9,9 +9,9 @@
  * f->size. `root` may be NULL. 0 or -errno. */
 int leat_file_measure(struct leat_daemon *d, struct leat_file *f, int probe, struct stat *st,
 		      enum leat_root *root);
-/* Make the kernel's size the length; `shut`: and have it stay so. 0, or -EAGAIN: a client is
+/* Make the kernel's size the length; `shut`: and have it stay so. False: not now, as a client is
  * in the middle of a write and does not get on. */
-int leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut);
+bool leat_file_settle(struct leat_daemon *d, const struct leat_file *f, bool shut);
 /* The same when nobody has it open for writing any more; `probe`: a descriptor of it, or -1. */
 void leat_file_settle_closed(struct leat_daemon *d, const struct leat_file *f, int probe);
 

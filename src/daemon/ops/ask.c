@@ -18,26 +18,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the wire says for it. */
+static int error_of(enum leat_answer answer)
+{
+	static const int errors[] = {[LEAT_GO] = 0,
+				     [LEAT_GO_STREAM] = 0,
+				     [LEAT_WAIT] = -EAGAIN,
+				     [LEAT_NOENT] = -ENOENT,
+				     [LEAT_FAILED] = -EIO};
+
+	return errors[answer];
+}
+
 static int ask_launch(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *on = NULL;
-	char *why;
-	int rc;
+	enum leat_answer answer;
+	char *why = NULL;
+	int error = 0;
 
 	if (!c->control || in->slot >= c->d->wf->n_steps)
 		return -EPROTO;
-	rc = leat_staged_launch(c->d, (int)in->slot, &on);
-	why = rc && rc != -EAGAIN ? leat_staged_obstacle(c->d, (int)in->slot, rc) : NULL;
-	leat_reply_answer(c, rc, leat_file_slot(on), why);
+	answer = leat_staged_launch(c->d, (int)in->slot, &on, &error);
+	if (answer == LEAT_WAIT)
+		error = -EAGAIN;
+	else if (answer == LEAT_FAILED)
+		why = leat_staged_obstacle(c->d, (int)in->slot, error);
+	leat_reply_answer(c, error, leat_file_slot(on), why);
 	free(why);
 	return 0;
 }
 
 static int ask_settled(struct leat_conn *c, const struct leat_msg_ask *in)
 {
+	static const int errors[] = {
+		[LEAT_SETTLED] = 0, [LEAT_SETTLED_NOT_YET] = -EAGAIN, [LEAT_SETTLED_NEVER] = -EIO};
+
 	if (!c->control || in->slot >= c->d->wf->n_steps)
 		return -EPROTO;
-	leat_reply_answer(c, leat_step_settled(c->d, (int)in->slot), 0, NULL);
+	leat_reply_answer(c, errors[leat_step_settled(c->d, (int)in->slot)], 0, NULL);
 	return 0;
 }
 
@@ -55,14 +74,14 @@ static int ask_more(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	char name[PATH_MAX];
 	char *why = NULL;
-	int step = (int)in->slot, rc;
+	int step = (int)in->slot, error;
 
 	if (!c->control || in->slot >= c->d->wf->n_steps)
 		return -EPROTO;
-	rc = leat_step_more(c->d, step, in->offset != 0);
-	if (rc == -EIO)
-		why = leat_staged_obstacle(c->d, step, rc);
-	leat_reply_answer(c, rc, 0, rc ? why : launched_for(c->d, step, name));
+	error = error_of(leat_step_more(c->d, step, in->offset != 0));
+	if (error == -EIO)
+		why = leat_staged_obstacle(c->d, step, error);
+	leat_reply_answer(c, error, 0, error ? why : launched_for(c->d, step, name));
 	free(why);
 	return 0;
 }
@@ -91,11 +110,11 @@ static int ask_aside(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 	bool may = f && c->proc && c->proc->mount;
-	int rc = may ? leat_spill_aside(c->d, f, (pid_t)in->length, in->offset) : 0;
+	bool moves = may && leat_spill_aside(c->d, f, (pid_t)in->length, in->offset);
 
-	if (rc == -EAGAIN)
+	if (moves)
 		c->cramped = f;
-	leat_reply_answer(c, rc, leat_file_slot(f), NULL);
+	leat_reply_answer(c, moves ? -EAGAIN : 0, leat_file_slot(f), NULL);
 	return 0;
 }
 
@@ -111,22 +130,23 @@ static int ask_has_room(struct leat_conn *c, const struct leat_msg_ask *in)
 static int ask_shut(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
-	int rc = 0;
+	bool shut = true;
 
 	if (f) {
 		f->watched = true;
-		rc = leat_file_settle(c->d, f, true);
+		shut = leat_file_settle(c->d, f, true);
 	}
-	leat_reply_answer(c, rc, leat_file_slot(f), NULL);
+	leat_reply_answer(c, shut ? 0 : -EAGAIN, leat_file_slot(f), NULL);
 	return 0;
 }
 
 static int ask_acted(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
+	enum leat_actions_answer answer =
+		f ? leat_actions_ask(c, f, in->offset != 0, in->length) : LEAT_ACTIONS_OVER;
 
-	leat_reply_answer(c, f ? leat_actions_ask(c, f, in->offset != 0, in->length) : 0,
-			  leat_file_slot(f), NULL);
+	leat_reply_answer(c, leat_actions_error(answer), leat_file_slot(f), NULL);
 	return 0;
 }
 

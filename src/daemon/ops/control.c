@@ -60,24 +60,23 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 		return 0;
 	}
 	s = &c->d->steps[step];
-	s->declared = true;
 	c->instance = in->pid;
 	c->instance_step = step;
-	if (s->resting) {
+	if (s->state == LEAT_RUN_RESTING) {
 		leat_step_sample(c->d, step);
-		s->resting = false;
+		leat_step_tell(c->d, step, LEAT_RUN_EVENT_LAUNCH);
 		s->pid = in->pid;
 		leat_milestones_step(c->d, LEAT_MILESTONE_LAUNCH, step);
 		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_LAUNCH,
 							    .step = step,
 							    .pid = in->pid,
 							    .code = 1});
-	} else if (s->implicit) {
+	} else if (s->state == LEAT_RUN_FOUND) {
 		/* Its first process was faster than its parent. */
-		s->implicit = false;
+		leat_step_tell(c->d, step, LEAT_RUN_EVENT_TAKEN);
 		s->pid = in->pid;
 	} else {
-		leat_step_begin(c->d, step, in->pid);
+		leat_step_begin(c->d, step, in->pid, LEAT_RUN_EVENT_START);
 	}
 	leat_reply_answer(c, 0, 0, NULL);
 	return 0;
@@ -102,10 +101,10 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 	/* Whatever its processes did before the parent heard of the end comes first. */
 	leat_procs_reap(c->d, step);
 	leat_descriptions_after_step(c->d, step);
-	if (s->running || (!s->started && in->status)) {
-		s->declared = true;
+	if (s->state == LEAT_RUN_FOUND)
+		leat_step_tell(c->d, step, LEAT_RUN_EVENT_TAKEN);
+	if (s->running || (s->state == LEAT_RUN_WAITING && in->status))
 		leat_step_ended(c->d, step, in->status, reason);
-	}
 	/* Its parent may have seen it end well; only here is it known that it cannot have. */
 	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, 0, s->spoiled);
 	return 0;

@@ -145,9 +145,8 @@ static int produce(struct leat_request *r)
 		return leat_request_fail(r, rc);
 	leat_shared_begin(r);
 	/* Two writers go by the kernel's size, and so does who has it open to read. */
-	if ((r->file->descriptions || r->file->watched) &&
-	    (rc = leat_file_settle(r->d, r->file, true)))
-		return leat_request_fail(r, rc);
+	if ((r->file->descriptions || r->file->watched) && !leat_file_settle(r->d, r->file, true))
+		return leat_request_fail(r, -EAGAIN);
 	l = leat_description_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
@@ -291,8 +290,8 @@ static int open_for_reading(struct leat_request *r)
 	/* Who may read a file that is being written, and is no consumer, must find its end. */
 	if (r->file && r->role != LEAT_ROLE_CONSUMER) {
 		r->file->watched = true;
-		if (r->file->descriptions && (rc = leat_file_settle(r->d, r->file, true)))
-			return leat_request_fail(r, rc);
+		if (r->file->descriptions && !leat_file_settle(r->d, r->file, true))
+			return leat_request_fail(r, -EAGAIN);
 	}
 	if (r->file && !r->is_dir && r->role == LEAT_ROLE_CONSUMER)
 		leat_milestones_read(r->d, r->file, r->c->step);
@@ -331,8 +330,8 @@ int leat_request_truncate(struct leat_request *r)
 		rc = check_old_names(r);
 	if (!rc && r->role != LEAT_ROLE_CONSUMER)
 		rc = leat_request_copy_up(r, false);
-	if (!rc)
-		rc = leat_file_settle(r->d, r->file, false);
+	if (!rc && !leat_file_settle(r->d, r->file, false))
+		rc = -EAGAIN;
 	if (rc)
 		return leat_request_fail(r, rc);
 	cut(r, r->in->length);

@@ -72,7 +72,7 @@ int leat_request_fail(struct leat_request *r, int error)
 	}
 	/* Who must not wait shows it as it is. */
 	if (r->in->op == LEAT_OP_OPEN)
-		leat_actions_resolved(r->c, error);
+		leat_actions_resolved(r->c, error == -EAGAIN);
 	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)
 		m.place = spilled(r->d, r->found.path, path, &rc);
 	else if (error == -EAGAIN && r->c->steady && is_growing_version(r))
@@ -123,7 +123,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 	if (rc)
 		return leat_request_fail(r, rc);
 	if (r->in->op == LEAT_OP_OPEN)
-		leat_actions_resolved(r->c, 0);
+		leat_actions_resolved(r->c, false);
 	if (r->file) {
 		m.slot = r->file->slot;
 		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));

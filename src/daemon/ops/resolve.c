@@ -159,21 +159,25 @@ static int check_user(const struct leat_request *r)
 				access);
 }
 
-/* The client is about to open a file that its step has declared: 0 go on; -EAGAIN the actions are
- * called, r->file is set to wait on; -EIO they have failed. */
+/* The client is about to open a file that its step has declared: what it gets if it cannot go on
+ * now. -EAGAIN: the actions are called, r->file is set to wait on. */
 static int call_actions(struct leat_request *r)
 {
 	const char *name = leat_request_seen(r);
+	enum leat_actions_answer answer;
 	int rc;
 
 	if (r->in->op != LEAT_OP_OPEN || !leat_actions_of(r->d, r->c->step) ||
 	    !leat_request_is_declared(r))
 		return 0;
-	rc = leat_actions_before_open(r->c, name, &r->file);
-	if (rc != LEAT_ACTIONS_DUE)
-		return rc;
+	answer = leat_actions_before_open(r->c, name, &r->file);
+	if (answer != LEAT_ACTIONS_DUE)
+		return leat_actions_error(answer);
 	rc = leat_request_file(r);
-	return rc ? rc : leat_actions_call_before(r->c, name, r->file, leat_request_makes(r));
+	if (rc)
+		return rc;
+	answer = leat_actions_call_before(r->c, name, r->file, leat_request_makes(r));
+	return leat_actions_error(answer);
 }
 
 int leat_handle_resolve(struct leat_conn *c, const void *msg)

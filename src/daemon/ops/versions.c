@@ -83,12 +83,32 @@ static bool leads_behind(const struct leat_conn *c, const struct leat_found *fou
 	return false;
 }
 
+/* What a call gets that is about no version. */
+static int error_of(enum leat_version_answer answer)
+{
+	static const int errors[] = {[LEAT_VERSION_NAMED] = 0,
+				     [LEAT_VERSION_NONE] = -ENOENT,
+				     [LEAT_VERSION_GONE] = -ESTALE,
+				     [LEAT_VERSION_NAME_TOO_LONG] = -ENAMETOOLONG,
+				     [LEAT_VERSION_NO_MEMORY] = -ENOMEM};
+
+	return errors[answer];
+}
+
+/* By which name the rules know what the client opens as `path`, or otherwise means. */
+static enum leat_version_answer version_of(struct leat_conn *c, enum leat_call call,
+					   const char *path, char name[PATH_MAX])
+{
+	return leat_stream_version(c->d->stream, c->step, rank_of(c), call, path, name);
+}
+
 int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_found *found,
 		       char seen[PATH_MAX])
 {
+	enum leat_version_answer answer = LEAT_VERSION_NAMED;
 	enum leat_find how = LEAT_FIND_NOFOLLOW;
 	char name[PATH_MAX];
-	int rc = 0;
+	int rc;
 
 	if (seen)
 		*seen = 0;
@@ -100,11 +120,11 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 	if (leads_behind(c, found, name))
 		how = call == LEAT_CALL_OPEN ? LEAT_FIND_FOLLOW : how;
 	else
-		rc = leat_stream_behind(c->d->stream, c->step, rank_of(c), call, found->path, name);
+		answer = version_of(c, call, found->path, name);
 	/* To look at what there is instead does no harm. */
-	if (rc == -ESTALE)
-		rc = leat_stream_behind(c->d->stream, c->step, rank_of(c), LEAT_CALL_LOOK,
-					found->path, name);
+	if (answer == LEAT_VERSION_GONE)
+		answer = version_of(c, LEAT_CALL_LOOK, found->path, name);
+	rc = error_of(answer);
 	if (rc || !strcmp(name, found->path))
 		return rc;
 	if (seen)
@@ -148,8 +168,7 @@ static int admit(struct leat_request *r, enum leat_call call)
 	if (!in || !leat_inport_has_versions(in))
 		return 0;
 	rc = leat_rank_check(r->c, path, "to read its versions");
-	if (!rc && leat_stream_behind(r->d->stream, r->c->step, rank_of(r->c), call, path, name) ==
-			   -ESTALE)
+	if (!rc && version_of(r->c, call, path, name) == LEAT_VERSION_GONE)
 		rc = missed(r->c, path);
 	return rc;
 }
@@ -176,8 +195,7 @@ int leat_versions_carry_over(struct leat_request *r)
 
 	if (!*r->seen || r->exists)
 		return 0;
-	rc = leat_stream_behind(d->stream, r->c->step, rank_of(r->c), LEAT_CALL_LOOK, r->seen,
-				name);
+	rc = error_of(version_of(r->c, LEAT_CALL_LOOK, r->seen, name));
 	if (!rc)
 		rc = leat_user_find(r->c->user, d->tree, name, LEAT_FIND_NOFOLLOW, &last);
 	if (rc || last.root == LEAT_ROOT_NONE)

@@ -1,5 +1,5 @@
 /* Files that steps see by other names than they are made by, or in versions (stream/stream.h,
- * leat_stream_behind). */
+ * leat_stream_version). */
 #ifndef LEAT_DAEMON_OPS_VERSIONS_H
 #define LEAT_DAEMON_OPS_VERSIONS_H
 

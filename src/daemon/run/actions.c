@@ -42,10 +42,9 @@ struct leat_action_call {
 	struct leat_actor *actor;
 	enum leat_act act;
 	struct leat_file *file;
-	char *name;             /* as the step sees it; owned */
-	struct leat_conn *conn; /* that waits for it, or NULL */
-	bool done;
-	int error;
+	char *name;                      /* as the step sees it; owned */
+	struct leat_conn *conn;          /* that waits for it, or NULL */
+	enum leat_actions_answer answer; /* LEAT_ACTIONS_WAIT until it has come back */
 	struct leat_action_call *prev, *next;
 };
 
@@ -120,6 +119,7 @@ static struct leat_action_call *call_new(struct leat_daemon *d, struct leat_acto
 	call->act = act;
 	call->file = f;
 	call->name = name;
+	call->answer = LEAT_ACTIONS_WAIT;
 	DL_APPEND(d->run->calls, call);
 	send_act(d, call, writes);
 	return call;
@@ -147,22 +147,32 @@ void leat_actions_forget(struct leat_conn *c)
 {
 	struct leat_action_call *call = call_of(c);
 
-	if (call && call->done)
+	if (call && call->answer != LEAT_ACTIONS_WAIT)
 		call_free(c->d, call);
 	else if (call)
 		call->conn = NULL;
 }
 
-/* What became of the client's call: 0, -EIO, or -EAGAIN. */
-static int outcome(struct leat_conn *c, const struct leat_action_call *call)
+int leat_actions_error(enum leat_actions_answer answer)
 {
-	int error = call->error;
+	static const int errors[] = {[LEAT_ACTIONS_OVER] = 0,
+				     [LEAT_ACTIONS_DUE] = -EAGAIN,
+				     [LEAT_ACTIONS_WAIT] = -EAGAIN,
+				     [LEAT_ACTIONS_FAILED] = -EIO,
+				     [LEAT_ACTIONS_NO_MEMORY] = -ENOMEM};
 
-	if (!call->done)
-		return -EAGAIN;
-	if (call->act != LEAT_ACT_BEFORE_OPEN || error)
+	return errors[answer];
+}
+
+/* What became of the client's call. */
+static enum leat_actions_answer outcome(struct leat_conn *c, const struct leat_action_call *call)
+{
+	enum leat_actions_answer answer = call->answer;
+
+	if (answer != LEAT_ACTIONS_WAIT &&
+	    (call->act != LEAT_ACT_BEFORE_OPEN || answer == LEAT_ACTIONS_FAILED))
 		leat_actions_forget(c);
-	return error;
+	return answer;
 }
 
 /* ---- opens ---- */
@@ -191,30 +201,31 @@ static struct leat_action_call *call_before(struct leat_conn *c, const char *nam
 	return NULL;
 }
 
-int leat_actions_before_open(struct leat_conn *c, const char *seen, struct leat_file **on)
+enum leat_actions_answer leat_actions_before_open(struct leat_conn *c, const char *seen,
+						  struct leat_file **on)
 {
 	struct leat_actor *a = actor_get(c->d, c->step, leat_rank_of(c));
+	enum leat_actions_answer answer;
 	struct leat_action_call *call;
 	char *name;
-	int rc;
 
 	if (a && a->failed)
-		return -EIO;
+		return LEAT_ACTIONS_FAILED;
 	name = a ? title(c->d, c->step, seen) : NULL;
 	if (!name)
-		return -ENOMEM;
+		return LEAT_ACTIONS_NO_MEMORY;
 	call = call_before(c, name);
 	free(name);
 	if (!call)
-		return wants(a, LEAT_ACT_BEFORE_OPEN) ? LEAT_ACTIONS_DUE : 0;
-	rc = outcome(c, call);
-	if (rc == -EAGAIN)
+		return wants(a, LEAT_ACT_BEFORE_OPEN) ? LEAT_ACTIONS_DUE : LEAT_ACTIONS_OVER;
+	answer = outcome(c, call);
+	if (answer == LEAT_ACTIONS_WAIT)
 		*on = call->file;
-	return rc;
+	return answer;
 }
 
-int leat_actions_call_before(struct leat_conn *c, const char *seen, struct leat_file *f,
-			     bool writes)
+enum leat_actions_answer leat_actions_call_before(struct leat_conn *c, const char *seen,
+						  struct leat_file *f, bool writes)
 {
 	struct leat_actor *a = actor_get(c->d, c->step, leat_rank_of(c));
 	struct leat_action_call *call =
@@ -222,14 +233,14 @@ int leat_actions_call_before(struct leat_conn *c, const char *seen, struct leat_
 		  : NULL;
 
 	if (!call)
-		return -ENOMEM;
+		return LEAT_ACTIONS_NO_MEMORY;
 	call->conn = c;
-	return -EAGAIN;
+	return call->answer;
 }
 
-void leat_actions_resolved(struct leat_conn *c, int error)
+void leat_actions_resolved(struct leat_conn *c, bool again)
 {
-	if (error != -EAGAIN && c->d->run->calls)
+	if (!again && c->d->run->calls)
 		leat_actions_forget(c);
 }
 
@@ -271,7 +282,8 @@ int leat_actions_opens(struct leat_conn *c, const char *seen, struct leat_descri
 	return l->reads || l->foreign ? 0 : own_add(a, l->file);
 }
 
-static int ask_opened(struct leat_conn *c, struct leat_actor *a, struct leat_file *f, uint64_t ofd)
+static enum leat_actions_answer ask_opened(struct leat_conn *c, struct leat_actor *a,
+					   struct leat_file *f, uint64_t ofd)
 {
 	struct leat_action_call *call = call_of(c);
 	const struct leat_description *l;
@@ -280,34 +292,35 @@ static int ask_opened(struct leat_conn *c, struct leat_actor *a, struct leat_fil
 		return outcome(c, call);
 	HASH_FIND(hh, c->d->files->descriptions, &ofd, sizeof(ofd), l);
 	if (!l || !l->name || l->file != f || l->step != c->step || !wants(a, LEAT_ACT_AFTER_OPEN))
-		return 0;
+		return LEAT_ACTIONS_OVER;
 	call = call_new(c->d, a, LEAT_ACT_AFTER_OPEN, f, strdup(l->name), !l->reads);
 	if (!call)
-		return -ENOMEM;
+		return LEAT_ACTIONS_NO_MEMORY;
 	call->conn = c;
-	return -EAGAIN;
+	return call->answer;
 }
 
-static int ask_closed(const struct leat_conn *c, const struct leat_actor *a,
-		      const struct leat_file *f)
+static enum leat_actions_answer ask_closed(const struct leat_conn *c, const struct leat_actor *a,
+					   const struct leat_file *f)
 {
 	const struct leat_action_call *call;
 
 	DL_FOREACH(c->d->run->calls, call)
 	if (call->actor == a && call->file == f && call->act == LEAT_ACT_AFTER_CLOSE)
-		return -EAGAIN;
-	return a->failed ? -EIO : 0;
+		return LEAT_ACTIONS_WAIT;
+	return a->failed ? LEAT_ACTIONS_FAILED : LEAT_ACTIONS_OVER;
 }
 
-int leat_actions_ask(struct leat_conn *c, struct leat_file *f, bool closed, uint64_t ofd)
+enum leat_actions_answer leat_actions_ask(struct leat_conn *c, struct leat_file *f, bool closed,
+					  uint64_t ofd)
 {
 	struct leat_actor *a;
 
 	if (!leat_actions_of(c->d, c->step))
-		return 0;
+		return LEAT_ACTIONS_OVER;
 	a = actor_get(c->d, c->step, leat_rank_of(c));
 	if (!a)
-		return -ENOMEM;
+		return LEAT_ACTIONS_NO_MEMORY;
 	return closed ? ask_closed(c, a, f) : ask_opened(c, a, f, ofd);
 }
 
@@ -406,8 +419,7 @@ static void note_done(struct leat_daemon *d, struct leat_action_call *call, int 
 {
 	struct leat_file *f = call->file;
 
-	call->done = true;
-	call->error = error ? -EIO : 0;
+	call->answer = error ? LEAT_ACTIONS_FAILED : LEAT_ACTIONS_OVER;
 	if (!call->conn)
 		call_free(d, call);
 	if (f)
@@ -437,7 +449,7 @@ int leat_handle_acted(struct leat_conn *c, const void *msg)
 	if (in->error && !d->steps[in->step].spoiled)
 		d->steps[in->step].spoiled = strdup(why);
 	DL_SEARCH_SCALAR(d->run->calls, call, id, in->id);
-	if (call && !call->done)
+	if (call && call->answer == LEAT_ACTIONS_WAIT)
 		note_done(d, call, in->error);
 	leat_reply_answer(c, 0, 0, NULL);
 	return 0;

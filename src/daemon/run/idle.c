@@ -440,7 +440,7 @@ bool leat_step_is_idle(struct leat_daemon *d, int step, struct leat_idle *seen,
 		return false;
 	if (!s->running)
 		return true; /* it waits for its launch */
-	if (s->implicit || !leat_peek_sees_children())
+	if (s->state == LEAT_RUN_FOUND || !leat_peek_sees_children())
 		return acts(&l, s->pid, "is not looked after by leat: others of the step may come");
 	if (!processes_are_idle(&l))
 		return false;

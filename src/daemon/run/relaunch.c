@@ -11,7 +11,6 @@
 #include "daemon/run/samples.h"
 #include "model/version.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,10 +22,10 @@ static void rest(struct leat_daemon *d, int step)
 {
 	leat_procs_reap(d, step);
 	leat_descriptions_after_step(d, step);
-	if (d->steps[step].resting || !d->steps[step].running)
+	if (d->steps[step].state == LEAT_RUN_RESTING || !d->steps[step].running)
 		return;
 	leat_step_sample(d, step);
-	d->steps[step].resting = true;
+	leat_step_tell(d, step, LEAT_RUN_EVENT_REST);
 	leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_LAUNCH, .step = step});
 }
@@ -42,7 +41,7 @@ bool leat_step_look(struct leat_daemon *d, const char *name)
 	return true;
 }
 
-int leat_step_more(struct leat_daemon *d, int step, bool over)
+enum leat_answer leat_step_more(struct leat_daemon *d, int step, bool over)
 {
 	char name[sizeof(NAME) + 12];
 
@@ -51,18 +50,6 @@ int leat_step_more(struct leat_daemon *d, int step, bool over)
 		rest(d, step);
 	/* Its end will say so. */
 	if (d->steps[step].spoiled)
-		return -ENOENT;
-	switch (leat_events_ask(d, step, MORE_WAITER + (uint64_t)step, LEAT_CALL_MORE, name, 0,
-				0)) {
-	case LEAT_GO:
-	case LEAT_GO_STREAM:
-		return 0;
-	case LEAT_WAIT:
-		return -EAGAIN;
-	case LEAT_NOENT:
-		return -ENOENT;
-	case LEAT_FAILED:
-		break;
-	}
-	return -EIO;
+		return LEAT_NOENT;
+	return leat_events_ask(d, step, MORE_WAITER + (uint64_t)step, LEAT_CALL_MORE, name, 0, 0);
 }

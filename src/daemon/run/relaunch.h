@@ -4,9 +4,10 @@
 
 #include "daemon/core/state.h"
 
-/* May the step be launched for a further version? `over`: a launch of it has just ended. 0,
- * -EAGAIN (leat_problems_look tells when to ask again), -ENOENT never, -EIO. */
-int leat_step_more(struct leat_daemon *d, int step, bool over);
+/* May the step be launched for a further version? `over`: a launch of it has just ended. LEAT_WAIT:
+ * leat_problems_look tells when to ask again; LEAT_NOENT: never; LEAT_FAILED: nor can it have ended
+ * well. */
+enum leat_answer leat_step_more(struct leat_daemon *d, int step, bool over);
 /* The rules wake `name`: is it that of a step that waits so? It is told, then. */
 bool leat_step_look(struct leat_daemon *d, const char *name);
 

@@ -51,7 +51,7 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "status", (unsigned)s->status);
 	leat_json_string(j, "reason", s->reason ? s->reason : "");
 	leat_json_string(j, "cause", s->spoiled ? s->spoiled : "");
-	leat_json_bool(j, "settled", leat_step_settled(d, (int)i) == 0);
+	leat_json_bool(j, "settled", leat_step_settled(d, (int)i) == LEAT_SETTLED);
 	leat_json_number(j, "bytes_in", leat_shm_counted(&shm->bytes_in));
 	leat_json_number(j, "bytes_out", leat_shm_counted(&shm->bytes_out));
 	leat_json_number(j, "reads", leat_shm_counted(&shm->reads));
@@ -66,7 +66,7 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "limit_mbps", d->wf->steps[i].needs.limit_mbps);
 	leat_json_number(j, "held_ns", leat_shm_counted(&d->shm->limits[i].held_ns));
 	leat_json_number(j, "cpu_ns", leat_step_cpu_ns(d, (int)i));
-	leat_json_bool(j, "resting", s->resting);
+	leat_json_bool(j, "resting", s->state == LEAT_RUN_RESTING);
 	leat_json_close(j);
 }
 
@@ -116,7 +116,8 @@ static void put_needs(struct leat_daemon *d, struct leat_json *j, const struct l
 	leat_json_list(j, key, true);
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
 		const struct leat_step_run *s = &d->steps[i];
-		bool counts = missing ? !s->started : s->running || !s->started;
+		bool waits = s->state == LEAT_RUN_WAITING;
+		bool counts = waits || (!missing && s->running);
 
 		if (counts && leat_steps_has(f->rule->producers, i))
 			leat_json_string(j, NULL, d->wf->steps[i].name);

@@ -90,7 +90,7 @@ void leat_step_sample(struct leat_daemon *d, int step)
 	p.bytes_in = grown(&s->seen_in, leat_shm_counted(&shm->bytes_in));
 	p.bytes_out = grown(&s->seen_out, leat_shm_counted(&shm->bytes_out));
 	copied = grown(&s->seen_copy, leat_shm_counted(&shm->copy_ns));
-	if (run->resting)
+	if (run->state == LEAT_RUN_RESTING)
 		p.rest_ns = p.length_ns;
 	if (p.wait_ns)
 		p.file = s->wait_file;

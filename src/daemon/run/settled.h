@@ -4,8 +4,13 @@
 
 #include "daemon/core/state.h"
 
-/* Is all that the step makes final and, if permanent, on disk, the step having ended well?
- * 0, -EAGAIN not yet, -EIO never. */
-int leat_step_settled(struct leat_daemon *d, int step);
+enum leat_settled {
+	LEAT_SETTLED,
+	LEAT_SETTLED_NOT_YET,
+	LEAT_SETTLED_NEVER, /* something has failed */
+};
+
+/* Is all that the step makes final and, if permanent, on disk, the step having ended well? */
+enum leat_settled leat_step_settled(struct leat_daemon *d, int step);
 
 #endif

@@ -23,21 +23,27 @@
 /* Ids of waiters beyond those of connections. */
 #define LAUNCH_WAITER ((uint64_t)1 << 62)
 
-/* 0 it is on disk, -EAGAIN on its way, -errno. */
-static int bring_to_disk(struct leat_daemon *d, struct leat_file *f)
+/* LEAT_GO: it is on disk; LEAT_WAIT: on its way; LEAT_FAILED with *error. */
+static enum leat_answer bring_to_disk(struct leat_daemon *d, struct leat_file *f, int *error)
 {
 	enum leat_root root;
 	struct stat st;
 
+	*error = 0;
 	if (!leat_tree_has_ours(d->tree, f->name, &root, &st))
-		return 0;
-	if (S_ISDIR(st.st_mode))
-		return leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
-	if (f->save_error)
-		return -f->save_error;
-	f->staged = true;
-	leat_file_persist(d, f);
-	return f->dirty || f->saving ? -EAGAIN : -f->save_error;
+		return LEAT_GO;
+	if (S_ISDIR(st.st_mode)) {
+		*error = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+	} else if (f->save_error) {
+		*error = -f->save_error;
+	} else {
+		f->staged = true;
+		leat_file_persist(d, f);
+		if (f->dirty || f->saving)
+			return LEAT_WAIT;
+		*error = -f->save_error;
+	}
+	return *error ? LEAT_FAILED : LEAT_GO;
 }
 
 static bool is_input(const struct leat_file *f, int step)
@@ -65,35 +71,41 @@ static void tell_seen(struct leat_daemon *d, int step)
 		leat_events_ask(d, step, 0, LEAT_CALL_LOOK, f->name, 0, 0);
 }
 
-int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
+enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on,
+				    int *error)
 {
+	enum leat_answer all = LEAT_GO;
 	struct leat_file *f, *next;
-	int rc = 0;
 
 	*on = leat_file_get(d, "");
 	switch (leat_events_ask(d, step, LAUNCH_WAITER + (uint64_t)step, LEAT_CALL_LAUNCH, "", 0,
 				0)) {
 	case LEAT_WAIT:
-		return -EAGAIN;
+		return LEAT_WAIT;
 	case LEAT_FAILED:
-		return -EIO;
+		*error = -EIO;
+		return LEAT_FAILED;
 	case LEAT_NOENT:
-		return -ENOENT;
+		*error = -ENOENT;
+		return LEAT_FAILED;
 	case LEAT_GO:
 	case LEAT_GO_STREAM:
 		break;
 	}
 	HASH_ITER(hh, d->files->by_name, f, next)
 	{
-		int one = is_input(f, step) || is_way(d, f, step) ? bring_to_disk(d, f) : 0;
+		enum leat_answer one = LEAT_GO;
 
-		if (one && one != -EAGAIN)
+		if (is_input(f, step) || is_way(d, f, step))
+			one = bring_to_disk(d, f, error);
+		if (one == LEAT_FAILED)
 			return one;
-		rc = rc ? rc : one;
+		if (one == LEAT_WAIT)
+			all = one;
 	}
-	if (!rc)
+	if (all == LEAT_GO)
 		tell_seen(d, step);
-	return rc;
+	return all;
 }
 
 /* Nobody need have spoken of an input that its producer did not come to make. */
@@ -128,7 +140,7 @@ static char *input_failed(struct leat_daemon *d, int step)
 	return text;
 }
 
-char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc)
+char *leat_staged_obstacle(struct leat_daemon *d, int step, int error)
 {
 	const struct leat_file *f;
 	char *text = input_failed(d, step);
@@ -136,10 +148,10 @@ char *leat_staged_obstacle(struct leat_daemon *d, int step, int rc)
 	if (text)
 		return text;
 	for (f = d->files->by_name; f; f = f->hh.next)
-		if (is_input(f, step) && f->save_error == -rc)
+		if (is_input(f, step) && f->save_error == -error)
 			return leat_strf("its input %s cannot be brought to disk: %s", f->name,
-					 strerror(-rc));
-	return leat_strf("an input of it will never be complete: %s", strerror(-rc));
+					 strerror(-error));
+	return leat_strf("an input of it will never be complete: %s", strerror(-error));
 }
 
 /* ---- adoption ---- */

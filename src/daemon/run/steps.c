@@ -50,16 +50,16 @@ void leat_steps_free(struct leat_daemon *d)
 	d->steps = NULL;
 }
 
-void leat_step_begin(struct leat_daemon *d, int step, pid_t pid)
+void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_event event)
 {
 	struct leat_step_run *s = &d->steps[step];
 	struct leat_cgroup *group;
 	struct timespec now;
 
-	if (!s->started)
+	if (s->state == LEAT_RUN_WAITING)
 		s->start_ns = leat_clock_ns();
-	s->started = true;
 	leat_step_sample(d, step);
+	leat_step_tell(d, step, event);
 	s->running++;
 	s->pid = pid;
 	group = leat_space_meet(d, pid);
@@ -85,11 +85,10 @@ void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
 
 	s->processes++;
 	/* Late processes of a step that somebody looks after are no new instance. */
-	if (s->declared || s->running)
+	if (!leat_run_may_begin_itself(s->state))
 		return;
-	s->implicit = true;
 	s->first_status = -1;
-	leat_step_begin(d, step, pid);
+	leat_step_begin(d, step, pid, LEAT_RUN_EVENT_PROCESS);
 }
 
 /* Does it answer for what the step's programs see of the directory? Then they had errors. */
@@ -113,7 +112,7 @@ void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p)
 	lose_mount(d, p);
 	if (!p->exiting)
 		s->death_ns = leat_clock_ns();
-	if (s->implicit && p->pid == s->pid)
+	if (s->state == LEAT_RUN_FOUND && p->pid == s->pid)
 		s->first_status = p->exiting ? p->status << 8 : SIGKILL;
 	if (s->processes && --s->processes == 0)
 		s->idle_ns = leat_clock_ns();
@@ -171,12 +170,11 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	if (!status && s->spoiled)
 		status = 1 << 8;
 	leat_step_sample(d, step);
-	if (s->running && !s->resting)
+	if (s->running && s->state != LEAT_RUN_RESTING)
 		leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	if (s->running)
 		s->running--;
-	s->started = true;
-	s->implicit = false;
+	leat_step_tell(d, step, s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
 	s->end_ns = leat_clock_ns();
 	if (!s->running)
 		leat_oom_end(&s->oom);
@@ -223,7 +221,7 @@ void leat_steps_settle(struct leat_daemon *d)
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
 		struct leat_step_run *s = &d->steps[i];
 
-		if (!s->implicit || !s->running)
+		if (s->state != LEAT_RUN_FOUND)
 			continue;
 		if (s->processes || (!d->is_finishing && now - s->idle_ns < IDLE_NS) ||
 		    leat_descriptions_of_step(d, i))

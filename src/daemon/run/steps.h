@@ -3,12 +3,13 @@
 #define LEAT_DAEMON_RUN_STEPS_H
 
 #include "daemon/core/state.h"
+#include "daemon/core/step_state.h"
 
 int leat_steps_init(struct leat_daemon *d);
 void leat_steps_free(struct leat_daemon *d);
 
-/* An instance begins. */
-void leat_step_begin(struct leat_daemon *d, int step, pid_t pid);
+/* An instance begins: with a process, or as it is started. */
+void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_event event);
 /* A process of the step has come / is gone. */
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid);
 void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
@@ -16,7 +17,7 @@ void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
 void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent);
 /* An instance has ended with `status` as from waitpid. */
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);
-/* By the clock: implicit instances whose processes are all gone. */
+/* By the clock: instances that were found, whose processes are all gone. */
 void leat_steps_settle(struct leat_daemon *d);
 
 #endif

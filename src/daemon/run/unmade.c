@@ -46,7 +46,7 @@ static bool is_due(struct leat_daemon *d, const char *name)
 
 static bool has_ended_well(const struct leat_step_run *s)
 {
-	return s->started && !s->running && !s->status && !s->spoiled;
+	return s->state != LEAT_RUN_WAITING && !s->running && !s->status && !s->spoiled;
 }
 
 void leat_unmade_note(struct leat_daemon *d, int step)

@@ -239,7 +239,7 @@ static int stop_writers(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
 
-	if (leat_file_settle(m->d, m->f, true))
+	if (!leat_file_settle(m->d, m->f, true))
 		return -EBUSY;
 	m->home = leat_shm_home(s);
 	leat_shm_file_home(s, m->home + LEAT_HOME_MOVING);

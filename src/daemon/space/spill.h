@@ -32,8 +32,8 @@ bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t si
  * that the next is due. */
 int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid);
 
-/* Before anybody writes: process `pid`, which has `f` open, is about to do it unseen. 0: it
- * lies on disk, or has to stay; -EAGAIN: wait on `f`. */
-int leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt);
+/* Before anybody writes: process `pid`, which has `f` open, is about to do it unseen. True:
+ * wait on `f`, which moves to disk; false: it lies there, or has to stay. */
+bool leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt);
 
 #endif

@@ -9,7 +9,10 @@
 int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_step_state *st = &s->steps[ev->step];
+	int rc = leat_step_advance(st, LEAT_PHASE_EVENT_START);
 
+	if (rc)
+		return rc;
 	st->started++;
 	if (ev->code > st->expected)
 		st->expected = ev->code;
@@ -20,6 +23,7 @@ int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
 int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_step_state *st = &s->steps[ev->step];
+	int rc;
 
 	if (st->ended == st->started) {
 		if (!ev->status)
@@ -27,6 +31,9 @@ int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 		st->started++;
 	}
 	st->ended++;
+	rc = leat_step_advance(st, leat_step_end_event(st));
+	if (rc)
+		return rc;
 	if (ev->status) {
 		st->failures++;
 		if (!st->why && ev->name) {
@@ -44,9 +51,14 @@ int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 
 int leat_step_closed(struct leat_stream *s, const struct leat_event *ev)
 {
-	s->steps[ev->step].closed = true;
+	struct leat_step_state *st = &s->steps[ev->step];
+	int rc = leat_step_advance(st, LEAT_PHASE_EVENT_CLOSED);
+
+	if (rc)
+		return rc;
+	st->closed = true;
 	leat_touch_step(s, ev->step, true);
-	if (leat_step_is_over(&s->steps[ev->step]))
+	if (leat_step_is_over(st))
 		leat_versions_step_over(s, ev->step);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* Ranks of an MPI job that have ended while others go on. */
 #include "stream/flow/rank_end.h"
+#include "stream/state/steps.h"
 
 #include <errno.h>
 
@@ -42,7 +43,7 @@ void leat_rank_end_remove(struct leat_stream *s, int step, unsigned rank)
 
 bool leat_rank_end_has(const struct leat_stream *s, int step, unsigned rank)
 {
-	return s->steps[step].resting || find(&s->steps[step], rank);
+	return leat_step_has_rested(&s->steps[step]) || find(&s->steps[step], rank);
 }
 
 void leat_rank_end_clear(struct leat_stream *s, int step)

@@ -93,13 +93,13 @@ static struct leat_entry *entry_at(const struct leat_sequence *q, uint64_t numbe
 	return e;
 }
 
-int leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
-		       struct leat_entry **e)
+bool leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
+			struct leat_entry **e)
 {
 	uint64_t number = p ? p->number + 1 : q->first;
 
 	*e = entry_at(q, number);
-	return *e || number > q->given ? 0 : -ESTALE;
+	return *e || number > q->given;
 }
 
 struct leat_entry *leat_sequence_entry(const struct leat_sequence *q,

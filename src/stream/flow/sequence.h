@@ -62,9 +62,9 @@ struct leat_sequence *leat_sequence_find(const struct leat_stream *s, int step, 
 struct leat_sequence *leat_sequence_get(struct leat_stream *s, int step, const char *seen);
 void leat_sequences_free(struct leat_stream *s);
 /* The entry after what `p` (NULL: a rank that has had none) has; *e is NULL if there is none yet.
- * 0; -ESTALE: it is not kept any more. */
-int leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
-		       struct leat_entry **e);
+ * False: it is not kept any more. */
+bool leat_sequence_next(const struct leat_sequence *q, const struct leat_cursor *p,
+			struct leat_entry **e);
 /* The entry that is version `n`; NULL: none that is kept. */
 struct leat_entry *leat_sequence_entry(const struct leat_sequence *q,
 				       const struct leat_name_state *n);

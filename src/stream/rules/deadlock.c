@@ -30,11 +30,6 @@ struct graph {
 	FILE *out;
 };
 
-static bool is_running(const struct leat_step_state *st)
-{
-	return st->started > st->ended;
-}
-
 static bool may_start(const struct leat_step_state *st)
 {
 	return !st->closed && st->started < st->expected;
@@ -174,8 +169,9 @@ static void find_able(struct graph *g)
 		const struct leat_step_state *st = &s->steps[i];
 
 		/* An instance that has not come yet does not wait. */
-		g->v[i].able = g->v[i].waits ? may_start(st) && !g->v[i].launch
-					     : is_running(st) || may_start(st) || st->writers;
+		g->v[i].able = g->v[i].waits
+				       ? may_start(st) && !g->v[i].launch
+				       : leat_step_is_running(st) || may_start(st) || st->writers;
 		g->v[i].able = g->v[i].able || (g->busy && g->busy[i]);
 	}
 	while (changed) {
@@ -271,7 +267,7 @@ static void describe(const struct graph *g, const struct leat_waiter *w)
 			continue;
 		fprintf(g->out, "%sstep %s", separator, step_name(g, i));
 		separator = ", ";
-		if (is_running(&g->s->steps[i]))
+		if (leat_step_is_running(&g->s->steps[i]))
 			fprintf(g->out, " (%s)", g->v[i].waits ? "waiting itself" : "running");
 		else
 			fprintf(g->out, " (%s)",

@@ -130,7 +130,6 @@ static void launch_over(struct leat_stream *s, int step)
 	struct leat_sequence *q, *next;
 	struct leat_cursor *p;
 
-	s->steps[step].resting = true;
 	HASH_ITER(hh, s->sequences, q, next)
 	{
 		if (q->key.step == step)
@@ -150,13 +149,17 @@ static void launch_over(struct leat_stream *s, int step)
 int leat_fact_launch(struct leat_stream *s, const struct leat_event *ev)
 {
 	struct leat_flow_link *link;
+	int rc;
 
+	rc = leat_step_advance(&s->steps[ev->step],
+			       ev->code ? LEAT_PHASE_EVENT_LAUNCH : LEAT_PHASE_EVENT_LAUNCH_OVER);
+	if (rc)
+		return rc;
 	if (!ev->code) {
 		launch_over(s, ev->step);
 		return 0;
 	}
 	s->steps[ev->step].launches++;
-	s->steps[ev->step].resting = false;
 	leat_rank_end_clear(s, ev->step);
 	leat_sequences_launch(s, ev->step);
 	LL_FOREACH(s->links, link)

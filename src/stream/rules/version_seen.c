@@ -11,7 +11,6 @@
 #include "model/version.h"
 #include "model/view.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,16 +107,17 @@ static bool is_better(const struct choice *a, const struct choice *b)
 }
 
 /* From the source whose turn it is, or the next that still gives something; under `latest` from
- * the first that has something. -ENOENT: by this name none does. */
-static int choose(const struct leat_stream *s, int step, const struct leat_inport *in,
-		  const char *seen, const struct leat_sequence *q, struct choice *best)
+ * the first that has something. */
+static enum leat_version_answer choose(const struct leat_stream *s, int step,
+				       const struct leat_inport *in, const char *seen,
+				       const struct leat_sequence *q, struct choice *best)
 {
 	size_t turn = q ? q->turn : 0;
 	bool found = false;
 	struct choice *one = leat_heap_alloc(1, sizeof(*one));
 
 	if (!one)
-		return -ENOMEM;
+		return LEAT_VERSION_NO_MEMORY;
 	best->ready = best->over = best->skipped = false; /* gcc cannot see that one is found */
 	for (size_t i = 0; i < in->n_sources; i++) {
 		if (!choose_from(s, step, in, (turn + i) % in->n_sources, seen, q, one))
@@ -129,7 +129,7 @@ static int choose(const struct leat_stream *s, int step, const struct leat_inpor
 			break;
 	}
 	leat_heap_free(one);
-	return found ? 0 : -ENOENT;
+	return found ? LEAT_VERSION_NAMED : LEAT_VERSION_NONE;
 }
 
 /* Has it been dealt with, so that the next call on it is about the one after? What only other
@@ -148,52 +148,65 @@ static bool is_done(const struct leat_stream *s, const struct leat_cursor *p, en
 }
 
 /* The version that a rank has, or that was given to others as the next. *n is NULL if there is
- * none. 0; -ESTALE: it has gone. */
-static int given(const struct leat_stream *s, const struct leat_sequence *q, unsigned rank,
-		 enum leat_call call, const struct leat_name_state **n)
+ * none. False: it has gone. */
+static bool given(const struct leat_stream *s, const struct leat_sequence *q, unsigned rank,
+		  enum leat_call call, const struct leat_name_state **n)
 {
 	const struct leat_cursor *p = q ? leat_cursor_find(q, rank) : NULL;
 	struct leat_entry *e = NULL;
-	int rc = 0;
+	bool kept = true;
 
 	*n = NULL;
 	if (p && !is_done(s, p, call)) {
 		/* It was taken for ended, and nobody has waited for it. */
-		if (!p->taken && !leat_sequence_entry(q, p->at))
-			rc = -ESTALE;
+		kept = p->taken || leat_sequence_entry(q, p->at);
 		*n = p->at;
-		return call == LEAT_CALL_OPEN ? rc : 0;
+		return kept || call != LEAT_CALL_OPEN;
 	}
 	if (q)
-		rc = leat_sequence_next(q, p, &e);
+		kept = leat_sequence_next(q, p, &e);
 	/* A look does no harm: to open it is what is refused. */
-	if (rc && call != LEAT_CALL_OPEN) {
+	if (!kept && call != LEAT_CALL_OPEN) {
 		e = q->entries;
-		rc = 0;
+		kept = true;
 	}
 	if (e)
 		*n = e->name;
-	return rc;
+	return kept;
 }
 
-static int behind_sequence(struct leat_stream *s, int step, unsigned rank, enum leat_call call,
-			   const struct leat_inport *in, const char *seen, char out[PATH_MAX])
+static enum leat_version_answer named(const char *name, char out[PATH_MAX])
+{
+	return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX ? LEAT_VERSION_NAMED
+							      : LEAT_VERSION_NAME_TOO_LONG;
+}
+
+static enum leat_version_answer numbered(const char *base, uint64_t number, char out[PATH_MAX])
+{
+	return leat_version_put(out, base, number) ? LEAT_VERSION_NAMED
+						   : LEAT_VERSION_NAME_TOO_LONG;
+}
+
+static enum leat_version_answer of_sequence(struct leat_stream *s, int step, unsigned rank,
+					    enum leat_call call, const struct leat_inport *in,
+					    const char *seen, char out[PATH_MAX])
 {
 	const struct leat_sequence *q = leat_sequence_find(s, step, seen);
 	const struct leat_name_state *n;
+	enum leat_version_answer answer;
 	struct choice choice;
-	int rc = given(s, q, leat_cursor_rank(s, step, rank), call, &n);
 
-	if (rc)
-		return rc;
+	if (!given(s, q, leat_cursor_rank(s, step, rank), call, &n))
+		return LEAT_VERSION_GONE;
 	if (n)
-		return snprintf(out, PATH_MAX, "%s", n->text) < PATH_MAX ? 0 : -ENAMETOOLONG;
-	rc = choose(s, step, in, seen, q, &choice);
-	if (!rc && !choice.ready && choice.skipped)
-		rc = -ENOENT;
-	if (!rc)
-		memcpy(out, choice.name, PATH_MAX);
-	return rc;
+		return named(n->text, out);
+	answer = choose(s, step, in, seen, q, &choice);
+	if (answer != LEAT_VERSION_NAMED)
+		return answer;
+	if (!choice.ready && choice.skipped)
+		return LEAT_VERSION_NONE;
+	memcpy(out, choice.name, PATH_MAX);
+	return LEAT_VERSION_NAMED;
 }
 
 static bool is_prepared(const struct leat_stream *s, const char *base, uint64_t number)
@@ -206,36 +219,37 @@ static bool is_prepared(const struct leat_stream *s, const char *base, uint64_t 
 }
 
 /* Whoever is no consumer sees the newest; its producer, once that is complete, makes the next. */
-static int behind_series(const struct leat_stream *s, int step, enum leat_call call,
-			 const char *path, char out[PATH_MAX])
+static enum leat_version_answer of_series(const struct leat_stream *s, int step,
+					  enum leat_call call, const char *path, char out[PATH_MAX])
 {
 	const struct leat_series *series = leat_series_find(s, path);
 	uint64_t number = series ? series->latest : 1;
 	const struct leat_name_state *n;
 
 	if (!series)
-		return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+		return named(path, out);
 	if (!leat_version_put(out, path, number))
-		return -ENAMETOOLONG;
+		return LEAT_VERSION_NAME_TOO_LONG;
 	n = leat_name_find(s, out);
 	if (n && leat_name_produced_by(n, step) &&
 	    (series->removed || is_prepared(s, path, number + 1) ||
 	     (call == LEAT_CALL_WRITE && n->state == LEAT_FILE_COMMITTED)))
-		return leat_version_put(out, path, number + 1) ? 0 : -ENAMETOOLONG;
-	return 0;
+		return numbered(path, number + 1, out);
+	return LEAT_VERSION_NAMED;
 }
 
-int leat_stream_behind(struct leat_stream *s, int step, unsigned rank, enum leat_call call,
-		       const char *path, char out[PATH_MAX])
+enum leat_version_answer leat_stream_version(struct leat_stream *s, int step, unsigned rank,
+					     enum leat_call call, const char *path,
+					     char out[PATH_MAX])
 {
 	const struct leat_step *model = step >= 0 && step < s->n_steps ? &s->wf->steps[step] : NULL;
 	const struct leat_inport *in = model ? leat_view_find(model, path) : NULL;
 
 	if (in && leat_inport_has_versions(in))
-		return behind_sequence(s, step, rank, call, in, path, out);
+		return of_sequence(s, step, rank, call, in, path, out);
 	if (in && leat_view_made(s->wf, model, in, 0, path, out))
-		return 0;
-	return behind_series(s, step, call, path, out);
+		return LEAT_VERSION_NAMED;
+	return of_series(s, step, call, path, out);
 }
 
 /* ---- listings ---- */
@@ -266,7 +280,7 @@ static const struct leat_name_state *shown(const struct leat_stream *s,
 {
 	const struct leat_name_state *n;
 
-	return given(s, q, rank, LEAT_CALL_OPEN, &n) ? NULL : n;
+	return given(s, q, rank, LEAT_CALL_OPEN, &n) ? n : NULL;
 }
 
 /* What has not been given to any rank yet, and is the next for this one. */

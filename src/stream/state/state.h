@@ -179,7 +179,18 @@ struct leat_input {
 	uint64_t *makers; /* other steps whose outputs it can match, or that write below it */
 };
 
+/* Where a step stands; what changes that, and into what, is in steps.h. */
+enum leat_step_phase {
+	LEAT_PHASE_COMING, /* no instance runs, and one is to start */
+	LEAT_PHASE_RUNNING,
+	LEAT_PHASE_RESTING, /* the launch that ran has ended, and there may be another */
+	LEAT_PHASE_OVER,    /* all instances have ended, and none is to start */
+	LEAT_PHASE_RESTED,  /* the same, when its last launch had ended before */
+	LEAT_PHASES,
+};
+
 struct leat_step_state {
+	enum leat_step_phase phase;
 	unsigned expected; /* instances that will start, as far as known */
 	unsigned started;
 	unsigned ended;
@@ -187,7 +198,6 @@ struct leat_step_state {
 	bool closed;
 	bool staged;                  /* it is to be started when its turn has come */
 	unsigned launches;            /* after the first */
-	bool resting;                 /* the one that ran has ended */
 	struct leat_rank *ranks_over; /* of an MPI job: those that have ended */
 	bool ends_count;              /* some file counts how many of its instances ended */
 	bool dirty;                   /* in the queue of leat_settle */

@@ -45,6 +45,8 @@ bool leat_verify_goes_on(const struct verify_world *w);
 /* Nothing but failures can come: look whether that is as it should be. */
 void leat_verify_check_rest(struct verify_world *w, const struct verify_action *next, int n);
 
+/* Go through all states from the beginning. 0 or more, or -errno. */
+int leat_verify_search(struct leat_verify *v, struct verify_seen *seen);
 /* Replace ways by shortest ones, as far as `limit` states reach. 0 or -ENOMEM. */
 int leat_verify_shorten(struct leat_verify *v, uint64_t limit);
 

@@ -53,11 +53,6 @@ void leat_verify_state_init(const struct verify_model *model, struct verify_stat
 	leat_verify_state_settle(model, st);
 }
 
-bool leat_verify_state_over(const struct verify_state *st, int step)
-{
-	return st->phase[step] == VERIFY_ENDED || st->phase[step] == VERIFY_FAILED;
-}
-
 bool leat_verify_state_all_over(const struct verify_model *model, const struct verify_state *st)
 {
 	for (int step = 0; step < model->n_steps; step++)

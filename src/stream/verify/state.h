@@ -77,7 +77,10 @@ struct verify_stage_of leat_verify_stage(const struct verify_model *model, int t
 void leat_verify_state_init(const struct verify_model *model, struct verify_state *st);
 /* Bring `meaning` up to date. */
 void leat_verify_state_settle(const struct verify_model *model, struct verify_state *st);
-bool leat_verify_state_over(const struct verify_state *st, int step);
+static inline bool leat_verify_state_over(const struct verify_state *st, int step)
+{
+	return st->phase[step] == VERIFY_ENDED || st->phase[step] == VERIFY_FAILED;
+}
 bool leat_verify_state_all_over(const struct verify_model *model, const struct verify_state *st);
 
 /* Actions possible, with room for VERIFY_ACTIONS of them. Unless `full`, fewer where the others
