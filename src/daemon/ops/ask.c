@@ -91,7 +91,7 @@ static int ask_aside(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 	bool may = f && c->proc && c->proc->mount;
-	int rc = may ? leat_spill_aside(c->d, f, (pid_t)in->length, in->offset) : 0;
+	int rc = may ? leat_spill_aside(c, f, (pid_t)in->length, in->offset) : 0;
 
 	if (rc == -EAGAIN)
 		c->cramped = f;

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/str.h"
 #include "daemon/core/events.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/persist.h"
 #include "daemon/files/remove.h"
@@ -93,6 +94,7 @@ int leat_staged_launch(struct leat_daemon *d, int step, struct leat_file **on)
 	}
 	if (!rc)
 		tell_seen(d, step);
+	d->steps[step].unseen = !rc;
 	return rc;
 }
 
