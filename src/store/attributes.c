@@ -14,6 +14,9 @@
 
 /* By paths: they lead to what O_PATH descriptors are of, too. */
 
+#define ACL "system.posix_acl_access"
+#define DEFAULT_ACL "system.posix_acl_default"
+
 enum { VALUE = 65536, NAMES = 65536 }; /* the kernel's limits */
 
 struct pair {
@@ -61,9 +64,9 @@ int leat_copy_attributes(int in, int out, bool all)
 	snprintf(p.in, sizeof(p.in), "/proc/self/fd/%d", in);
 	snprintf(p.out, sizeof(p.out), "/proc/self/fd/%d", out);
 	if (!rc)
-		rc = copy_one(&p, "system.posix_acl_access");
+		rc = copy_one(&p, ACL);
 	if (!rc)
-		rc = copy_one(&p, "system.posix_acl_default");
+		rc = copy_one(&p, DEFAULT_ACL);
 	if (!rc && all)
 		rc = copy_named(&p, p.out);
 	if (!rc && all)
@@ -73,9 +76,29 @@ int leat_copy_attributes(int in, int out, bool all)
 	return rc;
 }
 
-/* ---- of files ---- */
+int leat_copy_default_list(int in, int out)
+{
+	struct pair p = {.value = malloc(VALUE), .old = malloc(VALUE)};
+	int rc = p.value && p.old ? 0 : -ENOMEM;
 
-#define ACL "system.posix_acl_access"
+	snprintf(p.in, sizeof(p.in), "/proc/self/fd/%d", in);
+	snprintf(p.out, sizeof(p.out), "/proc/self/fd/%d", out);
+	if (!rc)
+		rc = copy_one(&p, DEFAULT_ACL);
+	free(p.value);
+	free(p.old);
+	return rc;
+}
+
+enum leat_list leat_list_in(int dir)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", dir);
+	return getxattr(path, DEFAULT_ACL, NULL, 0) > 0 ? LEAT_LIST_GOES : LEAT_LIST_STAYS;
+}
+
+/* ---- of files ---- */
 
 enum { ACL_GROUP_OBJ = 4 }; /* linux/posix_acl.h */
 
@@ -136,16 +159,14 @@ static void lose(const struct pair *p, const char *attribute, const char *file, 
 		*mode = without_list(p, getxattr(p->in, ACL, p->value, VALUE), *mode);
 }
 
-/* Each of those names that has to be brought along, or, if it is not there any more, removed. A
- * list that a default one has given stays: where the file was made there may have been no default.
- */
-static int copy_each(const struct pair *p, const char *names, ssize_t size, bool there,
+/* Each of those names that has to be brought along, or, if it is not there any more, removed. */
+static int copy_each(const struct pair *p, const char *names, ssize_t size, enum leat_list list,
 		     const char *file, mode_t *mode)
 {
 	int rc = 0;
 
 	for (const char *n = names; !rc && n < names + size; n += strlen(n) + 1) {
-		if (!goes_along(n) || (!there && strcmp(n, ACL) == 0))
+		if (!goes_along(n) || (list == LEAT_LIST_STAYS && strcmp(n, ACL) == 0))
 			continue;
 		rc = copy_one(p, n);
 		if (file && is_refusal(rc)) {
@@ -157,7 +178,7 @@ static int copy_each(const struct pair *p, const char *names, ssize_t size, bool
 }
 
 /* The names, which the caller frees; NULL and 0 if there are none. */
-static ssize_t list(const char *path, char **names)
+static ssize_t list_names(const char *path, char **names)
 {
 	ssize_t size = listxattr(path, NULL, 0);
 
@@ -171,7 +192,7 @@ static ssize_t list(const char *path, char **names)
 	return size < 0 ? -errno : size;
 }
 
-int leat_copy_xattrs(int in, int out, const char *name, mode_t *mode)
+int leat_copy_xattrs(int in, int out, enum leat_list list, const char *name, mode_t *mode)
 {
 	struct pair p = {.value = NULL};
 	char *has = NULL, *had = NULL;
@@ -180,9 +201,9 @@ int leat_copy_xattrs(int in, int out, const char *name, mode_t *mode)
 
 	snprintf(p.in, sizeof(p.in), "/proc/self/fd/%d", in);
 	snprintf(p.out, sizeof(p.out), "/proc/self/fd/%d", out);
-	n_has = list(p.in, &has);
+	n_has = list_names(p.in, &has);
 	if (n_has >= 0)
-		n_had = list(p.out, &had);
+		n_had = list_names(p.out, &had);
 	if (n_has < 0 || n_had < 0)
 		rc = (int)(n_has < 0 ? n_has : n_had);
 	if (!rc && n_has + n_had) {
@@ -190,9 +211,9 @@ int leat_copy_xattrs(int in, int out, const char *name, mode_t *mode)
 		p.old = malloc(VALUE);
 		rc = p.value && p.old ? 0 : -ENOMEM;
 		if (!rc)
-			rc = copy_each(&p, had, n_had, false, name, mode);
+			rc = copy_each(&p, had, n_had, list, name, mode);
 		if (!rc)
-			rc = copy_each(&p, has, n_has, true, name, mode);
+			rc = copy_each(&p, has, n_has, LEAT_LIST_GOES, name, mode);
 	}
 	free(p.value);
 	free(p.old);

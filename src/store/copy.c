@@ -1,7 +1,6 @@
 #include "store/copy.h"
 
 #include "base/fd.h"
-#include "store/attributes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +171,7 @@ int leat_copy_data(int in, int out, uint64_t size, enum leat_copy how)
 	return rc;
 }
 
-int leat_copy_meta(int in, int out, const struct stat *st, const char *name)
+int leat_copy_meta(int in, int out, const struct stat *st, enum leat_list list, const char *name)
 {
 	mode_t mode = st->st_mode & 07777;
 	struct stat now;
@@ -185,7 +184,7 @@ int leat_copy_meta(int in, int out, const struct stat *st, const char *name)
 		return -errno;
 	/* A change of the owner takes capabilities away; the mode may forbid to set attributes, and
 	 * an access control list changes it. */
-	rc = leat_copy_xattrs(in, out, name, &mode);
+	rc = leat_copy_xattrs(in, out, list, name, &mode);
 	if (rc)
 		return rc;
 	if (fchmod(out, mode) < 0)

@@ -2,6 +2,8 @@
 #ifndef LEAT_STORE_COPY_H
 #define LEAT_STORE_COPY_H
 
+#include "store/attributes.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -22,6 +24,6 @@ int leat_copy_data(int in, int out, uint64_t size, enum leat_copy how);
 
 /* Give the open file `out` the owner (where allowed), mode and times of `st`, and the extended
  * attributes of `in`, as leat_copy_xattrs. 0 or -errno. Any thread. */
-int leat_copy_meta(int in, int out, const struct stat *st, const char *name);
+int leat_copy_meta(int in, int out, const struct stat *st, enum leat_list list, const char *name);
 
 #endif

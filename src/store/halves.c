@@ -165,7 +165,7 @@ static int complete(const struct leat_beneath *b, const struct stat *like, int o
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == owner && is_empty(fd)) {
 		rc = leat_copy_attributes(other, fd, false);
 		if (!rc && name)
-			rc = leat_copy_xattrs(other, fd, name, NULL);
+			rc = leat_copy_xattrs(other, fd, LEAT_LIST_GOES, name, NULL);
 		else if (!rc)
 			leat_copy_attributes(other, fd, true); /* as far as they can be read */
 		if (!rc && fstat(fd, &st) == 0 && (st.st_mode & RIGHTS) != (like->st_mode & RIGHTS))
@@ -212,6 +212,26 @@ static int make_unseen(const struct leat_beneath *b, const struct stat *like, in
 	return rc;
 }
 
+/* What is made in a directory of the spill has the rights that it would have beside the others, as
+ * far as they can be kept there. */
+static void give_default_list(const struct leat_tree *t, const struct leat_beneath *b,
+			      const char *path)
+{
+	int in = leat_beneath_open(t->fd[LEAT_ROOT_STORE], path, O_PATH | O_DIRECTORY, 0);
+	int out;
+
+	if (in < 0)
+		in = leat_beneath_open(t->fd[LEAT_ROOT_DISK], path, O_PATH | O_DIRECTORY, 0);
+	if (in < 0)
+		return;
+	out = leat_beneath_enter(b->dir, b->name);
+	if (out >= 0) {
+		leat_copy_default_list(in, out);
+		leat_close(&out);
+	}
+	leat_close(&in);
+}
+
 static int make_missing(struct leat_tree *t, enum leat_root root, const char *path)
 {
 	bool spill = root == LEAT_ROOT_SPILL; /* nobody but leat looks at those */
@@ -227,6 +247,8 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 		rc = make_unseen(&b, &like, other, root == LEAT_ROOT_DISK ? path : NULL);
 	else
 		rc = mkdirat(b.dir, b.name, spill ? 0700 : 0777) < 0 ? -errno : 0;
+	if (!rc && spill)
+		give_default_list(t, &b, path);
 	if (rc == -EEXIST) {
 		rc = fstatat(b.dir, b.name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 		if (!rc && !S_ISDIR(st.st_mode))
@@ -311,7 +333,7 @@ static int copy_file(int from, const struct stat *st, const struct leat_beneath 
 	if (!rc && !empty)
 		rc = leat_copy_data(in, out, (uint64_t)st->st_size, LEAT_COPY_FAST);
 	if (!rc)
-		rc = leat_copy_meta(from, out, st, name);
+		rc = leat_copy_meta(from, out, st, LEAT_LIST_GOES, name);
 	if (rc && out >= 0)
 		unlinkat(to->dir, to->name, 0);
 	if (out >= 0)

@@ -2,7 +2,6 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
-#include "store/attributes.h"
 #include "store/copy.h"
 #include "store/times.h"
 
@@ -79,7 +78,26 @@ static int create_temporary(int dir, const char *name, char temporary[NAME_MAX +
 	return rc;
 }
 
-static int fill(int in, int out, const char *name)
+/* It is nobody's to take for stale until it has a name. -EOPNOTSUPP: there are none here. */
+static int create_nameless(int dir)
+{
+	int fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	int rc = fd < 0 ? -EOPNOTSUPP : flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+
+	if (rc)
+		leat_close(&fd);
+	return rc ? rc : fd;
+}
+
+static int create(int dir, const char *name, char temporary[NAME_MAX + 1])
+{
+	int fd = create_nameless(dir);
+
+	temporary[0] = 0;
+	return fd == -EOPNOTSUPP || fd == -EAGAIN ? create_temporary(dir, name, temporary) : fd;
+}
+
+static int fill(int in, int out, enum leat_list list, const char *name)
 {
 	struct stat st;
 	int rc;
@@ -90,7 +108,7 @@ static int fill(int in, int out, const char *name)
 	rc = leat_copy_data(in, out, (uint64_t)st.st_size, LEAT_COPY_EVENLY);
 	LEAT_FAULT("persist.copied");
 	if (!rc)
-		rc = leat_copy_meta(in, out, &st, name);
+		rc = leat_copy_meta(in, out, &st, list, name);
 	if (!rc && fsync(out) < 0)
 		rc = -errno;
 	LEAT_FAULT("persist.synced");
@@ -98,17 +116,17 @@ static int fill(int in, int out, const char *name)
 }
 
 int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
-			   const char *name)
+			   enum leat_list list, const char *name)
 {
 	int rc;
 
-	*p = (struct leat_persist){.at = *at};
-	p->fd = create_temporary(at->dir, at->name, p->temporary);
+	*p = (struct leat_persist){.at = *at, .aside = -1};
+	p->fd = create(at->dir, at->name, p->temporary);
 	if (p->fd < 0) {
 		leat_beneath_release(&p->at);
 		return p->fd;
 	}
-	rc = fill(in, p->fd, name);
+	rc = fill(in, p->fd, list, name);
 	if (rc)
 		leat_persist_drop(p);
 	return rc;
@@ -124,20 +142,75 @@ void leat_persist_drop(struct leat_persist *p)
 {
 	struct leat_quiet quiet;
 
-	leat_quiet_begin(&quiet, p->at.dir);
-	unlinkat(p->at.dir, p->temporary, 0);
+	leat_quiet_begin(&quiet, *p->temporary ? p->at.dir : -1);
+	if (*p->temporary)
+		unlinkat(p->at.dir, p->temporary, 0);
 	leat_quiet_end(&quiet);
 	release(p);
+}
+
+/* What has no name is given one. 0 or -errno. */
+static int link_as(const struct leat_persist *p, int dir, const char *name)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->fd);
+	return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+/* The same under a name that nobody has. */
+static int link_as_temporary(const struct leat_persist *p, int dir, char temporary[NAME_MAX + 1])
+{
+	int rc = -EEXIST;
+
+	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
+		make_name(temporary, p->at.name);
+		rc = link_as(p, dir, temporary);
+	}
+	if (rc)
+		temporary[0] = 0;
+	return rc;
+}
+
+/* What has no name takes the place of something else, by way of where it is not seen. */
+static int replace_from_aside(const struct leat_persist *p)
+{
+	char temporary[NAME_MAX + 1];
+	int rc = p->aside < 0 ? -EXDEV : link_as_temporary(p, p->aside, temporary);
+
+	if (!rc && renameat(p->aside, temporary, p->at.dir, p->at.name) < 0) {
+		rc = -errno;
+		unlinkat(p->aside, temporary, 0);
+	}
+	return rc;
+}
+
+/* Beside it the name is seen, if only for a moment. */
+static int replace_from_beside(struct leat_persist *p)
+{
+	int rc = *p->temporary ? 0 : link_as_temporary(p, p->at.dir, p->temporary);
+
+	if (!rc && renameat(p->at.dir, p->temporary, p->at.dir, p->at.name) < 0)
+		rc = -errno;
+	return rc;
+}
+
+static int give_name(struct leat_persist *p)
+{
+	int rc = *p->temporary ? -EXDEV : link_as(p, p->at.dir, p->at.name);
+
+	if (rc == -EEXIST)
+		rc = replace_from_aside(p);
+	return rc == -EXDEV ? replace_from_beside(p) : rc;
 }
 
 int leat_persist_take(struct leat_persist *p)
 {
 	struct leat_quiet quiet;
-	int rc = 0;
+	int rc;
 
 	leat_quiet_begin(&quiet, p->is_seen ? -1 : p->at.dir);
-	if (renameat(p->at.dir, p->temporary, p->at.dir, p->at.name) < 0)
-		rc = -errno;
+	rc = give_name(p);
 	leat_quiet_end(&quiet);
 	LEAT_FAULT("persist.renamed");
 	if (rc)
@@ -154,7 +227,7 @@ int leat_persist_file(int top, const char *path, int in)
 	int rc = leat_beneath_find(top, path, &at);
 
 	if (!rc)
-		rc = leat_persist_make_file(&p, &at, in, path);
+		rc = leat_persist_make_file(&p, &at, in, LEAT_LIST_GOES, path);
 	p.is_seen = true;
 	return rc ? rc : leat_persist_take(&p);
 }
@@ -232,7 +305,7 @@ int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath 
 	struct leat_quiet quiet;
 	int rc = -EEXIST;
 
-	*p = (struct leat_persist){.at = *at, .fd = -1};
+	*p = (struct leat_persist){.at = *at, .fd = -1, .aside = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
 		make_name(p->temporary, at->name);
 		leat_quiet_begin(&quiet, at->dir);
@@ -256,7 +329,7 @@ int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at
 	struct leat_quiet quiet;
 	int rc = -EEXIST;
 
-	*p = (struct leat_persist){.at = *at, .fd = -1};
+	*p = (struct leat_persist){.at = *at, .fd = -1, .aside = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
 		make_name(p->temporary, at->name);
 		leat_quiet_begin(&quiet, at->dir);
@@ -300,7 +373,7 @@ static int set_owner(int fd, const struct stat *now, const struct stat *st)
 }
 
 static int set_meta(int fd, const struct stat *st, const struct leat_inode *only, int like,
-		    const char *name)
+		    enum leat_list list, const char *name)
 {
 	mode_t mode = st->st_mode & 07777;
 	struct stat now;
@@ -312,7 +385,7 @@ static int set_meta(int fd, const struct stat *st, const struct leat_inode *only
 		return -ESTALE;
 	rc = set_owner(fd, &now, st);
 	if (!rc && like >= 0 && S_ISREG(now.st_mode))
-		rc = leat_copy_xattrs(like, fd, name, &mode);
+		rc = leat_copy_xattrs(like, fd, list, name, &mode);
 	/* Both change it. */
 	if (!rc && fstat(fd, &now) < 0)
 		rc = -errno;
@@ -324,13 +397,14 @@ static int set_meta(int fd, const struct stat *st, const struct leat_inode *only
 }
 
 int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
-		      const struct leat_inode *only, int like, const char *name)
+		      const struct leat_inode *only, int like, enum leat_list list,
+		      const char *name)
 {
 	int rc, fd = leat_beneath_open(disk_fd, path, O_PATH, 0);
 
 	if (fd < 0)
 		return fd;
-	rc = set_meta(fd, st, only, like, name);
+	rc = set_meta(fd, st, only, like, list, name);
 	close(fd);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #define LEAT_STORE_PERSIST_H
 
 #include "base/beneath.h"
+#include "store/attributes.h"
 #include "store/temporary.h"
 
 #include <limits.h>
@@ -15,22 +16,25 @@ struct leat_persist {
 	struct leat_beneath at; /* the destination */
 	int fd;                 /* locked, so that nobody takes it for stale; -1: a symlink */
 	bool is_seen;           /* by steps, as a name that is made: its directory has changed */
-	char temporary[NAME_MAX + 1];
+	int aside;              /* a directory where a name is not seen; -1: none; borrowed */
+	char temporary[NAME_MAX + 1]; /* beside the destination; "": it has no name there */
 };
 
-/* Copy the open regular file `in` to a temporary name beside `at`, which is taken over (its name
- * must stay till the end), with mode, owner, times and attributes, synced; `name` is what warnings
- * call it. On failure nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
+/* Copy the open regular file `in` to a file without a name, or, where the file system has none, to
+ * a temporary name beside `at`, which is taken over (its name must stay till the end), with mode,
+ * owner, times and attributes (`list` as of leat_copy_xattrs), synced; `name` is what warnings call
+ * it. On failure nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
 int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
-			   const char *name);
+			   enum leat_list list, const char *name);
 /* The same for a symlink to `target` of that owner. Any thread. */
 int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid);
 /* The same for another name, a hard link, of the file `of`. Any thread. */
 int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at,
 			   const struct leat_beneath *of);
-/* Rename it over whatever is there, or leave nothing; the directory keeps its times. 0 or -errno.
- * Who may want the name for something else meanwhile calls this where it is known who has it. */
+/* Give it its name, whatever has that, or leave nothing; the directory keeps its times. 0 or
+ * -errno. Who may want the name for something else meanwhile calls this where it is known who has
+ * it. If p->temporary is not "" afterwards it was there for a moment, or longer. */
 int leat_persist_take(struct leat_persist *p);
 /* It is not wanted any more. */
 void leat_persist_drop(struct leat_persist *p);
@@ -46,9 +50,10 @@ int leat_persist_sync_parent(int disk_fd, const char *path);
 
 /* Give `path` below `disk_fd` owner and times of `st` where they differ, and the mode of `st` and
  * extended attributes of the file `like` (-1: both stay as they are, which may be less than `st`
- * has if the list of who may is lost); `only`: unless another inode is there. `name` as of
- * leat_copy_xattrs. 0 or -errno (-ESTALE: another is). */
+ * has if the list of who may is lost); `only`: unless another inode is there. `list` and `name` as
+ * of leat_copy_xattrs. 0 or -errno (-ESTALE: another is). */
 int leat_persist_meta(int disk_fd, const char *path, const struct stat *st,
-		      const struct leat_inode *only, int like, const char *name);
+		      const struct leat_inode *only, int like, enum leat_list list,
+		      const char *name);
 
 #endif

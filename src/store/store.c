@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "store/attributes.h"
 #include "store/tmpfs.h"
 #include "store/private.h"
 #include "store/remove.h"
@@ -85,10 +86,16 @@ int leat_store_create_private(struct leat_store **store)
 int leat_store_mirror(struct leat_store *store, int dir_fd)
 {
 	struct stat st;
+	int rc;
 
 	if (fstat(dir_fd, &st) < 0 ||
 	    futimens(store->fd, (struct timespec[]){st.st_atim, st.st_mtim}) < 0)
 		return -errno;
+	rc = leat_copy_default_list(dir_fd, store->fd);
+	if (rc && rc != -ENOTSUP)
+		leat_warn("the default access control list of the workflow's directory cannot be "
+			  "kept in the store: %s; files have other rights until they are saved",
+			  strerror(-rc));
 	if (store->is_private || geteuid())
 		return 0;
 	if (fchown(store->fd, st.st_uid, st.st_gid) < 0 ||

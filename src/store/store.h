@@ -19,9 +19,9 @@ int leat_store_create(const char *mount_point, uint64_t size_bytes, struct leat_
 /* The fallback: a private directory in /dev/shm. 0 or -errno. */
 int leat_store_create_private(struct leat_store **store);
 
-/* Give its top the times of the directory `dir_fd`, and if root runs leat owner and mode: users
- * that processes of the run become may do in the one what they may do in the other. A directory in
- * /dev/shm, where strangers might come by, stays shut. 0 or -errno. */
+/* Give its top the times and the default list of the directory `dir_fd`, and if root runs leat
+ * owner and mode: users that processes of the run become may do in the one what they may do in the
+ * other. A directory in /dev/shm, where strangers might come by, stays shut. 0 or -errno. */
 int leat_store_mirror(struct leat_store *store, int dir_fd);
 
 /* Remove what the store keeps in the machine's tree and let it go; NULL is

@@ -406,3 +406,16 @@ at_once() {
 	grep -q '"place": "spill"' status
 	grep -Eq 'memory for files: .* of 16.*, spilled to disk 30.9 MB' text
 }
+
+@test "a step that fails after files that it reads were moved is told of these" {
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		seq 4000000 > data
+		---
+		cat data | wc -c > out
+		exit 1
+	END
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *'step consume read data, which was moved between memory and disk meanwhile and has another time of change by that: a program that compares it (tar: "file changed as we read it") fails; give more with --memory'* ]]
+}

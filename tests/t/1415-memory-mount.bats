@@ -174,6 +174,26 @@ four() {
 	same
 }
 
+@test "what such a program writes to a file that cannot go to disk, and finds no room, is named" {
+	scripts "{filename: 'd*'}" "{filename: 'd*'}" <<-'END'
+		head -c 20000000 /dev/zero > ../plain
+		echo x > d1
+		ln d1 d2
+		$copy ../plain /dev/stdout >> d1 || true
+		sleep 0.2
+		---
+		wc -c d1 > out
+	END
+	run timeout 60 leat run flow.yaml
+	echo "$output"
+	[ "$status" != 0 ]
+	[[ $output == *"step produce: no room for d1: the memory for files (4 MB) is full, and it cannot go to disk while it is mapped, or has several names or none; give more with --memory"* ]]
+	[[ $output == *"step produce failed: leat had no room for what it wrote to d1"* ]]
+	# and with room for it nothing is said
+	LEAT_MEMORY=64M run -0 timeout 60 leat run flow.yaml
+	[[ $output != *"no room"* ]]
+}
+
 @test "a step that leat refused a write has failed, whatever it says" {
 	unshare -rm true 2>/dev/null || skip "user namespaces are forbidden here"
 	mkdir small

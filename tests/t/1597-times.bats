@@ -221,3 +221,49 @@ chain() {
 		[ work/d/a -nt work/o ]
 	done
 }
+
+@test "the time that a program has set outside is kept when the file is moved in" {
+	local launcher
+	for launcher in "" "env LEAT_INTERCEPT=mount"; do
+		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
+		rm -rf batch work && mkdir batch work
+		flow 'mkdir -p d; seq 1000 >d/a; sleep 0.05; seq 5 >d/b' 'cat d/* >/dev/null; cp -p d/a ../t; mv ../t o'
+		both
+		[ ! batch/o -nt batch/d/a ]
+		[ "$(stat -c %y work/o)" = "$(stat -c %y work/d/a)" ]
+	done
+}
+
+@test "a file that was changed outside after it was written, and is made newer, is named" {
+	flow 'mkdir -p d; seq 1000 >d/a' 'cat d/a >/dev/null; seq 5 >../t; touch -d "$(date -d "0.5 seconds ago" "+%F %T.%N")" ../t; mv ../t o'
+	sed -i 's/seq 1000/sleep 1; seq 1000/' make.sh
+	timeout 60 leat run -q flow.yaml 2>log
+	cat log
+	[ work/o -nt work/d/a ]
+	grep -qx "leat: warning: o, which was moved here from outside of the workflow's directory, is made newer than the inputs of its step; if a program had set its time, have it do so here" log
+	# what is written there in due time is not
+	rm -rf work && mkdir work
+	flow 'mkdir -p d; seq 1000 >d/a' 'cat d/a >/dev/null; sleep 0.1; seq 5 >../t; chmod 600 ../t; mv ../t o'
+	timeout 60 leat run -q flow.yaml 2>log
+	[ ! -s log ]
+}
+
+@test "a directory that is given a time that another had before all was in it is named" {
+	need cp
+	local launcher
+	for launcher in "" "env LEAT_INTERCEPT=mount"; do
+		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
+		rm -rf work && mkdir work
+		flow 'mkdir d; echo 1 >d/a; sleep 1; echo 2 >d/b' 'until [ -d d ]; do sleep 0.05; done; cp -a d e; ls e >o'
+		timeout 60 leat run -q flow.yaml 2>log
+		cat log
+		[ "$(cat work/o)" = $'a\nb' ]
+		grep -qx 'leat: warning: step use gave the directory e a time that d had before all was in it; have it list that first (ls d >/dev/null)' log
+		rm -rf work && mkdir work
+		flow 'mkdir d; echo 1 >d/a; sleep 1; echo 2 >d/b' 'until [ -d d ]; do sleep 0.05; done; ls d >/dev/null; cp -a d e; ls e >o'
+		timeout 60 leat run -q flow.yaml 2>log
+		cat log
+		[ "$(stat -c %y work/d)" = "$(stat -c %y work/e)" ]
+		[ ! -s log ]
+	done
+}

@@ -25,6 +25,14 @@ setup() {
 		    if os.geteuid() == 0:
 		        os.setxattr(path, "trusted.of", b"root")
 		        os.setxattr(path, "security.capability", CAP)
+		ACL = "system.posix_acl_access"
+		def lists(top):
+		    """Lists and modes of all that is below."""
+		    for d, _, files in sorted(os.walk(top)):
+		        for path in [d] + [os.path.join(d, f) for f in sorted(files)]:
+		            if ".leat" not in path:
+		                names = [n for n in sorted(os.listxattr(path)) if "acl" in n]
+		                print(os.path.relpath(path, top), oct(os.stat(path).st_mode), [(n, os.getxattr(path, n)) for n in names])
 	END
 	export PYTHONPATH=$PWD PYTHONDONTWRITEBYTECODE=1
 }
@@ -45,7 +53,7 @@ flow() {
 		tasks:
 		  - func: make
 		    exec: ${launcher:-} python3 $PWD/make.py
-		    outports: [{filename: x, committed: ${3:-on_termination}}]
+		    outports: ${ports:-[{filename: x, committed: ${3:-on_termination}\}]}
 		  - func: use
 		    exec: ${launcher:-} python3 $PWD/use.py
 		    inports: [{filename: x}]
@@ -203,4 +211,44 @@ import time; time.sleep(2)'
 	attributes batch >batch.txt
 	attributes work >work.txt
 	diff batch.txt work.txt
+}
+
+# A directory with a default list, one without, and files that have the list, had it, or never had it.
+in_default_lists() {
+	local d
+	umask 0 # which a program behind a mount takes from what the list gives
+	for d in batch work; do
+		mkdir $d/d $d/e
+		python3 -c '
+from lib import *
+import sys
+for path in sys.argv[1:]:
+    os.setxattr(path, "system.posix_acl_default", acl(7))' $d $d/d || skip "no access control lists here"
+	done
+	permanent='[x, "d/*", "e/*", o]'
+	ports='[{filename: x}, {filename: "d/*", committed: on_close}, {filename: "e/*", committed: on_close}]'
+	flow 'for f in ("x", "d/has", "d/gone", "d/late", "e/none", "e/moved", "d/out"):
+    open(f, "w").write((f * 300000)[:300000])
+for f in ("x", "d/gone"):
+    os.removexattr(f, ACL)
+os.rename("e/moved", "d/moved")
+os.rename("d/out", "e/out")
+import time; time.sleep(1)
+os.removexattr("d/late", ACL)'
+	timeout 60 leat run -q --plain --dir batch flow.yaml
+	timeout 60 leat run -q "$@" --dir work flow.yaml 2>log || { cat log; return 1; }
+	cat log
+	python3 -c 'from lib import *; lists("batch")' | tee batch.txt
+	python3 -c 'from lib import *; lists("work")' | diff batch.txt -
+	grep -q 'd/has .*acl_access' batch.txt
+	! grep -q 'd/gone .*acl_access' batch.txt
+}
+
+@test "a list that a directory gives, and that a step removes, or never had" {
+	with_each in_default_lists
+}
+
+@test "the same of files that memory has no room for" {
+	mkdir spill
+	in_default_lists --memory 1M --spill-dir spill
 }

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -295,6 +296,95 @@ static void test_persist(void **state)
 	close(fd);
 }
 
+/* A file that is not whole has no name, and one that takes the place of another has none beside it.
+ */
+static void test_persist_unseen(void **state)
+{
+	int fd = make_file("in", 10), dir, aside;
+	struct leat_beneath at;
+	struct leat_persist p;
+
+	(void)state;
+	assert_int_equal(mkdirat(base_fd, "unseen", 0755), 0);
+	assert_int_equal(mkdirat(base_fd, "aside", 0755), 0);
+	dir = openat(base_fd, "unseen", O_RDONLY | O_DIRECTORY);
+	aside = openat(base_fd, "aside", O_RDONLY | O_DIRECTORY);
+	for (size_t there = 0; there < 2; there++) {
+		assert_int_equal(leat_beneath_find(dir, "out", &at), 0);
+		assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "out"), 0);
+		if (*p.temporary)
+			skip(); /* no such files here */
+		assert_int_equal(names_in(dir), there);
+		p.aside = aside;
+		assert_int_equal(leat_persist_take(&p), 0);
+		assert_string_equal(p.temporary, "");
+		assert_int_equal(names_in(dir), 1);
+		assert_int_equal(names_in(aside), 0);
+	}
+	/* one that is not wanted leaves nothing, nor does one that cannot take the place */
+	assert_int_equal(leat_beneath_find(dir, "none", &at), 0);
+	assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "none"), 0);
+	leat_persist_drop(&p);
+	assert_int_equal(mkdirat(dir, "sub", 0755), 0);
+	assert_int_equal(leat_beneath_find(dir, "sub", &at), 0);
+	assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "sub"), 0);
+	p.aside = aside;
+	assert_int_equal(leat_persist_take(&p), -EISDIR);
+	assert_int_equal(names_in(dir), 2);
+	assert_int_equal(names_in(aside), 0);
+	close(aside);
+	close(dir);
+	close(fd);
+}
+
+/* u::rw-, u:nobody:rw-, g::r--, m::rw-, o::r-- */
+static const struct {
+	uint32_t version;
+	struct {
+		uint16_t tag, rights;
+		uint32_t id;
+	} e[5];
+} list = {2,
+	  {{1, 6, UINT32_MAX},
+	   {2, 6, NOBODY},
+	   {4, 4, UINT32_MAX},
+	   {16, 6, UINT32_MAX},
+	   {32, 4, UINT32_MAX}}};
+
+/* A list that the directory has given to the copy, and the file has not. */
+static void test_persist_list(void **state)
+{
+	const char acl[] = "system.posix_acl_access", by_default[] = "system.posix_acl_default";
+	int fd = make_file("in", 10), dir;
+	struct leat_beneath at;
+	struct leat_persist p;
+	char value[100];
+
+	(void)state;
+	assert_int_equal(mkdirat(base_fd, "lists", 0755), 0);
+	dir = openat(base_fd, "lists", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(leat_list_in(dir), LEAT_LIST_STAYS);
+	if (fsetxattr(dir, by_default, &list, sizeof(list), 0) < 0)
+		skip();
+	assert_int_equal(leat_list_in(dir), LEAT_LIST_GOES);
+	for (int goes = 0; goes < 2; goes++) {
+		assert_int_equal(leat_beneath_find(dir, "out", &at), 0);
+		assert_int_equal(leat_persist_make_file(&p, &at, fd,
+							goes ? LEAT_LIST_GOES : LEAT_LIST_STAYS,
+							"out"),
+				 0);
+		assert_int_equal(fgetxattr(p.fd, acl, value, sizeof(value)) > 0, !goes);
+		leat_persist_drop(&p);
+	}
+	assert_int_equal(mkdirat(base_fd, "other", 0755), 0);
+	close(fd);
+	fd = openat(base_fd, "other", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(leat_copy_default_list(dir, fd), 0);
+	assert_int_equal(leat_list_in(fd), LEAT_LIST_GOES);
+	close(dir);
+	close(fd);
+}
+
 /* What a killed daemon left goes; what a living one is at, and what others called so, stays. */
 static void test_persist_stale(void **state)
 {
@@ -436,17 +526,20 @@ static void test_persist_meta(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	st.st_mode = (st.st_mode & S_IFMT) | 0711;
 	st.st_mtim.tv_sec = 1234567890;
-	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, NULL, fd, ""), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, NULL, fd, LEAT_LIST_STAYS, ""), 0);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_int_equal(now.st_mode & 07777, 0711);
 	assert_int_equal(now.st_mtim.tv_sec, 1234567890);
-	assert_int_equal(leat_persist_meta(base_fd, "none", &st, NULL, -1, ""), -ENOENT);
+	assert_int_equal(leat_persist_meta(base_fd, "none", &st, NULL, -1, LEAT_LIST_STAYS, ""),
+			 -ENOENT);
 	/* another file of that name, and a symlink, are left alone */
 	other = (struct leat_inode){now.st_dev, now.st_ino + 1};
 	st.st_mode = (st.st_mode & S_IFMT) | 0777;
-	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, &other, fd, ""), -ESTALE);
+	assert_int_equal(leat_persist_meta(base_fd, "meta", &st, &other, fd, LEAT_LIST_STAYS, ""),
+			 -ESTALE);
 	assert_int_equal(symlinkat("meta", base_fd, "to_meta"), 0);
-	assert_int_equal(leat_persist_meta(base_fd, "to_meta", &st, NULL, fd, ""), 0);
+	assert_int_equal(leat_persist_meta(base_fd, "to_meta", &st, NULL, fd, LEAT_LIST_STAYS, ""),
+			 0);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_int_equal(now.st_mode & 07777, 0711);
 	close(fd);
@@ -510,6 +603,8 @@ int main(void)
 		cmocka_unit_test(test_private_stale),
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_persist),
+		cmocka_unit_test(test_persist_unseen),
+		cmocka_unit_test(test_persist_list),
 		cmocka_unit_test(test_persist_stale),
 		cmocka_unit_test(test_persist_taken),
 		cmocka_unit_test(test_persist_beside_cleaners),

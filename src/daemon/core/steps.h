@@ -20,6 +20,8 @@ struct leat_step_run {
 	struct leat_auth_token *auth_tokens; /* of its instances; owned */
 	char *reason;                        /* owned */
 	char *spoiled;    /* why it cannot have succeeded, whatever it says; owned */
+	bool unseen;      /* staged, and started without the library */
+	bool shown;       /* it may list what is leat's, which was told */
 	bool held;        /* by a staged step, which it was told */
 	bool missed;      /* a rank came too late for a version: told */
 	bool tainted;     /* a broken promise was about a file of it, fatally */

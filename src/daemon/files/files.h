@@ -54,7 +54,11 @@ struct leat_file {
 	uint64_t drop_ns;           /* and when that was found; 0: never */
 	uint64_t tried_ns;          /* when it was last tried to move it while open */
 	bool stuck;                 /* and could not be, since somebody had it open */
+	uint64_t moved_ns;          /* when it was moved to another place last; 0: never */
+	bool dated;                 /* came from outside, changed there after it was written */
 	bool cramped;               /* somebody was told that there is no room for it */
+	int unseen_step;            /* that writes it unseen, if `unseen_why`: */
+	int unseen_why;             /* why it cannot go to disk meanwhile, -errno; 0: it can */
 	bool copying;               /* into the store, in the background */
 	int copy_error;
 	int drop_fd; /* to give memory back by; -1: none */
@@ -93,8 +97,9 @@ struct leat_daemon_files {
 	const struct leat_file_rule *published_rule; /* of whose files these are the consumers */
 	uint64_t published_consumers;
 
-	struct leat_job *jobs;             /* of persist.c, queued; the running ones are libuv's */
-	unsigned n_jobs;                   /* running */
+	int aside;             /* a directory on disk that no step lists; -1: none; borrowed */
+	struct leat_job *jobs; /* of persist.c, queued; the running ones are libuv's */
+	unsigned n_jobs;       /* running */
 	struct leat_dirty_dir *dirty_dirs; /* with renames that are not yet synced */
 
 	struct leat_move *moves; /* running */

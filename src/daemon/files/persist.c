@@ -7,6 +7,8 @@
 #include "daemon/files/drop.h"
 #include "daemon/files/files.h"
 #include "daemon/files/locks.h"
+#include "daemon/files/shown.h"
+#include "store/attributes.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -27,8 +29,9 @@ struct leat_job {
 	struct leat_beneath at; /* on disk; the copy takes it over */
 	int in;                 /* open file, or -1: a symlink to `target` */
 	char *target;           /* owned */
-	bool first;             /* in its directory in this run */
-	uid_t uid;              /* of the symlink */
+	enum leat_list list;
+	bool first; /* in its directory in this run */
+	uid_t uid;  /* of the symlink */
 	gid_t gid;
 	struct timespec mtime, ctime;
 	struct leat_persist made; /* if rc is 0 */
@@ -58,7 +61,7 @@ static void work(uv_work_t *w)
 	if (j->first)
 		leat_persist_clean_stale(j->at.dir);
 	j->rc = j->target ? leat_persist_make_symlink(&j->made, &j->at, j->target, j->uid, j->gid)
-			  : leat_persist_make_file(&j->made, &j->at, j->in, j->path);
+			  : leat_persist_make_file(&j->made, &j->at, j->in, j->list, j->path);
 	j->at.owned = false;
 }
 
@@ -123,9 +126,10 @@ static int check_replaced(const struct leat_job *j)
 {
 	const struct leat_beneath *at = &j->made.at;
 	struct stat dir, there, made;
+	int rc = j->made.fd >= 0 ? fstat(j->made.fd, &made)
+				 : fstatat(at->dir, j->made.temporary, &made, AT_SYMLINK_NOFOLLOW);
 
-	if (fstatat(at->dir, j->made.temporary, &made, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fstatat(at->dir, ".", &dir, 0) < 0)
+	if (rc < 0 || fstatat(at->dir, ".", &dir, 0) < 0)
 		return -errno;
 	j->f->on_disk = (struct leat_inode){made.st_dev, made.st_ino};
 	if (!leat_tree_is_distrusted(j->d->tree) || !(dir.st_mode & S_ISVTX) || !made.st_uid ||
@@ -137,6 +141,7 @@ static int check_replaced(const struct leat_job *j)
 /* In the loop's thread, for here only it is known that the name is still this file's. */
 static int take(struct leat_job *j)
 {
+	struct leat_daemon *d = j->d;
 	int rc;
 
 	if (j->rc)
@@ -146,9 +151,14 @@ static int take(struct leat_job *j)
 		return 0;
 	}
 	rc = check_replaced(j);
-	if (!rc)
-		return leat_persist_take(&j->made);
-	leat_persist_drop(&j->made);
+	if (rc) {
+		leat_persist_drop(&j->made);
+		return rc;
+	}
+	j->made.aside = d->files->aside;
+	rc = leat_persist_take(&j->made);
+	if (*j->made.temporary)
+		leat_shown_note(d, j->made.temporary, "");
 	return rc;
 }
 
@@ -211,6 +221,7 @@ static int take_source(struct leat_job *j, enum leat_root root, const struct lea
 	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))
 		return prepare_symlink(j, from);
+	j->list = leat_list_in(from->dir);
 	j->in = leat_open_seen(j->d, root, from->dir, from->name);
 	return j->in < 0 ? j->in : 0;
 }

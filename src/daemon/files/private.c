@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "daemon/core/processes.h"
 #include "daemon/files/files.h"
+#include "daemon/files/shown.h"
 #include "store/private.h"
 #include "store/remove.h"
 
@@ -62,7 +63,15 @@ static int open_top(struct leat_daemon *d)
 		return d->files->private.fd;
 	snprintf(d->files->private.name, sizeof(d->files->private.name), "%s",
 		 strrchr(path, '/') + 1);
+	leat_private_show(d);
 	return fchmod(d->files->private.fd, 0711) < 0 ? -errno : 0;
+}
+
+void leat_private_show(struct leat_daemon *d)
+{
+	if (d->files->private.fd >= 0)
+		leat_shown_note(d, d->files->private.name,
+				", or have it run when the steps with private files have ended");
 }
 
 /* Give a new directory the owner and the rights of the one it stands for. */
@@ -129,6 +138,13 @@ bool leat_private_name(const struct leat_daemon *d, int step, const char *name, 
 			name) < PATH_MAX;
 }
 
+/* No other step has files of its own now: staged steps that follow find nothing. */
+static void remove_empty_top(struct leat_daemon *d)
+{
+	if (leat_beneath_unlink(d->disk_fd, d->files->private.name, AT_REMOVEDIR) == 0)
+		leat_close(&d->files->private.fd);
+}
+
 void leat_private_step_over(struct leat_daemon *d, int step)
 {
 	const struct leat_proc *p;
@@ -142,6 +158,7 @@ void leat_private_step_over(struct leat_daemon *d, int step)
 			return;
 	snprintf(path, sizeof(path), "%s/%d", d->files->private.name, step);
 	leat_remove_tree(d->disk_fd, path);
+	remove_empty_top(d);
 	leat_tree_forget(d->tree);
 }
 

@@ -19,6 +19,9 @@ int leat_private_make_parents(struct leat_daemon *d, int step, const char *name)
 void leat_private_hide(struct leat_daemon *d, int step, const char *name);
 bool leat_private_hides(const struct leat_daemon *d, int step, const char *name);
 
+/* What is there is in the way of staged steps. */
+void leat_private_show(struct leat_daemon *d);
+
 /* The step has ended: so have its files. */
 void leat_private_step_over(struct leat_daemon *d, int step);
 

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "daemon/core/problems.h"
 #include "daemon/files/files.h"
+#include "store/attributes.h"
 #include "store/persist.h"
 
 #include <errno.h>
@@ -70,6 +71,52 @@ static bool is_behind(const struct leat_daemon *d, const struct leat_file *f, st
 	return (than->tv_sec || than->tv_nsec) && !is_before(*than, mtime);
 }
 
+/* ---- what comes from outside ---- */
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool has_input_of(struct leat_daemon *d, int step, struct timespec mtime)
+{
+	const struct leat_file *f;
+	enum leat_root root;
+	struct stat st;
+
+	for (f = d->files->by_name; f; f = f->hh.next)
+		if (leat_steps_has(f->rule->consumers, step) &&
+		    leat_tree_look(d->tree, f->name, &root, &st) == 0 &&
+		    same_time(st.st_mtim, mtime))
+			return true;
+	return false;
+}
+
+void leat_times_arrived(struct leat_daemon *d, struct leat_file *f, int step, const struct stat *st)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+
+	/* Who writes sets both. */
+	if (!S_ISREG(st->st_mode) || same_time(st->st_mtim, st->st_ctim))
+		return;
+	if (step >= 0 && has_input_of(d, step, st->st_mtim))
+		leat_shm_note_times(leat_file_shm(d, f), times);
+	else
+		f->dated = true;
+}
+
+/* Whether it was written then, or given that time, is not to be seen. */
+static void warn_dated(struct leat_daemon *d, struct leat_file *f)
+{
+	if (f->dated)
+		leat_problem_add(d, 0,
+				 "%s, which was moved here from outside of the workflow's "
+				 "directory, is made newer than the inputs of its step; if a "
+				 "program had set its time, have it do so here",
+				 f->name);
+	f->dated = false;
+}
+
 /* ---- when a file is complete ---- */
 
 static struct timespec *newest_of(struct leat_daemon *d)
@@ -79,7 +126,7 @@ static struct timespec *newest_of(struct leat_daemon *d)
 	return d->files->newest;
 }
 
-void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum leat_root root,
+void leat_times_commit(struct leat_daemon *d, struct leat_file *f, enum leat_root root,
 		       struct stat *st)
 {
 	struct timespec *newest = newest_of(d), than;
@@ -92,6 +139,7 @@ void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum le
 		if (leat_beneath_times(leat_tree_fd(d->tree, root), f->name,
 				       (struct timespec[]){{.tv_nsec = UTIME_OMIT}, mtime}) == 0)
 			st->st_mtim = mtime;
+		warn_dated(d, f);
 	}
 	note_newest(d, f, st->st_mtim, newest);
 }
@@ -153,6 +201,7 @@ static bool lift(struct leat_daemon *d, struct stamp *v, size_t n, const struct 
 			continue;
 		v[i].st.st_mtim = newer_than(than);
 		v[i].lifted = changed = true;
+		warn_dated(d, v[i].f);
 	}
 	return changed;
 }
@@ -173,6 +222,18 @@ static bool is_untouched(const struct stamp *s)
 	       s->st.st_ctim.tv_nsec == s->f->saved_ctime.tv_nsec;
 }
 
+static enum leat_list list_of(struct leat_daemon *d, const struct stamp *s)
+{
+	struct leat_beneath at;
+	enum leat_list list;
+
+	if (leat_beneath_find(leat_tree_fd(d->tree, s->root), s->f->name, &at))
+		return LEAT_LIST_STAYS;
+	list = leat_list_in(at.dir);
+	leat_beneath_release(&at);
+	return list;
+}
+
 static void apply(struct leat_daemon *d, const struct stamp *s)
 {
 	const struct leat_inode seen = {s->st.st_dev, s->st.st_ino};
@@ -184,7 +245,7 @@ static void apply(struct leat_daemon *d, const struct stamp *s)
 				       !strict   ? NULL
 				       : on_disk ? &seen
 						 : &s->f->on_disk,
-				       like, is_untouched(s) ? "" : s->f->name);
+				       like, list_of(d, s), is_untouched(s) ? "" : s->f->name);
 	if (like >= 0)
 		leat_close(&like);
 	if (rc && rc != -ENOENT)

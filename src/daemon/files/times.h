@@ -10,8 +10,13 @@
 
 /* The file, of which `st` is known, in `root`, is complete: have it newer than what its producers
  * have read so far. `st` is what it is now. */
-void leat_times_commit(struct leat_daemon *d, const struct leat_file *f, enum leat_root root,
+void leat_times_commit(struct leat_daemon *d, struct leat_file *f, enum leat_root root,
 		       struct stat *st);
+
+/* `step` has moved it here from outside of the workflow's directory, where `st` was what it was: a
+ * time that an input of the step has was given to it there (cp -p, touch -r). */
+void leat_times_arrived(struct leat_daemon *d, struct leat_file *f, int step,
+			const struct stat *st);
 
 /* The run is over, and all is saved: modes, owners and times on disk are those of the run. */
 void leat_times_finish(struct leat_daemon *d);

@@ -16,6 +16,7 @@
 #include "daemon/files/times.h"
 #include "daemon/loop/loop.h"
 #include "daemon/ops/auth_token.h"
+#include "daemon/ops/dir_looks.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/ops.h"
@@ -29,7 +30,7 @@
 #include "daemon/space/fit.h"
 #include "daemon/space/memory_limits.h"
 #include "daemon/space/space.h"
-#include "daemon/space/spill.h"
+#include "daemon/space/spill_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,6 +231,7 @@ static void fini(struct leat_daemon *d)
 	leat_actions_free(d);
 	leat_ranks_free(d);
 	leat_catalogs_free(d);
+	leat_dir_looks_free(d);
 	leat_glimpses_free(d);
 	leat_descriptions_free(d);
 	leat_files_persist_free(d);
@@ -293,7 +295,7 @@ static void put_together(struct whole *w)
 	d->handlers = leat_daemon_handlers;
 	d->n_handlers = leat_daemon_n_handlers;
 	w->handles.spare_fd = d->disk_fd = d->shm_fd = w->space.fd = w->files.private.fd =
-		d->session.lock_fd = d->session.socket_fd = -1;
+		w->files.aside = d->session.lock_fd = d->session.socket_fd = -1;
 }
 
 int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pid_t driver)

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/user.h"
+#include "daemon/ops/dir_looks.h"
 #include "store/attributes.h"
 
 #include <errno.h>
@@ -99,6 +100,10 @@ static int as_user(void *ctx)
 int leat_change_alike(struct leat_conn *c, const char *path, unsigned flags)
 {
 	struct request r = {c->d, path, flags};
+	enum leat_root from = flags & LEAT_ALIKE_FROM_STORE ? LEAT_ROOT_STORE : LEAT_ROOT_DISK;
+
+	if (flags & LEAT_ALIKE_TIMES)
+		leat_dir_looks_check(c->d, c->step, from, path);
 
 	/* The top of a store in /dev/shm stays shut. */
 	if (!*path && leat_store_is_private(c->d->store))

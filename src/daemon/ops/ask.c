@@ -110,7 +110,7 @@ static int ask_aside(struct leat_conn *c, const struct leat_msg_ask *in)
 {
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 	bool may = f && c->proc && c->proc->mount;
-	bool moves = may && leat_spill_aside(c->d, f, (pid_t)in->length, in->offset);
+	bool moves = may && leat_spill_aside(c, f, (pid_t)in->length, in->offset);
 
 	if (moves)
 		c->cramped = f;

@@ -35,7 +35,7 @@ static void work(uv_work_t *w)
 {
 	struct copy *c = w->data;
 
-	c->rc = leat_persist_make_file(&c->made, &c->to, c->in, c->path);
+	c->rc = leat_persist_make_file(&c->made, &c->to, c->in, LEAT_LIST_GOES, c->path);
 	c->to.owned = false;
 }
 

@@ -7,6 +7,8 @@
 struct leat_daemon_ops {
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
+	struct leat_dir_look *dir_looks; /* owned */
+	unsigned n_dir_looks;
 	unsigned n_prefaults;   /* under way */
 	unsigned n_failed_told; /* failed files somebody waited for */
 

@@ -15,6 +15,7 @@
 #include "daemon/files/publish_name.h"
 #include "daemon/files/remove.h"
 #include "daemon/files/states.h"
+#include "daemon/files/times.h"
 #include "daemon/ops/change_request.h"
 #include "store/persist.h"
 #include "store/times.h"
@@ -341,6 +342,8 @@ static int tell_arrival(struct leat_change_request *r, enum leat_root root, cons
 		return -ENFILE;
 	f->told = f->made = true;
 	leat_file_note_place(d, f, root);
+	if (r->from.outside)
+		leat_times_arrived(d, f, r->c->step, &r->from.st);
 	writers =
 		tell_writers(r, f, root, source ? source : r->to.path, source ? 0 : LEAT_EVF_CREAT);
 	/* What comes from outside and is open has been made by that. */

@@ -10,7 +10,7 @@
 #include "daemon/ops/rules.h"
 #include "daemon/run/actions.h"
 #include "daemon/space/space.h"
-#include "daemon/space/spill.h"
+#include "daemon/space/spill_dir.h"
 #include "store/times.h"
 
 #include <errno.h>

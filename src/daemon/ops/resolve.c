@@ -3,6 +3,7 @@
 #include "daemon/core/user.h"
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
+#include "daemon/ops/dir_looks.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/links.h"
@@ -29,6 +30,8 @@ static int look(struct leat_request *r, enum leat_call call)
 
 static int op_look(struct leat_request *r)
 {
+	if (r->is_dir && r->exists)
+		leat_dir_looks_note(r->d, r->c->step, r->found.path);
 	return look(r, LEAT_CALL_LOOK);
 }
 

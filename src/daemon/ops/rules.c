@@ -67,7 +67,8 @@ static void warn_unseen(struct leat_conn *c, const struct leat_file *f, int unse
 				 "step %s waits with its change of %s for the end of step %s, "
 				 "which is staged, so that it is not seen whether it uses that "
 				 "name; if it does not, give %s staged: concurrent",
-				 c->d->wf->steps[c->step].name, f->name, staged, staged);
+				 c->d->wf->steps[c->step].name, *f->name ? f->name : ".", staged,
+				 staged);
 	s->held = true;
 }
 

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/str.h"
 #include "daemon/core/events.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/persist.h"
 #include "daemon/files/remove.h"
@@ -105,6 +106,7 @@ enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat
 	}
 	if (all == LEAT_GO)
 		tell_seen(d, step);
+	d->steps[step].unseen = all == LEAT_GO;
 	return all;
 }
 

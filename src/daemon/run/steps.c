@@ -19,7 +19,9 @@
 #include "daemon/run/unmade.h"
 #include "daemon/run/unseen.h"
 #include "daemon/space/fit.h"
+#include "daemon/space/refuse.h"
 #include "daemon/space/space.h"
+#include "daemon/space/spill_dir.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,6 +79,10 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_e
 						 .to = d->wf->name,
 						 .offset = (uint64_t)now.tv_sec * 1000000000u +
 							   (uint64_t)now.tv_nsec});
+	if (s->unseen) {
+		leat_private_show(d);
+		leat_spill_show(d);
+	}
 }
 
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
@@ -165,6 +171,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	leat_unseen_collect(d, step);
 	if (status && !s->spoiled)
 		blame_limits(d, s, status);
+	if (status && !s->spoiled)
+		leat_space_blame_moves(d, step, status);
 	text = why_failed(s, status, reason);
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)

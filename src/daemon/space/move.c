@@ -15,6 +15,7 @@
 #include "daemon/files/sizes.h"
 #include "daemon/space/holders.h"
 #include "daemon/space/memory_limits.h"
+#include "daemon/space/refuse.h"
 #include "daemon/space/space.h"
 #include "store/attributes.h"
 #include "store/copy.h"
@@ -67,7 +68,8 @@ static void work(uv_work_t *w)
 	m->rc = leat_copy_data(m->in, m->out, (uint64_t)m->st.st_size, m->how);
 	LEAT_FAULT("move.copied");
 	if (!m->rc)
-		m->rc = leat_copy_xattrs(m->in, m->out, NULL, NULL); /* else it stays where it is */
+		m->rc = leat_copy_xattrs(m->in, m->out, LEAT_LIST_GOES, NULL,
+					 NULL); /* else it stays where it is */
 }
 
 /* Whether it was changed, or opened, since. */
@@ -115,7 +117,7 @@ static int take_place(struct leat_move *m)
 	if (!rc && fstat(m->in, &st) < 0)
 		rc = -errno;
 	if (!rc)
-		rc = leat_copy_meta(m->in, m->out, &st, NULL);
+		rc = leat_copy_meta(m->in, m->out, &st, LEAT_LIST_GOES, NULL);
 	/* Who finds nothing in the old place asks, and is answered when all is done. */
 	leat_shm_file_changed(leat_file_shm(m->d, m->f));
 	return rc ? rc : swap_names(m);
@@ -171,11 +173,14 @@ static void done(uv_work_t *w, int status)
 	d->files->n_moves--;
 	if (rc == -ENOSPC && m->to == LEAT_ROOT_SPILL)
 		s->full_ns = leat_clock_ns();
+	leat_space_watch(d); /* while nothing has left it */
 	if (!rc && f)
 		rc = finish(m);
 	if (rc || !f)
 		drop_temporary(m);
-	else if (m->to == LEAT_ROOT_SPILL)
+	else
+		f->moved_ns = leat_clock_ns();
+	if (!rc && f && m->to == LEAT_ROOT_SPILL)
 		s->moved_bytes += (uint64_t)m->st.st_size;
 	if (rc)
 		leat_debug("%s was not moved: %s", f ? f->name : "a file", strerror(-rc));

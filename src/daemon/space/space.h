@@ -16,6 +16,7 @@ struct leat_daemon_space {
 	uint64_t fitted_ns;   /* when the limits were looked at */
 	uint64_t full_ns;     /* when there was no space left in it, 0: never */
 	uint64_t moved_bytes; /* since the run began */
+	bool has_unseen;      /* some file that is written unseen cannot be moved (refuse.h) */
 };
 
 #endif

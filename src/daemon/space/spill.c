@@ -2,29 +2,20 @@
 #include "daemon/space/spill.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "base/log.h"
 #include "daemon/core/connections.h"
-#include "daemon/core/problems.h"
-#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/former.h"
 #include "daemon/space/fit.h"
 #include "daemon/space/move.h"
+#include "daemon/space/refuse.h"
 #include "daemon/space/space.h"
-#include "store/persist.h"
-#include "store/private.h"
-#include "store/remove.h"
+#include "daemon/space/spill_dir.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
-_Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidden in listings");
 #define SECOND UINT64_C(1000000000)
 /* How long a call that a client was allowed may take to be made. */
 #define HELD_NS SECOND
@@ -34,108 +25,6 @@ _Static_assert(sizeof(LEAT_SPILL_PREFIX) > sizeof(LEAT_TEMPORARY_PREFIX), "hidde
 #define RETRY_NS (SECOND / 50)
 /* The reader of a file that is not retained may give memory back for so long. */
 #define READER_NS (10 * SECOND)
-
-/* ---- the directory ---- */
-
-static bool is_in_memory(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
-}
-
-/* 0 or -errno. */
-static int make_in(struct leat_daemon *d, const char *dir)
-{
-	struct leat_daemon_space *s = d->space;
-	char real[PATH_MAX], path[PATH_MAX];
-	size_t length = strlen(d->dir);
-	int rc;
-
-	if (!realpath(dir, real))
-		return -errno;
-	if (snprintf(path, sizeof(path), "%s/" LEAT_SPILL_PREFIX "XXXXXX", real) >=
-	    (int)sizeof(path))
-		return -ENAMETOOLONG;
-	s->fd = leat_private_make(path);
-	if (s->fd < 0)
-		return s->fd;
-	strcpy(s->path, path);
-	if (strncmp(path, d->dir, length) == 0 && path[length] == '/')
-		s->below = s->path + length + 1;
-	rc = leat_tree_set_spill(d->tree, s->fd, s->path);
-	if (rc)
-		leat_spill_release(d);
-	return rc;
-}
-
-/* The workflow's directory, unless that is in memory itself. */
-static int make_default(struct leat_daemon *d)
-{
-	int rc = is_in_memory(d->disk_fd) ? make_in(d, "/var/tmp") : make_in(d, d->dir);
-
-	if (rc) {
-		d->space->refused = true;
-		leat_problem_add(d, 0,
-				 "no directory for what memory has no room for: %s "
-				 "(--spill-dir names one)",
-				 strerror(-rc));
-	}
-	return rc;
-}
-
-static bool is_ready(struct leat_daemon *d)
-{
-	if (d->space->fd < 0 && !d->space->refused)
-		make_default(d);
-	return d->space->fd >= 0;
-}
-
-int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size)
-{
-	const char *dir = d->options.spill_dir;
-	struct stat st;
-	int rc;
-
-	leat_private_clean_stale(dir && *dir ? dir : d->dir, LEAT_SPILL_PREFIX);
-	if (!dir || !*dir)
-		return 0;
-	rc = make_in(d, dir);
-	if (rc) {
-		snprintf(error, error_size, "cannot use the spill directory %s: %s", dir,
-			 strerror(-rc));
-		return rc;
-	}
-	if (fstat(d->space->fd, &st) == 0 && st.st_dev == leat_store_dev(d->store)) {
-		snprintf(error, error_size,
-			 "the spill directory %s is in the memory that it is to relieve: name one "
-			 "on a disk",
-			 dir);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-void leat_spill_release(struct leat_daemon *d)
-{
-	struct leat_daemon_space *s = d->space;
-
-	if (s->fd < 0)
-		return;
-	if (leat_remove_tree(AT_FDCWD, s->path) < 0)
-		leat_warn("cannot remove %s", s->path);
-	leat_close(&s->fd);
-	s->path[0] = 0;
-}
-
-int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX])
-{
-	const struct leat_daemon_space *s = d->space;
-
-	return snprintf(out, PATH_MAX, "%s/%s", s->below ? s->below : s->path, name) < PATH_MAX
-		       ? 0
-		       : -ENAMETOOLONG;
-}
 
 /* ---- how full it is ---- */
 
@@ -154,7 +43,7 @@ enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
 	struct leat_daemon_space *s = d->space;
 
 	leat_space_look(d);
-	if (s->used_bytes + size_bytes < high_water(s) || !is_ready(d))
+	if (s->used_bytes + size_bytes < high_water(s) || !leat_spill_is_ready(d))
 		return LEAT_ROOT_STORE;
 	return s->full_ns && leat_clock_ns() - s->full_ns < SECOND ? LEAT_ROOT_STORE
 								   : LEAT_ROOT_SPILL;
@@ -246,7 +135,7 @@ static bool relieve(struct leat_daemon *d)
 	struct leat_daemon_space *s = d->space;
 	unsigned n;
 
-	if (!is_ready(d) || d->is_finishing || d->ending ||
+	if (!leat_spill_is_ready(d) || d->is_finishing || d->ending ||
 	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
 		return d->files->n_moves > 0;
 	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
@@ -276,7 +165,7 @@ static void relieve_open(struct leat_daemon *d)
 	off_t most = 0;
 	struct stat st;
 
-	if (!is_ready(d) || d->is_finishing || d->ending)
+	if (!leat_spill_is_ready(d) || d->is_finishing || d->ending)
 		return;
 	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (f->move || f->retired || now - f->tried_ns < SECOND ||
@@ -329,6 +218,7 @@ void leat_spill_tick(struct leat_daemon *d)
 {
 	struct leat_daemon_space *s = d->space;
 
+	leat_space_watch(d);
 	leat_space_fit(d);
 	leat_space_look(d);
 	if (s->used_bytes > s->budget_bytes && !relieve(d))
@@ -343,36 +233,9 @@ void leat_spill_tick(struct leat_daemon *d)
 
 /* ---- a write that found no room ---- */
 
-/* Why the file itself does not make way. */
-static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
-{
-	const char *path = d->space->path;
-
-	if (why == -ENOSPC)
-		snprintf(out, size, "so is %s; give more with --memory, or another place with %s",
-			 *path ? path : "the place for the rest", "--spill-dir");
-	else
-		snprintf(out, size, "it cannot go to disk while it is %s; give more with --memory",
-			 why == -ENOTSUP
-				 ? "mapped, or has several names or none"
-				 : "open in a program that does not follow it, or a stopped one");
-}
-
-/* Says, once, that and why there is no room. */
 static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 {
-	struct leat_daemon *d = c->d;
-	char reason[PATH_MAX + 100];
-
-	leat_step_cramped(d, c->step, f->name);
-	if (f->cramped)
-		return -ENOSPC;
-	f->cramped = true;
-	say_why(d, why, reason, sizeof(reason));
-	leat_problem_add(d, 0,
-			 "step %s: no room for %s: the memory for files (%llu MB) is full, and %s",
-			 c->step >= 0 ? d->wf->steps[c->step].name : "?", f->name,
-			 (unsigned long long)(d->space->budget_bytes >> 20), reason);
+	leat_space_refuse(c->d, c->step, f, why);
 	return -ENOSPC;
 }
 
@@ -389,7 +252,7 @@ bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t si
 
 	if (from == LEAT_ROOT_SPILL)
 		return s->used_bytes + size < high_water(s);
-	return is_ready(d) && !(s->full_ns && leat_clock_ns() - s->full_ns < SECOND);
+	return leat_spill_is_ready(d) && !(s->full_ns && leat_clock_ns() - s->full_ns < SECOND);
 }
 
 /* Of a file that is not retained: 0 its reader has gone on, and given memory back; -EAGAIN it may
@@ -457,20 +320,35 @@ int leat_spill_make_space(struct leat_conn *c, struct leat_file *f, uint64_t len
 
 /* ---- a write that nobody is asked for ---- */
 
-bool leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt)
+/* 0 it lies on disk; -EAGAIN it goes there; -EBUSY not now, or why not. */
+static int put_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, bool asked_often)
 {
 	struct leat_shm_file *s = leat_file_shm(d, f);
 	enum leat_root root;
 	struct stat st;
 	int rc;
 
-	if (f->move)
-		return true;
-	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st) ||
-	    root != LEAT_ROOT_STORE || !leat_spill_may_move(d, root, 0))
-		return false;
+	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))
+		return -ENOTSUP;
+	if (root != LEAT_ROOT_STORE)
+		return 0;
+	if (!leat_spill_may_move(d, root, 0))
+		return -ENOSPC;
 	if (leat_shm_flags(s) & LEAT_SHM_DROP) /* what is left of it is kept from now on */
 		leat_shm_retain(s);
-	rc = leat_spill_move_itself(d, f, attempt >= LEAT_SPILL_ATTEMPTS, pid);
-	return !rc || (rc == -EBUSY && attempt < LEAT_SPILL_ATTEMPTS);
+	rc = leat_spill_move_itself(d, f, asked_often, pid);
+	return rc ? rc : -EAGAIN;
+}
+
+bool leat_spill_aside(struct leat_conn *c, struct leat_file *f, pid_t pid, uint64_t attempt)
+{
+	bool often = attempt >= LEAT_SPILL_ATTEMPTS;
+	int rc = f->move ? -EAGAIN : put_aside(c->d, f, pid, often);
+
+	if (rc == -EAGAIN || (rc == -EBUSY && !often))
+		return true;
+	if (rc)
+		leat_space_stays(c->d, c->step, f, rc);
+	return false;
+}
 }

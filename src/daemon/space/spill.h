@@ -5,18 +5,9 @@
 
 #include "daemon/core/state.h"
 
-/* A directory that was asked for is made at once, the default one when it is needed.
- * 0, or -errno and one line for a person. */
-int leat_spill_init(struct leat_daemon *d, char *error, size_t error_size);
-/* When no move runs any more. */
-void leat_spill_release(struct leat_daemon *d);
-
 /* Where a new file of `size_bytes` goes that belongs to the store: there, or to the
  * spill directory if the store is nearly full. */
 enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes);
-/* The name of a spilled file for clients: below the workflow's directory, or
- * absolute. 0 or -ENAMETOOLONG. */
-int leat_spill_name(const struct leat_daemon *d, const char *name, char out[PATH_MAX]);
 /* A file that cannot be moved just now is tried again so often. */
 #define LEAT_SPILL_ATTEMPTS 200u
 /* By the clock: move out what is cold, bring back what will be read. */
@@ -32,8 +23,8 @@ bool leat_spill_may_move(struct leat_daemon *d, enum leat_root from, uint64_t si
  * that the next is due. */
 int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool asked_often, pid_t pid);
 
-/* Before anybody writes: process `pid`, which has `f` open, is about to do it unseen. True:
- * wait on `f`, which moves to disk; false: it lies there, or has to stay. */
-bool leat_spill_aside(struct leat_daemon *d, struct leat_file *f, pid_t pid, uint64_t attempt);
+/* Before anybody writes: process `pid`, which has `f` open, is about to do it unseen. True: wait on
+ * `f`, which moves to disk; false: it lies there, or has to stay (refuse.h). */
+bool leat_spill_aside(struct leat_conn *c, struct leat_file *f, pid_t pid, uint64_t attempt);
 
 #endif
