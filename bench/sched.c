@@ -13,17 +13,17 @@
 
 struct shape {
 	const char *name;
-	unsigned hosts, kinds, live;
+	unsigned hosts, types, live;
 	bool io, learns, bound;
 };
 
 static const struct shape shapes[] = {
 	{"compute, 1 host", 1, 1, 64, false, false, false},
-	{"compute, 1 host, 32 kinds, 100000 live", 1, 32, 100000, false, false, false},
+	{"compute, 1 host, 32 types, 100000 live", 1, 32, 100000, false, false, false},
 	{"static constraint, 1 host", 1, 1, 1000, true, false, false},
-	{"static constraints, 1000 hosts, 8 kinds", 1000, 8, 10000, true, false, false},
-	{"automatic, 12 hosts, 5 kinds", 12, 5, 10000, true, true, false},
-	{"bound to 1000 hosts, 4 kinds", 1000, 4, 10000, true, false, true},
+	{"static constraints, 1000 hosts, 8 types", 1000, 8, 10000, true, false, false},
+	{"automatic, 12 hosts, 5 types", 12, 5, 10000, true, true, false},
+	{"bound to 1000 hosts, 4 types", 1000, 4, 10000, true, false, true},
 };
 
 static struct leat_resources *make_resources(const struct shape *shape)
@@ -51,14 +51,14 @@ static struct leat_resources *make_resources(const struct shape *shape)
 	return res;
 }
 
-static int add_kinds(struct leat_sched *s, const struct shape *shape)
+static int add_types(struct leat_sched *s, const struct shape *shape)
 {
 	char why[LEAT_SCHED_WHY] = "out of memory";
 	int ret = 0;
 
-	for (unsigned k = 0; !ret && k < shape->kinds; k++) {
-		struct leat_sched_kind spec = {
-			.name = "kind",
+	for (unsigned k = 0; !ret && k < shape->types; k++) {
+		struct leat_sched_task_type spec = {
+			.name = "type",
 			.io = shape->io,
 			.computing_units = shape->io ? 0 : 1 + k % 4,
 			.device = shape->io ? "ssd" : NULL,
@@ -70,7 +70,7 @@ static int add_kinds(struct leat_sched *s, const struct shape *shape)
 		else if (shape->io)
 			spec.bandwidth =
 				(struct leat_bandwidth){LEAT_BANDWIDTH_STATIC, 2 + k, 0, 0};
-		ret = leat_sched_add_kind(s, &spec, &number, why);
+		ret = leat_sched_add_type(s, &spec, &number, why);
 	}
 	if (ret)
 		fprintf(stderr, "bench_sched: %s\n", why);
@@ -83,7 +83,7 @@ static int offer(struct leat_sched *s, const struct shape *shape, struct leat_sc
 {
 	int ret;
 
-	task->kind = (unsigned)(number % shape->kinds);
+	task->type = (unsigned)(number % shape->types);
 	task->home = shape->bound ? (int)(number * 7919 % shape->hosts) : LEAT_SCHED_ANYWHERE;
 	ret = leat_sched_submit(s, task);
 	return ret ? ret : leat_sched_ready(s, task);
@@ -123,7 +123,7 @@ static int measure(const struct shape *shape, uint64_t n)
 	struct leat_sched *s = res ? leat_sched_new(res) : NULL;
 	struct leat_sched_task *tasks = calloc(shape->live, sizeof(*tasks));
 	struct leat_sched_task **running = calloc(shape->live, sizeof(struct leat_sched_task *));
-	int ret = s && tasks && running ? add_kinds(s, shape) : -1;
+	int ret = s && tasks && running ? add_types(s, shape) : -1;
 	uint64_t begin, took;
 
 	if (!ret) {

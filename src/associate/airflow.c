@@ -189,7 +189,7 @@ static bool key_read(const char *at, struct key *k)
 	return *at == ')' && k->dag && k->task && k->run;
 }
 
-static struct leat_associate_entry *key_entry(struct reader *r, const struct key *k)
+static struct leat_associate_entry *add_entry(struct reader *r, const struct key *k)
 {
 	r->any = true;
 	return leat_associate_airflow_entry(r->m, r->source, k->dag, k->run, k->task, k->map_index,
@@ -198,7 +198,7 @@ static struct leat_associate_entry *key_entry(struct reader *r, const struct key
 
 /* ---- lines ---- */
 
-static int take_key(struct reader *r, const char *line, const char *at)
+static int parse_key(struct reader *r, const char *line, const char *at)
 {
 	static const char state[] = " with state ";
 	struct leat_associate_entry *e;
@@ -212,7 +212,7 @@ static int take_key(struct reader *r, const char *line, const char *at)
 		key_release(&k);
 		return 0;
 	}
-	e = key_entry(r, &k);
+	e = add_entry(r, &k);
 	key_release(&k);
 	if (!e)
 		return -ENOMEM;
@@ -230,7 +230,7 @@ static int take_key(struct reader *r, const char *line, const char *at)
 }
 
 /* The value of "NAME=" in "a=1, b=x y, c=2", in a new string; NULL: it is not there. */
-static char *field(const char *text, const char *name)
+static char *copy_field(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 	const char *at = text, *end;
@@ -254,9 +254,9 @@ static char *field(const char *text, const char *name)
 	return end ? strndup(at, (size_t)(end - at)) : strdup(at);
 }
 
-static int number_field(const char *text, const char *name, int fallback)
+static int read_number(const char *text, const char *name, int fallback)
 {
-	char *value = field(text, name), *end;
+	char *value = copy_field(text, name), *end;
 	long number = value ? strtol(value, &end, 10) : 0;
 	bool good = value && end != value && !*end && number >= -1 && number <= INT32_MAX;
 
@@ -264,10 +264,10 @@ static int number_field(const char *text, const char *name, int fallback)
 	return good ? (int)number : fallback;
 }
 
-static void stamp_field(struct reader *r, const char *text, const char *name,
-			struct leat_associate_stamp *out)
+static void read_stamp(struct reader *r, const char *text, const char *name,
+		       struct leat_associate_stamp *out)
 {
-	char *value = field(text, name);
+	char *value = copy_field(text, name);
 
 	if (value && strcmp(value, "None") != 0 && !leat_associate_stamp_iso(value, out, NULL))
 		leat_associate_complain(r->m, r->s, "%s is not understood: %.40s", name, value);
@@ -281,19 +281,19 @@ static void join_date(char *run)
 		run[10] = 'T';
 }
 
-static int take_finished(struct reader *r, const char *text)
+static int parse_finished(struct reader *r, const char *text)
 {
-	struct key k = {.dag = field(text, "dag_id"),
-			.task = field(text, "task_id"),
-			.run = field(text, "run_id"),
-			.map_index = number_field(text, "map_index", -1),
-			.try_number = number_field(text, "try_number", 1)};
+	struct key k = {.dag = copy_field(text, "dag_id"),
+			.task = copy_field(text, "task_id"),
+			.run = copy_field(text, "run_id"),
+			.map_index = read_number(text, "map_index", -1),
+			.try_number = read_number(text, "try_number", 1)};
 	struct leat_associate_entry *e;
 	char *state;
 	int error = 0, pid;
 
 	if (!k.run)
-		k.run = field(text, "execution_date");
+		k.run = copy_field(text, "execution_date");
 	join_date(k.run);
 	if (!k.dag || !k.task || !k.run) {
 		leat_associate_complain(r->m, r->s,
@@ -302,18 +302,18 @@ static int take_finished(struct reader *r, const char *text)
 		key_release(&k);
 		return 0;
 	}
-	e = key_entry(r, &k);
+	e = add_entry(r, &k);
 	key_release(&k);
 	if (!e)
 		return -ENOMEM;
-	state = field(text, "state");
+	state = copy_field(text, "state");
 	if (state)
 		error = leat_associate_entry_set(&e->task.status, state);
 	free(state);
-	stamp_field(r, text, "run_start_date", &e->began);
-	stamp_field(r, text, "run_end_date", &e->ended);
+	read_stamp(r, text, "run_start_date", &e->began);
+	read_stamp(r, text, "run_end_date", &e->ended);
 	e->over = e->ended.set;
-	pid = number_field(text, "pid", 0);
+	pid = read_number(text, "pid", 0);
 	if (!error && pid > 0 && e->over)
 		error = leat_associate_pid_add(r->m, e->task.number, pid);
 	return error;
@@ -346,7 +346,7 @@ static struct leat_associate_entry *find_dotted(struct reader *r, char *name, co
 }
 
 /* "DAG.TASK RUN map_index=0 [queued]> on host HOST" */
-static void take_running(struct reader *r, const char *text)
+static void parse_running(struct reader *r, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *name = strsep(&rest, " ");
 	char *run = rest ? strsep(&rest, " ") : NULL;
@@ -366,7 +366,7 @@ static void take_running(struct reader *r, const char *text)
 }
 
 /* "DAG.TASK run_id=RUN exited with status success for try_number 1": only the state is new. */
-static int take_report(struct reader *r, const char *text)
+static int parse_report(struct reader *r, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *name = copy ? strsep(&rest, " ") : NULL;
 	char *run = rest ? strchr(rest, '=') : NULL;
@@ -392,14 +392,14 @@ static int take_report(struct reader *r, const char *text)
 	return error;
 }
 
-static int take_line(void *reader, char *line)
+static int parse_line(void *reader, char *line)
 {
 	struct reader *r = reader;
 	static const struct {
 		const char *text;
 		int (*take)(struct reader *r, const char *text);
-	} kinds[] = {{"TaskInstance Finished: ", take_finished},
-		     {"Executor reports execution of ", take_report}};
+	} kinds[] = {{"TaskInstance Finished: ", parse_finished},
+		     {"Executor reports execution of ", parse_report}};
 	static const char key[] = "TaskInstanceKey(", tuple[] = "Sending (",
 			  running[] = "Running <TaskInstance: ";
 	const char *at;
@@ -411,13 +411,13 @@ static int take_line(void *reader, char *line)
 	}
 	at = strstr(line, key);
 	if (at)
-		return take_key(r, line, at + strlen(key));
+		return parse_key(r, line, at + strlen(key));
 	at = strstr(line, tuple);
 	if (at)
-		return take_key(r, line, at + strlen(tuple));
+		return parse_key(r, line, at + strlen(tuple));
 	at = strstr(line, running);
 	if (at)
-		take_running(r, at + strlen(running));
+		parse_running(r, at + strlen(running));
 	if (strstr(line, "scheduler_job"))
 		r->any = true;
 	return 0;
@@ -426,13 +426,13 @@ static int take_line(void *reader, char *line)
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	int error = leat_associate_lines(s, in, take_line, &r);
+	int error = leat_associate_lines(s, in, parse_line, &r);
 
 	return error ? error : r.any ? 0 : -EINVAL;
 }
 
-static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
-		  size_t *task)
+static int find_by_labels(struct leat_associate_map *m,
+			  const struct leat_associate_environment *env, size_t *task)
 {
 	const char *dag = leat_associate_variable(env, "AIRFLOW_CTX_DAG_ID");
 	const char *id = leat_associate_variable(env, "AIRFLOW_CTX_TASK_ID");
@@ -459,6 +459,6 @@ const struct leat_associate_format leat_associate_airflow = {
 	.argument = "LOG",
 	.doc = "A log of Airflow's scheduler.",
 	.marks = marks,
-	.labels = labels,
+	.labels = find_by_labels,
 	.read = read_log,
 };

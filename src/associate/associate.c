@@ -179,7 +179,7 @@ static struct leat_associate_image *image_now(struct leat_associate_map *m, unsi
 	return image_new(m, p);
 }
 
-static void image_inherit(struct leat_associate_map *m, struct leat_associate_image *l,
+static void inherit_image(struct leat_associate_map *m, struct leat_associate_image *l,
 			  size_t parent)
 {
 	l->parent = parent;
@@ -207,8 +207,8 @@ static int set_cgroup(struct leat_associate_map *m, struct leat_associate_image 
 /* Calls of a child may come before the word of its fork: by so much at most. */
 #define EARLY_NS LEAT_ASSOCIATE_SECOND
 
-static int take_fork(struct leat_associate_map *m, unsigned node,
-		     const struct leat_trace_process *r, size_t *image)
+static int add_fork(struct leat_associate_map *m, unsigned node, const struct leat_trace_process *r,
+		    size_t *image)
 {
 	struct leat_associate_image *parent = image_now(m, node, r->ppid), *l;
 	struct leat_associate_process *p = process_of(m, node, r->pid);
@@ -231,12 +231,12 @@ static int take_fork(struct leat_associate_map *m, unsigned node,
 	l->forked = true;
 	if (l->begin_ns > r->time_ns)
 		l->begin_ns = r->time_ns;
-	image_inherit(m, l, from);
+	inherit_image(m, l, from);
 	*image = p->image;
 	return set_cgroup(m, l, r->cgroup);
 }
 
-static int program_set(struct leat_associate_map *m, struct leat_associate_image *l,
+static int set_program(struct leat_associate_map *m, struct leat_associate_image *l,
 		       const char *path)
 {
 	struct leat_associate_word *w;
@@ -263,8 +263,8 @@ static int program_set(struct leat_associate_map *m, struct leat_associate_image
 	return 0;
 }
 
-static int take_exec(struct leat_associate_map *m, unsigned node,
-		     const struct leat_trace_process *r, size_t *image)
+static int add_exec(struct leat_associate_map *m, unsigned node, const struct leat_trace_process *r,
+		    size_t *image)
 {
 	struct leat_associate_image *before = image_now(m, node, r->pid), *l;
 	size_t from;
@@ -276,20 +276,20 @@ static int take_exec(struct leat_associate_map *m, unsigned node,
 	l = image_new(m, process_of(m, node, r->pid));
 	if (!l)
 		return -ENOMEM;
-	image_inherit(m, l, from);
+	inherit_image(m, l, from);
 	l->begin_ns = r->time_ns;
 	l->executed = true;
 	m->images[from].next = (size_t)(l - m->images);
 	if (r->mounts)
 		l->mounts = r->mounts;
 	*image = (size_t)(l - m->images);
-	if (set_cgroup(m, l, r->cgroup) || program_set(m, l, r->program))
+	if (set_cgroup(m, l, r->cgroup) || set_program(m, l, r->program))
 		return -ENOMEM;
 	return leat_associate_claim_exec(m, l, r);
 }
 
-static int take_exit(struct leat_associate_map *m, unsigned node,
-		     const struct leat_trace_process *r, size_t *image)
+static int add_exit(struct leat_associate_map *m, unsigned node, const struct leat_trace_process *r,
+		    size_t *image)
 {
 	struct leat_associate_image *l = image_now(m, node, r->pid);
 
@@ -302,8 +302,8 @@ static int take_exit(struct leat_associate_map *m, unsigned node,
 	return l->cgroup == LEAT_ASSOCIATE_NONE ? set_cgroup(m, l, r->cgroup) : 0;
 }
 
-static int take_call(struct leat_associate_map *m, unsigned node,
-		     const struct leat_trace_call *call, size_t *image)
+static int add_call(struct leat_associate_map *m, unsigned node, const struct leat_trace_call *call,
+		    size_t *image)
 {
 	struct leat_associate_process *p = process_of(m, node, call->pid);
 	struct leat_associate_image *l;
@@ -323,7 +323,7 @@ static int take_call(struct leat_associate_map *m, unsigned node,
 	return call->path ? leat_associate_claim_call(m, l, call) : 0;
 }
 
-static int take_mount(struct leat_associate_map *m, unsigned node, const struct leat_trace_mount *r)
+static int add_mount(struct leat_associate_map *m, unsigned node, const struct leat_trace_mount *r)
 {
 	struct leat_associate_mount mount = {.node = node, .space = r->namespace_id};
 
@@ -340,7 +340,7 @@ static int take_mount(struct leat_associate_map *m, unsigned node, const struct 
 	return 0;
 }
 
-static void seen_at(struct leat_associate_map *m, int64_t time_ns)
+static void extend_time(struct leat_associate_map *m, int64_t time_ns)
 {
 	if (time_ns < m->first_ns)
 		m->first_ns = time_ns;
@@ -359,19 +359,19 @@ int leat_associate_add(struct leat_associate_map *m, const struct leat_trace_rec
 		m->n_nodes = node + 1;
 	switch (record->kind) {
 	case LEAT_TRACE_CALL:
-		seen_at(m, record->call.start_ns);
-		return take_call(m, node, &record->call, out);
+		extend_time(m, record->call.start_ns);
+		return add_call(m, node, &record->call, out);
 	case LEAT_TRACE_PROCESS:
-		seen_at(m, record->process.time_ns);
+		extend_time(m, record->process.time_ns);
 		if (record->process.change == LEAT_TRACE_FORK)
-			return take_fork(m, node, &record->process, out);
+			return add_fork(m, node, &record->process, out);
 		if (record->process.change == LEAT_TRACE_EXEC)
-			return take_exec(m, node, &record->process, out);
-		return take_exit(m, node, &record->process, out);
+			return add_exec(m, node, &record->process, out);
+		return add_exit(m, node, &record->process, out);
 	case LEAT_TRACE_CGROUP:
 		return leat_associate_cgroup_name(m, node, &record->cgroup);
 	case LEAT_TRACE_MOUNT:
-		return take_mount(m, node, &record->mount);
+		return add_mount(m, node, &record->mount);
 	case LEAT_TRACE_UNSEEN:
 		break;
 	}

@@ -12,8 +12,9 @@
  *	leat_associate_answer(m, image, &answer);
  *
  * Who has to know a call's task while he looks at it reads the trace twice and asks
- * leat_associate_find in the second pass; who can keep his figures by image until the end reads it
- * once. One thread at a time for all of a map; after leat_associate_resolve any number may ask. */
+ * leat_associate_find in the second pass; a caller that can keep its sums by image until the end
+ *reads it once. One thread at a time for all of a map; after leat_associate_resolve any number may
+ *ask. */
 #ifndef LEAT_ASSOCIATE_H
 #define LEAT_ASSOCIATE_H
 
@@ -35,7 +36,7 @@ enum leat_associate_evidence {
 	LEAT_ASSOCIATE_EVIDENCES
 };
 
-/* Why an image is no task's. */
+/* Why an image is unattributed. */
 enum leat_associate_reason {
 	LEAT_ASSOCIATE_FOUND,    /* it is one's */
 	LEAT_ASSOCIATE_NO_TASKS, /* no log and no label names any task */
@@ -64,7 +65,7 @@ struct leat_associate_task {
 };
 
 struct leat_associate_answer {
-	const struct leat_associate_task *task; /* NULL: nobody's */
+	const struct leat_associate_task *task; /* NULL: unattributed */
 	enum leat_associate_evidence evidence;  /* with a task */
 	enum leat_associate_reason reason;      /* without */
 };

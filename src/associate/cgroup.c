@@ -163,7 +163,7 @@ int leat_associate_cgroup_name(struct leat_associate_map *m, unsigned node,
 
 /* ---- whose it is ---- */
 
-/* Sessions, services and the root are nobody's, whatever ran in them. */
+/* Sessions, services and the root say of no task, whatever ran in them. */
 static bool is_general(const char *path)
 {
 	static const char *const ends[] = {".service", ".slice", "/", "init.scope"};
@@ -189,7 +189,7 @@ static bool came_from_outside(const struct leat_associate_map *m,
 
 /* What shows of one member whose all of them are. A label or pid is of a part of the tree, unless
  * it is that of the first in the cgroup. */
-static void look_at_claims(struct leat_associate_map *m, const struct leat_associate_image *l)
+static void check_claims(struct leat_associate_map *m, const struct leat_associate_image *l)
 {
 	struct leat_associate_cgroup *g = m->cgroup[l->cgroup];
 	const struct leat_associate_answer *a = &l->answer;
@@ -205,7 +205,7 @@ static void look_at_claims(struct leat_associate_map *m, const struct leat_assoc
 
 /* Whoever comes into a task's cgroup from outside comes while it runs: a session or a service was
  * there before. */
-static void look_at_roots(struct leat_associate_map *m, const struct leat_associate_image *l)
+static void check_roots(struct leat_associate_map *m, const struct leat_associate_image *l)
 {
 	struct leat_associate_cgroup *g = m->cgroup[l->cgroup];
 
@@ -219,7 +219,7 @@ static void look_at_roots(struct leat_associate_map *m, const struct leat_associ
 }
 
 /* What is in a cgroup below a task's is in the task's. */
-static void take_from_above(struct leat_associate_map *m, struct leat_associate_cgroup *g)
+static void inherit_task(struct leat_associate_map *m, struct leat_associate_cgroup *g)
 {
 	size_t best = 0;
 
@@ -239,10 +239,10 @@ void leat_associate_cgroups_resolve(struct leat_associate_map *m)
 {
 	for (size_t i = 0; i < m->n_images; i++)
 		if (m->images[i].cgroup != LEAT_ASSOCIATE_NONE)
-			look_at_claims(m, &m->images[i]);
+			check_claims(m, &m->images[i]);
 	for (size_t i = 0; i < m->n_images; i++)
 		if (m->images[i].cgroup != LEAT_ASSOCIATE_NONE)
-			look_at_roots(m, &m->images[i]);
+			check_roots(m, &m->images[i]);
 	for (size_t i = 0; i < m->n_cgroups; i++) {
 		struct leat_associate_cgroup *g = m->cgroup[i];
 
@@ -256,5 +256,5 @@ void leat_associate_cgroups_resolve(struct leat_associate_map *m)
 	for (size_t i = 0; i < m->n_cgroups; i++)
 		if (m->cgroup[i]->path && m->cgroup[i]->task == LEAT_ASSOCIATE_NONE &&
 		    !m->cgroup[i]->shared)
-			take_from_above(m, m->cgroup[i]);
+			inherit_task(m, m->cgroup[i]);
 }

@@ -39,8 +39,8 @@ static char *translate(const struct leat_associate_map *m, const struct leat_ass
 }
 
 /* A touch of a task of one log. 0 or -ENOMEM. */
-static int touch(struct leat_associate_map *m, struct leat_associate_image *l, size_t task,
-		 int64_t time_ns, bool output)
+static int add_touch(struct leat_associate_map *m, struct leat_associate_image *l, size_t task,
+		     int64_t time_ns, bool output)
 {
 	size_t source = m->tasks[task]->source, at = l->touches;
 	struct leat_associate_touch *t;
@@ -75,7 +75,7 @@ static void claim(struct leat_associate_map *m, struct leat_associate_image *l,
 		  const struct leat_associate_name *name, int64_t time_ns, bool output)
 {
 	for (; name; name = name->also)
-		if (touch(m, l, name->task, time_ns, output))
+		if (add_touch(m, l, name->task, time_ns, output))
 			m->failed = true;
 }
 

@@ -56,7 +56,7 @@ static int64_t near_ns(const struct leat_associate_map *m, const struct leat_ass
 	return m->first_ns;
 }
 
-static int64_t difference(int64_t a, int64_t b)
+static int64_t subtract_clamped(int64_t a, int64_t b)
 {
 	int64_t d;
 
@@ -97,21 +97,21 @@ int64_t leat_associate_source_ns(const struct leat_associate_map *m,
 
 /* ---- what was seen ---- */
 
-static void see(struct list *list, size_t task, const struct leat_associate_image *l,
-		int64_t first_ns)
+static void note_first_seen(struct list *list, size_t task, const struct leat_associate_image *l,
+			    int64_t first_ns)
 {
 	if (first_ns == INT64_MIN || list->passed++ % list->each || list->n == MOST_SEEN)
 		return;
 	list->seen[list->n++] = (struct seen){task, first_ns, l->exits ? l->end_ns : INT64_MIN};
 }
 
-static void see_label(const struct leat_associate_map *m, struct list *list, size_t source,
-		      const struct leat_associate_image *l)
+static void note_label(const struct leat_associate_map *m, struct list *list, size_t source,
+		       const struct leat_associate_image *l)
 {
 	for (size_t t = l->fresh ? l->label : LEAT_ASSOCIATE_NONE; t != LEAT_ASSOCIATE_NONE;
 	     t = m->tasks[t]->rival)
 		if (m->tasks[t]->source == source)
-			see(list, t, l, l->begin_ns);
+			note_first_seen(list, t, l, l->begin_ns);
 }
 
 static int by_task(const void *a, const void *b)
@@ -122,8 +122,8 @@ static int by_task(const void *a, const void *b)
 }
 
 /* If there are more than can be looked at, each so many-th. */
-static void see_all(const struct leat_associate_map *m, size_t source, unsigned node,
-		    struct list *list)
+static void note_all(const struct leat_associate_map *m, size_t source, unsigned node,
+		     struct list *list)
 {
 	size_t any = 0;
 
@@ -136,13 +136,13 @@ static void see_all(const struct leat_associate_map *m, size_t source, unsigned 
 
 		if (t->source == source && l->node == node && !l->manager &&
 		    t->other == LEAT_ASSOCIATE_NONE)
-			see(list, t->task, l, t->ns);
+			note_first_seen(list, t->task, l, t->ns);
 	}
 	for (size_t i = 0; i < m->n_images; i++) {
 		const struct leat_associate_image *l = &m->images[i];
 
 		if (l->node == node && !l->manager && l->touches == LEAT_ASSOCIATE_NONE)
-			see_label(m, list, source, l);
+			note_label(m, list, source, l);
 	}
 	qsort(list->seen, list->n, sizeof(*list->seen), by_task);
 }
@@ -186,12 +186,12 @@ static size_t find_bounds(const struct leat_associate_map *m, struct list *list,
 		if ((!e->began.set && !e->ended.set) || (bare && zoned))
 			continue;
 		if (e->began.set)
-			b.lowest = difference(read(m, s, &e->began), seen->first_ns);
+			b.lowest = subtract_clamped(read(m, s, &e->began), seen->first_ns);
 		if (latest != INT64_MAX)
-			b.highest = difference(latest, seen->first_ns);
+			b.highest = subtract_clamped(latest, seen->first_ns);
 		list->touch[n] = b;
 		if (e->over && latest != INT64_MAX && seen->last_ns != INT64_MIN)
-			b.highest = difference(latest, seen->last_ns);
+			b.highest = subtract_clamped(latest, seen->last_ns);
 		list->whole[n++] = b;
 	}
 	return n;
@@ -250,7 +250,7 @@ static bool is_possible(const struct choice *c, int64_t at)
 	       llabs(at - quarter * QUARTER_NS) <= c->most_ns;
 }
 
-static void consider(struct choice *c, int64_t at)
+static void try_difference(struct choice *c, int64_t at)
 {
 	size_t count;
 
@@ -266,13 +266,13 @@ static void consider(struct choice *c, int64_t at)
 }
 
 /* Endpoints of bounds: the best offset is one of them. */
-static void consider_bounds(struct choice *c)
+static void try_bounds(struct choice *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (c->bounds[i].lowest != INT64_MIN)
-			consider(c, c->bounds[i].lowest);
+			try_difference(c, c->bounds[i].lowest);
 		if (c->bounds[i].highest != INT64_MAX)
-			consider(c, c->bounds[i].highest);
+			try_difference(c, c->bounds[i].highest);
 	}
 }
 
@@ -282,12 +282,12 @@ static int64_t choose(struct choice simple)
 	struct choice exact = simple;
 
 	simple.most_ns = 0;
-	consider(&simple, simple.plain);
+	try_difference(&simple, simple.plain);
 	for (int i = -ZONES_WEST; simple.zones && i <= ZONES_EAST; i++)
-		consider(&simple, i * QUARTER_NS);
+		try_difference(&simple, i * QUARTER_NS);
 	if (simple.count == count_tasks(simple.bounds, simple.n))
 		return simple.at;
-	consider_bounds(&exact);
+	try_bounds(&exact);
 	return exact.any && exact.count > simple.count ? exact.at : simple.at;
 }
 
@@ -362,7 +362,7 @@ static double spread_s(struct list *list, size_t n, int64_t at, int64_t slack_ns
 	}
 	qsort(list->delays, k, sizeof(*list->delays), by_size);
 	for (size_t i = 0; i < k; i++)
-		sum += (double)llabs(difference(list->delays[i], list->delays[k / 2]));
+		sum += (double)llabs(subtract_clamped(list->delays[i], list->delays[k / 2]));
 	return k ? sum / (double)k / (double)LEAT_ASSOCIATE_SECOND : 0;
 }
 
@@ -373,8 +373,8 @@ static void note_fit(const struct leat_associate_map *m, struct leat_associate_s
 	struct leat_associate_fit *fit = &s->fit;
 	size_t tasks = count_tasks(list->touch, n);
 
-	consider(&free, 0);
-	consider_bounds(&free);
+	try_difference(&free, 0);
+	try_bounds(&free);
 	fit->spread_s = (fit->spread_s * (double)fit->n +
 			 spread_s(list, n, s->ahead_ns[node], free.slack_ns) * (double)tasks) /
 			(double)(fit->n + tasks);
@@ -389,15 +389,15 @@ static void note_fit(const struct leat_associate_map *m, struct leat_associate_s
 		fit->shift_ns = s->ahead_ns[node];
 }
 
-static void settle_node(struct leat_associate_map *m, size_t source, unsigned node,
-			struct list *list, bool *zone_known)
+static void fit_node(struct leat_associate_map *m, size_t source, unsigned node, struct list *list,
+		     bool *zone_known)
 {
 	struct leat_associate_source *s = &m->sources[source];
 	struct choice c = {.bounds = list->whole,
 			   .slack_ns = m->options.slack_ns,
 			   .most_ns = leat_associate_most_ns(m)};
 
-	see_all(m, source, node, list);
+	note_all(m, source, node, list);
 	if (!*zone_known && find_bounds(m, list, true, raw_ns)) {
 		find_zone(m, s, list);
 		*zone_known = true;
@@ -409,7 +409,7 @@ static void settle_node(struct leat_associate_map *m, size_t source, unsigned no
 	note_fit(m, s, node, list, c.n);
 }
 
-static int settle_source(struct leat_associate_map *m, size_t source, struct list *list)
+static int fit_source(struct leat_associate_map *m, size_t source, struct list *list)
 {
 	struct leat_associate_source *s = &m->sources[source];
 	bool zone_known = m->options.zone_s != INT_MIN;
@@ -421,7 +421,7 @@ static int settle_source(struct leat_associate_map *m, size_t source, struct lis
 		return -ENOMEM;
 	s->zone_s = expected_s;
 	for (unsigned node = 0; node < m->n_nodes; node++)
-		settle_node(m, source, node, list, &zone_known);
+		fit_node(m, source, node, list, &zone_known);
 	s->foreign = !s->local && s->zone_s != expected_s;
 	if (!s->local)
 		s->fit.shift_ns += (s->zone_s - expected_s) * LEAT_ASSOCIATE_SECOND;
@@ -444,7 +444,7 @@ int leat_associate_clocks_resolve(struct leat_associate_map *m)
 	int error = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < m->n_sources && !error; i++)
-		error = settle_source(m, i, list);
+		error = fit_source(m, i, list);
 	free(list);
 	if (error)
 		return error;
@@ -481,9 +481,9 @@ int64_t leat_associate_distance_ns(const struct leat_associate_map *m, size_t ta
 		return 0;
 	at = time_ns + leat_associate_ahead_ns(m, task, node);
 	if (e->task.began_ns && at < e->task.began_ns)
-		return difference(e->task.began_ns, at);
+		return subtract_clamped(e->task.began_ns, at);
 	return e->over && e->task.ended_ns && at > e->task.ended_ns
-		       ? difference(at, e->task.ended_ns)
+		       ? subtract_clamped(at, e->task.ended_ns)
 		       : 0;
 }
 

@@ -161,7 +161,7 @@ struct leat_associate_cgroup {
 	char *path;   /* owned; NULL unknown */
 	size_t token; /* task by its path; LEAT_ASSOCIATE_NONE */
 	size_t slurm; /* its job step, a fallback */
-	size_t task;  /* resolved; LEAT_ASSOCIATE_NONE: nobody's, or shared */
+	size_t task;  /* resolved; LEAT_ASSOCIATE_NONE: unattributed, or shared */
 	bool shared;
 	size_t index;
 	UT_hash_handle hh;

@@ -76,8 +76,8 @@ static bool nextflow_name(const char *name, char dir[34])
 	return true;
 }
 
-static struct leat_associate_entry *nextflow_entry(struct reader *r, const struct pod *p,
-						   const char *task, const char *dir)
+static struct leat_associate_entry *add_nextflow_task(struct reader *r, const struct pod *p,
+						      const char *task, const char *dir)
 {
 	static const char *const runs[] = {"nextflow.io/runName", "runName", NULL};
 	static const char *const processes[] = {"nextflow.io/processName", "processName", NULL};
@@ -102,8 +102,8 @@ static struct leat_associate_entry *nextflow_entry(struct reader *r, const struc
 	return e;
 }
 
-static struct leat_associate_entry *airflow_entry(struct reader *r, const struct pod *p,
-						  const char *dag)
+static struct leat_associate_entry *add_airflow_task(struct reader *r, const struct pod *p,
+						     const char *dag)
 {
 	static const char *const runs[] = {"run_id", "execution_date", NULL};
 	const char *run = label(p, runs), *task = text_of(p->notes, "task_id");
@@ -121,7 +121,7 @@ static struct leat_associate_entry *airflow_entry(struct reader *r, const struct
 }
 
 /* *known is false where nothing tells of a task: a pod of the cluster itself. */
-static struct leat_associate_entry *pod_entry(struct reader *r, const struct pod *p, bool *known)
+static struct leat_associate_entry *add_pod_task(struct reader *r, const struct pod *p, bool *known)
 {
 	static const char *const tasks[] = {"nextflow.io/taskName", "taskName", NULL};
 	static const char *const jobs[] = {"batch.kubernetes.io/job-name", "job-name", NULL};
@@ -133,9 +133,9 @@ static struct leat_associate_entry *pod_entry(struct reader *r, const struct pod
 	if (!dag)
 		dag = text_of(p->labels, "dag_id");
 	if (nextflow_name(p->name, dir))
-		return nextflow_entry(r, p, task, dir);
+		return add_nextflow_task(r, p, task, dir);
 	if (dag && (text_of(p->notes, "task_id") || text_of(p->labels, "task_id")))
-		return airflow_entry(r, p, dag);
+		return add_airflow_task(r, p, dag);
 	*known = task || job;
 	if (!*known)
 		return NULL;
@@ -145,7 +145,7 @@ static struct leat_associate_entry *pod_entry(struct reader *r, const struct pod
 
 /* ---- JSON ---- */
 
-static void stamp(const char *text, struct leat_associate_stamp *out)
+static void read_stamp(const char *text, struct leat_associate_stamp *out)
 {
 	struct leat_associate_stamp read;
 
@@ -154,7 +154,7 @@ static void stamp(const char *text, struct leat_associate_stamp *out)
 }
 
 /* "containerd://ID" */
-static int take_container(struct reader *r, const struct leat_value *c,
+static int read_container(struct reader *r, const struct leat_value *c,
 			  struct leat_associate_entry *e)
 {
 	const char *id = text_of(c, "containerID"), *at = id ? strstr(id, "://") : NULL;
@@ -163,10 +163,10 @@ static int take_container(struct reader *r, const struct leat_value *c,
 	const char *status = text_of(ended, "exitCode");
 	char text[40];
 
-	stamp(text_of(ended, "startedAt"), &e->began);
-	stamp(text_of(leat_value_get(state, "running"), "startedAt"), &e->began);
+	read_stamp(text_of(ended, "startedAt"), &e->began);
+	read_stamp(text_of(leat_value_get(state, "running"), "startedAt"), &e->began);
 	if (text_of(ended, "finishedAt") && !e->ended.set) {
-		stamp(text_of(ended, "finishedAt"), &e->ended);
+		read_stamp(text_of(ended, "finishedAt"), &e->ended);
 		e->over = e->ended.set;
 	}
 	if (status && !*e->task.status) {
@@ -178,7 +178,7 @@ static int take_container(struct reader *r, const struct leat_value *c,
 		  : 0;
 }
 
-static int take_pod(struct reader *r, const struct leat_value *root)
+static int read_pod(struct reader *r, const struct leat_value *root)
 {
 	static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
 	const struct leat_value *meta = leat_value_get(root, "metadata");
@@ -198,10 +198,10 @@ static int take_pod(struct reader *r, const struct leat_value *root)
 		leat_associate_complain(r->m, r->s, "a pod without a name: it is left out");
 		return 0;
 	}
-	e = pod_entry(r, &p, &known);
+	e = add_pod_task(r, &p, &known);
 	if (!e)
 		return known ? -ENOMEM : 0;
-	stamp(text_of(p.status, "startTime"), &e->began);
+	read_stamp(text_of(p.status, "startTime"), &e->began);
 	error = leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_POD, p.name, e->task.number);
 	if (p.uid && !error)
 		error = leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_TOKEN, p.uid,
@@ -211,12 +211,12 @@ static int take_pod(struct reader *r, const struct leat_value *root)
 
 		for (size_t k = 0; list && list->kind == LEAT_VALUE_LIST && k < list->n && !error;
 		     k++)
-			error = take_container(r, list->v[k], e);
+			error = read_container(r, list->v[k], e);
 	}
 	return error;
 }
 
-static int take_event_pod(struct reader *r, const struct pod *p, const char *time)
+static int read_event_pod(struct reader *r, const struct pod *p, const char *time)
 {
 	struct leat_associate_entry *e;
 	bool known;
@@ -226,16 +226,16 @@ static int take_event_pod(struct reader *r, const struct pod *p, const char *tim
 	/* Only Nextflow's names lead to a task. */
 	if (!nextflow_name(p->name, dir))
 		return 0;
-	e = pod_entry(r, p, &known);
+	e = add_pod_task(r, p, &known);
 	if (!e || leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_POD, p->name, e->task.number))
 		return -ENOMEM;
-	stamp(time, &e->began);
+	read_stamp(time, &e->began);
 	return p->uid ? leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_TOKEN, p->uid,
 						e->task.number)
 		      : 0;
 }
 
-static int take_event(struct reader *r, const struct leat_value *root)
+static int read_event(struct reader *r, const struct leat_value *root)
 {
 	const struct leat_value *about = leat_value_get(root, "involvedObject");
 	const char *kind, *reason = text_of(root, "reason"),
@@ -251,10 +251,10 @@ static int take_event(struct reader *r, const struct leat_value *root)
 	p = (struct pod){.name = text_of(about, "name"),
 			 .space = text_of(about, "namespace"),
 			 .uid = text_of(about, "uid")};
-	return take_event_pod(r, &p, time ? time : text_of(root, "eventTime"));
+	return read_event_pod(r, &p, time ? time : text_of(root, "eventTime"));
 }
 
-static int take_object(struct reader *r, const struct leat_value *root)
+static int read_object(struct reader *r, const struct leat_value *root)
 {
 	const struct leat_value *items = leat_value_get(root, "items");
 	const struct leat_value *inner = leat_value_get(root, "object");
@@ -262,19 +262,19 @@ static int take_object(struct reader *r, const struct leat_value *root)
 	int error = 0;
 
 	if (inner && text_of(root, "type")) /* of a watch */
-		return take_object(r, inner);
+		return read_object(r, inner);
 	if (items && items->kind == LEAT_VALUE_LIST) {
 		r->any = true;
 		for (size_t i = 0; i < items->n && !error; i++)
-			error = take_object(r, items->v[i]);
+			error = read_object(r, items->v[i]);
 		return error;
 	}
 	if (kind && strcmp(kind, "Pod") == 0)
-		return take_pod(r, root);
-	return kind && strcmp(kind, "Event") == 0 ? take_event(r, root) : 0;
+		return read_pod(r, root);
+	return kind && strcmp(kind, "Event") == 0 ? read_event(r, root) : 0;
 }
 
-static void complain(struct reader *r, const struct leat_diags *diags)
+static void warn_not_json(struct reader *r, const struct leat_diags *diags)
 {
 	char *text = NULL, *message;
 	size_t size = 0;
@@ -294,16 +294,16 @@ static void complain(struct reader *r, const struct leat_diags *diags)
 	free(text);
 }
 
-static int take_json(struct reader *r, const char *text, size_t size)
+static int parse_json(struct reader *r, const char *text, size_t size)
 {
 	struct leat_diags *diags = leat_diags_new(r->s->path, text);
 	struct leat_value *root = NULL;
 	int error = diags ? leat_value_parse(text, size, 0, true, diags, &root) : -ENOMEM;
 
 	if (!error)
-		error = take_object(r, root);
+		error = read_object(r, root);
 	else if (error == -EINVAL) {
-		complain(r, diags);
+		warn_not_json(r, diags);
 		error = 0;
 	}
 	leat_value_free(root);
@@ -348,7 +348,7 @@ static bool gather_follow(struct gather *g, char c)
 	return false;
 }
 
-static int take_stream_line(struct reader *r, const char *line)
+static int parse_stream_line(struct reader *r, const char *line)
 {
 	struct gather *g = &r->gather;
 	int error = 0;
@@ -367,7 +367,7 @@ static int take_stream_line(struct reader *r, const char *line)
 			long line_now = r->s->line;
 
 			r->s->line = g->line;
-			error = take_json(r, g->text, g->size);
+			error = parse_json(r, g->text, g->size);
 			r->s->line = line_now;
 			g->size = 0;
 		}
@@ -380,7 +380,7 @@ static int take_stream_line(struct reader *r, const char *line)
 /* ---- text ---- */
 
 /* Columns: [NAMESPACE] LAST SEEN, TYPE, REASON, OBJECT, MESSAGE, with any number of spaces. */
-static int take_text(struct reader *r, char *line)
+static int parse_text(struct reader *r, char *line)
 {
 	char *rest = line, *word;
 	struct pod p = {0};
@@ -395,13 +395,13 @@ static int take_text(struct reader *r, char *line)
 			started = true;
 		} else if (started && leat_str_begins(word, "pod/")) {
 			p.name = word + 4;
-			return take_event_pod(r, &p, NULL);
+			return read_event_pod(r, &p, NULL);
 		}
 	}
 	return 0;
 }
 
-static int take_line(void *reader, char *line)
+static int parse_line(void *reader, char *line)
 {
 	struct reader *r = reader;
 	char first = line[strspn(line, " \t")];
@@ -410,13 +410,13 @@ static int take_line(void *reader, char *line)
 		r->json = first == '{';
 		r->began = true;
 	}
-	return r->json ? take_stream_line(r, line) : take_text(r, line);
+	return r->json ? parse_stream_line(r, line) : parse_text(r, line);
 }
 
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	int error = leat_associate_lines(s, in, take_line, &r);
+	int error = leat_associate_lines(s, in, parse_line, &r);
 
 	if (!error && r.gather.size > 1) {
 		s->line = r.gather.line;
@@ -449,8 +449,8 @@ static bool begins(const char *text)
 }
 
 /* A container's host name is its pod's. */
-static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
-		  size_t *task)
+static int find_by_labels(struct leat_associate_map *m,
+			  const struct leat_associate_environment *env, size_t *task)
 {
 	const char *pod = leat_associate_either(env, "POD_NAME", "KUBERNETES_POD_NAME");
 
@@ -467,6 +467,6 @@ const struct leat_associate_format leat_associate_kubernetes = {
 	.argument = "FILE",
 	.doc = "What kubectl get pods -o json, or kubectl get events, has printed.",
 	.begins = begins,
-	.labels = labels,
+	.labels = find_by_labels,
 	.read = read_log,
 };

@@ -32,8 +32,8 @@ static int make_space(struct reader *r, int step)
 enum { STEPS_MAX = 1 << 20 };
 
 /* A label leads to the first log's: from there to those of others. */
-static struct leat_associate_entry *step_entry(struct reader *r, const char *workflow,
-					       const char *step)
+static struct leat_associate_entry *add_step(struct reader *r, const char *workflow,
+					     const char *step)
 {
 	struct leat_associate_entry *first =
 		leat_associate_entry(r->m, r->source, "leat", workflow, step, step, step);
@@ -43,7 +43,7 @@ static struct leat_associate_entry *step_entry(struct reader *r, const char *wor
 	return leat_associate_entry_rival(r->m, first, r->source);
 }
 
-static int take_start(struct reader *r, const struct leat_event *ev)
+static int add_start(struct reader *r, const struct leat_event *ev)
 {
 	struct leat_associate_entry *e;
 	struct leat_associate_pid *p;
@@ -53,7 +53,7 @@ static int take_start(struct reader *r, const struct leat_event *ev)
 		return 0;
 	}
 	r->since_ns = (int64_t)(ev->offset - ev->time_ns);
-	e = step_entry(r, ev->to ? ev->to : "", ev->name);
+	e = add_step(r, ev->to ? ev->to : "", ev->name);
 	if (!e || leat_associate_pid_add(r->m, e->task.number, ev->pid))
 		return -ENOMEM;
 	/* A step's environment may have made it; then it knows the task's name, too. */
@@ -68,7 +68,7 @@ static int take_start(struct reader *r, const struct leat_event *ev)
 	return leat_associate_entry_set(&e->task.status, "running");
 }
 
-static int take_end(struct reader *r, const struct leat_event *ev)
+static int add_end(struct reader *r, const struct leat_event *ev)
 {
 	struct leat_associate_pid *p;
 	struct leat_associate_entry *e;
@@ -93,7 +93,7 @@ static void end_all(struct reader *r, uint64_t last_ns)
 						      &r->m->pids[r->running[i]].ended);
 }
 
-static int take_event(struct reader *r, const struct leat_event *ev)
+static int add_event(struct reader *r, const struct leat_event *ev)
 {
 	if (ev->kind != LEAT_EV_STEP_START && ev->kind != LEAT_EV_STEP_END)
 		return 0;
@@ -103,7 +103,7 @@ static int take_event(struct reader *r, const struct leat_event *ev)
 	}
 	if (make_space(r, ev->step))
 		return -ENOMEM;
-	return ev->kind == LEAT_EV_STEP_START ? take_start(r, ev) : take_end(r, ev);
+	return ev->kind == LEAT_EV_STEP_START ? add_start(r, ev) : add_end(r, ev);
 }
 
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
@@ -125,7 +125,7 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 			error = result;
 		} else if (result > 0) {
 			last_ns = ev.time_ns;
-			error = take_event(&r, &ev);
+			error = add_event(&r, &ev);
 		}
 	}
 	end_all(&r, last_ns);
@@ -143,8 +143,8 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 }
 
 /* Of a step that leat runs, or that a shell says it is in. */
-static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
-		  size_t *task)
+static int find_by_labels(struct leat_associate_map *m,
+			  const struct leat_associate_environment *env, size_t *task)
 {
 	const char *step = leat_associate_variable(env, "LEAT_STEP");
 	const char *app = leat_associate_either(env, "LEAT_APP_NAME", "CAPIO_APP_NAME");
@@ -174,6 +174,6 @@ const struct leat_associate_format leat_associate_leat = {
 	.argument = "LOG",
 	.doc = "An event log of leat run.",
 	.marks = marks,
-	.labels = labels,
+	.labels = find_by_labels,
 	.read = read_log,
 };

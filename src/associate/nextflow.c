@@ -53,7 +53,7 @@ static char *cut_last(char *text, const char *word)
 }
 
 /* From behind, because names and directories are anything. False: cut off. */
-static bool take_apart(char *text, struct handler *h)
+static bool parse_handler(char *text, struct handler *h)
 {
 	size_t n = strlen(text);
 
@@ -117,7 +117,7 @@ static bool is_of_another(const struct reader *r, const struct leat_associate_en
 
 /* By the hash or, where a directory has none, by that. Two logs that say when it ran do not say the
  * same, if they are of two runs: the trace shows which one is right. */
-static struct leat_associate_entry *entry(struct reader *r, const char *identity)
+static struct leat_associate_entry *add_entry(struct reader *r, const char *identity)
 {
 	struct leat_associate_entry *first =
 		leat_associate_entry_find(r->m, "nextflow", "", identity);
@@ -127,10 +127,10 @@ static struct leat_associate_entry *entry(struct reader *r, const char *identity
 							      identity, identity, identity);
 }
 
-static struct leat_associate_entry *entry_of_hash(struct reader *r, const char *hash,
-						  const char *name)
+static struct leat_associate_entry *add_entry_of_hash(struct reader *r, const char *hash,
+						      const char *name)
 {
-	struct leat_associate_entry *e = entry(r, hash);
+	struct leat_associate_entry *e = add_entry(r, hash);
 
 	if (!e || name_task(r, e, name, hash) ||
 	    leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_HASH, hash, e->task.number))
@@ -138,12 +138,13 @@ static struct leat_associate_entry *entry_of_hash(struct reader *r, const char *
 	return e;
 }
 
-static struct leat_associate_entry *entry_of_dir(struct reader *r, const char *dir,
-						 const char *name)
+static struct leat_associate_entry *add_entry_of_dir(struct reader *r, const char *dir,
+						     const char *name)
 {
 	char hash[10];
 	bool hashed = leat_associate_dir_hash(dir, leat_associate_path_length(dir), hash);
-	struct leat_associate_entry *e = hashed ? entry_of_hash(r, hash, name) : entry(r, dir);
+	struct leat_associate_entry *e =
+		hashed ? add_entry_of_hash(r, hash, name) : add_entry(r, dir);
 
 	if (!e || (!hashed && name_task(r, e, name, NULL)) ||
 	    leat_associate_entry_set(&e->task.dir, dir) ||
@@ -152,7 +153,7 @@ static struct leat_associate_entry *entry_of_dir(struct reader *r, const char *d
 	return e;
 }
 
-static void stamp(struct reader *r, const char *line, struct leat_associate_stamp *out)
+static void read_stamp(struct reader *r, const char *line, struct leat_associate_stamp *out)
 {
 	if (leat_associate_stamp_nextflow(line, out) || r->months_said)
 		return;
@@ -174,19 +175,19 @@ static int set_status(struct leat_associate_entry *e, const struct handler *h)
 	return leat_associate_entry_set(&e->task.status, text);
 }
 
-static int take_handler(struct reader *r, const char *line, char *text, bool completed)
+static int add_handler(struct reader *r, const char *line, char *text, bool completed)
 {
 	struct handler h;
 	struct leat_associate_entry *e;
 	struct leat_associate_stamp time;
 
-	if (!take_apart(text, &h)) {
+	if (!parse_handler(text, &h)) {
 		leat_associate_complain(r->m, r->s,
 					"a task that is cut off, or told in a way that is "
 					"not known: it is left out");
 		return 0;
 	}
-	e = entry_of_dir(r, h.dir, h.name);
+	e = add_entry_of_dir(r, h.dir, h.name);
 	if (!e || set_status(e, &h) ||
 	    (h.job &&
 	     leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_SLURM, h.job, e->task.number)))
@@ -194,7 +195,7 @@ static int take_handler(struct reader *r, const char *line, char *text, bool com
 	r->any = true;
 	if (completed) {
 		e->over = true;
-		stamp(r, line, &e->ended);
+		read_stamp(r, line, &e->ended);
 	}
 	if (h.started && leat_associate_stamp_epoch_ms(h.started, &time) && !e->began.set)
 		e->began = time;
@@ -202,7 +203,7 @@ static int take_handler(struct reader *r, const char *line, char *text, bool com
 }
 
 /* "NAME > jobId: 15; workDir: DIR" */
-static int take_job(struct reader *r, char *text)
+static int parse_job(struct reader *r, char *text)
 {
 	char *job = cut_last(text, " > jobId: ");
 	char *dir = job ? strstr(job, "; workDir: ") : NULL;
@@ -212,7 +213,7 @@ static int take_job(struct reader *r, char *text)
 		return 0;
 	*dir = '\0';
 	dir += strlen("; workDir: ");
-	e = entry_of_dir(r, dir, text);
+	e = add_entry_of_dir(r, dir, text);
 	if (!e || leat_associate_name_add(r->m, LEAT_ASSOCIATE_NAME_SLURM, job, e->task.number))
 		return -ENOMEM;
 	r->any = true;
@@ -220,7 +221,7 @@ static int take_job(struct reader *r, char *text)
 }
 
 /* "[e8/cee4b5] Submitted process > NAME": `at` is behind the "> ". */
-static int take_hash(struct reader *r, const char *line, char *word, const char *name)
+static int parse_hash(struct reader *r, const char *line, char *word, const char *name)
 {
 	static const char *const words[] = {"] Submitted process > ", "] Re-submitted process > ",
 					    "] Cached process > ", "] Stored process > "};
@@ -242,13 +243,13 @@ static int take_hash(struct reader *r, const char *line, char *word, const char 
 		if (leat_associate_name_find(r->m, LEAT_ASSOCIATE_NAME_HASH, hash, 9) !=
 		    LEAT_ASSOCIATE_NONE)
 			return 0;
-		e = entry_of_hash(r, hash, name);
+		e = add_entry_of_hash(r, hash, name);
 		return !e || leat_associate_entry_set(&e->task.status, "cached") ? -ENOMEM : 0;
 	}
-	e = entry_of_hash(r, hash, name);
+	e = add_entry_of_hash(r, hash, name);
 	if (!e)
 		return -ENOMEM;
-	stamp(r, line, &e->began);
+	read_stamp(r, line, &e->began);
 	return 0;
 }
 
@@ -265,7 +266,7 @@ static int set_run(struct reader *r, const char *name, size_t n)
 	return 0;
 }
 
-static int take_run(struct reader *r, char *line)
+static int parse_run(struct reader *r, char *line)
 {
 	char *at = strstr(line, " - Run name: ");
 	const char *end;
@@ -289,7 +290,7 @@ static int take_run(struct reader *r, char *line)
 	return 0;
 }
 
-static int take_line(void *reader, char *line)
+static int parse_line(void *reader, char *line)
 {
 	static const char completed[] = "Task completed > TaskHandler[", dump[] = "~> TaskHandler[";
 	struct leat_associate_stamp now;
@@ -302,9 +303,9 @@ static int take_line(void *reader, char *line)
 		r->any = true;
 	at = strstr(line, completed);
 	if (at)
-		return take_handler(r, line, at + strlen(completed), true);
+		return add_handler(r, line, at + strlen(completed), true);
 	if (leat_str_begins(line, dump))
-		return take_handler(r, line, line + strlen(dump), false);
+		return add_handler(r, line, line + strlen(dump), false);
 	at = strstr(line, " process > ");
 	if (at) {
 		char *word = at;
@@ -315,18 +316,18 @@ static int take_line(void *reader, char *line)
 		    (leat_str_begins(word, "] Submitted ") ||
 		     leat_str_begins(word, "] Re-submitted ") ||
 		     leat_str_begins(word, "] Cached ") || leat_str_begins(word, "] Stored ")))
-			return take_hash(r, line, word, at + strlen(" process > "));
+			return parse_hash(r, line, word, at + strlen(" process > "));
 	}
 	at = strstr(line, "] submitted process ");
 	if (at)
-		return take_job(r, at + strlen("] submitted process "));
-	return take_run(r, line);
+		return parse_job(r, at + strlen("] submitted process "));
+	return parse_run(r, line);
 }
 
 static int read_log(struct leat_associate_map *m, struct leat_associate_source *s, FILE *in)
 {
 	struct reader r = {.m = m, .s = s, .source = (size_t)(s - m->sources)};
-	int error = leat_associate_lines(s, in, take_line, &r);
+	int error = leat_associate_lines(s, in, parse_line, &r);
 
 	free(r.run);
 	return error ? error : r.any ? 0 : -EINVAL;
@@ -334,8 +335,8 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 
 /* ---- what shows in a trace ---- */
 
-static int labels(struct leat_associate_map *m, const struct leat_associate_environment *env,
-		  size_t *task)
+static int find_by_labels(struct leat_associate_map *m,
+			  const struct leat_associate_environment *env, size_t *task)
 {
 	const char *dir = leat_associate_variable(env, "NXF_TASK_WORKDIR");
 
@@ -346,7 +347,7 @@ static int labels(struct leat_associate_map *m, const struct leat_associate_envi
 
 /* Files that each work directory gets: the manager writes the scripts and reads what
  * came of them; the task does it the other way round. */
-static enum leat_associate_role claim(const char *name, bool writes)
+static enum leat_associate_role classify_name(const char *name, bool writes)
 {
 	static const char *const scripts[] = {".command.run", ".command.sh"};
 	static const char *const results[] = {".exitcode", ".command.begin", ".command.out",
@@ -377,8 +378,8 @@ const struct leat_associate_format leat_associate_nextflow = {
 	.argument = "LOG",
 	.doc = "A .nextflow.log.",
 	.marks = marks,
-	.labels = labels,
+	.labels = find_by_labels,
 	.read = read_log,
-	.claim = claim,
+	.claim = classify_name,
 	.files_only = true,
 };

@@ -99,7 +99,7 @@ struct best {
 	unsigned nodes; /* on which there is one */
 };
 
-static void look_on_node(const struct leat_associate_map *m,
+static void find_on_node(const struct leat_associate_map *m,
 			 const struct leat_associate_pid *wanted, unsigned node, struct best *best)
 {
 	uint64_t key = (uint64_t)node << 32 | (uint32_t)wanted->pid;
@@ -133,7 +133,7 @@ static void resolve_pid(struct leat_associate_map *m, const struct leat_associat
 		const char *host = node < m->n_hosts ? m->hosts[node] : NULL;
 
 		if (!e->host || !host || same_host(e->host, host))
-			look_on_node(m, wanted, node, &best);
+			find_on_node(m, wanted, node, &best);
 	}
 	if (best.nodes > 1)
 		leat_associate_note(
@@ -180,7 +180,8 @@ static void resolve_pids(struct leat_associate_map *m)
 
 /* What a manager has started for one task alone is that task's, also before it touches the task's
  * files: a shell around it. */
-static void lift(struct leat_associate_map *m, const struct leat_associate_image *from, size_t task)
+static void claim_ancestors(struct leat_associate_map *m, const struct leat_associate_image *from,
+			    size_t task)
 {
 	size_t at = from->parent;
 
@@ -221,7 +222,7 @@ static void resolve_lifts(struct leat_associate_map *m)
 		const struct leat_associate_image *l = &m->images[i];
 
 		if (l->own)
-			lift(m, l, l->answer.task->number);
+			claim_ancestors(m, l, l->answer.task->number);
 	}
 	for (size_t i = 0; i < m->n_images; i++) {
 		struct leat_associate_image *l = &m->images[i];
@@ -262,8 +263,8 @@ static enum leat_associate_reason reason_of(const struct leat_associate_map *m,
 }
 
 /* By where it comes from. False: its task has ended, or had not begun. */
-static bool take(const struct leat_associate_map *m, struct leat_associate_image *l, size_t task,
-		 enum leat_associate_evidence evidence)
+static bool attribute(const struct leat_associate_map *m, struct leat_associate_image *l,
+		      size_t task, enum leat_associate_evidence evidence)
 {
 	if (!leat_associate_in_window(m, task, l->node,
 				      l->forked || l->executed ? l->begin_ns : INT64_MIN))
@@ -290,26 +291,28 @@ static void resolve_image(const struct leat_associate_map *m, struct leat_associ
 	    (by_cgroup == LEAT_ASSOCIATE_NONE || parent->cgroup == l->cgroup)) {
 		size_t task = parent->answer.task->number;
 
-		if (take(m, l, task,
-			 task == by_cgroup ? LEAT_ASSOCIATE_BY_CGROUP : LEAT_ASSOCIATE_BY_TREE))
+		if (attribute(m, l, task,
+			      task == by_cgroup ? LEAT_ASSOCIATE_BY_CGROUP
+						: LEAT_ASSOCIATE_BY_TREE))
 			return;
 		outside = true;
 	}
 	if (by_cgroup != LEAT_ASSOCIATE_NONE) {
-		if (take(m, l, by_cgroup, LEAT_ASSOCIATE_BY_CGROUP))
+		if (attribute(m, l, by_cgroup, LEAT_ASSOCIATE_BY_CGROUP))
 			return;
 		outside = true;
 	}
-	if (slurm != LEAT_ASSOCIATE_NONE && take(m, l, slurm, LEAT_ASSOCIATE_BY_LABEL))
+	if (slurm != LEAT_ASSOCIATE_NONE && attribute(m, l, slurm, LEAT_ASSOCIATE_BY_LABEL))
 		return;
-	if (g && g->slurm != LEAT_ASSOCIATE_NONE && take(m, l, g->slurm, LEAT_ASSOCIATE_BY_CGROUP))
+	if (g && g->slurm != LEAT_ASSOCIATE_NONE &&
+	    attribute(m, l, g->slurm, LEAT_ASSOCIATE_BY_CGROUP))
 		return;
 	if (outside && l->answer.reason == LEAT_ASSOCIATE_FOUND)
 		l->answer.reason = LEAT_ASSOCIATE_OUTSIDE;
 	l->answer.reason = reason_of(m, l);
 }
 
-static bool ready(const struct leat_associate_map *m, const struct leat_associate_image *l)
+static bool is_ready(const struct leat_associate_map *m, const struct leat_associate_image *l)
 {
 	return l->parent == LEAT_ASSOCIATE_NONE || l->answer.task || m->images[l->parent].resolved;
 }
@@ -322,7 +325,7 @@ static void resolve_downwards(struct leat_associate_map *m)
 			struct leat_associate_image *l =
 				&m->images[pass % 2 ? m->n_images - 1 - i : i];
 
-			if (!l->resolved && (pass == 3 || ready(m, l)))
+			if (!l->resolved && (pass == 3 || is_ready(m, l)))
 				resolve_image(m, l);
 		}
 }

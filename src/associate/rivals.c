@@ -224,7 +224,7 @@ static void note_rivals(struct leat_associate_map *m, size_t a, size_t b, size_t
 		leat_associate_note(
 			m,
 			"%s and %s both tell of %s at the time of the trace, and nothing shows "
-			"which of them is the trace's: what they both tell of is nobody's (give "
+			"which of them is the trace's: what both describe is unattributed (give "
 			"the one that it is, or --zone)",
 			better->path, worse->path, m->tasks[task]->task.physical);
 	else

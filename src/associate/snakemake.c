@@ -72,12 +72,12 @@ static int add_outputs(struct reader *r, size_t task)
 	return error;
 }
 
-static struct leat_associate_entry *job_entry(struct reader *r, const char *number)
+static struct leat_associate_entry *find_job(struct reader *r, const char *number)
 {
 	return leat_associate_entry_find(r->m, "snakemake", r->run, number);
 }
 
-static int take_job(struct reader *r)
+static int add_job(struct reader *r)
 {
 	struct leat_associate_entry *e;
 	char *physical;
@@ -100,14 +100,14 @@ static int take_job(struct reader *r)
 	return error;
 }
 
-static int keep(char **field, const char *text)
+static int set_text(char **field, const char *text)
 {
 	free(*field);
 	*field = strdup(text);
 	return *field ? 0 : -ENOMEM;
 }
 
-static int keep_names(struct reader *r, const char *text)
+static int add_names(struct reader *r, const char *text)
 {
 	char *both = r->names ? leat_strf("%s, %s", r->names, text) : strdup(text);
 
@@ -119,7 +119,7 @@ static int keep_names(struct reader *r, const char *text)
 /* Its number comes before its wildcards: it is made at its end. */
 static int end_job(struct reader *r)
 {
-	int error = take_job(r);
+	int error = add_job(r);
 
 	job_release(r);
 	return error;
@@ -144,7 +144,7 @@ static int begin_job(struct reader *r, const char *line)
 
 static int end_of_job(struct reader *r, const char *number, const char *status)
 {
-	struct leat_associate_entry *e = job_entry(r, number);
+	struct leat_associate_entry *e = find_job(r, number);
 
 	if (!e)
 		return 0;
@@ -155,7 +155,7 @@ static int end_of_job(struct reader *r, const char *number, const char *status)
 	return leat_associate_entry_set(&e->task.status, status);
 }
 
-static int take_line(void *reader, char *line)
+static int parse_line(void *reader, char *line)
 {
 	static const char finished[] = "Finished job ";
 	const char *at = line + strspn(line, " ");
@@ -164,13 +164,13 @@ static int take_line(void *reader, char *line)
 
 	if (*at && at > line && r->rule) {
 		if (leat_str_begins(at, "output: "))
-			return keep_names(r, at + 8);
+			return add_names(r, at + 8);
 		if (leat_str_begins(at, "log: ") || leat_str_begins(at, "benchmark: "))
-			return keep_names(r, strchr(at, ' ') + 1);
+			return add_names(r, strchr(at, ' ') + 1);
 		if (leat_str_begins(at, "wildcards: "))
-			return keep(&r->wildcards, at + 11);
+			return set_text(&r->wildcards, at + 11);
 		if (leat_str_begins(at, "jobid: "))
-			return keep(&r->number, at + 7);
+			return set_text(&r->number, at + 7);
 		return 0;
 	}
 	error = end_job(r);
@@ -197,7 +197,7 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 	int error = find_places(&r);
 
 	if (!error)
-		error = leat_associate_lines(s, in, take_line, &r);
+		error = leat_associate_lines(s, in, parse_line, &r);
 	if (!error)
 		error = end_job(&r);
 	if (!error && r.any && !r.dir)

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
-static bool digits(const char **at, int n, int *value)
+static bool read_digits(const char **at, int n, int *value)
 {
 	*value = 0;
 	for (int i = 0; i < n; i++, (*at)++) {
@@ -27,13 +27,14 @@ static bool skip(const char **at, const char *any)
 }
 
 /* "16:18:11", with any number of digits behind a point or a comma. */
-static bool clock_time(const char **at, struct leat_associate_stamp *s)
+static bool read_clock_time(const char **at, struct leat_associate_stamp *s)
 {
 	int hour, minute, second;
 	int64_t unit = LEAT_ASSOCIATE_SECOND / 10;
 
-	if (!digits(at, 2, &hour) || !skip(at, ":") || !digits(at, 2, &minute) || !skip(at, ":") ||
-	    !digits(at, 2, &second) || hour > 23 || minute > 59 || second > 60)
+	if (!read_digits(at, 2, &hour) || !skip(at, ":") || !read_digits(at, 2, &minute) ||
+	    !skip(at, ":") || !read_digits(at, 2, &second) || hour > 23 || minute > 59 ||
+	    second > 60)
 		return false;
 	s->day_ns = (hour * INT64_C(3600) + minute * INT64_C(60) + second) * LEAT_ASSOCIATE_SECOND;
 	if (!skip(at, ".,"))
@@ -44,7 +45,7 @@ static bool clock_time(const char **at, struct leat_associate_stamp *s)
 }
 
 /* "Z", "+0200", "+02:00" */
-static void zone(const char **at, struct leat_associate_stamp *s)
+static void read_zone(const char **at, struct leat_associate_stamp *s)
 {
 	const char *text = *at;
 	int sign = *text == '-' ? -1 : 1, hours, minutes = 0;
@@ -53,10 +54,10 @@ static void zone(const char **at, struct leat_associate_stamp *s)
 		s->zoned = true;
 		return;
 	}
-	if (!skip(&text, "+-") || !digits(&text, 2, &hours))
+	if (!skip(&text, "+-") || !read_digits(&text, 2, &hours))
 		return;
 	skip(&text, ":");
-	if (isdigit((unsigned char)*text) && !digits(&text, 2, &minutes))
+	if (isdigit((unsigned char)*text) && !read_digits(&text, 2, &minutes))
 		return;
 	s->zoned = true;
 	s->zone_s = sign * (hours * 3600 + minutes * 60);
@@ -76,11 +77,12 @@ bool leat_associate_stamp_iso(const char *text, struct leat_associate_stamp *s, 
 {
 	struct leat_associate_stamp out = {.set = true};
 
-	if (!digits(&text, 4, &out.year) || !skip(&text, "-") || !digits(&text, 2, &out.month) ||
-	    !skip(&text, "-") || !digits(&text, 2, &out.day) || !skip(&text, "T ") ||
-	    !clock_time(&text, &out) || !is_date(&out) || out.year < 1970)
+	if (!read_digits(&text, 4, &out.year) || !skip(&text, "-") ||
+	    !read_digits(&text, 2, &out.month) || !skip(&text, "-") ||
+	    !read_digits(&text, 2, &out.day) || !skip(&text, "T ") ||
+	    !read_clock_time(&text, &out) || !is_date(&out) || out.year < 1970)
 		return false;
-	zone(&text, &out);
+	read_zone(&text, &out);
 	*s = out;
 	if (end)
 		*end = text;
@@ -151,7 +153,7 @@ static int month_of(const char *text, size_t n)
 }
 
 /* "10月", "10월" */
-static int month_number(const char *text)
+static int read_month_number(const char *text)
 {
 	char *end;
 	long month = strtol(text, &end, 10);
@@ -171,10 +173,10 @@ bool leat_associate_stamp_nextflow(const char *text, struct leat_associate_stamp
 
 	if (!at)
 		return false;
-	out.month = isdigit((unsigned char)*text) ? month_number(text)
+	out.month = isdigit((unsigned char)*text) ? read_month_number(text)
 						  : month_of(text, (size_t)(at - text));
 	at++;
-	if (!digits(&at, 2, &out.day) || !skip(&at, " ") || !clock_time(&at, &out) ||
+	if (!read_digits(&at, 2, &out.day) || !skip(&at, " ") || !read_clock_time(&at, &out) ||
 	    !is_date(&out))
 		return false;
 	*s = out;
@@ -196,8 +198,8 @@ bool leat_associate_stamp_ctime(const char *text, struct leat_associate_stamp *s
 	at += strspn(at, " ");
 	out.day = atoi(at);
 	at += strspn(at, "0123456789");
-	if (!skip(&at, " ") || !clock_time(&at, &out) || !skip(&at, " ") ||
-	    !digits(&at, 4, &out.year) || !skip(&at, "]") || !is_date(&out) || out.year < 1970)
+	if (!skip(&at, " ") || !read_clock_time(&at, &out) || !skip(&at, " ") ||
+	    !read_digits(&at, 4, &out.year) || !skip(&at, "]") || !is_date(&out) || out.year < 1970)
 		return false;
 	*s = out;
 	return true;

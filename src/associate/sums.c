@@ -120,7 +120,7 @@ static uint64_t bytes(const struct leat_associate_sum *sum)
 
 /* ---- text ---- */
 
-static const char *amount(uint64_t n, char text[24])
+static const char *format_amount(uint64_t n, char text[24])
 {
 	static const char units[] = "kMGTPE";
 	double value = (double)n;
@@ -143,11 +143,12 @@ static void print_row(FILE *out, const char *name, const struct leat_associate_s
 	char in[24], outgoing[24];
 
 	fprintf(out, "%-40s %10" PRIu64 " %10s %10s  %s\n", name, sum->calls,
-		amount(sum->bytes_read, in), amount(sum->bytes_written, outgoing), rest);
+		format_amount(sum->bytes_read, in), format_amount(sum->bytes_written, outgoing),
+		rest);
 }
 
 /* "work directory, process tree" */
-static void evidence_text(const struct group *g, char *text, size_t size)
+static void format_evidence(const struct group *g, char *text, size_t size)
 {
 	size_t n = 0;
 
@@ -176,21 +177,21 @@ static void print_tasks(const struct leat_associate_map *m, const struct fold *f
 			manager = t->manager;
 			workflow = t->workflow;
 			fprintf(out, "%-40s %10s %10s %10s  %s\n", "task", "calls", "read",
-				"written", "known by");
+				"written", "evidence");
 		}
-		evidence_text(&f->tasks[i], text, sizeof(text));
+		format_evidence(&f->tasks[i], text, sizeof(text));
 		print_row(out, t->physical, &f->tasks[i].sum, text);
 	}
 }
 
-static void print_nobody(const struct leat_associate_sums *s, const struct fold *f, FILE *out)
+static void print_unattributed(const struct leat_associate_sums *s, const struct fold *f, FILE *out)
 {
 	char text[300];
 
-	fprintf(out, "\n%.1f %% of the calls and %.1f %% of the bytes are of tasks",
+	fprintf(out, "\n%.1f %% of the calls and %.1f %% of the bytes are attributed to tasks",
 		share(f->found.sum.calls, s->all.calls),
 		share(bytes(&f->found.sum), bytes(&s->all)));
-	fputs(f->lost.sum.calls ? "; the others:\n" : "\n", out);
+	fputs(f->lost.sum.calls ? "; unattributed:\n" : "\n", out);
 	for (int i = 1; i < LEAT_ASSOCIATE_REASONS; i++) {
 		const struct group *g = &f->reasons[i];
 
@@ -220,7 +221,7 @@ static bool counts(const struct leat_associate_map *m, const struct fold *f, siz
 	       !m->sources[source].refused;
 }
 
-static void print_idle(const struct leat_associate_map *m, const struct fold *f, FILE *out)
+static void print_unseen_tasks(const struct leat_associate_map *m, const struct fold *f, FILE *out)
 {
 	size_t idle = 0, all = 0;
 
@@ -243,8 +244,8 @@ int leat_associate_write_text(const struct leat_associate_map *m,
 	if (error)
 		return error;
 	print_tasks(m, &f, out);
-	print_nobody(s, &f, out);
-	print_idle(m, &f, out);
+	print_unattributed(s, &f, out);
+	print_unseen_tasks(m, &f, out);
 	if (facts->partial_trace)
 		fprintf(out, "PARTIAL: the trace is cut off or lacks records (%" PRIu64 " known)\n",
 			facts->lost);
@@ -322,7 +323,7 @@ int leat_associate_write_json(const struct leat_associate_map *m,
 	leat_json_object(j, "all", true);
 	put_sum(j, &s->all);
 	leat_json_close(j);
-	leat_json_object(j, "of_tasks", true);
+	leat_json_object(j, "attributed", true);
 	put_sum(j, &f.found.sum);
 	leat_json_real(j, "percent_of_calls", share(f.found.sum.calls, s->all.calls));
 	leat_json_real(j, "percent_of_bytes", share(bytes(&f.found.sum), bytes(&s->all)));
@@ -337,7 +338,7 @@ int leat_associate_write_json(const struct leat_associate_map *m,
 		if (m->sources[i].refused)
 			leat_json_string(j, NULL, m->sources[i].path);
 	leat_json_close(j);
-	leat_json_list(j, "not_of_tasks", false);
+	leat_json_list(j, "unattributed", false);
 	for (int i = 1; i < LEAT_ASSOCIATE_REASONS; i++)
 		if (f.reasons[i].sum.calls)
 			put_reason(j, (enum leat_associate_reason)i, &f.reasons[i], s);

@@ -1,4 +1,4 @@
-/* What each task did, in figures, and how much of a trace is nobody's. */
+/* What each task did, as sums, and how much of a trace is unattributed. */
 #ifndef LEAT_ASSOCIATE_SUMS_H
 #define LEAT_ASSOCIATE_SUMS_H
 
@@ -23,13 +23,13 @@ int leat_associate_sums_add(struct leat_associate_sums *s, size_t image,
 			    const struct leat_trace_call *call);
 void leat_associate_sums_release(struct leat_associate_sums *s);
 
-/* What is told beside the figures. */
+/* What is told beside the sums. */
 struct leat_associate_facts {
 	bool partial_trace; /* cut off, or records are missing */
 	uint64_t lost;      /* records known to be missing */
 };
 
-/* The tasks, and what is nobody's with the reasons, as text or as JSON
+/* The tasks, and what is unattributed with the reasons, as text or as JSON
  * (docs/reference/association.md). 0 or -errno of `out`. */
 int leat_associate_write_text(const struct leat_associate_map *m,
 			      const struct leat_associate_sums *s,

@@ -53,8 +53,8 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 #define LEAT_OPTION_ROW_STRICT                                                                     \
 	{                                                                                          \
 		.name = "strict", .type = LEAT_OPTION_FLAG, .env = "LEAT_STRICT",                  \
-		.doc = "Fail the run when a step that has ended well has not made an output that " \
-		       "it names without wildcards. Without this option that is an error of "      \
+		.doc = "Fail the run when a step ends with status 0 and has not made an output "   \
+		       "that it names without wildcards. Without this option that is an error of " \
 		       "permanent files only, and a warning of others."                            \
 	}
 #define LEAT_OPTION_ROW_ENFORCE                                                                    \
@@ -84,7 +84,7 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon);
 	{                                                                                          \
 		.name = "spill-dir", .type = LEAT_OPTION_TEXT, .argument = "DIRECTORY",            \
 		.env = "LEAT_SPILL_DIR",                                                           \
-		.doc = "Where files go that memory has no room for: into a directory in this "     \
+		.doc = "Where files go that do not fit into memory: into a directory in this "     \
 		       "one that is removed at the end. The workflow's directory if not given."    \
 	}
 

@@ -69,7 +69,7 @@ static int wait_for(pid_t pid)
 }
 
 /* The program as the daemon can find it; not the command that puts it behind a mount. */
-static char *absolute(const char *program)
+static char *find_absolute(const char *program)
 {
 	char *path = realpath(program, NULL);
 
@@ -124,7 +124,7 @@ static int run_command(struct leat_control *control, const char *step,
 }
 
 /* The option, else CAPIO's spelling of its variable. */
-static const char *named(const struct leat_args *args, const char *option, const char *variable)
+static const char *get_name(const struct leat_args *args, const char *option, const char *variable)
 {
 	const char *text = leat_args_text(args, option);
 
@@ -132,8 +132,8 @@ static const char *named(const struct leat_args *args, const char *option, const
 }
 
 /* What a step of a run with --enforce has beyond others. 0 or -errno, logged. */
-static int protect(struct leat_control *control, struct leat_environment_spec *env,
-		   struct leat_process_spec *spec, char key[LEAT_KEY_SIZE])
+static int prepare_enforcement(struct leat_control *control, struct leat_environment_spec *env,
+			       struct leat_process_spec *spec, char key[LEAT_KEY_SIZE])
 {
 	struct leat_segment segment = {0};
 	int result = leat_segment_open(&segment, control, 0);
@@ -154,7 +154,7 @@ static int protect(struct leat_control *control, struct leat_environment_spec *e
 static int prepare(const struct leat_args *args, const char *step, char *const *argv,
 		   struct leat_control *control, const char *dir)
 {
-	const char *workflow = named(args, "workflow", "CAPIO_WORKFLOW_NAME");
+	const char *workflow = get_name(args, "workflow", "CAPIO_WORKFLOW_NAME");
 	struct leat_plan_reach reach = {.intercepted = true, .can_mount = leat_mount_possible};
 	char *library = leat_cli_library();
 	struct leat_environment_spec env = {
@@ -166,7 +166,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	int status = LEAT_EXIT_SELF;
 
 	if (!library || !leat_cli_runtime_dir(args, &runtime_dir) ||
-	    protect(control, &env, &spec, key))
+	    prepare_enforcement(control, &env, &spec, key))
 		goto out;
 	reach.sealed = env.sealed;
 	status = leat_plan_program(step, argv, NULL, &reach, &program, &mounted);
@@ -182,7 +182,7 @@ static int prepare(const struct leat_args *args, const char *step, char *const *
 	env.runtime_dir = runtime_dir;
 	env.mount = mount;
 	envp = leat_environment_new(&env);
-	path = absolute(program);
+	path = find_absolute(program);
 	spec.envp = envp;
 	status = envp && spec.argv && path
 			 ? run_command(control, step, &spec, path, key, env.library)
@@ -200,7 +200,7 @@ out:
 
 static int exec_command(const struct leat_args *args)
 {
-	const char *step = named(args, "app", "CAPIO_APP_NAME");
+	const char *step = get_name(args, "app", "CAPIO_APP_NAME");
 	struct leat_control *control = NULL;
 	char *dir;
 	int status = LEAT_EXIT_SELF;

@@ -46,7 +46,7 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, char *t
 
 static enum MHD_Result answer_metrics(struct leat_listen *l, struct MHD_Connection *c)
 {
-	static char none[] = "there are no figures just now; the run begins or ends\n";
+	static char none[] = "there are no metrics now: the run is starting or ending\n";
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -64,7 +64,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **request)
 {
-	static char nowhere[] = "the figures are at /metrics\n";
+	static char nowhere[] = "the metrics are at /metrics\n";
 	static char no_method[] = "only GET\n";
 	static int seen;
 
@@ -161,14 +161,14 @@ static int start(struct leat_listen *l, int fd)
 	return l->daemon ? 0 : -ENOMEM;
 }
 
-static void say_where(const struct sockaddr_storage *address)
+static void print_address(const struct sockaddr_storage *address)
 {
 	bool six = address->ss_family == AF_INET6;
 	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "?";
 
 	getnameinfo((const struct sockaddr *)address, sizeof(*address), host, sizeof(host), port,
 		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-	fprintf(stderr, "leat: figures at http://%s%s%s:%s/metrics\n", six ? "[" : "", host,
+	fprintf(stderr, "leat: metrics at http://%s%s%s:%s/metrics\n", six ? "[" : "", host,
 		six ? "]" : "", port);
 }
 
@@ -194,7 +194,7 @@ int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ct
 			rc = start(*l, rc);
 	}
 	if (rc == 0) {
-		say_where(&address);
+		print_address(&address);
 		return 0;
 	}
 	leat_error("--listen %s: cannot listen there: %s", place, strerror(-rc));

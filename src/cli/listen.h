@@ -1,4 +1,4 @@
-/* --listen: figures of what is going on, for Prometheus and whoever else asks by HTTP. */
+/* --listen: metrics of a run or trace, for Prometheus and others that ask by HTTP. */
 #ifndef LEAT_CLI_LISTEN_H
 #define LEAT_CLI_LISTEN_H
 
@@ -8,12 +8,12 @@
 	{                                                                                          \
 		.name = "listen", .type = LEAT_OPTION_TEXT, .argument = "[ADDRESS:]PORT",          \
 		.env = "LEAT_LISTEN",                                                              \
-		.doc = "Answer at http://ADDRESS:PORT/metrics with figures of what is going on, "  \
-		       "as Prometheus takes them. Only this machine can ask if no address is "     \
-		       "given; port 0 takes one that is free."                                     \
+		.doc = "Serve metrics at http://ADDRESS:PORT/metrics, in the format of "           \
+		       "Prometheus. Only this machine can read them if no address is given; port " \
+		       "0 takes one that is free."                                                 \
 	}
 
-/* Write the figures. 0, or -errno: there are none just now. Called in a thread of its own, once at
+/* Write the metrics. 0, or -errno: there are none just now. Called in a thread of its own, once at
  * a time. */
 typedef int leat_listen_fn(void *ctx, FILE *out);
 

@@ -47,7 +47,7 @@ static double is_waiting(const struct leat_snapshot_step *s)
 static const struct {
 	const char *name, *kind, *help;
 	step_fn *of;
-} figures[] = {
+} metrics[] = {
 	{"leat_step_read_bytes_total", "counter", "Bytes that the step has read.", read_bytes},
 	{"leat_step_written_bytes_total", "counter", "Bytes that the step has written.",
 	 written_bytes},
@@ -61,15 +61,15 @@ static const struct {
 
 static void put_steps(const struct leat_snapshot *s, FILE *out)
 {
-	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
-		leat_metric(out, figures[i].name, figures[i].kind, figures[i].help);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+		leat_metric(out, metrics[i].name, metrics[i].kind, metrics[i].help);
 		for (size_t k = 0; k < s->n_steps; k++)
-			leat_metric_sample(out, figures[i].name, "step", s->steps[k].name,
-					   figures[i].of(&s->steps[k]));
+			leat_metric_sample(out, metrics[i].name, "step", s->steps[k].name,
+					   metrics[i].of(&s->steps[k]));
 	}
 }
 
-/* By state: a run may have more files than anybody wants figures of. */
+/* By state: a run may have more files than anybody wants metrics of. */
 static void put_files(const struct leat_snapshot *s, FILE *out)
 {
 	static const char *const states[] = {"absent", "produced", "committed", "failed", "gone"};

@@ -28,7 +28,7 @@ struct work {
 };
 
 /* Malformed lines are said, up to some, and left out. */
-static void say_bad(const struct leat_trace_reader *r, unsigned long n)
+static void warn_malformed(const struct leat_trace_reader *r, unsigned long n)
 {
 	enum { MOST = 5 };
 
@@ -55,7 +55,7 @@ static int for_each(struct work *w,
 		if (result == -EBADMSG) {
 			w->facts.partial_trace = true;
 			if (say)
-				say_bad(r, ++bad);
+				warn_malformed(r, ++bad);
 		} else if (result < 0) {
 			error = result;
 			leat_error("%s", leat_trace_reader_why(r));
@@ -68,7 +68,7 @@ static int for_each(struct work *w,
 	for (unsigned i = 0; say && !error && i < leat_trace_reader_nodes(r); i++) {
 		const struct leat_trace_tail *tail = leat_trace_reader_tail(r, i);
 
-		/* The paper's layout has no last words. */
+		/* The paper's layout has no trailer. */
 		w->facts.partial_trace |= !tail->complete && !leat_trace_reader_head(r, i)->foreign;
 		for (int k = 0; k < LEAT_TRACE_LOSSES; k++)
 			w->facts.lost += tail->lost[k];

@@ -24,7 +24,7 @@ const struct leat_option *leat_cli_map_formats(void)
 	return rows;
 }
 
-static void say(void *ctx, const char *text)
+static void warn(void *ctx, const char *text)
 {
 	(void)ctx;
 	leat_warn("%s", text);
@@ -56,7 +56,7 @@ static bool make_map(struct leat_cli_map *c, const struct leat_args *args)
 		.slurm = leat_args_flag(args, "slurm"),
 		.slack_ns = (int64_t)(leat_args_seconds(args, "slack") * 1e9),
 		.zone_s = INT_MIN,
-		.say = say,
+		.say = warn,
 	};
 	const char *zone = leat_args_text(args, "zone");
 
@@ -138,7 +138,7 @@ static bool is_trace_name(const char *name)
 	return name[0] != '.' && (ends(name, ".csv") || ends(name, ".trace"));
 }
 
-static bool look_at(struct leat_cli_map *c, const char *path)
+static bool read_if_log(struct leat_cli_map *c, const char *path)
 {
 	const struct leat_associate_format *format;
 
@@ -147,7 +147,7 @@ static bool look_at(struct leat_cli_map *c, const char *path)
 
 /* Logs in it are read, but for those that lie open in a directory of traces by chance: all count.
  */
-static bool look_into(struct leat_cli_map *c, const char *dir, bool *traces)
+static bool read_directory(struct leat_cli_map *c, const char *dir, bool *traces)
 {
 	struct dirent **entries;
 	int n = scandir(dir, &entries, NULL, alphasort);
@@ -162,7 +162,7 @@ static bool look_into(struct leat_cli_map *c, const char *dir, bool *traces)
 		if (is_trace_name(entries[i]->d_name))
 			*traces = true;
 		else if (good && path && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			good = look_at(c, path);
+			good = read_if_log(c, path);
 		free(path);
 		free(entries[i]);
 	}
@@ -173,7 +173,7 @@ static bool look_into(struct leat_cli_map *c, const char *dir, bool *traces)
 
 /* ---- operands ---- */
 
-static bool take_operand(struct leat_cli_map *c, const char *path)
+static bool add_operand(struct leat_cli_map *c, const char *path)
 {
 	struct stat st;
 	const struct leat_associate_format *format;
@@ -184,7 +184,7 @@ static bool take_operand(struct leat_cli_map *c, const char *path)
 		return false;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		if (!look_into(c, path, &trace))
+		if (!read_directory(c, path, &trace))
 			return false;
 	} else {
 		if (!is_trace_name(path) && !leat_associate_detect(path, &format) && format)
@@ -226,7 +226,7 @@ static const char *last_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool take_skews(struct leat_cli_map *c, const struct leat_args *args)
+static bool parse_skews(struct leat_cli_map *c, const struct leat_args *args)
 {
 	const char *values[LEAT_MAX_REPEATED];
 	size_t n = leat_args_list(args, "skew", values);
@@ -274,14 +274,14 @@ bool leat_cli_map_open(struct leat_cli_map *c, const struct leat_args *args)
 	if (!read_options(c, args))
 		return false;
 	for (int i = 0; i < args->n_operands; i++)
-		if (!take_operand(c, args->operands[i]))
+		if (!add_operand(c, args->operands[i]))
 			return false;
 	if (!c->n_traces) {
 		leat_error("there is no trace among what was given: a file NAME.csv or NAME.trace, "
 			   "or a directory that has some");
 		return false;
 	}
-	return take_skews(c, args);
+	return parse_skews(c, args);
 }
 
 struct leat_trace_reader *leat_cli_map_read(struct leat_cli_map *c)

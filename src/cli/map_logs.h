@@ -17,7 +17,7 @@
 		 .type = LEAT_OPTION_TEXT,                                                         \
 		 .argument = "TRACE=SECONDS",                                                      \
 		 .many = true,                                                                     \
-		 .doc = "Add so many seconds to the times of this trace, whose clock was off. "    \
+		 .doc = "Add this many seconds to the times of this trace, whose clock was off. "  \
 			"Differences that logs show are estimated in any case."},                  \
 		{.name = "zone",                                                                   \
 		 .type = LEAT_OPTION_TEXT,                                                         \

@@ -14,7 +14,7 @@ static const struct leat_option options[] = {
 };
 
 /* leat's variable, else CAPIO's spelling of it. */
-static const char *either(const char *name, const char *capio_name)
+static const char *get_variable(const char *name, const char *capio_name)
 {
 	const char *value = getenv(name);
 
@@ -23,8 +23,8 @@ static const char *either(const char *name, const char *capio_name)
 
 static int mount_exec_command(const struct leat_args *args)
 {
-	const char *workflow = either("LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
-	const char *step = either("LEAT_APP_NAME", "CAPIO_APP_NAME");
+	const char *workflow = get_variable("LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
+	const char *step = get_variable("LEAT_APP_NAME", "CAPIO_APP_NAME");
 	const char *key = getenv("LEAT_KEY");
 	struct leat_mount_spec spec = {.step = step,
 				       .key = key ? key : "",

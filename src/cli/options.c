@@ -85,7 +85,7 @@ static bool value_is_valid(const struct leat_option *o, const char *text)
 }
 
 /* What a value looks like, where no range says it. */
-static const char *expected(const struct leat_option *o)
+static const char *describe_value(const struct leat_option *o)
 {
 	switch (o->type) {
 	case LEAT_OPTION_SECONDS:
@@ -104,7 +104,7 @@ static int set_value(const struct leat_option *o, const char *source, const char
 	if (!value_is_valid(o, text)) {
 		leat_error("%s%s: \"%s\" is not a valid value (%s%s)",
 			   source == o->name ? "--" : "$", source, text,
-			   o->range ? "allowed: " : "", o->range ? o->range : expected(o));
+			   o->range ? "allowed: " : "", o->range ? o->range : describe_value(o));
 		return -1;
 	}
 	*slot = text;
@@ -151,7 +151,7 @@ static void fill_getopt(const struct leat_command *command, struct option *longs
 	longs[n + 1] = (struct option){0};
 }
 
-static int bad_option(const struct leat_command *command, const char *text, bool missing)
+static int report_unknown_option(const struct leat_command *command, const char *text, bool missing)
 {
 	struct leat_suggest s = {0};
 	const char *name = text + strspn(text, "-");
@@ -195,7 +195,7 @@ static bool find_ambiguous(const struct leat_command *command, const char *word,
 }
 
 /* What getopt complained about: the short option's letter, or the whole word. */
-static int complain(const struct leat_command *command, char **argv, bool missing)
+static int report_getopt_error(const struct leat_command *command, char **argv, bool missing)
 {
 	char letter[3] = {'-', (char)optopt, 0};
 	const char *names[2];
@@ -213,8 +213,8 @@ static int complain(const struct leat_command *command, char **argv, bool missin
 		return -1;
 	}
 	if (optopt > 0 && optopt < 256)
-		return bad_option(command, letter, missing);
-	return bad_option(command, argv[optind - 1], missing);
+		return report_unknown_option(command, letter, missing);
+	return report_unknown_option(command, argv[optind - 1], missing);
 }
 
 static int check_operands(const struct leat_command *command, const struct leat_args *args)
@@ -230,7 +230,7 @@ static int check_operands(const struct leat_command *command, const struct leat_
 	return -1;
 }
 
-static int repeat(const struct leat_option *o, const char *value, struct leat_args *args)
+static int add_repeated(const struct leat_option *o, const char *value, struct leat_args *args)
 {
 	if (args->n_repeated == LEAT_MAX_REPEATED) {
 		leat_error("--%s: no more than %d values can be given", o->name, LEAT_MAX_REPEATED);
@@ -261,12 +261,12 @@ int leat_options_parse(const struct leat_command *command, int argc, char **argv
 			return 1;
 		}
 		if (c == '?' || c == ':')
-			return complain(command, argv, c == ':');
+			return report_getopt_error(command, argv, c == ':');
 		i = c >= 256 ? c - 256 : index_of_letter(command, c);
 		o = leat_option_at(command, (size_t)i);
 		if (set_value(o, o->name, o->type == LEAT_OPTION_FLAG ? "1" : optarg,
 			      &args->values[i]) < 0 ||
-		    (o->many && repeat(o, args->values[i], args) < 0))
+		    (o->many && add_repeated(o, args->values[i], args) < 0))
 			return -1;
 	}
 	args->operands = argv + optind;

@@ -33,7 +33,7 @@ static const struct leat_option options[] = {
 	 .argument = "SECONDS",
 	 .fallback = "1",
 	 .range = "0.01..3600",
-	 .doc = "Write more until a measurement takes so long."},
+	 .doc = "Write more until a measurement takes this long."},
 	{.name = "max-size",
 	 .type = LEAT_OPTION_SIZE,
 	 .argument = "SIZE",
@@ -50,7 +50,7 @@ static const struct leat_option options[] = {
 	 .argument = "FORMAT",
 	 .fallback = "yaml",
 	 .range = "yaml|json",
-	 .doc = "yaml: a section resources, with the measurements as comments; json: all figures."},
+	 .doc = "yaml: a section resources, with the measurements as comments; json: all results."},
 	{0},
 };
 
@@ -64,7 +64,7 @@ struct probe {
 	const char *name; /* borrowed */
 };
 
-static const struct leat_probe_result *best(const struct probe *p)
+static const struct leat_probe_result *find_best(const struct probe *p)
 {
 	const struct leat_probe_result *best = &p->points[0];
 
@@ -77,7 +77,7 @@ static const struct leat_probe_result *best(const struct probe *p)
 /* A bandwidth is a whole number from 1 up. */
 static unsigned long long bandwidth_mbps(const struct probe *p)
 {
-	double mbps = best(p)->write_mbps;
+	double mbps = find_best(p)->write_mbps;
 
 	return mbps < 1 ? 1 : (unsigned long long)mbps;
 }
@@ -103,7 +103,7 @@ static void print_yaml(const struct probe *p, const char *host)
 	else
 		printf("      storage:\n");
 	printf("%s- name: %s\n%s  type: %s\n%s  bandwidth: %llu # MB/s, by %u at a time\n", indent,
-	       p->name, indent, d->type, indent, bandwidth_mbps(p), best(p)->tasks);
+	       p->name, indent, d->type, indent, bandwidth_mbps(p), find_best(p)->tasks);
 	if (d->size_bytes >= GB)
 		printf("%s  size: %llu # GB\n", indent, (unsigned long long)(d->size_bytes / GB));
 	printf("%s  paths: [\"%s\"]\n", indent, d->mount);
@@ -178,7 +178,7 @@ static bool measure_all(struct probe *p, unsigned max_tasks)
 	return good;
 }
 
-static bool look(struct probe *p, const struct leat_args *args)
+static bool probe_device(struct probe *p, const struct leat_args *args)
 {
 	enum { LEAST = 1 << 20 };
 	unsigned tasks = (unsigned)leat_args_number(args, "tasks");
@@ -194,7 +194,8 @@ static bool look(struct probe *p, const struct leat_args *args)
 	if (p->options.max_bytes < (uint64_t)tasks * LEAST) {
 		leat_error("%s: %u tasks are to write at least 1 MB each, and only half of the "
 			   "%llu bytes "
-			   "that are free, or --max-size, may be used; make room, or use --tasks",
+			   "that are free, or --max-size, may be used; free some space, or use "
+			   "--tasks",
 			   p->options.dir, tasks, (unsigned long long)p->device.free_bytes);
 		return false;
 	}
@@ -214,7 +215,7 @@ static int probe_command(const struct leat_args *args)
 			  }};
 	char host[256] = "localhost";
 
-	if (!look(&p, args) || !measure_all(&p, (unsigned)leat_args_number(args, "tasks")))
+	if (!probe_device(&p, args) || !measure_all(&p, (unsigned)leat_args_number(args, "tasks")))
 		return LEAT_EXIT_FAILURE;
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		memcpy(host, "localhost", sizeof("localhost"));

@@ -42,7 +42,7 @@ static const struct leat_option options[] = {
 	 .argument = "N",
 	 .fallback = "12",
 	 .range = "1..1000000",
-	 .doc = "So many rows of each table of the text."},
+	 .doc = "Number of rows of each table of the text."},
 	LEAT_OPTION_ROWS_MAP,
 	{0},
 };

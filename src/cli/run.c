@@ -46,7 +46,7 @@ static const struct leat_option options[] = {
 	 .type = LEAT_OPTION_TEXT,
 	 .argument = "FILE",
 	 .env = "LEAT_REPORT",
-	 .doc = "Write what became of the run to this file, as JSON: each step with its end and "
+	 .doc = "Write the outcome of the run to this file, as JSON: each step with its end and "
 		"its cause, and each file that is not complete."},
 	{.name = "jobs",
 	 .letter = 'j',
@@ -238,7 +238,7 @@ static bool load_record(const struct leat_args *args, const struct leat_workflow
 static bool can_be_plain(const struct leat_args *args, const struct leat_workflow *wf)
 {
 	if (leat_args_text(args, "listen")) {
-		leat_error("--listen: a run on plain files has no daemon that knows figures; leave "
+		leat_error("--listen: a run on plain files has no daemon that has metrics; leave "
 			   "one of --plain and --listen out");
 		return false;
 	}

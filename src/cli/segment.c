@@ -50,7 +50,7 @@ void leat_segment_counters(void *ctx, size_t step, struct leat_counters *out)
 	out->wait_ns = leat_shm_counted(&from->wait_ns);
 	out->waiting = leat_shm_counted(&from->waiting);
 	out->limit_mbps = leat_shm_counted(&s->shm->limits[step].rate) / 1000000;
-	out->held_ns = leat_shm_counted(&s->shm->limits[step].held_ns);
+	out->throttled_ns = leat_shm_counted(&s->shm->limits[step].throttled_ns);
 }
 
 bool leat_segment_anybody_waits(void *ctx)

@@ -17,8 +17,8 @@ static const struct leat_option options[] = {
 	 .type = LEAT_OPTION_SECONDS,
 	 .argument = "SECONDS",
 	 .env = "LEAT_TIMEOUT",
-	 .doc = "Give up when a step that is waited for has not come for so long. Without it, it "
-		"is waited for for ever."},
+	 .doc = "Give up when a step that others wait for has not started within this time. "
+		"Without it, leat waits for ever."},
 	LEAT_OPTION_ROW_CHART,
 	LEAT_OPTION_ROW_TIMELINE,
 	LEAT_OPTION_ROW_LOG,

@@ -24,7 +24,7 @@ static const struct leat_option options[] = {
 	 .type = LEAT_OPTION_NUMBER,
 	 .argument = "N",
 	 .range = "1..1000000",
-	 .doc = "So many iterations, instead of what the file says."},
+	 .doc = "Number of iterations, in place of the file's."},
 	{.name = "format",
 	 .letter = 'f',
 	 .type = LEAT_OPTION_CHOICE,
@@ -83,7 +83,7 @@ static int add_trials(struct leat_workload *w, const char *list)
 	return ret;
 }
 
-static int take_options(struct leat_workload *w, const struct leat_args *args)
+static int read_options(struct leat_workload *w, const struct leat_args *args)
 {
 	const char *list = leat_args_text(args, "trials");
 	char why[LEAT_BANDWIDTH_WHY];
@@ -136,7 +136,7 @@ static int simulate(const struct leat_resources *res, struct leat_workload *w,
 {
 	struct leat_trials t = {.res = res, .w = w};
 	struct leat_simulated *results;
-	int ret = take_options(w, args);
+	int ret = read_options(w, args);
 
 	if (ret)
 		return ret;

@@ -28,7 +28,7 @@ static uint64_t learned_from(const struct leat_simulated *r)
 	return tasks;
 }
 
-/* When the last kind had learned; 0: none did. */
+/* When the last task type had learned; 0: none did. */
 static double learned_s(const struct leat_simulated *r)
 {
 	double last = 0;
@@ -42,7 +42,7 @@ static double learned_s(const struct leat_simulated *r)
 /* --- text ----------------------------------------------------------------------------------------
  */
 
-static const struct leat_simulated *baseline(const struct leat_trials *t)
+static const struct leat_simulated *find_baseline(const struct leat_trials *t)
 {
 	for (size_t i = 0; i < t->w->n_trials; i++)
 		if (t->w->trials[i].kind == LEAT_TRIAL_BASELINE)
@@ -52,7 +52,7 @@ static const struct leat_simulated *baseline(const struct leat_trials *t)
 
 static void write_trial(const struct leat_trials *t, size_t i, FILE *out)
 {
-	const struct leat_simulated *r = &t->results[i], *base = baseline(t);
+	const struct leat_simulated *r = &t->results[i], *base = find_baseline(t);
 	char gain[32] = "";
 
 	if (base && base != r && base->total_s > 0)
@@ -181,7 +181,7 @@ void leat_trials_write_json(const struct leat_trials *t, FILE *out)
 		leat_json_real(&j, "computing_units_used", r->computing);
 		leat_json_number(&j, "learned_from", learned_from(r));
 		leat_json_real(&j, "learned_s", learned_s(r));
-		leat_json_list(&j, "kinds", false);
+		leat_json_list(&j, "task_types", false);
 		for (size_t g = 0; g < r->n_groups; g++)
 			put_group(&j, &r->groups[g]);
 		leat_json_close(&j);
@@ -265,11 +265,12 @@ void leat_trials_write_csv(const struct leat_trials *t, const char *table, FILE 
 		 "computing_units_used",
 		 NULL},
 		{"tasks",
-		 "trial,kind,storage_bw,io,tasks,mean_s,begin_s,end_s,last_constraint_mbps",
+		 "trial,task_type,storage_bw,io,tasks,mean_s,begin_s,end_s,last_constraint_mbps",
 		 put_task_row},
-		{"epochs", "trial,kind,epoch,constraint_mbps,slots,tasks,mean_s,begin_s,end_s,end",
+		{"epochs",
+		 "trial,task_type,epoch,constraint_mbps,slots,tasks,mean_s,begin_s,end_s,end",
 		 put_epoch_rows},
-		{"registry", "trial,kind,constraint_mbps,slots,slots_all,mean_s",
+		{"registry", "trial,task_type,constraint_mbps,slots,slots_all,mean_s",
 		 put_registry_rows},
 	};
 	size_t which = 0;

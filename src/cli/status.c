@@ -36,7 +36,8 @@ static int status_command(const struct leat_args *args)
 	else if (result == 0)
 		result = leat_status_print(json, stdout);
 	if (result < 0)
-		leat_error("the daemon of %s does not tell its status: %s", dir, strerror(-result));
+		leat_error("the daemon of %s does not report its status: %s", dir,
+			   strerror(-result));
 	else
 		status = LEAT_EXIT_OK;
 out:

@@ -66,7 +66,7 @@ static int make_lines(struct top *t)
 	return leat_snapshot_write(&t->now, &t->lines);
 }
 
-static int take_status(struct top *t, const char *json)
+static int read_status(struct top *t, const char *json)
 {
 	struct leat_snapshot next;
 	int result = leat_snapshot_read(json, &next);
@@ -88,14 +88,14 @@ static int ask(struct top *t)
 }
 
 /* The daemon has said something. 1: it was the status; 0 not all of it yet. */
-static int hear(struct top *t)
+static int receive_status(struct top *t)
 {
 	char *json = NULL;
 	int error = 0, result = leat_control_receive(t->control, &error, &json);
 
 	if (result == 1) {
 		t->asking = false;
-		result = error ? error : take_status(t, json);
+		result = error ? error : read_status(t, json);
 		free(json);
 		return result ? result : 1;
 	}
@@ -114,12 +114,12 @@ static void print_lines(const struct top *t)
 	}
 }
 
-static void tell(const struct top *t, int error)
+static void report_error(const struct top *t, int error)
 {
 	if (leat_control_is_lost(error))
 		leat_error("the run in %s has ended", t->dir);
 	else
-		leat_error("the daemon of %s does not tell its status: %s", t->dir,
+		leat_error("the daemon of %s does not report its status: %s", t->dir,
 			   strerror(-error));
 }
 
@@ -135,12 +135,12 @@ static int show_once(struct top *t)
 		if (n == 0)
 			result = -ETIMEDOUT;
 		else if (n > 0)
-			result = hear(t);
+			result = receive_status(t);
 		else if (errno != EINTR)
 			result = -errno;
 	}
 	if (result < 0) {
-		tell(t, result);
+		report_error(t, result);
 		return LEAT_EXIT_FAILURE;
 	}
 	print_lines(t);
@@ -166,7 +166,7 @@ static void catch_signals(sigset_t *open)
 }
 
 /* The signal that ended us ends us as it would have, now that the terminal is as it was. */
-static int die(int signo)
+static int raise_again(int signo)
 {
 	sigset_t one;
 
@@ -191,7 +191,7 @@ static void draw(struct top *t)
 }
 
 /* False: the user has seen enough. */
-static bool obey_keys(struct top *t, int *result)
+static bool handle_keys(struct top *t, int *result)
 {
 	enum leat_top_key key;
 
@@ -205,7 +205,7 @@ static bool obey_keys(struct top *t, int *result)
 }
 
 /* When there is something to do, if nothing happens until then. */
-static struct timespec patience(const struct top *t)
+static struct timespec get_timeout(const struct top *t)
 {
 	uint64_t now = leat_clock_ns(), due = t->asked_ns + t->interval_ns;
 	uint64_t left = t->asking ? STEP_MS * MS : due > now ? due - now : 0;
@@ -215,11 +215,11 @@ static struct timespec patience(const struct top *t)
 }
 
 /* One round. 0, 1 the user has seen enough, or -errno. */
-static int turn(struct top *t, const sigset_t *open)
+static int handle_events(struct top *t, const sigset_t *open)
 {
 	struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
 			     {.fd = leat_control_fd(t->control), .events = POLLIN}};
-	struct timespec timeout = patience(t);
+	struct timespec timeout = get_timeout(t);
 	int result = 0;
 
 	if (ppoll(p, 2, &timeout, open) < 0) {
@@ -228,10 +228,10 @@ static int turn(struct top *t, const sigset_t *open)
 		p[0].revents = p[1].revents = 0;
 	}
 	if (p[1].revents)
-		result = hear(t);
+		result = receive_status(t);
 	if (result > 0)
 		result = 0;
-	if (p[0].revents & (POLLHUP | POLLERR) || !obey_keys(t, &result))
+	if (p[0].revents & (POLLHUP | POLLERR) || !handle_keys(t, &result))
 		return 1;
 	if (!result && !t->asking && leat_clock_ns() - t->asked_ns >= t->interval_ns)
 		result = ask(t);
@@ -261,15 +261,15 @@ static int watch(struct top *t)
 	catch_signals(&open);
 	result = ask(t);
 	while (!result && !caught)
-		result = turn(t, &open);
+		result = handle_events(t, &open);
 	leat_screen_close();
 	if (caught)
-		return die(caught);
+		return raise_again(caught);
 	sigprocmask(SIG_SETMASK, &open, NULL);
 	if (result > 0)
 		return LEAT_EXIT_OK;
 	if (!leat_control_is_lost(result)) {
-		tell(t, result);
+		report_error(t, result);
 		return LEAT_EXIT_FAILURE;
 	}
 	print_lines(t);

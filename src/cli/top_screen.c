@@ -64,7 +64,7 @@ static attr_t look_of(enum leat_snapshot_kind kind)
 
 /* So many bytes of the text fit into `columns`. What is no character of the locale is taken for one
  * column. */
-static int fitting(const char *text, int columns)
+static int count_fitting_bytes(const char *text, int columns)
 {
 	const char *at = text;
 	mbstate_t state = {0};
@@ -92,7 +92,7 @@ static void draw_line(int row, const struct leat_snapshot_line *line)
 
 	move(row, 0);
 	attron(look);
-	addnstr(line->text, fitting(line->text, COLS - 1));
+	addnstr(line->text, count_fitting_bytes(line->text, COLS - 1));
 	/* A heading goes over the whole width. */
 	if (line->kind == LEAT_LINE_HEADING)
 		for (int x = getcurx(stdscr); getcury(stdscr) == row && x < COLS - 1; x++)
@@ -166,7 +166,7 @@ static void scroll_by(struct leat_top_view *view, long lines)
 		view->first += (size_t)lines; /* drawing knows the end */
 }
 
-static enum leat_top_key obey(int c, struct leat_top_view *view)
+static enum leat_top_key handle_key(int c, struct leat_top_view *view)
 {
 	switch (c) {
 	case 'q':
@@ -206,5 +206,5 @@ enum leat_top_key leat_screen_key(struct leat_top_view *view)
 {
 	int c = getch();
 
-	return c == ERR ? LEAT_TOP_NONE : obey(c, view);
+	return c == ERR ? LEAT_TOP_NONE : handle_key(c, view);
 }

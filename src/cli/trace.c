@@ -68,7 +68,8 @@ static const struct leat_option options[] = {
 	{.name = "buffer",
 	 .type = LEAT_OPTION_SIZE,
 	 .argument = "SIZE",
-	 .doc = "Room between the traced and the tracer, where the tracer has such; its own choice "
+	 .doc = "Size of the buffer between the traced program and the tracer, if it has one; its "
+		"own choice "
 		"if "
 		"not given."},
 	{.name = "overlay",
@@ -117,12 +118,12 @@ static void watch_signals(bool command)
 	handle(SIGQUIT, command ? on_nothing : on_stop);
 }
 
-/* ---- figures while it runs ---- */
+/* ---- metrics while it runs ---- */
 
 /* The tracer's thread counts on meanwhile. */
-static double now(const uint64_t *figure)
+static double read_counter(const uint64_t *counter)
 {
-	return (double)*(const volatile uint64_t *)figure;
+	return (double)*(const volatile uint64_t *)counter;
 }
 
 static int put_progress(void *ctx, FILE *out)
@@ -142,17 +143,19 @@ static int put_progress(void *ctx, FILE *out)
 	leat_metric(out, "leat_trace_calls_total", "counter", "Calls on files that were recorded.");
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		leat_metric_sample(out, "leat_trace_calls_total", "type", types[i].name,
-				   now(&p->calls[types[i].type]));
+				   read_counter(&p->calls[types[i].type]));
 	leat_metric(out, "leat_trace_bytes_total", "counter", "Bytes that they moved.");
-	leat_metric_sample(out, "leat_trace_bytes_total", "direction", "read", now(&p->bytes_read));
+	leat_metric_sample(out, "leat_trace_bytes_total", "direction", "read",
+			   read_counter(&p->bytes_read));
 	leat_metric_sample(out, "leat_trace_bytes_total", "direction", "write",
-			   now(&p->bytes_written));
+			   read_counter(&p->bytes_written));
 	leat_metric(out, "leat_trace_processes_total", "counter", "Processes that were traced.");
-	leat_metric_sample(out, "leat_trace_processes_total", NULL, NULL, now(&p->processes));
+	leat_metric_sample(out, "leat_trace_processes_total", NULL, NULL,
+			   read_counter(&p->processes));
 	leat_metric(out, "leat_trace_lost_total", "counter", "Records that are missing.");
 	for (enum leat_trace_loss why = 0; why < LEAT_TRACE_LOSSES; why++)
 		leat_metric_sample(out, "leat_trace_lost_total", "cause", leat_trace_loss_name(why),
-				   now(&p->lost[why]));
+				   read_counter(&p->lost[why]));
 	return 0;
 }
 
@@ -204,7 +207,7 @@ static int record(const char *path, const struct leat_tracer *tracer,
 	end = leat_trace_writer_end(request->out, &tail);
 	if (end && !rc)
 		leat_error("cannot write the trace %s: %s", path, strerror(-end));
-	leat_cli_trace_say_end(path, request->progress, &tail);
+	leat_cli_trace_report_end(path, request->progress, &tail);
 	return rc || end ? LEAT_EXIT_SELF : leat_process_exit_status(status);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
+#include "lang/syntax/words.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,27 +13,8 @@
 
 /* ---- the head of the trace ---- */
 
-/* As a shell takes it. */
-static void put_word(FILE *out, const char *word)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				    "_-+=./,:@%";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		fputs(word, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	fputc('\'', out);
-}
-
-/* The caller frees it; NULL: out of memory. */
-static char *command_line(char *const *argv)
+/* As a shell takes it. The caller frees it; NULL: out of memory. */
+static char *format_command(char *const *argv)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -43,7 +25,7 @@ static char *command_line(char *const *argv)
 	for (size_t i = 0; argv[i]; i++) {
 		if (i)
 			fputc(' ', out);
-		put_word(out, argv[i]);
+		leat_words_put(out, argv[i]);
 	}
 	if (fclose(out) == 0)
 		return text;
@@ -55,7 +37,7 @@ struct leat_trace_writer *leat_cli_trace_begin(const char *path, const char *tra
 					       char *const *argv)
 {
 	char host[HOST_NAME_MAX + 1] = "", name[16];
-	char *command = argv ? command_line(argv) : NULL;
+	char *command = argv ? format_command(argv) : NULL;
 	struct leat_trace_writer *out;
 	struct timespec now;
 	int error;
@@ -94,8 +76,8 @@ static void put_losses(FILE *out, const uint64_t lost[LEAT_TRACE_LOSSES])
 }
 
 /* In one write, as all lines of leat. */
-void leat_cli_trace_say_end(const char *path, const struct leat_trace_progress *progress,
-			    const struct leat_trace_tail *tail)
+void leat_cli_trace_report_end(const char *path, const struct leat_trace_progress *progress,
+			       const struct leat_trace_tail *tail)
 {
 	char *text = NULL;
 	size_t size = 0;

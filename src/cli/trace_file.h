@@ -9,7 +9,7 @@ struct leat_trace_writer *leat_cli_trace_begin(const char *path, const char *tra
 					       char *const *argv);
 
 /* One line on standard error: what was recorded, and what is missing. */
-void leat_cli_trace_say_end(const char *path, const struct leat_trace_progress *progress,
-			    const struct leat_trace_tail *tail);
+void leat_cli_trace_report_end(const char *path, const struct leat_trace_progress *progress,
+			       const struct leat_trace_tail *tail);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define TYPES "OCRWUXMNT"
 
-static int take_types(struct leat_cli_filter *f, const char *types)
+static int parse_types(struct leat_cli_filter *f, const char *types)
 {
 	size_t good = types ? strspn(types, TYPES) : 0;
 
@@ -39,7 +39,7 @@ static bool is_number(const char *text, long *number)
 	return end != text && !*end && !errno && *number >= 0 && *number <= INT32_MAX;
 }
 
-static int take_pids(struct leat_cli_filter *f, const struct leat_args *args)
+static int parse_pids(struct leat_cli_filter *f, const struct leat_args *args)
 {
 	const char *texts[LEAT_MAX_REPEATED];
 	size_t n = leat_args_list(args, "pid", texts);
@@ -62,7 +62,7 @@ static int take_pids(struct leat_cli_filter *f, const struct leat_args *args)
 	return 0;
 }
 
-static int take_user(struct leat_cli_filter *f, const char *text)
+static int parse_user(struct leat_cli_filter *f, const char *text)
 {
 	const struct passwd *user = text ? getpwnam(text) : NULL;
 	long number;
@@ -78,7 +78,7 @@ static int take_user(struct leat_cli_filter *f, const char *text)
 	return 0;
 }
 
-static int take_group(struct leat_cli_filter *f, const char *text)
+static int parse_group(struct leat_cli_filter *f, const char *text)
 {
 	const struct group *group = text ? getgrnam(text) : NULL;
 	long number;
@@ -109,7 +109,7 @@ static char *real_directory(const char *text)
 	return full;
 }
 
-static int take_dirs(struct leat_cli_filter *f, const struct leat_args *args)
+static int parse_dirs(struct leat_cli_filter *f, const struct leat_args *args)
 {
 	const char *texts[LEAT_MAX_REPEATED];
 	size_t n = leat_args_list(args, "dir", texts);
@@ -138,7 +138,7 @@ static bool is_filesystem(const char *known, const char *type)
 }
 
 /* One that is not there may come with a module: it is no mistake for certain. */
-static void take_filesystems(struct leat_cli_filter *f, const struct leat_args *args)
+static void parse_filesystems(struct leat_cli_filter *f, const struct leat_args *args)
 {
 	char *known = NULL;
 
@@ -159,16 +159,16 @@ int leat_cli_filter_init(struct leat_cli_filter *f, const struct leat_args *args
 	int status;
 
 	*f = (struct leat_cli_filter){0};
-	take_filesystems(f, args);
-	status = take_types(f, leat_args_text(args, "types"));
+	parse_filesystems(f, args);
+	status = parse_types(f, leat_args_text(args, "types"));
 	if (!status)
-		status = take_pids(f, args);
+		status = parse_pids(f, args);
 	if (!status)
-		status = take_user(f, leat_args_text(args, "user"));
+		status = parse_user(f, leat_args_text(args, "user"));
 	if (!status)
-		status = take_group(f, leat_args_text(args, "group"));
+		status = parse_group(f, leat_args_text(args, "group"));
 	if (!status)
-		status = take_dirs(f, args);
+		status = parse_dirs(f, args);
 	if (status)
 		leat_cli_filter_release(f);
 	return status;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Steps on plain files do without the library, which now is to record what they do. */
-static int preload(void)
+static int set_preload(void)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char *library = leat_cli_library(), *value;
@@ -46,7 +46,7 @@ int leat_cli_trace_run_begin(struct leat_cli_trace_run *t, const struct leat_arg
 		leat_error("--trace %s: %s", t->path, why);
 		return LEAT_EXIT_SELF;
 	}
-	if (plain && preload())
+	if (plain && set_preload())
 		return LEAT_EXIT_SELF;
 	t->request.out = leat_cli_trace_begin(t->path, "preload", command);
 	if (!t->request.out)
@@ -76,7 +76,7 @@ static bool is_unseen(const struct leat_plan *plan, size_t step, bool plain)
 	return leat_elf_obstacle(kind) != NULL;
 }
 
-static void tell_unseen(const struct leat_cli_trace_run *t, const struct leat_plan *plan,
+static void warn_unseen(const struct leat_cli_trace_run *t, const struct leat_plan *plan,
 			const struct leat_result *result, bool plain)
 {
 	char *text = NULL;
@@ -110,7 +110,7 @@ int leat_cli_trace_run_end(struct leat_cli_trace_run *t, const struct leat_plan 
 	end = leat_trace_writer_end(t->request.out, &tail);
 	if (end && !rc)
 		leat_error("cannot write the trace %s: %s", t->path, strerror(-end));
-	tell_unseen(t, plan, result, plain);
-	leat_cli_trace_say_end(t->path, &t->progress, &tail);
+	warn_unseen(t, plan, result, plain);
+	leat_cli_trace_report_end(t->path, &t->progress, &tail);
 	return rc || end ? LEAT_EXIT_SELF : 0;
 }

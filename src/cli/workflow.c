@@ -1,6 +1,6 @@
 #include "cli/workflow.h"
 
-#include "base/beside.h"
+#include "base/installed.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "driver/actions.h"
@@ -122,7 +122,7 @@ static bool try_actions(struct leat_cli_workflow *w, unsigned timeout_s, struct 
 		any |= w->wf->steps[i].action_file != NULL;
 	if (!any || leat_diags_count(diags, LEAT_ERROR))
 		return true;
-	w->action_command = leat_find_beside(action_places, "LEAT_ACTION");
+	w->action_command = leat_find_installed(action_places, "LEAT_ACTION");
 	if (!w->action_command) {
 		leat_error("leat-action, which runs actions, was not found beside leat; set "
 			   "LEAT_ACTION to its path");

@@ -125,7 +125,7 @@ static void deliver(struct leat_control *c)
 }
 
 /* Wait for a reply of that type. */
-static int await(struct leat_control *c, enum leat_msg_type reply, int fds[2])
+static int await_reply(struct leat_control *c, enum leat_msg_type reply, int fds[2])
 {
 	int result = 0;
 
@@ -145,7 +145,7 @@ static int round_trip(struct leat_control *c, enum leat_msg_type reply, int fds[
 {
 	int result = send_message(c);
 
-	return result ? result : await(c, reply, fds);
+	return result ? result : await_reply(c, reply, fds);
 }
 
 /* The same, from a daemon of which it is not known whether it is at work: one that was stopped is
@@ -160,11 +160,11 @@ static int first_round_trip(struct leat_control *c, enum leat_msg_type reply, in
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return -ETIMEDOUT;
-	return result ? result : await(c, reply, fds);
+	return result ? result : await_reply(c, reply, fds);
 }
 
 /* The same for requests whose reply is an ANSWER: its error. */
-static int request(struct leat_control *c)
+static int send_request(struct leat_control *c)
 {
 	int result = round_trip(c, LEAT_MSG_ANSWER, NULL);
 	const char *why;
@@ -303,8 +303,8 @@ uint64_t leat_control_store_dev(const struct leat_control *c)
 	return c->store_dev;
 }
 
-static int step_request(struct leat_control *c, enum leat_msg_type type, const char *step,
-			pid_t pid, int status, const char *text, const char *key)
+static int send_step_request(struct leat_control *c, enum leat_msg_type type, const char *step,
+			     pid_t pid, int status, const char *text, const char *key)
 {
 	struct leat_msg_step *m = leat_wire_begin(c->buf, type, sizeof(*m));
 	int result;
@@ -316,7 +316,7 @@ static int step_request(struct leat_control *c, enum leat_msg_type type, const c
 		result = leat_wire_put(c->buf, text);
 	if (result == 0)
 		result = leat_wire_put(c->buf, key);
-	return result < 0 ? result : request(c);
+	return result < 0 ? result : send_request(c);
 }
 
 bool leat_control_is_lost(int result)
@@ -327,7 +327,7 @@ bool leat_control_is_lost(int result)
 int leat_control_step_start(struct leat_control *c, const char *step, pid_t pid,
 			    const char *program, const char *key, bool followed)
 {
-	return step_request(c, LEAT_MSG_STEP_START, step, pid, followed, program, key);
+	return send_step_request(c, LEAT_MSG_STEP_START, step, pid, followed, program, key);
 }
 
 int leat_control_reaped(struct leat_control *c, pid_t pid, int status)
@@ -343,17 +343,17 @@ int leat_control_reaped(struct leat_control *c, pid_t pid, int status)
 
 int leat_control_step_end(struct leat_control *c, const char *step, pid_t pid, int status)
 {
-	return step_request(c, LEAT_MSG_STEP_END, step, pid, status, "", "");
+	return send_step_request(c, LEAT_MSG_STEP_END, step, pid, status, "", "");
 }
 
 int leat_control_step_done(struct leat_control *c, const char *step)
 {
-	return step_request(c, LEAT_MSG_STEP_DONE, step, 0, 0, "", "");
+	return send_step_request(c, LEAT_MSG_STEP_DONE, step, 0, 0, "", "");
 }
 
 int leat_control_step_fail(struct leat_control *c, const char *step, const char *why)
 {
-	return step_request(c, LEAT_MSG_STEP_END, step, 0, 1 << 8, why, "");
+	return send_step_request(c, LEAT_MSG_STEP_END, step, 0, 1 << 8, why, "");
 }
 
 const char *leat_control_why(const struct leat_control *c)
@@ -363,7 +363,7 @@ const char *leat_control_why(const struct leat_control *c)
 
 int leat_control_abort(struct leat_control *c)
 {
-	return step_request(c, LEAT_MSG_ABORT, "", 0, 0, "", "");
+	return send_step_request(c, LEAT_MSG_ABORT, "", 0, 0, "", "");
 }
 
 static int ask(struct leat_control *c, unsigned call, int step)
@@ -372,7 +372,7 @@ static int ask(struct leat_control *c, unsigned call, int step)
 
 	m->call = call;
 	m->slot = (uint32_t)step;
-	return request(c);
+	return send_request(c);
 }
 
 int leat_control_ask_launch(struct leat_control *c, int step)
@@ -387,13 +387,13 @@ int leat_control_ask_more(struct leat_control *c, int step, bool over)
 	m->call = LEAT_WIRE_MORE;
 	m->slot = (uint32_t)step;
 	m->offset = over;
-	return request(c);
+	return send_request(c);
 }
 
 int leat_control_acted(struct leat_control *c, const struct leat_msg_acted *m)
 {
 	memcpy(c->buf, m, m->h.size);
-	return request(c);
+	return send_request(c);
 }
 
 int leat_control_ask_settled(struct leat_control *c, int step)
@@ -441,7 +441,7 @@ int leat_control_status(struct leat_control *c, char **text)
 	int result = leat_control_ask_status(c);
 
 	if (result == 0)
-		result = await(c, LEAT_MSG_TEXT, NULL);
+		result = await_reply(c, LEAT_MSG_TEXT, NULL);
 	while (result == 0 && (result = take_text(c)) == 0)
 		result = receive_message(c, NULL);
 	if (result < 0)

@@ -13,7 +13,7 @@ enum { MIN_NAME = 4, MAX_NAME = 32 };
 
 /* Names come from files: what a terminal would obey is shown as a question mark. C1 controls are
  * two bytes in UTF-8. */
-static void disarm(char *text)
+static void replace_controls(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p; p++) {
 		if (*p < 0x20 || *p == 0x7f)
@@ -45,7 +45,7 @@ static int add(struct leat_snapshot_lines *l, enum leat_snapshot_kind kind, cons
 	va_end(ap);
 	if (!line.text)
 		return -ENOMEM;
-	disarm(line.text);
+	replace_controls(line.text);
 	l->v[l->n++] = line;
 	return 0;
 }

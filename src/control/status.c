@@ -81,7 +81,7 @@ static void read_step(const struct leat_value *v, struct leat_step_result *s)
 		.bytes_out = leat_value_number(v, "bytes_out"),
 		.wait_ns = leat_value_number(v, "wait_ns"),
 		.waiting = leat_value_number(v, "waiting"),
-		.held_ns = leat_value_number(v, "held_ns"),
+		.throttled_ns = leat_value_number(v, "throttled_ns"),
 		.limit_mbps = leat_value_number(v, "limit_mbps"),
 	};
 }

@@ -79,7 +79,7 @@ static void on_closed(uv_handle_t *handle)
 }
 
 /* It ends when it finds that nobody calls it any more. */
-static void hang_up(struct leat_driver_actor *a)
+static void close_connection(struct leat_driver_actor *a)
 {
 	struct due *due;
 
@@ -125,7 +125,7 @@ static void fail(struct leat_driver_actor *a, const char *why)
 	leat_wire_put_raw(m, text ? text : why, strnlen(text ? text : why, 900));
 	leat_wire_put_raw(m, "", 1);
 	tell_daemon(a, m);
-	hang_up(a);
+	close_connection(a);
 	if (a->process.pid > 0)
 		kill(-a->process.pid, SIGKILL);
 	a->d->events->actions_failed(a->d, a->step, text ? text : why);
@@ -291,7 +291,7 @@ static void broadcast(struct leat_driver_actor *a)
 		go_on(other);
 }
 
-static void done(struct leat_driver_actor *a)
+static void finish_act(struct leat_driver_actor *a)
 {
 	struct due *due = a->queue;
 	struct leat_run_step *s = &a->d->steps[a->step];
@@ -322,7 +322,7 @@ static void take_answer(struct leat_driver_actor *a, const struct leat_msg_acted
 	a->known = true;
 	a->wants = m->wants;
 	tell_daemon(a, m);
-	done(a);
+	finish_act(a);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -391,7 +391,7 @@ void leat_actors_tick(struct leat_driver *d)
 			fail(a, why);
 		else if (!a->queue && a->fd >= 0 &&
 			 leat_driver_step_is_over(d->steps[a->step].state))
-			hang_up(a);
+			close_connection(a);
 	}
 }
 
@@ -412,7 +412,7 @@ static void close_pumps(struct leat_driver_actor *a)
 	leat_process_close(&a->process);
 }
 
-static void ended(struct leat_driver_actor *a, int status)
+static void handle_end(struct leat_driver_actor *a, int status)
 {
 	static char buf[LEAT_WIRE_MAX];
 	char why[80];
@@ -420,7 +420,7 @@ static void ended(struct leat_driver_actor *a, int status)
 
 	a->process.pid = 0;
 	close_pumps(a);
-	/* Its last words may not have been heard yet. */
+	/* What it sent last may not have been received yet. */
 	if (n > 0 && !leat_wire_check(buf, (size_t)n, sizeof(struct leat_msg_acted)))
 		take_answer(a, (const struct leat_msg_acted *)(void *)buf);
 	if (a->fd < 0 || a->failed)
@@ -440,7 +440,7 @@ bool leat_actors_reap(struct leat_driver *d, pid_t pid, int status)
 
 	LL_FOREACH(d->actors, a)
 	if (a->process.pid == pid) {
-		ended(a, status);
+		handle_end(a, status);
 		return true;
 	}
 	return false;
@@ -462,7 +462,7 @@ void leat_actors_free(struct leat_driver *d)
 
 	LL_FOREACH_SAFE(d->actors, a, next)
 	{
-		hang_up(a);
+		close_connection(a);
 		if (a->process.pid > 0) {
 			kill(-a->process.pid, SIGKILL);
 			waitpid(a->process.pid, NULL, 0);

@@ -14,8 +14,8 @@
 
 /* What the engine executes: the program's words, after those of the MPI launcher in the image.
  * The array is the caller's, its words are borrowed. NULL when out of memory. */
-static char **launched(const struct leat_plan *plan, size_t step, char *program, char *const *own,
-		       char number[16])
+static char **make_inner_argv(const struct leat_plan *plan, size_t step, char *program,
+			      char *const *own, char number[16])
 {
 	unsigned nprocs = plan->wf->steps[step].nprocs;
 
@@ -24,7 +24,7 @@ static char **launched(const struct leat_plan *plan, size_t step, char *program,
 }
 
 /* What of the environment goes in; an array of borrowed words. NULL when out of memory. */
-static char **passed(char *const *environment)
+static char **select_environment(char *const *environment)
 {
 	size_t n = 0, k = 0;
 	char **v;
@@ -51,7 +51,7 @@ int leat_boxed_argv(const struct leat_plan *plan, const char *dir, size_t step, 
 {
 	const struct leat_step *model = &plan->wf->steps[step];
 	const char *relative = strchr(own[0], '/');
-	char number[16], **variables = passed(environment), **command = NULL;
+	char number[16], **variables = select_environment(environment), **command = NULL;
 	/* As without a container: relative to the workflow's directory. */
 	char *program = relative ? leat_path_join(dir, own[0]) : strdup(own[0]);
 	char *within = model->dir ? leat_path_join(dir, model->dir) : strdup(dir);
@@ -59,7 +59,7 @@ int leat_boxed_argv(const struct leat_plan *plan, const char *dir, size_t step, 
 
 	*why = NULL;
 	if (program)
-		command = launched(plan, step, program, own, number);
+		command = make_inner_argv(plan, step, program, own, number);
 	if (within && variables && command) {
 		const struct leat_engine_facts facts = {.engine = plan->containers[step].engine,
 							.image = &plan->containers[step].image,

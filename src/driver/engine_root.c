@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* The first `n` bytes of an absolute path, in the image; NULL when out of memory. */
-static char *inside(const char *image, const char *path, size_t n)
+static char *make_path_inside(const char *image, const char *path, size_t n)
 {
 	return leat_strf("%s%.*s", image, (int)n, path);
 }
@@ -31,7 +31,7 @@ static ssize_t find_depth(const char *image, const char *path)
 		bool is;
 
 		at += strcspn(path + at, "/");
-		there = inside(image, path, at);
+		there = make_path_inside(image, path, at);
 		if (!there)
 			return -ENOMEM;
 		is = lstat(there, &st) == 0 && S_ISDIR(st.st_mode);
@@ -102,7 +102,7 @@ static int is_entry(const struct dirent *e)
 static int put_anew(const char *image, const struct missing *in, const struct missing *all,
 		    size_t n, struct leat_argv *argv)
 {
-	char *dir = inside(image, in->place, in->depth);
+	char *dir = make_path_inside(image, in->place, in->depth);
 	char *name = leat_strf("%.*s", (int)in->depth, in->place);
 	struct dirent **list = NULL;
 	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;

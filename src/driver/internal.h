@@ -92,6 +92,10 @@ struct leat_driver_events {
 	void (*changed)(struct leat_driver *d);
 };
 
+struct leat_cpu_time {
+	uint64_t all_ns, used_ns, own_ns;
+};
+
 struct leat_driver {
 	const struct leat_driver_events *events;
 	const struct leat_driver_config *config;
@@ -310,5 +314,9 @@ char *leat_cpus_text(const unsigned *cpus, size_t n);
 /* Threads on the machine that want to run now, the caller not counted, at least
  * 1; 0 where that says nothing about the `cpus` that this process has. */
 unsigned leat_count_runnable(unsigned cpus);
+/* CPU time since the machine's start: what the CPUs that this process may use have had, and what of
+ * it anybody has used; and what this process, the children that it has reaped and the daemon (0:
+ * none) have used. 0 where the kernel does not say. */
+void leat_read_cpu_time(pid_t daemon, struct leat_cpu_time *time);
 
 #endif

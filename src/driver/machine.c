@@ -1,11 +1,13 @@
 #include "driver/internal.h"
 
 #include "base/cpus.h"
+#include "base/pidstat.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int leat_read_cpus(unsigned **cpus, size_t *n)
@@ -62,6 +64,60 @@ unsigned leat_count_runnable(unsigned cpus)
 		running = 0;
 	fclose(in);
 	return running > 1 ? running - 1 : running;
+}
+
+static uint64_t tick_ns(void)
+{
+	return 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* A line "cpuN ..." of /proc/stat; false: another. */
+static bool add_cpu(const char *line, const cpu_set_t *allowed, size_t size,
+		    struct leat_cpu_time *time)
+{
+	enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, N };
+	unsigned long long ticks[N];
+	unsigned cpu;
+
+	if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &ticks[USER],
+		   &ticks[NICE], &ticks[SYSTEM], &ticks[IDLE], &ticks[IOWAIT], &ticks[IRQ],
+		   &ticks[SOFTIRQ], &ticks[STEAL]) != 1 + N)
+		return false;
+	for (int i = 0; i < N && CPU_ISSET_S(cpu, size, allowed); i++) {
+		time->all_ns += ticks[i] * tick_ns();
+		time->used_ns += i == IDLE || i == IOWAIT ? 0 : ticks[i] * tick_ns();
+	}
+	return true;
+}
+
+static uint64_t usage_ns(int who)
+{
+	struct rusage usage;
+
+	if (getrusage(who, &usage) < 0)
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+void leat_read_cpu_time(pid_t daemon, struct leat_cpu_time *time)
+{
+	struct leat_pidstat stat;
+	char line[512];
+	size_t size;
+	cpu_set_t *allowed = leat_cpus_allowed(&size);
+	FILE *in = allowed ? fopen("/proc/stat", "re") : NULL;
+
+	*time = (struct leat_cpu_time){0};
+	while (in && fgets(line, sizeof(line), in))
+		if (!add_cpu(line, allowed, size, time) && time->all_ns)
+			break; /* what follows is not of CPUs */
+	if (in)
+		fclose(in);
+	CPU_FREE(allowed);
+	time->own_ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
+	if (daemon > 0 && leat_pidstat_read(daemon, &stat))
+		time->own_ns += stat.cpu_ticks * tick_ns();
 }
 
 struct leat_resources *leat_driver_machine(void)

@@ -73,7 +73,7 @@ char **leat_mpi_words(const char *command)
 }
 
 /* The words of the command; NULL after a message, which there is only if `must`. */
-static char **launcher(const char *command, bool must)
+static char **find_launcher(const char *command, bool must)
 {
 	char **words = leat_mpi_words(command), *path = NULL;
 
@@ -96,9 +96,9 @@ char **leat_mpi_find(const char *named)
 	char **words = NULL;
 
 	if (named)
-		return launcher(named, true);
+		return find_launcher(named, true);
 	for (size_t i = getenv("SLURM_JOB_ID") ? 0 : 1; i < 3 && !words; i++)
-		words = launcher(commands[i], false);
+		words = find_launcher(commands[i], false);
 	if (words)
 		return words;
 	leat_error(

@@ -20,7 +20,7 @@ struct preview {
 };
 
 /* The name of a line, as wide as those of the graph. */
-static void field(const struct preview *p, const char *name)
+static void print_label(const struct preview *p, const char *name)
 {
 	fprintf(p->out, "  %-8s", name);
 }
@@ -50,26 +50,26 @@ static int put_run(const struct preview *p)
 	int result = 0;
 
 	fprintf(p->out, "workflow %s: nothing is started\n", p->wf->name);
-	field(p, "dir");
+	print_label(p, "dir");
 	leat_words_put(p->out, p->config->dir);
 	fputc('\n', p->out);
-	field(p, "steps");
+	print_label(p, "steps");
 	fprintf(p->out, "%zu, %s\n", p->wf->n_steps,
 		p->config->library ? "at once" : "one after another on plain files");
 	if (p->config->library && p->config->resources) {
-		field(p, "at once");
+		print_label(p, "at once");
 		fprintf(p->out,
 			"tasks of %u computing units, those that wait not counted, and %u I/O "
 			"tasks\n",
 			p->config->resources->hosts[0].computing_units,
 			p->config->resources->hosts[0].io_executors);
 	} else if (p->config->library && has_ensembles(p->wf)) {
-		field(p, "at once");
+		print_label(p, "at once");
 		fprintf(p->out, "%zu instances of ensembles, those that wait not counted\n",
 			leat_launch_most(p->config, leat_count_cpus()));
 	}
 	if (p->config->pin) {
-		field(p, "cpus");
+		print_label(p, "cpus");
 		result = put_cpus(p);
 		fputc('\n', p->out);
 	}
@@ -84,10 +84,10 @@ static int put_command(const struct preview *p, size_t step)
 	int result = leat_start_init(&start, p->config, step, LEAT_LAUNCH_FILENAME);
 
 	if (!result) {
-		field(p, "dir");
+		print_label(p, "dir");
 		leat_words_put(p->out, start.dir);
 		fputc('\n', p->out);
-		field(p, "command");
+		print_label(p, "command");
 		leat_words_put(p->out, start.program);
 		for (char *const *word = start.argv + 1; *word; word++) {
 			fputc(' ', p->out);
@@ -105,7 +105,7 @@ static void put_image(const struct preview *p, size_t step)
 
 	if (!leat_start_is_boxed(p->config, step))
 		return;
-	field(p, "image");
+	print_label(p, "image");
 	leat_words_put(p->out, container->image.name);
 	fprintf(p->out, " (%s, by %s)\n", leat_image_kind_text(container->image.kind),
 		leat_engine_name(container->engine));
@@ -116,7 +116,7 @@ static void put_way(const struct preview *p, size_t step)
 {
 	const struct leat_driver_config *config = p->config;
 
-	field(p, "via");
+	print_label(p, "via");
 	if (!config->library)
 		fputs("plain files (--plain)\n", p->out);
 	else if (p->wf->steps[step].staged)
@@ -139,7 +139,7 @@ static int put_environment(const struct preview *p, size_t step)
 	for (char **entry = added; entry && *entry; entry++) {
 		size_t name = strcspn(*entry, "=") + 1;
 
-		field(p, "env");
+		print_label(p, "env");
 		fprintf(p->out, "%.*s", (int)name, *entry);
 		if ((*entry)[name])
 			leat_words_put(p->out, *entry + name);
@@ -153,7 +153,7 @@ static void put_launches(const struct preview *p, const struct leat_step *step)
 {
 	if (!p->config->library || !leat_launch_may_rest(step))
 		return;
-	field(p, "starts");
+	print_label(p, "starts");
 	fputs(leat_launch_waits(step) ? "for each version of its inputs\n"
 				      : "at once, and again for further versions if it takes one\n",
 	      p->out);
@@ -163,7 +163,7 @@ static void put_actions(const struct preview *p, const struct leat_step *step)
 {
 	if (!step->action_file)
 		return;
-	field(p, "actions");
+	print_label(p, "actions");
 	fprintf(p->out, "%s of ", step->action_function);
 	leat_words_put(p->out, step->action_file);
 	fputc('\n', p->out);
@@ -176,7 +176,7 @@ static int put_pinning(const struct preview *p, const struct leat_step *step)
 
 	if (!p->config->pin)
 		return 0;
-	field(p, "cpus");
+	print_label(p, "cpus");
 	if (needed < p->n_cpus)
 		fprintf(p->out, "%u of ", needed);
 	result = put_cpus(p);
@@ -192,7 +192,7 @@ static bool put_resumption(const struct preview *p, size_t step)
 	bool skipped = resume && leat_resume_skips(resume, step);
 
 	if (why) {
-		field(p, "resume");
+		print_label(p, "resume");
 		fprintf(p->out, "%s: %s\n", skipped ? "skipped" : "run", why);
 	}
 	return !skipped;

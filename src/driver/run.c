@@ -280,6 +280,19 @@ static void tell_kills(struct leat_driver *d)
 	free(text);
 }
 
+static void note_cpu_time(struct leat_result *r, pid_t daemon, const struct leat_cpu_time *before)
+{
+	struct leat_cpu_time now;
+
+	leat_read_cpu_time(daemon, &now);
+	if (now.all_ns <= before->all_ns || now.used_ns < before->used_ns ||
+	    now.own_ns < before->own_ns)
+		return;
+	r->cpu_ns = now.all_ns - before->all_ns;
+	r->cpu_used_ns = now.used_ns - before->used_ns;
+	r->cpu_own_ns = now.own_ns - before->own_ns;
+}
+
 static const struct leat_driver_events events = {
 	.left = leat_driver_left,
 	.actions_failed = leat_driver_actions_failed,
@@ -290,6 +303,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 {
 	struct leat_driver d = {
 		.config = config, .wf = config->plan->wf, .result = result, .events = &events};
+	struct leat_cpu_time before;
 	int error;
 
 	d.steps = calloc(d.wf->n_steps ? d.wf->n_steps : 1, sizeof(*d.steps));
@@ -301,6 +315,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	result->cpus = leat_count_cpus();
 	result->sample_ns = LEAT_TICK_MS * (uint64_t)1000000;
 	result->start_ns = leat_clock_ns();
+	leat_read_cpu_time(config->daemon_pid, &before);
 	leat_oom_begin(&d.oom, 0);
 	error = setup(&d);
 	if (error == 0) {
@@ -328,6 +343,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	}
 	if (!result->end_ns)
 		result->end_ns = leat_clock_ns();
+	note_cpu_time(result, config->daemon_pid, &before);
 	if (leat_schedule_tell(&d) < 0)
 		leat_error("out of memory: what was learned of I/O tasks is not reported");
 	leat_schedule_release(&d);

@@ -35,8 +35,8 @@ struct scheduled {
 	size_t awaits; /* a step to end before it; n_steps: none is known to */
 };
 
-/* A kind of the scheduler's: a task of the workflow on one device. */
-struct scheduled_kind {
+/* A type of the scheduler's: a task of the workflow on one device. */
+struct scheduled_type {
 	const char *name;                 /* borrowed */
 	const struct leat_device *device; /* borrowed, or NULL */
 	const struct leat_needs *needs;   /* borrowed: of one of its steps */
@@ -48,14 +48,14 @@ struct leat_schedule {
 	struct leat_sched *sched;         /* owned */
 	struct leat_achieved *achieved;   /* owned */
 	struct scheduled *steps;          /* owned */
-	struct scheduled_kind *kinds;     /* owned */
-	size_t n_kinds;
+	struct scheduled_type *types;     /* owned */
+	size_t n_types;
 	int home;           /* number of the device with the workflow's directory, or none */
 	uint64_t copied;    /* bytes that the daemon has written, when it was */
 	uint64_t looked_ns; /* looked at last */
 };
 
-/* --- kinds --------------------------------------------------------------------------------- */
+/* --- types --------------------------------------------------------------------------------- */
 
 /* A step that says nothing of units has one for each process, as far as there are so many. */
 static unsigned units_of(const struct leat_schedule *p, const struct leat_step *step)
@@ -69,30 +69,30 @@ static unsigned units_of(const struct leat_schedule *p, const struct leat_step *
 	return step->nprocs < most ? step->nprocs : most;
 }
 
-static int add_kind(struct leat_schedule *p, const struct leat_step *step,
+static int add_type(struct leat_schedule *p, const struct leat_step *step,
 		    const struct leat_device *device)
 {
-	struct scheduled_kind *kind = &p->kinds[p->n_kinds];
-	const struct leat_sched_kind spec = {.name = step->task,
-					     .io = step->needs.io,
-					     .computing_units = units_of(p, step),
-					     .device = device ? device->name : NULL,
-					     .bandwidth = step->needs.bandwidth};
+	struct scheduled_type *type = &p->types[p->n_types];
+	const struct leat_sched_task_type spec = {.name = step->task,
+						  .io = step->needs.io,
+						  .computing_units = units_of(p, step),
+						  .device = device ? device->name : NULL,
+						  .bandwidth = step->needs.bandwidth};
 	char why[LEAT_SCHED_WHY] = "out of memory";
 	int result;
 
-	*kind = (struct scheduled_kind){
+	*type = (struct scheduled_type){
 		.name = step->task, .device = device, .needs = &step->needs};
-	result = leat_sched_add_kind(p->sched, &spec, &kind->number, why);
+	result = leat_sched_add_type(p->sched, &spec, &type->number, why);
 	if (result < 0)
 		leat_error("step %s cannot be scheduled: %s", step->name, why);
 	else
-		p->n_kinds++;
+		p->n_types++;
 	return result;
 }
 
-/* The kind of a step, made known if it is new. */
-static int find_kind(struct leat_driver *d, const struct leat_step *step, unsigned *number)
+/* The type of a step, made known if it is new. */
+static int find_type(struct leat_driver *d, const struct leat_step *step, unsigned *number)
 {
 	struct leat_schedule *p = d->schedule;
 	const struct leat_device *device = NULL;
@@ -102,15 +102,15 @@ static int find_kind(struct leat_driver *d, const struct leat_step *step, unsign
 		device = leat_resources_find_device(p->res, 0, step->needs.device);
 	else if (step->needs.io)
 		result = leat_step_find_device(step, d->config->dir, p->res, 0, &device);
-	for (size_t k = p->n_kinds; !result && k > 0; k--)
-		if (p->kinds[k - 1].device == device && !strcmp(p->kinds[k - 1].name, step->task)) {
-			*number = p->kinds[k - 1].number;
+	for (size_t k = p->n_types; !result && k > 0; k--)
+		if (p->types[k - 1].device == device && !strcmp(p->types[k - 1].name, step->task)) {
+			*number = p->types[k - 1].number;
 			return 0;
 		}
 	if (!result)
-		result = add_kind(p, step, device);
+		result = add_type(p, step, device);
 	if (!result)
-		*number = p->kinds[p->n_kinds - 1].number;
+		*number = p->types[p->n_types - 1].number;
 	return result;
 }
 
@@ -119,7 +119,7 @@ static int device_number(const struct leat_schedule *p, const struct leat_device
 	return leat_sched_device_number(p->sched, device ? device->name : NULL);
 }
 
-/* Kinds and devices have the scheduler's numbers. */
+/* Types and devices have the scheduler's numbers. */
 static int make_achieved(struct leat_driver *d)
 {
 	struct leat_schedule *p = d->schedule;
@@ -127,17 +127,17 @@ static int make_achieved(struct leat_driver *d)
 
 	p->home = device_number(p, leat_resources_device_of(p->res, 0, d->config->dir));
 	p->looked_ns = d->result->start_ns;
-	p->achieved = leat_achieved_new(d->result->start_ns, leat_achieved_share(p->n_kinds));
+	p->achieved = leat_achieved_new(d->result->start_ns, leat_achieved_share(p->n_types));
 	if (!p->achieved)
 		return -ENOMEM;
 	for (size_t i = 0; !result && i < leat_sched_n_devices(p->sched); i++)
 		result = leat_achieved_add_device(p->achieved);
-	for (size_t k = 0; !result && k < p->n_kinds; k++) {
-		const struct scheduled_kind *kind = &p->kinds[k];
+	for (size_t k = 0; !result && k < p->n_types; k++) {
+		const struct scheduled_type *type = &p->types[k];
 
-		result = leat_achieved_add_kind(p->achieved, kind->number,
-						device_number(p, kind->device), kind->needs->io,
-						leat_bandwidth_learns(&kind->needs->bandwidth));
+		result = leat_achieved_add_type(p->achieved, type->number,
+						device_number(p, type->device), type->needs->io,
+						leat_bandwidth_learns(&type->needs->bandwidth));
 	}
 	return result;
 }
@@ -156,13 +156,13 @@ int leat_schedule_init(struct leat_driver *d)
 	p->res = d->config->resources;
 	p->sched = leat_sched_new(p->res);
 	p->steps = calloc(n + 1, sizeof(*p->steps));
-	p->kinds = calloc(n + 1, sizeof(*p->kinds));
-	if (!p->sched || !p->steps || !p->kinds)
+	p->types = calloc(n + 1, sizeof(*p->types));
+	if (!p->sched || !p->steps || !p->types)
 		return -ENOMEM;
 	for (size_t i = 0; !result && i < n; i++) {
 		p->steps[i].task.home = LEAT_SCHED_ANYWHERE;
 		p->steps[i].awaits = n;
-		result = find_kind(d, &d->wf->steps[i], &p->steps[i].task.kind);
+		result = find_type(d, &d->wf->steps[i], &p->steps[i].task.type);
 	}
 	return result ? result : make_achieved(d);
 }
@@ -176,7 +176,7 @@ void leat_schedule_release(struct leat_driver *d)
 	leat_sched_free(p->sched);
 	leat_achieved_free(p->achieved);
 	free(p->steps);
-	free(p->kinds);
+	free(p->types);
 	free(p);
 	d->schedule = NULL;
 }
@@ -275,7 +275,7 @@ void leat_schedule_started(struct leat_driver *d, size_t step)
 	s->state = SEAT_TAKEN;
 	s->began_ns = leat_clock_ns();
 	leat_moved_begin(&s->moved, &d->result->steps[step].counters, s->began_ns);
-	leat_achieved_begin(d->schedule->achieved, s->task.kind, s->task.constraint_mbps,
+	leat_achieved_begin(d->schedule->achieved, s->task.type, s->task.constraint_mbps,
 			    !s->task.epoch, s->began_ns);
 }
 
@@ -287,11 +287,11 @@ static void look_at(struct leat_driver *d, size_t step, uint64_t now_ns)
 	struct leat_achieved_bytes bytes;
 	uint64_t since_ns;
 
-	if (!leat_achieved_has_device(p->achieved, s->task.kind))
+	if (!leat_achieved_has_device(p->achieved, s->task.type))
 		return;
 	bytes = leat_moved_look(&s->moved, &d->result->steps[step].counters,
 				d->steps[step].process.pid, now_ns, &since_ns);
-	leat_achieved_move(p->achieved, s->task.kind, s->task.constraint_mbps, since_ns, now_ns,
+	leat_achieved_move(p->achieved, s->task.type, s->task.constraint_mbps, since_ns, now_ns,
 			   bytes);
 }
 
@@ -330,7 +330,7 @@ void leat_schedule_ended(struct leat_driver *d, size_t step, bool failed)
 		leat_sched_cancel(d->schedule->sched, &s->task, now_ns);
 	} else {
 		if (s->state != SEAT_GRANTED)
-			leat_achieved_end(d->schedule->achieved, s->task.kind,
+			leat_achieved_end(d->schedule->achieved, s->task.type,
 					  s->task.constraint_mbps, now_ns, now_ns - s->began_ns);
 		leat_sched_ended(d->schedule->sched, &s->task, now_ns,
 				 s->state == SEAT_GRANTED ? 0 : now_ns - s->began_ns,
@@ -373,7 +373,7 @@ int leat_schedule_tell(struct leat_driver *d)
 	if (!p || !p->achieved)
 		return 0;
 	leat_sched_end(p->sched, leat_clock_ns());
-	d->result->learned = leat_learned_new(p->n_kinds);
+	d->result->learned = leat_learned_new(p->n_types);
 	if (!d->result->learned)
 		return -ENOMEM;
 	leat_schedule_look_at_daemon(d);
@@ -382,12 +382,12 @@ int leat_schedule_tell(struct leat_driver *d)
 	p->achieved = NULL;
 	d->result->learned->computing_units = p->res->hosts[0].computing_units;
 	d->result->learned->io_executors = p->res->hosts[0].io_executors;
-	for (size_t k = 0; !result && k < p->n_kinds; k++) {
-		struct leat_sched_kind_state state;
+	for (size_t k = 0; !result && k < p->n_types; k++) {
+		struct leat_sched_type_state state;
 
-		leat_sched_kind_state(p->sched, p->kinds[k].number, &state);
-		result = leat_learned_add(d->result->learned, p->kinds[k].name, &state,
-					  p->kinds[k].needs, p->kinds[k].device);
+		leat_sched_type_state(p->sched, p->types[k].number, &state);
+		result = leat_learned_add(d->result->learned, p->types[k].name, &state,
+					  p->types[k].needs, p->types[k].device);
 	}
 	for (size_t i = 0; !result && i < leat_sched_n_devices(p->sched); i++) {
 		struct leat_sched_device_state state;

@@ -17,7 +17,7 @@ struct leat_serve_config {
 
 /* Until SIGINT, SIGTERM or SIGHUP, then FINISH. Messages go to the log (the daemon
  * names those who wait, and for whom, every 30 seconds). The exit status for leat
- * serve, and in *summary the daemon's last words, JSON, freed by the caller
+ * serve, and in *summary the daemon's final status, JSON, freed by the caller
  * (NULL if there were none). */
 int leat_driver_serve(const struct leat_serve_config *config, char **summary);
 

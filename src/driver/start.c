@@ -22,7 +22,8 @@ bool leat_start_is_boxed(const struct leat_driver_config *config, size_t step)
 }
 
 /* Put it into its container. */
-static int box(struct leat_start *s, const struct leat_driver_config *config, size_t step)
+static int wrap_in_container(struct leat_start *s, const struct leat_driver_config *config,
+			     size_t step)
 {
 	const struct leat_environment_spec spec = leat_start_environment(config, step, "");
 	char **environment = leat_environment_new(&spec);
@@ -37,7 +38,7 @@ static int box(struct leat_start *s, const struct leat_driver_config *config, si
 }
 
 /* Put what it needs before the program's own command line. */
-static int wrap(struct leat_start *s, const struct leat_driver_config *config, size_t step)
+static int wrap_command(struct leat_start *s, const struct leat_driver_config *config, size_t step)
 {
 	unsigned nprocs = config->plan->wf->steps[step].nprocs;
 
@@ -72,8 +73,8 @@ int leat_start_init(struct leat_start *s, const struct leat_driver_config *confi
 	if (!s->dir || !s->own)
 		return -ENOMEM;
 	if (leat_start_is_boxed(config, step))
-		rc = box(s, config, step);
-	return rc ? rc : wrap(s, config, step);
+		rc = wrap_in_container(s, config, step);
+	return rc ? rc : wrap_command(s, config, step);
 }
 
 void leat_start_release(struct leat_start *s)

@@ -166,7 +166,7 @@ static int get_raw(struct blocks *b, const struct leat_trace_frame *f)
 	return 0;
 }
 
-/* ---- head and last words ---- */
+/* ---- head and trailer ---- */
 
 static const uint8_t *get_text(const uint8_t *at, const uint8_t *end, char **text)
 {

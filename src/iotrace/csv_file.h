@@ -15,7 +15,7 @@ struct leat_trace_csv {
 	bool cut;       /* the file ended within a row */
 	bool foreign;   /* the paper's layout */
 	bool inside;    /* its calls have no names outside: the first version */
-	bool end_seen;  /* the last words */
+	bool end_seen;  /* the trailer */
 	bool counted;   /* they were compared with what was read */
 	uint64_t line;  /* of `at` */
 	uint64_t rows;  /* well-formed ones */

@@ -41,7 +41,7 @@ static bool parse_end(const char *text, struct leat_trace_tail *tail)
 	return known == 3;
 }
 
-/* The last words, or a remark of somebody. 0, -EBADMSG or -errno. */
+/* The trailer, or a comment. 0, -EBADMSG or -errno. */
 static int take_comment(struct leat_trace_csv *c)
 {
 	char *end;

@@ -236,7 +236,7 @@ static int put(struct leat_trace_writer *w, const struct leat_trace_record *reco
 	return 0;
 }
 
-/* ---- head and last words ---- */
+/* ---- head and trailer ---- */
 
 static int append(struct leat_trace_out *out, const char *text, size_t n)
 {

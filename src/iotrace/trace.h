@@ -111,7 +111,7 @@ struct leat_trace_head {
 	bool foreign;     /* the paper's layout */
 };
 
-/* The last words of a trace. */
+/* The trailer of a trace. */
 struct leat_trace_tail {
 	uint64_t calls, processes; /* recorded */
 	uint64_t lost[LEAT_TRACE_LOSSES];
@@ -165,7 +165,7 @@ void leat_trace_writer_lost(struct leat_trace_writer *w, enum leat_trace_loss wh
 /* Hands what was written to the kernel. 0 or -errno. */
 int leat_trace_writer_flush(struct leat_trace_writer *w);
 
-/* Writes the last words, closes and frees. `tail`, unless NULL, is what was recorded and lost. 0 or
+/* Writes the trailer, closes and frees. `tail`, unless NULL, is what was recorded and lost. 0 or
  * the first -errno of any write. */
 int leat_trace_writer_end(struct leat_trace_writer *w, struct leat_trace_tail *tail);
 

@@ -15,7 +15,7 @@ struct leat_trace_form {
 	/* -EMSGSIZE: a text is too long; nothing was written. */
 	int (*put)(struct leat_trace_writer *w, const struct leat_trace_record *record);
 	int (*flush)(struct leat_trace_writer *w);
-	/* The last words are w->tail; the files are closed by the writer. */
+	/* The trailer is w->tail; the files are closed by the writer. */
 	int (*end)(struct leat_trace_writer *w);
 	/* How many records that were put are not in the file. */
 	void (*unwritten)(struct leat_trace_writer *w, uint64_t *calls, uint64_t *processes);

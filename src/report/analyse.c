@@ -9,7 +9,7 @@ const char leat_analysis_types[LEAT_ANALYSIS_TYPES + 1] = "OCRWXUNTM";
 const struct leat_analysis_limits leat_analysis_limits = {
 	.tasks = 10000,
 	.files = 50000,
-	.pairs = 100000,
+	.edges = 100000,
 	.handles = 200000,
 	.coverage = {.bytes = 64 << 20, .most = 1024},
 	.spans = {.bytes = 64 << 20, .most = 1024},
@@ -34,7 +34,7 @@ static int64_t sane(int64_t time_ns)
 }
 
 /* From `a` to `b`, whatever clocks did: 0 if that is backwards. */
-static uint64_t passed(int64_t a, int64_t b)
+static uint64_t elapsed(int64_t a, int64_t b)
 {
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
@@ -42,7 +42,7 @@ static uint64_t passed(int64_t a, int64_t b)
 /* Since the beginning of the report. */
 static uint64_t since(const struct leat_analysis *a, int64_t time_ns)
 {
-	return passed(a->begin_ns, time_ns);
+	return elapsed(a->begin_ns, time_ns);
 }
 
 static void begin(struct leat_analysis *a, int64_t time_ns)
@@ -51,7 +51,7 @@ static void begin(struct leat_analysis *a, int64_t time_ns)
 		a->begin_ns = time_ns;
 }
 
-static void see(struct leat_report_task *t, int64_t from_ns, int64_t to_ns)
+static void extend_life(struct leat_report_task *t, int64_t from_ns, int64_t to_ns)
 {
 	if (!t->first_ns || from_ns < t->first_ns)
 		t->first_ns = from_ns;
@@ -63,7 +63,7 @@ void leat_analysis_alive(struct leat_analysis *a, uint32_t task, int64_t time_ns
 {
 	time_ns = sane(time_ns);
 	begin(a, time_ns);
-	see(&a->tasks[task], time_ns, time_ns);
+	extend_life(&a->tasks[task], time_ns, time_ns);
 }
 
 /* ---- sums ---- */
@@ -79,7 +79,7 @@ enum order { FIRST, SEQUENTIAL, UP, DOWN };
 
 static void add_transfer(struct leat_transfer *t, const struct leat_trace_call *c, enum order order)
 {
-	uint64_t time_ns = passed(c->start_ns, c->end_ns);
+	uint64_t time_ns = elapsed(c->start_ns, c->end_ns);
 
 	t->calls++;
 	t->time_ns += time_ns;
@@ -101,7 +101,7 @@ static void add_call(struct leat_calls *calls, int type, const struct leat_trace
 {
 	calls[type].n++;
 	calls[type].failed += c->result < 0;
-	calls[type].time_ns += passed(c->start_ns, c->end_ns);
+	calls[type].time_ns += elapsed(c->start_ns, c->end_ns);
 }
 
 /* What a call is in a series. */
@@ -149,7 +149,7 @@ static enum order order_of(struct leat_report_handle *h, const struct leat_trace
 	return order;
 }
 
-static void set_access(struct leat_report_pair *p, const struct leat_trace_call *c)
+static void set_access(struct leat_report_edge *p, const struct leat_trace_call *c)
 {
 	if (!p->first_ns || c->start_ns < p->first_ns)
 		p->first_ns = c->start_ns;
@@ -166,7 +166,7 @@ static void set_way(int64_t way_ns[2], const struct leat_trace_call *c)
 }
 
 /* Which bytes it were: not of files that stand for many. */
-static int add_place(struct leat_analysis *a, struct leat_report_pair *p,
+static int add_place(struct leat_analysis *a, struct leat_report_edge *p,
 		     const struct leat_trace_call *c, enum leat_way way)
 {
 	struct leat_report_file *f = &a->files[p->file];
@@ -189,7 +189,7 @@ static int add_place(struct leat_analysis *a, struct leat_report_pair *p,
 	return error ? error : leat_spans_add(&f->spans, &span, &a->limits.spans);
 }
 
-static int add_moved(struct leat_analysis *a, unsigned node, struct leat_report_pair *p,
+static int add_moved(struct leat_analysis *a, unsigned node, struct leat_report_edge *p,
 		     struct leat_report_handle *h, const struct leat_trace_call *c)
 {
 	enum leat_way way = c->type == LEAT_TRACE_READ ? LEAT_READ : LEAT_WRITTEN;
@@ -214,7 +214,7 @@ static int add_moved(struct leat_analysis *a, unsigned node, struct leat_report_
 	return add_place(a, p, c, way);
 }
 
-static void add_mapped(struct leat_report_pair *p, const struct leat_trace_call *c)
+static void add_mapped(struct leat_report_edge *p, const struct leat_trace_call *c)
 {
 	if (c->result < 0)
 		return;
@@ -226,19 +226,19 @@ static void add_mapped(struct leat_report_pair *p, const struct leat_trace_call 
 
 /* ---- one call ---- */
 
-static int find_pair(struct leat_analysis *a, uint32_t task, uint32_t file,
-		     struct leat_report_handle *h, uint32_t *pair)
+static int find_edge(struct leat_analysis *a, uint32_t task, uint32_t file,
+		     struct leat_report_handle *h, uint32_t *edge)
 {
 	int error;
 
-	if (h && h->task == task && h->pair != UINT32_MAX) {
-		*pair = h->pair;
+	if (h && h->task == task && h->edge != UINT32_MAX) {
+		*edge = h->edge;
 		return 0;
 	}
-	error = leat_analysis_find_pair(a, task, file, pair);
+	error = leat_analysis_find_edge(a, task, file, edge);
 	if (!error && h) {
 		h->task = task;
-		h->pair = *pair;
+		h->edge = *edge;
 	}
 	return error;
 }
@@ -247,17 +247,17 @@ static int add_to_file(struct leat_analysis *a, unsigned node, uint32_t task, in
 		       const struct leat_trace_call *c, const struct moment *m)
 {
 	struct leat_report_handle *h;
-	struct leat_report_pair *p;
-	uint32_t file, pair;
+	struct leat_report_edge *p;
+	uint32_t file, edge;
 	int error = leat_analysis_find_file(a, node, c, &file, &h);
 
 	if (!error)
-		error = find_pair(a, task, file, h, &pair);
+		error = find_edge(a, task, file, h, &edge);
 	if (error)
 		return error;
-	p = &a->pairs[pair];
+	p = &a->edges[edge];
 	add_call(p->calls, type, c);
-	a->files[p->file].time_ns += passed(c->start_ns, c->end_ns);
+	a->files[p->file].time_ns += elapsed(c->start_ns, c->end_ns);
 	add_series(&a->systems[a->files[p->file].system].series, m);
 	if (c->type == LEAT_TRACE_OPEN || c->type == LEAT_TRACE_CREATE) {
 		a->files[file].removed = false;
@@ -306,7 +306,7 @@ int leat_analysis_call(struct leat_analysis *a, unsigned node, uint32_t task,
 	if (c->end_ns > a->end_ns)
 		a->end_ns = c->end_ns;
 	a->n_calls++;
-	see(&a->tasks[task], c->start_ns, c->end_ns);
+	extend_life(&a->tasks[task], c->start_ns, c->end_ns);
 	m = moment_of(a, c);
 	add_call(a->tasks[task].calls, type, c);
 	add_series(&a->tasks[task].series, &m);
@@ -370,6 +370,6 @@ void leat_analysis_finish(struct leat_analysis *a)
 	level_series(a);
 	for (uint32_t i = 0; i < a->n_files; i++)
 		leat_spans_finish(&a->files[i].spans, &a->limits.spans);
-	for (uint32_t i = 0; i < a->n_pairs; i++)
-		a->gaps.estimated += leat_pair_is_estimate(&a->pairs[i]);
+	for (uint32_t i = 0; i < a->n_edges; i++)
+		a->gaps.estimated += leat_edge_is_estimate(&a->edges[i]);
 }

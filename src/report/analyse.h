@@ -1,4 +1,4 @@
-/* What tasks did to files: the figures of a report, made of a trace in one pass and in bounded
+/* What tasks did to files: the metrics of a report, made of a trace in one pass and in bounded
  * memory (docs/reference/report.md). One thread at a time. */
 #ifndef LEAT_REPORT_ANALYSE_H
 #define LEAT_REPORT_ANALYSE_H
@@ -39,9 +39,9 @@ struct leat_transfer_of_file {
 };
 
 /* A task and a file. */
-struct leat_report_pair {
+struct leat_report_edge {
 	uint32_t task, file; /* indices */
-	uint32_t next;       /* the task's next pair; UINT32_MAX: none */
+	uint32_t next;       /* the task's next edge; UINT32_MAX: none */
 	/* Owned; NULL: no such call. */
 	struct leat_transfer_of_file *ways[LEAT_WAYS];
 	struct leat_calls calls[LEAT_ANALYSIS_TYPES];
@@ -94,8 +94,8 @@ struct leat_report_task {
 	enum leat_report_origin origin;
 	int64_t began_ns, ended_ns; /* as its manager says; 0 unknown */
 	int64_t first_ns, last_ns;  /* of what is seen of it in the trace; 0 nothing */
-	uint32_t pairs;             /* first of its pairs; UINT32_MAX: none */
-	uint32_t n_pairs;
+	uint32_t edges;             /* first of its edges; UINT32_MAX: none */
+	uint32_t n_edges;
 	uint64_t waited_ns; /* in a streamed run, for others; of its run's event log */
 	struct leat_transfer ways[LEAT_WAYS];
 	struct leat_calls calls[LEAT_ANALYSIS_TYPES];
@@ -105,19 +105,19 @@ struct leat_report_task {
 /* How much may be kept. What has no room is folded: counted with others, under their directory's
  * name, or "(others)". */
 struct leat_analysis_limits {
-	uint32_t tasks, files, pairs, handles;
+	uint32_t tasks, files, edges, handles;
 	struct leat_coverage_room coverage;
 	struct leat_spans_room spans;
 };
 
-/* 10000 tasks, 50000 files, 100000 pairs; 400 MB at most in all. */
+/* 10000 tasks, 50000 files, 100000 edges; 400 MB at most in all. */
 extern const struct leat_analysis_limits leat_analysis_limits;
 
-/* What makes the figures less than complete, beside what the trace itself lacks. */
+/* What makes the metrics less than complete, beside what the trace itself lacks. */
 struct leat_analysis_gaps {
-	uint64_t folded_tasks, folded_files, folded_pairs; /* first calls of such */
+	uint64_t folded_tasks, folded_files, folded_edges; /* first calls of such */
 	uint64_t nameless;  /* calls on files whose open is not in the trace */
-	uint64_t estimated; /* pairs whose unique bytes are an estimate */
+	uint64_t estimated; /* edges whose unique bytes are an estimate */
 	uint64_t forgotten; /* handles that were too many */
 };
 
@@ -129,10 +129,10 @@ struct leat_analysis {
 	uint64_t n_calls, n_processes;
 	struct leat_report_task *tasks;
 	struct leat_report_file *files;
-	struct leat_report_pair *pairs;
+	struct leat_report_edge *edges;
 	struct leat_report_system *systems;
 	struct leat_report_node *nodes;
-	uint32_t n_tasks, n_files, n_pairs, n_systems, n_nodes;
+	uint32_t n_tasks, n_files, n_edges, n_systems, n_nodes;
 	/* Of all; known when it is finished. */
 	struct leat_transfer ways[LEAT_WAYS];
 	struct leat_calls calls[LEAT_ANALYSIS_TYPES];
@@ -167,17 +167,17 @@ void leat_analysis_finish(struct leat_analysis *a);
 
 /* ---- what follows from it ---- */
 
-/* Bytes that the pair moved that way, each counted once; not more than it moved. */
-uint64_t leat_pair_unique(const struct leat_report_pair *p, enum leat_way way);
-uint64_t leat_pair_bytes(const struct leat_report_pair *p, enum leat_way way);
-bool leat_pair_is_estimate(const struct leat_report_pair *p);
+/* Bytes that the edge moved that way, each counted once; not more than it moved. */
+uint64_t leat_edge_unique(const struct leat_report_edge *p, enum leat_way way);
+uint64_t leat_edge_bytes(const struct leat_report_edge *p, enum leat_way way);
+bool leat_edge_is_estimate(const struct leat_report_edge *p);
 
 /* How long the task ran: as its manager says, else as far as the trace shows; and when it began. */
 int64_t leat_task_run_ns(const struct leat_report_task *t);
 int64_t leat_task_begin_ns(const struct leat_report_task *t);
 
 /* 100 x (last - first access) / (run time of the task); negative: no access. */
-double leat_pair_bulkiness(const struct leat_analysis *a, const struct leat_report_pair *p);
+double leat_edge_bulkiness(const struct leat_analysis *a, const struct leat_report_edge *p);
 
 /* Time in calls of all types. */
 uint64_t leat_calls_time_ns(const struct leat_calls calls[LEAT_ANALYSIS_TYPES]);

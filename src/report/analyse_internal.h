@@ -8,7 +8,7 @@
 /* An open file description. */
 struct leat_report_handle {
 	uint32_t file;
-	uint32_t task, pair; /* who used it last; UINT32_MAX: nobody */
+	uint32_t task, edge; /* who used it last; UINT32_MAX: nobody */
 	bool placed;         /* is `at` known? */
 	uint64_t at;         /* where its last call ended */
 };
@@ -20,9 +20,9 @@ struct leat_mounted {
 };
 
 struct leat_analysis_tables {
-	struct leat_table tasks, inodes, paths, handles, pairs;
+	struct leat_table tasks, inodes, paths, handles, edges;
 	/* Room in the arrays of the analysis. */
-	uint32_t task_room, file_room, pair_room, system_room, node_room;
+	uint32_t task_room, file_room, edge_room, system_room, node_room;
 	struct leat_report_handle *handle; /* owned */
 	uint32_t handle_room;
 	uint32_t *free_handles; /* owned; of handle_room */
@@ -34,7 +34,7 @@ struct leat_analysis_tables {
 /* Room for one more of an array. 0 or -ENOMEM. */
 int leat_analysis_grow(void *array, uint32_t n, uint32_t *room, size_t size);
 
-/* The node's figures; its number is at most that of a reader's traces. NULL: out of memory. */
+/* The node's metrics; its number is at most that of a reader's traces. NULL: out of memory. */
 struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned node);
 
 /* The file that a call is about, made if there is none; *handle: what it was opened as, NULL: the
@@ -62,9 +62,9 @@ int leat_analysis_unlink(struct leat_analysis *a, unsigned node,
 int leat_analysis_rename(struct leat_analysis *a, unsigned node,
 			 const struct leat_trace_call *call);
 
-/* The pair of a task and a file, made if there is none; the file is another one if it has no room
- * for the pair. 0 or -ENOMEM. */
-int leat_analysis_find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair);
+/* The edge of a task and a file, made if there is none; the file is another one if it has no room
+ * for the edge. 0 or -ENOMEM. */
+int leat_analysis_find_edge(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *edge);
 
 /* The file system of a path. 0 or -ENOMEM. */
 int leat_analysis_find_system(struct leat_analysis *a, unsigned node, const char *path,

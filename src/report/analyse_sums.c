@@ -1,14 +1,14 @@
-/* What follows from the figures of an analysis. */
+/* What follows from the metrics of an analysis. */
 #include "report/analyse.h"
 
-uint64_t leat_pair_bytes(const struct leat_report_pair *p, enum leat_way way)
+uint64_t leat_edge_bytes(const struct leat_report_edge *p, enum leat_way way)
 {
 	return p->ways[way] ? p->ways[way]->sum.bytes : 0;
 }
 
-uint64_t leat_pair_unique(const struct leat_report_pair *p, enum leat_way way)
+uint64_t leat_edge_unique(const struct leat_report_edge *p, enum leat_way way)
 {
-	uint64_t bytes = leat_pair_bytes(p, way), unique;
+	uint64_t bytes = leat_edge_bytes(p, way), unique;
 
 	if (!bytes)
 		return 0;
@@ -16,7 +16,7 @@ uint64_t leat_pair_unique(const struct leat_report_pair *p, enum leat_way way)
 	return unique && unique < bytes ? unique : bytes;
 }
 
-bool leat_pair_is_estimate(const struct leat_report_pair *p)
+bool leat_edge_is_estimate(const struct leat_report_edge *p)
 {
 	for (int way = 0; way < LEAT_WAYS; way++)
 		if (p->ways[way] && !leat_coverage_is_exact(&p->ways[way]->coverage))
@@ -38,7 +38,7 @@ int64_t leat_task_run_ns(const struct leat_report_task *t)
 	return t->last_ns > t->first_ns ? t->last_ns - t->first_ns : 0;
 }
 
-double leat_pair_bulkiness(const struct leat_analysis *a, const struct leat_report_pair *p)
+double leat_edge_bulkiness(const struct leat_analysis *a, const struct leat_report_edge *p)
 {
 	int64_t run_ns = leat_task_run_ns(&a->tasks[p->task]);
 	double share;

@@ -1,4 +1,4 @@
-/* Finding tasks, handles and pairs; folding what has no room. */
+/* Finding tasks, handles and edges; folding what has no room. */
 #include "report/analyse_internal.h"
 
 #include "base/str.h"
@@ -72,7 +72,7 @@ static void free_tables(struct leat_analysis_tables *t)
 	leat_table_release(&t->inodes);
 	leat_table_release(&t->paths);
 	leat_table_release(&t->handles);
-	leat_table_release(&t->pairs);
+	leat_table_release(&t->edges);
 	for (uint32_t i = 0; i < t->n_mounts; i++) {
 		free(t->mounts[i].at);
 		free(t->mounts[i].type);
@@ -83,7 +83,7 @@ static void free_tables(struct leat_analysis_tables *t)
 	free(t);
 }
 
-static void free_pair(struct leat_analysis *a, struct leat_report_pair *p)
+static void free_edge(struct leat_analysis *a, struct leat_report_edge *p)
 {
 	for (int way = 0; way < LEAT_WAYS; way++) {
 		if (p->ways[way])
@@ -108,15 +108,15 @@ void leat_analysis_free(struct leat_analysis *a)
 		free(a->files[i].inside);
 		leat_spans_release(&a->files[i].spans, &a->limits.spans);
 	}
-	for (uint32_t i = 0; i < a->n_pairs; i++)
-		free_pair(a, &a->pairs[i]);
+	for (uint32_t i = 0; i < a->n_edges; i++)
+		free_edge(a, &a->edges[i]);
 	for (uint32_t i = 0; i < a->n_systems; i++) {
 		free(a->systems[i].type);
 		free(a->systems[i].at);
 	}
 	free(a->tasks);
 	free(a->files);
-	free(a->pairs);
+	free(a->edges);
 	free(a->systems);
 	free(a->nodes);
 	free(a);
@@ -145,7 +145,7 @@ static int make_task(struct leat_analysis *a, const char *name, const char *work
 	if (error)
 		return error;
 	t = &a->tasks[a->n_tasks];
-	*t = (struct leat_report_task){.origin = origin, .pairs = UINT32_MAX};
+	*t = (struct leat_report_task){.origin = origin, .edges = UINT32_MAX};
 	t->name = strdup(name);
 	t->workflow = workflow ? strdup(workflow) : NULL;
 	if (!t->name || (workflow && !t->workflow)) {
@@ -189,7 +189,7 @@ static void free_handle(struct leat_analysis_tables *t, uint32_t handle)
 	t->free_handles[t->n_free++] = handle;
 }
 
-static int more_handles(struct leat_analysis_tables *t)
+static int grow_handles(struct leat_analysis_tables *t)
 {
 	uint32_t room = t->handle_room, free_room = t->handle_room;
 	int error = leat_analysis_grow(&t->handle, room, &room, sizeof(*t->handle));
@@ -216,7 +216,7 @@ int leat_analysis_make_handle(struct leat_analysis *a, const struct leat_number_
 		free_handle(t, leat_table_remove_oldest(&t->handles));
 		a->gaps.forgotten++;
 	}
-	error = t->n_free ? 0 : more_handles(t);
+	error = t->n_free ? 0 : grow_handles(t);
 	if (error)
 		return error;
 	number = t->free_handles[t->n_free - 1];
@@ -226,7 +226,7 @@ int leat_analysis_make_handle(struct leat_analysis *a, const struct leat_number_
 	t->n_free--;
 	*handle = &t->handle[number];
 	**handle =
-		(struct leat_report_handle){.file = file, .task = UINT32_MAX, .pair = UINT32_MAX};
+		(struct leat_report_handle){.file = file, .task = UINT32_MAX, .edge = UINT32_MAX};
 	return 0;
 }
 
@@ -241,38 +241,38 @@ void leat_analysis_close(struct leat_analysis *a, unsigned node, uint64_t handle
 	free_handle(a->tables, number);
 }
 
-/* ---- pairs ---- */
+/* ---- edges ---- */
 
-static int make_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair)
+static int make_edge(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *edge)
 {
 	struct leat_report_task *t = &a->tasks[task];
 	uint64_t key = (uint64_t)task << 32 | file;
 	int error =
-		leat_analysis_grow(&a->pairs, a->n_pairs, &a->tables->pair_room, sizeof(*a->pairs));
+		leat_analysis_grow(&a->edges, a->n_edges, &a->tables->edge_room, sizeof(*a->edges));
 
 	if (!error)
-		error = leat_table_put(&a->tables->pairs, &key, sizeof(key), a->n_pairs);
+		error = leat_table_put(&a->tables->edges, &key, sizeof(key), a->n_edges);
 	if (error)
 		return error;
-	a->pairs[a->n_pairs] =
-		(struct leat_report_pair){.task = task, .file = file, .next = t->pairs};
-	t->pairs = a->n_pairs;
-	t->n_pairs++;
-	*pair = a->n_pairs++;
+	a->edges[a->n_edges] =
+		(struct leat_report_edge){.task = task, .file = file, .next = t->edges};
+	t->edges = a->n_edges;
+	t->n_edges++;
+	*edge = a->n_edges++;
 	return 0;
 }
 
-int leat_analysis_find_pair(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *pair)
+int leat_analysis_find_edge(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *edge)
 {
 	uint64_t key = (uint64_t)task << 32 | file;
 
-	*pair = leat_table_find(&a->tables->pairs, &key, sizeof(key));
-	if (*pair != LEAT_TABLE_NONE)
+	*edge = leat_table_find(&a->tables->edges, &key, sizeof(key));
+	if (*edge != LEAT_TABLE_NONE)
 		return 0;
 	/* One for each task more, for what has no room. */
-	if (a->n_pairs >= a->limits.pairs && file) {
-		a->gaps.folded_pairs++;
-		return leat_analysis_find_pair(a, task, 0, pair);
+	if (a->n_edges >= a->limits.edges && file) {
+		a->gaps.folded_edges++;
+		return leat_analysis_find_edge(a, task, 0, edge);
 	}
-	return make_pair(a, task, file, pair);
+	return make_edge(a, task, file, edge);
 }

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	/* A process's owner as a number: a task's, and in the bits above it why it is no task's. */
+	/* A process's owner as a number: a task's, and in the bits above it why it is unattributed.
+	 */
 	TASK_BITS = 24,
 	TASK_MASK = (1 << TASK_BITS) - 1,
 	MOST_PROGRAMS = 10000,
@@ -141,7 +142,7 @@ static void forget_owner(struct collect *c, uint64_t key)
 
 /* ---- records ---- */
 
-static int take_call(struct collect *c, unsigned node, const struct leat_trace_call *call)
+static int add_call(struct collect *c, unsigned node, const struct leat_trace_call *call)
 {
 	struct leat_report_found *f = c->found;
 	uint32_t owner, reason;
@@ -151,12 +152,12 @@ static int take_call(struct collect *c, unsigned node, const struct leat_trace_c
 		return error;
 	reason = owner >> TASK_BITS;
 	if (!reason)
-		f->associated_calls++;
+		f->attributed_calls++;
 	else
-		f->unassociated[reason].calls++;
+		f->unattributed[reason].calls++;
 	if (reason && call->result > 0 &&
 	    (call->type == LEAT_TRACE_READ || call->type == LEAT_TRACE_WRITE))
-		f->unassociated[reason].bytes += (uint64_t)call->result;
+		f->unattributed[reason].bytes += (uint64_t)call->result;
 	return leat_analysis_call(f->analysis, node, owner & TASK_MASK, call);
 }
 
@@ -171,7 +172,7 @@ static int run_program(struct collect *c, uint64_t key, const char *program)
 	return error;
 }
 
-static int take_process(struct collect *c, unsigned node, const struct leat_trace_process *p)
+static int add_process(struct collect *c, unsigned node, const struct leat_trace_process *p)
 {
 	uint64_t key = key_of(node, p->pid), parent = key_of(node, p->ppid);
 	uint32_t owner, number;
@@ -207,12 +208,12 @@ static int take_process(struct collect *c, unsigned node, const struct leat_trac
 }
 
 /* Reads and writes have no name, and so tell nothing of whose they are. */
-static bool tells(const struct leat_trace_record *r)
+static bool has_name(const struct leat_trace_record *r)
 {
 	return r->kind != LEAT_TRACE_CALL || r->call.path || r->call.to;
 }
 
-static int more_sources(struct leat_report_found *f, unsigned n)
+static int grow_sources(struct leat_report_found *f, unsigned n)
 {
 	struct leat_report_source *v;
 
@@ -227,13 +228,12 @@ static int more_sources(struct leat_report_found *f, unsigned n)
 	return 0;
 }
 
-static int take_unseen(struct leat_report_found *f, unsigned node,
-		       const struct leat_trace_unseen *u)
+static int add_unseen(struct leat_report_found *f, unsigned node, const struct leat_trace_unseen *u)
 {
 	struct leat_trace_unseen *v;
 	struct leat_report_source *s;
 
-	if (more_sources(f, node + 1))
+	if (grow_sources(f, node + 1))
 		return -ENOMEM;
 	s = &f->sources[node];
 	v = reallocarray(s->unseen, s->n_unseen + 1, sizeof(*v));
@@ -248,20 +248,20 @@ static int take_unseen(struct leat_report_found *f, unsigned node,
 
 /* ---- passes ---- */
 
-static int take(struct collect *c, const struct leat_trace_record *r)
+static int add_record(struct collect *c, const struct leat_trace_record *r)
 {
 	if (!c->settled)
-		return tells(r) ? leat_associate_add(c->map, r, NULL) : 0;
+		return has_name(r) ? leat_associate_add(c->map, r, NULL) : 0;
 	switch (r->kind) {
 	case LEAT_TRACE_CALL:
-		return take_call(c, r->node, &r->call);
+		return add_call(c, r->node, &r->call);
 	case LEAT_TRACE_PROCESS:
 		c->labels |= r->process.change == LEAT_TRACE_EXEC && r->process.labels;
-		return take_process(c, r->node, &r->process);
+		return add_process(c, r->node, &r->process);
 	case LEAT_TRACE_MOUNT:
 		return leat_analysis_mount(c->found->analysis, r->node, &r->mount);
 	case LEAT_TRACE_UNSEEN:
-		return take_unseen(c->found, r->node, &r->unseen);
+		return add_unseen(c->found, r->node, &r->unseen);
 	case LEAT_TRACE_CGROUP:
 		break;
 	}
@@ -276,14 +276,14 @@ static int note_problem(struct leat_report_found *f, const char *why)
 }
 
 /* Reads to the end, or until labels are found of which nobody was to ask. */
-static int take_all(struct collect *c, struct leat_feed *feed)
+static int add_records(struct collect *c, struct leat_feed *feed)
 {
 	const struct leat_trace_record *record;
 	int status, error = 0;
 
 	while (!error && (status = leat_feed_next(feed, &record)) != 0) {
 		if (status > 0)
-			error = take(c, record);
+			error = add_record(c, record);
 		else if (status != -EBADMSG)
 			break;
 		else if (c->settled)
@@ -307,12 +307,12 @@ static char *copy(const char *text, int *error)
 	return out;
 }
 
-static int keep_sources(struct leat_report_found *f, const struct leat_trace_reader *reader)
+static int set_sources(struct leat_report_found *f, const struct leat_trace_reader *reader)
 {
 	unsigned n = leat_trace_reader_nodes(reader);
 	int error = 0;
 
-	if (more_sources(f, n))
+	if (grow_sources(f, n))
 		return -ENOMEM;
 	for (unsigned i = 0; i < n; i++) {
 		const struct leat_trace_head *head = leat_trace_reader_head(reader, i);
@@ -328,7 +328,7 @@ static int keep_sources(struct leat_report_found *f, const struct leat_trace_rea
 }
 
 /* One pass over all traces. */
-static int pass(struct collect *c)
+static int read_all(struct collect *c)
 {
 	struct leat_trace_reader *reader = c->request->open(c->request->ctx);
 	struct leat_feed *feed;
@@ -337,10 +337,10 @@ static int pass(struct collect *c)
 	if (!reader)
 		return -EINVAL;
 	feed = leat_feed_new(reader);
-	error = feed ? take_all(c, feed) : -errno;
+	error = feed ? add_records(c, feed) : -errno;
 	leat_feed_free(feed);
 	if (!error && c->settled)
-		error = keep_sources(c->found, reader);
+		error = set_sources(c->found, reader);
 	leat_trace_reader_free(reader);
 	if (error)
 		leat_error("cannot make the report: %s", strerror(-error));
@@ -375,13 +375,13 @@ static int begin_analysis(struct collect *c)
 }
 
 /* Whose the calls are is known when all has been read: so it is read once more. */
-static int with_map(struct collect *c)
+static int collect_with_map(struct collect *c)
 {
 	int error;
 
 	c->map = c->request->map;
 	c->settled = false;
-	error = pass(c);
+	error = read_all(c);
 	if (!error && leat_associate_resolve(c->map)) {
 		leat_error("cannot make the report: out of memory");
 		error = -ENOMEM;
@@ -389,7 +389,7 @@ static int with_map(struct collect *c)
 	if (!error)
 		error = begin_analysis(c);
 	if (!error)
-		error = pass(c);
+		error = read_all(c);
 	if (error)
 		return error;
 	c->found->has_map = leat_associate_tasks(c->map) > 0;
@@ -416,13 +416,13 @@ int leat_report_collect(const struct leat_report_request *request, struct leat_r
 
 	*found = (struct leat_report_found){0};
 	if (map_is_wanted(request)) {
-		error = with_map(&c);
+		error = collect_with_map(&c);
 	} else {
 		error = begin_analysis(&c);
 		if (!error)
-			error = pass(&c);
+			error = read_all(&c);
 		if (!error && c.labels)
-			error = with_map(&c);
+			error = collect_with_map(&c);
 	}
 	for (size_t i = 0; !error && i < request->n_runs; i++) {
 		error = leat_report_read_waits(request->runs[i], found);

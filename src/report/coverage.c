@@ -167,7 +167,7 @@ static int thin(struct leat_coverage *c, struct leat_coverage_room *room)
 	return 0;
 }
 
-static int bound(struct leat_coverage *c, struct leat_coverage_room *room)
+static int limit_ranges(struct leat_coverage *c, struct leat_coverage_room *room)
 {
 	int error = 0;
 
@@ -199,7 +199,7 @@ int leat_coverage_add(struct leat_coverage *c, uint64_t begin, uint64_t end,
 		return 0;
 	restart_for(c, begin, end);
 	error = insert_kept(c, begin, end, room);
-	return error || c->n < FEWEST ? error : bound(c, room);
+	return error || c->n < FEWEST ? error : limit_ranges(c, room);
 }
 
 /* ---- answers ---- */

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/json.h"
+#include "report/columns.h"
 #include "report/words.h"
 
 #include <errno.h>
@@ -46,6 +47,11 @@ static int64_t find_begin(const struct leat_analysis *a)
 
 /* ---- parts that many have ---- */
 
+static void put_row(struct data *d, const struct leat_columns *columns, uint32_t index)
+{
+	leat_columns_put_json(columns, &(struct leat_row){d->r, index, 0}, &d->j);
+}
+
 static void put_sizes(struct data *d, const uint64_t sizes[LEAT_ANALYSIS_BINS])
 {
 	int used = 0;
@@ -86,20 +92,19 @@ static void put_ways(struct data *d, const struct leat_transfer ways[LEAT_WAYS])
 	}
 }
 
-static void put_types(struct data *d, const struct leat_calls calls[LEAT_ANALYSIS_TYPES])
+/* `all`: these are the report's own, and have the columns of its table. */
+static void put_types(struct data *d, const struct leat_calls calls[LEAT_ANALYSIS_TYPES], bool all)
 {
-	/* In the order of leat_analysis_types. */
-	static const char *const names[LEAT_ANALYSIS_TYPES] = {
-		"open", "create", "read", "write", "close", "unlink", "rename", "truncate", "map"};
-
 	leat_json_object(&d->j, "types", true);
 	for (int i = 0; i < LEAT_ANALYSIS_TYPES; i++) {
 		if (!calls[i].n)
 			continue;
-		leat_json_object(&d->j, names[i], true);
+		leat_json_object(&d->j, leat_call_names[i], true);
 		leat_json_number(&d->j, "calls", calls[i].n);
 		leat_json_number(&d->j, "failed", calls[i].failed);
 		leat_json_number(&d->j, "time_ns", calls[i].time_ns);
+		if (all)
+			put_row(d, &leat_columns_calls, (uint32_t)i);
 		leat_json_close(&d->j);
 	}
 	leat_json_close(&d->j);
@@ -186,12 +191,12 @@ static void put_began(struct data *d)
 		leat_json_string(&d->j, "began", text);
 }
 
-static void put_unassociated(struct data *d)
+static void put_unattributed(struct data *d)
 {
-	leat_json_number(&d->j, "associated_calls", d->r->found.associated_calls);
-	leat_json_list(&d->j, "unassociated", false);
+	leat_json_number(&d->j, "attributed_calls", d->r->found.attributed_calls);
+	leat_json_list(&d->j, "unattributed", false);
 	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++) {
-		const struct leat_report_unassociated *u = &d->r->found.unassociated[i];
+		const struct leat_report_unattributed *u = &d->r->found.unattributed[i];
 
 		if (!u->calls)
 			continue;
@@ -212,21 +217,21 @@ static void put_overview(struct data *d)
 	leat_json_string(&d->j, "leat", LEAT_VERSION);
 	leat_json_bool(&d->j, "partial", leat_report_is_partial(d->r));
 	leat_json_list(&d->j, "gaps", false);
-	leat_report_say_gaps(d->r, put_gap, d);
+	leat_report_list_gaps(d->r, put_gap, d);
 	leat_json_close(&d->j);
 	leat_json_list(&d->j, "sources", false);
 	for (unsigned i = 0; i < d->r->found.n_sources; i++)
 		put_source(d, &d->r->found.sources[i]);
 	leat_json_close(&d->j);
 	leat_json_bool(&d->j, "workflow", d->r->found.has_map);
-	put_unassociated(d);
+	put_unattributed(d);
 	put_began(d);
 	leat_json_number(&d->j, "length_us", since_us(d, a->end_ns));
 	leat_json_number(&d->j, "series_begin_us", since_us(d, a->begin_ns));
 	leat_json_real(&d->j, "piece_us", (double)leat_series_piece_ns(&a->series) / 1000);
 	leat_json_number(&d->j, "calls", a->n_calls);
 	leat_json_number(&d->j, "processes", a->n_processes);
-	put_types(d, a->calls);
+	put_types(d, a->calls, true);
 	put_ways(d, a->ways);
 	put_series(d, &a->series);
 }
@@ -239,7 +244,7 @@ static void put_left_out(struct data *d)
 	leat_json_object(&d->j, "left_out", true);
 	leat_json_number(&d->j, "tasks", r->n_tasks - least(r->n_tasks, e->tasks));
 	leat_json_number(&d->j, "files", r->n_files - least(r->n_files, e->files));
-	leat_json_number(&d->j, "pairs", r->n_pairs - least(r->n_pairs, e->pairs));
+	leat_json_number(&d->j, "edges", r->n_edges - least(r->n_edges, e->edges));
 	leat_json_number(&d->j, "hints", r->n_hints > e->hints ? r->n_hints - e->hints : 0);
 	leat_json_close(&d->j);
 }
@@ -271,10 +276,9 @@ static void put_systems(struct data *d)
 
 		leat_json_object(&d->j, NULL, true);
 		leat_json_number(&d->j, "id", i);
-		put_text(d, "type", s->type);
 		put_text(d, "at", s->at);
 		leat_json_number(&d->j, "node", s->node);
-		put_bytes(d, s->bytes);
+		put_row(d, &leat_columns_systems, i);
 		put_series(d, &s->series);
 		leat_json_close(&d->j);
 	}
@@ -292,17 +296,13 @@ static void put_task(struct data *d, uint32_t i)
 
 	leat_json_object(&d->j, NULL, true);
 	leat_json_number(&d->j, "id", i);
-	leat_json_string(&d->j, "name", t->name);
+	put_row(d, &leat_columns_tasks, i);
 	leat_json_string(&d->j, "logical", t->logical ? t->logical : t->name);
 	put_text(d, "workflow", t->workflow);
 	leat_json_string(&d->j, "origin", origins[t->origin]);
 	put_text(d, "evidence", t->evidence);
 	leat_json_number(&d->j, "begin_us", since_us(d, leat_task_begin_ns(t)));
-	leat_json_number(&d->j, "run_us", (uint64_t)leat_task_run_ns(t) / 1000);
-	leat_json_number(&d->j, "time_ns", leat_calls_time_ns(t->calls));
-	leat_json_number(&d->j, "waited_ns", t->waited_ns);
-	leat_json_number(&d->j, "files", t->n_pairs);
-	put_types(d, t->calls);
+	put_types(d, t->calls, false);
 	put_ways(d, t->ways);
 	put_series(d, &t->series);
 	leat_json_close(&d->j);
@@ -336,13 +336,10 @@ static void put_spans(struct data *d, const struct leat_spans *s)
 static void put_file(struct data *d, uint32_t i, bool spans)
 {
 	const struct leat_report_file *f = &d->a->files[i];
-	char unnamed[LEAT_WORD];
 
 	leat_json_object(&d->j, NULL, true);
 	leat_json_number(&d->j, "id", i);
-	leat_json_string(&d->j, "path", leat_words_file(d->r, i, unnamed));
-	if (f->inside)
-		leat_json_string(&d->j, "inside", f->inside);
+	put_row(d, &leat_columns_files, i);
 	if (!f->shared)
 		leat_json_number(&d->j, "node", f->node);
 	leat_json_number(&d->j, "system", f->system);
@@ -352,18 +349,16 @@ static void put_file(struct data *d, uint32_t i, bool spans)
 		leat_json_bool(&d->j, "replaced", true);
 	if (f->removed)
 		leat_json_bool(&d->j, "removed", true);
-	put_bytes(d, f->bytes);
-	leat_json_number(&d->j, "time_ns", f->time_ns);
 	if (spans)
 		put_spans(d, &f->spans);
 	leat_json_close(&d->j);
 }
 
-/* ---- pairs ---- */
+/* ---- edges ---- */
 
-static void put_way(struct data *d, const struct leat_report_pair *p, enum leat_way way)
+static void put_way(struct data *d, const struct leat_report_edge *p, enum leat_way way)
 {
-	uint64_t bytes = leat_pair_bytes(p, way), unique = leat_pair_unique(p, way);
+	uint64_t bytes = leat_edge_bytes(p, way), unique = leat_edge_unique(p, way);
 
 	leat_json_object(&d->j, way_names[way], true);
 	leat_json_number(&d->j, "unique", unique);
@@ -374,17 +369,19 @@ static void put_way(struct data *d, const struct leat_report_pair *p, enum leat_
 		leat_json_number(&d->j, "last_us", since_us(d, p->way_ns[way][1]));
 	}
 	put_transfer(d, &p->ways[way]->sum);
+	leat_columns_put_json(&leat_columns_edges,
+			      &(struct leat_row){d->r, (uint32_t)(p - d->a->edges), way}, &d->j);
 	leat_json_close(&d->j);
 }
 
-static void put_pair(struct data *d, const struct leat_report_pair *p)
+static void put_edge(struct data *d, const struct leat_report_edge *p)
 {
-	double bulkiness = leat_pair_bulkiness(d->a, p);
+	double bulkiness = leat_edge_bulkiness(d->a, p);
 
 	leat_json_object(&d->j, NULL, true);
 	leat_json_number(&d->j, "task", p->task);
 	leat_json_number(&d->j, "file", p->file);
-	put_types(d, p->calls);
+	put_types(d, p->calls, false);
 	if (p->opened_ns)
 		leat_json_number(&d->j, "opened_us", since_us(d, p->opened_ns));
 	if (bulkiness >= 0) {
@@ -433,15 +430,11 @@ static void put_waits(struct data *d)
 	const struct leat_report_found *f = &d->r->found;
 
 	leat_json_list(&d->j, "waits", false);
-	for (size_t i = 0; i < f->n_waits && i < d->extent->pairs; i++) {
+	for (uint32_t i = 0; i < f->n_waits && i < d->extent->edges; i++) {
 		leat_json_object(&d->j, NULL, true);
-		leat_json_string(&d->j, "step", f->waits[i].step);
+		put_row(d, &leat_columns_waits, i);
 		if (f->waits[i].task != UINT32_MAX)
 			leat_json_number(&d->j, "task", f->waits[i].task);
-		leat_json_string(&d->j, "name", f->waits[i].name);
-		leat_json_number(&d->j, "times", f->waits[i].times);
-		leat_json_number(&d->j, "waited_ns", f->waits[i].ns);
-		leat_json_number(&d->j, "longest_ns", f->waits[i].longest_ns);
 		leat_json_close(&d->j);
 	}
 	leat_json_close(&d->j);
@@ -459,9 +452,9 @@ static void put_tables(struct data *d)
 	for (uint32_t i = 0; i < least(r->n_files, d->extent->files); i++)
 		put_file(d, r->files[i], i < d->extent->spans);
 	leat_json_close(&d->j);
-	leat_json_list(&d->j, "pairs", false);
-	for (uint32_t i = 0; i < least(r->n_pairs, d->extent->pairs); i++)
-		put_pair(d, &d->a->pairs[r->pairs[i]]);
+	leat_json_list(&d->j, "edges", false);
+	for (uint32_t i = 0; i < least(r->n_edges, d->extent->edges); i++)
+		put_edge(d, &d->a->edges[r->edges[i]]);
 	leat_json_close(&d->j);
 }
 
@@ -476,6 +469,7 @@ int leat_report_write_json(const struct leat_report *r, const struct leat_report
 
 	leat_json_object(&d.j, NULL, false);
 	put_overview(&d);
+	leat_columns_describe(&d.j);
 	put_left_out(&d);
 	put_hints(&d);
 	put_waits(&d);

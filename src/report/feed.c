@@ -74,7 +74,7 @@ static size_t strings(struct leat_trace_record *r, const char **v[STRINGS])
 	return n;
 }
 
-static int keep(struct batch *b, const char *string, size_t *at)
+static int copy_string(struct batch *b, const char *string, size_t *at)
 {
 	size_t size = string ? strlen(string) + 1 : 0;
 
@@ -130,7 +130,7 @@ static int read_one(struct leat_feed *f, struct batch *b)
 		return status;
 	n = r->kind == LEAT_TRACE_CALL && !has_names(&r->call) ? 0 : strings(r, v);
 	for (size_t i = 0; i < n; i++)
-		if (keep(b, *v[i], &b->at[b->n][i]))
+		if (copy_string(b, *v[i], &b->at[b->n][i]))
 			return -ENOMEM;
 	b->n++;
 	return 1;

@@ -23,7 +23,7 @@ struct hints {
 	/* Of each file. */
 	struct users {
 		uint32_t writers, readers; /* how many tasks */
-		uint32_t writer, reader;   /* a pair of each; the reader another task */
+		uint32_t writer, reader;   /* an edge of each; the reader another task */
 		bool own;                  /* its writer reads it */
 	} * users;                         /* owned */
 };
@@ -57,12 +57,12 @@ static const char *task_name(const struct hints *h, uint32_t task)
 	return h->a->tasks[task].name;
 }
 
-static const struct leat_transfer *transfer(const struct leat_report_pair *p, enum leat_way way)
+static const struct leat_transfer *transfer(const struct leat_report_edge *p, enum leat_way way)
 {
 	return p->ways[way] ? &p->ways[way]->sum : NULL;
 }
 
-/* The figures of a garbled trace may give any share. */
+/* The metrics of a garbled trace may give any share. */
 static uint64_t part(uint64_t whole, double share)
 {
 	double ns = (double)whole * share;
@@ -72,10 +72,10 @@ static uint64_t part(uint64_t whole, double share)
 
 /* ---- a task and a file ---- */
 
-static int hint_again(struct hints *h, const struct leat_report_pair *p, const char *file)
+static int hint_again(struct hints *h, const struct leat_report_edge *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_READ);
-	uint64_t unique = leat_pair_unique(p, LEAT_READ);
+	uint64_t unique = leat_edge_unique(p, LEAT_READ);
 	char bytes[LEAT_WORD], once[LEAT_WORD];
 	double times;
 
@@ -88,10 +88,10 @@ static int hint_again(struct hints *h, const struct leat_report_pair *p, const c
 			     leat_format_bytes(t->bytes, bytes), leat_format_bytes(unique, once)));
 }
 
-static int hint_rewritten(struct hints *h, const struct leat_report_pair *p, const char *file)
+static int hint_rewritten(struct hints *h, const struct leat_report_edge *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_WRITTEN);
-	uint64_t unique = leat_pair_unique(p, LEAT_WRITTEN);
+	uint64_t unique = leat_edge_unique(p, LEAT_WRITTEN);
 	char bytes[LEAT_WORD], once[LEAT_WORD];
 
 	if (!t || t->bytes < MB || !unique || t->bytes < 2 * unique || h->a->files[p->file].folded)
@@ -103,7 +103,7 @@ static int hint_rewritten(struct hints *h, const struct leat_report_pair *p, con
 			     leat_format_bytes(unique, once)));
 }
 
-static int hint_small(struct hints *h, const struct leat_report_pair *p, const char *file,
+static int hint_small(struct hints *h, const struct leat_report_edge *p, const char *file,
 		      enum leat_way way)
 {
 	static const char *const does[LEAT_WAYS] = {"reads", "writes"};
@@ -123,7 +123,7 @@ static int hint_small(struct hints *h, const struct leat_report_pair *p, const c
 			     leat_words_time(t->time_ns, time)));
 }
 
-static int hint_scattered(struct hints *h, const struct leat_report_pair *p, const char *file,
+static int hint_scattered(struct hints *h, const struct leat_report_edge *p, const char *file,
 			  enum leat_way way)
 {
 	static const char *const does[LEAT_WAYS] = {"reads", "writes"};
@@ -142,12 +142,12 @@ static int hint_scattered(struct hints *h, const struct leat_report_pair *p, con
 			     leat_format_bytes(t->bytes / t->calls, mean)));
 }
 
-static int hint_read_back(struct hints *h, const struct leat_report_pair *p, const char *file)
+static int hint_read_back(struct hints *h, const struct leat_report_edge *p, const char *file)
 {
 	const struct leat_transfer *t = transfer(p, LEAT_READ);
 	char bytes[LEAT_WORD];
 
-	if (!t || p->read_back < MB / 4 || 2 * p->read_back < leat_pair_bytes(p, LEAT_WRITTEN))
+	if (!t || p->read_back < MB / 4 || 2 * p->read_back < leat_edge_bytes(p, LEAT_WRITTEN))
 		return 0;
 	return add(h, "read-back", part(t->time_ns, (double)p->read_back / (double)t->bytes),
 		   p->task, p->file, NONE,
@@ -155,7 +155,7 @@ static int hint_read_back(struct hints *h, const struct leat_report_pair *p, con
 			     task_name(h, p->task), leat_format_bytes(p->read_back, bytes), file));
 }
 
-static int hint_slow(struct hints *h, const struct leat_report_pair *p, const char *file,
+static int hint_slow(struct hints *h, const struct leat_report_edge *p, const char *file,
 		     enum leat_way way)
 {
 	static const char *const what[LEAT_WAYS] = {"read", "write"};
@@ -170,9 +170,9 @@ static int hint_slow(struct hints *h, const struct leat_report_pair *p, const ch
 			     leat_words_time(t->time_ns, all)));
 }
 
-static int hint_pair(struct hints *h, uint32_t pair)
+static int hint_edge(struct hints *h, uint32_t edge)
 {
-	const struct leat_report_pair *p = &h->a->pairs[pair];
+	const struct leat_report_edge *p = &h->a->edges[edge];
 	char unnamed[LEAT_WORD];
 	const char *file = leat_words_file(h->r, p->file, unnamed);
 	int error;
@@ -196,9 +196,9 @@ static int hint_pair(struct hints *h, uint32_t pair)
 
 /* ---- a file and its tasks ---- */
 
-static bool reads(const struct leat_report_pair *p)
+static bool reads(const struct leat_report_edge *p)
 {
-	return leat_pair_bytes(p, LEAT_READ) || p->mapped[LEAT_READ];
+	return leat_edge_bytes(p, LEAT_READ) || p->mapped[LEAT_READ];
 }
 
 static int find_users(struct hints *h)
@@ -208,17 +208,17 @@ static int find_users(struct hints *h)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < h->a->n_files; i++)
 		h->users[i].writer = h->users[i].reader = NONE;
-	for (uint32_t i = 0; i < h->a->n_pairs; i++) {
-		const struct leat_report_pair *p = &h->a->pairs[i];
+	for (uint32_t i = 0; i < h->a->n_edges; i++) {
+		const struct leat_report_edge *p = &h->a->edges[i];
 		struct users *u = &h->users[p->file];
 
-		if (leat_pair_bytes(p, LEAT_WRITTEN) || p->mapped[LEAT_WRITTEN]) {
+		if (leat_edge_bytes(p, LEAT_WRITTEN) || p->mapped[LEAT_WRITTEN]) {
 			u->writers++;
 			u->writer = i;
 			u->own |= reads(p);
 		} else if (reads(p)) {
-			const struct leat_report_pair *first =
-				u->reader == NONE ? NULL : &h->a->pairs[u->reader];
+			const struct leat_report_edge *first =
+				u->reader == NONE ? NULL : &h->a->edges[u->reader];
 
 			u->readers++;
 			if (!first || p->first_ns < first->first_ns)
@@ -234,12 +234,12 @@ static int hint_unread(struct hints *h, uint32_t file)
 	const struct users *u = &h->users[file];
 	const struct leat_transfer *t;
 	char unnamed[LEAT_WORD], bytes[LEAT_WORD];
-	const struct leat_report_pair *p;
+	const struct leat_report_edge *p;
 
 	if (f->folded || f->replaced || u->readers || u->own || u->writer == NONE ||
 	    f->bytes[LEAT_WRITTEN] < MB)
 		return 0;
-	p = &h->a->pairs[u->writer];
+	p = &h->a->edges[u->writer];
 	t = transfer(p, LEAT_WRITTEN);
 	return add(h, f->removed ? "wasted" : "never-read", t ? t->time_ns : 0, p->task, file, NONE,
 		   leat_strf("%s, %s written by %s, is %s", leat_words_file(h->r, file, unnamed),
@@ -259,18 +259,18 @@ static bool in_order(const struct leat_transfer *t)
 static int hint_stream(struct hints *h, uint32_t file)
 {
 	const struct users *u = &h->users[file];
-	const struct leat_report_pair *w, *r;
+	const struct leat_report_edge *w, *r;
 	char unnamed[LEAT_WORD], writing[LEAT_WORD], reading[LEAT_WORD];
 	int64_t write_ns, read_ns;
 
 	if (h->a->files[file].folded || u->writers != 1 || u->own || u->reader == NONE)
 		return 0;
-	w = &h->a->pairs[u->writer];
-	r = &h->a->pairs[u->reader];
+	w = &h->a->edges[u->writer];
+	r = &h->a->edges[u->reader];
 	if (!in_order(transfer(w, LEAT_WRITTEN)) || !in_order(transfer(r, LEAT_READ)) ||
-	    leat_pair_unique(w, LEAT_WRITTEN) != leat_pair_bytes(w, LEAT_WRITTEN) ||
-	    leat_pair_bytes(w, LEAT_WRITTEN) < MB ||
-	    2 * leat_pair_unique(r, LEAT_READ) < leat_pair_bytes(w, LEAT_WRITTEN) ||
+	    leat_edge_unique(w, LEAT_WRITTEN) != leat_edge_bytes(w, LEAT_WRITTEN) ||
+	    leat_edge_bytes(w, LEAT_WRITTEN) < MB ||
+	    2 * leat_edge_unique(r, LEAT_READ) < leat_edge_bytes(w, LEAT_WRITTEN) ||
 	    r->way_ns[LEAT_READ][0] < w->way_ns[LEAT_WRITTEN][1])
 		return 0;
 	write_ns = w->way_ns[LEAT_WRITTEN][1] - w->way_ns[LEAT_WRITTEN][0];
@@ -360,8 +360,8 @@ static int find_all(struct hints *h)
 {
 	int error = 0;
 
-	for (uint32_t i = 0; i < h->r->n_pairs && !error; i++)
-		error = hint_pair(h, h->r->pairs[i]);
+	for (uint32_t i = 0; i < h->r->n_edges && !error; i++)
+		error = hint_edge(h, h->r->edges[i]);
 	for (uint32_t i = 0; i < h->r->n_files && !error; i++) {
 		error = hint_unread(h, h->r->files[i]);
 		if (!error)

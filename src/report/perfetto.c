@@ -102,7 +102,7 @@ static void put_task(struct events *e, uint32_t task)
 }
 
 /* Of each task and file: from the first access to the last. */
-static void put_pair(struct events *e, const struct leat_report_pair *p)
+static void put_edge(struct events *e, const struct leat_report_edge *p)
 {
 	char unnamed[LEAT_WORD];
 	const char *file = leat_words_file(e->r, p->file, unnamed);
@@ -115,7 +115,7 @@ static void put_pair(struct events *e, const struct leat_report_pair *p)
 	leat_json_object(&e->j, "args", true);
 	for (int way = 0; way < LEAT_WAYS; way++)
 		leat_json_number(&e->j, way == LEAT_READ ? "read" : "written",
-				 leat_pair_bytes(p, (enum leat_way)way));
+				 leat_edge_bytes(p, (enum leat_way)way));
 	leat_json_close(&e->j);
 	end(e);
 }
@@ -158,8 +158,8 @@ static int put_all(struct events *e)
 		shown[r->tasks[i]] = true;
 		put_task(e, r->tasks[i]);
 	}
-	for (uint32_t i = 0; i < r->n_pairs && i < MOST_FILES; i++)
-		put_pair(e, &e->a->pairs[r->pairs[i]]);
+	for (uint32_t i = 0; i < r->n_edges && i < MOST_FILES; i++)
+		put_edge(e, &e->a->edges[r->edges[i]]);
 	for (uint32_t i = 0; i < r->n_files && i < MOST_FILES; i++)
 		put_spans(e, &e->a->files[r->files[i]].spans, r->files[i], shown);
 	free(shown);
@@ -176,7 +176,7 @@ int leat_report_write_perfetto(const struct leat_report *r, FILE *out)
 	leat_json_object(&e.j, "otherData", true);
 	leat_json_string(&e.j, "leat", LEAT_VERSION);
 	leat_json_list(&e.j, "incomplete", true);
-	leat_report_say_gaps(r, put_gap, &e);
+	leat_report_list_gaps(r, put_gap, &e);
 	leat_json_close(&e.j);
 	leat_json_close(&e.j);
 	leat_json_list(&e.j, "traceEvents", false);

@@ -25,7 +25,7 @@ static bool task_fits(const struct leat_report_task *t, const char *pattern)
 	return !pattern || fits(pattern, t->name) || fits(pattern, t->logical);
 }
 
-static bool is_used(const struct leat_report_pair *p)
+static bool is_used(const struct leat_report_edge *p)
 {
 	for (int i = 0; i < LEAT_ANALYSIS_TYPES; i++)
 		if (p->calls[i].n)
@@ -52,7 +52,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* The indices in order; frees `v`. NULL: out of memory. */
-static uint32_t *sorted(struct ranked *v, uint32_t n)
+static uint32_t *sort_indices(struct ranked *v, uint32_t n)
 {
 	uint32_t *out = v ? calloc(n + 1, sizeof(*out)) : NULL;
 
@@ -65,20 +65,20 @@ static uint32_t *sorted(struct ranked *v, uint32_t n)
 	return out;
 }
 
-static uint64_t pair_time_ns(const struct leat_report_pair *p)
+static uint64_t edge_time_ns(const struct leat_report_edge *p)
 {
 	return leat_calls_time_ns(p->calls);
 }
 
-static int rank_pairs(struct leat_report *r, const char *task, const char *file, bool *tasks,
+static int rank_edges(struct leat_report *r, const char *task, const char *file, bool *tasks,
 		      bool *files)
 {
 	const struct leat_analysis *a = r->found.analysis;
-	struct ranked *v = calloc(a->n_pairs + 1, sizeof(*v));
+	struct ranked *v = calloc(a->n_edges + 1, sizeof(*v));
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; v && i < a->n_pairs; i++) {
-		const struct leat_report_pair *p = &a->pairs[i];
+	for (uint32_t i = 0; v && i < a->n_edges; i++) {
+		const struct leat_report_edge *p = &a->edges[i];
 		char unnamed[LEAT_WORD];
 
 		if (!is_used(p) || !task_fits(&a->tasks[p->task], task) ||
@@ -86,13 +86,13 @@ static int rank_pairs(struct leat_report *r, const char *task, const char *file,
 			continue;
 		tasks[p->task] = true;
 		files[p->file] = true;
-		v[n++] = (struct ranked){leat_pair_bytes(p, LEAT_READ) +
-						 leat_pair_bytes(p, LEAT_WRITTEN),
-					 pair_time_ns(p), i};
+		v[n++] = (struct ranked){leat_edge_bytes(p, LEAT_READ) +
+						 leat_edge_bytes(p, LEAT_WRITTEN),
+					 edge_time_ns(p), i};
 	}
-	r->pairs = sorted(v, n);
-	r->n_pairs = n;
-	return r->pairs ? 0 : -ENOMEM;
+	r->edges = sort_indices(v, n);
+	r->n_edges = n;
+	return r->edges ? 0 : -ENOMEM;
 }
 
 static int rank_tasks(struct leat_report *r, const bool *chosen)
@@ -107,7 +107,7 @@ static int rank_tasks(struct leat_report *r, const bool *chosen)
 						 a->tasks[i].ways[LEAT_READ].bytes +
 							 a->tasks[i].ways[LEAT_WRITTEN].bytes,
 						 i};
-	r->tasks = sorted(v, n);
+	r->tasks = sort_indices(v, n);
 	r->n_tasks = n;
 	return r->tasks ? 0 : -ENOMEM;
 }
@@ -123,7 +123,7 @@ static int rank_files(struct leat_report *r, const bool *chosen)
 			v[n++] = (struct ranked){a->files[i].bytes[LEAT_READ] +
 							 a->files[i].bytes[LEAT_WRITTEN],
 						 a->files[i].time_ns, i};
-	r->files = sorted(v, n);
+	r->files = sort_indices(v, n);
 	r->n_files = n;
 	return r->files ? 0 : -ENOMEM;
 }
@@ -133,7 +133,7 @@ static int rank(struct leat_report *r, const char *task, const char *file)
 	const struct leat_analysis *a = r->found.analysis;
 	bool *tasks = calloc(a->n_tasks + 1, sizeof(*tasks));
 	bool *files = calloc(a->n_files + 1, sizeof(*files));
-	int error = tasks && files ? rank_pairs(r, task, file, tasks, files) : -ENOMEM;
+	int error = tasks && files ? rank_edges(r, task, file, tasks, files) : -ENOMEM;
 
 	/* A task of a workflow that has opened nothing is one, too. */
 	for (uint32_t i = 0; !error && !file && i < a->n_tasks; i++)
@@ -230,21 +230,21 @@ void leat_report_free(struct leat_report *r)
 	free(r->hints);
 	free(r->tasks);
 	free(r->files);
-	free(r->pairs);
+	free(r->edges);
 	free(r);
 }
 
 /* ---- what is missing ---- */
 
-struct saying {
+struct gaps {
 	void (*put)(void *ctx, const char *text);
 	void *ctx;
 	bool any;
 };
 
-static void say(struct saying *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_gap(struct gaps *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(struct saying *s, const char *format, ...)
+static void put_gap(struct gaps *s, const char *format, ...)
 {
 	char text[700];
 	va_list ap;
@@ -257,7 +257,7 @@ static void say(struct saying *s, const char *format, ...)
 		s->put(s->ctx, text);
 }
 
-static const char *loss_reason(enum leat_trace_loss loss)
+static const char *describe_loss(enum leat_trace_loss loss)
 {
 	switch (loss) {
 	case LEAT_TRACE_LOST_BUFFER:
@@ -275,7 +275,8 @@ static const char *loss_reason(enum leat_trace_loss loss)
 	}
 }
 
-static void say_source(struct saying *s, const struct leat_report_source *source, unsigned number)
+static void put_source_gaps(struct gaps *s, const struct leat_report_source *source,
+			    unsigned number)
 {
 	char name[80], n[LEAT_WORD];
 
@@ -284,65 +285,68 @@ static void say_source(struct saying *s, const struct leat_report_source *source
 	else
 		snprintf(name, sizeof(name), "trace %u", number + 1);
 	if (!source->tail.complete && !source->foreign)
-		say(s, "%s is truncated: later records are missing", name);
+		put_gap(s, "%s is truncated: later records are missing", name);
 	for (int i = 0; i < LEAT_TRACE_LOSSES; i++)
 		if (source->tail.lost[i])
-			say(s, "%s lacks %s records: %s", name,
-			    leat_words_count(source->tail.lost[i], n),
-			    loss_reason((enum leat_trace_loss)i));
+			put_gap(s, "%s lacks %s records: %s", name,
+				leat_words_count(source->tail.lost[i], n),
+				describe_loss((enum leat_trace_loss)i));
 	for (size_t i = 0; i < source->n_unseen; i++)
-		say(s, "%s lacks what %s did, which ran %s time%s%s%s", name,
-		    source->unseen[i].program, leat_words_count(source->unseen[i].times, n),
-		    source->unseen[i].times == 1 ? "" : "s", source->unseen[i].why ? ": " : "",
-		    source->unseen[i].why ? source->unseen[i].why : "");
+		put_gap(s, "%s lacks what %s did, which ran %s time%s%s%s", name,
+			source->unseen[i].program, leat_words_count(source->unseen[i].times, n),
+			source->unseen[i].times == 1 ? "" : "s", source->unseen[i].why ? ": " : "",
+			source->unseen[i].why ? source->unseen[i].why : "");
 }
 
-static void say_limits(struct saying *s, const struct leat_analysis_gaps *g)
+static void put_limit_gaps(struct gaps *s, const struct leat_analysis_gaps *g)
 {
 	char n[LEAT_WORD];
 
 	if (g->folded_tasks)
-		say(s, "there are more tasks than the report has room for: some are shown as one");
-	if (g->folded_files || g->folded_pairs)
-		say(s,
-		    "there are more files than the report has room for: %s opens are counted with "
-		    "their directory or as (others)",
-		    leat_words_count(g->folded_files + g->folded_pairs, n));
+		put_gap(s, "there are more tasks than the report has space for: some are shown as "
+			   "one");
+	if (g->folded_files || g->folded_edges)
+		put_gap(s,
+			"there are more files than the report has space for: %s opens are counted "
+			"with "
+			"their directory or as (others)",
+			leat_words_count(g->folded_files + g->folded_edges, n));
 	if (g->forgotten)
-		say(s,
-		    "%s open files were too many to be followed: their calls in and out of order "
-		    "are not told apart",
-		    leat_words_count(g->forgotten, n));
+		put_gap(s,
+			"%s open files were too many to be followed: their calls in and out of "
+			"order "
+			"are not told apart",
+			leat_words_count(g->forgotten, n));
 }
 
-static bool say_all(const struct leat_report *r, struct saying *s)
+static bool put_all_gaps(const struct leat_report *r, struct gaps *s)
 {
 	for (unsigned i = 0; i < r->found.n_sources; i++)
-		say_source(s, &r->found.sources[i], i);
+		put_source_gaps(s, &r->found.sources[i], i);
 	if (r->found.broken)
-		say(s, "reading ended early: %s", strerror(-r->found.broken));
+		put_gap(s, "reading ended early: %s", strerror(-r->found.broken));
 	if (r->found.malformed)
-		say(s, "%" PRIu64 " malformed %s left out, the first: %s", r->found.malformed,
-		    r->found.malformed == 1 ? "line or block was" : "lines or blocks were",
-		    r->found.first_problem ? r->found.first_problem : "");
+		put_gap(s, "%" PRIu64 " malformed %s left out, the first: %s", r->found.malformed,
+			r->found.malformed == 1 ? "line or block was" : "lines or blocks were",
+			r->found.first_problem ? r->found.first_problem : "");
 	if (r->found.partial_map)
-		say(s,
-		    "not all of the workflow manager's logs could be used: tasks may be missing");
-	say_limits(s, &r->found.analysis->gaps);
+		put_gap(s, "not all of the workflow manager's logs could be used: tasks may be "
+			   "missing");
+	put_limit_gaps(s, &r->found.analysis->gaps);
 	return s->any;
 }
 
-void leat_report_say_gaps(const struct leat_report *r, void (*put)(void *ctx, const char *text),
-			  void *ctx)
+void leat_report_list_gaps(const struct leat_report *r, void (*put)(void *ctx, const char *text),
+			   void *ctx)
 {
-	struct saying s = {put, ctx, false};
+	struct gaps s = {put, ctx, false};
 
-	say_all(r, &s);
+	put_all_gaps(r, &s);
 }
 
 bool leat_report_is_partial(const struct leat_report *r)
 {
-	struct saying s = {0};
+	struct gaps s = {0};
 
-	return say_all(r, &s);
+	return put_all_gaps(r, &s);
 }

@@ -25,14 +25,14 @@ struct leat_hint {
 /* One trace: strings are owned. */
 struct leat_report_source {
 	char *host, *tracer, *command; /* NULL unknown */
-	bool foreign;                  /* the paper's layout, which has no last words */
+	bool foreign;                  /* the paper's layout, which has no trailer */
 	struct leat_trace_tail tail;
 	struct leat_trace_unseen *unseen; /* owned, with its texts; programs it lacks */
 	size_t n_unseen;
 };
 
-/* Calls that are no task's, by the reason. */
-struct leat_report_unassociated {
+/* Calls that no task is known to have made, by the reason. */
+struct leat_report_unattributed {
 	uint64_t calls, bytes;
 };
 
@@ -53,8 +53,8 @@ struct leat_report_found {
 	int broken;          /* -errno that ended the reading early; 0 none */
 	bool has_map;        /* tasks are those of a workflow */
 	bool partial_map;    /* not all of a log could be used */
-	uint64_t associated_calls;
-	struct leat_report_unassociated unassociated[LEAT_ASSOCIATE_REASONS];
+	uint64_t attributed_calls;
+	struct leat_report_unattributed unattributed[LEAT_ASSOCIATE_REASONS];
 	struct leat_report_wait *waits; /* owned; the longest first */
 	size_t n_waits;
 };
@@ -65,8 +65,8 @@ struct leat_report {
 	size_t n_hints;
 	/* Indices, the most important first: by time in calls, by bytes. Those that the filter
 	 * leaves. Owned. */
-	uint32_t *tasks, *files, *pairs;
-	uint32_t n_tasks, n_files, n_pairs;
+	uint32_t *tasks, *files, *edges;
+	uint32_t n_tasks, n_files, n_edges;
 };
 
 struct leat_report_request {
@@ -95,12 +95,12 @@ struct leat_report *leat_report_of(struct leat_report_found *found, const char *
 bool leat_report_is_partial(const struct leat_report *r);
 
 /* What is missing, one sentence a line, each by `put`. */
-void leat_report_say_gaps(const struct leat_report *r, void (*put)(void *ctx, const char *text),
-			  void *ctx);
+void leat_report_list_gaps(const struct leat_report *r, void (*put)(void *ctx, const char *text),
+			   void *ctx);
 
 /* How much a document holds: what is more is counted in it. */
 struct leat_report_extent {
-	uint32_t tasks, files, pairs, hints;
+	uint32_t tasks, files, edges, hints;
 	uint32_t spans; /* files with their spans */
 };
 

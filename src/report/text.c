@@ -1,6 +1,7 @@
 /* The report for a terminal. */
 #include "report/text_internal.h"
 
+#include "report/columns.h"
 #include "report/words.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static void put_extent(const struct leat_report_text *t)
 		t->r->n_files == 1 ? "file" : "files");
 }
 
-static void put_unassociated(const struct leat_report_text *t)
+static void put_unattributed(const struct leat_report_text *t)
 {
 	uint64_t calls = 0;
 	char share[LEAT_WORD], line[300];
@@ -47,15 +48,15 @@ static void put_unassociated(const struct leat_report_text *t)
 	if (!t->r->found.has_map)
 		return;
 	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++)
-		calls += t->r->found.unassociated[i].calls;
+		calls += t->r->found.unattributed[i].calls;
 	if (!calls || !t->a->n_calls)
 		return;
 	for (int i = 0; i < LEAT_ASSOCIATE_REASONS; i++) {
-		uint64_t n = t->r->found.unassociated[i].calls;
+		uint64_t n = t->r->found.unattributed[i].calls;
 
 		if (!n)
 			continue;
-		snprintf(line, sizeof(line), "%s of the calls are no task's: %s",
+		snprintf(line, sizeof(line), "%s of the calls are unattributed: %s",
 			 leat_words_share((double)n / (double)t->a->n_calls, share),
 			 leat_associate_reason_name((enum leat_associate_reason)i));
 		fprintf(t->out, "%s\n", line);
@@ -64,32 +65,18 @@ static void put_unassociated(const struct leat_report_text *t)
 
 static void put_types(struct leat_report_text *t)
 {
-	static const struct {
-		char type;
-		const char *name;
-	} types[] = {{'R', "read"},   {'W', "write"},  {'M', "map"},
-		     {'O', "open"},   {'C', "create"}, {'X', "close"},
-		     {'U', "unlink"}, {'N', "rename"}, {'T', "truncate"}};
-	struct leat_grid g = {
-		.titles = {"<call", "calls", "failed", "bytes", "in calls", "longest"}};
-	char word[LEAT_WORD];
+	static const enum leat_trace_type order[] = {
+		LEAT_TRACE_READ,   LEAT_TRACE_WRITE,  LEAT_TRACE_MAP,
+		LEAT_TRACE_OPEN,   LEAT_TRACE_CREATE, LEAT_TRACE_CLOSE,
+		LEAT_TRACE_UNLINK, LEAT_TRACE_RENAME, LEAT_TRACE_TRUNCATE};
+	struct leat_grid g = {0};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		const struct leat_calls *c =
-			&t->a->calls[leat_analysis_type_index((enum leat_trace_type)types[i].type)];
-		const struct leat_transfer *way = types[i].type == 'R'   ? &t->a->ways[LEAT_READ]
-						  : types[i].type == 'W' ? &t->a->ways[LEAT_WRITTEN]
-									 : NULL;
+	leat_columns_begin_text(&leat_columns_calls, &g);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		struct leat_row row = {t->r, (uint32_t)leat_analysis_type_index(order[i]), 0};
 
-		if (!c->n)
-			continue;
-		leat_grid_row(&g);
-		leat_grid_cell(&g, types[i].name);
-		leat_grid_cell(&g, leat_words_count(c->n, word));
-		leat_grid_cell(&g, c->failed ? leat_words_count(c->failed, word) : "");
-		leat_grid_cell(&g, way ? leat_format_bytes(way->bytes, word) : "");
-		leat_grid_cell(&g, leat_words_time(c->time_ns, word));
-		leat_grid_cell(&g, way ? leat_words_time(way->longest_ns, word) : "");
+		if (t->a->calls[row.index].n)
+			leat_columns_put_text(&leat_columns_calls, &row, &g);
 	}
 	leat_text_title(t, "CALLS");
 	leat_text_grid(t, &g);
@@ -154,100 +141,39 @@ static void put_series(struct leat_report_text *t)
 
 static void put_systems(struct leat_report_text *t)
 {
-	struct leat_grid g = {.titles = {"<file system", "<type", "read", "written", "in calls"}};
-	char word[LEAT_WORD];
+	struct leat_grid g = {0};
 
 	/* The first is of what is not known. */
 	if (t->a->n_systems < 2)
 		return;
+	leat_columns_begin_text(&leat_columns_systems, &g);
 	for (uint32_t i = 0; i < t->a->n_systems; i++) {
-		const struct leat_report_system *s = &t->a->systems[i];
 		uint64_t time_ns = 0;
 
 		for (size_t k = 0; k < LEAT_SERIES_PIECES; k++)
-			time_ns += s->series.v[k][LEAT_SERIES_TIME];
-		if (!time_ns)
-			continue;
-		leat_grid_row(&g);
-		leat_grid_cell(&g, s->at ? s->at : "(not recorded)");
-		leat_grid_cell(&g, s->type ? s->type : "");
-		leat_grid_cell(&g, leat_format_bytes(s->bytes[LEAT_READ], word));
-		leat_grid_cell(&g, leat_format_bytes(s->bytes[LEAT_WRITTEN], word));
-		leat_grid_cell(&g, leat_words_time(time_ns, word));
+			time_ns += t->a->systems[i].series.v[k][LEAT_SERIES_TIME];
+		if (time_ns)
+			leat_columns_put_text(&leat_columns_systems, &(struct leat_row){t->r, i, 0},
+					      &g);
 	}
 	leat_text_title(t, "FILE SYSTEMS");
 	leat_text_grid(t, &g);
 }
 
-/* ---- tasks, files, and both ---- */
+/* ---- tasks and files ---- */
 
-/* Of the bytes read, how many were read before by the same task. */
-static double again(const struct leat_analysis *a, const struct leat_report_task *task)
+/* The first rows of the table, by their indices in the analysis. */
+static void put_table(struct leat_report_text *t, const struct leat_columns *columns,
+		      const char *title, const uint32_t *indices, uint32_t n, const char *what)
 {
-	uint64_t bytes = 0, unique = 0;
+	struct leat_grid g = {0};
 
-	for (uint32_t i = task->pairs; i != UINT32_MAX; i = a->pairs[i].next) {
-		bytes += leat_pair_bytes(&a->pairs[i], LEAT_READ);
-		unique += leat_pair_unique(&a->pairs[i], LEAT_READ);
-	}
-	return bytes ? (double)(bytes - unique) / (double)bytes : 0;
-}
-
-static void put_tasks(struct leat_report_text *t)
-{
-	struct leat_grid g = {
-		.titles = {"<task", "ran", "in calls", "read", "again", "written", "files", NULL}};
-	char word[LEAT_WORD];
-	bool waited = false;
-
-	for (uint32_t i = 0; i < t->r->n_tasks; i++)
-		waited |= t->a->tasks[t->r->tasks[i]].waited_ns != 0;
-	if (waited)
-		g.titles[7] = "waited";
-	for (uint32_t i = 0; i < leat_text_least(t->r->n_tasks, t->top); i++) {
-		const struct leat_report_task *task = &t->a->tasks[t->r->tasks[i]];
-
-		leat_grid_row(&g);
-		leat_grid_cell(&g, task->name);
-		leat_grid_cell(&g, leat_words_time((uint64_t)leat_task_run_ns(task), word));
-		leat_grid_cell(&g, leat_words_time(leat_calls_time_ns(task->calls), word));
-		leat_grid_cell(&g, leat_format_bytes(task->ways[LEAT_READ].bytes, word));
-		leat_grid_cell(&g, task->ways[LEAT_READ].bytes
-					   ? leat_words_share(again(t->a, task), word)
-					   : "");
-		leat_grid_cell(&g, leat_format_bytes(task->ways[LEAT_WRITTEN].bytes, word));
-		leat_grid_cell(&g, leat_words_count(task->n_pairs, word));
-		if (waited)
-			leat_grid_cell(&g, leat_words_time(task->waited_ns, word));
-	}
-	leat_text_title(t, "TASKS, by the time in calls");
+	leat_columns_begin_text(columns, &g);
+	for (uint32_t i = 0; i < leat_text_least(n, t->top); i++)
+		leat_columns_put_text(columns, &(struct leat_row){t->r, indices[i], 0}, &g);
+	leat_text_title(t, title);
 	leat_text_grid(t, &g);
-	leat_text_more(t, t->r->n_tasks, "tasks");
-}
-
-static void put_files(struct leat_report_text *t)
-{
-	struct leat_grid g = {.titles = {"<file", "written", "read", "in calls", NULL}};
-	char word[LEAT_WORD], unnamed[LEAT_WORD];
-
-	for (uint32_t i = 0; i < leat_text_least(t->r->n_files, t->top); i++)
-		if (t->a->files[t->r->files[i]].inside)
-			g.titles[4] = "<in a container";
-
-	for (uint32_t i = 0; i < leat_text_least(t->r->n_files, t->top); i++) {
-		const struct leat_report_file *f = &t->a->files[t->r->files[i]];
-
-		leat_grid_row(&g);
-		leat_grid_cell(&g, leat_words_file(t->r, t->r->files[i], unnamed));
-		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_WRITTEN], word));
-		leat_grid_cell(&g, leat_format_bytes(f->bytes[LEAT_READ], word));
-		leat_grid_cell(&g, leat_words_time(f->time_ns, word));
-		if (g.titles[4])
-			leat_grid_cell(&g, f->inside ? f->inside : "");
-	}
-	leat_text_title(t, "FILES, by bytes");
-	leat_text_grid(t, &g);
-	leat_text_more(t, t->r->n_files, "files");
+	leat_text_more(t, n, what);
 }
 
 /* ---- all ---- */
@@ -256,7 +182,7 @@ static void put_hints(struct leat_report_text *t)
 {
 	if (!t->r->n_hints)
 		return;
-	leat_text_title(t, "HINTS, by the time in calls that they are about");
+	leat_text_title(t, "HINTS, by the time in the calls concerned");
 	for (size_t i = 0; i < t->r->n_hints && i < t->top; i++) {
 		char lead[64], cost[LEAT_WORD];
 
@@ -277,16 +203,17 @@ int leat_report_write_text(const struct leat_report *r, FILE *out, int width, bo
 				     .utf8 = utf8,
 				     .top = top};
 
-	leat_report_say_gaps(r, put_gap, &t);
+	leat_report_list_gaps(r, put_gap, &t);
 	put_sources(&t);
 	put_extent(&t);
-	put_unassociated(&t);
+	put_unattributed(&t);
 	put_hints(&t);
 	put_types(&t);
 	put_series(&t);
-	put_tasks(&t);
-	put_files(&t);
-	leat_text_put_pairs(&t);
+	put_table(&t, &leat_columns_tasks, "TASKS, by the time in calls", r->tasks, r->n_tasks,
+		  "tasks");
+	put_table(&t, &leat_columns_files, "FILES, by bytes", r->files, r->n_files, "files");
+	leat_text_put_edges(&t);
 	leat_text_put_waits(&t);
 	leat_text_put_sizes(&t, LEAT_READ);
 	leat_text_put_sizes(&t, LEAT_WRITTEN);

@@ -1,6 +1,7 @@
 /* Of the text: who read and wrote what, by which calls, and who waited. */
 #include "report/text_internal.h"
 
+#include "report/columns.h"
 #include "report/words.h"
 
 #include <errno.h>
@@ -10,41 +11,8 @@
 
 /* ---- tasks and files ---- */
 
-static void put_times(struct leat_grid *g, const struct leat_report_pair *p, enum leat_way way)
-{
-	uint64_t unique = leat_pair_unique(p, way);
-	char word[LEAT_WORD];
-
-	if (unique)
-		snprintf(word, sizeof(word), "%s%.1f",
-			 leat_coverage_is_exact(&p->ways[way]->coverage) ? "" : "~",
-			 (double)leat_pair_bytes(p, way) / (double)unique);
-	leat_grid_cell(g, unique ? word : "");
-}
-
-static void put_pair(struct leat_report_text *t, struct leat_grid *g,
-		     const struct leat_report_pair *p, enum leat_way way)
-{
-	const struct leat_transfer *sum = &p->ways[way]->sum;
-	uint64_t done = sum->calls - sum->failed;
-	char word[LEAT_WORD], unnamed[LEAT_WORD];
-
-	leat_grid_row(g);
-	leat_grid_cell(g, t->a->tasks[p->task].name);
-	leat_grid_cell(g, way == LEAT_READ ? "<-" : "->");
-	leat_grid_cell(g, leat_words_file(t->r, p->file, unnamed));
-	leat_grid_cell(g, leat_format_bytes(sum->bytes, word));
-	put_times(g, p, way);
-	leat_grid_cell(g, leat_words_count(sum->calls, word));
-	leat_grid_cell(g,
-		       done ? leat_words_share((double)sum->sequential / (double)done, word) : "");
-	leat_grid_cell(g, leat_words_share(leat_pair_bulkiness(t->a, p) / 100, word));
-	leat_grid_cell(g, leat_words_time(sum->time_ns, word));
-}
-
 struct access {
-	const struct leat_report_pair *pair;
-	enum leat_way way;
+	struct leat_row row;
 	uint64_t bytes;
 };
 
@@ -54,62 +22,66 @@ static int by_bytes(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
-	if (x->pair != y->pair)
-		return x->pair < y->pair ? -1 : 1;
-	return (int)x->way - (int)y->way;
+	if (x->row.index != y->row.index)
+		return x->row.index < y->row.index ? -1 : 1;
+	return (int)x->row.way - (int)y->row.way;
 }
 
-void leat_text_put_pairs(struct leat_report_text *t)
+static void put_legend(const struct leat_report_text *t)
 {
-	struct leat_grid g = {.titles = {"<task", "", "<file", "bytes", "times", "calls", "order",
-					 "span", "in calls"}};
-	struct access *v = calloc((size_t)LEAT_WAYS * t->r->n_pairs + 1, sizeof(*v));
+	for (size_t i = 0; i < leat_columns_edges.n; i++) {
+		const struct leat_column *c = &leat_columns_edges.v[i];
+		char lead[64];
+
+		if (!(c->uses & LEAT_COLUMN_TEXT) || !c->help)
+			continue;
+		snprintf(lead, sizeof(lead), "%s: ", c->title);
+		leat_text_paragraph(t, lead, c->help);
+	}
+}
+
+void leat_text_put_edges(struct leat_report_text *t)
+{
+	struct leat_grid g = {0};
+	struct access *v = calloc((size_t)LEAT_WAYS * t->r->n_edges + 1, sizeof(*v));
 	uint32_t n = 0;
 
 	if (!v) {
 		t->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t i = 0; i < t->r->n_pairs; i++) {
-		const struct leat_report_pair *p = &t->a->pairs[t->r->pairs[i]];
+	for (uint32_t i = 0; i < t->r->n_edges; i++) {
+		const struct leat_report_edge *e = &t->a->edges[t->r->edges[i]];
 
 		for (int way = 0; way < LEAT_WAYS; way++)
-			if (p->ways[way])
-				v[n++] = (struct access){p, (enum leat_way)way,
-							 p->ways[way]->sum.bytes};
+			if (e->ways[way])
+				v[n++] = (struct access){{t->r, t->r->edges[i], (enum leat_way)way},
+							 e->ways[way]->sum.bytes};
 	}
 	qsort(v, n, sizeof(*v), by_bytes);
+	leat_columns_begin_text(&leat_columns_edges, &g);
 	for (uint32_t i = 0; i < leat_text_least(n, t->top); i++)
-		put_pair(t, &g, v[i].pair, v[i].way);
+		leat_columns_put_text(&leat_columns_edges, &v[i].row, &g);
 	free(v);
-	leat_text_title(t, "WHO READ (<-) AND WROTE (->) WHAT, by bytes");
+	leat_text_title(t, "EDGES: tasks that read (<-) and wrote (->) files, by bytes");
 	leat_text_grid(t, &g);
-	leat_text_more(t, n, "of these");
-	leat_text_paragraph(t, "",
-			    "times: bytes by different bytes, 1.0: each once. order: calls that "
-			    "begin where the last one ended. span: from first to last access, of "
-			    "the task's run; high is like a stream, low is in bulk.");
+	leat_text_more(t, n, "edges");
+	put_legend(t);
 }
 
 void leat_text_put_waits(struct leat_report_text *t)
 {
-	struct leat_grid g = {.titles = {"<step", "<waited for", "times", "in all", "longest"}};
 	const struct leat_report_found *f = &t->r->found;
-	char word[LEAT_WORD];
+	struct leat_grid g = {0};
 
 	if (!f->n_waits)
 		return;
-	for (size_t i = 0; i < f->n_waits && i < t->top; i++) {
-		leat_grid_row(&g);
-		leat_grid_cell(&g, f->waits[i].step);
-		leat_grid_cell(&g, f->waits[i].name);
-		leat_grid_cell(&g, leat_words_count(f->waits[i].times, word));
-		leat_grid_cell(&g, leat_words_time(f->waits[i].ns, word));
-		leat_grid_cell(&g, leat_words_time(f->waits[i].longest_ns, word));
-	}
-	leat_text_title(t, "WAITING, in the streamed run, by the time in all");
+	leat_columns_begin_text(&leat_columns_waits, &g);
+	for (uint32_t i = 0; i < f->n_waits && i < t->top; i++)
+		leat_columns_put_text(&leat_columns_waits, &(struct leat_row){t->r, i, 0}, &g);
+	leat_text_title(t, "WAITING, in the streamed run, by total time");
 	leat_text_grid(t, &g);
-	leat_text_more(t, (uint32_t)f->n_waits, "of these");
+	leat_text_more(t, (uint32_t)f->n_waits, "waits");
 }
 
 /* ---- sizes ---- */
@@ -137,8 +109,8 @@ void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way)
 	uint64_t sums[LEAT_ANALYSIS_BINS] = {0}, most = 0;
 	int first = LEAT_ANALYSIS_BINS, last = -1;
 
-	for (uint32_t i = 0; i < t->r->n_pairs; i++) {
-		const struct leat_report_pair *p = &t->a->pairs[t->r->pairs[i]];
+	for (uint32_t i = 0; i < t->r->n_edges; i++) {
+		const struct leat_report_edge *p = &t->a->edges[t->r->edges[i]];
 
 		for (int k = 0; p->ways[way] && k < LEAT_ANALYSIS_BINS; k++)
 			sums[k] += p->ways[way]->sum.sizes[k];
@@ -152,7 +124,7 @@ void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way)
 	}
 	if (last < 0)
 		return;
-	leat_text_title(t, way == LEAT_READ ? "READS, by the bytes asked for (from ... on)"
+	leat_text_title(t, way == LEAT_READ ? "READS, by the bytes requested (from ... on)"
 					    : "WRITES, by the bytes given (from ... on)");
 	for (int k = first; k <= last; k++)
 		put_size(t, k, sums[k], most);

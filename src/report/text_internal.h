@@ -32,7 +32,7 @@ void leat_text_more(const struct leat_report_text *t, uint32_t all, const char *
 
 /* ---- text_access.c ---- */
 
-void leat_text_put_pairs(struct leat_report_text *t);
+void leat_text_put_edges(struct leat_report_text *t);
 void leat_text_put_waits(struct leat_report_text *t);
 void leat_text_put_sizes(const struct leat_report_text *t, enum leat_way way);
 

@@ -193,7 +193,7 @@ static int answer(struct waits *w, const struct leat_event *ev)
 	return -ENOMEM;
 }
 
-static int take(struct waits *w, const struct leat_event *ev)
+static int add_event(struct waits *w, const struct leat_event *ev)
 {
 	switch (ev->kind) {
 	case LEAT_EV_STEP_START:
@@ -221,7 +221,7 @@ static int read_all(struct waits *w, struct leat_event_reader *reader)
 		if (result < 0)
 			return result;
 		last_ns = ev.time_ns;
-		error = take(w, &ev);
+		error = add_event(w, &ev);
 	}
 	while (w->waiters)
 		end_wait(w, w->waiters, last_ns);

@@ -17,8 +17,8 @@ struct series {
 struct place {
 	struct series taken, tasks, copied;
 	uint64_t copied_bytes;
-	uint64_t taken_mbps, running; /* now, */
-	uint64_t since_ns;            /* since then */
+	uint64_t allocated_mbps, running; /* now, */
+	uint64_t since_ns;                /* since then */
 	uint64_t busy_ns;
 };
 
@@ -47,9 +47,9 @@ struct leat_achieved {
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-unsigned leat_achieved_share(size_t n_kinds)
+unsigned leat_achieved_share(size_t n_types)
 {
-	size_t share = n_kinds ? LEAT_ACHIEVED_BUDGET / n_kinds : LEAT_ACHIEVED_MOST;
+	size_t share = n_types ? LEAT_ACHIEVED_BUDGET / n_types : LEAT_ACHIEVED_MOST;
 
 	if (share > LEAT_ACHIEVED_MOST)
 		return LEAT_ACHIEVED_MOST;
@@ -129,16 +129,16 @@ static int grow_groups(struct leat_achieved *a, size_t n)
 	return 0;
 }
 
-int leat_achieved_add_kind(struct leat_achieved *a, unsigned kind, int device, bool io, bool learns)
+int leat_achieved_add_type(struct leat_achieved *a, unsigned type, int device, bool io, bool learns)
 {
 	struct group *g;
 
 	if (device < 0)
 		return 0;
-	if (grow_groups(a, (size_t)kind + 1) < 0)
+	if (grow_groups(a, (size_t)type + 1) < 0)
 		return -ENOMEM;
-	g = &a->groups[kind];
-	/* A kind that learns has tried each of its constraints in an epoch. */
+	g = &a->groups[type];
+	/* A type that learns has tried each of its constraints in an epoch. */
 	*g = (struct group){
 		.device = device, .io = io, .max_rates = learns ? LEAT_SCHED_MAX_EPOCHS + 1 : 1};
 	g->rates = calloc(g->max_rates, sizeof(*g->rates));
@@ -151,9 +151,9 @@ int leat_achieved_add_kind(struct leat_achieved *a, unsigned kind, int device, b
 	return -ENOMEM;
 }
 
-static struct group *group_of(const struct leat_achieved *a, unsigned kind)
+static struct group *group_of(const struct leat_achieved *a, unsigned type)
 {
-	return leat_achieved_has_device(a, kind) ? &a->groups[kind] : NULL;
+	return leat_achieved_has_device(a, type) ? &a->groups[type] : NULL;
 }
 
 /* --- samples --------------------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void halve(const struct leat_achieved *a, struct series *s)
 }
 
 /* The sample of a time, counted from the start, is there. */
-static void reach(struct leat_achieved *a, uint64_t at_ns)
+static void grow_to(struct leat_achieved *a, uint64_t at_ns)
 {
 	while (at_ns / a->interval_ns >= a->max) {
 		for (size_t i = 0; i < a->n_places; i++) {
@@ -201,7 +201,7 @@ static void spread(struct leat_achieved *a, struct series *s, uint64_t from_ns, 
 	if (amount <= 0)
 		return;
 	/* The end of a sample belongs to it, not to the next. */
-	reach(a, to > from ? to - 1 : to);
+	grow_to(a, to > from ? to - 1 : to);
 	if (to <= from) {
 		s->v[to / a->interval_ns] += amount;
 		return;
@@ -222,7 +222,7 @@ static void settle_place(struct leat_achieved *a, struct place *p, uint64_t now_
 	double length = now_ns > p->since_ns ? (double)(now_ns - p->since_ns) : 0;
 
 	if (length > 0) {
-		spread(a, &p->taken, p->since_ns, now_ns, (double)p->taken_mbps * length);
+		spread(a, &p->taken, p->since_ns, now_ns, (double)p->allocated_mbps * length);
 		spread(a, &p->tasks, p->since_ns, now_ns, (double)p->running * length);
 		p->busy_ns += p->running ? now_ns - p->since_ns : 0;
 	}
@@ -271,8 +271,8 @@ static void count_one(uint64_t *running, uint64_t *since_ns, uint64_t *busy_ns, 
 		--*running;
 }
 
-static void change(struct leat_achieved *a, struct group *g, unsigned mbps, bool begins,
-		   uint64_t now_ns)
+static void count_change(struct leat_achieved *a, struct group *g, unsigned mbps, bool begins,
+			 uint64_t now_ns)
 {
 	struct leat_achieved_rate *rate = rate_of(g, mbps);
 	struct place *p = &a->places[g->device];
@@ -284,30 +284,30 @@ static void change(struct leat_achieved *a, struct group *g, unsigned mbps, bool
 		return;
 	settle_place(a, p, now_ns);
 	p->running += begins ? 1 : (uint64_t)-1;
-	p->taken_mbps += begins ? mbps : -(uint64_t)mbps;
+	p->allocated_mbps += begins ? mbps : -(uint64_t)mbps;
 }
 
-void leat_achieved_begin(struct leat_achieved *a, unsigned kind, unsigned mbps, bool chosen,
+void leat_achieved_begin(struct leat_achieved *a, unsigned type, unsigned mbps, bool chosen,
 			 uint64_t now_ns)
 {
-	struct group *g = group_of(a, kind);
+	struct group *g = group_of(a, type);
 
 	if (!g)
 		return;
 	if (chosen)
 		note_choice(g, mbps, now_ns);
-	change(a, g, mbps, true, now_ns);
+	count_change(a, g, mbps, true, now_ns);
 }
 
-void leat_achieved_end(struct leat_achieved *a, unsigned kind, unsigned mbps, uint64_t now_ns,
+void leat_achieved_end(struct leat_achieved *a, unsigned type, unsigned mbps, uint64_t now_ns,
 		       uint64_t took_ns)
 {
-	struct group *g = group_of(a, kind);
+	struct group *g = group_of(a, type);
 	struct leat_achieved_rate *rate;
 
 	if (!g)
 		return;
-	change(a, g, mbps, false, now_ns);
+	count_change(a, g, mbps, false, now_ns);
 	rate = rate_of(g, mbps);
 	if (rate) {
 		rate->tasks++;
@@ -315,10 +315,10 @@ void leat_achieved_end(struct leat_achieved *a, unsigned kind, unsigned mbps, ui
 	}
 }
 
-void leat_achieved_move(struct leat_achieved *a, unsigned kind, unsigned mbps, uint64_t from_ns,
+void leat_achieved_move(struct leat_achieved *a, unsigned type, unsigned mbps, uint64_t from_ns,
 			uint64_t to_ns, struct leat_achieved_bytes bytes)
 {
-	struct group *g = group_of(a, kind);
+	struct group *g = group_of(a, type);
 	struct leat_achieved_rate *rate;
 
 	if (!g)
@@ -382,16 +382,16 @@ void leat_achieved_sample(const struct leat_achieved *a, unsigned device, unsign
 			written += a->groups[k].written.v[i];
 		}
 	/* Bytes in a nanosecond are 1000 MB in a second. */
-	*out = (struct leat_achieved_sample){.taken_mbps = p->taken.v[i] / length,
+	*out = (struct leat_achieved_sample){.allocated_mbps = p->taken.v[i] / length,
 					     .tasks = p->tasks.v[i] / length,
 					     .read_mbps = read * 1e3 / length,
 					     .written_mbps = written * 1e3 / length,
 					     .copied_mbps = p->copied.v[i] * 1e3 / length};
 }
 
-double leat_achieved_kind_mbps(const struct leat_achieved *a, unsigned kind, unsigned i)
+double leat_achieved_type_mbps(const struct leat_achieved *a, unsigned type, unsigned i)
 {
-	const struct group *g = &a->groups[kind];
+	const struct group *g = &a->groups[type];
 
 	return g->device < 0 ? 0 : (g->read.v[i] + g->written.v[i]) * 1e3 / (double)a->interval_ns;
 }
@@ -426,10 +426,10 @@ void leat_achieved_device_total(const struct leat_achieved *a, unsigned device,
 	}
 }
 
-void leat_achieved_kind_total(const struct leat_achieved *a, unsigned kind,
+void leat_achieved_type_total(const struct leat_achieved *a, unsigned type,
 			      struct leat_achieved_total *out)
 {
-	const struct group *g = group_of(a, kind);
+	const struct group *g = group_of(a, type);
 
 	*out = (struct leat_achieved_total){0};
 	if (!g)
@@ -438,8 +438,8 @@ void leat_achieved_kind_total(const struct leat_achieved *a, unsigned kind,
 	out->mean_mbps = mean_mbps(g->bytes.read + g->bytes.written, g->busy_ns);
 	out->peak_mbps = out->mean_mbps;
 	for (unsigned i = 0; i < a->n; i++)
-		if (leat_achieved_kind_mbps(a, kind, i) > out->peak_mbps)
-			out->peak_mbps = leat_achieved_kind_mbps(a, kind, i);
+		if (leat_achieved_type_mbps(a, type, i) > out->peak_mbps)
+			out->peak_mbps = leat_achieved_type_mbps(a, type, i);
 }
 
 bool leat_achieved_is_used(const struct leat_achieved *a, unsigned device)
@@ -450,24 +450,24 @@ bool leat_achieved_is_used(const struct leat_achieved *a, unsigned device)
 	return false;
 }
 
-bool leat_achieved_has_device(const struct leat_achieved *a, unsigned kind)
+bool leat_achieved_has_device(const struct leat_achieved *a, unsigned type)
 {
-	return kind < a->n_groups && a->groups[kind].device >= 0;
+	return type < a->n_groups && a->groups[type].device >= 0;
 }
 
-const struct leat_achieved_rate *leat_achieved_rates(const struct leat_achieved *a, unsigned kind,
+const struct leat_achieved_rate *leat_achieved_rates(const struct leat_achieved *a, unsigned type,
 						     size_t *n)
 {
-	const struct group *g = group_of(a, kind);
+	const struct group *g = group_of(a, type);
 
 	*n = g ? g->n_rates : 0;
 	return g ? g->rates : NULL;
 }
 
 const struct leat_achieved_choice *
-leat_achieved_choices(const struct leat_achieved *a, unsigned kind, size_t *n, uint64_t *left_out)
+leat_achieved_choices(const struct leat_achieved *a, unsigned type, size_t *n, uint64_t *left_out)
 {
-	const struct group *g = group_of(a, kind);
+	const struct group *g = group_of(a, type);
 
 	*n = g ? g->n_choices : 0;
 	*left_out = g ? g->left_out : 0;

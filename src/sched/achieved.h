@@ -1,9 +1,9 @@
-/* What tasks achieved on storage devices in the course of time: bytes of each kind, the bandwidth
+/* What tasks achieved on storage devices in the course of time: bytes of each type, the bandwidth
  * that was taken, and how many ran.
  *
  * Time is cut into samples of one length, which doubles, neighbours being put together, whenever
  * there would be too many: sums stay exact, memory and reports bounded. All memory is had when
- * devices and kinds are made known. Pure, like the scheduler; all calls for one of these come from
+ * devices and types are made known. Pure, like the scheduler; all calls for one of these come from
  * one thread at a time. Times are nanoseconds on the clock of `start_ns`; one before it is taken as
  * it. */
 #ifndef LEAT_SCHED_ACHIEVED_H
@@ -17,15 +17,15 @@ struct leat_achieved;
 
 enum {
 	LEAT_ACHIEVED_MOST = 1024,       /* samples at most */
-	LEAT_ACHIEVED_LEAST = 256,       /* the same, where there are very many kinds */
-	LEAT_ACHIEVED_BUDGET = 1 << 18,  /* samples of all kinds together */
+	LEAT_ACHIEVED_LEAST = 256,       /* the same, where there are very many types */
+	LEAT_ACHIEVED_BUDGET = 1 << 18,  /* samples of all types together */
 	LEAT_ACHIEVED_INTERVAL_MS = 100, /* of a sample at first */
-	LEAT_ACHIEVED_CHOICES = 512,     /* of a kind's constraint that are kept */
+	LEAT_ACHIEVED_CHOICES = 512,     /* of a type's constraint that are kept */
 	LEAT_ACHIEVED_NO_DEVICE = -1,
 };
 
-/* So many samples can be kept of each of `n_kinds`. */
-unsigned leat_achieved_share(size_t n_kinds);
+/* So many samples can be kept of each of `n_types`. */
+unsigned leat_achieved_share(size_t n_types);
 
 /* `max_samples` is at least 2, and even. NULL when out of memory. */
 struct leat_achieved *leat_achieved_new(uint64_t start_ns, unsigned max_samples);
@@ -35,17 +35,17 @@ void leat_achieved_free(struct leat_achieved *a);
 /* Make a device known; they have numbers from 0 up. 0 or -ENOMEM. */
 int leat_achieved_add_device(struct leat_achieved *a);
 
-/* Make a kind known, by any number. It is on `device`, or on none: of such a kind, or one that was
+/* Make a type known, by any number. It is on `device`, or on none: of such a type, or one that was
  * not made known, nothing is kept. `learns`: its constraint changes. 0 or -ENOMEM: it is not known.
  */
-int leat_achieved_add_kind(struct leat_achieved *a, unsigned kind, int device, bool io,
+int leat_achieved_add_type(struct leat_achieved *a, unsigned type, int device, bool io,
 			   bool learns);
 
-/* A task of the kind, with that constraint (0: none), has begun, or ended, which took `took_ns`.
+/* A task of the type, with that constraint (0: none), has begun, or ended, which took `took_ns`.
  * `chosen`: not for an epoch. */
-void leat_achieved_begin(struct leat_achieved *a, unsigned kind, unsigned mbps, bool chosen,
+void leat_achieved_begin(struct leat_achieved *a, unsigned type, unsigned mbps, bool chosen,
 			 uint64_t now_ns);
-void leat_achieved_end(struct leat_achieved *a, unsigned kind, unsigned mbps, uint64_t now_ns,
+void leat_achieved_end(struct leat_achieved *a, unsigned type, unsigned mbps, uint64_t now_ns,
 		       uint64_t took_ns);
 
 struct leat_achieved_bytes {
@@ -53,7 +53,7 @@ struct leat_achieved_bytes {
 };
 
 /* It has moved bytes, at some time between the two: they are spread evenly. */
-void leat_achieved_move(struct leat_achieved *a, unsigned kind, unsigned mbps, uint64_t from_ns,
+void leat_achieved_move(struct leat_achieved *a, unsigned type, unsigned mbps, uint64_t from_ns,
 			uint64_t to_ns, struct leat_achieved_bytes bytes);
 
 /* Something else than tasks has written bytes to a device, at some time between the two. */
@@ -73,15 +73,15 @@ double leat_achieved_interval_s(const struct leat_achieved *a);
 
 /* Means over the time of sample `i`, which begins i intervals after the start; MB: 1e6 bytes. */
 struct leat_achieved_sample {
-	double taken_mbps; /* sum of the constraints of I/O tasks */
-	double tasks;      /* I/O tasks that ran at a time */
+	double allocated_mbps; /* sum of the constraints of I/O tasks */
+	double tasks;          /* I/O tasks that ran at a time */
 	double read_mbps, written_mbps;
 	double copied_mbps; /* by something else than tasks */
 };
 void leat_achieved_sample(const struct leat_achieved *a, unsigned device, unsigned i,
 			  struct leat_achieved_sample *out);
-/* MB/s of one kind in sample `i`, both directions. */
-double leat_achieved_kind_mbps(const struct leat_achieved *a, unsigned kind, unsigned i);
+/* MB/s of one type in sample `i`, both directions. */
+double leat_achieved_type_mbps(const struct leat_achieved *a, unsigned type, unsigned i);
 
 struct leat_achieved_total {
 	struct leat_achieved_bytes bytes;
@@ -92,12 +92,12 @@ struct leat_achieved_total {
 };
 void leat_achieved_device_total(const struct leat_achieved *a, unsigned device,
 				struct leat_achieved_total *out);
-void leat_achieved_kind_total(const struct leat_achieved *a, unsigned kind,
+void leat_achieved_type_total(const struct leat_achieved *a, unsigned type,
 			      struct leat_achieved_total *out);
-/* Is any kind on the device? */
+/* Is any type on the device? */
 bool leat_achieved_is_used(const struct leat_achieved *a, unsigned device);
-/* Is anything kept of the kind? */
-bool leat_achieved_has_device(const struct leat_achieved *a, unsigned kind);
+/* Is anything kept of the type? */
+bool leat_achieved_has_device(const struct leat_achieved *a, unsigned type);
 
 /* What tasks with one constraint achieved. */
 struct leat_achieved_rate {
@@ -109,10 +109,10 @@ struct leat_achieved_rate {
 	uint64_t running, since_ns;
 };
 /* In the order in which they were first used; borrowed. */
-const struct leat_achieved_rate *leat_achieved_rates(const struct leat_achieved *a, unsigned kind,
+const struct leat_achieved_rate *leat_achieved_rates(const struct leat_achieved *a, unsigned type,
 						     size_t *n);
 
-/* From then on tasks of a kind that learns began with that constraint, which had been chosen. */
+/* From then on tasks of a type that learns began with that constraint, which had been chosen. */
 struct leat_achieved_choice {
 	uint64_t at_ns;
 	unsigned constraint_mbps;
@@ -120,6 +120,6 @@ struct leat_achieved_choice {
 /* In the order of time; borrowed. Of more than LEAT_ACHIEVED_CHOICES the first are told, and how
  * many were left out. */
 const struct leat_achieved_choice *
-leat_achieved_choices(const struct leat_achieved *a, unsigned kind, size_t *n, uint64_t *left_out);
+leat_achieved_choices(const struct leat_achieved *a, unsigned type, size_t *n, uint64_t *left_out);
 
 #endif

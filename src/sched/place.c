@@ -6,19 +6,19 @@
 
 static unsigned free_mbps(const struct device *device)
 {
-	return device->is->bandwidth_mbps - device->taken_mbps;
+	return device->is->bandwidth_mbps - device->allocated_mbps;
 }
 
-unsigned leat_sched_demand(const struct leat_sched_lane *lane)
+unsigned leat_sched_demand(const struct leat_sched_queue *queue)
 {
 	unsigned mbps;
 
-	if (!lane->kind)
-		return lane->key.demand;
-	mbps = lane->kind->constraint;
+	if (!queue->type)
+		return queue->key.demand;
+	mbps = queue->type->constraint;
 	/* A constraint is learned on one device; the device of a bound task may be slower. */
-	if (lane->key.home != LEAT_SCHED_ANYWHERE) {
-		unsigned all = lane->family->at[lane->key.home]->is->bandwidth_mbps;
+	if (queue->key.home != LEAT_SCHED_ANYWHERE) {
+		unsigned all = queue->family->at[queue->key.home]->is->bandwidth_mbps;
 
 		return mbps < all ? mbps : all;
 	}
@@ -35,77 +35,77 @@ bool leat_sched_fits_ever(const struct leat_sched *s, const struct family *famil
 
 /* --- finding room --------------------------------------------------------------------------- */
 
-/* Is the host, or are the tasks of a shared device, closed to this lane, as room is kept there for
+/* Is the host, or are the tasks of a shared device, closed to this queue, as room is kept there for
  * another? `host` < 0: the device. */
-static bool is_kept(const struct leat_sched *s, const struct leat_sched_lane *lane, int host)
+static bool is_kept(const struct leat_sched *s, const struct leat_sched_queue *queue, int host)
 {
-	const struct pool *pool = &s->pools[lane->key.pool];
+	const struct pool *pool = &s->pools[queue->key.pool];
 
-	if (!pool->kept_for || pool->kept_for == lane || pool->kept_host != host)
+	if (!pool->kept_for || pool->kept_for == queue || pool->kept_host != host)
 		return false;
-	return host >= 0 || pool->kept_for->family == lane->family;
+	return host >= 0 || pool->kept_for->family == queue->family;
 }
 
-static bool fits_on(const struct leat_sched *s, const struct leat_sched_lane *lane, int host)
+static bool fits_on(const struct leat_sched *s, const struct leat_sched_queue *queue, int host)
 {
 	const struct host *h = &s->hosts[host];
 
-	if (is_kept(s, lane, host))
+	if (is_kept(s, queue, host))
 		return false;
-	if (lane->key.pool == POOL_COMPUTE)
-		return h->free_units >= lane->key.demand;
+	if (queue->key.pool == POOL_COMPUTE)
+		return h->free_units >= queue->key.demand;
 	if (h->learner || !h->free_executors)
 		return false;
-	return !lane->family || (lane->family->at[host] &&
-				 free_mbps(lane->family->at[host]) >= leat_sched_demand(lane));
+	return !queue->family || (queue->family->at[host] &&
+				  free_mbps(queue->family->at[host]) >= leat_sched_demand(queue));
 }
 
-static bool shared_is_closed(const struct leat_sched *s, const struct leat_sched_lane *lane)
+static bool shared_is_closed(const struct leat_sched *s, const struct leat_sched_queue *queue)
 {
-	const struct family *family = lane->family;
+	const struct family *family = queue->family;
 
-	return family->learner || is_kept(s, lane, -1) ||
-	       free_mbps(family->shared) < leat_sched_demand(lane);
+	return family->learner || is_kept(s, queue, -1) ||
+	       free_mbps(family->shared) < leat_sched_demand(queue);
 }
 
-int leat_sched_place(struct leat_sched *s, const struct leat_sched_lane *lane)
+int leat_sched_place(struct leat_sched *s, const struct leat_sched_queue *queue)
 {
-	const struct pool *pool = &s->pools[lane->key.pool];
-	const struct family *family = lane->family;
+	const struct pool *pool = &s->pools[queue->key.pool];
+	const struct family *family = queue->family;
 
-	if (family && family->shared && shared_is_closed(s, lane))
+	if (family && family->shared && shared_is_closed(s, queue))
 		return -1;
-	if (lane->key.home != LEAT_SCHED_ANYWHERE)
-		return fits_on(s, lane, lane->key.home) ? lane->key.home : -1;
-	if (pool->kept_for == lane && pool->kept_host >= 0 && fits_on(s, lane, pool->kept_host))
+	if (queue->key.home != LEAT_SCHED_ANYWHERE)
+		return fits_on(s, queue, queue->key.home) ? queue->key.home : -1;
+	if (pool->kept_for == queue && pool->kept_host >= 0 && fits_on(s, queue, pool->kept_host))
 		return pool->kept_host;
-	if (lane->key.pool == POOL_COMPUTE)
-		return leat_first_find(&s->units, lane->key.demand);
+	if (queue->key.pool == POOL_COMPUTE)
+		return leat_first_find(&s->units, queue->key.demand);
 	if (!family || family->shared)
 		return leat_first_find(&s->executors, 1);
-	return leat_first_find(&family->room, leat_sched_demand(lane));
+	return leat_first_find(&family->room, leat_sched_demand(queue));
 }
 
-bool leat_sched_is_stranded(struct leat_sched *s, struct leat_sched_lane *lane)
+bool leat_sched_is_stranded(struct leat_sched *s, struct leat_sched_queue *queue)
 {
-	unsigned mbps = leat_sched_demand(lane);
+	unsigned mbps = leat_sched_demand(queue);
 
-	if (lane->stranded_at == s->version && lane->stranded_mbps == mbps)
-		return lane->stranded;
-	lane->stranded_at = s->version;
-	lane->stranded_mbps = mbps;
-	lane->stranded = lane->family && lane->family->shared && lane->family->learner;
-	if (lane->stranded)
+	if (queue->stranded_at == s->version && queue->stranded_mbps == mbps)
+		return queue->stranded;
+	queue->stranded_at = s->version;
+	queue->stranded_mbps = mbps;
+	queue->stranded = queue->family && queue->family->shared && queue->family->learner;
+	if (queue->stranded)
 		return true;
-	if (lane->key.home != LEAT_SCHED_ANYWHERE) {
-		lane->stranded = s->hosts[lane->key.home].learner;
-		return lane->stranded;
+	if (queue->key.home != LEAT_SCHED_ANYWHERE) {
+		queue->stranded = s->hosts[queue->key.home].learner;
+		return queue->stranded;
 	}
-	lane->stranded = true;
-	for (unsigned h = 0; lane->stranded && h < s->n_hosts; h++)
-		lane->stranded =
-			s->hosts[h].learner || !leat_sched_fits_ever(s, lane->family, h, mbps);
-	return lane->stranded;
+	queue->stranded = true;
+	for (unsigned h = 0; queue->stranded && h < s->n_hosts; h++)
+		queue->stranded =
+			s->hosts[h].learner || !leat_sched_fits_ever(s, queue->family, h, mbps);
+	return queue->stranded;
 }
 
 /* --- taking it ------------------------------------------------------------------------------- */
@@ -131,47 +131,49 @@ void leat_sched_refresh_io(struct leat_sched *s, unsigned host)
 	}
 }
 
-void leat_sched_take(struct leat_sched *s, const struct kind *kind, unsigned host, unsigned mbps)
+void leat_sched_take(struct leat_sched *s, const struct task_type *type, unsigned host,
+		     unsigned mbps)
 {
 	struct host *h = &s->hosts[host];
-	struct device *device = kind->family ? kind->family->at[host] : NULL;
+	struct device *device = type->family ? type->family->at[host] : NULL;
 
-	if (!kind->io) {
-		unsigned there = kind->units < h->free_units ? kind->units : h->free_units;
+	if (!type->io) {
+		unsigned there = type->units < h->free_units ? type->units : h->free_units;
 
 		h->free_units -= there;
-		h->owed_units += kind->units - there;
+		h->owed_units += type->units - there;
 		refresh_units(s, host);
 		return;
 	}
 	h->free_executors--;
 	if (device) {
-		device->taken_mbps += mbps;
+		device->allocated_mbps += mbps;
 		device->running++;
-		if (device->taken_mbps > device->peak_mbps)
-			device->peak_mbps = device->taken_mbps;
+		if (device->allocated_mbps > device->peak_mbps)
+			device->peak_mbps = device->allocated_mbps;
 		if (device->running > device->peak_running)
 			device->peak_running = device->running;
 	}
 	leat_sched_refresh_io(s, host);
 }
 
-void leat_sched_give(struct leat_sched *s, const struct kind *kind, unsigned host, unsigned mbps)
+void leat_sched_give(struct leat_sched *s, const struct task_type *type, unsigned host,
+		     unsigned mbps)
 {
 	struct host *h = &s->hosts[host];
-	struct device *device = kind->family ? kind->family->at[host] : NULL;
+	struct device *device = type->family ? type->family->at[host] : NULL;
 
-	if (!kind->io) {
-		unsigned paid = kind->units < h->owed_units ? kind->units : h->owed_units;
+	if (!type->io) {
+		unsigned paid = type->units < h->owed_units ? type->units : h->owed_units;
 
 		h->owed_units -= paid;
-		h->free_units += kind->units - paid;
+		h->free_units += type->units - paid;
 		refresh_units(s, host);
 		return;
 	}
 	h->free_executors++;
 	if (device) {
-		device->taken_mbps -= mbps;
+		device->allocated_mbps -= mbps;
 		device->running--;
 	}
 	leat_sched_refresh_io(s, host);
@@ -179,20 +181,20 @@ void leat_sched_give(struct leat_sched *s, const struct kind *kind, unsigned hos
 
 /* --- keeping it ------------------------------------------------------------------------------ */
 
-/* How much room there is on `host` for the lane by now, or -1 if it can never be enough. */
-static int64_t room_on(const struct leat_sched *s, const struct leat_sched_lane *lane,
+/* How much room there is on `host` for the queue by now, or -1 if it can never be enough. */
+static int64_t room_on(const struct leat_sched *s, const struct leat_sched_queue *queue,
 		       unsigned host)
 {
 	const struct host *h = &s->hosts[host];
 
-	if (lane->key.home != LEAT_SCHED_ANYWHERE && lane->key.home != (int)host)
+	if (queue->key.home != LEAT_SCHED_ANYWHERE && queue->key.home != (int)host)
 		return -1;
-	if (lane->key.pool == POOL_COMPUTE)
-		return h->is->computing_units >= lane->key.demand ? (int64_t)h->free_units : -1;
-	if (h->learner || !leat_sched_fits_ever(s, lane->family, host, leat_sched_demand(lane)))
+	if (queue->key.pool == POOL_COMPUTE)
+		return h->is->computing_units >= queue->key.demand ? (int64_t)h->free_units : -1;
+	if (h->learner || !leat_sched_fits_ever(s, queue->family, host, leat_sched_demand(queue)))
 		return -1;
-	return lane->family ? (int64_t)free_mbps(lane->family->at[host])
-			    : (int64_t)h->free_executors;
+	return queue->family ? (int64_t)free_mbps(queue->family->at[host])
+			     : (int64_t)h->free_executors;
 }
 
 static void set_kept(struct leat_sched *s, enum pool_name pool, int host, bool kept)
@@ -206,21 +208,21 @@ static void set_kept(struct leat_sched *s, enum pool_name pool, int host, bool k
 		leat_sched_refresh_io(s, (unsigned)host);
 }
 
-/* Keep room for the lane's head on the host that is nearest to having it. */
-static void keep(struct leat_sched *s, struct leat_sched_lane *lane)
+/* Keep room for the queue's head on the host that is nearest to having it. */
+static void keep(struct leat_sched *s, struct leat_sched_queue *queue)
 {
-	struct pool *pool = &s->pools[lane->key.pool];
+	struct pool *pool = &s->pools[queue->key.pool];
 	int64_t most = -1;
 
-	if (lane->family && lane->family->shared) {
-		if (lane->family->learner)
+	if (queue->family && queue->family->shared) {
+		if (queue->family->learner)
 			return;
 		pool->kept_host = -1;
-		pool->kept_for = lane;
+		pool->kept_for = queue;
 		return;
 	}
 	for (unsigned h = 0; h < s->n_hosts; h++) {
-		int64_t room = room_on(s, lane, h);
+		int64_t room = room_on(s, queue, h);
 
 		if (room <= most)
 			continue;
@@ -229,46 +231,46 @@ static void keep(struct leat_sched *s, struct leat_sched_lane *lane)
 	}
 	if (most < 0)
 		return;
-	pool->kept_for = lane;
-	set_kept(s, (enum pool_name)lane->key.pool, pool->kept_host, true);
+	pool->kept_for = queue;
+	set_kept(s, (enum pool_name)queue->key.pool, pool->kept_host, true);
 }
 
-void leat_sched_unkeep(struct leat_sched *s, struct leat_sched_lane *lane)
+void leat_sched_unkeep(struct leat_sched *s, struct leat_sched_queue *queue)
 {
-	struct pool *pool = &s->pools[lane->key.pool];
+	struct pool *pool = &s->pools[queue->key.pool];
 
-	if (pool->kept_for != lane)
+	if (pool->kept_for != queue)
 		return;
 	pool->kept_for = NULL;
-	set_kept(s, (enum pool_name)lane->key.pool, pool->kept_host, false);
+	set_kept(s, (enum pool_name)queue->key.pool, pool->kept_host, false);
 	s->try_queued = true;
-	leat_sched_wake(s, (enum pool_name)lane->key.pool, pool->kept_host);
+	leat_sched_wake(s, (enum pool_name)queue->key.pool, pool->kept_host);
 }
 
-/* Has the lane's head been overtaken too often? */
-static bool is_pressing(const struct pool *pool, struct leat_sched_lane *lane)
+/* Has the queue's head been overtaken too often? */
+static bool is_pressing(const struct pool *pool, struct leat_sched_queue *queue)
 {
-	if (lane->blocked_turn != lane->head->turn) {
-		lane->blocked_turn = lane->head->turn;
-		lane->blocked_starts = pool->starts;
+	if (queue->blocked_turn != queue->head->turn) {
+		queue->blocked_turn = queue->head->turn;
+		queue->blocked_starts = pool->starts;
 	}
-	return pool->starts - lane->blocked_starts > LEAT_SCHED_PATIENCE;
+	return pool->starts - queue->blocked_starts > LEAT_SCHED_PATIENCE;
 }
 
-/* Offer the lanes of the list that have room. The oldest of those that press, if any. */
-static struct leat_sched_lane *wake_list(struct leat_sched *s, const struct pool *pool,
-					 struct leat_sched_lane *list,
-					 struct leat_sched_lane *oldest)
+/* Offer the queues of the list that have room. The oldest of those that press, if any. */
+static struct leat_sched_queue *wake_list(struct leat_sched *s, const struct pool *pool,
+					  struct leat_sched_queue *list,
+					  struct leat_sched_queue *oldest)
 {
-	struct leat_sched_lane *lane, *next;
+	struct leat_sched_queue *queue, *next;
 
-	DL_FOREACH_SAFE(list, lane, next)
+	DL_FOREACH_SAFE(list, queue, next)
 	{
-		if (leat_sched_place(s, lane) >= 0)
-			leat_sched_lane_offer(s, lane);
-		else if (!pool->kept_for && is_pressing(pool, lane) &&
-			 (!oldest || lane->head->turn < oldest->head->turn))
-			oldest = lane;
+		if (leat_sched_place(s, queue) >= 0)
+			leat_sched_queue_offer(s, queue);
+		else if (!pool->kept_for && is_pressing(pool, queue) &&
+			 (!oldest || queue->head->turn < oldest->head->turn))
+			oldest = queue;
 	}
 	return oldest;
 }
@@ -276,11 +278,11 @@ static struct leat_sched_lane *wake_list(struct leat_sched *s, const struct pool
 void leat_sched_wake(struct leat_sched *s, enum pool_name name, int host)
 {
 	struct pool *pool = &s->pools[name];
-	struct leat_sched_lane *oldest = wake_list(s, pool, pool->blocked, NULL);
+	struct leat_sched_queue *oldest = wake_list(s, pool, pool->blocked, NULL);
 
 	if (host >= 0)
 		oldest = wake_list(s, pool, s->hosts[host].blocked[name], oldest);
-	/* Room that is kept is in the way of kinds that wait for a host to learn on: one may follow
+	/* Room that is kept is in the way of types that wait for a host to learn on: one may follow
 	 * the other, but not for ever. */
 	if (oldest && (name == POOL_COMPUTE || !s->queued))
 		keep(s, oldest);

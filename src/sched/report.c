@@ -3,32 +3,32 @@
 
 #include <string.h>
 
-unsigned leat_sched_n_kinds(const struct leat_sched *s)
+unsigned leat_sched_n_types(const struct leat_sched *s)
 {
-	return s->n_kinds;
+	return s->n_types;
 }
 
-void leat_sched_kind_state(const struct leat_sched *s, unsigned number,
-			   struct leat_sched_kind_state *state)
+void leat_sched_type_state(const struct leat_sched *s, unsigned number,
+			   struct leat_sched_type_state *state)
 {
-	const struct kind *kind = s->kinds[number];
+	const struct task_type *type = s->types[number];
 
-	*state = (struct leat_sched_kind_state){
-		.name = kind->name,
-		.phase = kind->phase,
-		.constraint_mbps = kind->constraint,
-		.submitted = kind->submitted,
-		.ready = kind->ready,
-		.running = kind->running,
-		.succeeded = kind->succeeded,
-		.failed = kind->failed,
-		.learned_from = kind->learned_from,
-		.choices = kind->choices,
-		.total_s = kind->total_s,
-		.epochs = kind->epochs,
-		.n_epochs = kind->n_epochs,
-		.registry = kind->registry,
-		.n_registry = kind->n_registry,
+	*state = (struct leat_sched_type_state){
+		.name = type->name,
+		.phase = type->phase,
+		.constraint_mbps = type->constraint,
+		.submitted = type->submitted,
+		.ready = type->ready,
+		.running = type->running,
+		.succeeded = type->succeeded,
+		.failed = type->failed,
+		.learned_from = type->learned_from,
+		.choices = type->choices,
+		.total_s = type->total_s,
+		.epochs = type->epochs,
+		.n_epochs = type->n_epochs,
+		.registry = type->registry,
+		.n_registry = type->n_registry,
 	};
 }
 
@@ -66,7 +66,7 @@ void leat_sched_device_state(const struct leat_sched *s, size_t number,
 		.name = family->name,
 		.host = device->host,
 		.bandwidth_mbps = device->is->bandwidth_mbps,
-		.taken_mbps = device->taken_mbps,
+		.allocated_mbps = device->allocated_mbps,
 		.peak_mbps = device->peak_mbps,
 		.running = device->running,
 		.peak_running = device->peak_running,

@@ -113,24 +113,24 @@ struct leat_sched *leat_sched_new(const struct leat_resources *res)
 	return s;
 }
 
-static void kind_free(struct kind *kind)
+static void task_type_free(struct task_type *type)
 {
-	if (!kind)
+	if (!type)
 		return;
-	free(kind->name);
-	free(kind->epochs);
-	free(kind->registry);
-	free(kind);
+	free(type->name);
+	free(type->epochs);
+	free(type->registry);
+	free(type);
 }
 
 void leat_sched_free(struct leat_sched *s)
 {
 	if (!s)
 		return;
-	leat_sched_lanes_free(s);
-	for (unsigned k = 0; k < s->n_kinds; k++)
-		kind_free(s->kinds[k]);
-	free(s->kinds);
+	leat_sched_queues_free(s);
+	for (unsigned k = 0; k < s->n_types; k++)
+		task_type_free(s->types[k]);
+	free(s->types);
 	for (size_t i = 0; i < s->n_families; i++) {
 		free(s->families[i].devices);
 		free(s->families[i].at);
@@ -145,63 +145,64 @@ void leat_sched_free(struct leat_sched *s)
 	free(s);
 }
 
-/* --- kinds --------------------------------------------------------------------------------------
+/* --- types --------------------------------------------------------------------------------------
  */
 
-static struct kind *kind_new(const struct leat_sched_kind *spec, struct family *family)
+static struct task_type *task_type_new(const struct leat_sched_task_type *spec,
+				       struct family *family)
 {
-	struct kind *kind = calloc(1, sizeof(*kind));
+	struct task_type *type = calloc(1, sizeof(*type));
 
-	if (!kind)
+	if (!type)
 		return NULL;
-	kind->name = strdup(spec->name);
-	kind->io = spec->io;
-	kind->units = spec->computing_units;
-	kind->family = family;
-	kind->bandwidth = spec->bandwidth;
+	type->name = strdup(spec->name);
+	type->io = spec->io;
+	type->units = spec->computing_units;
+	type->family = family;
+	type->bandwidth = spec->bandwidth;
 	if (spec->bandwidth.kind == LEAT_BANDWIDTH_NONE ||
 	    spec->bandwidth.kind == LEAT_BANDWIDTH_AUTO)
-		kind->bandwidth.min = 0;
-	kind->phase = leat_bandwidth_learns(&kind->bandwidth) ? LEAT_SCHED_IDLE : LEAT_SCHED_FIXED;
-	kind->host = -1;
-	if (kind->phase == LEAT_SCHED_IDLE) {
-		kind->epochs = calloc(LEAT_SCHED_MAX_EPOCHS, sizeof(*kind->epochs));
-		kind->registry = calloc(LEAT_SCHED_MAX_EPOCHS, sizeof(*kind->registry));
+		type->bandwidth.min = 0;
+	type->phase = leat_bandwidth_learns(&type->bandwidth) ? LEAT_SCHED_IDLE : LEAT_SCHED_FIXED;
+	type->host = -1;
+	if (type->phase == LEAT_SCHED_IDLE) {
+		type->epochs = calloc(LEAT_SCHED_MAX_EPOCHS, sizeof(*type->epochs));
+		type->registry = calloc(LEAT_SCHED_MAX_EPOCHS, sizeof(*type->registry));
 	} else {
-		kind->constraint = kind->io ? kind->bandwidth.min : 0;
+		type->constraint = type->io ? type->bandwidth.min : 0;
 	}
-	if (!kind->name || (kind->phase == LEAT_SCHED_IDLE && (!kind->epochs || !kind->registry))) {
-		kind_free(kind);
+	if (!type->name || (type->phase == LEAT_SCHED_IDLE && (!type->epochs || !type->registry))) {
+		task_type_free(type);
 		return NULL;
 	}
-	return kind;
+	return type;
 }
 
-int leat_sched_add_kind(struct leat_sched *s, const struct leat_sched_kind *spec, unsigned *number,
-			char why[LEAT_SCHED_WHY])
+int leat_sched_add_type(struct leat_sched *s, const struct leat_sched_task_type *spec,
+			unsigned *number, char why[LEAT_SCHED_WHY])
 {
 	struct family *family = spec->device ? family_of(s, spec->device) : NULL;
-	int ret = leat_sched_kind_check(s, spec, family, why);
-	struct kind **kinds, *kind;
+	int ret = leat_sched_type_check(s, spec, family, why);
+	struct task_type **types, *type;
 
 	if (ret)
 		return ret;
-	kinds = reallocarray(s->kinds, s->n_kinds + 1, sizeof(struct kind *));
-	if (kinds)
-		s->kinds = kinds;
-	kind = kinds ? kind_new(spec, family) : NULL;
-	if (!kind)
+	types = reallocarray(s->types, s->n_types + 1, sizeof(struct task_type *));
+	if (types)
+		s->types = types;
+	type = types ? task_type_new(spec, family) : NULL;
+	if (!type)
 		return -ENOMEM;
-	kind->index = s->n_kinds;
-	kinds[s->n_kinds++] = kind;
-	*number = kind->index;
+	type->index = s->n_types;
+	types[s->n_types++] = type;
+	*number = type->index;
 	return 0;
 }
 
 /* --- from submission to the end ------------------------------------------------------------------
  */
 
-static bool home_is_good(const struct leat_sched *s, const struct kind *kind, int home)
+static bool home_is_good(const struct leat_sched *s, const struct task_type *type, int home)
 {
 	if (home == LEAT_SCHED_ANYWHERE)
 		return true;
@@ -209,99 +210,99 @@ static bool home_is_good(const struct leat_sched *s, const struct kind *kind, in
 		return false;
 	if (s->res->shared_dir)
 		return true;
-	if (!kind->io)
-		return s->hosts[home].is->computing_units >= kind->units;
-	return leat_sched_fits_ever(s, kind->family, (unsigned)home, kind->bandwidth.min);
+	if (!type->io)
+		return s->hosts[home].is->computing_units >= type->units;
+	return leat_sched_fits_ever(s, type->family, (unsigned)home, type->bandwidth.min);
 }
 
 int leat_sched_submit(struct leat_sched *s, struct leat_sched_task *task)
 {
-	if (s->ended || task->state != TASK_NEW || task->kind >= s->n_kinds ||
-	    !home_is_good(s, s->kinds[task->kind], task->home))
+	if (s->ended || task->state != TASK_NEW || task->type >= s->n_types ||
+	    !home_is_good(s, s->types[task->type], task->home))
 		return -EINVAL;
 	task->state = TASK_SUBMITTED;
 	s->submitted++;
-	s->kinds[task->kind]->submitted++;
+	s->types[task->type]->submitted++;
 	return 0;
 }
 
 int leat_sched_ready(struct leat_sched *s, struct leat_sched_task *task)
 {
-	struct leat_sched_lane *lane;
-	struct kind *kind;
+	struct leat_sched_queue *queue;
+	struct task_type *type;
 
 	if (task->state != TASK_SUBMITTED)
 		return -EINVAL;
-	kind = s->kinds[task->kind];
-	lane = leat_sched_lane_of(s, kind, s->res->shared_dir ? LEAT_SCHED_ANYWHERE : task->home);
-	if (!lane)
+	type = s->types[task->type];
+	queue = leat_sched_queue_of(s, type, s->res->shared_dir ? LEAT_SCHED_ANYWHERE : task->home);
+	if (!queue)
 		return -ENOMEM;
 	s->submitted--;
-	kind->submitted--;
+	type->submitted--;
 	s->ready++;
-	kind->ready++;
+	type->ready++;
 	task->state = TASK_READY;
 	task->turn = s->turns++;
 	task->epoch = 0;
-	leat_sched_lane_append(s, lane, task);
-	if (lane->kind)
-		leat_sched_learn_ready(s, kind);
+	leat_sched_queue_append(s, queue, task);
+	if (queue->type)
+		leat_sched_learn_ready(s, type);
 	return 0;
 }
 
-/* Room that was kept for it, as the lane's head, is for all again. */
-static void leave_lane(struct leat_sched *s, struct leat_sched_task *task)
+/* Room that was kept for it, as the queue's head, is for all again. */
+static void leave_queue(struct leat_sched *s, struct leat_sched_task *task)
 {
-	struct leat_sched_lane *lane = task->lane;
-	bool first = lane->head == task;
+	struct leat_sched_queue *queue = task->queue;
+	bool first = queue->head == task;
 
-	leat_sched_lane_remove(s, task);
+	leat_sched_queue_remove(s, task);
 	if (first)
-		leat_sched_unkeep(s, lane);
+		leat_sched_unkeep(s, queue);
 }
 
-/* Start the head of the lane on `host`. */
-static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_lane *lane, int host,
+/* Start the head of the queue on `host`. */
+static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_queue *queue, int host,
 				     bool measured, uint64_t now_ns)
 {
-	struct leat_sched_task *task = lane->head;
-	struct kind *kind = s->kinds[task->kind];
+	struct leat_sched_task *task = queue->head;
+	struct task_type *type = s->types[task->type];
 
 	task->host = (unsigned)host;
-	task->constraint_mbps = kind->io ? leat_sched_demand(lane) : 0;
+	task->constraint_mbps = type->io ? leat_sched_demand(queue) : 0;
 	task->state = TASK_RUNNING;
-	leat_sched_take(s, kind, task->host, task->constraint_mbps);
-	s->pools[lane->key.pool].starts++;
+	leat_sched_take(s, type, task->host, task->constraint_mbps);
+	s->pools[queue->key.pool].starts++;
 	s->ready--;
-	kind->ready--;
+	type->ready--;
 	s->running++;
-	kind->running++;
-	leave_lane(s, task);
+	type->running++;
+	leave_queue(s, task);
 	if (measured)
-		leat_sched_learn_start(s, kind, task, now_ns);
+		leat_sched_learn_start(s, type, task, now_ns);
 	return task;
 }
 
-/* Start the head of the oldest lane that is offered, or take the lane from the offered. */
+/* Start the head of the oldest queue that is offered, or take the queue from the offered. */
 static struct leat_sched_task *try_oldest(struct leat_sched *s, uint64_t now_ns)
 {
-	struct leat_sched_lane *lane = s->heap[0];
+	struct leat_sched_queue *queue = s->heap[0];
 	enum learn_answer answer = LEARN_PLACE;
 	int host;
 
-	if (lane->kind && lane->kind->phase != LEAT_SCHED_LEARNED)
-		answer = leat_sched_learn_ask(s, lane);
+	if (queue->type && queue->type->phase != LEAT_SCHED_LEARNED)
+		answer = leat_sched_learn_ask(s, queue);
 	if (answer == LEARN_MEASURE)
-		return start(s, lane, lane->kind->host, true, now_ns);
+		return start(s, queue, queue->type->host, true, now_ns);
 	if (answer == LEARN_HOLD) {
-		leat_sched_lane_hold(s, lane);
-		leat_sched_unkeep(s, lane);
+		leat_sched_queue_hold(s, queue);
+		leat_sched_unkeep(s, queue);
 		return NULL;
 	}
-	host = leat_sched_place(s, lane);
+	host = leat_sched_place(s, queue);
 	if (host >= 0)
-		return start(s, lane, host, false, now_ns);
-	leat_sched_lane_block(s, lane);
+		return start(s, queue, host, false, now_ns);
+	leat_sched_queue_block(s, queue);
 	return NULL;
 }
 
@@ -332,66 +333,66 @@ static void leave_barrier(struct leat_sched *s, uint64_t now_ns)
 int leat_sched_ended(struct leat_sched *s, struct leat_sched_task *task, uint64_t now_ns,
 		     uint64_t took_ns, bool failed)
 {
-	struct kind *kind;
+	struct task_type *type;
 
-	if (task->state == TASK_RESTING)
+	if (task->state == TASK_IDLE)
 		leat_sched_resume(s, task);
 	if (task->state != TASK_RUNNING)
 		return -EINVAL;
-	kind = s->kinds[task->kind];
+	type = s->types[task->type];
 	task->state = TASK_NEW;
 	s->running--;
-	kind->running--;
+	type->running--;
 	if (failed) {
-		kind->failed++;
+		type->failed++;
 	} else {
-		kind->succeeded++;
-		kind->total_s += (double)took_ns / 1e9;
+		type->succeeded++;
+		type->total_s += (double)took_ns / 1e9;
 	}
-	leat_sched_give(s, kind, task->host, task->constraint_mbps);
+	leat_sched_give(s, type, task->host, task->constraint_mbps);
 	if (task->epoch)
-		leat_sched_learn_ended(s, kind, task, now_ns, took_ns, failed);
-	leat_sched_wake(s, kind->io ? POOL_IO : POOL_COMPUTE, (int)task->host);
+		leat_sched_learn_ended(s, type, task, now_ns, took_ns, failed);
+	leat_sched_wake(s, type->io ? POOL_IO : POOL_COMPUTE, (int)task->host);
 	leave_barrier(s, now_ns);
 	return 0;
 }
 
 int leat_sched_rest(struct leat_sched *s, struct leat_sched_task *task)
 {
-	struct kind *kind;
+	struct task_type *type;
 
-	if (task->state != TASK_RUNNING || s->kinds[task->kind]->io)
+	if (task->state != TASK_RUNNING || s->types[task->type]->io)
 		return -EINVAL;
-	kind = s->kinds[task->kind];
-	task->state = TASK_RESTING;
-	leat_sched_give(s, kind, task->host, 0);
+	type = s->types[task->type];
+	task->state = TASK_IDLE;
+	leat_sched_give(s, type, task->host, 0);
 	leat_sched_wake(s, POOL_COMPUTE, (int)task->host);
 	return 0;
 }
 
 int leat_sched_resume(struct leat_sched *s, struct leat_sched_task *task)
 {
-	if (task->state != TASK_RESTING)
+	if (task->state != TASK_IDLE)
 		return -EINVAL;
 	task->state = TASK_RUNNING;
-	leat_sched_take(s, s->kinds[task->kind], task->host, 0);
+	leat_sched_take(s, s->types[task->type], task->host, 0);
 	return 0;
 }
 
 int leat_sched_cancel(struct leat_sched *s, struct leat_sched_task *task, uint64_t now_ns)
 {
-	struct kind *kind;
+	struct task_type *type;
 
 	if (task->state != TASK_SUBMITTED && task->state != TASK_READY)
 		return -EINVAL;
-	kind = s->kinds[task->kind];
+	type = s->types[task->type];
 	if (task->state == TASK_SUBMITTED) {
 		s->submitted--;
-		kind->submitted--;
+		type->submitted--;
 	} else {
 		s->ready--;
-		kind->ready--;
-		leave_lane(s, task);
+		type->ready--;
+		leave_queue(s, task);
 	}
 	task->state = TASK_NEW;
 	leave_barrier(s, now_ns);

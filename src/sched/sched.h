@@ -8,12 +8,12 @@
  *
  * - A compute task takes computing units of one host.
  * - An I/O task takes none, but an I/O executor of one host, and the bandwidth of its constraint of
- *   the device that its kind names.
+ *   the device that its type names.
  * - With a shared working directory a task runs on the first host that can take it; without one, a
  *   task with a home runs there, beside its data.
  * - Tasks start in the order in which they became ready, except that a task that fits may overtake
  *   tasks that do not, a bounded number of times: then room is kept for the oldest of those.
- * - A kind with an automatic constraint learns first: alone among I/O tasks on one host (and alone
+ * - A type with an automatic constraint learns first: alone among I/O tasks on one host (and alone
  *   on its device, if that is shared) its tasks run in epochs of a rising constraint; then the
  *   constraint is chosen from what was learned, for the number of tasks that are ready, again
  *   whenever one arrives. What has started keeps the constraint it started with.
@@ -30,11 +30,11 @@
 #include <stdint.h>
 
 struct leat_sched;
-struct leat_sched_lane;
+struct leat_sched_queue;
 
 enum {
 	LEAT_SCHED_ANYWHERE = -1, /* home of a task that is not bound to a host */
-	LEAT_SCHED_WHY = 256,     /* room for what is wrong with a kind, NUL included */
+	LEAT_SCHED_WHY = 256,     /* room for what is wrong with a type, NUL included */
 };
 
 /* --- the scheduler -----------------------------------------------------------------------------
@@ -46,12 +46,12 @@ struct leat_sched *leat_sched_new(const struct leat_resources *res);
 /* Tasks that are still live are forgotten. NULL is allowed. */
 void leat_sched_free(struct leat_sched *s);
 
-/* --- kinds -------------------------------------------------------------------------------------
+/* --- types -------------------------------------------------------------------------------------
  */
 
-/* A kind of tasks: a function, or a step. Each kind learns by itself; a function that writes to two
- * devices is two kinds. */
-struct leat_sched_kind {
+/* A type of tasks: a function, or a step. Each type learns by itself; a function that writes to two
+ * devices is two types. */
+struct leat_sched_task_type {
 	const char *name;                /* for messages and reports; copied */
 	bool io;                         /* an I/O task */
 	unsigned computing_units;        /* of a compute task, at least 1; of an I/O task 0 */
@@ -59,12 +59,12 @@ struct leat_sched_kind {
 	struct leat_bandwidth bandwidth; /* of an I/O task with a device */
 };
 
-/* Make a kind known; *kind is its number, from 0 up. 0; -ENOMEM; -EINVAL when no host could ever
- * run such a task or the constraint makes no sense, with the reason, which names the kind, in
+/* Make a type known; *type is its number, from 0 up. 0; -ENOMEM; -EINVAL when no host could ever
+ * run such a task or the constraint makes no sense, with the reason, which names the type, in
  * `why`: an unknown device, a constraint above the device's bandwidth, more units than any host
  * has... */
-int leat_sched_add_kind(struct leat_sched *s, const struct leat_sched_kind *spec, unsigned *kind,
-			char why[LEAT_SCHED_WHY]);
+int leat_sched_add_type(struct leat_sched *s, const struct leat_sched_task_type *spec,
+			unsigned *type, char why[LEAT_SCHED_WHY]);
 
 /* --- tasks -------------------------------------------------------------------------------------
  */
@@ -73,7 +73,7 @@ int leat_sched_add_kind(struct leat_sched *s, const struct leat_sched_kind *spec
  * cancelled. To be zeroed before; then it may be used again. */
 struct leat_sched_task {
 	/* Set by the owner before leat_sched_submit(). */
-	unsigned kind;
+	unsigned type;
 	int home; /* host (its index) with the task's data, or LEAT_SCHED_ANYWHERE */
 
 	/* The answer; valid from leat_sched_next() on. */
@@ -83,14 +83,14 @@ struct leat_sched_task {
 
 	/* The scheduler's own. */
 	struct leat_sched_task *next,
-		*prev;                /* borrowed: neighbours in the lane while it is ready */
-	struct leat_sched_lane *lane; /* borrowed, while it is ready */
-	uint64_t turn;                /* place in the order of ready tasks */
+		*prev;                  /* borrowed: neighbours in the queue while it is ready */
+	struct leat_sched_queue *queue; /* borrowed, while it is ready */
+	uint64_t turn;                  /* place in the order of ready tasks */
 	unsigned char state;
 };
 
 /* A task that will become ready: while there are such, an epoch that is short of tasks stays open.
- * 0, or -EINVAL: no such kind, a home that is no host or one without what the kind needs, a task
+ * 0, or -EINVAL: no such type, a home that is no host or one without what the type needs, a task
  * that is live, or leat_sched_end() was called. */
 int leat_sched_submit(struct leat_sched *s, struct leat_sched_task *task);
 
@@ -139,7 +139,7 @@ enum leat_sched_epoch_end {
 	LEAT_SCHED_EPOCH_FAILED,       /* all its tasks failed: held again */
 };
 
-/* One epoch of learning; the learning curve of a kind is the list of them. */
+/* One epoch of learning; the learning curve of a type is the list of them. */
 struct leat_sched_epoch {
 	unsigned constraint_mbps;
 	unsigned slots;   /* tasks it is to have */
@@ -170,7 +170,7 @@ enum leat_sched_phase {
 	LEAT_SCHED_LEARNED,
 };
 
-struct leat_sched_kind_state {
+struct leat_sched_type_state {
 	const char *name; /* borrowed */
 	enum leat_sched_phase phase;
 	unsigned constraint_mbps;              /* for the next to start; 0: none or not known */
@@ -185,15 +185,15 @@ struct leat_sched_kind_state {
 	size_t n_registry;
 };
 
-unsigned leat_sched_n_kinds(const struct leat_sched *s);
+unsigned leat_sched_n_types(const struct leat_sched *s);
 
-/* `kind` is a number from leat_sched_add_kind(). */
-void leat_sched_kind_state(const struct leat_sched *s, unsigned kind,
-			   struct leat_sched_kind_state *state);
+/* `type` is a number from leat_sched_add_type(). */
+void leat_sched_type_state(const struct leat_sched *s, unsigned type,
+			   struct leat_sched_type_state *state);
 
-/* The constraint that would be chosen for `n` ready tasks from what this kind has learned; 0 when
+/* The constraint that would be chosen for `n` ready tasks from what this type has learned; 0 when
  * it has learned nothing yet. */
-unsigned leat_sched_choose(const struct leat_sched *s, unsigned kind, uint64_t n);
+unsigned leat_sched_choose(const struct leat_sched *s, unsigned type, uint64_t n);
 
 /* The objective function: time in seconds of `n` tasks, `slots` at a time, `mean_s` each. */
 double leat_sched_estimate(uint64_t n, uint64_t slots, double mean_s);
@@ -202,9 +202,9 @@ struct leat_sched_device_state {
 	const char *name; /* borrowed */
 	int host;         /* index, or -1: shared by all */
 	unsigned bandwidth_mbps;
-	unsigned taken_mbps; /* of that, by running tasks */
-	unsigned peak_mbps;  /* the most that was ever taken */
-	uint64_t running;    /* tasks of kinds that name it */
+	unsigned allocated_mbps; /* of that, by running tasks */
+	unsigned peak_mbps;      /* the most that was ever taken */
+	uint64_t running;        /* tasks of types that name it */
 	uint64_t peak_running;
 };
 
@@ -219,7 +219,7 @@ struct leat_sched_host_state {
 	const char *name; /* borrowed */
 	unsigned free_units;
 	unsigned free_io_executors;
-	int learning; /* kind that learns here, or -1 */
+	int learning; /* type that learns here, or -1 */
 };
 
 /* "registered", "short of tasks" ...: how an epoch ended. A constant. */

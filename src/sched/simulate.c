@@ -100,7 +100,7 @@ static int find_disks(struct simulation *sim, char why[LEAT_SCHED_WHY])
 			if (disk != SIZE_MAX || sim->out->groups[g].io)
 				continue;
 			snprintf(why, LEAT_SCHED_WHY,
-				 "task kind \"%.40s\" uses storage device \"%.40s\" and may run on "
+				 "task type \"%.40s\" uses storage device \"%.40s\" and may run on "
 				 "node \"%.40s\", which has none of that name",
 				 group->name, group->device, sim->res.hosts[h].name);
 			return -EINVAL;
@@ -109,13 +109,13 @@ static int find_disks(struct simulation *sim, char why[LEAT_SCHED_WHY])
 	return 0;
 }
 
-static int add_kind(struct simulation *sim, size_t g, const struct leat_trial *trial,
+static int add_type(struct simulation *sim, size_t g, const struct leat_trial *trial,
 		    char why[LEAT_SCHED_WHY])
 {
 	const struct leat_group *group = &sim->w->groups[g];
 	struct leat_simulated_group *out = &sim->out->groups[g];
 	bool io = group->io && trial->kind != LEAT_TRIAL_BASELINE;
-	struct leat_sched_kind spec = {
+	struct leat_sched_task_type spec = {
 		.name = group->name,
 		.io = io,
 		.computing_units = io          ? 0
@@ -123,7 +123,7 @@ static int add_kind(struct simulation *sim, size_t g, const struct leat_trial *t
 					       : group->computing_units,
 		.device = io ? group->device : NULL,
 	};
-	unsigned kind;
+	unsigned type;
 
 	if (io && group->device)
 		spec.bandwidth =
@@ -131,7 +131,7 @@ static int add_kind(struct simulation *sim, size_t g, const struct leat_trial *t
 	out->name = group->name;
 	out->io = io;
 	out->bandwidth = spec.bandwidth;
-	return leat_sched_add_kind(sim->s, &spec, &kind, why);
+	return leat_sched_add_type(sim->s, &spec, &type, why);
 }
 
 static int add_groups(struct simulation *sim, const struct leat_trial *trial,
@@ -151,7 +151,7 @@ static int add_groups(struct simulation *sim, const struct leat_trial *trial,
 		sim->per_iteration += w->groups[g].count;
 		for (unsigned i = 0; i < w->iterations; i++)
 			sim->left[i * w->n_groups + g] = w->groups[g].count;
-		ret = add_kind(sim, g, trial, why);
+		ret = add_type(sim, g, trial, why);
 	}
 	return ret;
 }
@@ -180,7 +180,7 @@ static int add_tasks(struct simulation *sim)
 			for (unsigned n = 0; !ret && n < sim->w->groups[g].count; n++, at++) {
 				struct sim_task *task = &sim->tasks[at];
 
-				task->group = task->task.kind = g;
+				task->group = task->task.type = g;
 				task->task.home = LEAT_SCHED_ANYWHERE;
 				task->number = n;
 				task->iteration = i;
@@ -225,7 +225,7 @@ static int begin(struct simulation *sim, struct sim_task *task)
 	return leat_machine_transfer(&sim->m, number, disk_of(sim, task), group->megabytes);
 }
 
-static int ready(struct simulation *sim, struct sim_task *task)
+static int release_task(struct simulation *sim, struct sim_task *task)
 {
 	return --task->waits ? 0 : leat_sched_ready(sim->s, &task->task);
 }
@@ -238,7 +238,7 @@ static int release_group(struct simulation *sim, size_t g, const struct leat_gro
 
 	for (size_t i = 0; i < from->n; i++)
 		for (unsigned n = 0; !ret && from->v[i] == g && n < sim->w->groups[to].count; n++)
-			ret = ready(sim, task_at(sim, iteration, to, n));
+			ret = release_task(sim, task_at(sim, iteration, to, n));
 	return ret;
 }
 
@@ -255,7 +255,7 @@ static int release_each(struct simulation *sim, const struct sim_task *task, siz
 			continue;
 		mine = leat_pairing(group->count, sim->w->groups[task->group].count, task->number);
 		for (unsigned n = mine.first; !ret && n < mine.first + mine.n; n++)
-			ret = ready(sim, task_at(sim, task->iteration, to, n));
+			ret = release_task(sim, task_at(sim, task->iteration, to, n));
 	}
 	return ret;
 }
@@ -362,12 +362,12 @@ static void *copy(const void *from, size_t n, size_t size)
 	return to;
 }
 
-static int report_group(const struct simulation *sim, unsigned kind)
+static int report_group(const struct simulation *sim, unsigned type)
 {
-	struct leat_simulated_group *out = &sim->out->groups[kind];
-	struct leat_sched_kind_state state;
+	struct leat_simulated_group *out = &sim->out->groups[type];
+	struct leat_sched_type_state state;
 
-	leat_sched_kind_state(sim->s, kind, &state);
+	leat_sched_type_state(sim->s, type, &state);
 	out->phase = state.phase;
 	out->constraint_mbps = state.constraint_mbps;
 	out->learned_from = state.learned_from;
@@ -387,7 +387,7 @@ static int report(struct simulation *sim)
 	double units = 0;
 	int ret = 0;
 
-	for (unsigned k = 0; !ret && k < leat_sched_n_kinds(sim->s); k++)
+	for (unsigned k = 0; !ret && k < leat_sched_n_types(sim->s); k++)
 		ret = report_group(sim, k);
 	for (size_t d = 0; d < sim->m.n_disks; d++) {
 		sim->out->busy_s += sim->m.disks[d].busy_s;

@@ -21,7 +21,7 @@ static void put_epoch(struct leat_json *j, const struct leat_sched_epoch *e, uin
 	leat_json_close(j);
 }
 
-void leat_sched_write_learning(struct leat_json *j, const struct leat_sched_kind_state *state,
+void leat_sched_write_learning(struct leat_json *j, const struct leat_sched_type_state *state,
 			       uint64_t start_ns)
 {
 	leat_json_list(j, "epochs", false);
@@ -52,10 +52,10 @@ static void put_total(struct leat_json *j, const struct leat_achieved_total *tot
 	leat_json_real(j, "peak_mbps", total->peak_mbps);
 }
 
-static void put_rates(struct leat_json *j, const struct leat_achieved *a, unsigned kind)
+static void put_rates(struct leat_json *j, const struct leat_achieved *a, unsigned type)
 {
 	size_t n;
-	const struct leat_achieved_rate *rates = leat_achieved_rates(a, kind, &n);
+	const struct leat_achieved_rate *rates = leat_achieved_rates(a, type, &n);
 
 	leat_json_list(j, "by_constraint", false);
 	for (size_t i = 0; i < n; i++) {
@@ -74,11 +74,11 @@ static void put_rates(struct leat_json *j, const struct leat_achieved *a, unsign
 	leat_json_close(j);
 }
 
-static void put_choices(struct leat_json *j, const struct leat_achieved *a, unsigned kind)
+static void put_choices(struct leat_json *j, const struct leat_achieved *a, unsigned type)
 {
 	size_t n;
 	uint64_t left_out;
-	const struct leat_achieved_choice *choices = leat_achieved_choices(a, kind, &n, &left_out);
+	const struct leat_achieved_choice *choices = leat_achieved_choices(a, type, &n, &left_out);
 
 	if (!n)
 		return;
@@ -94,20 +94,20 @@ static void put_choices(struct leat_json *j, const struct leat_achieved *a, unsi
 		leat_json_number(j, "choices_left_out", left_out);
 }
 
-void leat_achieved_write_kind(struct leat_json *j, const struct leat_achieved *a, unsigned kind)
+void leat_achieved_write_type(struct leat_json *j, const struct leat_achieved *a, unsigned type)
 {
 	struct leat_achieved_total total;
 
-	if (!leat_achieved_has_device(a, kind))
+	if (!leat_achieved_has_device(a, type))
 		return;
-	leat_achieved_kind_total(a, kind, &total);
+	leat_achieved_type_total(a, type, &total);
 	leat_json_object(j, "achieved", false);
 	put_total(j, &total);
-	put_rates(j, a, kind);
-	put_choices(j, a, kind);
+	put_rates(j, a, type);
+	put_choices(j, a, type);
 	leat_json_list(j, "mbps", true);
 	for (unsigned i = 0; i < leat_achieved_n(a); i++)
-		leat_json_real(j, NULL, leat_achieved_kind_mbps(a, kind, i));
+		leat_json_real(j, NULL, leat_achieved_type_mbps(a, type, i));
 	leat_json_close(j);
 	leat_json_close(j);
 }
@@ -122,7 +122,7 @@ void leat_sched_write_device(struct leat_json *j, const struct leat_sched_device
 	leat_json_object(j, NULL, false);
 	leat_json_string(j, "device", state->name);
 	leat_json_number(j, "bandwidth_mbps", state->bandwidth_mbps);
-	leat_json_number(j, "peak_taken_mbps", state->peak_mbps);
+	leat_json_number(j, "peak_allocated_mbps", state->peak_mbps);
 	leat_json_number(j, "peak_tasks", state->peak_running);
 	leat_achieved_device_total(a, device, &total);
 	put_total(j, &total);
@@ -133,7 +133,7 @@ void leat_sched_write_device(struct leat_json *j, const struct leat_sched_device
 		leat_achieved_sample(a, device, i, &s);
 		leat_json_object(j, NULL, true);
 		leat_json_real(j, "t", i * interval_s);
-		leat_json_real(j, "taken_mbps", s.taken_mbps);
+		leat_json_real(j, "allocated_mbps", s.allocated_mbps);
 		leat_json_real(j, "tasks", s.tasks);
 		leat_json_real(j, "read_mbps", s.read_mbps);
 		leat_json_real(j, "written_mbps", s.written_mbps);

@@ -54,5 +54,5 @@ void leat_limit_hold(struct leat_shm_limit *l, uint64_t moved)
 	       errno == EINTR)
 		;
 	errno = saved;
-	leat_shm_count(&l->held_ns, now_ns() - now);
+	leat_shm_count(&l->throttled_ns, now_ns() - now);
 }

@@ -13,9 +13,9 @@
 #define LEAT_LIMIT_BURST_NS UINT64_C(10000000)
 
 struct leat_shm_limit {
-	_Atomic uint64_t rate;    /* bytes a second; 0: none */
-	_Atomic uint64_t full_ns; /* when the bucket will be, or was, even: CLOCK_MONOTONIC */
-	_Atomic uint64_t held_ns; /* slept for it, summed over all threads */
+	_Atomic uint64_t rate;         /* bytes a second; 0: none */
+	_Atomic uint64_t full_ns;      /* when the bucket will be, or was, even: CLOCK_MONOTONIC */
+	_Atomic uint64_t throttled_ns; /* slept for it, summed over all threads */
 	uint64_t pad[5];
 };
 _Static_assert(sizeof(struct leat_shm_limit) == 64, "one cache line a step");

@@ -30,9 +30,9 @@ static double mean_s(const struct leat_task_use *use)
 
 static void put_use(struct leat_json *j, struct leat_tasks *t, const struct leat_task_use *use)
 {
-	struct leat_sched_kind_state state;
+	struct leat_sched_type_state state;
 
-	leat_sched_kind_state(t->sched, use->sched_kind, &state);
+	leat_sched_type_state(t->sched, use->sched_type, &state);
 	leat_json_object(j, NULL, false);
 	leat_json_string(j, "task", use->kind->name);
 	leat_json_bool(j, "io", use->kind->constraints.io);
@@ -51,7 +51,7 @@ static void put_use(struct leat_json *j, struct leat_tasks *t, const struct leat
 	}
 	if (state.phase != LEAT_SCHED_FIXED)
 		leat_sched_write_learning(j, &state, t->started_ns);
-	leat_achieved_write_kind(j, t->achieved, use->sched_kind);
+	leat_achieved_write_type(j, t->achieved, use->sched_type);
 	leat_json_close(j);
 }
 
@@ -76,7 +76,7 @@ static void put_head(struct leat_json *j, const struct leat_tasks *t)
 	leat_json_number(j, "io_executors", t->resources->hosts[0].io_executors);
 }
 
-/* The kinds have that name. */
+/* The task types have that name. */
 static void put_lists(struct leat_json *j, struct leat_tasks *t, const char *name)
 {
 	leat_json_list(j, name, false);
@@ -96,7 +96,7 @@ static int write_json(struct leat_tasks *t, FILE *out)
 
 	leat_json_object(&j, NULL, false);
 	put_head(&j, t);
-	put_lists(&j, t, "kinds");
+	put_lists(&j, t, "task_types");
 	leat_json_close(&j);
 	return 0;
 }
@@ -134,7 +134,7 @@ static int write_page(struct leat_tasks *t, FILE *out)
 
 /* --- text --- */
 
-static void print_learning(FILE *out, const struct leat_sched_kind_state *state)
+static void print_learning(FILE *out, const struct leat_sched_type_state *state)
 {
 	for (size_t i = 0; i < state->n_epochs; i++) {
 		const struct leat_sched_epoch *e = &state->epochs[i];
@@ -149,7 +149,7 @@ static void print_learning(FILE *out, const struct leat_sched_kind_state *state)
 
 static void print_use(FILE *out, struct leat_tasks *t, const struct leat_task_use *use)
 {
-	struct leat_sched_kind_state state;
+	struct leat_sched_type_state state;
 
 	fprintf(out, "%-24s %10llu %8llu %8llu %12.6f", use->kind->name,
 		(unsigned long long)use->n_done, (unsigned long long)use->n_failed,
@@ -158,7 +158,7 @@ static void print_use(FILE *out, struct leat_tasks *t, const struct leat_task_us
 		fprintf(out, " %10.1f %10.1f  %s", (double)use->bytes / 1e6, bandwidth_mbps(use),
 			use->device ? use->device->name : "-");
 	putc('\n', out);
-	leat_sched_kind_state(t->sched, use->sched_kind, &state);
+	leat_sched_type_state(t->sched, use->sched_type, &state);
 	print_learning(out, &state);
 }
 
@@ -179,7 +179,7 @@ static int write_text(struct leat_tasks *t, FILE *out)
 		leat_sched_device_state(t->sched, i, &device);
 		leat_achieved_device_total(t->achieved, i, &total);
 		fprintf(out,
-			"device %s: %u MB/s, at most %u asked for at a time, by %llu tasks; "
+			"device %s: %u MB/s, at most %u allocated at a time, by %llu tasks; "
 			"achieved %.1f MB/s, at most %.1f\n",
 			device.name, device.bandwidth_mbps, device.peak_mbps,
 			(unsigned long long)device.peak_running, total.mean_mbps, total.peak_mbps);

@@ -139,7 +139,7 @@ struct leat_task_use {
 	const struct leat_task_kind *kind; /* borrowed */
 	const struct leat_device *device;  /* borrowed; NULL: none, or none that is described */
 	struct leat_task_use *next;        /* owned; of the same kind */
-	unsigned sched_kind;               /* the scheduler's number of it */
+	unsigned sched_type;               /* the scheduler's number of it */
 	unsigned running;
 	uint64_t since_ns; /* when `running` became more than 0 */
 	uint64_t busy_ns;  /* time during which any was running */

@@ -78,7 +78,7 @@ static int find_device(struct leat_tasks *t, const struct leat_task_kind *kind, 
 static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 		   const struct leat_device *device, struct leat_task_use **out)
 {
-	struct leat_sched_kind spec = {
+	struct leat_sched_task_type spec = {
 		.name = kind->name,
 		.io = kind->constraints.io,
 		.computing_units = kind->constraints.io ? 0
@@ -94,12 +94,12 @@ static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 
 	if (!use)
 		return leat_tasks_say(-ENOMEM, "out of memory");
-	ret = leat_sched_add_kind(t->sched, &spec, &use->sched_kind, why);
+	ret = leat_sched_add_type(t->sched, &spec, &use->sched_type, why);
 	if (ret < 0) {
 		free(use);
 		return leat_tasks_say(ret, "%s", ret == -ENOMEM ? "out of memory" : why);
 	}
-	ret = leat_achieved_add_kind(t->achieved, use->sched_kind,
+	ret = leat_achieved_add_type(t->achieved, use->sched_type,
 				     leat_sched_device_number(t->sched, spec.device), spec.io,
 				     leat_bandwidth_learns(&spec.bandwidth));
 	if (ret < 0) {
@@ -151,7 +151,7 @@ int leat_tasks_sched_use(struct leat_tasks *t, const struct leat_task_kind *kind
 
 void leat_tasks_sched_submit(struct leat_tasks *t, struct leat_task *task)
 {
-	task->sched.kind = task->use->sched_kind;
+	task->sched.type = task->use->sched_type;
 	task->sched.home = LEAT_SCHED_ANYWHERE;
 	leat_sched_submit(t->sched, &task->sched);
 }
@@ -168,14 +168,14 @@ void leat_tasks_sched_begin(struct leat_tasks *t, struct leat_task *task)
 	task->began_ns = leat_clock_ns();
 	if (use->running++ == 0)
 		use->since_ns = task->began_ns;
-	leat_achieved_begin(t->achieved, use->sched_kind, task->sched.constraint_mbps,
+	leat_achieved_begin(t->achieved, use->sched_type, task->sched.constraint_mbps,
 			    !task->sched.epoch, task->began_ns);
 }
 
 /* Its bytes are known now, and when it moved them is not. */
 static void achieve(struct leat_tasks *t, const struct leat_task *task, uint64_t now, bool failed)
 {
-	unsigned kind = task->use->sched_kind, mbps = task->sched.constraint_mbps;
+	unsigned kind = task->use->sched_type, mbps = task->sched.constraint_mbps;
 	struct leat_achieved_bytes bytes = {.read = task->worker->read_bytes};
 
 	bytes.written = task->io_bytes - bytes.read;

@@ -288,7 +288,7 @@ int leat_task_submit(const struct leat_task_kind *kind, const struct leat_task_p
 	if (!t)
 		return -EINVAL;
 	if (!kind)
-		return leat_tasks_say(-EINVAL, "no kind of task; leat_task_register makes one");
+		return leat_tasks_say(-EINVAL, "no task type; leat_task_register makes one");
 	ret = read_params(&r);
 	if (ret < 0)
 		goto out;

@@ -24,3 +24,12 @@ uint64_t leat_step_own_ns(const struct leat_step_result *s)
 
 	return s->shared_ns < busy_ns ? busy_ns - s->shared_ns : 0;
 }
+
+bool leat_result_is_disturbed(const struct leat_result *r)
+{
+	uint64_t others_ns = r->cpu_used_ns > r->cpu_own_ns ? r->cpu_used_ns - r->cpu_own_ns : 0;
+
+	/* Where CPUs are idle, others take nothing away; and clocks tick. */
+	return r->cpu_ns && others_ns > r->cpu_ns / 10 + 50000000u &&
+	       r->cpu_used_ns > r->cpu_ns / 4 * 3;
+}

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct leat_learned *leat_learned_new(size_t max_kinds)
+struct leat_learned *leat_learned_new(size_t max_types)
 {
 	struct leat_learned *learned = calloc(1, sizeof(*learned));
 
 	if (!learned)
 		return NULL;
-	learned->kinds = calloc(max_kinds + 1, sizeof(*learned->kinds));
-	if (learned->kinds)
+	learned->types = calloc(max_types + 1, sizeof(*learned->types));
+	if (learned->types)
 		return learned;
 	free(learned);
 	return NULL;
@@ -25,15 +25,15 @@ void leat_learned_free(struct leat_learned *learned)
 {
 	if (!learned)
 		return;
-	for (size_t i = 0; i < learned->n_kinds; i++) {
-		free(learned->kinds[i].device);
-		free(learned->kinds[i].epochs);
-		free(learned->kinds[i].registry);
+	for (size_t i = 0; i < learned->n_types; i++) {
+		free(learned->types[i].device);
+		free(learned->types[i].epochs);
+		free(learned->types[i].registry);
 	}
 	for (size_t i = 0; i < learned->n_devices; i++)
 		free((void *)(uintptr_t)learned->devices[i].name);
 	leat_achieved_free(learned->achieved);
-	free(learned->kinds);
+	free(learned->types);
 	free(learned->devices);
 	free(learned);
 }
@@ -49,24 +49,24 @@ static void *copy(const void *from, size_t n, size_t size)
 }
 
 int leat_learned_add(struct leat_learned *learned, const char *task,
-		     const struct leat_sched_kind_state *state, const struct leat_needs *needs,
+		     const struct leat_sched_type_state *state, const struct leat_needs *needs,
 		     const struct leat_device *device)
 {
-	struct leat_learned_kind *kind = &learned->kinds[learned->n_kinds++];
+	struct leat_learned_type *type = &learned->types[learned->n_types++];
 
-	*kind = (struct leat_learned_kind){
+	*type = (struct leat_learned_type){
 		.task = task, .io = needs->io, .bandwidth = needs->bandwidth, .state = *state};
-	kind->device = device ? strdup(device->name) : NULL;
-	kind->epochs = copy(state->epochs, state->n_epochs, sizeof(*kind->epochs));
-	kind->registry = copy(state->registry, state->n_registry, sizeof(*kind->registry));
+	type->device = device ? strdup(device->name) : NULL;
+	type->epochs = copy(state->epochs, state->n_epochs, sizeof(*type->epochs));
+	type->registry = copy(state->registry, state->n_registry, sizeof(*type->registry));
 	/* One that was put aside stays open, and its tasks do not come any more. */
-	for (size_t i = 0; kind->epochs && i < state->n_epochs; i++)
-		if (kind->epochs[i].end == LEAT_SCHED_EPOCH_OPEN)
-			kind->epochs[i].end = LEAT_SCHED_EPOCH_UNREGISTERED;
-	kind->state.name = NULL;
-	kind->state.epochs = kind->epochs;
-	kind->state.registry = kind->registry;
-	return kind->epochs && kind->registry && !kind->device == !device ? 0 : -ENOMEM;
+	for (size_t i = 0; type->epochs && i < state->n_epochs; i++)
+		if (type->epochs[i].end == LEAT_SCHED_EPOCH_OPEN)
+			type->epochs[i].end = LEAT_SCHED_EPOCH_UNREGISTERED;
+	type->state.name = NULL;
+	type->state.epochs = type->epochs;
+	type->state.registry = type->registry;
+	return type->epochs && type->registry && !type->device == !device ? 0 : -ENOMEM;
 }
 
 int leat_learned_add_device(struct leat_learned *learned,
@@ -87,25 +87,25 @@ int leat_learned_add_device(struct leat_learned *learned,
 	return 0;
 }
 
-static double mean_s(const struct leat_sched_kind_state *state)
+static double mean_s(const struct leat_sched_type_state *state)
 {
 	return state->succeeded ? state->total_s / (double)state->succeeded : 0;
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void print_kind(const struct leat_learned_kind *kind, FILE *out)
+static void print_type(const struct leat_learned_type *type, FILE *out)
 {
-	const struct leat_sched_kind_state *state = &kind->state;
+	const struct leat_sched_type_state *state = &type->state;
 	char bandwidth[64];
 
-	leat_bandwidth_format(&kind->bandwidth, bandwidth, sizeof(bandwidth));
-	fprintf(out, "I/O task %s%s%s%s%s: %llu done, mean %.2f s\n", kind->task,
-		kind->device ? " on " : "", kind->device ? kind->device : "",
+	leat_bandwidth_format(&type->bandwidth, bandwidth, sizeof(bandwidth));
+	fprintf(out, "I/O task %s%s%s%s%s: %llu done, mean %.2f s\n", type->task,
+		type->device ? " on " : "", type->device ? type->device : "",
 		*bandwidth ? ", storage_bw " : "", bandwidth,
 		(unsigned long long)state->succeeded + state->failed, mean_s(state));
 	for (size_t i = 0; i < state->n_epochs; i++) {
-		const struct leat_sched_epoch *e = &kind->epochs[i];
+		const struct leat_sched_epoch *e = &type->epochs[i];
 
 		fprintf(out, "  epoch %zu: %u MB/s, %u of %u tasks, mean %.2f s, %s\n", i + 1,
 			e->constraint_mbps, e->ended, e->slots, e->mean_s,
@@ -127,7 +127,7 @@ static void print_device(const struct leat_learned *learned, unsigned number, FI
 	leat_format_bytes(total.copied, copied);
 	fprintf(out,
 		"storage %s: %.1f of %u MB/s achieved while I/O tasks ran (%.2f s), at most %.1f; "
-		"at most %u asked for at a time%s%s\n",
+		"at most %u allocated at a time%s%s\n",
 		device->name, total.mean_mbps, device->bandwidth_mbps, total.busy_s,
 		total.peak_mbps, device->peak_mbps, total.copied ? "; leat copied " : "",
 		total.copied ? copied : "");
@@ -135,35 +135,35 @@ static void print_device(const struct leat_learned *learned, unsigned number, FI
 
 void leat_learned_print(const struct leat_learned *learned, FILE *out)
 {
-	for (size_t i = 0; i < learned->n_kinds; i++)
-		if (learned->kinds[i].io)
-			print_kind(&learned->kinds[i], out);
+	for (size_t i = 0; i < learned->n_types; i++)
+		if (learned->types[i].io)
+			print_type(&learned->types[i], out);
 	for (unsigned i = 0; i < learned->n_devices; i++)
 		print_device(learned, i, out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void put_kind(struct leat_json *j, const struct leat_learned *learned, unsigned number)
+static void put_type(struct leat_json *j, const struct leat_learned *learned, unsigned number)
 {
-	const struct leat_learned_kind *kind = &learned->kinds[number];
+	const struct leat_learned_type *type = &learned->types[number];
 	char bandwidth[64];
 
-	leat_bandwidth_format(&kind->bandwidth, bandwidth, sizeof(bandwidth));
+	leat_bandwidth_format(&type->bandwidth, bandwidth, sizeof(bandwidth));
 	leat_json_object(j, NULL, false);
-	leat_json_string(j, "task", kind->task);
-	leat_json_bool(j, "io", kind->io);
-	if (kind->device)
-		leat_json_string(j, "device", kind->device);
+	leat_json_string(j, "task", type->task);
+	leat_json_bool(j, "io", type->io);
+	if (type->device)
+		leat_json_string(j, "device", type->device);
 	if (*bandwidth)
 		leat_json_string(j, "storage_bw", bandwidth);
-	leat_json_number(j, "done", kind->state.succeeded);
-	leat_json_number(j, "failed", kind->state.failed);
-	leat_json_real(j, "mean_s", mean_s(&kind->state));
-	if (kind->state.phase != LEAT_SCHED_FIXED)
-		leat_sched_write_learning(j, &kind->state,
+	leat_json_number(j, "done", type->state.succeeded);
+	leat_json_number(j, "failed", type->state.failed);
+	leat_json_real(j, "mean_s", mean_s(&type->state));
+	if (type->state.phase != LEAT_SCHED_FIXED)
+		leat_sched_write_learning(j, &type->state,
 					  leat_achieved_start_ns(learned->achieved));
-	leat_achieved_write_kind(j, learned->achieved, number);
+	leat_achieved_write_type(j, learned->achieved, number);
 	leat_json_close(j);
 }
 
@@ -173,8 +173,8 @@ void leat_learned_write(const struct leat_learned *learned, struct leat_json *j)
 	leat_json_number(j, "computing_units", learned->computing_units);
 	leat_json_number(j, "io_executors", learned->io_executors);
 	leat_json_list(j, "tasks", false);
-	for (unsigned i = 0; i < learned->n_kinds; i++)
-		put_kind(j, learned, i);
+	for (unsigned i = 0; i < learned->n_types; i++)
+		put_type(j, learned, i);
 	leat_json_close(j);
 	leat_json_list(j, "devices", false);
 	for (unsigned i = 0; i < learned->n_devices; i++)

@@ -105,10 +105,11 @@ const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r)
 
 	for (size_t i = 0; i < r->n_unmade; i++) {
 		const struct leat_unmade_file *f = &r->unmade[i];
-		char *text = leat_strf("step %s has ended well and has not made its output %s; "
-				       "take it out of the step's outputs, or give it as a "
-				       "pattern if it may be missing",
-				       f->step, f->name);
+		char *text =
+			leat_strf("step %s ended with status 0 but did not make its output %s; "
+				  "take it out of the step's outputs, or give it as a "
+				  "pattern if it may be missing",
+				  f->step, f->name);
 
 		if (text)
 			leat_result_note(r, text);

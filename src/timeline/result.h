@@ -14,10 +14,10 @@
 struct leat_counters {
 	uint64_t bytes_in;
 	uint64_t bytes_out;
-	uint64_t wait_ns;    /* summed over threads */
-	uint64_t waiting;    /* threads waiting now */
-	uint64_t held_ns;    /* held back by its limit, summed over threads */
-	uint64_t limit_mbps; /* 0: none */
+	uint64_t wait_ns;      /* summed over threads */
+	uint64_t waiting;      /* threads waiting now */
+	uint64_t throttled_ns; /* slept for its limit, summed over threads */
+	uint64_t limit_mbps;   /* 0: none */
 };
 
 struct leat_step_result {
@@ -68,6 +68,9 @@ struct leat_result {
 	bool sealed;       /* by mounts */
 	unsigned cpus;     /* that the steps share; 0: not known */
 	unsigned runnable; /* threads that want to run now, of anybody; 0: not known */
+	/* CPU time that the allowed CPUs had from the run's start to its end, that all processes of
+	 * the machine used of it, and the run's own. 0: not known. */
+	uint64_t cpu_ns, cpu_used_ns, cpu_own_ns;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t sample_ns; /* distance of two samples */
@@ -125,6 +128,9 @@ uint64_t leat_step_wait_ns(const struct leat_step_result *s);
 /* Time it would about have taken alone, on files that are there. */
 uint64_t leat_step_own_ns(const struct leat_step_result *s);
 
+/* Did other programs take so much CPU time from the run that this time says nothing? */
+bool leat_result_is_disturbed(const struct leat_result *r);
+
 /* Table of the steps, and the totals in words. */
 void leat_summary_print(const struct leat_result *r, FILE *out);
 
@@ -140,7 +146,8 @@ void leat_chart_print(const struct leat_result *r, FILE *out, int width, bool ut
 /* "12.3 s" into buf; returns buf. */
 const char *leat_format_seconds(uint64_t ns, char buf[24]);
 
-/* The word, or how it failed, "exit 3", "killed by SIGKILL", into buf; returns buf. */
+/* The word, or how it ended if there is more to say of that: "exit 3", "killed by SIGKILL", "exit
+ * 0" of one that was stopped. Into buf; returns buf. */
 const char *leat_format_status(const struct leat_step_result *s, char buf[48]);
 
 #endif

@@ -33,7 +33,8 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 		leat_json_number(j, "bytes_out", s->counters.bytes_out);
 		if (s->counters.limit_mbps) {
 			leat_json_number(j, "storage_bw_limit", s->counters.limit_mbps);
-			leat_json_real(j, "held_seconds", (double)s->counters.held_ns / NS);
+			leat_json_real(j, "throttled_seconds",
+				       (double)s->counters.throttled_ns / NS);
 		}
 	}
 	leat_json_close(j);

@@ -25,7 +25,10 @@ const char *leat_format_status(const struct leat_step_result *s, char buf[48])
 {
 	const char *word = leat_step_word(s), *name;
 
-	if (strcmp(word, "failed") != 0 || !s->status)
+	/* One that was stopped, and ended well all the same, is not told to be ok. */
+	if (s->cause && leat_step_is_good(s) && !s->skipped)
+		snprintf(buf, 48, "exit 0");
+	else if (strcmp(word, "failed") != 0 || !s->status)
 		snprintf(buf, 48, "%s", word);
 	else if (!WIFSIGNALED(s->status))
 		snprintf(buf, 48, "exit %d", WEXITSTATUS(s->status));
@@ -106,12 +109,12 @@ static void print_unmade(const struct leat_result *r, FILE *out)
 		for (size_t k = i + 1; k < r->n_unmade; k++)
 			if (!strcmp(r->unmade[k].step, step))
 				fprintf(out, ", %s", r->unmade[k].name);
-		fprintf(out, " (step %s has ended well without)\n", step);
+		fprintf(out, " (step %s ended with status 0 without making it)\n", step);
 	}
 }
 
 /* What kept the steps to what they declare. */
-static void print_walls(const struct leat_result *r, FILE *out)
+static void print_enforcement(const struct leat_result *r, FILE *out)
 {
 	if (r->sealed)
 		fprintf(out, "enforced by the kernel, for every call: each step had its mount, and "
@@ -125,19 +128,44 @@ static void print_walls(const struct leat_result *r, FILE *out)
 			     "6.12)\n");
 }
 
-static void print_held(const struct leat_result *r, FILE *out)
+static void print_throttled(const struct leat_result *r, FILE *out)
 {
-	uint64_t held_ns = 0;
+	uint64_t throttled_ns = 0;
 	size_t n = 0;
-	char held[24];
+	char throttled[24];
 
 	for (size_t i = 0; i < r->n_steps; i++) {
-		n += r->steps[i].counters.held_ns != 0;
-		held_ns += r->steps[i].counters.held_ns;
+		n += r->steps[i].counters.throttled_ns != 0;
+		throttled_ns += r->steps[i].counters.throttled_ns;
 	}
 	if (n)
-		fprintf(out, "storage_bw_limit held back %zu step%s, by %s altogether\n", n,
-			n == 1 ? "" : "s", leat_format_seconds(held_ns, held));
+		fprintf(out, "storage_bw_limit throttled %zu step%s, by %s in total\n", n,
+			n == 1 ? "" : "s", leat_format_seconds(throttled_ns, throttled));
+}
+
+/* `steps_ns`: what the steps would have taken, one after another. */
+static void print_total(const struct leat_result *r, bool all_ok, size_t n_skipped,
+			uint64_t steps_ns, FILE *out)
+{
+	uint64_t wall_ns = r->end_ns - r->start_ns;
+	char total[24], steps[24];
+
+	leat_format_seconds(wall_ns, total);
+	if (n_skipped && all_ok)
+		fprintf(out, "%s; %zu of %zu steps were skipped\n", total, n_skipped, r->n_steps);
+	else if (!r->streamed)
+		fprintf(out, "%s, the steps one after another on plain files\n", total);
+	else if (!all_ok)
+		fprintf(out, "%s; not all steps succeeded\n", total);
+	else if (leat_result_is_disturbed(r))
+		fprintf(out,
+			"%s; no estimate of the sequential time, other programs kept the CPUs "
+			"busy\n",
+			total);
+	else
+		fprintf(out, "%s; estimated sequential time %s (speed-up %.2fx)\n", total,
+			leat_format_seconds(steps_ns, steps),
+			wall_ns ? (double)steps_ns / (double)wall_ns : 1.0);
 }
 
 void leat_summary_print(const struct leat_result *r, FILE *out)
@@ -146,7 +174,6 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 	uint64_t sum_ns = 0;
 	size_t n_skipped = 0;
 	bool all_ok = true;
-	char total[24], sum[24];
 
 	fprintf(out, "%-*s  %10s  %10s  %9s  %9s  %s\n", width, "step", "wall", "waiting",
 		"bytes in", "bytes out", "status");
@@ -158,21 +185,12 @@ void leat_summary_print(const struct leat_result *r, FILE *out)
 		all_ok = all_ok && leat_step_is_good(s);
 		n_skipped += s->skipped;
 	}
-	leat_format_seconds(r->end_ns - r->start_ns, total);
-	if (n_skipped && all_ok)
-		fprintf(out, "%s; %zu of %zu steps were skipped\n", total, n_skipped, r->n_steps);
-	else if (!r->streamed)
-		fprintf(out, "%s, the steps one after another on plain files\n", total);
-	else if (all_ok)
-		fprintf(out, "%s; the steps one after another would have taken about %s\n", total,
-			leat_format_seconds(sum_ns, sum));
-	else
-		fprintf(out, "%s; not all steps succeeded\n", total);
+	print_total(r, all_ok, n_skipped, sum_ns, out);
 	if (r->learned)
 		leat_learned_print(r->learned, out);
-	print_held(r, out);
+	print_throttled(r, out);
 	if (r->enforced)
-		print_walls(r, out);
+		print_enforcement(r, out);
 	print_lost(r, out);
 	print_unmade(r, out);
 }

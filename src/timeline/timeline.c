@@ -174,7 +174,7 @@ void leat_timeline_release(struct leat_timeline *t)
 
 /* ---- what it says ---- */
 
-static uint64_t take(uint64_t *left, uint64_t part)
+static uint64_t subtract_up_to(uint64_t *left, uint64_t part)
 {
 	uint64_t taken = part < *left ? part : *left;
 
@@ -196,9 +196,9 @@ void leat_timeline_total(const struct leat_result *r, size_t step, struct leat_t
 		rest_us += t->lines[step].v[i].rest_us;
 	}
 	left = out->wall_us = leat_step_wall_ns(r, s) / 1000;
-	out->wait_us = take(&left, leat_step_wait_ns(s) / 1000);
-	out->rest_us = take(&left, rest_us);
-	out->copy_us = take(&left, copy_us);
+	out->wait_us = subtract_up_to(&left, leat_step_wait_ns(s) / 1000);
+	out->rest_us = subtract_up_to(&left, rest_us);
+	out->copy_us = subtract_up_to(&left, copy_us);
 	out->compute_us = left;
 }
 

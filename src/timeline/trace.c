@@ -232,7 +232,7 @@ static void put_instant(const struct trace *t, const struct leat_timeline_mark *
 
 /* Arrows begin and end inside of slices: a file that is complete at its step's end would lie just
  * behind. */
-static uint64_t inside(const struct trace *t, long step, uint64_t us)
+static uint64_t clamp_to_step(const struct trace *t, long step, uint64_t us)
 {
 	const struct leat_step_result *s = &t->r->steps[step];
 	uint64_t begin_us =
@@ -249,7 +249,7 @@ static void put_end_of_arrow(const struct trace *t, const char *phase, size_t nu
 {
 	begin(t, phase, file_of(t, m->file), "file", (size_t)step);
 	leat_json_number(t->j, "id", number);
-	leat_json_number(t->j, "ts", inside(t, step, us));
+	leat_json_number(t->j, "ts", clamp_to_step(t, step, us));
 	if (*phase == 'f')
 		leat_json_string(t->j, "bp", "e");
 	end(t);
@@ -306,7 +306,7 @@ static void put_sample(const struct trace *t, unsigned pid, const char *device, 
 	leat_json_real(t->j, "read", s->read_mbps);
 	leat_json_real(t->j, "written", s->written_mbps);
 	leat_json_real(t->j, "copied", s->copied_mbps);
-	leat_json_real(t->j, "asked for", s->taken_mbps);
+	leat_json_real(t->j, "allocated", s->allocated_mbps);
 	leat_json_close(t->j);
 	end(t);
 	put_counter(t, pid, device, "I/O tasks", at_s);

@@ -239,7 +239,8 @@ static const struct leat_mount_view *own_view(struct leat_mounts *m)
 }
 
 /* The mount that a path is in: the deepest, and of several at one place the last. */
-static const struct leat_mounted_at *cover(const struct leat_mount_view *v, const char *path)
+static const struct leat_mounted_at *find_covering(const struct leat_mount_view *v,
+						   const char *path)
 {
 	const struct leat_mounted_at *best = NULL;
 	size_t length = 0;
@@ -286,7 +287,7 @@ char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_plac
 			continue;
 		rest = leat_path_behind(p->path, o->root);
 		name = rest ? join(o->at, rest) : NULL;
-		if (name && cover(own, name) == o)
+		if (name && find_covering(own, name) == o)
 			return name;
 		free(name);
 	}
@@ -311,7 +312,7 @@ static const struct leat_mounted_at *mount_of(const struct leat_mount_view *v, c
 	*below = v ? leat_path_behind(path, v->root) : NULL;
 	if (!*below)
 		return NULL;
-	at = cover(v, **below ? *below : "/");
+	at = find_covering(v, **below ? *below : "/");
 	return at && (!mount || at->id == mount) ? at : NULL;
 }
 

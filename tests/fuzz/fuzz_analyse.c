@@ -1,5 +1,5 @@
 /* Any calls at all as a trace: the analysis neither crashes nor leaks, keeps to its limits, and its
- * sums by task, file and pair are the same. What it finds is written in every form.
+ * sums by task, file and edge are the same. What it finds is written in every form.
  *
  *   .ci/fuzz 60 analyse */
 #include "report/report.h"
@@ -59,18 +59,18 @@ static struct leat_trace_call call_of(const uint8_t **data, size_t *size)
 
 static void check(const struct leat_analysis *a)
 {
-	uint64_t by_task = 0, by_file = 0, by_pair = 0;
+	uint64_t by_task = 0, by_file = 0, by_edge = 0;
 
 	for (uint32_t i = 0; i < a->n_tasks; i++)
 		by_task += a->tasks[i].ways[LEAT_READ].bytes + a->tasks[i].ways[LEAT_WRITTEN].bytes;
 	for (uint32_t i = 0; i < a->n_files; i++)
 		by_file += a->files[i].bytes[LEAT_READ] + a->files[i].bytes[LEAT_WRITTEN];
-	for (uint32_t i = 0; i < a->n_pairs; i++)
-		by_pair += leat_pair_bytes(&a->pairs[i], LEAT_READ) +
-			   leat_pair_bytes(&a->pairs[i], LEAT_WRITTEN);
-	must(by_task == by_file && by_task == by_pair);
+	for (uint32_t i = 0; i < a->n_edges; i++)
+		by_edge += leat_edge_bytes(&a->edges[i], LEAT_READ) +
+			   leat_edge_bytes(&a->edges[i], LEAT_WRITTEN);
+	must(by_task == by_file && by_task == by_edge);
 	must(a->n_tasks <= a->limits.tasks && a->n_files <= a->limits.files * 9 / 8 &&
-	     a->n_pairs <= a->limits.pairs + a->limits.tasks);
+	     a->n_edges <= a->limits.edges + a->limits.tasks);
 }
 
 static void write_all(struct leat_analysis *a)
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct leat_analysis_limits limits = {.tasks = 6,
 					      .files = 8,
-					      .pairs = 16,
+					      .edges = 16,
 					      .handles = 8,
 					      .coverage = {.bytes = 4096, .most = 64},
 					      .spans = {.bytes = 4096, .most = 16}};

@@ -45,7 +45,8 @@ replace() {
 	seq 10000 | cmp - work/copy
 	grep -Eq '^produce .* ok$' <<<"$output"
 	grep -Eq '^consume .* ok$' <<<"$output"
-	[[ $output == *"one after another would have taken about"* ]]
+	# The machine may be busy with others.
+	grep -Eq '^[0-9.]+ s; (estimated sequential time [0-9.]+ s \(speed-up [0-9.]+x\)|no estimate of the sequential time)' <<<"$output"
 }
 
 @test "outputs are those of the batch; temporary files are gone, permanent ones there" {

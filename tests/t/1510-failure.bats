@@ -205,6 +205,14 @@ static_cat() {
 	[ -z "$(ls work)" ]
 }
 
+@test "a step that is stopped, and ends with status 0 for it, is not called ok" {
+	echo 'exit 3' >produce
+	echo 'trap "exit 0" TERM; while :; do sleep 0.2; done' >alone
+	run -3 timeout 60 leat run flow.yaml
+	echo "$output"
+	grep -Eq '^alone .* exit 0: stopped, because step produce failed$' <<<"$output"
+}
+
 @test "an independent step that ends within five seconds is good" {
 	echo 'exit 3' >produce
 	echo 'sleep 3; echo yes > alone' >alone

@@ -295,7 +295,7 @@ like_batch() {
 	two 'seq 1 5 >tmp.txt; sleep 0.5; cat tmp.txt >a.txt; rm tmp.txt' 'seq 11 15 >tmp.txt; sleep 0.5; cat tmp.txt >b.txt; rm tmp.txt'
 	staged one
 	like_batch
-	grep -q 'step two waits with its change of tmp.txt for the end of step one, which is staged' <<<"$stderr"
+	grep -q 'step two waits for the end of step one before it changes tmp.txt: leat does not see which names a staged step uses; if one does not use this one, set its key "staged" to "concurrent"' <<<"$stderr"
 	sed -i '/staged/d' w.yaml
 	staged two
 	like_batch

@@ -40,16 +40,16 @@ flows() {
 	done
 }
 
-unmade='step make has ended well and has not made its output temporary; take it out of the step'
+unmade='step make ended with status 0 but did not make its output temporary; take it out of the step'
 
 @test "an output that was not made is a warning, a permanent one an error" {
 	flow
 	flows 125
 	[[ $output == *"leat: warning: $unmade"* ]]
-	[[ $output == *"leat: step use has ended well and has not made its output kept; "* ]]
-	[[ $output == *"leat: step use has ended well and has not made its output results; "* ]]
-	grep -q '^not made: temporary (step make has ended well without)$' <<<"$output"
-	grep -q '^not made: kept, results (step use has ended well without)$' <<<"$output"
+	[[ $output == *"leat: step use ended with status 0 but did not make its output kept; "* ]]
+	[[ $output == *"leat: step use ended with status 0 but did not make its output results; "* ]]
+	grep -q '^not made: temporary (step make ended with status 0 without making it)$' <<<"$output"
+	grep -q '^not made: kept, results (step use ended with status 0 without making it)$' <<<"$output"
 	report '[(f["name"], f["step"]) for f in r["not_made"] if f["error"]] == [("kept", "use"), ("results", "use")]'
 	report '[(f["name"], f["step"]) for f in r["not_made"] if not f["error"]] == [("temporary", "make")]'
 	report 'len(r["problems"]) == 3 and r["exit_status"] == 125 and "kept" in r["why"]'
@@ -69,9 +69,9 @@ unmade='step make has ended well and has not made its output temporary; take it 
 @test "--on-violation warn makes warnings of them all, --strict errors" {
 	flow
 	flows 0 --on-violation warn
-	[ "$(grep -c '^leat: warning: step .* has not made' <<<"$output")" = 3 ]
+	[ "$(grep -c '^leat: warning: step .* ended with status 0 but did not make' <<<"$output")" = 3 ]
 	flows 125 --on-violation warn --strict
-	[ "$(grep -c '^leat: step .* has not made' <<<"$output")" = 3 ]
+	[ "$(grep -c '^leat: step .* ended with status 0 but did not make' <<<"$output")" = 3 ]
 }
 
 @test "what is there from before the run, or was made and is used up, is no loss" {
@@ -128,8 +128,8 @@ unmade='step make has ended well and has not made its output temporary; take it 
 		    outports: [{filename: all}, {filename: more}]
 	END
 	run -125 timeout 60 leat run flow.yaml
-	grep -q '^not made: use.0/more (step use.0 has ended well without)$' <<<"$output"
-	grep -q '^not made: use.1/more (step use.1 has ended well without)$' <<<"$output"
+	grep -q '^not made: use.0/more (step use.0 ended with status 0 without making it)$' <<<"$output"
+	grep -q '^not made: use.1/more (step use.1 ended with status 0 without making it)$' <<<"$output"
 	[ "$(grep -c '^not made' <<<"$output")" = 2 ]
 	[ "$(cat work/use.1/all)" = "$(seq 3)" ]
 }

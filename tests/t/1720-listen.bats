@@ -15,10 +15,10 @@ teardown() {
 
 # ask METHOD PATH: of whoever says in `err` where the figures are; the status and the text, in `answer`.
 ask() {
-	soon grep -q 'figures at' err
+	soon grep -q 'metrics at' err
 	/usr/bin/python3 -B - "$1" "$2" >answer <<-'END'
 		import re, sys, urllib.error, urllib.request
-		place = re.search(r"figures at (http://\S+)/metrics", open("err").read())[1]
+		place = re.search(r"metrics at (http://\S+)/metrics", open("err").read())[1]
 		try:
 		    with urllib.request.urlopen(urllib.request.Request(place + sys.argv[2], method=sys.argv[1]), timeout=20) as r:
 		        print(r.status, r.headers["Content-Type"])

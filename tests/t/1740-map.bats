@@ -255,7 +255,7 @@ nextflow() {
 	leat map --json node1 node2 >map.json
 	jq -e '[.tasks[] | .physical] == ["first", "second"] and .partial == false and
 		all(.tasks[]; .manager == "label" and .calls > 10 and .evidence.label > 0) and
-		.of_tasks.calls + ([.not_of_tasks[].calls] | add // 0) == .all.calls' map.json
+		.attributed.calls + ([.unattributed[].calls] | add // 0) == .all.calls' map.json
 	leat map -o - node1 node2 >table.csv
 	[ "$(head -n 1 table.csv)" = time_start,time_end,pid,inode,type,result,handle,offset,size,path,outside,node,manager,workflow,logical_task,physical_task,evidence,reason ]
 	[ "$(wc -l <table.csv)" = "$(($(jq .all.calls map.json) + 1))" ]
@@ -301,7 +301,7 @@ nextflow() {
 	[ "$stderr" = 'leat: warning: .nextflow.log:2: a task that is cut off, or told in a way that is not known: it is left out' ]
 	[[ $output == *'PARTIAL: not all of the logs could be read'* ]]
 	[[ $output == *'label'* ]]
-	# A trace without its last words was cut off.
+	# A trace without its trailer was cut off.
 	head -n -1 t.csv >cut.csv
 	cp t.pids.csv cut.pids.csv
 	run -0 --separate-stderr leat map cut.csv

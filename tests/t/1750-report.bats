@@ -67,14 +67,14 @@ cells() {
 	END
 }
 
-@test "the text has the figures, and fits in 80 columns" {
+@test "the text has the metrics, and fits in 80 columns" {
 	leat report run.csv >out
 	cat out
 	run ! grep '.\{81\}' out
 	grep -Eq '^use +10.0 s +.* 6.0 MB +50 % +7 B +2$' out
 	grep -Eq '^make +4.00 s +.* 0 B +3.0 MB +1$' out
-	grep -Eq '^use +<- .* 6.0 MB +2.0 +1,500 +>99 % +17 %' out
-	grep -Eq '^make +-> .* 3.0 MB +1.0 +3,000 +100 % +75 %' out
+	grep -Eq '^use +<- .* 6.0 MB +2.0x +1,500 +>99 % +17 %' out
+	grep -Eq '^make +-> .* 3.0 MB +1.0x +3,000 +100 % +75 %' out
 	grep -q 'use reads /data/x</script>&.bin 2.0 times over: 6.0 MB, of which' out
 	grep -q 'make writes .* in small pieces: 3,000 calls of' out
 	run ! grep INCOMPLETE out
@@ -98,7 +98,7 @@ cells() {
 	need jq
 	leat report --json out.json run.csv
 	jq -e '.partial == false and .calls == 4507 and .read.bytes == 6000000 and .written.bytes == 3000007' out.json
-	jq -e '.tasks as $t | [.pairs[] | select(.read) | .task as $i | ($t[] | select(.id == $i) | .name), .read.unique,
+	jq -e '.tasks as $t | [.edges[] | select(.read) | .task as $i | ($t[] | select(.id == $i) | .name), .read.unique,
 		.read.repeated, .read.sequential, .read.down, .bulkiness] == ["use", 3000000, 3000000, 1499, 1, 17.491]' out.json
 	# A write of 1000 bytes asks for 512 to 1023.
 	jq -e '.written.sizes[10] == 3000' out.json
@@ -106,6 +106,11 @@ cells() {
 	jq -e '[.hints[].kind] | contains(["read-again", "small-calls", "streamable"])' out.json
 	jq -e '.files[] | select(.path | startswith("/data/x")) | ([.spans[][4]] | add) == 9000000' out.json
 	[ "$(leat report --json - run.csv | jq .calls)" = 4507 ]
+	# What the tables show is in their rows, described once.
+	jq -e '.tasks[] | select(.name == "use") | .reread == 0.5 and .files == 2' out.json
+	jq -e '.edges[].read | select(.) | .reread_factor == 2 and .mean_bytes == 4000 and .sequential_share == 0.999' out.json
+	jq -e '.columns | keys == ["calls", "edges", "files", "tasks", "waits"]' out.json
+	jq -e '. as $r | all(.columns.tasks[]; .key as $k | $r.tasks[] | select(.name == "use") | getpath($k | split(".")) != null)' out.json
 }
 
 @test "trace events by the rules of their format" {
@@ -126,8 +131,8 @@ cells() {
 	cells task-table
 	[ "$(cells task-table | cut -d'|' -f1 | sort | tr '\n' ' ')" = 'make use ' ]
 	cells task-table | grep -q '^use|10.0 s|.*|6.0 MB|50 %|7 B|'
-	cells pairs-table
-	cells pairs-table | grep -qF 'use|reads|/data/x</script>&.bin|6.0 MB|3.0 MB|2.0|1,500|4.0 kB|>99 %|0|1|'
+	cells edges-table
+	cells edges-table | grep -qF 'use|reads|/data/x</script>&.bin|6.0 MB|3.0 MB|2.0x|1,500|4.0 kB|>99 %|0|1|'
 	cells files-table | grep -qF '/data/x</script>&.bin|3.0 MB|1|6.0 MB|1|'
 	# A point for each file that was read or written, and bars of the file over time.
 	[ "$(grep -o 'class="dot ' page.dom | wc -l)" = 3 ]
@@ -205,8 +210,8 @@ cells() {
 	leat trace --tracer ptrace -o real.trace -- bash work.sh || skip 'ptrace is not to be had'
 	COLUMNS=500 leat report real.trace >out
 	cat out
-	grep -Eq '^sort +-> .*/sorted +1.3 MB +1.0 ' out
-	grep -Eq '^sort +<- .*/numbers +1.3 MB +1.0 ' out
+	grep -Eq '^sort +-> .*/sorted +1.3 MB +1.0x ' out
+	grep -Eq '^sort +<- .*/numbers +1.3 MB +1.0x ' out
 	grep -q '/numbers is written once and in order by seq' out
 }
 

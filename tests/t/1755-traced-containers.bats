@@ -196,7 +196,7 @@ looks() {
 			def users(path, way):
 			    ids = [f["id"] for f in r["files"] if f["path"] == path]
 			    assert len(ids) == 1, (path, ids)
-			    return {task[p["task"]] for p in r["pairs"] if p["file"] == ids[0] and way in p}
+			    return {task[p["task"]] for p in r["edges"] if p["file"] == ids[0] and way in p}
 			work = os.path.realpath("work")
 			assert users(work + "/made.sam", "written") == {"cp"}, users(work + "/made.sam", "written")
 			assert users(work + "/made.sam", "read") == {"samtools"}

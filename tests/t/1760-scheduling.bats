@@ -71,7 +71,7 @@ most() {
 	[ "$(most save)" -le 2 ]
 	[ "$(most solve save scan)" -gt 3 ]
 	[[ $output == *"I/O task save on scratch, storage_bw 40: 8 done"* ]]
-	jq -e '[.scheduling.devices[] | [.device, .bandwidth_mbps, .peak_taken_mbps]] == [["scratch", 100, 80]]' report.json
+	jq -e '[.scheduling.devices[] | [.device, .bandwidth_mbps, .peak_allocated_mbps]] == [["scratch", 100, 80]]' report.json
 }
 
 @test "a constraint is learned from how long the tasks take" {

@@ -47,15 +47,15 @@ teardown() {
 
 # Do samples add up to totals, for devices and tasks? Of a run's `scheduling`, or a program's report.
 sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
-	(if has("scheduling") then .scheduling | .kinds = .tasks else . end) as $s |
+	(if has("scheduling") then .scheduling | .task_types = .tasks else . end) as $s |
 	all($s.devices[]; . as $d | (.samples | length) <= 1024 and
 		near(([.samples[].read_mbps] | add // 0) * .interval_s; .read_bytes / 1e6) and
 		near(([.samples[].written_mbps] | add // 0) * .interval_s; .written_bytes / 1e6) and
-		([$s.kinds[] | select(.device == $d.device) | .achieved.read_bytes + .achieved.written_bytes] | add // 0) ==
+		([$s.task_types[] | select(.device == $d.device) | .achieved.read_bytes + .achieved.written_bytes] | add // 0) ==
 			.read_bytes + .written_bytes and
-		all(.samples[]; .taken_mbps <= $d.bandwidth_mbps + 0.001 and .tasks <= $d.peak_tasks + 0.001) and
+		all(.samples[]; .allocated_mbps <= $d.bandwidth_mbps + 0.001 and .tasks <= $d.peak_tasks + 0.001) and
 		[.samples[].t] == ([range(.samples | length) * .interval_s] | map(. * 1000 | round / 1000))) and
-	all($s.kinds[] | select(.achieved); . as $k | .achieved as $a | $s.devices[] | select(.device == $k.device) |
+	all($s.task_types[] | select(.achieved); . as $k | .achieved as $a | $s.devices[] | select(.device == $k.device) |
 		($a.mbps | length) == (.samples | length) and
 		near(($a.mbps | add) * .interval_s; ($a.read_bytes + $a.written_bytes) / 1e6) and
 		([$a.by_constraint[].bytes] | add) == $a.read_bytes + $a.written_bytes and
@@ -82,10 +82,10 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 	jq -e "$sums" report.json
 	# Each instance takes 0.15 s and more: the samples show them, and none where there was nothing.
 	jq -e '([.scheduling.devices[0].samples[] | select(.written_mbps > 0)] | length) >= 5 and
-		all(.scheduling.devices[1].samples[]; .read_mbps + .written_mbps + .taken_mbps + .tasks == 0) and
+		all(.scheduling.devices[1].samples[]; .read_mbps + .written_mbps + .allocated_mbps + .tasks == 0) and
 		.scheduling.devices[0].mean_mbps > 0 and
 		.scheduling.devices[0].peak_mbps >= .scheduling.devices[0].mean_mbps' report.json
-	[[ $output == *"storage scratch: "*" of 100 MB/s achieved while I/O tasks ran ("*" s), at most "*"; at most 100 asked for at a time"* ]]
+	[[ $output == *"storage scratch: "*" of 100 MB/s achieved while I/O tasks ran ("*" s), at most "*"; at most 100 allocated at a time"* ]]
 	[[ $output != *"storage unused"* ]]
 	# What leat itself brings to disk is told apart; in memory there is none.
 	jq -e --argjson size "$size" '.scheduling.devices | .[0].copied_bytes as $copied | ($copied == 0 or $copied >= $size) and
@@ -157,7 +157,7 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 		# A device that no task uses has none.
 		assert list(storage) == ["scratch"], storage.keys()
 		for kind in "save", "load":
-		    assert re.search(r'class="layer k\d" data-kind="%s" d="M' % kind, storage["scratch"]), kind
+		    assert re.search(r'class="layer k\d" data-task="%s" d="M' % kind, storage["scratch"]), kind
 		for line in "taken", "limit", "tasks":
 		    assert re.search(r'class="%s" d="M' % line, storage["scratch"]), line
 		learning = figures("learning")
@@ -178,8 +178,8 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 		[.traceEvents[] | select(.ph == "C" and .name == "scratch MB/s")] as $c |
 		($c | length) == ($d.samples | length) + 1 and
 		[$c[:-1][] | .args.written] == [$d.samples[].written_mbps] and
-		[$c[:-1][] | .args["asked for"]] == [$d.samples[].taken_mbps] and
-		($c[-1].args | [.read, .written, .["asked for"]]) == [0, 0, 0]' run.json
+		[$c[:-1][] | .args.allocated] == [$d.samples[].allocated_mbps] and
+		($c[-1].args | [.read, .written, .allocated]) == [0, 0, 0]' run.json
 	jq -e '[.traceEvents[] | select(.ph == "C" and (.name | startswith("unused")))] == []' run.json
 }
 
@@ -190,7 +190,7 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 	jq 'del(.devices[].samples)' report.json
 	jq -e "$sums" report.json
 	# A task is told its bytes when it ends: they are spread over its time.
-	jq -e '([.kinds[] | {(.task): .}] | add) as $k |
+	jq -e '([.task_types[] | {(.task): .}] | add) as $k |
 		all($k.listing2, $k.listing3, $k.listing4, $k.listing5; .achieved.written_bytes + .achieved.read_bytes == .bytes) and
 		all($k.listing4.epochs[]; .begin_s <= .end_s) and $k.scale.achieved == null' report.json
 	LEAT_RESOURCES=resources.yaml LEAT_TASK_REPORT=- run task_listings dir 4
@@ -220,7 +220,7 @@ sums='def near($a; $b): ($a - $b | fabs) <= 0.002 * $b + 0.001;
 		    return dict(re.findall(r'<figure data-name="([^"]*)">(.*?)</figure>', body, re.S))
 		storage = figures("storage")["scratch"]
 		for kind in "listing2", "listing3", "listing4", "listing5":
-		    assert re.search(r'class="layer k\d" data-kind="%s" d="M' % kind, storage), kind
+		    assert re.search(r'class="layer k\d" data-task="%s" d="M' % kind, storage), kind
 		assert set(figures("learning")) == set(figures("throughput")) == {"listing4", "listing5"}
 		assert re.findall(r'class="rate" data-constraint="(\d+)"', figures("throughput")["listing4"]) == ["10", "40"]
 	END

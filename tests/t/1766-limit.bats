@@ -58,12 +58,12 @@ limited() {
 	END
 }
 
-# was_held MB: step a has moved so much, and was held back for as long as it takes, but for a
+# was_throttled MB: step a has moved so much, and was throttled for as long as it takes, but for a
 # burst of 10 ms.
-was_held() {
+was_throttled() {
 	jq -e --argjson mb "$1" '.steps[0] | .bytes_in + .bytes_out == $mb * 1000000 and
 		.storage_bw_limit == 20 and .seconds > $mb / 20 - 0.011' report.json
-	jq -e '.steps[0].held_seconds > 0 and (.steps[1] | has("held_seconds") | not)' report.json
+	jq -e '.steps[0].throttled_seconds > 0 and (.steps[1] | has("throttled_seconds") | not)' report.json
 }
 
 @test "writes of any size are held to the rate" {
@@ -71,8 +71,8 @@ was_held() {
 	for size in 64 1000 50000 8000000; do
 		limited head -c 8000000 /dev/zero \| dd of=x iflag=fullblock bs=$size status=none
 		runs leat run --dir wf --report report.json wf.yaml
-		[[ $output == *"storage_bw_limit held back 1 step, by "* ]]
-		was_held 8
+		[[ $output == *"storage_bw_limit throttled 1 step, by "* ]]
+		was_throttled 8
 		[ "$(stat -c %s wf/x)" = 8000000 ]
 		cmp <(head -c 8000000 /dev/zero) wf/x
 		rm wf/x
@@ -82,7 +82,7 @@ was_held() {
 @test "all processes of a task share its rate" {
 	limited "for i in 1 2 3 4; do head -c 2000000 /dev/zero | dd of=x conv=notrunc bs=100000 iflag=fullblock oflag=seek_bytes seek=\$((i * 2000000 - 2000000)) status=none & done; wait"
 	runs leat run --dir wf --report report.json wf.yaml
-	was_held 8
+	was_throttled 8
 	[ "$(stat -c %s wf/x)" = 8000000 ]
 }
 
@@ -107,7 +107,7 @@ was_held() {
 		  - {func: a, exec: dd, args: [if=/dev/zero, of=x, bs=100000, count=20, status=none], taskCount: 4, storage_bw_limit: 20, outports: [{filename: x}]}
 	END
 	runs leat run --dir wf --report report.json wf.yaml
-	[[ $output == *"storage_bw_limit held back 4 steps, by "* ]]
+	[[ $output == *"storage_bw_limit throttled 4 steps, by "* ]]
 	jq -e '[.steps[] | .bytes_out == 2000000 and .seconds > 2 / 20 - 0.011] | all' report.json
 }
 
@@ -115,17 +115,17 @@ was_held() {
 	[ -e /dev/fuse ] || skip "no /dev/fuse"
 	limited "$BATS_FILE_TMPDIR/produce x 64000 6400000"
 	runs leat run --dir wf --report report.json wf.yaml
-	was_held 6.4
+	was_throttled 6.4
 	[ "$(stat -c %s wf/x)" = 6400000 ]
 }
 
 @test "where libc cannot be patched, and in a traced run" {
 	limited head -c 4000000 /dev/zero \| dd of=x iflag=fullblock bs=50000 status=none
 	LEAT_INTERCEPT=wrap runs leat run --dir wf --report report.json wf.yaml
-	was_held 4
+	was_throttled 4
 	rm wf/x
 	runs leat run --trace x.trace --dir wf --report report.json wf.yaml
-	was_held 4
+	was_throttled 4
 }
 
 @test "a signal does not cut it short, and SIGKILL does" {
@@ -144,7 +144,7 @@ was_held() {
 	END
 	limited "python3 $(pwd -P)/loud.py"
 	runs leat run --dir wf --report report.json wf.yaml
-	was_held 4
+	was_throttled 4
 	cat >wf.yaml <<-END
 		tasks:
 		  - {func: a, exec: timeout, args: [-s, KILL, "0.2", dd, if=/dev/zero, of=x, bs=1G, count=1, status=none], storage_bw_limit: 1, outports: [{filename: x}]}
@@ -164,5 +164,5 @@ was_held() {
 	[[ $output == *'wf.yaml:2:71: error: "a" is staged: leat does not intercept its calls and cannot limit it to 20 MB/s'* ]]
 	limited head -c 4000000 /dev/zero \| dd of=x iflag=fullblock bs=50000 status=none
 	runs leat run --plain --dir wf --report report.json wf.yaml
-	jq -e '.steps[0] | has("held_seconds") | not' report.json
+	jq -e '.steps[0] | has("throttled_seconds") | not' report.json
 }

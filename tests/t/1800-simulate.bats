@@ -55,9 +55,9 @@ fails() {
 	leat simulate -f json -t 'auto(5,40,2)' -i 3 res.yaml work.yaml >out.json
 	[ "$(jq -r '.workload' out.json)" = two ]
 	[ "$(jq '.trials[0].tasks' out.json)" = 240 ]
-	[ "$(jq -r '.trials[0].kinds[1].storage_bw' out.json)" = 'auto(5,40,2)' ]
-	[ "$(jq '[.trials[0].kinds[1].epochs[].constraint_mbps] | tostring' out.json)" = '"[5,10,20,40]"' ]
-	[ "$(jq '[.trials[0].kinds[1].registry[].slots_all] | tostring' out.json)" = '"[16,16,8,4]"' ]
+	[ "$(jq -r '.trials[0].task_types[1].storage_bw' out.json)" = 'auto(5,40,2)' ]
+	[ "$(jq '[.trials[0].task_types[1].epochs[].constraint_mbps] | tostring' out.json)" = '"[5,10,20,40]"' ]
+	[ "$(jq '[.trials[0].task_types[1].registry[].slots_all] | tostring' out.json)" = '"[16,16,8,4]"' ]
 }
 
 @test "CSV that others can read" {
@@ -69,7 +69,7 @@ fails() {
 		import csv
 		rows = {t: list(csv.DictReader(open(t + ".csv"))) for t in ("trials", "tasks", "epochs", "registry")}
 		assert [r["trial"] for r in rows["trials"]] == ["none", "auto", "auto(5,40,2)"], rows
-		assert len(rows["tasks"]) == 6 and rows["tasks"][1]["kind"] == "write"
+		assert len(rows["tasks"]) == 6 and rows["tasks"][1]["task_type"] == "write"
 		assert {r["trial"] for r in rows["epochs"]} == {"auto", "auto(5,40,2)"}
 		assert all(float(r["mean_s"]) > 0 for r in rows["registry"])
 	END

@@ -23,7 +23,7 @@ setup() {
 
 @test "listings 1 to 5: static and learned constraints" {
 	LEAT_RESOURCES=resources.yaml LEAT_TASK_REPORT=report.json task_listings dir 40
-	jq -e '([.kinds[] | {(.task): .}] | add) as $k |
+	jq -e '([.task_types[] | {(.task): .}] | add) as $k |
 		$k.scale.done == 100 and $k.accumulate.done == 100 and $k.generate_block.done == 160 and
 		all($k.listing2, $k.listing3, $k.listing4, $k.listing5;
 			.done == 40 and .failed == 0 and .device == "scratch" and
@@ -31,7 +31,7 @@ setup() {
 		# 100 / 10 is more than the 8 executors; then 40, two at a time
 		[$k.listing4.epochs[] | [.constraint_mbps, .slots, .tasks]] == [[10, 8, 8], [40, 2, 2]] and
 		$k.listing5.epochs[0].constraint_mbps == 12 and
-		(.devices | length) == 1 and .devices[0].peak_taken_mbps <= 100' report.json
+		(.devices | length) == 1 and .devices[0].peak_allocated_mbps <= 100' report.json
 }
 
 @test "constraints need a device that is described" {

@@ -67,11 +67,11 @@ on_device() {
 		done
 		[ -z "$(ls -A slow)" ]'
 	[ "$(grep -c '^[0-9]*\.[0-9]*$' seconds)" = 5 ]
-	jq -e '.kinds | map(select(.task == "checkpoint"))[0] | .io == false and .done == 80' report.plain.json
-	jq -e '.devices[0].peak_tasks <= 4 and .devices[0].peak_taken_mbps <= 64' report.16.json
-	jq -e '.kinds | map(select(.task == "checkpoint"))[0].epochs[0] | .slots == 8 and .tasks == 8' report.auto.json
+	jq -e '.task_types | map(select(.task == "checkpoint"))[0] | .io == false and .done == 80' report.plain.json
+	jq -e '.devices[0].peak_tasks <= 4 and .devices[0].peak_allocated_mbps <= 64' report.16.json
+	jq -e '.task_types | map(select(.task == "checkpoint"))[0].epochs[0] | .slots == 8 and .tasks == 8' report.auto.json
 	# 8, 4, 2 and 1 at a time
-	jq -e '.kinds | map(select(.task == "checkpoint"))[0].epochs | map(.slots) == [8, 4, 2, 1]' \
+	jq -e '.task_types | map(select(.task == "checkpoint"))[0].epochs | map(.slots) == [8, 4, 2, 1]' \
 		"report.auto(8,64,2).json"
 }
 

@@ -55,25 +55,25 @@ void sim_release(struct sim *sim)
 	free(sim->running);
 }
 
-unsigned sim_io_kind(struct sim *sim, const char *name, const char *bandwidth)
+unsigned sim_io_type(struct sim *sim, const char *name, const char *bandwidth)
 {
-	struct leat_sched_kind spec = {.name = name, .io = true, .device = "ssd"};
+	struct leat_sched_task_type spec = {.name = name, .io = true, .device = "ssd"};
 	char why[LEAT_SCHED_WHY];
-	unsigned kind = 0;
+	unsigned type = 0;
 
 	assert_int_equal(leat_bandwidth_parse(bandwidth, &spec.bandwidth, why), 0);
-	assert_int_equal(leat_sched_add_kind(sim->s, &spec, &kind, why), 0);
-	return kind;
+	assert_int_equal(leat_sched_add_type(sim->s, &spec, &type, why), 0);
+	return type;
 }
 
-unsigned sim_compute_kind(struct sim *sim, const char *name, unsigned units)
+unsigned sim_compute_type(struct sim *sim, const char *name, unsigned units)
 {
-	struct leat_sched_kind spec = {.name = name, .computing_units = units};
+	struct leat_sched_task_type spec = {.name = name, .computing_units = units};
 	char why[LEAT_SCHED_WHY];
-	unsigned kind = 0;
+	unsigned type = 0;
 
-	assert_int_equal(leat_sched_add_kind(sim->s, &spec, &kind, why), 0);
-	return kind;
+	assert_int_equal(leat_sched_add_type(sim->s, &spec, &type, why), 0);
+	return type;
 }
 
 static void push(struct sim_task ***array, size_t *n, size_t *max, struct sim_task *task)
@@ -86,14 +86,14 @@ static void push(struct sim_task ***array, size_t *n, size_t *max, struct sim_ta
 	(*array)[(*n)++] = task;
 }
 
-struct sim_task *sim_add(struct sim *sim, unsigned kind, int home, size_t n)
+struct sim_task *sim_add(struct sim *sim, unsigned type, int home, size_t n)
 {
 	struct sim_task *task = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		task = calloc(1, sizeof(*task));
 		assert_non_null(task);
-		task->task.kind = kind;
+		task->task.type = type;
 		task->task.home = home;
 		push(&sim->all, &sim->n_all, &sim->max_all, task);
 		assert_int_equal(leat_sched_submit(sim->s, &task->task), 0);

@@ -43,12 +43,12 @@ struct leat_resources *sim_resources(unsigned n, unsigned units, unsigned execut
 void sim_init(struct sim *sim, struct leat_resources *res);
 void sim_release(struct sim *sim);
 
-/* An I/O kind on "ssd" with this constraint, and a compute kind. The number of the kind. */
-unsigned sim_io_kind(struct sim *sim, const char *name, const char *bandwidth);
-unsigned sim_compute_kind(struct sim *sim, const char *name, unsigned units);
+/* An I/O type on "ssd" with this constraint, and a compute type. The number of the type. */
+unsigned sim_io_type(struct sim *sim, const char *name, const char *bandwidth);
+unsigned sim_compute_type(struct sim *sim, const char *name, unsigned units);
 
 /* Add `n` ready tasks; the last of them. */
-struct sim_task *sim_add(struct sim *sim, unsigned kind, int home, size_t n);
+struct sim_task *sim_add(struct sim *sim, unsigned type, int home, size_t n);
 
 /* Start what may start; how many. */
 size_t sim_start(struct sim *sim);

@@ -19,8 +19,8 @@
 
 enum { SAVE, LOAD, SOLVE, ELSEWHERE };
 
-/* A device with two kinds of I/O tasks, of which the first learns, and one of compute tasks; and a
- * kind without a device. */
+/* A device with two types of I/O tasks, of which the first learns, and one of compute tasks; and a
+ * type without a device. */
 static struct leat_achieved *make(unsigned max_samples)
 {
 	struct leat_achieved *a = leat_achieved_new(START, max_samples);
@@ -28,10 +28,10 @@ static struct leat_achieved *make(unsigned max_samples)
 	assert_non_null(a);
 	assert_int_equal(leat_achieved_add_device(a), 0);
 	assert_int_equal(leat_achieved_add_device(a), 0);
-	assert_int_equal(leat_achieved_add_kind(a, SAVE, 1, true, true), 0);
-	assert_int_equal(leat_achieved_add_kind(a, LOAD, 1, true, false), 0);
-	assert_int_equal(leat_achieved_add_kind(a, SOLVE, 1, false, false), 0);
-	assert_int_equal(leat_achieved_add_kind(a, ELSEWHERE, LEAT_ACHIEVED_NO_DEVICE, true, false),
+	assert_int_equal(leat_achieved_add_type(a, SAVE, 1, true, true), 0);
+	assert_int_equal(leat_achieved_add_type(a, LOAD, 1, true, false), 0);
+	assert_int_equal(leat_achieved_add_type(a, SOLVE, 1, false, false), 0);
+	assert_int_equal(leat_achieved_add_type(a, ELSEWHERE, LEAT_ACHIEVED_NO_DEVICE, true, false),
 			 0);
 	return a;
 }
@@ -52,9 +52,9 @@ static double shown(const struct leat_achieved *a, double *taken, double *tasks)
 
 		leat_achieved_sample(a, 1, i, &s);
 		leat_achieved_sample(a, 0, i, &other);
-		assert_true(other.read_mbps + other.written_mbps + other.taken_mbps == 0);
+		assert_true(other.read_mbps + other.written_mbps + other.allocated_mbps == 0);
 		sum += (s.read_mbps + s.written_mbps) * leat_achieved_interval_s(a);
-		*taken += s.taken_mbps * leat_achieved_interval_s(a);
+		*taken += s.allocated_mbps * leat_achieved_interval_s(a);
 		*tasks += s.tasks * leat_achieved_interval_s(a);
 	}
 	return sum;
@@ -79,10 +79,10 @@ static void test_spread(void **state)
 		leat_achieved_sample(a, 1, i, &s);
 		assert_float_equal(s.written_mbps, mbps[i], 1e-6);
 		assert_float_equal(s.read_mbps, 0, 1e-6);
-		assert_float_equal(s.taken_mbps, taken[i], 1e-6);
+		assert_float_equal(s.allocated_mbps, taken[i], 1e-6);
 		assert_float_equal(s.tasks, taken[i] / 20, 1e-6);
-		assert_float_equal(leat_achieved_kind_mbps(a, SAVE, i), mbps[i], 1e-6);
-		assert_float_equal(leat_achieved_kind_mbps(a, LOAD, i), 0, 1e-6);
+		assert_float_equal(leat_achieved_type_mbps(a, SAVE, i), mbps[i], 1e-6);
+		assert_float_equal(leat_achieved_type_mbps(a, LOAD, i), 0, 1e-6);
 	}
 	leat_achieved_free(a);
 }
@@ -95,24 +95,24 @@ static void test_edges(void **state)
 	(void)state;
 	leat_achieved_move(a, SAVE, 0, START + 100 * MS, START + 200 * MS, written(MB));
 	assert_int_equal(leat_achieved_n(a), 2);
-	assert_float_equal(leat_achieved_kind_mbps(a, SAVE, 0), 0, 1e-9);
-	assert_float_equal(leat_achieved_kind_mbps(a, SAVE, 1), 10, 1e-9);
+	assert_float_equal(leat_achieved_type_mbps(a, SAVE, 0), 0, 1e-9);
+	assert_float_equal(leat_achieved_type_mbps(a, SAVE, 1), 10, 1e-9);
 	/* Before the start is at the start. */
 	leat_achieved_move(a, SAVE, 0, 0, START, written(MB));
 	leat_achieved_move(a, SAVE, 0, START + 50 * MS, START + 50 * MS, written(MB));
-	assert_float_equal(leat_achieved_kind_mbps(a, SAVE, 0), 20, 1e-9);
+	assert_float_equal(leat_achieved_type_mbps(a, SAVE, 0), 20, 1e-9);
 	leat_achieved_move(a, SAVE, 0, START + 200 * MS, START + 200 * MS, written(MB));
 	assert_int_equal(leat_achieved_n(a), 2);
 	assert_float_equal(leat_achieved_interval_s(a), 0.2, 1e-9);
-	assert_float_equal(leat_achieved_kind_mbps(a, SAVE, 0), 15, 1e-9);
-	assert_float_equal(leat_achieved_kind_mbps(a, SAVE, 1), 5, 1e-9);
+	assert_float_equal(leat_achieved_type_mbps(a, SAVE, 0), 15, 1e-9);
+	assert_float_equal(leat_achieved_type_mbps(a, SAVE, 1), 5, 1e-9);
 	leat_achieved_free(a);
 }
 
 static void test_bounds(void **state)
 {
 	static const struct {
-		size_t kinds;
+		size_t types;
 		unsigned share;
 	} shares[] = {{0, 1024}, {1, 1024}, {256, 1024}, {300, 872}, {1024, 256}, {100000, 256}};
 	struct leat_achieved *a = make(8);
@@ -120,7 +120,7 @@ static void test_bounds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-		assert_int_equal(leat_achieved_share(shares[i].kinds), shares[i].share);
+		assert_int_equal(leat_achieved_share(shares[i].types), shares[i].share);
 	leat_achieved_begin(a, SAVE, 3, true, START);
 	for (uint64_t i = 0; i < 1000; i++) {
 		leat_achieved_move(a, SAVE, 3, START + i * 50 * MS, START + (i + 1) * 50 * MS,
@@ -173,11 +173,11 @@ static void test_totals(void **state)
 	leat_achieved_sample(a, 1, 9, &s);
 	assert_float_equal(s.copied_mbps, 70, 1e-6);
 	assert_float_equal(s.written_mbps, 0, 1e-6);
-	leat_achieved_kind_total(a, SAVE, &t);
+	leat_achieved_type_total(a, SAVE, &t);
 	assert_float_equal(t.busy_s, 2, 1e-9);
 	assert_float_equal(t.mean_mbps, 50, 1e-6);
 	/* Still running. */
-	leat_achieved_kind_total(a, SOLVE, &t);
+	leat_achieved_type_total(a, SOLVE, &t);
 	assert_float_equal(t.busy_s, 8, 1e-9);
 	leat_achieved_free(a);
 }
@@ -246,7 +246,7 @@ static void test_constraints(void **state)
 
 static void test_without_device(void **state)
 {
-	static const unsigned kinds[] = {ELSEWHERE, 17};
+	static const unsigned types[] = {ELSEWHERE, 17};
 	struct leat_achieved *a = make(1024);
 	struct leat_achieved_total t;
 	uint64_t left_out;
@@ -254,15 +254,15 @@ static void test_without_device(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		leat_achieved_begin(a, kinds[i], 1, true, START);
-		leat_achieved_move(a, kinds[i], 1, START, START + SECOND, written(MB));
-		leat_achieved_end(a, kinds[i], 1, START + SECOND, SECOND);
-		assert_false(leat_achieved_has_device(a, kinds[i]));
-		leat_achieved_kind_total(a, kinds[i], &t);
+		leat_achieved_begin(a, types[i], 1, true, START);
+		leat_achieved_move(a, types[i], 1, START, START + SECOND, written(MB));
+		leat_achieved_end(a, types[i], 1, START + SECOND, SECOND);
+		assert_false(leat_achieved_has_device(a, types[i]));
+		leat_achieved_type_total(a, types[i], &t);
 		assert_int_equal(t.bytes.written, 0);
-		leat_achieved_rates(a, kinds[i], &n);
+		leat_achieved_rates(a, types[i], &n);
 		assert_int_equal(n, 0);
-		leat_achieved_choices(a, kinds[i], &n, &left_out);
+		leat_achieved_choices(a, types[i], &n, &left_out);
 		assert_int_equal(n, 0);
 	}
 	leat_achieved_settle(a, START + SECOND);

@@ -74,13 +74,13 @@ static void close_file(uint32_t t, uint64_t inode, uint64_t handle)
 	     (struct leat_trace_call){.type = LEAT_TRACE_CLOSE, .inode = inode, .handle = handle});
 }
 
-static const struct leat_report_pair *pair(uint32_t t, const char *path)
+static const struct leat_report_edge *edge(uint32_t t, const char *path)
 {
-	for (uint32_t i = a->tasks[t].pairs; i != UINT32_MAX; i = a->pairs[i].next) {
-		const char *p = a->files[a->pairs[i].file].path;
+	for (uint32_t i = a->tasks[t].edges; i != UINT32_MAX; i = a->edges[i].next) {
+		const char *p = a->files[a->edges[i].file].path;
 
-		if (p && !strcmp(p, path) && !a->files[a->pairs[i].file].replaced)
-			return &a->pairs[i];
+		if (p && !strcmp(p, path) && !a->files[a->edges[i].file].replaced)
+			return &a->edges[i];
 	}
 	return NULL;
 }
@@ -156,7 +156,7 @@ static void test_by_hand(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct leat_transfer *sum;
-		const struct leat_report_pair *p;
+		const struct leat_report_edge *p;
 		char name[16];
 		uint32_t t;
 
@@ -167,10 +167,10 @@ static void test_by_hand(void **state)
 		for (const struct step *s = cases[i].steps; s->type; s++)
 			move(t, (enum leat_trace_type)s->type, i + 1, i + 1, s->offset, s->size,
 			     s->result);
-		p = pair(t, name);
+		p = edge(t, name);
 		sum = &p->ways[LEAT_READ]->sum;
 		assert_int_equal(cases[i].bytes, sum->bytes);
-		assert_int_equal(cases[i].unique, leat_pair_unique(p, LEAT_READ));
+		assert_int_equal(cases[i].unique, leat_edge_unique(p, LEAT_READ));
 		assert_int_equal(cases[i].sequential, sum->sequential);
 		assert_int_equal(cases[i].up, sum->up);
 		assert_int_equal(cases[i].down, sum->down);
@@ -192,15 +192,15 @@ static void test_devices(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 3; i++) {
-		const struct leat_report_pair *p;
+		const struct leat_report_edge *p;
 
 		open_file(t, files[i].path, i + 1, i + 1);
 		for (int n = 0; n < 4; n++)
 			move(t, LEAT_TRACE_READ, i + 1, i + 1, 0, 100, 100);
-		p = pair(t, files[i].path);
+		p = edge(t, files[i].path);
 		assert_non_null(p);
-		assert_int_equal(400, leat_pair_bytes(p, LEAT_READ));
-		assert_int_equal(files[i].device ? 400 : 100, leat_pair_unique(p, LEAT_READ));
+		assert_int_equal(400, leat_edge_bytes(p, LEAT_READ));
+		assert_int_equal(files[i].device ? 400 : 100, leat_edge_unique(p, LEAT_READ));
 		assert_int_equal(files[i].device ? 0 : 3, p->ways[LEAT_READ]->sum.down);
 		assert_int_equal(files[i].device ? 4 : 1, p->ways[LEAT_READ]->sum.sequential);
 	}
@@ -210,7 +210,7 @@ static void test_two_tasks(void **state)
 {
 	uint32_t make = task("make"), use = task("use");
 	uint64_t written = 0, time_ns = 0;
-	const struct leat_report_pair *p;
+	const struct leat_report_edge *p;
 
 	(void)state;
 	open_file(make, "/data/x", 1, 1);        /* 0-1 ms */
@@ -226,26 +226,26 @@ static void test_two_tasks(void **state)
 	leat_analysis_alive(a, use, T0 + 15 * MS);
 	leat_analysis_finish(a);
 
-	p = pair(make, "/data/x");
-	assert_int_equal(2000, leat_pair_bytes(p, LEAT_WRITTEN));
-	assert_int_equal(1000, leat_pair_bytes(p, LEAT_READ));
+	p = edge(make, "/data/x");
+	assert_int_equal(2000, leat_edge_bytes(p, LEAT_WRITTEN));
+	assert_int_equal(1000, leat_edge_bytes(p, LEAT_READ));
 	assert_int_equal(1000, p->read_back);
 	assert_int_equal(T0 + 1 * MS, p->first_ns);
 	assert_int_equal(T0 + 4 * MS, p->last_ns);
 	assert_int_equal(T0, p->opened_ns);
 	/* 3 of 5 ms. */
-	assert_int_equal(60, (int)(leat_pair_bulkiness(a, p) + 0.5));
-	p = pair(use, "/data/x");
-	assert_int_equal(4000, leat_pair_bytes(p, LEAT_READ));
-	assert_int_equal(2000, leat_pair_unique(p, LEAT_READ));
+	assert_int_equal(60, (int)(leat_edge_bulkiness(a, p) + 0.5));
+	p = edge(use, "/data/x");
+	assert_int_equal(4000, leat_edge_bytes(p, LEAT_READ));
+	assert_int_equal(2000, leat_edge_unique(p, LEAT_READ));
 	/* 4 of 10 ms, since it was seen alive at 15 ms. */
-	assert_int_equal(40, (int)(leat_pair_bulkiness(a, p) + 0.5));
+	assert_int_equal(40, (int)(leat_edge_bulkiness(a, p) + 0.5));
 	assert_int_equal(4, p->ways[LEAT_READ]->sum.sizes[10]);
 	assert_int_equal(4 * MS, p->ways[LEAT_READ]->sum.time_ns);
 	/* By its manager's word it ran from 5 to 25 ms. */
 	a->tasks[use].began_ns = T0 + 5 * MS;
 	a->tasks[use].ended_ns = T0 + 25 * MS;
-	assert_int_equal(20, (int)(leat_pair_bulkiness(a, p) + 0.5));
+	assert_int_equal(20, (int)(leat_edge_bulkiness(a, p) + 0.5));
 
 	/* One file of five records: 2 writes, 5 reads; each a span. */
 	assert_int_equal(7, a->files[p->file].spans.n);
@@ -274,16 +274,16 @@ static void test_names(void **state)
 	call(t, (struct leat_trace_call){
 			.type = LEAT_TRACE_CREATE, .path = "/x", .inode = 2, .handle = 2});
 	move(t, 'W', 2, 2, 0, 10, 10);
-	assert_int_equal(20, leat_pair_bytes(pair(t, "/x"), LEAT_WRITTEN));
-	assert_int_equal(10, leat_pair_unique(pair(t, "/x"), LEAT_WRITTEN));
-	assert_false(a->files[pair(t, "/x")->file].removed);
+	assert_int_equal(20, leat_edge_bytes(edge(t, "/x"), LEAT_WRITTEN));
+	assert_int_equal(10, leat_edge_unique(edge(t, "/x"), LEAT_WRITTEN));
+	assert_false(a->files[edge(t, "/x")->file].removed);
 	/* Renamed over another. */
 	open_file(t, "/y", 3, 3);
 	move(t, 'W', 3, 3, 0, 7, 7);
 	call(t, (struct leat_trace_call){
 			.type = LEAT_TRACE_RENAME, .path = "/y", .to = "/x", .inode = 3});
-	assert_null(pair(t, "/y"));
-	assert_int_equal(7, leat_pair_bytes(pair(t, "/x"), LEAT_WRITTEN));
+	assert_null(edge(t, "/y"));
+	assert_int_equal(7, leat_edge_bytes(edge(t, "/x"), LEAT_WRITTEN));
 	/* Of a file whose open the trace does not have. */
 	move(t, 'R', 9, 9, 100, 5, 5);
 	assert_int_equal(1, a->gaps.nameless);
@@ -291,7 +291,7 @@ static void test_names(void **state)
 	/* What fails leaves nothing but a count. */
 	call(t,
 	     (struct leat_trace_call){.type = LEAT_TRACE_OPEN, .path = "/no", .result = -ENOENT});
-	assert_null(pair(t, "/no"));
+	assert_null(edge(t, "/no"));
 	assert_int_equal(1, a->tasks[t].calls[leat_analysis_type_index(LEAT_TRACE_OPEN)].failed);
 }
 
@@ -421,7 +421,7 @@ static void play(uint32_t t, uint32_t f)
 
 static void compare(uint32_t t, uint32_t f, const char *path)
 {
-	const struct leat_report_pair *p = pair(t + 1, path);
+	const struct leat_report_edge *p = edge(t + 1, path);
 
 	for (int way = 0; way < LEAT_WAYS; way++) {
 		const struct leat_transfer *sum = p && p->ways[way] ? &p->ways[way]->sum : NULL;
@@ -432,7 +432,7 @@ static void compare(uint32_t t, uint32_t f, const char *path)
 		assert_int_equal(oracle.bytes[t][f][way], sum ? sum->bytes : 0);
 		if (!sum)
 			continue;
-		assert_int_equal(unique, leat_pair_unique(p, (enum leat_way)way));
+		assert_int_equal(unique, leat_edge_unique(p, (enum leat_way)way));
 		assert_int_equal(oracle.orders[t][f][way][0], sum->sequential);
 		assert_int_equal(oracle.orders[t][f][way][1], sum->up);
 		assert_int_equal(oracle.orders[t][f][way][2], sum->down);
@@ -577,11 +577,11 @@ static void test_folding(void **state)
 {
 	struct leat_analysis_limits limits = {.tasks = 4,
 					      .files = 16,
-					      .pairs = 24,
+					      .edges = 24,
 					      .handles = 8,
 					      .coverage = {.bytes = 4096, .most = 64},
 					      .spans = {.bytes = 4096, .most = 16}};
-	uint64_t bytes = 0, by_pair = 0, by_file = 0, by_task = 0;
+	uint64_t bytes = 0, by_edge = 0, by_file = 0, by_task = 0;
 
 	teardown(state);
 	a = leat_analysis_new(&limits);
@@ -601,20 +601,20 @@ static void test_folding(void **state)
 			close_file(t, i % 500 + 1, i + 1);
 	}
 	leat_analysis_finish(a);
-	for (uint32_t i = 0; i < a->n_pairs; i++)
-		by_pair += leat_pair_bytes(&a->pairs[i], LEAT_READ) +
-			   leat_pair_bytes(&a->pairs[i], LEAT_WRITTEN);
+	for (uint32_t i = 0; i < a->n_edges; i++)
+		by_edge += leat_edge_bytes(&a->edges[i], LEAT_READ) +
+			   leat_edge_bytes(&a->edges[i], LEAT_WRITTEN);
 	for (uint32_t i = 0; i < a->n_files; i++)
 		by_file += a->files[i].bytes[LEAT_READ] + a->files[i].bytes[LEAT_WRITTEN];
 	for (uint32_t i = 0; i < a->n_tasks; i++)
 		by_task += a->tasks[i].ways[LEAT_READ].bytes + a->tasks[i].ways[LEAT_WRITTEN].bytes;
-	assert_int_equal(bytes, by_pair);
+	assert_int_equal(bytes, by_edge);
 	assert_int_equal(bytes, by_file);
 	assert_int_equal(bytes, by_task);
 	assert_in_range(a->n_tasks, 4, 4);
 	assert_in_range(a->n_files, 17, 18);
-	assert_in_range(a->n_pairs, 24, 28);
-	assert_true(a->gaps.folded_tasks && a->gaps.folded_files && a->gaps.folded_pairs &&
+	assert_in_range(a->n_edges, 24, 28);
+	assert_true(a->gaps.folded_tasks && a->gaps.folded_files && a->gaps.folded_edges &&
 		    a->gaps.forgotten);
 }
 
@@ -642,7 +642,7 @@ static void test_times(void **state)
 	}
 	leat_analysis_finish(a);
 	assert_int_equal(40, a->ways[LEAT_READ].bytes);
-	(void)leat_pair_bulkiness(a, &a->pairs[0]);
+	(void)leat_edge_bulkiness(a, &a->edges[0]);
 	assert_true(leat_task_run_ns(&a->tasks[t]) >= 0);
 }
 

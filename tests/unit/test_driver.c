@@ -408,8 +408,68 @@ static void test_summary(void **state)
 	assert_string_equal("step        wall     waiting   bytes in  bytes out  status\n"
 			    "a         6.00 s      0.00 s        0 B     5.0 MB  ok\n"
 			    "b         8.00 s      2.00 s     5.0 MB        0 B  ok\n"
-			    "10.0 s; the steps one after another would have taken about 12.0 s\n",
+			    "10.0 s; estimated sequential time 12.0 s (speed-up 1.20x)\n",
 			    text);
+	free(text);
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
+static char *summary_of(const struct leat_result *r)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	leat_summary_print(r, out);
+	fclose(out);
+	return text;
+}
+
+/* Who else has used the CPUs, of which the run had ten for 10 s, and is there an estimate? */
+static void test_estimate_needs_the_cpus(void **state)
+{
+	static const struct {
+		unsigned used_s, own_s;
+		bool estimate;
+	} rows[] = {{0, 0, true},   {100, 100, true}, {100, 95, true}, {100, 85, false},
+		    {40, 10, true}, {80, 5, false},   {80, 90, true}};
+	struct leat_workflow *wf = make_workflow(2, NULL);
+	struct leat_result r;
+
+	(void)state;
+	fill(&r, wf);
+	r.cpu_ns = 100 * (uint64_t)S;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char *text;
+
+		r.cpu_used_ns = rows[i].used_s * (uint64_t)S;
+		r.cpu_own_ns = rows[i].own_s * (uint64_t)S;
+		text = summary_of(&r);
+		assert_int_equal(rows[i].estimate,
+				 strstr(text, "estimated sequential time 12.0 s") != NULL);
+		assert_int_equal(!rows[i].estimate,
+				 strstr(text, "10.0 s; no estimate of the") != NULL);
+		free(text);
+	}
+	leat_result_release(&r);
+	leat_workflow_free(wf);
+}
+
+/* A step that was stopped and ended with status 0 is not told to be ok. */
+static void test_stopped_step(void **state)
+{
+	struct leat_workflow *wf = make_workflow(2, NULL);
+	struct leat_result r;
+	char *text;
+
+	(void)state;
+	fill(&r, wf);
+	leat_result_blame(&r.steps[1], "stopped, because %s", "step a failed");
+	r.steps[0].status = 3 << 8;
+	text = summary_of(&r);
+	assert_non_null(strstr(text, "  exit 3\n"));
+	assert_non_null(strstr(text, "  exit 0: stopped, because step a failed\n"));
 	free(text);
 	leat_result_release(&r);
 	leat_workflow_free(wf);
@@ -516,6 +576,8 @@ int main(void)
 		cmocka_unit_test(test_filename),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_estimate_needs_the_cpus),
+		cmocka_unit_test(test_stopped_step),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_shared_cpus),
 		cmocka_unit_test(test_samples_are_bounded),

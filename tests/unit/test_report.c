@@ -261,7 +261,7 @@ static void test_order(void **state)
 	r = report_of(NULL, NULL);
 	assert_int_equal(2, r->n_tasks);
 	assert_int_equal(1, r->n_files);
-	assert_int_equal(2, r->n_pairs);
+	assert_int_equal(2, r->n_edges);
 	assert_false(leat_report_is_partial(r));
 	leat_report_free(r);
 	begin();
@@ -269,12 +269,12 @@ static void test_order(void **state)
 	r = report_of("u", "*x");
 	assert_int_equal(1, r->n_tasks);
 	assert_string_equal("u", r->found.analysis->tasks[r->tasks[0]].name);
-	assert_int_equal(1, r->n_pairs);
+	assert_int_equal(1, r->n_edges);
 	leat_report_free(r);
 	begin();
 	make_stream(true);
 	r = report_of(NULL, "/y");
-	assert_int_equal(0, r->n_tasks + r->n_files + r->n_pairs);
+	assert_int_equal(0, r->n_tasks + r->n_files + r->n_edges);
 	leat_report_free(r);
 }
 
@@ -344,17 +344,17 @@ static void test_gaps(void **state)
 	r->found.first_problem = strdup("x.csv:3:1: bad");
 	r->found.broken = -EIO;
 	assert_true(leat_report_is_partial(r));
-	leat_report_say_gaps(r, put, NULL);
+	leat_report_list_gaps(r, put, NULL);
 	print_message("%s", said);
 	assert_non_null(strstr(said, "trace 1 lacks 1,234 records: the buffer"));
 	assert_non_null(strstr(said, "the trace of node7 is truncated"));
 	assert_non_null(
 		strstr(said, "2 malformed lines or blocks were left out, the first: x.csv:3"));
 	assert_non_null(strstr(said, "Input/output error"));
-	/* The paper's layout has no last words. */
+	/* The paper's layout has no trailer. */
 	r->found.sources[1].foreign = true;
 	said[0] = '\0';
-	leat_report_say_gaps(r, put, NULL);
+	leat_report_list_gaps(r, put, NULL);
 	assert_null(strstr(said, "node7"));
 	leat_report_free(r);
 }
@@ -387,16 +387,21 @@ static void test_words(void **state)
 
 static void test_grid(void **state)
 {
-	struct leat_grid g = {.titles = {"<name", "n", "<other"}};
+	struct leat_grid g = {0};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
 	assert_non_null(out);
+	leat_grid_column(&g, "name", true, false);
+	leat_grid_column(&g, "n", false, false);
+	leat_grid_column(&g, "empty", false, true);
+	leat_grid_column(&g, "other", true, true);
 	leat_grid_row(&g);
 	leat_grid_cell(&g, "/a/long/path/to/some/file");
 	leat_grid_cell(&g, "7");
+	leat_grid_cell(&g, "");
 	leat_grid_cell(&g, "\xc3\xa4\xc3\xb6\xc3\xbc\n");
 	leat_grid_row(&g);
 	leat_grid_cell(&g, "short");

@@ -1,4 +1,4 @@
-/* What may start when: units, executors, bandwidth, order, homes, barriers, kinds that are refused.
+/* What may start when: units, executors, bandwidth, order, homes, barriers, types that are refused.
  */
 #include "sched_world.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-static unsigned running_of(const struct sim *sim, unsigned kind)
+static unsigned running_of(const struct sim *sim, unsigned type)
 {
-	struct leat_sched_kind_state state;
+	struct leat_sched_type_state state;
 
-	leat_sched_kind_state(sim->s, kind, &state);
+	leat_sched_type_state(sim->s, type, &state);
 	return (unsigned)state.running;
 }
 
@@ -88,12 +88,12 @@ static void finds_the_device_of_a_path(void **state)
 	leat_resources_free(res);
 }
 
-/* --- kinds that are refused --- */
+/* --- types that are refused --- */
 
 static const struct {
-	struct leat_sched_kind spec;
+	struct leat_sched_task_type spec;
 	const char *why; /* NULL: it is taken */
-} kinds[] = {
+} types[] = {
 	{{"w", true, 0, "ssd", {LEAT_BANDWIDTH_STATIC, 100, 0, 0}}, NULL},
 	{{"w", true, 0, "ssd", {LEAT_BANDWIDTH_STATIC, 101, 0, 0}},
 	 "\"w\" asks for a bandwidth of 101 MB/s, but storage device \"ssd\" has 100 MB/s"},
@@ -118,13 +118,13 @@ static void refuses_kinds_that_can_never_run(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(2, 4, 8, 100));
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		char why[LEAT_SCHED_WHY] = "";
-		unsigned kind;
-		int ret = leat_sched_add_kind(sim.s, &kinds[i].spec, &kind, why);
+		unsigned type;
+		int ret = leat_sched_add_type(sim.s, &types[i].spec, &type, why);
 
-		assert_int_equal(ret, kinds[i].why ? -EINVAL : 0);
-		if (kinds[i].why && !strstr(why, kinds[i].why))
+		assert_int_equal(ret, types[i].why ? -EINVAL : 0);
+		if (types[i].why && !strstr(why, types[i].why))
 			fail_msg("row %zu: \"%s\"", i, why);
 	}
 	sim_release(&sim);
@@ -132,14 +132,14 @@ static void refuses_kinds_that_can_never_run(void **state)
 
 static void refuses_io_without_executors(void **state)
 {
-	struct leat_sched_kind spec = {.name = "w", .io = true};
+	struct leat_sched_task_type spec = {.name = "w", .io = true};
 	char why[LEAT_SCHED_WHY];
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(2, 4, 0, 100));
-	assert_int_equal(leat_sched_add_kind(sim.s, &spec, &kind, why), -EINVAL);
+	assert_int_equal(leat_sched_add_type(sim.s, &spec, &type, why), -EINVAL);
 	assert_non_null(strstr(why, "executors"));
 	sim_release(&sim);
 }
@@ -153,8 +153,8 @@ static void io_overlaps_compute(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 2, 3, 100));
-	compute = sim_compute_kind(&sim, "compute", 1);
-	io = sim_io_kind(&sim, "write", "");
+	compute = sim_compute_type(&sim, "compute", 1);
+	io = sim_io_type(&sim, "write", "");
 	sim_add(&sim, compute, LEAT_SCHED_ANYWHERE, 10);
 	sim_add(&sim, io, LEAT_SCHED_ANYWHERE, 10);
 	assert_int_equal(sim_start(&sim), 5);
@@ -181,14 +181,14 @@ static void a_constraint_bounds_tasks_at_a_time(void **state)
 		struct sim sim;
 
 		sim_init(&sim, sim_resources(rows[i].hosts, 1, rows[i].executors, 450));
-		sim_add(&sim, sim_io_kind(&sim, "write", rows[i].bandwidth), LEAT_SCHED_ANYWHERE,
+		sim_add(&sim, sim_io_type(&sim, "write", rows[i].bandwidth), LEAT_SCHED_ANYWHERE,
 			1000);
 		assert_int_equal(sim_start(&sim), rows[i].at_a_time);
 		leat_sched_device_state(sim.s, 0, &device);
-		assert_true(device.taken_mbps <= 450);
+		assert_true(device.allocated_mbps <= 450);
 		sim_run(&sim);
 		leat_sched_device_state(sim.s, 0, &device);
-		assert_int_equal(device.taken_mbps, 0);
+		assert_int_equal(device.allocated_mbps, 0);
 		assert_int_equal(device.running, 0);
 		sim_release(&sim);
 	}
@@ -201,8 +201,8 @@ static void the_first_host_with_room_takes_it(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(5, 4, 2, 100));
-	wide = sim_io_kind(&sim, "wide", "60");
-	narrow = sim_io_kind(&sim, "narrow", "40");
+	wide = sim_io_type(&sim, "wide", "60");
+	narrow = sim_io_type(&sim, "narrow", "40");
 	for (host = 0; host < 5; host++) {
 		const struct sim_task *task = sim_add(&sim, wide, LEAT_SCHED_ANYWHERE, 1);
 
@@ -221,18 +221,18 @@ static void the_first_host_with_room_takes_it(void **state)
 
 static void a_shared_device_counts_once(void **state)
 {
-	struct leat_sched_kind spec = {.name = "write", .io = true, .device = "gpfs"};
+	struct leat_sched_task_type spec = {.name = "write", .io = true, .device = "gpfs"};
 	struct leat_resources *res = sim_resources(4, 1, 10, 0);
 	char why[LEAT_SCHED_WHY];
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	leat_resources_add_shared(res, "gpfs")->bandwidth_mbps = 250;
 	sim_init(&sim, res);
 	assert_int_equal(leat_bandwidth_parse("10", &spec.bandwidth, why), 0);
-	assert_int_equal(leat_sched_add_kind(sim.s, &spec, &kind, why), 0);
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 100);
+	assert_int_equal(leat_sched_add_type(sim.s, &spec, &type, why), 0);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 100);
 	assert_int_equal(sim_start(&sim), 25);
 	assert_int_equal(sim.running[24]->task.host, 2);
 	sim_run(&sim);
@@ -249,8 +249,8 @@ static void bound_tasks_run_beside_their_data(void **state)
 	for (int shared = 0; shared < 2; shared++) {
 		sim_init(&sim, sim_resources(3, 1, 2, 100));
 		sim.res->shared_dir = shared;
-		io = sim_io_kind(&sim, "write", "50");
-		compute = sim_compute_kind(&sim, "compute", 1);
+		io = sim_io_type(&sim, "write", "50");
+		compute = sim_compute_type(&sim, "compute", 1);
 		task = sim_add(&sim, io, 2, 4);
 		assert_int_equal(sim_start(&sim), shared ? 4 : 2);
 		assert_int_equal(sim.running[0]->task.host, shared ? 0 : 2);
@@ -271,9 +271,9 @@ static void order_is_that_of_becoming_ready(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 1, 100));
-	a = sim_io_kind(&sim, "a", "10");
-	b = sim_io_kind(&sim, "b", "20");
-	c = sim_io_kind(&sim, "c", "");
+	a = sim_io_type(&sim, "a", "10");
+	b = sim_io_type(&sim, "b", "20");
+	c = sim_io_type(&sim, "c", "");
 	for (unsigned i = 0; i < 60; i++)
 		sim_add(&sim, i % 3 == 0 ? a : i % 3 == 1 ? b : c, LEAT_SCHED_ANYWHERE, 1);
 	sim_run(&sim);
@@ -286,7 +286,7 @@ static void order_is_that_of_becoming_ready(void **state)
 static void more_of_the_small(struct sim *sim, struct sim_task *task)
 {
 	if (sim->n_all < 20000)
-		sim_add(sim, task->task.kind, LEAT_SCHED_ANYWHERE, 1);
+		sim_add(sim, task->task.type, LEAT_SCHED_ANYWHERE, 1);
 }
 
 static uint64_t uneven(const struct sim *sim, const struct sim_task *task)
@@ -303,8 +303,8 @@ static void check_starvation(bool io, unsigned hosts)
 
 	sim_init(&sim, sim_resources(hosts, 8, 8, 80));
 	sim.took = uneven;
-	small = io ? sim_io_kind(&sim, "small", "10") : sim_compute_kind(&sim, "small", 1);
-	big = io ? sim_io_kind(&sim, "big", "80") : sim_compute_kind(&sim, "big", 8);
+	small = io ? sim_io_type(&sim, "small", "10") : sim_compute_type(&sim, "small", 1);
+	big = io ? sim_io_type(&sim, "big", "80") : sim_compute_type(&sim, "big", 8);
 	sim.ended = more_of_the_small;
 	sim_add(&sim, small, LEAT_SCHED_ANYWHERE, 20 * (size_t)hosts);
 	large[0] = sim_add(&sim, big, LEAT_SCHED_ANYWHERE, 1);
@@ -332,10 +332,10 @@ static void small_tasks_fill_the_gaps(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 4, 1, 0));
-	sim_add(&sim, sim_compute_kind(&sim, "three", 3), LEAT_SCHED_ANYWHERE, 1);
+	sim_add(&sim, sim_compute_type(&sim, "three", 3), LEAT_SCHED_ANYWHERE, 1);
 	sim_start(&sim);
-	big = sim_add(&sim, sim_compute_kind(&sim, "two", 2), LEAT_SCHED_ANYWHERE, 1);
-	small = sim_add(&sim, sim_compute_kind(&sim, "one", 1), LEAT_SCHED_ANYWHERE, 1);
+	big = sim_add(&sim, sim_compute_type(&sim, "two", 2), LEAT_SCHED_ANYWHERE, 1);
+	small = sim_add(&sim, sim_compute_type(&sim, "one", 1), LEAT_SCHED_ANYWHERE, 1);
 	assert_int_equal(sim_start(&sim), 1);
 	assert_true(small->started && !big->started);
 	sim_run(&sim);
@@ -353,7 +353,7 @@ static void tasks_have_one_life_at_a_time(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 1, 100));
-	task.kind = sim_compute_kind(&sim, "compute", 1);
+	task.type = sim_compute_type(&sim, "compute", 1);
 	assert_int_equal(leat_sched_ready(sim.s, &task), -EINVAL);
 	assert_int_equal(leat_sched_ended(sim.s, &task, 0, 0, false), -EINVAL);
 	assert_int_equal(leat_sched_submit(sim.s, &task), 0);
@@ -368,9 +368,9 @@ static void tasks_have_one_life_at_a_time(void **state)
 	assert_int_equal(leat_sched_cancel(sim.s, &task, 1), 0);
 	leat_sched_counts(sim.s, &counts);
 	assert_int_equal(counts.submitted + counts.ready + counts.running, 0);
-	task.kind = 99;
+	task.type = 99;
 	assert_int_equal(leat_sched_submit(sim.s, &task), -EINVAL);
-	task.kind = 0;
+	task.type = 0;
 	task.home = 1;
 	assert_int_equal(leat_sched_submit(sim.s, &task), -EINVAL);
 	task.home = LEAT_SCHED_ANYWHERE;
@@ -384,14 +384,14 @@ static void resting_tasks_lend_their_units(void **state)
 	struct sim sim = {0};
 	struct leat_sched_host_state host;
 	struct sim_task *first, *second, *third;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 2, 1, 100));
-	kind = sim_compute_kind(&sim, "two", 2);
-	first = sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 1);
-	second = sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 1);
-	third = sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 1);
+	type = sim_compute_type(&sim, "two", 2);
+	first = sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 1);
+	second = sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 1);
+	third = sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 1);
 	assert_ptr_equal(leat_sched_next(sim.s, 0), &first->task);
 	assert_null(leat_sched_next(sim.s, 0));
 	assert_int_equal(leat_sched_resume(sim.s, &first->task), -EINVAL);
@@ -421,8 +421,8 @@ static void cancelled_tasks_do_not_start(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 2, 1, 0));
-	one = sim_compute_kind(&sim, "one", 1);
-	two = sim_compute_kind(&sim, "two", 2);
+	one = sim_compute_type(&sim, "one", 1);
+	two = sim_compute_type(&sim, "two", 2);
 	sim_add(&sim, one, LEAT_SCHED_ANYWHERE, 1);
 	sim_start(&sim);
 	big = sim_add(&sim, two, LEAT_SCHED_ANYWHERE, 1);

@@ -71,7 +71,7 @@ static const struct example examples[] = {
 	 {{400, 4}}},
 };
 
-static void print_learned(const struct leat_sched_kind_state *state, char *epochs, char *registry)
+static void print_learned(const struct leat_sched_type_state *state, char *epochs, char *registry)
 {
 	*epochs = *registry = '\0';
 	for (size_t i = 0; i < state->n_epochs; i++)
@@ -86,20 +86,20 @@ static void print_learned(const struct leat_sched_kind_state *state, char *epoch
 
 static void check_example(const struct example *e)
 {
-	struct leat_sched_kind_state state;
+	struct leat_sched_type_state state;
 	char epochs[256], registry[128];
 	struct mean means[10];
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	sim_init(&sim, sim_resources(1, 1, e->executors, e->mbps));
 	memcpy(means, e->means, sizeof(means));
 	sim.ctx = means;
 	sim.took = took_by_table;
-	kind = sim_io_kind(&sim, "write", e->bandwidth);
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, e->tasks);
+	type = sim_io_type(&sim, "write", e->bandwidth);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, e->tasks);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &state);
+	leat_sched_type_state(sim.s, type, &state);
 	print_learned(&state, epochs, registry);
 	assert_string_equal(epochs, e->epochs);
 	assert_string_equal(registry, e->registry);
@@ -107,11 +107,11 @@ static void check_example(const struct example *e)
 	assert_int_equal(state.learned_from, e->tasks);
 	assert_int_equal(state.succeeded, e->tasks);
 	for (size_t i = 0; e->choices[i].n; i++) {
-		assert_int_equal(leat_sched_choose(sim.s, kind, e->choices[i].n),
+		assert_int_equal(leat_sched_choose(sim.s, type, e->choices[i].n),
 				 e->choices[i].constraint);
 		/* and it is what tasks are started with */
 		assert_int_equal(sim_start(&sim), 0);
-		sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, e->choices[i].n);
+		sim_add(&sim, type, LEAT_SCHED_ANYWHERE, e->choices[i].n);
 		sim_start(&sim);
 		assert_int_equal(sim.running[0]->task.constraint_mbps, e->choices[i].constraint);
 		sim_run(&sim);
@@ -154,11 +154,11 @@ static uint64_t took_by_constraint(const struct sim *sim, const struct sim_task 
 	return mbps ? 100 * SECOND / mbps : 10 * SECOND;
 }
 
-static enum leat_sched_phase phase_of(const struct sim *sim, unsigned kind)
+static enum leat_sched_phase phase_of(const struct sim *sim, unsigned type)
 {
-	struct leat_sched_kind_state state;
+	struct leat_sched_type_state state;
 
-	leat_sched_kind_state(sim->s, kind, &state);
+	leat_sched_type_state(sim->s, type, &state);
 	return state.phase;
 }
 
@@ -173,13 +173,13 @@ static int learning_on(const struct sim *sim, unsigned host)
 /* sim->ctx counts what would be wrong: other I/O on a host that is learned on. */
 static void check_alone(struct sim *sim, struct sim_task *task)
 {
-	int kind = learning_on(sim, task->task.host);
+	int type = learning_on(sim, task->task.host);
 
-	if (kind >= 0 && (unsigned)kind != task->task.kind && task->task.kind)
+	if (type >= 0 && (unsigned)type != task->task.type && task->task.type)
 		++*(unsigned *)sim->ctx;
-	for (size_t i = 0; kind >= 0 && i < sim->n_running; i++)
-		if (sim->running[i]->task.host == task->task.host && sim->running[i]->task.kind &&
-		    task->task.kind && sim->running[i]->task.kind != task->task.kind)
+	for (size_t i = 0; type >= 0 && i < sim->n_running; i++)
+		if (sim->running[i]->task.host == task->task.host && sim->running[i]->task.type &&
+		    task->task.type && sim->running[i]->task.type != task->task.type)
 			++*(unsigned *)sim->ctx;
 }
 
@@ -194,10 +194,10 @@ static void kinds_learn_alone_one_after_another(void **state)
 		sim.took = took_by_constraint;
 		sim.ctx = &wrong;
 		sim.started = check_alone;
-		compute = sim_compute_kind(&sim, "compute", 1);
-		other = sim_io_kind(&sim, "other", "8");
+		compute = sim_compute_type(&sim, "compute", 1);
+		other = sim_io_type(&sim, "other", "8");
 		for (unsigned i = 0; i < 5; i++)
-			sim_io_kind(&sim, "auto", i % 2 ? "auto" : "auto(2,64,2)");
+			sim_io_type(&sim, "auto", i % 2 ? "auto" : "auto(2,64,2)");
 		for (unsigned i = 0; i < 200; i++)
 			for (unsigned k = compute; k <= other + 5; k++)
 				sim_add(&sim, k, LEAT_SCHED_ANYWHERE, 1);
@@ -218,8 +218,8 @@ static void compute_tasks_run_where_it_is_learned(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 2, 8, 80));
-	compute = sim_compute_kind(&sim, "compute", 1);
-	io = sim_io_kind(&sim, "auto", "auto");
+	compute = sim_compute_type(&sim, "compute", 1);
+	io = sim_io_type(&sim, "auto", "auto");
 	sim_add(&sim, io, LEAT_SCHED_ANYWHERE, 100);
 	sim_start(&sim);
 	assert_int_equal(learning_on(&sim, 0), (int)io);
@@ -236,8 +236,8 @@ static void a_host_is_cleared_first(void **state)
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 2, 8, 80));
-	other = sim_io_kind(&sim, "other", "");
-	io = sim_io_kind(&sim, "auto", "auto");
+	other = sim_io_type(&sim, "other", "");
+	io = sim_io_type(&sim, "auto", "auto");
 	sim_add(&sim, other, LEAT_SCHED_ANYWHERE, 2);
 	sim_start(&sim);
 	sim_add(&sim, io, LEAT_SCHED_ANYWHERE, 8);
@@ -255,17 +255,17 @@ static void a_host_is_cleared_first(void **state)
 
 static void all_hosts_count_for_the_choice(void **state)
 {
-	struct leat_sched_kind_state learned;
+	struct leat_sched_type_state learned;
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(12, 48, 225, 450));
 	sim.took = took_by_constraint;
-	kind = sim_io_kind(&sim, "auto", "auto(2,256,2)");
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 2304);
+	type = sim_io_type(&sim, "auto", "auto(2,256,2)");
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 2304);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &learned);
+	leat_sched_type_state(sim.s, type, &learned);
 	for (size_t i = 0; i < learned.n_registry; i++)
 		assert_int_equal(learned.registry[i].slots_all, 12 * learned.registry[i].slots);
 	assert_int_equal(learned.learned_from, 446);
@@ -276,79 +276,79 @@ static void all_hosts_count_for_the_choice(void **state)
 
 static void a_barrier_closes_a_short_epoch(void **state)
 {
-	struct leat_sched_kind_state kind_state;
+	struct leat_sched_type_state type_state;
 	struct sim_task *last;
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 8, 80));
-	kind = sim_io_kind(&sim, "auto", "auto");
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 3);
+	type = sim_io_type(&sim, "auto", "auto");
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 3);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.phase, LEAT_SCHED_LEARNING);
-	assert_int_equal(kind_state.epochs[0].end, LEAT_SCHED_EPOCH_OPEN);
-	assert_int_equal(kind_state.epochs[0].started, 3);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.phase, LEAT_SCHED_LEARNING);
+	assert_int_equal(type_state.epochs[0].end, LEAT_SCHED_EPOCH_OPEN);
+	assert_int_equal(type_state.epochs[0].started, 3);
 	/* more comes: it goes on */
-	last = sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 2);
+	last = sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 2);
 	sim_run(&sim);
 	assert_true(last->started);
 	leat_sched_barrier(sim.s, sim.now_ns);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.n_epochs, 1);
-	assert_int_equal(kind_state.epochs[0].end, LEAT_SCHED_EPOCH_UNREGISTERED);
-	assert_int_equal(kind_state.epochs[0].started, 5);
-	assert_int_equal(kind_state.n_registry, 0);
-	assert_int_equal(kind_state.phase, LEAT_SCHED_IDLE);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.n_epochs, 1);
+	assert_int_equal(type_state.epochs[0].end, LEAT_SCHED_EPOCH_UNREGISTERED);
+	assert_int_equal(type_state.epochs[0].started, 5);
+	assert_int_equal(type_state.n_registry, 0);
+	assert_int_equal(type_state.phase, LEAT_SCHED_IDLE);
 	assert_int_equal(learning_on(&sim, 0), -1);
 	/* after it, the same constraint is tried again */
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 9);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 9);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.n_registry, 1);
-	assert_int_equal(kind_state.registry[0].constraint_mbps, 10);
-	assert_int_equal(kind_state.epochs[0].started, 8);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.n_registry, 1);
+	assert_int_equal(type_state.registry[0].constraint_mbps, 10);
+	assert_int_equal(type_state.epochs[0].started, 8);
 	leat_sched_end(sim.s, sim.now_ns);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.epochs[1].end, LEAT_SCHED_EPOCH_UNREGISTERED);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.epochs[1].end, LEAT_SCHED_EPOCH_UNREGISTERED);
 	sim_release(&sim);
 }
 
 static void a_barrier_waits_for_what_depends(void **state)
 {
 	struct leat_sched_task waiting = {.home = LEAT_SCHED_ANYWHERE};
-	struct leat_sched_kind_state kind_state;
+	struct leat_sched_type_state type_state;
 	struct sim sim;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 8, 80));
-	waiting.kind = sim_io_kind(&sim, "auto", "auto");
+	waiting.type = sim_io_type(&sim, "auto", "auto");
 	assert_int_equal(leat_sched_submit(sim.s, &waiting), 0);
-	sim_add(&sim, waiting.kind, LEAT_SCHED_ANYWHERE, 3);
+	sim_add(&sim, waiting.type, LEAT_SCHED_ANYWHERE, 3);
 	sim_start(&sim);
 	leat_sched_barrier(sim.s, sim.now_ns);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, waiting.kind, &kind_state);
-	assert_int_equal(kind_state.epochs[0].end, LEAT_SCHED_EPOCH_OPEN);
+	leat_sched_type_state(sim.s, waiting.type, &type_state);
+	assert_int_equal(type_state.epochs[0].end, LEAT_SCHED_EPOCH_OPEN);
 	assert_int_equal(leat_sched_cancel(sim.s, &waiting, sim.now_ns), 0);
-	leat_sched_kind_state(sim.s, waiting.kind, &kind_state);
-	assert_int_equal(kind_state.epochs[0].end, LEAT_SCHED_EPOCH_UNREGISTERED);
+	leat_sched_type_state(sim.s, waiting.type, &type_state);
+	assert_int_equal(type_state.epochs[0].end, LEAT_SCHED_EPOCH_UNREGISTERED);
 	sim_release(&sim);
 }
 
-/* Tasks of the first kind need one of the second, and only one host has both devices. */
+/* Tasks of the first type need one of the second, and only one host has both devices. */
 static void learning_does_not_wait_for_itself(void **state)
 {
-	struct leat_sched_kind_state kind_state;
+	struct leat_sched_type_state type_state;
 	unsigned first, second, fixed;
 	struct sim sim;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 8, 80));
-	first = sim_io_kind(&sim, "first", "auto");
-	second = sim_io_kind(&sim, "second", "auto(5,40,2)");
-	fixed = sim_io_kind(&sim, "fixed", "80");
+	first = sim_io_type(&sim, "first", "auto");
+	second = sim_io_type(&sim, "second", "auto(5,40,2)");
+	fixed = sim_io_type(&sim, "fixed", "80");
 	for (unsigned round = 0; round < 30; round++) {
 		const struct sim_task *task;
 
@@ -363,8 +363,8 @@ static void learning_does_not_wait_for_itself(void **state)
 		assert_true(task->started);
 	}
 	/* what an epoch had before it was put aside still counts */
-	leat_sched_kind_state(sim.s, first, &kind_state);
-	assert_int_equal(kind_state.registry[0].slots, 8);
+	leat_sched_type_state(sim.s, first, &type_state);
+	assert_int_equal(type_state.registry[0].slots, 8);
 	sim_release(&sim);
 }
 
@@ -372,16 +372,16 @@ static void tasks_bound_elsewhere_do_not_wait_for_learning(void **state)
 {
 	const struct sim_task *here, *there;
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(3, 1, 8, 80));
 	sim.res->shared_dir = false;
-	kind = sim_io_kind(&sim, "auto", "auto");
-	here = sim_add(&sim, kind, 1, 1);
-	there = sim_add(&sim, kind, 2, 1);
+	type = sim_io_type(&sim, "auto", "auto");
+	here = sim_add(&sim, type, 1, 1);
+	there = sim_add(&sim, type, 2, 1);
 	sim_start(&sim);
-	assert_int_equal(learning_on(&sim, 1), (int)kind);
+	assert_int_equal(learning_on(&sim, 1), (int)type);
 	assert_int_equal(here->task.host, 1);
 	assert_int_equal(there->task.host, 2);
 	assert_int_equal(there->task.constraint_mbps, here->task.constraint_mbps);
@@ -391,10 +391,10 @@ static void tasks_bound_elsewhere_do_not_wait_for_learning(void **state)
 
 static void a_shared_device_is_learned_alone(void **state)
 {
-	struct leat_sched_kind spec = {.io = true, .device = "gpfs"};
+	struct leat_sched_task_type spec = {.io = true, .device = "gpfs"};
 	struct leat_resources *res = sim_resources(4, 1, 10, 0);
 	char why[LEAT_SCHED_WHY];
-	unsigned kinds[3];
+	unsigned types[3];
 	struct sim sim;
 
 	(void)state;
@@ -405,18 +405,18 @@ static void a_shared_device_is_learned_alone(void **state)
 		spec.name = i == 2 ? "fixed" : "auto";
 		assert_int_equal(leat_bandwidth_parse(i == 2 ? "10" : "auto", &spec.bandwidth, why),
 				 0);
-		assert_int_equal(leat_sched_add_kind(sim.s, &spec, &kinds[i], why), 0);
+		assert_int_equal(leat_sched_add_type(sim.s, &spec, &types[i], why), 0);
 	}
 	for (unsigned i = 0; i < 3; i++)
-		sim_add(&sim, kinds[i], LEAT_SCHED_ANYWHERE, 100);
+		sim_add(&sim, types[i], LEAT_SCHED_ANYWHERE, 100);
 	assert_int_equal(sim_start(&sim), 10);
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(sim.running[i]->task.kind, kinds[0]);
+		assert_int_equal(sim.running[i]->task.type, types[0]);
 	sim_run(&sim);
-	assert_int_equal(phase_of(&sim, kinds[0]), LEAT_SCHED_LEARNED);
-	assert_int_equal(phase_of(&sim, kinds[1]), LEAT_SCHED_LEARNED);
-	assert_int_equal(leat_sched_choose(sim.s, kinds[0], 10),
-			 leat_sched_choose(sim.s, kinds[1], 10));
+	assert_int_equal(phase_of(&sim, types[0]), LEAT_SCHED_LEARNED);
+	assert_int_equal(phase_of(&sim, types[1]), LEAT_SCHED_LEARNED);
+	assert_int_equal(leat_sched_choose(sim.s, types[0], 10),
+			 leat_sched_choose(sim.s, types[1], 10));
 	sim_release(&sim);
 }
 
@@ -425,16 +425,16 @@ static void a_shared_device_is_learned_alone(void **state)
 static void failed_tasks_do_not_enter_the_mean(void **state)
 {
 	static struct mean means[] = {{10, 8}, {20, 5}, {0, 1}};
-	struct leat_sched_kind_state kind_state;
+	struct leat_sched_type_state type_state;
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 8, 80));
 	sim.ctx = means;
 	sim.took = took_by_table;
-	kind = sim_io_kind(&sim, "auto", "auto");
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 12);
+	type = sim_io_type(&sim, "auto", "auto");
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 12);
 	sim_start(&sim);
 	/* seven of eight fail at once: the mean is that of the eighth */
 	for (unsigned i = 1; i < 8; i++) {
@@ -442,37 +442,37 @@ static void failed_tasks_do_not_enter_the_mean(void **state)
 		sim.running[i]->ends_ns = sim.running[i]->began_ns + SECOND / 1000;
 	}
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.failed, 7);
-	assert_int_equal(kind_state.epochs[0].failed, 7);
-	assert_true(kind_state.registry[0].mean_s == 8);
-	assert_int_equal(kind_state.epochs[1].end, LEAT_SCHED_EPOCH_DISCARDED);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.failed, 7);
+	assert_int_equal(type_state.epochs[0].failed, 7);
+	assert_true(type_state.registry[0].mean_s == 8);
+	assert_int_equal(type_state.epochs[1].end, LEAT_SCHED_EPOCH_DISCARDED);
 	sim_release(&sim);
 }
 
 static void an_epoch_of_failures_is_held_again(void **state)
 {
-	struct leat_sched_kind_state kind_state;
+	struct leat_sched_type_state type_state;
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, 8, 80));
-	kind = sim_io_kind(&sim, "auto", "auto");
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 20);
+	type = sim_io_type(&sim, "auto", "auto");
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 20);
 	sim_start(&sim);
 	for (unsigned i = 0; i < 8; i++)
 		sim.running[i]->fails = true;
 	for (unsigned i = 0; i < 8; i++)
 		sim_step(&sim);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.n_epochs, 1);
-	assert_int_equal(kind_state.epochs[0].constraint_mbps, 10);
-	assert_int_equal(kind_state.epochs[0].ended, 0);
-	assert_int_equal(kind_state.n_registry, 0);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.n_epochs, 1);
+	assert_int_equal(type_state.epochs[0].constraint_mbps, 10);
+	assert_int_equal(type_state.epochs[0].ended, 0);
+	assert_int_equal(type_state.n_registry, 0);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &kind_state);
-	assert_int_equal(kind_state.phase, LEAT_SCHED_LEARNED);
+	leat_sched_type_state(sim.s, type, &type_state);
+	assert_int_equal(type_state.phase, LEAT_SCHED_LEARNED);
 	sim_release(&sim);
 }
 
@@ -484,27 +484,27 @@ static void running_tasks_keep_their_constraint(void **state)
 	struct leat_sched_device_state device;
 	struct mean means[10];
 	struct sim sim;
-	unsigned kind;
+	unsigned type;
 
 	(void)state;
 	sim_init(&sim, sim_resources(1, 1, e->executors, e->mbps));
 	memcpy(means, e->means, sizeof(means));
 	sim.ctx = means;
 	sim.took = took_by_table;
-	kind = sim_io_kind(&sim, "write", e->bandwidth);
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, e->tasks);
+	type = sim_io_type(&sim, "write", e->bandwidth);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, e->tasks);
 	sim_run(&sim);
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 40);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 40);
 	sim_start(&sim);
 	assert_int_equal(sim.running[0]->task.constraint_mbps, 8);
 	/* 225 ready tasks are better served by 2 MB/s: as many as there is room for beside 40 * 8
 	 */
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, 225);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 225);
 	assert_int_equal(sim_start(&sim), (450 - 40 * 8) / 2);
 	assert_int_equal(sim.running[39]->task.constraint_mbps, 8);
 	assert_int_equal(sim.running[40]->task.constraint_mbps, 2);
 	leat_sched_device_state(sim.s, 0, &device);
-	assert_int_equal(device.taken_mbps, 450);
+	assert_int_equal(device.allocated_mbps, 450);
 	sim_run(&sim);
 	sim_release(&sim);
 }

@@ -75,14 +75,14 @@ static struct leat_resources *any_resources(struct naive *n)
 	return res;
 }
 
-static unsigned any_kinds(struct sim *sim, struct need *needs, unsigned max)
+static unsigned any_types(struct sim *sim, struct need *needs, unsigned max)
 {
 	unsigned n = 1 + below(max);
 
 	for (unsigned k = 0; k < n; k++) {
-		struct leat_sched_kind spec = {.name = "kind", .io = below(3)};
+		struct leat_sched_task_type spec = {.name = "type", .io = below(3)};
 		char why[LEAT_SCHED_WHY];
-		unsigned kind;
+		unsigned type;
 
 		if (!spec.io)
 			spec.computing_units = 1 + below(sim->res->hosts[0].computing_units);
@@ -91,7 +91,7 @@ static unsigned any_kinds(struct sim *sim, struct need *needs, unsigned max)
 		if (spec.device && below(4))
 			spec.bandwidth = (struct leat_bandwidth){.kind = LEAT_BANDWIDTH_STATIC,
 								 .min = 1 + below(20)};
-		assert_int_equal(leat_sched_add_kind(sim->s, &spec, &kind, why), 0);
+		assert_int_equal(leat_sched_add_type(sim->s, &spec, &type, why), 0);
 		needs[k] = (struct need){spec.io, spec.computing_units, spec.bandwidth.min,
 					 spec.device};
 	}
@@ -121,7 +121,7 @@ static struct sim_task *naive_next(const struct sim *sim, const struct naive *n,
 
 		for (unsigned h = 0; !task->started && h < sim->res->n_hosts; h++) {
 			if ((bound && task->task.home != (int)h) ||
-			    !naive_fits(n, &needs[task->task.kind], h))
+			    !naive_fits(n, &needs[task->task.type], h))
 				continue;
 			*host = h;
 			return task;
@@ -143,7 +143,7 @@ static void compare_starts(struct sim *sim, struct naive *n, const struct need *
 		}
 		assert_ptr_equal(next, &expected->task);
 		assert_int_equal(next->host, host);
-		naive_change(n, &needs[next->kind], host, 1);
+		naive_change(n, &needs[next->type], host, 1);
 		expected->started = true;
 		sim->running[sim->n_running++] = expected;
 	}
@@ -154,16 +154,16 @@ static void check_against_naive(void)
 	struct naive n;
 	struct need needs[6];
 	struct sim sim;
-	unsigned kinds;
+	unsigned types;
 
 	sim_init(&sim, any_resources(&n));
 	sim.running = calloc(128, sizeof(*sim.running));
 	sim.max_running = 128;
-	kinds = any_kinds(&sim, needs, 6);
+	types = any_types(&sim, needs, 6);
 	/* so few that none is overtaken so often that room is kept for it */
 	while (sim.n_all < 120 || sim.n_running) {
 		for (unsigned i = below(8); i && sim.n_all < 120; i--) {
-			unsigned k = below(kinds);
+			unsigned k = below(types);
 
 			sim_add(&sim, k, any_home(&sim, &needs[k]), 1);
 		}
@@ -173,7 +173,7 @@ static void check_against_naive(void)
 			struct sim_task *task = *at;
 
 			*at = sim.running[--sim.n_running];
-			naive_change(&n, &needs[task->task.kind], task->task.host, -1);
+			naive_change(&n, &needs[task->task.type], task->task.host, -1);
 			assert_int_equal(leat_sched_ended(sim.s, &task->task, 0, 0, false), 0);
 		}
 		compare_starts(&sim, &n, needs);
@@ -192,7 +192,7 @@ static void starts_what_a_naive_scheduler_starts(void **state)
 	}
 }
 
-/* --- one kind that learns: the algorithm as it is written down --- */
+/* --- one type that learns: the algorithm as it is written down --- */
 
 struct learned {
 	unsigned constraint[40], slots[40];
@@ -263,9 +263,9 @@ static uint64_t took_by_round(const struct sim *sim, const struct sim_task *task
 
 static void check_learning(unsigned round)
 {
-	struct leat_sched_kind spec = {.name = "auto", .io = true, .device = "ssd"};
-	unsigned mbps = 1 + below(600), executors = 1 + below(300), hosts = 1 + below(3), kind;
-	struct leat_sched_kind_state state;
+	struct leat_sched_task_type spec = {.name = "auto", .io = true, .device = "ssd"};
+	unsigned mbps = 1 + below(600), executors = 1 + below(300), hosts = 1 + below(3), type;
+	struct leat_sched_type_state state;
 	char why[LEAT_SCHED_WHY];
 	struct learned l;
 	struct sim sim;
@@ -280,10 +280,10 @@ static void check_learning(unsigned round)
 	sim_init(&sim, sim_resources(hosts, 1, executors, mbps));
 	sim.ctx = &round;
 	sim.took = took_by_round;
-	assert_int_equal(leat_sched_add_kind(sim.s, &spec, &kind, why), 0);
-	sim_add(&sim, kind, LEAT_SCHED_ANYWHERE, l.tasks);
+	assert_int_equal(leat_sched_add_type(sim.s, &spec, &type, why), 0);
+	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, l.tasks);
 	sim_run(&sim);
-	leat_sched_kind_state(sim.s, kind, &state);
+	leat_sched_type_state(sim.s, type, &state);
 	assert_int_equal(state.phase, LEAT_SCHED_LEARNED);
 	assert_int_equal(state.n_epochs, l.n_epochs);
 	assert_int_equal(state.n_registry, l.n);
@@ -293,7 +293,7 @@ static void check_learning(unsigned round)
 		assert_int_equal(state.registry[i].slots, l.slots[i]);
 	}
 	for (uint64_t n = 1; n < 2000; n += 1 + n / 7)
-		assert_int_equal(leat_sched_choose(sim.s, kind, n), choose_naively(&l, n, hosts));
+		assert_int_equal(leat_sched_choose(sim.s, type, n), choose_naively(&l, n, hosts));
 	sim_release(&sim);
 }
 
@@ -320,7 +320,7 @@ static void check_devices(const struct sim *sim)
 			if (sim->running[r]->task.host == (unsigned)device.host)
 				sum += sim->running[r]->task.constraint_mbps;
 		if (device.host >= 0)
-			assert_true(sum >= device.taken_mbps);
+			assert_true(sum >= device.allocated_mbps);
 	}
 }
 
@@ -335,24 +335,24 @@ static void check_hosts(const struct sim *sim)
 	}
 }
 
-/* What starts on a host that is learned on is of the kind that learns there, or computes. */
+/* What starts on a host that is learned on is of the type that learns there, or computes. */
 static void check_start(struct sim *sim, struct sim_task *task)
 {
 	const struct need *needs = sim->ctx;
 	struct leat_sched_host_state host;
 
 	leat_sched_host_state(sim->s, task->task.host, &host);
-	assert_true(host.learning < 0 || !needs[task->task.kind].io ||
-		    host.learning == (int)task->task.kind);
+	assert_true(host.learning < 0 || !needs[task->task.type].io ||
+		    host.learning == (int)task->task.type);
 	if (!sim->res->shared_dir && task->task.home >= 0)
 		assert_int_equal(task->task.host, task->task.home);
 	task->fails = !below(5);
 }
 
-static void add_learners(struct sim *sim, struct need *needs, unsigned *kinds)
+static void add_learners(struct sim *sim, struct need *needs, unsigned *types)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		struct leat_sched_kind spec = {.name = "auto", .io = true};
+		struct leat_sched_task_type spec = {.name = "auto", .io = true};
 		char why[LEAT_SCHED_WHY];
 
 		spec.device = below(3) ? "ssd" : "gpfs";
@@ -360,9 +360,9 @@ static void add_learners(struct sim *sim, struct need *needs, unsigned *kinds)
 		if (below(2))
 			spec.bandwidth = (struct leat_bandwidth){LEAT_BANDWIDTH_BOUNDED,
 								 1 + below(9), 50, 2};
-		needs[*kinds] = (struct need){true, 0, spec.bandwidth.min, spec.device};
-		assert_int_equal(leat_sched_add_kind(sim->s, &spec, kinds, why), 0);
-		++*kinds;
+		needs[*types] = (struct need){true, 0, spec.bandwidth.min, spec.device};
+		assert_int_equal(leat_sched_add_type(sim->s, &spec, types, why), 0);
+		++*types;
 	}
 }
 
@@ -372,17 +372,17 @@ static void check_all(void)
 	struct need needs[16];
 	struct naive n;
 	struct sim sim;
-	unsigned kinds;
+	unsigned types;
 
 	sim_init(&sim, any_resources(&n));
 	sim.took = took_any;
 	sim.started = check_start;
 	sim.ctx = needs;
-	kinds = any_kinds(&sim, needs, 6);
-	add_learners(&sim, needs, &kinds);
+	types = any_types(&sim, needs, 6);
+	add_learners(&sim, needs, &types);
 	for (unsigned round = 0; round < 10; round++) {
 		for (unsigned i = 0; i < 40; i++) {
-			unsigned k = below(kinds);
+			unsigned k = below(types);
 
 			sim_add(&sim, k, any_home(&sim, &needs[k]), below(4));
 		}
@@ -393,7 +393,7 @@ static void check_all(void)
 			check_devices(&sim);
 			check_hosts(&sim);
 			if (!below(3)) {
-				unsigned k = below(kinds);
+				unsigned k = below(types);
 
 				if (sim.n_all < 2000)
 					sim_add(&sim, k, any_home(&sim, &needs[k]), 1);
@@ -407,10 +407,10 @@ static void check_all(void)
 	leat_sched_end(sim.s, sim.now_ns);
 	for (size_t i = 0; i < sim.n_all; i++)
 		assert_true(sim.all[i]->started);
-	for (unsigned k = 0; k < kinds; k++) {
-		struct leat_sched_kind_state state;
+	for (unsigned k = 0; k < types; k++) {
+		struct leat_sched_type_state state;
 
-		leat_sched_kind_state(sim.s, k, &state);
+		leat_sched_type_state(sim.s, k, &state);
 		for (size_t i = 0; i < state.n_epochs; i++)
 			assert_int_not_equal(state.epochs[i].end, LEAT_SCHED_EPOCH_OPEN);
 	}

@@ -21,7 +21,7 @@
 	"{\"name\":\"c\",\"state\":\"waiting\",\"start_ns\":0,\"end_ns\":0},"                      \
 	"{\"name\":\"f\\u001b[2J\",\"state\":\"failed\",\"start_ns\":1,\"end_ns\":2,\"reason\":"   \
 	"\"exited with status 3\"},"                                                               \
-	"{\"name\":\"r\",\"state\":\"running\",\"resting\":true,\"start_ns\":1000000000}],"        \
+	"{\"name\":\"r\",\"state\":\"running\",\"idle\":true,\"start_ns\":1000000000}],"           \
 	"\"memory\":{\"budget_bytes\":1000,\"used_bytes\":10,\"spilled_bytes\":0},"                \
 	"\"files\":[{\"name\":\"big\",\"state\":\"committed\",\"place\":\"store\",\"bytes\":100}," \
 	"{\"name\":\"old\",\"state\":\"committed\",\"place\":\"disk\",\"bytes\":200},"             \

@@ -41,7 +41,7 @@ struct leat_step_run {
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
 /* The same: a rank came too late for a version of `name`. True: nobody has been told yet. */
 bool leat_step_missed(struct leat_daemon *d, int step, const char *name);
-/* The same: leat had no room for what it wrote to the file. Its batch would have had some. */
+/* The same: leat had no space for what it wrote to the file. Its batch would have had some. */
 void leat_step_cramped(struct leat_daemon *d, int step, const char *name);
 /* The same for all that run: a process of one of them had an error instead. */
 void leat_steps_spoil(struct leat_daemon *d, const char *why);

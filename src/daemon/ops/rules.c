@@ -64,10 +64,10 @@ static void warn_unseen(struct leat_conn *c, const struct leat_file *f, int unse
 
 	if (!s->held)
 		leat_problem_add(c->d, 0,
-				 "step %s waits with its change of %s for the end of step %s, "
-				 "which is staged, so that it is not seen whether it uses that "
-				 "name; if it does not, give %s staged: concurrent",
-				 c->d->wf->steps[c->step].name, *f->name ? f->name : ".", staged,
+				 "step %s waits for the end of step %s before it changes %s: leat "
+				 "does not see which names a staged step uses; if %s does not use "
+				 "this one, set its key \"staged\" to \"concurrent\"",
+				 c->d->wf->steps[c->step].name, staged, *f->name ? f->name : ".",
 				 staged);
 	s->held = true;
 }

@@ -64,9 +64,9 @@ static void put_step(struct leat_daemon *d, struct leat_json *j, size_t i)
 	leat_json_number(j, "waiting", leat_shm_counted(&shm->waiting));
 	leat_json_number(j, "copy_ns", leat_shm_counted(&shm->copy_ns));
 	leat_json_number(j, "limit_mbps", d->wf->steps[i].needs.limit_mbps);
-	leat_json_number(j, "held_ns", leat_shm_counted(&d->shm->limits[i].held_ns));
+	leat_json_number(j, "throttled_ns", leat_shm_counted(&d->shm->limits[i].throttled_ns));
 	leat_json_number(j, "cpu_ns", leat_step_cpu_ns(d, (int)i));
-	leat_json_bool(j, "resting", s->state == LEAT_RUN_RESTING);
+	leat_json_bool(j, "idle", s->state == LEAT_RUN_RESTING);
 	leat_json_close(j);
 }
 

@@ -351,4 +351,3 @@ bool leat_spill_aside(struct leat_conn *c, struct leat_file *f, pid_t pid, uint6
 		leat_space_stays(c->d, c->step, f, rc);
 	return false;
 }
-}

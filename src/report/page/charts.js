@@ -145,7 +145,7 @@ function sizeBars(id, of) {
 	while (first < bins - 1 && !WAYS.some(function (name) { return way(of, name).sizes[first]; }))
 		first++;
 	var all = d3.range(first, bins);
-	var c = canvas(id, 190, {left: 66, right: 10, top: 8, bottom: 40}, "Calls by the bytes asked for");
+	var c = canvas(id, 190, {left: 66, right: 10, top: 8, bottom: 40}, "Calls by the bytes requested");
 	var x = d3.scale.ordinal().domain(all).rangeBands([0, c.width], .15);
 	var most = d3.max(WAYS, function (name) { return d3.max(way(of, name).sizes) || 0; }) || 1;
 	/* Rare sizes are seen beside frequent ones. */
@@ -169,7 +169,7 @@ function sizeBars(id, of) {
 		});
 	});
 	c.g.append("text").attr({x: c.width, y: c.height + 36, "text-anchor": "end", "class": "faint"})
-		.text("asked for; blue reads, orange writes");
+		.text("requested; blue reads, orange writes");
 }
 
 /* ---- tasks ---- */
@@ -219,8 +219,8 @@ function drawTasks() {
 var accessTask = "";
 
 function drawAccess() {
-	var list = accesses(report.pairs).filter(function (a) {
-		return a.pair.bulkiness !== undefined && a.way.bytes && (!accessTask || String(a.pair.task) === accessTask);
+	var list = accesses(report.edges).filter(function (a) {
+		return a.edge.bulkiness !== undefined && a.way.bytes && (!accessTask || String(a.edge.task) === accessTask);
 	});
 	var c = canvas("access-chart", 340, {left: 66, right: 28, top: 66, bottom: 42},
 		"Files by the share of the task's run in which they were used, and by bytes");
@@ -241,22 +241,22 @@ function drawAccess() {
 		.text("like a stream \u25b8");
 	bulkBars(c, x, list);
 	var dots = c.g.selectAll("a").data(list).enter().append("a")
-		.attr("xlink:href", function (a) { return fileLink(a.pair.file) || taskLink(a.pair.task); });
-	dots.append("circle").attr({r: 5, cx: function (a) { return x(a.pair.bulkiness); },
+		.attr("xlink:href", function (a) { return fileLink(a.edge.file) || taskLink(a.edge.task); });
+	dots.append("circle").attr({r: 5, cx: function (a) { return x(a.edge.bulkiness); },
 		cy: function (a) { return y(Math.max(1, a.way.bytes)); },
 		"class": function (a) { return "dot " + a.name; },
 		stroke: function (a) { return "var(--" + a.name + ")"; }});
 	tells(dots, function (a) {
-		return taskName(a.pair.task) + (a.name === "read" ? " reads " : " writes ") + fileName(a.pair.file) +
-			"\n" + bytes(a.way.bytes) + " over " + percent(a.pair.bulkiness / 100) + " of its run (" +
-			duration((a.pair.last_us - a.pair.first_us) * 1000) + ")";
+		return taskName(a.edge.task) + (a.name === "read" ? " reads " : " writes ") + fileName(a.edge.file) +
+			"\n" + bytes(a.way.bytes) + " over " + percent(a.edge.bulkiness / 100) + " of its run (" +
+			duration((a.edge.last_us - a.edge.first_us) * 1000) + ")";
 	});
 }
 
 /* How many of them in each twentieth. */
 function bulkBars(c, x, list) {
 	var bins = d3.range(20).map(function () { return {read: 0, written: 0}; });
-	list.forEach(function (a) { bins[Math.min(19, Math.floor(a.pair.bulkiness / 5))][a.name]++; });
+	list.forEach(function (a) { bins[Math.min(19, Math.floor(a.edge.bulkiness / 5))][a.name]++; });
 	var most = d3.max(bins, function (b) { return b.read + b.written; }) || 1;
 	var h = d3.scale.linear().domain([0, most]).range([0, 44]);
 	bins.forEach(function (b, i) {

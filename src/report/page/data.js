@@ -1,13 +1,13 @@
 /* The data, and what is said of it. Times of the data are microseconds since its beginning. */
 var report = JSON.parse(document.getElementById("data").textContent);
 var taskOf = {}, fileOf = {};
-report.tasks.forEach(function (t) { taskOf[t.id] = t; t.pairs = []; });
-report.files.forEach(function (f) { fileOf[f.id] = f; f.pairs = []; });
-report.pairs.forEach(function (p) {
+report.tasks.forEach(function (t) { taskOf[t.id] = t; t.edges = []; });
+report.files.forEach(function (f) { fileOf[f.id] = f; f.edges = []; });
+report.edges.forEach(function (p) {
 	if (taskOf[p.task])
-		taskOf[p.task].pairs.push(p);
+		taskOf[p.task].edges.push(p);
 	if (fileOf[p.file])
-		fileOf[p.file].pairs.push(p);
+		fileOf[p.file].edges.push(p);
 });
 var WAYS = ["read", "written"];
 var NOTHING = {calls: 0, failed: 0, bytes: 0, asked: 0, time_ns: 0, longest_ns: 0, sequential: 0, up: 0,
@@ -30,13 +30,6 @@ function sizeName(bin) {
 	var n = bin - 1, units = ["B", "KiB", "MiB", "GiB"];
 	return Math.pow(2, n % 10) + " " + units[Math.floor(n / 10)];
 }
-
-function times(p, name) {
-	var w = way(p, name);
-	return w.unique ? (w.exact ? "" : "~") + (w.bytes / w.unique).toFixed(1) : "";
-}
-
-function inOrder(w) { return w.calls > w.failed ? w.sequential / (w.calls - w.failed) : null; }
 
 /* ---- pointing at things ---- */
 

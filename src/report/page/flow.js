@@ -25,7 +25,7 @@ function chooseFile(id) {
 	file = fileOf[id];
 	byId("file-name").value = String(id);
 	resetFile();
-	table("file-tasks", accessColumns(true, false), accesses(file.pairs), 2);
+	accessTable("file-tasks", accesses(file.edges), true, false, "bytes");
 }
 
 function resetFile() {
@@ -149,7 +149,7 @@ function startFile() {
 	});
 	/* What two tasks share says more than what one keeps for itself. */
 	chooseFile(drawn.slice().sort(function (a, b) {
-		return (b.pairs.length > 1) - (a.pairs.length > 1) || b.read + b.written - a.read - a.written;
+		return (b.edges.length > 1) - (a.edges.length > 1) || b.read + b.written - a.read - a.written;
 	})[0].id);
 }
 
@@ -160,19 +160,19 @@ var MOST_LINKS = 60, COLUMN = 190, NODE = 22;
 /* The links with the most bytes, and what they join. */
 function graphOf() {
 	var links = [], nodes = {};
-	report.pairs.forEach(function (p) {
+	report.edges.forEach(function (p) {
 		WAYS.forEach(function (name) {
 			var mapped = p["mapped_to_" + (name === "read" ? "read" : "write")];
 			if (way(p, name).bytes || (mapped && name === "read"))
-				links.push({pair: p, name: name, bytes: way(p, name).bytes || p.mapped_bytes});
+				links.push({edge: p, name: name, bytes: way(p, name).bytes || p.mapped_bytes});
 		});
 	});
 	/* Of files of one task alone only large ones say something; and what no task of the trace wrote
 	 * is an input only if it is large. */
 	links = links.filter(function (l) {
-		var f = fileOf[l.pair.file];
-		var users = f ? f.pairs.filter(function (p) { return p.read || p.written; }).length : 0;
-		return taskOf[l.pair.task] && f && !f.folded && ((users > 1 && f.written) || l.bytes > 1e6);
+		var f = fileOf[l.edge.file];
+		var users = f ? f.edges.filter(function (p) { return p.read || p.written; }).length : 0;
+		return taskOf[l.edge.task] && f && !f.folded && ((users > 1 && f.written) || l.bytes > 1e6);
 	}).sort(function (a, b) { return b.bytes - a.bytes; });
 	var left = Math.max(0, links.length - MOST_LINKS);
 	links = links.slice(0, MOST_LINKS);
@@ -182,11 +182,11 @@ function graphOf() {
 			name: kind === "task" ? taskName(id) : fileName(id).replace(/.*\/(?=.)/, "")});
 	}
 	links.forEach(function (l) {
-		var t = node("task", l.pair.task), f = node("file", l.pair.file);
+		var t = node("task", l.edge.task), f = node("file", l.edge.file);
 		l.from = l.name === "read" ? f : t;
 		l.to = l.name === "read" ? t : f;
 		/* What a task reads of its own file does not lead on. */
-		l.back = l.name === "read" && way(l.pair, "written").bytes > 0;
+		l.back = l.name === "read" && way(l.edge, "written").bytes > 0;
 	});
 	return {links: links, nodes: d3.values(nodes), left: left};
 }
@@ -260,8 +260,8 @@ function drawGraph() {
 			return "M" + x0 + "," + y0 + "C" + (x0 + bend) + "," + y0 + " " + (x1 - bend) + "," + y1 + " " + x1 + "," + y1;
 		});
 	tells(links, function (l) {
-		return taskName(l.pair.task) + (l.name === "read" ? " reads " : " writes ") + fileName(l.pair.file) + "\n" +
-			(l.pair[l.name] ? bytes(l.bytes) : bytes(l.bytes) + " mapped");
+		return taskName(l.edge.task) + (l.name === "read" ? " reads " : " writes ") + fileName(l.edge.file) + "\n" +
+			(l.edge[l.name] ? bytes(l.bytes) : bytes(l.bytes) + " mapped");
 	});
 	var nodes = c.g.selectAll("a").data(graph.nodes).enter().append("a")
 		.attr("xlink:href", function (n) { return (n.kind === "task" ? taskLink : fileLink)(n.id); })

@@ -25,17 +25,17 @@ function start() {
 }
 
 function cards() {
-	var read = way(report, "read"), written = way(report, "written"), all = again(report.pairs);
+	var read = way(report, "read"), written = way(report, "written"), all = reread(report.edges);
 	var time = d3.sum(d3.values(report.types), function (c) { return c.time_ns; });
 	var list = [["", duration(report.length_us * 1000), "from first to last"],
 		["read", bytes(read.bytes), "read in " + count(read.calls) + " calls"],
 		["written", bytes(written.bytes), "written in " + count(written.calls) + " calls"],
-		["", percent(all), "of what was read was read again"],
+		["", percent(all), "of the bytes read are re-reads"],
 		["", duration(time), "in calls, all processes"],
 		["", count(report.tasks.length + report.left_out.tasks), report.workflow ? "tasks" : "programs"],
 		["", count(report.files.length + report.left_out.files), "files"]];
 	if (report.workflow && report.calls)
-		list.push(["", percent(report.associated_calls / report.calls), "of the calls are a task's"]);
+		list.push(["", percent(report.attributed_calls / report.calls), "of the calls are attributed to tasks"]);
 	var card = d3.select("#cards").selectAll("div").data(list).enter().append("div")
 		.attr("class", function (d) { return "card " + d[0]; });
 	card.append("b").text(function (d) { return d[1]; });
@@ -80,10 +80,10 @@ function chooseTask(id) {
 	var facts = [task.logical !== task.name ? "of " + task.logical : "", task.workflow || "",
 		"began at " + duration(task.begin_us * 1000), "ran for " + duration(task.run_us * 1000),
 		duration(task.time_ns) + " in calls", task.waited_ns ? "waited " + duration(task.waited_ns) : "",
-		task.evidence ? "known by " + task.evidence : "", count(task.files) + " files"];
+		task.evidence ? "evidence: " + task.evidence : "", count(task.files) + " files"];
 	d3.select("#task-facts").text(facts.filter(Boolean).join(" \u00b7 "));
 	drawTask();
-	table("task-files", accessColumns(false, true), accesses(task.pairs), 2);
+	accessTable("task-files", accesses(task.edges), false, true, "bytes");
 }
 
 function drawTask() {
@@ -141,10 +141,10 @@ d3.select("#access-task").on("change", function () {
 	accessTask = this.value;
 	drawAccess();
 });
-var tables = [taskTable(), filesTable(), table("pairs-table", accessColumns(true, true), accesses(report.pairs), 3)];
+var tables = [taskTable(), filesTable(), accessTable("edges-table", accesses(report.edges), true, true, "bytes")];
 callsTable();
 waitsTable();
-[["files-find", 1], ["pairs-find", 2]].forEach(function (f) {
+[["files-find", 1], ["edges-find", 2]].forEach(function (f) {
 	d3.select("#" + f[0]).on("input", function () { tables[f[1]].find(this.value); });
 });
 startFile();

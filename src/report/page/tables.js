@@ -1,10 +1,11 @@
 /* Tables that are sorted by a column, and show more rows when asked to. */
 var ROWS = 25;
 
-/* columns: {title, text: of names, value: to sort by, show: as text, link: address or null, bad: whether
- * it is much}. */
+/* columns: {key, title, help, text: of names, value: to sort by, show: as text, link: address or null,
+ * bad: whether it is much}; `sorted`: the key of the column that they are sorted by at first. */
 function table(id, columns, rows, sorted) {
-	var root = d3.select("#" + id).html(""), body, foot, shown = ROWS, find = "", by = sorted, down = true;
+	var root = d3.select("#" + id).html(""), body, foot, shown = ROWS, find = "", down = true;
+	var by = columns.map(function (c) { return c.key; }).indexOf(sorted);
 	var heads = root.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
 		.attr("scope", "col").classed("text", function (c) { return c.text; });
 	heads.append("button").attr("type", "button").attr("title", function (c) { return c.help || null; })
@@ -19,6 +20,8 @@ function table(id, columns, rows, sorted) {
 
 	function compare(a, b) {
 		var x = columns[by].value(a), y = columns[by].value(b);
+		if (x === undefined || y === undefined) /* what is empty comes last */
+			return (x === undefined) - (y === undefined);
 		var order = x < y ? -1 : x > y ? 1 : 0;
 		return down ? -order : order;
 	}
@@ -34,7 +37,7 @@ function table(id, columns, rows, sorted) {
 			var td = d3.select(this), link = c.link && c.link(row);
 			var text = c.show ? c.show(row) : c.value(row);
 			td.attr("class", (c.text ? "text" : "") + (c.bad && c.bad(row) ? " bad" : ""));
-			(link ? td.append("a").attr("href", link) : td).text(text === null ? "" : text);
+			(link ? td.append("a").attr("href", link) : td).text(text === null || text === undefined ? "" : text);
 		};
 	}
 
@@ -67,15 +70,39 @@ function table(id, columns, rows, sorted) {
 	}};
 }
 
-function number(title, value, show, more) {
-	var c = {title: title, value: value, show: function (row) { return show(value(row)); }};
-	Object.keys(more || {}).forEach(function (key) { c[key] = more[key]; });
-	return c;
+/* ---- the columns of the report's tables ---- */
+
+var SHOWN = {count: count, bytes: bytes, share: percent, ns: duration,
+	us: function (us) { return duration(us * 1000); },
+	percent: function (p) { return percent(p / 100); },
+	factor: function (f) { return f.toFixed(1) + "x"; }};
+
+/* A member of a row: "read.bytes". */
+function member(row, key) {
+	return key.split(".").reduce(function (o, k) { return o === undefined || o === null ? undefined : o[k]; }, row);
 }
 
-function again(pairs) {
-	var all = d3.sum(pairs, function (p) { return way(p, "read").bytes; });
-	var unique = d3.sum(pairs, function (p) { return way(p, "read").unique; });
+/* As the report describes them. `special`: by the key, what of a column only the page knows: value, show,
+ * link, bad. */
+function columnsOf(name, rows, special) {
+	return report.columns[name].map(function (c) {
+		var column = {key: c.key, title: c.title.charAt(0).toUpperCase() + c.title.slice(1), help: c.help,
+			text: c.unit === "name", optional: c.optional,
+			value: function (row) { return member(row, c.key); }};
+		var more = special[c.key] || {};
+		Object.keys(more).forEach(function (key) { column[key] = more[key]; });
+		if (!column.show && SHOWN[c.unit])
+			column.show = function (row) {
+				var v = column.value(row);
+				return v === undefined || v === null ? "" : SHOWN[c.unit](v);
+			};
+		return column;
+	}).filter(function (c) { return !c.optional || rows.some(c.value); });
+}
+
+function reread(edges) {
+	var all = d3.sum(edges, function (p) { return way(p, "read").bytes; });
+	var unique = d3.sum(edges, function (p) { return way(p, "read").unique; });
 	return all ? (all - unique) / all : 0;
 }
 
@@ -83,107 +110,79 @@ function taskLink(id) { return taskOf[id] ? "#task-" + id : null; }
 function fileLink(id) { return fileOf[id] && fileOf[id].spans ? "#file-" + id : null; }
 
 function taskTable() {
-	var waited = report.tasks.some(function (t) { return t.waited_ns; });
-	return table("task-table", [
-		{title: "Task", text: true, value: function (t) { return t.name; },
-			link: function (t) { return taskLink(t.id); }},
-		number("Ran", function (t) { return t.run_us; }, function (us) { return duration(us * 1000); }),
-		number("In calls", function (t) { return t.time_ns; }, duration),
-		number("Read", function (t) { return way(t, "read").bytes; }, bytes),
-		number("of it again", function (t) { return again(t.pairs); }, percent,
-			{bad: function (t) { return again(t.pairs) > .5; }}),
-		number("Written", function (t) { return way(t, "written").bytes; }, bytes),
-		number("Calls", function (t) { return d3.sum(d3.values(t.types), function (c) { return c.calls; }); }, count),
-		number("Failed", function (t) { return d3.sum(d3.values(t.types), function (c) { return c.failed; }); }, count),
-		number("Files", function (t) { return t.files; }, count)
-	].concat(waited ? [number("Waited", function (t) { return t.waited_ns; }, duration)] : []),
-	report.tasks, 2);
+	return table("task-table", columnsOf("tasks", report.tasks, {
+		name: {link: function (t) { return taskLink(t.id); }},
+		reread: {bad: function (t) { return t.reread > .5; }}
+	}), report.tasks, "time_ns");
 }
 
-function accessColumns(named, filed) {
-	var columns = [];
-	if (named)
-		columns.push({title: "Task", text: true, value: function (a) { return taskName(a.pair.task); },
-			link: function (a) { return taskLink(a.pair.task); }});
-	columns.push({title: "", value: function (a) { return a.name; },
-		show: function (a) { return a.name === "read" ? "reads" : a.name === "written" ? "writes" : "maps"; }});
-	if (filed)
-		columns.push({title: "File", text: true, value: function (a) { return fileName(a.pair.file); },
-			link: function (a) { return fileLink(a.pair.file); }});
-	return columns.concat([
-		number("Bytes", function (a) { return a.way.bytes; }, bytes),
-		number("Different", function (a) { return a.way.unique; }, bytes, {help: "each place counted once"}),
-		{title: "Times", value: function (a) { return a.way.unique ? a.way.bytes / a.way.unique : 0; },
-			show: function (a) { return times(a.pair, a.name); }, help: "bytes by different bytes",
-			bad: function (a) { return a.way.unique && a.way.bytes >= 2 * a.way.unique; }},
-		number("Calls", function (a) { return a.way.calls; }, count),
-		{title: "Each", value: function (a) { return a.way.calls ? a.way.bytes / a.way.calls : 0; },
-			show: function (a) { return a.way.calls ? bytes(a.way.bytes / a.way.calls) : ""; },
-			bad: function (a) { return a.way.calls >= 1000 && a.way.bytes / a.way.calls < 4096; }},
-		{title: "In order", value: function (a) { return inOrder(a.way); },
-			show: function (a) { return inOrder(a.way) === null ? "" : percent(inOrder(a.way)); }},
-		number("Up", function (a) { return a.way.up; }, count, {help: "calls that begin behind where the last one ended"}),
-		number("Down", function (a) { return a.way.down; }, count, {help: "calls that begin before where the last one ended"}),
-		number("From", function (a) { return a.first; }, function (us) { return us === undefined ? "" : duration(us * 1000); }),
-		number("To", function (a) { return a.last; }, function (us) { return us === undefined ? "" : duration(us * 1000); }),
-		{title: "Span", value: function (a) { return a.pair.bulkiness; }, help: "first to last access, of the task's run",
-			show: function (a) { return a.pair.bulkiness === undefined ? "" : percent(a.pair.bulkiness / 100); }},
-		number("In calls", function (a) { return a.way.time_ns; }, duration)
-	]);
+/* With the columns of the task and of the file only where they are not the same in all rows. */
+function accessTable(id, rows, named, filed, sorted) {
+	return table(id, columnsOf("edges", rows, {
+		"edge.task": {value: function (a) { return taskName(a.edge.task); },
+			link: function (a) { return taskLink(a.edge.task); }},
+		direction: {value: function (a) { return a.name; },
+			show: function (a) { return a.name === "read" ? "reads" : a.name === "written" ? "writes" : "maps"; }},
+		"edge.file": {value: function (a) { return fileName(a.edge.file); },
+			link: function (a) { return fileLink(a.edge.file); }},
+		reread_factor: {show: function (a) {
+			return a.reread_factor ? (a.exact ? "" : "~") + SHOWN.factor(a.reread_factor) : "";
+		}, bad: function (a) { return a.reread_factor >= 2; }},
+		mean_bytes: {bad: function (a) { return a.calls >= 1000 && a.mean_bytes < 4096; }}
+	}).filter(function (c) {
+		return (named || c.key !== "edge.task") && (filed || c.key !== "edge.file");
+	}), rows, sorted);
 }
 
-function accesses(pairs) {
+/* What went one way of each edge: its members, the edge and the name of the way. */
+function accesses(edges) {
 	var list = [];
-	pairs.forEach(function (p) {
+	function add(e, name, members) {
+		var a = {edge: e, name: name, way: members};
+		Object.keys(members).forEach(function (key) { a[key] = members[key]; });
+		list.push(a);
+	}
+	edges.forEach(function (e) {
 		WAYS.forEach(function (name) {
-			if (p[name])
-				list.push({pair: p, name: name, way: p[name], first: p[name].first_us, last: p[name].last_us});
+			if (e[name])
+				add(e, name, e[name]);
 		});
-		if (p.mapped_bytes && !p.read && !p.written)
-			list.push({pair: p, name: "mapped", way: NOTHING, first: p.first_us, last: p.last_us});
+		if (e.mapped_bytes && !e.read && !e.written) {
+			add(e, "mapped", NOTHING);
+			list[list.length - 1].first_us = e.first_us;
+			list[list.length - 1].last_us = e.last_us;
+		}
 	});
 	return list;
 }
 
 function filesTable() {
-	function tasksWith(f, name) {
-		return f.pairs.filter(function (p) { return way(p, name).bytes; }).length;
+	function tasksWith(name) {
+		return function (f) { return f.edges.filter(function (e) { return way(e, name).bytes; }).length; };
 	}
-	return table("files-table", [
-		{title: "File", text: true, value: function (f) { return f.path; },
-			link: function (f) { return fileLink(f.id); },
+	return table("files-table", columnsOf("files", report.files, {
+		path: {link: function (f) { return fileLink(f.id); },
 			show: function (f) {
 				return f.path + (f.removed ? " (removed)" : f.replaced ? " (replaced)" :
 					f.folded ? " (several files)" : "") +
 					(f.inside ? " (in a container " + f.inside + ")" : "");
 			}},
-		number("Written", function (f) { return f.written; }, bytes),
-		number("by", function (f) { return tasksWith(f, "written"); }, count, {help: "tasks"}),
-		number("Read", function (f) { return f.read; }, bytes),
-		number("by", function (f) { return tasksWith(f, "read"); }, count, {help: "tasks"}),
-		number("In calls", function (f) { return f.time_ns; }, duration)
-	], report.files, report.files.some(function (f) { return f.read; }) ? 3 : 1);
+		writers: {value: tasksWith("written")},
+		readers: {value: tasksWith("read")}
+	}), report.files, report.files.some(function (f) { return f.read; }) ? "read" : "written");
 }
 
 function waitsTable() {
 	byId("waits").hidden = !report.waits.length;
-	table("waits-table", [
-		{title: "Step", text: true, value: function (w) { return w.step; },
-			link: function (w) { return taskLink(w.task); }},
-		{title: "Waited for", text: true, value: function (w) { return w.name; }},
-		number("Times", function (w) { return w.times; }, count),
-		number("In all", function (w) { return w.waited_ns; }, duration),
-		number("Longest", function (w) { return w.longest_ns; }, duration)
-	], report.waits, 3);
+	table("waits-table", columnsOf("waits", report.waits, {
+		step: {link: function (w) { return taskLink(w.task); }}
+	}), report.waits, "waited_ns");
 }
 
 function callsTable() {
-	var rows = Object.keys(report.types).map(function (name) { return {name: name, c: report.types[name]}; });
-	table("calls-table", [
-		{title: "Call", text: true, value: function (r) { return r.name; }},
-		number("Calls", function (r) { return r.c.calls; }, count),
-		number("Failed", function (r) { return r.c.failed; }, count),
-		number("Time", function (r) { return r.c.time_ns; }, duration),
-		number("On average", function (r) { return r.c.time_ns / r.c.calls; }, duration)
-	], rows, 3);
+	var rows = Object.keys(report.types).map(function (name) {
+		report.types[name].name = name;
+		return report.types[name];
+	});
+	table("calls-table", columnsOf("calls", rows, {}), rows, "time_ns");
 }

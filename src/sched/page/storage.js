@@ -128,18 +128,18 @@ function drawDevice(f, device) {
 		samples.forEach(function (s, i) { sums[i] += layer.mbps[i]; });
 		layer.high = sums.slice();
 	});
-	levels = [device.bandwidth_mbps, d3.max(sums) || 0, d3.max(samples, function (s) { return s.taken_mbps; }) || 0];
+	levels = [device.bandwidth_mbps, d3.max(sums) || 0, d3.max(samples, function (s) { return s.allocated_mbps; }) || 0];
 	var y = d3.scale.linear().domain([0, d3.max(levels)]).nice(4).range([SPEED, 0]);
 	var g = f.svg.append("g").attr("transform", "translate(" + LEFT + "," + TOP + ")");
 	ruled(g, d3.svg.axis().scale(y).orient("left").ticks(4).tickSize(-width), 0, 0);
 	f.svg.append("text").attr({"class": "unit", x: 2, y: 11}).text("MB/s");
 	layers.forEach(function (layer) {
-		g.append("path").attr("class", "layer " + layer.shape).attr("data-kind", layer.name)
+		g.append("path").attr("class", "layer " + layer.shape).attr("data-task", layer.name)
 			.attr("d", area(n, x, y, at, function (i) { return layer.low[i]; },
 				function (i) { return layer.high[i]; }) || null);
 	});
 	g.append("path").attr("class", "taken")
-		.attr("d", steps(n, x, y, at, function (i) { return samples[i].taken_mbps; }) || null);
+		.attr("d", steps(n, x, y, at, function (i) { return samples[i].allocated_mbps; }) || null);
 	g.append("path").attr("class", "limit").attr("d", "M0," + y(device.bandwidth_mbps) + "H" + width);
 
 	var most = Math.max(1, d3.max(samples, function (s) { return s.tasks; }) || 0);
@@ -159,7 +159,7 @@ function drawDevice(f, device) {
 		}
 		tip.show(device.device + " from " + seconds(at(i)) + " to " + seconds(at(i + 1)),
 			["read " + amount(s.read_mbps) + ", written " + amount(s.written_mbps) + " MB/s",
-				"asked for " + amount(s.taken_mbps) + " of " + device.bandwidth_mbps + " MB/s",
+				"allocated " + amount(s.allocated_mbps) + " of " + device.bandwidth_mbps + " MB/s",
 				"I/O tasks at a time: " + amount(s.tasks)]
 			.concat(layers.filter(function (layer) { return layer.mbps[i] > 0; }).map(function (layer) {
 				return layer.name + " " + amount(layer.mbps[i]) + " MB/s";
@@ -276,7 +276,7 @@ scheduling.tasks.filter(function (k) { return k.epochs && k.epochs.length; }).fo
 		": nothing was chosen" : ": last chosen " + kind.chosen_mbps + " MB/s"), function () { drawLearning(f, kind); });
 	key(f, "good", "epoch");
 	if (kind.epochs.some(function (e) { return e.end !== "registered"; }))
-		key(f, "bad", "epoch without a result that counts");
+		key(f, "bad", "epoch that was discarded");
 	if (choicesOf(kind).length)
 		key(f, "line choice", "chosen afterwards");
 	if (kind.achieved && kind.achieved.choices_left_out)

@@ -12,7 +12,7 @@ function ended(kind) { return kind.done + kind.failed; }
 var columns = [
 	["task", function (k) { return k.task; }],
 	["on", function (k) { return k.device || (k.io ? "I/O executors" : "computing units"); }],
-	["asks for", function (k) { return k.storage_bw || ""; }],
+	["constraint", function (k) { return k.storage_bw || ""; }],
 	["done", function (k) { return format.count(k.done); }],
 	["failed", function (k) { return k.failed ? format.count(k.failed) : ""; }],
 	["not run", function (k) { return k.not_run ? format.count(k.not_run) : ""; }],

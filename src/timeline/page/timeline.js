@@ -599,7 +599,7 @@ function tell() {
 	if (run.why)
 		trouble.push(run.why);
 	if (run.streamed && !run.detailed)
-		trouble.push("The daemon ended before it told what the steps did: only their starts and ends are drawn.");
+		trouble.push("The daemon ended before it reported what the steps did: only their starts and ends are drawn.");
 	if (run.marks_left_out)
 		trouble.push(run.marks_left_out + " later launches and files are not shown: there were too many.");
 	d3.select("#trouble").attr("hidden", trouble.length ? null : "").text(trouble.join(" "));
@@ -611,7 +611,7 @@ function tell() {
 		"\u25bc file complete" : "");
 	d3.select("#arrows-label").attr("hidden", links.length ? null : "").on("change", function () { draw(false); });
 	d3.select("#how").attr("hidden", run.detailed ? null : "");
-	d3.select("#resolution").text("The daemon looked at each step every " + run.interval_ms +
+	d3.select("#resolution").text("The daemon sampled each step every " + run.interval_ms +
 		" ms; neighbouring pieces of time that are alike, or in long runs too many, are put together.");
 	d3.select("#version").text(run.leat);
 }

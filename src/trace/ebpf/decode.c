@@ -90,14 +90,14 @@ static void take_call(struct leat_ebpf_decoder *d, const struct leat_ebpf_call *
 	leat_ebpf_order_put(&d->order, &held);
 }
 
-static void lost(struct leat_ebpf_decoder *d, enum leat_trace_loss why)
+static void count_lost(struct leat_ebpf_decoder *d, enum leat_trace_loss why)
 {
 	leat_trace_sink_lost(d->sink, why, 1);
 }
 
 /* Up to four texts, in one piece; `out` is where each is then, NULL where there is none. NULL: out
  * of memory. */
-static char *in_one_piece(const char *const texts[4], const char *out[4])
+static char *join_texts(const char *const texts[4], const char *out[4])
 {
 	size_t sizes[4], sum = 0;
 	char *all, *at;
@@ -113,8 +113,8 @@ static char *in_one_piece(const char *const texts[4], const char *out[4])
 }
 
 /* Where the file of an open is outside; NULL: as inside. */
-static char *opened_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
-			    const char *text, const char *inside)
+static char *find_opened_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+				 const char *text, const char *inside)
 {
 	const char *place = text + n->walk[0], *type = place + n->place;
 	const char *subtype = type + strlen(type) + 1, *source = subtype + strlen(subtype) + 1;
@@ -140,10 +140,10 @@ static void name_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 		      const char *text, struct leat_ebpf_held *held)
 {
 	char *path = leat_ebpf_path_of_walk(text, n->walk[0]);
-	char *outside = path ? opened_outside(d, n, text, path) : NULL;
+	char *outside = path ? find_opened_outside(d, n, text, path) : NULL;
 	const char *both[4];
 
-	held->strings = path ? in_one_piece((const char *[4]){path, outside}, both) : NULL;
+	held->strings = path ? join_texts((const char *[4]){path, outside}, both) : NULL;
 	if (held->strings) {
 		held->record.call.path = both[0];
 		held->record.call.outside = both[1];
@@ -163,9 +163,9 @@ static void take_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 	fill_call(d, &n->call, &held);
 	held.record.call.inode = inode;
 	if (!inode || !leat_ebpf_ids_open(d->ids, n->call.handle, inode))
-		lost(d, LEAT_TRACE_LOST_MEMORY);
+		count_lost(d, LEAT_TRACE_LOST_MEMORY);
 	if (n->cut)
-		lost(d, LEAT_TRACE_LOST_PATH);
+		count_lost(d, LEAT_TRACE_LOST_PATH);
 	else
 		name_open(d, n, text, &held);
 	leat_ebpf_order_put(&d->order, &held);
@@ -174,8 +174,8 @@ static void take_open(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 /* ---- calls on names ---- */
 
 /* Where a name is outside, of a process whose root is `root` in its namespace; NULL: as inside. */
-static char *named_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
-			   const char *root, const char *inside)
+static char *find_named_outside(struct leat_ebpf_decoder *d, const struct leat_ebpf_named *n,
+				const char *root, const char *inside)
 {
 	struct leat_mounts *mounts = leat_trace_who_views(d->who);
 	char *name, *seen;
@@ -207,11 +207,11 @@ static void name_names(struct leat_ebpf_decoder *d, const struct leat_ebpf_named
 	if (renames)
 		v[1] = leat_ebpf_path_below(second, n->walk[1], second + n->walk[1], n->name[1]);
 	if (root) {
-		v[2] = named_outside(d, n, root, v[0]);
-		v[3] = named_outside(d, n, root, v[1]);
+		v[2] = find_named_outside(d, n, root, v[0]);
+		v[3] = find_named_outside(d, n, root, v[1]);
 	}
 	if (v[0] && (v[1] || !renames))
-		held->strings = in_one_piece((const char *const *)v, at);
+		held->strings = join_texts((const char *const *)v, at);
 	if (held->strings) {
 		call->path = at[0];
 		call->to = at[1];
@@ -252,7 +252,7 @@ static void take_name(struct leat_ebpf_decoder *d, const struct leat_ebpf_named 
 	if (!n->cut)
 		name_names(d, n, text, &held);
 	if (!held.strings) {
-		lost(d, n->cut ? LEAT_TRACE_LOST_PATH : LEAT_TRACE_LOST_MEMORY);
+		count_lost(d, n->cut ? LEAT_TRACE_LOST_PATH : LEAT_TRACE_LOST_MEMORY);
 		return;
 	}
 	follow_names(d, call);
@@ -314,7 +314,7 @@ static void take_life(struct leat_ebpf_decoder *d, const struct leat_ebpf_life *
 		}
 		p->mounts = l->mounts == d->own_mounts ? 0 : l->mounts;
 		if (l->cut)
-			lost(d, LEAT_TRACE_LOST_PATH);
+			count_lost(d, LEAT_TRACE_LOST_PATH);
 		fill_exec(&held, l, text);
 	}
 	leat_ebpf_order_put(&d->order, &held);

@@ -43,7 +43,7 @@ struct tracer {
 	bool told_to_end;
 };
 
-static int usable(const struct leat_trace_request *request, char *why, size_t size)
+static int check_usable(const struct leat_trace_request *request, char *why, size_t size)
 {
 	(void)request;
 	return leat_ebpf_programs_usable(why, size);
@@ -79,7 +79,7 @@ static void look(struct tracer *t, bool hinted, int64_t now_ns)
 }
 
 /* How many of the traced processes live. */
-static uint64_t tick(struct tracer *t)
+static uint64_t collect_records(struct tracer *t)
 {
 	int64_t now_ns = leat_ebpf_decoder_clock(&t->decoder);
 	struct leat_ebpf_counts counts;
@@ -102,7 +102,7 @@ static uint64_t tick(struct tracer *t)
 }
 
 /* A tick's time, or until the command ends. */
-static void rest(struct tracer *t)
+static void wait_tick(struct tracer *t)
 {
 	struct pollfd p = {.fd = t->command ? t->pidfd : -1, .events = POLLIN};
 
@@ -118,13 +118,13 @@ static void on_stop(struct tracer *t)
 	t->told_to_end = true;
 }
 
-static void loop(struct tracer *t)
+static void run_loop(struct tracer *t)
 {
 	for (;;) {
 		uint64_t live;
 
-		rest(t);
-		live = tick(t);
+		wait_tick(t);
+		live = collect_records(t);
 		if (t->request->stop && *t->request->stop)
 			on_stop(t);
 		if (t->told_to_end && !t->request->argv)
@@ -270,7 +270,7 @@ static int run(const struct leat_trace_request *request, int *status)
 	if (!rc)
 		rc = request->argv ? start(&t) : follow_all(&t);
 	if (!rc) {
-		loop(&t);
+		run_loop(&t);
 		finish(&t);
 		*status = t.status;
 	}
@@ -283,6 +283,6 @@ static int run(const struct leat_trace_request *request, int *status)
 const struct leat_tracer leat_tracer_ebpf = {
 	.name = "ebpf",
 	.summary = "programs in the kernel: any program, little overhead; needs root",
-	.usable = usable,
+	.usable = check_usable,
 	.run = run,
 };

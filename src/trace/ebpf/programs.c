@@ -247,7 +247,7 @@ static int name_dirs(struct leat_ebpf_programs *p, const struct leat_trace_filte
 	return p->dirs ? rc : -ENOMEM;
 }
 
-static int refused(int rc, const char *what)
+static int report_refusal(int rc, const char *what)
 {
 	leat_error("the programs of the tracer cannot be %s: %s%s%s", what, strerror(-rc),
 		   *last_message ? "; " : "", last_message);
@@ -261,7 +261,7 @@ static int load(struct leat_ebpf_programs *p, const struct leat_trace_request *r
 
 	p->skeleton = leat_ebpf__open();
 	if (!p->skeleton)
-		return refused(-errno, "read");
+		return report_refusal(-errno, "read");
 	config = (struct leat_ebpf_config *)&p->skeleton->rodata->config;
 	rc = configure(config, request);
 	if (rc)
@@ -270,15 +270,15 @@ static int load(struct leat_ebpf_programs *p, const struct leat_trace_request *r
 	choose(p->skeleton);
 	rc = leat_ebpf__load(p->skeleton);
 	if (rc)
-		return refused(rc, "loaded into the kernel");
+		return report_refusal(rc, "loaded into the kernel");
 	p->ring = ring_buffer__new(bpf_map__fd(p->skeleton->maps.ring), p->take, p->context, NULL);
 	if (!p->ring)
-		return refused(-errno, "read from");
+		return report_refusal(-errno, "read from");
 	rc = name_dirs(p, &request->filter);
 	if (rc)
 		return rc;
 	rc = leat_ebpf__attach(p->skeleton);
-	return rc ? refused(rc, "attached to the kernel") : 0;
+	return rc ? report_refusal(rc, "attached to the kernel") : 0;
 }
 
 struct leat_ebpf_programs *leat_ebpf_programs_new(const struct leat_trace_request *request,
@@ -338,7 +338,7 @@ void leat_ebpf_programs_sweep(struct leat_ebpf_programs *p)
 	int rc = ask(p->skeleton->progs.leat_sweep, 0);
 
 	if (rc)
-		leat_warn("closed files are told late: %s", strerror(-rc));
+		leat_warn("closes of files are reported late: %s", strerror(-rc));
 }
 
 void leat_ebpf_programs_count(const struct leat_ebpf_programs *p, struct leat_ebpf_counts *sum)

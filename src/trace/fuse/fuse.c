@@ -45,7 +45,7 @@ static int find_dir(const struct leat_trace_request *request, char dir[PATH_MAX]
 	return 0;
 }
 
-static int usable(const struct leat_trace_request *request, char *why, size_t size)
+static int check_usable(const struct leat_trace_request *request, char *why, size_t size)
 {
 	struct leat_obstacle obstacle;
 	char dir[PATH_MAX];
@@ -220,6 +220,6 @@ const struct leat_tracer leat_tracer_fuse = {
 	.name = "fuse",
 	.summary = "one directory, every program, also static ones; needs /dev/fuse and user "
 		   "namespaces; each call on its files costs some ten microseconds",
-	.usable = usable,
+	.usable = check_usable,
 	.run = run,
 };

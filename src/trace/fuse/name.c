@@ -34,7 +34,7 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 }
 
 /* Something was made under that name, or `error` says why not. */
-static void made(fuse_req_t req, fuse_ino_t parent, const char *name, int error)
+static void reply_made(fuse_req_t req, fuse_ino_t parent, const char *name, int error)
 {
 	struct overlay *o = overlay_of(req);
 	struct fuse_entry_param e;
@@ -54,7 +54,7 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	become(o, req);
 	error = mkdirat(node_fd(node_of(o, parent)), name, mode) < 0 ? errno : 0;
 	be_self(o);
-	made(req, parent, name, error);
+	reply_made(req, parent, name, error);
 }
 
 static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
@@ -65,7 +65,7 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	become(o, req);
 	error = mknodat(node_fd(node_of(o, parent)), name, mode, dev) < 0 ? errno : 0;
 	be_self(o);
-	made(req, parent, name, error);
+	reply_made(req, parent, name, error);
 }
 
 static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -76,7 +76,7 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, co
 	become(o, req);
 	error = symlinkat(target, node_fd(node_of(o, parent)), name) < 0 ? errno : 0;
 	be_self(o);
-	made(req, parent, name, error);
+	reply_made(req, parent, name, error);
 }
 
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
@@ -89,7 +89,7 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	error = linkat(AT_FDCWD, door, node_fd(node_of(o, parent)), name, AT_SYMLINK_FOLLOW) < 0
 			? errno
 			: 0;
-	made(req, parent, name, error);
+	reply_made(req, parent, name, error);
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)

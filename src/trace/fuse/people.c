@@ -21,7 +21,7 @@ static bool is_above(void *context, pid_t pid)
 	return pid == getpid();
 }
 
-static void meet(void *context, struct leat_person *p)
+static void note_process(void *context, struct leat_person *p)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = p->pid};
 	struct overlay *o = context;
@@ -46,7 +46,7 @@ static void note_program(void *context, struct leat_person *p)
 void people_init(struct overlay *o)
 {
 	o->people = (struct leat_people){
-		.is_above = is_above, .met = meet, .runs = note_program, .context = o};
+		.is_above = is_above, .met = note_process, .runs = note_program, .context = o};
 }
 
 /* What the mount shows is the directory that it covers: whose names the records have. */

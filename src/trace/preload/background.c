@@ -50,11 +50,12 @@ static void *follow(void *context)
 	int64_t end_ns;
 
 	while (!is_to_end(b))
-		leat_trace_session_nap(leat_trace_session_round(&b->session));
+		leat_trace_session_sleep(leat_trace_session_round(&b->session));
 	/* The server of a mount ends a little later than who was behind it. */
 	end_ns = (int64_t)leat_clock_ns() + LONGEST_END_NS;
-	while (leat_trace_lives_serve(b->session.lives) && (int64_t)leat_clock_ns() < end_ns)
-		leat_trace_session_nap(leat_trace_session_round(&b->session));
+	while (leat_trace_processes_serve(b->session.processes) &&
+	       (int64_t)leat_clock_ns() < end_ns)
+		leat_trace_session_sleep(leat_trace_session_round(&b->session));
 	leat_trace_session_finish(&b->session);
 	return NULL;
 }

@@ -32,11 +32,11 @@ struct source {
 };
 
 struct leat_trace_collector {
-	struct leat_tape *tape;             /* borrowed */
-	struct leat_trace_emitter *emitter; /* borrowed */
-	struct leat_trace_lives *lives;     /* borrowed */
-	struct chunk *chunks;               /* owned, n_chunks */
-	struct source *sources;             /* owned, a heap: the earliest first */
+	struct leat_tape *tape;                 /* borrowed */
+	struct leat_trace_emitter *emitter;     /* borrowed */
+	struct leat_trace_processes *processes; /* borrowed */
+	struct chunk *chunks;                   /* owned, n_chunks */
+	struct source *sources;                 /* owned, a heap: the earliest first */
 	uint32_t n_sources;
 	int64_t round_ns, before_ns; /* when this round and the one before began */
 	uint64_t taken;              /* records, in this round */
@@ -45,13 +45,14 @@ struct leat_trace_collector {
 
 struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
 						      struct leat_trace_emitter *emitter,
-						      struct leat_trace_lives *lives)
+						      struct leat_trace_processes *processes)
 {
 	struct leat_trace_collector *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	*c = (struct leat_trace_collector){.tape = tape, .emitter = emitter, .lives = lives};
+	*c = (struct leat_trace_collector){
+		.tape = tape, .emitter = emitter, .processes = processes};
 	c->chunks = calloc(tape->n_chunks, sizeof(*c->chunks));
 	c->sources = calloc(tape->n_chunks, sizeof(*c->sources));
 	if (c->chunks && c->sources)
@@ -71,7 +72,7 @@ void leat_trace_collector_free(struct leat_trace_collector *c)
 
 /* --- the heap --- */
 
-static void sink(struct leat_trace_collector *c, uint32_t i)
+static void sift_down(struct leat_trace_collector *c, uint32_t i)
 {
 	struct source s = c->sources[i];
 
@@ -92,12 +93,12 @@ static void sink(struct leat_trace_collector *c, uint32_t i)
 static void make_heap(struct leat_trace_collector *c)
 {
 	for (uint32_t i = c->n_sources / 2; i-- > 0;)
-		sink(c, i);
+		sift_down(c, i);
 }
 
 /* --- records --- */
 
-static void complain(struct leat_trace_collector *c)
+static void report_overwritten(struct leat_trace_collector *c)
 {
 	leat_trace_sink_lost(&c->emitter->sink, LEAT_TRACE_LOST_BUFFER, 1);
 	if (!c->broken)
@@ -116,7 +117,7 @@ static const struct leat_tape_record *peek(struct leat_trace_collector *c, const
 		return NULL;
 	if (left >= sizeof(*r) && r->size >= sizeof(*r) && r->size <= left && r->size % 8 == 0)
 		return r;
-	complain(c);
+	report_overwritten(c);
 	return NULL;
 }
 
@@ -143,14 +144,14 @@ static void take(struct leat_trace_collector *c, uint32_t process, const struct 
 
 	c->taken++;
 	if (!find_texts(r, texts)) {
-		complain(c);
+		report_overwritten(c);
 		return;
 	}
 	if (r->by != LEAT_TAPE_BY_ITSELF)
 		process = leat_tape_process_of(c->tape, r->pid);
 	if (strchr("fesnx", r->type))
-		leat_trace_lives_note(c->lives, process, r, texts);
-	else if (leat_trace_lives_kept(c->lives, process))
+		leat_trace_processes_note(c->processes, process, r, texts);
+	else if (leat_trace_processes_kept(c->processes, process))
 		leat_trace_emit_call(c->emitter, r, texts);
 	else if (r->type == LEAT_TRACE_CLOSE) /* another process may have opened it */
 		leat_trace_emit_call(c->emitter, r, texts);
@@ -211,11 +212,11 @@ static void advance(struct leat_trace_collector *c)
 		free_full(c, s->chunk);
 		c->sources[0] = c->sources[--c->n_sources];
 	}
-	sink(c, 0);
+	sift_down(c, 0);
 }
 
 /* Frees chunks that nobody needs any more; whoever is dead and has nothing left is buried. */
-static void clean(struct leat_trace_collector *c, int64_t until)
+static void free_finished(struct leat_trace_collector *c, int64_t until)
 {
 	bool spare = leat_tape_free_chunks(c->tape) < c->tape->n_chunks / 4;
 	static bool waiting[LEAT_TAPE_PROCESSES];
@@ -229,7 +230,7 @@ static void clean(struct leat_trace_collector *c, int64_t until)
 
 		if (!v.used || !k->taken)
 			continue;
-		gone = known && leat_trace_lives_dead(c->lives, v.process, until);
+		gone = known && leat_trace_processes_dead(c->processes, v.process, until);
 		if (v.used == k->taken && leat_tape_reclaim(c->tape, i, k->taken, gone, spare))
 			*k = (struct chunk){0};
 		else if (known)
@@ -237,8 +238,8 @@ static void clean(struct leat_trace_collector *c, int64_t until)
 	}
 	for (uint32_t p = leat_tape_process_next(c->tape, 0); p != LEAT_TAPE_NONE;
 	     p = leat_tape_process_next(c->tape, p + 1))
-		if (!waiting[p] && leat_trace_lives_dead(c->lives, p, until))
-			leat_trace_lives_bury(c->lives, p);
+		if (!waiting[p] && leat_trace_processes_dead(c->processes, p, until))
+			leat_trace_processes_bury(c->processes, p);
 }
 
 static void pass_losses_on(struct leat_trace_collector *c)
@@ -274,7 +275,7 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 		if (c->taken % BEAT_AFTER == 0)
 			leat_tape_beat(c->tape, leat_clock_ns());
 	}
-	clean(c, until);
+	free_finished(c, until);
 	pass_losses_on(c);
 	return c->taken;
 }

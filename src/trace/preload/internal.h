@@ -65,32 +65,33 @@ void leat_trace_emit_close(struct leat_trace_emitter *e, int32_t pid, uint64_t h
 			   int64_t time_ns);
 /* Times of `p` are CLOCK_MONOTONIC. */
 void leat_trace_emit_process(struct leat_trace_emitter *e, const struct leat_trace_process *p);
-/* --- lives.c: processes --- */
+/* --- processes.c --- */
 
-struct leat_trace_lives;
+struct leat_trace_processes;
 
-struct leat_trace_lives *leat_trace_lives_new(struct leat_tape *tape,
-					      struct leat_trace_emitter *emitter);
-void leat_trace_lives_free(struct leat_trace_lives *l);
+struct leat_trace_processes *leat_trace_processes_new(struct leat_tape *tape,
+						      struct leat_trace_emitter *emitter);
+void leat_trace_processes_free(struct leat_trace_processes *l);
 /* A record about processes, of the process with that index. */
-void leat_trace_lives_note(struct leat_trace_lives *l, uint32_t process,
-			   const struct leat_tape_record *r, const char *const *texts);
+void leat_trace_processes_note(struct leat_trace_processes *l, uint32_t process,
+			       const struct leat_tape_record *r, const char *const *texts);
 /* Do calls of the process with that index pass the filter? */
-bool leat_trace_lives_kept(const struct leat_trace_lives *l, uint32_t process);
+bool leat_trace_processes_kept(const struct leat_trace_processes *l, uint32_t process);
 /* Look who is new and who has died, at `now_ns`. */
-void leat_trace_lives_watch(struct leat_trace_lives *l, int64_t now_ns);
+void leat_trace_processes_watch(struct leat_trace_processes *l, int64_t now_ns);
 /* `pid` has ended so. */
-void leat_trace_lives_reaped(struct leat_trace_lives *l, int32_t pid, int status);
+void leat_trace_processes_reaped(struct leat_trace_processes *l, int32_t pid, int status);
 /* Is there a server that records what others do? */
-bool leat_trace_lives_serve(const struct leat_trace_lives *l);
+bool leat_trace_processes_serve(const struct leat_trace_processes *l);
 /* Is the process dead, since before `before_ns`? */
-bool leat_trace_lives_dead(const struct leat_trace_lives *l, uint32_t process, int64_t before_ns);
+bool leat_trace_processes_dead(const struct leat_trace_processes *l, uint32_t process,
+			       int64_t before_ns);
 /* All its records have been taken: close what it left open, and forget it. */
-void leat_trace_lives_bury(struct leat_trace_lives *l, uint32_t process);
+void leat_trace_processes_bury(struct leat_trace_processes *l, uint32_t process);
 /* Nobody is left: close what was sent and never received. */
-void leat_trace_lives_end(struct leat_trace_lives *l);
+void leat_trace_processes_end(struct leat_trace_processes *l);
 /* Say what has not been seen. Once, at the end. */
-void leat_trace_lives_report(struct leat_trace_lives *l);
+void leat_trace_processes_report(struct leat_trace_processes *l);
 
 /* --- collect.c: taking, in the order of time --- */
 
@@ -98,7 +99,7 @@ struct leat_trace_collector;
 
 struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
 						      struct leat_trace_emitter *emitter,
-						      struct leat_trace_lives *lives);
+						      struct leat_trace_processes *processes);
 void leat_trace_collector_free(struct leat_trace_collector *c);
 /* Take what is there; `all`: nobody records any more. How many records it were. */
 uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all);
@@ -109,7 +110,7 @@ struct leat_trace_session {
 	struct leat_tape *tape; /* owned */
 	int tape_fd;
 	struct leat_trace_emitter emitter;
-	struct leat_trace_lives *lives;         /* owned */
+	struct leat_trace_processes *processes; /* owned */
 	struct leat_trace_collector *collector; /* owned */
 };
 
@@ -119,7 +120,7 @@ void leat_trace_session_release(struct leat_trace_session *s);
 /* Take what is there now: how many records. */
 uint64_t leat_trace_session_round(struct leat_trace_session *s);
 /* Until the next round, after one that took so many. */
-void leat_trace_session_nap(uint64_t taken);
+void leat_trace_session_sleep(uint64_t taken);
 /* Take what is left, and say what was not seen. */
 void leat_trace_session_finish(struct leat_trace_session *s);
 

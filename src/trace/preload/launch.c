@@ -1,6 +1,6 @@
 #include "trace/preload/launch.h"
 
-#include "base/beside.h"
+#include "base/installed.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"

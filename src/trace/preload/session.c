@@ -23,10 +23,10 @@ int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trac
 		rc = leat_trace_emitter_init(&s->emitter, request);
 	if (!rc) {
 		leat_tape_beat(s->tape, leat_clock_ns());
-		s->lives = leat_trace_lives_new(s->tape, &s->emitter);
+		s->processes = leat_trace_processes_new(s->tape, &s->emitter);
 	}
-	if (s->lives)
-		s->collector = leat_trace_collector_new(s->tape, &s->emitter, s->lives);
+	if (s->processes)
+		s->collector = leat_trace_collector_new(s->tape, &s->emitter, s->processes);
 	if (!rc && !s->collector)
 		rc = -ENOMEM;
 	if (rc)
@@ -37,7 +37,7 @@ int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trac
 void leat_trace_session_release(struct leat_trace_session *s)
 {
 	leat_trace_collector_free(s->collector);
-	leat_trace_lives_free(s->lives);
+	leat_trace_processes_free(s->processes);
 	leat_trace_emitter_release(&s->emitter);
 	leat_tape_unmap(s->tape);
 	if (s->tape_fd >= 0)
@@ -47,11 +47,11 @@ void leat_trace_session_release(struct leat_trace_session *s)
 uint64_t leat_trace_session_round(struct leat_trace_session *s)
 {
 	leat_trace_emitter_tick(&s->emitter);
-	leat_trace_lives_watch(s->lives, (int64_t)leat_clock_ns());
+	leat_trace_processes_watch(s->processes, (int64_t)leat_clock_ns());
 	return leat_trace_collect(s->collector, false);
 }
 
-void leat_trace_session_nap(uint64_t taken)
+void leat_trace_session_sleep(uint64_t taken)
 {
 	const struct timespec nap = {.tv_nsec = ROUND_NS};
 
@@ -61,8 +61,8 @@ void leat_trace_session_nap(uint64_t taken)
 
 void leat_trace_session_finish(struct leat_trace_session *s)
 {
-	leat_trace_lives_watch(s->lives, (int64_t)leat_clock_ns());
+	leat_trace_processes_watch(s->processes, (int64_t)leat_clock_ns());
 	leat_trace_collect(s->collector, true);
-	leat_trace_lives_end(s->lives);
-	leat_trace_lives_report(s->lives);
+	leat_trace_processes_end(s->processes);
+	leat_trace_processes_report(s->processes);
 }

@@ -1,7 +1,7 @@
 /* leat trace --tracer preload: the interception library records its own calls. */
 #include "trace/tracer.h"
 
-#include "base/beside.h"
+#include "base/installed.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "trace/preload/internal.h"
@@ -25,7 +25,7 @@ struct run {
 	int status;
 };
 
-static int usable(const struct leat_trace_request *request, char *why, size_t size)
+static int check_usable(const struct leat_trace_request *request, char *why, size_t size)
 {
 	const char *obstacle;
 	char *path;
@@ -67,7 +67,7 @@ static bool reap(struct run *r)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		leat_trace_lives_reaped(r->session.lives, pid, status);
+		leat_trace_processes_reaped(r->session.processes, pid, status);
 		if (pid != r->command)
 			continue;
 		r->status = status;
@@ -96,7 +96,7 @@ static void follow(struct run *r)
 
 		more = reap(r);
 		if (more)
-			leat_trace_session_nap(taken);
+			leat_trace_session_sleep(taken);
 	}
 	leat_trace_session_finish(&r->session);
 }
@@ -131,6 +131,6 @@ const struct leat_tracer leat_tracer_preload = {
 	.name = "preload",
 	.summary = "a library in every program records its calls: no rights needed, cheap; not for "
 		   "static programs",
-	.usable = usable,
+	.usable = check_usable,
 	.run = run,
 };

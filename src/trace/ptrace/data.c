@@ -35,8 +35,8 @@ bool leat_ptrace_enter_io(struct tracer *t, struct thread *th)
 }
 
 /* Where the bytes that were appended went: the end of the file has moved on with them. */
-static uint64_t appended_at(struct tracer *t, struct thread *th, struct handle *h, int64_t n,
-			    bool explicit)
+static uint64_t find_append_offset(struct tracer *t, struct thread *th, struct handle *h, int64_t n,
+				   bool explicit)
 {
 	int fd = (int)th->now.args[0];
 	int64_t end = explicit ? -1 : leat_ptrace_offset_of_fd(th->tid, fd);
@@ -57,7 +57,7 @@ static uint64_t place(struct tracer *t, struct thread *th, unsigned which, int64
 	if (!h->seekable)
 		return 0;
 	if (append && n > 0)
-		offset = appended_at(t, th, h, n, explicit);
+		offset = find_append_offset(t, th, h, n, explicit);
 	if (!explicit && n > 0)
 		h->offset = offset + (uint64_t)n;
 	return offset;
@@ -137,7 +137,7 @@ void leat_ptrace_leave_map(struct tracer *t, struct thread *th, int64_t result)
 
 /* ---- from one file to another, inside the kernel ---- */
 
-static void offset_at(struct thread *th, unsigned which, uint64_t address)
+static void note_offset(struct thread *th, unsigned which, uint64_t address)
 {
 	uint64_t offset;
 
@@ -157,9 +157,9 @@ bool leat_ptrace_enter_copy(struct tracer *t, struct thread *th)
 	if (!from && !to)
 		return false;
 	now->size = now->args[sends ? 3 : 4];
-	offset_at(th, 0, now->args[sends ? 2 : 1]);
+	note_offset(th, 0, now->args[sends ? 2 : 1]);
 	if (!sends)
-		offset_at(th, 1, now->args[3]);
+		note_offset(th, 1, now->args[3]);
 	return true;
 }
 

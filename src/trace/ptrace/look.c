@@ -127,7 +127,8 @@ void leat_ptrace_cpu(struct thread *th, bool inside, int64_t *utime_ns, int64_t 
 /* ---- descriptors ---- */
 
 /* Of what is served, only what never changes: the kernel knows that. */
-static bool stat_it(struct tracer *t, struct thread *th, int at, const char *path, struct statx *st)
+static bool stat_file(struct tracer *t, struct thread *th, int at, const char *path,
+		      struct statx *st)
 {
 	int flags = AT_STATX_DONT_SYNC | (*path ? 0 : AT_EMPTY_PATH);
 	unsigned known = STATX_TYPE | STATX_INO | STATX_MNT_ID;
@@ -147,7 +148,7 @@ bool leat_ptrace_stat_fd(struct tracer *t, struct thread *th, int fd, struct sta
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)th->tid, fd);
-	return stat_it(t, th, AT_FDCWD, path, st);
+	return stat_file(t, th, AT_FDCWD, path, st);
 }
 
 /* Where a link leads; the caller frees it. NULL: it cannot be read, or not in full. */
@@ -195,7 +196,7 @@ int64_t leat_ptrace_offset_of_fd(pid_t tid, int fd)
 /* ---- names ---- */
 
 /* The directory that names are relative to, as a link of /proc. */
-static void base_of(pid_t tid, int dir, bool absolute, char out[64])
+static void format_base(pid_t tid, int dir, bool absolute, char out[64])
 {
 	if (absolute)
 		snprintf(out, 64, "/proc/%d/root", (int)tid);
@@ -230,11 +231,11 @@ static char *join_plainly(const char *dir, const char *name)
 }
 
 /* As the tracer sees it in the thread's namespace. */
-static char *plain_path(const struct thread *th, int dir, const char *name)
+static char *make_plain_path(const struct thread *th, int dir, const char *name)
 {
 	char base[64], *from, *path;
 
-	base_of(th->tid, dir, *name == '/', base);
+	format_base(th->tid, dir, *name == '/', base);
 	from = *name == '/' ? leat_ptrace_place_seen(th, "/") : read_link(base);
 	path = from ? join_plainly(from, name) : NULL;
 	free(from);
@@ -249,7 +250,7 @@ char *leat_ptrace_plain_path(struct tracer *t, struct thread *th, int dir, uint6
 	*outside = NULL;
 	if (leat_memory_string_of(th->tid, address, text) < 0)
 		return NULL;
-	leat_ptrace_place_name(t, th, plain_path(th, dir, text), 0, &inside, outside);
+	leat_ptrace_place_name(t, th, make_plain_path(th, dir, text), 0, &inside, outside);
 	return inside;
 }
 
@@ -261,7 +262,7 @@ void leat_ptrace_name_release(struct name *name)
 }
 
 /* The real path of the directory that is open as `fd`, and `last` in it. */
-static char *resolved_path(int fd, const char *last)
+static char *make_resolved_path(int fd, const char *last)
 {
 	char link[64], *dir, *path;
 
@@ -282,7 +283,7 @@ static int open_elsewhere(struct tracer *t, const struct thread *th, int dir, co
 
 	if (*name == '/')
 		return leat_ptrace_place_open(t, th, name, follow);
-	base_of(th->tid, dir, false, base);
+	format_base(th->tid, dir, false, base);
 	from = read_link(base);
 	behind = from ? leat_path_behind(from, th->root ? th->root : "") : NULL;
 	path = behind ? leat_strf("%s/%s", behind, name) : NULL;
@@ -305,8 +306,8 @@ static char *cut_last(char *path)
 
 /* The real path of the directory that the last name of `text` is in, with that; NULL: it cannot be
  * found out. *mount is then its mount. */
-static char *seen_elsewhere(struct tracer *t, struct thread *th, int dir, char *text,
-			    uint64_t *mount)
+static char *find_path_elsewhere(struct tracer *t, struct thread *th, int dir, char *text,
+				 uint64_t *mount)
 {
 	char *last = cut_last(text), *copy = last ? strdup(last) : NULL, *seen = NULL;
 	struct statx st;
@@ -318,7 +319,7 @@ static char *seen_elsewhere(struct tracer *t, struct thread *th, int dir, char *
 	*last = 0;
 	fd = open_elsewhere(t, th, dir, *text ? text : ".", true);
 	if (fd >= 0)
-		seen = resolved_path(fd, copy);
+		seen = make_resolved_path(fd, copy);
 	if (seen && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) == 0)
 		*mount = st.stx_mnt_id;
 	leat_close(&fd);
@@ -329,14 +330,14 @@ static char *seen_elsewhere(struct tracer *t, struct thread *th, int dir, char *
 static void look_elsewhere(struct tracer *t, struct thread *th, int dir, char *text, bool follow,
 			   struct name *name)
 {
-	char *seen, *plain = plain_path(th, dir, text);
+	char *seen, *plain = make_plain_path(th, dir, text);
 	int fd = open_elsewhere(t, th, dir, text, follow);
 	uint64_t mount = 0;
 
 	name->unsure = fd < 0 && errno == EAGAIN;
-	name->exists = fd >= 0 && stat_it(t, th, fd, "", &name->st);
+	name->exists = fd >= 0 && stat_file(t, th, fd, "", &name->st);
 	leat_close(&fd);
-	seen = seen_elsewhere(t, th, dir, text, &mount);
+	seen = find_path_elsewhere(t, th, dir, text, &mount);
 	if (seen)
 		free(plain);
 	leat_ptrace_place_name(t, th, seen ? seen : plain, mount, &name->path, &name->outside);
@@ -355,7 +356,7 @@ void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t add
 		look_elsewhere(t, th, dir, text, follow, name);
 		return;
 	}
-	base_of(th->tid, dir, *text == '/', base);
+	format_base(th->tid, dir, *text == '/', base);
 	snprintf(full, sizeof(full), "%s/%s", base, text);
 	name->exists =
 		statx(AT_FDCWD, full, AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW),
@@ -363,7 +364,7 @@ void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t add
 	last = strrchr(full, '/');
 	*last++ = 0;
 	fd = *last && !leat_is_dots(last) ? open(full, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	name->path = fd < 0 ? plain_path(th, dir, text) : resolved_path(fd, last);
+	name->path = fd < 0 ? make_plain_path(th, dir, text) : make_resolved_path(fd, last);
 	if (fd >= 0)
 		close(fd);
 }

@@ -76,7 +76,7 @@ static bool stops_all(int signal)
 }
 
 /* A thread that is to be let go of has stopped. */
-static void let_go(struct tracer *t, struct thread *th, int signal)
+static void detach_thread(struct tracer *t, struct thread *th, int signal)
 {
 	pid_t tid = th->tid;
 	struct process *p = th->process;
@@ -108,7 +108,7 @@ static void on_stop(struct tracer *t, struct thread *th, int signal, int event)
 	else if (event == PTRACE_EVENT_EXEC)
 		leat_ptrace_on_exec(t, th);
 	if (t->detaching)
-		let_go(t, th, deliver);
+		detach_thread(t, th, deliver);
 	else if (event == PTRACE_EVENT_STOP && stops_all(signal))
 		ptrace(PTRACE_LISTEN, th->tid, 0, 0); /* until SIGCONT, as it would untraced */
 	else
@@ -133,7 +133,7 @@ static void act(struct tracer *t, pid_t tid, int status)
 }
 
 /* The command is asked to end, as by whoever asked leat; what ran before is let go of. */
-static void come_to_an_end(struct tracer *t)
+static void begin_end(struct tracer *t)
 {
 	if (t->asked_to_end)
 		return;
@@ -151,14 +151,14 @@ int leat_ptrace_loop(struct tracer *t)
 		pid_t tid;
 
 		if (t->request->stop && *t->request->stop)
-			come_to_an_end(t);
+			begin_end(t);
 		tid = waitpid(-1, &status, __WALL);
 		if (tid > 0) {
 			act(t, tid, status);
 		} else if (errno != EINTR) {
 			int rc = -errno;
 
-			leat_error("lost hold of the traced processes: %s", strerror(-rc));
+			leat_error("lost the traced processes: %s", strerror(-rc));
 			return rc;
 		}
 	}

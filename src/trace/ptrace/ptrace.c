@@ -36,7 +36,7 @@ static int try_child(void)
 	return rc;
 }
 
-static int usable(const struct leat_trace_request *request, char *why, size_t size)
+static int check_usable(const struct leat_trace_request *request, char *why, size_t size)
 {
 	uint32_t action = SECCOMP_RET_TRACE;
 	int rc;
@@ -59,7 +59,7 @@ static int usable(const struct leat_trace_request *request, char *why, size_t si
 	rc = try_child();
 	if (rc == -EIO)
 		snprintf(why, size,
-			 "this kernel does not tell which call a process makes "
+			 "this kernel does not report which call a process makes "
 			 "(PTRACE_GET_SYSCALL_INFO; it needs Linux 5.3)");
 	else if (rc)
 		snprintf(why, size,
@@ -137,6 +137,6 @@ const struct leat_tracer leat_tracer_ptrace = {
 	.summary =
 		"every program, also static ones; no rights needed; each call on files costs some "
 		"microseconds",
-	.usable = usable,
+	.usable = check_usable,
 	.run = run,
 };

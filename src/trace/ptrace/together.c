@@ -107,7 +107,7 @@ void leat_ptrace_together_call(struct tracer *t, struct thread *th)
 	}
 }
 
-static void part(struct together *g, bool alive)
+static void leave_processor(struct together *g, bool alive)
 {
 	struct processors now;
 
@@ -122,7 +122,7 @@ static void part(struct together *g, bool alive)
 void leat_ptrace_together_end(struct tracer *t)
 {
 	if (t->together.on)
-		part(&t->together, true);
+		leave_processor(&t->together, true);
 	t->together.calls = 0;
 }
 
@@ -131,7 +131,7 @@ void leat_ptrace_together_gone(struct tracer *t, const struct thread *th)
 	if (t->together.thread != th)
 		return;
 	if (t->together.on)
-		part(&t->together, false);
+		leave_processor(&t->together, false);
 	t->together.thread = NULL;
 	t->together.calls = 0;
 }

@@ -22,7 +22,7 @@
 #define LONGEST_BIRTH_NS LEAT_SECOND_NS
 enum { EVENTS = 64 };
 
-struct life {
+struct traced {
 	int32_t pid;       /* 0: nobody is known here */
 	int pidfd;         /* -1: none */
 	int64_t died_ns;   /* 0: it lives */
@@ -36,10 +36,10 @@ struct life {
 	struct leat_trace_start start; /* an exec of which nothing has been heard yet */
 };
 
-struct leat_trace_lives {
+struct leat_trace_processes {
 	struct leat_tape *tape;             /* borrowed */
 	struct leat_trace_emitter *emitter; /* borrowed */
-	struct life life[LEAT_TAPE_PROCESSES];
+	struct traced v[LEAT_TAPE_PROCESSES];
 	struct leat_trace_programs programs; /* that were not seen */
 	int epoll;
 	uint64_t root;  /* the mount of our own root */
@@ -63,10 +63,10 @@ static uint64_t mounts_of(int32_t pid)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-struct leat_trace_lives *leat_trace_lives_new(struct leat_tape *tape,
-					      struct leat_trace_emitter *emitter)
+struct leat_trace_processes *leat_trace_processes_new(struct leat_tape *tape,
+						      struct leat_trace_emitter *emitter)
 {
-	struct leat_trace_lives *l = calloc(1, sizeof(*l));
+	struct leat_trace_processes *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
@@ -75,24 +75,24 @@ struct leat_trace_lives *leat_trace_lives_new(struct leat_tape *tape,
 	l->root = own_root();
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (uint32_t i = 0; i < LEAT_TAPE_PROCESSES; i++)
-		l->life[i].pidfd = -1;
+		l->v[i].pidfd = -1;
 	if (l->epoll >= 0)
 		return l;
 	free(l);
 	return NULL;
 }
 
-static void forget(struct leat_trace_lives *l, uint32_t process)
+static void forget(struct leat_trace_processes *l, uint32_t process)
 {
-	struct life *p = &l->life[process];
+	struct traced *p = &l->v[process];
 
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	leat_trace_start_clear(&p->start);
-	*p = (struct life){.pidfd = -1};
+	*p = (struct traced){.pidfd = -1};
 }
 
-void leat_trace_lives_free(struct leat_trace_lives *l)
+void leat_trace_processes_free(struct leat_trace_processes *l)
 {
 	if (!l)
 		return;
@@ -105,16 +105,17 @@ void leat_trace_lives_free(struct leat_trace_lives *l)
 
 /* --- records --- */
 
-static struct life *life_of(struct leat_trace_lives *l, int32_t pid)
+static struct traced *find_traced(struct leat_trace_processes *l, int32_t pid)
 {
 	uint32_t i = leat_tape_process_of(l->tape, pid);
 
-	return i == LEAT_TAPE_NONE || l->life[i].pid != pid ? NULL : &l->life[i];
+	return i == LEAT_TAPE_NONE || l->v[i].pid != pid ? NULL : &l->v[i];
 }
 
-static void note_fork(struct leat_trace_lives *l, struct life *p, const struct leat_tape_record *r)
+static void note_fork(struct leat_trace_processes *l, struct traced *p,
+		      const struct leat_tape_record *r)
 {
-	const struct life *parent = life_of(l, (int32_t)r->handle);
+	const struct traced *parent = find_traced(l, (int32_t)r->handle);
 
 	p->pid = r->pid;
 	p->ppid = (int32_t)r->handle;
@@ -130,7 +131,7 @@ static void note_fork(struct leat_trace_lives *l, struct life *p, const struct l
 }
 
 /* A program behind a mount, whose server does not see all of it. */
-static void note_past(struct leat_trace_lives *l, const char *program, unsigned by)
+static void note_past(struct leat_trace_processes *l, const char *program, unsigned by)
 {
 	leat_trace_programs_add(
 		&l->programs, program, 1,
@@ -142,13 +143,13 @@ static void note_past(struct leat_trace_lives *l, const char *program, unsigned 
 }
 
 /* A program that has the library and yet goes past it. */
-static void note_unheard(struct leat_trace_lives *l, const char *program)
+static void note_unheard(struct leat_trace_processes *l, const char *program)
 {
 	leat_trace_programs_add(&l->programs, program, 1, NULL);
 	leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 }
 
-static void note_started(struct leat_trace_lives *l, struct life *p,
+static void note_started(struct leat_trace_processes *l, struct traced *p,
 			 const struct leat_tape_record *r, const char *const *texts)
 {
 	struct leat_trace_emitter *e = l->emitter;
@@ -186,7 +187,7 @@ static void note_started(struct leat_trace_lives *l, struct life *p,
 }
 
 /* A program of which nothing has been heard. */
-static void emit_unseen(struct leat_trace_lives *l, const struct life *p, int64_t now_ns)
+static void emit_unseen(struct leat_trace_processes *l, const struct traced *p, int64_t now_ns)
 {
 	leat_trace_emit_process(l->emitter,
 				&(struct leat_trace_process){.time_ns = now_ns,
@@ -198,7 +199,7 @@ static void emit_unseen(struct leat_trace_lives *l, const struct life *p, int64_
 							     .dir = p->start.dir});
 }
 
-static void emit_exit(struct leat_trace_lives *l, struct life *p, int64_t time_ns, int status)
+static void emit_exit(struct leat_trace_processes *l, struct traced *p, int64_t time_ns, int status)
 {
 	if (p->has_ended)
 		return;
@@ -211,10 +212,10 @@ static void emit_exit(struct leat_trace_lives *l, struct life *p, int64_t time_n
 									 .status = status});
 }
 
-void leat_trace_lives_note(struct leat_trace_lives *l, uint32_t process,
-			   const struct leat_tape_record *r, const char *const *texts)
+void leat_trace_processes_note(struct leat_trace_processes *l, uint32_t process,
+			       const struct leat_tape_record *r, const char *const *texts)
 {
-	struct life *p = process < LEAT_TAPE_PROCESSES ? &l->life[process] : NULL;
+	struct traced *p = process < LEAT_TAPE_PROCESSES ? &l->v[process] : NULL;
 
 	if (!p)
 		return;
@@ -241,14 +242,14 @@ void leat_trace_lives_note(struct leat_trace_lives *l, uint32_t process,
 	}
 }
 
-bool leat_trace_lives_kept(const struct leat_trace_lives *l, uint32_t process)
+bool leat_trace_processes_kept(const struct leat_trace_processes *l, uint32_t process)
 {
-	return process >= LEAT_TAPE_PROCESSES || !l->life[process].filtered;
+	return process >= LEAT_TAPE_PROCESSES || !l->v[process].filtered;
 }
 
 /* --- births and deaths --- */
 
-static void die(struct life *p, int64_t now_ns)
+static void note_death(struct traced *p, int64_t now_ns)
 {
 	struct leat_pidstat stat;
 
@@ -263,9 +264,10 @@ static void die(struct life *p, int64_t now_ns)
 	}
 }
 
-static void meet(struct leat_trace_lives *l, uint32_t process, int32_t pid, int64_t now_ns)
+static void note_birth(struct leat_trace_processes *l, uint32_t process, int32_t pid,
+		       int64_t now_ns)
 {
-	struct life *p = &l->life[process];
+	struct traced *p = &l->v[process];
 	struct epoll_event e = {.events = EPOLLIN, .data.u32 = process};
 
 	uint64_t cgroup;
@@ -277,15 +279,15 @@ static void meet(struct leat_trace_lives *l, uint32_t process, int32_t pid, int6
 		p->cgroup = cgroup;
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->pidfd < 0 && errno == ESRCH)
-		die(p, now_ns);
+		note_death(p, now_ns);
 	else if (p->pidfd >= 0)
 		epoll_ctl(l->epoll, EPOLL_CTL_ADD, p->pidfd, &e);
 }
 
 /* A place for a child whose parent is dead: it comes soon, or never. */
-static void look_at_orphan(struct leat_trace_lives *l, uint32_t process, int64_t now_ns)
+static void look_at_orphan(struct leat_trace_processes *l, uint32_t process, int64_t now_ns)
 {
-	struct life *p = &l->life[process];
+	struct traced *p = &l->v[process];
 	int32_t parent = leat_tape_process_parent(l->tape, process);
 
 	if (!parent || kill(parent, 0) == 0 || errno != ESRCH)
@@ -295,9 +297,9 @@ static void look_at_orphan(struct leat_trace_lives *l, uint32_t process, int64_t
 }
 
 /* Who started a program long ago that said nothing runs one that cannot be seen. */
-static void look_at_start(struct leat_trace_lives *l, uint32_t process, int64_t now_ns)
+static void look_at_start(struct leat_trace_processes *l, uint32_t process, int64_t now_ns)
 {
-	struct life *p = &l->life[process];
+	struct traced *p = &l->v[process];
 
 	/* If its mount cannot be made it is not started. */
 	if (!p->start.program || now_ns - p->start.time_ns < LONGEST_START_NS ||
@@ -313,41 +315,41 @@ static void look_at_start(struct leat_trace_lives *l, uint32_t process, int64_t 
 	leat_trace_start_clear(&p->start);
 }
 
-void leat_trace_lives_watch(struct leat_trace_lives *l, int64_t now_ns)
+void leat_trace_processes_watch(struct leat_trace_processes *l, int64_t now_ns)
 {
 	struct epoll_event events[EVENTS];
 	int n;
 
 	for (uint32_t i = leat_tape_process_next(l->tape, 0); i != LEAT_TAPE_NONE;
 	     i = leat_tape_process_next(l->tape, i + 1)) {
-		struct life *p = &l->life[i];
+		struct traced *p = &l->v[i];
 		int32_t pid = leat_tape_process_pid(l->tape, i);
 
 		if (leat_tape_process_state(l->tape, i) == LEAT_TAPE_COMING)
 			look_at_orphan(l, i, now_ns);
 		else if (pid > 0 && p->pidfd < 0 && !p->died_ns)
-			meet(l, i, pid, now_ns);
+			note_birth(l, i, pid, now_ns);
 		else if (pid < 0 && !p->died_ns)
 			p->died_ns = now_ns; /* its status is not to be had any more */
 		if (p->pidfd < 0 && p->pid && !p->died_ns && kill(p->pid, 0) < 0 && errno == ESRCH)
-			die(p, now_ns);
+			note_death(p, now_ns);
 		look_at_start(l, i, now_ns);
 	}
 	do {
 		n = epoll_wait(l->epoll, events, EVENTS, 0);
 		for (int i = 0; i < n; i++) {
-			struct life *p = &l->life[events[i].data.u32];
+			struct traced *p = &l->v[events[i].data.u32];
 
 			epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
 			if (!p->died_ns)
-				die(p, now_ns);
+				note_death(p, now_ns);
 		}
 	} while (n == EVENTS);
 }
 
-void leat_trace_lives_reaped(struct leat_trace_lives *l, int32_t pid, int status)
+void leat_trace_processes_reaped(struct leat_trace_processes *l, int32_t pid, int status)
 {
-	struct life *p = life_of(l, pid);
+	struct traced *p = find_traced(l, pid);
 
 	if (!p)
 		return;
@@ -355,18 +357,19 @@ void leat_trace_lives_reaped(struct leat_trace_lives *l, int32_t pid, int status
 	p->knows_status = true;
 }
 
-bool leat_trace_lives_serve(const struct leat_trace_lives *l)
+bool leat_trace_processes_serve(const struct leat_trace_processes *l)
 {
 	for (uint32_t i = leat_tape_process_next(l->tape, 0); i != LEAT_TAPE_NONE;
 	     i = leat_tape_process_next(l->tape, i + 1))
-		if (leat_tape_process_flags(l->tape, i) & LEAT_TAPE_SERVER && !l->life[i].died_ns)
+		if (leat_tape_process_flags(l->tape, i) & LEAT_TAPE_SERVER && !l->v[i].died_ns)
 			return true;
 	return false;
 }
 
-bool leat_trace_lives_dead(const struct leat_trace_lives *l, uint32_t process, int64_t before_ns)
+bool leat_trace_processes_dead(const struct leat_trace_processes *l, uint32_t process,
+			       int64_t before_ns)
 {
-	const struct life *p = &l->life[process];
+	const struct traced *p = &l->v[process];
 
 	if (p->orphan_ns && !p->pid)
 		return p->orphan_ns < before_ns - LONGEST_BIRTH_NS;
@@ -380,10 +383,10 @@ static int guess(uint32_t flags)
 	return flags & LEAT_TAPE_MOUNTED ? 0 : SIGKILL;
 }
 
-void leat_trace_lives_bury(struct leat_trace_lives *l, uint32_t process)
+void leat_trace_processes_bury(struct leat_trace_processes *l, uint32_t process)
 {
 	const uint32_t flags = leat_tape_process_flags(l->tape, process);
-	struct life *p = &l->life[process];
+	struct traced *p = &l->v[process];
 	int end = leat_tape_fd_end(l->tape, process);
 
 	if (p->start.program) {
@@ -407,7 +410,7 @@ void leat_trace_lives_bury(struct leat_trace_lives *l, uint32_t process)
 	leat_tape_process_free(l->tape, process);
 }
 
-void leat_trace_lives_end(struct leat_trace_lives *l)
+void leat_trace_processes_end(struct leat_trace_processes *l)
 {
 	struct timespec t;
 	uint32_t flags;
@@ -424,7 +427,7 @@ void leat_trace_lives_end(struct leat_trace_lives *l)
 	}
 }
 
-static void note_foreigners(struct leat_trace_lives *l)
+static void note_foreigners(struct leat_trace_processes *l)
 {
 	static const char why[] = "it is in a namespace of processes of its own (a container)";
 	uint64_t others = leat_tape_foreign_others(l->tape), times, sum = others;
@@ -441,7 +444,7 @@ static void note_foreigners(struct leat_trace_lives *l)
 		leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, sum);
 }
 
-void leat_trace_lives_report(struct leat_trace_lives *l)
+void leat_trace_processes_report(struct leat_trace_processes *l)
 {
 	note_foreigners(l);
 	leat_trace_programs_report(&l->programs, &l->emitter->sink);

@@ -1,4 +1,4 @@
-/* What may be asked of kinds of tasks: checked when they are made known, so that whatever is
+/* What may be asked of types of tasks: checked when they are made known, so that whatever is
  * submitted can run. */
 #include "sched/internal.h"
 
@@ -22,14 +22,14 @@ static int refuse(char why[LEAT_SCHED_WHY], const char *format, ...)
 	return -EINVAL;
 }
 
-static int check_compute(const struct leat_sched *s, const struct leat_sched_kind *spec,
+static int check_compute(const struct leat_sched *s, const struct leat_sched_task_type *spec,
 			 char why[LEAT_SCHED_WHY])
 {
 	unsigned most = 0;
 
 	if (spec->device || spec->bandwidth.kind != LEAT_BANDWIDTH_NONE)
 		return refuse(why,
-			      "task kind \"%.60s\" asks for storage bandwidth but is no I/O task: "
+			      "task type \"%.60s\" asks for storage bandwidth but is no I/O task: "
 			      "make it one, or ask for none",
 			      spec->name);
 	for (unsigned h = 0; h < s->n_hosts; h++)
@@ -37,19 +37,19 @@ static int check_compute(const struct leat_sched *s, const struct leat_sched_kin
 			most = s->hosts[h].is->computing_units;
 	if (!spec->computing_units)
 		return refuse(why,
-			      "task kind \"%.60s\" asks for no computing units: a compute task "
+			      "task type \"%.60s\" asks for no computing units: a compute task "
 			      "needs at least 1",
 			      spec->name);
 	if (spec->computing_units > most)
 		return refuse(why,
-			      "task kind \"%.60s\" asks for %u computing units, but no host has "
+			      "task type \"%.60s\" asks for %u computing units, but no host has "
 			      "more than %u",
 			      spec->name, spec->computing_units, most);
 	return 0;
 }
 
 /* The device that was probably meant, or all there are. */
-static int refuse_device(const struct leat_sched *s, const struct leat_sched_kind *spec,
+static int refuse_device(const struct leat_sched *s, const struct leat_sched_task_type *spec,
 			 char why[LEAT_SCHED_WHY])
 {
 	const char *near = NULL;
@@ -70,27 +70,27 @@ static int refuse_device(const struct leat_sched *s, const struct leat_sched_kin
 	}
 	if (near)
 		return refuse(why,
-			      "task kind \"%.40s\": there is no storage device \"%.40s\"; did you "
+			      "task type \"%.40s\": there is no storage device \"%.40s\"; did you "
 			      "mean \"%.40s\"?",
 			      spec->name, spec->device, near);
-	return refuse(why, "task kind \"%.40s\": there is no storage device \"%.40s\"; there is %s",
+	return refuse(why, "task type \"%.40s\": there is no storage device \"%.40s\"; there is %s",
 		      spec->name, spec->device, *known ? known : "none in the resources");
 }
 
-static int check_bandwidth(const struct leat_sched *s, const struct leat_sched_kind *spec,
+static int check_bandwidth(const struct leat_sched *s, const struct leat_sched_task_type *spec,
 			   const struct family *family, char why[LEAT_SCHED_WHY])
 {
 	char text[LEAT_BANDWIDTH_WHY];
 	unsigned most = 0;
 
 	if (leat_bandwidth_check(&spec->bandwidth, text))
-		return refuse(why, "task kind \"%.50s\": %s", spec->name, text);
+		return refuse(why, "task type \"%.50s\": %s", spec->name, text);
 	if (spec->bandwidth.kind == LEAT_BANDWIDTH_NONE)
 		return 0;
 	leat_bandwidth_format(&spec->bandwidth, text, sizeof(text));
 	if (!family)
 		return refuse(why,
-			      "task kind \"%.50s\" asks for a bandwidth of %s, but not of which "
+			      "task type \"%.50s\" asks for a bandwidth of %s, but not of which "
 			      "storage device",
 			      spec->name, text);
 	for (unsigned h = 0; h < s->n_hosts; h++)
@@ -99,20 +99,20 @@ static int check_bandwidth(const struct leat_sched *s, const struct leat_sched_k
 			most = family->at[h]->is->bandwidth_mbps;
 	if (spec->bandwidth.min > most)
 		return refuse(why,
-			      "task kind \"%.50s\" asks for a bandwidth of %s MB/s, but storage "
+			      "task type \"%.50s\" asks for a bandwidth of %s MB/s, but storage "
 			      "device \"%.50s\" has %u MB/s: ask for no more than that",
 			      spec->name, text, family->name, most);
 	return 0;
 }
 
-int leat_sched_kind_check(const struct leat_sched *s, const struct leat_sched_kind *spec,
+int leat_sched_type_check(const struct leat_sched *s, const struct leat_sched_task_type *spec,
 			  const struct family *family, char why[LEAT_SCHED_WHY])
 {
 	if (!spec->io)
 		return check_compute(s, spec, why);
 	if (spec->computing_units)
 		return refuse(why,
-			      "task kind \"%.60s\" is an I/O task and asks for computing units: "
+			      "task type \"%.60s\" is an I/O task and asks for computing units: "
 			      "I/O tasks run beside compute tasks and take none",
 			      spec->name);
 	if (spec->device && !family)
@@ -121,7 +121,7 @@ int leat_sched_kind_check(const struct leat_sched *s, const struct leat_sched_ki
 		if (leat_sched_fits_ever(s, family, h, 0))
 			return check_bandwidth(s, spec, family, why);
 	return refuse(why,
-		      "task kind \"%.60s\" does I/O, but no host with its storage device has I/O "
+		      "task type \"%.60s\" does I/O, but no host with its storage device has I/O "
 		      "executors",
 		      spec->name);
 }

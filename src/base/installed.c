@@ -1,4 +1,4 @@
-#include "base/beside.h"
+#include "base/installed.h"
 
 #include "base/str.h"
 
@@ -16,7 +16,7 @@ static const char *const library_places[] = {
 	NULL,
 };
 
-char *leat_find_beside(const char *const *places, const char *variable)
+char *leat_find_installed(const char *const *places, const char *variable)
 {
 	const char *given = getenv(variable);
 	char *self, *slash, *found = NULL;
@@ -40,5 +40,5 @@ char *leat_find_beside(const char *const *places, const char *variable)
 
 char *leat_find_library(void)
 {
-	return leat_find_beside(library_places, "LEAT_LIBRARY");
+	return leat_find_installed(library_places, "LEAT_LIBRARY");
 }
