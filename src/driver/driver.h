@@ -1,6 +1,6 @@
 /* Running a workflow: all steps at once under the daemon, or, without one, one
  * after another on plain files. Single-threaded; takes over SIGCHLD, SIGINT,
- * SIGTERM and SIGHUP while it runs. */
+ * SIGTERM, SIGHUP and SIGQUIT while it runs. */
 #ifndef LEAT_DRIVER_DRIVER_H
 #define LEAT_DRIVER_DRIVER_H
 

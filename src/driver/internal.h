@@ -108,7 +108,7 @@ struct leat_driver {
 	uv_timer_t tick;
 	uv_timer_t room_timer; /* runs while `crowded` */
 	uv_poll_t control_poll;
-	uv_signal_t signals[4];
+	uv_signal_t signals[5];
 	uint64_t last_progress_ns;
 	int exit_status; /* of the first thing that went wrong; 0: nothing has */
 	int interrupted; /* signal that ended the run, 0 = none */

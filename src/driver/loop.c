@@ -35,6 +35,7 @@ void leat_loop_close(uv_loop_t *loop)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	uv_walk(loop, close_handle, NULL);
 	uv_run(loop, UV_RUN_DEFAULT);

@@ -197,7 +197,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 
 static int watch(struct leat_driver *d)
 {
-	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	int result = uv_timer_init(&d->loop, &d->tick);
 
 	d->tick.data = d;
@@ -207,7 +207,7 @@ static int watch(struct leat_driver *d)
 	if (result == 0)
 		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
 	if (result == 0)
-		result = leat_loop_watch_signals(&d->loop, d->signals, signals, 4, on_signal, d);
+		result = leat_loop_watch_signals(&d->loop, d->signals, signals, 5, on_signal, d);
 	if (result < 0 || !d->config->control)
 		return result;
 	leat_control_on_event(d->config->control, on_event, d);

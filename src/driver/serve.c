@@ -17,7 +17,7 @@ struct server {
 	uv_loop_t loop;
 	uv_poll_t control_poll;
 	uv_timer_t tick;
-	uv_signal_t signals[3];
+	uv_signal_t signals[4];
 	uint64_t missed_since_ns; /* somebody waits for a step that has not come; 0: nobody */
 	bool finishing;           /* or aborted */
 	int exit_status;
@@ -119,14 +119,14 @@ static void on_control(uv_poll_t *poll, int status, int events)
 
 static int watch(struct server *s)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	int result = uv_timer_init(&s->loop, &s->tick);
 
 	s->tick.data = s;
 	if (result == 0)
 		result = uv_timer_start(&s->tick, on_tick, LOOK_EVERY_MS, LOOK_EVERY_MS);
 	if (result == 0)
-		result = leat_loop_watch_signals(&s->loop, s->signals, signals, 3, on_signal, s);
+		result = leat_loop_watch_signals(&s->loop, s->signals, signals, 4, on_signal, s);
 	leat_control_on_event(s->config->control, on_event, s);
 	if (result == 0)
 		result = uv_poll_init(&s->loop, &s->control_poll,

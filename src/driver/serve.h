@@ -15,7 +15,7 @@ struct leat_serve_config {
 	void *ctx;
 };
 
-/* Until SIGINT, SIGTERM or SIGHUP, then FINISH. Messages go to the log (the daemon
+/* Until SIGINT, SIGTERM, SIGHUP or SIGQUIT, then FINISH. Messages go to the log (the daemon
  * names those who wait, and for whom, every 30 seconds). The exit status for leat
  * serve, and in *summary the daemon's final status, JSON, freed by the caller
  * (NULL if there were none). */

@@ -350,6 +350,7 @@ static void become_daemon(int ready_fd, pid_t driver)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	prctl(PR_SET_NAME, "leat-daemon");
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != driver)

@@ -66,10 +66,9 @@ int leat_migrate(int fd, bool write)
 		if (is_moving(home) && !write)
 			return 0;
 		rc = leat_guard_acquire(&g);
-		if (!rc && is_moving(home))
-			rc = -EAGAIN;
-		else if (!rc)
-			rc = exchange(g.t, fd, r, &seq);
+		if (rc)
+			return rc;
+		rc = is_moving(home) ? -EAGAIN : exchange(g.t, fd, r, &seq);
 		leat_guard_release(&g);
 		if (rc == -EAGAIN && is_moving(home))
 			rc = leat_wait_slot(r->slot, seq);

@@ -50,13 +50,3 @@ long leat_hook_change_user(const struct leat_syscall *c)
 		leat_resolve_cache_forget();
 	return rc;
 }
-
-/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
- * child takes would be its own, but remembered here. */
-long leat_hook_share_memory(const struct leat_syscall *c)
-{
-	(void)c;
-	if (!leat_in_vfork())
-		leat_user_take();
-	return LEAT_PASS;
-}

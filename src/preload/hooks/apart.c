@@ -1,0 +1,66 @@
+#include "preload/hooks/apart.h"
+#include "preload/connection/client.h"
+#include "preload/connection/user.h"
+#include "preload/core/call.h"
+#include "preload/core/process.h"
+#include "preload/core/text.h"
+#include "preload/hooks/handlers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+static long refuse(const char *call)
+{
+	char program[17] = "", text[256];
+	struct leat_text t = leat_text_in(text, sizeof(text));
+
+	raw(SYS_prctl, PR_GET_NAME, program);
+	leat_text_add(&t, call);
+	leat_text_add(&t, ": descriptors would mean other files in one thread than in another, "
+			  "which share memory; run it behind a mount (LEAT_INTERCEPT=mount in its "
+			  "environment), or give the step `staged: true`");
+	leat_client_refused(program, text, true);
+	return -EPERM;
+}
+
+/* The directory has two links, and one for each thread. */
+static bool is_alone(void)
+{
+	struct stat st;
+
+	return !raw(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) && st.st_nlink <= 3;
+}
+
+bool leat_apart_allows(const char *call)
+{
+	return (!leat_in_vfork() && is_alone()) || refuse(call) == 0;
+}
+
+long leat_hook_unshare(const struct leat_syscall *c)
+{
+	if ((unsigned long)c->a[0] & CLONE_FILES && !leat_apart_allows("unshare(CLONE_FILES)"))
+		return -EPERM;
+	return leat_hook_confine(c);
+}
+
+static bool is_apart(const struct leat_syscall *c)
+{
+	const struct clone_args *args = (const struct clone_args *)c->a[0];
+	uint64_t flags = c->nr == SYS_clone ? (uint64_t)c->a[0] : args->flags;
+
+	return flags & CLONE_VM && !(flags & CLONE_VFORK) && !(flags & CLONE_FILES);
+}
+
+/* A thread or a vfork child is to come: libc changes the user of all threads unseen, and what the
+ * child takes would be its own, but remembered here. */
+long leat_hook_share_memory(const struct leat_syscall *c)
+{
+	if (is_apart(c))
+		return refuse("clone without CLONE_FILES");
+	if (!leat_in_vfork())
+		leat_user_take();
+	return LEAT_PASS;
+}
