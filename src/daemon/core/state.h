@@ -87,7 +87,8 @@ struct leat_daemon {
 
 	/* The end. */
 	struct leat_conn *finishing; /* waits for the reply to FINISH */
-	bool is_finishing;           /* FINISH was asked for */
+	uint64_t finish_ns;          /* when that was */
+	bool is_finishing;           /* all is heard of, what is left is saved */
 	bool wants_timeline;
 	bool is_cut_off; /* the driver stops what runs */
 	bool ending;     /* only what is committed is still brought to disk */

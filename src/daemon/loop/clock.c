@@ -5,6 +5,7 @@
 #include "daemon/files/states.h"
 #include "daemon/loop/loop.h"
 #include "daemon/run/deadlock.h"
+#include "daemon/run/finish.h"
 #include "daemon/run/ranks.h"
 #include "daemon/run/steps.h"
 #include "daemon/space/spill.h"
@@ -35,6 +36,7 @@ static void on_tick(uv_timer_t *timer)
 	sync_frontiers(d);
 	leat_spill_tick(d);
 	leat_deadlock_look(d);
+	leat_finish_look(d);
 }
 
 int leat_clock_start(struct leat_daemon *d)

@@ -3,6 +3,7 @@
 #include "daemon/run/finish.h"
 
 #include "base/beneath.h"
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/core/problems.h"
@@ -25,6 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* How long it may take the kernel to close what a process had open that is gone. */
+#define CLOSING_NS 2000000000u
 
 /* Put on disk for the run only. */
 static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
@@ -214,10 +218,50 @@ static void hear_all(struct leat_daemon *d)
 	}
 }
 
+static bool is_missed(const struct leat_description *l)
+{
+	return l->step >= 0 && !l->reads && l->counted && !l->file->retired &&
+	       (l->file->keep || l->file->rule->permanent);
+}
+
+/* A process is gone before the kernel has closed all that it had open. */
+static bool is_closing(const struct leat_daemon *d)
+{
+	const struct leat_description *l;
+
+	for (l = d->files->descriptions; l; l = l->hh.next)
+		if (is_missed(l))
+			return leat_clock_ns() - d->finish_ns < CLOSING_NS;
+	return false;
+}
+
+static void name_open(struct leat_daemon *d)
+{
+	const struct leat_description *l;
+
+	for (l = d->files->descriptions; l; l = l->hh.next)
+		if (is_missed(l))
+			leat_problem_add(d, -EBUSY,
+					 "%s is still open for writing at the end of the run, by a "
+					 "process that step %s has left: it may not be complete",
+					 l->file->name, d->wf->steps[l->step].name);
+}
+
 void leat_finish_begin(struct leat_daemon *d)
 {
-	LEAT_FAULT("finish");
+	d->finish_ns = leat_clock_ns();
+	leat_finish_look(d);
+}
+
+void leat_finish_look(struct leat_daemon *d)
+{
+	if (!d->finishing || d->is_finishing)
+		return;
 	hear_all(d);
+	if (is_closing(d))
+		return;
+	LEAT_FAULT("finish");
+	name_open(d);
 	d->is_finishing = true;
 	leat_steps_settle(d);
 	leat_files_remove_hidden(d);
