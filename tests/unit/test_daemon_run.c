@@ -423,6 +423,61 @@ static void test_unsaved(void **state)
 	world_finish(w, false);
 }
 
+/* Step B ends with `out/final` written, which a process that nobody knows has open for so long. */
+static pid_t end_with_open(struct world *w, unsigned ms)
+{
+	struct peer *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	struct file f;
+	pid_t child;
+
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	peer_meet(w, b, "B");
+	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
+	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
+	f = peer_open(w, b, "out/final", O_WRONLY | O_CREAT | O_TRUNC);
+	peer_write(&f, "result");
+	child = fork();
+	if (!child) {
+		usleep(ms * 1000);
+		_exit(0);
+	}
+	close(f.fd);
+	peer_part(b);
+	free(b);
+	world_step(w, LEAT_MSG_STEP_END, "B", 0);
+	return child;
+}
+
+/* The kernel closes what a process had open some time after that is gone. */
+static void test_closed_late(void **state)
+{
+	struct world *w = *state;
+	pid_t child = end_with_open(w, 300);
+
+	world_finish(w, true);
+	world_check_disk(w, "out/final", "result");
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_never_closed(void **state)
+{
+	struct world *w = *state;
+	pid_t child = end_with_open(w, 60000);
+	int error;
+	char *text = world_text(w, LEAT_MSG_FINISH, &error);
+
+	assert_non_null(strstr(text,
+			       "out/final is still open for writing at the end of the run, by a "
+			       "process that step B has left"));
+	assert_int_equal(error, -ECANCELED);
+	free(text);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 /* make(1) would make it again if it seemed older than what it was made of. */
 static void test_times(void **state)
 {
@@ -552,6 +607,8 @@ int main(void)
 		T(test_killed_daemon),
 		T(test_violation),
 		T(test_unsaved),
+		T(test_closed_late),
+		T(test_never_closed),
 		T(test_times),
 		T(test_garbage),
 		T(test_dropped_beside),
