@@ -240,3 +240,26 @@ four() {
 	END
 	same
 }
+
+@test "a program that lies on disk for lack of memory is started by its own name" {
+	gcc -static -O1 -o name -x c - <<-'END'
+		#include <stdio.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			char b[4096] = "";
+			return readlink("/proc/self/exe", b, sizeof(b) - 1) < 0 || puts(b) < 0;
+		}
+	END
+	# not by where it was found: it may be moved before its mount is made
+	scripts "{filename: program}, {filename: more}" "{filename: out}" <<-'END'
+		cp ../name program
+		head -c 200000 /dev/zero >more
+		---
+		./program >out
+		cat more >/dev/null
+		./program >>out
+	END
+	LEAT_MEMORY=64k leat run -q flow.yaml
+	[ "$(cat work/out)" = "$(realpath work)/program"$'\n'"$(realpath work)/program" ]
+}

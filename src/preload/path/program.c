@@ -4,14 +4,15 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/path/names.h"
 #include "preload/path/paths.h"
 #include "preload/path/resolve.h"
 #include "wire/wire.h"
 
 #include <string.h>
 
-/* Behind a mount there are no two places: what is in the store is in the workflow's
- * directory. */
+/* Behind a mount there is one place: what is in the store, or on disk for lack of memory, is in the
+ * workflow's directory. There it stays, too, when it is moved before the mount is made. */
 static long translate(const char *name, char *out)
 {
 	const struct leat_server_info *w = leat_server_known();
@@ -20,8 +21,8 @@ static long translate(const char *name, char *out)
 
 	if (w)
 		rest = leat_text_below(name, w->exec_prefix, strlen(w->exec_prefix));
-	if (w && !rest)
-		rest = leat_text_below(name, w->mount, w->mount_length);
+	if (!rest)
+		rest = leat_path_of_name(name);
 	if (rest) {
 		leat_text_add(&t, leat_session.real);
 		leat_text_add(&t, "/");
