@@ -232,15 +232,19 @@ replace() {
 	[ -e work/copy ]
 }
 
-@test "interrupted by SIGINT: all steps end, exit status 130" {
-	replace stream.yaml produce "bash -c 'sleep 100 \& echo \$\$ \$! > ../pids; wait'"
-	leat run stream.yaml >out 2>&1 &
-	until [ -s pids ]; do sleep 0.05; done
-	kill -INT $!
-	ended 130 $! out
-	read -r first second <pids
-	[ ! -e "/proc/$first" ]
-	[ ! -e "/proc/$second" ]
+@test "interrupted by SIGINT or SIGQUIT: all steps end, exit status 130 or 131" {
+	local signal first second
+	replace stream.yaml produce "bash -c 'ulimit -c 0; sleep 100 \& echo \$\$ \$! > ../pids; wait'"
+	for signal in INT QUIT; do
+		rm -f pids
+		leat run stream.yaml >out 2>&1 &
+		until [ -s pids ]; do sleep 0.05; done
+		kill -"$signal" $!
+		ended $((128 + $(kill -l "$signal"))) $! out
+		read -r first second <pids
+		[ ! -e "/proc/$first" ]
+		[ ! -e "/proc/$second" ]
+	done
 }
 
 @test "leat itself killed: steps and daemon end, the next run starts" {

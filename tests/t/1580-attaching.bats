@@ -432,3 +432,57 @@ except OSError: pass
 	[ "$status" -ne 0 ]
 	[[ $output == *"step use failed: "*"the connection to the daemon broke"* ]]
 }
+
+@test "descriptors that are not the process's: refused by name" {
+	need gcc
+	local way
+	gcc -pthread -o apart -x c - <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <sched.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static int out;
+		static char stack[65536];
+		static int other(void *none)
+		{
+			(void)none;
+			close(out);
+			return write(open("y", O_WRONLY | O_CREAT | O_TRUNC, 0644), "other", 5) != 5;
+		}
+		static void *in_thread(void *how)
+		{
+			if (!strcmp(how, "unshare") && unshare(CLONE_FILES))
+				return "";
+			if (!strcmp(how, "close_range") && syscall(SYS_close_range, 1000, ~0u, 2))
+				return "";
+			other(NULL);
+			return NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			if (!strcmp(argv[1], "alone"))
+				return unshare(CLONE_FILES) || syscall(SYS_close_range, 1000, ~0u, 2);
+			out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+			if (!strcmp(argv[1], "clone"))
+				waitpid(clone(other, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL), NULL, 0);
+			else
+				pthread_create(&thread, NULL, in_thread, argv[1]), pthread_join(thread, NULL);
+			return write(out, "main", 4) != 4;
+		}
+	END
+	for way in unshare close_range clone; do
+		streamed "cat data >/dev/null; $PWD/apart $way || true"
+		[ "$status" = 125 ]
+		[[ $output == *"step use failed: apart: "*"$way"*": descriptors would mean other files in one thread than in another"* ]]
+	done
+	# a thread that is alone has no others to be apart from
+	streamed "cat data >/dev/null; $PWD/apart alone && echo >out"
+	[ "$status" = 0 ]
+}
