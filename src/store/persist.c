@@ -89,9 +89,9 @@ static int create_nameless(int dir)
 	return rc ? rc : fd;
 }
 
-static int create(int dir, const char *name, char temporary[NAME_MAX + 1])
+static int create(int dir, const char *name, enum leat_persist_by by, char temporary[NAME_MAX + 1])
 {
-	int fd = create_nameless(dir);
+	int fd = by == LEAT_PERSIST_NAMELESS ? create_nameless(dir) : -EOPNOTSUPP;
 
 	temporary[0] = 0;
 	return fd == -EOPNOTSUPP || fd == -EAGAIN ? create_temporary(dir, name, temporary) : fd;
@@ -116,12 +116,12 @@ static int fill(int in, int out, enum leat_list list, const char *name)
 }
 
 int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
-			   enum leat_list list, const char *name)
+			   enum leat_list list, enum leat_persist_by by, const char *name)
 {
 	int rc;
 
 	*p = (struct leat_persist){.at = *at, .aside = -1};
-	p->fd = create(at->dir, at->name, p->temporary);
+	p->fd = create(at->dir, at->name, by, p->temporary);
 	if (p->fd < 0) {
 		leat_beneath_release(&p->at);
 		return p->fd;
@@ -227,7 +227,7 @@ int leat_persist_file(int top, const char *path, int in)
 	int rc = leat_beneath_find(top, path, &at);
 
 	if (!rc)
-		rc = leat_persist_make_file(&p, &at, in, LEAT_LIST_GOES, path);
+		rc = leat_persist_make_file(&p, &at, in, LEAT_LIST_GOES, LEAT_PERSIST_NAMED, path);
 	p.is_seen = true;
 	return rc ? rc : leat_persist_take(&p);
 }

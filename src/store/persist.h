@@ -20,12 +20,16 @@ struct leat_persist {
 	char temporary[NAME_MAX + 1]; /* beside the destination; "": it has no name there */
 };
 
-/* Copy the open regular file `in` to a file without a name, or, where the file system has none, to
- * a temporary name beside `at`, which is taken over (its name must stay till the end), with mode,
- * owner, times and attributes (`list` as of leat_copy_xattrs), synced; `name` is what warnings call
- * it. On failure nothing is left, and nothing is to be released. 0 or -errno. Any thread. */
+/* Where a file is while it is not whole: beside its destination, or, so that nobody lists it there,
+ * without a name, where the file system has such files. A tracer sees what a name becomes. */
+enum leat_persist_by { LEAT_PERSIST_NAMED, LEAT_PERSIST_NAMELESS };
+
+/* Copy the open regular file `in` to a temporary name beside `at`, or to none, which is taken over
+ * (its name must stay till the end), with mode, owner, times and attributes (`list` as of
+ * leat_copy_xattrs), synced; `name` is what warnings call it. On failure nothing is left, and
+ * nothing is to be released. 0 or -errno. Any thread. */
 int leat_persist_make_file(struct leat_persist *p, const struct leat_beneath *at, int in,
-			   enum leat_list list, const char *name);
+			   enum leat_list list, enum leat_persist_by by, const char *name);
 /* The same for a symlink to `target` of that owner. Any thread. */
 int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath *at,
 			      const char *target, uid_t uid, gid_t gid);

@@ -25,10 +25,10 @@ check() {
 }
 
 @test "a message that the code does not print (any more)" {
-	sed -i 's/so that it is not seen whether it uses that name/so that nobody can know whether it uses that name/' "$page"
+	sed -i 's/does not see which names a staged step uses/does not see which names nobody can know/' "$page"
 	check
 	[ "$status" = 1 ]
-	[[ $output == *"$page: \"warning: step B waits with its change of FILE"*"the code does not print \"nobody can know\""* ]]
+	[[ $output == *"$page: \"warning: step B waits for the end of step A before it changes FILE"*"the code does not print \"nobody can know\""* ]]
 	cp "$LEAT_SOURCE_DIR/$page" "$page"
 	sed -i 's/once more than its rule says/more often than the rule allows/' src/stream/rules/violation.c
 	check

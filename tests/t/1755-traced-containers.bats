@@ -215,7 +215,11 @@ looks() {
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 leat trace --tracer ptrace -o t.trace -- bash -c \
 			"bwrap --bind / / --dev /dev --bind work /mnt cp /mnt/in.sam /mnt/other"
 		leat report --json report.json t.trace
-		grep -Eq '"path": ?"[^"]*/work/other", ?"inside": ?"/mnt/other"' report.json
+		python3 - <<-'END'
+			import json, os
+			files = json.load(open("report.json"))["files"]
+			assert [f["inside"] for f in files if f["path"] == os.path.realpath("work/other")] == ["/mnt/other"], files
+		END
 	done
 }
 

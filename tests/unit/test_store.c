@@ -311,7 +311,9 @@ static void test_persist_unseen(void **state)
 	aside = openat(base_fd, "aside", O_RDONLY | O_DIRECTORY);
 	for (size_t there = 0; there < 2; there++) {
 		assert_int_equal(leat_beneath_find(dir, "out", &at), 0);
-		assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "out"), 0);
+		assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES,
+							LEAT_PERSIST_NAMELESS, "out"),
+				 0);
 		if (*p.temporary)
 			skip(); /* no such files here */
 		assert_int_equal(names_in(dir), there);
@@ -323,11 +325,15 @@ static void test_persist_unseen(void **state)
 	}
 	/* one that is not wanted leaves nothing, nor does one that cannot take the place */
 	assert_int_equal(leat_beneath_find(dir, "none", &at), 0);
-	assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "none"), 0);
+	assert_int_equal(
+		leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, LEAT_PERSIST_NAMELESS, "none"),
+		0);
 	leat_persist_drop(&p);
 	assert_int_equal(mkdirat(dir, "sub", 0755), 0);
 	assert_int_equal(leat_beneath_find(dir, "sub", &at), 0);
-	assert_int_equal(leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, "sub"), 0);
+	assert_int_equal(
+		leat_persist_make_file(&p, &at, fd, LEAT_LIST_GOES, LEAT_PERSIST_NAMELESS, "sub"),
+		0);
 	p.aside = aside;
 	assert_int_equal(leat_persist_take(&p), -EISDIR);
 	assert_int_equal(names_in(dir), 2);
@@ -371,7 +377,7 @@ static void test_persist_list(void **state)
 		assert_int_equal(leat_beneath_find(dir, "out", &at), 0);
 		assert_int_equal(leat_persist_make_file(&p, &at, fd,
 							goes ? LEAT_LIST_GOES : LEAT_LIST_STAYS,
-							"out"),
+							LEAT_PERSIST_NAMELESS, "out"),
 				 0);
 		assert_int_equal(fgetxattr(p.fd, acl, value, sizeof(value)) > 0, !goes);
 		leat_persist_drop(&p);

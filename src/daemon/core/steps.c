@@ -15,6 +15,19 @@ const char *leat_step_state_name(const struct leat_step_run *s)
 	return s->state == LEAT_RUN_WAITING ? "waiting" : "done";
 }
 
+bool leat_steps_any_staged(const struct leat_daemon *d)
+{
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		if (d->wf->steps[i].staged)
+			return true;
+	return false;
+}
+
+enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d)
+{
+	return leat_steps_any_staged(d) ? LEAT_PERSIST_NAMELESS : LEAT_PERSIST_NAMED;
+}
+
 void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event)
 {
 	struct leat_step_run *s = &d->steps[step];

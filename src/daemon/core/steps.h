@@ -5,6 +5,7 @@
 #include "base/oom.h"
 #include "daemon/core/state.h"
 #include "daemon/core/step_state.h"
+#include "store/persist.h"
 
 struct leat_auth_token;
 
@@ -48,6 +49,10 @@ void leat_steps_spoil(struct leat_daemon *d, const char *why);
 /* A promise was broken about a file of that rule (NULL: none) by `step` (-1: unknown): who had to
  * do with it may have got what it should not. */
 void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, int step);
+/* Is there one that is staged, and may list what is leat's on disk? Any thread. */
+bool leat_steps_any_staged(const struct leat_daemon *d);
+/* How files are saved, then. Any thread. */
+enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d);
 /* The step goes on to its next state; if there is none, that is told. */
 void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event);
 

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "daemon/core/observer.h"
 #include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/drop.h"
 #include "daemon/files/files.h"
 #include "daemon/files/locks.h"
@@ -61,7 +62,8 @@ static void work(uv_work_t *w)
 	if (j->first)
 		leat_persist_clean_stale(j->at.dir);
 	j->rc = j->target ? leat_persist_make_symlink(&j->made, &j->at, j->target, j->uid, j->gid)
-			  : leat_persist_make_file(&j->made, &j->at, j->in, j->list, j->path);
+			  : leat_persist_make_file(&j->made, &j->at, j->in, j->list,
+						   leat_steps_persist_by(j->d), j->path);
 	j->at.owned = false;
 }
 

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "daemon/core/connections.h"
+#include "daemon/core/steps.h"
 #include "daemon/core/user.h"
 #include "daemon/files/files.h"
 #include "daemon/ops/request.h"
@@ -35,7 +36,8 @@ static void work(uv_work_t *w)
 {
 	struct copy *c = w->data;
 
-	c->rc = leat_persist_make_file(&c->made, &c->to, c->in, LEAT_LIST_GOES, c->path);
+	c->rc = leat_persist_make_file(&c->made, &c->to, c->in, LEAT_LIST_GOES,
+				       leat_steps_persist_by(c->d), c->path);
 	c->to.owned = false;
 }
 

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/core/problems.h"
+#include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/shown.h"
 #include "daemon/space/space.h"
@@ -65,14 +66,6 @@ static int make_in(struct leat_daemon *d, const char *dir)
 	return rc;
 }
 
-static bool has_staged(const struct leat_daemon *d)
-{
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->wf->steps[i].staged)
-			return true;
-	return false;
-}
-
 /* The directory above the workflow's, if there are staged steps, which list that. False: none that
  * may be used. */
 static bool find_above(const struct leat_daemon *d, char above[PATH_MAX])
@@ -80,7 +73,7 @@ static bool find_above(const struct leat_daemon *d, char above[PATH_MAX])
 	const char *slash = strrchr(d->dir, '/');
 
 	snprintf(above, PATH_MAX, "%.*s", (int)(slash - d->dir), d->dir);
-	return *above && has_staged(d);
+	return *above && leat_steps_any_staged(d);
 }
 
 /* On the file system of the workflow's directory. */
