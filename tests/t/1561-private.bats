@@ -94,6 +94,16 @@ two() {
 	grep -q "violation: tmp.txt was \(looked for\|read\) by step two, but is private to step one, which in a batch leaves its file behind by that name: let it be private to two, too, or, if two is to have it, an output of one and an input of two" <<<"$stderr"
 }
 
+@test "looked for beside a file of its own, before an earlier step makes it" {
+	mkdir work/d
+	two 'd/*' 'until [ -e ../go ]; do sleep 0.02; done; echo one >d/x; echo >a.txt' \
+		'd/*' 'echo two >d/mine; cat d/x >b.txt; touch ../go; cat a.txt >>b.txt'
+	sed -i 's/^    private: .d...$/&/; /func: one/,/outports/{/private/d}' w.yaml
+	sed -i 's/^    outports: \[{filename: b.txt}\]/    inports: [{filename: a.txt}]\n&/' w.yaml
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: d/x was looked for by step two and then created by step one, which in a batch ends before step two begins" <<<"$stderr"
+}
+
 @test "a declared name is not private whatever matches, a link of a private one is" {
 	two '"*"' 'echo 1 >t; ln -s t s; cat s >a.txt; readlink s >>a.txt' '"*"' 'echo 2 >t; ln -s t s; cat s >b.txt; echo 3 >s; cat t >>b.txt'
 	leat run w.yaml

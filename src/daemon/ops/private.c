@@ -167,6 +167,9 @@ static int find(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	if (own.root == LEAT_ROOT_NONE &&
 	    (own.parent_missing || (found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path))))
 		return find_shared(c, how, what, found);
+	/* Looked for in vain: an earlier step may be about to make it. */
+	if (own.root == LEAT_ROOT_NONE && !(what & MAKES) && !is_hidden(c, found->path))
+		return 0;
 	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? tell(c, found->path, LEAT_USE_OWN) : 0;
 	*found = own;
 	return rc;
