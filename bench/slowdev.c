@@ -16,7 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fuse.h>
+#include <fuse3/fuse.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
