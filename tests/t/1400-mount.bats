@@ -883,11 +883,12 @@ grown() {
 no_namespaces() {
 	local pid
 	chmod a+x "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR" "${BATS_FILE_TMPDIR%/*}" "$BATS_FILE_TMPDIR"
-	mkfifo go
-	unshare -U --keep-caps sh -c 'read -r _ <go; echo 0 >/proc/sys/user/max_user_namespaces &&
+	mkfifo ready go
+	# It must be the shell already: what exec makes of the rights depends on whether root is mapped.
+	unshare -U --keep-caps sh -c 'echo >ready; read -r _ <go; echo 0 >/proc/sys/user/max_user_namespaces &&
 		exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' sh "$@" &
 	pid=$!
-	while [ "$(readlink /proc/$pid/ns/user)" = "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+	read -r _ <ready
 	echo '0 0 65536' >/proc/$pid/uid_map
 	echo '0 0 65536' >/proc/$pid/gid_map
 	echo >go
