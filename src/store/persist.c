@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "store/copy.h"
 #include "store/times.h"
 
@@ -357,11 +358,6 @@ int leat_persist_sync_parent(int disk_fd, const char *path)
 	return rc;
 }
 
-static bool same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 /* By a descriptor of what was looked at: the name may have become another's. */
 static int set_owner(int fd, const struct stat *now, const struct stat *st)
 {
@@ -391,7 +387,7 @@ static int set_meta(int fd, const struct stat *st, const struct leat_inode *only
 		rc = -errno;
 	if (!rc && like >= 0 && !S_ISLNK(now.st_mode) && (now.st_mode & 07777) != mode)
 		rc = leat_beneath_chmod(fd, mode);
-	if (!rc && !same_time(now.st_mtim, st->st_mtim))
+	if (!rc && !leat_timespec_is_same(now.st_mtim, st->st_mtim))
 		rc = leat_beneath_set_times(fd, (struct timespec[]){st->st_atim, st->st_mtim});
 	return rc;
 }

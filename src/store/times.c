@@ -3,6 +3,7 @@
 #include "base/beneath.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/timespec.h"
 #include "store/temporary.h"
 #include "store/tree_private.h"
 
@@ -92,11 +93,6 @@ static void push_below(struct dir **stack, int top, const char *path)
 	closedir(stream);
 }
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
-}
-
 /* Somebody may have put another in its place on disk. */
 static bool may_carry(const struct leat_tree *t, const struct stat *a, const struct stat *b)
 {
@@ -114,7 +110,8 @@ static bool carry(struct leat_tree *t, const char *path, bool to_disk)
 	bool both = store >= 0 && disk >= 0 && fstat(store, &s) == 0 && fstat(disk, &d) == 0;
 
 	from = to_disk ? &s : &d;
-	if (both && may_carry(t, &s, &d) && (to_disk || is_before(s.st_mtim, d.st_mtim)))
+	if (both && may_carry(t, &s, &d) &&
+	    (to_disk || leat_timespec_is_before(s.st_mtim, d.st_mtim)))
 		leat_beneath_set_times(to_disk ? disk : store,
 				       (struct timespec[]){from->st_atim, from->st_mtim});
 	if (store >= 0)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/core/observer.h"
@@ -192,8 +193,7 @@ static void judge_foreign(struct leat_daemon *d, const struct leat_description *
 			  const struct stat *st)
 {
 	/* Times may be set without a write: touch does. */
-	if (!l->foreign || l->intact ||
-	    (st->st_mtim.tv_sec == l->mtime.tv_sec && st->st_mtim.tv_nsec == l->mtime.tv_nsec))
+	if (!l->foreign || l->intact || leat_timespec_is_same(st->st_mtim, l->mtime))
 		return;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
 						 .step = l->step,

@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "daemon/core/observer.h"
 #include "daemon/core/problems.h"
 #include "daemon/core/steps.h"
@@ -288,8 +289,7 @@ static void start_jobs(struct leat_daemon *d)
 
 static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
 {
-	return f->saved && st->st_mtim.tv_sec == f->saved_mtime.tv_sec &&
-	       st->st_mtim.tv_nsec == f->saved_mtime.tv_nsec &&
+	return f->saved && leat_timespec_is_same(st->st_mtim, f->saved_mtime) &&
 	       leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, NULL);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "daemon/core/problems.h"
 #include "daemon/files/files.h"
 #include "store/attributes.h"
@@ -17,11 +18,6 @@
 #define NEWER_NS 1000000
 #define SECOND_NS 1000000000
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
-}
-
 static struct timespec plus(struct timespec t, long ns)
 {
 	t.tv_nsec += ns;
@@ -36,15 +32,14 @@ static struct timespec newer_than(struct timespec t)
 	struct timespec now, next = plus(t, NEWER_NS);
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return is_before(now, next) ? plus(t, 1) : next;
+	return leat_timespec_is_before(now, next) ? plus(t, 1) : next;
 }
 
 /* By a program, which may have its reasons: a write after that would have set both times. One that
  * has come by a rename from elsewhere is known by being older than the run. */
 static bool is_set(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
 {
-	bool differ = st->st_mtim.tv_sec != st->st_ctim.tv_sec ||
-		      st->st_mtim.tv_nsec != st->st_ctim.tv_nsec;
+	bool differ = !leat_timespec_is_same(st->st_mtim, st->st_ctim);
 
 	/* File systems count in ticks: what was written first may seem older than the run. */
 	return st->st_mtim.tv_sec < d->start_time.tv_sec - 1 ||
@@ -55,7 +50,8 @@ static void note_newest(const struct leat_daemon *d, const struct leat_file *f,
 			struct timespec mtime, struct timespec *newest)
 {
 	for (int s = 0; s < (int)d->wf->n_steps; s++)
-		if (leat_steps_has(f->rule->consumers, s) && is_before(newest[s], mtime))
+		if (leat_steps_has(f->rule->consumers, s) &&
+		    leat_timespec_is_before(newest[s], mtime))
 			newest[s] = mtime;
 }
 
@@ -66,17 +62,13 @@ static bool is_behind(const struct leat_daemon *d, const struct leat_file *f, st
 	*than = (struct timespec){0};
 	for (int s = 0; s < (int)d->wf->n_steps; s++)
 		if (leat_steps_has(f->rule->producers, s) &&
-		    !leat_steps_has(f->rule->consumers, s) && is_before(*than, newest[s]))
+		    !leat_steps_has(f->rule->consumers, s) &&
+		    leat_timespec_is_before(*than, newest[s]))
 			*than = newest[s];
-	return (than->tv_sec || than->tv_nsec) && !is_before(*than, mtime);
+	return (than->tv_sec || than->tv_nsec) && !leat_timespec_is_before(*than, mtime);
 }
 
 /* ---- what comes from outside ---- */
-
-static bool same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
 
 static bool has_input_of(struct leat_daemon *d, int step, struct timespec mtime)
 {
@@ -87,7 +79,7 @@ static bool has_input_of(struct leat_daemon *d, int step, struct timespec mtime)
 	for (f = d->files->by_name; f; f = f->hh.next)
 		if (leat_steps_has(f->rule->consumers, step) &&
 		    leat_tree_look(d->tree, f->name, &root, &st) == 0 &&
-		    same_time(st.st_mtim, mtime))
+		    leat_timespec_is_same(st.st_mtim, mtime))
 			return true;
 	return false;
 }
@@ -97,7 +89,7 @@ void leat_times_arrived(struct leat_daemon *d, struct leat_file *f, int step, co
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
 
 	/* Who writes sets both. */
-	if (!S_ISREG(st->st_mode) || same_time(st->st_mtim, st->st_ctim))
+	if (!S_ISREG(st->st_mode) || leat_timespec_is_same(st->st_mtim, st->st_ctim))
 		return;
 	if (step >= 0 && has_input_of(d, step, st->st_mtim))
 		leat_shm_note_times(leat_file_shm(d, f), times);
@@ -218,8 +210,7 @@ static int open_like(struct leat_daemon *d, const struct stamp *s)
 
 static bool is_untouched(const struct stamp *s)
 {
-	return s->st.st_ctim.tv_sec == s->f->saved_ctime.tv_sec &&
-	       s->st.st_ctim.tv_nsec == s->f->saved_ctime.tv_nsec;
+	return leat_timespec_is_same(s->st.st_ctim, s->f->saved_ctime);
 }
 
 static enum leat_list list_of(struct leat_daemon *d, const struct stamp *s)

@@ -5,6 +5,7 @@
 
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/user.h"
 #include "daemon/ops/dir_looks.h"
@@ -18,15 +19,10 @@ struct halves {
 	struct stat like, now;
 };
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 static bool are_times_same(const struct halves *h)
 {
-	return is_same_time(h->like.st_mtim, h->now.st_mtim) &&
-	       is_same_time(h->like.st_atim, h->now.st_atim);
+	return leat_timespec_is_same(h->like.st_mtim, h->now.st_mtim) &&
+	       leat_timespec_is_same(h->like.st_atim, h->now.st_atim);
 }
 
 /* Both are there, and are directories: 1, else 0; -errno. */

@@ -1,5 +1,6 @@
 #include "daemon/ops/dir_looks.h"
 
+#include "base/timespec.h"
 #include "daemon/core/problems.h"
 #include "daemon/ops/ops.h"
 
@@ -15,11 +16,6 @@ struct leat_dir_look {
 	struct timespec mtime; /* that it had then */
 	char path[];
 };
-
-static bool is_same(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
 
 /* As steps see it: of the half in the store, if there is one. */
 static bool find_mtime(struct leat_daemon *d, const char *path, struct timespec *mtime)
@@ -42,7 +38,8 @@ void leat_dir_looks_note(struct leat_daemon *d, int step, const char *path)
 	    !find_mtime(d, path, &mtime))
 		return;
 	for (l = d->ops->dir_looks; l; l = l->next)
-		if (l->step == step && is_same(l->mtime, mtime) && strcmp(l->path, path) == 0)
+		if (l->step == step && leat_timespec_is_same(l->mtime, mtime) &&
+		    strcmp(l->path, path) == 0)
 			return;
 	if (d->ops->n_dir_looks >= MAX_LOOKS)
 		return;
@@ -65,9 +62,9 @@ void leat_dir_looks_check(struct leat_daemon *d, int step, enum leat_root root, 
 	if (!d->ops->dir_looks || !leat_tree_has(d->tree, root, path, &st))
 		return;
 	for (l = d->ops->dir_looks; l; l = l->next) {
-		if (l->step != step || !is_same(st.st_mtim, l->mtime) ||
+		if (l->step != step || !leat_timespec_is_same(st.st_mtim, l->mtime) ||
 		    strcmp(l->path, path) == 0 || !find_mtime(d, l->path, &now) ||
-		    is_same(st.st_mtim, now))
+		    leat_timespec_is_same(st.st_mtim, now))
 			continue;
 		leat_problem_add(d, 0,
 				 "step %s gave the directory %s a time that %s had before all was "

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fd.h"
+#include "base/timespec.h"
 #include "daemon/core/problems.h"
 #include "daemon/core/processes.h"
 #include "daemon/core/replies.h"
@@ -38,11 +39,6 @@ static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
 	if (f->staged)
 		return true;
 	return f->adopted && f->made && leat_rule_produced(d, f->rule);
-}
-
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
 static void make_directories(struct leat_daemon *d)
@@ -107,7 +103,7 @@ static bool is_made_in_run(struct leat_daemon *d, const char *path)
 		return false;
 	birth.tv_sec = st.stx_btime.tv_sec;
 	birth.tv_nsec = st.stx_btime.tv_nsec;
-	return is_before(d->start_time, birth);
+	return leat_timespec_is_before(d->start_time, birth);
 }
 
 static int by_depth(const struct passing_dir *a, const struct passing_dir *b)

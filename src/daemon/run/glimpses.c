@@ -1,5 +1,6 @@
 #include "daemon/run/glimpses.h"
 
+#include "base/timespec.h"
 #include "daemon/core/events.h"
 #include "daemon/core/steps.h"
 #include "daemon/files/files.h"
@@ -26,11 +27,6 @@ static struct stat glance(struct leat_daemon *d, const char *name)
 	return st;
 }
 
-static bool same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 /* How it was changed in between; 0: it was not. What is in a directory has names of its own; new
  * rights, names and owners are no change. */
 static enum leat_use change_of(const struct stat *a, const struct stat *b)
@@ -41,8 +37,8 @@ static enum leat_use change_of(const struct stat *a, const struct stat *b)
 		return LEAT_USE_REPLACE;
 	if (S_ISDIR(a->st_mode))
 		return 0;
-	return a->st_size != b->st_size || (!same_time(a->st_ctim, b->st_ctim) &&
-					    !same_time(a->st_mtim, b->st_mtim))
+	return a->st_size != b->st_size || (!leat_timespec_is_same(a->st_ctim, b->st_ctim) &&
+					    !leat_timespec_is_same(a->st_mtim, b->st_mtim))
 		       ? LEAT_USE_WRITE
 		       : 0;
 }

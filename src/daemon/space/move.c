@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/timespec.h"
 #include "daemon/core/processes.h"
 #include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
@@ -78,8 +79,7 @@ static bool was_used(const struct leat_move *m)
 	struct stat now;
 
 	return fstat(m->in, &now) < 0 || now.st_size != m->st.st_size ||
-	       now.st_ctim.tv_sec != m->st.st_ctim.tv_sec ||
-	       now.st_ctim.tv_nsec != m->st.st_ctim.tv_nsec || leat_is_open_elsewhere(m->in);
+	       !leat_timespec_is_same(now.st_ctim, m->st.st_ctim) || leat_is_open_elsewhere(m->in);
 }
 
 /* The new name, and no more the old one, in directories whose times stay as they are. */

@@ -2,6 +2,7 @@
  * seen there last: when another file takes the name, the kernel is given another node, because it
  * keeps lengths and pages by node. */
 #include "mount/names/node.h"
+#include "base/timespec.h"
 #include "mount/names/handle.h"
 #include "mount/names/identity.h"
 #include "mount/names/node_inside.h"
@@ -356,8 +357,7 @@ bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct sta
 	pthread_mutex_lock(&m->lock);
 	node = leat_node_of(m, ino);
 	keep = node->cached && node->cached_size == st->st_size &&
-	       node->cached_mtime.tv_sec == st->st_mtim.tv_sec &&
-	       node->cached_mtime.tv_nsec == st->st_mtim.tv_nsec;
+	       leat_timespec_is_same(node->cached_mtime, st->st_mtim);
 	node->cached = true;
 	node->cached_size = st->st_size;
 	node->cached_mtime = st->st_mtim;

@@ -2,6 +2,7 @@
 
 #include "base/elf.h"
 #include "base/log.h"
+#include "base/timespec.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -130,7 +131,7 @@ static void forget_all(struct leat_trace_programs *p)
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+	       leat_timespec_is_same(a->st_ctim, b->st_ctim);
 }
 
 const char *leat_trace_programs_run(struct leat_trace_programs *p, const char *program,
