@@ -397,14 +397,11 @@ static void test_violation(void **state)
 	world_finish(w, false);
 }
 
-/* The permanent file cannot be written: the run fails and says which, and why. */
-static void test_unsaved(void **state)
+/* Step B, the last, has made the directory for its output. */
+static struct peer *begin_last(struct world *w)
 {
-	struct world *w = *state;
 	struct peer *b = calloc(1, sizeof(*b));
 	const struct leat_msg_resolved *m;
-	const char *text;
-	int error;
 
 	world_step(w, LEAT_MSG_STEP_START, "A", 0);
 	world_step(w, LEAT_MSG_STEP_START, "B", 0);
@@ -412,6 +409,17 @@ static void test_unsaved(void **state)
 	peer_meet(w, b, "B");
 	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
 	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
+	return b;
+}
+
+/* The permanent file cannot be written: the run fails and says which, and why. */
+static void test_unsaved(void **state)
+{
+	struct world *w = *state;
+	struct peer *b = begin_last(w);
+	const char *text;
+	int error;
+
 	peer_make(w, b, "out/final", "result");
 	write_on_disk(w, "out", "in the way");
 	peer_part(b);
@@ -426,17 +434,10 @@ static void test_unsaved(void **state)
 /* Step B ends with `out/final` written, which a process that nobody knows has open for so long. */
 static pid_t end_with_open(struct world *w, unsigned ms)
 {
-	struct peer *b = calloc(1, sizeof(*b));
-	const struct leat_msg_resolved *m;
+	struct peer *b = begin_last(w);
 	struct file f;
 	pid_t child;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	world_step(w, LEAT_MSG_STEP_END, "A", 0);
-	peer_meet(w, b, "B");
-	m = peer_resolve(b, LEAT_OP_MKDIR, "out", 0);
-	assert_int_equal(mkdirat(b->store_fd, peer_path(m), 0755), 0);
 	f = peer_open(w, b, "out/final", O_WRONLY | O_CREAT | O_TRUNC);
 	peer_write(&f, "result");
 	child = fork();

@@ -236,13 +236,13 @@ static int link_names(struct leat_change_request *r)
 	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);
 }
 
-/* A directory that is to be removed is not empty: what shows that has been found there. One entry
- * does, which should be there in a batch, too. */
-static int meet_entry(struct leat_change_request *r)
+/* What shows that the directory is not empty: an entry which should be there in a batch, too, if
+ * there is one. False: nothing, or it may not be read, and the kernel looks itself. */
+static bool find_entry(struct leat_change_request *r, char entry[PATH_MAX], bool *is_dir)
 {
 	struct leat_listing l = {0};
-	char path[PATH_MAX], met[PATH_MAX];
-	bool any = false, early = true, is_dir = false;
+	char path[PATH_MAX];
+	bool any = false, early = true;
 	int rc = leat_tree_list(r->d->tree, r->from.path, &l);
 
 	for (size_t i = 0; !rc && early && i < l.n; i++) {
@@ -251,19 +251,25 @@ static int meet_entry(struct leat_change_request *r)
 		early = leat_stream_use_is_early(r->d->stream, r->c->step, path);
 		if (any && early)
 			continue;
-		memcpy(met, path, sizeof(met));
-		is_dir = l.v[i].type == DT_DIR;
+		memcpy(entry, path, sizeof(path));
+		*is_dir = l.v[i].type == DT_DIR;
 		any = true;
 	}
 	leat_listing_release(&l);
-	return any ? tell(r->c, met, LEAT_USE_READ, is_dir, NULL) : 0;
+	return any;
 }
 
+/* One that is not empty stays: its entry has been found, as if by a look. */
 static int use_removed_directory(struct leat_change_request *r)
 {
-	if (leat_change_is_empty(r->d, r->from.path))
-		return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
-	return is_nobodys(r->c, r->from.path) ? 0 : meet_entry(r);
+	char entry[PATH_MAX];
+	bool is_dir;
+
+	if (is_nobodys(r->c, r->from.path))
+		return 0;
+	if (find_entry(r, entry, &is_dir))
+		return tell(r->c, entry, LEAT_USE_READ, is_dir, NULL);
+	return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
 }
 
 int leat_uses_change(struct leat_change_request *r, uint32_t change)

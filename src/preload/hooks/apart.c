@@ -1,29 +1,18 @@
 #include "preload/hooks/apart.h"
-#include "preload/connection/client.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
-#include "preload/core/text.h"
 #include "preload/hooks/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 static long refuse(const char *call)
 {
-	char program[17] = "", text[256];
-	struct leat_text t = leat_text_in(text, sizeof(text));
-
-	raw(SYS_prctl, PR_GET_NAME, program);
-	leat_text_add(&t, call);
-	leat_text_add(&t, ": descriptors would mean other files in one thread than in another, "
-			  "which share memory; run it behind a mount (LEAT_INTERCEPT=mount in its "
-			  "environment), or give the step `staged: true`");
-	leat_client_refused(program, text, true);
-	return -EPERM;
+	return leat_hook_refuse(call, "descriptors would mean other files in one thread than in "
+				      "another, which share memory");
 }
 
 /* The directory has two links, and one for each thread. */

@@ -4,6 +4,7 @@
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
+#include "preload/core/text.h"
 #include "preload/fd/lifecycle.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
@@ -12,6 +13,21 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
+
+long leat_hook_refuse(const char *call, const char *why)
+{
+	char program[17] = "", text[256];
+	struct leat_text t = leat_text_in(text, sizeof(text));
+
+	raw(SYS_prctl, PR_GET_NAME, program);
+	leat_text_add(&t, call);
+	leat_text_add(&t, ": ");
+	leat_text_add(&t, why);
+	leat_text_add(&t, "; run it behind a mount (LEAT_INTERCEPT=mount in its environment), or "
+			  "give the step `staged: true`");
+	leat_client_refused(program, text, true);
+	return -EPERM;
+}
 
 long leat_hook_exit_group(const struct leat_syscall *c)
 {

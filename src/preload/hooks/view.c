@@ -34,16 +34,8 @@ static bool may(unsigned capability)
 
 static long refuse(const char *call)
 {
-	char program[17] = "", text[256];
-	struct leat_text t = leat_text_in(text, sizeof(text));
-
-	raw(SYS_prctl, PR_GET_NAME, program);
-	leat_text_add(&t, call);
-	leat_text_add(&t, ": the workflow's files would have other names then, and be used past "
-			  "leat; run it behind a mount (LEAT_INTERCEPT=mount in its environment), "
-			  "or give the step `staged: true`");
-	leat_client_refused(program, text, true);
-	return -EPERM;
+	return leat_hook_refuse(call, "the workflow's files would have other names then, and be "
+				      "used past leat");
 }
 
 /* Is it the workflow's directory, in it, or above it? */
