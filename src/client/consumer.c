@@ -98,8 +98,8 @@ int leat_consumer_is_whole(struct leat_shm_file *f)
 	return !!(flags & LEAT_SHM_COMMITTED);
 }
 
-bool leat_consumer_is_misled(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
-			     struct leat_msg_fact *fact)
+bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
+				      struct leat_msg_fact *fact)
 {
 	if (!f || read_end > seen)
 		return false;

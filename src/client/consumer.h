@@ -21,7 +21,7 @@ int leat_consumer_is_whole(struct leat_shm_file *f);
 
 /* A consumer that has asked for what only the size `seen` can have told closes the file, read up to
  * `read_end`. Is that to be reported? Then *fact says what. */
-bool leat_consumer_is_misled(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
-			     struct leat_msg_fact *fact);
+bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
+				      struct leat_msg_fact *fact);
 
 #endif

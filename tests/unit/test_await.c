@@ -304,18 +304,18 @@ static void test_early_sizes(void **state)
 
 	(void)state;
 	begin(0);
-	assert_false(leat_consumer_is_misled(NULL, 10, 10, &fact));
-	assert_false(leat_consumer_is_misled(world.f, 10, 11, &fact));
+	assert_false(leat_consumer_trusted_early_size(NULL, 10, 10, &fact));
+	assert_false(leat_consumer_trusted_early_size(world.f, 10, 11, &fact));
 	assert_int_equal(fact.code, 0);
-	assert_true(leat_consumer_is_misled(world.f, 10, 9, &fact));
+	assert_true(leat_consumer_trusted_early_size(world.f, 10, 9, &fact));
 	assert_int_equal(fact.slot, SLOT);
 	assert_int_equal(fact.code, LEAT_VIOLATION_EARLY_SIZE);
 	assert_int_equal(fact.offset, 9);
 	assert_int_equal(fact.length, 10);
 	leat_shm_file_finish(world.f, 11);
-	assert_true(leat_consumer_is_misled(world.f, 10, 10, &fact));
+	assert_true(leat_consumer_trusted_early_size(world.f, 10, 10, &fact));
 	leat_shm_file_finish(world.f, 10);
-	assert_false(leat_consumer_is_misled(world.f, 10, 10, &fact));
+	assert_false(leat_consumer_trusted_early_size(world.f, 10, 10, &fact));
 }
 
 static void test_bytes_are_published(void **state)

@@ -214,7 +214,7 @@ static void hear_all(struct leat_daemon *d)
 	}
 }
 
-static bool is_missed(const struct leat_description *l)
+static bool is_unclosed_output(const struct leat_description *l)
 {
 	return l->step >= 0 && !l->reads && l->counted && !l->file->retired &&
 	       (l->file->keep || l->file->rule->permanent);
@@ -226,17 +226,17 @@ static bool is_closing(const struct leat_daemon *d)
 	const struct leat_description *l;
 
 	for (l = d->files->descriptions; l; l = l->hh.next)
-		if (is_missed(l))
+		if (is_unclosed_output(l))
 			return leat_clock_ns() - d->finish_ns < CLOSING_NS;
 	return false;
 }
 
-static void name_open(struct leat_daemon *d)
+static void report_unclosed(struct leat_daemon *d)
 {
 	const struct leat_description *l;
 
 	for (l = d->files->descriptions; l; l = l->hh.next)
-		if (is_missed(l))
+		if (is_unclosed_output(l))
 			leat_problem_add(d, -EBUSY,
 					 "%s is still open for writing at the end of the run, by a "
 					 "process that step %s has left: it may not be complete",
@@ -257,7 +257,7 @@ void leat_finish_look(struct leat_daemon *d)
 	if (is_closing(d))
 		return;
 	LEAT_FAULT("finish");
-	name_open(d);
+	report_unclosed(d);
 	d->is_finishing = true;
 	leat_steps_settle(d);
 	leat_files_remove_hidden(d);

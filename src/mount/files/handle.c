@@ -103,7 +103,7 @@ static void report_closed(struct leat_mount_call *call, const struct leat_handle
 	}
 	/* A consumer behaved as if a size seen early were the last word. */
 	if (h->kind == LEAT_KIND_CONSUMER && h->sized && h->trusted &&
-	    leat_consumer_is_misled(f, h->size_seen, h->read_end, &fact))
+	    leat_consumer_trusted_early_size(f, h->size_seen, h->read_end, &fact))
 		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_VIOLATED, &fact);
 }
 

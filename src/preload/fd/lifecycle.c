@@ -165,7 +165,8 @@ static void tell_closed(const struct leat_fd *r)
 	/* A consumer was shown a size, and behaved as if it were the last word. */
 	if (r->kind == LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_SIZE) &&
 	    leat_fd_has(r, LEAT_FD_TRUSTED) &&
-	    leat_consumer_is_misled(leat_client_file(r->slot), r->size_seen, r->read_end, &fact))
+	    leat_consumer_trusted_early_size(leat_client_file(r->slot), r->size_seen, r->read_end,
+					     &fact))
 		leat_client_fact(LEAT_MSG_VIOLATED, &fact);
 }
 

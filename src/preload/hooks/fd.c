@@ -8,9 +8,9 @@
 #include "preload/fd/lifecycle.h"
 #include "preload/fd/size.h"
 #include "preload/fd/table.h"
-#include "preload/hooks/apart.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
+#include "preload/hooks/unshare.h"
 
 #include <errno.h>
 #include <linux/close_range.h>
@@ -44,7 +44,7 @@ long leat_hook_close_range(const struct leat_syscall *c)
 	unsigned first = (unsigned)c->a[0], last = (unsigned)c->a[1], flags = (unsigned)c->a[2];
 	unsigned stop = (unsigned)leat_fd_end();
 
-	if (flags & CLOSE_RANGE_UNSHARE && !leat_apart_allows("close_range(CLOSE_RANGE_UNSHARE)"))
+	if (flags & CLOSE_RANGE_UNSHARE && !leat_unshare_allows("close_range(CLOSE_RANGE_UNSHARE)"))
 		return -EPERM;
 	if (first > last || flags & CLOSE_RANGE_CLOEXEC)
 		return LEAT_PASS;

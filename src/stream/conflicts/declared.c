@@ -84,8 +84,8 @@ static void check_stranger(struct leat_stream *s, const struct leat_file_rule *r
 }
 
 /* Who comes before its producer finds what that has made already, or changes it. */
-static bool meets_later(struct leat_stream *s, const struct leat_name_state *n,
-			const struct leat_file_rule *rule, struct leat_clash *k)
+static bool meets_later_producer(struct leat_stream *s, const struct leat_name_state *n,
+				 const struct leat_file_rule *rule, struct leat_clash *k)
 {
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
@@ -157,7 +157,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
-	if (meets_later(s, n, rule, &k))
+	if (meets_later_producer(s, n, rule, &k))
 		return tell_once(s, &k);
 	check_stranger(s, rule, &k);
 	return 0;

@@ -1,4 +1,4 @@
-#include "preload/hooks/apart.h"
+#include "preload/hooks/unshare.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
@@ -16,26 +16,26 @@ static long refuse(const char *call)
 }
 
 /* The directory has two links, and one for each thread. */
-static bool is_alone(void)
+static bool is_single_threaded(void)
 {
 	struct stat st;
 
 	return !raw(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) && st.st_nlink <= 3;
 }
 
-bool leat_apart_allows(const char *call)
+bool leat_unshare_allows(const char *call)
 {
-	return (!leat_in_vfork() && is_alone()) || refuse(call) == 0;
+	return (!leat_in_vfork() && is_single_threaded()) || refuse(call) == 0;
 }
 
 long leat_hook_unshare(const struct leat_syscall *c)
 {
-	if ((unsigned long)c->a[0] & CLONE_FILES && !leat_apart_allows("unshare(CLONE_FILES)"))
+	if ((unsigned long)c->a[0] & CLONE_FILES && !leat_unshare_allows("unshare(CLONE_FILES)"))
 		return -EPERM;
 	return leat_hook_confine(c);
 }
 
-static bool is_apart(const struct leat_syscall *c)
+static bool has_own_descriptors(const struct leat_syscall *c)
 {
 	const struct clone_args *args = (const struct clone_args *)c->a[0];
 	uint64_t flags = c->nr == SYS_clone ? (uint64_t)c->a[0] : args->flags;
@@ -47,7 +47,7 @@ static bool is_apart(const struct leat_syscall *c)
  * child takes would be its own, but remembered here. */
 long leat_hook_share_memory(const struct leat_syscall *c)
 {
-	if (is_apart(c))
+	if (has_own_descriptors(c))
 		return refuse("clone without CLONE_FILES");
 	if (!leat_in_vfork())
 		leat_user_take();

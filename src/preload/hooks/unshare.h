@@ -1,11 +1,11 @@
 /* Tables of descriptors that are not those of one process. */
-#ifndef LEAT_PRELOAD_HOOKS_APART_H
-#define LEAT_PRELOAD_HOOKS_APART_H
+#ifndef LEAT_PRELOAD_HOOKS_UNSHARE_H
+#define LEAT_PRELOAD_HOOKS_UNSHARE_H
 
 #include <stdbool.h>
 
 /* May `call` give the calling thread descriptors of its own? Not if there are other threads: what
  * libleat knows of a number it knows for the process. False: the step is told, say -EPERM. */
-bool leat_apart_allows(const char *call);
+bool leat_unshare_allows(const char *call);
 
 #endif
