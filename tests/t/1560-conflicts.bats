@@ -198,7 +198,8 @@ before() {
 
 @test "an output of a later step, which that has made, changed or removed already" {
 	local use
-	for use in 'rm -f b.txt' 'rm -f *.txt' 'mv b.txt c' 'echo 1 >b.txt' 'echo 1 >>b.txt' '[ -e b.txt ]' 'cat b.txt >c'; do
+	for use in 'rm -f b.txt' 'rm -f *.txt' 'mv b.txt c' 'echo 1 >b.txt' 'echo 1 >>b.txt' '[ -e b.txt ]' 'cat b.txt >c' \
+		'mkdir b.txt || true' 'rmdir b.txt || true' 'ln -s x b.txt || true' 'mkfifo b.txt || true'; do
 		before "$use"
 		echo "$use: $stderr"
 		grep -Eq "violation: (b|old).txt was created by step two and then .* by step one, which in a batch ends before step two begins; give each a file of its own" <<<"$stderr"

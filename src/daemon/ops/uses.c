@@ -183,7 +183,7 @@ int leat_uses_resolve(struct leat_request *r)
 	if (r->exists && !leat_rule_produced(r->d, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
-	return tell(r->c, name, use, r->is_dir || r->in->op == LEAT_OP_MKDIR, NULL);
+	return tell(r->c, name, use, r->exists ? r->is_dir : r->in->op == LEAT_OP_MKDIR, NULL);
 }
 
 /* ---- CHANGE ---- */
@@ -289,8 +289,10 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 			return change_name(r, &r->to, LEAT_USE_READ, false, NULL);
 		return link_names(r);
 	case LEAT_CHANGE_UNLINK:
-		return is_dir ? 0 : change_name(r, &r->from, LEAT_USE_REMOVE, false, NULL);
+		return change_name(r, &r->from, is_dir ? LEAT_USE_READ : LEAT_USE_REMOVE, is_dir,
+				   NULL);
 	default:
-		return is_dir && !r->from.outside ? use_removed_directory(r) : 0;
+		return is_dir ? use_removed_directory(r)
+			      : change_name(r, &r->from, LEAT_USE_READ, false, NULL);
 	}
 }
