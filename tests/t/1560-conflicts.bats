@@ -208,6 +208,11 @@ before() {
 	grep -q "violation: old.txt was created by step two and then read by step one, which in a batch ends" <<<"$stderr"
 	before 'cat gone.txt >c'
 	grep -q "violation: gone.txt was removed by step two and then looked for by step one, which in a batch ends" <<<"$stderr"
+	for use in 'echo 1 >gone.txt' 'exec 3<>gone.txt' 'ln -s x gone.txt' 'mkdir gone.txt' 'echo 1 >c; mv -n c gone.txt'; do
+		before "$use"
+		echo "$use: $stderr"
+		grep -Eq "violation: gone.txt was removed by step two and then .* by step one, which in a batch ends" <<<"$stderr"
+	done
 	before 'cat moved.txt >c'
 	grep -q "violation: moved.txt was removed by step two and then looked for by step one, which in a batch ends" <<<"$stderr"
 }

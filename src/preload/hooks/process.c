@@ -47,7 +47,8 @@ long leat_hook_confine(const struct leat_syscall *c)
 	return LEAT_PASS;
 }
 
-/* io_uring and kernel AIO would read and write unseen; programs do without. */
+/* io_uring and kernel AIO would read and write unseen, and attributes be those of the plain
+ * directory's file; programs do without, as with a kernel that is older than the call. */
 long leat_hook_no_such_call(const struct leat_syscall *c)
 {
 	(void)c;

@@ -104,7 +104,8 @@ bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_
 	       leat_order_of(s, step, (int)n->taken - 1) == LEAT_BEFORE;
 }
 
-static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, int step)
+static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, int step,
+		      enum leat_use use)
 {
 	bool told;
 	int rc = leat_uses_tell(s, n->text, &told);
@@ -114,7 +115,7 @@ static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, in
 				   &(struct leat_clash){.name = n->text,
 							.step = step,
 							.other = (int)n->taken - 1,
-							.use = LEAT_USE_SEEK,
+							.use = use,
 							.before = LEAT_USE_REMOVE},
 				   LEAT_CONFLICT_TAKEN);
 	return rc;
@@ -130,7 +131,7 @@ int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir,
 	DL_FOREACH(dir->children, child)
 	{
 		if (leat_declared_is_taken(s, child, step))
-			return tell_taken(s, child, step);
+			return tell_taken(s, child, step, LEAT_USE_SEEK);
 	}
 	return 0;
 }
@@ -150,10 +151,12 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	struct leat_clash k = {
 		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
 
-	if (k.use == LEAT_USE_SEEK && leat_declared_is_taken(s, n, ev->step))
-		return tell_taken(s, n, ev->step);
-	if (leat_declared_allows(s, rule, ev->step, k.use) || ev->flags & LEAT_EVF_DIR ||
-	    (n && n->versioned) || leat_name_has_versions(s, ev->name))
+	bool allowed = leat_declared_allows(s, rule, ev->step, k.use);
+
+	if ((k.use == LEAT_USE_SEEK || !allowed) && leat_declared_is_taken(s, n, ev->step))
+		return tell_taken(s, n, ev->step, k.use);
+	if (allowed || ev->flags & LEAT_EVF_DIR || (n && n->versioned) ||
+	    leat_name_has_versions(s, ev->name))
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
