@@ -179,7 +179,7 @@ before() {
 	mkdir work
 	echo old | tee work/old.txt work/gone.txt >work/moved.txt
 	printf '%s\n' "until [ -e ../go ]; do sleep 0.02; done; $1; echo 1 >x" >one.sh
-	echo 'echo b >b.txt; sed -i s/old/new/ old.txt; rm gone.txt; mv moved.txt y; touch ../go; cat x >y' >two.sh
+	echo 'echo b >b.txt; sed -i s/old/new/ old.txt; rm gone.txt; mv moved.txt y; mkdir made; touch ../go; cat x >y' >two.sh
 	rm -f go
 	cat >w.yaml <<-'END'
 		name: w
@@ -191,7 +191,7 @@ before() {
 		  - func: two
 		    exec: bash ../two.sh
 		    inports: [{filename: x}]
-		    outports: [{filename: b.t*}, {filename: old.txt}, {filename: gone.txt}, {filename: moved.txt}, {filename: y}]
+		    outports: [{filename: b.t*}, {filename: old.txt}, {filename: gone.txt}, {filename: moved.txt}, {filename: y}, {filename: made}]
 	END
 	run -125 --separate-stderr leat run w.yaml
 }
@@ -213,6 +213,8 @@ before() {
 		echo "$use: $stderr"
 		grep -Eq "violation: gone.txt was removed by step two and then .* by step one, which in a batch ends" <<<"$stderr"
 	done
+	before '[ ! -d made ] || mv made c'
+	grep -q "violation: made was created by step two and then renamed by step one, which in a batch ends" <<<"$stderr"
 	before 'cat moved.txt >c'
 	grep -q "violation: moved.txt was removed by step two and then looked for by step one, which in a batch ends" <<<"$stderr"
 }

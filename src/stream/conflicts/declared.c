@@ -155,8 +155,9 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 
 	if ((k.use == LEAT_USE_SEEK || !allowed) && leat_declared_is_taken(s, n, ev->step))
 		return tell_taken(s, n, ev->step, k.use);
-	if (allowed || ev->flags & LEAT_EVF_DIR || (n && n->versioned) ||
-	    leat_name_has_versions(s, ev->name))
+	/* Directories are made and looked at by several, to the same effect. */
+	if (allowed || (ev->flags & LEAT_EVF_DIR && k.use < LEAT_USE_APPEND) ||
+	    (n && n->versioned) || leat_name_has_versions(s, ev->name))
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
