@@ -334,8 +334,9 @@ uint32_t leat_shm_holders(struct leat_shm_file *f, bool write)
 	return atomic_load(holders(f, write));
 }
 
-void leat_shm_pin(struct leat_shm_file *f)
+void leat_shm_pin(struct leat_shm *shm, struct leat_shm_file *f)
 {
+	atomic_fetch_add(&shm->pins, 1);
 	atomic_fetch_or(&f->flags, LEAT_SHM_PINNED);
 }
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 13
+#define LEAT_SHM_VERSION 14
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
@@ -127,7 +127,8 @@ struct leat_shm {
 	/* A writer to the store asks after so many bytes whether the budget has room for them; 0:
 	 * the store is not larger than the budget. Only the daemon changes it. */
 	_Atomic uint64_t ask_every;
-	uint8_t pad[24];
+	_Atomic uint64_t pins; /* calls of leat_shm_pin; 0: no file is PINNED */
+	uint8_t pad[16];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
 	_Atomic uint32_t lost[LEAT_SHM_MAX_STEPS]; /* enum leat_lost (wire/wire.h) of a process */
@@ -193,7 +194,13 @@ bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t en
 
 /* From now on the file stays where it is, unless it is being moved already: look at its
  * place afterwards. */
-void leat_shm_pin(struct leat_shm_file *f);
+void leat_shm_pin(struct leat_shm *shm, struct leat_shm_file *f);
+
+/* Has that been done to any file? */
+static inline bool leat_shm_has_pinned(const struct leat_shm *shm)
+{
+	return atomic_load(&shm->pins) > 0;
+}
 
 /* What keeps a file where it is, or a description from being exchanged, for the moment of a call:
  * a write, or (not `write`) the use of an offset that the kernel keeps. False: the file has left

@@ -343,7 +343,7 @@ static void test_pinned(void **state)
 
 	pretend(w);
 	fill(w, a, &f);
-	leat_shm_pin(&a->shm->files[f.slot]);
+	leat_shm_pin(a->shm, &a->shm->files[f.slot]);
 	assert_int_equal(ask_room(a, &f), -ENOSPC);
 	check_refused(w, "while it is mapped");
 	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);

@@ -26,6 +26,8 @@ static uint64_t count_promised(struct leat_daemon *d)
 	uint64_t sum = 0;
 	struct stat st;
 
+	if (!leat_shm_has_pinned(d->shm))
+		return 0;
 	for (f = d->files->by_name; f; f = f->hh.next)
 		if ((leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_PINNED) &&
 		    leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) &&
@@ -42,19 +44,23 @@ static bool is_other(uint64_t now, uint64_t wanted, uint64_t most)
 	return apart > most / 16 || (apart && wanted == most);
 }
 
+static uint64_t in_pages(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
 static void resize(struct leat_daemon *d, uint64_t now, uint64_t used)
 {
 	const struct leat_budget *b = &d->space->limits.budget;
-	uint64_t wanted = b->now_bytes, taken = used + PAGE;
+	uint64_t wanted = in_pages(b->now_bytes), taken = used + PAGE;
 	int rc;
 
-	if (!is_other(now, wanted, b->most_bytes))
+	if (!is_other(now, wanted, in_pages(b->most_bytes)))
 		return;
 	if (wanted < now)
 		taken += count_promised(d);
 	if (wanted < taken)
-		wanted = taken;
-	wanted = (wanted + PAGE - 1) / PAGE * PAGE;
+		wanted = in_pages(taken);
 	if (wanted == now || (b->now_bytes < now && wanted > now))
 		return;
 	rc = leat_store_resize(d->store, wanted);

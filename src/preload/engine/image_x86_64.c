@@ -9,6 +9,7 @@
 #include "preload/engine/image_x86_64.h"
 
 #include "preload/core/call.h"
+#include "preload/engine/kept.h"
 #include "preload/engine/sites_x86_64.h"
 #include "preload/engine/stub_x86_64.h"
 
@@ -145,7 +146,7 @@ static void map_texts(const struct leat_texts *texts, long fd)
 
 bool leat_image_map(const char *dir, const struct leat_texts *texts)
 {
-	long fd = leat_kept_open(dir, texts->id, SUFFIX);
+	long fd = leat_kept_await(dir, texts->id, SUFFIX);
 	bool done;
 
 	if (fd < 0)
@@ -155,6 +156,11 @@ bool leat_image_map(const char *dir, const struct leat_texts *texts)
 		map_texts(texts, fd);
 	close_file(fd);
 	return done;
+}
+
+void leat_image_done(const char *dir, const struct leat_texts *texts)
+{
+	leat_kept_done(dir, texts->id, SUFFIX);
 }
 
 /* ---- keeping ---- */

@@ -10,9 +10,11 @@
 #include <stdbool.h>
 
 /* The texts as kept in `dir`, mapped over those of this process, whose library code runs from then
- * on patched. False: nothing good is kept there, or there is no room at the right distance, and
- * nothing has changed. One thread. */
+ * on patched. If another process has just begun to make them, it is waited for. False: nothing good
+ * is kept there, or there is no room at the right distance, and nothing has changed: others may
+ * wait for this process, until leat_image_done. One thread. */
 bool leat_image_map(const char *dir, const struct leat_texts *texts);
+void leat_image_done(const char *dir, const struct leat_texts *texts);
 
 /* Memory for the stubs at the fixed distance of each text, to read and write. Texts without room
  * there get none. */

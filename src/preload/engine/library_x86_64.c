@@ -9,6 +9,7 @@
 #include "preload/engine/object_x86_64.h"
 #include "preload/engine/patch.h"
 #include "preload/engine/scan_x86_64.h"
+#include "preload/engine/kept.h"
 #include "preload/engine/sites_x86_64.h"
 #include "preload/engine/stub_x86_64.h"
 

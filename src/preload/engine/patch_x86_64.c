@@ -22,6 +22,7 @@
 #include "preload/engine/patch.h"
 #include "preload/engine/proof_x86_64.h"
 #include "preload/engine/scan_x86_64.h"
+#include "preload/engine/kept.h"
 #include "preload/engine/sites_x86_64.h"
 #include "preload/engine/stub_x86_64.h"
 
@@ -259,22 +260,30 @@ static int patch(struct leat_texts *texts, const char *kept_in, bool *clean, con
 	return error;
 }
 
+static int patch_anew(struct leat_texts *texts, const char *kept_in, const char **missing)
+{
+	bool clean = false;
+	int error = unseal(texts);
+
+	if (error)
+		return error;
+	error = patch(texts, kept_in, &clean, missing);
+	seal(texts, texts->count);
+	if (!error && clean)
+		leat_image_keep(kept_in, texts);
+	return error;
+}
+
 static int patch_libc(const char *kept_in, const char **missing)
 {
 	struct leat_texts texts = {.id = 1};
-	bool clean = false;
 	int error;
 
 	dl_iterate_phdr(note_object, &texts);
 	if (leat_image_map(kept_in, &texts))
 		return 0;
-	error = unseal(&texts);
-	if (error)
-		return error;
-	error = patch(&texts, kept_in, &clean, missing);
-	seal(&texts, texts.count);
-	if (!error && clean)
-		leat_image_keep(kept_in, &texts);
+	error = patch_anew(&texts, kept_in, missing);
+	leat_image_done(kept_in, &texts);
 	return error;
 }
 

@@ -1,97 +1,17 @@
 /* A file is a row of words: for each text how many calls it has, and where. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "preload/engine/sites_x86_64.h"
 
 #include "preload/core/call.h"
-#include "preload/core/text.h"
 #include "preload/engine/code_x86_64.h"
+#include "preload/engine/kept.h"
 #include "preload/engine/scan_x86_64.h"
 
 #define MAX_WORDS (LEAT_MAX_SITES + LEAT_MAX_TEXTS)
 
 /* before main: one thread */
 static uint32_t words[MAX_WORDS + 1];
-/* of the file being made; then of one that is there, "": none */
-static char path[PATH_MAX], temporary[PATH_MAX];
-
-static bool path_of(char out[PATH_MAX], const char *dir, uint64_t number, const char *suffix,
-		    const char *end)
-{
-	struct leat_text t = leat_text_in(out, PATH_MAX);
-
-	leat_text_add(&t, dir);
-	leat_text_add(&t, "/");
-	leat_text_add_number(&t, number);
-	leat_text_add(&t, suffix);
-	leat_text_add(&t, end);
-	return !t.full;
-}
-
-bool leat_kept_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix)
-{
-	return path_of(out, dir, id, suffix, "");
-}
-
-static long open_file(const char *name, int flags)
-{
-	return leat_raw(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0600, 0, 0);
-}
-
-long leat_kept_open(const char *dir, uint64_t id, const char *suffix)
-{
-	long fd = -ENOENT;
-
-	if (dir && id && path_of(path, dir, id, suffix, ""))
-		fd = open_file(path, O_RDONLY);
-	if (fd < 0)
-		path[0] = 0;
-	return fd;
-}
-
-long leat_kept_begin(const char *dir, uint64_t id, const char *suffix)
-{
-	long fd = -ENOENT;
-
-	if (dir && id && path_of(path, dir, id, suffix, "") &&
-	    path_of(temporary, dir, (uint64_t)getpid(), suffix, ".new"))
-		fd = open_file(temporary, O_RDWR | O_CREAT | O_EXCL);
-	if (fd < 0)
-		path[0] = 0;
-	return fd;
-}
-
-bool leat_kept_end(bool whole)
-{
-	if (whole &&
-	    leat_raw(SYS_renameat2, AT_FDCWD, (long)temporary, AT_FDCWD, (long)path, 0, 0) == 0)
-		return true;
-	leat_raw(SYS_unlinkat, AT_FDCWD, (long)temporary, 0, 0, 0, 0);
-	path[0] = 0;
-	return false;
-}
-
-void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start)
-{
-	char name[PATH_MAX];
-	long error = -ENOENT, fd;
-
-	if (!dir || !id || !path_of(name, dir, id, suffix, ""))
-		return;
-	if (is_start && path[0]) /* later the program may have forbidden itself such calls */
-		error = leat_raw(SYS_linkat, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
-	if (!error || error == -EEXIST)
-		return;
-	fd = open_file(name, O_WRONLY | O_CREAT);
-	if (fd >= 0)
-		leat_raw(SYS_close, fd, 0, 0, 0, 0, 0);
-}
-
 static size_t load(const char *dir, uint64_t id)
 {
 	long fd = leat_kept_open(dir, id, ""), n;

@@ -7,7 +7,6 @@
 #include "preload/engine/code_x86_64.h"
 #include "preload/engine/scan_x86_64.h"
 
-#include <linux/limits.h>
 #include <stdbool.h>
 
 #define LEAT_MAX_TEXTS 16
@@ -22,22 +21,6 @@ struct leat_texts {
 	struct leat_text_segment text[LEAT_MAX_TEXTS];
 	uint64_t id; /* of these texts and of this library, by their build ids; 0: unknown */
 };
-
-/* Files of what is known of texts with this id are in `dir`, each with a suffix of its own. One
- * thread, before main. */
-
-/* Its name. False: too long. Any thread. */
-bool leat_kept_path(char out[PATH_MAX], const char *dir, uint64_t id, const char *suffix);
-/* Open one to read; negative: there is none. */
-long leat_kept_open(const char *dir, uint64_t id, const char *suffix);
-/* A new one, to read and write, that nobody sees until it is whole. Negative: not here. */
-long leat_kept_begin(const char *dir, uint64_t id, const char *suffix);
-/* It is whole, or else goes away. True: others see it now. Its descriptor stays open. */
-bool leat_kept_end(bool whole);
-/* A file that says all by being there. At the start it is another name, where it can be, of one
- * that this process found or made: ext4 looks at all that were removed a moment ago before it gives
- * a new one. What goes wrong costs time only. At the start one thread, before main; else any. */
-void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start);
 
 /* The sites of the texts, which must be writable, as kept in `dir`. False: nothing (good) is kept
  * there, and *sites is unchanged. */

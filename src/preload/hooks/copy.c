@@ -299,7 +299,7 @@ static int settle(int fd, uint64_t length)
 		rc = leat_migrate_first(fd);
 		home = r->home;
 		if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED))
-			leat_shm_pin(f);
+			leat_shm_pin(leat_server_known()->shm, f);
 	} while (!rc && leat_has_left(r, home) && !leat_in_vfork());
 	return rc;
 }
