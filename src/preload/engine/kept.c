@@ -131,7 +131,7 @@ bool leat_kept_end(bool whole)
 	return false;
 }
 
-void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start)
+void leat_kept_note(const char *dir, uint64_t id, const char *suffix, bool is_start)
 {
 	char name[PATH_MAX];
 	long error = -ENOENT, fd;

@@ -25,6 +25,6 @@ bool leat_kept_end(bool whole);
 /* A file that says all by being there. At the start it is another name, where it can be, of one
  * that this process found or made: ext4 looks at all that were removed a moment ago before it gives
  * a new one. What goes wrong costs time only. At the start one thread, before main; else any. */
-void leat_kept_mark(const char *dir, uint64_t id, const char *suffix, bool is_start);
+void leat_kept_note(const char *dir, uint64_t id, const char *suffix, bool is_start);
 
 #endif

@@ -206,7 +206,7 @@ const char *leat_library_patch_all(const char *kept_in)
 	dl_iterate_phdr(look_at_object, &walk);
 	free_space(walk.space);
 	if (!walk.culprit && !walk.is_patched)
-		leat_kept_mark(kept_in, id, SUFFIX, true);
+		leat_kept_note(kept_in, id, SUFFIX, true);
 	return walk.culprit;
 }
 
@@ -336,6 +336,6 @@ long leat_code_map(const struct leat_syscall *c)
 		return leat_as_is(c);
 	result = look_at_file(c, &st, &is_clean);
 	if (is_clean)
-		leat_kept_mark(kept_in, id, SUFFIX, false);
+		leat_kept_note(kept_in, id, SUFFIX, false);
 	return result;
 }
