@@ -82,8 +82,8 @@ can_mount() {
 @test "behind a mount already" {
 	built_with fuse
 	can_mount
-	need gcc
-	gcc -static -o shell -x c - <<-'END' || skip "nothing can be linked statically here"
+	static_linking
+	gcc -static -o shell -x c - <<-'END'
 		#include <stdlib.h>
 		int main(int argc, char **argv)
 		{

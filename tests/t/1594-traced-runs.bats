@@ -106,11 +106,12 @@ mounts() {
 }
 
 @test "leat run --trace records what a static program does behind its mount: calls, bytes, processes" {
-	need gcc
 	mounts
-	gcc -static -pthread -o program -x c - <<-'END' || skip "nothing can be linked statically here"
+	static_linking
+	gcc -static -pthread -o program -x c - <<-'END'
 		#include <fcntl.h>
 		#include <pthread.h>
+		#include <stdio.h>
 		#include <string.h>
 		#include <sys/mman.h>
 		#include <sys/wait.h>
@@ -260,8 +261,8 @@ mounts() {
 
 @test "leat run --trace records staged steps, and names those that it cannot record" {
 	built_with fuse
-	need gcc
-	gcc -static -o shell -x c - <<-'END' || skip "nothing can be linked statically here"
+	static_linking
+	gcc -static -o shell -x c - <<-'END'
 		#include <stdlib.h>
 		int main(int argc, char **argv)
 		{

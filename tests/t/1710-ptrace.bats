@@ -262,6 +262,7 @@ state() {
 	run traced "$odd" uring
 	[ "$status" != 77 ] || skip "there is no io_uring here"
 	[ "$status" = 0 ]
+	# The other request is about no file.
 	[[ $output == *"uses io_uring"* ]]
 	[[ $output == *"lost: 1 "* ]]
 	grep -q '^# end: .*lost_unseen 1$' t.csv
@@ -270,6 +271,13 @@ state() {
 	[ "$status" = 0 ]
 	[[ $output == *"the kernel's AIO"* ]]
 	[[ $output == *"lost: 1 "* ]]
+}
+
+@test "a ring that only changes what epoll waits for, as those of event loops, hides nothing" {
+	run traced "$odd" events
+	[ "$status" != 77 ] || skip "there is no io_uring here"
+	[ "$status" = 0 ]
+	[[ $output != *"uses io_uring"* && $output == *"none lost"* ]]
 }
 
 @test "a 32-bit program runs, and is said not to be seen" {

@@ -53,6 +53,18 @@ tell() {
 	[ "$(tell order)" = 0 ]
 }
 
+@test "a ring of io_uring counts as unseen if it can move bytes, not if it only changes what epoll waits for" {
+	local odd=$LEAT_BUILD/tests/trace/trace-odd
+	run traced "$odd" uring
+	[ "$status" != 77 ] || skip "there is no io_uring here"
+	[ "$status" = 0 ]
+	[[ $output == *"1 process used io_uring or kernel AIO"* && $output == *"lost: 1 (unseen)"* ]]
+	run traced "$odd" events
+	[ "$status" = 0 ]
+	# As the rings of event loops, those of leat itself among them.
+	[[ $output != *"used io_uring"* && $output == *"none lost"* ]]
+}
+
 @test "a shell: redirections, pipes, descriptors that are handed on, appended files" {
 	traced bash -c 'echo one >a; (echo two; /bin/echo three) >>a; exec 5<a; read -r x <&5; cat <&5 >b; cat b | tail -n1 >c'
 	[ "$(cat a b c)" = $'one\ntwo\nthree\ntwo\nthree\nthree' ]

@@ -320,15 +320,17 @@ all_of_task() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	type -P runc >/dev/null || type -P crun >/dev/null || skip "neither runc nor crun is installed"
 	grep -q ' - cgroup2 ' /proc/self/mountinfo || skip "no control groups of version 2 are mounted here"
-	local podman="podman --cgroup-manager cgroupfs run --cgroups=no-conmon --network=none --rm -v $PWD/work:/w"
+	local id podman="podman --cgroup-manager cgroupfs run --cgroups=no-conmon --network=none --rm -v $PWD/work:/w"
 	$podman --rootfs "$ROOT" bash -c true || skip "podman runs nothing here"
 	seq 100 >work/in
 	tracers
 	for tracer in "${tracers[@]}"; do
 		rm -f work/made id
 		# shellcheck disable=SC2086
-		traced "$tracer" $podman --cidfile id --rootfs "$ROOT" bash -c 'cd /w; sort in >made'
-		pods 0f0e0d0c-1111-2222-3333-444455556666 "$(cat id)"
+		traced "$tracer" ${podman/--rm/} --cidfile id --rootfs "$ROOT" bash -c 'cd /w; sort in >made'
+		id=$(cat id) # podman 5 removes it with the container
+		podman --cgroup-manager cgroupfs rm "$id"
+		pods 0f0e0d0c-1111-2222-3333-444455556666 "$id"
 		all_of_task
 	done
 }

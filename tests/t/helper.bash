@@ -29,6 +29,14 @@ need() {
 	done
 }
 
+# static_linking: skip the test where no program can be linked statically; one that does not compile is another matter.
+static_linking() {
+	need gcc
+	echo 'int main(void) { return 0; }' | gcc -static -pthread -o static-linking -x c - 2>/dev/null ||
+		skip "nothing can be linked statically here"
+	rm static-linking
+}
+
 # state_of DIRECTORY: where leat keeps what it knows of that directory from run to run.
 state_of() {
 	grep -lxF "$(realpath "$1")" "$LEAT_STATE_DIR"/*/directory 2>/dev/null | xargs -r ls -t | head -n 1 | xargs -r dirname

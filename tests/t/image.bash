@@ -1,6 +1,9 @@
 # Root file systems for containers, and podman apart from the machine's. `load image` after `load helper`.
 # shellcheck shell=bash
 
+# podman 5 warns of control groups of version 1 on standard error, which is compared: that one warning only.
+export PODMAN_IGNORE_CGROUPSV1_WARNING=1
+
 # image DIR PROGRAM...: a root file system of this machine's own programs.
 image() {
 	local root=$1 program path

@@ -1,16 +1,19 @@
-/* What programs seldom do. odd uring: submits to io_uring. odd aio: to kernel AIO. odd untraced:
- * has a child that asks not to be traced write a file. odd mask: prints the signals that are
- * blocked and ignored. odd processors: prints in many ways which it may use, each time after many
- * small writes. odd writes: makes such until there is a file "stop". */
+/* What programs seldom do. odd uring: writes by io_uring, and waits for that by epoll. odd events:
+ * the waiting only. odd aio: to kernel AIO. odd untraced: has a child that asks not to be traced
+ * write a file. odd mask: prints the signals that are blocked and ignored. odd processors: prints
+ * in many ways which it may use, each time after many small writes. odd writes: makes such until
+ * there is a file "stop". */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,12 +21,16 @@
 
 enum { UNSUPPORTED = 77 };
 
-/* One request that does nothing. */
-static int uring(void)
+struct requests {
+	int fd;
+	unsigned *tail, *array;
+	struct io_uring_sqe *entries;
+};
+
+static int begin(struct requests *r)
 {
 	struct io_uring_params p = {0};
 	int fd = (int)syscall(SYS_io_uring_setup, 4, &p);
-	unsigned *tail, *array;
 	struct io_uring_sqe *entries;
 	char *ring;
 
@@ -35,13 +42,45 @@ static int uring(void)
 		       fd, IORING_OFF_SQES);
 	if (ring == MAP_FAILED || entries == MAP_FAILED)
 		return 1;
-	memset(entries, 0, sizeof(*entries));
-	entries->opcode = IORING_OP_NOP;
-	tail = (unsigned *)(void *)(ring + p.sq_off.tail);
-	array = (unsigned *)(void *)(ring + p.sq_off.array);
-	array[0] = 0;
-	*tail = 1;
-	return syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1 ? 0 : 1;
+	r->fd = fd;
+	r->entries = entries;
+	r->tail = (unsigned *)(void *)(ring + p.sq_off.tail);
+	r->array = (unsigned *)(void *)(ring + p.sq_off.array);
+	return 0;
+}
+
+/* In the place of the one before, which has been taken. */
+static bool submit(struct requests *r, const struct io_uring_sqe *request)
+{
+	*r->entries = *request;
+	r->array[*r->tail & 3] = 0;
+	++*r->tail;
+	return syscall(SYS_io_uring_enter, r->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1;
+}
+
+/* As event loops do, and then a file is written. */
+static int uring(bool writes)
+{
+	static char text[] = "by a ring";
+	struct epoll_event event = {.events = EPOLLIN};
+	struct io_uring_sqe request = {.opcode = IORING_OP_EPOLL_CTL};
+	struct requests r;
+	int ends[2], epoll = epoll_create1(0), status = begin(&r);
+
+	if (status != 0 || epoll < 0 || pipe(ends) < 0)
+		return status ? status : 1;
+	request.fd = epoll;
+	request.off = (uint64_t)ends[0];
+	request.len = EPOLL_CTL_ADD;
+	request.addr = (uintptr_t)&event;
+	if (!submit(&r, &request) || write(ends[1], "x", 1) != 1 ||
+	    epoll_wait(epoll, &event, 1, 10000) != 1)
+		return 1;
+	request = (struct io_uring_sqe){.opcode = IORING_OP_WRITE,
+					.fd = open("ring", O_CREAT | O_WRONLY, 0600),
+					.addr = (uintptr_t)text,
+					.len = sizeof(text)};
+	return !writes || submit(&r, &request) ? 0 : 1;
 }
 
 static int aio(void)
@@ -206,7 +245,9 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	if (strcmp(what, "uring") == 0)
-		return uring();
+		return uring(true);
+	if (strcmp(what, "events") == 0)
+		return uring(false);
 	if (strcmp(what, "aio") == 0)
 		return aio();
 	if (strcmp(what, "untraced") == 0)
@@ -221,6 +262,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(what, "writes") == 0)
 		return writes();
-	fputs("usage: odd uring | aio | untraced | mask | processors | allowed | writes\n", stderr);
+	fputs("usage: odd uring | events | aio | untraced | mask | processors | allowed | writes\n",
+	      stderr);
 	return 2;
 }

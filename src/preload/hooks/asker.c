@@ -5,6 +5,7 @@
 #include "client/intent.h"
 #include "client/sizes.h"
 #include "preload/core/call.h"
+#include "preload/core/maps.h"
 #include "preload/engine/patch.h"
 #include "shm/word.h"
 
@@ -77,37 +78,6 @@ static bool parse(const char *line, struct mapping *m)
 	return at;
 }
 
-/* Lines of /proc/self/maps. */
-struct lines {
-	int fd;
-	size_t begin, used; /* of what was read */
-	char text[4096];
-};
-
-/* The next one, without its end; NULL: there is none, or it is too long. */
-static char *next_line(struct lines *l)
-{
-	for (;;) {
-		char *line = l->text + l->begin, *end;
-		long n;
-
-		l->text[l->used] = 0;
-		end = strchr(line, '\n');
-		if (end) {
-			*end = 0;
-			l->begin = (size_t)(end + 1 - l->text);
-			return line;
-		}
-		l->used -= l->begin;
-		memmove(l->text, line, l->used);
-		l->begin = 0;
-		n = raw(SYS_read, l->fd, l->text + l->used, sizeof(l->text) - 1 - l->used);
-		if (n <= 0)
-			return NULL;
-		l->used += (size_t)n;
-	}
-}
-
 /* --- whose code, or which file, that is --- */
 
 enum { MOST_PARTS = 8, NAME_SIZE = 64 };
@@ -175,13 +145,14 @@ static void note_code(struct object *o, const struct mapping *m, uintptr_t calle
 }
 
 /* Follow the lines until what is looked for, and all that is mapped of its file, has gone by. */
-static bool find_object(struct lines *maps, uintptr_t caller, const char *path, struct object *o)
+static bool find_object(struct leat_maps *maps, uintptr_t caller, const char *path,
+			struct object *o)
 {
 	struct mapping m;
 	bool found = false;
 	char *line;
 
-	while ((line = next_line(maps))) {
+	while ((line = leat_maps_next(maps))) {
 		if (!parse(line, &m) || !m.inode)
 			continue;
 		if (!is_of(&m, o)) {
@@ -214,12 +185,11 @@ static bool holds(void *context, const char *text)
 
 static struct leat_size_looks looks_of(uintptr_t caller, const char *path)
 {
-	struct lines maps = {
-		.fd = (int)raw(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+	struct leat_maps maps;
 	struct leat_size_looks looks = {0};
 	struct object o = {0};
 
-	if (maps.fd < 0)
+	if (!leat_maps_open(&maps))
 		return looks;
 	if (find_object(&maps, caller, path, &o))
 		looks = leat_size_looks_of(&(struct leat_size_asker){.file = o.name,
@@ -227,7 +197,7 @@ static struct leat_size_looks looks_of(uintptr_t caller, const char *path)
 								     .size = o.size,
 								     .holds = holds,
 								     .context = &o});
-	raw(SYS_close, maps.fd);
+	leat_maps_close(&maps);
 	return looks;
 }
 

@@ -97,8 +97,6 @@ static long start_program(struct leat_traced *t)
 /* Where `t` is a call of its own kind: *said is what begin is to return. */
 static bool is_about_processes(struct leat_traced *t, long *said)
 {
-	const struct leat_trace_self *me;
-
 	switch (t->call.nr) {
 	case SYS_clone:
 	case SYS_clone3:
@@ -118,11 +116,11 @@ static bool is_about_processes(struct leat_traced *t, long *said)
 		*said = ask_hooks(&t->call);
 		return true;
 	case SYS_io_uring_setup:
+	case SYS_io_uring_enter:
 	case SYS_io_setup:
-		me = leat_trace_me();
 		*said = ask_hooks(&t->call); /* a workflow's programs have neither */
-		if (*said == LEAT_PASS && me->process != LEAT_TAPE_NONE)
-			leat_tape_process_flag(leat_trace_tape, me->process, LEAT_TAPE_RINGS);
+		if (*said == LEAT_PASS)
+			leat_trace_ring(&t->call);
 		return true;
 	default:
 		return false;

@@ -75,6 +75,11 @@ void leat_trace_exec_begin(int dirfd, const char *path);
 void leat_trace_exec_failed(void);
 void leat_trace_exiting(int status);
 
+/* --- rings.c --- */
+
+/* io_uring or kernel AIO is about to be used: the process is noted if that can go unseen. */
+void leat_trace_ring(const struct leat_syscall *c);
+
 /* --- record.c --- */
 
 int64_t leat_trace_now(void);

@@ -76,9 +76,10 @@ struct process {
 	pid_t pid, ppid;
 	unsigned threads;
 	uint64_t cgroup;
-	bool started; /* it runs the traced program, not yet leat's own preparations */
-	bool unseen;  /* it runs a program of another architecture */
-	int status;   /* of its leader, as of wait(2), once that has ended */
+	bool started;        /* it runs the traced program, not yet leat's own preparations */
+	bool unseen;         /* it runs a program of another architecture */
+	bool moves_by_rings; /* files, by io_uring */
+	int status;          /* of its leader, as of wait(2), once that has ended */
 };
 
 struct thread {

@@ -77,17 +77,6 @@ void leat_ptrace_leave_unshare(struct tracer *t, struct thread *th, int64_t resu
 
 /* ---- what is not seen ---- */
 
-bool leat_ptrace_enter_uring(struct tracer *t, struct thread *th)
-{
-	if (!t->said_uring)
-		leat_warn("process %d uses io_uring: ptrace does not see what it does to files in "
-			  "that "
-			  "way; it is counted as lost (the ebpf tracer may see more)",
-			  (int)th->process->pid);
-	t->said_uring = true;
-	return th->now.args[1] > 0;
-}
-
 bool leat_ptrace_enter_aio(struct tracer *t, struct thread *th)
 {
 	if (!t->said_aio)
@@ -256,6 +245,7 @@ void leat_ptrace_on_exec(struct tracer *t, struct thread *th)
 	leat_ptrace_place_look(t, th);
 	close_on_exec(t, th);
 	p->unseen = false;
+	p->moves_by_rings = false;
 	look_for_rights(t, p->pid);
 }
 
