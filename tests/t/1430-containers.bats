@@ -162,7 +162,8 @@ script() {
 	launch=$(in_container podman)
 	launch=${launch/ run / run --memory 50m }
 	# shellcheck disable=SC2086 # a list of words
-	$launch bash -c true || skip "podman sets no limit on memory here"
+	run $launch bash -c true
+	[ "$status" = 0 ] || skip "podman sets no limit on memory here: $(tail -n 1 <<<"$output")"
 	# shellcheck disable=SC2016 # for the shell inside
 	printf '%s\n' 'x=x; while :; do x=$x$x; done' >work/use.sh
 	echo 'seq 10 >data' >make.sh
