@@ -194,15 +194,24 @@ bool leat_cgroup_exists(const struct leat_cgroup *group)
 	return dir && access(dir, X_OK) == 0;
 }
 
+static bool shares(const struct leat_cgroup *a, const struct leat_cgroup *b, enum chain chain)
+{
+	const char *x = a->chains[chain].dir, *y = b->chains[chain].dir;
+
+	return x && y ? strcmp(x, y) == 0 : !x && !y;
+}
+
 bool leat_cgroup_equal(const struct leat_cgroup *a, const struct leat_cgroup *b)
 {
-	for (enum chain c = 0; c < N_CHAINS; c++) {
-		const char *x = a->chains[c].dir, *y = b->chains[c].dir;
-
-		if ((x || y) && (!x || !y || strcmp(x, y) != 0))
+	for (enum chain c = 0; c < N_CHAINS; c++)
+		if (!shares(a, b, c))
 			return false;
-	}
 	return true;
+}
+
+bool leat_cgroup_shares_memory(const struct leat_cgroup *a, const struct leat_cgroup *b)
+{
+	return shares(a, b, MEMORY);
 }
 
 /* ---- their files ---- */

@@ -28,6 +28,8 @@ void leat_cgroup_close(struct leat_cgroup *group); /* NULL is allowed */
 bool leat_cgroup_exists(const struct leat_cgroup *group);
 /* Are they the same groups? */
 bool leat_cgroup_equal(const struct leat_cgroup *a, const struct leat_cgroup *b);
+/* Is it the same group of memory? */
+bool leat_cgroup_shares_memory(const struct leat_cgroup *a, const struct leat_cgroup *b);
 
 struct leat_cgroup_memory {
 	uint64_t limit_bytes; /* the tightest of all levels, LEAT_NO_LIMIT: none */

@@ -180,3 +180,10 @@ int leat_channel_refused(struct leat_channel *c, const char *text, bool fatal)
 
 	return tell(c, LEAT_MSG_REFUSED, &m, text, NULL);
 }
+
+int leat_channel_killed(struct leat_channel *c, const char *text)
+{
+	const struct leat_msg_text m = {.error = 0};
+
+	return tell(c, LEAT_MSG_KILLED, &m, text, NULL);
+}

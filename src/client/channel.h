@@ -80,5 +80,7 @@ int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t 
 		       const char *step, const char *text);
 /* Which program or call was refused and why; `fatal`: its step cannot end well any more. */
 int leat_channel_refused(struct leat_channel *c, const char *text, bool fatal);
+/* Where the kernel killed a process for want of memory, and by which limit. */
+int leat_channel_killed(struct leat_channel *c, const char *text);
 
 #endif

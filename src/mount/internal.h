@@ -3,7 +3,8 @@
  *
  * Each of these folders uses only those before it: callers (what /proc says of who calls), names
  * (what the kernel knows), daemon (conversations with it), guard (calls that would lead past the
- * mount), record (for a trace), files (open ones), ops (what the kernel asks for). */
+ * mount, and kills in containers), record (for a trace), files (open ones), ops (what the kernel
+ * asks for). */
 #ifndef LEAT_MOUNT_INTERNAL_H
 #define LEAT_MOUNT_INTERNAL_H
 
@@ -21,6 +22,7 @@
 struct leat_node;
 struct leat_handle;
 struct leat_recorder;
+struct leat_kills;
 
 enum { LEAT_MAX_GROUPS = 64 };
 
@@ -63,6 +65,7 @@ struct leat_mount {
 	bool cut_short;              /* one of them was killed */
 	uint64_t generation;
 	struct leat_recorder *recorder; /* owned; NULL: no trace is written */
+	struct leat_kills *kills;       /* guard/kills.c's; NULL: nobody is watched */
 };
 
 #endif

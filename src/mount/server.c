@@ -5,6 +5,7 @@
 #include "mount/files/alive.h"
 #include "mount/files/handle.h"
 #include "mount/guard/bypass.h"
+#include "mount/guard/kills.h"
 #include "mount/inherit.h"
 #include "mount/names/node.h"
 #include "mount/ops/ops.h"
@@ -107,10 +108,13 @@ static int serve(struct leat_mount *m)
 {
 	int rc = leat_handshake_send(m->peer, 0, "");
 
-	if (!rc)
+	if (!rc) {
+		leat_kills_begin(m);
 		rc = leat_bypass_watch(m);
+	}
 	if (!rc)
 		rc = leat_fuse_loop(m->session, IDLE_THREADS);
+	leat_kills_end(m);
 	close_all(m);
 	return rc;
 }

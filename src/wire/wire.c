@@ -23,6 +23,7 @@ static const size_t fixed_sizes[] = {
 	[LEAT_MSG_EXITING] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_VIOLATED] = sizeof(struct leat_msg_fact),
 	[LEAT_MSG_REFUSED] = sizeof(struct leat_msg_text),
+	[LEAT_MSG_KILLED] = sizeof(struct leat_msg_text),
 	[LEAT_MSG_STEP_START] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_STEP_END] = sizeof(struct leat_msg_step),
 	[LEAT_MSG_STEP_DONE] = sizeof(struct leat_msg_step),

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 10
+#define LEAT_WIRE_VERSION 11
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -38,6 +38,8 @@ enum leat_msg_type {
 	LEAT_MSG_VIOLATED,  /* a violation the client saw */
 	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why; error != 0: or
 			     * this process cannot go on, and its step has failed */
+	LEAT_MSG_KILLED, /* the kernel killed a process of the step for want of memory, out of the
+			  * daemon's sight: text says where, and by which limit */
 	/* control: leat run, exec, done, top */
 	LEAT_MSG_STEP_START, /* -> ANSWER; the step's root process is pid */
 	LEAT_MSG_STEP_END,   /* -> ANSWER; status as from waitpid */
@@ -348,7 +350,7 @@ struct leat_msg_step {
 	 * workflow's directory, key in the environment of the step's processes */
 };
 
-/* STATUS, FINISH (no body beyond the header), TEXT, REFUSED, EVENT */
+/* STATUS, FINISH (no body beyond the header), TEXT, REFUSED, KILLED, EVENT */
 struct leat_msg_text {
 	struct leat_msg h;
 	int32_t error;

@@ -4,13 +4,13 @@
 
 # starts_flow ENGINE WHO: the workflow, in `run`.
 starts_flow() {
-	local image
-	image=$(image_of "$2")
+	local own
+	own=$(image_of "$2")
 	rm -rf "$work/run"
 	mkdir "$work/run"
 	cat >"$work/run/workflow.yaml" <<-END
 		name: starts
-		container: $image
+		container: $own
 		engine: $1
 		tasks:
 		  - func: make
@@ -32,11 +32,11 @@ starts_flow() {
 
 # starts_loop ENGINE WHO: loop.sh starts containers by the command line that leat has for such a step.
 starts_loop() {
-	local image
-	image=$(image_of "$2")
+	local own
+	own=$(image_of "$2")
 	cat >"$work/run/line.yaml" <<-END
 		name: line
-		container: $image
+		container: $own
 		engine: $1
 		tasks: [{func: use, exec: "bash -c 'wc -l <data >looped.NUMBER'", outports: [{filename: looped.NUMBER}]}]
 	END

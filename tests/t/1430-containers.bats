@@ -156,6 +156,39 @@ script() {
 	run -137 timeout 60 leat run flow.yaml
 }
 
+@test "a program is killed by its container's own limit on memory: named, whatever the step makes of it" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	in_container podman >/dev/null
+	launch=$(in_container podman)
+	launch=${launch/ run / run --memory 50m }
+	# shellcheck disable=SC2086 # a list of words
+	run $launch bash -c true
+	[ "$status" = 0 ] || skip "podman sets no limit on memory here: $(tail -n 1 <<<"$output")"
+	# shellcheck disable=SC2016 # for the shell inside
+	printf '%s\n' 'x=x; while :; do x=$x$x; done' >work/use.sh
+	echo 'seq 10 >data' >make.sh
+	flow "$launch bash use.sh"
+	run -137 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"step use failed: exit 137: a process in a container was killed, out of memory: its limit is 52.4 MB ("*"/memory."* ]]
+	[[ $output == *"not complete: out (step use, which produces it, failed: a process in a container was killed, out of memory: "* ]]
+	# One that is not the container's first.
+	# shellcheck disable=SC2016
+	printf '%s\n' '(x=x; while :; do x=$x$x; done) || echo "status $?" >out' >work/use.sh
+	run -0 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"step use: a process in a container was killed, out of memory: its limit is 52.4 MB ("* ]]
+	[ "$(cat work/out)" = "status 137" ]
+	# One that others kill.
+	rm work/out
+	# shellcheck disable=SC2016
+	printf '%s\n' '(kill -9 $BASHPID)' 'exit $?' >work/use.sh
+	run -137 timeout 60 leat run flow.yaml
+	echo "$output"
+	[[ $output == *"step use failed: exit 137"* ]]
+	[[ $output != *memory* ]]
+}
+
 @test "an engine with a daemon is refused by name" {
 	cp "$(type -P bash)" docker
 	printf 'name: boxed\ntasks: [{func: use, exec: ./docker run image}]\n' >flow.yaml

@@ -202,7 +202,9 @@ static void test_one_way(void **state)
 	assert_int_equal(leat_channel_refused(c, "ls: why", false), 0);
 	assert_int_equal(text->error, 0);
 	assert_text(LEAT_MSG_REFUSED, 0, "ls: why");
-	assert_int_equal(line.sent, 5);
+	assert_int_equal(leat_channel_killed(c, "out of memory"), 0);
+	assert_text(LEAT_MSG_KILLED, 0, "out of memory");
+	assert_int_equal(line.sent, 6);
 	assert_int_equal(line.heard, 0);
 	assert_int_equal(leat_channel_becomes(c, 9, "/bin/ls"), 0);
 	step = asked_for(LEAT_MSG_BECOMES);

@@ -21,6 +21,7 @@ struct leat_step_run {
 	struct leat_auth_token *auth_tokens; /* of its instances; owned */
 	char *reason;                        /* owned */
 	char *spoiled;    /* why it cannot have succeeded, whatever it says; owned */
+	char *killed;     /* by which limit a process in a container of it was killed; owned */
 	bool unseen;      /* staged, and started without the library */
 	bool shown;       /* it may list what is leat's, which was told */
 	bool held;        /* by a staged step, which it was told */

@@ -25,6 +25,7 @@ const struct leat_daemon_handler leat_daemon_handlers[] = {
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, LEAT_FROM_CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, LEAT_FROM_CLIENT},
 	[LEAT_MSG_REFUSED] = {leat_handle_refused, LEAT_FROM_CLIENT},
+	[LEAT_MSG_KILLED] = {leat_handle_killed, LEAT_FROM_CLIENT},
 	[LEAT_MSG_STEP_START] = {leat_handle_step_start, LEAT_FROM_CONTROL},
 	[LEAT_MSG_STEP_END] = {leat_handle_step_end, LEAT_FROM_CONTROL},
 	[LEAT_MSG_STEP_DONE] = {leat_handle_step_done, LEAT_FROM_CONTROL},

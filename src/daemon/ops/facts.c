@@ -9,6 +9,7 @@
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/run/lost.h"
+#include "daemon/run/steps.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -257,5 +258,15 @@ int leat_handle_refused(struct leat_conn *c, const void *msg)
 	else
 		leat_problem_add(c->d, -ENOEXEC, "step %s: %s", c->d->wf->steps[c->step].name,
 				 text);
+	return 0;
+}
+
+int leat_handle_killed(struct leat_conn *c, const void *msg)
+{
+	const char *text = leat_wire_string(msg, sizeof(struct leat_msg_text), 0);
+
+	if (!text)
+		return -EPROTO;
+	leat_step_killed(c->d, c->step, text);
 	return 0;
 }

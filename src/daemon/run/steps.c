@@ -45,6 +45,7 @@ void leat_steps_free(struct leat_daemon *d)
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
 		free(d->steps[i].reason);
 		free(d->steps[i].spoiled);
+		free(d->steps[i].killed);
 		leat_oom_end(&d->steps[i].oom);
 		free(d->steps[i].unmade);
 	}
@@ -151,15 +152,50 @@ static char *why_failed(const struct leat_step_run *s, int status, const char *r
 /* Where a limit of its control group ended it, nobody else tells what to do. */
 static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int status)
 {
-	char *why = leat_oom_is_status(status) ? leat_oom_tell(&s->oom) : NULL;
+	bool is_kill = leat_oom_is_status(status);
+	char *why = is_kill && !s->killed ? leat_oom_tell(&s->oom) : NULL;
 	char files[LEAT_WORD];
 
-	if (why)
+	if (is_kill && s->killed) {
+		/* Its group may be below ours, where it counts, too. */
+		s->spoiled = s->killed;
+		s->killed = NULL;
+	} else if (why)
 		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
 				       leat_format_bytes(d->space->used_bytes, files));
 	else
 		s->spoiled = leat_oom_tell_refused(&s->oom);
 	free(why);
+}
+
+/* The step went on, or failed in another way. */
+static void tell_killed(const struct leat_daemon *d, int step, const char *why)
+{
+	leat_warn("step %s: %s", d->wf->steps[step].name, why);
+}
+
+static void blame(struct leat_daemon *d, int step, int status)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (status && !s->spoiled)
+		blame_limits(d, s, status);
+	if (status && !s->spoiled)
+		leat_space_blame_moves(d, step, status);
+	if (s->killed)
+		tell_killed(d, step, s->killed);
+	free(s->killed);
+	s->killed = NULL;
+}
+
+void leat_step_killed(struct leat_daemon *d, int step, const char *why)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (!s->running)
+		tell_killed(d, step, why);
+	else if (!s->killed)
+		s->killed = strdup(why);
 }
 
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason)
@@ -169,10 +205,7 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 
 	leat_lost_collect(d);
 	leat_unseen_collect(d, step);
-	if (status && !s->spoiled)
-		blame_limits(d, s, status);
-	if (status && !s->spoiled)
-		leat_space_blame_moves(d, step, status);
+	blame(d, step, status);
 	text = why_failed(s, status, reason);
 	/* Shells and their loops take a read error for the end and go on. */
 	if (!status && s->spoiled)

@@ -17,6 +17,9 @@ void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
 void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent);
 /* An instance has ended with `status` as from waitpid. */
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);
+/* The kernel killed a process of it for want of memory, where s->oom does not count: `why` says
+ * where, and by which limit. What the step makes of that is its own affair. */
+void leat_step_killed(struct leat_daemon *d, int step, const char *why);
 /* By the clock: instances that were found, whose processes are all gone. */
 void leat_steps_settle(struct leat_daemon *d);
 

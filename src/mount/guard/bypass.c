@@ -11,6 +11,7 @@
 #include "mount/daemon/handshake.h"
 #include "mount/guard/cover.h"
 #include "mount/guard/filter.h"
+#include "mount/guard/kills.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -461,6 +462,7 @@ static bool answer(struct leat_mount *m, int fd)
 
 	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
 		return errno == EINTR || errno == ENOENT;
+	leat_kills_meet(m, (pid_t)asked.n.pid);
 	why = judge(m, &asked.n);
 	if (why)
 		leat_bypass_fail(m, (pid_t)asked.n.pid, why);
