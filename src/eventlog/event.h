@@ -42,6 +42,9 @@ enum leat_event_kind {
 	LEAT_EV_WRITTEN, /* step has written [offset, offset+length) of name, which several steps
 			    write, by ofd if not 0; code 1: it has appended them */
 	LEAT_EV_RIGHTS,  /* step is about to change the rights of name, code: LEAT_RIGHTS_... */
+	LEAT_EV_HOLD,   /* step, which comes before the producers of name, opened it as ofd; code 1:
+			   for writing */
+	LEAT_EV_LET_GO, /* ofd: the true last close of what was held so */
 	/* decisions, which replay must reproduce */
 	LEAT_EV_ANSWER, /* waiter, code: enum leat_answer */
 	LEAT_EV_STATE,  /* name, code: enum leat_file_state */

@@ -68,9 +68,21 @@ static int mount_for(const struct leat_mount_spec *spec, int server)
 	return rc;
 }
 
+/* What a step's command goes by says nothing of the daemon, and stays. */
+static bool is_instance(const char *variable)
+{
+	static const char *const names[] = {"LEAT_TASK=", "LEAT_INSTANCE=", "LEAT_INSTANCES="};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool is_session(const char *variable)
 {
-	return strncmp(variable, "LEAT_", 5) == 0 || strncmp(variable, "CAPIO_", 6) == 0;
+	return (strncmp(variable, "LEAT_", 5) == 0 && !is_instance(variable)) ||
+	       strncmp(variable, "CAPIO_", 6) == 0;
 }
 
 /* All below the mount goes through it: nothing there is to speak to the daemon itself. What was put

@@ -1,4 +1,5 @@
 /* A stream: made from a workflow, moved on by facts. */
+#include "stream/conflicts/held.h"
 #include "stream/conflicts/shared.h"
 #include "stream/conflicts/uses.h"
 #include "stream/facts/close.h"
@@ -114,6 +115,7 @@ void leat_stream_free(struct leat_stream *s)
 			leat_content_detach(s, n);
 	}
 	leat_ofds_free(s);
+	leat_holds_free(s);
 	leat_flow_free(s);
 	leat_uses_free(s);
 	leat_names_free(s);
@@ -167,6 +169,8 @@ static const struct {
 	[LEAT_EV_WRITTEN] = {leat_fact_written, NEEDS_STEP | NEEDS_NAME},
 	[LEAT_EV_USE] = {leat_fact_use, NEEDS_STEP | NEEDS_NAME},
 	[LEAT_EV_RIGHTS] = {leat_fact_rights, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_HOLD] = {leat_fact_hold, NEEDS_STEP | NEEDS_NAME},
+	[LEAT_EV_LET_GO] = {leat_fact_let_go, 0},
 };
 
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)

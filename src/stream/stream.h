@@ -93,6 +93,7 @@ void leat_stream_free(struct leat_stream *s);
  * - LAUNCH with code 0 when a launch of a step has ended, well, before MORE is
  *   asked; with 1 when the next begins, between STEP_START and STEP_END.
  * - RIGHTS comes before the change, of files only: it may still be kept from happening.
+ * - HOLD comes when the name is known (PRESENT, CREATE), LET_GO once for each.
  * - LEAT_EV_VIOLATION is passed on to ops->violation with a text. */
 int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev);
 
@@ -201,6 +202,10 @@ int leat_stream_unseen(const struct leat_stream *s, int step, const char *name);
 /* The step that used undeclared `name` before, or may do so unseen, so that `step` has to wait for
  * its end to read it (`writes`: to change it); -1: none. */
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes);
+
+/* A step before `step` that has `name`, an output of a step after it, open, so that `step` has to
+ * wait for the close to read it (`changes`: to change it); -1: none. */
+int leat_stream_held(const struct leat_stream *s, int step, const char *name, bool changes);
 
 /* How many steps wait for each other, or for somebody who does: none of their calls that
  * wait can be released by a step that still acts, whatever that does. 0: no deadlock is

@@ -637,3 +637,19 @@ taken() {
 	taken '' "$make sleep 1; echo all >seen" "$rm" 0
 	[ "$(cat out seen out3 | tr -d '\n')" = 123all1 ]
 }
+
+@test "changed after the end of its step by a process that this left behind: what to do" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    exec: bash -c 'echo a >x; (setsid bash -c "until [ -e ../on ]; do sleep 0.05; done; echo b >>x" &) ; true'
+		    outports: [{filename: x}]
+		  - func: two
+		    exec: bash -c 'cat x >y; touch ../on; sleep 1'
+		    inports: [{filename: x}]
+		    outports: [{filename: y}]
+	END
+	run -125 --separate-stderr leat run w.yaml
+	grep -Fq "violation: x was opened for writing by step one after its commit (committed: on_termination, mode: update); let the step wait for the processes that it starts, before it ends" <<<"$stderr"
+}

@@ -28,3 +28,16 @@ teardown() {
 	run -0 timeout 60 leat run --dry-run --dir link flow.yaml
 	grep -qx "  env     PWD=$PWD/work/many.1" <<<"$output"
 }
+
+@test "behind a mount an instance of an ensemble knows which it is" {
+	cat >w.yaml <<-'END'
+		name: w
+		tasks:
+		  - func: one
+		    taskCount: 2
+		    exec: env LEAT_INTERCEPT=mount bash -c 'echo $LEAT_TASK $LEAT_INSTANCE of $LEAT_INSTANCES >out'
+		    outports: [{filename: out}]
+	END
+	run -0 leat run w.yaml
+	[ "$(cat one.0/out one.1/out)" = $'one 0 of 2\none 1 of 2' ]
+}

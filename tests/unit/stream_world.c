@@ -318,6 +318,8 @@ static const struct verb {
 	{"again", LEAT_EV_LAUNCH, 0, 0, "s "},
 	{"serve", LEAT_EV_SERVE, 0, 0, "sn"},
 	{"rights", LEAT_EV_RIGHTS, 0, 0, "snc"},
+	{"hold", LEAT_EV_HOLD, 0, 0, "snoc"},
+	{"letgo", LEAT_EV_LET_GO, 0, 0, "o"},
 	{"use", LEAT_EV_USE, 0, 0, "sunt"},
 	{"put", LEAT_EV_WRITTEN, 0, 0, "snbl"},
 	{"add", LEAT_EV_WRITTEN, 0, 0, "snblc"},

@@ -106,6 +106,45 @@ static const struct scenario scenarios[] = {
 	{"what a failed step has written", A_TO_B,
 	 "start A;use A write t;fail A\n? B open t failed"},
 
+	/* ---- outputs that a step before the producer has open, or uses ---- */
+	{"held for reading", A_TO_B,
+	 "start A;start B;present b 3;hold A b 7 0\n"
+	 "? B open b go\n"
+	 "wait B write b\n"
+	 "letgo 7\n"
+	 "= !b\n"
+	 "? B write b go"},
+	{"held for writing", A_TO_B,
+	 "start A;start B;present b 3;hold A b 7 1;hold A b 8 1\n"
+	 "wait B open b\n"
+	 "? B remove b wait\n"
+	 "letgo 8\n= \n"
+	 "letgo 7\n"
+	 "= !b\n"
+	 "? B open b go"},
+	{"held by the name that it had before", A_TO_B,
+	 "start A;start B;present b 3;hold A b 7 1;rm A b;creat B b 1\n= b=produced\n"
+	 "? B write b go\n"
+	 "letgo 7\n= "},
+	{"made by a step before the producer, and held", A_TO_B,
+	 "start A;start B;use A create b;symlink A b;hold A b 7 1\n"
+	 "wait B open b\n"
+	 "letgo 7\n"
+	 "= !b"},
+	{"looked for by its producer, and then made before", A_TO_B,
+	 "use B seek b\n= \nuse A create b\n= b:B/A"},
+	{"read by its producer, and then changed before", A_TO_B,
+	 "use A write b;use B read b\n= \nuse A append b\n= b:B/A"},
+	{"looked for by its producer, and made by it", A_TO_B,
+	 "use B seek b;start B;creat B b 1\n= b=produced"},
+	{"used by two before the producer", AB_TO_C, "use A create c\n= \nuse B read c\n= c:A/B"},
+	{"used by two before the producer, one after the other",
+	 "step A\nout a\nstep B\nin a\nout b\nstep C\nin b\nout c\n",
+	 "start A;start B;use A create c\n"
+	 "wait B open c\n"
+	 "end A\n"
+	 "= !c"},
+
 	/* ---- names ---- */
 	{"two names of one file", TWO, "use A read t;use A link u t\n= \nuse B write t\n= t:A/B"},
 	{"the other name of what was read", TWO,

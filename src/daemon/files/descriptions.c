@@ -60,6 +60,23 @@ static struct leat_description *live_new(struct leat_daemon *d, struct leat_file
 	return l;
 }
 
+void leat_description_confirm(struct leat_description *l)
+{
+	if (l->opener)
+		l->opener->pending = NULL;
+	l->opener = NULL;
+}
+
+static void discard(struct leat_daemon *d, struct leat_description *l)
+{
+	leat_description_confirm(l);
+	DL_DELETE(*list_of(l), l);
+	HASH_DEL(d->files->descriptions, l);
+	leat_close(&l->probe);
+	free(l->name);
+	free(l);
+}
+
 struct leat_description *leat_description_new(struct leat_daemon *d, struct leat_file *f,
 					      struct leat_conn *c)
 {
@@ -76,11 +93,25 @@ struct leat_description *leat_description_new_reader(struct leat_daemon *d, stru
 	return live_new(d, f, c, true);
 }
 
-void leat_description_confirm(struct leat_description *l)
+struct leat_description *leat_description_new_holder(struct leat_daemon *d, struct leat_file *f,
+						     struct leat_conn *c, bool writes)
 {
-	if (l->opener)
-		l->opener->pending = NULL;
-	l->opener = NULL;
+	struct leat_description *l = live_new(d, f, c, true);
+
+	if (!l)
+		return NULL;
+	/* What it reads or writes is not asked for. */
+	l->read = true;
+	l->holds = leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_HOLD,
+							    .step = c->step,
+							    .pid = c->pid,
+							    .name = f->name,
+							    .code = writes,
+							    .ofd = l->id}) == 0;
+	if (l->holds)
+		return l;
+	discard(d, l);
+	return NULL;
 }
 
 /* 0: it has a descriptor, or there is nothing to have one of; else -errno. */
@@ -178,16 +209,6 @@ void leat_descriptions_moved(struct leat_file *f)
 	leat_close(&l->probe);
 }
 
-static void discard(struct leat_daemon *d, struct leat_description *l)
-{
-	leat_description_confirm(l);
-	DL_DELETE(*list_of(l), l);
-	HASH_DEL(d->files->descriptions, l);
-	leat_close(&l->probe);
-	free(l->name);
-	free(l);
-}
-
 /* A consumer that only opened for writing did no harm. */
 static void judge_foreign(struct leat_daemon *d, const struct leat_description *l,
 			  const struct stat *st)
@@ -224,8 +245,9 @@ static void closed(struct leat_daemon *d, struct leat_description *l, bool abnor
 
 	LEAT_FAULT("closed");
 	if (l->reads) {
-		if (l->counted)
-			leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_RETURN,
+		if (l->counted || l->holds)
+			leat_events_apply(d, (struct leat_event){.kind = l->holds ? LEAT_EV_LET_GO
+										  : LEAT_EV_RETURN,
 								 .step = l->step,
 								 .pid = l->pid,
 								 .ofd = l->id});

@@ -1,4 +1,5 @@
-/* Open file descriptions for writing, and of versions. Event loop only. */
+/* Open file descriptions for writing, of versions, and of steps before a producer. Event loop only.
+ */
 #ifndef LEAT_DAEMON_FILES_DESCRIPTIONS_H
 #define LEAT_DAEMON_FILES_DESCRIPTIONS_H
 
@@ -14,6 +15,7 @@ struct leat_description {
 	int probe;                /* descriptor on the same inode, -1: not yet needed */
 	bool counted;             /* the rules know it */
 	bool reads;               /* a version, to read it; of the file's readers_open */
+	bool holds;               /* of those, too: its step comes before the producers */
 	unsigned rank;            /* of a step with actions, */
 	char *name;               /* and what that calls it; owned */
 	bool handed_on;           /* open still when the process that opened it had closed it */
@@ -37,6 +39,9 @@ struct leat_description *leat_description_new(struct leat_daemon *d, struct leat
 /* The same of a version that is opened to be read. */
 struct leat_description *leat_description_new_reader(struct leat_daemon *d, struct leat_file *f,
 						     struct leat_conn *c);
+/* The same of an output that a step before its producers opens, which these wait for. */
+struct leat_description *leat_description_new_holder(struct leat_daemon *d, struct leat_file *f,
+						     struct leat_conn *c, bool writes);
 /* One of a file whose writers nobody told of, if there is any: in all, who has the file behind
  * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
 struct leat_description *leat_description_untold(struct leat_daemon *d, struct leat_file *f,

@@ -30,6 +30,7 @@ struct leat_file {
 	bool staged;    /* put on disk for a staged step only */
 	bool publishes; /* the frontier in shared memory is to be watched */
 	bool warned;    /* of being undeclared */
+	bool held_told; /* that a step waits, since an earlier one has it open */
 	bool violated;
 	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
@@ -45,7 +46,7 @@ struct leat_file {
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
 	struct leat_description *descriptions;
-	struct leat_description *readers_open; /* of a version: those who read it */
+	struct leat_description *readers_open; /* those who read a version, or hold an output */
 	bool versioned;                        /* it is a version of something */
 	uint64_t touched_ns;        /* last used by a path call, or closed after writing */
 	struct leat_move *move;     /* it is being moved, or NULL */

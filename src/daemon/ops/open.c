@@ -196,28 +196,54 @@ static int write_foreign(struct leat_request *r)
 	return leat_request_go_open(r, l->id);
 }
 
-static int create(struct leat_request *r)
+/* A step that comes before the producers of the file opens it: they are to wait for the close, as
+ * what is done by the descriptor is not seen. 0 or -errno. */
+static int hold(struct leat_request *r, uint64_t *ofd)
 {
+	struct leat_description *l;
+	int rc;
+
+	if (r->role != LEAT_ROLE_PLAIN || r->c->step < 0 || r->rule->excluded || *r->seen ||
+	    !leat_rule_produced(r->d, r->rule) || (r->exists && !S_ISREG(r->found.st.st_mode)) ||
+	    leat_stream_has_versions(r->d->stream, r->found.path))
+		return 0;
+	rc = leat_request_file(r);
+	l = rc ? NULL : leat_description_new_holder(r->d, r->file, r->c, leat_request_writes(r));
+	if (!l)
+		return rc ? rc : -ENOMEM;
+	*ofd = l->id;
+	return 0;
+}
+
+static int create(struct leat_request *r, enum leat_root root)
+{
+	uint64_t ofd = 0;
+	int rc = leat_request_create(r, root);
+
 	r->kind = LEAT_KIND_COUNTED;
-	return leat_request_create(r, leat_rule_home(r->d, r->rule));
+	if (!rc)
+		rc = hold(r, &ofd);
+	return rc ? leat_request_fail(r, rc) : leat_request_go_open(r, ofd);
 }
 
 /* Nobody but the steps after it must know of a file that nobody declared. */
 static int write_plain(struct leat_request *r)
 {
+	uint64_t ofd = 0;
 	int rc = check_new_names(r);
 
 	if (rc)
 		return leat_request_fail(r, rc);
 	if (!r->exists)
-		return create(r);
+		return create(r, leat_rule_home(r->d, r->rule));
 	if (r->file) { /* nobody will tell of its close */
 		r->file->rewritable = true;
 		leat_shm_file_changed(leat_file_shm(r->d, r->file));
 	}
 	if (r->in->flags & O_TRUNC && !r->rule->excluded && !r->rule->declared)
-		return leat_request_create(r, r->found.root);
-	return leat_request_go(r);
+		return create(r, r->found.root);
+	rc = hold(r, &ofd);
+	return rc ? leat_request_fail(r, rc) : leat_request_go_open(r, ofd);
 }
 
 static int open_for_writing(struct leat_request *r)
@@ -243,7 +269,7 @@ static int open_for_writing(struct leat_request *r)
 		return produce(r);
 	if (r->role == LEAT_ROLE_CONSUMER && r->exists)
 		return write_foreign(r);
-	return producer ? create(r) : write_plain(r);
+	return producer ? create(r, leat_rule_home(r->d, r->rule)) : write_plain(r);
 }
 
 /* A file without a name belongs to nobody until it is linked. */
@@ -270,6 +296,7 @@ static uint64_t note_reader(struct leat_request *r, uint64_t ofd)
 
 static int open_for_reading(struct leat_request *r)
 {
+	uint64_t ofd = 0;
 	int rc = leat_request_ask(r, LEAT_CALL_OPEN);
 
 	if (!rc && !r->exists)
@@ -295,7 +322,10 @@ static int open_for_reading(struct leat_request *r)
 	}
 	if (r->file && !r->is_dir && r->role == LEAT_ROLE_CONSUMER)
 		leat_milestones_read(r->d, r->file, r->c->step);
-	return leat_request_go_open(r, note_reader(r, leat_versions_take(r)));
+	rc = hold(r, &ofd);
+	if (rc)
+		return leat_request_fail(r, rc);
+	return leat_request_go_open(r, ofd ? ofd : note_reader(r, leat_versions_take(r)));
 }
 
 int leat_request_open(struct leat_request *r)

@@ -227,18 +227,14 @@ int leat_request_create(struct leat_request *r, enum leat_root root)
 	unsigned violations = r->d->n_violations;
 	int rc = leat_request_place_new(r, root);
 
-	if (rc)
-		return leat_request_fail(r, rc);
-	if (r->rule->excluded)
-		return leat_request_go(r);
+	if (rc || r->rule->excluded)
+		return rc;
 	r->file->told = r->file->made = true;
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = r->c->step,
 						    .pid = r->c->pid,
 						    .name = r->found.path});
-	if (leat_request_is_violation(r, violations))
-		return leat_request_fail(r, -EIO);
-	return leat_request_go(r);
+	return leat_request_is_violation(r, violations) ? -EIO : 0;
 }
 
 enum leat_find leat_request_how(const struct leat_request *r)

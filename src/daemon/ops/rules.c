@@ -72,21 +72,29 @@ static void warn_unseen(struct leat_conn *c, const struct leat_file *f, int unse
 	s->held = true;
 }
 
+/* Who used it, so that `step` waits for its end; -1: nobody. */
+static int used_by(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	bool produced = leat_rule_produced(d, f->rule);
+	int maker = produced ? -1 : leat_stream_creator(d->stream, f->name);
+
+	if (produced && leat_stream_role(d->stream, step, f->name) != LEAT_ROLE_PLAIN)
+		return -1;
+	return maker < 0 || maker == step ? leat_stream_holder(d->stream, step, f->name, true)
+					  : maker;
+}
+
 /* The producer did not declare what it makes, so nobody can know when it is done. */
 static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
 {
 	const struct leat_workflow *wf = c->d->wf;
-	int maker = leat_stream_creator(c->d->stream, f->name);
+	int maker = used_by(c->d, f, c->step);
 
-	if (maker < 0 || maker == c->step)
-		maker = leat_stream_holder(c->d->stream, c->step, f->name, true);
-	if (maker >= 0 && !leat_rule_produced(c->d, f->rule) &&
-	    maker == leat_stream_unseen(c->d->stream, c->step, f->name)) {
+	if (maker >= 0 && maker == leat_stream_unseen(c->d->stream, c->step, f->name)) {
 		warn_unseen(c, f, maker);
 		return;
 	}
-	if (f->warned || maker < 0 || c->step < 0 || leat_rule_produced(c->d, f->rule) ||
-	    f->rule->holds_outputs)
+	if (f->warned || maker < 0 || c->step < 0 || f->rule->holds_outputs)
 		return;
 	f->warned = true;
 	leat_problem_add(c->d, 0,

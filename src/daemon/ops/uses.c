@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/change_request.h"
@@ -83,6 +84,34 @@ static int need_parent(struct leat_conn *c, const struct leat_found *found)
 	return tell(c, dir, LEAT_USE_NEED, true, NULL);
 }
 
+/* Does the step wait for others only where they have used the name? So it does for one that is
+ * nobody's output, or one of a later step's. */
+static bool goes_by_uses(const struct leat_conn *c, const char *name,
+			 const struct leat_file_rule *rule)
+{
+	return !leat_rule_produced(c->d, rule) ||
+	       leat_stream_role(c->d->stream, c->step, name) == LEAT_ROLE_PLAIN;
+}
+
+/* A step that comes before has the output open: its close is waited for. */
+static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
+{
+	struct leat_daemon *d = c->d;
+	int holder = leat_stream_held(d->stream, c->step, f->name, changes);
+	bool streams;
+	int rc = leat_ask_rules(c, f, changes ? LEAT_CALL_WRITE : LEAT_CALL_OPEN, 0, 0, &streams);
+
+	if (rc == -EAGAIN && holder >= 0 && !f->held_told) {
+		f->held_told = true;
+		leat_problem_add(d, 0,
+				 "step %s waits before it %s %s: step %s, which in a batch ends "
+				 "before, has it open",
+				 d->wf->steps[c->step].name, changes ? "changes" : "reads", f->name,
+				 d->wf->steps[holder].name);
+	}
+	return rc;
+}
+
 /* ---- RESOLVE ---- */
 
 /* Does the call make a file, or would it? */
@@ -161,6 +190,16 @@ static int await_staged(struct leat_request *r, enum leat_use use)
 	return rc ? rc : leat_ask_rules(r->c, r->file, LEAT_CALL_WRITE, 0, 0, &streams);
 }
 
+static int await_close(struct leat_request *r, enum leat_use use)
+{
+	int rc;
+
+	if (leat_stream_held(r->d->stream, r->c->step, r->found.path, use >= LEAT_USE_APPEND) < 0)
+		return 0;
+	rc = leat_request_file(r);
+	return rc ? rc : await_holder(r->c, r->file, use >= LEAT_USE_APPEND);
+}
+
 int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
@@ -170,6 +209,8 @@ int leat_uses_resolve(struct leat_request *r)
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
 	rc = await_staged(r, use);
+	if (!rc)
+		rc = await_close(r, use);
 	if (rc)
 		return rc;
 	if (makes(r))
@@ -180,7 +221,7 @@ int leat_uses_resolve(struct leat_request *r)
 			     : 0;
 	if (rc)
 		return rc;
-	if (r->exists && !leat_rule_produced(r->d, r->rule) &&
+	if (r->exists && goes_by_uses(r->c, name, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
 	return tell(r->c, name, use, r->exists ? r->is_dir : r->in->op == LEAT_OP_MKDIR, NULL);
@@ -189,11 +230,16 @@ int leat_uses_resolve(struct leat_request *r)
 /* ---- CHANGE ---- */
 
 /* Is there somebody upstream whose end has to be waited for? */
-static int ask(struct leat_change_request *r, const char *name)
+static int ask(struct leat_change_request *r, const char *name, const struct leat_file_rule *rule)
 {
 	struct leat_daemon *d = r->d;
 
-	if (leat_stream_holder(d->stream, r->c->step, name, true) < 0)
+	if (leat_stream_held(d->stream, r->c->step, name, true) >= 0) {
+		r->on = leat_file_get(d, name);
+		return r->on ? await_holder(r->c, r->on, true) : -ENFILE;
+	}
+	if (!goes_by_uses(r->c, name, rule) ||
+	    leat_stream_holder(d->stream, r->c->step, name, true) < 0)
 		return 0;
 	if (!leat_file_get(d, name))
 		return -ENFILE;
@@ -210,8 +256,8 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 	if (found->outside || is_nobodys(r->c, found->path))
 		return 0;
 	rule = leat_match(r->d->matcher, found->path);
-	if (rule && !rule->excluded && !leat_rule_produced(r->d, rule) && use >= LEAT_USE_APPEND)
-		rc = ask(r, found->path);
+	if (rule && !rule->excluded && use >= LEAT_USE_APPEND)
+		rc = ask(r, found->path, rule);
 	return rc ? rc : tell(r->c, found->path, use, is_dir, other);
 }
 

@@ -4,6 +4,7 @@
 #include "stream/conflicts/order.h"
 #include "stream/conflicts/uses.h"
 #include "stream/state/content.h"
+#include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 #include "stream/state/ports.h"
 
@@ -17,7 +18,7 @@ static bool destroys(enum leat_use use)
 	return use == LEAT_USE_TRUNCATE || use >= LEAT_USE_REMOVE;
 }
 
-static bool is_made_by(const struct leat_name_state *n, int step)
+bool leat_name_is_made_by(const struct leat_name_state *n, int step)
 {
 	return n && n->content &&
 	       (n->content->creator == step || leat_content_find_part(n->content, step));
@@ -58,7 +59,7 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
 		enum leat_order order = leat_order_of(s, o, k->step);
 
-		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !is_made_by(n, o))
+		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !leat_name_is_made_by(n, o))
 			continue;
 		k->other = o;
 		return tell_declared(s, k);
@@ -89,10 +90,29 @@ static bool meets_later_producer(struct leat_stream *s, const struct leat_name_s
 {
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
-		if (leat_order_of(s, o, k->step) != LEAT_AFTER || !is_made_by(n, o))
+		if (leat_order_of(s, o, k->step) != LEAT_AFTER || !leat_name_is_made_by(n, o))
 			continue;
 		k->other = o;
 		k->before = n->content->creator == o ? LEAT_USE_CREATE : LEAT_USE_WRITE;
+		return true;
+	}
+	return false;
+}
+
+/* The file is final though no producer has made it, and a consumer has been let at it, or told that
+ * there is none: whoever comes before changes it too late. */
+static bool meets_later_consumer(struct leat_stream *s, const struct leat_name_state *n,
+				 const struct leat_file_rule *rule, struct leat_clash *k)
+{
+	if (!n || k->use < LEAT_USE_APPEND || !leat_state_is_final(n->state) ||
+	    (n->state == LEAT_FILE_COMMITTED && !n->seen))
+		return false;
+	for (int o = leat_steps_next(rule->consumers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->consumers, o + 1, s->n_steps)) {
+		if (leat_order_of(s, o, k->step) != LEAT_AFTER || !s->steps[o].started)
+			continue;
+		k->other = o;
+		k->before = n->state == LEAT_FILE_GONE ? LEAT_USE_SEEK : LEAT_USE_READ;
 		return true;
 	}
 	return false;
@@ -161,7 +181,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
-	if (meets_later_producer(s, n, rule, &k))
+	if (meets_later_producer(s, n, rule, &k) || meets_later_consumer(s, n, rule, &k))
 		return tell_once(s, &k);
 	check_stranger(s, rule, &k);
 	return 0;

@@ -4,6 +4,8 @@
 
 #include "stream/state/state.h"
 
+/* Has `step` made the file, or opened it to write? `n` may be NULL. */
+bool leat_name_is_made_by(const struct leat_name_state *n, int step);
 /* A name that is a declared output: may `step` use it so, without a word? */
 bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  enum leat_use use);

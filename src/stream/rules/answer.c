@@ -1,5 +1,6 @@
 /* What a call on one name is answered, by the state of that. */
 #include "stream/rules/answer.h"
+#include "stream/conflicts/held.h"
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"
 #include "stream/state/lifecycle.h"
@@ -146,6 +147,27 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 	return LEAT_GO;
 }
 
+static bool is_change(enum leat_call call)
+{
+	return call == LEAT_CALL_WRITE || call == LEAT_CALL_REMOVE;
+}
+
+/* A step before this one has used it so that its end is to be waited for. */
+static enum leat_answer decide_used(const struct leat_stream *s, const struct leat_name_state *n,
+				    const struct leat_question *q, struct leat_blocker *blocker)
+{
+	int holder = q->call == LEAT_CALL_READ
+			     ? -1
+			     : leat_stream_holder(s, q->step, n->text, is_change(q->call));
+
+	if (holder < 0)
+		return LEAT_GO;
+	if (s->steps[holder].failures)
+		return LEAT_FAILED;
+	blocker->step = holder;
+	return LEAT_WAIT;
+}
+
 /* What no rule governs is plain POSIX, but a step's undeclared files are not
  * shown to the steps after it before it ended. */
 static enum leat_answer decide_undeclared(const struct leat_stream *s,
@@ -154,18 +176,13 @@ static enum leat_answer decide_undeclared(const struct leat_stream *s,
 					  struct leat_blocker *blocker)
 {
 	const struct leat_content *c = n->content;
-	int holder;
+	enum leat_answer used;
 
 	if (n->rule->excluded || q->call == LEAT_CALL_READ)
 		return LEAT_GO;
-	holder = leat_stream_holder(s, q->step, n->text,
-				    q->call == LEAT_CALL_WRITE || q->call == LEAT_CALL_REMOVE);
-	if (holder >= 0 && s->steps[holder].failures)
-		return LEAT_FAILED;
-	if (holder >= 0) {
-		blocker->step = holder;
-		return LEAT_WAIT;
-	}
+	used = decide_used(s, n, q, blocker);
+	if (used != LEAT_GO)
+		return used;
 	if (!c)
 		return decide_missing_directory(s, n, q, blocker);
 	if (c->is_dir || !precedes(s, c->creator, q->step))
@@ -183,6 +200,11 @@ enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat
 {
 	if (!n->governed)
 		return decide_undeclared(s, n, q, blocker);
+	/* In a batch a step that still has it open has ended before. */
+	if (q->call != LEAT_CALL_READ && q->call != LEAT_CALL_WHOLE)
+		blocker->step = leat_held_before(s, n, q->step, is_change(q->call));
+	if (blocker->step >= 0)
+		return LEAT_WAIT;
 	switch (leat_rule_role(s, q->step, n->rule)) {
 	case LEAT_ROLE_CONSUMER:
 		return decide_consumer(s, n, q);
@@ -193,5 +215,5 @@ enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat
 	case LEAT_ROLE_PLAIN:
 		break;
 	}
-	return LEAT_GO;
+	return decide_used(s, n, q, blocker);
 }

@@ -79,8 +79,15 @@ static void put_advice(FILE *out, enum leat_violation kind, const struct leat_na
 {
 	const struct leat_name_state *by = n && kind == LEAT_VIOLATION_LISTED ? shown_by(n) : NULL;
 	bool streams = by && by->rule->fire == LEAT_FIRE_NO_UPDATE;
+	bool left_behind = n && n->governed && n->rule->commit == LEAT_COMMIT_ON_TERMINATION &&
+			   !n->rule->count && kind == LEAT_VIOLATION_AFTER_COMMIT;
 
 	fputs("; ", out);
+	/* It cannot commit any later than at the end of its producers. */
+	if (left_behind) {
+		fputs("let the step wait for the processes that it starts, before it ends", out);
+		return;
+	}
 	if (by && by->rule->n_files)
 		fprintf(out, "let %s commit on_termination%s, or ", by->text,
 			streams ? " and give it mode: update" : "");

@@ -43,7 +43,7 @@ void leat_content_attach(struct leat_stream *s, struct leat_content *c, struct l
 
 void leat_content_release(struct leat_stream *s, struct leat_content *c)
 {
-	if (c->names || c->writers)
+	if (c->names || c->writers || c->holds)
 		return;
 	leat_pending_drop(s, c);
 	leat_extents_release(&c->extents);

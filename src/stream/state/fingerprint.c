@@ -73,6 +73,7 @@ static uint64_t hash_content(const struct leat_content *c)
 	put(&d, c->is_dir | c->old << 1 | c->broken << 2 | c->held << 3);
 	put(&d, (uint64_t)c->creator);
 	put(&d, c->writers);
+	put(&d, c->holds);
 	put(&d, c->size_bytes);
 	for (size_t i = 0; i < c->extents.n; i++) {
 		put(&d, c->extents.v[i].begin);

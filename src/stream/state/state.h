@@ -30,6 +30,7 @@ struct leat_sequence;
 struct leat_take;
 struct leat_rank;
 struct leat_used;
+struct leat_hold;
 struct leat_shown_to;
 
 /* What one step did with one content. */
@@ -77,6 +78,7 @@ struct leat_content {
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
+	unsigned holds; /* open descriptions of steps before its producers */
 	struct leat_part *parts;
 	size_t n_parts;
 	struct leat_pending *pending;
@@ -234,10 +236,11 @@ struct leat_stream {
 	struct leat_flow_port *ports;
 	struct leat_sequence *sequences;
 	struct leat_take *takes;
-	struct leat_used *used; /* names, by steps; see conflicts/uses.c */
-	bool staged;            /* some step is to be started when its turn has come */
-	bool moved;             /* some directory was moved by a step */
-	unsigned told;          /* violations that this event was */
+	struct leat_used *used;  /* names, by steps; see conflicts/uses.c */
+	struct leat_hold *holds; /* see conflicts/held.c */
+	bool staged;             /* some step is to be started when its turn has come */
+	bool moved;              /* some directory was moved by a step */
+	unsigned told;           /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;
