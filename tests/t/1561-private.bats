@@ -91,7 +91,7 @@ two() {
 	two tmp.txt 'seq 1 5 >tmp.txt; cat tmp.txt >a.txt' other 'until [ -e ../go ]; do sleep 0.05; done; cat tmp.txt >b.txt || true'
 	touch go
 	run -125 --separate-stderr leat run w.yaml
-	grep -q "violation: tmp.txt was \(looked for\|read\) by step two, but is private to step one, which in a batch leaves its file behind by that name: let it be private to two, too, or, if two is to have it, an output of one and an input of two" <<<"$stderr"
+	grep -q "violation: tmp.txt was \(looked for\|read\) by step two, but is private to step one, which in a batch leaves its file behind by that name, or none: let it be private to two, too, or, if two is to have it, an output of one and an input of two" <<<"$stderr"
 }
 
 @test "looked for beside a file of its own, before an earlier step makes it" {
@@ -185,4 +185,23 @@ two() {
 	wait $! || true
 	two tmp.txt 'echo >tmp.txt; echo >a.txt' tmp.txt 'echo >b.txt'
 	soon leat run w.yaml
+}
+
+@test "what was there before the run is changed, replaced or removed: told, and so is who uses it afterwards" {
+	local change
+	for change in 'echo new >tmp.txt' 'echo more >>tmp.txt' 'rm tmp.txt' 'echo >other; mv other tmp.txt' 'mv tmp.txt away'; do
+		rm -rf work
+		mkdir work
+		echo old >work/tmp.txt
+		two '"tmp.txt", "other"' "$change; echo >a.txt" none 'echo >b.txt'
+		run -0 --separate-stderr leat run w.yaml
+		[[ $stderr == *"warning: step one changes tmp.txt, which was there before and is private to it: for others, and after the run, it stays as it was"* ]]
+		two '"tmp.txt", "other"' "$change; echo >a.txt" none 'cat a.txt tmp.txt >b.txt'
+		sed -i 's/^    outports: \[{filename: b.txt}\]/    inports: [{filename: a.txt}]\n&/' w.yaml
+		run -125 --separate-stderr leat run w.yaml
+		grep -q "violation: tmp.txt was \(read\|looked for\) by step two, but is private to step one" <<<"$stderr"
+	done
+	two tmp.txt 'cat tmp.txt >a.txt' none 'cat tmp.txt >b.txt'
+	run -0 --separate-stderr leat run w.yaml
+	[ -z "$stderr" ]
 }

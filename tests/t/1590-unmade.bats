@@ -217,3 +217,26 @@ unmade='step make ended with status 0 but did not make its output temporary; tak
 	[ "$(cat precious)" = keep ]
 	[ "$(cat "$(state_of work)/flow-bad.log")" = words ]
 }
+
+@test "made in memory, while the file from before the run stays on disk: told" {
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		tasks:
+		  - {func: one, exec: "bash -c 'echo new >x'", outports: [{filename: x}]}
+		  - {func: two, exec: cp x y, inports: [{filename: x}], outports: [{filename: y}]}
+	END
+	echo old >work/x
+	run -0 --separate-stderr leat run flow.yaml
+	[[ $stderr == *"warning: step one made x, which is not permanent: the file of that name on disk is that from before the run; remove it, or let it be permanent"* ]]
+	[ "$(cat work/x work/y)" = $'old\nnew' ]
+	# Not if it is permanent, and not if it was not there.
+	sed -i 's/^dir:.*/&\npermanent: [x]/' flow.yaml
+	run -0 --separate-stderr leat run flow.yaml
+	[ -z "$stderr" ]
+	[ "$(cat work/x)" = new ]
+	sed -i '/permanent/d' flow.yaml
+	rm work/x
+	run -0 --separate-stderr leat run flow.yaml
+	[ -z "$stderr" ]
+}

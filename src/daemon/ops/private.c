@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
 #include "daemon/core/user.h"
 #include "daemon/files/files.h"
 #include "daemon/files/private.h"
@@ -64,6 +65,18 @@ static int tell(struct leat_conn *c, const char *name, enum leat_use use)
 	return rc;
 }
 
+/* The step changes, replaces or removes for itself what was there before, which stays for others:
+ * these are told if they use it, as in a batch it would be otherwise. */
+static int leave_old(struct leat_conn *c, const char *name)
+{
+	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN))
+		leat_problem_add(c->d, 0,
+				 "step %s changes %s, which was there before and is private to it: "
+				 "for others, and after the run, it stays as it was",
+				 c->d->wf->steps[c->step].name, name);
+	return tell(c, name, LEAT_USE_OWN);
+}
+
 /* Of what the asking user reaches by that name. */
 static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
 {
@@ -91,7 +104,7 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	if (!rc && !copies && !(what & EMPTIES))
 		rc = tell(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
 	if (!rc)
-		rc = tell(c, found->path, LEAT_USE_OWN);
+		rc = copies ? leave_old(c, found->path) : tell(c, found->path, LEAT_USE_OWN);
 	if (!rc && copies)
 		rc = copy(c, found, own, what & EMPTIES);
 	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
@@ -224,7 +237,7 @@ static int find_removed(struct leat_change_request *r, bool moved)
 		memcpy(r->hides, name, sizeof(name));
 	rc = find(r->c, LEAT_FIND_NAME, moved ? CHANGES : LOOKS, &r->from, 0);
 	r->is_hidden = !rc && !moved && *r->hides && strcmp(r->from.path, name) == 0;
-	return rc;
+	return r->is_hidden ? leave_old(r->c, name) : rc;
 }
 
 int leat_private_find_from(struct leat_change_request *r, uint32_t change)
@@ -246,7 +259,10 @@ int leat_private_find_to(struct leat_change_request *r, uint32_t change)
 	    (change == LEAT_CHANGE_LINK || r->flags & 1u /* RENAME_NOREPLACE */))
 		return find(r->c, LEAT_FIND_NAME, LOOKS, &r->to, 0);
 	if (there && is_private(r->c, r->to.path)) {
-		/* What was there before stays there, for others. */
+		int rc = leave_old(r->c, r->to.path);
+
+		if (rc)
+			return rc;
 		r->to.root = LEAT_ROOT_NONE;
 		r->to.parent_missing = false;
 	}

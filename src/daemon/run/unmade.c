@@ -3,7 +3,9 @@
 
 #include "base/beneath.h"
 #include "base/json.h"
+#include "daemon/core/problems.h"
 #include "daemon/core/steps.h"
+#include "daemon/files/files.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,6 +51,34 @@ static bool has_ended_well(const struct leat_step_run *s)
 	return s->state != LEAT_RUN_WAITING && !s->running && !s->status && !s->spoiled;
 }
 
+/* Only in memory, while the file of that name from before the run stays on disk, which the batch
+ * would have replaced? */
+static bool is_stale(struct leat_daemon *d, const char *name)
+{
+	const struct leat_file_rule *rule =
+		leat_pattern_is_wild(name) ? NULL : leat_match(d->matcher, name);
+	const struct leat_file *f = rule ? leat_file_find(d, name) : NULL;
+	enum leat_root root;
+	struct stat st;
+
+	return f && !f->staged && !f->saved && !f->keep && !rule->excluded && !rule->permanent &&
+	       rule->storage == LEAT_STORAGE_MEMORY &&
+	       leat_tree_look(d->tree, name, &root, NULL) == 0 && root != LEAT_ROOT_DISK &&
+	       leat_tree_has(d->tree, LEAT_ROOT_DISK, name, &st) && S_ISREG(st.st_mode);
+}
+
+static void warn_stale(struct leat_daemon *d, int step)
+{
+	for (size_t i = 0; i < d->wf->steps[step].outputs.n; i++)
+		if (is_stale(d, output_of(d, step, i)))
+			leat_problem_add(
+				d, 0,
+				"step %s made %s, which is not permanent: the file of "
+				"that name on disk is that from before the run; remove it, "
+				"or let it be permanent",
+				d->wf->steps[step].name, output_of(d, step, i));
+}
+
 void leat_unmade_note(struct leat_daemon *d, int step)
 {
 	struct leat_step_run *s = &d->steps[step];
@@ -57,6 +87,7 @@ void leat_unmade_note(struct leat_daemon *d, int step)
 	/* Without a process it was only said to have ended. */
 	if (!s->pid || !has_ended_well(s))
 		return;
+	warn_stale(d, step);
 	if (!s->unmade)
 		s->unmade = calloc(n / 64 + 1, sizeof(*s->unmade));
 	for (size_t i = 0; s->unmade && i < n; i++)

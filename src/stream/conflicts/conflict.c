@@ -60,7 +60,8 @@ static void put_private(const struct leat_stream *s, const struct leat_clash *k,
 
 	fprintf(out,
 		"%s was %s by step %s, but is private to step %s, which in a batch leaves its file "
-		"behind by that name: let it be private to %s, too, or, if %s is to have it, an "
+		"behind by that name, or none: let it be private to %s, too, or, if %s is to have "
+		"it, an "
 		"output of "
 		"%s and an input of %s",
 		k->name, words[k->use], step, other, step, step, other, step);
