@@ -72,18 +72,33 @@ static int request(struct leat_channel *c, enum leat_msg_type type, const void *
 
 /* --- questions --- */
 
-int leat_channel_ask(struct leat_channel *c, uint32_t call, uint32_t slot, uint64_t offset,
-		     uint64_t length, uint32_t *seq)
+int leat_channel_ask(struct leat_channel *c, const struct leat_msg *question, uint32_t *seq)
 {
-	const struct leat_msg_ask m = {
-		.call = call, .slot = slot, .offset = offset, .length = length};
 	const struct leat_msg_answer *answer = c->msg;
-	int rc = request(c, LEAT_MSG_ASK, &m, NULL, NULL, LEAT_MSG_ANSWER);
+	int rc = request(c, (enum leat_msg_type)question->type, question, NULL, NULL,
+			 LEAT_MSG_ANSWER);
 
 	if (rc)
 		return rc;
 	*seq = answer->seq;
 	return answer->error;
+}
+
+int leat_channel_ask_budget(struct leat_channel *c, uint32_t slot, uint64_t length)
+{
+	const struct leat_msg_ask_budget m = {
+		.h.type = LEAT_MSG_ASK_BUDGET, .slot = slot, .length = length};
+	uint32_t seq;
+
+	return leat_channel_ask(c, &m.h, &seq);
+}
+
+int leat_channel_sync(struct leat_channel *c)
+{
+	const struct leat_msg m = {.type = LEAT_MSG_SYNC};
+	uint32_t seq;
+
+	return leat_channel_ask(c, &m, &seq);
 }
 
 int leat_channel_resolve(struct leat_channel *c, const struct leat_msg_resolve *asked,
@@ -138,10 +153,11 @@ int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot,
 {
 	const struct leat_msg_fact fact = {
 		.slot = slot, .code = code, .offset = offset, .length = length};
+	const struct leat_msg_ask_write m = {.h.type = LEAT_MSG_ASK_WRITE, .slot = slot};
 	uint32_t seq;
 
 	leat_channel_fact(c, LEAT_MSG_VIOLATED, &fact);
-	return leat_channel_ask(c, LEAT_CALL_WRITE, slot, offset, length, &seq) == -EIO ? -EIO : 0;
+	return leat_channel_ask(c, &m.h, &seq) == -EIO ? -EIO : 0;
 }
 
 int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *program)

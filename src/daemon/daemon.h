@@ -3,9 +3,8 @@
  * It serves clients over the session's socket (wire/wire.h), keeps the shared
  * segment and the store, asks the rules (src/stream) and brings permanent files
  * to disk. Control connections (hello.control != 0) tell it of steps:
- *  - LEAT_MSG_ASK with call LEAT_CALL_LAUNCH and slot = index of a staged step:
- *    ANSWER 0 start it (its inputs are on disk), -EAGAIN ask again after
- *    files[slot].seq has changed (1 s at most), else the errno why never.
+ *  - LEAT_MSG_ASK_LAUNCH of a staged step: ANSWER 0 start it (its inputs are on disk), -EAGAIN ask
+ * again after files[slot].seq has changed (1 s at most), else the errno why never.
  *  - A control connection whose hello says control & LEAT_CONTROL_EVENTS is sent
  *    EVENT messages: one line of text each; error 0 is a warning, else the run
  *    has failed (-ECANCELED violation, -EDEADLK deadlock, -ENOEXEC a program

@@ -47,8 +47,8 @@ int leat_launch_ask(struct leat_driver *d, size_t step)
 	if (s->more == LEAT_MORE_WAIT)
 		return -EAGAIN;
 	s->more = LEAT_MORE_ASK;
-	result = leat_control_ask_more(d->config->control, (int)step,
-				       s->state == LEAT_STEP_RETURNED);
+	result = leat_control_ask_relaunch(d->config->control, (int)step,
+					   s->state == LEAT_STEP_RETURNED);
 	/* What comes with the answer may say already that there is one. */
 	if (result != -EAGAIN)
 		s->more = LEAT_MORE_ASK;

@@ -109,7 +109,7 @@ static int await_bytes(struct leat_mount_call *call, const struct inherited *in)
 
 	if (f && !leat_shm_retain(f))
 		return -EIO; /* not retained, and partly gone */
-	return leat_mount_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
+	return leat_mount_await_whole(call, in->slot);
 }
 
 /* Nor are its writes. */
@@ -139,15 +139,16 @@ static int report_written(struct leat_mount_call *call, int fd, const struct inh
  */
 static int put_aside(struct leat_mount_call *call, const struct inherited *in, int peer)
 {
+	struct leat_msg_ask_aside question = {.h.type = LEAT_MSG_ASK_ASIDE, .slot = in->slot};
 	struct ucred who = {0};
 	socklen_t size = sizeof(who);
 	uint32_t seq;
 	int rc = -EAGAIN;
 
 	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	for (uint64_t attempt = 0; rc == -EAGAIN; attempt++) {
-		rc = leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_ASIDE, in->slot, attempt,
-				      (uint64_t)who.pid, &seq);
+	question.pid = who.pid;
+	for (; rc == -EAGAIN; question.attempt++) {
+		rc = leat_channel_ask(leat_mount_channel(call), &question.h, &seq);
 		if (rc == -EAGAIN && leat_mount_sleep(call, in->slot, seq))
 			return -EINTR;
 	}

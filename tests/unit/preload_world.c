@@ -208,7 +208,14 @@ static bool serve(int peer)
 		leat_wire_put(out, "");
 		send(peer, out, ((struct leat_msg *)(void *)out)->size, MSG_NOSIGNAL);
 		break;
-	case LEAT_MSG_ASK:
+	case LEAT_MSG_ASK_READ:
+	case LEAT_MSG_ASK_WHOLE:
+	case LEAT_MSG_ASK_WRITE:
+	case LEAT_MSG_ASK_SPACE:
+	case LEAT_MSG_ASK_BUDGET:
+	case LEAT_MSG_ASK_TRUE_SIZE:
+	case LEAT_MSG_ASK_ACTIONS:
+	case LEAT_MSG_SYNC:
 		answer(peer, out);
 		break;
 	case LEAT_MSG_CLOSED:
@@ -359,9 +366,8 @@ uint64_t world_ofds(void)
 
 void world_settle(void)
 {
-	uint32_t seq;
 
-	leat_client_ask(0, 0, 0, 0, &seq);
+	leat_client_sync();
 }
 
 int world_open(const char *name, int flags)

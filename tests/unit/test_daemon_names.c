@@ -459,7 +459,7 @@ static uint32_t published(struct peer *p, const char *name, uint64_t *consumers)
 /* Asks, and so waits until the daemon has seen what was said before. */
 static void catch_up(struct peer *p)
 {
-	peer_ask(p, LEAT_CALL_WRITE, 0, 0, 0);
+	peer_ask_write(p, 0);
 }
 
 /* A committed file is found without asking, until its name is changed. */

@@ -108,13 +108,11 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
 {
 	static struct leat_shm_unasked unasked;
 	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
-	uint32_t seq;
 
 	if (!sum)
 		return false;
-	return leat_shm_asked(
-		call->m->shm, &unasked,
-		leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
+	return leat_shm_asked(call->m->shm, &unasked,
+			      leat_channel_ask_budget(leat_mount_channel(call), slot, sum));
 }
 
 void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,

@@ -280,11 +280,10 @@ static int report_exiting(struct leat_connection *connection, pid_t pid, int sta
 			  const char *what)
 {
 	struct leat_channel *c = leat_connection_channel(connection);
-	uint32_t seq;
 	int rc = leat_channel_ended(c, LEAT_MSG_EXITING, pid ? pid : getpid(), status,
 				    connection->m->spec->step, what);
 
-	return rc ? rc : leat_channel_ask(c, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+	return rc ? rc : leat_channel_sync(c);
 }
 
 int leat_connection_exiting(struct leat_connection *connection, pid_t pid, int status)

@@ -118,7 +118,7 @@ static bool is_awaited(const struct leat_handle *h)
 static void await_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	if (call->connection)
-		leat_mount_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
+		leat_mount_await_actions(call, h->slot, h->ofd, true);
 }
 
 static void count_closing(struct leat_mount *m, int change)
@@ -264,5 +264,5 @@ int leat_handle_whole(struct leat_mount_call *call, const struct leat_handle *h)
 	rc = leat_consumer_is_whole(leat_mount_file(call, h->slot));
 	if (rc)
 		return rc < 0 ? rc : 0;
-	return leat_mount_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
+	return leat_mount_await_whole(call, h->slot);
 }

@@ -110,8 +110,14 @@ struct leat_shm_step *leat_client_step(void);
 /* What its reads and writes are held to; one that is not set, if nobody knows. */
 struct leat_shm_limit *leat_client_limit(void);
 
-/* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
-int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
+/* As leat_channel_ask. */
+int leat_client_ask(const struct leat_msg *question, uint32_t *seq);
+
+/* As leat_channel_ask_budget. */
+int leat_client_ask_budget(uint32_t slot, uint64_t length);
+
+/* As leat_channel_sync. */
+int leat_client_sync(void);
 
 /* Is the daemon there? True also if there is no memory to look: the next request will tell. */
 bool leat_client_is_alive(void);
@@ -122,9 +128,6 @@ void leat_wait_init(struct leat_awaiter *a);
 /* Wait for the state of `slot` to change from `seq`, signals open, at most a
  * second. 0: look again; -EIO: the daemon is gone. */
 int leat_wait_slot(uint32_t slot, uint32_t seq);
-
-/* Ask about a call on an open file and wait until it may go on. 0 or -errno. */
-int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length);
 
 /* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
  * they have been called for it. 0 or -EIO. */

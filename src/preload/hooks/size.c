@@ -116,11 +116,10 @@ long leat_hook_lseek(const struct leat_syscall *c)
 static void tell_length(const struct leat_fd *r, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .length = length};
-	uint32_t seq;
 
 	leat_client_fact(LEAT_MSG_TRUNCATED, &fact);
 	if (r->kind == LEAT_KIND_PUBLISHER)
-		leat_client_ask(LEAT_CALL_WRITE, r->slot, 0, 0, &seq);
+		leat_client_sync();
 }
 
 static int check_cut(const struct leat_fd *r, struct leat_shm_file *f, uint64_t length,
