@@ -19,7 +19,7 @@ const struct leat_stub_table *leat_entry_table(void)
 {
 	static struct leat_stub_table table;
 	uintptr_t thread;
-	bool traced = leat_trace_tape != NULL;
+	bool traced = leat_trace_buffer != NULL;
 
 	__asm__("mov %%fs:0,%0" : "=r"(thread));
 	table = (struct leat_stub_table){

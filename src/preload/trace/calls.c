@@ -8,7 +8,7 @@
 #include "preload/exec/exec.h"
 #include "preload/hooks/hooks.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <sched.h>
 
@@ -137,7 +137,7 @@ long leat_trace_begin(struct leat_traced *t)
 	if (!leat_tracing)
 		return LEAT_PASS;
 	how = nr < LEAT_CALLS && row_of[nr] ? &table[row_of[nr] - 1] : NULL;
-	if (!how || leat_trace_me()->process == LEAT_TAPE_NONE) {
+	if (!how || leat_trace_me()->process == LEAT_TRACEBUF_NONE) {
 		if (is_about_processes(t, &said))
 			return said;
 		return t->said = ask_hooks(&t->call);

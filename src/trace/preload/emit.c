@@ -113,7 +113,7 @@ static const char *real_name(struct leat_trace_emitter *e, unsigned which, const
 /* --- calls --- */
 
 static struct leat_trace_call call_of(const struct leat_trace_emitter *e,
-				      const struct leat_tape_record *r)
+				      const struct leat_tracebuf_record *r)
 {
 	return (struct leat_trace_call){.start_ns = r->start_ns + e->wall_ns,
 					.end_ns = r->end_ns + e->wall_ns,
@@ -137,7 +137,7 @@ static bool is_wanted(struct leat_trace_emitter *e, const char *path, uint64_t d
 }
 
 /* Opens, and calls on names. */
-static void emit_named(struct leat_trace_emitter *e, const struct leat_tape_record *r,
+static void emit_named(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r,
 		       const char *const *texts)
 {
 	bool is_open = r->type == LEAT_TRACE_OPEN || r->type == LEAT_TRACE_CREATE, wanted;
@@ -168,7 +168,7 @@ static void emit_named(struct leat_trace_emitter *e, const struct leat_tape_reco
 		leat_trace_sink_call(&e->sink, &call);
 }
 
-static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tape_record *r)
+static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r)
 {
 	const struct leat_trace_handle *h = leat_trace_files_find(e->files, r->handle);
 	struct leat_trace_call call = call_of(e, r);
@@ -183,7 +183,7 @@ static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tape_
 		leat_trace_files_close(e->files, r->handle);
 }
 
-void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tape_record *r,
+void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r,
 			  const char *const *texts)
 {
 	switch (r->type) {
@@ -207,11 +207,11 @@ void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tape_r
 void leat_trace_emit_close(struct leat_trace_emitter *e, int32_t pid, uint64_t handle,
 			   int64_t time_ns)
 {
-	emit_by_handle(e, &(struct leat_tape_record){.type = LEAT_TRACE_CLOSE,
-						     .pid = pid,
-						     .handle = handle,
-						     .start_ns = time_ns,
-						     .end_ns = time_ns});
+	emit_by_handle(e, &(struct leat_tracebuf_record){.type = LEAT_TRACE_CLOSE,
+							 .pid = pid,
+							 .handle = handle,
+							 .start_ns = time_ns,
+							 .end_ns = time_ns});
 }
 
 /* --- processes --- */

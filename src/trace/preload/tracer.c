@@ -109,7 +109,7 @@ static int run(const struct leat_trace_request *request, int *status)
 
 	if (!rc) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		launch.tape_fd = r.session.tape_fd;
+		launch.tracebuf_fd = r.session.tracebuf_fd;
 		rc = leat_trace_launch(&launch, &r.command);
 	}
 	if (!rc) {
