@@ -224,9 +224,9 @@ void leat_sched_learn_ready(struct leat_sched *s, struct task_type *type);
 
 /* May the next task of the queue, of a type that has not learned yet, start in the epoch? */
 enum learn_answer {
-	LEARN_MEASURE, /* now, on the learning host */
-	LEARN_PLACE,   /* its data is elsewhere: where there is room, and unmeasured */
-	LEARN_HOLD,    /* not now */
+	LEARN_MEASURE,   /* now, on the learning host */
+	LEARN_ELSEWHERE, /* its data is elsewhere: where there is room, and unmeasured */
+	LEARN_HOLD,      /* not now */
 };
 enum learn_answer leat_sched_learn_ask(const struct leat_sched *s,
 				       const struct leat_sched_queue *queue);

@@ -287,7 +287,7 @@ static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_que
 static struct leat_sched_task *try_oldest(struct leat_sched *s, uint64_t now_ns)
 {
 	struct leat_sched_queue *queue = s->heap[0];
-	enum learn_answer answer = LEARN_PLACE;
+	enum learn_answer answer = LEARN_ELSEWHERE;
 	int host;
 
 	if (queue->type && queue->type->phase != LEAT_SCHED_LEARNED)

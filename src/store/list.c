@@ -66,7 +66,7 @@ static int add_unseen(struct leat_listing *l, struct seen **seen, const struct d
 	return 0;
 }
 
-static int read_place(int dirfd, const char *path, struct leat_listing *l, struct seen **seen)
+static int read_root(int dirfd, const char *path, struct leat_listing *l, struct seen **seen)
 {
 	struct dirent *e;
 	int rc = 0;
@@ -94,10 +94,10 @@ int leat_tree_list(struct leat_tree *t, const char *path, struct leat_listing *l
 	struct seen *seen = NULL, *s, *next;
 	int store, disk, spill = 0;
 
-	store = read_place(leat_tree_fd(t, LEAT_ROOT_STORE), path, l, &seen);
+	store = read_root(leat_tree_fd(t, LEAT_ROOT_STORE), path, l, &seen);
 	if (leat_tree_fd(t, LEAT_ROOT_SPILL) >= 0)
-		spill = read_place(leat_tree_fd(t, LEAT_ROOT_SPILL), path, l, &seen);
-	disk = read_place(leat_tree_fd(t, LEAT_ROOT_DISK), path, l, &seen);
+		spill = read_root(leat_tree_fd(t, LEAT_ROOT_SPILL), path, l, &seen);
+	disk = read_root(leat_tree_fd(t, LEAT_ROOT_DISK), path, l, &seen);
 	HASH_ITER(hh, seen, s, next)
 	{
 		HASH_DEL(seen, s);

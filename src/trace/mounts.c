@@ -266,12 +266,12 @@ static char *join(const char *dir, const char *rest)
 }
 
 /* What leat mounts by FUSE shows the directory that it is named after. */
-static bool is_leats(const struct leat_mount_place *p)
+static bool is_leats(const struct leat_fs_path *p)
 {
 	return p->source && *p->source == '/' && leat_str_begins(p->type, "fuse.leat");
 }
 
-char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_place *p)
+char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_fs_path *p)
 {
 	const struct leat_mount_view *own = own_view(m);
 
@@ -294,7 +294,7 @@ char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_plac
 	return NULL;
 }
 
-char *leat_mounts_name_of_place(struct leat_mounts *m, const struct leat_mount_place *p)
+char *leat_mounts_name_of(struct leat_mounts *m, const struct leat_fs_path *p)
 {
 	char *name = leat_mounts_seen_by_us(m, p);
 
@@ -337,9 +337,8 @@ char *leat_mounts_name_outside(struct leat_mounts *m, uint64_t space, pid_t pid,
 		return strdup("");
 	rest = leat_path_behind(*below ? below : "/", at->at);
 	inner = join(at->root, rest);
-	name = inner ? leat_mounts_name_of_place(m, &(struct leat_mount_place){at->major, at->minor,
-									       at->type, at->source,
-									       inner})
+	name = inner ? leat_mounts_name_of(m, &(struct leat_fs_path){at->major, at->minor, at->type,
+								     at->source, inner})
 		     : NULL;
 	free(inner);
 	return name;

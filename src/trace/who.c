@@ -186,7 +186,7 @@ static void say_mounts(struct leat_trace_who *w, const struct leat_mount_view *v
 {
 	for (size_t i = 0; i < v->n; i++) {
 		const struct leat_mounted_at *m = &v->mounts[i];
-		struct leat_mount_place place = {m->major, m->minor, m->type, m->source, m->root};
+		struct leat_fs_path place = {m->major, m->minor, m->type, m->source, m->root};
 		char *from = v->space == leat_mounts_own(w->mounts)
 				     ? strdup(m->at)
 				     : leat_mounts_seen_by_us(w->mounts, &place);

@@ -133,12 +133,12 @@ enum leat_change {
 #define LEAT_ALIKE_ATTRIBUTES 4u /* attributes user.*, too */
 
 /* Where the daemon says a path is. */
-enum leat_place {
-	LEAT_PLACE_ASIS = 1, /* make the call as the program wrote it (outside, or on disk); if
-			      * `path` is not empty it is absolute and used instead */
-	LEAT_PLACE_STORE,    /* `path` relative to the store's directory */
-	LEAT_PLACE_DISK,     /* `path` relative to the workflow's directory */
-	LEAT_PLACE_SPILL,    /* `path` is absolute: what memory had no room for */
+enum leat_location {
+	LEAT_LOCATION_ASIS = 1, /* make the call as the program wrote it (outside, or on disk); if
+				 * `path` is not empty it is absolute and used instead */
+	LEAT_LOCATION_STORE,    /* `path` relative to the store's directory */
+	LEAT_LOCATION_DISK,     /* `path` relative to the workflow's directory */
+	LEAT_LOCATION_SPILL,    /* `path` is absolute: what memory had no room for */
 };
 
 /* How a descriptor on the file must be treated by the client. */
@@ -206,7 +206,7 @@ struct leat_msg_resolve {
 struct leat_msg_resolved {
 	struct leat_msg h;
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
-	uint32_t place;
+	uint32_t location;
 	uint32_t kind;
 	uint32_t slot; /* index of the file's shared record; 0 = none */
 	uint32_t
@@ -220,7 +220,7 @@ struct leat_msg_resolved {
 	uint32_t changes; /* of the slot, when this was said */
 	uint32_t intact;  /* OPEN, IDENTIFY: it has changed nothing yet, and WROTE is to be sent
 			     before */
-			  /* strings: path (see enum leat_place) */
+			  /* strings: path (see enum leat_location) */
 };
 
 struct leat_msg_ask_read {

@@ -294,7 +294,7 @@ int peer_try_open(struct world *w, struct peer *p, const char *path, unsigned fl
 	*f = (struct file){.fd = -1, .slot = m->slot, .ofd = m->ofd, .kind = m->kind};
 	if (m->error)
 		return m->error;
-	f->fd = openat(m->place == LEAT_PLACE_STORE ? p->store_fd : w->dir_fd, peer_path(m),
+	f->fd = openat(m->location == LEAT_LOCATION_STORE ? p->store_fd : w->dir_fd, peer_path(m),
 		       (int)m->flags, 0644);
 	assert_true(f->fd >= 0);
 	if (f->ofd)

@@ -169,7 +169,7 @@ static void resolved(int peer, const struct leat_msg_resolve *q, char *out)
 	uint32_t slot = slot_of(name), op = q->op, flags = q->flags;
 	struct leat_msg_resolved *m = leat_wire_begin(out, LEAT_MSG_RESOLVED, sizeof(*m));
 
-	m->place = slot ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+	m->location = slot ? LEAT_LOCATION_STORE : LEAT_LOCATION_DISK;
 	m->slot = slot;
 	m->kind = slot ? world.files[slot].kind : LEAT_KIND_NONE;
 	m->flags = flags;

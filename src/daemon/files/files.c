@@ -182,7 +182,7 @@ int leat_file_note_remover(struct leat_file *f, const struct leat_user *user)
 	return 0;
 }
 
-void leat_file_note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
+void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
 {
 	enum leat_root home = leat_rule_home(d, f->rule);
 	struct stat st;

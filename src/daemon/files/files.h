@@ -151,7 +151,7 @@ int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 /* When all are done with what is hidden it is removed as `user` (NULL: as leat). 0 or -ENOMEM. */
 int leat_file_note_remover(struct leat_file *f, const struct leat_user *user);
 /* The file is in `root`: remember whether that is where its name belongs. */
-void leat_file_note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root);
+void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_root root);
 /* False: something else than what leat knows to be on disk by that name has taken its place. */
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f);
 

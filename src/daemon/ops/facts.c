@@ -26,7 +26,7 @@ void leat_conn_made(struct leat_conn *c)
 	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, &st))
 		return;
 	if (!S_ISDIR(st.st_mode))
-		leat_file_note_place(c->d, f, root);
+		leat_file_note_root(c->d, f, root);
 	f->told = f->made = true;
 	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = c->step,
@@ -202,7 +202,7 @@ static void tell_violation(struct leat_conn *c, struct leat_file *f, const struc
 						    .pid = c->pid,
 						    .name = f->name,
 						    .code = in->code,
-						    .flags = LEAT_EVF_PLACED,
+						    .flags = LEAT_EVF_RANGE,
 						    .offset = in->offset,
 						    .length = in->length});
 }

@@ -119,7 +119,7 @@ int leat_handle_identify(struct leat_conn *c, const void *msg)
 
 	if (!path)
 		return -EPROTO;
-	m->place = LEAT_PLACE_ASIS;
+	m->location = LEAT_LOCATION_ASIS;
 	m->kind = LEAT_KIND_NONE;
 	if (name && *name && leat_tree_look(d->tree, name, &root, &st) == 0 &&
 	    ((st.st_ino == in->ino && st.st_dev == in->dev) || S_ISDIR(st.st_mode))) {

@@ -29,7 +29,7 @@ static void violation(struct leat_request *r, enum leat_violation kind, uint64_t
 						    .pid = r->c->pid,
 						    .name = r->found.path,
 						    .code = kind,
-						    .flags = LEAT_EVF_PLACED,
+						    .flags = LEAT_EVF_RANGE,
 						    .offset = offset});
 }
 

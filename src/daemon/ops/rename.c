@@ -122,7 +122,7 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	rc = leat_file_rename(d, f, r->to.path);
 	if (rc)
 		return rc;
-	leat_file_note_place(d, f, root);
+	leat_file_note_root(d, f, root);
 	tell_rename(r, false);
 	renew(d, f);
 	return 0;
@@ -231,7 +231,7 @@ static int rename_below(struct leat_change_request *r)
 			rc = leat_file_rename(d, v[i], name);
 		}
 		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)
-			leat_file_note_place(d, v[i], root);
+			leat_file_note_root(d, v[i], root);
 	}
 	tell_rename(r, true);
 	for (size_t i = 0; !rc && i < n; i++)
@@ -341,7 +341,7 @@ static int tell_arrival(struct leat_change_request *r, enum leat_root root, cons
 	if (!f)
 		return -ENFILE;
 	f->told = f->made = true;
-	leat_file_note_place(d, f, root);
+	leat_file_note_root(d, f, root);
 	if (r->from.outside)
 		leat_times_arrived(d, f, r->c->step, &r->from.st);
 	writers =

@@ -77,7 +77,7 @@ static int new_name(struct leat_request *r, enum leat_root root, unsigned event_
 	if (r->found.parent_missing)
 		return leat_request_fail(r, -ENOENT);
 	r->kind = LEAT_KIND_NONE;
-	rc = leat_request_place_new(r, root);
+	rc = leat_request_make_parents(r, root);
 	if (rc)
 		return leat_request_fail(r, rc);
 	/* Told once it is there: whoever the news wakes looks for it at once. */

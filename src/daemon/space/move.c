@@ -108,7 +108,7 @@ static int swap_names(const struct leat_move *m)
 }
 
 /* The copy takes the file's place. */
-static int take_place(struct leat_move *m)
+static int replace_old(struct leat_move *m)
 {
 	struct leat_tree *t = m->d->tree;
 	int rc = leat_tree_make_parents(t, m->to, m->f->name);
@@ -124,13 +124,13 @@ static int take_place(struct leat_move *m)
 }
 
 /* The same for a file that is open: who has it open is to follow. */
-static int take_live_place(struct leat_move *m)
+static int replace_live(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
 	int rc = leat_former_add(m->d, m->f, m->in, m->out, m->home);
 
 	if (!rc)
-		rc = take_place(m);
+		rc = replace_old(m);
 	if (rc && m->f->former)
 		leat_former_cancel(m->f);
 	if (rc)
@@ -146,8 +146,8 @@ static int take_live_place(struct leat_move *m)
 static int finish(struct leat_move *m)
 {
 	if (m->live)
-		return take_live_place(m);
-	return was_used(m) ? -EBUSY : take_place(m);
+		return replace_live(m);
+	return was_used(m) ? -EBUSY : replace_old(m);
 }
 
 static void drop_temporary(const struct leat_move *m)

@@ -18,7 +18,7 @@ void leat_image_done(const char *dir, const struct leat_texts *texts);
 
 /* Memory for the stubs at the fixed distance of each text, to read and write. Texts without room
  * there get none. */
-void leat_image_place(struct leat_texts *texts);
+void leat_image_reserve(struct leat_texts *texts);
 
 /* May they be kept? True if each has its area, and is, byte for byte, as in its file: breakpoints
  * and probes that somebody has put into this process must not get into others. Before patching. */

@@ -243,7 +243,7 @@ static int patch(struct leat_texts *texts, const char *kept_in, bool *clean, con
 	int error = find_sites(texts, kept_in, &found);
 
 	if (!error && kept_in && texts->id) {
-		leat_image_place(texts);
+		leat_image_reserve(texts);
 		*clean = leat_image_is_clean(texts);
 	}
 	if (!error)

@@ -86,7 +86,7 @@ static struct leat_offset *shared_offset_of(const struct opening *o,
 {
 	struct stat st;
 
-	if (resolved->place != LEAT_PLACE_STORE || !resolved->slot || leat_in_vfork() ||
+	if (resolved->location != LEAT_LOCATION_STORE || !resolved->slot || leat_in_vfork() ||
 	    o->flags & (O_APPEND | O_PATH) || (o->flags & O_ACCMODE) == O_ACCMODE ||
 	    raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
 		return NULL;

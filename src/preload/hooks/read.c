@@ -69,7 +69,7 @@ static struct leat_syscall positioned(const struct leat_syscall *c, int64_t offs
 }
 
 /* Read where the offset stands, which must be where `r` says. -EAGAIN: somebody has moved it. */
-static long read_placed(const struct reading *r, const struct leat_syscall *c)
+static long read_at_offset(const struct reading *r, const struct leat_syscall *c)
 {
 	const uint64_t at = (uint64_t)r->offset, end = at + r->length;
 	struct leat_syscall call = positioned(c, r->offset);
@@ -170,7 +170,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 		if (r->offset != at) /* somebody has moved it since */
 			continue;
 		leat_timing_begin(&timing, r->length, leat_shm_counted(&leat_client_step()->reads));
-		n = r->shared_offset ? read_placed(r, &c) : read_by_kernel(r, &c);
+		n = r->shared_offset ? read_at_offset(r, &c) : read_by_kernel(r, &c);
 		leat_timing_end(&timing, n);
 		if (n == -EAGAIN && r->shared_offset)
 			continue;
@@ -212,7 +212,7 @@ static long read_once(struct reading *r, const struct leat_syscall *c)
 	long n = -EAGAIN;
 
 	while (n == -EAGAIN && r->shared_offset && locate(r) && r->shared_offset)
-		n = read_placed(r, c);
+		n = read_at_offset(r, c);
 	return n == -EAGAIN ? read_by_kernel(r, c) : n;
 }
 

@@ -79,7 +79,7 @@ static bool by_directory(const struct leat_resolved *resolved, struct leat_text 
 	leat_text_add(text, leat_session.real);
 	leat_text_add(text, "/");
 	leat_text_add(text, resolved->path);
-	return resolved->place == LEAT_PLACE_DISK && !text->full;
+	return resolved->location == LEAT_LOCATION_DISK && !text->full;
 }
 
 /* 0 or -errno. */

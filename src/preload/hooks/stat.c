@@ -225,7 +225,7 @@ static long look_inside(const struct look *l, struct leat_resolved *resolved, bo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	if (!rc && resolved->place == LEAT_PLACE_DISK)
+	if (!rc && resolved->location == LEAT_LOCATION_DISK)
 		mend_times(l, resolved->path);
 	if (!rc && l->stx) {
 		mend_x(l->stx);

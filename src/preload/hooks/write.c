@@ -55,7 +55,7 @@ static int check_publisher(const struct writing *w, struct leat_fd *r)
 	if (leat_fd_has(r, LEAT_FD_APPEND) || (!w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE)) ||
 	    (w->positioned && w->offset < 0))
 		return 0;
-	return leat_check_place(w->fd, r, &(struct leat_pieces){w->v, w->n},
+	return leat_check_range(w->fd, r, &(struct leat_pieces){w->v, w->n},
 				w->positioned ? w->offset : -1, 0);
 }
 
@@ -233,7 +233,7 @@ static long write_there(const struct writing *w, const struct leat_fd *r)
 
 /* Move the offset over what is to be written: two threads never write at the same place. False: it
  * is the kernel's. */
-static bool take_place(struct writing *w)
+static bool claim_range(struct writing *w)
 {
 	uint64_t from, length = total(w);
 
@@ -266,7 +266,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 
 	if (!f || !leat_fd_has(r, LEAT_FD_WRITE)) {
 		if (w->shared_offset)
-			take_place(w);
+			claim_range(w);
 		return do_write(w);
 	}
 	if (w->offset < 0 && !w->shared_offset)
@@ -275,7 +275,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 		n = leat_file_acquire(w->fd, true, &hold);
 		if (n)
 			return n;
-		if (w->shared_offset && !take_place(w)) {
+		if (w->shared_offset && !claim_range(w)) {
 			leat_file_release(&hold, 0);
 			return write_there(w, r);
 		}
@@ -347,7 +347,7 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 }
 
 /* The same at the offset of the description. */
-static long write_placed(struct writing *w, struct leat_fd *r)
+static long write_at_offset(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t length = total(w);
 	uint64_t from;
@@ -388,7 +388,7 @@ static long write_by_kernel(const struct leat_syscall *c, struct leat_fd *r)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_roomy(&w, r);
 }
 
 long leat_hook_write(const struct leat_syscall *c)
@@ -429,7 +429,7 @@ long leat_hook_writev(const struct leat_syscall *c)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_roomy(&w, r);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */

@@ -71,7 +71,7 @@ static void nobody_comes(void)
 }
 
 /* None if it is the first of a namespace of processes, whose parent is in another. */
-static void take_place(struct leat_trace_self *me)
+static void take_entry(struct leat_trace_self *me)
 {
 	const long parent = foreign ? 0 : raw(SYS_getppid);
 	struct leat_tracebuf_record *r;
@@ -116,7 +116,7 @@ const struct leat_trace_self *leat_trace_me(void)
 	borrower.process = leat_tracebuf_process_of(leat_trace_buffer, pid);
 	if (borrower.process == LEAT_TRACEBUF_NONE ||
 	    leat_tracebuf_process_state(leat_trace_buffer, borrower.process) != LEAT_TRACEBUF_LIVE)
-		take_place(&borrower);
+		take_entry(&borrower);
 	return &borrower;
 }
 
@@ -155,7 +155,7 @@ void leat_trace_forked(void)
 		return;
 	self.pid = (int32_t)raw(SYS_getpid);
 	borrower.pid = 0;
-	take_place(&self);
+	take_entry(&self);
 }
 
 /* --- the beginning --- */
@@ -174,7 +174,7 @@ bool leat_trace_self_find(void)
 const struct leat_trace_self *leat_trace_self_begin(void)
 {
 	if (self.process == LEAT_TRACEBUF_NONE)
-		take_place(&self);
+		take_entry(&self);
 	else
 		leat_tracebuf_process_restart(leat_trace_buffer, self.process);
 	return &self;

@@ -307,7 +307,7 @@ static int each_due(struct leat_stream *s, const struct leat_flow_link *link, un
 int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
 			     int (*fn)(void *ctx, const char *seen, const char *made), void *ctx)
 {
-	unsigned place = step >= 0 ? leat_cursor_rank(s, step, rank) : 0;
+	unsigned rank_index = step >= 0 ? leat_cursor_rank(s, step, rank) : 0;
 	const struct leat_name_state *n;
 	struct leat_flow_link *link;
 	struct leat_sequence *q, *next;

@@ -29,7 +29,7 @@ struct leat_ebpf_cgroups {
 
 struct leat_ebpf_cgroups *leat_ebpf_cgroups_new(struct leat_trace_sink *sink)
 {
-	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	static const char *const paths[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 	struct leat_ebpf_cgroups *c = calloc(1, sizeof(*c));
 
 	if (!c)
@@ -37,12 +37,12 @@ struct leat_ebpf_cgroups *leat_ebpf_cgroups_new(struct leat_trace_sink *sink)
 	c->sink = sink;
 	c->root = "";
 	c->fd = -1;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && c->fd < 0; i++) {
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && c->fd < 0; i++) {
 		struct statfs st;
 
-		if (statfs(places[i], &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC) {
-			c->root = places[i];
-			c->fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (statfs(paths[i], &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC) {
+			c->root = paths[i];
+			c->fd = open(paths[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		}
 	}
 	return c;

@@ -60,17 +60,17 @@ static __always_inline __u64 vector_bytes(__u64 at, __u64 n)
 	return s.bytes;
 }
 
-static __always_inline bool is_placed(const struct thread *t)
+static __always_inline bool is_at_offset(const struct thread *t)
 {
-	return (t->how & LEAT_EBPF_PLACED) ||
-	       ((t->how & LEAT_EBPF_PLACED_OR_NOT) && t->args[3] != ~0ULL);
+	return (t->how & LEAT_EBPF_AT_OFFSET) ||
+	       ((t->how & LEAT_EBPF_AT_OFFSET_OR_NOT) && t->args[3] != ~0ULL);
 }
 
 static __always_inline bool data_enter(struct task_struct *task, struct thread *t)
 {
 	if (!is_wanted(t->how & LEAT_EBPF_WRITES ? 'W' : 'R') || !take_file(task, t, 0, t->args[0]))
 		return false;
-	t->offset[0] = is_placed(t) ? t->args[3] : file_offset(t->file[0]);
+	t->offset[0] = is_at_offset(t) ? t->args[3] : file_offset(t->file[0]);
 	return true;
 }
 
@@ -85,7 +85,7 @@ static __always_inline __u64 data_offset(const struct thread *t, __s64 moved)
 		return 0;
 	if (moved <= 0)
 		return t->offset[0];
-	if (!is_placed(t))
+	if (!is_at_offset(t))
 		return file_offset(t->file[0]) - moved;
 	if (appends)
 		return BPF_CORE_READ(file, f_inode, i_size) - moved;

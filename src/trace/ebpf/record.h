@@ -101,15 +101,15 @@ enum leat_ebpf_class {
 	LEAT_EBPF_FOREIGN,   /* of another architecture: opens */
 };
 enum {
-	LEAT_EBPF_WRITES = 1,        /* DATA */
-	LEAT_EBPF_VECTOR = 2,        /* DATA: an array of struct iovec */
-	LEAT_EBPF_PLACED = 4,        /* DATA: at an offset of its own */
-	LEAT_EBPF_PLACED_OR_NOT = 8, /* DATA: unless that is -1 */
-	LEAT_EBPF_AT = 16,           /* names: begin with the descriptor of a directory */
-	LEAT_EBPF_BY_STRUCT = 32,    /* OPENS: flags are in struct open_how */
-	LEAT_EBPF_CREATS = 64,       /* OPENS: has no flags */
-	LEAT_EBPF_BY_HANDLE = 128,   /* OPENS: has no name */
-	LEAT_EBPF_SENDS = 1,         /* COPY: arguments as of sendfile */
+	LEAT_EBPF_WRITES = 1,           /* DATA */
+	LEAT_EBPF_VECTOR = 2,           /* DATA: an array of struct iovec */
+	LEAT_EBPF_AT_OFFSET = 4,        /* DATA: at an offset of its own */
+	LEAT_EBPF_AT_OFFSET_OR_NOT = 8, /* DATA: unless that is -1 */
+	LEAT_EBPF_AT = 16,              /* names: begin with the descriptor of a directory */
+	LEAT_EBPF_BY_STRUCT = 32,       /* OPENS: flags are in struct open_how */
+	LEAT_EBPF_CREATS = 64,          /* OPENS: has no flags */
+	LEAT_EBPF_BY_HANDLE = 128,      /* OPENS: has no name */
+	LEAT_EBPF_SENDS = 1,            /* COPY: arguments as of sendfile */
 };
 
 struct leat_ebpf_what {

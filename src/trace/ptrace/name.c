@@ -173,8 +173,8 @@ static void find_opened(struct tracer *t, struct thread *th, int fd, struct name
 	if (name->exists)
 		seen = leat_ptrace_path_of_fd(th->tid, fd, name->st.stx_nlink == 0);
 	if (seen)
-		leat_ptrace_place_name(t, th, seen, name->st.stx_mnt_id, &name->path,
-				       &name->outside);
+		leat_ptrace_view_name(t, th, seen, name->st.stx_mnt_id, &name->path,
+				      &name->outside);
 }
 
 void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)

@@ -72,7 +72,7 @@ void leat_ptrace_leave_unshare(struct tracer *t, struct thread *th, int64_t resu
 	if (th->now.args[0] & CLONE_FILES)
 		leat_ptrace_unshare(t, th);
 	if (th->now.args[0] & CLONE_NEWNS)
-		leat_ptrace_leave_place(t, th, result);
+		leat_ptrace_leave_view(t, th, result);
 }
 
 /* ---- what is not seen ---- */
@@ -163,7 +163,7 @@ void leat_ptrace_on_child(struct tracer *t, struct thread *parent, bool forked)
 	}
 	child->filtered = parent->filtered;
 	leat_ptrace_thread_join(child, p, fds);
-	leat_ptrace_place_inherit(t, child, parent, flags);
+	leat_ptrace_view_inherit(t, child, parent, flags);
 	if (child->stopped)
 		leat_ptrace_resume(child, 0);
 	child->stopped = false;
@@ -242,7 +242,7 @@ void leat_ptrace_on_exec(struct tracer *t, struct thread *th)
 								     .cgroup = p->cgroup});
 	}
 	p->cgroup = leat_trace_who_exec(t->who, p->ppid, p->pid, now);
-	leat_ptrace_place_look(t, th);
+	leat_ptrace_view_look(t, th);
 	close_on_exec(t, th);
 	p->unseen = false;
 	p->moves_by_rings = false;

@@ -35,7 +35,7 @@
 /* They change what names mean. */
 #define PLACE(name, what)                                                                          \
 	{                                                                                          \
-		.nr = SYS_##name, .enter = leat_ptrace_enter_place,                                \
+		.nr = SYS_##name, .enter = leat_ptrace_enter_view,                                 \
 		.leave = leat_ptrace_leave_##what                                                  \
 	}
 #define ALL 0xffffffffu
