@@ -52,7 +52,7 @@ int leat_await_whole(struct leat_awaiter *a, uint32_t slot);
  * have been called for it. -EIO: they failed. */
 int leat_await_actions(struct leat_awaiter *a, uint32_t slot, uint64_t ofd, bool closed);
 
-/* A write of `length` bytes found no room: have some made. 0: try again; 1: ask again, after the
+/* A write of `length` bytes found no space: have some made. 0: try again; 1: ask again, after the
  * look at what has changed meanwhile; -errno: there is none. *attempt starts at 0. */
 int leat_await_space(struct leat_awaiter *a, uint32_t slot, uint64_t length, uint64_t *attempt);
 

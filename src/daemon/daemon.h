@@ -30,7 +30,7 @@ struct leat_daemon_options {
 	const char *runtime_dir;        /* NULL: default, see leat_wire_session_path */
 	const char *log_path;           /* event log to write, or NULL */
 	uint64_t memory_bytes;          /* that files may take; 0: half of the tightest limit */
-	const char *spill_dir;          /* where to put what it has no room for; NULL: the
+	const char *spill_dir;          /* where to put what it has no space for; NULL: the
 					 * workflow's directory */
 	bool serve;           /* steps come by themselves; wait for those that have not come */
 	bool warn_violations; /* violations are reported, but do not fail the run */

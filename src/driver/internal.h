@@ -14,7 +14,7 @@
 
 enum {
 	LEAT_TICK_MS = 50,         /* samples, deadlines, launches of staged steps */
-	LEAT_ROOM_MS = 5,          /* launches of instances that wait for others to rest or wait */
+	LEAT_SPACE_MS = 5,         /* launches of instances that wait for others to rest or wait */
 	LEAT_STOP_GRACE_MS = 5000, /* from a failure to SIGTERM, and from there to SIGKILL */
 	LEAT_LINGER_MS = 10000,    /* for processes that outlive their step and write nothing */
 	LEAT_EXIT_OWN_FAILURE = 125,
@@ -106,7 +106,7 @@ struct leat_driver {
 	struct leat_console console;
 	uv_loop_t loop;
 	uv_timer_t tick;
-	uv_timer_t room_timer; /* runs while `crowded` */
+	uv_timer_t space_timer; /* runs while `crowded` */
 	uv_poll_t control_poll;
 	uv_signal_t signals[5];
 	uint64_t last_progress_ns;
@@ -123,7 +123,7 @@ struct leat_driver {
 	bool summed_up; /* the daemon has told what became of all files */
 	bool over;
 	bool look;      /* some step is told to look again */
-	size_t room;    /* see leat_launch_room */
+	size_t n_free;  /* see leat_launch_free */
 	bool announced; /* the daemon knows which steps are staged */
 	bool crowded;   /* an instance could be launched but for want of it */
 	struct leat_pin pin;
@@ -196,7 +196,7 @@ char **leat_launch_argv(const struct leat_step *step, const char *file);
 /* So many instances of ensembles run at once at most, those that wait not counted. */
 size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus);
 /* So many instances of ensembles may start now, beside the steps that run and do not wait. */
-size_t leat_launch_room(const struct leat_driver *d);
+size_t leat_launch_free(const struct leat_driver *d);
 
 /* schedule.c: where the workflow says what steps need of the machine; else nothing is done */
 
@@ -208,10 +208,10 @@ bool leat_schedule_is_used(const struct leat_driver *d);
 void leat_schedule_begin(struct leat_driver *d);
 /* Does it have to wait for the ends of others, as it is an I/O step? */
 bool leat_schedule_is_early(struct leat_driver *d, size_t step);
-/* Is room the only thing that it waits for? */
+/* Is capacity the only thing that it waits for? */
 bool leat_schedule_is_queued(const struct leat_driver *d, size_t step);
-/* Is there room for it? LEAT_TURN_NOW: it has it until it ends; LEAT_TURN_LATER; LEAT_TURN_NEVER:
- * out of memory. */
+/* Is there capacity for it? LEAT_TURN_NOW: it has it until it ends; LEAT_TURN_LATER;
+ * LEAT_TURN_NEVER: out of memory. */
 enum leat_turn leat_schedule_ask(struct leat_driver *d, size_t step);
 /* Its process was started. */
 void leat_schedule_started(struct leat_driver *d, size_t step);

@@ -157,7 +157,7 @@ bool leat_launch_is_possible(const struct leat_driver_config *config)
 	return !why;
 }
 
-size_t leat_launch_room(const struct leat_driver *d)
+size_t leat_launch_free(const struct leat_driver *d)
 {
 	size_t busy = 0, most = leat_launch_most(d->config, d->result->cpus);
 

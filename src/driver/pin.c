@@ -1,7 +1,7 @@
 /* Steps on CPUs of their own (leat run --pin).
  *
  * A step holds its CPUs from the start of a launch to its end. The next one gets those that the
- * fewest steps work on; one that waits for others' files works on none, as for the room that there
+ * fewest steps work on; one that waits for others' files works on none, as for the space that there
  * is (launch.c); of these, those that the fewest have, and the lowest numbers. */
 #include "driver/internal.h"
 

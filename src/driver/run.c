@@ -68,23 +68,23 @@ static void begin_finish(struct leat_driver *d)
 	}
 }
 
-static void on_room(uv_timer_t *timer)
+static void on_space(uv_timer_t *timer)
 {
 	struct leat_driver *d = timer->data;
 
-	bool room = leat_schedule_watch(d);
+	bool may_start = leat_schedule_watch(d);
 
-	if (room || ((!leat_schedule_is_used(d) || d->config->jobs) && leat_launch_room(d)))
+	if (may_start || ((!leat_schedule_is_used(d) || d->config->jobs) && leat_launch_free(d)))
 		leat_driver_look_around(d);
 }
 
 /* Nobody tells when a step begins to wait for another's files, and leaves its CPU to one more. */
-static void watch_room(struct leat_driver *d)
+static void watch_space(struct leat_driver *d)
 {
 	if (!d->crowded)
-		uv_timer_stop(&d->room_timer);
-	else if (!uv_is_active((uv_handle_t *)&d->room_timer))
-		uv_timer_start(&d->room_timer, on_room, LEAT_ROOM_MS, LEAT_ROOM_MS);
+		uv_timer_stop(&d->space_timer);
+	else if (!uv_is_active((uv_handle_t *)&d->space_timer))
+		uv_timer_start(&d->space_timer, on_space, LEAT_SPACE_MS, LEAT_SPACE_MS);
 }
 
 void leat_driver_look_around(struct leat_driver *d)
@@ -96,7 +96,7 @@ void leat_driver_look_around(struct leat_driver *d)
 		leat_driver_start_steps(d);
 		leat_actors_run(d);
 	} while (d->look);
-	watch_room(d);
+	watch_space(d);
 	leat_driver_record_ends(d);
 	if (leat_driver_count(d, leat_driver_step_is_over) == d->wf->n_steps &&
 	    leat_actors_gone(d) && leat_driver_all_gone(d))
@@ -201,9 +201,9 @@ static int watch(struct leat_driver *d)
 	int result = uv_timer_init(&d->loop, &d->tick);
 
 	d->tick.data = d;
-	d->room_timer.data = d;
+	d->space_timer.data = d;
 	if (result == 0)
-		result = uv_timer_init(&d->loop, &d->room_timer);
+		result = uv_timer_init(&d->loop, &d->space_timer);
 	if (result == 0)
 		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
 	if (result == 0)

@@ -19,9 +19,9 @@
 #include <string.h>
 
 enum seat {
-	SEAT_NONE,    /* it has ended, or needs no room */
+	SEAT_NONE,    /* it has ended, or needs no capacity */
 	SEAT_EARLY,   /* it cannot start yet */
-	SEAT_QUEUED,  /* it could, if there were room */
+	SEAT_QUEUED,  /* it could, if there were capacity */
 	SEAT_GRANTED, /* there is */
 	SEAT_TAKEN,   /* it runs */
 	SEAT_LENT,    /* it runs, and waits for others' files: who runs meanwhile has its units */
@@ -233,7 +233,7 @@ bool leat_schedule_is_queued(const struct leat_driver *d, size_t step)
 			       d->schedule->steps[step].state == SEAT_GRANTED);
 }
 
-/* Give room to all that can have it. */
+/* Give capacity to all that can have it. */
 static void grant(struct leat_driver *d, size_t asking)
 {
 	struct leat_schedule *p = d->schedule;

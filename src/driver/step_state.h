@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 enum leat_driver_step_state {
-	LEAT_STEP_PENDING, /* it has not been started, which may wait for inputs, room or turn */
+	LEAT_STEP_PENDING, /* it has not been started, which may wait for inputs, capacity or its
+			      turn */
 	LEAT_STEP_RUNNING,
 	LEAT_STEP_KILLED,   /* its actions have failed: its process is killed, and not reaped yet */
 	LEAT_STEP_LEAVING,  /* its process has ended, and its actions are called */

@@ -52,7 +52,7 @@ static int start_process(struct leat_driver *d, size_t step, char **envp,
 
 	if (result < 0)
 		return result;
-	d->room -= d->room > 0;
+	d->n_free -= d->n_free > 0;
 	if (s->state == LEAT_STEP_PENDING)
 		d->result->steps[step].start_ns = leat_clock_ns();
 	leat_pin_step(d, step);
@@ -317,7 +317,7 @@ void leat_driver_start_steps(struct leat_driver *d)
 	announce_staged(d);
 	d->crowded = false;
 	leat_schedule_watch(d);
-	d->room = leat_launch_room(d);
+	d->n_free = leat_launch_free(d);
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		size_t step = order[i];
 		char why[400] = "";

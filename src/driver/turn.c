@@ -61,7 +61,7 @@ static enum leat_turn may_start(struct leat_driver *d, size_t step, char *why, s
 	}
 	if (!d->config->control)
 		return wait_for_turn(d, step, why, why_size);
-	if (d->wf->steps[step].ensemble > 1 && !d->room) {
+	if (d->wf->steps[step].ensemble > 1 && !d->n_free) {
 		d->crowded = true;
 		return LEAT_TURN_LATER;
 	}

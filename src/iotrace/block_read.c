@@ -18,7 +18,7 @@ struct blocks {
 	int fd;                /* owned */
 	uint64_t at;           /* in the file: what is read next */
 	uint8_t *stored, *raw; /* owned */
-	size_t stored_room, raw_room;
+	size_t stored_capacity, raw_capacity;
 	ZSTD_DCtx *zstd; /* owned */
 	struct leat_trace_unpacker unpacker;
 	uint64_t block_at; /* in the file: the block in `raw` */
@@ -58,17 +58,17 @@ static long look(struct blocks *b, uint64_t at, void *bytes, size_t n)
 }
 
 /* At least so many bytes. 0 or -ENOMEM. */
-static int make_room(uint8_t **bytes, size_t *room, size_t n)
+static int reserve(uint8_t **bytes, size_t *capacity, size_t n)
 {
 	uint8_t *bigger;
 
-	if (n <= *room)
+	if (n <= *capacity)
 		return 0;
 	bigger = realloc(*bytes, n);
 	if (!bigger)
 		return -ENOMEM;
 	*bytes = bigger;
-	*room = n;
+	*capacity = n;
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int find_block(struct blocks *b)
 {
 	const size_t window = LEAT_TRACE_BLOCK_BYTES;
 	struct leat_trace_frame f;
-	int rc = make_room(&b->stored, &b->stored_room, window);
+	int rc = reserve(&b->stored, &b->stored_capacity, window);
 
 	if (rc)
 		return rc;
@@ -125,7 +125,7 @@ static int get_frame(struct blocks *b, struct leat_trace_frame *f)
 static int get_stored(struct blocks *b, const struct leat_trace_frame *f)
 {
 	uint64_t at = b->at;
-	long n = make_room(&b->stored, &b->stored_room, f->stored);
+	long n = reserve(&b->stored, &b->stored_capacity, f->stored);
 	char text[96];
 
 	if (!n)
@@ -149,7 +149,7 @@ static int get_stored(struct blocks *b, const struct leat_trace_frame *f)
 static int get_raw(struct blocks *b, const struct leat_trace_frame *f)
 {
 	size_t n = f->stored;
-	int rc = make_room(&b->raw, &b->raw_room, (size_t)f->raw + LEAT_TRACE_PACKED_BYTES);
+	int rc = reserve(&b->raw, &b->raw_capacity, (size_t)f->raw + LEAT_TRACE_PACKED_BYTES);
 
 	if (rc)
 		return rc;

@@ -135,7 +135,8 @@ static int report_written(struct leat_mount_call *call, int fd, const struct inh
 	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
 }
 
-/* They find no room otherwise than by ENOSPC, which leat does not see: the file goes to disk first.
+/* They find no space otherwise than by ENOSPC, which leat does not see: the file goes to disk
+ * first.
  */
 static int put_aside(struct leat_mount_call *call, const struct inherited *in, int peer)
 {

@@ -28,7 +28,7 @@ struct group {
 	struct series read, written;
 	struct leat_achieved_bytes bytes;
 	uint64_t running, since_ns, busy_ns;
-	struct leat_achieved_rate *rates; /* owned; room for max_rates */
+	struct leat_achieved_rate *rates; /* owned; capacity for max_rates */
 	size_t n_rates, max_rates;
 	struct leat_achieved_choice *choices; /* owned; NULL: it does not learn */
 	size_t n_choices;

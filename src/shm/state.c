@@ -10,7 +10,7 @@
 /* Nobody waits for the frontier. */
 #define NEVER UINT64_MAX
 
-/* libc's syscall() sets errno; callers of this room must not notice. */
+/* libc's syscall() sets errno; callers of this layer must not notice. */
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout,
 		  uint32_t groups)
 {

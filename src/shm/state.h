@@ -1,5 +1,5 @@
 /* The shared segment: one state record per file that the rules know, one
- * account per step. All atomics of the project are in this room.
+ * account per step. All atomics of the project are in this layer.
  *
  * The daemon makes the segment (memfd), clients map it. The daemon decides and
  * writes `state`, `flags`, `size`; the producer's processes advance `frontier`;
@@ -124,7 +124,7 @@ struct leat_shm {
 	_Atomic uint64_t changes; /* see "names" below */
 	_Atomic uint32_t changing;
 	uint32_t enforced; /* enum leat_shm_enforced; set before there are clients */
-	/* A writer to the store asks after so many bytes whether the budget has room for them; 0:
+	/* A writer to the store asks after so many bytes whether the budget has space for them; 0:
 	 * the store is not larger than the budget. Only the daemon changes it. */
 	_Atomic uint64_t ask_every;
 	_Atomic uint64_t pins; /* calls of leat_shm_pin; 0: no file is PINNED */

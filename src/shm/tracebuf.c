@@ -54,7 +54,7 @@ void leat_tracebuf_lose(struct leat_tracebuf *tracebuf, unsigned why, uint64_t c
 
 enum { FOREIGN_FREE, FOREIGN_BUSY, FOREIGN_NAMED };
 
-/* Its entry, a new one if need be; of two who come at once each may make one. NULL: no room. */
+/* Its entry, a new one if need be; of two who come at once each may make one. NULL: no space. */
 static struct leat_tracebuf_foreign *foreigner(struct leat_tracebuf *tracebuf, const char *program)
 {
 	size_t most = sizeof(tracebuf->foreigners[0].program) - 1;

@@ -32,7 +32,7 @@
 #define LEAT_TRACEBUF_LANES 16u
 #define LEAT_TRACEBUF_LOSSES 8u
 #define LEAT_TRACEBUF_IN_FLIGHT 64u /* descriptors under way in messages */
-/* For how long who records waits for room, and without a sign of the tracer. */
+/* For how long who records waits for space, and without a sign of the tracer. */
 #define LEAT_TRACEBUF_LONGEST_WAIT_NS INT64_C(10000000000)
 #define LEAT_TRACEBUF_LONGEST_SILENCE_NS INT64_C(5000000000)
 /* Longer records there are none: three paths. */
@@ -162,7 +162,7 @@ struct leat_tracebuf {
 	_Atomic uint64_t handles_used; /* those from here on have never been anybody's */
 	_Atomic uint64_t lost[LEAT_TRACEBUF_LOSSES];
 	uint64_t pid_namespace; /* the tracer's namespace of processes, by its inode; 0: unknown */
-	_Atomic uint64_t foreign; /* programs of other ones that have no room below */
+	_Atomic uint64_t foreign; /* programs of other ones that have no space below */
 	_Atomic uint64_t n_sent;  /* so many were sent */
 	_Atomic uint32_t in_flight[LEAT_TRACEBUF_IN_FLIGHT]; /* handles; 0: none */
 	struct leat_tracebuf_free free_chunks, free_processes;
@@ -198,7 +198,7 @@ uint32_t leat_tracebuf_note_foreign(struct leat_tracebuf *tracebuf, const char *
 void leat_tracebuf_foreign_undo(struct leat_tracebuf *tracebuf, uint32_t noted);
 /* Such a program by index, and how often it was started; NULL: there are no more. */
 const char *leat_tracebuf_foreign(struct leat_tracebuf *tracebuf, unsigned index, uint64_t *times);
-/* Starts of others, for which there was no room. */
+/* Starts of others, for which there was no space. */
 uint64_t leat_tracebuf_foreign_others(struct leat_tracebuf *tracebuf);
 
 void leat_tracebuf_lose(struct leat_tracebuf *tracebuf, unsigned why, uint64_t count);
@@ -212,7 +212,7 @@ uint64_t leat_tracebuf_last_beat(const struct leat_tracebuf *tracebuf);
 
 #define LEAT_TRACEBUF_NONE UINT32_MAX
 
-/* A new one. LEAT_TRACEBUF_NONE: there is no room. */
+/* A new one. LEAT_TRACEBUF_NONE: there is no space. */
 uint32_t leat_tracebuf_process_new(struct leat_tracebuf *tracebuf, int32_t parent);
 /* The process itself says that it is there. */
 void leat_tracebuf_process_adopt(struct leat_tracebuf *tracebuf, uint32_t process, int32_t pid);
@@ -247,7 +247,7 @@ void leat_tracebuf_fd_inherit(struct leat_tracebuf *tracebuf, uint32_t from, uin
 
 /* --- handles --- */
 
-/* A new one, of one descriptor, or 0: there is no room. */
+/* A new one, of one descriptor, or 0: there is no space. */
 uint32_t leat_tracebuf_handle_new(struct leat_tracebuf *tracebuf, uint32_t flags);
 uint64_t leat_tracebuf_handle_id(const struct leat_tracebuf *tracebuf, uint32_t handle);
 uint32_t leat_tracebuf_handle_flags(const struct leat_tracebuf *tracebuf, uint32_t handle);
@@ -269,7 +269,7 @@ bool leat_tracebuf_handle_is(const struct leat_tracebuf *tracebuf, uint32_t hand
 			     uint64_t inode);
 
 /* A reference to a handle that is under way in a message; returns another one that had to make
- * room, for the caller to drop; 0: none. */
+ * space, for the caller to drop; 0: none. */
 uint32_t leat_tracebuf_in_flight_add(struct leat_tracebuf *tracebuf, uint32_t handle);
 /* The one at `i`, below LEAT_TRACEBUF_IN_FLIGHT; 0: none. */
 uint32_t leat_tracebuf_in_flight(const struct leat_tracebuf *tracebuf, uint32_t i);
@@ -278,15 +278,15 @@ bool leat_tracebuf_in_flight_claim(struct leat_tracebuf *tracebuf, uint32_t i, u
 
 /* --- recording --- */
 
-/* Room for a record of up to `size` bytes of this process, and nobody else records in the same lane
- * before leat_tracebuf_end or leat_tracebuf_drop. `hint`: of the thread, which lane it had before.
- * NULL: there is no chunk left. The end of the call is to be stamped in between. */
+/* Space for a record of up to `size` bytes of this process, and nobody else records in the same
+ * lane before leat_tracebuf_end or leat_tracebuf_drop. `hint`: of the thread, which lane it had
+ * before. NULL: there is no chunk left. The end of the call is to be stamped in between. */
 struct leat_tracebuf_record *leat_tracebuf_begin(struct leat_tracebuf *tracebuf, uint32_t process,
 						 size_t size, uint32_t *hint);
 /* It is whole: `size` is set. */
 void leat_tracebuf_end(struct leat_tracebuf *tracebuf, struct leat_tracebuf_record *record);
 
-/* Of an environment, what may tell whose a process is: room that it needs in a record, and its
+/* Of an environment, what may tell whose a process is: space that it needs in a record, and its
  * entries put there at `at`, as texts. Where they end. */
 size_t leat_tracebuf_labels_size(char *const *envp);
 char *leat_tracebuf_put_labels(struct leat_tracebuf_record *record, char *at, char *const *envp);
@@ -302,7 +302,7 @@ struct leat_tracebuf_view {
 /* As it is now. */
 struct leat_tracebuf_view leat_tracebuf_look(const struct leat_tracebuf *tracebuf, uint32_t chunk);
 /* Everything in the chunk has been taken, up to `taken` bytes. Frees it if no lane needs it: it is
- * as good as full, or of a process that is gone (`gone`), or `spare`: room is short. False: it
+ * as good as full, or of a process that is gone (`gone`), or `spare`: space is short. False: it
  * stays. */
 bool leat_tracebuf_reclaim(struct leat_tracebuf *tracebuf, uint32_t chunk, uint64_t taken,
 			   bool gone, bool spare);

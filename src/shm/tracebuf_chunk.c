@@ -81,7 +81,7 @@ static struct leat_tracebuf_chunk *refill(struct leat_tracebuf *tracebuf, uint32
 	return NULL;
 }
 
-/* The lane's chunk with room for `size` bytes, claimed, or NULL. */
+/* The lane's chunk with space for `size` bytes, claimed, or NULL. */
 static struct leat_tracebuf_chunk *enter_lane(struct leat_tracebuf *tracebuf, uint32_t process,
 					      uint32_t l, size_t size)
 {

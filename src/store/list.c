@@ -21,14 +21,14 @@ int leat_listing_add(struct leat_listing *l, uint64_t ino, unsigned char type, c
 {
 	struct leat_store_entry *e;
 
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-		struct leat_store_entry *v = realloc(l->v, room * sizeof(*v));
+	if (l->n == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 16;
+		struct leat_store_entry *v = realloc(l->v, capacity * sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
 		l->v = v;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	e = &l->v[l->n];
 	*e = (struct leat_store_entry){.ino = ino, .type = type, .name = strdup(name)};

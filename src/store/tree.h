@@ -1,6 +1,6 @@
 /* The workflow's directory as its steps see it: the union of two places, the
  * store and the disk, searched component by component as the kernel would
- * search one. What the store has no room for lies in a third, the spill
+ * search one. What the store has no space for lies in a third, the spill
  * directory, and counts as a part of the store: a file is in one of the two,
  * and only files are ever found there. Event loop only. */
 #ifndef LEAT_STORE_TREE_H

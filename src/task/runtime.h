@@ -114,7 +114,7 @@ struct leat_task {
 	unsigned missing;  /* what it still waits for */
 	unsigned n_slots;
 	uint8_t state; /* enum leat_task_state */
-	bool paid;     /* room for earlier contents has been found */
+	bool paid;     /* space for earlier contents has been found */
 	bool released; /* it waits, or did: it holds no computing units */
 	struct leat_slot slots[];
 };
@@ -153,7 +153,7 @@ struct leat_task_waiter {
 	pthread_cond_t wake;
 	struct leat_version *version;  /* counted; NULL: for no task to be left, or fewer */
 	struct leat_task *task;        /* borrowed; the task that waits, or NULL */
-	bool room;                     /* without a version: for fewer */
+	bool space;                    /* without a version: for fewer */
 	struct leat_task_waiter *next; /* borrowed */
 };
 
@@ -219,7 +219,7 @@ struct leat_tasks {
 	char *report; /* owned; where to write it, or NULL */
 };
 
-/* Slots a task of the slab `tasks` has room for, and of `large_tasks`; more come from malloc. */
+/* Slots a task of the slab `tasks` has space for, and of `large_tasks`; more come from malloc. */
 enum { LEAT_FEW_SLOTS = 3, LEAT_MANY_SLOTS = 12 };
 
 /* --- current.c --- */
@@ -309,7 +309,7 @@ bool leat_graph_reaches(struct leat_tasks *t, struct leat_task *task,
 
 /* --- task.c --- */
 
-/* A task with room for `n_slots`, and nothing in them; NULL when out of memory. */
+/* A task with space for `n_slots`, and nothing in them; NULL when out of memory. */
 struct leat_task *leat_task_new(struct leat_tasks *t, size_t n_slots);
 /* What its slots own but versions goes with it. */
 void leat_task_free(struct leat_tasks *t, struct leat_task *task);
@@ -365,7 +365,7 @@ void leat_wait_fewer(struct leat_tasks *t);
 /* --- wait.c --- */
 
 /* Wait until there may be one more task. */
-void leat_wait_room(struct leat_tasks *t);
+void leat_wait_space(struct leat_tasks *t);
 /* What leat_task_barrier does. */
 int leat_wait_all(struct leat_tasks *t);
 

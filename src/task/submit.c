@@ -293,7 +293,7 @@ int leat_task_submit(const struct leat_task_kind *kind, const struct leat_task_p
 	if (ret < 0)
 		goto out;
 	leat_tasks_lock(t);
-	leat_wait_room(t);
+	leat_wait_space(t);
 	ret = leat_tasks_sched_use(t, kind, place_of(&r), &use);
 	if (ret == 0)
 		ret = check_files(t, &r);

@@ -9,7 +9,7 @@ static bool is_over(const struct leat_tasks *t, const struct leat_task_waiter *w
 {
 	if (w->version)
 		return !w->version->writer;
-	return w->room ? t->n_live <= t->max_live / 2 : t->n_live == 0;
+	return w->space ? t->n_live <= t->max_live / 2 : t->n_live == 0;
 }
 
 /* A task that waits gives its computing units back, so that what it waits for finds some. It gets
@@ -146,9 +146,9 @@ int leat_task_wait_on_file(const char *path)
 	return ret;
 }
 
-void leat_wait_room(struct leat_tasks *t)
+void leat_wait_space(struct leat_tasks *t)
 {
-	struct leat_task_waiter w = {.room = true};
+	struct leat_task_waiter w = {.space = true};
 	struct leat_worker *worker = leat_tasks_self();
 
 	if (t->max_live == 0 || t->n_live < t->max_live || (worker && worker->tasks == t))

@@ -138,7 +138,7 @@ enum leat_location {
 				 * `path` is not empty it is absolute and used instead */
 	LEAT_LOCATION_STORE,    /* `path` relative to the store's directory */
 	LEAT_LOCATION_DISK,     /* `path` relative to the workflow's directory */
-	LEAT_LOCATION_SPILL,    /* `path` is absolute: what memory had no room for */
+	LEAT_LOCATION_SPILL,    /* `path` is absolute: what memory had no space for */
 };
 
 /* How a descriptor on the file must be treated by the client. */
@@ -157,7 +157,7 @@ enum leat_kind {
  * programs are cut off below. */
 #define LEAT_OFD_LOCK 0x7000000000000000ull
 
-/* What memory had no room for lies in a directory of that name and six more letters, in
+/* What memory had no space for lies in a directory of that name and six more letters, in
  * the workflow's directory or elsewhere, as it would lie in the workflow's. /proc shows
  * descriptors so. */
 #define LEAT_SPILL_PREFIX ".leat-spill-"

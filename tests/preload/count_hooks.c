@@ -176,18 +176,18 @@ void leat_roll_call_exit(void)
 {
 }
 
-enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+enum leat_sight leat_exec_look(const char *path, bool waits, char *capacity)
 {
 	(void)path;
 	(void)waits;
-	(void)room;
+	(void)capacity;
 	return LEAT_SIGHT_SAME;
 }
 
-bool leat_exec_is_inside(const char *path, char *room)
+bool leat_exec_is_inside(const char *path, char *capacity)
 {
 	(void)path;
-	(void)room;
+	(void)capacity;
 	return false;
 }
 

@@ -1,4 +1,4 @@
-/* The memory budget: what clients ask when there is no room, and files that move while they are
+/* The memory budget: what clients ask when there is no space, and files that move while they are
  * open. */
 #include "peer.h"
 
@@ -60,7 +60,7 @@ static size_t fill(struct world *w, struct peer *a, struct file *f)
 }
 
 /* Ask until the answer is not to wait. */
-static int ask_room(struct peer *p, const struct file *f)
+static int ask_space(struct peer *p, const struct file *f)
 {
 	int rc = -EAGAIN;
 
@@ -145,7 +145,7 @@ static void test_descriptors_follow(void **state)
 	assert_int_equal(fresh, -1);
 	copy = dup(f.fd);
 
-	assert_int_equal(ask_room(a, &f), 0);
+	assert_int_equal(ask_space(a, &f), 0);
 	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
 	assert_true(fresh >= 0);
@@ -211,7 +211,7 @@ static void test_held(void **state)
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
 	assert_int_equal(pwrite(f.fd, "a", 1, 0), 1); /* it arrives */
 	assert_true(leat_shm_release(record, true, 0));
-	assert_int_equal(ask_room(a, &f), 0);
+	assert_int_equal(ask_space(a, &f), 0);
 	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN); /* somebody reads */
 	leat_shm_release(record, false, 0);
@@ -239,7 +239,7 @@ static void test_never_released(void **state)
 	record = &a->shm->files[f.slot];
 	assert_true(leat_shm_hold(record, true, 0));
 	assert_true(leat_shm_hold(record, false, 0));
-	assert_int_equal(ask_room(a, &f), 0);
+	assert_int_equal(ask_space(a, &f), 0);
 	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
 	assert_false(leat_shm_release(record, true, 0));
 	usleep(1100000);
@@ -263,7 +263,7 @@ static void test_not_this_file(void **state)
 	fill(w, a, &f);
 	assert_int_equal(exchange(a, &f, null, &new), -ESTALE);
 	assert_int_equal(new, -1);
-	assert_int_equal(ask_room(a, &f), 0);
+	assert_int_equal(ask_space(a, &f), 0);
 	assert_int_equal(exchange(a, &f, null, &new), -ESTALE);
 	assert_int_equal(peer_ask_space(a, 12345, 0, 1), -ENOSPC);
 	close(null);
@@ -328,7 +328,7 @@ static void check_refused(struct world *w, const char *why)
 	int error;
 
 	event = world_event(w, &error);
-	assert_non_null(strstr(event, "step A: no room for grow: the memory for files (1 MB) is "
+	assert_non_null(strstr(event, "step A: no space for grow: the memory for files (1 MB) is "
 				      "full"));
 	assert_non_null(strstr(event, why));
 }
@@ -342,7 +342,7 @@ static void test_pinned(void **state)
 	pretend(w);
 	fill(w, a, &f);
 	leat_shm_pin(a->shm, &a->shm->files[f.slot]);
-	assert_int_equal(ask_room(a, &f), -ENOSPC);
+	assert_int_equal(ask_space(a, &f), -ENOSPC);
 	check_refused(w, "while it is mapped");
 	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);

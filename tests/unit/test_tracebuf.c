@@ -42,7 +42,7 @@ static uint32_t process_new(int32_t pid)
 	return p;
 }
 
-/* False: no room. */
+/* False: no space. */
 static bool put(uint32_t process, uint64_t value, uint32_t *lane)
 {
 	struct leat_tracebuf_record *r = leat_tracebuf_begin(tracebuf, process, sizeof(*r), lane);
@@ -201,7 +201,7 @@ static void see(const struct leat_tracebuf_record *r, void *context)
 	s->n++;
 }
 
-/* Far more than there is room for, while it is taken: each comes once. */
+/* Far more than there is space for, while it is taken: each comes once. */
 static void test_threads(void **state)
 {
 	struct seen s = {.each = calloc(THREADS, EACH)};

@@ -67,7 +67,7 @@ void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
 	struct leat_step_run *s = step >= 0 ? &d->steps[step] : NULL;
 
 	if (s && s->running && !s->spoiled)
-		s->spoiled = leat_strf("leat had no room for what it wrote to %s", name);
+		s->spoiled = leat_strf("leat had no space for what it wrote to %s", name);
 }
 
 void leat_steps_spoil(struct leat_daemon *d, const char *why)

@@ -40,14 +40,14 @@ static int take_slot(struct leat_daemon *d, struct leat_file *f)
 	if (d->files->n_slots + 1 >= LEAT_SHM_MAX_FILES)
 		return -ENFILE;
 	if (d->files->n_slots + 1 >= d->files->max_slots) {
-		uint32_t room = d->files->max_slots ? 2 * d->files->max_slots : 256;
+		uint32_t capacity = d->files->max_slots ? 2 * d->files->max_slots : 256;
 		struct leat_file **v =
-			realloc(d->files->by_slot, room * sizeof(struct leat_file *));
+			realloc(d->files->by_slot, capacity * sizeof(struct leat_file *));
 
 		if (!v)
 			return -ENOMEM;
 		d->files->by_slot = v;
-		d->files->max_slots = room;
+		d->files->max_slots = capacity;
 		d->files->by_slot[0] = NULL;
 	}
 	f->slot = ++d->files->n_slots;

@@ -51,13 +51,13 @@ struct leat_file {
 	uint64_t touched_ns;        /* last used by a path call, or closed after writing */
 	struct leat_move *move;     /* it is being moved, or NULL */
 	struct leat_former *former; /* where it was before, if somebody still has that open */
-	uint64_t drop_seen;         /* up to where it had gone when room was asked for */
+	uint64_t drop_seen;         /* up to where it had gone when space was asked for */
 	uint64_t drop_ns;           /* and when that was found; 0: never */
 	uint64_t tried_ns;          /* when it was last tried to move it while open */
 	bool stuck;                 /* and could not be, since somebody had it open */
 	uint64_t moved_ns;          /* when it was moved to another place last; 0: never */
 	bool dated;                 /* came from outside, changed there after it was written */
-	bool cramped;               /* somebody was told that there is no room for it */
+	bool cramped;               /* somebody was told that there is no space for it */
 	int unseen_step;            /* that writes it unseen, if `unseen_why`: */
 	int unseen_why;             /* why it cannot go to disk meanwhile, -errno; 0: it can */
 	bool copying;               /* into the store, in the background */

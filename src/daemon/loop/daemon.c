@@ -166,7 +166,7 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 {
 	int rc = -EINVAL;
 
-	_Static_assert(LEAT_MAX_STEPS == LEAT_SHM_MAX_STEPS, "what the segment has room for");
+	_Static_assert(LEAT_MAX_STEPS == LEAT_SHM_MAX_STEPS, "what the segment has space for");
 	if (d->wf->n_steps > LEAT_SHM_MAX_STEPS) {
 		snprintf(error, error_size, "%s: more than %u steps", d->wf->path,
 			 LEAT_SHM_MAX_STEPS);

@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/replies.h"
+#include "daemon/files/files.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/run/relaunch.h"
 #include "daemon/run/settled.h"

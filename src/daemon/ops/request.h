@@ -43,7 +43,8 @@ int leat_request_create(struct leat_request *r, enum leat_root root);
 /* Did the fact just applied break what the workflow file says, fatally? */
 bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
 
-/* Make the parent directories of a new name in `root`; r->file is its record unless it is excluded. 0 or -errno. */
+/* Make the parent directories of a new name in `root`; r->file is its record unless it is excluded.
+ * 0 or -errno. */
 int leat_request_make_parents(struct leat_request *r, enum leat_root root);
 
 /* Note what was found: r->exists and what follows from that. */

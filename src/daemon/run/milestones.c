@@ -61,16 +61,16 @@ static void add(struct leat_daemon *d, struct leat_milestone mark)
 {
 	struct leat_milestones *m = &d->run->milestones;
 
-	if (m->n == m->room && m->n < LEAT_MILESTONES_MOST) {
-		unsigned room = m->room ? 2 * m->room : 64;
-		struct leat_milestone *grown = reallocarray(m->v, room, sizeof(*grown));
+	if (m->n == m->capacity && m->n < LEAT_MILESTONES_MOST) {
+		unsigned capacity = m->capacity ? 2 * m->capacity : 64;
+		struct leat_milestone *grown = reallocarray(m->v, capacity, sizeof(*grown));
 
 		if (grown) {
 			m->v = grown;
-			m->room = room;
+			m->capacity = capacity;
 		}
 	}
-	if (m->n == m->room) {
+	if (m->n == m->capacity) {
 		m->n_left_out++;
 		return;
 	}

@@ -304,8 +304,8 @@ static void XMLCALL end_element(void *ctx, const XML_Char *name)
 static void XMLCALL take_text(void *ctx, const XML_Char *text, int length)
 {
 	struct reader *r = ctx;
-	size_t room = TEXT_MAX - 1 - r->used;
-	size_t n = (size_t)length < room ? (size_t)length : room;
+	size_t capacity = TEXT_MAX - 1 - r->used;
+	size_t n = (size_t)length < capacity ? (size_t)length : capacity;
 
 	memcpy(r->text + r->used, text, n);
 	r->used += n;

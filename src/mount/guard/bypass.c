@@ -452,12 +452,12 @@ static bool answer(struct leat_mount *m, int fd)
 	/* The kernel's structures may be longer than those that we know. */
 	union {
 		struct seccomp_notif n;
-		char room[512];
-	} asked = {.room = {0}};
+		char bytes[512];
+	} asked = {.bytes = {0}};
 	union {
 		struct seccomp_notif_resp r;
-		char room[512];
-	} said = {.room = {0}};
+		char bytes[512];
+	} said = {.bytes = {0}};
 	const char *why;
 
 	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)

@@ -61,7 +61,7 @@ static bool stat_fd(int fd, struct statx *x)
 	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, x) == 0;
 }
 
-/* A number of its own. 0: there is no room. */
+/* A number of its own. 0: there is no space. */
 static uint64_t new_handle(struct leat_recorder *r)
 {
 	uint32_t flags, h = leat_tracebuf_handle_new(r->tracebuf, 0);

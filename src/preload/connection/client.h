@@ -78,7 +78,7 @@ struct leat_channel *leat_client_channel(struct leat_thread *t);
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
 
-/* What follows is between the files of this room. A descriptor of ours, out of
+/* What follows is between the files of this layer. A descriptor of ours, out of
  * the program's way: its new number. */
 int leat_client_put_away(const struct leat_thread *t, int fd);
 /* Close it. */

@@ -127,7 +127,7 @@ static void put_compare_active(struct leat_stub_code *code)
 	PUT(code, 0x41, 0x80, 0x3b, 0x00); /* cmpb $0,(%r11) */
 }
 
-/* mmap: a file that may be executed, or so much that it may be refused. When malloc finds no room
+/* mmap: a file that may be executed, or so much that it may be refused. When malloc finds no space
  * elsewhere it asks for a megabyte. */
 static uint8_t *put_test_code(struct leat_stub_code *code)
 {

@@ -30,7 +30,7 @@ void leat_stub_lead_to(const struct leat_stub_table *table);
 /* The table of an area, which is to lead there. */
 void leat_stub_fill(struct leat_stub_table *table);
 
-/* Where code is being written. `failed` sticks: no room, or a jump too far. */
+/* Where code is being written. `failed` sticks: no space, or a jump too far. */
 struct leat_stub_code {
 	uint8_t *at;
 	uint8_t *end;

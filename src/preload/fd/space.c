@@ -1,4 +1,4 @@
-/* Writes that find no room in memory: the daemon is asked to make some. */
+/* Writes that find no space in memory: the daemon is asked to make some. */
 #include "preload/fd/space.h"
 
 #include "preload/connection/client.h"

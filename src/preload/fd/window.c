@@ -277,7 +277,7 @@ static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
 	       !(leat_shm_flags(f) & NOT_FOR_US) && !leat_shm_is_shut(f);
 }
 
-/* The bytes [at, at+length) are the next of the file, and the window has room for them. */
+/* The bytes [at, at+length) are the next of the file, and the window has space for them. */
 static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from, uint64_t at,
 		   uint64_t length)
 {

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Room for the path of an address, with its end. */
+/* Space for the path of an address, with its end. */
 enum { PATH_SIZE = sizeof(((struct sockaddr_un *)0)->sun_path) + 1 };
 
 /* False: it has none. */

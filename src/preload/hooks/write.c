@@ -319,13 +319,13 @@ static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_
 	return write_here(&rest, r);
 }
 
-/* The same, with room made if there is none. A count that is short for want of room is completed,
- * too, because on a disk that has room no write is short. Nobody waits for room while he is counted
- * among those who write. */
-static long write_roomy(struct writing *w, struct leat_fd *r)
+/* The same, with space made if there is none. A count that is short for want of space is completed,
+ * too, because on a disk that has space no write is short. Nobody waits for space while he is
+ * counted among those who write. */
+static long write_retrying(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
-	bool short_of_room = false;
+	bool is_short = false;
 	struct leat_space space = {0};
 	long n, sum;
 
@@ -336,9 +336,9 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 	while (n == -ENOSPC && leat_space_make(w->fd, length, &space));
 	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
 		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||
-		    (!short_of_room && !leat_space_was_full(w->fd, length)))
+		    (!is_short && !leat_space_was_full(w->fd, length)))
 			break;
-		short_of_room = true;
+		is_short = true;
 		n = write_rest(w, r, (uint64_t)sum);
 		if (n == -ENOSPC && leat_space_make(w->fd, length - (uint64_t)sum, &space))
 			n = 0;
@@ -354,7 +354,7 @@ static long write_at_offset(struct writing *w, struct leat_fd *r)
 	long n;
 
 	w->shared_offset = r->shared_offset;
-	n = write_roomy(w, r);
+	n = write_retrying(w, r);
 	from = (uint64_t)w->offset;
 	if (w->positioned && (uint64_t)n != length)
 		leat_offset_move(r->shared_offset, from + length,
@@ -388,7 +388,7 @@ static long write_by_kernel(const struct leat_syscall *c, struct leat_fd *r)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_at_offset(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_retrying(&w, r);
 }
 
 long leat_hook_write(const struct leat_syscall *c)
@@ -406,7 +406,7 @@ static long write_at(struct writing *w)
 {
 	struct leat_fd *r = leat_fd_get(w->fd);
 
-	return r ? write_roomy(w, r) : do_write(w);
+	return r ? write_retrying(w, r) : do_write(w);
 }
 
 long leat_hook_pwrite(const struct leat_syscall *c)
@@ -429,7 +429,7 @@ long leat_hook_writev(const struct leat_syscall *c)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_at_offset(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_retrying(&w, r);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */

@@ -151,8 +151,8 @@ static void put_opened(struct leat_tracebuf_record *r, const struct leat_traced 
 static void record_open(const struct leat_trace_self *me, const struct leat_traced *t,
 			const struct opening *o, long result, uint32_t handle)
 {
-	size_t room = strlen(o->path) + 2 + PATH_MAX;
-	struct leat_tracebuf_record *r = leat_trace_record(me, LEAT_TRACE_OPEN, t, room);
+	size_t size = strlen(o->path) + 2 + PATH_MAX;
+	struct leat_tracebuf_record *r = leat_trace_record(me, LEAT_TRACE_OPEN, t, size);
 
 	if (!r) {
 		if (handle)

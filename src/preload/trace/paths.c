@@ -55,7 +55,7 @@ void leat_trace_unlink_end(struct leat_traced *t, long result)
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_UNLINK, t,
-			      leat_trace_path_room(n.dirfd, n.path));
+			      leat_trace_path_size(n.dirfd, n.path));
 	if (!r)
 		return;
 	r->result = result;
@@ -81,8 +81,8 @@ void leat_trace_rename_end(struct leat_traced *t, long result)
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_RENAME, t,
-			      leat_trace_path_room(n.dirfd, n.path) +
-				      leat_trace_path_room(n.to_dirfd, n.to));
+			      leat_trace_path_size(n.dirfd, n.path) +
+				      leat_trace_path_size(n.to_dirfd, n.to));
 	if (!r)
 		return;
 	r->result = result;
@@ -105,7 +105,7 @@ void leat_trace_truncate_end(struct leat_traced *t, long result)
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_TRUNCATE, t,
-			      leat_trace_path_room(AT_FDCWD, (const char *)t->call.a[0]));
+			      leat_trace_path_size(AT_FDCWD, (const char *)t->call.a[0]));
 	if (!r)
 		return;
 	r->result = result;

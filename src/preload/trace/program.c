@@ -32,7 +32,7 @@ void leat_trace_exec_begin(int dirfd, const char *path)
 		return;
 	}
 	r = leat_trace_record(me, LEAT_TRACEBUF_EXEC_BEGINS, NULL,
-			      leat_trace_path_room(dirfd, path) + PATH_MAX);
+			      leat_trace_path_size(dirfd, path) + PATH_MAX);
 	if (r) {
 		r->texts = 2;
 		r->inode = leat_trace_root_mount();

@@ -17,7 +17,7 @@
 #define CPU_PERIOD_NS 1000000
 
 /* A program that is held up is better than a trace with holes, while there is somebody to make
- * room. */
+ * space. */
 #define LONGEST_SLEEP_NS 1000000u
 
 struct leat_tracebuf *leat_trace_buffer;
@@ -122,8 +122,8 @@ void leat_trace_stamp(struct leat_traced *t)
 
 static __thread uint32_t lane __attribute__((tls_model("initial-exec")));
 
-/* Room may be made soon, while the tracer is there. */
-static struct leat_tracebuf_record *wait_for_room(uint32_t process, size_t size)
+/* Space may be made soon, while the tracer is there. */
+static struct leat_tracebuf_record *wait_for_space(uint32_t process, size_t size)
 {
 	int64_t since = leat_trace_now(), now = since;
 	struct leat_tracebuf_record *r = NULL;
@@ -152,7 +152,7 @@ struct leat_tracebuf_record *leat_trace_record(const struct leat_trace_self *me,
 		return NULL;
 	r = leat_tracebuf_begin(leat_trace_buffer, me->process, size, &lane);
 	if (!r)
-		r = wait_for_room(me->process, size);
+		r = wait_for_space(me->process, size);
 	if (!r)
 		return NULL;
 	r->end_ns = leat_trace_now();

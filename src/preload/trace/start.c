@@ -56,7 +56,7 @@ static void record_start(const struct leat_trace_self *me, char **envp)
 	if (!program)
 		program = "";
 	r = leat_trace_record(me, LEAT_TRACEBUF_STARTED, NULL,
-			      leat_trace_path_room(AT_FDCWD, program) + PATH_MAX +
+			      leat_trace_path_size(AT_FDCWD, program) + PATH_MAX +
 				      leat_tracebuf_labels_size(envp));
 	if (!r)
 		return;

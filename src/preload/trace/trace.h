@@ -24,7 +24,7 @@ struct leat_trace_file {
 	bool has_names; /* more than this one, or than none if it is open */
 };
 
-/* A call under way. enter_x86_64.S makes room for it. */
+/* A call under way. enter_x86_64.S makes space for it. */
 struct leat_traced {
 	int64_t start_ns, utime_ns, stime_ns;
 	int64_t said;                /* by the hooks: who makes the call */
@@ -89,7 +89,7 @@ int64_t leat_trace_now(void);
 void leat_trace_clock_init(void);
 /* The beginning of a call. */
 void leat_trace_stamp(struct leat_traced *t);
-/* A record of the calling process with room for `text` bytes, stamped as the end of call `t`, or,
+/* A record of the calling process with space for `text` bytes, stamped as the end of call `t`, or,
  * where that is NULL, as a moment. NULL: it is lost, and counted. */
 struct leat_tracebuf_record *leat_trace_record(const struct leat_trace_self *me, uint8_t type,
 					       const struct leat_traced *t, size_t text);
@@ -98,8 +98,8 @@ void leat_trace_done(struct leat_tracebuf_record *r, const char *end);
 
 /* --- names.c --- */
 
-/* Room that leat_trace_put_path needs. */
-size_t leat_trace_path_room(int dirfd, const char *path);
+/* Space that leat_trace_put_path needs. */
+size_t leat_trace_path_size(int dirfd, const char *path);
 /* The absolute name, as the program spells it, with its NUL: where that ends. */
 char *leat_trace_put_path(char *at, int dirfd, const char *path);
 /* Which mounts the process sees: the number of the one at its root, 0: not known. */

@@ -186,21 +186,21 @@ LEAT_EXPORT void *mmap(void *at, size_t size, int protection, int flags, int fd,
 }
 LEAT_ALIAS(mmap, mmap64);
 
-/* fortified names: the caller's buffer is known to have `room` bytes */
-LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
-LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t room);
+/* fortified names: the caller's buffer is known to have `capacity` bytes */
+LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t capacity);
+LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t capacity);
 LEAT_EXPORT extern __typeof__(__pread_chk) __pread64_chk;
 
-LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t room)
+LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t capacity)
 {
-	if (size > room)
+	if (size > capacity)
 		abort();
 	return read(fd, to, size);
 }
 
-LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t room)
+LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t capacity)
 {
-	if (size > room)
+	if (size > capacity)
 		abort();
 	return pread(fd, to, size, at);
 }

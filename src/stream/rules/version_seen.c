@@ -316,11 +316,11 @@ int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
 	LL_FOREACH(s->links, link)
 	{
 		if (!rc && link->step == step)
-			rc = each_due(s, link, place, fn, ctx);
+			rc = each_due(s, link, rank_index, fn, ctx);
 	}
 	HASH_ITER(hh, s->sequences, q, next)
 	{
-		n = !rc && q->key.step == step ? shown(s, q, place) : NULL;
+		n = !rc && q->key.step == step ? shown(s, q, rank_index) : NULL;
 		if (n)
 			rc = fn(ctx, q->key.seen->text, n->text);
 	}

@@ -94,23 +94,23 @@ int leat_verify_go(struct leat_verify *v, const uint32_t *way, unsigned length)
 	return rc;
 }
 
-static int make_room(struct leat_verify *v, unsigned depth)
+static int reserve(struct leat_verify *v, unsigned depth)
 {
 	struct verify_frame *frames;
 	uint32_t *way;
 
-	if (depth < v->room)
+	if (depth < v->capacity)
 		return 0;
 	frames = reallocarray(v->frames, depth + 64, sizeof(*frames));
 	if (!frames)
 		return -ENOMEM;
 	v->frames = frames;
-	memset(frames + v->room, 0, (depth + 64 - v->room) * sizeof(*frames));
+	memset(frames + v->capacity, 0, (depth + 64 - v->capacity) * sizeof(*frames));
 	way = reallocarray(v->way, depth + 64, sizeof(*way));
 	if (!way)
 		return -ENOMEM;
 	v->way = way;
-	v->room = depth + 64;
+	v->capacity = depth + 64;
 	return 0;
 }
 
@@ -118,13 +118,13 @@ static int keep(struct leat_verify *v, struct verify_frame *f)
 {
 	size_t used = leat_heap_used(v->heap);
 
-	if (used > f->heap_room) {
+	if (used > f->heap_capacity) {
 		void *heap = realloc(f->heap, 2 * used);
 
 		if (!heap)
 			return -ENOMEM;
 		f->heap = heap;
-		f->heap_room = 2 * used;
+		f->heap_capacity = 2 * used;
 	}
 	leat_heap_keep(v->heap, f->heap);
 	f->st = v->world.st;
@@ -136,20 +136,20 @@ static int enter(struct leat_verify *v, unsigned depth)
 {
 	struct verify_action next[VERIFY_ACTIONS];
 	struct verify_frame *f;
-	int rc = make_room(v, depth);
+	int rc = reserve(v, depth);
 
 	if (rc)
 		return rc;
 	f = &v->frames[depth];
 	f->at = 0;
 	f->n = leat_verify_state_next(&v->model, &v->world.st, next);
-	if (f->n > f->room) {
+	if (f->n > f->capacity) {
 		uint32_t *actions = reallocarray(f->next, (size_t)f->n + 8, sizeof(*actions));
 
 		if (!actions)
 			return -ENOMEM;
 		f->next = actions;
-		f->room = f->n + 8;
+		f->capacity = f->n + 8;
 	}
 	for (int i = 0; i < f->n; i++)
 		f->next[i] = leat_verify_pack(&next[i]);

@@ -8,10 +8,10 @@
 /* Kept at a state while what follows from it is explored. */
 struct verify_frame {
 	void *heap; /* owned */
-	size_t heap_room;
+	size_t heap_capacity;
 	struct verify_state st;
 	uint32_t *next; /* owned; packed actions */
-	int n, at, room;
+	int n, at, capacity;
 };
 
 struct leat_verify {
@@ -19,7 +19,7 @@ struct leat_verify {
 	struct verify_world world;
 	struct leat_heap *heap;      /* owned */
 	struct verify_frame *frames; /* owned; by depth */
-	unsigned room;
+	unsigned capacity;
 	uint32_t *way; /* owned; the actions that lead to the state the world is in */
 	struct leat_verify_result *result;
 };

@@ -15,40 +15,40 @@ struct breadth {
 	struct leat_verify_result *found;
 	struct verify_seen seen;
 	struct node *nodes; /* in the order they were met */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t *way;
-	unsigned length, way_room;
+	unsigned length, path_capacity;
 };
 
 static int add_node(struct breadth *b, uint32_t parent, uint32_t action)
 {
-	if (b->n == b->room) {
-		uint32_t room = b->room ? 2 * b->room : 1024;
-		struct node *nodes = reallocarray(b->nodes, room, sizeof(*nodes));
+	if (b->n == b->capacity) {
+		uint32_t capacity = b->capacity ? 2 * b->capacity : 1024;
+		struct node *nodes = reallocarray(b->nodes, capacity, sizeof(*nodes));
 
 		if (!nodes)
 			return -ENOMEM;
 		b->nodes = nodes;
-		b->room = room;
+		b->capacity = capacity;
 	}
 	b->nodes[b->n++] = (struct node){parent, action};
 	return 0;
 }
 
-/* The way to node `at`, with room for one action more. */
+/* The way to node `at`, with space for one action more. */
 static int find_way(struct breadth *b, uint32_t at)
 {
 	unsigned length = 0;
 
 	for (uint32_t i = at; i; i = b->nodes[i].parent)
 		length++;
-	if (length + 1 > b->way_room) {
+	if (length + 1 > b->path_capacity) {
 		uint32_t *way = reallocarray(b->way, length + 64, sizeof(*way));
 
 		if (!way)
 			return -ENOMEM;
 		b->way = way;
-		b->way_room = length + 64;
+		b->path_capacity = length + 64;
 	}
 	b->length = length;
 	for (uint32_t i = at; i; i = b->nodes[i].parent)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* More than the state of the largest workflow the search has room for. */
+/* More than the state of the largest workflow the search has space for. */
 enum { HEAP_BYTES = 4 << 20, SHORTEN_STATES = 200000 };
 
 int leat_verify_run(struct leat_verify *v, struct leat_verify_result *result)
@@ -49,7 +49,7 @@ void leat_verify_free(struct leat_verify *v)
 		return;
 	for (unsigned i = 0; v->result && i < v->result->n_findings; i++)
 		free(v->result->findings[i].way);
-	for (unsigned i = 0; i < v->room; i++) {
+	for (unsigned i = 0; i < v->capacity; i++) {
 		free(v->frames[i].heap);
 		free(v->frames[i].next);
 	}

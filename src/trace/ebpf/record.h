@@ -43,7 +43,7 @@ enum {
 	LEAT_EBPF_STEP_BYTES = 256,  /* of one component */
 	LEAT_EBPF_FS_BYTES = 32,
 	LEAT_EBPF_SOURCE_BYTES = 1024, /* of a mount */
-	/* A CPU's room for all is at most 32 KiB: the kernel has no larger pieces. */
+	/* A CPU's space for all is at most 32 KiB: the kernel has no larger pieces. */
 	LEAT_EBPF_TEXT_BYTES =
 		2 * LEAT_EBPF_WALK_BYTES + 3 * LEAT_EBPF_NAME_BYTES + LEAT_EBPF_SOURCE_BYTES,
 	LEAT_EBPF_LABEL_BYTES = 4096, /* of the environment */

@@ -187,7 +187,7 @@ static int64_t look(struct leat_trace_collector *c, uint32_t i)
 	return c->round_ns - k->clear_ns > LONGEST_RECORDING_NS ? INT64_MAX : k->clear_ns;
 }
 
-/* Who filled it may be waiting for room. */
+/* Who filled it may be waiting for space. */
 static void free_full(struct leat_trace_collector *c, uint32_t chunk)
 {
 	struct chunk *k = &c->chunks[chunk];

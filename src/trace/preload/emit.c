@@ -46,9 +46,9 @@ void leat_trace_emitter_tick(struct leat_trace_emitter *e)
 
 /* --- names --- */
 
-static char *room_for(struct leat_trace_emitter *e, unsigned which, size_t size)
+static char *reserve(struct leat_trace_emitter *e, unsigned which, size_t size)
 {
-	if (size > e->room) {
+	if (size > e->capacity) {
 		for (unsigned i = 0; i < sizeof(e->text) / sizeof(*e->text); i++) {
 			char *bigger = realloc(e->text[i], size * 2);
 
@@ -56,7 +56,7 @@ static char *room_for(struct leat_trace_emitter *e, unsigned which, size_t size)
 				return NULL;
 			e->text[i] = bigger;
 		}
-		e->room = size * 2;
+		e->capacity = size * 2;
 	}
 	return e->text[which];
 }
@@ -68,7 +68,7 @@ static const char *plain_name(struct leat_trace_emitter *e, const char *path)
 
 	if (!strstr(path, "//") && !strstr(path, "/."))
 		return path;
-	to = out = room_for(e, 0, strlen(path) + 2);
+	to = out = reserve(e, 0, strlen(path) + 2);
 	for (size_t n; out && *path; path += n + (path[n] == '/')) {
 		n = strcspn(path, "/");
 		if (!n || (n == 1 && *path == '.'))
@@ -101,7 +101,7 @@ static const char *real_name(struct leat_trace_emitter *e, unsigned which, const
 	if (!real)
 		return which ? path : plain_name(e, path);
 	length = strlen(real) == 1 ? 0 : strlen(real);
-	out = room_for(e, which, length + strlen(slash) + 1);
+	out = reserve(e, which, length + strlen(slash) + 1);
 	if (out) {
 		memcpy(out, real, length);
 		memcpy(out + length, slash, strlen(slash) + 1);

@@ -48,8 +48,8 @@ struct leat_trace_emitter {
 	struct leat_trace_files *files; /* owned */
 	struct leat_trace_who *who;     /* owned */
 	int64_t wall_ns;                /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	char *text[2];                  /* owned, `room` bytes each: names put together */
-	size_t room;
+	char *text[2];                  /* owned, `capacity` bytes each: names put together */
+	size_t capacity;
 };
 
 /* 0 or -ENOMEM. */
