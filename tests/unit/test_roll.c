@@ -131,7 +131,7 @@ static void test_names(void **state)
 	struct leat_roll *roll = *state;
 
 	leat_roll_follow(roll, 5, 7, "/a/name/that-is-longer-than-there-is-space-for-it", false);
-	assert_string_equal(leat_roll_find(roll, 5)->program, "that-is-longer-than-there-is-ro");
+	assert_string_equal(leat_roll_find(roll, 5)->program, "that-is-longer-than-there-is-sp");
 	assert_int_not_equal(leat_roll_step("a"), leat_roll_step("b"));
 }
 
