@@ -353,22 +353,22 @@ static int get_head(struct blocks *b)
 	return rc ? rc : take_head(b);
 }
 
-/* The mark and the head. */
+/* The magic and the head. */
 static int begin(struct blocks *b)
 {
-	char mark[LEAT_TRACE_MARK_BYTES] = "";
-	long n = look(b, 0, mark, sizeof(mark));
+	char magic[LEAT_TRACE_MAGIC_BYTES] = "";
+	long n = look(b, 0, magic, sizeof(magic));
 	int rc;
 
 	if (n < 0)
 		return (int)n;
-	if (n < LEAT_TRACE_MARK_BYTES || (memcmp(mark, LEAT_TRACE_MARK, sizeof(mark)) != 0 &&
-					  memcmp(mark, LEAT_TRACE_MARK_1, sizeof(mark)) != 0))
+	if (n < LEAT_TRACE_MAGIC_BYTES || (memcmp(magic, LEAT_TRACE_MAGIC, sizeof(magic)) != 0 &&
+					   memcmp(magic, LEAT_TRACE_MAGIC_1, sizeof(magic)) != 0))
 		return complain(b, 0,
-				n && strncmp(mark, "leat trace ", 11) == 0
+				n && strncmp(magic, "leat trace ", 11) == 0
 					? "this is a trace that this version of leat cannot read"
 					: "this is no trace of leat's");
-	b->at = LEAT_TRACE_MARK_BYTES;
+	b->at = LEAT_TRACE_MAGIC_BYTES;
 	rc = get_head(b);
 	/* It can do without. */
 	b->untold = rc == -EBADMSG && b->stream.part == LEAT_TRACE_CALLS;

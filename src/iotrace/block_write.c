@@ -130,11 +130,11 @@ static int begin(struct leat_trace_writer *w, const char *path, const struct lea
 		return -ENOMEM;
 	rc = leat_trace_out_open(&w->calls, path);
 	if (!rc)
-		rc = leat_trace_out_reserve(&w->calls, LEAT_TRACE_MARK_BYTES, &at);
+		rc = leat_trace_out_reserve(&w->calls, LEAT_TRACE_MAGIC_BYTES, &at);
 	if (rc)
 		return rc;
-	memcpy(at, LEAT_TRACE_MARK, LEAT_TRACE_MARK_BYTES);
-	w->calls.used += LEAT_TRACE_MARK_BYTES;
+	memcpy(at, LEAT_TRACE_MAGIC, LEAT_TRACE_MAGIC_BYTES);
+	w->calls.used += LEAT_TRACE_MAGIC_BYTES;
 	return put_head(w, head);
 }
 

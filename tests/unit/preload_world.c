@@ -1,7 +1,7 @@
 #include "preload_world.h"
 
 #include "preload/connection/client.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/patch.h"
 #include "preload/entry/entry.h"

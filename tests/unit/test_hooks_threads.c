@@ -20,7 +20,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/fd/lifecycle.h"
 #include "preload/fd/migrate.h"

@@ -29,9 +29,9 @@ struct leat_step_run {
 	bool tainted;     /* a broken promise was about a file of it, fatally */
 	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
-	uint64_t idle_ns;                    /* found: when the last process was gone */
-	uint64_t death_ns;                   /* a process died abnormally */
-	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
+	uint64_t idle_ns;                        /* found: when the last process was gone */
+	uint64_t death_ns;                       /* a process died abnormally */
+	uint64_t quiet_progress, quiet_since_ns; /* what it had done then, and nothing since */
 	/* Its processes were idle then, and have been until that look (of the daemon's n_looks). */
 	uint64_t rest_signature, rest_since_ns, rest_look;
 	bool rest_polls;     /* they are of an MPI job */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Descriptions of a former inode are told apart by locks beyond those of the descriptions. */
-#define MARK_BYTE (LEAT_OFD_LOCK + (UINT64_C(1) << 56))
+#define LOCK_BYTE (LEAT_OFD_LOCK + (UINT64_C(1) << 56))
 
 /* One description that was exchanged. */
 struct handed {
@@ -209,7 +209,7 @@ static int make_handed(struct leat_former *o, int fd, struct handed **out)
 		return -ENOMEM;
 	h->fd = reopen(o, fd);
 	rc = h->fd < 0 ? h->fd : lock_as_live(o, fd, h->fd);
-	h->byte = MARK_BYTE + ++o->d->files->last_byte;
+	h->byte = LOCK_BYTE + ++o->d->files->last_byte;
 	if (!rc)
 		rc = lock_byte(fd, h->byte);
 	if (!rc && (at < 0 || lseek(h->fd, at, SEEK_SET) < 0))

@@ -57,7 +57,7 @@ uint32_t leat_milestones_number(struct leat_daemon *d, const struct leat_file *f
 	return number_of(d, leat_version_base(f->name, &version));
 }
 
-static void add(struct leat_daemon *d, struct leat_milestone mark)
+static void add(struct leat_daemon *d, struct leat_milestone milestone)
 {
 	struct leat_milestones *m = &d->run->milestones;
 
@@ -74,8 +74,8 @@ static void add(struct leat_daemon *d, struct leat_milestone mark)
 		m->n_left_out++;
 		return;
 	}
-	mark.time_ns = leat_clock_ns();
-	m->v[m->n++] = mark;
+	milestone.time_ns = leat_clock_ns();
+	m->v[m->n++] = milestone;
 }
 
 void leat_milestones_step(struct leat_daemon *d, enum leat_milestone_kind kind, int step)
@@ -97,11 +97,11 @@ static int producer_of(const struct leat_daemon *d, const struct leat_file *f, i
 static void add_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,
 		     int step)
 {
-	struct leat_milestone mark = {.kind = kind, .step = step};
+	struct leat_milestone milestone = {.kind = kind, .step = step};
 
-	leat_version_base(f->name, &mark.version);
-	mark.file = leat_milestones_number(d, f);
-	add(d, mark);
+	leat_version_base(f->name, &milestone.version);
+	milestone.file = leat_milestones_number(d, f);
+	add(d, milestone);
 }
 
 void leat_milestones_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,

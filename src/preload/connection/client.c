@@ -10,7 +10,7 @@
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
 #include "preload/core/log.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/state.h"

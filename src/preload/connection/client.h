@@ -28,7 +28,7 @@ struct leat_server_info {
 };
 
 /* As whom a connection was made, see user.h. */
-struct leat_user_mark {
+struct leat_user_snapshot {
 	uint32_t changes;
 	uint32_t uid, gid; /* effective */
 };
@@ -37,7 +37,7 @@ struct leat_user_mark {
 struct leat_thread {
 	int conn;     /* hidden descriptor, -1: none */
 	uint32_t pid; /* that connected */
-	struct leat_user_mark user;
+	struct leat_user_snapshot user;
 	bool transient; /* a vfork child's connection, for this guard only */
 	bool checked;   /* under this guard: the connection is this process', for its user */
 	struct leat_channel channel;

@@ -15,7 +15,7 @@ struct leat_stub_table {
 	void (*enter_forking)(void);
 	void (*enter_forked)(void);
 	void (*enter_vforked)(void);
-	const uint8_t *fd_mark;
+	const uint8_t *fd_kinds;
 	const uint8_t *call_class;
 	const uint8_t *active;
 	int64_t vfork_depth; /* from the thread pointer; the same for all threads */

@@ -4,7 +4,7 @@
 #include "preload/connection/lost.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/fd/lifecycle.h"
 #include "preload/fd/table.h"

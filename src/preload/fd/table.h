@@ -3,7 +3,7 @@
 #ifndef LEAT_PRELOAD_FD_TABLE_H
 #define LEAT_PRELOAD_FD_TABLE_H
 
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/fd/offset.h"
 #include "client/reading.h"
 #include "wire/wire.h"
@@ -97,11 +97,11 @@ static inline bool leat_fd_is_unread(const struct leat_fd *r)
 	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);
 }
 
-/* Record of a marked descriptor, NULL for others. Racing threads that use one
+/* Record of a descriptor with a kind, NULL for others. Racing threads that use one
  * descriptor may blur its statistics, never its kind. */
 struct leat_fd *leat_fd_get(int fd);
 
-/* All records; they are good where there is a mark. */
+/* All records; they are good where the descriptor has a kind. */
 extern struct leat_fd leat_fd_table[LEAT_MAX_FD] __attribute__((visibility("hidden")));
 
 #endif

@@ -6,7 +6,7 @@
 #include "preload/connection/timing.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/engine/patch.h"
@@ -339,7 +339,7 @@ static long map(const struct leat_syscall *c)
 
 static bool is_ours(int fd)
 {
-	return fd >= 0 && fd < LEAT_MAX_FD && leat_fd_mark[fd];
+	return fd >= 0 && fd < LEAT_MAX_FD && leat_fd_kinds[fd];
 }
 
 /* A mapping shows the file as it will be: a consumer's waits for the commit. Its

@@ -2,7 +2,7 @@
  * their numbers are free. */
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/rights.h"
 #include "preload/fd/lifecycle.h"

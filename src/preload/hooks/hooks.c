@@ -8,7 +8,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/fd/lifecycle.h"

@@ -2,7 +2,7 @@
 #include "client/sizes.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/fd/bytes.h"
 #include "preload/fd/migrate.h"

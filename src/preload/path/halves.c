@@ -2,7 +2,7 @@
 
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/path/names.h"
 #include "preload/path/resolve.h"

@@ -2,7 +2,7 @@
 #include "preload/trace/calls.h"
 
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/exec/exec.h"
@@ -52,7 +52,7 @@ static bool is_for_hooks(const struct leat_syscall *c)
 	for (unsigned i = 0; i < sizeof(argument); i++) {
 		unsigned fd = (unsigned)c->a[argument[i]];
 
-		if (class & 1u << i && fd < LEAT_MAX_FD && leat_fd_mark[fd])
+		if (class & 1u << i && fd < LEAT_MAX_FD && leat_fd_kinds[fd])
 			return true;
 	}
 	return (class & (LEAT_CALL_FD1 | LEAT_CALL_FD2 | LEAT_CALL_FD3 | LEAT_CALL_FD5)) == 0;

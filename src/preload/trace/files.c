@@ -1,7 +1,7 @@
 /* Which descriptors of this process are of which handles: what opens, copies and closes them. */
 #include "iotrace/trace.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
@@ -129,7 +129,7 @@ static void note_kind(uint32_t handle, const struct leat_trace_file *file)
 static void put_opened(struct leat_tracebuf_record *r, const struct leat_traced *t,
 		       const struct opening *o, int fd, uint32_t handle)
 {
-	bool served = leat_active && fd < LEAT_MAX_FD && leat_fd_mark[fd];
+	bool served = leat_active && fd < LEAT_MAX_FD && leat_fd_kinds[fd];
 	struct leat_trace_file file;
 
 	leat_trace_identify(&file, fd, "", AT_EMPTY_PATH);

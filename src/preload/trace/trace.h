@@ -1,8 +1,8 @@
 /* Recording the calls of this process for `leat trace` and `leat run --trace`.
  *
  * Recording lies between the engine and the hooks: in a traced process the stubs lead to
- * leat_trace_begin in place of leat_hook_begin, and all descriptors count as marked. In others
- * nothing of this runs. Where there is no workflow the kernel makes all calls, as they are.
+ * leat_trace_begin in place of leat_hook_begin, and all descriptors count as having a kind. In
+ * others nothing of this runs. Where there is no workflow the kernel makes all calls, as they are.
  *
  * A call is noted on the stack of who makes it, and is recorded in the trace buffer
  * (shm/tracebuf.h) when it has ended: a longjmp out of a call, a cancelled thread or a kill leave

@@ -51,11 +51,11 @@ static __always_inline bool begin(struct task_struct *task, struct thread *t)
 	case LEAT_EBPF_UNLINKS:
 		return is_unlink(t);
 	case LEAT_EBPF_CLOSES_MANY:
-		table_mark(task, t->args[0], t->args[1], false);
+		table_note_closer(task, t->args[0], t->args[1], false);
 		return false;
 	case LEAT_EBPF_EXECS:
 		t->exec_ns = bpf_ktime_get_ns();
-		table_mark(task, 0, ~0U, false);
+		table_note_closer(task, 0, ~0U, false);
 		return false;
 	default:
 		return true;
@@ -182,7 +182,7 @@ static __always_inline int released(__u64 file)
 		t->released = true;
 	else
 		say_closed(&old, pid_of(task),
-			   is_by_exec(t, &old) ? old.marked_ns : bpf_ktime_get_ns());
+			   is_by_exec(t, &old) ? old.closer_ns : bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -28,8 +28,8 @@ static __always_inline void close_exit(struct task_struct *task, struct thread *
 	if (!h || (h->id != t->handle[0] && !h->unsaid))
 		return;
 	if (!t->last && !file_is_gone(file, h->inode)) {
-		h->marked_pid = pid_of(task);
-		h->marked_ns = bpf_ktime_get_ns();
+		h->closer_pid = pid_of(task);
+		h->closer_ns = bpf_ktime_get_ns();
 		return;
 	}
 	if (bpf_map_delete_elem(&handles, &file) == 0)

@@ -225,7 +225,7 @@ static __noinline int say_open(struct thread *t, __u64 file, __u32 flags)
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 inode = file ? file_inode(file) : 0;
 	struct handle h = {
-		.inode = inode, .opened_ns = bpf_ktime_get_ns(), .marked_pid = pid_of(task)};
+		.inode = inode, .opened_ns = bpf_ktime_get_ns(), .closer_pid = pid_of(task)};
 	struct scratch *s;
 	bool below = false;
 	__u32 used, mode;

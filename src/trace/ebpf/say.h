@@ -75,7 +75,7 @@ static __always_inline void say_closed(const struct handle *h, __u32 pid, __u64 
 
 static __always_inline void say_closed_unseen(const struct handle *h)
 {
-	say_closed(h, h->marked_pid, h->marked_ns ? h->marked_ns : bpf_ktime_get_ns());
+	say_closed(h, h->closer_pid, h->closer_ns ? h->closer_ns : bpf_ktime_get_ns());
 }
 
 #endif

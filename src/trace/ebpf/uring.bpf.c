@@ -50,7 +50,7 @@ static __always_inline int submitted(struct io_kiocb *request)
 		return 0;
 	}
 	if (r.opcode == URING_CLOSE)
-		table_mark(task, 0, ~0U, false);
+		table_note_closer(task, 0, ~0U, false);
 	if (!is_read(r.opcode) && !is_write(r.opcode) && r.opcode != URING_OPENAT &&
 	    r.opcode != URING_OPENAT2)
 		return 0;
