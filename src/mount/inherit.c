@@ -60,7 +60,7 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out)
 
 /* Which file is it, to this step, and where is it? */
 struct inherited {
-	uint32_t kind, slot, home;
+	uint32_t kind, slot, generation;
 	bool intact;
 	uint64_t ofd;
 };
@@ -82,18 +82,18 @@ static int identify(struct leat_mount_call *call, int fd, const struct stat *st,
 static int follow(struct leat_mount_call *call, int fd, const struct inherited *in, int peer)
 {
 	struct leat_shm_file *f = leat_mount_file(call, in->slot);
-	uint32_t seq, home;
+	uint32_t seq, generation;
 	int rc = 0, new;
 
 	while (!rc && f) {
 		seq = leat_shm_seq(f);
-		home = leat_shm_home(f);
-		if (home == in->home)
+		generation = leat_shm_generation(f);
+		if (generation == in->generation)
 			return 0;
 		rc = -EAGAIN;
-		if (home % LEAT_HOME_NEXT == 0)
-			rc = leat_connection_replace_fd(call->connection, in->slot, fd, &seq, &home,
-							&new);
+		if (generation % LEAT_GENERATION_NEXT == 0)
+			rc = leat_connection_replace_fd(call->connection, in->slot, fd, &seq,
+							&generation, &new);
 		if (!rc)
 			return new < 0 ? 0 : leat_handshake_exchange(peer, fd, new);
 		if (rc == -EAGAIN)

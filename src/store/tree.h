@@ -14,7 +14,7 @@
 
 enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_SPILL, LEAT_ROOT_DISK };
 
-/* Is a file there at home in the store? */
+/* Is this root leat's own, the store or the spill directory? */
 static inline bool leat_root_is_ours(enum leat_root root)
 {
 	return root == LEAT_ROOT_STORE || root == LEAT_ROOT_SPILL;

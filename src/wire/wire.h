@@ -208,9 +208,9 @@ struct leat_msg_resolved {
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
 	uint32_t location;
 	uint32_t kind;
-	uint32_t slot; /* index of the file's shared record; 0 = none */
-	uint32_t
-		seq; /* with -EAGAIN: value of seq to sleep on; else the file's home, shm/state.h */
+	uint32_t slot;  /* index of the file's shared record; 0 = none */
+	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on; else the file's location
+			   generation, shm/state.h */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
 	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
 		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
@@ -368,7 +368,7 @@ struct leat_msg_switch {
 struct leat_msg_switched {
 	struct leat_msg h;
 	int32_t error; /* -EAGAIN: wait on seq; -ESTALE: not this file's */
-	uint32_t home;
+	uint32_t generation;
 	uint32_t seq;
 	uint32_t reserved;
 };

@@ -146,7 +146,7 @@ static void test_descriptors_follow(void **state)
 	copy = dup(f.fd);
 
 	assert_int_equal(ask_space(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
 	assert_true(fresh >= 0);
 	check_content(fresh, size);
@@ -200,19 +200,19 @@ static void test_held(void **state)
 	assert_true(leat_shm_hold(record, true, 0));
 	assert_true(leat_shm_hold(record, false, 0));
 	assert_int_equal(peer_ask_space(a, f.slot, 0, 4096), -EAGAIN);
-	for (int i = 0; i < 100 && !leat_shm_home(record); i++) {
+	for (int i = 0; i < 100 && !leat_shm_generation(record); i++) {
 		usleep(5000);
 		peer_ask_space(a, f.slot, 2, 4096);
 	}
 	usleep(100000);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_MOVING);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_MOVING);
 	assert_false(leat_shm_hold(record, true, 0));
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN);
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
 	assert_int_equal(pwrite(f.fd, "a", 1, 0), 1); /* it arrives */
 	assert_true(leat_shm_release(record, true, 0));
 	assert_int_equal(ask_space(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN); /* somebody reads */
 	leat_shm_release(record, false, 0);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
@@ -240,7 +240,7 @@ static void test_never_released(void **state)
 	assert_true(leat_shm_hold(record, true, 0));
 	assert_true(leat_shm_hold(record, false, 0));
 	assert_int_equal(ask_space(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_false(leat_shm_release(record, true, 0));
 	usleep(1100000);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
@@ -344,7 +344,7 @@ static void test_pinned(void **state)
 	leat_shm_pin(a->shm, &a->shm->files[f.slot]);
 	assert_int_equal(ask_space(a, &f), -ENOSPC);
 	check_refused(w, "while it is mapped");
-	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
+	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
 	peer_part(a);
 	free(a);
@@ -366,7 +366,7 @@ static void test_without_the_library(void **state)
 		usleep(10000);
 	assert_int_equal(peer_ask_space(a, f.slot, 1000, 4096), -ENOSPC);
 	check_refused(w, "in a program that does not follow it");
-	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
+	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
 	peer_part(a);
 	free(a);

@@ -124,7 +124,7 @@ bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule
 	return false;
 }
 
-enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule)
+enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule)
 {
 	return leat_rule_produced(d, rule) && rule->storage == LEAT_STORAGE_MEMORY ? LEAT_ROOT_STORE
 										   : LEAT_ROOT_DISK;
@@ -184,14 +184,14 @@ int leat_file_note_remover(struct leat_file *f, const struct leat_user *user)
 
 void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
 {
-	enum leat_root home = leat_rule_home(d, f->rule);
+	enum leat_root declared = leat_rule_root(d, f->rule);
 	struct stat st;
 
 	f->on_disk = (struct leat_inode){0};
 	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
 		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
-	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
-	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
+	f->adopted = root == LEAT_ROOT_DISK && declared == LEAT_ROOT_STORE;
+	f->keep = leat_root_is_ours(root) && declared == LEAT_ROOT_DISK;
 }
 
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f)

@@ -139,7 +139,7 @@ bool leat_rule_matters(const struct leat_file_rule *rule);
 /* True if some step has it as output. */
 bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule *rule);
 /* Where a new file of that rule belongs. */
-enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule);
+enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule);
 
 /* Whether `step` removed it for itself. */
 bool leat_file_is_hidden(const struct leat_file *f, int step);

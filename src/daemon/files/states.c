@@ -25,7 +25,7 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 	if (!f)
 		return NULL;
 	f->versioned = d->has_views && leat_stream_has_versions(d->stream, name);
-	if (f->rule->drop && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE)
+	if (f->rule->drop && leat_rule_root(d, f->rule) == LEAT_ROOT_STORE)
 		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	return f;
@@ -181,7 +181,7 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	f->told = f->made = true;
 	if (!rule->drop)
 		leat_shm_retain(leat_file_shm(d, f));
-	else if (leat_rule_home(d, rule) == LEAT_ROOT_STORE)
+	else if (leat_rule_root(d, rule) == LEAT_ROOT_STORE)
 		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	HASH_ADD_KEYPTR(hh, d->files->by_name, f->name, strlen(f->name), f);
 	if (!f->hh.tbl) {

@@ -133,10 +133,10 @@ static int produce(struct leat_request *r)
 	if (!rc && r->exists)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
-		r->found.root = leat_rule_home(r->d, r->rule);
+		r->found.root = leat_rule_root(r->d, r->rule);
 		/* Another user than the daemon's cannot go into the spill directory. */
 		if (r->found.root == LEAT_ROOT_STORE && !r->c->user)
-			r->found.root = leat_spill_home(r->d, 0);
+			r->found.root = leat_spill_choose_root(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
 		if (!rc)
 			leat_tree_touch(r->d->tree, r->found.root, r->found.path);

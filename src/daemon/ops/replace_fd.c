@@ -28,7 +28,7 @@ int leat_handle_replace_fd(struct leat_conn *c, const void *msg)
 	if (!f || c->passed < 0)
 		return -EPROTO;
 	m->seq = leat_shm_seq(leat_file_shm(d, f));
-	m->home = leat_shm_home(leat_file_shm(d, f));
+	m->generation = leat_shm_generation(leat_file_shm(d, f));
 	if (leat_move_is_live(f))
 		m->error = -EAGAIN;
 	else if (leat_former_is(f, c->passed))

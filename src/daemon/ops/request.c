@@ -127,7 +127,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 		leat_actions_resolved(r->c, false);
 	if (r->file) {
 		m.slot = r->file->slot;
-		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));
+		m.seq = leat_shm_generation(leat_file_shm(r->d, r->file));
 		m.lasting = is_lasting(r);
 		if (m.lasting)
 			leat_file_publish_name(r->d, r->file, &r->found.st);

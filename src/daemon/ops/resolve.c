@@ -105,7 +105,7 @@ static int op_make(struct leat_request *r)
 {
 	if (r->found.dir_wanted)
 		return leat_request_fail(r, r->exists ? -EEXIST : -ENOENT);
-	return new_name(r, is_special(r->in->mode) ? LEAT_ROOT_DISK : leat_rule_home(r->d, r->rule),
+	return new_name(r, is_special(r->in->mode) ? LEAT_ROOT_DISK : leat_rule_root(r->d, r->rule),
 			0);
 }
 

@@ -194,7 +194,7 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 	leat_unlink_ours(d, NULL, name);
 	f->on_disk = (struct leat_inode){st->st_dev, st->st_ino};
 	f->told = f->made = true;
-	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
+	f->adopted = leat_rule_root(d, f->rule) == LEAT_ROOT_STORE;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						 .step = step,
 						 .name = name,

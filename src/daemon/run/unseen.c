@@ -21,8 +21,8 @@
 
 #define MAPS_SIZE (1u << 20)
 #define STATUS_SIZE (1u << 16)
-#define NAP_US 2000
-#define NAPS_DYING 50 /* how long a process that ends is waited for */
+#define SLEEP_US 2000
+#define SLEEPS_DYING 50 /* how long a process that ends is waited for */
 
 int leat_unseen_init(struct leat_daemon *d)
 {
@@ -137,10 +137,10 @@ static bool is_loaded(pid_t pid)
 /* One that is ending is waited for: how it ended is known only then. */
 static bool read_settled(pid_t pid, struct leat_pidstat *now)
 {
-	for (int naps = 0; leat_pidstat_read(pid, now); naps++) {
-		if (!now->exiting || now->state == 'Z' || naps == NAPS_DYING)
+	for (int sleeps = 0; leat_pidstat_read(pid, now); sleeps++) {
+		if (!now->exiting || now->state == 'Z' || sleeps == SLEEPS_DYING)
 			return true;
-		usleep(NAP_US);
+		usleep(SLEEP_US);
 	}
 	return false;
 }
@@ -253,5 +253,5 @@ void leat_unseen_await(struct leat_daemon *d)
 	uint64_t since = leat_clock_ns();
 
 	while (collect(d, 0, true) && leat_clock_ns() - since < 2 * LEAT_ROLL_LOADING_NS)
-		usleep(NAP_US);
+		usleep(SLEEP_US);
 }

@@ -38,7 +38,7 @@ static uint64_t low_water(const struct leat_daemon_space *s)
 	return s->budget_bytes / 2;
 }
 
-enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
+enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes)
 {
 	struct leat_daemon_space *s = d->space;
 

@@ -8,7 +8,7 @@
 
 /* Where a new file of `size_bytes` goes that belongs to the store: there, or to the
  * spill directory if the store is nearly full. */
-enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes);
+enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes);
 /* A file that cannot be moved just now is tried again so often. */
 #define LEAT_SPILL_ATTEMPTS 200u
 /* By the clock: move out what is cold, bring back what will be read. */

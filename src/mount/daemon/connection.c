@@ -297,7 +297,7 @@ int leat_connection_ended(struct leat_connection *connection, pid_t pid, bool ki
 }
 
 int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot, int fd,
-			       uint32_t *seq, uint32_t *home, int *new)
+			       uint32_t *seq, uint32_t *generation, int *new)
 {
 	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)connection->msg;
 	int rc = leat_channel_replace_fd(leat_connection_channel(connection), slot, fd, new);
@@ -305,7 +305,7 @@ int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot
 	if (rc == -EAGAIN)
 		*seq = reply->seq;
 	if (!rc)
-		*home = reply->home;
+		*generation = reply->generation;
 	return rc;
 }
 

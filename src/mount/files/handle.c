@@ -82,7 +82,7 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 				  .slot = location->slot,
 				  .ofd = location->ofd,
 				  .intact = location->intact};
-	leat_word_set(&h->home, location->seq);
+	leat_word_set(&h->generation, location->seq);
 	if (ino)
 		leat_handle_attach(h, ino);
 	leat_shm_count(&leat_mount_step(call)->opens, 1);

@@ -11,10 +11,10 @@ struct leat_handle {
 	struct leat_handle *all_prev, *all_next; /* of the mount */
 	struct leat_node *node;
 	struct leat_mount *m;
-	int fd;                /* owned */
-	struct leat_word home; /* where its file is, shm/state.h */
-	int flags;             /* of the open */
-	uint32_t kind;         /* enum leat_kind */
+	int fd;                      /* owned */
+	struct leat_word generation; /* where its file is, shm/state.h */
+	int flags;                   /* of the open */
+	uint32_t kind;               /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
 	bool intact;     /* open for writing: before it changes something that is to be told */

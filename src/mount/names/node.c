@@ -188,7 +188,7 @@ static bool has_moved(const struct leat_mount *m, const struct leat_node *node,
 		return false;
 	DL_FOREACH(node->handles, h)
 	if (h->slot == id->slot && id->slot < LEAT_SHM_MAX_FILES &&
-	    (leat_shm_home(&m->shm->files[id->slot]) != leat_word_get(&h->home) ||
+	    (leat_shm_generation(&m->shm->files[id->slot]) != leat_word_get(&h->generation) ||
 	     (!leat_identify(h->fd, "", &st, &own) && is_same(&own, id))))
 		return true;
 	return false;

@@ -22,7 +22,7 @@ static int follow_meanwhile(struct leat_awaiter *a)
 	const int fd = ((const struct reader *)a)->fd;
 	const struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r || !r->slot || !leat_has_left(r, r->home))
+	if (!r || !r->slot || !leat_has_left(r, r->generation))
 		return 0;
 	a->asked = false; /* the daemon takes what comes next for the end of the wait */
 	return leat_migrate(fd, false);

@@ -60,7 +60,7 @@ static long find_space(void)
 	return (long)start;
 }
 
-bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t home)
+bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t generation)
 {
 	struct leat_window *w = &r->window;
 	uint64_t start = at / LEAT_WINDOW_BYTES * LEAT_WINDOW_BYTES;
@@ -78,7 +78,7 @@ bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uin
 	*w = (struct leat_window){.base = (char *)(uintptr_t)address,
 				  .start = start,
 				  .end = start + LEAT_WINDOW_BYTES,
-				  .home = home,
+				  .generation = generation,
 				  .writable = protection & PROT_WRITE};
 	return true;
 }

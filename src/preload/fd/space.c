@@ -40,7 +40,7 @@ static bool wait_for_reader(struct leat_shm_file *f, struct leat_space *space)
 bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
-	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0;
+	uint32_t slot = r ? r->slot : 0, generation = r ? r->generation : 0;
 	struct leat_awaiter a;
 	int rc;
 
@@ -53,7 +53,7 @@ bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 		rc = leat_await_space(&a, slot, length, &space->attempt);
 		if (rc < 0 || leat_migrate_first(fd))
 			return false;
-		if (!rc || r->home != home)
+		if (!rc || r->generation != generation)
 			return true;
 	}
 }

@@ -33,7 +33,7 @@ struct leat_window {
 	char *base; /* NULL: none */
 	uint64_t start;
 	uint64_t end;
-	uint32_t home; /* of what is mapped; migrate.h */
+	uint32_t generation; /* of what is mapped; migrate.h */
 	bool writable;
 };
 
@@ -41,7 +41,7 @@ struct leat_fd {
 	uint8_t kind;  /* enum leat_kind */
 	uint8_t looks; /* at the size, by a run time, while the file grows */
 	uint32_t slot;
-	uint32_t home; /* where the file was by its shared record; migrate.h */
+	uint32_t generation; /* where the file was by its shared record; migrate.h */
 	uint64_t ofd;
 	uint64_t size_seen;
 	uint64_t read_end; /* end of what was read through it */

@@ -291,7 +291,7 @@ static int settle(int fd, uint64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
-	uint32_t home;
+	uint32_t generation;
 	int rc;
 
 	if (!f || r->kind == LEAT_KIND_DIR)
@@ -299,10 +299,10 @@ static int settle(int fd, uint64_t length)
 	leat_space_to_map(fd, length);
 	do {
 		rc = leat_migrate_first(fd);
-		home = r->home;
+		generation = r->generation;
 		if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED))
 			leat_shm_pin(leat_server_known()->shm, f);
-	} while (!rc && leat_has_left(r, home) && !leat_in_vfork());
+	} while (!rc && leat_has_left(r, generation) && !leat_in_vfork());
 	return rc;
 }
 

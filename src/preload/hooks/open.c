@@ -93,11 +93,11 @@ static struct leat_offset *shared_offset_of(const struct opening *o,
 	return leat_offset_new();
 }
 
-static long open_on_site(const struct opening *o, struct leat_resolved *resolved)
+static long open_resolved(const struct opening *o, struct leat_resolved *resolved)
 {
 	struct leat_fd r = {.kind = (uint8_t)resolved->kind,
 			    .slot = resolved->slot,
-			    .home = resolved->file_home,
+			    .generation = resolved->generation,
 			    .ofd = resolved->ofd};
 	long rc, fd = -EWOULDBLOCK;
 
@@ -168,7 +168,7 @@ static long open_inside(const struct opening *o, struct leat_resolved *resolved,
 		return -EOPNOTSUPP;
 	}
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = open_on_site(o, resolved);
+		rc = open_resolved(o, resolved);
 		if (!has_moved(o, resolved, rc))
 			break;
 		leat_resolved_result(resolved, rc);

@@ -66,7 +66,7 @@ static int locate(struct leat_resolved *resolved, const struct leat_target *targ
 	resolved->intact = m->intact;
 	resolved->changes = m->changes;
 	resolved->lasting = m->lasting;
-	resolved->file_home = m->seq;
+	resolved->generation = m->seq;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
@@ -130,7 +130,7 @@ static bool locate_known(struct leat_resolved *resolved, const struct leat_targe
 					   .flags = target->flags,
 					   .common = known.common,
 					   .input = known.input,
-					   .file_home = f ? leat_shm_home(f) : 0,
+					   .generation = f ? leat_shm_generation(f) : 0,
 					   .changes = known.changes,
 					   .lasting = true};
 	return true;

@@ -32,7 +32,7 @@ struct leat_resolved {
 	uint32_t kind;     /* enum leat_kind */
 	uint32_t slot;
 	uint32_t flags;
-	uint32_t file_home; /* of the shared record */
+	uint32_t generation; /* of the shared record */
 	uint64_t ofd;
 	bool input;      /* the step is a consumer of it */
 	bool intact;     /* the open has changed nothing */

@@ -127,13 +127,13 @@ static struct leat_tracebuf_record *wait_for_space(uint32_t process, size_t size
 {
 	int64_t since = leat_trace_now(), now = since;
 	struct leat_tracebuf_record *r = NULL;
-	uint64_t nap = LEAT_SLEEP_NS;
+	uint64_t sleep_ns = LEAT_SLEEP_NS;
 
 	while (!r && now - since < LEAT_TRACEBUF_LONGEST_WAIT_NS &&
 	       now - (int64_t)leat_tracebuf_last_beat(leat_trace_buffer) <
 		       LEAT_TRACEBUF_LONGEST_SILENCE_NS) {
-		leat_sleep(nap);
-		nap = nap < LONGEST_SLEEP_NS ? 2 * nap : nap;
+		leat_sleep(sleep_ns);
+		sleep_ns = sleep_ns < LONGEST_SLEEP_NS ? 2 * sleep_ns : sleep_ns;
 		r = leat_tracebuf_begin(leat_trace_buffer, process, size, &lane);
 		now = leat_trace_now();
 	}

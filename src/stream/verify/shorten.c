@@ -58,11 +58,11 @@ static int find_way(struct breadth *b, uint32_t at)
 
 static int follow(struct breadth *b, uint32_t at, const struct verify_action *a)
 {
-	struct verify_world *w = &b->v->world;
+	struct verify_system *w = &b->v->system;
 	uint32_t action = leat_verify_pack(a);
 	int rc;
 
-	leat_verify_world_do(w, a);
+	leat_verify_system_do(w, a);
 	b->way[b->length] = action;
 	rc = w->error ? w->error : leat_verify_note(w, b->found, b->way, b->length + 1);
 	if (rc || !leat_verify_goes_on(w))
@@ -73,7 +73,7 @@ static int follow(struct breadth *b, uint32_t at, const struct verify_action *a)
 
 static int expand(struct breadth *b, uint32_t at)
 {
-	struct verify_world *w = &b->v->world;
+	struct verify_system *w = &b->v->system;
 	struct verify_action next[VERIFY_ACTIONS];
 	int rc = find_way(b, at), n;
 
@@ -121,9 +121,9 @@ static void take_over(struct breadth *b)
 int leat_verify_shorten(struct leat_verify *v, uint64_t limit)
 {
 	struct breadth b = {.v = v, .found = calloc(1, sizeof(*b.found))};
-	int rc = b.found ? leat_verify_world_begin(&v->world, &v->model, v->heap) : -ENOMEM;
+	int rc = b.found ? leat_verify_system_begin(&v->system, &v->model, v->heap) : -ENOMEM;
 
-	rc = rc ? rc : leat_verify_seen_put(&b.seen, leat_verify_hash(&v->world));
+	rc = rc ? rc : leat_verify_seen_put(&b.seen, leat_verify_hash(&v->system));
 	rc = rc < 0 ? rc : add_node(&b, 0, 0);
 	v->model.eager = false;
 	for (uint32_t at = 0; !rc && at < b.n && b.n < limit && !is_all_found(&b); at++)

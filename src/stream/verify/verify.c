@@ -78,13 +78,13 @@ int leat_verify_trace(struct leat_verify *v, const struct leat_verify_finding *f
 	struct leat_heap *before = leat_heap_use(v->heap);
 	int rc;
 
-	v->world.people = people;
-	v->world.log = log;
+	v->system.people = people;
+	v->system.log = log;
 	rc = leat_verify_go(v, f->way, f->length);
 	if (!rc && people && f->kind == LEAT_VERIFY_DEADLOCK &&
-	    leat_stream_deadlock(v->world.s, NULL, NULL, people) < 0)
+	    leat_stream_deadlock(v->system.s, NULL, NULL, people) < 0)
 		rc = -ENOMEM;
-	v->world.people = v->world.log = NULL;
+	v->system.people = v->system.log = NULL;
 	leat_heap_use(before);
 	return rc;
 }

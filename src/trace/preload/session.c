@@ -53,10 +53,10 @@ uint64_t leat_trace_session_round(struct leat_trace_session *s)
 
 void leat_trace_session_sleep(uint64_t taken)
 {
-	const struct timespec nap = {.tv_nsec = ROUND_NS};
+	const struct timespec pause = {.tv_nsec = ROUND_NS};
 
 	if (taken < MANY)
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 }
 
 void leat_trace_session_finish(struct leat_trace_session *s)
