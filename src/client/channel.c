@@ -54,8 +54,8 @@ static int build(struct leat_channel *c, enum leat_msg_type type, const void *bo
 	return rc;
 }
 
-static int tell(struct leat_channel *c, enum leat_msg_type type, const void *body,
-		const char *first, const char *second)
+static int notify(struct leat_channel *c, enum leat_msg_type type, const void *body,
+		  const char *first, const char *second)
 {
 	int rc = build(c, type, body, first, second);
 
@@ -172,14 +172,14 @@ int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *progra
 int leat_channel_fact(struct leat_channel *c, enum leat_msg_type type,
 		      const struct leat_msg_fact *fact)
 {
-	return tell(c, type, fact, NULL, NULL);
+	return notify(c, type, fact, NULL, NULL);
 }
 
 int leat_channel_forget_list(struct leat_channel *c, uint64_t handle)
 {
 	const struct leat_msg_list m = {.handle = handle, .release = 1};
 
-	return tell(c, LEAT_MSG_LIST, &m, "", NULL);
+	return notify(c, LEAT_MSG_LIST, &m, "", NULL);
 }
 
 int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t pid, int32_t status,
@@ -187,14 +187,14 @@ int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t 
 {
 	const struct leat_msg_step m = {.pid = pid, .status = status};
 
-	return tell(c, type, &m, step, text);
+	return notify(c, type, &m, step, text);
 }
 
 int leat_channel_refused(struct leat_channel *c, const char *text, bool fatal)
 {
 	const struct leat_msg_text m = {.error = fatal ? -EIO : 0};
 
-	return tell(c, LEAT_MSG_REFUSED, &m, text, NULL);
+	return notify(c, LEAT_MSG_REFUSED, &m, text, NULL);
 }
 
 int leat_channel_killed(struct leat_channel *c, const char *text)

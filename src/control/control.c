@@ -206,7 +206,7 @@ static int connect_to(const char *runtime_dir, const char *dir, int *out)
 	return 0;
 }
 
-static int say_hello(struct leat_control *c, const char *workflow, unsigned kind)
+static int report_hello(struct leat_control *c, const char *workflow, unsigned kind)
 {
 	struct leat_msg_hello *hello =
 		leat_wire_begin(c->buf, LEAT_MSG_HELLO, sizeof(struct leat_msg_hello));
@@ -251,7 +251,7 @@ int leat_control_open(const char *runtime_dir, const char *dir, const char *work
 	c->segment_fd = -1;
 	result = connect_to(runtime_dir, dir, &c->fd);
 	if (result == 0)
-		result = say_hello(c, workflow, kind);
+		result = report_hello(c, workflow, kind);
 	if (result < 0) {
 		leat_control_close(c);
 		return result;

@@ -70,7 +70,7 @@ struct leat_pin {
 	struct leat_pin_load *load; /* owned; of each */
 	size_t n;
 	size_t set_size; /* bytes of a cpu_set_t for them */
-	bool told;       /* that there are too few */
+	bool reported;   /* that there are too few */
 };
 
 /* Whether a step may start. */
@@ -116,7 +116,7 @@ struct leat_driver {
 	enum leat_stop stop;
 	uint64_t stop_at_ns; /* when the next stage of stopping is due */
 	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
-	bool linger_told;
+	bool linger_reported;
 	bool control_lost; /* the daemon is gone */
 	struct leat_oom oom;
 	bool finishing; /* FINISH was sent */
@@ -225,7 +225,7 @@ void leat_schedule_ended(struct leat_driver *d, size_t step, bool failed);
 /* Look which steps wait, and which go on. True if any has changed that. */
 bool leat_schedule_watch(struct leat_driver *d);
 /* All have ended: what was learned goes to the result. 0 or -ENOMEM. */
-int leat_schedule_tell(struct leat_driver *d);
+int leat_schedule_report(struct leat_driver *d);
 
 /* resumed.c */
 
@@ -255,7 +255,7 @@ void leat_driver_forget_outputs(struct leat_driver *d);
 /* On plain files: a step has ended; which outputs that it spells out are not there? */
 void leat_driver_note_unmade(struct leat_driver *d, size_t step);
 /* Say what was not made, and let the run fail if that is an error. */
-void leat_driver_tell_unmade(struct leat_driver *d);
+void leat_driver_report_unmade(struct leat_driver *d);
 
 /* failure.c */
 

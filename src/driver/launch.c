@@ -55,7 +55,7 @@ int leat_launch_ask(struct leat_driver *d, size_t step)
 	else if (s->more == LEAT_MORE_ASK)
 		s->more = LEAT_MORE_WAIT;
 	if (!leat_control_is_lost(result))
-		leat_driver_advance(d, step, LEAT_STEP_EVENT_TOLD);
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_ANSWERED);
 	if (result)
 		return result;
 	free(s->file);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What the step made last time is there: for the rules it has ended well. */
-static int tell_skipped(struct leat_driver *d, size_t step)
+static int report_skipped(struct leat_driver *d, size_t step)
 {
 	const char *name = d->wf->steps[step].name;
 	int result;
@@ -33,7 +33,7 @@ void leat_driver_begin_record(struct leat_driver *d)
 		if (!r->skipped)
 			continue;
 		leat_driver_advance(d, i, LEAT_STEP_EVENT_REFUSE);
-		error = tell_skipped(d, i);
+		error = report_skipped(d, i);
 		if (error < 0) {
 			leat_error("step %s: the daemon does not take it as done: %s", r->name,
 				   strerror(-error));

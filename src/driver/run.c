@@ -61,7 +61,7 @@ static void begin_finish(struct leat_driver *d)
 	    leat_control_finish(d->config->control, d->config->timeline) < 0)
 		leat_driver_lose_daemon(d);
 	if (!d->config->control)
-		leat_driver_tell_unmade(d);
+		leat_driver_report_unmade(d);
 	if (!d->config->control || d->control_lost) {
 		d->over = true;
 		uv_stop(&d->loop);
@@ -260,7 +260,7 @@ static int setup(struct leat_driver *d)
 }
 
 /* A step may come to a good end though a process of it was killed, or to another bad one. */
-static void tell_kills(struct leat_driver *d)
+static void report_kills(struct leat_driver *d)
 {
 	uint64_t kills = leat_oom_kills(&d->oom);
 	char *why, *text;
@@ -268,7 +268,7 @@ static void tell_kills(struct leat_driver *d)
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		if (d->result->steps[i].status && leat_oom_is_status(d->result->steps[i].status))
 			return; /* it was told of that step */
-	why = kills ? leat_oom_tell(&d->oom) : NULL;
+	why = kills ? leat_oom_explain(&d->oom) : NULL;
 	text = why ? leat_strf("the kernel killed %llu process%s while this ran, %s",
 			       (unsigned long long)kills, kills == 1 ? "" : "es", why)
 		   : NULL;
@@ -331,7 +331,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	leat_driver_kill_all(&d);
 	leat_actors_free(&d);
 	unwatch(&d);
-	tell_kills(&d);
+	report_kills(&d);
 	leat_driver_keep_outputs(&d);
 	if (!d.summed_up)
 		leat_driver_count_losses(&d);
@@ -344,7 +344,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	if (!result->end_ns)
 		result->end_ns = leat_clock_ns();
 	note_cpu_time(result, config->daemon_pid, &before);
-	if (leat_schedule_tell(&d) < 0)
+	if (leat_schedule_report(&d) < 0)
 		leat_error("out of memory: what was learned of I/O tasks is not reported");
 	leat_schedule_release(&d);
 	leat_pin_release(&d);

@@ -365,7 +365,7 @@ bool leat_schedule_watch(struct leat_driver *d)
 
 /* --- what it has learned --------------------------------------------------------------------- */
 
-int leat_schedule_tell(struct leat_driver *d)
+int leat_schedule_report(struct leat_driver *d)
 {
 	struct leat_schedule *p = d->schedule;
 	int result = 0;

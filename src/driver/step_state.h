@@ -18,14 +18,14 @@ enum leat_driver_step_state {
 };
 
 enum leat_driver_step_event {
-	LEAT_STEP_EVENT_LAUNCH, /* its process is there */
-	LEAT_STEP_EVENT_KILL,   /* because its actions have failed */
-	LEAT_STEP_EVENT_LEAVE,  /* its process has ended, and its actions are to hear of it */
-	LEAT_STEP_EVENT_RETURN, /* its process has ended, and it may be launched again */
-	LEAT_STEP_EVENT_TOLD,   /* the daemon was asked whether it is */
-	LEAT_STEP_EVENT_END,    /* no more launches */
-	LEAT_STEP_EVENT_LOOK,   /* at whether it ended well */
-	LEAT_STEP_EVENT_REFUSE, /* it is not to run at all */
+	LEAT_STEP_EVENT_LAUNCH,   /* its process is there */
+	LEAT_STEP_EVENT_KILL,     /* because its actions have failed */
+	LEAT_STEP_EVENT_LEAVE,    /* its process has ended, and its actions are to hear of it */
+	LEAT_STEP_EVENT_RETURN,   /* its process has ended, and it may be launched again */
+	LEAT_STEP_EVENT_ANSWERED, /* the daemon was asked whether it is */
+	LEAT_STEP_EVENT_END,      /* no more launches */
+	LEAT_STEP_EVENT_LOOK,     /* at whether it ended well */
+	LEAT_STEP_EVENT_REFUSE,   /* it is not to run at all */
 	LEAT_STEP_EVENTS
 };
 

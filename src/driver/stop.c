@@ -65,11 +65,11 @@ bool leat_driver_all_gone(struct leat_driver *d)
 		return true;
 	if (!d->linger_ns)
 		d->linger_ns = now_ns;
-	if (!d->linger_told && now_ns - d->linger_ns > 1000 * (uint64_t)NS_PER_MS) {
+	if (!d->linger_reported && now_ns - d->linger_ns > 1000 * (uint64_t)NS_PER_MS) {
 		leat_console_progress(&d->console, NULL);
 		leat_warn("all steps have ended; waiting for processes they left behind: %s",
 			  left.names);
-		d->linger_told = true;
+		d->linger_reported = true;
 	}
 	if (d->stop == LEAT_STOP_NONE && !left.writing &&
 	    now_ns - d->linger_ns > LEAT_LINGER_MS * (uint64_t)NS_PER_MS) {

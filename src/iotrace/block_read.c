@@ -217,14 +217,14 @@ static int finish(struct blocks *b)
 {
 	struct leat_trace_tail *t = &b->stream.tail;
 	bool calls = b->stream.part == LEAT_TRACE_CALLS;
-	uint64_t said = calls ? b->end.calls : b->end.processes;
+	uint64_t reported = calls ? b->end.calls : b->end.processes;
 	char text[128];
 
-	if (b->end_seen && !b->bad && said != b->records && !b->counted) {
+	if (b->end_seen && !b->bad && reported != b->records && !b->counted) {
 		b->counted = true;
 		snprintf(text, sizeof(text), "%llu %s were read, but %llu were written",
 			 (unsigned long long)b->records, calls ? "calls" : "processes",
-			 (unsigned long long)said);
+			 (unsigned long long)reported);
 		return complain(b, b->at, text);
 	}
 	*t = b->end;

@@ -34,8 +34,8 @@ struct leat_feed {
 	size_t filled, taken; /* batches, in all */
 	bool stop;
 	/* Of who takes. */
-	size_t at; /* in the batch `taken` */
-	bool told; /* the batch's status was returned */
+	size_t at;     /* in the batch `taken` */
+	bool reported; /* the batch's status was returned */
 	bool holds;
 };
 
@@ -186,7 +186,7 @@ static struct batch *next_batch(struct leat_feed *f)
 		pthread_cond_wait(&f->changed, &f->lock);
 	pthread_mutex_unlock(&f->lock);
 	f->at = 0;
-	f->told = false;
+	f->reported = false;
 	return &f->batches[f->taken % BATCHES];
 }
 
@@ -199,8 +199,8 @@ int leat_feed_next(struct leat_feed *f, const struct leat_trace_record **record)
 			*record = &b->v[f->at++];
 			return 1;
 		}
-		if (b->status == -EBADMSG && !f->told) {
-			f->told = true;
+		if (b->status == -EBADMSG && !f->reported) {
+			f->reported = true;
 			return -EBADMSG;
 		}
 		if (b->status <= 0 && b->status != -EBADMSG)

@@ -317,11 +317,11 @@ static inline uint32_t leat_shm_epoch(struct leat_shm_file *f)
 static inline bool leat_shm_length(struct leat_shm_file *f, uint32_t epoch, uint64_t size,
 				   uint64_t *length)
 {
-	uint64_t said;
+	uint64_t reported;
 
 	atomic_thread_fence(memory_order_acquire);
-	said = atomic_load_explicit(&f->length, memory_order_acquire);
-	*length = said < size ? said : size;
+	reported = atomic_load_explicit(&f->length, memory_order_acquire);
+	*length = reported < size ? reported : size;
 	return atomic_load_explicit(&f->epoch, memory_order_relaxed) == epoch;
 }
 

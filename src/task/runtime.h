@@ -170,7 +170,7 @@ struct leat_worker {
 	uint64_t read_bytes;        /* of files, by the task it runs, of its `io_bytes` */
 	struct leat_task_arg *args; /* owned; of the task it runs */
 	size_t max_args;
-	char *said; /* owned; by leat_task_fail */
+	char *reported; /* owned; by leat_task_fail */
 };
 
 /* Threads of one sort. */
@@ -249,9 +249,10 @@ void leat_tasks_set_self(struct leat_worker *worker);
 /* --- error.c --- */
 
 /* Say it for leat_task_error; returns `error`. Any thread. */
-int leat_tasks_say(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int leat_tasks_set_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Say what failed, and with it `n_failed` others and `n_cancelled`. */
-int leat_tasks_say_failure(const struct leat_failure *failure, size_t n_failed, size_t n_cancelled);
+int leat_tasks_report_failure(const struct leat_failure *failure, size_t n_failed,
+			      size_t n_cancelled);
 
 /* Of a task that has failed with `error`, -errno; `text` is taken over. With one reference; never
  * NULL. */

@@ -22,7 +22,7 @@ struct known {
 	size_t size;
 	char *text; /* taken apart */
 	bool doubtful;
-	bool told;      /* leat_mounts_look has given them out */
+	bool reported;  /* leat_mounts_look has given them out */
 	bool fuse;      /* one of them is FUSE */
 	uint64_t event; /* that they are known to be of; 0 unknown */
 };
@@ -183,10 +183,10 @@ const struct leat_mount_view *leat_mounts_look(struct leat_mounts *m, uint64_t s
 {
 	struct known *k = look(m, space, pid);
 
-	*changed = k && !k->told;
+	*changed = k && !k->reported;
 	if (!k)
 		return NULL;
-	k->told = true;
+	k->reported = true;
 	return &k->view;
 }
 

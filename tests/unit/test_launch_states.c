@@ -15,10 +15,10 @@ static const struct {
 	enum leat_driver_step_event event;
 	const char *to; /* from each state */
 } table[] = {
-	{LEAT_STEP_EVENT_LAUNCH, "U----U--"}, {LEAT_STEP_EVENT_KILL, "-KK-----"},
-	{LEAT_STEP_EVENT_LEAVE, "-L------"},  {LEAT_STEP_EVENT_RETURN, "-T-T----"},
-	{LEAT_STEP_EVENT_TOLD, "P---RR--"},   {LEAT_STEP_EVENT_END, "DDDDDD--"},
-	{LEAT_STEP_EVENT_LOOK, "------E-"},   {LEAT_STEP_EVENT_REFUSE, "E-------"},
+	{LEAT_STEP_EVENT_LAUNCH, "U----U--"},   {LEAT_STEP_EVENT_KILL, "-KK-----"},
+	{LEAT_STEP_EVENT_LEAVE, "-L------"},    {LEAT_STEP_EVENT_RETURN, "-T-T----"},
+	{LEAT_STEP_EVENT_ANSWERED, "P---RR--"}, {LEAT_STEP_EVENT_END, "DDDDDD--"},
+	{LEAT_STEP_EVENT_LOOK, "------E-"},     {LEAT_STEP_EVENT_REFUSE, "E-------"},
 };
 
 static enum leat_driver_step_state next(int state, int event)

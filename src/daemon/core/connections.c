@@ -248,7 +248,7 @@ void leat_proc_drain(struct leat_proc *p)
 }
 
 /* Does a message come next that is not answered? */
-static bool is_told(const struct leat_conn *c)
+static bool is_reported(const struct leat_conn *c)
 {
 	struct leat_msg h;
 	ssize_t n;
@@ -264,6 +264,6 @@ void leat_proc_hear(struct leat_proc *p)
 	struct leat_conn *c, *next;
 
 	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
-	while (is_told(c) && receive(c) > 0)
+	while (is_reported(c) && receive(c) > 0)
 		;
 }

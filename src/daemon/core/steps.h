@@ -55,7 +55,7 @@ bool leat_steps_any_staged(const struct leat_daemon *d);
 /* How files are saved, then. Any thread. */
 enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d);
 /* The step goes on to its next state; if there is none, that is told. */
-void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event);
+void leat_step_run_advance(struct leat_daemon *d, int step, enum leat_run_event event);
 
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);

@@ -22,7 +22,7 @@ struct leat_file {
 	uint32_t slot;
 	const struct leat_file_rule *rule;
 	bool retired;
-	bool told;      /* the rules know that it exists */
+	bool reported;  /* the rules know that it exists */
 	bool made;      /* came to exist in this run */
 	bool listed;    /* the rules know what was in it before the run */
 	bool adopted;   /* stays where it is, whatever its name asks for */
@@ -34,7 +34,7 @@ struct leat_file {
 	bool violated;
 	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
-	uint64_t told_frontier;
+	uint64_t reported_frontier;
 	uint32_t table;    /* in which clients see its written parts (shm/extents.h); 0: none */
 	uint64_t size;     /* at the commit */
 	bool measured;     /* `size` was just looked at */

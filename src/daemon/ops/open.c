@@ -75,8 +75,8 @@ static void cut(struct leat_request *r, uint64_t length)
 	if (r->file->publishes && leat_shm_was_consumed(s, length, UINT64_MAX - length))
 		violation(r, LEAT_VIOLATION_REWRITE, length);
 	leat_shm_file_cut(s, length);
-	if (r->file->told_frontier > length)
-		r->file->told_frontier = length;
+	if (r->file->reported_frontier > length)
+		r->file->reported_frontier = length;
 }
 
 /* The parts that the rules know of now. */
@@ -93,7 +93,7 @@ static int take_back(struct leat_request *r, struct leat_description *l)
 	return leat_request_fail(r, -EIO);
 }
 
-static int tell_open(struct leat_request *r, struct leat_description *l, bool made)
+static int report_open(struct leat_request *r, struct leat_description *l, bool made)
 {
 	unsigned flags =
 		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
@@ -150,13 +150,13 @@ static int produce(struct leat_request *r)
 	l = leat_description_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
-	r->file->told = true;
+	r->file->reported = true;
 	r->file->made |= made;
 	if (r->exists && r->in->flags & O_TRUNC)
 		cut(r, 0);
 	rc = leat_actions_opens(r->c, leat_request_seen(r), l);
 	if (!rc)
-		rc = tell_open(r, l, made);
+		rc = report_open(r, l, made);
 	if (r->in->flags & O_TRUNC)
 		show_cut(r, 0);
 	if (rc || leat_request_is_violation(r, violations))

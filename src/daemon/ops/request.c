@@ -149,7 +149,7 @@ int leat_request_file(struct leat_request *r)
 	if (!r->file)
 		return -ENFILE;
 	if (r->exists)
-		leat_file_tell_present(r->d, r->file);
+		leat_file_report_present(r->d, r->file);
 	return 0;
 }
 

@@ -216,7 +216,7 @@ int leat_versions_carry_over(struct leat_request *r)
 	r->exists = !rc;
 	r->carried = r->exists && !(r->in->flags & O_TRUNC);
 	if (!rc)
-		r->file->told = r->file->made = true;
+		r->file->reported = r->file->made = true;
 	return rc;
 }
 

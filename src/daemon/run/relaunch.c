@@ -25,7 +25,7 @@ static void rest(struct leat_daemon *d, int step)
 	if (d->steps[step].state == LEAT_RUN_RESTING || !d->steps[step].running)
 		return;
 	leat_step_sample(d, step);
-	leat_step_tell(d, step, LEAT_RUN_EVENT_REST);
+	leat_step_run_advance(d, step, LEAT_RUN_EVENT_REST);
 	leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_LAUNCH, .step = step});
 }

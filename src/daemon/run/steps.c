@@ -62,7 +62,7 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_e
 	if (s->state == LEAT_RUN_WAITING)
 		s->start_ns = leat_clock_ns();
 	leat_step_sample(d, step);
-	leat_step_tell(d, step, event);
+	leat_step_run_advance(d, step, event);
 	s->running++;
 	s->pid = pid;
 	group = leat_space_meet(d, pid);
@@ -164,7 +164,7 @@ static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int sta
 		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
 				       leat_format_bytes(d->space->used_bytes, files));
 	else
-		s->spoiled = leat_oom_tell_refused(&s->oom);
+		s->spoiled = leat_oom_explain_refused(&s->oom);
 	free(why);
 }
 
@@ -215,7 +215,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 		leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	if (s->running)
 		s->running--;
-	leat_step_tell(d, step, s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
+	leat_step_run_advance(d, step,
+			      s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
 	s->end_ns = leat_clock_ns();
 	if (!s->running)
 		leat_oom_end(&s->oom);

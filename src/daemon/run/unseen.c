@@ -179,7 +179,7 @@ static void look_again(struct leat_roll_entry *e)
 	leat_word_claim(&e->state, LEAT_ROLL_FOLLOWED, LEAT_ROLL_PAST);
 }
 
-static char *tell_never(const struct leat_roll_entry *e)
+static char *report_never(const struct leat_roll_entry *e)
 {
 	char end[64] = "ran";
 	int status = e->status;
@@ -194,7 +194,7 @@ static char *tell_never(const struct leat_roll_entry *e)
 			 e->program, (unsigned)leat_word_get(&e->process), end);
 }
 
-static char *tell_past(const struct leat_roll_entry *e)
+static char *report_past(const struct leat_roll_entry *e)
 {
 	return leat_strf("%s (process %u) ended past libleat: it, or a program that it became, "
 			 "made system calls that were not seen; run it behind a mount "
@@ -210,10 +210,10 @@ static int step_of(const struct leat_daemon *d, const struct leat_roll_entry *e)
 	return -1;
 }
 
-static void tell(struct leat_daemon *d, struct leat_roll_entry *e)
+static void report(struct leat_daemon *d, struct leat_roll_entry *e)
 {
 	bool never = leat_word_get(&e->state) == LEAT_ROLL_NEVER;
-	char *why = never ? tell_never(e) : tell_past(e);
+	char *why = never ? report_never(e) : report_past(e);
 	int step = step_of(d, e);
 
 	/* Of no step of this run: LEAT_APP_NAME was nobody's, as the daemon has said. */
@@ -238,7 +238,7 @@ static unsigned collect(struct leat_daemon *d, uint32_t step, bool all)
 		else if (leat_word_get(&e->state) == LEAT_ROLL_FOLLOWED)
 			look_again(e);
 		if (leat_word_get(&e->state) >= LEAT_ROLL_NEVER)
-			tell(d, e);
+			report(d, e);
 	}
 	return n;
 }

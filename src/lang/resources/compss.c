@@ -313,7 +313,7 @@ static void XMLCALL take_text(void *ctx, const XML_Char *text, int length)
 
 /* --- the file ---------------------------------------------------------- */
 
-static void say_syntax(struct reader *r)
+static void report_syntax(struct reader *r)
 {
 	leat_lang_report(r->diags, L_XML, here(r), "this is not well-formed XML: %s",
 			 XML_ErrorString(XML_GetErrorCode(r->parser)));
@@ -334,7 +334,7 @@ int leat_compss_read(const char *text, size_t size, struct leat_diags *diags,
 	XML_SetElementHandler(r.parser, begin_element, end_element);
 	XML_SetCharacterDataHandler(r.parser, take_text);
 	if (XML_Parse(r.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK && !r.ret) {
-		say_syntax(&r);
+		report_syntax(&r);
 		r.ret = -EINVAL;
 	}
 	if (!r.ret && !r.res->n_hosts)

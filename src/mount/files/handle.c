@@ -172,7 +172,7 @@ static bool is_unread(const struct leat_mount_call *call, const struct leat_hand
 {
 	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
-	return h->closer && !h->read_told && !h->look_told && f &&
+	return h->closer && !h->read_reported && !h->look_reported && f &&
 	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
 }
 
@@ -194,7 +194,7 @@ void leat_handle_flushed(struct leat_handle *h)
 void leat_handle_note_read(struct leat_mount_call *call, struct leat_handle *h, ssize_t n,
 			   size_t asked, uint64_t offset)
 {
-	bool tell, look, grows = false;
+	bool report, look, grows = false;
 	struct leat_shm_file *f;
 	uint64_t end, size;
 
@@ -203,18 +203,19 @@ void leat_handle_note_read(struct leat_mount_call *call, struct leat_handle *h, 
 	f = leat_mount_file(call, h->slot);
 	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
 	pthread_mutex_lock(&h->m->lock);
-	tell = !h->read_told && leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
+	report = !h->read_reported &&
+		 leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
 	end = h->glance.end;
-	if (!tell && !h->read_told)
+	if (!report && !h->read_reported)
 		grows = f && size == UINT64_MAX && end && end >= leat_shm_frontier(f);
-	look = !tell && !h->read_told && (!h->look_told || grows);
-	h->read_told |= tell;
-	h->look_told |= look;
+	look = !report && !h->read_reported && (!h->look_reported || grows);
+	h->read_reported |= report;
+	h->look_reported |= look;
 	pthread_mutex_unlock(&h->m->lock);
-	if (tell)
+	if (report)
 		leat_handle_note_unread(h, false);
-	if (tell || look)
-		report_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
+	if (report || look)
+		report_read(call, h, report ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
 }
 
 void leat_handle_note_refused(struct leat_mount_call *call, const struct leat_handle *h)

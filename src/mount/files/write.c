@@ -38,7 +38,7 @@ static bool is_producer(const struct leat_handle *h)
 static int report_once(struct leat_mount_call *call, struct leat_handle *h, uint32_t code,
 		       uint64_t offset, uint64_t length)
 {
-	h->told = true;
+	h->reported = true;
 	return leat_channel_violation(leat_mount_channel(call), code, h->slot, offset, length);
 }
 
@@ -91,7 +91,7 @@ static int check(struct leat_mount_call *call, struct leat_handle *h, struct lea
 {
 	int rc = 0;
 
-	if (!h->told && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+	if (!h->reported && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
 		rc = report_once(call, h, LEAT_VIOLATION_AFTER_COMMIT,
 				 appends ? size_of(h) : offset, size);
 	if (!rc && h->kind == LEAT_KIND_PUBLISHER && !appends)
@@ -181,13 +181,13 @@ static ssize_t put_retrying(struct leat_mount_call *call, struct leat_handle *h,
 static void before_change(struct leat_mount_call *call, struct leat_handle *h)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
-	bool tell;
+	bool report;
 
 	pthread_mutex_lock(&h->m->lock);
-	tell = h->intact;
+	report = h->intact;
 	h->intact = false;
 	pthread_mutex_unlock(&h->m->lock);
-	if (tell && call->connection)
+	if (report && call->connection)
 		leat_mount_report(call, LEAT_MSG_WROTE, &fact);
 }
 

@@ -156,7 +156,7 @@ static bool is_twin(int fd, const struct leat_fd *r)
 	       leat_word_get(&leat_fd_table[fd].description) == leat_word_get(&r->description);
 }
 
-static void tell_closed(const struct leat_fd *r)
+static void report_closed(const struct leat_fd *r)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
 
@@ -236,7 +236,7 @@ void leat_fd_report_close(const struct leat_fd *last)
 	if (last->kind == LEAT_KIND_DIR)
 		release_listing(last);
 	else
-		tell_closed(last);
+		report_closed(last);
 	leat_wait_acted(last->slot, last->ofd, true);
 }
 
@@ -244,10 +244,10 @@ long leat_fd_close(int fd)
 {
 	struct leat_fd last;
 	/* Before the close: the number may be another thread's right after it. */
-	bool tell = leat_fd_detach(fd, &last);
+	bool report = leat_fd_detach(fd, &last);
 	long rc = raw(SYS_close, fd);
 
-	if (tell)
+	if (report)
 		leat_fd_report_close(&last);
 	return rc;
 }
@@ -284,7 +284,7 @@ void leat_fd_exiting(void)
 		leat_window_count(r);
 		leat_window_truncate(r, fd, false);
 		if (r->kind == LEAT_KIND_CONSUMER)
-			tell_closed(r);
+			report_closed(r);
 	}
 }
 

@@ -86,9 +86,9 @@ int leat_migrate(int fd, bool write)
 /* The process that handed the offset to the kernel did not come to the end of that. */
 static int lost_offset(void)
 {
-	static struct leat_word said;
+	static struct leat_word reported;
 
-	if (!leat_word_swap(&said, 1))
+	if (!leat_word_swap(&reported, 1))
 		leat_log_line(
 			"the offset of an open file is lost: a process that has it open as well "
 			"was "

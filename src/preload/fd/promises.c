@@ -86,7 +86,7 @@ int leat_report_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64
 {
 	int rc = leat_client_violation(code, r->slot, offset, length);
 
-	leat_fd_set_flags(r, LEAT_FD_TOLD);
+	leat_fd_set_flags(r, LEAT_FD_REPORTED);
 	return rc;
 }
 

@@ -17,7 +17,7 @@ enum leat_fd_flags {
 	LEAT_FD_UNSURE = 8,     /* writes may land on bytes that exist */
 	LEAT_FD_APPEND = 16,    /* O_APPEND */
 	LEAT_FD_WRITE = 32,     /* open for writing */
-	LEAT_FD_TOLD = 64,      /* its violation was reported */
+	LEAT_FD_REPORTED = 64,  /* its violation was reported */
 	LEAT_FD_INPUT = 128,    /* a consumer's: locks never conflict */
 	LEAT_FD_DROP = 256,     /* of a consumer: what was read goes */
 	LEAT_FD_FORKED = 512,   /* a parent has it, too */

@@ -273,7 +273,7 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
 {
 	return (r->kind == LEAT_KIND_PUBLISHER || r->kind == LEAT_KIND_PRODUCER) &&
-	       !leat_fd_has(r, LEAT_FD_APPEND | LEAT_FD_TOLD) && f &&
+	       !leat_fd_has(r, LEAT_FD_APPEND | LEAT_FD_REPORTED) && f &&
 	       !(leat_shm_flags(f) & NOT_FOR_US) && !leat_shm_is_shut(f);
 }
 

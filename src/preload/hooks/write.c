@@ -111,7 +111,7 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 {
 	uint64_t start = (uint64_t)(end - written);
 
-	if (end < written || start >= frontier || leat_fd_has(r, LEAT_FD_TOLD))
+	if (end < written || start >= frontier || leat_fd_has(r, LEAT_FD_REPORTED))
 		return 0;
 	if (!leat_shm_was_consumed(f, start,
 				   (uint64_t)written < frontier - start ? (uint64_t)written
@@ -204,7 +204,7 @@ static long do_write(const struct writing *w)
 	long n;
 	int rc;
 
-	if (f && !leat_fd_has(r, LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
+	if (f && !leat_fd_has(r, LEAT_FD_REPORTED) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
 		rc = leat_check_committed(r, f, where(w, r), total(w));
 		if (rc)
 			return rc;

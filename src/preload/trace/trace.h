@@ -27,7 +27,7 @@ struct leat_trace_file {
 /* A call under way. enter_x86_64.S makes space for it. */
 struct leat_traced {
 	int64_t start_ns, utime_ns, stime_ns;
-	int64_t said;                /* by the hooks: who makes the call */
+	int64_t reported;            /* by the hooks: who makes the call */
 	uint32_t handle, other;      /* of its first and second descriptor; 0: not ours */
 	struct leat_trace_file file; /* as it was before */
 	bool recorded;               /* anything is to be done at its end */

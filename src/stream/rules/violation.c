@@ -123,7 +123,7 @@ static void report(struct leat_stream *s, enum leat_violation kind, const char *
 	size_t size = 0;
 	FILE *out = s->ops.violation ? open_memstream(&text, &size) : NULL;
 
-	s->told++;
+	s->reported++;
 	if (!s->ops.violation)
 		return;
 	if (out) {

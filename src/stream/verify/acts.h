@@ -11,7 +11,7 @@ enum { VERIFY_UNIT = 5 };
 void leat_verify_fault(struct verify_system *w, enum leat_verify_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* A line for people. */
-void leat_verify_tell(struct verify_system *w, const char *format, ...)
+void leat_verify_print(struct verify_system *w, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 const char *leat_verify_step_name(const struct verify_system *w, int step);

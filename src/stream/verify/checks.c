@@ -17,20 +17,20 @@ static void check_files(struct verify_system *w)
 
 	for (int i = 0; i < w->model->n_files; i++) {
 		const struct verify_file *f = &w->model->files[i];
-		enum leat_file_state said, meant = (enum leat_file_state)w->st.meaning[i];
+		enum leat_file_state reported, meant = (enum leat_file_state)w->st.meaning[i];
 		enum leat_verify_kind kind = LEAT_VERIFY_WRONG;
 
 		if (!f->governed || (f->sampled && !w->st.exists[i]))
 			continue;
-		said = leat_stream_state(w->s, f->name);
-		if (said == meant)
+		reported = leat_stream_state(w->s, f->name);
+		if (reported == meant)
 			continue;
-		if (said == LEAT_FILE_COMMITTED || said == LEAT_FILE_GONE)
+		if (reported == LEAT_FILE_COMMITTED || reported == LEAT_FILE_GONE)
 			kind = LEAT_VERIFY_EARLY;
-		else if (meant >= LEAT_FILE_COMMITTED && said < LEAT_FILE_COMMITTED)
+		else if (meant >= LEAT_FILE_COMMITTED && reported < LEAT_FILE_COMMITTED)
 			kind = LEAT_VERIFY_STARVATION;
 		leat_verify_fault(w, kind, "the rules take %s for %s; by what is declared it is %s",
-				  f->name, words[said], words[meant]);
+				  f->name, words[reported], words[meant]);
 	}
 }
 

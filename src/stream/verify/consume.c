@@ -35,8 +35,8 @@ static struct leat_event question(const struct verify_system *w, int task, enum 
 	return ev;
 }
 
-static void tell_call(struct verify_system *w, int task, enum verify_stage stage,
-		      enum leat_answer answer)
+static void report_call(struct verify_system *w, int task, enum verify_stage stage,
+			enum leat_answer answer)
 {
 	static const char *const words[] = {
 		[VERIFY_ASK_LAUNCH] = "is to be started",
@@ -55,12 +55,12 @@ static void tell_call(struct verify_system *w, int task, enum verify_stage stage
 	const char *name = leat_verify_asked_name(w, task);
 	bool launch = stage == VERIFY_ASK_LAUNCH;
 
-	leat_verify_tell(w, "%s %s%s%s: %s", leat_verify_step_name(w, w->model->tasks[task].step),
-			 words[stage], launch ? "" : " ",
-			 launch  ? ""
-			 : *name ? name
-				 : "the directory",
-			 launch && answer == LEAT_GO ? "it starts" : answers[answer]);
+	leat_verify_print(w, "%s %s%s%s: %s", leat_verify_step_name(w, w->model->tasks[task].step),
+			  words[stage], launch ? "" : " ",
+			  launch  ? ""
+			  : *name ? name
+				  : "the directory",
+			  launch && answer == LEAT_GO ? "it starts" : answers[answer]);
 }
 
 static void check_answer(struct verify_system *w, int task, enum verify_stage stage,
@@ -133,7 +133,7 @@ void leat_verify_call(struct verify_system *w, int task)
 
 	w->st.woken[t->step] = false;
 	w->st.waits[t->step] = answer == LEAT_WAIT ? (uint8_t)(task + 1) : 0;
-	tell_call(w, task, stage, answer);
+	report_call(w, task, stage, answer);
 	check_answer(w, task, stage, answer);
 	if (stage == VERIFY_OPEN && (answer == LEAT_GO || answer == LEAT_GO_STREAM))
 		check_bytes(w, task, answer);

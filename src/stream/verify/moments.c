@@ -55,7 +55,7 @@ static void end_well(struct verify_system *w, int step)
 	bool staged = w->model->wf->steps[step].staged;
 	bool split = w->model->bounds.full || w->model->bounds.style == LEAT_VERIFY_TWICE;
 
-	leat_verify_tell(w, "%s ends", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s ends", leat_verify_step_name(w, step));
 	if (staged)
 		adopt(w, step);
 	else
@@ -68,7 +68,7 @@ static void end_well(struct verify_system *w, int step)
 
 static void kill_step(struct verify_system *w, int step)
 {
-	leat_verify_tell(w, "%s is killed", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s is killed", leat_verify_step_name(w, step));
 	w->st.failures++;
 	w->st.phase[step] = VERIFY_DYING;
 	memset(w->st.stuck, 0, sizeof(w->st.stuck));
@@ -89,8 +89,8 @@ static void die(struct verify_system *w, int step)
 
 		if (t->step != step || t->kind != VERIFY_WRITE || !w->st.open[i])
 			continue;
-		leat_verify_tell(w, "%s, dead, has %s closed by the kernel",
-				 leat_verify_step_name(w, step), leat_verify_written_name(w, i));
+		leat_verify_print(w, "%s, dead, has %s closed by the kernel",
+				  leat_verify_step_name(w, step), leat_verify_written_name(w, i));
 		w->st.at[i] = (uint8_t)(3 * s.round);
 		w->st.open[i] = false;
 		if (!w->model->files[t->file].temporary)
@@ -98,7 +98,7 @@ static void die(struct verify_system *w, int step)
 		leat_verify_close(w, i, true);
 		return;
 	}
-	leat_verify_tell(w, "%s has failed", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s has failed", leat_verify_step_name(w, step));
 	end_process(w, step, -9);
 	end_step(w, step, 1);
 }

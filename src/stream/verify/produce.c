@@ -52,8 +52,8 @@ void leat_verify_create(struct verify_system *w, int task, const struct verify_s
 	const struct verify_file *f = &w->model->files[t->file];
 	bool fresh = !w->st.put[t->file];
 
-	leat_verify_tell(w, "%s opens %s for writing", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s opens %s for writing", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	if (!f->temporary) {
 		w->opened_late = is_late(w, t);
 		w->st.exists[t->file] = true;
@@ -82,8 +82,8 @@ void leat_verify_put(struct verify_system *w, int task)
 	const struct verify_task *t = &w->model->tasks[task];
 	unsigned before = w->st.put[t->file]++;
 
-	leat_verify_tell(w, "%s writes to %s", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s writes to %s", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	w->st.at[task]++;
 	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_WRITE,
 						 .step = t->step,
@@ -116,8 +116,8 @@ void leat_verify_close_file(struct verify_system *w, int task)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 
-	leat_verify_tell(w, "%s closes %s", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s closes %s", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	w->st.at[task]++;
 	w->st.open[task] = false;
 	if (w->st.put[t->file] || leat_verify_state_over(&w->st, t->step))
@@ -134,8 +134,8 @@ void leat_verify_rename(struct verify_system *w, int task)
 	const struct verify_task *t = &w->model->tasks[task];
 	const struct verify_file *f = &w->model->files[t->file];
 
-	leat_verify_tell(w, "%s renames %s to %s", leat_verify_step_name(w, t->step), f->temporary,
-			 f->name);
+	leat_verify_print(w, "%s renames %s to %s", leat_verify_step_name(w, t->step), f->temporary,
+			  f->name);
 	w->opened_late = is_late(w, t);
 	w->st.at[task]++;
 	w->st.exists[t->file] = true;

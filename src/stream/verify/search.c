@@ -26,8 +26,8 @@ uint64_t leat_verify_hash(const struct verify_system *w)
 
 /* ---- findings ---- */
 
-static bool says_the_same(const struct leat_verify_finding *f,
-			  const struct leat_verify_finding *what)
+static bool reads_the_same(const struct leat_verify_finding *f,
+			   const struct leat_verify_finding *what)
 {
 	if (f->kind != what->kind)
 		return false;
@@ -41,7 +41,7 @@ bool leat_verify_is_noted(const struct leat_verify_result *r,
 			  const struct leat_verify_finding *what)
 {
 	for (unsigned i = 0; i < r->n_findings; i++)
-		if (says_the_same(&r->findings[i], what))
+		if (reads_the_same(&r->findings[i], what))
 			return true;
 	return false;
 }

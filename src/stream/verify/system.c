@@ -23,7 +23,7 @@ const char *leat_verify_step_name(const struct verify_system *w, int step)
 	return w->model->wf->steps[step].name;
 }
 
-void leat_verify_tell(struct verify_system *w, const char *format, ...)
+void leat_verify_print(struct verify_system *w, const char *format, ...)
 {
 	va_list ap;
 

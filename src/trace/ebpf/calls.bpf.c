@@ -131,13 +131,13 @@ static __always_inline void end(struct task_struct *task, struct thread *t, __u8
 		size_exit(task, t, result);
 		break;
 	case LEAT_EBPF_UNLINKS:
-		say_names(t, 'U', result, 0, 0);
+		emit_names(t, 'U', result, 0, 0);
 		break;
 	case LEAT_EBPF_RENAMES:
-		say_names(t, 'N', result, 0, 0);
+		emit_names(t, 'N', result, 0, 0);
 		break;
 	case LEAT_EBPF_TRUNCATES:
-		say_names(t, 'T', result, 0, t->args[1]);
+		emit_names(t, 'T', result, 0, t->args[1]);
 		break;
 	case LEAT_EBPF_SUBMITS:
 		if (result > 0)
@@ -181,8 +181,8 @@ static __always_inline int released(__u64 file)
 	    (t->class == LEAT_EBPF_CLOSES || t->class == LEAT_EBPF_REPLACES))
 		t->released = true;
 	else
-		say_closed(&old, pid_of(task),
-			   is_by_exec(t, &old) ? old.closer_ns : bpf_ktime_get_ns());
+		emit_closed(&old, pid_of(task),
+			    is_by_exec(t, &old) ? old.closer_ns : bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static __always_inline void close_exit(struct task_struct *task, struct thread *
 	struct handle *h = bpf_map_lookup_elem(&handles, &file);
 
 	if (t->released) {
-		say_call(task, t, 'X', 0, result, 0, 0);
+		emit_call(task, t, 'X', 0, result, 0, 0);
 		return;
 	}
 	if (!h || (h->id != t->handle[0] && !h->unsaid))
@@ -33,7 +33,7 @@ static __always_inline void close_exit(struct task_struct *task, struct thread *
 		return;
 	}
 	if (bpf_map_delete_elem(&handles, &file) == 0)
-		say_call(task, t, 'X', 0, result, 0, 0);
+		emit_call(task, t, 'X', 0, result, 0, 0);
 }
 
 static __always_inline bool replace_enter(struct task_struct *task, struct thread *t)

@@ -297,7 +297,7 @@ static void take_life(struct leat_ebpf_decoder *d, const struct leat_ebpf_life *
 	struct leat_ebpf_held held = {.record.kind = LEAT_TRACE_PROCESS};
 	struct leat_trace_process *p = &held.record.process;
 
-	leat_ebpf_cgroups_say(d->cgroups, l->cgroup);
+	leat_ebpf_cgroups_write(d->cgroups, l->cgroup);
 	p->time_ns = held.time_ns = wall(d, l->time_ns);
 	p->ppid = l->ppid;
 	p->pid = l->pid;

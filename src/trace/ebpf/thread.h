@@ -3,7 +3,7 @@
 #define LEAT_TRACE_EBPF_THREAD_H
 
 #include "trace/ebpf/file.h"
-#include "trace/ebpf/say.h"
+#include "trace/ebpf/emit.h"
 
 static __always_inline bool is_followed(struct task_struct *task)
 {
@@ -72,7 +72,7 @@ static long table_step(__u32 i, struct table_walk *w)
 		struct handle old = *h;
 
 		if (bpf_map_delete_elem(&handles, &file) == 0)
-			say_closed(&old, w->pid, w->now_ns + i);
+			emit_closed(&old, w->pid, w->now_ns + i);
 		return 0;
 	}
 	h->closer_pid = w->pid;

@@ -107,7 +107,7 @@ static __always_inline void opened(struct thread *t, __u64 file, const struct re
 	/* The thread may be in a call of its own. */
 	t->start_ns = r->start_ns;
 	t->cpu = r->cpu;
-	say_open(t, file, file ? BPF_CORE_READ((struct file *)file, f_flags) : 0);
+	emit_open(t, file, file ? BPF_CORE_READ((struct file *)file, f_flags) : 0);
 	t->start_ns = start_ns;
 	t->cpu = cpu;
 }

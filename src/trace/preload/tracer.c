@@ -21,7 +21,7 @@ struct run {
 	struct leat_trace_session session;
 	pid_t command;
 	bool has_ended; /* the command */
-	bool told;      /* to end */
+	bool reported;  /* to end */
 	int status;
 };
 
@@ -81,9 +81,9 @@ static bool is_stopped(struct run *r)
 {
 	if (!r->request->stop || !*r->request->stop)
 		return false;
-	if (!r->told && !r->has_ended)
+	if (!r->reported && !r->has_ended)
 		kill(r->command, SIGTERM);
-	r->told = true;
+	r->reported = true;
 	return r->has_ended;
 }
 

@@ -22,7 +22,7 @@ bool leat_ptrace_enter_io(struct tracer *t, struct thread *th)
 	struct pending *now = &th->now;
 	int how = now->call->detail & ~WRITES;
 
-	if (leat_fdtab_tells(th->fds, (uint32_t)now->args[0]))
+	if (leat_fdtab_names_cpus(th->fds, (uint32_t)now->args[0]))
 		leat_ptrace_together_end(t);
 	if (!hold(t, th, 0, now->args[0]))
 		return false;

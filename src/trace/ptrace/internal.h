@@ -128,7 +128,7 @@ struct tracer {
 	const struct call *calls[LEAT_PTRACE_MAX_CALL]; /* by number */
 	struct together together;
 	bool asked_to_end, detaching;
-	bool said_uring, said_aio, said_setuid, said_foreign, said_hidden;
+	bool reported_uring, reported_aio, reported_setuid, reported_foreign, reported_hidden;
 };
 
 /* ---- look.c: what a stopped thread has in its memory and /proc ---- */
