@@ -138,13 +138,13 @@ int leat_channel_list(struct leat_channel *c, uint64_t handle, uint64_t cookie, 
 
 int leat_channel_replace_fd(struct leat_channel *c, uint32_t slot, int fd, int *received)
 {
-	const struct leat_msg_switch m = {.slot = slot};
-	const struct leat_msg_switched *reply = c->msg;
-	int rc = build(c, LEAT_MSG_SWITCH, &m, NULL, NULL);
+	const struct leat_msg_replace_fd m = {.slot = slot};
+	const struct leat_msg_replaced_fd *reply = c->msg;
+	int rc = build(c, LEAT_MSG_REPLACE_FD, &m, NULL, NULL);
 
 	*received = -1;
 	if (!rc)
-		rc = c->exchange(c, LEAT_MSG_SWITCHED, fd, received);
+		rc = c->exchange(c, LEAT_MSG_REPLACED_FD, fd, received);
 	return rc ? rc : reply->error;
 }
 

@@ -66,7 +66,7 @@ int leat_channel_change(struct leat_channel *c, enum leat_change what, uint32_t 
 /* Ask for the names of a directory behind the first `cookie` ones -> leat_msg_names. */
 int leat_channel_list(struct leat_channel *c, uint64_t handle, uint64_t cookie, const char *path);
 /* `fd` may be of a place the file has left: *received is what is to take its place, -1 if it is
- * good. -EAGAIN: not yet; -ESTALE: it is not of this file. -> leat_msg_switched */
+ * good. -EAGAIN: not yet; -ESTALE: it is not of this file. -> leat_msg_replaced_fd */
 int leat_channel_replace_fd(struct leat_channel *c, uint32_t slot, int fd, int *received);
 /* Report a violation. 0: it is only a warning; -EIO: fail the call. */
 int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot, uint64_t offset,

@@ -15,12 +15,13 @@
 
 enum leat_msg_type {
 	/* client requests */
-	LEAT_MSG_HELLO = 1, /* -> WELCOME, with 2 descriptors: store directory, shared segment */
-	LEAT_MSG_RESOLVE,   /* -> RESOLVED: may this path call go on, and where */
-	LEAT_MSG_CHANGE,    /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
-	LEAT_MSG_LIST,      /* -> NAMES: next part of a directory listing */
-	LEAT_MSG_IDENTIFY,  /* -> RESOLVED: which file is this inherited descriptor */
-	LEAT_MSG_SWITCH,    /* with a descriptor -> SWITCHED, with the one to use in its place */
+	LEAT_MSG_HELLO = 1,  /* -> WELCOME, with 2 descriptors: store directory, shared segment */
+	LEAT_MSG_RESOLVE,    /* -> RESOLVED: may this path call go on, and where */
+	LEAT_MSG_CHANGE,     /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
+	LEAT_MSG_LIST,       /* -> NAMES: next part of a directory listing */
+	LEAT_MSG_IDENTIFY,   /* -> RESOLVED: which file is this inherited descriptor */
+	LEAT_MSG_REPLACE_FD, /* with a descriptor -> REPLACED_FD, with the one to use in its place
+			      */
 	/* client's questions about an open file -> ANSWER: 0 yes, -EAGAIN ask again when the file's
 	 * record has changed, -errno what the call is to fail with */
 	LEAT_MSG_ASK_READ,   /* are these bytes there */
@@ -41,7 +42,7 @@ enum leat_msg_type {
 	LEAT_MSG_EXTENT,    /* bytes beyond the frontier were written */
 	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
 	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
-	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
+	LEAT_MSG_PREFAULT,  /* these bytes will be written soon: have clear memory there */
 	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
 	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
 	LEAT_MSG_WRITTEN,   /* bytes of a file that several steps write were written; code 1: at
@@ -78,7 +79,7 @@ enum leat_msg_type {
 	LEAT_MSG_ANSWER,
 	LEAT_MSG_NAMES,
 	LEAT_MSG_TEXT,
-	LEAT_MSG_SWITCHED,
+	LEAT_MSG_REPLACED_FD,
 	/* daemon to a control connection that asked for it (unsolicited) */
 	LEAT_MSG_EVENT,
 	LEAT_MSG_ACT, /* and from there to the process of the actions, which says ACTED */
@@ -357,7 +358,7 @@ struct leat_msg_identify {
 };
 
 /* The file was moved to another place while it was open. */
-struct leat_msg_switch {
+struct leat_msg_replace_fd {
 	struct leat_msg h;
 	uint32_t slot;
 	uint32_t reserved;
@@ -365,7 +366,7 @@ struct leat_msg_switch {
 
 /* All descriptors of one open file description are given the same new one. If no descriptor
  * comes with it, the old one is good. */
-struct leat_msg_switched {
+struct leat_msg_replaced_fd {
 	struct leat_msg h;
 	int32_t error; /* -EAGAIN: wait on seq; -ESTALE: not this file's */
 	uint32_t generation;
@@ -373,10 +374,11 @@ struct leat_msg_switched {
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error !=
- * 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was read,
- * length = size seen; a violation only if the final size is larger. READ: offset and length as in
- * the event. Whether a violation is fatal the client learns by an ASK_WRITE sent behind it: -EIO.
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, PREFAULT, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error
+ * != 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was
+ * read, length = size seen; a violation only if the final size is larger. READ: offset and length
+ * as in the event. Whether a violation is fatal the client learns by an ASK_WRITE sent behind it:
+ * -EIO.
  */
 struct leat_msg_fact {
 	struct leat_msg h;

@@ -23,7 +23,7 @@ static struct {
 	union {
 		struct leat_msg h;
 		struct leat_msg_answer answer;
-		struct leat_msg_switched switched;
+		struct leat_msg_replaced_fd switched;
 		struct leat_msg_resolved resolved;
 		struct leat_msg_names names;
 	} reply;
@@ -77,7 +77,7 @@ static struct leat_channel *open_line(enum leat_msg_type type, int32_t error)
 					     .roundtrip = line_roundtrip,
 					     .exchange = line_exchange};
 	leat_wire_begin(&line.reply, type, leat_wire_fixed_size(type));
-	if (type == LEAT_MSG_SWITCHED)
+	if (type == LEAT_MSG_REPLACED_FD)
 		line.reply.switched.error = error;
 	else
 		line.reply.answer.error = error;
@@ -249,18 +249,18 @@ static void test_descriptors(void **state)
 		int32_t says;
 		int new_fd;
 	} cases[] = {{0, 7}, {0, -1}, {-EAGAIN, -1}, {-ESTALE, -1}};
-	const struct leat_msg_switch *m;
+	const struct leat_msg_replace_fd *m;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct leat_channel *c = open_line(LEAT_MSG_SWITCHED, cases[i].says);
+		struct leat_channel *c = open_line(LEAT_MSG_REPLACED_FD, cases[i].says);
 		int received = 99;
 
 		line.new_fd = cases[i].new_fd;
 		assert_int_equal(leat_channel_replace_fd(c, 5, 6, &received), cases[i].says);
 		assert_int_equal(received, cases[i].new_fd);
 		assert_int_equal(line.sent_fd, 6);
-		m = asked_for(LEAT_MSG_SWITCH);
+		m = asked_for(LEAT_MSG_REPLACE_FD);
 		assert_int_equal(m->slot, 5);
 	}
 }

@@ -157,13 +157,13 @@ static void test_ahead(void **state)
 	assert_true(leat_shm_window_take(record, true, false));
 	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
 	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
-	peer_fact(a, LEAT_MSG_AHEAD,
+	peer_fact(a, LEAT_MSG_PREFAULT,
 		  (struct leat_msg_fact){.slot = f.slot, .offset = 65536, .length = 65536});
 	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
 		struct leat_msg_fact fact = nonsense[i];
 
 		fact.slot = f.slot;
-		peer_fact(a, LEAT_MSG_AHEAD, fact);
+		peer_fact(a, LEAT_MSG_PREFAULT, fact);
 	}
 	/* Who looks finds the length by himself; for who reads the size is made true. */
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, 0);

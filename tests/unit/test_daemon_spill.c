@@ -74,9 +74,9 @@ static int ask_space(struct peer *p, const struct file *f)
 /* SWITCH: the error told, and the descriptor that came, or -1. */
 static int exchange(struct peer *p, const struct file *f, int fd, int *new)
 {
-	struct leat_msg_switch *m = leat_wire_begin(p->buf, LEAT_MSG_SWITCH, sizeof(*m));
-	const struct leat_msg_switched *reply =
-		(const struct leat_msg_switched *)(const void *)p->buf;
+	struct leat_msg_replace_fd *m = leat_wire_begin(p->buf, LEAT_MSG_REPLACE_FD, sizeof(*m));
+	const struct leat_msg_replaced_fd *reply =
+		(const struct leat_msg_replaced_fd *)(const void *)p->buf;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec io = {p->buf, m->h.size};
 	struct msghdr msg = {.msg_iov = &io,
@@ -96,7 +96,7 @@ static int exchange(struct peer *p, const struct file *f, int fd, int *new)
 	msg.msg_controllen = sizeof(control);
 	n = recvmsg(p->fd, &msg, 0);
 	assert_int_equal(leat_wire_check(p->buf, (size_t)n, sizeof(*reply)), 0);
-	assert_int_equal(reply->h.type, LEAT_MSG_SWITCHED);
+	assert_int_equal(reply->h.type, LEAT_MSG_REPLACED_FD);
 	*new = -1;
 	c = CMSG_FIRSTHDR(&msg);
 	if (c)

@@ -68,7 +68,7 @@ int leat_handle_ask_relaunch(struct leat_conn *c, const void *msg)
 
 	if (!is_step(c->d, in->step))
 		return -EPROTO;
-	error = error_of(leat_step_more(c->d, step, in->ended != 0));
+	error = error_of(leat_step_may_relaunch(c->d, step, in->ended != 0));
 	if (error == -EIO)
 		why = leat_staged_obstacle(c->d, step, error);
 	leat_reply_answer(c, error, 0, error ? why : launched_for(c->d, step, name));

@@ -299,7 +299,8 @@ int leat_connection_ended(struct leat_connection *connection, pid_t pid, bool ki
 int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot, int fd,
 			       uint32_t *seq, uint32_t *generation, int *new)
 {
-	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)connection->msg;
+	const struct leat_msg_replaced_fd *reply =
+		(const struct leat_msg_replaced_fd *)connection->msg;
 	int rc = leat_channel_replace_fd(leat_connection_channel(connection), slot, fd, new);
 
 	if (rc == -EAGAIN)

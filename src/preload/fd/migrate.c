@@ -30,7 +30,7 @@ static int take_number(int fd, int new)
 /* 0, -EAGAIN with *seq, or -errno. */
 static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *seq)
 {
-	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)t->msg;
+	const struct leat_msg_replaced_fd *reply = (const struct leat_msg_replaced_fd *)t->msg;
 	int new, rc = leat_channel_replace_fd(leat_client_channel(t), r->slot, fd, &new);
 
 	if (rc == -EAGAIN)

@@ -220,7 +220,7 @@ static bool open_window(struct leat_fd *r, int fd, uint64_t at)
 	if (!extend(fd, at, end, end + next) || !map_to_write(r, fd, at))
 		return false;
 	if (next)
-		leat_client_fact(LEAT_MSG_AHEAD, &fact);
+		leat_client_fact(LEAT_MSG_PREFAULT, &fact);
 	return true;
 }
 

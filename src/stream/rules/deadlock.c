@@ -38,7 +38,7 @@ static bool may_start(const struct leat_step_state *st)
 /* Does the call want to have its step started, rather than being made by it? */
 static bool starts(enum leat_call call)
 {
-	return call == LEAT_CALL_LAUNCH || call == LEAT_CALL_MORE;
+	return call == LEAT_CALL_LAUNCH || call == LEAT_CALL_RELAUNCH;
 }
 
 /* ---- who may release a waiting call ---- */
