@@ -6,6 +6,7 @@
 #include "driver/console.h"
 #include "driver/driver.h"
 #include "driver/kept.h"
+#include "driver/phase.h"
 #include "driver/process.h"
 #include "driver/step_state.h"
 
@@ -115,13 +116,11 @@ struct leat_driver {
 	char why[128];   /* what that first thing was, in words */
 	enum leat_stop stop;
 	uint64_t stop_at_ns; /* when the next stage of stopping is due */
-	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
+	uint64_t linger_ns;  /* since when the phase is LEAT_DRIVER_LINGERING */
 	bool linger_reported;
 	bool control_lost; /* the daemon is gone */
 	struct leat_oom oom;
-	bool finishing; /* FINISH was sent */
-	bool summed_up; /* the daemon has told what became of all files */
-	bool over;
+	enum leat_driver_phase phase;
 	bool look;      /* some step is told to look again */
 	size_t n_free;  /* see leat_launch_free */
 	bool announced; /* the daemon knows which steps are staged */
@@ -134,6 +133,8 @@ struct leat_driver {
 
 /* The step goes on to its next state; if there is none, that is told. */
 void leat_driver_advance(struct leat_driver *d, size_t step, enum leat_driver_step_event event);
+/* The whole run goes on to its next phase; if there is none, that is told. */
+void leat_driver_go_on(struct leat_driver *d, enum leat_driver_phase_event event);
 /* A number of steps in such a state. */
 size_t leat_driver_count(const struct leat_driver *d, bool (*is)(enum leat_driver_step_state));
 /* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from

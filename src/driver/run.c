@@ -56,14 +56,14 @@ static void take_samples(struct leat_driver *d)
 static void begin_finish(struct leat_driver *d)
 {
 	d->result->end_ns = leat_clock_ns();
-	d->finishing = true;
+	leat_driver_go_on(d, LEAT_DRIVER_EVENT_FINISH);
 	if (d->config->control && !d->control_lost &&
 	    leat_control_finish(d->config->control, d->config->timeline) < 0)
 		leat_driver_lose_daemon(d);
 	if (!d->config->control)
 		leat_driver_report_unmade(d);
 	if (!d->config->control || d->control_lost) {
-		d->over = true;
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_END);
 		uv_stop(&d->loop);
 	}
 }
@@ -89,7 +89,7 @@ static void watch_space(struct leat_driver *d)
 
 void leat_driver_look_around(struct leat_driver *d)
 {
-	if (d->finishing)
+	if (d->phase >= LEAT_DRIVER_FINISHING)
 		return;
 	do {
 		d->look = false;
@@ -108,7 +108,7 @@ static void on_tick(uv_timer_t *timer)
 	struct leat_driver *d = timer->data;
 
 	leat_driver_stop_tick(d);
-	if (!d->finishing)
+	if (d->phase < LEAT_DRIVER_FINISHING)
 		take_samples(d);
 	leat_schedule_look_at_daemon(d);
 	leat_actors_tick(d);
@@ -165,7 +165,8 @@ static void finished(struct leat_driver *d, int error)
 	if (error)
 		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the run ended with an error: %s",
 				 strerror(error < 0 ? -error : error));
-	d->over = true;
+	if (d->phase == LEAT_DRIVER_FINISHING) /* the daemon has not summed up */
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_END);
 	uv_stop(&d->loop);
 }
 
@@ -188,7 +189,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		finished(d, error);
 	} else if (result < 0) {
 		leat_driver_lose_daemon(d);
-		if (d->finishing)
+		if (d->phase >= LEAT_DRIVER_FINISHING)
 			finished(d, 0);
 	}
 	if (d->look)
@@ -333,7 +334,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	unwatch(&d);
 	report_kills(&d);
 	leat_driver_keep_outputs(&d);
-	if (!d.summed_up)
+	if (d.phase != LEAT_DRIVER_SUMMED_UP)
 		leat_driver_count_losses(&d);
 	if (error == 0)
 		leat_driver_record_outcome(&d);
