@@ -201,5 +201,5 @@ int leat_channel_killed(struct leat_channel *c, const char *text)
 {
 	const struct leat_msg_text m = {.error = 0};
 
-	return tell(c, LEAT_MSG_KILLED, &m, text, NULL);
+	return notify(c, LEAT_MSG_KILLED, &m, text, NULL);
 }

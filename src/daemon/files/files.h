@@ -22,15 +22,15 @@ struct leat_file {
 	uint32_t slot;
 	const struct leat_file_rule *rule;
 	bool retired;
-	bool reported;  /* the rules know that it exists */
-	bool made;      /* came to exist in this run */
-	bool listed;    /* the rules know what was in it before the run */
-	bool adopted;   /* stays where it is, whatever its name asks for */
-	bool keep;      /* in the store, though its name belongs on disk */
-	bool staged;    /* put on disk for a staged step only */
-	bool publishes; /* the frontier in shared memory is to be watched */
-	bool warned;    /* of being undeclared */
-	bool held_told; /* that a step waits, since an earlier one has it open */
+	bool reported;      /* the rules know that it exists */
+	bool made;          /* came to exist in this run */
+	bool listed;        /* the rules know what was in it before the run */
+	bool adopted;       /* stays where it is, whatever its name asks for */
+	bool keep;          /* in the store, though its name belongs on disk */
+	bool staged;        /* put on disk for a staged step only */
+	bool publishes;     /* the frontier in shared memory is to be watched */
+	bool warned;        /* of being undeclared */
+	bool held_reported; /* that a step waits, since an earlier one has it open */
 	bool violated;
 	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */

@@ -235,7 +235,7 @@ static int write_plain(struct leat_request *r)
 	if (rc)
 		return leat_request_fail(r, rc);
 	if (!r->exists)
-		return create(r, leat_rule_home(r->d, r->rule));
+		return create(r, leat_rule_root(r->d, r->rule));
 	if (r->file) { /* nobody will tell of its close */
 		r->file->rewritable = true;
 		leat_shm_file_changed(leat_file_shm(r->d, r->file));
@@ -269,7 +269,7 @@ static int open_for_writing(struct leat_request *r)
 		return produce(r);
 	if (r->role == LEAT_ROLE_CONSUMER && r->exists)
 		return write_foreign(r);
-	return producer ? create(r, leat_rule_home(r->d, r->rule)) : write_plain(r);
+	return producer ? create(r, leat_rule_root(r->d, r->rule)) : write_plain(r);
 }
 
 /* A file without a name belongs to nobody until it is linked. */

@@ -231,7 +231,7 @@ int leat_request_create(struct leat_request *r, enum leat_root root)
 
 	if (rc || r->rule->excluded)
 		return rc;
-	r->file->told = r->file->made = true;
+	r->file->reported = r->file->made = true;
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = r->c->step,
 						    .pid = r->c->pid,

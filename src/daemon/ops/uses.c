@@ -101,8 +101,8 @@ static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
 	bool streams;
 	int rc = leat_ask_rules(c, f, changes ? LEAT_CALL_WRITE : LEAT_CALL_OPEN, 0, 0, &streams);
 
-	if (rc == -EAGAIN && holder >= 0 && !f->held_told) {
-		f->held_told = true;
+	if (rc == -EAGAIN && holder >= 0 && !f->held_reported) {
+		f->held_reported = true;
 		leat_problem_add(d, 0,
 				 "step %s waits before it %s %s: step %s, which in a batch ends "
 				 "before, has it open",
@@ -259,7 +259,7 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 	rule = leat_match(r->d->matcher, found->path);
 	if (rule && !rule->excluded && use >= LEAT_USE_APPEND)
 		rc = ask(r, found->path, rule);
-	return rc ? rc : tell(r->c, found->path, use, is_dir, other);
+	return rc ? rc : report_use(r->c, found->path, use, is_dir, other);
 }
 
 static int rename_names(struct leat_change_request *r, bool is_dir)

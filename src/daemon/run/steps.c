@@ -153,7 +153,7 @@ static char *why_failed(const struct leat_step_run *s, int status, const char *r
 static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int status)
 {
 	bool is_kill = leat_oom_is_status(status);
-	char *why = is_kill && !s->killed ? leat_oom_tell(&s->oom) : NULL;
+	char *why = is_kill && !s->killed ? leat_oom_explain(&s->oom) : NULL;
 	char files[LEAT_WORD];
 
 	if (is_kill && s->killed) {
@@ -169,7 +169,7 @@ static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int sta
 }
 
 /* The step went on, or failed in another way. */
-static void tell_killed(const struct leat_daemon *d, int step, const char *why)
+static void report_killed(const struct leat_daemon *d, int step, const char *why)
 {
 	leat_warn("step %s: %s", d->wf->steps[step].name, why);
 }
@@ -183,7 +183,7 @@ static void blame(struct leat_daemon *d, int step, int status)
 	if (status && !s->spoiled)
 		leat_space_blame_moves(d, step, status);
 	if (s->killed)
-		tell_killed(d, step, s->killed);
+		report_killed(d, step, s->killed);
 	free(s->killed);
 	s->killed = NULL;
 }
@@ -193,7 +193,7 @@ void leat_step_killed(struct leat_daemon *d, int step, const char *why)
 	struct leat_step_run *s = &d->steps[step];
 
 	if (!s->running)
-		tell_killed(d, step, why);
+		report_killed(d, step, why);
 	else if (!s->killed)
 		s->killed = strdup(why);
 }

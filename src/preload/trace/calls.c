@@ -118,8 +118,8 @@ static bool is_about_processes(struct leat_traced *t, long *reported)
 	case SYS_io_uring_setup:
 	case SYS_io_uring_enter:
 	case SYS_io_setup:
-		*said = ask_hooks(&t->call); /* a workflow's programs have neither */
-		if (*said == LEAT_PASS)
+		*reported = ask_hooks(&t->call); /* a workflow's programs have neither */
+		if (*reported == LEAT_PASS)
 			leat_trace_ring(&t->call);
 		return true;
 	default:
