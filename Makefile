@@ -37,7 +37,7 @@ help:
 	@echo 'make valgrind   unit tests and runs under memcheck'
 	@echo 'make bench      the benchmarks; options in BENCH, e.g. BENCH="--quick --only call"'
 	@echo 'make install    into PREFIX ($(PREFIX))'
-	@echo 'make format     lay out the sources; make tidy ROOM=lang: clang-tidy over one room'
+	@echo 'make format     lay out the sources; make tidy LAYER=lang: clang-tidy over one layer'
 
 deps:
 	@.ci/deps build check examples
@@ -113,7 +113,7 @@ format:
 
 tidy:
 	@[ -d build/clang ] || CC=clang meson setup -Dbench=true build/clang
-	@.ci/tidy build/clang $(ROOM)
+	@.ci/tidy build/clang $(LAYER)
 
 clean:
 	rm -rf build

@@ -51,13 +51,13 @@ def symbols(objects):
     return defined, taken
 
 
-def room_of(path):
+def layer_of(path):
     return path.split("/")[1]
 
 
 def uses(root, build, allowed):
-    """File -> {file that it uses: a symbol}. A name that several rooms define is that of one's own
-    room, or else of a room that one may include."""
+    """File -> {file that it uses: a symbol}. A name that several layers define is that of one's own
+    layer, or else of a layer that one may include."""
     objects = objects_of(root, build)
     defined, taken = symbols([o for of in objects.values() for o in of])
     owners = {}
@@ -66,11 +66,11 @@ def uses(root, build, allowed):
             owners.setdefault(name, set()).add(path)
     graph = {path: {} for path in objects}
     for path, of in objects.items():
-        room = room_of(path)
+        layer = layer_of(path)
         for name in sorted(set().union(*(taken.get(o, set()) for o in of))):
             all_of = owners.get(name, set())
-            at = ({p for p in all_of if room_of(p) == room} or
-                  {p for p in all_of if room_of(p) in allowed.get(room, ())} or all_of)
+            at = ({p for p in all_of if layer_of(p) == layer} or
+                  {p for p in all_of if layer_of(p) in allowed.get(layer, ())} or all_of)
             for owner in at - {path}:
                 graph[path].setdefault(owner, name)
     return graph
@@ -112,12 +112,12 @@ def fold(graph, name_of):
     return folded
 
 
-def sub_room_of(path):
-    """src/room/sub of src/room/sub/file.c; what lies in the room itself stands for itself."""
+def sub_layer_of(path):
+    """src/layer/sub of src/layer/sub/file.c; what lies in the layer itself stands for itself."""
     parts = path.split("/")
     return "/".join(parts[:3])
 
 
-def within(graph, room):
-    return {path: {p: s for p, s in others.items() if room_of(p) == room}
-            for path, others in graph.items() if room_of(path) == room}
+def within(graph, layer):
+    return {path: {p: s for p, s in others.items() if layer_of(p) == layer}
+            for path, others in graph.items() if layer_of(path) == layer}

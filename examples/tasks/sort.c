@@ -76,14 +76,14 @@ static int write_run(struct leat_task *task, const struct leat_task_arg *args)
 struct run {
 	FILE *in;
 	char *line;
-	size_t room;
+	size_t capacity;
 	ssize_t length; /* -1: it is over */
 };
 
 static int merge_files(struct run *a, struct run *b, FILE *out)
 {
-	a->length = getline(&a->line, &a->room, a->in);
-	b->length = getline(&b->line, &b->room, b->in);
+	a->length = getline(&a->line, &a->capacity, a->in);
+	b->length = getline(&b->line, &b->capacity, b->in);
 	while (a->length > 0 || b->length > 0) {
 		struct run *least =
 			b->length <= 0 || (a->length > 0 &&
@@ -94,7 +94,7 @@ static int merge_files(struct run *a, struct run *b, FILE *out)
 
 		if (fwrite(least->line, 1, (size_t)least->length, out) != (size_t)least->length)
 			return -EIO;
-		least->length = getline(&least->line, &least->room, least->in);
+		least->length = getline(&least->line, &least->capacity, least->in);
 	}
 	return ferror(a->in) || ferror(b->in) ? -EIO : 0;
 }

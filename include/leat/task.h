@@ -161,7 +161,7 @@ int leat_task_barrier(void);
 /* --- within a task's function --- */
 
 /* Change the size of an OUT or INOUT object, by the number of the parameter, from 0. Its bytes,
- * which stay as far as there is room and may have moved, or NULL when out of memory; args follow.
+ * which stay as far as there is space and may have moved, or NULL when out of memory; args follow.
  */
 void *leat_task_resize(struct leat_task *task, size_t param, size_t size);
 

@@ -18,9 +18,9 @@ _Static_assert((int)LEAT_ACTION_BEFORE_LAUNCH == LEAT_ACT_BEFORE_LAUNCH &&
 	       "two names of the same events");
 
 /* Relative to this program: installed, and in the build tree. */
-static const char *const python_places[] = {"libleat-python.so",
-					    "../" LEAT_LIBDIR "/leat/libleat-python.so",
-					    "../../" LEAT_LIBDIR "/leat/libleat-python.so"};
+static const char *const python_paths[] = {"libleat-python.so",
+					   "../" LEAT_LIBDIR "/leat/libleat-python.so",
+					   "../../" LEAT_LIBDIR "/leat/libleat-python.so"};
 
 #ifdef __SANITIZE_ADDRESS__
 /* An interpreter ends without giving back what it has. */
@@ -63,8 +63,8 @@ static void *open_python(void)
 
 	if (slash)
 		*slash = 0;
-	for (size_t i = 0; slash && !object && i < sizeof(python_places) / sizeof(char *); i++) {
-		char *path = leat_path_join(self, python_places[i]);
+	for (size_t i = 0; slash && !object && i < sizeof(python_paths) / sizeof(char *); i++) {
+		char *path = leat_path_join(self, python_paths[i]);
 
 		/* Modules written in C look for the interpreter among the global symbols. */
 		object = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;

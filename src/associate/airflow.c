@@ -450,15 +450,16 @@ static int find_by_labels(struct leat_associate_map *m,
 	return 1;
 }
 
-static const char *const marks[] = {"TaskInstanceKey(", "TaskInstance Finished: ", "{scheduler_job",
-				    "scheduler_job.py", "scheduler_job_runner.py", NULL};
+static const char *const signatures[] = {
+	"TaskInstanceKey(", "TaskInstance Finished: ", "{scheduler_job",
+	"scheduler_job.py", "scheduler_job_runner.py", NULL};
 
 const struct leat_associate_format leat_associate_airflow = {
 	.name = "Airflow",
 	.option = "airflow",
 	.argument = "LOG",
 	.doc = "A log of Airflow's scheduler.",
-	.marks = marks,
+	.signatures = signatures,
 	.labels = find_by_labels,
 	.read = read_log,
 };

@@ -109,7 +109,7 @@ void leat_associate_free(struct leat_associate_map *m)
 		free(m->sources[i].ahead_ns);
 	}
 	free(m->sources);
-	free(m->said);
+	free(m->reported);
 	free(m);
 	errno = saved;
 }

@@ -77,7 +77,7 @@ struct leat_associate_options {
 	 * trace, or else this machine's. */
 	int zone_s;
 	/* Called for every problem of a log: one line, without its end. May be NULL. */
-	void (*say)(void *ctx, const char *text);
+	void (*report)(void *ctx, const char *text);
 	void *ctx;
 };
 

@@ -24,8 +24,9 @@ struct leat_associate_format {
 	const char *argument; /* of the option, and what it does, for --help and the man pages */
 	const char *doc;
 	/* Texts that only such a log has; ends with NULL. May be NULL. */
-	const char *const *marks;
-	/* Does a log that begins with `text` have this format? Asked before the marks. May be NULL.
+	const char *const *signatures;
+	/* Does a log that begins with `text` have this format? Asked before the signatures. May be
+	 * NULL.
 	 */
 	bool (*begins)(const char *text);
 	/* The task that the variables of a process's environment name, in *task, which is left

@@ -16,13 +16,13 @@ const struct leat_associate_format *const leat_associate_formats[] = {LEAT_ASSOC
 									      NULL};
 #undef ROW
 
-/* Where the first of the format's marks is; NULL: nowhere. */
-static const char *first_mark(const struct leat_associate_format *f, const char *text)
+/* Where the first of the format's signatures is; NULL: nowhere. */
+static const char *first_signature(const struct leat_associate_format *f, const char *text)
 {
 	const char *first = NULL;
 
-	for (size_t i = 0; f->marks && f->marks[i]; i++) {
-		const char *at = strstr(text, f->marks[i]);
+	for (size_t i = 0; f->signatures && f->signatures[i]; i++) {
+		const char *at = strstr(text, f->signatures[i]);
 
 		if (at && (!first || at < first))
 			first = at;
@@ -43,7 +43,7 @@ static const struct leat_associate_format *format_of(char *text, size_t size)
 			return f;
 	/* A log may quote another: what comes first says what it is. */
 	for (size_t i = 0; (f = leat_associate_formats[i]); i++) {
-		const char *at = first_mark(f, text);
+		const char *at = first_signature(f, text);
 
 		if (at && (!first || at < first)) {
 			first = at;

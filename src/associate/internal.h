@@ -213,7 +213,7 @@ struct leat_associate_map {
 	int64_t first_ns; /* of the trace; INT64_MAX none */
 	int64_t last_ns;  /* INT64_MIN none */
 	unsigned n_nodes;
-	bool *said; /* owned; by two logs: that nothing shows which is the trace's */
+	bool *reported; /* owned; by two logs: that nothing shows which is the trace's */
 	bool partial;
 	bool failed; /* out of memory while a log was read */
 };

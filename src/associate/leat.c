@@ -166,14 +166,14 @@ static int find_by_labels(struct leat_associate_map *m,
 	return 1;
 }
 
-static const char *const marks[] = {"# leat event log ", NULL};
+static const char *const signatures[] = {"# leat event log ", NULL};
 
 const struct leat_associate_format leat_associate_leat = {
 	.name = "leat",
 	.option = "leat",
 	.argument = "LOG",
 	.doc = "An event log of leat run.",
-	.marks = marks,
+	.signatures = signatures,
 	.labels = find_by_labels,
 	.read = read_log,
 };

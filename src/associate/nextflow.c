@@ -364,20 +364,20 @@ static enum leat_associate_role classify_name(const char *name, bool writes)
 	return LEAT_ASSOCIATE_ROLE_NONE;
 }
 
-static const char *const marks[] = {"N E X T F L O W",
-				    " nextflow.cli.",
-				    " nextflow.Session - ",
-				    " nextflow.executor.",
-				    " nextflow.processor.",
-				    "TaskPollingMonitor - ",
-				    NULL};
+static const char *const signatures[] = {"N E X T F L O W",
+					 " nextflow.cli.",
+					 " nextflow.Session - ",
+					 " nextflow.executor.",
+					 " nextflow.processor.",
+					 "TaskPollingMonitor - ",
+					 NULL};
 
 const struct leat_associate_format leat_associate_nextflow = {
 	.name = "Nextflow",
 	.option = "nextflow",
 	.argument = "LOG",
 	.doc = "A .nextflow.log.",
-	.marks = marks,
+	.signatures = signatures,
 	.labels = find_by_labels,
 	.read = read_log,
 	.claim = classify_name,

@@ -25,9 +25,9 @@ int leat_associate_grow(void *array, size_t n, size_t *space, size_t size)
 /* ---- telling ---- */
 
 __attribute__((format(printf, 3, 0))) static void
-tell(struct leat_associate_map *m, const char *prefix, const char *format, va_list ap)
+report(struct leat_associate_map *m, const char *prefix, const char *format, va_list ap)
 {
-	char *text = m->options.say ? leat_vstrf(format, ap) : NULL, *all;
+	char *text = m->options.report ? leat_vstrf(format, ap) : NULL, *all;
 
 	if (!text)
 		return;
@@ -36,7 +36,7 @@ tell(struct leat_associate_map *m, const char *prefix, const char *format, va_li
 			*c = '?';
 	all = leat_strf("%s%s", prefix ? prefix : "", text);
 	if (all)
-		m->options.say(m->options.ctx, all);
+		m->options.report(m->options.ctx, all);
 	free(all);
 	free(text);
 }
@@ -53,7 +53,7 @@ void leat_associate_complain(struct leat_associate_map *m, struct leat_associate
 		return;
 	prefix = leat_strf("%s:%ld: ", s->path, s->line);
 	va_start(ap, format);
-	tell(m, prefix, format, ap);
+	report(m, prefix, format, ap);
 	va_end(ap);
 	free(prefix);
 }
@@ -63,6 +63,6 @@ void leat_associate_note(struct leat_associate_map *m, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	tell(m, NULL, format, ap);
+	report(m, NULL, format, ap);
 	va_end(ap);
 }

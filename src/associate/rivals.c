@@ -215,11 +215,11 @@ static void note_rivals(struct leat_associate_map *m, size_t a, size_t b, size_t
 					   *worse = &m->sources[order > 0 ? a : b];
 	char one[40], two[40];
 
-	if (!m->said)
-		m->said = calloc(m->n_sources * m->n_sources, sizeof(*m->said));
-	if (!m->said || m->said[a * m->n_sources + b])
+	if (!m->reported)
+		m->reported = calloc(m->n_sources * m->n_sources, sizeof(*m->reported));
+	if (!m->reported || m->reported[a * m->n_sources + b])
 		return;
-	m->said[a * m->n_sources + b] = m->said[b * m->n_sources + a] = true;
+	m->reported[a * m->n_sources + b] = m->reported[b * m->n_sources + a] = true;
 	if (!order)
 		leat_associate_note(
 			m,

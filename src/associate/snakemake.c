@@ -212,14 +212,15 @@ static int read_log(struct leat_associate_map *m, struct leat_associate_source *
 	return error ? error : r.any ? 0 : -EINVAL;
 }
 
-static const char *const marks[] = {"Building DAG of jobs...", "\nSelect jobs to execute...", NULL};
+static const char *const signatures[] = {"Building DAG of jobs...", "\nSelect jobs to execute...",
+					 NULL};
 
 const struct leat_associate_format leat_associate_snakemake = {
 	.name = "Snakemake",
 	.option = "snakemake",
 	.argument = "LOG",
 	.doc = "A log of .snakemake/log. Each of these may also be a directory that has such logs.",
-	.marks = marks,
+	.signatures = signatures,
 	.read = read_log,
 	.unique_name = true,
 	.files_only = true,

@@ -313,7 +313,7 @@ int leat_beneath_set_times(int fd, const struct timespec times[2])
 	return result(utimensat(AT_FDCWD, path, times, 0));
 }
 
-bool leat_beneath_tells_rights(void)
+bool leat_beneath_checks_rights(void)
 {
 	return syscall(SYS_faccessat2, AT_FDCWD, "/", F_OK, AT_EACCESS) == 0;
 }

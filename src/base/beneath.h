@@ -40,7 +40,7 @@ void leat_beneath_release(struct leat_beneath *b);
 int leat_beneath_enter(int fd, const char *name);
 
 /* Can the kernel say what the user may whom the calling thread acts as (Linux 5.8)? */
-bool leat_beneath_tells_rights(void);
+bool leat_beneath_checks_rights(void);
 
 /* A descriptor with O_NOFOLLOW, O_NONBLOCK, O_NOCTTY and O_CLOEXEC, or -errno. */
 int leat_beneath_open(int top, const char *path, int flags, mode_t mode);

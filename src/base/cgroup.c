@@ -26,7 +26,7 @@ struct levels {
 struct leat_cgroup {
 	unsigned refs;
 	char *machine;    /* owned */
-	char *told;       /* what the kernel tells of the process; owned */
+	char *reported;   /* what the kernel tells of the process; owned */
 	int mounts_fd;    /* this process's mountinfo, which tells of changes; -1: not followed */
 	bool is_outdated; /* mounts have changed */
 	struct levels chains[N_CHAINS];
@@ -84,13 +84,13 @@ static int read_below(const char *machine, const char *name, char **text)
 	return rc;
 }
 
-static int read_told(const char *machine, pid_t pid, char **told)
+static int read_reported(const char *machine, pid_t pid, char **reported)
 {
 	char name[64] = "/proc/self/cgroup";
 
 	if (pid)
 		snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
-	return read_below(machine, name, told);
+	return read_below(machine, name, reported);
 }
 
 /* The mounts as they are, to be followed from here on. */
@@ -111,7 +111,7 @@ static int find_groups(struct leat_cgroup *g)
 	int rc = read_mounts(g, &mounts);
 
 	for (enum chain c = 0; !rc && c < N_CHAINS; c++)
-		rc = find_levels(g, c, g->told, mounts);
+		rc = find_levels(g, c, g->reported, mounts);
 	free(mounts);
 	return rc;
 }
@@ -124,7 +124,7 @@ int leat_cgroup_open(const char *machine, pid_t pid, struct leat_cgroup **group)
 	if (!g)
 		return -ENOMEM;
 	*g = (struct leat_cgroup){.refs = 1, .mounts_fd = -1, .machine = strdup(machine)};
-	rc = g->machine ? read_told(machine, pid, &g->told) : -ENOMEM;
+	rc = g->machine ? read_reported(machine, pid, &g->reported) : -ENOMEM;
 	if (!rc)
 		rc = find_groups(g);
 	if (rc) {
@@ -153,16 +153,16 @@ static bool is_current(struct leat_cgroup *g)
 
 int leat_cgroup_open_like(struct leat_cgroup *like, pid_t pid, struct leat_cgroup **group)
 {
-	char *told;
+	char *reported;
 	int rc;
 
 	if (!is_current(like))
 		return leat_cgroup_open(like->machine, pid, group);
-	rc = read_told(like->machine, pid, &told);
+	rc = read_reported(like->machine, pid, &reported);
 	if (rc)
 		return rc;
-	rc = strcmp(told, like->told);
-	free(told);
+	rc = strcmp(reported, like->reported);
+	free(reported);
 	if (rc)
 		return leat_cgroup_open(like->machine, pid, group);
 	*group = leat_cgroup_ref(like);
@@ -182,7 +182,7 @@ void leat_cgroup_close(struct leat_cgroup *group)
 	for (enum chain c = 0; c < N_CHAINS; c++)
 		free(group->chains[c].dir);
 	leat_close(&group->mounts_fd);
-	free(group->told);
+	free(group->reported);
 	free(group->machine);
 	free(group);
 }

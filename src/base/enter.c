@@ -35,9 +35,9 @@ static const char *forbidden(const char *otherwise)
 {
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
 		int fd = open(switches[i].path, O_RDONLY | O_CLOEXEC);
-		char says = 0;
+		char value = 0;
 
-		if (fd >= 0 && read(fd, &says, 1) == 1 && says == switches[i].forbids)
+		if (fd >= 0 && read(fd, &value, 1) == 1 && value == switches[i].forbids)
 			otherwise = switches[i].reason;
 		leat_close(&fd);
 	}

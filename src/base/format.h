@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { LEAT_WORD = 24 }; /* room for one, NUL included */
+enum { LEAT_WORD = 24 }; /* space for one, NUL included */
 
 /* Each fills `out` and returns it: "999 B", "1.2 GB"; "1.2 GB/s". */
 char *leat_format_bytes(uint64_t bytes, char out[LEAT_WORD]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Installed, and in the build tree. */
-static const char *const library_places[] = {
+static const char *const library_paths[] = {
 	"libleat.so",
 	"../preload/libleat.so",
 	"../" LEAT_LIBDIR "/leat/libleat.so",
@@ -16,7 +16,7 @@ static const char *const library_places[] = {
 	NULL,
 };
 
-char *leat_find_installed(const char *const *places, const char *variable)
+char *leat_find_installed(const char *const *paths, const char *variable)
 {
 	const char *given = getenv(variable);
 	char *self, *slash, *found = NULL;
@@ -27,8 +27,8 @@ char *leat_find_installed(const char *const *places, const char *variable)
 	slash = self ? strrchr(self, '/') : NULL;
 	if (slash)
 		*slash = 0;
-	for (size_t i = 0; slash && !found && places[i]; i++) {
-		char *path = leat_path_join(self, places[i]);
+	for (size_t i = 0; slash && !found && paths[i]; i++) {
+		char *path = leat_path_join(self, paths[i]);
 
 		if (path)
 			found = realpath(path, NULL);
@@ -40,5 +40,5 @@ char *leat_find_installed(const char *const *places, const char *variable)
 
 char *leat_find_library(void)
 {
-	return leat_find_installed(library_places, "LEAT_LIBRARY");
+	return leat_find_installed(library_paths, "LEAT_LIBRARY");
 }

@@ -38,7 +38,7 @@ uint64_t leat_oom_kills(const struct leat_oom *oom)
 	return now > oom->kills ? now - oom->kills : 0;
 }
 
-char *leat_oom_tell(const struct leat_oom *oom)
+char *leat_oom_explain(const struct leat_oom *oom)
 {
 	char file[PATH_MAX] = "", limit[LEAT_WORD];
 	uint64_t bytes;
@@ -52,7 +52,7 @@ char *leat_oom_tell(const struct leat_oom *oom)
 			 file);
 }
 
-char *leat_oom_tell_refused(const struct leat_oom *oom)
+char *leat_oom_explain_refused(const struct leat_oom *oom)
 {
 	struct leat_cgroup_pids pids;
 

@@ -23,9 +23,9 @@ void leat_oom_end(struct leat_oom *oom);
 uint64_t leat_oom_kills(const struct leat_oom *oom);
 /* What was full, and what to do, in words: "out of memory: ..."; the caller frees it. NULL when
  * nothing was killed since, or out of memory. */
-char *leat_oom_tell(const struct leat_oom *oom);
+char *leat_oom_explain(const struct leat_oom *oom);
 /* The same if processes or threads could not be started: "... could not be started: ...". */
-char *leat_oom_tell_refused(const struct leat_oom *oom);
+char *leat_oom_explain_refused(const struct leat_oom *oom);
 /* Is that a status, as from waitpid, of a process killed so, or of a shell whose child was? */
 bool leat_oom_is_status(int wait_status);
 

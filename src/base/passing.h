@@ -14,17 +14,18 @@ union leat_passing {
 	char space[CMSG_SPACE(LEAT_MAX_PASSED * sizeof(int))];
 };
 
-/* Give the `n` descriptors (at most LEAT_MAX_PASSED) to a message that is to be sent; `room` is
+/* Give the `n` descriptors (at most LEAT_MAX_PASSED) to a message that is to be sent; `buffer` is
  * needed until then. */
-static inline void leat_pass(struct msghdr *msg, union leat_passing *room, const int *fds, size_t n)
+static inline void leat_pass(struct msghdr *msg, union leat_passing *buffer, const int *fds,
+			     size_t n)
 {
-	*room = (union leat_passing){0};
-	msg->msg_control = room->space;
+	*buffer = (union leat_passing){0};
+	msg->msg_control = buffer->space;
 	msg->msg_controllen = CMSG_SPACE(n * sizeof(int));
-	room->head.cmsg_level = SOL_SOCKET;
-	room->head.cmsg_type = SCM_RIGHTS;
-	room->head.cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(&room->head), fds, n * sizeof(int));
+	buffer->head.cmsg_level = SOL_SOCKET;
+	buffer->head.cmsg_type = SCM_RIGHTS;
+	buffer->head.cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(&buffer->head), fds, n * sizeof(int));
 }
 
 /* Has exactly that many descriptors come with a message that was received? Then they are in `fds`,

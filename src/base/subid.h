@@ -19,7 +19,7 @@ struct leat_subids {
 };
 
 /* Those of the user `name`, whose number is `uid`, in `path` (a file as /etc/subuid). No file:
- * none. 0 or -errno; -E2BIG: more than there is room for. Any thread. */
+ * none. 0 or -errno; -E2BIG: more than there is space for. Any thread. */
 int leat_subid_read(const char *path, const char *name, uid_t uid, struct leat_subids *ids);
 
 /* Map them into the user namespace of another process, which is new and has no map: `own` to 0, and

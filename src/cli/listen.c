@@ -89,22 +89,22 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 /* ---- where ---- */
 
 /* "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT". 0, else the exit status, after one line. */
-static int find_address(const char *place, struct sockaddr_storage *address)
+static int find_address(const char *text, struct sockaddr_storage *address)
 {
 	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 				       .ai_socktype = SOCK_STREAM};
-	const char *colon = strrchr(place, ':'), *port = colon ? colon + 1 : place;
-	const char *from = *place == '[' ? place + 1 : place;
+	const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
+	const char *from = *text == '[' ? text + 1 : text;
 	struct addrinfo *found = NULL;
 	char host[256] = "127.0.0.1";
 	size_t length = colon ? (size_t)(colon - from) : 0;
 	int error;
 
-	if (length && from != place && from[length - 1] == ']')
+	if (length && from != text && from[length - 1] == ']')
 		length--;
 	if (length >= sizeof(host) || !*port || (colon && !length)) {
 		leat_error("--listen %s: give a port, or an address and a port, as 127.0.0.1:9100",
-			   place);
+			   text);
 		return LEAT_EXIT_USAGE;
 	}
 	if (length)
@@ -113,7 +113,7 @@ static int find_address(const char *place, struct sockaddr_storage *address)
 	if (error) {
 		leat_error("--listen %s: %s; give a port, or an address and a port, as "
 			   "127.0.0.1:9100",
-			   place, gai_strerror(error));
+			   text, gai_strerror(error));
 		return LEAT_EXIT_USAGE;
 	}
 	memcpy(address, found->ai_addr, found->ai_addrlen);
@@ -175,14 +175,14 @@ static void print_address(const struct sockaddr_storage *address)
 int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ctx,
 		      struct leat_listen **l)
 {
-	const char *place = leat_args_text(args, "listen");
+	const char *text = leat_args_text(args, "listen");
 	struct sockaddr_storage address = {0};
 	int status, rc = -ENOMEM;
 
 	*l = NULL;
-	if (!place)
+	if (!text)
 		return 0;
-	status = find_address(place, &address);
+	status = find_address(text, &address);
 	if (status)
 		return status;
 	*l = calloc(1, sizeof(**l));
@@ -197,7 +197,7 @@ int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ct
 		print_address(&address);
 		return 0;
 	}
-	leat_error("--listen %s: cannot listen there: %s", place, strerror(-rc));
+	leat_error("--listen %s: cannot listen there: %s", text, strerror(-rc));
 	free(*l);
 	*l = NULL;
 	return LEAT_EXIT_SELF;

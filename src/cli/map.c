@@ -42,7 +42,7 @@ static void warn_malformed(const struct leat_trace_reader *r, unsigned long n)
 static int for_each(struct work *w,
 		    int (*take)(struct work *w, const struct leat_trace_reader *r,
 				const struct leat_trace_record *record),
-		    bool say)
+		    bool report)
 {
 	struct leat_trace_reader *r = leat_cli_map_read(w->c);
 	struct leat_trace_record record;
@@ -54,7 +54,7 @@ static int for_each(struct work *w,
 	while (!error && (result = leat_trace_read(r, &record)) != 0) {
 		if (result == -EBADMSG) {
 			w->facts.partial_trace = true;
-			if (say)
+			if (report)
 				warn_malformed(r, ++bad);
 		} else if (result < 0) {
 			error = result;
@@ -65,7 +65,7 @@ static int for_each(struct work *w,
 				leat_error("%s", strerror(-error));
 		}
 	}
-	for (unsigned i = 0; say && !error && i < leat_trace_reader_nodes(r); i++) {
+	for (unsigned i = 0; report && !error && i < leat_trace_reader_nodes(r); i++) {
 		const struct leat_trace_tail *tail = leat_trace_reader_tail(r, i);
 
 		/* The paper's layout has no trailer. */

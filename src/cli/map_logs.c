@@ -56,7 +56,7 @@ static bool make_map(struct leat_cli_map *c, const struct leat_args *args)
 		.slurm = leat_args_flag(args, "slurm"),
 		.slack_ns = (int64_t)(leat_args_seconds(args, "slack") * 1e9),
 		.zone_s = INT_MIN,
-		.say = warn,
+		.report = warn,
 	};
 	const char *zone = leat_args_text(args, "zone");
 

@@ -22,7 +22,7 @@ static const char *step_name(void)
 /* Is the library in this process for a trace alone? Its step is one on plain files then. */
 static bool is_only_traced(void)
 {
-	const char *only = getenv("LEAT_TAPE_ONLY");
+	const char *only = getenv("LEAT_TRACE_BUFFER_ONLY");
 
 	return only && *only;
 }

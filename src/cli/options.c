@@ -76,7 +76,7 @@ static bool value_is_valid(const struct leat_option *o, const char *text)
 		value = (double)strtol(text, &end, 10);
 		return end != text && !*end && !errno && in_range(o, value);
 	case LEAT_OPTION_SECONDS:
-		/* Nanoseconds of more have no room in 64 bits. */
+		/* Nanoseconds of more have no space in 64 bits. */
 		return parse_scaled(text, "", &value) == 0 && value <= 1e9 && in_range(o, value);
 	case LEAT_OPTION_SIZE:
 		return parse_scaled(text, "kMGT", &value) == 0 && value >= 1 && value < 9e18;

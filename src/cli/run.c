@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LEAT_WIRE_LAUNCH == LEAT_CALL_LAUNCH, "two names of one question");
-
 static const struct leat_option options[] = {
 	{.name = "plain",
 	 .type = LEAT_OPTION_FLAG,

@@ -127,8 +127,8 @@ static void draw_foot(const struct leat_top_view *view, size_t n, size_t shown)
 void leat_screen_draw(const struct leat_snapshot_lines *lines, struct leat_top_view *view)
 {
 	size_t head = lines->n_head, n = lines->n - head;
-	size_t room = LINES > (int)head + 1 ? (size_t)LINES - head - 1 : 0;
-	size_t last = n > room ? n - room : 0, shown = n < room ? n : room;
+	size_t space = LINES > (int)head + 1 ? (size_t)LINES - head - 1 : 0;
+	size_t last = n > space ? n - space : 0, shown = n < space ? n : space;
 
 	if (view->first > last)
 		view->first = last;

@@ -24,7 +24,8 @@ static int set_preload(void)
 	if (!library)
 		return status;
 	value = leat_strf("%s%s%s", library, old && *old ? ":" : "", old ? old : "");
-	if (value && setenv("LD_PRELOAD", value, 1) == 0 && setenv("LEAT_TAPE_ONLY", "1", 1) == 0)
+	if (value && setenv("LD_PRELOAD", value, 1) == 0 &&
+	    setenv("LEAT_TRACE_BUFFER_ONLY", "1", 1) == 0)
 		status = 0;
 	else
 		leat_error("out of memory");

@@ -97,7 +97,7 @@ static bool can_run(const struct leat_workflow *wf)
 }
 
 /* Relative to the folder of the executable: installed, and in the build tree. */
-static const char *const action_places[] = {
+static const char *const action_paths[] = {
 	"../action/leat-action",
 	"../" LEAT_LIBEXECDIR "/leat/leat-action",
 	"../libexec/leat/leat-action",
@@ -122,7 +122,7 @@ static bool try_actions(struct leat_cli_workflow *w, unsigned timeout_s, struct 
 		any |= w->wf->steps[i].action_file != NULL;
 	if (!any || leat_diags_count(diags, LEAT_ERROR))
 		return true;
-	w->action_command = leat_find_installed(action_places, "LEAT_ACTION");
+	w->action_command = leat_find_installed(action_paths, "LEAT_ACTION");
 	if (!w->action_command) {
 		leat_error("leat-action, which runs actions, was not found beside leat; set "
 			   "LEAT_ACTION to its path");

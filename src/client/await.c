@@ -1,7 +1,5 @@
 #include "client/await.h"
 
-#include "wire/wire.h"
-
 #include <errno.h>
 
 uint64_t leat_await_begin(const struct leat_awaiter *a)
@@ -28,14 +26,14 @@ int leat_await_change(struct leat_awaiter *a, uint32_t slot, uint32_t seq)
 	return rc;
 }
 
-int leat_await(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-	       uint64_t length)
+/* Ask until the answer is not to ask again. */
+static int await(struct leat_awaiter *a, const struct leat_msg *question, uint32_t slot)
 {
 	uint32_t seq = 0;
 	int rc;
 
 	do {
-		rc = a->ask(a, call, slot, offset, length, &seq);
+		rc = a->ask(a, question, &seq);
 		if (rc != -EAGAIN)
 			return rc;
 		rc = leat_await_change(a, slot, seq);
@@ -43,10 +41,29 @@ int leat_await(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t of
 	return rc;
 }
 
+int leat_await_whole(struct leat_awaiter *a, uint32_t slot)
+{
+	const struct leat_msg_ask_whole m = {.h.type = LEAT_MSG_ASK_WHOLE, .slot = slot};
+
+	return await(a, &m.h, slot);
+}
+
+int leat_await_actions(struct leat_awaiter *a, uint32_t slot, uint64_t ofd, bool closed)
+{
+	const struct leat_msg_ask_actions m = {
+		.h.type = LEAT_MSG_ASK_ACTIONS, .slot = slot, .closed = closed, .ofd = ofd};
+
+	return await(a, &m.h, slot);
+}
+
 int leat_await_space(struct leat_awaiter *a, uint32_t slot, uint64_t length, uint64_t *attempt)
 {
+	const struct leat_msg_ask_space m = {.h.type = LEAT_MSG_ASK_SPACE,
+					     .slot = slot,
+					     .attempt = (*attempt)++,
+					     .length = length};
 	uint32_t seq;
-	int rc = a->ask(a, LEAT_WIRE_ROOM, slot, (*attempt)++, length, &seq);
+	int rc = a->ask(a, &m.h, &seq);
 
 	if (rc != -EAGAIN)
 		return rc;

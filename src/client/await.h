@@ -6,6 +6,7 @@
 
 #include "base/range.h"
 #include "shm/state.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +28,7 @@ struct leat_awaiter {
 	bool asked;                 /* the daemon counts the reader among those who wait */
 	uint64_t (*now_ns)(void);   /* CLOCK_MONOTONIC */
 	/* As leat_channel_ask. */
-	int (*ask)(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-		   uint64_t length, uint32_t *seq);
+	int (*ask)(struct leat_awaiter *a, const struct leat_msg *question, uint32_t *seq);
 	/* Until the record changes from `seq` or its frontier is at `wake_at`, a second at most;
 	 * `f` NULL: for a moment. */
 	int (*sleep)(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq,
@@ -46,11 +46,13 @@ void leat_await_end(const struct leat_awaiter *a, uint64_t since);
 /* Wait for a change of the record of `slot` from `seq`, a second at most. 0: look again. */
 int leat_await_change(struct leat_awaiter *a, uint32_t slot, uint32_t seq);
 
-/* Ask about a call on an open file until it may go on. */
-int leat_await(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-	       uint64_t length);
+/* Wait until the file is complete. */
+int leat_await_whole(struct leat_awaiter *a, uint32_t slot);
+/* The step has actions, and description `ofd` of the file was opened, or closed: wait until they
+ * have been called for it. -EIO: they failed. */
+int leat_await_actions(struct leat_awaiter *a, uint32_t slot, uint64_t ofd, bool closed);
 
-/* A write of `length` bytes found no room: have some made. 0: try again; 1: ask again, after the
+/* A write of `length` bytes found no space: have some made. 0: try again; 1: ask again, after the
  * look at what has changed meanwhile; -errno: there is none. *attempt starts at 0. */
 int leat_await_space(struct leat_awaiter *a, uint32_t slot, uint64_t length, uint64_t *attempt);
 

@@ -54,8 +54,8 @@ static int build(struct leat_channel *c, enum leat_msg_type type, const void *bo
 	return rc;
 }
 
-static int tell(struct leat_channel *c, enum leat_msg_type type, const void *body,
-		const char *first, const char *second)
+static int notify(struct leat_channel *c, enum leat_msg_type type, const void *body,
+		  const char *first, const char *second)
 {
 	int rc = build(c, type, body, first, second);
 
@@ -72,18 +72,33 @@ static int request(struct leat_channel *c, enum leat_msg_type type, const void *
 
 /* --- questions --- */
 
-int leat_channel_ask(struct leat_channel *c, uint32_t call, uint32_t slot, uint64_t offset,
-		     uint64_t length, uint32_t *seq)
+int leat_channel_ask(struct leat_channel *c, const struct leat_msg *question, uint32_t *seq)
 {
-	const struct leat_msg_ask m = {
-		.call = call, .slot = slot, .offset = offset, .length = length};
 	const struct leat_msg_answer *answer = c->msg;
-	int rc = request(c, LEAT_MSG_ASK, &m, NULL, NULL, LEAT_MSG_ANSWER);
+	int rc = request(c, (enum leat_msg_type)question->type, question, NULL, NULL,
+			 LEAT_MSG_ANSWER);
 
 	if (rc)
 		return rc;
 	*seq = answer->seq;
 	return answer->error;
+}
+
+int leat_channel_ask_budget(struct leat_channel *c, uint32_t slot, uint64_t length)
+{
+	const struct leat_msg_ask_budget m = {
+		.h.type = LEAT_MSG_ASK_BUDGET, .slot = slot, .length = length};
+	uint32_t seq;
+
+	return leat_channel_ask(c, &m.h, &seq);
+}
+
+int leat_channel_sync(struct leat_channel *c)
+{
+	const struct leat_msg m = {.type = LEAT_MSG_SYNC};
+	uint32_t seq;
+
+	return leat_channel_ask(c, &m, &seq);
 }
 
 int leat_channel_resolve(struct leat_channel *c, const struct leat_msg_resolve *asked,
@@ -123,13 +138,13 @@ int leat_channel_list(struct leat_channel *c, uint64_t handle, uint64_t cookie, 
 
 int leat_channel_replace_fd(struct leat_channel *c, uint32_t slot, int fd, int *received)
 {
-	const struct leat_msg_switch m = {.slot = slot};
-	const struct leat_msg_switched *reply = c->msg;
-	int rc = build(c, LEAT_MSG_SWITCH, &m, NULL, NULL);
+	const struct leat_msg_replace_fd m = {.slot = slot};
+	const struct leat_msg_replaced_fd *reply = c->msg;
+	int rc = build(c, LEAT_MSG_REPLACE_FD, &m, NULL, NULL);
 
 	*received = -1;
 	if (!rc)
-		rc = c->exchange(c, LEAT_MSG_SWITCHED, fd, received);
+		rc = c->exchange(c, LEAT_MSG_REPLACED_FD, fd, received);
 	return rc ? rc : reply->error;
 }
 
@@ -138,10 +153,11 @@ int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot,
 {
 	const struct leat_msg_fact fact = {
 		.slot = slot, .code = code, .offset = offset, .length = length};
+	const struct leat_msg_ask_write m = {.h.type = LEAT_MSG_ASK_WRITE, .slot = slot};
 	uint32_t seq;
 
 	leat_channel_fact(c, LEAT_MSG_VIOLATED, &fact);
-	return leat_channel_ask(c, LEAT_CALL_WRITE, slot, offset, length, &seq) == -EIO ? -EIO : 0;
+	return leat_channel_ask(c, &m.h, &seq) == -EIO ? -EIO : 0;
 }
 
 int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *program)
@@ -156,14 +172,14 @@ int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *progra
 int leat_channel_fact(struct leat_channel *c, enum leat_msg_type type,
 		      const struct leat_msg_fact *fact)
 {
-	return tell(c, type, fact, NULL, NULL);
+	return notify(c, type, fact, NULL, NULL);
 }
 
 int leat_channel_forget_list(struct leat_channel *c, uint64_t handle)
 {
 	const struct leat_msg_list m = {.handle = handle, .release = 1};
 
-	return tell(c, LEAT_MSG_LIST, &m, "", NULL);
+	return notify(c, LEAT_MSG_LIST, &m, "", NULL);
 }
 
 int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t pid, int32_t status,
@@ -171,19 +187,19 @@ int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t 
 {
 	const struct leat_msg_step m = {.pid = pid, .status = status};
 
-	return tell(c, type, &m, step, text);
+	return notify(c, type, &m, step, text);
 }
 
 int leat_channel_refused(struct leat_channel *c, const char *text, bool fatal)
 {
 	const struct leat_msg_text m = {.error = fatal ? -EIO : 0};
 
-	return tell(c, LEAT_MSG_REFUSED, &m, text, NULL);
+	return notify(c, LEAT_MSG_REFUSED, &m, text, NULL);
 }
 
 int leat_channel_killed(struct leat_channel *c, const char *text)
 {
 	const struct leat_msg_text m = {.error = 0};
 
-	return tell(c, LEAT_MSG_KILLED, &m, text, NULL);
+	return notify(c, LEAT_MSG_KILLED, &m, text, NULL);
 }

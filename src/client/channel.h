@@ -47,9 +47,13 @@ const char *leat_channel_refusal(const void *msg);
 
 /* --- questions; what is not said here of a reply is found in msg --- */
 
-/* Ask about a call on an open file: 0, -EAGAIN (*seq to sleep on), or -errno. */
-int leat_channel_ask(struct leat_channel *c, uint32_t call, uint32_t slot, uint64_t offset,
-		     uint64_t length, uint32_t *seq);
+/* Ask what `question` is, a leat_msg_ask_... whose h.type is set: 0, -EAGAIN (*seq to sleep on), or
+ * -errno. */
+int leat_channel_ask(struct leat_channel *c, const struct leat_msg *question, uint32_t *seq);
+/* In a store that is larger than the budget: 0 there is space for `length` bytes more, -ENOSPC. */
+int leat_channel_ask_budget(struct leat_channel *c, uint32_t slot, uint64_t length);
+/* Returns when the daemon has handled all that was sent before. */
+int leat_channel_sync(struct leat_channel *c);
 /* Ask where `path` is, for what the other members of `asked` say -> leat_msg_resolved. */
 int leat_channel_resolve(struct leat_channel *c, const struct leat_msg_resolve *asked,
 			 const char *path);
@@ -62,7 +66,7 @@ int leat_channel_change(struct leat_channel *c, enum leat_change what, uint32_t 
 /* Ask for the names of a directory behind the first `cookie` ones -> leat_msg_names. */
 int leat_channel_list(struct leat_channel *c, uint64_t handle, uint64_t cookie, const char *path);
 /* `fd` may be of a place the file has left: *received is what is to take its place, -1 if it is
- * good. -EAGAIN: not yet; -ESTALE: it is not of this file. -> leat_msg_switched */
+ * good. -EAGAIN: not yet; -ESTALE: it is not of this file. -> leat_msg_replaced_fd */
 int leat_channel_replace_fd(struct leat_channel *c, uint32_t slot, int fd, int *received);
 /* Report a violation. 0: it is only a warning; -EIO: fail the call. */
 int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot, uint64_t offset,

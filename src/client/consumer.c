@@ -33,6 +33,10 @@ static int wait_once(struct leat_awaiter *a, const struct wanted *w, uint32_t se
 {
 	const struct leat_range range = {w->offset, leat_range_end(w->offset, w->length)};
 	const bool parts = leat_shm_flags(w->f) & LEAT_SHM_EXTENTS;
+	const struct leat_msg_ask_read question = {.h.type = LEAT_MSG_ASK_READ,
+						   .slot = w->slot,
+						   .offset = w->offset,
+						   .length = w->length};
 	struct leat_byte_sleep s = {.f = w->f,
 				    .seq = seq,
 				    .wake_at = range.end,
@@ -49,7 +53,7 @@ static int wait_once(struct leat_awaiter *a, const struct wanted *w, uint32_t se
 		s.timeout_ns = p->ask_at - now;
 	} else {
 		p->ask_at = now + a->again_ns;
-		rc = a->ask(a, LEAT_CALL_READ, w->slot, w->offset, w->length, &s.seq);
+		rc = a->ask(a, &question.h, &s.seq);
 		a->asked = rc == -EAGAIN;
 		if (rc && rc != -EAGAIN)
 			return rc;

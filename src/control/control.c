@@ -206,7 +206,7 @@ static int connect_to(const char *runtime_dir, const char *dir, int *out)
 	return 0;
 }
 
-static int say_hello(struct leat_control *c, const char *workflow, unsigned kind)
+static int report_hello(struct leat_control *c, const char *workflow, unsigned kind)
 {
 	struct leat_msg_hello *hello =
 		leat_wire_begin(c->buf, LEAT_MSG_HELLO, sizeof(struct leat_msg_hello));
@@ -251,7 +251,7 @@ int leat_control_open(const char *runtime_dir, const char *dir, const char *work
 	c->segment_fd = -1;
 	result = connect_to(runtime_dir, dir, &c->fd);
 	if (result == 0)
-		result = say_hello(c, workflow, kind);
+		result = report_hello(c, workflow, kind);
 	if (result < 0) {
 		leat_control_close(c);
 		return result;
@@ -366,27 +366,21 @@ int leat_control_abort(struct leat_control *c)
 	return send_step_request(c, LEAT_MSG_ABORT, "", 0, 0, "", "");
 }
 
-static int ask(struct leat_control *c, unsigned call, int step)
+int leat_control_ask_launch(struct leat_control *c, int step)
 {
-	struct leat_msg_ask *m = leat_wire_begin(c->buf, LEAT_MSG_ASK, sizeof(*m));
+	struct leat_msg_ask_launch *m = leat_wire_begin(c->buf, LEAT_MSG_ASK_LAUNCH, sizeof(*m));
 
-	m->call = call;
-	m->slot = (uint32_t)step;
+	m->step = (uint32_t)step;
 	return send_request(c);
 }
 
-int leat_control_ask_launch(struct leat_control *c, int step)
+int leat_control_ask_relaunch(struct leat_control *c, int step, bool ended)
 {
-	return ask(c, LEAT_WIRE_LAUNCH, step);
-}
+	struct leat_msg_ask_relaunch *m =
+		leat_wire_begin(c->buf, LEAT_MSG_ASK_RELAUNCH, sizeof(*m));
 
-int leat_control_ask_more(struct leat_control *c, int step, bool over)
-{
-	struct leat_msg_ask *m = leat_wire_begin(c->buf, LEAT_MSG_ASK, sizeof(*m));
-
-	m->call = LEAT_WIRE_MORE;
-	m->slot = (uint32_t)step;
-	m->offset = over;
+	m->step = (uint32_t)step;
+	m->ended = ended;
 	return send_request(c);
 }
 
@@ -398,12 +392,16 @@ int leat_control_acted(struct leat_control *c, const struct leat_msg_acted *m)
 
 int leat_control_ask_settled(struct leat_control *c, int step)
 {
-	return ask(c, LEAT_WIRE_SETTLED, step);
+	struct leat_msg_ask_settled *m = leat_wire_begin(c->buf, LEAT_MSG_ASK_SETTLED, sizeof(*m));
+
+	m->step = (uint32_t)step;
+	return send_request(c);
 }
 
 int leat_control_stopping(struct leat_control *c)
 {
-	return ask(c, LEAT_WIRE_STOPPING, 0);
+	leat_wire_begin(c->buf, LEAT_MSG_STOPPING, sizeof(struct leat_msg));
+	return send_request(c);
 }
 
 /* Add the text of the TEXT message in buf to what came before it. 1: complete. */

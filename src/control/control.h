@@ -76,10 +76,10 @@ bool leat_control_is_lost(int result);
 int leat_control_ask_launch(struct leat_control *c, int step);
 
 /* May step number `step` be launched for a further version of its inputs, a launch of it having
- * ended well just now (`over`), or none having been made? 0, and leat_control_why is the file it is
- * for, as the step sees it ("" none in particular); -EAGAIN: an event of LEAT_CONTROL_LOOK tells
+ * ended well just now (`ended`), or none having been made? 0, and leat_control_why is the file it
+ * is for, as the step sees it ("" none in particular); -EAGAIN: an event of LEAT_CONTROL_LOOK tells
  * when to ask again; -ENOENT never again; -EIO, and leat_control_why says why. */
-int leat_control_ask_more(struct leat_control *c, int step, bool over);
+int leat_control_ask_relaunch(struct leat_control *c, int step, bool ended);
 
 /* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */
 int leat_control_ask_settled(struct leat_control *c, int step);

@@ -3,9 +3,8 @@
  * It serves clients over the session's socket (wire/wire.h), keeps the shared
  * segment and the store, asks the rules (src/stream) and brings permanent files
  * to disk. Control connections (hello.control != 0) tell it of steps:
- *  - LEAT_MSG_ASK with call LEAT_CALL_LAUNCH and slot = index of a staged step:
- *    ANSWER 0 start it (its inputs are on disk), -EAGAIN ask again after
- *    files[slot].seq has changed (1 s at most), else the errno why never.
+ *  - LEAT_MSG_ASK_LAUNCH of a staged step: ANSWER 0 start it (its inputs are on disk), -EAGAIN ask
+ * again after files[slot].seq has changed (1 s at most), else the errno why never.
  *  - A control connection whose hello says control & LEAT_CONTROL_EVENTS is sent
  *    EVENT messages: one line of text each; error 0 is a warning, else the run
  *    has failed (-ECANCELED violation, -EDEADLK deadlock, -ENOEXEC a program
@@ -31,7 +30,7 @@ struct leat_daemon_options {
 	const char *runtime_dir;        /* NULL: default, see leat_wire_session_path */
 	const char *log_path;           /* event log to write, or NULL */
 	uint64_t memory_bytes;          /* that files may take; 0: half of the tightest limit */
-	const char *spill_dir;          /* where to put what it has no room for; NULL: the
+	const char *spill_dir;          /* where to put what it has no space for; NULL: the
 					 * workflow's directory */
 	bool serve;           /* steps come by themselves; wait for those that have not come */
 	bool warn_violations; /* violations are reported, but do not fail the run */

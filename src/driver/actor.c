@@ -95,7 +95,7 @@ static void close_connection(struct leat_driver_actor *a)
 }
 
 /* Who waits at its side for a call to come back learns of it. */
-static void tell_daemon(struct leat_driver_actor *a, const struct leat_msg_acted *m)
+static void report_daemon(struct leat_driver_actor *a, const struct leat_msg_acted *m)
 {
 	if (a->d->control_lost)
 		return;
@@ -124,7 +124,7 @@ static void fail(struct leat_driver_actor *a, const char *why)
 	m->error = -EIO;
 	leat_wire_put_raw(m, text ? text : why, strnlen(text ? text : why, 900));
 	leat_wire_put_raw(m, "", 1);
-	tell_daemon(a, m);
+	report_daemon(a, m);
 	close_connection(a);
 	if (a->process.pid > 0)
 		kill(-a->process.pid, SIGKILL);
@@ -321,7 +321,7 @@ static void take_answer(struct leat_driver_actor *a, const struct leat_msg_acted
 	}
 	a->known = true;
 	a->wants = m->wants;
-	tell_daemon(a, m);
+	report_daemon(a, m);
 	finish_act(a);
 }
 

@@ -58,10 +58,10 @@ void leat_console_write(struct leat_console *c, struct leat_stream_out *s, const
 	while (size) {
 		const char *newline = memchr(data, '\n', size);
 		size_t n = newline ? (size_t)(newline - data) : size;
-		size_t room = sizeof(s->line) - s->used;
+		size_t space = sizeof(s->line) - s->used;
 
-		if (n > room)
-			n = room;
+		if (n > space)
+			n = space;
 		memcpy(s->line + s->used, data, n);
 		s->used += n;
 		data += n;

@@ -225,7 +225,7 @@ static const char *obstacle_of(const struct leat_engine_facts *f)
 		return "cannot start an image that lies directly below /: give it a directory to "
 		       "lie in";
 	if (f->engine == LEAT_ENGINE_CHARLIECLOUD && !leat_str_begins(f->bound, "/tmp/") &&
-	    !leat_engine_has_place(f->image->name, f->bound))
+	    !leat_engine_has_mount_point(f->image->name, f->bound))
 		return "has no place for the workflow's directory: make an empty one of the same "
 		       "path in the image";
 	return NULL;

@@ -37,6 +37,6 @@ int leat_engine_root(const char *image, const char *const *places, struct leat_a
 		     struct leat_argv *after);
 
 /* Is there a directory for `path`, absolute, in the image directory, without symbolic links? */
-bool leat_engine_has_place(const char *image, const char *path);
+bool leat_engine_has_mount_point(const char *image, const char *path);
 
 #endif

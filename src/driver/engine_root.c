@@ -43,7 +43,7 @@ static ssize_t find_depth(const char *image, const char *path)
 	return (ssize_t)depth;
 }
 
-bool leat_engine_has_place(const char *image, const char *path)
+bool leat_engine_has_mount_point(const char *image, const char *path)
 {
 	return find_depth(image, path) == (ssize_t)strlen(path);
 }

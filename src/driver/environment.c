@@ -59,7 +59,8 @@ static bool is_replaced(const char *entry, const struct leat_environment_spec *s
 	if (strncmp(entry, SESSION_DIR "=", sizeof(SESSION_DIR)) == 0)
 		return is_own_session_dir(entry);
 	/* This may be the leat of a step on plain files. */
-	return ((spec->library || spec->plain) && strncmp(entry, "LEAT_TAPE_ONLY=", 15) == 0) ||
+	return ((spec->library || spec->plain) &&
+		strncmp(entry, "LEAT_TRACE_BUFFER_ONLY=", 15) == 0) ||
 	       ((spec->library || spec->tracer) && strncmp(entry, "LD_PRELOAD=", 11) == 0);
 }
 
@@ -178,14 +179,14 @@ char **leat_environment_added(const struct leat_environment_spec *spec)
 	if (!b.v)
 		return NULL;
 	if (spec->plain)
-		add(&b, "LEAT_TAPE_ONLY", "1", NULL);
+		add(&b, "LEAT_TRACE_BUFFER_ONLY", "1", NULL);
 	else
 		add(&b, "LEAT_DIR", spec->dir, NULL);
 	if (spec->library)
 		add_identity(&b, spec->dir);
 	/* Where this leat is traced itself, a library would put the variable back. */
-	if (spec->library && getenv("LEAT_TAPE_ONLY"))
-		add(&b, "LEAT_TAPE_ONLY", "", NULL);
+	if (spec->library && getenv("LEAT_TRACE_BUFFER_ONLY"))
+		add(&b, "LEAT_TRACE_BUFFER_ONLY", "", NULL);
 	add(&b, "LEAT_APP_NAME", spec->step, NULL);
 	add(&b, "LEAT_WORKFLOW_NAME", spec->workflow, NULL);
 	if (spec->within)

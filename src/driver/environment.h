@@ -6,8 +6,8 @@
 
 struct leat_environment_spec {
 	const char *dir; /* LEAT_DIR, a real path, */
-	/* But unset, and LEAT_TAPE_ONLY: a leat that the step runs must not take it for its own,
-	 * and a library that is there to trace it must not take it for a step of a session. */
+	/* But unset, and LEAT_TRACE_BUFFER_ONLY: a leat that the step runs must not take it for its
+	 * own, and a library that is there to trace it must not take it for a step of a session. */
 	bool plain;
 	const char *within; /* PWD: where below `dir` it starts, "" `dir` itself; NULL: as it is */
 	const char *step;   /* LEAT_APP_NAME */

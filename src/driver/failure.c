@@ -43,7 +43,7 @@ void leat_driver_lose_daemon(struct leat_driver *d)
 		return;
 	d->control_lost = true;
 	leat_console_progress(&d->console, NULL);
-	leat_say_lost("the daemon of this run", &d->oom);
+	leat_report_lost_daemon("the daemon of this run", &d->oom);
 	uv_poll_stop(&d->control_poll);
 	leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the daemon of this run has ended");
 }

@@ -6,6 +6,7 @@
 #include "driver/console.h"
 #include "driver/driver.h"
 #include "driver/kept.h"
+#include "driver/phase.h"
 #include "driver/process.h"
 #include "driver/step_state.h"
 
@@ -14,7 +15,7 @@
 
 enum {
 	LEAT_TICK_MS = 50,         /* samples, deadlines, launches of staged steps */
-	LEAT_ROOM_MS = 5,          /* launches of instances that wait for others to rest or wait */
+	LEAT_SPACE_MS = 5,         /* launches of instances that wait for others to rest or wait */
 	LEAT_STOP_GRACE_MS = 5000, /* from a failure to SIGTERM, and from there to SIGKILL */
 	LEAT_LINGER_MS = 10000,    /* for processes that outlive their step and write nothing */
 	LEAT_EXIT_OWN_FAILURE = 125,
@@ -70,7 +71,7 @@ struct leat_pin {
 	struct leat_pin_load *load; /* owned; of each */
 	size_t n;
 	size_t set_size; /* bytes of a cpu_set_t for them */
-	bool told;       /* that there are too few */
+	bool reported;   /* that there are too few */
 };
 
 /* Whether a step may start. */
@@ -106,7 +107,7 @@ struct leat_driver {
 	struct leat_console console;
 	uv_loop_t loop;
 	uv_timer_t tick;
-	uv_timer_t room_timer; /* runs while `crowded` */
+	uv_timer_t space_timer; /* runs while `crowded` */
 	uv_poll_t control_poll;
 	uv_signal_t signals[5];
 	uint64_t last_progress_ns;
@@ -115,15 +116,13 @@ struct leat_driver {
 	char why[128];   /* what that first thing was, in words */
 	enum leat_stop stop;
 	uint64_t stop_at_ns; /* when the next stage of stopping is due */
-	uint64_t linger_ns;  /* since when all steps have ended; 0: they have not */
-	bool linger_told;
+	uint64_t linger_ns;  /* since when the phase is LEAT_DRIVER_LINGERING */
+	bool linger_reported;
 	bool control_lost; /* the daemon is gone */
 	struct leat_oom oom;
-	bool finishing; /* FINISH was sent */
-	bool summed_up; /* the daemon has told what became of all files */
-	bool over;
+	enum leat_driver_phase phase;
 	bool look;      /* some step is told to look again */
-	size_t room;    /* see leat_launch_room */
+	size_t n_free;  /* see leat_launch_free */
 	bool announced; /* the daemon knows which steps are staged */
 	bool crowded;   /* an instance could be launched but for want of it */
 	struct leat_pin pin;
@@ -134,6 +133,8 @@ struct leat_driver {
 
 /* The step goes on to its next state; if there is none, that is told. */
 void leat_driver_advance(struct leat_driver *d, size_t step, enum leat_driver_step_event event);
+/* The whole run goes on to its next phase; if there is none, that is told. */
+void leat_driver_go_on(struct leat_driver *d, enum leat_driver_phase_event event);
 /* A number of steps in such a state. */
 size_t leat_driver_count(const struct leat_driver *d, bool (*is)(enum leat_driver_step_state));
 /* Does it run, and not wait for others' files? Who waits is no load, and must not keep those from
@@ -196,7 +197,7 @@ char **leat_launch_argv(const struct leat_step *step, const char *file);
 /* So many instances of ensembles run at once at most, those that wait not counted. */
 size_t leat_launch_most(const struct leat_driver_config *config, unsigned cpus);
 /* So many instances of ensembles may start now, beside the steps that run and do not wait. */
-size_t leat_launch_room(const struct leat_driver *d);
+size_t leat_launch_free(const struct leat_driver *d);
 
 /* schedule.c: where the workflow says what steps need of the machine; else nothing is done */
 
@@ -208,10 +209,10 @@ bool leat_schedule_is_used(const struct leat_driver *d);
 void leat_schedule_begin(struct leat_driver *d);
 /* Does it have to wait for the ends of others, as it is an I/O step? */
 bool leat_schedule_is_early(struct leat_driver *d, size_t step);
-/* Is room the only thing that it waits for? */
+/* Is capacity the only thing that it waits for? */
 bool leat_schedule_is_queued(const struct leat_driver *d, size_t step);
-/* Is there room for it? LEAT_TURN_NOW: it has it until it ends; LEAT_TURN_LATER; LEAT_TURN_NEVER:
- * out of memory. */
+/* Is there capacity for it? LEAT_TURN_NOW: it has it until it ends; LEAT_TURN_LATER;
+ * LEAT_TURN_NEVER: out of memory. */
 enum leat_turn leat_schedule_ask(struct leat_driver *d, size_t step);
 /* Its process was started. */
 void leat_schedule_started(struct leat_driver *d, size_t step);
@@ -225,7 +226,7 @@ void leat_schedule_ended(struct leat_driver *d, size_t step, bool failed);
 /* Look which steps wait, and which go on. True if any has changed that. */
 bool leat_schedule_watch(struct leat_driver *d);
 /* All have ended: what was learned goes to the result. 0 or -ENOMEM. */
-int leat_schedule_tell(struct leat_driver *d);
+int leat_schedule_report(struct leat_driver *d);
 
 /* resumed.c */
 
@@ -255,7 +256,7 @@ void leat_driver_forget_outputs(struct leat_driver *d);
 /* On plain files: a step has ended; which outputs that it spells out are not there? */
 void leat_driver_note_unmade(struct leat_driver *d, size_t step);
 /* Say what was not made, and let the run fail if that is an error. */
-void leat_driver_tell_unmade(struct leat_driver *d);
+void leat_driver_report_unmade(struct leat_driver *d);
 
 /* failure.c */
 

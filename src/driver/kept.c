@@ -23,31 +23,31 @@ static size_t position(uint64_t at)
 		       : LEAT_KEPT_HEAD_BYTES + (at - LEAT_KEPT_HEAD_BYTES) % RING_BYTES;
 }
 
-static bool make_room(struct leat_kept *k, uint64_t wanted)
+static bool reserve(struct leat_kept *k, uint64_t wanted)
 {
-	size_t room = k->room ? k->room : 4096;
+	size_t capacity = k->capacity ? k->capacity : 4096;
 	char *grown;
 
-	while (room < wanted && room < LEAT_KEPT_BYTES)
-		room *= 2;
-	room = room < LEAT_KEPT_BYTES ? room : LEAT_KEPT_BYTES;
-	if (room <= k->room)
+	while (capacity < wanted && capacity < LEAT_KEPT_BYTES)
+		capacity *= 2;
+	capacity = capacity < LEAT_KEPT_BYTES ? capacity : LEAT_KEPT_BYTES;
+	if (capacity <= k->capacity)
 		return true;
-	grown = realloc(k->v, room);
+	grown = realloc(k->v, capacity);
 	if (!grown)
 		return false;
 	k->v = grown;
-	k->room = room;
+	k->capacity = capacity;
 	return true;
 }
 
 void leat_kept_add(struct leat_kept *k, const char *data, size_t n)
 {
-	if (!make_room(k, k->total_bytes + n))
+	if (!reserve(k, k->total_bytes + n))
 		return;
 	while (n) {
 		size_t at = position(k->total_bytes);
-		size_t part = n < k->room - at ? n : k->room - at;
+		size_t part = n < k->capacity - at ? n : k->capacity - at;
 
 		memcpy(k->v + at, data, part);
 		k->total_bytes += part;

@@ -12,7 +12,7 @@ enum { LEAT_KEPT_HEAD_BYTES = 32 << 10, LEAT_KEPT_BYTES = 160 << 10 };
 /* Zero is empty. */
 struct leat_kept {
 	char *v; /* owned; behind the head a ring */
-	size_t room;
+	size_t capacity;
 	uint64_t total_bytes; /* printed */
 };
 

@@ -47,15 +47,15 @@ int leat_launch_ask(struct leat_driver *d, size_t step)
 	if (s->more == LEAT_MORE_WAIT)
 		return -EAGAIN;
 	s->more = LEAT_MORE_ASK;
-	result = leat_control_ask_more(d->config->control, (int)step,
-				       s->state == LEAT_STEP_RETURNED);
+	result = leat_control_ask_relaunch(d->config->control, (int)step,
+					   s->state == LEAT_STEP_RETURNED);
 	/* What comes with the answer may say already that there is one. */
 	if (result != -EAGAIN)
 		s->more = LEAT_MORE_ASK;
 	else if (s->more == LEAT_MORE_ASK)
 		s->more = LEAT_MORE_WAIT;
 	if (!leat_control_is_lost(result))
-		leat_driver_advance(d, step, LEAT_STEP_EVENT_TOLD);
+		leat_driver_advance(d, step, LEAT_STEP_EVENT_ANSWERED);
 	if (result)
 		return result;
 	free(s->file);
@@ -157,7 +157,7 @@ bool leat_launch_is_possible(const struct leat_driver_config *config)
 	return !why;
 }
 
-size_t leat_launch_room(const struct leat_driver *d)
+size_t leat_launch_free(const struct leat_driver *d)
 {
 	size_t busy = 0, most = leat_launch_most(d->config, d->result->cpus);
 

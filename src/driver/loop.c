@@ -42,9 +42,9 @@ void leat_loop_close(uv_loop_t *loop)
 	uv_loop_close(loop);
 }
 
-void leat_say_lost(const char *daemon, const struct leat_oom *oom)
+void leat_report_lost_daemon(const char *daemon, const struct leat_oom *oom)
 {
-	char *why = leat_oom_tell(oom);
+	char *why = leat_oom_explain(oom);
 
 	if (why)
 		leat_error("%s was killed, %s", daemon, why);

@@ -19,6 +19,6 @@ void leat_loop_close(uv_loop_t *loop);
 
 /* The daemon ("the daemon ...") has gone without a word: say so, and why as far as that is known.
  */
-void leat_say_lost(const char *daemon, const struct leat_oom *oom);
+void leat_report_lost_daemon(const char *daemon, const struct leat_oom *oom);
 
 #endif

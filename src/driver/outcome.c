@@ -20,8 +20,9 @@ void leat_driver_take_summary(struct leat_driver *d, const char *json)
 
 	if (error)
 		leat_error("the daemon's summary is not what it should be: %s", strerror(-error));
-	d->summed_up = error == 0;
-	leat_driver_tell_unmade(d);
+	else
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_SUM_UP);
+	leat_driver_report_unmade(d);
 }
 
 /* Outputs may be patterns: then nobody knows the names. */

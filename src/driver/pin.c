@@ -1,7 +1,7 @@
 /* Steps on CPUs of their own (leat run --pin).
  *
  * A step holds its CPUs from the start of a launch to its end. The next one gets those that the
- * fewest steps work on; one that waits for others' files works on none, as for the room that there
+ * fewest steps work on; one that waits for others' files works on none, as for the space that there
  * is (launch.c); of these, those that the fewest have, and the lowest numbers. */
 #include "driver/internal.h"
 
@@ -100,15 +100,15 @@ static void note(struct leat_driver *d, char *text)
 }
 
 /* Once in a run. */
-static void tell_shared(struct leat_driver *d, size_t step)
+static void report_shared(struct leat_driver *d, size_t step)
 {
 	char *cpus = leat_cpus_text(d->pin.cpus, d->pin.n);
 
-	if (!d->pin.told)
+	if (!d->pin.reported)
 		note(d, leat_strf("--pin: step %s and those that run need more CPUs than there "
 				  "are (%s): from now on steps share them, the least used first",
 				  d->wf->steps[step].name, cpus ? cpus : "out of memory"));
-	d->pin.told = true;
+	d->pin.reported = true;
 	free(cpus);
 }
 
@@ -130,7 +130,7 @@ void leat_pin_step(struct leat_driver *d, size_t step)
 		return;
 	}
 	if (choose(pin, nprocs > 1 ? nprocs : 1, s->cpus))
-		tell_shared(d, step);
+		report_shared(d, step);
 	if (sched_setaffinity(s->process.pid, pin->set_size, s->cpus) == 0)
 		return;
 	/* CPUs can be taken away from leat meanwhile. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What the step made last time is there: for the rules it has ended well. */
-static int tell_skipped(struct leat_driver *d, size_t step)
+static int report_skipped(struct leat_driver *d, size_t step)
 {
 	const char *name = d->wf->steps[step].name;
 	int result;
@@ -33,7 +33,7 @@ void leat_driver_begin_record(struct leat_driver *d)
 		if (!r->skipped)
 			continue;
 		leat_driver_advance(d, i, LEAT_STEP_EVENT_REFUSE);
-		error = tell_skipped(d, i);
+		error = report_skipped(d, i);
 		if (error < 0) {
 			leat_error("step %s: the daemon does not take it as done: %s", r->name,
 				   strerror(-error));
@@ -61,7 +61,7 @@ static bool is_settled(const struct leat_driver *d, size_t step)
 {
 	if (!d->config->control)
 		return !leat_result_unmade(d->result, d->wf->steps[step].name);
-	if (d->summed_up)
+	if (d->phase == LEAT_DRIVER_SUMMED_UP)
 		return d->result->steps[step].settled;
 	return !d->control_lost && leat_control_ask_settled(d->config->control, (int)step) == 0;
 }
@@ -109,7 +109,7 @@ void leat_driver_record_outcome(struct leat_driver *d)
 		size_t step = d->config->plan->order[i];
 		const struct leat_step_result *r = &d->result->steps[step];
 		/* A promise broken late may concern what was complete by then. */
-		bool taken_back = d->summed_up && !r->settled;
+		bool taken_back = d->phase == LEAT_DRIVER_SUMMED_UP && !r->settled;
 
 		if (r->skipped)
 			continue;

@@ -56,47 +56,47 @@ static void take_samples(struct leat_driver *d)
 static void begin_finish(struct leat_driver *d)
 {
 	d->result->end_ns = leat_clock_ns();
-	d->finishing = true;
+	leat_driver_go_on(d, LEAT_DRIVER_EVENT_FINISH);
 	if (d->config->control && !d->control_lost &&
 	    leat_control_finish(d->config->control, d->config->timeline) < 0)
 		leat_driver_lose_daemon(d);
 	if (!d->config->control)
-		leat_driver_tell_unmade(d);
+		leat_driver_report_unmade(d);
 	if (!d->config->control || d->control_lost) {
-		d->over = true;
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_END);
 		uv_stop(&d->loop);
 	}
 }
 
-static void on_room(uv_timer_t *timer)
+static void on_space(uv_timer_t *timer)
 {
 	struct leat_driver *d = timer->data;
 
-	bool room = leat_schedule_watch(d);
+	bool may_start = leat_schedule_watch(d);
 
-	if (room || ((!leat_schedule_is_used(d) || d->config->jobs) && leat_launch_room(d)))
+	if (may_start || ((!leat_schedule_is_used(d) || d->config->jobs) && leat_launch_free(d)))
 		leat_driver_look_around(d);
 }
 
 /* Nobody tells when a step begins to wait for another's files, and leaves its CPU to one more. */
-static void watch_room(struct leat_driver *d)
+static void watch_space(struct leat_driver *d)
 {
 	if (!d->crowded)
-		uv_timer_stop(&d->room_timer);
-	else if (!uv_is_active((uv_handle_t *)&d->room_timer))
-		uv_timer_start(&d->room_timer, on_room, LEAT_ROOM_MS, LEAT_ROOM_MS);
+		uv_timer_stop(&d->space_timer);
+	else if (!uv_is_active((uv_handle_t *)&d->space_timer))
+		uv_timer_start(&d->space_timer, on_space, LEAT_SPACE_MS, LEAT_SPACE_MS);
 }
 
 void leat_driver_look_around(struct leat_driver *d)
 {
-	if (d->finishing)
+	if (d->phase >= LEAT_DRIVER_FINISHING)
 		return;
 	do {
 		d->look = false;
 		leat_driver_start_steps(d);
 		leat_actors_run(d);
 	} while (d->look);
-	watch_room(d);
+	watch_space(d);
 	leat_driver_record_ends(d);
 	if (leat_driver_count(d, leat_driver_step_is_over) == d->wf->n_steps &&
 	    leat_actors_gone(d) && leat_driver_all_gone(d))
@@ -108,7 +108,7 @@ static void on_tick(uv_timer_t *timer)
 	struct leat_driver *d = timer->data;
 
 	leat_driver_stop_tick(d);
-	if (!d->finishing)
+	if (d->phase < LEAT_DRIVER_FINISHING)
 		take_samples(d);
 	leat_schedule_look_at_daemon(d);
 	leat_actors_tick(d);
@@ -165,7 +165,8 @@ static void finished(struct leat_driver *d, int error)
 	if (error)
 		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "the run ended with an error: %s",
 				 strerror(error < 0 ? -error : error));
-	d->over = true;
+	if (d->phase == LEAT_DRIVER_FINISHING) /* the daemon has not summed up */
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_END);
 	uv_stop(&d->loop);
 }
 
@@ -188,7 +189,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		finished(d, error);
 	} else if (result < 0) {
 		leat_driver_lose_daemon(d);
-		if (d->finishing)
+		if (d->phase >= LEAT_DRIVER_FINISHING)
 			finished(d, 0);
 	}
 	if (d->look)
@@ -201,9 +202,9 @@ static int watch(struct leat_driver *d)
 	int result = uv_timer_init(&d->loop, &d->tick);
 
 	d->tick.data = d;
-	d->room_timer.data = d;
+	d->space_timer.data = d;
 	if (result == 0)
-		result = uv_timer_init(&d->loop, &d->room_timer);
+		result = uv_timer_init(&d->loop, &d->space_timer);
 	if (result == 0)
 		result = uv_timer_start(&d->tick, on_tick, LEAT_TICK_MS, LEAT_TICK_MS);
 	if (result == 0)
@@ -260,7 +261,7 @@ static int setup(struct leat_driver *d)
 }
 
 /* A step may come to a good end though a process of it was killed, or to another bad one. */
-static void tell_kills(struct leat_driver *d)
+static void report_kills(struct leat_driver *d)
 {
 	uint64_t kills = leat_oom_kills(&d->oom);
 	char *why, *text;
@@ -268,7 +269,7 @@ static void tell_kills(struct leat_driver *d)
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		if (d->result->steps[i].status && leat_oom_is_status(d->result->steps[i].status))
 			return; /* it was told of that step */
-	why = kills ? leat_oom_tell(&d->oom) : NULL;
+	why = kills ? leat_oom_explain(&d->oom) : NULL;
 	text = why ? leat_strf("the kernel killed %llu process%s while this ran, %s",
 			       (unsigned long long)kills, kills == 1 ? "" : "es", why)
 		   : NULL;
@@ -331,9 +332,9 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	leat_driver_kill_all(&d);
 	leat_actors_free(&d);
 	unwatch(&d);
-	tell_kills(&d);
+	report_kills(&d);
 	leat_driver_keep_outputs(&d);
-	if (!d.summed_up)
+	if (d.phase != LEAT_DRIVER_SUMMED_UP)
 		leat_driver_count_losses(&d);
 	if (error == 0)
 		leat_driver_record_outcome(&d);
@@ -344,7 +345,7 @@ int leat_driver_run(const struct leat_driver_config *config, struct leat_result 
 	if (!result->end_ns)
 		result->end_ns = leat_clock_ns();
 	note_cpu_time(result, config->daemon_pid, &before);
-	if (leat_schedule_tell(&d) < 0)
+	if (leat_schedule_report(&d) < 0)
 		leat_error("out of memory: what was learned of I/O tasks is not reported");
 	leat_schedule_release(&d);
 	leat_pin_release(&d);

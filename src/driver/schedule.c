@@ -19,9 +19,9 @@
 #include <string.h>
 
 enum seat {
-	SEAT_NONE,    /* it has ended, or needs no room */
+	SEAT_NONE,    /* it has ended, or needs no capacity */
 	SEAT_EARLY,   /* it cannot start yet */
-	SEAT_QUEUED,  /* it could, if there were room */
+	SEAT_QUEUED,  /* it could, if there were capacity */
 	SEAT_GRANTED, /* there is */
 	SEAT_TAKEN,   /* it runs */
 	SEAT_LENT,    /* it runs, and waits for others' files: who runs meanwhile has its units */
@@ -50,7 +50,7 @@ struct leat_schedule {
 	struct scheduled *steps;          /* owned */
 	struct scheduled_type *types;     /* owned */
 	size_t n_types;
-	int home;           /* number of the device with the workflow's directory, or none */
+	int dir_device;     /* number of the device with the workflow's directory, or none */
 	uint64_t copied;    /* bytes that the daemon has written, when it was */
 	uint64_t looked_ns; /* looked at last */
 };
@@ -125,7 +125,7 @@ static int make_achieved(struct leat_driver *d)
 	struct leat_schedule *p = d->schedule;
 	int result = 0;
 
-	p->home = device_number(p, leat_resources_device_of(p->res, 0, d->config->dir));
+	p->dir_device = device_number(p, leat_resources_device_of(p->res, 0, d->config->dir));
 	p->looked_ns = d->result->start_ns;
 	p->achieved = leat_achieved_new(d->result->start_ns, leat_achieved_share(p->n_types));
 	if (!p->achieved)
@@ -233,7 +233,7 @@ bool leat_schedule_is_queued(const struct leat_driver *d, size_t step)
 			       d->schedule->steps[step].state == SEAT_GRANTED);
 }
 
-/* Give room to all that can have it. */
+/* Give capacity to all that can have it. */
 static void grant(struct leat_driver *d, size_t asking)
 {
 	struct leat_schedule *p = d->schedule;
@@ -301,11 +301,11 @@ void leat_schedule_look_at_daemon(struct leat_driver *d)
 	uint64_t now_ns = leat_clock_ns();
 	struct leat_pidio io;
 
-	if (!p || p->home < 0 || d->config->daemon_pid <= 0 ||
+	if (!p || p->dir_device < 0 || d->config->daemon_pid <= 0 ||
 	    !leat_pidstat_io(d->config->daemon_pid, &io))
 		return;
 	if (io.written > p->copied) {
-		leat_achieved_copy(p->achieved, (unsigned)p->home, p->looked_ns, now_ns,
+		leat_achieved_copy(p->achieved, (unsigned)p->dir_device, p->looked_ns, now_ns,
 				   io.written - p->copied);
 		p->copied = io.written;
 	}
@@ -365,7 +365,7 @@ bool leat_schedule_watch(struct leat_driver *d)
 
 /* --- what it has learned --------------------------------------------------------------------- */
 
-int leat_schedule_tell(struct leat_driver *d)
+int leat_schedule_report(struct leat_driver *d)
 {
 	struct leat_schedule *p = d->schedule;
 	int result = 0;

@@ -27,7 +27,7 @@ struct server {
 
 static void lose_daemon(struct server *s)
 {
-	leat_say_lost("the daemon", &s->oom);
+	leat_report_lost_daemon("the daemon", &s->oom);
 	s->exit_status = EXIT_OWN_FAILURE;
 	uv_stop(&s->loop);
 }

@@ -23,6 +23,19 @@ void leat_driver_advance(struct leat_driver *d, size_t step, enum leat_driver_st
 		   leat_driver_step_event_name(event));
 }
 
+void leat_driver_go_on(struct leat_driver *d, enum leat_driver_phase_event event)
+{
+	enum leat_driver_phase next = leat_driver_phase_next(d->phase, event);
+
+	if (next != LEAT_DRIVER_PHASES) {
+		d->phase = next;
+		return;
+	}
+	leat_console_progress(&d->console, NULL);
+	leat_error("this is a bug of leat: the run is %s, where it cannot be %s",
+		   leat_driver_phase_name(d->phase), leat_driver_phase_event_name(event));
+}
+
 size_t leat_driver_count(const struct leat_driver *d, bool (*is)(enum leat_driver_step_state))
 {
 	size_t n = 0;

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 enum leat_driver_step_state {
-	LEAT_STEP_PENDING, /* it has not been started, which may wait for inputs, room or turn */
+	LEAT_STEP_PENDING, /* it has not been started, which may wait for inputs, capacity or its
+			      turn */
 	LEAT_STEP_RUNNING,
 	LEAT_STEP_KILLED,   /* its actions have failed: its process is killed, and not reaped yet */
 	LEAT_STEP_LEAVING,  /* its process has ended, and its actions are called */
@@ -17,14 +18,14 @@ enum leat_driver_step_state {
 };
 
 enum leat_driver_step_event {
-	LEAT_STEP_EVENT_LAUNCH, /* its process is there */
-	LEAT_STEP_EVENT_KILL,   /* because its actions have failed */
-	LEAT_STEP_EVENT_LEAVE,  /* its process has ended, and its actions are to hear of it */
-	LEAT_STEP_EVENT_RETURN, /* its process has ended, and it may be launched again */
-	LEAT_STEP_EVENT_TOLD,   /* the daemon was asked whether it is */
-	LEAT_STEP_EVENT_END,    /* no more launches */
-	LEAT_STEP_EVENT_LOOK,   /* at whether it ended well */
-	LEAT_STEP_EVENT_REFUSE, /* it is not to run at all */
+	LEAT_STEP_EVENT_LAUNCH,   /* its process is there */
+	LEAT_STEP_EVENT_KILL,     /* because its actions have failed */
+	LEAT_STEP_EVENT_LEAVE,    /* its process has ended, and its actions are to hear of it */
+	LEAT_STEP_EVENT_RETURN,   /* its process has ended, and it may be launched again */
+	LEAT_STEP_EVENT_ANSWERED, /* the daemon was asked whether it is */
+	LEAT_STEP_EVENT_END,      /* no more launches */
+	LEAT_STEP_EVENT_LOOK,     /* at whether it ended well */
+	LEAT_STEP_EVENT_REFUSE,   /* it is not to run at all */
 	LEAT_STEP_EVENTS
 };
 

@@ -52,7 +52,7 @@ static int start_process(struct leat_driver *d, size_t step, char **envp,
 
 	if (result < 0)
 		return result;
-	d->room -= d->room > 0;
+	d->n_free -= d->n_free > 0;
 	if (s->state == LEAT_STEP_PENDING)
 		d->result->steps[step].start_ns = leat_clock_ns();
 	leat_pin_step(d, step);
@@ -160,17 +160,17 @@ static void report_failure(struct leat_driver *d, size_t step)
 /* Without a daemon, which knows that better. */
 static void blame_limits(struct leat_driver *d, size_t step, int status)
 {
-	char *why = leat_oom_is_status(status) ? leat_oom_tell(&d->oom) : NULL;
+	char *why = leat_oom_is_status(status) ? leat_oom_explain(&d->oom) : NULL;
 
 	if (!why && status)
-		why = leat_oom_tell_refused(&d->oom);
+		why = leat_oom_explain_refused(&d->oom);
 	if (why)
 		leat_result_blame(&d->result->steps[step], "%s", why);
 	free(why);
 }
 
 /* The daemon may know better how it ended. */
-static void tell_end(struct leat_driver *d, size_t step, int status)
+static void report_end(struct leat_driver *d, size_t step, int status)
 {
 	struct leat_control *c = d->config->control;
 	int result;
@@ -198,7 +198,7 @@ static void step_ended(struct leat_driver *d, size_t step, int status)
 	d->result->steps[step].status = status;
 	leat_schedule_ended(d, step, !leat_step_is_good(&d->result->steps[step]));
 	leat_driver_note_counters(d, step);
-	tell_end(d, step, status);
+	report_end(d, step, status);
 	leat_driver_note_unmade(d, step);
 }
 
@@ -317,7 +317,7 @@ void leat_driver_start_steps(struct leat_driver *d)
 	announce_staged(d);
 	d->crowded = false;
 	leat_schedule_watch(d);
-	d->room = leat_launch_room(d);
+	d->n_free = leat_launch_free(d);
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		size_t step = order[i];
 		char why[400] = "";
@@ -390,7 +390,7 @@ static pid_t find_ended(void)
 }
 
 /* Nobody else knows how it ended. A daemon that is gone has no use for it. */
-static void tell_orphan(const struct leat_driver *d, pid_t pid, int status)
+static void report_orphan(const struct leat_driver *d, pid_t pid, int status)
 {
 	struct leat_control *c = d->config->control;
 
@@ -413,7 +413,7 @@ void leat_driver_reap(struct leat_driver *d)
 		if (step >= 0)
 			process_ended(d, (size_t)step, status);
 		else if (!leat_actors_reap(d, pid, status))
-			tell_orphan(d, pid, status);
+			report_orphan(d, pid, status);
 	}
 	fail_ended_steps(d);
 }

@@ -23,7 +23,7 @@ static void send_stop(struct leat_driver *d, int signo)
 	for (size_t i = 0; i < d->wf->n_steps; i++)
 		if (leat_driver_step_runs(d->steps[i].state))
 			leat_result_blame(&d->result->steps[i], "stopped, because %s", d->why);
-	if (d->config->control && !d->control_lost && !d->finishing &&
+	if (d->config->control && !d->control_lost && d->phase < LEAT_DRIVER_FINISHING &&
 	    leat_control_is_lost(leat_control_stopping(d->config->control)))
 		leat_driver_lose_daemon(d);
 	send_all(d, signo);
@@ -63,13 +63,15 @@ bool leat_driver_all_gone(struct leat_driver *d)
 	leat_leftover_find(d, 0, &left);
 	if (left.n == 0)
 		return true;
-	if (!d->linger_ns)
+	if (d->phase == LEAT_DRIVER_STEPS) {
+		leat_driver_go_on(d, LEAT_DRIVER_EVENT_LINGER);
 		d->linger_ns = now_ns;
-	if (!d->linger_told && now_ns - d->linger_ns > 1000 * (uint64_t)NS_PER_MS) {
+	}
+	if (!d->linger_reported && now_ns - d->linger_ns > 1000 * (uint64_t)NS_PER_MS) {
 		leat_console_progress(&d->console, NULL);
 		leat_warn("all steps have ended; waiting for processes they left behind: %s",
 			  left.names);
-		d->linger_told = true;
+		d->linger_reported = true;
 	}
 	if (d->stop == LEAT_STOP_NONE && !left.writing &&
 	    now_ns - d->linger_ns > LEAT_LINGER_MS * (uint64_t)NS_PER_MS) {

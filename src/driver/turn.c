@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What an answer of the daemon means; `said` is what it says in words, or "". */
-static enum leat_turn turn_of(int result, const char *said, char *why, size_t why_size)
+static enum leat_turn turn_of(int result, const char *reported, char *why, size_t why_size)
 {
 	if (!result)
 		return LEAT_TURN_NOW;
@@ -14,7 +14,7 @@ static enum leat_turn turn_of(int result, const char *said, char *why, size_t wh
 		return LEAT_TURN_LATER;
 	if (leat_control_is_lost(result))
 		return LEAT_TURN_LOST;
-	snprintf(why, why_size, "%s", *said ? said : strerror(-result));
+	snprintf(why, why_size, "%s", *reported ? reported : strerror(-result));
 	return LEAT_TURN_NEVER;
 }
 
@@ -61,7 +61,7 @@ static enum leat_turn may_start(struct leat_driver *d, size_t step, char *why, s
 	}
 	if (!d->config->control)
 		return wait_for_turn(d, step, why, why_size);
-	if (d->wf->steps[step].ensemble > 1 && !d->room) {
+	if (d->wf->steps[step].ensemble > 1 && !d->n_free) {
 		d->crowded = true;
 		return LEAT_TURN_LATER;
 	}

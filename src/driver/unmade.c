@@ -62,7 +62,7 @@ static void forget_made(struct leat_driver *d)
 	r->n_unmade = n;
 }
 
-void leat_driver_tell_unmade(struct leat_driver *d)
+void leat_driver_report_unmade(struct leat_driver *d)
 {
 	const struct leat_unmade_file *error;
 

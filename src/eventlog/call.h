@@ -4,15 +4,15 @@
 
 /* What a call wants to know of a file or directory. */
 enum leat_call {
-	LEAT_CALL_OPEN,   /* open for reading */
-	LEAT_CALL_LOOK,   /* stat, access, readlink... by path: needs the final answer */
-	LEAT_CALL_READ,   /* bytes [offset, offset+length) */
-	LEAT_CALL_WHOLE,  /* needs the committed file: seek to end, mmap, sendfile, lock... */
-	LEAT_CALL_WRITE,  /* open for writing (producers: always GO) */
-	LEAT_CALL_LIST,   /* next names of a directory; offset = names already seen */
-	LEAT_CALL_REMOVE, /* unlink, rename away */
-	LEAT_CALL_LAUNCH, /* a staged step wants to start: all its inputs final */
-	LEAT_CALL_MORE,   /* a step wants to be launched for a further version */
+	LEAT_CALL_OPEN,     /* open for reading */
+	LEAT_CALL_LOOK,     /* stat, access, readlink... by path: needs the final answer */
+	LEAT_CALL_READ,     /* bytes [offset, offset+length) */
+	LEAT_CALL_WHOLE,    /* needs the committed file: seek to end, mmap, sendfile, lock... */
+	LEAT_CALL_WRITE,    /* open for writing (producers: always GO) */
+	LEAT_CALL_LIST,     /* next names of a directory; offset = names already seen */
+	LEAT_CALL_REMOVE,   /* unlink, rename away */
+	LEAT_CALL_LAUNCH,   /* a staged step wants to start: all its inputs final */
+	LEAT_CALL_RELAUNCH, /* a step wants to be launched for a further version */
 };
 
 enum leat_violation {

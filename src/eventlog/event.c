@@ -73,7 +73,7 @@ static const struct field {
 struct leat_event_reader {
 	FILE *in; /* borrowed */
 	char *line;
-	size_t room;
+	size_t capacity;
 	long number;
 };
 
@@ -140,7 +140,7 @@ struct leat_event_reader *leat_event_reader_new(FILE *in)
 		return NULL;
 	r->in = in;
 	r->number = 1;
-	n = getline(&r->line, &r->room, in);
+	n = getline(&r->line, &r->capacity, in);
 	if (n > 0 && r->line[n - 1] == '\n')
 		r->line[n - 1] = '\0';
 	if (n <= 0 || strcmp(r->line, HEADER) != 0) {
@@ -249,7 +249,7 @@ static int parse_line(char *line, struct leat_event *ev)
 
 int leat_event_read(struct leat_event_reader *r, struct leat_event *ev)
 {
-	ssize_t n = getline(&r->line, &r->room, r->in);
+	ssize_t n = getline(&r->line, &r->capacity, r->in);
 
 	r->number++;
 	if (n < 0)

@@ -57,7 +57,7 @@ enum {
 	LEAT_EVF_CREAT = 2,    /* the open created */
 	LEAT_EVF_ABNORMAL = 4, /* the close came from abnormal death */
 	LEAT_EVF_DIR = 8,      /* name is a directory */
-	LEAT_EVF_PLACED = 16,  /* of a VIOLATION: offset and, if known, length say where */
+	LEAT_EVF_RANGE = 16,   /* of a VIOLATION: offset and, if known, length say where */
 	LEAT_EVF_INTACT =
 		32, /* the open changed nothing, and WRITE is to tell of the first change */
 	LEAT_EVF_APPEND = 64, /* of an OPEN: what is written by it is appended */

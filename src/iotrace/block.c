@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 /* Also where to look for the next block when one is damaged. */
-static const uint8_t mark[4] = {0xb1, 'L', 'T', 0x0b};
+static const uint8_t magic[4] = {0xb1, 'L', 'T', 0x0b};
 
 enum { SUM_AT = 28 }; /* of the frame: its last four bytes */
 
@@ -30,7 +30,7 @@ static uint32_t get32(const uint8_t *at)
 
 void leat_trace_frame_put(const struct leat_trace_frame *f, uint8_t out[LEAT_TRACE_FRAME_BYTES])
 {
-	memcpy(out, mark, sizeof(mark));
+	memcpy(out, magic, sizeof(magic));
 	put32(out + 4, (uint32_t)f->type | (f->compressed ? 0x100u : 0));
 	put32(out + 8, f->stored);
 	put32(out + 12, f->raw);
@@ -44,7 +44,7 @@ bool leat_trace_frame_get(struct leat_trace_frame *f, const uint8_t in[LEAT_TRAC
 {
 	uint32_t type = get32(in + 4);
 
-	if (memcmp(in, mark, sizeof(mark)) != 0 ||
+	if (memcmp(in, magic, sizeof(magic)) != 0 ||
 	    get32(in + SUM_AT) != (uint32_t)leat_trace_sum(in, SUM_AT))
 		return false;
 	*f = (struct leat_trace_frame){.type = (enum leat_trace_block)(type & 0xff),

@@ -1,15 +1,15 @@
-/* The frame of a compressed trace: a mark, then blocks, each with its length and checksums. All
+/* The frame of a compressed trace: a magic, then blocks, each with its length and checksums. All
  * numbers are little-endian. docs/reference/trace-format.md. */
 #ifndef LEAT_IOTRACE_BLOCK_H
 #define LEAT_IOTRACE_BLOCK_H
 
 #include "iotrace/trace.h"
 
-#define LEAT_TRACE_MARK "leat trace 2\n\x1a\0\0"
-#define LEAT_TRACE_MARK_1 "leat trace 1\n\x1a\0\0" /* without OP_OUTSIDE and OP_UNSEEN */
+#define LEAT_TRACE_MAGIC "leat trace 2\n\x1a\0\0"
+#define LEAT_TRACE_MAGIC_1 "leat trace 1\n\x1a\0\0" /* without OP_OUTSIDE and OP_UNSEEN */
 
 enum {
-	LEAT_TRACE_MARK_BYTES = 16,
+	LEAT_TRACE_MAGIC_BYTES = 16,
 	LEAT_TRACE_FRAME_BYTES = 32,
 	LEAT_TRACE_BLOCK_BYTES = 512 << 10, /* when a block is ended */
 	LEAT_TRACE_BLOCK_MAX = 2 << 20,     /* with a long text at its end */

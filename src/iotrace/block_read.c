@@ -18,7 +18,7 @@ struct blocks {
 	int fd;                /* owned */
 	uint64_t at;           /* in the file: what is read next */
 	uint8_t *stored, *raw; /* owned */
-	size_t stored_room, raw_room;
+	size_t stored_capacity, raw_capacity;
 	ZSTD_DCtx *zstd; /* owned */
 	struct leat_trace_unpacker unpacker;
 	uint64_t block_at; /* in the file: the block in `raw` */
@@ -58,17 +58,17 @@ static long look(struct blocks *b, uint64_t at, void *bytes, size_t n)
 }
 
 /* At least so many bytes. 0 or -ENOMEM. */
-static int make_room(uint8_t **bytes, size_t *room, size_t n)
+static int reserve(uint8_t **bytes, size_t *capacity, size_t n)
 {
 	uint8_t *bigger;
 
-	if (n <= *room)
+	if (n <= *capacity)
 		return 0;
 	bigger = realloc(*bytes, n);
 	if (!bigger)
 		return -ENOMEM;
 	*bytes = bigger;
-	*room = n;
+	*capacity = n;
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int find_block(struct blocks *b)
 {
 	const size_t window = LEAT_TRACE_BLOCK_BYTES;
 	struct leat_trace_frame f;
-	int rc = make_room(&b->stored, &b->stored_room, window);
+	int rc = reserve(&b->stored, &b->stored_capacity, window);
 
 	if (rc)
 		return rc;
@@ -125,7 +125,7 @@ static int get_frame(struct blocks *b, struct leat_trace_frame *f)
 static int get_stored(struct blocks *b, const struct leat_trace_frame *f)
 {
 	uint64_t at = b->at;
-	long n = make_room(&b->stored, &b->stored_room, f->stored);
+	long n = reserve(&b->stored, &b->stored_capacity, f->stored);
 	char text[96];
 
 	if (!n)
@@ -149,7 +149,7 @@ static int get_stored(struct blocks *b, const struct leat_trace_frame *f)
 static int get_raw(struct blocks *b, const struct leat_trace_frame *f)
 {
 	size_t n = f->stored;
-	int rc = make_room(&b->raw, &b->raw_room, (size_t)f->raw + LEAT_TRACE_PACKED_BYTES);
+	int rc = reserve(&b->raw, &b->raw_capacity, (size_t)f->raw + LEAT_TRACE_PACKED_BYTES);
 
 	if (rc)
 		return rc;
@@ -217,14 +217,14 @@ static int finish(struct blocks *b)
 {
 	struct leat_trace_tail *t = &b->stream.tail;
 	bool calls = b->stream.part == LEAT_TRACE_CALLS;
-	uint64_t said = calls ? b->end.calls : b->end.processes;
+	uint64_t reported = calls ? b->end.calls : b->end.processes;
 	char text[128];
 
-	if (b->end_seen && !b->bad && said != b->records && !b->counted) {
+	if (b->end_seen && !b->bad && reported != b->records && !b->counted) {
 		b->counted = true;
 		snprintf(text, sizeof(text), "%llu %s were read, but %llu were written",
 			 (unsigned long long)b->records, calls ? "calls" : "processes",
-			 (unsigned long long)said);
+			 (unsigned long long)reported);
 		return complain(b, b->at, text);
 	}
 	*t = b->end;
@@ -353,22 +353,22 @@ static int get_head(struct blocks *b)
 	return rc ? rc : take_head(b);
 }
 
-/* The mark and the head. */
+/* The magic and the head. */
 static int begin(struct blocks *b)
 {
-	char mark[LEAT_TRACE_MARK_BYTES] = "";
-	long n = look(b, 0, mark, sizeof(mark));
+	char magic[LEAT_TRACE_MAGIC_BYTES] = "";
+	long n = look(b, 0, magic, sizeof(magic));
 	int rc;
 
 	if (n < 0)
 		return (int)n;
-	if (n < LEAT_TRACE_MARK_BYTES || (memcmp(mark, LEAT_TRACE_MARK, sizeof(mark)) != 0 &&
-					  memcmp(mark, LEAT_TRACE_MARK_1, sizeof(mark)) != 0))
+	if (n < LEAT_TRACE_MAGIC_BYTES || (memcmp(magic, LEAT_TRACE_MAGIC, sizeof(magic)) != 0 &&
+					   memcmp(magic, LEAT_TRACE_MAGIC_1, sizeof(magic)) != 0))
 		return complain(b, 0,
-				n && strncmp(mark, "leat trace ", 11) == 0
+				n && strncmp(magic, "leat trace ", 11) == 0
 					? "this is a trace that this version of leat cannot read"
 					: "this is no trace of leat's");
-	b->at = LEAT_TRACE_MARK_BYTES;
+	b->at = LEAT_TRACE_MAGIC_BYTES;
 	rc = get_head(b);
 	/* It can do without. */
 	b->untold = rc == -EBADMSG && b->stream.part == LEAT_TRACE_CALLS;

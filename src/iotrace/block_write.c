@@ -26,16 +26,16 @@ static int put_block(struct leat_trace_writer *w, enum leat_trace_block type, co
 		     size_t n, uint32_t records)
 {
 	struct leat_trace_frame f = {.type = type, .raw = (uint32_t)n, .records = records};
-	size_t room = LEAT_TRACE_FRAME_BYTES + ZSTD_compressBound(n), stored = n;
+	size_t capacity = LEAT_TRACE_FRAME_BYTES + ZSTD_compressBound(n), stored = n;
 	char *at;
-	int rc = leat_trace_out_room(&w->calls, room, &at);
+	int rc = leat_trace_out_reserve(&w->calls, capacity, &at);
 
 	if (rc)
 		return rc;
 	f.compressed = records > 0;
 	if (f.compressed) {
 		stored = ZSTD_compressCCtx(w->blocks->zstd, at + LEAT_TRACE_FRAME_BYTES,
-					   room - LEAT_TRACE_FRAME_BYTES, bytes, n, LEVEL);
+					   capacity - LEAT_TRACE_FRAME_BYTES, bytes, n, LEVEL);
 		if (ZSTD_isError(stored))
 			return -ENOMEM; /* of an output that is large enough nothing else is left */
 	} else {
@@ -130,11 +130,11 @@ static int begin(struct leat_trace_writer *w, const char *path, const struct lea
 		return -ENOMEM;
 	rc = leat_trace_out_open(&w->calls, path);
 	if (!rc)
-		rc = leat_trace_out_room(&w->calls, LEAT_TRACE_MARK_BYTES, &at);
+		rc = leat_trace_out_reserve(&w->calls, LEAT_TRACE_MAGIC_BYTES, &at);
 	if (rc)
 		return rc;
-	memcpy(at, LEAT_TRACE_MARK, LEAT_TRACE_MARK_BYTES);
-	w->calls.used += LEAT_TRACE_MARK_BYTES;
+	memcpy(at, LEAT_TRACE_MAGIC, LEAT_TRACE_MAGIC_BYTES);
+	w->calls.used += LEAT_TRACE_MAGIC_BYTES;
 	return put_head(w, head);
 }
 

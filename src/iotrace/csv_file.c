@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read at once, which fits a cache; the longest row that is taken for one; room behind it
+/* What is read at once, which fits a cache; the longest row that is taken for one; space behind it
  * for reads of words. */
 enum { READ_BYTES = 128 << 10, ROW_BYTES = 4 << 20, SLACK_BYTES = 64 };
 
@@ -28,9 +28,9 @@ int leat_trace_csv_open(struct leat_trace_csv *c, const char *path)
 	return 0;
 }
 
-/* Moves what is left to the beginning. A row that takes all of the room gets more. 1, 0: it is too
+/* Moves what is left to the beginning. A row that takes all of the space gets more. 1, 0: it is too
  * long, or -ENOMEM. */
-static int make_room(struct leat_trace_csv *c, size_t left)
+static int reserve(struct leat_trace_csv *c, size_t left)
 {
 	char *bigger;
 
@@ -52,7 +52,7 @@ static int make_room(struct leat_trace_csv *c, size_t left)
 int leat_trace_csv_refill(struct leat_trace_csv *c)
 {
 	size_t left = (size_t)(c->limit - c->at);
-	int rc = c->eof ? 0 : make_room(c, left);
+	int rc = c->eof ? 0 : reserve(c, left);
 	long n;
 
 	if (rc <= 0)

@@ -8,7 +8,7 @@ struct leat_trace_csv {
 	struct leat_trace_stream stream;
 	int fd;          /* owned */
 	char *buffer;    /* owned */
-	size_t capacity; /* bytes of a file that it has room for */
+	size_t capacity; /* bytes of a file that it has space for */
 	char *at,
 		*limit; /* what of it is not yet read; *limit is a newline that is not the file's */
 	bool eof;       /* nothing follows limit */
@@ -23,7 +23,7 @@ struct leat_trace_csv {
 	struct leat_trace_tail end;
 };
 
-/* Gets more behind what is there. 1; 0: there is no more, or no room; -errno. */
+/* Gets more behind what is there. 1; 0: there is no more, or no space; -errno. */
 int leat_trace_csv_refill(struct leat_trace_csv *c);
 
 /* The line at c->at is there as a whole. *end is its newline; it is the limit if the file ends

@@ -72,15 +72,15 @@ static int take_comment(struct leat_trace_csv *c)
 /* More rows than were written, or fewer, are a file that lacks a part. */
 static int check_count(struct leat_trace_csv *c)
 {
-	uint64_t said = c->stream.part == LEAT_TRACE_CALLS ? c->end.calls : c->end.processes;
+	uint64_t reported = c->stream.part == LEAT_TRACE_CALLS ? c->end.calls : c->end.processes;
 	char text[160];
 
-	if (c->counted || !c->end_seen || c->bad || said == c->rows)
+	if (c->counted || !c->end_seen || c->bad || reported == c->rows)
 		return 0;
 	c->counted = true;
 	snprintf(text, sizeof(text),
 		 "%llu records were read, but %llu were written: a part of the file is missing",
-		 (unsigned long long)c->rows, (unsigned long long)said);
+		 (unsigned long long)c->rows, (unsigned long long)reported);
 	return leat_trace_csv_complain(c, 1, text);
 }
 

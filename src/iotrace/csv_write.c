@@ -211,7 +211,7 @@ static int put(struct leat_trace_writer *w, const struct leat_trace_record *reco
 	if (record->kind == LEAT_TRACE_PROCESS &&
 	    (unsigned)record->process.change >= LEAT_TRACE_CHANGES)
 		return -EINVAL;
-	rc = leat_trace_out_room(out, NUMBERS_BYTES + 2 * (size_t)texts, &at);
+	rc = leat_trace_out_reserve(out, NUMBERS_BYTES + 2 * (size_t)texts, &at);
 	if (rc)
 		return rc;
 	switch (record->kind) {
@@ -241,7 +241,7 @@ static int put(struct leat_trace_writer *w, const struct leat_trace_record *reco
 static int append(struct leat_trace_out *out, const char *text, size_t n)
 {
 	char *at;
-	int rc = leat_trace_out_room(out, n, &at);
+	int rc = leat_trace_out_reserve(out, n, &at);
 
 	if (rc)
 		return rc;

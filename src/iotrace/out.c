@@ -43,7 +43,7 @@ int leat_trace_out_flush(struct leat_trace_out *out)
 	return 0;
 }
 
-int leat_trace_out_room(struct leat_trace_out *out, size_t bytes, char **at)
+int leat_trace_out_reserve(struct leat_trace_out *out, size_t bytes, char **at)
 {
 	char *bigger;
 	int rc;
@@ -68,7 +68,7 @@ int leat_trace_out_close(struct leat_trace_out *out)
 {
 	int rc = out->fd < 0 ? 0 : leat_trace_out_flush(out);
 
-	/* A file on a server may only now be refused its room. */
+	/* A file on a server may only now be refused its space. */
 	if (out->fd >= 0 && close(out->fd) < 0 && !rc && errno != EINTR)
 		rc = -errno;
 	out->fd = -1;

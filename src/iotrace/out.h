@@ -18,9 +18,9 @@ struct leat_trace_out {
 /* Creates the file, or empties it. 0 or -errno. */
 int leat_trace_out_open(struct leat_trace_out *out, const char *path);
 
-/* Room for `bytes` more behind what is in the buffer; what was in it may have been written before
+/* Space for `bytes` more behind what is in the buffer; what was in it may have been written before
  * that. *at is set; whoever used it adds to out->used and out->pending. 0 or -errno. */
-int leat_trace_out_room(struct leat_trace_out *out, size_t bytes, char **at);
+int leat_trace_out_reserve(struct leat_trace_out *out, size_t bytes, char **at);
 
 /* Writes the buffer. After an error the file ends with the last record that is whole, and the
  * buffer is as it was. 0 or -errno. */

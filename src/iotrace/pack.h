@@ -28,7 +28,7 @@ struct leat_trace_model {
 /* A block that is being made. */
 struct leat_trace_packer {
 	struct leat_trace_model model;
-	uint8_t *bytes; /* owned; room for what the caller lets into it */
+	uint8_t *bytes; /* owned; space for what the caller lets into it */
 	size_t used;
 	uint32_t records;                         /* in it */
 	uint32_t counted;                         /* of them, calls and processes */
@@ -39,7 +39,7 @@ struct leat_trace_packer {
 
 void leat_trace_packer_reset(struct leat_trace_packer *p);
 
-/* Appends a record; there is room for LEAT_TRACE_PACKED_BYTES and its texts. 0, or -EINVAL: it has
+/* Appends a record; there is space for LEAT_TRACE_PACKED_BYTES and its texts. 0, or -EINVAL: it has
  * a kind, type or change that there is not. */
 int leat_trace_pack(struct leat_trace_packer *p, const struct leat_trace_record *record);
 
@@ -48,7 +48,7 @@ struct leat_trace_unpacker {
 	struct leat_trace_model model;
 	const uint8_t *at, *end; /* borrowed; LEAT_TRACE_PACKED_BYTES behind the end can be read */
 	const char **texts;      /* owned; pointers into the block */
-	uint32_t n_texts, room;
+	uint32_t n_texts, capacity;
 };
 
 /* Begins with a block. */

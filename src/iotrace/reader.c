@@ -39,7 +39,7 @@ struct leat_trace_reader {
 	size_t primed;          /* sources that were asked for their first record */
 	struct source *current; /* whose record was given out last: it is asked for another */
 	char **notices;         /* owned: files that were passed over */
-	size_t n_notices, notices_told;
+	size_t n_notices, notices_reported;
 	int rc; /* a final error */
 	char why[LEAT_TRACE_WHY_BYTES];
 };
@@ -362,8 +362,8 @@ int leat_trace_read(struct leat_trace_reader *r, struct leat_trace_record *recor
 {
 	int rc = r->rc;
 
-	if (!rc && r->notices_told < r->n_notices) {
-		snprintf(r->why, sizeof(r->why), "%s", r->notices[r->notices_told++]);
+	if (!rc && r->notices_reported < r->n_notices) {
+		snprintf(r->why, sizeof(r->why), "%s", r->notices[r->notices_reported++]);
 		return -EBADMSG;
 	}
 	if (!rc && r->primed < r->n_sources)

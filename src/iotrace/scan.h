@@ -1,7 +1,7 @@
 /* Fields of CSV traces, scanned by hand: with strtod and strtoull the thirteen numbers of a row
- * take 0.9 us, here 0.2, and a double has no room for nanoseconds since 1970. Inline, so that a row
- * is taken apart within registers. All functions: false where the field is not what it should be;
- * row->reason then says why, unless the limit was reached.
+ * take 0.9 us, here 0.2, and a double has no space for nanoseconds since 1970. Inline, so that a
+ * row is taken apart within registers. All functions: false where the field is not what it should
+ * be; row->reason then says why, unless the limit was reached.
  */
 #ifndef LEAT_IOTRACE_SCAN_H
 #define LEAT_IOTRACE_SCAN_H

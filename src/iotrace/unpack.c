@@ -35,12 +35,12 @@ static int get_text(struct leat_trace_unpacker *u, const char **text)
 						 : NULL;
 	if (!end)
 		return -EBADMSG;
-	if (u->n_texts == u->room) {
-		bigger = reallocarray(u->texts, 2 * (size_t)u->room + 64, sizeof(*bigger));
+	if (u->n_texts == u->capacity) {
+		bigger = reallocarray(u->texts, 2 * (size_t)u->capacity + 64, sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
 		u->texts = bigger;
-		u->room = 2 * u->room + 64;
+		u->capacity = 2 * u->capacity + 64;
 	}
 	*text = u->texts[u->n_texts++] = (const char *)u->at;
 	u->at = end + 1;

@@ -26,7 +26,7 @@ static inline bool leat_bandwidth_learns(const struct leat_bandwidth *bandwidth)
 
 enum {
 	LEAT_BANDWIDTH_MAX = 1000000000, /* MB/s: a bound for every bandwidth, so that sums fit */
-	LEAT_BANDWIDTH_WHY = 192,        /* room for what is wrong, NUL included */
+	LEAT_BANDWIDTH_WHY = 192,        /* space for what is wrong, NUL included */
 };
 
 /* Read "" (none), "80", "auto" or "auto(2,256,2)" into *bandwidth. 0, or -EINVAL with what is

@@ -1,4 +1,4 @@
-/* The compiled model, shared by the files of this room. */
+/* The compiled model, shared by the files of this layer. */
 #ifndef LEAT_MODEL_MATCHER_H
 #define LEAT_MODEL_MATCHER_H
 

@@ -56,7 +56,7 @@ void leat_resources_free(struct leat_resources *res)
 	errno = err;
 }
 
-/* Room for one more behind `n` elements; the room doubles. NULL when out of memory. */
+/* Space for one more behind `n` elements; the space doubles. NULL when out of memory. */
 static void *more(void *array, size_t n, size_t size)
 {
 	return n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);

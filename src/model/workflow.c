@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Array `v` of `n` elements with room for one more, or NULL. An array holds as
+/* Array `v` of `n` elements with space for one more, or NULL. An array holds as
  * many as the next power of two, so that its length says its capacity. */
 static void *grow(void *v, size_t n, size_t size)
 {

@@ -60,7 +60,7 @@ bool leat_inherit_cwd(const struct leat_mount *m, char *out)
 
 /* Which file is it, to this step, and where is it? */
 struct inherited {
-	uint32_t kind, slot, home;
+	uint32_t kind, slot, generation;
 	bool intact;
 	uint64_t ofd;
 };
@@ -82,18 +82,18 @@ static int identify(struct leat_mount_call *call, int fd, const struct stat *st,
 static int follow(struct leat_mount_call *call, int fd, const struct inherited *in, int peer)
 {
 	struct leat_shm_file *f = leat_mount_file(call, in->slot);
-	uint32_t seq, home;
+	uint32_t seq, generation;
 	int rc = 0, new;
 
 	while (!rc && f) {
 		seq = leat_shm_seq(f);
-		home = leat_shm_home(f);
-		if (home == in->home)
+		generation = leat_shm_generation(f);
+		if (generation == in->generation)
 			return 0;
 		rc = -EAGAIN;
-		if (home % LEAT_HOME_NEXT == 0)
-			rc = leat_connection_replace_fd(call->connection, in->slot, fd, &seq, &home,
-							&new);
+		if (generation % LEAT_GENERATION_NEXT == 0)
+			rc = leat_connection_replace_fd(call->connection, in->slot, fd, &seq,
+							&generation, &new);
 		if (!rc)
 			return new < 0 ? 0 : leat_handshake_exchange(peer, fd, new);
 		if (rc == -EAGAIN)
@@ -109,7 +109,7 @@ static int await_bytes(struct leat_mount_call *call, const struct inherited *in)
 
 	if (f && !leat_shm_retain(f))
 		return -EIO; /* not retained, and partly gone */
-	return leat_mount_wait(call, LEAT_CALL_WHOLE, in->slot, 0, 0);
+	return leat_mount_await_whole(call, in->slot);
 }
 
 /* Nor are its writes. */
@@ -135,19 +135,21 @@ static int report_written(struct leat_mount_call *call, int fd, const struct inh
 	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
 }
 
-/* They find no room otherwise than by ENOSPC, which leat does not see: the file goes to disk first.
+/* They find no space otherwise than by ENOSPC, which leat does not see: the file goes to disk
+ * first.
  */
 static int put_aside(struct leat_mount_call *call, const struct inherited *in, int peer)
 {
+	struct leat_msg_ask_aside question = {.h.type = LEAT_MSG_ASK_ASIDE, .slot = in->slot};
 	struct ucred who = {0};
 	socklen_t size = sizeof(who);
 	uint32_t seq;
 	int rc = -EAGAIN;
 
 	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	for (uint64_t attempt = 0; rc == -EAGAIN; attempt++) {
-		rc = leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_ASIDE, in->slot, attempt,
-				      (uint64_t)who.pid, &seq);
+	question.pid = who.pid;
+	for (; rc == -EAGAIN; question.attempt++) {
+		rc = leat_channel_ask(leat_mount_channel(call), &question.h, &seq);
 		if (rc == -EAGAIN && leat_mount_sleep(call, in->slot, seq))
 			return -EINTR;
 	}

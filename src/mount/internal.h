@@ -30,7 +30,7 @@ enum { LEAT_MAX_GROUPS = 64 };
 struct leat_caller {
 	uid_t uid;
 	gid_t gid;
-	int n; /* groups; more than there is room for are left out */
+	int n; /* groups; more than there is space for are left out */
 	gid_t groups[LEAT_MAX_GROUPS];
 };
 

@@ -1,4 +1,4 @@
-/* In place of the rest of this room where leat is built without libfuse (-Dfuse=disabled). */
+/* In place of the rest of this layer where leat is built without libfuse (-Dfuse=disabled). */
 #include "base/log.h"
 #include "mount/mount.h"
 

@@ -289,9 +289,9 @@ static int change_names(struct leat_analysis *a, unsigned node, const struct lea
 }
 
 int leat_analysis_call(struct leat_analysis *a, unsigned node, uint32_t task,
-		       const struct leat_trace_call *said)
+		       const struct leat_trace_call *reported)
 {
-	struct leat_trace_call call = *said, *c = &call;
+	struct leat_trace_call call = *reported, *c = &call;
 	int type = leat_analysis_type_index(c->type);
 	struct moment m;
 	int error = 0;

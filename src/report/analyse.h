@@ -83,7 +83,7 @@ struct leat_report_node {
 enum leat_report_origin {
 	LEAT_REPORT_TASK,    /* the workflow's manager, or the run, tells of it */
 	LEAT_REPORT_PROGRAM, /* no task: processes that run a program of that name */
-	LEAT_REPORT_OTHERS,  /* those for which there was no room */
+	LEAT_REPORT_OTHERS,  /* those for which there was no space */
 };
 
 struct leat_report_task {
@@ -102,12 +102,12 @@ struct leat_report_task {
 	struct leat_report_series series;
 };
 
-/* How much may be kept. What has no room is folded: counted with others, under their directory's
+/* How much may be kept. What has no space is folded: counted with others, under their directory's
  * name, or "(others)". */
 struct leat_analysis_limits {
 	uint32_t tasks, files, edges, handles;
-	struct leat_coverage_room coverage;
-	struct leat_spans_room spans;
+	struct leat_coverage_budget coverage;
+	struct leat_spans_budget spans;
 };
 
 /* 10000 tasks, 50000 files, 100000 edges; 400 MB at most in all. */
@@ -146,7 +146,7 @@ struct leat_analysis *leat_analysis_new(const struct leat_analysis_limits *limit
 void leat_analysis_free(struct leat_analysis *a);
 
 /* The task of that name, origin and workflow, made if there is none; *task is its index, that of
- * "(others)" when there is no room for more. 0 or -ENOMEM. */
+ * "(others)" when there is no space for more. 0 or -ENOMEM. */
 int leat_analysis_task(struct leat_analysis *a, const char *name, const char *workflow,
 		       enum leat_report_origin origin, uint32_t *task);
 

@@ -1,4 +1,4 @@
-/* Finding files, by handle, inode or name; folding those that have no room. */
+/* Finding files, by handle, inode or name; folding those that have no space. */
 #include "report/analyse_internal.h"
 
 #include "base/str.h"
@@ -48,7 +48,7 @@ static int make_file(struct leat_analysis *a, unsigned node, const char *path, b
 	int error = leat_analysis_find_system(a, node, path, &system, &shared);
 
 	if (!error)
-		error = leat_analysis_grow(&a->files, a->n_files, &a->tables->file_room,
+		error = leat_analysis_grow(&a->files, a->n_files, &a->tables->file_capacity,
 					   sizeof(*a->files));
 	if (error)
 		return error;

@@ -21,18 +21,18 @@ struct leat_mounted {
 
 struct leat_analysis_tables {
 	struct leat_table tasks, inodes, paths, handles, edges;
-	/* Room in the arrays of the analysis. */
-	uint32_t task_room, file_room, edge_room, system_room, node_room;
+	/* Space in the arrays of the analysis. */
+	uint32_t task_capacity, file_capacity, edge_capacity, system_capacity, node_capacity;
 	struct leat_report_handle *handle; /* owned */
-	uint32_t handle_room;
-	uint32_t *free_handles; /* owned; of handle_room */
+	uint32_t handle_capacity;
+	uint32_t *free_handles; /* owned; of handle_capacity */
 	uint32_t n_free;
 	struct leat_mounted *mounts; /* owned */
-	uint32_t n_mounts, mount_room;
+	uint32_t n_mounts, mount_capacity;
 };
 
-/* Room for one more of an array. 0 or -ENOMEM. */
-int leat_analysis_grow(void *array, uint32_t n, uint32_t *room, size_t size);
+/* Space for one more of an array. 0 or -ENOMEM. */
+int leat_analysis_grow(void *array, uint32_t n, uint32_t *capacity, size_t size);
 
 /* The node's metrics; its number is at most that of a reader's traces. NULL: out of memory. */
 struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned node);
@@ -62,7 +62,7 @@ int leat_analysis_unlink(struct leat_analysis *a, unsigned node,
 int leat_analysis_rename(struct leat_analysis *a, unsigned node,
 			 const struct leat_trace_call *call);
 
-/* The edge of a task and a file, made if there is none; the file is another one if it has no room
+/* The edge of a task and a file, made if there is none; the file is another one if it has no space
  * for the edge. 0 or -ENOMEM. */
 int leat_analysis_find_edge(struct leat_analysis *a, uint32_t task, uint32_t file, uint32_t *edge);
 

@@ -51,7 +51,7 @@ static bool same(const char *a, const char *b)
 static int make_system(struct leat_analysis *a, unsigned node, const struct leat_mounted *m)
 {
 	struct leat_report_system *s;
-	int error = leat_analysis_grow(&a->systems, a->n_systems, &a->tables->system_room,
+	int error = leat_analysis_grow(&a->systems, a->n_systems, &a->tables->system_capacity,
 				       sizeof(*a->systems));
 
 	if (error)
@@ -122,7 +122,7 @@ int leat_analysis_mount(struct leat_analysis *a, unsigned node, const struct lea
 		}
 	}
 	type = strdup(m->type);
-	error = at && type ? leat_analysis_grow(&t->mounts, t->n_mounts, &t->mount_room,
+	error = at && type ? leat_analysis_grow(&t->mounts, t->n_mounts, &t->mount_capacity,
 						sizeof(*t->mounts))
 			   : -ENOMEM;
 	if (error || t->n_mounts >= MOST_MOUNTS) {

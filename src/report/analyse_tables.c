@@ -1,4 +1,4 @@
-/* Finding tasks, handles and edges; folding what has no room. */
+/* Finding tasks, handles and edges; folding what has no space. */
 #include "report/analyse_internal.h"
 
 #include "base/str.h"
@@ -9,20 +9,20 @@
 
 #define OTHERS "(others)"
 
-int leat_analysis_grow(void *array, uint32_t n, uint32_t *room, size_t size)
+int leat_analysis_grow(void *array, uint32_t n, uint32_t *capacity, size_t size)
 {
 	void *v, *old;
-	uint32_t more = *room ? 2 * *room : 8;
+	uint32_t more = *capacity ? 2 * *capacity : 8;
 
-	if (n < *room)
+	if (n < *capacity)
 		return 0;
 	memcpy(&old, array, sizeof(old));
 	v = reallocarray(old, more, size);
 	if (!v)
 		return -ENOMEM;
-	memset((char *)v + *room * size, 0, (more - *room) * size);
+	memset((char *)v + *capacity * size, 0, (more - *capacity) * size);
 	memcpy(array, &v, sizeof(v));
-	*room = more;
+	*capacity = more;
 	return 0;
 }
 
@@ -34,10 +34,11 @@ static int begin(struct leat_analysis *a)
 	bool shared;
 	int error;
 
-	/* Index 0 of each is for what has no room. */
+	/* Index 0 of each is for what has no space. */
 	error = leat_analysis_task(a, OTHERS, NULL, LEAT_REPORT_OTHERS, &others);
 	if (!error)
-		error = leat_analysis_grow(&a->files, 0, &a->tables->file_room, sizeof(*a->files));
+		error = leat_analysis_grow(&a->files, 0, &a->tables->file_capacity,
+					   sizeof(*a->files));
 	if (!error)
 		error = leat_analysis_find_system(a, 0, NULL, &others, &shared);
 	if (error)
@@ -127,7 +128,7 @@ void leat_analysis_free(struct leat_analysis *a)
 struct leat_report_node *leat_analysis_node(struct leat_analysis *a, unsigned node)
 {
 	while (node >= a->n_nodes) {
-		if (leat_analysis_grow(&a->nodes, a->n_nodes, &a->tables->node_room,
+		if (leat_analysis_grow(&a->nodes, a->n_nodes, &a->tables->node_capacity,
 				       sizeof(*a->nodes)))
 			return NULL;
 		a->n_nodes++;
@@ -139,8 +140,8 @@ static int make_task(struct leat_analysis *a, const char *name, const char *work
 		     enum leat_report_origin origin)
 {
 	struct leat_report_task *t;
-	int error =
-		leat_analysis_grow(&a->tasks, a->n_tasks, &a->tables->task_room, sizeof(*a->tasks));
+	int error = leat_analysis_grow(&a->tasks, a->n_tasks, &a->tables->task_capacity,
+				       sizeof(*a->tasks));
 
 	if (error)
 		return error;
@@ -191,17 +192,17 @@ static void free_handle(struct leat_analysis_tables *t, uint32_t handle)
 
 static int grow_handles(struct leat_analysis_tables *t)
 {
-	uint32_t room = t->handle_room, free_room = t->handle_room;
-	int error = leat_analysis_grow(&t->handle, room, &room, sizeof(*t->handle));
+	uint32_t capacity = t->handle_capacity, free_capacity = t->handle_capacity;
+	int error = leat_analysis_grow(&t->handle, capacity, &capacity, sizeof(*t->handle));
 
 	if (!error)
-		error = leat_analysis_grow(&t->free_handles, free_room, &free_room,
+		error = leat_analysis_grow(&t->free_handles, free_capacity, &free_capacity,
 					   sizeof(*t->free_handles));
 	if (error)
 		return error;
-	while (room > t->handle_room)
-		free_handle(t, --room);
-	t->handle_room = free_room;
+	while (capacity > t->handle_capacity)
+		free_handle(t, --capacity);
+	t->handle_capacity = free_capacity;
 	return 0;
 }
 
@@ -247,8 +248,8 @@ static int make_edge(struct leat_analysis *a, uint32_t task, uint32_t file, uint
 {
 	struct leat_report_task *t = &a->tasks[task];
 	uint64_t key = (uint64_t)task << 32 | file;
-	int error =
-		leat_analysis_grow(&a->edges, a->n_edges, &a->tables->edge_room, sizeof(*a->edges));
+	int error = leat_analysis_grow(&a->edges, a->n_edges, &a->tables->edge_capacity,
+				       sizeof(*a->edges));
 
 	if (!error)
 		error = leat_table_put(&a->tables->edges, &key, sizeof(key), a->n_edges);
@@ -269,7 +270,7 @@ int leat_analysis_find_edge(struct leat_analysis *a, uint32_t task, uint32_t fil
 	*edge = leat_table_find(&a->tables->edges, &key, sizeof(key));
 	if (*edge != LEAT_TABLE_NONE)
 		return 0;
-	/* One for each task more, for what has no room. */
+	/* One for each task more, for what has no space. */
 	if (a->n_edges >= a->limits.edges && file) {
 		a->gaps.folded_edges++;
 		return leat_analysis_find_edge(a, task, 0, edge);

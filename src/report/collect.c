@@ -18,7 +18,7 @@ enum {
 	MOST_PROGRAMS = 10000,
 };
 
-/* The number of all programs for which there is no room. */
+/* The number of all programs for which there is no space. */
 #define OTHERS (LEAT_TABLE_NONE - 1)
 
 struct collect {
@@ -31,7 +31,7 @@ struct collect {
 	struct leat_table running;      /* which program: its number */
 	struct leat_table programs;
 	char **names; /* owned, with their texts; of programs, by number */
-	uint32_t n_names, names_room;
+	uint32_t n_names, names_capacity;
 	uint64_t last_key; /* of `owners`: calls of a process mostly follow one another */
 	uint32_t last_owner;
 };
@@ -56,12 +56,12 @@ static int number_of_program(struct collect *c, const char *path, uint32_t *numb
 		*number = OTHERS;
 		return 0;
 	}
-	if (c->n_names == c->names_room) {
-		names = reallocarray(c->names, c->names_room + 64, sizeof(*names));
+	if (c->n_names == c->names_capacity) {
+		names = reallocarray(c->names, c->names_capacity + 64, sizeof(*names));
 		if (!names)
 			return -ENOMEM;
 		c->names = names;
-		c->names_room += 64;
+		c->names_capacity += 64;
 	}
 	c->names[c->n_names] = strdup(name);
 	if (!c->names[c->n_names])
@@ -358,7 +358,7 @@ static void forget_all(struct collect *c)
 		free(c->names[i]);
 	free(c->names);
 	c->names = NULL;
-	c->n_names = c->names_room = 0;
+	c->n_names = c->names_capacity = 0;
 	c->last_key = UINT64_MAX;
 }
 

@@ -6,7 +6,7 @@
 
 enum {
 	FEWEST = 64, /* ranges that one may have however short memory is */
-	FIRST_ROOM = 2,
+	FIRST_CAPACITY = 2,
 	/* A whole file has about so many blocks for each range that may be kept. */
 	BLOCKS_A_RANGE = 16,
 	SHIFT_MIN = 4,
@@ -36,19 +36,19 @@ static bool is_kept(const struct leat_coverage *c, uint64_t block)
 
 /* ---- ranges ---- */
 
-static int make_room(struct leat_coverage *c, struct leat_coverage_room *room)
+static int reserve(struct leat_coverage *c, struct leat_coverage_budget *budget)
 {
-	uint32_t more = c->room ? 2 * c->room : FIRST_ROOM;
+	uint32_t more = c->capacity ? 2 * c->capacity : FIRST_CAPACITY;
 	range_t *v;
 
-	if (c->n < c->room)
+	if (c->n < c->capacity)
 		return 0;
 	v = reallocarray(c->v, more, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	room->used_bytes += (more - c->room) * sizeof(*v);
+	budget->used_bytes += (more - c->capacity) * sizeof(*v);
 	c->v = v;
-	c->room = more;
+	c->capacity = more;
 	return 0;
 }
 
@@ -92,7 +92,7 @@ static void stretch(struct leat_coverage *c, uint32_t at, uint64_t end)
 }
 
 static int insert(struct leat_coverage *c, uint64_t begin, uint64_t end,
-		  struct leat_coverage_room *room)
+		  struct leat_coverage_budget *budget)
 {
 	uint32_t at = c->last;
 	int error;
@@ -101,7 +101,7 @@ static int insert(struct leat_coverage *c, uint64_t begin, uint64_t end,
 	if (at >= c->n || c->v[at].begin > begin || c->v[at].end < begin)
 		at = find(c, begin);
 	if (at == c->n || c->v[at].begin > end) {
-		error = make_room(c, room);
+		error = reserve(c, budget);
 		if (error)
 			return error;
 		memmove(&c->v[at + 1], &c->v[at], (c->n - at) * sizeof(*c->v));
@@ -118,12 +118,12 @@ static int insert(struct leat_coverage *c, uint64_t begin, uint64_t end,
 
 /* Of [begin, end) what lies in kept blocks. */
 static int insert_kept(struct leat_coverage *c, uint64_t begin, uint64_t end,
-		       struct leat_coverage_room *room)
+		       struct leat_coverage_budget *budget)
 {
 	int error = 0;
 
 	if (!c->level)
-		return insert(c, begin, end, room);
+		return insert(c, begin, end, budget);
 	for (uint64_t block = begin >> c->shift; !error && begin < end; block++) {
 		uint64_t stop = (block + 1) << c->shift;
 
@@ -131,7 +131,7 @@ static int insert_kept(struct leat_coverage *c, uint64_t begin, uint64_t end,
 		if (stop > end || stop <= begin)
 			stop = end;
 		if (is_kept(c, block))
-			error = insert(c, begin, stop, room);
+			error = insert(c, begin, stop, budget);
 		begin = stop;
 	}
 	return error;
@@ -150,35 +150,35 @@ static void choose_blocks(struct leat_coverage *c, uint32_t most)
 }
 
 /* Half as many blocks. */
-static int thin(struct leat_coverage *c, struct leat_coverage_room *room)
+static int thin(struct leat_coverage *c, struct leat_coverage_budget *budget)
 {
 	struct leat_coverage fewer = {
 		.level = (uint8_t)(c->level + 1), .shift = c->shift, .estimated = true};
 	int error = 0;
 
 	for (uint32_t i = 0; i < c->n && !error; i++)
-		error = insert_kept(&fewer, c->v[i].begin, c->v[i].end, room);
+		error = insert_kept(&fewer, c->v[i].begin, c->v[i].end, budget);
 	if (error) {
-		leat_coverage_release(&fewer, room);
+		leat_coverage_release(&fewer, budget);
 		return error;
 	}
-	leat_coverage_release(c, room);
+	leat_coverage_release(c, budget);
 	*c = fewer;
 	return 0;
 }
 
-static int limit_ranges(struct leat_coverage *c, struct leat_coverage_room *room)
+static int limit_ranges(struct leat_coverage *c, struct leat_coverage_budget *budget)
 {
 	int error = 0;
 
-	if (room->used_bytes > room->bytes && room->most > FEWEST)
-		room->most /= 2;
-	if (c->n <= room->most)
+	if (budget->used_bytes > budget->bytes && budget->most > FEWEST)
+		budget->most /= 2;
+	if (c->n <= budget->most)
 		return 0;
 	if (!c->level)
-		choose_blocks(c, room->most);
-	while (!error && c->n > room->most / 2 && c->level < LEVEL_MAX)
-		error = thin(c, room);
+		choose_blocks(c, budget->most);
+	while (!error && c->n > budget->most / 2 && c->level < LEVEL_MAX)
+		error = thin(c, budget);
 	return error;
 }
 
@@ -191,15 +191,15 @@ static void restart_for(struct leat_coverage *c, uint64_t begin, uint64_t end)
 }
 
 int leat_coverage_add(struct leat_coverage *c, uint64_t begin, uint64_t end,
-		      struct leat_coverage_room *room)
+		      struct leat_coverage_budget *budget)
 {
 	int error;
 
 	if (begin >= end)
 		return 0;
 	restart_for(c, begin, end);
-	error = insert_kept(c, begin, end, room);
-	return error || c->n < FEWEST ? error : limit_ranges(c, room);
+	error = insert_kept(c, begin, end, budget);
+	return error || c->n < FEWEST ? error : limit_ranges(c, budget);
 }
 
 /* ---- answers ---- */
@@ -243,9 +243,9 @@ uint64_t leat_coverage_overlap(const struct leat_coverage *c, uint64_t begin, ui
 	return sum < end - begin ? sum : end - begin;
 }
 
-void leat_coverage_release(struct leat_coverage *c, struct leat_coverage_room *room)
+void leat_coverage_release(struct leat_coverage *c, struct leat_coverage_budget *budget)
 {
-	room->used_bytes -= c->room * sizeof(*c->v);
+	budget->used_bytes -= c->capacity * sizeof(*c->v);
 	free(c->v);
 	*c = (struct leat_coverage){0};
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* What many coverages share: how much memory they have, and what they use of it. */
-struct leat_coverage_room {
+struct leat_coverage_budget {
 	size_t bytes, used_bytes;
 	uint32_t most; /* ranges that one may have; gets less when memory gets short */
 };
@@ -21,7 +21,7 @@ struct leat_coverage {
 	struct leat_coverage_range {
 		uint64_t begin, end;
 	} * v; /* owned; in order, none touches another */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t last; /* where something was added last */
 	uint8_t level; /* one block in 2^level is kept; 0: all */
 	uint8_t shift; /* a block has 2^shift bytes */
@@ -30,7 +30,7 @@ struct leat_coverage {
 
 /* Add the bytes [begin, end). 0 or -ENOMEM, the coverage then being as it was. */
 int leat_coverage_add(struct leat_coverage *c, uint64_t begin, uint64_t end,
-		      struct leat_coverage_room *room);
+		      struct leat_coverage_budget *budget);
 
 /* How many bytes were added, each counted once. */
 uint64_t leat_coverage_bytes(const struct leat_coverage *c);
@@ -43,6 +43,6 @@ static inline bool leat_coverage_is_exact(const struct leat_coverage *c)
 	return !c->estimated;
 }
 
-void leat_coverage_release(struct leat_coverage *c, struct leat_coverage_room *room);
+void leat_coverage_release(struct leat_coverage *c, struct leat_coverage_budget *budget);
 
 #endif

@@ -19,7 +19,7 @@ struct batch {
 	size_t at[RECORDS][STRINGS]; /* where in the text the strings of each are */
 	size_t n;
 	char *text; /* owned; it may move until all are read */
-	size_t length, room;
+	size_t length, capacity;
 	int status; /* behind the records: 1 more follow, 0 the end, -errno */
 	char *why;  /* owned; of status -EBADMSG; NULL */
 };
@@ -34,8 +34,8 @@ struct leat_feed {
 	size_t filled, taken; /* batches, in all */
 	bool stop;
 	/* Of who takes. */
-	size_t at; /* in the batch `taken` */
-	bool told; /* the batch's status was returned */
+	size_t at;     /* in the batch `taken` */
+	bool reported; /* the batch's status was returned */
 	bool holds;
 };
 
@@ -80,17 +80,17 @@ static int copy_string(struct batch *b, const char *string, size_t *at)
 
 	if (!size)
 		return 0;
-	if (b->length + size > b->room) {
-		size_t room = b->room ? b->room : TEXT_BYTES;
+	if (b->length + size > b->capacity) {
+		size_t capacity = b->capacity ? b->capacity : TEXT_BYTES;
 		char *text;
 
-		while (room < b->length + size)
-			room *= 2;
-		text = realloc(b->text, room);
+		while (capacity < b->length + size)
+			capacity *= 2;
+		text = realloc(b->text, capacity);
 		if (!text)
 			return -ENOMEM;
 		b->text = text;
-		b->room = room;
+		b->capacity = capacity;
 	}
 	memcpy(b->text + b->length, string, size);
 	*at = b->length;
@@ -186,7 +186,7 @@ static struct batch *next_batch(struct leat_feed *f)
 		pthread_cond_wait(&f->changed, &f->lock);
 	pthread_mutex_unlock(&f->lock);
 	f->at = 0;
-	f->told = false;
+	f->reported = false;
 	return &f->batches[f->taken % BATCHES];
 }
 
@@ -199,8 +199,8 @@ int leat_feed_next(struct leat_feed *f, const struct leat_trace_record **record)
 			*record = &b->v[f->at++];
 			return 1;
 		}
-		if (b->status == -EBADMSG && !f->told) {
-			f->told = true;
+		if (b->status == -EBADMSG && !f->reported) {
+			f->reported = true;
 			return -EBADMSG;
 		}
 		if (b->status <= 0 && b->status != -EBADMSG)

@@ -19,7 +19,7 @@ enum {
 struct hints {
 	struct leat_report *r;
 	const struct leat_analysis *a;
-	size_t room;
+	size_t capacity;
 	/* Of each file. */
 	struct users {
 		uint32_t writers, readers; /* how many tasks */
@@ -37,16 +37,16 @@ static int add(struct hints *h, const char *kind, uint64_t cost_ns, uint32_t tas
 
 	if (!text)
 		return -ENOMEM;
-	if (h->r->n_hints == h->room) {
-		size_t room = h->room ? 2 * h->room : 16;
+	if (h->r->n_hints == h->capacity) {
+		size_t capacity = h->capacity ? 2 * h->capacity : 16;
 
-		v = reallocarray(h->r->hints, room, sizeof(*v));
+		v = reallocarray(h->r->hints, capacity, sizeof(*v));
 		if (!v) {
 			free(text);
 			return -ENOMEM;
 		}
 		h->r->hints = v;
-		h->room = room;
+		h->capacity = capacity;
 	}
 	h->r->hints[h->r->n_hints++] = (struct leat_hint){kind, task, file, reader, cost_ns, text};
 	return 0;

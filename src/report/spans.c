@@ -6,7 +6,7 @@
 
 enum {
 	FEWEST = 16, /* that a file may have however short memory is */
-	FIRST_ROOM = 4,
+	FIRST_CAPACITY = 4,
 	/* The first grain divides a file's time and place into so many. */
 	GRID_BITS = 6,
 	SHIFT_MAX = 63,
@@ -131,7 +131,7 @@ static uint32_t *slot_of(const struct leat_spans *s, const struct leat_span *p)
 	return &s->index[at];
 }
 
-static int make_index(struct leat_spans *s, uint32_t most, struct leat_spans_room *room)
+static int make_index(struct leat_spans *s, uint32_t most, struct leat_spans_budget *budget)
 {
 	uint32_t slots = 64, *index;
 
@@ -140,8 +140,8 @@ static int make_index(struct leat_spans *s, uint32_t most, struct leat_spans_roo
 	index = calloc(slots, sizeof(*index));
 	if (!index)
 		return -ENOMEM;
-	room->used_bytes += slots * sizeof(*index);
-	room->used_bytes -= s->slots * sizeof(*index);
+	budget->used_bytes += slots * sizeof(*index);
+	budget->used_bytes -= s->slots * sizeof(*index);
 	free(s->index);
 	s->index = index;
 	s->slots = slots;
@@ -152,7 +152,7 @@ static int make_index(struct leat_spans *s, uint32_t most, struct leat_spans_roo
 
 /* At most half as many as may be. Of more tasks than that, one span for each way of each is left.
  */
-static int reduce(struct leat_spans *s, uint32_t most, struct leat_spans_room *room)
+static int reduce(struct leat_spans *s, uint32_t most, struct leat_spans_budget *budget)
 {
 	if (!s->time_shift)
 		choose_grain(s);
@@ -160,34 +160,36 @@ static int reduce(struct leat_spans *s, uint32_t most, struct leat_spans_room *r
 		put_together(s);
 	while (s->n > most / 2 && coarsen(s));
 	s->reduced = s->n;
-	return make_index(s, most, room);
+	return make_index(s, most, budget);
 }
 
 /* ---- adding ---- */
 
-static int make_room(struct leat_spans *s, struct leat_spans_room *room)
+static int reserve(struct leat_spans *s, struct leat_spans_budget *budget)
 {
-	uint32_t more = s->room ? 2 * s->room : FIRST_ROOM;
+	uint32_t more = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
 	struct leat_span *v = reallocarray(s->v, more, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
-	room->used_bytes += (more - s->room) * sizeof(*v);
+	budget->used_bytes += (more - s->capacity) * sizeof(*v);
 	s->v = v;
-	s->room = more;
+	s->capacity = more;
 	return 0;
 }
 
-static int append(struct leat_spans *s, const struct leat_span *span, struct leat_spans_room *room)
+static int append(struct leat_spans *s, const struct leat_span *span,
+		  struct leat_spans_budget *budget)
 {
-	int error = s->n == s->room ? make_room(s, room) : 0;
+	int error = s->n == s->capacity ? reserve(s, budget) : 0;
 
 	if (!error)
 		s->v[s->n++] = *span;
 	return error;
 }
 
-int leat_spans_add(struct leat_spans *s, const struct leat_span *span, struct leat_spans_room *room)
+int leat_spans_add(struct leat_spans *s, const struct leat_span *span,
+		   struct leat_spans_budget *budget)
 {
 	uint32_t *slot = s->index ? slot_of(s, span) : NULL;
 	int error = 0;
@@ -196,31 +198,31 @@ int leat_spans_add(struct leat_spans *s, const struct leat_span *span, struct le
 		join(&s->v[*slot - 1], span);
 		return 0;
 	}
-	if (room->used_bytes > room->bytes && room->most > FEWEST)
-		room->most /= 2;
-	if (s->n >= room->most && s->n / 2 >= s->reduced) {
-		error = reduce(s, room->most, room);
-		return error ? error : leat_spans_add(s, span, room);
+	if (budget->used_bytes > budget->bytes && budget->most > FEWEST)
+		budget->most /= 2;
+	if (s->n >= budget->most && s->n / 2 >= s->reduced) {
+		error = reduce(s, budget->most, budget);
+		return error ? error : leat_spans_add(s, span, budget);
 	}
-	error = append(s, span, room);
+	error = append(s, span, budget);
 	if (!error && slot)
 		*slot = s->n;
 	return error;
 }
 
-void leat_spans_finish(struct leat_spans *s, struct leat_spans_room *room)
+void leat_spans_finish(struct leat_spans *s, struct leat_spans_budget *budget)
 {
 	if (s->n)
 		qsort(s->v, s->n, sizeof(*s->v), by_time);
-	room->used_bytes -= s->slots * sizeof(*s->index);
+	budget->used_bytes -= s->slots * sizeof(*s->index);
 	free(s->index);
 	s->index = NULL;
 	s->slots = 0;
 }
 
-void leat_spans_release(struct leat_spans *s, struct leat_spans_room *room)
+void leat_spans_release(struct leat_spans *s, struct leat_spans_budget *budget)
 {
-	room->used_bytes -= s->room * sizeof(*s->v) + s->slots * sizeof(*s->index);
+	budget->used_bytes -= s->capacity * sizeof(*s->v) + s->slots * sizeof(*s->index);
 	free(s->v);
 	free(s->index);
 	*s = (struct leat_spans){0};

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What many files share: how much memory they have, and what they use of it. */
-struct leat_spans_room {
+struct leat_spans_budget {
 	size_t bytes, used_bytes;
 	uint32_t most; /* spans that one may have; gets less when memory gets short */
 };
@@ -25,7 +25,7 @@ struct leat_span {
 
 struct leat_spans {
 	struct leat_span *v; /* owned; in order when finished */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t reduced;                /* how many were left when they were put together last */
 	uint8_t time_shift, place_shift; /* the grain is 2^shift ns and bytes; 0, 0: each call */
 	uint32_t *index; /* owned; with a grain: where in `v` a place and time is, + 1; by a hash */
@@ -34,11 +34,11 @@ struct leat_spans {
 
 /* 0 or -ENOMEM. */
 int leat_spans_add(struct leat_spans *s, const struct leat_span *span,
-		   struct leat_spans_room *room);
+		   struct leat_spans_budget *budget);
 
 /* Put them in the order of their beginning. Nothing may be added any more. */
-void leat_spans_finish(struct leat_spans *s, struct leat_spans_room *room);
+void leat_spans_finish(struct leat_spans *s, struct leat_spans_budget *budget);
 
-void leat_spans_release(struct leat_spans *s, struct leat_spans_room *room);
+void leat_spans_release(struct leat_spans *s, struct leat_spans_budget *budget);
 
 #endif

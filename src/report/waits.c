@@ -34,8 +34,8 @@ struct step {
 struct waits {
 	struct leat_report_found *found;
 	struct step *steps; /* owned */
-	size_t n_steps, step_room;
-	size_t room;             /* in found->waits */
+	size_t n_steps, step_capacity;
+	size_t capacity;         /* in found->waits */
 	struct waiter *waiters;  /* owned */
 	struct leat_table known; /* waits by step and name */
 	/* The last question, which the answer behind it is to. */
@@ -49,14 +49,14 @@ static struct step *step_of(struct waits *w, int number)
 	if (number < 0 || number >= STEPS_MAX)
 		return NULL;
 	while (w->n_steps <= (size_t)number) {
-		if (w->n_steps == w->step_room) {
-			size_t room = w->step_room ? 2 * w->step_room : 64;
-			struct step *steps = reallocarray(w->steps, room, sizeof(*steps));
+		if (w->n_steps == w->step_capacity) {
+			size_t capacity = w->step_capacity ? 2 * w->step_capacity : 64;
+			struct step *steps = reallocarray(w->steps, capacity, sizeof(*steps));
 
 			if (!steps)
 				return NULL;
 			w->steps = steps;
-			w->step_room = room;
+			w->step_capacity = capacity;
 		}
 		w->steps[w->n_steps++] = (struct step){.task = UINT32_MAX};
 	}
@@ -104,14 +104,14 @@ static int make_wait(struct waits *w, const char *step_name, uint32_t task, cons
 	struct leat_report_found *f = w->found;
 	struct leat_report_wait *v;
 
-	if (f->n_waits == w->room) {
-		size_t room = w->room ? 2 * w->room : 16;
+	if (f->n_waits == w->capacity) {
+		size_t capacity = w->capacity ? 2 * w->capacity : 16;
 
-		v = reallocarray(f->waits, room, sizeof(*v));
+		v = reallocarray(f->waits, capacity, sizeof(*v));
 		if (!v)
 			return -ENOMEM;
 		f->waits = v;
-		w->room = room;
+		w->capacity = capacity;
 	}
 	v = &f->waits[f->n_waits];
 	*v = (struct leat_report_wait){
@@ -230,7 +230,7 @@ static int read_all(struct waits *w, struct leat_event_reader *reader)
 
 int leat_report_read_waits(const char *log, struct leat_report_found *found)
 {
-	struct waits w = {.found = found, .room = found->n_waits};
+	struct waits w = {.found = found, .capacity = found->n_waits};
 	FILE *in = fopen(log, "re");
 	struct leat_event_reader *reader = in ? leat_event_reader_new(in) : NULL;
 	int error = reader ? read_all(&w, reader) : -errno;

@@ -69,7 +69,7 @@ static int follow(const struct leat_ties *ties, size_t a, size_t b,
 	return 0;
 }
 
-static int say_skipped(const struct leat_finding *f, struct leat_resume_verdict *v)
+static int report_skipped(const struct leat_finding *f, struct leat_resume_verdict *v)
 {
 	v->why = leat_strf("complete; its command, %zu input%s and %zu output%s are unchanged",
 			   f->n_inputs, f->n_inputs == 1 ? "" : "s", f->n_outputs,
@@ -97,6 +97,6 @@ int leat_decide_resume(const struct leat_finding *findings, size_t n, const stru
 	}
 	for (size_t i = 0; i < n && rc >= 0; i++)
 		if (!verdicts[i].run)
-			rc = say_skipped(&findings[i], &verdicts[i]);
+			rc = report_skipped(&findings[i], &verdicts[i]);
 	return rc < 0 ? rc : 0;
 }

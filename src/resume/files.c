@@ -7,14 +7,14 @@
 int leat_stamped_add(struct leat_stamped_list *list, const char *name,
 		     const struct leat_stamp *stamp)
 {
-	if (list->n == list->room) {
-		size_t room = list->room ? 2 * list->room : 8;
-		struct leat_stamped *grown = reallocarray(list->v, room, sizeof(*grown));
+	if (list->n == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 8;
+		struct leat_stamped *grown = reallocarray(list->v, capacity, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		list->v = grown;
-		list->room = room;
+		list->capacity = capacity;
 	}
 	list->v[list->n] = (struct leat_stamped){.name = strdup(name), .stamp = *stamp};
 	if (!list->v[list->n].name)

@@ -1,4 +1,4 @@
-/* What the files of this room share; others use resume/resume.h. */
+/* What the files of this layer share; others use resume/resume.h. */
 #ifndef LEAT_RESUME_INTERNAL_H
 #define LEAT_RESUME_INTERNAL_H
 
@@ -42,7 +42,7 @@ struct leat_stamped {
 
 struct leat_stamped_list {
 	struct leat_stamped *v; /* owned */
-	size_t n, room;
+	size_t n, capacity;
 };
 
 /* Append a copy of the name. 0 or -ENOMEM. */
@@ -118,7 +118,7 @@ void leat_record_put_entry(FILE *out, const char *step, const struct leat_entry_
 
 /* read.c */
 
-/* Read the entries of the workflow's steps, `entries` having room for all of them, from the whole
+/* Read the entries of the workflow's steps, `entries` having space for all of them, from the whole
  * `text` of a record, which is changed; later entries replace earlier ones, one that was cut off
  * at the end of the text never was. Steps the workflow does not have are left out. 0, -ENOMEM, or
  * -EBADMSG, *line the number of the bad line and *what is wrong with it (static). */

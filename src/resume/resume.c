@@ -173,7 +173,7 @@ static const char *compare(const struct leat_resume *r, const struct leat_stampe
 	return NULL;
 }
 
-/* The text is `now`'s, which lives no longer than this room looks at one step. */
+/* The text is `now`'s, which lives no longer than this layer looks at one step. */
 struct look_result {
 	struct leat_stamped_list inputs, outputs;
 };

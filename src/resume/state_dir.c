@@ -132,7 +132,7 @@ static int open_below(const char *base, const char *key, bool make)
 	return rc;
 }
 
-static int open_place(const char *base, const char *key, const char *dir, bool make)
+static int open_state_dir(const char *base, const char *key, const char *dir, bool make)
 {
 	int rc;
 
@@ -156,7 +156,7 @@ static void put_note(int place, const char *dir)
 static void take_base(const char *base, const char *key, const char *dir, bool make, int *fd,
 		      char **path)
 {
-	int got = base ? open_place(base, key, dir, make) : -ENOMEM;
+	int got = base ? open_state_dir(base, key, dir, make) : -ENOMEM;
 
 	if (*path && got < 0)
 		return;

@@ -14,7 +14,7 @@ struct series {
 	double *v; /* owned; max_samples of them */
 };
 
-struct place {
+struct device_use {
 	struct series taken, tasks, copied;
 	uint64_t copied_bytes;
 	uint64_t allocated_mbps, running; /* now, */
@@ -28,7 +28,7 @@ struct group {
 	struct series read, written;
 	struct leat_achieved_bytes bytes;
 	uint64_t running, since_ns, busy_ns;
-	struct leat_achieved_rate *rates; /* owned; room for max_rates */
+	struct leat_achieved_rate *rates; /* owned; capacity for max_rates */
 	size_t n_rates, max_rates;
 	struct leat_achieved_choice *choices; /* owned; NULL: it does not learn */
 	size_t n_choices;
@@ -39,10 +39,10 @@ struct group {
 struct leat_achieved {
 	uint64_t start_ns;
 	uint64_t interval_ns;
-	unsigned n, max;      /* samples */
-	struct place *places; /* owned */
-	struct group *groups; /* owned */
-	size_t n_places, n_groups;
+	unsigned n, max;            /* samples */
+	struct device_use *devices; /* owned */
+	struct group *groups;       /* owned */
+	size_t n_devices, n_groups;
 };
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -81,14 +81,14 @@ void leat_achieved_free(struct leat_achieved *a)
 {
 	if (!a)
 		return;
-	for (size_t i = 0; i < a->n_places; i++) {
-		free(a->places[i].taken.v);
-		free(a->places[i].tasks.v);
-		free(a->places[i].copied.v);
+	for (size_t i = 0; i < a->n_devices; i++) {
+		free(a->devices[i].taken.v);
+		free(a->devices[i].tasks.v);
+		free(a->devices[i].copied.v);
 	}
 	for (size_t i = 0; i < a->n_groups; i++)
 		release_group(&a->groups[i]);
-	free(a->places);
+	free(a->devices);
 	free(a->groups);
 	free(a);
 }
@@ -101,18 +101,18 @@ static bool make_series(const struct leat_achieved *a, struct series *s)
 
 int leat_achieved_add_device(struct leat_achieved *a)
 {
-	struct place *more = reallocarray(a->places, a->n_places + 1, sizeof(*more));
-	struct place p = {.since_ns = a->start_ns};
+	struct device_use *more = reallocarray(a->devices, a->n_devices + 1, sizeof(*more));
+	struct device_use p = {.since_ns = a->start_ns};
 
 	if (more)
-		a->places = more;
+		a->devices = more;
 	if (!more || !make_series(a, &p.taken) || !make_series(a, &p.tasks) ||
 	    !make_series(a, &p.copied)) {
 		free(p.taken.v);
 		free(p.tasks.v);
 		return -ENOMEM;
 	}
-	a->places[a->n_places++] = p;
+	a->devices[a->n_devices++] = p;
 	return 0;
 }
 
@@ -171,10 +171,10 @@ static void halve(const struct leat_achieved *a, struct series *s)
 static void grow_to(struct leat_achieved *a, uint64_t at_ns)
 {
 	while (at_ns / a->interval_ns >= a->max) {
-		for (size_t i = 0; i < a->n_places; i++) {
-			halve(a, &a->places[i].taken);
-			halve(a, &a->places[i].tasks);
-			halve(a, &a->places[i].copied);
+		for (size_t i = 0; i < a->n_devices; i++) {
+			halve(a, &a->devices[i].taken);
+			halve(a, &a->devices[i].tasks);
+			halve(a, &a->devices[i].copied);
 		}
 		for (size_t i = 0; i < a->n_groups; i++) {
 			halve(a, &a->groups[i].read);
@@ -217,7 +217,7 @@ static void spread(struct leat_achieved *a, struct series *s, uint64_t from_ns, 
 
 /* --- what goes on ---------------------------------------------------------------------------- */
 
-static void settle_place(struct leat_achieved *a, struct place *p, uint64_t now_ns)
+static void settle_device(struct leat_achieved *a, struct device_use *p, uint64_t now_ns)
 {
 	double length = now_ns > p->since_ns ? (double)(now_ns - p->since_ns) : 0;
 
@@ -275,14 +275,14 @@ static void count_change(struct leat_achieved *a, struct group *g, unsigned mbps
 			 uint64_t now_ns)
 {
 	struct leat_achieved_rate *rate = rate_of(g, mbps);
-	struct place *p = &a->places[g->device];
+	struct device_use *p = &a->devices[g->device];
 
 	count_one(&g->running, &g->since_ns, &g->busy_ns, begins, now_ns);
 	if (rate)
 		count_one(&rate->running, &rate->since_ns, &rate->busy_ns, begins, now_ns);
 	if (!g->io)
 		return;
-	settle_place(a, p, now_ns);
+	settle_device(a, p, now_ns);
 	p->running += begins ? 1 : (uint64_t)-1;
 	p->allocated_mbps += begins ? mbps : -(uint64_t)mbps;
 }
@@ -335,14 +335,14 @@ void leat_achieved_move(struct leat_achieved *a, unsigned type, unsigned mbps, u
 void leat_achieved_copy(struct leat_achieved *a, unsigned device, uint64_t from_ns, uint64_t to_ns,
 			uint64_t bytes)
 {
-	a->places[device].copied_bytes += bytes;
-	spread(a, &a->places[device].copied, from_ns, to_ns, (double)bytes);
+	a->devices[device].copied_bytes += bytes;
+	spread(a, &a->devices[device].copied, from_ns, to_ns, (double)bytes);
 }
 
 void leat_achieved_settle(struct leat_achieved *a, uint64_t now_ns)
 {
-	for (size_t i = 0; i < a->n_places; i++)
-		settle_place(a, &a->places[i], now_ns);
+	for (size_t i = 0; i < a->n_devices; i++)
+		settle_device(a, &a->devices[i], now_ns);
 	for (size_t i = 0; i < a->n_groups; i++) {
 		struct group *g = &a->groups[i];
 
@@ -373,7 +373,7 @@ double leat_achieved_interval_s(const struct leat_achieved *a)
 void leat_achieved_sample(const struct leat_achieved *a, unsigned device, unsigned i,
 			  struct leat_achieved_sample *out)
 {
-	const struct place *p = &a->places[device];
+	const struct device_use *p = &a->devices[device];
 	double read = 0, written = 0, length = (double)a->interval_ns;
 
 	for (size_t k = 0; k < a->n_groups; k++)
@@ -407,8 +407,8 @@ void leat_achieved_device_total(const struct leat_achieved *a, unsigned device,
 	uint64_t by_io = 0;
 	struct leat_achieved_sample s;
 
-	*out = (struct leat_achieved_total){.copied = a->places[device].copied_bytes,
-					    .busy_s = (double)a->places[device].busy_ns / NS};
+	*out = (struct leat_achieved_total){.copied = a->devices[device].copied_bytes,
+					    .busy_s = (double)a->devices[device].busy_ns / NS};
 	for (size_t k = 0; k < a->n_groups; k++) {
 		const struct group *g = &a->groups[k];
 
@@ -418,7 +418,7 @@ void leat_achieved_device_total(const struct leat_achieved *a, unsigned device,
 		out->bytes.written += g->bytes.written;
 		by_io += g->io ? g->bytes.read + g->bytes.written : 0;
 	}
-	out->peak_mbps = out->mean_mbps = mean_mbps(by_io, a->places[device].busy_ns);
+	out->peak_mbps = out->mean_mbps = mean_mbps(by_io, a->devices[device].busy_ns);
 	for (unsigned i = 0; i < a->n; i++) {
 		leat_achieved_sample(a, device, i, &s);
 		if (s.read_mbps + s.written_mbps > out->peak_mbps)

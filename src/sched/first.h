@@ -1,5 +1,5 @@
 /* A row of numbers that tells the first of them that is at least as large as asked. Internal to
- * this room. */
+ * this capacity. */
 #ifndef LEAT_SCHED_FIRST_H
 #define LEAT_SCHED_FIRST_H
 

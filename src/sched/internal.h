@@ -1,4 +1,4 @@
-/* How the scheduler keeps what it knows. Internal to this room. */
+/* How the scheduler keeps what it knows. Internal to this layer. */
 #ifndef LEAT_SCHED_INTERNAL_H
 #define LEAT_SCHED_INTERNAL_H
 
@@ -10,8 +10,8 @@
 #include <uthash.h>
 
 enum {
-	/* So many tasks of a pool start while the head of a queue finds no room, before room is
-	 * kept for it. */
+	/* So many tasks of a pool start while the head of a queue finds no capacity, before
+	 * capacity is kept for it. */
 	LEAT_SCHED_PATIENCE = 128,
 
 	/* Constraints are at least doubled, up to LEAT_BANDWIDTH_MAX, which is below 2^30; and an
@@ -37,9 +37,10 @@ struct family {
 	const char *name;       /* borrowed */
 	struct device *devices; /* owned */
 	size_t n_devices;
-	struct device *shared;  /* borrowed, the only one of `devices`; or NULL */
-	struct device **at;     /* owned: by host, borrowed elements; NULL: it has none */
-	struct leat_first room; /* of hosts' own devices: free MB/s where an I/O task may start */
+	struct device *shared; /* borrowed, the only one of `devices`; or NULL */
+	struct device **at;    /* owned: by host, borrowed elements; NULL: it has none */
+	struct leat_first
+		capacity; /* of hosts' own devices: free MB/s where an I/O task may start */
 	struct task_type *learner; /* borrowed: learns on the shared device; or NULL */
 };
 
@@ -49,7 +50,7 @@ struct host {
 	unsigned free_units, free_executors;
 	unsigned owed_units;       /* of tasks that go on, and of which there were not enough */
 	struct task_type *learner; /* borrowed: has the host's I/O for itself; or NULL */
-	bool kept[N_POOLS];        /* room is being kept: others start nothing */
+	bool kept[N_POOLS];        /* capacity is being kept: others start nothing */
 	struct leat_sched_queue
 		*blocked[N_POOLS]; /* borrowed: lists of queues that are bound to it */
 	struct family **families;  /* owned array, borrowed elements: of its own devices */
@@ -68,7 +69,7 @@ struct queue_key {
 enum queue_state {
 	QUEUE_EMPTY,
 	QUEUE_OFFERED, /* in the heap */
-	QUEUE_BLOCKED, /* no room: in the list of its pool, or of the host it is bound to */
+	QUEUE_BLOCKED, /* no capacity: in the list of its pool, or of the host it is bound to */
 	QUEUE_HELD,    /* its type learns, and takes no more of it now */
 };
 
@@ -82,7 +83,7 @@ struct leat_sched_queue {
 	size_t heap_at;                       /* while offered */
 	struct leat_sched_queue *next, *prev; /* borrowed: among the blocked */
 	struct leat_sched_queue *of_type;     /* borrowed: next queue of the type */
-	uint64_t blocked_turn;                /* turn of the head that found no room ... */
+	uint64_t blocked_turn;                /* turn of the head that found no capacity ... */
 	uint64_t blocked_starts;              /* ... and the starts of the pool at that time */
 	uint64_t stranded_at;                 /* version of the hosts for which ... */
 	unsigned stranded_mbps;               /* ... and this demand ... */
@@ -93,7 +94,7 @@ struct leat_sched_queue {
 struct pool {
 	struct leat_sched_queue *blocked; /* borrowed: list of those that no host alone can wake */
 	uint64_t starts;
-	struct leat_sched_queue *kept_for; /* borrowed: room is kept for its head; or NULL */
+	struct leat_sched_queue *kept_for; /* borrowed: capacity is kept for its head; or NULL */
 	int kept_host; /* there; -1: on the shared device of the queue's family */
 };
 
@@ -119,7 +120,7 @@ struct task_type {
 	uint64_t sum_ns;     /* of the tasks of the open epoch that succeeded */
 	struct task_type *next,
 		*prev; /* borrowed: in the queue of types, or among those that learn */
-	struct leat_sched_epoch *epochs;   /* owned: room for MAX_EPOCHS, of a type that learns */
+	struct leat_sched_epoch *epochs; /* owned: capacity for MAX_EPOCHS, of a type that learns */
 	struct leat_sched_entry *registry; /* owned: the same */
 	size_t n_epochs, n_registry;
 };
@@ -137,7 +138,7 @@ struct leat_sched {
 	struct pool pools[N_POOLS];
 	struct leat_sched_queue *queues; /* owned: hash */
 	struct leat_sched_queue **heap;  /* owned: offered queues, the oldest head first */
-	size_t n_heap, max_heap;         /* room is for all queues there are */
+	size_t n_heap, max_heap;         /* capacity is for all queues there are */
 	struct task_type *queued;   /* borrowed: list of those that wait for a host to learn on */
 	struct task_type *learning; /* borrowed: list of those that have one */
 	bool try_queued;            /* a host may have become free for the former */
@@ -168,8 +169,8 @@ void leat_sched_queue_append(struct leat_sched *s, struct leat_sched_queue *queu
 			     struct leat_sched_task *task);
 void leat_sched_queue_remove(struct leat_sched *s, struct leat_sched_task *task);
 
-/* Take the queue out of the heap, as one without room or one that its type holds back. For the
- * latter, as for a head that is removed, no room is to be kept: leat_sched_unkeep is due. */
+/* Take the queue out of the heap, as one without capacity or one that its type holds back. For the
+ * latter, as for a head that is removed, no capacity is to be kept: leat_sched_unkeep is due. */
 void leat_sched_queue_block(struct leat_sched *s, struct leat_sched_queue *queue);
 void leat_sched_queue_hold(struct leat_sched *s, struct leat_sched_queue *queue);
 
@@ -180,7 +181,8 @@ void leat_sched_queue_offer(struct leat_sched *s, struct leat_sched_queue *queue
 void leat_sched_offer_type(struct leat_sched *s, const struct task_type *type);
 void leat_sched_queues_free(struct leat_sched *s);
 
-/* --- place.c: room for tasks --------------------------------------------------------------------
+/* --- place.c: capacity for tasks
+ * --------------------------------------------------------------------
  */
 
 /* What the next task of the queue takes: units, or MB/s. */
@@ -196,10 +198,10 @@ void leat_sched_give(struct leat_sched *s, const struct task_type *type, unsigne
 		     unsigned mbps);
 
 /* Something was given back on `host` (-1: on a shared device): offer the queues for which there is
- * room now, and keep room for one that has waited too long. */
+ * capacity now, and keep capacity for one that has waited too long. */
 void leat_sched_wake(struct leat_sched *s, enum pool_name pool, int host);
 
-/* The queue's head has started, or is gone: room that was kept for it is for all again. */
+/* The queue's head has started, or is gone: capacity that was kept for it is for all again. */
 void leat_sched_unkeep(struct leat_sched *s, struct leat_sched_queue *queue);
 
 /* Write down anew what I/O tasks may have on `host`. */
@@ -224,9 +226,9 @@ void leat_sched_learn_ready(struct leat_sched *s, struct task_type *type);
 
 /* May the next task of the queue, of a type that has not learned yet, start in the epoch? */
 enum learn_answer {
-	LEARN_MEASURE, /* now, on the learning host */
-	LEARN_PLACE,   /* its data is elsewhere: where there is room, and unmeasured */
-	LEARN_HOLD,    /* not now */
+	LEARN_MEASURE,   /* now, on the learning host */
+	LEARN_ELSEWHERE, /* its data is elsewhere: where there is capacity, and unmeasured */
+	LEARN_HOLD,      /* not now */
 };
 enum learn_answer leat_sched_learn_ask(const struct leat_sched *s,
 				       const struct leat_sched_queue *queue);

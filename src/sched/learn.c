@@ -200,7 +200,7 @@ enum learn_answer leat_sched_learn_ask(const struct leat_sched *s,
 	if (type->phase != LEAT_SCHED_LEARNING)
 		return LEARN_HOLD;
 	if (queue->key.home != LEAT_SCHED_ANYWHERE && queue->key.home != type->host)
-		return LEARN_PLACE;
+		return LEARN_ELSEWHERE;
 	if (epoch)
 		return epoch->started < epoch->slots ? LEARN_MEASURE : LEARN_HOLD;
 	return slots_now(s, type) ? LEARN_MEASURE : LEARN_HOLD;

@@ -18,14 +18,14 @@ int leat_due_put(struct leat_due *due, double at, size_t task)
 	struct leat_due_entry entry = {at, due->orders++, task};
 	size_t i = due->n;
 
-	if (due->n == due->room) {
-		size_t room = due->room ? 2 * due->room : 64;
-		struct leat_due_entry *v = reallocarray(due->v, room, sizeof(*v));
+	if (due->n == due->capacity) {
+		size_t capacity = due->capacity ? 2 * due->capacity : 64;
+		struct leat_due_entry *v = reallocarray(due->v, capacity, sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
 		due->v = v;
-		due->room = room;
+		due->capacity = capacity;
 	}
 	due->n++;
 	for (; i && is_before(&entry, &due->v[(i - 1) / 2]); i = (i - 1) / 2)

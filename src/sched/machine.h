@@ -1,4 +1,4 @@
-/* Simulated time: tasks that take so long, and tasks that share devices. Internal to this room. */
+/* Simulated time: tasks that take so long, and tasks that share devices. Internal to this layer. */
 #ifndef LEAT_SCHED_MACHINE_H
 #define LEAT_SCHED_MACHINE_H
 
@@ -14,7 +14,7 @@ struct leat_due {
 		uint64_t order;
 		size_t task;
 	} * v; /* owned */
-	size_t n, room;
+	size_t n, capacity;
 	uint64_t orders;
 };
 

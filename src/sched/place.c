@@ -1,5 +1,5 @@
-/* Room for tasks: what they take of hosts and devices, and room that is kept for one that was
- * overtaken too often. */
+/* Capacity for tasks: what they take of hosts and devices, and capacity that is kept for one that
+ * was overtaken too often. */
 #include "sched/internal.h"
 
 #include <utlist.h>
@@ -33,10 +33,11 @@ bool leat_sched_fits_ever(const struct leat_sched *s, const struct family *famil
 	return !family || (family->at[host] && family->at[host]->is->bandwidth_mbps >= mbps);
 }
 
-/* --- finding room --------------------------------------------------------------------------- */
+/* --- finding capacity ---------------------------------------------------------------------------
+ */
 
-/* Is the host, or are the tasks of a shared device, closed to this queue, as room is kept there for
- * another? `host` < 0: the device. */
+/* Is the host, or are the tasks of a shared device, closed to this queue, as capacity is kept there
+ * for another? `host` < 0: the device. */
 static bool is_kept(const struct leat_sched *s, const struct leat_sched_queue *queue, int host)
 {
 	const struct pool *pool = &s->pools[queue->key.pool];
@@ -83,7 +84,7 @@ int leat_sched_place(struct leat_sched *s, const struct leat_sched_queue *queue)
 		return leat_first_find(&s->units, queue->key.demand);
 	if (!family || family->shared)
 		return leat_first_find(&s->executors, 1);
-	return leat_first_find(&family->room, leat_sched_demand(queue));
+	return leat_first_find(&family->capacity, leat_sched_demand(queue));
 }
 
 bool leat_sched_is_stranded(struct leat_sched *s, struct leat_sched_queue *queue)
@@ -126,7 +127,7 @@ void leat_sched_refresh_io(struct leat_sched *s, unsigned host)
 	for (size_t i = 0; i < h->n_families; i++) {
 		struct family *family = h->families[i];
 
-		leat_first_set(&family->room, host,
+		leat_first_set(&family->capacity, host,
 			       open ? (int64_t)free_mbps(family->at[host]) : -1);
 	}
 }
@@ -181,8 +182,8 @@ void leat_sched_give(struct leat_sched *s, const struct task_type *type, unsigne
 
 /* --- keeping it ------------------------------------------------------------------------------ */
 
-/* How much room there is on `host` for the queue by now, or -1 if it can never be enough. */
-static int64_t room_on(const struct leat_sched *s, const struct leat_sched_queue *queue,
+/* How much capacity there is on `host` for the queue by now, or -1 if it can never be enough. */
+static int64_t free_on(const struct leat_sched *s, const struct leat_sched_queue *queue,
 		       unsigned host)
 {
 	const struct host *h = &s->hosts[host];
@@ -208,7 +209,7 @@ static void set_kept(struct leat_sched *s, enum pool_name pool, int host, bool k
 		leat_sched_refresh_io(s, (unsigned)host);
 }
 
-/* Keep room for the queue's head on the host that is nearest to having it. */
+/* Keep capacity for the queue's head on the host that is nearest to having it. */
 static void keep(struct leat_sched *s, struct leat_sched_queue *queue)
 {
 	struct pool *pool = &s->pools[queue->key.pool];
@@ -222,11 +223,11 @@ static void keep(struct leat_sched *s, struct leat_sched_queue *queue)
 		return;
 	}
 	for (unsigned h = 0; h < s->n_hosts; h++) {
-		int64_t room = room_on(s, queue, h);
+		int64_t capacity = free_on(s, queue, h);
 
-		if (room <= most)
+		if (capacity <= most)
 			continue;
-		most = room;
+		most = capacity;
 		pool->kept_host = (int)h;
 	}
 	if (most < 0)
@@ -257,7 +258,7 @@ static bool is_pressing(const struct pool *pool, struct leat_sched_queue *queue)
 	return pool->starts - queue->blocked_starts > LEAT_SCHED_PATIENCE;
 }
 
-/* Offer the queues of the list that have room. The oldest of those that press, if any. */
+/* Offer the queues of the list that have capacity. The oldest of those that press, if any. */
 static struct leat_sched_queue *wake_list(struct leat_sched *s, const struct pool *pool,
 					  struct leat_sched_queue *list,
 					  struct leat_sched_queue *oldest)
@@ -282,8 +283,8 @@ void leat_sched_wake(struct leat_sched *s, enum pool_name name, int host)
 
 	if (host >= 0)
 		oldest = wake_list(s, pool, s->hosts[host].blocked[name], oldest);
-	/* Room that is kept is in the way of types that wait for a host to learn on: one may follow
-	 * the other, but not for ever. */
+	/* Capacity that is kept is in the way of types that wait for a host to learn on: one may
+	 * follow the other, but not for ever. */
 	if (oldest && (name == POOL_COMPUTE || !s->queued))
 		keep(s, oldest);
 }

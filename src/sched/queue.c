@@ -1,4 +1,4 @@
-/* Queues: the ready tasks that need the same, and a heap of the queues that may have room. */
+/* Queues: the ready tasks that need the same, and a heap of the queues that may have capacity. */
 #include "sched/internal.h"
 
 #include <stdlib.h>
@@ -60,16 +60,16 @@ static void heap_remove(struct leat_sched *s, const struct leat_sched_queue *que
 
 static int heap_reserve(struct leat_sched *s)
 {
-	size_t room = s->max_heap ? 2 * s->max_heap : 16;
+	size_t capacity = s->max_heap ? 2 * s->max_heap : 16;
 	struct leat_sched_queue **heap;
 
 	if (HASH_COUNT(s->queues) < s->max_heap)
 		return 0;
-	heap = reallocarray(s->heap, room, sizeof(*heap));
+	heap = reallocarray(s->heap, capacity, sizeof(*heap));
 	if (!heap)
 		return -1;
 	s->heap = heap;
-	s->max_heap = room;
+	s->max_heap = capacity;
 	return 0;
 }
 
@@ -80,7 +80,8 @@ static enum pool_name pool_of(const struct leat_sched_queue *queue)
 	return (enum pool_name)queue->key.pool;
 }
 
-/* The list in which the queue waits for room: tasks of a shared device may be woken from any host.
+/* The list in which the queue waits for capacity: tasks of a shared device may be woken from any
+ * host.
  */
 static struct leat_sched_queue **list_of(struct leat_sched *s, const struct leat_sched_queue *queue)
 {

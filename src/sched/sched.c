@@ -26,7 +26,7 @@ static struct family *family_get(struct leat_sched *s, const char *name, size_t 
 	family->name = name;
 	family->at = calloc(s->n_hosts, sizeof(struct device *));
 	family->devices = calloc(n_devices, sizeof(*family->devices));
-	if (!family->at || !family->devices || leat_first_init(&family->room, s->n_hosts))
+	if (!family->at || !family->devices || leat_first_init(&family->capacity, s->n_hosts))
 		return NULL;
 	return family;
 }
@@ -134,7 +134,7 @@ void leat_sched_free(struct leat_sched *s)
 	for (size_t i = 0; i < s->n_families; i++) {
 		free(s->families[i].devices);
 		free(s->families[i].at);
-		leat_first_release(&s->families[i].room);
+		leat_first_release(&s->families[i].capacity);
 	}
 	free(s->families);
 	for (unsigned h = 0; s->hosts && h < s->n_hosts; h++)
@@ -250,7 +250,7 @@ int leat_sched_ready(struct leat_sched *s, struct leat_sched_task *task)
 	return 0;
 }
 
-/* Room that was kept for it, as the queue's head, is for all again. */
+/* Capacity that was kept for it, as the queue's head, is for all again. */
 static void leave_queue(struct leat_sched *s, struct leat_sched_task *task)
 {
 	struct leat_sched_queue *queue = task->queue;
@@ -287,7 +287,7 @@ static struct leat_sched_task *start(struct leat_sched *s, struct leat_sched_que
 static struct leat_sched_task *try_oldest(struct leat_sched *s, uint64_t now_ns)
 {
 	struct leat_sched_queue *queue = s->heap[0];
-	enum learn_answer answer = LEARN_PLACE;
+	enum learn_answer answer = LEARN_ELSEWHERE;
 	int host;
 
 	if (queue->type && queue->type->phase != LEAT_SCHED_LEARNED)

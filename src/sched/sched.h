@@ -12,7 +12,7 @@
  * - With a shared working directory a task runs on the first host that can take it; without one, a
  *   task with a home runs there, beside its data.
  * - Tasks start in the order in which they became ready, except that a task that fits may overtake
- *   tasks that do not, a bounded number of times: then room is kept for the oldest of those.
+ *   tasks that do not, a bounded number of times: then capacity is kept for the oldest of those.
  * - A type with an automatic constraint learns first: alone among I/O tasks on one host (and alone
  *   on its device, if that is shared) its tasks run in epochs of a rising constraint; then the
  *   constraint is chosen from what was learned, for the number of tasks that are ready, again
@@ -34,7 +34,7 @@ struct leat_sched_queue;
 
 enum {
 	LEAT_SCHED_ANYWHERE = -1, /* home of a task that is not bound to a host */
-	LEAT_SCHED_WHY = 256,     /* room for what is wrong with a type, NUL included */
+	LEAT_SCHED_WHY = 256,     /* capacity for what is wrong with a type, NUL included */
 };
 
 /* --- the scheduler -----------------------------------------------------------------------------

@@ -6,8 +6,8 @@
 /* So many places are looked at. */
 enum { PROBES = 4 };
 
-static struct leat_shm_name *place(struct leat_shm *shm, const char *name, size_t length,
-				   unsigned probe)
+static struct leat_shm_name *entry_at(struct leat_shm *shm, const char *name, size_t length,
+				      unsigned probe)
 {
 	/* the high bits are the best mixed */
 	uint64_t hash = leat_hash(name, length, 0) * LEAT_HASH_PRIME >> 32;
@@ -32,14 +32,14 @@ static struct leat_shm_name *choose(struct leat_shm *shm, const char *name, size
 	struct leat_shm_name *stale = NULL;
 
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct leat_shm_name *n = place(shm, name, length, i);
+		struct leat_shm_name *n = entry_at(shm, name, length, i);
 
 		if (holds(n, name, length))
 			return n;
 		if (!stale && is_stale(shm, n))
 			stale = n;
 	}
-	return stale ? stale : place(shm, name, length, 0);
+	return stale ? stale : entry_at(shm, name, length, 0);
 }
 
 /* Odd while it is written. Readers copy, and throw the copy away if the number has changed. */
@@ -85,7 +85,7 @@ bool leat_shm_name_find(struct leat_shm *shm, const char *name, size_t length,
 	if (!length || length > sizeof(shm->names[0].text))
 		return false;
 	for (unsigned i = 0; i < PROBES; i++)
-		if (copy(place(shm, name, length, i), name, length, fact))
+		if (copy(entry_at(shm, name, length, i), name, length, fact))
 			return true;
 	return false;
 }

@@ -51,7 +51,7 @@ struct leat_roll_entry *leat_roll_next(struct leat_roll *roll, const struct leat
 	return i < LEAT_ROLL_ENTRIES ? &roll->entry[i] : NULL;
 }
 
-/* Where there is no room one goes that proves nothing; if there is none, nothing is entered. */
+/* Where there is no space one goes that proves nothing; if there is none, nothing is entered. */
 static struct leat_roll_entry *claim(struct leat_roll *roll, uint64_t process)
 {
 	for (unsigned i = 0; i < NEAR; i++) {
@@ -74,7 +74,7 @@ static struct leat_roll_entry *claim(struct leat_roll *roll, uint64_t process)
 	return NULL;
 }
 
-/* The last component, or as much of it as there is room for. */
+/* The last component, or as much of it as there is space for. */
 static void name(struct leat_roll_entry *e, const char *program)
 {
 	const char *slash = strrchr(program, '/');

@@ -10,7 +10,7 @@
 /* Nobody waits for the frontier. */
 #define NEVER UINT64_MAX
 
-/* libc's syscall() sets errno; callers of this room must not notice. */
+/* libc's syscall() sets errno; callers of this layer must not notice. */
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout,
 		  uint32_t groups)
 {
@@ -40,7 +40,7 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->flags, 0);
 	atomic_store(&f->frontier, 0);
 	atomic_store(&f->size, 0);
-	atomic_store(&f->home, 0);
+	atomic_store(&f->generation, 0);
 	atomic_store(&f->placing, 0);
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
@@ -94,9 +94,9 @@ void leat_shm_wake_range(struct leat_shm_file *f, const struct leat_range *chang
 		futex(&f->seq, FUTEX_WAKE_BITSET, INT_MAX, NULL, groups_of(changed));
 }
 
-void leat_shm_file_home(struct leat_shm_file *f, uint32_t home)
+void leat_shm_set_generation(struct leat_shm_file *f, uint32_t generation)
 {
-	atomic_store(&f->home, home);
+	atomic_store(&f->generation, generation);
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -185,11 +185,11 @@ void leat_shm_copy_end(struct leat_shm_file *f, uint64_t end, bool announce)
 }
 
 /* A change takes some microseconds, unless its maker was stopped or killed. */
-enum { NAP_NS = 20000, MAX_NAPS = 5000 };
+enum { SLEEP_NS = 20000, MAX_SLEEPS = 5000 };
 
-static void nap(void)
+static void sleep_briefly(void)
 {
-	const struct timespec t = {.tv_nsec = NAP_NS};
+	const struct timespec t = {.tv_nsec = SLEEP_NS};
 	int saved = errno;
 
 	syscall(SYS_nanosleep, &t, NULL);
@@ -241,12 +241,12 @@ bool leat_shm_window_shut(struct leat_shm_file *f)
 /* Be counted among those who write while nobody changes the size. False: somebody does not end. */
 static bool begin_writing(struct leat_shm_file *f)
 {
-	for (int i = 0; i < MAX_NAPS; i++) {
+	for (int i = 0; i < MAX_SLEEPS; i++) {
 		atomic_fetch_add(&f->writing, 1);
 		if (atomic_load(&f->window) != LEAT_WINDOW_CHANGE)
 			return true;
 		atomic_fetch_sub(&f->writing, 1);
-		nap();
+		sleep_briefly();
 	}
 	return false;
 }
@@ -308,25 +308,26 @@ static _Atomic uint32_t *holders(struct leat_shm_file *f, bool write)
 	return write ? &f->writing : &f->placing;
 }
 
-bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home)
+bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t generation)
 {
 	uint32_t now;
 
 	atomic_fetch_add(holders(f, write), 1);
-	now = atomic_load(&f->home);
+	now = atomic_load(&f->generation);
 	/* What is read while the file is copied is there before and after. */
-	if (now == home || (!write && now % LEAT_HOME_NEXT && now - home < LEAT_HOME_NEXT))
+	if (now == generation ||
+	    (!write && now % LEAT_GENERATION_NEXT && now - generation < LEAT_GENERATION_NEXT))
 		return true;
 	atomic_fetch_sub(holders(f, write), 1);
 	return false;
 }
 
-bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home)
+bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t generation)
 {
-	uint32_t now = atomic_load(&f->home);
+	uint32_t now = atomic_load(&f->generation);
 
 	atomic_fetch_sub(holders(f, write), 1);
-	return now == home || now == home + LEAT_HOME_MOVING;
+	return now == generation || now == generation + LEAT_GENERATION_MOVING;
 }
 
 uint32_t leat_shm_holders(struct leat_shm_file *f, bool write)
@@ -408,7 +409,7 @@ void leat_shm_await_rewrite(struct leat_shm_file *f, struct leat_range range)
 {
 	while (leat_shm_is_rewritten(f, range) &&
 	       !(leat_shm_flags(f) & (LEAT_SHM_COMMITTED | LEAT_SHM_FAILED)))
-		nap();
+		sleep_briefly();
 }
 
 bool leat_shm_was_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length)

@@ -1,5 +1,5 @@
 /* The shared segment: one state record per file that the rules know, one
- * account per step. All atomics of the project are in this room.
+ * account per step. All atomics of the project are in this layer.
  *
  * The daemon makes the segment (memfd), clients map it. The daemon decides and
  * writes `state`, `flags`, `size`; the producer's processes advance `frontier`;
@@ -71,10 +71,10 @@ struct leat_shm_file {
 	_Atomic uint64_t size;    /* length, valid once committed */
 	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	_Atomic uint32_t home;    /* changes when the file moves; see leat_shm_file_home */
-	_Atomic uint32_t placing; /* calls under way that use an offset the kernel keeps */
-	_Atomic uint32_t table;   /* of its written parts, 0: none (shm/extents.h) */
-	_Atomic uint32_t epoch;   /* moves before `length` begins or ceases to count */
+	_Atomic uint32_t generation; /* changes when the file moves, leat_shm_set_generation */
+	_Atomic uint32_t placing;    /* calls under way that use an offset the kernel keeps */
+	_Atomic uint32_t table;      /* of its written parts, 0: none (shm/extents.h) */
+	_Atomic uint32_t epoch;      /* moves before `length` begins or ceases to count */
 	uint32_t pad[2];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
@@ -124,7 +124,7 @@ struct leat_shm {
 	_Atomic uint64_t changes; /* see "names" below */
 	_Atomic uint32_t changing;
 	uint32_t enforced; /* enum leat_shm_enforced; set before there are clients */
-	/* A writer to the store asks after so many bytes whether the budget has room for them; 0:
+	/* A writer to the store asks after so many bytes whether the budget has space for them; 0:
 	 * the store is not larger than the budget. Only the daemon changes it. */
 	_Atomic uint64_t ask_every;
 	_Atomic uint64_t pins; /* calls of leat_shm_pin; 0: no file is PINNED */
@@ -164,14 +164,15 @@ void leat_shm_file_finish(struct leat_shm_file *f, uint64_t size);
  * an empty file nothing is known to be missing. */
 void leat_shm_file_cut(struct leat_shm_file *f, uint64_t length);
 
-/* The file, which is open, is on the move, or has come to an end of that; follow it by
- * leat_shm_file_update. */
+/* Location generations: a file that is open, and is moved between memory and disk, gets another
+ * one. Set while it moves and when it has moved; leat_shm_file_update is to follow, which wakes
+ * those who wait. */
 enum {
-	LEAT_HOME_MOVING = 1,  /* writers are waited for, then it is copied */
-	LEAT_HOME_RUSHING = 3, /* it is copied, although somebody seems to be at it still */
-	LEAT_HOME_NEXT = 4,    /* each place is a multiple of it */
+	LEAT_GENERATION_MOVING = 1, /* writers are waited for, then it is copied */
+	LEAT_GENERATION_FORCED = 3, /* it is copied, although somebody seems to be at it still */
+	LEAT_GENERATION_NEXT = 4,   /* while the file does not move it is a multiple of this */
 };
-void leat_shm_file_home(struct leat_shm_file *f, uint32_t home);
+void leat_shm_set_generation(struct leat_shm_file *f, uint32_t generation);
 
 /* --- client side (any thread, async-signal-safe, errno untouched) --- */
 
@@ -193,7 +194,7 @@ void leat_shm_mark_sparse(struct leat_shm_file *f);
 bool leat_shm_publish_range(struct leat_shm_file *f, uint64_t start, uint64_t end);
 
 /* From now on the file stays where it is, unless it is being moved already: look at its
- * place afterwards. */
+ * generation afterwards. */
 void leat_shm_pin(struct leat_shm *shm, struct leat_shm_file *f);
 
 /* Has that been done to any file? */
@@ -203,12 +204,14 @@ static inline bool leat_shm_has_pinned(const struct leat_shm *shm)
 }
 
 /* What keeps a file where it is, or a description from being exchanged, for the moment of a call:
- * a write, or (not `write`) the use of an offset that the kernel keeps. False: the file has left
- * `home`, or must not be written now. Both sides store their word, then load the other's. */
-bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t home);
+ * a write, or (not `write`) the use of an offset that the kernel keeps. False: the file has another
+ * generation than `generation`, or must not be written now. Both sides store their word, then load
+ * the other's. */
+bool leat_shm_hold(struct leat_shm_file *f, bool write, uint32_t generation);
 /* False: it took so long that the file was moved without it: what was written may be lost. */
-bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t home);
-/* How many hold it so; after the daemon has changed `home`: who still use the former one. */
+bool leat_shm_release(struct leat_shm_file *f, bool write, uint32_t generation);
+/* How many hold it so; after the daemon has changed `generation`: who still use the former
+ * location. */
 uint32_t leat_shm_holders(struct leat_shm_file *f, bool write);
 
 /* Note that a consumer has read [offset, offset+length). */
@@ -314,11 +317,11 @@ static inline uint32_t leat_shm_epoch(struct leat_shm_file *f)
 static inline bool leat_shm_length(struct leat_shm_file *f, uint32_t epoch, uint64_t size,
 				   uint64_t *length)
 {
-	uint64_t said;
+	uint64_t reported;
 
 	atomic_thread_fence(memory_order_acquire);
-	said = atomic_load_explicit(&f->length, memory_order_acquire);
-	*length = said < size ? said : size;
+	reported = atomic_load_explicit(&f->length, memory_order_acquire);
+	*length = reported < size ? reported : size;
 	return atomic_load_explicit(&f->epoch, memory_order_relaxed) == epoch;
 }
 
@@ -482,12 +485,12 @@ static inline uint32_t leat_shm_flags(struct leat_shm_file *f)
 	return atomic_load_explicit(&f->flags, memory_order_acquire);
 }
 
-/* Which of the file's places is meant. What a client has written before it looks is
- * moved along if it finds the place unchanged: pairs with leat_shm_file_home, which
+/* The file's location generation. What a client has written before it looks is moved along if it
+ * finds the generation unchanged: pairs with leat_shm_set_generation, which
  * the daemon calls before it copies. */
-static inline uint32_t leat_shm_home(struct leat_shm_file *f)
+static inline uint32_t leat_shm_generation(struct leat_shm_file *f)
 {
-	return atomic_load(&f->home);
+	return atomic_load(&f->generation);
 }
 
 /* Pairs with leat_shm_publish: bytes below the value returned can be read. */

@@ -104,7 +104,7 @@ enum { ACL_GROUP_OBJ = 4 }; /* linux/posix_acl.h */
 
 /* What belongs to a file's place rather than to the file: labels, which the policy of each place
  * gives, what the kernel computes for one inode, and what a file system keeps for itself. */
-static const char *const of_places[] = {
+static const char *const of_locations[] = {
 	"security.selinux", "security.SMACK64", "security.apparmor", "security.ima",
 	"security.evm",     "trusted.overlay.", "trusted.lov",       "trusted.lma",
 	"trusted.lmv",      "trusted.link",     "trusted.fid",       "trusted.som",
@@ -118,8 +118,8 @@ static bool goes_along(const char *name)
 		return true;
 	if (!leat_str_begins(name, "trusted.") && !leat_str_begins(name, "security."))
 		return false;
-	for (size_t i = 0; i < sizeof(of_places) / sizeof(*of_places); i++)
-		if (leat_str_begins(name, of_places[i]))
+	for (size_t i = 0; i < sizeof(of_locations) / sizeof(*of_locations); i++)
+		if (leat_str_begins(name, of_locations[i]))
 			return false;
 	return true;
 }

@@ -21,14 +21,14 @@ int leat_listing_add(struct leat_listing *l, uint64_t ino, unsigned char type, c
 {
 	struct leat_store_entry *e;
 
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-		struct leat_store_entry *v = realloc(l->v, room * sizeof(*v));
+	if (l->n == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 16;
+		struct leat_store_entry *v = realloc(l->v, capacity * sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
 		l->v = v;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	e = &l->v[l->n];
 	*e = (struct leat_store_entry){.ino = ino, .type = type, .name = strdup(name)};
@@ -66,7 +66,7 @@ static int add_unseen(struct leat_listing *l, struct seen **seen, const struct d
 	return 0;
 }
 
-static int read_place(int dirfd, const char *path, struct leat_listing *l, struct seen **seen)
+static int read_root(int dirfd, const char *path, struct leat_listing *l, struct seen **seen)
 {
 	struct dirent *e;
 	int rc = 0;
@@ -94,10 +94,10 @@ int leat_tree_list(struct leat_tree *t, const char *path, struct leat_listing *l
 	struct seen *seen = NULL, *s, *next;
 	int store, disk, spill = 0;
 
-	store = read_place(leat_tree_fd(t, LEAT_ROOT_STORE), path, l, &seen);
+	store = read_root(leat_tree_fd(t, LEAT_ROOT_STORE), path, l, &seen);
 	if (leat_tree_fd(t, LEAT_ROOT_SPILL) >= 0)
-		spill = read_place(leat_tree_fd(t, LEAT_ROOT_SPILL), path, l, &seen);
-	disk = read_place(leat_tree_fd(t, LEAT_ROOT_DISK), path, l, &seen);
+		spill = read_root(leat_tree_fd(t, LEAT_ROOT_SPILL), path, l, &seen);
+	disk = read_root(leat_tree_fd(t, LEAT_ROOT_DISK), path, l, &seen);
 	HASH_ITER(hh, seen, s, next)
 	{
 		HASH_DEL(seen, s);

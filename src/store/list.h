@@ -16,7 +16,7 @@ struct leat_store_entry {
 struct leat_listing {
 	struct leat_store_entry *v; /* owned */
 	size_t n;
-	size_t room;
+	size_t capacity;
 };
 
 /* Append a copy of the entry. 0 or -ENOMEM. */

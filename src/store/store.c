@@ -147,14 +147,14 @@ void leat_store_clean_stale(void)
 	leat_private_clean_stale(PRIVATE_BASE, prefix);
 }
 
-int leat_store_room(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes)
+int leat_store_usage(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes)
 {
-	struct statvfs room;
+	struct statvfs space;
 
-	if (fstatvfs(store->fd, &room) < 0)
+	if (fstatvfs(store->fd, &space) < 0)
 		return -errno;
-	*budget_bytes = (uint64_t)room.f_blocks * room.f_frsize;
-	*used_bytes = (uint64_t)(room.f_blocks - room.f_bfree) * room.f_frsize;
+	*budget_bytes = (uint64_t)space.f_blocks * space.f_frsize;
+	*used_bytes = (uint64_t)(space.f_blocks - space.f_bfree) * space.f_frsize;
 	return 0;
 }
 

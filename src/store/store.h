@@ -42,7 +42,7 @@ bool leat_store_is_private(const struct leat_store *store);
 
 /* How large it may be and how much of that is in use. In /dev/shm that is what all
  * users of it have together. 0 or -errno. */
-int leat_store_room(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes);
+int leat_store_usage(const struct leat_store *store, uint64_t *budget_bytes, uint64_t *used_bytes);
 
 /* Change how large it may be: not below what is in use. 0 or -errno; -ENOTSUP in /dev/shm. */
 int leat_store_resize(const struct leat_store *store, uint64_t size_bytes);

@@ -1,6 +1,6 @@
 /* The workflow's directory as its steps see it: the union of two places, the
  * store and the disk, searched component by component as the kernel would
- * search one. What the store has no room for lies in a third, the spill
+ * search one. What the store has no space for lies in a third, the spill
  * directory, and counts as a part of the store: a file is in one of the two,
  * and only files are ever found there. Event loop only. */
 #ifndef LEAT_STORE_TREE_H
@@ -14,7 +14,7 @@
 
 enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_SPILL, LEAT_ROOT_DISK };
 
-/* Is a file there at home in the store? */
+/* Is this root leat's own, the store or the spill directory? */
 static inline bool leat_root_is_ours(enum leat_root root)
 {
 	return root == LEAT_ROOT_STORE || root == LEAT_ROOT_SPILL;

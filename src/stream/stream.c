@@ -184,7 +184,7 @@ int leat_stream_apply(struct leat_stream *s, const struct leat_event *ev)
 	    (!ev->name && facts[ev->kind].needs & NEEDS_NAME))
 		return -EINVAL;
 	s->error = 0;
-	s->told = 0;
+	s->reported = 0;
 	rc = facts[ev->kind].apply(s, ev);
 	leat_settle(s);
 	return rc ? rc : s->error;

@@ -210,7 +210,7 @@ int leat_stream_held(const struct leat_stream *s, int step, const char *name, bo
 /* How many steps wait for each other, or for somebody who does: none of their calls that
  * wait can be released by a step that still acts, whatever that does. 0: no deadlock is
  * certain. A step is taken to do nothing while one of its calls waits, unless `busy`
- * (NULL: none) says that it may act all the same. `stuck`, if not NULL, has room for every
+ * (NULL: none) says that it may act all the same. `stuck`, if not NULL, has space for every
  * step and says which. On `out`, if not NULL, it is written what blocks whom, one line each
  * ("step B waits for x (not complete; on_close), which needs step A (waiting itself)"), and a
  * cycle. -ENOMEM. */

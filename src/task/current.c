@@ -10,7 +10,8 @@ static _Thread_local struct leat_worker *self;
 struct leat_tasks *leat_tasks_current(void)
 {
 	if (!leat_tasks_running)
-		leat_tasks_say(0, "the run time of tasks is not there; leat_task_init starts it");
+		leat_tasks_set_error(
+			0, "the run time of tasks is not there; leat_task_init starts it");
 	return leat_tasks_running;
 }
 

@@ -83,7 +83,7 @@ struct leat_task_object *leat_task_object_new(size_t size)
 	if (version)
 		return object;
 	free(object);
-	leat_tasks_say(-ENOMEM, "out of memory for an object of %zu bytes", size);
+	leat_tasks_set_error(-ENOMEM, "out of memory for an object of %zu bytes", size);
 	errno = ENOMEM;
 	return NULL;
 }
@@ -111,7 +111,8 @@ int leat_task_object_set(struct leat_task_object *object, const void *data, size
 		return -EINVAL;
 	buffer = leat_buffer_new(size, false);
 	if (!buffer)
-		return leat_tasks_say(-ENOMEM, "out of memory for an object of %zu bytes", size);
+		return leat_tasks_set_error(-ENOMEM, "out of memory for an object of %zu bytes",
+					    size);
 	if (size > 0)
 		memcpy(buffer->bytes, data, size);
 	leat_tasks_lock(t);
@@ -126,7 +127,7 @@ int leat_task_object_set(struct leat_task_object *object, const void *data, size
 	if (version)
 		return 0;
 	free(buffer);
-	return leat_tasks_say(-ENOMEM, "out of memory for an object");
+	return leat_tasks_set_error(-ENOMEM, "out of memory for an object");
 }
 
 /* --- files --- */

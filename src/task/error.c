@@ -7,24 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local char said[4096];
+static _Thread_local char reported[4096];
 
 const char *leat_task_error(void)
 {
-	return said;
+	return reported;
 }
 
-int leat_tasks_say(int error, const char *format, ...)
+int leat_tasks_set_error(int error, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(said, sizeof(said), format, ap);
+	vsnprintf(reported, sizeof(reported), format, ap);
 	va_end(ap);
 	return error;
 }
 
-int leat_tasks_say_failure(const struct leat_failure *failure, size_t n_failed, size_t n_cancelled)
+int leat_tasks_report_failure(const struct leat_failure *failure, size_t n_failed,
+			      size_t n_cancelled)
 {
 	char more[96] = "";
 
@@ -35,10 +36,10 @@ int leat_tasks_say_failure(const struct leat_failure *failure, size_t n_failed, 
 		snprintf(more, sizeof(more), "; %zu more failed", n_failed);
 	else if (n_cancelled > 0)
 		snprintf(more, sizeof(more), "; %zu were not run for it", n_cancelled);
-	return leat_tasks_say(failure->error, "task %s (number %llu) failed: %s%s%s%s",
-			      failure->kind, (unsigned long long)failure->number,
-			      failure->text ? failure->text : "", failure->text ? ": " : "",
-			      strerror(-failure->error), more);
+	return leat_tasks_set_error(failure->error, "task %s (number %llu) failed: %s%s%s%s",
+				    failure->kind, (unsigned long long)failure->number,
+				    failure->text ? failure->text : "", failure->text ? ": " : "",
+				    strerror(-failure->error), more);
 }
 
 struct leat_failure leat_failure_memory = {

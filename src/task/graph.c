@@ -111,8 +111,8 @@ static struct leat_failure *inherited(const struct leat_task *task)
 }
 
 /* What an object was before is still to be read while the task writes it: that takes memory twice.
- * Is there room for that? If not the task waits for the readers, who never wait for it. */
-static bool find_room(struct leat_tasks *t, struct leat_task *task)
+ * Is there space for that? If not the task waits for the readers, who never wait for it. */
+static bool find_space(struct leat_tasks *t, struct leat_task *task)
 {
 	if (task->paid)
 		return true;
@@ -145,7 +145,7 @@ void leat_graph_settle(struct leat_tasks *t)
 			note_failure(t, failure, true);
 			leat_tasks_sched_cancel(t, task);
 			end_task(t, task, leat_failure_ref(failure));
-		} else if (find_room(t, task) && leat_tasks_sched_ready(t, task) < 0) {
+		} else if (find_space(t, task) && leat_tasks_sched_ready(t, task) < 0) {
 			leat_tasks_sched_cancel(t, task);
 			leat_graph_end(t, task, leat_failure_ref(&leat_failure_memory));
 		}

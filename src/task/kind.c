@@ -29,15 +29,15 @@ static int check(const char *name, const struct leat_task_constraints *c,
 	char why[LEAT_BANDWIDTH_WHY];
 
 	if (c->io && c->computing_units > 0)
-		return leat_tasks_say(-EINVAL,
-				      "task %s: an I/O task takes no computing units; leave "
-				      "computing_units 0, or io false",
-				      name);
+		return leat_tasks_set_error(-EINVAL,
+					    "task %s: an I/O task takes no computing units; leave "
+					    "computing_units 0, or io false",
+					    name);
 	if (!c->io && (c->storage_bw || c->device))
-		return leat_tasks_say(-EINVAL, "task %s: %s is for I/O tasks; set io, too", name,
-				      c->storage_bw ? "storage_bw" : "device");
+		return leat_tasks_set_error(-EINVAL, "task %s: %s is for I/O tasks; set io, too",
+					    name, c->storage_bw ? "storage_bw" : "device");
 	if (leat_bandwidth_parse(c->storage_bw ? c->storage_bw : "", bandwidth, why) < 0)
-		return leat_tasks_say(-EINVAL, "task %s: storage_bw: %s", name, why);
+		return leat_tasks_set_error(-EINVAL, "task %s: storage_bw: %s", name, why);
 	return 0;
 }
 
@@ -76,14 +76,15 @@ static int add(const char *name, leat_task_function *function,
 
 	HASH_FIND_STR(kinds, name, kind);
 	if (kind && !is_same(kind, function, c))
-		return leat_tasks_say(-EEXIST,
-				      "task %s is registered already, with another function or "
-				      "other constraints",
-				      name);
+		return leat_tasks_set_error(
+			-EEXIST,
+			"task %s is registered already, with another function or "
+			"other constraints",
+			name);
 	if (!kind) {
 		kind = make(name, function, c);
 		if (!kind)
-			return leat_tasks_say(-ENOMEM, "out of memory for task %s", name);
+			return leat_tasks_set_error(-ENOMEM, "out of memory for task %s", name);
 		kind->bandwidth = *bandwidth;
 		kind->id = HASH_COUNT(kinds);
 		HASH_ADD_KEYPTR(hh, kinds, kind->name, strlen(kind->name), kind);
@@ -102,7 +103,7 @@ const struct leat_task_kind *leat_task_register(const char *name, leat_task_func
 	int ret;
 
 	if (!name || !*name || !function) {
-		ret = leat_tasks_say(-EINVAL, "a task needs a name and a function");
+		ret = leat_tasks_set_error(-EINVAL, "a task needs a name and a function");
 	} else {
 		ret = check(name, c, &bandwidth);
 		if (ret == 0) {

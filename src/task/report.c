@@ -218,7 +218,7 @@ int leat_tasks_report(struct leat_tasks *t, const char *path, bool quiet)
 	if (out && out != stderr && fclose(out) != 0 && ret == 0)
 		ret = -errno;
 	if (ret < 0 && !quiet)
-		leat_tasks_say(ret, "cannot write the report %s: %s", path,
-			       ret == -ENOTSUP ? LEAT_PAGE_MISSING : strerror(-ret));
+		leat_tasks_set_error(ret, "cannot write the report %s: %s", path,
+				     ret == -ENOTSUP ? LEAT_PAGE_MISSING : strerror(-ret));
 	return ret;
 }

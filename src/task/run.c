@@ -155,10 +155,10 @@ void leat_run_task(struct leat_worker *worker, struct leat_task *task)
 
 	ret = call(worker, task);
 	if (ret < 0)
-		failure = leat_failure_new(task, ret, worker->said);
+		failure = leat_failure_new(task, ret, worker->reported);
 	else
-		free(worker->said);
-	worker->said = NULL;
+		free(worker->reported);
+	worker->reported = NULL;
 
 	leat_tasks_lock(t);
 	worker->task = NULL;

@@ -60,7 +60,7 @@ static int create(const struct leat_task_options *o, struct leat_tasks **out)
 	int ret;
 
 	if (!t)
-		return leat_tasks_say(-ENOMEM, "out of memory");
+		return leat_tasks_set_error(-ENOMEM, "out of memory");
 	init_lock(&t->lock);
 	leat_slab_init(&t->tasks,
 		       sizeof(struct leat_task) + LEAT_FEW_SLOTS * sizeof(struct leat_slot));
@@ -75,7 +75,7 @@ static int create(const struct leat_task_options *o, struct leat_tasks **out)
 		t->report = strdup(report);
 		if (!t->report) {
 			destroy(t);
-			return leat_tasks_say(-ENOMEM, "out of memory");
+			return leat_tasks_set_error(-ENOMEM, "out of memory");
 		}
 	}
 	ret = leat_tasks_sched_init(t, o);
@@ -96,7 +96,7 @@ int leat_task_init(const struct leat_task_options *options)
 
 	pthread_mutex_lock(&starting);
 	if (leat_tasks_running)
-		ret = leat_tasks_say(-EALREADY, "the run time of tasks is there already");
+		ret = leat_tasks_set_error(-EALREADY, "the run time of tasks is there already");
 	else
 		ret = create(options ? options : &none, &leat_tasks_running);
 	pthread_mutex_unlock(&starting);
@@ -111,7 +111,7 @@ int leat_task_finalize(void)
 	if (!t)
 		return -EINVAL;
 	if (leat_tasks_self())
-		return leat_tasks_say(-EDEADLK, "a task cannot end the run time it runs in");
+		return leat_tasks_set_error(-EDEADLK, "a task cannot end the run time it runs in");
 	leat_tasks_lock(t);
 	ret = leat_wait_all(t);
 	leat_tasks_unlock(t);

@@ -114,7 +114,7 @@ struct leat_task {
 	unsigned missing;  /* what it still waits for */
 	unsigned n_slots;
 	uint8_t state; /* enum leat_task_state */
-	bool paid;     /* room for earlier contents has been found */
+	bool paid;     /* space for earlier contents has been found */
 	bool released; /* it waits, or did: it holds no computing units */
 	struct leat_slot slots[];
 };
@@ -153,7 +153,7 @@ struct leat_task_waiter {
 	pthread_cond_t wake;
 	struct leat_version *version;  /* counted; NULL: for no task to be left, or fewer */
 	struct leat_task *task;        /* borrowed; the task that waits, or NULL */
-	bool room;                     /* without a version: for fewer */
+	bool space;                    /* without a version: for fewer */
 	struct leat_task_waiter *next; /* borrowed */
 };
 
@@ -170,7 +170,7 @@ struct leat_worker {
 	uint64_t read_bytes;        /* of files, by the task it runs, of its `io_bytes` */
 	struct leat_task_arg *args; /* owned; of the task it runs */
 	size_t max_args;
-	char *said; /* owned; by leat_task_fail */
+	char *reported; /* owned; by leat_task_fail */
 };
 
 /* Threads of one sort. */
@@ -219,7 +219,7 @@ struct leat_tasks {
 	char *report; /* owned; where to write it, or NULL */
 };
 
-/* Slots a task of the slab `tasks` has room for, and of `large_tasks`; more come from malloc. */
+/* Slots a task of the slab `tasks` has space for, and of `large_tasks`; more come from malloc. */
 enum { LEAT_FEW_SLOTS = 3, LEAT_MANY_SLOTS = 12 };
 
 /* --- current.c --- */
@@ -249,9 +249,10 @@ void leat_tasks_set_self(struct leat_worker *worker);
 /* --- error.c --- */
 
 /* Say it for leat_task_error; returns `error`. Any thread. */
-int leat_tasks_say(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int leat_tasks_set_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Say what failed, and with it `n_failed` others and `n_cancelled`. */
-int leat_tasks_say_failure(const struct leat_failure *failure, size_t n_failed, size_t n_cancelled);
+int leat_tasks_report_failure(const struct leat_failure *failure, size_t n_failed,
+			      size_t n_cancelled);
 
 /* Of a task that has failed with `error`, -errno; `text` is taken over. With one reference; never
  * NULL. */
@@ -309,7 +310,7 @@ bool leat_graph_reaches(struct leat_tasks *t, struct leat_task *task,
 
 /* --- task.c --- */
 
-/* A task with room for `n_slots`, and nothing in them; NULL when out of memory. */
+/* A task with space for `n_slots`, and nothing in them; NULL when out of memory. */
 struct leat_task *leat_task_new(struct leat_tasks *t, size_t n_slots);
 /* What its slots own but versions goes with it. */
 void leat_task_free(struct leat_tasks *t, struct leat_task *task);
@@ -365,7 +366,7 @@ void leat_wait_fewer(struct leat_tasks *t);
 /* --- wait.c --- */
 
 /* Wait until there may be one more task. */
-void leat_wait_room(struct leat_tasks *t);
+void leat_wait_space(struct leat_tasks *t);
 /* What leat_task_barrier does. */
 int leat_wait_all(struct leat_tasks *t);
 

@@ -26,7 +26,7 @@ int leat_tasks_sched_init(struct leat_tasks *t, const struct leat_task_options *
 	ret = t->sched && t->achieved ? 0 : -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < leat_sched_n_devices(t->sched); i++)
 		ret = leat_achieved_add_device(t->achieved);
-	return ret == 0 ? 0 : leat_tasks_say(ret, "out of memory");
+	return ret == 0 ? 0 : leat_tasks_set_error(ret, "out of memory");
 }
 
 void leat_tasks_sched_release(struct leat_tasks *t)
@@ -59,15 +59,16 @@ static int find_device(struct leat_tasks *t, const struct leat_task_kind *kind, 
 		*device = leat_resources_find_device(t->resources, 0, name);
 		if (*device)
 			return 0;
-		return leat_tasks_say(-EINVAL, "task %s: the resources have no storage device %s",
-				      kind->name, name);
+		return leat_tasks_set_error(-EINVAL,
+					    "task %s: the resources have no storage device %s",
+					    kind->name, name);
 	}
 	if (!path)
 		path = getcwd(cwd, sizeof(cwd)) ? cwd : "/";
 	*device = leat_resources_device_of(t->resources, 0, path);
 	if (*device || kind->bandwidth.kind == LEAT_BANDWIDTH_NONE)
 		return 0;
-	return leat_tasks_say(
+	return leat_tasks_set_error(
 		-EINVAL,
 		"task %s asks for bandwidth (%s) of the storage device with %s, which "
 		"the resources do not describe; leat probe measures one, LEAT_RESOURCES "
@@ -93,18 +94,18 @@ static int add_use(struct leat_tasks *t, const struct leat_task_kind *kind,
 	int ret;
 
 	if (!use)
-		return leat_tasks_say(-ENOMEM, "out of memory");
+		return leat_tasks_set_error(-ENOMEM, "out of memory");
 	ret = leat_sched_add_type(t->sched, &spec, &use->sched_type, why);
 	if (ret < 0) {
 		free(use);
-		return leat_tasks_say(ret, "%s", ret == -ENOMEM ? "out of memory" : why);
+		return leat_tasks_set_error(ret, "%s", ret == -ENOMEM ? "out of memory" : why);
 	}
 	ret = leat_achieved_add_type(t->achieved, use->sched_type,
 				     leat_sched_device_number(t->sched, spec.device), spec.io,
 				     leat_bandwidth_learns(&spec.bandwidth));
 	if (ret < 0) {
 		free(use);
-		return leat_tasks_say(ret, "out of memory");
+		return leat_tasks_set_error(ret, "out of memory");
 	}
 	use->kind = kind;
 	use->device = device;
@@ -122,7 +123,7 @@ static int grow_uses(struct leat_tasks *t, unsigned id)
 		return 0;
 	more = reallocarray(t->uses, id + 1, sizeof(struct leat_task_use *));
 	if (!more)
-		return leat_tasks_say(-ENOMEM, "out of memory");
+		return leat_tasks_set_error(-ENOMEM, "out of memory");
 	memset(more + t->n_uses, 0, (id + 1 - t->n_uses) * sizeof(struct leat_task_use *));
 	t->uses = more;
 	t->n_uses = id + 1;

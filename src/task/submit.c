@@ -22,20 +22,21 @@ static int read_path(struct request *r, size_t i)
 	int error;
 
 	if (!p->u.path || !*p->u.path)
-		return leat_tasks_say(-EINVAL, "task %s: parameter %zu: a file without a path",
-				      r->kind->name, i);
+		return leat_tasks_set_error(
+			-EINVAL, "task %s: parameter %zu: a file without a path", r->kind->name, i);
 	if (!r->paths) {
 		r->paths = calloc(r->n, sizeof(*r->paths));
 		if (!r->paths)
-			return leat_tasks_say(-ENOMEM, "out of memory");
+			return leat_tasks_set_error(-ENOMEM, "out of memory");
 	}
 	r->paths[i] = leat_path_real(p->u.path);
 	if (r->paths[i])
 		return 0;
 	error = errno;
-	return leat_tasks_say(-error, "task %s: parameter %zu: %s: %s%s", r->kind->name, i,
-			      p->u.path, strerror(error),
-			      error == ENOENT ? "; the directory it is to be in must exist" : "");
+	return leat_tasks_set_error(-error, "task %s: parameter %zu: %s: %s%s", r->kind->name, i,
+				    p->u.path, strerror(error),
+				    error == ENOENT ? "; the directory it is to be in must exist"
+						    : "");
 }
 
 /* --- parameters --- */
@@ -48,7 +49,8 @@ static int read_param(struct request *r, size_t i)
 	*slot = (struct leat_slot){.direction = (uint8_t)p->direction, .type = (uint8_t)p->type};
 	if (p->direction < LEAT_TASK_IN || p->direction > LEAT_TASK_INOUT ||
 	    p->type > LEAT_TASK_FILE)
-		return leat_tasks_say(-EINVAL, "task %s: parameter %zu is none", r->kind->name, i);
+		return leat_tasks_set_error(-EINVAL, "task %s: parameter %zu is none",
+					    r->kind->name, i);
 	slot->size = p->size;
 	switch (p->type) {
 	case LEAT_TASK_INTEGER:
@@ -60,21 +62,21 @@ static int read_param(struct request *r, size_t i)
 	case LEAT_TASK_BYTES:
 		slot->u.bytes = malloc(p->size ? p->size : 1);
 		if (!slot->u.bytes)
-			return leat_tasks_say(-ENOMEM, "out of memory");
+			return leat_tasks_set_error(-ENOMEM, "out of memory");
 		if (p->size > 0)
 			memcpy(slot->u.bytes, p->u.bytes, p->size);
 		return 0;
 	case LEAT_TASK_FILE:
 		slot->u.path = p->u.path ? strdup(p->u.path) : NULL;
 		if (p->u.path && !slot->u.path)
-			return leat_tasks_say(-ENOMEM, "out of memory");
+			return leat_tasks_set_error(-ENOMEM, "out of memory");
 		return read_path(r, i);
 	case LEAT_TASK_OBJECT:
 		break;
 	}
 	if (!p->u.object)
-		return leat_tasks_say(-EINVAL, "task %s: parameter %zu: no object", r->kind->name,
-				      i);
+		return leat_tasks_set_error(-EINVAL, "task %s: parameter %zu: no object",
+					    r->kind->name, i);
 	return 0;
 }
 
@@ -98,7 +100,7 @@ static int check_twice(const struct request *r, size_t i)
 		return 0;
 	for (size_t k = 0; k < i; k++)
 		if (((p->direction | r->params[k].direction) & LEAT_TASK_OUT) && is_same(r, i, k))
-			return leat_tasks_say(
+			return leat_tasks_set_error(
 				-EINVAL,
 				"task %s: parameters %zu and %zu are the same %s%s, which is "
 				"written: it would wait for itself; pass it once, as INOUT",
@@ -115,7 +117,7 @@ static int read_params(struct request *r)
 	if (r->n > LEAT_MANY_SLOTS)
 		r->slots = calloc(r->n, sizeof(*r->slots));
 	if (!r->slots)
-		return leat_tasks_say(-ENOMEM, "out of memory");
+		return leat_tasks_set_error(-ENOMEM, "out of memory");
 	for (size_t i = 0; i < r->n && ret == 0; i++) {
 		ret = read_param(r, i);
 		if (ret == 0)
@@ -165,11 +167,11 @@ static int check_files(struct leat_tasks *t, const struct request *r)
 		if (file && (file->now->writer || file->now->failure))
 			continue;
 		if (access(r->paths[i], F_OK) < 0)
-			return leat_tasks_say(-errno,
-					      "task %s: parameter %zu: cannot read %s: %s, and no "
-					      "task submitted before writes it",
-					      r->kind->name, i, r->params[i].u.path,
-					      strerror(errno));
+			return leat_tasks_set_error(
+				-errno,
+				"task %s: parameter %zu: cannot read %s: %s, and no "
+				"task submitted before writes it",
+				r->kind->name, i, r->params[i].u.path, strerror(errno));
 	}
 	return 0;
 }
@@ -257,7 +259,7 @@ static int build(struct leat_tasks *t, struct request *r, struct leat_task_use *
 		task = NULL;
 	}
 	if (!task)
-		return leat_tasks_say(-ENOMEM, "out of memory for a task");
+		return leat_tasks_set_error(-ENOMEM, "out of memory for a task");
 	task->kind = r->kind;
 	task->use = use;
 	task->number = ++t->n_submitted;
@@ -288,12 +290,12 @@ int leat_task_submit(const struct leat_task_kind *kind, const struct leat_task_p
 	if (!t)
 		return -EINVAL;
 	if (!kind)
-		return leat_tasks_say(-EINVAL, "no task type; leat_task_register makes one");
+		return leat_tasks_set_error(-EINVAL, "no task type; leat_task_register makes one");
 	ret = read_params(&r);
 	if (ret < 0)
 		goto out;
 	leat_tasks_lock(t);
-	leat_wait_room(t);
+	leat_wait_space(t);
 	ret = leat_tasks_sched_use(t, kind, place_of(&r), &use);
 	if (ret == 0)
 		ret = check_files(t, &r);

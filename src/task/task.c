@@ -59,8 +59,8 @@ void *leat_task_resize(struct leat_task *task, size_t param, size_t size)
 	struct leat_task_arg *arg;
 
 	if (!slot || slot->type != LEAT_TASK_OBJECT || !slot->out) {
-		leat_tasks_say(0, "task %s: parameter %zu is no object that it writes",
-			       task->kind->name, param);
+		leat_tasks_set_error(0, "task %s: parameter %zu is no object that it writes",
+				     task->kind->name, param);
 		return NULL;
 	}
 	if (size > PTRDIFF_MAX - sizeof(*buffer))
@@ -86,8 +86,8 @@ int leat_task_fail(struct leat_task *task, int error, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	free(worker->said);
-	worker->said = text;
+	free(worker->reported);
+	worker->reported = text;
 	return error;
 }
 

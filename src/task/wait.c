@@ -9,7 +9,7 @@ static bool is_over(const struct leat_tasks *t, const struct leat_task_waiter *w
 {
 	if (w->version)
 		return !w->version->writer;
-	return w->room ? t->n_live <= t->max_live / 2 : t->n_live == 0;
+	return w->space ? t->n_live <= t->max_live / 2 : t->n_live == 0;
 }
 
 /* A task that waits gives its computing units back, so that what it waits for finds some. It gets
@@ -57,20 +57,20 @@ static int check_task(struct leat_tasks *t, struct leat_task *task,
 		      const struct leat_version *version, const char *what)
 {
 	if (task->kind->constraints.io)
-		return leat_tasks_say(
+		return leat_tasks_set_error(
 			-EDEADLK,
 			"task %s (number %llu): an I/O task cannot wait for others: it "
 			"would hold bandwidth of its device meanwhile",
 			task->kind->name, (unsigned long long)task->number);
 	if (!leat_graph_reaches(t, task, version))
 		return 0;
-	return leat_tasks_say(-EDEADLK,
-			      "task %s (number %llu) waits for itself: %s is written by task %s "
-			      "(number %llu), which "
-			      "cannot begin or end before it",
-			      task->kind->name, (unsigned long long)task->number, what,
-			      version->writer->kind->name,
-			      (unsigned long long)version->writer->number);
+	return leat_tasks_set_error(
+		-EDEADLK,
+		"task %s (number %llu) waits for itself: %s is written by task %s "
+		"(number %llu), which "
+		"cannot begin or end before it",
+		task->kind->name, (unsigned long long)task->number, what,
+		version->writer->kind->name, (unsigned long long)version->writer->number);
 }
 
 /* `version` is counted for the caller. */
@@ -89,7 +89,7 @@ static int wait_version(struct leat_tasks *t, struct leat_version *version, cons
 		wait_for(t, &w);
 	}
 	if (ret == 0 && version->failure)
-		ret = leat_tasks_say_failure(version->failure, 0, 0);
+		ret = leat_tasks_report_failure(version->failure, 0, 0);
 	return ret;
 }
 
@@ -102,14 +102,14 @@ int leat_task_wait_on(struct leat_task_object *object, const void **data, size_t
 	if (!t)
 		return -EINVAL;
 	if (!object)
-		return leat_tasks_say(-EINVAL, "no object to wait for");
+		return leat_tasks_set_error(-EINVAL, "no object to wait for");
 	leat_tasks_lock(t);
 	version = object->now;
 	version->refs++;
 	ret = wait_version(t, version, "the object");
 	if (ret == 0 && data && leat_version_fill(version) < 0)
-		ret = leat_tasks_say(-ENOMEM, "out of memory for an object of %zu bytes",
-				     version->size);
+		ret = leat_tasks_set_error(-ENOMEM, "out of memory for an object of %zu bytes",
+					   version->size);
 	if (ret == 0 && data)
 		*data = version->buffer ? version->buffer->bytes : NULL;
 	if (ret == 0 && size)
@@ -130,8 +130,9 @@ int leat_task_wait_on_file(const char *path)
 		return -EINVAL;
 	real = path ? leat_path_real(path) : NULL;
 	if (!real)
-		return leat_tasks_say(path ? -errno : -EINVAL, "%s: %s", path ? path : "no file",
-				      path ? strerror(errno) : "nothing to wait for");
+		return leat_tasks_set_error(path ? -errno : -EINVAL, "%s: %s",
+					    path ? path : "no file",
+					    path ? strerror(errno) : "nothing to wait for");
 	leat_tasks_lock(t);
 	file = leat_file_find(t, real, false);
 	if (file) {
@@ -146,9 +147,9 @@ int leat_task_wait_on_file(const char *path)
 	return ret;
 }
 
-void leat_wait_room(struct leat_tasks *t)
+void leat_wait_space(struct leat_tasks *t)
 {
-	struct leat_task_waiter w = {.room = true};
+	struct leat_task_waiter w = {.space = true};
 	struct leat_worker *worker = leat_tasks_self();
 
 	if (t->max_live == 0 || t->n_live < t->max_live || (worker && worker->tasks == t))
@@ -167,7 +168,7 @@ int leat_wait_all(struct leat_tasks *t)
 	if (t->n_live > 0)
 		wait_for(t, &w);
 	if (t->first_failure)
-		ret = leat_tasks_say_failure(t->first_failure, t->n_failed - 1, t->n_cancelled);
+		ret = leat_tasks_report_failure(t->first_failure, t->n_failed - 1, t->n_cancelled);
 	leat_failure_unref(t->first_failure);
 	t->first_failure = NULL;
 	t->n_failed = t->n_cancelled = 0;
@@ -183,7 +184,7 @@ int leat_task_barrier(void)
 	if (!t)
 		return -EINVAL;
 	if (worker && worker->tasks == t)
-		return leat_tasks_say(
+		return leat_tasks_set_error(
 			-EDEADLK,
 			"task %s (number %llu) waits for itself: a task cannot wait for "
 			"all tasks; leat_task_wait_on waits for some",

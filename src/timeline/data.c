@@ -90,15 +90,15 @@ static void put_step(struct leat_json *j, const struct leat_result *r,
 	leat_json_close(j);
 }
 
-static void put_mark(struct leat_json *j, const struct leat_result *r,
-		     const struct leat_timeline_mark *m)
+static void put_milestone(struct leat_json *j, const struct leat_result *r,
+			  const struct leat_timeline_milestone *m)
 {
 	static const char *const kinds[] = {[LEAT_TIMELINE_LAUNCH] = "launch",
 					    [LEAT_TIMELINE_END] = "end",
 					    [LEAT_TIMELINE_COMMIT] = "commit",
 					    [LEAT_TIMELINE_FAIL] = "fail",
 					    [LEAT_TIMELINE_READ] = "read"};
-	const struct leat_timeline_mark *source =
+	const struct leat_timeline_milestone *source =
 		m->kind == LEAT_TIMELINE_READ ? leat_timeline_source(&r->timeline, m) : NULL;
 
 	leat_json_object(j, NULL, true);
@@ -129,8 +129,8 @@ static void put_lists(struct leat_json *j, const struct leat_result *r,
 		leat_json_string(j, NULL, r->timeline.files[i]);
 	leat_json_close(j);
 	leat_json_list(j, "marks", false);
-	for (size_t i = 0; i < r->timeline.n_marks; i++)
-		put_mark(j, r, &r->timeline.marks[i]);
+	for (size_t i = 0; i < r->timeline.n_milestones; i++)
+		put_milestone(j, r, &r->timeline.milestones[i]);
 	leat_json_close(j);
 }
 

@@ -83,11 +83,11 @@ static void print_lost(const struct leat_result *r, FILE *out)
 {
 	for (size_t i = 0; i < r->n_lost; i++) {
 		const struct leat_lost_file *f = &r->lost[i];
-		bool told = false;
+		bool reported = false;
 
-		for (size_t k = 0; k < i && !told; k++)
-			told = has_same_reason(&r->lost[k], f);
-		if (told)
+		for (size_t k = 0; k < i && !reported; k++)
+			reported = has_same_reason(&r->lost[k], f);
+		if (reported)
 			continue;
 		fprintf(out, "not complete: %s", f->name);
 		for (size_t k = i + 1; k < r->n_lost; k++)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_NUMBERS = 8, MARK_NUMBERS = 5 };
+enum { PIECE_NUMBERS = 8, MILESTONE_NUMBERS = 5 };
 
 /* ---- rows of numbers: "1 2 3;4 5 6;" ---- */
 
@@ -97,24 +97,24 @@ static int read_lines(const struct leat_value *list, size_t n_steps, struct leat
 	return error;
 }
 
-static int read_marks(const char *text, size_t n_steps, struct leat_timeline *t)
+static int read_milestones(const char *text, size_t n_steps, struct leat_timeline *t)
 {
 	size_t n = text ? count_rows(text) : 0;
-	long long v[MARK_NUMBERS];
+	long long v[MILESTONE_NUMBERS];
 
 	if (!text)
 		return -EPROTO;
-	t->marks = calloc(n + 1, sizeof(*t->marks));
-	if (!t->marks)
+	t->milestones = calloc(n + 1, sizeof(*t->milestones));
+	if (!t->milestones)
 		return -ENOMEM;
-	for (; t->n_marks < n; t->n_marks++) {
-		if (!read_row(&text, v, MARK_NUMBERS) || v[0] < 0 || v[1] < 0 ||
+	for (; t->n_milestones < n; t->n_milestones++) {
+		if (!read_row(&text, v, MILESTONE_NUMBERS) || v[0] < 0 || v[1] < 0 ||
 		    v[1] >= LEAT_TIMELINE_KINDS || v[2] < -1 || v[2] >= (long long)n_steps ||
 		    v[3] < 0 || v[3] > (long long)t->n_files || v[4] < 0)
 			return -EPROTO;
-		t->marks[t->n_marks] =
-			(struct leat_timeline_mark){(uint64_t)v[0], (enum leat_timeline_kind)v[1],
-						    (long)v[2], (uint64_t)v[3], (uint64_t)v[4]};
+		t->milestones[t->n_milestones] = (struct leat_timeline_milestone){
+			(uint64_t)v[0], (enum leat_timeline_kind)v[1], (long)v[2], (uint64_t)v[3],
+			(uint64_t)v[4]};
 	}
 	return 0;
 }
@@ -152,7 +152,7 @@ int leat_timeline_read(const struct leat_value *summary, size_t n_steps, struct 
 	t->marks_left_out = number_of(from, "marks_left_out");
 	error = read_files(leat_value_get(from, "files"), t);
 	if (!error)
-		error = read_marks(text_of(leat_value_get(from, "marks")), n_steps, t);
+		error = read_milestones(text_of(leat_value_get(from, "marks")), n_steps, t);
 	if (!error)
 		error = read_lines(leat_value_get(from, "pieces"), n_steps, t);
 	if (error)
@@ -167,7 +167,7 @@ void leat_timeline_release(struct leat_timeline *t)
 	for (size_t i = 0; i < t->n_files; i++)
 		free(t->files[i]);
 	free(t->lines);
-	free(t->marks);
+	free(t->milestones);
 	free(t->files);
 	*t = (struct leat_timeline){0};
 }
@@ -202,13 +202,13 @@ void leat_timeline_total(const struct leat_result *r, size_t step, struct leat_t
 	out->compute_us = left;
 }
 
-const struct leat_timeline_mark *leat_timeline_source(const struct leat_timeline *t,
-						      const struct leat_timeline_mark *read)
+const struct leat_timeline_milestone *
+leat_timeline_source(const struct leat_timeline *t, const struct leat_timeline_milestone *read)
 {
-	const struct leat_timeline_mark *found = NULL;
+	const struct leat_timeline_milestone *found = NULL;
 
-	for (size_t i = 0; i < t->n_marks; i++) {
-		const struct leat_timeline_mark *m = &t->marks[i];
+	for (size_t i = 0; i < t->n_milestones; i++) {
+		const struct leat_timeline_milestone *m = &t->milestones[i];
 
 		if (m->kind != LEAT_TIMELINE_COMMIT || m->file != read->file ||
 		    m->version != read->version || m->step < 0 || m->step == read->step)

@@ -39,7 +39,7 @@ enum leat_timeline_kind {
 	LEAT_TIMELINE_KINDS,
 };
 
-struct leat_timeline_mark {
+struct leat_timeline_milestone {
 	uint64_t time_us;
 	enum leat_timeline_kind kind;
 	long step;        /* -1: none in particular */
@@ -50,8 +50,8 @@ struct leat_timeline_mark {
 struct leat_timeline {
 	struct leat_timeline_line *lines; /* owned; one a step; NULL: the daemon told nothing */
 	size_t n_lines;
-	struct leat_timeline_mark *marks; /* owned; in the order of time */
-	size_t n_marks;
+	struct leat_timeline_milestone *milestones; /* owned; in the order of time */
+	size_t n_milestones;
 	uint64_t marks_left_out;
 	char **files; /* owned, each of them too */
 	size_t n_files;
@@ -76,12 +76,12 @@ void leat_timeline_release(struct leat_timeline *t);
 void leat_timeline_total(const struct leat_result *r, size_t step,
 			 struct leat_timeline_totals *out);
 
-/* The mark of a file's commit that a READ mark follows: the latest before it, or, if the file was
- * read while it grew, the first after it. NULL: none. */
-const struct leat_timeline_mark *leat_timeline_source(const struct leat_timeline *t,
-						      const struct leat_timeline_mark *read);
+/* The milestone of a file's commit that a READ milestone follows: the latest before it, or, if the
+ * file was read while it grew, the first after it. NULL: none. */
+const struct leat_timeline_milestone *
+leat_timeline_source(const struct leat_timeline *t, const struct leat_timeline_milestone *read);
 
-/* Time of a mark or piece since the run's start. */
+/* Time of a milestone or piece since the run's start. */
 uint64_t leat_timeline_since_start(const struct leat_result *r, uint64_t us);
 
 /* All of it as JSON, as the page wants it (docs/reference/commands.md). `dir` is the workflow's. 0

@@ -213,7 +213,7 @@ static void put_step(struct trace *t, size_t step)
 
 /* ---- files ---- */
 
-static void put_instant(const struct trace *t, const struct leat_timeline_mark *m)
+static void put_instant(const struct trace *t, const struct leat_timeline_milestone *m)
 {
 	char name[400];
 
@@ -245,7 +245,7 @@ static uint64_t clamp_to_step(const struct trace *t, long step, uint64_t us)
 }
 
 static void put_end_of_arrow(const struct trace *t, const char *phase, size_t number, long step,
-			     uint64_t us, const struct leat_timeline_mark *m)
+			     uint64_t us, const struct leat_timeline_milestone *m)
 {
 	begin(t, phase, file_of(t, m->file), "file", (size_t)step);
 	leat_json_number(t->j, "id", number);
@@ -255,9 +255,10 @@ static void put_end_of_arrow(const struct trace *t, const char *phase, size_t nu
 	end(t);
 }
 
-static void put_arrow(const struct trace *t, size_t number, const struct leat_timeline_mark *read)
+static void put_arrow(const struct trace *t, size_t number,
+		      const struct leat_timeline_milestone *read)
 {
-	const struct leat_timeline_mark *made = leat_timeline_source(&t->r->timeline, read);
+	const struct leat_timeline_milestone *made = leat_timeline_source(&t->r->timeline, read);
 	uint64_t read_us, made_us;
 
 	if (!made || read->step < 0)
@@ -269,10 +270,10 @@ static void put_arrow(const struct trace *t, size_t number, const struct leat_ti
 	put_end_of_arrow(t, "f", number, read->step, read_us, made);
 }
 
-static void put_marks(const struct trace *t)
+static void put_milestones(const struct trace *t)
 {
-	for (size_t i = 0; i < t->r->timeline.n_marks; i++) {
-		const struct leat_timeline_mark *m = &t->r->timeline.marks[i];
+	for (size_t i = 0; i < t->r->timeline.n_milestones; i++) {
+		const struct leat_timeline_milestone *m = &t->r->timeline.milestones[i];
 
 		if (m->kind == LEAT_TIMELINE_READ)
 			put_arrow(t, i + 1, m);
@@ -368,7 +369,7 @@ int leat_timeline_write_trace(const struct leat_result *r, const struct leat_wor
 	leat_json_list(t.j, "traceEvents", false);
 	for (size_t i = 0; i < r->n_steps; i++)
 		put_step(&t, i);
-	put_marks(&t);
+	put_milestones(&t);
 	put_storage(&t);
 	leat_json_close(t.j);
 	leat_json_close(t.j);

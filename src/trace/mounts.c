@@ -22,7 +22,7 @@ struct known {
 	size_t size;
 	char *text; /* taken apart */
 	bool doubtful;
-	bool told;      /* leat_mounts_look has given them out */
+	bool reported;  /* leat_mounts_look has given them out */
 	bool fuse;      /* one of them is FUSE */
 	uint64_t event; /* that they are known to be of; 0 unknown */
 };
@@ -183,10 +183,10 @@ const struct leat_mount_view *leat_mounts_look(struct leat_mounts *m, uint64_t s
 {
 	struct known *k = look(m, space, pid);
 
-	*changed = k && !k->told;
+	*changed = k && !k->reported;
 	if (!k)
 		return NULL;
-	k->told = true;
+	k->reported = true;
 	return &k->view;
 }
 
@@ -266,12 +266,12 @@ static char *join(const char *dir, const char *rest)
 }
 
 /* What leat mounts by FUSE shows the directory that it is named after. */
-static bool is_leats(const struct leat_mount_place *p)
+static bool is_leats(const struct leat_fs_path *p)
 {
 	return p->source && *p->source == '/' && leat_str_begins(p->type, "fuse.leat");
 }
 
-char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_place *p)
+char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_fs_path *p)
 {
 	const struct leat_mount_view *own = own_view(m);
 
@@ -294,7 +294,7 @@ char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_plac
 	return NULL;
 }
 
-char *leat_mounts_name_of_place(struct leat_mounts *m, const struct leat_mount_place *p)
+char *leat_mounts_name_of(struct leat_mounts *m, const struct leat_fs_path *p)
 {
 	char *name = leat_mounts_seen_by_us(m, p);
 
@@ -337,9 +337,8 @@ char *leat_mounts_name_outside(struct leat_mounts *m, uint64_t space, pid_t pid,
 		return strdup("");
 	rest = leat_path_behind(*below ? below : "/", at->at);
 	inner = join(at->root, rest);
-	name = inner ? leat_mounts_name_of_place(m, &(struct leat_mount_place){at->major, at->minor,
-									       at->type, at->source,
-									       inner})
+	name = inner ? leat_mounts_name_of(m, &(struct leat_fs_path){at->major, at->minor, at->type,
+								     at->source, inner})
 		     : NULL;
 	free(inner);
 	return name;

@@ -26,7 +26,7 @@ struct leat_mount_view {
 };
 
 /* A file's place in its file system. */
-struct leat_mount_place {
+struct leat_fs_path {
 	unsigned major, minor;
 	const char *type;   /* of the file system, as mountinfo has it */
 	const char *source; /* of the mount; NULL unknown */
@@ -71,10 +71,10 @@ void leat_mounts_doubt(struct leat_mounts *m);
 
 /* The name where the tracer is of what has that place in a file system; if it has none there, where
  * it is: "TYPE[MAJOR:MINOR]:PATH". The caller frees it; NULL: out of memory. */
-char *leat_mounts_name_of_place(struct leat_mounts *m, const struct leat_mount_place *place);
+char *leat_mounts_name_of(struct leat_mounts *m, const struct leat_fs_path *place);
 
 /* The same, NULL if it has no name. */
-char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_mount_place *place);
+char *leat_mounts_seen_by_us(struct leat_mounts *m, const struct leat_fs_path *place);
 
 /* The name where the tracer is of `path`, which is relative to the root of that namespace, not to
  * that of a process. `pid` is a process that is in it; `mount` the id of the mount that the path is

@@ -182,11 +182,11 @@ uint64_t leat_trace_who_cgroup(struct leat_trace_who *w, pid_t pid)
 
 /* ---- mounts ---- */
 
-static void say_mounts(struct leat_trace_who *w, const struct leat_mount_view *v)
+static void write_mounts(struct leat_trace_who *w, const struct leat_mount_view *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		const struct leat_mounted_at *m = &v->mounts[i];
-		struct leat_mount_place place = {m->major, m->minor, m->type, m->source, m->root};
+		struct leat_fs_path place = {m->major, m->minor, m->type, m->source, m->root};
 		char *from = v->space == leat_mounts_own(w->mounts)
 				     ? strdup(m->at)
 				     : leat_mounts_seen_by_us(w->mounts, &place);
@@ -204,11 +204,11 @@ static const struct leat_mount_view *look(struct leat_trace_who *w, uint64_t spa
 	const struct leat_mount_view *v = leat_mounts_look(w->mounts, space, pid, &changed);
 
 	if (v && changed)
-		say_mounts(w, v);
+		write_mounts(w, v);
 	return v;
 }
 
-static uint64_t tell_mounts(struct leat_trace_who *w, pid_t pid)
+static uint64_t report_mounts(struct leat_trace_who *w, pid_t pid)
 {
 	uint64_t space = leat_mounts_space_of(pid);
 
@@ -220,7 +220,7 @@ static uint64_t tell_mounts(struct leat_trace_who *w, pid_t pid)
 
 void leat_trace_who_mounts(struct leat_trace_who *w, pid_t pid)
 {
-	tell_mounts(w, pid);
+	report_mounts(w, pid);
 }
 
 struct leat_mounts *leat_trace_who_views(struct leat_trace_who *w)
@@ -265,7 +265,7 @@ static char *read_link(pid_t pid, const char *what)
 uint64_t leat_trace_who_exec(struct leat_trace_who *w, pid_t ppid, pid_t pid, int64_t time_ns)
 {
 	size_t size = 0;
-	uint64_t space = tell_mounts(w, pid);
+	uint64_t space = report_mounts(w, pid);
 	char *environment = read_proc(pid, "environ", MAX_ENVIRONMENT, &size);
 	char *labels = environment ? leat_trace_labels(environment, size) : NULL;
 	char *program = read_link(pid, "exe"), *dir = read_link(pid, "cwd");
@@ -299,7 +299,7 @@ struct leat_trace_who *leat_trace_who_new(struct leat_trace_sink *sink)
 		free(w);
 		return NULL;
 	}
-	tell_mounts(w, getpid());
+	report_mounts(w, getpid());
 	return w;
 }
 

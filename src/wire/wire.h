@@ -15,13 +15,26 @@
 
 enum leat_msg_type {
 	/* client requests */
-	LEAT_MSG_HELLO = 1, /* -> WELCOME, with 2 descriptors: store directory, shared segment */
-	LEAT_MSG_RESOLVE,   /* -> RESOLVED: may this path call go on, and where */
-	LEAT_MSG_ASK,       /* -> ANSWER: may this call on an open file go on */
-	LEAT_MSG_CHANGE,    /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
-	LEAT_MSG_LIST,      /* -> NAMES: next part of a directory listing */
-	LEAT_MSG_IDENTIFY,  /* -> RESOLVED: which file is this inherited descriptor */
-	LEAT_MSG_SWITCH,    /* with a descriptor -> SWITCHED, with the one to use in its place */
+	LEAT_MSG_HELLO = 1,  /* -> WELCOME, with 2 descriptors: store directory, shared segment */
+	LEAT_MSG_RESOLVE,    /* -> RESOLVED: may this path call go on, and where */
+	LEAT_MSG_CHANGE,     /* -> ANSWER: rename, unlink, rmdir, link executed by the daemon */
+	LEAT_MSG_LIST,       /* -> NAMES: next part of a directory listing */
+	LEAT_MSG_IDENTIFY,   /* -> RESOLVED: which file is this inherited descriptor */
+	LEAT_MSG_REPLACE_FD, /* with a descriptor -> REPLACED_FD, with the one to use in its place
+			      */
+	/* client's questions about an open file -> ANSWER: 0 yes, -EAGAIN ask again when the file's
+	 * record has changed, -errno what the call is to fail with */
+	LEAT_MSG_ASK_READ,   /* are these bytes there */
+	LEAT_MSG_ASK_WHOLE,  /* is the file complete */
+	LEAT_MSG_ASK_WRITE,  /* may it be written: -EIO after a violation that is an error */
+	LEAT_MSG_ASK_SPACE,  /* a write found no space: has some been made; -ENOSPC there is none */
+	LEAT_MSG_ASK_BUDGET, /* before a write to a store that is larger than the budget: has the
+			      * budget space for so much more; -ENOSPC it has none */
+	LEAT_MSG_ASK_ASIDE,  /* of a mount's server: is the file where a program that cannot ask for
+			      * space may write it, on disk or where it has to stay */
+	LEAT_MSG_ASK_TRUE_SIZE, /* is the kernel's size of the file its length, from now on */
+	LEAT_MSG_ASK_ACTIONS,   /* have the step's actions been called; -EIO they failed */
+	LEAT_MSG_SYNC,          /* -> ANSWER: all that was sent before it has been handled */
 	/* one way */
 	LEAT_MSG_OPENED,    /* the open allowed by RESOLVE failed (error != 0) */
 	LEAT_MSG_CLOSED,    /* a descriptor with an ofd was closed: look whether it was the last
@@ -29,7 +42,7 @@ enum leat_msg_type {
 	LEAT_MSG_EXTENT,    /* bytes beyond the frontier were written */
 	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
 	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
-	LEAT_MSG_AHEAD,     /* these bytes will be written soon: have clear memory there */
+	LEAT_MSG_PREFAULT,  /* these bytes will be written soon: have clear memory there */
 	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
 	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
 	LEAT_MSG_WRITTEN,   /* bytes of a file that several steps write were written; code 1: at
@@ -41,6 +54,12 @@ enum leat_msg_type {
 	LEAT_MSG_KILLED, /* the kernel killed a process of the step for want of memory, out of the
 			  * daemon's sight: text says where, and by which limit */
 	/* control: leat run, exec, done, top */
+	LEAT_MSG_ASK_LAUNCH,   /* -> ANSWER: may a staged step start */
+	LEAT_MSG_ASK_RELAUNCH, /* -> ANSWER: may a step be launched for a further version of its
+				* inputs */
+	LEAT_MSG_ASK_SETTLED,  /* -> ANSWER: is the step complete, so that it need not run again */
+	LEAT_MSG_STOPPING,   /* -> ANSWER; processes are about to be stopped: files that they close
+			      * from now on, whose step has ended before, are not complete */
 	LEAT_MSG_STEP_START, /* -> ANSWER; the step's root process is pid */
 	LEAT_MSG_STEP_END,   /* -> ANSWER; status as from waitpid */
 	LEAT_MSG_STEP_DONE,  /* -> ANSWER; no further instance will start */
@@ -53,13 +72,14 @@ enum leat_msg_type {
 			   * another user in root's run: its child */
 	LEAT_MSG_BECOMES, /* -> ANSWER; pid, such a user's, is about to become the program text,
 			   * which will say HELLO; "": it did not */
+	LEAT_MSG_END_OF_REQUESTS,
 	/* daemon's replies */
 	LEAT_MSG_WELCOME = 64,
 	LEAT_MSG_RESOLVED,
 	LEAT_MSG_ANSWER,
 	LEAT_MSG_NAMES,
 	LEAT_MSG_TEXT,
-	LEAT_MSG_SWITCHED,
+	LEAT_MSG_REPLACED_FD,
 	/* daemon to a control connection that asked for it (unsolicited) */
 	LEAT_MSG_EVENT,
 	LEAT_MSG_ACT, /* and from there to the process of the actions, which says ACTED */
@@ -114,12 +134,12 @@ enum leat_change {
 #define LEAT_ALIKE_ATTRIBUTES 4u /* attributes user.*, too */
 
 /* Where the daemon says a path is. */
-enum leat_place {
-	LEAT_PLACE_ASIS = 1, /* make the call as the program wrote it (outside, or on disk); if
-			      * `path` is not empty it is absolute and used instead */
-	LEAT_PLACE_STORE,    /* `path` relative to the store's directory */
-	LEAT_PLACE_DISK,     /* `path` relative to the workflow's directory */
-	LEAT_PLACE_SPILL,    /* `path` is absolute: what memory had no room for */
+enum leat_location {
+	LEAT_LOCATION_ASIS = 1, /* make the call as the program wrote it (outside, or on disk); if
+				 * `path` is not empty it is absolute and used instead */
+	LEAT_LOCATION_STORE,    /* `path` relative to the store's directory */
+	LEAT_LOCATION_DISK,     /* `path` relative to the workflow's directory */
+	LEAT_LOCATION_SPILL,    /* `path` is absolute: what memory had no space for */
 };
 
 /* How a descriptor on the file must be treated by the client. */
@@ -138,7 +158,7 @@ enum leat_kind {
  * programs are cut off below. */
 #define LEAT_OFD_LOCK 0x7000000000000000ull
 
-/* What memory had no room for lies in a directory of that name and six more letters, in
+/* What memory had no space for lies in a directory of that name and six more letters, in
  * the workflow's directory or elsewhere, as it would lie in the workflow's. /proc shows
  * descriptors so. */
 #define LEAT_SPILL_PREFIX ".leat-spill-"
@@ -168,7 +188,7 @@ struct leat_msg_welcome {
 	uint64_t store_dev; /* st_dev of the store */
 	uint64_t dir_dev;   /* which directory the workflow's is */
 	uint64_t dir_ino;
-	uint32_t acts;     /* 1: the step has actions: ASK LEAT_WIRE_ACTED after opens and closes */
+	uint32_t acts;     /* 1: the step has actions: ASK_ACTIONS after opens and closes */
 	uint32_t versions; /* 1: it makes versions: an open depends on the closes before it */
 	/* strings: workflow directory (real path), store's mount point as getcwd shows it,
 	 * path through which exec'd programs reach the store, error text */
@@ -187,11 +207,11 @@ struct leat_msg_resolve {
 struct leat_msg_resolved {
 	struct leat_msg h;
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
-	uint32_t place;
+	uint32_t location;
 	uint32_t kind;
-	uint32_t slot; /* index of the file's shared record; 0 = none */
-	uint32_t
-		seq; /* with -EAGAIN: value of seq to sleep on; else the file's home, shm/state.h */
+	uint32_t slot;  /* index of the file's shared record; 0 = none */
+	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on; else the file's location
+			   generation, shm/state.h */
 	uint32_t flags; /* OPEN: open flags to use instead of the program's */
 	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
 		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
@@ -201,54 +221,92 @@ struct leat_msg_resolved {
 	uint32_t changes; /* of the slot, when this was said */
 	uint32_t intact;  /* OPEN, IDENTIFY: it has changed nothing yet, and WROTE is to be sent
 			     before */
-			  /* strings: path (see enum leat_place) */
+			  /* strings: path (see enum leat_location) */
 };
 
-/* leat_msg_ask.call of a driver that wants to start a staged step: LEAT_CALL_LAUNCH
- * for those who cannot see src/stream. */
-#define LEAT_WIRE_LAUNCH 7
-/* leat_msg_ask.call of a write for which there was no room: 0 try again, -EAGAIN wait,
- * -ENOSPC there is none. `offset`: how often it has tried, `length`: bytes to write. */
-#define LEAT_WIRE_ROOM 8
-/* leat_msg_ask.call of a mount's server whose program, process `length`, was started with file
- * `slot` open for writing: it writes past everybody who could ask for room. 0: it is on disk, or
- * cannot go there; -EAGAIN wait. `offset`: how often it has been asked. */
-#define LEAT_WIRE_ASIDE 15
-/* leat_msg_ask.call before a write to a store that is larger than the budget: 0 the budget has room
- * for `length` bytes more, -ENOSPC it has none. */
-#define LEAT_WIRE_HAS_ROOM 14
-/* leat_msg_ask.call of a driver: is the step `slot` complete, so that it need not run again?
- * 0 it ended well, and all it makes is final and, if permanent, on disk; -EAGAIN not yet;
- * -EIO never. */
-#define LEAT_WIRE_SETTLED 9
-/* leat_msg_ask.call of a consumer that has the kernel read at an offset which others may move: the
- * kernel's size of the file is to be true from now on. 0 it is, -EAGAIN ask again. */
-#define LEAT_WIRE_SHUT 10
-/* leat_msg_ask.call of a driver that is about to stop what runs: files that processes close from
- * now on, whose step has ended before, are not complete. */
-#define LEAT_WIRE_STOPPING 11
-
-/* leat_msg_ask.call of a driver: may step `slot` be launched for a further version of its inputs?
- * `offset` 1: a launch of it has just ended, well; 0: it has not been launched yet. 0: it may, and
- * the text is the file that the launch is for, as the step sees it; -EAGAIN not yet: EVENT with
- * LEAT_WIRE_LOOK tells when to ask again; -ENOENT never again; -EIO a producer failed, which is
- * the text. */
-#define LEAT_WIRE_MORE 12
-/* leat_msg_text.error of an EVENT that is no news: the step whose number is the text may be
- * launched now. */
-#define LEAT_WIRE_LOOK 1
-
-/* leat_msg_ask.call of a client whose step has actions: file `slot` was opened (`offset` 0) or
- * closed (1) as description `length`. 0 the actions have been called; -EAGAIN; -EIO they failed. */
-#define LEAT_WIRE_ACTED 13
-
-struct leat_msg_ask {
+struct leat_msg_ask_read {
 	struct leat_msg h;
-	uint32_t call; /* enum leat_call, eventlog/call.h */
 	uint32_t slot;
+	uint32_t reserved;
 	uint64_t offset;
 	uint64_t length;
 };
+
+struct leat_msg_ask_whole {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+};
+
+struct leat_msg_ask_write {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+};
+
+struct leat_msg_ask_space {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t attempt; /* how often it has been asked for this write */
+	uint64_t length;  /* bytes to write */
+};
+
+struct leat_msg_ask_budget {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t length; /* bytes to write */
+};
+
+struct leat_msg_ask_aside {
+	struct leat_msg h;
+	uint32_t slot;
+	int32_t pid;      /* the program, which was started with the file open for writing */
+	uint64_t attempt; /* how often it has been asked for this file */
+};
+
+/* For a consumer that has the kernel read at an offset which others may move. */
+struct leat_msg_ask_true_size {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+};
+
+struct leat_msg_ask_actions {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t closed; /* 0: the description was opened; 1: closed */
+	uint64_t ofd;
+};
+
+struct leat_msg_ask_launch {
+	struct leat_msg h;
+	uint32_t step;
+	uint32_t reserved;
+};
+
+/* ANSWER: 0 it may, and the text is the file that the launch is for, as the step sees it; -EAGAIN
+ * not yet: an EVENT with LEAT_WIRE_LOOK tells when to ask again; -ENOENT never again; -EIO a
+ * producer failed, which is the text. */
+struct leat_msg_ask_relaunch {
+	struct leat_msg h;
+	uint32_t step;
+	uint32_t
+		ended; /* 0: it has not been launched yet; 1: a launch of it has just ended, well */
+};
+
+/* ANSWER: 0 it ended well, and all it makes is final and, if permanent, on disk; -EAGAIN not yet;
+ * -EIO never. */
+struct leat_msg_ask_settled {
+	struct leat_msg h;
+	uint32_t step;
+	uint32_t reserved;
+};
+
+/* leat_msg_text.error of an EVENT that is no news: the step whose number is the text may be
+ * launched now. */
+#define LEAT_WIRE_LOOK 1
 
 struct leat_msg_answer {
 	struct leat_msg h;
@@ -300,7 +358,7 @@ struct leat_msg_identify {
 };
 
 /* The file was moved to another place while it was open. */
-struct leat_msg_switch {
+struct leat_msg_replace_fd {
 	struct leat_msg h;
 	uint32_t slot;
 	uint32_t reserved;
@@ -308,18 +366,19 @@ struct leat_msg_switch {
 
 /* All descriptors of one open file description are given the same new one. If no descriptor
  * comes with it, the old one is good. */
-struct leat_msg_switched {
+struct leat_msg_replaced_fd {
 	struct leat_msg h;
 	int32_t error; /* -EAGAIN: wait on seq; -ESTALE: not this file's */
-	uint32_t home;
+	uint32_t generation;
 	uint32_t seq;
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, AHEAD, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error !=
- * 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was read,
- * length = size seen; a violation only if the final size is larger. READ: offset and length as in
- * the event. Whether a violation is fatal the client learns by an ASK (WRITE) sent behind it: -EIO.
+/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, PREFAULT, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error
+ * != 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was
+ * read, length = size seen; a violation only if the final size is larger. READ: offset and length
+ * as in the event. Whether a violation is fatal the client learns by an ASK_WRITE sent behind it:
+ * -EIO.
  */
 struct leat_msg_fact {
 	struct leat_msg h;
@@ -350,7 +409,7 @@ struct leat_msg_step {
 	 * workflow's directory, key in the environment of the step's processes */
 };
 
-/* STATUS, FINISH (no body beyond the header), TEXT, REFUSED, KILLED, EVENT */
+/* STATUS, FINISH, TEXT, REFUSED, KILLED, EVENT */
 struct leat_msg_text {
 	struct leat_msg h;
 	int32_t error;

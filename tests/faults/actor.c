@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +127,21 @@ static void cut(char **v)
 	check(ftruncate(fd, (off_t)size) == 0 && close(fd) == 0, v[0]);
 }
 
+/* shrink FILE BYTES: what is there already. */
+static void shrink(char **v)
+{
+	int fd = open(v[0], O_RDWR);
+
+	check(fd >= 0 && ftruncate(fd, (off_t)strtoul(v[1], NULL, 10)) == 0, v[0]);
+	check(close(fd) == 0, v[0]);
+}
+
+/* pour BYTES CHUNK: into standard output. */
+static void pour(char **v)
+{
+	write_all(STDOUT_FILENO, "stdout", strtoul(v[0], NULL, 10), strtoul(v[1], NULL, 10));
+}
+
 /* take FILE BYTES CHUNK: read to the end; a size of 0 stands for any. */
 static void take_from(int fd, const char *name, size_t size, size_t step)
 {
@@ -153,6 +169,29 @@ static void take(char **v)
 	check(fd >= 0, v[0]);
 	take_from(fd, v[0], strtoul(v[1], NULL, 10), strtoul(v[2], NULL, 10));
 	check(close(fd) == 0, v[0]);
+}
+
+/* share FILE BYTES: sendfile(2) to the end, while a child has the same open file description. */
+static void share(char **v)
+{
+	int fd = open(v[0], O_RDONLY), out = memfd_create("copy", 0), ends[2];
+	ssize_t n;
+	pid_t pid;
+
+	check(fd >= 0 && out >= 0 && pipe(ends) == 0, v[0]);
+	pid = fork();
+	check(pid >= 0, "fork");
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &(char){0}, 1) != 0);
+	}
+	close(ends[0]);
+	while ((n = sendfile(out, fd, NULL, MAX_CHUNK)) > 0)
+		;
+	check(n == 0 && lseek(out, 0, SEEK_SET) == 0, v[0]);
+	take_from(out, v[0], strtoul(v[1], NULL, 10), 4096);
+	close(ends[1]);
+	check(waitpid(pid, &(int){0}, 0) == pid && close(out) == 0 && close(fd) == 0, v[0]);
 }
 
 /* inherit FILE BYTES: another image of this program reads it, and never opened it. */
@@ -316,7 +355,8 @@ static const struct {
 	{"early", 1, early},    {"rename", 2, to_rename}, {"unlink", 1, to_unlink},
 	{"mkdir", 1, to_mkdir}, {"slow", 1, slow},        {"await", 1, await},
 	{"run", 1, run},        {"die", 2, die},          {"add", 3, to_add},
-	{"crowd", 2, crowd},
+	{"crowd", 2, crowd},    {"shrink", 2, shrink},    {"pour", 2, pour},
+	{"share", 2, share},
 };
 
 /* One operation. The arguments behind it. */

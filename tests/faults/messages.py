@@ -15,7 +15,7 @@ def names():
     for name, given in re.findall(r"LEAT_MSG_(\w+)(?:\s*=\s*(\d+))?", body):
         value = int(given) if given else value + 1
         found[value] = name
-    return found
+    return {number: name for number, name in found.items() if name != "END_OF_REQUESTS"}
 
 
 def numbers():

@@ -113,7 +113,19 @@ SCENES = [
         task("B", ACTOR, "take big 9000000 16000 , take old 2000000 64000 , make out 100 10",
              inports=["old", "big"], outports=["out"])),
         {"out": 100}, options=["--memory", "5M"]),
-    Scene("ahead", flow(
+    # a store that is larger than the budget: who writes asks for it
+    Scene("budget", flow(
+        task("A", ACTOR, "make big 3000000 16000", outports=["big"]),
+        task("B", ACTOR, "take big 3000000 16000 , make out 100 10", inports=["big"], outports=["out"])),
+        {"out": 100}, options=["--memory", "5M"], prefix=["env", "LEAT_STORE=shm"]),
+    # readers that wait: for a byte, for all of the file, for a true size
+    Scene("waits", flow(
+        task("A", ACTOR, "make data 5000 5000 , slow 300 , add data 5000 5000", outports=["filename: data, mode: no_update"]),
+        task("B", ACTOR, "take data 10000 1000", inports=["data"]),
+        task("C", ACTOR, "map data 10000", inports=["data"]),
+        task("D", ACTOR, "share data 10000 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}),
+    Scene("prefault", flow(
         task("A", ACTOR, "make grow 9000000 12000", outports=["filename: grow, mode: no_update, retain: false"]),
         task("B", ACTOR, "take grow 9000000 12000 , make out 100 10", inports=["grow"], outports=["out"])),
         {"out": 100}),
@@ -140,6 +152,11 @@ SCENES = [
              "take short 5000 4096 , take moved 3000 4096 , make out 30000 7000",
              inports=["data", "dirname: parts", "sparse", "short", "moved"], outports=["out"])),
         {"out": 30000}, needs="/dev/fuse"),
+    # a program behind a mount that was started with an output open
+    Scene("given", flow(
+        task("A", "bash -c", f"'exec {STATIC} pour 300000 3000 >data'", outports=["data"]),
+        task("B", ACTOR, "take data 300000 1000 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, needs="/dev/fuse"),
     Scene("dies", flow(
         task("A", ACTOR, "die data 400000", outports=["filename: data, mode: no_update"]),
         task("B", ACTOR, "take data 0 4096 , make out 100 10", inports=["data"], outports=["out"])),
@@ -160,6 +177,14 @@ SCENES = [
              outports=["filename: data, committed: 'on_close:1'"]),
         task("B", ACTOR, "take data 5000 100 , make out 100 10", inports=["data"], outports=["out"])),
         {"out": 100}, fails="violation"),
+    Scene("shrunk", flow(
+        task("A", ACTOR, "make data 5000 5000 , slow 200 , shrink data 100", outports=["filename: data, mode: no_update"]),
+        task("B", ACTOR, "take data 0 4096 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, fails="violation"),
+    Scene("stopped", flow(
+        task("A", ACTOR, "make data 5000 5000 , slow 4000", outports=["filename: data, mode: no_update"]),
+        task("B", ACTOR, "take data 0 4096 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}, command=["timeout", "-s", "INT", "2", LEAT, "run", "flow.yaml"], fails="interrupted by SIGINT"),
     Scene("refused", flow(
         task("A", ACTOR, f"make data 100 10 , run {STATIC}", outports=["data"])),
         {"data": 100}, fails="cannot be intercepted", prefix=NO_MOUNT),

@@ -80,7 +80,7 @@ static void play(struct leat_associate_map *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct leat_associate_options options = {.zone_s = INT_MIN, .slurm = true, .say = say};
+	struct leat_associate_options options = {.zone_s = INT_MIN, .slurm = true, .report = say};
 	struct leat_associate_map *m;
 	size_t n = 0;
 

@@ -194,7 +194,7 @@ static void put_hello(void *buf, const char *step, uint32_t control)
 /* A message of any type with values that may mean something. */
 static void put_message(struct input *in, void *buf)
 {
-	unsigned type = take(in, 26), n = take(in, 5);
+	unsigned type = take(in, LEAT_MSG_END_OF_REQUESTS), n = take(in, 5);
 	size_t fixed = leat_wire_fixed_size((enum leat_msg_type)type);
 	uint32_t words[WORDS] = {0};
 

@@ -16,7 +16,7 @@
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/exec/exec.h"
@@ -26,7 +26,7 @@
 
 #include "counts.h"
 
-uint8_t leat_fd_mark[LEAT_MAX_FD];
+uint8_t leat_fd_kinds[LEAT_MAX_FD];
 
 static const char *report_path;
 static struct test_counts counts;
@@ -141,7 +141,7 @@ void leat_hooks_init(char **envp)
 	const char *active = leat_environment_get(envp, "LEAT_TEST_ACTIVE");
 
 	if (!mark || *mark != '0')
-		memset(leat_fd_mark, 1, sizeof leat_fd_mark);
+		memset(leat_fd_kinds, 1, sizeof leat_fd_kinds);
 	leat_active = !active || *active != '0';
 	report_path = leat_environment_get(envp, "LEAT_TEST_REPORT");
 }
@@ -176,18 +176,18 @@ void leat_roll_call_exit(void)
 {
 }
 
-enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+enum leat_sight leat_exec_look(const char *path, bool waits, char *capacity)
 {
 	(void)path;
 	(void)waits;
-	(void)room;
+	(void)capacity;
 	return LEAT_SIGHT_SAME;
 }
 
-bool leat_exec_is_inside(const char *path, char *room)
+bool leat_exec_is_inside(const char *path, char *capacity)
 {
 	(void)path;
-	(void)room;
+	(void)capacity;
 	return false;
 }
 

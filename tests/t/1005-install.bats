@@ -54,7 +54,7 @@ setup() {
 	comm -23 shared declared | diff /dev/null -
 }
 
-@test "a program that has names of leat's own rooms itself is linked with the static library" {
+@test "a program that has names of leat's own layers itself is linked with the static library" {
 	need cc
 	nm "$libdir/libleat-task.a" | grep -q ' t leat_json_object$'
 	cat >program.c <<-'END'

@@ -52,7 +52,7 @@ layers() {
 	[[ $output == *"src/base:1: circle of 7 files: five.c, four.c, one.c, seven.c, six.c, three.c, two.c"* ]]
 }
 
-@test "folders of a room that use each other are a circle" {
+@test "folders of a layer that use each other are a circle" {
 	unit trace/left/one.c
 	unit trace/right/two.c one
 	unit trace/top.c one two
@@ -64,7 +64,7 @@ layers() {
 	[[ $output == *"src/trace:1: circle of 2 folders: left, right"* ]]
 }
 
-@test "a function is not used behind the back of the table of rooms" {
+@test "a function is not used behind the back of the table of layers" {
 	unit base/one.c two
 	unit wire/two.c
 	layers

@@ -141,7 +141,7 @@ python() {
 	END
 }
 
-@test "parts written and read in any order, more of them than shared memory has room for" {
+@test "parts written and read in any order, more of them than shared memory has space for" {
 	python both <<-'END'
 		import os, random
 		order = list(range(4000))

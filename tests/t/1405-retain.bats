@@ -46,14 +46,14 @@ numbers="bash -c 'seq 10000000 > data'" # 79 MB
 	head -c 60000000 /dev/zero | cmp - work/out
 }
 
-# full COMMAND: run it with a spill directory that has room for 8 MB.
+# full COMMAND: run it with a spill directory that has space for 8 MB.
 full() {
 	unshare -rm true 2>/dev/null || skip "user namespaces are forbidden here"
 	mkdir -p small
 	unshare -rm bash -c 'mount -t tmpfs -o size=8M none small && "$@"' - "$@"
 }
 
-@test "without it the rest goes to disk, and with no room there the step that writes is told" {
+@test "without it the rest goes to disk, and with no space there the step that writes is told" {
 	flow "$numbers" "bash -c 'md5sum < data > out'"
 	sed -i 's/, retain: false//' flow.yaml
 	run -0 timeout 60 leat run --memory 16M flow.yaml
@@ -61,11 +61,11 @@ full() {
 	run full timeout 60 leat run --memory 16M --spill-dir small flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
-	[[ $output == *"step make: no room for data"* ]]
+	[[ $output == *"step make: no space for data"* ]]
 	[[ $output == *"No space left on device"* ]]
 }
 
-@test "memory and disk are full, and its reader makes room" {
+@test "memory and disk are full, and its reader makes space" {
 	flow "$numbers" "bash -c 'md5sum < data > out'"
 	run -0 full timeout 60 leat run --memory 16M --spill-dir small flow.yaml
 	echo "$output"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A budget for memory: what it has no room for goes to disk, and no byte is lost on the way.
+# A budget for memory: what it has no space for goes to disk, and no byte is lost on the way.
 bats_require_minimum_version 1.5.0
 load helper
 load pair
@@ -166,7 +166,7 @@ at_once() {
 	same
 }
 
-@test "a file mapped for writing that has no room in memory" {
+@test "a file mapped for writing that has no space in memory" {
 	need python3
 	export LEAT_MEMORY=2M
 	scripts "{filename: data}, {filename: more}" "{filename: data}, {filename: more}" <<-'END'
@@ -350,7 +350,7 @@ at_once() {
 	END
 	run -1 unshare -rm bash limited
 	echo "$output"
-	[[ $output == *"step produce: no room for data: the memory for files (4 MB) is full, and so is "*"--memory"*"--spill-dir"* ]]
+	[[ $output == *"step produce: no space for data: the memory for files (4 MB) is full, and so is "*"--memory"*"--spill-dir"* ]]
 	[[ $output == *"seq: write error: No space left on device"* ]]
 	[[ $output != *.leat-spill-*$'\n' ]]
 }

@@ -159,10 +159,10 @@ four() {
 	END
 	same
 	run -0 timeout 60 leat run flow.yaml
-	[[ $output != *"no room for"* ]]
+	[[ $output != *"no space for"* ]]
 }
 
-@test "what a program behind a mount was started with open for writing has room on disk" {
+@test "what a program behind a mount was started with open for writing has space on disk" {
 	scripts "{filename: 'd*', mode: no_update}" "{filename: 'd*'}" <<-'END'
 		seq 1000000 > ../plain
 		$copy ../plain /dev/stdout > d1 || true
@@ -174,7 +174,7 @@ four() {
 	same
 }
 
-@test "what such a program writes to a file that cannot go to disk, and finds no room, is named" {
+@test "what such a program writes to a file that cannot go to disk, and finds no space, is named" {
 	scripts "{filename: 'd*'}" "{filename: 'd*'}" <<-'END'
 		head -c 20000000 /dev/zero > ../plain
 		echo x > d1
@@ -187,11 +187,11 @@ four() {
 	run timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$status" != 0 ]
-	[[ $output == *"step produce: no room for d1: the memory for files (4 MB) is full, and it cannot go to disk while it is mapped, or has several names or none; give more with --memory"* ]]
-	[[ $output == *"step produce failed: leat had no room for what it wrote to d1"* ]]
-	# and with room for it nothing is said
+	[[ $output == *"step produce: no space for d1: the memory for files (4 MB) is full, and it cannot go to disk while it is mapped, or has several names or none; give more with --memory"* ]]
+	[[ $output == *"step produce failed: leat had no space for what it wrote to d1"* ]]
+	# and with space for it nothing is said
 	LEAT_MEMORY=64M run -0 timeout 60 leat run flow.yaml
-	[[ $output != *"no room"* ]]
+	[[ $output != *"no space"* ]]
 }
 
 @test "a step that leat refused a write has failed, whatever it says" {
@@ -212,8 +212,8 @@ four() {
 		run timeout 60 unshare -rm bash limited
 		echo "$output"
 		[ "$status" != 0 ]
-		[[ $output == *"step produce: no room for data: the memory for files (4 MB) is full, and so is "*"--memory"*"--spill-dir"* ]]
-		[[ $output == *"step produce failed: leat had no room for what it wrote to data"* ]]
+		[[ $output == *"step produce: no space for data: the memory for files (4 MB) is full, and so is "*"--memory"*"--spill-dir"* ]]
+		[[ $output == *"step produce failed: leat had no space for what it wrote to data"* ]]
 	done
 }
 

@@ -158,7 +158,7 @@ past() {
 }
 
 @test "an environment that says to trace only" {
-	streamed 'env LEAT_TAPE_ONLY=1 cat data >out'
+	streamed 'env LEAT_TRACE_BUFFER_ONLY=1 cat data >out'
 	named "cat \(process [0-9]+\) ended with status 0 without having attached"
 }
 
@@ -323,7 +323,7 @@ ordinary() {
 	ordinary
 	as=()
 	other="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	for lost in LEAT_DIR= LEAT_TAPE_ONLY=1; do
+	for lost in LEAT_DIR= LEAT_TRACE_BUFFER_ONLY=1; do
 		streamed "$other env $lost cat data >out"
 		named "cat \(process [0-9]+\) (ended|ran).* without having attached"
 	done

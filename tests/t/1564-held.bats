@@ -36,6 +36,7 @@ same() {
 	mkdir work
 	(cd work && eval "${1-}")
 	run --separate-stderr leat run w.yaml
+	# shellcheck disable=SC2154 # of bats
 	echo "$status: $stderr"
 	[ "$status" = 0 ]
 	[[ $stderr != *violation* ]]

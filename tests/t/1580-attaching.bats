@@ -59,7 +59,7 @@ named() {
 	named "ulimit -n"
 }
 
-@test "no room for data" {
+@test "no space for data" {
 	streamed '( ulimit -d 10000; exec sort data -o out )'
 	named "ulimit -d (data segment, KiB) is 10000"
 }
@@ -332,7 +332,7 @@ print(f.read())" 2>/dev/null | cat >out )'
 	named "python3 was refused memory: ulimit -v (address space) or -d (data) leaves it less than it would have without libleat"
 }
 
-@test "a thread that has no room for its stack because of it" {
+@test "a thread that has no space for its stack because of it" {
 	need python3
 	streamed '( ulimit -d 30000; python3 -I -c "
 import threading

@@ -248,7 +248,7 @@ os.removexattr("d/late", ACL)'
 	with_each in_default_lists
 }
 
-@test "the same of files that memory has no room for" {
+@test "the same of files that memory has no space for" {
 	mkdir spill
 	in_default_lists --memory 1M --spill-dir spill
 }

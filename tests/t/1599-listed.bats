@@ -42,7 +42,7 @@ listed() {
 # shellcheck disable=SC2016
 until_ready='until [ -e ../ready ]; do sleep 0.05; done'
 
-@test "what memory has no room for lies beside the directory that a staged step lists" {
+@test "what memory has no space for lies beside the directory that a staged step lists" {
 	listed "$until_ready; ls -A >../list; find . >../found; tar cf ../tar ." \
 		'seq 3000000 >p; touch ../ready; sleep 1; ls -A .. >../beside' --memory 4M
 	grep -q '^\.leat-spill-' beside
@@ -97,7 +97,7 @@ until_ready='until [ -e ../ready ]; do sleep 0.05; done'
 	run ! grep 'which is staged, finds' log
 }
 
-@test "a place for what memory has no room for that lies in the directory is named" {
+@test "a place for what memory has no space for that lies in the directory is named" {
 	mkdir work/disk
 	listed "$until_ready; find . >../list" 'seq 3000000 >p; touch ../ready; sleep 1' --memory 4M --spill-dir work/disk
 	grep -q '^\./disk/\.leat-spill-' list

@@ -138,7 +138,7 @@ tell() {
 	grep -q ',exit,9,' t.pids.csv
 }
 
-@test "a little room: the program waits, nothing is lost" {
+@test "little space: the program waits, nothing is lost" {
 	leat trace --tracer preload --buffer 1M -o t.csv -- dd if=/dev/zero of=x bs=16 count=200000 status=none 2>said
 	[ "$(tell moved W x)" = "x 3200000" ]
 	grep -q 'none lost' said

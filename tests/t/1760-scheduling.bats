@@ -176,7 +176,7 @@ most() {
 	jq -e '[.scheduling.tasks[] | [.task, .done, .failed]] == [["bad", 0, 3], ["good", 3, 0]]' report.json
 }
 
-@test "when one fails, what waits for room is not run" {
+@test "when one fails, what waits for space is not run" {
 	cat >wf.yaml <<-END
 		tasks:
 		  - {func: bad, exec: "false", computing_units: 3, taskCount: 9, outports: [{filename: a}]}

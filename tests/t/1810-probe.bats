@@ -28,7 +28,7 @@ setup() {
 	[ "$status" = 0 ] || [[ $output == *"has no O_DIRECT; use --method fsync"* ]]
 }
 
-@test "no directory, no room" {
+@test "no directory, no space" {
 	run leat probe nothing
 	[ "$status" = 1 ]
 	[[ $output == "leat: nothing: No such file or directory" ]]

@@ -132,18 +132,55 @@ void peer_fact(struct peer *p, enum leat_msg_type type, struct leat_msg_fact f)
 	peer_say(p);
 }
 
-int peer_ask(struct peer *p, enum leat_call call, unsigned slot, uint64_t offset, uint64_t length)
+/* A question without strings; the error told. */
+static int ask(struct peer *p, const struct leat_msg *question)
 {
-	struct leat_msg_ask *m = leat_wire_begin(p->buf, LEAT_MSG_ASK, sizeof(*m));
+	const size_t head = sizeof(*question),
+		     size = leat_wire_fixed_size((enum leat_msg_type)question->type);
+	const struct leat_msg_answer *answer;
 
-	m->call = call;
-	m->slot = slot;
-	m->offset = offset;
-	m->length = length;
+	leat_wire_begin(p->buf, (enum leat_msg_type)question->type, size);
+	memcpy(p->buf + head, (const char *)question + head, size - head);
 	peer_say(p);
-	return ((struct leat_msg_answer *)peer_receive(p, LEAT_MSG_ANSWER,
-						       sizeof(struct leat_msg_answer)))
-		->error;
+	answer = peer_receive(p, LEAT_MSG_ANSWER, sizeof(*answer));
+	return answer->error;
+}
+
+int peer_ask_read(struct peer *p, unsigned slot, uint64_t offset, uint64_t length)
+{
+	const struct leat_msg_ask_read m = {
+		.h.type = LEAT_MSG_ASK_READ, .slot = slot, .offset = offset, .length = length};
+
+	return ask(p, &m.h);
+}
+
+int peer_ask_whole(struct peer *p, unsigned slot)
+{
+	const struct leat_msg_ask_whole m = {.h.type = LEAT_MSG_ASK_WHOLE, .slot = slot};
+
+	return ask(p, &m.h);
+}
+
+int peer_ask_write(struct peer *p, unsigned slot)
+{
+	const struct leat_msg_ask_write m = {.h.type = LEAT_MSG_ASK_WRITE, .slot = slot};
+
+	return ask(p, &m.h);
+}
+
+int peer_ask_space(struct peer *p, unsigned slot, uint64_t attempt, uint64_t length)
+{
+	const struct leat_msg_ask_space m = {
+		.h.type = LEAT_MSG_ASK_SPACE, .slot = slot, .attempt = attempt, .length = length};
+
+	return ask(p, &m.h);
+}
+
+int peer_ask_launch(struct peer *p, unsigned step)
+{
+	const struct leat_msg_ask_launch m = {.h.type = LEAT_MSG_ASK_LAUNCH, .step = step};
+
+	return ask(p, &m.h);
 }
 
 int peer_list(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
@@ -257,7 +294,7 @@ int peer_try_open(struct world *w, struct peer *p, const char *path, unsigned fl
 	*f = (struct file){.fd = -1, .slot = m->slot, .ofd = m->ofd, .kind = m->kind};
 	if (m->error)
 		return m->error;
-	f->fd = openat(m->place == LEAT_PLACE_STORE ? p->store_fd : w->dir_fd, peer_path(m),
+	f->fd = openat(m->location == LEAT_LOCATION_STORE ? p->store_fd : w->dir_fd, peer_path(m),
 		       (int)m->flags, 0644);
 	assert_true(f->fd >= 0);
 	if (f->ofd)

@@ -60,7 +60,12 @@ const struct leat_msg_resolved *peer_resolve(struct peer *p, enum leat_op op, co
 					     unsigned flags);
 const char *peer_path(const struct leat_msg_resolved *m);
 void peer_fact(struct peer *p, enum leat_msg_type type, struct leat_msg_fact f);
-int peer_ask(struct peer *p, enum leat_call call, unsigned slot, uint64_t offset, uint64_t length);
+/* Questions; the error told. */
+int peer_ask_read(struct peer *p, unsigned slot, uint64_t offset, uint64_t length);
+int peer_ask_whole(struct peer *p, unsigned slot);
+int peer_ask_write(struct peer *p, unsigned slot);
+int peer_ask_space(struct peer *p, unsigned slot, uint64_t attempt, uint64_t length);
+int peer_ask_launch(struct peer *p, unsigned step);
 int peer_change(struct peer *p, enum leat_change change, const char *a, const char *b);
 /* The next part of a listing, behind its first `*cookie` names: those but for hidden ones, joined,
  * in `out`; the error told. */

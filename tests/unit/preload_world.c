@@ -1,7 +1,7 @@
 #include "preload_world.h"
 
 #include "preload/connection/client.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/patch.h"
 #include "preload/entry/entry.h"
@@ -169,11 +169,11 @@ static void resolved(int peer, const struct leat_msg_resolve *q, char *out)
 	uint32_t slot = slot_of(name), op = q->op, flags = q->flags;
 	struct leat_msg_resolved *m = leat_wire_begin(out, LEAT_MSG_RESOLVED, sizeof(*m));
 
-	m->place = slot ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+	m->location = slot ? LEAT_LOCATION_STORE : LEAT_LOCATION_DISK;
 	m->slot = slot;
 	m->kind = slot ? world.files[slot].kind : LEAT_KIND_NONE;
 	m->flags = flags;
-	m->seq = slot ? leat_shm_home(world_record(slot)) : 0;
+	m->seq = slot ? leat_shm_generation(world_record(slot)) : 0;
 	if (op == LEAT_OP_OPEN && slot && (flags & O_ACCMODE) != O_RDONLY)
 		m->ofd = ++world.ofds;
 	leat_wire_put(m, name);
@@ -208,7 +208,14 @@ static bool serve(int peer)
 		leat_wire_put(out, "");
 		send(peer, out, ((struct leat_msg *)(void *)out)->size, MSG_NOSIGNAL);
 		break;
-	case LEAT_MSG_ASK:
+	case LEAT_MSG_ASK_READ:
+	case LEAT_MSG_ASK_WHOLE:
+	case LEAT_MSG_ASK_WRITE:
+	case LEAT_MSG_ASK_SPACE:
+	case LEAT_MSG_ASK_BUDGET:
+	case LEAT_MSG_ASK_TRUE_SIZE:
+	case LEAT_MSG_ASK_ACTIONS:
+	case LEAT_MSG_SYNC:
 		answer(peer, out);
 		break;
 	case LEAT_MSG_CLOSED:
@@ -359,9 +366,8 @@ uint64_t world_ofds(void)
 
 void world_settle(void)
 {
-	uint32_t seq;
 
-	leat_client_ask(0, 0, 0, 0, &seq);
+	leat_client_sync();
 }
 
 int world_open(const char *name, int flags)

@@ -23,12 +23,12 @@ struct menu {
 	const struct oracle *o;
 	const struct view *v;
 	struct action *out;
-	int n, room;
+	int n, capacity;
 };
 
 static void offer(struct menu *m, struct action a)
 {
-	if (m->o->plan->verbs[a.step] & a.verb && m->n < m->room)
+	if (m->o->plan->verbs[a.step] & a.verb && m->n < m->capacity)
 		m->out[m->n++] = a;
 }
 
@@ -132,10 +132,10 @@ static void offer_names(struct menu *m, int step)
 	}
 }
 
-int oracle_enabled(const struct oracle *o, struct action *out, int room)
+int oracle_enabled(const struct oracle *o, struct action *out, int capacity)
 {
 	static struct view v;
-	struct menu m = {.o = o, .v = &v, .out = out, .room = room};
+	struct menu m = {.o = o, .v = &v, .out = out, .capacity = capacity};
 
 	trace_look(&v, o);
 	for (int step = 0; step < o->plan->n_steps; step++) {

@@ -82,7 +82,7 @@ struct oracle {
 	bool seen[MAX_NAMES];
 };
 
-size_t oracle_plans(struct plan *plans, size_t room);
+size_t oracle_plans(struct plan *plans, size_t capacity);
 void oracle_init(struct oracle *o, const struct plan *plan);
 /* The event for an action that is about to be pushed. */
 void oracle_event(const struct oracle *o, const struct action *a, struct leat_event *ev);
@@ -92,7 +92,7 @@ enum leat_answer oracle_answer(const struct oracle *o, const struct question *q)
 /* A consumer was told something. */
 void oracle_told(struct oracle *o, const struct question *q, enum leat_answer answer);
 /* Actions possible now. */
-int oracle_enabled(const struct oracle *o, struct action *out, int room);
+int oracle_enabled(const struct oracle *o, struct action *out, int capacity);
 /* The next of: close all, end all steps well. False when nothing is left. */
 bool oracle_next_to_finish(const struct oracle *o, struct action *out);
 void oracle_describe(const struct oracle *o, const struct action *a, char *out, size_t size);

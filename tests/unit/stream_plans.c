@@ -505,12 +505,12 @@ static const struct variant variants[] = {
 	 {END | CREAT | CLOSE | MOVE | UNLINK, 0}},
 };
 
-size_t oracle_plans(struct plan *plans, size_t room)
+size_t oracle_plans(struct plan *plans, size_t capacity)
 {
 	static char texts[sizeof(variants) / sizeof(variants[0])][256];
 	size_t n = sizeof(variants) / sizeof(variants[0]);
 
-	for (size_t i = 0; i < n && i < room; i++) {
+	for (size_t i = 0; i < n && i < capacity; i++) {
 		const struct variant *v = &variants[i];
 		const char *hole = strchr(v->base->workflow, '@');
 		struct plan *p = &plans[i];
@@ -534,5 +534,5 @@ size_t oracle_plans(struct plan *plans, size_t room)
 		p->names[0].count = v->count;
 		p->names[0].no_update = v->no_update;
 	}
-	return n < room ? n : room;
+	return n < capacity ? n : capacity;
 }

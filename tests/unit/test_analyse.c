@@ -481,7 +481,7 @@ static void test_estimate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(scattered) / sizeof(*scattered); i++) {
-		struct leat_coverage_room room = {.bytes = 1 << 20, .most = 1024};
+		struct leat_coverage_budget capacity = {.bytes = 1 << 20, .most = 1024};
 		uint64_t slots = scattered[i].space / scattered[i].size, unique = 0, found;
 		unsigned char *seen = calloc(1, slots / 8 + 1);
 		struct leat_coverage c = {0};
@@ -496,9 +496,9 @@ static void test_estimate(void **state)
 			if (!(seen[slot / 8] & 1 << slot % 8))
 				unique++;
 			seen[slot / 8] |= (unsigned char)(1 << slot % 8);
-			assert_int_equal(0,
-					 leat_coverage_add(&c, slot * scattered[i].size,
-							   (slot + 1) * scattered[i].size, &room));
+			assert_int_equal(0, leat_coverage_add(&c, slot * scattered[i].size,
+							      (slot + 1) * scattered[i].size,
+							      &capacity));
 		}
 		found = leat_coverage_bytes(&c);
 		unique *= scattered[i].size;
@@ -507,13 +507,13 @@ static void test_estimate(void **state)
 		assert_false(leat_coverage_is_exact(&c));
 		assert_in_range(c.n, 1, 1024);
 		assert_in_range(found, unique * 80 / 100, unique * 120 / 100);
-		assert_in_range(room.used_bytes, 1, 1 << 20);
+		assert_in_range(capacity.used_bytes, 1, 1 << 20);
 		/* A look at the whole file makes it one range again, or nearly. */
-		assert_int_equal(0, leat_coverage_add(&c, 0, scattered[i].space, &room));
+		assert_int_equal(0, leat_coverage_add(&c, 0, scattered[i].space, &capacity));
 		assert_in_range(leat_coverage_bytes(&c), scattered[i].space * 80 / 100,
 				scattered[i].space * 120 / 100);
-		leat_coverage_release(&c, &room);
-		assert_int_equal(0, room.used_bytes);
+		leat_coverage_release(&c, &capacity);
+		assert_int_equal(0, capacity.used_bytes);
 		free(seen);
 	}
 }
@@ -521,24 +521,24 @@ static void test_estimate(void **state)
 /* A look far beyond all there was is not looked at block by block. */
 static void test_far(void **state)
 {
-	struct leat_coverage_room room = {.bytes = 1 << 20, .most = 64};
+	struct leat_coverage_budget capacity = {.bytes = 1 << 20, .most = 64};
 	struct leat_coverage c = {0};
 
 	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_int_equal(0, leat_coverage_add(&c, 2 * i, 2 * i + 1, &room));
+		assert_int_equal(0, leat_coverage_add(&c, 2 * i, 2 * i + 1, &capacity));
 	assert_in_range(leat_coverage_bytes(&c), 500, 1500);
-	assert_int_equal(0, leat_coverage_add(&c, 0, UINT64_C(1) << 62, &room));
+	assert_int_equal(0, leat_coverage_add(&c, 0, UINT64_C(1) << 62, &capacity));
 	assert_int_equal(UINT64_C(1) << 62, leat_coverage_bytes(&c));
 	assert_int_equal(1000, leat_coverage_overlap(&c, 500, 1500));
-	assert_int_equal(0, leat_coverage_add(&c, UINT64_MAX - 9, UINT64_MAX, &room));
+	assert_int_equal(0, leat_coverage_add(&c, UINT64_MAX - 9, UINT64_MAX, &capacity));
 	assert_false(leat_coverage_is_exact(&c));
-	leat_coverage_release(&c, &room);
+	leat_coverage_release(&c, &capacity);
 }
 
 static void test_spans(void **state)
 {
-	struct leat_spans_room room = {.bytes = 1 << 20, .most = 256};
+	struct leat_spans_budget capacity = {.bytes = 1 << 20, .most = 256};
 	struct leat_spans s = {0};
 	uint64_t bytes = 0, calls = 0;
 
@@ -553,10 +553,10 @@ static void test_spans(void **state)
 					 .task = i % 3,
 					 .write = i % 3 == 0};
 
-		assert_int_equal(0, leat_spans_add(&s, &span, &room));
+		assert_int_equal(0, leat_spans_add(&s, &span, &capacity));
 		assert_in_range(s.n, 1, 256);
 	}
-	leat_spans_finish(&s, &room);
+	leat_spans_finish(&s, &capacity);
 	for (uint32_t i = 0; i < s.n; i++) {
 		assert_true(!i || s.v[i].begin_ns >= s.v[i - 1].begin_ns);
 		bytes += s.v[i].bytes;
@@ -568,11 +568,11 @@ static void test_spans(void **state)
 	}
 	assert_int_equal(10000000, bytes);
 	assert_int_equal(100000, calls);
-	leat_spans_release(&s, &room);
-	assert_int_equal(0, room.used_bytes);
+	leat_spans_release(&s, &capacity);
+	assert_int_equal(0, capacity.used_bytes);
 }
 
-/* More of everything than there is room for: nothing is lost from the sums. */
+/* More of everything than there is space for: nothing is lost from the sums. */
 static void test_folding(void **state)
 {
 	struct leat_analysis_limits limits = {.tasks = 4,

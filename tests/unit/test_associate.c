@@ -297,7 +297,8 @@ static void test_cases(void **state)
 /* `n` tasks of a log, ten seconds each, that the trace sees `ahead_ns` earlier than the log. */
 static struct leat_associate_map *clocks(size_t n, int64_t ahead_ns, int zone_s, struct said *said)
 {
-	struct leat_associate_options options = {.zone_s = zone_s, .say = said_take, .ctx = said};
+	struct leat_associate_options options = {
+		.zone_s = zone_s, .report = said_take, .ctx = said};
 	struct play p = {.m = leat_associate_new(&options)};
 	char *log = NULL;
 	size_t size;

@@ -317,7 +317,7 @@ static void test_shapes(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct said said = {.text = ""};
 		struct leat_associate_options options = {
-			.zone_s = 0, .say = said_take, .ctx = &said};
+			.zone_s = 0, .report = said_take, .ctx = &said};
 		struct leat_associate_map *m = leat_associate_new(&options);
 		size_t read;
 		int result;
@@ -366,7 +366,7 @@ static void test_damaged(void **state)
 static void test_many_bad_lines(void **state)
 {
 	struct said said = {.text = ""};
-	struct leat_associate_options options = {.say = said_take, .ctx = &said};
+	struct leat_associate_options options = {.report = said_take, .ctx = &said};
 	struct leat_associate_map *m = leat_associate_new(&options);
 	char text[4096] = "";
 

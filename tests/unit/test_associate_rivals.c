@@ -236,7 +236,7 @@ static void test_rivals(void **state)
 	for (size_t i = 0; i < sizeof(rivals) / sizeof(*rivals); i++) {
 		struct said said = {.text = ""};
 		struct leat_associate_options options = {
-			.zone_s = rivals[i].zone_s, .say = said_take, .ctx = &said};
+			.zone_s = rivals[i].zone_s, .report = said_take, .ctx = &said};
 		struct play p = {.m = leat_associate_new(&options)};
 		char found[4], name[] = "a";
 		size_t runs = strlen(rivals[i].whose);
@@ -263,7 +263,8 @@ static void test_summer_time(void **state)
 {
 	const struct run run = {.at_s = 37 * DAY_S + 26160, .uneven_s = HOUR};
 	struct said said = {.text = ""};
-	struct leat_associate_options options = {.zone_s = INT_MIN, .say = said_take, .ctx = &said};
+	struct leat_associate_options options = {
+		.zone_s = INT_MIN, .report = said_take, .ctx = &said};
 	char found[2];
 
 	(void)state;
@@ -320,7 +321,7 @@ static void test_runs_of_leat(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct said said = {.text = ""};
-		struct leat_associate_options options = {.say = said_take, .ctx = &said};
+		struct leat_associate_options options = {.report = said_take, .ctx = &said};
 		struct play p = {.m = leat_associate_new(&options)};
 		char name[] = "a";
 
@@ -381,7 +382,7 @@ static void test_other_managers(void **state)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct said said = {.text = ""};
 		struct leat_associate_options options = {
-			.zone_s = INT_MIN, .say = said_take, .ctx = &said};
+			.zone_s = INT_MIN, .report = said_take, .ctx = &said};
 		struct play p = {.m = leat_associate_new(&options)};
 		struct leat_associate_answer a;
 		char text[80];

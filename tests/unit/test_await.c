@@ -25,8 +25,13 @@ static struct {
 	uint64_t now;
 	int answers[8]; /* one after the other, the last for ever */
 	unsigned n_answers, asks, sleeps;
-	uint32_t call;
-	uint64_t offset, length;
+	union {
+		struct leat_msg h;
+		struct leat_msg_ask_read read;
+		struct leat_msg_ask_whole whole;
+		struct leat_msg_ask_space space;
+		struct leat_msg_ask_actions actions;
+	} question;                   /* the last one */
 	uint64_t wake_at, timeout_ns; /* of the last sleep */
 	bool parts;
 	int ends;           /* of a sleep: 0 or -errno */
@@ -40,16 +45,13 @@ static uint64_t world_now(void)
 	return world.now;
 }
 
-static int world_ask(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-		     uint64_t length, uint32_t *seq)
+static int world_ask(struct leat_awaiter *a, const struct leat_msg *question, uint32_t *seq)
 {
 	unsigned i = world.asks++;
 
 	assert_ptr_equal(a, &world.a);
-	assert_int_equal(slot, SLOT);
-	world.call = call;
-	world.offset = offset;
-	world.length = length;
+	memcpy(&world.question, question, leat_wire_fixed_size((enum leat_msg_type)question->type));
+	assert_int_equal(world.question.whole.slot, SLOT);
 	*seq = leat_shm_seq(world.f);
 	return world.answers[i < world.n_answers ? i : world.n_answers - 1];
 }
@@ -113,22 +115,20 @@ static void test_calls_wait(void **state)
 {
 	(void)state;
 	begin(0);
-	assert_int_equal(leat_await(&world.a, LEAT_CALL_WHOLE, SLOT, 1, 2), 0);
-	assert_int_equal(world.call, LEAT_CALL_WHOLE);
-	assert_int_equal(world.offset, 1);
-	assert_int_equal(world.length, 2);
+	assert_int_equal(leat_await_whole(&world.a, SLOT), 0);
+	assert_int_equal(world.question.h.type, LEAT_MSG_ASK_WHOLE);
 	assert_int_equal(world.sleeps, 0);
 	assert_counted(0);
 	begin(-EAGAIN);
 	world.answers[1] = -EAGAIN;
 	world.answers[2] = -ENOENT;
 	world.n_answers = 3;
-	assert_int_equal(leat_await(&world.a, LEAT_CALL_WHOLE, SLOT, 1, 2), -ENOENT);
+	assert_int_equal(leat_await_whole(&world.a, SLOT), -ENOENT);
 	assert_int_equal(world.sleeps, 2);
 	assert_counted(2 * SECOND);
 	begin(-EAGAIN);
 	world.ends = -EINTR;
-	assert_int_equal(leat_await(&world.a, LEAT_CALL_WHOLE, SLOT, 1, 2), -EINTR);
+	assert_int_equal(leat_await_whole(&world.a, SLOT), -EINTR);
 	assert_int_equal(world.asks, 1);
 	assert_counted(SECOND);
 }
@@ -155,6 +155,19 @@ static int sleep_without_record(struct leat_awaiter *a, struct leat_shm_file *f,
 	return -EIO;
 }
 
+static void test_actions(void **state)
+{
+	(void)state;
+	begin(-EAGAIN);
+	world.answers[1] = -EIO;
+	world.n_answers = 2;
+	assert_int_equal(leat_await_actions(&world.a, SLOT, 7, true), -EIO);
+	assert_int_equal(world.question.h.type, LEAT_MSG_ASK_ACTIONS);
+	assert_int_equal(world.question.actions.ofd, 7);
+	assert_int_equal(world.question.actions.closed, 1);
+	assert_int_equal(world.sleeps, 1);
+}
+
 static void test_names_without_record(void **state)
 {
 	(void)state;
@@ -177,9 +190,9 @@ static void test_space(void **state)
 	world.answers[2] = -ENOSPC;
 	world.n_answers = 3;
 	assert_int_equal(leat_await_space(&world.a, SLOT, 100, &attempt), 1);
-	assert_int_equal(world.call, LEAT_WIRE_ROOM);
-	assert_int_equal(world.offset, 4);
-	assert_int_equal(world.length, 100);
+	assert_int_equal(world.question.h.type, LEAT_MSG_ASK_SPACE);
+	assert_int_equal(world.question.space.attempt, 4);
+	assert_int_equal(world.question.space.length, 100);
 	assert_int_equal(world.sleeps, 1);
 	assert_int_equal(leat_await_space(&world.a, SLOT, 100, &attempt), 0);
 	assert_int_equal(leat_await_space(&world.a, SLOT, 100, &attempt), -ENOSPC);
@@ -226,8 +239,8 @@ static void test_bytes_that_come(void **state)
 	assert_int_equal(leat_consumer_await(&world.a, world.f, SLOT, 0, 10), LEAT_SHM_THERE);
 	assert_int_equal(world.timeout_ns, SECOND);
 	assert_int_equal(world.asks, 1);
-	assert_int_equal(world.call, LEAT_CALL_READ);
-	assert_int_equal(world.length, 10);
+	assert_int_equal(world.question.h.type, LEAT_MSG_ASK_READ);
+	assert_int_equal(world.question.read.length, 10);
 	assert_true(world.a.asked);
 	assert_counted(SECOND + 50 * MS);
 }
@@ -361,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_byte),
 		cmocka_unit_test(test_names_without_record),
 		cmocka_unit_test(test_space),
+		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_bytes_that_are_there),
 		cmocka_unit_test(test_bytes_that_come),
 		cmocka_unit_test(test_bytes_by_the_daemon),

@@ -14,7 +14,7 @@ struct look {
 	unsigned after_ms;
 	uint64_t used_mb;
 	uint64_t limit_mb;
-	int64_t room_mb;
+	int64_t free_mb;
 	unsigned stalled_ms; /* since the look before */
 	uint64_t expected_mb;
 };
@@ -31,7 +31,7 @@ static const struct {
 	 0,
 	 {{1, 0, 400, -30, 0, 6}, {50, 0, 64, -30, 0, 4}}},
 	{"less was asked for than that", 1, {{1, 0, 400, -30, 0, 1}}},
-	{"files may stay as long as there is room beside them",
+	{"files may stay as long as there is space beside them",
 	 0,
 	 {{1, 0, 400, 350, 0, 200}, {50, 150, 400, 200, 0, 200}, {50, 150, 400, 10, 0, 160}}},
 	{"files make way at once, and come back slowly",
@@ -68,7 +68,7 @@ static void follows_what_is_seen(void **state)
 			s.now_ns += l->after_ms * MS;
 			s.used_bytes = l->used_mb * MB;
 			s.limit_bytes = l->limit_mb * MB;
-			s.room_bytes = l->room_mb * (int64_t)MB;
+			s.free_bytes = l->free_mb * (int64_t)MB;
 			s.stalled_us += l->stalled_ms * 1000;
 			leat_budget_update(&b, &s);
 			if (b.now_bytes / MB != l->expected_mb)
@@ -80,19 +80,19 @@ static void follows_what_is_seen(void **state)
 	}
 }
 
-static void leaves_room_for_programs(void **state)
+static void leaves_space_for_programs(void **state)
 {
 	(void)state;
-	assert_int_equal(leat_budget_room(400 * MB, 300 * MB), 250 * (int64_t)MB);
-	assert_int_equal(leat_budget_room(400 * MB, 0), -50 * (int64_t)MB);
-	assert_int_equal(leat_budget_room(100000 * MB, 90000 * MB), 88976 * (int64_t)MB);
+	assert_int_equal(leat_budget_free(400 * MB, 300 * MB), 250 * (int64_t)MB);
+	assert_int_equal(leat_budget_free(400 * MB, 0), -50 * (int64_t)MB);
+	assert_int_equal(leat_budget_free(100000 * MB, 90000 * MB), 88976 * (int64_t)MB);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_what_is_seen),
-		cmocka_unit_test(leaves_room_for_programs),
+		cmocka_unit_test(leaves_space_for_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static struct {
 	union {
 		struct leat_msg h;
 		struct leat_msg_answer answer;
-		struct leat_msg_switched switched;
+		struct leat_msg_replaced_fd switched;
 		struct leat_msg_resolved resolved;
 		struct leat_msg_names names;
 	} reply;
@@ -77,7 +77,7 @@ static struct leat_channel *open_line(enum leat_msg_type type, int32_t error)
 					     .roundtrip = line_roundtrip,
 					     .exchange = line_exchange};
 	leat_wire_begin(&line.reply, type, leat_wire_fixed_size(type));
-	if (type == LEAT_MSG_SWITCHED)
+	if (type == LEAT_MSG_REPLACED_FD)
 		line.reply.switched.error = error;
 	else
 		line.reply.answer.error = error;
@@ -115,18 +115,26 @@ static void test_questions(void **state)
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
 		struct leat_channel *c = open_line(LEAT_MSG_ANSWER, errors[i]);
 		struct leat_channel_word word;
-		const struct leat_msg_ask *ask;
+		const struct leat_msg_ask_read question = {
+			.h.type = LEAT_MSG_ASK_READ, .slot = 6, .offset = 7, .length = 8};
+		const struct leat_msg_ask_budget *budget;
+		const struct leat_msg_ask_read *ask;
 		uint32_t seq;
 
 		line.reply.answer.seq = 9;
 		line.reply.answer.slot = 3;
-		assert_int_equal(leat_channel_ask(c, 5, 6, 7, 8, &seq), errors[i]);
+		assert_int_equal(leat_channel_ask(c, &question.h, &seq), errors[i]);
 		assert_int_equal(seq, 9);
-		ask = asked_for(LEAT_MSG_ASK);
-		assert_int_equal(ask->call, 5);
+		ask = asked_for(LEAT_MSG_ASK_READ);
 		assert_int_equal(ask->slot, 6);
 		assert_int_equal(ask->offset, 7);
 		assert_int_equal(ask->length, 8);
+		assert_int_equal(leat_channel_ask_budget(c, 4, 5), errors[i]);
+		budget = asked_for(LEAT_MSG_ASK_BUDGET);
+		assert_int_equal(budget->slot, 4);
+		assert_int_equal(budget->length, 5);
+		assert_int_equal(leat_channel_sync(c), errors[i]);
+		asked_for(LEAT_MSG_SYNC);
 		assert_int_equal(leat_channel_change(c, LEAT_CHANGE_UNLINK, 1, "a/b", NULL, &word),
 				 errors[i]);
 		assert_int_equal(word.slot, 3);
@@ -225,13 +233,12 @@ static void test_violations(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct leat_channel *c = open_line(LEAT_MSG_ANSWER, cases[i].says);
-		const struct leat_msg_ask *ask;
+		const struct leat_msg_ask_write *ask;
 
 		assert_int_equal(leat_channel_violation(c, LEAT_VIOLATION_REWRITE, 2, 3, 4),
 				 cases[i].result);
 		assert_int_equal(line.sent, 2);
-		ask = asked_for(LEAT_MSG_ASK);
-		assert_int_equal(ask->call, LEAT_CALL_WRITE);
+		ask = asked_for(LEAT_MSG_ASK_WRITE);
 		assert_int_equal(ask->slot, 2);
 	}
 }
@@ -242,18 +249,18 @@ static void test_descriptors(void **state)
 		int32_t says;
 		int new_fd;
 	} cases[] = {{0, 7}, {0, -1}, {-EAGAIN, -1}, {-ESTALE, -1}};
-	const struct leat_msg_switch *m;
+	const struct leat_msg_replace_fd *m;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct leat_channel *c = open_line(LEAT_MSG_SWITCHED, cases[i].says);
+		struct leat_channel *c = open_line(LEAT_MSG_REPLACED_FD, cases[i].says);
 		int received = 99;
 
 		line.new_fd = cases[i].new_fd;
 		assert_int_equal(leat_channel_replace_fd(c, 5, 6, &received), cases[i].says);
 		assert_int_equal(received, cases[i].new_fd);
 		assert_int_equal(line.sent_fd, 6);
-		m = asked_for(LEAT_MSG_SWITCH);
+		m = asked_for(LEAT_MSG_REPLACE_FD);
 		assert_int_equal(m->slot, 5);
 	}
 }
@@ -263,12 +270,13 @@ static void test_no_daemon(void **state)
 {
 	const struct leat_msg_fact fact = {.slot = 1};
 	struct leat_channel *c = open_line(LEAT_MSG_ANSWER, 0);
+	const struct leat_msg_ask_whole question = {.h.type = LEAT_MSG_ASK_WHOLE, .slot = 6};
 	uint32_t seq = 77;
 	int received;
 
 	(void)state;
 	line.connected = -EIO;
-	assert_int_equal(leat_channel_ask(c, 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(leat_channel_ask(c, &question.h, &seq), -EIO);
 	assert_int_equal(leat_channel_fact(c, LEAT_MSG_CLOSED, &fact), -EIO);
 	assert_int_equal(leat_channel_violation(c, 1, 2, 3, 4), -EIO);
 	assert_int_equal(leat_channel_replace_fd(c, 5, 6, &received), -EIO);
@@ -276,7 +284,7 @@ static void test_no_daemon(void **state)
 	assert_int_equal(line.sent, 0);
 	line.connected = 0;
 	line.delivered = -EIO;
-	assert_int_equal(leat_channel_ask(c, 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(leat_channel_ask(c, &question.h, &seq), -EIO);
 	assert_int_equal(leat_channel_violation(c, 1, 2, 3, 4), -EIO);
 	assert_int_equal(leat_channel_replace_fd(c, 5, 6, &received), -EIO);
 	assert_int_equal(received, -1);

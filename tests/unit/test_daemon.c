@@ -87,39 +87,39 @@ static void test_growing(void **state)
 	g = peer_open(w, b, "grow", O_RDONLY);
 	assert_int_equal(g.kind, LEAT_KIND_CONSUMER);
 	assert_int_equal(g.slot, f.slot);
-	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 5), 0);
-	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 6), -EAGAIN);
-	assert_int_equal(peer_ask(b, LEAT_CALL_WHOLE, g.slot, 0, 0), -EAGAIN);
+	assert_int_equal(peer_ask_read(b, g.slot, 0, 5), 0);
+	assert_int_equal(peer_ask_read(b, g.slot, 0, 6), -EAGAIN);
+	assert_int_equal(peer_ask_whole(b, g.slot), -EAGAIN);
 	/* a gap: [7,9) lies beyond the frontier until [5,7) closes it */
 	leat_shm_mark_sparse(record);
 	assert_int_equal(pwrite(f.fd, "89", 2, 7), 2);
 	peer_fact(a, LEAT_MSG_EXTENT,
 		  (struct leat_msg_fact){.slot = f.slot, .offset = 7, .length = 2});
-	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 6), -EAGAIN);
-	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(peer_ask_read(b, g.slot, 0, 6), -EAGAIN);
+	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_frontier(record), 5);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_EXTENTS);
 	assert_int_equal(leat_shm_look(a->shm, record, 7, 2), LEAT_SHM_THERE);
 	assert_int_equal(leat_shm_look(a->shm, record, 6, 2), LEAT_SHM_NOT_YET);
-	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 7, 2), 0);
+	assert_int_equal(peer_ask_read(b, g.slot, 7, 2), 0);
 	/* cut, it is there no more */
 	peer_fact(a, LEAT_MSG_TRUNCATED, (struct leat_msg_fact){.slot = f.slot, .length = 8});
-	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_look(a->shm, record, 7, 1), LEAT_SHM_THERE);
 	assert_int_equal(leat_shm_look(a->shm, record, 8, 1), LEAT_SHM_NOT_YET);
 	peer_fact(a, LEAT_MSG_EXTENT,
 		  (struct leat_msg_fact){.slot = f.slot, .offset = 8, .length = 1});
-	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_look(a->shm, record, 7, 2), LEAT_SHM_THERE);
 	assert_int_equal(pwrite(f.fd, "67", 2, 5), 2);
 	leat_shm_publish(record, 7);
 	peer_fact(a, LEAT_MSG_EXTENT,
 		  (struct leat_msg_fact){.slot = f.slot, .offset = 5, .length = 2});
-	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), 0);
+	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_frontier(record), 9);
-	assert_int_equal(peer_ask(b, LEAT_CALL_READ, g.slot, 0, 9), 0);
+	assert_int_equal(peer_ask_read(b, g.slot, 0, 9), 0);
 	peer_close(a, &f);
-	assert_int_equal(peer_ask(b, LEAT_CALL_WHOLE, g.slot, 0, 0), -EAGAIN);
+	assert_int_equal(peer_ask_whole(b, g.slot), -EAGAIN);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
 	assert_int_equal(leat_shm_size(record), 9);
@@ -157,13 +157,13 @@ static void test_ahead(void **state)
 	assert_true(leat_shm_window_take(record, true, false));
 	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
 	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
-	peer_fact(a, LEAT_MSG_AHEAD,
+	peer_fact(a, LEAT_MSG_PREFAULT,
 		  (struct leat_msg_fact){.slot = f.slot, .offset = 65536, .length = 65536});
 	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
 		struct leat_msg_fact fact = nonsense[i];
 
 		fact.slot = f.slot;
-		peer_fact(a, LEAT_MSG_AHEAD, fact);
+		peer_fact(a, LEAT_MSG_PREFAULT, fact);
 	}
 	/* Who looks finds the length by himself; for who reads the size is made true. */
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, 0);

@@ -89,7 +89,7 @@ static void test_directory(void **state)
 			 -EAGAIN);
 	m = peer_resolve(a, LEAT_OP_MKDIR, "parts", 0);
 	assert_int_equal(m->error, 0);
-	assert_int_equal(m->place, LEAT_PLACE_STORE);
+	assert_int_equal(m->location, LEAT_LOCATION_STORE);
 	assert_int_equal(mkdirat(a->store_fd, peer_path(m), 0755), 0);
 	assert_int_equal(peer_resolve(a, LEAT_OP_MKDIR, "parts", 0)->error, -EEXIST);
 	peer_make(w, a, "parts/1", "one");
@@ -122,9 +122,9 @@ static void make_dir(struct world *w, struct peer *p, const char *path)
 	const struct leat_msg_resolved *m = peer_resolve(p, LEAT_OP_MKDIR, path, 0);
 
 	assert_int_equal(m->error, 0);
-	assert_int_equal(
-		mkdirat(m->place == LEAT_PLACE_STORE ? p->store_fd : w->dir_fd, peer_path(m), 0755),
-		0);
+	assert_int_equal(mkdirat(m->location == LEAT_LOCATION_STORE ? p->store_fd : w->dir_fd,
+				 peer_path(m), 0755),
+			 0);
 }
 
 static void test_rename_directory(void **state)
@@ -259,7 +259,7 @@ static void test_border(void **state)
 	close(g.fd);
 	m = peer_resolve(a, LEAT_OP_OPEN, "../elsewhere", O_RDONLY);
 	assert_int_equal(m->error, 0);
-	assert_int_equal(m->place, LEAT_PLACE_ASIS);
+	assert_int_equal(m->location, LEAT_LOCATION_ASIS);
 	assert_string_equal(peer_path(m), outside);
 	peer_part(a);
 	peer_part(b);
@@ -459,7 +459,7 @@ static uint32_t published(struct peer *p, const char *name, uint64_t *consumers)
 /* Asks, and so waits until the daemon has seen what was said before. */
 static void catch_up(struct peer *p)
 {
-	peer_ask(p, LEAT_CALL_WRITE, 0, 0, 0);
+	peer_ask_write(p, 0);
 }
 
 /* A committed file is found without asking, until its name is changed. */

@@ -315,7 +315,7 @@ static int ask_launch(struct world *w, unsigned step)
 	int rc = -EAGAIN;
 
 	for (int i = 0; i < 100 && rc == -EAGAIN; i++) {
-		rc = peer_ask(&w->control, LEAT_CALL_LAUNCH, step, 0, 0);
+		rc = peer_ask_launch(&w->control, step);
 		if (rc == -EAGAIN)
 			usleep(10000);
 	}
@@ -344,7 +344,7 @@ static void test_staged(void **state)
 	m = peer_resolve(gen, LEAT_OP_MKDIR, "in", 0);
 	assert_int_equal(mkdirat(gen->store_fd, peer_path(m), 0755), 0);
 	peer_make(w, gen, "in/a", "input");
-	assert_int_equal(peer_ask(&w->control, LEAT_CALL_LAUNCH, 1, 0, 0), -EAGAIN);
+	assert_int_equal(peer_ask_launch(&w->control, 1), -EAGAIN);
 	peer_part(gen);
 	world_step(w, LEAT_MSG_STEP_END, "gen", 0);
 	assert_int_equal(ask_launch(w, 1), 0);
@@ -387,7 +387,7 @@ static void test_violation(void **state)
 	text = world_event(w, &error);
 	assert_int_equal(error, -ECANCELED);
 	assert_non_null(strstr(text, "mid"));
-	assert_int_equal(peer_ask(a, LEAT_CALL_WRITE, f.slot, 0, 0), -EIO);
+	assert_int_equal(peer_ask_write(a, f.slot), -EIO);
 	peer_part(a);
 	peer_part(b);
 	free(a);

@@ -1,4 +1,4 @@
-/* The memory budget: what clients ask when there is no room, and files that move while they are
+/* The memory budget: what clients ask when there is no space, and files that move while they are
  * open. */
 #include "peer.h"
 
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define BUDGET (UINT64_C(1) << 20)
-#define ROOM ((enum leat_call)LEAT_WIRE_ROOM)
 
 static int setup(void **state)
 {
@@ -46,7 +45,7 @@ static size_t fill(struct world *w, struct peer *a, struct file *f)
 	world_step(w, LEAT_MSG_STEP_START, "A", 0);
 	peer_meet(w, a, "A");
 	*f = peer_open(w, a, "grow", O_RDWR | O_CREAT | O_TRUNC);
-	assert_int_equal(peer_ask(a, ROOM, f->slot, 0, 4096), 0);
+	assert_int_equal(peer_ask_space(a, f->slot, 0, 4096), 0);
 	for (;; sum += (size_t)n) {
 		memset(block, 'a' + (int)(sum / sizeof(block) % 26), sizeof(block));
 		n = write(f->fd, block, sizeof(block));
@@ -61,12 +60,12 @@ static size_t fill(struct world *w, struct peer *a, struct file *f)
 }
 
 /* Ask until the answer is not to wait. */
-static int ask_room(struct peer *p, const struct file *f)
+static int ask_space(struct peer *p, const struct file *f)
 {
 	int rc = -EAGAIN;
 
 	for (uint64_t i = 0; i < 400 && rc == -EAGAIN; i++) {
-		rc = peer_ask(p, ROOM, f->slot, i, 4096);
+		rc = peer_ask_space(p, f->slot, i, 4096);
 		usleep(10000);
 	}
 	return rc;
@@ -75,9 +74,9 @@ static int ask_room(struct peer *p, const struct file *f)
 /* SWITCH: the error told, and the descriptor that came, or -1. */
 static int exchange(struct peer *p, const struct file *f, int fd, int *new)
 {
-	struct leat_msg_switch *m = leat_wire_begin(p->buf, LEAT_MSG_SWITCH, sizeof(*m));
-	const struct leat_msg_switched *reply =
-		(const struct leat_msg_switched *)(const void *)p->buf;
+	struct leat_msg_replace_fd *m = leat_wire_begin(p->buf, LEAT_MSG_REPLACE_FD, sizeof(*m));
+	const struct leat_msg_replaced_fd *reply =
+		(const struct leat_msg_replaced_fd *)(const void *)p->buf;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec io = {p->buf, m->h.size};
 	struct msghdr msg = {.msg_iov = &io,
@@ -97,7 +96,7 @@ static int exchange(struct peer *p, const struct file *f, int fd, int *new)
 	msg.msg_controllen = sizeof(control);
 	n = recvmsg(p->fd, &msg, 0);
 	assert_int_equal(leat_wire_check(p->buf, (size_t)n, sizeof(*reply)), 0);
-	assert_int_equal(reply->h.type, LEAT_MSG_SWITCHED);
+	assert_int_equal(reply->h.type, LEAT_MSG_REPLACED_FD);
 	*new = -1;
 	c = CMSG_FIRSTHDR(&msg);
 	if (c)
@@ -146,8 +145,8 @@ static void test_descriptors_follow(void **state)
 	assert_int_equal(fresh, -1);
 	copy = dup(f.fd);
 
-	assert_int_equal(ask_room(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(ask_space(a, &f), 0);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
 	assert_true(fresh >= 0);
 	check_content(fresh, size);
@@ -171,7 +170,7 @@ static void test_descriptors_follow(void **state)
 	/* the last close is still found */
 	close(twin);
 	peer_fact(a, LEAT_MSG_CLOSED, (struct leat_msg_fact){.slot = f.slot, .ofd = f.ofd});
-	assert_int_equal(peer_ask(b, LEAT_CALL_WHOLE, f.slot, 0, 0), -EAGAIN);
+	assert_int_equal(peer_ask_whole(b, f.slot), -EAGAIN);
 	assert_int_equal(write(fresh, "x", 1), 1);
 	f.fd = fresh;
 	peer_close(a, &f);
@@ -200,20 +199,20 @@ static void test_held(void **state)
 	record = &a->shm->files[f.slot];
 	assert_true(leat_shm_hold(record, true, 0));
 	assert_true(leat_shm_hold(record, false, 0));
-	assert_int_equal(peer_ask(a, ROOM, f.slot, 0, 4096), -EAGAIN);
-	for (int i = 0; i < 100 && !leat_shm_home(record); i++) {
+	assert_int_equal(peer_ask_space(a, f.slot, 0, 4096), -EAGAIN);
+	for (int i = 0; i < 100 && !leat_shm_generation(record); i++) {
 		usleep(5000);
-		peer_ask(a, ROOM, f.slot, 2, 4096);
+		peer_ask_space(a, f.slot, 2, 4096);
 	}
 	usleep(100000);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_MOVING);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_MOVING);
 	assert_false(leat_shm_hold(record, true, 0));
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN);
 	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
 	assert_int_equal(pwrite(f.fd, "a", 1, 0), 1); /* it arrives */
 	assert_true(leat_shm_release(record, true, 0));
-	assert_int_equal(ask_room(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(ask_space(a, &f), 0);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN); /* somebody reads */
 	leat_shm_release(record, false, 0);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
@@ -240,8 +239,8 @@ static void test_never_released(void **state)
 	record = &a->shm->files[f.slot];
 	assert_true(leat_shm_hold(record, true, 0));
 	assert_true(leat_shm_hold(record, false, 0));
-	assert_int_equal(ask_room(a, &f), 0);
-	assert_int_equal(leat_shm_home(record), LEAT_HOME_NEXT);
+	assert_int_equal(ask_space(a, &f), 0);
+	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_NEXT);
 	assert_false(leat_shm_release(record, true, 0));
 	usleep(1100000);
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), 0);
@@ -264,9 +263,9 @@ static void test_not_this_file(void **state)
 	fill(w, a, &f);
 	assert_int_equal(exchange(a, &f, null, &new), -ESTALE);
 	assert_int_equal(new, -1);
-	assert_int_equal(ask_room(a, &f), 0);
+	assert_int_equal(ask_space(a, &f), 0);
 	assert_int_equal(exchange(a, &f, null, &new), -ESTALE);
-	assert_int_equal(peer_ask(a, ROOM, 12345, 0, 1), -ENOSPC);
+	assert_int_equal(peer_ask_space(a, 12345, 0, 1), -ENOSPC);
 	close(null);
 	peer_close(a, &f);
 	peer_part(a);
@@ -301,16 +300,15 @@ static void test_unwanted_descriptors(void **state)
 	for (int round = 0; round < 30; round++) {
 		const int fds[3] = {a->fd, a->store_fd, a->shm_fd};
 		const size_t size = (size_t)(1 + round % 3) * sizeof(int);
-		struct leat_msg_ask *m = leat_wire_begin(a->buf, LEAT_MSG_ASK, sizeof(*m));
+		struct leat_msg *m = leat_wire_begin(a->buf, LEAT_MSG_SYNC, sizeof(*m));
 		_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(fds))] = {0};
-		struct iovec io = {a->buf, m->h.size};
+		struct iovec io = {a->buf, m->size};
 		struct msghdr msg = {.msg_iov = &io,
 				     .msg_iovlen = 1,
 				     .msg_control = control,
 				     .msg_controllen = CMSG_SPACE(size)};
 		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
-		m->call = LEAT_CALL_WRITE;
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(size);
@@ -318,7 +316,7 @@ static void test_unwanted_descriptors(void **state)
 		assert_true(sendmsg(a->fd, &msg, MSG_NOSIGNAL) > 0);
 		peer_receive(a, LEAT_MSG_ANSWER, sizeof(struct leat_msg_answer));
 	}
-	peer_ask(a, LEAT_CALL_WRITE, 0, 0, 0); /* the last one is closed after its answer */
+	peer_ask_write(a, 0); /* the last one is closed after its answer */
 	assert_int_equal(descriptors_of(w->pid), before);
 	peer_part(a);
 	free(a);
@@ -330,7 +328,7 @@ static void check_refused(struct world *w, const char *why)
 	int error;
 
 	event = world_event(w, &error);
-	assert_non_null(strstr(event, "step A: no room for grow: the memory for files (1 MB) is "
+	assert_non_null(strstr(event, "step A: no space for grow: the memory for files (1 MB) is "
 				      "full"));
 	assert_non_null(strstr(event, why));
 }
@@ -344,9 +342,9 @@ static void test_pinned(void **state)
 	pretend(w);
 	fill(w, a, &f);
 	leat_shm_pin(a->shm, &a->shm->files[f.slot]);
-	assert_int_equal(ask_room(a, &f), -ENOSPC);
+	assert_int_equal(ask_space(a, &f), -ENOSPC);
 	check_refused(w, "while it is mapped");
-	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
+	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
 	peer_part(a);
 	free(a);
@@ -359,16 +357,16 @@ static void test_without_the_library(void **state)
 	struct file f;
 
 	fill(w, a, &f);
-	assert_int_equal(peer_ask(a, ROOM, f.slot, 0, 4096), -EAGAIN);
+	assert_int_equal(peer_ask_space(a, f.slot, 0, 4096), -EAGAIN);
 	for (int i = 0; i < 20; i++) { /* it tries, and fails */
 		usleep(10000);
-		assert_int_equal(peer_ask(a, ROOM, f.slot, 1, 4096), -EAGAIN);
+		assert_int_equal(peer_ask_space(a, f.slot, 1, 4096), -EAGAIN);
 	}
-	for (int i = 0; i < 100 && peer_ask(a, ROOM, f.slot, 1000, 4096) == -EAGAIN; i++)
+	for (int i = 0; i < 100 && peer_ask_space(a, f.slot, 1000, 4096) == -EAGAIN; i++)
 		usleep(10000);
-	assert_int_equal(peer_ask(a, ROOM, f.slot, 1000, 4096), -ENOSPC);
+	assert_int_equal(peer_ask_space(a, f.slot, 1000, 4096), -ENOSPC);
 	check_refused(w, "in a program that does not follow it");
-	assert_int_equal(leat_shm_home(&a->shm->files[f.slot]), 0);
+	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
 	peer_part(a);
 	free(a);
@@ -382,9 +380,9 @@ static void test_asked_rarely(void **state)
 	struct file f;
 
 	fill(w, a, &f);
-	assert_int_equal(peer_ask(a, ROOM, f.slot, 0, 4096), -EAGAIN);
+	assert_int_equal(peer_ask_space(a, f.slot, 0, 4096), -EAGAIN);
 	sleep(1); /* the try has failed meanwhile */
-	assert_int_equal(peer_ask(a, ROOM, f.slot, 1000, 4096), -ENOSPC);
+	assert_int_equal(peer_ask_space(a, f.slot, 1000, 4096), -ENOSPC);
 	check_refused(w, "in a program that does not follow it");
 	peer_close(a, &f);
 	peer_part(a);

@@ -20,7 +20,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/fd/lifecycle.h"
 #include "preload/fd/migrate.h"
@@ -66,7 +66,7 @@ static uintptr_t finish(struct crew *crew)
 enum { MOVES = 20000 };
 
 struct moving {
-	struct leat_offset *place;
+	struct leat_offset *offset;
 	int fd;
 	struct leat_word moved;
 };
@@ -77,8 +77,8 @@ static void *mover(void *arg)
 	struct moving *m = arg;
 	uint64_t at;
 
-	while (leat_offset_get(m->place, &at) && at < MOVES)
-		if (leat_offset_move(m->place, at, at + 1))
+	while (leat_offset_get(m->offset, &at) && at < MOVES)
+		if (leat_offset_move(m->offset, at, at + 1))
 			leat_word_add(&m->moved, 1);
 	return NULL;
 }
@@ -88,10 +88,11 @@ static void *yielder(void *arg)
 	struct moving *m = arg;
 	uint64_t at = 0;
 
-	while (at < MOVES / 2 && leat_offset_get(m->place, &at))
+	while (at < MOVES / 2 && leat_offset_get(m->offset, &at))
 		;
-	leat_offset_release(m->place, m->fd);
-	return (void *)(uintptr_t)(leat_offset_get(m->place, &at) || leat_offset_is_lost(m->place));
+	leat_offset_release(m->offset, m->fd);
+	return (void *)(uintptr_t)(leat_offset_get(m->offset, &at) ||
+				   leat_offset_is_lost(m->offset));
 }
 
 static int unnamed(void)
@@ -104,24 +105,24 @@ static int unnamed(void)
 
 static void test_offset_moves(void **state)
 {
-	struct moving m = {.place = leat_offset_new(), .fd = unnamed()};
+	struct moving m = {.offset = leat_offset_new(), .fd = unnamed()};
 	struct crew movers, yielders;
 
 	(void)state;
-	assert_non_null(m.place);
+	assert_non_null(m.offset);
 	start(&movers, THREADS, mover, &m);
 	start(&yielders, 2, yielder, &m);
 	assert_int_equal(finish(&yielders), 0);
 	finish(&movers);
 	assert_int_equal(lseek(m.fd, 0, SEEK_CUR), (off_t)leat_word_get(&m.moved));
-	leat_offset_free(m.place);
+	leat_offset_free(m.offset);
 	close(m.fd);
 }
 
 /* The same by processes. */
 static void test_offset_of_children(void **state)
 {
-	struct moving m = {.place = leat_offset_new(), .fd = unnamed()};
+	struct moving m = {.offset = leat_offset_new(), .fd = unnamed()};
 	int pids[THREADS], status;
 	uint64_t at;
 
@@ -136,9 +137,9 @@ static void test_offset_of_children(void **state)
 	mover(&m);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-	assert_true(leat_offset_get(m.place, &at));
+	assert_true(leat_offset_get(m.offset, &at));
 	assert_int_equal(at, MOVES);
-	leat_offset_release(m.place, m.fd);
+	leat_offset_release(m.offset, m.fd);
 	assert_int_equal(lseek(m.fd, 0, SEEK_CUR), MOVES);
 	close(m.fd);
 }

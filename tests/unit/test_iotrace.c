@@ -745,9 +745,9 @@ static void test_pair(void **state)
 	leat_trace_reader_free(r);
 }
 
-/* ---- no room ---- */
+/* ---- no space ---- */
 
-static void test_no_room(void **state)
+static void test_no_space(void **state)
 {
 	const struct rlimit tight = {600000, RLIM_INFINITY}, wide = {RLIM_INFINITY, RLIM_INFINITY};
 
@@ -812,7 +812,7 @@ static int64_t any_time(uint64_t *seed)
 	return (int64_t)(any(seed) % 9000000000000000000u) * (next(seed) & 1 ? 1 : -1);
 }
 
-static const char *any_text(uint64_t *seed, char *room, size_t size)
+static const char *any_text(uint64_t *seed, char *capacity, size_t size)
 {
 	static const char *const common[] = {NULL, "", "/data/in.fa", "/data/out.fa", "a,b"};
 	static const char bytes[] = "\"\"\n,,\r #a\xff\x01";
@@ -822,12 +822,13 @@ static const char *any_text(uint64_t *seed, char *room, size_t size)
 		return common[n];
 	n = next(seed) % (n == 11 ? size - 1 : 20);
 	for (size_t i = 0; i < n; i++)
-		room[i] = bytes[next(seed) % (sizeof(bytes) - 1)];
-	room[n] = '\0';
-	return room;
+		capacity[i] = bytes[next(seed) % (sizeof(bytes) - 1)];
+	capacity[n] = '\0';
+	return capacity;
 }
 
-static void any_call(struct leat_trace_call *c, uint64_t *seed, char (*room)[20000], int64_t *time)
+static void any_call(struct leat_trace_call *c, uint64_t *seed, char (*capacity)[20000],
+		     int64_t *time)
 {
 	static const char types[] = "OCRWUXMNT";
 
@@ -851,32 +852,33 @@ static void any_call(struct leat_trace_call *c, uint64_t *seed, char (*room)[200
 		c->stime_end_ns = any_time(seed);
 	}
 	if (next(seed) % 4 == 0) {
-		c->path = any_text(seed, room[0], sizeof(room[0]));
-		c->to = any_text(seed, room[1], sizeof(room[1]));
+		c->path = any_text(seed, capacity[0], sizeof(capacity[0]));
+		c->to = any_text(seed, capacity[1], sizeof(capacity[1]));
 	}
 }
 
-static void any_record(struct leat_trace_record *record, uint64_t *seed, char (*room)[20000],
+static void any_record(struct leat_trace_record *record, uint64_t *seed, char (*capacity)[20000],
 		       int64_t *time)
 {
 	struct leat_trace_process *p = &record->process;
 
 	record->kind = next(seed) % 8 ? LEAT_TRACE_CALL : LEAT_TRACE_PROCESS;
 	if (record->kind == LEAT_TRACE_CALL) {
-		any_call(&record->call, seed, room, time);
+		any_call(&record->call, seed, capacity, time);
 		return;
 	}
 	*time += (int64_t)(any(seed) % 1000000000) + 1;
-	*p = (struct leat_trace_process){.time_ns = *time,
-					 .change = (enum leat_trace_change)(next(seed) % 3),
-					 .ppid = (int32_t)(uint32_t)any(seed),
-					 .pid = (int32_t)(uint32_t)any(seed),
-					 .cgroup = any(seed),
-					 .status = (int32_t)(uint32_t)any(seed),
-					 .mounts = any(seed),
-					 .program = any_text(seed, room[0], sizeof(room[0])),
-					 .dir = any_text(seed, room[1], sizeof(room[1])),
-					 .labels = any_text(seed, room[2], sizeof(room[2]))};
+	*p = (struct leat_trace_process){
+		.time_ns = *time,
+		.change = (enum leat_trace_change)(next(seed) % 3),
+		.ppid = (int32_t)(uint32_t)any(seed),
+		.pid = (int32_t)(uint32_t)any(seed),
+		.cgroup = any(seed),
+		.status = (int32_t)(uint32_t)any(seed),
+		.mounts = any(seed),
+		.program = any_text(seed, capacity[0], sizeof(capacity[0])),
+		.dir = any_text(seed, capacity[1], sizeof(capacity[1])),
+		.labels = any_text(seed, capacity[2], sizeof(capacity[2]))};
 	*time += 1;
 }
 
@@ -884,7 +886,7 @@ enum { ANY_RECORDS = 30000 };
 
 static void test_any(void **state)
 {
-	static char room[3][20000];
+	static char capacity[3][20000];
 
 	(void)state;
 	for (size_t form = 0; form < COUNT(ends); form++) {
@@ -898,7 +900,7 @@ static void test_any(void **state)
 		snprintf(path, sizeof(path), "a%s", ends[form]);
 		w = writer_of(path);
 		for (int i = 0; i < ANY_RECORDS; i++) {
-			any_record(&record, &seed, room, &time);
+			any_record(&record, &seed, capacity, &time);
 			assert_int_equal(leat_trace_write(w, &record), 0);
 			if (i % 7000 == 6999)
 				assert_int_equal(leat_trace_writer_flush(w), 0);
@@ -908,7 +910,7 @@ static void test_any(void **state)
 		seed = 88172645463325252u + form;
 		time = -1000000000000;
 		for (int i = 0; i < ANY_RECORDS; i++) {
-			any_record(&expected, &seed, room, &time);
+			any_record(&expected, &seed, capacity, &time);
 			assert_int_equal(leat_trace_read(r, &record), 1);
 			assert_same(&record, &expected);
 		}
@@ -967,7 +969,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_directory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pair, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_space, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_any, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
 	};

@@ -100,7 +100,7 @@ static const struct row rows[] = {
 	 LEAT_SITE,
 	 LEAT_PATCH_ANY,
 	 9},
-	{"the same without room for a jump",
+	{"the same without space for a jump",
 	 {0xba, 0xca, 0, 0, 0, 0x74, 2, 0x31, 0xd2, 0x89, 0xd0, CALL, 0xc3},
 	 14,
 	 11,

@@ -386,7 +386,9 @@ static void test_questions(void **state)
 {
 	static const int32_t errors[] = {0, -EAGAIN, -EIO};
 	_Alignas(8) char asked[256];
-	const struct leat_msg_ask *ask = (const struct leat_msg_ask *)asked;
+	const struct leat_msg_ask_read question = {
+		.h.type = LEAT_MSG_ASK_READ, .slot = 6, .offset = 7, .length = 8};
+	const struct leat_msg_ask_read *ask = (const struct leat_msg_ask_read *)asked;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
@@ -394,11 +396,10 @@ static void test_questions(void **state)
 		int daemon = call_daemon(&a, a.h.size);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), errors[i]);
+		assert_int_equal(leat_channel_ask(daemon_line(), &question.h, &seq), errors[i]);
 		assert_int_equal(seq, 9);
 		assert_int_equal(recv(daemon, asked, sizeof(asked), 0), sizeof(*ask));
-		assert_int_equal(ask->h.type, LEAT_MSG_ASK);
-		assert_int_equal(ask->call, 5);
+		assert_int_equal(ask->h.type, LEAT_MSG_ASK_READ);
 		assert_int_equal(ask->slot, 6);
 		assert_int_equal(ask->offset, 7);
 		assert_int_equal(ask->length, 8);
@@ -413,6 +414,7 @@ static void test_malformed_answers(void **state)
 {
 	struct leat_msg_answer good = answer(0), bad[4] = {good, good, good, good};
 	const size_t sizes[] = {good.h.size, good.h.size, good.h.size, sizeof(good.h) - 1};
+	const struct leat_msg_ask_whole question = {.h.type = LEAT_MSG_ASK_WHOLE, .slot = 6};
 
 	(void)state;
 	bad[0].h.type = LEAT_MSG_NAMES;
@@ -422,11 +424,11 @@ static void test_malformed_answers(void **state)
 		int daemon = call_daemon(&bad[i], sizes[i]);
 		uint32_t seq = 0;
 
-		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_channel_ask(daemon_line(), &question.h, &seq), -EIO);
 		assert_int_equal(seq, 0);
 		assert_int_equal(line.fd, -1);
 		/* And from then on. */
-		assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
+		assert_int_equal(leat_channel_sync(daemon_line()), -EIO);
 		close(daemon);
 	}
 }
@@ -434,7 +436,6 @@ static void test_malformed_answers(void **state)
 static void test_a_daemon_that_is_gone(void **state)
 {
 	struct leat_msg_fact fact = {.slot = 1};
-	uint32_t seq;
 	int daemon;
 
 	(void)state;
@@ -444,7 +445,7 @@ static void test_a_daemon_that_is_gone(void **state)
 	/* After it has heard the question. */
 	daemon = call_daemon(NULL, 0);
 	assert_int_equal(shutdown(daemon, SHUT_WR), 0);
-	assert_int_equal(leat_channel_ask(daemon_line(), 5, 6, 7, 8, &seq), -EIO);
+	assert_int_equal(leat_channel_sync(daemon_line()), -EIO);
 	assert_int_equal(line.fd, -1);
 	close(daemon);
 }

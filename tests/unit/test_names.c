@@ -71,7 +71,7 @@ static void test_lengths(void **state)
 	assert_int_equal(slot_of(""), 0);
 }
 
-/* More names than there is room for: each is found right or not at all, the last one always. */
+/* More names than there is space for: each is found right or not at all, the last one always. */
 static void test_full(void **state)
 {
 	const uint32_t n = LEAT_SHM_MAX_NAMES + LEAT_SHM_MAX_NAMES / 4;
@@ -95,7 +95,7 @@ static void test_full(void **state)
 	assert_true(found > LEAT_SHM_MAX_NAMES / 2);
 }
 
-/* Names of changed files make room first. */
+/* Names of changed files make space first. */
 static void test_stale_go_first(void **state)
 {
 	char name[32];

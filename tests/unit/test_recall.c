@@ -10,7 +10,7 @@
 
 #include "preload/path/outside_cache.h"
 
-/* Room for a path at any offset, with words to load behind it. */
+/* Space for a path at any offset, with words to load behind it. */
 static char page[4096] __attribute__((aligned(4096)));
 
 static const char *put(size_t skew, const char *path)

@@ -104,7 +104,7 @@ static void test_numbers_that_come_again(void **state)
 	assert_int_equal(state_of(roll, 5), LEAT_ROLL_NEVER);
 }
 
-/* Of those that there is no room for one goes that proves nothing. */
+/* Of those that there is no space for one goes that proves nothing. */
 static void test_crowd(void **state)
 {
 	struct leat_roll *roll = *state;
@@ -130,8 +130,8 @@ static void test_names(void **state)
 {
 	struct leat_roll *roll = *state;
 
-	leat_roll_follow(roll, 5, 7, "/a/name/that-is-longer-than-there-is-room-for-it", false);
-	assert_string_equal(leat_roll_find(roll, 5)->program, "that-is-longer-than-there-is-ro");
+	leat_roll_follow(roll, 5, 7, "/a/name/that-is-longer-than-there-is-space-for-it", false);
+	assert_string_equal(leat_roll_find(roll, 5)->program, "that-is-longer-than-there-is-sp");
 	assert_int_not_equal(leat_roll_step("a"), leat_roll_step("b"));
 }
 

@@ -194,7 +194,7 @@ static void a_constraint_bounds_tasks_at_a_time(void **state)
 	}
 }
 
-static void the_first_host_with_room_takes_it(void **state)
+static void the_first_host_with_capacity_takes_it(void **state)
 {
 	unsigned wide, narrow, host;
 	struct sim sim;
@@ -444,7 +444,7 @@ int main(void)
 		cmocka_unit_test(refuses_io_without_executors),
 		cmocka_unit_test(io_overlaps_compute),
 		cmocka_unit_test(a_constraint_bounds_tasks_at_a_time),
-		cmocka_unit_test(the_first_host_with_room_takes_it),
+		cmocka_unit_test(the_first_host_with_capacity_takes_it),
 		cmocka_unit_test(a_shared_device_counts_once),
 		cmocka_unit_test(bound_tasks_run_beside_their_data),
 		cmocka_unit_test(order_is_that_of_becoming_ready),

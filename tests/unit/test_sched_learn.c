@@ -497,7 +497,7 @@ static void running_tasks_keep_their_constraint(void **state)
 	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 40);
 	sim_start(&sim);
 	assert_int_equal(sim.running[0]->task.constraint_mbps, 8);
-	/* 225 ready tasks are better served by 2 MB/s: as many as there is room for beside 40 * 8
+	/* 225 ready tasks are better served by 2 MB/s: as many as there is space for beside 40 * 8
 	 */
 	sim_add(&sim, type, LEAT_SCHED_ANYWHERE, 225);
 	assert_int_equal(sim_start(&sim), (450 - 40 * 8) / 2);

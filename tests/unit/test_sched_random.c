@@ -24,7 +24,7 @@ static uint64_t took_any(const struct sim *sim, const struct sim_task *task)
 	return below(8) * SECOND / 4;
 }
 
-/* --- without learning: the oldest task that fits, on the first host that has room --- */
+/* --- without learning: the oldest task that fits, on the first host that has space --- */
 
 struct naive {
 	unsigned units[8], executors[8], ssd[8], shared;
@@ -160,7 +160,7 @@ static void check_against_naive(void)
 	sim.running = calloc(128, sizeof(*sim.running));
 	sim.max_running = 128;
 	types = any_types(&sim, needs, 6);
-	/* so few that none is overtaken so often that room is kept for it */
+	/* so few that none is overtaken so often that layer is kept for it */
 	while (sim.n_all < 120 || sim.n_running) {
 		for (unsigned i = below(8); i && sim.n_all < 120; i--) {
 			unsigned k = below(types);

@@ -370,12 +370,12 @@ static void test_changes(void **state)
 static void test_holding(void **state)
 {
 	static const struct {
-		uint32_t home; /* while 4 is held */
+		uint32_t generation; /* while 4 is held */
 		bool write, read;
 	} table[] = {
-		{4, true, true},    {4 + LEAT_HOME_MOVING, false, true},
-		{0, false, false},  {4 + LEAT_HOME_RUSHING, false, true},
-		{8, false, false},  {8 + LEAT_HOME_MOVING, false, false},
+		{4, true, true},    {4 + LEAT_GENERATION_MOVING, false, true},
+		{0, false, false},  {4 + LEAT_GENERATION_FORCED, false, true},
+		{8, false, false},  {8 + LEAT_GENERATION_MOVING, false, false},
 		{12, false, false},
 	};
 	struct leat_shm_file *f = &shm->files[9];
@@ -383,7 +383,7 @@ static void test_holding(void **state)
 	(void)state;
 	leat_shm_file_init(f);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		leat_shm_file_home(f, table[i].home);
+		leat_shm_set_generation(f, table[i].generation);
 		assert_int_equal(leat_shm_hold(f, true, 4), table[i].write);
 		assert_int_equal(leat_shm_holders(f, true), table[i].write);
 		assert_int_equal(leat_shm_hold(f, false, 4), table[i].read);
@@ -394,13 +394,13 @@ static void test_holding(void **state)
 			leat_shm_release(f, false, 4);
 		assert_false(leat_shm_holders(f, true) || leat_shm_holders(f, false));
 	}
-	leat_shm_file_home(f, 4);
+	leat_shm_set_generation(f, 4);
 	assert_true(leat_shm_hold(f, true, 4));
-	leat_shm_file_home(f, 4 + LEAT_HOME_MOVING);
+	leat_shm_set_generation(f, 4 + LEAT_GENERATION_MOVING);
 	assert_true(leat_shm_release(f, true, 4)); /* it was waited for */
-	leat_shm_file_home(f, 4);
+	leat_shm_set_generation(f, 4);
 	assert_true(leat_shm_hold(f, true, 4));
-	leat_shm_file_home(f, 4 + LEAT_HOME_RUSHING);
+	leat_shm_set_generation(f, 4 + LEAT_GENERATION_FORCED);
 	assert_false(leat_shm_release(f, true, 4));
 }
 

@@ -124,16 +124,17 @@ static void *writer(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < ROUNDS; i++) {
-		uint32_t home = leat_shm_home(moved.f);
+		uint32_t generation = leat_shm_generation(moved.f);
 
-		if (home % LEAT_HOME_NEXT || !leat_shm_hold(moved.f, true, home)) {
+		if (generation % LEAT_GENERATION_NEXT ||
+		    !leat_shm_hold(moved.f, true, generation)) {
 			i--;
 			continue;
 		}
 		pthread_mutex_lock(&moved.lock);
-		moved.places[home / LEAT_HOME_NEXT % 2]++;
+		moved.places[generation / LEAT_GENERATION_NEXT % 2]++;
 		pthread_mutex_unlock(&moved.lock);
-		if (!leat_shm_release(moved.f, true, home))
+		if (!leat_shm_release(moved.f, true, generation))
 			return (void *)1;
 	}
 	return NULL;
@@ -143,27 +144,27 @@ static void test_moved(void **state)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
 	pthread_t threads[WRITERS];
-	uint32_t home = 0;
+	uint32_t generation = 0;
 
 	(void)state;
 	moved.f = &shm->files[3];
 	leat_shm_file_init(moved.f);
 	for (int i = 0; i < WRITERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, writer, NULL), 0);
-	for (int i = 0; i < 200; i++, home += LEAT_HOME_NEXT) {
-		unsigned from = home / LEAT_HOME_NEXT % 2;
+	for (int i = 0; i < 200; i++, generation += LEAT_GENERATION_NEXT) {
+		unsigned from = generation / LEAT_GENERATION_NEXT % 2;
 
-		leat_shm_file_home(moved.f, home + LEAT_HOME_MOVING);
+		leat_shm_set_generation(moved.f, generation + LEAT_GENERATION_MOVING);
 		while (leat_shm_holders(moved.f, true))
 			nanosleep(&nap, NULL);
 		moved.places[!from] = moved.places[from]; /* nobody writes now */
 		moved.places[from] = -1;
-		leat_shm_file_home(moved.f, home + LEAT_HOME_NEXT);
+		leat_shm_set_generation(moved.f, generation + LEAT_GENERATION_NEXT);
 		leat_shm_file_update(moved.f, 0, 0);
 		nanosleep(&nap, NULL);
 	}
 	join(threads, WRITERS);
-	assert_int_equal(moved.places[home / LEAT_HOME_NEXT % 2], WRITERS * ROUNDS);
+	assert_int_equal(moved.places[generation / LEAT_GENERATION_NEXT % 2], WRITERS * ROUNDS);
 }
 
 /* ---- bytes that exist are changed, and read ---- */

@@ -75,7 +75,7 @@ static uint64_t size_of(const struct leat_store *s)
 {
 	uint64_t size, used;
 
-	assert_int_equal(leat_store_room(s, &size, &used), 0);
+	assert_int_equal(leat_store_usage(s, &size, &used), 0);
 	return size >> 10;
 }
 

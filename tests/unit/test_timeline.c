@@ -56,10 +56,10 @@ static void test_read(void **state)
 	assert_int_equal(1000000, t.start_ns);
 	assert_int_equal(10, t.interval_ms);
 	assert_int_equal(2, t.marks_left_out);
-	assert_int_equal(2, t.n_marks);
-	assert_int_equal(LEAT_TIMELINE_COMMIT, t.marks[0].kind);
-	assert_int_equal(3, t.marks[0].version);
-	assert_int_equal(-1, t.marks[1].step);
+	assert_int_equal(2, t.n_milestones);
+	assert_int_equal(LEAT_TIMELINE_COMMIT, t.milestones[0].kind);
+	assert_int_equal(3, t.milestones[0].version);
+	assert_int_equal(-1, t.milestones[1].step);
 	assert_int_equal(3, t.n_lines);
 	assert_int_equal(2, t.lines[0].n);
 	assert_int_equal(8, t.lines[0].v[0].bytes_out);
@@ -150,10 +150,10 @@ static void test_source(void **state)
 	(void)state;
 	fill(&r);
 	t = &r.timeline;
-	assert_ptr_equal(&t->marks[2], leat_timeline_source(t, &t->marks[1]));
-	assert_ptr_equal(&t->marks[2], leat_timeline_source(t, &t->marks[3]));
-	t->marks[3].version = 2;
-	assert_null(leat_timeline_source(t, &t->marks[3]));
+	assert_ptr_equal(&t->milestones[2], leat_timeline_source(t, &t->milestones[1]));
+	assert_ptr_equal(&t->milestones[2], leat_timeline_source(t, &t->milestones[3]));
+	t->milestones[3].version = 2;
+	assert_null(leat_timeline_source(t, &t->milestones[3]));
 	leat_result_release(&r);
 }
 

@@ -53,32 +53,32 @@ static void test_told(void **state)
 		uint64_t offset, length;
 		const char *text;
 	} cases[] = {
-		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_PLACED, 7, 3,
+		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_RANGE, 7, 3,
 		 "f was changed by step A at bytes 7 to 9 where a consumer had read it" RULE
 		 "give it mode: update, or write each byte once"},
-		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_PLACED, 0, 1,
+		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_RANGE, 0, 1,
 		 "f was changed by step A at byte 0 where a consumer had read it" RULE
 		 "give it mode: update, or write each byte once"},
-		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_PLACED, 5, 0,
+		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, 0, LEAT_EVF_RANGE, 5, 0,
 		 "f was changed by step A from byte 5 on where a consumer had read it" RULE
 		 "give it mode: update, or write each byte once"},
 		{LEAT_VIOLATION_REWRITE, LEAT_VIOLATION_REWRITE, -1, 0, 5, 5,
 		 "f was changed where a consumer had read it" RULE
 		 "give it mode: update, or write each byte once"},
-		{LEAT_VIOLATION_AFTER_COMMIT, LEAT_VIOLATION_AFTER_COMMIT, 0, LEAT_EVF_PLACED, 1, 2,
+		{LEAT_VIOLATION_AFTER_COMMIT, LEAT_VIOLATION_AFTER_COMMIT, 0, LEAT_EVF_RANGE, 1, 2,
 		 "f was changed by step A at bytes 1 to 2 after its commit" RULE
 		 "let it commit later, by the true number of closes or files or on_termination"},
 		/* Who is no producer must not write at all. */
-		{LEAT_VIOLATION_AFTER_COMMIT, LEAT_VIOLATION_UNDECLARED, 1, LEAT_EVF_PLACED, 1, 2,
+		{LEAT_VIOLATION_AFTER_COMMIT, LEAT_VIOLATION_UNDECLARED, 1, LEAT_EVF_RANGE, 1, 2,
 		 "f was written by step B at bytes 1 to 2, which does not declare it as an "
 		 "output; declare it there, or have the step write another file"},
 		{LEAT_VIOLATION_CLOSES, LEAT_VIOLATION_CLOSES, 0, 0, 0, 0,
 		 "f was closed by step A once more than its rule says" RULE
 		 "give it the true number of closes, or on_termination"},
-		{LEAT_VIOLATION_EARLY_SIZE, LEAT_VIOLATION_EARLY_SIZE, 1, LEAT_EVF_PLACED, 100, 100,
+		{LEAT_VIOLATION_EARLY_SIZE, LEAT_VIOLATION_EARLY_SIZE, 1, LEAT_EVF_RANGE, 100, 100,
 		 "f was taken for complete by step B after 100 bytes at a size seen before its "
 		 "commit" RULE "give it mode: update, or read it to its end"},
-		{LEAT_VIOLATION_READ_AGAIN, LEAT_VIOLATION_READ_AGAIN, 1, LEAT_EVF_PLACED, 0, 0,
+		{LEAT_VIOLATION_READ_AGAIN, LEAT_VIOLATION_READ_AGAIN, 1, LEAT_EVF_RANGE, 0, 0,
 		 "f was read again by step B from byte 0 on where it is not retained; take "
 		 "retain: false away, or read it once, front to back"},
 		{LEAT_VIOLATION_LISTED, LEAT_VIOLATION_LISTED, 0, 0, 0, 0,

@@ -117,7 +117,7 @@ void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd)
 	struct msghdr msg = {.msg_iov = &io, .msg_iovlen = 1};
 
 	leat_pass(&msg, &passing, &fd, 1);
-	/* It waits for this reply, so there is room. */
+	/* It waits for this reply, so there is space. */
 	if (!c->closing && sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE)
 		leat_conn_drop(c, strerror(errno));
 }
@@ -149,7 +149,7 @@ void leat_conn_send_rest(struct leat_conn *c)
 	}
 }
 
-/* A packet, and the descriptor that came with it: room for one, so that the kernel hands over no
+/* A packet, and the descriptor that came with it: space for one, so that the kernel hands over no
  * more. As recv. */
 static ssize_t take_packet(struct leat_conn *c, void *in, size_t size)
 {
@@ -248,7 +248,7 @@ void leat_proc_drain(struct leat_proc *p)
 }
 
 /* Does a message come next that is not answered? */
-static bool is_told(const struct leat_conn *c)
+static bool is_reported(const struct leat_conn *c)
 {
 	struct leat_msg h;
 	ssize_t n;
@@ -264,6 +264,6 @@ void leat_proc_hear(struct leat_proc *p)
 	struct leat_conn *c, *next;
 
 	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
-	while (is_told(c) && receive(c) > 0)
+	while (is_reported(c) && receive(c) > 0)
 		;
 }

@@ -39,7 +39,7 @@ struct leat_conn {
 	struct leat_file *held;    /* where its last RESOLVE allowed a call that it may be making */
 	uint64_t held_ns;          /* since when */
 	bool steady;               /* calls that only look are held, too */
-	struct leat_file *cramped; /* waits for room to write this one */
+	struct leat_file *cramped; /* waits for space to write this one */
 	struct leat_packet *outbox, *outbox_tail;
 	struct leat_conn *prev, *next;           /* of the daemon */
 	struct leat_conn *proc_prev, *proc_next; /* of the process */
@@ -54,7 +54,7 @@ void leat_conn_send(struct leat_conn *c, const void *buf);
 void leat_conn_send_fd(struct leat_conn *c, const void *buf, int fd);
 /* What it has not taken yet is sent before it is closed, or for some seconds. */
 void leat_conn_send_rest(struct leat_conn *c);
-/* One packet to a socket, if there is room at once. 0 or -errno. */
+/* One packet to a socket, if there is space at once. 0 or -errno. */
 int leat_packet_send(int fd, const void *data, size_t size);
 /* End it, saying why in the log if `why` is not NULL. */
 void leat_conn_drop(struct leat_conn *c, const char *why);

@@ -19,12 +19,12 @@ void leat_reply_answer(struct leat_conn *c, int error, uint32_t slot, const char
 
 void leat_reply_text(struct leat_conn *c, int error, const char *text)
 {
-	const size_t room = LEAT_WIRE_MAX - sizeof(struct leat_msg_text) - 1;
+	const size_t space = LEAT_WIRE_MAX - sizeof(struct leat_msg_text) - 1;
 	size_t left = strlen(text);
 	struct leat_msg_text *m;
 
 	do {
-		size_t n = left < room ? left : room;
+		size_t n = left < space ? left : space;
 
 		m = leat_wire_begin(c->d->out, LEAT_MSG_TEXT, sizeof(*m));
 		m->error = error;

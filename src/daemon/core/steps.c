@@ -28,7 +28,7 @@ enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d)
 	return leat_steps_any_staged(d) ? LEAT_PERSIST_NAMELESS : LEAT_PERSIST_NAMED;
 }
 
-void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event)
+void leat_step_run_advance(struct leat_daemon *d, int step, enum leat_run_event event)
 {
 	struct leat_step_run *s = &d->steps[step];
 	enum leat_run_state next = leat_run_next(s->state, event);
@@ -54,12 +54,12 @@ void leat_step_spoil(struct leat_daemon *d, int step, const char *name)
 bool leat_step_missed(struct leat_daemon *d, int step, const char *name)
 {
 	struct leat_step_run *s = &d->steps[step];
-	bool told = s->missed;
+	bool reported = s->missed;
 
 	if (s->running && !s->spoiled)
 		s->spoiled = leat_strf("one of its ranks came too late for a version of %s", name);
 	s->missed = true;
-	return !told;
+	return !reported;
 }
 
 void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
@@ -67,7 +67,7 @@ void leat_step_cramped(struct leat_daemon *d, int step, const char *name)
 	struct leat_step_run *s = step >= 0 ? &d->steps[step] : NULL;
 
 	if (s && s->running && !s->spoiled)
-		s->spoiled = leat_strf("leat had no room for what it wrote to %s", name);
+		s->spoiled = leat_strf("leat had no space for what it wrote to %s", name);
 }
 
 void leat_steps_spoil(struct leat_daemon *d, const char *why)

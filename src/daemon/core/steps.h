@@ -29,9 +29,9 @@ struct leat_step_run {
 	bool tainted;     /* a broken promise was about a file of it, fatally */
 	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
-	uint64_t idle_ns;                    /* found: when the last process was gone */
-	uint64_t death_ns;                   /* a process died abnormally */
-	uint64_t quiet_mark, quiet_since_ns; /* what it had done then, and nothing since */
+	uint64_t idle_ns;                        /* found: when the last process was gone */
+	uint64_t death_ns;                       /* a process died abnormally */
+	uint64_t quiet_progress, quiet_since_ns; /* what it had done then, and nothing since */
 	/* Its processes were idle then, and have been until that look (of the daemon's n_looks). */
 	uint64_t rest_signature, rest_since_ns, rest_look;
 	bool rest_polls;     /* they are of an MPI job */
@@ -55,7 +55,7 @@ bool leat_steps_any_staged(const struct leat_daemon *d);
 /* How files are saved, then. Any thread. */
 enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d);
 /* The step goes on to its next state; if there is none, that is told. */
-void leat_step_tell(struct leat_daemon *d, int step, enum leat_run_event event);
+void leat_step_run_advance(struct leat_daemon *d, int step, enum leat_run_event event);
 
 /* "waiting" (no instance yet), "running", "done", "failed". */
 const char *leat_step_state_name(const struct leat_step_run *s);

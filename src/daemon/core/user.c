@@ -35,7 +35,7 @@ int leat_user_of(int fd, pid_t *pid, struct leat_user **user)
 	if (geteuid() != 0)
 		return -EPERM;
 	/* Before Linux 5.8 it cannot be asked what they may. */
-	if (!leat_beneath_tells_rights())
+	if (!leat_beneath_checks_rights())
 		return -ENOSYS;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &groups) < 0 && errno != ERANGE)
 		return -errno;

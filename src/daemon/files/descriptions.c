@@ -144,8 +144,8 @@ void leat_descriptions_hold(struct leat_daemon *d, struct leat_file *f)
 	leat_file_measure(d, f, -1, &st, NULL);
 }
 
-struct leat_description *leat_description_untold(struct leat_daemon *d, struct leat_file *f,
-						 struct leat_conn *c, int fd)
+struct leat_description *leat_description_unreported(struct leat_daemon *d, struct leat_file *f,
+						     struct leat_conn *c, int fd)
 {
 	struct leat_description *l = leat_is_written(fd) ? leat_description_new(d, f, c) : NULL;
 
@@ -231,7 +231,7 @@ static bool is_stopped(const struct leat_daemon *d, const struct leat_descriptio
 }
 
 /* Steps with actions give their files names. */
-static void tell_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal)
+static void report_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal)
 {
 	if (l->name)
 		d->observer->closed(d, l, abnormal);
@@ -251,7 +251,7 @@ static void closed(struct leat_daemon *d, struct leat_description *l, bool abnor
 								 .step = l->step,
 								 .pid = l->pid,
 								 .ofd = l->id});
-		tell_closed(d, l, abnormal);
+		report_closed(d, l, abnormal);
 		discard(d, l);
 		return;
 	}
@@ -272,7 +272,7 @@ static void closed(struct leat_daemon *d, struct leat_description *l, bool abnor
 									  ? LEAT_EVF_ABNORMAL
 									  : 0});
 	f->measured = false;
-	tell_closed(d, l, abnormal || is_stopped(d, l));
+	report_closed(d, l, abnormal || is_stopped(d, l));
 	discard(d, l);
 	if (f->descriptions)
 		return;
@@ -339,7 +339,7 @@ void leat_description_failed(struct leat_daemon *d, struct leat_description *l)
 	closed(d, l, true);
 	if (counted && !f->retired && f->made &&
 	    leat_tree_look(d->tree, f->name, &(enum leat_root){0}, NULL) == -ENOENT) {
-		f->made = f->told = false;
+		f->made = f->reported = false;
 		leat_events_apply(d, (struct leat_event){
 					     .kind = LEAT_EV_UNLINK, .step = -1, .name = f->name});
 	}

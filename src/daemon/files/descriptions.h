@@ -44,8 +44,8 @@ struct leat_description *leat_description_new_holder(struct leat_daemon *d, stru
 						     struct leat_conn *c, bool writes);
 /* One of a file whose writers nobody told of, if there is any: in all, who has the file behind
  * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
-struct leat_description *leat_description_untold(struct leat_daemon *d, struct leat_file *f,
-						 struct leat_conn *c, int fd);
+struct leat_description *leat_description_unreported(struct leat_daemon *d, struct leat_file *f,
+						     struct leat_conn *c, int fd);
 /* Before it is decided what a name stands for: what was closed is, with all that was told of it
  * before by any connection. */
 void leat_descriptions_hear(struct leat_daemon *d);

@@ -40,14 +40,14 @@ static int take_slot(struct leat_daemon *d, struct leat_file *f)
 	if (d->files->n_slots + 1 >= LEAT_SHM_MAX_FILES)
 		return -ENFILE;
 	if (d->files->n_slots + 1 >= d->files->max_slots) {
-		uint32_t room = d->files->max_slots ? 2 * d->files->max_slots : 256;
+		uint32_t capacity = d->files->max_slots ? 2 * d->files->max_slots : 256;
 		struct leat_file **v =
-			realloc(d->files->by_slot, room * sizeof(struct leat_file *));
+			realloc(d->files->by_slot, capacity * sizeof(struct leat_file *));
 
 		if (!v)
 			return -ENOMEM;
 		d->files->by_slot = v;
-		d->files->max_slots = room;
+		d->files->max_slots = capacity;
 		d->files->by_slot[0] = NULL;
 	}
 	f->slot = ++d->files->n_slots;
@@ -124,7 +124,7 @@ bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule
 	return false;
 }
 
-enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule)
+enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule)
 {
 	return leat_rule_produced(d, rule) && rule->storage == LEAT_STORAGE_MEMORY ? LEAT_ROOT_STORE
 										   : LEAT_ROOT_DISK;
@@ -182,16 +182,16 @@ int leat_file_note_remover(struct leat_file *f, const struct leat_user *user)
 	return 0;
 }
 
-void leat_file_note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
+void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
 {
-	enum leat_root home = leat_rule_home(d, f->rule);
+	enum leat_root declared = leat_rule_root(d, f->rule);
 	struct stat st;
 
 	f->on_disk = (struct leat_inode){0};
 	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
 		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
-	f->adopted = root == LEAT_ROOT_DISK && home == LEAT_ROOT_STORE;
-	f->keep = leat_root_is_ours(root) && home == LEAT_ROOT_DISK;
+	f->adopted = root == LEAT_ROOT_DISK && declared == LEAT_ROOT_STORE;
+	f->keep = leat_root_is_ours(root) && declared == LEAT_ROOT_DISK;
 }
 
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f)

@@ -22,19 +22,19 @@ struct leat_file {
 	uint32_t slot;
 	const struct leat_file_rule *rule;
 	bool retired;
-	bool told;      /* the rules know that it exists */
-	bool made;      /* came to exist in this run */
-	bool listed;    /* the rules know what was in it before the run */
-	bool adopted;   /* stays where it is, whatever its name asks for */
-	bool keep;      /* in the store, though its name belongs on disk */
-	bool staged;    /* put on disk for a staged step only */
-	bool publishes; /* the frontier in shared memory is to be watched */
-	bool warned;    /* of being undeclared */
-	bool held_told; /* that a step waits, since an earlier one has it open */
+	bool reported;      /* the rules know that it exists */
+	bool made;          /* came to exist in this run */
+	bool listed;        /* the rules know what was in it before the run */
+	bool adopted;       /* stays where it is, whatever its name asks for */
+	bool keep;          /* in the store, though its name belongs on disk */
+	bool staged;        /* put on disk for a staged step only */
+	bool publishes;     /* the frontier in shared memory is to be watched */
+	bool warned;        /* of being undeclared */
+	bool held_reported; /* that a step waits, since an earlier one has it open */
 	bool violated;
 	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */
-	uint64_t told_frontier;
+	uint64_t reported_frontier;
 	uint32_t table;    /* in which clients see its written parts (shm/extents.h); 0: none */
 	uint64_t size;     /* at the commit */
 	bool measured;     /* `size` was just looked at */
@@ -51,13 +51,13 @@ struct leat_file {
 	uint64_t touched_ns;        /* last used by a path call, or closed after writing */
 	struct leat_move *move;     /* it is being moved, or NULL */
 	struct leat_former *former; /* where it was before, if somebody still has that open */
-	uint64_t drop_seen;         /* up to where it had gone when room was asked for */
+	uint64_t drop_seen;         /* up to where it had gone when space was asked for */
 	uint64_t drop_ns;           /* and when that was found; 0: never */
 	uint64_t tried_ns;          /* when it was last tried to move it while open */
 	bool stuck;                 /* and could not be, since somebody had it open */
 	uint64_t moved_ns;          /* when it was moved to another place last; 0: never */
 	bool dated;                 /* came from outside, changed there after it was written */
-	bool cramped;               /* somebody was told that there is no room for it */
+	bool cramped;               /* somebody was told that there is no space for it */
 	int unseen_step;            /* that writes it unseen, if `unseen_why`: */
 	int unseen_why;             /* why it cannot go to disk meanwhile, -errno; 0: it can */
 	bool copying;               /* into the store, in the background */
@@ -139,7 +139,7 @@ bool leat_rule_matters(const struct leat_file_rule *rule);
 /* True if some step has it as output. */
 bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule *rule);
 /* Where a new file of that rule belongs. */
-enum leat_root leat_rule_home(const struct leat_daemon *d, const struct leat_file_rule *rule);
+enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule);
 
 /* Whether `step` removed it for itself. */
 bool leat_file_is_hidden(const struct leat_file *f, int step);
@@ -151,7 +151,7 @@ int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step);
 /* When all are done with what is hidden it is removed as `user` (NULL: as leat). 0 or -ENOMEM. */
 int leat_file_note_remover(struct leat_file *f, const struct leat_user *user);
 /* The file is in `root`: remember whether that is where its name belongs. */
-void leat_file_note_place(struct leat_daemon *d, struct leat_file *f, enum leat_root root);
+void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_root root);
 /* False: something else than what leat knows to be on disk by that name has taken its place. */
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f);
 

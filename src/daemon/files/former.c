@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Descriptions of a former inode are told apart by locks beyond those of the descriptions. */
-#define MARK_BYTE (LEAT_OFD_LOCK + (UINT64_C(1) << 56))
+#define LOCK_BYTE (LEAT_OFD_LOCK + (UINT64_C(1) << 56))
 
 /* One description that was exchanged. */
 struct handed {
@@ -32,13 +32,14 @@ struct leat_former {
 	struct leat_file *f;
 	int probe; /* former inode */
 	int fresh; /* the new one */
-	uint32_t home;
+	uint32_t generation;
 	uint64_t moved_ns;
 	struct handed *handed;
 	struct leat_former *prev, *next;
 };
 
-int leat_former_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh, uint32_t home)
+int leat_former_add(struct leat_daemon *d, struct leat_file *f, int probe, int fresh,
+		    uint32_t generation)
 {
 	struct leat_former *o = calloc(1, sizeof(*o));
 
@@ -48,7 +49,7 @@ int leat_former_add(struct leat_daemon *d, struct leat_file *f, int probe, int f
 				  .f = f,
 				  .probe = probe,
 				  .fresh = fresh,
-				  .home = home,
+				  .generation = generation,
 				  .moved_ns = leat_clock_ns()};
 	f->former = o;
 	DL_APPEND(d->files->formers, o);
@@ -80,9 +81,9 @@ struct leat_file *leat_former_file(const struct leat_former *o)
 	return o->f;
 }
 
-uint32_t leat_former_home(const struct leat_former *o)
+uint32_t leat_former_generation(const struct leat_former *o)
 {
-	return o->home;
+	return o->generation;
 }
 
 static int lock_byte(int fd, uint64_t byte)
@@ -209,7 +210,7 @@ static int make_handed(struct leat_former *o, int fd, struct handed **out)
 		return -ENOMEM;
 	h->fd = reopen(o, fd);
 	rc = h->fd < 0 ? h->fd : lock_as_live(o, fd, h->fd);
-	h->byte = MARK_BYTE + ++o->d->files->last_byte;
+	h->byte = LOCK_BYTE + ++o->d->files->last_byte;
 	if (!rc)
 		rc = lock_byte(fd, h->byte);
 	if (!rc && (at < 0 || lseek(h->fd, at, SEEK_SET) < 0))

@@ -12,8 +12,8 @@ void leat_move_end(struct leat_file *f)
 
 	m->f = NULL;
 	f->move = NULL;
-	if (m->live && leat_shm_home(s) != m->home + LEAT_HOME_NEXT)
-		leat_shm_file_home(s, m->home);
+	if (m->live && leat_shm_generation(s) != m->generation + LEAT_GENERATION_NEXT)
+		leat_shm_set_generation(s, m->generation);
 	leat_shm_file_update(s, 0, 0);
 }
 

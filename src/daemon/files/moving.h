@@ -19,7 +19,7 @@ struct leat_move {
 	size_t n_servers;
 	enum leat_copy how;
 	struct leat_shm_file *shared;
-	uint32_t home; /* live: where it was, by the shared record */
+	uint32_t generation; /* live: where it was, by the shared record */
 	int rc;
 	void (*moved)(struct leat_daemon *d); /* when it is over, whatever came of it */
 	struct leat_move *prev, *next;

@@ -43,7 +43,7 @@ void leat_file_publish_name(struct leat_daemon *d, struct leat_file *f, const st
 }
 
 /* As if the first of its consumers had asked. */
-static void tell_seen(struct leat_daemon *d, const struct leat_file *f, bool looked)
+static void report_seen(struct leat_daemon *d, const struct leat_file *f, bool looked)
 {
 	enum leat_call call = looked ? LEAT_CALL_LOOK : LEAT_CALL_OPEN;
 
@@ -61,5 +61,5 @@ void leat_file_withdraw_name(struct leat_daemon *d, struct leat_file *f)
 
 	leat_shm_file_changed(s);
 	if (leat_shm_was_seen(s) && leat_shm_flags(s) & LEAT_SHM_COMMITTED)
-		tell_seen(d, f, leat_shm_flags(s) & LEAT_SHM_LOOKED);
+		report_seen(d, f, leat_shm_flags(s) & LEAT_SHM_LOOKED);
 }

@@ -114,7 +114,7 @@ void leat_sizes_judge(struct leat_daemon *d)
 							       .step = e->step,
 							       .name = f->name,
 							       .code = LEAT_VIOLATION_EARLY_SIZE,
-							       .flags = LEAT_EVF_PLACED,
+							       .flags = LEAT_EVF_RANGE,
 							       .offset = e->read_end,
 							       .length = e->size});
 			free(e);

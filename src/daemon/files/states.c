@@ -25,20 +25,20 @@ struct leat_file *leat_file_get(struct leat_daemon *d, const char *name)
 	if (!f)
 		return NULL;
 	f->versioned = d->has_views && leat_stream_has_versions(d->stream, name);
-	if (f->rule->drop && leat_rule_home(d, f->rule) == LEAT_ROOT_STORE)
+	if (f->rule->drop && leat_rule_root(d, f->rule) == LEAT_ROOT_STORE)
 		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	return f;
 }
 
-void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f)
+void leat_file_report_present(struct leat_daemon *d, struct leat_file *f)
 {
 	struct stat st;
 	enum leat_root root;
 
-	if (f->told || leat_tree_look(d->tree, f->name, &root, &st) < 0)
+	if (f->reported || leat_tree_look(d->tree, f->name, &root, &st) < 0)
 		return;
-	f->told = true;
+	f->reported = true;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PRESENT,
 						 .step = -1,
 						 .name = f->name,
@@ -110,18 +110,18 @@ void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f)
 	if (!f->publishes || f->retired)
 		return;
 	seen = leat_shm_frontier(s);
-	if (seen > f->told_frontier) {
+	if (seen > f->reported_frontier) {
 		leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_EXTENT,
 							 .step = -1,
 							 .name = f->name,
-							 .offset = f->told_frontier,
-							 .length = seen - f->told_frontier});
-		f->told_frontier = seen;
+							 .offset = f->reported_frontier,
+							 .length = seen - f->reported_frontier});
+		f->reported_frontier = seen;
 	}
 	known = leat_stream_frontier(d->stream, f->name);
 	if (known > seen) {
 		leat_shm_publish(s, known);
-		f->told_frontier = known;
+		f->reported_frontier = known;
 	}
 }
 
@@ -178,10 +178,10 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	free(f->name);
 	f->name = copy;
 	f->rule = rule;
-	f->told = f->made = true;
+	f->reported = f->made = true;
 	if (!rule->drop)
 		leat_shm_retain(leat_file_shm(d, f));
-	else if (leat_rule_home(d, rule) == LEAT_ROOT_STORE)
+	else if (leat_rule_root(d, rule) == LEAT_ROOT_STORE)
 		leat_shm_file_update(leat_file_shm(d, f), LEAT_SHM_DROP, 0);
 	HASH_ADD_KEYPTR(hh, d->files->by_name, f->name, strlen(f->name), f);
 	if (!f->hh.tbl) {

@@ -8,7 +8,7 @@
 /* The file of that name, made if need be. NULL: out of memory or slots. */
 struct leat_file *leat_file_get(struct leat_daemon *d, const char *name);
 /* Tell the rules that it was there before the run, if they do not know it yet. */
-void leat_file_tell_present(struct leat_daemon *d, struct leat_file *f);
+void leat_file_report_present(struct leat_daemon *d, struct leat_file *f);
 /* Bring shared memory into line with the rules' state; wakes its waiters. */
 void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state);
 /* Tell the rules how far the frontier has come, and clients what the rules know. */

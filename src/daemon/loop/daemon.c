@@ -166,7 +166,7 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 {
 	int rc = -EINVAL;
 
-	_Static_assert(LEAT_MAX_STEPS == LEAT_SHM_MAX_STEPS, "what the segment has room for");
+	_Static_assert(LEAT_MAX_STEPS == LEAT_SHM_MAX_STEPS, "what the segment has space for");
 	if (d->wf->n_steps > LEAT_SHM_MAX_STEPS) {
 		snprintf(error, error_size, "%s: more than %u steps", d->wf->path,
 			 LEAT_SHM_MAX_STEPS);
@@ -259,17 +259,17 @@ static void fini(struct leat_daemon *d)
 }
 
 /* Returns rc, or an error when nobody was told: who waits then for the daemon takes it for dead. */
-static int tell_ready(int fd, int rc, const char *error)
+static int report_ready(int fd, int rc, const char *error)
 {
 	struct ready r = {.rc = rc};
-	bool is_told;
+	bool is_reported;
 
 	snprintf(r.error, sizeof(r.error), "%s", error);
-	is_told = write(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
-	if (!is_told)
+	is_reported = write(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
+	if (!is_reported)
 		leat_error("cannot say that the daemon is ready: %s", strerror(errno));
 	close(fd);
-	return is_told ? rc : -EIO;
+	return is_reported ? rc : -EIO;
 }
 
 /* The daemon, and what each of its parts keeps. */
@@ -306,7 +306,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	int rc = -ENOMEM;
 
 	if (!d || uv_loop_init(&d->loop) < 0) {
-		tell_ready(ready_fd, rc, "out of memory");
+		report_ready(ready_fd, rc, "out of memory");
 		free(w);
 		return 1;
 	}
@@ -323,7 +323,7 @@ int leat_daemon_main(const struct leat_daemon_options *options, int ready_fd, pi
 	LEAT_FAULT_SIDE(environ, "daemon");
 	LEAT_FAULT("start");
 	rc = init(d, error, sizeof(error));
-	rc = tell_ready(ready_fd, rc, error);
+	rc = report_ready(ready_fd, rc, error);
 	if (!rc)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	fini(d);

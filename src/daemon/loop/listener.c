@@ -47,7 +47,7 @@ static void refuse(struct leat_daemon *d, int fd, int error)
 		(void)!leat_packet_send(fd, m, m->h.size);
 }
 
-/* Is it that there is no room for one more? */
+/* Is it that there is no space for one more? */
 static bool is_crowded(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM;

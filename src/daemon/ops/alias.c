@@ -19,10 +19,10 @@ struct mount {
 static bool read_mount(FILE *in, struct mount *m)
 {
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	bool found = false;
 
-	while (!found && getline(&line, &room, in) > 0)
+	while (!found && getline(&line, &capacity, in) > 0)
 		found = sscanf(line, "%*d %*d %31s %4095s %4095s", m->device, m->root, m->point) ==
 			3;
 	free(line);

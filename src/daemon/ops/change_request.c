@@ -22,7 +22,7 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 	f = leat_file_get(d, name);
 	if (!f)
 		return -ENFILE;
-	leat_file_tell_present(d, f);
+	leat_file_report_present(d, f);
 	if (leat_file_is_hidden(f, r->c->step))
 		return -ENOENT;
 	r->on = f;

@@ -64,7 +64,7 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 	c->instance_step = step;
 	if (s->state == LEAT_RUN_RESTING) {
 		leat_step_sample(c->d, step);
-		leat_step_tell(c->d, step, LEAT_RUN_EVENT_LAUNCH);
+		leat_step_run_advance(c->d, step, LEAT_RUN_EVENT_LAUNCH);
 		s->pid = in->pid;
 		leat_milestones_step(c->d, LEAT_MILESTONE_LAUNCH, step);
 		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_LAUNCH,
@@ -73,7 +73,7 @@ int leat_handle_step_start(struct leat_conn *c, const void *msg)
 							    .code = 1});
 	} else if (s->state == LEAT_RUN_FOUND) {
 		/* Its first process was faster than its parent. */
-		leat_step_tell(c->d, step, LEAT_RUN_EVENT_TAKEN);
+		leat_step_run_advance(c->d, step, LEAT_RUN_EVENT_TAKEN);
 		s->pid = in->pid;
 	} else {
 		leat_step_begin(c->d, step, in->pid, LEAT_RUN_EVENT_START);
@@ -102,7 +102,7 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 	leat_procs_reap(c->d, step);
 	leat_descriptions_after_step(c->d, step);
 	if (s->state == LEAT_RUN_FOUND)
-		leat_step_tell(c->d, step, LEAT_RUN_EVENT_TAKEN);
+		leat_step_run_advance(c->d, step, LEAT_RUN_EVENT_TAKEN);
 	if (s->running || (s->state == LEAT_RUN_WAITING && in->status))
 		leat_step_ended(c->d, step, in->status, reason);
 	/* Its parent may have seen it end well; only here is it known that it cannot have. */

@@ -128,20 +128,20 @@ static int copy_behind(struct leat_daemon *d, struct leat_file *f, int from, enu
 }
 
 /* Where a copy goes. Another user than the daemon's cannot go into the spill directory. */
-static enum leat_root home_of_copy(const struct leat_request *r, bool empty)
+static enum leat_root root_of_copy(const struct leat_request *r, bool empty)
 {
 	if (r->c->user)
 		return LEAT_ROOT_STORE;
-	return leat_spill_home(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
+	return leat_spill_choose_root(r->d, empty ? 0 : (uint64_t)r->found.st.st_size);
 }
 
 int leat_request_copy_up(struct leat_request *r, bool empty)
 {
-	const enum leat_root to = home_of_copy(r, empty);
+	const enum leat_root to = root_of_copy(r, empty);
 	int from, rc;
 
 	if (r->found.root != LEAT_ROOT_DISK || r->file->adopted ||
-	    leat_rule_home(r->d, r->rule) != LEAT_ROOT_STORE)
+	    leat_rule_root(r->d, r->rule) != LEAT_ROOT_STORE)
 		return 0;
 	/* What the asking user reaches by that name, now: it may have become another's. */
 	from = leat_user_hold(r->c->user, r->d->disk_fd, r->found.path);

@@ -151,7 +151,7 @@ static bool is_news(struct leat_daemon *d, int step, const char *name, enum want
 	return false;
 }
 
-static void tell(struct leat_daemon *d, int step, const char *name, bool is_dir, enum want want)
+static void report(struct leat_daemon *d, int step, const char *name, bool is_dir, enum want want)
 {
 	const char *who = step < 0 ? "?" : d->wf->steps[step].name;
 	const char *what = want == WANT_WRITE ? "write" : "read";
@@ -181,7 +181,7 @@ static int check(struct leat_conn *c, const char *name, bool is_dir, enum want w
 {
 	if (may_use(c->d, c->step, name, is_dir, want))
 		return 0;
-	tell(c->d, c->step, name, is_dir, want);
+	report(c->d, c->step, name, is_dir, want);
 	return -EACCES;
 }
 

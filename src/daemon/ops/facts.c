@@ -26,8 +26,8 @@ void leat_conn_made(struct leat_conn *c)
 	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, &st))
 		return;
 	if (!S_ISDIR(st.st_mode))
-		leat_file_note_place(c->d, f, root);
-	f->told = f->made = true;
+		leat_file_note_root(c->d, f, root);
+	f->reported = f->made = true;
 	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = c->step,
 						    .pid = c->pid,
@@ -130,8 +130,8 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 	if (!f || !leat_enforce_fact(c, f, true))
 		return 0;
 	leat_shm_file_cut(leat_file_shm(d, f), in->length);
-	if (f->told_frontier > in->length)
-		f->told_frontier = in->length;
+	if (f->reported_frontier > in->length)
+		f->reported_frontier = in->length;
 	leat_handle_wrote(c, msg);
 	if (f->retired)
 		return 0;
@@ -193,7 +193,8 @@ static void forget_foreign(struct leat_conn *c, struct leat_file *f)
 		l->foreign = false;
 }
 
-static void tell_violation(struct leat_conn *c, struct leat_file *f, const struct leat_msg_fact *in)
+static void report_violation(struct leat_conn *c, struct leat_file *f,
+			     const struct leat_msg_fact *in)
 {
 	if (in->code == LEAT_VIOLATION_AFTER_COMMIT)
 		forget_foreign(c, f);
@@ -202,7 +203,7 @@ static void tell_violation(struct leat_conn *c, struct leat_file *f, const struc
 						    .pid = c->pid,
 						    .name = f->name,
 						    .code = in->code,
-						    .flags = LEAT_EVF_PLACED,
+						    .flags = LEAT_EVF_RANGE,
 						    .offset = in->offset,
 						    .length = in->length});
 }
@@ -215,7 +216,7 @@ static void note_early(struct leat_conn *c, struct leat_file *f, const struct le
 
 	if (leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED) {
 		if (f->size > size)
-			tell_violation(c, f, in);
+			report_violation(c, f, in);
 		return;
 	}
 	LL_FOREACH(f->early, e)
@@ -243,7 +244,7 @@ int leat_handle_violated(struct leat_conn *c, const void *msg)
 	if (in->code == LEAT_VIOLATION_EARLY_SIZE)
 		note_early(c, f, in);
 	else
-		tell_violation(c, f, in);
+		report_violation(c, f, in);
 	return 0;
 }
 

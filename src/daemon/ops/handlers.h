@@ -6,7 +6,19 @@
 
 int leat_handle_hello(struct leat_conn *c, const void *msg);
 int leat_handle_resolve(struct leat_conn *c, const void *msg);
-int leat_handle_ask(struct leat_conn *c, const void *msg);
+int leat_handle_ask_read(struct leat_conn *c, const void *msg);
+int leat_handle_ask_whole(struct leat_conn *c, const void *msg);
+int leat_handle_ask_write(struct leat_conn *c, const void *msg);
+int leat_handle_ask_space(struct leat_conn *c, const void *msg);
+int leat_handle_ask_budget(struct leat_conn *c, const void *msg);
+int leat_handle_ask_aside(struct leat_conn *c, const void *msg);
+int leat_handle_ask_true_size(struct leat_conn *c, const void *msg);
+int leat_handle_ask_actions(struct leat_conn *c, const void *msg);
+int leat_handle_sync(struct leat_conn *c, const void *msg);
+int leat_handle_ask_launch(struct leat_conn *c, const void *msg);
+int leat_handle_ask_relaunch(struct leat_conn *c, const void *msg);
+int leat_handle_ask_settled(struct leat_conn *c, const void *msg);
+int leat_handle_stopping(struct leat_conn *c, const void *msg);
 int leat_handle_change(struct leat_conn *c, const void *msg);
 int leat_handle_list(struct leat_conn *c, const void *msg);
 int leat_handle_identify(struct leat_conn *c, const void *msg);

@@ -22,7 +22,7 @@ static int ask(struct leat_conn *c, const char *name, enum leat_call call, struc
 
 	if (!f)
 		return -ENFILE;
-	leat_file_tell_present(c->d, f);
+	leat_file_report_present(c->d, f);
 	rc = leat_ask_rules(c, f, call, call == LEAT_CALL_LIST ? UINT64_MAX : 0, 0, &streams);
 	if (rc == -EAGAIN)
 		*on = f;

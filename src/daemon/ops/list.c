@@ -102,7 +102,7 @@ static bool is_input(const struct leat_daemon *d, const struct leat_file_rule *r
 
 /* The rules know what happened in the run. Once a directory, they are told what
  * is there of it, too, lest they have the listing wait for it. */
-static int tell_present(struct leat_daemon *d, struct leat_file *dir)
+static int report_present(struct leat_daemon *d, struct leat_file *dir)
 {
 	struct leat_listing now = {0};
 	const struct leat_file_rule *rule;
@@ -119,7 +119,7 @@ static int tell_present(struct leat_daemon *d, struct leat_file *dir)
 		rule = leat_match(d->matcher, path);
 		f = rule && is_input(d, rule) ? leat_file_get(d, path) : NULL;
 		if (f)
-			leat_file_tell_present(d, f);
+			leat_file_report_present(d, f);
 	}
 	leat_listing_release(&now);
 	dir->listed = rc >= 0;
@@ -227,7 +227,7 @@ static int ask_one(struct leat_conn *c, const char *dir, uint64_t shown, struct 
 	*on = leat_file_get(c->d, dir);
 	if (!*on)
 		return -ENFILE;
-	rc = tell_present(c->d, *on);
+	rc = report_present(c->d, *on);
 	return rc ? rc : leat_ask_rules(c, *on, LEAT_CALL_LIST, shown, 0, streams);
 }
 

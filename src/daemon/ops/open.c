@@ -29,7 +29,7 @@ static void violation(struct leat_request *r, enum leat_violation kind, uint64_t
 						    .pid = r->c->pid,
 						    .name = r->found.path,
 						    .code = kind,
-						    .flags = LEAT_EVF_PLACED,
+						    .flags = LEAT_EVF_RANGE,
 						    .offset = offset});
 }
 
@@ -75,8 +75,8 @@ static void cut(struct leat_request *r, uint64_t length)
 	if (r->file->publishes && leat_shm_was_consumed(s, length, UINT64_MAX - length))
 		violation(r, LEAT_VIOLATION_REWRITE, length);
 	leat_shm_file_cut(s, length);
-	if (r->file->told_frontier > length)
-		r->file->told_frontier = length;
+	if (r->file->reported_frontier > length)
+		r->file->reported_frontier = length;
 }
 
 /* The parts that the rules know of now. */
@@ -93,7 +93,7 @@ static int take_back(struct leat_request *r, struct leat_description *l)
 	return leat_request_fail(r, -EIO);
 }
 
-static int tell_open(struct leat_request *r, struct leat_description *l, bool made)
+static int report_open(struct leat_request *r, struct leat_description *l, bool made)
 {
 	unsigned flags =
 		(r->in->flags & O_TRUNC ? LEAT_EVF_TRUNC : 0) | (made ? LEAT_EVF_CREAT : 0);
@@ -133,10 +133,10 @@ static int produce(struct leat_request *r)
 	if (!rc && r->exists)
 		rc = leat_request_copy_up(r, r->in->flags & O_TRUNC);
 	if (!rc && made) {
-		r->found.root = leat_rule_home(r->d, r->rule);
+		r->found.root = leat_rule_root(r->d, r->rule);
 		/* Another user than the daemon's cannot go into the spill directory. */
 		if (r->found.root == LEAT_ROOT_STORE && !r->c->user)
-			r->found.root = leat_spill_home(r->d, 0);
+			r->found.root = leat_spill_choose_root(r->d, 0);
 		rc = leat_tree_make_parents(r->d->tree, r->found.root, r->found.path);
 		if (!rc)
 			leat_tree_touch(r->d->tree, r->found.root, r->found.path);
@@ -150,13 +150,13 @@ static int produce(struct leat_request *r)
 	l = leat_description_new(r->d, r->file, r->c);
 	if (!l)
 		return leat_request_fail(r, -ENOMEM);
-	r->file->told = true;
+	r->file->reported = true;
 	r->file->made |= made;
 	if (r->exists && r->in->flags & O_TRUNC)
 		cut(r, 0);
 	rc = leat_actions_opens(r->c, leat_request_seen(r), l);
 	if (!rc)
-		rc = tell_open(r, l, made);
+		rc = report_open(r, l, made);
 	if (r->in->flags & O_TRUNC)
 		show_cut(r, 0);
 	if (rc || leat_request_is_violation(r, violations))
@@ -235,7 +235,7 @@ static int write_plain(struct leat_request *r)
 	if (rc)
 		return leat_request_fail(r, rc);
 	if (!r->exists)
-		return create(r, leat_rule_home(r->d, r->rule));
+		return create(r, leat_rule_root(r->d, r->rule));
 	if (r->file) { /* nobody will tell of its close */
 		r->file->rewritable = true;
 		leat_shm_file_changed(leat_file_shm(r->d, r->file));
@@ -269,7 +269,7 @@ static int open_for_writing(struct leat_request *r)
 		return produce(r);
 	if (r->role == LEAT_ROLE_CONSUMER && r->exists)
 		return write_foreign(r);
-	return producer ? create(r, leat_rule_home(r->d, r->rule)) : write_plain(r);
+	return producer ? create(r, leat_rule_root(r->d, r->rule)) : write_plain(r);
 }
 
 /* A file without a name belongs to nobody until it is linked. */

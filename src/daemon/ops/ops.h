@@ -9,8 +9,8 @@ struct leat_daemon_ops {
 	uint64_t last_catalog;
 	struct leat_dir_look *dir_looks; /* owned */
 	unsigned n_dir_looks;
-	unsigned n_prefaults;   /* under way */
-	unsigned n_failed_told; /* failed files somebody waited for */
+	unsigned n_prefaults;       /* under way */
+	unsigned n_failed_reported; /* failed files somebody waited for */
 
 	/* Under --enforce. */
 	ino_t mounts;                         /* namespace the daemon was started in */

@@ -49,7 +49,7 @@ static bool is_private(const struct leat_conn *c, const char *name)
 }
 
 /* OWN: from now on others that look for it are told that it is not theirs. */
-static int tell(struct leat_conn *c, const char *name, enum leat_use use)
+static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 {
 	unsigned violations = c->d->n_violations;
 	int rc = 0;
@@ -74,13 +74,13 @@ static int leave_old(struct leat_conn *c, const char *name)
 				 "step %s changes %s, which was there before and is private to it: "
 				 "for others, and after the run, it stays as it was",
 				 c->d->wf->steps[c->step].name, name);
-	return tell(c, name, LEAT_USE_OWN);
+	return report_use(c, name, LEAT_USE_OWN);
 }
 
 /* Of what the asking user reaches by that name. */
 static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
 {
-	int rc = tell(c, found->path, LEAT_USE_READ);
+	int rc = report_use(c, found->path, LEAT_USE_READ);
 	int from = rc ? rc
 		      : leat_user_hold(c->user, leat_tree_fd(c->d->tree, found->root), found->path);
 
@@ -102,9 +102,9 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	if (!rc && !leat_private_name(c->d, c->step, found->path, own))
 		rc = -ENAMETOOLONG;
 	if (!rc && !copies && !(what & EMPTIES))
-		rc = tell(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
+		rc = report_use(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
 	if (!rc)
-		rc = copies ? leave_old(c, found->path) : tell(c, found->path, LEAT_USE_OWN);
+		rc = copies ? leave_old(c, found->path) : report_use(c, found->path, LEAT_USE_OWN);
 	if (!rc && copies)
 		rc = copy(c, found, own, what & EMPTIES);
 	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
@@ -183,7 +183,8 @@ static int find(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	/* Looked for in vain: an earlier step may be about to make it. */
 	if (own.root == LEAT_ROOT_NONE && !(what & MAKES) && !is_hidden(c, found->path))
 		return 0;
-	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? tell(c, found->path, LEAT_USE_OWN) : 0;
+	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? report_use(c, found->path, LEAT_USE_OWN)
+							: 0;
 	*found = own;
 	return rc;
 }

@@ -71,8 +71,8 @@ static bool is_declared(struct leat_daemon *d, const char *name)
 
 /* Who writes a file that is not declared is not known, until it is given a declared name: the rules
  * are told of the open then, by its name `known`. True if there was something to tell. */
-static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enum leat_root root,
-			 const char *known, unsigned flags)
+static bool report_writers(struct leat_change_request *r, struct leat_file *f, enum leat_root root,
+			   const char *known, unsigned flags)
 {
 	struct leat_daemon *d = r->d;
 	struct leat_description *l;
@@ -84,7 +84,7 @@ static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enu
 	    !leat_tree_has(d->tree, root, r->to.path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	fd = leat_beneath_open_regular(leat_tree_fd(d->tree, root), r->to.path, O_RDONLY);
-	l = fd < 0 ? NULL : leat_description_untold(d, f, r->c, fd);
+	l = fd < 0 ? NULL : leat_description_unreported(d, f, r->c, fd);
 	if (!l)
 		return false;
 	l->counted = leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_OPEN,
@@ -96,7 +96,7 @@ static bool tell_writers(struct leat_change_request *r, struct leat_file *f, enu
 	return true;
 }
 
-static void tell_rename(struct leat_change_request *r, bool is_dir)
+static void report_rename(struct leat_change_request *r, bool is_dir)
 {
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RENAME,
 						    .step = r->c->step,
@@ -118,12 +118,12 @@ static int rename_record(struct leat_change_request *r, enum leat_root root)
 	if (!f)
 		return -ENFILE;
 	retire(d, r->to.path);
-	tell_writers(r, f, root, r->from.path, 0);
+	report_writers(r, f, root, r->from.path, 0);
 	rc = leat_file_rename(d, f, r->to.path);
 	if (rc)
 		return rc;
-	leat_file_note_place(d, f, root);
-	tell_rename(r, false);
+	leat_file_note_root(d, f, root);
+	report_rename(r, false);
 	renew(d, f);
 	return 0;
 }
@@ -231,9 +231,9 @@ static int rename_below(struct leat_change_request *r)
 			rc = leat_file_rename(d, v[i], name);
 		}
 		if (!rc && leat_tree_look(d->tree, name, &root, NULL) == 0)
-			leat_file_note_place(d, v[i], root);
+			leat_file_note_root(d, v[i], root);
 	}
-	tell_rename(r, true);
+	report_rename(r, true);
 	for (size_t i = 0; !rc && i < n; i++)
 		renew(d, v[i]);
 	free(v);
@@ -317,7 +317,7 @@ static int move_out(struct leat_change_request *r)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-static void tell_creation(struct leat_change_request *r, const char *source)
+static void report_creation(struct leat_change_request *r, const char *source)
 {
 	leat_events_apply(
 		r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
@@ -328,7 +328,7 @@ static void tell_creation(struct leat_change_request *r, const char *source)
 					  .flags = S_ISDIR(r->from.st.st_mode) ? LEAT_EVF_DIR : 0});
 }
 
-static int tell_arrival(struct leat_change_request *r, enum leat_root root, const char *source)
+static int report_arrival(struct leat_change_request *r, enum leat_root root, const char *source)
 {
 	struct leat_daemon *d = r->d;
 	struct leat_file *f;
@@ -340,15 +340,15 @@ static int tell_arrival(struct leat_change_request *r, enum leat_root root, cons
 	f = leat_file_get(d, r->to.path);
 	if (!f)
 		return -ENFILE;
-	f->told = f->made = true;
-	leat_file_note_place(d, f, root);
+	f->reported = f->made = true;
+	leat_file_note_root(d, f, root);
 	if (r->from.outside)
 		leat_times_arrived(d, f, r->c->step, &r->from.st);
-	writers =
-		tell_writers(r, f, root, source ? source : r->to.path, source ? 0 : LEAT_EVF_CREAT);
+	writers = report_writers(r, f, root, source ? source : r->to.path,
+				 source ? 0 : LEAT_EVF_CREAT);
 	/* What comes from outside and is open has been made by that. */
 	if (source || !writers)
-		tell_creation(r, source);
+		report_creation(r, source);
 	renew(d, f);
 	return 0;
 }
@@ -372,7 +372,7 @@ static int move_in(struct leat_change_request *r)
 	leat_unlink_ours(d, r->c->user, r->to.path);
 	leat_tree_touch(d->tree, LEAT_ROOT_DISK, r->to.path);
 	leat_tree_forget(d->tree);
-	return tell_arrival(r, LEAT_ROOT_DISK, NULL);
+	return report_arrival(r, LEAT_ROOT_DISK, NULL);
 }
 
 /* ---- the calls ---- */
@@ -486,5 +486,5 @@ int leat_change_link(struct leat_change_request *r)
 	if (rc || r->to.outside)
 		return rc;
 	leat_tree_touch(d->tree, root, r->to.path);
-	return tell_arrival(r, root, r->from.outside ? NULL : r->from.path);
+	return report_arrival(r, root, r->from.outside ? NULL : r->from.path);
 }

@@ -1,4 +1,4 @@
-/* SWITCH: a descriptor of a file that was moved while it was open is exchanged. */
+/* REPLACE_FD: a descriptor of a file that was moved while it was open is exchanged. */
 #include "daemon/core/connections.h"
 #include "daemon/files/files.h"
 #include "daemon/files/former.h"
@@ -19,16 +19,16 @@ static bool is_in_place(struct leat_daemon *d, const struct leat_file *f, int fd
 
 int leat_handle_replace_fd(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_switch *in = msg;
+	const struct leat_msg_replace_fd *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
-	struct leat_msg_switched *m = leat_wire_begin(d->out, LEAT_MSG_SWITCHED, sizeof(*m));
+	struct leat_msg_replaced_fd *m = leat_wire_begin(d->out, LEAT_MSG_REPLACED_FD, sizeof(*m));
 	int new = -1;
 
 	if (!f || c->passed < 0)
 		return -EPROTO;
 	m->seq = leat_shm_seq(leat_file_shm(d, f));
-	m->home = leat_shm_home(leat_file_shm(d, f));
+	m->generation = leat_shm_generation(leat_file_shm(d, f));
 	if (leat_move_is_live(f))
 		m->error = -EAGAIN;
 	else if (leat_former_is(f, c->passed))

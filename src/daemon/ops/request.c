@@ -30,10 +30,11 @@ static int reply(struct leat_conn *c, const struct leat_msg_resolved *fields, co
 }
 
 /* Where clients find a spilled file; its name goes to `out`. */
-static enum leat_place spilled(struct leat_daemon *d, const char *name, char out[PATH_MAX], int *rc)
+static enum leat_location spilled(struct leat_daemon *d, const char *name, char out[PATH_MAX],
+				  int *rc)
 {
 	*rc = leat_spill_name(d, name, out);
-	return d->space->below ? LEAT_PLACE_DISK : LEAT_PLACE_SPILL;
+	return d->space->below ? LEAT_LOCATION_DISK : LEAT_LOCATION_SPILL;
 }
 
 /* The file must stay where it is until the client has made its call, unless that is made
@@ -53,16 +54,16 @@ static bool is_growing_version(const struct leat_request *r)
 	       leat_stream_state(r->d->stream, r->found.path) == LEAT_FILE_PRODUCED;
 }
 
-static const struct leat_msg_resolved *place_of_version(const struct leat_request *r,
-							struct leat_msg_resolved *m)
+static const struct leat_msg_resolved *location_of_version(const struct leat_request *r,
+							   struct leat_msg_resolved *m)
 {
-	m->place = r->found.root == LEAT_ROOT_STORE ? LEAT_PLACE_STORE : LEAT_PLACE_DISK;
+	m->location = r->found.root == LEAT_ROOT_STORE ? LEAT_LOCATION_STORE : LEAT_LOCATION_DISK;
 	return m;
 }
 
 int leat_request_fail(struct leat_request *r, int error)
 {
-	struct leat_msg_resolved m = {.error = error, .place = LEAT_PLACE_ASIS};
+	struct leat_msg_resolved m = {.error = error, .location = LEAT_LOCATION_ASIS};
 	char path[PATH_MAX] = "";
 	int rc;
 
@@ -74,9 +75,9 @@ int leat_request_fail(struct leat_request *r, int error)
 	if (r->in->op == LEAT_OP_OPEN)
 		leat_actions_resolved(r->c, error == -EAGAIN);
 	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)
-		m.place = spilled(r->d, r->found.path, path, &rc);
+		m.location = spilled(r->d, r->found.path, path, &rc);
 	else if (error == -EAGAIN && r->c->steady && is_growing_version(r))
-		return reply(r->c, place_of_version(r, &m), r->found.path);
+		return reply(r->c, location_of_version(r, &m), r->found.path);
 	return reply(r->c, &m, path);
 }
 
@@ -104,7 +105,7 @@ static bool is_lasting(const struct leat_request *r)
 
 int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 {
-	struct leat_msg_resolved m = {.place = LEAT_PLACE_DISK,
+	struct leat_msg_resolved m = {.location = LEAT_LOCATION_DISK,
 				      .kind = r->kind,
 				      .flags = r->in->flags,
 				      .ofd = ofd,
@@ -115,9 +116,9 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 	int rc = 0;
 
 	if (r->found.root == LEAT_ROOT_STORE)
-		m.place = LEAT_PLACE_STORE;
+		m.location = LEAT_LOCATION_STORE;
 	if (r->found.root == LEAT_ROOT_SPILL) {
-		m.place = spilled(r->d, name, path, &rc);
+		m.location = spilled(r->d, name, path, &rc);
 		name = path;
 	}
 	if (rc)
@@ -126,7 +127,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 		leat_actions_resolved(r->c, false);
 	if (r->file) {
 		m.slot = r->file->slot;
-		m.seq = leat_shm_home(leat_file_shm(r->d, r->file));
+		m.seq = leat_shm_generation(leat_file_shm(r->d, r->file));
 		m.lasting = is_lasting(r);
 		if (m.lasting)
 			leat_file_publish_name(r->d, r->file, &r->found.st);
@@ -148,7 +149,7 @@ int leat_request_file(struct leat_request *r)
 	if (!r->file)
 		return -ENFILE;
 	if (r->exists)
-		leat_file_tell_present(r->d, r->file);
+		leat_file_report_present(r->d, r->file);
 	return 0;
 }
 
@@ -210,8 +211,9 @@ bool leat_request_is_violation(const struct leat_request *r, unsigned violations
 	return r->d->n_violations != violations_before && !r->d->options.warn_violations;
 }
 
-/* Make room for a new name in `root`; r->file is its record unless it is excluded. */
-int leat_request_place_new(struct leat_request *r, enum leat_root root)
+/* Make the parent directories of a new name in `root`; r->file is its record unless it is excluded.
+ */
+int leat_request_make_parents(struct leat_request *r, enum leat_root root)
 {
 	int rc = leat_tree_make_parents(r->d->tree, root, r->found.path);
 
@@ -225,11 +227,11 @@ int leat_request_place_new(struct leat_request *r, enum leat_root root)
 int leat_request_create(struct leat_request *r, enum leat_root root)
 {
 	unsigned violations = r->d->n_violations;
-	int rc = leat_request_place_new(r, root);
+	int rc = leat_request_make_parents(r, root);
 
 	if (rc || r->rule->excluded)
 		return rc;
-	r->file->told = r->file->made = true;
+	r->file->reported = r->file->made = true;
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						    .step = r->c->step,
 						    .pid = r->c->pid,
@@ -282,7 +284,7 @@ bool leat_request_makes(const struct leat_request *r)
 
 int leat_request_go_outside(const struct leat_request *r)
 {
-	struct leat_msg_resolved m = {.place = LEAT_PLACE_ASIS, .flags = r->in->flags};
+	struct leat_msg_resolved m = {.location = LEAT_LOCATION_ASIS, .flags = r->in->flags};
 
 	return reply(r->c, &m, r->found.path);
 }

@@ -36,15 +36,16 @@ int leat_request_fail(struct leat_request *r, int error);
 int leat_request_go(struct leat_request *r);
 int leat_request_go_open(struct leat_request *r, uint64_t ofd);
 
-/* Nothing of that name is there: make room for it in `root` and tell the rules
+/* Nothing of that name is there: make space for it in `root` and tell the rules
  * that the client makes it. 0 or -errno. */
 int leat_request_create(struct leat_request *r, enum leat_root root);
 
 /* Did the fact just applied break what the workflow file says, fatally? */
 bool leat_request_is_violation(const struct leat_request *r, unsigned violations_before);
 
-/* Make room for a new name in `root`; r->file is its record unless it is excluded. 0 or -errno. */
-int leat_request_place_new(struct leat_request *r, enum leat_root root);
+/* Make the parent directories of a new name in `root`; r->file is its record unless it is excluded.
+ * 0 or -errno. */
+int leat_request_make_parents(struct leat_request *r, enum leat_root root);
 
 /* Note what was found: r->exists and what follows from that. */
 void leat_request_note_found(struct leat_request *r);

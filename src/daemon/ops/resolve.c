@@ -77,7 +77,7 @@ static int new_name(struct leat_request *r, enum leat_root root, unsigned event_
 	if (r->found.parent_missing)
 		return leat_request_fail(r, -ENOENT);
 	r->kind = LEAT_KIND_NONE;
-	rc = leat_request_place_new(r, root);
+	rc = leat_request_make_parents(r, root);
 	if (rc)
 		return leat_request_fail(r, rc);
 	/* Told once it is there: whoever the news wakes looks for it at once. */
@@ -105,7 +105,7 @@ static int op_make(struct leat_request *r)
 {
 	if (r->found.dir_wanted)
 		return leat_request_fail(r, r->exists ? -EEXIST : -ENOENT);
-	return new_name(r, is_special(r->in->mode) ? LEAT_ROOT_DISK : leat_rule_home(r->d, r->rule),
+	return new_name(r, is_special(r->in->mode) ? LEAT_ROOT_DISK : leat_rule_root(r->d, r->rule),
 			0);
 }
 

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 /* Failed files that are named one by one. */
-#define MAX_FAILED_TOLD 4u
+#define MAX_FAILED_REPORTED 4u
 
 static void report_failed(struct leat_daemon *d, struct leat_file *f)
 {
@@ -25,8 +25,8 @@ static void report_failed(struct leat_daemon *d, struct leat_file *f)
 		return;
 	f->warned = true;
 	/* A step that fails may take thousands of files with it. */
-	if (++d->ops->n_failed_told > MAX_FAILED_TOLD) {
-		if (d->ops->n_failed_told == MAX_FAILED_TOLD + 1)
+	if (++d->ops->n_failed_reported > MAX_FAILED_REPORTED) {
+		if (d->ops->n_failed_reported == MAX_FAILED_REPORTED + 1)
 			leat_problem_add(d, -EIO,
 					 "more files failed like these; leat run --log "
 					 "FILE names them all");
@@ -47,7 +47,7 @@ static void fail_listing(struct leat_conn *c, struct leat_file *dir)
 		leat_step_spoil(c->d, c->step, dir->name);
 		return;
 	}
-	if (!dir->warned && ++c->d->ops->n_failed_told <= MAX_FAILED_TOLD)
+	if (!dir->warned && ++c->d->ops->n_failed_reported <= MAX_FAILED_REPORTED)
 		leat_problem_add(c->d, -EIO,
 				 "step %s cannot list %s: what its input %s stands for will never "
 				 "be complete",
@@ -154,6 +154,6 @@ bool leat_rules_show(struct leat_conn *c, const char *dir, const char *name)
 		f = leat_file_get(d, path);
 	if (!f)
 		return true;
-	leat_file_tell_present(d, f);
+	leat_file_report_present(d, f);
 	return leat_stream_visible(d->stream, c->step, path);
 }

@@ -29,8 +29,8 @@ static bool is_fatal(const struct leat_daemon *d, unsigned before)
 }
 
 /* `other`: the name of the same file that LINK is given. 0 or -EIO. */
-static int tell(struct leat_conn *c, const char *name, enum leat_use use, bool is_dir,
-		const char *other)
+static int report_use(struct leat_conn *c, const char *name, enum leat_use use, bool is_dir,
+		      const char *other)
 {
 	unsigned violations = c->d->n_violations;
 	int rc;
@@ -57,7 +57,7 @@ int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
 	int rc = 0;
 
 	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1) {
-		rc = tell(c, found->links + at, LEAT_USE_READ, false, NULL);
+		rc = report_use(c, found->links + at, LEAT_USE_READ, false, NULL);
 		at += strlen(found->links + at) + 1;
 	}
 	return rc;
@@ -81,7 +81,7 @@ static int need_parent(struct leat_conn *c, const struct leat_found *found)
 			break;
 		*slash = 0;
 	}
-	return tell(c, dir, LEAT_USE_NEED, true, NULL);
+	return report_use(c, dir, LEAT_USE_NEED, true, NULL);
 }
 
 /* Does the step wait for others only where they have used the name? So it does for one that is
@@ -101,8 +101,8 @@ static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
 	bool streams;
 	int rc = leat_ask_rules(c, f, changes ? LEAT_CALL_WRITE : LEAT_CALL_OPEN, 0, 0, &streams);
 
-	if (rc == -EAGAIN && holder >= 0 && !f->held_told) {
-		f->held_told = true;
+	if (rc == -EAGAIN && holder >= 0 && !f->held_reported) {
+		f->held_reported = true;
 		leat_problem_add(d, 0,
 				 "step %s waits before it %s %s: step %s, which in a batch ends "
 				 "before, has it open",
@@ -224,7 +224,8 @@ int leat_uses_resolve(struct leat_request *r)
 	if (r->exists && goes_by_uses(r->c, name, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
-	return tell(r->c, name, use, r->exists ? r->is_dir : r->in->op == LEAT_OP_MKDIR, NULL);
+	return report_use(r->c, name, use, r->exists ? r->is_dir : r->in->op == LEAT_OP_MKDIR,
+			  NULL);
 }
 
 /* ---- CHANGE ---- */
@@ -258,7 +259,7 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 	rule = leat_match(r->d->matcher, found->path);
 	if (rule && !rule->excluded && use >= LEAT_USE_APPEND)
 		rc = ask(r, found->path, rule);
-	return rc ? rc : tell(r->c, found->path, use, is_dir, other);
+	return rc ? rc : report_use(r->c, found->path, use, is_dir, other);
 }
 
 static int rename_names(struct leat_change_request *r, bool is_dir)
@@ -314,7 +315,7 @@ static int use_removed_directory(struct leat_change_request *r)
 	if (is_nobodys(r->c, r->from.path))
 		return 0;
 	if (find_entry(r, entry, &is_dir))
-		return tell(r->c, entry, LEAT_USE_READ, is_dir, NULL);
+		return report_use(r->c, entry, LEAT_USE_READ, is_dir, NULL);
 	return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
 }
 

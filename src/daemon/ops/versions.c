@@ -203,9 +203,9 @@ int leat_versions_carry_over(struct leat_request *r)
 	if (r->in->flags & O_CREAT && r->in->flags & O_EXCL)
 		return -EEXIST;
 	/* Another user than the daemon's cannot go into the spill directory. */
-	to = r->c->user
-		     ? LEAT_ROOT_STORE
-		     : leat_spill_home(d, r->in->flags & O_TRUNC ? 0 : (uint64_t)last.st.st_size);
+	to = r->c->user ? LEAT_ROOT_STORE
+			: leat_spill_choose_root(
+				  d, r->in->flags & O_TRUNC ? 0 : (uint64_t)last.st.st_size);
 	from = leat_user_hold(last.root == LEAT_ROOT_SPILL ? NULL : r->c->user,
 			      leat_tree_fd(d->tree, last.root), name);
 	rc = from < 0 ? from
@@ -216,7 +216,7 @@ int leat_versions_carry_over(struct leat_request *r)
 	r->exists = !rc;
 	r->carried = r->exists && !(r->in->flags & O_TRUNC);
 	if (!rc)
-		r->file->told = r->file->made = true;
+		r->file->reported = r->file->made = true;
 	return rc;
 }
 

@@ -24,7 +24,7 @@
 #define REMIND_NS UINT64_C(30000000000)
 
 /* Anything the step does moves this number. */
-static uint64_t step_mark(struct leat_daemon *d, size_t i)
+static uint64_t step_progress(struct leat_daemon *d, size_t i)
 {
 	struct leat_shm_step *s = &d->shm->steps[i];
 
@@ -34,12 +34,12 @@ static uint64_t step_mark(struct leat_daemon *d, size_t i)
 }
 
 /* Anything that moves moves this number. */
-static uint64_t mark(struct leat_daemon *d)
+static uint64_t progress_of_all(struct leat_daemon *d)
 {
 	uint64_t sum = d->progress;
 
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		sum += step_mark(d, i);
+		sum += step_progress(d, i);
 	return sum;
 }
 
@@ -66,10 +66,10 @@ struct look {
 static bool is_quiet(struct leat_daemon *d, size_t i, uint64_t now)
 {
 	struct leat_step_run *s = &d->steps[i];
-	uint64_t m = step_mark(d, i);
+	uint64_t m = step_progress(d, i);
 
-	if (m != s->quiet_mark) {
-		s->quiet_mark = m;
+	if (m != s->quiet_progress) {
+		s->quiet_progress = m;
 		s->quiet_since_ns = now;
 	}
 	return now - s->quiet_since_ns >= QUIET_NS;
@@ -212,11 +212,11 @@ static void look_for_deadlock(struct leat_daemon *d, uint64_t quiet_ns, uint64_t
 
 void leat_deadlock_look(struct leat_daemon *d)
 {
-	uint64_t now = leat_clock_ns(), m = mark(d), cost_ns;
+	uint64_t now = leat_clock_ns(), m = progress_of_all(d), cost_ns;
 	bool waits = somebody_waits(d);
 
-	if (m != d->run->quiet_mark || !waits) {
-		d->run->quiet_mark = m;
+	if (m != d->run->quiet_progress || !waits) {
+		d->run->quiet_progress = m;
 		d->run->quiet_since_ns = now;
 	}
 	if (waits && now < d->run->look_ns)

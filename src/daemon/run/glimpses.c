@@ -45,7 +45,7 @@ static enum leat_use change_of(const struct stat *a, const struct stat *b)
 
 /* In the name of the staged step: the rules know who used it before. -1: none runs, and so none
  * has changed it. */
-static void tell_change(struct leat_daemon *d, int step, struct leat_glimpse *g)
+static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *g)
 {
 	struct stat now = glance(d, g->name);
 	enum leat_use use = change_of(&g->st, &now);
@@ -78,7 +78,7 @@ int leat_glimpses_note(struct leat_daemon *d, int step, const char *name)
 		return 0;
 	HASH_FIND_STR(d->run->glimpses, name, g);
 	if (g) {
-		tell_change(d, find_running(d), g);
+		report_change(d, find_running(d), g);
 		return 0;
 	}
 	g = calloc(1, sizeof(*g));
@@ -105,10 +105,10 @@ void leat_glimpses_free(struct leat_daemon *d)
 	}
 }
 
-void leat_glimpses_tell(struct leat_daemon *d, int step)
+void leat_glimpses_report(struct leat_daemon *d, int step)
 {
 	struct leat_glimpse *g, *next;
 
 	HASH_ITER(hh, d->run->glimpses, g, next)
-	tell_change(d, step, g);
+	report_change(d, step, g);
 }

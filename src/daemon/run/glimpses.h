@@ -9,7 +9,7 @@
  * -ENOMEM. */
 int leat_glimpses_note(struct leat_daemon *d, int step, const char *name);
 /* The staged `step` has ended: what it has changed is told. */
-void leat_glimpses_tell(struct leat_daemon *d, int step);
+void leat_glimpses_report(struct leat_daemon *d, int step);
 void leat_glimpses_free(struct leat_daemon *d);
 
 #endif

@@ -397,7 +397,7 @@ static bool orphans_are_idle(struct look *l)
 
 /* ---- what leat itself is doing ---- */
 
-/* A file that moves or is copied, room that is being made, a wait that the rules do not know. */
+/* A file that moves or is copied, space that is being made, a wait that the rules do not know. */
 static bool is_served(const struct look *l)
 {
 	const struct leat_daemon *d = l->d;

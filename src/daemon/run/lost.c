@@ -72,7 +72,7 @@ static void collect_links(struct leat_daemon *d)
 
 void leat_lost_collect(struct leat_daemon *d)
 {
-	collect_links(d); /* they say more than the marks */
+	collect_links(d); /* they say more than the flags in the segment */
 	for (uint32_t i = 0; i < d->wf->n_steps; i++) {
 		uint32_t cause = leat_shm_take_lost(d->shm, i);
 

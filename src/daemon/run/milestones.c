@@ -57,25 +57,25 @@ uint32_t leat_milestones_number(struct leat_daemon *d, const struct leat_file *f
 	return number_of(d, leat_version_base(f->name, &version));
 }
 
-static void add(struct leat_daemon *d, struct leat_milestone mark)
+static void add(struct leat_daemon *d, struct leat_milestone milestone)
 {
 	struct leat_milestones *m = &d->run->milestones;
 
-	if (m->n == m->room && m->n < LEAT_MILESTONES_MOST) {
-		unsigned room = m->room ? 2 * m->room : 64;
-		struct leat_milestone *grown = reallocarray(m->v, room, sizeof(*grown));
+	if (m->n == m->capacity && m->n < LEAT_MILESTONES_MOST) {
+		unsigned capacity = m->capacity ? 2 * m->capacity : 64;
+		struct leat_milestone *grown = reallocarray(m->v, capacity, sizeof(*grown));
 
 		if (grown) {
 			m->v = grown;
-			m->room = room;
+			m->capacity = capacity;
 		}
 	}
-	if (m->n == m->room) {
+	if (m->n == m->capacity) {
 		m->n_left_out++;
 		return;
 	}
-	mark.time_ns = leat_clock_ns();
-	m->v[m->n++] = mark;
+	milestone.time_ns = leat_clock_ns();
+	m->v[m->n++] = milestone;
 }
 
 void leat_milestones_step(struct leat_daemon *d, enum leat_milestone_kind kind, int step)
@@ -97,11 +97,11 @@ static int producer_of(const struct leat_daemon *d, const struct leat_file *f, i
 static void add_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,
 		     int step)
 {
-	struct leat_milestone mark = {.kind = kind, .step = step};
+	struct leat_milestone milestone = {.kind = kind, .step = step};
 
-	leat_version_base(f->name, &mark.version);
-	mark.file = leat_milestones_number(d, f);
-	add(d, mark);
+	leat_version_base(f->name, &milestone.version);
+	milestone.file = leat_milestones_number(d, f);
+	add(d, milestone);
 }
 
 void leat_milestones_file(struct leat_daemon *d, enum leat_milestone_kind kind, struct leat_file *f,

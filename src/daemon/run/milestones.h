@@ -34,7 +34,7 @@ struct leat_milestone_name;
 
 struct leat_milestones {
 	struct leat_milestone *v; /* owned */
-	unsigned n, room;
+	unsigned n, capacity;
 	uint64_t n_left_out;
 	struct leat_milestone_name *names; /* owned; in the order of their numbers, from 1 */
 };

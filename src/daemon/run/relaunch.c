@@ -25,7 +25,7 @@ static void rest(struct leat_daemon *d, int step)
 	if (d->steps[step].state == LEAT_RUN_RESTING || !d->steps[step].running)
 		return;
 	leat_step_sample(d, step);
-	leat_step_tell(d, step, LEAT_RUN_EVENT_REST);
+	leat_step_run_advance(d, step, LEAT_RUN_EVENT_REST);
 	leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_LAUNCH, .step = step});
 }
@@ -41,7 +41,7 @@ bool leat_step_look(struct leat_daemon *d, const char *name)
 	return true;
 }
 
-enum leat_answer leat_step_more(struct leat_daemon *d, int step, bool over)
+enum leat_answer leat_step_may_relaunch(struct leat_daemon *d, int step, bool over)
 {
 	char name[sizeof(NAME) + 12];
 
@@ -51,5 +51,6 @@ enum leat_answer leat_step_more(struct leat_daemon *d, int step, bool over)
 	/* Its end will say so. */
 	if (d->steps[step].spoiled)
 		return LEAT_NOENT;
-	return leat_events_ask(d, step, MORE_WAITER + (uint64_t)step, LEAT_CALL_MORE, name, 0, 0);
+	return leat_events_ask(d, step, MORE_WAITER + (uint64_t)step, LEAT_CALL_RELAUNCH, name, 0,
+			       0);
 }

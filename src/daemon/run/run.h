@@ -22,7 +22,7 @@ struct leat_daemon_run {
 
 	/* Looking for deadlocks. */
 	uint64_t quiet_since_ns; /* no progress since then */
-	uint64_t quiet_mark;     /* what was counted then */
+	uint64_t quiet_progress; /* what was counted then */
 	uint64_t look_ns;        /* not before */
 	uint64_t n_looks;        /* so many were due */
 	uint64_t reminded_ns;    /* of who waits for whom */

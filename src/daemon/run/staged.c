@@ -62,7 +62,7 @@ static bool is_way(struct leat_daemon *d, const struct leat_file *f, int step)
 }
 
 /* Nobody hears of what it reads: it is taken to read all its inputs, as they are now. */
-static void tell_seen(struct leat_daemon *d, int step)
+static void report_seen(struct leat_daemon *d, int step)
 {
 	struct leat_file *f, *next;
 
@@ -105,7 +105,7 @@ enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat
 			all = one;
 	}
 	if (all == LEAT_GO)
-		tell_seen(d, step);
+		report_seen(d, step);
 	d->steps[step].unseen = all == LEAT_GO;
 	return all;
 }
@@ -187,14 +187,14 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 	if (!f || (S_ISREG(st->st_mode) && is_anothers(d, f, step, st)))
 		return;
 	if (!is_newer(st, d->start_time)) {
-		leat_file_tell_present(d, f);
+		leat_file_report_present(d, f);
 		return;
 	}
 	LEAT_FAULT("staged.adopt");
 	leat_unlink_ours(d, NULL, name);
 	f->on_disk = (struct leat_inode){st->st_dev, st->st_ino};
-	f->told = f->made = true;
-	f->adopted = leat_rule_home(d, f->rule) == LEAT_ROOT_STORE;
+	f->reported = f->made = true;
+	f->adopted = leat_rule_root(d, f->rule) == LEAT_ROOT_STORE;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_CREATE,
 						 .step = step,
 						 .name = name,
@@ -241,6 +241,6 @@ void leat_staged_adopt(struct leat_daemon *d, int step)
 {
 	leat_tree_forget(d->tree);
 	leat_tree_times_from_disk(d->tree);
-	leat_glimpses_tell(d, step);
+	leat_glimpses_report(d, step);
 	adopt_below(d, step, "");
 }

@@ -62,7 +62,7 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_e
 	if (s->state == LEAT_RUN_WAITING)
 		s->start_ns = leat_clock_ns();
 	leat_step_sample(d, step);
-	leat_step_tell(d, step, event);
+	leat_step_run_advance(d, step, event);
 	s->running++;
 	s->pid = pid;
 	group = leat_space_meet(d, pid);
@@ -153,7 +153,7 @@ static char *why_failed(const struct leat_step_run *s, int status, const char *r
 static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int status)
 {
 	bool is_kill = leat_oom_is_status(status);
-	char *why = is_kill && !s->killed ? leat_oom_tell(&s->oom) : NULL;
+	char *why = is_kill && !s->killed ? leat_oom_explain(&s->oom) : NULL;
 	char files[LEAT_WORD];
 
 	if (is_kill && s->killed) {
@@ -164,12 +164,12 @@ static void blame_limits(struct leat_daemon *d, struct leat_step_run *s, int sta
 		s->spoiled = leat_strf("%s, of which files of the run had %s (--memory)", why,
 				       leat_format_bytes(d->space->used_bytes, files));
 	else
-		s->spoiled = leat_oom_tell_refused(&s->oom);
+		s->spoiled = leat_oom_explain_refused(&s->oom);
 	free(why);
 }
 
 /* The step went on, or failed in another way. */
-static void tell_killed(const struct leat_daemon *d, int step, const char *why)
+static void report_killed(const struct leat_daemon *d, int step, const char *why)
 {
 	leat_warn("step %s: %s", d->wf->steps[step].name, why);
 }
@@ -183,7 +183,7 @@ static void blame(struct leat_daemon *d, int step, int status)
 	if (status && !s->spoiled)
 		leat_space_blame_moves(d, step, status);
 	if (s->killed)
-		tell_killed(d, step, s->killed);
+		report_killed(d, step, s->killed);
 	free(s->killed);
 	s->killed = NULL;
 }
@@ -193,7 +193,7 @@ void leat_step_killed(struct leat_daemon *d, int step, const char *why)
 	struct leat_step_run *s = &d->steps[step];
 
 	if (!s->running)
-		tell_killed(d, step, why);
+		report_killed(d, step, why);
 	else if (!s->killed)
 		s->killed = strdup(why);
 }
@@ -215,7 +215,8 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 		leat_milestones_step(d, LEAT_MILESTONE_END, step);
 	if (s->running)
 		s->running--;
-	leat_step_tell(d, step, s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
+	leat_step_run_advance(d, step,
+			      s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
 	s->end_ns = leat_clock_ns();
 	if (!s->running)
 		leat_oom_end(&s->oom);

@@ -85,18 +85,18 @@ static void coarsen(struct leat_track *t)
 	}
 }
 
-static bool has_room(struct leat_track *t)
+static bool has_space(struct leat_track *t)
 {
-	unsigned room = t->room ? 2 * t->room : 64;
+	unsigned capacity = t->capacity ? 2 * t->capacity : 64;
 	struct leat_piece *grown;
 
-	if (t->n < t->room)
+	if (t->n < t->capacity)
 		return true;
-	grown = reallocarray(t->v, room, sizeof(*grown));
+	grown = reallocarray(t->v, capacity, sizeof(*grown));
 	if (!grown)
 		return false;
 	t->v = grown;
-	t->room = room;
+	t->capacity = capacity;
 	return true;
 }
 
@@ -112,23 +112,23 @@ static void add(struct leat_track *t, const struct leat_piece *p)
 	}
 	if (t->n == t->most)
 		coarsen(t);
-	if (has_room(t))
+	if (has_space(t))
 		t->v[t->n++] = *p;
 	else if (last)
 		join(last, p);
 }
 
-static void cut(uint64_t *part, uint64_t *room)
+static void cut(uint64_t *part, uint64_t *space)
 {
-	if (*part > *room)
-		*part = *room;
-	*room -= *part;
+	if (*part > *space)
+		*part = *space;
+	*space -= *part;
 }
 
 void leat_track_add(struct leat_track *t, const struct leat_piece *piece)
 {
 	struct leat_piece p = *piece;
-	uint64_t room = p.length_ns;
+	uint64_t space = p.length_ns;
 	uint64_t end_ns = t->n ? end_of(&t->v[t->n - 1]) : p.begin_ns;
 
 	if (end_ns < p.begin_ns) {
@@ -136,9 +136,9 @@ void leat_track_add(struct leat_track *t, const struct leat_piece *piece)
 
 		add(t, &(struct leat_piece){.begin_ns = end_ns, .length_ns = gap, .rest_ns = gap});
 	}
-	cut(&p.rest_ns, &room);
-	cut(&p.wait_ns, &room);
-	cut(&p.copy_ns, &room);
+	cut(&p.rest_ns, &space);
+	cut(&p.wait_ns, &space);
+	cut(&p.copy_ns, &space);
 	add(t, &p);
 }
 
@@ -146,8 +146,8 @@ void leat_track_copied(struct leat_track *t, uint64_t ns)
 {
 	for (unsigned i = t->n; ns && i--;) {
 		struct leat_piece *p = &t->v[i];
-		uint64_t room = p->length_ns - p->wait_ns - p->rest_ns - p->copy_ns;
-		uint64_t part = ns < room ? ns : room;
+		uint64_t space = p->length_ns - p->wait_ns - p->rest_ns - p->copy_ns;
+		uint64_t part = ns < space ? ns : space;
 
 		p->copy_ns += part;
 		ns -= ns < p->length_ns ? ns : p->length_ns;

@@ -26,7 +26,7 @@ struct leat_piece {
 
 struct leat_track {
 	struct leat_piece *v; /* owned; without gaps */
-	unsigned n, room, most;
+	unsigned n, capacity, most;
 	uint64_t grain_ns; /* neighbours were put together up to this length */
 };
 

@@ -21,8 +21,8 @@
 
 #define MAPS_SIZE (1u << 20)
 #define STATUS_SIZE (1u << 16)
-#define NAP_US 2000
-#define NAPS_DYING 50 /* how long a process that ends is waited for */
+#define SLEEP_US 2000
+#define SLEEPS_DYING 50 /* how long a process that ends is waited for */
 
 int leat_unseen_init(struct leat_daemon *d)
 {
@@ -137,10 +137,10 @@ static bool is_loaded(pid_t pid)
 /* One that is ending is waited for: how it ended is known only then. */
 static bool read_settled(pid_t pid, struct leat_pidstat *now)
 {
-	for (int naps = 0; leat_pidstat_read(pid, now); naps++) {
-		if (!now->exiting || now->state == 'Z' || naps == NAPS_DYING)
+	for (int sleeps = 0; leat_pidstat_read(pid, now); sleeps++) {
+		if (!now->exiting || now->state == 'Z' || sleeps == SLEEPS_DYING)
 			return true;
-		usleep(NAP_US);
+		usleep(SLEEP_US);
 	}
 	return false;
 }
@@ -179,7 +179,7 @@ static void look_again(struct leat_roll_entry *e)
 	leat_word_claim(&e->state, LEAT_ROLL_FOLLOWED, LEAT_ROLL_PAST);
 }
 
-static char *tell_never(const struct leat_roll_entry *e)
+static char *report_never(const struct leat_roll_entry *e)
 {
 	char end[64] = "ran";
 	int status = e->status;
@@ -194,7 +194,7 @@ static char *tell_never(const struct leat_roll_entry *e)
 			 e->program, (unsigned)leat_word_get(&e->process), end);
 }
 
-static char *tell_past(const struct leat_roll_entry *e)
+static char *report_past(const struct leat_roll_entry *e)
 {
 	return leat_strf("%s (process %u) ended past libleat: it, or a program that it became, "
 			 "made system calls that were not seen; run it behind a mount "
@@ -210,10 +210,10 @@ static int step_of(const struct leat_daemon *d, const struct leat_roll_entry *e)
 	return -1;
 }
 
-static void tell(struct leat_daemon *d, struct leat_roll_entry *e)
+static void report(struct leat_daemon *d, struct leat_roll_entry *e)
 {
 	bool never = leat_word_get(&e->state) == LEAT_ROLL_NEVER;
-	char *why = never ? tell_never(e) : tell_past(e);
+	char *why = never ? report_never(e) : report_past(e);
 	int step = step_of(d, e);
 
 	/* Of no step of this run: LEAT_APP_NAME was nobody's, as the daemon has said. */
@@ -238,7 +238,7 @@ static unsigned collect(struct leat_daemon *d, uint32_t step, bool all)
 		else if (leat_word_get(&e->state) == LEAT_ROLL_FOLLOWED)
 			look_again(e);
 		if (leat_word_get(&e->state) >= LEAT_ROLL_NEVER)
-			tell(d, e);
+			report(d, e);
 	}
 	return n;
 }
@@ -253,5 +253,5 @@ void leat_unseen_await(struct leat_daemon *d)
 	uint64_t since = leat_clock_ns();
 
 	while (collect(d, 0, true) && leat_clock_ns() - since < 2 * LEAT_ROLL_LOADING_NS)
-		usleep(NAP_US);
+		usleep(SLEEP_US);
 }

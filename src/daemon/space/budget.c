@@ -10,7 +10,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-int64_t leat_budget_room(uint64_t limit_bytes, uint64_t spare_bytes)
+int64_t leat_budget_free(uint64_t limit_bytes, uint64_t spare_bytes)
 {
 	return (int64_t)spare_bytes - (int64_t)min(limit_bytes / 8, 1024 * MB);
 }
@@ -38,8 +38,8 @@ static uint64_t least(const struct leat_budget *b)
 
 static uint64_t wanted(struct leat_budget *b, const struct leat_budget_sight *s)
 {
-	int64_t room = (int64_t)s->used_bytes + s->room_bytes;
-	uint64_t bytes = min(b->most_bytes, room > 0 ? (uint64_t)room : 0);
+	int64_t space = (int64_t)s->used_bytes + s->free_bytes;
+	uint64_t bytes = min(b->most_bytes, space > 0 ? (uint64_t)space : 0);
 
 	/* Where files take little it is not they who press. */
 	if (is_pressed(b, s) && s->used_bytes > b->most_bytes / 4)

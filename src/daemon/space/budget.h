@@ -19,13 +19,13 @@ struct leat_budget_sight {
 	uint64_t now_ns;
 	uint64_t used_bytes;  /* by the files */
 	uint64_t limit_bytes; /* the tightest, the machine's memory included */
-	int64_t room_bytes;   /* for further files; below 0: there are too many */
+	int64_t free_bytes;   /* for further files; below 0: there are too many */
 	uint64_t stalled_us;  /* in which processes waited for memory, since whenever */
 };
 
-/* Room for files at a level that has a limit and so much left of it: steps need some of that before
- * they can be looked at again. */
-int64_t leat_budget_room(uint64_t limit_bytes, uint64_t spare_bytes);
+/* Space for files at a level that has a limit and so much left of it: steps need some of that
+ * before they can be looked at again. */
+int64_t leat_budget_free(uint64_t limit_bytes, uint64_t spare_bytes);
 
 void leat_budget_update(struct leat_budget *budget, const struct leat_budget_sight *sight);
 

@@ -19,7 +19,7 @@
 #define ASKERS 32
 #define MAX_UNASKED (UINT64_C(4) << 20)
 
-/* What may still be written through mappings, which find no room otherwise than by SIGBUS. */
+/* What may still be written through mappings, which find no space otherwise than by SIGBUS. */
 static uint64_t count_promised(struct leat_daemon *d)
 {
 	const struct leat_file *f;
@@ -84,7 +84,7 @@ void leat_space_fit(struct leat_daemon *d)
 	if (s->fitted_ns && now - s->fitted_ns < LOOK_NS)
 		return;
 	s->fitted_ns = now;
-	if (leat_store_room(d->store, &size, &used))
+	if (leat_store_usage(d->store, &size, &used))
 		return;
 	leat_limits_look(&d->space->limits, leat_store_is_private(d->store) ? s->used_bytes : used,
 			 now);
@@ -127,7 +127,7 @@ void leat_space_look(struct leat_daemon *d)
 	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_USED_NS)
 		return;
 	s->looked_ns = now;
-	if (leat_store_room(d->store, &s->budget_bytes, &s->used_bytes))
+	if (leat_store_usage(d->store, &s->budget_bytes, &s->used_bytes))
 		return;
 	if (is_private) { /* others have files there, too */
 		uint64_t left = s->budget_bytes - s->used_bytes;

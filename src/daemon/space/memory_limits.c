@@ -88,12 +88,12 @@ static void look_at_machine(struct leat_limits *l, uint64_t now)
 		return;
 	l->machine_ns = now;
 	l->machine_bytes = UINT64_C(2) << 30;
-	l->machine_room = INT64_MAX / 2;
+	l->machine_free = INT64_MAX / 2;
 	if (leat_read_file("/proc/meminfo", 1u << 16, &text, NULL) < 0)
 		return;
 	l->machine_bytes = kilobytes(text, "MemTotal:") * 1024;
-	l->machine_room =
-		leat_budget_room(l->machine_bytes, kilobytes(text, "\nMemAvailable:") * 1024);
+	l->machine_free =
+		leat_budget_free(l->machine_bytes, kilobytes(text, "\nMemAvailable:") * 1024);
 	free(text);
 }
 
@@ -118,17 +118,17 @@ static uint64_t growth(struct leat_limits_group *g, const struct leat_cgroup_mem
 static void look_at_group(struct leat_limits_group *g, struct leat_budget_sight *s)
 {
 	struct leat_cgroup_memory memory;
-	int64_t room;
+	int64_t space;
 
 	leat_cgroup_memory(g->cgroup, &memory);
 	if (memory.limit_bytes == LEAT_NO_LIMIT)
 		return;
-	room = leat_budget_room(memory.limit_bytes, memory.spare_bytes) -
-	       (int64_t)growth(g, &memory, s);
+	space = leat_budget_free(memory.limit_bytes, memory.spare_bytes) -
+		(int64_t)growth(g, &memory, s);
 	if (memory.limit_bytes < s->limit_bytes)
 		s->limit_bytes = memory.limit_bytes;
-	if (room < s->room_bytes)
-		s->room_bytes = room;
+	if (space < s->free_bytes)
+		s->free_bytes = space;
 }
 
 static void look_for_stalls(struct leat_limits *l, struct leat_limits_group *g)
@@ -148,7 +148,7 @@ void leat_limits_look(struct leat_limits *l, uint64_t used_bytes, uint64_t now_n
 	look_at_machine(l, now_ns);
 	find_limited(l, now_ns);
 	s.limit_bytes = l->machine_bytes;
-	s.room_bytes = l->machine_room;
+	s.free_bytes = l->machine_free;
 	for (size_t i = 0; i < l->n_groups; i++) {
 		if (l->groups[i].is_limited)
 			look_at_group(&l->groups[i], &s);

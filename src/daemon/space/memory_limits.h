@@ -23,7 +23,7 @@ struct leat_limits {
 	size_t n_groups;
 	uint64_t looked_ns;     /* for groups with limits */
 	uint64_t machine_bytes; /* its memory */
-	int64_t machine_room;   /* in it, when it was looked at last */
+	int64_t machine_free;   /* in it, when it was looked at last */
 	uint64_t machine_ns;
 	uint64_t limit_bytes; /* the tightest there is */
 	bool is_limited;      /* it is not the machine's memory */

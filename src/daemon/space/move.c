@@ -44,14 +44,14 @@ static void free_move(struct leat_move *m)
  * them. */
 static int await_writers(struct leat_move *m)
 {
-	const struct timespec nap = {.tv_nsec = 20000};
+	const struct timespec pause = {.tv_nsec = 20000};
 	uint64_t since = leat_clock_ns();
 
 	while (leat_shm_holders(m->shared, true) && leat_clock_ns() - since < LEAT_HOLD_NS)
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 	/* A process was killed in it, or stopped: that one will find out. */
 	if (leat_shm_holders(m->shared, true))
-		leat_shm_file_home(m->shared, m->home + LEAT_HOME_RUSHING);
+		leat_shm_set_generation(m->shared, m->generation + LEAT_GENERATION_FORCED);
 	return fstat(m->in, &m->st) < 0 ? -errno : 0;
 }
 
@@ -108,7 +108,7 @@ static int swap_names(const struct leat_move *m)
 }
 
 /* The copy takes the file's place. */
-static int take_place(struct leat_move *m)
+static int replace_old(struct leat_move *m)
 {
 	struct leat_tree *t = m->d->tree;
 	int rc = leat_tree_make_parents(t, m->to, m->f->name);
@@ -124,13 +124,13 @@ static int take_place(struct leat_move *m)
 }
 
 /* The same for a file that is open: who has it open is to follow. */
-static int take_live_place(struct leat_move *m)
+static int replace_live(struct leat_move *m)
 {
 	struct leat_shm_file *s = leat_file_shm(m->d, m->f);
-	int rc = leat_former_add(m->d, m->f, m->in, m->out, m->home);
+	int rc = leat_former_add(m->d, m->f, m->in, m->out, m->generation);
 
 	if (!rc)
-		rc = take_place(m);
+		rc = replace_old(m);
 	if (rc && m->f->former)
 		leat_former_cancel(m->f);
 	if (rc)
@@ -139,15 +139,15 @@ static int take_live_place(struct leat_move *m)
 	leat_close(&m->f->drop_fd);
 	LEAT_FAULT("move.live");
 	leat_descriptions_moved(m->f);
-	leat_shm_file_home(s, m->home + LEAT_HOME_NEXT);
+	leat_shm_set_generation(s, m->generation + LEAT_GENERATION_NEXT);
 	return 0;
 }
 
 static int finish(struct leat_move *m)
 {
 	if (m->live)
-		return take_live_place(m);
-	return was_used(m) ? -EBUSY : take_place(m);
+		return replace_live(m);
+	return was_used(m) ? -EBUSY : replace_old(m);
 }
 
 static void drop_temporary(const struct leat_move *m)
@@ -246,10 +246,10 @@ static int stop_writers(struct leat_move *m)
 
 	if (!leat_file_settle(m->d, m->f, true))
 		return -EBUSY;
-	m->home = leat_shm_home(s);
-	leat_shm_file_home(s, m->home + LEAT_HOME_MOVING);
+	m->generation = leat_shm_generation(s);
+	leat_shm_set_generation(s, m->generation + LEAT_GENERATION_MOVING);
 	if (leat_shm_flags(s) & (LEAT_SHM_PINNED | LEAT_SHM_DROP)) {
-		leat_shm_file_home(s, m->home);
+		leat_shm_set_generation(s, m->generation);
 		return -ENOTSUP;
 	}
 	return 0;

@@ -13,7 +13,7 @@
 #define FULL_BYTES UINT64_C(65536)
 
 /* Why the file itself does not make way. */
-static void say_why(const struct leat_daemon *d, int why, char *out, size_t size)
+static void report_why(const struct leat_daemon *d, int why, char *out, size_t size)
 {
 	const char *path = d->space->path;
 
@@ -35,9 +35,9 @@ void leat_space_refuse(struct leat_daemon *d, int step, struct leat_file *f, int
 	if (f->cramped)
 		return;
 	f->cramped = true;
-	say_why(d, why, reason, sizeof(reason));
+	report_why(d, why, reason, sizeof(reason));
 	leat_problem_add(d, 0,
-			 "step %s: no room for %s: the memory for files (%llu MB) is full, and %s",
+			 "step %s: no space for %s: the memory for files (%llu MB) is full, and %s",
 			 step >= 0 ? d->wf->steps[step].name : "?", f->name,
 			 (unsigned long long)(d->space->budget_bytes >> 20), reason);
 }
@@ -64,7 +64,7 @@ static bool is_full(struct leat_daemon *d)
 {
 	uint64_t size, used;
 
-	return leat_store_room(d->store, &size, &used) == 0 && used + FULL_BYTES > size;
+	return leat_store_usage(d->store, &size, &used) == 0 && used + FULL_BYTES > size;
 }
 
 void leat_space_watch(struct leat_daemon *d)

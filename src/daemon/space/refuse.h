@@ -1,4 +1,4 @@
-/* A write that found no room, or may have found none. Event loop only. */
+/* A write that found no space, or may have found none. Event loop only. */
 #ifndef LEAT_DAEMON_SPACE_REFUSE_H
 #define LEAT_DAEMON_SPACE_REFUSE_H
 
@@ -10,7 +10,7 @@ void leat_space_refuse(struct leat_daemon *d, int step, struct leat_file *f, int
 
 /* A program of `step` is about to write `f` in the store, unseen, and it cannot go to disk. */
 void leat_space_stays(struct leat_daemon *d, int step, struct leat_file *f, int why);
-/* Is the store full? Then such a program finds no room, and nobody but it hears of that. To be
+/* Is the store full? Then such a program finds no space, and nobody but it hears of that. To be
  * called before something leaves the store, and now and then. */
 void leat_space_watch(struct leat_daemon *d);
 

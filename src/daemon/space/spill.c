@@ -38,7 +38,7 @@ static uint64_t low_water(const struct leat_daemon_space *s)
 	return s->budget_bytes / 2;
 }
 
-enum leat_root leat_spill_home(struct leat_daemon *d, uint64_t size_bytes)
+enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes)
 {
 	struct leat_daemon_space *s = d->space;
 
@@ -185,7 +185,7 @@ static bool is_hotter(const struct candidate *a, const struct candidate *b)
 	return is_colder(b, a);
 }
 
-/* What will be read comes back as long as there is room between the marks. */
+/* What will be read comes back as long as there is space between the marks. */
 static void fetch(struct leat_daemon *d)
 {
 	struct candidate v[MAX_VICTIMS];
@@ -204,7 +204,7 @@ static void fetch(struct leat_daemon *d)
 	}
 }
 
-/* Who waits for room looks again. */
+/* Who waits for space looks again. */
 static void wake_cramped(struct leat_daemon *d)
 {
 	struct leat_conn *c;
@@ -231,7 +231,7 @@ void leat_spill_tick(struct leat_daemon *d)
 	wake_cramped(d);
 }
 
-/* ---- a write that found no room ---- */
+/* ---- a write that found no space ---- */
 
 static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 {
@@ -239,7 +239,7 @@ static int refuse(struct leat_conn *c, struct leat_file *f, int why)
 	return -ENOSPC;
 }
 
-static bool has_room(int fd, uint64_t size)
+static bool has_space(int fd, uint64_t size)
 {
 	struct statvfs fs;
 
@@ -309,7 +309,7 @@ int leat_spill_make_space(struct leat_conn *c, struct leat_file *f, uint64_t len
 		if (waits && (uint64_t)st.st_size < s->budget_bytes / 4)
 			return -EAGAIN;
 	}
-	if (root == LEAT_ROOT_SPILL && attempt < LEAT_SPILL_ATTEMPTS && has_room(s->fd, length))
+	if (root == LEAT_ROOT_SPILL && attempt < LEAT_SPILL_ATTEMPTS && has_space(s->fd, length))
 		return 0; /* the client has yet to follow it there */
 	rc = make_way(d, f, root, (uint64_t)st.st_size + length, attempt >= LEAT_SPILL_ATTEMPTS);
 	if (!rc || rc == -EAGAIN)

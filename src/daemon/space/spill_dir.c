@@ -1,4 +1,4 @@
-/* The directory for what the store has no room for. */
+/* The directory for what the store has no space for. */
 #include "daemon/space/spill_dir.h"
 
 #include "base/beneath.h"
@@ -106,7 +106,7 @@ static int make_default(struct leat_daemon *d)
 	if (rc) {
 		d->space->refused = true;
 		leat_problem_add(d, 0,
-				 "no directory for what memory has no room for: %s "
+				 "no directory for what memory has no space for: %s "
 				 "(--spill-dir names one)",
 				 strerror(-rc));
 	}

@@ -1,5 +1,5 @@
-/* The directory for what the store has no room for: where --spill-dir says, else in the workflow's;
- * or beside that if there are staged steps, who would list it. Event loop only. */
+/* The directory for what the store has no space for: where --spill-dir says, else in the
+ * workflow's; or beside that if there are staged steps, who would list it. Event loop only. */
 #ifndef LEAT_DAEMON_SPACE_SPILL_DIR_H
 #define LEAT_DAEMON_SPACE_SPILL_DIR_H
 

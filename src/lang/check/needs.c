@@ -110,7 +110,7 @@ static void add_names(struct names *n, const struct leat_device *devices, size_t
 	}
 }
 
-static void say_unknown(const struct leat_check_context *ctx, const struct leat_step *step)
+static void report_unknown(const struct leat_check_context *ctx, const struct leat_step *step)
 {
 	const struct leat_resources *res = ctx->wf->resources;
 	struct names names = {.name = step->needs.device, .distance = 3};
@@ -128,7 +128,7 @@ static void say_unknown(const struct leat_check_context *ctx, const struct leat_
 				 names.name, names.all[0] ? names.all : "none");
 }
 
-static void say_nowhere(const struct leat_check_context *ctx, const struct leat_step *step)
+static void report_nowhere(const struct leat_check_context *ctx, const struct leat_step *step)
 {
 	const char *file = step->outputs.n  ? step->outputs.v[0].text
 			   : step->inputs.n ? step->inputs.v[0].text
@@ -156,9 +156,9 @@ int leat_check_needs_device(const struct leat_check_context *ctx)
 			if (find_on(ctx, step, h, &device, &known))
 				return -ENOMEM;
 		if (!device && step->needs.device)
-			say_unknown(ctx, step);
+			report_unknown(ctx, step);
 		else if (!device && known)
-			say_nowhere(ctx, step);
+			report_nowhere(ctx, step);
 	}
 	return 0;
 }

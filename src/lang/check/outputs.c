@@ -30,15 +30,15 @@ static int by_text(const void *pa, const void *pb)
 struct leat_check_outputs *leat_check_outputs_new(const struct leat_workflow *wf)
 {
 	struct leat_check_outputs *o = calloc(1, sizeof(*o));
-	size_t room = 1;
+	size_t capacity = 1;
 
 	if (!o)
 		return NULL;
 	for (size_t s = 0; s < wf->n_steps; s++)
-		room += wf->steps[s].outputs.n;
+		capacity += wf->steps[s].outputs.n;
 	o->words = (wf->n_steps + 63) / 64;
-	o->plain = calloc(room, sizeof(*o->plain));
-	o->wild = calloc(room, sizeof(*o->wild));
+	o->plain = calloc(capacity, sizeof(*o->plain));
+	o->wild = calloc(capacity, sizeof(*o->wild));
 	o->set = calloc(o->words + 1, sizeof(*o->set));
 	if (!o->plain || !o->wild || !o->set) {
 		leat_check_outputs_free(o);

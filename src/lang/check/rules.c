@@ -81,12 +81,12 @@ static int closes_of_step(const struct leat_check_context *ctx, const struct lea
 int leat_check_closes_too_few(const struct leat_check_context *ctx)
 {
 	const struct leat_rule **seen;
-	size_t n_seen = 0, room = 1;
+	size_t n_seen = 0, capacity = 1;
 	int rc = 0;
 
 	for (size_t s = 0; s < ctx->wf->n_steps; s++)
-		room += ctx->wf->steps[s].n_rules;
-	seen = calloc(room, sizeof(const struct leat_rule *));
+		capacity += ctx->wf->steps[s].n_rules;
+	seen = calloc(capacity, sizeof(const struct leat_rule *));
 	if (!seen)
 		return -ENOMEM;
 	for (size_t s = 0; s < ctx->wf->n_steps && !rc; s++)

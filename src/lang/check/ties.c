@@ -89,13 +89,13 @@ static int collect_rules(const struct leat_check_context *ctx, struct tied *v, s
 
 int leat_check_rule_tie(const struct leat_check_context *ctx)
 {
-	size_t n = 0, room = 1;
+	size_t n = 0, capacity = 1;
 	struct tied *v;
 	int rc;
 
 	for (size_t s = 0; s < ctx->wf->n_steps; s++)
-		room += ctx->wf->steps[s].n_rules;
-	v = calloc(room, sizeof(*v));
+		capacity += ctx->wf->steps[s].n_rules;
+	v = calloc(capacity, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	rc = collect_rules(ctx, v, &n);

@@ -25,7 +25,7 @@ static void list_engines(char *buffer, size_t size, bool all, enum leat_image_ki
 						 leat_engine_name((enum leat_engine)i));
 }
 
-static void say_unknown(struct leat_front *front, const char *name, struct leat_pos pos)
+static void report_unknown(struct leat_front *front, const char *name, struct leat_pos pos)
 {
 	const char *meant = NULL;
 	unsigned best = 4;
@@ -55,7 +55,7 @@ static void read_engine(struct leat_front *front, const struct leat_pair *entry,
 	const char *text = leat_read_text(front, entry);
 
 	if (text && !leat_engine_find(text, &container->engine))
-		say_unknown(front, text, entry->value->pos);
+		report_unknown(front, text, entry->value->pos);
 	container->engine_pos = entry->value->pos;
 }
 

@@ -37,7 +37,7 @@ static bool drop_last(char *path, size_t *n)
 }
 
 /* Write `text` without "//", ".", ".." and outer slashes to `path`, which has
- * room for all of it. False if ".." leads out of it. */
+ * space for all of it. False if ".." leads out of it. */
 static bool normalise(const char *text, char *path)
 {
 	bool absolute = text[0] == '/';

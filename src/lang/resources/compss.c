@@ -304,8 +304,8 @@ static void XMLCALL end_element(void *ctx, const XML_Char *name)
 static void XMLCALL take_text(void *ctx, const XML_Char *text, int length)
 {
 	struct reader *r = ctx;
-	size_t room = TEXT_MAX - 1 - r->used;
-	size_t n = (size_t)length < room ? (size_t)length : room;
+	size_t capacity = TEXT_MAX - 1 - r->used;
+	size_t n = (size_t)length < capacity ? (size_t)length : capacity;
 
 	memcpy(r->text + r->used, text, n);
 	r->used += n;
@@ -313,7 +313,7 @@ static void XMLCALL take_text(void *ctx, const XML_Char *text, int length)
 
 /* --- the file ---------------------------------------------------------- */
 
-static void say_syntax(struct reader *r)
+static void report_syntax(struct reader *r)
 {
 	leat_lang_report(r->diags, L_XML, here(r), "this is not well-formed XML: %s",
 			 XML_ErrorString(XML_GetErrorCode(r->parser)));
@@ -334,7 +334,7 @@ int leat_compss_read(const char *text, size_t size, struct leat_diags *diags,
 	XML_SetElementHandler(r.parser, begin_element, end_element);
 	XML_SetCharacterDataHandler(r.parser, take_text);
 	if (XML_Parse(r.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK && !r.ret) {
-		say_syntax(&r);
+		report_syntax(&r);
 		r.ret = -EINVAL;
 	}
 	if (!r.ret && !r.res->n_hosts)

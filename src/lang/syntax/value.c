@@ -155,7 +155,7 @@ static int builder_open(struct builder *b, enum leat_value_kind kind, struct fy_
 	return ret;
 }
 
-static int by_text_then_place(const void *pa, const void *pb)
+static int by_text_then_position(const void *pa, const void *pb)
 {
 	const struct leat_value *a = *(struct leat_value *const *)pa;
 	const struct leat_value *b = *(struct leat_value *const *)pb;
@@ -181,7 +181,7 @@ static int check_unique(struct builder *b, const struct leat_value *map)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		keys[i] = map->v[2 * i];
-	qsort(keys, n, sizeof(struct leat_value *), by_text_then_place);
+	qsort(keys, n, sizeof(struct leat_value *), by_text_then_position);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(keys[i]->text, keys[i - 1]->text))
 			leat_lang_report(b->diags, L_KEY_TWICE, keys[i]->pos,

@@ -62,7 +62,7 @@ static int take_quoted(const char **text, char **out, const char **why)
 	return 0;
 }
 
-/* Copy one word to `out`, which has room for it, and move *text behind it. */
+/* Copy one word to `out`, which has space for it, and move *text behind it. */
 static int take_word(const char **text, char *out, size_t *size, const char **why)
 {
 	const char *p = *text;

@@ -1,5 +1,5 @@
 /* The tasks of leat YAML on their way into the model: what is said of them beside it, until ports
- * are linked and ensembles expanded. Internal to this room. */
+ * are linked and ensembles expanded. Internal to this layer. */
 #ifndef LEAT_LANG_YAML_TASK_H
 #define LEAT_LANG_YAML_TASK_H
 

@@ -13,9 +13,9 @@ static int go_to(const struct leat_mount_call *call, uint32_t where, const char 
 		 struct leat_mount_location *location)
 {
 	location->dirfd = call->m->dir_fd;
-	if (where == LEAT_PLACE_STORE)
+	if (where == LEAT_LOCATION_STORE)
 		location->dirfd = call->m->store_fd;
-	if (where == LEAT_PLACE_SPILL)
+	if (where == LEAT_LOCATION_SPILL)
 		location->dirfd = AT_FDCWD;
 	if (!path || strlen(path) >= sizeof(location->path))
 		return -EIO;
@@ -23,8 +23,8 @@ static int go_to(const struct leat_mount_call *call, uint32_t where, const char 
 	return 0;
 }
 
-static int place_of(const struct leat_mount_call *call, const char *asked,
-		    struct leat_mount_location *location)
+static int location_of(const struct leat_mount_call *call, const char *asked,
+		       struct leat_mount_location *location)
 {
 	const struct leat_msg_resolved *m = (const struct leat_msg_resolved *)call->connection->msg;
 	const char *path = leat_wire_string(m, sizeof(*m), 0);
@@ -37,17 +37,17 @@ static int place_of(const struct leat_mount_call *call, const char *asked,
 	location->intact = m->intact;
 	location->path[0] = 0;
 	if (m->error == -EAGAIN && path && *path)
-		go_to(call, m->place, path, location);
+		go_to(call, m->location, path, location);
 	if (m->error)
 		return m->error;
-	if (m->place == LEAT_PLACE_ASIS) {
+	if (m->location == LEAT_LOCATION_ASIS) {
 		/* The kernel has followed all symlinks: a name that leads outside was
 		 * changed meanwhile. */
 		if (path && *path)
 			return -ESTALE;
 		path = asked;
 	}
-	return go_to(call, m->place, path, location);
+	return go_to(call, m->location, path, location);
 }
 
 int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const char *path,
@@ -60,7 +60,7 @@ int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const
 	if (op == LEAT_OP_OPEN && (flags & O_ACCMODE) != O_RDONLY)
 		m.pid = call->req && call->tid > 0 ? (uint32_t)leat_caller_opener(call->tid) : 0;
 	rc = leat_channel_resolve(leat_mount_channel(call), &m, path);
-	return rc ? rc : place_of(call, path, location);
+	return rc ? rc : location_of(call, path, location);
 }
 
 int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char *path,
@@ -108,13 +108,11 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
 {
 	static struct leat_shm_unasked unasked;
 	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
-	uint32_t seq;
 
 	if (!sum)
 		return false;
-	return leat_shm_asked(
-		call->m->shm, &unasked,
-		leat_channel_ask(leat_mount_channel(call), LEAT_WIRE_HAS_ROOM, slot, 0, sum, &seq));
+	return leat_shm_asked(call->m->shm, &unasked,
+			      leat_channel_ask_budget(leat_mount_channel(call), slot, sum));
 }
 
 void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,

@@ -28,12 +28,12 @@ int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char
 /* The same of a node; a symlink is not followed. */
 int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
 			    uint32_t mode, uint64_t length, struct leat_mount_location *location);
-/* A write of `length` bytes found no room: have some made, waiting as long as it takes. False:
+/* A write of `length` bytes found no space: have some made, waiting as long as it takes. False:
  * there is none. *attempt starts at 0. */
 bool leat_mount_make_space(struct leat_mount_call *call, uint32_t slot, uint64_t length,
 			   uint64_t *attempt);
 /* Before `length` bytes are written to file `slot`: is the budget for files used up, although the
- * store itself has room? */
+ * store itself has space? */
 bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint64_t length);
 /* Report a fact, which the daemon has when this returns: other threads speak on other connections,
  * and what they say of the file, as that it was closed, must come after it. */

@@ -280,11 +280,10 @@ static int report_exiting(struct leat_connection *connection, pid_t pid, int sta
 			  const char *what)
 {
 	struct leat_channel *c = leat_connection_channel(connection);
-	uint32_t seq;
 	int rc = leat_channel_ended(c, LEAT_MSG_EXITING, pid ? pid : getpid(), status,
 				    connection->m->spec->step, what);
 
-	return rc ? rc : leat_channel_ask(c, LEAT_CALL_WRITE, 0, 0, 0, &seq);
+	return rc ? rc : leat_channel_sync(c);
 }
 
 int leat_connection_exiting(struct leat_connection *connection, pid_t pid, int status)
@@ -298,15 +297,16 @@ int leat_connection_ended(struct leat_connection *connection, pid_t pid, bool ki
 }
 
 int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot, int fd,
-			       uint32_t *seq, uint32_t *home, int *new)
+			       uint32_t *seq, uint32_t *generation, int *new)
 {
-	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)connection->msg;
+	const struct leat_msg_replaced_fd *reply =
+		(const struct leat_msg_replaced_fd *)connection->msg;
 	int rc = leat_channel_replace_fd(leat_connection_channel(connection), slot, fd, new);
 
 	if (rc == -EAGAIN)
 		*seq = reply->seq;
 	if (!rc)
-		*home = reply->home;
+		*generation = reply->generation;
 	return rc;
 }
 

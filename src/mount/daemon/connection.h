@@ -29,9 +29,9 @@ int leat_connection_first(struct leat_mount *m);
 int leat_connection_exiting(struct leat_connection *connection, pid_t pid, int status);
 /* Say that a process behind the mount, by the number that RESOLVE had, has ended. The same. */
 int leat_connection_ended(struct leat_connection *connection, pid_t pid, bool killed);
-/* As leat_channel_replace_fd; -EAGAIN: *seq to sleep on; 0: *home is where the file is. */
+/* As leat_channel_replace_fd; -EAGAIN: *seq to sleep on; 0: *generation is where the file is. */
 int leat_connection_replace_fd(struct leat_connection *connection, uint32_t slot, int fd,
-			       uint32_t *seq, uint32_t *home, int *new);
+			       uint32_t *seq, uint32_t *generation, int *new);
 /* False once the daemon is gone. */
 bool leat_connection_alive(struct leat_connection *connection);
 

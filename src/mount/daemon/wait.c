@@ -61,10 +61,9 @@ static struct leat_mount_call *call_of(const struct leat_awaiter *a)
 	return ((const struct leat_mount_awaiter *)a)->call;
 }
 
-static int ask(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-	       uint64_t length, uint32_t *seq)
+static int ask(struct leat_awaiter *a, const struct leat_msg *question, uint32_t *seq)
 {
-	return leat_channel_ask(leat_mount_channel(call_of(a)), call, slot, offset, length, seq);
+	return leat_channel_ask(leat_mount_channel(call_of(a)), question, seq);
 }
 
 static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
@@ -104,20 +103,25 @@ int leat_mount_sleep(struct leat_mount_call *call, uint32_t slot, uint32_t seq)
 	return leat_await_change(&a.wait, slot, seq);
 }
 
-int leat_mount_wait(struct leat_mount_call *call, uint32_t what, uint32_t slot, uint64_t offset,
-		    uint64_t length)
+int leat_mount_await_whole(struct leat_mount_call *call, uint32_t slot)
 {
 	struct leat_mount_awaiter a;
 
 	leat_mount_awaiter_init(&a, call);
-	return leat_await(&a.wait, what, slot, offset, length);
+	return leat_await_whole(&a.wait, slot);
+}
+
+int leat_mount_await_actions(struct leat_mount_call *call, uint32_t slot, uint64_t ofd, bool closed)
+{
+	struct leat_mount_awaiter a;
+
+	leat_mount_awaiter_init(&a, call);
+	return leat_await_actions(&a.wait, slot, ofd, closed);
 }
 
 void leat_mount_cancel(struct leat_mount_call *call)
 {
-	uint32_t seq;
-
-	leat_channel_ask(leat_mount_channel(call), LEAT_CALL_WRITE, 0, 0, 0, &seq);
+	leat_channel_sync(leat_mount_channel(call));
 }
 
 int leat_mount_wait_covered(struct leat_mount_call *call, uint32_t slot, uint64_t offset,

@@ -82,7 +82,7 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 				  .slot = location->slot,
 				  .ofd = location->ofd,
 				  .intact = location->intact};
-	leat_word_set(&h->home, location->seq);
+	leat_word_set(&h->generation, location->seq);
 	if (ino)
 		leat_handle_attach(h, ino);
 	leat_shm_count(&leat_mount_step(call)->opens, 1);
@@ -118,7 +118,7 @@ static bool is_awaited(const struct leat_handle *h)
 static void await_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	if (call->connection)
-		leat_mount_wait(call, LEAT_WIRE_ACTED, h->slot, true, h->ofd);
+		leat_mount_await_actions(call, h->slot, h->ofd, true);
 }
 
 static void count_closing(struct leat_mount *m, int change)
@@ -172,7 +172,7 @@ static bool is_unread(const struct leat_mount_call *call, const struct leat_hand
 {
 	struct leat_shm_file *f = leat_mount_file(call, h->slot);
 
-	return h->closer && !h->read_told && !h->look_told && f &&
+	return h->closer && !h->read_reported && !h->look_reported && f &&
 	       leat_shm_flags(f) & LEAT_SHM_COMMITTED && !leat_shm_size(f);
 }
 
@@ -194,7 +194,7 @@ void leat_handle_flushed(struct leat_handle *h)
 void leat_handle_note_read(struct leat_mount_call *call, struct leat_handle *h, ssize_t n,
 			   size_t asked, uint64_t offset)
 {
-	bool tell, look, grows = false;
+	bool report, look, grows = false;
 	struct leat_shm_file *f;
 	uint64_t end, size;
 
@@ -203,18 +203,19 @@ void leat_handle_note_read(struct leat_mount_call *call, struct leat_handle *h, 
 	f = leat_mount_file(call, h->slot);
 	size = f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? leat_shm_size(f) : UINT64_MAX;
 	pthread_mutex_lock(&h->m->lock);
-	tell = !h->read_told && leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
+	report = !h->read_reported &&
+		 leat_glance_exceeds(&h->glance, offset, (uint64_t)n, asked, size);
 	end = h->glance.end;
-	if (!tell && !h->read_told)
+	if (!report && !h->read_reported)
 		grows = f && size == UINT64_MAX && end && end >= leat_shm_frontier(f);
-	look = !tell && !h->read_told && (!h->look_told || grows);
-	h->read_told |= tell;
-	h->look_told |= look;
+	look = !report && !h->read_reported && (!h->look_reported || grows);
+	h->read_reported |= report;
+	h->look_reported |= look;
 	pthread_mutex_unlock(&h->m->lock);
-	if (tell)
+	if (report)
 		leat_handle_note_unread(h, false);
-	if (tell || look)
-		report_read(call, h, tell ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
+	if (report || look)
+		report_read(call, h, report ? LEAT_READ_ALL : LEAT_READ_LOOK, end, grows);
 }
 
 void leat_handle_note_refused(struct leat_mount_call *call, const struct leat_handle *h)
@@ -264,5 +265,5 @@ int leat_handle_whole(struct leat_mount_call *call, const struct leat_handle *h)
 	rc = leat_consumer_is_whole(leat_mount_file(call, h->slot));
 	if (rc)
 		return rc < 0 ? rc : 0;
-	return leat_mount_wait(call, LEAT_CALL_WHOLE, h->slot, 0, 0);
+	return leat_mount_await_whole(call, h->slot);
 }

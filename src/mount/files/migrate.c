@@ -14,14 +14,14 @@
 /* Others that use the former place are about to let go of it. */
 enum { PAUSE_NS = 50000 };
 
-static bool is_moving(uint32_t home)
+static bool is_moving(uint32_t generation)
 {
-	return home % LEAT_HOME_NEXT != 0;
+	return generation % LEAT_GENERATION_NEXT != 0;
 }
 
 /* The new descriptor takes the number over, so that whoever is just using it goes on. 0, -EAGAIN
  * with *seq, or -errno. */
-static int exchange(struct leat_mount_call *call, uint32_t slot, int fd, uint32_t *home,
+static int exchange(struct leat_mount_call *call, uint32_t slot, int fd, uint32_t *generation,
 		    uint32_t *seq)
 {
 	uint32_t now;
@@ -31,16 +31,16 @@ static int exchange(struct leat_mount_call *call, uint32_t slot, int fd, uint32_
 		rc = -errno;
 	leat_close(&new);
 	if (!rc)
-		*home = now;
+		*generation = now;
 	return rc;
 }
 
 /* 0: look again, or -errno. */
-static int await(struct leat_mount_call *call, uint32_t slot, uint32_t home, uint32_t seq)
+static int await(struct leat_mount_call *call, uint32_t slot, uint32_t generation, uint32_t seq)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	if (is_moving(home))
+	if (is_moving(generation))
 		return leat_mount_sleep(call, slot, seq);
 	nanosleep(&pause, NULL);
 	return leat_mount_call_is_stopped(call) ? -EINTR : 0;
@@ -58,17 +58,17 @@ static void keep_flags(const struct leat_handle *h)
 static int exchange_handle(struct leat_mount_call *call, struct leat_handle *h, uint32_t *seq)
 {
 	struct leat_shm_file *f = leat_mount_file(call, h->slot);
-	uint32_t home;
+	uint32_t generation;
 	int rc = 0;
 
 	pthread_mutex_lock(&h->m->migrating);
-	if (leat_shm_home(f) != (uint32_t)leat_word_get(&h->home)) {
-		rc = exchange(call, h->slot, h->fd, &home, seq);
+	if (leat_shm_generation(f) != (uint32_t)leat_word_get(&h->generation)) {
+		rc = exchange(call, h->slot, h->fd, &generation, seq);
 		if (!rc) {
 			pthread_mutex_lock(&h->m->lock);
 			keep_flags(h);
 			pthread_mutex_unlock(&h->m->lock);
-			leat_word_set(&h->home, home);
+			leat_word_set(&h->generation, generation);
 		}
 	}
 	pthread_mutex_unlock(&h->m->migrating);
@@ -78,34 +78,35 @@ static int exchange_handle(struct leat_mount_call *call, struct leat_handle *h, 
 int leat_handle_migrate(struct leat_mount_call *call, struct leat_handle *h, bool write)
 {
 	struct leat_shm_file *f = leat_mount_file(call, h->slot);
-	uint32_t home, seq;
+	uint32_t generation, seq;
 	int rc;
 
-	while (f && leat_shm_home(f) != (uint32_t)leat_word_get(&h->home)) {
+	while (f && leat_shm_generation(f) != (uint32_t)leat_word_get(&h->generation)) {
 		seq = leat_shm_seq(f);
-		home = leat_shm_home(f);
+		generation = leat_shm_generation(f);
 		/* What may be read yet is where it was. */
-		if (is_moving(home) && !write)
+		if (is_moving(generation) && !write)
 			return 0;
-		rc = is_moving(home) ? -EAGAIN : exchange_handle(call, h, &seq);
+		rc = is_moving(generation) ? -EAGAIN : exchange_handle(call, h, &seq);
 		if (rc == -EAGAIN)
-			rc = await(call, h->slot, home, seq);
+			rc = await(call, h->slot, generation, seq);
 		if (rc)
 			return rc == -ESTALE ? -EIO : rc;
 	}
 	return 0;
 }
 
-int leat_handle_migrate_copy(struct leat_mount_call *call, uint32_t slot, uint32_t home, int fd)
+int leat_handle_migrate_copy(struct leat_mount_call *call, uint32_t slot, uint32_t generation,
+			     int fd)
 {
 	struct leat_shm_file *f = leat_mount_file(call, slot);
 	uint32_t now, seq;
 	int rc = 0;
 
-	while (f && !rc && leat_shm_home(f) != home) {
+	while (f && !rc && leat_shm_generation(f) != generation) {
 		seq = leat_shm_seq(f);
-		now = leat_shm_home(f);
-		rc = is_moving(now) ? -EAGAIN : exchange(call, slot, fd, &home, &seq);
+		now = leat_shm_generation(f);
+		rc = is_moving(now) ? -EAGAIN : exchange(call, slot, fd, &generation, &seq);
 		if (rc == -EAGAIN)
 			rc = await(call, slot, now, seq);
 	}
@@ -120,8 +121,8 @@ int leat_handle_acquire(struct leat_mount_call *call, struct leat_handle *h,
 
 	*held = (struct leat_handle_held){0};
 	while (f && !rc) {
-		held->home = (uint32_t)leat_word_get(&h->home);
-		if (leat_shm_hold(f, true, held->home)) {
+		held->generation = (uint32_t)leat_word_get(&h->generation);
+		if (leat_shm_hold(f, true, held->generation)) {
 			held->f = f;
 			return 0;
 		}
@@ -132,7 +133,7 @@ int leat_handle_acquire(struct leat_mount_call *call, struct leat_handle *h,
 
 ssize_t leat_handle_release(const struct leat_handle_held *held, ssize_t n)
 {
-	if (held->f && !leat_shm_release(held->f, true, held->home) && n >= 0)
+	if (held->f && !leat_shm_release(held->f, true, held->generation) && n >= 0)
 		return -EIO;
 	return n;
 }

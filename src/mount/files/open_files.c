@@ -66,7 +66,7 @@ int leat_handle_any(struct leat_mount_call *call, fuse_ino_t ino, uint32_t *slot
 	struct leat_mount *m = call->m;
 	const struct leat_node *node;
 	const struct leat_handle *h;
-	uint32_t home = 0;
+	uint32_t generation = 0;
 	int fd = -1;
 
 	pthread_mutex_lock(&m->lock);
@@ -75,10 +75,10 @@ int leat_handle_any(struct leat_mount_call *call, fuse_ino_t ino, uint32_t *slot
 	if (h) {
 		fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
 		*slot = h->slot;
-		home = (uint32_t)leat_word_get(&h->home);
+		generation = (uint32_t)leat_word_get(&h->generation);
 	}
 	pthread_mutex_unlock(&m->lock);
-	if (fd >= 0 && leat_handle_migrate_copy(call, *slot, home, fd))
+	if (fd >= 0 && leat_handle_migrate_copy(call, *slot, generation, fd))
 		leat_close(&fd);
 	return fd;
 }

@@ -38,7 +38,7 @@ static bool is_producer(const struct leat_handle *h)
 static int report_once(struct leat_mount_call *call, struct leat_handle *h, uint32_t code,
 		       uint64_t offset, uint64_t length)
 {
-	h->told = true;
+	h->reported = true;
 	return leat_channel_violation(leat_mount_channel(call), code, h->slot, offset, length);
 }
 
@@ -91,7 +91,7 @@ static int check(struct leat_mount_call *call, struct leat_handle *h, struct lea
 {
 	int rc = 0;
 
-	if (!h->told && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
+	if (!h->reported && size && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_COMMITTED)
 		rc = report_once(call, h, LEAT_VIOLATION_AFTER_COMMIT,
 				 appends ? size_of(h) : offset, size);
 	if (!rc && h->kind == LEAT_KIND_PUBLISHER && !appends)
@@ -154,9 +154,9 @@ static void drop_set_id(const struct leat_mount_call *call, const struct leat_ha
 			  strerror(errno));
 }
 
-/* All of it, with room made if there is none. */
-static ssize_t put_roomy(struct leat_mount_call *call, struct leat_handle *h, const char *data,
-			 size_t size, uint64_t offset, bool mapped)
+/* All of it, with space made if there is none. */
+static ssize_t put_retrying(struct leat_mount_call *call, struct leat_handle *h, const char *data,
+			    size_t size, uint64_t offset, bool mapped)
 {
 	uint64_t attempt = 0, since;
 	size_t done = 0;
@@ -181,13 +181,13 @@ static ssize_t put_roomy(struct leat_mount_call *call, struct leat_handle *h, co
 static void before_change(struct leat_mount_call *call, struct leat_handle *h)
 {
 	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
-	bool tell;
+	bool report;
 
 	pthread_mutex_lock(&h->m->lock);
-	tell = h->intact;
+	report = h->intact;
 	h->intact = false;
 	pthread_mutex_unlock(&h->m->lock);
-	if (tell && call->connection)
+	if (report && call->connection)
 		leat_mount_report(call, LEAT_MSG_WROTE, &fact);
 }
 
@@ -208,7 +208,7 @@ static ssize_t put_checked(struct leat_mount_call *call, struct leat_handle *h, 
 	n = f ? check(call, h, f, data, size, offset, appends) : 0;
 	if (!n) {
 		before_change(call, h);
-		n = put_roomy(call, h, data, size, offset, mapped);
+		n = put_retrying(call, h, data, size, offset, mapped);
 	}
 	if (rewrites)
 		leat_shm_rewrite_end(f, range);
@@ -260,10 +260,10 @@ static void report_length(struct leat_mount_call *call, const struct leat_handle
 	leat_mount_report(call, LEAT_MSG_TRUNCATED, &fact);
 }
 
-/* `change`, with room made if there is none for `length` bytes. */
-static int change_roomy(struct leat_mount_call *call, struct leat_handle *h, uint64_t length,
-			int (*change)(struct leat_handle *h, const uint64_t *args),
-			const uint64_t *args)
+/* `change`, with space made if there is none for `length` bytes. */
+static int change_retrying(struct leat_mount_call *call, struct leat_handle *h, uint64_t length,
+			   int (*change)(struct leat_handle *h, const uint64_t *args),
+			   const uint64_t *args)
 {
 	struct leat_handle_held held;
 	uint64_t attempt = 0;
@@ -288,14 +288,14 @@ static int resize(struct leat_mount_call *call, struct leat_handle *h, uint64_t 
 	if (rc)
 		return rc;
 	if (!f || !is_producer(h))
-		return change_roomy(call, h, length, change, args);
+		return change_retrying(call, h, length, change, args);
 	rc = check_cut(call, h, f, length, size);
 	if (rc)
 		return rc;
 	/* Either way an offset may now lie beyond the end, or a hole is left. */
 	if (h->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
-	rc = change_roomy(call, h, length, change, args);
+	rc = change_retrying(call, h, length, change, args);
 	if (!rc && length != size)
 		report_length(call, h, length);
 	return rc;
@@ -345,6 +345,6 @@ int leat_handle_allocate(struct leat_mount_call *call, struct leat_handle *h, in
 		return rc;
 	before_change(call, h);
 	if (mode & FALLOC_FL_KEEP_SIZE || end <= size_of(h))
-		return change_roomy(call, h, length, allocate_it, args);
+		return change_retrying(call, h, length, allocate_it, args);
 	return resize(call, h, end, allocate_it, args);
 }

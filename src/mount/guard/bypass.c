@@ -452,12 +452,12 @@ static bool answer(struct leat_mount *m, int fd)
 	/* The kernel's structures may be longer than those that we know. */
 	union {
 		struct seccomp_notif n;
-		char room[512];
-	} asked = {.room = {0}};
+		char bytes[512];
+	} asked = {.bytes = {0}};
 	union {
 		struct seccomp_notif_resp r;
-		char room[512];
-	} said = {.room = {0}};
+		char bytes[512];
+	} reported = {.bytes = {0}};
 	const char *why;
 
 	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
@@ -466,10 +466,10 @@ static bool answer(struct leat_mount *m, int fd)
 	why = judge(m, &asked.n);
 	if (why)
 		leat_bypass_fail(m, (pid_t)asked.n.pid, why);
-	said.r.id = asked.n.id;
-	said.r.error = why ? -EPERM : 0;
-	said.r.flags = why ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &said); /* who was killed needs none */
+	reported.r.id = asked.n.id;
+	reported.r.error = why ? -EPERM : 0;
+	reported.r.flags = why ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &reported); /* who was killed needs none */
 	return true;
 }
 

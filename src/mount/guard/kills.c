@@ -54,10 +54,10 @@ static void free_watch(struct watch *w)
 /* ---- its end ---- */
 
 /* The lock is held: whoever takes a watch off the list tells of it. */
-static void tell(struct watch *w)
+static void report(struct watch *w)
 {
 	struct leat_connection *connection;
-	char *why = leat_oom_tell(&w->oom), *text = NULL;
+	char *why = leat_oom_explain(&w->oom), *text = NULL;
 
 	/* Of a group that is gone, those above it would have been asked. */
 	if (why && leat_cgroup_exists(w->oom.group))
@@ -79,7 +79,7 @@ static void *wait_for(void *context)
 	pthread_mutex_lock(&k->lock);
 	if (!w->is_over) {
 		LL_DELETE(k->all, w);
-		tell(w);
+		report(w);
 	}
 	pthread_mutex_unlock(&k->lock);
 	free_watch(w);
@@ -99,7 +99,7 @@ void leat_kills_end(struct leat_mount *m)
 		struct pollfd end = {.fd = w->fd, .events = POLLIN};
 
 		if (poll(&end, 1, 0) > 0)
-			tell(w);
+			report(w);
 		LL_DELETE(k->all, w);
 		w->is_over = true;
 	}

@@ -11,21 +11,21 @@ struct leat_handle {
 	struct leat_handle *all_prev, *all_next; /* of the mount */
 	struct leat_node *node;
 	struct leat_mount *m;
-	int fd;                /* owned */
-	struct leat_word home; /* where its file is, shm/state.h */
-	int flags;             /* of the open */
-	uint32_t kind;         /* enum leat_kind */
+	int fd;                      /* owned */
+	struct leat_word generation; /* where its file is, shm/state.h */
+	int flags;                   /* of the open */
+	uint32_t kind;               /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
-	bool intact;     /* open for writing: before it changes something that is to be told */
-	bool read_told;  /* of a version: that it was read is told */
-	bool look_told;  /* that something of it was looked at is */
-	bool unread;     /* a program has closed it, an empty version, and read nothing of it */
-	bool flushed;    /* a program has closed it, perhaps for good, and opens wait for that */
-	int32_t backing; /* passthrough: the kernel's id of fd, 0: none */
-	bool told;       /* a violation was reported */
-	bool abnormal;   /* the last to close it was killed */
-	pid_t closer;    /* the last process to close it, 0: none, or it is gone */
+	bool intact;        /* open for writing: before it changes something that is to be told */
+	bool read_reported; /* of a version: that it was read is told */
+	bool look_reported; /* that something of it was looked at is */
+	bool unread;        /* a program has closed it, an empty version, and read nothing of it */
+	bool flushed;       /* a program has closed it, perhaps for good, and opens wait for that */
+	int32_t backing;    /* passthrough: the kernel's id of fd, 0: none */
+	bool reported;      /* a violation was reported */
+	bool abnormal;      /* the last to close it was killed */
+	pid_t closer;       /* the last process to close it, 0: none, or it is gone */
 	bool sized,
 		trusted; /* a consumer was shown a size; asked for what only that can have told */
 	uint64_t size_seen, read_end;

@@ -164,10 +164,10 @@ static bool is_unknown(const struct leat_identity *id)
 	return !id->dev && !id->ino;
 }
 
-static void note_told(struct leat_node *node, uint64_t size)
+static void note_reported(struct leat_node *node, uint64_t size)
 {
-	if (size < node->told_size)
-		node->told_size = size;
+	if (size < node->reported_size)
+		node->reported_size = size;
 }
 
 static bool is_same(const struct leat_identity *a, const struct leat_identity *b)
@@ -188,7 +188,7 @@ static bool has_moved(const struct leat_mount *m, const struct leat_node *node,
 		return false;
 	DL_FOREACH(node->handles, h)
 	if (h->slot == id->slot && id->slot < LEAT_SHM_MAX_FILES &&
-	    (leat_shm_home(&m->shm->files[id->slot]) != leat_word_get(&h->home) ||
+	    (leat_shm_generation(&m->shm->files[id->slot]) != leat_word_get(&h->generation) ||
 	     (!leat_identify(h->fd, "", &st, &own) && is_same(&own, id))))
 		return true;
 	return false;
@@ -228,7 +228,7 @@ static struct leat_node *make(struct leat_mount *m, struct leat_node *parent, co
 		return NULL;
 	}
 	node->generation = ++m->generation;
-	node->told_size = UINT64_MAX;
+	node->reported_size = UINT64_MAX;
 	return node;
 }
 
@@ -252,7 +252,7 @@ struct leat_node *leat_node_look(struct leat_mount *m, fuse_ino_t parent, const 
 		}
 	}
 	if (node) {
-		note_told(node, (uint64_t)st->st_size);
+		note_reported(node, (uint64_t)st->st_size);
 		node->lookups++;
 		node->looks[node->next_look++ % LEAT_LOOKS] = tid;
 	}
@@ -331,7 +331,7 @@ void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_lock(&m->lock);
 	node = leat_node_of(m, ino);
 	if (node)
-		note_told(node, size);
+		note_reported(node, size);
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -342,9 +342,9 @@ bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
 
 	pthread_mutex_lock(&m->lock);
 	node = leat_node_of(m, ino);
-	less = node->told_size < size;
+	less = node->reported_size < size;
 	if (less)
-		node->told_size = size;
+		node->reported_size = size;
 	pthread_mutex_unlock(&m->lock);
 	return less;
 }

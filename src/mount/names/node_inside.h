@@ -23,7 +23,7 @@ struct leat_node {
 	struct timespec cached_mtime; /* of the pages the kernel may have */
 	off_t cached_size;
 	bool cached;
-	uint64_t told_size; /* the least the kernel was told */
+	uint64_t reported_size; /* the least the kernel was told */
 	struct leat_handle *handles;
 	int32_t backing; /* passthrough: shared by all its opens that have it */
 	unsigned backing_users;

@@ -62,7 +62,7 @@ static int by_handle(struct leat_mount_call *call, fuse_ino_t ino, struct stat *
 		return -EBADF;
 	showing = showing_to(call, ino);
 	if (showing == SHOW_LAST_WORD)
-		rc = leat_mount_wait(call, LEAT_CALL_WHOLE, slot, 0, 0);
+		rc = leat_mount_await_whole(call, slot);
 	if (!rc)
 		rc = leat_mount_fstat(call, slot, fd, st);
 	if (!rc && S_ISDIR(st->st_mode) && leat_caller_is_inside(call->tid))

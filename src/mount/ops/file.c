@@ -112,7 +112,7 @@ static int acted(struct leat_mount_call *call, struct leat_handle *h)
 	int rc = 0;
 
 	if (call->m->acts && h->ofd)
-		rc = leat_mount_wait(call, LEAT_WIRE_ACTED, h->slot, false, h->ofd);
+		rc = leat_mount_await_actions(call, h->slot, h->ofd, false);
 	if (rc)
 		leat_handle_close(call, h);
 	return rc;

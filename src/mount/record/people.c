@@ -1,9 +1,9 @@
-/* Whose the records are: each process behind the mount has a place on the tape, too, so that the
- * tracer sees it end. */
+/* Whose the records are: each process behind the mount has a place in the trace buffer, too, so
+ * that the tracer sees it end. */
 #include "mount/record/people.h"
 #include "mount/callers/caller.h"
 #include "mount/record/recorder.h"
-#include "mount/record/tape.h"
+#include "mount/record/tracebuf.h"
 
 #include "base/log.h"
 #include "base/pidstat.h"
@@ -42,21 +42,21 @@ static bool is_above(void *context, pid_t pid)
 static void meet(void *context, struct leat_person *p)
 {
 	struct leat_recorder *r = context;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	uint32_t process;
 
 	/* Whether it has ended is to be asked of the kernel each time. */
 	p->has_ended = true;
 	if (p->pid == r->m->program && r->is_known)
 		return;
-	process = leat_tape_process_new(r->tape, 0);
-	if (process == LEAT_TAPE_NONE) {
-		leat_tape_lose(r->tape, LEAT_TRACE_LOST_MEMORY, 1);
+	process = leat_tracebuf_process_new(r->tracebuf, 0);
+	if (process == LEAT_TRACEBUF_NONE) {
+		leat_tracebuf_lose(r->tracebuf, LEAT_TRACE_LOST_MEMORY, 1);
 		return;
 	}
-	leat_tape_process_flag(r->tape, process, LEAT_TAPE_MOUNTED);
-	leat_tape_process_adopt(r->tape, process, p->pid);
-	record = leat_record_begin(r, LEAT_TAPE_FORKED, p->pid, NULL, 0);
+	leat_tracebuf_process_flag(r->tracebuf, process, LEAT_TRACEBUF_MOUNTED);
+	leat_tracebuf_process_adopt(r->tracebuf, process, p->pid);
+	record = leat_record_begin(r, LEAT_TRACEBUF_FORKED, p->pid, NULL, 0);
 	if (!record)
 		return;
 	record->handle = (uint64_t)p->ppid;
@@ -66,16 +66,16 @@ static void meet(void *context, struct leat_person *p)
 static void record_started(struct leat_recorder *r, pid_t pid, const char *program)
 {
 	char path[64], dir[PATH_MAX];
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	struct stat st = {0};
 	char *end;
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st) < 0 || !read_link(pid, "cwd", dir))
 		*dir = 0;
-	record = leat_record_begin(r, LEAT_TAPE_STARTED, pid, NULL,
+	record = leat_record_begin(r, LEAT_TRACEBUF_STARTED, pid, NULL,
 				   strlen(program) + strlen(dir) + 2 +
-					   leat_tape_labels_room(environ));
+					   leat_tracebuf_labels_size(environ));
 	if (!record)
 		return;
 	record->by = (uint16_t)r->by;
@@ -84,10 +84,10 @@ static void record_started(struct leat_recorder *r, pid_t pid, const char *progr
 	end = leat_record_put(record, record->text, program);
 	end = leat_record_put(record, end, dir);
 	/* The program's own environment says nothing of the step. */
-	leat_record_done(r, record, leat_tape_put_labels(record, end, environ));
+	leat_record_done(r, record, leat_tracebuf_put_labels(record, end, environ));
 	/* That is said once. */
-	if (r->by == LEAT_TAPE_BY_MOUNT_PARTLY)
-		r->by = LEAT_TAPE_BY_MOUNT;
+	if (r->by == LEAT_TRACEBUF_BY_MOUNT_PARTLY)
+		r->by = LEAT_TRACEBUF_BY_MOUNT;
 }
 
 static void note_program(void *context, struct leat_person *p)
@@ -148,32 +148,32 @@ static void note_mount(struct leat_recorder *r)
 	uint32_t process;
 
 	getsockopt(r->m->peer, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	process = who.pid > 0 ? leat_tape_process_of(r->tape, who.pid) : LEAT_TAPE_NONE;
-	r->is_known = process != LEAT_TAPE_NONE;
+	process = who.pid > 0 ? leat_tracebuf_process_of(r->tracebuf, who.pid) : LEAT_TRACEBUF_NONE;
+	r->is_known = process != LEAT_TRACEBUF_NONE;
 	if (r->is_known)
-		leat_tape_process_flag(r->tape, process, LEAT_TAPE_MOUNTED);
+		leat_tracebuf_process_flag(r->tracebuf, process, LEAT_TRACEBUF_MOUNTED);
 }
 
 /* 0 or -errno; -EEXIST: the library records this process. */
-static int find_tape(struct leat_recorder *r, const char *path)
+static int find_tracebuf(struct leat_recorder *r, const char *path)
 {
-	int rc = leat_tape_open(path, &r->tape);
+	int rc = leat_tracebuf_open(path, &r->tracebuf);
 	uint64_t space;
 
 	if (rc)
 		return rc;
 	space = leat_pid_namespace();
-	if (r->tape->pid_namespace && space != r->tape->pid_namespace) {
-		leat_tape_note_foreign(r->tape, r->m->spec->program, true);
+	if (r->tracebuf->pid_namespace && space != r->tracebuf->pid_namespace) {
+		leat_tracebuf_note_foreign(r->tracebuf, r->m->spec->program, true);
 		return -EEXIST;
 	}
-	if (leat_tape_process_of(r->tape, getpid()) != LEAT_TAPE_NONE)
+	if (leat_tracebuf_process_of(r->tracebuf, getpid()) != LEAT_TRACEBUF_NONE)
 		return -EEXIST;
-	r->process = leat_tape_process_new(r->tape, 0);
-	if (r->process == LEAT_TAPE_NONE)
+	r->process = leat_tracebuf_process_new(r->tracebuf, 0);
+	if (r->process == LEAT_TRACEBUF_NONE)
 		return -ENFILE;
-	leat_tape_process_flag(r->tape, r->process, LEAT_TAPE_SERVER);
-	leat_tape_process_adopt(r->tape, r->process, getpid());
+	leat_tracebuf_process_flag(r->tracebuf, r->process, LEAT_TRACEBUF_SERVER);
+	leat_tracebuf_process_adopt(r->tracebuf, r->process, getpid());
 	note_mount(r);
 	return 0;
 }
@@ -181,14 +181,14 @@ static int find_tape(struct leat_recorder *r, const char *path)
 static void free_recorder(struct leat_recorder *r)
 {
 	leat_people_release(&r->people);
-	leat_tape_unmap(r->tape);
+	leat_tracebuf_unmap(r->tracebuf);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
 
 void leat_record_init(struct leat_mount *m)
 {
-	const char *path = getenv(LEAT_TAPE_VARIABLE);
+	const char *path = getenv(LEAT_TRACEBUF_VARIABLE);
 	struct leat_recorder *r;
 	int rc;
 
@@ -206,7 +206,7 @@ void leat_record_init(struct leat_mount *m)
 	pthread_mutex_init(&r->lock, NULL);
 	if (!read_link(getpid(), "exe", r->self) || !realpath(m->spec->program, r->program))
 		*r->program = 0;
-	rc = find_tape(r, path);
+	rc = find_tracebuf(r, path);
 	if (!rc) {
 		m->recorder = r;
 		return;
@@ -239,9 +239,9 @@ void leat_record_program(struct leat_mount *m)
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
-	r->by = !leat_fuse_has(m->session, LEAT_FUSE_DIRECT_MMAP) ? LEAT_TAPE_BY_MOUNT_BLIND
-		: r->inherited                                    ? LEAT_TAPE_BY_MOUNT_PARTLY
-								  : LEAT_TAPE_BY_MOUNT;
+	r->by = !leat_fuse_has(m->session, LEAT_FUSE_DIRECT_MMAP) ? LEAT_TRACEBUF_BY_MOUNT_BLIND
+		: r->inherited                                    ? LEAT_TRACEBUF_BY_MOUNT_PARTLY
+								  : LEAT_TRACEBUF_BY_MOUNT;
 	leat_people_process(&r->people, m->program, false);
 	strcpy(program, r->program);
 	if (*program)
@@ -251,6 +251,6 @@ void leat_record_program(struct leat_mount *m)
 
 bool leat_record_wants_calls(const struct leat_mount *m)
 {
-	return m->recorder && (m->recorder->by == LEAT_TAPE_BY_MOUNT ||
-			       m->recorder->by == LEAT_TAPE_BY_MOUNT_PARTLY);
+	return m->recorder && (m->recorder->by == LEAT_TRACEBUF_BY_MOUNT ||
+			       m->recorder->by == LEAT_TRACEBUF_BY_MOUNT_PARTLY);
 }

@@ -1,5 +1,5 @@
-/* Whose the records are: each process behind the mount has a place on the tape, too, so that the
- * tracer sees it end. */
+/* Whose the records are: each process behind the mount has a place in the trace buffer, too, so
+ * that the tracer sees it end. */
 #ifndef LEAT_MOUNT_RECORD_PEOPLE_H
 #define LEAT_MOUNT_RECORD_PEOPLE_H
 
@@ -8,8 +8,8 @@
 /* The process whose call it is, met if it was not; 0: the kernel's own doing. `opens`: it may run
  * another program since. */
 pid_t leat_record_caller(struct leat_mount_call *call, bool opens);
-/* Finds the tape by the environment. Sets m->recorder, which stays NULL if there is none, or the
- * server's own calls are recorded already. Before the mount is there. */
+/* Finds the trace buffer by the environment. Sets m->recorder, which stays NULL if there is none,
+ * or the server's own calls are recorded already. Before the mount is there. */
 void leat_record_init(struct leat_mount *m);
 /* Nobody is left behind the mount. */
 void leat_record_release(struct leat_mount *m);

@@ -6,7 +6,7 @@
 #include "mount/names/node.h"
 #include "mount/record/people.h"
 #include "mount/record/recorder.h"
-#include "mount/record/tape.h"
+#include "mount/record/tracebuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 /* --- records --- */
 
 /* The name by which all know it, of a path below the workflow's directory. */
-static char *put_path(const struct leat_recorder *r, struct leat_tape_record *record, char *at,
+static char *put_path(const struct leat_recorder *r, struct leat_tracebuf_record *record, char *at,
 		      const char *path)
 {
 	char name[2 * PATH_MAX];
@@ -47,7 +47,7 @@ static bool is_new(const struct statx *x, const struct leat_mount_call *call)
 }
 
 /* Which file it is, as the library says it of the same file. */
-static void put_file(struct leat_tape_record *record, const struct statx *x)
+static void put_file(struct leat_tracebuf_record *record, const struct statx *x)
 {
 	record->device = makedev(x->stx_dev_major, x->stx_dev_minor);
 	record->inode = x->stx_ino;
@@ -61,16 +61,16 @@ static bool stat_fd(int fd, struct statx *x)
 	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, x) == 0;
 }
 
-/* A number of its own. 0: there is no room. */
+/* A number of its own. 0: there is no space. */
 static uint64_t new_handle(struct leat_recorder *r)
 {
-	uint32_t flags, h = leat_tape_handle_new(r->tape, 0);
-	uint64_t id = h ? leat_tape_handle_id(r->tape, h) : 0;
+	uint32_t flags, h = leat_tracebuf_handle_new(r->tracebuf, 0);
+	uint64_t id = h ? leat_tracebuf_handle_id(r->tracebuf, h) : 0;
 
 	if (h)
-		leat_tape_handle_drop(r->tape, h, &id, &flags);
+		leat_tracebuf_handle_drop(r->tracebuf, h, &id, &flags);
 	else
-		leat_tape_lose(r->tape, LEAT_TRACE_LOST_MEMORY, 1);
+		leat_tracebuf_lose(r->tracebuf, LEAT_TRACE_LOST_MEMORY, 1);
 	return id;
 }
 
@@ -78,7 +78,7 @@ void leat_record_opened(struct leat_mount_call *call, struct leat_handle *h, fus
 			const char *name, int flags, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	char path[PATH_MAX];
 	struct statx x;
 	uint64_t id;
@@ -88,7 +88,7 @@ void leat_record_opened(struct leat_mount_call *call, struct leat_handle *h, fus
 	if (!leat_record_wants_calls(call->m) || rc == -ESTALE)
 		return;
 	if (leat_node_path(call->m, ino, name, path)) {
-		leat_tape_lose(r->tape, LEAT_TRACE_LOST_PATH, 1);
+		leat_tracebuf_lose(r->tracebuf, LEAT_TRACE_LOST_PATH, 1);
 		return;
 	}
 	pid = leat_record_caller(call, true);
@@ -116,7 +116,7 @@ void leat_record_moved(struct leat_mount_call *call, const struct leat_handle *h
 		       uint32_t flags)
 {
 	struct leat_recorder *r = call->m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	pid_t pid;
 
 	if (!r || !h->record_id)
@@ -137,7 +137,7 @@ void leat_record_cut(struct leat_mount_call *call, const struct leat_handle *h, 
 		     int fd, uint64_t length, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	char path[PATH_MAX] = "";
 	struct statx x;
 	pid_t pid;
@@ -145,7 +145,7 @@ void leat_record_cut(struct leat_mount_call *call, const struct leat_handle *h, 
 	if (!leat_record_wants_calls(call->m) || (h && !h->record_id))
 		return;
 	if (!h && leat_node_path(call->m, ino, NULL, path)) {
-		leat_tape_lose(r->tape, LEAT_TRACE_LOST_PATH, 1);
+		leat_tracebuf_lose(r->tracebuf, LEAT_TRACE_LOST_PATH, 1);
 		return;
 	}
 	pid = leat_record_caller(call, false);
@@ -165,7 +165,7 @@ void leat_record_named(struct leat_mount_call *call, enum leat_trace_type type, 
 		       const char *to, int rc)
 {
 	struct leat_recorder *r = call->m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	pid_t pid;
 	char *end;
 
@@ -186,7 +186,7 @@ void leat_record_named(struct leat_mount_call *call, enum leat_trace_type type, 
 void leat_record_flushed(struct leat_mount *m, struct leat_handle *h, pid_t tid)
 {
 	struct leat_recorder *r = m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 	pid_t process;
 	int status;
 	bool ends;
@@ -199,9 +199,9 @@ void leat_record_flushed(struct leat_mount *m, struct leat_handle *h, pid_t tid)
 		h->record_pid = process;
 		pthread_mutex_unlock(&m->lock);
 	}
-	if (!ends || leat_tape_process_of(r->tape, process) == LEAT_TAPE_NONE)
+	if (!ends || leat_tracebuf_process_of(r->tracebuf, process) == LEAT_TRACEBUF_NONE)
 		return;
-	record = leat_record_begin(r, LEAT_TAPE_EXITS, process, NULL, 0);
+	record = leat_record_begin(r, LEAT_TRACEBUF_EXITS, process, NULL, 0);
 	if (!record)
 		return;
 	record->result = status;
@@ -211,7 +211,7 @@ void leat_record_flushed(struct leat_mount *m, struct leat_handle *h, pid_t tid)
 void leat_record_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	struct leat_recorder *r = h->m->recorder;
-	struct leat_tape_record *record;
+	struct leat_tracebuf_record *record;
 
 	if (!r || !h->record_id)
 		return;

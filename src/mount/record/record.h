@@ -1,6 +1,5 @@
-/* What the server answers goes into the trace of the run (`leat run --trace`, shm/tape.h), as of
- * the processes that ask. Where nothing is recorded all of this does nothing. Any
- * thread. */
+/* What the server answers goes into the trace of the run (`leat run --trace`, shm/tracebuf.h), as
+ * of the processes that ask. Where nothing is recorded all of this does nothing. Any thread. */
 #ifndef LEAT_MOUNT_RECORD_RECORD_H
 #define LEAT_MOUNT_RECORD_RECORD_H
 

@@ -4,14 +4,38 @@
 #include "preload/core/text.h"
 #include "wire/wire.h"
 
-int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq)
+int leat_client_ask(const struct leat_msg *question, uint32_t *seq)
 {
 	struct leat_guard g;
 	int rc = leat_guard_acquire(&g);
 
 	if (rc)
 		return rc;
-	rc = leat_channel_ask(leat_client_channel(g.t), call, slot, offset, length, seq);
+	rc = leat_channel_ask(leat_client_channel(g.t), question, seq);
+	leat_guard_release(&g);
+	return rc;
+}
+
+int leat_client_ask_budget(uint32_t slot, uint64_t length)
+{
+	struct leat_guard g;
+	int rc = leat_guard_acquire(&g);
+
+	if (rc)
+		return rc;
+	rc = leat_channel_ask_budget(leat_client_channel(g.t), slot, length);
+	leat_guard_release(&g);
+	return rc;
+}
+
+int leat_client_sync(void)
+{
+	struct leat_guard g;
+	int rc = leat_guard_acquire(&g);
+
+	if (rc)
+		return rc;
+	rc = leat_channel_sync(leat_client_channel(g.t));
 	leat_guard_release(&g);
 	return rc;
 }

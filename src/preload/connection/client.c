@@ -10,7 +10,7 @@
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
 #include "preload/core/log.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/state.h"
@@ -26,13 +26,13 @@
 #include <sys/un.h>
 
 /* Set to 1 by the first who has to say it. */
-static struct leat_word said;
+static struct leat_word reported;
 /* pid that has said hello; exit must then say goodbye */
 static struct leat_word greeted;
 
 static int complain(const char *what, const char *then)
 {
-	if (!leat_word_swap(&said, 1))
+	if (!leat_word_swap(&reported, 1))
 		leat_log_line(what, leat_session.real, then, NULL);
 	return -EIO;
 }
@@ -210,7 +210,7 @@ static int welcome(struct leat_thread *t)
 		leat_client_drop(t, t->conn);
 		t->conn = -1;
 		leat_roll_call_stray();
-		if (!leat_word_swap(&said, 1))
+		if (!leat_word_swap(&reported, 1))
 			leat_log_line(why, NULL);
 		return -EIO;
 	}

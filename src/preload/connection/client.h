@@ -28,7 +28,7 @@ struct leat_server_info {
 };
 
 /* As whom a connection was made, see user.h. */
-struct leat_user_mark {
+struct leat_user_snapshot {
 	uint32_t changes;
 	uint32_t uid, gid; /* effective */
 };
@@ -37,7 +37,7 @@ struct leat_user_mark {
 struct leat_thread {
 	int conn;     /* hidden descriptor, -1: none */
 	uint32_t pid; /* that connected */
-	struct leat_user_mark user;
+	struct leat_user_snapshot user;
 	bool transient; /* a vfork child's connection, for this guard only */
 	bool checked;   /* under this guard: the connection is this process', for its user */
 	struct leat_channel channel;
@@ -78,7 +78,7 @@ struct leat_channel *leat_client_channel(struct leat_thread *t);
 /* False, after saying so once, when the daemon is gone. */
 bool leat_client_alive(struct leat_thread *t);
 
-/* What follows is between the files of this room. A descriptor of ours, out of
+/* What follows is between the files of this layer. A descriptor of ours, out of
  * the program's way: its new number. */
 int leat_client_put_away(const struct leat_thread *t, int fd);
 /* Close it. */
@@ -110,8 +110,14 @@ struct leat_shm_step *leat_client_step(void);
 /* What its reads and writes are held to; one that is not set, if nobody knows. */
 struct leat_shm_limit *leat_client_limit(void);
 
-/* Ask about a call on an open file: 0, -EAGAIN (sleep on *seq), or -errno. */
-int leat_client_ask(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length, uint32_t *seq);
+/* As leat_channel_ask. */
+int leat_client_ask(const struct leat_msg *question, uint32_t *seq);
+
+/* As leat_channel_ask_budget. */
+int leat_client_ask_budget(uint32_t slot, uint64_t length);
+
+/* As leat_channel_sync. */
+int leat_client_sync(void);
 
 /* Is the daemon there? True also if there is no memory to look: the next request will tell. */
 bool leat_client_is_alive(void);
@@ -122,9 +128,6 @@ void leat_wait_init(struct leat_awaiter *a);
 /* Wait for the state of `slot` to change from `seq`, signals open, at most a
  * second. 0: look again; -EIO: the daemon is gone. */
 int leat_wait_slot(uint32_t slot, uint32_t seq);
-
-/* Ask about a call on an open file and wait until it may go on. 0 or -errno. */
-int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length);
 
 /* Where the step has actions: file `slot` was opened, or closed, as description `ofd`; wait until
  * they have been called for it. 0 or -EIO. */

@@ -58,7 +58,7 @@ struct story {
 };
 
 /* The segment that this process has mapped needs no call. */
-static bool mark(const struct story *s)
+static bool flag_in_segment(const struct story *s)
 {
 	const struct leat_server_info *w = leat_server_known();
 
@@ -115,20 +115,20 @@ static bool report(const struct story *s)
 int leat_lost(enum leat_lost cause)
 {
 	struct story s = {.cause = cause};
-	bool marked, told;
+	bool is_flagged, reported;
 
 	if (leat_word_swap(&lost, 1))
 		return -EIO;
 	raw(SYS_prctl, PR_GET_NAME, s.program);
-	marked = mark(&s);
-	told = leave_link(&s) || report(&s) || marked;
+	is_flagged = flag_in_segment(&s);
+	reported = leave_link(&s) || report(&s) || is_flagged;
 	if (cause == LEAT_LOST_SPACE)
 		leat_log_line(s.program, " ", leat_wire_lost_what(cause), ": ",
 			      leat_wire_lost(cause), NULL);
 	else
 		leat_log_line(s.program, " cannot reach the leat daemon for ", leat_session.real,
 			      ": ", leat_wire_lost(cause), NULL);
-	if (told)
+	if (reported)
 		return -EIO;
 	leat_log_line("nor can it tell anybody that what it makes cannot be trusted: it ends here",
 		      NULL);

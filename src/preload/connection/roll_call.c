@@ -28,7 +28,7 @@ static struct leat_word in_front;
 
 /* A vfork child has this from its parent, and the parent from it: the child has told of its exec,
  * or of its end. */
-static __thread bool has_told __attribute__((tls_model("initial-exec")));
+static __thread bool has_reported __attribute__((tls_model("initial-exec")));
 
 /* A process of that number, as this one sees it: where numbers mean something else than in the
  * daemon, which takes a call that is seen, the namespace is a part of it. */
@@ -79,7 +79,7 @@ static long map(void)
 }
 
 /* The daemon is to know that this program is followed. */
-static void say_hello(void)
+static void report_hello(void)
 {
 	struct leat_guard g;
 
@@ -96,7 +96,7 @@ void leat_roll_call_begin(void)
 	if (rc) {
 		roll = NULL;
 		if (leat_user_is_other())
-			say_hello();
+			report_hello();
 		else if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EAGAIN)
 			leat_lost(leat_lost_cause(rc)); /* it would be taken for unseen */
 		return;
@@ -116,7 +116,7 @@ void leat_roll_call_stray(void)
 }
 
 /* Where the roll is shut for this process the daemon enters it. */
-static void tell_daemon(const char *next)
+static void report_daemon(const char *next)
 {
 	struct leat_guard g;
 
@@ -133,12 +133,12 @@ void leat_roll_call_exec(const char *next, struct leat_roll_entry *before)
 	memset(before, 0, sizeof(*before));
 	if (!roll) {
 		if (next && leat_user_is_other())
-			tell_daemon(next);
+			report_daemon(next);
 		return;
 	}
 	/* After a fork that was not seen it is not the one it was. */
 	key = key_of((uint32_t)raw(SYS_getpid));
-	has_told = true;
+	has_reported = true;
 	leat_roll_start(roll, key, step, next ? next : "", leat_now_ns(), before);
 	if (!next)
 		leat_roll_leave(roll, key);
@@ -150,10 +150,10 @@ void leat_roll_call_failed(const struct leat_roll_entry *before)
 
 	if (!roll) {
 		if (leat_user_is_other())
-			tell_daemon("");
+			report_daemon("");
 		return;
 	}
-	has_told = false;
+	has_reported = false;
 	key = key_of((uint32_t)raw(SYS_getpid));
 	leat_roll_put(roll, key, before);
 }
@@ -169,23 +169,23 @@ void leat_roll_call_forked(void)
 /* A child that has left without a word made a call that was not seen; how it ends tells which. */
 void leat_roll_call_vforked(long child)
 {
-	bool told = has_told;
+	bool reported = has_reported;
 
-	has_told = false;
-	if (!roll || told || child <= 0 || leat_user_is_other())
+	has_reported = false;
+	if (!roll || reported || child <= 0 || leat_user_is_other())
 		return;
 	leat_roll_follow(roll, key_of((uint32_t)child), step, program, is_loose);
 }
 
 void leat_roll_call_exit(void)
 {
-	has_told = true;
+	has_reported = true;
 	if (roll && !leat_in_vfork())
 		leat_roll_leave(roll, own_key());
 }
 
 /* How a child has ended that the daemon has entered. */
-static void tell_daemon_of(pid_t pid, int status)
+static void report_daemon_of(pid_t pid, int status)
 {
 	struct leat_guard g;
 
@@ -204,7 +204,7 @@ bool leat_roll_call_is_taken(void)
 void leat_roll_call_ended(pid_t pid, int status)
 {
 	if (!roll)
-		tell_daemon_of(pid, status);
+		report_daemon_of(pid, status);
 	else
 		leat_roll_ended(roll, key_of((uint32_t)pid), status, leat_now_ns());
 }

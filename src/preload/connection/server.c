@@ -3,7 +3,7 @@
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/limit.h"
@@ -58,7 +58,7 @@ static int fill_server(struct leat_server_info *w, const struct leat_thread *t, 
 {
 	const struct leat_msg_welcome *m = (const struct leat_msg_welcome *)t->msg;
 	struct stat st;
-	/* The kernel hands over as many descriptors as there is room for. */
+	/* The kernel hands over as many descriptors as there is space for. */
 	int rc = fds[0] < 0 || fds[1] < 0 ? -EMFILE : (int)raw(SYS_fstat, fds[1], &st);
 
 	if (!rc)

@@ -2,7 +2,7 @@
 #include "preload/connection/client.h"
 #include "preload/connection/lost.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "wire/wire.h"
 

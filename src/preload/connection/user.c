@@ -4,7 +4,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/word.h"
@@ -134,23 +134,23 @@ bool leat_user_changed(void)
 	return true;
 }
 
-void leat_user_note(struct leat_user_mark *mark)
+void leat_user_note(struct leat_user_snapshot *snapshot)
 {
 	if (!is_of_root())
 		return;
-	*mark = (struct leat_user_mark){.changes = (uint32_t)leat_word_get(&changes),
-					.uid = (uint32_t)raw(SYS_geteuid),
-					.gid = (uint32_t)raw(SYS_getegid)};
+	*snapshot = (struct leat_user_snapshot){.changes = (uint32_t)leat_word_get(&changes),
+						.uid = (uint32_t)raw(SYS_geteuid),
+						.gid = (uint32_t)raw(SYS_getegid)};
 }
 
-bool leat_user_is_same(const struct leat_user_mark *mark)
+bool leat_user_is_same(const struct leat_user_snapshot *snapshot)
 {
 	if (!is_of_root())
 		return true;
-	if (mark->changes != (uint32_t)leat_word_get(&changes))
+	if (snapshot->changes != (uint32_t)leat_word_get(&changes))
 		return false;
-	return is_every_change_seen() ||
-	       (mark->uid == (uint32_t)raw(SYS_geteuid) && mark->gid == (uint32_t)raw(SYS_getegid));
+	return is_every_change_seen() || (snapshot->uid == (uint32_t)raw(SYS_geteuid) &&
+					  snapshot->gid == (uint32_t)raw(SYS_getegid));
 }
 
 /* 2 * `changes` when it was found out, + 1 if so, + 2 */

@@ -31,9 +31,9 @@ void leat_user_take(void);
 /* This process is, perhaps, another user than before. False: it never was root's. */
 bool leat_user_changed(void);
 
-void leat_user_note(struct leat_user_mark *mark);
+void leat_user_note(struct leat_user_snapshot *snapshot);
 /* True if the process is still the user that was noted. */
-bool leat_user_is_same(const struct leat_user_mark *mark);
+bool leat_user_is_same(const struct leat_user_snapshot *snapshot);
 
 /* True if the user this process has become cannot get to the workflow's directory by its path, but
  * only from where it is. */

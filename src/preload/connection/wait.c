@@ -6,7 +6,6 @@
 #include "preload/core/clock.h"
 #include "preload/core/process.h"
 #include "shm/state.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <time.h>
@@ -14,11 +13,10 @@
 #define MS UINT64_C(1000000) /* in ns */
 #define SECOND (1000 * MS)
 
-static int ask(struct leat_awaiter *a, uint32_t call, uint32_t slot, uint64_t offset,
-	       uint64_t length, uint32_t *seq)
+static int ask(struct leat_awaiter *a, const struct leat_msg *question, uint32_t *seq)
 {
 	(void)a;
-	return leat_client_ask(call, slot, offset, length, seq);
+	return leat_client_ask(question, seq);
 }
 
 /* Until the record says something new: the name may come, or the first byte. */
@@ -80,19 +78,13 @@ int leat_wait_slot(uint32_t slot, uint32_t seq)
 	return leat_await_change(&a, slot, seq);
 }
 
-int leat_wait_call(uint32_t call, uint32_t slot, uint64_t offset, uint64_t length)
-{
-	struct leat_awaiter a;
-
-	leat_wait_init(&a);
-	return leat_await(&a, call, slot, offset, length);
-}
-
 int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed)
 {
 	const struct leat_server_info *w = leat_server_known();
+	struct leat_awaiter a;
 
 	if (!w || !w->acts || !slot || !ofd)
 		return 0;
-	return leat_wait_call(LEAT_WIRE_ACTED, slot, closed, ofd);
+	leat_wait_init(&a);
+	return leat_await_actions(&a, slot, ofd, closed);
 }

@@ -176,7 +176,7 @@ static size_t count_handed(void)
 	return n;
 }
 
-size_t leat_environment_room(char *const *envp)
+size_t leat_environment_size(char *const *envp)
 {
 	size_t entries = 0, missing = count_handed();
 

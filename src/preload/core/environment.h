@@ -24,7 +24,7 @@ const char *leat_environment_library(const char *list, size_t *size);
 /* Entries, the closing NULL included, of `envp` completed with the kept
  * variables that it lacks; 0 if it lacks none. `envp` may be NULL.
  * Async-signal-safe. */
-size_t leat_environment_room(char *const *envp);
+size_t leat_environment_size(char *const *envp);
 
 /* What one program hands on to the next one only, by variables: */
 enum leat_hand {
@@ -41,7 +41,7 @@ enum leat_hand {
 /* The next program's variable, with its name; "": none. */
 void leat_environment_hand(enum leat_hand hand, const char *variable);
 
-/* Complete `envp` in `into`, which has leat_environment_room entries. Strings
+/* Complete `envp` in `into`, which has leat_environment_size entries. Strings
  * are borrowed; `buffer` receives LD_PRELOAD where this library is put before
  * others, or is alone since the variable was unset. 0, or -E2BIG if that does not fit.
  * Async-signal-safe. */

@@ -1,4 +1,4 @@
-/* What this process is: words that the stubs test, or that rooms on all floors go by. */
+/* What this process is: words that the stubs test, or that layers on all floors go by. */
 #ifndef LEAT_PRELOAD_CORE_PROCESS_H
 #define LEAT_PRELOAD_CORE_PROCESS_H
 

@@ -13,7 +13,7 @@ int leat_area_unseal(const struct leat_code *code);
 /* Read and execute only again. Cannot fail: the kernel only merges what it split before. */
 void leat_area_seal(const struct leat_code *code);
 
-/* A new area near enough to the code for jumps; NULL: there is no room. */
+/* A new area near enough to the code for jumps; NULL: there is no space. */
 uint8_t *leat_area_find(const struct leat_code *code);
 
 /* Begin to write stubs; 0 or -errno. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* How a call of libc is routed. Bits 0-3: the argument that is a descriptor;
- * only calls on marked descriptors reach the hook. */
+ * only calls on descriptors with a kind reach the hook. */
 enum leat_call_class {
 	LEAT_CALL_FD1 = 1 << 0,
 	LEAT_CALL_FD2 = 1 << 1,

@@ -63,17 +63,17 @@ static void close_file(long fd)
 
 /* ---- areas ---- */
 
-static uint8_t *place(const struct leat_text_segment *text, int flags, long fd, uint64_t offset)
+static uint8_t *map_text(const struct leat_text_segment *text, int flags, long fd, uint64_t offset)
 {
 	return map(begin_of(text) - DISTANCE, LEAT_STUB_AREA, PROT_READ | PROT_WRITE, flags, fd,
 		   offset);
 }
 
-void leat_image_place(struct leat_texts *texts)
+void leat_image_reserve(struct leat_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		texts->text[i].area =
-			place(&texts->text[i], MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+			map_text(&texts->text[i], MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 /* ---- mapping ---- */
@@ -100,7 +100,7 @@ static bool is_described(long fd, const struct leat_texts *texts)
 
 static bool map_area(const struct leat_text_segment *text, int flags, long fd, uint64_t offset)
 {
-	uint8_t *area = place(text, flags, fd, offset);
+	uint8_t *area = map_text(text, flags, fd, offset);
 
 	if (!area)
 		return false;

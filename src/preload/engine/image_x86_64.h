@@ -11,14 +11,14 @@
 
 /* The texts as kept in `dir`, mapped over those of this process, whose library code runs from then
  * on patched. If another process has just begun to make them, it is waited for. False: nothing good
- * is kept there, or there is no room at the right distance, and nothing has changed: others may
+ * is kept there, or there is no space at the right distance, and nothing has changed: others may
  * wait for this process, until leat_image_done. One thread. */
 bool leat_image_map(const char *dir, const struct leat_texts *texts);
 void leat_image_done(const char *dir, const struct leat_texts *texts);
 
-/* Memory for the stubs at the fixed distance of each text, to read and write. Texts without room
+/* Memory for the stubs at the fixed distance of each text, to read and write. Texts without space
  * there get none. */
-void leat_image_place(struct leat_texts *texts);
+void leat_image_reserve(struct leat_texts *texts);
 
 /* May they be kept? True if each has its area, and is, byte for byte, as in its file: breakpoints
  * and probes that somebody has put into this process must not get into others. Before patching. */

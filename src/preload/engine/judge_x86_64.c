@@ -150,8 +150,8 @@ static bool is_patchable(const struct path *path, const struct leat_insn *mov, c
 	return !is_entered(path, mov->at, call);
 }
 
-/* The instructions before the call that make room for a jump. NULL: they do not. */
-static const struct leat_insn *find_room(const struct path *path, const uint8_t *call)
+/* The instructions before the call that make space for a jump. NULL: they do not. */
+static const struct leat_insn *find_space(const struct path *path, const uint8_t *call)
 {
 	for (size_t i = path->count; i-- > 0 && can_move(&path->insn[i]);) {
 		const struct leat_insn *insn = &path->insn[i];
@@ -167,7 +167,7 @@ static const struct leat_insn *find_room(const struct path *path, const uint8_t 
 enum leat_verdict leat_judge(const struct leat_code *code, uint8_t *call,
 			     struct leat_patch_site *site)
 {
-	const struct leat_insn *mov, *room;
+	const struct leat_insn *mov, *start;
 	struct path path = {.code = code};
 	uint32_t number = 0;
 
@@ -184,9 +184,9 @@ enum leat_verdict leat_judge(const struct leat_code *code, uint8_t *call,
 		*site = site_at(mov, call, number, LEAT_PATCH_NUMBER);
 		return LEAT_SITE;
 	}
-	room = find_room(&path, call);
-	if (!room)
+	start = find_space(&path, call);
+	if (!start)
 		return LEAT_UNREADABLE;
-	*site = site_at(room, call, 0, LEAT_PATCH_ANY);
+	*site = site_at(start, call, 0, LEAT_PATCH_ANY);
 	return LEAT_SITE;
 }

@@ -72,7 +72,7 @@ static uint64_t id_of(const struct dl_phdr_info *info)
 
 /* ---- patching ---- */
 
-/* What takes more room than a stack has. */
+/* What takes more space than a stack has. */
 struct space {
 	struct leat_patch_sites sites;
 	uint8_t jumps[LEAT_MAX_SITES][LEAT_JUMP_SIZE];

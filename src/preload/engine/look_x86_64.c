@@ -101,7 +101,7 @@ static bool is_jumped_to(const uint8_t *text, const uint8_t *end, const uint8_t 
 	return false;
 }
 
-/* read() is number 0, which compilers make with a 2-byte xor. There is no room for a jump before
+/* read() is number 0, which compilers make with a 2-byte xor. There is no space for a jump before
  * the call, unless the load before the xor can be taken along; else the call itself and the
  * comparison after it give way. */
 static int find_read(uint8_t *text, uint8_t *end, uint8_t *call, struct leat_patch_sites *sites)

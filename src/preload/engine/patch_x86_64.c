@@ -109,7 +109,7 @@ static int find_sites(const struct leat_texts *texts, const char *kept_in, bool 
 {
 	int error = 0;
 
-	*found = !leat_sites_recall(kept_in, texts, &sites) || check_complete() != 0;
+	*found = !leat_sites_load(kept_in, texts, &sites) || check_complete() != 0;
 	if (*found) {
 		sites.count = 0;
 		error = scan(texts);
@@ -243,7 +243,7 @@ static int patch(struct leat_texts *texts, const char *kept_in, bool *clean, con
 	int error = find_sites(texts, kept_in, &found);
 
 	if (!error && kept_in && texts->id) {
-		leat_image_place(texts);
+		leat_image_reserve(texts);
 		*clean = leat_image_is_clean(texts);
 	}
 	if (!error)
@@ -256,7 +256,7 @@ static int patch(struct leat_texts *texts, const char *kept_in, bool *clean, con
 	if (error)
 		exchange(jumps);
 	else if (found)
-		leat_sites_keep(kept_in, texts, &sites);
+		leat_sites_save(kept_in, texts, &sites);
 	return error;
 }
 

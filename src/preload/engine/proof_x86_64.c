@@ -17,7 +17,7 @@
 #include "preload/engine/proof_x86_64.h"
 
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/engine/stub_x86_64.h"
 
 /* enter_x86_64.S; entered by jump only */
@@ -233,7 +233,7 @@ void leat_proof_fill(struct leat_stub_table *table)
 
 	leat_stub_fill(table);
 	table->enter = table->enter_cancellable = leat_enter_proof;
-	table->fd_mark = leat_every_fd;
+	table->fd_kinds = leat_every_fd;
 	table->active = &yes;
 }
 

@@ -44,10 +44,10 @@ static int scan_calls(const struct leat_code *code, struct leat_patch_sites *sit
 
 /* Where sites are: a bit for some bytes, shared by many others. And what is near to them: a bit for
  * a block from which a jump of SHORT bytes at most could lead there. */
-enum { PLACES = 32768, BYTES = 64, BLOCKS = 4096, BLOCK = 4096, SHORT = 32768 };
+enum { ADDRESSES = 32768, BYTES = 64, BLOCKS = 4096, BLOCK = 4096, SHORT = 32768 };
 
-struct marks {
-	uint64_t places[PLACES / 64], blocks[BLOCKS / 64];
+struct targets {
+	uint64_t addresses[ADDRESSES / 64], blocks[BLOCKS / 64];
 };
 
 static void set_bit(uint64_t *bits, size_t i)
@@ -60,9 +60,9 @@ static bool has_bit(const uint64_t *bits, size_t i)
 	return bits[i / 64] >> i % 64 & 1;
 }
 
-static size_t place_of(uintptr_t address)
+static size_t address_bit(uintptr_t address)
 {
-	return address / BYTES % PLACES;
+	return address / BYTES % ADDRESSES;
 }
 
 static size_t block_of(uintptr_t address)
@@ -70,9 +70,9 @@ static size_t block_of(uintptr_t address)
 	return address / BLOCK % BLOCKS;
 }
 
-static void mark(const struct leat_patch_sites *sites, size_t first, struct marks *marks)
+static void add_targets(const struct leat_patch_sites *sites, size_t first, struct targets *targets)
 {
-	memset(marks, 0, sizeof *marks);
+	memset(targets, 0, sizeof *targets);
 	for (; first < sites->count; first++) {
 		const struct leat_patch_site *site = &sites->site[first];
 		uintptr_t patch = (uintptr_t)site->patch, call = (uintptr_t)site->call;
@@ -80,18 +80,19 @@ static void mark(const struct leat_patch_sites *sites, size_t first, struct mark
 		if (!site->is_moved)
 			continue;
 		for (uintptr_t at = patch; at <= call; at++)
-			set_bit(marks->places, place_of(at));
+			set_bit(targets->addresses, address_bit(at));
 		for (uintptr_t at = patch - SHORT - BLOCK; at <= call + SHORT + BLOCK; at += BLOCK)
-			set_bit(marks->blocks, block_of(at));
+			set_bit(targets->blocks, block_of(at));
 	}
 }
 
-static bool may_lead_there(const struct marks *marks, const uint8_t *distance)
+static bool may_lead_there(const struct targets *targets, const uint8_t *distance)
 {
 	int32_t far;
 
 	memcpy(&far, distance, sizeof far);
-	return has_bit(marks->places, place_of((uintptr_t)distance + 4 + (uintptr_t)(intptr_t)far));
+	return has_bit(targets->addresses,
+		       address_bit((uintptr_t)distance + 4 + (uintptr_t)(intptr_t)far));
 }
 
 /* Of 16 bytes from `p` on, those that end the opcode of a jump with a distance of four bytes behind
@@ -126,19 +127,19 @@ static bool scan_jumps(const struct leat_code *code, const struct leat_patch_sit
 		       size_t first)
 {
 	const uint8_t *end = code->text + code->size;
-	struct marks marks;
+	struct targets targets;
 
-	mark(sites, first, &marks);
+	add_targets(sites, first, &targets);
 	for (const uint8_t *p = code->text + 1; p + sizeof(__m128i) + 4 < end;
 	     p += sizeof(__m128i)) {
 		unsigned hits = find_jumps(p);
 
-		if (!has_bit(marks.blocks, block_of((uintptr_t)p)))
+		if (!has_bit(targets.blocks, block_of((uintptr_t)p)))
 			hits &= ~find_short(p);
 		for (; hits; hits &= hits - 1) {
 			const uint8_t *distance = p + __builtin_ctz(hits) + 1;
 
-			if (may_lead_there(&marks, distance) &&
+			if (may_lead_there(&targets, distance) &&
 			    leat_look_for_jump(code, sites, first, distance))
 				return true;
 		}

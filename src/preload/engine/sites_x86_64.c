@@ -29,8 +29,8 @@ static void touch(uint8_t *p)
 	__asm__ volatile("orb $0, %0" : "+m"(*p));
 }
 
-static bool recall_text(const struct leat_code *code, const uint32_t *where, size_t count,
-			struct leat_patch_sites *sites)
+static bool load_text(const struct leat_code *code, const uint32_t *where, size_t count,
+		      struct leat_patch_sites *sites)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (where[i] >= code->size)
@@ -42,8 +42,8 @@ static bool recall_text(const struct leat_code *code, const uint32_t *where, siz
 	return true;
 }
 
-bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
-		       struct leat_patch_sites *sites)
+bool leat_sites_load(const char *dir, const struct leat_texts *texts,
+		     struct leat_patch_sites *sites)
 {
 	size_t n, at = 0, before = sites->count;
 
@@ -53,8 +53,7 @@ bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
 	for (size_t i = 0; i < texts->count; i++) {
 		size_t count = at < n ? words[at++] : n;
 
-		if (count > n - at ||
-		    !recall_text(&texts->text[i].code, words + at, count, sites)) {
+		if (count > n - at || !load_text(&texts->text[i].code, words + at, count, sites)) {
 			sites->count = before;
 			return false;
 		}
@@ -84,7 +83,7 @@ static size_t gather(const struct leat_texts *texts, const struct leat_patch_sit
 	return n;
 }
 
-void leat_sites_keep(const char *dir, const struct leat_texts *texts,
+void leat_sites_save(const char *dir, const struct leat_texts *texts,
 		     const struct leat_patch_sites *sites)
 {
 	long fd = leat_kept_begin(dir, texts->id, ""), n;

@@ -24,11 +24,11 @@ struct leat_texts {
 
 /* The sites of the texts, which must be writable, as kept in `dir`. False: nothing (good) is kept
  * there, and *sites is unchanged. */
-bool leat_sites_recall(const char *dir, const struct leat_texts *texts,
-		       struct leat_patch_sites *sites);
+bool leat_sites_load(const char *dir, const struct leat_texts *texts,
+		     struct leat_patch_sites *sites);
 
 /* Keep them. What goes wrong costs time only. */
-void leat_sites_keep(const char *dir, const struct leat_texts *texts,
+void leat_sites_save(const char *dir, const struct leat_texts *texts,
 		     const struct leat_patch_sites *sites);
 
 #endif

@@ -1,4 +1,4 @@
-/* Room for an area of stubs where there is none beside the text. In this library's own
+/* Space for an area of stubs where there is none beside the text. In this library's own
  * text, because that is mapped near libc, and so that tools can name the addresses. */
 	.section .leat_stubs, "ax", @progbits
 	.globl	leat_stub_area

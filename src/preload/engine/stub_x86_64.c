@@ -7,7 +7,7 @@
 
 #include "preload/engine/stub_x86_64.h"
 
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/engine/calls.h"
 #include "preload/engine/scan_x86_64.h"
 
@@ -93,7 +93,7 @@ static void put_load(struct leat_stub_code *code, const void *word)
 	put_distance(code, word, 0);
 }
 
-/* if (fd < LEAT_MAX_FD && leat_fd_mark[fd]) goto hook; returns that jump. */
+/* if (fd < LEAT_MAX_FD && leat_fd_kinds[fd]) goto hook; returns that jump. */
 static uint8_t *put_test_fd(struct leat_stub_code *code, enum leat_call_class argument)
 {
 	uint8_t *beyond, *hook;
@@ -114,7 +114,7 @@ static uint8_t *put_test_fd(struct leat_stub_code *code, enum leat_call_class ar
 	PUT(code, 0x81, 0xf9); /* cmp $LEAT_MAX_FD,%ecx */
 	put32(code, LEAT_MAX_FD);
 	beyond = put_forward(code, JAE);
-	put_load(code, &code->table->fd_mark);
+	put_load(code, &code->table->fd_kinds);
 	PUT(code, 0x41, 0x80, 0x3c, 0x0b, 0x00); /* cmpb $0,(%r11,%rcx) */
 	hook = put_forward(code, JNE);
 	land(code, beyond);
@@ -127,7 +127,7 @@ static void put_compare_active(struct leat_stub_code *code)
 	PUT(code, 0x41, 0x80, 0x3b, 0x00); /* cmpb $0,(%r11) */
 }
 
-/* mmap: a file that may be executed, or so much that it may be refused. When malloc finds no room
+/* mmap: a file that may be executed, or so much that it may be refused. When malloc finds no space
  * elsewhere it asks for a megabyte. */
 static uint8_t *put_test_code(struct leat_stub_code *code)
 {

@@ -15,7 +15,7 @@ struct leat_stub_table {
 	void (*enter_forking)(void);
 	void (*enter_forked)(void);
 	void (*enter_vforked)(void);
-	const uint8_t *fd_mark;
+	const uint8_t *fd_kinds;
 	const uint8_t *call_class;
 	const uint8_t *active;
 	int64_t vfork_depth; /* from the thread pointer; the same for all threads */
@@ -30,7 +30,7 @@ void leat_stub_lead_to(const struct leat_stub_table *table);
 /* The table of an area, which is to lead there. */
 void leat_stub_fill(struct leat_stub_table *table);
 
-/* Where code is being written. `failed` sticks: no room, or a jump too far. */
+/* Where code is being written. `failed` sticks: no space, or a jump too far. */
 struct leat_stub_code {
 	uint8_t *at;
 	uint8_t *end;

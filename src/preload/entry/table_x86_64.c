@@ -1,4 +1,4 @@
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/engine/stub_x86_64.h"
@@ -19,7 +19,7 @@ const struct leat_stub_table *leat_entry_table(void)
 {
 	static struct leat_stub_table table;
 	uintptr_t thread;
-	bool traced = leat_trace_tape != NULL;
+	bool traced = leat_trace_buffer != NULL;
 
 	__asm__("mov %%fs:0,%0" : "=r"(thread));
 	table = (struct leat_stub_table){
@@ -28,7 +28,7 @@ const struct leat_stub_table *leat_entry_table(void)
 		.enter_forking = leat_enter_forking,
 		.enter_forked = leat_enter_forked,
 		.enter_vforked = leat_enter_vforked,
-		.fd_mark = traced ? leat_every_fd : leat_fd_mark,
+		.fd_kinds = traced ? leat_every_fd : leat_fd_kinds,
 		.call_class = leat_call_class,
 		.active = traced ? &leat_tracing : &leat_active,
 		.vfork_depth = (int64_t)((uintptr_t)&leat_vfork_depth - thread),

@@ -190,14 +190,14 @@ static long run(int dirfd, const char *path, char *const argv[], char *const env
 
 /* Not part of its caller's frame, which all ways of starting a program have. */
 static __attribute__((noinline)) long run_completed(int dirfd, const char *path, char *const argv[],
-						    char *const envp[], int flags, size_t room)
+						    char *const envp[], int flags, size_t capacity)
 {
 	struct few few;
 	char **variables = few.variable;
-	size_t size = room * sizeof *variables;
+	size_t size = capacity * sizeof *variables;
 	long result;
 
-	if (room > FEW_VARIABLES) {
+	if (capacity > FEW_VARIABLES) {
 		long at = leat_raw(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -208,7 +208,7 @@ static __attribute__((noinline)) long run_completed(int dirfd, const char *path,
 	result = leat_environment_complete(envp, variables, few.preload, sizeof few.preload);
 	if (result == 0)
 		result = run(dirfd, path, argv, variables, flags);
-	if (room > FEW_VARIABLES)
+	if (capacity > FEW_VARIABLES)
 		leat_raw(SYS_munmap, (long)variables, (long)size, 0, 0, 0, 0);
 	return result;
 }
@@ -306,7 +306,7 @@ static long run_followed(int dirfd, const char *path, char *const argv[], char *
 {
 	char variable[64];
 	bool handed;
-	size_t room;
+	size_t capacity;
 	long error;
 
 	leat_fd_before_exec(variable, sizeof(variable));
@@ -315,11 +315,11 @@ static long run_followed(int dirfd, const char *path, char *const argv[], char *
 	handed = leat_active && leat_hand_over(variable, sizeof(variable));
 	if (handed)
 		leat_environment_hand(LEAT_HAND_USER, variable);
-	room = leat_environment_room(envp);
-	if (room == 0)
+	capacity = leat_environment_size(envp);
+	if (capacity == 0)
 		error = run(dirfd, path, argv, envp, flags);
 	else
-		error = run_completed(dirfd, path, argv, envp, flags, room);
+		error = run_completed(dirfd, path, argv, envp, flags, capacity);
 	if (handed)
 		leat_hand_over_failed();
 	return error;

@@ -28,8 +28,8 @@ static bool allows(int resource, uint64_t needed, uint64_t *limit)
 	return l.rlim_cur >= needed;
 }
 
-static const char *say(struct leat_text *t, const char *what, uint64_t limit, uint64_t unit,
-		       uint64_t needed)
+static const char *report(struct leat_text *t, const char *what, uint64_t limit, uint64_t unit,
+			  uint64_t needed)
 {
 	leat_text_add(t, what);
 	leat_text_add(t, " is ");
@@ -63,11 +63,11 @@ const char *leat_exec_unfit(char *why, size_t size)
 	uint64_t limit;
 
 	if (!allows(RLIMIT_AS, LEAT_OWN_SPACE, &limit))
-		return say(&t, "ulimit -v (address space, KiB)", limit, 1024, LEAT_OWN_SPACE);
+		return report(&t, "ulimit -v (address space, KiB)", limit, 1024, LEAT_OWN_SPACE);
 	if (!allows(RLIMIT_DATA, LEAT_OWN_DATA, &limit))
-		return say(&t, "ulimit -d (data segment, KiB)", limit, 1024, LEAT_OWN_DATA);
+		return report(&t, "ulimit -d (data segment, KiB)", limit, 1024, LEAT_OWN_DATA);
 	if (!allows(RLIMIT_NOFILE, FILES, &limit))
-		return say(&t, "ulimit -n (open files)", limit, 1, FILES);
+		return report(&t, "ulimit -n (open files)", limit, 1, FILES);
 	if (!leat_session_in_sight()) {
 		leat_text_add(&t,
 			      "the workflow's or the session's directory is not in its sight "

@@ -78,7 +78,7 @@ static long put_by(char **envp, char *buffer, size_t size)
 }
 
 static long fill(struct command *c, const char *command, char *const argv[], char *const envp[],
-		 size_t room, char *preload)
+		 size_t capacity, char *preload)
 {
 	size_t n = count(argv);
 	long rc = 0;
@@ -89,7 +89,7 @@ static long fill(struct command *c, const char *command, char *const argv[], cha
 	for (size_t i = 0; i < n; i++)
 		c->argv[3 + i] = argv[i];
 	c->argv[3 + n] = NULL;
-	if (room) {
+	if (capacity) {
 		rc = leat_environment_complete(envp, c->envp, preload, PATH_MAX);
 	} else {
 		memcpy(c->envp, envp, count(envp) * sizeof(char *));
@@ -110,7 +110,7 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 		       int flags)
 {
 	const char *command = leat_environment_kept(COMMAND);
-	size_t room = leat_environment_room(envp);
+	size_t capacity = leat_environment_size(envp);
 	char preload[PATH_MAX], unused[64];
 	struct leat_roll_entry before;
 	struct command c;
@@ -118,12 +118,12 @@ long leat_exec_mounted(int dirfd, const char *path, char *const argv[], char *co
 
 	if (!command || !*command)
 		return -EACCES;
-	rc = allocate(&c, count(argv), (room ? room : count(envp)) + 1);
+	rc = allocate(&c, count(argv), (capacity ? capacity : count(envp)) + 1);
 	if (rc)
 		return rc;
 	rc = leat_exec_name(dirfd, path, flags, c.name);
 	if (!rc)
-		rc = fill(&c, command, argv, envp, room, preload);
+		rc = fill(&c, command, argv, envp, capacity, preload);
 	if (!rc) {
 		leat_fd_before_exec(unused, sizeof(unused)); /* it does not load this library */
 		leat_roll_call_exec(path, &before);          /* once there is a mount it says so */

@@ -48,7 +48,7 @@ struct search {
 	struct leat_cache cache;
 	size_t n_objects, n_text;
 	struct leat_elf_links links;
-	char path[PATH_MAX], room[PATH_MAX], string[PATH_MAX];
+	char path[PATH_MAX], buffer[PATH_MAX], string[PATH_MAX];
 	struct object objects[MAX_OBJECTS];
 	char text[MAX_TEXT];
 };
@@ -58,7 +58,7 @@ static ssize_t read_at(int fd, void *buffer, size_t size, off_t at)
 	return leat_raw(SYS_pread64, fd, (long)buffer, (long)size, at, 0, 0);
 }
 
-/* NULL: there is no room, and what comes after is not looked at. */
+/* NULL: there is no space, and what comes after is not looked at. */
 static const char *keep(struct search *s, const char *text)
 {
 	size_t size = strlen(text) + 1;
@@ -148,7 +148,7 @@ static bool leads_inside(struct search *s, const char *list, const struct object
 
 		do {
 			more = join(s, list, n, of, lib++, "x");
-			if (s->path[0] && leat_exec_is_inside(s->path, s->room))
+			if (s->path[0] && leat_exec_is_inside(s->path, s->buffer))
 				return true;
 		} while (more);
 		last = !list[n];
@@ -171,7 +171,7 @@ static enum leat_sight look_in(struct search *s, const char *list, const struct 
 		do {
 			more = join(s, list, n, of, lib++, name);
 			if (s->path[0])
-				sight = leat_exec_look(s->path, waits, s->room);
+				sight = leat_exec_look(s->path, waits, s->buffer);
 		} while (more && sight == LEAT_SIGHT_NOTHING);
 		if (sight != LEAT_SIGHT_NOTHING)
 			return sight;
@@ -209,7 +209,7 @@ static enum leat_sight look_for(struct search *s, const struct object *by, const
 
 	if (strchr(name, '/')) {
 		expand(&t, name, strlen(name), by, lib_names[0]);
-		return t.full ? LEAT_SIGHT_NOTHING : leat_exec_look(s->path, true, s->room);
+		return t.full ? LEAT_SIGHT_NOTHING : leat_exec_look(s->path, true, s->buffer);
 	}
 	sight = look_where_named(s, by, name, false);
 	if (sight != LEAT_SIGHT_NOTHING)

@@ -4,7 +4,7 @@
 #include "preload/connection/lost.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/fd/lifecycle.h"
 #include "preload/fd/table.h"
@@ -43,7 +43,7 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		return rc;
 	*r = (struct leat_fd){.kind = (uint8_t)reply->kind,
 			      .slot = reply->slot,
-			      .home = reply->seq,
+			      .generation = reply->seq,
 			      .flags = {LEAT_FD_UNSURE},
 			      .ofd = reply->ofd};
 	if (r->kind == LEAT_KIND_CONSUMER && leat_client_file(r->slot) &&

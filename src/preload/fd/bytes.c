@@ -22,7 +22,7 @@ static int follow_meanwhile(struct leat_awaiter *a)
 	const int fd = ((const struct reader *)a)->fd;
 	const struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r || !r->slot || !leat_has_left(r, r->home))
+	if (!r || !r->slot || !leat_has_left(r, r->generation))
 		return 0;
 	a->asked = false; /* the daemon takes what comes next for the end of the wait */
 	return leat_migrate(fd, false);
@@ -32,6 +32,8 @@ int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, b
 {
 	struct leat_shm_file *f = leat_client_file(slot);
 	struct reader reader = {.fd = fd};
+	const struct leat_msg_ask_read question = {
+		.h.type = LEAT_MSG_ASK_READ, .slot = slot, .offset = offset, .length = length};
 	uint32_t seq;
 	int rc;
 
@@ -42,7 +44,7 @@ int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, b
 	reader.wait.woken = follow_meanwhile;
 	rc = leat_consumer_await(&reader.wait, f, slot, offset, length);
 	if (reader.wait.asked && rc > 0) /* takes this wait off the daemon's list */
-		leat_client_ask(LEAT_CALL_READ, slot, offset, length, &seq);
+		leat_client_ask(&question.h, &seq);
 	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;
 }
@@ -60,6 +62,7 @@ bool leat_still_there(const struct leat_fd *r, uint64_t offset)
 int leat_wait_whole(int fd)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
+	struct leat_awaiter a;
 	int rc;
 
 	if (!r || r->kind != LEAT_KIND_CONSUMER)
@@ -67,7 +70,8 @@ int leat_wait_whole(int fd)
 	rc = leat_consumer_is_whole(leat_client_file(r->slot));
 	if (rc)
 		return rc < 0 ? rc : 0;
-	rc = leat_wait_call(LEAT_CALL_WHOLE, r->slot, 0, 0);
+	leat_wait_init(&a);
+	rc = leat_await_whole(&a, r->slot);
 	return rc ? rc : leat_migrate_first(fd);
 }
 

@@ -1,6 +1,6 @@
 #include "preload/fd/description.h"
 
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "shm/word.h"
 
 /* By index: how often it was taken above, how many descriptors refer to it below. */

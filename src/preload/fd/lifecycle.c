@@ -6,7 +6,7 @@
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/fd/description.h"
@@ -56,10 +56,10 @@ static bool is_gone(int fd)
 	       gone.pid == (uint32_t)raw(SYS_getpid);
 }
 
-/* The number is another's now: the mark is left to who takes it away. False: it has been. */
+/* The number is another's now: the kind is cleared by another thread. False: it has been. */
 static bool unmark(int fd, const struct leat_fd *r)
 {
-	return leat_byte_claim(&leat_fd_mark[fd], (uint8_t)(r->kind + 1), 0);
+	return leat_byte_claim(&leat_fd_kinds[fd], (uint8_t)(r->kind + 1), 0);
 }
 
 /* The kernel has closed it, or given its number to another, by a call that was not seen. */
@@ -84,7 +84,7 @@ int leat_fd_set(int fd, const struct leat_fd *record)
 		forget(fd);
 	if (record->kind == LEAT_KIND_NONE) {
 		if (leat_fd_in_range(fd))
-			leat_byte_set(&leat_fd_mark[fd], 0);
+			leat_byte_set(&leat_fd_kinds[fd], 0);
 		return 0;
 	}
 	description = leat_fd_in_range(fd) ? leat_description_new(fd) : 0;
@@ -94,7 +94,7 @@ int leat_fd_set(int fd, const struct leat_fd *record)
 	}
 	copy_record(&leat_fd_table[fd], record);
 	leat_word_set(&leat_fd_table[fd].description, description);
-	leat_fd_mark_as(fd, (uint8_t)(record->kind + 1));
+	leat_fd_set_kind(fd, (uint8_t)(record->kind + 1));
 	return 0;
 }
 
@@ -146,7 +146,7 @@ long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy)
 	leat_fd_table[copy].window = (struct leat_window){0};
 	leat_fd_table[copy].calls = 0;
 	leat_fd_table[copy].bytes = 0;
-	leat_fd_mark_as((int)copy, (uint8_t)(record->kind + 1));
+	leat_fd_set_kind((int)copy, (uint8_t)(record->kind + 1));
 	return copy;
 }
 
@@ -156,7 +156,7 @@ static bool is_twin(int fd, const struct leat_fd *r)
 	       leat_word_get(&leat_fd_table[fd].description) == leat_word_get(&r->description);
 }
 
-static void tell_closed(const struct leat_fd *r)
+static void report_closed(const struct leat_fd *r)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
 
@@ -191,7 +191,7 @@ static void put_in(struct leat_fd *into, const struct leat_fd *r)
 }
 
 /* What was noted of a descriptor that is closed goes to another one of the same description. Who
- * closes that takes its mark away, and then waits for who has taken it. */
+ * closes that clears its kind, and then waits for who has taken it. */
 static void merge(const struct leat_fd *r)
 {
 	int stop = leat_fd_end();
@@ -236,7 +236,7 @@ void leat_fd_report_close(const struct leat_fd *last)
 	if (last->kind == LEAT_KIND_DIR)
 		release_listing(last);
 	else
-		tell_closed(last);
+		report_closed(last);
 	leat_wait_acted(last->slot, last->ofd, true);
 }
 
@@ -244,10 +244,10 @@ long leat_fd_close(int fd)
 {
 	struct leat_fd last;
 	/* Before the close: the number may be another thread's right after it. */
-	bool tell = leat_fd_detach(fd, &last);
+	bool report = leat_fd_detach(fd, &last);
 	long rc = raw(SYS_close, fd);
 
-	if (tell)
+	if (report)
 		leat_fd_report_close(&last);
 	return rc;
 }
@@ -284,7 +284,7 @@ void leat_fd_exiting(void)
 		leat_window_count(r);
 		leat_window_truncate(r, fd, false);
 		if (r->kind == LEAT_KIND_CONSUMER)
-			tell_closed(r);
+			report_closed(r);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Enter a descriptor just opened; kind NONE forgets it. 0, or -EMFILE when the
- * number is too high to be marked (the descriptor is then closed). */
+ * number is too high (the descriptor is then closed). */
 int leat_fd_set(int fd, const struct leat_fd *record);
 
 /* Around a call that makes a copy of `fd`: from the one to the other the description is held, even

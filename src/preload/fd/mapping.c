@@ -44,41 +44,41 @@ static void unmap(struct leat_window *w)
 }
 
 /* An address for LEAT_WINDOW_BYTES bytes at which the kernel can map a huge page. */
-static long find_room(void)
+static long find_space(void)
 {
 	long at = raw(SYS_mmap, 0, 2 * LEAT_WINDOW_BYTES, PROT_NONE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	uint64_t start, room = (uint64_t)at;
+	uint64_t start, address = (uint64_t)at;
 
 	if (at < 0 && at > -4096)
 		return at;
-	start = (room + LEAT_WINDOW_BYTES - 1) / LEAT_WINDOW_BYTES * LEAT_WINDOW_BYTES;
-	if (start > room)
-		raw(SYS_munmap, room, start - room);
-	if (room + LEAT_WINDOW_BYTES > start)
-		raw(SYS_munmap, start + LEAT_WINDOW_BYTES, room + LEAT_WINDOW_BYTES - start);
+	start = (address + LEAT_WINDOW_BYTES - 1) / LEAT_WINDOW_BYTES * LEAT_WINDOW_BYTES;
+	if (start > address)
+		raw(SYS_munmap, address, start - address);
+	if (address + LEAT_WINDOW_BYTES > start)
+		raw(SYS_munmap, start + LEAT_WINDOW_BYTES, address + LEAT_WINDOW_BYTES - start);
 	return (long)start;
 }
 
-bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t home)
+bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t generation)
 {
 	struct leat_window *w = &r->window;
 	uint64_t start = at / LEAT_WINDOW_BYTES * LEAT_WINDOW_BYTES;
-	long room = w->base ? (long)(uintptr_t)w->base : find_room();
+	long address = w->base ? (long)(uintptr_t)w->base : find_space();
 
-	if (room < 0 && room > -4096)
+	if (address < 0 && address > -4096)
 		return false;
 	/* in the place of the one before, if there is one */
-	if (raw(SYS_mmap, room, LEAT_WINDOW_BYTES, protection, MAP_SHARED | MAP_FIXED, fd, start) !=
-	    room) {
-		raw(SYS_munmap, room, LEAT_WINDOW_BYTES);
+	if (raw(SYS_mmap, address, LEAT_WINDOW_BYTES, protection, MAP_SHARED | MAP_FIXED, fd,
+		start) != address) {
+		raw(SYS_munmap, address, LEAT_WINDOW_BYTES);
 		*w = (struct leat_window){0};
 		return false;
 	}
-	*w = (struct leat_window){.base = (char *)(uintptr_t)room,
+	*w = (struct leat_window){.base = (char *)(uintptr_t)address,
 				  .start = start,
 				  .end = start + LEAT_WINDOW_BYTES,
-				  .home = home,
+				  .generation = generation,
 				  .writable = protection & PROT_WRITE};
 	return true;
 }

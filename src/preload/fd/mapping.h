@@ -18,11 +18,11 @@ static inline bool leat_window_holds(const struct leat_fd *r, uint64_t at, uint6
 {
 	const struct leat_window *w = &r->window;
 
-	return w->base && at >= w->start && at + length <= w->end && w->home == r->home;
+	return w->base && at >= w->start && at + length <= w->end && w->generation == r->generation;
 }
 
 /* Have the window around `at`, mapped by `fd`, in the place of the one before. */
-bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t home);
+bool leat_window_map(struct leat_fd *r, int fd, uint64_t at, int protection, uint32_t generation);
 
 /* Count what was not counted yet. */
 void leat_window_note_calls(struct leat_fd *r);

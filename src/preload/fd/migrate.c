@@ -30,7 +30,7 @@ static int take_number(int fd, int new)
 /* 0, -EAGAIN with *seq, or -errno. */
 static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *seq)
 {
-	const struct leat_msg_switched *reply = (const struct leat_msg_switched *)t->msg;
+	const struct leat_msg_replaced_fd *reply = (const struct leat_msg_replaced_fd *)t->msg;
 	int new, rc = leat_channel_replace_fd(leat_client_channel(t), r->slot, fd, &new);
 
 	if (rc == -EAGAIN)
@@ -40,14 +40,14 @@ static int exchange(struct leat_thread *t, int fd, struct leat_fd *r, uint32_t *
 	LEAT_FAULT("follow.taken");
 	if (rc)
 		return rc;
-	r->home = reply->home;
+	r->generation = reply->generation;
 	leat_window_drop(r);
 	return 0;
 }
 
-static bool is_moving(uint32_t home)
+static bool is_moving(uint32_t generation)
 {
-	return home % LEAT_HOME_NEXT != 0;
+	return generation % LEAT_GENERATION_NEXT != 0;
 }
 
 /* Others that use an offset of the former place are about to let go of it. */
@@ -57,20 +57,20 @@ int leat_migrate(int fd, bool write)
 {
 	struct leat_fd *r = leat_fd_get(fd);
 	struct leat_guard g;
-	uint32_t home, seq;
+	uint32_t generation, seq;
 	int rc;
 
-	while (r && r->slot && leat_has_left(r, r->home) && !leat_in_vfork()) {
+	while (r && r->slot && leat_has_left(r, r->generation) && !leat_in_vfork()) {
 		seq = leat_shm_seq(leat_client_file(r->slot));
-		home = leat_shm_home(leat_client_file(r->slot));
-		if (is_moving(home) && !write)
+		generation = leat_shm_generation(leat_client_file(r->slot));
+		if (is_moving(generation) && !write)
 			return 0;
 		rc = leat_guard_acquire(&g);
 		if (rc)
 			return rc;
-		rc = is_moving(home) ? -EAGAIN : exchange(g.t, fd, r, &seq);
+		rc = is_moving(generation) ? -EAGAIN : exchange(g.t, fd, r, &seq);
 		leat_guard_release(&g);
-		if (rc == -EAGAIN && is_moving(home))
+		if (rc == -EAGAIN && is_moving(generation))
 			rc = leat_wait_slot(r->slot, seq);
 		else if (rc == -EAGAIN)
 			leat_sleep(SLEEP_NS);
@@ -86,9 +86,9 @@ int leat_migrate(int fd, bool write)
 /* The process that handed the offset to the kernel did not come to the end of that. */
 static int lost_offset(void)
 {
-	static struct leat_word said;
+	static struct leat_word reported;
 
-	if (!leat_word_swap(&said, 1))
+	if (!leat_word_swap(&reported, 1))
 		leat_log_line(
 			"the offset of an open file is lost: a process that has it open as well "
 			"was "
@@ -110,8 +110,8 @@ int leat_file_acquire(int fd, bool write, struct leat_file_hold *h)
 	if (!f || (write && !leat_fd_has(r, LEAT_FD_WRITE)))
 		return 0;
 	for (;;) {
-		h->home = r->home;
-		if (leat_shm_hold(f, write, h->home)) {
+		h->generation = r->generation;
+		if (leat_shm_hold(f, write, h->generation)) {
 			h->f = f;
 			return 0;
 		}
@@ -125,7 +125,7 @@ int leat_file_acquire(int fd, bool write, struct leat_file_hold *h)
 
 long leat_file_release(const struct leat_file_hold *h, long n)
 {
-	if (h->f && !leat_shm_release(h->f, h->write, h->home) && h->write && n > 0)
+	if (h->f && !leat_shm_release(h->f, h->write, h->generation) && h->write && n > 0)
 		return -EIO;
 	return n;
 }

@@ -6,12 +6,12 @@
 #include "preload/fd/table.h"
 #include "preload/connection/client.h"
 
-/* Has the file left the home `home`? */
-static inline bool leat_has_left(const struct leat_fd *r, uint32_t home)
+/* Has the file been moved since its location generation was `generation`? */
+static inline bool leat_has_left(const struct leat_fd *r, uint32_t generation)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
 
-	return f && r->kind != LEAT_KIND_DIR && leat_shm_home(f) != home;
+	return f && r->kind != LEAT_KIND_DIR && leat_shm_generation(f) != generation;
 }
 
 /* Bring `fd` to where its file is now. `write`: wait while it moves; else what may be read yet is
@@ -23,7 +23,7 @@ static inline int leat_migrate_first(int fd)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 
-	if (!r || !r->slot || !leat_has_left(r, r->home))
+	if (!r || !r->slot || !leat_has_left(r, r->generation))
 		return 0;
 	return leat_migrate(fd, r->kind != LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_WRITE));
 }
@@ -31,7 +31,7 @@ static inline int leat_migrate_first(int fd)
 /* The file of a descriptor stays where it is for the moment of a call. */
 struct leat_file_hold {
 	struct leat_shm_file *f; /* NULL: there is nothing to be held */
-	uint32_t home;
+	uint32_t generation;
 	bool write;
 };
 

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 /* So many descriptions of one process tree without exec have a word. */
-enum { PLACES = 16384, MAX_SLEEPS = 50000 };
+enum { OFFSETS = 16384, MAX_SLEEPS = 50000 };
 
 /* Shared with the processes made by fork. */
 struct region {
 	struct leat_word used;
 	uint64_t pad[7];
-	struct leat_offset places[PLACES];
+	struct leat_offset offsets[OFFSETS];
 };
 static struct leat_word region;   /* struct region * */
 static struct leat_word recycled; /* struct leat_offset *, taken as a whole */
@@ -57,12 +57,12 @@ struct leat_offset *leat_offset_new(void)
 
 	if (!p) {
 		r = get_region();
-		if (!r || leat_word_get(&r->used) >= PLACES)
+		if (!r || leat_word_get(&r->used) >= OFFSETS)
 			return NULL;
 		i = leat_word_add(&r->used, 1);
-		if (i >= PLACES)
+		if (i >= OFFSETS)
 			return NULL;
-		p = &r->places[i];
+		p = &r->offsets[i];
 	}
 	p->forks = leat_word_get(&leat_forks);
 	p->next = NULL;

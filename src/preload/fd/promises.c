@@ -86,7 +86,7 @@ int leat_report_broken(struct leat_fd *r, uint32_t code, uint64_t offset, uint64
 {
 	int rc = leat_client_violation(code, r->slot, offset, length);
 
-	leat_fd_set_flags(r, LEAT_FD_TOLD);
+	leat_fd_set_flags(r, LEAT_FD_REPORTED);
 	return rc;
 }
 
@@ -126,7 +126,7 @@ static int64_t offset_of(int fd)
 
 /* What another process has moved the descriptor's offset over meanwhile was its own, and may have
  * been read since: look again. */
-int leat_check_place(int fd, struct leat_fd *r, const struct leat_pieces *p, int64_t offset,
+int leat_check_range(int fd, struct leat_fd *r, const struct leat_pieces *p, int64_t offset,
 		     uint64_t length)
 {
 	struct leat_shm_file *f = leat_client_file(r->slot);
@@ -159,7 +159,7 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 	rc = leat_check_committed(r, f, (uint64_t)at, length);
 	if (rc || r->kind != LEAT_KIND_PUBLISHER)
 		return rc;
-	return leat_check_place(fd, r, NULL, offset, length);
+	return leat_check_range(fd, r, NULL, offset, length);
 }
 
 void leat_fd_report_write(struct leat_fd *r)

@@ -25,7 +25,7 @@ int leat_check_committed(struct leat_fd *r, struct leat_shm_file *f, uint64_t of
 
 /* A publisher's write, where it is about to land; `offset` -1: at the descriptor's own. A hole that
  * it leaves is noted. NULL: `length` bytes that nobody knows. */
-int leat_check_place(int fd, struct leat_fd *r, const struct leat_pieces *p, int64_t offset,
+int leat_check_range(int fd, struct leat_fd *r, const struct leat_pieces *p, int64_t offset,
 		     uint64_t length);
 
 /* The promise `code` was broken there: reported, by this descriptor once. */

@@ -63,7 +63,7 @@ void leat_note_mapped(int fd, uint64_t offset, uint64_t length)
 /* Where the number is by which formats are told apart. */
 #define MAGIC_BYTES 512u
 
-static void tell_read(const struct leat_fd *r, enum leat_read what, bool grows)
+static void report_read(const struct leat_fd *r, enum leat_read what, bool grows)
 {
 	struct leat_msg_fact fact = {
 		.slot = r->slot, .ofd = r->ofd, .code = what, .offset = r->glance.end};
@@ -85,7 +85,7 @@ static void note_look(struct leat_fd *r, bool grows)
 		return;
 	leat_fd_clear_flags(r, LEAT_FD_LOOKED);
 	leat_fd_set_flags(r, LEAT_FD_GLANCED | (few ? LEAT_FD_LOOKED : 0));
-	tell_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART, grows);
+	report_read(r, few ? LEAT_READ_LOOK : LEAT_READ_PART, grows);
 }
 
 /* Where a read of `n` bytes at the descriptor's own offset began. */
@@ -116,7 +116,7 @@ int64_t leat_note_taken(int fd, int64_t n, uint64_t asked, int64_t offset)
 		return n;
 	}
 	leat_fd_set_flags(r, LEAT_FD_READ);
-	tell_read(r, LEAT_READ_ALL, false);
+	report_read(r, LEAT_READ_ALL, false);
 	return n;
 }
 

@@ -67,12 +67,12 @@ enum { MAX_ROUNDS = 20 };
 
 int leat_window_truncate_now(const struct leat_fd *r, int fd)
 {
-	static struct leat_word said;
+	static struct leat_word reported;
 
 	for (int i = 0; i < MAX_ROUNDS; i++)
 		if (leat_window_truncate(r, fd, false))
 			return 0;
-	if (!leat_word_swap(&said, 1))
+	if (!leat_word_swap(&reported, 1))
 		leat_log_line(
 			"an open file cannot be written: another process that writes it was killed "
 			"or stopped just when it changed its size",

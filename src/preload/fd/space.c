@@ -1,4 +1,4 @@
-/* Writes that find no room in memory: the daemon is asked to make some. */
+/* Writes that find no space in memory: the daemon is asked to make some. */
 #include "preload/fd/space.h"
 
 #include "preload/connection/client.h"
@@ -40,7 +40,7 @@ static bool wait_for_reader(struct leat_shm_file *f, struct leat_space *space)
 bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
-	uint32_t slot = r ? r->slot : 0, home = r ? r->home : 0;
+	uint32_t slot = r ? r->slot : 0, generation = r ? r->generation : 0;
 	struct leat_awaiter a;
 	int rc;
 
@@ -53,7 +53,7 @@ bool leat_space_make(int fd, uint64_t length, struct leat_space *space)
 		rc = leat_await_space(&a, slot, length, &space->attempt);
 		if (rc < 0 || leat_migrate_first(fd))
 			return false;
-		if (!rc || r->home != home)
+		if (!rc || r->generation != generation)
 			return true;
 	}
 }
@@ -64,12 +64,10 @@ bool leat_space_is_over_budget(int fd, uint64_t length)
 	const struct leat_server_info *w = leat_server_known();
 	const struct leat_fd *r = leat_fd_get(fd);
 	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;
-	uint32_t seq;
 
 	if (!sum || leat_in_vfork())
 		return false;
-	return leat_shm_asked(w->shm, &unasked,
-			      leat_client_ask(LEAT_WIRE_HAS_ROOM, r->slot, 0, sum, &seq));
+	return leat_shm_asked(w->shm, &unasked, leat_client_ask_budget(r->slot, sum));
 }
 
 long leat_space_retry(const struct leat_syscall *c, int fd, uint64_t length)

@@ -1,6 +1,6 @@
 #include "preload/fd/table.h"
 
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 
 struct leat_fd leat_fd_table[LEAT_MAX_FD];
 

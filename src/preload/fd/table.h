@@ -3,7 +3,7 @@
 #ifndef LEAT_PRELOAD_FD_TABLE_H
 #define LEAT_PRELOAD_FD_TABLE_H
 
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/fd/offset.h"
 #include "client/reading.h"
 #include "wire/wire.h"
@@ -17,7 +17,7 @@ enum leat_fd_flags {
 	LEAT_FD_UNSURE = 8,     /* writes may land on bytes that exist */
 	LEAT_FD_APPEND = 16,    /* O_APPEND */
 	LEAT_FD_WRITE = 32,     /* open for writing */
-	LEAT_FD_TOLD = 64,      /* its violation was reported */
+	LEAT_FD_REPORTED = 64,  /* its violation was reported */
 	LEAT_FD_INPUT = 128,    /* a consumer's: locks never conflict */
 	LEAT_FD_DROP = 256,     /* of a consumer: what was read goes */
 	LEAT_FD_FORKED = 512,   /* a parent has it, too */
@@ -33,7 +33,7 @@ struct leat_window {
 	char *base; /* NULL: none */
 	uint64_t start;
 	uint64_t end;
-	uint32_t home; /* of what is mapped; migrate.h */
+	uint32_t generation; /* of what is mapped; migrate.h */
 	bool writable;
 };
 
@@ -41,7 +41,7 @@ struct leat_fd {
 	uint8_t kind;  /* enum leat_kind */
 	uint8_t looks; /* at the size, by a run time, while the file grows */
 	uint32_t slot;
-	uint32_t home; /* where the file was by its shared record; migrate.h */
+	uint32_t generation; /* where the file was by its shared record; migrate.h */
 	uint64_t ofd;
 	uint64_t size_seen;
 	uint64_t read_end; /* end of what was read through it */
@@ -97,11 +97,11 @@ static inline bool leat_fd_is_unread(const struct leat_fd *r)
 	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);
 }
 
-/* Record of a marked descriptor, NULL for others. Racing threads that use one
+/* Record of a descriptor with a kind, NULL for others. Racing threads that use one
  * descriptor may blur its statistics, never its kind. */
 struct leat_fd *leat_fd_get(int fd);
 
-/* All records; they are good where there is a mark. */
+/* All records; they are good where the descriptor has a kind. */
 extern struct leat_fd leat_fd_table[LEAT_MAX_FD] __attribute__((visibility("hidden")));
 
 #endif

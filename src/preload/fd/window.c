@@ -82,7 +82,7 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 		there = leat_shm_size(f);
 		if (at >= there)
 			return 0; /* the end */
-		if (leat_has_left(r, r->home))
+		if (leat_has_left(r, r->generation))
 			return 0; /* bytes may be there that are not here */
 		r->known = there;
 		return length < there - at ? length : there - at;
@@ -90,7 +90,7 @@ static uint64_t know(struct leat_fd *r, uint64_t at, uint64_t length)
 	if (r->kind != LEAT_KIND_CONSUMER)
 		return 0;
 	there = leat_shm_frontier(f);
-	if (at + length > there || leat_has_left(r, r->home))
+	if (at + length > there || leat_has_left(r, r->generation))
 		return 0;
 	there = there < at + AHEAD ? there : at + AHEAD;
 	/* Before the bytes are read: a producer that changes them later must find it. */
@@ -112,7 +112,7 @@ static bool ready_to_read(struct leat_fd *r, int fd, uint64_t at, uint64_t lengt
 	/* Who jumps about would map for each read. */
 	if ((!r->window.base || r->used >= MANY) &&
 	    at / LEAT_WINDOW_BYTES == (at + length - 1) / LEAT_WINDOW_BYTES &&
-	    leat_window_map(r, fd, at, PROT_READ, r->home)) {
+	    leat_window_map(r, fd, at, PROT_READ, r->generation)) {
 		r->used = 0;
 		return true;
 	}
@@ -183,13 +183,13 @@ static long open_to_map(int fd)
 
 static bool map_to_write(struct leat_fd *r, int fd, uint64_t at)
 {
-	uint32_t home = r->home;
+	uint32_t generation = r->generation;
 	long mine = open_to_map(fd);
 	bool done;
 
 	if (mine < 0)
 		return false;
-	done = leat_window_map(r, (int)mine, at, PROT_READ | PROT_WRITE, home);
+	done = leat_window_map(r, (int)mine, at, PROT_READ | PROT_WRITE, generation);
 	raw(SYS_close, mine);
 	return done;
 }
@@ -220,7 +220,7 @@ static bool open_window(struct leat_fd *r, int fd, uint64_t at)
 	if (!extend(fd, at, end, end + next) || !map_to_write(r, fd, at))
 		return false;
 	if (next)
-		leat_client_fact(LEAT_MSG_AHEAD, &fact);
+		leat_client_fact(LEAT_MSG_PREFAULT, &fact);
 	return true;
 }
 
@@ -273,11 +273,11 @@ static bool ready_to_write(struct leat_fd *r, int fd, struct leat_shm_file *f, u
 static bool may_write(const struct leat_fd *r, struct leat_shm_file *f)
 {
 	return (r->kind == LEAT_KIND_PUBLISHER || r->kind == LEAT_KIND_PRODUCER) &&
-	       !leat_fd_has(r, LEAT_FD_APPEND | LEAT_FD_TOLD) && f &&
+	       !leat_fd_has(r, LEAT_FD_APPEND | LEAT_FD_REPORTED) && f &&
 	       !(leat_shm_flags(f) & NOT_FOR_US) && !leat_shm_is_shut(f);
 }
 
-/* The bytes [at, at+length) are the next of the file, and the window has room for them. */
+/* The bytes [at, at+length) are the next of the file, and the window has space for them. */
 static bool append(struct leat_fd *r, struct leat_shm_file *f, const void *from, uint64_t at,
 		   uint64_t length)
 {

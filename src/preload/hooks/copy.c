@@ -6,7 +6,7 @@
 #include "preload/connection/timing.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/engine/patch.h"
@@ -76,13 +76,15 @@ static int expect_others(const struct side *in)
 {
 	const struct leat_fd *r = leat_fd_get(in->fd);
 	struct leat_shm_file *f = leat_client_file(r->slot);
+	const struct leat_msg_ask_true_size question = {.h.type = LEAT_MSG_ASK_TRUE_SIZE,
+							.slot = r->slot};
 	uint32_t seq;
 	int rc = 0;
 
 	if (in->offset || r->kind != LEAT_KIND_CONSUMER || leat_offset_is_ours(r->shared_offset))
 		return 0;
 	while (!rc && f && !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) && !leat_shm_is_shut(f)) {
-		rc = leat_client_ask(LEAT_WIRE_SHUT, r->slot, 0, 0, &seq);
+		rc = leat_client_ask(&question.h, &seq);
 		if (rc == -EAGAIN) {
 			leat_sleep(LEAT_SLEEP_NS);
 			rc = 0;
@@ -289,7 +291,7 @@ static int settle(int fd, uint64_t length)
 {
 	const struct leat_fd *r = leat_fd_get(fd);
 	struct leat_shm_file *f = r ? leat_client_file(r->slot) : NULL;
-	uint32_t home;
+	uint32_t generation;
 	int rc;
 
 	if (!f || r->kind == LEAT_KIND_DIR)
@@ -297,10 +299,10 @@ static int settle(int fd, uint64_t length)
 	leat_space_to_map(fd, length);
 	do {
 		rc = leat_migrate_first(fd);
-		home = r->home;
+		generation = r->generation;
 		if (!(leat_shm_flags(f) & LEAT_SHM_COMMITTED))
 			leat_shm_pin(leat_server_known()->shm, f);
-	} while (!rc && leat_has_left(r, home) && !leat_in_vfork());
+	} while (!rc && leat_has_left(r, generation) && !leat_in_vfork());
 	return rc;
 }
 
@@ -337,7 +339,7 @@ static long map(const struct leat_syscall *c)
 
 static bool is_ours(int fd)
 {
-	return fd >= 0 && fd < LEAT_MAX_FD && leat_fd_mark[fd];
+	return fd >= 0 && fd < LEAT_MAX_FD && leat_fd_kinds[fd];
 }
 
 /* A mapping shows the file as it will be: a consumer's waits for the commit. Its

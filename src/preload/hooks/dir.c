@@ -128,14 +128,15 @@ static int request(struct leat_thread *t, int fd, const struct leat_fd *r)
 	return leat_channel_list(leat_client_channel(t), r->handle, r->cookie, below);
 }
 
-/* One entry into the program's buffer: bytes used, 0 if there is no room. */
-static long put_entry(char *out, size_t room, const struct leat_listed_name *listed, uint64_t next)
+/* One entry into the program's buffer: bytes used, 0 if there is no space. */
+static long put_entry(char *out, size_t capacity, const struct leat_listed_name *listed,
+		      uint64_t next)
 {
 	struct dirent64 *e = (struct dirent64 *)(void *)out;
 	size_t length = strlen(listed->name) + 1;
 	size_t size = (offsetof(struct dirent64, d_name) + length + 7) & ~(size_t)7;
 
-	if (size > room)
+	if (size > capacity)
 		return 0;
 	memset(out, 0, size);
 	e->d_ino = listed->ino;
@@ -148,7 +149,8 @@ static long put_entry(char *out, size_t room, const struct leat_listed_name *lis
 
 /* The part of the reply that fits: bytes written, -EINVAL if not even one name
  * does, -EIO if the reply is malformed. */
-static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char *out, size_t room)
+static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char *out,
+			size_t capacity)
 {
 	const char *at = (const char *)m + sizeof(*m), *end = (const char *)m + m->h.size;
 	long used = 0;
@@ -159,7 +161,7 @@ static long put_entries(const struct leat_msg_names *m, struct leat_fd *r, char 
 
 		if (!leat_listed_next(&at, end, &listed))
 			return -EIO;
-		n = put_entry(out + used, room - (size_t)used, &listed, r->cookie + 1);
+		n = put_entry(out + used, capacity - (size_t)used, &listed, r->cookie + 1);
 		if (!n)
 			return used ? used : -EINVAL;
 		used += n;
@@ -190,7 +192,7 @@ static int take_position(int fd, struct leat_fd *r)
 
 /* Wait until there are entries behind the record's cookie, or the end, and put them into `out`
  * unless that is NULL: bytes written or -errno. */
-static long list(int fd, struct leat_fd *r, char *out, size_t room)
+static long list(int fd, struct leat_fd *r, char *out, size_t capacity)
 {
 	for (;;) {
 		const struct leat_msg_names *m;
@@ -210,7 +212,7 @@ static long list(int fd, struct leat_fd *r, char *out, size_t room)
 			seq = m->seq;
 		}
 		if (!rc && out)
-			rc = put_entries(m, r, out, room);
+			rc = put_entries(m, r, out, capacity);
 		leat_guard_release(&g);
 		if (rc == -ESTALE && r->handle)
 			r->handle = 0;

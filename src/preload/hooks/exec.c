@@ -62,14 +62,15 @@ static int path_to_run(struct leat_resolved *resolved, char out[PATH_MAX])
 	char self[LEAT_FD_PATH];
 
 	/* Nobody but ourselves may look through the daemon's descriptors then. */
-	if (resolved->place == LEAT_PLACE_STORE && (leat_user_is_other() || w->shm->enforced)) {
+	if (resolved->location == LEAT_LOCATION_STORE &&
+	    (leat_user_is_other() || w->shm->enforced)) {
 		int fd = leat_user_store_for_exec(w->store_fd);
 
 		if (fd < 0)
 			return fd;
 		leat_fd_path(fd, self);
 		leat_text_add(&t, self);
-	} else if (resolved->place == LEAT_PLACE_STORE)
+	} else if (resolved->location == LEAT_LOCATION_STORE)
 		leat_text_add(&t, w->exec_prefix);
 	else if (resolved->dirfd != AT_FDCWD && resolved->path[0] != '/')
 		leat_text_add(&t, leat_session.real);

@@ -2,7 +2,7 @@
  * their numbers are free. */
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/core/rights.h"
 #include "preload/fd/lifecycle.h"
@@ -70,7 +70,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0], to = (int)c->a[1];
 	struct leat_fd last;
-	bool tell = false;
+	bool report = false;
 	long rc;
 
 	if (leat_fd_hidden(fd))
@@ -83,9 +83,9 @@ long leat_hook_dup2(const struct leat_syscall *c)
 			return rc;
 	}
 	if (leat_fd_kind(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
-		tell = leat_fd_detach(to, &last);
+		report = leat_fd_detach(to, &last);
 	rc = leat_hook_dup(c);
-	if (tell)
+	if (report)
 		leat_fd_report_close(&last);
 	return rc;
 }

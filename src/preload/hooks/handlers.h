@@ -23,12 +23,12 @@ typedef long leat_second_half(struct leat_syscall *c, long result);
 static inline long leat_both_halves(struct leat_syscall *c, leat_first_half *first,
 				    leat_second_half *second)
 {
-	long said = first(c), result;
+	long reported = first(c), result;
 
-	if (said > LEAT_TRY_LINK)
-		return said;
+	if (reported > LEAT_TRY_LINK)
+		return reported;
 	result = leat_as_is(c);
-	if (said == LEAT_PASS || (said == LEAT_TRY_ERROR && result >= 0))
+	if (reported == LEAT_PASS || (reported == LEAT_TRY_ERROR && result >= 0))
 		return result;
 	return second(c, result);
 }

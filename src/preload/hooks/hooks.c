@@ -8,7 +8,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/fd/lifecycle.h"
@@ -95,11 +95,11 @@ static inline long begin(struct leat_syscall *c)
 /* The way of a process whose reads and writes are held to a rate. */
 static __attribute__((noinline)) long begin_limited(struct leat_syscall *c)
 {
-	const long nr = c->nr, said = begin(c);
+	const long nr = c->nr, reported = begin(c);
 
-	if (said > 0 && table[entry_of[nr] - 1].moves)
-		leat_limit_hold(leat_client_limit(), (uint64_t)said);
-	return said;
+	if (reported > 0 && table[entry_of[nr] - 1].moves)
+		leat_limit_hold(leat_client_limit(), (uint64_t)reported);
+	return reported;
 }
 
 long leat_hook_begin(struct leat_syscall *c)

@@ -4,7 +4,7 @@
 #include "preload/connection/client.h"
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/fd/migrate.h"
 #include "preload/fd/size.h"

@@ -86,18 +86,18 @@ static struct leat_offset *shared_offset_of(const struct opening *o,
 {
 	struct stat st;
 
-	if (resolved->place != LEAT_PLACE_STORE || !resolved->slot || leat_in_vfork() ||
+	if (resolved->location != LEAT_LOCATION_STORE || !resolved->slot || leat_in_vfork() ||
 	    o->flags & (O_APPEND | O_PATH) || (o->flags & O_ACCMODE) == O_ACCMODE ||
 	    raw(SYS_fstat, fd, &st) || !S_ISREG(st.st_mode))
 		return NULL;
 	return leat_offset_new();
 }
 
-static long open_on_site(const struct opening *o, struct leat_resolved *resolved)
+static long open_resolved(const struct opening *o, struct leat_resolved *resolved)
 {
 	struct leat_fd r = {.kind = (uint8_t)resolved->kind,
 			    .slot = resolved->slot,
-			    .home = resolved->file_home,
+			    .generation = resolved->generation,
 			    .ofd = resolved->ofd};
 	long rc, fd = -EWOULDBLOCK;
 
@@ -168,7 +168,7 @@ static long open_inside(const struct opening *o, struct leat_resolved *resolved,
 		return -EOPNOTSUPP;
 	}
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = open_on_site(o, resolved);
+		rc = open_resolved(o, resolved);
 		if (!has_moved(o, resolved, rc))
 			break;
 		leat_resolved_result(resolved, rc);

@@ -69,7 +69,7 @@ static struct leat_syscall positioned(const struct leat_syscall *c, int64_t offs
 }
 
 /* Read where the offset stands, which must be where `r` says. -EAGAIN: somebody has moved it. */
-static long read_placed(const struct reading *r, const struct leat_syscall *c)
+static long read_at_offset(const struct reading *r, const struct leat_syscall *c)
 {
 	const uint64_t at = (uint64_t)r->offset, end = at + r->length;
 	struct leat_syscall call = positioned(c, r->offset);
@@ -153,13 +153,13 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 	bool final, left;
 
 	for (;;) {
-		uint32_t home;
+		uint32_t generation;
 		int64_t at;
 
 		if (!locate(r))
 			return leat_as_is(&c);
 		n = wait_for(r, record, f, &final);
-		home = record->home;
+		generation = record->generation;
 		at = r->offset;
 		if (!n && !r->shared_offset && !r->positioned && !final) {
 			n = claim(r);
@@ -170,7 +170,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 		if (r->offset != at) /* somebody has moved it since */
 			continue;
 		leat_timing_begin(&timing, r->length, leat_shm_counted(&leat_client_step()->reads));
-		n = r->shared_offset ? read_placed(r, &c) : read_by_kernel(r, &c);
+		n = r->shared_offset ? read_at_offset(r, &c) : read_by_kernel(r, &c);
 		leat_timing_end(&timing, n);
 		if (n == -EAGAIN && r->shared_offset)
 			continue;
@@ -180,7 +180,7 @@ static long read_growing(struct reading *r, const struct leat_fd *record)
 			return -EIO;
 		leat_note_read(r->fd, (uint64_t)r->offset, (uint64_t)n, sum ? 0 : r->length);
 		sum += n;
-		left = (uint64_t)n < r->length && leat_has_left(record, home);
+		left = (uint64_t)n < r->length && leat_has_left(record, generation);
 		if (left) /* there is more where it has gone */
 			final = false;
 		if (final || !f || (uint64_t)n == r->length || (sum && !plain))
@@ -212,7 +212,7 @@ static long read_once(struct reading *r, const struct leat_syscall *c)
 	long n = -EAGAIN;
 
 	while (n == -EAGAIN && r->shared_offset && locate(r) && r->shared_offset)
-		n = read_placed(r, c);
+		n = read_at_offset(r, c);
 	return n == -EAGAIN ? read_by_kernel(r, c) : n;
 }
 
@@ -223,10 +223,10 @@ static long read_plain(struct reading *r, const struct leat_fd *record)
 	const bool plain = r->c->nr == SYS_read || r->c->nr == SYS_pread64;
 	struct leat_syscall c = *r->c;
 	long n, sum = 0;
-	uint32_t home;
+	uint32_t generation;
 
 	do {
-		home = record ? record->home : 0;
+		generation = record ? record->generation : 0;
 		n = read_once(r, &c);
 		if (n < 0)
 			return sum ? sum : n;
@@ -236,8 +236,8 @@ static long read_plain(struct reading *r, const struct leat_fd *record)
 		c.a[3] += n; /* not looked at by read */
 		r->length -= (uint64_t)n;
 	} while (r->length && (plain || !sum) && record && record->slot &&
-		 leat_has_left(record, home) && !leat_migrate(r->fd, false) &&
-		 record->home != home);
+		 leat_has_left(record, generation) && !leat_migrate(r->fd, false) &&
+		 record->generation != generation);
 	return sum;
 }
 

@@ -113,14 +113,13 @@ long leat_hook_lseek(const struct leat_syscall *c)
 
 /* The daemon must have taken back what was announced beyond `length`, and know of the hole before
  * it, before the next write announces anew. */
-static void tell_length(const struct leat_fd *r, uint64_t length)
+static void report_length(const struct leat_fd *r, uint64_t length)
 {
 	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .length = length};
-	uint32_t seq;
 
 	leat_client_fact(LEAT_MSG_TRUNCATED, &fact);
 	if (r->kind == LEAT_KIND_PUBLISHER)
-		leat_client_ask(LEAT_CALL_WRITE, r->slot, 0, 0, &seq);
+		leat_client_sync();
 }
 
 static int check_cut(const struct leat_fd *r, struct leat_shm_file *f, uint64_t length,
@@ -159,7 +158,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 	if (cuts)
 		leat_shm_rewrite_end(f, (struct leat_range){length, UINT64_MAX});
 	if (!rc && length != size)
-		tell_length(r, length);
+		report_length(r, length);
 	return rc;
 }
 

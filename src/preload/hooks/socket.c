@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Room for the path of an address, with its end. */
+/* Space for the path of an address, with its end. */
 enum { PATH_SIZE = sizeof(((struct sockaddr_un *)0)->sun_path) + 1 };
 
 /* False: it has none. */
@@ -79,7 +79,7 @@ static bool by_directory(const struct leat_resolved *resolved, struct leat_text 
 	leat_text_add(text, leat_session.real);
 	leat_text_add(text, "/");
 	leat_text_add(text, resolved->path);
-	return resolved->place == LEAT_PLACE_DISK && !text->full;
+	return resolved->location == LEAT_LOCATION_DISK && !text->full;
 }
 
 /* 0 or -errno. */

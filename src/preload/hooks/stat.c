@@ -2,7 +2,7 @@
 #include "client/sizes.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/fd/bytes.h"
 #include "preload/fd/migrate.h"
@@ -34,7 +34,7 @@ enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
 
 /* The link count of a directory that is the union of two says nothing; 1 is what
  * file systems show that do not count. */
-static void mend(struct stat *st)
+static void fix_stat(struct stat *st)
 {
 	const struct leat_server_info *w = leat_server_known();
 
@@ -58,7 +58,7 @@ static uint64_t device_of(const struct statx *st)
 	       (minor & ~UINT64_C(0xff)) << 12;
 }
 
-static void mend_x(struct statx *st)
+static void fix_statx(struct statx *st)
 {
 	const struct leat_server_info *w = leat_server_known();
 
@@ -131,7 +131,7 @@ static unsigned type_of(const struct look *l)
 }
 
 /* What was seen is the directory `path`, as it is on disk. */
-static void mend_times(const struct look *l, const char *path)
+static void fix_times(const struct look *l, const char *path)
 {
 	struct stat half;
 
@@ -143,7 +143,7 @@ static void mend_times(const struct look *l, const char *path)
 		take_times(l->st, &half);
 }
 
-static void mend_times_of(const struct look *l, int fd)
+static void fix_times_of(const struct look *l, int fd)
 {
 	char name[PATH_MAX];
 	const char *path = NULL;
@@ -151,7 +151,7 @@ static void mend_times_of(const struct look *l, int fd)
 	if (type_of(l) == S_IFDIR && leat_fd_name(fd, name, sizeof(name)) >= 0)
 		path = leat_path_of_name(name);
 	if (path)
-		mend_times(l, *path ? path : ".");
+		fix_times(l, *path ? path : ".");
 }
 
 /* Nothing has changed since the last time. */
@@ -175,7 +175,7 @@ static long enter(const struct look *l, struct leat_resolved *resolved, bool fol
 }
 
 /* What the kernel says of the size may be ahead. False: look again. */
-static bool mend_size(const struct look *l, struct leat_shm_file *f, uint32_t epoch)
+static bool fix_size(const struct look *l, struct leat_shm_file *f, uint32_t epoch)
 {
 	uint64_t length;
 
@@ -196,7 +196,7 @@ static uint32_t epoch_of(struct leat_shm_file *f)
 	return f ? leat_shm_epoch(f) : 0;
 }
 
-static long look_at_site(const struct look *l, const struct leat_resolved *resolved)
+static long stat_resolved(const struct look *l, const struct leat_resolved *resolved)
 {
 	struct leat_shm_file *f = leat_client_file(resolved->slot);
 	uint32_t epoch;
@@ -206,7 +206,7 @@ static long look_at_site(const struct look *l, const struct leat_resolved *resol
 		epoch = epoch_of(f);
 		rc = look_at(l, resolved->dirfd, resolved->path,
 			     l->flags & ~(unsigned)AT_EMPTY_PATH);
-	} while (!rc && !mend_size(l, f, epoch));
+	} while (!rc && !fix_size(l, f, epoch));
 	return rc;
 }
 
@@ -216,7 +216,7 @@ static long look_inside(const struct look *l, struct leat_resolved *resolved, bo
 	long rc = 0;
 
 	for (unsigned i = 0; i < LEAT_MAX_MOVES; i++) {
-		rc = look_at_site(l, resolved);
+		rc = stat_resolved(l, resolved);
 		if (!leat_resolved_has_moved(resolved, rc))
 			break;
 		leat_resolved_leave(resolved);
@@ -225,12 +225,12 @@ static long look_inside(const struct look *l, struct leat_resolved *resolved, bo
 			return rc == LEAT_OUTSIDE ? -ENOENT : rc;
 		rc = -ENOENT;
 	}
-	if (!rc && resolved->place == LEAT_PLACE_DISK)
-		mend_times(l, resolved->path);
+	if (!rc && resolved->location == LEAT_LOCATION_DISK)
+		fix_times(l, resolved->path);
 	if (!rc && l->stx) {
-		mend_x(l->stx);
+		fix_statx(l->stx);
 	} else if (!rc) {
-		mend(l->st);
+		fix_stat(l->st);
 		leat_resolved_remember(resolved, l->st);
 	}
 	leat_resolved_leave(resolved);
@@ -280,17 +280,17 @@ static long look_by_fd(const struct look *l, int fd)
 	do {
 		epoch = epoch_of(f);
 		rc = leat_as_is(l->c);
-	} while (!rc && !mend_size(l, f, epoch));
+	} while (!rc && !fix_size(l, f, epoch));
 	if (rc || !r)
 		return rc;
 	if (noted && type_of(l) == S_IFREG)
 		leat_note_size(fd, l->stx ? l->stx->stx_size : (uint64_t)l->st->st_size);
 	if (r->kind == LEAT_KIND_DIR)
-		mend_times_of(l, fd);
+		fix_times_of(l, fd);
 	if (l->stx)
-		mend_x(l->stx);
+		fix_statx(l->stx);
 	else
-		mend(l->st);
+		fix_stat(l->st);
 	return 0;
 }
 

@@ -12,7 +12,7 @@ static __thread union {
 	siginfo_t info;
 } unasked __attribute__((tls_model("initial-exec")));
 
-static void tell(pid_t pid, int status)
+static void report_ended(pid_t pid, int status)
 {
 	if (WIFEXITED(status) || WIFSIGNALED(status))
 		leat_roll_call_ended(pid, status);
@@ -43,7 +43,7 @@ long leat_hook_wait4(struct leat_syscall *c)
 long leat_hook_wait4_end(struct leat_syscall *c, long result)
 {
 	if (result > 0)
-		tell((pid_t)result, *(const int *)c->a[1]);
+		report_ended((pid_t)result, *(const int *)c->a[1]);
 	restore(c, 1);
 	return result;
 }
@@ -72,7 +72,7 @@ long leat_hook_waitid_end(struct leat_syscall *c, long result)
 	const siginfo_t *info = (const siginfo_t *)c->a[2];
 
 	if (result == 0 && info->si_pid > 0)
-		tell(info->si_pid, status_of(info));
+		report_ended(info->si_pid, status_of(info));
 	restore(c, 2);
 	return result;
 }

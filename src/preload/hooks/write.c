@@ -55,7 +55,7 @@ static int check_publisher(const struct writing *w, struct leat_fd *r)
 	if (leat_fd_has(r, LEAT_FD_APPEND) || (!w->positioned && !leat_fd_has(r, LEAT_FD_UNSURE)) ||
 	    (w->positioned && w->offset < 0))
 		return 0;
-	return leat_check_place(w->fd, r, &(struct leat_pieces){w->v, w->n},
+	return leat_check_range(w->fd, r, &(struct leat_pieces){w->v, w->n},
 				w->positioned ? w->offset : -1, 0);
 }
 
@@ -111,7 +111,7 @@ static int check_afterwards(struct leat_fd *r, struct leat_shm_file *f, int64_t 
 {
 	uint64_t start = (uint64_t)(end - written);
 
-	if (end < written || start >= frontier || leat_fd_has(r, LEAT_FD_TOLD))
+	if (end < written || start >= frontier || leat_fd_has(r, LEAT_FD_REPORTED))
 		return 0;
 	if (!leat_shm_was_consumed(f, start,
 				   (uint64_t)written < frontier - start ? (uint64_t)written
@@ -204,7 +204,7 @@ static long do_write(const struct writing *w)
 	long n;
 	int rc;
 
-	if (f && !leat_fd_has(r, LEAT_FD_TOLD) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
+	if (f && !leat_fd_has(r, LEAT_FD_REPORTED) && leat_shm_flags(f) & LEAT_SHM_COMMITTED) {
 		rc = leat_check_committed(r, f, where(w, r), total(w));
 		if (rc)
 			return rc;
@@ -233,7 +233,7 @@ static long write_there(const struct writing *w, const struct leat_fd *r)
 
 /* Move the offset over what is to be written: two threads never write at the same place. False: it
  * is the kernel's. */
-static bool take_place(struct writing *w)
+static bool claim_range(struct writing *w)
 {
 	uint64_t from, length = total(w);
 
@@ -266,7 +266,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 
 	if (!f || !leat_fd_has(r, LEAT_FD_WRITE)) {
 		if (w->shared_offset)
-			take_place(w);
+			claim_range(w);
 		return do_write(w);
 	}
 	if (w->offset < 0 && !w->shared_offset)
@@ -275,7 +275,7 @@ static long write_here(struct writing *w, const struct leat_fd *r)
 		n = leat_file_acquire(w->fd, true, &hold);
 		if (n)
 			return n;
-		if (w->shared_offset && !take_place(w)) {
+		if (w->shared_offset && !claim_range(w)) {
 			leat_file_release(&hold, 0);
 			return write_there(w, r);
 		}
@@ -319,13 +319,13 @@ static long write_rest(const struct writing *w, const struct leat_fd *r, uint64_
 	return write_here(&rest, r);
 }
 
-/* The same, with room made if there is none. A count that is short for want of room is completed,
- * too, because on a disk that has room no write is short. Nobody waits for room while he is counted
- * among those who write. */
-static long write_roomy(struct writing *w, struct leat_fd *r)
+/* The same, with space made if there is none. A count that is short for want of space is completed,
+ * too, because on a disk that has space no write is short. Nobody waits for space while he is
+ * counted among those who write. */
+static long write_retrying(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t asked = total(w), length = asked < LEAT_MAX_RW ? asked : LEAT_MAX_RW;
-	bool short_of_room = false;
+	bool is_short = false;
 	struct leat_space space = {0};
 	long n, sum;
 
@@ -336,9 +336,9 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 	while (n == -ENOSPC && leat_space_make(w->fd, length, &space));
 	for (sum = n; n >= 0 && (uint64_t)sum<length; sum += n> 0 ? n : 0) {
 		if ((w->c->nr == SYS_pwritev2 && w->c->a[5]) || !r->slot ||
-		    (!short_of_room && !leat_space_was_full(w->fd, length)))
+		    (!is_short && !leat_space_was_full(w->fd, length)))
 			break;
-		short_of_room = true;
+		is_short = true;
 		n = write_rest(w, r, (uint64_t)sum);
 		if (n == -ENOSPC && leat_space_make(w->fd, length - (uint64_t)sum, &space))
 			n = 0;
@@ -347,14 +347,14 @@ static long write_roomy(struct writing *w, struct leat_fd *r)
 }
 
 /* The same at the offset of the description. */
-static long write_placed(struct writing *w, struct leat_fd *r)
+static long write_at_offset(struct writing *w, struct leat_fd *r)
 {
 	const uint64_t length = total(w);
 	uint64_t from;
 	long n;
 
 	w->shared_offset = r->shared_offset;
-	n = write_roomy(w, r);
+	n = write_retrying(w, r);
 	from = (uint64_t)w->offset;
 	if (w->positioned && (uint64_t)n != length)
 		leat_offset_move(r->shared_offset, from + length,
@@ -388,7 +388,7 @@ static long write_by_kernel(const struct leat_syscall *c, struct leat_fd *r)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_retrying(&w, r);
 }
 
 long leat_hook_write(const struct leat_syscall *c)
@@ -406,7 +406,7 @@ static long write_at(struct writing *w)
 {
 	struct leat_fd *r = leat_fd_get(w->fd);
 
-	return r ? write_roomy(w, r) : do_write(w);
+	return r ? write_retrying(w, r) : do_write(w);
 }
 
 long leat_hook_pwrite(const struct leat_syscall *c)
@@ -429,7 +429,7 @@ long leat_hook_writev(const struct leat_syscall *c)
 
 	if (!r)
 		return do_write(&w);
-	return r->shared_offset ? write_placed(&w, r) : write_roomy(&w, r);
+	return r->shared_offset ? write_at_offset(&w, r) : write_retrying(&w, r);
 }
 
 /* pwritev and pwritev2; the latter takes -1 for the descriptor's own offset */

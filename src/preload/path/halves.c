@@ -2,7 +2,7 @@
 
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/path/names.h"
 #include "preload/path/resolve.h"
@@ -14,10 +14,10 @@
 
 void leat_half_note(struct leat_preload_half *h, const struct leat_resolved *resolved)
 {
-	h->in_store = resolved->place == LEAT_PLACE_STORE;
+	h->in_store = resolved->location == LEAT_LOCATION_STORE;
 	h->is_dir =
 		resolved->kind == LEAT_KIND_DIR &&
-		(h->in_store || resolved->place == LEAT_PLACE_DISK) &&
+		(h->in_store || resolved->location == LEAT_LOCATION_DISK) &&
 		!raw(SYS_newfstatat, resolved->dirfd, resolved->path, &h->st, AT_SYMLINK_NOFOLLOW);
 }
 

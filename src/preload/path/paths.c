@@ -6,7 +6,7 @@
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/text.h"
 #include "preload/path/cut.h"
 #include "preload/path/names.h"

@@ -50,15 +50,15 @@ long leat_exec_name(int dirfd, const char *path, int flags, char *out)
 	return t.full ? -ENAMETOOLONG : translate(name, out);
 }
 
-/* As the program names what the kernel finds at `path`; `room` has PATH_MAX bytes, or is NULL. */
-static const char *own_name(const char *path, char *room)
+/* As the program names what the kernel finds at `path`; `buffer` has PATH_MAX bytes, or is NULL. */
+static const char *own_name(const char *path, char *buffer)
 {
 	const struct leat_server_info *w = leat_server_known();
 
-	if (!room || !w || !leat_text_below(path, w->mount, w->mount_length) ||
-	    translate(path, room))
+	if (!buffer || !w || !leat_text_below(path, w->mount, w->mount_length) ||
+	    translate(path, buffer))
 		return path;
-	return room;
+	return buffer;
 }
 
 static enum leat_sight compare(long error_a, const struct stat *a, long error_b,
@@ -71,11 +71,11 @@ static enum leat_sight compare(long error_a, const struct stat *a, long error_b,
 	return LEAT_SIGHT_SAME;
 }
 
-enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
+enum leat_sight leat_exec_look(const char *path, bool waits, char *buffer)
 {
 	struct leat_target target = {.op = LEAT_OP_EXEC,
 				     .dirfd = AT_FDCWD,
-				     .path = own_name(path, room),
+				     .path = own_name(path, buffer),
 				     .mode = waits ? 0 : LEAT_EXEC_NOW};
 	struct stat theirs, ours;
 	struct leat_resolved resolved;
@@ -95,9 +95,9 @@ enum leat_sight leat_exec_look(const char *path, bool waits, char *room)
 	return compare(rc, &ours, error, &theirs);
 }
 
-bool leat_exec_is_inside(const char *path, char *room)
+bool leat_exec_is_inside(const char *path, char *buffer)
 {
-	const char *name = own_name(path, room);
+	const char *name = own_name(path, buffer);
 	struct leat_guard g;
 	int found;
 

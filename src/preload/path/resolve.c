@@ -34,8 +34,8 @@ static int request(struct leat_thread *t, const struct leat_target *target)
 
 /* "As the program wrote it" is not enough where the kernel's idea of the working
  * directory is a directory of the store. */
-static void place_as_is(struct leat_resolved *resolved, const struct leat_target *target,
-			const char *path)
+static void locate_as_is(struct leat_resolved *resolved, const struct leat_target *target,
+			 const char *path)
 {
 	const struct leat_server_info *w = leat_server_known();
 
@@ -50,14 +50,14 @@ static void place_as_is(struct leat_resolved *resolved, const struct leat_target
 	}
 }
 
-static int place(struct leat_resolved *resolved, const struct leat_target *target)
+static int locate(struct leat_resolved *resolved, const struct leat_target *target)
 {
 	const struct leat_msg_resolved *m =
 		(const struct leat_msg_resolved *)resolved->guard.t->msg;
 	const struct leat_server_info *w = leat_server_known();
 	const char *path = leat_wire_string(m, sizeof(*m), 0);
 
-	resolved->place = m->place;
+	resolved->location = m->location;
 	resolved->kind = m->kind;
 	resolved->slot = m->slot;
 	resolved->flags = m->flags;
@@ -66,20 +66,20 @@ static int place(struct leat_resolved *resolved, const struct leat_target *targe
 	resolved->intact = m->intact;
 	resolved->changes = m->changes;
 	resolved->lasting = m->lasting;
-	resolved->file_home = m->seq;
+	resolved->generation = m->seq;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
-	switch (m->place) {
-	case LEAT_PLACE_ASIS:
-		place_as_is(resolved, target, path);
+	switch (m->location) {
+	case LEAT_LOCATION_ASIS:
+		locate_as_is(resolved, target, path);
 		return 0;
-	case LEAT_PLACE_STORE:
-	case LEAT_PLACE_DISK:
-		resolved->dirfd = m->place == LEAT_PLACE_STORE ? w->store_fd : w->dir_fd;
+	case LEAT_LOCATION_STORE:
+	case LEAT_LOCATION_DISK:
+		resolved->dirfd = m->location == LEAT_LOCATION_STORE ? w->store_fd : w->dir_fd;
 		resolved->path = *path ? path : ".";
 		return 0;
-	case LEAT_PLACE_SPILL:
+	case LEAT_LOCATION_SPILL:
 		resolved->dirfd = AT_FDCWD;
 		resolved->path = path;
 		return 0;
@@ -110,7 +110,7 @@ static bool looks_at_rights(const struct leat_target *target)
 }
 
 /* The daemon has said it before, and nothing has changed. */
-static bool place_known(struct leat_resolved *resolved, const struct leat_target *target)
+static bool locate_known(struct leat_resolved *resolved, const struct leat_target *target)
 {
 	const struct leat_server_info *w = leat_server_known();
 	const char *below = resolved->guard.t->below[0];
@@ -124,13 +124,13 @@ static bool place_known(struct leat_resolved *resolved, const struct leat_target
 	*resolved = (struct leat_resolved){.guard = resolved->guard,
 					   .dirfd = w->store_fd,
 					   .path = below,
-					   .place = LEAT_PLACE_STORE,
+					   .location = LEAT_LOCATION_STORE,
 					   .kind = LEAT_KIND_COUNTED,
 					   .slot = known.slot,
 					   .flags = target->flags,
 					   .common = known.common,
 					   .input = known.input,
-					   .file_home = f ? leat_shm_home(f) : 0,
+					   .generation = f ? leat_shm_generation(f) : 0,
 					   .changes = known.changes,
 					   .lasting = true};
 	return true;
@@ -159,7 +159,7 @@ static int enter(struct leat_resolved *resolved, const struct leat_target *targe
 		if (rc)
 			return rc;
 		rc = find(resolved->guard.t, target);
-		if (rc > 0 && place_known(resolved, target))
+		if (rc > 0 && locate_known(resolved, target))
 			return 0;
 		common = leat_resolve_cache_common();
 		if (rc > 0)
@@ -167,7 +167,7 @@ static int enter(struct leat_resolved *resolved, const struct leat_target *targe
 		else if (!rc)
 			rc = LEAT_OUTSIDE;
 		if (!rc)
-			rc = place(resolved, target);
+			rc = locate(resolved, target);
 		if (!rc) {
 			if (target->op == LEAT_OP_META || target->op == LEAT_OP_TRUNCATE)
 				leat_resolve_cache_changing();

@@ -28,11 +28,11 @@ struct leat_resolved {
 	struct leat_guard guard;
 	int dirfd; /* make the call on (dirfd, path) */
 	const char *path;
-	uint32_t place; /* enum leat_place */
-	uint32_t kind;  /* enum leat_kind */
+	uint32_t location; /* enum leat_location */
+	uint32_t kind;     /* enum leat_kind */
 	uint32_t slot;
 	uint32_t flags;
-	uint32_t file_home; /* of the shared record */
+	uint32_t generation; /* of the shared record */
 	uint64_t ofd;
 	bool input;      /* the step is a consumer of it */
 	bool intact;     /* the open has changed nothing */

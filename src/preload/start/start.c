@@ -117,7 +117,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 					&unseen);
 	if (unseen.file && !is_in_workflow(envp))
 		error = 0; /* a trace has what libc does */
-	if (error && leat_trace_tape && !is_in_workflow(envp))
+	if (error && leat_trace_buffer && !is_in_workflow(envp))
 		return; /* the tracer sees that it is not seen */
 	wraps = error == -ENOSYS || (error && error != -ENOEXEC && !is_in_workflow(envp));
 	if (wraps) {

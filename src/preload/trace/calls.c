@@ -2,13 +2,13 @@
 #include "preload/trace/calls.h"
 
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/exec/exec.h"
 #include "preload/hooks/hooks.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <sched.h>
 
@@ -52,7 +52,7 @@ static bool is_for_hooks(const struct leat_syscall *c)
 	for (unsigned i = 0; i < sizeof(argument); i++) {
 		unsigned fd = (unsigned)c->a[argument[i]];
 
-		if (class & 1u << i && fd < LEAT_MAX_FD && leat_fd_mark[fd])
+		if (class & 1u << i && fd < LEAT_MAX_FD && leat_fd_kinds[fd])
 			return true;
 	}
 	return (class & (LEAT_CALL_FD1 | LEAT_CALL_FD2 | LEAT_CALL_FD3 | LEAT_CALL_FD5)) == 0;
@@ -95,7 +95,7 @@ static long start_program(struct leat_traced *t)
 }
 
 /* Where `t` is a call of its own kind: *said is what begin is to return. */
-static bool is_about_processes(struct leat_traced *t, long *said)
+static bool is_about_processes(struct leat_traced *t, long *reported)
 {
 	switch (t->call.nr) {
 	case SYS_clone:
@@ -105,21 +105,21 @@ static bool is_about_processes(struct leat_traced *t, long *said)
 #endif
 		if (clone_flags(&t->call) & CLONE_VFORK)
 			leat_trace_child_comes(true);
-		*said = ask_hooks(&t->call);
+		*reported = ask_hooks(&t->call);
 		return true;
 	case SYS_execve:
 	case SYS_execveat:
-		*said = start_program(t);
+		*reported = start_program(t);
 		return true;
 	case SYS_exit_group:
 		leat_trace_exiting((int)t->call.a[0]);
-		*said = ask_hooks(&t->call);
+		*reported = ask_hooks(&t->call);
 		return true;
 	case SYS_io_uring_setup:
 	case SYS_io_uring_enter:
 	case SYS_io_setup:
-		*said = ask_hooks(&t->call); /* a workflow's programs have neither */
-		if (*said == LEAT_PASS)
+		*reported = ask_hooks(&t->call); /* a workflow's programs have neither */
+		if (*reported == LEAT_PASS)
 			leat_trace_ring(&t->call);
 		return true;
 	default:
@@ -131,32 +131,32 @@ long leat_trace_begin(struct leat_traced *t)
 {
 	unsigned long nr = (unsigned long)t->call.nr;
 	const struct traced_call *how;
-	long said;
+	long reported;
 
 	t->recorded = false;
 	if (!leat_tracing)
 		return LEAT_PASS;
 	how = nr < LEAT_CALLS && row_of[nr] ? &table[row_of[nr] - 1] : NULL;
-	if (!how || leat_trace_me()->process == LEAT_TAPE_NONE) {
-		if (is_about_processes(t, &said))
-			return said;
-		return t->said = ask_hooks(&t->call);
+	if (!how || leat_trace_me()->process == LEAT_TRACEBUF_NONE) {
+		if (is_about_processes(t, &reported))
+			return reported;
+		return t->reported = ask_hooks(&t->call);
 	}
 	if (!how->begin(t))
-		return t->said = ask_hooks(&t->call);
+		return t->reported = ask_hooks(&t->call);
 	t->recorded = true;
 	leat_trace_stamp(t);
-	t->said = ask_hooks(&t->call);
-	if (t->said <= LEAT_TRY_LINK)
+	t->reported = ask_hooks(&t->call);
+	if (t->reported <= LEAT_TRY_LINK)
 		return LEAT_TRY;
-	how->end(t, t->said);
-	return t->said;
+	how->end(t, t->reported);
+	return t->reported;
 }
 
 long leat_trace_end(struct leat_traced *t, long result)
 {
-	if (t->said == LEAT_TRY || t->said == LEAT_TRY_LINK ||
-	    (t->said == LEAT_TRY_ERROR && result < 0))
+	if (t->reported == LEAT_TRY || t->reported == LEAT_TRY_LINK ||
+	    (t->reported == LEAT_TRY_ERROR && result < 0))
 		result = leat_hook_end(&t->call, result);
 	if (t->recorded)
 		table[row_of[t->call.nr] - 1].end(t, result);

@@ -4,7 +4,7 @@
 #include "preload/hooks/hooks.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -33,16 +33,16 @@ static uint64_t appended_at(int fd, uint64_t n)
 /* Where an operation at the handle's own offset began; it has moved the offset by `n`. */
 static uint64_t own_offset(uint32_t handle, int fd, uint64_t n, bool is_write)
 {
-	uint32_t flags = leat_tape_handle_flags(leat_trace_tape, handle);
-	bool appended = flags & LEAT_TAPE_APPEND && is_write;
+	uint32_t flags = leat_tracebuf_handle_flags(leat_trace_buffer, handle);
+	bool appended = flags & LEAT_TRACEBUF_APPEND && is_write;
 	long at;
 
-	if (!(flags & LEAT_TAPE_UNSURE) && !appended)
-		return leat_tape_handle_move(leat_trace_tape, handle, n);
+	if (!(flags & LEAT_TRACEBUF_UNSURE) && !appended)
+		return leat_tracebuf_handle_move(leat_trace_buffer, handle, n);
 	at = leat_hook(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
 	if (at < 0)
-		return leat_tape_handle_move(leat_trace_tape, handle, n);
-	leat_tape_handle_seek(leat_trace_tape, handle, (uint64_t)at);
+		return leat_tracebuf_handle_move(leat_trace_buffer, handle, n);
+	leat_tracebuf_handle_seek(leat_trace_buffer, handle, (uint64_t)at);
 	return (uint64_t)at - n;
 }
 
@@ -51,23 +51,23 @@ static void moved(const struct leat_traced *t, uint8_t type, uint32_t handle, in
 		  uint64_t asked, int64_t offset)
 {
 	uint64_t n = result > 0 ? (uint64_t)result : 0;
-	uint32_t flags = leat_tape_handle_flags(leat_trace_tape, handle);
-	struct leat_tape_record *r;
+	uint32_t flags = leat_tracebuf_handle_flags(leat_trace_buffer, handle);
+	struct leat_tracebuf_record *r;
 
-	if (flags & LEAT_TAPE_STREAM)
+	if (flags & LEAT_TRACEBUF_STREAM)
 		offset = 0;
-	else if (offset != OWN && flags & LEAT_TAPE_APPEND && type == LEAT_TRACE_WRITE && n)
+	else if (offset != OWN && flags & LEAT_TRACEBUF_APPEND && type == LEAT_TRACE_WRITE && n)
 		offset = (int64_t)appended_at(fd, n);
 	else if (offset == OWN)
 		offset = (int64_t)own_offset(handle, fd, n, type == LEAT_TRACE_WRITE);
-	if (flags & LEAT_TAPE_UNSAID) {
-		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_BUFFER, 1);
+	if (flags & LEAT_TRACEBUF_OPEN_LOST) {
+		leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_BUFFER, 1);
 		return;
 	}
 	r = leat_trace_record(leat_trace_me(), type, t, 0);
 	if (!r)
 		return;
-	r->handle = leat_tape_handle_id(leat_trace_tape, handle);
+	r->handle = leat_tracebuf_handle_id(leat_trace_buffer, handle);
 	r->result = result;
 	r->offset = (uint64_t)offset;
 	r->length = asked;
@@ -122,16 +122,17 @@ void leat_trace_pwrite_end(struct leat_traced *t, long result)
 void leat_trace_lseek_end(struct leat_traced *t, long result)
 {
 	if (result >= 0)
-		leat_tape_handle_seek(leat_trace_tape, t->handle, (uint64_t)result);
+		leat_tracebuf_handle_seek(leat_trace_buffer, t->handle, (uint64_t)result);
 }
 
 void leat_trace_ftruncate_end(struct leat_traced *t, long result)
 {
-	struct leat_tape_record *r = leat_trace_record(leat_trace_me(), LEAT_TRACE_TRUNCATE, t, 0);
+	struct leat_tracebuf_record *r =
+		leat_trace_record(leat_trace_me(), LEAT_TRACE_TRUNCATE, t, 0);
 
 	if (!r)
 		return;
-	r->handle = leat_tape_handle_id(leat_trace_tape, t->handle);
+	r->handle = leat_tracebuf_handle_id(leat_trace_buffer, t->handle);
 	r->result = result;
 	r->length = (uint64_t)t->call.a[1];
 	leat_trace_done(r, NULL);
@@ -198,14 +199,14 @@ bool leat_trace_map_begin(struct leat_traced *t)
 void leat_trace_map_end(struct leat_traced *t, long result)
 {
 	bool is_private = (t->call.a[3] & MAP_TYPE) == MAP_PRIVATE;
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 
 	if (result < 0 && result > -4096)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_MAP, t, 0);
 	if (!r)
 		return;
-	r->handle = leat_tape_handle_id(leat_trace_tape, t->handle);
+	r->handle = leat_tracebuf_handle_id(leat_trace_buffer, t->handle);
 	r->length = (uint64_t)t->call.a[1];
 	r->offset = (uint64_t)t->call.a[5];
 	/* what is written to a private mapping never gets to the file */

@@ -1,11 +1,11 @@
 /* Which descriptors of this process are of which handles: what opens, copies and closes them. */
 #include "iotrace/trace.h"
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <limits.h>
 #include <linux/close_range.h>
@@ -17,25 +17,27 @@ uint32_t leat_trace_handle(int fd)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 
-	return me->process == LEAT_TAPE_NONE ? 0 : leat_tape_fd(leat_trace_tape, me->process, fd);
+	return me->process == LEAT_TRACEBUF_NONE
+		       ? 0
+		       : leat_tracebuf_fd(leat_trace_buffer, me->process, fd);
 }
 
 /* The descriptor is taken off before it is closed: its number may be another's right after. */
 static uint32_t take_off(const struct leat_trace_self *me, int fd)
 {
-	if (!leat_tape_fd(leat_trace_tape, me->process, fd))
+	if (!leat_tracebuf_fd(leat_trace_buffer, me->process, fd))
 		return 0;
-	return leat_tape_fd_set(leat_trace_tape, me->process, fd, 0);
+	return leat_tracebuf_fd_set(leat_trace_buffer, me->process, fd, 0);
 }
 
 void leat_trace_drop(const struct leat_trace_self *me, uint32_t handle, const struct leat_traced *t)
 {
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 	uint32_t flags;
 	uint64_t id;
 
-	if (!handle || !leat_tape_handle_drop(leat_trace_tape, handle, &id, &flags) ||
-	    flags & LEAT_TAPE_UNSAID)
+	if (!handle || !leat_tracebuf_handle_drop(leat_trace_buffer, handle, &id, &flags) ||
+	    flags & LEAT_TRACEBUF_OPEN_LOST)
 		return;
 	r = leat_trace_record(me, LEAT_TRACE_CLOSE, t, 0);
 	if (!r)
@@ -46,10 +48,10 @@ void leat_trace_drop(const struct leat_trace_self *me, uint32_t handle, const st
 
 void leat_trace_close_all(const struct leat_trace_self *me, bool replaced)
 {
-	int end = leat_tape_fd_end(leat_trace_tape, me->process);
+	int end = leat_tracebuf_fd_end(leat_trace_buffer, me->process);
 
 	for (int fd = 0; fd < end; fd++) {
-		if (!leat_tape_fd(leat_trace_tape, me->process, fd) ||
+		if (!leat_tracebuf_fd(leat_trace_buffer, me->process, fd) ||
 		    (replaced && raw(SYS_fcntl, fd, F_GETFD) >= 0))
 			continue;
 		leat_trace_drop(me, take_off(me, fd), NULL);
@@ -121,13 +123,13 @@ static bool is_new(const struct leat_trace_file *file, const struct leat_traced 
 static void note_kind(uint32_t handle, const struct leat_trace_file *file)
 {
 	if (file->inode && !S_ISREG(file->mode) && !S_ISBLK(file->mode))
-		leat_tape_handle_flag(leat_trace_tape, handle, LEAT_TAPE_STREAM, 0);
+		leat_tracebuf_handle_flag(leat_trace_buffer, handle, LEAT_TRACEBUF_STREAM, 0);
 }
 
-static void put_opened(struct leat_tape_record *r, const struct leat_traced *t,
+static void put_opened(struct leat_tracebuf_record *r, const struct leat_traced *t,
 		       const struct opening *o, int fd, uint32_t handle)
 {
-	bool served = leat_active && fd < LEAT_MAX_FD && leat_fd_mark[fd];
+	bool served = leat_active && fd < LEAT_MAX_FD && leat_fd_kinds[fd];
 	struct leat_trace_file file;
 
 	leat_trace_identify(&file, fd, "", AT_EMPTY_PATH);
@@ -137,8 +139,8 @@ static void put_opened(struct leat_tape_record *r, const struct leat_traced *t,
 	if (o->flags & O_CREAT && (served ? is_new(&file, t, r->end_ns) : t->absent))
 		r->type = LEAT_TRACE_CREATE;
 	if (handle) {
-		r->handle = leat_tape_handle_id(leat_trace_tape, handle);
-		leat_tape_handle_of(leat_trace_tape, handle, file.device, file.inode);
+		r->handle = leat_tracebuf_handle_id(leat_trace_buffer, handle);
+		leat_tracebuf_handle_of(leat_trace_buffer, handle, file.device, file.inode);
 		note_kind(handle, &file);
 	}
 	leat_trace_done(
@@ -149,12 +151,13 @@ static void put_opened(struct leat_tape_record *r, const struct leat_traced *t,
 static void record_open(const struct leat_trace_self *me, const struct leat_traced *t,
 			const struct opening *o, long result, uint32_t handle)
 {
-	size_t room = strlen(o->path) + 2 + PATH_MAX;
-	struct leat_tape_record *r = leat_trace_record(me, LEAT_TRACE_OPEN, t, room);
+	size_t size = strlen(o->path) + 2 + PATH_MAX;
+	struct leat_tracebuf_record *r = leat_trace_record(me, LEAT_TRACE_OPEN, t, size);
 
 	if (!r) {
 		if (handle)
-			leat_tape_handle_flag(leat_trace_tape, handle, LEAT_TAPE_UNSAID, 0);
+			leat_tracebuf_handle_flag(leat_trace_buffer, handle,
+						  LEAT_TRACEBUF_OPEN_LOST, 0);
 		return;
 	}
 	r->flags = (uint32_t)o->flags;
@@ -176,15 +179,17 @@ void leat_trace_open_end(struct leat_traced *t, long result)
 	if (result == -EFAULT)
 		return;
 	opening_of(&t->call, &o);
-	flags = o.flags & O_APPEND && (o.flags & O_ACCMODE) != O_RDONLY ? LEAT_TAPE_APPEND : 0;
-	if (result >= 0 && result < (long)LEAT_TAPE_FDS)
-		handle = leat_tape_handle_new(leat_trace_tape, flags);
+	flags = o.flags & O_APPEND && (o.flags & O_ACCMODE) != O_RDONLY ? LEAT_TRACEBUF_APPEND : 0;
+	if (result >= 0 && result < (long)LEAT_TRACEBUF_FDS)
+		handle = leat_tracebuf_handle_new(leat_trace_buffer, flags);
 	if (result >= 0 && !handle)
-		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
+		leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_MEMORY, 1);
 	record_open(me, t, &o, result, handle);
 	if (handle)
 		leat_trace_drop(
-			me, leat_tape_fd_set(leat_trace_tape, me->process, (int)result, handle), t);
+			me,
+			leat_tracebuf_fd_set(leat_trace_buffer, me->process, (int)result, handle),
+			t);
 }
 
 /* --- copies --- */
@@ -195,13 +200,13 @@ static void note_copy(const struct leat_trace_self *me, uint32_t handle, long co
 {
 	uint32_t old;
 
-	if (copy >= (long)LEAT_TAPE_FDS) {
-		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
+	if (copy >= (long)LEAT_TRACEBUF_FDS) {
+		leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_MEMORY, 1);
 		return;
 	}
-	if (handle && !leat_tape_handle_hold(leat_trace_tape, handle))
+	if (handle && !leat_tracebuf_handle_hold(leat_trace_buffer, handle))
 		handle = 0;
-	old = leat_tape_fd_set(leat_trace_tape, me->process, (int)copy, handle);
+	old = leat_tracebuf_fd_set(leat_trace_buffer, me->process, (int)copy, handle);
 	leat_trace_drop(me, old, t);
 }
 
@@ -241,10 +246,10 @@ void leat_trace_fcntl_end(struct leat_traced *t, long result)
 	if ((int)t->call.a[1] != F_SETFL)
 		note_copy(leat_trace_me(), t->handle, result, t);
 	else if (t->call.a[2] & O_APPEND)
-		leat_tape_handle_flag(leat_trace_tape, t->handle, LEAT_TAPE_APPEND, 0);
+		leat_tracebuf_handle_flag(leat_trace_buffer, t->handle, LEAT_TRACEBUF_APPEND, 0);
 	else /* where it is now only the kernel knows */
-		leat_tape_handle_flag(leat_trace_tape, t->handle, LEAT_TAPE_UNSURE,
-				      LEAT_TAPE_APPEND);
+		leat_tracebuf_handle_flag(leat_trace_buffer, t->handle, LEAT_TRACEBUF_UNSURE,
+					  LEAT_TRACEBUF_APPEND);
 }
 
 /* --- closes --- */
@@ -253,7 +258,7 @@ bool leat_trace_close_begin(struct leat_traced *t)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 
-	t->handle = me->process == LEAT_TAPE_NONE ? 0 : take_off(me, (int)t->call.a[0]);
+	t->handle = me->process == LEAT_TRACEBUF_NONE ? 0 : take_off(me, (int)t->call.a[0]);
 	return t->handle != 0;
 }
 
@@ -275,7 +280,7 @@ void leat_trace_close_range_end(struct leat_traced *t, long result)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 	unsigned first = (unsigned)t->call.a[0], last = (unsigned)t->call.a[1];
-	unsigned end = (unsigned)leat_tape_fd_end(leat_trace_tape, me->process);
+	unsigned end = (unsigned)leat_tracebuf_fd_end(leat_trace_buffer, me->process);
 
 	for (unsigned fd = first; !result && fd < end && fd <= last; fd++)
 		leat_trace_drop(me, take_off(me, (int)fd), t);

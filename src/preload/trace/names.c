@@ -73,7 +73,7 @@ static size_t put_directory(char *to)
 
 /* --- names --- */
 
-size_t leat_trace_path_room(int dirfd, const char *path)
+size_t leat_trace_path_size(int dirfd, const char *path)
 {
 	(void)dirfd;
 	return strlen(path) + 2 + (path[0] == '/' ? 0 : PATH_MAX);

@@ -3,7 +3,7 @@
 #include "preload/core/call.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 /* Names of a call: what it is about, and for a rename the new one. */
 struct names {
@@ -29,7 +29,7 @@ static struct names names_of(const struct leat_syscall *c)
 	return n;
 }
 
-static void put_file(struct leat_tape_record *r, const struct leat_trace_file *file)
+static void put_file(struct leat_tracebuf_record *r, const struct leat_trace_file *file)
 {
 	r->device = file->device;
 	r->inode = file->inode;
@@ -50,12 +50,12 @@ bool leat_trace_unlink_begin(struct leat_traced *t)
 void leat_trace_unlink_end(struct leat_traced *t, long result)
 {
 	struct names n = names_of(&t->call);
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_UNLINK, t,
-			      leat_trace_path_room(n.dirfd, n.path));
+			      leat_trace_path_size(n.dirfd, n.path));
 	if (!r)
 		return;
 	r->result = result;
@@ -75,14 +75,14 @@ bool leat_trace_rename_begin(struct leat_traced *t)
 void leat_trace_rename_end(struct leat_traced *t, long result)
 {
 	struct names n = names_of(&t->call);
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 	char *end;
 
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_RENAME, t,
-			      leat_trace_path_room(n.dirfd, n.path) +
-				      leat_trace_path_room(n.to_dirfd, n.to));
+			      leat_trace_path_size(n.dirfd, n.path) +
+				      leat_trace_path_size(n.to_dirfd, n.to));
 	if (!r)
 		return;
 	r->result = result;
@@ -100,12 +100,12 @@ bool leat_trace_truncate_begin(struct leat_traced *t)
 
 void leat_trace_truncate_end(struct leat_traced *t, long result)
 {
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 
 	if (result == -EFAULT)
 		return;
 	r = leat_trace_record(leat_trace_me(), LEAT_TRACE_TRUNCATE, t,
-			      leat_trace_path_room(AT_FDCWD, (const char *)t->call.a[0]));
+			      leat_trace_path_size(AT_FDCWD, (const char *)t->call.a[0]));
 	if (!r)
 		return;
 	r->result = result;

@@ -1,10 +1,10 @@
-/* Times, and records on their way to the tape. */
+/* Times, and records on their way to the trace buffer. */
 #include "iotrace/trace.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
 #include "preload/core/process.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <elf.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #define CPU_PERIOD_NS 1000000
 
 /* A program that is held up is better than a trace with holes, while there is somebody to make
- * room. */
+ * space. */
 #define LONGEST_SLEEP_NS 1000000u
 
-struct leat_tape *leat_trace_tape;
+struct leat_tracebuf *leat_trace_buffer;
 
 /* --- the clock --- */
 
@@ -122,36 +122,37 @@ void leat_trace_stamp(struct leat_traced *t)
 
 static __thread uint32_t lane __attribute__((tls_model("initial-exec")));
 
-/* Room may be made soon, while the tracer is there. */
-static struct leat_tape_record *wait_for_room(uint32_t process, size_t size)
+/* Space may be made soon, while the tracer is there. */
+static struct leat_tracebuf_record *wait_for_space(uint32_t process, size_t size)
 {
 	int64_t since = leat_trace_now(), now = since;
-	struct leat_tape_record *r = NULL;
-	uint64_t nap = LEAT_SLEEP_NS;
+	struct leat_tracebuf_record *r = NULL;
+	uint64_t sleep_ns = LEAT_SLEEP_NS;
 
-	while (!r && now - since < LEAT_TAPE_LONGEST_WAIT_NS &&
-	       now - (int64_t)leat_tape_last_beat(leat_trace_tape) < LEAT_TAPE_LONGEST_SILENCE_NS) {
-		leat_sleep(nap);
-		nap = nap < LONGEST_SLEEP_NS ? 2 * nap : nap;
-		r = leat_tape_begin(leat_trace_tape, process, size, &lane);
+	while (!r && now - since < LEAT_TRACEBUF_LONGEST_WAIT_NS &&
+	       now - (int64_t)leat_tracebuf_last_beat(leat_trace_buffer) <
+		       LEAT_TRACEBUF_LONGEST_SILENCE_NS) {
+		leat_sleep(sleep_ns);
+		sleep_ns = sleep_ns < LONGEST_SLEEP_NS ? 2 * sleep_ns : sleep_ns;
+		r = leat_tracebuf_begin(leat_trace_buffer, process, size, &lane);
 		now = leat_trace_now();
 	}
 	if (!r)
-		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_BUFFER, 1);
+		leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_BUFFER, 1);
 	return r;
 }
 
-struct leat_tape_record *leat_trace_record(const struct leat_trace_self *me, uint8_t type,
-					   const struct leat_traced *t, size_t text)
+struct leat_tracebuf_record *leat_trace_record(const struct leat_trace_self *me, uint8_t type,
+					       const struct leat_traced *t, size_t text)
 {
-	size_t size = (sizeof(struct leat_tape_record) + text + 7) / 8 * 8;
-	struct leat_tape_record *r;
+	size_t size = (sizeof(struct leat_tracebuf_record) + text + 7) / 8 * 8;
+	struct leat_tracebuf_record *r;
 
-	if (me->process == LEAT_TAPE_NONE)
+	if (me->process == LEAT_TRACEBUF_NONE)
 		return NULL;
-	r = leat_tape_begin(leat_trace_tape, me->process, size, &lane);
+	r = leat_tracebuf_begin(leat_trace_buffer, me->process, size, &lane);
 	if (!r)
-		r = wait_for_room(me->process, size);
+		r = wait_for_space(me->process, size);
 	if (!r)
 		return NULL;
 	r->end_ns = leat_trace_now();
@@ -160,7 +161,7 @@ struct leat_tape_record *leat_trace_record(const struct leat_trace_self *me, uin
 	r->size = sizeof(*r);
 	r->type = type;
 	r->texts = 0;
-	r->by = LEAT_TAPE_BY_ITSELF;
+	r->by = LEAT_TRACEBUF_BY_ITSELF;
 	r->pid = me->pid;
 	r->flags = 0;
 	r->handle = 0;
@@ -178,9 +179,9 @@ struct leat_tape_record *leat_trace_record(const struct leat_trace_self *me, uin
 	return r;
 }
 
-void leat_trace_done(struct leat_tape_record *r, const char *end)
+void leat_trace_done(struct leat_tracebuf_record *r, const char *end)
 {
 	if (end)
 		r->size = (uint32_t)((size_t)(end - (const char *)r) + 7) / 8 * 8;
-	leat_tape_end(leat_trace_tape, r);
+	leat_tracebuf_end(leat_trace_buffer, r);
 }

@@ -1,10 +1,11 @@
 /* Descriptors that go from process to process in messages. A sent one stands for its description
- * until it is received, also if the sender closes its own: it is noted on the tape meanwhile. */
+ * until it is received, also if the sender closes its own: it is noted in the trace buffer
+ * meanwhile. */
 #include "preload/core/call.h"
 #include "preload/core/rights.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <linux/kcmp.h>
 #include <string.h>
@@ -15,9 +16,9 @@ static void send_off(int fd)
 {
 	uint32_t h = leat_trace_handle(fd), pushed_out;
 
-	if (!h || !leat_tape_handle_hold(leat_trace_tape, h))
+	if (!h || !leat_tracebuf_handle_hold(leat_trace_buffer, h))
 		return;
-	pushed_out = leat_tape_fly(leat_trace_tape, h);
+	pushed_out = leat_tracebuf_in_flight_add(leat_trace_buffer, h);
 	leat_trace_drop(leat_trace_me(), pushed_out, NULL);
 }
 
@@ -56,18 +57,18 @@ static bool is_same(int32_t pid, int fd, int32_t other_pid, int other_fd)
 static uint32_t find_held(const struct leat_trace_self *me, int fd,
 			  const struct leat_trace_file *file)
 {
-	struct leat_tape *tape = leat_trace_tape;
+	struct leat_tracebuf *tracebuf = leat_trace_buffer;
 
-	for (uint32_t p = leat_tape_process_next(tape, 0); p != LEAT_TAPE_NONE;
-	     p = leat_tape_process_next(tape, p + 1)) {
-		int end = leat_tape_fd_end(tape, p);
+	for (uint32_t p = leat_tracebuf_process_next(tracebuf, 0); p != LEAT_TRACEBUF_NONE;
+	     p = leat_tracebuf_process_next(tracebuf, p + 1)) {
+		int end = leat_tracebuf_fd_end(tracebuf, p);
 
 		for (int other = 0; other < end; other++) {
-			uint32_t h = leat_tape_fd(tape, p, other);
+			uint32_t h = leat_tracebuf_fd(tracebuf, p, other);
 
-			if (h && leat_tape_handle_is(tape, h, file->device, file->inode) &&
-			    is_same(me->pid, fd, leat_tape_process_pid(tape, p), other))
-				return leat_tape_handle_hold(tape, h) ? h : 0;
+			if (h && leat_tracebuf_handle_is(tracebuf, h, file->device, file->inode) &&
+			    is_same(me->pid, fd, leat_tracebuf_process_pid(tracebuf, p), other))
+				return leat_tracebuf_handle_hold(tracebuf, h) ? h : 0;
 		}
 	}
 	return 0;
@@ -77,15 +78,15 @@ static uint32_t find_held(const struct leat_trace_self *me, int fd,
  * caller's. */
 static uint32_t land(uint32_t handle, const struct leat_trace_file *file)
 {
-	struct leat_tape *tape = leat_trace_tape;
+	struct leat_tracebuf *tracebuf = leat_trace_buffer;
 
-	for (uint32_t i = 0; i < LEAT_TAPE_FLYING; i++) {
-		uint32_t h = leat_tape_flying(tape, i);
+	for (uint32_t i = 0; i < LEAT_TRACEBUF_IN_FLIGHT; i++) {
+		uint32_t h = leat_tracebuf_in_flight(tracebuf, i);
 
 		if (!h || (handle && h != handle) ||
-		    (!handle && !leat_tape_handle_is(tape, h, file->device, file->inode)))
+		    (!handle && !leat_tracebuf_handle_is(tracebuf, h, file->device, file->inode)))
 			continue;
-		if (leat_tape_land(tape, i, h))
+		if (leat_tracebuf_in_flight_claim(tracebuf, i, h))
 			return h;
 	}
 	return 0;
@@ -97,7 +98,7 @@ static void receive(int fd)
 	struct leat_trace_file file;
 	uint32_t held, landed;
 
-	if (fd < 0 || fd >= (int)LEAT_TAPE_FDS)
+	if (fd < 0 || fd >= (int)LEAT_TRACEBUF_FDS)
 		return;
 	leat_trace_identify(&file, fd, "", AT_EMPTY_PATH);
 	if (!file.inode || S_ISSOCK(file.mode))
@@ -108,7 +109,8 @@ static void receive(int fd)
 		leat_trace_drop(me, landed, NULL);
 	held = held ? held : landed;
 	if (held)
-		leat_trace_drop(me, leat_tape_fd_set(leat_trace_tape, me->process, fd, held), NULL);
+		leat_trace_drop(me, leat_tracebuf_fd_set(leat_trace_buffer, me->process, fd, held),
+				NULL);
 }
 
 void leat_trace_message_end(struct leat_traced *t, long result)

@@ -4,7 +4,7 @@
 
 #include "base/uring.h"
 #include "preload/core/maps.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <linux/io_uring.h>
 #include <sys/uio.h>
@@ -45,7 +45,7 @@ static bool is_hidden(long params)
 
 static bool is_unseen(const struct leat_syscall *c, const struct leat_trace_self *me)
 {
-	if (leat_tape_process_flags(leat_trace_tape, me->process) & LEAT_TAPE_RINGS)
+	if (leat_tracebuf_process_flags(leat_trace_buffer, me->process) & LEAT_TRACEBUF_RINGS)
 		return false; /* that is known */
 	if (c->nr == SYS_io_uring_setup)
 		return is_hidden(c->a[1]);
@@ -56,6 +56,6 @@ void leat_trace_ring(const struct leat_syscall *c)
 {
 	const struct leat_trace_self *me = leat_trace_me();
 
-	if (me->process != LEAT_TAPE_NONE && is_unseen(c, me))
-		leat_tape_process_flag(leat_trace_tape, me->process, LEAT_TAPE_RINGS);
+	if (me->process != LEAT_TRACEBUF_NONE && is_unseen(c, me))
+		leat_tracebuf_process_flag(leat_trace_buffer, me->process, LEAT_TRACEBUF_RINGS);
 }

@@ -1,18 +1,18 @@
-/* This process on the tape, and its children. */
+/* This process in the trace buffer, and its children. */
 #include "iotrace/trace.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 
-static struct leat_trace_self self = {.process = LEAT_TAPE_NONE};
+static struct leat_trace_self self = {.process = LEAT_TRACEBUF_NONE};
 
 /* A vfork child of this thread, which has the thread's memory. */
 static __thread struct leat_trace_self borrower
-	__attribute__((tls_model("initial-exec"))) = {.process = LEAT_TAPE_NONE};
+	__attribute__((tls_model("initial-exec"))) = {.process = LEAT_TRACEBUF_NONE};
 
 /* The place of a child that is to come, so that no handle it is going to have is closed by others
  * before it can say so. */
@@ -35,9 +35,9 @@ static bool is_foreign(void)
 	struct stat st;
 
 	return is_first_of_namespace() ||
-	       (leat_trace_tape->pid_namespace &&
+	       (leat_trace_buffer->pid_namespace &&
 		raw(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 &&
-		st.st_ino != leat_trace_tape->pid_namespace);
+		st.st_ino != leat_trace_buffer->pid_namespace);
 }
 
 /* This process is in another namespace: nothing of it is recorded, nor of its children. */
@@ -48,7 +48,7 @@ static void note_foreign(void)
 	const char *program = (const char *)getauxval(AT_EXECFN);
 
 	foreign = true;
-	leat_tape_note_foreign(leat_trace_tape, program ? program : "", true);
+	leat_tracebuf_note_foreign(leat_trace_buffer, program ? program : "", true);
 }
 
 static void nobody_comes(void)
@@ -60,39 +60,39 @@ static void nobody_comes(void)
 	if (!coming.process)
 		return;
 	coming.process = 0;
-	end = leat_tape_fd_end(leat_trace_tape, process);
+	end = leat_tracebuf_fd_end(leat_trace_buffer, process);
 	for (int fd = 0; fd < end; fd++) {
-		uint32_t h = leat_tape_fd_set(leat_trace_tape, process, fd, 0);
+		uint32_t h = leat_tracebuf_fd_set(leat_trace_buffer, process, fd, 0);
 
-		if (h && leat_tape_handle_drop(leat_trace_tape, h, &id, &flags))
-			leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
+		if (h && leat_tracebuf_handle_drop(leat_trace_buffer, h, &id, &flags))
+			leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_MEMORY, 1);
 	}
-	leat_tape_process_free(leat_trace_tape, process);
+	leat_tracebuf_process_free(leat_trace_buffer, process);
 }
 
 /* None if it is the first of a namespace of processes, whose parent is in another. */
-static void take_place(struct leat_trace_self *me)
+static void take_entry(struct leat_trace_self *me)
 {
 	const long parent = foreign ? 0 : raw(SYS_getppid);
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 
 	if (!parent) {
-		me->process = LEAT_TAPE_NONE;
+		me->process = LEAT_TRACEBUF_NONE;
 		nobody_comes();
 		/* Who borrows its parent's memory must not mark that. */
 		if (me == &self)
 			foreign = true;
 		return;
 	}
-	me->process =
-		coming.process ? coming.process - 1 : leat_tape_process_new(leat_trace_tape, 0);
+	me->process = coming.process ? coming.process - 1
+				     : leat_tracebuf_process_new(leat_trace_buffer, 0);
 	coming.process = 0;
-	if (me->process == LEAT_TAPE_NONE) {
-		leat_tape_lose(leat_trace_tape, LEAT_TRACE_LOST_MEMORY, 1);
+	if (me->process == LEAT_TRACEBUF_NONE) {
+		leat_tracebuf_lose(leat_trace_buffer, LEAT_TRACE_LOST_MEMORY, 1);
 		return;
 	}
-	leat_tape_process_adopt(leat_trace_tape, me->process, me->pid);
-	r = leat_trace_record(me, LEAT_TAPE_FORKED, NULL, 0);
+	leat_tracebuf_process_adopt(leat_trace_buffer, me->process, me->pid);
+	r = leat_trace_record(me, LEAT_TRACEBUF_FORKED, NULL, 0);
 	if (!r)
 		return;
 	r->handle = (uint64_t)parent;
@@ -113,10 +113,10 @@ const struct leat_trace_self *leat_trace_me(void)
 		return &borrower;
 	borrower.pid = pid;
 	/* one whose own vfork child has borrowed the thread's memory meanwhile */
-	borrower.process = leat_tape_process_of(leat_trace_tape, pid);
-	if (borrower.process == LEAT_TAPE_NONE ||
-	    leat_tape_process_state(leat_trace_tape, borrower.process) != LEAT_TAPE_LIVE)
-		take_place(&borrower);
+	borrower.process = leat_tracebuf_process_of(leat_trace_buffer, pid);
+	if (borrower.process == LEAT_TRACEBUF_NONE ||
+	    leat_tracebuf_process_state(leat_trace_buffer, borrower.process) != LEAT_TRACEBUF_LIVE)
+		take_entry(&borrower);
 	return &borrower;
 }
 
@@ -129,12 +129,12 @@ void leat_trace_child_comes(bool is_vfork)
 	if (coming.is_vfork)
 		nobody_comes();
 	coming.process = 0;
-	if (me->process == LEAT_TAPE_NONE)
+	if (me->process == LEAT_TRACEBUF_NONE)
 		return;
-	process = leat_tape_process_new(leat_trace_tape, me->pid);
-	if (process == LEAT_TAPE_NONE)
+	process = leat_tracebuf_process_new(leat_trace_buffer, me->pid);
+	if (process == LEAT_TRACEBUF_NONE)
 		return;
-	leat_tape_fd_inherit(leat_trace_tape, me->process, process);
+	leat_tracebuf_fd_inherit(leat_trace_buffer, me->process, process);
 	coming.process = process + 1;
 	coming.is_vfork = is_vfork;
 }
@@ -155,7 +155,7 @@ void leat_trace_forked(void)
 		return;
 	self.pid = (int32_t)raw(SYS_getpid);
 	borrower.pid = 0;
-	take_place(&self);
+	take_entry(&self);
 }
 
 /* --- the beginning --- */
@@ -163,26 +163,26 @@ void leat_trace_forked(void)
 bool leat_trace_self_find(void)
 {
 	self.pid = (int32_t)raw(SYS_getpid);
-	self.process = leat_tape_process_of(leat_trace_tape, self.pid);
-	if (!(self.process == LEAT_TAPE_NONE ? is_foreign() : is_first_of_namespace()))
+	self.process = leat_tracebuf_process_of(leat_trace_buffer, self.pid);
+	if (!(self.process == LEAT_TRACEBUF_NONE ? is_foreign() : is_first_of_namespace()))
 		return true;
-	self.process = LEAT_TAPE_NONE;
+	self.process = LEAT_TRACEBUF_NONE;
 	note_foreign();
 	return false;
 }
 
 const struct leat_trace_self *leat_trace_self_begin(void)
 {
-	if (self.process == LEAT_TAPE_NONE)
-		take_place(&self);
+	if (self.process == LEAT_TRACEBUF_NONE)
+		take_entry(&self);
 	else
-		leat_tape_process_restart(leat_trace_tape, self.process);
+		leat_tracebuf_process_restart(leat_trace_buffer, self.process);
 	return &self;
 }
 
 void leat_trace_self_leave(void)
 {
-	self.process = LEAT_TAPE_NONE;
+	self.process = LEAT_TRACEBUF_NONE;
 }
 
 bool leat_trace_is_foreign(const struct leat_trace_self *me)

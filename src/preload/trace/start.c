@@ -1,4 +1,4 @@
-/* The tape of this process, and its beginning on it. */
+/* The trace buffer of this process, and its beginning on it. */
 #include "preload/trace/start.h"
 
 #include "iotrace/trace.h"
@@ -7,7 +7,7 @@
 #include "preload/core/process.h"
 #include "preload/trace/calls.h"
 #include "preload/trace/trace.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <limits.h>
 #include <sys/auxv.h>
@@ -30,7 +30,7 @@ bool leat_trace_find(char **envp)
 	fd = raw(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return false; /* the tracer sees that it is not seen */
-	if (raw(SYS_fstat, fd, &st) < 0 || st.st_size < (long)sizeof(struct leat_tape)) {
+	if (raw(SYS_fstat, fd, &st) < 0 || st.st_size < (long)sizeof(struct leat_tracebuf)) {
 		raw(SYS_close, fd);
 		return false;
 	}
@@ -38,26 +38,26 @@ bool leat_trace_find(char **envp)
 	raw(SYS_close, fd);
 	if (at < 0 && at > -4096)
 		return false;
-	if (!leat_tape_is_good((struct leat_tape *)at, (uint64_t)st.st_size)) {
+	if (!leat_tracebuf_is_good((struct leat_tracebuf *)at, (uint64_t)st.st_size)) {
 		raw(SYS_munmap, at, st.st_size);
 		return false;
 	}
 	raw(SYS_madvise, at, st.st_size, MADV_DONTDUMP);
-	leat_trace_tape = (struct leat_tape *)at;
+	leat_trace_buffer = (struct leat_tracebuf *)at;
 	return true;
 }
 
 static void record_start(const struct leat_trace_self *me, char **envp)
 {
 	const char *program = (const char *)getauxval(AT_EXECFN);
-	struct leat_tape_record *r;
+	struct leat_tracebuf_record *r;
 	char *end;
 
 	if (!program)
 		program = "";
-	r = leat_trace_record(me, LEAT_TAPE_STARTED, NULL,
-			      leat_trace_path_room(AT_FDCWD, program) + PATH_MAX +
-				      leat_tape_labels_room(envp));
+	r = leat_trace_record(me, LEAT_TRACEBUF_STARTED, NULL,
+			      leat_trace_path_size(AT_FDCWD, program) + PATH_MAX +
+				      leat_tracebuf_labels_size(envp));
 	if (!r)
 		return;
 	r->flags = (uint32_t)raw(SYS_geteuid);
@@ -66,14 +66,14 @@ static void record_start(const struct leat_trace_self *me, char **envp)
 	r->texts = 2;
 	end = leat_trace_put_path(r->text, AT_FDCWD, program);
 	end = leat_trace_put_path(end, AT_FDCWD, "");
-	leat_trace_done(r, leat_tape_put_labels(r, end, envp));
+	leat_trace_done(r, leat_tracebuf_put_labels(r, end, envp));
 }
 
 void leat_trace_start(char **envp, bool is_patched)
 {
 	const struct leat_trace_self *me;
 
-	if (!leat_trace_tape)
+	if (!leat_trace_buffer)
 		return;
 	if (!leat_trace_self_find()) {
 		if (is_patched)
@@ -87,7 +87,7 @@ void leat_trace_start(char **envp, bool is_patched)
 	leat_trace_clock_init();
 	me = leat_trace_self_begin();
 	record_start(me, envp);
-	if (me->process != LEAT_TAPE_NONE)
+	if (me->process != LEAT_TRACEBUF_NONE)
 		leat_trace_close_all(me, true);
 	leat_trace_calls_start();
 }

@@ -1,16 +1,17 @@
 /* Recording the calls of this process for `leat trace` and `leat run --trace`.
  *
  * Recording lies between the engine and the hooks: in a traced process the stubs lead to
- * leat_trace_begin in place of leat_hook_begin, and all descriptors count as marked. In others
- * nothing of this runs. Where there is no workflow the kernel makes all calls, as they are.
+ * leat_trace_begin in place of leat_hook_begin, and all descriptors count as having a kind. In
+ * others nothing of this runs. Where there is no workflow the kernel makes all calls, as they are.
  *
- * A call is noted on the stack of who makes it, and is recorded on the tape (shm/tape.h) when it
- * has ended: a longjmp out of a call, a cancelled thread or a kill leave nothing behind. */
+ * A call is noted on the stack of who makes it, and is recorded in the trace buffer
+ * (shm/tracebuf.h) when it has ended: a longjmp out of a call, a cancelled thread or a kill leave
+ * nothing behind. */
 #ifndef LEAT_PRELOAD_TRACE_TRACE_H
 #define LEAT_PRELOAD_TRACE_TRACE_H
 
 #include "preload/core/call.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,10 +24,10 @@ struct leat_trace_file {
 	bool has_names; /* more than this one, or than none if it is open */
 };
 
-/* A call under way. enter_x86_64.S makes room for it. */
+/* A call under way. enter_x86_64.S makes space for it. */
 struct leat_traced {
 	int64_t start_ns, utime_ns, stime_ns;
-	int64_t said;                /* by the hooks: who makes the call */
+	int64_t reported;            /* by the hooks: who makes the call */
 	uint32_t handle, other;      /* of its first and second descriptor; 0: not ours */
 	struct leat_trace_file file; /* as it was before */
 	bool recorded;               /* anything is to be done at its end */
@@ -35,13 +36,13 @@ struct leat_traced {
 };
 _Static_assert(offsetof(struct leat_traced, call) == 80, "as enter_x86_64.S knows it");
 
-/* A process as the tape knows it. */
+/* A process as the trace buffer knows it. */
 struct leat_trace_self {
-	uint32_t process; /* LEAT_TAPE_NONE: it is not recorded */
+	uint32_t process; /* LEAT_TRACEBUF_NONE: it is not recorded */
 	int32_t pid;
 };
 
-extern struct leat_tape *leat_trace_tape;
+extern struct leat_tracebuf *leat_trace_buffer;
 
 /* --- calls.c --- */
 
@@ -59,9 +60,10 @@ void leat_trace_child_comes(bool is_vfork);
 void leat_trace_forking(long nr);
 /* In a fork child. */
 void leat_trace_forked(void);
-/* Is it without a place on the tape because it is in another namespace of processes? */
+/* Is it without a place in the trace buffer because it is in another namespace of processes? */
 bool leat_trace_is_foreign(const struct leat_trace_self *me);
-/* Init only. Look for this process on the tape. False: it is in another namespace, which is noted.
+/* Init only. Look for this process in the trace buffer. False: it is in another namespace, which is
+ * noted.
  */
 bool leat_trace_self_find(void);
 /* It goes on as what was found, or takes a place; or gives its place up. */
@@ -87,17 +89,17 @@ int64_t leat_trace_now(void);
 void leat_trace_clock_init(void);
 /* The beginning of a call. */
 void leat_trace_stamp(struct leat_traced *t);
-/* A record of the calling process with room for `text` bytes, stamped as the end of call `t`, or,
+/* A record of the calling process with space for `text` bytes, stamped as the end of call `t`, or,
  * where that is NULL, as a moment. NULL: it is lost, and counted. */
-struct leat_tape_record *leat_trace_record(const struct leat_trace_self *me, uint8_t type,
-					   const struct leat_traced *t, size_t text);
-/* It goes onto the tape; texts that were added end at `end`, NULL: there are none. */
-void leat_trace_done(struct leat_tape_record *r, const char *end);
+struct leat_tracebuf_record *leat_trace_record(const struct leat_trace_self *me, uint8_t type,
+					       const struct leat_traced *t, size_t text);
+/* It goes into the trace buffer; texts that were added end at `end`, NULL: there are none. */
+void leat_trace_done(struct leat_tracebuf_record *r, const char *end);
 
 /* --- names.c --- */
 
-/* Room that leat_trace_put_path needs. */
-size_t leat_trace_path_room(int dirfd, const char *path);
+/* Space that leat_trace_put_path needs. */
+size_t leat_trace_path_size(int dirfd, const char *path);
 /* The absolute name, as the program spells it, with its NUL: where that ends. */
 char *leat_trace_put_path(char *at, int dirfd, const char *path);
 /* Which mounts the process sees: the number of the one at its root, 0: not known. */

@@ -4,7 +4,7 @@
 #include "preload/wrap/wrap.h"
 
 #include "preload/core/call.h"
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
 #include "preload/hooks/hooks.h"
 
@@ -44,7 +44,7 @@ static long cancellable(long nr, long a, long b, long c, long d, long e, long f)
 
 long leat_wrap_fd(long fd, long nr, long a, long b, long c, long d, long e, long f)
 {
-	if (fd >= 0 && fd < LEAT_MAX_FD && leat_fd_mark[fd])
+	if (fd >= 0 && fd < LEAT_MAX_FD && leat_fd_kinds[fd])
 		return leat_hook(nr, a, b, c, d, e, f);
 	return cancellable(nr, a, b, c, d, e, f);
 }
@@ -105,35 +105,34 @@ LEAT_EXPORT int posix_fadvise(int fd, off_t at, off_t size, int advice)
 }
 LEAT_ALIAS(posix_fadvise, posix_fadvise64);
 
-/* --- two descriptors: the one that is marked decides --- */
+/* --- two descriptors: the one that is leat's decides --- */
 
-static long marked_of(long a, long b)
+static long ours_of(long a, long b)
 {
-	return a >= 0 && a < LEAT_MAX_FD && leat_fd_mark[a] ? a : b;
+	return a >= 0 && a < LEAT_MAX_FD && leat_fd_kinds[a] ? a : b;
 }
 
-LEAT_WRAP_FD(ssize_t, sendfile, (int to, int from, off_t *at, size_t size), marked_of(to, from),
+LEAT_WRAP_FD(ssize_t, sendfile, (int to, int from, off_t *at, size_t size), ours_of(to, from),
 	     SYS_sendfile, to, from, at, size)
 LEAT_ALIAS(sendfile, sendfile64);
 LEAT_WRAP_FD(ssize_t, copy_file_range,
 	     (int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags),
-	     marked_of(from, to), SYS_copy_file_range, from, from_at, to, to_at, size, flags)
+	     ours_of(from, to), SYS_copy_file_range, from, from_at, to, to_at, size, flags)
 LEAT_WRAP_FD(ssize_t, splice,
 	     (int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags),
-	     marked_of(from, to), SYS_splice, from, from_at, to, to_at, size, flags)
-LEAT_WRAP_FD(ssize_t, tee, (int from, int to, size_t size, unsigned flags), marked_of(from, to),
+	     ours_of(from, to), SYS_splice, from, from_at, to, to_at, size, flags)
+LEAT_WRAP_FD(ssize_t, tee, (int from, int to, size_t size, unsigned flags), ours_of(from, to),
 	     SYS_tee, from, to, size, flags)
 LEAT_WRAP_FD(ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags), fd,
 	     SYS_vmsplice, fd, v, n, flags)
-LEAT_WRAP_FD(int, dup3, (int from, int to, int flags), marked_of(from, to), SYS_dup3, from, to,
-	     flags)
+LEAT_WRAP_FD(int, dup3, (int from, int to, int flags), ours_of(from, to), SYS_dup3, from, to, flags)
 
 LEAT_EXPORT int dup2(int from, int to)
 {
 	if (from == to) /* dup3 refuses what dup2 allows */
 		return leat_wrap_result(leat_raw(SYS_fcntl, from, F_GETFD, 0, 0, 0, 0)) < 0 ? -1
 											    : to;
-	return (int)leat_wrap_result(LEAT_FD_CALL(marked_of(from, to), SYS_dup3, from, to, 0));
+	return (int)leat_wrap_result(LEAT_FD_CALL(ours_of(from, to), SYS_dup3, from, to, 0));
 }
 
 /* --- the descriptor itself --- */
@@ -186,21 +185,21 @@ LEAT_EXPORT void *mmap(void *at, size_t size, int protection, int flags, int fd,
 }
 LEAT_ALIAS(mmap, mmap64);
 
-/* fortified names: the caller's buffer is known to have `room` bytes */
-LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
-LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t room);
+/* fortified names: the caller's buffer is known to have `capacity` bytes */
+LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t capacity);
+LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t capacity);
 LEAT_EXPORT extern __typeof__(__pread_chk) __pread64_chk;
 
-LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t room)
+LEAT_EXPORT ssize_t __read_chk(int fd, void *to, size_t size, size_t capacity)
 {
-	if (size > room)
+	if (size > capacity)
 		abort();
 	return read(fd, to, size);
 }
 
-LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t room)
+LEAT_EXPORT ssize_t __pread_chk(int fd, void *to, size_t size, off_t at, size_t capacity)
 {
-	if (size > room)
+	if (size > capacity)
 		abort();
 	return pread(fd, to, size, at);
 }

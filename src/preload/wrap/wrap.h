@@ -17,7 +17,7 @@
 /* 0 or more as it is; -errno becomes errno and -1. */
 long leat_wrap_result(long result);
 
-/* The call goes to the hook if descriptor `fd` is marked, else to the kernel,
+/* The call goes to the hook if descriptor `fd` has a kind, else to the kernel,
  * as a cancellation point. Returns -errno on failure. */
 long leat_wrap_fd(long fd, long nr, long a, long b, long c, long d, long e, long f);
 

@@ -82,7 +82,7 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	c->old = n->governed;
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
-	leat_name_tell(s, n, LEAT_FILE_EVENT_FOUND);
+	leat_name_advance(s, n, LEAT_FILE_EVENT_FOUND);
 	leat_fact_parents(s, n, -1);
 	return leat_extents_add(&c->extents, 0, ev->length);
 }

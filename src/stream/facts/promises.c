@@ -53,7 +53,7 @@ void leat_shown_check_loss(struct leat_stream *s, const struct leat_name_state *
 	char *what;
 
 	/* One loss is told once: by the first of the names that it concerns. */
-	if (s->told || !leat_name_produced_by(n, step) || leat_producers_are_over(s, n->rule))
+	if (s->reported || !leat_name_produced_by(n, step) || leat_producers_are_over(s, n->rule))
 		return;
 	if (listed_by(s, n, step) < 0) {
 		if (!was_used(n))
@@ -94,13 +94,13 @@ static void check_count(struct leat_stream *s, struct leat_name_state *dir, int 
 	    leat_rule_role(s, step, dir->rule) != LEAT_ROLE_PRODUCER)
 		return;
 	if (!dir->relied) {
-		leat_name_tell(s, dir, LEAT_FILE_EVENT_ONE_FEWER);
+		leat_name_advance(s, dir, LEAT_FILE_EVENT_ONE_FEWER);
 		leat_touch(s, dir);
 		return;
 	}
 	snprintf(what, sizeof(what), "left with %u of the %u files that complete it",
 		 dir->committed_below, needed);
-	if (!s->told)
+	if (!s->reported)
 		leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, dir->text, step, what);
 }
 

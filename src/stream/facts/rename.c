@@ -29,11 +29,11 @@ static void check_streamed(struct leat_stream *s, const struct leat_name_state *
  * its story is told: a consumer saw the commit, or nobody is left to write it. */
 static void forget(struct leat_stream *s, struct leat_name_state *n)
 {
-	bool told =
+	bool reported =
 		n->state == LEAT_FILE_COMMITTED && (n->seen || leat_producers_are_over(s, n->rule));
 
 	leat_content_detach(s, n);
-	if (!told && leat_name_tell(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
+	if (!reported && leat_name_advance(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
 		n->seen = n->looked = n->relied = false;
 }
 

@@ -110,14 +110,14 @@ int leat_fact_take(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	leat_rank_end_remove(s, ev->step, ev->code);
 	leat_version_found(s, n);
-	t->place = go_to(s, q, leat_cursor_rank(s, ev->step, ev->code), n, link);
-	if (!t->place) {
+	t->cursor = go_to(s, q, leat_cursor_rank(s, ev->step, ev->code), n, link);
+	if (!t->cursor) {
 		HASH_DEL(s->takes, t);
 		leat_heap_free(t);
 		return s->error;
 	}
-	if (!t->place->opens++)
-		t->place->shared = t->place->looked = false;
+	if (!t->cursor->opens++)
+		t->cursor->shared = t->cursor->looked = false;
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static void share(const struct leat_cursor *reader)
 {
 	struct leat_cursor *p;
 
-	LL_FOREACH(reader->sequence->places, p)
+	LL_FOREACH(reader->sequence->cursors, p)
 	{
 		p->shared = p->shared || (p->at == reader->at && p->opens);
 	}
@@ -145,17 +145,17 @@ int leat_fact_read(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!t || ev->code >= LEAT_READ_KINDS)
 		return -EINVAL;
-	if (!t->place)
+	if (!t->cursor)
 		return 0;
 	if (ev->code == LEAT_READ_ALL) {
-		t->read = t->place->read = true;
-		share(t->place);
+		t->read = t->cursor->read = true;
+		share(t->cursor);
 	} else {
-		t->place->looked = ev->code == LEAT_READ_LOOK;
-		t->place->glanced = t->place->glanced || ev->offset;
-		if (ev->length > t->place->read_end)
-			t->place->read_end = ev->length;
-		note_complete(t->place);
+		t->cursor->looked = ev->code == LEAT_READ_LOOK;
+		t->cursor->glanced = t->cursor->glanced || ev->offset;
+		if (ev->length > t->cursor->read_end)
+			t->cursor->read_end = ev->length;
+		note_complete(t->cursor);
 	}
 	return 0;
 }
@@ -167,7 +167,7 @@ void leat_takes_complete(struct leat_stream *s, const struct leat_name_state *n)
 
 	HASH_ITER(hh, s->sequences, q, next)
 	{
-		LL_FOREACH(q->places, p)
+		LL_FOREACH(q->cursors, p)
 		{
 			if (p->at != n || !p->read_end)
 				continue;
@@ -184,7 +184,7 @@ bool leat_takes_doubt(const struct leat_stream *s, const struct leat_name_state 
 
 	for (q = s->sequences; q; q = q->hh.next)
 		if (q->key.step == step)
-			LL_FOREACH(q->places, p)
+			LL_FOREACH(q->cursors, p)
 			{
 				if (p->at == n && p->read_end && !p->opens && !p->taken)
 					return true;
@@ -199,7 +199,7 @@ static bool is_being_read(const struct leat_stream *s, const struct leat_sequenc
 	const struct leat_take *t;
 
 	for (t = s->takes; t; t = t->hh.next)
-		if (t->read && t->place && t->place->sequence == q && t->place->at == n)
+		if (t->read && t->cursor && t->cursor->sequence == q && t->cursor->at == n)
 			return true;
 	return false;
 }
@@ -213,7 +213,7 @@ static void settle_shared(struct leat_stream *s, const struct leat_sequence *q,
 
 	if (is_being_read(s, q, n))
 		return;
-	LL_FOREACH(q->places, p)
+	LL_FOREACH(q->cursors, p)
 	{
 		if (p->at != n || p->taken || p->opens || !p->shared || p->looked)
 			continue;
@@ -229,7 +229,7 @@ int leat_fact_return(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!t)
 		return -EINVAL;
-	p = t->place;
+	p = t->cursor;
 	HASH_DEL(s->takes, t);
 	leat_heap_free(t);
 	if (!p)

@@ -66,7 +66,7 @@ void leat_sequences_free(struct leat_stream *s)
 {
 	struct leat_sequence *q, *next;
 	struct leat_entry *e, *next_entry;
-	struct leat_cursor *p, *next_place;
+	struct leat_cursor *p, *next_cursor;
 
 	HASH_ITER(hh, s->sequences, q, next)
 	{
@@ -74,7 +74,7 @@ void leat_sequences_free(struct leat_stream *s)
 		{
 			leat_heap_free(e);
 		}
-		LL_FOREACH_SAFE(q->places, p, next_place)
+		LL_FOREACH_SAFE(q->cursors, p, next_cursor)
 		{
 			leat_heap_free(p);
 		}
@@ -153,7 +153,7 @@ static bool may_grow(const struct leat_stream *s, const struct leat_sequence *q)
 {
 	const struct leat_step *model = &s->wf->steps[q->key.step];
 
-	return q->n_places < model->nprocs && !model->nwriters &&
+	return q->n_cursors < model->nprocs && !model->nwriters &&
 	       !leat_step_is_over(&s->steps[q->key.step]);
 }
 
@@ -171,7 +171,7 @@ void leat_entry_taken(struct leat_stream *s, struct leat_entry *e)
 	leat_link_wake(s, e->link);
 }
 
-/* ---- places ---- */
+/* ---- cursors ---- */
 
 unsigned leat_cursor_rank(const struct leat_stream *s, int step, unsigned rank)
 {
@@ -182,7 +182,7 @@ struct leat_cursor *leat_cursor_find(const struct leat_sequence *q, unsigned ran
 {
 	struct leat_cursor *p;
 
-	LL_SEARCH_SCALAR(q->places, p, rank, rank);
+	LL_SEARCH_SCALAR(q->cursors, p, rank, rank);
 	return p;
 }
 
@@ -201,8 +201,8 @@ struct leat_cursor *leat_cursor_get(struct leat_stream *s, struct leat_sequence 
 	p->sequence = q;
 	p->number = q->first - 1;
 	p->taken = true;
-	LL_PREPEND(q->places, p);
-	q->n_places++;
+	LL_PREPEND(q->cursors, p);
+	q->n_cursors++;
 	return p;
 }
 
@@ -213,8 +213,8 @@ void leat_cursor_move(struct leat_stream *s, struct leat_cursor *p, struct leat_
 
 	HASH_ITER(hh, s->takes, t, next)
 	{
-		if (t->place == p)
-			t->place = NULL;
+		if (t->cursor == p)
+			t->cursor = NULL;
 	}
 	p->at = at;
 	p->number = number;
@@ -261,7 +261,7 @@ static bool is_awaited(const struct leat_stream *s, const struct leat_entry *e)
 {
 	const struct leat_cursor *p;
 
-	LL_FOREACH(e->sequence->places, p)
+	LL_FOREACH(e->sequence->cursors, p)
 	{
 		if (!has_passed(p, e) && counts(s, p) &&
 		    !leat_rank_end_has(s, (int)e->sequence->key.step, p->rank))
@@ -287,7 +287,7 @@ static bool is_taken(const struct leat_stream *s, const struct leat_entry *e)
 	const struct leat_cursor *p;
 	bool any = false;
 
-	LL_FOREACH(e->sequence->places, p)
+	LL_FOREACH(e->sequence->cursors, p)
 	{
 		any = any || (counts(s, p) && has_passed(p, e));
 	}
@@ -347,7 +347,7 @@ static bool is_had(const struct leat_sequence *q, const struct leat_entry *e)
 {
 	const struct leat_cursor *p;
 
-	LL_FOREACH(q->places, p)
+	LL_FOREACH(q->cursors, p)
 	{
 		if (p->at == e->name && !p->taken)
 			return true;
@@ -387,7 +387,7 @@ static void begin(struct leat_stream *s, struct leat_sequence *q)
 		release(s, e);
 	}
 	q->first = q->taken + 1;
-	LL_FOREACH(q->places, p)
+	LL_FOREACH(q->cursors, p)
 	{
 		if (p->number > q->taken || (p->number == q->taken && p->taken))
 			continue;

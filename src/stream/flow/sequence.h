@@ -17,8 +17,8 @@ struct leat_sequence {
 	uint64_t first;               /* entry with which a rank begins that has had none, from 1 */
 	struct leat_entry *entries;   /* those a rank may still be given, in order */
 	struct leat_name_state *gone; /* the last that none can be given any more; NULL: none */
-	struct leat_cursor *places;
-	unsigned n_places;
+	struct leat_cursor *cursors;
+	unsigned n_cursors;
 	UT_hash_handle hh;
 };
 
@@ -51,7 +51,7 @@ struct leat_cursor {
 /* An open description of a version, to read it; key id. */
 struct leat_take {
 	uint64_t id;
-	struct leat_cursor *place; /* NULL: it has gone on */
+	struct leat_cursor *cursor; /* NULL: it has gone on */
 	bool read;
 	UT_hash_handle hh;
 };
@@ -79,7 +79,7 @@ void leat_sequences_settle(struct leat_stream *s, int step);
 int leat_sequences_rank_end(struct leat_stream *s, int step, unsigned rank);
 /* All ranks have taken entry `e`, or need not. */
 void leat_entry_taken(struct leat_stream *s, struct leat_entry *e);
-/* Which of the places of `step` is that of `rank`: steps that are no MPI job have one. */
+/* Which of the cursors of `step` is that of `rank`: steps that are no MPI job have one. */
 unsigned leat_cursor_rank(const struct leat_stream *s, int step, unsigned rank);
 /* NULL: it has had none. */
 struct leat_cursor *leat_cursor_find(const struct leat_sequence *q, unsigned rank);

@@ -6,7 +6,7 @@
 
 #include "stream/state/state.h"
 
-/* All that this sub-room keeps, and the ports. */
+/* All that this folder keeps, and the ports. */
 void leat_flow_free(struct leat_stream *s);
 /* Producer `step` made a content under a name: if that is a version, it is counted. */
 void leat_versions_made(struct leat_stream *s, struct leat_name_state *n, int step);

@@ -38,7 +38,8 @@ static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 	enum leat_role role;
 
 	if ((answer != LEAT_GO && answer != LEAT_GO_STREAM) || !n->governed ||
-	    q->call == LEAT_CALL_LIST || q->call == LEAT_CALL_LAUNCH || q->call == LEAT_CALL_MORE)
+	    q->call == LEAT_CALL_LIST || q->call == LEAT_CALL_LAUNCH ||
+	    q->call == LEAT_CALL_RELAUNCH)
 		return;
 	role = leat_rule_role(s, q->step, n->rule);
 	if (role == LEAT_ROLE_BOTH && !leat_state_is_final(n->state))
@@ -65,7 +66,7 @@ enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event 
 	if (ev->call == LEAT_CALL_LAUNCH && ev->step >= 0 && s->wf->steps[ev->step].staged)
 		s->staged = s->steps[ev->step].staged = true;
 	n = leat_name_get(s, ev->name ? ev->name : "");
-	if (!n || ev->call > LEAT_CALL_MORE)
+	if (!n || ev->call > LEAT_CALL_RELAUNCH)
 		return LEAT_FAILED;
 	do {
 		leat_settle(s);

@@ -38,7 +38,7 @@ static bool may_start(const struct leat_step_state *st)
 /* Does the call want to have its step started, rather than being made by it? */
 static bool starts(enum leat_call call)
 {
-	return call == LEAT_CALL_LAUNCH || call == LEAT_CALL_MORE;
+	return call == LEAT_CALL_LAUNCH || call == LEAT_CALL_RELAUNCH;
 }
 
 /* ---- who may release a waiting call ---- */
@@ -316,7 +316,7 @@ static bool search(struct graph *g, int step)
 }
 
 /* Other ranks and threads of its step wait for the same. */
-static bool is_told(const struct graph *g, const struct leat_waiter *w)
+static bool is_reported(const struct graph *g, const struct leat_waiter *w)
 {
 	const struct leat_waiter *at;
 
@@ -335,7 +335,7 @@ static void report(struct graph *g)
 
 	HASH_ITER(hh, g->s->waiters, w, next)
 	{
-		if (!w->woken && w->question.step >= 0 && !is_told(g, w))
+		if (!w->woken && w->question.step >= 0 && !is_reported(g, w))
 			describe(g, w);
 	}
 	for (int i = 0; i < g->s->n_steps && !found; i++)

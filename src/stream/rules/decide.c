@@ -11,7 +11,7 @@ enum leat_answer leat_decide(struct leat_stream *s, struct leat_name_state *n,
 		return LEAT_GO;
 	if (q->call == LEAT_CALL_LAUNCH)
 		return leat_decide_launch(s, q, blocker);
-	if (q->call == LEAT_CALL_MORE)
+	if (q->call == LEAT_CALL_RELAUNCH)
 		return leat_decide_more(s, q, blocker);
 	if (q->call == LEAT_CALL_LIST)
 		return leat_decide_list(s, n, q, blocker);

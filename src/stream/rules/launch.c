@@ -115,7 +115,7 @@ static void take_glanced(struct leat_stream *s, int step)
 	{
 		if (q->key.step != step || taken_now(s, step, q->port->in))
 			continue;
-		LL_FOREACH(q->places, p)
+		LL_FOREACH(q->cursors, p)
 		{
 			p->read = p->read || p->glanced;
 			leat_cursor_settle(s, p, true);
@@ -133,7 +133,7 @@ static void launch_over(struct leat_stream *s, int step)
 	HASH_ITER(hh, s->sequences, q, next)
 	{
 		if (q->key.step == step)
-			LL_FOREACH(q->places, p)
+			LL_FOREACH(q->cursors, p)
 			{
 				leat_cursor_settle(s, p, true);
 			}

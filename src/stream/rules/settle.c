@@ -79,7 +79,7 @@ static void recheck_broad(struct leat_stream *s)
 	HASH_ITER(hh, s->waiters, w, next)
 	{
 		if (w->question.call == LEAT_CALL_LIST || w->question.call == LEAT_CALL_LAUNCH ||
-		    w->question.call == LEAT_CALL_MORE)
+		    w->question.call == LEAT_CALL_RELAUNCH)
 			recheck(s, w);
 	}
 }

@@ -60,7 +60,7 @@ bool leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
 	return true;
 }
 
-bool leat_name_tell(struct leat_stream *s, struct leat_name_state *n, enum leat_file_event event)
+bool leat_name_advance(struct leat_stream *s, struct leat_name_state *n, enum leat_file_event event)
 {
 	return leat_name_set_state(s, n, leat_file_next(n->state, event));
 }

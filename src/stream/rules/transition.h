@@ -8,6 +8,7 @@
 bool leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
 			 enum leat_file_state state);
 /* The same, by what has happened to it. */
-bool leat_name_tell(struct leat_stream *s, struct leat_name_state *n, enum leat_file_event event);
+bool leat_name_advance(struct leat_stream *s, struct leat_name_state *n,
+		       enum leat_file_event event);
 
 #endif

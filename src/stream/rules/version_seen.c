@@ -307,7 +307,7 @@ static int each_due(struct leat_stream *s, const struct leat_flow_link *link, un
 int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
 			     int (*fn)(void *ctx, const char *seen, const char *made), void *ctx)
 {
-	unsigned place = step >= 0 ? leat_cursor_rank(s, step, rank) : 0;
+	unsigned rank_index = step >= 0 ? leat_cursor_rank(s, step, rank) : 0;
 	const struct leat_name_state *n;
 	struct leat_flow_link *link;
 	struct leat_sequence *q, *next;
@@ -316,11 +316,11 @@ int leat_stream_each_version(struct leat_stream *s, int step, unsigned rank,
 	LL_FOREACH(s->links, link)
 	{
 		if (!rc && link->step == step)
-			rc = each_due(s, link, place, fn, ctx);
+			rc = each_due(s, link, rank_index, fn, ctx);
 	}
 	HASH_ITER(hh, s->sequences, q, next)
 	{
-		n = !rc && q->key.step == step ? shown(s, q, place) : NULL;
+		n = !rc && q->key.step == step ? shown(s, q, rank_index) : NULL;
 		if (n)
 			rc = fn(ctx, q->key.seen->text, n->text);
 	}

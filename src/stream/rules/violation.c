@@ -39,9 +39,9 @@ static const struct {
 				       true, "give it mode: update, or read it to its end"},
 };
 
-static void put_place(FILE *out, const struct leat_event *ev)
+static void put_range(FILE *out, const struct leat_event *ev)
 {
-	if (!ev || !(ev->flags & LEAT_EVF_PLACED))
+	if (!ev || !(ev->flags & LEAT_EVF_RANGE))
 		return;
 	if (ev->code == LEAT_VIOLATION_EARLY_SIZE)
 		fprintf(out, " after %" PRIu64 " bytes", ev->offset);
@@ -105,7 +105,7 @@ static void put_violation(const struct leat_stream *s, enum leat_violation kind,
 	fprintf(out, "%s was %s", leat_version_title(name, title), what ? what : words[kind].what);
 	if (step >= 0)
 		fprintf(out, " by step %s", s->wf->steps[step].name);
-	put_place(out, ev);
+	put_range(out, ev);
 	if (kind == LEAT_VIOLATION_AMENDED && n && n->amender)
 		fprintf(out, " after step %s, which reads and writes it, had been let at it",
 			s->wf->steps[n->amender - 1].name);
@@ -123,7 +123,7 @@ static void report(struct leat_stream *s, enum leat_violation kind, const char *
 	size_t size = 0;
 	FILE *out = s->ops.violation ? open_memstream(&text, &size) : NULL;
 
-	s->told++;
+	s->reported++;
 	if (!s->ops.violation)
 		return;
 	if (out) {

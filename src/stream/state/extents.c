@@ -24,14 +24,14 @@ static size_t first_reaching(const struct leat_extents *x, uint64_t at)
 
 static int insert(struct leat_extents *x, size_t at, uint64_t begin, uint64_t end)
 {
-	if (x->n == x->room) {
-		size_t room = x->room ? 2 * x->room : 4;
-		struct leat_range *v = leat_heap_resize(x->v, room, sizeof(*v));
+	if (x->n == x->capacity) {
+		size_t capacity = x->capacity ? 2 * x->capacity : 4;
+		struct leat_range *v = leat_heap_resize(x->v, capacity, sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
 		x->v = v;
-		x->room = room;
+		x->capacity = capacity;
 	}
 	memmove(x->v + at + 1, x->v + at, (x->n - at) * sizeof(*x->v));
 	x->v[at] = (struct leat_range){begin, end};

@@ -12,7 +12,7 @@
 struct leat_extents {
 	struct leat_range *v; /* owned */
 	size_t n;
-	size_t room;
+	size_t capacity;
 };
 
 /* Add [begin, end). 0 or -ENOMEM (then unchanged). */

@@ -240,7 +240,7 @@ struct leat_stream {
 	struct leat_hold *holds; /* see conflicts/held.c */
 	bool staged;             /* some step is to be started when its turn has come */
 	bool moved;              /* some directory was moved by a step */
-	unsigned told;           /* violations that this event was */
+	unsigned reported;       /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
 	struct leat_name_state *wake, *wake_tail;

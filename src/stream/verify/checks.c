@@ -1,7 +1,7 @@
 /* What must hold at every moment. */
 #include "stream/verify/acts.h"
 
-static const char *readable(const struct verify_world *w, int task)
+static const char *readable(const struct verify_system *w, int task)
 {
 	const char *name = leat_verify_asked_name(w, task);
 
@@ -10,31 +10,31 @@ static const char *readable(const struct verify_world *w, int task)
 	return w->model->tasks[task].kind == VERIFY_LAUNCH ? "its inputs" : "the directory";
 }
 
-static void check_files(struct verify_world *w)
+static void check_files(struct verify_system *w)
 {
 	static const char *const words[] = {"absent", "incomplete", "complete", "failed",
 					    "never to come"};
 
 	for (int i = 0; i < w->model->n_files; i++) {
 		const struct verify_file *f = &w->model->files[i];
-		enum leat_file_state said, meant = (enum leat_file_state)w->st.meaning[i];
+		enum leat_file_state reported, meant = (enum leat_file_state)w->st.meaning[i];
 		enum leat_verify_kind kind = LEAT_VERIFY_WRONG;
 
 		if (!f->governed || (f->sampled && !w->st.exists[i]))
 			continue;
-		said = leat_stream_state(w->s, f->name);
-		if (said == meant)
+		reported = leat_stream_state(w->s, f->name);
+		if (reported == meant)
 			continue;
-		if (said == LEAT_FILE_COMMITTED || said == LEAT_FILE_GONE)
+		if (reported == LEAT_FILE_COMMITTED || reported == LEAT_FILE_GONE)
 			kind = LEAT_VERIFY_EARLY;
-		else if (meant >= LEAT_FILE_COMMITTED && said < LEAT_FILE_COMMITTED)
+		else if (meant >= LEAT_FILE_COMMITTED && reported < LEAT_FILE_COMMITTED)
 			kind = LEAT_VERIFY_STARVATION;
 		leat_verify_fault(w, kind, "the rules take %s for %s; by what is declared it is %s",
-				  f->name, words[said], words[meant]);
+				  f->name, words[reported], words[meant]);
 	}
 }
 
-static void check_waits(struct verify_world *w)
+static void check_waits(struct verify_system *w)
 {
 	for (int step = 0; step < w->model->n_steps; step++) {
 		int task = verify_waits(&w->st, step);
@@ -51,7 +51,7 @@ static void check_waits(struct verify_world *w)
 	}
 }
 
-static void check_violations(struct verify_world *w)
+static void check_violations(struct verify_system *w)
 {
 	if (w->violations && w->opened_late)
 		leat_verify_fault(w, LEAT_VERIFY_VIOLATION,
@@ -64,7 +64,7 @@ static void check_violations(struct verify_world *w)
 			"a file that was passed on as complete is written, and nobody notices");
 }
 
-static void check_deadlock(struct verify_world *w)
+static void check_deadlock(struct verify_system *w)
 {
 	bool stuck[VERIFY_STEPS] = {false};
 	bool waits = false;
@@ -86,7 +86,7 @@ static void check_deadlock(struct verify_world *w)
 	leat_verify_fault(w, LEAT_VERIFY_DEADLOCK, "deadlock");
 }
 
-void leat_verify_check(struct verify_world *w)
+void leat_verify_check(struct verify_system *w)
 {
 	check_files(w);
 	check_violations(w);
@@ -95,7 +95,7 @@ void leat_verify_check(struct verify_world *w)
 		check_deadlock(w);
 }
 
-void leat_verify_world_check_end(struct verify_world *w)
+void leat_verify_system_check_end(struct verify_system *w)
 {
 	for (int step = 0; step < w->model->n_steps; step++) {
 		int task = verify_waits(&w->st, step);

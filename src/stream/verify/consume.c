@@ -4,7 +4,7 @@
 /* More bytes than any file has. */
 enum { ALL = 1 << 20 };
 
-static struct leat_event question(const struct verify_world *w, int task, enum verify_stage stage)
+static struct leat_event question(const struct verify_system *w, int task, enum verify_stage stage)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 	struct leat_event ev = {.kind = LEAT_EV_ASK,
@@ -35,8 +35,8 @@ static struct leat_event question(const struct verify_world *w, int task, enum v
 	return ev;
 }
 
-static void tell_call(struct verify_world *w, int task, enum verify_stage stage,
-		      enum leat_answer answer)
+static void report_call(struct verify_system *w, int task, enum verify_stage stage,
+			enum leat_answer answer)
 {
 	static const char *const words[] = {
 		[VERIFY_ASK_LAUNCH] = "is to be started",
@@ -55,15 +55,15 @@ static void tell_call(struct verify_world *w, int task, enum verify_stage stage,
 	const char *name = leat_verify_asked_name(w, task);
 	bool launch = stage == VERIFY_ASK_LAUNCH;
 
-	leat_verify_tell(w, "%s %s%s%s: %s", leat_verify_step_name(w, w->model->tasks[task].step),
-			 words[stage], launch ? "" : " ",
-			 launch  ? ""
-			 : *name ? name
-				 : "the directory",
-			 launch && answer == LEAT_GO ? "it starts" : answers[answer]);
+	leat_verify_print(w, "%s %s%s%s: %s", leat_verify_step_name(w, w->model->tasks[task].step),
+			  words[stage], launch ? "" : " ",
+			  launch  ? ""
+			  : *name ? name
+				  : "the directory",
+			  launch && answer == LEAT_GO ? "it starts" : answers[answer]);
 }
 
-static void check_answer(struct verify_world *w, int task, enum verify_stage stage,
+static void check_answer(struct verify_system *w, int task, enum verify_stage stage,
 			 enum leat_answer answer)
 {
 	unsigned right = leat_verify_state_answers(w->model, &w->st, task, stage);
@@ -89,7 +89,7 @@ static void check_answer(struct verify_world *w, int task, enum verify_stage sta
 }
 
 /* Bytes that were promised must be readable. */
-static void check_bytes(struct verify_world *w, int task, enum leat_answer answer)
+static void check_bytes(struct verify_system *w, int task, enum leat_answer answer)
 {
 	struct leat_event ev = question(w, task, VERIFY_READ_END);
 
@@ -100,7 +100,7 @@ static void check_bytes(struct verify_world *w, int task, enum leat_answer answe
 				  leat_verify_step_name(w, ev.step), ev.name);
 }
 
-static void go_on(struct verify_world *w, int task, enum verify_stage stage,
+static void go_on(struct verify_system *w, int task, enum verify_stage stage,
 		  enum leat_answer answer, uint64_t shown)
 {
 	const struct verify_task *t = &w->model->tasks[task];
@@ -123,7 +123,7 @@ static void go_on(struct verify_world *w, int task, enum verify_stage stage,
 	}
 }
 
-void leat_verify_call(struct verify_world *w, int task)
+void leat_verify_call(struct verify_system *w, int task)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 	enum verify_stage stage = leat_verify_stage(w->model, task, w->st.at[task]).stage;
@@ -133,7 +133,7 @@ void leat_verify_call(struct verify_world *w, int task)
 
 	w->st.woken[t->step] = false;
 	w->st.waits[t->step] = answer == LEAT_WAIT ? (uint8_t)(task + 1) : 0;
-	tell_call(w, task, stage, answer);
+	report_call(w, task, stage, answer);
 	check_answer(w, task, stage, answer);
 	if (stage == VERIFY_OPEN && (answer == LEAT_GO || answer == LEAT_GO_STREAM))
 		check_bytes(w, task, answer);

@@ -5,7 +5,7 @@
 
 /* ---- ends ---- */
 
-static void end_process(struct verify_world *w, int step, int status)
+static void end_process(struct verify_system *w, int step, int status)
 {
 	for (int i = 0; i < w->model->n_tasks; i++) {
 		const struct verify_task *t = &w->model->tasks[i];
@@ -25,7 +25,7 @@ static void end_process(struct verify_world *w, int step, int status)
 }
 
 /* What a staged step made is found on disk when it has ended. */
-static void adopt(struct verify_world *w, int step)
+static void adopt(struct verify_system *w, int step)
 {
 	for (int i = 0; i < w->model->n_tasks; i++) {
 		const struct verify_task *t = &w->model->tasks[i];
@@ -41,7 +41,7 @@ static void adopt(struct verify_world *w, int step)
 	}
 }
 
-static void end_step(struct verify_world *w, int step, int status)
+static void end_step(struct verify_system *w, int step, int status)
 {
 	w->st.phase[step] = status ? VERIFY_FAILED : VERIFY_ENDED;
 	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_STEP_END,
@@ -50,12 +50,12 @@ static void end_step(struct verify_world *w, int step, int status)
 						 .name = status ? "failed" : NULL});
 }
 
-static void end_well(struct verify_world *w, int step)
+static void end_well(struct verify_system *w, int step)
 {
 	bool staged = w->model->wf->steps[step].staged;
 	bool split = w->model->bounds.full || w->model->bounds.style == LEAT_VERIFY_TWICE;
 
-	leat_verify_tell(w, "%s ends", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s ends", leat_verify_step_name(w, step));
 	if (staged)
 		adopt(w, step);
 	else
@@ -66,9 +66,9 @@ static void end_well(struct verify_world *w, int step)
 		end_step(w, step, 0);
 }
 
-static void kill_step(struct verify_world *w, int step)
+static void kill_step(struct verify_system *w, int step)
 {
-	leat_verify_tell(w, "%s is killed", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s is killed", leat_verify_step_name(w, step));
 	w->st.failures++;
 	w->st.phase[step] = VERIFY_DYING;
 	memset(w->st.stuck, 0, sizeof(w->st.stuck));
@@ -81,7 +81,7 @@ static void kill_step(struct verify_world *w, int step)
 }
 
 /* One open file after the other is closed by the kernel, then the end is told. */
-static void die(struct verify_world *w, int step)
+static void die(struct verify_system *w, int step)
 {
 	for (int i = 0; i < w->model->n_tasks; i++) {
 		const struct verify_task *t = &w->model->tasks[i];
@@ -89,8 +89,8 @@ static void die(struct verify_world *w, int step)
 
 		if (t->step != step || t->kind != VERIFY_WRITE || !w->st.open[i])
 			continue;
-		leat_verify_tell(w, "%s, dead, has %s closed by the kernel",
-				 leat_verify_step_name(w, step), leat_verify_written_name(w, i));
+		leat_verify_print(w, "%s, dead, has %s closed by the kernel",
+				  leat_verify_step_name(w, step), leat_verify_written_name(w, i));
 		w->st.at[i] = (uint8_t)(3 * s.round);
 		w->st.open[i] = false;
 		if (!w->model->files[t->file].temporary)
@@ -98,14 +98,14 @@ static void die(struct verify_world *w, int step)
 		leat_verify_close(w, i, true);
 		return;
 	}
-	leat_verify_tell(w, "%s has failed", leat_verify_step_name(w, step));
+	leat_verify_print(w, "%s has failed", leat_verify_step_name(w, step));
 	end_process(w, step, -9);
 	end_step(w, step, 1);
 }
 
 /* ---- one moment after the other ---- */
 
-static void do_stage(struct verify_world *w, int task)
+static void do_stage(struct verify_system *w, int task)
 {
 	struct verify_stage_of s = leat_verify_stage(w->model, task, w->st.at[task]);
 	const struct verify_file *f;
@@ -134,7 +134,7 @@ static void do_stage(struct verify_world *w, int task)
 	}
 }
 
-void leat_verify_world_do(struct verify_world *w, const struct verify_action *a)
+void leat_verify_system_do(struct verify_system *w, const struct verify_action *a)
 {
 	w->fault = (struct verify_fault){.found = false};
 	w->violations = 0;

@@ -6,7 +6,7 @@ static uint64_t ofd_of(int task)
 	return (uint64_t)task + 1;
 }
 
-const char *leat_verify_written_name(const struct verify_world *w, int task)
+const char *leat_verify_written_name(const struct verify_system *w, int task)
 {
 	const struct verify_file *f = &w->model->files[w->model->tasks[task].file];
 
@@ -14,7 +14,7 @@ const char *leat_verify_written_name(const struct verify_world *w, int task)
 }
 
 /* As libraries look whether a file is there: an open for writing that changes nothing. */
-static void look_by_open(struct verify_world *w, int task, const char *name)
+static void look_by_open(struct verify_system *w, int task, const char *name)
 {
 	struct leat_event ev = {.kind = LEAT_EV_OPEN,
 				.step = w->model->tasks[task].step,
@@ -31,7 +31,7 @@ static void look_by_open(struct verify_world *w, int task, const char *name)
 }
 
 /* Does it change what was taken for complete, by its rule or by who goes on from it? */
-static bool is_late(const struct verify_world *w, const struct verify_task *t)
+static bool is_late(const struct verify_system *w, const struct verify_task *t)
 {
 	const struct leat_matcher *m = w->model->m;
 
@@ -46,14 +46,14 @@ static bool is_late(const struct verify_world *w, const struct verify_task *t)
 	return w->st.meaning[t->file] == LEAT_FILE_COMMITTED;
 }
 
-void leat_verify_create(struct verify_world *w, int task, const struct verify_stage_of *s)
+void leat_verify_create(struct verify_system *w, int task, const struct verify_stage_of *s)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 	const struct verify_file *f = &w->model->files[t->file];
 	bool fresh = !w->st.put[t->file];
 
-	leat_verify_tell(w, "%s opens %s for writing", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s opens %s for writing", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	if (!f->temporary) {
 		w->opened_late = is_late(w, t);
 		w->st.exists[t->file] = true;
@@ -77,13 +77,13 @@ void leat_verify_create(struct verify_world *w, int task, const struct verify_st
 		w->st.at[task]++;
 }
 
-void leat_verify_put(struct verify_world *w, int task)
+void leat_verify_put(struct verify_system *w, int task)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 	unsigned before = w->st.put[t->file]++;
 
-	leat_verify_tell(w, "%s writes to %s", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s writes to %s", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	w->st.at[task]++;
 	leat_verify_apply(w, (struct leat_event){.kind = LEAT_EV_WRITE,
 						 .step = t->step,
@@ -98,7 +98,7 @@ void leat_verify_put(struct verify_world *w, int task)
 						 .name = leat_verify_written_name(w, task)});
 }
 
-void leat_verify_close(struct verify_world *w, int task, bool dead)
+void leat_verify_close(struct verify_system *w, int task, bool dead)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 
@@ -112,12 +112,12 @@ void leat_verify_close(struct verify_world *w, int task, bool dead)
 					      .name = leat_verify_written_name(w, task)});
 }
 
-void leat_verify_close_file(struct verify_world *w, int task)
+void leat_verify_close_file(struct verify_system *w, int task)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 
-	leat_verify_tell(w, "%s closes %s", leat_verify_step_name(w, t->step),
-			 leat_verify_written_name(w, task));
+	leat_verify_print(w, "%s closes %s", leat_verify_step_name(w, t->step),
+			  leat_verify_written_name(w, task));
 	w->st.at[task]++;
 	w->st.open[task] = false;
 	if (w->st.put[t->file] || leat_verify_state_over(&w->st, t->step))
@@ -129,13 +129,13 @@ void leat_verify_close_file(struct verify_world *w, int task)
 	leat_verify_close(w, task, false);
 }
 
-void leat_verify_rename(struct verify_world *w, int task)
+void leat_verify_rename(struct verify_system *w, int task)
 {
 	const struct verify_task *t = &w->model->tasks[task];
 	const struct verify_file *f = &w->model->files[t->file];
 
-	leat_verify_tell(w, "%s renames %s to %s", leat_verify_step_name(w, t->step), f->temporary,
-			 f->name);
+	leat_verify_print(w, "%s renames %s to %s", leat_verify_step_name(w, t->step), f->temporary,
+			  f->name);
 	w->opened_late = is_late(w, t);
 	w->st.at[task]++;
 	w->st.exists[t->file] = true;

@@ -19,15 +19,15 @@ struct verify_action leat_verify_unpack(uint32_t action)
 				      (int)(action & 255) - 1};
 }
 
-uint64_t leat_verify_hash(const struct verify_world *w)
+uint64_t leat_verify_hash(const struct verify_system *w)
 {
 	return XXH3_64bits_withSeed(&w->st, sizeof(w->st), leat_stream_fingerprint(w->s));
 }
 
 /* ---- findings ---- */
 
-static bool says_the_same(const struct leat_verify_finding *f,
-			  const struct leat_verify_finding *what)
+static bool reads_the_same(const struct leat_verify_finding *f,
+			   const struct leat_verify_finding *what)
 {
 	if (f->kind != what->kind)
 		return false;
@@ -41,12 +41,12 @@ bool leat_verify_is_noted(const struct leat_verify_result *r,
 			  const struct leat_verify_finding *what)
 {
 	for (unsigned i = 0; i < r->n_findings; i++)
-		if (says_the_same(&r->findings[i], what))
+		if (reads_the_same(&r->findings[i], what))
 			return true;
 	return false;
 }
 
-int leat_verify_note(const struct verify_world *w, struct leat_verify_result *r,
+int leat_verify_note(const struct verify_system *w, struct leat_verify_result *r,
 		     const uint32_t *way, unsigned length)
 {
 	struct leat_verify_finding *f;
@@ -65,52 +65,52 @@ int leat_verify_note(const struct verify_world *w, struct leat_verify_result *r,
 	return 0;
 }
 
-bool leat_verify_goes_on(const struct verify_world *w)
+bool leat_verify_goes_on(const struct verify_system *w)
 {
 	return !w->fault.found || w->fault.what.kind == LEAT_VERIFY_DEADLOCK;
 }
 
-void leat_verify_check_rest(struct verify_world *w, const struct verify_action *next, int n)
+void leat_verify_check_rest(struct verify_system *w, const struct verify_action *next, int n)
 {
 	w->fault = (struct verify_fault){.found = false};
 	for (int i = 0; i < n; i++)
 		if (next[i].verb != VERIFY_FAIL)
 			return;
-	leat_verify_world_check_end(w);
+	leat_verify_system_check_end(w);
 }
 
 /* ---- going there and back ---- */
 
 int leat_verify_go(struct leat_verify *v, const uint32_t *way, unsigned length)
 {
-	int rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
+	int rc = leat_verify_system_begin(&v->system, &v->model, v->heap);
 
 	for (unsigned i = 0; i < length && !rc; i++) {
 		struct verify_action a = leat_verify_unpack(way[i]);
 
-		leat_verify_world_do(&v->world, &a);
-		rc = v->world.error;
+		leat_verify_system_do(&v->system, &a);
+		rc = v->system.error;
 	}
 	return rc;
 }
 
-static int make_room(struct leat_verify *v, unsigned depth)
+static int reserve(struct leat_verify *v, unsigned depth)
 {
 	struct verify_frame *frames;
 	uint32_t *way;
 
-	if (depth < v->room)
+	if (depth < v->capacity)
 		return 0;
 	frames = reallocarray(v->frames, depth + 64, sizeof(*frames));
 	if (!frames)
 		return -ENOMEM;
 	v->frames = frames;
-	memset(frames + v->room, 0, (depth + 64 - v->room) * sizeof(*frames));
+	memset(frames + v->capacity, 0, (depth + 64 - v->capacity) * sizeof(*frames));
 	way = reallocarray(v->way, depth + 64, sizeof(*way));
 	if (!way)
 		return -ENOMEM;
 	v->way = way;
-	v->room = depth + 64;
+	v->capacity = depth + 64;
 	return 0;
 }
 
@@ -118,46 +118,46 @@ static int keep(struct leat_verify *v, struct verify_frame *f)
 {
 	size_t used = leat_heap_used(v->heap);
 
-	if (used > f->heap_room) {
+	if (used > f->heap_capacity) {
 		void *heap = realloc(f->heap, 2 * used);
 
 		if (!heap)
 			return -ENOMEM;
 		f->heap = heap;
-		f->heap_room = 2 * used;
+		f->heap_capacity = 2 * used;
 	}
 	leat_heap_keep(v->heap, f->heap);
-	f->st = v->world.st;
+	f->st = v->system.st;
 	return 0;
 }
 
-/* The world is at a new state: what can follow? */
+/* The system is at a new state: what can follow? */
 static int enter(struct leat_verify *v, unsigned depth)
 {
 	struct verify_action next[VERIFY_ACTIONS];
 	struct verify_frame *f;
-	int rc = make_room(v, depth);
+	int rc = reserve(v, depth);
 
 	if (rc)
 		return rc;
 	f = &v->frames[depth];
 	f->at = 0;
-	f->n = leat_verify_state_next(&v->model, &v->world.st, next);
-	if (f->n > f->room) {
+	f->n = leat_verify_state_next(&v->model, &v->system.st, next);
+	if (f->n > f->capacity) {
 		uint32_t *actions = reallocarray(f->next, (size_t)f->n + 8, sizeof(*actions));
 
 		if (!actions)
 			return -ENOMEM;
 		f->next = actions;
-		f->room = f->n + 8;
+		f->capacity = f->n + 8;
 	}
 	for (int i = 0; i < f->n; i++)
 		f->next[i] = leat_verify_pack(&next[i]);
-	v->result->ends += leat_verify_state_all_over(&v->model, &v->world.st);
+	v->result->ends += leat_verify_state_all_over(&v->model, &v->system.st);
 	if (depth > v->result->depth)
 		v->result->depth = depth;
-	leat_verify_check_rest(&v->world, next, f->n);
-	rc = leat_verify_note(&v->world, v->result, v->way, depth);
+	leat_verify_check_rest(&v->system, next, f->n);
+	rc = leat_verify_note(&v->system, v->result, v->way, depth);
 	return rc || f->n < 2 ? rc : keep(v, f);
 }
 
@@ -170,25 +170,25 @@ static int advance(struct leat_verify *v, struct verify_seen *seen, unsigned dep
 
 	if (f->at) {
 		leat_heap_put_back(v->heap, f->heap);
-		v->world.st = f->st;
+		v->system.st = f->st;
 	}
 	v->way[depth] = f->next[f->at++];
-	leat_verify_world_do(&v->world, &a);
+	leat_verify_system_do(&v->system, &a);
 	v->result->transitions++;
-	if (v->world.error)
-		return v->world.error;
-	rc = leat_verify_note(&v->world, v->result, v->way, depth + 1);
-	if (rc || !leat_verify_goes_on(&v->world))
+	if (v->system.error)
+		return v->system.error;
+	rc = leat_verify_note(&v->system, v->result, v->way, depth + 1);
+	if (rc || !leat_verify_goes_on(&v->system))
 		return rc;
-	return leat_verify_seen_put(seen, leat_verify_hash(&v->world));
+	return leat_verify_seen_put(seen, leat_verify_hash(&v->system));
 }
 
 int leat_verify_search(struct leat_verify *v, struct verify_seen *seen)
 {
 	unsigned depth = 0;
-	int rc = leat_verify_world_begin(&v->world, &v->model, v->heap);
+	int rc = leat_verify_system_begin(&v->system, &v->model, v->heap);
 
-	rc = rc ? rc : leat_verify_seen_put(seen, leat_verify_hash(&v->world));
+	rc = rc ? rc : leat_verify_seen_put(seen, leat_verify_hash(&v->system));
 	rc = rc < 0 ? rc : enter(v, 0);
 	while (rc >= 0) {
 		struct verify_frame *f = &v->frames[depth];

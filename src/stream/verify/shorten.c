@@ -15,40 +15,40 @@ struct breadth {
 	struct leat_verify_result *found;
 	struct verify_seen seen;
 	struct node *nodes; /* in the order they were met */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t *way;
-	unsigned length, way_room;
+	unsigned length, path_capacity;
 };
 
 static int add_node(struct breadth *b, uint32_t parent, uint32_t action)
 {
-	if (b->n == b->room) {
-		uint32_t room = b->room ? 2 * b->room : 1024;
-		struct node *nodes = reallocarray(b->nodes, room, sizeof(*nodes));
+	if (b->n == b->capacity) {
+		uint32_t capacity = b->capacity ? 2 * b->capacity : 1024;
+		struct node *nodes = reallocarray(b->nodes, capacity, sizeof(*nodes));
 
 		if (!nodes)
 			return -ENOMEM;
 		b->nodes = nodes;
-		b->room = room;
+		b->capacity = capacity;
 	}
 	b->nodes[b->n++] = (struct node){parent, action};
 	return 0;
 }
 
-/* The way to node `at`, with room for one action more. */
+/* The way to node `at`, with space for one action more. */
 static int find_way(struct breadth *b, uint32_t at)
 {
 	unsigned length = 0;
 
 	for (uint32_t i = at; i; i = b->nodes[i].parent)
 		length++;
-	if (length + 1 > b->way_room) {
+	if (length + 1 > b->path_capacity) {
 		uint32_t *way = reallocarray(b->way, length + 64, sizeof(*way));
 
 		if (!way)
 			return -ENOMEM;
 		b->way = way;
-		b->way_room = length + 64;
+		b->path_capacity = length + 64;
 	}
 	b->length = length;
 	for (uint32_t i = at; i; i = b->nodes[i].parent)
@@ -58,11 +58,11 @@ static int find_way(struct breadth *b, uint32_t at)
 
 static int follow(struct breadth *b, uint32_t at, const struct verify_action *a)
 {
-	struct verify_world *w = &b->v->world;
+	struct verify_system *w = &b->v->system;
 	uint32_t action = leat_verify_pack(a);
 	int rc;
 
-	leat_verify_world_do(w, a);
+	leat_verify_system_do(w, a);
 	b->way[b->length] = action;
 	rc = w->error ? w->error : leat_verify_note(w, b->found, b->way, b->length + 1);
 	if (rc || !leat_verify_goes_on(w))
@@ -73,7 +73,7 @@ static int follow(struct breadth *b, uint32_t at, const struct verify_action *a)
 
 static int expand(struct breadth *b, uint32_t at)
 {
-	struct verify_world *w = &b->v->world;
+	struct verify_system *w = &b->v->system;
 	struct verify_action next[VERIFY_ACTIONS];
 	int rc = find_way(b, at), n;
 
@@ -121,9 +121,9 @@ static void take_over(struct breadth *b)
 int leat_verify_shorten(struct leat_verify *v, uint64_t limit)
 {
 	struct breadth b = {.v = v, .found = calloc(1, sizeof(*b.found))};
-	int rc = b.found ? leat_verify_world_begin(&v->world, &v->model, v->heap) : -ENOMEM;
+	int rc = b.found ? leat_verify_system_begin(&v->system, &v->model, v->heap) : -ENOMEM;
 
-	rc = rc ? rc : leat_verify_seen_put(&b.seen, leat_verify_hash(&v->world));
+	rc = rc ? rc : leat_verify_seen_put(&b.seen, leat_verify_hash(&v->system));
 	rc = rc < 0 ? rc : add_node(&b, 0, 0);
 	v->model.eager = false;
 	for (uint32_t at = 0; !rc && at < b.n && b.n < limit && !is_all_found(&b); at++)

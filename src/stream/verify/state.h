@@ -83,7 +83,7 @@ static inline bool leat_verify_state_over(const struct verify_state *st, int ste
 }
 bool leat_verify_state_all_over(const struct verify_model *model, const struct verify_state *st);
 
-/* Actions possible, with room for VERIFY_ACTIONS of them. Unless `full`, fewer where the others
+/* Actions possible, with space for VERIFY_ACTIONS of them. Unless `full`, fewer where the others
  * lead to nothing else. */
 enum { VERIFY_ACTIONS = VERIFY_TASKS + 2 * VERIFY_STEPS };
 int leat_verify_state_next(const struct verify_model *model, const struct verify_state *st,

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* More than the state of the largest workflow the search has room for. */
+/* More than the state of the largest workflow the search has space for. */
 enum { HEAP_BYTES = 4 << 20, SHORTEN_STATES = 200000 };
 
 int leat_verify_run(struct leat_verify *v, struct leat_verify_result *result)
@@ -49,7 +49,7 @@ void leat_verify_free(struct leat_verify *v)
 		return;
 	for (unsigned i = 0; v->result && i < v->result->n_findings; i++)
 		free(v->result->findings[i].way);
-	for (unsigned i = 0; i < v->room; i++) {
+	for (unsigned i = 0; i < v->capacity; i++) {
 		free(v->frames[i].heap);
 		free(v->frames[i].next);
 	}
@@ -78,13 +78,13 @@ int leat_verify_trace(struct leat_verify *v, const struct leat_verify_finding *f
 	struct leat_heap *before = leat_heap_use(v->heap);
 	int rc;
 
-	v->world.people = people;
-	v->world.log = log;
+	v->system.people = people;
+	v->system.log = log;
 	rc = leat_verify_go(v, f->way, f->length);
 	if (!rc && people && f->kind == LEAT_VERIFY_DEADLOCK &&
-	    leat_stream_deadlock(v->world.s, NULL, NULL, people) < 0)
+	    leat_stream_deadlock(v->system.s, NULL, NULL, people) < 0)
 		rc = -ENOMEM;
-	v->world.people = v->world.log = NULL;
+	v->system.people = v->system.log = NULL;
 	leat_heap_use(before);
 	return rc;
 }

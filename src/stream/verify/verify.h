@@ -63,7 +63,7 @@ struct leat_verify_result {
 struct leat_verify;
 
 /* Prepare; `m` and `wf` are borrowed. NULL and errno: ENOMEM, E2BIG when the workflow has more
- * steps, files or uses of files than the search has room for. */
+ * steps, files or uses of files than the search has space for. */
 struct leat_verify *leat_verify_new(struct leat_matcher *m, const struct leat_workflow *wf,
 				    const struct leat_verify_bounds *bounds);
 void leat_verify_free(struct leat_verify *v);

@@ -51,11 +51,11 @@ static __always_inline bool begin(struct task_struct *task, struct thread *t)
 	case LEAT_EBPF_UNLINKS:
 		return is_unlink(t);
 	case LEAT_EBPF_CLOSES_MANY:
-		table_mark(task, t->args[0], t->args[1], false);
+		table_note_closer(task, t->args[0], t->args[1], false);
 		return false;
 	case LEAT_EBPF_EXECS:
 		t->exec_ns = bpf_ktime_get_ns();
-		table_mark(task, 0, ~0U, false);
+		table_note_closer(task, 0, ~0U, false);
 		return false;
 	default:
 		return true;
@@ -131,13 +131,13 @@ static __always_inline void end(struct task_struct *task, struct thread *t, __u8
 		size_exit(task, t, result);
 		break;
 	case LEAT_EBPF_UNLINKS:
-		say_names(t, 'U', result, 0, 0);
+		emit_names(t, 'U', result, 0, 0);
 		break;
 	case LEAT_EBPF_RENAMES:
-		say_names(t, 'N', result, 0, 0);
+		emit_names(t, 'N', result, 0, 0);
 		break;
 	case LEAT_EBPF_TRUNCATES:
-		say_names(t, 'T', result, 0, t->args[1]);
+		emit_names(t, 'T', result, 0, t->args[1]);
 		break;
 	case LEAT_EBPF_SUBMITS:
 		if (result > 0)
@@ -181,8 +181,8 @@ static __always_inline int released(__u64 file)
 	    (t->class == LEAT_EBPF_CLOSES || t->class == LEAT_EBPF_REPLACES))
 		t->released = true;
 	else
-		say_closed(&old, pid_of(task),
-			   is_by_exec(t, &old) ? old.marked_ns : bpf_ktime_get_ns());
+		emit_closed(&old, pid_of(task),
+			    is_by_exec(t, &old) ? old.closer_ns : bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -15,21 +15,21 @@
 
 enum { FILEID_KERNFS = 0xfe };
 
-struct said {
+struct emitted {
 	UT_hash_handle hh;
 	uint64_t id; /* key */
 };
 
 struct leat_ebpf_cgroups {
 	struct leat_trace_sink *sink; /* borrowed */
-	struct said *said;            /* owned */
+	struct emitted *emitted;      /* owned */
 	const char *root;             /* where cgroups of v2 are mounted; "" nowhere */
 	int fd;                       /* of it; -1 */
 };
 
 struct leat_ebpf_cgroups *leat_ebpf_cgroups_new(struct leat_trace_sink *sink)
 {
-	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	static const char *const paths[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 	struct leat_ebpf_cgroups *c = calloc(1, sizeof(*c));
 
 	if (!c)
@@ -37,12 +37,12 @@ struct leat_ebpf_cgroups *leat_ebpf_cgroups_new(struct leat_trace_sink *sink)
 	c->sink = sink;
 	c->root = "";
 	c->fd = -1;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && c->fd < 0; i++) {
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && c->fd < 0; i++) {
 		struct statfs st;
 
-		if (statfs(places[i], &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC) {
-			c->root = places[i];
-			c->fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (statfs(paths[i], &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC) {
+			c->root = paths[i];
+			c->fd = open(paths[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		}
 	}
 	return c;
@@ -50,13 +50,13 @@ struct leat_ebpf_cgroups *leat_ebpf_cgroups_new(struct leat_trace_sink *sink)
 
 void leat_ebpf_cgroups_free(struct leat_ebpf_cgroups *c)
 {
-	struct said *s, *next;
+	struct emitted *s, *next;
 
 	if (!c)
 		return;
-	HASH_ITER(hh, c->said, s, next)
+	HASH_ITER(hh, c->emitted, s, next)
 	{
-		HASH_DEL(c->said, s);
+		HASH_DEL(c->emitted, s);
 		free(s);
 	}
 	leat_close(&c->fd);
@@ -77,7 +77,7 @@ static int open_by_id(const struct leat_ebpf_cgroups *c, uint64_t id)
 	return open_by_handle_at(c->fd, &by.handle, O_PATH | O_CLOEXEC);
 }
 
-static void say(struct leat_ebpf_cgroups *c, uint64_t id)
+static void emit(struct leat_ebpf_cgroups *c, uint64_t id)
 {
 	char link[64], path[PATH_MAX];
 	size_t root = strlen(c->root);
@@ -96,23 +96,23 @@ static void say(struct leat_ebpf_cgroups *c, uint64_t id)
 						.id = id, .path = path[root] ? path + root : "/"});
 }
 
-bool leat_ebpf_cgroups_said(struct leat_ebpf_cgroups *c, uint64_t id)
+bool leat_ebpf_cgroups_note_written(struct leat_ebpf_cgroups *c, uint64_t id)
 {
-	struct said *s;
+	struct emitted *s;
 
-	HASH_FIND(hh, c->said, &id, sizeof(id), s);
+	HASH_FIND(hh, c->emitted, &id, sizeof(id), s);
 	if (s)
 		return false;
 	s = malloc(sizeof(*s));
 	if (s) { /* else it is said once more */
 		s->id = id;
-		HASH_ADD(hh, c->said, id, sizeof(s->id), s);
+		HASH_ADD(hh, c->emitted, id, sizeof(s->id), s);
 	}
 	return true;
 }
 
-void leat_ebpf_cgroups_say(struct leat_ebpf_cgroups *c, uint64_t id)
+void leat_ebpf_cgroups_write(struct leat_ebpf_cgroups *c, uint64_t id)
 {
-	if (id && leat_ebpf_cgroups_said(c, id))
-		say(c, id);
+	if (id && leat_ebpf_cgroups_note_written(c, id))
+		emit(c, id);
 }

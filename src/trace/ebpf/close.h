@@ -22,18 +22,18 @@ static __always_inline void close_exit(struct task_struct *task, struct thread *
 	struct handle *h = bpf_map_lookup_elem(&handles, &file);
 
 	if (t->released) {
-		say_call(task, t, 'X', 0, result, 0, 0);
+		emit_call(task, t, 'X', 0, result, 0, 0);
 		return;
 	}
 	if (!h || (h->id != t->handle[0] && !h->unsaid))
 		return;
 	if (!t->last && !file_is_gone(file, h->inode)) {
-		h->marked_pid = pid_of(task);
-		h->marked_ns = bpf_ktime_get_ns();
+		h->closer_pid = pid_of(task);
+		h->closer_ns = bpf_ktime_get_ns();
 		return;
 	}
 	if (bpf_map_delete_elem(&handles, &file) == 0)
-		say_call(task, t, 'X', 0, result, 0, 0);
+		emit_call(task, t, 'X', 0, result, 0, 0);
 }
 
 static __always_inline bool replace_enter(struct task_struct *task, struct thread *t)

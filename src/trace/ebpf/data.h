@@ -3,7 +3,7 @@
 #define LEAT_TRACE_EBPF_DATA_H
 
 #include "trace/ebpf/file.h"
-#include "trace/ebpf/say.h"
+#include "trace/ebpf/emit.h"
 
 #define O_APPEND 02000
 #define MAP_ANONYMOUS 0x20
@@ -60,17 +60,17 @@ static __always_inline __u64 vector_bytes(__u64 at, __u64 n)
 	return s.bytes;
 }
 
-static __always_inline bool is_placed(const struct thread *t)
+static __always_inline bool is_at_offset(const struct thread *t)
 {
-	return (t->how & LEAT_EBPF_PLACED) ||
-	       ((t->how & LEAT_EBPF_PLACED_OR_NOT) && t->args[3] != ~0ULL);
+	return (t->how & LEAT_EBPF_AT_OFFSET) ||
+	       ((t->how & LEAT_EBPF_AT_OFFSET_OR_NOT) && t->args[3] != ~0ULL);
 }
 
 static __always_inline bool data_enter(struct task_struct *task, struct thread *t)
 {
 	if (!is_wanted(t->how & LEAT_EBPF_WRITES ? 'W' : 'R') || !take_file(task, t, 0, t->args[0]))
 		return false;
-	t->offset[0] = is_placed(t) ? t->args[3] : file_offset(t->file[0]);
+	t->offset[0] = is_at_offset(t) ? t->args[3] : file_offset(t->file[0]);
 	return true;
 }
 
@@ -85,7 +85,7 @@ static __always_inline __u64 data_offset(const struct thread *t, __s64 moved)
 		return 0;
 	if (moved <= 0)
 		return t->offset[0];
-	if (!is_placed(t))
+	if (!is_at_offset(t))
 		return file_offset(t->file[0]) - moved;
 	if (appends)
 		return BPF_CORE_READ(file, f_inode, i_size) - moved;
@@ -96,8 +96,8 @@ static __always_inline void data_exit(struct task_struct *task, struct thread *t
 {
 	__u64 size = t->how & LEAT_EBPF_VECTOR ? vector_bytes(t->args[1], t->args[2]) : t->args[2];
 
-	say_call(task, t, t->how & LEAT_EBPF_WRITES ? 'W' : 'R', 0, result, data_offset(t, result),
-		 size);
+	emit_call(task, t, t->how & LEAT_EBPF_WRITES ? 'W' : 'R', 0, result, data_offset(t, result),
+		  size);
 }
 
 /* ---- from one descriptor to another ---- */
@@ -130,8 +130,8 @@ static __always_inline void copy_exit(struct task_struct *task, struct thread *t
 		t->offset[0] = file_offset(t->file[0]) - result;
 	if (result > 0 && !(sends ? 0 : t->args[3]) && t->handle[1])
 		t->offset[1] = file_offset(t->file[1]) - result;
-	say_call(task, t, 'R', 0, result, t->seekable[0] ? t->offset[0] : 0, size);
-	say_call(task, t, 'W', 1, result, t->seekable[1] ? t->offset[1] : 0, size);
+	emit_call(task, t, 'R', 0, result, t->seekable[0] ? t->offset[0] : 0, size);
+	emit_call(task, t, 'W', 1, result, t->seekable[1] ? t->offset[1] : 0, size);
 }
 
 /* ---- mappings, and sizes ---- */
@@ -154,7 +154,7 @@ static __always_inline void map_exit(struct task_struct *task, struct thread *t,
 	t->flags[0] = t->args[2];
 	if ((t->args[3] & MAP_TYPE) == MAP_PRIVATE)
 		t->flags[0] &= ~PROT_WRITE;
-	say_call(task, t, 'M', 0, 0, t->args[5], t->args[1]);
+	emit_call(task, t, 'M', 0, 0, t->args[5], t->args[1]);
 }
 
 static __always_inline bool size_enter(struct task_struct *task, struct thread *t)
@@ -164,7 +164,7 @@ static __always_inline bool size_enter(struct task_struct *task, struct thread *
 
 static __always_inline void size_exit(struct task_struct *task, struct thread *t, __s64 result)
 {
-	say_call(task, t, 'T', 0, result, 0, t->args[1]);
+	emit_call(task, t, 'T', 0, result, 0, t->args[1]);
 }
 
 #endif

@@ -18,18 +18,18 @@ int leat_ebpf_decoder_init(struct leat_ebpf_decoder *d, struct leat_trace_sink *
 	d->who = leat_trace_who_new(sink);
 	d->ids = leat_ebpf_ids_new();
 	d->cgroups = leat_ebpf_cgroups_new(sink);
-	d->places = leat_ebpf_places_new();
+	d->dirs = leat_ebpf_dirs_new();
 	leat_ebpf_order_init(&d->order, sink);
 	if (stat("/proc/self/ns/mnt", &st) == 0)
 		d->own_mounts = st.st_ino;
 	leat_ebpf_decoder_clock(d);
-	return d->who && d->ids && d->cgroups && d->places ? 0 : -ENOMEM;
+	return d->who && d->ids && d->cgroups && d->dirs ? 0 : -ENOMEM;
 }
 
 void leat_ebpf_decoder_release(struct leat_ebpf_decoder *d)
 {
 	leat_ebpf_order_release(&d->order);
-	leat_ebpf_places_free(d->places);
+	leat_ebpf_dirs_free(d->dirs);
 	leat_ebpf_cgroups_free(d->cgroups);
 	leat_ebpf_ids_free(d->ids);
 	leat_trace_who_free(d->who);
@@ -125,14 +125,14 @@ static char *find_opened_outside(struct leat_ebpf_decoder *d, const struct leat_
 	path = leat_ebpf_path_of_walk(place, n->place);
 	whole = leat_strf("%s%s%s", type, *subtype ? "." : "", subtype);
 	if (path && whole)
-		name = leat_mounts_name_of_place(leat_trace_who_views(d->who),
-						 &(struct leat_mount_place){n->device >> 20,
-									    n->device & 0xfffff,
-									    whole, source, path});
+		name = leat_mounts_name_of(leat_trace_who_views(d->who),
+					   &(struct leat_fs_path){n->device >> 20,
+								  n->device & 0xfffff, whole,
+								  source, path});
 	free(path);
 	free(whole);
 	if (name)
-		leat_ebpf_places_learn(d->places, n->space, n->event, inside, name);
+		leat_ebpf_dirs_learn(d->dirs, n->space, n->event, inside, name);
 	return leat_mounts_other_name(name, inside);
 }
 
@@ -182,7 +182,7 @@ static char *find_named_outside(struct leat_ebpf_decoder *d, const struct leat_e
 
 	if (!inside)
 		return NULL;
-	name = leat_ebpf_places_name(d->places, n->space, n->event, inside);
+	name = leat_ebpf_dirs_name(d->dirs, n->space, n->event, inside);
 	if (!name && leat_mounts_are_of(mounts, n->space, n->call.pid, n->event)) {
 		seen = leat_strf("%s%s", strcmp(root, "/") ? root : "", inside);
 		if (seen)
@@ -297,7 +297,7 @@ static void take_life(struct leat_ebpf_decoder *d, const struct leat_ebpf_life *
 	struct leat_ebpf_held held = {.record.kind = LEAT_TRACE_PROCESS};
 	struct leat_trace_process *p = &held.record.process;
 
-	leat_ebpf_cgroups_say(d->cgroups, l->cgroup);
+	leat_ebpf_cgroups_write(d->cgroups, l->cgroup);
 	p->time_ns = held.time_ns = wall(d, l->time_ns);
 	p->ppid = l->ppid;
 	p->pid = l->pid;

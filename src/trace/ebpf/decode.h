@@ -5,7 +5,7 @@
 #include "trace/ebpf/cgroup.h"
 #include "trace/ebpf/ids.h"
 #include "trace/ebpf/order.h"
-#include "trace/ebpf/places.h"
+#include "trace/ebpf/dirs.h"
 #include "trace/sink.h"
 #include "trace/who.h"
 
@@ -16,7 +16,7 @@ struct leat_ebpf_decoder {
 	struct leat_trace_who *who;   /* owned, as all below */
 	struct leat_ebpf_ids *ids;
 	struct leat_ebpf_cgroups *cgroups;
-	struct leat_ebpf_places *places;
+	struct leat_ebpf_dirs *dirs;
 	struct leat_ebpf_order order;
 	int64_t clock_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t own_mounts; /* the tracer's mount namespace */

@@ -40,7 +40,7 @@ struct tracer {
 	pid_t command; /* 0: none, or it has ended */
 	int pidfd;     /* of it; -1 */
 	int status;
-	bool told_to_end;
+	bool emitted_to_end;
 };
 
 static int check_usable(const struct leat_trace_request *request, char *why, size_t size)
@@ -51,7 +51,7 @@ static int check_usable(const struct leat_trace_request *request, char *why, siz
 
 /* ---- while it runs ---- */
 
-static void tell_losses(struct tracer *t, const struct leat_ebpf_counts *now)
+static void emit_losses(struct tracer *t, const struct leat_ebpf_counts *now)
 {
 	static const enum leat_trace_loss names[LEAT_EBPF_LOSSES] = {
 		[LEAT_EBPF_LOST_BUFFER] = LEAT_TRACE_LOST_BUFFER,
@@ -96,7 +96,7 @@ static uint64_t collect_records(struct tracer *t)
 		leat_trace_writer_flush(t->request->out);
 		t->flush_next_ns = now_ns + FLUSH_MS * MS;
 	}
-	tell_losses(t, &counts);
+	emit_losses(t, &counts);
 	t->seen = counts;
 	return counts.exits < t->roots + counts.forks ? t->roots + counts.forks - counts.exits : 0;
 }
@@ -113,9 +113,9 @@ static void wait_tick(struct tracer *t)
 
 static void on_stop(struct tracer *t)
 {
-	if (t->command && !t->told_to_end)
+	if (t->command && !t->emitted_to_end)
 		kill(t->command, SIGTERM);
-	t->told_to_end = true;
+	t->emitted_to_end = true;
 }
 
 static void run_loop(struct tracer *t)
@@ -127,7 +127,7 @@ static void run_loop(struct tracer *t)
 		live = collect_records(t);
 		if (t->request->stop && *t->request->stop)
 			on_stop(t);
-		if (t->told_to_end && !t->request->argv)
+		if (t->emitted_to_end && !t->request->argv)
 			return;
 		if (!t->command && live == 0 && (t->request->argv || t->roots))
 			return;
@@ -142,13 +142,13 @@ static void finish(struct tracer *t)
 	leat_ebpf_programs_sweep(t->programs);
 	leat_ebpf_programs_drain(t->programs);
 	leat_ebpf_programs_count(t->programs, &counts);
-	tell_losses(t, &counts);
+	emit_losses(t, &counts);
 	leat_ebpf_order_pass(&t->decoder.order, INT64_MAX);
 }
 
 /* ---- the beginning ---- */
 
-static void say_root(struct tracer *t, pid_t ppid, pid_t pid)
+static void emit_root(struct tracer *t, pid_t ppid, pid_t pid)
 {
 	struct leat_ebpf_held held = {.record.kind = LEAT_TRACE_PROCESS};
 	struct leat_trace_process *p = &held.record.process;
@@ -158,7 +158,7 @@ static void say_root(struct tracer *t, pid_t ppid, pid_t pid)
 	p->ppid = ppid;
 	p->pid = pid;
 	p->cgroup = leat_trace_who_cgroup(t->decoder.who, pid);
-	leat_ebpf_cgroups_said(t->decoder.cgroups, p->cgroup);
+	leat_ebpf_cgroups_note_written(t->decoder.cgroups, p->cgroup);
 	leat_ebpf_order_put(&t->decoder.order, &held);
 }
 
@@ -169,7 +169,7 @@ static int follow(struct tracer *t, pid_t ppid, pid_t pid)
 	if (rc)
 		return rc;
 	t->roots++;
-	say_root(t, ppid, pid);
+	emit_root(t, ppid, pid);
 	return 0;
 }
 

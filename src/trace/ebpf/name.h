@@ -2,7 +2,7 @@
 #ifndef LEAT_TRACE_EBPF_NAME_H
 #define LEAT_TRACE_EBPF_NAME_H
 
-#include "trace/ebpf/say.h"
+#include "trace/ebpf/emit.h"
 #include "trace/ebpf/thread.h"
 #include "trace/ebpf/walk.h"
 
@@ -138,7 +138,7 @@ static __noinline __u32 place_add(struct scratch *s, __u64 file, __u32 used, boo
 }
 
 /* One or two names, as they were given. */
-static __noinline int say_names(struct thread *t, char type, __s64 result, __u32 flags, __u64 size)
+static __noinline int emit_names(struct thread *t, char type, __s64 result, __u32 flags, __u64 size)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool at = t->how & LEAT_EBPF_AT;
@@ -197,7 +197,7 @@ static __always_inline void forget_stale(__u64 file)
 		return;
 	old = *h;
 	if (bpf_map_delete_elem(&handles, &file) == 0)
-		say_closed_unseen(&old);
+		emit_closed_unseen(&old);
 }
 
 static __always_inline void fill_open(struct leat_ebpf_named *r, __u64 file, __u64 inode)
@@ -220,12 +220,12 @@ static __always_inline __u64 new_handle(void)
 }
 
 /* A file has been opened: from now on it is traced. */
-static __noinline int say_open(struct thread *t, __u64 file, __u32 flags)
+static __noinline int emit_open(struct thread *t, __u64 file, __u32 flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 inode = file ? file_inode(file) : 0;
 	struct handle h = {
-		.inode = inode, .opened_ns = bpf_ktime_get_ns(), .marked_pid = pid_of(task)};
+		.inode = inode, .opened_ns = bpf_ktime_get_ns(), .closer_pid = pid_of(task)};
 	struct scratch *s;
 	bool below = false;
 	__u32 used, mode;
@@ -279,9 +279,9 @@ static __always_inline __u32 open_flags(const struct thread *t)
 static __always_inline void open_exit(struct task_struct *task, struct thread *t, __s64 result)
 {
 	if (result >= 0)
-		say_open(t, file_of(task, result), open_flags(t));
+		emit_open(t, file_of(task, result), open_flags(t));
 	else if (!(t->how & LEAT_EBPF_BY_HANDLE))
-		say_names(t, 'O', result, open_flags(t), 0);
+		emit_names(t, 'O', result, open_flags(t), 0);
 }
 
 #endif

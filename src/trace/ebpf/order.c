@@ -14,27 +14,27 @@ void leat_ebpf_order_release(struct leat_ebpf_order *o)
 		free(o->v[o->first + i].strings);
 	free(o->v);
 	o->v = NULL;
-	o->n = o->room = 0;
+	o->n = o->capacity = 0;
 }
 
-/* Room for one more at the end. */
-static bool make_room(struct leat_ebpf_order *o)
+/* Space for one more at the end. */
+static bool reserve(struct leat_ebpf_order *o)
 {
 	struct leat_ebpf_held *v;
-	size_t room = o->room ? 2 * o->room : 1024;
+	size_t capacity = o->capacity ? 2 * o->capacity : 1024;
 
-	if (o->first + o->n < o->room)
+	if (o->first + o->n < o->capacity)
 		return true;
-	if (o->first > o->room / 2) {
+	if (o->first > o->capacity / 2) {
 		memmove(o->v, o->v + o->first, o->n * sizeof(*o->v));
 		o->first = 0;
 		return true;
 	}
-	v = reallocarray(o->v, room, sizeof(*v));
+	v = reallocarray(o->v, capacity, sizeof(*v));
 	if (!v)
 		return false;
 	o->v = v;
-	o->room = room;
+	o->capacity = capacity;
 	return true;
 }
 
@@ -54,7 +54,7 @@ void leat_ebpf_order_put(struct leat_ebpf_order *o, struct leat_ebpf_held *held)
 {
 	struct leat_ebpf_held *end;
 
-	if (!make_room(o)) {
+	if (!reserve(o)) {
 		free(held->strings);
 		leat_trace_sink_lost(o->sink, LEAT_TRACE_LOST_MEMORY, 1);
 		return;

@@ -17,7 +17,7 @@ struct leat_ebpf_held {
 struct leat_ebpf_order {
 	struct leat_trace_sink *sink; /* borrowed */
 	struct leat_ebpf_held *v;     /* owned */
-	size_t first, n, room;        /* those held are v[first..first + n) */
+	size_t first, n, capacity;    /* those held are v[first..first + n) */
 	int64_t passed_ns;            /* of the last that was handed on */
 };
 

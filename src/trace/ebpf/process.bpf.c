@@ -50,7 +50,7 @@ SEC("tp_btf/sched_process_exit") int BPF_PROG(leat_end, struct task_struct *task
 	if (task->signal->live.counter > 0 || !is_followed(task))
 		return 0;
 	if (task->files->count.counter == 1)
-		table_mark(task, 0, ~0U, true);
+		table_note_closer(task, 0, ~0U, true);
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (r) {
 		life_begin(r, LEAT_EBPF_EXIT, task);

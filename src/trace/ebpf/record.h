@@ -43,7 +43,7 @@ enum {
 	LEAT_EBPF_STEP_BYTES = 256,  /* of one component */
 	LEAT_EBPF_FS_BYTES = 32,
 	LEAT_EBPF_SOURCE_BYTES = 1024, /* of a mount */
-	/* A CPU's room for all is at most 32 KiB: the kernel has no larger pieces. */
+	/* A CPU's space for all is at most 32 KiB: the kernel has no larger pieces. */
 	LEAT_EBPF_TEXT_BYTES =
 		2 * LEAT_EBPF_WALK_BYTES + 3 * LEAT_EBPF_NAME_BYTES + LEAT_EBPF_SOURCE_BYTES,
 	LEAT_EBPF_LABEL_BYTES = 4096, /* of the environment */
@@ -101,15 +101,15 @@ enum leat_ebpf_class {
 	LEAT_EBPF_FOREIGN,   /* of another architecture: opens */
 };
 enum {
-	LEAT_EBPF_WRITES = 1,        /* DATA */
-	LEAT_EBPF_VECTOR = 2,        /* DATA: an array of struct iovec */
-	LEAT_EBPF_PLACED = 4,        /* DATA: at an offset of its own */
-	LEAT_EBPF_PLACED_OR_NOT = 8, /* DATA: unless that is -1 */
-	LEAT_EBPF_AT = 16,           /* names: begin with the descriptor of a directory */
-	LEAT_EBPF_BY_STRUCT = 32,    /* OPENS: flags are in struct open_how */
-	LEAT_EBPF_CREATS = 64,       /* OPENS: has no flags */
-	LEAT_EBPF_BY_HANDLE = 128,   /* OPENS: has no name */
-	LEAT_EBPF_SENDS = 1,         /* COPY: arguments as of sendfile */
+	LEAT_EBPF_WRITES = 1,           /* DATA */
+	LEAT_EBPF_VECTOR = 2,           /* DATA: an array of struct iovec */
+	LEAT_EBPF_AT_OFFSET = 4,        /* DATA: at an offset of its own */
+	LEAT_EBPF_AT_OFFSET_OR_NOT = 8, /* DATA: unless that is -1 */
+	LEAT_EBPF_AT = 16,              /* names: begin with the descriptor of a directory */
+	LEAT_EBPF_BY_STRUCT = 32,       /* OPENS: flags are in struct open_how */
+	LEAT_EBPF_CREATS = 64,          /* OPENS: has no flags */
+	LEAT_EBPF_BY_HANDLE = 128,      /* OPENS: has no name */
+	LEAT_EBPF_SENDS = 1,            /* COPY: arguments as of sendfile */
 };
 
 struct leat_ebpf_what {

@@ -1,7 +1,7 @@
 /* The maps, and what the tracer asks for by hand: it runs these programs itself. */
 #define LEAT_EBPF_STATE
 #include "trace/ebpf/file.h"
-#include "trace/ebpf/say.h"
+#include "trace/ebpf/emit.h"
 #include "trace/ebpf/walk.h"
 
 /* The helpers that read the kernel are for programs under the GPL. */
@@ -15,7 +15,7 @@ static long sweep_one(void *map, __u64 *file, struct handle *h, void *context)
 	if (!file_is_gone(key, old.inode))
 		return 0;
 	if (bpf_map_delete_elem(&handles, &key) == 0)
-		say_closed_unseen(&old);
+		emit_closed_unseen(&old);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ struct handle {
 	__u64 id;
 	__u64 inode; /* address: tells that the struct file has another use now */
 	__u64 opened_ns;
-	__u64 marked_ns; /* who may have closed it last, and when */
-	__u32 marked_pid;
+	__u64 closer_ns; /* who may have closed it last, and when */
+	__u32 closer_pid;
 	__u32 flags;
 	bool seekable;
 	bool mapped;

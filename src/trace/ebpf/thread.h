@@ -3,7 +3,7 @@
 #define LEAT_TRACE_EBPF_THREAD_H
 
 #include "trace/ebpf/file.h"
-#include "trace/ebpf/say.h"
+#include "trace/ebpf/emit.h"
 
 static __always_inline bool is_followed(struct task_struct *task)
 {
@@ -72,23 +72,24 @@ static long table_step(__u32 i, struct table_walk *w)
 		struct handle old = *h;
 
 		if (bpf_map_delete_elem(&handles, &file) == 0)
-			say_closed(&old, w->pid, w->now_ns + i);
+			emit_closed(&old, w->pid, w->now_ns + i);
 		return 0;
 	}
-	h->marked_pid = w->pid;
-	h->marked_ns = w->now_ns + i; /* one after the other */
+	h->closer_pid = w->pid;
+	h->closer_ns = w->now_ns + i; /* one after the other */
 	return 0;
 }
 
-/* Was the handle marked by the exec that the thread is in? Only then its mark is that late. */
+/* Was the handle's closer noted by the exec that the thread is in? Only then it is that late. */
 static __always_inline bool is_by_exec(const struct thread *t, const struct handle *h)
 {
-	return t && t->exec_ns && h->marked_ns >= t->exec_ns &&
-	       h->marked_ns - t->exec_ns < MOST_DESCRIPTORS;
+	return t && t->exec_ns && h->closer_ns >= t->exec_ns &&
+	       h->closer_ns - t->exec_ns < MOST_DESCRIPTORS;
 }
 
 /* The current process may now close descriptors from `first` to `last`, or ends. */
-static __always_inline void table_mark(struct task_struct *task, __u32 first, __u32 last, bool ends)
+static __always_inline void table_note_closer(struct task_struct *task, __u32 first, __u32 last,
+					      bool ends)
 {
 	struct table_walk w = {
 		.first = first, .pid = pid_of(task), .ends = ends, .now_ns = bpf_ktime_get_ns()};

@@ -50,7 +50,7 @@ static __always_inline int submitted(struct io_kiocb *request)
 		return 0;
 	}
 	if (r.opcode == URING_CLOSE)
-		table_mark(task, 0, ~0U, false);
+		table_note_closer(task, 0, ~0U, false);
 	if (!is_read(r.opcode) && !is_write(r.opcode) && r.opcode != URING_OPENAT &&
 	    r.opcode != URING_OPENAT2)
 		return 0;
@@ -107,7 +107,7 @@ static __always_inline void opened(struct thread *t, __u64 file, const struct re
 	/* The thread may be in a call of its own. */
 	t->start_ns = r->start_ns;
 	t->cpu = r->cpu;
-	say_open(t, file, file ? BPF_CORE_READ((struct file *)file, f_flags) : 0);
+	emit_open(t, file, file ? BPF_CORE_READ((struct file *)file, f_flags) : 0);
 	t->start_ns = start_ns;
 	t->cpu = cpu;
 }

@@ -50,7 +50,7 @@ void people_init(struct overlay *o)
 }
 
 /* What the mount shows is the directory that it covers: whose names the records have. */
-static void say_mount(struct overlay *o, pid_t command)
+static void report_mount(struct overlay *o, pid_t command)
 {
 	char path[64];
 	struct stat st;
@@ -70,7 +70,7 @@ void people_begin(struct overlay *o, pid_t command)
 	o->command = command;
 	if (!leat_people_find(&o->people, command))
 		leat_people_meet(&o->people, command, getpid());
-	say_mount(o, command);
+	report_mount(o, command);
 	pthread_mutex_unlock(&o->lock);
 }
 

@@ -75,10 +75,10 @@ static int start_thread(struct leat_trace_background *b)
 
 static int set_environment(const struct leat_trace_background *b)
 {
-	char *tape = leat_strf("/proc/%d/fd/%d", (int)getpid(), b->session.tape_fd);
-	int rc = !tape ? -ENOMEM : setenv("LEAT_TAPE", tape, 1) < 0 ? -errno : 0;
+	char *tracebuf = leat_strf("/proc/%d/fd/%d", (int)getpid(), b->session.tracebuf_fd);
+	int rc = !tracebuf ? -ENOMEM : setenv("LEAT_TRACE_BUFFER", tracebuf, 1) < 0 ? -errno : 0;
 
-	free(tape);
+	free(tracebuf);
 	return rc;
 }
 
@@ -112,7 +112,7 @@ int leat_trace_background_end(struct leat_trace_background *b)
 
 	if (!b)
 		return 0;
-	unsetenv("LEAT_TAPE");
+	unsetenv("LEAT_TRACE_BUFFER");
 	pthread_mutex_lock(&b->lock);
 	b->ends = true;
 	pthread_mutex_unlock(&b->lock);

@@ -1,4 +1,4 @@
-/* Taking records from the tape, in the order of their end.
+/* Taking records from the trace buffer, in the order of their end.
  *
  * In each chunk they lie in that order. Of a chunk in which nobody is recording, all that ended
  * before the look at it has been seen; so everything up to the oldest such look can be passed on.
@@ -7,12 +7,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD sizeof(struct leat_tape_chunk)
+#define HEAD sizeof(struct leat_tracebuf_chunk)
 enum { MOST_TEXTS = 256, FULL = 512, BEAT_AFTER = 1024 };
 
 /* Who was stopped while recording, or was cut off by a signal handler that jumped out, is not
@@ -32,7 +32,7 @@ struct source {
 };
 
 struct leat_trace_collector {
-	struct leat_tape *tape;                 /* borrowed */
+	struct leat_tracebuf *tracebuf;         /* borrowed */
 	struct leat_trace_emitter *emitter;     /* borrowed */
 	struct leat_trace_processes *processes; /* borrowed */
 	struct chunk *chunks;                   /* owned, n_chunks */
@@ -40,10 +40,10 @@ struct leat_trace_collector {
 	uint32_t n_sources;
 	int64_t round_ns, before_ns; /* when this round and the one before began */
 	uint64_t taken;              /* records, in this round */
-	bool broken;                 /* somebody wrote over the tape; it was said */
+	bool broken;                 /* somebody wrote over the trace buffer; it was said */
 };
 
-struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
+struct leat_trace_collector *leat_trace_collector_new(struct leat_tracebuf *tracebuf,
 						      struct leat_trace_emitter *emitter,
 						      struct leat_trace_processes *processes)
 {
@@ -52,9 +52,9 @@ struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
 	if (!c)
 		return NULL;
 	*c = (struct leat_trace_collector){
-		.tape = tape, .emitter = emitter, .processes = processes};
-	c->chunks = calloc(tape->n_chunks, sizeof(*c->chunks));
-	c->sources = calloc(tape->n_chunks, sizeof(*c->sources));
+		.tracebuf = tracebuf, .emitter = emitter, .processes = processes};
+	c->chunks = calloc(tracebuf->n_chunks, sizeof(*c->chunks));
+	c->sources = calloc(tracebuf->n_chunks, sizeof(*c->sources));
 	if (c->chunks && c->sources)
 		return c;
 	leat_trace_collector_free(c);
@@ -108,9 +108,11 @@ static void report_overwritten(struct leat_trace_collector *c)
 }
 
 /* The next record of the source, or NULL: there is none, or it makes no sense. */
-static const struct leat_tape_record *peek(struct leat_trace_collector *c, const struct source *s)
+static const struct leat_tracebuf_record *peek(struct leat_trace_collector *c,
+					       const struct source *s)
 {
-	const struct leat_tape_record *r = (const struct leat_tape_record *)(const void *)s->at;
+	const struct leat_tracebuf_record *r =
+		(const struct leat_tracebuf_record *)(const void *)s->at;
 	size_t left = (size_t)(s->end - s->at);
 
 	if (!left)
@@ -122,7 +124,7 @@ static const struct leat_tape_record *peek(struct leat_trace_collector *c, const
 }
 
 /* Sets `texts` to those of the record. False: they make no sense. */
-static bool find_texts(const struct leat_tape_record *r, const char **texts)
+static bool find_texts(const struct leat_tracebuf_record *r, const char **texts)
 {
 	const char *at = r->text, *end = (const char *)r + r->size;
 
@@ -138,7 +140,8 @@ static bool find_texts(const struct leat_tape_record *r, const char **texts)
 	return true;
 }
 
-static void take(struct leat_trace_collector *c, uint32_t process, const struct leat_tape_record *r)
+static void take(struct leat_trace_collector *c, uint32_t process,
+		 const struct leat_tracebuf_record *r)
 {
 	const char *texts[MOST_TEXTS];
 
@@ -147,8 +150,8 @@ static void take(struct leat_trace_collector *c, uint32_t process, const struct 
 		report_overwritten(c);
 		return;
 	}
-	if (r->by != LEAT_TAPE_BY_ITSELF)
-		process = leat_tape_process_of(c->tape, r->pid);
+	if (r->by != LEAT_TRACEBUF_BY_ITSELF)
+		process = leat_tracebuf_process_of(c->tracebuf, r->pid);
 	if (strchr("fesnx", r->type))
 		leat_trace_processes_note(c->processes, process, r, texts);
 	else if (leat_trace_processes_kept(c->processes, process))
@@ -162,10 +165,10 @@ static void take(struct leat_trace_collector *c, uint32_t process, const struct 
 /* Notes chunk `i`, and until when its records are all there. */
 static int64_t look(struct leat_trace_collector *c, uint32_t i)
 {
-	struct leat_tape_view v = leat_tape_look(c->tape, i);
+	struct leat_tracebuf_view v = leat_tracebuf_look(c->tracebuf, i);
 	struct chunk *k = &c->chunks[i];
 	struct source s;
-	const struct leat_tape_record *r;
+	const struct leat_tracebuf_record *r;
 
 	if (!v.used)
 		return INT64_MAX;
@@ -184,13 +187,13 @@ static int64_t look(struct leat_trace_collector *c, uint32_t i)
 	return c->round_ns - k->clear_ns > LONGEST_RECORDING_NS ? INT64_MAX : k->clear_ns;
 }
 
-/* Who filled it may be waiting for room. */
+/* Who filled it may be waiting for space. */
 static void free_full(struct leat_trace_collector *c, uint32_t chunk)
 {
 	struct chunk *k = &c->chunks[chunk];
 
-	if (k->taken + FULL > LEAT_TAPE_CHUNK &&
-	    leat_tape_reclaim(c->tape, chunk, k->taken, false, true))
+	if (k->taken + FULL > LEAT_TRACEBUF_CHUNK &&
+	    leat_tracebuf_reclaim(c->tracebuf, chunk, k->taken, false, true))
 		*k = (struct chunk){0};
 }
 
@@ -198,7 +201,8 @@ static void free_full(struct leat_trace_collector *c, uint32_t chunk)
 static void advance(struct leat_trace_collector *c)
 {
 	struct source *s = &c->sources[0];
-	const struct leat_tape_record *r = (const struct leat_tape_record *)(const void *)s->at;
+	const struct leat_tracebuf_record *r =
+		(const struct leat_tracebuf_record *)(const void *)s->at;
 	uint32_t size = r->size;
 
 	take(c, s->process, r);
@@ -218,26 +222,27 @@ static void advance(struct leat_trace_collector *c)
 /* Frees chunks that nobody needs any more; whoever is dead and has nothing left is buried. */
 static void free_finished(struct leat_trace_collector *c, int64_t until)
 {
-	bool spare = leat_tape_free_chunks(c->tape) < c->tape->n_chunks / 4;
-	static bool waiting[LEAT_TAPE_PROCESSES];
+	bool spare = leat_tracebuf_free_chunks(c->tracebuf) < c->tracebuf->n_chunks / 4;
+	static bool waiting[LEAT_TRACEBUF_PROCESSES];
 
 	memset(waiting, 0, sizeof(waiting));
-	for (uint32_t i = leat_tape_chunk_next(c->tape, 0); i != LEAT_TAPE_NONE;
-	     i = leat_tape_chunk_next(c->tape, i + 1)) {
-		struct leat_tape_view v = leat_tape_look(c->tape, i);
+	for (uint32_t i = leat_tracebuf_chunk_next(c->tracebuf, 0); i != LEAT_TRACEBUF_NONE;
+	     i = leat_tracebuf_chunk_next(c->tracebuf, i + 1)) {
+		struct leat_tracebuf_view v = leat_tracebuf_look(c->tracebuf, i);
 		struct chunk *k = &c->chunks[i];
-		bool known = v.process < LEAT_TAPE_PROCESSES, gone;
+		bool known = v.process < LEAT_TRACEBUF_PROCESSES, gone;
 
 		if (!v.used || !k->taken)
 			continue;
 		gone = known && leat_trace_processes_dead(c->processes, v.process, until);
-		if (v.used == k->taken && leat_tape_reclaim(c->tape, i, k->taken, gone, spare))
+		if (v.used == k->taken &&
+		    leat_tracebuf_reclaim(c->tracebuf, i, k->taken, gone, spare))
 			*k = (struct chunk){0};
 		else if (known)
 			waiting[v.process] = true;
 	}
-	for (uint32_t p = leat_tape_process_next(c->tape, 0); p != LEAT_TAPE_NONE;
-	     p = leat_tape_process_next(c->tape, p + 1))
+	for (uint32_t p = leat_tracebuf_process_next(c->tracebuf, 0); p != LEAT_TRACEBUF_NONE;
+	     p = leat_tracebuf_process_next(c->tracebuf, p + 1))
 		if (!waiting[p] && leat_trace_processes_dead(c->processes, p, until))
 			leat_trace_processes_bury(c->processes, p);
 }
@@ -245,7 +250,7 @@ static void free_finished(struct leat_trace_collector *c, int64_t until)
 static void pass_losses_on(struct leat_trace_collector *c)
 {
 	for (unsigned why = 0; why < LEAT_TRACE_LOSSES; why++) {
-		uint64_t n = leat_tape_lost(c->tape, why);
+		uint64_t n = leat_tracebuf_lost(c->tracebuf, why);
 
 		if (n)
 			leat_trace_sink_lost(&c->emitter->sink, (enum leat_trace_loss)why, n);
@@ -261,9 +266,9 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 	until = all ? INT64_MAX : c->round_ns;
 	c->n_sources = 0;
 	c->taken = 0;
-	leat_tape_beat(c->tape, (uint64_t)c->round_ns);
-	for (uint32_t i = leat_tape_chunk_next(c->tape, 0); i != LEAT_TAPE_NONE;
-	     i = leat_tape_chunk_next(c->tape, i + 1)) {
+	leat_tracebuf_beat(c->tracebuf, (uint64_t)c->round_ns);
+	for (uint32_t i = leat_tracebuf_chunk_next(c->tracebuf, 0); i != LEAT_TRACEBUF_NONE;
+	     i = leat_tracebuf_chunk_next(c->tracebuf, i + 1)) {
 		int64_t clear = look(c, i);
 
 		if (!all && clear < until)
@@ -273,7 +278,7 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all)
 	while (c->n_sources && c->sources[0].next_ns <= until) {
 		advance(c);
 		if (c->taken % BEAT_AFTER == 0)
-			leat_tape_beat(c->tape, leat_clock_ns());
+			leat_tracebuf_beat(c->tracebuf, leat_clock_ns());
 	}
 	free_finished(c, until);
 	pass_losses_on(c);

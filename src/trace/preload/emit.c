@@ -46,9 +46,9 @@ void leat_trace_emitter_tick(struct leat_trace_emitter *e)
 
 /* --- names --- */
 
-static char *room_for(struct leat_trace_emitter *e, unsigned which, size_t size)
+static char *reserve(struct leat_trace_emitter *e, unsigned which, size_t size)
 {
-	if (size > e->room) {
+	if (size > e->capacity) {
 		for (unsigned i = 0; i < sizeof(e->text) / sizeof(*e->text); i++) {
 			char *bigger = realloc(e->text[i], size * 2);
 
@@ -56,7 +56,7 @@ static char *room_for(struct leat_trace_emitter *e, unsigned which, size_t size)
 				return NULL;
 			e->text[i] = bigger;
 		}
-		e->room = size * 2;
+		e->capacity = size * 2;
 	}
 	return e->text[which];
 }
@@ -68,7 +68,7 @@ static const char *plain_name(struct leat_trace_emitter *e, const char *path)
 
 	if (!strstr(path, "//") && !strstr(path, "/."))
 		return path;
-	to = out = room_for(e, 0, strlen(path) + 2);
+	to = out = reserve(e, 0, strlen(path) + 2);
 	for (size_t n; out && *path; path += n + (path[n] == '/')) {
 		n = strcspn(path, "/");
 		if (!n || (n == 1 && *path == '.'))
@@ -101,7 +101,7 @@ static const char *real_name(struct leat_trace_emitter *e, unsigned which, const
 	if (!real)
 		return which ? path : plain_name(e, path);
 	length = strlen(real) == 1 ? 0 : strlen(real);
-	out = room_for(e, which, length + strlen(slash) + 1);
+	out = reserve(e, which, length + strlen(slash) + 1);
 	if (out) {
 		memcpy(out, real, length);
 		memcpy(out + length, slash, strlen(slash) + 1);
@@ -113,7 +113,7 @@ static const char *real_name(struct leat_trace_emitter *e, unsigned which, const
 /* --- calls --- */
 
 static struct leat_trace_call call_of(const struct leat_trace_emitter *e,
-				      const struct leat_tape_record *r)
+				      const struct leat_tracebuf_record *r)
 {
 	return (struct leat_trace_call){.start_ns = r->start_ns + e->wall_ns,
 					.end_ns = r->end_ns + e->wall_ns,
@@ -137,7 +137,7 @@ static bool is_wanted(struct leat_trace_emitter *e, const char *path, uint64_t d
 }
 
 /* Opens, and calls on names. */
-static void emit_named(struct leat_trace_emitter *e, const struct leat_tape_record *r,
+static void emit_named(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r,
 		       const char *const *texts)
 {
 	bool is_open = r->type == LEAT_TRACE_OPEN || r->type == LEAT_TRACE_CREATE, wanted;
@@ -168,7 +168,7 @@ static void emit_named(struct leat_trace_emitter *e, const struct leat_tape_reco
 		leat_trace_sink_call(&e->sink, &call);
 }
 
-static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tape_record *r)
+static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r)
 {
 	const struct leat_trace_handle *h = leat_trace_files_find(e->files, r->handle);
 	struct leat_trace_call call = call_of(e, r);
@@ -183,7 +183,7 @@ static void emit_by_handle(struct leat_trace_emitter *e, const struct leat_tape_
 		leat_trace_files_close(e->files, r->handle);
 }
 
-void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tape_record *r,
+void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r,
 			  const char *const *texts)
 {
 	switch (r->type) {
@@ -207,11 +207,11 @@ void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tape_r
 void leat_trace_emit_close(struct leat_trace_emitter *e, int32_t pid, uint64_t handle,
 			   int64_t time_ns)
 {
-	emit_by_handle(e, &(struct leat_tape_record){.type = LEAT_TRACE_CLOSE,
-						     .pid = pid,
-						     .handle = handle,
-						     .start_ns = time_ns,
-						     .end_ns = time_ns});
+	emit_by_handle(e, &(struct leat_tracebuf_record){.type = LEAT_TRACE_CLOSE,
+							 .pid = pid,
+							 .handle = handle,
+							 .start_ns = time_ns,
+							 .end_ns = time_ns});
 }
 
 /* --- processes --- */

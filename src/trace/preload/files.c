@@ -74,7 +74,7 @@ void leat_trace_files_free(struct leat_trace_files *f)
 	free(f);
 }
 
-uint64_t leat_trace_files_inode(struct leat_trace_files *f, const struct leat_tape_record *r,
+uint64_t leat_trace_files_inode(struct leat_trace_files *f, const struct leat_tracebuf_record *r,
 				bool is_new)
 {
 	const struct file_key key = {r->device, r->inode, r->birth_ns};
@@ -139,7 +139,7 @@ static bool is_kept_device(struct leat_trace_files *f, uint64_t number)
 	return kept;
 }
 
-void leat_trace_files_gone(struct leat_trace_files *f, const struct leat_tape_record *r)
+void leat_trace_files_gone(struct leat_trace_files *f, const struct leat_tracebuf_record *r)
 {
 	const struct file_key key = {r->device, r->inode, r->birth_ns};
 	struct file *file;

@@ -1,9 +1,9 @@
-/* What the files of the preload tracer share: taking records from the tape, and making a trace of
- * them. One thread. */
+/* What the files of the preload tracer share: taking records from the trace buffer, and making a
+ * trace of them. One thread. */
 #ifndef LEAT_TRACE_PRELOAD_INTERNAL_H
 #define LEAT_TRACE_PRELOAD_INTERNAL_H
 
-#include "shm/tape.h"
+#include "shm/tracebuf.h"
 #include "trace/sink.h"
 #include "trace/who.h"
 
@@ -28,10 +28,10 @@ struct leat_trace_handle {
 
 /* The file's id in the trace; `is_new`: it was just made, whatever had its inode before. 0: it is
  * not known which (`inode` 0), or there is no memory. */
-uint64_t leat_trace_files_inode(struct leat_trace_files *f, const struct leat_tape_record *r,
+uint64_t leat_trace_files_inode(struct leat_trace_files *f, const struct leat_tracebuf_record *r,
 				bool is_new);
 /* The file has lost its last name: what has its inode next is another. */
-void leat_trace_files_gone(struct leat_trace_files *f, const struct leat_tape_record *r);
+void leat_trace_files_gone(struct leat_trace_files *f, const struct leat_tracebuf_record *r);
 /* Does the filter let the file through? `device` 0: unknown. */
 bool leat_trace_files_kept(struct leat_trace_files *f, const char *path, uint64_t device);
 /* 0 or -ENOMEM. */
@@ -48,8 +48,8 @@ struct leat_trace_emitter {
 	struct leat_trace_files *files; /* owned */
 	struct leat_trace_who *who;     /* owned */
 	int64_t wall_ns;                /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	char *text[2];                  /* owned, `room` bytes each: names put together */
-	size_t room;
+	char *text[2];                  /* owned, `capacity` bytes each: names put together */
+	size_t capacity;
 };
 
 /* 0 or -ENOMEM. */
@@ -58,7 +58,7 @@ void leat_trace_emitter_release(struct leat_trace_emitter *e);
 /* Look at the wall clock, which may have been set. */
 void leat_trace_emitter_tick(struct leat_trace_emitter *e);
 /* A call, of a process that the filter lets through. `texts` as the record has. */
-void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tape_record *r,
+void leat_trace_emit_call(struct leat_trace_emitter *e, const struct leat_tracebuf_record *r,
 			  const char *const *texts);
 /* The last close of a handle by a process that has died. */
 void leat_trace_emit_close(struct leat_trace_emitter *e, int32_t pid, uint64_t handle,
@@ -69,12 +69,12 @@ void leat_trace_emit_process(struct leat_trace_emitter *e, const struct leat_tra
 
 struct leat_trace_processes;
 
-struct leat_trace_processes *leat_trace_processes_new(struct leat_tape *tape,
+struct leat_trace_processes *leat_trace_processes_new(struct leat_tracebuf *tracebuf,
 						      struct leat_trace_emitter *emitter);
 void leat_trace_processes_free(struct leat_trace_processes *l);
 /* A record about processes, of the process with that index. */
 void leat_trace_processes_note(struct leat_trace_processes *l, uint32_t process,
-			       const struct leat_tape_record *r, const char *const *texts);
+			       const struct leat_tracebuf_record *r, const char *const *texts);
 /* Do calls of the process with that index pass the filter? */
 bool leat_trace_processes_kept(const struct leat_trace_processes *l, uint32_t process);
 /* Look who is new and who has died, at `now_ns`. */
@@ -97,7 +97,7 @@ void leat_trace_processes_report(struct leat_trace_processes *l);
 
 struct leat_trace_collector;
 
-struct leat_trace_collector *leat_trace_collector_new(struct leat_tape *tape,
+struct leat_trace_collector *leat_trace_collector_new(struct leat_tracebuf *tracebuf,
 						      struct leat_trace_emitter *emitter,
 						      struct leat_trace_processes *processes);
 void leat_trace_collector_free(struct leat_trace_collector *c);
@@ -107,8 +107,8 @@ uint64_t leat_trace_collect(struct leat_trace_collector *c, bool all);
 /* --- session.c: all of it --- */
 
 struct leat_trace_session {
-	struct leat_tape *tape; /* owned */
-	int tape_fd;
+	struct leat_tracebuf *tracebuf; /* owned */
+	int tracebuf_fd;
 	struct leat_trace_emitter emitter;
 	struct leat_trace_processes *processes; /* owned */
 	struct leat_trace_collector *collector; /* owned */

@@ -69,15 +69,16 @@ static int set_environment(const struct leat_trace_launch *l, const char *librar
 {
 	const char *old = getenv("LD_PRELOAD");
 	char *preload = leat_strf("%s%s%s", library, old && *old ? ":" : "", old ? old : "");
-	char *tape = leat_strf("/proc/%d/fd/%d", (int)getppid(), l->tape_fd);
-	int rc = preload && tape ? 0 : -ENOMEM;
+	char *tracebuf = leat_strf("/proc/%d/fd/%d", (int)getppid(), l->tracebuf_fd);
+	int rc = preload && tracebuf ? 0 : -ENOMEM;
 
-	if (!rc && (setenv("LD_PRELOAD", preload, 1) < 0 || setenv("LEAT_TAPE", tape, 1) < 0 ||
-		    (!is_step() && setenv("LEAT_TAPE_ONLY", "1", 1) < 0) ||
-		    (l->sites && setenv("LEAT_SITES", l->sites, 1) < 0)))
+	if (!rc &&
+	    (setenv("LD_PRELOAD", preload, 1) < 0 || setenv("LEAT_TRACE_BUFFER", tracebuf, 1) < 0 ||
+	     (!is_step() && setenv("LEAT_TRACE_BUFFER_ONLY", "1", 1) < 0) ||
+	     (l->sites && setenv("LEAT_SITES", l->sites, 1) < 0)))
 		rc = -errno;
 	free(preload);
-	free(tape);
+	free(tracebuf);
 	return rc;
 }
 

@@ -6,7 +6,7 @@
 
 struct leat_trace_launch {
 	char *const *argv; /* borrowed */
-	int tape_fd;
+	int tracebuf_fd;
 	char *sites; /* owned: a directory for what the library keeps; NULL: none */
 };
 

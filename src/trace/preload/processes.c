@@ -37,9 +37,9 @@ struct traced {
 };
 
 struct leat_trace_processes {
-	struct leat_tape *tape;             /* borrowed */
+	struct leat_tracebuf *tracebuf;     /* borrowed */
 	struct leat_trace_emitter *emitter; /* borrowed */
-	struct traced v[LEAT_TAPE_PROCESSES];
+	struct traced v[LEAT_TRACEBUF_PROCESSES];
 	struct leat_trace_programs programs; /* that were not seen */
 	int epoll;
 	uint64_t root;  /* the mount of our own root */
@@ -63,18 +63,18 @@ static uint64_t mounts_of(int32_t pid)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-struct leat_trace_processes *leat_trace_processes_new(struct leat_tape *tape,
+struct leat_trace_processes *leat_trace_processes_new(struct leat_tracebuf *tracebuf,
 						      struct leat_trace_emitter *emitter)
 {
 	struct leat_trace_processes *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
-	l->tape = tape;
+	l->tracebuf = tracebuf;
 	l->emitter = emitter;
 	l->root = own_root();
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	for (uint32_t i = 0; i < LEAT_TAPE_PROCESSES; i++)
+	for (uint32_t i = 0; i < LEAT_TRACEBUF_PROCESSES; i++)
 		l->v[i].pidfd = -1;
 	if (l->epoll >= 0)
 		return l;
@@ -96,7 +96,7 @@ void leat_trace_processes_free(struct leat_trace_processes *l)
 {
 	if (!l)
 		return;
-	for (uint32_t i = 0; i < LEAT_TAPE_PROCESSES; i++)
+	for (uint32_t i = 0; i < LEAT_TRACEBUF_PROCESSES; i++)
 		forget(l, i);
 	leat_trace_programs_release(&l->programs);
 	close(l->epoll);
@@ -107,13 +107,13 @@ void leat_trace_processes_free(struct leat_trace_processes *l)
 
 static struct traced *find_traced(struct leat_trace_processes *l, int32_t pid)
 {
-	uint32_t i = leat_tape_process_of(l->tape, pid);
+	uint32_t i = leat_tracebuf_process_of(l->tracebuf, pid);
 
-	return i == LEAT_TAPE_NONE || l->v[i].pid != pid ? NULL : &l->v[i];
+	return i == LEAT_TRACEBUF_NONE || l->v[i].pid != pid ? NULL : &l->v[i];
 }
 
 static void note_fork(struct leat_trace_processes *l, struct traced *p,
-		      const struct leat_tape_record *r)
+		      const struct leat_tracebuf_record *r)
 {
 	const struct traced *parent = find_traced(l, (int32_t)r->handle);
 
@@ -135,7 +135,7 @@ static void note_past(struct leat_trace_processes *l, const char *program, unsig
 {
 	leat_trace_programs_add(
 		&l->programs, program, 1,
-		by == LEAT_TAPE_BY_MOUNT_PARTLY
+		by == LEAT_TRACEBUF_BY_MOUNT_PARTLY
 			? leat_trace_past_mount
 			: "it is behind a mount, and this kernel reads some files of "
 			  "that by itself (Linux 6.6 does not)");
@@ -150,7 +150,7 @@ static void note_unheard(struct leat_trace_processes *l, const char *program)
 }
 
 static void note_started(struct leat_trace_processes *l, struct traced *p,
-			 const struct leat_tape_record *r, const char *const *texts)
+			 const struct leat_tracebuf_record *r, const char *const *texts)
 {
 	struct leat_trace_emitter *e = l->emitter;
 	bool elsewhere = r->inode && r->inode != l->root, unheard = false;
@@ -181,7 +181,7 @@ static void note_started(struct leat_trace_processes *l, struct traced *p,
 						.labels = line});
 	if (unheard && !p->filtered)
 		note_unheard(l, program);
-	if (r->by > LEAT_TAPE_BY_MOUNT && !p->filtered)
+	if (r->by > LEAT_TRACEBUF_BY_MOUNT && !p->filtered)
 		note_past(l, texts[0], r->by);
 	free(line);
 }
@@ -213,28 +213,28 @@ static void emit_exit(struct leat_trace_processes *l, struct traced *p, int64_t 
 }
 
 void leat_trace_processes_note(struct leat_trace_processes *l, uint32_t process,
-			       const struct leat_tape_record *r, const char *const *texts)
+			       const struct leat_tracebuf_record *r, const char *const *texts)
 {
-	struct traced *p = process < LEAT_TAPE_PROCESSES ? &l->v[process] : NULL;
+	struct traced *p = process < LEAT_TRACEBUF_PROCESSES ? &l->v[process] : NULL;
 
 	if (!p)
 		return;
 	switch (r->type) {
-	case LEAT_TAPE_FORKED:
+	case LEAT_TRACEBUF_FORKED:
 		note_fork(l, p, r);
 		break;
-	case LEAT_TAPE_STARTED:
+	case LEAT_TRACEBUF_STARTED:
 		note_started(l, p, r, texts);
 		break;
-	case LEAT_TAPE_STARTS:
+	case LEAT_TRACEBUF_EXEC_BEGINS:
 		if (r->texts >= 2)
 			leat_trace_start_set(&p->start, r->end_ns, texts[0], texts[1],
 					     r->inode && r->inode != l->root);
 		break;
-	case LEAT_TAPE_STAYED:
+	case LEAT_TRACEBUF_EXEC_FAILED:
 		leat_trace_start_clear(&p->start);
 		break;
-	case LEAT_TAPE_EXITS:
+	case LEAT_TRACEBUF_EXITS:
 		emit_exit(l, p, r->end_ns, (int)r->result);
 		break;
 	default:
@@ -244,7 +244,7 @@ void leat_trace_processes_note(struct leat_trace_processes *l, uint32_t process,
 
 bool leat_trace_processes_kept(const struct leat_trace_processes *l, uint32_t process)
 {
-	return process >= LEAT_TAPE_PROCESSES || !l->v[process].filtered;
+	return process >= LEAT_TRACEBUF_PROCESSES || !l->v[process].filtered;
 }
 
 /* --- births and deaths --- */
@@ -288,7 +288,7 @@ static void note_birth(struct leat_trace_processes *l, uint32_t process, int32_t
 static void look_at_orphan(struct leat_trace_processes *l, uint32_t process, int64_t now_ns)
 {
 	struct traced *p = &l->v[process];
-	int32_t parent = leat_tape_process_parent(l->tape, process);
+	int32_t parent = leat_tracebuf_process_parent(l->tracebuf, process);
 
 	if (!parent || kill(parent, 0) == 0 || errno != ESRCH)
 		p->orphan_ns = 0;
@@ -303,7 +303,7 @@ static void look_at_start(struct leat_trace_processes *l, uint32_t process, int6
 
 	/* If its mount cannot be made it is not started. */
 	if (!p->start.program || now_ns - p->start.time_ns < LONGEST_START_NS ||
-	    leat_tape_process_flags(l->tape, process) & LEAT_TAPE_MOUNTED)
+	    leat_tracebuf_process_flags(l->tracebuf, process) & LEAT_TRACEBUF_MOUNTED)
 		return;
 	leat_trace_programs_add(&l->programs, p->start.program, 1,
 				p->start.elsewhere
@@ -320,12 +320,12 @@ void leat_trace_processes_watch(struct leat_trace_processes *l, int64_t now_ns)
 	struct epoll_event events[EVENTS];
 	int n;
 
-	for (uint32_t i = leat_tape_process_next(l->tape, 0); i != LEAT_TAPE_NONE;
-	     i = leat_tape_process_next(l->tape, i + 1)) {
+	for (uint32_t i = leat_tracebuf_process_next(l->tracebuf, 0); i != LEAT_TRACEBUF_NONE;
+	     i = leat_tracebuf_process_next(l->tracebuf, i + 1)) {
 		struct traced *p = &l->v[i];
-		int32_t pid = leat_tape_process_pid(l->tape, i);
+		int32_t pid = leat_tracebuf_process_pid(l->tracebuf, i);
 
-		if (leat_tape_process_state(l->tape, i) == LEAT_TAPE_COMING)
+		if (leat_tracebuf_process_state(l->tracebuf, i) == LEAT_TRACEBUF_FORKING)
 			look_at_orphan(l, i, now_ns);
 		else if (pid > 0 && p->pidfd < 0 && !p->died_ns)
 			note_birth(l, i, pid, now_ns);
@@ -359,9 +359,10 @@ void leat_trace_processes_reaped(struct leat_trace_processes *l, int32_t pid, in
 
 bool leat_trace_processes_serve(const struct leat_trace_processes *l)
 {
-	for (uint32_t i = leat_tape_process_next(l->tape, 0); i != LEAT_TAPE_NONE;
-	     i = leat_tape_process_next(l->tape, i + 1))
-		if (leat_tape_process_flags(l->tape, i) & LEAT_TAPE_SERVER && !l->v[i].died_ns)
+	for (uint32_t i = leat_tracebuf_process_next(l->tracebuf, 0); i != LEAT_TRACEBUF_NONE;
+	     i = leat_tracebuf_process_next(l->tracebuf, i + 1))
+		if (leat_tracebuf_process_flags(l->tracebuf, i) & LEAT_TRACEBUF_SERVER &&
+		    !l->v[i].died_ns)
 			return true;
 	return false;
 }
@@ -380,34 +381,34 @@ bool leat_trace_processes_dead(const struct leat_trace_processes *l, uint32_t pr
  * kernel tells that, too, unless it had nothing open there: then it will have ended by itself. */
 static int guess(uint32_t flags)
 {
-	return flags & LEAT_TAPE_MOUNTED ? 0 : SIGKILL;
+	return flags & LEAT_TRACEBUF_MOUNTED ? 0 : SIGKILL;
 }
 
 void leat_trace_processes_bury(struct leat_trace_processes *l, uint32_t process)
 {
-	const uint32_t flags = leat_tape_process_flags(l->tape, process);
+	const uint32_t flags = leat_tracebuf_process_flags(l->tracebuf, process);
 	struct traced *p = &l->v[process];
-	int end = leat_tape_fd_end(l->tape, process);
+	int end = leat_tracebuf_fd_end(l->tracebuf, process);
 
 	if (p->start.program) {
 		p->start.time_ns = p->died_ns - LONGEST_START_NS;
 		look_at_start(l, process, p->died_ns);
 	}
 	for (int fd = 0; fd < end; fd++) {
-		uint32_t unused, h = leat_tape_fd_set(l->tape, process, fd, 0);
+		uint32_t unused, h = leat_tracebuf_fd_set(l->tracebuf, process, fd, 0);
 		uint64_t id;
 
-		if (h && leat_tape_handle_drop(l->tape, h, &id, &unused))
+		if (h && leat_tracebuf_handle_drop(l->tracebuf, h, &id, &unused))
 			leat_trace_emit_close(l->emitter, p->pid, id, p->died_ns);
 	}
-	if (flags & LEAT_TAPE_RINGS) {
+	if (flags & LEAT_TRACEBUF_RINGS) {
 		l->rings++;
 		leat_trace_sink_lost(&l->emitter->sink, LEAT_TRACE_LOST_UNSEEN, 1);
 	}
-	if (p->pid && !(flags & LEAT_TAPE_SERVER))
+	if (p->pid && !(flags & LEAT_TRACEBUF_SERVER))
 		emit_exit(l, p, p->died_ns, p->knows_status ? p->status : guess(flags));
 	forget(l, process);
-	leat_tape_process_free(l->tape, process);
+	leat_tracebuf_process_free(l->tracebuf, process);
 }
 
 void leat_trace_processes_end(struct leat_trace_processes *l)
@@ -417,11 +418,11 @@ void leat_trace_processes_end(struct leat_trace_processes *l)
 	uint64_t id;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	for (uint32_t i = 0; i < LEAT_TAPE_FLYING; i++) {
-		uint32_t h = leat_tape_flying(l->tape, i);
+	for (uint32_t i = 0; i < LEAT_TRACEBUF_IN_FLIGHT; i++) {
+		uint32_t h = leat_tracebuf_in_flight(l->tracebuf, i);
 
-		if (h && leat_tape_land(l->tape, i, h) &&
-		    leat_tape_handle_drop(l->tape, h, &id, &flags))
+		if (h && leat_tracebuf_in_flight_claim(l->tracebuf, i, h) &&
+		    leat_tracebuf_handle_drop(l->tracebuf, h, &id, &flags))
 			leat_trace_emit_close(l->emitter, 0, id,
 					      t.tv_sec * LEAT_SECOND_NS + t.tv_nsec);
 	}
@@ -430,10 +431,10 @@ void leat_trace_processes_end(struct leat_trace_processes *l)
 static void note_foreigners(struct leat_trace_processes *l)
 {
 	static const char why[] = "it is in a namespace of processes of its own (a container)";
-	uint64_t others = leat_tape_foreign_others(l->tape), times, sum = others;
+	uint64_t others = leat_tracebuf_foreign_others(l->tracebuf), times, sum = others;
 	const char *program;
 
-	for (unsigned i = 0; (program = leat_tape_foreign(l->tape, i, &times)); i++) {
+	for (unsigned i = 0; (program = leat_tracebuf_foreign(l->tracebuf, i, &times)); i++) {
 		if (times)
 			leat_trace_programs_add(&l->programs, program, times, why);
 		sum += times;

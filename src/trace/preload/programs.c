@@ -207,7 +207,7 @@ void leat_trace_programs_add(struct leat_trace_programs *p, const char *program,
 void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat_trace_sink *sink)
 {
 	const struct leat_trace_program *u;
-	unsigned said = 0;
+	unsigned reported = 0;
 
 	LL_FOREACH(p->list, u)
 	{
@@ -216,7 +216,7 @@ void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat
 						   why ? why : "it did not load the library"};
 
 		leat_trace_sink_unseen(sink, &unseen);
-		if (said++ < MOST_SAID)
+		if (reported++ < MOST_SAID)
 			leat_warn("%s ran %llu time%s unseen%s: %s; %s not in the trace, "
 				  "--tracer ptrace sees them",
 				  u->program, (unsigned long long)u->times,
@@ -225,8 +225,8 @@ void leat_trace_programs_report(const struct leat_trace_programs *p, struct leat
 				  u->why == leat_trace_past_mount ? "its calls on that are"
 								  : "its calls are");
 	}
-	if (said > MOST_SAID)
-		leat_warn("and %u other programs ran unseen", said - MOST_SAID);
+	if (reported > MOST_SAID)
+		leat_warn("and %u other programs ran unseen", reported - MOST_SAID);
 }
 
 void leat_trace_programs_release(struct leat_trace_programs *p)

@@ -1,4 +1,4 @@
-/* A tape, and a trace made of it. */
+/* A trace buffer, and a trace made of it. */
 #include "trace/preload/internal.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long records lie on the tape, unless they are many. */
+/* How long records lie in the trace buffer, unless they are many. */
 #define ROUND_NS 5000000
 enum { MANY = 20000 };
 
@@ -17,16 +17,16 @@ int leat_trace_session_init(struct leat_trace_session *s, const struct leat_trac
 {
 	int rc;
 
-	*s = (struct leat_trace_session){.tape_fd = -1};
-	rc = leat_tape_create(request->buffer_bytes, &s->tape_fd, &s->tape);
+	*s = (struct leat_trace_session){.tracebuf_fd = -1};
+	rc = leat_tracebuf_create(request->buffer_bytes, &s->tracebuf_fd, &s->tracebuf);
 	if (!rc)
 		rc = leat_trace_emitter_init(&s->emitter, request);
 	if (!rc) {
-		leat_tape_beat(s->tape, leat_clock_ns());
-		s->processes = leat_trace_processes_new(s->tape, &s->emitter);
+		leat_tracebuf_beat(s->tracebuf, leat_clock_ns());
+		s->processes = leat_trace_processes_new(s->tracebuf, &s->emitter);
 	}
 	if (s->processes)
-		s->collector = leat_trace_collector_new(s->tape, &s->emitter, s->processes);
+		s->collector = leat_trace_collector_new(s->tracebuf, &s->emitter, s->processes);
 	if (!rc && !s->collector)
 		rc = -ENOMEM;
 	if (rc)
@@ -39,9 +39,9 @@ void leat_trace_session_release(struct leat_trace_session *s)
 	leat_trace_collector_free(s->collector);
 	leat_trace_processes_free(s->processes);
 	leat_trace_emitter_release(&s->emitter);
-	leat_tape_unmap(s->tape);
-	if (s->tape_fd >= 0)
-		close(s->tape_fd);
+	leat_tracebuf_unmap(s->tracebuf);
+	if (s->tracebuf_fd >= 0)
+		close(s->tracebuf_fd);
 }
 
 uint64_t leat_trace_session_round(struct leat_trace_session *s)
@@ -53,10 +53,10 @@ uint64_t leat_trace_session_round(struct leat_trace_session *s)
 
 void leat_trace_session_sleep(uint64_t taken)
 {
-	const struct timespec nap = {.tv_nsec = ROUND_NS};
+	const struct timespec pause = {.tv_nsec = ROUND_NS};
 
 	if (taken < MANY)
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 }
 
 void leat_trace_session_finish(struct leat_trace_session *s)

@@ -21,7 +21,7 @@ struct run {
 	struct leat_trace_session session;
 	pid_t command;
 	bool has_ended; /* the command */
-	bool told;      /* to end */
+	bool reported;  /* to end */
 	int status;
 };
 
@@ -81,9 +81,9 @@ static bool is_stopped(struct run *r)
 {
 	if (!r->request->stop || !*r->request->stop)
 		return false;
-	if (!r->told && !r->has_ended)
+	if (!r->reported && !r->has_ended)
 		kill(r->command, SIGTERM);
-	r->told = true;
+	r->reported = true;
 	return r->has_ended;
 }
 
@@ -109,7 +109,7 @@ static int run(const struct leat_trace_request *request, int *status)
 
 	if (!rc) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		launch.tape_fd = r.session.tape_fd;
+		launch.tracebuf_fd = r.session.tracebuf_fd;
 		rc = leat_trace_launch(&launch, &r.command);
 	}
 	if (!rc) {

@@ -27,7 +27,7 @@ static int attach_thread(struct tracer *t, struct process *p, pid_t tid, struct 
 		return -ENOMEM;
 	th->filtered = false;
 	leat_ptrace_thread_join(th, p, leat_fdtab_ref(fds));
-	leat_ptrace_place_look(t, th);
+	leat_ptrace_view_look(t, th);
 	/* It then goes on with all its calls stopping. */
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	return 0;

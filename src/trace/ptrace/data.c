@@ -22,7 +22,7 @@ bool leat_ptrace_enter_io(struct tracer *t, struct thread *th)
 	struct pending *now = &th->now;
 	int how = now->call->detail & ~WRITES;
 
-	if (leat_fdtab_tells(th->fds, (uint32_t)now->args[0]))
+	if (leat_fdtab_names_cpus(th->fds, (uint32_t)now->args[0]))
 		leat_ptrace_together_end(t);
 	if (!hold(t, th, 0, now->args[0]))
 		return false;
@@ -42,7 +42,7 @@ static uint64_t find_append_offset(struct tracer *t, struct thread *th, struct h
 	int64_t end = explicit ? -1 : leat_ptrace_offset_of_fd(th->tid, fd);
 	struct statx st;
 
-	if (explicit && !leat_ptrace_place_is_served(t, th) && leat_ptrace_stat_fd(t, th, fd, &st))
+	if (explicit && !leat_ptrace_view_is_served(t, th) && leat_ptrace_stat_fd(t, th, fd, &st))
 		end = (int64_t)st.stx_size;
 	return end >= n ? (uint64_t)(end - n) : h->offset;
 }

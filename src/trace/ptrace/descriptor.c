@@ -54,13 +54,15 @@ void leat_ptrace_leave_close_range(struct tracer *t, struct thread *th, int64_t 
 static void put(struct tracer *t, struct thread *th, uint64_t fd, struct handle *h, bool cloexec)
 {
 	struct fdtab *fds = th->fds;
-	bool tells = leat_fdtab_tells(fds, (uint32_t)th->now.args[0]);
-	struct slot *slot = h || tells ? leat_fdtab_make(fds, fd) : leat_fdtab_slot(fds, fd);
+	bool names_cpus = leat_fdtab_names_cpus(fds, (uint32_t)th->now.args[0]);
+	struct slot *slot = h || names_cpus ? leat_fdtab_make(fds, fd) : leat_fdtab_slot(fds, fd);
 	struct handle *old = leat_fdtab_take(fds, fd);
 
 	if (slot)
-		*slot = (struct slot){
-			.handle = h, .cloexec = cloexec, .ignored = tells && !h, .tells = tells};
+		*slot = (struct slot){.handle = h,
+				      .cloexec = cloexec,
+				      .ignored = names_cpus && !h,
+				      .names_cpus = names_cpus};
 	else if (h)
 		leat_ptrace_release(t, h, th, 0);
 	if (old)
@@ -76,7 +78,7 @@ bool leat_ptrace_enter_dup(struct tracer *t, struct thread *th)
 		leat_handle_ref(h);
 	/* Those that replace a descriptor close it. */
 	return h || th->now.call->detail != DUP ||
-	       leat_fdtab_tells(th->fds, (uint32_t)th->now.args[0]);
+	       leat_fdtab_names_cpus(th->fds, (uint32_t)th->now.args[0]);
 }
 
 void leat_ptrace_leave_dup(struct tracer *t, struct thread *th, int64_t result)

@@ -45,11 +45,11 @@ struct slot *leat_fdtab_slot(struct fdtab *fds, uint64_t fd)
 	return fd < fds->n ? &fds->slots[fd] : NULL;
 }
 
-bool leat_fdtab_tells(struct fdtab *fds, uint64_t fd)
+bool leat_fdtab_names_cpus(struct fdtab *fds, uint64_t fd)
 {
 	const struct slot *slot = leat_fdtab_slot(fds, fd);
 
-	return slot && slot->tells;
+	return slot && slot->names_cpus;
 }
 
 struct slot *leat_fdtab_make(struct fdtab *fds, uint64_t fd)

@@ -63,8 +63,8 @@ void leat_handle_free(struct handle *h);
 struct slot {
 	struct handle *handle; /* a reference */
 	bool cloexec;
-	bool ignored; /* looked at, and nothing to be traced */
-	bool tells;   /* it reads which processors a thread may use: /proc/PID/status */
+	bool ignored;    /* looked at, and nothing to be traced */
+	bool names_cpus; /* it reads which processors a thread may use: /proc/PID/status */
 };
 
 /* The descriptors of a process, or of several that share them. */
@@ -81,7 +81,7 @@ struct fdtab *leat_fdtab_copy(const struct fdtab *fds);
 /* The slot of a descriptor; NULL: empty. */
 struct slot *leat_fdtab_slot(struct fdtab *fds, uint64_t fd);
 /* Does it say which processors may be used? */
-bool leat_fdtab_tells(struct fdtab *fds, uint64_t fd);
+bool leat_fdtab_names_cpus(struct fdtab *fds, uint64_t fd);
 /* The slot, made if need be. NULL: no memory, or no descriptor. */
 struct slot *leat_fdtab_make(struct fdtab *fds, uint64_t fd);
 /* Empty the slot; its handle's reference goes to the caller. NULL: there was none. */

@@ -128,7 +128,7 @@ struct tracer {
 	const struct call *calls[LEAT_PTRACE_MAX_CALL]; /* by number */
 	struct together together;
 	bool asked_to_end, detaching;
-	bool said_uring, said_aio, said_setuid, said_foreign, said_hidden;
+	bool reported_uring, reported_aio, reported_setuid, reported_foreign, reported_hidden;
 };
 
 /* ---- look.c: what a stopped thread has in its memory and /proc ---- */
@@ -164,34 +164,33 @@ char *leat_ptrace_plain_path(struct tracer *t, struct thread *th, int dir, uint6
 
 void leat_ptrace_name_release(struct name *name);
 
-/* ---- place.c: where a thread is ---- */
+/* ---- view.c: where a thread is ---- */
 
 /* It may be elsewhere now. */
-void leat_ptrace_place_look(struct tracer *t, struct thread *th);
+void leat_ptrace_view_look(struct tracer *t, struct thread *th);
 
 /* It begins where the one is that made it, by a clone with those flags. */
-void leat_ptrace_place_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
-			       uint64_t clone_flags);
+void leat_ptrace_view_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
+			      uint64_t clone_flags);
 
 /* The path in its namespace of what it calls `inside`. The caller frees it; NULL: no memory. */
-char *leat_ptrace_place_seen(const struct thread *th, const char *inside);
+char *leat_ptrace_view_seen(const struct thread *th, const char *inside);
 
 /* What the thread calls the file that the tracer sees as `seen` in its namespace, which is the
  * caller's and becomes *inside, and what that is outside. `mount`: the id of its mount, or 0. */
-void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
-			    char **inside, char **outside);
+void leat_ptrace_view_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
+			   char **inside, char **outside);
 
 /* May some of the files there be served by a process that is traced, as leat's mounts are? It would
  * wait for the tracer, and the tracer for it: only what the kernel knows by itself may be asked. */
-bool leat_ptrace_place_is_served(struct tracer *t, const struct thread *th);
+bool leat_ptrace_view_is_served(struct tracer *t, const struct thread *th);
 
 /* A descriptor (O_PATH) of what the thread calls `path`, which is below its root; -1 and errno,
  * EAGAIN: only who serves it knows. */
-int leat_ptrace_place_open(struct tracer *t, const struct thread *th, const char *path,
-			   bool follow);
+int leat_ptrace_view_open(struct tracer *t, const struct thread *th, const char *path, bool follow);
 
-enter_fn leat_ptrace_enter_place;
-leave_fn leat_ptrace_leave_place, leat_ptrace_leave_mount;
+enter_fn leat_ptrace_enter_view;
+leave_fn leat_ptrace_leave_view, leat_ptrace_leave_mount;
 
 /* ---- thread.c ---- */
 

@@ -134,7 +134,7 @@ static bool stat_file(struct tracer *t, struct thread *th, int at, const char *p
 	unsigned known = STATX_TYPE | STATX_INO | STATX_MNT_ID;
 	const char *type;
 
-	if (!leat_ptrace_place_is_served(t, th))
+	if (!leat_ptrace_view_is_served(t, th))
 		return statx(at, path, flags, STATX_WANTED, st) == 0;
 	if (statx(at, path, flags, known, st) < 0)
 		return false;
@@ -236,7 +236,7 @@ static char *make_plain_path(const struct thread *th, int dir, const char *name)
 	char base[64], *from, *path;
 
 	format_base(th->tid, dir, *name == '/', base);
-	from = *name == '/' ? leat_ptrace_place_seen(th, "/") : read_link(base);
+	from = *name == '/' ? leat_ptrace_view_seen(th, "/") : read_link(base);
 	path = from ? join_plainly(from, name) : NULL;
 	free(from);
 	return path;
@@ -250,7 +250,7 @@ char *leat_ptrace_plain_path(struct tracer *t, struct thread *th, int dir, uint6
 	*outside = NULL;
 	if (leat_memory_string_of(th->tid, address, text) < 0)
 		return NULL;
-	leat_ptrace_place_name(t, th, make_plain_path(th, dir, text), 0, &inside, outside);
+	leat_ptrace_view_name(t, th, make_plain_path(th, dir, text), 0, &inside, outside);
 	return inside;
 }
 
@@ -282,12 +282,12 @@ static int open_elsewhere(struct tracer *t, const struct thread *th, int dir, co
 	int fd, error;
 
 	if (*name == '/')
-		return leat_ptrace_place_open(t, th, name, follow);
+		return leat_ptrace_view_open(t, th, name, follow);
 	format_base(th->tid, dir, false, base);
 	from = read_link(base);
 	behind = from ? leat_path_behind(from, th->root ? th->root : "") : NULL;
 	path = behind ? leat_strf("%s/%s", behind, name) : NULL;
-	fd = path ? leat_ptrace_place_open(t, th, path, follow) : -1;
+	fd = path ? leat_ptrace_view_open(t, th, path, follow) : -1;
 	error = errno;
 	free(path);
 	free(from);
@@ -340,7 +340,7 @@ static void look_elsewhere(struct tracer *t, struct thread *th, int dir, char *t
 	seen = find_path_elsewhere(t, th, dir, text, &mount);
 	if (seen)
 		free(plain);
-	leat_ptrace_place_name(t, th, seen ? seen : plain, mount, &name->path, &name->outside);
+	leat_ptrace_view_name(t, th, seen ? seen : plain, mount, &name->path, &name->outside);
 }
 
 void leat_ptrace_look(struct tracer *t, struct thread *th, int dir, uint64_t address, bool follow,

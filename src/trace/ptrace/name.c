@@ -75,15 +75,15 @@ bool leat_ptrace_enter_open(struct tracer *t, struct thread *th)
 	return true;
 }
 
-static void say_hidden(struct tracer *t, struct thread *th)
+static void report_hidden(struct tracer *t, struct thread *th)
 {
 	leat_trace_sink_lost(&t->sink, LEAT_TRACE_LOST_PATH, 1);
-	if (!t->said_hidden)
+	if (!t->reported_hidden)
 		leat_warn("process %d opens files under names that leat may not look at (its "
 			  "program cannot be read, or it has more rights); they are counted "
 			  "as lost",
 			  (int)th->process->pid);
-	t->said_hidden = true;
+	t->reported_hidden = true;
 }
 
 static void record_failed_open(struct tracer *t, struct thread *th, int64_t result)
@@ -98,7 +98,7 @@ static void record_failed_open(struct tracer *t, struct thread *th, int64_t resu
 	path = leat_ptrace_plain_path(t, th, dir_of(now), name_of(now), &outside);
 	/* No name at all is a fault of the program. */
 	if (!path && result != -EFAULT)
-		say_hidden(t, th);
+		report_hidden(t, th);
 	if (!path)
 		return;
 	call = leat_ptrace_record(th, LEAT_TRACE_OPEN, result);
@@ -128,14 +128,14 @@ static bool is_wanted_file(struct tracer *t, struct thread *th, const struct nam
 
 /* The descriptor has this handle, or none. */
 static void set_slot(struct tracer *t, struct thread *th, uint64_t fd, struct handle *h,
-		     bool cloexec, bool tells)
+		     bool cloexec, bool names_cpus)
 {
 	struct slot *slot = leat_fdtab_make(th->fds, fd);
 	struct handle *old = slot ? slot->handle : NULL;
 
 	if (slot)
 		*slot = (struct slot){
-			.handle = h, .cloexec = cloexec, .ignored = !h, .tells = tells};
+			.handle = h, .cloexec = cloexec, .ignored = !h, .names_cpus = names_cpus};
 	else if (h)
 		leat_ptrace_release(t, h, th, 0);
 	/* Another thread closes it, and that has not been heard yet. */
@@ -173,8 +173,8 @@ static void find_opened(struct tracer *t, struct thread *th, int fd, struct name
 	if (name->exists)
 		seen = leat_ptrace_path_of_fd(th->tid, fd, name->st.stx_nlink == 0);
 	if (seen)
-		leat_ptrace_place_name(t, th, seen, name->st.stx_mnt_id, &name->path,
-				       &name->outside);
+		leat_ptrace_view_name(t, th, seen, name->st.stx_mnt_id, &name->path,
+				      &name->outside);
 }
 
 void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
@@ -191,7 +191,7 @@ void leat_ptrace_leave_open(struct tracer *t, struct thread *th, int64_t result)
 	}
 	find_opened(t, th, (int)result, &name);
 	if (!name.path) {
-		say_hidden(t, th);
+		report_hidden(t, th);
 	} else if (is_wanted_file(t, th, &name)) {
 		inode = leat_inode_get(&t->inodes, &name.st, &known);
 		h = inode ? leat_handle_new(inode, t->last_handle + 1, now->flags) : NULL;
@@ -243,7 +243,7 @@ static bool begin_record(struct tracer *t, struct thread *th, enum leat_trace_ty
 	if (leat_ptrace_is_restart(result))
 		return false;
 	if (!name->path && result != -EFAULT)
-		say_hidden(t, th);
+		report_hidden(t, th);
 	if (!is_wanted_name(t, th, name))
 		return false;
 	*call = leat_ptrace_record(th, type, result);

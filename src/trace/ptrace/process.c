@@ -72,18 +72,18 @@ void leat_ptrace_leave_unshare(struct tracer *t, struct thread *th, int64_t resu
 	if (th->now.args[0] & CLONE_FILES)
 		leat_ptrace_unshare(t, th);
 	if (th->now.args[0] & CLONE_NEWNS)
-		leat_ptrace_leave_place(t, th, result);
+		leat_ptrace_leave_view(t, th, result);
 }
 
 /* ---- what is not seen ---- */
 
 bool leat_ptrace_enter_aio(struct tracer *t, struct thread *th)
 {
-	if (!t->said_aio)
+	if (!t->reported_aio)
 		leat_warn("process %d uses the kernel's AIO: ptrace does not see what it does to "
 			  "files in that way; it is counted as lost",
 			  (int)th->process->pid);
-	t->said_aio = true;
+	t->reported_aio = true;
 	return true;
 }
 
@@ -100,11 +100,11 @@ void leat_ptrace_on_foreign(struct tracer *t, struct thread *th)
 	leat_ptrace_together_end(t);
 	th->process->unseen = true;
 	leat_trace_sink_lost(&t->sink, LEAT_TRACE_LOST_UNSEEN, 1);
-	if (!t->said_foreign)
+	if (!t->reported_foreign)
 		leat_warn("process %d runs a 32-bit program: what such programs do to files is not "
 			  "recorded; it is counted as lost",
 			  (int)th->process->pid);
-	t->said_foreign = true;
+	t->reported_foreign = true;
 }
 
 /* ---- it begins ---- */
@@ -163,7 +163,7 @@ void leat_ptrace_on_child(struct tracer *t, struct thread *parent, bool forked)
 	}
 	child->filtered = parent->filtered;
 	leat_ptrace_thread_join(child, p, fds);
-	leat_ptrace_place_inherit(t, child, parent, flags);
+	leat_ptrace_view_inherit(t, child, parent, flags);
 	if (child->stopped)
 		leat_ptrace_resume(child, 0);
 	child->stopped = false;
@@ -213,10 +213,10 @@ static void look_for_rights(struct tracer *t, pid_t pid)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (t->said_setuid || geteuid() == 0 || stat(path, &st) < 0 || !(st.st_mode & S_ISUID) ||
-	    st.st_uid == geteuid())
+	if (t->reported_setuid || geteuid() == 0 || stat(path, &st) < 0 ||
+	    !(st.st_mode & S_ISUID) || st.st_uid == geteuid())
 		return;
-	t->said_setuid = true;
+	t->reported_setuid = true;
 	leat_warn("process %d runs a setuid program, which has no more rights than you while it is "
 		  "traced",
 		  (int)pid);
@@ -242,7 +242,7 @@ void leat_ptrace_on_exec(struct tracer *t, struct thread *th)
 								     .cgroup = p->cgroup});
 	}
 	p->cgroup = leat_trace_who_exec(t->who, p->ppid, p->pid, now);
-	leat_ptrace_place_look(t, th);
+	leat_ptrace_view_look(t, th);
 	close_on_exec(t, th);
 	p->unseen = false;
 	p->moves_by_rings = false;

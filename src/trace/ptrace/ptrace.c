@@ -70,7 +70,7 @@ static int check_usable(const struct leat_trace_request *request, char *why, siz
 	return rc;
 }
 
-static void say_not_executed(const struct leat_trace_request *request, int error_fd)
+static void report_not_executed(const struct leat_trace_request *request, int error_fd)
 {
 	int32_t code;
 
@@ -123,7 +123,7 @@ static int run(const struct leat_trace_request *request, int *status)
 	if (!rc)
 		rc = leat_ptrace_loop(t);
 	if (!rc && error_fd >= 0)
-		say_not_executed(request, error_fd);
+		report_not_executed(request, error_fd);
 	leat_close(&error_fd);
 	*status = t->status;
 	if (!rc)

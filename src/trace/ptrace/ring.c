@@ -58,10 +58,10 @@ bool leat_ptrace_enter_uring(struct tracer *t, struct thread *th)
 		p->moves_by_rings = may_move(th->tid);
 	if (!p->moves_by_rings)
 		return false;
-	if (!t->said_uring)
+	if (!t->reported_uring)
 		leat_warn("process %d uses io_uring: ptrace does not see what it does to files in "
 			  "that way; it is counted as lost (the ebpf tracer may see more)",
 			  (int)p->pid);
-	t->said_uring = true;
+	t->reported_uring = true;
 	return th->now.args[1] > 0;
 }

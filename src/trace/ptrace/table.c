@@ -33,9 +33,9 @@
 		.nr = SYS_##name, .enter = leat_ptrace_enter_affinity, .apart = true               \
 	}
 /* They change what names mean. */
-#define PLACE(name, what)                                                                          \
+#define VIEW(name, what)                                                                           \
 	{                                                                                          \
-		.nr = SYS_##name, .enter = leat_ptrace_enter_place,                                \
+		.nr = SYS_##name, .enter = leat_ptrace_enter_view,                                 \
 		.leave = leat_ptrace_leave_##what                                                  \
 	}
 #define ALL 0xffffffffu
@@ -88,12 +88,12 @@ const struct call leat_ptrace_calls[] = {
 	AFFINITY(sched_setaffinity),
 	CALL_IF(unshare, unshare, 0, CLONE_FILES, CLONE_FILES),
 	CALL_IF(unshare, unshare, 0, CLONE_NEWNS, CLONE_NEWNS),
-	PLACE(setns, place),
-	PLACE(chroot, place),
-	PLACE(pivot_root, place),
-	PLACE(mount, mount),
-	PLACE(umount2, mount),
-	PLACE(move_mount, mount),
+	VIEW(setns, view),
+	VIEW(chroot, view),
+	VIEW(pivot_root, view),
+	VIEW(mount, mount),
+	VIEW(umount2, mount),
+	VIEW(move_mount, mount),
 	{.nr = SYS_io_uring_enter,
 	 .apart = true,
 	 .enter = leat_ptrace_enter_uring,

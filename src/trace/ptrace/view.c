@@ -15,7 +15,7 @@
 #define RESOLVE_CACHED 0x20
 #endif
 
-void leat_ptrace_place_look(struct tracer *t, struct thread *th)
+void leat_ptrace_view_look(struct tracer *t, struct thread *th)
 {
 	struct leat_mounts *mounts = leat_trace_who_views(t->who);
 
@@ -29,11 +29,11 @@ void leat_ptrace_place_look(struct tracer *t, struct thread *th)
 		leat_trace_who_mounts(t->who, th->tid);
 }
 
-void leat_ptrace_place_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
-			       uint64_t clone_flags)
+void leat_ptrace_view_inherit(struct tracer *t, struct thread *th, const struct thread *parent,
+			      uint64_t clone_flags)
 {
 	if (clone_flags & CLONE_NEWNS) {
-		leat_ptrace_place_look(t, th);
+		leat_ptrace_view_look(t, th);
 		return;
 	}
 	th->space = parent->space;
@@ -43,7 +43,7 @@ void leat_ptrace_place_inherit(struct tracer *t, struct thread *th, const struct
 
 /* ---- calls that change it ---- */
 
-bool leat_ptrace_enter_place(struct tracer *t, struct thread *th)
+bool leat_ptrace_enter_view(struct tracer *t, struct thread *th)
 {
 	(void)t;
 	(void)th;
@@ -58,15 +58,15 @@ static void look_at_others(struct tracer *t, const struct thread *th)
 	for (struct thread *o = t->threads; o; o = o->hh.next)
 		if (o != th && o->process &&
 		    (o->process == th->process || (all && o->space == th->space)))
-			leat_ptrace_place_look(t, o);
+			leat_ptrace_view_look(t, o);
 }
 
-void leat_ptrace_leave_place(struct tracer *t, struct thread *th, int64_t result)
+void leat_ptrace_leave_view(struct tracer *t, struct thread *th, int64_t result)
 {
 	if (result < 0)
 		return;
 	leat_mounts_doubt(leat_trace_who_views(t->who));
-	leat_ptrace_place_look(t, th);
+	leat_ptrace_view_look(t, th);
 	if (th->now.call->nr == SYS_pivot_root || th->now.call->nr == SYS_chroot)
 		look_at_others(t, th);
 }
@@ -85,13 +85,13 @@ static const char *root_of(const struct thread *th)
 	return th->elsewhere && th->root ? th->root : "";
 }
 
-char *leat_ptrace_place_seen(const struct thread *th, const char *inside)
+char *leat_ptrace_view_seen(const struct thread *th, const char *inside)
 {
 	return leat_strf("%s%s", root_of(th), inside);
 }
 
-void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
-			    char **inside, char **outside)
+void leat_ptrace_view_name(struct tracer *t, struct thread *th, char *seen, uint64_t mount,
+			   char **inside, char **outside)
 {
 	const char *rest;
 	char *name;
@@ -110,7 +110,7 @@ void leat_ptrace_place_name(struct tracer *t, struct thread *th, char *seen, uin
 
 /* ---- what is there ---- */
 
-bool leat_ptrace_place_is_served(struct tracer *t, const struct thread *th)
+bool leat_ptrace_view_is_served(struct tracer *t, const struct thread *th)
 {
 	struct leat_mounts *mounts = leat_trace_who_views(t->who);
 
@@ -126,7 +126,7 @@ static int open_below(int root, const char *path, uint64_t flags, bool served)
 	return (int)syscall(SYS_openat2, root, *path ? path : "/", &how, sizeof(how));
 }
 
-int leat_ptrace_place_open(struct tracer *t, const struct thread *th, const char *path, bool follow)
+int leat_ptrace_view_open(struct tracer *t, const struct thread *th, const char *path, bool follow)
 {
 	char link[64];
 	int root, fd;
@@ -135,7 +135,7 @@ int leat_ptrace_place_open(struct tracer *t, const struct thread *th, const char
 	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	fd = open_below(root, path, follow ? 0 : O_NOFOLLOW, leat_ptrace_place_is_served(t, th));
+	fd = open_below(root, path, follow ? 0 : O_NOFOLLOW, leat_ptrace_view_is_served(t, th));
 	close(root);
 	return fd;
 }

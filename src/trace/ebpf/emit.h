@@ -1,6 +1,6 @@
 /* Records for the tracer. Nobody is woken: it looks by itself. */
-#ifndef LEAT_TRACE_EBPF_SAY_H
-#define LEAT_TRACE_EBPF_SAY_H
+#ifndef LEAT_TRACE_EBPF_EMIT_H
+#define LEAT_TRACE_EBPF_EMIT_H
 
 #include "trace/ebpf/state.h"
 
@@ -25,8 +25,8 @@ static __always_inline void call_begun(struct leat_ebpf_call *c, const struct th
 }
 
 /* What the current task did to one of the files of its call. */
-static __always_inline void say_call(struct task_struct *task, struct thread *t, char type,
-				     int which, __s64 result, __u64 offset, __u64 size)
+static __always_inline void emit_call(struct task_struct *task, struct thread *t, char type,
+				      int which, __s64 result, __u64 offset, __u64 size)
 {
 	struct leat_ebpf_call *c;
 
@@ -51,7 +51,7 @@ static __always_inline void say_call(struct task_struct *task, struct thread *t,
 }
 
 /* A close by whoever was last seen to drop it, or by a process that ends. */
-static __always_inline void say_closed(const struct handle *h, __u32 pid, __u64 time_ns)
+static __always_inline void emit_closed(const struct handle *h, __u32 pid, __u64 time_ns)
 {
 	struct leat_ebpf_call *c;
 
@@ -73,9 +73,9 @@ static __always_inline void say_closed(const struct handle *h, __u32 pid, __u64 
 	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void say_closed_unseen(const struct handle *h)
+static __always_inline void emit_closed_unseen(const struct handle *h)
 {
-	say_closed(h, h->marked_pid, h->marked_ns ? h->marked_ns : bpf_ktime_get_ns());
+	emit_closed(h, h->closer_pid, h->closer_ns ? h->closer_ns : bpf_ktime_get_ns());
 }
 
 #endif

@@ -1,4 +1,4 @@
-#include "trace/ebpf/places.h"
+#include "trace/ebpf/dirs.h"
 
 #include "base/str.h"
 
@@ -15,23 +15,23 @@ struct place {
 	char key[];
 };
 
-struct leat_ebpf_places {
+struct leat_ebpf_dirs {
 	struct place *places; /* owned, in the order in which they became known */
 };
 
-struct leat_ebpf_places *leat_ebpf_places_new(void)
+struct leat_ebpf_dirs *leat_ebpf_dirs_new(void)
 {
-	return calloc(1, sizeof(struct leat_ebpf_places));
+	return calloc(1, sizeof(struct leat_ebpf_dirs));
 }
 
-static void forget(struct leat_ebpf_places *p, struct place *place)
+static void forget(struct leat_ebpf_dirs *p, struct place *place)
 {
 	HASH_DEL(p->places, place);
 	free(place->outside);
 	free(place);
 }
 
-void leat_ebpf_places_free(struct leat_ebpf_places *p)
+void leat_ebpf_dirs_free(struct leat_ebpf_dirs *p)
 {
 	struct place *place, *next;
 
@@ -49,7 +49,7 @@ static char *key_of(uint64_t space, uint64_t event, const char *path)
 			 (int)(strrchr(path, '/') - path), path);
 }
 
-static struct place *find(const struct leat_ebpf_places *p, const char *key)
+static struct place *find(const struct leat_ebpf_dirs *p, const char *key)
 {
 	struct place *place;
 
@@ -57,7 +57,7 @@ static struct place *find(const struct leat_ebpf_places *p, const char *key)
 	return place;
 }
 
-static void add(struct leat_ebpf_places *p, const char *key, const char *outside, size_t length)
+static void add(struct leat_ebpf_dirs *p, const char *key, const char *outside, size_t length)
 {
 	struct place *place = malloc(sizeof(*place) + strlen(key) + 1);
 
@@ -73,8 +73,8 @@ static void add(struct leat_ebpf_places *p, const char *key, const char *outside
 	HASH_ADD_KEYPTR(hh, p->places, place->key, strlen(place->key), place);
 }
 
-void leat_ebpf_places_learn(struct leat_ebpf_places *p, uint64_t space, uint64_t event,
-			    const char *path, const char *outside)
+void leat_ebpf_dirs_learn(struct leat_ebpf_dirs *p, uint64_t space, uint64_t event,
+			  const char *path, const char *outside)
 {
 	const char *last = strrchr(path, '/'), *last_outside = strrchr(outside, '/');
 	char *key;
@@ -88,8 +88,8 @@ void leat_ebpf_places_learn(struct leat_ebpf_places *p, uint64_t space, uint64_t
 	free(key);
 }
 
-char *leat_ebpf_places_name(const struct leat_ebpf_places *p, uint64_t space, uint64_t event,
-			    const char *path)
+char *leat_ebpf_dirs_name(const struct leat_ebpf_dirs *p, uint64_t space, uint64_t event,
+			  const char *path)
 {
 	const char *last = strrchr(path, '/');
 	const struct place *place;

@@ -1,4 +1,4 @@
-#include "preload/core/marks.h"
+#include "preload/core/fd_kinds.h"
 
 #include "preload/core/call.h"
 #include "shm/word.h"
@@ -8,8 +8,8 @@
 /* Hidden descriptors go here, or as high as the limit allows. */
 #define HIDE_FROM 1000
 
-uint8_t leat_fd_mark[LEAT_MAX_FD];
-/* marks lie below it; it never falls */
+uint8_t leat_fd_kinds[LEAT_MAX_FD];
+/* all that have a kind lie below it; it never falls */
 static struct leat_word end;
 
 int leat_fd_end(void)
@@ -17,13 +17,13 @@ int leat_fd_end(void)
 	return (int)leat_word_get(&end);
 }
 
-void leat_fd_mark_as(int fd, uint8_t mark)
+void leat_fd_set_kind(int fd, uint8_t kind)
 {
 	uint64_t old = leat_word_get(&end);
 
 	while (old <= (uint64_t)fd && !leat_word_claim(&end, old, (uint64_t)fd + 1))
 		old = leat_word_get(&end);
-	leat_byte_set(&leat_fd_mark[fd], mark);
+	leat_byte_set(&leat_fd_kinds[fd], kind);
 }
 
 static int highest_base(void)
@@ -49,7 +49,7 @@ int leat_fd_hide(int fd)
 	} else if (high >= 0) {
 		raw(SYS_close, high);
 	}
-	leat_fd_mark_as(fd, LEAT_MARK_HIDDEN);
+	leat_fd_set_kind(fd, LEAT_FD_KIND_HIDDEN);
 	return fd;
 }
 
@@ -58,13 +58,13 @@ int leat_fd_hide_here(int fd)
 	if (!leat_fd_in_range(fd))
 		return -EMFILE;
 	raw(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
-	leat_fd_mark_as(fd, LEAT_MARK_HIDDEN);
+	leat_fd_set_kind(fd, LEAT_FD_KIND_HIDDEN);
 	return 0;
 }
 
 void leat_fd_reveal(int fd)
 {
-	leat_byte_set(&leat_fd_mark[fd], 0);
+	leat_byte_set(&leat_fd_kinds[fd], 0);
 }
 
 void leat_fd_unhide(int fd)

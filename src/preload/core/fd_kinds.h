@@ -1,7 +1,7 @@
 /* One byte a descriptor: whose it is. Descriptors of this library's own are hidden: to the program
  * they are not there. */
-#ifndef LEAT_PRELOAD_CORE_MARKS_H
-#define LEAT_PRELOAD_CORE_MARKS_H
+#ifndef LEAT_PRELOAD_CORE_FD_KINDS_H
+#define LEAT_PRELOAD_CORE_FD_KINDS_H
 
 #include "shm/word.h"
 #include "wire/wire.h"
@@ -13,34 +13,35 @@
 
 /* 0: not ours, else enum leat_kind + 1. The stubs test it before they save a single register, so
  * calls on other descriptors cost a few ns. */
-extern uint8_t leat_fd_mark[LEAT_MAX_FD];
+extern uint8_t leat_fd_kinds[LEAT_MAX_FD];
 
-/* Mark of a descriptor of ours that the program must not see. */
-#define LEAT_MARK_HIDDEN 255
+/* Kind of a descriptor of ours that the program must not see. */
+#define LEAT_FD_KIND_HIDDEN 255
 
 /* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
 static inline enum leat_kind leat_fd_kind(int fd)
 {
-	uint8_t mark = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_mark[fd]) : 0;
+	uint8_t kind = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_kinds[fd]) : 0;
 
-	return mark && mark != LEAT_MARK_HIDDEN ? (enum leat_kind)(mark - 1) : LEAT_KIND_NONE;
+	return kind && kind != LEAT_FD_KIND_HIDDEN ? (enum leat_kind)(kind - 1) : LEAT_KIND_NONE;
 }
 
 static inline bool leat_fd_hidden(int fd)
 {
-	return (unsigned)fd < LEAT_MAX_FD && leat_byte_get(&leat_fd_mark[fd]) == LEAT_MARK_HIDDEN;
+	return (unsigned)fd < LEAT_MAX_FD &&
+	       leat_byte_get(&leat_fd_kinds[fd]) == LEAT_FD_KIND_HIDDEN;
 }
 
-/* Has it a number that can be marked? */
+/* Has it a number that a kind can be kept of? */
 static inline bool leat_fd_in_range(int fd)
 {
 	return fd >= 0 && fd < LEAT_MAX_FD;
 }
 
-/* Give it that mark, other than 0. */
-void leat_fd_mark_as(int fd, uint8_t mark);
+/* Set its byte in leat_fd_kinds, other than 0. */
+void leat_fd_set_kind(int fd, uint8_t kind);
 
-/* Numbers from here on have no marks. */
+/* No descriptor from here on has a kind. */
 int leat_fd_end(void);
 
 /* Move a descriptor of ours out of the program's way and hide it; returns its

@@ -1,5 +1,6 @@
-/* What of an environment goes onto the tape; the tracer takes what tells whose a process is. */
-#include "shm/tape.h"
+/* What of an environment goes into the trace buffer; the tracer takes what tells whose a process
+ * is. */
+#include "shm/tracebuf.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool is_label(const char *variable)
 	return false;
 }
 
-size_t leat_tape_labels_room(char *const *envp)
+size_t leat_tracebuf_labels_size(char *const *envp)
 {
 	size_t size = 0;
 
@@ -27,9 +28,9 @@ size_t leat_tape_labels_room(char *const *envp)
 	return size > LABELS_BYTES ? 0 : size;
 }
 
-char *leat_tape_put_labels(struct leat_tape_record *record, char *at, char *const *envp)
+char *leat_tracebuf_put_labels(struct leat_tracebuf_record *record, char *at, char *const *envp)
 {
-	if (!leat_tape_labels_room(envp))
+	if (!leat_tracebuf_labels_size(envp))
 		return at;
 	for (; *envp; envp++) {
 		if (!is_label(*envp) || record->texts >= MOST_LABELS)

@@ -1,6 +1,6 @@
 /* One moment of a run: the rules under test, and where everybody is. */
-#ifndef LEAT_STREAM_VERIFY_WORLD_H
-#define LEAT_STREAM_VERIFY_WORLD_H
+#ifndef LEAT_STREAM_VERIFY_SYSTEM_H
+#define LEAT_STREAM_VERIFY_SYSTEM_H
 
 #include "stream/state/heap.h"
 #include "stream/verify/state.h"
@@ -11,7 +11,7 @@ struct verify_fault {
 	struct leat_verify_finding what; /* but for the way to it */
 };
 
-struct verify_world {
+struct verify_system {
 	const struct verify_model *model;
 	struct leat_stream *s;  /* in `heap` */
 	struct leat_heap *heap; /* borrowed; in use */
@@ -26,13 +26,13 @@ struct verify_world {
 };
 
 /* The beginning, or back to it. 0 or -ENOMEM. */
-int leat_verify_world_begin(struct verify_world *w, const struct verify_model *model,
-			    struct leat_heap *heap);
+int leat_verify_system_begin(struct verify_system *w, const struct verify_model *model,
+			     struct leat_heap *heap);
 
 /* Let it happen, and compare what the rules say with what is meant. */
-void leat_verify_world_do(struct verify_world *w, const struct verify_action *a);
+void leat_verify_system_do(struct verify_system *w, const struct verify_action *a);
 
 /* Nothing is possible any more (but failures): is that as it should be? */
-void leat_verify_world_check_end(struct verify_world *w);
+void leat_verify_system_check_end(struct verify_system *w);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-void leat_verify_fault(struct verify_world *w, enum leat_verify_kind kind, const char *format, ...)
+void leat_verify_fault(struct verify_system *w, enum leat_verify_kind kind, const char *format, ...)
 {
 	va_list ap;
 
@@ -18,12 +18,12 @@ void leat_verify_fault(struct verify_world *w, enum leat_verify_kind kind, const
 	va_end(ap);
 }
 
-const char *leat_verify_step_name(const struct verify_world *w, int step)
+const char *leat_verify_step_name(const struct verify_system *w, int step)
 {
 	return w->model->wf->steps[step].name;
 }
 
-void leat_verify_tell(struct verify_world *w, const char *format, ...)
+void leat_verify_print(struct verify_system *w, const char *format, ...)
 {
 	va_list ap;
 
@@ -36,7 +36,7 @@ void leat_verify_tell(struct verify_world *w, const char *format, ...)
 	putc('\n', w->people);
 }
 
-static void note(struct verify_world *w, struct leat_event ev)
+static void note(struct verify_system *w, struct leat_event ev)
 {
 	ev.seq = w->seq++;
 	if (w->log && leat_event_write(w->log, &ev))
@@ -49,7 +49,7 @@ static void on_state(void *ctx, const char *name, enum leat_file_state state)
 {
 	static const char *const words[] = {"absent again", "being produced", "complete", "failed",
 					    "never to come"};
-	struct verify_world *w = ctx;
+	struct verify_system *w = ctx;
 
 	note(w,
 	     (struct leat_event){.kind = LEAT_EV_STATE, .step = -1, .name = name, .code = state});
@@ -57,7 +57,7 @@ static void on_state(void *ctx, const char *name, enum leat_file_state state)
 		fprintf(w->people, "       %s is %s\n", name, words[state]);
 }
 
-const char *leat_verify_asked_name(const struct verify_world *w, int task)
+const char *leat_verify_asked_name(const struct verify_system *w, int task)
 {
 	int file = w->model->tasks[task].file;
 
@@ -66,7 +66,7 @@ const char *leat_verify_asked_name(const struct verify_world *w, int task)
 
 static void on_wake(void *ctx, const char *name)
 {
-	struct verify_world *w = ctx;
+	struct verify_system *w = ctx;
 
 	note(w, (struct leat_event){.kind = LEAT_EV_WAKE, .step = -1, .name = name});
 	for (int step = 0; step < w->model->n_steps; step++) {
@@ -85,7 +85,7 @@ static void on_wake(void *ctx, const char *name)
 static void on_violation(void *ctx, enum leat_violation kind, const char *name, int step,
 			 const char *text)
 {
-	struct verify_world *w = ctx;
+	struct verify_system *w = ctx;
 
 	(void)kind;
 	(void)name;
@@ -102,7 +102,7 @@ static void on_failed(void *ctx, const char *name, const char *why)
 	(void)why;
 }
 
-void leat_verify_apply(struct verify_world *w, struct leat_event ev)
+void leat_verify_apply(struct verify_system *w, struct leat_event ev)
 {
 	int rc;
 
@@ -115,7 +115,7 @@ void leat_verify_apply(struct verify_world *w, struct leat_event ev)
 		w->error = rc;
 }
 
-enum leat_answer leat_verify_ask(struct verify_world *w, const struct leat_event *ev)
+enum leat_answer leat_verify_ask(struct verify_system *w, const struct leat_event *ev)
 {
 	struct leat_event answer = {.kind = LEAT_EV_ANSWER, .step = -1, .waiter = ev->waiter};
 
@@ -130,13 +130,13 @@ int leat_verify_pid(int step)
 	return 100 + step;
 }
 
-int leat_verify_world_begin(struct verify_world *w, const struct verify_model *model,
-			    struct leat_heap *heap)
+int leat_verify_system_begin(struct verify_system *w, const struct verify_model *model,
+			     struct leat_heap *heap)
 {
 	static const struct leat_stream_ops ops = {
 		.state = on_state, .wake = on_wake, .violation = on_violation, .failed = on_failed};
 
-	*w = (struct verify_world){
+	*w = (struct verify_system){
 		.model = model, .heap = heap, .people = w->people, .log = w->log};
 	leat_heap_clear(heap);
 	w->s = leat_stream_new(model->m, model->wf, &ops, w);
