@@ -247,8 +247,8 @@ void leat_proc_drain(struct leat_proc *p)
 		;
 }
 
-/* Does a message come next that is not answered? */
-static bool is_reported(const struct leat_conn *c)
+/* Is the next message one that wants no answer? */
+static bool has_report(const struct leat_conn *c)
 {
 	struct leat_msg h;
 	ssize_t n;
@@ -259,11 +259,11 @@ static bool is_reported(const struct leat_conn *c)
 	return n == (ssize_t)sizeof(h) && h.type >= LEAT_MSG_OPENED && h.type <= LEAT_MSG_EXITING;
 }
 
-void leat_proc_hear(struct leat_proc *p)
+void leat_proc_read_reports(struct leat_proc *p)
 {
 	struct leat_conn *c, *next;
 
 	DL_FOREACH_SAFE2(p->conns, c, next, proc_next)
-	while (is_reported(c) && receive(c) > 0)
+	while (has_report(c) && receive(c) > 0)
 		;
 }

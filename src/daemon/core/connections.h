@@ -64,7 +64,7 @@ bool leat_conn_waits(const struct leat_conn *c);
 
 /* Handle what the process has sent so far. */
 void leat_proc_drain(struct leat_proc *p);
-/* Take what its connections have told already, up to the first that wants an answer. */
-void leat_proc_hear(struct leat_proc *p);
+/* The same of each connection up to the first message that wants an answer. */
+void leat_proc_read_reports(struct leat_proc *p);
 
 #endif

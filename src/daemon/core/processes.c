@@ -136,7 +136,7 @@ void leat_procs_hear(struct leat_daemon *d, int step)
 
 	HASH_ITER(hh, d->procs, p, next)
 	if (p->step == step) {
-		leat_proc_hear(p);
+		leat_proc_read_reports(p);
 		if (p->exiting && has_ended(p))
 			gone(p);
 	}

@@ -287,8 +287,10 @@ static void closed(struct leat_daemon *d, struct leat_description *l, bool abnor
 		leat_file_persist(d, f);
 }
 
-/* The versions that nobody has open any more, as far as it was told of them all. */
-static void end_readers(uv_check_t *check)
+/* Closes the descriptions that have ended, once the messages are read that their processes had sent
+ * before, perhaps by another connection: that a version was read, or a file changed. Those that end
+ * by these messages have their turn later. */
+static void close_ended(uv_check_t *check)
 {
 	struct leat_daemon *d = check->data;
 	struct leat_description *l, *next_live;
@@ -296,16 +298,14 @@ static void end_readers(uv_check_t *check)
 
 	uv_check_stop(check);
 	for (l = d->files->descriptions; l; l = l->hh.next)
-		l->heard = l->ended;
+		l->is_due = l->ended;
 	HASH_ITER(hh, d->procs, p, next)
-	leat_proc_hear(p);
+	leat_proc_read_reports(p);
 	HASH_ITER(hh, d->files->descriptions, l, next_live)
-	if (l->heard)
+	if (l->is_due)
 		closed(d, l, l->abnormal);
 }
 
-/* That a version was read, or a file changed, may have been told before it was closed by another
- * connection, and be heard later. */
 static void ended(struct leat_daemon *d, struct leat_description *l, bool abnormal)
 {
 	if (l->reads ? l->read : !l->intact) {
@@ -314,13 +314,13 @@ static void ended(struct leat_daemon *d, struct leat_description *l, bool abnorm
 	}
 	l->ended = true;
 	l->abnormal |= abnormal;
-	uv_check_start(&d->files->ended, end_readers);
+	uv_check_start(&d->files->ended, close_ended);
 }
 
-void leat_descriptions_hear(struct leat_daemon *d)
+void leat_descriptions_close_ended(struct leat_daemon *d)
 {
 	if (uv_is_active((uv_handle_t *)&d->files->ended))
-		end_readers(&d->files->ended);
+		close_ended(&d->files->ended);
 }
 
 int leat_descriptions_init(struct leat_daemon *d)

@@ -23,7 +23,7 @@ struct leat_description {
 	bool intact;              /* opened for writing, and nothing was changed by it yet */
 	bool read;                /* of a version: who had it open has read it */
 	bool ended, abnormal;     /* it is closed, perhaps by abnormal death, */
-	bool heard;               /* and what was told of it before has been heard */
+	bool is_due;              /* and its close is now to be handled */
 	bool untold;              /* nobody told of its open, and it has no lock */
 	bool doubted;             /* it could not be looked at, which was told */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
@@ -48,7 +48,7 @@ struct leat_description *leat_description_unreported(struct leat_daemon *d, stru
 						     struct leat_conn *c, int fd);
 /* Before it is decided what a name stands for: what was closed is, with all that was told of it
  * before by any connection. */
-void leat_descriptions_hear(struct leat_daemon *d);
+void leat_descriptions_close_ended(struct leat_daemon *d);
 /* Have descriptors on their inodes, before names change. */
 void leat_descriptions_hold(struct leat_daemon *d, struct leat_file *f);
 /* The opener said that its open failed. */

@@ -71,7 +71,7 @@ int leat_request_fail(struct leat_request *r, int error)
 		m.slot = r->file->slot;
 		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
 	}
-	/* Who must not wait shows it as it is. */
+	/* A client whose call is not to wait (a stat, say) makes it on the file as it is. */
 	if (r->in->op == LEAT_OP_OPEN)
 		leat_actions_resolved(r->c, error == -EAGAIN);
 	if (error == -EAGAIN && r->c->steady && r->found.root == LEAT_ROOT_SPILL)

@@ -116,7 +116,7 @@ int leat_versions_find(struct leat_conn *c, enum leat_call call, struct leat_fou
 		return 0;
 	/* One process of a step closes a version, another one begins the next. */
 	leat_procs_hear(c->d, c->step);
-	leat_descriptions_hear(c->d);
+	leat_descriptions_close_ended(c->d);
 	if (leads_behind(c, found, name))
 		how = call == LEAT_CALL_OPEN ? LEAT_FIND_FOLLOW : how;
 	else
@@ -177,7 +177,7 @@ int leat_versions_resolve(struct leat_request *r, enum leat_call call)
 {
 	int rc;
 
-	leat_descriptions_hear(r->d);
+	leat_descriptions_close_ended(r->d);
 	rc = admit(r, call);
 
 	return rc ? rc : leat_versions_find(r->c, call, &r->found, r->seen);

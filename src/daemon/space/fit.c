@@ -12,8 +12,13 @@
 #include <string.h>
 
 #define LOOK_NS UINT64_C(5000000)
-/* What the store holds is looked at so often at most. */
+/* What the store holds is looked at so often at most; where all files have to be looked at for it,
+ * so often, and never for more than a part of the time. */
 #define LOOK_USED_NS UINT64_C(1000000)
+#define LOOK_FILES_NS UINT64_C(100000000)
+#define LOOK_SHARE 10u
+/* For a process that needs space now. */
+#define LOOK_ANEW_SHARE 4u
 #define PAGE UINT64_C(65536)
 /* So many writers may be unasked for at most so many bytes each. */
 #define ASKERS 32
@@ -118,25 +123,49 @@ static uint64_t count_used(struct leat_daemon *d)
 	return sum;
 }
 
+/* Others have files there, too. */
+static void look_at_files(struct leat_daemon *d)
+{
+	struct leat_daemon_space *s = d->space;
+	uint64_t left = s->budget_bytes - s->used_bytes, begin = leat_clock_ns();
+
+	s->used_bytes = count_used(d);
+	s->budget_bytes = s->used_bytes + left;
+	s->look_ns = leat_clock_ns() - begin;
+}
+
+static uint64_t least_pause(const struct leat_daemon *d)
+{
+	uint64_t pause = LOOK_SHARE * d->space->look_ns;
+
+	if (!leat_store_is_private(d->store))
+		return LOOK_USED_NS;
+	return pause > LOOK_FILES_NS ? pause : LOOK_FILES_NS;
+}
+
 void leat_space_look(struct leat_daemon *d)
 {
 	struct leat_daemon_space *s = d->space;
 	uint64_t now = leat_clock_ns();
-	bool is_private = leat_store_is_private(d->store);
 
-	if (s->looked_ns && now - s->looked_ns < (is_private ? 100 : 1) * LOOK_USED_NS)
+	if (s->looked_ns && now - s->looked_ns < least_pause(d))
 		return;
 	s->looked_ns = now;
 	if (leat_store_usage(d->store, &s->budget_bytes, &s->used_bytes))
 		return;
-	if (is_private) { /* others have files there, too */
-		uint64_t left = s->budget_bytes - s->used_bytes;
-
-		s->used_bytes = count_used(d);
-		s->budget_bytes = s->used_bytes + left;
-	}
+	if (leat_store_is_private(d->store))
+		look_at_files(d);
 	if (d->space->limits.budget.now_bytes < s->budget_bytes)
 		s->budget_bytes = d->space->limits.budget.now_bytes;
+}
+
+void leat_space_look_anew(struct leat_daemon *d)
+{
+	struct leat_daemon_space *s = d->space;
+
+	if (leat_clock_ns() - s->looked_ns >= LOOK_ANEW_SHARE * s->look_ns)
+		s->looked_ns = 0;
+	leat_space_look(d);
 }
 
 int leat_space_check(struct leat_daemon *d, const struct leat_file *f, uint64_t length)
@@ -151,7 +180,6 @@ int leat_space_check(struct leat_daemon *d, const struct leat_file *f, uint64_t 
 	if (s->used_bytes < s->budget_bytes)
 		return 0;
 	if (leat_clock_ns() - s->looked_ns >= LOOK_NS)
-		s->looked_ns = 0;
-	leat_space_look(d);
+		leat_space_look_anew(d);
 	return s->used_bytes < s->budget_bytes ? 0 : -ENOSPC;
 }

@@ -294,9 +294,8 @@ int leat_spill_make_space(struct leat_conn *c, struct leat_file *f, uint64_t len
 	bool waits = false;
 	int rc;
 
-	s->looked_ns = 0;
 	leat_space_fit(d);
-	leat_space_look(d);
+	leat_space_look_anew(d);
 	if (f->move)
 		return -EAGAIN;
 	if (f->retired || !leat_tree_has_ours(d->tree, f->name, &root, &st))
