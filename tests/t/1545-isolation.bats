@@ -204,6 +204,11 @@ ways() {
 	[[ $output == *"$open/work is mounted a second time, at $open/other place/work: what goes there by that name is not held to what it declares"* ]]
 	[[ $output == *"$open/work is mounted a second time, at $open/part: "* ]]
 	[ "$(grep -c 'second time' <<<"$output")" = 2 ]
+	run -0 leat run t.yaml
+	[[ $output != *"second time"* ]]
+	run -0 unshare -m --propagation private sh -c 'mount --bind . "other place" && exec leat run t.yaml'
+	echo "$output"
+	[[ $output == *"$open/work is mounted a second time, at $open/other place/work: what goes there by that name is not seen, and does not find what is in memory; use the first name"* ]]
 }
 
 # ---- other users ----

@@ -15,6 +15,7 @@
 #include "daemon/files/private.h"
 #include "daemon/files/times.h"
 #include "daemon/loop/loop.h"
+#include "daemon/ops/alias.h"
 #include "daemon/ops/auth_token.h"
 #include "daemon/ops/dir_looks.h"
 #include "daemon/ops/enforce.h"
@@ -192,7 +193,7 @@ static int init(struct leat_daemon *d, char *error, size_t error_size)
 		rc = start_loop(d);
 	LEAT_FAULT("start.listens");
 	if (!rc)
-		leat_enforce_find_aliases(d);
+		leat_alias_warn(d);
 	if (rc && !*error)
 		snprintf(error, error_size, "cannot start: %s", strerror(-rc));
 	if (rc)

@@ -1,9 +1,10 @@
 /* Other names of the workflow's directory: where its file system is mounted elsewhere, too, files
  * can be used past leat. See proc_pid_mountinfo(5). */
+#include "daemon/ops/alias.h"
+
 #include "base/log.h"
 #include "base/str.h"
 #include "daemon/core/problems.h"
-#include "daemon/ops/enforce.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,15 +72,23 @@ static bool leads_there(const struct leat_daemon *d, const char *name, bool whol
 	return there.st_dev == here.st_dev && (!whole || there.st_ino == here.st_ino);
 }
 
-void leat_enforce_find_aliases(struct leat_daemon *d)
+static void warn(struct leat_daemon *d, const char *name)
+{
+	leat_problem_add(d, 0, "%s is mounted a second time, at %s: %s", d->dir, name,
+			 d->options.enforce
+				 ? "what goes there by that name is not held to what it declares"
+				 : "what goes there by that name is not seen, and does not find "
+				   "what is in memory; use the first name");
+}
+
+void leat_alias_warn(struct leat_daemon *d)
 {
 	struct mount own, m;
 	char inside[2 * PATH_MAX], name[PATH_MAX];
-	FILE *in = d->options.enforce ? fopen("/proc/self/mountinfo", "re") : NULL;
+	FILE *in = fopen("/proc/self/mountinfo", "re");
 
 	if (!in) {
-		if (d->options.enforce)
-			leat_warn("cannot look for other names of %s: %s", d->dir, strerror(errno));
+		leat_warn("cannot look for other names of %s: %s", d->dir, strerror(errno));
 		return;
 	}
 	if (find_own(in, d->dir, &own)) {
@@ -89,11 +98,7 @@ void leat_enforce_find_aliases(struct leat_daemon *d)
 		while (read_mount(in, &m))
 			if (strcmp(m.device, own.device) == 0 && name_in(&m, inside, name) &&
 			    leads_there(d, name, leat_path_behind(inside, m.root) != NULL))
-				leat_problem_add(
-					d, 0,
-					"%s is mounted a second time, at %s: what goes there "
-					"by that name is not held to what it declares",
-					d->dir, name);
+				warn(d, name);
 	}
 	fclose(in);
 }

@@ -23,9 +23,6 @@ bool leat_enforce_fact(const struct leat_conn *c, const struct leat_file *f, boo
  * execute it. 0 or -ENOMEM. */
 int leat_enforce_program(struct leat_daemon *d, int step, const char *path);
 
-/* Warn of other mounts by which the workflow's directory can be reached (alias.c). */
-void leat_enforce_find_aliases(struct leat_daemon *d);
-
 void leat_enforce_free(struct leat_daemon *d);
 
 #endif
