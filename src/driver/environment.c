@@ -44,24 +44,31 @@ static bool is_own_session_dir(const char *value)
 	return strstr(value, "/ompi.leat.") != NULL;
 }
 
+/* Is the entry "NAME=..." that of the variable? */
+static bool is_of(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
 static bool is_replaced(const char *entry, const struct leat_environment_spec *spec)
 {
 	static const char *const names[] = {
-		"LEAT_DIR=",   "LEAT_APP_NAME=", "LEAT_WORKFLOW_NAME=", "LEAT_RUNTIME_DIR=",
-		"LEAT_MOUNT=", "LEAT_SITES=",    "LEAT_KEY=",           "LEAT_SEAL=",
-		"LEAT_TASK=",  "LEAT_INSTANCE=", "LEAT_INSTANCES=",     "LEAT_DIR_ID="};
+		"LEAT_DIR",   "LEAT_APP_NAME", "LEAT_WORKFLOW_NAME", "LEAT_RUNTIME_DIR",
+		"LEAT_MOUNT", "LEAT_SITES",    "LEAT_KEY",           "LEAT_SEAL",
+		"LEAT_TASK",  "LEAT_INSTANCE", "LEAT_INSTANCES",     "LEAT_DIR_ID"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+		if (is_of(entry, names[i]))
 			return true;
-	if (spec->within && strncmp(entry, "PWD=", 4) == 0)
+	if (spec->within && is_of(entry, "PWD"))
 		return true;
-	if (strncmp(entry, SESSION_DIR "=", sizeof(SESSION_DIR)) == 0)
+	if (is_of(entry, SESSION_DIR))
 		return is_own_session_dir(entry);
 	/* This may be the leat of a step on plain files. */
-	return ((spec->library || spec->plain) &&
-		strncmp(entry, "LEAT_TRACE_BUFFER_ONLY=", 15) == 0) ||
-	       ((spec->library || spec->tracer) && strncmp(entry, "LD_PRELOAD=", 11) == 0);
+	return ((spec->library || spec->plain) && is_of(entry, "LEAT_TRACE_BUFFER_ONLY")) ||
+	       ((spec->library || spec->tracer) && is_of(entry, "LD_PRELOAD"));
 }
 
 /* Which directory it is, so that a step's programs do not take another one for it. */

@@ -35,7 +35,7 @@ var tasks = [];
 run.steps.forEach(function (step, index) {
 	var task = tasks[tasks.length - 1];
 	step.index = index;
-	step.milestones = [];
+	step.marks = [];
 	step.launches = 0;
 	/* What is known without a daemon is only that it ran. */
 	if (begun(step) && !step.pieces.length)
@@ -44,14 +44,14 @@ run.steps.forEach(function (step, index) {
 		tasks.push(task = {name: step.task, steps: [], open: false});
 	task.steps.push(step);
 });
-run.milestones.forEach(function (mark) {
+run.marks.forEach(function (mark) {
 	if (mark.step === undefined)
 		return;
-	run.steps[mark.step].milestones.push(mark);
+	run.steps[mark.step].marks.push(mark);
 	if (mark.kind === "launch")
 		run.steps[mark.step].launches++;
 });
-var links = run.milestones.filter(function (mark) { return mark.from_us !== undefined; });
+var links = run.marks.filter(function (mark) { return mark.from_us !== undefined; });
 var ensembles = tasks.filter(function (task) { return task.steps.length > 1; });
 ensembles.forEach(function (task) { task.most = mostAtOnce(task.steps); });
 if (run.steps.length <= OPEN_ROWS || location.hash === "#open")
@@ -269,13 +269,13 @@ function drawMarks(g, row) {
 	var group = row.kind === "group", inView = 0;
 	if (group)
 		row.steps.forEach(function (step) {
-			inView += step.milestones.filter(function (mark) {
+			inView += step.marks.filter(function (mark) {
 				return mark.kind === "commit" && mark.at_us >= from() && mark.at_us <= to();
 			}).length;
 		});
 	row.steps.forEach(function (step) {
 		last = {};
-		step.milestones.forEach(function (mark) {
+		step.marks.forEach(function (mark) {
 			var at = x(mark.at_us / 1e6);
 			if (d[mark.kind] === undefined || at < -5 || at > width + 5 || at - last[mark.kind] < 3 ||
 					(mark.kind === "launch" && (step.launches < 2 || group)) ||
@@ -465,7 +465,7 @@ function describeMarks(row, us) {
 	var near = (to() - from()) / width * 4;
 	var found = [];
 	row.steps.forEach(function (step) {
-		step.milestones.forEach(function (mark) {
+		step.marks.forEach(function (mark) {
 			var what = {commit: " complete", fail: " failed", read: " opened"}[mark.kind];
 			if (what && Math.abs(mark.at_us - us) <= near)
 				found.push(titled(mark) + what);
@@ -607,7 +607,7 @@ function tell() {
 	var items = d3.select("#legend").selectAll("li").data(shown).enter().append("li");
 	items.append("i").attr("class", function (a) { return "key " + a; });
 	items.append("span").text(function (a) { return run.detailed ? WORDS[a] : "running"; });
-	d3.select("#legend").append("li").text(run.milestones.some(function (m) { return m.kind === "commit"; }) ?
+	d3.select("#legend").append("li").text(run.marks.some(function (m) { return m.kind === "commit"; }) ?
 		"\u25bc file complete" : "");
 	d3.select("#arrows-label").attr("hidden", links.length ? null : "").on("change", function () { draw(false); });
 	d3.select("#how").attr("hidden", run.detailed ? null : "");
