@@ -117,4 +117,5 @@ def main():
     print(f"{last - first + 1} seeds")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ BUILD = os.path.abspath(os.environ.get("LEAT_BUILD", "build/faults"))
 LEAT = os.path.join(BUILD, "src/cli/leat")
 ACTOR = os.path.join(BUILD, "tests/faults/actor")
 STATIC = ACTOR + "_static"
+KILLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "killed.py")
 
 
 @functools.cache
@@ -185,6 +186,10 @@ SCENES = [
         task("A", ACTOR, "make data 5000 5000 , slow 4000", outports=["filename: data, mode: no_update"]),
         task("B", ACTOR, "take data 0 4096 , make out 100 10", inports=["data"], outports=["out"])),
         {"out": 100}, command=["timeout", "-s", "INT", "2", LEAT, "run", "flow.yaml"], fails="interrupted by SIGINT"),
+    Scene("killed", flow(
+        task("A", "bash -c", f"'{KILLED} && exec {ACTOR} make data 3000 300'", outports=["data"]),
+        task("B", ACTOR, "take data 3000 100 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}),
     Scene("refused", flow(
         task("A", ACTOR, f"make data 100 10 , run {STATIC}", outports=["data"])),
         {"data": 100}, fails="cannot be intercepted", prefix=NO_MOUNT),
