@@ -6,11 +6,17 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* How long the daemon has to end, once asked to. */
+#define ASKED_MS 5000
 
 static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		 const struct leat_cli_workflow *w, bool serve)
@@ -86,6 +92,33 @@ int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args
 	return leat_listen_begin(args, leat_listen_run, &daemon->watched, &daemon->listen);
 }
 
+/* Somebody else may have reaped it: that is as good as an end. */
+static bool has_ended_within(pid_t pid, int pidfd, int ms)
+{
+	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+	while (poll(&fd, 1, ms) < 0 && errno == EINTR)
+		;
+	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+/* It ends by itself, once asked to or left alone; but nothing of it may stay. */
+static void await_end(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (pidfd < 0 && errno == ESRCH)
+		return; /* reaped */
+	if (!has_ended_within(pid, pidfd, ASKED_MS)) {
+		kill(pid, SIGTERM);
+		if (!has_ended_within(pid, pidfd, ASKED_MS)) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
+	}
+	close(pidfd);
+}
+
 void leat_cli_daemon_end(struct leat_cli_daemon *daemon)
 {
 	pid_t pid = daemon->pid;
@@ -95,17 +128,6 @@ void leat_cli_daemon_end(struct leat_cli_daemon *daemon)
 	leat_control_close(daemon->control);
 	free(daemon->runtime_dir);
 	*daemon = (struct leat_cli_daemon){0};
-	if (pid <= 0)
-		return;
-	/* It ends by itself, once asked to or left alone; but nothing of it may stay.
-	 * Somebody else may have reaped it: then waitpid fails. */
-	for (int i = 0; i < 1000; i++) {
-		if (waitpid(pid, NULL, WNOHANG) != 0)
-			return;
-		usleep(10000);
-		if (i == 500)
-			kill(pid, SIGTERM);
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	if (pid > 0)
+		await_end(pid);
 }
