@@ -151,12 +151,15 @@ int leat_channel_replace_fd(struct leat_channel *c, uint32_t slot, int fd, int *
 int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot, uint64_t offset,
 			   uint64_t length)
 {
-	const struct leat_msg_fact fact = {
-		.slot = slot, .code = code, .offset = offset, .length = length};
+	const struct leat_msg_violated violated = {.h.type = LEAT_MSG_VIOLATED,
+						   .slot = slot,
+						   .code = code,
+						   .offset = offset,
+						   .length = length};
 	const struct leat_msg_ask_write m = {.h.type = LEAT_MSG_ASK_WRITE, .slot = slot};
 	uint32_t seq;
 
-	leat_channel_fact(c, LEAT_MSG_VIOLATED, &fact);
+	leat_channel_report(c, &violated.h);
 	return leat_channel_ask(c, &m.h, &seq) == -EIO ? -EIO : 0;
 }
 
@@ -169,10 +172,9 @@ int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *progra
 
 /* --- one way --- */
 
-int leat_channel_fact(struct leat_channel *c, enum leat_msg_type type,
-		      const struct leat_msg_fact *fact)
+int leat_channel_report(struct leat_channel *c, const struct leat_msg *report)
 {
-	return notify(c, type, fact, NULL, NULL);
+	return notify(c, (enum leat_msg_type)report->type, report, NULL, NULL);
 }
 
 int leat_channel_forget_list(struct leat_channel *c, uint64_t handle)

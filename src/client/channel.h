@@ -76,8 +76,8 @@ int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *progra
 
 /* --- one way --- */
 
-int leat_channel_fact(struct leat_channel *c, enum leat_msg_type type,
-		      const struct leat_msg_fact *fact);
+/* `report` is the head of a message of an open file (OPENED to EARLY_SIZE) of the type it names. */
+int leat_channel_report(struct leat_channel *c, const struct leat_msg *report);
 int leat_channel_forget_list(struct leat_channel *c, uint64_t handle);
 /* EXITING or REAPED; `text` as leat_msg_step has it. */
 int leat_channel_ended(struct leat_channel *c, enum leat_msg_type type, int32_t pid, int32_t status,

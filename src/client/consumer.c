@@ -1,7 +1,5 @@
 #include "client/consumer.h"
 
-#include "eventlog/call.h"
-
 #include <errno.h>
 
 #define MS UINT64_C(1000000) /* in ns */
@@ -102,15 +100,14 @@ int leat_consumer_is_whole(struct leat_shm_file *f)
 	return !!(flags & LEAT_SHM_COMMITTED);
 }
 
-bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
-				      struct leat_msg_fact *fact)
+bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint32_t slot, uint64_t seen,
+				      uint64_t read_end, struct leat_msg_early_size *report)
 {
 	if (!f || read_end > seen)
 		return false;
 	if (leat_shm_flags(f) & LEAT_SHM_COMMITTED && leat_shm_size(f) <= seen)
 		return false;
-	fact->code = LEAT_VIOLATION_EARLY_SIZE;
-	fact->offset = read_end;
-	fact->length = seen;
+	*report = (struct leat_msg_early_size){
+		.h.type = LEAT_MSG_EARLY_SIZE, .slot = slot, .read_end = read_end, .size = seen};
 	return true;
 }

@@ -19,9 +19,9 @@ int leat_consumer_await(struct leat_awaiter *a, struct leat_shm_file *f, uint32_
 /* 1: the file is all there; 0: not yet; -EIO: it failed. NULL: nobody writes it. */
 int leat_consumer_is_whole(struct leat_shm_file *f);
 
-/* A consumer that has asked for what only the size `seen` can have told closes the file, read up to
- * `read_end`. Is that to be reported? Then *fact says what. */
-bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint64_t seen, uint64_t read_end,
-				      struct leat_msg_fact *fact);
+/* A consumer that has asked for what only the size `seen` can have told closes file `slot`, read up
+ * to `read_end`. Is that to be reported? Then *report is the message. */
+bool leat_consumer_trusted_early_size(struct leat_shm_file *f, uint32_t slot, uint64_t seen,
+				      uint64_t read_end, struct leat_msg_early_size *report);
 
 #endif

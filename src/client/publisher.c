@@ -2,12 +2,14 @@
 
 #include "eventlog/call.h"
 
-bool leat_publisher_publish(struct leat_shm_file *f, uint64_t start, uint64_t end,
-			    struct leat_msg_fact *fact)
+bool leat_publisher_publish(struct leat_shm_file *f, uint32_t slot, uint64_t start, uint64_t end,
+			    struct leat_msg_range *extent)
 {
-	fact->offset = start;
-	fact->length = end - start;
-	return leat_shm_publish_range(f, start, end);
+	if (!leat_shm_publish_range(f, start, end))
+		return false;
+	*extent = (struct leat_msg_range){
+		.h.type = LEAT_MSG_EXTENT, .slot = slot, .offset = start, .length = end - start};
+	return true;
 }
 
 uint32_t leat_publisher_check_length(struct leat_shm_file *f, uint64_t length, uint64_t size)

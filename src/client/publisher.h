@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* [start, end) of the file is written, by description fact->ofd of fact->slot: consumers may read
- * it. True: the daemon must be told (EXTENT) what *fact says now. */
-bool leat_publisher_publish(struct leat_shm_file *f, uint64_t start, uint64_t end,
-			    struct leat_msg_fact *fact);
+/* [start, end) of file `slot` is written: consumers may read it. True: *extent is to be sent to the
+ * daemon. */
+bool leat_publisher_publish(struct leat_shm_file *f, uint32_t slot, uint64_t start, uint64_t end,
+			    struct leat_msg_range *extent);
 
 /* What the change of the length from `size` to `length` violates: enum leat_violation, 0: nothing.
  */

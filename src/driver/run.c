@@ -131,7 +131,7 @@ static void on_event(void *ctx, int error, const char *text)
 {
 	struct leat_driver *d = ctx;
 
-	if (error == LEAT_WIRE_LOOK) {
+	if (error == LEAT_WIRE_LAUNCHABLE) {
 		size_t step = strtoul(text, NULL, 10);
 
 		d->look = step < d->wf->n_steps;

@@ -74,7 +74,8 @@ static int identify(struct leat_mount_call *call, int fd, const struct stat *st,
 
 	if (rc)
 		return rc;
-	*in = (struct inherited){reply->kind, reply->slot, reply->seq, reply->intact, reply->ofd};
+	*in = (struct inherited){reply->kind, reply->slot, reply->generation, reply->intact,
+				 reply->ofd};
 	return 0;
 }
 
@@ -115,9 +116,10 @@ static int await_bytes(struct leat_mount_call *call, const struct inherited *in)
 /* Nor are its writes. */
 static int report_wrote(struct leat_mount_call *call, const struct inherited *in)
 {
-	struct leat_msg_fact fact = {.slot = in->slot, .ofd = in->ofd};
+	const struct leat_msg_wrote wrote = {
+		.h.type = LEAT_MSG_WROTE, .slot = in->slot, .ofd = in->ofd};
 
-	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WROTE, &fact);
+	return leat_channel_report(leat_mount_channel(call), &wrote.h);
 }
 
 /* They may be anywhere: of what several steps write, all of it. */
@@ -125,14 +127,15 @@ static int report_written(struct leat_mount_call *call, int fd, const struct inh
 {
 	struct leat_shm_file *f = leat_mount_file(call, in->slot);
 	int flags = fcntl(fd, F_GETFL);
-	struct leat_msg_fact fact = {.slot = in->slot,
-				     .ofd = in->ofd,
-				     .code = flags & O_APPEND ? 1 : 0,
-				     .length = UINT64_MAX};
+	const struct leat_msg_written written = {.h.type = LEAT_MSG_WRITTEN,
+						 .slot = in->slot,
+						 .appended = flags & O_APPEND ? 1 : 0,
+						 .ofd = in->ofd,
+						 .length = UINT64_MAX};
 
 	if (!f || !(leat_shm_flags(f) & LEAT_SHM_SHARED) || (flags & O_ACCMODE) == O_RDONLY)
 		return 0;
-	return leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
+	return leat_channel_report(leat_mount_channel(call), &written.h);
 }
 
 /* They find no space otherwise than by ENOSPC, which leat does not see: the file goes to disk

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 11
+#define LEAT_WIRE_VERSION 12
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {
@@ -36,21 +36,21 @@ enum leat_msg_type {
 	LEAT_MSG_ASK_ACTIONS,   /* have the step's actions been called; -EIO they failed */
 	LEAT_MSG_SYNC,          /* -> ANSWER: all that was sent before it has been handled */
 	/* one way */
-	LEAT_MSG_OPENED,    /* the open allowed by RESOLVE failed (error != 0) */
-	LEAT_MSG_CLOSED,    /* a descriptor with an ofd was closed: look whether it was the last
-			     */
-	LEAT_MSG_EXTENT,    /* bytes beyond the frontier were written */
-	LEAT_MSG_TRUNCATED, /* the file was truncated or extended to length */
-	LEAT_MSG_DROP,      /* a consumer has read up to length, and nobody needs it again */
-	LEAT_MSG_PREFAULT,  /* these bytes will be written soon: have clear memory there */
-	LEAT_MSG_READ,      /* something was read of a version, description ofd; code */
-	LEAT_MSG_WROTE,     /* description ofd (0: any of the file) is about to change it */
-	LEAT_MSG_WRITTEN,   /* bytes of a file that several steps write were written; code 1: at
-			     * its end (O_APPEND) */
-	LEAT_MSG_EXITING,   /* the process (pid; 0: the sender) is about to exit normally */
-	LEAT_MSG_VIOLATED,  /* a violation the client saw */
-	LEAT_MSG_REFUSED,   /* an exec was refused: text says which program and why; error != 0: or
-			     * this process cannot go on, and its step has failed */
+	LEAT_MSG_OPENED,     /* the call allowed by RESOLVE has ended */
+	LEAT_MSG_CLOSED,     /* a descriptor with an ofd was closed: look whether it was the last
+			      */
+	LEAT_MSG_EXTENT,     /* bytes beyond the frontier were written */
+	LEAT_MSG_TRUNCATED,  /* the file was truncated or extended to length */
+	LEAT_MSG_DROP,       /* a consumer has read up to there, and nobody needs it again */
+	LEAT_MSG_PREFAULT,   /* these bytes will be written soon: have clear memory there */
+	LEAT_MSG_READ,       /* something was read of a version, description ofd */
+	LEAT_MSG_WROTE,      /* description ofd (0: any of the file) is about to change it */
+	LEAT_MSG_WRITTEN,    /* bytes of a file that several steps write were written */
+	LEAT_MSG_EXITING,    /* the process (pid; 0: the sender) is about to exit normally */
+	LEAT_MSG_VIOLATED,   /* a violation the client saw */
+	LEAT_MSG_EARLY_SIZE, /* a consumer took the size of a growing file for its final one */
+	LEAT_MSG_REFUSED,    /* an exec was refused: text says which program and why; error != 0: or
+			      * this process cannot go on, and its step has failed */
 	LEAT_MSG_KILLED, /* the kernel killed a process of the step for want of memory, out of the
 			  * daemon's sight: text says where, and by which limit */
 	/* control: leat run, exec, done, top */
@@ -97,27 +97,25 @@ enum leat_act {
 	LEAT_ACT_GO_ON = LEAT_ACT_KINDS, /* the broadcast that is waited for has come */
 };
 
-/* What a RESOLVE is for. */
+/* What a RESOLVE is for, and which fields of it count beside the path. */
 enum leat_op {
-	LEAT_OP_OPEN = 1, /* flags, mode: as for openat */
-	LEAT_OP_LOOK,     /* stat, access, readlink, getxattr...; flags AT_SYMLINK_NOFOLLOW */
+	LEAT_OP_OPEN = 1, /* flags, mode: as for openat; pid */
+	LEAT_OP_STAT,     /* stat, getxattr...: waits for the commit; flags AT_SYMLINK_NOFOLLOW */
 	LEAT_OP_CHDIR,
-	LEAT_OP_EXEC,     /* mode: LEAT_EXEC_NOW */
+	LEAT_OP_EXEC,     /* flags AT_SYMLINK_NOFOLLOW; no_wait */
 	LEAT_OP_MKDIR,    /* mode */
-	LEAT_OP_MAKE,     /* mknod, symlink, bind: a new name */
+	LEAT_OP_MAKE,     /* mknod, symlink, bind: a new name; mode, with the type as for mknod */
 	LEAT_OP_META,     /* chmod, chown, utimensat, setxattr by path; flags AT_SYMLINK_NOFOLLOW;
-			   * mode: of chmod or of a list, with LEAT_META_MODE, and others LEAT_META_ */
+			   * rights, and by them mode, uid, gid */
 	LEAT_OP_TRUNCATE, /* truncate by path; length */
 	LEAT_OP_ACCESS,   /* access, readlink, O_PATH: waits as OPEN for reading does, not for the
 			   * commit; flags AT_SYMLINK_NOFOLLOW; mode: as for access */
 };
 
-#define LEAT_META_MODE (1u << 16)
-#define LEAT_META_OWNER (1u << 17) /* of chown; length: uid << 32 | gid, all ones: as it is */
-#define LEAT_META_LIST (1u << 18)  /* an access control list is set or removed */
-
-/* A name that is not there is waited for only if an output spells it out. */
-#define LEAT_EXEC_NOW 1u
+/* Which rights a META changes. */
+#define LEAT_META_MODE 1u  /* the mode, to `mode`: of chmod, or of an access control list */
+#define LEAT_META_OWNER 2u /* the owner, to `uid` and `gid` */
+#define LEAT_META_LIST 4u  /* an access control list is set or removed */
 
 enum leat_change {
 	LEAT_CHANGE_RENAME = 1, /* flags as renameat2 */
@@ -196,11 +194,16 @@ struct leat_msg_welcome {
 
 struct leat_msg_resolve {
 	struct leat_msg h;
-	uint32_t op;
-	uint32_t flags;
-	uint32_t mode;
-	uint32_t pid; /* behind a mount: who opens, as its server knows it; 0: not known */
-	uint64_t length;
+	uint32_t op;     /* enum leat_op, which says what of the following counts */
+	uint32_t flags;  /* of the system call */
+	uint32_t mode;   /* of the system call */
+	uint32_t pid;    /* behind a mount: who opens, as its server knows it; 0: not known */
+	uint32_t rights; /* LEAT_META_... */
+	uint32_t uid;    /* all ones: stays as it is */
+	uint32_t gid;
+	uint32_t no_wait; /* 1: a name that is not there is waited for only if an output spells it
+			     out */
+	uint64_t length;  /* bytes that the file is to have */
 	/* strings: path below the workflow's directory, not normalised ("" = the directory) */
 };
 
@@ -209,14 +212,15 @@ struct leat_msg_resolved {
 	int32_t error; /* -errno for the call; -EAGAIN: wait on slot/seq, then resolve again */
 	uint32_t location;
 	uint32_t kind;
-	uint32_t slot;  /* index of the file's shared record; 0 = none */
-	uint32_t seq;   /* with -EAGAIN: value of seq to sleep on; else the file's location
-			   generation, shm/state.h */
-	uint32_t flags; /* OPEN: open flags to use instead of the program's */
+	uint32_t slot;       /* index of the file's shared record; 0 = none */
+	uint32_t seq;        /* with -EAGAIN: value of seq to sleep on */
+	uint32_t generation; /* else: the file's location generation, shm/state.h */
+	uint32_t flags;      /* OPEN: open flags to use instead of the program's */
+	uint32_t reserved;
 	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
 		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */
-	uint32_t lasting; /* 1: LOOK, ACCESS and OPEN for reading will get this answer until the
+	uint32_t lasting; /* 1: STAT, ACCESS and OPEN for reading will get this answer until the
 			   * counters in shared memory (shm/state.h, "names") move */
 	uint32_t changes; /* of the slot, when this was said */
 	uint32_t intact;  /* OPEN, IDENTIFY: it has changed nothing yet, and WROTE is to be sent
@@ -287,7 +291,7 @@ struct leat_msg_ask_launch {
 };
 
 /* ANSWER: 0 it may, and the text is the file that the launch is for, as the step sees it; -EAGAIN
- * not yet: an EVENT with LEAT_WIRE_LOOK tells when to ask again; -ENOENT never again; -EIO a
+ * not yet: an EVENT with LEAT_WIRE_LAUNCHABLE tells when to ask again; -ENOENT never again; -EIO a
  * producer failed, which is the text. */
 struct leat_msg_ask_relaunch {
 	struct leat_msg h;
@@ -306,7 +310,7 @@ struct leat_msg_ask_settled {
 
 /* leat_msg_text.error of an EVENT that is no news: the step whose number is the text may be
  * launched now. */
-#define LEAT_WIRE_LOOK 1
+#define LEAT_WIRE_LAUNCHABLE 1
 
 struct leat_msg_answer {
 	struct leat_msg h;
@@ -374,21 +378,84 @@ struct leat_msg_replaced_fd {
 	uint32_t reserved;
 };
 
-/* OPENED, CLOSED, EXTENT, TRUNCATED, DROP, PREFAULT, READ, WROTE, WRITTEN, VIOLATED. CLOSED: error
- * != 0 when a killed process closed it, which never counts. EARLY_SIZE: offset = end of what was
- * read, length = size seen; a violation only if the final size is larger. READ: offset and length
- * as in the event. Whether a violation is fatal the client learns by an ASK_WRITE sent behind it:
- * -EIO.
- */
-struct leat_msg_fact {
+/* The call that the last RESOLVE of this connection allowed has ended. */
+struct leat_msg_opened {
+	struct leat_msg h;
+	int32_t error; /* 0 or -errno */
+	uint32_t reserved;
+};
+
+struct leat_msg_closed {
 	struct leat_msg h;
 	uint32_t slot;
-	int32_t error;
-	uint32_t code; /* VIOLATED: enum leat_violation, READ: enum leat_read, eventlog/call.h */
+	uint32_t killed; /* 1: by the end of a process that was killed, which never counts */
+	uint64_t ofd;
+};
+
+/* EXTENT, PREFAULT: these bytes of the file. */
+struct leat_msg_range {
+	struct leat_msg h;
+	uint32_t slot;
 	uint32_t reserved;
+	uint64_t offset;
+	uint64_t length;
+};
+
+struct leat_msg_truncated {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t ofd; /* by which description; 0: not known */
+	uint64_t length;
+};
+
+struct leat_msg_drop {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t read_end; /* all bytes before it were read */
+};
+
+struct leat_msg_read {
+	struct leat_msg h;
+	uint64_t ofd;
+	uint32_t how;    /* enum leat_read, eventlog/call.h */
+	uint32_t partly; /* 1: that was all there was yet of a version that was not complete */
+	uint64_t end;    /* of what was read */
+};
+
+struct leat_msg_wrote {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t ofd;
+};
+
+struct leat_msg_written {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t appended; /* 1: at the file's end (O_APPEND) */
 	uint64_t ofd;
 	uint64_t offset;
 	uint64_t length;
+};
+
+/* Whether it is fatal the client learns by an ASK_WRITE sent behind it: -EIO. */
+struct leat_msg_violated {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t code; /* enum leat_violation, eventlog/call.h, but for EARLY_SIZE */
+	uint64_t offset;
+	uint64_t length;
+};
+
+/* A violation only if the final size is larger. */
+struct leat_msg_early_size {
+	struct leat_msg h;
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t read_end; /* of what was read */
+	uint64_t size;     /* that was seen */
 };
 
 /* leat_msg_step.status of EXITING: it ends normally, but is the server of a mount, and a program

@@ -122,26 +122,29 @@ const char *peer_path(const struct leat_msg_resolved *m)
 	return leat_wire_string(m, sizeof(*m), 0);
 }
 
-void peer_fact(struct peer *p, enum leat_msg_type type, struct leat_msg_fact f)
+void peer_report(struct peer *p, const struct leat_msg *report)
 {
-	struct leat_msg_fact *m = leat_wire_begin(p->buf, type, sizeof(*m));
-	struct leat_msg h = m->h;
+	const size_t head = sizeof(*report),
+		     size = leat_wire_fixed_size((enum leat_msg_type)report->type);
 
-	*m = f;
-	m->h = h;
+	leat_wire_begin(p->buf, (enum leat_msg_type)report->type, size);
+	memcpy(p->buf + head, (const char *)report + head, size - head);
 	peer_say(p);
+}
+
+void peer_closed(struct peer *p, unsigned slot, uint64_t ofd)
+{
+	const struct leat_msg_closed m = {.h.type = LEAT_MSG_CLOSED, .slot = slot, .ofd = ofd};
+
+	peer_report(p, &m.h);
 }
 
 /* A question without strings; the error told. */
 static int ask(struct peer *p, const struct leat_msg *question)
 {
-	const size_t head = sizeof(*question),
-		     size = leat_wire_fixed_size((enum leat_msg_type)question->type);
 	const struct leat_msg_answer *answer;
 
-	leat_wire_begin(p->buf, (enum leat_msg_type)question->type, size);
-	memcpy(p->buf + head, (const char *)question + head, size - head);
-	peer_say(p);
+	peer_report(p, question);
 	answer = peer_receive(p, LEAT_MSG_ANSWER, sizeof(*answer));
 	return answer->error;
 }
@@ -326,8 +329,7 @@ void peer_close(struct peer *p, struct file *f)
 {
 	close(f->fd);
 	if (f->ofd)
-		peer_fact(p, LEAT_MSG_CLOSED,
-			  (struct leat_msg_fact){.slot = f->slot, .ofd = f->ofd});
+		peer_closed(p, f->slot, f->ofd);
 }
 
 void peer_make(struct world *w, struct peer *p, const char *path, const char *text)

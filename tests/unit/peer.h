@@ -59,7 +59,9 @@ void peer_part(struct peer *p);
 const struct leat_msg_resolved *peer_resolve(struct peer *p, enum leat_op op, const char *path,
 					     unsigned flags);
 const char *peer_path(const struct leat_msg_resolved *m);
-void peer_fact(struct peer *p, enum leat_msg_type type, struct leat_msg_fact f);
+/* Send a message without strings. */
+void peer_report(struct peer *p, const struct leat_msg *report);
+void peer_closed(struct peer *p, unsigned slot, uint64_t ofd);
 /* Questions; the error told. */
 int peer_ask_read(struct peer *p, unsigned slot, uint64_t offset, uint64_t length);
 int peer_ask_whole(struct peer *p, unsigned slot);

@@ -173,7 +173,7 @@ static void resolved(int peer, const struct leat_msg_resolve *q, char *out)
 	m->slot = slot;
 	m->kind = slot ? world.files[slot].kind : LEAT_KIND_NONE;
 	m->flags = flags;
-	m->seq = slot ? leat_shm_generation(world_record(slot)) : 0;
+	m->generation = slot ? leat_shm_generation(world_record(slot)) : 0;
 	if (op == LEAT_OP_OPEN && slot && (flags & O_ACCMODE) != O_RDONLY)
 		m->ofd = ++world.ofds;
 	leat_wire_put(m, name);
@@ -219,7 +219,7 @@ static bool serve(int peer)
 		answer(peer, out);
 		break;
 	case LEAT_MSG_CLOSED:
-		world.closed[((const struct leat_msg_fact *)(const void *)in)->ofd % MAX_OFDS]++;
+		world.closed[((const struct leat_msg_closed *)(const void *)in)->ofd % MAX_OFDS]++;
 		break;
 	default: /* one way */
 		break;

@@ -313,38 +313,39 @@ static void test_files_as_a_whole(void **state)
 
 static void test_early_sizes(void **state)
 {
-	struct leat_msg_fact fact = {.slot = SLOT};
+	struct leat_msg_early_size early = {.size = 77};
 
 	(void)state;
 	begin(0);
-	assert_false(leat_consumer_trusted_early_size(NULL, 10, 10, &fact));
-	assert_false(leat_consumer_trusted_early_size(world.f, 10, 11, &fact));
-	assert_int_equal(fact.code, 0);
-	assert_true(leat_consumer_trusted_early_size(world.f, 10, 9, &fact));
-	assert_int_equal(fact.slot, SLOT);
-	assert_int_equal(fact.code, LEAT_VIOLATION_EARLY_SIZE);
-	assert_int_equal(fact.offset, 9);
-	assert_int_equal(fact.length, 10);
+	assert_false(leat_consumer_trusted_early_size(NULL, SLOT, 10, 10, &early));
+	assert_false(leat_consumer_trusted_early_size(world.f, SLOT, 10, 11, &early));
+	assert_int_equal(early.size, 77);
+	assert_true(leat_consumer_trusted_early_size(world.f, SLOT, 10, 9, &early));
+	assert_int_equal(early.h.type, LEAT_MSG_EARLY_SIZE);
+	assert_int_equal(early.slot, SLOT);
+	assert_int_equal(early.read_end, 9);
+	assert_int_equal(early.size, 10);
 	leat_shm_file_finish(world.f, 11);
-	assert_true(leat_consumer_trusted_early_size(world.f, 10, 10, &fact));
+	assert_true(leat_consumer_trusted_early_size(world.f, SLOT, 10, 10, &early));
 	leat_shm_file_finish(world.f, 10);
-	assert_false(leat_consumer_trusted_early_size(world.f, 10, 10, &fact));
+	assert_false(leat_consumer_trusted_early_size(world.f, SLOT, 10, 10, &early));
 }
 
 static void test_bytes_are_published(void **state)
 {
-	struct leat_msg_fact fact = {.slot = SLOT, .ofd = 3};
+	struct leat_msg_range extent;
 
 	(void)state;
 	begin(0);
-	assert_false(leat_publisher_publish(world.f, 0, 10, &fact));
+	assert_false(leat_publisher_publish(world.f, SLOT, 0, 10, &extent));
 	assert_int_equal(leat_shm_frontier(world.f), 10);
 	leat_shm_mark_sparse(world.f);
-	assert_true(leat_publisher_publish(world.f, 20, 30, &fact));
+	assert_true(leat_publisher_publish(world.f, SLOT, 20, 30, &extent));
 	assert_int_equal(leat_shm_frontier(world.f), 10);
-	assert_int_equal(fact.ofd, 3);
-	assert_int_equal(fact.offset, 20);
-	assert_int_equal(fact.length, 10);
+	assert_int_equal(extent.h.type, LEAT_MSG_EXTENT);
+	assert_int_equal(extent.slot, SLOT);
+	assert_int_equal(extent.offset, 20);
+	assert_int_equal(extent.length, 10);
 	assert_true(leat_publisher_may_write(LEAT_KIND_PRODUCER));
 	assert_true(leat_publisher_may_write(LEAT_KIND_PUBLISHER));
 	assert_false(leat_publisher_may_write(LEAT_KIND_CONSUMER));

@@ -153,7 +153,11 @@ static void test_questions_about_names(void **state)
 					       .flags = O_RDWR,
 					       .mode = 0600,
 					       .pid = 4,
-					       .length = 5};
+					       .rights = LEAT_META_OWNER,
+					       .uid = 5,
+					       .gid = 6,
+					       .no_wait = 1,
+					       .length = 7};
 	const struct stat st = {.st_dev = 11, .st_ino = 12};
 	struct leat_channel *c = open_line(LEAT_MSG_RESOLVED, 0);
 	const struct leat_msg_identify *identify;
@@ -182,18 +186,22 @@ static void test_questions_about_names(void **state)
 
 static void test_one_way(void **state)
 {
-	const struct leat_msg_fact told = {
-		.h.size = 1, .slot = 1, .error = -2, .code = 3, .ofd = 4, .offset = 5, .length = 6};
+	const struct leat_msg_written written = {.h = {.type = LEAT_MSG_WRITTEN, .size = 1},
+						 .slot = 1,
+						 .appended = 1,
+						 .ofd = 4,
+						 .offset = 5,
+						 .length = 6};
 	struct leat_channel *c = open_line(LEAT_MSG_ANSWER, 0);
-	const struct leat_msg_fact *fact;
+	const struct leat_msg_written *sent;
 	const struct leat_msg_list *list;
 	const struct leat_msg_text *text;
 	const struct leat_msg_step *step;
 
 	(void)state;
-	assert_int_equal(leat_channel_fact(c, LEAT_MSG_EXTENT, &told), 0);
-	fact = asked_for(LEAT_MSG_EXTENT);
-	assert_memory_equal(&fact->slot, &told.slot, sizeof(told) - sizeof(told.h));
+	assert_int_equal(leat_channel_report(c, &written.h), 0);
+	sent = asked_for(LEAT_MSG_WRITTEN);
+	assert_memory_equal(&sent->slot, &written.slot, sizeof(written) - sizeof(written.h));
 	assert_int_equal(leat_channel_forget_list(c, 7), 0);
 	list = asked_for(LEAT_MSG_LIST);
 	assert_int_equal(list->handle, 7);
@@ -268,7 +276,7 @@ static void test_descriptors(void **state)
 /* Nothing is said without a connection, and no answer is made up. */
 static void test_no_daemon(void **state)
 {
-	const struct leat_msg_fact fact = {.slot = 1};
+	const struct leat_msg_closed closed = {.h.type = LEAT_MSG_CLOSED, .slot = 1};
 	struct leat_channel *c = open_line(LEAT_MSG_ANSWER, 0);
 	const struct leat_msg_ask_whole question = {.h.type = LEAT_MSG_ASK_WHOLE, .slot = 6};
 	uint32_t seq = 77;
@@ -277,7 +285,7 @@ static void test_no_daemon(void **state)
 	(void)state;
 	line.connected = -EIO;
 	assert_int_equal(leat_channel_ask(c, &question.h, &seq), -EIO);
-	assert_int_equal(leat_channel_fact(c, LEAT_MSG_CLOSED, &fact), -EIO);
+	assert_int_equal(leat_channel_report(c, &closed.h), -EIO);
 	assert_int_equal(leat_channel_violation(c, 1, 2, 3, 4), -EIO);
 	assert_int_equal(leat_channel_replace_fd(c, 5, 6, &received), -EIO);
 	assert_int_equal(received, -1);
@@ -295,7 +303,7 @@ static void test_too_long_a_name(void **state)
 {
 	static char name[LEAT_WIRE_MAX];
 	struct leat_channel *c = open_line(LEAT_MSG_RESOLVED, 0);
-	const struct leat_msg_resolve asked = {.op = LEAT_OP_LOOK};
+	const struct leat_msg_resolve asked = {.op = LEAT_OP_STAT};
 
 	(void)state;
 	memset(name, 'x', sizeof(name) - 1);

@@ -17,6 +17,15 @@
 /* A makes mid (on close) and grow (no_update), B reads them
  * and makes final, which is permanent. */
 
+static void say_range(struct peer *p, enum leat_msg_type type, unsigned slot, uint64_t offset,
+		      uint64_t length)
+{
+	const struct leat_msg_range m = {
+		.h.type = (uint16_t)type, .slot = slot, .offset = offset, .length = length};
+
+	peer_report(p, &m.h);
+}
+
 static int setup(void **state)
 {
 	world_setup(state, world_flow(), false);
@@ -46,7 +55,7 @@ static void test_commit_on_close(void **state)
 	assert_int_equal(f.kind, LEAT_KIND_PRODUCER);
 	peer_write(&f, "hello");
 	assert_int_equal(peer_resolve(b, LEAT_OP_OPEN, "mid", O_RDONLY)->error, -EAGAIN);
-	assert_int_equal(peer_resolve(b, LEAT_OP_LOOK, "mid", 0)->error, -EAGAIN);
+	assert_int_equal(peer_resolve(b, LEAT_OP_STAT, "mid", 0)->error, -EAGAIN);
 	peer_close(a, &f);
 	/* the client of B sleeps here */
 	while (!(leat_shm_flags(record) & LEAT_SHM_COMMITTED))
@@ -93,8 +102,7 @@ static void test_growing(void **state)
 	/* a gap: [7,9) lies beyond the frontier until [5,7) closes it */
 	leat_shm_mark_sparse(record);
 	assert_int_equal(pwrite(f.fd, "89", 2, 7), 2);
-	peer_fact(a, LEAT_MSG_EXTENT,
-		  (struct leat_msg_fact){.slot = f.slot, .offset = 7, .length = 2});
+	say_range(a, LEAT_MSG_EXTENT, f.slot, 7, 2);
 	assert_int_equal(peer_ask_read(b, g.slot, 0, 6), -EAGAIN);
 	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_frontier(record), 5);
@@ -103,18 +111,19 @@ static void test_growing(void **state)
 	assert_int_equal(leat_shm_look(a->shm, record, 6, 2), LEAT_SHM_NOT_YET);
 	assert_int_equal(peer_ask_read(b, g.slot, 7, 2), 0);
 	/* cut, it is there no more */
-	peer_fact(a, LEAT_MSG_TRUNCATED, (struct leat_msg_fact){.slot = f.slot, .length = 8});
+	peer_report(a, &(struct leat_msg_truncated){.h.type = LEAT_MSG_TRUNCATED,
+						    .slot = f.slot,
+						    .length = 8}
+				.h);
 	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_look(a->shm, record, 7, 1), LEAT_SHM_THERE);
 	assert_int_equal(leat_shm_look(a->shm, record, 8, 1), LEAT_SHM_NOT_YET);
-	peer_fact(a, LEAT_MSG_EXTENT,
-		  (struct leat_msg_fact){.slot = f.slot, .offset = 8, .length = 1});
+	say_range(a, LEAT_MSG_EXTENT, f.slot, 8, 1);
 	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_look(a->shm, record, 7, 2), LEAT_SHM_THERE);
 	assert_int_equal(pwrite(f.fd, "67", 2, 5), 2);
 	leat_shm_publish(record, 7);
-	peer_fact(a, LEAT_MSG_EXTENT,
-		  (struct leat_msg_fact){.slot = f.slot, .offset = 5, .length = 2});
+	say_range(a, LEAT_MSG_EXTENT, f.slot, 5, 2);
 	assert_int_equal(peer_ask_write(a, f.slot), 0);
 	assert_int_equal(leat_shm_frontier(record), 9);
 	assert_int_equal(peer_ask_read(b, g.slot, 0, 9), 0);
@@ -137,7 +146,7 @@ static void test_growing(void **state)
  * the length, a client that dies in the middle leaves it right, and nonsense does no harm. */
 static void test_ahead(void **state)
 {
-	static const struct leat_msg_fact nonsense[] = {
+	static const struct leat_msg_range nonsense[] = {
 		{.offset = 4096, .length = UINT64_MAX}, {.offset = UINT64_MAX, .length = 4096},
 		{.offset = 1, .length = 4096},          {.offset = 0, .length = 0},
 		{.offset = 1 << 30, .length = 4096},
@@ -157,16 +166,11 @@ static void test_ahead(void **state)
 	assert_true(leat_shm_window_take(record, true, false));
 	assert_int_equal(ftruncate(f.fd, 1 << 20), 0);
 	leat_shm_window_give(record, LEAT_WINDOW_IDLE, 5);
-	peer_fact(a, LEAT_MSG_PREFAULT,
-		  (struct leat_msg_fact){.slot = f.slot, .offset = 65536, .length = 65536});
-	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
-		struct leat_msg_fact fact = nonsense[i];
-
-		fact.slot = f.slot;
-		peer_fact(a, LEAT_MSG_PREFAULT, fact);
-	}
+	say_range(a, LEAT_MSG_PREFAULT, f.slot, 65536, 65536);
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++)
+		say_range(a, LEAT_MSG_PREFAULT, f.slot, nonsense[i].offset, nonsense[i].length);
 	/* Who looks finds the length by himself; for who reads the size is made true. */
-	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, 0);
+	assert_int_equal(peer_resolve(a, LEAT_OP_STAT, "grow", 0)->error, 0);
 	assert_int_equal(fstat(f.fd, &st), 0);
 	assert_int_equal(st.st_size, 1 << 20);
 	assert_true(leat_shm_length(record, leat_shm_epoch(record), 1 << 20, &length));
@@ -215,7 +219,7 @@ static void test_last_close(void **state)
 	peer_close(a, &f);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	close(copy);
-	peer_fact(a, LEAT_MSG_CLOSED, (struct leat_msg_fact){.slot = f.slot, .ofd = f.ofd});
+	peer_closed(a, f.slot, f.ofd);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN); /* the child has it */
 	assert_int_equal(waitpid(child, &status, 0), child);
 	/* nobody says so: the daemon looks by itself */
@@ -247,7 +251,7 @@ static void test_cannot_look(void **state)
 	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, &none, NULL), 0);
 	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT | O_TRUNC);
 	peer_write(&f, "some ");
-	peer_fact(a, LEAT_MSG_CLOSED, (struct leat_msg_fact){.slot = f.slot});
+	peer_closed(a, f.slot, 0);
 	assert_non_null(strstr(world_event(w, &error), "cannot see whether mid is still open"));
 	assert_int_equal(error, -EMFILE);
 	usleep(200000);
@@ -327,7 +331,9 @@ static void test_stale_is_hidden(void **state)
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	/* the producer works on a copy */
 	f = peer_open(w, a, "mid", O_WRONLY | O_APPEND);
-	peer_fact(a, LEAT_MSG_WROTE, (struct leat_msg_fact){.slot = f.slot, .ofd = f.ofd});
+	peer_report(
+		a,
+		&(struct leat_msg_wrote){.h.type = LEAT_MSG_WROTE, .slot = f.slot, .ofd = f.ofd}.h);
 	peer_write(&f, "+new");
 	peer_close(a, &f);
 	g = peer_open(w, b, "mid", O_RDONLY);
@@ -354,8 +360,7 @@ static void test_failed_open(void **state)
 	peer_meet(w, b, "B");
 	m = peer_resolve(a, LEAT_OP_OPEN, "mid", O_WRONLY | O_CREAT);
 	assert_int_equal(m->error, 0);
-	peer_fact(a, LEAT_MSG_OPENED,
-		  (struct leat_msg_fact){.slot = m->slot, .ofd = m->ofd, .error = -EMFILE});
+	peer_report(a, &(struct leat_msg_opened){.h.type = LEAT_MSG_OPENED, .error = -EMFILE}.h);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -ENOENT);

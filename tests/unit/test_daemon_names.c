@@ -199,7 +199,7 @@ static void test_unlink(void **state)
 	/* both the file and what was on disk before; the open file goes on */
 	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), 0);
 	world_check_disk(w, "mid", NULL);
-	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "mid", 0)->error, -ENOENT);
+	assert_int_equal(peer_resolve(a, LEAT_OP_STAT, "mid", 0)->error, -ENOENT);
 	peer_write(&f, "!");
 	peer_close(a, &f);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
@@ -253,7 +253,7 @@ static void test_border(void **state)
 	assert_int_equal(read(fd, text, sizeof(text)), 5);
 	assert_string_equal(text, "moved");
 	close(fd);
-	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "mid", 0)->error, -ENOENT);
+	assert_int_equal(peer_resolve(a, LEAT_OP_STAT, "mid", 0)->error, -ENOENT);
 	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, outside, "mid"), 0);
 	g = peer_open(w, b, "mid", O_RDONLY);
 	close(g.fd);

@@ -169,7 +169,7 @@ static void test_descriptors_follow(void **state)
 
 	/* the last close is still found */
 	close(twin);
-	peer_fact(a, LEAT_MSG_CLOSED, (struct leat_msg_fact){.slot = f.slot, .ofd = f.ofd});
+	peer_closed(a, f.slot, f.ofd);
 	assert_int_equal(peer_ask_whole(b, f.slot), -EAGAIN);
 	assert_int_equal(write(fresh, "x", 1), 1);
 	f.fd = fresh;
@@ -208,7 +208,7 @@ static void test_held(void **state)
 	assert_int_equal(leat_shm_generation(record), LEAT_GENERATION_MOVING);
 	assert_false(leat_shm_hold(record, true, 0));
 	assert_int_equal(exchange(a, &f, f.fd, &fresh), -EAGAIN);
-	assert_int_equal(peer_resolve(a, LEAT_OP_LOOK, "grow", 0)->error, -EAGAIN);
+	assert_int_equal(peer_resolve(a, LEAT_OP_STAT, "grow", 0)->error, -EAGAIN);
 	assert_int_equal(pwrite(f.fd, "a", 1, 0), 1); /* it arrives */
 	assert_true(leat_shm_release(record, true, 0));
 	assert_int_equal(ask_space(a, &f), 0);

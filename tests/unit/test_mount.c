@@ -435,12 +435,12 @@ static void test_malformed_answers(void **state)
 
 static void test_a_daemon_that_is_gone(void **state)
 {
-	struct leat_msg_fact fact = {.slot = 1};
+	const struct leat_msg_closed closed = {.h.type = LEAT_MSG_CLOSED, .slot = 1};
 	int daemon;
 
 	(void)state;
 	close(call_daemon(NULL, 0));
-	assert_int_equal(leat_channel_fact(daemon_line(), LEAT_MSG_CLOSED, &fact), -EIO);
+	assert_int_equal(leat_channel_report(daemon_line(), &closed.h), -EIO);
 	assert_int_equal(line.fd, -1);
 	/* After it has heard the question. */
 	daemon = call_daemon(NULL, 0);

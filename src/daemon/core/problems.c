@@ -32,7 +32,7 @@ static bool send_event(struct leat_daemon *d, int error, const char *text)
 
 void leat_problems_look(struct leat_daemon *d, const char *step)
 {
-	send_event(d, LEAT_WIRE_LOOK, step);
+	send_event(d, LEAT_WIRE_LAUNCHABLE, step);
 }
 
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)

@@ -41,7 +41,7 @@ static uint64_t end_of_drop(struct leat_shm_file *s, uint64_t read)
 
 int leat_handle_drop(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_drop *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
 	struct leat_shm_file *s;
@@ -51,7 +51,7 @@ int leat_handle_drop(struct leat_conn *c, const void *msg)
 		return 0;
 	s = leat_file_shm(d, f);
 	from = leat_shm_dropped(s);
-	to = end_of_drop(s, in->length);
+	to = end_of_drop(s, in->read_end);
 	if (to <= from || open_to_drop(d, f) < 0 || !leat_shm_drop(s, to))
 		return 0;
 	if (fallocate(f->drop_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,

@@ -32,6 +32,7 @@ const struct leat_daemon_handler leat_daemon_handlers[] = {
 	[LEAT_MSG_WRITTEN] = {leat_handle_written, LEAT_FROM_CLIENT},
 	[LEAT_MSG_EXITING] = {leat_handle_exiting, LEAT_FROM_CLIENT},
 	[LEAT_MSG_VIOLATED] = {leat_handle_violated, LEAT_FROM_CLIENT},
+	[LEAT_MSG_EARLY_SIZE] = {leat_handle_early_size, LEAT_FROM_CLIENT},
 	[LEAT_MSG_REFUSED] = {leat_handle_refused, LEAT_FROM_CLIENT},
 	[LEAT_MSG_KILLED] = {leat_handle_killed, LEAT_FROM_CLIENT},
 	[LEAT_MSG_ASK_LAUNCH] = {leat_handle_ask_launch, LEAT_FROM_CONTROL},

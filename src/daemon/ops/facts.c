@@ -37,7 +37,7 @@ void leat_conn_made(struct leat_conn *c)
 
 int leat_handle_opened(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_opened *in = msg;
 
 	if (c->pending) {
 		if (in->error)
@@ -51,11 +51,11 @@ int leat_handle_opened(struct leat_conn *c, const void *msg)
 
 int leat_handle_closed(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_closed *in = msg;
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 
 	if (f)
-		leat_descriptions_hint(c, f, in->ofd, in->error != 0);
+		leat_descriptions_hint(c, f, in->ofd, in->killed != 0);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static uint64_t known_ofd(struct leat_daemon *d, const struct leat_file *f, uint
 
 int leat_handle_extent(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_range *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
 	struct leat_shm_file *s;
@@ -107,23 +107,29 @@ static void wrote(struct leat_daemon *d, struct leat_description *l)
 							 .ofd = l->id});
 }
 
-int leat_handle_wrote(struct leat_conn *c, const void *msg)
+/* By description `ofd`; 0: by any of the file. */
+static void wrote_by(struct leat_daemon *d, struct leat_file *f, uint64_t ofd)
 {
-	const struct leat_msg_fact *in = msg;
-	struct leat_file *f = leat_file_at(c->d, in->slot);
 	struct leat_description *l;
 
-	if (!f || !leat_enforce_fact(c, f, true))
-		return 0;
 	DL_FOREACH(f->descriptions, l)
-	if (!in->ofd || l->id == in->ofd)
-		wrote(c->d, l);
+	if (!ofd || l->id == ofd)
+		wrote(d, l);
+}
+
+int leat_handle_wrote(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_wrote *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	if (f && leat_enforce_fact(c, f, true))
+		wrote_by(c->d, f, in->ofd);
 	return 0;
 }
 
 int leat_handle_truncated(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_truncated *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
 
@@ -132,7 +138,7 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 	leat_shm_file_cut(leat_file_shm(d, f), in->length);
 	if (f->reported_frontier > in->length)
 		f->reported_frontier = in->length;
-	leat_handle_wrote(c, msg);
+	wrote_by(d, f, in->ofd);
 	if (f->retired)
 		return 0;
 	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
@@ -193,58 +199,64 @@ static void forget_foreign(struct leat_conn *c, struct leat_file *f)
 		l->foreign = false;
 }
 
-static void report_violation(struct leat_conn *c, struct leat_file *f,
-			     const struct leat_msg_fact *in)
+static void apply_violation(struct leat_conn *c, struct leat_file *f, uint32_t code,
+			    uint64_t offset, uint64_t length)
 {
-	if (in->code == LEAT_VIOLATION_AFTER_COMMIT)
-		forget_foreign(c, f);
 	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
 						    .step = c->step,
 						    .pid = c->pid,
 						    .name = f->name,
-						    .code = in->code,
+						    .code = code,
 						    .flags = LEAT_EVF_RANGE,
-						    .offset = in->offset,
-						    .length = in->length});
-}
-
-/* The size a consumer relied on is judged when the true one is known. */
-static void note_early(struct leat_conn *c, struct leat_file *f, const struct leat_msg_fact *in)
-{
-	uint64_t size = in->length;
-	struct leat_early *e;
-
-	if (leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED) {
-		if (f->size > size)
-			report_violation(c, f, in);
-		return;
-	}
-	LL_FOREACH(f->early, e)
-	if (e->step == c->step && e->size == size)
-		return;
-
-	e = calloc(1, sizeof(*e));
-	if (!e)
-		return;
-	e->step = c->step;
-	e->size = size;
-	e->read_end = in->offset;
-	LL_PREPEND(f->early, e);
+						    .offset = offset,
+						    .length = length});
 }
 
 int leat_handle_violated(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_violated *in = msg;
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 
-	if (in->code == 0 || in->code >= LEAT_VIOLATION_KINDS)
+	if (in->code == 0 || in->code >= LEAT_VIOLATION_KINDS ||
+	    in->code == LEAT_VIOLATION_EARLY_SIZE)
 		return -EPROTO;
 	if (!f || f->retired || !leat_enforce_fact(c, f, false))
 		return 0;
-	if (in->code == LEAT_VIOLATION_EARLY_SIZE)
+	if (in->code == LEAT_VIOLATION_AFTER_COMMIT)
+		forget_foreign(c, f);
+	apply_violation(c, f, in->code, in->offset, in->length);
+	return 0;
+}
+
+/* The size is judged when the true one is known. */
+static void note_early(struct leat_conn *c, struct leat_file *f,
+		       const struct leat_msg_early_size *in)
+{
+	struct leat_early *e;
+
+	LL_FOREACH(f->early, e)
+	if (e->step == c->step && e->size == in->size)
+		return;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return;
+	e->step = c->step;
+	e->size = in->size;
+	e->read_end = in->read_end;
+	LL_PREPEND(f->early, e);
+}
+
+int leat_handle_early_size(struct leat_conn *c, const void *msg)
+{
+	const struct leat_msg_early_size *in = msg;
+	struct leat_file *f = leat_file_at(c->d, in->slot);
+
+	if (!f || f->retired || !leat_enforce_fact(c, f, false))
+		return 0;
+	if (!(leat_shm_flags(leat_file_shm(c->d, f)) & LEAT_SHM_COMMITTED))
 		note_early(c, f, in);
-	else
-		report_violation(c, f, in);
+	else if (f->size > in->size)
+		apply_violation(c, f, LEAT_VIOLATION_EARLY_SIZE, in->read_end, in->size);
 	return 0;
 }
 

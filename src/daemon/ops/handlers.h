@@ -32,6 +32,7 @@ int leat_handle_wrote(struct leat_conn *c, const void *msg);
 int leat_handle_written(struct leat_conn *c, const void *msg);
 int leat_handle_exiting(struct leat_conn *c, const void *msg);
 int leat_handle_violated(struct leat_conn *c, const void *msg);
+int leat_handle_early_size(struct leat_conn *c, const void *msg);
 int leat_handle_refused(struct leat_conn *c, const void *msg);
 int leat_handle_killed(struct leat_conn *c, const void *msg);
 int leat_handle_step_start(struct leat_conn *c, const void *msg);

@@ -61,8 +61,8 @@ static void describe(struct leat_conn *c, const struct leat_msg_identify *in, co
 	if (!f || !S_ISREG(st->st_mode))
 		return;
 	m->input = leat_stream_role(c->d->stream, c->step, f->name) == LEAT_ROLE_CONSUMER;
-	m->seq = leat_shm_generation(leat_file_shm(c->d, f)) / LEAT_GENERATION_NEXT *
-		 LEAT_GENERATION_NEXT; /* where it still is */
+	m->generation = leat_shm_generation(leat_file_shm(c->d, f)) / LEAT_GENERATION_NEXT *
+			LEAT_GENERATION_NEXT; /* where it still is */
 	if ((in->flags & O_ACCMODE) == O_RDONLY) {
 		m->kind = kind_for_reading(c, f);
 		f->watched |= m->kind == LEAT_KIND_COUNTED;
@@ -102,7 +102,7 @@ static struct leat_file *find_moved(struct leat_conn *c, const struct leat_msg_i
 		return NULL;
 	describe(c, in, &st, leat_former_file(o), m);
 	m->slot = leat_former_file(o)->slot;
-	m->seq = leat_former_generation(o);
+	m->generation = leat_former_generation(o);
 	return leat_former_file(o);
 }
 

@@ -50,7 +50,7 @@ static void done(uv_work_t *w, int status)
 	free_prefault(a);
 }
 
-static bool is_sane(const struct leat_msg_fact *in, const struct stat *st)
+static bool is_sane(const struct leat_msg_range *in, const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size, page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -60,7 +60,7 @@ static bool is_sane(const struct leat_msg_fact *in, const struct stat *st)
 
 int leat_handle_prefault(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_range *in = msg;
 	struct leat_daemon *d = c->d;
 	struct leat_file *f = leat_file_at(d, in->slot);
 	struct prefault *a;

@@ -43,7 +43,7 @@ static void hold(struct leat_request *r)
 {
 	r->file->touched_ns = r->c->held_ns = leat_clock_ns();
 	if (r->c->steady ||
-	    (r->in->op != LEAT_OP_LOOK && (r->in->op != LEAT_OP_OPEN || r->in->flags & O_CREAT)))
+	    (r->in->op != LEAT_OP_STAT && (r->in->op != LEAT_OP_OPEN || r->in->flags & O_CREAT)))
 		r->c->held = r->file;
 }
 
@@ -89,7 +89,7 @@ static bool is_lasting(const struct leat_request *r)
 	const struct leat_file *f = r->file;
 
 	if (!f || r->found.root != LEAT_ROOT_STORE || r->kind != LEAT_KIND_COUNTED ||
-	    (r->in->op != LEAT_OP_LOOK && r->in->op != LEAT_OP_ACCESS &&
+	    (r->in->op != LEAT_OP_STAT && r->in->op != LEAT_OP_ACCESS &&
 	     (r->in->op != LEAT_OP_OPEN || (r->in->flags & O_ACCMODE) != O_RDONLY)))
 		return false;
 	if (r->in->op == LEAT_OP_OPEN && leat_actions_of(r->d, r->c->step))
@@ -127,7 +127,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 		leat_actions_resolved(r->c, false);
 	if (r->file) {
 		m.slot = r->file->slot;
-		m.seq = leat_shm_generation(leat_file_shm(r->d, r->file));
+		m.generation = leat_shm_generation(leat_file_shm(r->d, r->file));
 		m.lasting = is_lasting(r);
 		if (m.lasting)
 			leat_file_publish_name(r->d, r->file, &r->found.st);
@@ -249,7 +249,7 @@ enum leat_find leat_request_how(const struct leat_request *r)
 		follow = !(in->flags & O_NOFOLLOW) &&
 			 (in->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
 		break;
-	case LEAT_OP_LOOK:
+	case LEAT_OP_STAT:
 	case LEAT_OP_META:
 	case LEAT_OP_ACCESS:
 		follow = !(in->flags & AT_SYMLINK_NOFOLLOW);
@@ -272,7 +272,7 @@ bool leat_request_writes(const struct leat_request *r)
 
 bool leat_request_is_passing(const struct leat_request *r)
 {
-	return r->in->op == LEAT_OP_EXEC && r->in->mode & LEAT_EXEC_NOW && !r->exists &&
+	return r->in->op == LEAT_OP_EXEC && r->in->no_wait && !r->exists &&
 	       !leat_stream_spells_out(r->d->stream, r->found.path);
 }
 

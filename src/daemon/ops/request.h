@@ -53,7 +53,7 @@ void leat_request_note_found(struct leat_request *r);
 /* Answer: go on, outside of the workflow's directory. */
 int leat_request_go_outside(const struct leat_request *r);
 
-/* Is it a look for what is not there that is not to be waited for (LEAT_EXEC_NOW)? */
+/* Is it a look for what is not there that is not to be waited for (no_wait of RESOLVE)? */
 bool leat_request_is_passing(const struct leat_request *r);
 
 /* Is it an open that makes the file, or writes it? */

@@ -28,7 +28,7 @@ static int look(struct leat_request *r, enum leat_call call)
 	return rc ? leat_request_fail(r, rc) : leat_request_go(r);
 }
 
-static int op_look(struct leat_request *r)
+static int op_stat(struct leat_request *r)
 {
 	if (r->is_dir && r->exists)
 		leat_dir_looks_note(r->d, r->c->step, r->found.path);
@@ -57,7 +57,7 @@ static int op_access(struct leat_request *r)
 
 static int op_exec(struct leat_request *r)
 {
-	return leat_request_is_passing(r) ? leat_request_fail(r, -ENOENT) : op_look(r);
+	return leat_request_is_passing(r) ? leat_request_fail(r, -ENOENT) : op_stat(r);
 }
 
 static int op_chdir(struct leat_request *r)
@@ -110,7 +110,7 @@ static int op_make(struct leat_request *r)
 }
 
 static int (*const operations[])(struct leat_request *r) = {
-	[LEAT_OP_OPEN] = leat_request_open, [LEAT_OP_LOOK] = op_look,
+	[LEAT_OP_OPEN] = leat_request_open, [LEAT_OP_STAT] = op_stat,
 	[LEAT_OP_CHDIR] = op_chdir,         [LEAT_OP_EXEC] = op_exec,
 	[LEAT_OP_MKDIR] = op_mkdir,         [LEAT_OP_MAKE] = op_make,
 	[LEAT_OP_META] = op_meta,           [LEAT_OP_TRUNCATE] = leat_request_truncate,
@@ -123,7 +123,7 @@ static enum leat_call call_of(const struct leat_request *r)
 	static const enum leat_call calls[] = {
 		[LEAT_OP_ACCESS] = LEAT_CALL_OPEN,    [LEAT_OP_CHDIR] = LEAT_CALL_OPEN,
 		[LEAT_OP_MKDIR] = LEAT_CALL_WRITE,    [LEAT_OP_MAKE] = LEAT_CALL_WRITE,
-		[LEAT_OP_TRUNCATE] = LEAT_CALL_WRITE, [LEAT_OP_LOOK] = LEAT_CALL_LOOK,
+		[LEAT_OP_TRUNCATE] = LEAT_CALL_WRITE, [LEAT_OP_STAT] = LEAT_CALL_LOOK,
 		[LEAT_OP_EXEC] = LEAT_CALL_LOOK,      [LEAT_OP_META] = LEAT_CALL_LOOK};
 
 	if (r->in->op == LEAT_OP_OPEN)

@@ -21,8 +21,8 @@ static unsigned rights_of(mode_t mode)
 static unsigned changed_by_owner(const struct leat_request *r)
 {
 	const struct stat *st = &r->found.st;
-	uid_t uid = (uid_t)(r->in->length >> 32);
-	gid_t gid = (gid_t)r->in->length;
+	uid_t uid = r->in->uid;
+	gid_t gid = r->in->gid;
 	unsigned owner = st->st_mode >> 6, group = st->st_mode >> 3, others = st->st_mode;
 	unsigned differ = 0;
 
@@ -37,11 +37,11 @@ static unsigned changed_by_owner(const struct leat_request *r)
 /* Where all steps run as one user it is the owner's rights that count. */
 static unsigned changed(const struct leat_request *r)
 {
-	uint32_t what = r->in->mode;
+	uint32_t what = r->in->rights;
 	unsigned rights = 0;
 
 	if (what & LEAT_META_MODE)
-		rights = rights_of(r->found.st.st_mode) ^ rights_of(what);
+		rights = rights_of(r->found.st.st_mode) ^ rights_of(r->in->mode);
 	if (!leat_tree_is_distrusted(r->d->tree))
 		return rights;
 	if (what & LEAT_META_OWNER)
@@ -54,7 +54,7 @@ int leat_request_check_rights(struct leat_request *r)
 	unsigned violations = r->d->n_violations, rights;
 	struct leat_file *f = leat_file_find(r->d, r->found.path);
 
-	if (!r->in->mode || !f || r->role != LEAT_ROLE_PRODUCER || !r->exists ||
+	if (!r->in->rights || !f || r->role != LEAT_ROLE_PRODUCER || !r->exists ||
 	    !S_ISREG(r->found.st.st_mode))
 		return 0;
 	rights = changed(r);

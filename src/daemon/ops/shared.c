@@ -39,7 +39,7 @@ static uint64_t known_ofd(struct leat_daemon *d, const struct leat_file *f, uint
 /* What has lost its name since is nobody's output. */
 int leat_handle_written(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_written *in = msg;
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 
 	if (!f || f->retired || c->step < 0 || !leat_enforce_fact(c, f, true))
@@ -49,7 +49,7 @@ int leat_handle_written(struct leat_conn *c, const void *msg)
 						    .pid = c->pid,
 						    .name = f->name,
 						    .ofd = known_ofd(c->d, f, in->ofd),
-						    .code = in->code,
+						    .code = in->appended,
 						    .offset = in->offset,
 						    .length = in->length});
 	return 0;

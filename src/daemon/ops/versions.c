@@ -264,19 +264,19 @@ uint64_t leat_versions_take(struct leat_request *r)
 
 int leat_handle_read(struct leat_conn *c, const void *msg)
 {
-	const struct leat_msg_fact *in = msg;
+	const struct leat_msg_read *in = msg;
 	struct leat_description *l;
 
 	HASH_FIND(hh, c->d->files->descriptions, &in->ofd, sizeof(in->ofd), l);
 	if (l && l->reads && l->step == c->step)
-		l->read |= in->code == LEAT_READ_ALL;
+		l->read |= in->how == LEAT_READ_ALL;
 	if (l && l->reads && l->counted && l->step == c->step)
 		leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_READ,
 							    .step = c->step,
 							    .pid = c->pid,
-							    .code = in->code,
-							    .offset = in->offset,
-							    .length = in->length,
+							    .code = in->how,
+							    .offset = in->end,
+							    .length = in->partly ? in->end : 0,
 							    .ofd = l->id});
 	return 0;
 }

@@ -32,6 +32,7 @@ static int location_of(const struct leat_mount_call *call, const char *asked,
 	location->kind = m->kind;
 	location->slot = m->slot;
 	location->seq = m->seq;
+	location->generation = m->generation;
 	location->flags = m->flags;
 	location->ofd = m->ofd;
 	location->intact = m->intact;
@@ -50,27 +51,25 @@ static int location_of(const struct leat_mount_call *call, const char *asked,
 	return go_to(call, m->location, path, location);
 }
 
-int leat_mount_resolve_once(struct leat_mount_call *call, enum leat_op op, const char *path,
-			    uint32_t flags, uint32_t mode, uint64_t length,
-			    struct leat_mount_location *location)
+int leat_mount_resolve_once(struct leat_mount_call *call, const struct leat_msg_resolve *what,
+			    const char *path, struct leat_mount_location *location)
 {
-	struct leat_msg_resolve m = {.op = op, .flags = flags, .mode = mode, .length = length};
+	struct leat_msg_resolve m = *what;
 	int rc;
 
-	if (op == LEAT_OP_OPEN && (flags & O_ACCMODE) != O_RDONLY)
+	if (m.op == LEAT_OP_OPEN && (m.flags & O_ACCMODE) != O_RDONLY)
 		m.pid = call->req && call->tid > 0 ? (uint32_t)leat_caller_opener(call->tid) : 0;
 	rc = leat_channel_resolve(leat_mount_channel(call), &m, path);
 	return rc ? rc : location_of(call, path, location);
 }
 
-int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char *path,
-		       uint32_t flags, uint32_t mode, uint64_t length,
-		       struct leat_mount_location *location)
+int leat_mount_resolve(struct leat_mount_call *call, const struct leat_msg_resolve *what,
+		       const char *path, struct leat_mount_location *location)
 {
 	int rc;
 
 	for (;;) {
-		rc = leat_mount_resolve_once(call, op, path, flags, mode, length, location);
+		rc = leat_mount_resolve_once(call, what, path, location);
 		if (rc != -EAGAIN)
 			return rc;
 		rc = leat_mount_sleep(call, location->slot, location->seq);
@@ -79,14 +78,16 @@ int leat_mount_resolve(struct leat_mount_call *call, enum leat_op op, const char
 	}
 }
 
-int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
-			    uint32_t mode, uint64_t length, struct leat_mount_location *location)
+int leat_mount_resolve_node(struct leat_mount_call *call, fuse_ino_t ino,
+			    const struct leat_msg_resolve *what,
+			    struct leat_mount_location *location)
 {
+	struct leat_msg_resolve m = *what;
 	char path[PATH_MAX];
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
-	return rc ? rc
-		  : leat_mount_resolve(call, op, path, AT_SYMLINK_NOFOLLOW, mode, length, location);
+	m.flags = AT_SYMLINK_NOFOLLOW;
+	return rc ? rc : leat_mount_resolve(call, &m, path, location);
 }
 
 bool leat_mount_make_space(struct leat_mount_call *call, uint32_t slot, uint64_t length,
@@ -115,20 +116,19 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
 			      leat_channel_ask_budget(leat_mount_channel(call), slot, sum));
 }
 
-void leat_mount_report(struct leat_mount_call *call, enum leat_msg_type type,
-		       const struct leat_msg_fact *fact)
+void leat_mount_report(struct leat_mount_call *call, const struct leat_msg *report)
 {
-	if (!leat_channel_fact(leat_mount_channel(call), type, fact))
+	if (!leat_channel_report(leat_mount_channel(call), report))
 		leat_mount_cancel(call);
 }
 
 void leat_mount_report_opened(struct leat_mount_call *call,
 			      const struct leat_mount_location *location, int rc)
 {
-	struct leat_msg_fact fact = {.slot = location->slot, .ofd = location->ofd, .error = rc};
+	const struct leat_msg_opened opened = {.h.type = LEAT_MSG_OPENED, .error = rc};
 
 	if (location->ofd || !rc)
-		leat_mount_report(call, LEAT_MSG_OPENED, &fact);
+		leat_mount_report(call, &opened.h);
 	else
-		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_OPENED, &fact);
+		leat_channel_report(leat_mount_channel(call), &opened.h);
 }

@@ -82,7 +82,7 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 				  .slot = location->slot,
 				  .ofd = location->ofd,
 				  .intact = location->intact};
-	leat_word_set(&h->generation, location->seq);
+	leat_word_set(&h->generation, location->generation);
 	if (ino)
 		leat_handle_attach(h, ino);
 	leat_shm_count(&leat_mount_step(call)->opens, 1);
@@ -93,18 +93,18 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 static void report_closed(struct leat_mount_call *call, const struct leat_handle *h)
 {
 	struct leat_shm_file *f = leat_mount_file(call, h->slot);
-	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
+	const struct leat_msg_closed closed = {
+		.h.type = LEAT_MSG_CLOSED, .slot = h->slot, .killed = h->abnormal, .ofd = h->ofd};
+	struct leat_msg_early_size early;
 
 	if (!call->connection)
 		return;
-	if (leat_publisher_may_write(h->kind) || h->ofd) {
-		fact.error = h->abnormal ? -EOWNERDEAD : 0;
-		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_CLOSED, &fact);
-	}
+	if (leat_publisher_may_write(h->kind) || h->ofd)
+		leat_channel_report(leat_mount_channel(call), &closed.h);
 	/* A consumer behaved as if a size seen early were the last word. */
 	if (h->kind == LEAT_KIND_CONSUMER && h->sized && h->trusted &&
-	    leat_consumer_trusted_early_size(f, h->size_seen, h->read_end, &fact))
-		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_VIOLATED, &fact);
+	    leat_consumer_trusted_early_size(f, h->slot, h->size_seen, h->read_end, &early))
+		leat_channel_report(leat_mount_channel(call), &early.h);
 }
 
 /* Does the next open of this program depend on the close of `h`? */
@@ -155,16 +155,13 @@ bool leat_handle_is_version(const struct leat_handle *h)
 }
 
 static void report_read(struct leat_mount_call *call, const struct leat_handle *h,
-			enum leat_read what, uint64_t end, bool grows)
+			enum leat_read how, uint64_t end, bool partly)
 {
-	struct leat_msg_fact fact = {.slot = h->slot,
-				     .ofd = h->ofd,
-				     .code = what,
-				     .offset = end,
-				     .length = grows ? end : 0};
+	const struct leat_msg_read read = {
+		.h.type = LEAT_MSG_READ, .ofd = h->ofd, .how = how, .partly = partly, .end = end};
 
 	if (call->connection)
-		leat_mount_report(call, LEAT_MSG_READ, &fact);
+		leat_mount_report(call, &read.h);
 }
 
 /* Of a version: is it empty, has a program closed it, and read nothing of it? */

@@ -4,19 +4,13 @@
 
 #include "mount/daemon/call.h"
 
-/* As mode and length of a LEAT_OP_META. */
-struct leat_rights {
-	uint32_t mode;
-	uint64_t owner;
-};
-
-/* Of a setattr: `what` has FUSE_SET_ATTR_... */
-struct leat_rights leat_rights_of(const struct stat *st, int what);
+/* The LEAT_OP_META of a setattr: `what` has FUSE_SET_ATTR_... */
+struct leat_msg_resolve leat_rights_of(const struct stat *st, int what);
 /* Of a setxattr, or, without `value`, a removexattr. */
-struct leat_rights leat_rights_of_attribute(const char *name, const char *value, size_t size);
+struct leat_msg_resolve leat_rights_of_attribute(const char *name, const char *value, size_t size);
 /* A file that is open is changed by its descriptor, of record `slot`; whether this step may is said
  * of its name. One without a name is the affair of those who have it open. 0 or -errno. */
 int leat_rights_may_change(struct leat_mount_call *call, fuse_ino_t ino, uint32_t slot,
-			   const struct leat_rights *rights);
+			   const struct leat_msg_resolve *rights);
 
 #endif

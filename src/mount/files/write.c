@@ -102,20 +102,24 @@ static int check(struct leat_mount_call *call, struct leat_handle *h, struct lea
 static void publish(struct leat_mount_call *call, const struct leat_handle *h,
 		    struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
-	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
+	struct leat_msg_range extent;
 
-	if (leat_publisher_publish(f, start, end, &fact))
-		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_EXTENT, &fact);
+	if (leat_publisher_publish(f, h->slot, start, end, &extent))
+		leat_channel_report(leat_mount_channel(call), &extent.h);
 }
 
 static void report_written(struct leat_mount_call *call, const struct leat_handle *h,
 			   uint64_t start, uint64_t length, bool appends)
 {
-	struct leat_msg_fact fact = {
-		.slot = h->slot, .ofd = h->ofd, .code = appends, .offset = start, .length = length};
+	const struct leat_msg_written written = {.h.type = LEAT_MSG_WRITTEN,
+						 .slot = h->slot,
+						 .appended = appends,
+						 .ofd = h->ofd,
+						 .offset = start,
+						 .length = length};
 
 	if (call->connection)
-		leat_channel_fact(leat_mount_channel(call), LEAT_MSG_WRITTEN, &fact);
+		leat_channel_report(leat_mount_channel(call), &written.h);
 }
 
 /* A descriptor opened with O_APPEND appends wherever it is told to write; what comes from a
@@ -180,7 +184,8 @@ static ssize_t put_retrying(struct leat_mount_call *call, struct leat_handle *h,
 /* As in the interception library: an open that changes nothing is none. */
 static void before_change(struct leat_mount_call *call, struct leat_handle *h)
 {
-	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd};
+	const struct leat_msg_wrote wrote = {
+		.h.type = LEAT_MSG_WROTE, .slot = h->slot, .ofd = h->ofd};
 	bool report;
 
 	pthread_mutex_lock(&h->m->lock);
@@ -188,7 +193,7 @@ static void before_change(struct leat_mount_call *call, struct leat_handle *h)
 	h->intact = false;
 	pthread_mutex_unlock(&h->m->lock);
 	if (report && call->connection)
-		leat_mount_report(call, LEAT_MSG_WROTE, &fact);
+		leat_mount_report(call, &wrote.h);
 }
 
 /* Look whether it may be, and write it; consumers of bytes that it changes wait meanwhile. */
@@ -255,9 +260,10 @@ static int check_cut(const struct leat_mount_call *call, const struct leat_handl
 static void report_length(struct leat_mount_call *call, const struct leat_handle *h,
 			  uint64_t length)
 {
-	struct leat_msg_fact fact = {.slot = h->slot, .ofd = h->ofd, .length = length};
+	const struct leat_msg_truncated truncated = {
+		.h.type = LEAT_MSG_TRUNCATED, .slot = h->slot, .ofd = h->ofd, .length = length};
 
-	leat_mount_report(call, LEAT_MSG_TRUNCATED, &fact);
+	leat_mount_report(call, &truncated.h);
 }
 
 /* `change`, with space made if there is none for `length` bytes. */

@@ -83,7 +83,8 @@ static int by_path(struct leat_mount_call *call, fuse_ino_t ino, struct stat *st
 {
 	struct leat_mount_location location;
 	struct leat_identity id;
-	int rc = leat_mount_resolve_node(call, ino, LEAT_OP_LOOK, 0, 0, &location);
+	int rc = leat_mount_resolve_node(call, ino, &(struct leat_msg_resolve){.op = LEAT_OP_STAT},
+					 &location);
 
 	if (!rc)
 		rc = leat_mount_identify(call, location.slot, location.dirfd, location.path, st,
@@ -173,7 +174,8 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 
 	if (!rc) {
 		leat_node_by_path(call.m, ino, call.tid);
-		rc = leat_mount_resolve_node(&call, ino, LEAT_OP_ACCESS, 0, 0, &location);
+		rc = leat_mount_resolve_node(
+			&call, ino, &(struct leat_msg_resolve){.op = LEAT_OP_ACCESS}, &location);
 	}
 	if (!rc) {
 		leat_mount_become(&call);
@@ -262,14 +264,13 @@ static int change(struct leat_mount_call *call, fuse_ino_t ino, const struct sta
 {
 	struct target t = {.fd = -1};
 	bool named = leat_node_by_path(call->m, ino, call->tid);
-	struct leat_rights rights = leat_rights_of(st, what);
+	const struct leat_msg_resolve rights = leat_rights_of(st, what);
 	struct leat_mount_half half;
 	int rc = 0, held;
 
 	if (!named)
 		t.fd = leat_handle_any(call, ino, &t.location.slot);
-	rc = t.fd < 0 ? leat_mount_resolve_node(call, ino, LEAT_OP_META, rights.mode, rights.owner,
-						&t.location)
+	rc = t.fd < 0 ? leat_mount_resolve_node(call, ino, &rights, &t.location)
 		      : leat_rights_may_change(call, ino, t.location.slot, &rights);
 	if (rc) {
 		leat_close(&t.fd);
@@ -298,6 +299,7 @@ static int change(struct leat_mount_call *call, fuse_ino_t ino, const struct sta
 static int cut(struct leat_mount_call *call, fuse_ino_t ino, uint64_t length,
 	       const struct fuse_file_info *fi)
 {
+	const struct leat_msg_resolve what = {.op = LEAT_OP_TRUNCATE, .length = length};
 	struct leat_mount_location location;
 	char path[64];
 	int fd = -1, rc;
@@ -307,7 +309,7 @@ static int cut(struct leat_mount_call *call, fuse_ino_t ino, uint64_t length,
 	leat_node_by_path(call->m, ino, call->tid);
 	rc = leat_handles_settle(call);
 	if (!rc)
-		rc = leat_mount_resolve_node(call, ino, LEAT_OP_TRUNCATE, 0, length, &location);
+		rc = leat_mount_resolve_node(call, ino, &what, &location);
 	if (rc)
 		return rc;
 	leat_mount_become(call);
@@ -341,7 +343,8 @@ static int look_now(struct leat_mount_call *call, fuse_ino_t ino, const struct f
 		leat_close(&fd);
 		return rc;
 	}
-	rc = leat_mount_resolve_node(call, ino, LEAT_OP_ACCESS, 0, 0, &location);
+	rc = leat_mount_resolve_node(call, ino, &(struct leat_msg_resolve){.op = LEAT_OP_ACCESS},
+				     &location);
 	if (!rc)
 		rc = leat_mount_identify(call, location.slot, location.dirfd, location.path, st,
 					 &id);

@@ -39,6 +39,7 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 static int open_directory(struct leat_mount_call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const int flags = O_RDONLY | O_DIRECTORY;
+	const struct leat_msg_resolve what = {.op = LEAT_OP_OPEN, .flags = (uint32_t)flags};
 	struct leat_mount_location location;
 	struct leat_handle *h;
 	char path[PATH_MAX];
@@ -46,7 +47,7 @@ static int open_directory(struct leat_mount_call *call, fuse_ino_t ino, struct f
 
 	leat_node_by_path(call->m, ino, call->tid);
 	if (!rc)
-		rc = leat_mount_resolve(call, LEAT_OP_OPEN, path, flags, 0, 0, &location);
+		rc = leat_mount_resolve(call, &what, path, &location);
 	if (!rc)
 		rc = leat_handle_open(call, ino, &location, flags, 0, &h);
 	if (rc)

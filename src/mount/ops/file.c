@@ -91,11 +91,11 @@ static bool is_of_node(const struct leat_mount_call *call, fuse_ino_t ino,
 static int resolve_open(struct leat_mount_call *call, const char *path, int flags, mode_t mode,
 			struct leat_mount_location *location)
 {
+	const struct leat_msg_resolve what = {
+		.op = LEAT_OP_OPEN, .flags = (uint32_t)flags | O_NOFOLLOW, .mode = mode};
 	int rc = leat_handles_settle(call);
 
-	return rc ? rc
-		  : leat_mount_resolve(call, LEAT_OP_OPEN, path, (uint32_t)flags | O_NOFOLLOW, mode,
-				       0, location);
+	return rc ? rc : leat_mount_resolve(call, &what, path, location);
 }
 
 /* A version may be another one than was looked up, and what was awaited something else than a file.

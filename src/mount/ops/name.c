@@ -141,6 +141,8 @@ static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const 
 
 enum { MAX_LOOKS = 100 };
 
+static const struct leat_msg_resolve to_stat = {.op = LEAT_OP_STAT, .flags = AT_SYMLINK_NOFOLLOW};
+
 static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
 		   struct fuse_entry_param *e)
 {
@@ -157,8 +159,7 @@ static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *
 		return rc;
 	/* The version that was found may be passed over before it is looked at. */
 	for (unsigned i = 0; i < MAX_LOOKS; i++) {
-		rc = leat_mount_resolve_once(call, LEAT_OP_LOOK, path, AT_SYMLINK_NOFOLLOW, 0, 0,
-					     &location);
+		rc = leat_mount_resolve_once(call, &to_stat, path, &location);
 		if (rc == -EAGAIN)
 			return entry_to_come(call, parent, name, path, &location, e);
 		if (!rc)
@@ -240,7 +241,9 @@ static void make(fuse_req_t req, fuse_ino_t parent, const char *name, const stru
 	if (!rc)
 		rc = leat_node_path(call.m, parent, name, path);
 	if (!rc)
-		rc = leat_mount_resolve(&call, what->op, path, 0, what->mode, 0, &location);
+		rc = leat_mount_resolve(
+			&call, &(struct leat_msg_resolve){.op = what->op, .mode = what->mode}, path,
+			&location);
 	if (!rc) {
 		rc = make_at(&call, &location, what);
 		leat_mount_report_opened(&call, &location, rc);
@@ -338,8 +341,7 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	if (!rc)
 		rc = leat_mount_change(&call, LEAT_CHANGE_LINK, 0, from, to);
 	if (!rc)
-		rc = leat_mount_resolve_once(&call, LEAT_OP_LOOK, to, AT_SYMLINK_NOFOLLOW, 0, 0,
-					     &location);
+		rc = leat_mount_resolve_once(&call, &to_stat, to, &location);
 	if (rc == -EAGAIN)
 		rc = entry_to_come(&call, parent, name, to, &location, &e);
 	else if (!rc)
@@ -351,6 +353,8 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
  * the kernel looks up again: but not to a program that asked for a symlink. */
 static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[PATH_MAX])
 {
+	const struct leat_msg_resolve to_access = {.op = LEAT_OP_ACCESS,
+						   .flags = AT_SYMLINK_NOFOLLOW};
 	struct leat_mount_location location = {0};
 	char path[PATH_MAX];
 	const char *name;
@@ -359,7 +363,7 @@ static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[P
 
 	if (rc)
 		return rc;
-	rc = leat_mount_resolve(call, LEAT_OP_ACCESS, path, AT_SYMLINK_NOFOLLOW, 0, 0, &location);
+	rc = leat_mount_resolve(call, &to_access, path, &location);
 	if (!rc) {
 		leat_mount_become(call);
 		n = readlinkat(location.dirfd, location.path, target, PATH_MAX - 1);

@@ -16,8 +16,8 @@
 #include <sys/xattr.h>
 
 /* An O_PATH descriptor's name in /proc stands for the file itself. */
-static int open_path(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op op,
-		     const struct leat_rights *rights, char path[64])
+static int open_path(struct leat_mount_call *call, fuse_ino_t ino,
+		     const struct leat_msg_resolve *what, char path[64])
 {
 	struct leat_mount_location location;
 	uint32_t slot;
@@ -26,7 +26,7 @@ static int open_path(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op 
 	if (!leat_node_by_path(call->m, ino, call->tid))
 		fd = leat_handle_any(call, ino, &slot);
 	if (fd < 0) {
-		rc = leat_mount_resolve_node(call, ino, op, rights->mode, 0, &location);
+		rc = leat_mount_resolve_node(call, ino, what, &location);
 		if (rc)
 			return rc;
 		leat_mount_become(call);
@@ -35,7 +35,8 @@ static int open_path(struct leat_mount_call *call, fuse_ino_t ino, enum leat_op 
 		leat_mount_become_self(call);
 		if (rc)
 			return rc;
-	} else if (op == LEAT_OP_META && (rc = leat_rights_may_change(call, ino, slot, rights))) {
+	} else if (what->op == LEAT_OP_META &&
+		   (rc = leat_rights_may_change(call, ino, slot, what))) {
 		leat_close(&fd);
 		return rc;
 	}
@@ -59,7 +60,8 @@ static void read_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, siz
 	struct leat_mount_call call;
 	char path[64], *value = malloc(size ? size : 1);
 	ssize_t n = value ? leat_mount_call_init(&call, req) : -ENOMEM;
-	int fd = n ? (int)n : open_path(&call, ino, LEAT_OP_ACCESS, &(struct leat_rights){0}, path);
+	int fd = n ? (int)n
+		   : open_path(&call, ino, &(struct leat_msg_resolve){.op = LEAT_OP_ACCESS}, path);
 
 	n = fd;
 	if (fd >= 0) {
@@ -87,7 +89,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
 			    size_t size, int flags)
 {
-	const struct leat_rights rights = leat_rights_of_attribute(name, value, size);
+	const struct leat_msg_resolve rights = leat_rights_of_attribute(name, value, size);
 	struct leat_mount_call call;
 	struct leat_mount_half half;
 	char path[64];
@@ -95,7 +97,7 @@ static void write_attribute(fuse_req_t req, fuse_ino_t ino, const char *name, co
 
 	if (!rc)
 		rc = leat_other_change(&call, ino);
-	fd = rc ? rc : open_path(&call, ino, LEAT_OP_META, &rights, path);
+	fd = rc ? rc : open_path(&call, ino, &rights, path);
 
 	rc = fd < 0 ? fd : 0;
 	if (!rc) {

@@ -40,13 +40,13 @@ int leat_client_sync(void)
 	return rc;
 }
 
-void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact)
+void leat_client_report(const struct leat_msg *report)
 {
 	struct leat_guard g;
 
 	if (leat_guard_acquire(&g))
 		return;
-	leat_channel_fact(leat_client_channel(g.t), type, fact);
+	leat_channel_report(leat_client_channel(g.t), report);
 	leat_guard_release(&g);
 }
 

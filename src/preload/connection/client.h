@@ -136,8 +136,9 @@ int leat_wait_acted(uint32_t slot, uint64_t ofd, bool closed);
 /* Report a violation. 0: it is only a warning; -EIO: fail the call. */
 int leat_client_violation(uint32_t code, uint32_t slot, uint64_t offset, uint64_t length);
 
-/* Send a one-way fact; what goes wrong is said once and shows at the next call. */
-void leat_client_fact(enum leat_msg_type type, const struct leat_msg_fact *fact);
+/* Send a one-way message, see leat_channel_report; what goes wrong is said once and shows at the
+ * next call. */
+void leat_client_report(const struct leat_msg *report);
 
 /* Tell why a program or a call was refused; `fatal`: the step cannot end well any more. */
 void leat_client_refused(const char *program, const char *why, bool fatal);

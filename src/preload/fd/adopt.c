@@ -43,7 +43,7 @@ static int identify(struct leat_thread *t, int fd, const struct stat *st, struct
 		return rc;
 	*r = (struct leat_fd){.kind = (uint8_t)reply->kind,
 			      .slot = reply->slot,
-			      .generation = reply->seq,
+			      .generation = reply->generation,
 			      .flags = {LEAT_FD_UNSURE},
 			      .ofd = reply->ofd};
 	if (r->kind == LEAT_KIND_CONSUMER && leat_client_file(r->slot) &&

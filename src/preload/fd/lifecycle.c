@@ -158,16 +158,18 @@ static bool is_twin(int fd, const struct leat_fd *r)
 
 static void report_closed(const struct leat_fd *r)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+	const struct leat_msg_closed closed = {
+		.h.type = LEAT_MSG_CLOSED, .slot = r->slot, .ofd = r->ofd};
+	struct leat_msg_early_size early;
 
 	if (leat_publisher_may_write(r->kind) || r->ofd)
-		leat_client_fact(LEAT_MSG_CLOSED, &fact);
+		leat_client_report(&closed.h);
 	/* A consumer was shown a size, and behaved as if it were the last word. */
 	if (r->kind == LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_SIZE) &&
 	    leat_fd_has(r, LEAT_FD_TRUSTED) &&
-	    leat_consumer_trusted_early_size(leat_client_file(r->slot), r->size_seen, r->read_end,
-					     &fact))
-		leat_client_fact(LEAT_MSG_VIOLATED, &fact);
+	    leat_consumer_trusted_early_size(leat_client_file(r->slot), r->slot, r->size_seen,
+					     r->read_end, &early))
+		leat_client_report(&early.h);
 }
 
 static void release_listing(const struct leat_fd *r)

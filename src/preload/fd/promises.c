@@ -164,8 +164,9 @@ int leat_before_write(int fd, int64_t offset, uint64_t length)
 
 void leat_fd_report_write(struct leat_fd *r)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+	const struct leat_msg_wrote wrote = {
+		.h.type = LEAT_MSG_WROTE, .slot = r->slot, .ofd = r->ofd};
 
 	leat_fd_clear_flags(r, LEAT_FD_INTACT);
-	leat_client_fact(LEAT_MSG_WROTE, &fact);
+	leat_client_report(&wrote.h);
 }

@@ -17,12 +17,13 @@
 
 static void read_up_to(struct leat_fd *r, uint64_t end)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .length = end};
+	const struct leat_msg_drop drop = {
+		.h.type = LEAT_MSG_DROP, .slot = r->slot, .read_end = end};
 
 	if (!leat_fd_has(r, LEAT_FD_DROP) || end < r->drop_end + DROP_EVERY)
 		return;
 	r->drop_end = end;
-	leat_client_fact(LEAT_MSG_DROP, &fact);
+	leat_client_report(&drop.h);
 }
 
 void leat_note_read_by(struct leat_fd *r, uint64_t offset, uint64_t length, uint64_t asked)
@@ -63,14 +64,15 @@ void leat_note_mapped(int fd, uint64_t offset, uint64_t length)
 /* Where the number is by which formats are told apart. */
 #define MAGIC_BYTES 512u
 
-static void report_read(const struct leat_fd *r, enum leat_read what, bool grows)
+static void report_read(const struct leat_fd *r, enum leat_read how, bool partly)
 {
-	struct leat_msg_fact fact = {
-		.slot = r->slot, .ofd = r->ofd, .code = what, .offset = r->glance.end};
+	const struct leat_msg_read read = {.h.type = LEAT_MSG_READ,
+					   .ofd = r->ofd,
+					   .how = how,
+					   .partly = partly,
+					   .end = r->glance.end};
 
-	if (grows)
-		fact.length = r->glance.end;
-	leat_client_fact(LEAT_MSG_READ, &fact);
+	leat_client_report(&read.h);
 }
 
 /* What is all that there is yet may be all. */

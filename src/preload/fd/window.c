@@ -215,12 +215,13 @@ static bool open_window(struct leat_fd *r, int fd, uint64_t at)
 {
 	uint64_t end = (at / LEAT_WINDOW_BYTES + 1) * LEAT_WINDOW_BYTES,
 		 next = at >= MANY_WINDOWS ? LEAT_WINDOW_BYTES : 0;
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .offset = end, .length = next};
+	const struct leat_msg_range soon = {
+		.h.type = LEAT_MSG_PREFAULT, .slot = r->slot, .offset = end, .length = next};
 
 	if (!extend(fd, at, end, end + next) || !map_to_write(r, fd, at))
 		return false;
 	if (next)
-		leat_client_fact(LEAT_MSG_PREFAULT, &fact);
+		leat_client_report(&soon.h);
 	return true;
 }
 

@@ -27,11 +27,11 @@
 #include <utime.h>
 
 static int enter(struct leat_resolved *resolved, uint32_t op, int dirfd, const char *path,
-		 unsigned flags, uint32_t mode)
+		 unsigned flags)
 {
-	struct leat_target target = {.op = op, .dirfd = dirfd, .path = path, .mode = mode};
+	const struct leat_target target = {
+		.op = op, .dirfd = dirfd, .path = path, .flags = flags & AT_SYMLINK_NOFOLLOW};
 
-	target.flags = flags & AT_SYMLINK_NOFOLLOW;
 	return leat_resolve(resolved, &target);
 }
 
@@ -139,7 +139,7 @@ static long do_readlink(const struct leat_syscall *c, int dirfd, const char *pat
 			long size)
 {
 	struct leat_resolved resolved;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW, 0);
+	long rc = enter(&resolved, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
 
 	if (rc == LEAT_OUTSIDE)
 		return read_outside(c, path, out, size);
@@ -232,11 +232,16 @@ static long change_outside(const struct leat_syscall *c, int dirfd, const char *
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
 		     unsigned flags)
 {
+	struct leat_target target = {.op = LEAT_OP_META,
+				     .dirfd = dirfd,
+				     .path = path,
+				     .flags = flags & AT_SYMLINK_NOFOLLOW};
 	struct leat_preload_half half;
 	struct leat_resolved resolved;
-	long rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags,
-			LEAT_META_MODE | ((uint32_t)mode & 07777));
+	long rc;
 
+	leat_rights_of(c, &target);
+	rc = leat_resolve(&resolved, &target);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -328,7 +333,7 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 
 	if (!path || !*path) /* futimens */
 		return times_by_fd(c, dirfd, path, times);
-	rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags, 0);
+	rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -451,7 +456,7 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 	struct leat_syscall here = *c;
 	struct leat_resolved resolved;
 	unsigned flags = c->a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags, 0);
+	long rc = enter(&resolved, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
@@ -487,7 +492,7 @@ long leat_hook_inotify_add_watch(const struct leat_syscall *c)
 {
 	struct leat_syscall here = *c;
 	struct leat_resolved resolved;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0, 0);
+	long rc = enter(&resolved, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;

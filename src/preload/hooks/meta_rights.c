@@ -22,13 +22,15 @@
 
 static void of_mode(struct leat_target *t, long mode)
 {
-	t->mode = LEAT_META_MODE | ((uint32_t)mode & 07777);
+	t->rights = LEAT_META_MODE;
+	t->mode = (uint32_t)mode & 07777;
 }
 
 static void of_owner(struct leat_target *t, long uid, long gid)
 {
-	t->mode = LEAT_META_OWNER;
-	t->length = (uint64_t)(uint32_t)uid << 32 | (uint32_t)gid;
+	t->rights = LEAT_META_OWNER;
+	t->uid = (uint32_t)uid;
+	t->gid = (uint32_t)gid;
 }
 
 static void of_attribute(struct leat_target *t, const char *name, const void *value, size_t size)
@@ -40,7 +42,7 @@ static void of_attribute(struct leat_target *t, const char *name, const void *va
 	mode = leat_acl_mode(value, size);
 	if (mode >= 0)
 		of_mode(t, mode);
-	t->mode |= LEAT_META_LIST;
+	t->rights |= LEAT_META_LIST;
 }
 
 void leat_rights_of(const struct leat_syscall *c, struct leat_target *target)
@@ -100,7 +102,7 @@ long leat_rights_by_fd(const struct leat_syscall *c, int fd)
 	long rc;
 
 	leat_rights_of(c, &target);
-	if ((!leat_is_enforced() && !(target.mode && is_committed(fd))) ||
+	if ((!leat_is_enforced() && !(target.rights && is_committed(fd))) ||
 	    raw(SYS_fstat, fd, &st) || !st.st_nlink)
 		return 0;
 	rc = leat_fd_name(fd, path, sizeof(path));

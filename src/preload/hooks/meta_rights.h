@@ -5,8 +5,8 @@
 #include "preload/core/call.h"
 #include "preload/path/resolve.h"
 
-/* What the call (chmod, chown, setxattr and the like) changes of it, for a LEAT_OP_META: mode and
- * length of `target`; others leave both as they are. */
+/* What the call (chmod, chown, setxattr and the like) changes of it, for a LEAT_OP_META: rights,
+ * mode, uid and gid of `target`; other calls leave them as they are. */
 void leat_rights_of(const struct leat_syscall *c, struct leat_target *target);
 
 /* The same of a call by the descriptor `fd`: may it be made? 0 or -errno. */

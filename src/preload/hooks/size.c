@@ -115,9 +115,10 @@ long leat_hook_lseek(const struct leat_syscall *c)
  * it, before the next write announces anew. */
 static void report_length(const struct leat_fd *r, uint64_t length)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd, .length = length};
+	const struct leat_msg_truncated truncated = {
+		.h.type = LEAT_MSG_TRUNCATED, .slot = r->slot, .ofd = r->ofd, .length = length};
 
-	leat_client_fact(LEAT_MSG_TRUNCATED, &fact);
+	leat_client_report(&truncated.h);
 	if (r->kind == LEAT_KIND_PUBLISHER)
 		leat_client_sync();
 }

@@ -165,7 +165,7 @@ static bool is_known(int dirfd, const char *path, struct stat *st)
 
 static long enter(const struct look *l, struct leat_resolved *resolved, bool follow)
 {
-	struct leat_target target = {.op = LEAT_OP_LOOK,
+	struct leat_target target = {.op = LEAT_OP_STAT,
 				     .dirfd = l->dirfd,
 				     .path = l->path,
 				     .flags = l->flags & AT_SYMLINK_NOFOLLOW,

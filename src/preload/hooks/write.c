@@ -61,10 +61,10 @@ static int check_publisher(const struct writing *w, struct leat_fd *r)
 
 static void publish(const struct leat_fd *r, struct leat_shm_file *f, uint64_t start, uint64_t end)
 {
-	struct leat_msg_fact fact = {.slot = r->slot, .ofd = r->ofd};
+	struct leat_msg_range extent;
 
-	if (leat_publisher_publish(f, start, end, &fact))
-		leat_client_fact(LEAT_MSG_EXTENT, &fact);
+	if (leat_publisher_publish(f, r->slot, start, end, &extent))
+		leat_client_report(&extent.h);
 }
 
 static bool is_shared(struct leat_shm_file *f)
@@ -74,14 +74,15 @@ static bool is_shared(struct leat_shm_file *f)
 
 void leat_report_written(const struct leat_fd *r, uint64_t start, uint64_t length)
 {
-	struct leat_msg_fact fact = {.slot = r->slot,
-				     .ofd = r->ofd,
-				     .code = leat_fd_has(r, LEAT_FD_APPEND) ? 1 : 0,
-				     .offset = start,
-				     .length = length};
+	const struct leat_msg_written written = {.h.type = LEAT_MSG_WRITTEN,
+						 .slot = r->slot,
+						 .appended = leat_fd_has(r, LEAT_FD_APPEND) ? 1 : 0,
+						 .ofd = r->ofd,
+						 .offset = start,
+						 .length = length};
 
 	if (is_shared(leat_client_file(r->slot)) && leat_publisher_may_write(r->kind))
-		leat_client_fact(LEAT_MSG_WRITTEN, &fact);
+		leat_client_report(&written.h);
 }
 
 void leat_publish_to(int fd, int64_t end, int64_t written)

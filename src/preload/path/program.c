@@ -76,7 +76,7 @@ enum leat_sight leat_exec_look(const char *path, bool waits, char *buffer)
 	struct leat_target target = {.op = LEAT_OP_EXEC,
 				     .dirfd = AT_FDCWD,
 				     .path = own_name(path, buffer),
-				     .mode = waits ? 0 : LEAT_EXEC_NOW};
+				     .no_wait = !waits};
 	struct stat theirs, ours;
 	struct leat_resolved resolved;
 	long error, rc = leat_resolve(&resolved, &target);

@@ -27,6 +27,10 @@ static int request(struct leat_thread *t, const struct leat_target *target)
 	const struct leat_msg_resolve m = {.op = target->op,
 					   .flags = target->flags,
 					   .mode = target->mode,
+					   .rights = target->rights,
+					   .uid = target->uid,
+					   .gid = target->gid,
+					   .no_wait = target->no_wait,
 					   .length = target->length};
 
 	return leat_channel_resolve(leat_client_channel(t), &m, t->below[0]);
@@ -66,7 +70,7 @@ static int locate(struct leat_resolved *resolved, const struct leat_target *targ
 	resolved->intact = m->intact;
 	resolved->changes = m->changes;
 	resolved->lasting = m->lasting;
-	resolved->generation = m->seq;
+	resolved->generation = m->generation;
 	if (m->error)
 		return m->error;
 	path = path ? path : "";
@@ -92,7 +96,7 @@ static int locate(struct leat_resolved *resolved, const struct leat_target *targ
 static bool only_looks(const struct leat_target *target)
 {
 	switch (target->op) {
-	case LEAT_OP_LOOK:
+	case LEAT_OP_STAT:
 	case LEAT_OP_ACCESS:
 		return true;
 	case LEAT_OP_OPEN:
@@ -106,7 +110,7 @@ static bool only_looks(const struct leat_target *target)
 /* Is it to learn more than that the file is there? */
 static bool looks_at_rights(const struct leat_target *target)
 {
-	return target->op == LEAT_OP_LOOK || (target->op == LEAT_OP_ACCESS && target->mode & X_OK);
+	return target->op == LEAT_OP_STAT || (target->op == LEAT_OP_ACCESS && target->mode & X_OK);
 }
 
 /* The daemon has said it before, and nothing has changed. */
@@ -225,10 +229,10 @@ void leat_resolved_leave(struct leat_resolved *resolved)
 
 static void report(struct leat_resolved *resolved, long rc)
 {
-	const struct leat_msg_fact fact = {
-		.slot = resolved->slot, .ofd = resolved->ofd, .error = (int32_t)(rc < 0 ? rc : 0)};
+	const struct leat_msg_opened opened = {.h.type = LEAT_MSG_OPENED,
+					       .error = (int32_t)(rc < 0 ? rc : 0)};
 
-	leat_channel_fact(leat_client_channel(resolved->guard.t), LEAT_MSG_OPENED, &fact);
+	leat_channel_report(leat_client_channel(resolved->guard.t), &opened.h);
 }
 
 long leat_resolved_result(struct leat_resolved *resolved, long rc)

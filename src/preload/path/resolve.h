@@ -17,9 +17,13 @@ struct leat_target {
 	uint32_t op; /* enum leat_op */
 	int dirfd;
 	const char *path;
+	/* what else the op needs, as leat_msg_resolve has it */
 	uint32_t flags;
 	uint32_t mode;
+	uint32_t rights;
+	uint32_t uid, gid;
 	uint64_t length;
+	bool no_wait;
 	bool follow; /* `path` is outside, but its last component is a symlink: follow it */
 };
 
