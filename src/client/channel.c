@@ -80,25 +80,16 @@ int leat_channel_ask(struct leat_channel *c, const struct leat_msg *question, ui
 
 	if (rc)
 		return rc;
-	*seq = answer->seq;
+	if (seq)
+		*seq = answer->seq;
 	return answer->error;
-}
-
-int leat_channel_ask_budget(struct leat_channel *c, uint32_t slot, uint64_t length)
-{
-	const struct leat_msg_ask_budget m = {
-		.h.type = LEAT_MSG_ASK_BUDGET, .slot = slot, .length = length};
-	uint32_t seq;
-
-	return leat_channel_ask(c, &m.h, &seq);
 }
 
 int leat_channel_sync(struct leat_channel *c)
 {
 	const struct leat_msg m = {.type = LEAT_MSG_SYNC};
-	uint32_t seq;
 
-	return leat_channel_ask(c, &m, &seq);
+	return leat_channel_ask(c, &m, NULL);
 }
 
 int leat_channel_resolve(struct leat_channel *c, const struct leat_msg_resolve *asked,
@@ -157,10 +148,9 @@ int leat_channel_violation(struct leat_channel *c, uint32_t code, uint32_t slot,
 						   .offset = offset,
 						   .length = length};
 	const struct leat_msg_ask_write m = {.h.type = LEAT_MSG_ASK_WRITE, .slot = slot};
-	uint32_t seq;
 
 	leat_channel_report(c, &violated.h);
-	return leat_channel_ask(c, &m.h, &seq) == -EIO ? -EIO : 0;
+	return leat_channel_ask(c, &m.h, NULL) == -EIO ? -EIO : 0;
 }
 
 int leat_channel_becomes(struct leat_channel *c, int32_t pid, const char *program)

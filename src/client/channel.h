@@ -47,11 +47,9 @@ const char *leat_channel_refusal(const void *msg);
 
 /* --- questions; what is not said here of a reply is found in msg --- */
 
-/* Ask what `question` is, a leat_msg_ask_... whose h.type is set: 0, -EAGAIN (*seq to sleep on), or
- * -errno. */
+/* Ask what `question` is, a leat_msg_ask_... whose h.type is set, or a SYNC: 0, -EAGAIN (*seq to
+ * sleep on), or -errno. `seq` may be NULL. */
 int leat_channel_ask(struct leat_channel *c, const struct leat_msg *question, uint32_t *seq);
-/* In a store that is larger than the budget: 0 there is space for `length` bytes more, -ENOSPC. */
-int leat_channel_ask_budget(struct leat_channel *c, uint32_t slot, uint64_t length);
 /* Returns when the daemon has handled all that was sent before. */
 int leat_channel_sync(struct leat_channel *c);
 /* Ask where `path` is, for what the other members of `asked` say -> leat_msg_resolved. */

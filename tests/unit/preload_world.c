@@ -366,8 +366,9 @@ uint64_t world_ofds(void)
 
 void world_settle(void)
 {
+	const struct leat_msg sync = {.type = LEAT_MSG_SYNC};
 
-	leat_client_sync();
+	leat_client_ask(&sync, NULL);
 }
 
 int world_open(const char *name, int flags)

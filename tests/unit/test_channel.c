@@ -117,7 +117,6 @@ static void test_questions(void **state)
 		struct leat_channel_word word;
 		const struct leat_msg_ask_read question = {
 			.h.type = LEAT_MSG_ASK_READ, .slot = 6, .offset = 7, .length = 8};
-		const struct leat_msg_ask_budget *budget;
 		const struct leat_msg_ask_read *ask;
 		uint32_t seq;
 
@@ -129,10 +128,7 @@ static void test_questions(void **state)
 		assert_int_equal(ask->slot, 6);
 		assert_int_equal(ask->offset, 7);
 		assert_int_equal(ask->length, 8);
-		assert_int_equal(leat_channel_ask_budget(c, 4, 5), errors[i]);
-		budget = asked_for(LEAT_MSG_ASK_BUDGET);
-		assert_int_equal(budget->slot, 4);
-		assert_int_equal(budget->length, 5);
+		assert_int_equal(leat_channel_ask(c, &question.h, NULL), errors[i]);
 		assert_int_equal(leat_channel_sync(c), errors[i]);
 		asked_for(LEAT_MSG_SYNC);
 		assert_int_equal(leat_channel_change(c, LEAT_CHANGE_UNLINK, 1, "a/b", NULL, &word),

@@ -109,11 +109,13 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
 {
 	static struct leat_shm_unasked unasked;
 	uint64_t sum = slot ? leat_shm_unasked(call->m->shm, &unasked, length) : 0;
+	const struct leat_msg_ask_budget question = {
+		.h.type = LEAT_MSG_ASK_BUDGET, .slot = slot, .length = sum};
 
 	if (!sum)
 		return false;
 	return leat_shm_asked(call->m->shm, &unasked,
-			      leat_channel_ask_budget(leat_mount_channel(call), slot, sum));
+			      leat_channel_ask(leat_mount_channel(call), &question.h, NULL));
 }
 
 void leat_mount_report(struct leat_mount_call *call, const struct leat_msg *report)

@@ -16,30 +16,6 @@ int leat_client_ask(const struct leat_msg *question, uint32_t *seq)
 	return rc;
 }
 
-int leat_client_ask_budget(uint32_t slot, uint64_t length)
-{
-	struct leat_guard g;
-	int rc = leat_guard_acquire(&g);
-
-	if (rc)
-		return rc;
-	rc = leat_channel_ask_budget(leat_client_channel(g.t), slot, length);
-	leat_guard_release(&g);
-	return rc;
-}
-
-int leat_client_sync(void)
-{
-	struct leat_guard g;
-	int rc = leat_guard_acquire(&g);
-
-	if (rc)
-		return rc;
-	rc = leat_channel_sync(leat_client_channel(g.t));
-	leat_guard_release(&g);
-	return rc;
-}
-
 void leat_client_report(const struct leat_msg *report)
 {
 	struct leat_guard g;

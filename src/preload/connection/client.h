@@ -113,12 +113,6 @@ struct leat_shm_limit *leat_client_limit(void);
 /* As leat_channel_ask. */
 int leat_client_ask(const struct leat_msg *question, uint32_t *seq);
 
-/* As leat_channel_ask_budget. */
-int leat_client_ask_budget(uint32_t slot, uint64_t length);
-
-/* As leat_channel_sync. */
-int leat_client_sync(void);
-
 /* Is the daemon there? True also if there is no memory to look: the next request will tell. */
 bool leat_client_is_alive(void);
 

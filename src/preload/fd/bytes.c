@@ -34,7 +34,6 @@ int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, b
 	struct reader reader = {.fd = fd};
 	const struct leat_msg_ask_read question = {
 		.h.type = LEAT_MSG_ASK_READ, .slot = slot, .offset = offset, .length = length};
-	uint32_t seq;
 	int rc;
 
 	*final = !f;
@@ -44,7 +43,7 @@ int leat_wait_covered(int fd, uint32_t slot, uint64_t offset, uint64_t length, b
 	reader.wait.woken = follow_meanwhile;
 	rc = leat_consumer_await(&reader.wait, f, slot, offset, length);
 	if (reader.wait.asked && rc > 0) /* takes this wait off the daemon's list */
-		leat_client_ask(&question.h, &seq);
+		leat_client_ask(&question.h, NULL);
 	*final = rc == LEAT_SHM_FINAL;
 	return rc < 0 ? rc : 0;
 }

@@ -64,10 +64,12 @@ bool leat_space_is_over_budget(int fd, uint64_t length)
 	const struct leat_server_info *w = leat_server_known();
 	const struct leat_fd *r = leat_fd_get(fd);
 	uint64_t sum = w && r && r->slot ? leat_shm_unasked(w->shm, &unasked, length) : 0;
+	struct leat_msg_ask_budget question = {.h.type = LEAT_MSG_ASK_BUDGET, .length = sum};
 
 	if (!sum || leat_in_vfork())
 		return false;
-	return leat_shm_asked(w->shm, &unasked, leat_client_ask_budget(r->slot, sum));
+	question.slot = r->slot;
+	return leat_shm_asked(w->shm, &unasked, leat_client_ask(&question.h, NULL));
 }
 
 long leat_space_retry(const struct leat_syscall *c, int fd, uint64_t length)

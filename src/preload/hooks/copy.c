@@ -78,13 +78,12 @@ static int expect_others(const struct side *in)
 	struct leat_shm_file *f = leat_client_file(r->slot);
 	const struct leat_msg_ask_true_size question = {.h.type = LEAT_MSG_ASK_TRUE_SIZE,
 							.slot = r->slot};
-	uint32_t seq;
 	int rc = 0;
 
 	if (in->offset || r->kind != LEAT_KIND_CONSUMER || leat_offset_is_ours(r->shared_offset))
 		return 0;
 	while (!rc && f && !(leat_shm_flags(f) & LEAT_SHM_COMMITTED) && !leat_shm_is_shut(f)) {
-		rc = leat_client_ask(&question.h, &seq);
+		rc = leat_client_ask(&question.h, NULL);
 		if (rc == -EAGAIN) {
 			leat_sleep(LEAT_SLEEP_NS);
 			rc = 0;

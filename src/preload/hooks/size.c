@@ -117,10 +117,11 @@ static void report_length(const struct leat_fd *r, uint64_t length)
 {
 	const struct leat_msg_truncated truncated = {
 		.h.type = LEAT_MSG_TRUNCATED, .slot = r->slot, .ofd = r->ofd, .length = length};
+	const struct leat_msg sync = {.type = LEAT_MSG_SYNC};
 
 	leat_client_report(&truncated.h);
 	if (r->kind == LEAT_KIND_PUBLISHER)
-		leat_client_sync();
+		leat_client_ask(&sync, NULL);
 }
 
 static int check_cut(const struct leat_fd *r, struct leat_shm_file *f, uint64_t length,
