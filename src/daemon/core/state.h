@@ -3,6 +3,7 @@
 #define LEAT_DAEMON_CORE_STATE_H
 
 #include "daemon/daemon.h"
+#include "daemon/core/phase.h"
 #include "daemon/core/session.h"
 #include "model/match.h"
 #include "shm/extents.h"
@@ -86,13 +87,11 @@ struct leat_daemon {
 	bool failed; /* the run has failed whatever the steps say */
 
 	/* The end. */
-	struct leat_conn *finishing; /* waits for the reply to FINISH */
-	uint64_t finish_ns;          /* when that was */
-	bool is_finishing;           /* all is heard of, what is left is saved */
-	bool wants_timeline;
-	bool is_cut_off; /* the driver stops what runs */
-	bool ending;     /* only what is committed is still brought to disk */
-	bool stopping;
+	enum leat_daemon_phase phase; /* run/finish.c advances it */
+	struct leat_conn *finishing;  /* waits for the reply to FINISH */
+	uint64_t finish_ns;           /* when that came */
+	bool wants_timeline;          /* with that reply */
+	bool is_cut_off;              /* the driver has said that it stops what runs */
 };
 
 #endif

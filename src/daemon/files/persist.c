@@ -300,7 +300,7 @@ void leat_file_persist(struct leat_daemon *d, struct leat_file *f)
 	struct stat st;
 
 	/* Of versions only the last counts, which nobody knows before the end. */
-	if (f->dirty || (f->versioned && !d->is_finishing))
+	if (f->dirty || (f->versioned && !leat_daemon_phase_saves(d->phase)))
 		return;
 	if (leat_file_retain(d, f)) {
 		f->save_error = EIO;

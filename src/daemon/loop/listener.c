@@ -162,7 +162,6 @@ void leat_listener_stop(struct leat_daemon *d)
 {
 	struct leat_conn *c, *next;
 
-	d->ending = true;
 	if (d->finishing)
 		leat_conn_send_rest(d->finishing);
 	DL_FOREACH_SAFE(d->conns, c, next)

@@ -33,9 +33,9 @@ static void dropped(struct leat_conn *c)
 	struct leat_daemon *d = c->d;
 	bool owner = d->driver && c->control & LEAT_CONTROL_EVENTS && c->pid == d->driver;
 
-	if (c->instance && !owner && !d->ending && !d->is_finishing)
+	if (c->instance && !owner && d->phase == LEAT_DAEMON_STEPS)
 		leat_step_abandoned(d, c->instance_step, c->pid);
-	if (owner && !d->ending)
+	if (owner)
 		leat_finish_abort(d, d->options.serve ? "leat serve is gone" : "leat run is gone");
 }
 

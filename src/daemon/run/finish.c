@@ -168,10 +168,27 @@ static void reply(struct leat_daemon *d)
 	free(text);
 }
 
+/* False: it comes too late to change anything. */
+static bool advance(struct leat_daemon *d, enum leat_daemon_phase_event event)
+{
+	const enum leat_daemon_phase next = leat_daemon_phase_next(d->phase, event);
+
+	if (next == LEAT_DAEMON_PHASES)
+		leat_problem_add(d, 0, "this is a bug of leat: the run %s while it is %s",
+				 leat_daemon_phase_event_name(event),
+				 leat_daemon_phase_name(d->phase));
+	if (next == LEAT_DAEMON_PHASES || next == d->phase)
+		return false;
+	d->phase = next;
+	return true;
+}
+
 static void complete(struct leat_daemon *d)
 {
+	const bool saves = leat_daemon_phase_saves(d->phase);
+
 	LEAT_FAULT("finish.kept");
-	if (d->is_finishing) {
+	if (saves) {
 		make_directories(d);
 		leat_files_relink(d);
 		leat_times_finish(d);
@@ -181,15 +198,15 @@ static void complete(struct leat_daemon *d)
 	leat_tree_times_to_disk(d->tree); /* after the last name was made or removed */
 	leat_files_sync_dirs(d);
 	LEAT_FAULT("finish.removed");
-	if (d->is_finishing)
+	advance(d, LEAT_DAEMON_EVENT_DONE); /* the connection of the reply may break */
+	if (saves)
 		reply(d);
-	d->stopping = true;
 	uv_stop(&d->loop);
 }
 
 void leat_finish_continue(struct leat_daemon *d)
 {
-	if ((d->is_finishing || d->ending) && !d->stopping && leat_files_persist_idle(d))
+	if (leat_daemon_phase_is_ending(d->phase) && leat_files_persist_idle(d))
 		complete(d);
 }
 
@@ -251,14 +268,14 @@ void leat_finish_begin(struct leat_daemon *d)
 
 void leat_finish_look(struct leat_daemon *d)
 {
-	if (!d->finishing || d->is_finishing)
+	if (!d->finishing || leat_daemon_phase_next(d->phase, LEAT_DAEMON_EVENT_FINISH) == d->phase)
 		return;
 	hear_all(d);
 	if (is_closing(d))
 		return;
 	LEAT_FAULT("finish");
 	report_unclosed(d);
-	d->is_finishing = true;
+	advance(d, LEAT_DAEMON_EVENT_FINISH);
 	leat_steps_settle(d);
 	leat_files_remove_hidden(d);
 	leat_versions_finish(d);
@@ -268,9 +285,8 @@ void leat_finish_look(struct leat_daemon *d)
 
 void leat_finish_abort(struct leat_daemon *d, const char *why)
 {
-	if (d->ending)
+	if (!advance(d, LEAT_DAEMON_EVENT_ABORT))
 		return;
-	d->ending = true;
 	for (int i = 0; i < (int)d->wf->n_steps; i++)
 		while (d->steps[i].running)
 			leat_step_ended(d, i, 1 << 8, why);

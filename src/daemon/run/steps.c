@@ -103,7 +103,7 @@ static void lose_mount(struct leat_daemon *d, const struct leat_proc *p)
 {
 	struct leat_step_run *s = &d->steps[p->step];
 
-	if (!p->mount || p->exiting || d->is_finishing)
+	if (!p->mount || p->exiting || leat_daemon_phase_saves(d->phase))
 		return;
 	leat_error("step %s: the server of its mount (leat-mount, process %d) has ended "
 		   "unexpectedly; the program behind it gets errors",
@@ -258,6 +258,7 @@ void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent)
 
 void leat_steps_settle(struct leat_daemon *d)
 {
+	const bool saves = leat_daemon_phase_saves(d->phase);
 	uint64_t now = leat_clock_ns();
 
 	for (int i = 0; i < (int)d->wf->n_steps; i++) {
@@ -265,7 +266,7 @@ void leat_steps_settle(struct leat_daemon *d)
 
 		if (s->state != LEAT_RUN_FOUND)
 			continue;
-		if (s->processes || (!d->is_finishing && now - s->idle_ns < IDLE_NS) ||
+		if (s->processes || (!saves && now - s->idle_ns < IDLE_NS) ||
 		    leat_descriptions_of_step(d, i))
 			continue;
 		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);

@@ -135,7 +135,7 @@ static bool relieve(struct leat_daemon *d)
 	struct leat_daemon_space *s = d->space;
 	unsigned n;
 
-	if (!leat_spill_is_ready(d) || d->is_finishing || d->ending ||
+	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS ||
 	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
 		return d->files->n_moves > 0;
 	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
@@ -165,7 +165,7 @@ static void relieve_open(struct leat_daemon *d)
 	off_t most = 0;
 	struct stat st;
 
-	if (!leat_spill_is_ready(d) || d->is_finishing || d->ending)
+	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS)
 		return;
 	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (f->move || f->retired || now - f->tried_ns < SECOND ||
@@ -193,7 +193,7 @@ static void fetch(struct leat_daemon *d)
 	uint64_t used = s->used_bytes;
 	unsigned n;
 
-	if (!s->moved_bytes || d->files->n_moves || d->is_finishing || d->ending)
+	if (!s->moved_bytes || d->files->n_moves || d->phase != LEAT_DAEMON_STEPS)
 		return;
 	n = choose(d, LEAT_ROOT_SPILL, v, is_hotter);
 	for (unsigned i = 0; i < n && v[i].wanted; i++) {
