@@ -22,7 +22,7 @@ struct leat_cli_daemon {
 int leat_cli_daemon_start(struct leat_cli_daemon *daemon, const struct leat_args *args,
 			  const struct leat_cli_workflow *w, bool serve);
 
-/* Are broken promises of the workflow file to be told only? */
+/* Are violations of the workflow file warnings only? */
 bool leat_cli_warns(const struct leat_args *args);
 
 /* Is --enforce asked for, or what implies it? */

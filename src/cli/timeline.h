@@ -1,4 +1,4 @@
-/* What leat run and leat serve tell at the end: the summary, --chart and --timeline FILE. */
+/* What leat run and leat serve print at the end: the summary, --chart and --timeline FILE. */
 #ifndef LEAT_CLI_TIMELINE_H
 #define LEAT_CLI_TIMELINE_H
 

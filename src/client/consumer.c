@@ -9,7 +9,7 @@
  * would cost both sides more than the data. */
 #define BATCH_BYTES (256u << 10)
 #define BATCH_NS (2 * MS)
-/* Short waits are nobody's business; longer ones are told to the daemon. */
+/* The daemon is asked about longer waits only. */
 #define ASK_AFTER_NS (50 * MS)
 
 /* A wait for bytes. */

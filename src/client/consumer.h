@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /* Wait until any of [offset, offset + length) of file `slot` can be read, or the file is final:
- * enum leat_shm_look, or -errno. If then a->asked, the daemon is to be told that the wait is over.
+ * enum leat_shm_look, or -errno. If then a->asked, the daemon has to learn (ASK_READ) that the wait
+ * is over.
  */
 int leat_consumer_await(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t slot,
 			uint64_t offset, uint64_t length);

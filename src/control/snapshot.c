@@ -84,7 +84,7 @@ static char *describe(const struct leat_snapshot *s, const struct leat_value *v,
 		return leat_strf("waits for %s", w->file);
 	if (!strcmp(leat_value_text(v, "idle"), "true"))
 		return strdup("between two launches");
-	/* Only longer waits are told to the daemon. */
+	/* Only longer waits are known to the daemon. */
 	return strdup(waits ? "waits" : "");
 }
 

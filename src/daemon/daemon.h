@@ -2,7 +2,7 @@
  *
  * It serves clients over the session's socket (wire/wire.h), keeps the shared
  * segment and the store, asks the rules (src/stream) and brings permanent files
- * to disk. Control connections (hello.control != 0) tell it of steps:
+ * to disk. Control connections (hello.control != 0) report steps:
  *  - LEAT_MSG_ASK_LAUNCH of a staged step: ANSWER 0 start it (its inputs are on disk), -EAGAIN ask
  * again after files[slot].seq has changed (1 s at most), else the errno why never.
  *  - A control connection whose hello says control & LEAT_CONTROL_EVENTS is sent

@@ -121,7 +121,7 @@ struct leat_driver {
 	bool control_lost; /* the daemon is gone */
 	struct leat_oom oom;
 	enum leat_driver_phase phase;
-	bool look;      /* some step is told to look again */
+	bool look;      /* some step is to look again */
 	size_t n_free;  /* see leat_launch_free */
 	bool announced; /* the daemon knows which steps are staged */
 	bool crowded;   /* an instance could be launched but for want of it */
@@ -131,9 +131,9 @@ struct leat_driver {
 
 /* step.c */
 
-/* The step goes on to its next state; if there is none, that is told. */
+/* The step goes on to its next state; if there is none, that is reported as a bug. */
 void leat_driver_advance(struct leat_driver *d, size_t step, enum leat_driver_step_event event);
-/* The whole run goes on to its next phase; if there is none, that is told. */
+/* The whole run goes on to its next phase; if there is none, that is reported as a bug. */
 void leat_driver_go_on(struct leat_driver *d, enum leat_driver_phase_event event);
 /* A number of steps in such a state. */
 size_t leat_driver_count(const struct leat_driver *d, bool (*is)(enum leat_driver_step_state));

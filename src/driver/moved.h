@@ -10,7 +10,7 @@
 /* One launch of a step. */
 struct leat_moved {
 	struct leat_achieved_bytes before;   /* what the step's counters said when it began, */
-	struct leat_achieved_bytes reported; /* and what was told of it so far */
+	struct leat_achieved_bytes reported; /* and what was reported of it so far */
 	uint64_t looked_ns;
 };
 

@@ -6,9 +6,9 @@
 enum leat_driver_phase {
 	LEAT_DRIVER_STEPS,     /* steps are started, and run */
 	LEAT_DRIVER_LINGERING, /* all have ended, but for processes that they have left behind */
-	LEAT_DRIVER_FINISHING, /* the daemon was told so, if there is one, and makes files permanent
+	LEAT_DRIVER_FINISHING, /* the daemon, if there is one, got FINISH and makes files permanent
 				*/
-	LEAT_DRIVER_SUMMED_UP, /* over: the daemon has told what became of all files */
+	LEAT_DRIVER_SUMMED_UP, /* over: the daemon has sent the summary of all files */
 	LEAT_DRIVER_OVER,      /* over without that: there is no daemon, or none any more */
 	LEAT_DRIVER_PHASES
 };

@@ -1,5 +1,6 @@
 /* Which steps may run now: those that wait are no load, the others have computing units, or an I/O
- * executor and bandwidth, of this machine. The scheduler decides; here it is told what goes on.
+ * executor and bandwidth, of this machine. The scheduler decides; here it gets to know what goes
+ * on.
  *
  * Nothing waits for ever: what runs either goes on, and ends, or waits for others' files, and then
  * its units are free for those. An I/O step starts when all that it reads from has ended, so that

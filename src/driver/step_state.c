@@ -64,7 +64,7 @@ const char *leat_driver_step_event_name(enum leat_driver_step_event event)
 		[LEAT_STEP_EVENT_KILL] = "killed",
 		[LEAT_STEP_EVENT_LEAVE] = "left by its process",
 		[LEAT_STEP_EVENT_RETURN] = "over with a launch",
-		[LEAT_STEP_EVENT_ANSWERED] = "told of",
+		[LEAT_STEP_EVENT_ANSWERED] = "reported",
 		[LEAT_STEP_EVENT_END] = "ended",
 		[LEAT_STEP_EVENT_LOOK] = "looked at",
 		[LEAT_STEP_EVENT_REFUSE] = "refused",

@@ -42,7 +42,7 @@ static int fork_step(struct leat_driver *d, size_t step, char **envp)
 	return result;
 }
 
-/* The daemon is told before the step's first instruction runs. */
+/* STEP_START is sent before the step's first instruction runs. */
 static int start_process(struct leat_driver *d, size_t step, char **envp,
 			 const struct leat_environment_spec *spec)
 {

@@ -1,5 +1,5 @@
-/* The one vocabulary of events: what the rules are told and decide, what the daemon logs, what
- * replay and the reports of its log read. */
+/* The one vocabulary of events: what is applied to the rules and what they decide, what the daemon
+ * logs, what replay and the reports of its log read. */
 #ifndef LEAT_EVENTLOG_EVENT_H
 #define LEAT_EVENTLOG_EVENT_H
 
@@ -28,7 +28,7 @@ enum leat_event_kind {
 	LEAT_EV_UNLINK,    /* step removed name */
 	LEAT_EV_ASK,       /* step, waiter: may this call go on? call, offset, length */
 	LEAT_EV_CANCEL,    /* waiter: the client gave up or died */
-	LEAT_EV_VIOLATION, /* step, name, code: told by a client; offset, length, flags */
+	LEAT_EV_VIOLATION, /* step, name, code: reported by a client; offset, length, flags */
 	LEAT_EV_TAKE, /* step opened version name, which it sees as `to`, as description ofd; code:
 			 its rank */
 	LEAT_EV_READ, /* ofd: that version was read, code: enum leat_read, up to offset; length: the
@@ -59,7 +59,7 @@ enum {
 	LEAT_EVF_DIR = 8,      /* name is a directory */
 	LEAT_EVF_RANGE = 16,   /* of a VIOLATION: offset and, if known, length say where */
 	LEAT_EVF_INTACT =
-		32, /* the open changed nothing, and WRITE is to tell of the first change */
+		32, /* the open changed nothing, and WRITE is to report the first change */
 	LEAT_EVF_APPEND = 64, /* of an OPEN: what is written by it is appended */
 };
 

@@ -60,7 +60,7 @@ struct leat_mount {
 	struct leat_node *names;   /* hash of the attached nodes */
 	struct leat_node *root;
 	struct leat_handle *handles; /* all that are open */
-	int closing;                 /* how many the daemon is being told of, and opens wait for */
+	int closing; /* how many are being reported to the daemon; opens wait for them */
 	struct leat_closer *closers; /* hash of the processes that have closed a file empty */
 	bool cut_short;              /* one of them was killed */
 	uint64_t generation;

@@ -30,7 +30,7 @@ bool leat_resume_skips(const struct leat_resume *r, size_t step);
 const char *leat_resume_why(const struct leat_resume *r, size_t step);
 
 /* The run begins: look at the inputs, and replace the record by one in which the steps that run
- * are not complete. A record that cannot be kept is a warning here and below, told once: the
+ * are not complete. A record that cannot be kept is a warning here and below, given once: the
  * run goes on, but cannot be resumed. */
 void leat_resume_begin(struct leat_resume *r);
 

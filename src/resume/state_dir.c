@@ -152,7 +152,7 @@ static void put_note(int place, const char *dir)
 	leat_close(&fd);
 }
 
-/* Of several that cannot be had the first is told. */
+/* Of several that cannot be had the first is reported. */
 static void take_base(const char *base, const char *key, const char *dir, bool make, int *fd,
 		      char **path)
 {

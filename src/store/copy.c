@@ -39,7 +39,7 @@ static int copy_by_hand(int in, int out, off_t at, off_t end)
 	return rc;
 }
 
-/* An error of writing is told once: here, or never. */
+/* An error of writing is reported once: here, or never. */
 static int sync_range(int out, off_t at, off_t end, unsigned flags)
 {
 	return sync_file_range(out, at, end - at, flags) < 0 && errno != EINVAL &&

@@ -152,7 +152,7 @@ static int set_times(int fd, const struct stat *like)
 }
 
 /* What mkdir does not set by itself: attributes, S_ISGID, what a default ACL has taken, and times.
- * With `name` it is told which attributes are lost.
+ * With `name` it is reported which attributes are lost.
  * Only of what was just made: somebody who may rename there may have put another in its place. */
 static int complete(const struct leat_beneath *b, const struct stat *like, int other,
 		    const char *name)

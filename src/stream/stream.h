@@ -41,7 +41,7 @@ enum leat_role {
 	LEAT_ROLE_BOTH, /* producer and consumer */
 };
 
-/* What the module tells its owner while it handles one event. All strings are
+/* What the module reports to its owner while it handles one event. All strings are
  * borrowed for the call. None of them may call back into the stream. */
 struct leat_stream_ops {
 	/* `name` changed state; called before the wake it causes. */
@@ -74,11 +74,11 @@ void leat_stream_free(struct leat_stream *s);
  * What the owner must see to:
  * - PRESENT (with DIR for directories, length for files) comes before anything
  *   else about a name that exists on disk.
- * - OPEN, CLOSE and CREATE are told of undeclared names too: closes travel with
+ * - OPEN, CLOSE and CREATE are applied for undeclared names, too: closes travel with
  *   a rename onto a declared name, and the creator is remembered.
  * - The CLOSE of a description that dies with its process comes before that
  *   process's PROC_EXIT where possible; status < 0 means an abnormal end.
- * - CLOSE does not add extents: tell EXTENT [0, length) before it where all of
+ * - CLOSE does not add extents: apply EXTENT [0, length) before it where all of
  *   the file is known to be written. EXTENT and TRUNCATE go by ofd if it is not 0.
  * - OPEN: length is the size before, which what has been written since it became shared
  *   (leat_stream_is_shared) may exceed.
@@ -88,7 +88,8 @@ void leat_stream_free(struct leat_stream *s);
  *   directories: NULL.
  * - TAKE when rank `code` of a consumer (0 if it is no MPI job) is given a version that it may
  *   read, READ once it has read of it, RETURN at the last close of that description.
- * - PROC_EXIT of the server of a mount ends all processes behind it of which it was not told.
+ * - PROC_EXIT of the server of a mount ends all processes behind it whose own PROC_EXIT has not
+ * come.
  * - PROC_EXIT: code is 1 + the rank of which it was the last process, 0: of none.
  * - LAUNCH with code 0 when a launch of a step has ended, well, before MORE is
  *   asked; with 1 when the next begins, between STEP_START and STEP_END.
@@ -132,7 +133,7 @@ const char *leat_stream_missed(const struct leat_stream *s, int step, const char
 /* Does some step's output spell `name` out, rather than match it by a pattern? */
 bool leat_stream_spells_out(const struct leat_stream *s, const char *name);
 
-/* Is `name` a version of something? It is then told by TAKE, READ and RETURN who reads it. */
+/* Is `name` a version of something? Its readers are then reported by TAKE, READ and RETURN. */
 bool leat_stream_has_versions(const struct leat_stream *s, const char *name);
 
 /* Walk the names that `step` sees in versions, and of which a rank of it now has, or may have,
@@ -160,7 +161,7 @@ bool leat_stream_made(const struct leat_stream *s, const char *name);
  * committed, and some step other than its producers may read it. */
 bool leat_stream_publishes(struct leat_stream *s, const char *name);
 
-/* Do steps beside `step` write `name`, too, as declared, so that each has to tell where it writes
+/* Do steps beside `step` write `name`, too, as declared, so that each has to report where it writes
  * (LEAT_EV_WRITTEN)? Of a name that only patterns match that is known once two have opened it. */
 bool leat_stream_is_shared(struct leat_stream *s, int step, const char *name);
 
@@ -216,7 +217,7 @@ int leat_stream_held(const struct leat_stream *s, int step, const char *name, bo
  * cycle. -ENOMEM. */
 int leat_stream_deadlock(struct leat_stream *s, const bool *busy, bool *stuck, FILE *out);
 
-/* Was the waiter told to wait, and not woken since? */
+/* Was the waiter answered WAIT, and not woken since? */
 bool leat_stream_waits(const struct leat_stream *s, uint64_t waiter);
 
 /* A number for all that answers to come depend on: two streams with the same have, but for

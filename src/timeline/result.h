@@ -59,7 +59,7 @@ struct leat_result {
 	size_t n_lost;
 	struct leat_unmade_file *unmade; /* owned; each step's together */
 	size_t n_unmade;
-	char **problems; /* owned, each of them too: what was told of the run, a line each */
+	char **problems; /* owned, each of them too: what was reported of the run, a line each */
 	size_t n_problems;
 	int exit_status;   /* of leat run */
 	char why[128];     /* what went wrong first; "" nothing */
@@ -103,7 +103,7 @@ const struct leat_unmade_file *leat_result_unmade(const struct leat_result *r, c
  * none. */
 const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r);
 
-/* Keep a line that was told. When memory runs out it is not kept. */
+/* Keep a line that was reported. When memory runs out it is not kept. */
 void leat_result_note(struct leat_result *r, const char *text);
 
 /* Has it run to a good end, now or before? */

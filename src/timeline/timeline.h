@@ -48,7 +48,7 @@ struct leat_timeline_milestone {
 };
 
 struct leat_timeline {
-	struct leat_timeline_line *lines; /* owned; one a step; NULL: the daemon told nothing */
+	struct leat_timeline_line *lines; /* owned; one a step; NULL: the daemon sent nothing */
 	size_t n_lines;
 	struct leat_timeline_milestone *milestones; /* owned; in the order of time */
 	size_t n_milestones;

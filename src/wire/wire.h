@@ -1,8 +1,8 @@
 /* Messages between client and daemon over a Unix SEQPACKET socket. One message
  * is one packet: a header, a fixed body by type, then strings. Numbers are in
  * host order (both ends are on one machine). Every request but the one-way
- * ones has exactly one reply, sent at once: a call that has to wait is told so
- * and sleeps on shared memory, never on the socket. */
+ * ones has exactly one reply, sent at once: a call that has to wait is answered
+ * -EAGAIN and sleeps on shared memory, never on the socket. */
 #ifndef LEAT_WIRE_WIRE_H
 #define LEAT_WIRE_WIRE_H
 
@@ -165,7 +165,7 @@ struct leat_msg {
 	uint16_t version;
 	uint16_t type;
 	uint32_t size;     /* whole packet, bytes */
-	uint64_t reserved; /* who sends it, the socket tells */
+	uint64_t reserved; /* the sender is known by its socket */
 };
 
 /* What the server of a mount calls itself in HELLO. */
@@ -291,7 +291,7 @@ struct leat_msg_ask_launch {
 };
 
 /* ANSWER: 0 it may, and the text is the file that the launch is for, as the step sees it; -EAGAIN
- * not yet: an EVENT with LEAT_WIRE_LAUNCHABLE tells when to ask again; -ENOENT never again; -EIO a
+ * not yet: an EVENT with LEAT_WIRE_LAUNCHABLE says when to ask again; -ENOENT never again; -EIO a
  * producer failed, which is the text. */
 struct leat_msg_ask_relaunch {
 	struct leat_msg h;
@@ -462,7 +462,7 @@ struct leat_msg_early_size {
  * behind it that had closed a file empty was killed. */
 #define LEAT_WIRE_CUT_SHORT (-1)
 
-/* The second string of an EXITING of a mount's server that tells of a process behind it, by the
+/* The second string of an EXITING of a mount's server about a process behind it, by the
  * number that RESOLVE had. status: CUT_SHORT if it was killed. */
 #define LEAT_WIRE_BEHIND "behind"
 
@@ -527,8 +527,8 @@ size_t leat_wire_fixed_size(enum leat_msg_type type);
 /* The i-th string behind the fixed part, or NULL. */
 const char *leat_wire_string(const void *buf, size_t fixed_size, unsigned i);
 
-/* Why a process of a step cannot speak with the daemon, or not any more. It is told over any way
- * that is left: a message, the shared segment (shm/state.h), or a symlink in the directory
+/* Why a process of a step cannot speak with the daemon, or not any more. It is reported over any
+ * way that is left: a message, the shared segment (shm/state.h), or a symlink in the directory
  * LEAT_LOST_LINKS of the session's, which leads to "<cause>\n<program>\n<step>". */
 enum leat_lost {
 	LEAT_LOST_NOT,

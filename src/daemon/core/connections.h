@@ -29,7 +29,7 @@ struct leat_conn {
 	bool hello;             /* has said it */
 	bool bounded;           /* control of somebody who may only ask for the status */
 	bool closing;
-	bool waiting;                     /* was last told to wait, */
+	bool waiting;                     /* was last answered -EAGAIN, */
 	uint32_t waiting_slot;            /* on that file */
 	bool asked;                       /* the rules were asked while its message was handled */
 	struct leat_description *pending; /* opened by its last RESOLVE */
@@ -58,7 +58,7 @@ void leat_conn_send_rest(struct leat_conn *c);
 int leat_packet_send(int fd, const void *data, size_t size);
 /* End it, saying why in the log if `why` is not NULL. */
 void leat_conn_drop(struct leat_conn *c, const char *why);
-/* Was it told to wait, for what has not come since? Who waited for a commit goes on without a
+/* Was it answered -EAGAIN, for what has not come since? Who waited for a commit goes on without a
  * message. */
 bool leat_conn_waits(const struct leat_conn *c);
 

@@ -56,7 +56,7 @@ void leat_events_release(struct leat_daemon *d)
 	d->matcher = NULL;
 }
 
-/* Sizes relied on before a commit are judged when it has come, outside the callback that told of
+/* Sizes relied on before a commit are judged when it has come, outside the callback that reported
  * it. */
 static void judge_early(struct leat_daemon *d)
 {

@@ -1,4 +1,4 @@
-/* What the lower parts of the daemon tell the upper ones, who are not known to them. One table,
+/* How the lower parts of the daemon call the upper ones, which they do not know. One table,
  * registered before the loop starts (loop/observer.c). Event loop only. */
 #ifndef LEAT_DAEMON_CORE_OBSERVER_H
 #define LEAT_DAEMON_CORE_OBSERVER_H

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* A run that goes wrong a million times is told of the first ones. */
+/* A run that goes wrong a million times reports the first ones. */
 #define MAX_PROBLEMS 500u
 
 static bool send_event(struct leat_daemon *d, int error, const char *text)

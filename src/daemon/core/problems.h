@@ -1,4 +1,4 @@
-/* What a person must be told. Event loop only. */
+/* Problems of the run, reported to a person. Event loop only. */
 #ifndef LEAT_DAEMON_CORE_PROBLEMS_H
 #define LEAT_DAEMON_CORE_PROBLEMS_H
 

@@ -25,12 +25,13 @@ struct leat_proc {
 
 /* The record of the process at the other end. NULL when out of memory or when it is gone. */
 struct leat_proc *leat_proc_get(struct leat_daemon *d, pid_t pid);
-/* What processes of the step have told, each up to what it wants an answer to, and which of them
- * have ended, whichever connection is read first: they may have told, or waited for, each other. */
+/* What processes of the step have sent, each up to what it wants an answer to, and which of them
+ * have ended, whichever connection is read first: they may have sent to, or waited for, each other.
+ */
 void leat_procs_hear(struct leat_daemon *d, int step);
 /* See which processes of the step are gone, without waiting for the loop. */
 void leat_procs_reap(struct leat_daemon *d, int step);
-/* Has another process of its step died, of which nobody has been told yet? */
+/* Has another process of its step died, which has not been reported yet? */
 bool leat_proc_died_beside(const struct leat_proc *p);
 void leat_procs_free(struct leat_daemon *d);
 

@@ -60,13 +60,13 @@ struct leat_daemon {
 	int shm_fd;
 	struct leat_shm *shm;
 
-	/* The rules, and what they are told (events.c). */
+	/* The rules, and the events that are applied to them (events.c). */
 	struct leat_matcher *matcher;
 	struct leat_stream *stream;
 	FILE *log;                   /* event log or NULL */
 	uint64_t seq;                /* events so far */
 	uint64_t progress;           /* grows with everything that is not waiting */
-	int applying;                /* the step whose event the rules are told of; -1 */
+	int applying;                /* the step whose event is being applied to the rules; -1 */
 	struct leat_file *early_due; /* committed, with sizes relied on before */
 
 	/* Connections and processes. */
@@ -81,7 +81,7 @@ struct leat_daemon {
 	char event[LEAT_WIRE_MAX]; /* an EVENT: may come while a reply is built */
 
 	struct leat_step_run *steps;   /* one per step of the model */
-	struct leat_problem *problems; /* what a person must be told, in order */
+	struct leat_problem *problems; /* reported to a person, in order */
 	unsigned n_problems;
 	unsigned n_violations;
 	bool failed; /* the run has failed whatever the steps say */

@@ -50,7 +50,7 @@ const char *leat_run_event_name(enum leat_run_event event)
 {
 	static const char *const names[] = {
 		[LEAT_RUN_EVENT_PROCESS] = "begins with a process",
-		[LEAT_RUN_EVENT_TAKEN] = "is told of by who has started it",
+		[LEAT_RUN_EVENT_TAKEN] = "is announced after its first process",
 		[LEAT_RUN_EVENT_START] = "is started",
 		[LEAT_RUN_EVENT_REST] = "rests",
 		[LEAT_RUN_EVENT_LAUNCH] = "is launched again",

@@ -6,18 +6,18 @@
 
 enum leat_run_state {
 	LEAT_RUN_WAITING, /* no instance has begun */
-	LEAT_RUN_FOUND,   /* one began with its first process, and nobody looks after it */
-	LEAT_RUN_RUNNING, /* somebody above has started what runs */
+	LEAT_RUN_FOUND,   /* one began with its first process; no STEP_START came for it */
+	LEAT_RUN_RUNNING, /* a STEP_START came for what runs */
 	LEAT_RUN_RESTING, /* between two launches for versions of its inputs */
 	LEAT_RUN_LEFT,    /* one that was found has ended; its next process begins another */
-	LEAT_RUN_ENDED,   /* what somebody started has ended: no instance begins by itself */
+	LEAT_RUN_ENDED,   /* what had a STEP_START has ended: no instance begins by itself */
 	LEAT_RUN_STATES,
 };
 
 enum leat_run_event {
-	LEAT_RUN_EVENT_PROCESS, /* a process is there that nobody has told of */
-	LEAT_RUN_EVENT_TAKEN,   /* who has started that comes to tell */
-	LEAT_RUN_EVENT_START,   /* an instance begins, as somebody tells */
+	LEAT_RUN_EVENT_PROCESS, /* a process of the step connects, and none is expected */
+	LEAT_RUN_EVENT_TAKEN,   /* the STEP_START of what was found comes late */
+	LEAT_RUN_EVENT_START,   /* STEP_START: an instance begins */
 	LEAT_RUN_EVENT_REST,    /* a launch has ended, and there may be another */
 	LEAT_RUN_EVENT_LAUNCH,  /* which begins */
 	LEAT_RUN_EVENT_END_ONE, /* an instance has ended, others run */
@@ -30,7 +30,7 @@ enum leat_run_state leat_run_next(enum leat_run_state state, enum leat_run_event
 
 /* Does an instance run, be it between two launches? */
 bool leat_run_is_live(enum leat_run_state state);
-/* May an instance begin with a process that nobody has told of? */
+/* May an instance begin with a process that no STEP_START announced? */
 bool leat_run_may_begin_itself(enum leat_run_state state);
 
 /* "resting"; "begins with a process": for a person. */

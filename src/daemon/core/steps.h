@@ -23,9 +23,9 @@ struct leat_step_run {
 	char *spoiled;    /* why it cannot have succeeded, whatever it says; owned */
 	char *killed;     /* by which limit a process in a container of it was killed; owned */
 	bool unseen;      /* staged, and started without the library */
-	bool shown;       /* it may list what is leat's, which was told */
-	bool held;        /* by a staged step, which it was told */
-	bool missed;      /* a rank came too late for a version: told */
+	bool shown;       /* it may list what is leat's, which was reported */
+	bool held;        /* by a staged step, which was reported */
+	bool missed;      /* a rank came too late for a version: reported */
 	bool tainted;     /* a broken promise was about a file of it, fatally */
 	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
@@ -41,7 +41,7 @@ struct leat_step_run {
 /* The step was given a file that then failed, or an error instead of it: what it
  * makes is not to be trusted, whatever it says at its end. */
 void leat_step_spoil(struct leat_daemon *d, int step, const char *name);
-/* The same: a rank came too late for a version of `name`. True: nobody has been told yet. */
+/* The same: a rank came too late for a version of `name`. True: it has not been reported yet. */
 bool leat_step_missed(struct leat_daemon *d, int step, const char *name);
 /* The same: leat had no space for what it wrote to the file. Its batch would have had some. */
 void leat_step_cramped(struct leat_daemon *d, int step, const char *name);
@@ -54,7 +54,7 @@ void leat_steps_taint(struct leat_daemon *d, const struct leat_file_rule *rule, 
 bool leat_steps_any_staged(const struct leat_daemon *d);
 /* How files are saved, then. Any thread. */
 enum leat_persist_by leat_steps_persist_by(const struct leat_daemon *d);
-/* The step goes on to its next state; if there is none, that is told. */
+/* The step goes on to its next state; if there is none, that is reported as a bug. */
 void leat_step_run_advance(struct leat_daemon *d, int step, enum leat_run_event event);
 
 /* "waiting" (no instance yet), "running", "done", "failed". */

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 /* How long a lock must be missing before nobody's hint is waited for any more:
- * the end of a process is told by several descriptors, in any order. */
+ * the end of a process is seen by several descriptors, in any order. */
 #define GRACE_NS 40000000u
 /* A close this close to an abnormal death in the step is taken for a part of it. */
 #define DEATH_NS 200000000u
@@ -154,7 +154,7 @@ struct leat_description *leat_description_unreported(struct leat_daemon *d, stru
 		return NULL;
 	}
 	leat_description_confirm(l);
-	l->untold = true;
+	l->unreported = true;
 	l->probe = fd;
 	return l;
 }
@@ -167,8 +167,8 @@ static int look_for_lock(struct leat_daemon *d, struct leat_description *l)
 		rc = hold(d, l);
 	if (rc || l->probe < 0)
 		return rc;
-	return l->untold ? leat_is_written(l->probe)
-			 : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
+	return l->unreported ? leat_is_written(l->probe)
+			     : leat_is_locked(l->probe, LEAT_OFD_LOCK + l->id);
 }
 
 /* In doubt yes: what is taken for closed is passed on as complete. */

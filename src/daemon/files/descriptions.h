@@ -24,8 +24,8 @@ struct leat_description {
 	bool read;                /* of a version: who had it open has read it */
 	bool ended, abnormal;     /* it is closed, perhaps by abnormal death, */
 	bool is_due;              /* and its close is now to be handled */
-	bool untold;              /* nobody told of its open, and it has no lock */
-	bool doubted;             /* it could not be looked at, which was told */
+	bool unreported;          /* no OPENED came for it, and it has no lock */
+	bool doubted;             /* it could not be looked at, which was reported */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
 	struct leat_description *prev, *next;
@@ -42,11 +42,11 @@ struct leat_description *leat_description_new_reader(struct leat_daemon *d, stru
 /* The same of an output that a step before its producers opens, which these wait for. */
 struct leat_description *leat_description_new_holder(struct leat_daemon *d, struct leat_file *f,
 						     struct leat_conn *c, bool writes);
-/* One of a file whose writers nobody told of, if there is any: in all, who has the file behind
- * `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
+/* One of a file whose writers did not report themselves, if there is any: in all, who has the file
+ * behind `fd` (O_RDONLY, taken over) open for writing. NULL: nobody has, or out of memory. */
 struct leat_description *leat_description_unreported(struct leat_daemon *d, struct leat_file *f,
 						     struct leat_conn *c, int fd);
-/* Before it is decided what a name stands for: what was closed is, with all that was told of it
+/* Before it is decided what a name stands for: what was closed is, with all that was reported of it
  * before by any connection. */
 void leat_descriptions_close_ended(struct leat_daemon *d);
 /* Have descriptors on their inodes, before names change. */

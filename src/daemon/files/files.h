@@ -57,7 +57,7 @@ struct leat_file {
 	bool stuck;                 /* and could not be, since somebody had it open */
 	uint64_t moved_ns;          /* when it was moved to another place last; 0: never */
 	bool dated;                 /* came from outside, changed there after it was written */
-	bool cramped;               /* somebody was told that there is no space for it */
+	bool cramped;               /* a client got the answer that there is no space for it */
 	int unseen_step;            /* that writes it unseen, if `unseen_why`: */
 	int unseen_why;             /* why it cannot go to disk meanwhile, -errno; 0: it can */
 	bool copying;               /* into the store, in the background */

@@ -271,7 +271,7 @@ static void start(struct leat_daemon *d, struct leat_job *j)
 		d->files->n_jobs++;
 		return;
 	}
-	/* Not there any more: whoever removed it has told the rules. */
+	/* Not there any more: its UNLINK has been applied. */
 	if (rc != -ENOENT)
 		failed(d, f, rc);
 	free_job(j);

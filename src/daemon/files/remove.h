@@ -10,7 +10,7 @@ void leat_unlink_ours(struct leat_daemon *d, const struct leat_user *user, const
 /* Unlink, as `user`, `name` in every place it is in. 0 or -errno. */
 int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, const char *name);
 
-/* Remove `name` and tell the rules, in the name of `step`. 0 or -errno. */
+/* Remove `name` and apply its UNLINK to the rules, in the name of `step`. 0 or -errno. */
 int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
 		     int step, pid_t pid);
 

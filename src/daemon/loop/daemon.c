@@ -43,7 +43,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child tells its parent: one packet. */
+/* The child reports to its parent that it is ready: one packet. */
 struct ready {
 	int32_t rc;
 	char error[480];
@@ -259,7 +259,8 @@ static void fini(struct leat_daemon *d)
 	leat_close(&d->disk_fd);
 }
 
-/* Returns rc, or an error when nobody was told: who waits then for the daemon takes it for dead. */
+/* Returns rc, or an error when it could not be reported: who waits for the daemon then takes it for
+ * dead. */
 static int report_ready(int fd, int rc, const char *error)
 {
 	struct ready r = {.rc = rc};

@@ -31,7 +31,7 @@ static void on_state(void *ctx, const char *name, enum leat_file_state state)
 		leat_milestones_file(d, LEAT_MILESTONE_COMMIT, f, d->applying);
 	else if (f && state == LEAT_FILE_FAILED)
 		leat_milestones_file(d, LEAT_MILESTONE_FAIL, f, d->applying);
-	LEAT_FAULT("state.told");
+	LEAT_FAULT("state.shown");
 }
 
 static void on_wake(void *ctx, const char *name)

@@ -1,4 +1,4 @@
-/* What the lower parts tell (core/observer.h), handed to those whom it concerns. */
+/* The calls of the lower parts (core/observer.h), passed on to those whom they concern. */
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/core/observer.h"

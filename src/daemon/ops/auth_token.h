@@ -1,4 +1,4 @@
-/* Which step a process belongs to, under --enforce: by what the daemon was told when the step was
+/* Which step a process belongs to, under --enforce: by what STEP_START said when the step was
  * started, not by the process's own word. A process that descends from one the step was started
  * as is of that step. One whose ancestors are gone shows the key that the step's processes were
  * given in their environment. Event loop only. */

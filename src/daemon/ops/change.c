@@ -191,7 +191,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	return in->change == LEAT_CHANGE_RENAME ? leat_change_rename(r) : leat_change_link(r);
 }
 
-/* Does it concern files whose records are not told of it: other links, what is below? */
+/* Does it concern files whose records do not follow it: other links, what is below? */
 static bool concerns_others(const struct leat_change_request *r, uint32_t change)
 {
 	const struct leat_found *from = &r->from, *to = &r->to;

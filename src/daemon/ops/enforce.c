@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Refusals of one step that are told one by one. */
+/* Refusals of one step that are reported one by one. */
 #define MAX_TOLD 50u
 
 enum want { WANT_READ, WANT_WRITE };
@@ -27,7 +27,7 @@ struct leat_daemon_command {
 	char name[];
 };
 
-/* That a step was refused a file has been told. */
+/* A refusal of a file to a step, reported already. */
 struct leat_refusal {
 	UT_hash_handle hh;
 	char key[]; /* step, what was wanted, name */
@@ -128,7 +128,7 @@ static bool may_use(const struct leat_daemon *d, int step, const char *name, boo
 		      : may_use_file(d, step, name, rule, want);
 }
 
-/* ---- telling it ---- */
+/* ---- reporting it ---- */
 
 /* True the first time. */
 static bool is_news(struct leat_daemon *d, int step, const char *name, enum want want)

@@ -16,7 +16,7 @@ int leat_enforce_change(const struct leat_change_request *r, uint32_t change);
 /* The names in directory `name`. As above. */
 int leat_enforce_list(struct leat_conn *c, const char *name);
 
-/* May the client tell facts of a file: that it was written, or read (`write` false)? */
+/* May the client report that it has written a file, or read it (`write` false)? */
 bool leat_enforce_fact(const struct leat_conn *c, const struct leat_file *f, bool write);
 
 /* The step's command is this file, if it lies in the workflow's directory: the step may read and

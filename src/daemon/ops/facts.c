@@ -1,4 +1,4 @@
-/* What clients tell of files that they have open, and of themselves. */
+/* What clients report of files that they have open, and of themselves. */
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/core/problems.h"
@@ -189,7 +189,7 @@ int leat_handle_exiting(struct leat_conn *c, const void *msg)
 	return 0;
 }
 
-/* What is told now is not told again when the description is closed. */
+/* What is reported now is not reported again when the description is closed. */
 static void forget_foreign(struct leat_conn *c, struct leat_file *f)
 {
 	struct leat_description *l;

@@ -45,7 +45,7 @@ int leat_handle_finish(struct leat_conn *c, const void *msg);
 int leat_handle_abort(struct leat_conn *c, const void *msg);
 int leat_handle_replace_fd(struct leat_conn *c, const void *msg);
 
-/* What the client was allowed to make has been tried: tell the rules if it is there. */
+/* What the client was allowed to make has been tried: if it is there, the rules get a CREATE. */
 void leat_conn_made(struct leat_conn *c);
 
 /* Forget the listings that clients left behind. */

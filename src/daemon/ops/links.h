@@ -10,7 +10,7 @@
 #include "daemon/files/files.h"
 
 /* May the client's path lead where it was found? 0 go on; -EAGAIN, with *on set: wait on that, then
- * find it again; -EIO: it must not, which is told. */
+ * find it again; -EIO: it must not, which is reported. */
 int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct leat_file **on);
 
 #endif

@@ -100,7 +100,7 @@ static bool is_input(const struct leat_daemon *d, const struct leat_file_rule *r
 	return consumed && !rule->excluded;
 }
 
-/* The rules know what happened in the run. Once a directory, they are told what
+/* The rules know what happened in the run. Once for each directory, they get as events what
  * is there of it, too, lest they have the listing wait for it. */
 static int report_present(struct leat_daemon *d, struct leat_file *dir)
 {

@@ -56,7 +56,7 @@ static int check_old_names(struct leat_request *r)
 	return violation_of_names(r, LEAT_VIOLATION_LINKED, r->found.path);
 }
 
-/* The rules are not told who opens a file that nobody declared, but it may have been passed on by
+/* The rules get no OPEN of a file that nobody declared, but it may have been passed on by
  * another name. 0 or -EIO. */
 static int check_new_names(struct leat_request *r)
 {
@@ -86,7 +86,7 @@ static void show_cut(struct leat_request *r, uint64_t length)
 		leat_file_show_extents(r->d, r->file, &(struct leat_range){length, UINT64_MAX});
 }
 
-/* The open is refused after the rules were told of it. */
+/* The open is refused after its OPEN was applied to the rules. */
 static int take_back(struct leat_request *r, struct leat_description *l)
 {
 	leat_description_failed(r->d, l);
@@ -186,7 +186,7 @@ static int write_foreign(struct leat_request *r)
 	l->mtime = r->found.st.st_mtim;
 	l->intact = true;
 	if (r->in->flags & O_TRUNC && r->found.st.st_size > 0) {
-		l->foreign = l->intact = false; /* told now, not at the close */
+		l->foreign = l->intact = false; /* reported now, not at the close */
 		violation(r, LEAT_VIOLATION_UNDECLARED, 0);
 	}
 	if (leat_actions_opens(r->c, leat_request_seen(r), l) ||
@@ -236,7 +236,7 @@ static int write_plain(struct leat_request *r)
 		return leat_request_fail(r, rc);
 	if (!r->exists)
 		return create(r, leat_rule_root(r->d, r->rule));
-	if (r->file) { /* nobody will tell of its close */
+	if (r->file) { /* no CLOSED will come for it */
 		r->file->rewritable = true;
 		leat_shm_file_changed(leat_file_shm(r->d, r->file));
 	}
@@ -281,8 +281,8 @@ static int open_unnamed(struct leat_request *r)
 	return leat_request_go(r);
 }
 
-/* Steps with actions have the closes told, too. `ofd`: the description, or 0: there is none yet.
- * Its id. */
+/* For steps with actions the closes are reported, too. `ofd`: the description, or 0: there is none
+ * yet. Its id. */
 static uint64_t note_reader(struct leat_request *r, uint64_t ofd)
 {
 	struct leat_description *l = r->c->pending;

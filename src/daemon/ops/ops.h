@@ -15,7 +15,7 @@ struct leat_daemon_ops {
 	/* Under --enforce. */
 	ino_t mounts;                         /* namespace the daemon was started in */
 	struct leat_daemon_command *commands; /* of steps, in the workflow's directory; owned */
-	struct leat_refusal *refusals;        /* that were told; owned */
+	struct leat_refusal *refusals;        /* that were reported; owned */
 	unsigned n_refused;
 };
 

@@ -48,7 +48,7 @@ static bool is_private(const struct leat_conn *c, const char *name)
 	return rule && !rule->excluded && !leat_rule_produced(c->d, rule);
 }
 
-/* OWN: from now on others that look for it are told that it is not theirs. */
+/* OWN: from now on others that look for it get the answer that it is not theirs. */
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 {
 	unsigned violations = c->d->n_violations;
@@ -66,7 +66,7 @@ static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 }
 
 /* The step changes, replaces or removes for itself what was there before, which stays for others:
- * these are told if they use it, as in a batch it would be otherwise. */
+ * a conflict is reported if they use it, as in a batch it would be otherwise. */
 static int leave_old(struct leat_conn *c, const char *name)
 {
 	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN))

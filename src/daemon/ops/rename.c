@@ -70,7 +70,7 @@ static bool is_declared(struct leat_daemon *d, const char *name)
 }
 
 /* Who writes a file that is not declared is not known, until it is given a declared name: the rules
- * are told of the open then, by its name `known`. True if there was something to tell. */
+ * get the OPEN then, by its name `known`. True if there was one to apply. */
 static bool report_writers(struct leat_change_request *r, struct leat_file *f, enum leat_root root,
 			   const char *known, unsigned flags)
 {

@@ -83,7 +83,7 @@ int leat_request_fail(struct leat_request *r, int error)
 
 /* Will each later call of the step that only looks or reads get the same answer? Of a
  * committed file nobody writes, by its own name: a symlink may change its target, and of
- * what happens to a file by another link this record is not told. */
+ * what happens to a file by another link this record does not hear. */
 static bool is_lasting(const struct leat_request *r)
 {
 	const struct leat_file *f = r->file;

@@ -36,8 +36,8 @@ int leat_request_fail(struct leat_request *r, int error);
 int leat_request_go(struct leat_request *r);
 int leat_request_go_open(struct leat_request *r, uint64_t ofd);
 
-/* Nothing of that name is there: make space for it in `root` and tell the rules
- * that the client makes it. 0 or -errno. */
+/* Nothing of that name is there: make space for it in `root` and apply
+ * its CREATE to the rules. 0 or -errno. */
 int leat_request_create(struct leat_request *r, enum leat_root root);
 
 /* Did the fact just applied break what the workflow file says, fatally? */

@@ -5,7 +5,7 @@
 
 #include "daemon/ops/request.h"
 
-/* A producer is about to change who may use its file. 0; -EIO: it must not, which is told. */
+/* A producer is about to change who may use its file. 0; -EIO: it must not, which is reported. */
 int leat_request_check_rights(struct leat_request *r);
 
 #endif

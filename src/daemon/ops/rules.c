@@ -1,4 +1,4 @@
-/* The rules are asked in the name of a client, and what they say is told. */
+/* The rules are asked in the name of a client, and their answers are sent to it. */
 #include "daemon/ops/rules.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
-/* The rules are asked in the name of a client, and what they say is told. Event loop only. */
+/* The rules are asked in the name of a client, and their answers are sent to it. Event loop only.
+ */
 #ifndef LEAT_DAEMON_OPS_RULES_H
 #define LEAT_DAEMON_OPS_RULES_H
 

@@ -17,7 +17,7 @@ void leat_shared_begin(struct leat_request *r)
 		leat_shm_file_update(s, LEAT_SHM_SHARED, 0);
 }
 
-/* Whoever writes looks at the flag afterwards: what is not in this length is told. */
+/* Whoever writes looks at the flag afterwards: what is not in this length is reported. */
 uint64_t leat_shared_length(const struct leat_request *r)
 {
 	struct stat st;

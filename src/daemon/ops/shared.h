@@ -5,7 +5,7 @@
 #include "daemon/ops/request.h"
 
 /* The file of the request is about to be opened for writing: if other steps write it, too, all who
- * have it open are to tell where they write from now on. */
+ * have it open are to report (WRITTEN) where they write from now on. */
 void leat_shared_begin(struct leat_request *r);
 
 /* How long it was when that began; 0: it is not such a file, or is not there. To be asked when all

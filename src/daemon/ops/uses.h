@@ -1,4 +1,4 @@
-/* Which names the steps use: told to the rules, which find steps that get in each other's way
+/* Which names the steps use: reported to the rules, which find steps that get in each other's way
  * (docs/explanation/conflicts.md). */
 #ifndef LEAT_DAEMON_OPS_USES_H
 #define LEAT_DAEMON_OPS_USES_H
@@ -6,11 +6,11 @@
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/request.h"
 
-/* The client's path has led through these symlinks: 0; -EIO: it must not, which is told. */
+/* The client's path has led through these symlinks: 0; -EIO: it must not, which is reported. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
 
-/* The client is about to make the call of the request. 0; -EIO: it must not, which is told. What
- * has to wait for another step's end first is told when it comes again. */
+/* The client is about to make the call of the request. 0; -EIO: it must not, which is reported.
+ * What has to wait for another step's end first is reported when it comes again. */
 int leat_uses_resolve(struct leat_request *r);
 
 /* The same of a CHANGE; -EAGAIN with r->on set: wait. */

@@ -38,7 +38,8 @@ int leat_actions_opens(struct leat_conn *c, const char *seen, struct leat_descri
 /* The client asks whether the actions have been called for its open, or close, of `f`. */
 enum leat_actions_answer leat_actions_ask(struct leat_conn *c, struct leat_file *f, bool closed,
 					  uint64_t ofd);
-/* That was the true last close of the description, the close itself being told already. */
+/* That was the true last close of the description, the close itself having been reported already.
+ */
 void leat_actions_closed(struct leat_daemon *d, const struct leat_description *l, bool abnormal);
 /* The file is complete. */
 void leat_actions_committed(struct leat_daemon *d, const struct leat_file *f);

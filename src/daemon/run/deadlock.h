@@ -1,4 +1,4 @@
-/* Steps that wait for each other for ever: found, told and ended. Event loop only. */
+/* Steps that wait for each other for ever: found, reported and ended. Event loop only. */
 #ifndef LEAT_DAEMON_RUN_DEADLOCK_H
 #define LEAT_DAEMON_RUN_DEADLOCK_H
 
@@ -6,7 +6,7 @@
 
 void leat_deadlock_init(struct leat_daemon *d);
 /* By the clock: does nothing move any more, and will nothing? Now and then who waits for whom is
- * told, too. */
+ * reported, too. */
 void leat_deadlock_look(struct leat_daemon *d);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "daemon/core/state.h"
 
-/* `step` uses `name`. What a staged step has changed since it was used first is told. 0 or
+/* `step` uses `name`. What a staged step has changed since it was used first is reported. 0 or
  * -ENOMEM. */
 int leat_glimpses_note(struct leat_daemon *d, int step, const char *name);
-/* The staged `step` has ended: what it has changed is told. */
+/* The staged `step` has ended: what it has changed is reported. */
 void leat_glimpses_report(struct leat_daemon *d, int step);
 void leat_glimpses_free(struct leat_daemon *d);
 

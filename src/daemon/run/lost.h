@@ -12,7 +12,7 @@ void leat_lost_collect(struct leat_daemon *d);
 /* A process of `step`, or one that was refused, for that reason. */
 void leat_lost_note(struct leat_daemon *d, int step, const char *why);
 
-/* Is the workflow's directory where it was? If not all that run are told so, once. */
+/* Is the workflow's directory where it was? If not, that is reported for all that run, once. */
 void leat_lost_directory(struct leat_daemon *d);
 
 #endif

@@ -13,7 +13,7 @@ bool leat_mpi_polls(long call, const uint64_t args[6], bool *timed);
 
 /* Is it a launcher of Open MPI or MPICH, by its program? */
 bool leat_mpi_launches(pid_t pid);
-/* Was that launcher told to end the job after a time? */
+/* Was that launcher given a time after which it ends the job? */
 bool leat_mpi_ends_in_time(pid_t pid);
 
 /* Is the thread, which is in a system call with that stack pointer, one of the libraries' own? Its

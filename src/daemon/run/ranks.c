@@ -1,4 +1,4 @@
-/* Which process of an MPI job a client is, as the launcher has told it. */
+/* Which process of an MPI job a client is, by the environment that its launcher gave it. */
 #include "daemon/run/ranks.h"
 
 #include "base/pidstat.h"
@@ -132,7 +132,7 @@ void leat_ranks_look(struct leat_daemon *d)
 	{
 		if (lives(w->first, w->born))
 			continue;
-		/* Else the last of them will tell. */
+		/* Else the last of them will. */
 		if (!is_known(d, w->step, w->rank, NULL))
 			leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_PROC_EXIT,
 								 .step = w->step,

@@ -18,7 +18,7 @@ void leat_rank_came(struct leat_conn *c);
 /* A process has ended: 1 + its rank, if the rank has ended with it: no other process of it is
  * known, and the one that the launcher has started is gone. 0: not so, or of none. */
 unsigned leat_rank_left(const struct leat_proc *p);
-/* Those are looked at whose first process has nothing to say: the rules are told of their end. */
+/* Those are looked at whose first process has nothing to say: their end is applied to the rules. */
 void leat_ranks_look(struct leat_daemon *d);
 void leat_ranks_free(struct leat_daemon *d);
 

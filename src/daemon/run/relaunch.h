@@ -8,7 +8,7 @@
  * leat_problems_look tells when to ask again; LEAT_NOENT: never; LEAT_FAILED: nor can it have ended
  * well. */
 enum leat_answer leat_step_may_relaunch(struct leat_daemon *d, int step, bool over);
-/* The rules wake `name`: is it that of a step that waits so? It is told, then. */
+/* The rules wake `name`: is it that of a step that waits so? Then the driver gets an EVENT. */
 bool leat_step_look(struct leat_daemon *d, const char *name);
 
 #endif

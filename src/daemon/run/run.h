@@ -11,12 +11,12 @@ struct leat_daemon_run {
 	struct leat_milestones milestones;
 
 	struct leat_roll *roll; /* unseen.c */
-	bool moved;             /* the workflow's directory is not where it was: told */
+	bool moved;             /* the workflow's directory is not where it was: reported */
 
 	struct leat_actor *actors;      /* ranks of steps with actions; owned */
 	struct leat_action_call *calls; /* of them that are under way; owned */
 	uint64_t last_call;
-	struct leat_rank_wait *rank_waits; /* of MPI jobs, whose end nobody will tell; owned */
+	struct leat_rank_wait *rank_waits; /* of MPI jobs, whose end nobody will report; owned */
 
 	struct leat_glimpse *glimpses; /* names that staged steps must not change; owned */
 

@@ -13,7 +13,7 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_e
 /* A process of the step has come / is gone. */
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid);
 void leat_step_process_left(struct leat_daemon *d, const struct leat_proc *p);
-/* Whoever looks after an instance, the process `parent`, is gone: nobody will tell its end. */
+/* Whoever looks after an instance, the process `parent`, is gone: no STEP_END will come. */
 void leat_step_abandoned(struct leat_daemon *d, int step, pid_t parent);
 /* An instance has ended with `status` as from waitpid. */
 void leat_step_ended(struct leat_daemon *d, int step, int status, const char *reason);

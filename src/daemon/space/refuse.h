@@ -4,7 +4,7 @@
 
 #include "daemon/core/state.h"
 
-/* `step` (-1: none) was refused a write to `f`: it has failed, and a person is told, once, that and
+/* `step` (-1: none) was refused a write to `f`: it has failed, and it is reported, once, that and
  * why: -ENOSPC the disk is full, too; -ENOTSUP or -EBUSY the file cannot go there. */
 void leat_space_refuse(struct leat_daemon *d, int step, struct leat_file *f, int why);
 

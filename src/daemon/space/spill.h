@@ -14,7 +14,7 @@ enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes
 /* By the clock: move out what is cold, bring back what will be read. */
 void leat_spill_tick(struct leat_daemon *d);
 /* A write to `f` found no space. 0: try again; -EAGAIN: wait on `f`; -ENOSPC: there is
- * none, which a person was told. `attempt` counts from 0. */
+ * none, which has been reported. `attempt` counts from 0. */
 int leat_spill_make_space(struct leat_conn *c, struct leat_file *f, uint64_t length,
 			  uint64_t attempt);
 /* Is there space for `size` bytes more on the other side of `from`? */

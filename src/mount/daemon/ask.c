@@ -1,4 +1,4 @@
-/* Questions about names and space, and facts that the daemon is to have heard. */
+/* Questions about names and space, and reports that the daemon has handled when they return. */
 #include "mount/daemon/ask.h"
 #include "mount/callers/caller.h"
 #include "mount/daemon/wait.h"

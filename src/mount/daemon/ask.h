@@ -1,4 +1,4 @@
-/* Questions about names and space, and facts that the daemon is to have heard. */
+/* Questions about names and space, and reports that the daemon has handled when they return. */
 #ifndef LEAT_MOUNT_DAEMON_ASK_H
 #define LEAT_MOUNT_DAEMON_ASK_H
 
@@ -40,7 +40,8 @@ bool leat_mount_is_over_budget(struct leat_mount_call *call, uint32_t slot, uint
  * threads have other connections, and what they send of the file, as that it was closed, must come
  * after it. */
 void leat_mount_report(struct leat_mount_call *call, const struct leat_msg *report);
-/* Tell the daemon how the call it allowed ended: `rc` 0 or -errno. Returns when it was heard. */
+/* Report (OPENED) how the call that the daemon allowed has ended: `rc` 0 or -errno. Returns when
+ * that was handled. */
 void leat_mount_report_opened(struct leat_mount_call *call,
 			      const struct leat_mount_location *location, int rc);
 

@@ -20,7 +20,7 @@ void leat_alive_opened(struct leat_mount_call *call);
 void leat_alive_flushed(struct leat_mount_call *call);
 /* flush of a file that is open for writing: thread `tid` closes it. */
 void leat_alive_closing(struct leat_handle *h, pid_t tid);
-/* Those who have closed a file empty, and whose end nobody told: tell it. */
+/* Those who have closed a file empty, and whose end was not reported: report it. */
 void leat_alive_poll(struct leat_mount_call *call);
 /* The mount is gone: forget the processes. True: one that was killed had closed a file empty. */
 bool leat_alive_end(struct leat_mount *m);

@@ -175,7 +175,7 @@ static bool is_unread(const struct leat_mount_call *call, const struct leat_hand
 
 void leat_handle_note_closed(struct leat_mount_call *call, struct leat_handle *h)
 {
-	/* A launch that ends with that was for this version: it is told before the close is. */
+	/* A launch that ends with that was for this version: it is reported before the close is. */
 	if (is_unread(call, h) && leat_handle_note_unread(h, true))
 		report_read(call, h, LEAT_READ_LOOK, 1, false);
 }

@@ -6,7 +6,7 @@
 #include "mount/daemon/ask.h"
 #include "mount/names/handle.h"
 
-/* Open what RESOLVE allowed, and tell the daemon. */
+/* Open what RESOLVE allowed, and report it (OPENED). */
 int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 		     struct leat_mount_location *location, int flags, mode_t mode,
 		     struct leat_handle **handle);
@@ -14,7 +14,7 @@ int leat_handle_open(struct leat_mount_call *call, fuse_ino_t ino,
 void leat_handle_close(struct leat_mount_call *call, struct leat_handle *h);
 /* Is it a version that was opened to be read? */
 bool leat_handle_is_version(const struct leat_handle *h);
-/* A program closes a descriptor of a version: what there is to tell of it before the close is. */
+/* A program closes a descriptor of a version: what there is to report of it before the close is. */
 void leat_handle_note_closed(struct leat_mount_call *call, struct leat_handle *h);
 /* A program closes a descriptor of it, perhaps the last. */
 void leat_handle_flushed(struct leat_handle *h);

@@ -240,7 +240,7 @@ ssize_t leat_handle_write(struct leat_mount_call *call, struct leat_handle *h, c
 	if (f && is_producer(h) && leat_shm_flags(f) & LEAT_SHM_SHARED)
 		report_written(call, h, end - (uint64_t)n, (uint64_t)n, appends);
 	/* Of the pages of a mapping nobody knows which bytes the program has written: they are
-	 * there at the commit. The file was made longer before, which has told of the hole. */
+	 * there at the commit. The file was made longer before, which has reported the hole. */
 	if (f && h->kind == LEAT_KIND_PUBLISHER && !mapped)
 		publish(call, h, f, end - (uint64_t)n, end);
 	return n;

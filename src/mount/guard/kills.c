@@ -53,7 +53,7 @@ static void free_watch(struct watch *w)
 
 /* ---- its end ---- */
 
-/* The lock is held: whoever takes a watch off the list tells of it. */
+/* The lock is held: whoever takes a watch off the list reports it. */
 static void report(struct watch *w)
 {
 	struct leat_connection *connection;

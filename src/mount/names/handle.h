@@ -17,8 +17,8 @@ struct leat_handle {
 	uint32_t kind;               /* enum leat_kind */
 	uint32_t slot;
 	uint64_t ofd;
-	bool intact;        /* open for writing: before it changes something that is to be told */
-	bool read_reported; /* of a version: that it was read is told */
+	bool intact; /* open for writing: before it changes something that is to be reported */
+	bool read_reported; /* of a version: that it was read is reported */
 	bool look_reported; /* that something of it was looked at is */
 	bool unread;        /* a program has closed it, an empty version, and read nothing of it */
 	bool flushed;       /* a program has closed it, perhaps for good, and opens wait for that */

@@ -324,7 +324,7 @@ bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 	return same;
 }
 
-void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
+void leat_node_note_size_reported(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
 {
 	struct leat_node *node;
 
@@ -335,7 +335,7 @@ void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
 	pthread_mutex_unlock(&m->lock);
 }
 
-bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
+bool leat_node_was_reported_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size)
 {
 	struct leat_node *node;
 	bool less;

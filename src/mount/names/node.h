@@ -41,11 +41,11 @@ bool leat_node_is_awaited(struct leat_mount *m, fuse_ino_t ino);
  * has moved while it was open. */
 bool leat_node_is(struct leat_mount *m, fuse_ino_t ino, const struct stat *st,
 		  const struct leat_identity *id);
-/* The kernel is about to be told that the file has so many bytes. */
-void leat_node_told(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
+/* The kernel is about to get the answer that the file has so many bytes. */
+void leat_node_note_size_reported(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
 /* May it believe that there are fewer? Of two answers on their way it drops either, so the least it
- * was told counts. From now on it knows. */
-bool leat_node_told_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
+ * was answered counts. From now on it knows. */
+bool leat_node_was_reported_less(struct leat_mount *m, fuse_ino_t ino, uint64_t size);
 /* May the pages the kernel has of this file be kept: same length and times as at the last open? */
 bool leat_node_keep_cache(struct leat_mount *m, fuse_ino_t ino, const struct stat *st);
 /* The name was removed, or renamed (exchange: both stay). */

@@ -142,7 +142,7 @@ static void reply_attributes(const struct leat_mount_call *call, fuse_ino_t ino,
 			     double keep_s)
 {
 	leat_ops_show(call->m, ino, NULL, st);
-	leat_node_told(call->m, ino, (uint64_t)st->st_size);
+	leat_node_note_size_reported(call->m, ino, (uint64_t)st->st_size);
 	fuse_reply_attr(call->req, st, keep_s);
 }
 

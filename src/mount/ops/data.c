@@ -81,7 +81,7 @@ static void count_read(struct leat_mount_call *call, ssize_t n)
 	leat_limit_hold(leat_mount_limit(call), (uint64_t)n);
 }
 
-/* What the kernel reads for a mapping is told as that. */
+/* What the kernel reads for a mapping is reported as that. */
 static void record_read(struct leat_mount_call *call, const struct leat_handle *h, ssize_t n,
 			size_t size, off_t offset, bool pages)
 {

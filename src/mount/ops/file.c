@@ -63,7 +63,7 @@ static void report_size(const struct leat_mount_call *call, fuse_ino_t ino,
 	if (h->backing || (h->flags & O_ACCMODE) == O_WRONLY || !leat_handle_is_final(call, h) ||
 	    leat_mount_fstat(call, h->slot, h->fd, &st) || !S_ISREG(st.st_mode))
 		return;
-	if (leat_node_told_less(call->m, ino, (uint64_t)st.st_size))
+	if (leat_node_was_reported_less(call->m, ino, (uint64_t)st.st_size))
 		leat_fuse_extend(call->m->session, ino, h->fd, (uint64_t)st.st_size);
 }
 
@@ -248,7 +248,8 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	} else if (h) {
 		if (h->ofd)
 			leat_alive_closing(h, fuse_req_ctx(req)->pid);
-		/* Of other files there is nothing to tell, and no caller to be asked who it is. */
+		/* Of other files there is nothing to report, and no caller to be asked who it is.
+		 */
 		if (leat_handle_is_version(h) && leat_mount_call_init(&call, req) == 0)
 			leat_handle_note_closed(&call, h);
 		leat_handle_flushed(h);

@@ -1,4 +1,4 @@
-/* What is asked and told of open files, and of programs. */
+/* Questions and reports about open files, and about programs. */
 #include "preload/connection/client.h"
 #include "preload/connection/session.h"
 #include "preload/core/text.h"

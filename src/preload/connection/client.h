@@ -55,11 +55,11 @@ struct leat_guard {
 	uint64_t mask;
 };
 
-/* Once, before any other call. `forked` is called in a fork child that nobody has told of the fork,
- * as soon as it speaks: what else it has of its parent is to be forgotten. 0 or -errno. */
+/* Once, before any other call. `forked` is called in a fork child that made the fork unseen,
+ * as soon as it asks something: what else it has of its parent is to be forgotten. 0 or -errno. */
 int leat_client_init(void (*forked)(void));
 
-/* 0 or -EIO (and nothing is held), after telling why. */
+/* 0 or -EIO (and nothing is held), after saying why on standard error. */
 int leat_guard_acquire(struct leat_guard *g);
 void leat_guard_release(struct leat_guard *g);
 

@@ -16,7 +16,7 @@
 
 #define CANNOT_EXECUTE 126
 
-static struct leat_word lost; /* 1 once it is told */
+static struct leat_word lost; /* 1 once it is reported */
 
 enum leat_lost leat_lost_cause(long error)
 {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Say so on standard error and tell the daemon, the first time; if nobody can be told the process
- * ends. Returns -EIO. Any time, without a guard or under one, async-signal-safe. */
+/* Say so on standard error and report it to the daemon, the first time; if nothing can be reported
+ * the process ends. Returns -EIO. Any time, without a guard or under one, async-signal-safe. */
 int leat_lost(enum leat_lost cause);
 
 /* Was there any? */
@@ -17,7 +17,7 @@ bool leat_lost_any(void);
 /* What a system call's -errno says of it. */
 enum leat_lost leat_lost_cause(long error);
 
-/* The program must not run at all: tell, and end it. Init only. */
+/* The program must not run at all: report that, and end it. Init only. */
 void leat_lost_end(enum leat_lost cause) __attribute__((noreturn));
 
 #endif

@@ -26,7 +26,7 @@ static uint32_t self; /* number of the process; a vfork child has another one */
 /* What its number has in front, as when /proc could be seen last: not in each root directory. */
 static struct leat_word in_front;
 
-/* A vfork child has this from its parent, and the parent from it: the child has told of its exec,
+/* A vfork child has this from its parent, and the parent from it: the child has recorded its exec,
  * or of its end. */
 static __thread bool has_reported __attribute__((tls_model("initial-exec")));
 

@@ -12,7 +12,8 @@
 #define LEAT_OWN_DATA (UINT64_C(24) << 20)
 
 /* A mapping of so many bytes was, or is to be, refused for want of memory: if that is because this
- * library takes a part of the limit (RLIMIT_AS, RLIMIT_DATA) the step has failed, and why is told.
+ * library takes a part of the limit (RLIMIT_AS, RLIMIT_DATA) the step has failed, and why is
+ * reported.
  */
 void leat_note_refused(int resource, uint64_t length);
 

@@ -1,4 +1,4 @@
-/* Who is told of a fork. */
+/* The functions that are called around a fork. */
 #include "preload/core/process.h"
 #include "preload/entry/entry.h"
 #include "preload/hooks/hooks.h"

@@ -9,7 +9,7 @@
  * puts LD_PRELOAD and the LEAT_ variables back into `envp` if the program
  * dropped them, then execve/execveat. Programs that cannot be intercepted
  * (static, Go, setuid) get a mount; where there is none they are refused with
- * -EACCES after telling the daemon. Returns only on failure. */
+ * -EACCES after a REFUSED to the daemon. Returns only on failure. */
 long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp[], int flags);
 
 /* --- mount.c --- */
@@ -37,7 +37,7 @@ bool leat_exec_hidden_library(int fd, char *const envp[], char *out, size_t size
 
 /* --- search.c --- */
 
-/* What the loader would be told. */
+/* What the loader would get as its arguments. */
 struct leat_loader_orders {
 	const char *preload, *audit, *path; /* LD_PRELOAD, LD_AUDIT, LD_LIBRARY_PATH; NULL: unset */
 };

@@ -1,5 +1,5 @@
 /* Open file descriptions that descriptors with a kind refer to, and how many of them do.
- * What belongs to a description (its offset, what the daemon is told at its last close) is given up
+ * What belongs to a description (its offset, the CLOSED of its last close) is given up
  * by exactly one of the threads that close its descriptors. Lock-free, async-signal-safe. */
 #ifndef LEAT_PRELOAD_FD_DESCRIPTION_H
 #define LEAT_PRELOAD_FD_DESCRIPTION_H

@@ -17,7 +17,7 @@ int leat_fd_set(int fd, const struct leat_fd *record);
 void leat_fd_copy_begin(int fd, struct leat_fd *record);
 long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy);
 
-/* Close: forget, close, tell the daemon what it has to know. */
+/* Close: forget, close, report what the daemon has to know. */
 long leat_fd_close(int fd);
 
 /* The first and the last part of it. True if `last` was the last descriptor here of

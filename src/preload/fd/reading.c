@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-/* Told so often, in bytes. */
+/* A DROP is sent so often, in bytes. */
 #define DROP_EVERY (UINT64_C(2) << 20)
 
 static void read_up_to(struct leat_fd *r, uint64_t end)

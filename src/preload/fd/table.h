@@ -21,11 +21,11 @@ enum leat_fd_flags {
 	LEAT_FD_INPUT = 128,    /* a consumer's: locks never conflict */
 	LEAT_FD_DROP = 256,     /* of a consumer: what was read goes */
 	LEAT_FD_FORKED = 512,   /* a parent has it, too */
-	LEAT_FD_READ = 1024,    /* of a version: that it was read is told */
+	LEAT_FD_READ = 1024,    /* of a version: that it was read is reported */
 	LEAT_FD_LOOKED = 2048,  /* that a few bytes were looked at is */
 	LEAT_FD_GLANCED = 4096, /* that it was looked at is */
 	LEAT_FD_INTACT =
-		8192, /* open for writing: before it changes something that is to be told */
+		8192, /* open for writing: before it changes something that is to be reported */
 };
 
 /* A piece of the file mapped for small reads or writes, window.c. */
@@ -45,7 +45,7 @@ struct leat_fd {
 	uint64_t ofd;
 	uint64_t size_seen;
 	uint64_t read_end; /* end of what was read through it */
-	uint64_t drop_end; /* told the daemon that it may go up to here */
+	uint64_t drop_end; /* up to here a DROP was sent */
 	uint64_t handle;   /* DIR: the listing, 0 = none */
 	uint64_t cookie;   /* DIR: names taken */
 	/* Small reads and writes without system calls; only of what this process opened. */
@@ -91,7 +91,7 @@ static inline void leat_fd_release(struct leat_fd *r)
 	leat_word_set(&r->busy, 0);
 }
 
-/* Is it a version that was opened to be read, as nobody has been told yet? */
+/* Is it a version that was opened to be read, which has not been reported yet? */
 static inline bool leat_fd_is_unread(const struct leat_fd *r)
 {
 	return r && r->ofd && !leat_fd_has(r, LEAT_FD_WRITE | LEAT_FD_READ);

@@ -65,7 +65,7 @@ long leat_hook_dup(const struct leat_syscall *c)
 }
 
 /* The number is taken over, and what was open there is closed by the kernel in
- * the same moment: its record is taken off first and told of afterwards. */
+ * the same moment: its record is taken off first and reported afterwards. */
 long leat_hook_dup2(const struct leat_syscall *c)
 {
 	int fd = (int)c->a[0], to = (int)c->a[1];

@@ -33,7 +33,7 @@ static inline long leat_both_halves(struct leat_syscall *c, leat_first_half *fir
 	return second(c, result);
 }
 
-/* Have the step told that the program's `call` is refused, and why; what remains is the same for
+/* Report (REFUSED) that the program's `call` is refused, and why; what remains is the same for
  * all. Returns -EPERM. */
 long leat_hook_refuse(const char *call, const char *why);
 

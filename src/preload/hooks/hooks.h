@@ -18,7 +18,7 @@
 /* Returns as the kernel does (-errno) when the call was made
  * or refused, else one of the above: a call that is not ours is best made by who
  * asks, because frames to return from after a system call are dear. Of threads
- * and vfork children it is told before they are made: LEAT_PASS. */
+ * and vfork children it is recorded before they are made: LEAT_PASS. */
 long leat_hook_begin(struct leat_syscall *c);
 
 /* After LEAT_TRY...: what the program is to see of `result`. */

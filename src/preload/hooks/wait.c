@@ -1,4 +1,4 @@
-/* How children have ended: the kernel says it in any case, and the roll is told. */
+/* How children have ended: the kernel says it in any case, and the roll call records it. */
 #include "preload/connection/roll_call.h"
 #include "preload/core/call.h"
 #include "preload/hooks/handlers.h"

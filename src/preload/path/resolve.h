@@ -63,13 +63,13 @@ int leat_resolve_again(struct leat_resolved *resolved, const struct leat_target 
 
 /* The end of a call that changes nothing. */
 void leat_resolved_leave(struct leat_resolved *resolved);
-/* The end of an open or a change: if it failed (rc < 0) the daemon is told. Returns
+/* The end of an open or a change: if it failed (rc < 0) that is reported. Returns
  * rc. */
 long leat_resolved_result(struct leat_resolved *resolved, long rc);
 /* The end of a change of what stat shows (LEAT_OP_META, LEAT_OP_TRUNCATE): as leat_resolved_result,
  * and whoever remembers it looks again. */
 long leat_resolved_changed(struct leat_resolved *resolved, long rc);
-/* The end of mkdir, mknod and symlink: the daemon is told at once that the name is
+/* The end of mkdir, mknod and symlink: it is reported at once that the name is
  * there (or not), so that nobody is woken for a name that is still to come. */
 long leat_resolved_made(struct leat_resolved *resolved, long rc);
 

@@ -63,7 +63,7 @@ static long ask_hooks(struct leat_syscall *c)
 	return is_for_hooks(c) ? leat_hook_begin(c) : LEAT_PASS;
 }
 
-/* --- calls about processes: told of before they are made --- */
+/* --- calls about processes: recorded before they are made --- */
 
 static uint64_t clone_flags(const struct leat_syscall *c)
 {

@@ -1,4 +1,4 @@
-/* What is told of steps that use the same name. */
+/* Reports of steps that use the same name without an order. */
 #include "stream/conflicts/conflict.h"
 #include "stream/conflicts/order.h"
 
@@ -101,7 +101,8 @@ static void put_taken(const struct leat_stream *s, const struct leat_clash *k, F
 	fputs("leave it there, or have a step remove it that comes after both", out);
 }
 
-void leat_conflict_tell(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind)
+void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
+			  enum leat_conflict kind)
 {
 	static void (*const put[])(const struct leat_stream *s, const struct leat_clash *k,
 				   FILE *out) = {

@@ -1,4 +1,4 @@
-/* What is told of steps that use the same name. */
+/* Reports of steps that use the same name without an order. */
 #ifndef LEAT_STREAM_CONFLICTS_CONFLICT_H
 #define LEAT_STREAM_CONFLICTS_CONFLICT_H
 
@@ -20,7 +20,8 @@ enum leat_conflict {
 	LEAT_CONFLICT_SHARED, /* two producers write over each other's parts */
 };
 
-/* Tell it, in words. */
-void leat_conflict_tell(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind);
+/* Report it (leat_stream_ops.conflict), as text for a person. */
+void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
+			  enum leat_conflict kind);
 
 #endif

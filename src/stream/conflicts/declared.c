@@ -25,21 +25,21 @@ bool leat_name_is_made_by(const struct leat_name_state *n, int step)
 }
 
 /* What they write over each other thereafter is no news. */
-static int tell_declared(struct leat_stream *s, const struct leat_clash *k)
+static int report_declared(struct leat_stream *s, const struct leat_clash *k)
 {
-	bool told;
+	bool before;
 
-	leat_conflict_tell(s, k, LEAT_CONFLICT);
-	return leat_uses_tell(s, k->name, &told);
+	leat_conflict_report(s, k, LEAT_CONFLICT);
+	return leat_uses_mark_reported(s, k->name, &before);
 }
 
-static int tell_once(struct leat_stream *s, const struct leat_clash *k)
+static int report_once(struct leat_stream *s, const struct leat_clash *k)
 {
-	bool told;
-	int rc = leat_uses_tell(s, k->name, &told);
+	bool before;
+	int rc = leat_uses_mark_reported(s, k->name, &before);
 
-	if (!rc && !told)
-		leat_conflict_tell(s, k, LEAT_CONFLICT);
+	if (!rc && !before)
+		leat_conflict_report(s, k, LEAT_CONFLICT);
 	return rc;
 }
 
@@ -52,7 +52,7 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 
 	k->before = LEAT_USE_WRITE;
 	if (!rc && k->other >= 0)
-		return tell_declared(s, k);
+		return report_declared(s, k);
 	if (rc)
 		return rc;
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
@@ -62,7 +62,7 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !leat_name_is_made_by(n, o))
 			continue;
 		k->other = o;
-		return tell_declared(s, k);
+		return report_declared(s, k);
 	}
 	return 0;
 }
@@ -79,7 +79,7 @@ static void check_stranger(struct leat_stream *s, const struct leat_file_rule *r
 			continue;
 		k->other = o;
 		k->before = LEAT_USE_CREATE;
-		leat_conflict_tell(s, k, LEAT_CONFLICT);
+		leat_conflict_report(s, k, LEAT_CONFLICT);
 		return;
 	}
 }
@@ -99,8 +99,8 @@ static bool meets_later_producer(struct leat_stream *s, const struct leat_name_s
 	return false;
 }
 
-/* The file is final though no producer has made it, and a consumer has been let at it, or told that
- * there is none: whoever comes before changes it too late. */
+/* The file is final though no producer has made it, and a consumer has been let at it, or got
+ * ENOENT: whoever comes before changes it too late. */
 static bool meets_later_consumer(struct leat_stream *s, const struct leat_name_state *n,
 				 const struct leat_file_rule *rule, struct leat_clash *k)
 {
@@ -124,20 +124,20 @@ bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_
 	       leat_order_of(s, step, (int)n->taken - 1) == LEAT_BEFORE;
 }
 
-static int tell_taken(struct leat_stream *s, const struct leat_name_state *n, int step,
-		      enum leat_use use)
+static int report_taken(struct leat_stream *s, const struct leat_name_state *n, int step,
+			enum leat_use use)
 {
-	bool told;
-	int rc = leat_uses_tell(s, n->text, &told);
+	bool before;
+	int rc = leat_uses_mark_reported(s, n->text, &before);
 
-	if (!rc && !told)
-		leat_conflict_tell(s,
-				   &(struct leat_clash){.name = n->text,
-							.step = step,
-							.other = (int)n->taken - 1,
-							.use = use,
-							.before = LEAT_USE_REMOVE},
-				   LEAT_CONFLICT_TAKEN);
+	if (!rc && !before)
+		leat_conflict_report(s,
+				     &(struct leat_clash){.name = n->text,
+							  .step = step,
+							  .other = (int)n->taken - 1,
+							  .use = use,
+							  .before = LEAT_USE_REMOVE},
+				     LEAT_CONFLICT_TAKEN);
 	return rc;
 }
 
@@ -151,7 +151,7 @@ int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir,
 	DL_FOREACH(dir->children, child)
 	{
 		if (leat_declared_is_taken(s, child, step))
-			return tell_taken(s, child, step, LEAT_USE_SEEK);
+			return report_taken(s, child, step, LEAT_USE_SEEK);
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	bool allowed = leat_declared_allows(s, rule, ev->step, k.use);
 
 	if ((k.use == LEAT_USE_SEEK || !allowed) && leat_declared_is_taken(s, n, ev->step))
-		return tell_taken(s, n, ev->step, k.use);
+		return report_taken(s, n, ev->step, k.use);
 	/* Directories are made and looked at by several, to the same effect. */
 	if (allowed || (ev->flags & LEAT_EVF_DIR && k.use < LEAT_USE_APPEND) ||
 	    (n && n->versioned) || leat_name_has_versions(s, ev->name))
@@ -182,7 +182,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
 	if (meets_later_producer(s, n, rule, &k) || meets_later_consumer(s, n, rule, &k))
-		return tell_once(s, &k);
+		return report_once(s, &k);
 	check_stranger(s, rule, &k);
 	return 0;
 }

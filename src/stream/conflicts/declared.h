@@ -14,7 +14,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		      const struct leat_file_rule *rule);
 /* Is it not there because a consumer has taken it away that in a batch begins after `step` ends? */
 bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step);
-/* The same of the names in directory `dir`, which `step` lists: told. 0 or -ENOMEM. */
+/* The same of the names in directory `dir`, which `step` lists: reported. 0 or -ENOMEM. */
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step);
 
 #endif

@@ -51,7 +51,7 @@ bool leat_stream_is_shared(struct leat_stream *s, int step, const char *name)
 	       is_spelled_out(s, rule, name);
 }
 
-/* What others wrote before anybody had to tell where is taken for all that is there. */
+/* What others wrote before anybody had to report where is taken for all that is there. */
 static int claim(struct leat_content *c, int step, uint64_t length)
 {
 	int rc = 0;
@@ -103,13 +103,13 @@ static enum leat_use use_of(unsigned did)
 }
 
 /* 0 or -ENOMEM. */
-static int tell(struct leat_stream *s, const struct leat_clash *k)
+static int report_shared(struct leat_stream *s, const struct leat_clash *k)
 {
-	bool told;
-	int rc = leat_uses_tell(s, k->name, &told);
+	bool before;
+	int rc = leat_uses_mark_reported(s, k->name, &before);
 
-	if (!rc && !told)
-		leat_conflict_tell(s, k, LEAT_CONFLICT_SHARED);
+	if (!rc && !before)
+		leat_conflict_report(s, k, LEAT_CONFLICT_SHARED);
 	return rc;
 }
 
@@ -163,10 +163,10 @@ static int check(struct leat_stream *s, struct leat_content *c, unsigned did,
 		if (other->step == k->step || other->step < 0 || !is_early(s, other->step, k->step))
 			continue;
 		if (clashes(s, other, did, range, k)) {
-			rc = tell(s, k);
+			rc = report_shared(s, k);
 		} else if (did == APPENDED && other->did == APPENDED && !c->warned) {
 			c->warned = true;
-			leat_conflict_tell(s, k, LEAT_CONFLICT_APPENDED);
+			leat_conflict_report(s, k, LEAT_CONFLICT_APPENDED);
 		}
 	}
 	return rc;
@@ -211,13 +211,13 @@ int leat_share_cut(struct leat_stream *s, const struct leat_name_state *n, struc
 
 		if (c->shared && other->step != step && other->step >= 0 && step >= 0 &&
 		    is_early(s, other->step, step) && is_undone(s, other, step, length))
-			rc = tell(s,
-				  &(struct leat_clash){.name = n->text,
-						       .step = step,
-						       .other = other->step,
-						       .use = LEAT_USE_TRUNCATE,
-						       .before = other->did ? use_of(other->did)
-									    : LEAT_USE_TRUNCATE});
+			rc = report_shared(
+				s, &(struct leat_clash){.name = n->text,
+							.step = step,
+							.other = other->step,
+							.use = LEAT_USE_TRUNCATE,
+							.before = other->did ? use_of(other->did)
+									     : LEAT_USE_TRUNCATE});
 		leat_extents_truncate(&other->written, length);
 	}
 	if (part) {
@@ -252,11 +252,11 @@ int leat_share_adopt(struct leat_stream *s, const struct leat_name_state *n, int
 		if (other->step == step || !leat_name_produced_by(n, other->step) ||
 		    !is_early(s, other->step, step) || !has_made(s, c, other))
 			continue;
-		rc = tell(s, &(struct leat_clash){.name = n->text,
-						  .step = step,
-						  .other = other->step,
-						  .use = LEAT_USE_WRITE,
-						  .before = LEAT_USE_WRITE});
+		rc = report_shared(s, &(struct leat_clash){.name = n->text,
+							   .step = step,
+							   .other = other->step,
+							   .use = LEAT_USE_WRITE,
+							   .before = LEAT_USE_WRITE});
 	}
 	return rc;
 }

@@ -16,7 +16,8 @@ int leat_fact_written(struct leat_stream *s, const struct leat_event *ev);
 int leat_share_cut(struct leat_stream *s, const struct leat_name_state *n, struct leat_content *c,
 		   int step, uint64_t length);
 /* What a staged step has made by that name is found on disk: before it takes the place of what is
- * there (tell if another step has made that), and after. Of other steps: nothing. 0 or -ENOMEM. */
+ * there (reported if another step has made that), and after. Of other steps: nothing. 0 or -ENOMEM.
+ */
 int leat_share_adopt(struct leat_stream *s, const struct leat_name_state *n, int step);
 int leat_share_adopted(struct leat_stream *s, struct leat_content *c, int step, uint64_t length);
 

@@ -10,12 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* What was used, by all its names. Who changed it last comes, if nothing was told, after all that
- * used it before, and so does whoever comes after that: these are forgotten. */
+/* What was used, by all its names. Who changed it last comes, if nothing was reported, after all
+ * that used it before, and so does whoever comes after that: these are forgotten. */
 struct leat_uses {
 	unsigned names;
 	enum leat_use last; /* how it was changed */
-	bool told;          /* that there is a conflict */
+	bool reported;      /* that there is a conflict */
 	bool warned;        /* that lines may come in another order */
 	uint64_t sets[];    /* one for each enum who */
 };
@@ -132,7 +132,7 @@ void leat_uses_free(struct leat_stream *s)
 
 /* ---- names that no step declares as its output ---- */
 
-/* Did a step of that set use it too early? Then it is told. */
+/* Did a step of that set use it too early? Then that is reported. */
 static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, struct leat_clash *k)
 {
 	const enum leat_use did[OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
@@ -143,8 +143,8 @@ static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, st
 	if (k->other < 0)
 		return false;
 	k->before = did[who];
-	u->told = true;
-	leat_conflict_tell(s, k, LEAT_CONFLICT);
+	u->reported = true;
+	leat_conflict_report(s, k, LEAT_CONFLICT);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static void note_appender(struct leat_stream *s, struct leat_uses *u, struct lea
 	k->other = find_early(s, set_of(s, u, APPENDERS), NULL, k->step);
 	if (k->other >= 0 && !u->warned) {
 		u->warned = true;
-		leat_conflict_tell(s, k, LEAT_CONFLICT_APPENDED);
+		leat_conflict_report(s, k, LEAT_CONFLICT_APPENDED);
 	}
 	set_add(set_of(s, u, APPENDERS), k->step);
 }
@@ -168,10 +168,10 @@ static void note_writer(struct leat_stream *s, struct leat_uses *u, struct leat_
 
 /* ---- names that are private to some step ---- */
 
-static void tell_private(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+static void report_private(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	u->told = true;
-	leat_conflict_tell(s, k, LEAT_CONFLICT_PRIVATE);
+	u->reported = true;
+	leat_conflict_report(s, k, LEAT_CONFLICT_PRIVATE);
 }
 
 static bool keeps(const struct leat_stream *s, int step, const char *name)
@@ -182,19 +182,19 @@ static bool keeps(const struct leat_stream *s, int step, const char *name)
 /* `step` makes its own: who has looked for it would have found that in a batch. */
 static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	for (int o = 0; o < s->n_steps && !u->told; o++) {
+	for (int o = 0; o < s->n_steps && !u->reported; o++) {
 		enum leat_order order = leat_order_of(s, o, k->step);
 		bool read = leat_steps_has(set_of(s, u, READERS), o);
 
 		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name) ||
 		    !leat_steps_has(set_of(s, u, FINDERS), o))
 			continue;
-		tell_private(s, u,
-			     &(struct leat_clash){.name = k->name,
-						  .step = o,
-						  .other = k->step,
-						  .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
-						  .before = k->use});
+		report_private(s, u,
+			       &(struct leat_clash){.name = k->name,
+						    .step = o,
+						    .other = k->step,
+						    .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
+						    .before = k->use});
 	}
 	set_add(set_of(s, u, OWNERS), k->step);
 }
@@ -220,7 +220,7 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 		    keeps(s, k->step, k->name))
 			continue;
 		k->other = o;
-		tell_private(s, u, k);
+		report_private(s, u, k);
 		return true;
 	}
 	return false;
@@ -264,7 +264,7 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 		note_owner(s, u, k);
 		return;
 	}
-	if (u->told || meets_owner(s, u, k) || clashes(s, u, WRITERS, k) ||
+	if (u->reported || meets_owner(s, u, k) || clashes(s, u, WRITERS, k) ||
 	    (!appends && clashes(s, u, APPENDERS, k)) || meets_maker(s, u, k) ||
 	    (changes &&
 	     (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k) || clashes(s, u, NEEDERS, k))))
@@ -334,7 +334,7 @@ int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
 	if (!n)
 		return -ENOMEM;
 	above = find_moved(s, ev->name);
-	if (above && !above->uses->told)
+	if (above && !above->uses->reported)
 		clashes(s, above->uses, WRITERS, &k);
 	note(s, n->uses, &k);
 	if (ev->flags & LEAT_EVF_DIR && (k.use == LEAT_USE_MOVE || k.use == LEAT_USE_REPLACE))
@@ -356,14 +356,14 @@ int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *oth
 	return 0;
 }
 
-int leat_uses_tell(struct leat_stream *s, const char *name, bool *told)
+int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before)
 {
 	struct leat_used *n = get(s, name, NULL);
 
 	if (!n)
 		return -ENOMEM;
-	*told = n->uses->told;
-	n->uses->told = true;
+	*before = n->uses->reported;
+	n->uses->reported = true;
 	return 0;
 }
 
@@ -380,7 +380,7 @@ static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, 
 	bool writes = had(s, u, WRITERS, step) && leat_steps_within(s, set_of(s, u, WRITERS), step);
 	bool alone = leat_steps_within(s, set_of(s, u, APPENDERS), step);
 
-	if (u->told)
+	if (u->reported)
 		return false;
 	switch (use) {
 	case LEAT_USE_OWN:

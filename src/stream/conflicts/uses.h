@@ -7,7 +7,7 @@
 #include "stream/state/state.h"
 
 void leat_uses_free(struct leat_stream *s);
-/* A name that no step declares as its output: note its use, and tell what has clashed. 0 or
+/* A name that no step declares as its output: note its use, and report what has clashed. 0 or
  * -ENOMEM. */
 int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev);
 /* Would that be news? */
@@ -18,9 +18,9 @@ bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char 
 /* `step` makes the file of that name anew. `other`: a step without an order with it, or after it,
  * that did so before, or -1. 0 or -ENOMEM. */
 int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other);
-/* A conflict of two producers of that name is to be told: `*told`: one was told before. 0 or
- * -ENOMEM. */
-int leat_uses_tell(struct leat_stream *s, const char *name, bool *told);
+/* A conflict of two producers of that name is about to be reported. `*before`: one was reported
+ * before. 0 or -ENOMEM. */
+int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before);
 
 /* Is it below a `__pycache__`? Python's compiled modules are replaced whole, and judged by their
  * sources: whoever makes them, they are the same. */

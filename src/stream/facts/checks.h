@@ -4,7 +4,7 @@
 
 #include "stream/state/state.h"
 
-/* Report it if `step` changes what a step that goes on from it was told is all. */
+/* Report it if `step` changes what a step that goes on from it took for all. */
 void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
 			     const char *what);
 /* `step`, a consumer, removes it or moves it away, as a batch would do after its producers. */

@@ -40,7 +40,7 @@ static void count_close(struct leat_stream *s, struct leat_ofd *o, const struct 
 	if (is_no_close(o, ev))
 		return;
 	c->broken = ev->flags & LEAT_EVF_ABNORMAL;
-	/* The step has had its say before: nobody else will tell that this is not all. */
+	/* The step has ended before: no later event will say that this is not all. */
 	if (c->broken && o->step >= 0 && leat_step_is_over(&s->steps[o->step]))
 		c->lost = o->step;
 	if (c->broken)

@@ -52,7 +52,7 @@ void leat_shown_check_loss(struct leat_stream *s, const struct leat_name_state *
 	enum leat_violation kind = LEAT_VIOLATION_LISTED;
 	char *what;
 
-	/* One loss is told once: by the first of the names that it concerns. */
+	/* One loss is reported once: by the first of the names that it concerns. */
 	if (s->reported || !leat_name_produced_by(n, step) || leat_producers_are_over(s, n->rule))
 		return;
 	if (listed_by(s, n, step) < 0) {

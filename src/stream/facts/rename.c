@@ -26,7 +26,7 @@ static void check_streamed(struct leat_stream *s, const struct leat_name_state *
 }
 
 /* A name without content is absent again and its closes are forgotten, unless
- * its story is told: a consumer saw the commit, or nobody is left to write it. */
+ * its life is over: a consumer saw the commit, or nobody is left to write it. */
 static void forget(struct leat_stream *s, struct leat_name_state *n)
 {
 	bool reported =

@@ -23,7 +23,7 @@ enum verdict {
 
 #define N_CALLS (LEAT_CALL_REMOVE + 1)
 
-/* What a consumer's call is told. LIST has a function of its own. In state GONE
+/* The answer to a consumer's call. LIST has a function of its own. In state GONE
  * an open descriptor outlives its name: what it shows is all there will be. */
 static const enum verdict on_commit[N_CALLS][N_STATES] = {
 	/*                   ABSENT  PRODUCED COMMITTED FAILED GONE */

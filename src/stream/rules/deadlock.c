@@ -105,7 +105,7 @@ static bool name_needs(const struct leat_stream *s, const struct leat_name_state
 	       (leat_steps_has(n->rule->producers, step) || dependency_needs(s, n, step));
 }
 
-/* A call that needs all inputs of its step is told of the first that fails. */
+/* A call that needs all inputs of its step fails with the first of them that fails. */
 static bool makes_an_input(struct leat_stream *s, int step, int reader)
 {
 	const struct leat_input *inputs = leat_inputs(s, reader);
@@ -157,7 +157,7 @@ static bool is_held_outside(const struct leat_stream *s, const struct leat_waite
 	return holds(s, w->on, -1) || (w->blocker.name && holds(s, w->blocker.name, -1));
 }
 
-/* A step can act if nothing of it waits (as far as it is told here), or if
+/* A step can act if nothing of it waits (as far as the rules know), or if
  * somebody it waits for can. A step that is over but has files open may close them. */
 static void find_able(struct graph *g)
 {

@@ -192,7 +192,8 @@ static enum leat_answer inport_more(struct leat_stream *s, int step, const struc
 	return answer;
 }
 
-/* Without being told, a step is launched again if it has taken one version of each, and ended. */
+/* Where the workflow does not say, a step is launched again if it has taken one version of each,
+ * and ended. */
 static bool may_relaunch(const struct leat_stream *s, int step)
 {
 	const struct leat_step *model = &s->wf->steps[step];

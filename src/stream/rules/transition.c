@@ -1,4 +1,4 @@
-/* A file goes from one state to another, and who follows it is told. */
+/* A file goes from one state to another, and those who wait for it are woken. */
 #include "stream/rules/transition.h"
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"

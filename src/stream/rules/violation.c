@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *what; /* when a client tells it */
+	const char *what; /* when a client reports it */
 	const char *tail;
 	bool by_rule;       /* the rule is what it breaks */
 	const char *advice; /* what to do about the workflow file, or the step */

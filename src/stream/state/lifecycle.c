@@ -8,8 +8,8 @@
 #define FAILED LEAT_FILE_FAILED
 #define GONE LEAT_FILE_GONE
 
-/* A consumer that was told that a file is complete, failed or will never be has gone on by that: no
- * rule changes it any more. */
+/* A consumer that got the answer that a file is complete, failed or will never be has gone on by
+ * that: no rule changes it any more. */
 static const enum leat_file_state next[LEAT_FILE_EVENTS][GONE + 1] = {
 	/* from ABSENT, PRODUCED, COMMITTED, FAILED, GONE */
 	[LEAT_FILE_EVENT_NOTHING] = {ABSENT, ABSENT, COMMITTED, FAILED, GONE},

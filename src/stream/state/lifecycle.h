@@ -11,7 +11,7 @@ enum leat_file_event {
 	LEAT_FILE_EVENT_COMPLETE, /* its rule is met */
 	LEAT_FILE_EVENT_FAILURE,  /* a producer failed, or who wrote it was killed */
 	LEAT_FILE_EVENT_NEVER,    /* all producers ended, and none has made it */
-	/* what is told later */
+	/* what events report later */
 	LEAT_FILE_EVENT_TAKEN_BACK, /* its name goes, and no consumer has gone by it */
 	LEAT_FILE_EVENT_FOUND,      /* it was there, after all */
 	LEAT_FILE_EVENT_ONE_FEWER,  /* of a directory: it lost one of the files that complete it */

@@ -6,7 +6,7 @@
 
 /* NULL: there is none of that id. */
 struct leat_ofd *leat_ofd_find(const struct leat_stream *s, uint64_t id);
-/* The one that `ev`, an OPEN, tells of; it has no content yet. NULL when out of memory. */
+/* The one that `ev`, an OPEN, has opened; it has no content yet. NULL when out of memory. */
 struct leat_ofd *leat_ofd_new(struct leat_stream *s, const struct leat_event *ev);
 void leat_ofd_free(struct leat_stream *s, struct leat_ofd *o);
 /* All of them, with the contents that nothing else refers to. */

@@ -10,7 +10,7 @@ void leat_touch(struct leat_stream *s, struct leat_name_state *n);
 /* What waits for step `step` looks again; with `names`, so does each name it may produce. */
 void leat_touch_step(struct leat_stream *s, int step, bool names);
 void leat_touch_links(struct leat_stream *s, const struct leat_link *list);
-/* Everybody waiting on `n` is told to look again. */
+/* All calls that wait on `n` are woken, to ask again. */
 void leat_queue_wake(struct leat_stream *s, struct leat_name_state *n);
 
 #endif

@@ -73,7 +73,7 @@ struct leat_content {
 	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
 	bool broken; /* the last close came from an abnormal death */
 	bool held;   /* until the actions of who wrote it pass it on */
-	bool shared; /* several steps write it, and tell where */
+	bool shared; /* several steps write it, and report where */
 	bool warned; /* that lines of theirs may come in another order */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
@@ -122,7 +122,7 @@ struct leat_blocker {
 	int step; /* -1 none */
 };
 
-/* A call that was told to wait; key id. */
+/* A call that was answered WAIT; key id. */
 struct leat_waiter {
 	uint64_t id;
 	struct leat_question question;

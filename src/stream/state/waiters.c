@@ -1,4 +1,4 @@
-/* Calls that were told to wait. */
+/* Calls that were answered WAIT. */
 #include "stream/state/waiters.h"
 #include "stream/state/queue.h"
 

@@ -1,4 +1,4 @@
-/* Calls that were told to wait. */
+/* Calls that were answered WAIT. */
 #ifndef LEAT_STREAM_STATE_WAITERS_H
 #define LEAT_STREAM_STATE_WAITERS_H
 

@@ -225,7 +225,7 @@ void leat_verify_state_settle(const struct verify_model *model, struct verify_st
 	}
 }
 
-/* ---- what a call is told ---- */
+/* ---- what a call is answered ---- */
 
 enum {
 	GO = 1u << LEAT_GO,
@@ -273,7 +273,7 @@ static unsigned answer_read(const struct look *l, int step, int file, enum verif
 										       : WAIT;
 }
 
-/* Of calls that concern several names it is only said what they must not be told: to go on
+/* Of calls that concern several names it is only said what they must not be answered: to go on
  * while a file that the step will read there may still come or change; to wait when all that
  * others may make is decided. */
 static unsigned answer_many(const struct look *l, const struct verify_task *t, const char *dir,

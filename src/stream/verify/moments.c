@@ -80,7 +80,7 @@ static void kill_step(struct verify_system *w, int step)
 	w->st.woken[step] = false;
 }
 
-/* One open file after the other is closed by the kernel, then the end is told. */
+/* One open file after the other is closed by the kernel, then its end is reported. */
 static void die(struct verify_system *w, int step)
 {
 	for (int i = 0; i < w->model->n_tasks; i++) {

@@ -8,7 +8,7 @@ enum verify_phase {
 	VERIFY_TO_COME, /* staged: not launched yet */
 	VERIFY_RUNNING,
 	VERIFY_DYING,  /* killed, or its program gives up: open files are closed one by one */
-	VERIFY_EXITED, /* its process is gone, its end not told */
+	VERIFY_EXITED, /* its process is gone, its end not reported */
 	VERIFY_ENDED,
 	VERIFY_FAILED,
 };
@@ -43,7 +43,7 @@ enum verify_verb {
 	VERIFY_EXIT,  /* the process ends normally (and the step, unless `full`) */
 	VERIFY_END,
 	VERIFY_FAIL,  /* the step is killed */
-	VERIFY_ABORT, /* the kernel closes a dead step's file; at last the end is told */
+	VERIFY_ABORT, /* the kernel closes a dead step's file; at last the end is reported */
 };
 
 struct verify_action {
