@@ -1,9 +1,9 @@
-"""The messages that clients send, out of wire.h."""
+"""The messages that clients send, out of wire/message.h."""
 import os
 import re
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src")
-with open(os.path.join(SOURCE, "wire/wire.h"), encoding="ascii") as f:
+with open(os.path.join(SOURCE, "wire/message.h"), encoding="ascii") as f:
     TEXT = f.read()
 VERSION = int(re.search(r"#define LEAT_WIRE_VERSION (\d+)", TEXT)[1])
 

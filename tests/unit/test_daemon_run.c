@@ -367,36 +367,6 @@ static void test_staged(void **state)
 	free(use);
 }
 
-static void test_violation(void **state)
-{
-	struct world *w = *state;
-	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
-	struct file f;
-	const char *text;
-	int error;
-
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
-	peer_make(w, a, "mid", "once");
-	f = peer_open(w, b, "mid", O_RDONLY);
-	close(f.fd);
-	/* on_close:1 */
-	assert_int_equal(peer_try_open(w, a, "mid", O_WRONLY | O_TRUNC, &f), -EIO);
-	text = world_event(w, &error);
-	assert_int_equal(error, -ECANCELED);
-	assert_non_null(strstr(text, "mid"));
-	assert_int_equal(peer_ask_write(a, f.slot), -EIO);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
-	world_step(w, LEAT_MSG_STEP_END, "A", 0);
-	world_step(w, LEAT_MSG_STEP_END, "B", 0);
-	world_finish(w, false);
-}
-
 /* Step B, the last, has made the directory for its output. */
 static struct peer *begin_last(struct world *w)
 {
@@ -606,7 +576,6 @@ int main(void)
 		S(test_implicit_failure),
 		T(test_driver_gone),
 		T(test_killed_daemon),
-		T(test_violation),
 		T(test_unsaved),
 		T(test_closed_late),
 		T(test_never_closed),

@@ -26,12 +26,13 @@
 #include <time.h>
 #include <utime.h>
 
-static int enter(struct leat_resolved *resolved, uint32_t op, int dirfd, const char *path,
-		 unsigned flags)
+static int enter(struct leat_resolved *resolved, const struct leat_syscall *c, uint32_t op,
+		 int dirfd, const char *path, unsigned flags)
 {
-	const struct leat_target target = {
+	struct leat_target target = {
 		.op = op, .dirfd = dirfd, .path = path, .flags = flags & AT_SYMLINK_NOFOLLOW};
 
+	leat_rights_of(c, &target);
 	return leat_resolve(resolved, &target);
 }
 
@@ -139,7 +140,7 @@ static long do_readlink(const struct leat_syscall *c, int dirfd, const char *pat
 			long size)
 {
 	struct leat_resolved resolved;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
+	long rc = enter(&resolved, c, LEAT_OP_ACCESS, dirfd, path, AT_SYMLINK_NOFOLLOW);
 
 	if (rc == LEAT_OUTSIDE)
 		return read_outside(c, path, out, size);
@@ -232,16 +233,10 @@ static long change_outside(const struct leat_syscall *c, int dirfd, const char *
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
 		     unsigned flags)
 {
-	struct leat_target target = {.op = LEAT_OP_META,
-				     .dirfd = dirfd,
-				     .path = path,
-				     .flags = flags & AT_SYMLINK_NOFOLLOW};
 	struct leat_preload_half half;
 	struct leat_resolved resolved;
-	long rc;
+	long rc = enter(&resolved, c, LEAT_OP_META, dirfd, path, flags);
 
-	leat_rights_of(c, &target);
-	rc = leat_resolve(&resolved, &target);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -278,16 +273,13 @@ static long by_fd(const struct leat_syscall *c, int fd, const char *path)
 static long do_chown(const struct leat_syscall *c, int dirfd, const char *path, long uid, long gid,
 		     unsigned flags)
 {
-	struct leat_target target = {.op = LEAT_OP_META, .dirfd = dirfd, .path = path};
 	struct leat_preload_half half;
 	struct leat_resolved resolved;
 	long rc;
 
-	target.flags = flags & AT_SYMLINK_NOFOLLOW;
 	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
 		return by_fd(c, dirfd, path);
-	leat_rights_of(c, &target);
-	rc = leat_resolve(&resolved, &target);
+	rc = enter(&resolved, c, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -333,7 +325,7 @@ static long do_utimens(const struct leat_syscall *c, int dirfd, const char *path
 
 	if (!path || !*path) /* futimens */
 		return times_by_fd(c, dirfd, path, times);
-	rc = enter(&resolved, LEAT_OP_META, dirfd, path, flags);
+	rc = enter(&resolved, c, LEAT_OP_META, dirfd, path, flags);
 	if (rc == LEAT_OUTSIDE)
 		return change_outside(c, dirfd, path);
 	if (rc)
@@ -456,7 +448,7 @@ long leat_hook_file_handle(const struct leat_syscall *c)
 	struct leat_syscall here = *c;
 	struct leat_resolved resolved;
 	unsigned flags = c->a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
+	long rc = enter(&resolved, c, LEAT_OP_ACCESS, (int)c->a[0], (const char *)c->a[1], flags);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
@@ -492,7 +484,7 @@ long leat_hook_inotify_add_watch(const struct leat_syscall *c)
 {
 	struct leat_syscall here = *c;
 	struct leat_resolved resolved;
-	long rc = enter(&resolved, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
+	long rc = enter(&resolved, c, LEAT_OP_ACCESS, AT_FDCWD, (const char *)c->a[1], 0);
 
 	if (rc == LEAT_OUTSIDE)
 		return LEAT_PASS;
