@@ -413,7 +413,8 @@ const char *leat_associate_reason_name(enum leat_associate_reason reason)
 		[LEAT_ASSOCIATE_NO_TASKS] = "no log and no label names a task",
 		[LEAT_ASSOCIATE_MANAGER] = "the workflow manager itself",
 		[LEAT_ASSOCIATE_CONTRADICTS] = "touched the own files of several tasks",
-		[LEAT_ASSOCIATE_AMBIGUOUS] = "of one of several logs, nothing shows which",
+		[LEAT_ASSOCIATE_AMBIGUOUS] =
+			"several logs fit, and nothing shows which is the right one",
 		[LEAT_ASSOCIATE_OUTSIDE] = "outside of its task's time",
 		[LEAT_ASSOCIATE_ABOVE] = "started tasks, belongs to none",
 		[LEAT_ASSOCIATE_UNSEEN] = "began before the trace, nothing shows whose it is",

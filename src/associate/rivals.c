@@ -137,10 +137,10 @@ static void note_zone(struct leat_associate_map *m, const struct leat_associate_
 	unsigned minutes = (unsigned)abs(s->zone_s) / 60;
 
 	leat_associate_note(m,
-			    "%s: its times agree with the trace only by the zone UTC%c%02u:%02u, "
-			    "which is not this machine's: if it is the log of another run some "
-			    "hours away, all that is taken from it is wrong (--zone says which it "
-			    "is)",
+			    "%s: its times agree with the trace only in the zone UTC%c%02u:%02u, "
+			    "which is not this machine's: if it is the log of another run, some "
+			    "hours away, its tasks are attributed wrongly (give the zone by "
+			    "--zone)",
 			    s->path, s->zone_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 

@@ -184,7 +184,7 @@ static int limit_ranges(struct leat_coverage *c, struct leat_coverage_budget *bu
 
 /* A range that is much longer than all there was when blocks were chosen: begin again with what is
  * kept, which is little beside it. */
-static void restart_for(struct leat_coverage *c, uint64_t begin, uint64_t end)
+static void choose_blocks_anew(struct leat_coverage *c, uint64_t begin, uint64_t end)
 {
 	if (c->level && (end - begin) >> c->shift >> BLOCKS_BITS)
 		c->level = 0;
@@ -197,7 +197,7 @@ int leat_coverage_add(struct leat_coverage *c, uint64_t begin, uint64_t end,
 
 	if (begin >= end)
 		return 0;
-	restart_for(c, begin, end);
+	choose_blocks_anew(c, begin, end);
 	error = insert_kept(c, begin, end, budget);
 	return error || c->n < FEWEST ? error : limit_ranges(c, budget);
 }

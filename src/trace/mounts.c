@@ -20,8 +20,8 @@ struct known {
 	struct leat_mount_view view; /* key: its namespace */
 	char *raw;                   /* as read, to see changes */
 	size_t size;
-	char *text; /* taken apart */
-	bool doubtful;
+	char *text;     /* taken apart */
+	bool doubtful;  /* to be read anew before it is used */
 	bool reported;  /* leat_mounts_look has given them out */
 	bool fuse;      /* one of them is FUSE */
 	uint64_t event; /* that they are known to be of; 0 unknown */

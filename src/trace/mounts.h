@@ -66,7 +66,8 @@ bool leat_mounts_are_of(struct leat_mounts *m, uint64_t space, pid_t pid, uint64
 /* Are files that the process, of that namespace, sees served by another process (FUSE)? */
 bool leat_mounts_have_fuse(struct leat_mounts *m, uint64_t space, pid_t pid);
 
-/* What is known of other namespaces than the tracer's may be no longer so. */
+/* Mounts may have changed in other namespaces than the tracer's, of which the kernel does not tell:
+ * their views are read anew before they are used. */
 void leat_mounts_doubt(struct leat_mounts *m);
 
 /* The name where the tracer is of what has that place in a file system; if it has none there, where

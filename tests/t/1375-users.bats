@@ -264,9 +264,9 @@ names() {
 	}
 	for way in '' 'env LEAT_INTERCEPT=mount'; do
 		run ! make 'chown 65534' 'chown 0'
-		grep '^leat: violation: data was given other rights by step make after its commit' log
+		grep '^leat: violation: data was given other permissions by step make after its commit' log
 		run ! make 'chgrp 65534 ../data; chmod 640' 'chgrp 0'
-		grep '^leat: violation: data was given other rights by step make after its commit' log
+		grep '^leat: violation: data was given other permissions by step make after its commit' log
 		# All may read it as before.
 		make 'chmod 644' 'chown 1:1'
 	done

@@ -363,31 +363,31 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	grep -q 'o:data:r: No such file or directory' output
 }
 
-@test "given other rights after the commit, when a consumer has gone by them" {
+@test "given other permissions after the commit, when a consumer has gone by them" {
 	built_with fuse
 	local after='after its commit (committed: on_close, mode: update)'
 	rule=', committed: on_close' produce='o:data:wc w:abcd c ?:../one g:data:700'
 	for consume in 'X:data !:../one' 'S:data !:../one'; do
-		broken "data was given other rights by step produce $after$LATER"
+		broken "data was given other permissions by step produce $after$LATER"
 	done
 	produce='o:data:wc w:abcd c ?:../one g:data:200' consume='o:data:r R c !:../one'
-	broken "data was given other rights by step produce $after$LATER"
+	broken "data was given other permissions by step produce $after$LATER"
 }
 
-@test "given other rights by a descriptor or a list, when a consumer has gone by them" {
+@test "given other permissions by a descriptor or a list, when a consumer has gone by them" {
 	built_with fuse
 	local after='after its commit (committed: on_close, mode: update)'
 	rule=', committed: on_close' consume='X:data !:../one'
 	for change in 'o:data:r G:-:700 c' 'A:data:740'; do
 		produce="o:data:wc w:abcd c ?:../one $change"
-		broken "data was given other rights by step produce $after$LATER"
+		broken "data was given other permissions by step produce $after$LATER"
 	done
 	# What a list, or the group, says of others concerns nobody where all steps run as one user.
 	produce='o:data:wc w:abcd c ?:../one o:data:r G:-:640 c A:data:640' consume='S:data o:data:r R !:../one'
 	kept
 }
 
-@test "given other rights, or times, that concern no consumer: no violation" {
+@test "given other permissions, or times, that concern no consumer: no violation" {
 	built_with fuse
 	rule=', committed: on_close' produce='o:data:wc w:abcd c g:data:700 U:data !:../one' consume='?:../one X:data o:data:r R'
 	kept
@@ -427,7 +427,7 @@ FIXED='(committed: on_termination, mode: no_update); give it mode: update, or wr
 	mkdir work
 	run -125 timeout 30 leat run --log log flow.yaml
 	echo "$output"
-	grep -q '^leat: violation: program was given other rights by step make after its commit' <<<"$output"
+	grep -q '^leat: violation: program was given other permissions by step make after its commit' <<<"$output"
 	leat replay flow.yaml log
 	# Said in time, or committed at the end, all is well.
 	rm -r work

@@ -228,7 +228,7 @@ unmade='step make ended with status 0 but did not make its output temporary; tak
 	END
 	echo old >work/x
 	run -0 --separate-stderr leat run flow.yaml
-	[[ $stderr == *"warning: step one made x, which is not permanent: the file of that name on disk is that from before the run; remove it, or let it be permanent"* ]]
+	[[ $stderr == *"warning: step one made x, which is not permanent: the file of that name on disk is the one from before the run; remove it, or declare the output permanent"* ]]
 	[ "$(cat work/x work/y)" = $'old\nnew' ]
 	# Not if it is permanent, and not if it was not there.
 	sed -i 's/^dir:.*/&\npermanent: [x]/' flow.yaml

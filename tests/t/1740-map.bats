@@ -120,7 +120,7 @@ nextflow() {
 	END
 	leat map nf.csv east.log >there 2>said
 	diff here there
-	grep -q 'east.log: its times agree with the trace only by the zone UTC+03:30, which is not this machine.s: if it is the log of another run' said
+	grep -q 'east.log: its times agree with the trace only in the zone UTC+03:30, which is not this machine.s: if it is the log of another run' said
 	run -0 leat map --zone +03:30 nf.csv east.log
 	diff here - <<<"$output"
 	# A wrong zone is said to be one.

@@ -97,16 +97,16 @@ static const struct {
 	 {{0, 13 * HOUR, 0, false}},
 	 {{0}},
 	 "a",
-	 "a: its times agree with the trace only by the zone UTC+13:00, which is not this "
+	 "a: its times agree with the trace only in the zone UTC+13:00, which is not this "
 	 "machine's: if "
-	 "it is the log of another run some hours away"},
+	 "it is the log of another run, some hours away"},
 	{"another run, some hours before: only a zone explains it",
 	 INT_MIN,
 	 1,
 	 {{-4 * HOUR, 0, 0, false}},
 	 {{0}},
 	 "a",
-	 "only by the zone UTC-04:00"},
+	 "only in the zone UTC-04:00"},
 	{"the zone that it needs is given",
 	 13 * HOUR,
 	 1,
@@ -285,7 +285,7 @@ static void test_summer_time(void **state)
 		if (with)
 			assert_string_equal(said.text, "");
 		else
-			assert_non_null(strstr(said.text, "only by the zone UTC+01:00"));
+			assert_non_null(strstr(said.text, "only in the zone UTC+01:00"));
 		leat_associate_free(p.m);
 	}
 	setenv("TZ", "UTC", 1);

@@ -71,12 +71,11 @@ static void warn_stale(struct leat_daemon *d, int step)
 {
 	for (size_t i = 0; i < d->wf->steps[step].outputs.n; i++)
 		if (is_stale(d, output_of(d, step, i)))
-			leat_problem_add(
-				d, 0,
-				"step %s made %s, which is not permanent: the file of "
-				"that name on disk is that from before the run; remove it, "
-				"or let it be permanent",
-				d->wf->steps[step].name, output_of(d, step, i));
+			leat_problem_add(d, 0,
+					 "step %s made %s, which is not permanent: the file of "
+					 "that name on disk is the one from before the run; remove "
+					 "it, or declare the output permanent",
+					 d->wf->steps[step].name, output_of(d, step, i));
 }
 
 void leat_unmade_note(struct leat_daemon *d, int step)

@@ -103,7 +103,8 @@ static void sort_in(struct candidate *v, unsigned *n, struct candidate c,
 	v[i] = c;
 }
 
-/* Those in `root` that come first. */
+/* The files in `root` that may be moved, into v[MAX_VICTIMS]: the first by the order `before`. How
+ * many. */
 static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candidate *v,
 		       bool (*before)(const struct candidate *, const struct candidate *))
 {

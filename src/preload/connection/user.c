@@ -221,6 +221,7 @@ bool leat_hand_over(char *variable, size_t size)
 	return true;
 }
 
+/* They are closed by an exec again. */
 void leat_hand_over_failed(void)
 {
 	for (int kind = SOCKET; kind <= DIRECTORY; kind++)

@@ -44,10 +44,11 @@ void leat_user_exec_begin(void);
 int leat_user_store_for_exec(int store_fd);
 void leat_user_exec_failed(void);
 
-/* The next program could not find its way to the daemon by itself: leave open what leads
- * there. True: `variable` is to be in its environment. */
+/* Before an exec of a program that could not find its way to the daemon by itself: let it inherit
+ * the descriptors that lead there. True: `variable`, which has their numbers, is to be in its
+ * environment. */
 bool leat_hand_over(char *variable, size_t size);
-/* There is no next program. */
+/* That exec failed: the descriptors are closed by the next one again. */
 void leat_hand_over_failed(void);
 
 /* True if the paths by which root reaches the daemon are shut for this process. */

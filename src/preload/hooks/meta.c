@@ -222,7 +222,8 @@ static long change_by_link(const struct leat_syscall *c, const char *path)
 	return leat_half_changed_fd(&half, fd, change_as_is(c), what_changes(c->nr));
 }
 
-/* No path inside. But a descriptor may be meant, also by its link in /proc. */
+/* The path is not inside. But the call may mean an open file of ours: the descriptor itself, or its
+ * link in /proc. */
 static long change_outside(const struct leat_syscall *c, int dirfd, const char *path)
 {
 	if (path && *path)

@@ -66,7 +66,7 @@ static const char *describe(const struct leat_unseen *unseen, char *buffer, size
 	struct leat_text t = leat_text_in(buffer, size);
 
 	if (unseen->function) {
-		leat_text_add(&t, "its libc has a way into the kernel that is not known (");
+		leat_text_add(&t, "its libc makes system calls that leat does not see (");
 		leat_text_add(&t, unseen->function);
 		leat_text_add(&t, ")");
 	} else {

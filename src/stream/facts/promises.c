@@ -80,7 +80,7 @@ int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev)
 	concerned = n->looked || ev->code & LEAT_RIGHTS_READ;
 	if (concerned)
 		leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, n->text, ev->step,
-				      "given other rights");
+				      "given other permissions");
 	return 0;
 }
 
