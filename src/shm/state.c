@@ -1,4 +1,5 @@
 #include "shm/state.h"
+#include "shm/window.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
 /* A scripted client speaks with a real daemon: how files come to be complete. */
 #include "peer.h"
 #include "shm/extents.h"
+#include "shm/window.h"
 
 #include <errno.h>
 #include <fcntl.h>

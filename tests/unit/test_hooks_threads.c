@@ -29,6 +29,7 @@
 #include "preload/fd/table.h"
 #include "preload/hooks/hooks.h"
 #include "preload/path/paths.h"
+#include "shm/window.h"
 #include "preload_world.h"
 
 enum { THREADS = 4, MAX_THREADS = 8 };

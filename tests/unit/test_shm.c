@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "shm/extents.h"
+#include "shm/window.h"
 #include "shm/word.h"
 #include "segment.h"
 

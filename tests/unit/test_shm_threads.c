@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "shm/extents.h"
+#include "shm/window.h"
 #include "segment.h"
 
 enum { SIZE = 200000, CHUNK = 100, READERS = 3, WRITERS = 3, ROUNDS = 20000 };

@@ -8,6 +8,7 @@
 #include "daemon/core/events.h"
 #include "daemon/core/problems.h"
 #include "daemon/files/files.h"
+#include "shm/window.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* A call that the server acts for: of a request of the kernel, or its own. */
 #include "mount/daemon/call.h"
 #include "mount/names/identity.h"
+#include "shm/window.h"
 
 #include "base/people.h"
 

@@ -11,6 +11,7 @@
 #include "preload/fd/size.h"
 #include "preload/fd/table.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "shm/word.h"
 #include "wire/wire.h"
 

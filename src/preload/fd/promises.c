@@ -10,6 +10,7 @@
 #include "preload/fd/table.h"
 #include "shm/extents.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "wire/wire.h"
 
 #include <limits.h>

@@ -9,6 +9,7 @@
 #include "preload/fd/offset.h"
 #include "preload/fd/table.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "shm/word.h"
 
 enum { MAX_SLEEPS = 5000 };

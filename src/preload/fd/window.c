@@ -13,6 +13,7 @@
 #include "preload/fd/space.h"
 #include "preload/fd/table.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "wire/wire.h"
 
 #include <errno.h>

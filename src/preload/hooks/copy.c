@@ -20,6 +20,7 @@
 #include "preload/fd/table.h"
 #include "preload/hooks/handlers.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -16,6 +16,7 @@
 #include "preload/path/resolve.h"
 #include "preload/path/resolve_cache.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -16,6 +16,7 @@
 #include "preload/fd/window.h"
 #include "preload/hooks/handlers.h"
 #include "shm/state.h"
+#include "shm/window.h"
 #include "wire/wire.h"
 
 #include <errno.h>
