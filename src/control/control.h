@@ -77,8 +77,8 @@ int leat_control_ask_launch(struct leat_control *c, int step);
 
 /* May step number `step` be launched for a further version of its inputs, a launch of it having
  * ended well just now (`ended`), or none having been made? 0, and leat_control_why is the file it
- * is for, as the step sees it ("" none in particular); -EAGAIN: an event of LEAT_CONTROL_LOOK tells
- * when to ask again; -ENOENT never again; -EIO, and leat_control_why says why. */
+ * is for, as the step sees it ("" none in particular); -EAGAIN: an event with LEAT_WIRE_LAUNCHABLE
+ * says when to ask again; -ENOENT never again; -EIO, and leat_control_why says why. */
 int leat_control_ask_relaunch(struct leat_control *c, int step, bool ended);
 
 /* Is all that the step made final, and on disk if permanent? 0, -EAGAIN not yet, else never. */

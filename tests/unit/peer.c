@@ -139,7 +139,7 @@ void peer_closed(struct peer *p, unsigned slot, uint64_t ofd)
 	peer_report(p, &m.h);
 }
 
-/* A question without strings; the error told. */
+/* A question without strings; the error answered. */
 static int ask(struct peer *p, const struct leat_msg *question)
 {
 	const struct leat_msg_answer *answer;

@@ -62,7 +62,7 @@ const char *peer_path(const struct leat_msg_resolved *m);
 /* Send a message without strings. */
 void peer_report(struct peer *p, const struct leat_msg *report);
 void peer_closed(struct peer *p, unsigned slot, uint64_t ofd);
-/* Questions; the error told. */
+/* Questions; the error answered. */
 int peer_ask_read(struct peer *p, unsigned slot, uint64_t offset, uint64_t length);
 int peer_ask_whole(struct peer *p, unsigned slot);
 int peer_ask_write(struct peer *p, unsigned slot);
@@ -70,17 +70,17 @@ int peer_ask_space(struct peer *p, unsigned slot, uint64_t attempt, uint64_t len
 int peer_ask_launch(struct peer *p, unsigned step);
 int peer_change(struct peer *p, enum leat_change change, const char *a, const char *b);
 /* The next part of a listing, behind its first `*cookie` names: those but for hidden ones, joined,
- * in `out`; the error told. */
+ * in `out`; the error answered. */
 int peer_list(struct peer *p, const char *path, uint64_t *handle, uint64_t *cookie, char *out,
 	      size_t size);
-/* STEP_START, STEP_END, STEP_DONE; the error told. */
+/* STEP_START, STEP_END, STEP_DONE; the error answered. */
 int world_step(struct world *w, enum leat_msg_type type, const char *step, int status);
 void peer_exiting(struct peer *p, int status);
 /* The EVENT put aside, else the next one. */
 const char *world_event(struct world *w, int *error);
 /* The JSON that answers STATUS or FINISH; freed by the caller. */
 char *world_text(struct world *w, enum leat_msg_type type, int *error);
-/* 0 and the file, or the error told. */
+/* 0 and the file, or the error answered. */
 int peer_try_open(struct world *w, struct peer *p, const char *path, unsigned flags,
 		  struct file *f);
 /* The same, asking again while it is told to wait. */

@@ -334,7 +334,7 @@ enum leat_answer oracle_answer(const struct oracle *o, const struct question *q)
 	return o->state[name] >= LEAT_FILE_COMMITTED ? LEAT_GO : LEAT_WAIT;
 }
 
-void oracle_told(struct oracle *o, const struct question *q, enum leat_answer answer)
+void oracle_answered(struct oracle *o, const struct question *q, enum leat_answer answer)
 {
 	int name = name_index(o->plan, q->name);
 

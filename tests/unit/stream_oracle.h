@@ -90,7 +90,7 @@ void oracle_event(const struct oracle *o, const struct action *a, struct leat_ev
 void oracle_push(struct oracle *o, const struct action *a);
 enum leat_answer oracle_answer(const struct oracle *o, const struct question *q);
 /* A consumer was told something. */
-void oracle_told(struct oracle *o, const struct question *q, enum leat_answer answer);
+void oracle_answered(struct oracle *o, const struct question *q, enum leat_answer answer);
 /* Actions possible now. */
 int oracle_enabled(const struct oracle *o, struct action *out, int capacity);
 /* The next of: close all, end all steps well. False when nothing is left. */

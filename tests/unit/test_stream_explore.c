@@ -128,7 +128,7 @@ static void ask(struct run *r, int i)
 		fail_msg("%s: %s call %d on %s answered %d, not %d", r->plan->name, r->trail,
 			 (int)c->q.call, c->q.name, (int)answer, (int)wanted);
 	}
-	oracle_told(&r->o, &c->q, answer);
+	oracle_answered(&r->o, &c->q, answer);
 	c->waiting = answer == LEAT_WAIT;
 	c->woken = false;
 }

@@ -44,7 +44,7 @@ static struct leat_workflow *workflow(void)
 
 #define RULE " (committed: on_close:2, mode: no_update); "
 
-static void test_told(void **state)
+static void test_reported(void **state)
 {
 	static const struct {
 		enum leat_violation code, kind;
@@ -158,7 +158,7 @@ static void test_made(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_told),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_reported),
 					   cmocka_unit_test(test_made)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

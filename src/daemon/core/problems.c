@@ -30,7 +30,7 @@ static bool send_event(struct leat_daemon *d, int error, const char *text)
 	return sent;
 }
 
-void leat_problems_look(struct leat_daemon *d, const char *step)
+void leat_problems_launchable(struct leat_daemon *d, const char *step)
 {
 	send_event(d, LEAT_WIRE_LAUNCHABLE, step);
 }

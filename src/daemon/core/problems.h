@@ -10,7 +10,7 @@ void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Tell those who asked for EVENTs that a step, by its number, may be launched again. */
-void leat_problems_look(struct leat_daemon *d, const char *step);
+void leat_problems_launchable(struct leat_daemon *d, const char *step);
 
 struct leat_problem {
 	int error;

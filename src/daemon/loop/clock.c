@@ -36,7 +36,7 @@ static void on_tick(uv_timer_t *timer)
 	sync_frontiers(d);
 	leat_spill_tick(d);
 	leat_deadlock_look(d);
-	leat_finish_look(d);
+	leat_finish_retry(d);
 }
 
 int leat_clock_start(struct leat_daemon *d)

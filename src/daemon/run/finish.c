@@ -263,10 +263,10 @@ static void report_unclosed(struct leat_daemon *d)
 void leat_finish_begin(struct leat_daemon *d)
 {
 	d->finish_ns = leat_clock_ns();
-	leat_finish_look(d);
+	leat_finish_retry(d);
 }
 
-void leat_finish_look(struct leat_daemon *d)
+void leat_finish_retry(struct leat_daemon *d)
 {
 	if (!d->finishing || leat_daemon_phase_next(d->phase, LEAT_DAEMON_EVENT_FINISH) == d->phase)
 		return;

@@ -8,7 +8,7 @@
  * to FINISH once the last job is done. */
 void leat_finish_begin(struct leat_daemon *d);
 /* Go on with that if it waited for files to be closed. */
-void leat_finish_look(struct leat_daemon *d);
+void leat_finish_retry(struct leat_daemon *d);
 /* Nothing is on its way to disk any more: go on if that was what the end waited for. */
 void leat_finish_continue(struct leat_daemon *d);
 /* Fail what is not committed, saying why; then end when running jobs are done. */

@@ -37,7 +37,7 @@ bool leat_step_look(struct leat_daemon *d, const char *name)
 {
 	if (!leat_str_begins(name, NAME))
 		return false;
-	leat_problems_look(d, name + strlen(NAME));
+	leat_problems_launchable(d, name + strlen(NAME));
 	return true;
 }
 
