@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -176,4 +177,48 @@ void bench_clock_stop(void)
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0644);
 	if (fd < 0 || write(fd, line, (size_t)n) != n || close(fd) != 0)
 		bench_die("write", path);
+}
+
+void bench_blocks_open(struct bench_blocks *b, const char *text, int leads)
+{
+	const char *dir = strchr(text, ':');
+	char path[4096], number[32];
+
+	if (!dir || (size_t)(dir - text) >= sizeof(number)) {
+		fprintf(stderr, "bench: '%s' is not BLOCK:DIR\n", text);
+		exit(2);
+	}
+	snprintf(number, sizeof(number), "%.*s", (int)(dir++ - text), text);
+	b->size = bench_size_parse(number);
+	b->leads = leads;
+	signal(SIGPIPE, SIG_IGN); /* the one ahead ends first */
+	snprintf(path, sizeof(path), "%s/%s", dir, leads ? "ahead" : "behind");
+	b->out = fopen(path, "we");
+	if (!b->out)
+		bench_die("create", path);
+	snprintf(path, sizeof(path), "%s/pace", dir);
+	b->pace = open(path, (leads ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+	if (b->pace < 0)
+		bench_die("open", path);
+}
+
+void bench_blocks_pass(const struct bench_blocks *b, uint64_t i)
+{
+	char token = 0;
+
+	if (!b->size || i % b->size != 0)
+		return;
+	if (b->leads && i / b->size >= 2 && read(b->pace, &token, 1) != 1)
+		bench_die("await the other at", "pace");
+	if (!b->leads && i && write(b->pace, &token, 1) != 1 && errno != EPIPE)
+		bench_die("write", "pace");
+	fprintf(b->out, "%llu %llu\n", (unsigned long long)i, (unsigned long long)now_ns());
+}
+
+void bench_blocks_close(struct bench_blocks *b)
+{
+	if (!b->size)
+		return;
+	if (fclose(b->out) != 0 || close(b->pace) < 0)
+		bench_die("write", "the times of blocks");
 }

@@ -55,4 +55,20 @@ void bench_close(struct bench_file *f);
 void bench_clock_start(void);
 void bench_clock_stop(void);
 
+/* Two programs that go through the same many files, one ahead of the other. Each notes in a file
+ * below `dir` when it came to each block; the one ahead waits, by a FIFO there, before it is more
+ * than one whole block ahead. So what a block takes is what it takes both. */
+struct bench_blocks {
+	uint64_t size; /* files of a block; 0: nothing is noted */
+	int leads;
+	int pace;
+	FILE *out;
+};
+
+/* `text` is BLOCK:DIR, with DIR/pace a FIFO; dies on failure. Both programs have to come. */
+void bench_blocks_open(struct bench_blocks *b, const char *text, int leads);
+/* File number `i` is about to be made or read. */
+void bench_blocks_pass(const struct bench_blocks *b, uint64_t i);
+void bench_blocks_close(struct bench_blocks *b);
+
 #endif

@@ -16,8 +16,8 @@ OUTSIDE_BARS = {"open+close": (1.05, None), "stat": (1.05, None), "access": (1.0
                 "pwrite 1 KiB": (None, 30)}
 # Calls on a committed file of the workflow: at most so many ns.
 SERVED_BARS = {"stat": 60}
-START_MORE_MS = 0.5
-EXEC_LOOP_RATIO = 1.3
+START_MORE_MS = 0.1
+EXEC_LOOP_RATIO = 1.05
 
 LOOP = """begin=${EPOCHREALTIME/./}
 for ((i = 0; i < $1; i++)); do /bin/true; done

@@ -1,8 +1,10 @@
 """What the parts of bench/run share: programs, runs, memory, bars."""
 import os
+import resource
 import statistics
 import subprocess
 import threading
+import time
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30
 # What stays free while memory is held: several times what one run moves.
@@ -60,6 +62,24 @@ def run(argv, **kwargs):
 
 def ratio(a, b):
     return a / b if b else float("nan")
+
+
+def cpu_spent():
+    """CPU seconds of all processes that have ended below this one, daemons of leat among them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def spend(way):
+    """(seconds, CPU seconds) that `way` takes."""
+    cpu, begin = cpu_spent(), time.monotonic()
+    way()
+    return time.monotonic() - begin, cpu_spent() - cpu
+
+
+def verdict(value, bar, at_least=True):
+    missed = value < bar if at_least else value > bar
+    return f"bar {bar:g}{', over' if missed else ''}"
 
 
 def in_turn(ways, rounds):

@@ -1,7 +1,7 @@
 /* consume: read COUNT files numbered from FIRST in operations of OP bytes up to the end, and
  * check every byte and the length.
- *   consume [-m posix|stdio|pipe] [-r PART/PARTS] DIR FIRST COUNT SIZE OP
- * -r 2/5: read only the third of five equal parts of each file.
+ *   consume [-m posix|stdio|pipe] [-r PART/PARTS] [-b BLOCK:DIR] DIR FIRST COUNT SIZE OP
+ * -r 2/5: read only the third of five equal parts of each file. -b: see bench_blocks_open.
  * Exit status 0 if all is right, 3 on a wrong byte or length. */
 #include "bench.h"
 #include "pattern.h"
@@ -15,6 +15,7 @@ struct job {
 	uint64_t part, parts, first, count, size, op;
 	unsigned char *buf;
 	unsigned faults;
+	struct bench_blocks blocks;
 };
 
 static void fault(struct job *j, const struct bench_file *f, const char *what, uint64_t at)
@@ -52,7 +53,8 @@ static void consume_file(struct job *j, struct bench_file *f, uint64_t index)
 
 static int usage(void)
 {
-	fputs("usage: consume [-m posix|stdio|pipe] [-r PART/PARTS] DIR FIRST COUNT SIZE OP\n",
+	fputs("usage: consume [-m posix|stdio|pipe] [-r PART/PARTS] [-b BLOCK:DIR] DIR FIRST COUNT "
+	      "SIZE OP\n",
 	      stderr);
 	return 2;
 }
@@ -62,11 +64,15 @@ int main(int argc, char **argv)
 	struct job j = {.mode = BENCH_POSIX, .parts = 1};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "m:r:")) != -1) {
+	while ((opt = getopt(argc, argv, "m:r:b:")) != -1) {
 		char *end = NULL;
 
 		if (opt == 'm') {
 			j.mode = bench_mode_parse(optarg);
+			continue;
+		}
+		if (opt == 'b') {
+			bench_blocks_open(&j.blocks, optarg, 0);
 			continue;
 		}
 		if (opt != 'r')
@@ -91,11 +97,13 @@ int main(int argc, char **argv)
 	for (uint64_t i = j.first; i < j.first + j.count; i++) {
 		struct bench_file f;
 
+		bench_blocks_pass(&j.blocks, i - j.first);
 		bench_open(&f, j.mode, j.dir, i, j.op);
 		consume_file(&j, &f, i);
 		bench_close(&f);
 	}
 	bench_clock_stop();
+	bench_blocks_close(&j.blocks);
 	free(j.buf);
 	return j.faults ? 3 : 0;
 }

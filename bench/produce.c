@@ -1,7 +1,8 @@
 /* produce: write COUNT files of SIZE bytes, numbered from FIRST, in operations of OP bytes.
- *   produce [-m posix|stdio|pipe] [-p PARTS] DIR FIRST COUNT SIZE OP
+ *   produce [-m posix|stdio|pipe] [-p PARTS] [-b BLOCK:DIR] DIR FIRST COUNT SIZE OP
  * -p PARTS: each file is sparse while it grows: PARTS equal parts, of which one operation of each
- * is written in turn, after a seek. Sizes take K, M, G; OP is a multiple of 4K or divides it. */
+ * is written in turn, after a seek. -b BLOCK:DIR: see bench_blocks_open. Sizes take K, M, G; OP is
+ * a multiple of 4K or divides it. */
 #include "bench.h"
 #include "pattern.h"
 
@@ -12,6 +13,7 @@ struct job {
 	enum bench_mode mode;
 	const char *dir;
 	uint64_t parts, first, count, size, op;
+	struct bench_blocks blocks;
 	unsigned char *page_buf; /* template pages; a multiple of a page long */
 	size_t page_buf_len;
 };
@@ -48,7 +50,9 @@ static void write_in_turns(const struct job *j, struct bench_file *f, uint64_t f
 
 static int usage(void)
 {
-	fputs("usage: produce [-m posix|stdio|pipe] [-p PARTS] DIR FIRST COUNT SIZE OP\n", stderr);
+	fputs("usage: produce [-m posix|stdio|pipe] [-p PARTS] [-b BLOCK:DIR] DIR FIRST COUNT SIZE "
+	      "OP\n",
+	      stderr);
 	return 2;
 }
 
@@ -57,11 +61,13 @@ int main(int argc, char **argv)
 	struct job j = {.mode = BENCH_POSIX, .parts = 1};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "m:p:")) != -1) {
+	while ((opt = getopt(argc, argv, "m:p:b:")) != -1) {
 		if (opt == 'm')
 			j.mode = bench_mode_parse(optarg);
 		else if (opt == 'p')
 			j.parts = bench_size_parse(optarg);
+		else if (opt == 'b')
+			bench_blocks_open(&j.blocks, optarg, 1);
 		else
 			return usage();
 	}
@@ -86,6 +92,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = j.first; i < j.first + j.count; i++) {
 		struct bench_file f;
 
+		bench_blocks_pass(&j.blocks, i - j.first);
 		bench_create(&f, j.mode, j.dir, i, j.op);
 		if (j.parts > 1)
 			write_in_turns(&j, &f, i);
@@ -94,6 +101,7 @@ int main(int argc, char **argv)
 		bench_close(&f);
 	}
 	bench_clock_stop();
+	bench_blocks_close(&j.blocks);
 	free(j.page_buf);
 	return 0;
 }
