@@ -3,9 +3,12 @@
 #include "base/str.h"
 #include "model/version.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* So many paths are remembered with their rules: a path is asked for several times in a row, and
+ * there may be millions of them. */
+#define MAX_CACHED 8192u
 
 /* What the entries that concern one path say together. */
 struct verdict {
@@ -244,36 +247,90 @@ static void decide(struct verdict *v, const char *path, struct leat_file_rule *o
 	look_below(m, path, out);
 }
 
+/* ---- rules, and paths asked for last ---- */
+
+/* An empty one, to be filled. NULL when out of memory. */
+static struct leat_kept_rule *take_next(struct leat_matcher *m)
+{
+	size_t size = sizeof(*m->next) + 2 * m->words * sizeof(uint64_t);
+
+	if (!m->next)
+		m->next = malloc(size);
+	if (!m->next)
+		return NULL;
+	memset(m->next, 0, size);
+	m->next->rule.producers = m->next->sets;
+	m->next->rule.consumers = m->next->sets + m->words;
+	return m->next;
+}
+
+/* The rule that says the same as m->next, which becomes one of them if there is none. NULL when out
+ * of memory. */
+static const struct leat_file_rule *keep(struct leat_matcher *m)
+{
+	const size_t pointers = offsetof(struct leat_file_rule, declared);
+	const char *key = (const char *)&m->next->rule + pointers;
+	size_t length = sizeof(m->next->rule) - pointers + 2 * m->words * sizeof(uint64_t);
+	struct leat_kept_rule *k;
+
+	_Static_assert(sizeof(struct leat_kept_rule) == offsetof(struct leat_kept_rule, sets),
+		       "the sets follow the rule");
+	HASH_FIND(hh, m->rules, key, length, k);
+	if (k)
+		return &k->rule;
+	k = m->next;
+	HASH_ADD_KEYPTR(hh, m->rules, key, length, k);
+	if (!k->hh.tbl)
+		return NULL;
+	m->next = NULL;
+	return &k->rule;
+}
+
+/* Of a path that is not there the next question decides anew. */
+static void remember(struct leat_matcher *m, const char *path, size_t length,
+		     const struct leat_file_rule *rule)
+{
+	struct leat_cached *c = HASH_COUNT(m->cache) < MAX_CACHED ? NULL : m->cache;
+
+	if (c) {
+		HASH_DEL(m->cache, c);
+		free(c);
+	}
+	c = malloc(sizeof(*c) + length + 1);
+	if (!c)
+		return;
+	c->rule = rule;
+	memcpy(c->path, path, length + 1);
+	HASH_ADD_KEYPTR(hh, m->cache, c->path, length, c);
+	if (!c->hh.tbl)
+		free(c);
+}
+
 const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path)
 {
-	struct leat_cached *c;
+	const struct leat_file_rule *rule;
 	struct verdict v = {.m = m};
-	size_t length, sets;
+	struct leat_kept_rule *next;
+	struct leat_cached *c;
 	uint64_t version;
+	size_t length;
 
 	/* One entry for all versions: there is no end of them. */
 	path = leat_version_base(path, &version);
 	length = strlen(path);
 	HASH_FIND(hh, m->cache, path, length, c);
 	if (c)
-		return &c->rule;
-	sets = offsetof(struct leat_cached, path) + length + 1;
-	sets = (sets + alignof(uint64_t) - 1) / alignof(uint64_t) * alignof(uint64_t);
-	c = calloc(1, sets + 2 * m->words * sizeof(uint64_t));
-	if (!c)
+		return c->rule;
+	next = take_next(m);
+	if (!next)
 		return NULL;
-	memcpy(c->path, path, length + 1);
-	v.producers = (uint64_t *)(void *)((char *)c + sets);
-	v.consumers = v.producers + m->words;
-	c->rule.producers = v.producers;
-	c->rule.consumers = v.consumers;
-	decide(&v, path, &c->rule);
-	HASH_ADD_KEYPTR(hh, m->cache, c->path, length, c);
-	if (!c->hh.tbl) {
-		free(c);
-		return NULL;
-	}
-	return &c->rule;
+	v.producers = next->sets;
+	v.consumers = next->sets + m->words;
+	decide(&v, path, &next->rule);
+	rule = keep(m);
+	if (rule)
+		remember(m, path, length, rule);
+	return rule;
 }
 
 /* True if step `s` declares, as `kind`, something that lies below `dir`, or a

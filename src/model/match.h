@@ -91,8 +91,9 @@ void leat_matcher_free(struct leat_matcher *m);
 /* Words in each step set: (n_steps + 63) / 64. */
 size_t leat_steps_words(const struct leat_matcher *m);
 
-/* The rule for `path`, or what it is a version of. Results are cached by path: the pointer is
- * stable until leat_matcher_free. NULL when out of memory. Event loop only (it caches). */
+/* The rule for `path`, or what it is a version of. Paths of which the model says the same have the
+ * same rule, and it stays where it is until leat_matcher_free. NULL when out of memory. Event loop
+ * only (it caches). */
 const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path);
 
 /* True if step `up` is (transitively) upstream of step `down`: some output of

@@ -27,6 +27,7 @@ struct leat_matcher *leat_matcher_new(const struct leat_workflow *wf)
 
 void leat_matcher_free(struct leat_matcher *m)
 {
+	struct leat_kept_rule *k, *next_rule;
 	struct leat_cached *c, *next;
 	int saved = errno;
 
@@ -37,6 +38,12 @@ void leat_matcher_free(struct leat_matcher *m)
 		HASH_DEL(m->cache, c);
 		free(c);
 	}
+	HASH_ITER(hh, m->rules, k, next_rule)
+	{
+		HASH_DEL(m->rules, k);
+		free(k);
+	}
+	free(m->next);
 	leat_index_release(&m->index);
 	free(m->hits);
 	free(m->upstream);

@@ -11,10 +11,19 @@ struct leat_hit {
 	bool below;
 };
 
-struct leat_cached {
-	struct leat_file_rule rule;
+/* A rule, and the sets that it points to: one for all paths of which the model says the same. The
+ * key is what follows the two pointers. */
+struct leat_kept_rule {
 	UT_hash_handle hh;
-	char path[]; /* after it, aligned: the two step sets */
+	struct leat_file_rule rule;
+	uint64_t sets[]; /* producers, consumers */
+};
+
+/* Of one of the paths asked for last. */
+struct leat_cached {
+	UT_hash_handle hh;
+	const struct leat_file_rule *rule;
+	char path[];
 };
 
 struct leat_matcher {
@@ -22,7 +31,9 @@ struct leat_matcher {
 	size_t words;
 	struct leat_index index;
 	struct leat_cached *cache;
-	struct leat_hit *hits; /* of the path in hand */
+	struct leat_kept_rule *rules;
+	struct leat_kept_rule *next; /* not one of them yet; NULL: to be made */
+	struct leat_hit *hits;       /* of the path in hand */
 	size_t n_hits;
 	uint64_t *upstream; /* row s: the steps that s is upstream of */
 };

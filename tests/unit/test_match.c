@@ -288,22 +288,33 @@ static void takes_more_than_64_steps(void **state)
 	leat_workflow_free(wf);
 }
 
-/* A run makes versions without end: they share what is cached of their name. */
-static void caches_versions_as_one(void **state)
+/* A run may make files and versions without end: they share what is kept of them. */
+static void keeps_equal_rules_once(void **state)
 {
 	struct leat_workflow *wf = leat_workflow_new();
 	struct leat_step *step = leat_workflow_add_step(wf, "A", (struct leat_pos){.line = 0});
-	const struct leat_file_rule *rule;
+	const struct leat_file_rule *rule, *other;
 	struct leat_matcher *m;
+	char text[64];
 
 	(void)state;
 	leat_names_add(&step->outputs, "d/x*", (struct leat_pos){.line = 0});
+	leat_names_add(&step->inputs, "d/x*b", (struct leat_pos){.line = 0});
 	m = leat_matcher_new(wf);
 	rule = leat_match(m, ".leat.versions/2/d/x1");
 	assert_true(rule->declared);
 	assert_ptr_equal(leat_match(m, ".leat.versions/3/d/x1"), rule);
 	assert_ptr_equal(leat_match(m, "d/x1"), rule);
-	assert_ptr_not_equal(leat_match(m, ".leat.versions/2/d/x2"), rule);
+	other = leat_match(m, "d/x1b");
+	assert_ptr_not_equal(other, rule);
+	assert_true(leat_steps_has(other->consumers, 0) && !leat_steps_has(rule->consumers, 0));
+	assert_false(leat_match(m, "elsewhere")->declared);
+	/* more than are remembered by name */
+	for (int i = 0; i < 30000; i++) {
+		snprintf(text, sizeof(text), "d/x%d%s", i, i % 2 ? "b" : "");
+		assert_ptr_equal(leat_match(m, text), i % 2 ? other : rule);
+	}
+	assert_ptr_equal(leat_match(m, "d/x1"), rule);
 	leat_matcher_free(m);
 	leat_workflow_free(wf);
 }
@@ -342,7 +353,7 @@ int main(void)
 		cmocka_unit_test(orders_steps),
 		cmocka_unit_test(looks_below_directories),
 		cmocka_unit_test(takes_more_than_64_steps),
-		cmocka_unit_test(caches_versions_as_one),
+		cmocka_unit_test(keeps_equal_rules_once),
 		cmocka_unit_test(is_fast_for_many_paths),
 	};
 

@@ -3,19 +3,16 @@
 
 bool leat_rule_governs(const struct leat_stream *s, const struct leat_file_rule *rule)
 {
-	if (!rule->declared || rule->excluded)
-		return false;
-	for (int step = 0; step < s->n_steps; step++)
-		if (leat_steps_has(rule->producers, step))
-			return true;
-	return false;
+	return rule->declared && !rule->excluded &&
+	       leat_steps_next(rule->producers, 0, s->n_steps) < s->n_steps;
 }
 
 static bool is_upstream_of_a_producer(const struct leat_stream *s, int step,
 				      const struct leat_file_rule *rule)
 {
-	for (int p = 0; p < s->n_steps; p++)
-		if (leat_steps_has(rule->producers, p) && leat_is_upstream(s->m, step, p))
+	for (int p = leat_steps_next(rule->producers, 0, s->n_steps); p < s->n_steps;
+	     p = leat_steps_next(rule->producers, p + 1, s->n_steps))
+		if (leat_is_upstream(s->m, step, p))
 			return true;
 	return false;
 }
