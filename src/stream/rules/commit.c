@@ -30,13 +30,13 @@ static unsigned still_possible(const struct leat_step_state *st)
 
 static struct tally count_producers(const struct leat_stream *s, const struct leat_name_state *n)
 {
+	const uint64_t *set = n->rule->producers;
 	struct tally t = {.over = true, .failed = -1};
 
-	for (int step = 0; step < s->n_steps; step++) {
+	for (int step = leat_steps_next(set, 0, s->n_steps); step < s->n_steps;
+	     step = leat_steps_next(set, step + 1, s->n_steps)) {
 		const struct leat_step_state *st = &s->steps[step];
 
-		if (!leat_steps_has(n->rule->producers, step))
-			continue;
 		t.over = t.over && leat_step_is_over(st);
 		if (st->failures && t.failed < 0)
 			t.failed = step;
@@ -94,12 +94,15 @@ static bool part_is_done(const struct leat_stream *s, const struct leat_content 
 
 static bool met_by_close(const struct leat_stream *s, const struct leat_name_state *n)
 {
+	const uint64_t *set = n->rule->producers;
+
 	if (leat_name_is_dir(n) || !is_at_rest(n->content, every_close_counts(n)))
 		return false;
 	if (n->rule->commit == LEAT_COMMIT_ON_CLOSE && n->rule->count)
 		return leat_commit_closes(n) >= n->rule->count;
-	for (int step = 0; step < s->n_steps; step++)
-		if (leat_steps_has(n->rule->producers, step) && !part_is_done(s, n->content, step))
+	for (int step = leat_steps_next(set, 0, s->n_steps); step < s->n_steps;
+	     step = leat_steps_next(set, step + 1, s->n_steps))
+		if (!part_is_done(s, n->content, step))
 			return false;
 	return true;
 }
@@ -196,11 +199,13 @@ bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name
 	const struct leat_content *c = n->content;
 	bool by_close = n->rule->commit == LEAT_COMMIT_ON_CLOSE && !leat_name_is_dir(n) && c;
 	bool over = true, closed = by_close && !c->broken && !c->held;
+	const uint64_t *set = n->rule->producers;
 
-	for (int other = 0; other < s->n_steps; other++) {
+	for (int other = leat_steps_next(set, 0, s->n_steps); other < s->n_steps;
+	     other = leat_steps_next(set, other + 1, s->n_steps)) {
 		const struct leat_part *part;
 
-		if (other == step || !leat_steps_has(n->rule->producers, other))
+		if (other == step)
 			continue;
 		part = c ? leat_content_find_part(c, other) : NULL;
 		if (part && part->writers)

@@ -71,10 +71,10 @@ static bool subscribe(struct leat_stream *s, struct leat_name_state *n)
 {
 	const struct leat_names *deps = n->rule->deps;
 	bool by_count = n->rule->commit == LEAT_COMMIT_ON_TERMINATION && n->rule->count;
+	const uint64_t *set = n->rule->producers;
 
-	for (int step = 0; step < s->n_steps; step++) {
-		if (!leat_steps_has(n->rule->producers, step))
-			continue;
+	for (int step = leat_steps_next(set, 0, s->n_steps); step < s->n_steps;
+	     step = leat_steps_next(set, step + 1, s->n_steps)) {
 		if (!leat_link_add(s, &s->steps[step].names, n))
 			return false;
 		s->steps[step].ends_count = s->steps[step].ends_count || by_count;
