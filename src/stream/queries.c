@@ -133,6 +133,41 @@ int leat_stream_creator(const struct leat_stream *s, const char *name)
 	return n && n->content ? n->content->creator : -1;
 }
 
+bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && leat_name_is_dir(n);
+}
+
+void leat_stream_each_below(const struct leat_stream *s, const char *dir,
+			    void (*fn)(void *ctx, const char *name), void *ctx)
+{
+	const struct leat_name_state *top = leat_name_find(s, dir), *n = top;
+
+	while (n) {
+		fn(ctx, n->text);
+		if (n->children) {
+			n = n->children;
+			continue;
+		}
+		while (n != top && !n->next)
+			n = n->parent;
+		n = n == top ? NULL : n->next;
+	}
+}
+
+void leat_stream_each_output(const struct leat_stream *s, int step,
+			     bool (*fn)(void *ctx, const char *name, enum leat_file_state state),
+			     void *ctx)
+{
+	const struct leat_link *link;
+
+	for (link = s->steps[step].names; link; link = link->next)
+		if (!fn(ctx, link->name->text, link->name->state))
+			return;
+}
+
 void leat_stream_each(struct leat_stream *s,
 		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),
 		      void *ctx)

@@ -224,6 +224,18 @@ bool leat_stream_waits(const struct leat_stream *s, uint64_t waiter);
  * chance, the same future. For the model checker, which must not go twice where it has been. */
 uint64_t leat_stream_fingerprint(const struct leat_stream *s);
 
+/* Walk `dir` and all names known below it. `fn` must not bring up new names. */
+void leat_stream_each_below(const struct leat_stream *s, const char *dir,
+			    void (*fn)(void *ctx, const char *name), void *ctx);
+
+/* Is `name` a directory, as far as was told? */
+bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
+
+/* Walk the names known that `step` may make, or has made, as long as `fn` returns true. */
+void leat_stream_each_output(const struct leat_stream *s, int step,
+			     bool (*fn)(void *ctx, const char *name, enum leat_file_state state),
+			     void *ctx);
+
 /* Walk all names known, in order of first mention. */
 void leat_stream_each(struct leat_stream *s,
 		      void (*fn)(void *ctx, const char *name, enum leat_file_state state),

@@ -60,6 +60,20 @@ watched() {
 	watched same
 }
 
+@test "more files than are looked at in one go, four times the budget" {
+	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
+		mkdir parts
+		seq 9000000 | split -b 10240 -a 4 -d - parts/x
+		: > parts/done
+		---
+		while ! [ -e parts/done ]; do sleep 0.1; done
+		ls parts | wc -l > out
+		cat parts/x* | md5sum >> out
+	END
+	watched same
+	[ "$(head -n 1 batch)" -gt 6000 ]
+}
+
 @test "one stream of four times the budget, and its consumer at the same time" {
 	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
 		seq 9000000 > data

@@ -593,6 +593,18 @@ static void run_shown(struct world *w, char *line)
 			 0);
 }
 
+static void list_below(void *ctx, const char *name)
+{
+	say_name(ctx, "*", name, "");
+}
+
+static bool list_output(void *ctx, const char *name, enum leat_file_state state)
+{
+	(void)state;
+	say_name(ctx, "*", name, "");
+	return strcmp(name, "last") != 0;
+}
+
 /* "B x" */
 static void run_next(const struct world *w, char *line)
 {
@@ -615,6 +627,10 @@ static void run_line(struct world *w, char *line)
 		run_behind(w, line + 2);
 	} else if (!strncmp(line, "show ", 5)) {
 		run_shown(w, line + 5);
+	} else if (!strncmp(line, "below ", 6)) {
+		leat_stream_each_below(w->s, line + 6, list_below, w);
+	} else if (!strncmp(line, "outputs ", 8)) {
+		leat_stream_each_output(w->s, world_step(w, line + 8), list_output, w);
 	} else if (!strncmp(line, "next ", 5)) {
 		run_next(w, line + 5);
 	} else if (*line == '!') {

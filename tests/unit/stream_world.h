@@ -64,6 +64,8 @@ uint64_t world_wait(struct world *w, const char *step, enum leat_call call, cons
  *   @ B x x@3              the version that B (or rank 3 of it: B@3) is given, or would be, as
  *                          x; "none", or "gone"
  *   show B                 "+x@3" is said for each version that it is shown
+ *   below d                "*d/x" is said for d and each name known below it
+ *   outputs B              the same for each name that B may make, up to one called "last"
  *   next B x               the file its next launch is for; "none"
  *   ? B open x [o l] go    ask; calls open look read whole write list remove launch more,
  *                          answers go stream wait noent failed

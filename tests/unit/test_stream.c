@@ -1107,6 +1107,27 @@ static const struct scenario scenarios[] = {
 	 "= x=absent !"},
 	{"launch: inputs nobody produces", "step B\nin x y*\n", "? B launch . go"},
 
+	/* ---- walks ---- */
+	{"walk: all below a directory, and no other", "step A\nout d/* dx\nstep B\nin d/* dx\n",
+	 "start A;mkdir A d;creat A d/x 1;mkdir A d/e;creat A d/e/y 2;creat A dx 3\n"
+	 "= d/x=produced d/e=produced d/e/y=produced dx=produced\n"
+	 "below d\n"
+	 "= *d *d/e *d/e/y *d/x\n"
+	 "below d/e\n"
+	 "= *d/e *d/e/y\n"
+	 "below d/x\n"
+	 "= *d/x\n"
+	 "below nothing\n"
+	 "= "},
+	{"walk: what a step may make, until it has seen enough",
+	 "step A\nout x last y\nstep B\nin x last y\nout z\n",
+	 "start A;start B;creat A x 1;creat A last 2;creat A y 3;creat B z 4\n"
+	 "= x=produced last=produced y=produced z=produced\n"
+	 "outputs A\n"
+	 "= *y *last\n"
+	 "outputs B\n"
+	 "= *z"},
+
 	/* ---- waiting ---- */
 	{"cancel: a waiter that gave up is not woken", A_TO_B(""),
 	 "start A;wait B open x;cancel 1;creat A x 1;close 1 3;end A\n"

@@ -22,6 +22,50 @@ struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot)
 	return slot && slot <= d->files->n_slots ? d->files->by_slot[slot] : NULL;
 }
 
+void leat_file_list_complete(struct leat_daemon *d, struct leat_file *f, enum leat_root root)
+{
+	struct leat_daemon_files *files = d->files;
+
+	if (f->complete_in != LEAT_ROOT_NONE) {
+		DL_DELETE2(files->complete[f->complete_in], f, complete_prev, complete_next);
+		files->n_complete[f->complete_in]--;
+	}
+	f->complete_in = root;
+	if (root == LEAT_ROOT_NONE)
+		return;
+	DL_APPEND2(files->complete[root], f, complete_prev, complete_next);
+	files->n_complete[root]++;
+}
+
+struct found_files {
+	struct leat_daemon *d;
+	struct leat_file **v; /* NULL: they are only counted */
+	size_t n;
+};
+
+static void add_file(void *ctx, const char *name)
+{
+	struct found_files *found = ctx;
+	struct leat_file *f = leat_file_find(found->d, name);
+
+	if (f && found->v)
+		found->v[found->n] = f;
+	found->n += f != NULL;
+}
+
+struct leat_file **leat_files_below(struct leat_daemon *d, const char *dir, size_t *n)
+{
+	struct found_files found = {.d = d};
+
+	leat_stream_each_below(d->stream, dir, add_file, &found);
+	found.v = calloc(found.n + 1, sizeof(struct leat_file *));
+	found.n = 0;
+	if (found.v)
+		leat_stream_each_below(d->stream, dir, add_file, &found);
+	*n = found.n;
+	return found.v;
+}
+
 int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access)
 {
 	enum leat_root root;

@@ -49,6 +49,8 @@ struct leat_file {
 	struct leat_description *readers_open; /* those who read a version, or hold an output */
 	bool versioned;                        /* it is a version of something */
 	uint64_t touched_ns;        /* last used by a path call, or closed after writing */
+	enum leat_root complete_in; /* of which of the daemon's lists it is; NONE: of none */
+	struct leat_file *complete_prev, *complete_next;
 	struct leat_move *move;     /* it is being moved, or NULL */
 	struct leat_former *former; /* where it was before, if somebody still has that open */
 	uint64_t drop_seen;         /* up to where it had gone when space was asked for */
@@ -64,7 +66,7 @@ struct leat_file {
 	int copy_error;
 	int drop_fd; /* to give memory back by; -1: none */
 	/* permanence */
-	struct leat_job *job; /* that is at it, if `saving` */
+	struct leat_job *job; /* that is at it, if `saving`, or is to be; NULL: none */
 	bool saving;
 	bool dirty;                /* is to be brought to disk (again) */
 	bool saved;                /* a whole copy is on disk */
@@ -88,6 +90,10 @@ struct leat_daemon_files {
 	struct leat_file **by_slot; /* [0] unused; never shrinks */
 	uint32_t n_slots, max_slots;
 	unsigned n_hidden; /* files some consumer removed for itself */
+	/* By their place, complete files that have bytes, which may be moved to another; who looks
+	 * at one of them puts it last. */
+	struct leat_file *complete[LEAT_ROOT_DISK];
+	size_t n_complete[LEAT_ROOT_DISK];
 	struct leat_private private;
 	struct timespec *newest; /* complete input of each step; owned, NULL: none yet */
 
@@ -105,6 +111,7 @@ struct leat_daemon_files {
 
 	struct leat_move *moves; /* running */
 	unsigned n_moves;
+	unsigned n_copies;           /* of files that go to where they are written, running */
 	struct leat_former *formers; /* what files were before they were moved, still open */
 	uint64_t last_byte;          /* see former.c */
 };
@@ -124,11 +131,17 @@ static inline uint32_t leat_file_slot(const struct leat_file *f)
 struct leat_file *leat_file_find(struct leat_daemon *d, const char *name);
 /* A new one, of which nothing is known yet (leat_file_get). NULL: out of memory or slots. */
 struct leat_file *leat_file_add(struct leat_daemon *d, const char *name);
+/* The files of `dir` and of all names below it that the rules know; the caller frees the array.
+ * NULL: out of memory. */
+struct leat_file **leat_files_below(struct leat_daemon *d, const char *dir, size_t *n);
 /* Has the step declared that it reads it, and may it still do so? */
 bool leat_file_awaits(const struct leat_daemon *d, const struct leat_file *f, int step);
 
 /* The file of a slot a client names, or NULL: any number may come. */
 struct leat_file *leat_file_at(struct leat_daemon *d, uint32_t slot);
+
+/* Put it last in the list of complete files in `root` (not DISK), or, NONE, in no list. */
+void leat_file_list_complete(struct leat_daemon *d, struct leat_file *f, enum leat_root root);
 
 /* Open it in the store: a descriptor the caller closes, or -1 with errno. */
 int leat_file_open(struct leat_daemon *d, const struct leat_file *f, int access);

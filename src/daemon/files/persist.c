@@ -267,10 +267,10 @@ static void start(struct leat_daemon *d, struct leat_job *j)
 	}
 	if (!rc) {
 		f->saving = true;
-		f->job = j;
 		d->files->n_jobs++;
 		return;
 	}
+	f->job = NULL;
 	/* Not there any more: its UNLINK has been applied. */
 	if (rc != -ENOENT)
 		failed(d, f, rc);
@@ -322,21 +322,19 @@ void leat_file_persist(struct leat_daemon *d, struct leat_file *f)
 	j->f = f;
 	j->in = -1;
 	f->dirty = true;
+	f->job = j;
 	DL_APPEND(d->files->jobs, j);
 	start_jobs(d);
 }
 
 void leat_file_persist_cancel(struct leat_daemon *d, struct leat_file *f)
 {
-	struct leat_job *j, *next;
-
-	DL_FOREACH_SAFE(d->files->jobs, j, next)
-	if (j->f == f) {
-		DL_DELETE(d->files->jobs, j);
-		free_job(j);
-	}
-	if (f->saving)
+	if (f->saving) {
 		f->job->f = NULL;
+	} else if (f->job) {
+		DL_DELETE(d->files->jobs, f->job);
+		free_job(f->job);
+	}
 	f->job = NULL;
 	f->dirty = f->saving = f->saved = false;
 }

@@ -53,6 +53,22 @@ static void hide_extents(struct leat_daemon *d, struct leat_file *f)
 	f->table = 0;
 }
 
+/* It may be moved to another place now, if it is in one of leat's own. */
+static void list(struct leat_daemon *d, struct leat_file *f)
+{
+	enum leat_root root = LEAT_ROOT_STORE;
+	struct stat st;
+
+	/* Without a place for what the store does not hold all is in the store, or stays. */
+	if (leat_tree_fd(d->tree, LEAT_ROOT_SPILL) >= 0 &&
+	    !leat_tree_has_ours(d->tree, f->name, &root, &st))
+		root = LEAT_ROOT_NONE;
+	if (!f->size)
+		root = LEAT_ROOT_NONE;
+	if (f->complete_in != root)
+		leat_file_list_complete(d, f, root);
+}
+
 static void on_commit(struct leat_daemon *d, struct leat_file *f)
 {
 	struct stat st;
@@ -66,6 +82,7 @@ static void on_commit(struct leat_daemon *d, struct leat_file *f)
 			leat_file_persist(d, f);
 	}
 	leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	list(d, f);
 	hide_extents(d, f);
 	if (f->early && !f->early_due) {
 		f->early_due = true;
@@ -97,6 +114,7 @@ void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_fil
 	case LEAT_FILE_ABSENT:
 	case LEAT_FILE_PRODUCED:
 	case LEAT_FILE_GONE:
+		leat_file_list_complete(d, f, LEAT_ROOT_NONE);
 		leat_shm_file_update(s, 0, LEAT_SHM_COMMITTED | LEAT_SHM_FAILED);
 		break;
 	}
@@ -141,8 +159,10 @@ void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
 
 void leat_file_finish_loose(struct leat_daemon *d, struct leat_file *f)
 {
-	if (!f->retired && !f->descriptions && !leat_rule_produced(d, f->rule))
-		leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	if (f->retired || f->descriptions || leat_rule_produced(d, f->rule))
+		return;
+	leat_shm_file_finish(leat_file_shm(d, f), f->size);
+	list(d, f);
 }
 
 void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
@@ -151,6 +171,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 		return;
 	HASH_DEL(d->files->by_name, f);
 	f->retired = true;
+	leat_file_list_complete(d, f, LEAT_ROOT_NONE);
 	leat_move_forget(f);
 	hide_extents(d, f);
 	leat_shm_file_changed(leat_file_shm(d, f));
@@ -186,6 +207,7 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	HASH_ADD_KEYPTR(hh, d->files->by_name, f->name, strlen(f->name), f);
 	if (!f->hh.tbl) {
 		f->retired = true;
+		leat_file_list_complete(d, f, LEAT_ROOT_NONE);
 		return -ENOMEM;
 	}
 	return 0;

@@ -69,6 +69,7 @@ static void done(uv_work_t *w, int status)
 
 	LEAT_FAULT("copy_up.done");
 	f->copying = false;
+	c->d->files->n_copies--;
 	f->copy_error = status ? -ECANCELED : take(c);
 	leat_shm_file_update(leat_file_shm(c->d, f), 0, 0);
 	free_copy(c);
@@ -124,6 +125,7 @@ static int copy_behind(struct leat_daemon *d, struct leat_file *f, int from, enu
 		return rc;
 	}
 	f->copying = true;
+	d->files->n_copies++;
 	return -EAGAIN;
 }
 

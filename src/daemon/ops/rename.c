@@ -195,28 +195,11 @@ static int rename_dir_in(struct leat_change_request *r, enum leat_root root)
 				r->to.path, 0);
 }
 
-/* All files below, found before the first is renamed. NULL: out of memory. */
-static struct leat_file **files_below(struct leat_daemon *d, const char *dir, size_t *n)
-{
-	struct leat_file **v =
-		calloc(HASH_COUNT(d->files->by_name) + 1, sizeof(struct leat_file *));
-	struct leat_file *f, *next;
-	size_t length = strlen(dir);
-
-	*n = 0;
-	if (!v)
-		return NULL;
-	HASH_ITER(hh, d->files->by_name, f, next)
-	if (strncmp(f->name, dir, length) == 0 && (f->name[length] == '/' || f->name[length] == 0))
-		v[(*n)++] = f;
-	return v;
-}
-
 static int rename_below(struct leat_change_request *r)
 {
 	struct leat_daemon *d = r->d;
 	size_t n, skip = strlen(r->from.path);
-	struct leat_file **v = files_below(d, r->from.path, &n);
+	struct leat_file **v = leat_files_below(d, r->from.path, &n);
 	char name[PATH_MAX];
 	enum leat_root root;
 	int rc = v ? 0 : -ENOMEM;

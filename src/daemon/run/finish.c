@@ -148,6 +148,7 @@ static void remove_passing(struct leat_daemon *d)
 			remove_one(d, f, &dirs);
 		/* On disk for the sake of some file that is no longer there. */
 		if (f->made && leat_rule_root(d, f->rule) == LEAT_ROOT_STORE &&
+		    leat_stream_is_dir(d->stream, f->name) &&
 		    leat_tree_has(d->tree, LEAT_ROOT_DISK, f->name, &st) && S_ISDIR(st.st_mode))
 			note_passing_dir(&dirs, f->name, strlen(f->name));
 	}

@@ -8,6 +8,7 @@
 #include "daemon/core/processes.h"
 #include "daemon/core/steps.h"
 #include "daemon/files/files.h"
+#include "daemon/files/moving.h"
 #include "daemon/files/persist.h"
 #include "daemon/run/mpi.h"
 #include "daemon/run/peek.h"
@@ -401,16 +402,18 @@ static bool orphans_are_idle(struct look *l)
 static bool is_served(const struct look *l)
 {
 	const struct leat_daemon *d = l->d;
-	const struct leat_file *f;
+	const struct leat_move *m;
 	const struct leat_conn *c;
 
 	DL_FOREACH(d->conns, c)
 	if (c->step == l->step &&
 	    (c->cramped || (leat_conn_waits(c) && !leat_stream_waits(d->stream, c->id))))
 		return acts(l, c->pid, "is about to be answered");
-	for (f = d->files->by_name; f; f = f->hh.next)
-		if (f->move || f->copying)
-			return acts(l, getpid(), "is moving %s", f->name);
+	DL_FOREACH(d->files->moves, m)
+	if (m->f)
+		return acts(l, getpid(), "is moving %s", m->f->name);
+	if (d->files->n_copies)
+		return acts(l, getpid(), "is copying files to where they are written");
 	return leat_files_persist_idle(d) || acts(l, getpid(), "is writing files to disk");
 }
 

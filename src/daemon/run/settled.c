@@ -6,12 +6,13 @@
 #include "daemon/files/files.h"
 #include "daemon/run/unmade.h"
 
-static enum leat_settled file_settled(struct leat_daemon *d, const struct leat_file *f)
+static enum leat_settled file_settled(struct leat_daemon *d, const struct leat_file *f,
+				      enum leat_file_state state)
 {
 	enum leat_root root;
 	struct stat st;
 
-	switch (leat_stream_state(d->stream, f->name)) {
+	switch (state) {
 	case LEAT_FILE_ABSENT:
 	case LEAT_FILE_PRODUCED:
 		return LEAT_SETTLED_NOT_YET;
@@ -35,26 +36,36 @@ static enum leat_settled file_settled(struct leat_daemon *d, const struct leat_f
 	return LEAT_SETTLED_NOT_YET;
 }
 
+/* The outputs of one step together. */
+struct outputs {
+	struct leat_daemon *d;
+	int step;
+	enum leat_settled all;
+};
+
+static bool add_output(void *ctx, const char *name, enum leat_file_state state)
+{
+	struct outputs *o = ctx;
+	const struct leat_file *f = leat_file_find(o->d, name);
+	enum leat_settled one = f && leat_steps_has(f->rule->producers, o->step)
+					? file_settled(o->d, f, state)
+					: LEAT_SETTLED;
+
+	if (one != LEAT_SETTLED)
+		o->all = one;
+	return o->all != LEAT_SETTLED_NEVER;
+}
+
 enum leat_settled leat_step_settled(struct leat_daemon *d, int step)
 {
 	const struct leat_step_run *s = &d->steps[step];
-	const struct leat_file *f;
-	enum leat_settled all = LEAT_SETTLED;
+	struct outputs o = {.d = d, .step = step, .all = LEAT_SETTLED};
 
 	if (s->status || s->spoiled || s->tainted)
 		return LEAT_SETTLED_NEVER;
 	if (s->state == LEAT_RUN_WAITING || s->running || leat_descriptions_of_step(d, step) ||
 	    leat_unmade_any(d, step))
 		return LEAT_SETTLED_NOT_YET;
-	for (f = d->files->by_name; f; f = f->hh.next) {
-		enum leat_settled one = leat_steps_has(f->rule->producers, step)
-						? file_settled(d, f)
-						: LEAT_SETTLED;
-
-		if (one == LEAT_SETTLED_NEVER)
-			return one;
-		if (one != LEAT_SETTLED)
-			all = one;
-	}
-	return all;
+	leat_stream_each_output(d->stream, step, add_output, &o);
+	return o.all;
 }

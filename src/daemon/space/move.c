@@ -178,8 +178,11 @@ static void done(uv_work_t *w, int status)
 		rc = finish(m);
 	if (rc || !f)
 		drop_temporary(m);
-	else
+	else {
 		f->moved_ns = leat_clock_ns();
+		if (f->complete_in != LEAT_ROOT_NONE)
+			leat_file_list_complete(d, f, m->to);
+	}
 	if (!rc && f && m->to == LEAT_ROOT_SPILL)
 		s->moved_bytes += (uint64_t)m->st.st_size;
 	if (rc)

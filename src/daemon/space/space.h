@@ -14,6 +14,8 @@ struct leat_daemon_space {
 	uint64_t budget_bytes, used_bytes;
 	uint64_t looked_ns;   /* when used_bytes was found, */
 	uint64_t look_ns;     /* and how long that took, where all files had to be looked at */
+	uint64_t largest_ns;  /* when all files were looked at for the largest, */
+	uint64_t find_ns;     /* and how long that took */
 	uint64_t fitted_ns;   /* when the limits were looked at */
 	uint64_t full_ns;     /* when there was no space left in it, 0: never */
 	uint64_t moved_bytes; /* since the run began */

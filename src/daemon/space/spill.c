@@ -21,6 +21,11 @@
 #define HELD_NS SECOND
 /* Files moved out in one go. */
 #define MAX_VICTIMS 8u
+/* Complete files that are looked at in one go, of perhaps millions: those that were not have their
+ * turn the next time. */
+#define MOST_LOOKED 4096u
+/* All files are looked at for the largest for at most this part of the time. */
+#define LARGEST_SHARE 10u
 /* A file that cannot be moved just now is tried again after so long, so often. */
 #define RETRY_NS (SECOND / 50)
 /* The reader of a file that is not retained may give memory back for so long. */
@@ -65,7 +70,10 @@ static bool is_held(struct leat_daemon *d, const struct leat_file *f, uint64_t n
 /* Is there a step that has declared it, and may still read it? */
 static bool will_be_read(const struct leat_daemon *d, const struct leat_file *f)
 {
-	for (int i = 0; i < (int)d->wf->n_steps; i++)
+	int n = (int)d->wf->n_steps;
+
+	for (int i = leat_steps_next(f->rule->consumers, 0, n); i < n;
+	     i = leat_steps_next(f->rule->consumers, i + 1, n))
 		if (leat_file_awaits(d, f, i))
 			return true;
 	return false;
@@ -103,28 +111,33 @@ static void sort_in(struct candidate *v, unsigned *n, struct candidate c,
 	v[i] = c;
 }
 
-/* The files in `root` that may be moved, into v[MAX_VICTIMS]: the first by the order `before`. How
- * many. */
+/* The files in `root` that may be moved, of the MOST_LOOKED that were looked at least recently,
+ * into v[MAX_VICTIMS]: the first by the order `before`. How many. */
 static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candidate *v,
 		       bool (*before)(const struct candidate *, const struct candidate *))
 {
+	size_t all = d->files->n_complete[root];
 	uint64_t now = leat_clock_ns();
 	enum leat_root where;
-	struct leat_file *f;
 	struct stat st;
 	unsigned n = 0;
 
-	for (f = d->files->by_name; f; f = f->hh.next) {
+	for (size_t i = 0; i < all && i < MOST_LOOKED; i++) {
+		struct leat_file *f = d->files->complete[root];
 		struct candidate c = {.f = f};
 
+		leat_file_list_complete(d, f, root);
 		if (!is_movable(d, f) || is_held(d, f, now))
 			continue;
 		c.wanted = will_be_read(d, f);
-		if ((n == MAX_VICTIMS && !before(&c, &v[n - 1])) ||
-		    !leat_tree_has_ours(d->tree, f->name, &where, &st) || where != root ||
-		    !S_ISREG(st.st_mode))
+		if (n == MAX_VICTIMS && !before(&c, &v[n - 1]))
 			continue;
-		sort_in(v, &n, c, before);
+		if (!leat_tree_has_ours(d->tree, f->name, &where, &st) || !S_ISREG(st.st_mode))
+			leat_file_list_complete(d, f, LEAT_ROOT_NONE);
+		else if (where != root)
+			leat_file_list_complete(d, f, where);
+		else
+			sort_in(v, &n, c, before);
 	}
 	return n;
 }
@@ -157,17 +170,12 @@ int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool aske
 	return leat_move_start(d, f, true, pid, leat_spill_tick);
 }
 
-/* There is less memory than there was, and all that is there is in use: the largest goes, although
- * it is open. What nobody keeps goes by itself. */
-static void relieve_open(struct leat_daemon *d)
+static struct leat_file *find_largest(struct leat_daemon *d, uint64_t now)
 {
 	struct leat_file *f, *largest = NULL;
-	uint64_t now = leat_clock_ns();
 	off_t most = 0;
 	struct stat st;
 
-	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS)
-		return;
 	for (f = d->files->by_name; f; f = f->hh.next) {
 		if (f->move || f->retired || now - f->tried_ns < SECOND ||
 		    (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_DROP) ||
@@ -177,6 +185,23 @@ static void relieve_open(struct leat_daemon *d)
 		largest = f;
 		most = st.st_blocks;
 	}
+	return largest;
+}
+
+/* There is less memory than there was, and all that is there is in use: the largest goes, although
+ * it is open. What nobody keeps goes by itself. */
+static void relieve_open(struct leat_daemon *d)
+{
+	struct leat_daemon_space *s = d->space;
+	uint64_t now = leat_clock_ns();
+	struct leat_file *largest;
+
+	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS ||
+	    now - s->largest_ns < LARGEST_SHARE * s->find_ns)
+		return;
+	largest = find_largest(d, now);
+	s->largest_ns = leat_clock_ns();
+	s->find_ns = s->largest_ns - now;
 	if (largest)
 		leat_spill_move_itself(d, largest, false, 0);
 }
