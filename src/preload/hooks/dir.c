@@ -3,6 +3,7 @@
 #include "client/names.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
+#include "preload/core/clock.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/fd/lifecycle.h"
@@ -18,6 +19,10 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How long a reader waits for more names that has had so many, and at most. */
+#define NAMES_A_MS 64u
+#define LONGEST_MS 20u
 
 /* --- the working directory --- */
 
@@ -190,6 +195,17 @@ static int take_position(int fd, struct leat_fd *r)
 	return 0;
 }
 
+/* Names of a growing directory are waited for together, the longer the more there have been: to be
+ * woken for each and to ask for it would cost all sides more than the name, and there may be many
+ * readers. */
+static void await_more(const struct leat_fd *r)
+{
+	uint64_t ms = 1 + r->cookie / NAMES_A_MS;
+
+	if (r->cookie)
+		leat_sleep((ms < LONGEST_MS ? ms : LONGEST_MS) * 1000000u);
+}
+
 /* Wait until there are entries behind the record's cookie, or the end, and put them into `out`
  * unless that is NULL: bytes written or -errno. */
 static long list(int fd, struct leat_fd *r, char *out, size_t capacity)
@@ -220,6 +236,8 @@ static long list(int fd, struct leat_fd *r, char *out, size_t capacity)
 			return rc;
 		else if (leat_wait_slot(slot, seq))
 			return -EIO;
+		else if (out)
+			await_more(r);
 	}
 }
 
