@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "base/pidstat.h"
+#include "base/procstatus.h"
 
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -15,13 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BIT(signo) (UINT64_C(1) << ((signo)-1))
-
-/* Nobody dies of these. Who is stopped goes on to wait: a read of a file is not interrupted by
- * it. */
-#define HARMLESS                                                                                   \
-	(BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
-	 BIT(SIGTTIN) | BIT(SIGTTOU))
+#define BIT LEAT_SIGNAL_BIT
 
 /* Somebody asks the program to end, and it wants to hear of it. */
 #define POLITE (BIT(SIGINT) | BIT(SIGTERM) | BIT(SIGHUP) | BIT(SIGQUIT))
@@ -34,27 +29,19 @@ static int read_proc(pid_t tid, const char *what, char **text)
 	return leat_read_file(path, 65536, text, NULL);
 }
 
-static uint64_t mask_of(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at ? strtoull(at + strlen(name), NULL, 16) : 0;
-}
-
 bool leat_caller_stopped(pid_t tid)
 {
-	uint64_t pending, caught;
 	char *text = NULL;
+	bool stopped;
 
 	if (tid <= 0)
 		return false;
 	if (read_proc(tid, "status", &text))
 		return true;
-	pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
-	pending &= ~mask_of(text, "\nSigBlk:") & ~mask_of(text, "\nSigIgn:");
-	caught = mask_of(text, "\nSigCgt:");
+	stopped = leat_procstatus_fatal(text) ||
+		  leat_procstatus_pending(text) & leat_procstatus_mask(text, "SigCgt:") & POLITE;
 	free(text);
-	return (pending & ~caught & ~HARMLESS) || (pending & caught & POLITE);
+	return stopped;
 }
 
 bool leat_caller_overrides(pid_t tid)
@@ -63,7 +50,7 @@ bool leat_caller_overrides(pid_t tid)
 	bool does = false;
 
 	if (tid > 0 && read_proc(tid, "status", &text) == 0)
-		does = mask_of(text, "\nCapEff:") >> CAP_DAC_OVERRIDE & 1;
+		does = leat_procstatus_mask(text, "CapEff:") >> CAP_DAC_OVERRIDE & 1;
 	free(text);
 	return does;
 }
