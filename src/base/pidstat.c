@@ -76,6 +76,15 @@ uint64_t leat_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
+uint64_t leat_pid_namespace_of(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
 static bool find(const char *text, const char *key, uint64_t *value)
 {
 	const char *at = strstr(text, key);

@@ -29,6 +29,8 @@ bool leat_pidfd_status(int pidfd, int *status);
 /* The inode of this process's namespace of process numbers, 0 if nobody knows. Any thread. Source:
  * pid_namespaces(7). */
 uint64_t leat_pid_namespace(void);
+/* The same of another process; 0 also if we may not ask. Any thread. */
+uint64_t leat_pid_namespace_of(pid_t pid);
 
 struct leat_pidio {
 	uint64_t read, written;

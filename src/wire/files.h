@@ -87,9 +87,14 @@ struct leat_msg_opened {
 struct leat_msg_closed {
 	struct leat_msg h;
 	uint32_t slot;
-	uint32_t killed; /* 1: by the end of a process that was killed, which never counts */
+	uint32_t killed; /* 1: by the end of a process that was killed, which never counts; CLOSING
+			  */
 	uint64_t ofd;
 };
+
+/* leat_msg_closed.killed, of a mount's server: a process behind it that had the description open is
+ * being killed, and has it no more. If it was the last one, the close is reported soon. */
+#define LEAT_WIRE_CLOSING 2u
 
 /* EXTENT, PREFAULT: these bytes of the file. */
 struct leat_msg_range {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -293,6 +294,56 @@ static void die(char **v)
 	kill(getpid(), SIGKILL);
 }
 
+/* Waits for a child to have written it, kills that, and holds it for a while before it closes it.
+ */
+static void hold_writer(char **v, int told)
+{
+	int written[2], status;
+	char byte;
+	pid_t child;
+
+	check(pipe(written) == 0, "pipe");
+	child = fork();
+	check(child >= 0, "fork");
+	if (child == 0) {
+		close(told);
+		close(written[0]);
+		write_all(create(v[0]), v[0], strtoul(v[1], NULL, 10), 1000);
+		check(write(written[1], "", 1) == 1, "pipe");
+		for (;;)
+			pause();
+	}
+	close(written[1]);
+	check(read(written[0], &byte, 1) == 1, "pipe");
+	check(ptrace(PTRACE_SEIZE, child, NULL, (void *)PTRACE_O_TRACEEXIT) == 0, "ptrace");
+	kill(child, SIGKILL);
+	check(waitpid(child, &status, 0) == child && WIFSTOPPED(status), "waitpid");
+	check(write(told, "", 1) == 1, "pipe");
+	usleep(200000);
+	check(ptrace(PTRACE_CONT, child, NULL, NULL) == 0, "ptrace");
+	check(waitpid(child, &status, 0) == child, "waitpid");
+}
+
+/* dying FILE BYTES: a child that has written it is being killed when this ends. */
+static void dying(char **v)
+{
+	int held[2];
+	char byte;
+	pid_t child;
+
+	check(pipe(held) == 0, "pipe");
+	child = fork();
+	check(child >= 0, "fork");
+	if (child == 0) {
+		close(held[0]);
+		hold_writer(v, held[1]);
+		exit(0);
+	}
+	close(held[1]);
+	check(read(held[0], &byte, 1) == 1, "pipe");
+	close(held[0]);
+}
+
 /* slow MILLISECONDS */
 static void slow(char **v)
 {
@@ -356,7 +407,7 @@ static const struct {
 	{"mkdir", 1, to_mkdir}, {"slow", 1, slow},        {"await", 1, await},
 	{"run", 1, run},        {"die", 2, die},          {"add", 3, to_add},
 	{"crowd", 2, crowd},    {"shrink", 2, shrink},    {"pour", 2, pour},
-	{"share", 2, share},
+	{"share", 2, share},    {"dying", 2, dying},
 };
 
 /* One operation. The arguments behind it. */

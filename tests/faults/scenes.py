@@ -162,6 +162,10 @@ SCENES = [
         task("A", ACTOR, "die data 400000", outports=["filename: data, mode: no_update"]),
         task("B", ACTOR, "take data 0 4096 , make out 100 10", inports=["data"], outports=["out"])),
         {"out": 100}, fails="step A failed"),
+    Scene("dying", flow(
+        task("A", ACTOR, "dying data 3000", outports=["data"]),
+        task("B", ACTOR, "take data 3000 100 , make out 100 10", inports=["data"], outports=["out"])),
+        {"out": 100}),
     Scene("early", flow(
         task("A", ACTOR, "make data 5000 5000 , slow 100 , add data 5000 1000",
              outports=["filename: data, mode: no_update"]),

@@ -63,9 +63,8 @@ void peer_dial(struct world *w, struct peer *p)
 	assert_int_equal(connect(p->fd, (struct sockaddr *)&a, sizeof(a)), 0);
 }
 
-int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned control)
+int peer_take_welcome(struct peer *p)
 {
-	struct leat_msg_hello *m = leat_wire_begin(p->buf, LEAT_MSG_HELLO, sizeof(*m));
 	struct leat_msg_welcome *welcome = (struct leat_msg_welcome *)(void *)p->buf;
 	char space[CMSG_SPACE(2 * sizeof(int))] = {0};
 	struct iovec io = {p->buf, sizeof(p->buf)};
@@ -75,11 +74,6 @@ int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned 
 			     .msg_controllen = sizeof(space)};
 	int fds[2];
 
-	m->control = control;
-	leat_wire_put(m, step);
-	leat_wire_put(m, workflow);
-	leat_wire_put(m, "test");
-	peer_say(p);
 	assert_true(recvmsg(p->fd, &msg, 0) > 0);
 	if (welcome->error)
 		return welcome->error;
@@ -88,6 +82,18 @@ int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned 
 	p->shm_fd = fds[1];
 	assert_int_equal(leat_shm_map(p->shm_fd, &p->shm), 0);
 	return 0;
+}
+
+int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned control)
+{
+	struct leat_msg_hello *m = leat_wire_begin(p->buf, LEAT_MSG_HELLO, sizeof(*m));
+
+	m->control = control;
+	leat_wire_put(m, step);
+	leat_wire_put(m, workflow);
+	leat_wire_put(m, "test");
+	peer_say(p);
+	return peer_take_welcome(p);
 }
 
 void peer_meet(struct world *w, struct peer *p, const char *step)

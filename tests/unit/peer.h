@@ -51,7 +51,9 @@ void *peer_receive(struct peer *p, enum leat_msg_type type, size_t fixed);
 /* Send what is in buf. */
 void peer_say(struct peer *p);
 void peer_dial(struct world *w, struct peer *p);
-/* The welcome's error; descriptors and segment are kept if it is 0. */
+/* The welcome's error; descriptors and segment are kept if it is 0. Of a HELLO that was sent. */
+int peer_take_welcome(struct peer *p);
+/* The same, and the HELLO. */
 int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned control);
 /* Connect as a process of the step. */
 void peer_meet(struct world *w, struct peer *p, const char *step);

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/pidstat.h"
+#include "base/procstatus.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/observer.h"
 
@@ -127,6 +128,14 @@ bool leat_proc_died_beside(const struct leat_proc *p)
 		if (!q->exiting)
 			return true;
 	}
+	return false;
+}
+
+bool leat_procs_any_dying(const struct leat_daemon *d, int step)
+{
+	for (const struct leat_proc *p = d->procs; p; p = p->hh.next)
+		if (p->step == step && !p->gone && (has_ended(p) || leat_process_is_dying(p->pid)))
+			return true;
 	return false;
 }
 

@@ -30,6 +30,9 @@
 #define GRACE_NS 40000000u
 /* A close this close to an abnormal death in the step is taken for a part of it. */
 #define DEATH_NS 200000000u
+/* The kernel tells the server of a mount of the last close a moment after it has told that a
+ * process closes. If it does not, another process has the description, too. */
+#define CLOSING_NS 1000000000u
 
 static struct leat_description **list_of(const struct leat_description *l)
 {
@@ -377,6 +380,15 @@ void leat_descriptions_hint(struct leat_conn *c, struct leat_file *f, uint64_t i
 	}
 }
 
+void leat_description_closing(struct leat_conn *c, struct leat_file *f, uint64_t id)
+{
+	struct leat_description *l;
+
+	DL_SEARCH_SCALAR(f->descriptions, l, id, id);
+	if (l && l->pid == c->pid && !l->closing_ns)
+		l->closing_ns = leat_clock_ns();
+}
+
 /* Whether it can still be the process that opened it which closes it. */
 static bool opener_lives(struct leat_daemon *d, const struct leat_description *l)
 {
@@ -461,6 +473,18 @@ bool leat_descriptions_of_step(const struct leat_daemon *d, int step)
 
 	for (l = d->files->descriptions; l; l = l->hh.next)
 		if (l->step == step && l->counted)
+			return true;
+	return false;
+}
+
+bool leat_descriptions_any_closing(const struct leat_daemon *d, int step)
+{
+	const uint64_t now = leat_clock_ns();
+	const struct leat_description *l;
+
+	for (l = d->files->descriptions; l; l = l->hh.next)
+		if (l->step == step && l->counted && l->closing_ns &&
+		    now - l->closing_ns < CLOSING_NS)
 			return true;
 	return false;
 }

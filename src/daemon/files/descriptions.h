@@ -10,6 +10,7 @@ struct leat_description {
 	uint64_t id;
 	int step;
 	int pid;
+	int behind; /* pid is the server of a mount: who opened it, as that knows it; else 0 */
 	struct leat_file *file;
 	struct leat_conn *opener; /* until it has spoken again; then NULL */
 	int probe;                /* descriptor on the same inode, -1: not yet needed */
@@ -28,6 +29,7 @@ struct leat_description {
 	bool doubted;             /* it could not be looked at, which was reported */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
+	uint64_t closing_ns; /* who had it open was killed, and has it no more since then; 0: no */
 	struct leat_description *prev, *next;
 };
 
@@ -57,6 +59,8 @@ void leat_description_failed(struct leat_daemon *d, struct leat_description *l);
 void leat_description_confirm(struct leat_description *l);
 /* A descriptor of the file was closed by `c`: see which descriptions are gone. `id` 0: any. */
 void leat_descriptions_hint(struct leat_conn *c, struct leat_file *f, uint64_t id, bool abnormal);
+/* Behind the mount of `c` a process that had it open is killed: its close is on its way. */
+void leat_description_closing(struct leat_conn *c, struct leat_file *f, uint64_t id);
 /* A process of `step` has ended: the same for all it may have held. */
 void leat_descriptions_after_exit(struct leat_daemon *d, const struct leat_proc *p);
 /* An instance of the step has ended: the same, without delay. */
@@ -65,6 +69,8 @@ void leat_descriptions_after_step(struct leat_daemon *d, int step);
 void leat_descriptions_sweep(struct leat_daemon *d);
 /* Does some process of the step hold a file open for writing? */
 bool leat_descriptions_of_step(const struct leat_daemon *d, int step);
+/* Of those, is the close of one on its way? */
+bool leat_descriptions_any_closing(const struct leat_daemon *d, int step);
 void leat_descriptions_free(struct leat_daemon *d);
 /* True if no client is just about to open it for writing. */
 bool leat_descriptions_settled(struct leat_daemon *d, struct leat_file *f);

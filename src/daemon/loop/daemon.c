@@ -22,6 +22,7 @@
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/ops.h"
 #include "daemon/run/actions.h"
+#include "daemon/run/ending.h"
 #include "daemon/run/finish.h"
 #include "daemon/run/glimpses.h"
 #include "daemon/run/ranks.h"
@@ -156,6 +157,7 @@ static int start_loop(struct leat_daemon *d)
 {
 	int rc = leat_listener_start(d);
 
+	leat_endings_init(d);
 	if (!rc)
 		rc = leat_descriptions_init(d);
 	if (!rc)

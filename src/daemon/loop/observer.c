@@ -9,6 +9,7 @@
 #include "daemon/loop/loop.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/run/actions.h"
+#include "daemon/run/ending.h"
 #include "daemon/run/finish.h"
 #include "daemon/run/ranks.h"
 #include "daemon/run/steps.h"
@@ -26,6 +27,7 @@ static void dropping(struct leat_conn *c)
 {
 	went_on(c);
 	leat_actions_forget(c);
+	leat_ending_forget(c);
 }
 
 static void dropped(struct leat_conn *c)

@@ -1,14 +1,13 @@
 /* What leat itself says: steps begin and end, the run is over. */
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/core/processes.h"
 #include "daemon/core/replies.h"
 #include "daemon/core/steps.h"
 #include "daemon/core/user.h"
-#include "daemon/files/descriptions.h"
 #include "daemon/ops/auth_token.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
+#include "daemon/run/ending.h"
 #include "daemon/run/finish.h"
 #include "daemon/run/lost.h"
 #include "daemon/run/milestones.h"
@@ -98,15 +97,9 @@ int leat_handle_step_end(struct leat_conn *c, const void *msg)
 		leat_unseen_forget(c->d, in->pid);
 	else
 		leat_unseen_ended(c->d, in->pid, in->status);
-	/* Whatever its processes did before the parent heard of the end comes first. */
-	leat_procs_reap(c->d, step);
-	leat_descriptions_after_step(c->d, step);
 	if (s->state == LEAT_RUN_FOUND)
 		leat_step_run_advance(c->d, step, LEAT_RUN_EVENT_TAKEN);
-	if (s->running || (s->state == LEAT_RUN_WAITING && in->status))
-		leat_step_ended(c->d, step, in->status, reason);
-	/* Its parent may have seen it end well; only here is it known that it cannot have. */
-	leat_reply_answer(c, !in->status && s->spoiled ? -EIO : 0, 0, s->spoiled);
+	leat_ending_begin(c, step, in->status, reason);
 	return 0;
 }
 

@@ -54,7 +54,9 @@ int leat_handle_closed(struct leat_conn *c, const void *msg)
 	const struct leat_msg_closed *in = msg;
 	struct leat_file *f = leat_file_at(c->d, in->slot);
 
-	if (f)
+	if (f && in->killed == LEAT_WIRE_CLOSING)
+		leat_description_closing(c, f, in->ofd);
+	else if (f)
 		leat_descriptions_hint(c, f, in->ofd, in->killed != 0);
 	return 0;
 }

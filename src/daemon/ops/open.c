@@ -105,6 +105,7 @@ static int report_open(struct leat_request *r, struct leat_description *l, bool 
 		flags = LEAT_EVF_INTACT;
 	if (r->in->flags & O_APPEND)
 		flags |= LEAT_EVF_APPEND;
+	l->behind = behind ? (int)r->in->pid : 0;
 	rc = leat_events_apply(r->d,
 			       (struct leat_event){.kind = LEAT_EV_OPEN,
 						   .step = r->c->step,

@@ -18,7 +18,9 @@
 #include "daemon/files/remove.h"
 #include "daemon/files/times.h"
 #include "daemon/files/versions.h"
+#include "daemon/run/ending.h"
 #include "daemon/run/report.h"
+#include "daemon/run/run.h"
 #include "daemon/run/steps.h"
 #include "store/times.h"
 
@@ -269,7 +271,8 @@ void leat_finish_begin(struct leat_daemon *d)
 
 void leat_finish_retry(struct leat_daemon *d)
 {
-	if (!d->finishing || leat_daemon_phase_next(d->phase, LEAT_DAEMON_EVENT_FINISH) == d->phase)
+	if (!d->finishing || d->run->endings ||
+	    leat_daemon_phase_next(d->phase, LEAT_DAEMON_EVENT_FINISH) == d->phase)
 		return;
 	hear_all(d);
 	if (is_closing(d))
@@ -288,6 +291,7 @@ void leat_finish_abort(struct leat_daemon *d, const char *why)
 {
 	if (!advance(d, LEAT_DAEMON_EVENT_ABORT))
 		return;
+	leat_endings_apply(d);
 	for (int i = 0; i < (int)d->wf->n_steps; i++)
 		while (d->steps[i].running)
 			leat_step_ended(d, i, 1 << 8, why);

@@ -10,6 +10,7 @@
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
 #include "daemon/files/persist.h"
+#include "daemon/run/ending.h"
 #include "daemon/run/mpi.h"
 #include "daemon/run/peek.h"
 
@@ -441,6 +442,8 @@ bool leat_step_is_idle(struct leat_daemon *d, int step, struct leat_idle *seen,
 	*seen = (struct leat_idle){0};
 	if (!is_served(&l))
 		return false;
+	if (leat_ending_of(d, step))
+		return acts(&l, s->pid, "has ended, and others of it are being killed");
 	if (!s->running)
 		return true; /* it waits for its launch */
 	if (s->state == LEAT_RUN_FOUND || !leat_peek_sees_children())

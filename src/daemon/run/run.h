@@ -10,8 +10,11 @@ struct leat_daemon_run {
 	uv_timer_t sampler;           /* while steps run */
 	struct leat_milestones milestones;
 
-	struct leat_roll *roll; /* unseen.c */
-	bool moved;             /* the workflow's directory is not where it was: reported */
+	struct leat_roll *roll;      /* unseen.c */
+	struct leat_ending *endings; /* of steps that wait for who of them dies; owned */
+	uv_timer_t ending_timer;     /* while there are some */
+
+	bool moved; /* the workflow's directory is not where it was: reported */
 
 	struct leat_actor *actors;      /* ranks of steps with actions; owned */
 	struct leat_action_call *calls; /* of them that are under way; owned */

@@ -91,7 +91,7 @@ static void forget_closer(struct leat_mount *m, struct leat_closer *c)
 	free(c);
 }
 
-void leat_alive_closing(struct leat_handle *h, pid_t tid)
+bool leat_alive_closing(struct leat_handle *h, pid_t tid)
 {
 	struct leat_mount *m = h->m;
 	struct stat st;
@@ -105,18 +105,44 @@ void leat_alive_closing(struct leat_handle *h, pid_t tid)
 	if (!killed && process && fstat(h->fd, &st) == 0 && !st.st_size)
 		note_closer(m, process);
 	pthread_mutex_unlock(&m->lock);
+	return killed;
 }
 
-/* What it has closed and still mapped the kernel releases after the descriptors. */
-static void end_mappings(struct leat_mount *m, pid_t pid, bool killed)
+void leat_alive_report_closing(struct leat_mount_call *call, uint32_t slot, uint64_t ofd)
+{
+	const struct leat_msg_closed closed = {
+		.h.type = LEAT_MSG_CLOSED, .slot = slot, .killed = LEAT_WIRE_CLOSING, .ofd = ofd};
+
+	if (call->connection)
+		leat_channel_report(leat_mount_channel(call), &closed.h);
+}
+
+/* What it has closed and still mapped the kernel releases after the descriptors. One of these. */
+static bool take_mapping(struct leat_mount *m, pid_t pid, bool killed, uint32_t *slot,
+			 uint64_t *ofd)
 {
 	struct leat_handle *h;
 
-	DL_FOREACH2(m->handles, h, all_next)
-	if (h->closer == pid) {
+	pthread_mutex_lock(&m->lock);
+	DL_SEARCH_SCALAR2(m->handles, h, closer, pid, all_next);
+	if (h) {
 		h->abnormal = killed;
 		h->closer = 0;
+		*slot = h->slot;
+		*ofd = h->ofd;
 	}
+	pthread_mutex_unlock(&m->lock);
+	return h;
+}
+
+static void end_mappings(struct leat_mount_call *call, pid_t pid, bool killed)
+{
+	uint64_t ofd;
+	uint32_t slot;
+
+	while (take_mapping(call->m, pid, killed, &slot, &ofd))
+		if (killed)
+			leat_alive_report_closing(call, slot, ofd);
 }
 
 /* Who waits for the process must find that its empty closes count. */
@@ -134,8 +160,8 @@ static void process_ends(struct leat_mount_call *call, pid_t pid, bool killed)
 	struct leat_mount *m = call->m;
 	struct leat_closer *c;
 
+	end_mappings(call, pid, killed);
 	pthread_mutex_lock(&m->lock);
-	end_mappings(m, pid, killed);
 	c = find_closer(m, pid);
 	if (c)
 		forget_closer(m, c);

@@ -18,8 +18,10 @@ void leat_alive_entry(struct fuse_entry_param *e);
 /* open, flush of LEAT_ALIVE_INO */
 void leat_alive_opened(struct leat_mount_call *call);
 void leat_alive_flushed(struct leat_mount_call *call);
-/* flush of a file that is open for writing: thread `tid` closes it. */
-void leat_alive_closing(struct leat_handle *h, pid_t tid);
+/* flush of a file that is open for writing: thread `tid` closes it. True: because it is killed. */
+bool leat_alive_closing(struct leat_handle *h, pid_t tid);
+/* Report that to the daemon, of description `ofd`: its last close may follow. */
+void leat_alive_report_closing(struct leat_mount_call *call, uint32_t slot, uint64_t ofd);
 /* Those who have closed a file empty, and whose end was not reported: report it. */
 void leat_alive_poll(struct leat_mount_call *call);
 /* The mount is gone: forget the processes. True: one that was killed had closed a file empty. */

@@ -239,6 +239,7 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct leat_handle *h = leat_handle_of(fi);
 	struct leat_mount_call call;
+	bool killed;
 
 	leat_record_flushed(leat_fuse_context(req), ino == LEAT_ALIVE_INO ? NULL : h,
 			    fuse_req_ctx(req)->pid);
@@ -246,8 +247,9 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		if (leat_mount_call_init(&call, req) == 0)
 			leat_alive_flushed(&call);
 	} else if (h) {
-		if (h->ofd)
-			leat_alive_closing(h, fuse_req_ctx(req)->pid);
+		killed = h->ofd && leat_alive_closing(h, fuse_req_ctx(req)->pid);
+		if (killed && leat_mount_call_init(&call, req) == 0)
+			leat_alive_report_closing(&call, h->slot, h->ofd);
 		/* Of other files there is nothing to report, and no caller to be asked who it is.
 		 */
 		if (leat_handle_is_version(h) && leat_mount_call_init(&call, req) == 0)
