@@ -186,6 +186,7 @@ static int take_unmade(struct leat_result *r, const struct leat_value *root)
 	for (size_t i = 0; i < n && !error; i++)
 		error = leat_result_miss(r, leat_value_text(files[i], "name"),
 					 leat_value_text(files[i], "step"),
+					 leat_value_text(files[i], "removed_by"),
 					 strcmp(leat_value_text(files[i], "error"), "true") == 0);
 	return error;
 }

@@ -87,7 +87,10 @@ static void record_failure(struct leat_driver *d, size_t step)
 	const struct leat_unmade_file *unmade = leat_result_unmade(d->result, r->name);
 	char why[600], status[48];
 
-	if (leat_step_is_good(r) && unmade)
+	if (leat_step_is_good(r) && unmade && *unmade->remover)
+		snprintf(why, sizeof(why), "its output %s was removed by step %s", unmade->name,
+			 unmade->remover);
+	else if (leat_step_is_good(r) && unmade)
 		snprintf(why, sizeof(why), "its output %s was not made", unmade->name);
 	else if (leat_step_is_good(r))
 		snprintf(why, sizeof(why), "%s",

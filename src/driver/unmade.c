@@ -28,7 +28,7 @@ static int note(struct leat_driver *d, const struct leat_step *step, const char 
 
 	if (!rule || rule->excluded || is_on_disk(d, name))
 		return 0;
-	return leat_result_miss(d->result, name, step->name, error);
+	return leat_result_miss(d->result, name, step->name, "", error);
 }
 
 void leat_driver_note_unmade(struct leat_driver *d, size_t step)
@@ -58,6 +58,7 @@ static void forget_made(struct leat_driver *d)
 		}
 		free(f.name);
 		free(f.step);
+		free(f.remover);
 	}
 	r->n_unmade = n;
 }
@@ -70,7 +71,11 @@ void leat_driver_report_unmade(struct leat_driver *d)
 		forget_made(d);
 	leat_console_progress(&d->console, NULL);
 	error = leat_result_report_unmade(d->result);
-	if (error)
+	if (error && *error->remover)
+		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE,
+				 "step %s has removed %s, an output of step %s", error->remover,
+				 error->name, error->step);
+	else if (error)
 		leat_driver_fail(d, LEAT_EXIT_OWN_FAILURE, "step %s has not made its output %s",
 				 error->step, error->name);
 }

@@ -24,6 +24,13 @@ bool leat_stream_made(const struct leat_stream *s, const char *name)
 	       (series && series->latest);
 }
 
+int leat_stream_remover(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n ? (int)n->remover - 1 : -1;
+}
+
 enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, name);

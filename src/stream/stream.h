@@ -157,6 +157,10 @@ const char *leat_stream_passed_on(const struct leat_stream *s, const char *name)
 /* Has a producer made `name`, or a version of it, in this run, and not taken it back? */
 bool leat_stream_made(const struct leat_stream *s, const char *name);
 
+/* The step that removed what was there by `name`, or moved it away, last in this run; -1: none, or
+ * nobody knows which. */
+int leat_stream_remover(const struct leat_stream *s, const char *name);
+
 /* True if bytes must be published as they are written: no_update, not yet
  * committed, and some step other than its producers may read it. */
 bool leat_stream_publishes(struct leat_stream *s, const char *name);

@@ -19,6 +19,13 @@ int leat_result_init(struct leat_result *r, const struct leat_workflow *wf)
 	return 0;
 }
 
+static void free_unmade(struct leat_unmade_file *f)
+{
+	free(f->name);
+	free(f->step);
+	free(f->remover);
+}
+
 void leat_result_release(struct leat_result *r)
 {
 	for (size_t i = 0; r->steps && i < r->n_steps; i++) {
@@ -30,10 +37,8 @@ void leat_result_release(struct leat_result *r)
 		free(r->lost[i].step);
 		free(r->lost[i].why);
 	}
-	for (size_t i = 0; i < r->n_unmade; i++) {
-		free(r->unmade[i].name);
-		free(r->unmade[i].step);
-	}
+	for (size_t i = 0; i < r->n_unmade; i++)
+		free_unmade(&r->unmade[i]);
 	for (size_t i = 0; i < r->n_problems; i++)
 		free(r->problems[i]);
 	free(r->unmade);
@@ -77,7 +82,8 @@ int leat_result_lose(struct leat_result *r, const char *name, const char *step, 
 	return -ENOMEM;
 }
 
-int leat_result_miss(struct leat_result *r, const char *name, const char *step, bool error)
+int leat_result_miss(struct leat_result *r, const char *name, const char *step, const char *remover,
+		     bool error)
 {
 	struct leat_unmade_file *grown, *f;
 
@@ -89,14 +95,25 @@ int leat_result_miss(struct leat_result *r, const char *name, const char *step, 
 		return -ENOMEM;
 	r->unmade = grown;
 	f = &grown[r->n_unmade];
-	*f = (struct leat_unmade_file){strdup(name), strdup(step), error};
-	if (f->name && f->step) {
+	*f = (struct leat_unmade_file){strdup(name), strdup(step), strdup(remover), error};
+	if (f->name && f->step && f->remover) {
 		r->n_unmade++;
 		return 0;
 	}
-	free(f->name);
-	free(f->step);
+	free_unmade(f);
 	return -ENOMEM;
+}
+
+/* The line that is told. NULL when out of memory. */
+static char *describe_unmade(const struct leat_unmade_file *f)
+{
+	if (*f->remover)
+		return leat_strf("step %s has removed %s, an output of step %s; leave it there, or "
+				 "take it out of that step's outputs",
+				 f->remover, f->name, f->step);
+	return leat_strf("step %s ended with status 0 but did not make its output %s; take it out "
+			 "of the step's outputs, or give it as a pattern if it may be missing",
+			 f->step, f->name);
 }
 
 const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r)
@@ -105,11 +122,7 @@ const struct leat_unmade_file *leat_result_report_unmade(struct leat_result *r)
 
 	for (size_t i = 0; i < r->n_unmade; i++) {
 		const struct leat_unmade_file *f = &r->unmade[i];
-		char *text =
-			leat_strf("step %s ended with status 0 but did not make its output %s; "
-				  "take it out of the step's outputs, or give it as a "
-				  "pattern if it may be missing",
-				  f->step, f->name);
+		char *text = describe_unmade(f);
 
 		if (text)
 			leat_result_note(r, text);

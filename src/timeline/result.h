@@ -47,8 +47,9 @@ struct leat_lost_file {
 
 /* An output that a step spells out and, having ended well, has not made. */
 struct leat_unmade_file {
-	char *name; /* owned */
-	char *step; /* owned */
+	char *name;    /* owned */
+	char *step;    /* owned */
+	char *remover; /* the step that has removed it, which another had made; owned, "" none */
 	bool error;
 };
 
@@ -94,8 +95,10 @@ void leat_result_blame(struct leat_step_result *s, const char *format, ...)
 /* Add a file that is not whole. 0 or -ENOMEM. */
 int leat_result_lose(struct leat_result *r, const char *name, const char *step, const char *why);
 
-/* Add an output that was not made, unless the list has it. 0 or -ENOMEM. */
-int leat_result_miss(struct leat_result *r, const char *name, const char *step, bool error);
+/* Add an output that was not made, or that step `remover`, if it is not "", has removed, unless the
+ * list has it. 0 or -ENOMEM. */
+int leat_result_miss(struct leat_result *r, const char *name, const char *step, const char *remover,
+		     bool error);
 /* The first one that the step has not made; NULL: none. */
 const struct leat_unmade_file *leat_result_unmade(const struct leat_result *r, const char *step);
 

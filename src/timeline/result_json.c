@@ -54,6 +54,8 @@ static void put_unmade(struct leat_json *j, const struct leat_unmade_file *f)
 	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", f->name);
 	leat_json_string(j, "step", f->step);
+	if (*f->remover)
+		leat_json_string(j, "removed_by", f->remover);
 	leat_json_bool(j, "error", f->error);
 	leat_json_close(j);
 }

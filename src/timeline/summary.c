@@ -97,19 +97,31 @@ static void print_lost(const struct leat_result *r, FILE *out)
 	}
 }
 
+/* Are they the same step's, and has the same step removed them, or none? */
+static bool are_alike(const struct leat_unmade_file *a, const struct leat_unmade_file *b)
+{
+	return !strcmp(a->step, b->step) && !strcmp(a->remover, b->remover);
+}
+
 /* One line for each step. */
 static void print_unmade(const struct leat_result *r, FILE *out)
 {
 	for (size_t i = 0; i < r->n_unmade; i++) {
-		const char *step = r->unmade[i].step;
+		const struct leat_unmade_file *f = &r->unmade[i];
+		size_t k = 0;
 
-		if (leat_result_unmade(r, step) != &r->unmade[i])
+		while (!are_alike(&r->unmade[k], f))
+			k++;
+		if (k < i)
 			continue;
-		fprintf(out, "not made: %s", r->unmade[i].name);
-		for (size_t k = i + 1; k < r->n_unmade; k++)
-			if (!strcmp(r->unmade[k].step, step))
+		fprintf(out, "%s: %s", *f->remover ? "removed" : "not made", f->name);
+		for (k = i + 1; k < r->n_unmade; k++)
+			if (are_alike(&r->unmade[k], f))
 				fprintf(out, ", %s", r->unmade[k].name);
-		fprintf(out, " (step %s ended with status 0 without making it)\n", step);
+		if (*f->remover)
+			fprintf(out, " (by step %s; step %s had made it)\n", f->remover, f->step);
+		else
+			fprintf(out, " (step %s ended with status 0 without making it)\n", f->step);
 	}
 }
 

@@ -104,6 +104,35 @@ unmade='step make ended with status 0 but did not make its output temporary; tak
 	done
 }
 
+@test "what another step has removed or renamed is not told to be never made" {
+	local change
+	for change in 'rm x' 'mv x y'; do
+		cat >flow.yaml <<-END
+			name: flow
+			dir: work
+			permanent: [x, z]
+			tasks:
+			  - func: make
+			    exec: bash -c 'echo one >x; echo go >go; sleep 0.3'
+			    outports: [{filename: x}, {filename: go, committed: on_close}]
+			  - func: tidy
+			    exec: bash -c 'cat go >z; $change'
+			    inports: [{filename: go}]
+			    outports: [{filename: z}, {filename: x}]
+		END
+		rm -f work/*
+		run -125 timeout 60 leat run --report report flow.yaml
+		echo "$output"
+		[[ $output == *"leat: step tidy has removed x, an output of step make; leave it there, or take it out of that step's outputs"* ]]
+		grep -q '^removed: x (by step tidy; step make had made it)$' <<<"$output"
+		[[ $output != *"not made"* && $output != *"did not make"* ]]
+		report 'r["not_made"] == [{"name": "x", "step": "make", "removed_by": "tidy", "error": True}]'
+		report 'r["why"] == "step tidy has removed x, an output of step make"'
+		run -125 timeout 60 leat run --resume --report report flow.yaml
+		report '"its output x was removed by step tidy" in str(r)'
+	done
+}
+
 @test "of a step that fails, or is not run, nothing is missed" {
 	flow 'exit 3'
 	for plain in "" --plain; do

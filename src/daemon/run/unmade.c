@@ -136,10 +136,13 @@ bool leat_unmade_fails(struct leat_daemon *d)
 static void put(struct leat_daemon *d, struct leat_json *j, int step, size_t i)
 {
 	const char *name = output_of(d, step, i);
+	int remover = leat_stream_remover(d->stream, name);
 
 	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", name);
 	leat_json_string(j, "step", d->wf->steps[step].name);
+	if (remover >= 0 && remover != step)
+		leat_json_string(j, "removed_by", d->wf->steps[remover].name);
 	leat_json_bool(j, "error", is_error(d, name));
 	leat_json_close(j);
 }

@@ -48,6 +48,7 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 	check_streamed(s, from, step, "renamed");
 	leat_fact_check_amended(s, from, step, "renamed");
 	leat_fact_take_away(s, from, step);
+	from->remover = (unsigned)(step + 1);
 	leat_shown_check_loss(s, from, step, to->text);
 	check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");
@@ -131,6 +132,7 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 		check_streamed(s, n, ev->step, "removed");
 	leat_fact_check_amended(s, n, ev->step, "removed");
 	leat_fact_take_away(s, n, ev->step);
+	n->remover = (unsigned)(ev->step + 1);
 	leat_shown_check_loss(s, n, ev->step, NULL);
 	forget(s, n);
 	leat_shown_recount(s, n, ev->step);

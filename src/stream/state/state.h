@@ -152,10 +152,12 @@ struct leat_name_state {
 	unsigned amender; /* 1 + the step, both producer and consumer, that was let at it
 			     before it was complete */
 	unsigned taken;   /* 1 + the consumer that removed it or moved it away */
-	bool taken_below; /* that has been so of a name in this directory */
-	bool relied;      /* of a directory: a consumer went on as it was complete */
-	bool dirty;       /* in the queue of leat_settle */
-	bool wake;        /* in the list of names to wake */
+	unsigned
+		remover; /* 1 + the step that removed it or moved it away last; for messages only */
+	bool taken_below;             /* that has been so of a name in this directory */
+	bool relied;                  /* of a directory: a consumer went on as it was complete */
+	bool dirty;                   /* in the queue of leat_settle */
+	bool wake;                    /* in the list of names to wake */
 	struct leat_content *content; /* NULL: does not exist */
 	struct leat_name_state *same_prev, *same_next;
 	struct leat_name_state *parent;                 /* NULL for "" */
