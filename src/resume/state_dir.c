@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "resume/prune.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +120,9 @@ static int open_below(const char *base, const char *key, bool make)
 	int base_fd = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = -1, rc = base_fd < 0 ? -errno : 0;
 
-	if (!rc && make && mkdirat(base_fd, key, 0700) < 0 && errno != EEXIST)
+	if (!rc && make && mkdirat(base_fd, key, 0700) == 0)
+		leat_prune(base_fd, key); /* each that comes has others go */
+	else if (!rc && make && errno != EEXIST)
 		rc = -errno;
 	if (!rc) {
 		fd = openat(base_fd, key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -603,3 +603,19 @@ placed() {
 	[ "$(xargs <ran)" = "make turn" ]
 	[ "$(cat work/copy)" = aa ]
 }
+
+@test "the record of a directory that nobody has used for long goes when another one comes" {
+	export LEAT_STATE_DIR=$PWD/state
+	mkdir -p state/old state/new
+	first
+	mv "$(state_of work)" state/kept
+	mv state/kept "state/$(id -u)-1a-2b"
+	cp -r "state/$(id -u)-1a-2b" "state/$(id -u)-3c-4d"
+	touch -d '100 days ago' "state/$(id -u)-1a-2b"
+	touch -d '200 days ago' "state/$(id -u)-3c-4d" state/old
+	first
+	[ -e "state/$(id -u)-1a-2b/flow.record" ]
+	[ ! -e "state/$(id -u)-3c-4d" ]
+	[ -e state/old ]
+	[ -e "$(state_of work)/flow.record" ]
+}
