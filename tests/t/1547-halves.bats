@@ -13,6 +13,7 @@ setup() {
 }
 
 teardown() {
+	chmod -R u+w "$open"
 	cd / && rm -rf "$open"
 }
 
@@ -179,4 +180,38 @@ reach() {
 	} | in_step >seen
 	cat log seen
 	grep -Eqx 'yes yes 711 0:0|no no 700 0:0' seen
+}
+
+# shut MODE: an ordinary user's step leaves its directories at that mode, before what is in them is saved.
+shut() {
+	cat >flow.yaml <<-END
+		name: shut
+		dir: work
+		permanent: [d/out, d/sub/x, d/sub/deep/y, d/link, e/empty, last]
+		tasks:
+		  - func: one
+		    exec: bash -ec 'echo 1 >d/out; ln -s out d/link; mkdir -p d/sub/deep e/empty; echo 2 >d/sub/x; echo 3 >d/sub/deep/y; chmod -R $1 d e'
+		    outports: [{filename: d/out}, {filename: d/link}, {filename: d/sub/x}, {filename: d/sub/deep/y}, {dirname: e/empty}]
+		  - func: two
+		    exec: bash -c 'cat d/out d/sub/x d/sub/deep/y >last'
+		    inports: [{filename: d/out}, {filename: d/sub/x}, {filename: d/sub/deep/y}]
+		    outports: [{filename: last}]
+	END
+	for plain in --plain ''; do
+		chmod -R u+w work
+		rm -rf work
+		mkdir -p work/d
+		echo disk >work/d/on_disk
+		[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$open"
+		LEAT_STATE_DIR=$open/state run -0 nobody timeout 60 leat run $plain flow.yaml
+		echo "$output"
+		(cd work && find . -printf '%p %M %l\n' | sort; cat last d/sub/deep/y) >"seen$plain"
+	done
+	diff seen--plain seen
+}
+
+@test "what is in directories that their step has shut for writing is saved, as an ordinary user" {
+	shut a-w
+	grep -q '^./d/sub/deep dr-xr-xr-x $' seen
+	shut u-w,go=
 }

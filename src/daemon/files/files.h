@@ -108,6 +108,7 @@ struct leat_daemon_files {
 	struct leat_job *jobs; /* of persist.c, queued; the running ones are libuv's */
 	unsigned n_jobs;       /* running */
 	struct leat_dirty_dir *dirty_dirs; /* with renames that are not yet synced */
+	struct leat_shut_dir *shut_dirs;   /* open while jobs run; owned */
 
 	struct leat_move *moves; /* running */
 	unsigned n_moves;

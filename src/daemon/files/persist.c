@@ -10,6 +10,7 @@
 #include "daemon/files/files.h"
 #include "daemon/files/locks.h"
 #include "daemon/files/shown.h"
+#include "daemon/files/shut_dirs.h"
 #include "store/attributes.h"
 #include "store/persist.h"
 
@@ -47,12 +48,19 @@ struct leat_dirty_dir {
 	char path[]; /* of any file in it */
 };
 
-static void free_job(struct leat_job *j)
+/* What prepare has taken. */
+static void release(struct leat_job *j)
 {
 	leat_close(&j->in);
 	leat_beneath_release(&j->at);
-	free(j->path);
 	free(j->target);
+	j->target = NULL;
+}
+
+static void free_job(struct leat_job *j)
+{
+	release(j);
+	free(j->path);
 	free(j);
 }
 
@@ -217,7 +225,7 @@ static int take_source(struct leat_job *j, enum leat_root root, const struct lea
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	j->first = note_dir(j->d, j->path);
+	j->first |= note_dir(j->d, j->path);
 	j->mtime = st.st_mtim;
 	j->ctime = st.st_ctim;
 	j->uid = st.st_uid;
@@ -238,9 +246,6 @@ static int prepare(struct leat_job *j)
 	struct stat st;
 	int rc;
 
-	j->path = strdup(j->f->name);
-	if (!j->path)
-		return -ENOMEM;
 	if (!leat_tree_has_ours(d->tree, j->path, &root, &st))
 		return -ENOENT;
 	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
@@ -255,10 +260,31 @@ static int prepare(struct leat_job *j)
 	return rc;
 }
 
+static bool may_write(const struct leat_job *j)
+{
+	return leat_beneath_access(j->at.dir, ".", W_OK | X_OK) != -EACCES;
+}
+
+/* Directories that are in the way are opened, those among them that are made for it, too. */
+static int prepare_hard(struct leat_job *j)
+{
+	int rc;
+
+	j->path = strdup(j->f->name);
+	if (!j->path)
+		return -ENOMEM;
+	while (!(rc = prepare(j)) || rc == -EACCES) {
+		if ((!rc && may_write(j)) || !leat_dirs_open(j->d, j->path))
+			return rc;
+		release(j);
+	}
+	return rc;
+}
+
 static void start(struct leat_daemon *d, struct leat_job *j)
 {
 	struct leat_file *f = j->f;
-	int rc = prepare(j);
+	int rc = prepare_hard(j);
 
 	f->dirty = false;
 	if (!rc) {
@@ -285,6 +311,8 @@ static void start_jobs(struct leat_daemon *d)
 		DL_DELETE(d->files->jobs, j);
 		start(d, j);
 	}
+	if (leat_files_persist_idle(d))
+		leat_dirs_shut(d);
 }
 
 static bool is_saved(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
@@ -353,5 +381,6 @@ void leat_files_persist_free(struct leat_daemon *d)
 		DL_DELETE(d->files->jobs, j);
 		free_job(j);
 	}
+	leat_dirs_shut(d);
 	forget_dirs(d);
 }

@@ -16,6 +16,7 @@
 #include "daemon/files/persist.h"
 #include "daemon/files/relink.h"
 #include "daemon/files/remove.h"
+#include "daemon/files/shut_dirs.h"
 #include "daemon/files/times.h"
 #include "daemon/files/versions.h"
 #include "daemon/run/ending.h"
@@ -55,10 +56,13 @@ static void make_directories(struct leat_daemon *d)
 		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
 			continue;
 		rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
+		if (rc == -EACCES && leat_dirs_open(d, f->name))
+			rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);
 		if (rc)
 			leat_problem_add(d, rc, "cannot make %s/%s: %s", d->dir, f->name,
 					 strerror(-rc));
 	}
+	leat_dirs_shut(d);
 }
 
 /* A directory that may have been there only for what was removed. */
