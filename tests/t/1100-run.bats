@@ -121,6 +121,17 @@ replace() {
 	[[ $output == *staged* ]]
 }
 
+@test "a program that another step has made is refused by the name that it has in the directory" {
+	static_linking
+	echo 'int main(void) { return 0; }' | gcc -static -x c -o static -
+	replace stream.yaml produce "bash -c 'cp ../static numbers'"
+	replace stream.yaml consume "bash -c './numbers; exit 5'"
+	run -5 no_mount timeout 30 leat run stream.yaml
+	echo "$output"
+	[[ $output == *"leat: step consume: $PWD/work/numbers: statically linked: cannot be intercepted; give the step \`staged: true\`"* ]]
+	[[ $output != */proc/* ]]
+}
+
 @test "a staged step runs on plain files between streamed ones" {
 	need gcc
 	gcc -static -x c -o work/upper - <<-'END'

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A run that goes wrong a million times reports the first ones. */
 #define MAX_PROBLEMS 500u
@@ -35,6 +36,36 @@ void leat_problems_launchable(struct leat_daemon *d, const char *step)
 	send_event(d, LEAT_WIRE_LAUNCHABLE, step);
 }
 
+/* A program is started from the store by a path that nobody knows but leat. */
+static void name_places(const struct leat_daemon *d, char **text)
+{
+	const size_t length = strlen(d->exec_path), named_length = strlen(d->dir);
+	size_t from = 0;
+	char *at;
+
+	while (length && (at = strstr(*text + from, d->exec_path))) {
+		size_t before = (size_t)(at - *text);
+		char *named = at[length] == '/' ? leat_strf("%.*s%s%s", (int)before, *text, d->dir,
+							    at + length)
+						: NULL;
+
+		from = before + (named ? named_length : length);
+		if (named) {
+			free(*text);
+			*text = named;
+		}
+	}
+}
+
+char *leat_problem_text(const struct leat_daemon *d, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy)
+		name_places(d, &copy);
+	return copy;
+}
+
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 {
 	struct leat_problem *p;
@@ -50,6 +81,8 @@ void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 	va_start(ap, format);
 	p->text = leat_vstrf(format, ap);
 	va_end(ap);
+	if (p->text)
+		name_places(d, &p->text);
 	if (!p->text) {
 		free(p);
 		return;

@@ -21,7 +21,7 @@ void leat_lost_note(struct leat_daemon *d, int step, const char *why)
 	if (s->running && s->spoiled)
 		return;
 	if (s->running)
-		s->spoiled = strdup(why);
+		s->spoiled = leat_problem_text(d, why);
 	/* Who ended before was a process that it left behind: the run has failed. */
 	if (!s->running || !s->spoiled)
 		leat_problem_add(d, -EIO, "step %s: %s", d->wf->steps[step].name, why);
