@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 /* Of FUSE_INIT's flags, both words of them, as linux/fuse.h has them. */
+#define LEAT_FUSE_DONT_MASK (UINT64_C(1) << 6)    /* leaves the callers' umasks to us */
 #define LEAT_FUSE_KILLPRIV (UINT64_C(1) << 28)    /* asks for no capabilities before each write */
 #define LEAT_FUSE_DIRECT_MMAP (UINT64_C(1) << 36) /* maps files of direct I/O; Linux 6.6 */
 #define LEAT_FUSE_PASSTHROUGH (UINT64_C(1) << 37) /* reads opened files itself; 6.9, root's */

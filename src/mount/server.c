@@ -74,7 +74,7 @@ static void report_refused(struct leat_mount *m)
 
 static int take_mount(struct leat_mount *m)
 {
-	const uint64_t wanted = LEAT_FUSE_DIRECT_MMAP | LEAT_FUSE_KILLPRIV |
+	const uint64_t wanted = LEAT_FUSE_DIRECT_MMAP | LEAT_FUSE_KILLPRIV | LEAT_FUSE_DONT_MASK |
 				(m->as_root ? LEAT_FUSE_PASSTHROUGH : 0);
 	struct fuse_lowlevel_ops ops = {0};
 	int fd = leat_handshake_receive_fd(m->peer, &m->own_users);

@@ -216,7 +216,6 @@ import time; time.sleep(2)'
 # A directory with a default list, one without, and files that have the list, had it, or never had it.
 in_default_lists() {
 	local d
-	umask 0 # which a program behind a mount takes from what the list gives
 	for d in batch work; do
 		mkdir $d/d $d/e
 		python3 -c '

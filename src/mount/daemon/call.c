@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +37,7 @@ int leat_mount_call_init(struct leat_mount_call *call, fuse_req_t req)
 	*call = (struct leat_mount_call){.m = leat_fuse_context(req), .req = req, .tid = who->pid};
 	call->other = call->m->spec->ranged && who->uid != call->m->shown_uid;
 	call->gid = who->gid;
+	call->umask = who->umask & 0777;
 	if (call->m->recorder)
 		note_arrival(call);
 	if (!call->m->as_root || (!who->uid && !who->gid))
@@ -101,6 +104,26 @@ void leat_mount_become_self(const struct leat_mount_call *call)
 	setfsuid(0);
 	setfsgid(call->m->own.gid);
 	syscall(SYS_setgroups, call->m->own.n, call->m->own.groups);
+}
+
+/* A umask is of a process, but for threads that have left it there. */
+static _Thread_local bool has_own_mask;
+
+mode_t leat_mount_mask(const struct leat_mount_call *call, mode_t mode)
+{
+	if (!call->umask)
+		return mode;
+	has_own_mask = has_own_mask || unshare(CLONE_FS) == 0;
+	if (!has_own_mask)
+		return mode & ~call->umask;
+	umask(call->umask);
+	return mode;
+}
+
+void leat_mount_unmask(const struct leat_mount_call *call)
+{
+	if (call->umask && has_own_mask)
+		umask(0);
 }
 
 /* As the caller: what the daemon found there may be another's by now. Only the server may look

@@ -12,6 +12,7 @@ struct leat_mount_call {
 	pid_t tid;                /* of the caller */
 	bool other;               /* another user than the mount's: files/other.c */
 	gid_t gid;                /* its group, as the mount has ids */
+	mode_t umask;             /* and its umask, if something is to be made */
 	int64_t began_ns, cpu_ns; /* for the trace: when, and the thread's CPU time then */
 	struct leat_connection *connection;
 };
@@ -36,6 +37,10 @@ int leat_mount_identify(const struct leat_mount_call *call, uint32_t slot, int d
 /* From here to leat_mount_become_self file system calls are made with the caller's ids. */
 void leat_mount_become(const struct leat_mount_call *call);
 void leat_mount_become_self(const struct leat_mount_call *call);
+/* Before and after something is made with `mode`, as the caller asks: where a directory has a
+ * default access control list, the umask does not count. The mode to make it with. */
+mode_t leat_mount_mask(const struct leat_mount_call *call, mode_t mode);
+void leat_mount_unmask(const struct leat_mount_call *call);
 /* The step's account. */
 struct leat_shm_step *leat_mount_step(const struct leat_mount_call *call);
 /* What its reads and writes are held to. */

@@ -47,9 +47,10 @@ static int open_there(struct leat_mount_call *call, const struct leat_mount_loca
 	/* Direct I/O is between the program and this process; a device is the kernel's. */
 	flags = (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
 	leat_mount_become(call);
-	fd = openat(location->dirfd, location->path, flags, mode);
+	fd = openat(location->dirfd, location->path, flags, leat_mount_mask(call, mode));
 	if (fd < 0)
 		rc = -errno;
+	leat_mount_unmask(call);
 	leat_mount_become_self(call);
 	if (!rc && call->other && fstat(fd, &st) == 0 && (rc = leat_other_access(call, &st, R_OK)))
 		leat_close(&fd);

@@ -214,17 +214,19 @@ struct making {
 static int make_at(struct leat_mount_call *call, const struct leat_mount_location *location,
 		   const struct making *what)
 {
+	mode_t mode = leat_mount_mask(call, what->mode);
 	int rc;
 
 	leat_mount_become(call);
 	if (what->target)
 		rc = symlinkat(what->target, location->dirfd, location->path);
 	else if (what->op == LEAT_OP_MKDIR)
-		rc = mkdirat(location->dirfd, location->path, what->mode);
+		rc = mkdirat(location->dirfd, location->path, mode);
 	else
-		rc = mknodat(location->dirfd, location->path, what->mode, what->dev);
+		rc = mknodat(location->dirfd, location->path, mode, what->dev);
 	rc = rc < 0 ? -errno : 0;
 	leat_mount_become_self(call);
+	leat_mount_unmask(call);
 	return rc;
 }
 
