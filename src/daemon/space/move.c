@@ -29,9 +29,6 @@
 #include <string.h>
 #include <time.h>
 
-/* libuv's pool has more threads, but others need them, too. */
-#define MAX_MOVES 2u
-
 static void free_move(struct leat_move *m)
 {
 	leat_close(&m->in);
@@ -260,7 +257,7 @@ static int stop_writers(struct leat_move *m)
 
 static bool may_start(struct leat_daemon *d, struct leat_file *f, bool live)
 {
-	if (f->move || f->former || d->files->n_moves >= MAX_MOVES)
+	if (f->move || f->former || d->files->n_moves >= LEAT_MAX_MOVES)
 		return false;
 	return !live || leat_descriptions_settled(d, f);
 }

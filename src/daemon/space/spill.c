@@ -5,6 +5,7 @@
 #include "daemon/core/connections.h"
 #include "daemon/files/files.h"
 #include "daemon/files/former.h"
+#include "daemon/space/candidates.h"
 #include "daemon/space/fit.h"
 #include "daemon/space/move.h"
 #include "daemon/space/refuse.h"
@@ -17,13 +18,8 @@
 #include <sys/statvfs.h>
 
 #define SECOND UINT64_C(1000000000)
-/* How long a call that a client was allowed may take to be made. */
-#define HELD_NS SECOND
-/* Files moved out in one go. */
-#define MAX_VICTIMS 8u
-/* Complete files that are looked at in one go, of perhaps millions: those that were not have their
- * turn the next time. */
-#define MOST_LOOKED 4096u
+/* Files that are tried in one go, of which some cannot be moved. */
+#define MAX_TRIES 8u
 /* All files are looked at for the largest for at most this part of the time. */
 #define LARGEST_SHARE 10u
 /* A file that cannot be moved just now is tried again after so long, so often. */
@@ -56,105 +52,21 @@ enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes
 
 /* ---- who goes, who comes ---- */
 
-/* May some client be about to use its place? */
-static bool is_held(struct leat_daemon *d, const struct leat_file *f, uint64_t now)
-{
-	const struct leat_conn *c;
-
-	DL_FOREACH(d->conns, c)
-	if (c->held == f && now - c->held_ns < HELD_NS)
-		return true;
-	return false;
-}
-
-/* Is there a step that has declared it, and may still read it? */
-static bool will_be_read(const struct leat_daemon *d, const struct leat_file *f)
-{
-	int n = (int)d->wf->n_steps;
-
-	for (int i = leat_steps_next(f->rule->consumers, 0, n); i < n;
-	     i = leat_steps_next(f->rule->consumers, i + 1, n))
-		if (leat_file_awaits(d, f, i))
-			return true;
-	return false;
-}
-
-static bool is_movable(struct leat_daemon *d, const struct leat_file *f)
-{
-	return (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED) && !f->descriptions &&
-	       !f->move && !f->copying && !f->dirty && !f->saving && f->size;
-}
-
-/* A candidate, and how much it is needed. */
-struct candidate {
-	struct leat_file *f;
-	bool wanted;
-};
-
-static bool is_colder(const struct candidate *a, const struct candidate *b)
-{
-	if (a->wanted != b->wanted)
-		return b->wanted;
-	return a->f->touched_ns < b->f->touched_ns;
-}
-
-/* Puts it among the first MAX_VICTIMS by `before`. */
-static void sort_in(struct candidate *v, unsigned *n, struct candidate c,
-		    bool (*before)(const struct candidate *, const struct candidate *))
-{
-	unsigned i = *n < MAX_VICTIMS ? (*n)++ : MAX_VICTIMS;
-
-	if (i == MAX_VICTIMS && !before(&c, &v[--i]))
-		return;
-	for (; i && before(&c, &v[i - 1]); i--)
-		v[i] = v[i - 1];
-	v[i] = c;
-}
-
-/* The files in `root` that may be moved, of the MOST_LOOKED that were looked at least recently,
- * into v[MAX_VICTIMS]: the first by the order `before`. How many. */
-static unsigned choose(struct leat_daemon *d, enum leat_root root, struct candidate *v,
-		       bool (*before)(const struct candidate *, const struct candidate *))
-{
-	size_t all = d->files->n_complete[root];
-	uint64_t now = leat_clock_ns();
-	enum leat_root where;
-	struct stat st;
-	unsigned n = 0;
-
-	for (size_t i = 0; i < all && i < MOST_LOOKED; i++) {
-		struct leat_file *f = d->files->complete[root];
-		struct candidate c = {.f = f};
-
-		leat_file_list_complete(d, f, root);
-		if (!is_movable(d, f) || is_held(d, f, now))
-			continue;
-		c.wanted = will_be_read(d, f);
-		if (n == MAX_VICTIMS && !before(&c, &v[n - 1]))
-			continue;
-		if (!leat_tree_has_ours(d->tree, f->name, &where, &st) || !S_ISREG(st.st_mode))
-			leat_file_list_complete(d, f, LEAT_ROOT_NONE);
-		else if (where != root)
-			leat_file_list_complete(d, f, where);
-		else
-			sort_in(v, &n, c, before);
-	}
-	return n;
-}
-
 /* True if something is on its way out. */
 static bool relieve(struct leat_daemon *d)
 {
-	struct candidate v[MAX_VICTIMS];
 	struct leat_daemon_space *s = d->space;
-	unsigned n;
+	const struct leat_candidate *c;
 
 	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS ||
 	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
 		return d->files->n_moves > 0;
-	n = choose(d, LEAT_ROOT_STORE, v, is_colder);
-	for (unsigned i = 0; i < n; i++)
-		leat_move_start(d, v[i].f, false, 0, leat_spill_tick);
+	for (unsigned i = 0; i < MAX_TRIES && d->files->n_moves < LEAT_MAX_MOVES; i++) {
+		c = leat_candidates_take(d, &s->going, LEAT_ROOT_STORE);
+		if (!c)
+			break;
+		leat_move_start(d, c->f, false, 0, leat_spill_tick);
+	}
 	return d->files->n_moves > 0;
 }
 
@@ -164,7 +76,8 @@ int leat_spill_move_itself(struct leat_daemon *d, struct leat_file *f, bool aske
 
 	if (f->retired)
 		return -ENOTSUP;
-	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) || is_held(d, f, now))
+	if (now - f->tried_ns < RETRY_NS || (asked_often && f->stuck) ||
+	    leat_file_is_held(d, f, now))
 		return -EBUSY;
 	f->tried_ns = now;
 	return leat_move_start(d, f, true, pid, leat_spill_tick);
@@ -206,27 +119,23 @@ static void relieve_open(struct leat_daemon *d)
 		leat_spill_move_itself(d, largest, false, 0);
 }
 
-static bool is_hotter(const struct candidate *a, const struct candidate *b)
-{
-	return is_colder(b, a);
-}
-
 /* What will be read comes back as long as there is space between the marks. */
 static void fetch(struct leat_daemon *d)
 {
-	struct candidate v[MAX_VICTIMS];
 	struct leat_daemon_space *s = d->space;
+	const struct leat_candidate *c;
 	uint64_t used = s->used_bytes;
-	unsigned n;
 
 	if (!s->moved_bytes || d->files->n_moves || d->phase != LEAT_DAEMON_STEPS)
 		return;
-	n = choose(d, LEAT_ROOT_SPILL, v, is_hotter);
-	for (unsigned i = 0; i < n && v[i].wanted; i++) {
-		if (used + v[i].f->size > low_water(s) + s->budget_bytes / 8)
+	for (unsigned i = 0; i < MAX_TRIES && d->files->n_moves < LEAT_MAX_MOVES; i++) {
+		c = leat_candidates_take(d, &s->coming, LEAT_ROOT_SPILL);
+		if (!c)
+			break;
+		if (used + c->f->size > low_water(s) + s->budget_bytes / 8)
 			continue;
-		if (leat_move_start(d, v[i].f, false, 0, leat_spill_tick) == 0)
-			used += v[i].f->size;
+		if (leat_move_start(d, c->f, false, 0, leat_spill_tick) == 0)
+			used += c->f->size;
 	}
 }
 
