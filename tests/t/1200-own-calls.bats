@@ -295,7 +295,7 @@ hide_each() {
 	while read -r number name aliases; do
 		printf 'name: w\ndir: work\ntasks:\n  - {func: f, exec: %s}\n' "env LD_LIBRARY_PATH=$PWD/hidden/$number true" >flow.yaml
 		run no_mount timeout 60 leat run flow.yaml
-		said=${output##*that is not known (}
+		said=${output##*that leat does not see (}
 		said=${said%%)*}
 		# Or by one that calls it.
 		if [ "$status" != 126 ] || [[ " $PROBED " != *" $said "* ]]; then

@@ -66,15 +66,31 @@ is_prefix() {
 	END
 }
 
-# rounds HOW: it is killed with `timeout` ten times, at several points.
+# has_begun: the writer has written its first page.
+has_begun() {
+	[ -e work/out ] && [ "$(head -c 1 work/out | od -An -tu1)" -eq 1 ] 2>/dev/null
+}
+
+# killed_after SECONDS HOW: a run whose writer is killed with `timeout` after these, or, where it has not begun by then
+# for all that goes on beside it, after longer.
+killed_after() {
+	local seconds
+	for seconds in "$1" 1 4 16; do
+		rm -rf work
+		mkdir work
+		echo "timeout -s KILL $seconds ../writer $2 out; true" >one.sh
+		run leat run w.yaml
+		echo "$seconds s: $status: $output"
+		! has_begun || return 0
+	done
+	return 1
+}
+
+# rounds HOW: it is killed ten times, at several points.
 rounds() {
 	local i
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		rm -rf work
-		mkdir work
-		echo "timeout -s KILL 0.$((i % 4 + 1)) ../writer $1 out; true" >one.sh
-		run leat run w.yaml
-		echo "$i: $status: $output"
+		killed_after "0.$((i % 4 + 1))" "$1"
 		[ "$status" = 0 ]
 		[[ $output != *"left behind"* ]]
 		is_prefix
@@ -103,7 +119,11 @@ rounds() {
 	local i
 	static_linking
 	writer writer -static
-	echo "timeout -s KILL 0.3 ../writer map out; true" >one.sh
+	# It is killed some time after it has begun.
+	cat >one.sh <<-'END'
+		timeout -s KILL 16 bash -c '../writer map out & until [ -s out ]; do sleep 0.05; done; sleep 0.2; kill -KILL 0'
+		true
+	END
 	for i in 1 2 3 4 5; do
 		rm -rf work
 		mkdir work
