@@ -14,7 +14,7 @@
 /* Where none was found they are looked at for at most this part of the time. */
 #define SHARE 20u
 /* Who asked for a file last may be about to open it, or to ask again whether it has changed: tar
- * compares its times before and after. So long it does not come back from disk. */
+ * compares its times before and after. */
 #define IN_USE_NS SECOND
 
 bool leat_file_is_held(const struct leat_daemon *d, const struct leat_file *f, uint64_t now)
@@ -41,35 +41,41 @@ static bool is_movable(struct leat_daemon *d, const struct leat_file *f)
 	       !f->saving && f->size && (leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_COMMITTED);
 }
 
-static bool is_colder(const struct leat_candidate *a, const struct leat_candidate *b)
+/* What nobody will read goes first, the coldest of it. What will be read is read in the order in
+ * which it was made, most often: of that the newest goes, not what is next, unless it is in use. */
+static bool goes_before(const struct leat_candidate *a, const struct leat_candidate *b)
 {
 	if (a->wanted != b->wanted)
 		return b->wanted;
-	return a->f->touched_ns < b->f->touched_ns;
+	if (a->in_use != b->in_use)
+		return b->in_use;
+	return (a->f->touched_ns < b->f->touched_ns) == (!a->wanted || a->in_use);
 }
 
-static bool comes_before(enum leat_root root, const struct leat_candidate *a,
-			 const struct leat_candidate *b)
+/* What is next comes at once when it is asked for: of the others the newest comes back. */
+static bool comes_before(const struct leat_candidate *a, const struct leat_candidate *b)
 {
-	return root == LEAT_ROOT_STORE ? is_colder(a, b) : is_colder(b, a);
+	return a->f->touched_ns > b->f->touched_ns;
 }
 
 static void sort_in(struct leat_candidates *q, enum leat_root root, struct leat_candidate c)
 {
+	bool (*before)(const struct leat_candidate *, const struct leat_candidate *) =
+		root == LEAT_ROOT_STORE ? goes_before : comes_before;
 	unsigned i = q->n;
 
 	if (q->n < LEAT_CANDIDATES)
 		q->n++;
-	else if (!comes_before(root, &c, &q->v[--i]))
+	else if (!before(&c, &q->v[--i]))
 		return;
-	for (; i && comes_before(root, &c, &q->v[i - 1]); i--)
+	for (; i && before(&c, &q->v[i - 1]); i--)
 		q->v[i] = q->v[i - 1];
 	q->v[i] = c;
 }
 
-static bool may_leave(enum leat_root root, const struct leat_candidate *c, uint64_t now)
+static bool may_leave(enum leat_root root, const struct leat_candidate *c)
 {
-	return root == LEAT_ROOT_STORE || (c->wanted && now - c->f->touched_ns >= IN_USE_NS);
+	return root == LEAT_ROOT_STORE || (c->wanted && !c->in_use);
 }
 
 static void find(struct leat_daemon *d, struct leat_candidates *q, enum leat_root root)
@@ -85,7 +91,8 @@ static void find(struct leat_daemon *d, struct leat_candidates *q, enum leat_roo
 		if (!is_movable(d, c.f))
 			continue;
 		c.wanted = will_be_read(d, c.f);
-		if (may_leave(root, &c, now))
+		c.in_use = now - c.f->touched_ns < IN_USE_NS;
+		if (may_leave(root, &c))
 			sort_in(q, root, c);
 	}
 	q->found_ns = leat_clock_ns();
@@ -120,8 +127,8 @@ const struct leat_candidate *leat_candidates_take(struct leat_daemon *d, struct 
 	while (q->next < q->n) {
 		const struct leat_candidate *c = &q->v[q->next++];
 
-		if (is_movable(d, c->f) && !leat_file_is_held(d, c->f, now) &&
-		    is_there(d, c->f, root))
+		if (c->f->touched_ns <= q->found_ns && is_movable(d, c->f) &&
+		    !leat_file_is_held(d, c->f, now) && is_there(d, c->f, root))
 			return c;
 	}
 	return NULL;

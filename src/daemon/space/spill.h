@@ -1,6 +1,6 @@
 /* The memory budget: files that the store has no space for go to the spill
- * directory, coldest first, and come back when there is space (docs/explanation/how-it-works.md).
- */
+ * directory, first what nobody will read, and come back when there is space
+ * (docs/explanation/how-it-works.md). */
 #ifndef LEAT_DAEMON_SPACE_SPILL_H
 #define LEAT_DAEMON_SPACE_SPILL_H
 
