@@ -232,7 +232,7 @@ uint64_t leat_stream_fingerprint(const struct leat_stream *s);
 void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 			    void (*fn)(void *ctx, const char *name), void *ctx);
 
-/* Is `name` a directory, as far as was told? */
+/* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
 
 /* Walk the names known that `step` may make, or has made, as long as `fn` returns true. */

@@ -104,7 +104,7 @@ int leat_result_miss(struct leat_result *r, const char *name, const char *step, 
 	return -ENOMEM;
 }
 
-/* The line that is told. NULL when out of memory. */
+/* The line that is reported. NULL when out of memory. */
 static char *describe_unmade(const struct leat_unmade_file *f)
 {
 	if (*f->remover)

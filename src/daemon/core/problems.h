@@ -9,7 +9,7 @@
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A text that a client has told, with the names of places as people know them; the caller frees it.
+/* A text that a client has sent, with the names of places as people know them; the caller frees it.
  * NULL when out of memory. leat_problem_add does that itself. */
 char *leat_problem_text(const struct leat_daemon *d, const char *text);
 

@@ -33,8 +33,8 @@ void leat_procs_hear(struct leat_daemon *d, int step);
 void leat_procs_reap(struct leat_daemon *d, int step);
 /* Has another process of its step died, which has not been reported yet? */
 bool leat_proc_died_beside(const struct leat_proc *p);
-/* Is one of the step being ended that is not all gone, or of whose end nobody has been told yet?
- * What it has open is open until then. */
+/* Is one of the step being ended that is not all gone, or whose end has not been reported yet? What
+ * it has open is open until then. */
 bool leat_procs_any_dying(const struct leat_daemon *d, int step);
 void leat_procs_free(struct leat_daemon *d);
 

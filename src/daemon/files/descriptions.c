@@ -30,8 +30,8 @@
 #define GRACE_NS 40000000u
 /* A close this close to an abnormal death in the step is taken for a part of it. */
 #define DEATH_NS 200000000u
-/* The kernel tells the server of a mount of the last close a moment after it has told that a
- * process closes. If it does not, another process has the description, too. */
+/* The server of a mount hears of the last close a moment after it has reported that a process
+ * closes. If it does not, another process has the description, too. */
 #define CLOSING_NS 1000000000u
 
 static struct leat_description **list_of(const struct leat_description *l)

@@ -15,7 +15,7 @@
 
 enum { MAX_DEPTH = 64, PATH_SIZE = 64, TID_SIZE = 24 };
 
-/* What its processes have told, which of them are gone, and what that has closed. */
+/* What its processes have reported, which of them are gone, and what that has closed. */
 static void hear(struct leat_daemon *d, int step)
 {
 	leat_procs_reap(d, step);
@@ -135,7 +135,7 @@ bool leat_step_is_dying(struct leat_daemon *d, int step)
 		return false;
 	dies = leat_procs_any_dying(d, step) || any_opener_is_dying(d, step) ||
 	       any_orphan_is_dying(d);
-	/* What was told by those who have just gone. */
+	/* What was reported by those who have just gone. */
 	hear(d, step);
 	return has_open_output(d, step) && (dies || leat_descriptions_any_closing(d, step));
 }

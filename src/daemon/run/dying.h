@@ -7,7 +7,7 @@
 
 /* The step has ended. Is an output of it still open, and a process of it not all gone that has been
  * killed, or ends: so that the output may be closed by that? All is handled that the step's
- * processes have told before this returns false. */
+ * processes have reported before this returns false. */
 bool leat_step_is_dying(struct leat_daemon *d, int step);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ends of steps. Whoever looks after a step may tell of its end while the kernel still takes
+/* The ends of steps. Whoever looks after a step may report its end while the kernel still takes
  * down another of its processes, as `timeout` kills itself with what it has started. What that one
  * wrote belongs to the step, and so does its death: a process that is left behind is one that could
  * go on. Event loop only. */
