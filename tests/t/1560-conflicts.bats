@@ -173,6 +173,12 @@ conflict() {
 	[ "$(cat b.txt)" = 1 ]
 }
 
+@test "a name that one step has looked for in vain, and another makes: who makes it is to declare it" {
+	two 'until [ -e ../go ]; do sleep 0.02; done; echo 1 >tmp.txt; echo 1 >a.txt' '[ -e tmp.txt ] || touch ../go; echo 2 >b.txt'
+	run -125 --separate-stderr leat run w.yaml
+	grep -q "violation: tmp.txt was looked for by step two and then created by step one, which has no order with it: .* declare it as an output of one and an input of two" <<<"$stderr"
+}
+
 # before SCRIPT: a step that comes before another, which makes b.txt, changes old.txt and removes gone.txt at once.
 before() {
 	rm -rf work

@@ -32,10 +32,17 @@ static void put_order(const struct leat_stream *s, const struct leat_clash *k, F
 		      out);
 }
 
+/* Is it the later use that makes the file for the other step? By the order of the batch; without
+ * one who has only looked for a file makes none. */
+static bool is_made_later(const struct leat_stream *s, const struct leat_clash *k)
+{
+	return leat_order_of(s, k->other, k->step) == LEAT_AFTER || k->before < LEAT_USE_MKDIR;
+}
+
 static void put_conflict(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
 {
 	const char *step = s->wf->steps[k->step].name, *other = s->wf->steps[k->other].name;
-	bool inverted = leat_order_of(s, k->other, k->step) == LEAT_AFTER;
+	bool inverted = is_made_later(s, k);
 
 	fprintf(out, "%s was %s by step %s and then %s by step %s", k->name, words[k->before],
 		other, words[k->use], step);
