@@ -3,17 +3,14 @@
 #include "base/pidstat.h"
 #include "base/procstatus.h"
 #include "daemon/core/processes.h"
-#include "daemon/core/steps.h"
 #include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
-#include "daemon/run/peek.h"
+#include "daemon/run/children.h"
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-enum { MAX_DEPTH = 64, PATH_SIZE = 64, TID_SIZE = 24 };
+enum { MAX_DEPTH = 64, PATH_SIZE = 64 };
 
 /* What its processes have reported, which of them are gone, and what that has closed. */
 static void hear(struct leat_daemon *d, int step)
@@ -58,70 +55,39 @@ static bool any_opener_is_dying(const struct leat_daemon *d, int step)
 
 /* ---- who was given them by another ---- */
 
-static bool any_listed_is_dying(const struct leat_daemon *d, const char *list, bool orphans,
-				int depth);
+/* True: neither the process nor one that descends from it. */
+static bool none_is_dying(void *ctx, pid_t pid);
 
-static bool any_below_is_dying(const struct leat_daemon *d, pid_t pid, int depth)
+static bool any_below_is_dying(pid_t pid, int depth)
 {
-	char path[PATH_SIZE], *text = NULL;
+	char path[PATH_SIZE];
 	struct dirent *e;
 	bool found = false;
 	DIR *dir;
 
 	if (depth == MAX_DEPTH)
 		return false;
+	depth++;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && !found && (e = readdir(dir))) {
-		if (e->d_name[0] == '.' ||
-		    leat_peek_task(pid, e->d_name, "children", 1 << 20, &text) < 0)
-			continue;
-		found = any_listed_is_dying(d, text, false, depth + 1);
-		free(text);
-	}
+	while (dir && !found && (e = readdir(dir)))
+		found = e->d_name[0] != '.' &&
+			leat_children_each(pid, e->d_name, none_is_dying, &depth) > 0;
 	if (dir)
 		closedir(dir);
 	return found;
 }
 
-static bool is_looked_after(const struct leat_daemon *d, pid_t pid)
+static bool none_is_dying(void *ctx, pid_t pid)
 {
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].running && d->steps[i].pid == pid)
-			return true;
-	return pid == getpid();
+	const int *depth = ctx;
+
+	return !leat_process_is_dying(pid) && !any_below_is_dying(pid, *depth);
 }
 
-/* A list as in "children"; of `orphans` some are no such. */
-static bool any_listed_is_dying(const struct leat_daemon *d, const char *list, bool orphans,
-				int depth)
-{
-	bool found = false;
-	char *end;
-
-	for (; !found; list = end) {
-		pid_t pid = (pid_t)strtol(list, &end, 10);
-
-		if (end == list)
-			break;
-		if (!orphans || !is_looked_after(d, pid))
-			found = leat_process_is_dying(pid) || any_below_is_dying(d, pid, depth);
-	}
-	return found;
-}
-
-/* Orphans come to the driver. Whose they are nobody knows. */
 static bool any_orphan_is_dying(const struct leat_daemon *d)
 {
-	char tid[TID_SIZE], *text = NULL;
-	bool found;
-
-	snprintf(tid, sizeof(tid), "%d", (int)d->driver);
-	if (d->driver <= 0 || leat_peek_task(d->driver, tid, "children", 1 << 20, &text) < 0)
-		return false;
-	found = any_listed_is_dying(d, text, true, 0);
-	free(text);
-	return found;
+	return leat_orphans_each(d, none_is_dying, &(int){0}) > 0;
 }
 
 /* ---- all of them ---- */

@@ -10,6 +10,7 @@
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
 #include "daemon/files/persist.h"
+#include "daemon/run/children.h"
 #include "daemon/run/ending.h"
 #include "daemon/run/mpi.h"
 #include "daemon/run/peek.h"
@@ -28,7 +29,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { MAX_DEPTH = 64, PATH_SIZE = 96, TID_SIZE = 24 };
+enum { MAX_DEPTH = 64, PATH_SIZE = 96 };
 
 struct look {
 	struct leat_daemon *d;
@@ -281,44 +282,28 @@ static bool thread_is_idle(struct look *l, pid_t pid, const char *tid)
 
 static bool process_is_idle(struct look *l, pid_t pid, int depth);
 
-/* Is it the first process of a step, or the daemon? */
-static bool is_known(const struct leat_daemon *d, pid_t pid)
+/* A child, or an orphan. */
+struct visit {
+	struct look *l;
+	int depth;
+};
+
+static bool child_is_idle(void *ctx, pid_t pid)
 {
-	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (d->steps[i].running && d->steps[i].pid == pid)
-			return true;
-	return pid == getpid();
-}
+	const struct visit *v = ctx;
 
-/* A list as in "children"; of `orphans` some are looked at elsewhere. */
-static bool listed_are_idle(struct look *l, const char *list, bool orphans, int depth)
-{
-	bool idle = true;
-	char *end;
-
-	for (; idle; list = end) {
-		pid_t pid = (pid_t)strtol(list, &end, 10);
-
-		if (end == list)
-			break;
-		if (!(orphans && is_known(l->d, pid)))
-			idle = process_is_idle(l, pid, depth);
-	}
-	return idle;
+	return process_is_idle(v->l, pid, v->depth);
 }
 
 static bool children_are_idle(struct look *l, pid_t pid, const char *tid, int depth)
 {
-	char *text = NULL;
-	bool idle;
-	int rc = leat_peek_task(pid, tid, "children", 1 << 20, &text);
+	struct visit v = {l, depth + 1};
+	int rc = leat_children_each(pid, tid, child_is_idle, &v);
 
-	if (rc)
+	if (rc < 0)
 		return rc == -ESRCH || rc == -ENOENT ||
 		       acts(l, pid, "cannot be looked at: %s", strerror(-rc));
-	idle = listed_are_idle(l, text, false, depth + 1);
-	free(text);
-	return idle;
+	return !rc;
 }
 
 static bool threads_are_idle(struct look *l, pid_t pid, int depth)
@@ -380,21 +365,12 @@ static bool process_is_idle(struct look *l, pid_t pid, int depth)
 	       (!leat_peek_has_alarm(pid) || acts(l, pid, "may have set an alarm"));
 }
 
-/* Orphans come to the driver, and may be anybody's. */
 static bool orphans_are_idle(struct look *l)
 {
-	pid_t driver = l->d->driver;
-	char tid[TID_SIZE], *text = NULL;
-	bool idle;
+	struct visit v = {l, 0};
+	int rc = leat_orphans_each(l->d, child_is_idle, &v);
 
-	if (driver <= 0)
-		return true;
-	snprintf(tid, sizeof(tid), "%d", (int)driver);
-	if (leat_peek_task(driver, tid, "children", 1 << 20, &text) < 0)
-		return acts(l, driver, "cannot be looked at");
-	idle = listed_are_idle(l, text, true, 0);
-	free(text);
-	return idle;
+	return rc < 0 ? acts(l, l->d->driver, "cannot be looked at") : !rc;
 }
 
 /* ---- what leat itself is doing ---- */
