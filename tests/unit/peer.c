@@ -110,6 +110,12 @@ void peer_part(struct peer *p)
 	close(p->fd);
 }
 
+void peer_free(struct peer *p)
+{
+	peer_part(p);
+	free(p);
+}
+
 const struct leat_msg_resolved *peer_resolve(struct peer *p, enum leat_op op, const char *path,
 					     unsigned flags)
 {
@@ -243,6 +249,14 @@ int world_step(struct world *w, enum leat_msg_type type, const char *step, int s
 	return ((struct leat_msg_answer *)peer_receive(&w->control, LEAT_MSG_ANSWER,
 						       sizeof(struct leat_msg_answer)))
 		->error;
+}
+
+void world_meet_both(struct world *w, struct peer *a, struct peer *b)
+{
+	world_step(w, LEAT_MSG_STEP_START, "A", 0);
+	world_step(w, LEAT_MSG_STEP_START, "B", 0);
+	peer_meet(w, a, "A");
+	peer_meet(w, b, "B");
 }
 
 void peer_exiting(struct peer *p, int status)

@@ -58,6 +58,8 @@ int peer_hello(struct peer *p, const char *step, const char *workflow, unsigned 
 /* Connect as a process of the step. */
 void peer_meet(struct world *w, struct peer *p, const char *step);
 void peer_part(struct peer *p);
+/* The same of one that was allocated, with its memory. */
+void peer_free(struct peer *p);
 const struct leat_msg_resolved *peer_resolve(struct peer *p, enum leat_op op, const char *path,
 					     unsigned flags);
 const char *peer_path(const struct leat_msg_resolved *m);
@@ -77,6 +79,8 @@ int peer_list(struct peer *p, const char *path, uint64_t *handle, uint64_t *cook
 	      size_t size);
 /* STEP_START, STEP_END, STEP_DONE; the error answered. */
 int world_step(struct world *w, enum leat_msg_type type, const char *step, int status);
+/* Steps A and B start, with a process each. */
+void world_meet_both(struct world *w, struct peer *a, struct peer *b);
 void peer_exiting(struct peer *p, int status);
 /* The EVENT put aside, else the next one. */
 const char *world_event(struct world *w, int *error);

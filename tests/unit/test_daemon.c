@@ -70,10 +70,8 @@ static void test_commit_on_close(void **state)
 	peer_make(w, b, "out/../mid2", "x"); /* undeclared: on disk */
 	world_check_disk(w, "mid2", "x");
 	world_check_disk(w, "mid", NULL);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void test_growing(void **state)
@@ -84,10 +82,7 @@ static void test_growing(void **state)
 	struct leat_range part;
 	struct file f, g;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	f = peer_open(w, a, "grow", O_WRONLY | O_CREAT | O_TRUNC);
 	assert_int_equal(f.kind, LEAT_KIND_PUBLISHER);
 	assert_int_equal(peer_try_open(w, b, "grow", O_RDONLY, &g), -EAGAIN);
@@ -137,10 +132,8 @@ static void test_growing(void **state)
 	/* its table is free for another file */
 	assert_int_equal(leat_shm_extent(a->shm, record, 20, &part), -EAGAIN);
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* The kernel's size is ahead while a client writes through a window: whoever else asks finds
@@ -193,8 +186,7 @@ static void test_ahead(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
 	assert_int_equal(leat_shm_size(record), 5);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 static void test_last_close(void **state)
@@ -205,10 +197,7 @@ static void test_last_close(void **state)
 	int copy, status;
 	pid_t child;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT | O_TRUNC);
 	peer_write(&f, "data");
 	copy = dup(f.fd);
@@ -228,10 +217,8 @@ static void test_last_close(void **state)
 		usleep(10000);
 	assert_true(g.fd >= 0);
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* While the daemon cannot look whether the file is open, it is, and a person is told. */
@@ -243,10 +230,7 @@ static void test_cannot_look(void **state)
 	struct file f, g;
 	int error;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, NULL, &before), 0);
 	none = (struct rlimit){.rlim_cur = 3, .rlim_max = before.rlim_max};
 	assert_int_equal(prlimit(w->pid, RLIMIT_NOFILE, &none, NULL), 0);
@@ -263,10 +247,8 @@ static void test_cannot_look(void **state)
 	g = peer_open(w, b, "mid", O_RDONLY);
 	assert_int_equal(lseek(g.fd, 0, SEEK_END), 9);
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, false);
@@ -287,8 +269,7 @@ static void test_killed(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", SIGKILL);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EIO);
 	world_step(w, LEAT_MSG_STEP_END, "B", 1 << 8);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_finish(w, false);
 }
 
@@ -305,8 +286,7 @@ static void test_exit_closes(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	g = peer_open(w, b, "mid", O_RDONLY);
 	close(g.fd);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_in_process(w, "B", write_final, true, 0);
 	world_check_disk(w, "out/final", NULL);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
@@ -325,10 +305,7 @@ static void test_stale_is_hidden(void **state)
 
 	assert_int_equal(write(fd, "old content", 11), 11);
 	close(fd);
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	/* the producer works on a copy */
 	f = peer_open(w, a, "mid", O_WRONLY | O_APPEND);
@@ -342,10 +319,8 @@ static void test_stale_is_hidden(void **state)
 	assert_string_equal(text, "old content+new");
 	close(g.fd);
 	world_check_disk(w, "mid", "old content");
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void test_failed_open(void **state)
@@ -355,20 +330,15 @@ static void test_failed_open(void **state)
 	const struct leat_msg_resolved *m;
 	struct file g;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	m = peer_resolve(a, LEAT_OP_OPEN, "mid", O_WRONLY | O_CREAT);
 	assert_int_equal(m->error, 0);
 	peer_report(a, &(struct leat_msg_opened){.h.type = LEAT_MSG_OPENED, .error = -EMFILE}.h);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -ENOENT);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* A file that is copied for its producer in the background. */
@@ -390,8 +360,7 @@ static void test_large_stale(void **state)
 	assert_int_equal(fstat(f.fd, &st), 0);
 	assert_int_equal(st.st_size, 8 << 20);
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 /* A consumer that takes a read error for the end of its input and says that all
@@ -403,10 +372,7 @@ static void test_spoilt(void **state)
 	const struct leat_msg_resolved *m;
 	struct file f, g;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	f = peer_open(w, a, "grow", O_WRONLY | O_CREAT);
 	peer_write(&f, "half");
 	leat_shm_publish(&a->shm->files[f.slot], 4);

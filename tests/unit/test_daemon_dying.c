@@ -60,6 +60,16 @@ static bool kill_and_hold(pid_t child)
 	return held;
 }
 
+/* The same of a new writer, if it may be held here. */
+static pid_t start_dying(struct world *w)
+{
+	pid_t child = start_writer(w);
+
+	if (!kill_and_hold(child))
+		skip();
+	return child;
+}
+
 static void let_go(pid_t child)
 {
 	int status;
@@ -85,6 +95,18 @@ static bool is_answered(const struct peer *p)
 	struct pollfd fd = {.fd = p->fd, .events = POLLIN};
 
 	return poll(&fd, 1, NO_ANSWER_MS) == 1;
+}
+
+/* As `leat exec`, which says that an instance of A has ended, and gets no answer yet. */
+static struct peer *end_unanswered(struct world *w)
+{
+	struct peer *exec = calloc(1, sizeof(*exec));
+
+	peer_dial(w, exec);
+	assert_int_equal(peer_hello(exec, "", "", LEAT_CONTROL), 0);
+	say_end(exec, "A");
+	assert_false(is_answered(exec));
+	return exec;
 }
 
 static int take_answer(struct peer *p)
@@ -118,8 +140,7 @@ static int open_by_b(struct world *w, const char *path, const char *text)
 		assert_string_equal(found, text);
 		close(f.fd);
 	}
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	return rc;
 }
 
@@ -131,9 +152,7 @@ static void test_waited_for(void **state)
 	pid_t child;
 
 	begin(w);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
+	child = start_dying(w);
 	say_end(&w->control, "A");
 	assert_false(is_answered(&w->control));
 	let_go(child);
@@ -149,9 +168,7 @@ static void test_for_some_time(void **state)
 	pid_t child;
 
 	begin(w);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
+	child = start_dying(w);
 	say_end(&w->control, "A");
 	assert_int_equal(take_answer(&w->control), 0);
 	let_go(child);
@@ -206,19 +223,13 @@ static void test_has_closed(void **state)
 static void test_nobody_waits(void **state)
 {
 	struct world *w = *state;
-	struct peer *exec = calloc(1, sizeof(*exec));
+	struct peer *exec;
 	pid_t child;
 
 	begin(w);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
-	peer_dial(w, exec);
-	assert_int_equal(peer_hello(exec, "", "", LEAT_CONTROL), 0);
-	say_end(exec, "A");
-	assert_false(is_answered(exec));
-	peer_part(exec);
-	free(exec);
+	child = start_dying(w);
+	exec = end_unanswered(w);
+	peer_free(exec);
 	let_go(child);
 	assert_int_equal(open_by_b(w, "mid", "partial"), 0);
 	assert_int_equal(open_by_b(w, "late", ""), -ENOENT);
@@ -228,25 +239,20 @@ static void test_nobody_waits(void **state)
 static void test_instances(void **state)
 {
 	struct world *w = *state;
-	struct peer *exec = calloc(1, sizeof(*exec));
+	struct peer *exec;
 	pid_t child;
 
 	begin(w);
 	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
-	peer_dial(w, exec);
-	assert_int_equal(peer_hello(exec, "", "", LEAT_CONTROL), 0);
-	say_end(exec, "A");
+	child = start_dying(w);
+	exec = end_unanswered(w);
 	say_end(&w->control, "A");
-	assert_false(is_answered(exec));
 	assert_false(is_answered(&w->control));
+	assert_false(is_answered(exec));
 	let_go(child);
 	assert_int_equal(take_answer(exec), 0);
 	assert_int_equal(take_answer(&w->control), 0);
-	peer_part(exec);
-	free(exec);
+	peer_free(exec);
 	assert_int_equal(open_by_b(w, "mid", "partial"), 0);
 	assert_int_equal(open_by_b(w, "late", ""), -ENOENT);
 }
@@ -255,22 +261,16 @@ static void test_instances(void **state)
 static void test_abort(void **state)
 {
 	struct world *w = *state;
-	struct peer *exec = calloc(1, sizeof(*exec));
+	struct peer *exec;
 	pid_t child;
 	int status;
 
 	begin(w);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
-	peer_dial(w, exec);
-	assert_int_equal(peer_hello(exec, "", "", LEAT_CONTROL), 0);
-	say_end(exec, "A");
-	assert_false(is_answered(exec));
+	child = start_dying(w);
+	exec = end_unanswered(w);
 	assert_int_equal(world_step(w, LEAT_MSG_ABORT, "", 0), 0);
 	assert_int_equal(take_answer(exec), 0);
-	peer_part(exec);
-	free(exec);
+	peer_free(exec);
 	assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
 	assert_int_equal(status, 0);
 	w->pid = 0;
@@ -281,17 +281,12 @@ static void test_abort(void **state)
 static void test_finish(void **state)
 {
 	struct world *w = *state;
-	struct peer *exec = calloc(1, sizeof(*exec));
+	struct peer *exec;
 	pid_t child;
 
 	begin(w);
-	child = start_writer(w);
-	if (!kill_and_hold(child))
-		skip();
-	peer_dial(w, exec);
-	assert_int_equal(peer_hello(exec, "", "", LEAT_CONTROL), 0);
-	say_end(exec, "A");
-	assert_false(is_answered(exec));
+	child = start_dying(w);
+	exec = end_unanswered(w);
 	assert_int_equal(world_step(w, LEAT_MSG_STEP_END, "B", 0), 0);
 	leat_wire_begin(w->control.buf, LEAT_MSG_FINISH, sizeof(struct leat_msg_text));
 	peer_say(&w->control);
@@ -301,8 +296,7 @@ static void test_finish(void **state)
 	peer_receive(&w->control, LEAT_MSG_TEXT, sizeof(struct leat_msg_text));
 	assert_int_equal(waitpid(w->pid, NULL, 0), w->pid);
 	w->pid = 0;
-	peer_part(exec);
-	free(exec);
+	peer_free(exec);
 }
 
 /* ---- behind a mount ---- */
@@ -345,8 +339,7 @@ static void test_behind(void **state)
 	peer_report(server, &closed.h);
 	assert_int_equal(take_answer(&w->control), 0);
 	assert_int_equal(open_by_b(w, "mid", "partial"), 0);
-	peer_part(server);
-	free(server);
+	peer_free(server);
 }
 
 /* Another process has it open, too: it lives on. */
@@ -369,8 +362,7 @@ static void test_behind_shared(void **state)
 	peer_write(&f, "all of it");
 	peer_close(server, &f);
 	assert_int_equal(open_by_b(w, "mid", "all of it"), 0);
-	peer_part(server);
-	free(server);
+	peer_free(server);
 }
 
 int main(void)

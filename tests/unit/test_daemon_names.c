@@ -29,10 +29,7 @@ static void test_rename_publishes(void **state)
 	struct file g;
 	char text[16] = "";
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	peer_make(w, a, "mid.tmp", "whole"); /* undeclared: on disk */
 	world_check_disk(w, "mid.tmp", "whole");
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -EAGAIN);
@@ -47,10 +44,8 @@ static void test_rename_publishes(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, true);
 	world_check_disk(w, "mid", NULL); /* a temporary leaves nothing behind */
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* Names of the listing, joined, in `out`; the error told. */
@@ -81,10 +76,7 @@ static void test_directory(void **state)
 	const struct leat_msg_resolved *m;
 	char names[64];
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	assert_int_equal(peer_resolve(b, LEAT_OP_OPEN, "parts", O_RDONLY | O_DIRECTORY)->error,
 			 -EAGAIN);
 	m = peer_resolve(a, LEAT_OP_MKDIR, "parts", 0);
@@ -103,18 +95,13 @@ static void test_directory(void **state)
 	assert_int_equal(list(b, "parts", names, sizeof(names)), 0);
 	assert_string_equal(names, "1 ");
 	assert_int_equal(peer_change(b, LEAT_CHANGE_RMDIR, "parts", ""), -ENOTEMPTY);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void start_both(struct world *w, struct peer *a, struct peer *b)
 {
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 }
 
 static void make_dir(struct world *w, struct peer *p, const char *path)
@@ -152,10 +139,8 @@ static void test_rename_directory(void **state)
 	close(g.fd);
 	g = peer_open(w, b, "parts/sub/../sub/y", O_RDONLY);
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void test_open_over_rename(void **state)
@@ -179,10 +164,8 @@ static void test_open_over_rename(void **state)
 	assert_int_equal(read(g.fd, text, sizeof(text)), 3);
 	assert_string_equal(text, "two");
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void test_unlink(void **state)
@@ -210,10 +193,8 @@ static void test_unlink(void **state)
 	assert_int_equal(peer_change(b, LEAT_CHANGE_UNLINK, "mid", ""), 0);
 	assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &g), -ENOENT);
 	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, ".", ""), -EISDIR);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 static void test_link(void **state)
@@ -229,10 +210,8 @@ static void test_link(void **state)
 	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "scratch", ""), 0);
 	g = peer_open(w, b, "mid", O_RDONLY);
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* Names outside come absolute. */
@@ -261,10 +240,8 @@ static void test_border(void **state)
 	assert_int_equal(m->error, 0);
 	assert_int_equal(m->location, LEAT_LOCATION_ASIS);
 	assert_string_equal(peer_path(m), outside);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* A permanent file under another name than it was committed with. */
@@ -280,8 +257,7 @@ static void test_rename_permanent(void **state)
 	make_dir(w, b, "out");
 	peer_make(w, b, "out/final.new", "right"); /* undeclared: on disk */
 	assert_int_equal(peer_change(b, LEAT_CHANGE_RENAME, "out/final.new", "out/final"), 0);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, true);
 	world_check_disk(w, "out/final", "right");
@@ -299,8 +275,7 @@ static void test_rename_to_undeclared(void **state)
 	peer_meet(w, a, "A");
 	peer_make(w, a, "late", "log");
 	assert_int_equal(peer_change(a, LEAT_CHANGE_RENAME, "late", "kept.log"), 0);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, true);
@@ -363,10 +338,8 @@ static void test_unlink_by_one_of_two(void **state)
 	peer_part(c);
 	world_step(w, LEAT_MSG_STEP_END, "C", 0);
 	assert_int_equal(faccessat(b->store_fd, "x", F_OK, 0), -1);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 	free(c);
 }
 
@@ -405,10 +378,8 @@ static void test_growing_directory(void **state)
 	assert_string_equal(names, "");
 	handle = 12345;
 	assert_int_equal(peer_list(b, "parts", &handle, &cookie, names, 64), -ESTALE);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* A makes what is in parts, B reads it when A has ended. */
@@ -437,10 +408,8 @@ static void test_listing_finds_what_was_there(void **state)
 	assert_int_equal(list(b, "", names, sizeof(names)), 0);
 	assert_non_null(strstr(names, "parts "));
 	assert_int_equal(list(b, "parts", names, sizeof(names)), -EAGAIN);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* What `p` finds in shared memory of a name; its slot, 0: nothing that holds. */
@@ -470,10 +439,7 @@ static void test_published(void **state)
 	uint64_t consumers = 0;
 	struct file f;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	f = peer_open(w, a, "mid", O_WRONLY | O_CREAT);
 	assert_int_equal(published(b, "mid", &consumers), 0);
 	peer_write(&f, "whole");
@@ -495,10 +461,8 @@ static void test_published(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, false);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* Who removes a file that a consumer found so is told of as if the consumer had asked: it is a
@@ -510,10 +474,7 @@ static void test_published_and_seen(void **state)
 	uint64_t consumers;
 	struct file f;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	for (int seen = 0; seen < 2; seen++) {
 		peer_make(w, a, "mid", "whole");
 		catch_up(a);
@@ -527,10 +488,8 @@ static void test_published_and_seen(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, false);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 int main(void)

@@ -55,8 +55,7 @@ static void test_refusals(void **state)
 	leat_wire_begin(p->buf, LEAT_MSG_STATUS, sizeof(struct leat_msg_text));
 	peer_say(p); /* not for clients */
 	assert_int_equal(recv(p->fd, p->buf, sizeof(p->buf), 0), 0);
-	peer_part(p);
-	free(p);
+	peer_free(p);
 }
 
 static void test_bad_directory(void **state)
@@ -114,8 +113,7 @@ static void test_status(void **state)
 	assert_non_null(strstr(text, "{\"step\": \"B\", \"file\": \"late\", \"needs\": [\"A\"], "
 				     "\"missing\": [\"A\"]}"));
 	free(text);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 }
 
 static void test_implicit_steps(void **state)
@@ -136,8 +134,7 @@ static void test_implicit_steps(void **state)
 	assert_int_equal(rc, -ENOENT);
 	g = peer_open(w, b, "mid", O_RDONLY);
 	close(g.fd);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_finish(w, true);
 }
 
@@ -155,8 +152,7 @@ static void test_implicit_failure(void **state)
 		usleep(10000);
 	}
 	assert_int_equal(rc, -EIO);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_finish(w, false);
 }
 
@@ -392,8 +388,7 @@ static void test_unsaved(void **state)
 
 	peer_make(w, b, "out/final", "result");
 	write_on_disk(w, "out", "in the way");
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	text = world_event(w, &error);
 	assert_int_equal(error, -ENOTDIR);
@@ -416,8 +411,7 @@ static pid_t end_with_open(struct world *w, unsigned ms)
 		_exit(0);
 	}
 	close(f.fd);
-	peer_part(b);
-	free(b);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	return child;
 }
@@ -458,10 +452,7 @@ static void test_times(void **state)
 	const struct leat_msg_resolved *m;
 	struct stat st;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	peer_make(w, a, "late", "x");
 	m = peer_resolve(a, LEAT_OP_META, "late", 0);
 	assert_int_equal(utimensat(a->store_fd, peer_path(m), soon, 0), 0);
@@ -472,10 +463,8 @@ static void test_times(void **state)
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	m = peer_resolve(b, LEAT_OP_META, "out/final", 0);
 	assert_int_equal(fchmodat(b->store_fd, peer_path(m), 0711, 0), 0);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 	world_finish(w, true);
 	assert_int_equal(fstatat(w->dir_fd, "out/final", &st, 0), 0);
 	assert_int_equal(st.st_mode & 07777, 0711);
@@ -558,8 +547,7 @@ static void test_dropped_beside(void **state)
 	peer_part(dropped);
 	/* the run goes on */
 	peer_make(w, a, "mid", "text");
-	peer_part(a);
-	free(a);
+	peer_free(a);
 	free(dropped);
 }
 

@@ -178,10 +178,8 @@ static void test_descriptors_follow(void **state)
 	assert_true(leat_shm_flags(record) & LEAT_SHM_COMMITTED);
 	assert_int_equal(leat_shm_size(record), size);
 	close(reader);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 }
 
 /* A call under way holds the file, and another the exchange. */
@@ -220,8 +218,7 @@ static void test_held(void **state)
 	close(f.fd);
 	f.fd = fresh;
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 /* One that was killed in its call holds nobody up for long; one that was stopped in it is told. */
@@ -248,8 +245,7 @@ static void test_never_released(void **state)
 	close(f.fd);
 	f.fd = fresh;
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 static void test_not_this_file(void **state)
@@ -268,8 +264,7 @@ static void test_not_this_file(void **state)
 	assert_int_equal(peer_ask_space(a, 12345, 0, 1), -ENOSPC);
 	close(null);
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 static unsigned descriptors_of(pid_t pid)
@@ -318,8 +313,7 @@ static void test_unwanted_descriptors(void **state)
 	}
 	peer_ask_write(a, 0); /* the last one is closed after its answer */
 	assert_int_equal(descriptors_of(w->pid), before);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 static void check_refused(struct world *w, const char *why)
@@ -346,8 +340,7 @@ static void test_pinned(void **state)
 	check_refused(w, "while it is mapped");
 	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 static void test_without_the_library(void **state)
@@ -368,8 +361,7 @@ static void test_without_the_library(void **state)
 	check_refused(w, "in a program that does not follow it");
 	assert_int_equal(leat_shm_generation(&a->shm->files[f.slot]), 0);
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 /* However far apart it asks: a try that is due again is no reason to wait for ever. */
@@ -385,8 +377,7 @@ static void test_asked_rarely(void **state)
 	assert_int_equal(peer_ask_space(a, f.slot, 1000, 4096), -ENOSPC);
 	check_refused(w, "in a program that does not follow it");
 	peer_close(a, &f);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, world_teardown)

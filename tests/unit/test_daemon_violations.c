@@ -23,10 +23,7 @@ static void test_a_close_too_many(void **state)
 	const char *text;
 	int error;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	peer_make(w, a, "mid", "once");
 	f = peer_open(w, b, "mid", O_RDONLY);
 	close(f.fd);
@@ -36,10 +33,8 @@ static void test_a_close_too_many(void **state)
 	assert_int_equal(error, -ECANCELED);
 	assert_non_null(strstr(text, "mid"));
 	assert_int_equal(peer_ask_write(a, f.slot), -EIO);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, false);
@@ -55,10 +50,7 @@ static void test_early_sizes(void **state)
 	struct file f, g;
 	int error;
 
-	world_step(w, LEAT_MSG_STEP_START, "A", 0);
-	world_step(w, LEAT_MSG_STEP_START, "B", 0);
-	peer_meet(w, a, "A");
-	peer_meet(w, b, "B");
+	world_meet_both(w, a, b);
 	f = peer_open(w, a, "grow", O_WRONLY | O_CREAT | O_TRUNC);
 	peer_write(&f, "1234567");
 	leat_shm_publish(&a->shm->files[f.slot], 7);
@@ -79,10 +71,8 @@ static void test_early_sizes(void **state)
 	peer_report(b, &early.h);
 	assert_non_null(strstr(world_event(w, &error), "by step B after 3 bytes"));
 	close(g.fd);
-	peer_part(a);
-	peer_part(b);
-	free(a);
-	free(b);
+	peer_free(a);
+	peer_free(b);
 	world_step(w, LEAT_MSG_STEP_END, "B", 0);
 	world_finish(w, false);
 }
@@ -99,8 +89,7 @@ static void test_early_size_is_no_violated(void **state)
 	peer_meet(w, a, "A");
 	peer_report(a, &m.h);
 	assert_int_equal(recv(a->fd, a->buf, sizeof(a->buf), 0), 0);
-	peer_part(a);
-	free(a);
+	peer_free(a);
 	world_step(w, LEAT_MSG_STEP_END, "A", 0);
 	world_finish(w, true);
 }
