@@ -52,21 +52,30 @@ enum leat_root leat_spill_choose_root(struct leat_daemon *d, uint64_t size_bytes
 
 /* ---- who goes, who comes ---- */
 
+/* Begin to move some of `q` from `root`, together no more than `most_bytes`. */
+static void move_some(struct leat_daemon *d, struct leat_candidates *q, enum leat_root root,
+		      uint64_t most_bytes)
+{
+	for (unsigned i = 0; i < MAX_TRIES && d->files->n_moves < LEAT_MAX_MOVES; i++) {
+		const struct leat_candidate *c = leat_candidates_take(d, q, root);
+
+		if (!c)
+			break;
+		if (c->f->size <= most_bytes &&
+		    leat_move_start(d, c->f, false, 0, leat_spill_tick) == 0)
+			most_bytes -= c->f->size;
+	}
+}
+
 /* True if something is on its way out. */
 static bool relieve(struct leat_daemon *d)
 {
 	struct leat_daemon_space *s = d->space;
-	const struct leat_candidate *c;
 
 	if (!leat_spill_is_ready(d) || d->phase != LEAT_DAEMON_STEPS ||
 	    (s->full_ns && leat_clock_ns() - s->full_ns < SECOND))
 		return d->files->n_moves > 0;
-	for (unsigned i = 0; i < MAX_TRIES && d->files->n_moves < LEAT_MAX_MOVES; i++) {
-		c = leat_candidates_take(d, &s->going, LEAT_ROOT_STORE);
-		if (!c)
-			break;
-		leat_move_start(d, c->f, false, 0, leat_spill_tick);
-	}
+	move_some(d, &s->going, LEAT_ROOT_STORE, UINT64_MAX);
 	return d->files->n_moves > 0;
 }
 
@@ -123,20 +132,11 @@ static void relieve_open(struct leat_daemon *d)
 static void fetch(struct leat_daemon *d)
 {
 	struct leat_daemon_space *s = d->space;
-	const struct leat_candidate *c;
-	uint64_t used = s->used_bytes;
 
 	if (!s->moved_bytes || d->files->n_moves || d->phase != LEAT_DAEMON_STEPS)
 		return;
-	for (unsigned i = 0; i < MAX_TRIES && d->files->n_moves < LEAT_MAX_MOVES; i++) {
-		c = leat_candidates_take(d, &s->coming, LEAT_ROOT_SPILL);
-		if (!c)
-			break;
-		if (used + c->f->size > low_water(s) + s->budget_bytes / 8)
-			continue;
-		if (leat_move_start(d, c->f, false, 0, leat_spill_tick) == 0)
-			used += c->f->size;
-	}
+	move_some(d, &s->coming, LEAT_ROOT_SPILL,
+		  low_water(s) + s->budget_bytes / 8 - s->used_bytes);
 }
 
 /* Who waits for space looks again. */
