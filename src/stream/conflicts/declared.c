@@ -33,13 +33,13 @@ static int report_declared(struct leat_stream *s, const struct leat_clash *k)
 	return leat_uses_mark_reported(s, k->name, &before);
 }
 
-static int report_once(struct leat_stream *s, const struct leat_clash *k)
+static int report_once(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind)
 {
 	bool before;
 	int rc = leat_uses_mark_reported(s, k->name, &before);
 
 	if (!rc && !before)
-		leat_conflict_report(s, k, LEAT_CONFLICT);
+		leat_conflict_report(s, k, kind);
 	return rc;
 }
 
@@ -127,18 +127,13 @@ bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_
 static int report_taken(struct leat_stream *s, const struct leat_name_state *n, int step,
 			enum leat_use use)
 {
-	bool before;
-	int rc = leat_uses_mark_reported(s, n->text, &before);
+	const struct leat_clash k = {.name = n->text,
+				     .step = step,
+				     .other = (int)n->taken - 1,
+				     .use = use,
+				     .before = LEAT_USE_REMOVE};
 
-	if (!rc && !before)
-		leat_conflict_report(s,
-				     &(struct leat_clash){.name = n->text,
-							  .step = step,
-							  .other = (int)n->taken - 1,
-							  .use = use,
-							  .before = LEAT_USE_REMOVE},
-				     LEAT_CONFLICT_TAKEN);
-	return rc;
+	return report_once(s, &k, LEAT_CONFLICT_TAKEN);
 }
 
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step)
@@ -182,7 +177,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
 	if (meets_later_producer(s, n, rule, &k) || meets_later_consumer(s, n, rule, &k))
-		return report_once(s, &k);
+		return report_once(s, &k, LEAT_CONFLICT);
 	check_stranger(s, rule, &k);
 	return 0;
 }
