@@ -69,20 +69,25 @@ bool leat_pidfd_status(int pidfd, int *status)
 	return true;
 }
 
-uint64_t leat_pid_namespace(void)
+static uint64_t inode_of(const char *path)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Not by our number, which that /proc need not know us by. */
+uint64_t leat_pid_namespace(void)
+{
+	return inode_of("/proc/self/ns/pid");
 }
 
 uint64_t leat_pid_namespace_of(pid_t pid)
 {
 	char path[32];
-	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	return stat(path, &st) == 0 ? st.st_ino : 0;
+	return inode_of(path);
 }
 
 static bool find(const char *text, const char *key, uint64_t *value)

@@ -49,6 +49,13 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
+bool leat_str_ends(const char *text, const char *end)
+{
+	size_t length = strlen(text), n = strlen(end);
+
+	return length > n && strcmp(text + length - n, end) == 0;
+}
+
 unsigned leat_str_distance(const char *a, const char *b)
 {
 	unsigned row[64];

@@ -38,6 +38,9 @@ static inline bool leat_str_begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* Does `text` end with `end`, and begin with something else? Any thread. */
+bool leat_str_ends(const char *text, const char *end);
+
 /* Number of single-character insertions, deletions and replacements that turn
  * `a` into `b`, upper and lower case alike; used to suggest the word that was
  * meant. Texts of more than 63 characters count as far apart. Any thread. */

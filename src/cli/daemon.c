@@ -3,6 +3,7 @@
 #include "cli/nested.h"
 
 #include "base/confine.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
 
@@ -116,7 +117,7 @@ static void await_end(pid_t pid)
 			waitpid(pid, NULL, 0);
 		}
 	}
-	close(pidfd);
+	leat_close(&pidfd);
 }
 
 void leat_cli_daemon_end(struct leat_cli_daemon *daemon)

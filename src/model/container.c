@@ -65,13 +65,6 @@ bool leat_engine_takes(enum leat_engine engine, enum leat_image_kind kind)
 
 /* ---- what an image's text means ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && !strcmp(text + n - m, end);
-}
-
 static bool is_path(const char *text)
 {
 	return *text == '/' || leat_is_dots(text) || leat_str_begins(text, "./") ||
@@ -139,7 +132,7 @@ int leat_image_init(struct leat_image *image, const char *folder, const char *te
 	*why = NULL;
 	if (leat_str_begins(text, oci) && text[sizeof(oci) - 1]) {
 		rc = init_layout(image, folder, text + sizeof(oci) - 1);
-	} else if (!leat_str_begins(text, docker) && ends_with(text, ".sif")) {
+	} else if (!leat_str_begins(text, docker) && leat_str_ends(text, ".sif")) {
 		rc = init_file(image, folder, text, LEAT_IMAGE_SIF);
 	} else {
 		directory = is_path(text);

@@ -1,6 +1,7 @@
 #include "resume/prune.h"
 
 #include "base/fd.h"
+#include "base/str.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,19 +73,11 @@ static DIR *open_list(int fd, const char *name)
 
 /* ---- removing ---- */
 
-/* Does the name end so? */
-static bool has_end(const char *name, const char *end)
-{
-	size_t length = strlen(name), n = strlen(end);
-
-	return length > n && strcmp(name + length - n, end) == 0;
-}
-
 /* The record, what was to take its place, and what failed steps have printed. */
 static bool is_leats(const char *name)
 {
-	return strcmp(name, "directory") == 0 || has_end(name, ".record") ||
-	       has_end(name, ".record.new") || has_end(name, ".log");
+	return strcmp(name, "directory") == 0 || leat_str_ends(name, ".record") ||
+	       leat_str_ends(name, ".record.new") || leat_str_ends(name, ".log");
 }
 
 static void remove_one(int base_fd, const char *name)
