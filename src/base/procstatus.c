@@ -10,7 +10,7 @@
 
 #define BIT LEAT_SIGNAL_BIT
 
-/* Nobody ends of these. Who is stopped goes on later. */
+/* These end no process; one that is stopped goes on later. */
 #define HARMLESS                                                                                   \
 	(BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
 	 BIT(SIGTTIN) | BIT(SIGTTOU))

@@ -11,7 +11,7 @@ struct leat_daemon_run {
 	struct leat_milestones milestones;
 
 	struct leat_roll *roll;      /* unseen.c */
-	struct leat_ending *endings; /* of steps that wait for who of them dies; owned */
+	struct leat_ending *endings; /* of steps, which wait for their dying processes; owned */
 	uv_timer_t ending_timer;     /* while there are some */
 
 	bool moved; /* the workflow's directory is not where it was: reported */
