@@ -34,7 +34,7 @@ static bool has_open_output(const struct leat_daemon *d, int step)
 	return false;
 }
 
-/* ---- who opened them behind a mount ---- */
+/* ---- openers behind a mount ---- */
 
 /* The server of a mount in a container may have other numbers for processes. */
 static bool has_our_numbers(pid_t server)
@@ -53,7 +53,7 @@ static bool any_opener_is_dying(const struct leat_daemon *d, int step)
 	return false;
 }
 
-/* ---- who was given them by another ---- */
+/* ---- processes that got them from another ---- */
 
 /* True: neither the process nor one that descends from it. */
 static bool none_is_dying(void *ctx, pid_t pid);

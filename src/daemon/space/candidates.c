@@ -13,8 +13,8 @@
 #define MOST_LOOKED 4096u
 /* Where none was found they are looked at for at most this part of the time. */
 #define SHARE 20u
-/* Who asked for a file last may be about to open it, or to ask again whether it has changed: tar
- * compares its times before and after. */
+/* A program that has just asked for a file may be about to open it, or to ask again whether it has
+ * changed: tar compares its times before and after. */
 #define IN_USE_NS SECOND
 
 bool leat_file_is_held(const struct leat_daemon *d, const struct leat_file *f, uint64_t now)

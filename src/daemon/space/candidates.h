@@ -7,7 +7,7 @@
 #define LEAT_CANDIDATES 64u
 
 /* The best of those in one place that were looked at last, best first. Moving is slow, and so is
- * looking: who has been chosen is taken one by one, and only then all are looked at again. */
+ * looking: those that were chosen are taken one by one, and only then files are looked at again. */
 struct leat_candidates {
 	struct leat_candidate {
 		struct leat_file *f;
