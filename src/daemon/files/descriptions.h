@@ -29,8 +29,7 @@ struct leat_description {
 	bool doubted;             /* it could not be looked at, which was reported */
 	struct timespec mtime;    /* of a foreign one, when it was opened */
 	uint64_t vanished_ns;     /* first seen without its lock, 0: never */
-	uint64_t closing_ns; /* since when a killed process behind a mount has it no more; 0: never
-			      */
+	uint64_t closing_ns;      /* when the killed process behind a mount closed it; 0: never */
 	struct leat_description *prev, *next;
 };
 
