@@ -356,6 +356,19 @@ static bool step_touches_below(const struct leat_matcher *m, int s, const char *
 	return false;
 }
 
+bool leat_is_permanent_below(const struct leat_matcher *m, const char *dir)
+{
+	for (size_t i = 0; i < m->index.n_entries; i++) {
+		const struct leat_index_entry *e = &m->index.entries[i];
+
+		if (e->kind == LEAT_ENTRY_PERMANENT &&
+		    (leat_path_is_below(e->text, dir) ||
+		     (!e->spec.exact && leat_pattern_reaches_below(e->text, dir))))
+			return true;
+	}
+	return false;
+}
+
 bool leat_step_reads_below(const struct leat_matcher *m, int s, const char *dir)
 {
 	return step_touches_below(m, s, dir, LEAT_ENTRY_INPUT);

@@ -147,6 +147,20 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	return n && leat_name_is_dir(n);
 }
 
+bool leat_stream_is_examined(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && n->looked && n->state == LEAT_FILE_COMMITTED;
+}
+
+bool leat_stream_is_replaced(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && leat_name_is_replaced(n);
+}
+
 void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 			    void (*fn)(void *ctx, const char *name), void *ctx)
 {

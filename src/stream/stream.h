@@ -234,6 +234,12 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
+/* Has a consumer asked for what is known of the complete file `name` beside its bytes? */
+bool leat_stream_is_examined(const struct leat_stream *s, const char *name);
+
+/* Is it a directory in the place of an output: one that a step has made that is no producer of
+ * that, while these have still to make theirs? */
+bool leat_stream_is_replaced(const struct leat_stream *s, const char *name);
 
 /* Walk the names known that `step` may make, or has made, as long as `fn` returns true. */
 void leat_stream_each_output(const struct leat_stream *s, int step,

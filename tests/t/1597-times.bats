@@ -250,17 +250,18 @@ chain() {
 
 @test "a directory that is given a time that another had before all was in it is named" {
 	need cp
-	local launcher
+	local launcher make='mkdir d; echo 1 >d/a; until [ -e ../ready ]; do sleep 0.02; done; sleep 1; echo 2 >d/b'
+	local wait='until [ -d d ]; do sleep 0.05; done; echo >../ready'
 	for launcher in "" "env LEAT_INTERCEPT=mount"; do
 		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
-		rm -rf work && mkdir work
-		flow 'mkdir d; echo 1 >d/a; sleep 1; echo 2 >d/b' 'until [ -d d ]; do sleep 0.05; done; cp -a d e; ls e >o'
+		rm -rf work ready && mkdir work
+		flow "$make" "$wait; cp -a d e; ls e >o"
 		timeout 60 leat run -q flow.yaml 2>log
 		cat log
 		[ "$(cat work/o)" = $'a\nb' ]
 		grep -qx 'leat: warning: step use gave the directory e a time that d had before all was in it; have it list that first (ls d >/dev/null)' log
-		rm -rf work && mkdir work
-		flow 'mkdir d; echo 1 >d/a; sleep 1; echo 2 >d/b' 'until [ -d d ]; do sleep 0.05; done; ls d >/dev/null; cp -a d e; ls e >o'
+		rm -rf work ready && mkdir work
+		flow "$make" "$wait; ls d >/dev/null; cp -a d e; ls e >o"
 		timeout 60 leat run -q flow.yaml 2>log
 		cat log
 		[ "$(stat -c %y work/d)" = "$(stat -c %y work/e)" ]

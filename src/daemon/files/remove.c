@@ -78,18 +78,29 @@ int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const 
 	return 0;
 }
 
-/* Is there a step that may still want to read it? */
+static bool wants(const struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	enum leat_role role = leat_stream_role(d->stream, step, f->name);
+
+	return !leat_file_is_hidden(f, step) &&
+	       (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
+	       leat_file_awaits(d, f, step);
+}
+
 bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step)
 {
-	for (int i = 0; i < (int)d->wf->n_steps; i++) {
-		enum leat_role role = leat_stream_role(d->stream, i, f->name);
-
-		if (i != step && !leat_file_is_hidden(f, i) &&
-		    (role == LEAT_ROLE_CONSUMER || role == LEAT_ROLE_BOTH) &&
-		    leat_file_awaits(d, f, i))
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (i != step && wants(d, f, i))
 			return true;
-	}
 	return false;
+}
+
+int leat_file_wanted_later(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (i != step && leat_is_upstream(d->matcher, step, i) && wants(d, f, i))
+			return i;
+	return -1;
 }
 
 /* As the user who asked for it, by the first step that did. */

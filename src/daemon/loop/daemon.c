@@ -18,6 +18,7 @@
 #include "daemon/ops/alias.h"
 #include "daemon/ops/auth_token.h"
 #include "daemon/ops/dir_looks.h"
+#include "daemon/ops/dir_rights.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/ops.h"
@@ -235,6 +236,7 @@ static void fini(struct leat_daemon *d)
 	leat_ranks_free(d);
 	leat_catalogs_free(d);
 	leat_dir_looks_free(d);
+	leat_dir_rights_free(d);
 	leat_glimpses_free(d);
 	leat_descriptions_free(d);
 	leat_files_persist_free(d);

@@ -75,8 +75,9 @@ static int remove_directory(struct leat_change_request *r)
 	rc = leat_user_may_make(r->c->user, d->tree, name);
 	if (rc)
 		return rc;
-	if (!leat_change_is_empty(d, name))
-		return -ENOTEMPTY;
+	rc = leat_change_await_empty(r, name);
+	if (rc)
+		return rc;
 	rc = -ENOENT;
 	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++) {
 		const struct leat_user *user = root == LEAT_ROOT_SPILL ? NULL : r->c->user;

@@ -1,7 +1,10 @@
 #include "daemon/ops/change_request.h"
 
+#include "base/str.h"
 #include "daemon/core/connections.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
+#include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
 #include "store/list.h"
@@ -29,13 +32,54 @@ int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_c
 	return leat_ask_rules(r->c, f, call, 0, 0, &streams);
 }
 
-bool leat_change_is_empty(struct leat_daemon *d, const char *name)
+/* The file `name` of directory `dir`, if the step has removed it for itself; else NULL. */
+static struct leat_file *find_removed(const struct leat_change_request *r, const char *dir,
+				      const char *name)
+{
+	char path[PATH_MAX];
+	struct leat_file *f = leat_path_put(path, dir, name) ? leat_file_find(r->d, path) : NULL;
+
+	return f && leat_file_is_hidden(f, r->c->step) ? f : NULL;
+}
+
+/* A step that comes later is not waited for: it may wait for this one. */
+static bool may_await(const struct leat_change_request *r, const char *dir,
+		      const struct leat_file *f)
+{
+	struct leat_daemon *d = r->d;
+	int later = leat_file_wanted_later(d, f, r->c->step);
+
+	if (later < 0)
+		return true;
+	leat_problem_add(d, 0,
+			 "step %s cannot remove the directory %s: step %s, which comes later, is "
+			 "still to read %s, which %s has removed; have it read that first",
+			 d->wf->steps[r->c->step].name, dir, d->wf->steps[later].name, f->name,
+			 d->wf->steps[r->c->step].name);
+	return false;
+}
+
+int leat_change_await_empty(struct leat_change_request *r, const char *name)
 {
 	struct leat_listing l = {0};
-	int rc = leat_tree_list(d->tree, name, &l);
-	/* What may not be read may be removed: the kernel looks itself. */
-	bool empty = rc == -EACCES || (rc == 0 && l.n <= 2);
+	struct leat_file *removed = NULL;
+	int rc = leat_tree_list(r->d->tree, name, &l);
 
+	/* What may not be read may be removed: the kernel looks itself. */
+	if (rc == -EACCES)
+		rc = 0;
+	for (size_t i = 0; !rc && i < l.n; i++) {
+		if (leat_is_dots(l.v[i].name))
+			continue;
+		removed = find_removed(r, name, l.v[i].name);
+		if (!removed)
+			rc = -ENOTEMPTY;
+	}
 	leat_listing_release(&l);
-	return empty;
+	if (rc || !removed)
+		return rc ? -ENOTEMPTY : 0;
+	if (!may_await(r, name, removed))
+		return -ENOTEMPTY;
+	r->on = removed;
+	return -EAGAIN;
 }

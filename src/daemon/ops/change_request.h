@@ -20,7 +20,8 @@ struct leat_change_request {
  * name is nobody's. */
 int leat_change_ask(struct leat_change_request *r, const char *name, enum leat_call call);
 
-/* True if the directory `name` has no entry in either place. */
-bool leat_change_is_empty(struct leat_daemon *d, const char *name);
+/* Has the directory `name` no entry, in either place? 0; -ENOTEMPTY; -EAGAIN: only files that the
+ * step has removed already, and which others are still to read: in a batch these have done so. */
+int leat_change_await_empty(struct leat_change_request *r, const char *name);
 
 #endif

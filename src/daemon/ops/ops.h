@@ -9,6 +9,8 @@ struct leat_daemon_ops {
 	uint64_t last_catalog;
 	struct leat_dir_look *dir_looks; /* owned */
 	unsigned n_dir_looks;
+	struct leat_dir_rights *dir_rights; /* by path; owned */
+	unsigned n_dir_rights;
 	unsigned n_prefaults;       /* under way */
 	unsigned n_failed_reported; /* failed files somebody waited for */
 

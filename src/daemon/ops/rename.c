@@ -246,8 +246,10 @@ static int rename_dir(struct leat_change_request *r)
 				      W_OK);
 	if (rc)
 		return rc;
-	if (r->to.root != LEAT_ROOT_NONE && !leat_change_is_empty(d, r->to.path))
-		return -ENOTEMPTY;
+	if (r->to.root != LEAT_ROOT_NONE)
+		rc = leat_change_await_empty(r, r->to.path);
+	if (rc)
+		return rc;
 	HASH_ITER(hh, d->files->descriptions, l, next)
 	leat_descriptions_hold(d, l->file);
 	for (root = LEAT_ROOT_STORE; !rc && root <= LEAT_ROOT_DISK; root++)

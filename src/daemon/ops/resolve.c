@@ -4,6 +4,7 @@
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
 #include "daemon/ops/dir_looks.h"
+#include "daemon/ops/dir_rights.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/links.h"
@@ -30,8 +31,10 @@ static int look(struct leat_request *r, enum leat_call call)
 
 static int op_stat(struct leat_request *r)
 {
-	if (r->is_dir && r->exists)
+	if (r->is_dir && r->exists) {
 		leat_dir_looks_note(r->d, r->c->step, r->found.path);
+		leat_dir_rights_note(r);
+	}
 	return look(r, LEAT_CALL_LOOK);
 }
 
@@ -42,8 +45,10 @@ static int op_meta(struct leat_request *r)
 
 	if (rc)
 		return leat_request_fail(r, rc);
-	if (r->is_dir)
+	if (r->is_dir) {
 		r->kind = LEAT_KIND_DIR;
+		leat_dir_rights_change(r);
+	}
 	return look(r, LEAT_CALL_LOOK);
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
+#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
 #include "daemon/files/publish_name.h"
 #include "daemon/ops/request.h"
@@ -49,6 +50,22 @@ static unsigned changed(const struct leat_request *r)
 	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
 }
 
+/* Who has examined it has seen another mode than in a batch, with which it may do the same. */
+static void warn_examined(const struct leat_request *r, struct leat_file *f)
+{
+	const unsigned was = r->found.st.st_mode & 07777, is = r->in->mode & 07777;
+
+	if (!(r->in->rights & LEAT_META_MODE) || was == is)
+		return;
+	leat_file_withdraw_name(r->d, f);
+	if (!leat_stream_is_examined(r->d->stream, r->found.path))
+		return;
+	leat_problem_add(r->d, 0,
+			 "step %s gives %s, which is complete, mode %o: others have seen it with "
+			 "mode %o; set it before the file is closed, or by the umask",
+			 r->d->wf->steps[r->c->step].name, leat_request_seen(r), is, was);
+}
+
 int leat_request_check_rights(struct leat_request *r)
 {
 	unsigned violations = r->d->n_violations, rights;
@@ -58,8 +75,10 @@ int leat_request_check_rights(struct leat_request *r)
 	    !S_ISREG(r->found.st.st_mode))
 		return 0;
 	rights = changed(r);
-	if (!rights)
+	if (!rights) {
+		warn_examined(r, f);
 		return 0;
+	}
 	leat_file_withdraw_name(r->d, f);
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RIGHTS,
 						    .step = r->c->step,

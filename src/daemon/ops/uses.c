@@ -63,17 +63,18 @@ int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
 	return rc;
 }
 
-/* Something is, or was to be, made in the directory of `found`: if that does not exist, the topmost
- * one that is missing is what it lacks. */
-static int need_parent(struct leat_conn *c, const struct leat_found *found)
+/* The directory of `found`, or, if that does not exist, the topmost one that is missing, goes to
+ * `dir`. False: it is the workflow's. */
+static bool find_parent(const struct leat_conn *c, const struct leat_found *found,
+			char dir[PATH_MAX])
 {
-	char dir[PATH_MAX], above[PATH_MAX];
+	char above[PATH_MAX];
 	char *slash;
 
-	snprintf(dir, sizeof(dir), "%s", found->path);
+	snprintf(dir, PATH_MAX, "%s", found->path);
 	slash = strrchr(dir, '/');
 	if (!slash)
-		return 0;
+		return false;
 	*slash = 0;
 	while (found->parent_missing && (slash = strrchr(dir, '/'))) {
 		snprintf(above, sizeof(above), "%.*s", (int)(slash - dir), dir);
@@ -81,7 +82,15 @@ static int need_parent(struct leat_conn *c, const struct leat_found *found)
 			break;
 		*slash = 0;
 	}
-	return report_use(c, dir, LEAT_USE_NEED, true, NULL);
+	return true;
+}
+
+/* Something is, or was to be, made in the directory of `found`. */
+static int need_parent(struct leat_conn *c, const struct leat_found *found)
+{
+	char dir[PATH_MAX];
+
+	return find_parent(c, found, dir) ? report_use(c, dir, LEAT_USE_NEED, true, NULL) : 0;
 }
 
 /* Does the step wait for others only where they have used the name? So it does for one that is
@@ -117,8 +126,8 @@ static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
 /* Does the call make a file, or would it? */
 static bool makes(const struct leat_request *r)
 {
-	return !r->exists &&
-	       (r->in->op == LEAT_OP_MAKE || (r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT));
+	return !r->exists && (r->in->op == LEAT_OP_MAKE || r->in->op == LEAT_OP_MKDIR ||
+			      (r->in->op == LEAT_OP_OPEN && r->in->flags & O_CREAT));
 }
 
 static enum leat_use use_of_open(const struct leat_request *r)
@@ -170,9 +179,33 @@ static bool is_unnamed(const struct leat_request *r)
  * not looked in vain. 0 or, as the rules say, an error. */
 static int await_directory(struct leat_request *r)
 {
-	if (!r->rule->holds_outputs || leat_rule_produced(r->d, r->rule))
+	if (!r->rule->holds_outputs ||
+	    (leat_rule_produced(r->d, r->rule) && r->role != LEAT_ROLE_PRODUCER))
 		return 0;
 	return leat_request_ask(r, LEAT_CALL_OPEN);
+}
+
+/* The same, if it is the directory to make something in that is not there yet. */
+static int await_parent(struct leat_request *r)
+{
+	const struct leat_file_rule *rule;
+	struct leat_file *dir;
+	char path[PATH_MAX];
+	bool streams;
+	int rc;
+
+	if (!r->found.parent_missing || !find_parent(r->c, &r->found, path))
+		return 0;
+	rule = leat_match(r->d->matcher, path);
+	if (!rule || !rule->holds_outputs || leat_rule_produced(r->d, rule))
+		return 0;
+	dir = leat_file_get(r->d, path);
+	if (!dir)
+		return -ENFILE;
+	rc = leat_ask_rules(r->c, dir, LEAT_CALL_OPEN, 0, 0, &streams);
+	if (rc == -EAGAIN)
+		r->file = dir;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /* What a staged step does with the name nobody sees: its end is waited for. */
@@ -200,6 +233,22 @@ static int await_close(struct leat_request *r, enum leat_use use)
 	return rc ? rc : await_holder(r->c, r->file, use >= LEAT_USE_APPEND);
 }
 
+/* Directories that are there in a batch: to look for something in, or to make something in. One
+ * that is made once more is then that of the step that comes first, with the mode that it gives. */
+static int await_place(struct leat_request *r, enum leat_use use)
+{
+	int rc;
+
+	if (!makes(r))
+		return use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
+			       ? await_directory(r)
+			       : 0;
+	rc = await_parent(r);
+	if (!rc && use == LEAT_USE_MKDIR)
+		rc = await_directory(r);
+	return rc ? rc : need_parent(r->c, &r->found);
+}
+
 int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
@@ -213,12 +262,7 @@ int leat_uses_resolve(struct leat_request *r)
 		rc = await_close(r, use);
 	if (rc)
 		return rc;
-	if (makes(r))
-		rc = need_parent(r->c, &r->found);
-	else
-		rc = use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
-			     ? await_directory(r)
-			     : 0;
+	rc = await_place(r, use);
 	if (rc)
 		return rc;
 	if (r->exists && goes_by_uses(r->c, name, r->rule) &&

@@ -44,6 +44,19 @@ static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
 	return f->adopted && f->made && leat_rule_produced(d, f->rule);
 }
 
+/* A directory that has no file in it, and that was declared only by what may come to be in it. */
+static bool is_kept_empty(struct leat_daemon *d, const struct leat_file *f)
+{
+	return !f->rule->declared && !f->rule->excluded &&
+	       (f->rule->permanent || leat_is_permanent_below(d->matcher, f->name));
+}
+
+static bool is_kept(struct leat_daemon *d, const struct leat_file *f)
+{
+	return is_kept_empty(d, f) ||
+	       (f->rule->permanent && leat_stream_state(d->stream, f->name) == LEAT_FILE_COMMITTED);
+}
+
 static void make_directories(struct leat_daemon *d)
 {
 	struct leat_file *f;
@@ -51,8 +64,7 @@ static void make_directories(struct leat_daemon *d)
 	int rc;
 
 	for (f = d->files->by_name; f; f = f->hh.next) {
-		if (!f->rule->permanent || !f->made ||
-		    leat_stream_state(d->stream, f->name) != LEAT_FILE_COMMITTED ||
+		if (!f->made || !is_kept(d, f) ||
 		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
 			continue;
 		rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);

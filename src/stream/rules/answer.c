@@ -4,6 +4,7 @@
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"
 #include "stream/state/lifecycle.h"
+#include "stream/state/names.h"
 #include "stream/state/roles.h"
 #include "stream/state/staged.h"
 #include "stream/state/steps.h"
@@ -54,6 +55,12 @@ static bool is_covered(const struct leat_content *c, const struct leat_question 
 	return leat_extents_cover(&c->extents, q->offset, end);
 }
 
+/* A directory that is not in the place of something else. */
+static bool is_given_dir(const struct leat_name_state *n)
+{
+	return n->content && n->content->is_dir && !leat_name_is_replaced(n);
+}
+
 static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
 				const struct leat_question *q)
 {
@@ -68,11 +75,11 @@ static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
 	case FAILS:
 		return LEAT_FAILED;
 	case STREAMS:
-		return c && (c->is_dir || c->size_bytes) ? LEAT_GO_STREAM : LEAT_WAIT;
+		return c && (is_given_dir(n) || c->size_bytes) ? LEAT_GO_STREAM : LEAT_WAIT;
 	case COVERED:
 		return c && is_covered(c, q) ? LEAT_GO_STREAM : LEAT_WAIT;
 	case LOOKS:
-		return c && c->is_dir ? LEAT_GO_STREAM : LEAT_WAIT;
+		return is_given_dir(n) ? LEAT_GO_STREAM : LEAT_WAIT;
 	case WAITS:
 		break;
 	}
@@ -95,26 +102,6 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 		return LEAT_FAILED;
 	if (leat_state_is_final(n->state) || leat_commit_others_done(s, n, q->step))
 		return LEAT_GO;
-	return LEAT_WAIT;
-}
-
-/* A new version may have to wait for whoever has not taken the one before. */
-static enum leat_answer decide_producer(const struct leat_stream *s,
-					const struct leat_name_state *n,
-					const struct leat_question *q, struct leat_blocker *blocker)
-{
-	int consumer;
-
-	if (q->call != LEAT_CALL_WRITE)
-		return LEAT_GO;
-	/* A staged step makes its files on disk. */
-	if (n->rule->storage == LEAT_STORAGE_FS)
-		blocker->step = leat_staged_before(s, q->step, n->rule->producers);
-	if (blocker->step >= 0)
-		return LEAT_WAIT;
-	if (!n->versioned || n->content || !leat_versions_hold(s, n, q->step, &consumer))
-		return LEAT_GO;
-	blocker->step = consumer;
 	return LEAT_WAIT;
 }
 
@@ -145,6 +132,27 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 		return LEAT_WAIT;
 	}
 	return LEAT_GO;
+}
+
+/* A new version may have to wait for whoever has not taken the one before. */
+static enum leat_answer decide_producer(const struct leat_stream *s,
+					const struct leat_name_state *n,
+					const struct leat_question *q, struct leat_blocker *blocker)
+{
+	int consumer;
+
+	/* It may read there what others make before it puts its own in that place. */
+	if (q->call != LEAT_CALL_WRITE)
+		return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
+	/* A staged step makes its files on disk. */
+	if (n->rule->storage == LEAT_STORAGE_FS)
+		blocker->step = leat_staged_before(s, q->step, n->rule->producers);
+	if (blocker->step >= 0)
+		return LEAT_WAIT;
+	if (!n->versioned || n->content || !leat_versions_hold(s, n, q->step, &consumer))
+		return LEAT_GO;
+	blocker->step = consumer;
+	return LEAT_WAIT;
 }
 
 static bool is_change(enum leat_call call)

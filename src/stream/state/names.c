@@ -207,6 +207,14 @@ bool leat_name_is_dir(const struct leat_name_state *n)
 	return n->content ? n->content->is_dir : n->rule->n_files > 0;
 }
 
+bool leat_name_is_replaced(const struct leat_name_state *n)
+{
+	const struct leat_content *c = n->content;
+
+	return n->governed && !leat_state_is_final(n->state) && c && c->is_dir && c->creator >= 0 &&
+	       !leat_steps_has(n->rule->producers, c->creator);
+}
+
 bool leat_name_is_shown(const struct leat_name_state *n)
 {
 	if (!n->governed || !n->content)

@@ -11,6 +11,8 @@ struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *
 struct leat_name_state *leat_name_get(struct leat_stream *s, const char *text);
 void leat_names_free(struct leat_stream *s);
 bool leat_name_is_dir(const struct leat_name_state *n);
+/* See leat_stream_is_replaced. */
+bool leat_name_is_replaced(const struct leat_name_state *n);
 /* True if a listing by a consumer may show it: committed and there, or growing
  * under no_update. */
 bool leat_name_is_shown(const struct leat_name_state *n);

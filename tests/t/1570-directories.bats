@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# Directories that steps share: what a step sees of them is what it would have seen in a batch, or is named.
+# shellcheck disable=SC2154 # stderr: run sets it
+bats_require_minimum_version 1.5.0
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	nothing_left
+}
+
+# step NAME INPORTS OUTPORTS: a step of flow.yaml, whose script stdin is.
+step() {
+	[ -e flow.yaml ] || printf 'name: flow\ndir: work\npermanent: ["**"]\ntasks:\n' >flow.yaml
+	cat >"$1.sh"
+	echo "$1" >>order
+	cat >>flow.yaml <<-END
+		  - func: $1
+		    exec: ${launcher:-} bash $PWD/$1.sh
+		    inports: [$2]
+		    outports: [$3]
+	END
+}
+
+# begin: no steps yet.
+begin() {
+	rm -rf work batch flow.yaml order ./*.sh
+	mkdir work batch
+}
+
+# run_both: as a batch in `batch`, streamed in `work`, whose directories and files are then the same, modes included.
+run_both() {
+	local name
+	while read -r name; do (cd batch && bash "../$name.sh"); done <order
+	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
+	cat log
+	diff -r batch work
+	diff <(cd batch && find . -printf '%p %y %m\n' | sort) <(cd work && find . -printf '%p %y %m\n' | sort)
+}
+
+# each_way FUNCTION: with the library alone, and behind a mount.
+each_way() {
+	local launcher
+	for launcher in "" "env LEAT_INTERCEPT=mount"; do
+		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
+		begin
+		"$1"
+	done
+}
+
+# Until the consumer has looked: what it has seen is outside of the workflow's directory.
+looked="until [ -s ../seen ]; do sleep 0.02; done"
+
+mode_is_changed() {
+	rm -f seen
+	step make '' '{filename: "d/**"}, {filename: x}' <<<"mkdir d; $looked; chmod 700 d; echo 1 >d/a; echo >x"
+	step use '{filename: "d/**"}, {filename: x}' '{filename: o}' <<-'END'
+		until [ -d d ]; do sleep 0.01; done
+		stat -c %a d >o; cp o ../seen
+		cat d/a x >>o
+	END
+	timeout 60 leat run -q flow.yaml 2>log
+	cat log
+	grep -qx 'leat: warning: step use has seen the directory d with mode 755 before step make, which in a batch ends before, gave it mode 700; if it goes by that, have it read a file of step make first' log
+	# who reads a file of it first sees the last one
+	begin
+	step make '' '{filename: "d/**"}, {filename: x}' <<<"mkdir d; echo 1 >d/a; chmod 700 d; echo >x"
+	step use '{filename: "d/**"}, {filename: x}' '{filename: o}' <<<'cat x >/dev/null; stat -c %a d >o'
+	run_both
+	[ ! -s log ]
+}
+
+@test "a step looks at a directory before its mode is changed: named" {
+	each_way mode_is_changed
+}
+
+@test "a look that comes to the same is not" {
+	begin
+	rm -f seen
+	step make '' '{filename: "d/**"}, {filename: x}' <<<"mkdir d; $looked; chmod 755 d; echo 1 >d/a; echo >x"
+	step use '{filename: "d/**"}, {filename: x}' '{filename: o}' <<-'END'
+		until [ -d d ]; do sleep 0.01; done
+		stat -c %a d >o; cp o ../seen
+		cat d/a x >>o; chmod 750 d
+	END
+	touch seen
+	timeout 60 leat run -q flow.yaml 2>log
+	[ ! -s log ]
+}
+
+gone_directory() {
+	local change
+	for change in 'rmdir d' 'mv d e' 'rmdir d; echo >d'; do
+		begin
+		rm -f seen
+		step make '' '{filename: x}' <<<"mkdir d; $looked; $change; echo >x"
+		step use '{filename: x}' '{filename: o}' <<-'END'
+			until [ -d d ]; do sleep 0.01; done
+			echo there >o; cp o ../seen
+			cat x >>o
+		END
+		run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+		echo "$stderr"
+		grep -q '^leat: violation: d was read by step use and then re[a-z]* by step make, which in a batch ends before step use begins' <<<"$stderr"
+	done
+}
+
+@test "a step finds a directory that is removed or moved away before the other ends: a conflict" {
+	each_way gone_directory
+}
+
+replaced_by_a_file() {
+	step make '' '{filename: "d/**"}' <<<'mkdir d; echo 1 >d/a; sleep 0.2; echo 2 >d/b'
+	step edit '{filename: "d/**"}' '{filename: d}, {filename: p}' <<<'cat d/* >n; sleep 0.2; rm -r d; mv n d; echo p >p'
+	step use '{filename: d}, {filename: p}' '{filename: o}' <<<'cat d >o; cat p >>o'
+	run_both
+}
+
+@test "a file comes in the place of a directory: its readers wait for it, its maker for the directory" {
+	each_way replaced_by_a_file
+}
+
+removed_by_a_reader() {
+	step make '' '{filename: "d/**"}' <<<'mkdir -p d/e; echo 1 >d/a; echo 2 >d/e/b'
+	step read '{filename: "d/a"}, {filename: "d/e/b"}' '{filename: p}' <<<'sleep 0.5; cat d/a d/e/b >p'
+	step clean '{filename: "d/a"}, {filename: "d/e/b"}' '{filename: o}' <<-'END'
+		cat d/a d/e/b >o
+		rm -r d && mkdir d && echo new >>o
+		ls d >>o
+	END
+	run_both
+}
+
+@test "a step removes a directory that an earlier one still reads, and makes it anew" {
+	begin
+	removed_by_a_reader
+}
+
+@test "one of which a later step is still to read files stays, and that is named" {
+	begin
+	step make '' '{filename: "d/**"}' <<<'mkdir d; echo 1 >d/a'
+	step clean '{filename: "d/a"}' '{filename: o}' <<<'cat d/a >o; rm -r d; true'
+	step late '{filename: d/a}, {filename: o}' '{filename: p}' <<<'cat o >p; cat d/a >>p; true'
+	timeout 60 leat run -q flow.yaml 2>log
+	cat log
+	grep -qx 'leat: warning: step clean cannot remove the directory d: step late, which comes later, is still to read d/a, which clean has removed; have it read that first' log
+}
+
+umask_of_the_first() {
+	step make '' '{filename: "d/**"}' <<<'umask 077; sleep 0.3; mkdir -p d; echo 1 >d/a'
+	step use '{filename: "d/**"}' '{filename: o}' <<<'mkdir -p d; stat -c %a d >o; cat d/a >>o'
+	run_both
+}
+
+@test "a directory that two make is that of the first in the batch" {
+	each_way umask_of_the_first
+}
+
+made_in_one_to_come() {
+	step make '' '{filename: d/a}' <<<'sleep 0.3; mkdir d; echo 1 >d/a'
+	step use '{filename: d/a}' '{filename: d/y}, {filename: d/e/z}' <<<'echo hi >d/y; mkdir d/e; echo ho >d/e/z; cat d/a >>d/y'
+	run_both
+}
+
+@test "what a step makes in a directory that an earlier one has still to make waits for that" {
+	each_way made_in_one_to_come
+}
+
+@test "nobody has declared the directory that is to come: a conflict, for each call" {
+	local call
+	for call in 'echo >d/y' 'mkdir d/y' 'ln -s x d/y' 'mv o d/y' 'mkfifo d/y'; do
+		begin
+		step make '' '{filename: x}' <<<'sleep 0.3; mkdir d; echo x >x'
+		step use '{filename: x}' '{filename: o}' <<<"echo >o; $call; cat x >>o; true"
+		run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+		echo "$stderr"
+		grep -q '^leat: violation: d was relied on by step use and then made by step make, which in a batch ends before step use begins' <<<"$stderr"
+	done
+}
+
+empty_ones_stay() {
+	step make '' '{filename: "d/**"}, {filename: x}' <<<'mkdir -p d/e f; echo 1 >d/a; rm d/a; echo >x'
+	step use '{filename: x}' '{filename: "g/*"}, {filename: o}' <<<'cat x >o; mkdir -m 700 g'
+	run_both
+}
+
+@test "directories in which there is nothing in the end are there after the run" {
+	each_way empty_ones_stay
+}
+
+mode_after_the_close() {
+	rm -f seen
+	step make '' '{filename: a, committed: on_close}, {filename: x}' <<<"echo 1 >a; $looked; chmod 640 a; echo >x"
+	step use '{filename: a}, {filename: x}' '{filename: o}' <<<'stat -c %a a >o; cp o ../seen; cat a x >>o'
+	timeout 60 leat run -q flow.yaml 2>log
+	cat log
+	grep -qx 'leat: warning: step make gives a, which is complete, mode 640: others have seen it with mode 644; set it before the file is closed, or by the umask' log
+}
+
+@test "a complete file is given another mode after a step has examined it: named" {
+	each_way mode_after_the_close
+}
