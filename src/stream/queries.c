@@ -1,5 +1,6 @@
 /* Questions that change nothing. */
 #include "stream/flow/links.h"
+#include "stream/rules/answer.h"
 #include "stream/rules/commit.h"
 #include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
@@ -145,6 +146,11 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	const struct leat_name_state *n = leat_name_find(s, name);
 
 	return n && leat_name_is_dir(n);
+}
+
+bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir)
+{
+	return step >= 0 && leat_directory_maker(s, step, dir) >= 0;
 }
 
 bool leat_stream_is_examined(const struct leat_stream *s, const char *name)

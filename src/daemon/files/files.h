@@ -31,6 +31,7 @@ struct leat_file {
 	bool publishes;     /* the frontier in shared memory is to be watched */
 	bool warned;        /* of being undeclared */
 	bool held_reported; /* that a step waits, since an earlier one has it open */
+	bool mode_reported; /* that it is given another one than was seen */
 	bool violated;
 	bool watched;    /* read by somebody who is no consumer, and must find its end */
 	bool rewritable; /* opened for writing by a step that is not its producer or consumer */

@@ -183,12 +183,6 @@ static int look_again(struct leat_request *r)
 	return 0;
 }
 
-/* Nothing is there, and others make files in a directory of that name. */
-static bool is_missing_directory(const struct leat_request *r)
-{
-	return !r->exists && r->rule->holds_outputs;
-}
-
 /* A directory, where there is to be a file: none of those who are to make that has made it. */
 static bool is_to_be_replaced(const struct leat_request *r)
 {
@@ -203,8 +197,7 @@ int leat_request_ask(struct leat_request *r, enum leat_call call)
 	bool streams = false;
 	int rc;
 
-	if ((r->is_dir && !is_to_be_replaced(r)) ||
-	    (r->role == LEAT_ROLE_PRODUCER && !begins && !is_missing_directory(r)) ||
+	if ((r->is_dir && !is_to_be_replaced(r)) || (r->role == LEAT_ROLE_PRODUCER && !begins) ||
 	    r->c->step < 0 || !is_of_interest(r))
 		return 0;
 	rc = leat_request_file(r);

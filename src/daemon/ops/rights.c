@@ -55,11 +55,12 @@ static void warn_examined(const struct leat_request *r, struct leat_file *f)
 {
 	const unsigned was = r->found.st.st_mode & 07777, is = r->in->mode & 07777;
 
-	if (!(r->in->rights & LEAT_META_MODE) || was == is)
+	if (!(r->in->rights & LEAT_META_MODE) || was == is || f->mode_reported)
 		return;
 	leat_file_withdraw_name(r->d, f);
 	if (!leat_stream_is_examined(r->d->stream, r->found.path))
 		return;
+	f->mode_reported = true;
 	leat_problem_add(r->d, 0,
 			 "step %s gives %s, which is complete, mode %o: others have seen it with "
 			 "mode %o; set it before the file is closed, or by the umask",

@@ -177,27 +177,16 @@ static bool is_unnamed(const struct leat_request *r)
 
 /* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
  * not looked in vain. 0 or, as the rules say, an error. */
-static int await_directory(struct leat_request *r)
+static int await_directory(struct leat_request *r, const char *path)
 {
-	if (!r->rule->holds_outputs ||
-	    (leat_rule_produced(r->d, r->rule) && r->role != LEAT_ROLE_PRODUCER))
-		return 0;
-	return leat_request_ask(r, LEAT_CALL_OPEN);
-}
-
-/* The same, if it is the directory to make something in that is not there yet. */
-static int await_parent(struct leat_request *r)
-{
-	const struct leat_file_rule *rule;
+	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
 	struct leat_file *dir;
-	char path[PATH_MAX];
 	bool streams;
 	int rc;
 
-	if (!r->found.parent_missing || !find_parent(r->c, &r->found, path))
-		return 0;
-	rule = leat_match(r->d->matcher, path);
-	if (!rule || !rule->holds_outputs || leat_rule_produced(r->d, rule))
+	if (!rule || !rule->holds_outputs ||
+	    (leat_rule_produced(r->d, rule) && !leat_steps_has(rule->producers, r->c->step)) ||
+	    !leat_stream_awaits_directory(r->d->stream, r->c->step, path))
 		return 0;
 	dir = leat_file_get(r->d, path);
 	if (!dir)
@@ -206,6 +195,16 @@ static int await_parent(struct leat_request *r)
 	if (rc == -EAGAIN)
 		r->file = dir;
 	return rc == -ENOENT ? 0 : rc;
+}
+
+/* The same, if it is the directory to make something in that is not there yet. */
+static int await_parent(struct leat_request *r)
+{
+	char path[PATH_MAX];
+
+	return r->found.parent_missing && find_parent(r->c, &r->found, path)
+		       ? await_directory(r, path)
+		       : 0;
 }
 
 /* What a staged step does with the name nobody sees: its end is waited for. */
@@ -241,11 +240,11 @@ static int await_place(struct leat_request *r, enum leat_use use)
 
 	if (!makes(r))
 		return use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
-			       ? await_directory(r)
+			       ? await_directory(r, r->found.path)
 			       : 0;
 	rc = await_parent(r);
 	if (!rc && use == LEAT_USE_MKDIR)
-		rc = await_directory(r);
+		rc = await_directory(r, r->found.path);
 	return rc ? rc : need_parent(r->c, &r->found);
 }
 

@@ -128,10 +128,12 @@ static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const 
 	struct stat st;
 
 	leat_mount_cancel(call);
-	if ((!*location->path ||
-	     leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
-	    leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&
-	    leat_mount_identify(call, slot, call->m->dir_fd, path, &st, &id)) {
+	/* A directory is not waited for, but what comes in its place. */
+	if (((!*location->path ||
+	      leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
+	     leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&
+	     leat_mount_identify(call, slot, call->m->dir_fd, path, &st, &id)) ||
+	    S_ISDIR(st.st_mode)) {
 		id = (struct leat_identity){0};
 		show_to_come(call, name, &st);
 	}
@@ -162,8 +164,9 @@ static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *
 		rc = leat_mount_resolve_once(call, &to_stat, path, &location);
 		if (rc == -EAGAIN)
 			return entry_to_come(call, parent, name, path, &location, e);
-		if (!rc)
-			rc = leat_ops_entry(call, parent, name, &location, e);
+		if (rc)
+			break;
+		rc = leat_ops_entry(call, parent, name, &location, e);
 		if (rc != -ENOENT || !location.slot)
 			break;
 	}

@@ -111,6 +111,18 @@ static bool precedes(const struct leat_stream *s, int up, int down)
 	       !leat_is_upstream(s->m, down, up);
 }
 
+int leat_directory_maker(const struct leat_stream *s, int step, const char *dir)
+{
+	/* Who only writes there would make it by itself. */
+	if (leat_step_writes_below(s->m, step, dir) && !leat_step_reads_below(s->m, step, dir))
+		return -1;
+	for (int o = 0; o < s->n_steps; o++)
+		if (precedes(s, o, step) && !leat_step_is_over(&s->steps[o]) &&
+		    leat_step_writes_below(s->m, o, dir))
+			return o;
+	return -1;
+}
+
 /* A directory that only holds other steps' outputs: in a batch it would be there
  * once they ended. */
 static enum leat_answer decide_missing_directory(const struct leat_stream *s,
@@ -120,18 +132,8 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 {
 	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
 		return LEAT_GO;
-	/* Who only writes there would make it by itself. */
-	if (leat_step_writes_below(s->m, q->step, n->text) &&
-	    !leat_step_reads_below(s->m, q->step, n->text))
-		return LEAT_GO;
-	for (int step = 0; step < s->n_steps; step++) {
-		if (!precedes(s, step, q->step) || leat_step_is_over(&s->steps[step]) ||
-		    !leat_step_writes_below(s->m, step, n->text))
-			continue;
-		blocker->step = step;
-		return LEAT_WAIT;
-	}
-	return LEAT_GO;
+	blocker->step = leat_directory_maker(s, q->step, n->text);
+	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
 }
 
 /* A new version may have to wait for whoever has not taken the one before. */
