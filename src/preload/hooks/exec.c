@@ -15,8 +15,10 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef AT_EXECVE_CHECK /* Linux 6.14 */
@@ -178,6 +180,15 @@ static long find(const struct program *p, bool follow, char inside[PATH_MAX])
 	return rc ? rc : strcmp(p->path, inside) == 0 ? LEAT_OUTSIDE : 0;
 }
 
+/* A search along PATH goes by many names at which there is nothing, not even a symlink. */
+static bool is_missing(const struct program *p)
+{
+	struct stat st;
+
+	return !(p->flags & AT_EMPTY_PATH) &&
+	       raw(SYS_newfstatat, p->dirfd, p->path, &st, AT_SYMLINK_NOFOLLOW) == -ENOENT;
+}
+
 /* Returns only on failure, or 0: `p` is another program now, an interpreter. */
 static long run_where_it_is(struct program *p, char inside[PATH_MAX])
 {
@@ -185,6 +196,8 @@ static long run_where_it_is(struct program *p, char inside[PATH_MAX])
 
 	leat_user_exec_begin();
 	rc = find(p, false, inside);
+	if (rc == LEAT_OUTSIDE && is_missing(p))
+		return -ENOENT;
 	if (rc == LEAT_OUTSIDE) {
 		failed = start(p, p->path);
 		if (failed != -ENOENT)
