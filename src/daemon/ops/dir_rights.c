@@ -142,9 +142,9 @@ static void report(const struct leat_request *r, const struct look *l, const str
 	leat_problem_add(r->d, 0,
 			 "step %s has seen the directory %s with mode %o before step %s, which %s, "
 			 "gave it %s; if it goes by that, have it read a file of step %s first",
-			 seen_by, r->found.path, (unsigned)l->mode, changed_by,
-			 ordered ? "in a batch ends before" : "has no order with it", what,
-			 changed_by);
+			 seen_by, *r->found.path ? r->found.path : ".", (unsigned)l->mode,
+			 changed_by, ordered ? "in a batch ends before" : "has no order with it",
+			 what, changed_by);
 }
 
 void leat_dir_rights_change(const struct leat_request *r)
