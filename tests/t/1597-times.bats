@@ -268,3 +268,24 @@ chain() {
 		[ ! -s log ]
 	done
 }
+
+@test "rights and times by a descriptor whose name is gone while the file has others" {
+	need python3
+	cat >links.py <<-'END'
+		import os
+		with open("d/a", "w") as f:
+		    f.write("x")
+		fd = os.open("d/a", os.O_RDONLY)
+		os.link("d/a", "d/b")
+		os.unlink("d/a")
+		os.fchmod(fd, 0o600)
+		os.fchown(fd, os.getuid(), os.getgid())
+		os.utime(fd, (1, 1))
+		st = os.stat("d/b")
+		assert (st.st_mode & 0o777, st.st_mtime) == (0o600, 1), st
+	END
+	flow "mkdir d; python3 $PWD/links.py" 'cat d/b >o'
+	sed -i 's/outports: \[{filename: "[^"]*"/&, committed: on_close/' flow.yaml
+	both
+	diff -r batch work
+}
