@@ -17,11 +17,20 @@ OUTSIDE_BARS = {"open+close": (1.05, None), "stat": (1.05, None), "access": (1.0
 # Calls on a committed file of the workflow: at most so many ns.
 SERVED_BARS = {"stat": 60}
 START_MORE_MS = 0.1
-EXEC_LOOP_RATIO = 1.05
 
-LOOP = """begin=${EPOCHREALTIME/./}
-for ((i = 0; i < $1; i++)); do /bin/true; done
-echo $((${EPOCHREALTIME/./} - begin)) >"$2"
+# Shell loops of short programs in the workflow's directory: what is run in each round, how often as
+# compared to the others, and at most so many times as slow. in.txt is there, log.txt is a file that no
+# step declares, x.txt an output.
+LOOPS = {"starts": ("/bin/true", 1.0, 1.05),
+         "pipelines": ("/bin/true; x=$(cat in.txt | tr a b | cut -c1-3)", 0.3, 1.08),
+         "starts with an input that is not read": ("/bin/true <in.txt", 1.0, None),
+         "starts with a log that is not written": ("/bin/true >>log.txt", 1.0, None),
+         "starts with an output that is not written": ("/bin/true >>x.txt", 1.0, None),
+         "starts with an output that is written": ("/bin/echo >>x.txt", 1.0, None)}
+
+LOOP = """begin=${{EPOCHREALTIME/./}}
+for ((i = 0; i < $1; i++)); do {body}; done
+echo $((${{EPOCHREALTIME/./}} - begin)) >"$2"
 """
 
 
@@ -152,21 +161,26 @@ def measure_start(tools, args, results):
                        "/bin/true"])
         finally:
             server.terminate()
-    plain, streamed = map(float, out.split())
+    plain, streamed, plain_faults, faults = map(float, out.split())
     more = (streamed - plain) / 1000
-    results["start /bin/true"] = {"plain_us": plain, "leat_us": streamed}
+    results["start /bin/true"] = {"plain_us": plain, "leat_us": streamed,
+                                  "plain_faults": plain_faults, "leat_faults": faults}
     print(f"\nstart of /bin/true: {plain / 1000:.2f} ms plain, {streamed / 1000:.2f} ms with leat: "
-          f"{more:.2f} ms more (bar {START_MORE_MS}{', over' if more > START_MORE_MS else ''})")
-    measure_loop(tools, args, results)
+          f"{more:.3f} ms more (bar {START_MORE_MS}{', over' if more > START_MORE_MS else ''}); "
+          f"{plain_faults:.0f} page faults plain, {faults:.0f} with leat")
+    for name, (body, share, bar) in LOOPS.items():
+        measure_loop(tools, args, results, name, body, share, bar)
 
 
-def measure_loop(tools, args, results):
+def measure_loop(tools, args, results, name, body, share, bar):
     """A shell that starts one short program after another, in the workflow's directory."""
     directory = os.path.join(tools.work, "leat")
     script, report = os.path.join(tools.work, "loop"), os.path.join(tools.work, "loop_us")
-    starts, blocks = (100, 5) if args.quick else (500, 10)
+    starts, blocks = (int((100 if args.quick else 500) * share), 5 if args.quick else 10)
     with open(script, "w", encoding="ascii") as f:
-        f.write(LOOP)
+        f.write(LOOP.format(body=body))
+    with open(os.path.join(directory, "in.txt"), "w", encoding="ascii") as f:
+        f.write("abcdef\n")
     command = ["bash", script, str(starts), report]
     workflow = write_json(os.path.join(tools.work, "workflow.yaml"), {
         "name": "bench", "tasks": [{"func": "loop", "exec": " ".join(command),
@@ -182,8 +196,9 @@ def measure_loop(tools, args, results):
         streamed.append(int(read_file(report)) / 1e6)
 
     alternate(blocks, plain_block, leat_block)
-    a, b = sum(plain), sum(streamed)
-    results["loop of starts"] = {"starts": starts * blocks, "plain_s": a, "leat_s": b}
-    print(f"shell loop of {starts * blocks} starts in the directory: {a:.2f} s plain, {b:.2f} s "
-          f"with leat: {b / a:.2f} times (bar {EXEC_LOOP_RATIO}"
-          f"{', over' if b / a > EXEC_LOOP_RATIO else ''})")
+    a, b = statistics.median(plain), statistics.median(streamed)
+    times = statistics.median(s / p for p, s in zip(plain, streamed))
+    results[f"loop of {name}"] = {"starts": starts, "plain_s": a, "leat_s": b, "ratio": times}
+    judged = f" (bar {bar}{', over' if times > bar else ''})" if bar else ""
+    print(f"shell loop of {starts} {name}: {a:.2f} s plain, {b:.2f} s with leat: {times:.2f} times"
+          f"{judged}, {(b - a) / starts * 1e6:.0f} us more a round")

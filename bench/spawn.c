@@ -1,15 +1,16 @@
 /* spawn: what starting a program costs in two environments, in turn.
  *   spawn COUNT ENV_FILE PROGRAM [ARG...]
  * ENV_FILE holds lines NAME=VALUE that are added to the environment for every second start.
- * Prints the median of each in microseconds: plain, then with ENV_FILE. A process that is
- * started with ENV_FILE first and lives until the end keeps a session open that would end with
- * its last process. */
+ * Prints medians: microseconds plain, and with ENV_FILE; page faults plain, and with it. A process
+ * that is started with ENV_FILE first and lives until the end keeps a session open that would end
+ * with its last process. */
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,21 +60,43 @@ static pid_t start(char **argv, char **env)
 	return pid;
 }
 
-static double run_us(char **argv, char **env)
+/* Of all runs in one environment. */
+struct costs {
+	double *us, *faults;
+};
+
+static void run(char **argv, char **env, const struct costs *costs, size_t i)
 {
 	struct timespec begin, end;
+	struct rusage usage;
 	int status;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	if (waitpid(start(argv, env), &status, 0) < 0)
-		fail("waitpid");
+	if (wait4(start(argv, env), &status, 0, &usage) < 0)
+		fail("wait4");
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (status != 0) {
 		fprintf(stderr, "spawn: %s: wait status %d\n", argv[0], status);
 		exit(1);
 	}
-	return (double)(end.tv_sec - begin.tv_sec) * 1e6 +
-	       (double)(end.tv_nsec - begin.tv_nsec) / 1e3;
+	costs->us[i] = (double)(end.tv_sec - begin.tv_sec) * 1e6 +
+		       (double)(end.tv_nsec - begin.tv_nsec) / 1e3;
+	costs->faults[i] = (double)(usage.ru_minflt + usage.ru_majflt);
+}
+
+static struct costs costs_of(size_t n)
+{
+	struct costs costs = {calloc(n, sizeof(double)), calloc(n, sizeof(double))};
+
+	if (!costs.us || !costs.faults)
+		fail("calloc");
+	return costs;
+}
+
+static void release(struct costs *costs)
+{
+	free(costs->us);
+	free(costs->faults);
 }
 
 static int by_value(const void *a, const void *b)
@@ -94,7 +117,7 @@ int main(int argc, char **argv)
 	char sleep_program[] = "sleep", sleep_seconds[] = "600";
 	char *keeper_argv[] = {sleep_program, sleep_seconds, NULL};
 	size_t n = argc > 3 ? (size_t)atol(argv[1]) : 0;
-	double *plain, *with;
+	struct costs plain, with;
 	char **env;
 	pid_t keeper;
 
@@ -102,20 +125,19 @@ int main(int argc, char **argv)
 		fputs("usage: spawn COUNT ENV_FILE PROGRAM [ARG...]\n", stderr);
 		return 2;
 	}
-	plain = calloc(n, sizeof(*plain));
-	with = calloc(n, sizeof(*with));
-	if (!plain || !with)
-		fail("calloc");
+	plain = costs_of(n);
+	with = costs_of(n);
 	env = read_environment(argv[2]);
 	keeper = start(keeper_argv, env);
 	for (size_t i = 0; i < n; i++) {
-		plain[i] = run_us(argv + 3, environ);
-		with[i] = run_us(argv + 3, env);
+		run(argv + 3, environ, &plain, i);
+		run(argv + 3, env, &with, i);
 	}
 	kill(keeper, SIGTERM);
 	waitpid(keeper, NULL, 0);
-	printf("%.1f %.1f\n", median(plain, n), median(with, n));
-	free(plain);
-	free(with);
+	printf("%.1f %.1f %.0f %.0f\n", median(plain.us, n), median(with.us, n),
+	       median(plain.faults, n), median(with.faults, n));
+	release(&plain);
+	release(&with);
 	return 0;
 }
