@@ -206,7 +206,7 @@ static struct leat_roll *open_roll(const struct leat_mount_spec *spec)
 	if (fd >= 0)
 		roll = mmap(NULL, sizeof(*roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	leat_close(&fd);
-	return roll == MAP_FAILED || roll->magic != LEAT_ROLL_MAGIC ? NULL : roll;
+	return roll == MAP_FAILED ? NULL : roll;
 }
 
 static uint64_t own_key(const struct leat_roll *roll)

@@ -20,6 +20,11 @@ static struct leat_roll_entry *at(struct leat_roll *roll, uint64_t process, unsi
 	return &roll->entry[((uint32_t)process + i) % LEAT_ROLL_ENTRIES];
 }
 
+void leat_roll_touch(struct leat_roll *roll, uint64_t process)
+{
+	leat_word_add(&at(roll, process, 0)->process, 0);
+}
+
 static bool is_verdict(const struct leat_roll_entry *e)
 {
 	return leat_word_get(&e->state) >= LEAT_ROLL_NEVER;

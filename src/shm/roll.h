@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAT_ROLL_NAME "roll" /* in the session's directory */
-#define LEAT_ROLL_MAGIC UINT64_C(0x326c6c6f7274656c)
+/* In the session's directory. The number is that of the layout below: who has another one finds no
+ * roll, and nobody has to look at a page of it to see which it is. */
+#define LEAT_ROLL_NAME "roll-3"
 
 enum {
 	LEAT_ROLL_ENTRIES = 4096,
@@ -44,16 +45,19 @@ struct leat_roll_entry {
 };
 
 struct leat_roll {
-	uint64_t magic;
 	uint64_t namespace;    /* inode of that of the daemon's process numbers, cut to 32 bits */
 	struct leat_bits used; /* blocks in which an entry is, or was, somebody's */
-	char unused[44];
+	char unused[52];
 	struct leat_roll_entry entry[LEAT_ROLL_ENTRIES];
 };
 _Static_assert(sizeof(struct leat_roll_entry) == 64, "one line of the cache");
 
 /* What stands for the step of that name. */
 uint32_t leat_roll_step(const char *name);
+
+/* The process is about to write to its entry: one fault for that, where the first look at the page
+ * would be another one. */
+void leat_roll_touch(struct leat_roll *roll, uint64_t process);
 
 /* The process's entry, or NULL. */
 struct leat_roll_entry *leat_roll_find(struct leat_roll *roll, uint64_t process);

@@ -13,6 +13,7 @@
 #include "preload/connection/client.h"
 #include "preload/connection/roll_call.h"
 #include "preload/connection/session.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
@@ -122,6 +123,17 @@ bool leat_hand_over(char *variable, size_t size)
 }
 
 void leat_hand_over_failed(void)
+{
+}
+
+bool leat_handed_over(char *variable, size_t size)
+{
+	(void)variable;
+	(void)size;
+	return false;
+}
+
+void leat_handed_failed(void)
 {
 }
 

@@ -41,7 +41,7 @@ edge() {
 		env -i busybox sh -c 'echo c >&5; exec bash -c "echo d >&5"'
 		python3 -c 'import subprocess; subprocess.run(["bash", "-c", "echo e >&5"], pass_fds=[5])'
 		if [ -n "${LEAT_DIR:-}" ]; then
-			if grep /proc/self/fd looked; then exit 1; fi
+			if grep "/proc/self/fd\"" looked; then exit 1; fi
 		fi
 		---
 		cat data > out

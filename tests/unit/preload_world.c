@@ -42,6 +42,8 @@ static struct {
 	} files[MAX_FILES]; /* by slot */
 	_Atomic uint32_t n_files;
 	_Atomic uint64_t ofds;
+	_Atomic unsigned identified;
+	int log, held;
 	_Atomic unsigned closed[MAX_OFDS];
 } world = {.n_files = 1};
 
@@ -180,6 +182,21 @@ static void resolved(int peer, const struct leat_msg_resolve *q, char *out)
 	send(peer, m, m->h.size, MSG_NOSIGNAL);
 }
 
+static void identified(int peer, const struct leat_msg_identify *q, char *out)
+{
+	const char *slash = strrchr(leat_wire_string(q, sizeof(*q), 0), '/');
+	uint32_t slot = slash ? slot_of(slash + 1) : 0;
+	struct leat_msg_resolved *m = leat_wire_begin(out, LEAT_MSG_RESOLVED, sizeof(*m));
+
+	m->location = LEAT_LOCATION_ASIS;
+	m->slot = slot;
+	m->kind = slot ? world.files[slot].kind : LEAT_KIND_NONE;
+	m->seq = slot ? leat_shm_generation(world_record(slot)) : 0;
+	leat_wire_put(m, "");
+	world.identified++;
+	send(peer, m, m->h.size, MSG_NOSIGNAL);
+}
+
 static void answer(int peer, char *out)
 {
 	struct leat_msg_answer *m = leat_wire_begin(out, LEAT_MSG_ANSWER, sizeof(*m));
@@ -203,10 +220,8 @@ static bool serve(int peer)
 	case LEAT_MSG_RESOLVE:
 		resolved(peer, (const struct leat_msg_resolve *)(const void *)in, out);
 		break;
-	case LEAT_MSG_IDENTIFY: /* none of ours */
-		leat_wire_begin(out, LEAT_MSG_RESOLVED, sizeof(struct leat_msg_resolved));
-		leat_wire_put(out, "");
-		send(peer, out, ((struct leat_msg *)(void *)out)->size, MSG_NOSIGNAL);
+	case LEAT_MSG_IDENTIFY:
+		identified(peer, (const struct leat_msg_identify *)(const void *)in, out);
 		break;
 	case LEAT_MSG_ASK_READ:
 	case LEAT_MSG_ASK_WHOLE:
@@ -290,6 +305,23 @@ static int make_places(void)
 	return world.store_fd < 0 ? -1 : leat_shm_create(&world.shm_fd, &world_shm);
 }
 
+/* What a program before this one has left open: a file that nobody waits for, and one of which the
+ * daemon waits for the last close. */
+static int leave_open(void)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LEAT_OFD_LOCK + 1, .l_len = 1};
+	char path[PATH_MAX + 8];
+
+	world_file("log", LEAT_KIND_COUNTED);
+	world_file("held", LEAT_KIND_PRODUCER);
+	snprintf(path, sizeof(path), "%s/log", world.dir);
+	world.log = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	snprintf(path, sizeof(path), "%s/held", world.dir);
+	world.held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	return world.log < 0 || fcntl(world.held, F_OFD_SETLK, &lock) < 0 ? -1 : 0;
+}
+
 /* However this program ends, the places go: a process of their own waits for that, and removes
  * them. */
 static int keep_guard(void)
@@ -318,7 +350,7 @@ int world_begin(void **state)
 	char *environment[] = {dir, runtime, step, NULL};
 
 	(void)state;
-	if (make_places() || keep_guard() || listen_at(world.base) ||
+	if (make_places() || leave_open() || keep_guard() || listen_at(world.base) ||
 	    pthread_create(&world.daemon, NULL, run_daemon, NULL))
 		return -1;
 	snprintf(dir, sizeof(dir), "LEAT_DIR=%s", world.dir);
@@ -357,6 +389,21 @@ struct leat_shm_file *world_record(uint32_t slot)
 unsigned world_closed(uint64_t ofd)
 {
 	return world.closed[ofd % MAX_OFDS];
+}
+
+unsigned world_identified(void)
+{
+	return world.identified;
+}
+
+int world_log(void)
+{
+	return world.log;
+}
+
+int world_held(void)
+{
+	return world.held;
 }
 
 uint64_t world_ofds(void)

@@ -29,6 +29,12 @@ struct leat_shm_file *world_record(uint32_t slot);
 /* How many CLOSED there were for that description; how many descriptions there were. */
 unsigned world_closed(uint64_t ofd);
 uint64_t world_ofds(void);
+/* How often a descriptor was asked about. */
+unsigned world_identified(void);
+/* Descriptors that were open before the hooks began: of a plain file that only counts, and of one
+ * that has the lock of a producer's description. */
+int world_log(void);
+int world_held(void);
 /* Until the daemon has heard all that was sent on this thread. */
 void world_settle(void);
 

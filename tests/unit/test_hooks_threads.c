@@ -514,10 +514,11 @@ static void *asker(void *arg)
 {
 	static const char *const inside[] = {"/x", "/a/b", "/../flow/x"};
 	static const char *const outside[] = {"/usr/lib/x", "/etc/passwd", "/proc/self/x", "/x"};
-	const char *dir = arg;
+	const char *dir = leat_session.real;
 	uintptr_t wrong = 0;
 	char path[PATH_MAX];
 
+	(void)arg;
 	for (int i = 0; i < 3000; i++) {
 		snprintf(path, sizeof(path), "%s%s", dir, inside[i % 3]);
 		wrong += !leat_path_maybe(AT_FDCWD, path);
@@ -536,7 +537,7 @@ static void test_paths(void **state)
 	struct crew crew;
 
 	(void)state;
-	start(&crew, THREADS, asker, leat_session.real);
+	start(&crew, THREADS, asker, NULL);
 	assert_int_equal(finish(&crew), 0);
 	leat_hook(SYS_access, (long)"/etc/passwd", 0, 0, 0, 0, 0);
 	assert_false(leat_path_maybe(AT_FDCWD, "/etc/passwd"));

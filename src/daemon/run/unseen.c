@@ -43,7 +43,6 @@ int leat_unseen_init(struct leat_daemon *d)
 	madvise(map, sizeof(*d->run->roll),
 		MADV_RANDOM); /* else all of it is brought in for one entry */
 	d->run->roll->namespace = (uint32_t)leat_pid_namespace();
-	d->run->roll->magic = LEAT_ROLL_MAGIC;
 	return 0;
 }
 

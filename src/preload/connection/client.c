@@ -3,12 +3,14 @@
 
 #include "base/fault.h"
 #include "base/passing.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/roll_call.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
+#include "preload/core/first.h"
 #include "preload/core/log.h"
 #include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
@@ -28,7 +30,12 @@
 /* Set to 1 by the first who has to say it. */
 static struct leat_word reported;
 /* pid that has said hello; exit must then say goodbye */
-static struct leat_word greeted;
+static struct leat_word greeted LEAT_FIRST;
+/* pid of which a program before this one has said hello; is there more than that number to it? */
+static uint32_t known_before LEAT_FIRST;
+static bool has_left_open LEAT_FIRST;
+/* of the vfork child that has said hello */
+static __thread uint32_t transient_pid __attribute__((tls_model("initial-exec")));
 
 static int complain(const char *what, const char *then)
 {
@@ -108,6 +115,8 @@ static int send_msg(struct leat_thread *t)
 	long rc;
 
 	LEAT_FAULT_MESSAGE("send", h->type);
+	t->opens = h->type == LEAT_MSG_RESOLVE &&
+		   ((const struct leat_msg_resolve *)t->msg)->op == LEAT_OP_OPEN;
 	do
 		rc = raw(SYS_sendto, t->conn, t->msg, h->size, MSG_NOSIGNAL);
 	while (rc == -EINTR);
@@ -223,7 +232,8 @@ static int welcome(struct leat_thread *t)
 	return -EIO;
 }
 
-static int connect_thread(struct leat_thread *t)
+/* Make the connection, and say who this is. */
+static int greet(struct leat_thread *t)
 {
 	char program[17] = "";
 	const struct leat_channel_greeting greeting = {.step = leat_session.step,
@@ -238,13 +248,21 @@ static int connect_thread(struct leat_thread *t)
 	if (leat_channel_greet(t->msg, &greeting))
 		return gone(t, 0);
 	rc = send_msg(t);
-	if (!rc)
-		rc = welcome(t);
-	if (!rc && !t->transient) {
-		t->pid = (uint32_t)raw(SYS_getpid);
+	return rc ? rc : welcome(t);
+}
+
+static int connect_thread(struct leat_thread *t)
+{
+	int rc = !t->transient && leat_handed_take(t) ? 0 : greet(t);
+
+	if (rc)
+		return rc;
+	t->pid = (uint32_t)raw(SYS_getpid);
+	if (t->transient)
+		transient_pid = t->pid;
+	else
 		leat_word_set(&greeted, t->pid);
-	}
-	return rc;
+	return 0;
 }
 
 /* A child made without our knowledge must not speak on its parent's connection;
@@ -255,12 +273,11 @@ static bool is_inherited(const struct leat_thread *t)
 }
 
 /* Who else is to forget what a fork child has of its parent. */
-static void (*forget_more)(void);
+static void (*forget_more)(void) LEAT_FIRST;
 
-int leat_client_init(void (*forked)(void))
+void leat_client_init(void (*forked)(void))
 {
 	forget_more = forked;
-	return leat_thread_init();
 }
 
 /* Is it a descriptor that a child goes on using? */
@@ -268,7 +285,8 @@ static bool is_shared(int fd)
 {
 	const struct leat_server_info *w = leat_server_known();
 
-	return leat_user_holder(fd) || (w && (fd == w->store_fd || fd == w->dir_fd));
+	return leat_user_holder(fd) ||
+	       (w && (fd == w->store_fd || fd == w->dir_fd || fd == w->shm_fd));
 }
 
 void leat_client_fork_child(void)
@@ -278,6 +296,7 @@ void leat_client_fork_child(void)
 
 	if (t)
 		t->conn = -1;
+	leat_handed_forget();
 	leat_word_set(&greeted, 0);
 	for (int fd = 0; fd < stop; fd++)
 		if (leat_fd_hidden(fd) && !is_shared(fd))
@@ -342,13 +361,38 @@ bool leat_client_alive(struct leat_thread *t)
 	return (w && leat_shm_alive(w->shm)) || gone(t, 0) == 0;
 }
 
+bool leat_client_is_known(uint32_t pid)
+{
+	return leat_word_get(&greeted) == pid || known_before == pid || transient_pid == pid;
+}
+
+void leat_client_note_known(uint32_t pid)
+{
+	known_before = pid;
+}
+
+void leat_client_note_open(void)
+{
+	has_left_open = true;
+}
+
+/* Would the daemon take the end of this process for a death? */
+static bool owes_farewell(uint32_t pid)
+{
+	return leat_word_get(&greeted) == pid || (has_left_open && known_before == pid);
+}
+
 void leat_client_exiting(int status)
 {
 	struct leat_guard g;
+	uint32_t pid;
 
-	if (leat_word_get(&greeted) != (uint64_t)raw(SYS_getpid) || leat_guard_acquire(&g))
+	if (!leat_word_get(&greeted) && !known_before)
 		return;
-	leat_channel_ended(leat_client_channel(g.t), LEAT_MSG_EXITING, (int32_t)raw(SYS_getpid),
-			   status, leat_session.step, "");
+	pid = (uint32_t)raw(SYS_getpid);
+	if (leat_handed_exiting(pid, status) || !owes_farewell(pid) || leat_guard_acquire(&g))
+		return;
+	leat_channel_ended(leat_client_channel(g.t), LEAT_MSG_EXITING, (int32_t)pid, status,
+			   leat_session.step, "");
 	leat_guard_release(&g);
 }

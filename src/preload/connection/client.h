@@ -20,11 +20,21 @@ struct leat_server_info {
 	uint64_t store_dev;
 	int store_fd; /* hidden descriptors */
 	int dir_fd;
+	int shm_fd; /* for the next program */
 	int32_t step;
 	bool acts;            /* it has actions, which are called at opens and closes */
 	char mount[PATH_MAX]; /* the store as getcwd and /proc show it */
 	size_t mount_length;
 	char exec_prefix[PATH_MAX]; /* path by which other programs reach the store */
+};
+
+/* So much of it as one program tells the next. */
+enum { LEAT_TOLD_STORE, LEAT_TOLD_DIR, LEAT_TOLD_SHM, LEAT_TOLD_FDS };
+struct leat_server_told {
+	int fds[LEAT_TOLD_FDS]; /* hidden descriptors */
+	int32_t step;
+	uint64_t store_dev;
+	const char *mount, *exec_prefix;
 };
 
 /* As whom a connection was made, see user.h. */
@@ -40,6 +50,7 @@ struct leat_thread {
 	struct leat_user_snapshot user;
 	bool transient; /* a vfork child's connection, for this guard only */
 	bool checked;   /* under this guard: the connection is this process', for its user */
+	bool opens;     /* the last it has asked is to open a file */
 	struct leat_channel channel;
 	struct leat_server_info *private_server; /* learnt by it; owned */
 	char below[2][PATH_MAX];
@@ -56,8 +67,8 @@ struct leat_guard {
 };
 
 /* Once, before any other call. `forked` is called in a fork child that made the fork unseen,
- * as soon as it asks something: what else it has of its parent is to be forgotten. 0 or -errno. */
-int leat_client_init(void (*forked)(void));
+ * as soon as it asks something: what else it has of its parent is to be forgotten. */
+void leat_client_init(void (*forked)(void));
 
 /* 0 or -EIO (and nothing is held), after saying why on standard error. */
 int leat_guard_acquire(struct leat_guard *g);
@@ -86,8 +97,8 @@ void leat_client_drop(const struct leat_thread *t, int fd);
 /* The first to be welcomed publishes what it learnt from t->msg; others only check
  * that it is the same daemon. Takes both descriptors over. 0 or -errno. */
 int leat_client_take_server(struct leat_thread *t, int fds[2]);
-/* Once, before any guard is taken. 0 or -errno. */
-int leat_thread_init(void);
+/* The same from what the program before has told. Takes nothing over on failure. 0 or -errno. */
+int leat_client_share_server(struct leat_thread *t, const struct leat_server_told *told);
 /* This thread's area, NULL if it has none. */
 struct leat_thread *leat_client_self(void);
 void leat_client_set_self(struct leat_thread *t);
@@ -146,6 +157,15 @@ void leat_client_fork_child(void);
 
 /* The process ends normally. */
 void leat_client_exiting(int status);
+
+/* Has the daemon heard of process `pid`, this one or a vfork child, by this program or by one
+ * before it? Then it takes the process's end for a death unless it is told otherwise. */
+bool leat_client_is_known(uint32_t pid);
+/* The program before this one has spoken to the daemon. Init only. */
+void leat_client_note_known(uint32_t pid);
+/* It has left open what the daemon may have been told of: when the process ends it has to say so,
+ * whether or not this program ever speaks. Init only. */
+void leat_client_note_open(void);
 
 /* Another descriptor is to get the number of hidden `fd`: move ours. 0 or -EBUSY. */
 int leat_client_vacate(int fd);

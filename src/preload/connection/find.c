@@ -1,12 +1,21 @@
 /* The session of this process, from its environment. */
+#include "preload/connection/lost.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
+#include "preload/core/environment.h"
 #include "preload/core/log.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "wire/wire.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+/* Of a step or a workflow, with the 0. */
+#define MAX_NAME 256
 
 static const char *value_of(char **envp, const char *name)
 {
@@ -18,29 +27,52 @@ static const char *value_of(char **envp, const char *name)
 	return NULL;
 }
 
-/* CAPIO's spelling is taken where leat's is missing. */
-static const char *either(char **envp, const char *leat_name, const char *capio_name)
+/* A text that stays; NULL without memory. */
+static char *copy(const char *text)
 {
-	const char *value = value_of(envp, leat_name);
+	size_t size = strlen(text) + 1;
+	long at =
+		raw(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return value && *value ? value : value_of(envp, capio_name);
+	if (at < 0 && at > -4096)
+		return NULL;
+	memcpy((char *)at, text, size);
+	return (char *)at;
 }
 
-static bool keep(char *out, size_t size, const char *text)
+/* CAPIO's spelling is taken where leat's is missing. A text that stays as it is, mostly the one
+ * that was kept already: programs write over their environment. "" for none, NULL without
+ * memory. */
+static const char *keep(char **envp, const char *leat_name, const char *capio_name)
 {
-	struct leat_text t = leat_text_in(out, size);
+	const char *value = value_of(envp, leat_name), *name = leat_name, *kept;
 
-	leat_text_add(&t, text ? text : "");
-	return !t.full;
+	if (capio_name && !(value && *value)) {
+		name = capio_name;
+		value = value_of(envp, name);
+	}
+	if (!value)
+		return "";
+	kept = leat_environment_kept(name);
+	return kept && strcmp(kept, value) == 0 ? kept : copy(value);
 }
 
-static size_t without_slashes(char *path)
+/* `path` without slashes at its end; NULL without memory. */
+static const char *without_slashes(const char *path, size_t *length)
 {
-	size_t length = strlen(path);
+	size_t n = strlen(path);
+	char *cut;
 
-	while (length > 1 && path[length - 1] == '/')
-		path[--length] = 0;
-	return length;
+	*length = n;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n == *length)
+		return path;
+	cut = copy(path);
+	if (cut)
+		cut[n] = 0;
+	*length = n;
+	return cut;
 }
 
 static long find_name(const char *dir, char *out, size_t size)
@@ -62,7 +94,7 @@ static bool find_socket(char **envp, const char *dir)
 	struct leat_preload_session *s = &leat_session;
 
 	return !leat_wire_session_path(value_of(envp, "LEAT_RUNTIME_DIR"),
-				       (unsigned)raw(SYS_geteuid), dir, s->socket,
+				       (unsigned)leat_auxval(AT_EUID), dir, s->socket,
 				       sizeof(s->socket));
 }
 
@@ -129,16 +161,20 @@ bool leat_session_in_sight(void)
 static bool resolve_dir(const char *dir, bool is_known)
 {
 	struct leat_preload_session *s = &leat_session;
+	static char found[PATH_MAX]; /* mostly not touched */
 
 	/* A directory that is not there has no daemon either: calls below its name
 	 * will say so. */
-	if ((is_known || find_name(dir, s->real, sizeof(s->real)) < 0) &&
-	    (dir[0] != '/' || !keep(s->real, sizeof(s->real), dir)))
+	s->real = dir;
+	if (!is_known && find_name(dir, found, sizeof(found)) >= 0)
+		s->real = found;
+	if (s->real[0] != '/' || strlen(s->real) >= PATH_MAX || strlen(dir) >= PATH_MAX)
 		return false;
-	if (!keep(s->given, sizeof(s->given), dir[0] == '/' ? dir : s->real))
+	s->given = dir[0] == '/' ? dir : s->real;
+	s->real = without_slashes(s->real, &s->real_length);
+	s->given = without_slashes(s->given, &s->given_length);
+	if (!s->real || !s->given)
 		return false;
-	s->real_length = without_slashes(s->real);
-	s->given_length = without_slashes(s->given);
 	s->same_spelling = strcmp(s->real, s->given) == 0;
 	s->base = strrchr(s->real, '/') + 1;
 	return true;
@@ -156,11 +192,16 @@ static bool name_socket(char **envp)
 bool leat_session_find(char **envp)
 {
 	struct leat_preload_session *s = &leat_session;
-	const char *dir = either(envp, "LEAT_DIR", "CAPIO_DIR");
+	const char *dir = keep(envp, "LEAT_DIR", "CAPIO_DIR");
 	bool is_known;
 
-	if (!dir || !*dir)
+	if (dir && !*dir)
 		return false;
+	s->step = keep(envp, "LEAT_APP_NAME", "CAPIO_APP_NAME");
+	s->workflow = keep(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME");
+	s->key = keep(envp, "LEAT_KEY", NULL);
+	if (!dir || !s->step || !s->workflow || !s->key)
+		leat_lost_end(LEAT_LOST_MEMORY);
 	leat_user_inherit(envp);
 	is_known = is_real(envp, dir);
 	if (!resolve_dir(dir, is_known)) {
@@ -168,10 +209,8 @@ bool leat_session_find(char **envp)
 			      NULL);
 		return false;
 	}
-	if (!keep(s->step, sizeof(s->step), either(envp, "LEAT_APP_NAME", "CAPIO_APP_NAME")) ||
-	    !keep(s->workflow, sizeof(s->workflow),
-		  either(envp, "LEAT_WORKFLOW_NAME", "CAPIO_WORKFLOW_NAME")) ||
-	    !keep(s->key, sizeof(s->key), value_of(envp, "LEAT_KEY"))) {
+	if (strlen(s->step) >= MAX_NAME || strlen(s->workflow) >= MAX_NAME ||
+	    strlen(s->key) >= MAX_NAME) {
 		leat_log_line("LEAT_APP_NAME, LEAT_WORKFLOW_NAME or LEAT_KEY is too long", NULL);
 		return false;
 	}

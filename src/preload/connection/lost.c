@@ -3,6 +3,7 @@
 #include "preload/connection/client.h"
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
+#include "preload/core/first.h"
 #include "preload/core/log.h"
 #include "preload/core/text.h"
 #include "shm/state.h"
@@ -16,7 +17,7 @@
 
 #define CANNOT_EXECUTE 126
 
-static struct leat_word lost; /* 1 once it is reported */
+static struct leat_word lost LEAT_FIRST; /* 1 once it is reported */
 
 enum leat_lost leat_lost_cause(long error)
 {

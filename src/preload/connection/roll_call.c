@@ -6,6 +6,7 @@
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
+#include "preload/core/first.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/roll.h"
@@ -18,13 +19,13 @@
 #include <sys/mman.h>
 
 /* Set once, before there are threads. */
-static struct leat_roll *roll;
-static uint32_t step;
-static const char *program;
-static bool is_loose;
-static uint32_t self; /* number of the process; a vfork child has another one */
+static struct leat_roll *roll LEAT_FIRST;
+static uint32_t step LEAT_FIRST;
+static const char *program LEAT_FIRST;
+static bool is_loose LEAT_FIRST;
+static uint32_t self LEAT_FIRST; /* number of the process; a vfork child has another one */
 /* What its number has in front, as when /proc could be seen last: not in each root directory. */
-static struct leat_word in_front;
+static struct leat_word in_front LEAT_FIRST;
 
 /* A vfork child has this from its parent, and the parent from it: the child has recorded its exec,
  * or of its end. */
@@ -75,7 +76,7 @@ static long map(void)
 	if (at < 0 && at > -4096)
 		return at;
 	roll = (struct leat_roll *)at;
-	return roll->magic == LEAT_ROLL_MAGIC ? 0 : -EPROTO;
+	return 0;
 }
 
 /* The daemon is to know that this program is followed. */
@@ -89,20 +90,20 @@ static void report_hello(void)
 	leat_guard_release(&g);
 }
 
-void leat_roll_call_begin(void)
+void leat_roll_call_begin(uint32_t pid)
 {
 	long rc = map();
 
 	if (rc) {
-		roll = NULL;
 		if (leat_user_is_other())
 			report_hello();
 		else if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EAGAIN)
 			leat_lost(leat_lost_cause(rc)); /* it would be taken for unseen */
 		return;
 	}
-	self = (uint32_t)raw(SYS_getpid);
-	program = (const char *)getauxval(AT_EXECFN);
+	self = pid;
+	leat_roll_touch(roll, own_key());
+	program = (const char *)leat_auxval(AT_EXECFN);
 	program = program ? program : "?";
 	is_loose = leat_has_wrappers || leat_has_sanitizer;
 	step = leat_roll_follow(roll, own_key(), leat_roll_step(leat_session.step), program,
@@ -163,6 +164,7 @@ void leat_roll_call_forked(void)
 	if (!roll)
 		return;
 	self = (uint32_t)raw(SYS_getpid);
+	leat_roll_touch(roll, own_key());
 	leat_roll_fork(roll, own_key(), step, program, is_loose);
 }
 

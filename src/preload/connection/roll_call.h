@@ -10,7 +10,7 @@
 
 /* Map the roll, and say so. Where there is none (no run, another user who cannot reach it) all
  * below does nothing. Init only. */
-void leat_roll_call_begin(void);
+void leat_roll_call_begin(uint32_t pid);
 
 /* It cannot take part in its run: what it is now counts as not followed. */
 void leat_roll_call_stray(void);

@@ -1,5 +1,6 @@
 /* What the daemon says at the first connection. */
 #include "preload/connection/client.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
@@ -105,7 +106,8 @@ static int new_server(struct leat_thread *t, int fds[2], struct leat_server_info
 	}
 	w->store_fd = leat_client_put_away(t, fds[0]);
 	w->dir_fd = leat_client_put_away(t, w->dir_fd);
-	fds[0] = -1;
+	w->shm_fd = leat_client_put_away(t, fds[1]);
+	fds[0] = fds[1] = -1;
 	*out = w;
 	return 0;
 }
@@ -124,9 +126,46 @@ static int publish_server(struct leat_thread *t, struct leat_server_info *w)
 	}
 	leat_fd_unhide(w->store_fd);
 	leat_fd_unhide(w->dir_fd);
+	leat_fd_unhide(w->shm_fd);
 	raw(SYS_munmap, w->shm, sizeof(*w->shm));
 	raw(SYS_munmap, w, sizeof(*w));
 	return 0;
+}
+
+/* The texts fit: they were made of those of such a structure. */
+static void fill_from(struct leat_server_info *w, const struct leat_server_told *told)
+{
+	w->store_fd = told->fds[LEAT_TOLD_STORE];
+	w->dir_fd = told->fds[LEAT_TOLD_DIR];
+	w->shm_fd = told->fds[LEAT_TOLD_SHM];
+	w->store_dev = told->store_dev;
+	w->step = told->step;
+	w->mount_length = strlen(told->mount);
+	memcpy(w->mount, told->mount, w->mount_length + 1);
+	memcpy(w->exec_prefix, told->exec_prefix, strlen(told->exec_prefix) + 1);
+}
+
+int leat_client_share_server(struct leat_thread *t, const struct leat_server_told *told)
+{
+	struct leat_server_info *w;
+	struct stat st;
+	long at = raw(SYS_mmap, 0, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+	int rc;
+
+	if (at < 0 && at > -4096)
+		return (int)at;
+	w = (struct leat_server_info *)at;
+	fill_from(w, told);
+	rc = (int)raw(SYS_fstat, w->shm_fd, &st);
+	if (!rc)
+		rc = map_segment(w->shm_fd, &st, &w->shm);
+	if (rc) {
+		raw(SYS_munmap, w, sizeof(*w));
+		return rc;
+	}
+	w->shm_ino = st.st_ino;
+	return publish_server(t, w);
 }
 
 int leat_client_take_server(struct leat_thread *t, int fds[2])
@@ -158,6 +197,8 @@ int leat_client_vacate(int fd)
 	int *holder = leat_user_holder(fd);
 	long copy;
 
+	if (!holder)
+		holder = leat_handed_holder(fd);
 	if (holder)
 		; /* known */
 	else if (t && t->conn == fd)
@@ -166,6 +207,8 @@ int leat_client_vacate(int fd)
 		holder = &w->store_fd;
 	else if (w && w->dir_fd == fd)
 		holder = &w->dir_fd;
+	else if (w && w->shm_fd == fd)
+		holder = &w->shm_fd;
 	else
 		return -EBUSY; /* another thread speaks on it */
 	copy = raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);

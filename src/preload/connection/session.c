@@ -1,10 +1,11 @@
 #include "preload/connection/session.h"
 
+#include "preload/core/first.h"
 #include "shm/word.h"
 
-struct leat_preload_session leat_session;
+struct leat_preload_session leat_session LEAT_FIRST;
 
-static struct leat_word confined; /* 1: since some call */
+static struct leat_word confined LEAT_FIRST; /* 1: since some call */
 
 bool leat_session_is_confined(void)
 {

@@ -2,21 +2,20 @@
 #ifndef LEAT_PRELOAD_CONNECTION_SESSION_H
 #define LEAT_PRELOAD_CONNECTION_SESSION_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Fixed when the process starts. */
 struct leat_preload_session {
-	char given[PATH_MAX]; /* the workflow's directory as spelt in the environment */
-	char real[PATH_MAX];  /* resolved */
+	const char *given; /* the workflow's directory as spelt in the environment */
+	const char *real;  /* resolved */
 	size_t given_length, real_length;
 	bool same_spelling; /* of the two */
 	const char *base;   /* last component of `real` */
-	char step[256];
-	char workflow[256];
-	char key[64]; /* by which the daemon knows processes of this step; "": it does not ask */
+	const char *step;
+	const char *workflow;
+	const char *key; /* by which the daemon knows processes of this step; "": it does not ask */
 	char socket[108];
 	uint64_t dev, ino; /* which directory it is; 0: nobody has said */
 	bool is_run;       /* by leat, so that there is a daemon */

@@ -1,5 +1,6 @@
 /* What this thread and this process have of the daemon. */
 #include "preload/connection/client.h"
+#include "preload/core/first.h"
 #include "shm/limit.h"
 #include "shm/state.h"
 #include "shm/word.h"
@@ -17,7 +18,7 @@ void leat_client_set_self(struct leat_thread *t)
 }
 
 /* struct leat_server_info *, set once */
-static struct leat_word server;
+static struct leat_word server LEAT_FIRST;
 
 struct leat_server_info *leat_server_shared(void)
 {
@@ -45,7 +46,7 @@ struct leat_shm_file *leat_client_file(uint32_t slot)
 
 struct leat_shm_step *leat_client_step(void)
 {
-	static struct leat_shm_step dummy;
+	static struct leat_shm_step dummy LEAT_FIRST;
 	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)
@@ -55,7 +56,7 @@ struct leat_shm_step *leat_client_step(void)
 
 struct leat_shm_limit *leat_client_limit(void)
 {
-	static struct leat_shm_limit none;
+	static struct leat_shm_limit none LEAT_FIRST;
 	const struct leat_server_info *w = leat_server_known();
 
 	if (!w || w->step < 0 || w->step >= (int32_t)LEAT_SHM_MAX_STEPS)

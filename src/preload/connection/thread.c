@@ -3,14 +3,16 @@
 #include "preload/connection/lost.h"
 #include "preload/core/call.h"
 #include "preload/core/fd_kinds.h"
+#include "preload/core/first.h"
 #include "preload/core/process.h"
+#include "shm/word.h"
 #include "wire/wire.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-static pthread_key_t at_thread_end;
+static struct leat_word at_thread_end LEAT_FIRST; /* 1 + a key; 0: there is none yet */
 
 /* --- threads --- */
 
@@ -24,9 +26,16 @@ static void thread_end(void *arg)
 	raw(SYS_munmap, t, sizeof(*t));
 }
 
-int leat_thread_init(void)
+/* Made when it is first needed: few programs need one. Two threads may make two, which does no
+ * harm. Where there is none the area stays when its thread ends. */
+static void end_with_thread(struct leat_thread *t)
 {
-	return -pthread_key_create(&at_thread_end, thread_end);
+	pthread_key_t key;
+
+	if (!leat_word_get(&at_thread_end) && pthread_key_create(&key, thread_end) == 0)
+		leat_word_set(&at_thread_end, (uint64_t)key + 1);
+	if (leat_word_get(&at_thread_end))
+		pthread_setspecific((pthread_key_t)(leat_word_get(&at_thread_end) - 1), t);
 }
 
 static struct leat_thread *thread_new(void)
@@ -40,7 +49,7 @@ static struct leat_thread *thread_new(void)
 	t = (struct leat_thread *)at;
 	t->conn = -1;
 	leat_client_set_self(t);
-	pthread_setspecific(at_thread_end, t);
+	end_with_thread(t);
 	return t;
 }
 
@@ -74,6 +83,7 @@ static void end_transient(struct leat_thread *t)
 		return;
 	raw(SYS_close, w->store_fd);
 	raw(SYS_close, w->dir_fd);
+	raw(SYS_close, w->shm_fd);
 	raw(SYS_munmap, w->shm, sizeof(*w->shm));
 	raw(SYS_munmap, w, sizeof(*w));
 }

@@ -5,12 +5,14 @@
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
 #include "preload/core/fd_kinds.h"
+#include "preload/core/first.h"
 #include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "shm/word.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* Out of the way of what programs open. */
@@ -21,9 +23,9 @@
 enum { SOCKET, DIRECTORY, STORE, KINDS };
 static int held[KINDS] = {-1, -1, -1};
 
-static bool began_as_root;
-static struct leat_word changes;
-static bool inherited;
+static bool began_as_root LEAT_FIRST;
+static struct leat_word changes LEAT_FIRST;
+static bool inherited LEAT_FIRST;
 
 /* glibc changes the user of all threads by system calls that cannot be seen, and there are no
  * wrappers for any. */
@@ -101,7 +103,7 @@ void leat_user_take(void)
 
 void leat_user_begin(void)
 {
-	began_as_root = held[SOCKET] < 0 && raw(SYS_geteuid) == 0;
+	began_as_root = held[SOCKET] < 0 && leat_auxval(AT_EUID) == 0;
 	if (!is_every_change_seen())
 		leat_user_take();
 }

@@ -10,6 +10,7 @@
 #include "base/putby.h"
 #include "base/str.h"
 #include "preload/core/call.h"
+#include "preload/core/first.h"
 
 #define MAX_KEPT 32
 #define PRELOAD "LD_PRELOAD="
@@ -18,11 +19,14 @@
 static struct {
 	char *variable[MAX_KEPT]; /* "NAME=value", in first_text or a mapping */
 	size_t count;
-	char handed[LEAT_HANDS][64]; /* of the next program; empty: none */
+	char handed[LEAT_HAND_CONNECTION][64]; /* of the next program; empty: none */
 	const char *library; /* this library as LD_PRELOAD names it, in the kept LD_PRELOAD */
 	size_t library_size;
-	char first_text[4096]; /* last: mostly its beginning only is touched */
-} kept;
+	char first_text[1024]; /* what few runs need more of */
+} kept LEAT_FIRST;
+
+/* Few programs have one to hand on. */
+static char handed_connection[LEAT_HAND_SIZE];
 
 static bool is_session(const char *variable)
 {
@@ -34,6 +38,7 @@ static bool is_handed(const char *variable)
 {
 	return leat_str_begins(variable, LEAT_HANDED) || leat_str_begins(variable, LEAT_OPEN) ||
 	       leat_str_begins(variable, LEAT_CONFINED) || leat_str_begins(variable, LEAT_CALLED) ||
+	       leat_str_begins(variable, LEAT_CONNECTION) ||
 	       leat_str_begins(variable, LEAT_BEGUN) || leat_str_begins(variable, LEAT_PUT_BY);
 }
 
@@ -134,6 +139,11 @@ static const char *find_same(char *const *envp, const char *variable)
 	return NULL;
 }
 
+bool leat_environment_is_own(const char *entry, size_t size)
+{
+	return kept.library && size == kept.library_size && strncmp(entry, kept.library, size) == 0;
+}
+
 /* Is this very library among them? One that only bears its name is another one. */
 static bool names_library(const char *preload)
 {
@@ -141,7 +151,7 @@ static bool names_library(const char *preload)
 	size_t size;
 
 	while (kept.library && (list = leat_environment_library(list, &size))) {
-		if (size == kept.library_size && strncmp(list, kept.library, size) == 0)
+		if (leat_environment_is_own(list, size))
 			return true;
 		list += size;
 	}
@@ -159,20 +169,28 @@ static bool is_overruled(char *const *entry)
 	return false;
 }
 
+static char *handed(enum leat_hand hand)
+{
+	return hand == LEAT_HAND_CONNECTION ? handed_connection : kept.handed[hand];
+}
+
 void leat_environment_hand(enum leat_hand hand, const char *variable)
 {
 	size_t size = strlen(variable) + 1;
 
-	if (size <= sizeof kept.handed[hand])
-		memcpy(kept.handed[hand], variable, size);
+	if (size == 1 && !*handed(hand)) /* it may never have been touched */
+		return;
+	if (size <=
+	    (hand == LEAT_HAND_CONNECTION ? sizeof handed_connection : sizeof kept.handed[hand]))
+		memcpy(handed(hand), variable, size);
 }
 
 static size_t count_handed(void)
 {
 	size_t n = 0;
 
-	for (int hand = 0; hand < LEAT_HANDS; hand++)
-		n += *kept.handed[hand] ? 1 : 0;
+	for (enum leat_hand hand = 0; hand < LEAT_HANDS; hand++)
+		n += *handed(hand) ? 1 : 0;
 	return n;
 }
 
@@ -257,9 +275,9 @@ int leat_environment_complete(char *const *envp, char **into, char *buffer, size
 	error = add_missing(envp, &into, buffer, size);
 	if (error)
 		return error;
-	for (int hand = 0; hand < LEAT_HANDS; hand++)
-		if (*kept.handed[hand])
-			*into++ = kept.handed[hand];
+	for (enum leat_hand hand = 0; hand < LEAT_HANDS; hand++)
+		if (*handed(hand))
+			*into++ = handed(hand);
 	*into = NULL;
 	return 0;
 }

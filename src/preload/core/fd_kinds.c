@@ -1,6 +1,7 @@
 #include "preload/core/fd_kinds.h"
 
 #include "preload/core/call.h"
+#include "preload/core/first.h"
 #include "shm/word.h"
 
 #include <sys/resource.h>
@@ -8,9 +9,9 @@
 /* Hidden descriptors go here, or as high as the limit allows. */
 #define HIDE_FROM 1000
 
-uint8_t leat_fd_kinds[LEAT_MAX_FD];
+uint8_t leat_fd_kinds[LEAT_MAX_FD] LEAT_FIRST_BEGINS;
 /* all that have a kind lie below it; it never falls */
-static struct leat_word end;
+static struct leat_word end LEAT_FIRST;
 
 int leat_fd_end(void)
 {

@@ -17,13 +17,31 @@ extern uint8_t leat_fd_kinds[LEAT_MAX_FD];
 
 /* Kind of a descriptor of ours that the program must not see. */
 #define LEAT_FD_KIND_HIDDEN 255
+/* Of one that was open when the program started, and that nobody has asked the daemon about. */
+#define LEAT_FD_KIND_UNASKED 254
+/* Of one that a thread is just asking about. */
+#define LEAT_FD_KIND_ASKING 253
 
-/* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones. */
+/* Kind of a descriptor; LEAT_KIND_NONE also for hidden ones, and as long as nobody has asked. */
 static inline enum leat_kind leat_fd_kind(int fd)
 {
 	uint8_t kind = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_kinds[fd]) : 0;
 
-	return kind && kind != LEAT_FD_KIND_HIDDEN ? (enum leat_kind)(kind - 1) : LEAT_KIND_NONE;
+	return kind && kind < LEAT_FD_KIND_ASKING ? (enum leat_kind)(kind - 1) : LEAT_KIND_NONE;
+}
+
+/* Is it, perhaps, one of ours, which is still to be found out? */
+static inline bool leat_fd_is_unasked(int fd)
+{
+	uint8_t kind = (unsigned)fd < LEAT_MAX_FD ? leat_byte_get(&leat_fd_kinds[fd]) : 0;
+
+	return kind == LEAT_FD_KIND_UNASKED || kind == LEAT_FD_KIND_ASKING;
+}
+
+/* Does it concern us, or may it? */
+static inline bool leat_fd_may_be_ours(int fd)
+{
+	return leat_fd_kind(fd) || leat_fd_is_unasked(fd);
 }
 
 static inline bool leat_fd_hidden(int fd)

@@ -15,6 +15,12 @@ extern uint8_t leat_active;
 /* 1 while calls of this process are recorded: the stubs test it in place of leat_active. */
 extern uint8_t leat_tracing;
 
+/* What the kernel has said of the program (getauxval(3), whose page of libc would be touched for
+ * it). Before leat_process_begin libc is asked. */
+unsigned long leat_auxval(unsigned long type);
+/* Once, in the constructor, with the environment as the kernel has laid it out. */
+void leat_process_begin(char **envp);
+
 /* Is this the library with the wrappers (libleat-wrap.so)? */
 extern const bool leat_has_wrappers;
 

@@ -2,6 +2,7 @@
 
 #include "preload/core/call.h"
 #include "preload/core/environment.h"
+#include "preload/core/process.h"
 #include "preload/core/text.h"
 #include "preload/engine/area_x86_64.h"
 #include "preload/engine/code_x86_64.h"
@@ -148,7 +149,7 @@ static bool is_known(const struct dl_phdr_info *info)
 					    "librt.so.",   "libasan.so.",          "libtsan.so.",
 					    "liblsan.so.", "libubsan.so.",         "libhwasan.so."};
 
-	if (info->dlpi_addr && info->dlpi_addr == getauxval(AT_SYSINFO_EHDR))
+	if (info->dlpi_addr && info->dlpi_addr == leat_auxval(AT_SYSINFO_EHDR))
 		return true;
 	if (leat_object_holds(info, &own_id))
 		return true;

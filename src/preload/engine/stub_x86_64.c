@@ -8,6 +8,7 @@
 #include "preload/engine/stub_x86_64.h"
 
 #include "preload/core/fd_kinds.h"
+#include "preload/core/first.h"
 #include "preload/engine/calls.h"
 #include "preload/engine/scan_x86_64.h"
 
@@ -380,7 +381,7 @@ static void write_any(struct leat_stub_code *code, const struct leat_patch_site 
 }
 
 /* As it was given at the start. */
-static const struct leat_stub_table *entries;
+static const struct leat_stub_table *entries LEAT_FIRST;
 
 void leat_stub_lead_to(const struct leat_stub_table *table)
 {

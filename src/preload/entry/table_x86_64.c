@@ -1,4 +1,5 @@
 #include "preload/core/fd_kinds.h"
+#include "preload/core/first.h"
 #include "preload/core/process.h"
 #include "preload/engine/calls.h"
 #include "preload/engine/stub_x86_64.h"
@@ -17,7 +18,7 @@ extern const uint8_t leat_every_fd[LEAT_MAX_FD];
 
 const struct leat_stub_table *leat_entry_table(void)
 {
-	static struct leat_stub_table table;
+	static struct leat_stub_table table LEAT_FIRST;
 	uintptr_t thread;
 	bool traced = leat_trace_buffer != NULL;
 

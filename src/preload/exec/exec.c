@@ -18,6 +18,7 @@
 #include "base/elf.h"
 #include "base/script.h"
 #include "preload/connection/client.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/roll_call.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
@@ -300,11 +301,11 @@ static bool is_foreign_loader(const struct obstacle *o, const char *path, char *
 	       runs_nothing(argv + 1);
 }
 
-/* The program loads this library. */
+/* The program loads this library; not `is_there`: the kernel will say what is wrong with it. */
 static long run_followed(int dirfd, const char *path, char *const argv[], char *const envp[],
-			 int flags)
+			 int flags, bool is_there)
 {
-	char variable[64];
+	char variable[64], connection[LEAT_HAND_SIZE];
 	bool handed;
 	size_t capacity;
 	long error;
@@ -312,6 +313,8 @@ static long run_followed(int dirfd, const char *path, char *const argv[], char *
 	leat_fd_before_exec(variable, sizeof(variable));
 	if (leat_active)
 		leat_environment_hand(LEAT_HAND_OPEN, variable);
+	if (leat_active && is_there && leat_handed_over(connection, sizeof(connection)))
+		leat_environment_hand(LEAT_HAND_CONNECTION, connection);
 	handed = leat_active && leat_hand_over(variable, sizeof(variable));
 	if (handed)
 		leat_environment_hand(LEAT_HAND_USER, variable);
@@ -322,6 +325,7 @@ static long run_followed(int dirfd, const char *path, char *const argv[], char *
 		error = run_completed(dirfd, path, argv, envp, flags, capacity);
 	if (handed)
 		leat_hand_over_failed();
+	leat_handed_failed();
 	return error;
 }
 
@@ -333,6 +337,7 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 
 	leat_environment_hand(LEAT_HAND_USER, "");
 	leat_environment_hand(LEAT_HAND_OPEN, "");
+	leat_environment_hand(LEAT_HAND_CONNECTION, "");
 	leat_environment_hand(LEAT_HAND_CONFINED,
 			      leat_active && leat_session_is_confined() ? LEAT_CONFINED "1" : "");
 	if (error)
@@ -348,7 +353,7 @@ long leat_exec(int dirfd, const char *path, char *const argv[], char *const envp
 	if (error)
 		return error;
 	leat_roll_call_exec(o.why || only_lists(&o, argv, envp) ? NULL : path, &before);
-	error = run_followed(dirfd, path, argv, envp, flags);
+	error = run_followed(dirfd, path, argv, envp, flags, o.kind != LEAT_ELF_NONE);
 	leat_roll_call_failed(&before);
 	return error;
 }

@@ -3,16 +3,18 @@
 #include <linux/limits.h>
 #include <string.h>
 
+#include "preload/core/environment.h"
 #include "preload/core/text.h"
 #include "preload/exec/exec.h"
 #include "preload/path/program.h"
 
-/* Would the loader not see what the program would? */
+/* Would the loader not see what the program would? This library is no file of a step: what the
+ * loader has found by its name here it finds there, or leat_exec_unfit says so. */
 static bool is_hidden(const char *entry, size_t size)
 {
 	char path[PATH_MAX];
 
-	if (size >= sizeof(path))
+	if (size >= sizeof(path) || leat_environment_is_own(entry, size))
 		return false;
 	memcpy(path, entry, size);
 	path[size] = '\0';

@@ -5,6 +5,7 @@
 #include "client/publisher.h"
 #include "preload/connection/client.h"
 #include "preload/core/call.h"
+#include "preload/core/clock.h"
 #include "preload/core/environment.h"
 #include "preload/core/fd_kinds.h"
 #include "preload/core/process.h"
@@ -128,10 +129,21 @@ static void end_description(const struct leat_fd *last)
 	leat_fd_report_close(last);
 }
 
+/* What one is the other is, too. */
+static long copy_unasked(int fd, long copy)
+{
+	if (copy >= 0 && copy != fd && leat_fd_is_unasked(fd) && leat_fd_in_range((int)copy) &&
+	    !leat_in_vfork()) {
+		forget((int)copy);
+		leat_fd_set_kind((int)copy, LEAT_FD_KIND_UNASKED);
+	}
+	return copy;
+}
+
 long leat_fd_copy_end(int fd, const struct leat_fd *record, long copy)
 {
 	if (record->kind == LEAT_KIND_NONE || copy == fd)
-		return copy;
+		return copy_unasked(fd, copy);
 	if (copy >= LEAT_MAX_FD) {
 		raw(SYS_close, copy);
 		copy = -EMFILE;
@@ -213,10 +225,25 @@ static void merge(const struct leat_fd *r)
 	}
 }
 
+/* It is about to be closed. If the daemon waits for that it is to be told; of others nobody knows
+ * more than the number. Who is just asking is waited for. */
+static void learn_or_forget(int fd)
+{
+	if (!leat_fd_is_unasked(fd) || leat_in_vfork())
+		return;
+	if (leat_fd_is_awaited(fd))
+		leat_fd_ask(fd);
+	while (leat_fd_is_unasked(fd) &&
+	       !leat_byte_claim(&leat_fd_kinds[fd], LEAT_FD_KIND_UNASKED, 0))
+		leat_sleep(LEAT_SLEEP_NS);
+}
+
 bool leat_fd_detach(int fd, struct leat_fd *last)
 {
-	struct leat_fd *r = leat_fd_get(fd);
+	struct leat_fd *r;
 
+	learn_or_forget(fd);
+	r = leat_fd_get(fd);
 	if (r && leat_in_vfork())
 		note_gone(fd);
 	if (!r || leat_in_vfork())
@@ -261,6 +288,9 @@ void leat_fd_fork_child(void)
 	for (int fd = 0; fd < stop; fd++) {
 		struct leat_fd *r = leat_fd_get(fd);
 
+		/* The thread that was asking is the parent's. */
+		if (leat_fd_is_unasked(fd))
+			leat_byte_set(&leat_fd_kinds[fd], LEAT_FD_KIND_UNASKED);
 		if (!r)
 			continue;
 		/* What the parent saw is the parent's to report; what it
@@ -300,9 +330,11 @@ static bool is_handed_on(int fd)
 
 static void list_begin(struct leat_text *list)
 {
+	uint32_t pid = (uint32_t)raw(SYS_getpid);
+
 	leat_text_add(list, LEAT_OPEN);
-	leat_text_add_number(list, (unsigned long)raw(SYS_getpid));
-	leat_text_add(list, ":");
+	leat_text_add_number(list, pid);
+	leat_text_add(list, leat_client_is_known(pid) ? "+:" : ":");
 }
 
 static void list_add(struct leat_text *list, int fd)
@@ -315,21 +347,27 @@ void leat_fd_before_exec(char *variable, size_t size)
 {
 	struct leat_text list = leat_text_in(variable, size);
 	int stop = leat_fd_end();
+	size_t head;
 
 	list_begin(&list);
+	head = list.used;
 	for (int fd = 0; fd < stop; fd++) {
 		struct leat_fd *r = leat_fd_get(fd);
 
-		if (!r)
+		if (!r && !leat_fd_is_unasked(fd))
 			continue;
-		leat_window_count(r);
+		if (r)
+			leat_window_count(r);
 		if (!is_handed_on(fd))
 			continue;
 		list_add(&list, fd);
-		if (r->shared_offset && !is_gone(fd))
+		if (r && r->shared_offset && !is_gone(fd))
 			leat_window_release(r, fd, false);
 	}
 	/* What a vfork child opened or copied is in no table. */
-	if (list.full || leat_in_vfork())
-		*variable = 0;
+	if (list.full || leat_in_vfork()) {
+		variable[head] = 0;
+		list = (struct leat_text){.at = variable, .size = size, .used = head};
+		leat_text_add(&list, "*");
+	}
 }

@@ -32,14 +32,30 @@ void leat_fd_fork_child(void);
 void leat_fd_exiting(void);
 
 /* The program is about to be replaced: what the new one inherits is left to the kernel. `variable`
- * becomes LEAT_OPEN for it, "<process>:<descriptor>,<descriptor>,"; empty if it has to look. */
+ * becomes LEAT_OPEN for it, "<process>:<descriptor>,<descriptor>,", or "<process>:*" if it has to
+ * look; with a + behind the process's number if the daemon knows the process. */
 void leat_fd_before_exec(char *variable, size_t size);
 
 /* --- adopt.c --- */
 
-/* Recognise a descriptor that came from elsewhere: exec, another process. */
+/* Recognise a descriptor that came from another process. */
 void leat_fd_adopt(int fd);
-/* All that the program before this one handed on, as LEAT_OPEN says. */
-void leat_fd_adopt_all(char **envp);
+/* Look at all that the program before this one in process `pid` handed on, as LEAT_OPEN says. The
+ * daemon is asked about a plain file when the program does something with it, except that it is one
+ * of the open file descriptions whose last close the daemon waits for. */
+void leat_fd_adopt_all(char **envp, uint32_t pid);
+
+/* Does the daemon wait for the last close of the open file description? In doubt yes. */
+bool leat_fd_is_awaited(int fd);
+
+/* Ask, before a call that needs more of the descriptor than the kernel has to say. Without a guard.
+ * 0, or -EIO to fail the call with. */
+int leat_fd_ask(int fd);
+static inline int leat_fd_learn(int fd)
+{
+	return leat_fd_is_unasked(fd) ? leat_fd_ask(fd) : 0;
+}
+/* The same of all: a vfork child is to come, which cannot take down what it learns. */
+void leat_fd_learn_all(void);
 
 #endif

@@ -3,8 +3,9 @@
 #ifndef LEAT_PRELOAD_FD_MIGRATE_H
 #define LEAT_PRELOAD_FD_MIGRATE_H
 
-#include "preload/fd/table.h"
 #include "preload/connection/client.h"
+#include "preload/fd/lifecycle.h"
+#include "preload/fd/table.h"
 
 /* Has the file been moved since its location generation was `generation`? */
 static inline bool leat_has_left(const struct leat_fd *r, uint32_t generation)
@@ -18,11 +19,15 @@ static inline bool leat_has_left(const struct leat_fd *r, uint32_t generation)
  * where it was. 0, or -errno to fail the call with. */
 int leat_migrate(int fd, bool write);
 
-/* The same before a call, at no cost for files that have not moved. */
+/* The same before a call, at no cost for files that have not moved; what nobody has asked about yet
+ * is asked about first. */
 static inline int leat_migrate_first(int fd)
 {
+	int rc = leat_fd_learn(fd);
 	const struct leat_fd *r = leat_fd_get(fd);
 
+	if (rc)
+		return rc;
 	if (!r || !r->slot || !leat_has_left(r, r->generation))
 		return 0;
 	return leat_migrate(fd, r->kind != LEAT_KIND_CONSUMER && leat_fd_has(r, LEAT_FD_WRITE));

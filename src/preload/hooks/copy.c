@@ -11,6 +11,7 @@
 #include "preload/core/text.h"
 #include "preload/engine/patch.h"
 #include "preload/fd/bytes.h"
+#include "preload/fd/lifecycle.h"
 #include "preload/fd/migrate.h"
 #include "preload/fd/offset.h"
 #include "preload/fd/promises.h"
@@ -253,8 +254,12 @@ static bool is_refused(const struct side *out)
  * common offset. */
 static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
 {
-	long n;
+	long n = leat_fd_learn(in->fd);
 
+	if (!n)
+		n = leat_fd_learn(out->fd);
+	if (n)
+		return n;
 	if (is_refused(out))
 		return leat_as_is(c);
 	do {
@@ -353,7 +358,9 @@ long leat_hook_mmap(const struct leat_syscall *c)
 
 	if (!is_ours(fd))
 		return map(c);
-	rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_wait_whole(fd);
+	rc = c->a[3] & MAP_ANONYMOUS ? 0 : leat_fd_learn(fd);
+	if (!rc && !(c->a[3] & MAP_ANONYMOUS))
+		rc = leat_wait_whole(fd);
 	if (!rc && !(c->a[3] & MAP_ANONYMOUS))
 		rc = settle(fd, (uint64_t)c->a[1]);
 	if (rc)
@@ -393,7 +400,9 @@ long leat_hook_ioctl(const struct leat_syscall *c)
 		leave_to_kernel((int)c->a[0], false);
 	if (in < 0)
 		return leat_as_is(c);
-	rc = leat_wait_whole(in);
+	rc = leat_fd_learn(in);
+	if (!rc)
+		rc = leat_wait_whole(in);
 	if (rc)
 		return rc;
 	leave_to_kernel(in, false);

@@ -49,7 +49,7 @@ long leat_hook_close_range(const struct leat_syscall *c)
 	if (first > last || flags & CLOSE_RANGE_CLOEXEC)
 		return LEAT_PASS;
 	for (unsigned fd = first; fd < stop && fd <= last; fd++)
-		if (leat_fd_kind((int)fd))
+		if (leat_fd_may_be_ours((int)fd))
 			leat_fd_close((int)fd);
 	return close_around(first, last, flags);
 }
@@ -82,7 +82,7 @@ long leat_hook_dup2(const struct leat_syscall *c)
 		if (rc)
 			return rc;
 	}
-	if (leat_fd_kind(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
+	if (leat_fd_may_be_ours(to) && raw(SYS_fcntl, fd, F_GETFD) >= 0)
 		report = leat_fd_detach(to, &last);
 	rc = leat_hook_dup(c);
 	if (report)

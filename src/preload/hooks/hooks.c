@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "preload/connection/client.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/roll_call.h"
 #include "preload/connection/session.h"
@@ -20,7 +21,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 /* The handlers that come in two halves. */
 #define HALVES(X) X(openat) X(newfstatat) X(statx) X(faccessat) X(open) X(access) X(wait4) X(waitid)
@@ -38,21 +41,18 @@ struct entry {
 		leat_handler *handler;
 		leat_first_half *first; /* if there is a second */
 	};
-	uint16_t number; /* of the call */
-	uint8_t second;  /* enum half */
+	uint8_t second; /* enum half */
 	bool fd;
 	bool stays; /* the call is about the descriptor, wherever its file is */
 	bool moves; /* the result is a number of bytes read or written */
 };
 
-#define HOOK_FD(nr, name) {.handler = leat_hook_##name, .fd = true, .number = (nr)},
-#define HOOK_MOVES(nr, name)                                                                       \
-	{.handler = leat_hook_##name, .fd = true, .moves = true, .number = (nr)},
-#define HOOK_NUMBER(nr, name)                                                                      \
-	{.handler = leat_hook_##name, .fd = true, .stays = true, .number = (nr)},
-#define HOOK_ANY(nr, name) {.handler = leat_hook_##name, .number = (nr)},
-#define HOOK_HALVES(nr, name) {.first = leat_hook_##name, .second = HALF_##name, .number = (nr)},
-#define HOOK_PASS(nr, name) {.fd = true, .number = (nr)},
+#define HOOK_FD(nr, name) {.handler = leat_hook_##name, .fd = true},
+#define HOOK_MOVES(nr, name) {.handler = leat_hook_##name, .fd = true, .moves = true},
+#define HOOK_NUMBER(nr, name) {.handler = leat_hook_##name, .fd = true, .stays = true},
+#define HOOK_ANY(nr, name) {.handler = leat_hook_##name},
+#define HOOK_HALVES(nr, name) {.first = leat_hook_##name, .second = HALF_##name},
+#define HOOK_PASS(nr, name) {.fd = true},
 #define HOOK_NONE(nr, name)
 
 /* Without gaps: each page of it is copied at each start, for its addresses. */
@@ -64,12 +64,42 @@ static const struct entry table[] = {
 enum { ENTRIES = sizeof(table) / sizeof(*table) };
 _Static_assert(ENTRIES <= UINT8_MAX, "an entry and nothing fit into a byte");
 
-static uint8_t entry_of[LEAT_CALLS]; /* index + 1; 0: none */
+/* Their indices, by the same rows. */
+#define INDEX_FD(...) __VA_ARGS__,
+#define INDEX_MOVES INDEX_FD
+#define INDEX_NUMBER INDEX_FD
+#define INDEX_ANY INDEX_FD
+#define INDEX_HALVES INDEX_FD
+#define INDEX_PASS INDEX_FD
+#define INDEX_NONE(...)
+enum {
+#define ROW(nr, class, how, hook, recorded, trace) INDEX_##how(INDEX_OF_##nr)
+#include "preload/engine/calls.def"
+};
 
-static void index_table(void)
+/* index + 1; 0: none */
+static const uint8_t entry_of[LEAT_CALLS] = {
+#define ROW(nr, class, how, hook, recorded, trace) INDEX_##how([nr] = INDEX_OF_##nr + 1)
+#include "preload/engine/calls.def"
+};
+
+/* Does the call ask for what the kernel alone knows of a descriptor? Programs ask so of their
+ * standard streams, which they may never use. */
+static bool is_of_kernel(const struct leat_syscall *c)
 {
-	for (size_t i = 0; i < ENTRIES; i++)
-		entry_of[table[i].number] = (uint8_t)(i + 1);
+	const int what = (int)c->a[1];
+
+	switch (c->nr) {
+	case SYS_fcntl:
+		return what == F_GETFD || what == F_SETFD || what == F_GETFL || what == F_DUPFD ||
+		       what == F_DUPFD_CLOEXEC;
+	case SYS_ioctl:
+		return what == TCGETS || what == TIOCGWINSZ;
+	case SYS_lseek:
+		return c->a[1] == 0 && (int)c->a[2] == SEEK_CUR;
+	default:
+		return false;
+	}
 }
 
 static inline long begin(struct leat_syscall *c)
@@ -83,7 +113,7 @@ static inline long begin(struct leat_syscall *c)
 		return entry->first(c);
 	if (entry->fd && leat_fd_hidden((int)c->a[0]))
 		return -EBADF;
-	if (entry->fd && !entry->stays) {
+	if (entry->fd && !entry->stays && !(leat_fd_is_unasked((int)c->a[0]) && is_of_kernel(c))) {
 		long rc = leat_migrate_first((int)c->a[0]);
 
 		if (rc)
@@ -140,19 +170,24 @@ static void take_name(char **envp)
 
 void leat_hooks_init(char **envp)
 {
+	uint32_t pid;
+
 	take_name(envp);
-	if (!leat_session_find(envp) || leat_client_init(leat_fd_fork_child))
+	if (!leat_session_find(envp))
 		return;
+	leat_client_init(leat_fd_fork_child);
 	LEAT_FAULT_SIDE(envp, leat_session.step);
-	index_table();
 	/* What it has by other names, or inherited, it would use unseen. */
 	if (!leat_session_is_there())
 		leat_lost_end(LEAT_LOST_RENAMED);
+	pid = (uint32_t)raw(SYS_getpid);
+	if (leat_handed_find(envp, pid))
+		leat_client_note_known(pid);
 	if (leat_environment_get(envp, "LEAT_CONFINED"))
 		leat_client_confine();
 	leat_path_init();
-	leat_fd_adopt_all(envp);
-	leat_roll_call_begin();
+	leat_fd_adopt_all(envp, pid);
+	leat_roll_call_begin(pid);
 	if (leat_lost_any())
 		leat_lost_end(LEAT_LOST_BROKEN);
 	leat_active = leat_limit_is_set(leat_client_limit()) ? LEAT_ACTIVE_LIMITED : LEAT_ACTIVE;

@@ -228,7 +228,7 @@ static long change_outside(const struct leat_syscall *c, int dirfd, const char *
 {
 	if (path && *path)
 		return strncmp(path, "/proc/", 6) == 0 ? change_by_link(c, path) : LEAT_PASS;
-	return leat_fd_kind(dirfd) != LEAT_KIND_NONE ? leat_hook_change_by_fd(c) : LEAT_PASS;
+	return leat_fd_may_be_ours(dirfd) ? leat_hook_change_by_fd(c) : LEAT_PASS;
 }
 
 static long do_chmod(const struct leat_syscall *c, int dirfd, const char *path, long mode,
@@ -309,8 +309,8 @@ long leat_hook_fchownat(const struct leat_syscall *c)
 static long times_by_fd(const struct leat_syscall *c, int fd, const char *path,
 			const struct timespec *times)
 {
-	const struct leat_fd *r = leat_fd_get(fd);
 	long rc = by_fd(c, fd, path);
+	const struct leat_fd *r = leat_fd_get(fd);
 
 	if (!rc && r)
 		leat_shm_note_times(leat_client_file(r->slot), times);

@@ -5,6 +5,7 @@
 #include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/text.h"
+#include "preload/fd/lifecycle.h"
 #include "preload/fd/table.h"
 #include "preload/path/names.h"
 #include "preload/path/resolve.h"
@@ -99,8 +100,10 @@ long leat_rights_by_fd(const struct leat_syscall *c, int fd)
 	char path[PATH_MAX];
 	struct leat_resolved resolved;
 	struct stat st;
-	long rc;
+	long rc = leat_fd_learn(fd);
 
+	if (rc)
+		return rc;
 	leat_rights_of(c, &target);
 	if ((!leat_is_enforced() && !(target.rights && is_committed(fd))) ||
 	    raw(SYS_fstat, fd, &st) || !st.st_nlink)

@@ -346,7 +346,7 @@ static bool is_outside(int dirfd, const char *path, unsigned flags)
 {
 	if (!is_fd(path, flags))
 		return !leat_path_maybe(dirfd, path);
-	return dirfd == AT_FDCWD ? !leat_path_maybe(dirfd, ".") : !leat_fd_kind(dirfd);
+	return dirfd == AT_FDCWD ? !leat_path_maybe(dirfd, ".") : !leat_fd_may_be_ours(dirfd);
 }
 
 /* Outside a symlink may lead inside; looking without following it costs nothing

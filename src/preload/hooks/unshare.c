@@ -2,6 +2,7 @@
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/process.h"
+#include "preload/fd/lifecycle.h"
 #include "preload/hooks/handlers.h"
 
 #include <errno.h>
@@ -35,11 +36,21 @@ long leat_hook_unshare(const struct leat_syscall *c)
 	return leat_hook_confine(c);
 }
 
-static bool has_own_descriptors(const struct leat_syscall *c)
+/* vfork has no arguments: what its registers hold is nobody's. */
+static uint64_t clone_flags(const struct leat_syscall *c)
 {
-	const struct clone_args *args = (const struct clone_args *)c->a[0];
-	uint64_t flags = c->nr == SYS_clone ? (uint64_t)c->a[0] : args->flags;
+	switch (c->nr) {
+	case SYS_clone:
+		return (uint64_t)c->a[0];
+	case SYS_clone3:
+		return ((const struct clone_args *)c->a[0])->flags;
+	default:
+		return CLONE_VM | CLONE_VFORK;
+	}
+}
 
+static bool has_own_descriptors(uint64_t flags)
+{
 	return flags & CLONE_VM && !(flags & CLONE_VFORK) && !(flags & CLONE_FILES);
 }
 
@@ -47,9 +58,14 @@ static bool has_own_descriptors(const struct leat_syscall *c)
  * child takes would be its own, but remembered here. */
 long leat_hook_share_memory(const struct leat_syscall *c)
 {
-	if (has_own_descriptors(c))
+	const uint64_t flags = clone_flags(c);
+
+	if (has_own_descriptors(flags))
 		return refuse("clone without CLONE_FILES");
-	if (!leat_in_vfork())
-		leat_user_take();
+	if (leat_in_vfork())
+		return LEAT_PASS;
+	leat_user_take();
+	if (flags & CLONE_VFORK)
+		leat_fd_learn_all();
 	return LEAT_PASS;
 }

@@ -3,6 +3,7 @@
 
 #include "base/private.h"
 #include "preload/connection/client.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/session.h"
 #include "preload/core/text.h"
 #include "wire/wire.h"
@@ -45,8 +46,8 @@ static const char *below_hidden(const char *name)
 /* A file in the store, or spilled from it. */
 static const char *below_store(const char *name)
 {
-	const struct leat_server_info *w = leat_server_known();
-	const char *rest = w ? leat_text_below(name, w->mount, w->mount_length) : NULL;
+	const char *store = leat_handed_store();
+	const char *rest = store ? leat_text_below(name, store, strlen(store)) : NULL;
 
 	return rest ? rest : below_hidden(name);
 }

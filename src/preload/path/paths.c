@@ -2,11 +2,13 @@
 
 #include "base/hash.h"
 #include "preload/connection/client.h"
+#include "preload/connection/handed.h"
 #include "preload/connection/lost.h"
 #include "preload/connection/session.h"
 #include "preload/connection/user.h"
 #include "preload/core/call.h"
 #include "preload/core/fd_kinds.h"
+#include "preload/core/first.h"
 #include "preload/core/text.h"
 #include "preload/path/cut.h"
 #include "preload/path/names.h"
@@ -26,13 +28,13 @@ static struct leat_word cache[CACHE_SIZE];
 
 /* Seed of the hashes; a change of it forgets everything. The cwd's own part
  * changes with each chdir. */
-static struct leat_word generation;
-static struct leat_word cwd_generation;
+static struct leat_word generation LEAT_FIRST;
+static struct leat_word cwd_generation LEAT_FIRST;
 
 enum { CWD_OUTSIDE, CWD_INSIDE };
-static struct leat_word cwd;
+static struct leat_word cwd LEAT_FIRST;
 /* 1 + the cwd's generation when it was found to be the workflow's directory itself */
-static struct leat_word cwd_at_top;
+static struct leat_word cwd_at_top LEAT_FIRST;
 
 static __thread struct leat_outside_cache last_outside __attribute__((tls_model("initial-exec")));
 
@@ -208,7 +210,7 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 		return 0;
 	head = leat_path_of_name(t->name);
 	/* Only the daemon knows the name of the store's directories, which may be below ours. */
-	if (!head || (!leat_server_known() && leat_path_may_be_store(t->name))) {
+	if (!head || (!leat_handed_store() && leat_path_may_be_store(t->name))) {
 		rc = leat_client_server(t, &w);
 		if (rc)
 			return rc;
@@ -341,7 +343,7 @@ int leat_path_absolute(struct leat_thread *t, int dirfd, const char *path, char 
 
 void leat_path_init(void)
 {
-	static char name[PATH_MAX]; /* before main: nobody else is here */
+	char name[PATH_MAX];
 
 	if (leat_fd_name(AT_FDCWD, name, sizeof(name)) < 0)
 		return;

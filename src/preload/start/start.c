@@ -104,10 +104,12 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 
 	(void)argc;
 	(void)argv;
+	if (!leat_environment_has_session(environ ? environ : envp))
+		return;
 	if (environ)
 		envp = environ;
-	if (!leat_environment_has_session(envp))
-		return;
+	else
+		leat_process_begin(envp);
 	leat_put_first(envp);
 	leat_environment_keep(envp);
 	kept_in = leat_environment_get(envp, "LEAT_SITES");

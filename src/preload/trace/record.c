@@ -2,6 +2,7 @@
 #include "iotrace/trace.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
+#include "preload/core/first.h"
 #include "preload/core/process.h"
 #include "preload/trace/trace.h"
 #include "shm/tracebuf.h"
@@ -20,7 +21,7 @@
  * space. */
 #define LONGEST_SLEEP_NS 1000000u
 
-struct leat_tracebuf *leat_trace_buffer;
+struct leat_tracebuf *leat_trace_buffer LEAT_FIRST;
 
 /* --- the clock --- */
 
