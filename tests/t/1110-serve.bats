@@ -78,6 +78,34 @@ stop() {
 	seq 1000 | cmp - work/copy
 }
 
+# attached STEP COMMAND: by its environment alone.
+attached() {
+	LEAT_APP_NAME=$1 LEAT_WORKFLOW_NAME=flow LD_PRELOAD=$library bash -c "$2"
+}
+
+@test "a shell that attached itself, and only starts others, is a part of its step" {
+	sed -i 's/on_close/on_termination/' flow.json
+	start
+	attached reader 'cat work/data >work/copy' &
+	reader=$!
+	# Meanwhile no process of the step is known to the daemon.
+	attached writer '/bin/true >>work/data; sleep 0.5; /bin/echo a >>work/data; sleep 0.5; (/bin/echo b; sleep 0.5; /bin/echo c) >>work/data'
+	wait "$reader"
+	stop
+	[ "$status" = 0 ]
+	[ "$(cat work/copy)" = $'a\nb\nc' ]
+	grep -Eq '^writer .* ok$' served
+}
+
+@test "a shell that attached itself, and was given a file of the workflow, tells how the step ended" {
+	echo 1 >work/list
+	start
+	attached writer '/bin/true >>work/data; sleep 0.5; exit 3' <work/list || [ $? = 3 ]
+	stop
+	[ "$status" = 1 ]
+	grep -Eq '^writer .* exit 3$' served
+}
+
 @test "a step that fails: its consumer is told, and serve says so" {
 	sed -i 's/on_close/on_termination/' flow.json
 	start

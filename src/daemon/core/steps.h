@@ -15,6 +15,7 @@ struct leat_step_run {
 	unsigned running;   /* instances that have begun, and not ended */
 	unsigned processes; /* known ones alive, of an instance that was found */
 	pid_t pid;          /* root of the latest instance */
+	int root;           /* pidfd, of who attached itself and started that one, or -1 */
 	int status;         /* of the first failure, else 0 */
 	int first_status;   /* found: what the first process said; -1 nothing yet */
 	unsigned n_refused; /* files, under --enforce */

@@ -3,6 +3,7 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/fd.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -24,25 +25,31 @@
 #include "daemon/space/spill_dir.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
-/* An instance that began with its first process has ended when its processes
- * have been gone for so long: the next one of a script may be on its way. */
+/* An instance that began with its first process has ended when its processes, and who has started
+ * them, have been gone for so long: the next one of a script may be on its way. */
 #define IDLE_NS 200000000u
 
 int leat_steps_init(struct leat_daemon *d)
 {
 	d->steps = calloc(d->wf->n_steps + 1, sizeof(*d->steps));
-	return d->steps ? leat_samples_init(d) : -ENOMEM;
+	if (!d->steps)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->wf->n_steps; i++)
+		d->steps[i].root = -1;
+	return leat_samples_init(d);
 }
 
 void leat_steps_free(struct leat_daemon *d)
 {
 	leat_samples_release(d);
 	for (size_t i = 0; d->steps && i < d->wf->n_steps; i++) {
+		leat_close(&d->steps[i].root);
 		free(d->steps[i].reason);
 		free(d->steps[i].spoiled);
 		free(d->steps[i].killed);
@@ -86,16 +93,35 @@ void leat_step_begin(struct leat_daemon *d, int step, pid_t pid, enum leat_run_e
 	}
 }
 
+/* Is there who will start the next process of an instance that was found, when none is known? */
+static bool has_root(const struct leat_step_run *s)
+{
+	struct pollfd ended = {.fd = s->root, .events = POLLIN};
+
+	return s->root >= 0 && poll(&ended, 1, 0) == 0;
+}
+
+static void find_root(struct leat_daemon *d, int step, pid_t pid)
+{
+	struct leat_step_run *s = &d->steps[step];
+
+	if (s->state != LEAT_RUN_FOUND || has_root(s))
+		return;
+	leat_close(&s->root);
+	s->root = leat_unseen_root(d, step, pid);
+}
+
 void leat_step_process_came(struct leat_daemon *d, int step, pid_t pid)
 {
 	struct leat_step_run *s = &d->steps[step];
 
 	s->processes++;
 	/* Late processes of a step that somebody looks after are no new instance. */
-	if (!leat_run_may_begin_itself(s->state))
-		return;
-	s->first_status = -1;
-	leat_step_begin(d, step, pid, LEAT_RUN_EVENT_PROCESS);
+	if (leat_run_may_begin_itself(s->state)) {
+		s->first_status = -1;
+		leat_step_begin(d, step, pid, LEAT_RUN_EVENT_PROCESS);
+	}
+	find_root(d, step, pid);
 }
 
 /* Does it answer for what the step's programs see of the directory? Then they had errors. */
@@ -266,7 +292,7 @@ void leat_steps_settle(struct leat_daemon *d)
 
 		if (s->state != LEAT_RUN_FOUND)
 			continue;
-		if (s->processes || (!saves && now - s->idle_ns < IDLE_NS) ||
+		if (s->processes || (!saves && (now - s->idle_ns < IDLE_NS || has_root(s))) ||
 		    leat_descriptions_of_step(d, i))
 			continue;
 		leat_step_ended(d, i, s->first_status < 0 ? SIGKILL : s->first_status, NULL);

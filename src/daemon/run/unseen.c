@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,6 +132,34 @@ static bool is_loaded(pid_t pid)
 	found = leat_read_file(path, MAPS_SIZE, &text, NULL) == 0 && strstr(text, "/libleat");
 	free(text);
 	return found;
+}
+
+static bool is_followed(const struct leat_daemon *d, int step, pid_t pid)
+{
+	const struct leat_roll_entry *e = leat_roll_find(d->run->roll, (uint64_t)pid);
+	uint64_t state = e ? leat_word_get(&e->state) : 0;
+
+	return (state == LEAT_ROLL_FOLLOWED || state == LEAT_ROLL_LOOSE) &&
+	       e->step == leat_roll_step(d->wf->steps[step].name);
+}
+
+int leat_unseen_root(const struct leat_daemon *d, int step, pid_t pid)
+{
+	struct leat_pidstat now;
+	pid_t root = 0;
+	int fd = -1;
+
+	while (pid > 1 && leat_pidstat_read(pid, &now)) {
+		pid = now.parent;
+		if (pid > 1 && is_followed(d, step, pid))
+			root = pid;
+	}
+	if (root)
+		fd = (int)syscall(SYS_pidfd_open, root, 0);
+	/* The entry may be of an earlier process of that number. */
+	if (fd >= 0 && !is_loaded(root))
+		leat_close(&fd);
+	return fd;
 }
 
 /* One that is ending is waited for: how it ended is known only then. */

@@ -20,6 +20,9 @@ void leat_unseen_becomes(struct leat_daemon *d, int step, pid_t pid, const char 
 			 uid_t uid);
 void leat_unseen_came(struct leat_daemon *d, pid_t pid);
 void leat_unseen_gone(struct leat_daemon *d, pid_t pid, int status, uid_t uid);
+/* The first of the process's ancestors that is followed as one of the step: it may have nothing to
+ * do with files itself, like a shell that starts the others. A pidfd, or -1: there is none. */
+int leat_unseen_root(const struct leat_daemon *d, int step, pid_t pid);
 /* Nothing is expected of it. */
 void leat_unseen_forget(struct leat_daemon *d, pid_t pid);
 

@@ -2,6 +2,7 @@
  * another process. What they are is asked of the kernel and the daemon. */
 #include "preload/connection/client.h"
 #include "preload/connection/lost.h"
+#include "preload/connection/session.h"
 #include "preload/core/call.h"
 #include "preload/core/clock.h"
 #include "preload/core/environment.h"
@@ -153,6 +154,13 @@ bool leat_fd_is_awaited(int fd)
 	return false;
 }
 
+/* Who has a file open that the daemon waits for must be seen to die. And where nobody else looks
+ * after the step it is the life of its known processes, and its end the first one's. */
+static bool is_to_be_known(int fd)
+{
+	return !leat_session.is_run || leat_fd_is_awaited(fd);
+}
+
 /* Of a descriptor that the program before this one has left open. Every program looks at its
  * standard streams, and few do something with all of them. */
 static void look(int fd, uint32_t pid)
@@ -170,9 +178,8 @@ static void look(int fd, uint32_t pid)
 	if (!is_candidate(name, fd, &st))
 		return;
 	/* Paths lead through it, by /proc/self/fd and /dev/stdin: they have to be known for what
-	 * they are. And who has a file open that the daemon waits for must be seen to die; who is
-	 * known is. */
-	if (!leat_path_of_name(name) || (!leat_client_is_known(pid) && leat_fd_is_awaited(fd))) {
+	 * they are. */
+	if (!leat_path_of_name(name) || (!leat_client_is_known(pid) && is_to_be_known(fd))) {
 		leat_fd_adopt(fd);
 		return;
 	}
