@@ -106,6 +106,18 @@ attached() {
 	grep -Eq '^writer .* exit 3$' served
 }
 
+@test "a program of which the daemon knows by its name alone has ended well" {
+	need python3
+	start
+	cp /bin/true work/prog
+	# A vfork child asks where the program is; the program needs nothing.
+	attached writer 'python3 -I -c "import os; os.waitpid(os.posix_spawn(\"work/prog\", [\"prog\"], os.environ), 0)"; echo 1 >work/data'
+	attached reader 'cat work/data >work/copy'
+	stop
+	[ "$status" = 0 ]
+	[ "$(cat work/copy)" = 1 ]
+}
+
 @test "a step that fails: its consumer is told, and serve says so" {
 	sed -i 's/on_close/on_termination/' flow.json
 	start

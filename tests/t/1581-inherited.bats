@@ -80,3 +80,48 @@ read_at() {
 		[ "$(cat work/read)" -lt "$(cat work/ended)" ]
 	done
 }
+
+@test "who becomes another user has that user's rights, on the connection of the program before, too" {
+	[ "$(id -u)" = 0 ] || skip "only root can become another user"
+	need perl
+	local way
+	cat >step.sh <<-'END'
+		umask 077
+		mkdir -p sub
+		echo secret >data
+		echo secret >sub/data
+		(
+			true >mark
+			exec perl -e '
+				use POSIX;
+				$) = "65534 65534"; POSIX::setgid(65534); POSIX::setuid(65534);
+				for my $n ("data", "sub/data") {
+					printf "%s: stat %s, ", $n, -s $n // $!;
+					printf "open %s, ", open(my $f, "<", $n) ? "ok" : $!;
+					printf "chmod %s, ", chmod(0777, $n) ? "ok" : $!;
+					printf "rename %s, ", rename($n, "$n.2") ? "ok" : $!;
+					printf "unlink %s\n", unlink($n) ? "ok" : $!;
+				}
+				printf "mkdir %s\n", mkdir("made") ? "ok" : $!;
+				printf "opendir %s\n", opendir(my $d, "sub") ? "ok" : $!;
+			'
+		) >../seen
+	END
+	cat >w.yaml <<-END
+		name: inherited
+		dir: work
+		tasks:
+		  - func: step
+		    exec: bash ../step.sh
+		    outports: [{filename: data}, {filename: sub/data}, {filename: mark}]
+	END
+	chmod 755 . work
+	for way in --plain --quiet; do
+		rm -rf work/*
+		run -0 leat run $way w.yaml
+		echo "$output"
+		mv seen "seen$way"
+	done
+	grep 'rename Permission denied' seen--plain
+	diff seen--plain seen--quiet
+}

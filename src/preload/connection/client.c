@@ -31,9 +31,8 @@
 static struct leat_word reported;
 /* pid that has said hello; exit must then say goodbye */
 static struct leat_word greeted LEAT_FIRST;
-/* pid of which a program before this one has said hello; is there more than that number to it? */
+/* pid of which a program before this one has said hello */
 static uint32_t known_before LEAT_FIRST;
-static bool has_left_open LEAT_FIRST;
 /* of the vfork child that has said hello */
 static __thread uint32_t transient_pid __attribute__((tls_model("initial-exec")));
 
@@ -371,15 +370,10 @@ void leat_client_note_known(uint32_t pid)
 	known_before = pid;
 }
 
-void leat_client_note_open(void)
-{
-	has_left_open = true;
-}
-
 /* Would the daemon take the end of this process for a death? */
 static bool owes_farewell(uint32_t pid)
 {
-	return leat_word_get(&greeted) == pid || (has_left_open && known_before == pid);
+	return leat_word_get(&greeted) == pid || known_before == pid;
 }
 
 void leat_client_exiting(int status)

@@ -161,11 +161,9 @@ void leat_client_exiting(int status);
 /* Has the daemon heard of process `pid`, this one or a vfork child, by this program or by one
  * before it? Then it takes the process's end for a death unless it is told otherwise. */
 bool leat_client_is_known(uint32_t pid);
-/* The program before this one has spoken to the daemon. Init only. */
-void leat_client_note_known(uint32_t pid);
-/* It has left open what the daemon may have been told of: when the process ends it has to say so,
+/* The program before this one has spoken to the daemon: when the process ends it has to say so,
  * whether or not this program ever speaks. Init only. */
-void leat_client_note_open(void);
+void leat_client_note_known(uint32_t pid);
 
 /* Another descriptor is to get the number of hidden `fd`: move ours. 0 or -EBUSY. */
 int leat_client_vacate(int fd);

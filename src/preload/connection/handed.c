@@ -23,6 +23,7 @@ static struct {
 	struct leat_word state; /* NONE, or that it is there; who swaps NONE in has it */
 	uint32_t pid;
 	int conn;
+	struct leat_user_snapshot user; /* as whom it was made: who this process was at its start */
 	struct leat_server_told told;
 	char texts[MAX_TEXTS]; /* of `told` */
 } handed LEAT_FIRST;
@@ -71,11 +72,11 @@ static bool describe(char *variable, size_t size, uint32_t pid, int conn,
 	return !t.full;
 }
 
-/* What is handed on at the moment; conn -1: nothing. */
-static struct {
+/* What the thread hands on at the moment; conn 0: nothing. */
+static __thread struct {
 	int conn;
 	int fds[LEAT_TOLD_FDS];
-} open_for_next = {.conn = -1};
+} open_for_next __attribute__((tls_model("initial-exec")));
 
 static void leave_open(int conn, const struct leat_server_told *told)
 {
@@ -88,12 +89,12 @@ static void leave_open(int conn, const struct leat_server_told *told)
 
 void leat_handed_failed(void)
 {
-	if (open_for_next.conn < 0)
+	if (!open_for_next.conn)
 		return;
 	raw(SYS_fcntl, open_for_next.conn, F_SETFD, FD_CLOEXEC);
 	for (int i = 0; i < LEAT_TOLD_FDS; i++)
 		raw(SYS_fcntl, open_for_next.fds[i], F_SETFD, FD_CLOEXEC);
-	open_for_next.conn = -1;
+	open_for_next.conn = 0;
 }
 
 /* A description that it has just opened counts as open until its connection says more. */
@@ -147,7 +148,8 @@ bool leat_handed_over(char *variable, size_t size)
 
 	if (leat_in_vfork() || leat_session_is_confined() || leat_user_is_other())
 		return hand_name(variable, size, pid);
-	if (leat_word_get(&handed.state) == HANDED && handed.pid == pid) {
+	if (leat_word_get(&handed.state) == HANDED && handed.pid == pid &&
+	    leat_user_is_same(&handed.user)) {
 		if (!describe(variable, size, pid, handed.conn, &handed.told))
 			return false;
 		leave_open(handed.conn, &handed.told);
@@ -196,21 +198,28 @@ static bool parse(const char *at, uint32_t pid)
 	return n[IDENTITY] == identity();
 }
 
-/* All of them, or none is kept. */
-static bool hide_all(void)
-{
-	bool is_good = leat_fd_hide_here(handed.conn) == 0;
-
-	for (int i = 0; i < LEAT_TOLD_FDS && is_good; i++)
-		is_good = leat_fd_hide_here(handed.told.fds[i]) == 0;
-	return is_good;
-}
-
 static void close_all(void)
 {
 	leat_fd_unhide(handed.conn);
 	for (int i = 0; i < LEAT_TOLD_FDS; i++)
 		leat_fd_unhide(handed.told.fds[i]);
+}
+
+/* All of them, or none is kept. Another thread's exec may have failed, and closed them. */
+static bool hide_all(void)
+{
+	int n = 0;
+
+	if (leat_fd_hide_here(handed.conn))
+		return false;
+	while (n < LEAT_TOLD_FDS && !leat_fd_hide_here(handed.told.fds[n]))
+		n++;
+	if (n == LEAT_TOLD_FDS)
+		return true;
+	leat_fd_unhide(handed.conn);
+	while (n--)
+		leat_fd_unhide(handed.told.fds[n]);
+	return false;
 }
 
 bool leat_handed_find(char **envp, uint32_t pid)
@@ -225,6 +234,7 @@ bool leat_handed_find(char **envp, uint32_t pid)
 		handed.texts[0] = 0;
 	if (handed.pid != pid || handed.conn < 0 || !hide_all())
 		return false;
+	leat_user_note(&handed.user);
 	if (is_ours)
 		leat_word_set(&handed.state, HANDED);
 	else
@@ -237,11 +247,13 @@ bool leat_handed_take(struct leat_thread *t)
 	if (leat_word_get(&handed.state) != HANDED || handed.pid != (uint32_t)raw(SYS_getpid) ||
 	    leat_word_swap(&handed.state, NONE) != HANDED)
 		return false;
-	if (!leat_server_known() && leat_client_share_server(t, &handed.told)) {
+	/* The daemon acts for whom it was told when the connection was made. */
+	if (!leat_user_is_same(&handed.user) ||
+	    (!leat_server_known() && leat_client_share_server(t, &handed.told))) {
 		close_all();
 		return false;
 	}
-	leat_user_note(&t->user);
+	t->user = handed.user;
 	t->conn = handed.conn;
 	return true;
 }

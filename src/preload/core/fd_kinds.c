@@ -56,9 +56,13 @@ int leat_fd_hide(int fd)
 
 int leat_fd_hide_here(int fd)
 {
+	long rc;
+
 	if (!leat_fd_in_range(fd))
 		return -EMFILE;
-	raw(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+	rc = raw(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+	if (rc)
+		return (int)rc;
 	leat_fd_set_kind(fd, LEAT_FD_KIND_HIDDEN);
 	return 0;
 }

@@ -65,7 +65,7 @@ int leat_fd_end(void);
 /* Move a descriptor of ours out of the program's way and hide it; returns its
  * new number, the old one is closed. */
 int leat_fd_hide(int fd);
-/* Hide it where it is. 0, or -EMFILE: its number is too high. */
+/* Hide it where it is. 0, -EMFILE: its number is too high, or -EBADF: nothing is open there. */
 int leat_fd_hide_here(int fd);
 /* Close a hidden descriptor. */
 void leat_fd_unhide(int fd);

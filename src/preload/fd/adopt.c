@@ -184,7 +184,6 @@ static void look(int fd, uint32_t pid)
 		return;
 	}
 	leat_fd_set_kind(fd, LEAT_FD_KIND_UNASKED);
-	leat_client_note_open();
 }
 
 /* -1: does not begin with one. */
