@@ -13,6 +13,7 @@
 #include "shm/word.h"
 #include "wire/wire.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -274,7 +275,8 @@ bool leat_handed_exiting(uint32_t pid, int status)
 	LEAT_FAULT_MESSAGE("send", m->h.type);
 	rc = raw(SYS_sendto, handed.conn, m, m->h.size, MSG_NOSIGNAL);
 	LEAT_FAULT_MESSAGE("sent", m->h.type);
-	return rc == (long)m->h.size;
+	/* A daemon that is gone is no concern of a program that has nothing to do with it. */
+	return rc == (long)m->h.size || rc == -EPIPE || rc == -ECONNRESET;
 }
 
 void leat_handed_forget(void)

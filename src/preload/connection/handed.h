@@ -25,8 +25,8 @@ bool leat_handed_take(struct leat_thread *t);
  * neither has. */
 const char *leat_handed_store(void);
 
-/* Process `pid` ends normally: if nobody has taken the connection, say so on it. False: there is
- * none. */
+/* Process `pid` ends normally: if nobody has taken the connection, say so on it, if the daemon is
+ * still there. False: there is none. */
 bool leat_handed_exiting(uint32_t pid, int status);
 
 /* A fork child: it is the parent's. */
