@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define LEAT_WIRE_VERSION 12
+#define LEAT_WIRE_VERSION 13
 #define LEAT_WIRE_MAX 65536 /* largest packet, bytes */
 
 enum leat_msg_type {

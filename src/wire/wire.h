@@ -35,6 +35,10 @@ struct leat_msg_welcome {
 	uint64_t dir_ino;
 	uint32_t acts;     /* 1: the step has actions: ASK_ACTIONS after opens and closes */
 	uint32_t versions; /* 1: it makes versions: an open depends on the closes before it */
+	/* 1: what is known of a connection (rank, actions) is of one program: the next program that
+	 * the process becomes has another one */
+	uint32_t of_program;
+	uint32_t reserved;
 	/* strings: workflow directory (real path), store's mount point as getcwd shows it,
 	 * path through which exec'd programs reach the store, error text */
 };

@@ -118,6 +118,7 @@ int leat_handle_hello(struct leat_conn *c, const void *msg)
 	}
 	m->acts = leat_actions_of(d, c->step);
 	m->versions = leat_versions_made_by(d, c->step);
+	m->of_program = m->acts || (c->step >= 0 && d->wf->steps[c->step].nprocs > 1);
 	if (leat_wire_put(m, d->dir) || leat_wire_put(m, leat_store_path(d->store)) ||
 	    leat_wire_put(m, d->exec_path) || leat_wire_put(m, error ? error : ""))
 		m->error = -ENAMETOOLONG;

@@ -23,6 +23,7 @@ struct leat_server_info {
 	int shm_fd; /* for the next program */
 	int32_t step;
 	bool acts;            /* it has actions, which are called at opens and closes */
+	bool of_program;      /* no connection is handed on */
 	char mount[PATH_MAX]; /* the store as getcwd and /proc show it */
 	size_t mount_length;
 	char exec_prefix[PATH_MAX]; /* path by which other programs reach the store */

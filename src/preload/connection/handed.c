@@ -113,8 +113,7 @@ static bool hand_own(char *variable, size_t size, struct leat_thread *t, uint32_
 	const struct leat_server_info *w = leat_server_known();
 	struct leat_server_told told;
 
-	/* Actions are of the connection. */
-	if (!w || w->acts || t->conn < 0 || t->pid != pid || !leat_user_is_same(&t->user))
+	if (!w || w->of_program || t->conn < 0 || t->pid != pid || !leat_user_is_same(&t->user))
 		return false;
 	told = (struct leat_server_told){.fds = {w->store_fd, w->dir_fd, w->shm_fd},
 					 .step = w->step,

@@ -74,6 +74,7 @@ static int fill_server(struct leat_server_info *w, const struct leat_thread *t, 
 		w->store_dev = m->store_dev;
 		w->step = m->step;
 		w->acts = m->acts;
+		w->of_program = m->of_program;
 		w->mount_length = strlen(w->mount);
 		if (leat_user_dir() >= 0)
 			w->dir_fd = (int)raw(SYS_fcntl, leat_user_dir(), F_DUPFD_CLOEXEC, 3);
