@@ -125,3 +125,102 @@ read_at() {
 	grep 'rename Permission denied' seen--plain
 	diff seen--plain seen--quiet
 }
+
+# same SCRIPT: a step that makes out, in and other does the same as in a batch, for itself and for who reads out.
+same() {
+	local way
+	printf '%s\n' "exec >../said 2>&1; tell=$PWD/tell; thread=$PWD/thread" "$1" >step.sh
+	cat >w.yaml <<-END
+		name: inherited
+		dir: work
+		permanent: [out, read]
+		tasks:
+		  - func: step
+		    exec: bash ../step.sh
+		    outports: [{filename: out}, {filename: "in*"}, {filename: "other*"}]
+		  - func: reader
+		    exec: bash -c 'cat out >read'
+		    inports: [{filename: out}]
+		    outports: [{filename: read}]
+	END
+	for way in --plain --quiet; do
+		rm -rf work
+		mkdir work
+		echo "$1"
+		leat run $way w.yaml
+		cat said work/out work/read >"done$way"
+	done
+	diff done--plain done--quiet
+}
+
+@test "descriptors and connections that programs hand on to each other do what they do in a batch" {
+	need perl gcc
+	local script
+	cat >tell <<-'END'
+		#!/usr/bin/perl
+		open my $f, ">&=", 3 or die "$!";
+		print sysseek($f, 0, 1) + 0, " ";
+		syswrite $f, "0123" or die "$!";
+		print sysseek($f, 0, 1) + 0, "\n";
+	END
+	# A thread that becomes a program while others use their connections, or one of whose execs fail.
+	cat >thread.c <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static char **args;
+		static void *use(void *name)
+		{
+			for (;;) {
+				int fd = open(name, O_WRONLY | O_CREAT, 0666);
+
+				if (write(fd, "x", 1) != 1)
+					abort();
+				close(fd);
+				execl("/no/such", "such", (char *)0);
+			}
+		}
+		static void *become(void *unused)
+		{
+			usleep(20000);
+			execv(args[0], args);
+			abort();
+			return unused;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t t;
+
+			args = argv + 1;
+			pthread_create(&t, NULL, use, "other");
+			pthread_create(&t, NULL, use, "more");
+			pthread_create(&t, NULL, become, NULL);
+			pause();
+			return argc;
+		}
+	END
+	gcc -pthread -o thread thread.c
+	chmod +x tell
+	while read -r script; do
+		same "$script"
+	done <<-'END'
+		exec 3>out; echo a >&3; $tell; (exec 3>&-; /bin/true); (exec $tell); echo b >&3; exec $tell
+		exec 3>>out; echo a >>out; $tell; /bin/echo b >>out; $tell; (exec >&3; exec /bin/echo c); exec /bin/true
+		exec 3>out 4>&3; exec 3>&-; echo a >&4; /bin/echo b >&4; (exec 3>&4 4>&-; exec $tell); exec 4>&-; echo c >>out
+		exec 3>out; echo abcdef >&3; perl -e 'truncate "out", 2; print -s "out", "\n"'; $tell; perl -e 'open my $f, ">>", "/proc/self/fd/3"; print $f "x"'; $tell
+		exec 3>out; perl -e 'open my $null, ">", "/dev/null"; POSIX::dup2(fileno($null), 3); syswrite STDOUT, "x"' -MPOSIX; $tell
+		exec 3>out; perl -MSocket -MIO::Handle -e 'socketpair my $a, my $b, AF_UNIX, SOCK_STREAM, 0; if (!fork) { exec "/bin/echo", "child" } wait; open my $f, ">&=", 3; syswrite $f, "parent\n"'; $tell
+		echo 12 >in; read -r a <in; cat <in >out; cat /dev/stdin <in >>out; cat /dev/fd/5 5<in >>out; (read -r -n 1 a; cat) <in >>out
+		seq 1000 >in; exec 3<in; head -c 10 <&3 >out; dd bs=5 count=1 status=none <&3 >>out; /bin/true; cat <&3 | tail -c 20 >>out
+		exec 3>out; env -i /bin/echo a >&3; env -i "$tell"; exec env -i "$tell"
+		exec 3>out; sleep 9 & disown; k=$!; echo a >&3; sleep 0.2; kill -KILL $k; $tell
+		exec 3>out; (ulimit -n 64; exec $tell); (cd /; exec $tell); timeout 9 $tell; setsid $tell; printf 'all:\n\t@echo made >&3\n' | make -s -f -
+		exec 3>out; rm out; $tell; echo new >out; $tell; mv out in; echo newer >out
+		sh -c 'for i in 1 2 3; do /bin/true >>out; /bin/echo $i >>out; done; exec 3>>out; exec '"$tell"
+		exec 3>out; for i in 1 2 3 4 5; do $thread /bin/echo $i >&3; $thread /bin/true; done; exec $thread $tell
+		shopt -s execfail; exec 3>out; exec /no/such; echo no >&3; exec /etc/passwd; $tell
+		printf '#!/bin/sh\necho $0 >&3; exec /bin/echo more >&3\n' >s.sh; chmod +x s.sh; exec 3>out; ./s.sh; exec ./s.sh
+		perl -e 'use POSIX; POSIX::close($_) for 3 .. 2000; open my $f, ">", "out"; print $f "a"; exec "/bin/echo", "b"'
+	END
+}
