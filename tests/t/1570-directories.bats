@@ -37,7 +37,7 @@ run_both() {
 	while read -r name; do (cd batch && bash "../$name.sh"); done <order
 	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
 	cat log
-	diff -r batch work
+	diff -r --no-dereference batch work
 	diff <(cd batch && find . -printf '%p %y %m\n' | sort) <(cd work && find . -printf '%p %y %m\n' | sort)
 }
 
@@ -86,7 +86,7 @@ mode_is_changed() {
 		stat -c %a d >o; cp o ../seen
 		cat d/a x >>o; chmod 750 d
 	END
-	touch seen
+	echo >seen
 	timeout 60 leat run -q flow.yaml 2>log
 	[ ! -s log ]
 }
@@ -139,14 +139,13 @@ removed_by_a_reader() {
 	removed_by_a_reader
 }
 
-@test "one of which a later step is still to read files stays, and that is named" {
+@test "what a step has removed is gone for the steps after it, too" {
 	begin
-	step make '' '{filename: "d/**"}' <<<'mkdir d; echo 1 >d/a'
-	step clean '{filename: "d/a"}' '{filename: o}' <<<'cat d/a >o; rm -r d; true'
-	step late '{filename: d/a}, {filename: o}' '{filename: p}' <<<'cat o >p; cat d/a >>p; true'
-	timeout 60 leat run -q flow.yaml 2>log
-	cat log
-	grep -qx 'leat: warning: step clean cannot remove the directory d: step late, which comes later, is still to read d/a, which clean has removed; have it read that first' log
+	step make '' '{filename: "d/**"}, {filename: x}' <<<'mkdir d; echo 1 >d/a; echo 2 >d/b; echo x >x'
+	step read '{filename: d/b}' '{filename: q}' <<<'sleep 0.5; cat d/b >q'
+	step clean '{filename: x}, {filename: d/a}, {filename: d/b}' '{filename: o}' <<<'cat x d/a d/b >o; rm x d/a d/b'
+	step late '{filename: x}, {filename: d/a}, {filename: o}' '{filename: p}' <<<'cat o >p; cat x d/a >>p 2>/dev/null; ls d >>p; echo end >>p'
+	run_both
 }
 
 umask_of_the_first() {
@@ -202,4 +201,112 @@ mode_after_the_close() {
 
 @test "a complete file is given another mode after a step has examined it: named" {
 	each_way mode_after_the_close
+}
+
+# ---- a directory that is an input of the step is waited for as a file is ----
+
+new_names_in_an_input() {
+	step make '' '{filename: d}' <<<'mkdir -p d/s; sleep 0.3; touch d/s/t; sleep 0.2'
+	step use '{filename: d}' '{filename: d}, {filename: o}' <<-'END'
+		mkdir d/x; echo $? >o
+		mv d/s d/y; ln -s t d/l; ln d/y/t d/h
+		set -o noclobber
+		echo new >d/n
+		mkdir d/x 2>/dev/null || ls d >>o
+	END
+	run_both
+}
+
+@test "new names in a directory that is an input" {
+	each_way new_names_in_an_input
+}
+
+made_anew() {
+	step make '' '{filename: d}' <<<'mkdir d; sleep 0.3; rmdir d; mkdir d; echo 1 >d/x; sleep 0.2'
+	step use '{filename: d}' '{filename: e}' <<<'cp -r d e'
+	run_both
+	begin
+	mkdir {work,batch}/d
+	touch {work,batch}/d/old
+	step make '' '{filename: d}' <<<'mkdir n; echo 1 >n/x; sleep 0.3; mv d o; mv n d; rm -r o; sleep 0.2'
+	step use '{filename: d}' '{filename: l}' <<<'ls d >l'
+	run_both
+	begin
+	step make '' '{filename: d}' <<<'mkdir d; echo 1 >d/x'
+	step edit '{filename: d}' '{filename: d}' <<<'sleep 0.3; rm -r d; mkdir d; echo b >d/b'
+	step use '{filename: d}' '{filename: l}' <<<'ls d >l; cat d/b >>l'
+	run_both
+}
+
+@test "a directory that is replaced by another one: the last one is listed" {
+	each_way made_anew
+}
+
+becomes_a_file() {
+	step make '' '{filename: d}' <<<'mkdir d; echo 1 >d/x'
+	step edit '{filename: d}' '{filename: d}' <<<'sleep 0.3; rm -r d; echo f >d'
+	step use '{filename: d}' '{filename: l}' <<<'cat d >l 2>&1; stat -c %F d >>l'
+	run_both
+	begin
+	step make '' '{filename: d}' <<<'mkdir d; sleep 0.3; rmdir d; echo f >d; sleep 0.2'
+	step use '{filename: d}' '{filename: l}' <<<'[ -d d ] && echo dir >l || cat d >l'
+	run_both
+}
+
+@test "a directory that becomes a file" {
+	each_way becomes_a_file
+}
+
+does_not_last() {
+	step make '' '{filename: d}' <<<'mkdir d; sleep 0.2; mkdir d/s; sleep 0.3; rmdir d/s; echo 1 >d/x'
+	step use '{filename: d}' '{filename: l}' <<<'[ -d d/s ]; echo $? >l'
+	run_both
+}
+
+@test "a directory in it that does not last" {
+	each_way does_not_last
+}
+
+rights_set_later() {
+	step make '' '{filename: d}' <<<'mkdir d; sleep 0.3; chmod 2770 d; echo 1 >d/h; sleep 0.2'
+	step use '{filename: d}' '{filename: d/n}, {filename: d/s/t}, {filename: l}' <<-'END'
+		echo n >d/n; mkdir d/s; echo t >d/s/t
+		stat -c '%n %a' d d/s >l
+	END
+	run_both
+}
+
+@test "what is made in a directory that is an input comes after its last mode" {
+	each_way rights_set_later
+}
+
+parents_of_outputs() {
+	step make '' '{filename: d}' <<<'mkdir -p d; sleep 0.2; touch d/k'
+	step other '' '{filename: d/b}' <<<'mkdir -p d/b; touch d/b/j; sleep 0.2'
+	run_both
+}
+
+@test "who has outputs in another step's directory may make that" {
+	each_way parents_of_outputs
+}
+
+# One goes by the names in it, and one looks at the directory first.
+streams_through_it() {
+	local n
+	for n in 1 2; do
+		begin
+		rm -f seen
+		step make '' '{dirname: d, committed: on_close}' <<<"mkdir d; echo 1 >d/a; $looked; echo 2 >d/b"
+		case $n in
+		1) step use '{dirname: d}' '{filename: o}' <<<'cat d/a >o; cp o ../seen; cat d/b >>o' ;;
+		2) step use '{dirname: d}' '{filename: o}' <<<'cd d; cat a >../o; cat b >>../o'
+			echo >seen ;;
+		esac
+		timeout 20 leat run -q flow.yaml
+		[ "$(cat work/o)" = $'1\n2' ]
+	done
+}
+
+@test "its files are still streamed to who goes through it" {
+	each_way streams_through_it
 }

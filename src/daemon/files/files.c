@@ -124,6 +124,7 @@ struct leat_file *leat_file_add(struct leat_daemon *d, const char *name)
 	if (!f)
 		return NULL;
 	f->drop_fd = -1;
+	f->hidden_by = -1;
 	f->name = strdup(name);
 	f->rule = leat_match(d->matcher, name);
 	if (!f->name || !f->rule)
@@ -199,8 +200,15 @@ static int add_step(struct leat_daemon *d, uint64_t **set, int step)
 
 int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
 {
+	int rc = add_step(d, &f->hidden, step);
+
 	leat_shm_file_changed(leat_file_shm(d, f));
-	return add_step(d, &f->hidden, step);
+	if (f->hidden_by < 0)
+		f->hidden_by = step;
+	for (int o = 0; !rc && o < (int)d->wf->n_steps; o++)
+		if (leat_is_upstream(d->matcher, step, o) && !leat_is_upstream(d->matcher, o, step))
+			rc = add_step(d, &f->hidden, o);
+	return rc;
 }
 
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step)

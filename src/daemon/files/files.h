@@ -40,7 +40,9 @@ struct leat_file {
 	uint64_t size;     /* at the commit */
 	bool measured;     /* `size` was just looked at */
 	char *why;         /* it failed; owned */
-	uint64_t *hidden;  /* steps that removed it for themselves; owned, NULL: none */
+	uint64_t *hidden;  /* steps that removed it for themselves, and those after them, for whom
+			      it is gone in a batch; owned, NULL: none */
+	int hidden_by;     /* the first of those that removed it, -1 */
 	uint64_t *readers; /* steps that read it while it grew; owned, NULL: none */
 	uint64_t *opened;  /* consumers that opened it; owned, NULL: none */
 	struct leat_early *early;

@@ -95,19 +95,10 @@ bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int s
 	return false;
 }
 
-int leat_file_wanted_later(struct leat_daemon *d, const struct leat_file *f, int step)
-{
-	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		if (i != step && leat_is_upstream(d->matcher, step, i) && wants(d, f, i))
-			return i;
-	return -1;
-}
-
 /* As the user who asked for it, by the first step that did. */
 static void remove_hidden(struct leat_daemon *d, struct leat_file *f)
 {
-	int n = (int)d->wf->n_steps, step = leat_steps_next(f->hidden, 0, n);
-	int rc = leat_file_remove(d, f->remover, f->name, step < n ? step : -1, 0);
+	int rc = leat_file_remove(d, f->remover, f->name, f->hidden_by, 0);
 
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
 		leat_problem_add(d, rc, "cannot remove %s: %s", f->name, strerror(-rc));

@@ -16,8 +16,6 @@ int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const 
 
 /* Is there a step other than `step` that may still want to read it? */
 bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step);
-/* The first of those that comes after `step`, or -1. */
-int leat_file_wanted_later(struct leat_daemon *d, const struct leat_file *f, int step);
 
 /* Files that a consumer removed for itself go when all others are done with them. */
 void leat_files_remove_hidden(struct leat_daemon *d);

@@ -2,9 +2,7 @@
 
 #include "base/str.h"
 #include "daemon/core/connections.h"
-#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
-#include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
 #include "store/list.h"
@@ -42,23 +40,6 @@ static struct leat_file *find_removed(const struct leat_change_request *r, const
 	return f && leat_file_is_hidden(f, r->c->step) ? f : NULL;
 }
 
-/* A step that comes later is not waited for: it may wait for this one. */
-static bool may_await(const struct leat_change_request *r, const char *dir,
-		      const struct leat_file *f)
-{
-	struct leat_daemon *d = r->d;
-	int later = leat_file_wanted_later(d, f, r->c->step);
-
-	if (later < 0)
-		return true;
-	leat_problem_add(d, 0,
-			 "step %s cannot remove the directory %s: step %s, which comes later, is "
-			 "still to read %s, which %s has removed; have it read that first",
-			 d->wf->steps[r->c->step].name, dir, d->wf->steps[later].name, f->name,
-			 d->wf->steps[r->c->step].name);
-	return false;
-}
-
 int leat_change_await_empty(struct leat_change_request *r, const char *name)
 {
 	struct leat_listing l = {0};
@@ -78,8 +59,6 @@ int leat_change_await_empty(struct leat_change_request *r, const char *name)
 	leat_listing_release(&l);
 	if (rc || !removed)
 		return rc ? -ENOTEMPTY : 0;
-	if (!may_await(r, name, removed))
-		return -ENOTEMPTY;
 	r->on = removed;
 	return -EAGAIN;
 }

@@ -183,11 +183,18 @@ static int look_again(struct leat_request *r)
 	return 0;
 }
 
-/* A directory, where there is to be a file: none of those who are to make that has made it. */
-static bool is_to_be_replaced(const struct leat_request *r)
+/* A directory that nobody waits for. Who has declared it as an input waits for it as for a file;
+ * so does every consumer of a file, where none of those who are to make that has made what is
+ * there. */
+static bool is_passing_directory(const struct leat_request *r)
 {
-	return r->role == LEAT_ROLE_CONSUMER && leat_rule_produced(r->d, r->rule) &&
-	       leat_stream_is_replaced(r->d->stream, r->found.path);
+	if (!r->is_dir)
+		return false;
+	if (!leat_rule_produced(r->d, r->rule))
+		return true;
+	return !leat_steps_has(r->rule->consumers, r->c->step) &&
+	       !(r->role == LEAT_ROLE_CONSUMER &&
+		 leat_stream_is_replaced(r->d->stream, r->found.path));
 }
 
 int leat_request_ask(struct leat_request *r, enum leat_call call)
@@ -197,7 +204,7 @@ int leat_request_ask(struct leat_request *r, enum leat_call call)
 	bool streams = false;
 	int rc;
 
-	if ((r->is_dir && !is_to_be_replaced(r)) || (r->role == LEAT_ROLE_PRODUCER && !begins) ||
+	if (is_passing_directory(r) || (r->role == LEAT_ROLE_PRODUCER && !begins) ||
 	    r->c->step < 0 || !is_of_interest(r))
 		return 0;
 	rc = leat_request_file(r);

@@ -20,22 +20,27 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static int look(struct leat_request *r, enum leat_call call)
+static int answer(struct leat_request *r, int rc)
 {
-	int rc = leat_request_ask(r, call);
-
 	if (!rc && !r->exists)
 		rc = -ENOENT;
 	return rc ? leat_request_fail(r, rc) : leat_request_go(r);
 }
 
+static int look(struct leat_request *r, enum leat_call call)
+{
+	return answer(r, leat_request_ask(r, call));
+}
+
 static int op_stat(struct leat_request *r)
 {
-	if (r->is_dir && r->exists) {
+	int rc = leat_request_ask(r, LEAT_CALL_LOOK);
+
+	if (!rc && r->is_dir) {
 		leat_dir_looks_note(r->d, r->c->step, r->found.path);
 		leat_dir_rights_note(r);
 	}
-	return look(r, LEAT_CALL_LOOK);
+	return answer(r, rc);
 }
 
 /* Directories may have another half, which is to be changed, too. */

@@ -177,6 +177,18 @@ static bool is_unnamed(const struct leat_request *r)
 
 /* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
  * not looked in vain. 0 or, as the rules say, an error. */
+static bool may_await_directory(const struct leat_request *r, const struct leat_file_rule *rule,
+				const char *path)
+{
+	int step = r->c->step;
+
+	if (leat_rule_produced(r->d, rule) && leat_steps_has(rule->consumers, step))
+		return true;
+	return rule->holds_outputs &&
+	       (!leat_rule_produced(r->d, rule) || leat_steps_has(rule->producers, step)) &&
+	       leat_stream_awaits_directory(r->d->stream, step, path);
+}
+
 static int await_directory(struct leat_request *r, const char *path)
 {
 	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
@@ -184,9 +196,7 @@ static int await_directory(struct leat_request *r, const char *path)
 	bool streams;
 	int rc;
 
-	if (!rule || !rule->holds_outputs ||
-	    (leat_rule_produced(r->d, rule) && !leat_steps_has(rule->producers, r->c->step)) ||
-	    !leat_stream_awaits_directory(r->d->stream, r->c->step, path))
+	if (!rule || !may_await_directory(r, rule, path))
 		return 0;
 	dir = leat_file_get(r->d, path);
 	if (!dir)
@@ -197,12 +207,21 @@ static int await_directory(struct leat_request *r, const char *path)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* The same, if it is the directory to make something in that is not there yet. */
+/* Is the directory that is there an input of the step, whose producers may still change it? */
+static bool is_input(const struct leat_request *r, const char *path)
+{
+	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
+
+	return rule && leat_rule_produced(r->d, rule) &&
+	       leat_steps_has(rule->consumers, r->c->step);
+}
+
+/* The same, of the directory to make something in. */
 static int await_parent(struct leat_request *r)
 {
 	char path[PATH_MAX];
 
-	return r->found.parent_missing && find_parent(r->c, &r->found, path)
+	return find_parent(r->c, &r->found, path) && (r->found.parent_missing || is_input(r, path))
 		       ? await_directory(r, path)
 		       : 0;
 }

@@ -52,6 +52,49 @@ static const struct form forms_32[] = {
 
 #endif
 
+/* Calls that make the name at the end of a path; of opens those with O_CREAT and O_EXCL. */
+static const struct form makers[] = {
+#ifdef SYS_open
+	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_mknod, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_rename, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_symlink, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+#endif
+#ifdef SYS_renameat
+	{SYS_renameat, 3, FLAGS_NONE, LEAT_ASKED_ANY},
+#endif
+	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
+	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_mknodat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_renameat2, 3, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_symlinkat, 2, FLAGS_NONE, LEAT_ASKED_ANY},
+};
+
+/* Calls that only look at what is at the end of a path; of opens those that make nothing. */
+static const struct form looks[] = {
+#ifdef SYS_open
+	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_stat, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_lstat, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_access, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+#endif
+	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
+	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
+#ifdef SYS_newfstatat
+	{SYS_newfstatat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+#endif
+	{SYS_statx, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_faccessat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_faccessat2, 1, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_chdir, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_getxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+};
+
 /* False: it is in none. */
 static bool parse(const char *text, struct leat_caller_syscall *c)
 {
@@ -84,16 +127,24 @@ bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c)
 	return found;
 }
 
-static const struct form *form_of(const struct leat_caller_syscall *c)
+static const struct form *find_form(const struct form *all, size_t n, int nr)
 {
-	const bool wide = c->stack > UINT32_MAX;
-	const struct form *all = wide ? forms : forms_32;
-	size_t n = wide ? sizeof(forms) / sizeof(*forms) : sizeof(forms_32) / sizeof(*forms_32);
-
 	for (size_t i = 0; i < n; i++)
-		if (all[i].nr == c->nr)
+		if (all[i].nr == nr)
 			return &all[i];
 	return NULL;
+}
+
+#define FIND_FORM(all, nr) find_form(all, sizeof(all) / sizeof(*(all)), nr)
+
+static bool is_wide(const struct leat_caller_syscall *c)
+{
+	return c->stack > UINT32_MAX;
+}
+
+static const struct form *form_of(const struct leat_caller_syscall *c)
+{
+	return is_wide(c) ? FIND_FORM(forms, c->nr) : FIND_FORM(forms_32, c->nr);
 }
 
 static enum leat_asked by_flags(uint64_t flags)
@@ -103,18 +154,22 @@ static enum leat_asked by_flags(uint64_t flags)
 	return flags & O_DIRECTORY ? LEAT_ASKED_DIR : LEAT_ASKED_FILE;
 }
 
-static enum leat_asked asked_by(pid_t tid, const struct form *f,
-				const struct leat_caller_syscall *c)
+/* The flags of an open; 0 if they cannot be read. */
+static uint64_t flags_of(pid_t tid, const struct form *f, const struct leat_caller_syscall *c)
 {
 	struct open_how how = {0};
 
-	if (f->flags == FLAGS_NONE)
-		return f->asked;
 	if (f->flags == FLAGS_ARGUMENT)
-		return by_flags(c->args[f->path + 1]);
+		return c->args[f->path + 1];
 	if (leat_memory_of(tid, c->args[f->path + 1], &how, sizeof(how)))
-		return LEAT_ASKED_ANY;
-	return by_flags(how.resolve & RESOLVE_NO_SYMLINKS ? how.flags | O_NOFOLLOW : how.flags);
+		return 0;
+	return how.resolve & RESOLVE_NO_SYMLINKS ? how.flags | O_NOFOLLOW : how.flags;
+}
+
+static enum leat_asked asked_by(pid_t tid, const struct form *f,
+				const struct leat_caller_syscall *c)
+{
+	return f->flags == FLAGS_NONE ? f->asked : by_flags(flags_of(tid, f, c));
 }
 
 /* Is it the last name of the path, and no other one? */
@@ -143,4 +198,29 @@ enum leat_asked leat_caller_asked(pid_t tid, const char *name)
 	    leat_memory_string_of(tid, c.args[f->path], path) || !ends_in(path, name))
 		return LEAT_ASKED_ANY;
 	return asked_by(tid, f, &c);
+}
+
+bool leat_caller_makes(pid_t tid, const char *name)
+{
+	const uint64_t anew = O_CREAT | O_EXCL;
+	struct leat_caller_syscall c;
+	const struct form *f;
+	char path[PATH_MAX];
+
+	return tid > 0 && leat_caller_syscall_of(tid, &c) && is_wide(&c) &&
+	       (f = FIND_FORM(makers, c.nr)) &&
+	       (f->flags == FLAGS_NONE || (flags_of(tid, f, &c) & anew) == anew) &&
+	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_in(path, name);
+}
+
+bool leat_caller_looks_at(pid_t tid, const char *name)
+{
+	struct leat_caller_syscall c;
+	const struct form *f;
+	char path[PATH_MAX];
+
+	return tid > 0 && leat_caller_syscall_of(tid, &c) && is_wide(&c) &&
+	       (f = FIND_FORM(looks, c.nr)) &&
+	       (f->flags == FLAGS_NONE || !(flags_of(tid, f, &c) & O_CREAT)) &&
+	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_in(path, name);
 }

@@ -28,5 +28,11 @@ bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c);
 /* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
  * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
 enum leat_asked leat_caller_asked(pid_t tid, const char *name);
+/* Is `name` the last of a path by which thread `tid` makes something that must not be there yet, or
+ * that takes the place of what is there? False, too, if we may not look. */
+bool leat_caller_makes(pid_t tid, const char *name);
+/* Is it the last of a path at whose end thread `tid` only looks (stat, chdir, an open for reading)?
+ * False, too, if we may not look. */
+bool leat_caller_looks_at(pid_t tid, const char *name);
 
 #endif

@@ -83,15 +83,18 @@ static int by_path(struct leat_mount_call *call, fuse_ino_t ino, struct stat *st
 {
 	struct leat_mount_location location;
 	struct leat_identity id;
-	int rc = leat_mount_resolve_node(call, ino, &(struct leat_msg_resolve){.op = LEAT_OP_STAT},
-					 &location);
+	char path[PATH_MAX];
+	bool passes = false;
+	int rc = leat_node_path(call->m, ino, NULL, path);
 
+	if (!rc)
+		rc = leat_ops_look(call, LEAT_OP_STAT, path, &location, &passes);
 	if (!rc)
 		rc = leat_mount_identify(call, location.slot, location.dirfd, location.path, st,
 					 &id);
 	if (!rc && !leat_node_is(call->m, ino, st, &id))
 		rc = -ESTALE; /* the kernel looks the name up anew */
-	if (!rc)
+	if (!rc && !passes)
 		*keep_s = leat_ops_keep_s(call, &location);
 	return rc;
 }

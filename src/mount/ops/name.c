@@ -128,12 +128,15 @@ static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const 
 	struct stat st;
 
 	leat_mount_cancel(call);
-	/* A directory is not waited for, but what comes in its place. */
+	/* What the daemon has waited for when the call itself comes. */
+	if (leat_caller_makes(call->tid, name))
+		return -ENOENT;
+	/* Whoever only goes through a directory does not wait for it. */
 	if (((!*location->path ||
 	      leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
 	     leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&
 	     leat_mount_identify(call, slot, call->m->dir_fd, path, &st, &id)) ||
-	    S_ISDIR(st.st_mode)) {
+	    (S_ISDIR(st.st_mode) && leat_caller_looks_at(call->tid, name))) {
 		id = (struct leat_identity){0};
 		show_to_come(call, name, &st);
 	}
@@ -354,21 +357,68 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 	reply_entry(req, rc, &e);
 }
 
+static const char *last_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Is the directory there, and the caller on its way to something else? Then: where. */
+static bool goes_through(struct leat_mount_call *call, const char *path,
+			 struct leat_mount_location *location)
+{
+	const int places[] = {call->m->store_fd, call->m->dir_fd};
+	struct stat st;
+
+	if (leat_caller_looks_at(call->tid, last_of(path)))
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (fstatat(places[i], path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+			continue;
+		location->dirfd = places[i];
+		snprintf(location->path, sizeof(location->path), "%s", path);
+		return true;
+	}
+	return false;
+}
+
+int leat_ops_look(struct leat_mount_call *call, enum leat_op op, const char *path,
+		  struct leat_mount_location *location, bool *passes)
+{
+	const struct leat_msg_resolve what = {.op = op, .flags = AT_SYMLINK_NOFOLLOW};
+	int rc;
+
+	*passes = false;
+	for (;;) {
+		rc = leat_mount_resolve_once(call, &what, path, location);
+		if (rc != -EAGAIN)
+			return rc;
+		*passes = goes_through(call, path, location);
+		if (*passes) {
+			leat_mount_cancel(call);
+			return 0;
+		}
+		rc = leat_mount_sleep(call, location->slot, location->seq);
+		if (rc)
+			return rc;
+	}
+}
+
 /* Waits for what is to come; if that is no symlink, or nothing, its own name is the answer, which
  * the kernel looks up again: but not to a program that asked for a symlink. */
 static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[PATH_MAX])
 {
-	const struct leat_msg_resolve to_access = {.op = LEAT_OP_ACCESS,
-						   .flags = AT_SYMLINK_NOFOLLOW};
 	struct leat_mount_location location = {0};
 	char path[PATH_MAX];
 	const char *name;
+	bool passes;
 	ssize_t n;
 	int rc = leat_node_path(call->m, ino, NULL, path);
 
 	if (rc)
 		return rc;
-	rc = leat_mount_resolve(call, &to_access, path, &location);
+	rc = leat_ops_look(call, LEAT_OP_ACCESS, path, &location, &passes);
 	if (!rc) {
 		leat_mount_become(call);
 		n = readlinkat(location.dirfd, location.path, target, PATH_MAX - 1);
@@ -376,7 +426,7 @@ static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[P
 		target[n < 0 ? 0 : n] = 0;
 		leat_mount_become_self(call);
 	}
-	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	name = last_of(path);
 	if ((rc != -ENOENT && rc != -EINVAL) ||
 	    leat_caller_asked(call->tid, name) == LEAT_ASKED_LINK)
 		return rc;

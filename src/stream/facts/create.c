@@ -47,10 +47,12 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	/* Directories have one name. */
 	if (source && (is_dir || source->is_dir))
 		return -EINVAL;
-	leat_fact_check_change(s, n, ev->step, true,
-			       is_dir   ? "made as a directory"
-			       : ev->to ? "made as a link"
-					: "created");
+	/* Who has outputs in a directory may make it. */
+	if (!is_dir || !leat_step_writes_below(s->m, ev->step, n->text))
+		leat_fact_check_change(s, n, ev->step, true,
+				       is_dir   ? "made as a directory"
+				       : ev->to ? "made as a link"
+						: "created");
 	if (n->content && n->content == source)
 		return 0;
 	rc = leat_share_adopt(s, n, ev->step);

@@ -221,6 +221,9 @@ bool leat_name_is_shown(const struct leat_name_state *n)
 		return false;
 	if (n->state == LEAT_FILE_COMMITTED)
 		return true;
+	/* The directory above may be complete by the number of files before this one is. */
+	if (n->content->is_dir && n->committed_below)
+		return true;
 	if (n->rule->fire != LEAT_FIRE_NO_UPDATE || leat_state_is_final(n->state))
 		return false;
 	if (n->content->is_dir)
