@@ -123,8 +123,8 @@ teardown() {
 		tasks:
 		  - {func: make, exec: bash -c 'echo abc >data', outports: [{filename: data}]}
 		  - {func: one, exec: env PYTHONPATH=.. python3 ../one.py one, inports: [{filename: data}], outports: [{filename: one}]}
-		  - {func: two, exec: bash -c 'while ! test -s gone; do :; done; cat data >two', inports: [{filename: data}, {filename: gone}], outports: [{filename: two}]}
-		  - {func: mark, exec: bash -c 'cp one ..; cat one >gone', inports: [{filename: one}], outports: [{filename: gone}]}
+		  - {func: two, exec: bash -c 'while ! test -s ../gone; do :; done; cat data >two', inports: [{filename: data}], outports: [{filename: two}]}
+		  - {func: mark, exec: bash -c 'cp one ..; cp one ../gone', inports: [{filename: one}]}
 	END
 	mkdir work
 	timeout 60 leat run --log log flow.yaml

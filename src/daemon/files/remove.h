@@ -14,8 +14,11 @@ int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, 
 int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
 		     int step, pid_t pid);
 
-/* Is there a step other than `step` that may still want to read it? */
+/* Is there a step other than `step` that may still want to read it, and does not come after that in
+ * a batch, where it would find nothing? */
 bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step);
+/* Is there one among those that both come before `step` and after it, in a circle? */
+bool leat_file_is_wanted_around(struct leat_daemon *d, const struct leat_file *f, int step);
 
 /* Files that a consumer removed for itself go when all others are done with them. */
 void leat_files_remove_hidden(struct leat_daemon *d);

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/files/files.h"
+#include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
 #include "store/list.h"
@@ -57,8 +58,13 @@ int leat_change_await_empty(struct leat_change_request *r, const char *name)
 			rc = -ENOTEMPTY;
 	}
 	leat_listing_release(&l);
-	if (rc || !removed)
-		return rc ? -ENOTEMPTY : 0;
+	/* Whoever waits for this step is not waited for. */
+	if (rc || (removed && leat_file_is_wanted_around(r->d, removed, r->c->step)))
+		return -ENOTEMPTY;
+	if (!removed)
+		return 0;
 	r->on = removed;
+	r->c->waiting = true;
+	r->c->waiting_slot = removed->slot;
 	return -EAGAIN;
 }

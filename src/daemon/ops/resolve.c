@@ -59,10 +59,15 @@ static int op_meta(struct leat_request *r)
 
 static int op_access(struct leat_request *r)
 {
+	bool runs = r->in->mode & X_OK && !r->is_dir;
+	/* Whether it may be run is known when it is complete. */
+	int rc = leat_request_ask(r, runs ? LEAT_CALL_LOOK : LEAT_CALL_OPEN);
+
 	if (r->is_dir) /* names may be looked up from an O_PATH descriptor */
 		r->kind = LEAT_KIND_DIR;
-	/* Whether it may be run is known when it is complete. */
-	return look(r, r->in->mode & X_OK && !r->is_dir ? LEAT_CALL_LOOK : LEAT_CALL_OPEN);
+	if (!rc && r->is_dir)
+		leat_dir_rights_note(r);
+	return answer(r, rc);
 }
 
 static int op_exec(struct leat_request *r)

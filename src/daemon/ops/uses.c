@@ -175,8 +175,7 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
- * not looked in vain. 0 or, as the rules say, an error. */
+/* Are other steps' files, or is an input, to be found there? */
 static bool may_await_directory(const struct leat_request *r, const struct leat_file_rule *rule,
 				const char *path)
 {
@@ -189,6 +188,8 @@ static bool may_await_directory(const struct leat_request *r, const struct leat_
 	       leat_stream_awaits_directory(r->d->stream, step, path);
 }
 
+/* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
+ * not looked in vain. 0 or, as the rules say, an error. */
 static int await_directory(struct leat_request *r, const char *path)
 {
 	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);

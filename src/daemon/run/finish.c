@@ -64,7 +64,7 @@ static void make_directories(struct leat_daemon *d)
 	int rc;
 
 	for (f = d->files->by_name; f; f = f->hh.next) {
-		if (!f->made || !is_kept(d, f) ||
+		if (!f->made || !leat_stream_is_dir(d->stream, f->name) || !is_kept(d, f) ||
 		    !leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) || !S_ISDIR(st.st_mode))
 			continue;
 		rc = leat_tree_make_dir(d->tree, LEAT_ROOT_DISK, f->name);

@@ -93,6 +93,8 @@ static const struct form looks[] = {
 	{SYS_chdir, 0, FLAGS_NONE, LEAT_ASKED_ANY},
 	{SYS_getxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
 	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_listxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
+	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
 };
 
 /* False: it is in none. */
@@ -172,8 +174,8 @@ static enum leat_asked asked_by(pid_t tid, const struct form *f,
 	return f->flags == FLAGS_NONE ? f->asked : by_flags(flags_of(tid, f, c));
 }
 
-/* Is it the last name of the path, and no other one? */
-static bool ends_in(const char *path, const char *name)
+/* What comes after the first part of the path that is `name`, or NULL. */
+static const char *after(const char *path, const char *name)
 {
 	size_t size = strlen(name);
 
@@ -181,11 +183,59 @@ static bool ends_in(const char *path, const char *name)
 		size_t part = strcspn(path, "/");
 
 		if (part == size && memcmp(path, name, size) == 0)
-			return !path[part];
+			return path + part;
 		path += part;
 		path += strspn(path, "/");
 	}
-	return false;
+	return NULL;
+}
+
+/* Is it the last name of the path, and no other one? */
+static bool ends_in(const char *path, const char *name)
+{
+	const char *rest = after(path, name);
+
+	return rest && !*rest;
+}
+
+/* The same of a directory, which may be named with a slash at the end. */
+static bool ends_at(const char *path, const char *name)
+{
+	const char *rest = after(path, name);
+
+	while (rest && (*rest == '/' || (*rest == '.' && (!rest[1] || rest[1] == '/'))))
+		rest++;
+	return rest && !*rest;
+}
+
+/* The other path of a call that has two, or -1. */
+static int other_path(int nr)
+{
+	switch (nr) {
+#ifdef SYS_rename
+	case SYS_rename:
+	case SYS_link:
+		return 0;
+#endif
+#ifdef SYS_renameat
+	case SYS_renameat:
+#endif
+	case SYS_renameat2:
+	case SYS_linkat:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
+/* Is it on the way of the call's other path, too, so that nobody knows which of them is meant? */
+static bool is_on_other_path(pid_t tid, const struct leat_caller_syscall *c, const char *name)
+{
+	int other = other_path(c->nr);
+	char path[PATH_MAX];
+
+	return other >= 0 &&
+	       (leat_memory_string_of(tid, c->args[other], path) || after(path, name));
 }
 
 enum leat_asked leat_caller_asked(pid_t tid, const char *name)
@@ -210,7 +260,8 @@ bool leat_caller_makes(pid_t tid, const char *name)
 	return tid > 0 && leat_caller_syscall_of(tid, &c) && is_wide(&c) &&
 	       (f = FIND_FORM(makers, c.nr)) &&
 	       (f->flags == FLAGS_NONE || (flags_of(tid, f, &c) & anew) == anew) &&
-	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_in(path, name);
+	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_at(path, name) &&
+	       !is_on_other_path(tid, &c, name);
 }
 
 bool leat_caller_looks_at(pid_t tid, const char *name)
@@ -219,8 +270,9 @@ bool leat_caller_looks_at(pid_t tid, const char *name)
 	const struct form *f;
 	char path[PATH_MAX];
 
-	return tid > 0 && leat_caller_syscall_of(tid, &c) && is_wide(&c) &&
-	       (f = FIND_FORM(looks, c.nr)) &&
+	if (tid <= 0 || !leat_caller_syscall_of(tid, &c) || !is_wide(&c))
+		return true;
+	return (f = FIND_FORM(looks, c.nr)) &&
 	       (f->flags == FLAGS_NONE || !(flags_of(tid, f, &c) & O_CREAT)) &&
-	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_in(path, name);
+	       (leat_memory_string_of(tid, c.args[f->path], path) || ends_at(path, name));
 }

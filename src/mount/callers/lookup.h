@@ -32,7 +32,7 @@ enum leat_asked leat_caller_asked(pid_t tid, const char *name);
  * that takes the place of what is there? False, too, if we may not look. */
 bool leat_caller_makes(pid_t tid, const char *name);
 /* Is it the last of a path at whose end thread `tid` only looks (stat, chdir, an open for reading)?
- * False, too, if we may not look. */
+ * True, too, if we may not look, or the program is a 32-bit one. */
 bool leat_caller_looks_at(pid_t tid, const char *name);
 
 #endif

@@ -105,8 +105,8 @@ long leat_rights_by_fd(const struct leat_syscall *c, int fd)
 	if (rc)
 		return rc;
 	leat_rights_of(c, &target);
-	if ((!leat_is_enforced() && !(target.rights && is_committed(fd))) ||
-	    raw(SYS_fstat, fd, &st) || !st.st_nlink)
+	if ((!leat_is_enforced() && !target.rights) || raw(SYS_fstat, fd, &st) || !st.st_nlink ||
+	    (!leat_is_enforced() && !S_ISDIR(st.st_mode) && !is_committed(fd)))
 		return 0;
 	rc = leat_fd_name(fd, path, sizeof(path));
 	if (rc < 0 || !leat_path_of_name(path))
