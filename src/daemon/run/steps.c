@@ -244,8 +244,10 @@ void leat_step_ended(struct leat_daemon *d, int step, int status, const char *re
 	leat_step_run_advance(d, step,
 			      s->running ? LEAT_RUN_EVENT_END_ONE : LEAT_RUN_EVENT_END_ALL);
 	s->end_ns = leat_clock_ns();
-	if (!s->running)
+	if (!s->running) {
 		leat_oom_end(&s->oom);
+		leat_close(&s->root);
+	}
 	LEAT_FAULT("step.end");
 	if (d->wf->steps[step].staged)
 		leat_staged_adopt(d, step);
