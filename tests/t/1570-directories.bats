@@ -143,6 +143,8 @@ later_reader() {
 	step make '' '{filename: "d/**"}' <<<'mkdir d; echo 1 >d/a'
 	step clean '{filename: d/a}' '{filename: o}' <<<'cat d/a >o; rm -r d; echo gone >>o'
 	step late '{filename: d/a}, {filename: o}' '{filename: p}' <<<'cat o >p; cat d/a >>p 2>/dev/null; echo end >>p'
+	# nothing of d is on its way to disk when it is removed
+	sed -i 's/^permanent: .*/permanent: [o, p]/' flow.yaml
 	run_both
 }
 
