@@ -7,12 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool on_cycle(const struct leat_plan *plan, size_t a, size_t b)
-{
-	return a != b && leat_is_upstream(plan->matcher, (int)a, (int)b) &&
-	       leat_is_upstream(plan->matcher, (int)b, (int)a);
-}
-
 /* Of ensembles those instances begin together that are likely to be linked: each has its place
  * between 0 and 1. Steps that all instances need, or that need all of them, have the first. */
 static uint64_t place_of(const struct leat_step *step)
@@ -111,7 +105,7 @@ bool leat_plan_is_cyclic(const struct leat_plan *plan)
 {
 	for (size_t a = 0; a < plan->wf->n_steps; a++)
 		for (size_t b = a + 1; b < plan->wf->n_steps; b++)
-			if (on_cycle(plan, a, b)) {
+			if (leat_are_on_cycle(plan->matcher, (int)a, (int)b)) {
 				leat_error("steps %s and %s need each other's outputs: there is no "
 					   "order to run them one after another",
 					   plan->wf->steps[a].name, plan->wf->steps[b].name);

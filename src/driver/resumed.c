@@ -50,8 +50,7 @@ static bool upstream_is_complete(const struct leat_driver *d, size_t step)
 	struct leat_matcher *m = d->config->plan->matcher;
 
 	for (size_t i = 0; i < d->wf->n_steps; i++)
-		if (i != step && leat_is_upstream(m, (int)i, (int)step) &&
-		    !leat_is_upstream(m, (int)step, (int)i) &&
+		if (leat_is_strictly_upstream(m, (int)i, (int)step) &&
 		    !leat_resume_is_complete(d->config->resume, i))
 			return false;
 	return true;

@@ -101,6 +101,10 @@ const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path
  * cycle are upstream of each other, but a file that both read and write does
  * not order two steps. */
 bool leat_is_upstream(const struct leat_matcher *m, int up, int down);
+/* The same, and `down` is not upstream of `up`: in a batch `up` ends before `down` begins. */
+bool leat_is_strictly_upstream(const struct leat_matcher *m, int up, int down);
+/* True if two different steps are on a common cycle. */
+bool leat_are_on_cycle(const struct leat_matcher *m, int a, int b);
 
 /* How many steps are upstream of step `s`, those on a common cycle with it left out: sorted by
  * that number, and then as in the file, steps run one after another (--plain). */

@@ -152,13 +152,23 @@ bool leat_is_upstream(const struct leat_matcher *m, int up, int down)
 	return leat_steps_has(row(m, up), down);
 }
 
+bool leat_is_strictly_upstream(const struct leat_matcher *m, int up, int down)
+{
+	return leat_is_upstream(m, up, down) && !leat_is_upstream(m, down, up);
+}
+
+bool leat_are_on_cycle(const struct leat_matcher *m, int a, int b)
+{
+	return a != b && leat_is_upstream(m, a, b) && leat_is_upstream(m, b, a);
+}
+
 /* Being upstream is transitive, so a step always has more steps upstream than each of those. */
 size_t leat_upstream_count(const struct leat_matcher *m, int s)
 {
 	size_t n = 0;
 
 	for (int i = 0; i < (int)m->wf->n_steps; i++)
-		n += i != s && leat_is_upstream(m, i, s) && !leat_is_upstream(m, s, i);
+		n += leat_is_strictly_upstream(m, i, s);
 	return n;
 }
 

@@ -206,15 +206,9 @@ int leat_file_hide(struct leat_daemon *d, struct leat_file *f, int step)
 	if (f->hidden_by < 0)
 		f->hidden_by = step;
 	for (int o = 0; !rc && o < (int)d->wf->n_steps; o++)
-		if (leat_step_comes_after(d, step, o))
+		if (leat_is_strictly_upstream(d->matcher, step, o))
 			rc = add_step(d, &f->hidden, o);
 	return rc;
-}
-
-bool leat_step_comes_after(const struct leat_daemon *d, int step, int other)
-{
-	return step >= 0 && leat_is_upstream(d->matcher, step, other) &&
-	       !leat_is_upstream(d->matcher, other, step);
 }
 
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step)

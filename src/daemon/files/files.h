@@ -160,8 +160,6 @@ enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_fil
 
 /* Whether `step` removed it for itself. */
 bool leat_file_is_hidden(const struct leat_file *f, int step);
-/* Does `other` come after `step` in a batch? */
-bool leat_step_comes_after(const struct leat_daemon *d, int step, int other);
 /* `step` reads it while it grows. */
 int leat_file_note_reader(struct leat_daemon *d, struct leat_file *f, int step);
 /* A consumer opens it. True if that is its first time. */

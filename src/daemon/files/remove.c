@@ -90,7 +90,8 @@ static bool wants(const struct leat_daemon *d, const struct leat_file *f, int st
 bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step)
 {
 	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		if (i != step && !leat_step_comes_after(d, step, i) && wants(d, f, i))
+		if (i != step && wants(d, f, i) &&
+		    (step < 0 || !leat_is_strictly_upstream(d->matcher, step, i)))
 			return true;
 	return false;
 }
@@ -98,8 +99,7 @@ bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int s
 bool leat_file_is_wanted_around(struct leat_daemon *d, const struct leat_file *f, int step)
 {
 	for (int i = 0; i < (int)d->wf->n_steps; i++)
-		if (i != step && leat_is_upstream(d->matcher, step, i) &&
-		    leat_is_upstream(d->matcher, i, step) && wants(d, f, i))
+		if (leat_are_on_cycle(d->matcher, step, i) && wants(d, f, i))
 			return true;
 	return false;
 }

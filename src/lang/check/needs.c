@@ -223,8 +223,7 @@ int leat_check_needs_bandwidth(const struct leat_check_context *ctx)
 static bool is_in_cycle(const struct leat_check_context *ctx, size_t step)
 {
 	for (size_t i = 0; i < ctx->wf->n_steps; i++)
-		if (i != step && leat_is_upstream(ctx->m, (int)i, (int)step) &&
-		    leat_is_upstream(ctx->m, (int)step, (int)i))
+		if (leat_are_on_cycle(ctx->m, (int)i, (int)step))
 			return true;
 	return false;
 }

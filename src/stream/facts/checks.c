@@ -11,8 +11,7 @@ void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state
 	int amender = (int)n->amender - 1;
 
 	if (amender >= 0 && amender != step && !leat_state_is_final(n->state) &&
-	    leat_name_produced_by(n, step) && leat_is_upstream(s->m, step, amender) &&
-	    !leat_is_upstream(s->m, amender, step))
+	    leat_name_produced_by(n, step) && leat_is_strictly_upstream(s->m, step, amender))
 		leat_violation_report(s, LEAT_VIOLATION_AMENDED, n->text, step, what);
 }
 

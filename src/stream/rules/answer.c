@@ -105,19 +105,13 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 	return LEAT_WAIT;
 }
 
-static bool precedes(const struct leat_stream *s, int up, int down)
-{
-	return up >= 0 && up != down && leat_is_upstream(s->m, up, down) &&
-	       !leat_is_upstream(s->m, down, up);
-}
-
 int leat_directory_maker(const struct leat_stream *s, int step, const char *dir)
 {
 	/* Who only writes there would make it by itself. */
 	if (leat_step_writes_below(s->m, step, dir) && !leat_step_reads_below(s->m, step, dir))
 		return -1;
 	for (int o = 0; o < s->n_steps; o++)
-		if (precedes(s, o, step) && !leat_step_is_over(&s->steps[o]) &&
+		if (leat_is_strictly_upstream(s->m, o, step) && !leat_step_is_over(&s->steps[o]) &&
 		    leat_step_writes_below(s->m, o, dir))
 			return o;
 	return -1;
@@ -195,7 +189,7 @@ static enum leat_answer decide_undeclared(const struct leat_stream *s,
 		return used;
 	if (!c)
 		return decide_missing_directory(s, n, q, blocker);
-	if (c->is_dir || !precedes(s, c->creator, q->step))
+	if (c->is_dir || c->creator < 0 || !leat_is_strictly_upstream(s->m, c->creator, q->step))
 		return LEAT_GO;
 	if (s->steps[c->creator].failures)
 		return LEAT_FAILED;

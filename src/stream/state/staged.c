@@ -7,8 +7,7 @@ bool leat_step_precedes(const struct leat_stream *s, int a, int b)
 	const struct leat_step *steps = s->wf->steps;
 
 	return a != b && !steps[a].concurrent && !steps[b].concurrent &&
-	       !(leat_is_upstream(s->m, a, b) && leat_is_upstream(s->m, b, a)) &&
-	       leat_runs_before(s->m, a, b);
+	       !leat_are_on_cycle(s->m, a, b) && leat_runs_before(s->m, a, b);
 }
 
 int leat_staged_before(const struct leat_stream *s, int step, const uint64_t *of)

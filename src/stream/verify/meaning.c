@@ -316,11 +316,11 @@ static bool has_its_turn(const struct look *l, int step)
 
 	for (int p = 0; p < l->model->n_steps; p++) {
 		const struct leat_names *names = &steps[p].outputs;
-		bool circle = leat_is_upstream(m, p, step) && leat_is_upstream(m, step, p);
 
 		if (p == step || leat_verify_state_over(l->st, p) || !leat_runs_before(m, p, step))
 			continue;
-		if (!circle && !steps[p].concurrent && !steps[step].concurrent)
+		if (!leat_are_on_cycle(m, p, step) && !steps[p].concurrent &&
+		    !steps[step].concurrent)
 			return false;
 		if (!steps[p].staged)
 			continue;

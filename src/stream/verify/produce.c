@@ -40,7 +40,7 @@ static bool is_late(const struct verify_system *w, const struct verify_task *t)
 
 		if (o->kind == VERIFY_READ && o->file == t->file && w->st.at[i] &&
 		    w->model->files[t->file].producers >> o->step & 1 &&
-		    leat_is_upstream(m, t->step, o->step) && !leat_is_upstream(m, o->step, t->step))
+		    leat_is_strictly_upstream(m, t->step, o->step))
 			return true;
 	}
 	return w->st.meaning[t->file] == LEAT_FILE_COMMITTED;
