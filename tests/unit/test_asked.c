@@ -56,16 +56,18 @@ static void test_how_a_call_asks(void **state)
 		bool by_how;
 		const char *name;
 		enum leat_asked asked;
+		bool looks;
 	} cases[] = {
-		{"d/fifo", O_RDONLY, false, "fifo", LEAT_ASKED_ANY},
-		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_FILE},
-		{"d/fifo", O_RDONLY | O_NOFOLLOW, true, "fifo", LEAT_ASKED_FILE},
-		{"d/fifo", O_RDONLY, true, "fifo", LEAT_ASKED_ANY},
-		{"./d//fifo", O_WRONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_FILE},
+		{"d/fifo", O_RDONLY, false, "fifo", LEAT_ASKED_ANY, true},
+		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_FILE, true},
+		{"d/fifo", O_RDONLY | O_NOFOLLOW, true, "fifo", LEAT_ASKED_FILE, true},
+		{"d/fifo", O_RDONLY, true, "fifo", LEAT_ASKED_ANY, true},
+		{"./d//fifo", O_WRONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_FILE, true},
 		/* It goes on from there, or may. */
-		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "d", LEAT_ASKED_ANY},
-		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "fif", LEAT_ASKED_ANY},
-		{"fifo/../d/fifo", O_RDONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_ANY},
+		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "d", LEAT_ASKED_ANY, false},
+		{"d/fifo", O_RDONLY | O_NOFOLLOW, false, "fif", LEAT_ASKED_ANY, false},
+		{"fifo/../d/fifo", O_RDONLY | O_NOFOLLOW, false, "fifo", LEAT_ASKED_ANY, false},
+		{"d/./fifo", O_RDONLY, false, "d", LEAT_ASKED_ANY, false},
 	};
 	char dir[] = "/tmp/leat-mount-XXXXXX";
 
@@ -74,14 +76,21 @@ static void test_how_a_call_asks(void **state)
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(mkdir("d", 0700) | mkdir("fifo", 0700) | mkfifo("d/fifo", 0600), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct leat_caller_aim aim;
 		pid_t pid = opener(cases[i].path, cases[i].flags, cases[i].by_how);
 
 		await_open(pid, cases[i].by_how);
-		assert_int_equal(leat_caller_asked(pid, cases[i].name), cases[i].asked);
+		aim = leat_caller_aim_of(pid, cases[i].name);
+		assert_int_equal(aim.asked, cases[i].asked);
+		assert_int_equal(aim.looks, cases[i].looks);
+		assert_false(aim.makes);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 		/* Of who is gone nothing is known. */
-		assert_int_equal(leat_caller_asked(pid, cases[i].name), LEAT_ASKED_ANY);
+		aim = leat_caller_aim_of(pid, cases[i].name);
+		assert_int_equal(aim.asked, LEAT_ASKED_ANY);
+		assert_true(aim.looks);
+		assert_false(aim.makes);
 	}
 	assert_int_equal(unlink("d/fifo") | rmdir("d") | rmdir("fifo"), 0);
 	assert_int_equal(chdir("/") | rmdir(dir), 0);

@@ -18,84 +18,75 @@
 /* Where a call has its flags. */
 enum { FLAGS_NONE, FLAGS_ARGUMENT, FLAGS_POINTED };
 
+/* What a call does with the name at the end of its path. */
+enum {
+	LOOKS = 1,             /* no more than look at it */
+	MAKES = 2,             /* make it, or put something in its place */
+	OPENS = LOOKS | MAKES, /* the one or the other, by its flags */
+};
+
 struct form {
 	uint16_t nr;
 	uint8_t path;          /* argument */
 	uint8_t flags;         /* in the argument behind the path's */
 	enum leat_asked asked; /* without flags */
+	uint8_t does;
+	uint8_t other; /* 1 + the argument that is its other path, 0: it has none */
 };
 
 static const struct form forms[] = {
 #ifdef SYS_open
-	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_readlink, 0, FLAGS_NONE, LEAT_ASKED_LINK},
+	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{SYS_stat, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_lstat, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_access, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_readlink, 0, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
+	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_mknod, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_rename, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
+	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
+	{SYS_symlink, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 #endif
-	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
-	{SYS_readlinkat, 1, FLAGS_NONE, LEAT_ASKED_LINK},
-	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
-	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
-	{SYS_lsetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
-	{SYS_lremovexattr, 0, FLAGS_NONE, LEAT_ASKED_FILE},
+#ifdef SYS_renameat
+	{SYS_renameat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
+#endif
+#ifdef SYS_newfstatat
+	{SYS_newfstatat, 1, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+#endif
+	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY, OPENS, 0},
+	{SYS_statx, 1, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_faccessat, 1, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_faccessat2, 1, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_chdir, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_getxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_listxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
+	{SYS_readlinkat, 1, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
+	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, LOOKS, 0},
+	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, LOOKS, 0},
+	{SYS_lsetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, 0, 0},
+	{SYS_lremovexattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, 0, 0},
+	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_mknodat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_renameat2, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
+	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
+	{SYS_symlinkat, 2, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 };
 
 #ifdef __x86_64__
 
 /* Of 32-bit programs: open, readlink, openat, readlinkat, openat2. */
 static const struct form forms_32[] = {
-	{5, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},   {85, 0, FLAGS_NONE, LEAT_ASKED_LINK},
-	{295, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY}, {305, 1, FLAGS_NONE, LEAT_ASKED_LINK},
-	{437, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
+	{5, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{85, 0, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
+	{295, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{305, 1, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
+	{437, 1, FLAGS_POINTED, LEAT_ASKED_ANY, OPENS, 0},
 };
 
 #else
 
 #endif
-
-/* Calls that make the name at the end of a path; of opens those with O_CREAT and O_EXCL. */
-static const struct form makers[] = {
-#ifdef SYS_open
-	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_mknod, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_rename, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_symlink, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-#endif
-#ifdef SYS_renameat
-	{SYS_renameat, 3, FLAGS_NONE, LEAT_ASKED_ANY},
-#endif
-	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
-	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_mknodat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_renameat2, 3, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_symlinkat, 2, FLAGS_NONE, LEAT_ASKED_ANY},
-};
-
-/* Calls that only look at what is at the end of a path; of opens those that make nothing. */
-static const struct form looks[] = {
-#ifdef SYS_open
-	{SYS_open, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_stat, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_lstat, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_access, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-#endif
-	{SYS_openat, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY},
-	{SYS_openat2, 1, FLAGS_POINTED, LEAT_ASKED_ANY},
-#ifdef SYS_newfstatat
-	{SYS_newfstatat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-#endif
-	{SYS_statx, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_faccessat, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_faccessat2, 1, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_chdir, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_getxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_lgetxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_listxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_ANY},
-};
 
 /* False: it is in none. */
 static bool parse(const char *text, struct leat_caller_syscall *c)
@@ -107,7 +98,7 @@ static bool parse(const char *text, struct leat_caller_syscall *c)
 		      &c->args[5], &c->stack) == 8;
 }
 
-enum { LOOKS = 100, PAUSE_NS = 50000 };
+enum { TRIES = 100, PAUSE_NS = 50000 };
 
 /* The request is there before the thread that made it sleeps. */
 bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c)
@@ -117,7 +108,7 @@ bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c)
 	bool found = false, runs = true;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	for (unsigned i = 0; runs && i < LOOKS; i++) {
+	for (unsigned i = 0; runs && i < TRIES; i++) {
 		if (leat_read_file(path, 4096, &text, NULL))
 			return false;
 		runs = strcmp(text, "running\n") == 0;
@@ -129,16 +120,6 @@ bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c)
 	return found;
 }
 
-static const struct form *find_form(const struct form *all, size_t n, int nr)
-{
-	for (size_t i = 0; i < n; i++)
-		if (all[i].nr == nr)
-			return &all[i];
-	return NULL;
-}
-
-#define FIND_FORM(all, nr) find_form(all, sizeof(all) / sizeof(*(all)), nr)
-
 static bool is_wide(const struct leat_caller_syscall *c)
 {
 	return c->stack > UINT32_MAX;
@@ -146,7 +127,14 @@ static bool is_wide(const struct leat_caller_syscall *c)
 
 static const struct form *form_of(const struct leat_caller_syscall *c)
 {
-	return is_wide(c) ? FIND_FORM(forms, c->nr) : FIND_FORM(forms_32, c->nr);
+	const struct form *all = is_wide(c) ? forms : forms_32;
+	size_t n =
+		is_wide(c) ? sizeof(forms) / sizeof(*forms) : sizeof(forms_32) / sizeof(*forms_32);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].nr == c->nr)
+			return &all[i];
+	return NULL;
 }
 
 static enum leat_asked by_flags(uint64_t flags)
@@ -168,10 +156,13 @@ static uint64_t flags_of(pid_t tid, const struct form *f, const struct leat_call
 	return how.resolve & RESOLVE_NO_SYMLINKS ? how.flags | O_NOFOLLOW : how.flags;
 }
 
-static enum leat_asked asked_by(pid_t tid, const struct form *f,
-				const struct leat_caller_syscall *c)
+static unsigned done_by(const struct form *f, uint64_t flags)
 {
-	return f->flags == FLAGS_NONE ? f->asked : by_flags(flags_of(tid, f, c));
+	if (f->flags == FLAGS_NONE)
+		return f->does;
+	if (!(flags & O_CREAT))
+		return f->does & LOOKS;
+	return flags & O_EXCL ? f->does & MAKES : 0;
 }
 
 /* What comes after the first part of the path that is `name`, or NULL. */
@@ -208,71 +199,44 @@ static bool ends_at(const char *path, const char *name)
 	return rest && !*rest;
 }
 
-/* The other path of a call that has two, or -1. */
-static int other_path(int nr)
-{
-	switch (nr) {
-#ifdef SYS_rename
-	case SYS_rename:
-	case SYS_link:
-		return 0;
-#endif
-#ifdef SYS_renameat
-	case SYS_renameat:
-#endif
-	case SYS_renameat2:
-	case SYS_linkat:
-		return 1;
-	default:
-		return -1;
-	}
-}
-
 /* Is it on the way of the call's other path, too, so that nobody knows which of them is meant? */
-static bool is_on_other_path(pid_t tid, const struct leat_caller_syscall *c, const char *name)
+static bool is_on_other_path(pid_t tid, const struct form *f, const struct leat_caller_syscall *c,
+			     const char *name)
 {
-	int other = other_path(c->nr);
 	char path[PATH_MAX];
 
-	return other >= 0 &&
-	       (leat_memory_string_of(tid, c->args[other], path) || after(path, name));
+	return f->other &&
+	       (leat_memory_string_of(tid, c->args[f->other - 1], path) || after(path, name));
 }
 
-enum leat_asked leat_caller_asked(pid_t tid, const char *name)
+struct leat_caller_aim leat_caller_aim_of(pid_t tid, const char *name)
 {
-	const struct form *f;
-	char path[PATH_MAX];
-	struct leat_caller_syscall c;
-
-	if (tid <= 0 || !leat_caller_syscall_of(tid, &c) || !(f = form_of(&c)) ||
-	    leat_memory_string_of(tid, c.args[f->path], path) || !ends_in(path, name))
-		return LEAT_ASKED_ANY;
-	return asked_by(tid, f, &c);
-}
-
-bool leat_caller_makes(pid_t tid, const char *name)
-{
-	const uint64_t anew = O_CREAT | O_EXCL;
+	struct leat_caller_aim aim = {.asked = LEAT_ASKED_ANY, .looks = true};
 	struct leat_caller_syscall c;
 	const struct form *f;
 	char path[PATH_MAX];
+	uint64_t flags;
+	unsigned does;
 
-	return tid > 0 && leat_caller_syscall_of(tid, &c) && is_wide(&c) &&
-	       (f = FIND_FORM(makers, c.nr)) &&
-	       (f->flags == FLAGS_NONE || (flags_of(tid, f, &c) & anew) == anew) &&
-	       !leat_memory_string_of(tid, c.args[f->path], path) && ends_at(path, name) &&
-	       !is_on_other_path(tid, &c, name);
-}
-
-bool leat_caller_looks_at(pid_t tid, const char *name)
-{
-	struct leat_caller_syscall c;
-	const struct form *f;
-	char path[PATH_MAX];
-
-	if (tid <= 0 || !leat_caller_syscall_of(tid, &c) || !is_wide(&c))
-		return true;
-	return (f = FIND_FORM(looks, c.nr)) &&
-	       (f->flags == FLAGS_NONE || !(flags_of(tid, f, &c) & O_CREAT)) &&
-	       (leat_memory_string_of(tid, c.args[f->path], path) || ends_at(path, name));
+	if (tid <= 0 || !leat_caller_syscall_of(tid, &c))
+		return aim;
+	f = form_of(&c);
+	if (!f && is_wide(&c))
+		aim.looks = false;
+	if (!f)
+		return aim;
+	flags = f->flags == FLAGS_NONE ? 0 : flags_of(tid, f, &c);
+	does = done_by(f, flags);
+	if (leat_memory_string_of(tid, c.args[f->path], path)) {
+		aim.looks = !is_wide(&c) || does & LOOKS;
+		return aim;
+	}
+	if (ends_in(path, name))
+		aim.asked = f->flags == FLAGS_NONE ? f->asked : by_flags(flags);
+	/* Of 32-bit programs the table has few calls. */
+	if (!is_wide(&c))
+		return aim;
+	aim.looks = does & LOOKS && ends_at(path, name);
+	aim.makes = does & MAKES && ends_at(path, name) && !is_on_other_path(tid, f, &c, name);
+	return aim;
 }

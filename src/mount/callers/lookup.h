@@ -25,14 +25,17 @@ enum leat_asked {
 /* The call in which thread `tid` waits for us. False: it is in none, or we may not look. Source:
  * proc_pid_syscall(5). */
 bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c);
-/* How does the call in which thread `tid` waits for us take `name`? ANY, too, if that is not the
- * last name of its path, or if we may not look. Source: proc_pid_syscall(5). */
-enum leat_asked leat_caller_asked(pid_t tid, const char *name);
-/* Is `name` the last of a path by which thread `tid` makes something that must not be there yet, or
- * that takes the place of what is there? False, too, if we may not look. */
-bool leat_caller_makes(pid_t tid, const char *name);
-/* Is it the last of a path at whose end thread `tid` only looks (stat, chdir, an open for reading)?
- * True, too, if we may not look, or the program is a 32-bit one. */
-bool leat_caller_looks_at(pid_t tid, const char *name);
+
+/* What the call in which a thread waits for us has to do with a name. */
+struct leat_caller_aim {
+	enum leat_asked asked; /* how it takes that; ANY, too, if it is not the last of its path */
+	bool looks; /* it is the last of a path at whose end it only looks (stat, chdir, an
+		       open for reading); or nobody knows that: of 32-bit programs */
+	bool makes; /* it is the last of a path by which it makes something that must not
+		       be there yet, or that takes the place of what is there */
+};
+
+/* If we may not look at thread `tid`: ANY, it looks. Source: proc_pid_syscall(5). */
+struct leat_caller_aim leat_caller_aim_of(pid_t tid, const char *name);
 
 #endif

@@ -101,14 +101,15 @@ int leat_ops_entry(struct leat_mount_call *call, fuse_ino_t parent, const char *
 /* What is not there yet may become a file or a directory: it is a symlink to itself to who follows
  * one, and else what the call wants. A call that wants something else looks the name up again, when
  * it is there. */
-static void show_to_come(const struct leat_mount_call *call, const char *name, struct stat *st)
+static void show_to_come(const struct leat_mount_call *call, const char *name,
+			 enum leat_asked asked, struct stat *st)
 {
 	static const mode_t types[] = {[LEAT_ASKED_ANY] = S_IFLNK,
 				       [LEAT_ASKED_LINK] = S_IFLNK,
 				       [LEAT_ASKED_FILE] = S_IFREG,
 				       [LEAT_ASKED_DIR] = S_IFDIR};
 
-	*st = (struct stat){.st_mode = types[leat_caller_asked(call->tid, name)] | 0777,
+	*st = (struct stat){.st_mode = types[asked] | 0777,
 			    .st_nlink = 1,
 			    .st_uid = call->m->shown_uid,
 			    .st_gid = call->m->shown_gid};
@@ -123,22 +124,23 @@ static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const 
 			 const char *path, const struct leat_mount_location *location,
 			 struct fuse_entry_param *e)
 {
+	const struct leat_caller_aim aim = leat_caller_aim_of(call->tid, name);
 	const uint32_t slot = location->slot;
 	struct leat_identity id;
 	struct stat st;
 
 	leat_mount_cancel(call);
 	/* What the daemon has waited for when the call itself comes. */
-	if (leat_caller_makes(call->tid, name))
+	if (aim.makes)
 		return -ENOENT;
 	/* Whoever only goes through a directory does not wait for it. */
 	if (((!*location->path ||
 	      leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
 	     leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&
 	     leat_mount_identify(call, slot, call->m->dir_fd, path, &st, &id)) ||
-	    (S_ISDIR(st.st_mode) && leat_caller_looks_at(call->tid, name))) {
+	    (S_ISDIR(st.st_mode) && aim.looks)) {
 		id = (struct leat_identity){0};
-		show_to_come(call, name, &st);
+		show_to_come(call, name, aim.asked, &st);
 	}
 	*e = (struct fuse_entry_param){0};
 	return entry_of(call, parent, name, &st, &id, e);
@@ -371,7 +373,7 @@ static bool goes_through(struct leat_mount_call *call, const char *path,
 	const int places[] = {call->m->store_fd, call->m->dir_fd};
 	struct stat st;
 
-	if (leat_caller_looks_at(call->tid, last_of(path)))
+	if (leat_caller_aim_of(call->tid, last_of(path)).looks)
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (fstatat(places[i], path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
@@ -428,7 +430,7 @@ static int read_link(struct leat_mount_call *call, fuse_ino_t ino, char target[P
 	}
 	name = last_of(path);
 	if ((rc != -ENOENT && rc != -EINVAL) ||
-	    leat_caller_asked(call->tid, name) == LEAT_ASKED_LINK)
+	    leat_caller_aim_of(call->tid, name).asked == LEAT_ASKED_LINK)
 		return rc;
 	strcpy(target, name);
 	return 0;
