@@ -169,6 +169,11 @@ bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule
 	return false;
 }
 
+bool leat_rule_is_input(const struct leat_daemon *d, const struct leat_file_rule *rule, int step)
+{
+	return leat_rule_produced(d, rule) && leat_steps_has(rule->consumers, step);
+}
+
 enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule)
 {
 	return leat_rule_produced(d, rule) && rule->storage == LEAT_STORAGE_MEMORY ? LEAT_ROOT_STORE

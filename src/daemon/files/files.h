@@ -155,6 +155,8 @@ void leat_files_free(struct leat_daemon *d);
 bool leat_rule_matters(const struct leat_file_rule *rule);
 /* True if some step has it as output. */
 bool leat_rule_produced(const struct leat_daemon *d, const struct leat_file_rule *rule);
+/* Is it such an output, and an input that `step` has declared? */
+bool leat_rule_is_input(const struct leat_daemon *d, const struct leat_file_rule *rule, int step);
 /* Where a new file of that rule belongs. */
 enum leat_root leat_rule_root(const struct leat_daemon *d, const struct leat_file_rule *rule);
 

@@ -190,9 +190,7 @@ static bool is_passing_directory(const struct leat_request *r)
 {
 	if (!r->is_dir)
 		return false;
-	if (!leat_rule_produced(r->d, r->rule))
-		return true;
-	return !leat_steps_has(r->rule->consumers, r->c->step) &&
+	return !leat_rule_is_input(r->d, r->rule, r->c->step) &&
 	       !(r->role == LEAT_ROLE_CONSUMER &&
 		 leat_stream_is_replaced(r->d->stream, r->found.path));
 }

@@ -175,29 +175,29 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Are other steps' files, or is an input, to be found there? */
-static bool may_await_directory(const struct leat_request *r, const struct leat_file_rule *rule,
-				const char *path)
+/* Who has declared the directory as an input waits until it is complete; if it is `missing`, who is
+ * to find other steps' files in it, until it is there. */
+static bool may_await(const struct leat_request *r, const struct leat_file_rule *rule,
+		      const char *path, bool missing)
 {
 	int step = r->c->step;
 
-	if (leat_rule_produced(r->d, rule) && leat_steps_has(rule->consumers, step))
+	if (leat_rule_is_input(r->d, rule, step))
 		return true;
-	return rule->holds_outputs &&
+	return missing && rule->holds_outputs &&
 	       (!leat_rule_produced(r->d, rule) || leat_steps_has(rule->producers, step)) &&
 	       leat_stream_awaits_directory(r->d->stream, step, path);
 }
 
-/* Whoever is to find other steps' files in a directory that is not there yet waits for it, and has
- * not looked in vain. 0 or, as the rules say, an error. */
-static int await_directory(struct leat_request *r, const char *path)
+/* 0 or, as the rules say, an error. Who has waited has not looked in vain. */
+static int await_directory(struct leat_request *r, const char *path, bool missing)
 {
 	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
 	struct leat_file *dir;
 	bool streams;
 	int rc;
 
-	if (!rule || !may_await_directory(r, rule, path))
+	if (!rule || !may_await(r, rule, path, missing))
 		return 0;
 	dir = leat_file_get(r->d, path);
 	if (!dir)
@@ -206,25 +206,6 @@ static int await_directory(struct leat_request *r, const char *path)
 	if (rc == -EAGAIN)
 		r->file = dir;
 	return rc == -ENOENT ? 0 : rc;
-}
-
-/* Is the directory that is there an input of the step, whose producers may still change it? */
-static bool is_input(const struct leat_request *r, const char *path)
-{
-	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
-
-	return rule && leat_rule_produced(r->d, rule) &&
-	       leat_steps_has(rule->consumers, r->c->step);
-}
-
-/* The same, of the directory to make something in. */
-static int await_parent(struct leat_request *r)
-{
-	char path[PATH_MAX];
-
-	return find_parent(r->c, &r->found, path) && (r->found.parent_missing || is_input(r, path))
-		       ? await_directory(r, path)
-		       : 0;
 }
 
 /* What a staged step does with the name nobody sees: its end is waited for. */
@@ -256,16 +237,19 @@ static int await_close(struct leat_request *r, enum leat_use use)
  * that is made once more is then that of the step that comes first, with the mode that it gives. */
 static int await_place(struct leat_request *r, enum leat_use use)
 {
+	char parent[PATH_MAX];
+	bool is_below;
 	int rc;
 
 	if (!makes(r))
 		return use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
-			       ? await_directory(r, r->found.path)
+			       ? await_directory(r, r->found.path, true)
 			       : 0;
-	rc = await_parent(r);
+	is_below = find_parent(r->c, &r->found, parent);
+	rc = is_below ? await_directory(r, parent, r->found.parent_missing) : 0;
 	if (!rc && use == LEAT_USE_MKDIR)
-		rc = await_directory(r, r->found.path);
-	return rc ? rc : need_parent(r->c, &r->found);
+		rc = await_directory(r, r->found.path, true);
+	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, true, NULL);
 }
 
 int leat_uses_resolve(struct leat_request *r)
