@@ -198,28 +198,29 @@ static bool parse(const char *at, uint32_t pid)
 	return n[IDENTITY] == identity();
 }
 
+static void close_hidden(int fd)
+{
+	if (leat_fd_hidden(fd))
+		leat_fd_unhide(fd);
+}
+
 static void close_all(void)
 {
-	leat_fd_unhide(handed.conn);
+	close_hidden(handed.conn);
 	for (int i = 0; i < LEAT_TOLD_FDS; i++)
-		leat_fd_unhide(handed.told.fds[i]);
+		close_hidden(handed.told.fds[i]);
 }
 
 /* All of them, or none is kept. Another thread's exec may have failed, and closed them. */
 static bool hide_all(void)
 {
-	int n = 0;
+	bool all = leat_fd_hide_here(handed.conn) == 0;
 
-	if (leat_fd_hide_here(handed.conn))
-		return false;
-	while (n < LEAT_TOLD_FDS && !leat_fd_hide_here(handed.told.fds[n]))
-		n++;
-	if (n == LEAT_TOLD_FDS)
-		return true;
-	leat_fd_unhide(handed.conn);
-	while (n--)
-		leat_fd_unhide(handed.told.fds[n]);
-	return false;
+	for (int i = 0; i < LEAT_TOLD_FDS; i++)
+		all = leat_fd_hide_here(handed.told.fds[i]) == 0 && all;
+	if (!all)
+		close_all();
+	return all;
 }
 
 bool leat_handed_find(char **envp, uint32_t pid)

@@ -26,16 +26,21 @@ static void thread_end(void *arg)
 	raw(SYS_munmap, t, sizeof(*t));
 }
 
+/* Of a key from here on glibc allocates space in pthread_setspecific, which a hook must not: it may
+ * have interrupted malloc. */
+enum { KEYS_WITH_SPACE = 32 };
+
 /* Made when it is first needed: few programs need one. Two threads may make two, which does no
- * harm. Where there is none the area stays when its thread ends. */
+ * harm. Where there is none of use the area stays when its thread ends. */
 static void end_with_thread(struct leat_thread *t)
 {
 	pthread_key_t key;
 
 	if (!leat_word_get(&at_thread_end) && pthread_key_create(&key, thread_end) == 0)
 		leat_word_set(&at_thread_end, (uint64_t)key + 1);
-	if (leat_word_get(&at_thread_end))
-		pthread_setspecific((pthread_key_t)(leat_word_get(&at_thread_end) - 1), t);
+	key = (pthread_key_t)leat_word_get(&at_thread_end) - 1;
+	if (key < KEYS_WITH_SPACE)
+		pthread_setspecific(key, t);
 }
 
 static struct leat_thread *thread_new(void)

@@ -129,10 +129,10 @@ static void end_description(const struct leat_fd *last)
 	leat_fd_report_close(last);
 }
 
-/* What one is the other is, too. */
+/* What one is the other is, too; another thread may have found out meanwhile what that is. */
 static long copy_unasked(int fd, long copy)
 {
-	if (copy >= 0 && copy != fd && leat_fd_is_unasked(fd) && leat_fd_in_range((int)copy) &&
+	if (copy >= 0 && copy != fd && leat_fd_may_be_ours(fd) && leat_fd_in_range((int)copy) &&
 	    !leat_in_vfork()) {
 		forget((int)copy);
 		leat_fd_set_kind((int)copy, LEAT_FD_KIND_UNASKED);
