@@ -58,7 +58,7 @@ int leat_change_await_empty(struct leat_change_request *r, const char *name)
 			rc = -ENOTEMPTY;
 	}
 	leat_listing_release(&l);
-	/* Whoever waits for this step is not waited for. */
+	/* A step that waits for this one is not waited for. */
 	if (rc || (removed && leat_file_is_wanted_around(r->d, removed, r->c->step)))
 		return -ENOTEMPTY;
 	if (!removed)

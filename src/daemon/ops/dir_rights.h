@@ -1,5 +1,6 @@
-/* Directories that steps look at while those before may still change who may use them: nobody waits
- * for that, and who has seen another mode or owner than in a batch is named. Event loop only. */
+/* Directories that steps look at while earlier steps may still change their rights: no step waits
+ * for that, and one that has seen another mode or owner than in a batch is named. Event loop only.
+ */
 #ifndef LEAT_DAEMON_OPS_DIR_RIGHTS_H
 #define LEAT_DAEMON_OPS_DIR_RIGHTS_H
 

@@ -183,9 +183,8 @@ static int look_again(struct leat_request *r)
 	return 0;
 }
 
-/* A directory that nobody waits for. Who has declared it as an input waits for it as for a file;
- * so does every consumer of a file, where none of those who are to make that has made what is
- * there. */
+/* A directory that the step does not wait for. It waits for one that it has declared as an input,
+ * and, as a consumer of a file, for one that stands where a producer is still to make that. */
 static bool is_passing_directory(const struct leat_request *r)
 {
 	if (!r->is_dir)

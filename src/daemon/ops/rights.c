@@ -50,7 +50,8 @@ static unsigned changed(const struct leat_request *r)
 	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
 }
 
-/* Who has examined it has seen another mode than in a batch, with which it may do the same. */
+/* A consumer that has examined it has seen another mode than in a batch, with which it may do the
+ * same. */
 static void warn_examined(const struct leat_request *r, struct leat_file *f)
 {
 	const unsigned was = r->found.st.st_mode & 07777, is = r->in->mode & 07777;

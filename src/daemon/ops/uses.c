@@ -175,8 +175,8 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Who has declared the directory as an input waits until it is complete; if it is `missing`, who is
- * to find other steps' files in it, until it is there. */
+/* A step that has declared the directory as an input waits until it is complete; if it is
+ * `missing`, one that is to find other steps' files in it, until it is there. */
 static bool may_await(const struct leat_request *r, const struct leat_file_rule *rule,
 		      const char *path, bool missing)
 {
@@ -189,7 +189,7 @@ static bool may_await(const struct leat_request *r, const struct leat_file_rule 
 	       leat_stream_awaits_directory(r->d->stream, step, path);
 }
 
-/* 0 or, as the rules say, an error. Who has waited has not looked in vain. */
+/* 0 or, as the rules say, an error. A step that has waited has not looked in vain. */
 static int await_directory(struct leat_request *r, const char *path, bool missing)
 {
 	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);

@@ -133,7 +133,7 @@ static int entry_to_come(struct leat_mount_call *call, fuse_ino_t parent, const 
 	/* What the daemon has waited for when the call itself comes. */
 	if (aim.makes)
 		return -ENOENT;
-	/* Whoever only goes through a directory does not wait for it. */
+	/* A call that only goes through a directory does not wait for it. */
 	if (((!*location->path ||
 	      leat_mount_identify(call, slot, location->dirfd, location->path, &st, &id)) &&
 	     leat_mount_identify(call, slot, call->m->store_fd, path, &st, &id) &&

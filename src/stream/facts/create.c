@@ -47,7 +47,7 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	/* Directories have one name. */
 	if (source && (is_dir || source->is_dir))
 		return -EINVAL;
-	/* Who has outputs in another step's directory may make it. */
+	/* A step that has outputs in another step's directory may make that. */
 	if (!is_dir || leat_name_produced_by(n, ev->step) ||
 	    !leat_step_writes_below(s->m, ev->step, n->text))
 		leat_fact_check_change(s, n, ev->step, true,
