@@ -36,10 +36,10 @@ void leat_prune_decide(struct leat_prune *all, size_t n, int64_t now_s)
 /* ---- looking ---- */
 
 /* As state_dir.c makes them: the user's number, and two more. */
-static bool is_name(const char *name)
+static bool is_name(const char *name, uid_t user)
 {
 	char prefix[16];
-	size_t length = (size_t)snprintf(prefix, sizeof(prefix), "%u-", (unsigned)geteuid());
+	size_t length = (size_t)snprintf(prefix, sizeof(prefix), "%u-", (unsigned)user);
 
 	return strncmp(name, prefix, length) == 0 &&
 	       strspn(name + length, "0123456789abcdef-") == strlen(name + length) &&
@@ -47,18 +47,38 @@ static bool is_name(const char *name)
 }
 
 /* Each run has its record renamed there when it begins. */
-static bool look(int base_fd, const char *name, struct leat_prune *p)
+static bool look(int base_fd, const char *name, uid_t user, struct leat_prune *p)
 {
-	int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
-	bool ours = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid();
 
-	if (ours) {
-		*p = (struct leat_prune){.used_s = st.st_mtim.tv_sec};
-		strcpy(p->name, name);
-	}
+	if (fstatat(base_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != user)
+		return false;
+	*p = (struct leat_prune){.used_s = st.st_mtim.tv_sec};
+	strcpy(p->name, name);
+	return true;
+}
+
+/* ---- how often ---- */
+
+/* Not by each of many short runs: looking at a thousand takes as long as such a run. */
+static bool is_due(int base_fd, uid_t user)
+{
+	char stamp[32];
+	struct stat st;
+	int64_t since_s = -1;
+	int fd;
+
+	snprintf(stamp, sizeof(stamp), ".pruned-%u", (unsigned)user);
+	if (fstatat(base_fd, stamp, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		since_s = (int64_t)time(NULL) - st.st_mtim.tv_sec;
+	if (since_s >= 0 && since_s < LEAT_PRUNE_EVERY_S)
+		return false;
+	fd = openat(base_fd, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		futimens(fd, NULL); /* where that fails, the next run looks, too */
 	leat_close(&fd);
-	return ours;
+	return true;
 }
 
 static DIR *open_list(int fd, const char *name)
@@ -97,11 +117,12 @@ void leat_prune(int base_fd, const char *keep)
 {
 	size_t n = 0, capacity = 0;
 	struct leat_prune *all = NULL, *grown;
-	DIR *dir = open_list(base_fd, ".");
+	const uid_t user = geteuid();
+	DIR *dir = is_due(base_fd, user) ? open_list(base_fd, ".") : NULL;
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
-		if (!is_name(e->d_name) || strcmp(e->d_name, keep) == 0)
+		if (!is_name(e->d_name, user) || strcmp(e->d_name, keep) == 0)
 			continue;
 		if (n == capacity) {
 			capacity = capacity ? 2 * capacity : 64;
@@ -110,7 +131,7 @@ void leat_prune(int base_fd, const char *keep)
 				break; /* the next run sees to the rest */
 			all = grown;
 		}
-		n += look(base_fd, e->d_name, &all[n]);
+		n += look(base_fd, e->d_name, user, &all[n]);
 	}
 	if (dir)
 		closedir(dir);

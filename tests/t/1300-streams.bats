@@ -110,6 +110,38 @@ teardown() {
 	END
 }
 
+@test "steps one after the other that change a file in place, in the order that another file gives" {
+	mkdir work
+	cat >flow.yaml <<-END
+		name: in-place
+		dir: work
+		permanent: ["*"]
+		tasks:
+		  - func: a
+		    exec: bash -c 'printf "1\\n3\\n2\\n" >x'
+		    outports: [{filename: x}]
+		  - func: b
+		    exec: bash -c 'sed -i.bak s/3/three/ x; wc -l x >l'
+		    inports: [{filename: x}]
+		    outports: [{filename: x}, {filename: x.bak}, {filename: l}]
+		  - func: c
+		    exec: bash -c 'sort -o x x; cp x y'
+		    inports: [{filename: x}, {filename: l}]
+		    outports: [{filename: x}, {filename: y}]
+		  - func: d
+		    exec: bash -c 'cat x l >z'
+		    inports: [{filename: x}, {filename: l}]
+		    outports: [{filename: z}]
+	END
+	leat check flow.yaml
+	leat run --plain --quiet flow.yaml
+	mv work batch
+	mkdir work
+	leat run --quiet flow.yaml
+	diff -r batch work
+	grep three work/z
+}
+
 @test "compressed on the way" {
 	both data.gz <<-'END'
 		seq 200000 | gzip -1 > data.gz

@@ -613,6 +613,7 @@ placed() {
 	cp -r "state/$(id -u)-1a-2b" "state/$(id -u)-3c-4d"
 	touch -d '100 days ago' "state/$(id -u)-1a-2b"
 	touch -d '200 days ago' "state/$(id -u)-3c-4d" state/old
+	rm "state/.pruned-$(id -u)" # which says that they were looked for just now
 	first
 	[ -e "state/$(id -u)-1a-2b/flow.record" ]
 	[ ! -e "state/$(id -u)-3c-4d" ]

@@ -73,6 +73,8 @@ static bool has(int base, const char *path)
 static void test_prune(void **state)
 {
 	char top[] = "/tmp/leat-test-prune-XXXXXX", old[64], kept[64], strange[64], file[96];
+	const struct timespec ahead[2] = {{.tv_sec = time(NULL) + DAY},
+					  {.tv_sec = time(NULL) + DAY}};
 	int base;
 
 	(void)state;
@@ -103,8 +105,17 @@ static void test_prune(void **state)
 	snprintf(file, sizeof(file), "%s/w.log", strange);
 	assert_false(has(base, file));
 	assert_true(has(base, "other"));
+	/* once an hour is enough; a clock that was ahead does no harm */
+	put(base, old, NULL, 200);
+	leat_prune(base, "0-0-0");
+	assert_true(has(base, old));
+	snprintf(file, sizeof(file), ".pruned-%u", (unsigned)geteuid());
+	assert_int_equal(utimensat(base, file, ahead, 0), 0);
+	leat_prune(base, "0-0-0");
+	assert_false(has(base, old));
 	/* the one that is being made stays in any case */
 	put(base, old, NULL, 200);
+	assert_int_equal(unlinkat(base, file, 0), 0);
 	leat_prune(base, old);
 	assert_true(has(base, old));
 	close(base);

@@ -108,8 +108,9 @@ struct leat_daemon_files {
 	uint64_t published_consumers;
 
 	int aside;             /* a directory on disk that no step lists; -1: none; borrowed */
-	struct leat_job *jobs; /* of persist.c, queued; the running ones are libuv's */
-	unsigned n_jobs;       /* running */
+	struct leat_job *jobs; /* of persist.c, queued */
+	struct leat_job *running_jobs; /* libuv's; `n_jobs` of them */
+	unsigned n_jobs;
 	struct leat_dirty_dir *dirty_dirs; /* with renames that are not yet synced */
 	struct leat_shut_dir *shut_dirs;   /* open while jobs run; owned */
 

@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "base/timespec.h"
 #include "daemon/core/observer.h"
 #include "daemon/core/problems.h"
@@ -11,6 +12,7 @@
 #include "daemon/files/locks.h"
 #include "daemon/files/shown.h"
 #include "daemon/files/shut_dirs.h"
+#include "daemon/files/states.h"
 #include "store/attributes.h"
 #include "store/persist.h"
 
@@ -182,6 +184,7 @@ static void done(uv_work_t *w, int status)
 
 	LEAT_FAULT("keep.done");
 	d->files->n_jobs--;
+	DL_DELETE(d->files->running_jobs, j);
 	if (f) {
 		f->saving = false;
 		f->job = NULL;
@@ -201,7 +204,7 @@ static void done(uv_work_t *w, int status)
 	start_jobs(d);
 	if (leat_files_persist_idle(d))
 		d->observer->persisted(d);
-	/* a staged step may wait for it */
+	/* A staged step may wait for it, or who removes the directory. */
 	f = leat_file_find(d, "");
 	if (f)
 		leat_shm_file_update(leat_file_shm(d, f), 0, 0);
@@ -294,6 +297,7 @@ static void start(struct leat_daemon *d, struct leat_job *j)
 	if (!rc) {
 		f->saving = true;
 		d->files->n_jobs++;
+		DL_APPEND(d->files->running_jobs, j);
 		return;
 	}
 	f->job = NULL;
@@ -365,6 +369,18 @@ void leat_file_persist_cancel(struct leat_daemon *d, struct leat_file *f)
 	}
 	f->job = NULL;
 	f->dirty = f->saving = f->saved = false;
+}
+
+struct leat_file *leat_files_await_persist(struct leat_daemon *d, const char *dir)
+{
+	const struct leat_job *j;
+
+	DL_FOREACH(d->files->running_jobs, j)
+	{
+		if (!j->f && leat_path_is_below(j->path, dir))
+			return leat_file_get(d, "");
+	}
+	return NULL;
 }
 
 bool leat_files_persist_idle(const struct leat_daemon *d)

@@ -12,6 +12,9 @@
 void leat_file_persist(struct leat_daemon *d, struct leat_file *f);
 /* Its name is gone or another: what a running job makes is not wanted. */
 void leat_file_persist_cancel(struct leat_daemon *d, struct leat_file *f);
+/* While jobs are running in `dir` for files that are gone, which leaves it not empty on disk: the
+ * file on which to wait for them. NULL: none is. */
+struct leat_file *leat_files_await_persist(struct leat_daemon *d, const char *dir);
 /* Make the renames of finished jobs last. */
 void leat_files_sync_dirs(struct leat_daemon *d);
 /* When no job runs any more. */

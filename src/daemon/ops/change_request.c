@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "daemon/core/connections.h"
 #include "daemon/files/files.h"
+#include "daemon/files/persist.h"
 #include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
@@ -61,8 +62,10 @@ int leat_change_await_empty(struct leat_change_request *r, const char *name)
 	/* A step that waits for this one is not waited for. */
 	if (rc || (removed && leat_file_is_wanted_around(r->d, removed, r->c->step)))
 		return -ENOTEMPTY;
-	if (!removed)
-		return 0;
+	if (!removed) {
+		r->on = leat_files_await_persist(r->d, name);
+		return r->on ? -EAGAIN : 0;
+	}
 	r->on = removed;
 	r->c->waiting = true;
 	r->c->waiting_slot = removed->slot;

@@ -205,7 +205,8 @@ bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name
 	     other = leat_steps_next(set, other + 1, s->n_steps)) {
 		const struct leat_part *part;
 
-		if (other == step)
+		/* One after it reads and writes what this one leaves. */
+		if (other == step || leat_is_strictly_upstream(s->m, step, other))
 			continue;
 		part = c ? leat_content_find_part(c, other) : NULL;
 		if (part && part->writers)

@@ -12,7 +12,8 @@ unsigned leat_commit_closes(const struct leat_name_state *n);
 /* The state `n` must be in now. */
 enum leat_file_state leat_commit_evaluate(const struct leat_stream *s,
 					  const struct leat_name_state *n);
-/* True if for `step`, itself a producer, all *other* producers are done with `n`. */
+/* True if for `step`, itself a producer, all *other* producers are done with `n`, but for those
+ * that other files put after it. */
 bool leat_commit_others_done(const struct leat_stream *s, const struct leat_name_state *n,
 			     int step);
 /* Why `n` failed; the caller frees it. */

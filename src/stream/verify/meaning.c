@@ -235,10 +235,20 @@ enum {
 	FAILED = 1u << LEAT_FAILED,
 };
 
+static uint32_t steps_after(const struct look *l, int step)
+{
+	uint32_t after = 0;
+
+	for (int p = 0; p < l->model->n_steps; p++)
+		if (leat_is_strictly_upstream(l->model->m, step, p))
+			after |= UINT32_C(1) << p;
+	return after;
+}
+
 static bool are_others_done(const struct look *l, int file, int step)
 {
 	const struct verify_file *f = &l->model->files[file];
-	uint32_t others = f->producers & ~(UINT32_C(1) << step);
+	uint32_t others = f->producers & ~(UINT32_C(1) << step) & ~steps_after(l, step);
 	bool closed = f->rule->commit == LEAT_COMMIT_ON_CLOSE && !f->is_dir && exists(l, file) &&
 		      !l->st->cut[file];
 
