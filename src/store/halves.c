@@ -21,6 +21,7 @@ enum { RIGHTS = 07777 };
 void leat_tree_distrust(struct leat_tree *t)
 {
 	t->distrusted = true;
+	leat_tree_release_held(t);
 }
 
 bool leat_tree_is_distrusted(const struct leat_tree *t)

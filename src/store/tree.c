@@ -1,6 +1,7 @@
 #include "store/tree.h"
 
 #include "base/beneath.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "store/tree_private.h"
 
@@ -45,9 +46,22 @@ int leat_tree_set_spill(struct leat_tree *t, int spill_fd, const char *spill_pat
 	return 0;
 }
 
+void leat_tree_release_held(struct leat_tree *t)
+{
+	for (struct leat_tree_held *h = t->held; h < t->held + LEAT_TREE_HELD; h++) {
+		if (!h->path)
+			continue;
+		leat_close(&h->fd);
+		free(h->path);
+		h->path = NULL;
+	}
+}
+
 void leat_tree_forget(struct leat_tree *t)
 {
 	struct leat_tree_dir *d, *next;
+
+	leat_tree_release_held(t);
 
 	HASH_ITER(hh, t->dirs, d, next)
 	{
@@ -75,10 +89,58 @@ int leat_tree_fd(const struct leat_tree *t, enum leat_root root)
 	return t->fd[root];
 }
 
+static struct leat_tree_held *find_held(struct leat_tree *t, enum leat_root root, const char *path,
+					size_t length)
+{
+	for (struct leat_tree_held *h = t->held; h < t->held + LEAT_TREE_HELD; h++)
+		if (h->path && h->root == root && strncmp(h->path, path, length) == 0 &&
+		    !h->path[length])
+			return h;
+	return NULL;
+}
+
+/* The directory of so many bytes of `path`, borrowed, or -errno. */
+static int hold_dir(struct leat_tree *t, enum leat_root root, const char *path, size_t length)
+{
+	struct leat_tree_held *h = find_held(t, root, path, length);
+	char *dir;
+	int fd;
+
+	if (h)
+		return h->fd;
+	dir = strndup(path, length);
+	fd = dir ? leat_beneath_open(t->fd[root], dir, O_PATH | O_DIRECTORY, 0) : -ENOMEM;
+	if (fd < 0) {
+		free(dir);
+		return fd;
+	}
+	h = &t->held[t->next_held++ % LEAT_TREE_HELD];
+	if (h->path)
+		leat_close(&h->fd);
+	free(h->path);
+	*h = (struct leat_tree_held){.root = root, .path = dir, .fd = fd};
+	return fd;
+}
+
+/* In leat's own places nobody but leat moves directories, and says so (leat_tree_forget), as long
+ * as nobody else is there who could. */
+static int stat_in(struct leat_tree *t, enum leat_root root, const char *path, struct stat *st)
+{
+	const char *slash = strrchr(path, '/');
+	int dir;
+
+	if (!slash || slash == path || !slash[1] || t->distrusted || !leat_root_is_ours(root))
+		return leat_beneath_stat(t->fd[root], path, st);
+	dir = hold_dir(t, root, path, (size_t)(slash - path));
+	if (dir < 0)
+		return dir;
+	return leat_beneath_stat(dir, slash + 1, st);
+}
+
 bool leat_tree_has(struct leat_tree *t, enum leat_root root, const char *path, struct stat *st)
 {
 	struct stat local;
-	int rc = leat_beneath_stat(t->fd[root], path, st ? st : &local);
+	int rc = stat_in(t, root, path, st ? st : &local);
 
 	errno = -rc;
 	return !rc;

@@ -13,6 +13,15 @@ struct leat_tree_dir {
 	char path[];
 };
 
+/* A directory of leat's own places that files were looked up in. */
+struct leat_tree_held {
+	enum leat_root root;
+	char *path; /* owned; NULL: none */
+	int fd;
+};
+
+#define LEAT_TREE_HELD 8u
+
 struct leat_tree {
 	int fd[4];        /* by enum leat_root; borrowed */
 	char *store_path; /* owned */
@@ -20,7 +29,11 @@ struct leat_tree {
 	char *spill_path; /* owned; NULL: nothing is spilled */
 	bool distrusted;
 	struct leat_tree_dir *dirs;
+	struct leat_tree_held held[LEAT_TREE_HELD];
+	unsigned next_held; /* gives way next */
 };
+
+void leat_tree_release_held(struct leat_tree *t);
 
 struct leat_tree_dir *leat_tree_dir_find(struct leat_tree *t, const char *path);
 

@@ -232,6 +232,52 @@ static void test_external_removal(void **state)
 	assert_true(f.parent_missing);
 }
 
+/* Directories of the store are remembered until leat says that one has moved, or others may. */
+static void test_directories_move(void **state)
+{
+	struct world *w = *state;
+	enum leat_root root;
+	struct stat before, st;
+
+	assert_int_equal(mkdirat(w->store_fd, "s/m", 0700), 0);
+	assert_int_equal(mkdirat(w->store_fd, "s/m/b", 0700), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "s/m/b", &before));
+	assert_int_equal(renameat(w->store_fd, "s/m", w->store_fd, "s/old"), 0);
+	assert_int_equal(mkdirat(w->store_fd, "s/m", 0700), 0);
+	leat_tree_forget(w->t);
+	assert_false(leat_tree_has(w->t, LEAT_ROOT_STORE, "s/m/b", &st));
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "s/old/b", &st));
+	assert_int_equal(st.st_ino, before.st_ino);
+	leat_tree_distrust(w->t);
+	assert_int_equal(renameat(w->store_fd, "s/old", w->store_fd, "s/other"), 0);
+	assert_int_equal(symlinkat("other", w->store_fd, "s/old"), 0);
+	assert_false(leat_tree_has(w->t, LEAT_ROOT_STORE, "s/old/b", &st));
+	assert_int_equal(leat_tree_look(w->t, "s/other/b", &root, &st), 0);
+	assert_int_equal(root, LEAT_ROOT_STORE);
+	assert_int_equal(st.st_ino, before.st_ino);
+}
+
+/* More of them than are remembered. */
+static void test_many_directories(void **state)
+{
+	struct world *w = *state;
+	char path[32];
+	int fd;
+
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 20; i++) {
+			snprintf(path, sizeof(path), "many%d", i);
+			assert_true(mkdirat(w->store_fd, path, 0700) == 0 || round);
+			snprintf(path, sizeof(path), "many%d/%d", i, i);
+			fd = openat(w->store_fd, path, O_CREAT | O_WRONLY, 0600);
+			assert_true(fd >= 0);
+			close(fd);
+			assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, path, NULL));
+			snprintf(path, sizeof(path), "many%d/%d", i, i + 1);
+			assert_false(leat_tree_has(w->t, LEAT_ROOT_STORE, path, NULL));
+		}
+}
+
 static void test_parents(void **state)
 {
 	struct world *w = *state;
@@ -368,6 +414,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_find_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_external_removal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_directories_move, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_directories, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents_have_their_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
