@@ -4,6 +4,7 @@
 #include "daemon/core/problems.h"
 #include "daemon/ops/ops.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,9 @@
 #define MAX_LOOKS 1024u
 
 struct leat_dir_look {
-	struct leat_dir_look *next;
-	int step;
+	UT_hash_handle hh;     /* by all that follows */
 	struct timespec mtime; /* that it had then */
+	int64_t step;
 	char path[];
 };
 
@@ -29,6 +30,20 @@ static bool find_mtime(struct leat_daemon *d, const char *path, struct timespec 
 	return S_ISDIR(st.st_mode);
 }
 
+static unsigned key_bytes(const struct leat_dir_look *l)
+{
+	return (unsigned)(offsetof(struct leat_dir_look, path) -
+			  offsetof(struct leat_dir_look, mtime) + strlen(l->path));
+}
+
+static bool is_known(const struct leat_daemon *d, const struct leat_dir_look *l)
+{
+	struct leat_dir_look *known;
+
+	HASH_FIND(hh, d->ops->dir_looks, &l->mtime, key_bytes(l), known);
+	return known;
+}
+
 void leat_dir_looks_note(struct leat_daemon *d, int step, const char *path)
 {
 	struct leat_dir_look *l;
@@ -37,20 +52,19 @@ void leat_dir_looks_note(struct leat_daemon *d, int step, const char *path)
 	if (step < 0 || !leat_step_reads_below(d->matcher, step, path) ||
 	    !find_mtime(d, path, &mtime))
 		return;
-	for (l = d->ops->dir_looks; l; l = l->next)
-		if (l->step == step && leat_timespec_is_same(l->mtime, mtime) &&
-		    strcmp(l->path, path) == 0)
-			return;
-	if (d->ops->n_dir_looks >= MAX_LOOKS)
-		return;
-	l = malloc(sizeof(*l) + strlen(path) + 1);
+	l = calloc(1, sizeof(*l) + strlen(path) + 1);
 	if (!l)
 		return;
 	l->step = step;
 	l->mtime = mtime;
 	strcpy(l->path, path);
-	LL_PREPEND(d->ops->dir_looks, l);
-	d->ops->n_dir_looks++;
+	if (is_known(d, l) || HASH_COUNT(d->ops->dir_looks) >= MAX_LOOKS) {
+		free(l);
+		return;
+	}
+	HASH_ADD(hh, d->ops->dir_looks, mtime, key_bytes(l), l);
+	if (!l->hh.tbl)
+		free(l);
 }
 
 void leat_dir_looks_check(struct leat_daemon *d, int step, enum leat_root root, const char *path)
@@ -61,7 +75,7 @@ void leat_dir_looks_check(struct leat_daemon *d, int step, enum leat_root root, 
 
 	if (!d->ops->dir_looks || !leat_tree_has(d->tree, root, path, &st))
 		return;
-	for (l = d->ops->dir_looks; l; l = l->next) {
+	for (l = d->ops->dir_looks; l; l = l->hh.next) {
 		if (l->step != step || !leat_timespec_is_same(st.st_mtim, l->mtime) ||
 		    strcmp(l->path, path) == 0 || !find_mtime(d, l->path, &now) ||
 		    leat_timespec_is_same(st.st_mtim, now))
@@ -79,7 +93,9 @@ void leat_dir_looks_free(struct leat_daemon *d)
 {
 	struct leat_dir_look *l, *next;
 
-	LL_FOREACH_SAFE(d->ops->dir_looks, l, next)
-	free(l);
-	d->ops->dir_looks = NULL;
+	HASH_ITER(hh, d->ops->dir_looks, l, next)
+	{
+		HASH_DEL(d->ops->dir_looks, l);
+		free(l);
+	}
 }

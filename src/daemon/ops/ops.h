@@ -7,8 +7,7 @@
 struct leat_daemon_ops {
 	struct leat_catalog *catalogs; /* listings in progress, by handle */
 	uint64_t last_catalog;
-	struct leat_dir_look *dir_looks; /* owned */
-	unsigned n_dir_looks;
+	struct leat_dir_look *dir_looks;    /* owned */
 	struct leat_dir_rights *dir_rights; /* by path; owned */
 	unsigned n_dir_rights;
 	unsigned n_prefaults;       /* under way */
