@@ -75,7 +75,7 @@ struct leat_shm_file {
 	_Atomic uint32_t placing;    /* calls under way that use an offset the kernel keeps */
 	_Atomic uint32_t table;      /* of its written parts, 0: none (shm/extents.h) */
 	_Atomic uint32_t epoch;      /* moves before `length` begins or ceases to count */
-	uint32_t pad[2];
+	_Atomic uint64_t seen_by;    /* steps with SEEN, a bit each */
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
 
@@ -347,20 +347,18 @@ static inline uint64_t leat_shm_dropped(struct leat_shm_file *f)
 	return atomic_load(&f->dropped);
 }
 
-/* The file is about to be used without the daemon being asked. Look at the counters of the name
- * afterwards: the daemon moves them before it looks at the flag. Any process. */
-static inline void leat_shm_see(struct leat_shm_file *f)
+/* The file is about to be used by `step` without the daemon being asked; `looks`: it is not opened
+ * but looked at. Look at the counters of the name afterwards: the daemon moves them before it looks
+ * at the flag. Any process. */
+static inline void leat_shm_see(struct leat_shm_file *f, int step, bool looks)
 {
-	if (!(atomic_load(&f->flags) & LEAT_SHM_SEEN))
-		atomic_fetch_or(&f->flags, LEAT_SHM_SEEN);
-	atomic_thread_fence(memory_order_seq_cst); /* see leat_shm_was_seen */
-}
+	const uint32_t flags = LEAT_SHM_SEEN | (looks ? LEAT_SHM_LOOKED : 0);
+	const uint64_t bit = UINT64_C(1) << step % 64;
 
-/* The same, if it is not opened but looked at. */
-static inline void leat_shm_see_rights(struct leat_shm_file *f)
-{
-	if (!(atomic_load(&f->flags) & LEAT_SHM_LOOKED))
-		atomic_fetch_or(&f->flags, LEAT_SHM_SEEN | LEAT_SHM_LOOKED);
+	if (!(atomic_load(&f->seen_by) & bit))
+		atomic_fetch_or(&f->seen_by, bit);
+	if ((atomic_load(&f->flags) & flags) != flags)
+		atomic_fetch_or(&f->flags, flags);
 	atomic_thread_fence(memory_order_seq_cst); /* see leat_shm_was_seen */
 }
 
@@ -369,6 +367,13 @@ static inline bool leat_shm_was_seen(struct leat_shm_file *f)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load(&f->flags) & LEAT_SHM_SEEN;
+}
+
+/* By which steps, a bit each (of more than 64 the number modulo that). Daemon, after
+ * leat_shm_was_seen. */
+static inline uint64_t leat_shm_seen_by(struct leat_shm_file *f)
+{
+	return atomic_load(&f->seen_by);
 }
 
 /* A program has set the times of the file: UTIME_NOW and UTIME_OMIT for that of modification are

@@ -1,4 +1,5 @@
 /* Questions that change nothing. */
+#include "stream/conflicts/declared.h"
 #include "stream/flow/links.h"
 #include "stream/rules/answer.h"
 #include "stream/rules/commit.h"
@@ -132,6 +133,11 @@ bool leat_stream_visible(struct leat_stream *s, int step, const char *name)
 		break;
 	}
 	return n ? n->shown : leat_producers_are_over(s, rule);
+}
+
+bool leat_stream_has_made(const struct leat_stream *s, int step, const char *name)
+{
+	return leat_name_is_made_by(leat_name_find(s, name), step);
 }
 
 int leat_stream_creator(const struct leat_stream *s, const char *name)

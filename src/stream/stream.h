@@ -190,6 +190,9 @@ uint64_t leat_stream_shown(const struct leat_stream *s, const char *dir);
 ssize_t leat_stream_shown_since(const struct leat_stream *s, const char *dir, uint64_t shown,
 				const char ***names);
 
+/* Has `step` made the file that has the name now, or opened it to write? */
+bool leat_stream_has_made(const struct leat_stream *s, int step, const char *name);
+
 /* Who made an undeclared file, or -1. */
 int leat_stream_creator(const struct leat_stream *s, const char *name);
 

@@ -269,6 +269,33 @@ chain() {
 	done
 }
 
+@test "what a step changes last is newer than what it made of it before" {
+	local i
+	cat >flow.yaml <<-'END'
+		name: flow
+		dir: work
+		permanent: ["*"]
+		tasks:
+		  - func: a
+		    exec: bash -c 'seq 5 >x; seq 5 >w'
+		    outports: [{filename: x}, {filename: w}]
+		  - func: b
+		    exec: bash -c 'cat x >y; cat w >v; sleep 0.1; echo k >>x'
+		    inports: [{filename: x}, {filename: w}]
+		    outports: [{filename: x}, {filename: w}, {filename: y}, {filename: v}]
+		  - func: c
+		    exec: bash -c '[ x -nt y ] && [ v -nt w ] && echo newer >z'
+		    inports: [{filename: x}, {filename: y}, {filename: w}, {filename: v}]
+		    outports: [{filename: z}]
+	END
+	for i in 1 2 3 4 5 6; do
+		rm -rf work && mkdir work
+		timeout 60 leat run -q flow.yaml
+		[ work/x -nt work/y ]
+		[ work/v -nt work/w ]
+	done
+}
+
 @test "rights and times by a descriptor whose name is gone while the file has others" {
 	need python3
 	cat >links.py <<-'END'

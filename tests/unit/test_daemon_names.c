@@ -480,7 +480,7 @@ static void test_published_and_seen(void **state)
 		catch_up(a);
 		assert_true(published(b, "mid", &consumers));
 		if (seen)
-			leat_shm_see(&b->shm->files[published(b, "mid", &consumers)]);
+			leat_shm_see(&b->shm->files[published(b, "mid", &consumers)], 1, false);
 		assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "mid", ""), seen ? -EIO : 0);
 		assert_int_equal(peer_try_open(w, b, "mid", O_RDONLY, &f),
 				 seen ? -ENOENT : -EAGAIN);

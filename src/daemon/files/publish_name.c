@@ -42,17 +42,14 @@ void leat_file_publish_name(struct leat_daemon *d, struct leat_file *f, const st
 						  .slot = f->slot});
 }
 
-/* As if the first of its consumers had asked. */
-static void report_seen(struct leat_daemon *d, const struct leat_file *f, bool looked)
+/* As if those of its consumers had asked. */
+static void report_seen(struct leat_daemon *d, const struct leat_file *f, uint64_t by, bool looked)
 {
 	enum leat_call call = looked ? LEAT_CALL_LOOK : LEAT_CALL_OPEN;
 
-	for (int i = 0; i < (int)d->wf->n_steps; i++) {
-		if (!is_consumer(d, f, i))
-			continue;
-		leat_events_ask(d, i, 0, call, f->name, 0, 0);
-		return;
-	}
+	for (int i = 0; i < (int)d->wf->n_steps && i < LEAT_SHM_NAME_STEPS; i++)
+		if (by >> i & 1 && is_consumer(d, f, i))
+			leat_events_ask(d, i, 0, call, f->name, 0, 0);
 }
 
 void leat_file_withdraw_name(struct leat_daemon *d, struct leat_file *f)
@@ -61,5 +58,5 @@ void leat_file_withdraw_name(struct leat_daemon *d, struct leat_file *f)
 
 	leat_shm_file_changed(s);
 	if (leat_shm_was_seen(s) && leat_shm_flags(s) & LEAT_SHM_COMMITTED)
-		report_seen(d, f, leat_shm_flags(s) & LEAT_SHM_LOOKED);
+		report_seen(d, f, leat_shm_seen_by(s), leat_shm_flags(s) & LEAT_SHM_LOOKED);
 }

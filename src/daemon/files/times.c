@@ -46,12 +46,19 @@ static bool is_set(struct leat_daemon *d, const struct leat_file *f, const struc
 	       (differ && leat_shm_flags(leat_file_shm(d, f)) & LEAT_SHM_TIMED);
 }
 
+/* What a step writes itself, it may have read long before. */
+static bool is_input(const struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	return leat_steps_has(f->rule->consumers, step) &&
+	       !(leat_steps_has(f->rule->producers, step) &&
+		 leat_stream_has_made(d->stream, step, f->name));
+}
+
 static void note_newest(const struct leat_daemon *d, const struct leat_file *f,
 			struct timespec mtime, struct timespec *newest)
 {
 	for (int s = 0; s < (int)d->wf->n_steps; s++)
-		if (leat_steps_has(f->rule->consumers, s) &&
-		    leat_timespec_is_before(newest[s], mtime))
+		if (is_input(d, f, s) && leat_timespec_is_before(newest[s], mtime))
 			newest[s] = mtime;
 }
 

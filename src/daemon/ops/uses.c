@@ -102,6 +102,16 @@ static bool goes_by_uses(const struct leat_conn *c, const char *name,
 	       leat_stream_role(c->d->stream, c->step, name) == LEAT_ROLE_PLAIN;
 }
 
+/* A step that reads and writes the file waits until the others are done, and uses it then. */
+static bool awaits_others(const struct leat_conn *c, const char *name,
+			  const struct leat_file_rule *rule)
+{
+	return leat_steps_has(rule->producers, c->step) &&
+	       leat_steps_has(rule->consumers, c->step) &&
+	       leat_stream_role(c->d->stream, c->step, name) == LEAT_ROLE_BOTH &&
+	       !leat_stream_visible(c->d->stream, c->step, name);
+}
+
 /* A step that comes before has the output open: its close is waited for. */
 static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
 {
@@ -268,6 +278,8 @@ int leat_uses_resolve(struct leat_request *r)
 	rc = await_place(r, use);
 	if (rc)
 		return rc;
+	if (awaits_others(r->c, name, r->rule))
+		return leat_request_file(r); /* the rules will have it wait */
 	if (r->exists && goes_by_uses(r->c, name, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
@@ -286,8 +298,9 @@ static int ask(struct leat_change_request *r, const char *name, const struct lea
 		r->on = leat_file_get(d, name);
 		return r->on ? await_holder(r->c, r->on, true) : -ENFILE;
 	}
-	if (!goes_by_uses(r->c, name, rule) ||
-	    leat_stream_holder(d->stream, r->c->step, name, true) < 0)
+	if (!awaits_others(r->c, name, rule) &&
+	    (!goes_by_uses(r->c, name, rule) ||
+	     leat_stream_holder(d->stream, r->c->step, name, true) < 0))
 		return 0;
 	if (!leat_file_get(d, name))
 		return -ENFILE;

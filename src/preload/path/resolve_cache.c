@@ -79,13 +79,14 @@ static bool holds(const struct leat_resolve_cached *known)
 	       leat_resolve_cache_common() == known->common;
 }
 
-/* What a consumer does without asking is to be known if its producer changes the file. */
+/* What a consumer does without asking is to be known if somebody changes the file, or removes it.
+ */
 static void note_use(const struct leat_resolve_cached *known, struct leat_shm_file *f, bool looks)
 {
-	if (known->input && looks)
-		leat_shm_see_rights(f);
-	else if (known->input)
-		leat_shm_see(f);
+	const struct leat_server_info *w = leat_server_known();
+
+	if (known->input && w && w->step >= 0)
+		leat_shm_see(f, w->step, looks);
 }
 
 /* What the daemon publishes of committed files. */

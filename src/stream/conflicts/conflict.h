@@ -16,7 +16,8 @@ enum leat_conflict {
 	LEAT_CONFLICT,
 	LEAT_CONFLICT_APPENDED,
 	LEAT_CONFLICT_PRIVATE,
-	LEAT_CONFLICT_TAKEN,  /* a consumer removed what an earlier step looks for */
+	LEAT_CONFLICT_TAKEN,  /* a consumer removed what an earlier step looks for, or a later one
+			       * has used */
 	LEAT_CONFLICT_SHARED, /* two producers write over each other's parts */
 };
 

@@ -8,6 +8,8 @@
 #include "stream/state/names.h"
 #include "stream/state/ports.h"
 
+#include <errno.h>
+
 static bool has_others(const struct leat_stream *s, const uint64_t *set, int step)
 {
 	return !leat_steps_within(s, set, step);
@@ -134,6 +136,21 @@ static int report_taken(struct leat_stream *s, const struct leat_name_state *n, 
 				     .before = LEAT_USE_REMOVE};
 
 	return report_once(s, &k, LEAT_CONFLICT_TAKEN);
+}
+
+void leat_declared_take(struct leat_stream *s, const struct leat_name_state *n, int step,
+			enum leat_use use)
+{
+	struct leat_clash k = {.name = n->text, .step = step, .use = use, .before = LEAT_USE_READ};
+
+	for (k.other = 0; k.other < s->n_steps; k.other++) {
+		if (!(n->seen_by & leat_seen_bit(k.other)) || !s->steps[k.other].started ||
+		    leat_order_of(s, k.other, step) != LEAT_AFTER)
+			continue;
+		if (report_once(s, &k, LEAT_CONFLICT_TAKEN))
+			s->error = -ENOMEM;
+		return;
+	}
 }
 
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step)

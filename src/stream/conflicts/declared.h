@@ -17,4 +17,9 @@ bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_
 /* The same of the names in directory `dir`, which `step` lists: reported. 0 or -ENOMEM. */
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step);
 
+/* `step` takes it away. Reported if one was let at it that in a batch begins after that step ends.
+ */
+void leat_declared_take(struct leat_stream *s, const struct leat_name_state *n, int step,
+			enum leat_use use);
+
 #endif

@@ -1,5 +1,6 @@
 /* Changes that break what the workflow file says. */
 #include "stream/facts/checks.h"
+#include "stream/conflicts/declared.h"
 #include "stream/rules/violation.h"
 #include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
@@ -15,7 +16,8 @@ void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state
 		leat_violation_report(s, LEAT_VIOLATION_AMENDED, n->text, step, what);
 }
 
-void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step)
+void leat_fact_take_away(struct leat_stream *s, struct leat_name_state *n, int step,
+			 enum leat_use use)
 {
 	bool own = n->content && n->content->creator == step;
 
@@ -23,6 +25,7 @@ void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n,
 	    leat_rule_role(s, step, n->rule) == LEAT_ROLE_PLAIN ||
 	    (own && leat_name_produced_by(n, step)))
 		return;
+	leat_declared_take(s, n, step, use);
 	n->taken = (unsigned)step + 1;
 	if (n->parent)
 		n->parent->taken_below = true;

@@ -7,8 +7,10 @@
 /* Report it if `step` changes what a step that goes on from it took for all. */
 void leat_fact_check_amended(struct leat_stream *s, const struct leat_name_state *n, int step,
 			     const char *what);
-/* `step`, a consumer, removes it or moves it away, as a batch would do after its producers. */
-void leat_fact_take_away(const struct leat_stream *s, struct leat_name_state *n, int step);
+/* `step`, a consumer, removes it or moves it away, as a batch would do after its producers.
+ * Reported if a step has gone by it that comes later there. */
+void leat_fact_take_away(struct leat_stream *s, struct leat_name_state *n, int step,
+			 enum leat_use use);
 /* Report a change of `n` by a step that may not make it (now): as its producer
  * after the commit, or, with `changes`, as a consumer. */
 void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,

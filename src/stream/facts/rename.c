@@ -33,8 +33,10 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 		n->state == LEAT_FILE_COMMITTED && (n->seen || leat_producers_are_over(s, n->rule));
 
 	leat_content_detach(s, n);
-	if (!reported && leat_name_advance(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
-		n->seen = n->looked = n->relied = false;
+	if (reported || !leat_name_advance(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
+		return;
+	n->seen = n->looked = n->relied = false;
+	n->seen_by = 0;
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */
@@ -47,7 +49,7 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 		leat_versions_leave(s, from);
 	check_streamed(s, from, step, "renamed");
 	leat_fact_check_amended(s, from, step, "renamed");
-	leat_fact_take_away(s, from, step);
+	leat_fact_take_away(s, from, step, LEAT_USE_MOVE);
 	from->remover = (unsigned)(step + 1);
 	leat_shown_check_loss(s, from, step, to->text);
 	check_streamed(s, to, step, "replaced");
@@ -102,7 +104,7 @@ int leat_fact_rename(struct leat_stream *s, const struct leat_event *ev)
 	if (from == to || (from->content && from->content == to->content))
 		return 0;
 	if (!from->content)
-		leat_fact_take_away(s, from, ev->step); /* from before the run */
+		leat_fact_take_away(s, from, ev->step, LEAT_USE_MOVE); /* from before the run */
 	if (!from->content && !leat_content_new(s, from, ev->step, ev->flags & LEAT_EVF_DIR))
 		return -ENOMEM;
 	if (from->content->is_dir) {
@@ -123,7 +125,7 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 	if (!n)
 		return -ENOMEM;
 	if (!n->content) {
-		leat_fact_take_away(s, n, ev->step); /* from before the run */
+		leat_fact_take_away(s, n, ev->step, LEAT_USE_REMOVE); /* from before the run */
 		return 0;
 	}
 	if (leat_versions_removed(s, n, ev->step))
@@ -131,7 +133,7 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 	if (leat_name_produced_by(n, ev->step))
 		check_streamed(s, n, ev->step, "removed");
 	leat_fact_check_amended(s, n, ev->step, "removed");
-	leat_fact_take_away(s, n, ev->step);
+	leat_fact_take_away(s, n, ev->step, LEAT_USE_REMOVE);
 	n->remover = (unsigned)(ev->step + 1);
 	leat_shown_check_loss(s, n, ev->step, NULL);
 	forget(s, n);

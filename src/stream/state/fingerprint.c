@@ -100,6 +100,7 @@ static uint64_t hash_name_state(const struct leat_name_state *n)
 	put(&d, n->state);
 	put(&d, n->amender);
 	put(&d, n->seen | n->counted << 1 | n->busy << 2 | n->shown << 3 | n->looked << 4);
+	put(&d, n->seen_by);
 	put(&d, n->committed_below);
 	put(&d, n->writers_below);
 	put(&d, n->n_shown);

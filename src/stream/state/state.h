@@ -134,6 +134,12 @@ struct leat_waiter {
 	UT_hash_handle hh;
 };
 
+/* Of more than 64 steps some share one. */
+static inline uint64_t leat_seen_bit(int step)
+{
+	return UINT64_C(1) << step % 64;
+}
+
 /* One name (token). Names live as long as the stream; key text. */
 struct leat_name_state {
 	char *text;
@@ -145,6 +151,7 @@ struct leat_name_state {
 	bool dropped;     /* that nobody wants any more */
 	unsigned wanted;  /* so many links and steps still need this version */
 	bool seen;        /* a consumer was let at it since it was created */
+	uint64_t seen_by; /* which ones: leat_seen_bit of each */
 	bool looked;      /* at what is known of it beside its bytes */
 	bool counted;     /* included in committed_below of the directories above */
 	bool busy;        /* included in writers_below of the directories above */
