@@ -270,7 +270,6 @@ chain() {
 }
 
 @test "what a step changes last is newer than what it made of it before" {
-	local i
 	cat >flow.yaml <<-'END'
 		name: flow
 		dir: work
@@ -288,7 +287,7 @@ chain() {
 		    inports: [{filename: x}, {filename: y}, {filename: w}, {filename: v}]
 		    outports: [{filename: z}]
 	END
-	for i in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		rm -rf work && mkdir work
 		timeout 60 leat run -q flow.yaml
 		[ work/x -nt work/y ]
