@@ -159,11 +159,12 @@ bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const c
 	return step >= 0 && leat_directory_maker(s, step, dir) >= 0;
 }
 
-bool leat_stream_is_examined(const struct leat_stream *s, const char *name)
+bool leat_stream_is_examined(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_name_state *n = leat_name_find(s, name);
 
-	return n && n->looked && n->state == LEAT_FILE_COMMITTED;
+	return n && n->looked && n->state == LEAT_FILE_COMMITTED &&
+	       leat_declared_first_after(s, n, step) >= 0;
 }
 
 bool leat_stream_is_replaced(const struct leat_stream *s, const char *name)

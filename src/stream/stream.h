@@ -241,8 +241,9 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
  * `step` reads? */
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir);
 
-/* Has a consumer asked for what is known of the complete file `name` beside its bytes? */
-bool leat_stream_is_examined(const struct leat_stream *s, const char *name);
+/* Has a consumer asked for what is known of the complete file `name` beside its bytes, and a step
+ * been let at it that in a batch begins after `step` has ended? */
+bool leat_stream_is_examined(const struct leat_stream *s, int step, const char *name);
 
 /* Is it a directory in the place of an output: one that a step has made that is no producer of
  * that, while these have still to make theirs? */

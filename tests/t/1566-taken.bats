@@ -71,6 +71,20 @@ used_before() {
 	each_way used_before
 }
 
+other_mode() {
+	begin
+	step make '' '{filename: x}' <<<'seq 5 >x'
+	step change '{filename: x}' '{filename: y}' <<<'sleep 0.5; chmod 755 x; echo >y'
+	step look '{filename: x}, {filename: y}' '{filename: z}' <<<'[ -x x ] && echo can >z || echo cannot >z; cat y >>z'
+	timeout 60 leat run -q flow.yaml 2>log
+	cat log
+	grep -qx 'leat: warning: step change gives x, which is complete, mode 755: others have seen it with mode 644; have the step set it that makes the file' log
+}
+
+@test "a step gives its input another mode after a later one has looked: a warning" {
+	each_way other_mode
+}
+
 used_after() {
 	begin
 	step make '' '{filename: x}' <<<'seq 5 >x'

@@ -50,8 +50,7 @@ static unsigned changed(const struct leat_request *r)
 	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
 }
 
-/* A consumer that has examined it has seen another mode than in a batch, with which it may do the
- * same. */
+/* A later step that has examined it has seen another mode than in a batch. */
 static void warn_examined(const struct leat_request *r, struct leat_file *f)
 {
 	const unsigned was = r->found.st.st_mode & 07777, is = r->in->mode & 07777;
@@ -59,13 +58,16 @@ static void warn_examined(const struct leat_request *r, struct leat_file *f)
 	if (!(r->in->rights & LEAT_META_MODE) || was == is || f->mode_reported)
 		return;
 	leat_file_withdraw_name(r->d, f);
-	if (!leat_stream_is_examined(r->d->stream, r->found.path))
+	if (!leat_stream_is_examined(r->d->stream, r->c->step, r->found.path))
 		return;
 	f->mode_reported = true;
 	leat_problem_add(r->d, 0,
 			 "step %s gives %s, which is complete, mode %o: others have seen it with "
-			 "mode %o; set it before the file is closed, or by the umask",
-			 r->d->wf->steps[r->c->step].name, leat_request_seen(r), is, was);
+			 "mode %o; %s",
+			 r->d->wf->steps[r->c->step].name, leat_request_seen(r), is, was,
+			 r->role == LEAT_ROLE_PRODUCER
+				 ? "set it before the file is closed, or by the umask"
+				 : "have the step set it that makes the file");
 }
 
 int leat_request_check_rights(struct leat_request *r)
@@ -73,10 +75,10 @@ int leat_request_check_rights(struct leat_request *r)
 	unsigned violations = r->d->n_violations, rights;
 	struct leat_file *f = leat_file_find(r->d, r->found.path);
 
-	if (!r->in->rights || !f || r->role != LEAT_ROLE_PRODUCER || !r->exists ||
+	if (!r->in->rights || !f || r->role == LEAT_ROLE_PLAIN || !r->exists ||
 	    !S_ISREG(r->found.st.st_mode))
 		return 0;
-	rights = changed(r);
+	rights = r->role == LEAT_ROLE_PRODUCER ? changed(r) : 0;
 	if (!rights) {
 		warn_examined(r, f);
 		return 0;

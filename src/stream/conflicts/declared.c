@@ -138,19 +138,27 @@ static int report_taken(struct leat_stream *s, const struct leat_name_state *n, 
 	return report_once(s, &k, LEAT_CONFLICT_TAKEN);
 }
 
+int leat_declared_first_after(const struct leat_stream *s, const struct leat_name_state *n,
+			      int step)
+{
+	for (int o = 0; o < s->n_steps; o++)
+		if (n->seen_by & leat_seen_bit(o) && s->steps[o].started &&
+		    leat_order_of(s, o, step) == LEAT_AFTER)
+			return o;
+	return -1;
+}
+
 void leat_declared_take(struct leat_stream *s, const struct leat_name_state *n, int step,
 			enum leat_use use)
 {
-	struct leat_clash k = {.name = n->text, .step = step, .use = use, .before = LEAT_USE_READ};
+	struct leat_clash k = {.name = n->text,
+			       .step = step,
+			       .other = leat_declared_first_after(s, n, step),
+			       .use = use,
+			       .before = LEAT_USE_READ};
 
-	for (k.other = 0; k.other < s->n_steps; k.other++) {
-		if (!(n->seen_by & leat_seen_bit(k.other)) || !s->steps[k.other].started ||
-		    leat_order_of(s, k.other, step) != LEAT_AFTER)
-			continue;
-		if (report_once(s, &k, LEAT_CONFLICT_TAKEN))
-			s->error = -ENOMEM;
-		return;
-	}
+	if (k.other >= 0 && report_once(s, &k, LEAT_CONFLICT_TAKEN))
+		s->error = -ENOMEM;
 }
 
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step)

@@ -17,6 +17,9 @@ bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_
 /* The same of the names in directory `dir`, which `step` lists: reported. 0 or -ENOMEM. */
 int leat_declared_list(struct leat_stream *s, const struct leat_name_state *dir, int step);
 
+/* The first step that was let at it and in a batch begins after `step` ends, or -1. */
+int leat_declared_first_after(const struct leat_stream *s, const struct leat_name_state *n,
+			      int step);
 /* `step` takes it away. Reported if one was let at it that in a batch begins after that step ends.
  */
 void leat_declared_take(struct leat_stream *s, const struct leat_name_state *n, int step,
