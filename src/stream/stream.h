@@ -151,8 +151,8 @@ enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *nam
 enum leat_file_state leat_stream_state(const struct leat_stream *s, const char *name);
 
 /* The name of an output that is complete and the same file as `name`, which is not complete, by a
- * link; borrowed, NULL: there is none. */
-const char *leat_stream_passed_on(const struct leat_stream *s, const char *name);
+ * link, so that `step` may not change it; borrowed, NULL: there is none. */
+const char *leat_stream_passed_on(const struct leat_stream *s, int step, const char *name);
 
 /* Has a producer made `name`, or a version of it, in this run, and not taken it back? */
 bool leat_stream_made(const struct leat_stream *s, const char *name);
@@ -207,8 +207,9 @@ bool leat_stream_use_is_early(const struct leat_stream *s, int step, const char 
  * the undeclared `name` is not seen. -1: none. */
 int leat_stream_unseen(const struct leat_stream *s, int step, const char *name);
 
-/* The step that used undeclared `name` before, or may do so unseen, so that `step` has to wait for
- * its end to read it (`writes`: to change it); -1: none. */
+/* The step that used undeclared `name` before, or may do so unseen, or is to change the same file
+ * by another name, so that `step` has to wait for its end to read it (`writes`: to change it); -1:
+ * none. */
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes);
 
 /* A step before `step` that has `name`, an output of a step after it, open, so that `step` has to

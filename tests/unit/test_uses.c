@@ -18,6 +18,14 @@
 #define ORDERED "step A\nout a x\nstep B\nin a\nout x\n"
 #define ORDERED_OPEN BOTH_OPEN
 
+/* B changes by the one name what C, which comes later, or has no order with it, reads by the other.
+ */
+#define LINKED "step A\nout x x2\nstep B\nin x2\nout x2 y\nstep C\nin x y\nout z\n"
+#define LINKED_TWO "step A\nout x x2\nstep B\nin x2\nout x2\nstep C\nin x\nout z\n"
+#define LINKED_BEGUN                                                                               \
+	"start A;start B;start C;creat A x 1;close 1 5;link A x x2;end A\n= x=produced "           \
+	"x2=produced x=committed\n"
+
 struct scenario {
 	const char *name;
 	const char *workflow;
@@ -149,6 +157,49 @@ static const struct scenario scenarios[] = {
 	{"two names of one file", TWO, "use A read t;use A link u t\n= \nuse B write t\n= t:A/B"},
 	{"the other name of what was read", TWO,
 	 "use B read t;use A link u t;use A write u\n= u:B/A"},
+	{"a later step waits for who changes it by the other name", LINKED,
+	 LINKED_BEGUN "wait C open x\n? B open x2 go\nedit B x2 2;write 2;close 2 7\n= \nend B\n"
+		      "= x2=committed !x\n? C open x go\nuse C read x\n= "},
+	{"until that is complete",
+	 "step A\nout x x2\nrule x2 on_close\nstep B\nin x2\nout x2 y\nstep C\nin x y\nout z\n",
+	 LINKED_BEGUN "wait C open x\nedit B x2 2;write 2;close 2 7\n= x2=committed !x"},
+	{"and does not get what a step has left that has failed", LINKED,
+	 LINKED_BEGUN "wait C open x\nfail B\n= x2=failed !x\n? C open x failed"},
+	{"it has read before the link was made",
+	 "step A\nout x\nstep B\nin x\nout x2 y\nstep C\nin x y\nout z\n",
+	 "start A;start B;start C;creat A x 1;close 1 5;end A\n= x=produced x=committed\n"
+	 "? C open x go\nlink B x x2;edit B x2 2\n= x2=produced\nwrite 2\n= x:C/B\n"
+	 "trunc B x2 3\n= "},
+	{"it has read before the link was made, which nobody declares",
+	 "step A\nout x\nstep B\nin x\nout y\nstep C\nin x y\nout z\n",
+	 "start A;start B;start C;creat A x 1;close 1 5;end A\n= x=produced x=committed\n"
+	 "? C open x go\nlink B x t;edit B t 2\n= \nwrite 2\n= x:C/B"},
+	{"without an order, read after the change", LINKED_TWO,
+	 LINKED_BEGUN "edit B x2 2;write 2;close 2 7\n= \nuse C read x\n= x:B/C\nuse C read x\n= "},
+	{"without an order, read after the end of a step that the batch runs before", LINKED_TWO,
+	 LINKED_BEGUN "edit B x2 2;write 2;close 2 7;end B\n= x2=committed\nuse C read x\n= "},
+	{"made by a step without an order, which is done with it",
+	 "step A\nout x\nrule x on_close\nstep B\nout x2\nstep C\nin x2\nout z\n",
+	 "start A;start B;start C;creat A x 1;close 1 5\n= x=produced x=committed\n? B open x go\n"
+	 "link B x x2;edit B x2 2;write 2;close 2 7;end B\n= x2=produced x2=committed\n"
+	 "use C read x2\n= "},
+	{"without an order, changed after it was read", LINKED_TWO,
+	 LINKED_BEGUN "? C look x go\nuse C read x\n= \ncut B x2 0\n= x:C/B"},
+	{"the link is gone", LINKED_TWO,
+	 LINKED_BEGUN "edit B x2 2;write 2;close 2 7;rm B x2\n= x2=absent\nuse C read x\n= x:B/C"},
+	{"changed by both names", "step A\nout x x2\nstep B\nin x2\nout x2\nstep C\nin x\nout x\n",
+	 "start A;start B;start C;creat A x 1;close 1 5;link A x x2;end A\n"
+	 "= x=produced x2=produced\nedit B x2 2;write 2;close 2 7\n= \nedit C x 3\n= \n"
+	 "write 3\n= x2:B/C"},
+	{"not read by another name", LINKED_TWO,
+	 LINKED_BEGUN "trunc B x2 2;close 2 0;end B\n= x2=committed\n! undeclared 0"},
+	{"changed when who reads it has ended, which comes before",
+	 "step A\nout x x2\nstep C\nin x\nout z\nrule z on_close\nstep B\nin x2 z\nout x2\n",
+	 LINKED_BEGUN "? C open x go\nwait B write x2\nend C\n= !x2\n? B write x2 go"},
+	{"changed by a name that is declared, read by one that nobody declares",
+	 "step A\nout x\nstep B\nin x\nout x\nstep C\nout z\n",
+	 "start A;start B;start C;creat A t 1;use A create t;close 1 5;link A t x\nuse C read t\n= "
+	 "x=produced t:A/C"},
 	{"below a directory that moves", TWO, "use B read d/x;usedir A move d\n= d/x:B/A"},
 	{"below where a directory comes to", TWO,
 	 "use B seek e/x;usedir A move d;usedir A replace e\n= e/x:B/A"},

@@ -61,7 +61,7 @@ static int check_old_names(struct leat_request *r)
 static int check_new_names(struct leat_request *r)
 {
 	const char *other = r->exists && r->found.st.st_nlink > 1
-				    ? leat_stream_passed_on(r->d->stream, r->found.path)
+				    ? leat_stream_passed_on(r->d->stream, r->c->step, r->found.path)
 				    : NULL;
 
 	return other ? violation_of_names(r, LEAT_VIOLATION_AFTER_COMMIT, other) : 0;

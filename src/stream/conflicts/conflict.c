@@ -108,6 +108,34 @@ static void put_taken(const struct leat_stream *s, const struct leat_clash *k, F
 	fputs("leave it there, or have a step remove it that comes after both", out);
 }
 
+static void put_other_name(const struct leat_clash *k, FILE *out)
+{
+	if (k->by)
+		fprintf(out, " as %s, another name of the same file,", k->by);
+	else
+		fputs(" by another name of the same file", out);
+}
+
+/* Of two changes the later is the one by the other name. */
+static void put_alias(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	const char *step = s->wf->steps[k->step].name, *other = s->wf->steps[k->other].name;
+	bool later = k->use != LEAT_USE_READ;
+
+	fprintf(out, "%s was %s", k->name, part_word(k->before));
+	if (!later)
+		put_other_name(k, out);
+	fprintf(out, " by step %s and then %s", other, part_word(k->use));
+	if (later)
+		put_other_name(k, out);
+	fprintf(out, " by step %s", step);
+	put_order(s, k, out);
+	fprintf(out,
+		"declare %s as an output of %s, too, or let each be a file of its own (a copy "
+		"instead of the hard link)",
+		k->name, later ? step : other);
+}
+
 void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
 			  enum leat_conflict kind)
 {
@@ -115,7 +143,7 @@ void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
 				   FILE *out) = {
 		[LEAT_CONFLICT] = put_conflict,        [LEAT_CONFLICT_APPENDED] = put_appended,
 		[LEAT_CONFLICT_PRIVATE] = put_private, [LEAT_CONFLICT_TAKEN] = put_taken,
-		[LEAT_CONFLICT_SHARED] = put_shared,
+		[LEAT_CONFLICT_SHARED] = put_shared,   [LEAT_CONFLICT_ALIAS] = put_alias,
 	};
 	char *text = NULL;
 	size_t size = 0;

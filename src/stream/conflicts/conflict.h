@@ -7,6 +7,7 @@
 /* `step` used `name`, and `other` did so before. */
 struct leat_clash {
 	const char *name; /* borrowed */
+	const char *by;   /* ALIAS: the other name by which it was changed, NULL: it is gone */
 	int step, other;
 	enum leat_use use, before;
 	struct leat_range at; /* SHARED: the bytes, if any in particular */
@@ -19,6 +20,7 @@ enum leat_conflict {
 	LEAT_CONFLICT_TAKEN,  /* a consumer removed what an earlier step looks for, or a later one
 			       * has used */
 	LEAT_CONFLICT_SHARED, /* two producers write over each other's parts */
+	LEAT_CONFLICT_ALIAS,  /* a step changes what the other uses by another name */
 };
 
 /* Report it (leat_stream_ops.conflict), as text for a person. */

@@ -2,8 +2,10 @@
  * after the other there, and here perhaps at the same time. Source: docs/explanation/conflicts.md.
  */
 #include "stream/conflicts/uses.h"
+#include "stream/conflicts/aliases.h"
 #include "stream/conflicts/conflict.h"
 #include "stream/conflicts/order.h"
+#include "stream/state/names.h"
 #include "stream/state/staged.h"
 #include "stream/state/steps.h"
 
@@ -447,6 +449,14 @@ int leat_stream_unseen(const struct leat_stream *s, int step, const char *name)
 	return leat_uses_is_cache(name) ? -1 : leat_staged_before(s, step, NULL);
 }
 
+static int find_other_name(const struct leat_stream *s, int step, const char *name, bool writes)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+	struct leat_name_state *by;
+
+	return n && !n->rule->excluded ? leat_alias_before(s, n, step, writes, &by) : -1;
+}
+
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes)
 {
 	const struct leat_used *n = step < 0 ? NULL : find(s, name, strlen(name));
@@ -456,5 +466,7 @@ int leat_stream_holder(const struct leat_stream *s, int step, const char *name, 
 		holder = find_holder(s, set_of(s, n->uses, APPENDERS), step, true);
 	if (n && writes && holder < 0)
 		holder = find_holder(s, set_of(s, n->uses, READERS), step, false);
+	if (holder < 0 && step >= 0 && s->linked)
+		holder = find_other_name(s, step, name, writes);
 	return holder < 0 && writes ? leat_stream_unseen(s, step, name) : holder;
 }

@@ -47,25 +47,28 @@ void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state 
 	}
 }
 
-const char *leat_stream_passed_on(const struct leat_stream *s, const char *name)
+const char *leat_stream_passed_on(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_name_state *n = leat_name_find(s, name), *at;
+	bool declares = n && leat_name_produced_by(n, step);
 
 	if (!n || !n->content || leat_state_is_final(n->state))
 		return NULL;
 	DL_FOREACH2(n->content->names, at, same_next)
 	{
-		if (at->governed && at->state == LEAT_FILE_COMMITTED)
+		if (at->governed && at->state == LEAT_FILE_COMMITTED &&
+		    (!declares || leat_name_produced_by(at, step)))
 			return at->text;
 	}
 	return NULL;
 }
 
-/* A file may have several names: it is not to be changed after it was passed on by one of them. */
+/* A file may have several names: its producer is not to change it after it was passed on by one of
+ * them. Who declares the name by which it changes the file need not declare the others. */
 void leat_fact_check_file(struct leat_stream *s, const struct leat_name_state *n, int step,
 			  bool changes, const char *what)
 {
-	const char *other = leat_stream_passed_on(s, n->text);
+	const char *other = leat_stream_passed_on(s, step, n->text);
 
 	leat_fact_check_change(s, other ? leat_name_find(s, other) : n, step, changes, what);
 }

@@ -61,10 +61,12 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 		return rc;
 	if (n->content && !(is_dir && n->content->is_dir))
 		leat_content_detach(s, n);
-	if (source)
+	if (source) {
+		source->linked = s->linked = true;
 		leat_content_attach(s, source, n);
-	else if (!n->content && !leat_content_new(s, n, ev->step, is_dir))
+	} else if (!n->content && !leat_content_new(s, n, ev->step, is_dir)) {
 		return -ENOMEM;
+	}
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
 	return leat_share_adopted(s, n->content, ev->step, ev->length);

@@ -1,5 +1,6 @@
 /* A step uses a name in a way that others may notice. */
 #include "stream/facts/use.h"
+#include "stream/conflicts/aliases.h"
 #include "stream/conflicts/declared.h"
 #include "stream/conflicts/order.h"
 #include "stream/conflicts/uses.h"
@@ -40,8 +41,11 @@ static bool goes_by_uses(const struct leat_stream *s, const struct leat_file_rul
 static int governed_use(struct leat_stream *s, const struct leat_event *ev,
 			const struct leat_file_rule *rule)
 {
+	const struct leat_name_state *n = s->linked ? leat_name_find(s, ev->name) : NULL;
 	int rc = leat_declared_use(s, ev, rule);
 
+	if (n && ev->code == LEAT_USE_READ)
+		leat_alias_read(s, n, ev->step);
 	if (rc || (ev->flags & LEAT_EVF_DIR && ev->code < LEAT_USE_APPEND) ||
 	    !goes_by_uses(s, rule, ev->step, ev->name, (enum leat_use)ev->code))
 		return rc;
@@ -72,6 +76,16 @@ bool leat_stream_use_is_early(const struct leat_stream *s, int step, const char 
 	return leat_undeclared_is_early(s, step, name);
 }
 
+/* Has another step changed it by another name? */
+static bool is_read_by_link(const struct leat_stream *s, int step, const char *name,
+			    enum leat_use use)
+{
+	const struct leat_name_state *n =
+		s->linked && use == LEAT_USE_READ ? leat_name_find(s, name) : NULL;
+
+	return n && leat_alias_is_early(s, n, step);
+}
+
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, name);
@@ -80,7 +94,8 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 		return false;
 	if (rule->declared && leat_rule_governs(s, rule))
 		return use != LEAT_USE_NEED &&
-		       (!leat_declared_allows(s, rule, step, use) ||
+		       (is_read_by_link(s, step, name, use) ||
+			!leat_declared_allows(s, rule, step, use) ||
 			(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
 			 leat_undeclared_is_news(s, step, name, use)) ||
 			(use == LEAT_USE_SEEK &&

@@ -1,5 +1,6 @@
 /* Files are opened for writing, and written. */
 #include "stream/facts/write.h"
+#include "stream/conflicts/aliases.h"
 #include "stream/conflicts/shared.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/create.h"
@@ -43,6 +44,16 @@ static bool has_actions(const struct leat_stream *s, int step)
 	return s->wf->steps[step].action_file != NULL;
 }
 
+/* By one of its names, which others do not go by. What is reported already is not told twice. */
+static void change(struct leat_stream *s, struct leat_content *c, const struct leat_name_state *by,
+		   int step, enum leat_use use)
+{
+	int rc = c->linked && !s->reported ? leat_alias_changed(s, c, by, step, use) : 0;
+
+	if (rc)
+		s->error = rc;
+}
+
 /* A description changes its content, for the first time. */
 static void begin_writing(struct leat_stream *s, struct leat_ofd *o)
 {
@@ -50,6 +61,9 @@ static void begin_writing(struct leat_stream *s, struct leat_ofd *o)
 	struct leat_name_state *n;
 
 	o->intact = false;
+	if (c->names)
+		change(s, c, o->by->content == c ? o->by : c->names, o->step,
+		       o->appends ? LEAT_USE_APPEND : LEAT_USE_WRITE);
 	leat_share_begin(c, o->step, o->appends);
 	DL_FOREACH2(c->names, n, same_next)
 	{
@@ -90,6 +104,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	if (!o)
 		return -ENOMEM;
 	o->content = c;
+	o->by = n;
 	o->late = leat_state_is_final(n->state);
 	o->appends = ev->flags & LEAT_EVF_APPEND;
 	c->writers++;
@@ -153,10 +168,12 @@ int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
 	c = ev->ofd ? leat_content_of(s, ev) : content_for_opening(s, n, ev->step, false);
 	if (!c)
 		return ev->ofd ? -EINVAL : -ENOMEM;
-	if (o && o->intact)
+	if (o && o->intact) {
 		begin_writing(s, o);
-	else if (!o)
+	} else if (!o) {
+		change(s, c, n, ev->step, LEAT_USE_TRUNCATE);
 		touch_name(s, n, ev->step);
+	}
 	rc = leat_share_cut(s, n, c, ev->step, ev->length);
 	set_size(c, ev->length);
 	leat_content_touch(s, c);

@@ -1,5 +1,6 @@
 /* What a call on one name is answered, by the state of that. */
 #include "stream/rules/answer.h"
+#include "stream/conflicts/aliases.h"
 #include "stream/conflicts/held.h"
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"
@@ -199,9 +200,34 @@ static enum leat_answer decide_undeclared(const struct leat_stream *s,
 	return LEAT_WAIT;
 }
 
+/* The file has another name, by which a step may still change it that comes before this one, or
+ * read what this one is about to change. */
+static enum leat_answer decide_alias(const struct leat_stream *s, const struct leat_name_state *n,
+				     const struct leat_question *q, struct leat_blocker *blocker)
+{
+	struct leat_name_state *by;
+	int step = q->call == LEAT_CALL_READ || n->rule->excluded
+			   ? -1
+			   : leat_alias_before(s, n, q->step, is_change(q->call), &by);
+
+	if (step < 0)
+		return LEAT_GO;
+	if (s->steps[step].failures)
+		return LEAT_FAILED;
+	if (by)
+		blocker->name = by;
+	else
+		blocker->step = step;
+	return LEAT_WAIT;
+}
+
 enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat_name_state *n,
 				  const struct leat_question *q, struct leat_blocker *blocker)
 {
+	enum leat_answer alias = s->linked ? decide_alias(s, n, q, blocker) : LEAT_GO;
+
+	if (alias != LEAT_GO)
+		return alias;
 	if (!n->governed)
 		return decide_undeclared(s, n, q, blocker);
 	/* In a batch a step that still has it open has ended before. */

@@ -1,4 +1,5 @@
 /* Questions: they are decided, and those that wait remembered. */
+#include "stream/conflicts/aliases.h"
 #include "stream/conflicts/declared.h"
 #include "stream/rules/decide.h"
 #include "stream/rules/settle.h"
@@ -44,6 +45,8 @@ static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 	role = leat_rule_role(s, q->step, n->rule);
 	if (role == LEAT_ROLE_BOTH && !leat_state_is_final(n->state))
 		n->amender = (unsigned)q->step + 1;
+	if (role != LEAT_ROLE_PRODUCER && q->step >= 0 && q->call <= LEAT_CALL_WHOLE)
+		leat_alias_note_reader(n, q->step);
 	if (role != LEAT_ROLE_CONSUMER)
 		return;
 	n->seen = true;

@@ -59,6 +59,7 @@ void leat_content_detach(struct leat_stream *s, struct leat_name_state *n)
 
 	note_directory(s, c, n);
 	n->content = NULL;
+	n->readers = 0;
 	DL_DELETE2(c->names, n, same_prev, same_next);
 	leat_touch(s, n);
 	leat_name_account(s, n);

@@ -75,6 +75,8 @@ struct leat_content {
 	bool held;   /* until the actions of who wrote it pass it on */
 	bool shared; /* several steps write it, and report where */
 	bool warned; /* that lines of theirs may come in another order */
+	bool linked; /* it was given a second name */
+	bool told;   /* that steps get in each other's way by two of its names */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
@@ -91,6 +93,7 @@ struct leat_content {
 struct leat_ofd {
 	uint64_t id;
 	struct leat_content *content;
+	struct leat_name_state *by; /* the name by which it was opened */
 	int step;
 	int node;
 	int pid;
@@ -152,6 +155,7 @@ struct leat_name_state {
 	unsigned wanted;  /* so many links and steps still need this version */
 	bool seen;        /* a consumer was let at it since it was created */
 	uint64_t seen_by; /* which ones: leat_seen_bit of each */
+	uint64_t readers; /* the steps that were let at its bytes, consumers or not, likewise */
 	bool looked;      /* at what is known of it beside its bytes */
 	bool counted;     /* included in committed_below of the directories above */
 	bool busy;        /* included in writers_below of the directories above */
@@ -249,6 +253,7 @@ struct leat_stream {
 	struct leat_hold *holds; /* see conflicts/held.c */
 	bool staged;             /* some step is to be started when its turn has come */
 	bool moved;              /* some directory was moved by a step */
+	bool linked;             /* some file was given a second name */
 	unsigned reported;       /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;
 	int dirty_step;
