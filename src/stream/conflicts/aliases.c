@@ -172,7 +172,7 @@ static void tell(struct leat_stream *s, struct leat_content *c, const struct lea
 {
 	if (c->told)
 		return;
-	c->told = true;
+	c->told = c->warned = true;
 	leat_conflict_report(s, k, LEAT_CONFLICT_ALIAS);
 }
 
