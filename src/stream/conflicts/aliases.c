@@ -151,7 +151,7 @@ static const struct leat_part *find_early(const struct leat_stream *s,
 {
 	const struct leat_content *c = n->content;
 
-	if (!c || !c->linked || c->told || !n->governed || leat_name_produced_by(n, step))
+	if (!c || !c->linked || c->alias_reported || !n->governed || leat_name_produced_by(n, step))
 		return NULL;
 	for (size_t i = 0; i < c->n_parts; i++) {
 		const struct leat_part *o = &c->parts[i];
@@ -168,11 +168,11 @@ bool leat_alias_is_early(const struct leat_stream *s, const struct leat_name_sta
 	return find_early(s, n, step);
 }
 
-static void tell(struct leat_stream *s, struct leat_content *c, const struct leat_clash *k)
+static void report(struct leat_stream *s, struct leat_content *c, const struct leat_clash *k)
 {
-	if (c->told)
+	if (c->alias_reported)
 		return;
-	c->told = c->warned = true;
+	c->alias_reported = c->warned = true;
 	leat_conflict_report(s, k, LEAT_CONFLICT_ALIAS);
 }
 
@@ -182,13 +182,13 @@ void leat_alias_read(struct leat_stream *s, const struct leat_name_state *n, int
 	const struct leat_name_state *by = o ? name_of(n->content, o->step) : NULL;
 
 	if (o)
-		tell(s, n->content,
-		     &(struct leat_clash){.name = n->text,
-					  .by = by ? by->text : NULL,
-					  .step = step,
-					  .other = o->step,
-					  .use = LEAT_USE_READ,
-					  .before = o->cut ? LEAT_USE_TRUNCATE : LEAT_USE_WRITE});
+		report(s, n->content,
+		       &(struct leat_clash){.name = n->text,
+					    .by = by ? by->text : NULL,
+					    .step = step,
+					    .other = o->step,
+					    .use = LEAT_USE_READ,
+					    .before = o->cut ? LEAT_USE_TRUNCATE : LEAT_USE_WRITE});
 }
 
 /* Both write it as they declare, by one of its names: each a part of its own (shared.h). */
@@ -216,7 +216,7 @@ static void check_writers(struct leat_stream *s, struct leat_content *c, struct 
 		k->name = m ? m->text : k->by;
 		k->other = o->step;
 		k->before = o->cut ? LEAT_USE_TRUNCATE : LEAT_USE_WRITE;
-		tell(s, c, k);
+		report(s, c, k);
 	}
 }
 
@@ -232,7 +232,7 @@ static void check_readers(struct leat_stream *s, struct leat_content *c,
 		k->name = m->text;
 		k->other = o;
 		k->before = LEAT_USE_READ;
-		tell(s, c, k);
+		report(s, c, k);
 	}
 }
 
@@ -255,7 +255,7 @@ int leat_alias_changed(struct leat_stream *s, struct leat_content *c,
 	const struct leat_name_state *m;
 	int rc = 0;
 
-	if (step < 0 || c->told)
+	if (step < 0 || c->alias_reported)
 		return 0;
 	check_writers(s, c, &k);
 	DL_FOREACH2(c->names, m, same_next)

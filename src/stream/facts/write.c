@@ -44,7 +44,8 @@ static bool has_actions(const struct leat_stream *s, int step)
 	return s->wf->steps[step].action_file != NULL;
 }
 
-/* By one of its names, which others do not go by. What is reported already is not told twice. */
+/* By one of its names, which others do not go by. What is reported already is not reported twice.
+ */
 static void change(struct leat_stream *s, struct leat_content *c, const struct leat_name_state *by,
 		   int step, enum leat_use use)
 {

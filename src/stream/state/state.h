@@ -76,7 +76,7 @@ struct leat_content {
 	bool shared; /* several steps write it, and report where */
 	bool warned; /* that lines of theirs may come in another order */
 	bool linked; /* it was given a second name */
-	bool told;   /* that steps get in each other's way by two of its names */
+	bool alias_reported; /* that steps get in each other's way by two of its names */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
 	unsigned writers;
