@@ -1,3 +1,4 @@
+#include "store/compare.h"
 #include "store/copy.h"
 #include "store/list.h"
 #include "store/persist.h"
@@ -251,6 +252,44 @@ static void test_copy(void **state)
 			check_copy(0, sizes[i], how);
 			check_copy(1 << 20, sizes[i], how);
 		}
+}
+
+static int make_with(int fd, const char *path, size_t size, size_t other)
+{
+	char *bytes = calloc(1, size + 1);
+	int out = openat(fd, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_non_null(bytes);
+	assert_true(out >= 0);
+	bytes[other] = 1;
+	assert_int_equal(pwrite(out, bytes, size, 0), (ssize_t)size);
+	free(bytes);
+	return out;
+}
+
+static void test_compare(void **state)
+{
+	static const size_t sizes[] = {1, 4095, 1 << 20, (1 << 20) + 1, (3 << 20) - 1};
+	const int fd = base_fd;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		size_t n = sizes[i];
+		int a = make_with(fd, "a", n, n), b = make_with(fd, "b", n, n);
+		int last = make_with(fd, "c", n, n - 1), longer = make_with(fd, "d", n + 1, n + 1);
+
+		assert_int_equal(leat_compare_bytes(a, b), 1);
+		assert_int_equal(leat_compare_bytes(a, last), 0);
+		assert_int_equal(leat_compare_bytes(a, longer), 0);
+		assert_int_equal(leat_compare_bytes(longer, a), 0);
+		assert_int_equal(leat_compare_bytes(a, -1), -EBADF);
+		close(a);
+		close(b);
+		close(last);
+		close(longer);
+	}
+	for (const char *path = "abcd"; *path; path++)
+		assert_int_equal(unlinkat(fd, (char[]){*path, 0}, 0), 0);
 }
 
 static int persist_symlink(int fd, const char *path, const char *target)
@@ -608,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_private),
 		cmocka_unit_test(test_private_stale),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_persist),
 		cmocka_unit_test(test_persist_unseen),
 		cmocka_unit_test(test_persist_list),

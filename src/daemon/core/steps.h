@@ -8,6 +8,7 @@
 #include "store/persist.h"
 
 struct leat_auth_token;
+struct leat_prepared;
 
 struct leat_step_run {
 	enum leat_run_state state;
@@ -21,13 +22,14 @@ struct leat_step_run {
 	unsigned n_refused; /* files, under --enforce */
 	struct leat_auth_token *auth_tokens; /* of its instances; owned */
 	char *reason;                        /* owned */
-	char *spoiled;    /* why it cannot have succeeded, whatever it says; owned */
-	char *killed;     /* by which limit a process in a container of it was killed; owned */
-	bool unseen;      /* staged, and started without the library */
-	bool shown;       /* it may list what is leat's, which was reported */
-	bool held;        /* by a staged step, which was reported */
-	bool missed;      /* a rank came too late for a version: reported */
-	bool tainted;     /* a broken promise was about a file of it, fatally */
+	char *spoiled; /* why it cannot have succeeded, whatever it says; owned */
+	char *killed;  /* by which limit a process in a container of it was killed; owned */
+	bool unseen;   /* staged, and started without the library */
+	bool shown;    /* it may list what is leat's, which was reported */
+	bool held;     /* by a staged step, which was reported */
+	bool missed;   /* a rank came too late for a version: reported */
+	bool tainted;  /* a broken promise was about a file of it, fatally */
+	struct leat_prepared *prepared; /* for a staged one that runs (prepared.h); owned */
 	uint64_t *unmade; /* set of its outputs that were not there when it ended; owned */
 	uint64_t start_ns, end_ns;
 	uint64_t idle_ns;                        /* found: when the last process was gone */

@@ -78,6 +78,17 @@ int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const 
 	return 0;
 }
 
+int leat_file_hide_from(struct leat_daemon *d, struct leat_file *f, const struct leat_user *user,
+			int step)
+{
+	int rc = leat_file_note_remover(f, user);
+
+	if (rc)
+		return rc;
+	d->files->n_hidden += !f->hidden;
+	return leat_file_hide(d, f, step);
+}
+
 static bool wants(const struct leat_daemon *d, const struct leat_file *f, int step)
 {
 	enum leat_role role = leat_stream_role(d->stream, step, f->name);

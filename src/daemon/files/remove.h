@@ -14,6 +14,11 @@ int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, 
 int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
 		     int step, pid_t pid);
 
+/* `step` removes it as a consumer, while others want it: it goes for that step and those after it,
+ * and for all, as `user`, when they are done. 0 or -ENOMEM. */
+int leat_file_hide_from(struct leat_daemon *d, struct leat_file *f, const struct leat_user *user,
+			int step);
+
 /* Is there a step other than `step` that may still want to read it, and does not come after that in
  * a batch, where it would find nothing? */
 bool leat_file_is_wanted(struct leat_daemon *d, const struct leat_file *f, int step);

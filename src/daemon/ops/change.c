@@ -45,12 +45,7 @@ static int unlink_file(struct leat_change_request *r)
 	if (f && leat_stream_role(r->d->stream, r->c->step, name) == LEAT_ROLE_CONSUMER &&
 	    leat_file_is_wanted(r->d, f, r->c->step)) {
 		rc = leat_user_may_make(r->c->user, r->d->tree, name);
-		if (!rc)
-			rc = leat_file_note_remover(f, r->c->user);
-		if (rc)
-			return rc;
-		r->d->files->n_hidden += !f->hidden;
-		return leat_file_hide(r->d, f, r->c->step);
+		return rc ? rc : leat_file_hide_from(r->d, f, r->c->user, r->c->step);
 	}
 	return leat_file_remove(r->d, r->c->user, name, r->c->step, r->c->pid);
 }

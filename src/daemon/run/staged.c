@@ -12,6 +12,7 @@
 #include "daemon/files/states.h"
 #include "daemon/run/blame.h"
 #include "daemon/run/glimpses.h"
+#include "daemon/run/prepared.h"
 #include "store/times.h"
 
 #include <dirent.h>
@@ -61,6 +62,16 @@ static bool is_way(struct leat_daemon *d, const struct leat_file *f, int step)
 	       leat_tree_has(d->tree, LEAT_ROOT_STORE, f->name, &st) && S_ISDIR(st.st_mode);
 }
 
+/* An output of it that a step before it has made, and which it finds in a batch, too. */
+static bool is_found(struct leat_daemon *d, const struct leat_file *f, int step)
+{
+	int maker = leat_stream_creator(d->stream, f->name);
+
+	return leat_rule_produced(d, f->rule) && leat_steps_has(f->rule->producers, step) &&
+	       maker >= 0 && maker != step && !d->steps[maker].running && !f->descriptions &&
+	       leat_runs_before(d->matcher, maker, step);
+}
+
 /* Nobody hears of what it reads: it is taken to read all its inputs, as they are now. */
 static void report_seen(struct leat_daemon *d, int step)
 {
@@ -97,15 +108,18 @@ enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat
 	{
 		enum leat_answer one = LEAT_GO;
 
-		if (is_input(f, step) || is_way(d, f, step))
+		if (is_input(f, step) || is_way(d, f, step) || is_found(d, f, step))
 			one = bring_to_disk(d, f, error);
 		if (one == LEAT_FAILED)
 			return one;
 		if (one == LEAT_WAIT)
 			all = one;
 	}
-	if (all == LEAT_GO)
+	if (all == LEAT_GO) {
 		report_seen(d, step);
+		*error = leat_prepared_note(d, step);
+		all = *error ? LEAT_FAILED : all;
+	}
 	d->steps[step].unseen = all == LEAT_GO;
 	return all;
 }
@@ -190,6 +204,8 @@ static void adopt(struct leat_daemon *d, int step, const char *name, const struc
 		leat_file_report_present(d, f);
 		return;
 	}
+	if (!is_input(f, step) && leat_prepared_is_untouched(d, step, name, st))
+		return;
 	LEAT_FAULT("staged.adopt");
 	leat_unlink_ours(d, NULL, name);
 	f->on_disk = (struct leat_inode){st->st_dev, st->st_ino};
@@ -240,7 +256,9 @@ static void adopt_below(struct leat_daemon *d, int step, const char *dir)
 void leat_staged_adopt(struct leat_daemon *d, int step)
 {
 	leat_tree_forget(d->tree);
+	leat_prepared_judge(d, step);
 	leat_tree_times_from_disk(d->tree);
 	leat_glimpses_report(d, step);
 	adopt_below(d, step, "");
+	leat_prepared_finish(d, step);
 }

@@ -15,6 +15,7 @@
 #include "daemon/files/remove.h"
 #include "daemon/run/lost.h"
 #include "daemon/run/milestones.h"
+#include "daemon/run/prepared.h"
 #include "daemon/run/samples.h"
 #include "daemon/run/staged.h"
 #include "daemon/run/unmade.h"
@@ -55,6 +56,7 @@ void leat_steps_free(struct leat_daemon *d)
 		free(d->steps[i].killed);
 		leat_oom_end(&d->steps[i].oom);
 		free(d->steps[i].unmade);
+		leat_prepared_free(d, (int)i);
 	}
 	free(d->steps);
 	d->steps = NULL;
