@@ -223,3 +223,11 @@ like_batch_of_outputs() {
 		like_batch
 	done
 }
+
+@test "an output by a pattern, which the step changes without reading it" {
+	begin
+	step a 'mkdir d; seq 7 >d/f; echo >x' '' 'd/*,x'
+	step b 'truncate -s 4 d/f; echo >y' 'x' 'd/f*,y' 'staged: true'
+	step c 'cat y d/f >z' 'd/*,y' z
+	like_batch
+}

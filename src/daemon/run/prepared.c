@@ -311,6 +311,14 @@ static void judge(struct leat_daemon *d, int step, const struct leat_prepared *p
 		take_meta(d, step, f, &p->st, &now);
 }
 
+bool leat_prepared_has(const struct leat_daemon *d, int step, const char *name)
+{
+	const struct leat_prepared *p;
+
+	HASH_FIND_STR(d->steps[step].prepared, name, p);
+	return p != NULL;
+}
+
 bool leat_prepared_is_untouched(const struct leat_daemon *d, int step, const char *name,
 				const struct stat *st)
 {

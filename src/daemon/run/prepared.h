@@ -14,6 +14,8 @@ int leat_prepared_note(struct leat_daemon *d, int step);
  * gave are taken over. Before what it made is adopted. */
 void leat_prepared_judge(struct leat_daemon *d, int step);
 
+/* Was `name` there before the step? */
+bool leat_prepared_has(const struct leat_daemon *d, int step, const char *name);
 /* Was `name`, which is on disk as `st`, there before the step, and is as it was? */
 bool leat_prepared_is_untouched(const struct leat_daemon *d, int step, const char *name,
 				const struct stat *st);

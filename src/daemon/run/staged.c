@@ -180,8 +180,8 @@ static bool is_newer(const struct stat *st, struct timespec since)
 		st->st_ctim.tv_nsec + 20000000 > since.tv_nsec);
 }
 
-/* Is it what another step has made there, and does only a pattern of this one cover it? What is in
- * none of leat's own places is made on disk, or was put there. */
+/* Is it what another step has made there meanwhile, and does only a pattern of this one cover it?
+ * What is in none of leat's own places is made on disk, or was put there. */
 static bool is_anothers(const struct leat_daemon *d, const struct leat_file *f, int step,
 			const struct stat *st)
 {
@@ -189,6 +189,7 @@ static bool is_anothers(const struct leat_daemon *d, const struct leat_file *f, 
 	struct stat ours;
 
 	return leat_stream_made(d->stream, f->name) && !is_input(f, step) &&
+	       !leat_prepared_has(d, step, f->name) &&
 	       !leat_names_has(&d->wf->steps[step].outputs, f->name) &&
 	       (leat_inode_is(&f->on_disk, st) ||
 		!leat_tree_has_ours(d->tree, f->name, &root, &ours));
