@@ -224,6 +224,19 @@ like_batch_of_outputs() {
 	done
 }
 
+@test "staged steps that change one file in place, and name it by a pattern" {
+	local one other
+	for one in '' 'staged: true'; do
+		for other in '' 'staged: true'; do
+			begin
+			step a 'seq 5 >w1; echo >x' '' 'w1,x'
+			step b 'ls w* >y; echo k >>w1; echo >w2' 'x,w*' 'y,w*' "$one"
+			step c 'cat y >z; ls w* >>z; echo l >>w1; echo >w3' 'y,w*' 'z,w*' "$other"
+			like_batch
+		done
+	done
+}
+
 @test "an output by a pattern, which the step changes without reading it" {
 	begin
 	step a 'mkdir d; seq 7 >d/f; echo >x' '' 'd/*,x'

@@ -19,7 +19,8 @@ static int compile(struct leat_stream *s, int step, struct leat_input *in, const
 	in->no_update = rule->fire == LEAT_FIRE_NO_UPDATE;
 	in->versions = leat_input_has_versions(s, step, text);
 	for (int maker = 0; maker < s->n_steps; maker++)
-		if (maker != step && leat_step_may_make(s, maker, text))
+		if (maker != step && !leat_is_strictly_upstream(s->m, step, maker) &&
+		    leat_step_may_make(s, maker, text))
 			in->makers[maker / 64] |= (uint64_t)1 << (maker % 64);
 	return 0;
 }
