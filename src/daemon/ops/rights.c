@@ -3,8 +3,8 @@
 
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/core/problems.h"
 #include "daemon/files/files.h"
+#include "daemon/files/modes.h"
 #include "daemon/files/publish_name.h"
 #include "daemon/ops/request.h"
 
@@ -50,26 +50,6 @@ static unsigned changed(const struct leat_request *r)
 	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
 }
 
-/* A later step that has examined it has seen another mode than in a batch. */
-static void warn_examined(const struct leat_request *r, struct leat_file *f)
-{
-	const unsigned was = r->found.st.st_mode & 07777, is = r->in->mode & 07777;
-
-	if (!(r->in->rights & LEAT_META_MODE) || was == is || f->mode_reported)
-		return;
-	leat_file_withdraw_name(r->d, f);
-	if (!leat_stream_is_examined(r->d->stream, r->c->step, r->found.path))
-		return;
-	f->mode_reported = true;
-	leat_problem_add(r->d, 0,
-			 "step %s gives %s, which is complete, mode %o: others have seen it with "
-			 "mode %o; %s",
-			 r->d->wf->steps[r->c->step].name, leat_request_seen(r), is, was,
-			 r->role == LEAT_ROLE_PRODUCER
-				 ? "set it before the file is closed, or by the umask"
-				 : "have the step set it that makes the file");
-}
-
 int leat_request_check_rights(struct leat_request *r)
 {
 	unsigned violations = r->d->n_violations, rights;
@@ -80,7 +60,9 @@ int leat_request_check_rights(struct leat_request *r)
 		return 0;
 	rights = r->role == LEAT_ROLE_PRODUCER ? changed(r) : 0;
 	if (!rights) {
-		warn_examined(r, f);
+		if (r->in->rights & LEAT_META_MODE)
+			leat_mode_changes(r->d, f, r->c->step, leat_request_seen(r),
+					  r->found.st.st_mode, r->in->mode);
 		return 0;
 	}
 	leat_file_withdraw_name(r->d, f);

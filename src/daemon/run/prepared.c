@@ -8,6 +8,7 @@
 #include "daemon/core/steps.h"
 #include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
+#include "daemon/files/modes.h"
 #include "daemon/files/moving.h"
 #include "daemon/files/publish_name.h"
 #include "daemon/files/remove.h"
@@ -94,12 +95,14 @@ int leat_prepared_note(struct leat_daemon *d, int step)
 
 /* ---- what was removed ---- */
 
-static void report_removal(struct leat_daemon *d, int step, const char *name, unsigned flags)
+static void report(struct leat_daemon *d, int step, enum leat_event_kind kind, const char *name,
+		   unsigned code, unsigned flags)
 {
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_UNLINK,
+	leat_events_apply(d, (struct leat_event){.kind = kind,
 						 .step = step,
 						 .pid = d->steps[step].pid,
 						 .name = name,
+						 .code = code,
 						 .flags = flags});
 }
 
@@ -117,6 +120,8 @@ static void remove_file(struct leat_daemon *d, int step, struct leat_file *f, co
 	struct stat st;
 	int rc;
 
+	if (leat_stream_use_is_news(d->stream, step, name, LEAT_USE_REMOVE))
+		report(d, step, LEAT_EV_USE, name, LEAT_USE_REMOVE, 0);
 	if (leat_tree_has_ours(d->tree, name, &root, &st) &&
 	    leat_stream_role(d->stream, step, name) == LEAT_ROLE_CONSUMER &&
 	    leat_file_is_wanted(d, f, step)) {
@@ -127,7 +132,7 @@ static void remove_file(struct leat_daemon *d, int step, struct leat_file *f, co
 		rc = rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
 		if (!rc) {
 			leat_file_retire(d, f);
-			report_removal(d, step, name, 0);
+			report(d, step, LEAT_EV_UNLINK, name, 0, 0);
 		}
 	}
 	if (rc)
@@ -151,7 +156,7 @@ static void remove_directory(struct leat_daemon *d, int step, struct leat_file *
 	if (rc || !f)
 		return;
 	leat_file_retire(d, f);
-	report_removal(d, step, name, LEAT_EVF_DIR);
+	report(d, step, LEAT_EV_UNLINK, name, 0, LEAT_EVF_DIR);
 }
 
 /* ---- what was changed ---- */
@@ -222,11 +227,7 @@ static void take(struct leat_daemon *d, int step, struct leat_file *f, const cha
 		leat_file_note_root(d, f, LEAT_ROOT_DISK);
 		leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	}
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_VIOLATION,
-						 .step = step,
-						 .pid = d->steps[step].pid,
-						 .name = name,
-						 .code = LEAT_VIOLATION_UNDECLARED});
+	report(d, step, LEAT_EV_VIOLATION, name, LEAT_VIOLATION_UNDECLARED, 0);
 }
 
 static enum leat_list list_of(struct leat_daemon *d, const char *name)
@@ -262,6 +263,7 @@ static void take_meta(struct leat_daemon *d, int step, struct leat_file *f, cons
 	if (!leat_move_is_live(f))
 		leat_move_forget(f);
 	leat_file_withdraw_name(d, f);
+	leat_mode_changes(d, f, step, f->name, was->st_mode, now->st_mode);
 	like = leat_beneath_open(d->disk_fd, f->name, O_PATH, 0);
 	rc = like < 0 ? like
 		      : leat_persist_meta(leat_tree_fd(d->tree, root), f->name, now,

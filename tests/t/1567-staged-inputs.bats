@@ -244,3 +244,23 @@ like_batch_of_outputs() {
 	step c 'cat y d/f >z' 'd/*,y' z
 	like_batch
 }
+
+@test "a later step has used what a staged step removes or changes at its end: named, as for a streamed step" {
+	local staged
+	for staged in '' 'staged: true'; do
+		begin
+		step a 'seq 5 >x' '' x
+		step b 'cp x x3; until [ -e ../seen ]; do sleep 0.1; done; rm x' x x3 "$staged"
+		step c 'cat x >z; touch ../seen; cat x3 >>z' x,x3 z
+		rm -rf work seen && mkdir work
+		run -125 timeout 60 leat run w.yaml
+		[[ $output == *'violation: x was read by step c and then removed by step b, which in a batch ends before step c begins;'* ]]
+		begin
+		step a 'seq 5 >x' '' x
+		step b 'until [ -e ../seen ]; do sleep 0.1; done; chmod 700 x; echo >y' x y "$staged"
+		step c 'stat -c %a x >z; touch ../seen; cat y >>z' x,y z
+		rm -rf work seen && mkdir work
+		run -0 timeout 60 leat run w.yaml
+		[[ $output == *'warning: step b gives x, which is complete, mode 700: others have seen it with mode 644; have the step set it that makes the file'* ]]
+	done
+}
