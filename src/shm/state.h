@@ -19,12 +19,13 @@
 #include <sys/stat.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 14
+#define LEAT_SHM_VERSION 15
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
 #define LEAT_SHM_MAX_TABLES 64u
 #define LEAT_SHM_MAX_RANGES 1023u
+#define LEAT_SHM_MAX_CTIMES (1u << 18)
 
 enum leat_shm_flags {
 	LEAT_SHM_SPARSE = 1,    /* holes may exist: the kernel's size is no frontier */
@@ -116,6 +117,20 @@ struct leat_shm_table {
 };
 _Static_assert(sizeof(struct leat_shm_table) == 16384, "four pages a table");
 
+/* What is shown of an inode's time of change (shm/ctimes.h). Times are in ns. */
+struct leat_shm_ctime {
+	_Atomic uint32_t sequence;
+	_Atomic uint32_t held; /* it is shown whatever the inode has */
+	_Atomic uint64_t device;
+	_Atomic uint64_t inode; /* 0: free */
+	_Atomic uint64_t ctime; /* it is shown as long as the inode has these two */
+	_Atomic uint64_t mtime;
+	_Atomic int64_t shown;
+	_Atomic uint64_t age; /* grows with each change of the table */
+	uint64_t pad;
+};
+_Static_assert(sizeof(struct leat_shm_ctime) == 64, "one cache line an inode");
+
 struct leat_shm {
 	uint32_t magic;
 	uint32_t version;
@@ -127,14 +142,16 @@ struct leat_shm {
 	/* A writer to the store asks after so many bytes whether the budget has space for them; 0:
 	 * the store is not larger than the budget. Only the daemon changes it. */
 	_Atomic uint64_t ask_every;
-	_Atomic uint64_t pins; /* calls of leat_shm_pin; 0: no file is PINNED */
-	uint8_t pad[16];
+	_Atomic uint64_t pins;           /* calls of leat_shm_pin; 0: no file is PINNED */
+	_Atomic uint64_t ctimes_changes; /* 0: nothing is in the table of times of change */
+	uint8_t pad[8];
 	struct leat_shm_step steps[LEAT_SHM_MAX_STEPS];
 	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
 	_Atomic uint32_t lost[LEAT_SHM_MAX_STEPS]; /* enum leat_lost (wire/wire.h) of a process */
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
 	struct leat_shm_table tables[LEAT_SHM_MAX_TABLES];
+	struct leat_shm_ctime ctimes[LEAT_SHM_MAX_CTIMES];
 };
 
 /* --- daemon side (event loop only) --- */
