@@ -200,16 +200,30 @@ static int make_like(const struct leat_beneath *b, const struct stat *like, int 
 	return rc;
 }
 
-/* The directory above has not changed by it, to those who see both halves as one. */
-static int make_unseen(const struct leat_beneath *b, const struct stat *like, int other,
-		       const char *name)
+/* To those who see both halves as one it is shown as the other is. */
+static void show_as(struct leat_quiet *quiet, int fd, const struct stat *like)
+{
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		leat_quiet_show(quiet, fd, leat_shown_ctime(quiet->shm, like));
+}
+
+/* The directory above has not changed by it either. */
+static int make_unseen(const struct leat_tree *t, const struct leat_beneath *b,
+		       const struct stat *like, int other, const char *name)
 {
 	struct leat_quiet quiet;
-	int rc;
+	int rc, made = -1;
 
-	leat_quiet_begin(&quiet, b->dir);
+	leat_quiet_begin(&quiet, t->shm, b->dir);
 	rc = make_like(b, like, other, name);
+	if (!rc)
+		made = leat_beneath_enter(b->dir, b->name);
+	show_as(&quiet, made, like);
 	leat_quiet_end(&quiet);
+	if (made >= 0)
+		leat_close(&made);
 	return rc;
 }
 
@@ -245,7 +259,7 @@ static int make_missing(struct leat_tree *t, enum leat_root root, const char *pa
 	if (!spill)
 		other = leat_beneath_open(t->fd[other_half(root)], path, O_PATH | O_DIRECTORY, 0);
 	if (other >= 0 && fstat(other, &like) == 0)
-		rc = make_unseen(&b, &like, other, root == LEAT_ROOT_DISK ? path : NULL);
+		rc = make_unseen(t, &b, &like, other, root == LEAT_ROOT_DISK ? path : NULL);
 	else
 		rc = mkdirat(b.dir, b.name, spill ? 0700 : 0777) < 0 ? -errno : 0;
 	if (!rc && spill)
@@ -296,7 +310,7 @@ int leat_tree_make_parents(struct leat_tree *t, enum leat_root root, const char 
 /* ---- copies ---- */
 
 /* The name was there before, in another place. */
-static int copy_symlink(int from, const struct leat_beneath *to)
+static int copy_symlink(const struct leat_tree *t, int from, const struct leat_beneath *to)
 {
 	struct leat_quiet quiet;
 	char target[PATH_MAX];
@@ -306,29 +320,29 @@ static int copy_symlink(int from, const struct leat_beneath *to)
 	if (n < 0)
 		return -errno;
 	target[n] = 0;
-	leat_quiet_begin(&quiet, to->dir);
+	leat_quiet_begin(&quiet, t->shm, to->dir);
 	rc = symlinkat(target, to->dir, to->name) < 0 ? -errno : 0;
 	leat_quiet_end(&quiet);
 	return rc;
 }
 
-static int make_file(const struct leat_beneath *to)
+static int make_file(const struct leat_tree *t, const struct leat_beneath *to)
 {
 	struct leat_quiet quiet;
 	int fd;
 
-	leat_quiet_begin(&quiet, to->dir);
+	leat_quiet_begin(&quiet, t->shm, to->dir);
 	fd = openat(to->dir, to->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	fd = fd < 0 ? -errno : fd;
 	leat_quiet_end(&quiet);
 	return fd;
 }
 
-static int copy_file(int from, const struct stat *st, const struct leat_beneath *to, bool empty,
-		     const char *name)
+static int copy_file(const struct leat_tree *t, int from, const struct stat *st,
+		     const struct leat_beneath *to, bool empty, const char *name)
 {
 	int in = empty ? -1 : leat_beneath_reopen(from, O_RDONLY);
-	int out = !empty && in < 0 ? in : make_file(to);
+	int out = !empty && in < 0 ? in : make_file(t, to);
 	int rc = out < 0 ? out : 0;
 
 	if (!rc && !empty)
@@ -356,8 +370,8 @@ int leat_tree_copy(struct leat_tree *t, int from, enum leat_root to, const char 
 		rc = leat_tree_hold_parent(t, to, to_path, &b);
 	if (rc)
 		return rc;
-	rc = S_ISLNK(st.st_mode) ? copy_symlink(from, &b)
-				 : copy_file(from, &st, &b, empty, to_path);
+	rc = S_ISLNK(st.st_mode) ? copy_symlink(t, from, &b)
+				 : copy_file(t, from, &st, &b, empty, to_path);
 	leat_beneath_release(&b);
 	return rc;
 }

@@ -63,7 +63,7 @@ static int create_temporary(int dir, const char *name, char temporary[NAME_MAX +
 		int fd;
 
 		make_name(temporary, name);
-		leat_quiet_begin(&quiet, dir);
+		leat_quiet_begin(&quiet, NULL, dir);
 		fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
 		leat_quiet_end(&quiet);
@@ -143,7 +143,7 @@ void leat_persist_drop(struct leat_persist *p)
 {
 	struct leat_quiet quiet;
 
-	leat_quiet_begin(&quiet, *p->temporary ? p->at.dir : -1);
+	leat_quiet_begin(&quiet, NULL, *p->temporary ? p->at.dir : -1);
 	if (*p->temporary)
 		unlinkat(p->at.dir, p->temporary, 0);
 	leat_quiet_end(&quiet);
@@ -210,7 +210,7 @@ int leat_persist_take(struct leat_persist *p)
 	struct leat_quiet quiet;
 	int rc;
 
-	leat_quiet_begin(&quiet, p->is_seen ? -1 : p->at.dir);
+	leat_quiet_begin(&quiet, NULL, p->is_seen ? -1 : p->at.dir);
 	rc = give_name(p);
 	leat_quiet_end(&quiet);
 	LEAT_FAULT("persist.renamed");
@@ -253,7 +253,7 @@ static void remove_stale(int dir, const char *name)
 		fd = leat_beneath_open_regular(dir, name, O_RDONLY);
 		stale = fd >= 0 && lock_ours(fd) == 0;
 	}
-	leat_quiet_begin(&quiet, stale ? dir : -1);
+	leat_quiet_begin(&quiet, NULL, stale ? dir : -1);
 	if (stale)
 		unlinkat(dir, name, 0);
 	leat_quiet_end(&quiet);
@@ -309,7 +309,7 @@ int leat_persist_make_symlink(struct leat_persist *p, const struct leat_beneath 
 	*p = (struct leat_persist){.at = *at, .fd = -1, .aside = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
 		make_name(p->temporary, at->name);
-		leat_quiet_begin(&quiet, at->dir);
+		leat_quiet_begin(&quiet, NULL, at->dir);
 		rc = symlinkat(target, at->dir, p->temporary) < 0 ? -errno : 0;
 		leat_quiet_end(&quiet);
 	}
@@ -333,7 +333,7 @@ int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at
 	*p = (struct leat_persist){.at = *at, .fd = -1, .aside = -1};
 	for (int i = 0; rc == -EEXIST && i < ATTEMPTS; i++) {
 		make_name(p->temporary, at->name);
-		leat_quiet_begin(&quiet, at->dir);
+		leat_quiet_begin(&quiet, NULL, at->dir);
 		rc = leat_beneath_link(of->dir, of->name, at->dir, p->temporary);
 		leat_quiet_end(&quiet);
 	}

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/timespec.h"
+#include "shm/ctimes.h"
 #include "store/temporary.h"
 #include "store/tree_private.h"
 
@@ -20,24 +21,98 @@
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-void leat_quiet_begin(struct leat_quiet *q, int dir)
+struct timespec leat_shown_ctime(const struct leat_shm *shm, const struct stat *st)
+{
+	struct stat shown = *st;
+
+	/* Nobody else changes what is shown: what may not be sure is as it is. */
+	if (shm)
+		leat_shm_ctime_show(shm, 0, &shown);
+	return shown.st_ctim;
+}
+
+static struct leat_shm_inode inode_of(const struct stat *st)
+{
+	return (struct leat_shm_inode){.device = st->st_dev,
+				       .inode = st->st_ino,
+				       .mtime = st->st_mtim,
+				       .ctime = st->st_ctim};
+}
+
+static struct leat_quiet_inode *add(struct leat_quiet *q, int fd, const struct stat *st,
+				    struct timespec ctime)
+{
+	const struct leat_shm_inode inode = inode_of(st);
+	struct leat_quiet_inode *i = &q->of[q->n];
+
+	if (q->n == LEAT_QUIET_INODES)
+		return NULL;
+	q->n++;
+	*i = (struct leat_quiet_inode){.fd = fd, .dev = st->st_dev, .ino = st->st_ino};
+	if (q->shm)
+		leat_shm_ctime_hold(q->shm, &inode, ctime);
+	return i;
+}
+
+static bool has(const struct leat_quiet *q, const struct stat *st)
+{
+	for (unsigned n = 0; n < q->n; n++)
+		if (q->of[n].ino == st->st_ino && q->of[n].dev == st->st_dev)
+			return true;
+	return false;
+}
+
+void leat_quiet_add(struct leat_quiet *q, int dir)
+{
+	struct leat_quiet_inode *i;
+	struct stat st;
+
+	if (dir < 0 || fstat(dir, &st) < 0 || has(q, &st))
+		return;
+	i = add(q, dir, &st, leat_shown_ctime(q->shm, &st));
+	if (!i)
+		return;
+	i->keeps = true;
+	i->times[0] = st.st_atim;
+	i->times[1] = st.st_mtim;
+}
+
+void leat_quiet_show(struct leat_quiet *q, int fd, struct timespec ctime)
 {
 	struct stat st;
 
+	if (q->shm && fstat(fd, &st) == 0)
+		add(q, fd, &st, ctime);
+}
+
+void leat_quiet_begin(struct leat_quiet *q, struct leat_shm *shm, int dir)
+{
 	pthread_mutex_lock(&one_at_a_time);
-	*q = (struct leat_quiet){.dir = dir, .known = dir >= 0 && fstat(dir, &st) == 0};
-	if (!q->known)
+	*q = (struct leat_quiet){.shm = shm};
+	leat_quiet_add(q, dir);
+}
+
+static void settle(struct leat_shm *shm, int fd)
+{
+	struct leat_shm_inode inode;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
 		return;
-	q->times[0] = st.st_atim;
-	q->times[1] = st.st_mtim;
+	inode = inode_of(&st);
+	leat_shm_ctime_settle(shm, &inode);
 }
 
 void leat_quiet_end(const struct leat_quiet *q)
 {
 	int saved = errno;
 
-	if (q->known)
-		leat_beneath_set_times(q->dir, q->times);
+	for (unsigned n = 0; n < q->n; n++) {
+		if (q->of[n].keeps)
+			leat_beneath_set_times(q->of[n].fd, q->of[n].times);
+		if (q->shm)
+			settle(q->shm, q->of[n].fd);
+	}
 	pthread_mutex_unlock(&one_at_a_time);
 	errno = saved;
 }

@@ -34,6 +34,11 @@ struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_f
 	return t;
 }
 
+void leat_tree_set_shm(struct leat_tree *t, struct leat_shm *shm)
+{
+	t->shm = shm;
+}
+
 int leat_tree_set_spill(struct leat_tree *t, int spill_fd, const char *spill_path)
 {
 	char *copy = strdup(spill_path);

@@ -21,6 +21,7 @@ static inline bool leat_root_is_ours(enum leat_root root)
 }
 
 struct leat_beneath;
+struct leat_shm;
 struct leat_tree;
 
 /* A tree over two directories, whose descriptors are borrowed. `disk_path` is
@@ -28,6 +29,9 @@ struct leat_tree;
  * (both copied). NULL when out of memory. */
 struct leat_tree *leat_tree_new(int store_fd, const char *store_path, int disk_fd,
 				const char *disk_path);
+
+/* Clients are shown times of change by that segment, which is borrowed (shm/ctimes.h). */
+void leat_tree_set_shm(struct leat_tree *t, struct leat_shm *shm);
 
 /* From now on files may lie in the spill directory, too: its descriptor is
  * borrowed, its real path copied. 0 or -ENOMEM. */

@@ -23,10 +23,11 @@ struct leat_tree_held {
 #define LEAT_TREE_HELD 8u
 
 struct leat_tree {
-	int fd[4];        /* by enum leat_root; borrowed */
-	char *store_path; /* owned */
-	char *disk_path;  /* owned */
-	char *spill_path; /* owned; NULL: nothing is spilled */
+	int fd[4];            /* by enum leat_root; borrowed */
+	char *store_path;     /* owned */
+	char *disk_path;      /* owned */
+	char *spill_path;     /* owned; NULL: nothing is spilled */
+	struct leat_shm *shm; /* borrowed; NULL: nobody is shown times of change */
 	bool distrusted;
 	struct leat_tree_dir *dirs;
 	struct leat_tree_held held[LEAT_TREE_HELD];

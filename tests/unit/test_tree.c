@@ -1,7 +1,10 @@
 #include "base/beneath.h"
 #include "base/str.h"
+#include "base/timespec.h"
+#include "shm/state.h"
 #include "store/list.h"
 #include "store/remove.h"
+#include "store/times.h"
 #include "store/tree.h"
 
 #include <errno.h>
@@ -313,6 +316,44 @@ static void test_parents_have_their_times(void **state)
 	}
 }
 
+static struct timespec shown(const struct leat_shm *shm, int dirfd, const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(dirfd, path, &st, 0), 0);
+	return leat_shown_ctime(shm, &st);
+}
+
+/* Nor is it seen in times of change that leat has made it, which nobody can set. */
+static void test_halves_show_no_change(void **state)
+{
+	const struct timespec ticks = {.tv_nsec = 20000000};
+	struct world *w = *state;
+	struct timespec top, half;
+	struct leat_shm *shm;
+	struct stat st;
+	int fd;
+
+	assert_int_equal(leat_shm_create(&fd, &shm), 0);
+	leat_tree_set_shm(w->t, shm);
+	top = shown(shm, w->store_fd, ".");
+	half = shown(shm, w->disk_fd, "d");
+	nanosleep(&ticks, NULL);
+	assert_int_equal(leat_tree_make_parents(w->t, LEAT_ROOT_STORE, "d/file"), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "d", &st));
+	assert_false(leat_timespec_is_same(st.st_ctim, half));
+	assert_true(leat_timespec_is_same(shown(shm, w->store_fd, "d"), half));
+	assert_true(leat_timespec_is_same(shown(shm, w->store_fd, "."), top));
+	/* What somebody else does is seen. */
+	nanosleep(&ticks, NULL);
+	assert_int_equal(mkdirat(w->store_fd, "d/x", 0755), 0);
+	assert_true(leat_tree_has(w->t, LEAT_ROOT_STORE, "d", &st));
+	assert_true(leat_timespec_is_same(shown(shm, w->store_fd, "d"), st.st_ctim));
+	leat_tree_set_shm(w->t, NULL);
+	leat_shm_unmap(shm);
+	close(fd);
+}
+
 static int copy(struct world *w, enum leat_root from, const char *path, enum leat_root to,
 		bool empty)
 {
@@ -418,6 +459,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_directories, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parents_have_their_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_halves_show_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy_sparse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),

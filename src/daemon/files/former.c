@@ -9,6 +9,7 @@
 #include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
 #include "daemon/files/locks.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,13 +162,31 @@ void leat_formers_free(struct leat_daemon *d)
 
 /* ---- exchanging ---- */
 
+/* It was opened before its mode forbade it. */
+static int open_forbidden(const struct leat_former *o, const char *path, int flags)
+{
+	struct leat_quiet quiet;
+	struct stat st;
+	int fd = -1;
+
+	if (fstat(o->fresh, &st) < 0)
+		return -1;
+	leat_quiet_begin(&quiet, o->d->shm, -1);
+	leat_quiet_show(&quiet, o->fresh, leat_shown_ctime(o->d->shm, &st));
+	if (fchmod(o->fresh, (st.st_mode & 07777) | 0600) == 0) {
+		fd = open(path, flags);
+		fchmod(o->fresh, st.st_mode & 07777);
+	}
+	leat_quiet_end(&quiet);
+	return fd;
+}
+
 /* A description of the new inode, opened as `fd` was. */
 static int reopen(const struct leat_former *o, int fd)
 {
 	const int kept = O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECT | O_SYNC | O_NOATIME;
 	int flags = fcntl(fd, F_GETFL);
 	char path[32];
-	struct stat st;
 	int new;
 
 	if (flags < 0)
@@ -177,12 +196,8 @@ static int reopen(const struct leat_former *o, int fd)
 	new = open(path, flags);
 	if (new < 0 && errno == EINVAL) /* O_DIRECT is not for every file system */
 		new = open(path, flags & ~O_DIRECT);
-	/* It was opened before its mode forbade it. */
-	if (new < 0 && errno == EACCES && fstat(o->fresh, &st) == 0 &&
-	    fchmod(o->fresh, (st.st_mode & 07777) | 0600) == 0) {
-		new = open(path, flags);
-		fchmod(o->fresh, st.st_mode & 07777);
-	}
+	if (new < 0 && errno == EACCES)
+		new = open_forbidden(o, path, flags);
 	return new < 0 ? -errno : new;
 }
 

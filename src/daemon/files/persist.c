@@ -15,6 +15,7 @@
 #include "daemon/files/states.h"
 #include "store/attributes.h"
 #include "store/persist.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,7 +231,7 @@ static int take_source(struct leat_job *j, enum leat_root root, const struct lea
 		return -errno;
 	j->first |= note_dir(j->d, j->path);
 	j->mtime = st.st_mtim;
-	j->ctime = st.st_ctim;
+	j->ctime = leat_shown_ctime(j->d->shm, &st);
 	j->uid = st.st_uid;
 	j->gid = st.st_gid;
 	if (S_ISLNK(st.st_mode))

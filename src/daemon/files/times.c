@@ -7,6 +7,7 @@
 #include "daemon/files/files.h"
 #include "store/attributes.h"
 #include "store/persist.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static struct timespec newer_than(struct timespec t)
  * has come by a rename from elsewhere is known by being older than the run. */
 static bool is_set(struct leat_daemon *d, const struct leat_file *f, const struct stat *st)
 {
-	bool differ = !leat_timespec_is_same(st->st_mtim, st->st_ctim);
+	bool differ = !leat_timespec_is_same(st->st_mtim, leat_shown_ctime(d->shm, st));
 
 	/* File systems count in ticks: what was written first may seem older than the run. */
 	return st->st_mtim.tv_sec < d->start_time.tv_sec - 1 ||
@@ -215,9 +216,9 @@ static int open_like(struct leat_daemon *d, const struct stamp *s)
 	return leat_beneath_open(leat_tree_fd(d->tree, s->root), s->f->name, O_PATH, 0);
 }
 
-static bool is_untouched(const struct stamp *s)
+static bool is_untouched(const struct leat_daemon *d, const struct stamp *s)
 {
-	return leat_timespec_is_same(s->st.st_ctim, s->f->saved_ctime);
+	return leat_timespec_is_same(leat_shown_ctime(d->shm, &s->st), s->f->saved_ctime);
 }
 
 static enum leat_list list_of(struct leat_daemon *d, const struct stamp *s)
@@ -243,7 +244,7 @@ static void apply(struct leat_daemon *d, const struct stamp *s)
 				       !strict   ? NULL
 				       : on_disk ? &seen
 						 : &s->f->on_disk,
-				       like, list_of(d, s), is_untouched(s) ? "" : s->f->name);
+				       like, list_of(d, s), is_untouched(d, s) ? "" : s->f->name);
 	if (like >= 0)
 		leat_close(&like);
 	if (rc && rc != -ENOENT)

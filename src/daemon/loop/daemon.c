@@ -147,6 +147,7 @@ static int open_store(struct leat_daemon *d, char *error, size_t error_size)
 				d->dir);
 	if (!d->tree)
 		return -ENOMEM;
+	leat_tree_set_shm(d->tree, d->shm);
 	leat_private_init(d);
 	rc = leat_spill_init(d, error, error_size);
 	if (!rc)

@@ -79,26 +79,26 @@ static bool was_used(const struct leat_move *m)
 	       !leat_timespec_is_same(now.st_ctim, m->st.st_ctim) || leat_is_open_elsewhere(m->in);
 }
 
-/* The new name, and no more the old one, in directories whose times stay as they are. */
-static int swap_names(const struct leat_move *m)
+/* The new name, and no more the old one: of that neither the directories nor the file, which is
+ * another inode now, show anything. */
+static int swap_names(const struct leat_move *m, const struct stat *st)
 {
 	int store = leat_tree_fd(m->d->tree, LEAT_ROOT_STORE), to = leat_tree_fd(m->d->tree, m->to);
+	struct timespec ctime = leat_shown_ctime(m->d->shm, st);
 	struct leat_beneath at = {.dir = -1};
-	struct stat top;
 	struct leat_quiet quiet;
 	int rc;
 
 	if (leat_beneath_find(store, m->f->name, &at))
 		at = (struct leat_beneath){.dir = -1};
-	leat_quiet_begin(&quiet, at.dir);
-	if (fstat(store, &top) < 0)
-		top.st_ino = 0;
+	leat_quiet_begin(&quiet, m->d->shm, at.dir);
+	leat_quiet_add(&quiet, store); /* it has had the temporary name */
+	leat_quiet_show(&quiet, m->in, ctime);
+	leat_quiet_show(&quiet, m->out, ctime);
 	rc = leat_beneath_rename(to, m->temporary, to, m->f->name, 0);
 	LEAT_FAULT("move.renamed");
 	if (!rc)
 		rc = leat_beneath_unlink(leat_tree_fd(m->d->tree, m->from), m->f->name, 0);
-	if (top.st_ino) /* it has had the temporary name */
-		leat_beneath_set_times(store, (struct timespec[]){top.st_atim, top.st_mtim});
 	leat_quiet_end(&quiet);
 	leat_beneath_release(&at);
 	return rc;
@@ -117,7 +117,7 @@ static int replace_old(struct leat_move *m)
 		rc = leat_copy_meta(m->in, m->out, &st, LEAT_LIST_GOES, NULL);
 	/* Who finds nothing in the old place asks, and is answered when all is done. */
 	leat_shm_file_changed(leat_file_shm(m->d, m->f));
-	return rc ? rc : swap_names(m);
+	return rc ? rc : swap_names(m, &st);
 }
 
 /* The same for a file that is open: who has it open is to follow. */
@@ -152,7 +152,7 @@ static void drop_temporary(const struct leat_move *m)
 	int top = leat_tree_fd(m->d->tree, m->to);
 	struct leat_quiet quiet;
 
-	leat_quiet_begin(&quiet, top);
+	leat_quiet_begin(&quiet, m->d->shm, top);
 	leat_beneath_unlink(top, m->temporary, 0);
 	leat_quiet_end(&quiet);
 }
@@ -216,7 +216,7 @@ static int open_both(struct leat_move *m)
 		return -EBUSY;
 	snprintf(m->temporary, sizeof(m->temporary), ".leat-move-%llu",
 		 (unsigned long long)++d->files->last_byte);
-	leat_quiet_begin(&quiet, leat_tree_fd(d->tree, m->to));
+	leat_quiet_begin(&quiet, d->shm, leat_tree_fd(d->tree, m->to));
 	m->out = leat_beneath_open(leat_tree_fd(d->tree, m->to), m->temporary,
 				   O_RDWR | O_CREAT | O_EXCL, 0600);
 	leat_quiet_end(&quiet);
