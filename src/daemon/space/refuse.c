@@ -98,8 +98,8 @@ void leat_space_blame_moves(struct leat_daemon *d, int step, int status)
 		leat_problem_add(
 			d, 0,
 			"step %s read %s%s, which was moved between memory and disk "
-			"meanwhile and has another time of change by that: a program that "
-			"compares it (tar: \"file changed as we read it\") fails; give more "
+			"meanwhile and has another inode number by that: a program that "
+			"compares it (cp: \"replaced while being copied\") fails; give more "
 			"with --memory",
 			d->wf->steps[step].name, moved->name, n > 1 ? " and others" : "");
 }

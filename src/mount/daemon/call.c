@@ -1,6 +1,7 @@
 /* A call that the server acts for: of a request of the kernel, or its own. */
 #include "mount/daemon/call.h"
 #include "mount/names/identity.h"
+#include "shm/ctimes.h"
 #include "shm/window.h"
 
 #include "base/people.h"
@@ -74,14 +75,29 @@ static uint32_t epoch_of(struct leat_shm_file *f)
 int leat_mount_fstat(const struct leat_mount_call *call, uint32_t slot, int fd, struct stat *st)
 {
 	struct leat_shm_file *f = leat_mount_file(call, slot);
+	const struct leat_shm *shm = call->m->shm;
+	uint64_t seen;
 	uint32_t epoch;
 
 	do {
+		seen = leat_shm_ctimes_seen(shm);
 		epoch = epoch_of(f);
 		if (fstat(fd, st) < 0)
 			return -errno;
-	} while (!fix_size(f, epoch, st));
+	} while (!fix_size(f, epoch, st) || !leat_shm_ctime_show(shm, seen, st));
 	return 0;
+}
+
+int leat_mount_stat_half(const struct leat_mount *m, const char *path, struct stat *st)
+{
+	uint64_t seen;
+
+	do {
+		seen = leat_shm_ctimes_seen(m->shm);
+		if (fstatat(m->store_fd, *path ? path : ".", st, AT_SYMLINK_NOFOLLOW) < 0)
+			return -errno;
+	} while (!leat_shm_ctime_show(m->shm, seen, st));
+	return S_ISDIR(st->st_mode) ? 0 : -ENOTDIR;
 }
 
 void leat_mount_become(const struct leat_mount_call *call)
@@ -145,13 +161,16 @@ int leat_mount_identify(const struct leat_mount_call *call, uint32_t slot, int d
 			const char *path, struct stat *st, struct leat_identity *id)
 {
 	struct leat_shm_file *f = leat_mount_file(call, slot);
+	const struct leat_shm *shm = call->m->shm;
+	uint64_t seen;
 	uint32_t epoch;
 	int rc;
 
 	do {
+		seen = leat_shm_ctimes_seen(shm);
 		epoch = epoch_of(f);
 		rc = identify(call, dirfd, path, st, id);
-	} while (!rc && !fix_size(f, epoch, st));
+	} while (!rc && (!fix_size(f, epoch, st) || !leat_shm_ctime_show(shm, seen, st)));
 	if (!rc)
 		id->slot = slot;
 	return rc;

@@ -30,10 +30,14 @@ int leat_mount_call_init(struct leat_mount_call *call, fuse_req_t req);
 /* Record of a slot, or NULL. */
 struct leat_shm_file *leat_mount_file(const struct leat_mount_call *call, uint32_t slot);
 /* As fstat and leat_identify, 0 or -errno. The kernel's size of a file that somebody writes by
- * mapped windows may be ahead of its length, which is put into `st`. */
+ * mapped windows may be ahead of its length, which is put into `st`; so is the time of change that
+ * is shown (shm/ctimes.h). */
 int leat_mount_fstat(const struct leat_mount_call *call, uint32_t slot, int fd, struct stat *st);
 int leat_mount_identify(const struct leat_mount_call *call, uint32_t slot, int dirfd,
 			const char *path, struct stat *st, struct leat_identity *id);
+/* The half in the store of the directory `path`, as steps are shown its times. -ENOTDIR: there is
+ * something else; -errno. */
+int leat_mount_stat_half(const struct leat_mount *m, const char *path, struct stat *st);
 /* From here to leat_mount_become_self file system calls are made with the caller's ids. */
 void leat_mount_become(const struct leat_mount_call *call);
 void leat_mount_become_self(const struct leat_mount_call *call);

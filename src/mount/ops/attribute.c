@@ -110,8 +110,8 @@ static int find_end(struct leat_mount_call *call, fuse_ino_t ino, struct leat_ha
 
 	if (!rc)
 		rc = leat_handle_migrate(call, h, false);
-	if (!rc && fstat(h->fd, st) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = leat_mount_fstat(call, 0, h->fd, st);
 	if (!rc && !was_final)
 		leat_fuse_extend(call->m->session, ino, h->fd, (uint64_t)st->st_size);
 	return rc;
@@ -338,7 +338,7 @@ static int look_now(struct leat_mount_call *call, fuse_ino_t ino, const struct f
 
 	if (fi) {
 		rc = leat_handle_migrate(call, leat_handle_of(fi), false);
-		return rc ? rc : fstat(leat_handle_of(fi)->fd, st) < 0 ? -errno : 0;
+		return rc ? rc : leat_mount_fstat(call, 0, leat_handle_of(fi)->fd, st);
 	}
 	fd = leat_handle_any(call, ino, &slot);
 	if (fd >= 0) {

@@ -30,7 +30,7 @@ double leat_ops_keep_s(const struct leat_mount_call *call,
 	return f && leat_shm_flags(f) & LEAT_SHM_COMMITTED ? FINAL_S : 0;
 }
 
-/* What a directory takes on a disk: as src/preload/hooks/stat.c shows those in memory. */
+/* What a directory takes on a disk: as src/preload/hooks/stat_shown.c shows those in memory. */
 enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
 
 /* What leat does on disk is not to be seen: a directory that is in both places has the times that
@@ -41,9 +41,7 @@ static void show_directory(struct leat_mount *m, fuse_ino_t ino, const char *nam
 	struct stat half;
 
 	if (st->st_dev != m->store_dev) {
-		if (leat_node_path(m, ino, name, path) ||
-		    fstatat(m->store_fd, *path ? path : ".", &half, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(half.st_mode))
+		if (leat_node_path(m, ino, name, path) || leat_mount_stat_half(m, path, &half))
 			return;
 		st->st_atim = half.st_atim;
 		st->st_mtim = half.st_mtim;

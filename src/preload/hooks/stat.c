@@ -11,10 +11,12 @@
 #include "preload/hooks/asker.h"
 #include "preload/hooks/handlers.h"
 #include "preload/hooks/hooks.h"
+#include "preload/hooks/stat_shown.h"
 #include "preload/path/names.h"
 #include "preload/path/paths.h"
 #include "preload/path/resolve.h"
 #include "preload/path/resolve_cache.h"
+#include "shm/ctimes.h"
 #include "shm/state.h"
 #include "shm/window.h"
 #include "wire/wire.h"
@@ -25,88 +27,6 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
-
-/* A huge page is no good size for a buffer of stdio's. */
-#define MAX_BLOCK 65536
-
-/* What a directory takes on a disk. That of one in memory depends on how many names are in it, and
- * is no sum of blocks: programs that add up sizes, or divide by them, do not expect it. */
-enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
-
-/* The link count of a directory that is the union of two says nothing; 1 is what
- * file systems show that do not count. */
-static void fix_stat(struct stat *st)
-{
-	const struct leat_server_info *w = leat_server_known();
-
-	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
-		st->st_blksize = MAX_BLOCK;
-	if (!S_ISDIR(st->st_mode))
-		return;
-	st->st_nlink = 1;
-	if (w && st->st_dev == w->store_dev) {
-		st->st_size = DIRECTORY_BYTES;
-		st->st_blocks = DIRECTORY_BLOCKS;
-	}
-}
-
-/* As makedev(3), which is no function of ours. */
-static uint64_t device_of(const struct statx *st)
-{
-	uint64_t major = st->stx_dev_major, minor = st->stx_dev_minor;
-
-	return (major & 0xfff) << 8 | (major & ~UINT64_C(0xfff)) << 32 | (minor & 0xff) |
-	       (minor & ~UINT64_C(0xff)) << 12;
-}
-
-static void fix_statx(struct statx *st)
-{
-	const struct leat_server_info *w = leat_server_known();
-
-	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
-		st->stx_blksize = MAX_BLOCK;
-	if (!S_ISDIR(st->stx_mode))
-		return;
-	st->stx_nlink = 1;
-	if (w && device_of(st) == w->store_dev) {
-		st->stx_size = DIRECTORY_BYTES;
-		st->stx_blocks = DIRECTORY_BLOCKS;
-	}
-}
-
-/* ---- a directory that is on disk and in the store ----
- * What leat does on disk is not to be seen: its times are those that it has in the store. */
-
-static bool find_half(const char *path, struct stat *half)
-{
-	const struct leat_server_info *w = leat_server_known();
-
-	return w && !raw(SYS_newfstatat, w->store_fd, path, half, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISDIR(half->st_mode);
-}
-
-static void take_times(struct stat *st, const struct stat *half)
-{
-	st->st_atim = half->st_atim;
-	st->st_mtim = half->st_mtim;
-	st->st_ctim = half->st_ctim;
-	st->st_size = DIRECTORY_BYTES;
-	st->st_blocks = DIRECTORY_BLOCKS;
-}
-
-static struct statx_timestamp of_timespec(struct timespec t)
-{
-	return (struct statx_timestamp){.tv_sec = t.tv_sec, .tv_nsec = (uint32_t)t.tv_nsec};
-}
-
-static void take_times_x(struct statx *st, const struct stat *half)
-{
-	st->stx_atime = of_timespec(half->st_atim);
-	st->stx_mtime = of_timespec(half->st_mtim);
-	st->stx_ctime = of_timespec(half->st_ctim);
-	st->stx_size = DIRECTORY_BYTES;
-	st->stx_blocks = DIRECTORY_BLOCKS;
-}
 
 /* A stat of any kind. */
 struct look {
@@ -134,14 +54,8 @@ static unsigned type_of(const struct look *l)
 /* What was seen is the directory `path`, as it is on disk. */
 static void fix_times(const struct look *l, const char *path)
 {
-	struct stat half;
-
-	if (type_of(l) != S_IFDIR || !find_half(path, &half))
-		return;
-	if (l->stx)
-		take_times_x(l->stx, &half);
-	else
-		take_times(l->st, &half);
+	if (type_of(l) == S_IFDIR)
+		leat_show_half(path, l->st, l->stx);
 }
 
 static void fix_times_of(const struct look *l, int fd)
@@ -192,6 +106,22 @@ static bool fix_size(const struct look *l, struct leat_shm_file *f, uint32_t epo
 	return true;
 }
 
+/* What leat has changed does not show (shm/ctimes.h). False: look again. */
+static bool fix_ctime(const struct look *l, const struct leat_shm *shm, uint64_t seen)
+{
+	if (!shm || !leat_shm_ctimes_seen(shm))
+		return true;
+	return l->stx ? leat_show_ctime_x(shm, seen, l->stx)
+		      : leat_shm_ctime_show(shm, seen, l->st);
+}
+
+static const struct leat_shm *shm_known(void)
+{
+	const struct leat_server_info *w = leat_server_known();
+
+	return w ? w->shm : NULL;
+}
+
 static uint32_t epoch_of(struct leat_shm_file *f)
 {
 	return f ? leat_shm_epoch(f) : 0;
@@ -200,14 +130,17 @@ static uint32_t epoch_of(struct leat_shm_file *f)
 static long stat_resolved(const struct look *l, const struct leat_resolved *resolved)
 {
 	struct leat_shm_file *f = leat_client_file(resolved->slot);
+	const struct leat_shm *shm = shm_known();
+	uint64_t seen;
 	uint32_t epoch;
 	long rc;
 
 	do {
+		seen = shm ? leat_shm_ctimes_seen(shm) : 0;
 		epoch = epoch_of(f);
 		rc = look_at(l, resolved->dirfd, resolved->path,
 			     l->flags & ~(unsigned)AT_EMPTY_PATH);
-	} while (!rc && !fix_size(l, f, epoch));
+	} while (!rc && !(fix_size(l, f, epoch) && fix_ctime(l, shm, seen)));
 	return rc;
 }
 
@@ -229,9 +162,9 @@ static long look_inside(const struct look *l, struct leat_resolved *resolved, bo
 	if (!rc && resolved->location == LEAT_LOCATION_DISK)
 		fix_times(l, resolved->path);
 	if (!rc && l->stx) {
-		fix_statx(l->stx);
+		leat_show_statx(l->stx);
 	} else if (!rc) {
-		fix_stat(l->st);
+		leat_show_stat(l->st);
 		leat_resolved_remember(resolved, l->st);
 	}
 	leat_resolved_leave(resolved);
@@ -265,6 +198,8 @@ static long look_by_fd(const struct look *l, int fd)
 {
 	const struct leat_fd *r;
 	struct leat_shm_file *f;
+	const struct leat_shm *shm = shm_known();
+	uint64_t seen;
 	uint32_t epoch;
 	bool noted;
 	long rc;
@@ -279,9 +214,10 @@ static long look_by_fd(const struct look *l, int fd)
 	r = leat_fd_get(fd);
 	f = r ? leat_client_file(r->slot) : NULL;
 	do {
+		seen = shm ? leat_shm_ctimes_seen(shm) : 0;
 		epoch = epoch_of(f);
 		rc = leat_as_is(l->c);
-	} while (!rc && !fix_size(l, f, epoch));
+	} while (!rc && !(fix_size(l, f, epoch) && fix_ctime(l, shm, seen)));
 	if (rc || !r)
 		return rc;
 	if (noted && type_of(l) == S_IFREG)
@@ -289,9 +225,9 @@ static long look_by_fd(const struct look *l, int fd)
 	if (r->kind == LEAT_KIND_DIR)
 		fix_times_of(l, fd);
 	if (l->stx)
-		fix_statx(l->stx);
+		leat_show_statx(l->stx);
 	else
-		fix_stat(l->st);
+		leat_show_stat(l->st);
 	return 0;
 }
 
