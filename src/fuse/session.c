@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,9 @@ struct leat_fuse {
 	void *context;                /* borrowed */
 	uint64_t wanted;
 	pthread_mutex_t lock;
-	uint64_t granted; /* under the lock */
+	uint64_t granted;  /* under the lock */
+	unsigned releases; /* under the lock; received, and not answered yet */
+	void (*release)(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 };
 
 /* The request being answered by this thread needs its reply amended. */
@@ -64,15 +67,24 @@ static _Thread_local struct {
 
 /* ---- messages on their way ---- */
 
+static void count_releases(struct leat_fuse *f, int change)
+{
+	pthread_mutex_lock(&f->lock);
+	f->releases += (unsigned)change;
+	pthread_mutex_unlock(&f->lock);
+}
+
 static ssize_t receive(int fd, void *buf, size_t size, void *userdata)
 {
 	ssize_t n = read(fd, buf, size);
 	const struct fuse_in_header *in = buf;
 	const struct fuse_init_in *init = (const struct fuse_init_in *)(in + 1);
+	struct leat_fuse *f = userdata;
 
-	(void)userdata;
 	if (n < 0 && errno == ECONNABORTED)
 		errno = ENODEV; /* the mount is gone, whichever way */
+	if (n >= (ssize_t)sizeof(*in) && in->opcode == FUSE_RELEASE)
+		count_releases(f, 1);
 	if (n >= (ssize_t)(sizeof(*in) + sizeof(*init)) && in->opcode == FUSE_INIT) {
 		amend.init = in->unique;
 		amend.offered = init->flags;
@@ -133,6 +145,14 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = 64;
 }
 
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct leat_fuse *f = fuse_req_userdata(req);
+
+	f->release(req, ino, fi);
+	count_releases(f, -1);
+}
+
 static struct fuse_session *new_session(struct leat_fuse *f, const struct fuse_lowlevel_ops *ops)
 {
 	struct fuse_lowlevel_ops all = *ops;
@@ -141,6 +161,9 @@ static struct fuse_session *new_session(struct leat_fuse *f, const struct fuse_l
 	struct fuse_session *session;
 
 	all.init = op_init;
+	f->release = ops->release;
+	if (ops->release)
+		all.release = op_release;
 	session = fuse_session_new(&args, &all, sizeof(all), f);
 	fuse_opt_free_args(&args);
 	return session;
@@ -200,6 +223,18 @@ void *leat_fuse_context(fuse_req_t req)
 	const struct leat_fuse *f = fuse_req_userdata(req);
 
 	return f->context;
+}
+
+bool leat_fuse_releases(struct leat_fuse *f)
+{
+	struct pollfd queue = {.fd = fuse_session_fd(f->session), .events = POLLIN};
+
+	bool any = poll(&queue, 1, 0) > 0; /* first: it may be one */
+
+	pthread_mutex_lock(&f->lock);
+	any |= f->releases > 0;
+	pthread_mutex_unlock(&f->lock);
+	return any;
 }
 
 bool leat_fuse_has(struct leat_fuse *f, uint64_t flag)

@@ -31,6 +31,10 @@ int leat_fuse_loop(struct leat_fuse *f, unsigned idle_threads);
 
 void *leat_fuse_context(fuse_req_t req);
 
+/* May a file that the kernel has released be still to be dealt with? The kernel sends a release
+ * before the close that causes it returns, but threads overtake each other. */
+bool leat_fuse_releases(struct leat_fuse *f);
+
 /* Has the kernel granted that flag? It says so before the first request is answered. */
 bool leat_fuse_has(struct leat_fuse *f, uint64_t flag);
 

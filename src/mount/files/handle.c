@@ -221,7 +221,8 @@ void leat_handle_note_refused(struct leat_mount_call *call, const struct leat_ha
 	report_read(call, h, LEAT_READ_LOOK, 0, false);
 }
 
-enum { SETTLE_LOOKS = 100 };
+/* 20 ms; where the kernel has released files that are still to be dealt with, 2 s. */
+enum { SETTLE_LOOKS = 100, RELEASE_LOOKS = 10000 };
 
 /* A close that the kernel has still to tell of may never come: another process can have the
  * descriptor, too. `give_up` on those. */
@@ -241,12 +242,17 @@ static bool is_closing(struct leat_mount *m, bool give_up)
 	return closing;
 }
 
+static bool gives_up(struct leat_mount *m, unsigned looks)
+{
+	return looks >= RELEASE_LOOKS || (looks >= SETTLE_LOOKS && !leat_fuse_releases(m->session));
+}
+
 int leat_handles_settle(struct leat_mount_call *call)
 {
 	const struct timespec pause = {.tv_nsec = 200000};
 
 	leat_alive_poll(call);
-	for (unsigned looks = 0; is_closing(call->m, looks >= SETTLE_LOOKS); looks++) {
+	for (unsigned looks = 0; is_closing(call->m, gives_up(call->m, looks)); looks++) {
 		if (leat_mount_call_is_stopped(call))
 			return -EINTR;
 		nanosleep(&pause, NULL);
