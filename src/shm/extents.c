@@ -78,10 +78,11 @@ static int look_up(struct leat_shm *shm, struct leat_shm_file *f, uint64_t at,
 		   struct leat_range *found)
 {
 	uint32_t table = atomic_load(&f->table);
-	const struct leat_shm_table *t = &shm->tables[table - 1];
+	const struct leat_shm_table *t;
 
 	if (!table || table > LEAT_SHM_MAX_TABLES)
 		return -EAGAIN;
+	t = &shm->tables[table - 1];
 	for (int i = 0; i < TRIES; i++) {
 		uint32_t sequence = atomic_load_explicit(&t->sequence, memory_order_acquire);
 		uint32_t slot = atomic_load_explicit(&t->slot, memory_order_relaxed);
