@@ -14,10 +14,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-/* How long the daemon has to end, once asked to. */
+/* How long the daemon has to end, once asked to; as long as it works it is given more, so often at
+ * most: it may have many files to remove. */
 #define ASKED_MS 5000
+#define MOST_TIMES 24u
 
 static int spawn(struct leat_cli_daemon *daemon, const struct leat_args *args,
 		 const struct leat_cli_workflow *w, bool serve)
@@ -103,19 +106,31 @@ static bool has_ended_within(pid_t pid, int pidfd, int ms)
 	return waitpid(pid, NULL, WNOHANG) != 0;
 }
 
+/* Has it had a processor since `busy`, which becomes the time it has had by now? */
+static bool has_worked(pid_t pid, struct timespec *busy)
+{
+	struct timespec before = *busy;
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, busy) == 0 &&
+	       (busy->tv_sec != before.tv_sec || busy->tv_nsec != before.tv_nsec);
+}
+
 /* It ends by itself, once asked to or left alone; but nothing of it may stay. */
 static void await_end(pid_t pid)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct timespec busy = {0};
 
 	if (pidfd < 0 && errno == ESRCH)
 		return; /* reaped */
-	if (!has_ended_within(pid, pidfd, ASKED_MS)) {
-		kill(pid, SIGTERM);
-		if (!has_ended_within(pid, pidfd, ASKED_MS)) {
+	for (unsigned i = 0; !has_ended_within(pid, pidfd, ASKED_MS); i++) {
+		bool works = has_worked(pid, &busy);
+
+		if (!i)
+			kill(pid, SIGTERM);
+		else if (!works || i >= MOST_TIMES)
 			kill(pid, SIGKILL);
-			waitpid(pid, NULL, 0);
-		}
 	}
 	leat_close(&pidfd);
 }
