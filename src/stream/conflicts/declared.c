@@ -142,7 +142,7 @@ int leat_declared_first_after(const struct leat_stream *s, const struct leat_nam
 			      int step)
 {
 	for (int o = 0; o < s->n_steps; o++)
-		if (n->seen_by & leat_seen_bit(o) && s->steps[o].started &&
+		if (n->seen & leat_seen_bit(o) && s->steps[o].started &&
 		    leat_order_of(s, o, step) == LEAT_AFTER)
 			return o;
 	return -1;

@@ -35,8 +35,8 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 	leat_content_detach(s, n);
 	if (reported || !leat_name_advance(s, n, LEAT_FILE_EVENT_TAKEN_BACK))
 		return;
-	n->seen = n->looked = n->relied = false;
-	n->seen_by = 0;
+	n->looked = n->relied = false;
+	n->seen = 0;
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */

@@ -49,8 +49,7 @@ static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 		leat_alias_note_reader(n, q->step);
 	if (role != LEAT_ROLE_CONSUMER)
 		return;
-	n->seen = true;
-	n->seen_by |= leat_seen_bit(q->step);
+	n->seen |= leat_seen_bit(q->step);
 	n->looked = n->looked || q->call == LEAT_CALL_LOOK;
 	n->relied = n->relied || (leat_name_is_dir(n) && n->state == LEAT_FILE_COMMITTED);
 }

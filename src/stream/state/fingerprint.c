@@ -99,8 +99,8 @@ static uint64_t hash_name_state(const struct leat_name_state *n)
 	put(&d, hash_name(n));
 	put(&d, n->state);
 	put(&d, n->amender);
-	put(&d, n->seen | n->counted << 1 | n->busy << 2 | n->shown << 3 | n->looked << 4);
-	put(&d, n->seen_by);
+	put(&d, n->counted | n->busy << 1 | n->shown << 2 | n->looked << 3);
+	put(&d, n->seen);
 	put(&d, n->committed_below);
 	put(&d, n->writers_below);
 	put(&d, n->n_shown);

@@ -153,9 +153,8 @@ struct leat_name_state {
 	bool versioned;   /* it is a version of something */
 	bool dropped;     /* that nobody wants any more */
 	unsigned wanted;  /* so many links and steps still need this version */
-	bool seen;        /* a consumer was let at it since it was created */
-	uint64_t seen_by; /* which ones: leat_seen_bit of each */
-	uint64_t readers; /* the steps that were let at its bytes, consumers or not, likewise */
+	uint64_t seen;    /* consumers that were let at it since it was created: leat_seen_bit */
+	uint64_t readers; /* steps that were let at its bytes, consumers or not, likewise */
 	bool looked;      /* at what is known of it beside its bytes */
 	bool counted;     /* included in committed_below of the directories above */
 	bool busy;        /* included in writers_below of the directories above */
