@@ -3,6 +3,7 @@
 # shellcheck disable=SC2154 # stderr: run sets it
 bats_require_minimum_version 1.5.0
 load helper
+load steps
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -10,43 +11,6 @@ setup() {
 
 teardown() {
 	nothing_left
-}
-
-# begin: no steps yet.
-begin() {
-	rm -rf work batch flow.yaml order ./*.sh
-	mkdir work batch
-}
-
-# step NAME INPORTS OUTPORTS: a step of flow.yaml, whose script stdin is.
-step() {
-	[ -e flow.yaml ] || printf 'name: flow\ndir: work\npermanent: ["**"]\ntasks:\n' >flow.yaml
-	cat >"$1.sh"
-	echo "$1" >>order
-	cat >>flow.yaml <<-END
-		  - func: $1
-		    exec: ${launcher:-} bash $PWD/$1.sh
-		    inports: [$2]
-		    outports: [$3]
-	END
-}
-
-# run_both: the results are the batch's.
-run_both() {
-	local name
-	while read -r name; do (cd batch && bash "../$name.sh"); done <order
-	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
-	cat log
-	diff -r batch work
-}
-
-# each_way FUNCTION: with the library alone, and behind a mount.
-each_way() {
-	local launcher
-	for launcher in "" "env LEAT_INTERCEPT=mount"; do
-		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
-		"$1"
-	done
 }
 
 # A later step goes by the input x of `take` before that takes it away.
@@ -72,7 +36,6 @@ used_before() {
 }
 
 other_mode() {
-	begin
 	step make '' '{filename: x}' <<<'seq 5 >x'
 	step change '{filename: x}' '{filename: y}' <<<'sleep 0.5; chmod 755 x; echo >y'
 	step look '{filename: x}, {filename: y}' '{filename: z}' <<<'[ -x x ] && echo can >z || echo cannot >z; cat y >>z'
@@ -86,7 +49,6 @@ other_mode() {
 }
 
 used_after() {
-	begin
 	step make '' '{filename: x}' <<<'seq 5 >x'
 	step take '{filename: x}' '{filename: y}' <<<'sleep 0.3; cat x >y; rm x'
 	step look '{filename: y}' '{filename: z}' <<<'cat y >z; [ -e x ] || echo clean >>z'
@@ -99,7 +61,6 @@ used_after() {
 }
 
 other_consumer() {
-	begin
 	step make '' '{filename: x}' <<<'seq 5 >x'
 	step early '{filename: x}' '{filename: o}' <<<'cat x >o'
 	step take '{filename: x}, {filename: o}' '{filename: y}' <<<'cat x o >y; rm x'
@@ -129,7 +90,6 @@ replaced() {
 }
 
 exchanged() {
-	begin
 	step make '' '{filename: p}, {filename: q}' <<<'seq 3 >p; seq 5 >q; sleep 0.2; mv p t; mv q p; mv t q'
 	step change '{filename: p}, {filename: q}' '{filename: p}, {filename: q}' <<<'mv p t2; mv q p; mv t2 q'
 	run_both
