@@ -228,7 +228,6 @@ void *leat_fuse_context(fuse_req_t req)
 bool leat_fuse_releases(struct leat_fuse *f)
 {
 	struct pollfd queue = {.fd = fuse_session_fd(f->session), .events = POLLIN};
-
 	bool any = poll(&queue, 1, 0) > 0; /* first: it may be one */
 
 	pthread_mutex_lock(&f->lock);

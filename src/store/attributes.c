@@ -1,5 +1,6 @@
 #include "store/attributes.h"
 
+#include "base/beneath.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -96,6 +97,18 @@ enum leat_list leat_list_in(int dir)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dir);
 	return getxattr(path, DEFAULT_ACL, NULL, 0) > 0 ? LEAT_LIST_GOES : LEAT_LIST_STAYS;
+}
+
+enum leat_list leat_list_of(int top, const char *path)
+{
+	struct leat_beneath at;
+	enum leat_list list;
+
+	if (leat_beneath_find(top, path, &at))
+		return LEAT_LIST_STAYS;
+	list = leat_list_in(at.dir);
+	leat_beneath_release(&at);
+	return list;
 }
 
 /* ---- of files ---- */

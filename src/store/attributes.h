@@ -19,6 +19,8 @@ enum leat_list {
 
 /* The same of files that lie in the directory `dir`, O_PATH or not. Any thread. */
 enum leat_list leat_list_in(int dir);
+/* The same of the file `path` below `top` (base/beneath.h); STAYS if it cannot be found. */
+enum leat_list leat_list_of(int top, const char *path);
 /* Give the directory `out` the default list of the directory `in`, if that has one: files made in
  * either have the same rights. 0 or -errno. Any thread. */
 int leat_copy_default_list(int in, int out);

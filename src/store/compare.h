@@ -2,7 +2,8 @@
 #ifndef LEAT_STORE_COMPARE_H
 #define LEAT_STORE_COMPARE_H
 
-/* 1: the open files `a` and `b` have the same bytes; 0: they have not; -errno. Any thread. */
+/* 1: the open files `a` and `b`, which are read from the start, have the same bytes; 0: they have
+ * not; -errno. Any thread. */
 int leat_compare_bytes(int a, int b);
 
 /* The same of the symlinks `path` below the directories `a` and `b`. */

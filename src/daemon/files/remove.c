@@ -60,6 +60,17 @@ int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, 
 	return gone ? 0 : rc;
 }
 
+void leat_file_removed(struct leat_daemon *d, struct leat_file *f, const char *name, int step,
+		       pid_t pid, unsigned flags)
+{
+	leat_file_retire(d, f);
+	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_UNLINK,
+						 .step = step,
+						 .pid = pid,
+						 .name = name,
+						 .flags = flags});
+}
+
 int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
 		     int step, pid_t pid)
 {
@@ -69,13 +80,9 @@ int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const 
 	if (f)
 		leat_descriptions_hold(d, f);
 	rc = leat_unlink_everywhere(d, user, name);
-	if (rc || !f)
-		return rc;
-	leat_file_retire(d, f);
-	leat_events_apply(d,
-			  (struct leat_event){
-				  .kind = LEAT_EV_UNLINK, .step = step, .pid = pid, .name = name});
-	return 0;
+	if (!rc && f)
+		leat_file_removed(d, f, name, step, pid, 0);
+	return rc;
 }
 
 int leat_file_hide_from(struct leat_daemon *d, struct leat_file *f, const struct leat_user *user,

@@ -14,6 +14,11 @@ int leat_unlink_everywhere(struct leat_daemon *d, const struct leat_user *user, 
 int leat_file_remove(struct leat_daemon *d, const struct leat_user *user, const char *name,
 		     int step, pid_t pid);
 
+/* `step` has removed it from every place: its record is retired, and the rules hear of it. `flags`:
+ * LEAT_EVF_DIR or 0. */
+void leat_file_removed(struct leat_daemon *d, struct leat_file *f, const char *name, int step,
+		       pid_t pid, unsigned flags);
+
 /* `step` removes it as a consumer, while others want it: it goes for that step and those after it,
  * and for all, as `user`, when they are done. 0 or -ENOMEM. */
 int leat_file_hide_from(struct leat_daemon *d, struct leat_file *f, const struct leat_user *user,

@@ -221,18 +221,6 @@ static bool is_untouched(const struct leat_daemon *d, const struct stamp *s)
 	return leat_timespec_is_same(leat_shown_ctime(d->shm, &s->st), s->f->saved_ctime);
 }
 
-static enum leat_list list_of(struct leat_daemon *d, const struct stamp *s)
-{
-	struct leat_beneath at;
-	enum leat_list list;
-
-	if (leat_beneath_find(leat_tree_fd(d->tree, s->root), s->f->name, &at))
-		return LEAT_LIST_STAYS;
-	list = leat_list_in(at.dir);
-	leat_beneath_release(&at);
-	return list;
-}
-
 static void apply(struct leat_daemon *d, const struct stamp *s)
 {
 	const struct leat_inode seen = {s->st.st_dev, s->st.st_ino};
@@ -244,7 +232,9 @@ static void apply(struct leat_daemon *d, const struct stamp *s)
 				       !strict   ? NULL
 				       : on_disk ? &seen
 						 : &s->f->on_disk,
-				       like, list_of(d, s), is_untouched(d, s) ? "" : s->f->name);
+				       like,
+				       leat_list_of(leat_tree_fd(d->tree, s->root), s->f->name),
+				       is_untouched(d, s) ? "" : s->f->name);
 	if (like >= 0)
 		leat_close(&like);
 	if (rc && rc != -ENOENT)

@@ -86,15 +86,9 @@ static int remove_directory(struct leat_change_request *r)
 	if (!rc)
 		leat_tree_touch(d->tree, LEAT_ROOT_DISK, name);
 	f = leat_file_find(d, name);
-	if (rc || !f)
-		return rc;
-	leat_file_retire(d, f);
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_UNLINK,
-						 .step = r->c->step,
-						 .pid = r->c->pid,
-						 .name = name,
-						 .flags = LEAT_EVF_DIR});
-	return 0;
+	if (!rc && f)
+		leat_file_removed(d, f, name, r->c->step, r->c->pid, LEAT_EVF_DIR);
+	return rc;
 }
 
 static enum leat_find how_to_find(const struct leat_msg_change *in)

@@ -16,6 +16,7 @@
 #include "store/attributes.h"
 #include "store/compare.h"
 #include "store/persist.h"
+#include "store/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,14 +97,13 @@ int leat_prepared_note(struct leat_daemon *d, int step)
 /* ---- what was removed ---- */
 
 static void report(struct leat_daemon *d, int step, enum leat_event_kind kind, const char *name,
-		   unsigned code, unsigned flags)
+		   unsigned code)
 {
 	leat_events_apply(d, (struct leat_event){.kind = kind,
 						 .step = step,
 						 .pid = d->steps[step].pid,
 						 .name = name,
-						 .code = code,
-						 .flags = flags});
+						 .code = code});
 }
 
 static void remove_failed(struct leat_daemon *d, int step, const char *name, int rc)
@@ -121,7 +121,7 @@ static void remove_file(struct leat_daemon *d, int step, struct leat_file *f, co
 	int rc;
 
 	if (leat_stream_use_is_news(d->stream, step, name, LEAT_USE_REMOVE))
-		report(d, step, LEAT_EV_USE, name, LEAT_USE_REMOVE, 0);
+		report(d, step, LEAT_EV_USE, name, LEAT_USE_REMOVE);
 	if (leat_tree_has_ours(d->tree, name, &root, &st) &&
 	    leat_stream_role(d->stream, step, name) == LEAT_ROLE_CONSUMER &&
 	    leat_file_is_wanted(d, f, step)) {
@@ -130,10 +130,8 @@ static void remove_file(struct leat_daemon *d, int step, struct leat_file *f, co
 		leat_descriptions_hold(d, f);
 		rc = leat_unlink_everywhere(d, NULL, name);
 		rc = rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
-		if (!rc) {
-			leat_file_retire(d, f);
-			report(d, step, LEAT_EV_UNLINK, name, 0, 0);
-		}
+		if (!rc)
+			leat_file_removed(d, f, name, step, d->steps[step].pid, 0);
 	}
 	if (rc)
 		remove_failed(d, step, name, rc);
@@ -153,10 +151,8 @@ static void remove_directory(struct leat_daemon *d, int step, struct leat_file *
 	leat_tree_forget(d->tree);
 	if (rc && rc != -ENOTEMPTY && rc != -EEXIST)
 		remove_failed(d, step, name, rc);
-	if (rc || !f)
-		return;
-	leat_file_retire(d, f);
-	report(d, step, LEAT_EV_UNLINK, name, 0, LEAT_EVF_DIR);
+	if (!rc && f)
+		leat_file_removed(d, f, name, step, d->steps[step].pid, LEAT_EVF_DIR);
 }
 
 /* ---- what was changed ---- */
@@ -227,19 +223,7 @@ static void take(struct leat_daemon *d, int step, struct leat_file *f, const cha
 		leat_file_note_root(d, f, LEAT_ROOT_DISK);
 		leat_file_refresh(d, f, leat_stream_state(d->stream, name));
 	}
-	report(d, step, LEAT_EV_VIOLATION, name, LEAT_VIOLATION_UNDECLARED, 0);
-}
-
-static enum leat_list list_of(struct leat_daemon *d, const char *name)
-{
-	struct leat_beneath at;
-	enum leat_list list;
-
-	if (leat_beneath_find(d->disk_fd, name, &at))
-		return LEAT_LIST_STAYS;
-	list = leat_list_in(at.dir);
-	leat_beneath_release(&at);
-	return list;
+	report(d, step, LEAT_EV_VIOLATION, name, LEAT_VIOLATION_UNDECLARED);
 }
 
 static void cannot_give(struct leat_daemon *d, int step, const char *name, int rc)
@@ -268,7 +252,7 @@ static void take_meta(struct leat_daemon *d, int step, struct leat_file *f, cons
 	rc = like < 0 ? like
 		      : leat_persist_meta(leat_tree_fd(d->tree, root), f->name, now,
 					  &(struct leat_inode){ours.st_dev, ours.st_ino}, like,
-					  list_of(d, f->name), f->name);
+					  leat_list_of(d->disk_fd, f->name), f->name);
 	if (like >= 0)
 		leat_close(&like);
 	if (rc) {
@@ -280,7 +264,7 @@ static void take_meta(struct leat_daemon *d, int step, struct leat_file *f, cons
 				    (struct timespec[]){now->st_atim, now->st_mtim});
 	if (f->saved && leat_tree_has(d->tree, root, f->name, &ours)) {
 		f->saved_mtime = ours.st_mtim;
-		f->saved_ctime = ours.st_ctim;
+		f->saved_ctime = leat_shown_ctime(d->shm, &ours);
 	}
 }
 
