@@ -26,11 +26,14 @@ static int compare_chunk(int a, int b, char *buffer)
 
 int leat_compare_bytes(int a, int b)
 {
-	char *buffer = malloc(2 * CHUNK);
-	int rc = buffer ? 2 : -ENOMEM;
+	char *buffer;
+	int rc = 2;
 
 	if (lseek(a, 0, SEEK_SET) < 0 || lseek(b, 0, SEEK_SET) < 0)
-		rc = -errno;
+		return -errno;
+	buffer = malloc(2 * CHUNK);
+	if (!buffer)
+		return -ENOMEM;
 	while (rc == 2)
 		rc = compare_chunk(a, b, buffer);
 	free(buffer);
