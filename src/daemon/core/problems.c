@@ -66,28 +66,50 @@ char *leat_problem_text(const struct leat_daemon *d, const char *text)
 	return copy;
 }
 
+/* An error is told once, however often the program tries again. */
+static bool is_told(const struct leat_daemon *d, int error, const char *text)
+{
+	const struct leat_problem *p;
+
+	DL_FOREACH(d->problems, p)
+	{
+		if (error && p->error == error && strcmp(p->text, text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static char *text_of(const struct leat_daemon *d, const char *format, va_list ap)
+{
+	char *text = leat_vstrf(format, ap);
+
+	if (text)
+		name_places(d, &text);
+	return text;
+}
+
 void leat_problem_add(struct leat_daemon *d, int error, const char *format, ...)
 {
 	struct leat_problem *p;
+	char *text;
 	va_list ap;
 
 	if (error)
 		d->failed = true;
-	if (d->n_problems++ >= MAX_PROBLEMS)
-		return;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return;
 	va_start(ap, format);
-	p->text = leat_vstrf(format, ap);
+	text = text_of(d, format, ap);
 	va_end(ap);
-	if (p->text)
-		name_places(d, &p->text);
-	if (!p->text) {
-		free(p);
+	if (!text || d->n_problems >= MAX_PROBLEMS || is_told(d, error, text)) {
+		free(text);
 		return;
 	}
-	p->error = error;
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		free(text);
+		return;
+	}
+	d->n_problems++;
+	*p = (struct leat_problem){.error = error, .text = text};
 	DL_APPEND(d->problems, p);
 	if (!send_event(d, error, p->text))
 		leat_log(error ? LEAT_LOG_ERROR : LEAT_LOG_WARNING, "%s", p->text);
