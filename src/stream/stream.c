@@ -1,7 +1,6 @@
 /* A stream: made from a workflow, moved on by facts. */
 #include "stream/conflicts/held.h"
 #include "stream/conflicts/shared.h"
-#include "stream/conflicts/uses.h"
 #include "stream/facts/close.h"
 #include "stream/facts/create.h"
 #include "stream/facts/promises.h"
@@ -20,6 +19,7 @@
 #include "stream/state/ofds.h"
 #include "stream/state/ports.h"
 #include "stream/state/waiters.h"
+#include "stream/state/used.h"
 
 #include <errno.h>
 #include <string.h>
@@ -117,7 +117,7 @@ void leat_stream_free(struct leat_stream *s)
 	leat_ofds_free(s);
 	leat_holds_free(s);
 	leat_flow_free(s);
-	leat_uses_free(s);
+	leat_used_free(s);
 	leat_names_free(s);
 	HASH_ITER(hh, s->exact, e, next_exact)
 	{

@@ -199,6 +199,10 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
 /* Do the rules have to hear (LEAT_EV_USE) that `step` uses `name` so? What it did before, or is
  * declared to do, is no news. */
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
+/* Has `step` looked for the undeclared directory `name`, and got another answer than in a batch, so
+ * that it is to be told (USE, MKDIR, INTACT) when it then tries to make it? */
+bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name);
+
 /* May `step` in a batch find `name` otherwise than it is: has a step changed it, or is it declared
  * to, that has no order with `step`, or comes after it? */
 bool leat_stream_use_is_early(const struct leat_stream *s, int step, const char *name);
@@ -211,6 +215,10 @@ int leat_stream_unseen(const struct leat_stream *s, int step, const char *name);
  * by another name, so that `step` has to wait for its end to read it (`writes`: to change it); -1:
  * none. */
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes);
+
+/* A step that has made a file of its own by `name`, which is private to it, and in a batch finds
+ * there what `step` makes; -1: none. */
+int leat_stream_keeper(const struct leat_stream *s, int step, const char *name);
 
 /* A step before `step` that has `name`, an output of a step after it, open, so that `step` has to
  * wait for the close to read it (`changes`: to change it); -1: none. */

@@ -92,7 +92,8 @@ struct leat_msg_resolved {
 	uint32_t seq;        /* with -EAGAIN: value of seq to sleep on */
 	uint32_t generation; /* else: the file's location generation, shm/state.h */
 	uint32_t flags;      /* OPEN: open flags to use instead of the program's */
-	uint32_t reserved;
+	uint32_t mistaken;   /* STAT: in a batch the directory is perhaps not there; if the call is
+			      * to make it, RESOLVE with MKDIR, too */
 	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
 		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */

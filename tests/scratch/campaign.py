@@ -49,6 +49,7 @@ def operation(rng, out, name, others):
         (1, f"ln -f {a} {b}"),
         (1, f"ln -sfn {os.path.basename(a)} {b}"),
         (1, f"readlink {a} >>{out}"),
+        (2, f"[ -d {a[0]} ] && echo dir >>{out}"),
         (1, f"truncate -c -s 3 {a}"),
         (1, f"touch {a}"),
         (1, f"sed -i s/1/x/ {a}"),
@@ -171,7 +172,8 @@ def tree(work, private):
     return found
 
 
-NAMED = re.compile(r"violation: \S+ was (.* by step \S+ and then .* by step|.* by step \S+, but is private to step)")
+NAMED = re.compile(r"violation: \S+ was (.* by step \S+ and then .* by step|.* by step \S+, but is private to step)"
+                   r"|step \S+ (changes|renames) .* private to it and (has other names|cannot go along)")
 WARNED = re.compile(r"warning: (\S+) is appended to by steps \S+ and \S+, which run at the same time")
 
 

@@ -205,3 +205,52 @@ two() {
 	run -0 --separate-stderr leat run w.yaml
 	[ -z "$stderr" ]
 }
+
+@test "another step makes a symlink by that name, which a batch would write through" {
+	local change
+	for change in 'ln -s t tmp.txt' 'ln -s t x; mv x tmp.txt' 'ln -s t x; ln x tmp.txt'; do
+		rm -f work/* made
+		echo new >work/t
+		two x "until [ -e ../made ]; do sleep 0.01; done; $change; echo >a.txt" tmp.txt 'echo mine >tmp.txt; touch ../made; sleep 0.5; echo >b.txt'
+		run -125 --separate-stderr leat run -q w.yaml
+		echo "$stderr"
+		grep -q '^leat: violation: tmp.txt was made as a symlink by step one, but is private to step two' <<<"$stderr"
+	done
+}
+
+@test "a directory in which something is private is renamed, or removed" {
+	two '"d/x"' 'mkdir d; echo 1 >d/x; rmdir d && exit 1; mv d e && exit 1; cat d/x >a.txt' other 'echo >b.txt'
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -q '^leat: step one renames d, in which d/x is private to it and cannot go along: have what is private in a directory that keeps its name' <<<"$stderr"
+	rm -rf work/*
+	mkdir work/d
+	echo old >work/d/x
+	two '"d/x"' 'rm d/x; mv d e && exit 1; echo >a.txt' other 'echo >b.txt'
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -q '^leat: step one renames d, in which d/x is private to it' <<<"$stderr"
+	rm -rf work/*
+	two '"d/x"' 'mkdir -p d/s; echo 1 >d/x; rm -r d; mkdir d; mv d e; ls -A e >a.txt' other 'echo >b.txt'
+	leat run -q w.yaml
+	[ ! -s work/a.txt ] && [ -d work/e ]
+}
+
+@test "an earlier step moves away the directory in which something private was made: a conflict" {
+	mkdir work/d
+	two other 'until [ -e ../made ]; do sleep 0.01; done; mv d e; echo >a.txt' '"d/x"' 'echo 1 >d/x; touch ../made; cat a.txt d/x >b.txt'
+	sed -i 's/outports: \[{filename: b.txt}\]/inports: [{filename: a.txt}]\n    &/' w.yaml
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -q '^leat: violation: d was relied on by step two and then renamed by step one, which in a batch ends before step two begins' <<<"$stderr"
+}
+
+@test "what was there before the run, and has another name, is changed in place" {
+	echo old >work/tmp.txt
+	ln work/tmp.txt work/kept
+	two tmp.txt 'echo new >>tmp.txt; echo >a.txt' other 'echo >b.txt'
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -qF 'leat: step one changes tmp.txt, which is private to it and has other names (hard links): in a batch they would change with it; let it be a copy, or not private' <<<"$stderr"
+	[ "$(cat work/tmp.txt work/kept)" = $'old\nold' ]
+	# A new file of that name is no change of the other.
+	two tmp.txt 'rm tmp.txt; echo new >tmp.txt; cat tmp.txt >a.txt' other 'echo >b.txt'
+	leat run -q w.yaml
+	[ "$(cat work/a.txt work/tmp.txt work/kept)" = $'new\nold\nold' ]
+}

@@ -73,6 +73,63 @@ gone_directory() {
 	each_way gone_directory
 }
 
+# too_early CALLS VERB: a step tries that before an earlier one makes d, which is a conflict.
+too_early() {
+	begin
+	rm -f tried
+	step make '' '{filename: x}' <<<'until [ -e ../tried ]; do sleep 0.01; done; mkdir d; echo >x'
+	step try '{filename: x}' '{filename: o}' <<<"{ $1; } 2>/dev/null; touch ../tried; cat x >o"
+	run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+	echo "$stderr"
+	grep -q "^leat: violation: d was $2 by step try and then made by step make, which in a batch ends before step try begins" <<<"$stderr"
+}
+
+looked_for_too_early() {
+	too_early 'rmdir d' '[a-z]* [a-z]*' # behind a mount it is looked for first
+	too_early 'python3 -c "import os; os.rmdir(\"./d/\")"' '[a-z]* [a-z]*'
+	too_early 'rm -d d' 'looked for'
+	too_early '[ -d d ]' 'looked for'
+	too_early 'ls d' 'looked for'
+}
+
+@test "a step looks for a directory, or removes it, before an earlier one makes it: a conflict" {
+	each_way looked_for_too_early
+}
+
+made_too_early() {
+	rm -f made
+	step look '' '{filename: o}' <<<'until [ -e ../made ]; do sleep 0.01; done; [ -d d ] && echo there >o; echo >>o'
+	step make '{filename: o}' '{filename: x}' <<<'mkdir d; touch ../made; cat o >x'
+	run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+	echo "$stderr"
+	grep -q '^leat: violation: d was made by step make and then read by step look, which in a batch ends before step make begins' <<<"$stderr"
+}
+
+@test "a step finds a directory that a later one has made: a conflict" {
+	each_way made_too_early
+}
+
+made_by_who_looks() {
+	rm -f tried
+	step make '' '{filename: x}' <<<'until [ -e ../tried ]; do sleep 0.01; done; mkdir d d2 d3; touch ../made; echo >x'
+	step try '{filename: x}' '{filename: o}' <<-'END'
+		[ ! -d d ] && [ ! -d d2 ] && [ ! -d d3 ]; touch ../tried
+		until [ -e ../made ]; do sleep 0.01; done
+		mkdir -p d
+		mkdir d2 2>/dev/null
+		python3 -c 'import os; os.makedirs("d3", exist_ok=True)'
+		cat x >o
+	END
+	rm -f made
+	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
+	[ ! -s log ]
+	rmdir work/d work/d2 work/d3
+}
+
+@test "a step looks for a directory, and makes it then, whoever was the first: none" {
+	each_way made_by_who_looks
+}
+
 replaced_by_a_file() {
 	step make '' '{filename: "d/**"}' <<<'mkdir d; echo 1 >d/a; sleep 0.2; echo 2 >d/b'
 	step edit '{filename: "d/**"}' '{filename: d}, {filename: p}' <<<'cat d/* >n; sleep 0.2; rm -r d; mv n d; echo p >p'

@@ -324,6 +324,8 @@ static const struct verb {
 	{"put", LEAT_EV_WRITTEN, 0, 0, "snbl"},
 	{"add", LEAT_EV_WRITTEN, 0, 0, "snblc"},
 	{"usedir", LEAT_EV_USE, LEAT_EVF_DIR, 0, "sun"},
+	{"usethere", LEAT_EV_USE, LEAT_EVF_DIR | LEAT_EVF_INTACT, 0, "sun"},
+	{"uselink", LEAT_EV_USE, LEAT_EVF_SYMLINK, 0, "sun"},
 };
 
 /* What is behind `name`; valid until the next but one. */

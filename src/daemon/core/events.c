@@ -80,6 +80,13 @@ int leat_events_apply(struct leat_daemon *d, struct leat_event ev)
 	return rc;
 }
 
+unsigned leat_event_use_flags(enum leat_use use, mode_t type)
+{
+	if (S_ISLNK(type) && use >= LEAT_USE_APPEND)
+		return LEAT_EVF_SYMLINK;
+	return S_ISDIR(type) ? LEAT_EVF_DIR : 0;
+}
+
 enum leat_answer leat_events_ask(struct leat_daemon *d, int step, uint64_t waiter,
 				 enum leat_call call, const char *name, uint64_t offset,
 				 uint64_t length)

@@ -18,6 +18,9 @@ void leat_event_log(struct leat_daemon *d, struct leat_event *ev);
  * been reported. */
 int leat_events_apply(struct leat_daemon *d, struct leat_event ev);
 
+/* Flags of a USE that finds, or leaves, a file of that type (as in a mode). */
+unsigned leat_event_use_flags(enum leat_use use, mode_t type);
+
 /* Ask whether `step` may make `call` on `name`, in the name of `waiter`. */
 enum leat_answer leat_events_ask(struct leat_daemon *d, int step, uint64_t waiter,
 				 enum leat_call call, const char *name, uint64_t offset,

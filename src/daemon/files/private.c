@@ -188,6 +188,20 @@ void leat_private_hide(struct leat_daemon *d, int step, const char *name)
 	free(key);
 }
 
+bool leat_private_hides_below(const struct leat_daemon *d, int step, const char *dir,
+			      char below[PATH_MAX])
+{
+	char *begin = leat_strf("%d %s/", step, dir);
+	const struct leat_private_hidden *h = begin ? d->files->private.hidden : NULL;
+
+	while (h && !leat_str_begins(h->key, begin))
+		h = h->hh.next;
+	if (h)
+		snprintf(below, PATH_MAX, "%s", strchr(h->key, ' ') + 1);
+	free(begin);
+	return h;
+}
+
 /* The name, or a directory above it, has been removed. */
 bool leat_private_hides(const struct leat_daemon *d, int step, const char *name)
 {

@@ -18,6 +18,9 @@ int leat_private_make_parents(struct leat_daemon *d, int step, const char *name)
 /* The step has removed what was there before the run; has it, or a directory above? */
 void leat_private_hide(struct leat_daemon *d, int step, const char *name);
 bool leat_private_hides(const struct leat_daemon *d, int step, const char *name);
+/* The same of some name below a directory: `below`. */
+bool leat_private_hides_below(const struct leat_daemon *d, int step, const char *dir,
+			      char below[PATH_MAX]);
 
 /* What is there is in the way of staged steps. */
 void leat_private_show(struct leat_daemon *d);

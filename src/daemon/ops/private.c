@@ -11,6 +11,8 @@
 #include "daemon/files/private.h"
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/request.h"
+#include "daemon/ops/uses.h"
+#include "daemon/run/glimpses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,9 +54,9 @@ static bool is_private(const struct leat_conn *c, const char *name)
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 {
 	unsigned violations = c->d->n_violations;
-	int rc = 0;
+	int rc = leat_glimpses_note(c->d, c->step, name);
 
-	if (leat_stream_use_is_news(c->d->stream, c->step, name, use))
+	if (!rc && leat_stream_use_is_news(c->d->stream, c->step, name, use))
 		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
 								 .step = c->step,
 								 .pid = c->pid,
@@ -77,6 +79,17 @@ static int leave_old(struct leat_conn *c, const char *name)
 	return report_use(c, name, LEAT_USE_OWN);
 }
 
+/* What the step writes does not reach the other names of what was there. */
+static int refuse_linked(struct leat_conn *c, const char *name)
+{
+	leat_problem_add(c->d, -EIO,
+			 "step %s changes %s, which is private to it and has other names (hard "
+			 "links): in a batch they would change with it; let it be a copy, or not "
+			 "private",
+			 c->d->wf->steps[c->step].name, name);
+	return -EIO;
+}
+
 /* Of what the asking user reaches by that name. */
 static int copy(struct leat_conn *c, const struct leat_found *found, const char *own, bool empty)
 {
@@ -91,20 +104,38 @@ static int copy(struct leat_conn *c, const struct leat_found *found, const char 
 	return rc;
 }
 
+/* The directory in which the step's own is to be; one that is its own, too, is nobody's else. */
+static int need_parent(struct leat_conn *c, const struct leat_found *found)
+{
+	char dir[PATH_MAX];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", found->path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return 0;
+	*slash = 0;
+	return is_private(c, dir) ? 0 : leat_uses_parent(c, found);
+}
+
 /* It is about to be made: `found` is where, afterwards. */
 static int make(struct leat_conn *c, enum leat_find how, enum what what, struct leat_found *found)
 {
 	struct leat_daemon *d = c->d;
 	bool copies = what & CHANGES && found->root != LEAT_ROOT_NONE && !is_hidden(c, found->path);
 	char own[PATH_MAX];
-	int rc = leat_private_make_parents(d, c->step, found->path);
+	int rc = need_parent(c, found);
 
+	if (!rc)
+		rc = leat_private_make_parents(d, c->step, found->path);
 	if (!rc && !leat_private_name(c->d, c->step, found->path, own))
 		rc = -ENAMETOOLONG;
 	if (!rc && !copies && !(what & EMPTIES))
 		rc = report_use(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
 	if (!rc)
 		rc = copies ? leave_old(c, found->path) : report_use(c, found->path, LEAT_USE_OWN);
+	if (!rc && copies && S_ISREG(found->st.st_mode) && found->st.st_nlink > 1)
+		rc = refuse_linked(c, found->path);
 	if (!rc && copies)
 		rc = copy(c, found, own, what & EMPTIES);
 	return rc ? rc : leat_user_find(c->user, d->tree, own, how, found);
@@ -241,8 +272,57 @@ static int find_removed(struct leat_change_request *r, bool moved)
 	return r->is_hidden ? leave_old(r->c, name) : rc;
 }
 
+/* A file of the step's own that a program finds below `dir`. */
+static bool find_own_below(struct leat_conn *c, const char *dir, char below[PATH_MAX])
+{
+	struct leat_listing own = {0};
+	char path[PATH_MAX];
+	bool found = false;
+
+	if (!leat_private_name(c->d, c->step, dir, path) ||
+	    leat_tree_list(c->d->tree, path, &own) != 0)
+		return false;
+	for (size_t i = 0; i < own.n && !found; i++) {
+		if (leat_is_dots(own.v[i].name) || !leat_path_put(path, dir, own.v[i].name))
+			continue;
+		found = is_private(c, path);
+		if (found)
+			memcpy(below, path, PATH_MAX);
+		else if (own.v[i].type == DT_DIR)
+			found = find_own_below(c, path, below);
+	}
+	leat_listing_release(&own);
+	return found;
+}
+
+/* It would stay where it is. */
+static int refuse_with_own(struct leat_change_request *r, uint32_t change)
+{
+	char below[PATH_MAX];
+
+	if (!has_private(r->c) || r->from.outside || r->from.root == LEAT_ROOT_NONE ||
+	    !S_ISDIR(r->from.st.st_mode) || is_private(r->c, r->from.path) ||
+	    (!find_own_below(r->c, r->from.path, below) &&
+	     !(change == LEAT_CHANGE_RENAME &&
+	       leat_private_hides_below(r->d, r->c->step, r->from.path, below))))
+		return 0;
+	if (change == LEAT_CHANGE_RMDIR)
+		return -ENOTEMPTY;
+	leat_problem_add(r->d, -EIO,
+			 "step %s renames %s, in which %s is private to it and cannot go along: "
+			 "have what is private in a directory that keeps its name",
+			 r->d->wf->steps[r->c->step].name, r->from.path, below);
+	return -EIO;
+}
+
 int leat_private_find_from(struct leat_change_request *r, uint32_t change)
 {
+	int rc = 0;
+
+	if (change == LEAT_CHANGE_RENAME || change == LEAT_CHANGE_RMDIR)
+		rc = refuse_with_own(r, change);
+	if (rc)
+		return rc;
 	/* Both names are one file: what is written by either is not to reach what was there. */
 	if (change == LEAT_CHANGE_LINK)
 		return find(r->c,

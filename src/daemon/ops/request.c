@@ -115,6 +115,7 @@ int leat_request_go_open(struct leat_request *r, uint64_t ofd)
 	const char *name = r->found.path;
 	int rc = 0;
 
+	m.mistaken = r->is_dir && leat_stream_is_mistaken(r->d->stream, r->c->step, name);
 	if (r->found.root == LEAT_ROOT_STORE)
 		m.location = LEAT_LOCATION_STORE;
 	if (r->found.root == LEAT_ROOT_SPILL) {

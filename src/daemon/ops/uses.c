@@ -28,25 +28,31 @@ static bool is_fatal(const struct leat_daemon *d, unsigned before)
 	return d->n_violations != before && !d->options.warn_violations;
 }
 
-/* `other`: the name of the same file that LINK is given. 0 or -EIO. */
-static int report_use(struct leat_conn *c, const char *name, enum leat_use use, bool is_dir,
+static bool is_news(const struct leat_conn *c, const char *name, enum leat_use use, unsigned flags)
+{
+	return leat_stream_use_is_news(c->d->stream, c->step, name, use) ||
+	       (flags & LEAT_EVF_SYMLINK && leat_stream_keeper(c->d->stream, c->step, name) >= 0);
+}
+
+/* `type`, as in a mode: what is there, or is made. `other`: the name of the same file that LINK is
+ * given. 0 or -EIO. */
+static int report_use(struct leat_conn *c, const char *name, enum leat_use use, mode_t type,
 		      const char *other)
 {
-	unsigned violations = c->d->n_violations;
+	const unsigned violations = c->d->n_violations, flags = leat_event_use_flags(use, type);
 	int rc;
 
 	if (is_nobodys(c, name))
 		return 0;
 	rc = leat_glimpses_note(c->d, c->step, name);
-	if (!rc && leat_stream_use_is_news(c->d->stream, c->step, name, use))
-		rc = leat_events_apply(c->d,
-				       (struct leat_event){.kind = LEAT_EV_USE,
-							   .step = c->step,
-							   .pid = c->pid,
-							   .name = name,
-							   .to = other,
-							   .code = use,
-							   .flags = is_dir ? LEAT_EVF_DIR : 0});
+	if (!rc && is_news(c, name, use, flags))
+		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
+								 .step = c->step,
+								 .pid = c->pid,
+								 .name = name,
+								 .to = other,
+								 .code = use,
+								 .flags = flags});
 	if (rc)
 		return rc; /* what is not noted would not be found */
 	return is_fatal(c->d, violations) ? -EIO : 0;
@@ -57,7 +63,7 @@ int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
 	int rc = 0;
 
 	for (size_t at = 0; !rc && at < found->links_size; at += strlen(found->links + at) + 1) {
-		rc = report_use(c, found->links + at, LEAT_USE_READ, false, NULL);
+		rc = report_use(c, found->links + at, LEAT_USE_READ, 0, NULL);
 		at += strlen(found->links + at) + 1;
 	}
 	return rc;
@@ -85,12 +91,11 @@ static bool find_parent(const struct leat_conn *c, const struct leat_found *foun
 	return true;
 }
 
-/* Something is, or was to be, made in the directory of `found`. */
-static int need_parent(struct leat_conn *c, const struct leat_found *found)
+int leat_uses_parent(struct leat_conn *c, const struct leat_found *found)
 {
 	char dir[PATH_MAX];
 
-	return find_parent(c, found, dir) ? report_use(c, dir, LEAT_USE_NEED, true, NULL) : 0;
+	return find_parent(c, found, dir) ? report_use(c, dir, LEAT_USE_NEED, S_IFDIR, NULL) : 0;
 }
 
 /* Does the step wait for others only where they have used the name? So it does for one that is
@@ -259,7 +264,30 @@ static int await_place(struct leat_request *r, enum leat_use use)
 	rc = is_below ? await_directory(r, parent, r->found.parent_missing) : 0;
 	if (!rc && use == LEAT_USE_MKDIR)
 		rc = await_directory(r, r->found.path, true);
-	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, true, NULL);
+	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, S_IFDIR, NULL);
+}
+
+/* The step makes a directory that is there: it is prepared for that. */
+static int report_remake(struct leat_conn *c, const char *name)
+{
+	if (!leat_stream_is_mistaken(c->d->stream, c->step, name))
+		return 0;
+	return leat_events_apply(c->d,
+				 (struct leat_event){.kind = LEAT_EV_USE,
+						     .step = c->step,
+						     .pid = c->pid,
+						     .name = name,
+						     .code = LEAT_USE_MKDIR,
+						     .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT});
+}
+
+static mode_t type_of(const struct leat_request *r)
+{
+	if (r->exists)
+		return r->found.st.st_mode;
+	if (r->in->op == LEAT_OP_MKDIR)
+		return S_IFDIR;
+	return r->in->op == LEAT_OP_MAKE ? (mode_t)r->in->mode : 0;
 }
 
 int leat_uses_resolve(struct leat_request *r)
@@ -283,8 +311,8 @@ int leat_uses_resolve(struct leat_request *r)
 	if (r->exists && goes_by_uses(r->c, name, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
-	return report_use(r->c, name, use, r->exists ? r->is_dir : r->in->op == LEAT_OP_MKDIR,
-			  NULL);
+	rc = report_use(r->c, name, use, type_of(r), NULL);
+	return rc || r->in->op != LEAT_OP_MKDIR || !r->is_dir ? rc : report_remake(r->c, name);
 }
 
 /* ---- CHANGE ---- */
@@ -309,7 +337,7 @@ static int ask(struct leat_change_request *r, const char *name, const struct lea
 
 /* What becomes of one of the names. */
 static int change_name(struct leat_change_request *r, const struct leat_found *found,
-		       enum leat_use use, bool is_dir, const char *other)
+		       enum leat_use use, mode_t type, const char *other)
 {
 	const struct leat_file_rule *rule;
 	int rc = 0;
@@ -319,33 +347,34 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 	rule = leat_match(r->d->matcher, found->path);
 	if (rule && !rule->excluded && use >= LEAT_USE_APPEND)
 		rc = ask(r, found->path, rule);
-	return rc ? rc : report_use(r->c, found->path, use, is_dir, other);
+	return rc ? rc : report_use(r->c, found->path, use, type, other);
 }
 
-static int rename_names(struct leat_change_request *r, bool is_dir)
+static int rename_names(struct leat_change_request *r, mode_t type)
 {
-	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
+	int rc = r->to.outside ? 0 : leat_uses_parent(r->c, &r->to);
 
 	if (rc || r->flags & (unsigned)~1u || r->to.parent_missing)
 		return rc; /* or refused */
-	rc = change_name(r, &r->from, LEAT_USE_MOVE, is_dir, NULL);
-	return rc ? rc : change_name(r, &r->to, LEAT_USE_REPLACE, is_dir, NULL);
+	rc = change_name(r, &r->from, LEAT_USE_MOVE, type, NULL);
+	return rc ? rc : change_name(r, &r->to, LEAT_USE_REPLACE, type, NULL);
 }
 
 static int link_names(struct leat_change_request *r)
 {
-	int rc = r->to.outside ? 0 : need_parent(r->c, &r->to);
+	int rc = r->to.outside ? 0 : leat_uses_parent(r->c, &r->to);
 
 	if (!rc)
-		rc = change_name(r, &r->from, LEAT_USE_READ, false, NULL);
+		rc = change_name(r, &r->from, LEAT_USE_READ, 0, NULL);
 	if (rc || r->to.parent_missing)
 		return rc;
-	return change_name(r, &r->to, LEAT_USE_LINK, false, r->from.outside ? NULL : r->from.path);
+	return change_name(r, &r->to, LEAT_USE_LINK, r->from.st.st_mode,
+			   r->from.outside ? NULL : r->from.path);
 }
 
 /* What shows that the directory is not empty: an entry which should be there in a batch, too, if
  * there is one. False: nothing, or it may not be read, and the kernel looks itself. */
-static bool find_entry(struct leat_change_request *r, char entry[PATH_MAX], bool *is_dir)
+static bool find_entry(struct leat_change_request *r, char entry[PATH_MAX], mode_t *type)
 {
 	struct leat_listing l = {0};
 	char path[PATH_MAX];
@@ -359,7 +388,7 @@ static bool find_entry(struct leat_change_request *r, char entry[PATH_MAX], bool
 		if (any && early)
 			continue;
 		memcpy(entry, path, sizeof(path));
-		*is_dir = l.v[i].type == DT_DIR;
+		*type = DTTOIF(l.v[i].type);
 		any = true;
 	}
 	leat_listing_release(&l);
@@ -370,13 +399,13 @@ static bool find_entry(struct leat_change_request *r, char entry[PATH_MAX], bool
 static int use_removed_directory(struct leat_change_request *r)
 {
 	char entry[PATH_MAX];
-	bool is_dir;
+	mode_t type;
 
 	if (is_nobodys(r->c, r->from.path))
 		return 0;
-	if (find_entry(r, entry, &is_dir))
-		return report_use(r->c, entry, LEAT_USE_READ, is_dir, NULL);
-	return change_name(r, &r->from, LEAT_USE_REMOVE, true, NULL);
+	if (find_entry(r, entry, &type))
+		return report_use(r->c, entry, LEAT_USE_READ, type, NULL);
+	return change_name(r, &r->from, LEAT_USE_REMOVE, S_IFDIR, NULL);
 }
 
 int leat_uses_change(struct leat_change_request *r, uint32_t change)
@@ -386,20 +415,20 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 
 	if (!there)
 		return change_name(r, &r->from,
-				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK,
-				   false, NULL);
+				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK, 0,
+				   NULL);
 	switch (change) {
 	case LEAT_CHANGE_RENAME:
-		return rename_names(r, is_dir);
+		return rename_names(r, r->from.st.st_mode);
 	case LEAT_CHANGE_LINK:
 		if (!r->to.outside && r->to.root != LEAT_ROOT_NONE)
-			return change_name(r, &r->to, LEAT_USE_READ, false, NULL);
+			return change_name(r, &r->to, LEAT_USE_READ, 0, NULL);
 		return link_names(r);
 	case LEAT_CHANGE_UNLINK:
-		return change_name(r, &r->from, is_dir ? LEAT_USE_READ : LEAT_USE_REMOVE, is_dir,
-				   NULL);
+		return change_name(r, &r->from, is_dir ? LEAT_USE_READ : LEAT_USE_REMOVE,
+				   r->from.st.st_mode, NULL);
 	default:
 		return is_dir ? use_removed_directory(r)
-			      : change_name(r, &r->from, LEAT_USE_READ, false, NULL);
+			      : change_name(r, &r->from, LEAT_USE_READ, 0, NULL);
 	}
 }

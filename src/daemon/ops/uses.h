@@ -9,6 +9,10 @@
 /* The client's path has led through these symlinks: 0; -EIO: it must not, which is reported. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
 
+/* Something is, or was to be, made in the directory of `found`. 0; -EIO: it must not be, which is
+ * reported. */
+int leat_uses_parent(struct leat_conn *c, const struct leat_found *found);
+
 /* The client is about to make the call of the request. 0; -EIO: it must not, which is reported.
  * What has to wait for another step's end first is reported when it comes again. */
 int leat_uses_resolve(struct leat_request *r);

@@ -56,7 +56,7 @@ static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *
 					       .step = step,
 					       .name = g->name,
 					       .code = use,
-					       .flags = S_ISDIR(now.st_mode) ? LEAT_EVF_DIR : 0});
+					       .flags = leat_event_use_flags(use, now.st_mode)});
 	g->st = now;
 }
 

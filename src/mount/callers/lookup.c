@@ -23,6 +23,8 @@ enum {
 	LOOKS = 1,             /* no more than look at it */
 	MAKES = 2,             /* make it, or put something in its place */
 	OPENS = LOOKS | MAKES, /* the one or the other, by its flags */
+	REMOVES = 4,           /* a directory, by its flags if it has any */
+	MAKES_DIR = 8,
 };
 
 struct form {
@@ -41,11 +43,12 @@ static const struct form forms[] = {
 	{SYS_lstat, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
 	{SYS_access, 0, FLAGS_NONE, LEAT_ASKED_ANY, LOOKS, 0},
 	{SYS_readlink, 0, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
-	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | MAKES_DIR, 0},
 	{SYS_mknod, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_rename, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
 	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
 	{SYS_symlink, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_rmdir, 0, FLAGS_NONE, LEAT_ASKED_DIR, REMOVES, 0},
 #endif
 #ifdef SYS_renameat
 	{SYS_renameat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
@@ -66,20 +69,26 @@ static const struct form forms[] = {
 	{SYS_llistxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, LOOKS, 0},
 	{SYS_lsetxattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, 0, 0},
 	{SYS_lremovexattr, 0, FLAGS_NONE, LEAT_ASKED_FILE, 0, 0},
-	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | MAKES_DIR, 0},
 	{SYS_mknodat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_renameat2, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
 	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
 	{SYS_symlinkat, 2, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
+	{SYS_unlinkat, 1, FLAGS_ARGUMENT, LEAT_ASKED_DIR, REMOVES, 0},
 };
 
 #ifdef __x86_64__
 
-/* Of 32-bit programs: open, readlink, openat, readlinkat, openat2. */
+/* Of 32-bit programs: open, mkdir, rmdir, readlink, openat, mkdirat, unlinkat, readlinkat, openat2.
+ */
 static const struct form forms_32[] = {
 	{5, 0, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{39, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES_DIR, 0},
+	{40, 0, FLAGS_NONE, LEAT_ASKED_DIR, REMOVES, 0},
 	{85, 0, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
 	{295, 1, FLAGS_ARGUMENT, LEAT_ASKED_ANY, OPENS, 0},
+	{296, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES_DIR, 0},
+	{301, 1, FLAGS_ARGUMENT, LEAT_ASKED_DIR, REMOVES, 0},
 	{305, 1, FLAGS_NONE, LEAT_ASKED_LINK, 0, 0},
 	{437, 1, FLAGS_POINTED, LEAT_ASKED_ANY, OPENS, 0},
 };
@@ -160,6 +169,8 @@ static unsigned done_by(const struct form *f, uint64_t flags)
 {
 	if (f->flags == FLAGS_NONE)
 		return f->does;
+	if (f->does & REMOVES)
+		return flags & AT_REMOVEDIR ? REMOVES : 0;
 	if (!(flags & O_CREAT))
 		return f->does & LOOKS;
 	return flags & O_EXCL ? f->does & MAKES : 0;
@@ -231,7 +242,10 @@ struct leat_caller_aim leat_caller_aim_of(pid_t tid, const char *name)
 		aim.looks = !is_wide(&c) || does & LOOKS;
 		return aim;
 	}
-	if (ends_in(path, name))
+	aim.makes_dir = does & MAKES_DIR && ends_at(path, name);
+	if (does & REMOVES && ends_at(path, name))
+		aim.asked = f->asked;
+	else if (ends_in(path, name))
 		aim.asked = f->flags == FLAGS_NONE ? f->asked : by_flags(flags);
 	/* Of 32-bit programs the table has few calls. */
 	if (!is_wide(&c))

@@ -29,10 +29,11 @@ bool leat_caller_syscall_of(pid_t tid, struct leat_caller_syscall *c);
 /* What the call in which a thread waits for us has to do with a name. */
 struct leat_caller_aim {
 	enum leat_asked asked; /* how it takes that; ANY, too, if it is not the last of its path */
-	bool looks; /* it is the last of a path at whose end it only looks (stat, chdir, an
-		       open for reading); or nobody knows that: of 32-bit programs */
-	bool makes; /* it is the last of a path by which it makes something that must not
-		       be there yet, or that takes the place of what is there */
+	bool looks;     /* it is the last of a path at whose end it only looks (stat, chdir, an
+			   open for reading); or nobody knows that: of 32-bit programs */
+	bool makes;     /* it is the last of a path by which it makes something that must not
+			   be there yet, or that takes the place of what is there */
+	bool makes_dir; /* it is the last of a path whose directory it makes */
 };
 
 /* If we may not look at thread `tid`: ANY, it looks. Source: proc_pid_syscall(5). */

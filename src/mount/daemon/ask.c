@@ -36,6 +36,7 @@ static int location_of(const struct leat_mount_call *call, const char *asked,
 	location->flags = m->flags;
 	location->ofd = m->ofd;
 	location->intact = m->intact;
+	location->mistaken = m->mistaken;
 	location->path[0] = 0;
 	if (m->error == -EAGAIN && path && *path)
 		go_to(call, m->location, path, location);

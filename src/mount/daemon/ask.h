@@ -15,7 +15,8 @@ struct leat_mount_location {
 	uint32_t generation; /* else: of the file's location */
 	uint32_t flags;
 	uint64_t ofd;
-	bool intact; /* the open has changed nothing */
+	bool intact;   /* the open has changed nothing */
+	bool mistaken; /* see struct leat_msg_resolved */
 };
 
 /* One RESOLVE of `path` (below the workflow's directory), for `what`. -EAGAIN fills slot and seq.

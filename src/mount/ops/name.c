@@ -148,6 +148,23 @@ enum { MAX_LOOKS = 100 };
 
 static const struct leat_msg_resolve to_stat = {.op = LEAT_OP_STAT, .flags = AT_SYMLINK_NOFOLLOW};
 
+/* A directory that another step has made too early, or too late: whoever would make it is told by
+ * the kernel that it is there, and we are not. */
+static void report_remake(struct leat_mount_call *call, const char *name, const char *path)
+{
+	const struct leat_msg_resolve remake = {.op = LEAT_OP_MKDIR, .mode = 0777};
+	struct leat_mount_location location = {0};
+	int rc;
+
+	if (!leat_caller_aim_of(call->tid, name).makes_dir)
+		return;
+	rc = leat_mount_resolve_once(call, &remake, path, &location);
+	if (rc == -EAGAIN)
+		leat_mount_cancel(call);
+	if (!rc)
+		leat_mount_report_opened(call, &location, -EEXIST); /* removed meanwhile */
+}
+
 static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *name,
 		   struct fuse_entry_param *e)
 {
@@ -170,6 +187,10 @@ static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *
 		if (rc)
 			break;
 		rc = leat_ops_entry(call, parent, name, &location, e);
+		if (!rc && location.mistaken) {
+			report_remake(call, name, path);
+			e->entry_timeout = 0;
+		}
 		if (rc != -ENOENT || !location.slot)
 			break;
 	}

@@ -74,6 +74,15 @@ static void put_private(const struct leat_stream *s, const struct leat_clash *k,
 		k->name, words[k->use], step, other, step, step, other, step);
 }
 
+static void put_symlink(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	fprintf(out,
+		"%s was made as a symlink by step %s, but is private to step %s, which has a file "
+		"of its own by that name already, and in a batch would have written through the "
+		"symlink; give one of them another name",
+		k->name, s->wf->steps[k->step].name, s->wf->steps[k->other].name);
+}
+
 /* What a declared producer does to the file; who has it open for writing has not written yet. */
 static const char *part_word(enum leat_use use)
 {
@@ -143,7 +152,8 @@ void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
 				   FILE *out) = {
 		[LEAT_CONFLICT] = put_conflict,        [LEAT_CONFLICT_APPENDED] = put_appended,
 		[LEAT_CONFLICT_PRIVATE] = put_private, [LEAT_CONFLICT_TAKEN] = put_taken,
-		[LEAT_CONFLICT_SHARED] = put_shared,   [LEAT_CONFLICT_ALIAS] = put_alias,
+		[LEAT_CONFLICT_SYMLINK] = put_symlink, [LEAT_CONFLICT_SHARED] = put_shared,
+		[LEAT_CONFLICT_ALIAS] = put_alias,
 	};
 	char *text = NULL;
 	size_t size = 0;

@@ -17,10 +17,11 @@ enum leat_conflict {
 	LEAT_CONFLICT,
 	LEAT_CONFLICT_APPENDED,
 	LEAT_CONFLICT_PRIVATE,
-	LEAT_CONFLICT_TAKEN,  /* a consumer removed what an earlier step looks for, or a later one
-			       * has used */
-	LEAT_CONFLICT_SHARED, /* two producers write over each other's parts */
-	LEAT_CONFLICT_ALIAS,  /* a step changes what the other uses by another name */
+	LEAT_CONFLICT_SYMLINK, /* made where another step has a private file */
+	LEAT_CONFLICT_TAKEN,   /* a consumer removed what an earlier step looks for, or a later one
+				* has used */
+	LEAT_CONFLICT_SHARED,  /* two producers write over each other's parts */
+	LEAT_CONFLICT_ALIAS,   /* a step changes what the other uses by another name */
 };
 
 /* Report it (leat_stream_ops.conflict), as text for a person. */

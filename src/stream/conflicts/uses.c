@@ -8,45 +8,14 @@
 #include "stream/state/names.h"
 #include "stream/state/staged.h"
 #include "stream/state/steps.h"
+#include "stream/state/used.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What was used, by all its names. Who changed it last comes, if nothing was reported, after all
- * that used it before, and so does whoever comes after that: these are forgotten. */
-struct leat_uses {
-	unsigned names;
-	enum leat_use last; /* how it was changed */
-	bool reported;      /* that there is a conflict */
-	bool warned;        /* that lines may come in another order */
-	uint64_t sets[];    /* one for each enum who */
-};
-
-/* Steps, by what they did to it; all but the writers since the last of those, owners and finders
- * (who went by what others had left there, if anything) ever. */
-enum who { WRITERS, APPENDERS, READERS, SEEKERS, NEEDERS, MAKERS, OWNERS, FINDERS, N_SETS };
-
-/* A name that was used. */
-struct leat_used {
-	char *text; /* owned */
-	struct leat_uses *uses;
-	bool moved; /* a directory was moved from or to here */
-	UT_hash_handle hh;
-};
-
 static bool is_change(enum leat_use use)
 {
 	return use >= LEAT_USE_APPEND;
-}
-
-static uint64_t *set_of(const struct leat_stream *s, struct leat_uses *u, enum who who)
-{
-	return u->sets + who * leat_steps_words(s->m);
-}
-
-static void set_add(uint64_t *set, int step)
-{
-	set[step / 64] |= UINT64_C(1) << (step % 64);
 }
 
 /* The first step of `set`, but not of `but`, that used the name before `step` did and would not
@@ -65,83 +34,17 @@ static int find_early(const struct leat_stream *s, const uint64_t *set, const ui
 	return -1;
 }
 
-/* ---- names ---- */
-
-static struct leat_used *find(const struct leat_stream *s, const char *text, size_t length)
-{
-	struct leat_used *n;
-
-	HASH_FIND(hh, s->used, text, length, n);
-	return n;
-}
-
-static struct leat_uses *uses_new(struct leat_stream *s)
-{
-	return leat_heap_alloc(1, sizeof(struct leat_uses) +
-					  N_SETS * leat_steps_words(s->m) * sizeof(uint64_t));
-}
-
-static void uses_unref(struct leat_uses *u)
-{
-	if (!--u->names)
-		leat_heap_free(u);
-}
-
-/* `uses` NULL: new ones. NULL when out of memory. */
-static struct leat_used *get(struct leat_stream *s, const char *text, struct leat_uses *uses)
-{
-	struct leat_used *n = find(s, text, strlen(text));
-
-	if (n) {
-		if (uses && uses != n->uses) {
-			uses->names++;
-			uses_unref(n->uses);
-			n->uses = uses;
-		}
-		return n;
-	}
-	n = leat_heap_alloc(1, sizeof(*n));
-	if (!n)
-		return NULL;
-	n->text = leat_heap_copy(text);
-	n->uses = uses ? uses : uses_new(s);
-	if (n->text && n->uses) {
-		HASH_ADD_KEYPTR(hh, s->used, n->text, strlen(n->text), n);
-		n->uses->names++;
-		if (n->hh.tbl)
-			return n;
-		uses_unref(n->uses);
-	} else if (!uses) {
-		leat_heap_free(n->uses);
-	}
-	leat_heap_free(n->text);
-	leat_heap_free(n);
-	return NULL;
-}
-
-void leat_uses_free(struct leat_stream *s)
-{
-	struct leat_used *n, *next;
-
-	HASH_ITER(hh, s->used, n, next)
-	{
-		HASH_DEL(s->used, n);
-		uses_unref(n->uses);
-		leat_heap_free(n->text);
-		leat_heap_free(n);
-	}
-}
-
 /* ---- names that no step declares as its output ---- */
 
 /* Did a step of that set use it too early? Then that is reported. */
-static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, struct leat_clash *k)
+static bool clashes(struct leat_stream *s, struct leat_uses *u, enum leat_who who,
+		    struct leat_clash *k)
 {
-	const enum leat_use did[OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
-					   LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR};
-	const uint64_t *but = who == NEEDERS ? set_of(s, u, MAKERS) : NULL;
+	const enum leat_use did[LEAT_OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
+						LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR};
+	const uint64_t *but = who == LEAT_NEEDERS ? leat_used_set(s, u, LEAT_MAKERS) : NULL;
 
-	k->other = find_early(s, set_of(s, u, who), but, k->step);
+	k->other = find_early(s, leat_used_set(s, u, who), but, k->step);
 	if (k->other < 0)
 		return false;
 	k->before = did[who];
@@ -153,18 +56,18 @@ static bool clashes(struct leat_stream *s, struct leat_uses *u, enum who who, st
 /* Bytes of both are there, in some order. */
 static void note_appender(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	k->other = find_early(s, set_of(s, u, APPENDERS), NULL, k->step);
+	k->other = find_early(s, leat_used_set(s, u, LEAT_APPENDERS), NULL, k->step);
 	if (k->other >= 0 && !u->warned) {
 		u->warned = true;
 		leat_conflict_report(s, k, LEAT_CONFLICT_APPENDED);
 	}
-	set_add(set_of(s, u, APPENDERS), k->step);
+	leat_used_add(s, u, LEAT_APPENDERS, k->step);
 }
 
 static void note_writer(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	memset(u->sets, 0, OWNERS * leat_steps_words(s->m) * sizeof(*u->sets));
-	set_add(set_of(s, u, WRITERS), k->step);
+	memset(u->sets, 0, LEAT_OWNERS * leat_steps_words(s->m) * sizeof(*u->sets));
+	leat_used_add(s, u, LEAT_WRITERS, k->step);
 	u->last = k->use;
 }
 
@@ -174,6 +77,15 @@ static void report_private(struct leat_stream *s, struct leat_uses *u, struct le
 {
 	u->reported = true;
 	leat_conflict_report(s, k, LEAT_CONFLICT_PRIVATE);
+}
+
+static void note_symlink(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+{
+	k->other = find_early(s, leat_used_set(s, u, LEAT_OWNERS), NULL, k->step);
+	if (k->other < 0 || u->reported)
+		return;
+	u->reported = true;
+	leat_conflict_report(s, k, LEAT_CONFLICT_SYMLINK);
 }
 
 static bool keeps(const struct leat_stream *s, int step, const char *name)
@@ -186,10 +98,10 @@ static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_c
 {
 	for (int o = 0; o < s->n_steps && !u->reported; o++) {
 		enum leat_order order = leat_order_of(s, o, k->step);
-		bool read = leat_steps_has(set_of(s, u, READERS), o);
+		bool read = leat_steps_has(leat_used_set(s, u, LEAT_READERS), o);
 
 		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name) ||
-		    !leat_steps_has(set_of(s, u, FINDERS), o))
+		    !leat_steps_has(leat_used_set(s, u, LEAT_FINDERS), o))
 			continue;
 		report_private(s, u,
 			       &(struct leat_clash){.name = k->name,
@@ -198,7 +110,7 @@ static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_c
 						    .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
 						    .before = k->use});
 	}
-	set_add(set_of(s, u, OWNERS), k->step);
+	leat_used_add(s, u, LEAT_OWNERS, k->step);
 }
 
 /* Does the call depend on what another step has left there? Not if the step has made it anew. */
@@ -206,13 +118,13 @@ static bool finds(struct leat_uses *u, const struct leat_stream *s, const struct
 {
 	return k->use != LEAT_USE_CREATE && k->use != LEAT_USE_TRUNCATE &&
 	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_NEED && k->use != LEAT_USE_REPLACE &&
-	       !leat_steps_has(set_of(s, u, WRITERS), k->step) &&
-	       !leat_steps_has(set_of(s, u, MAKERS), k->step);
+	       !leat_steps_has(leat_used_set(s, u, LEAT_WRITERS), k->step) &&
+	       !leat_steps_has(leat_used_set(s, u, LEAT_MAKERS), k->step);
 }
 
 static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	const uint64_t *owners = set_of(s, u, OWNERS);
+	const uint64_t *owners = leat_used_set(s, u, LEAT_OWNERS);
 
 	for (int o = leat_steps_next(owners, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(owners, o + 1, s->n_steps)) {
@@ -228,34 +140,124 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 	return false;
 }
 
-static bool had(const struct leat_stream *s, struct leat_uses *u, enum who who, int step)
+static bool had(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
 {
-	return leat_steps_has(set_of(s, u, who), step);
+	return leat_steps_has(leat_used_set(s, u, who), step);
 }
 
 /* Has it looked at the directory, or made it? Then it knows what to do where there is none. */
 static bool knows(const struct leat_stream *s, struct leat_uses *u, int step)
 {
-	return had(s, u, READERS, step) || had(s, u, SEEKERS, step) || had(s, u, MAKERS, step);
+	return had(s, u, LEAT_READERS, step) || had(s, u, LEAT_SEEKERS, step) ||
+	       had(s, u, LEAT_MAKERS, step);
 }
 
 static void note_look(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
 {
-	const enum who who = k->use == LEAT_USE_SEEK   ? SEEKERS
-			     : k->use == LEAT_USE_NEED ? NEEDERS
-						       : READERS;
+	const enum leat_who who = k->use == LEAT_USE_SEEK   ? LEAT_SEEKERS
+				  : k->use == LEAT_USE_NEED ? LEAT_NEEDERS
+							    : LEAT_READERS;
 
-	set_add(set_of(s, u, who), k->step);
-	if (k->use == LEAT_USE_MKDIR)
-		set_add(set_of(s, u, MAKERS), k->step);
+	leat_used_add(s, u, who, k->step);
 }
 
 /* Directories that both make are one, for who makes them or looks before. */
 static bool meets_maker(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
 	if (k->use == LEAT_USE_NEED)
-		return !knows(s, u, k->step) && clashes(s, u, MAKERS, k);
-	return k->use == LEAT_USE_MKDIR && clashes(s, u, NEEDERS, k);
+		return !knows(s, u, k->step) && clashes(s, u, LEAT_MAKERS, k);
+	return k->use == LEAT_USE_MKDIR && clashes(s, u, LEAT_NEEDERS, k);
+}
+
+/* ---- directories that are looked for before, or found after another step makes them ---- */
+
+/* Whoever makes the directory, too, or tries to, knows what to do in either case. */
+static bool is_mistaken(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return had(s, u, LEAT_MISTAKERS, step) && !had(s, u, LEAT_MAKERS, step) &&
+	       !had(s, u, LEAT_TRIERS, step) && !had(s, u, LEAT_OWNERS, step);
+}
+
+static void report_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
+{
+	struct leat_clash k = {.name = name,
+			       .step = step,
+			       .other = u->maker,
+			       .use = LEAT_USE_READ,
+			       .before = LEAT_USE_MKDIR};
+
+	if (had(s, u, LEAT_SEEKERS, step))
+		k = (struct leat_clash){.name = name,
+					.step = u->maker,
+					.other = step,
+					.use = LEAT_USE_MKDIR,
+					.before = LEAT_USE_SEEK};
+	u->reported = true;
+	leat_conflict_report(s, &k, LEAT_CONFLICT);
+}
+
+static void note_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
+			  int maker)
+{
+	u->maker = maker;
+	leat_used_add(s, u, LEAT_MISTAKERS, step);
+	s->mistaken = true;
+	if (leat_step_is_over(&s->steps[step]) && is_mistaken(s, u, step))
+		report_mistaken(s, u, name, step);
+}
+
+/* Is the directory there in a batch, whatever the others do? */
+static bool is_made_before(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	const uint64_t *makers = leat_used_set(s, u, LEAT_MAKERS);
+
+	for (int o = leat_steps_next(makers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(makers, o + 1, s->n_steps))
+		if (leat_order_of(s, o, step) == LEAT_BEFORE)
+			return true;
+	return false;
+}
+
+static void note_found(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	int maker = find_early(s, leat_used_set(s, u, LEAT_MAKERS), NULL, k->step);
+
+	if (maker >= 0 && !is_made_before(s, u, k->step))
+		note_mistaken(s, u, k->name, k->step, maker);
+}
+
+static void note_maker(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	const uint64_t *seekers = leat_used_set(s, u, LEAT_SEEKERS);
+
+	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps && !u->reported;
+	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
+		enum leat_order order = leat_order_of(s, o, k->step);
+
+		if (order == LEAT_AFTER || order == LEAT_NO_ORDER)
+			note_mistaken(s, u, k->name, o, k->step);
+	}
+	leat_used_add(s, u, LEAT_MAKERS, k->step);
+}
+
+void leat_uses_step_over(struct leat_stream *s, int step)
+{
+	struct leat_used *n, *next;
+
+	if (!s->mistaken)
+		return;
+	HASH_ITER(hh, s->used, n, next)
+	{
+		if (!n->uses->reported && is_mistaken(s, n->uses, step))
+			report_mistaken(s, n->uses, n->text, step);
+	}
+}
+
+bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_used *n = s->mistaken && step >= 0 ? leat_used_find(s, name) : NULL;
+
+	return n && !n->uses->reported && is_mistaken(s, n->uses, step);
 }
 
 static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
@@ -266,19 +268,23 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 		note_owner(s, u, k);
 		return;
 	}
-	if (u->reported || meets_owner(s, u, k) || clashes(s, u, WRITERS, k) ||
-	    (!appends && clashes(s, u, APPENDERS, k)) || meets_maker(s, u, k) ||
-	    (changes &&
-	     (clashes(s, u, READERS, k) || clashes(s, u, SEEKERS, k) || clashes(s, u, NEEDERS, k))))
+	if (u->reported || meets_owner(s, u, k) || clashes(s, u, LEAT_WRITERS, k) ||
+	    (!appends && clashes(s, u, LEAT_APPENDERS, k)) || meets_maker(s, u, k) ||
+	    (changes && (clashes(s, u, LEAT_READERS, k) || clashes(s, u, LEAT_SEEKERS, k) ||
+			 clashes(s, u, LEAT_NEEDERS, k))))
 		return;
 	if (finds(u, s, k))
-		set_add(set_of(s, u, FINDERS), k->step);
+		leat_used_add(s, u, LEAT_FINDERS, k->step);
 	if (appends)
 		note_appender(s, u, k);
 	else if (changes)
 		note_writer(s, u, k);
 	else
 		note_look(s, u, k);
+	if (k->use == LEAT_USE_READ)
+		note_found(s, u, k);
+	if (k->use == LEAT_USE_MKDIR)
+		note_maker(s, u, k);
 }
 
 /* The nearest directory above that was moved, or NULL. */
@@ -291,7 +297,7 @@ static struct leat_used *find_moved(const struct leat_stream *s, const char *nam
 
 		while (--length && name[length] != '/')
 			;
-		n = length ? find(s, name, length) : NULL;
+		n = length ? leat_used_find_part(s, name, length) : NULL;
 		if (n && n->moved)
 			return n;
 	}
@@ -321,46 +327,51 @@ static int note_moved(struct leat_stream *s, const struct leat_event *ev)
 			note(s, n->uses, &k);
 		}
 	}
-	n = find(s, ev->name, strlen(ev->name));
+	n = leat_used_find(s, ev->name);
 	n->moved = s->moved = true;
 	return 0;
 }
 
 int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
 {
-	const struct leat_used *source = ev->to ? find(s, ev->to, strlen(ev->to)) : NULL;
+	const struct leat_used *source = ev->to ? leat_used_find(s, ev->to) : NULL;
 	struct leat_clash k = {
 		.name = ev->name, .step = ev->step, .other = -1, .use = (enum leat_use)ev->code};
-	struct leat_used *n = get(s, ev->name, NULL), *above;
+	struct leat_used *n = leat_used_get(s, ev->name, NULL), *above;
 
 	if (!n)
 		return -ENOMEM;
 	above = find_moved(s, ev->name);
 	if (above && !above->uses->reported)
-		clashes(s, above->uses, WRITERS, &k);
-	note(s, n->uses, &k);
+		clashes(s, above->uses, LEAT_WRITERS, &k);
+	if (ev->flags & LEAT_EVF_SYMLINK)
+		note_symlink(s, n->uses, &k);
+	if (k.use == LEAT_USE_MKDIR && ev->flags & LEAT_EVF_INTACT)
+		leat_used_add(s, n->uses, LEAT_TRIERS, k.step);
+	else
+		note(s, n->uses, &k);
 	if (ev->flags & LEAT_EVF_DIR && (k.use == LEAT_USE_MOVE || k.use == LEAT_USE_REPLACE))
 		return note_moved(s, ev);
 	/* From now on it is the same file by both names. */
-	if (source && !get(s, ev->name, source->uses))
+	if (source && !leat_used_get(s, ev->name, source->uses))
 		return -ENOMEM;
 	return 0;
 }
 
 int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other)
 {
-	struct leat_used *n = get(s, name, NULL);
+	struct leat_used *n = leat_used_get(s, name, NULL);
 
 	if (!n)
 		return -ENOMEM;
-	*other = find_early(s, set_of(s, n->uses, WRITERS), NULL, step);
-	set_add(set_of(s, n->uses, WRITERS), step);
+	*other = find_early(s, leat_used_set(s, n->uses, LEAT_WRITERS), NULL, step);
+	leat_used_add(s, n->uses, LEAT_WRITERS, step);
 	return 0;
 }
 
 int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before)
 {
-	struct leat_used *n = get(s, name, NULL);
+	struct leat_used *n = leat_used_get(s, name, NULL);
 
 	if (!n)
 		return -ENOMEM;
@@ -372,32 +383,33 @@ int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *befor
 /* Has nobody else looked at it since? */
 static bool is_quiet(const struct leat_stream *s, struct leat_uses *u, int step)
 {
-	return leat_steps_within(s, set_of(s, u, READERS), step) &&
-	       leat_steps_within(s, set_of(s, u, SEEKERS), step) &&
-	       leat_steps_within(s, set_of(s, u, NEEDERS), step);
+	return leat_steps_within(s, leat_used_set(s, u, LEAT_READERS), step) &&
+	       leat_steps_within(s, leat_used_set(s, u, LEAT_SEEKERS), step) &&
+	       leat_steps_within(s, leat_used_set(s, u, LEAT_NEEDERS), step);
 }
 
 static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, enum leat_use use)
 {
-	bool writes = had(s, u, WRITERS, step) && leat_steps_within(s, set_of(s, u, WRITERS), step);
-	bool alone = leat_steps_within(s, set_of(s, u, APPENDERS), step);
+	bool writes = had(s, u, LEAT_WRITERS, step) &&
+		      leat_steps_within(s, leat_used_set(s, u, LEAT_WRITERS), step);
+	bool alone = leat_steps_within(s, leat_used_set(s, u, LEAT_APPENDERS), step);
 
 	if (u->reported)
 		return false;
 	switch (use) {
 	case LEAT_USE_OWN:
-		return !had(s, u, OWNERS, step);
+		return !had(s, u, LEAT_OWNERS, step);
 	case LEAT_USE_NEED:
-		return !knows(s, u, step) && !had(s, u, NEEDERS, step);
+		return !knows(s, u, step) && !had(s, u, LEAT_NEEDERS, step);
 	case LEAT_USE_MKDIR:
-		return !had(s, u, MAKERS, step);
+		return !had(s, u, LEAT_MAKERS, step);
 	case LEAT_USE_APPEND:
-		return !had(s, u, APPENDERS, step) || !(u->warned || alone) ||
+		return !had(s, u, LEAT_APPENDERS, step) || !(u->warned || alone) ||
 		       !is_quiet(s, u, step);
 	case LEAT_USE_SEEK:
-		return !alone || !(had(s, u, SEEKERS, step) || writes);
+		return !alone || !(had(s, u, LEAT_SEEKERS, step) || writes);
 	case LEAT_USE_READ:
-		return !alone || !(had(s, u, READERS, step) || writes);
+		return !alone || !(had(s, u, LEAT_READERS, step) || writes);
 	default:
 		return !writes || !alone || !is_quiet(s, u, step);
 	}
@@ -406,18 +418,18 @@ static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, 
 bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *name,
 			     enum leat_use use)
 {
-	const struct leat_used *n = find(s, name, strlen(name));
+	const struct leat_used *n = leat_used_find(s, name);
 
 	return !n || s->moved || is_news(s, n->uses, step, use);
 }
 
 bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char *name)
 {
-	const enum who changers[] = {WRITERS, APPENDERS, MAKERS};
-	const struct leat_used *n = find(s, name, strlen(name));
+	const enum leat_who changers[] = {LEAT_WRITERS, LEAT_APPENDERS, LEAT_MAKERS};
+	const struct leat_used *n = leat_used_find(s, name);
 
 	for (size_t i = 0; n && i < sizeof(changers) / sizeof(*changers); i++)
-		if (find_early(s, set_of(s, n->uses, changers[i]), NULL, step) >= 0)
+		if (find_early(s, leat_used_set(s, n->uses, changers[i]), NULL, step) >= 0)
 			return true;
 	return false;
 }
@@ -459,14 +471,21 @@ static int find_other_name(const struct leat_stream *s, int step, const char *na
 
 int leat_stream_holder(const struct leat_stream *s, int step, const char *name, bool writes)
 {
-	const struct leat_used *n = step < 0 ? NULL : find(s, name, strlen(name));
-	int holder = n ? find_holder(s, set_of(s, n->uses, WRITERS), step, true) : -1;
+	const struct leat_used *n = step < 0 ? NULL : leat_used_find(s, name);
+	int holder = n ? find_holder(s, leat_used_set(s, n->uses, LEAT_WRITERS), step, true) : -1;
 
 	if (n && holder < 0)
-		holder = find_holder(s, set_of(s, n->uses, APPENDERS), step, true);
+		holder = find_holder(s, leat_used_set(s, n->uses, LEAT_APPENDERS), step, true);
 	if (n && writes && holder < 0)
-		holder = find_holder(s, set_of(s, n->uses, READERS), step, false);
+		holder = find_holder(s, leat_used_set(s, n->uses, LEAT_READERS), step, false);
 	if (holder < 0 && step >= 0 && s->linked)
 		holder = find_other_name(s, step, name, writes);
 	return holder < 0 && writes ? leat_stream_unseen(s, step, name) : holder;
+}
+
+int leat_stream_keeper(const struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_used *n = step < 0 ? NULL : leat_used_find(s, name);
+
+	return n ? find_early(s, leat_used_set(s, n->uses, LEAT_OWNERS), NULL, step) : -1;
 }

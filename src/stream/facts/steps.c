@@ -1,5 +1,6 @@
 /* Beginning and end of steps. */
 #include "stream/facts/steps.h"
+#include "stream/conflicts/uses.h"
 #include "stream/flow/versions.h"
 #include "stream/state/queue.h"
 #include "stream/state/steps.h"
@@ -17,6 +18,12 @@ int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
 	if (ev->code > st->expected)
 		st->expected = ev->code;
 	return 0;
+}
+
+static void step_over(struct leat_stream *s, int step)
+{
+	leat_versions_step_over(s, step);
+	leat_uses_step_over(s, step);
 }
 
 /* A step that could not even be started ends in failure without a start. */
@@ -45,7 +52,7 @@ int leat_step_end(struct leat_stream *s, const struct leat_event *ev)
 	if (ev->status || st->ends_count || leat_step_is_over(st))
 		leat_touch_step(s, ev->step, true);
 	if (leat_step_is_over(st))
-		leat_versions_step_over(s, ev->step);
+		step_over(s, ev->step);
 	return 0;
 }
 
@@ -59,6 +66,6 @@ int leat_step_closed(struct leat_stream *s, const struct leat_event *ev)
 	st->closed = true;
 	leat_touch_step(s, ev->step, true);
 	if (leat_step_is_over(st))
-		leat_versions_step_over(s, ev->step);
+		step_over(s, ev->step);
 	return 0;
 }

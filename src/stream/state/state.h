@@ -248,10 +248,11 @@ struct leat_stream {
 	struct leat_flow_port *ports;
 	struct leat_sequence *sequences;
 	struct leat_take *takes;
-	struct leat_used *used;  /* names, by steps; see conflicts/uses.c */
+	struct leat_used *used;  /* names, by steps; see state/used.h */
 	struct leat_hold *holds; /* see conflicts/held.c */
 	bool staged;             /* some step is to be started when its turn has come */
 	bool moved;              /* some directory was moved by a step */
+	bool mistaken;           /* some step looked for a directory too early, or too late */
 	bool linked;             /* some file was given a second name */
 	unsigned reported;       /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;
