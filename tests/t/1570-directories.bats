@@ -126,6 +126,22 @@ made_by_who_looks() {
 	rmdir work/d work/d2 work/d3
 }
 
+made_if_it_is_missing() {
+	rm -f made
+	step one '' '{filename: a}' <<<'[ -d d ] || mkdir d; touch ../made; echo 1 >d/one; echo >a'
+	step two '' '{filename: b}' <<<'until [ -e ../made ]; do sleep 0.01; done; python3 -c "
+import os
+if not os.path.exists(\"d\"): os.mkdir(\"d\")
+open(\"d/two\", \"w\").write(\"2\\n\")"; echo >b'
+	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
+	[ ! -s log ]
+	[ "$(cat work/d/one work/d/two)" = $'1\n2' ]
+}
+
+@test "a step finds a directory of another, and makes something in it: none" {
+	each_way made_if_it_is_missing
+}
+
 @test "a step looks for a directory, and makes it then, whoever was the first: none" {
 	each_way made_by_who_looks
 }

@@ -73,6 +73,13 @@ static const struct scenario scenarios[] = {
 	{"or an earlier one has, too", AB_TO_C,
 	 "start A;start B;start C;usedir A mkdir d;usedir B mkdir d;usedir C read d;end A;end B;"
 	 "end C\n= "},
+	{"or an earlier one tries to after it was found", AB_TO_C,
+	 "start A;start B;start C;usedir B mkdir d;usedir A read d;usedir C read d;"
+	 "usethere A mkdir d;end A;end B;end C\n= "},
+	{"found, and something is made in it: it would have been made", TWO,
+	 "start A;start B;usedir A mkdir d;usedir B read d;usedir B need d;end A;end B\n= "},
+	{"looked for in vain, and something is made in it", TWO,
+	 "start A;start B;usedir B seek d;usedir A mkdir d;usedir B need d;end A;end B\n= d:B/A"},
 	{"looked for before an unordered one makes it, and removed", TWO,
 	 "use B seek d;usedir A mkdir d;usedir A remove d\n= d:B/A"},
 	{"a directory that the other removes", TWO,

@@ -4,6 +4,7 @@
 #include "stream/conflicts/uses.h"
 #include "stream/conflicts/aliases.h"
 #include "stream/conflicts/conflict.h"
+#include "stream/conflicts/directories.h"
 #include "stream/conflicts/order.h"
 #include "stream/state/names.h"
 #include "stream/state/staged.h"
@@ -18,22 +19,6 @@ static bool is_change(enum leat_use use)
 	return use >= LEAT_USE_APPEND;
 }
 
-/* The first step of `set`, but not of `but`, that used the name before `step` did and would not
- * have in a batch, or -1. */
-static int find_early(const struct leat_stream *s, const uint64_t *set, const uint64_t *but,
-		      int step)
-{
-	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(set, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, step);
-
-		if ((order == LEAT_AFTER || order == LEAT_NO_ORDER) &&
-		    !(but && leat_steps_has(but, o)))
-			return o;
-	}
-	return -1;
-}
-
 /* ---- names that no step declares as its output ---- */
 
 /* Did a step of that set use it too early? Then that is reported. */
@@ -44,7 +29,7 @@ static bool clashes(struct leat_stream *s, struct leat_uses *u, enum leat_who wh
 						LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR};
 	const uint64_t *but = who == LEAT_NEEDERS ? leat_used_set(s, u, LEAT_MAKERS) : NULL;
 
-	k->other = find_early(s, leat_used_set(s, u, who), but, k->step);
+	k->other = leat_order_early(s, leat_used_set(s, u, who), but, k->step);
 	if (k->other < 0)
 		return false;
 	k->before = did[who];
@@ -56,7 +41,7 @@ static bool clashes(struct leat_stream *s, struct leat_uses *u, enum leat_who wh
 /* Bytes of both are there, in some order. */
 static void note_appender(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	k->other = find_early(s, leat_used_set(s, u, LEAT_APPENDERS), NULL, k->step);
+	k->other = leat_order_early(s, leat_used_set(s, u, LEAT_APPENDERS), NULL, k->step);
 	if (k->other >= 0 && !u->warned) {
 		u->warned = true;
 		leat_conflict_report(s, k, LEAT_CONFLICT_APPENDED);
@@ -81,7 +66,7 @@ static void report_private(struct leat_stream *s, struct leat_uses *u, struct le
 
 static void note_symlink(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
-	k->other = find_early(s, leat_used_set(s, u, LEAT_OWNERS), NULL, k->step);
+	k->other = leat_order_early(s, leat_used_set(s, u, LEAT_OWNERS), NULL, k->step);
 	if (k->other < 0 || u->reported)
 		return;
 	u->reported = true;
@@ -140,16 +125,11 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 	return false;
 }
 
-static bool had(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
-{
-	return leat_steps_has(leat_used_set(s, u, who), step);
-}
-
 /* Has it looked at the directory, or made it? Then it knows what to do where there is none. */
 static bool knows(const struct leat_stream *s, struct leat_uses *u, int step)
 {
-	return had(s, u, LEAT_READERS, step) || had(s, u, LEAT_SEEKERS, step) ||
-	       had(s, u, LEAT_MAKERS, step);
+	return leat_used_has(s, u, LEAT_READERS, step) || leat_used_has(s, u, LEAT_SEEKERS, step) ||
+	       leat_used_has(s, u, LEAT_MAKERS, step);
 }
 
 static void note_look(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
@@ -169,103 +149,16 @@ static bool meets_maker(struct leat_stream *s, struct leat_uses *u, struct leat_
 	return k->use == LEAT_USE_MKDIR && clashes(s, u, LEAT_NEEDERS, k);
 }
 
-/* ---- directories that are looked for before, or found after another step makes them ---- */
-
-/* Whoever makes the directory, too, or tries to, knows what to do in either case. */
-static bool is_mistaken(const struct leat_stream *s, struct leat_uses *u, int step)
-{
-	return had(s, u, LEAT_MISTAKERS, step) && !had(s, u, LEAT_MAKERS, step) &&
-	       !had(s, u, LEAT_TRIERS, step) && !had(s, u, LEAT_OWNERS, step);
-}
-
-static void report_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
-{
-	struct leat_clash k = {.name = name,
-			       .step = step,
-			       .other = u->maker,
-			       .use = LEAT_USE_READ,
-			       .before = LEAT_USE_MKDIR};
-
-	if (had(s, u, LEAT_SEEKERS, step))
-		k = (struct leat_clash){.name = name,
-					.step = u->maker,
-					.other = step,
-					.use = LEAT_USE_MKDIR,
-					.before = LEAT_USE_SEEK};
-	u->reported = true;
-	leat_conflict_report(s, &k, LEAT_CONFLICT);
-}
-
-static void note_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
-			  int maker)
-{
-	u->maker = maker;
-	leat_used_add(s, u, LEAT_MISTAKERS, step);
-	s->mistaken = true;
-	if (leat_step_is_over(&s->steps[step]) && is_mistaken(s, u, step))
-		report_mistaken(s, u, name, step);
-}
-
-/* Is the directory there in a batch, whatever the others do? */
-static bool is_made_before(const struct leat_stream *s, struct leat_uses *u, int step)
-{
-	const uint64_t *makers = leat_used_set(s, u, LEAT_MAKERS);
-
-	for (int o = leat_steps_next(makers, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(makers, o + 1, s->n_steps))
-		if (leat_order_of(s, o, step) == LEAT_BEFORE)
-			return true;
-	return false;
-}
-
-static void note_found(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
-{
-	int maker = find_early(s, leat_used_set(s, u, LEAT_MAKERS), NULL, k->step);
-
-	if (maker >= 0 && !is_made_before(s, u, k->step))
-		note_mistaken(s, u, k->name, k->step, maker);
-}
-
-static void note_maker(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
-{
-	const uint64_t *seekers = leat_used_set(s, u, LEAT_SEEKERS);
-
-	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps && !u->reported;
-	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, k->step);
-
-		if (order == LEAT_AFTER || order == LEAT_NO_ORDER)
-			note_mistaken(s, u, k->name, o, k->step);
-	}
-	leat_used_add(s, u, LEAT_MAKERS, k->step);
-}
-
-void leat_uses_step_over(struct leat_stream *s, int step)
-{
-	struct leat_used *n, *next;
-
-	if (!s->mistaken)
-		return;
-	HASH_ITER(hh, s->used, n, next)
-	{
-		if (!n->uses->reported && is_mistaken(s, n->uses, step))
-			report_mistaken(s, n->uses, n->text, step);
-	}
-}
-
-bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name)
-{
-	const struct leat_used *n = s->mistaken && step >= 0 ? leat_used_find(s, name) : NULL;
-
-	return n && !n->uses->reported && is_mistaken(s, n->uses, step);
-}
-
 static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
 {
 	bool changes = is_change(k->use), appends = k->use == LEAT_USE_APPEND;
 
 	if (k->use == LEAT_USE_OWN) {
 		note_owner(s, u, k);
+		return;
+	}
+	if (k->use == LEAT_USE_NEED && leat_directory_is_excused(s, u, k->step)) {
+		leat_used_add(s, u, LEAT_TRIERS, k->step);
 		return;
 	}
 	if (u->reported || meets_owner(s, u, k) || clashes(s, u, LEAT_WRITERS, k) ||
@@ -282,9 +175,9 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 	else
 		note_look(s, u, k);
 	if (k->use == LEAT_USE_READ)
-		note_found(s, u, k);
+		leat_directory_found(s, u, k);
 	if (k->use == LEAT_USE_MKDIR)
-		note_maker(s, u, k);
+		leat_directory_made(s, u, k);
 }
 
 /* The nearest directory above that was moved, or NULL. */
@@ -364,7 +257,7 @@ int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *oth
 
 	if (!n)
 		return -ENOMEM;
-	*other = find_early(s, leat_used_set(s, n->uses, LEAT_WRITERS), NULL, step);
+	*other = leat_order_early(s, leat_used_set(s, n->uses, LEAT_WRITERS), NULL, step);
 	leat_used_add(s, n->uses, LEAT_WRITERS, step);
 	return 0;
 }
@@ -390,7 +283,7 @@ static bool is_quiet(const struct leat_stream *s, struct leat_uses *u, int step)
 
 static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, enum leat_use use)
 {
-	bool writes = had(s, u, LEAT_WRITERS, step) &&
+	bool writes = leat_used_has(s, u, LEAT_WRITERS, step) &&
 		      leat_steps_within(s, leat_used_set(s, u, LEAT_WRITERS), step);
 	bool alone = leat_steps_within(s, leat_used_set(s, u, LEAT_APPENDERS), step);
 
@@ -398,18 +291,19 @@ static bool is_news(const struct leat_stream *s, struct leat_uses *u, int step, 
 		return false;
 	switch (use) {
 	case LEAT_USE_OWN:
-		return !had(s, u, LEAT_OWNERS, step);
+		return !leat_used_has(s, u, LEAT_OWNERS, step);
 	case LEAT_USE_NEED:
-		return !knows(s, u, step) && !had(s, u, LEAT_NEEDERS, step);
+		return (!knows(s, u, step) && !leat_used_has(s, u, LEAT_NEEDERS, step)) ||
+		       leat_directory_is_excused(s, u, step);
 	case LEAT_USE_MKDIR:
-		return !had(s, u, LEAT_MAKERS, step);
+		return !leat_used_has(s, u, LEAT_MAKERS, step);
 	case LEAT_USE_APPEND:
-		return !had(s, u, LEAT_APPENDERS, step) || !(u->warned || alone) ||
+		return !leat_used_has(s, u, LEAT_APPENDERS, step) || !(u->warned || alone) ||
 		       !is_quiet(s, u, step);
 	case LEAT_USE_SEEK:
-		return !alone || !(had(s, u, LEAT_SEEKERS, step) || writes);
+		return !alone || !(leat_used_has(s, u, LEAT_SEEKERS, step) || writes);
 	case LEAT_USE_READ:
-		return !alone || !(had(s, u, LEAT_READERS, step) || writes);
+		return !alone || !(leat_used_has(s, u, LEAT_READERS, step) || writes);
 	default:
 		return !writes || !alone || !is_quiet(s, u, step);
 	}
@@ -429,7 +323,7 @@ bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char 
 	const struct leat_used *n = leat_used_find(s, name);
 
 	for (size_t i = 0; n && i < sizeof(changers) / sizeof(*changers); i++)
-		if (find_early(s, leat_used_set(s, n->uses, changers[i]), NULL, step) >= 0)
+		if (leat_order_early(s, leat_used_set(s, n->uses, changers[i]), NULL, step) >= 0)
 			return true;
 	return false;
 }
@@ -487,5 +381,5 @@ int leat_stream_keeper(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_used *n = step < 0 ? NULL : leat_used_find(s, name);
 
-	return n ? find_early(s, leat_used_set(s, n->uses, LEAT_OWNERS), NULL, step) : -1;
+	return n ? leat_order_early(s, leat_used_set(s, n->uses, LEAT_OWNERS), NULL, step) : -1;
 }

@@ -9,8 +9,6 @@
 /* A name that no step declares as its output: note its use, and report what has clashed. 0 or
  * -ENOMEM. */
 int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev);
-/* The step has ended: report what it has looked for otherwise than in a batch. */
-void leat_uses_step_over(struct leat_stream *s, int step);
 /* Would that be news? */
 bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *name,
 			     enum leat_use use);

@@ -1,6 +1,6 @@
 /* Beginning and end of steps. */
 #include "stream/facts/steps.h"
-#include "stream/conflicts/uses.h"
+#include "stream/conflicts/directories.h"
 #include "stream/flow/versions.h"
 #include "stream/state/queue.h"
 #include "stream/state/steps.h"
@@ -23,7 +23,7 @@ int leat_step_start(struct leat_stream *s, const struct leat_event *ev)
 static void step_over(struct leat_stream *s, int step)
 {
 	leat_versions_step_over(s, step);
-	leat_uses_step_over(s, step);
+	leat_directories_step_over(s, step);
 }
 
 /* A step that could not even be started ends in failure without a start. */

@@ -7,6 +7,11 @@ uint64_t *leat_used_set(const struct leat_stream *s, struct leat_uses *u, enum l
 	return u->sets + who * leat_steps_words(s->m);
 }
 
+bool leat_used_has(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
+{
+	return leat_steps_has(leat_used_set(s, u, who), step);
+}
+
 void leat_used_add(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
 {
 	leat_used_set(s, u, who)[step / 64] |= UINT64_C(1) << (step % 64);

@@ -40,6 +40,7 @@ struct leat_used {
 };
 
 uint64_t *leat_used_set(const struct leat_stream *s, struct leat_uses *u, enum leat_who who);
+bool leat_used_has(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step);
 void leat_used_add(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step);
 
 /* NULL: nobody has used it. */

@@ -1,0 +1,105 @@
+#include "stream/conflicts/directories.h"
+#include "stream/conflicts/order.h"
+#include "stream/state/steps.h"
+
+static bool comes_before(const struct leat_stream *s, const uint64_t *set, int step)
+{
+	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(set, o + 1, s->n_steps))
+		if (leat_order_of(s, o, step) == LEAT_BEFORE)
+			return true;
+	return false;
+}
+
+/* Is the directory there in a batch, whatever the others do? */
+static bool is_made_before(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return comes_before(s, leat_used_set(s, u, LEAT_MAKERS), step) ||
+	       comes_before(s, leat_used_set(s, u, LEAT_TRIERS), step);
+}
+
+/* Whoever makes the directory, too, or tries to, knows what to do in either case. */
+static bool is_mistaken(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return leat_used_has(s, u, LEAT_MISTAKERS, step) &&
+	       !leat_used_has(s, u, LEAT_MAKERS, step) && !leat_used_has(s, u, LEAT_TRIERS, step) &&
+	       !leat_used_has(s, u, LEAT_OWNERS, step) &&
+	       (leat_used_has(s, u, LEAT_SEEKERS, step) || !is_made_before(s, u, step));
+}
+
+/* It found the directory, which is perhaps not there in a batch. If it then makes something in it,
+ * it would have made the directory, too ([ -d d ] || mkdir d; echo >d/x). */
+bool leat_directory_is_excused(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return s->mistaken && is_mistaken(s, u, step) && !leat_used_has(s, u, LEAT_SEEKERS, step);
+}
+
+static void report_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
+{
+	struct leat_clash k = {.name = name,
+			       .step = step,
+			       .other = u->maker,
+			       .use = LEAT_USE_READ,
+			       .before = LEAT_USE_MKDIR};
+
+	if (leat_used_has(s, u, LEAT_SEEKERS, step))
+		k = (struct leat_clash){.name = name,
+					.step = u->maker,
+					.other = step,
+					.use = LEAT_USE_MKDIR,
+					.before = LEAT_USE_SEEK};
+	u->reported = true;
+	leat_conflict_report(s, &k, LEAT_CONFLICT);
+}
+
+static void note_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
+			  int maker)
+{
+	u->maker = maker;
+	leat_used_add(s, u, LEAT_MISTAKERS, step);
+	s->mistaken = true;
+	if (leat_step_is_over(&s->steps[step]) && is_mistaken(s, u, step))
+		report_mistaken(s, u, name, step);
+}
+
+void leat_directory_found(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	int maker = leat_order_early(s, leat_used_set(s, u, LEAT_MAKERS), NULL, k->step);
+
+	if (maker >= 0 && !is_made_before(s, u, k->step))
+		note_mistaken(s, u, k->name, k->step, maker);
+}
+
+void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
+{
+	const uint64_t *seekers = leat_used_set(s, u, LEAT_SEEKERS);
+
+	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps && !u->reported;
+	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
+		enum leat_order order = leat_order_of(s, o, k->step);
+
+		if (order == LEAT_AFTER || order == LEAT_NO_ORDER)
+			note_mistaken(s, u, k->name, o, k->step);
+	}
+	leat_used_add(s, u, LEAT_MAKERS, k->step);
+}
+
+void leat_directories_step_over(struct leat_stream *s, int step)
+{
+	struct leat_used *n, *next;
+
+	if (!s->mistaken)
+		return;
+	HASH_ITER(hh, s->used, n, next)
+	{
+		if (!n->uses->reported && is_mistaken(s, n->uses, step))
+			report_mistaken(s, n->uses, n->text, step);
+	}
+}
+
+bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_used *n = s->mistaken && step >= 0 ? leat_used_find(s, name) : NULL;
+
+	return n && !n->uses->reported && is_mistaken(s, n->uses, step);
+}

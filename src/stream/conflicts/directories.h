@@ -1,0 +1,19 @@
+/* Directories that a step looks for before another one makes them, or finds when it has. Source:
+ * docs/adr/0089-looking-for-a-directory.md. */
+#ifndef LEAT_STREAM_CONFLICTS_DIRECTORIES_H
+#define LEAT_STREAM_CONFLICTS_DIRECTORIES_H
+
+#include "stream/conflicts/conflict.h"
+#include "stream/state/used.h"
+
+/* `k->step` has found it, or makes it: what others then have looked for otherwise than in a batch
+ * is noted, and reported if they have ended. */
+void leat_directory_found(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k);
+void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k);
+/* The step that has found it makes something in it: is it then taken for one that would have made
+ * the directory, too? */
+bool leat_directory_is_excused(const struct leat_stream *s, struct leat_uses *u, int step);
+/* The step has ended: report what it has looked for otherwise than in a batch. */
+void leat_directories_step_over(struct leat_stream *s, int step);
+
+#endif
