@@ -304,6 +304,20 @@ like_batch() {
 	like_batch tmp.txt
 }
 
+@test "a listing that waits for files is no change of what a staged step may use" {
+	cat >w.yaml <<-'END'
+		name: w
+		dir: work
+		tasks:
+		  - {func: make, exec: bash -c "mkdir e; echo >e/1; sleep 0.3; echo >e/2", outports: [{filename: e/**}]}
+		  - {func: before, exec: bash -c "sleep 0.6; echo >b.txt", staged: true, outports: [{filename: b.txt}]}
+		  - {func: list, exec: bash -c "ls e >c.txt; cat b.txt >>c.txt", inports: [{filename: e/**}, {filename: b.txt}], outports: [{filename: c.txt}]}
+	END
+	mkdir work
+	run -0 --separate-stderr leat run -q w.yaml
+	[ -z "$stderr" ]
+}
+
 @test "a staged and a streamed step that use one name: as in the batch, whoever is the first there" {
 	mkdir work && cd work
 	two 'seq 1 5 >tmp.txt; sleep 0.5; cat tmp.txt >a.txt; rm tmp.txt' 'seq 11 15 >tmp.txt; sleep 0.5; cat tmp.txt >b.txt; rm tmp.txt'

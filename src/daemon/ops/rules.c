@@ -72,25 +72,26 @@ static void warn_unseen(struct leat_conn *c, const struct leat_file *f, int unse
 	s->held = true;
 }
 
-/* Who used it, so that `step` waits for its end; -1: nobody. */
-static int used_by(struct leat_daemon *d, const struct leat_file *f, int step)
+/* Who used it, so that `step` waits for its end (`changes`: to change it); -1: nobody. */
+static int used_by(struct leat_daemon *d, const struct leat_file *f, int step, bool changes)
 {
 	bool produced = leat_rule_produced(d, f->rule);
 	int maker = produced ? -1 : leat_stream_creator(d->stream, f->name);
 
 	if (produced && leat_stream_role(d->stream, step, f->name) != LEAT_ROLE_PLAIN)
 		return -1;
-	return maker < 0 || maker == step ? leat_stream_holder(d->stream, step, f->name, true)
+	return maker < 0 || maker == step ? leat_stream_holder(d->stream, step, f->name, changes)
 					  : maker;
 }
 
 /* The producer did not declare what it makes, so nobody can know when it is done. */
-static void warn_undeclared(struct leat_conn *c, struct leat_file *f)
+static void warn_undeclared(struct leat_conn *c, struct leat_file *f, enum leat_call call)
 {
 	const struct leat_workflow *wf = c->d->wf;
-	int maker = used_by(c->d, f, c->step);
+	bool changes = call == LEAT_CALL_WRITE || call == LEAT_CALL_REMOVE;
+	int maker = used_by(c->d, f, c->step, changes);
 
-	if (maker >= 0 && maker == leat_stream_unseen(c->d->stream, c->step, f->name)) {
+	if (changes && maker >= 0 && maker == leat_stream_unseen(c->d->stream, c->step, f->name)) {
 		warn_unseen(c, f, maker);
 		return;
 	}
@@ -118,7 +119,7 @@ int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call
 	case LEAT_WAIT:
 		c->waiting = true;
 		c->waiting_slot = f->slot;
-		warn_undeclared(c, f);
+		warn_undeclared(c, f, call);
 		return -EAGAIN;
 	case LEAT_NOENT:
 		return -ENOENT;
