@@ -6,13 +6,36 @@
 /* So many places are looked at. */
 enum { PROBES = 4 };
 
-static struct leat_shm_name *entry_at(struct leat_shm *shm, const char *name, size_t length,
-				      unsigned probe)
-{
-	/* the high bits are the best mixed */
-	uint64_t hash = leat_hash(name, length, 0) * LEAT_HASH_PRIME >> 32;
+/* A place has the slot of the file, and above it some of the name's hash. The names themselves are
+ * in the order of the slots, so that those of many files take few pages: the first touch of one
+ * costs more than all the rest, in each process. */
+enum { SLOT_BITS = 20 };
+_Static_assert(LEAT_SHM_MAX_FILES == 1u << SLOT_BITS, "the rest of a place is of the hash");
 
-	return &shm->names[(hash + probe) % LEAT_SHM_MAX_NAMES];
+static uint64_t hash_of(const char *name, size_t length)
+{
+	return leat_hash(name, length, 0) * LEAT_HASH_PRIME;
+}
+
+static uint32_t place_of(uint64_t hash, unsigned probe)
+{
+	return (uint32_t)((hash >> 32) + probe) % LEAT_SHM_MAX_PLACES;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> 8) << SLOT_BITS;
+}
+
+/* Does the place lead to a name with that tag? */
+static bool leads(uint32_t place, uint32_t tag)
+{
+	return place % LEAT_SHM_MAX_FILES && (place ^ tag) < LEAT_SHM_MAX_FILES;
+}
+
+static struct leat_shm_name *name_at(struct leat_shm *shm, uint32_t slot)
+{
+	return &shm->names[slot % LEAT_SHM_MAX_NAMES];
 }
 
 static bool holds(const struct leat_shm_name *n, const char *name, size_t length)
@@ -20,38 +43,45 @@ static bool holds(const struct leat_shm_name *n, const char *name, size_t length
 	return n->length == length && memcmp(n->text, name, length) == 0;
 }
 
-/* Of a name that is gone, or was changed since. */
-static bool is_stale(struct leat_shm *shm, const struct leat_shm_name *n)
+/* Does the place, number `at`, lead to a name that is gone, or was changed since? */
+static bool is_stale(struct leat_shm *shm, uint32_t at)
 {
-	return !n->slot || n->slot >= LEAT_SHM_MAX_FILES ||
-	       leat_shm_file_changes(&shm->files[n->slot]) != n->changes;
+	uint32_t place = atomic_load_explicit(&shm->places[at], memory_order_relaxed);
+	uint32_t slot = place % LEAT_SHM_MAX_FILES;
+	const struct leat_shm_name *n = name_at(shm, slot);
+
+	return !slot || n->slot != slot || n->place != at ||
+	       leat_shm_file_changes(&shm->files[slot]) != n->changes;
 }
 
-static struct leat_shm_name *choose(struct leat_shm *shm, const char *name, size_t length)
+/* The place of the name. */
+static uint32_t choose(struct leat_shm *shm, const char *name, size_t length)
 {
-	struct leat_shm_name *stale = NULL;
+	uint64_t hash = hash_of(name, length);
+	uint32_t stale = LEAT_SHM_MAX_PLACES;
 
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct leat_shm_name *n = entry_at(shm, name, length, i);
+		uint32_t at = place_of(hash, i);
+		uint32_t place = atomic_load_explicit(&shm->places[at], memory_order_relaxed);
 
-		if (holds(n, name, length))
-			return n;
-		if (!stale && is_stale(shm, n))
-			stale = n;
+		if (leads(place, tag_of(hash)) && holds(name_at(shm, place), name, length))
+			return at;
+		if (stale == LEAT_SHM_MAX_PLACES && is_stale(shm, at))
+			stale = at;
 	}
-	return stale ? stale : entry_at(shm, name, length, 0);
+	return stale < LEAT_SHM_MAX_PLACES ? stale : place_of(hash, 0);
 }
 
 /* Odd while it is written. Readers copy, and throw the copy away if the number has changed. */
 void leat_shm_name_put(struct leat_shm *shm, const char *name, const struct leat_shm_fact *fact)
 {
 	size_t length = strlen(name);
-	struct leat_shm_name *n;
-	uint32_t sequence;
+	struct leat_shm_name *n = name_at(shm, fact->slot);
+	uint32_t at, sequence;
 
 	if (!length || length > sizeof(n->text))
 		return;
-	n = choose(shm, name, length);
+	at = choose(shm, name, length);
 	sequence = atomic_load_explicit(&n->sequence, memory_order_relaxed) & ~1u;
 	atomic_store_explicit(&n->sequence, sequence + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -59,9 +89,13 @@ void leat_shm_name_put(struct leat_shm *shm, const char *name, const struct leat
 	n->consumers = fact->consumers;
 	n->changes = fact->changes;
 	n->slot = fact->slot;
+	n->place = at;
 	n->length = (uint32_t)length;
 	memcpy(n->text, name, length);
 	atomic_store_explicit(&n->sequence, sequence + 2, memory_order_release);
+	atomic_store_explicit(&shm->places[at],
+			      tag_of(hash_of(name, length)) | fact->slot % LEAT_SHM_MAX_FILES,
+			      memory_order_release);
 }
 
 static bool copy(const struct leat_shm_name *n, const char *name, size_t length,
@@ -82,10 +116,17 @@ static bool copy(const struct leat_shm_name *n, const char *name, size_t length,
 bool leat_shm_name_find(struct leat_shm *shm, const char *name, size_t length,
 			struct leat_shm_fact *fact)
 {
+	uint64_t hash;
+
 	if (!length || length > sizeof(shm->names[0].text))
 		return false;
-	for (unsigned i = 0; i < PROBES; i++)
-		if (copy(entry_at(shm, name, length, i), name, length, fact))
+	hash = hash_of(name, length);
+	for (unsigned i = 0; i < PROBES; i++) {
+		uint32_t place =
+			atomic_load_explicit(&shm->places[place_of(hash, i)], memory_order_acquire);
+
+		if (leads(place, tag_of(hash)) && copy(name_at(shm, place), name, length, fact))
 			return true;
+	}
 	return false;
 }

@@ -19,10 +19,11 @@
 #include <sys/stat.h>
 
 #define LEAT_SHM_MAGIC 0x7461656cu /* "leat" */
-#define LEAT_SHM_VERSION 15
+#define LEAT_SHM_VERSION 16
 #define LEAT_SHM_MAX_FILES (1u << 20)
 #define LEAT_SHM_MAX_STEPS 1024u
 #define LEAT_SHM_MAX_NAMES (1u << 19)
+#define LEAT_SHM_MAX_PLACES (1u << 19)
 #define LEAT_SHM_MAX_TABLES 64u
 #define LEAT_SHM_MAX_RANGES 1023u
 #define LEAT_SHM_MAX_CTIMES (1u << 18)
@@ -101,7 +102,8 @@ struct leat_shm_name {
 	uint64_t consumers;
 	uint32_t changes;
 	uint32_t slot;
-	char text[96]; /* not terminated */
+	uint32_t place; /* which of `places` leads here */
+	char text[92];  /* not terminated */
 };
 _Static_assert(sizeof(struct leat_shm_name) == 128, "two cache lines a name");
 
@@ -149,6 +151,7 @@ struct leat_shm {
 	struct leat_shm_limit limits[LEAT_SHM_MAX_STEPS];
 	_Atomic uint32_t lost[LEAT_SHM_MAX_STEPS]; /* enum leat_lost (wire/wire.h) of a process */
 	struct leat_shm_file files[LEAT_SHM_MAX_FILES];
+	_Atomic uint32_t places[LEAT_SHM_MAX_PLACES]; /* of names, by their hash */
 	struct leat_shm_name names[LEAT_SHM_MAX_NAMES];
 	struct leat_shm_table tables[LEAT_SHM_MAX_TABLES];
 	struct leat_shm_ctime ctimes[LEAT_SHM_MAX_CTIMES];

@@ -122,13 +122,16 @@ static void test_stale_go_first(void **state)
 
 enum { ROUNDS = 200000 };
 
+/* Its name is where that of the second file is. */
+enum { OTHER = LEAT_SHM_MAX_NAMES + 2 };
+
 static atomic_bool met;
 
 static void *write_names(void *arg)
 {
 	(void)arg;
-	for (uint32_t i = 0; !atomic_load(&met); i++) /* one place, now this, now that name */
-		put(i % 2 ? "first name" : "2nd name, which is longer", 1 + i % 2);
+	for (uint32_t i = 0; !atomic_load(&met); i++) /* in one place: now this, now that name */
+		put(i % 2 ? "first name" : "2nd name, which is longer", i % 2 ? 2 : OTHER);
 	return NULL;
 }
 
@@ -143,15 +146,15 @@ static void test_reader_meets_writer(void **state)
 	for (int i = 0; i < ROUNDS || !found[1] || !found[2]; i++) {
 		struct leat_shm_fact fact;
 
-		leat_shm_file_changed(&shm->files[1 + i % 2]);
+		leat_shm_file_changed(&shm->files[i % 2 ? 2 : OTHER]);
 		if (leat_shm_name_find(shm, "first name", 10, &fact)) {
 			assert_int_equal(fact.slot, 2);
 			assert_int_equal(fact.common, 6);
 			found[2]++;
 		}
 		if (leat_shm_name_find(shm, "2nd name, which is longer", 25, &fact)) {
-			assert_int_equal(fact.slot, 1);
-			assert_int_equal(fact.common, 3);
+			assert_int_equal(fact.slot, OTHER);
+			assert_int_equal(fact.common, 3 * OTHER);
 			found[1]++;
 		}
 	}
@@ -168,8 +171,10 @@ static void test_hostile(void **state)
 	for (uint32_t i = 0; i < LEAT_SHM_MAX_NAMES; i++) {
 		memset(&shm->names[i], 0xfe, sizeof(shm->names[i]));
 		shm->names[i].slot = i % 2 ? UINT32_MAX : LEAT_SHM_MAX_FILES;
-		shm->names[i].length = i % 3 ? UINT32_MAX : 97;
+		shm->names[i].length = i % 3 ? UINT32_MAX : sizeof(shm->names[i].text) + 1;
 	}
+	for (uint32_t i = 0; i < LEAT_SHM_MAX_PLACES; i++)
+		atomic_store(&shm->places[i], i % 2 ? UINT32_MAX - i : i << 12);
 	for (uint32_t i = 0; i < 100000; i++) {
 		char name[32];
 
