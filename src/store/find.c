@@ -294,12 +294,16 @@ static int finish(struct walk *w)
 
 static int find(struct leat_tree *t, const char *path, enum leat_find how, struct leat_found *found)
 {
-	struct walk w = {.t = t, .out = found, .how = how};
+	struct walk w;
 	int rc;
 
+	/* Not `rest` and `next`: clearing them took as long as the walk. */
+	memset(&w, 0, offsetof(struct walk, rest));
+	w.t = t;
+	w.out = found;
+	w.how = how;
 	strcpy(w.rest, path);
-	memset(found, 0, offsetof(struct leat_found, st));
-	found->links_size = 0;
+	leat_found_init(found);
 	found->outside = path[0] == '/';
 	rc = walk(&w);
 	return rc ? rc : finish(&w);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum leat_root { LEAT_ROOT_NONE, LEAT_ROOT_STORE, LEAT_ROOT_SPILL, LEAT_ROOT_DISK };
@@ -71,6 +72,14 @@ struct leat_found {
 				   * that was asked for by it ("d", "d/x"), each with its 0; of
 				   * many and long ones the first */
 };
+
+/* Nothing is found yet. What lies behind the ends of its texts stays as it is: they are large. */
+static inline void leat_found_init(struct leat_found *found)
+{
+	found->path[0] = 0;
+	memset((char *)found + offsetof(struct leat_found, outside), 0,
+	       offsetof(struct leat_found, links) - offsetof(struct leat_found, outside));
+}
 
 /* Find `path`, relative to the workflow's directory or absolute. 0, also when
  * nothing is there; -ELOOP, -ENOTDIR, -ENAMETOOLONG, -EACCES... as the kernel

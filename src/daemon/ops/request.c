@@ -64,9 +64,10 @@ static const struct leat_msg_resolved *location_of_version(const struct leat_req
 int leat_request_fail(struct leat_request *r, int error)
 {
 	struct leat_msg_resolved m = {.error = error, .location = LEAT_LOCATION_ASIS};
-	char path[PATH_MAX] = "";
+	char path[PATH_MAX];
 	int rc;
 
+	*path = 0;
 	if (r->file) {
 		m.slot = r->file->slot;
 		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));

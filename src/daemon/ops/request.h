@@ -8,16 +8,16 @@ struct leat_request {
 	struct leat_conn *c;
 	struct leat_daemon *d;
 	const struct leat_msg_resolve *in;
-	const char *path;    /* of it */
-	char seen[PATH_MAX]; /* what the step calls found.path, if that is something else; or "" */
-	struct leat_found found;
+	const char *path;                  /* of it */
 	const struct leat_file_rule *rule; /* of found.path */
 	enum leat_role role;
 	struct leat_file *file; /* once one is needed */
 	enum leat_kind kind;
 	bool exists;
 	bool is_dir;
-	bool carried; /* a version was begun with what was in the one before */
+	bool carried;        /* a version was begun with what was in the one before */
+	char seen[PATH_MAX]; /* what the step calls found.path, if that is something else; or "" */
+	struct leat_found found;
 };
 
 /* How its path is to be found. */

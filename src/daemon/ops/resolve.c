@@ -18,6 +18,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 static int answer(struct leat_request *r, int rc)
@@ -198,11 +200,25 @@ static int call_actions(struct leat_request *r)
 	return leat_actions_error(answer);
 }
 
+/* Of the texts only the ends: they are so large that clearing them would be felt. */
+static void begin(struct leat_request *r, struct leat_conn *c, const struct leat_msg_resolve *in)
+{
+	memset(r, 0, offsetof(struct leat_request, seen));
+	r->c = c;
+	r->d = c->d;
+	r->in = in;
+	r->kind = LEAT_KIND_COUNTED;
+	r->seen[0] = 0;
+	leat_found_init(&r->found);
+}
+
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
-	struct leat_request r = {.c = c, .d = c->d, .in = msg, .kind = LEAT_KIND_COUNTED};
+	struct leat_request r;
 	const char *path = leat_wire_string(msg, sizeof(*r.in), 0);
 	int rc;
+
+	begin(&r, c, msg);
 
 	if (!path || r.in->op >= sizeof(operations) / sizeof(*operations) || !operations[r.in->op])
 		return -EPROTO;
