@@ -124,6 +124,8 @@ static int hold(struct leat_daemon *d, struct leat_description *l)
 	enum leat_root root;
 	int rc;
 
+	if (l->probe < 0 && !l->file->retired)
+		l->probe = leat_open_stored(d, l->file);
 	if (l->probe >= 0 || l->file->retired)
 		return 0;
 	rc = leat_tree_look(d->tree, l->file->name, &root, &st);

@@ -3,6 +3,7 @@
 
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "daemon/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,21 @@ int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const ch
 	if (root == LEAT_ROOT_STORE && !leat_tree_is_distrusted(d->tree))
 		fd = leat_beneath_open(dir, name, O_RDONLY, 0);
 	return fd == -EACCES ? leat_open_hard(dir, name) : fd;
+}
+
+int leat_open_stored(struct leat_daemon *d, const struct leat_file *f)
+{
+	struct stat st;
+	int fd;
+
+	if (leat_tree_is_distrusted(d->tree) || leat_rule_root(d, f->rule) != LEAT_ROOT_STORE ||
+	    f->adopted)
+		return -1;
+	fd = leat_beneath_open(leat_tree_fd(d->tree, LEAT_ROOT_STORE), f->name, O_RDONLY, 0);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	leat_close(&fd);
+	return -1;
 }
 
 int leat_is_locked(int fd, uint64_t byte)

@@ -14,6 +14,11 @@ int leat_open_hard(int top, const char *path);
  * it is opened. */
 int leat_open_seen(struct leat_daemon *d, enum leat_root root, int dir, const char *name);
 
+/* The same of a file that has not been looked at, if the store has it, and it belongs there. In
+ * such a store opening what turns out to be no regular file does nothing, either. -1: it is to be
+ * looked for. */
+int leat_open_stored(struct leat_daemon *d, const struct leat_file *f);
+
 /* Seen through `fd`, does another description have the byte locked? 1, 0 or -errno. */
 int leat_is_locked(int fd, uint64_t byte);
 /* Does anybody have the file open for writing? */
