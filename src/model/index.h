@@ -8,7 +8,7 @@
 
 /* A failed addition leaves hh.tbl NULL instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/tables.h"
 
 enum leat_index_entry_kind {
 	LEAT_ENTRY_OUTPUT,

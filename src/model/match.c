@@ -293,6 +293,7 @@ static void remember(struct leat_matcher *m, const char *path, size_t length,
 	struct leat_cached *c = HASH_COUNT(m->cache) < MAX_CACHED ? NULL : m->cache;
 
 	if (c) {
+		leat_recent_forget(&m->recent, c);
 		HASH_DEL(m->cache, c);
 		free(c);
 	}
@@ -304,6 +305,19 @@ static void remember(struct leat_matcher *m, const char *path, size_t length,
 	HASH_ADD_KEYPTR(hh, m->cache, c->path, length, c);
 	if (!c->hh.tbl)
 		free(c);
+}
+
+static struct leat_cached *find_cached(struct leat_matcher *m, const char *path, size_t length)
+{
+	void **recent = leat_recent_place(&m->recent, path);
+	struct leat_cached *c = *recent;
+
+	if (c && strcmp(c->path, path) == 0)
+		return c;
+	HASH_FIND(hh, m->cache, path, length, c);
+	if (c)
+		*recent = c;
+	return c;
 }
 
 const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path)
@@ -318,7 +332,7 @@ const struct leat_file_rule *leat_match(struct leat_matcher *m, const char *path
 	/* One entry for all versions: there is no end of them. */
 	path = leat_version_base(path, &version);
 	length = strlen(path);
-	HASH_FIND(hh, m->cache, path, length, c);
+	c = find_cached(m, path, length);
 	if (c)
 		return c->rule;
 	next = take_next(m);

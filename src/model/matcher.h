@@ -2,6 +2,7 @@
 #ifndef LEAT_MODEL_MATCHER_H
 #define LEAT_MODEL_MATCHER_H
 
+#include "base/recent.h"
 #include "model/index.h"
 #include "model/match.h"
 
@@ -31,6 +32,7 @@ struct leat_matcher {
 	size_t words;
 	struct leat_index index;
 	struct leat_cached *cache;
+	struct leat_recent recent; /* of `cache` */
 	struct leat_kept_rule *rules;
 	struct leat_kept_rule *next; /* not one of them yet; NULL: to be made */
 	struct leat_hit *hits;       /* of the path in hand */

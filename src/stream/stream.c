@@ -67,7 +67,8 @@ struct leat_stream *leat_stream_new(struct leat_matcher *m, const struct leat_wo
 	s->ctx = ctx;
 	s->dirty_step = -1;
 	s->steps = leat_heap_alloc(wf->n_steps + 1, sizeof(*s->steps));
-	if (!s->steps)
+	s->recent = leat_heap_alloc(1, sizeof(*s->recent));
+	if (!s->steps || !s->recent)
 		goto fail;
 	s->n_steps = (int)wf->n_steps;
 	for (int step = 0; step < s->n_steps; step++)
@@ -125,6 +126,7 @@ void leat_stream_free(struct leat_stream *s)
 		leat_heap_free(e);
 	}
 	free_steps(s);
+	leat_heap_free(s->recent);
 	leat_heap_free(s);
 	errno = saved;
 }

@@ -14,7 +14,7 @@
 
 /* A failed addition leaves hh.tbl NULL instead of ending the process. */
 #define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/tables.h"
 #include <utlist.h>
 #include <uv.h>
 

@@ -11,9 +11,14 @@
 
 struct leat_file *leat_file_find(struct leat_daemon *d, const char *name)
 {
-	struct leat_file *f;
+	void **recent = leat_recent_place(&d->files->recent, name);
+	struct leat_file *f = *recent;
 
+	if (f && strcmp(f->name, name) == 0)
+		return f;
 	HASH_FIND_STR(d->files->by_name, name, f);
+	if (f)
+		*recent = f;
 	return f;
 }
 
@@ -146,6 +151,7 @@ fail:
 void leat_files_free(struct leat_daemon *d)
 {
 	HASH_CLEAR(hh, d->files->by_name);
+	d->files->recent = (struct leat_recent){0};
 	for (uint32_t i = 1; i <= d->files->n_slots; i++)
 		free_file(d->files->by_slot[i]);
 	free(d->files->by_slot);

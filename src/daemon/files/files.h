@@ -3,6 +3,7 @@
 #define LEAT_DAEMON_FILES_FILES_H
 
 #include "base/beneath.h"
+#include "base/recent.h"
 #include "daemon/core/state.h"
 
 /* A consumer that relied on a size before the commit. */
@@ -20,6 +21,7 @@ struct leat_file {
 	UT_hash_handle hh;
 	char *name; /* owned; the last one it had */
 	uint32_t slot;
+	uint32_t milestones_number; /* of its name, among the milestones; 0: it has none yet */
 	const struct leat_file_rule *rule;
 	bool retired;
 	bool reported;      /* the rules know that it exists */
@@ -90,6 +92,7 @@ struct leat_private {
 /* All of them. */
 struct leat_daemon_files {
 	struct leat_file *by_name;
+	struct leat_recent recent;  /* of `by_name` */
 	struct leat_file **by_slot; /* [0] unused; never shrinks */
 	uint32_t n_slots, max_slots;
 	unsigned n_hidden; /* files some consumer removed for itself */

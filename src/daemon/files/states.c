@@ -169,6 +169,7 @@ void leat_file_retire(struct leat_daemon *d, struct leat_file *f)
 {
 	if (f->retired)
 		return;
+	leat_recent_forget(&d->files->recent, f);
 	HASH_DEL(d->files->by_name, f);
 	f->retired = true;
 	leat_file_list_complete(d, f, LEAT_ROOT_NONE);
@@ -195,9 +196,11 @@ int leat_file_rename(struct leat_daemon *d, struct leat_file *f, const char *nam
 	leat_move_forget(f);
 	leat_shm_file_changed(leat_file_shm(d, f));
 	leat_file_persist_cancel(d, f);
+	leat_recent_forget(&d->files->recent, f);
 	HASH_DEL(d->files->by_name, f);
 	free(f->name);
 	f->name = copy;
+	f->milestones_number = 0;
 	f->rule = rule;
 	f->reported = f->made = true;
 	if (!rule->drop)

@@ -50,11 +50,13 @@ static uint32_t number_of(struct leat_daemon *d, const char *base)
 	return 0;
 }
 
-uint32_t leat_milestones_number(struct leat_daemon *d, const struct leat_file *f)
+uint32_t leat_milestones_number(struct leat_daemon *d, struct leat_file *f)
 {
 	uint64_t version;
 
-	return number_of(d, leat_version_base(f->name, &version));
+	if (!f->milestones_number)
+		f->milestones_number = number_of(d, leat_version_base(f->name, &version));
+	return f->milestones_number;
 }
 
 static void add(struct leat_daemon *d, struct leat_milestone milestone)

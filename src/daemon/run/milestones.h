@@ -49,7 +49,7 @@ void leat_milestones_file(struct leat_daemon *d, enum leat_milestone_kind kind, 
 void leat_milestones_read(struct leat_daemon *d, struct leat_file *f, int step);
 
 /* The number of the file's name; 0: out of memory. */
-uint32_t leat_milestones_number(struct leat_daemon *d, const struct leat_file *f);
+uint32_t leat_milestones_number(struct leat_daemon *d, struct leat_file *f);
 
 /* "files", "marks" and "marks_left_out" of docs/reference/daemon-json.md. */
 void leat_milestones_put(const struct leat_daemon *d, struct leat_json *j);

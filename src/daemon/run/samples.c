@@ -107,7 +107,7 @@ static void note_waits(struct leat_daemon *d)
 		d->run->samples[i].wait_file = 0;
 	DL_FOREACH(d->conns, c)
 	{
-		const struct leat_file *f =
+		struct leat_file *f =
 			c->waiting && c->step >= 0 ? leat_file_at(d, c->waiting_slot) : NULL;
 
 		if (f)

@@ -13,9 +13,14 @@
 
 struct leat_name_state *leat_name_find(const struct leat_stream *s, const char *text)
 {
-	struct leat_name_state *n;
+	void **recent = leat_recent_place(s->recent, text);
+	struct leat_name_state *n = *recent;
 
+	if (n && strcmp(n->text, text) == 0)
+		return n;
 	HASH_FIND_STR(s->names, text, n);
+	if (n)
+		*recent = n;
 	return n;
 }
 
@@ -148,6 +153,7 @@ static void link_remove(struct leat_link **list, const struct leat_name_state *n
 
 static void name_free(struct leat_stream *s, struct leat_name_state *n)
 {
+	leat_recent_forget(s->recent, n);
 	HASH_DEL(s->names, n);
 	leat_links_free(n->dependents);
 	leat_shown_free(n);

@@ -11,6 +11,7 @@
 #ifndef LEAT_STREAM_STATE_STATE_H
 #define LEAT_STREAM_STATE_STATE_H
 
+#include "base/recent.h"
 #include "stream/state/extents.h"
 #include "stream/state/heap.h"
 #include "stream/stream.h"
@@ -19,7 +20,7 @@
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) leat_heap_alloc(1, size)
 #define uthash_free(p, size) leat_heap_free(p)
-#include <uthash.h>
+#include "base/tables.h"
 #include <utlist.h>
 
 struct leat_name_state;
@@ -240,6 +241,7 @@ struct leat_stream {
 	struct leat_step_state *steps;
 	struct leat_exact *exact;
 	struct leat_name_state *names; /* in order of first mention */
+	struct leat_recent *recent;    /* of `names`; owned */
 	struct leat_ofd *ofds;
 	struct leat_waiter *waiters;
 	struct leat_process *processes;
