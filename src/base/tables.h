@@ -6,8 +6,9 @@
 
 #include <uthash.h>
 
-/* Of so many in one chain the table is doubled. */
+/* Of so many in one chain the table is doubled: with fewer, chance would make tables too large for
+ * the cache. */
 #undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 3U
+#define HASH_BKT_CAPACITY_THRESH 6U
 
 #endif
