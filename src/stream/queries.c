@@ -154,9 +154,10 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	return n && leat_name_is_dir(n);
 }
 
-bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir)
+bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,
+				  bool looks)
 {
-	return step >= 0 && leat_directory_maker(s, step, dir) >= 0;
+	return step >= 0 && leat_directory_maker(s, step, dir, looks) >= 0;
 }
 
 bool leat_stream_is_examined(const struct leat_stream *s, int step, const char *name)

@@ -247,8 +247,9 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
 /* If there is no `dir` yet: is it one that a step before `step` is still to make, for files that
- * `step` reads? */
-bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir);
+ * `step` reads, or so that `step`, which `looks` whether it is there, finds it? */
+bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,
+				  bool looks);
 
 /* Has a consumer asked for what is known of the complete file `name` beside its bytes, and a step
  * been let at it that in a batch begins after `step` has ended? */

@@ -194,3 +194,15 @@ undeclared() {
 @test "a name that nobody declares" {
 	each_way undeclared
 }
+
+awaited() {
+	begin
+	T a 'sleep 0.3; seq 5 >x' '' x
+	T b 'ln x y && echo linked >o || echo failed >o' x y,o
+	T c 'cat y o >z' y,o z
+	same
+}
+
+@test "an input is given another name before it is there" {
+	each_way awaited
+}

@@ -367,3 +367,78 @@ streams_through_it() {
 @test "its files are still streamed to who goes through it" {
 	each_way streams_through_it
 }
+
+rotated() {
+	step a '' '{filename: out/x}, {filename: tok}' <<<'sleep .2; mkdir out; echo 1 >out/x; echo >tok'
+	step b '{filename: tok}, {filename: out/x}' '{filename: out/y}, {filename: "old/*"}' <<<'mv out old; mkdir -p out; echo 2 >out/y'
+	run_both
+}
+
+@test "a directory that an earlier step has still to make is renamed by a later one" {
+	each_way rotated
+}
+
+copied_into() {
+	step a '' '{filename: src/x, committed: on_close}, {filename: out/r}, {filename: tok}' <<<'mkdir src; echo 1 >src/x; sleep .3; mkdir -p out; echo 2 >out/r; echo >tok'
+	step b '{filename: src/x}, {filename: tok}' '{filename: "out/src/*"}' <<<'cp -r src out; cat tok'
+	run_both
+}
+
+@test "whether there is a directory decides where cp -r copies to" {
+	each_way copied_into
+}
+
+begun_anew() {
+	step a '' '{filename: out/r}, {filename: tok}' <<<'sleep .2; mkdir out; echo 1 >out/r; echo >tok'
+	step b '{filename: tok}, {filename: out/r}' '{filename: out/n}' <<<'rm -rf out; mkdir out; echo 2 >out/n; cat tok'
+	run_both
+}
+
+@test "a directory with another step's outputs is removed and made again" {
+	each_way begun_anew
+}
+
+moved_into() {
+	step a '' '{filename: in/1}' <<<'mkdir in; echo 1 >in/1'
+	step b '{filename: in/1}' '{filename: done/1}, {filename: tok}' <<<'mkdir done; cat in/1 >/dev/null; sleep 0.3; mv in/1 done/; echo >tok'
+	step c '{filename: done/1}, {filename: tok}' '{filename: o}' <<<'sleep 0.1; ls done >o; cat done/1'
+	run_both
+}
+
+@test "mv tries to rename a file onto the directory that it then moves it into: no change of that" {
+	each_way moved_into
+}
+
+made_or_found() {
+	step a '' '{filename: out/a}, {filename: tok}' <<<'sleep 0.3; [ -d out ] || mkdir out; echo a >out/a; echo >tok'
+	step b '{filename: tok}' '{filename: out/b}' <<<'mkdir -p out; cat tok >out/b'
+	run_both
+}
+
+@test "a step makes the directory of its output unless it is there, when a later one has made it" {
+	each_way made_or_found
+}
+
+renamed_when_complete() {
+	step a '' '{filename: "final/*"}' <<<'sleep .3; mkdir s; echo 1 >s/a; mv s final'
+	step b '{filename: "final/*"}' '{filename: "old/*"}' <<<'mv final old'
+	run_both
+	begin
+	step a '' '{filename: d/a}, {filename: tok}' <<<'mkdir -p d; echo 1 >d/a; echo >tok'
+	step b '{filename: tok}' '{filename: d/b}, {filename: tok2}' <<<'cat tok; sleep 0.3; echo 2 >d/b; echo >tok2'
+	step c '{filename: tok2}, {filename: "d/**"}' '{filename: "e/**"}' <<<'mv d e'
+	run_both
+}
+
+@test "a directory with inputs is renamed when these are complete" {
+	each_way renamed_when_complete
+}
+
+@test "a way through a directory that a later step has made, and an earlier one makes, too" {
+	[ -c /dev/fuse ] || skip "no /dev/fuse"
+	begin
+	step a '' '{filename: d/s/f}, {filename: tok}' <<<'sleep 0.3; mkdir -p d/s; echo 1 >d/s/f; echo >tok'
+	launcher="env LEAT_INTERCEPT=mount" step b '{filename: tok}, {filename: d/s/f}' '{filename: g}, {filename: tok2}' <<<'cat d/s/f >g; echo >tok2'
+	step c '{filename: tok2}' '{filename: d/s/h}' <<<'mkdir -p d/s; cat tok2; echo 2 >d/s/h'
+	run_both
+}

@@ -190,36 +190,44 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* A step that has declared the directory as an input waits until it is complete; if it is
- * `missing`, one that is to find other steps' files in it, until it is there. */
-static bool may_await(const struct leat_request *r, const struct leat_file_rule *rule,
-		      const char *path, bool missing)
-{
-	int step = r->c->step;
+/* How a step comes to a directory. */
+enum coming {
+	ENTERS,       /* it is there */
+	MAKES_IN,     /* it is not there yet, and something is to be made in it */
+	LOOKS_FOR_IT, /* nor is it, and the step goes by that */
+};
 
-	if (leat_rule_is_input(r->d, rule, step))
+/* A step that has declared the directory as an input waits until it is complete; if it is missing,
+ * one that is to find other steps' files in it, or goes by whether it is there, until it is. */
+static bool may_await(const struct leat_conn *c, const struct leat_file_rule *rule,
+		      const char *path, enum coming coming)
+{
+	if (leat_rule_is_input(c->d, rule, c->step))
 		return true;
-	return missing && rule->holds_outputs &&
-	       (!leat_rule_produced(r->d, rule) || leat_steps_has(rule->producers, step)) &&
-	       leat_stream_awaits_directory(r->d->stream, step, path);
+	return coming != ENTERS && rule->holds_outputs &&
+	       (!leat_rule_produced(c->d, rule) || leat_steps_has(rule->producers, c->step)) &&
+	       leat_stream_awaits_directory(c->d->stream, c->step, path, coming == LOOKS_FOR_IT);
 }
 
-/* 0 or, as the rules say, an error. A step that has waited has not looked in vain. */
-static int await_directory(struct leat_request *r, const char *path, bool missing)
+/* 0 or, as the rules say, an error; -EAGAIN: wait on *on. A step that has waited has not looked in
+ * vain. */
+static int await_directory(struct leat_conn *c, const char *path, enum coming coming,
+			   struct leat_file **on)
 {
-	const struct leat_file_rule *rule = leat_match(r->d->matcher, path);
+	const struct leat_file_rule *rule = leat_match(c->d->matcher, path);
+	enum leat_call call = coming == LOOKS_FOR_IT ? LEAT_CALL_LOOK : LEAT_CALL_OPEN;
 	struct leat_file *dir;
 	bool streams;
 	int rc;
 
-	if (!rule || !may_await(r, rule, path, missing))
+	if (!rule || rule->excluded || !may_await(c, rule, path, coming))
 		return 0;
-	dir = leat_file_get(r->d, path);
+	dir = leat_file_get(c->d, path);
 	if (!dir)
 		return -ENFILE;
-	rc = leat_ask_rules(r->c, dir, LEAT_CALL_OPEN, 0, 0, &streams);
+	rc = leat_ask_rules(c, dir, call, 0, 0, &streams);
 	if (rc == -EAGAIN)
-		r->file = dir;
+		*on = dir;
 	return rc == -ENOENT ? 0 : rc;
 }
 
@@ -254,16 +262,20 @@ static int await_place(struct leat_request *r, enum leat_use use)
 {
 	char parent[PATH_MAX];
 	bool is_below;
-	int rc;
+	int rc = 0;
 
+	if (!makes(r) && use == LEAT_USE_SEEK)
+		return await_directory(r->c, r->found.path, LOOKS_FOR_IT, &r->file);
 	if (!makes(r))
-		return use == LEAT_USE_SEEK || (use == LEAT_USE_NEED && !r->exists)
-			       ? await_directory(r, r->found.path, true)
+		return use == LEAT_USE_NEED && !r->exists
+			       ? await_directory(r->c, r->found.path, MAKES_IN, &r->file)
 			       : 0;
 	is_below = find_parent(r->c, &r->found, parent);
-	rc = is_below ? await_directory(r, parent, r->found.parent_missing) : 0;
+	if (is_below)
+		rc = await_directory(r->c, parent, r->found.parent_missing ? MAKES_IN : ENTERS,
+				     &r->file);
 	if (!rc && use == LEAT_USE_MKDIR)
-		rc = await_directory(r, r->found.path, true);
+		rc = await_directory(r->c, r->found.path, MAKES_IN, &r->file);
 	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, S_IFDIR, NULL);
 }
 
@@ -408,18 +420,69 @@ static int use_removed_directory(struct leat_change_request *r)
 	return change_name(r, &r->from, LEAT_USE_REMOVE, S_IFDIR, NULL);
 }
 
+/* The kernel will do no more than find out that they are there. */
+static bool is_vain_rename(const struct leat_change_request *r, bool is_dir)
+{
+	bool to_there = r->to.outside || r->to.root != LEAT_ROOT_NONE;
+
+	return to_there && (r->flags & RENAME_NOREPLACE ||
+			    (!r->to.outside && S_ISDIR(r->to.st.st_mode) != is_dir));
+}
+
+static int look_at_both(struct leat_change_request *r)
+{
+	int rc = change_name(r, &r->from, LEAT_USE_READ, r->from.st.st_mode, NULL);
+
+	return rc ? rc : change_name(r, &r->to, LEAT_USE_READ, r->to.st.st_mode, NULL);
+}
+
+/* All files in it, of which the step has declared some as its inputs. */
+static int await_files(struct leat_change_request *r)
+{
+	const char *dir = r->from.path;
+	struct leat_file *f;
+	bool streams;
+	int rc;
+
+	if (!leat_step_reads_below(r->d->matcher, r->c->step, dir))
+		return 0;
+	f = leat_file_get(r->d, dir);
+	if (!f)
+		return -ENFILE;
+	leat_file_report_present(r->d, f);
+	rc = leat_ask_rules(r->c, f, LEAT_CALL_LIST, UINT64_MAX, 0, &streams);
+	if (rc == -EAGAIN)
+		r->on = f;
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* What a change finds there, or not, in a batch. */
+static int await_source(struct leat_change_request *r, bool there, bool is_dir)
+{
+	int rc;
+
+	if (r->c->step < 0 || r->from.outside || (there && !is_dir))
+		return 0;
+	rc = await_directory(r->c, r->from.path, there ? ENTERS : LOOKS_FOR_IT, &r->on);
+	return rc || !there ? rc : await_files(r);
+}
+
 int leat_uses_change(struct leat_change_request *r, uint32_t change)
 {
 	bool there = r->from.outside || r->from.root != LEAT_ROOT_NONE;
 	bool is_dir = there && !r->from.outside && S_ISDIR(r->from.st.st_mode);
+	int rc = await_source(r, there, is_dir);
 
+	if (rc)
+		return rc;
 	if (!there)
 		return change_name(r, &r->from,
 				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK, 0,
 				   NULL);
 	switch (change) {
 	case LEAT_CHANGE_RENAME:
-		return rename_names(r, r->from.st.st_mode);
+		return is_vain_rename(r, is_dir) ? look_at_both(r)
+						 : rename_names(r, r->from.st.st_mode);
 	case LEAT_CHANGE_LINK:
 		if (!r->to.outside && r->to.root != LEAT_ROOT_NONE)
 			return change_name(r, &r->to, LEAT_USE_READ, 0, NULL);

@@ -25,6 +25,7 @@ enum {
 	OPENS = LOOKS | MAKES, /* the one or the other, by its flags */
 	REMOVES = 4,           /* a directory, by its flags if it has any */
 	MAKES_DIR = 8,
+	LINKS = 16, /* what its other path leads to */
 };
 
 struct form {
@@ -46,7 +47,7 @@ static const struct form forms[] = {
 	{SYS_mkdir, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | MAKES_DIR, 0},
 	{SYS_mknod, 0, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_rename, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
-	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 1},
+	{SYS_link, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | LINKS, 1},
 	{SYS_symlink, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_rmdir, 0, FLAGS_NONE, LEAT_ASKED_DIR, REMOVES, 0},
 #endif
@@ -72,7 +73,7 @@ static const struct form forms[] = {
 	{SYS_mkdirat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | MAKES_DIR, 0},
 	{SYS_mknodat, 1, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_renameat2, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
-	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 2},
+	{SYS_linkat, 3, FLAGS_NONE, LEAT_ASKED_ANY, MAKES | LINKS, 2},
 	{SYS_symlinkat, 2, FLAGS_NONE, LEAT_ASKED_ANY, MAKES, 0},
 	{SYS_unlinkat, 1, FLAGS_ARGUMENT, LEAT_ASKED_DIR, REMOVES, 0},
 };
@@ -220,6 +221,17 @@ static bool is_on_other_path(pid_t tid, const struct form *f, const struct leat_
 	       (leat_memory_string_of(tid, c->args[f->other - 1], path) || after(path, name));
 }
 
+/* Does it give what `name` stands for another name? The kernel wants to know then whether that is a
+ * file, and no symlink is followed without the flag. */
+static bool is_linked(pid_t tid, const struct form *f, const struct leat_caller_syscall *c,
+		      const char *name)
+{
+	char path[PATH_MAX];
+
+	return (c->nr != SYS_linkat || !(c->args[4] & AT_SYMLINK_FOLLOW)) &&
+	       !leat_memory_string_of(tid, c->args[f->other - 1], path) && ends_in(path, name);
+}
+
 struct leat_caller_aim leat_caller_aim_of(pid_t tid, const char *name)
 {
 	struct leat_caller_aim aim = {.asked = LEAT_ASKED_ANY, .looks = true};
@@ -247,6 +259,8 @@ struct leat_caller_aim leat_caller_aim_of(pid_t tid, const char *name)
 		aim.asked = f->asked;
 	else if (ends_in(path, name))
 		aim.asked = f->flags == FLAGS_NONE ? f->asked : by_flags(flags);
+	if (does & LINKS && is_linked(tid, f, &c, name))
+		aim.asked = LEAT_ASKED_FILE;
 	/* Of 32-bit programs the table has few calls. */
 	if (!is_wide(&c))
 		return aim;

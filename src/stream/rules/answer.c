@@ -106,10 +106,11 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 	return LEAT_WAIT;
 }
 
-int leat_directory_maker(const struct leat_stream *s, int step, const char *dir)
+int leat_directory_maker(const struct leat_stream *s, int step, const char *dir, bool looks)
 {
-	/* Who only writes there would make it by itself. */
-	if (leat_step_writes_below(s->m, step, dir) && !leat_step_reads_below(s->m, step, dir))
+	/* Who only writes there would make it by itself, but goes by what it finds if it looks. */
+	if (!looks && leat_step_writes_below(s->m, step, dir) &&
+	    !leat_step_reads_below(s->m, step, dir))
 		return -1;
 	for (int o = 0; o < s->n_steps; o++)
 		if (leat_is_strictly_upstream(s->m, o, step) && !leat_step_is_over(&s->steps[o]) &&
@@ -127,7 +128,7 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 {
 	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
 		return LEAT_GO;
-	blocker->step = leat_directory_maker(s, q->step, n->text);
+	blocker->step = leat_directory_maker(s, q->step, n->text, q->call == LEAT_CALL_LOOK);
 	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
 }
 

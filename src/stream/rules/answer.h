@@ -8,8 +8,8 @@
 enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat_name_state *n,
 				  const struct leat_question *q, struct leat_blocker *blocker);
 
-/* The step that is still to make the missing directory `dir`, to whose outputs in it `step` comes;
- * -1: none. */
-int leat_directory_maker(const struct leat_stream *s, int step, const char *dir);
+/* The step that is still to make the missing directory `dir`, to whose outputs in it `step` comes,
+ * or of which it `looks` whether it is there; -1: none. */
+int leat_directory_maker(const struct leat_stream *s, int step, const char *dir, bool looks);
 
 #endif
