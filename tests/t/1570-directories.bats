@@ -86,7 +86,7 @@ too_early() {
 
 looked_for_too_early() {
 	too_early 'rmdir d' '[a-z]* [a-z]*' # behind a mount it is looked for first
-	too_early 'python3 -c "import os; os.rmdir(\"./d/\")"' '[a-z]* [a-z]*'
+	too_early 'python3 -I -c "import os; os.rmdir(\"./d/\")"' '[a-z]* [a-z]*'
 	too_early 'rm -d d' 'looked for'
 	too_early '[ -d d ]' 'looked for'
 	too_early 'ls d' 'looked for'
@@ -117,7 +117,7 @@ made_by_who_looks() {
 		until [ -e ../made ]; do sleep 0.01; done
 		mkdir -p d
 		mkdir d2 2>/dev/null
-		python3 -c 'import os; os.makedirs("d3", exist_ok=True)'
+		python3 -I -c 'import os; os.makedirs("d3", exist_ok=True)'
 		cat x >o
 	END
 	rm -f made
@@ -129,7 +129,7 @@ made_by_who_looks() {
 made_if_it_is_missing() {
 	rm -f made
 	step one '' '{filename: a}' <<<'[ -d d ] || mkdir d; touch ../made; echo 1 >d/one; echo >a'
-	step two '' '{filename: b}' <<<'until [ -e ../made ]; do sleep 0.01; done; python3 -c "
+	step two '' '{filename: b}' <<<'until [ -e ../made ]; do sleep 0.01; done; python3 -I -c "
 import os
 if not os.path.exists(\"d\"): os.mkdir(\"d\")
 open(\"d/two\", \"w\").write(\"2\\n\")"; echo >b'
