@@ -254,3 +254,37 @@ two() {
 	leat run -q w.yaml
 	[ "$(cat work/a.txt work/tmp.txt work/kept)" = $'new\nold\nold' ]
 }
+
+@test "another name of what is in memory, and what comes from there: not saved, and nothing of it is left" {
+	local how permanent
+	echo 'echo 1 >x; ln x fit.log; mkdir d; ln x d/other; cat d/other >../seen; echo 2 >z; mv z d/moved; cat d/moved >>../seen; echo 3 >z' >one.sh
+	echo 'ln x tmp; cat tmp >y' >two.sh
+	for how in '' 'env LEAT_INTERCEPT=mount '; do
+		for permanent in 'permanent: ["**"]' ''; do
+			rm -rf work
+			mkdir work
+			cat >w.yaml <<-END
+				name: w
+				dir: work
+				$permanent
+				tasks:
+				  - func: one
+				    exec: ${how}bash ../one.sh
+				    private: [fit.log, d]
+				    outports: [{filename: x}, {filename: z}]
+				  - func: two
+				    exec: ${how}bash ../two.sh
+				    private: [tmp]
+				    inports: [{filename: x}]
+				    outports: [{filename: y}]
+			END
+			run -0 --separate-stderr leat run -q w.yaml
+			echo "$how, $permanent: $stderr"
+			[ "$(cat seen)" = $'1\n2' ]
+			[ -z "$stderr" ]
+			[ "$(cat work/y)" = 1 ]
+			[ -z "$(find work -name '.leat-*')" ]
+			[ -z "$permanent" ] || [ "$(cat work/x work/z; stat -c %h work/x)" = $'1\n3\n1' ]
+		done
+	done
+}

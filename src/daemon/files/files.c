@@ -2,6 +2,8 @@
 
 #include "base/beneath.h"
 #include "base/fd.h"
+#include "base/private.h"
+#include "base/str.h"
 #include "daemon/core/steps.h"
 #include "daemon/core/user.h"
 
@@ -254,7 +256,9 @@ void leat_file_note_root(struct leat_daemon *d, struct leat_file *f, enum leat_r
 	if (root == LEAT_ROOT_DISK && leat_tree_has(d->tree, root, f->name, &st))
 		f->on_disk = (struct leat_inode){st.st_dev, st.st_ino};
 	f->adopted = root == LEAT_ROOT_DISK && declared == LEAT_ROOT_STORE;
-	f->keep = leat_root_is_ours(root) && declared == LEAT_ROOT_DISK;
+	/* What a step has for itself goes with it, wherever it is. */
+	f->keep = leat_root_is_ours(root) && declared == LEAT_ROOT_DISK &&
+		  !leat_str_begins(f->name, LEAT_PRIVATE_PREFIX);
 }
 
 bool leat_file_is_on_disk(const struct leat_daemon *d, const struct leat_file *f)

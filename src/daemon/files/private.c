@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "daemon/core/processes.h"
 #include "daemon/files/files.h"
+#include "daemon/files/remove.h"
 #include "daemon/files/shown.h"
 #include "store/private.h"
 #include "store/remove.h"
@@ -138,17 +139,45 @@ bool leat_private_name(const struct leat_daemon *d, int step, const char *name, 
 			name) < PATH_MAX;
 }
 
+static void remove_records(struct leat_daemon *d, int step, const char *dir)
+{
+	size_t n;
+	struct leat_file **v = leat_files_below(d, dir, &n);
+
+	for (size_t i = 0; v && i < n; i++)
+		leat_file_removed(d, v[i], v[i]->name, step, 0,
+				  leat_stream_is_dir(d->stream, v[i]->name) ? LEAT_EVF_DIR : 0);
+	free(v);
+}
+
+/* A link to what is in the store, or what was renamed from there, is in the store, too. */
+static void remove_own(struct leat_daemon *d, int step)
+{
+	char path[NAME_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/%d", d->files->private.name, step);
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_DISK; root++)
+		if (leat_tree_fd(d->tree, root) >= 0)
+			leat_remove_tree(leat_tree_fd(d->tree, root), path);
+	leat_tree_forget(d->tree);
+	remove_records(d, step, path);
+}
+
 /* No other step has files of its own now: staged steps that follow find nothing. */
 static void remove_empty_top(struct leat_daemon *d)
 {
-	if (leat_beneath_unlink(d->disk_fd, d->files->private.name, AT_REMOVEDIR) == 0)
-		leat_close(&d->files->private.fd);
+	if (leat_beneath_unlink(d->disk_fd, d->files->private.name, AT_REMOVEDIR) < 0)
+		return;
+	for (enum leat_root root = LEAT_ROOT_STORE; root <= LEAT_ROOT_SPILL; root++)
+		if (leat_tree_fd(d->tree, root) >= 0)
+			leat_beneath_unlink(leat_tree_fd(d->tree, root), d->files->private.name,
+					    AT_REMOVEDIR);
+	leat_close(&d->files->private.fd);
 }
 
 void leat_private_step_over(struct leat_daemon *d, int step)
 {
 	const struct leat_proc *p;
-	char path[NAME_MAX + 16];
 
 	if (d->files->private.fd < 0 || !d->wf->steps[step].private.n)
 		return;
@@ -156,8 +185,7 @@ void leat_private_step_over(struct leat_daemon *d, int step)
 	for (p = d->procs; p; p = p->hh.next)
 		if (p->step == step && !p->gone)
 			return;
-	snprintf(path, sizeof(path), "%s/%d", d->files->private.name, step);
-	leat_remove_tree(d->disk_fd, path);
+	remove_own(d, step);
 	remove_empty_top(d);
 	leat_tree_forget(d->tree);
 }
