@@ -288,3 +288,53 @@ two() {
 		done
 	done
 }
+
+# later PRIVATE SCRIPT SCRIPT: step `b`, to which nothing is private, runs after `a`; both make a file `real`.
+later() {
+	rm -rf work
+	mkdir work
+	echo "$2; echo >tok" >a.sh
+	echo "cat tok; $3; cat real >b.txt" >b.sh
+	cat >w.yaml <<-END
+		name: w
+		dir: work
+		tasks:
+		  - func: a
+		    exec: bash ../a.sh
+		    private: [$1]
+		    outports: [{filename: real}, {filename: tok}]
+		  - func: b
+		    exec: bash ../b.sh
+		    inports: [{filename: tok}, {filename: real}]
+		    outports: [{filename: b.txt}, {filename: real}]
+	END
+}
+
+@test "a link by a private name, which a later step makes anew and in a batch would write through" {
+	local change
+	for change in 'echo one >real; ln -s real tmp.txt' 'echo one >real; ln -s real l; mv l tmp.txt' 'echo one >real; ln real tmp.txt' \
+		'echo one >tmp.txt; ln tmp.txt real' 'echo one >tmp.txt; ln tmp.txt l; mv l real' 'echo one >real; echo mine >tmp.txt; ln -sf real tmp.txt' \
+		'echo one >l; ln l tmp.txt; mv l real'; do
+		later 'tmp.txt, l' "$change" 'echo two >tmp.txt'
+		run -125 --separate-stderr leat run -q w.yaml
+		echo "$change: $stderr"
+		grep -q '^leat: violation: tmp.txt was created by step b, but is private to step a, which in a batch leaves a link by that name, and step b would have used the file that it leads to: let it be private to b, too, or give one of them another name$' <<<"$stderr"
+	done
+	later 'sub' 'echo one >real; ln -s . sub' 'mkdir -p sub'
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -q '^leat: violation: sub was .* by step b, but is private to step a' <<<"$stderr"
+	# What is no link is no conflict.
+	for change in 'echo one >real; echo mine >l; mv l tmp.txt' 'echo one >real; ln -s real tmp.txt; rm tmp.txt' \
+		'echo one >real; ln real tmp.txt; mv tmp.txt l' 'echo one >real; ln -s real tmp.txt; rm tmp.txt; echo mine >tmp.txt'; do
+		later 'tmp.txt, l' "$change" 'echo two >tmp.txt'
+		run -0 --separate-stderr leat run -q w.yaml
+		[ "$(cat work/b.txt work/tmp.txt)" = $'one\ntwo' ]
+	done
+}
+
+@test "a link by a private name, after another step without an order has used it" {
+	two tmp.txt 'echo mine >tmp.txt; touch ../ready; until [ -e ../made ]; do sleep 0.01; done; echo >a.txt; ln -f a.txt tmp.txt' \
+		other 'until [ -e ../ready ]; do sleep 0.01; done; echo two >tmp.txt; touch ../made; sleep 0.5; echo >b.txt'
+	run -125 --separate-stderr leat run -q w.yaml
+	grep -q '^leat: violation: tmp.txt was created by step two, but is private to step one, which in a batch leaves a link by that name' <<<"$stderr"
+}

@@ -10,10 +10,11 @@ struct leat_change_request {
 	struct leat_daemon *d;
 	unsigned flags;
 	struct leat_found from;
-	struct leat_found to; /* RENAME, LINK */
-	struct leat_file *on; /* to wait on, with -EAGAIN */
-	char hides[PATH_MAX]; /* what was there before the run, and the step removes; or "" */
-	bool is_hidden;       /* that is all there is to do */
+	struct leat_found to;  /* RENAME, LINK */
+	struct leat_file *on;  /* to wait on, with -EAGAIN */
+	char hides[PATH_MAX];  /* what was there before the run, and the step removes; or "" */
+	bool is_hidden;        /* that is all there is to do */
+	char leaves[PATH_MAX]; /* a link of the step's own, which it removes or renames; or "" */
 };
 
 /* Ask the rules for a call on `name`, unless the step is its producer or the

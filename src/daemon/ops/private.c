@@ -28,6 +28,7 @@ enum what {
 	MAKES = 1,
 	CHANGES = 2,
 	EMPTIES = 4, /* with CHANGES: what was in it does not matter */
+	LINKS = 8,   /* a symlink, or another name of a file, is there afterwards */
 };
 
 static bool has_private(const struct leat_conn *c)
@@ -50,33 +51,53 @@ static bool is_private(const struct leat_conn *c, const char *name)
 	return rule && !rule->excluded && !leat_rule_produced(c->d, rule);
 }
 
-/* OWN: from now on others that look for it get the answer that it is not theirs. */
-static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
+static int report_new(struct leat_conn *c, const char *name, enum leat_use use, unsigned flags)
 {
 	unsigned violations = c->d->n_violations;
 	int rc = leat_glimpses_note(c->d, c->step, name);
 
-	if (!rc && leat_stream_use_is_news(c->d->stream, c->step, name, use))
+	if (!rc)
 		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
 								 .step = c->step,
 								 .pid = c->pid,
 								 .name = name,
-								 .code = use});
+								 .code = use,
+								 .flags = flags});
 	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
 		rc = -EIO;
 	return rc;
 }
 
+static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
+{
+	return leat_stream_use_is_news(c->d->stream, c->step, name, use)
+		       ? report_new(c, name, use, 0)
+		       : leat_glimpses_note(c->d, c->step, name);
+}
+
+/* From now on others that look for it get the answer that it is not theirs. `links`: by that name
+ * they would have got at another file. */
+static int report_own(struct leat_conn *c, const char *name, bool links)
+{
+	return links ? report_new(c, name, LEAT_USE_OWN, LEAT_EVF_SYMLINK)
+		     : report_use(c, name, LEAT_USE_OWN);
+}
+
+static bool is_link(const struct stat *st)
+{
+	return S_ISLNK(st->st_mode) || (S_ISREG(st->st_mode) && st->st_nlink > 1);
+}
+
 /* The step changes, replaces or removes for itself what was there before, which stays for others:
  * a conflict is reported if they use it, as in a batch it would be otherwise. */
-static int leave_old(struct leat_conn *c, const char *name)
+static int leave_old(struct leat_conn *c, const char *name, bool links)
 {
 	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN))
 		leat_problem_add(c->d, 0,
 				 "step %s changes %s, which was there before and is private to it: "
 				 "for others, and after the run, it stays as it was",
 				 c->d->wf->steps[c->step].name, name);
-	return report_use(c, name, LEAT_USE_OWN);
+	return report_own(c, name, links);
 }
 
 /* What the step writes does not reach the other names of what was there. */
@@ -133,7 +154,8 @@ static int make(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	if (!rc && !copies && !(what & EMPTIES))
 		rc = report_use(c, found->path, LEAT_USE_SEEK); /* it begins with nothing */
 	if (!rc)
-		rc = copies ? leave_old(c, found->path) : report_use(c, found->path, LEAT_USE_OWN);
+		rc = copies ? leave_old(c, found->path, what & LINKS || is_link(&found->st))
+			    : report_own(c, found->path, what & LINKS);
 	if (!rc && copies && S_ISREG(found->st.st_mode) && found->st.st_nlink > 1)
 		rc = refuse_linked(c, found->path);
 	if (!rc && copies)
@@ -214,8 +236,8 @@ static int find(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	/* Looked for in vain: an earlier step may be about to make it. */
 	if (own.root == LEAT_ROOT_NONE && !(what & MAKES) && !is_hidden(c, found->path))
 		return 0;
-	rc = own.root == LEAT_ROOT_NONE && what & MAKES ? report_use(c, found->path, LEAT_USE_OWN)
-							: 0;
+	if (what & LINKS || (own.root == LEAT_ROOT_NONE && what & MAKES))
+		rc = report_own(c, found->path, what & LINKS);
 	*found = own;
 	return rc;
 }
@@ -239,8 +261,9 @@ static enum what what_of(const struct leat_request *r)
 			what |= CHANGES;
 		return flags & O_TRUNC ? what | EMPTIES : what;
 	case LEAT_OP_MKDIR:
-	case LEAT_OP_MAKE:
 		return MAKES;
+	case LEAT_OP_MAKE:
+		return S_ISLNK((mode_t)r->in->mode) ? MAKES | LINKS : MAKES;
 	case LEAT_OP_META:
 	case LEAT_OP_TRUNCATE:
 		return CHANGES;
@@ -260,6 +283,7 @@ int leat_private_resolve(struct leat_request *r)
 static int find_removed(struct leat_change_request *r, bool moved)
 {
 	char name[PATH_MAX];
+	bool links = is_link(&r->from.st);
 	int rc;
 
 	if (!has_private(r->c) || r->from.outside || !is_private(r->c, r->from.path))
@@ -268,8 +292,12 @@ static int find_removed(struct leat_change_request *r, bool moved)
 	if (r->from.root != LEAT_ROOT_NONE && !is_hidden(r->c, name))
 		memcpy(r->hides, name, sizeof(name));
 	rc = find(r->c, LEAT_FIND_NAME, moved ? CHANGES : LOOKS, &r->from, 0);
+	/* What was there before stays for others, and may be a link, too. */
+	if (!rc && !*r->hides && !is_hidden(r->c, name) && r->from.root != LEAT_ROOT_NONE &&
+	    is_link(&r->from.st))
+		memcpy(r->leaves, name, sizeof(name));
 	r->is_hidden = !rc && !moved && *r->hides && strcmp(r->from.path, name) == 0;
-	return r->is_hidden ? leave_old(r->c, name) : rc;
+	return r->is_hidden ? leave_old(r->c, name, links) : rc;
 }
 
 /* A file of the step's own that a program finds below `dir`. */
@@ -327,7 +355,7 @@ int leat_private_find_from(struct leat_change_request *r, uint32_t change)
 	if (change == LEAT_CHANGE_LINK)
 		return find(r->c,
 			    r->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW,
-			    CHANGES, &r->from, 0);
+			    CHANGES | LINKS, &r->from, 0);
 	return find_removed(r, change == LEAT_CHANGE_RENAME);
 }
 
@@ -335,25 +363,28 @@ int leat_private_find_to(struct leat_change_request *r, uint32_t change)
 {
 	bool there =
 		r->to.root != LEAT_ROOT_NONE && has_private(r->c) && !is_hidden(r->c, r->to.path);
+	enum what links = change == LEAT_CHANGE_LINK || is_link(&r->from.st) ? LINKS : LOOKS;
 
 	if (there && is_private(r->c, r->to.path) &&
 	    (change == LEAT_CHANGE_LINK || r->flags & 1u /* RENAME_NOREPLACE */))
 		return find(r->c, LEAT_FIND_NAME, LOOKS, &r->to, 0);
 	if (there && is_private(r->c, r->to.path)) {
-		int rc = leave_old(r->c, r->to.path);
+		int rc = leave_old(r->c, r->to.path, links || is_link(&r->to.st));
 
 		if (rc)
 			return rc;
 		r->to.root = LEAT_ROOT_NONE;
 		r->to.parent_missing = false;
 	}
-	return find(r->c, LEAT_FIND_NAME, MAKES, &r->to, 0);
+	return find(r->c, LEAT_FIND_NAME, MAKES | links, &r->to, 0);
 }
 
 void leat_private_changed(struct leat_change_request *r)
 {
 	if (*r->hides)
 		leat_private_hide(r->d, r->c->step, r->hides);
+	if (*r->leaves) /* should that fail, it counts as a link still */
+		(void)report_new(r->c, r->leaves, LEAT_USE_OWN, 0);
 }
 
 /* ---- listings ---- */

@@ -83,6 +83,17 @@ static void put_symlink(const struct leat_stream *s, const struct leat_clash *k,
 		k->name, s->wf->steps[k->step].name, s->wf->steps[k->other].name);
 }
 
+static void put_linked(const struct leat_stream *s, const struct leat_clash *k, FILE *out)
+{
+	const char *step = s->wf->steps[k->step].name, *other = s->wf->steps[k->other].name;
+
+	fprintf(out,
+		"%s was %s by step %s, but is private to step %s, which in a batch leaves a link "
+		"by that name, and step %s would have used the file that it leads to: let it be "
+		"private to %s, too, or give one of them another name",
+		k->name, words[k->use], step, other, step, step);
+}
+
 /* What a declared producer does to the file; who has it open for writing has not written yet. */
 static const char *part_word(enum leat_use use)
 {
@@ -153,7 +164,7 @@ void leat_conflict_report(struct leat_stream *s, const struct leat_clash *k,
 		[LEAT_CONFLICT] = put_conflict,        [LEAT_CONFLICT_APPENDED] = put_appended,
 		[LEAT_CONFLICT_PRIVATE] = put_private, [LEAT_CONFLICT_TAKEN] = put_taken,
 		[LEAT_CONFLICT_SYMLINK] = put_symlink, [LEAT_CONFLICT_SHARED] = put_shared,
-		[LEAT_CONFLICT_ALIAS] = put_alias,
+		[LEAT_CONFLICT_ALIAS] = put_alias,     [LEAT_CONFLICT_LINKED] = put_linked,
 	};
 	char *text = NULL;
 	size_t size = 0;

@@ -18,6 +18,7 @@ enum leat_conflict {
 	LEAT_CONFLICT_APPENDED,
 	LEAT_CONFLICT_PRIVATE,
 	LEAT_CONFLICT_SYMLINK, /* made where another step has a private file */
+	LEAT_CONFLICT_LINKED,  /* used where another step has a private link */
 	LEAT_CONFLICT_TAKEN,   /* a consumer removed what an earlier step looks for, or a later one
 				* has used */
 	LEAT_CONFLICT_SHARED,  /* two producers write over each other's parts */

@@ -58,10 +58,11 @@ static void note_writer(struct leat_stream *s, struct leat_uses *u, struct leat_
 
 /* ---- names that are private to some step ---- */
 
-static void report_private(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+static void report_private(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k,
+			   enum leat_conflict kind)
 {
 	u->reported = true;
-	leat_conflict_report(s, k, LEAT_CONFLICT_PRIVATE);
+	leat_conflict_report(s, k, kind);
 }
 
 static void note_symlink(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
@@ -78,24 +79,43 @@ static bool keeps(const struct leat_stream *s, int step, const char *name)
 	return leat_step_keeps(&s->wf->steps[step], name);
 }
 
-/* `step` makes its own: who has looked for it would have found that in a batch. */
-static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
+/* What the step has done to it; 0: nothing. Whoever was forgotten (struct leat_uses) has a later
+ * one in the sets for whom the same holds. */
+static enum leat_use use_by(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	const enum leat_use did[LEAT_OWNERS] = {u->last,       LEAT_USE_APPEND, LEAT_USE_READ,
+						LEAT_USE_SEEK, LEAT_USE_NEED,   LEAT_USE_MKDIR,
+						LEAT_USE_MKDIR};
+
+	for (enum leat_who who = LEAT_WRITERS; who <= LEAT_TRIERS; who++)
+		if (leat_used_has(s, u, who, step))
+			return did[who];
+	return 0;
+}
+
+/* `step` makes its own: who has looked for it would have found that in a batch, and who has made it
+ * anew would have changed what a link leads to. */
+static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k, bool links)
 {
 	for (int o = 0; o < s->n_steps && !u->reported; o++) {
 		enum leat_order order = leat_order_of(s, o, k->step);
 		bool read = leat_steps_has(leat_used_set(s, u, LEAT_READERS), o);
+		bool found = leat_steps_has(leat_used_set(s, u, LEAT_FINDERS), o);
+		struct leat_clash c = {
+			.name = k->name, .step = o, .other = k->step, .before = k->use};
 
-		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name) ||
-		    !leat_steps_has(leat_used_set(s, u, LEAT_FINDERS), o))
+		c.use = found && read ? LEAT_USE_READ : found ? LEAT_USE_SEEK : use_by(s, u, o);
+		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name))
 			continue;
-		report_private(s, u,
-			       &(struct leat_clash){.name = k->name,
-						    .step = o,
-						    .other = k->step,
-						    .use = read ? LEAT_USE_READ : LEAT_USE_SEEK,
-						    .before = k->use});
+		if (found)
+			report_private(s, u, &c, LEAT_CONFLICT_PRIVATE);
+		else if (links && c.use)
+			report_private(s, u, &c, LEAT_CONFLICT_LINKED);
 	}
 	leat_used_add(s, u, LEAT_OWNERS, k->step);
+	leat_used_set(s, u, LEAT_LINKERS)[k->step / 64] &= ~(UINT64_C(1) << (k->step % 64));
+	if (links)
+		leat_used_add(s, u, LEAT_LINKERS, k->step);
 }
 
 /* Does the call depend on what another step has left there? Not if the step has made it anew. */
@@ -114,12 +134,13 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 	for (int o = leat_steps_next(owners, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(owners, o + 1, s->n_steps)) {
 		enum leat_order order = leat_order_of(s, o, k->step);
+		bool found = finds(u, s, k), links = leat_used_has(s, u, LEAT_LINKERS, o);
 
-		if ((order != LEAT_BEFORE && order != LEAT_NO_ORDER) || !finds(u, s, k) ||
+		if ((order != LEAT_BEFORE && order != LEAT_NO_ORDER) || !(found || links) ||
 		    keeps(s, k->step, k->name))
 			continue;
 		k->other = o;
-		report_private(s, u, k);
+		report_private(s, u, k, found ? LEAT_CONFLICT_PRIVATE : LEAT_CONFLICT_LINKED);
 		return true;
 	}
 	return false;
@@ -153,10 +174,6 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 {
 	bool changes = is_change(k->use), appends = k->use == LEAT_USE_APPEND;
 
-	if (k->use == LEAT_USE_OWN) {
-		note_owner(s, u, k);
-		return;
-	}
 	if (k->use == LEAT_USE_NEED && leat_directory_is_excused(s, u, k->step)) {
 		leat_used_add(s, u, LEAT_TRIERS, k->step);
 		return;
@@ -237,6 +254,10 @@ int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
 	above = find_moved(s, ev->name);
 	if (above && !above->uses->reported)
 		clashes(s, above->uses, LEAT_WRITERS, &k);
+	if (k.use == LEAT_USE_OWN) {
+		note_owner(s, n->uses, &k, ev->flags & LEAT_EVF_SYMLINK);
+		return 0;
+	}
 	if (ev->flags & LEAT_EVF_SYMLINK)
 		note_symlink(s, n->uses, &k);
 	if (k.use == LEAT_USE_MKDIR && ev->flags & LEAT_EVF_INTACT)

@@ -4,8 +4,8 @@
 
 #include "stream/state/state.h"
 
-/* Steps, by what they did to it; all but the writers since the last of those, owners and finders
- * (who went by what others had left there, if anything) ever. */
+/* Steps, by what they did to it; all but the writers since the last of those, owners, linkers and
+ * finders (who went by what others had left there, if anything) ever. */
 enum leat_who {
 	LEAT_WRITERS,
 	LEAT_APPENDERS,
@@ -16,6 +16,7 @@ enum leat_who {
 	LEAT_TRIERS,    /* would have made the directory, but it was there */
 	LEAT_MISTAKERS, /* looked for it before, or found it after another step made it too early */
 	LEAT_OWNERS,
+	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
 	LEAT_FINDERS,
 	LEAT_WHO
 };
