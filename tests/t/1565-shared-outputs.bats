@@ -37,7 +37,7 @@ setup() {
 
 # two SCRIPT SCRIPT [OUTPUT]: a workflow of two steps without an order, which both make x.
 two() {
-	rm -f x
+	rm -f x xx y o/* ../made ../looked
 	printf '%s\n' "$1" >one.sh
 	printf '%s\n' "$2" >two.sh
 	cat >w.yaml <<-END
@@ -65,9 +65,10 @@ conflict() {
 
 # silent: the run says nothing, and x is that of the batch.
 silent() {
-	rm -f x
+	rm -f x xx ../made ../looked
 	leat run --plain w.yaml 2>/dev/null
 	mv x batch
+	rm -f xx ../made ../looked
 	run -0 --separate-stderr leat run w.yaml
 	! grep -Eq "violation|leat: warning" <<<"$stderr" || {
 		echo "$stderr"
@@ -105,9 +106,9 @@ silent() {
 }
 
 @test "by patterns of both, one after the other: as in the batch" {
-	two 'seq 1000 >x' 'until [ -s x ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100000 status=none' 'x*'
+	two 'seq 1000 >x; touch ../made' 'until [ -e ../made ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100000 status=none' 'x*'
 	silent
-	two 'seq 1000 >x' 'until [ -s x ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100 status=none' 'x*'
+	two 'seq 1000 >x; touch ../made' 'until [ -e ../made ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100 status=none' 'x*'
 	conflict 'written by step one and then written by step two at bytes 100 to 100'
 }
 
@@ -117,6 +118,45 @@ silent() {
 	two 'seq 5 >x' 'seq 3 >x'
 	run -125 --separate-stderr leat run w.yaml
 	[ "$(grep -c "violation: x was opened for writing by .* and then truncated by" <<<"$stderr")" = 1 ]
+}
+
+# ordered: the first of the two makes a token, too, and the second waits for it.
+ordered() {
+	sed -i -e '/one.sh/{n;s/]$/, {filename: token}]/}' -e '/two.sh/a\    inports: [{filename: token}]' w.yaml
+}
+
+@test "looked for in vain by one of them, and then made by another that the batch runs before: named" {
+	local made='until [ -e ../looked ]; do sleep 0.02; done;' make
+	for make in 'created:echo 1 >x' 'made by a rename:echo 1 >xx; mv xx x' 'made as a link:echo 1 >xx; ln xx x'; do
+		two "$made ${make#*:}" '[ -e x ] && echo 2 >y; touch ../looked; exit 0' '"[xy]*"'
+		conflict "looked for by step two and then ${make%%:*} by step one"
+	done
+	two "$made echo 1 >o/x; echo >token" '[ -e o/x ] && n=2 || n=1; mkdir -p o; echo $n >o/y; touch ../looked; cat token' o
+	ordered
+	run -125 --separate-stderr leat run w.yaml
+	grep -q 'violation: o/x was looked for by step two and then created by step one, which in a batch ends before step two begins; ' <<<"$stderr"
+	[ "$(grep -c violation: <<<"$stderr")" = 1 ]
+}
+
+@test "looked for in vain by one of them, as in the batch" {
+	# The batch runs it first.
+	two '[ -e xx ] && echo no >x || echo yes >x; touch ../looked' 'until [ -e ../looked ]; do sleep 0.02; done; echo 2 >xx' 'x*'
+	silent
+	# It makes the file itself.
+	two 'echo 1 >x' '[ -e xx ] || echo 2 >xx; cat xx; touch ../looked' 'x*'
+	silent
+}
+
+@test "found by one of them, though made by another that the batch runs later: named" {
+	two 'until [ -e ../made ]; do sleep 0.02; done; [ -e x ] && echo 2 >y; exit 0' 'echo 1 >x; touch ../made' '"[xy]*"'
+	conflict "created by step two and then read by step one"
+	two 'until [ -e ../made ]; do sleep 0.02; done; cat x >y; echo >token' 'echo 1 >x; touch ../made; cat token' '"[xy]*"'
+	ordered
+	run -125 --separate-stderr leat run w.yaml
+	grep -q 'violation: x was created by step two and then read by step one, which in a batch ends before step two begins; ' <<<"$stderr"
+	# And the other way round it is as in the batch.
+	two 'echo 1 >xx; touch ../made' 'until [ -e ../made ]; do sleep 0.02; done; [ -e xx ] && echo yes >x; exit 0' 'x*'
+	silent
 }
 
 @test "both append: a warning; the one appends, the other writes: named" {
@@ -148,6 +188,10 @@ silent() {
 		gcc -include unistd.h -include string.h -static -o say -xc -
 	two './say aaaaa 1<>x' './say bbb 1<>x'
 	conflict 'written by step .* and then written by step .*'
+	# What only looks is told from what opens to write when the step ends.
+	two 'until [ -e ../looked ]; do sleep 0.02; done; echo 1 >x' '[ -e x ] && echo 2 >y; touch ../looked; exit 0' '"[xy]*"'
+	sed -i 's/bash two.sh/env LEAT_INTERCEPT=mount &/' w.yaml
+	conflict 'looked for by step two and then created by step one'
 }
 
 @test "one line of a log for each, a replay takes the same decisions" {

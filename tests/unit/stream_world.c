@@ -323,6 +323,7 @@ static const struct verb {
 	{"use", LEAT_EV_USE, 0, 0, "sunt"},
 	{"put", LEAT_EV_WRITTEN, 0, 0, "snbl"},
 	{"add", LEAT_EV_WRITTEN, 0, 0, "snblc"},
+	{"useguess", LEAT_EV_USE, LEAT_EVF_INTACT, 0, "sun"},
 	{"usedir", LEAT_EV_USE, LEAT_EVF_DIR, 0, "sun"},
 	{"usethere", LEAT_EV_USE, LEAT_EVF_DIR | LEAT_EVF_INTACT, 0, "sun"},
 	{"uselink", LEAT_EV_USE, LEAT_EVF_SYMLINK, 0, "sun"},

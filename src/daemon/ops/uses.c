@@ -4,6 +4,7 @@
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/core/problems.h"
+#include "daemon/core/processes.h"
 #include "daemon/files/files.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/change_request.h"
@@ -39,7 +40,10 @@ static bool is_news(const struct leat_conn *c, const char *name, enum leat_use u
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use, mode_t type,
 		      const char *other)
 {
-	const unsigned violations = c->d->n_violations, flags = leat_event_use_flags(use, type);
+	/* The kernel asks a mount for a name before it has that open or make the file. */
+	const bool guesses = c->proc && c->proc->mount && use < LEAT_USE_NEED;
+	const unsigned violations = c->d->n_violations,
+		       flags = leat_event_use_flags(use, type) | (guesses ? LEAT_EVF_INTACT : 0);
 	int rc;
 
 	if (is_nobodys(c, name))
@@ -53,9 +57,8 @@ static int report_use(struct leat_conn *c, const char *name, enum leat_use use, 
 								 .to = other,
 								 .code = use,
 								 .flags = flags});
-	if (rc)
-		return rc; /* what is not noted would not be found */
-	return is_fatal(c->d, violations) ? -EIO : 0;
+	/* what is not noted would not be found */
+	return rc ? rc : is_fatal(c->d, violations) ? -EIO : 0;
 }
 
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found)

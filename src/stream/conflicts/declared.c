@@ -7,6 +7,9 @@
 #include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
 #include "stream/state/ports.h"
+#include "stream/state/roles.h"
+#include "stream/state/steps.h"
+#include "stream/state/used.h"
 
 #include <errno.h>
 
@@ -68,6 +71,152 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 	}
 	return 0;
 }
+
+/* ---- co-producers that look before they make it ---- */
+
+/* Does `a` end in a batch before `b` begins? Without an order that goes by how the batch is run. */
+static bool ends_before(const struct leat_stream *s, int a, int b)
+{
+	enum leat_order order = leat_order_of(s, a, b);
+
+	return order == LEAT_BEFORE || (order == LEAT_NO_ORDER && leat_runs_before(s->m, a, b));
+}
+
+/* Does the step go by whether another producer has made the file? One that reads it, too, waits for
+ * the others; one that has made it knows. */
+static bool looks_for_others(const struct leat_stream *s, const struct leat_name_state *n,
+			     const struct leat_file_rule *rule, int step, const char *name)
+{
+	return has_others(s, rule->producers, step) &&
+	       leat_rule_role(s, step, rule) == LEAT_ROLE_PRODUCER &&
+	       !leat_name_is_made_by(n, step) && !(n && n->versioned) &&
+	       !leat_name_has_versions(s, name);
+}
+
+/* Who made the file that is there, but in a batch begins after `step` ends; -1: nobody. */
+static int find_later_maker(const struct leat_stream *s, const struct leat_name_state *n,
+			    const struct leat_file_rule *rule, int step)
+{
+	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
+
+	return maker >= 0 && leat_steps_has(rule->producers, maker) && ends_before(s, step, maker)
+		       ? maker
+		       : -1;
+}
+
+int leat_declared_look(struct leat_stream *s, const struct leat_event *ev,
+		       const struct leat_file_rule *rule)
+{
+	const struct leat_name_state *n = leat_name_find(s, ev->name);
+	struct leat_clash k = {.name = ev->name,
+			       .step = ev->step,
+			       .use = LEAT_USE_READ,
+			       .before = LEAT_USE_CREATE};
+	struct leat_used *used;
+
+	if (!looks_for_others(s, n, rule, ev->step, ev->name))
+		return 0;
+	if (ev->code == LEAT_USE_READ) {
+		k.other = find_later_maker(s, n, rule, ev->step);
+		if (k.other < 0)
+			return 0;
+		if (!(ev->flags & LEAT_EVF_INTACT))
+			return report_once(s, &k, LEAT_CONFLICT);
+	} else if (ev->code != LEAT_USE_SEEK) {
+		return 0;
+	}
+	used = leat_used_get(s, ev->name, NULL);
+	if (!used)
+		return -ENOMEM;
+	if (ev->code == LEAT_USE_SEEK)
+		leat_used_add(s, used->uses, LEAT_SEEKERS, ev->step);
+	if (ev->flags & LEAT_EVF_INTACT) {
+		leat_used_add(s, used->uses, LEAT_GUESSERS, ev->step);
+		s->guessed = true;
+	}
+	return 0;
+}
+
+bool leat_declared_look_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
+				int step, const char *name, enum leat_use use)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+	const struct leat_used *used = leat_used_find(s, name);
+
+	if ((used && used->uses->reported) || !looks_for_others(s, n, rule, step, name))
+		return false;
+	if (use == LEAT_USE_SEEK)
+		return !used || !leat_used_has(s, used->uses, LEAT_SEEKERS, step);
+	return use == LEAT_USE_READ && find_later_maker(s, n, rule, step) >= 0 &&
+	       !(used && leat_used_has(s, used->uses, LEAT_GUESSERS, step));
+}
+
+void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	struct leat_used *used = leat_name_produced_by(n, step) ? leat_used_find(s, n->text) : NULL;
+
+	if (!used)
+		return;
+	leat_used_drop(s, used->uses, LEAT_SEEKERS, step);
+	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
+}
+
+/* It has not made what it looked for, and so has gone by what it found. */
+static void judge_guess(struct leat_stream *s, struct leat_used *used, int step)
+{
+	const struct leat_name_state *n = leat_name_find(s, used->text);
+	const bool missed = leat_used_has(s, used->uses, LEAT_SEEKERS, step);
+	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
+	struct leat_clash k = {.name = used->text,
+			       .step = missed ? maker : step,
+			       .other = missed ? step : maker,
+			       .use = missed ? LEAT_USE_CREATE : LEAT_USE_READ,
+			       .before = missed ? LEAT_USE_SEEK : LEAT_USE_CREATE};
+
+	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
+	if (maker >= 0 && leat_name_produced_by(n, maker) &&
+	    ends_before(s, missed ? maker : step, missed ? step : maker) &&
+	    report_once(s, &k, LEAT_CONFLICT))
+		s->error = -ENOMEM;
+}
+
+void leat_declared_step_over(struct leat_stream *s, int step)
+{
+	struct leat_used *used, *next;
+
+	if (!s->guessed)
+		return;
+	HASH_ITER(hh, s->used, used, next)
+	{
+		if (leat_used_has(s, used->uses, LEAT_GUESSERS, step))
+			judge_guess(s, used, step);
+	}
+}
+
+int leat_declared_made(struct leat_stream *s, const struct leat_name_state *n, int step,
+		       enum leat_use use)
+{
+	struct leat_used *used = leat_name_produced_by(n, step) ? leat_used_find(s, n->text) : NULL;
+	struct leat_clash k = {.name = n->text, .step = step, .use = use, .before = LEAT_USE_SEEK};
+	const uint64_t *seekers;
+
+	if (!used || n->versioned || leat_name_has_versions(s, n->text))
+		return 0;
+	seekers = leat_used_set(s, used->uses, LEAT_SEEKERS);
+	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
+		if (leat_rule_role(s, o, n->rule) != LEAT_ROLE_PRODUCER ||
+		    !ends_before(s, step, o) ||
+		    (leat_used_has(s, used->uses, LEAT_GUESSERS, o) &&
+		     !leat_step_is_over(&s->steps[o])))
+			continue;
+		k.other = o;
+		return report_once(s, &k, LEAT_CONFLICT);
+	}
+	return 0;
+}
+
+/* ---- steps that do not declare it ---- */
 
 /* Who did not say that it reads the file waits for it, as if it came after its producer. So it is
  * in the batch, unless it runs before that there. Who is upstream of it sees it as it is. */

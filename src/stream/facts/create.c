@@ -1,5 +1,6 @@
 /* Names come to show contents. */
 #include "stream/facts/create.h"
+#include "stream/conflicts/declared.h"
 #include "stream/conflicts/shared.h"
 #include "stream/facts/checks.h"
 #include "stream/flow/versions.h"
@@ -69,6 +70,11 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	}
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
+	leat_declared_opened(s, n, ev->step);
+	rc = is_dir ? 0
+		    : leat_declared_made(s, n, ev->step, ev->to ? LEAT_USE_LINK : LEAT_USE_CREATE);
+	if (rc)
+		return rc;
 	return leat_share_adopted(s, n->content, ev->step, ev->length);
 }
 

@@ -1,5 +1,6 @@
 /* Contents change their names. */
 #include "stream/facts/rename.h"
+#include "stream/conflicts/declared.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/create.h"
 #include "stream/facts/promises.h"
@@ -62,6 +63,9 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 		leat_link_add(s, &s->steps[c->creator].names, to);
 	leat_fact_parents(s, to, step);
 	leat_fact_publish(s, to, step);
+	leat_declared_opened(s, to, step);
+	if (!c->is_dir && leat_declared_made(s, to, step, LEAT_USE_REPLACE))
+		s->error = -ENOMEM;
 }
 
 /* Everything below directory `from` comes to lie below `to`. The walk sees

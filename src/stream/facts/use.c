@@ -46,10 +46,11 @@ static int governed_use(struct leat_stream *s, const struct leat_event *ev,
 
 	if (n && ev->code == LEAT_USE_READ)
 		leat_alias_read(s, n, ev->step);
-	if (rc || (ev->flags & LEAT_EVF_DIR && ev->code < LEAT_USE_APPEND) ||
-	    !goes_by_uses(s, rule, ev->step, ev->name, (enum leat_use)ev->code))
+	if (rc || (ev->flags & LEAT_EVF_DIR && ev->code < LEAT_USE_APPEND))
 		return rc;
-	return leat_undeclared_use(s, ev);
+	if (goes_by_uses(s, rule, ev->step, ev->name, (enum leat_use)ev->code))
+		rc = leat_undeclared_use(s, ev);
+	return rc ? rc : leat_declared_look(s, ev, rule);
 }
 
 int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
@@ -98,6 +99,7 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 			!leat_declared_allows(s, rule, step, use) ||
 			(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
 			 leat_undeclared_is_news(s, step, name, use)) ||
+			leat_declared_look_is_news(s, rule, step, name, use) ||
 			(use == LEAT_USE_SEEK &&
 			 leat_declared_is_taken(s, leat_name_find(s, name), step)));
 	return leat_undeclared_is_news(s, step, name, use);

@@ -1,6 +1,7 @@
 /* Files are opened for writing, and written. */
 #include "stream/facts/write.h"
 #include "stream/conflicts/aliases.h"
+#include "stream/conflicts/declared.h"
 #include "stream/conflicts/shared.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/create.h"
@@ -92,6 +93,8 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	struct leat_content *c;
 	struct leat_part *part;
 	struct leat_ofd *o;
+	bool made;
+	int rc;
 
 	if (!ev->ofd || leat_ofd_find(s, ev->ofd))
 		return -EINVAL;
@@ -99,6 +102,7 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 	if (!n)
 		return -ENOMEM;
 	leat_fact_check_file(s, n, ev->step, changes, "opened for writing");
+	made = !n->content && ev->flags & LEAT_EVF_CREAT;
 	c = content_for_opening(s, n, ev->step, ev->flags & LEAT_EVF_CREAT);
 	part = c ? leat_content_part(s, c, ev->step) : NULL;
 	o = part ? leat_ofd_new(s, ev) : NULL;
@@ -124,7 +128,9 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 		leat_content_touch(s, c);
 	else
 		begin_writing(s, o);
-	return leat_share_open(s, n, ev);
+	leat_declared_opened(s, n, ev->step);
+	rc = leat_share_open(s, n, ev);
+	return rc || !made ? rc : leat_declared_made(s, n, ev->step, LEAT_USE_CREATE);
 }
 
 int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev)

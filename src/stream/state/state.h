@@ -255,6 +255,7 @@ struct leat_stream {
 	bool staged;             /* some step is to be started when its turn has come */
 	bool moved;              /* some directory was moved by a step */
 	bool mistaken;           /* some step looked for a directory too early, or too late */
+	bool guessed;            /* some step looked for what it produces, perhaps to make it */
 	bool linked;             /* some file was given a second name */
 	unsigned reported;       /* violations that this event was */
 	struct leat_name_state *dirty, *dirty_tail;

@@ -17,6 +17,11 @@ void leat_used_add(const struct leat_stream *s, struct leat_uses *u, enum leat_w
 	leat_used_set(s, u, who)[step / 64] |= UINT64_C(1) << (step % 64);
 }
 
+void leat_used_drop(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
+{
+	leat_used_set(s, u, who)[step / 64] &= ~(UINT64_C(1) << (step % 64));
+}
+
 struct leat_used *leat_used_find_part(const struct leat_stream *s, const char *path, size_t length)
 {
 	struct leat_used *n;

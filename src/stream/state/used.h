@@ -15,6 +15,7 @@ enum leat_who {
 	LEAT_MAKERS,
 	LEAT_TRIERS,    /* would have made the directory, but it was there */
 	LEAT_MISTAKERS, /* looked for it before, or found it after another step made it too early */
+	LEAT_GUESSERS,  /* looked for it, perhaps only to make it: among its producers */
 	LEAT_OWNERS,
 	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
 	LEAT_FINDERS,
@@ -43,6 +44,7 @@ struct leat_used {
 uint64_t *leat_used_set(const struct leat_stream *s, struct leat_uses *u, enum leat_who who);
 bool leat_used_has(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step);
 void leat_used_add(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step);
+void leat_used_drop(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step);
 
 /* NULL: nobody has used it. */
 struct leat_used *leat_used_find(const struct leat_stream *s, const char *name);
