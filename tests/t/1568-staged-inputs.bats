@@ -264,3 +264,25 @@ like_batch_of_outputs() {
 		[[ $output == *'warning: step b gives x, which is complete, mode 700: others have seen it with mode 644; have the step set it that makes the file'* ]]
 	done
 }
+
+@test "made in its directory, though it is declared by a later step, which has looked for it: a violation" {
+	local staged
+	for staged in 'staged: true' ''; do
+		begin
+		step a 'until [ -e ../looked ]; do sleep 0.05; done; mkdir d; echo 12 >d/f; echo >token' '' d,token "$staged"
+		step b 'sed -i s/1/X/ d/f; touch ../looked; cat token; exit 0' token,d/f d/f
+		rm -rf work looked && mkdir work
+		run -125 --separate-stderr timeout 60 leat run w.yaml
+		[ "$(grep -c 'violation: d/f was looked for by step b and then created by step a, which in a batch ends before step b begins; ' <<<"$stderr")" = 1 ]
+	done
+	# Who looks for it later finds it.
+	begin
+	step a 'mkdir d; echo 12 >d/f; echo >token' '' d,token 'staged: true'
+	step b 'cat token; x=$(sed s/1/X/ d/f); echo $x >d/f' token,d/f d/f
+	like_batch
+	# What the later one makes meanwhile is its own.
+	begin
+	step a 'mkdir d; sleep 0.5; echo 12 >d/g; echo >token' '' d,token 'staged: true'
+	step b 'sleep 0.2; [ -e d/f ] || echo mine >d/f; cat token' token d/f
+	like_batch
+}

@@ -43,6 +43,23 @@ static enum leat_use change_of(const struct stat *a, const struct stat *b)
 		       : 0;
 }
 
+/* Is it a declared output that its producers, or who comes before them, have made or taken away, or
+ * may have: one that is not seen, either, runs? */
+static bool is_its_producers(struct leat_daemon *d, const struct leat_glimpse *g)
+{
+	const struct leat_file_rule *rule = leat_match(d->matcher, g->name);
+
+	if (!rule || !leat_rule_produced(d, rule))
+		return !rule;
+	for (int i = 0; i < (int)d->wf->n_steps; i++)
+		if (leat_steps_has(rule->producers, i) && d->wf->steps[i].staged &&
+		    d->steps[i].running)
+			return true;
+	return leat_stream_made(d->stream, g->name) ||
+	       leat_stream_creator(d->stream, g->name) >= 0 ||
+	       leat_stream_remover(d->stream, g->name) >= 0;
+}
+
 /* In the name of the staged step: the rules know who used it before. -1: none runs, and so none
  * has changed it. */
 static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *g)
@@ -50,7 +67,7 @@ static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *
 	struct stat now = glance(d, g->name);
 	enum leat_use use = change_of(&g->st, &now);
 
-	if (use && step >= 0)
+	if (use && step >= 0 && !is_its_producers(d, g))
 		leat_events_apply(
 			d, (struct leat_event){.kind = LEAT_EV_USE,
 					       .step = step,
@@ -74,7 +91,9 @@ int leat_glimpses_note(struct leat_daemon *d, int step, const char *name)
 	const struct leat_file_rule *rule = unseen < 0 ? NULL : leat_match(d->matcher, name);
 	struct leat_glimpse *g;
 
-	if (!rule || rule->excluded || leat_rule_produced(d, rule))
+	/* What that step declares, too, is adopted. */
+	if (!rule || rule->excluded ||
+	    (leat_rule_produced(d, rule) && leat_steps_has(rule->producers, unseen)))
 		return 0;
 	HASH_FIND_STR(d->run->glimpses, name, g);
 	if (g) {
