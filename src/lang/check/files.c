@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fts.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -329,6 +330,64 @@ static void check_input_pattern(const struct leat_check_context *ctx, size_t s,
 	}
 }
 
+/* `file`, an output that step `t` declares by its plain name, is that of no step that declares the
+ * directory above. `*told`: of which directories that is said. 0 or -ENOMEM. */
+static int check_output_below(const struct leat_check_context *ctx, const char *dir,
+			      const char *file, size_t t, struct leat_lookup **told)
+{
+	const struct leat_file_rule *above = leat_match(ctx->m, dir), *rule;
+	const int n = (int)ctx->wf->n_steps;
+
+	rule = above ? leat_match(ctx->m, file) : NULL;
+	for (int s = rule ? leat_steps_next(above->producers, 0, n) : n; s < n;
+	     s = leat_steps_next(above->producers, s + 1, n)) {
+		const struct leat_names *outputs = &ctx->wf->steps[s].outputs;
+		const struct leat_name *at = NULL;
+
+		if (s == (int)t || leat_steps_has(rule->producers, s))
+			continue;
+		for (size_t i = 0; i < outputs->n && !at; i++)
+			at = strcmp(outputs->v[i].text, dir) == 0 ? &outputs->v[i] : NULL;
+		if (!at || leat_lookup_find(*told, at->text))
+			continue;
+		if (leat_lookup_add(told, at->text, 1))
+			return -ENOMEM;
+		leat_lang_report(
+			ctx->diags, L_CHECK_PATTERN_CAPTURES, at->pos,
+			"\"%s\" makes \"%s\" a producer of all in it but \"%s\", which \"%s\" "
+			"declares by name",
+			dir, ctx->wf->steps[s].name, file, ctx->wf->steps[t].name);
+	}
+	return rule ? 0 : -ENOMEM;
+}
+
+/* What lies in a directory that is an output is that of who declares it by its own name. */
+static int check_output_directories(const struct leat_check_context *ctx)
+{
+	struct leat_lookup *told = NULL;
+	int rc = 0;
+
+	for (size_t t = 0; t < ctx->wf->n_steps; t++) {
+		const struct leat_names *outputs = &ctx->wf->steps[t].outputs;
+
+		for (size_t i = 0; i < outputs->n && !rc; i++) {
+			const char *file = outputs->v[i].text;
+			char dir[PATH_MAX];
+			char *slash;
+
+			if (leat_pattern_is_wild(file) || strlen(file) >= sizeof(dir))
+				continue;
+			strcpy(dir, file);
+			while (!rc && (slash = strrchr(dir, '/'))) {
+				*slash = 0;
+				rc = check_output_below(ctx, dir, file, t, &told);
+			}
+		}
+	}
+	leat_lookup_free(told);
+	return rc;
+}
+
 int leat_check_pattern_captures(const struct leat_check_context *ctx)
 {
 	for (size_t s = 0; s < ctx->wf->n_steps; s++) {
@@ -341,5 +400,5 @@ int leat_check_pattern_captures(const struct leat_check_context *ctx)
 			if (leat_pattern_is_wild(step->inputs.v[i].text))
 				check_input_pattern(ctx, s, &step->inputs.v[i]);
 	}
-	return 0;
+	return check_output_directories(ctx);
 }
