@@ -79,7 +79,8 @@ static bool is_told(const struct leat_daemon *d, int error, const char *text)
 	return false;
 }
 
-static char *text_of(const struct leat_daemon *d, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static char *text_of(const struct leat_daemon *d,
+							   const char *format, va_list ap)
 {
 	char *text = leat_vstrf(format, ap);
 
