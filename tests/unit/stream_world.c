@@ -533,7 +533,10 @@ static void run_question(struct world *w, char *line, bool waits)
 
 	while (n < 6 && (words[n] = strsep(&rest, " ")))
 		n++;
-	assert_true(n >= 3);
+	if (n < 3 || !words[2]) {
+		fail_msg("no such question: %s", line);
+		return;
+	}
 	call = (enum leat_call)index_of(call_words, 9, words[1]);
 	name = strcmp(words[2], ".") ? words[2] : "";
 	offset = n >= 5 ? strtoull(words[3], NULL, 10) : 0;
