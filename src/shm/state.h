@@ -85,8 +85,9 @@ struct leat_shm_file {
 	_Atomic uint16_t rewriting[LEAT_SHM_REGIONS];
 };
 _Static_assert(sizeof(struct leat_shm_file) == 192, "three cache lines a file");
-_Static_assert(offsetof(struct leat_shm_file, seq) == 64, "the second one");
-_Static_assert(offsetof(struct leat_shm_file, rewriting) == 128, "the third one");
+_Static_assert(offsetof(struct leat_shm_file, seq) == 64 &&
+		       offsetof(struct leat_shm_file, rewriting) == 128,
+	       "the second and the third one");
 
 struct leat_shm_step {
 	_Atomic uint64_t bytes_in;
