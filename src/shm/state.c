@@ -46,9 +46,8 @@ void leat_shm_file_init(struct leat_shm_file *f)
 	atomic_store(&f->read_lo, UINT64_MAX);
 	atomic_store(&f->read_hi, 0);
 	atomic_store(&f->table, 0);
-	atomic_store_explicit(&f->rewriting_all, 0, memory_order_relaxed);
 	for (int i = 0; i < LEAT_SHM_REGIONS; i++)
-		atomic_store_explicit(&f->rewriting[i], 0, memory_order_relaxed);
+		atomic_store(&f->rewriting[i], 0);
 	/* Sleepers of the record's former life look again and find the new one. */
 	leat_shm_file_update(f, 0, 0);
 }
@@ -367,56 +366,40 @@ void leat_shm_consumed(struct leat_shm_file *f, uint64_t offset, uint64_t length
 
 /* About what is written and read at a time. */
 #define REGION ((uint64_t)1 << 20)
-#define ALL_REGIONS UINT32_MAX
 
 /* Bit i: some of the range is counted in word i. What lies a power of two apart, as the parts of a
  * file that several write or read at once often do, is spread over the words. */
-static uint32_t regions_of(struct leat_range range)
+static unsigned regions_of(struct leat_range range)
 {
 	const uint64_t first = range.begin / REGION;
-	uint32_t set = 0;
+	unsigned set = 0;
 
 	if (range.end <= range.begin)
 		return 0;
 	if ((range.end - 1) / REGION - first >= LEAT_SHM_REGIONS)
-		return ALL_REGIONS;
+		return (1u << LEAT_SHM_REGIONS) - 1;
 	for (uint64_t i = first; i <= (range.end - 1) / REGION; i++)
-		set |= UINT32_C(1) << (i * 0x9e3779b97f4a7c15 >> 59);
+		set |= 1u << (i * 0x9e3779b97f4a7c15 >> 61);
 	return set;
 }
-_Static_assert(LEAT_SHM_REGIONS == 32 && LEAT_SHM_REGIONS == 1 << (64 - 59),
-	       "the upper bits choose one of the words");
+_Static_assert(LEAT_SHM_REGIONS == 1 << (64 - 61), "the upper bits choose one of the words");
 
 void leat_shm_rewrite_begin(struct leat_shm_file *f, struct leat_range range)
 {
-	uint32_t set = regions_of(range);
-
-	if (set == ALL_REGIONS)
-		atomic_fetch_add(&f->rewriting_all, 1);
-	else
-		for (; set; set &= set - 1)
-			atomic_fetch_add(&f->rewriting[__builtin_ctz(set)], 1);
+	for (unsigned set = regions_of(range); set; set &= set - 1)
+		atomic_fetch_add(&f->rewriting[__builtin_ctz(set)], 1);
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
 void leat_shm_rewrite_end(struct leat_shm_file *f, struct leat_range range)
 {
-	uint32_t set = regions_of(range);
-
-	if (set == ALL_REGIONS)
-		atomic_fetch_sub(&f->rewriting_all, 1);
-	else
-		for (; set; set &= set - 1)
-			atomic_fetch_sub(&f->rewriting[__builtin_ctz(set)], 1);
+	for (unsigned set = regions_of(range); set; set &= set - 1)
+		atomic_fetch_sub(&f->rewriting[__builtin_ctz(set)], 1);
 }
 
 bool leat_shm_is_rewritten(struct leat_shm_file *f, struct leat_range range)
 {
-	uint32_t set = regions_of(range);
-
-	if (set && atomic_load(&f->rewriting_all))
-		return true;
-	for (; set; set &= set - 1)
+	for (unsigned set = regions_of(range); set; set &= set - 1)
 		if (atomic_load(&f->rewriting[__builtin_ctz(set)]))
 			return true;
 	return false;

@@ -53,12 +53,11 @@ enum leat_shm_window {
 /* Steps may use only what they declare; and all of them are behind mounts. */
 enum leat_shm_enforced { LEAT_ENFORCED = 1, LEAT_SEALED = 2 };
 
-enum { LEAT_SHM_REGIONS = 32 };
+enum { LEAT_SHM_REGIONS = 8 };
 
-/* Three cache lines: what a producer writes for each operation, with what both sides look at then;
- * the rest; and which bytes are about to change. Of a file that is read as it grows a consumer
- * looks at the first line once for each read, and then at the others: the producer has the first
- * back. */
+/* Two cache lines: what a producer writes for each operation, with what both sides look at then,
+ * and the rest. Of a file that is read as it grows a consumer looks at the first line once for each
+ * read, and then at the second, which is its own: the producer has the first one back. */
 struct leat_shm_file {
 	_Atomic uint64_t frontier;   /* bytes [0, frontier) exist */
 	_Atomic uint64_t wake_at;    /* producers wake when the frontier reaches this */
@@ -78,16 +77,12 @@ struct leat_shm_file {
 	_Atomic uint64_t size;       /* length, valid once committed */
 	_Atomic uint64_t read_lo;    /* hull of the bytes consumers have read; lo > hi: none */
 	_Atomic uint64_t read_hi;
-	_Atomic uint64_t seen_by;       /* steps with SEEN, a bit each */
-	_Atomic uint32_t rewriting_all; /* as below, of any of the bytes */
-	uint32_t pad[3];
 	/* producers about to change bytes that exist, by region: see leat_shm_rewrite_begin */
 	_Atomic uint16_t rewriting[LEAT_SHM_REGIONS];
+	_Atomic uint64_t seen_by; /* steps with SEEN, a bit each */
 };
-_Static_assert(sizeof(struct leat_shm_file) == 192, "three cache lines a file");
-_Static_assert(offsetof(struct leat_shm_file, seq) == 64 &&
-		       offsetof(struct leat_shm_file, rewriting) == 128,
-	       "the second and the third one");
+_Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
+_Static_assert(offsetof(struct leat_shm_file, seq) == 64, "the second one");
 
 struct leat_shm_step {
 	_Atomic uint64_t bytes_in;
