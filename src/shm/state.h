@@ -55,34 +55,31 @@ enum leat_shm_enforced { LEAT_ENFORCED = 1, LEAT_SEALED = 2 };
 
 enum { LEAT_SHM_REGIONS = 8 };
 
-/* Two cache lines: what a producer writes for each operation, with what both sides look at then,
- * and the rest. Of a file that is read as it grows a consumer looks at the first line once for each
- * read, and then at the second, which is its own: the producer has the first one back. */
+/* Two cache lines: what a producer writes for each operation, and the rest. */
 struct leat_shm_file {
-	_Atomic uint64_t frontier;   /* bytes [0, frontier) exist */
-	_Atomic uint64_t wake_at;    /* producers wake when the frontier reaches this */
-	_Atomic uint64_t length;     /* of the file; UINT64_MAX: the kernel's size is */
-	_Atomic uint64_t pending;    /* published by another than who is copying */
-	_Atomic uint32_t window;     /* enum leat_shm_window */
-	_Atomic uint32_t writing;    /* writes by the kernel under way */
-	_Atomic uint64_t dropped;    /* bytes below are gone; only the daemon moves it */
-	_Atomic uint32_t flags;      /* enum leat_shm_flags */
-	_Atomic uint32_t generation; /* changes when the file moves, leat_shm_set_generation */
-	_Atomic uint32_t table;      /* of its written parts, 0: none (shm/extents.h) */
-	_Atomic uint32_t epoch;      /* moves before `length` begins or ceases to count */
-	_Atomic uint32_t seq;        /* futex word: changes whenever waiters must look again */
-	_Atomic uint32_t waiters;    /* processes (about to be) asleep on seq */
-	_Atomic uint32_t changes;    /* see "names" below */
-	_Atomic uint32_t placing;    /* calls under way that use an offset the kernel keeps */
-	_Atomic uint64_t size;       /* length, valid once committed */
-	_Atomic uint64_t read_lo;    /* hull of the bytes consumers have read; lo > hi: none */
-	_Atomic uint64_t read_hi;
+	_Atomic uint64_t frontier; /* bytes [0, frontier) exist */
+	_Atomic uint64_t wake_at;  /* producers wake when the frontier reaches this */
+	_Atomic uint64_t length;   /* of the file; UINT64_MAX: the kernel's size is */
+	_Atomic uint64_t pending;  /* published by another than who is copying */
+	_Atomic uint32_t window;   /* enum leat_shm_window */
+	_Atomic uint32_t writing;  /* writes by the kernel under way */
+	_Atomic uint64_t dropped;  /* bytes below are gone; only the daemon moves it */
 	/* producers about to change bytes that exist, by region: see leat_shm_rewrite_begin */
 	_Atomic uint16_t rewriting[LEAT_SHM_REGIONS];
-	_Atomic uint64_t seen_by; /* steps with SEEN, a bit each */
+	_Atomic uint32_t seq;     /* futex word: changes whenever waiters must look again */
+	_Atomic uint32_t waiters; /* processes (about to be) asleep on seq */
+	_Atomic uint32_t flags;   /* enum leat_shm_flags */
+	_Atomic uint32_t changes; /* see "names" below */
+	_Atomic uint64_t size;    /* length, valid once committed */
+	_Atomic uint64_t read_lo; /* hull of the bytes consumers have read; lo > hi: none */
+	_Atomic uint64_t read_hi;
+	_Atomic uint32_t generation; /* changes when the file moves, leat_shm_set_generation */
+	_Atomic uint32_t placing;    /* calls under way that use an offset the kernel keeps */
+	_Atomic uint32_t table;      /* of its written parts, 0: none (shm/extents.h) */
+	_Atomic uint32_t epoch;      /* moves before `length` begins or ceases to count */
+	_Atomic uint64_t seen_by;    /* steps with SEEN, a bit each */
 };
 _Static_assert(sizeof(struct leat_shm_file) == 128, "two cache lines a file");
-_Static_assert(offsetof(struct leat_shm_file, seq) == 64, "the second one");
 
 struct leat_shm_step {
 	_Atomic uint64_t bytes_in;
