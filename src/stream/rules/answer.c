@@ -142,8 +142,7 @@ int leat_maker_before(const struct leat_stream *s, const struct leat_name_state 
 
 		if (o == step)
 			return -1;
-		if (o >= 0 && leat_is_strictly_upstream(s->m, o, step) &&
-		    !leat_step_is_over(&s->steps[o]))
+		if (leat_is_strictly_upstream(s->m, o, step) && !leat_step_is_over(&s->steps[o]))
 			maker = o;
 	}
 	return maker;
