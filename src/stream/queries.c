@@ -154,13 +154,6 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	return n && leat_name_is_dir(n);
 }
 
-bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name)
-{
-	const struct leat_name_state *n = step < 0 ? NULL : leat_name_find(s, name);
-
-	return n && leat_maker_before(s, n, step) >= 0;
-}
-
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,
 				  bool looks)
 {
