@@ -18,8 +18,8 @@
 #include "stream/state/names.h"
 #include "stream/state/ofds.h"
 #include "stream/state/ports.h"
-#include "stream/state/waiters.h"
 #include "stream/state/used.h"
+#include "stream/state/waiters.h"
 
 #include <errno.h>
 #include <string.h>

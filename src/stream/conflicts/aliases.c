@@ -224,10 +224,8 @@ static void check_readers(struct leat_stream *s, struct leat_content *c,
 			  const struct leat_name_state *m, struct leat_clash *k)
 {
 	for (int o = 0; o < s->n_steps; o++) {
-		enum leat_order order = leat_order_of(s, o, k->step);
-
 		if (!s->steps[o].started || !has_read(s, m, o) ||
-		    (order != LEAT_AFTER && order != LEAT_NO_ORDER))
+		    !leat_order_is_early(s, o, k->step))
 			continue;
 		k->name = m->text;
 		k->other = o;

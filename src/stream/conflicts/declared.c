@@ -62,9 +62,7 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 		return rc;
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, k->step);
-
-		if ((order != LEAT_NO_ORDER && order != LEAT_AFTER) || !leat_name_is_made_by(n, o))
+		if (!leat_order_is_early(s, o, k->step) || !leat_name_is_made_by(n, o))
 			continue;
 		k->other = o;
 		return report_declared(s, k);

@@ -75,12 +75,9 @@ void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struc
 	const uint64_t *seekers = leat_used_set(s, u, LEAT_SEEKERS);
 
 	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps && !u->reported;
-	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, k->step);
-
-		if (order == LEAT_AFTER || order == LEAT_NO_ORDER)
+	     o = leat_steps_next(seekers, o + 1, s->n_steps))
+		if (leat_order_is_early(s, o, k->step))
 			note_mistaken(s, u, k->name, o, k->step);
-	}
 	leat_used_add(s, u, LEAT_MAKERS, k->step);
 }
 

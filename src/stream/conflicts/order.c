@@ -22,16 +22,19 @@ bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int ste
 	       (first == step && leat_steps_next(set, step + 1, s->n_steps) == s->n_steps);
 }
 
+bool leat_order_is_early(const struct leat_stream *s, int o, int step)
+{
+	enum leat_order order = leat_order_of(s, o, step);
+
+	return order == LEAT_AFTER || order == LEAT_NO_ORDER;
+}
+
 int leat_order_early(const struct leat_stream *s, const uint64_t *set, const uint64_t *but,
 		     int step)
 {
 	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(set, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, step);
-
-		if ((order == LEAT_AFTER || order == LEAT_NO_ORDER) &&
-		    !(but && leat_steps_has(but, o)))
+	     o = leat_steps_next(set, o + 1, s->n_steps))
+		if (leat_order_is_early(s, o, step) && !(but && leat_steps_has(but, o)))
 			return o;
-	}
 	return -1;
 }

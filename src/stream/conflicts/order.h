@@ -8,8 +8,10 @@
 enum leat_order { LEAT_SAME, LEAT_BEFORE, LEAT_AFTER, LEAT_LOOP, LEAT_NO_ORDER };
 
 enum leat_order leat_order_of(const struct leat_stream *s, int a, int b);
-/* The first step of `set`, but not of `but` (NULL: none), that comes after `step` in a batch, or
- * has no order with it; -1: none. */
+/* Does `o` come after `step` in a batch, or have no order with it, so that it was too early if it
+ * was the first here? */
+bool leat_order_is_early(const struct leat_stream *s, int o, int step);
+/* The first such step of `set`, but not of `but` (NULL: none); -1: none. */
 int leat_order_early(const struct leat_stream *s, const uint64_t *set, const uint64_t *but,
 		     int step);
 /* Is there nobody in the set but `step`? */

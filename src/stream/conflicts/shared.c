@@ -89,14 +89,6 @@ void leat_share_begin(struct leat_content *c, int step, bool appends)
 
 /* ---- what has been done ---- */
 
-/* Did step `o` come too early, if both did something that depends on who is first? */
-static bool is_early(const struct leat_stream *s, int o, int step)
-{
-	enum leat_order order = leat_order_of(s, o, step);
-
-	return order == LEAT_NO_ORDER || order == LEAT_AFTER;
-}
-
 static enum leat_use use_of(unsigned did)
 {
 	return did & APPENDED ? LEAT_USE_APPEND : LEAT_USE_WRITE;
@@ -160,7 +152,8 @@ static int check(struct leat_stream *s, struct leat_content *c, unsigned did,
 	for (size_t i = 0; i < c->n_parts && !rc; i++) {
 		const struct leat_part *other = &c->parts[i];
 
-		if (other->step == k->step || other->step < 0 || !is_early(s, other->step, k->step))
+		if (other->step == k->step || other->step < 0 ||
+		    !leat_order_is_early(s, other->step, k->step))
 			continue;
 		if (clashes(s, other, did, range, k)) {
 			rc = report_shared(s, k);
@@ -210,7 +203,7 @@ int leat_share_cut(struct leat_stream *s, const struct leat_name_state *n, struc
 		struct leat_part *other = &c->parts[i];
 
 		if (c->shared && other->step != step && other->step >= 0 && step >= 0 &&
-		    is_early(s, other->step, step) && is_undone(s, other, step, length))
+		    leat_order_is_early(s, other->step, step) && is_undone(s, other, step, length))
 			rc = report_shared(
 				s, &(struct leat_clash){.name = n->text,
 							.step = step,
@@ -250,7 +243,7 @@ int leat_share_adopt(struct leat_stream *s, const struct leat_name_state *n, int
 		const struct leat_part *other = &c->parts[i];
 
 		if (other->step == step || !leat_name_produced_by(n, other->step) ||
-		    !is_early(s, other->step, step) || !has_made(s, c, other))
+		    !leat_order_is_early(s, other->step, step) || !has_made(s, c, other))
 			continue;
 		rc = report_shared(s, &(struct leat_clash){.name = n->text,
 							   .step = step,

@@ -98,14 +98,13 @@ static enum leat_use use_by(const struct leat_stream *s, struct leat_uses *u, in
 static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k, bool links)
 {
 	for (int o = 0; o < s->n_steps && !u->reported; o++) {
-		enum leat_order order = leat_order_of(s, o, k->step);
-		bool read = leat_steps_has(leat_used_set(s, u, LEAT_READERS), o);
-		bool found = leat_steps_has(leat_used_set(s, u, LEAT_FINDERS), o);
+		bool read = leat_used_has(s, u, LEAT_READERS, o);
+		bool found = leat_used_has(s, u, LEAT_FINDERS, o);
 		struct leat_clash c = {
 			.name = k->name, .step = o, .other = k->step, .before = k->use};
 
 		c.use = found && read ? LEAT_USE_READ : found ? LEAT_USE_SEEK : use_by(s, u, o);
-		if ((order != LEAT_AFTER && order != LEAT_NO_ORDER) || keeps(s, o, k->name))
+		if (!leat_order_is_early(s, o, k->step) || keeps(s, o, k->name))
 			continue;
 		if (found)
 			report_private(s, u, &c, LEAT_CONFLICT_PRIVATE);
@@ -113,7 +112,7 @@ static void note_owner(struct leat_stream *s, struct leat_uses *u, struct leat_c
 			report_private(s, u, &c, LEAT_CONFLICT_LINKED);
 	}
 	leat_used_add(s, u, LEAT_OWNERS, k->step);
-	leat_used_set(s, u, LEAT_LINKERS)[k->step / 64] &= ~(UINT64_C(1) << (k->step % 64));
+	leat_used_drop(s, u, LEAT_LINKERS, k->step);
 	if (links)
 		leat_used_add(s, u, LEAT_LINKERS, k->step);
 }
@@ -123,8 +122,8 @@ static bool finds(struct leat_uses *u, const struct leat_stream *s, const struct
 {
 	return k->use != LEAT_USE_CREATE && k->use != LEAT_USE_TRUNCATE &&
 	       k->use != LEAT_USE_MKDIR && k->use != LEAT_USE_NEED && k->use != LEAT_USE_REPLACE &&
-	       !leat_steps_has(leat_used_set(s, u, LEAT_WRITERS), k->step) &&
-	       !leat_steps_has(leat_used_set(s, u, LEAT_MAKERS), k->step);
+	       !leat_used_has(s, u, LEAT_WRITERS, k->step) &&
+	       !leat_used_has(s, u, LEAT_MAKERS, k->step);
 }
 
 static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_clash *k)
@@ -133,10 +132,9 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 
 	for (int o = leat_steps_next(owners, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(owners, o + 1, s->n_steps)) {
-		enum leat_order order = leat_order_of(s, o, k->step);
 		bool found = finds(u, s, k), links = leat_used_has(s, u, LEAT_LINKERS, o);
 
-		if ((order != LEAT_BEFORE && order != LEAT_NO_ORDER) || !(found || links) ||
+		if (!leat_order_is_early(s, k->step, o) || !(found || links) ||
 		    keeps(s, k->step, k->name))
 			continue;
 		k->other = o;
