@@ -4,30 +4,12 @@
 #include "daemon/core/problems.h"
 #include "daemon/core/steps.h"
 #include "daemon/files/files.h"
-#include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
 #include "daemon/ops/uses.h"
 #include "model/view.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* `offset`: of LIST, as if all that has come so far were known: names are not given as they come.
- */
-static int ask(struct leat_conn *c, const char *name, enum leat_call call, struct leat_file **on)
-{
-	struct leat_file *f = leat_file_get(c->d, name);
-	bool streams;
-	int rc;
-
-	if (!f)
-		return -ENFILE;
-	leat_file_report_present(c->d, f);
-	rc = leat_ask_rules(c, f, call, call == LEAT_CALL_LIST ? UINT64_MAX : 0, 0, &streams);
-	if (rc == -EAGAIN)
-		*on = f;
-	return rc == -ENOENT ? 0 : rc;
-}
 
 /* Versions are given by the names that they are made by. */
 static int refuse_versions(struct leat_conn *c, const char *link, const char *name)
@@ -52,7 +34,7 @@ static int ask_file(struct leat_conn *c, const char *name, struct leat_file **on
 
 	if (role != LEAT_ROLE_CONSUMER && role != LEAT_ROLE_BOTH)
 		return 0;
-	return ask(c, name, LEAT_CALL_LOOK, on);
+	return leat_ask_name(c, name, LEAT_CALL_LOOK, on);
 }
 
 /* Whoever gets at the directory may list it where nobody sees it. */
@@ -65,7 +47,7 @@ static int ask_directory(struct leat_conn *c, const char *name, struct leat_file
 	if (rule->excluded || !rule->holds_inputs ||
 	    !leat_step_reads_below(c->d->matcher, c->step, name))
 		return 0;
-	return ask(c, name, LEAT_CALL_LIST, on);
+	return leat_ask_name(c, name, LEAT_CALL_LIST, on);
 }
 
 static int ask_link(struct leat_conn *c, const char *link, const char *name, struct leat_file **on)

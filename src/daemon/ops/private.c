@@ -4,7 +4,6 @@
 #include "base/private.h"
 #include "base/str.h"
 #include "daemon/core/connections.h"
-#include "daemon/core/events.h"
 #include "daemon/core/problems.h"
 #include "daemon/core/user.h"
 #include "daemon/files/files.h"
@@ -12,7 +11,6 @@
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/request.h"
 #include "daemon/ops/uses.h"
-#include "daemon/run/glimpses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,36 +49,20 @@ static bool is_private(const struct leat_conn *c, const char *name)
 	return rule && !rule->excluded && !leat_rule_produced(c->d, rule);
 }
 
-static int report_new(struct leat_conn *c, const char *name, enum leat_use use, unsigned flags)
-{
-	unsigned violations = c->d->n_violations;
-	int rc = leat_glimpses_note(c->d, c->step, name);
-
-	if (!rc)
-		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
-								 .step = c->step,
-								 .pid = c->pid,
-								 .name = name,
-								 .code = use,
-								 .flags = flags});
-	if (!rc && c->d->n_violations != violations && !c->d->options.warn_violations)
-		rc = -EIO;
-	return rc;
-}
-
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 {
-	return leat_stream_use_is_news(c->d->stream, c->step, name, use)
-		       ? report_new(c, name, use, 0)
-		       : leat_glimpses_note(c->d, c->step, name);
+	return leat_uses_tell(c, &(struct leat_use_told){.name = name, .use = use}, false);
 }
 
 /* From now on others that look for it get the answer that it is not theirs. `links`: by that name
  * they would have got at another file. */
 static int report_own(struct leat_conn *c, const char *name, bool links)
 {
-	return links ? report_new(c, name, LEAT_USE_OWN, LEAT_EVF_SYMLINK)
-		     : report_use(c, name, LEAT_USE_OWN);
+	return leat_uses_tell(c,
+			      &(struct leat_use_told){.name = name,
+						      .use = LEAT_USE_OWN,
+						      .flags = links ? LEAT_EVF_SYMLINK : 0},
+			      links);
 }
 
 static bool is_link(const struct stat *st)
@@ -384,7 +366,9 @@ void leat_private_changed(struct leat_change_request *r)
 	if (*r->hides)
 		leat_private_hide(r->d, r->c->step, r->hides);
 	if (*r->leaves) /* should that fail, it counts as a link still */
-		(void)report_new(r->c, r->leaves, LEAT_USE_OWN, 0);
+		(void)leat_uses_tell(
+			r->c, &(struct leat_use_told){.name = r->leaves, .use = LEAT_USE_OWN},
+			true);
 }
 
 /* ---- listings ---- */

@@ -136,6 +136,21 @@ int leat_ask_rules(struct leat_conn *c, struct leat_file *f, enum leat_call call
 	return -EIO;
 }
 
+int leat_ask_name(struct leat_conn *c, const char *name, enum leat_call call, struct leat_file **on)
+{
+	struct leat_file *f = leat_file_get(c->d, name);
+	bool streams;
+	int rc;
+
+	if (!f)
+		return -ENFILE;
+	leat_file_report_present(c->d, f);
+	rc = leat_ask_rules(c, f, call, call == LEAT_CALL_LIST ? UINT64_MAX : 0, 0, &streams);
+	if (rc == -EAGAIN)
+		*on = f;
+	return rc == -ENOENT ? 0 : rc;
+}
+
 bool leat_rules_show(struct leat_conn *c, const char *dir, const char *name)
 {
 	struct leat_daemon *d = c->d;

@@ -35,6 +35,23 @@ static bool is_news(const struct leat_conn *c, const char *name, enum leat_use u
 	       (flags & LEAT_EVF_SYMLINK && leat_stream_keeper(c->d->stream, c->step, name) >= 0);
 }
 
+int leat_uses_tell(struct leat_conn *c, const struct leat_use_told *told, bool anyway)
+{
+	const unsigned violations = c->d->n_violations;
+	int rc = leat_glimpses_note(c->d, c->step, told->name);
+
+	if (!rc && (anyway || is_news(c, told->name, told->use, told->flags)))
+		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
+								 .step = c->step,
+								 .pid = c->pid,
+								 .name = told->name,
+								 .to = told->other,
+								 .code = told->use,
+								 .flags = told->flags});
+	/* what is not noted would not be found */
+	return rc ? rc : is_fatal(c->d, violations) ? -EIO : 0;
+}
+
 /* `type`, as in a mode: what is there, or is made. `other`: the name of the same file that LINK is
  * given. 0 or -EIO. */
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use, mode_t type,
@@ -42,23 +59,14 @@ static int report_use(struct leat_conn *c, const char *name, enum leat_use use, 
 {
 	/* The kernel asks a mount for a name before it has that open or make the file. */
 	const bool guesses = c->proc && c->proc->mount && use < LEAT_USE_NEED;
-	const unsigned violations = c->d->n_violations,
-		       flags = leat_event_use_flags(use, type) | (guesses ? LEAT_EVF_INTACT : 0);
-	int rc;
+	const unsigned flags = leat_event_use_flags(use, type) | (guesses ? LEAT_EVF_INTACT : 0);
 
 	if (is_nobodys(c, name))
 		return 0;
-	rc = leat_glimpses_note(c->d, c->step, name);
-	if (!rc && is_news(c, name, use, flags))
-		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
-								 .step = c->step,
-								 .pid = c->pid,
-								 .name = name,
-								 .to = other,
-								 .code = use,
-								 .flags = flags});
-	/* what is not noted would not be found */
-	return rc ? rc : is_fatal(c->d, violations) ? -EIO : 0;
+	return leat_uses_tell(
+		c,
+		&(struct leat_use_told){.name = name, .use = use, .flags = flags, .other = other},
+		false);
 }
 
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
@@ -287,13 +295,11 @@ static int report_remake(struct leat_conn *c, const char *name)
 {
 	if (!leat_stream_is_mistaken(c->d->stream, c->step, name))
 		return 0;
-	return leat_events_apply(c->d,
-				 (struct leat_event){.kind = LEAT_EV_USE,
-						     .step = c->step,
-						     .pid = c->pid,
-						     .name = name,
-						     .code = LEAT_USE_MKDIR,
-						     .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT});
+	return leat_uses_tell(c,
+			      &(struct leat_use_told){.name = name,
+						      .use = LEAT_USE_MKDIR,
+						      .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT},
+			      true);
 }
 
 static mode_t type_of(const struct leat_request *r)
@@ -439,26 +445,6 @@ static int look_at_both(struct leat_change_request *r)
 	return rc ? rc : change_name(r, &r->to, LEAT_USE_READ, r->to.st.st_mode, NULL);
 }
 
-/* All files in it, of which the step has declared some as its inputs. */
-static int await_files(struct leat_change_request *r)
-{
-	const char *dir = r->from.path;
-	struct leat_file *f;
-	bool streams;
-	int rc;
-
-	if (!leat_step_reads_below(r->d->matcher, r->c->step, dir))
-		return 0;
-	f = leat_file_get(r->d, dir);
-	if (!f)
-		return -ENFILE;
-	leat_file_report_present(r->d, f);
-	rc = leat_ask_rules(r->c, f, LEAT_CALL_LIST, UINT64_MAX, 0, &streams);
-	if (rc == -EAGAIN)
-		r->on = f;
-	return rc == -ENOENT ? 0 : rc;
-}
-
 /* What a change finds there, or not, in a batch. */
 static int await_source(struct leat_change_request *r, bool there, bool is_dir)
 {
@@ -467,7 +453,10 @@ static int await_source(struct leat_change_request *r, bool there, bool is_dir)
 	if (r->c->step < 0 || r->from.outside || (there && !is_dir))
 		return 0;
 	rc = await_directory(r->c, r->from.path, there ? ENTERS : LOOKS_FOR_IT, &r->on);
-	return rc || !there ? rc : await_files(r);
+	/* All files in it, of which the step has declared some as its inputs. */
+	if (!rc && there && leat_step_reads_below(r->d->matcher, r->c->step, r->from.path))
+		rc = leat_ask_name(r->c, r->from.path, LEAT_CALL_LIST, &r->on);
+	return rc;
 }
 
 int leat_uses_change(struct leat_change_request *r, uint32_t change)

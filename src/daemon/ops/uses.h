@@ -6,6 +6,18 @@
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/request.h"
 
+/* How a step uses a name. */
+struct leat_use_told {
+	const char *name; /* borrowed */
+	enum leat_use use;
+	unsigned flags;    /* LEAT_EVF_... */
+	const char *other; /* the name of the same file that LINK is given; or NULL */
+};
+
+/* The client's step uses a name so: tell the rules, if it is news to them or must be told `anyway`.
+ * 0; -EIO: it must not, which is reported. */
+int leat_uses_tell(struct leat_conn *c, const struct leat_use_told *told, bool anyway);
+
 /* The client's path has led through these symlinks: 0; -EIO: it must not, which is reported. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
 
