@@ -126,6 +126,11 @@ static inline bool leat_steps_has(const uint64_t *set, int s)
 	return s >= 0 && (set[s / 64] >> (s % 64)) & 1;
 }
 
+static inline void leat_steps_add(uint64_t *set, int s)
+{
+	set[s / 64] |= (uint64_t)1 << (s % 64);
+}
+
 /* The first step of the set that is not before `s`, or `n`, the number of steps:
  * for (s = leat_steps_next(set, 0, n); s < n; s = leat_steps_next(set, s + 1, n)) */
 static inline int leat_steps_next(const uint64_t *set, int s, int n)

@@ -43,9 +43,4 @@ struct leat_matcher {
 /* Fill m->upstream. 0 or -ENOMEM. */
 int leat_matcher_order(struct leat_matcher *m);
 
-static inline void leat_steps_add(uint64_t *set, int s)
-{
-	set[s / 64] |= (uint64_t)1 << (s % 64);
-}
-
 #endif

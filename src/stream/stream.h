@@ -218,7 +218,7 @@ int leat_stream_holder(const struct leat_stream *s, int step, const char *name, 
 
 /* A step that has made a file of its own by `name`, which is private to it, and in a batch finds
  * there what `step` makes; -1: none. */
-int leat_stream_keeper(const struct leat_stream *s, int step, const char *name);
+int leat_stream_private_owner(const struct leat_stream *s, int step, const char *name);
 
 /* A step before `step` that has `name`, an output of a step after it, open, so that `step` has to
  * wait for the close to read it (`changes`: to change it); -1: none. */

@@ -51,18 +51,18 @@ static bool is_private(const struct leat_conn *c, const char *name)
 
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use)
 {
-	return leat_uses_tell(c, &(struct leat_use_told){.name = name, .use = use}, false);
+	return leat_uses_report(c, &(struct leat_use_report){.name = name, .use = use}, false);
 }
 
 /* From now on others that look for it get the answer that it is not theirs. `links`: by that name
  * they would have got at another file. */
 static int report_own(struct leat_conn *c, const char *name, bool links)
 {
-	return leat_uses_tell(c,
-			      &(struct leat_use_told){.name = name,
-						      .use = LEAT_USE_OWN,
-						      .flags = links ? LEAT_EVF_SYMLINK : 0},
-			      links);
+	return leat_uses_report(c,
+				&(struct leat_use_report){.name = name,
+							  .use = LEAT_USE_OWN,
+							  .flags = links ? LEAT_EVF_SYMLINK : 0},
+				links);
 }
 
 static bool is_link(const struct stat *st)
@@ -366,8 +366,8 @@ void leat_private_changed(struct leat_change_request *r)
 	if (*r->hides)
 		leat_private_hide(r->d, r->c->step, r->hides);
 	if (*r->leaves) /* should that fail, it counts as a link still */
-		(void)leat_uses_tell(
-			r->c, &(struct leat_use_told){.name = r->leaves, .use = LEAT_USE_OWN},
+		(void)leat_uses_report(
+			r->c, &(struct leat_use_report){.name = r->leaves, .use = LEAT_USE_OWN},
 			true);
 }
 

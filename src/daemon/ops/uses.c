@@ -32,22 +32,23 @@ static bool is_fatal(const struct leat_daemon *d, unsigned before)
 static bool is_news(const struct leat_conn *c, const char *name, enum leat_use use, unsigned flags)
 {
 	return leat_stream_use_is_news(c->d->stream, c->step, name, use) ||
-	       (flags & LEAT_EVF_SYMLINK && leat_stream_keeper(c->d->stream, c->step, name) >= 0);
+	       (flags & LEAT_EVF_SYMLINK &&
+		leat_stream_private_owner(c->d->stream, c->step, name) >= 0);
 }
 
-int leat_uses_tell(struct leat_conn *c, const struct leat_use_told *told, bool anyway)
+int leat_uses_report(struct leat_conn *c, const struct leat_use_report *report, bool anyway)
 {
 	const unsigned violations = c->d->n_violations;
-	int rc = leat_glimpses_note(c->d, c->step, told->name);
+	int rc = leat_glimpses_note(c->d, c->step, report->name);
 
-	if (!rc && (anyway || is_news(c, told->name, told->use, told->flags)))
+	if (!rc && (anyway || is_news(c, report->name, report->use, report->flags)))
 		rc = leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_USE,
 								 .step = c->step,
 								 .pid = c->pid,
-								 .name = told->name,
-								 .to = told->other,
-								 .code = told->use,
-								 .flags = told->flags});
+								 .name = report->name,
+								 .to = report->other,
+								 .code = report->use,
+								 .flags = report->flags});
 	/* what is not noted would not be found */
 	return rc ? rc : is_fatal(c->d, violations) ? -EIO : 0;
 }
@@ -63,9 +64,9 @@ static int report_use(struct leat_conn *c, const char *name, enum leat_use use, 
 
 	if (is_nobodys(c, name))
 		return 0;
-	return leat_uses_tell(
+	return leat_uses_report(
 		c,
-		&(struct leat_use_told){.name = name, .use = use, .flags = flags, .other = other},
+		&(struct leat_use_report){.name = name, .use = use, .flags = flags, .other = other},
 		false);
 }
 
@@ -295,11 +296,11 @@ static int report_remake(struct leat_conn *c, const char *name)
 {
 	if (!leat_stream_is_mistaken(c->d->stream, c->step, name))
 		return 0;
-	return leat_uses_tell(c,
-			      &(struct leat_use_told){.name = name,
-						      .use = LEAT_USE_MKDIR,
-						      .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT},
-			      true);
+	return leat_uses_report(c,
+				&(struct leat_use_report){.name = name,
+							  .use = LEAT_USE_MKDIR,
+							  .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT},
+				true);
 }
 
 static mode_t type_of(const struct leat_request *r)

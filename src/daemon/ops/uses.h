@@ -7,7 +7,7 @@
 #include "daemon/ops/request.h"
 
 /* How a step uses a name. */
-struct leat_use_told {
+struct leat_use_report {
 	const char *name; /* borrowed */
 	enum leat_use use;
 	unsigned flags;    /* LEAT_EVF_... */
@@ -16,7 +16,7 @@ struct leat_use_told {
 
 /* The client's step uses a name so: tell the rules, if it is news to them or must be told `anyway`.
  * 0; -EIO: it must not, which is reported. */
-int leat_uses_tell(struct leat_conn *c, const struct leat_use_told *told, bool anyway);
+int leat_uses_report(struct leat_conn *c, const struct leat_use_report *report, bool anyway);
 
 /* The client's path has led through these symlinks: 0; -EIO: it must not, which is reported. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);

@@ -396,7 +396,7 @@ int leat_stream_holder(const struct leat_stream *s, int step, const char *name, 
 	return holder < 0 && writes ? leat_stream_unseen(s, step, name) : holder;
 }
 
-int leat_stream_keeper(const struct leat_stream *s, int step, const char *name)
+int leat_stream_private_owner(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_used *n = step < 0 ? NULL : leat_used_find(s, name);
 

@@ -14,7 +14,7 @@ bool leat_used_has(const struct leat_stream *s, struct leat_uses *u, enum leat_w
 
 void leat_used_add(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
 {
-	leat_used_set(s, u, who)[step / 64] |= UINT64_C(1) << (step % 64);
+	leat_steps_add(leat_used_set(s, u, who), step);
 }
 
 void leat_used_drop(const struct leat_stream *s, struct leat_uses *u, enum leat_who who, int step)
