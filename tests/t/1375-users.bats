@@ -230,7 +230,7 @@ names() {
 	run=$!
 	until [ -s step ]; do sleep 0.1; done
 	socket=$(find "$LEAT_RUNTIME_DIR" -name socket)
-	daemon=$(pgrep -f "^leat run flow.yaml" | xargs -n1 pgrep leat-daemon -P | head -n 1)
+	daemon=$(pgrep -x leat-daemon -P "$(pgrep -P "$run" -x leat)")
 	[ -S "$socket" ] && [ -n "$daemon" ]
 	output=$(setpriv --reuid=65534 --regid=65534 --clear-groups /usr/bin/python3 - "$socket" "$daemon" "$(cat step)" <stranger.py)
 	kill "$run"

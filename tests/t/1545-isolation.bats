@@ -225,7 +225,9 @@ ways() {
 	session=$(find shared -mindepth 1 -maxdepth 1)
 	[ "$(stat -c %a:%u "$session")" = 700:65534 ]
 	[ "$(stat -c %a "$session/socket")" = 600 ]
-	daemon=$(pgrep -u 65534 -x leat-daemon)
+	daemon=$(pgrep -u 65534 -x leat-daemon | while read -r pid; do
+		! grep -qsF "$open/shared" "/proc/$pid/environ" || echo "$pid"
+	done)
 	[ -n "$daemon" ]
 	run -2 as 65533 ls "$session"
 	run -2 as 65533 ls "/proc/$daemon/fd" "/proc/$daemon/root/"

@@ -250,18 +250,22 @@ chain() {
 
 @test "a directory that is given a time that another had before all was in it is named" {
 	need cp
-	local launcher make='mkdir d; echo 1 >d/a; until [ -e ../ready ]; do sleep 0.02; done; sleep 1; echo 2 >d/b'
-	local wait='until [ -d d ]; do sleep 0.05; done; echo >../ready'
+	local launcher watcher found='until [ -d d ]; do sleep 0.05; done'
+	local make='mkdir d; echo 1 >d/a; until [ -e ../ready ]; do sleep 0.02; done; sleep 0.2; echo 2 >d/b'
 	for launcher in "" "env LEAT_INTERCEPT=mount"; do
 		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
 		rm -rf work ready && mkdir work
-		flow "$make" "$wait; cp -a d e; ls e >o"
-		timeout 60 leat run -q flow.yaml 2>log
+		flow "$make" "$found; cp -a d e; ls e >o"
+		# The copy has looked at d once it makes e.
+		(until [ -d work/e ]; do sleep 0.02; done; : >ready) 3>&- &
+		watcher=$!
+		timeout 60 leat run -q flow.yaml 2>log || { kill "$watcher"; false; }
+		wait "$watcher"
 		cat log
 		[ "$(cat work/o)" = $'a\nb' ]
 		grep -qx 'leat: warning: step use gave the directory e a time that d had before all was in it; have it list that first (ls d >/dev/null)' log
 		rm -rf work ready && mkdir work
-		flow "$make" "$wait; ls d >/dev/null; cp -a d e; ls e >o"
+		flow "$make" "$found; echo >../ready; ls d >/dev/null; cp -a d e; ls e >o"
 		timeout 60 leat run -q flow.yaml 2>log
 		cat log
 		[ "$(stat -c %y work/d)" = "$(stat -c %y work/e)" ]
