@@ -199,8 +199,8 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
 /* Do the rules have to hear (LEAT_EV_USE) that `step` uses `name` so? What it did before, or is
  * declared to do, is no news. */
 bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
-/* Has `step` looked for the undeclared directory `name`, and got another answer than in a batch, so
- * that it is to be told (USE, MKDIR, INTACT) when it then tries to make it? */
+/* Has `step` looked for the undeclared directory `name`, or one above, and got another answer than
+ * in a batch, so that it is to be told (USE, MKDIR, INTACT) when it then tries to make it? */
 bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name);
 
 /* May `step` in a batch find `name` otherwise than it is: has a step changed it, or is it declared

@@ -142,6 +142,28 @@ open(\"d/two\", \"w\").write(\"2\\n\")"; echo >b'
 	each_way made_if_it_is_missing
 }
 
+made_with_those_above() {
+	step one '' '{filename: r/x/y/a}' <<<'mkdir -p r/x/y; touch ../made; echo 1 >r/x/y/a'
+	step two '' '{filename: r/x/y/b}' <<-'END'
+		until [ -e ../made ]; do sleep 0.01; done
+		python3 -I -c 'import os; os.makedirs("r/x/y", exist_ok=True); open("r/x/y/b", "w").write("2")'
+	END
+	step three '' '{filename: r/x/c}' <<-'END'
+		until [ -e ../made ]; do sleep 0.01; done
+		[ -d r ] || mkdir r
+		[ -d r/x ] || mkdir r/x
+		echo 3 >r/x/c
+	END
+	rm -f made
+	timeout 60 leat run -q flow.yaml 2>log || { cat log; return 1; }
+	[ ! -s log ]
+	[ "$(cat work/r/x/y/a work/r/x/c)" = $'1\n3' ]
+}
+
+@test "a step finds the directories above one that it makes, or would have made: none" {
+	each_way made_with_those_above
+}
+
 @test "a step looks for a directory, and makes it then, whoever was the first: none" {
 	each_way made_by_who_looks
 }

@@ -78,6 +78,15 @@ static const struct scenario scenarios[] = {
 	 "usethere A mkdir d;end A;end B;end C\n= "},
 	{"found, and something is made in it: it would have been made", TWO,
 	 "start A;start B;usedir A mkdir d;usedir B read d;usedir B need d;end A;end B\n= "},
+	{"and so are those above it that were found", TWO,
+	 "start A;start B;usedir A mkdir r;usedir A mkdir r/x;usedir B read r;usedir B read r/x;"
+	 "usedir B need r/x;end A;end B\n= "},
+	{"or one below it would have been made", TWO,
+	 "start A;start B;usedir A mkdir r;usedir A mkdir r/x;usedir A mkdir r/x/y;usedir B read r;"
+	 "usedir B read r/x;usedir B read r/x/y;usethere B mkdir r/x/y;end A;end B\n= "},
+	{"but not those that were looked for in vain", TWO,
+	 "start A;start B;usedir B seek r;usedir A mkdir r;usedir A mkdir r/x;usedir B read r/x;"
+	 "usedir B need r/x;end A;end B\n= r:B/A"},
 	{"looked for in vain, and something is made in it", TWO,
 	 "start A;start B;usedir B seek d;usedir A mkdir d;usedir B need d;end A;end B\n= d:B/A"},
 	{"looked for before an unordered one makes it, and removed", TWO,

@@ -2,6 +2,8 @@
 #include "stream/conflicts/order.h"
 #include "stream/state/steps.h"
 
+#include <string.h>
+
 static bool comes_before(const struct leat_stream *s, const uint64_t *set, int step)
 {
 	for (int o = leat_steps_next(set, 0, s->n_steps); o < s->n_steps;
@@ -94,9 +96,45 @@ void leat_directories_step_over(struct leat_stream *s, int step)
 	}
 }
 
+/* The directory above the first *length bytes of `name`, if somebody has used it; NULL: there is no
+ * other one. */
+static struct leat_used *next_above(const struct leat_stream *s, const char *name, size_t *length)
+{
+	struct leat_used *n = NULL;
+
+	while (!n && *length) {
+		while (--*length && name[*length] != '/')
+			;
+		n = *length ? leat_used_find_part(s, name, *length) : NULL;
+	}
+	return n;
+}
+
+bool leat_directory_excuses_above(const struct leat_stream *s, const char *name, int step)
+{
+	size_t length = s->mistaken ? strlen(name) : 0;
+	const struct leat_used *n;
+
+	while ((n = next_above(s, name, &length)))
+		if (leat_directory_is_excused(s, n->uses, step))
+			return true;
+	return false;
+}
+
+void leat_directory_tried(struct leat_stream *s, const char *name, int step)
+{
+	size_t length = s->mistaken ? strlen(name) : 0;
+	struct leat_used *n;
+
+	while ((n = next_above(s, name, &length)))
+		if (leat_directory_is_excused(s, n->uses, step))
+			leat_used_add(s, n->uses, LEAT_TRIERS, step);
+}
+
 bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_used *n = s->mistaken && step >= 0 ? leat_used_find(s, name) : NULL;
 
-	return n && !n->uses->reported && is_mistaken(s, n->uses, step);
+	return (n && !n->uses->reported && is_mistaken(s, n->uses, step)) ||
+	       (step >= 0 && leat_directory_excuses_above(s, name, step));
 }

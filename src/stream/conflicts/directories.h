@@ -13,6 +13,10 @@ void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struc
 /* The step that has found it makes something in it: is it then taken for one that would have made
  * the directory, too? */
 bool leat_directory_is_excused(const struct leat_stream *s, struct leat_uses *u, int step);
+/* It makes `name`, or something in it, or would have: then it would have made the directories
+ * above, too, that it has found. Is there such a one? */
+void leat_directory_tried(struct leat_stream *s, const char *name, int step);
+bool leat_directory_excuses_above(const struct leat_stream *s, const char *name, int step);
 /* The step has ended: report what it has looked for otherwise than in a batch. */
 void leat_directories_step_over(struct leat_stream *s, int step);
 

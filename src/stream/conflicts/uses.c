@@ -262,6 +262,8 @@ int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
 		leat_used_add(s, n->uses, LEAT_TRIERS, k.step);
 	else
 		note(s, n->uses, &k);
+	if (k.use == LEAT_USE_NEED || k.use == LEAT_USE_MKDIR)
+		leat_directory_tried(s, ev->name, k.step);
 	if (ev->flags & LEAT_EVF_DIR && (k.use == LEAT_USE_MOVE || k.use == LEAT_USE_REPLACE))
 		return note_moved(s, ev);
 	/* From now on it is the same file by both names. */
@@ -333,7 +335,8 @@ bool leat_undeclared_is_news(const struct leat_stream *s, int step, const char *
 {
 	const struct leat_used *n = leat_used_find(s, name);
 
-	return !n || s->moved || is_news(s, n->uses, step, use);
+	return !n || s->moved || is_news(s, n->uses, step, use) ||
+	       (use == LEAT_USE_NEED && leat_directory_excuses_above(s, name, step));
 }
 
 bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char *name)
