@@ -33,6 +33,14 @@ int leat_stream_remover(const struct leat_stream *s, const char *name)
 	return n ? (int)n->remover - 1 : -1;
 }
 
+int leat_stream_robbed(const struct leat_stream *s, const char *name)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return n && n->robbed && leat_name_produced_by(n, (int)n->robbed - 1) ? (int)n->robbed - 1
+									      : -1;
+}
+
 enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, name);
@@ -152,6 +160,13 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	const struct leat_name_state *n = leat_name_find(s, name);
 
 	return n && leat_name_is_dir(n);
+}
+
+bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name)
+{
+	const struct leat_name_state *n = step < 0 ? NULL : leat_name_find(s, name);
+
+	return n && leat_maker_before(s, n, step) >= 0;
 }
 
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,

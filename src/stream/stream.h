@@ -160,6 +160,8 @@ bool leat_stream_made(const struct leat_stream *s, const char *name);
 /* The step that removed what was there by `name`, or moved it away, last in this run; -1: none, or
  * nobody knows which. */
 int leat_stream_remover(const struct leat_stream *s, const char *name);
+/* The producer of `name` that had made what the remover took; -1: it was no declared producer. */
+int leat_stream_robbed(const struct leat_stream *s, const char *name);
 
 /* True if bytes must be published as they are written: no_update, not yet
  * committed, and some step other than its producers may read it. */
@@ -246,6 +248,9 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
+/* Does the producer `step`, to read the file, wait for another one that comes before it? */
+bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name);
+
 /* If there is no `dir` yet: is it one that a step before `step` is still to make, for files that
  * `step` reads, or so that `step`, which `looks` whether it is there, finds it? */
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,

@@ -174,6 +174,35 @@ ordered() {
 	silent
 }
 
+@test "with an order by another file: what the earlier one is still at is waited for, to be read or looked at" {
+	local launcher use
+	for launcher in "" "env LEAT_INTERCEPT=mount "; do
+		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
+		for use in 'cat a.txt >b.txt' 'stat -c %s a.txt >b.txt' 'cp a.txt b.txt' 'mv a.txt b.txt' 'rm a.txt; echo >b.txt'; do
+			rm -rf work
+			mkdir work
+			cat >w.yaml <<-END
+				name: w
+				dir: work
+				permanent: ['*']
+				tasks:
+				  - {func: one, exec: ${launcher}bash ../one.sh, outports: [{filename: '*.txt'}, {filename: tok, committed: on_close}]}
+				  - {func: two, exec: ${launcher}bash ../two.sh, inports: [{filename: tok}], outports: [{filename: '*.txt'}]}
+			END
+			echo 'exec 3>a.txt; echo 1 >&3; echo >tok; sleep 0.3; echo 2 >&3' >one.sh
+			echo "cat tok; sleep 0.1; $use" >two.sh
+			leat run -q --plain w.yaml
+			rm -rf batch
+			mv work batch
+			mkdir work
+			run -0 --separate-stderr leat run -q w.yaml
+			[ -z "$stderr" ]
+			diff -r batch work
+		done
+	done
+	rm -rf batch work
+}
+
 @test "programs behind a mount" {
 	need gcc
 	printf '%s\n' 'int main(int n, char **v) { int fd = open("x", O_RDWR | O_CREAT, 0666); return pwrite(fd, v[1], strlen(v[1]), atoi(v[2])) < 0; }' |

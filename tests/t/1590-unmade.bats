@@ -110,7 +110,7 @@ unmade='step make ended with status 0 but did not make its output temporary; tak
 		cat >flow.yaml <<-END
 			name: flow
 			dir: work
-			permanent: [x, z]
+			permanent: [x, z, go]
 			tasks:
 			  - func: make
 			    exec: bash -c 'echo one >x; echo go >go; sleep 0.3'
@@ -130,6 +130,7 @@ unmade='step make ended with status 0 but did not make its output temporary; tak
 		report 'r["why"] == "step tidy has removed x, an output of step make"'
 		run -125 timeout 60 leat run --resume --report report flow.yaml
 		report '"its output x was removed by step tidy" in str(r)'
+		[[ $output == *"leat: step make is run: it was not complete in the last run: its output x was removed by step tidy"* ]]
 	done
 }
 

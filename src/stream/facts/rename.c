@@ -40,6 +40,12 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 	n->seen = 0;
 }
 
+static void note_removed(struct leat_name_state *n, int step)
+{
+	n->remover = (unsigned)(step + 1);
+	n->robbed = (unsigned)(n->content->creator + 1);
+}
+
 /* The content of `from` becomes that of `to`, whose rule now governs it. */
 static void move(struct leat_stream *s, struct leat_name_state *from, struct leat_name_state *to,
 		 int step)
@@ -51,7 +57,7 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 	check_streamed(s, from, step, "renamed");
 	leat_fact_check_amended(s, from, step, "renamed");
 	leat_fact_take_away(s, from, step, LEAT_USE_MOVE);
-	from->remover = (unsigned)(step + 1);
+	note_removed(from, step);
 	leat_shown_check_loss(s, from, step, to->text);
 	check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");
@@ -138,7 +144,7 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 		check_streamed(s, n, ev->step, "removed");
 	leat_fact_check_amended(s, n, ev->step, "removed");
 	leat_fact_take_away(s, n, ev->step, LEAT_USE_REMOVE);
-	n->remover = (unsigned)(ev->step + 1);
+	note_removed(n, ev->step);
 	leat_shown_check_loss(s, n, ev->step, NULL);
 	forget(s, n);
 	leat_shown_recount(s, n, ev->step);

@@ -132,6 +132,23 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
 }
 
+int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	const struct leat_content *c = leat_state_is_final(n->state) ? NULL : n->content;
+	int maker = -1;
+
+	for (size_t i = 0; c && !c->is_dir && i < c->n_parts; i++) {
+		int o = c->parts[i].step;
+
+		if (o == step)
+			return -1;
+		if (o >= 0 && leat_is_strictly_upstream(s->m, o, step) &&
+		    !leat_step_is_over(&s->steps[o]))
+			maker = o;
+	}
+	return maker;
+}
+
 /* A new version may have to wait for whoever has not taken the one before. */
 static enum leat_answer decide_producer(const struct leat_stream *s,
 					const struct leat_name_state *n,
@@ -140,8 +157,12 @@ static enum leat_answer decide_producer(const struct leat_stream *s,
 	int consumer;
 
 	/* It may read there what others make before it puts its own in that place. */
+	if (q->call != LEAT_CALL_WRITE && n->content) {
+		blocker->step = leat_maker_before(s, n, q->step);
+		return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
+	}
 	if (q->call != LEAT_CALL_WRITE)
-		return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
+		return decide_missing_directory(s, n, q, blocker);
 	/* A staged step makes its files on disk. */
 	if (n->rule->storage == LEAT_STORAGE_FS)
 		blocker->step = leat_staged_before(s, q->step, n->rule->producers);

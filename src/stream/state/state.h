@@ -163,8 +163,9 @@ struct leat_name_state {
 	unsigned amender; /* 1 + the step, both producer and consumer, that was let at it
 			     before it was complete */
 	unsigned taken;   /* 1 + the consumer that removed it or moved it away */
-	unsigned
-		remover; /* 1 + the step that removed it or moved it away last; for messages only */
+	/* For messages: 1 + the step that removed it or moved it away last, and 1 + the step that
+	 * had made that. */
+	unsigned remover, robbed;
 	bool taken_below;             /* that has been so of a name in this directory */
 	bool relied;                  /* of a directory: a consumer went on as it was complete */
 	bool dirty;                   /* in the queue of leat_settle */
