@@ -286,3 +286,14 @@ like_batch_of_outputs() {
 	step b 'sleep 0.2; [ -e d/f ] || echo mine >d/f; cat token' token d/f
 	like_batch
 }
+
+@test "a directory that a streamed step has made, and a later one has looked at, is put on disk for it" {
+	begin
+	step a 'mkdir d; until [ -e ../seen ]; do sleep 0.02; done; echo 12 >d/f' '' 'd/*'
+	step b 'cat d/f >y' 'd/*' y 'staged: true'
+	step c 'until [ -d d ]; do sleep 0.02; done; touch ../seen; ls d >z; cat y >>z' 'd/*,y' z
+	rm -rf work && mkdir work
+	run -0 --separate-stderr timeout 60 leat run w.yaml
+	[ "$(cat work/z)" = $'f\n12' ]
+	[[ $stderr != *violation* ]]
+}

@@ -60,6 +60,14 @@ static bool is_its_producers(struct leat_daemon *d, const struct leat_glimpse *g
 	       leat_stream_remover(d->stream, g->name) >= 0;
 }
 
+/* A directory that a streamed step has made is made on disk for what is saved in it. */
+static bool is_saved_directory(struct leat_daemon *d, const struct leat_glimpse *g,
+			       const struct stat *now)
+{
+	return !g->st.st_ino && S_ISDIR(now->st_mode) &&
+	       leat_stream_creator(d->stream, g->name) >= 0;
+}
+
 /* In the name of the staged step: the rules know who used it before. -1: none runs, and so none
  * has changed it. */
 static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *g)
@@ -67,7 +75,7 @@ static void report_change(struct leat_daemon *d, int step, struct leat_glimpse *
 	struct stat now = glance(d, g->name);
 	enum leat_use use = change_of(&g->st, &now);
 
-	if (use && step >= 0 && !is_its_producers(d, g))
+	if (use && step >= 0 && !is_saved_directory(d, g, &now) && !is_its_producers(d, g))
 		leat_events_apply(
 			d, (struct leat_event){.kind = LEAT_EV_USE,
 					       .step = step,
