@@ -110,8 +110,7 @@ void leat_driver_record_outcome(struct leat_driver *d)
 	for (size_t i = 0; i < d->wf->n_steps; i++) {
 		size_t step = d->config->plan->order[i];
 		const struct leat_step_result *r = &d->result->steps[step];
-		/* What is removed, or a promise broken, late may concern what was complete by then.
-		 */
+		/* A promise broken late, or an output removed, may be of what was complete. */
 		bool taken_back = d->phase == LEAT_DRIVER_SUMMED_UP &&
 				  (!r->settled || leat_result_unmade(d->result, r->name));
 

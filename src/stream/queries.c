@@ -33,12 +33,12 @@ int leat_stream_remover(const struct leat_stream *s, const char *name)
 	return n ? (int)n->remover - 1 : -1;
 }
 
-int leat_stream_robbed(const struct leat_stream *s, const char *name)
+int leat_stream_removed_maker(const struct leat_stream *s, const char *name)
 {
 	const struct leat_name_state *n = leat_name_find(s, name);
+	int maker = n ? (int)n->removed_maker - 1 : -1;
 
-	return n && n->robbed && leat_name_produced_by(n, (int)n->robbed - 1) ? (int)n->robbed - 1
-									      : -1;
+	return maker >= 0 && leat_name_produced_by(n, maker) ? maker : -1;
 }
 
 enum leat_role leat_stream_role(struct leat_stream *s, int step, const char *name)

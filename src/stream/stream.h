@@ -161,7 +161,7 @@ bool leat_stream_made(const struct leat_stream *s, const char *name);
  * nobody knows which. */
 int leat_stream_remover(const struct leat_stream *s, const char *name);
 /* The producer of `name` that had made what the remover took; -1: it was no declared producer. */
-int leat_stream_robbed(const struct leat_stream *s, const char *name);
+int leat_stream_removed_maker(const struct leat_stream *s, const char *name);
 
 /* True if bytes must be published as they are written: no_update, not yet
  * committed, and some step other than its producers may read it. */

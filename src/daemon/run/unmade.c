@@ -137,11 +137,11 @@ static void put(struct leat_daemon *d, struct leat_json *j, int step, size_t i)
 {
 	const char *name = output_of(d, step, i);
 	int remover = leat_stream_remover(d->stream, name);
-	int robbed = leat_stream_robbed(d->stream, name);
+	int maker = leat_stream_removed_maker(d->stream, name);
 
 	/* One of several that may make it has removed what another had made. */
-	if (remover == step && robbed >= 0)
-		step = robbed;
+	if (remover == step && maker >= 0)
+		step = maker;
 	leat_json_object(j, NULL, true);
 	leat_json_string(j, "name", name);
 	leat_json_string(j, "step", d->wf->steps[step].name);

@@ -96,26 +96,12 @@ void leat_directories_step_over(struct leat_stream *s, int step)
 	}
 }
 
-/* The directory above the first *length bytes of `name`, if somebody has used it; NULL: there is no
- * other one. */
-static struct leat_used *next_above(const struct leat_stream *s, const char *name, size_t *length)
-{
-	struct leat_used *n = NULL;
-
-	while (!n && *length) {
-		while (--*length && name[*length] != '/')
-			;
-		n = *length ? leat_used_find_part(s, name, *length) : NULL;
-	}
-	return n;
-}
-
 bool leat_directory_excuses_above(const struct leat_stream *s, const char *name, int step)
 {
 	size_t length = s->mistaken ? strlen(name) : 0;
 	const struct leat_used *n;
 
-	while ((n = next_above(s, name, &length)))
+	while ((n = leat_used_above(s, name, &length)))
 		if (leat_directory_is_excused(s, n->uses, step))
 			return true;
 	return false;
@@ -126,7 +112,7 @@ void leat_directory_tried(struct leat_stream *s, const char *name, int step)
 	size_t length = s->mistaken ? strlen(name) : 0;
 	struct leat_used *n;
 
-	while ((n = next_above(s, name, &length)))
+	while ((n = leat_used_above(s, name, &length)))
 		if (leat_directory_is_excused(s, n->uses, step))
 			leat_used_add(s, n->uses, LEAT_TRIERS, step);
 }

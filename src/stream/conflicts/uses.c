@@ -198,17 +198,12 @@ static void note(struct leat_stream *s, struct leat_uses *u, struct leat_clash *
 /* The nearest directory above that was moved, or NULL. */
 static struct leat_used *find_moved(const struct leat_stream *s, const char *name)
 {
-	size_t length = strlen(name);
+	size_t length = s->moved ? strlen(name) : 0;
+	struct leat_used *n;
 
-	while (s->moved && length) {
-		struct leat_used *n;
-
-		while (--length && name[length] != '/')
-			;
-		n = length ? leat_used_find_part(s, name, length) : NULL;
-		if (n && n->moved)
+	while ((n = leat_used_above(s, name, &length)))
+		if (n->moved)
 			return n;
-	}
 	return NULL;
 }
 

@@ -43,7 +43,7 @@ static void forget(struct leat_stream *s, struct leat_name_state *n)
 static void note_removed(struct leat_name_state *n, int step)
 {
 	n->remover = (unsigned)(step + 1);
-	n->robbed = (unsigned)(n->content->creator + 1);
+	n->removed_maker = (unsigned)(n->content->creator + 1);
 }
 
 /* The content of `from` becomes that of `to`, whose rule now governs it. */

@@ -165,7 +165,7 @@ struct leat_name_state {
 	unsigned taken;   /* 1 + the consumer that removed it or moved it away */
 	/* For messages: 1 + the step that removed it or moved it away last, and 1 + the step that
 	 * had made that. */
-	unsigned remover, robbed;
+	unsigned remover, removed_maker;
 	bool taken_below;             /* that has been so of a name in this directory */
 	bool relied;                  /* of a directory: a consumer went on as it was complete */
 	bool dirty;                   /* in the queue of leat_settle */

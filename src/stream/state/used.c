@@ -22,7 +22,7 @@ void leat_used_drop(const struct leat_stream *s, struct leat_uses *u, enum leat_
 	leat_used_set(s, u, who)[step / 64] &= ~(UINT64_C(1) << (step % 64));
 }
 
-struct leat_used *leat_used_find_part(const struct leat_stream *s, const char *path, size_t length)
+static struct leat_used *find(const struct leat_stream *s, const char *path, size_t length)
 {
 	struct leat_used *n;
 
@@ -32,7 +32,19 @@ struct leat_used *leat_used_find_part(const struct leat_stream *s, const char *p
 
 struct leat_used *leat_used_find(const struct leat_stream *s, const char *name)
 {
-	return leat_used_find_part(s, name, strlen(name));
+	return find(s, name, strlen(name));
+}
+
+struct leat_used *leat_used_above(const struct leat_stream *s, const char *path, size_t *length)
+{
+	struct leat_used *n = NULL;
+
+	while (!n && *length) {
+		while (--*length && path[*length] != '/')
+			;
+		n = *length ? find(s, path, *length) : NULL;
+	}
+	return n;
 }
 
 static struct leat_uses *uses_new(struct leat_stream *s)

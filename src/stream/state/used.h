@@ -48,8 +48,9 @@ void leat_used_drop(const struct leat_stream *s, struct leat_uses *u, enum leat_
 
 /* NULL: nobody has used it. */
 struct leat_used *leat_used_find(const struct leat_stream *s, const char *name);
-/* The same of the first `length` bytes of a path. */
-struct leat_used *leat_used_find_part(const struct leat_stream *s, const char *path, size_t length);
+/* The next directory above the first *length bytes of `path` that a step has used, of so many bytes
+ * then; NULL: there is none. */
+struct leat_used *leat_used_above(const struct leat_stream *s, const char *path, size_t *length);
 /* With those uses from now on, or, NULL, those that it has, or new ones. NULL when out of memory.
  */
 struct leat_used *leat_used_get(struct leat_stream *s, const char *name, struct leat_uses *uses);
