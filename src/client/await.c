@@ -16,11 +16,8 @@ void leat_await_end(const struct leat_awaiter *a, uint64_t since)
 
 int leat_await_change(struct leat_awaiter *a, uint32_t slot, uint32_t seq)
 {
-	struct leat_shm_file *f = leat_shm_file_of(a->shm, slot);
-	/* An open may go on at the first byte, which the producer publishes by itself. */
-	const uint64_t wake_at = f && !leat_shm_frontier(f) ? 1 : UINT64_MAX;
 	const uint64_t since = leat_await_begin(a);
-	int rc = a->sleep(a, f, seq, wake_at);
+	int rc = a->sleep(a, leat_shm_file_of(a->shm, slot), seq);
 
 	leat_await_end(a, since);
 	return rc;

@@ -29,10 +29,8 @@ struct leat_awaiter {
 	uint64_t (*now_ns)(void);   /* CLOCK_MONOTONIC */
 	/* As leat_channel_ask. */
 	int (*ask)(struct leat_awaiter *a, const struct leat_msg *question, uint32_t *seq);
-	/* Until the record changes from `seq` or its frontier is at `wake_at`, a second at most;
-	 * `f` NULL: for a moment. */
-	int (*sleep)(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq,
-		     uint64_t wake_at);
+	/* Until the record changes from `seq`, a second at most; `f` NULL: for a moment. */
+	int (*sleep)(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq);
 	/* No longer than told. */
 	int (*sleep_for_bytes)(struct leat_awaiter *a, const struct leat_byte_sleep *s);
 	/* A reader is awake; NULL: it has nothing else to do. */

@@ -452,3 +452,14 @@ int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct lea
 	atomic_fetch_sub(&f->waiters, 1);
 	return (int)rc;
 }
+
+/* The word of who waits is stored first, as by leat_shm_wait: who publishes the first byte after
+ * the look below changes seq, and who has done so before it is found by it. */
+uint32_t leat_shm_seq_without_bytes(struct leat_shm_file *f)
+{
+	uint32_t seq;
+
+	lower_to(&f->wake_at, 1);
+	seq = atomic_load(&f->seq);
+	return atomic_load(&f->frontier) ? seq - 1 : seq;
+}

@@ -261,6 +261,9 @@ int leat_shm_wait(struct leat_shm_file *f, uint32_t seen, uint64_t wake_at, uint
 int leat_shm_wait_range(struct leat_shm_file *f, uint32_t seen, const struct leat_range *wanted,
 			uint64_t timeout_ns);
 
+/* Daemon, of a file in which it has found no byte: a `seen` for who waits for the first one. */
+uint32_t leat_shm_seq_without_bytes(struct leat_shm_file *f);
+
 /* --- the budget, where the store is larger than it (client side) --- */
 
 /* What the threads of a process have added since the daemon was asked; all 0 at first. */

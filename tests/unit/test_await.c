@@ -56,13 +56,11 @@ static int world_ask(struct leat_awaiter *a, const struct leat_msg *question, ui
 	return world.answers[i < world.n_answers ? i : world.n_answers - 1];
 }
 
-static int world_sleep(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq,
-		       uint64_t wake_at)
+static int world_sleep(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq)
 {
 	assert_ptr_equal(f, world.f);
 	assert_int_equal(seq, leat_shm_seq(f));
 	assert_int_equal(atomic_load(&a->step->waiting), 1);
-	world.wake_at = wake_at;
 	world.sleeps++;
 	world.now += SECOND;
 	return world.ends;
@@ -133,24 +131,10 @@ static void test_calls_wait(void **state)
 	assert_counted(SECOND);
 }
 
-/* An open may go on at the first byte, of which the daemon need not know. */
-static void test_the_first_byte(void **state)
-{
-	(void)state;
-	begin(0);
-	assert_int_equal(leat_await_change(&world.a, SLOT, leat_shm_seq(world.f)), 0);
-	assert_int_equal(world.wake_at, 1);
-	leat_shm_publish(world.f, 1);
-	assert_int_equal(leat_await_change(&world.a, SLOT, leat_shm_seq(world.f)), 0);
-	assert_true(world.wake_at == UINT64_MAX);
-}
-
-static int sleep_without_record(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq,
-				uint64_t wake_at)
+static int sleep_without_record(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq)
 {
 	(void)a;
 	(void)seq;
-	(void)wake_at;
 	assert_null(f);
 	return -EIO;
 }
@@ -372,7 +356,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_wait),
-		cmocka_unit_test(test_the_first_byte),
 		cmocka_unit_test(test_names_without_record),
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_actions),

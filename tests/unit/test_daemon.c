@@ -78,6 +78,7 @@ static void test_growing(void **state)
 {
 	struct world *w = *state;
 	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
 	struct leat_shm_file *record;
 	struct leat_range part;
 	struct file f, g;
@@ -85,10 +86,13 @@ static void test_growing(void **state)
 	world_meet_both(w, a, b);
 	f = peer_open(w, a, "grow", O_WRONLY | O_CREAT | O_TRUNC);
 	assert_int_equal(f.kind, LEAT_KIND_PUBLISHER);
-	assert_int_equal(peer_try_open(w, b, "grow", O_RDONLY, &g), -EAGAIN);
+	m = peer_resolve(b, LEAT_OP_OPEN, "grow", O_RDONLY);
+	assert_int_equal(m->error, -EAGAIN);
 	record = &a->shm->files[f.slot];
 	peer_write(&f, "12345");
 	leat_shm_publish(record, 5);
+	/* before B's client has fallen asleep */
+	assert_int_equal(leat_shm_wait(record, m->seq, UINT64_MAX, 1000000000), -EAGAIN);
 	g = peer_open(w, b, "grow", O_RDONLY);
 	assert_int_equal(g.kind, LEAT_KIND_CONSUMER);
 	assert_int_equal(g.slot, f.slot);

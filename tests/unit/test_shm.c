@@ -82,6 +82,23 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
+/* Whether the first byte comes before the look or after it, who waits for it does not sleep. */
+static void test_wait_for_the_first_byte(void **state)
+{
+	struct leat_shm_file *f = &shm->files[3];
+	uint32_t seq;
+
+	(void)state;
+	leat_shm_file_init(f);
+	seq = leat_shm_seq_without_bytes(f);
+	assert_int_equal(leat_shm_wait(f, seq, UINT64_MAX, 1000000), -ETIMEDOUT);
+	seq = leat_shm_seq_without_bytes(f);
+	leat_shm_publish(f, 1);
+	assert_int_equal(leat_shm_wait(f, seq, UINT64_MAX, SECOND), -EAGAIN);
+	seq = leat_shm_seq_without_bytes(f);
+	assert_int_equal(leat_shm_wait(f, seq, UINT64_MAX, SECOND), -EAGAIN);
+}
+
 static void test_wait_interrupted(void **state)
 {
 	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -443,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_covered),
 		cmocka_unit_test(test_consumed_hull),
 		cmocka_unit_test(test_wait_outcomes),
+		cmocka_unit_test(test_wait_for_the_first_byte),
 		cmocka_unit_test(test_wait_interrupted),
 		cmocka_unit_test(test_two_processes),
 		cmocka_unit_test(test_commit_wakes_all),

@@ -143,6 +143,15 @@ void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f)
 	}
 }
 
+uint32_t leat_file_seq(struct leat_daemon *d, const struct leat_file *f)
+{
+	struct leat_shm_file *s = leat_file_shm(d, f);
+
+	if (!f->publishes || f->retired || f->reported_frontier)
+		return leat_shm_seq(s);
+	return leat_shm_seq_without_bytes(s);
+}
+
 void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,
 			    const struct leat_range *changed)
 {

@@ -13,6 +13,9 @@ void leat_file_report_present(struct leat_daemon *d, struct leat_file *f);
 void leat_file_refresh(struct leat_daemon *d, struct leat_file *f, enum leat_file_state state);
 /* Tell the rules how far the frontier has come, and clients what the rules know. */
 void leat_file_sync_frontier(struct leat_daemon *d, struct leat_file *f);
+/* What a client sleeps on that the rules told to wait: changes when it is to ask again. An open may
+ * go on at the first byte, which a producer publishes by itself. */
+uint32_t leat_file_seq(struct leat_daemon *d, const struct leat_file *f);
 
 /* Show clients which parts of it are written; `changed` are, or are no more. */
 void leat_file_show_extents(struct leat_daemon *d, struct leat_file *f,

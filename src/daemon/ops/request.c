@@ -70,7 +70,8 @@ int leat_request_fail(struct leat_request *r, int error)
 	*path = 0;
 	if (r->file) {
 		m.slot = r->file->slot;
-		m.seq = leat_shm_seq(leat_file_shm(r->d, r->file));
+		m.seq = r->c->waiting ? leat_file_seq(r->d, r->file)
+				      : leat_shm_seq(leat_file_shm(r->d, r->file));
 	}
 	/* A client whose call is not to wait (a stat, say) makes it on the file as it is. */
 	if (r->in->op == LEAT_OP_OPEN)

@@ -66,15 +66,14 @@ static int ask(struct leat_awaiter *a, const struct leat_msg *question, uint32_t
 	return leat_channel_ask(leat_mount_channel(call_of(a)), question, seq);
 }
 
-static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq)
 {
 	const uint64_t since = leat_mount_now_ns();
 	int rc;
 
 	do
-		rc = sleep_once(call_of(a), f, seq, wake_at, NULL, SLICE_NS);
-	while (!rc && f && leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at &&
-	       leat_mount_now_ns() - since < SECOND);
+		rc = sleep_once(call_of(a), f, seq, UINT64_MAX, NULL, SLICE_NS);
+	while (!rc && f && leat_shm_seq(f) == seq && leat_mount_now_ns() - since < SECOND);
 	return rc;
 }
 

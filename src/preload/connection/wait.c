@@ -20,11 +20,11 @@ static int ask(struct leat_awaiter *a, const struct leat_msg *question, uint32_t
 }
 
 /* Until the record says something new: the name may come, or the first byte. */
-static void spin_slot(struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+static void spin_slot(struct leat_shm_file *f, uint32_t seq)
 {
 	struct leat_spin spin = {0};
 
-	while (leat_shm_seq(f) == seq && leat_shm_frontier(f) < wake_at && leat_spin(&spin))
+	while (leat_shm_seq(f) == seq && leat_spin(&spin))
 		;
 }
 
@@ -36,14 +36,14 @@ static int woken_by(int rc, bool long_enough)
 	return rc == -ETIMEDOUT && long_enough && !leat_client_is_alive() ? -EIO : 0;
 }
 
-static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq, uint64_t wake_at)
+static int sleep_on(struct leat_awaiter *a, struct leat_shm_file *f, uint32_t seq)
 {
 	int rc = 0;
 
 	(void)a;
 	if (f) {
-		spin_slot(f, seq, wake_at);
-		rc = leat_shm_wait(f, seq, wake_at, SECOND);
+		spin_slot(f, seq);
+		rc = leat_shm_wait(f, seq, UINT64_MAX, SECOND);
 	} else /* a vfork child that has let go of the segment, or a name without a record */
 		leat_sleep(10 * MS);
 	return woken_by(rc, true);
