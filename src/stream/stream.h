@@ -248,7 +248,7 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
-/* Does the producer `step`, to read the file, wait for another one that comes before it? */
+/* Does the producer `step` wait for another one that comes before it, and is still at the file? */
 bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name);
 
 /* If there is no `dir` yet: is it one that a step before `step` is still to make, for files that

@@ -174,11 +174,13 @@ ordered() {
 	silent
 }
 
-@test "with an order by another file: what the earlier one is still at is waited for, to be read or looked at" {
+@test "with an order by another file: what the earlier one is still at is waited for, whatever is done with it" {
 	local launcher use
 	for launcher in "" "env LEAT_INTERCEPT=mount "; do
 		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
-		for use in 'cat a.txt >b.txt' 'stat -c %s a.txt >b.txt' 'cp a.txt b.txt' 'mv a.txt b.txt' 'rm a.txt; echo >b.txt'; do
+		for use in 'cat a.txt >b.txt' 'stat -c %s a.txt >b.txt' 'cp a.txt b.txt' 'mv a.txt b.txt' 'rm a.txt; echo >b.txt' \
+			'truncate -s +2 a.txt; stat -c %s a.txt >b.txt' 'exec 4<>a.txt; cat <&4 >b.txt' 'echo 3 >>a.txt' \
+			'echo 3 >a.txt' 'printf b | dd of=a.txt conv=notrunc bs=1 seek=1 status=none' 'echo 3 >b.txt; mv b.txt a.txt'; do
 			rm -rf work
 			mkdir work
 			cat >w.yaml <<-END

@@ -156,13 +156,12 @@ static enum leat_answer decide_producer(const struct leat_stream *s,
 {
 	int consumer;
 
-	/* It may read there what others make before it puts its own in that place. */
-	if (q->call != LEAT_CALL_WRITE && n->content) {
-		blocker->step = leat_maker_before(s, n, q->step);
-		return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
-	}
+	/* What it does there, even if it says that it will write, goes by what others have made. */
+	blocker->step = leat_maker_before(s, n, q->step);
+	if (blocker->step >= 0)
+		return LEAT_WAIT;
 	if (q->call != LEAT_CALL_WRITE)
-		return decide_missing_directory(s, n, q, blocker);
+		return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
 	/* A staged step makes its files on disk. */
 	if (n->rule->storage == LEAT_STORAGE_FS)
 		blocker->step = leat_staged_before(s, q->step, n->rule->producers);
