@@ -464,3 +464,32 @@ renamed_when_complete() {
 	step c '{filename: tok2}' '{filename: d/s/h}' <<<'mkdir -p d/s; cat tok2; echo 2 >d/s/h'
 	run_both
 }
+
+listed_outputs() {
+	local outputs list
+	for outputs in '{filename: "d/*"}' '{filename: d/1}, {filename: d/2}' '{filename: "d/**"}' '{filename: d}'; do
+		for list in 'ls d >o' 'tar c d | tar t | sort >o'; do
+			begin
+			step a '' "$outputs, {filename: tok, committed: on_close}" <<<'mkdir d; echo 1 >d/1; echo >tok; sleep 0.3; echo 2 >d/2'
+			step b '{filename: tok}' '{filename: o}' <<<"cat tok; $list"
+			run_both
+		done
+	done
+}
+
+@test "a listing waits for the outputs of an earlier step, though they are not declared" {
+	each_way listed_outputs
+}
+
+listed_at_once() {
+	begin
+	rm -f seen
+	step a '' '{filename: d/1, committed: on_close}, {filename: d/2, committed: on_close}, {filename: tok, committed: on_close}' <<<"mkdir d; echo 1 >d/1; echo >tok; echo 2 >d/2; $looked"
+	step b '{filename: tok}' '{filename: o}' <<<'cat tok; ls d >o; cat o >../seen'
+	timeout 60 leat run -q flow.yaml
+	[ "$(cat work/o)" = $'1\n2' ]
+}
+
+@test "a listing does not wait for the end of a step whose outputs are complete" {
+	each_way listed_at_once
+}

@@ -136,6 +136,17 @@ static enum leat_answer any_entry_settled(const struct leat_stream *s, const cha
 	return concerned ? makers_done(s, in, blocker) : LEAT_GO;
 }
 
+/* The entry of `dir` on the way to `text`, which lies below that. NULL: out of memory. */
+static struct leat_name_state *entry_of(struct leat_stream *s, const char *dir, const char *text)
+{
+	size_t skip = *dir ? strlen(dir) + 1 : 0;
+	char *path = strndup(text, skip + strcspn(text + skip, "/"));
+	struct leat_name_state *entry = path ? leat_name_get(s, path) : NULL;
+
+	free(path);
+	return entry;
+}
+
 /* Whatever input `in` adds to a listing of `dir` is decided. A listing shows one
  * level: of what lies deeper, only the directory on the way has to be there. */
 static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, int step,
@@ -143,21 +154,73 @@ static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, in
 {
 	size_t skip = *dir ? strlen(dir) + 1 : 0, literal = strcspn(in->text, "*?["), end;
 	struct leat_name_state *entry;
-	char *path;
 
 	if (!leat_path_is_below(in->text, dir) || literal < skip)
 		return any_entry_settled(s, dir, in, blocker);
 	end = skip + strcspn(in->text + skip, "/");
 	if (in->wild && end > literal)
 		return makers_done(s, in, blocker);
-	path = strndup(in->text, end);
-	entry = path ? leat_name_get(s, path) : NULL;
-	free(path);
+	entry = entry_of(s, dir, in->text);
 	if (!entry)
 		return LEAT_FAILED;
 	if (entry->governed)
 		return name_settled(s, entry, step, true, blocker);
 	return entry->content ? LEAT_GO : makers_done(s, in, blocker);
+}
+
+/* Is it shown to who has not declared it as an input, or will never be there? */
+static bool is_there(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	if (!n->governed || leat_rule_role(s, step, n->rule) != LEAT_ROLE_CONSUMER)
+		return n->content != NULL;
+	return leat_state_is_final(n->state) || leat_name_is_shown(n);
+}
+
+/* A listing of `dir` by `step` shows all that the output `text` of another one adds to it, or
+ * `step` has declared that as its input. */
+static enum leat_answer output_settled(struct leat_stream *s, const char *dir, int step,
+				       const char *text)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, text);
+	const struct leat_name_state *entry;
+	bool concerned;
+
+	if (!rule)
+		return LEAT_FAILED;
+	if (rule->excluded || leat_steps_has(rule->consumers, step))
+		return LEAT_GO;
+	if (leat_pattern_is_wild(text) || !leat_path_is_below(text, dir)) {
+		concerned = leat_pattern_is_wild(text)
+				    ? leat_pattern_meets_below(text, dir)
+				    : leat_path_is_below(dir, text) || !strcmp(dir, text);
+		return concerned ? LEAT_WAIT : LEAT_GO;
+	}
+	entry = entry_of(s, dir, text);
+	if (!entry)
+		return LEAT_FAILED;
+	return is_there(s, entry, step) ? LEAT_GO : LEAT_WAIT;
+}
+
+/* What steps that come before `step` have still to make in `dir`, and it has not declared. Listings
+ * of the workflow's directory itself mostly concern other files. */
+static enum leat_answer others_settled(struct leat_stream *s, const char *dir, int step,
+				       struct leat_blocker *blocker)
+{
+	for (int o = 0; *dir && o < s->n_steps; o++) {
+		const struct leat_names *outputs = &s->wf->steps[o].outputs;
+
+		if (!leat_is_strictly_upstream(s->m, o, step) || leat_step_is_over(&s->steps[o]))
+			continue;
+		for (size_t i = 0; i < outputs->n; i++) {
+			enum leat_answer answer = output_settled(s, dir, step, outputs->v[i].text);
+
+			if (answer == LEAT_GO)
+				continue;
+			*blocker = (struct leat_blocker){.step = o};
+			return answer;
+		}
+	}
+	return LEAT_GO;
 }
 
 enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state *n,
@@ -195,5 +258,5 @@ enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state 
 		return LEAT_FAILED;
 	if (waits)
 		return streams && n->n_shown > q->offset ? LEAT_GO_STREAM : LEAT_WAIT;
-	return LEAT_GO;
+	return others_settled(s, n->text, q->step, blocker);
 }
