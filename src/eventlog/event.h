@@ -60,7 +60,7 @@ enum {
 	LEAT_EVF_RANGE = 16,   /* of a VIOLATION: offset and, if known, length say where */
 	LEAT_EVF_INTACT = 32,  /* the open changed nothing, and WRITE is to report the first change;
 				* of a USE, MKDIR: the directory was there; READ, SEEK: it was
-				* looked for perhaps only to be made or written */
+				* looked for perhaps only to be made or written, or passed */
 	LEAT_EVF_APPEND = 64,  /* of an OPEN: what is written by it is appended */
 	LEAT_EVF_SYMLINK = 128, /* of a USE: a symlink is there from now on; of an OWN, or another
 				 * name of a file (a hard link); without it, neither any more */

@@ -17,6 +17,8 @@ enum leat_op {
 	LEAT_OP_TRUNCATE, /* truncate by path; length */
 	LEAT_OP_ACCESS,   /* access, readlink, O_PATH: waits as OPEN for reading does, not for the
 			   * commit; flags AT_SYMLINK_NOFOLLOW; mode: as for access */
+	LEAT_OP_LOOK,     /* behind a mount, after STAT: the directory is what the call looks at,
+			   * and not on its way */
 };
 
 /* Which rights a META changes. */
@@ -93,7 +95,7 @@ struct leat_msg_resolved {
 	uint32_t generation; /* else: the file's location generation, shm/state.h */
 	uint32_t flags;      /* OPEN: open flags to use instead of the program's */
 	uint32_t mistaken;   /* STAT: in a batch the directory is perhaps not there; if the call is
-			      * to make it, RESOLVE with MKDIR, too */
+			      * to make it, RESOLVE with MKDIR, too, and LOOK, if it looks at it */
 	uint64_t ofd; /* OPEN for writing, or of a version to read it (then READ is to be sent once
 		       * something was): byte to lock is LEAT_OFD_LOCK + ofd; 0 = none */
 	uint32_t input; /* OPEN, IDENTIFY: the step is a consumer of it; no lock on it conflicts */

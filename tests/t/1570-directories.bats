@@ -142,6 +142,24 @@ open(\"d/two\", \"w\").write(\"2\\n\")"; echo >b'
 	each_way made_if_it_is_missing
 }
 
+passed_through() {
+	local use
+	for use in 'echo 1 >e/x' 'cp ../a.sh e/x' '[ -e e/x ] || ln -s y e/x' 'cat e/y; mkdir e/x'; do
+		begin
+		echo >a.sh
+		rm -f made
+		step use '' '{filename: a}' <<<"until [ -e ../made ]; do sleep 0.01; done; { $use; } 2>/dev/null; echo >a"
+		step make '' '{filename: b}' <<<'mkdir -p e; touch ../made; echo >b'
+		run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+		echo "$stderr"
+		grep -q '^leat: violation: e was made by step make and then relied on by step use, which has no order with it' <<<"$stderr"
+	done
+}
+
+@test "a step makes something in a directory of another, and has not looked for it: a conflict" {
+	each_way passed_through
+}
+
 made_with_those_above() {
 	step one '' '{filename: r/x/y/a}' <<<'mkdir -p r/x/y; touch ../made; echo 1 >r/x/y/a'
 	step two '' '{filename: r/x/y/b}' <<-'END'

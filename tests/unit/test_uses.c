@@ -78,6 +78,19 @@ static const struct scenario scenarios[] = {
 	 "usethere A mkdir d;end A;end B;end C\n= "},
 	{"found, and something is made in it: it would have been made", TWO,
 	 "start A;start B;usedir A mkdir d;usedir B read d;usedir B need d;end A;end B\n= "},
+	{"passed on the way to what is made in it: it would not", TWO,
+	 "start A;start B;usedir A mkdir d;usethere B read d;use B need d\n= d:A/B"},
+	{"and to what is looked for", TWO,
+	 "start A;start B;usedir A mkdir d;usethere B read d;use B seek d/x;end A;end B\n= "},
+	{"passed, and then looked at", TWO,
+	 "start A;start B;usedir A mkdir d;usethere B read d;usedir B read d;usedir B need d;end "
+	 "A;end B"
+	 "\n= "},
+	{"passed, and then made, too", TWO,
+	 "start A;start B;usedir A mkdir d;usethere B read d;usethere B mkdir d;use B need d;end A;"
+	 "end B\n= "},
+	{"or only looked at", TWO,
+	 "start A;start B;usedir A mkdir d;usethere B read d;usedir B read d;end A;end B\n= d:A/B"},
 	{"and so are those above it that were found", TWO,
 	 "start A;start B;usedir A mkdir r;usedir A mkdir r/x;usedir B read r;usedir B read r/x;"
 	 "usedir B need r/x;end A;end B\n= "},

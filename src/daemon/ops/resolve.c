@@ -131,17 +131,18 @@ static int (*const operations[])(struct leat_request *r) = {
 	[LEAT_OP_CHDIR] = op_chdir,         [LEAT_OP_EXEC] = op_exec,
 	[LEAT_OP_MKDIR] = op_mkdir,         [LEAT_OP_MAKE] = op_make,
 	[LEAT_OP_META] = op_meta,           [LEAT_OP_TRUNCATE] = leat_request_truncate,
-	[LEAT_OP_ACCESS] = op_access,
+	[LEAT_OP_ACCESS] = op_access,       [LEAT_OP_LOOK] = op_access,
 };
 
 /* What kind of a call it is, to find which version is meant. */
 static enum leat_call call_of(const struct leat_request *r)
 {
 	static const enum leat_call calls[] = {
-		[LEAT_OP_ACCESS] = LEAT_CALL_OPEN,    [LEAT_OP_CHDIR] = LEAT_CALL_OPEN,
-		[LEAT_OP_MKDIR] = LEAT_CALL_WRITE,    [LEAT_OP_MAKE] = LEAT_CALL_WRITE,
-		[LEAT_OP_TRUNCATE] = LEAT_CALL_WRITE, [LEAT_OP_STAT] = LEAT_CALL_LOOK,
-		[LEAT_OP_EXEC] = LEAT_CALL_LOOK,      [LEAT_OP_META] = LEAT_CALL_LOOK};
+		[LEAT_OP_ACCESS] = LEAT_CALL_OPEN, [LEAT_OP_LOOK] = LEAT_CALL_OPEN,
+		[LEAT_OP_CHDIR] = LEAT_CALL_OPEN,  [LEAT_OP_MKDIR] = LEAT_CALL_WRITE,
+		[LEAT_OP_MAKE] = LEAT_CALL_WRITE,  [LEAT_OP_TRUNCATE] = LEAT_CALL_WRITE,
+		[LEAT_OP_STAT] = LEAT_CALL_LOOK,   [LEAT_OP_EXEC] = LEAT_CALL_LOOK,
+		[LEAT_OP_META] = LEAT_CALL_LOOK};
 
 	if (r->in->op == LEAT_OP_OPEN)
 		return leat_request_makes(r) ? LEAT_CALL_WRITE : LEAT_CALL_OPEN;

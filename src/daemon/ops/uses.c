@@ -291,16 +291,20 @@ static int await_place(struct leat_request *r, enum leat_use use)
 	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, S_IFDIR, NULL);
 }
 
-/* The step makes a directory that is there: it is prepared for that. */
-static int report_remake(struct leat_conn *c, const char *name)
+/* A directory is there that perhaps is not in a batch. A step that makes it is prepared for that;
+ * and one that looks at it behind a mount has done more than to pass through it. */
+static int report_mistaken(const struct leat_request *r)
 {
-	if (!leat_stream_is_mistaken(c->d->stream, c->step, name))
+	const bool makes_it = r->in->op == LEAT_OP_MKDIR;
+	const struct leat_use_report report = {.name = r->found.path,
+					       .use = makes_it ? LEAT_USE_MKDIR : LEAT_USE_READ,
+					       .flags = LEAT_EVF_DIR |
+							(makes_it ? LEAT_EVF_INTACT : 0)};
+
+	if (!r->is_dir || (!makes_it && r->in->op != LEAT_OP_LOOK) ||
+	    !leat_stream_is_mistaken(r->d->stream, r->c->step, report.name))
 		return 0;
-	return leat_uses_report(c,
-				&(struct leat_use_report){.name = name,
-							  .use = LEAT_USE_MKDIR,
-							  .flags = LEAT_EVF_DIR | LEAT_EVF_INTACT},
-				true);
+	return leat_uses_report(r->c, &report, true);
 }
 
 static mode_t type_of(const struct leat_request *r)
@@ -334,7 +338,7 @@ int leat_uses_resolve(struct leat_request *r)
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
 	rc = report_use(r->c, name, use, type_of(r), NULL);
-	return rc || r->in->op != LEAT_OP_MKDIR || !r->is_dir ? rc : report_remake(r->c, name);
+	return rc ? rc : report_mistaken(r);
 }
 
 /* ---- CHANGE ---- */

@@ -149,19 +149,21 @@ enum { MAX_LOOKS = 100 };
 static const struct leat_msg_resolve to_stat = {.op = LEAT_OP_STAT, .flags = AT_SYMLINK_NOFOLLOW};
 
 /* A directory that another step has made too early, or too late: whoever would make it is told by
- * the kernel that it is there, and we are not. */
-static void report_remake(struct leat_mount_call *call, const char *name, const char *path)
+ * the kernel that it is there, and we are not; nor whether it is only on the way. */
+static void report_mistaken(struct leat_mount_call *call, const char *name, const char *path)
 {
-	const struct leat_msg_resolve remake = {.op = LEAT_OP_MKDIR, .mode = 0777};
+	static const struct leat_msg_resolve remake = {.op = LEAT_OP_MKDIR, .mode = 0777};
+	static const struct leat_msg_resolve look = {.op = LEAT_OP_LOOK};
+	const struct leat_caller_aim aim = leat_caller_aim_of(call->tid, name);
 	struct leat_mount_location location = {0};
 	int rc;
 
-	if (!leat_caller_aim_of(call->tid, name).makes_dir)
+	if (!aim.makes_dir && !aim.looks)
 		return;
-	rc = leat_mount_resolve_once(call, &remake, path, &location);
+	rc = leat_mount_resolve_once(call, aim.makes_dir ? &remake : &look, path, &location);
 	if (rc == -EAGAIN)
 		leat_mount_cancel(call);
-	if (!rc)
+	if (!rc && aim.makes_dir)
 		leat_mount_report_opened(call, &location, -EEXIST); /* removed meanwhile */
 }
 
@@ -188,7 +190,7 @@ static int look_up(struct leat_mount_call *call, fuse_ino_t parent, const char *
 			break;
 		rc = leat_ops_entry(call, parent, name, &location, e);
 		if (!rc && location.mistaken) {
-			report_remake(call, name, path);
+			report_mistaken(call, name, path);
 			e->entry_timeout = 0;
 		}
 		if (rc != -ENOENT || !location.slot)

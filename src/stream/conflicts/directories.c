@@ -29,11 +29,31 @@ static bool is_mistaken(const struct leat_stream *s, struct leat_uses *u, int st
 	       (leat_used_has(s, u, LEAT_SEEKERS, step) || !is_made_before(s, u, step));
 }
 
+bool leat_directory_is_passed(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return leat_used_has(s, u, LEAT_PASSERS, step) && is_mistaken(s, u, step) &&
+	       !leat_used_has(s, u, LEAT_SEEKERS, step);
+}
+
+void leat_directory_looked(struct leat_stream *s, struct leat_uses *u, int step, bool guess)
+{
+	if (!guess)
+		leat_used_drop(s, u, LEAT_PASSERS, step);
+	else if (is_mistaken(s, u, step))
+		leat_used_add(s, u, LEAT_PASSERS, step);
+}
+
+/* Does it go by that? */
+static bool is_misled(const struct leat_stream *s, struct leat_uses *u, int step)
+{
+	return is_mistaken(s, u, step) && !leat_directory_is_passed(s, u, step);
+}
+
 /* It found the directory, which is perhaps not there in a batch. If it then makes something in it,
  * it would have made the directory, too ([ -d d ] || mkdir d; echo >d/x). */
 bool leat_directory_is_excused(const struct leat_stream *s, struct leat_uses *u, int step)
 {
-	return s->mistaken && is_mistaken(s, u, step) && !leat_used_has(s, u, LEAT_SEEKERS, step);
+	return s->mistaken && is_misled(s, u, step) && !leat_used_has(s, u, LEAT_SEEKERS, step);
 }
 
 static void report_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
@@ -60,7 +80,7 @@ static void note_mistaken(struct leat_stream *s, struct leat_uses *u, const char
 	u->maker = maker;
 	leat_used_add(s, u, LEAT_MISTAKERS, step);
 	s->mistaken = true;
-	if (leat_step_is_over(&s->steps[step]) && is_mistaken(s, u, step))
+	if (leat_step_is_over(&s->steps[step]) && is_misled(s, u, step))
 		report_mistaken(s, u, name, step);
 }
 
@@ -91,7 +111,7 @@ void leat_directories_step_over(struct leat_stream *s, int step)
 		return;
 	HASH_ITER(hh, s->used, n, next)
 	{
-		if (!n->uses->reported && is_mistaken(s, n->uses, step))
+		if (!n->uses->reported && is_misled(s, n->uses, step))
 			report_mistaken(s, n->uses, n->text, step);
 	}
 }

@@ -147,8 +147,8 @@ static bool meets_owner(struct leat_stream *s, struct leat_uses *u, struct leat_
 /* Has it looked at the directory, or made it? Then it knows what to do where there is none. */
 static bool knows(const struct leat_stream *s, struct leat_uses *u, int step)
 {
-	return leat_used_has(s, u, LEAT_READERS, step) || leat_used_has(s, u, LEAT_SEEKERS, step) ||
-	       leat_used_has(s, u, LEAT_MAKERS, step);
+	return (leat_used_has(s, u, LEAT_READERS, step) && !leat_directory_is_passed(s, u, step)) ||
+	       leat_used_has(s, u, LEAT_SEEKERS, step) || leat_used_has(s, u, LEAT_MAKERS, step);
 }
 
 static void note_look(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
@@ -257,6 +257,8 @@ int leat_undeclared_use(struct leat_stream *s, const struct leat_event *ev)
 		leat_used_add(s, n->uses, LEAT_TRIERS, k.step);
 	else
 		note(s, n->uses, &k);
+	if (k.use == LEAT_USE_READ && ev->flags & LEAT_EVF_DIR)
+		leat_directory_looked(s, n->uses, k.step, ev->flags & LEAT_EVF_INTACT);
 	if (k.use == LEAT_USE_NEED || k.use == LEAT_USE_MKDIR)
 		leat_directory_tried(s, ev->name, k.step);
 	if (ev->flags & LEAT_EVF_DIR && (k.use == LEAT_USE_MOVE || k.use == LEAT_USE_REPLACE))
