@@ -31,6 +31,11 @@ need() {
 	done
 }
 
+# has_32_bit_calls: the kernel answers those of 32-bit programs. Some are built without, and some machines cannot.
+has_32_bit_calls() {
+	("$LEAT_BUILD/tests/hooks/unseen" int80 /bin/true) 2>/dev/null
+}
+
 # static_linking: skip the test where no program can be linked statically; one that does not compile is another matter.
 static_linking() {
 	need gcc
