@@ -125,15 +125,12 @@ enum leat_answer leat_decide_launch(struct leat_stream *s, const struct leat_que
 
 /* ---- listings ---- */
 
-/* An input that is not spelt out below `dir`: it contains `dir`, or a wildcard
- * may lead there; then any entry of `dir` may belong to it. */
-static enum leat_answer any_entry_settled(const struct leat_stream *s, const char *dir,
-					  const struct leat_input *in, struct leat_blocker *blocker)
+/* Of a name or pattern that does not spell an entry of `dir`: does it contain `dir`, or may a
+ * wildcard lead there? Then any entry of `dir` may belong to it. */
+static bool covers_any_entry(const char *text, bool wild, const char *dir)
 {
-	bool concerned = in->wild ? leat_pattern_meets_below(in->text, dir)
-				  : leat_path_is_below(dir, in->text) || !strcmp(dir, in->text);
-
-	return concerned ? makers_done(s, in, blocker) : LEAT_GO;
+	return wild ? leat_pattern_meets_below(text, dir)
+		    : leat_path_is_below(dir, text) || !strcmp(dir, text);
 }
 
 /* The entry of `dir` on the way to `text`, which lies below that. NULL: out of memory. */
@@ -156,7 +153,8 @@ static enum leat_answer entry_settled(struct leat_stream *s, const char *dir, in
 	struct leat_name_state *entry;
 
 	if (!leat_path_is_below(in->text, dir) || literal < skip)
-		return any_entry_settled(s, dir, in, blocker);
+		return covers_any_entry(in->text, in->wild, dir) ? makers_done(s, in, blocker)
+								 : LEAT_GO;
 	end = skip + strcspn(in->text + skip, "/");
 	if (in->wild && end > literal)
 		return makers_done(s, in, blocker);
@@ -182,19 +180,15 @@ static enum leat_answer output_settled(struct leat_stream *s, const char *dir, i
 				       const char *text)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, text);
+	const bool wild = leat_pattern_is_wild(text);
 	const struct leat_name_state *entry;
-	bool concerned;
 
 	if (!rule)
 		return LEAT_FAILED;
 	if (rule->excluded || leat_steps_has(rule->consumers, step))
 		return LEAT_GO;
-	if (leat_pattern_is_wild(text) || !leat_path_is_below(text, dir)) {
-		concerned = leat_pattern_is_wild(text)
-				    ? leat_pattern_meets_below(text, dir)
-				    : leat_path_is_below(dir, text) || !strcmp(dir, text);
-		return concerned ? LEAT_WAIT : LEAT_GO;
-	}
+	if (wild || !leat_path_is_below(text, dir))
+		return covers_any_entry(text, wild, dir) ? LEAT_WAIT : LEAT_GO;
 	entry = entry_of(s, dir, text);
 	if (!entry)
 		return LEAT_FAILED;
