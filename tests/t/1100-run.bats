@@ -283,7 +283,7 @@ replace() {
 	LEAT_RUNTIME_DIR=$place/runtime run -0 nobody leat run chain.yaml
 	echo "$output"
 	[ "$(cat work/lines)" = 100000 ]
-	[ -z "$(LEAT_RUNTIME_DIR=$place/runtime left_behind)" ]
+	LEAT_RUNTIME_DIR=$place/runtime nothing_left
 	rm -rf "$place"
 }
 

@@ -15,11 +15,10 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
+	local clean=true
+	nothing_left || clean=false
 	cd / && rm -rf "$open"
-	[ -z "$left" ]
+	$clean
 }
 
 # as_on_disk PORT [INTERCEPT [LAUNCHER]]: the script on stdin does the same in a step, whose only output is PORT, as it does

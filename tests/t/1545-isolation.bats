@@ -16,11 +16,10 @@ setup() {
 
 teardown() {
 	end_server
-	local left
-	left=$(left_behind)
-	echo "left behind: $left"
+	local clean=true
+	nothing_left || clean=false
 	cd / && rm -rf "$open"
-	[ -z "$left" ]
+	$clean
 }
 
 # trivial: a workflow t.yaml of one step that does nothing.

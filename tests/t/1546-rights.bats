@@ -20,12 +20,11 @@ setup() {
 }
 
 teardown() {
-	local left
+	local clean=true
 	if [ -n "$attacker" ]; then kill "$attacker" 2>/dev/null; wait "$attacker" || true; fi
-	left=$(left_behind)
-	echo "left behind: $left"
+	nothing_left || clean=false
 	cd / && rm -rf "$open"
-	[ -z "$left" ]
+	$clean
 }
 
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)

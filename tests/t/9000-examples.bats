@@ -24,11 +24,7 @@ example() {
 	(cd "$work/leat" && leat run --log "$work/log" workflow.yaml)
 	"$dir/compare.sh" "$work/batch" "$work/leat"
 	(cd "$work/leat" && leat replay workflow.yaml "$work/log")
-	run=$(left_behind)
-	[ -z "$run" ] || {
-		echo "left behind: $run"
-		return 1
-	}
+	nothing_left
 }
 
 @test "lammps: outputs identical, log replays" {
