@@ -21,8 +21,7 @@ watched() {
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
 		for daemon in $(ours leat-daemon); do
-			for now in "/proc/$daemon"/fd/*; do
-				[[ $(readlink "$now") == "$LEAT_RUNTIME_DIR"/*/store ]] || continue
+			for now in $(find "/proc/$daemon/fd" -lname "$LEAT_RUNTIME_DIR/*/store" 2>/dev/null); do
 				read -r total used < <(stat -f -c '%b %f' "$now" 2>/dev/null | awk '{ print $1, $1 - $2 }') || continue
 				[ "$used" -le "$most" ] || most=$used
 				# It is made smaller where the machine's memory is short.
