@@ -21,12 +21,12 @@ watched() {
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
 		for daemon in $(ours leat-daemon); do
-			for now in $(find "/proc/$daemon/fd" -lname "$LEAT_RUNTIME_DIR/*/store" 2>/dev/null); do
+			while read -r now; do
 				read -r total used < <(stat -f -c '%b %f' "$now" 2>/dev/null | awk '{ print $1, $1 - $2 }') || continue
 				[ "$used" -le "$most" ] || most=$used
 				# It is made smaller where the machine's memory is short.
 				[ "$total" -le "$size" ] || size=$total
-			done
+			done < <(find "/proc/$daemon/fd" -lname "$LEAT_RUNTIME_DIR/*/store" 2>/dev/null)
 		done
 		sleep 0.02
 	done
