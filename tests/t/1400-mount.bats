@@ -767,19 +767,25 @@ grown() {
 	[[ $output == *"staged: true"* ]]
 }
 
+# reads: the reader has begun, and has come to the end of what is there.
+reads() {
+	soon eval '[ -n "$(ours copy)" ]'
+	sleep 0.4
+}
+
 @test "the server of a mount is killed: errors, and the run says so" {
-	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3; seq 10 >>data'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
-	(sleep 0.5; kill -9 "$(ours leat-mount)") 3>&- &
+	(reads; kill -9 "$(ours leat-mount)") 3>&- &
 	run -3 timeout 60 leat run flow.yaml
 	echo "$output"
 	[[ $output == *"step b: the server of its mount (leat-mount, process "*") has ended unexpectedly"* ]]
 	[ ! -e work/out ]
 	clean
 	# Who takes the error for the end has not succeeded.
-	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1; seq 10 >>data'\"" \
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3; seq 10 >>data'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data /dev/stdout >out; exit 0'\""
-	(sleep 0.5; kill -9 "$(ours leat-mount)") 3>&- &
+	(reads; kill -9 "$(ours leat-mount)") 3>&- &
 	run timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$status" -ne 0 ]
@@ -788,9 +794,9 @@ grown() {
 }
 
 @test "the daemon is killed while a program waits behind a mount" {
-	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 1'\"" \
+	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
-	(sleep 0.5; kill -9 "$(ours leat-daemon)") 3>&- &
+	(reads; kill -9 "$(ours leat-daemon)") 3>&- &
 	run -125 timeout 60 leat run flow.yaml
 	echo "$output"
 	[[ $output == *"read: Input/output error"* ]]
@@ -817,7 +823,7 @@ grown() {
 	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: $BATS_FILE_TMPDIR/copy data out"
 	(
-		sleep 0.5
+		reads
 		reader=$(ours copy)
 		kill -9 "$reader"
 		for _ in 1 2 3 4 5 6 7 8 9 10; do
