@@ -15,10 +15,7 @@ setup() {
 }
 
 teardown() {
-	local clean=true
-	nothing_left || clean=false
-	cd / && rm -rf "$open"
-	$clean
+	nothing_left_and_removed "$open"
 }
 
 # as_on_disk PORT [INTERCEPT [LAUNCHER]]: the script on stdin does the same in a step, whose only output is PORT, as it does

@@ -132,16 +132,6 @@ steps() {
 	printf '  - {%s}\n' "$@" >>flow.yaml
 }
 
-# clean: nothing is left behind, a moment after the end.
-clean() {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ -n "$(left_behind)" ] || return 0
-		sleep 0.1
-	done
-	left_behind
-	return 1
-}
-
 A='func: a, outports: [{filename: data, mode: no_update}], exec: "bash -c '"'for i in 1 2 3 4 5; do seq 20000; sleep 0.05; done > data'"'"'
 SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 
@@ -155,7 +145,7 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	leat replay flow.yaml log
 	# It read while the producer wrote.
 	grep -E '^b .* 0\.[0-9]+ s' <<<"$output"
-	clean
+	nothing_left
 }
 
 @test "block sizes from one byte to megabytes" {
@@ -178,7 +168,7 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	echo "$output"
 	[ "$(md5sum <work/out)" = "$SUM" ]
 	[ ! -e "$LEAT_RUNTIME_DIR" ] || rmdir "$LEAT_RUNTIME_DIR"
-	clean
+	nothing_left
 }
 
 @test "inside a script: by name, redirected, in a loop, with an empty environment" {
@@ -203,7 +193,7 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	echo "$output"
 	[ "$(wc -l <work/sums)" = 11 ]
 	[ "$(cut -d' ' -f1 work/sums | uniq)" = "${SUM%% *}" ]
-	clean
+	nothing_left
 }
 
 @test "the offset of an inherited descriptor goes on" {
@@ -326,7 +316,7 @@ grown() {
 	run -3 timeout 60 leat run flow.yaml
 	[[ $output == *"Input/output error"* ]]
 	[ ! -e work/out ]
-	clean
+	nothing_left
 }
 
 @test "a program killed while it waits, and one killed while it writes" {
@@ -345,7 +335,7 @@ grown() {
 	[[ $output == *"Input/output error"* ]]
 	[[ $output == *"exit 5"* ]]
 	[ ! -e work/out ]
-	clean
+	nothing_left
 }
 
 @test "a file that is closed empty by a program that is killed then is not complete" {
@@ -413,7 +403,7 @@ grown() {
 	printf '%s\n' ": >data" "$BATS_FILE_TMPDIR/copy /dev/zero /dev/null 1000 10 & sleep 0.2; kill \$!; wait" "exit 0" >both
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
-	clean
+	nothing_left
 }
 
 @test "a program killed while it fills a mapping whose file it has closed: half a file" {
@@ -440,7 +430,7 @@ grown() {
 	[[ $output == *"Input/output error"* ]]
 	[[ $output == *"exit 5"* ]]
 	[ ! -s work/out ]
-	clean
+	nothing_left
 	# Who writes it anew completes it.
 	rm -rf work && mkdir work
 	steps "func: a, outports: [{filename: data, committed: on_close}], exec: \"bash -c '$BATS_FILE_TMPDIR/fills data half || $BATS_FILE_TMPDIR/fills data'\"" \
@@ -524,7 +514,7 @@ grown() {
 	run -0 timeout -k 5 20 leat run flow.yaml
 	echo "$output"
 	[ "$(cat work/out)" = text ]
-	clean
+	nothing_left
 }
 
 @test "sendfile of a file that grows: no false end" {
@@ -534,7 +524,7 @@ grown() {
 	run -0 timeout -k 5 60 leat run flow.yaml
 	echo "$output"
 	[ "$(cat work/out)" = "$(for _ in 1 2 3 4 5; do seq 200000; done | md5sum)" ]
-	clean
+	nothing_left
 }
 
 @test "directories that are not there yet, and files in them" {
@@ -612,7 +602,7 @@ grown() {
 			done
 		done
 	done
-	clean
+	nothing_left
 }
 
 @test "a sealed gzip reads what is still to come" {
@@ -691,7 +681,7 @@ grown() {
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	diff -u plain work/out
-	clean
+	nothing_left
 }
 
 @test "status and signals are the program's own" {
@@ -730,7 +720,7 @@ grown() {
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$(cat work/out)" = 2000 ]
-	clean
+	nothing_left
 }
 
 @test "musl" {
@@ -781,7 +771,7 @@ reads() {
 	echo "$output"
 	[[ $output == *"step b: the server of its mount (leat-mount, process "*") has ended unexpectedly"* ]]
 	[ ! -e work/out ]
-	clean
+	nothing_left
 	# Who takes the error for the end has not succeeded.
 	steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 20000 >data; sleep 3; seq 10 >>data'\"" \
 		"func: b, inports: [{filename: data}], outports: [{filename: out}], exec: \"bash -c '$BATS_FILE_TMPDIR/copy data /dev/stdout >out; exit 0'\""
@@ -790,7 +780,7 @@ reads() {
 	echo "$output"
 	[ "$status" -ne 0 ]
 	[ ! -e work/out ]
-	clean
+	nothing_left
 }
 
 @test "the daemon is killed while a program waits behind a mount" {
@@ -816,7 +806,7 @@ reads() {
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	cmp work/out <(seq 20000; seq 10)
-	clean
+	nothing_left
 }
 
 @test "a reader killed while it waits is gone at once, and its mount with it" {
@@ -835,7 +825,7 @@ reads() {
 	run -137 timeout 60 leat run flow.yaml
 	echo "$output"
 	[ -e gone ]
-	clean
+	nothing_left
 }
 
 @test "io_uring and AIO are refused: their reads would end where the file ended a moment ago" {
@@ -873,7 +863,7 @@ reads() {
 	run -0 timeout 60 leat run flow.yaml
 	echo "$output"
 	[ "$(cat work/sum)" = "$SUM"$'\n65534' ]
-	clean
+	nothing_left
 	# What runs for an ordinary user would lose them.
 	chown 0:0 copier
 	chmod 4755 copier

@@ -271,15 +271,15 @@ uncovers() {
 	run ! grep . work/out
 }
 
-# each_way WAY...: these, and the same by the calls of 32-bit programs.
-each_way() {
+# with_32_bit WAY...: these, and the same by the calls of 32-bit programs.
+with_32_bit() {
 	echo "$@"
 	! has_32_bit_calls || echo "${@/%/-32}"
 }
 
 @test "leat's mount is unmounted, moved away, or made the root directory" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	for way in $(each_way umount umount-within umount-descriptor move move_mount pivot_root); do
+	for way in $(with_32_bit umount umount-within umount-descriptor move move_mount pivot_root); do
 		uncovers "$way"
 	done
 	# By the programs of util-linux.
@@ -303,7 +303,7 @@ each_way() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	local ways=(bind overlay fsconfig fsconfig-layer)
 	! kernel_has 6.15 || ways+=(open_tree_attr)
-	for way in $(each_way "${ways[@]}"); do
+	for way in $(with_32_bit "${ways[@]}"); do
 		uncovers "$way"
 	done
 	# Whose file system lies on one.
@@ -317,7 +317,7 @@ kernel_has() {
 
 @test "what engines do with mounts is left to them" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	for way in $(each_way harmless); do
+	for way in $(with_32_bit harmless); do
 		mkdir -p room
 		script 'seq 10 >data; mkdir d' "$BATS_FILE_TMPDIR/uncover $way $PWD/work >out"
 		run -0 timeout 60 leat run flow.yaml

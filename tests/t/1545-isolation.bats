@@ -16,10 +16,7 @@ setup() {
 
 teardown() {
 	end_server
-	local clean=true
-	nothing_left || clean=false
-	cd / && rm -rf "$open"
-	$clean
+	nothing_left_and_removed "$open"
 }
 
 # trivial: a workflow t.yaml of one step that does nothing.

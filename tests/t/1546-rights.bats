@@ -20,11 +20,8 @@ setup() {
 }
 
 teardown() {
-	local clean=true
 	if [ -n "$attacker" ]; then kill "$attacker" 2>/dev/null; wait "$attacker" || true; fi
-	nothing_left || clean=false
-	cd / && rm -rf "$open"
-	$clean
+	nothing_left_and_removed "$open"
 }
 
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)

@@ -130,6 +130,15 @@ nothing_left() {
 	return 1
 }
 
+# nothing_left_and_removed DIRECTORY: the same; what the test has made outside of bats' own directories goes in any case.
+nothing_left_and_removed() {
+	local clean=true
+	# shellcheck disable=SC2119 # of no command
+	nothing_left || clean=false
+	cd / && rm -rf "$1"
+	$clean
+}
+
 # soon COMMAND...: wait until it succeeds.
 soon() {
 	for _ in $(seq 200); do

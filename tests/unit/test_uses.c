@@ -83,9 +83,8 @@ static const struct scenario scenarios[] = {
 	{"and to what is looked for", TWO,
 	 "start A;start B;usedir A mkdir d;usethere B read d;use B seek d/x;end A;end B\n= "},
 	{"passed, and then looked at", TWO,
-	 "start A;start B;usedir A mkdir d;usethere B read d;usedir B read d;usedir B need d;end "
-	 "A;end B"
-	 "\n= "},
+	 "start A;start B;usedir A mkdir d;usethere B read d;usedir B read d;usedir B need d;"
+	 "end A;end B\n= "},
 	{"passed, and then made, too", TWO,
 	 "start A;start B;usedir A mkdir d;usethere B read d;usethere B mkdir d;use B need d;end A;"
 	 "end B\n= "},
